@@ -1,0 +1,53 @@
+#include "core/base/diagnostic.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace ringwright {
+
+void Diagnostics::add(Diagnostic diagnostic) {
+  if (diagnostic.severity == Severity::kError) ++errors_;
+  all_.push_back(std::move(diagnostic));
+}
+
+std::string render(const Diagnostic& d) {
+  std::string text;
+  if (!d.place.file.empty()) {
+    text += d.place.file;
+    if (d.place.line > 0) text += fmt::format(":{}:{}", d.place.line, d.place.column);
+    text += ": ";
+  }
+  text += d.severity == Severity::kError ? "error" : "warning";
+  if (!d.code.empty()) text += "[" + d.code + "]";
+  text += ": " + d.message + "\n";
+  if (!d.excerpt.empty()) {
+    const auto indent = static_cast<std::size_t>(std::max(d.place.column - 1, 0));
+    text += fmt::format("{:>5} | {}\n", d.place.line, d.excerpt);
+    text += fmt::format("      | {}{}\n", std::string(indent, ' '),
+                        std::string(static_cast<std::size_t>(std::max(d.caret_length, 1)), '^'));
+  }
+  if (!d.hint.empty()) text += "      " + d.hint + "\n";
+  return text;
+}
+
+std::string render(const Diagnostics& diagnostics, std::size_t limit) {
+  std::string text;
+  const auto& all = diagnostics.all();
+  for (std::size_t i = 0; i < std::min(limit, all.size()); ++i) text += render(all[i]);
+  if (all.size() > limit) text += fmt::format("... and {} more\n", all.size() - limit);
+  const std::size_t errors = diagnostics.error_count();
+  const std::size_t warnings = all.size() - errors;
+  text += fmt::format("{} error{}, {} warning{}\n", errors, errors == 1 ? "" : "s", warnings, warnings == 1 ? "" : "s");
+  return text;
+}
+
+Diagnostics failure(std::string code, std::string message, Place place, std::string hint) {
+  Diagnostics result;
+  result.add({.code = std::move(code), .place = std::move(place), .message = std::move(message), .excerpt = {},
+              .hint = std::move(hint)});
+  return result;
+}
+
+}  // namespace ringwright

@@ -1,0 +1,49 @@
+// The vocabulary of collectives: what a group is asked to do together, and how the group lies on the machine.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "core/base/ids.h"
+#include "core/base/units.h"
+
+namespace ringwright {
+
+enum class CollectiveKind { kAllReduce, kAllGather, kReduceScatter, kAllToAll, kBroadcast, kReduce };
+
+[[nodiscard]] std::string_view to_string(CollectiveKind kind);
+
+// How the ranks of a group lie on the cluster's machines ("hosts": a server with its GPUs). Groups of one shape share
+// one layout. Index = a rank's place in the group, 0-based.
+struct GroupLayout {
+  std::vector<int> host_of;                // by index: which host, numbered 0.. in order of first appearance
+  std::vector<int> place_in_host;          // by index: how many earlier indices share its host
+  std::vector<std::vector<int>> hosts;     // by host: its indices, ascending
+  std::vector<int> gpu_of;                 // by index: position of the GPU in its host (the rail), 0-based
+
+  [[nodiscard]] int size() const { return static_cast<int>(host_of.size()); }
+  [[nodiscard]] int host_count() const { return static_cast<int>(hosts.size()); }
+  // Every host holds the same number of the group's ranks.
+  [[nodiscard]] bool even() const;
+  friend bool operator==(const GroupLayout&, const GroupLayout&) = default;
+};
+
+// Builds a layout from each index's host (any numbers, equal = same host) and GPU position.
+[[nodiscard]] GroupLayout make_group_layout(const std::vector<std::int64_t>& host, const std::vector<int>& gpu);
+// `ranks` members, consecutive, `per_host` to a host.
+[[nodiscard]] GroupLayout make_block_layout(int ranks, int per_host);
+
+// `bytes` is the largest buffer a rank holds, as nccl-tests counts: all-reduce, broadcast, reduce: the buffer;
+// all-gather: the gathered output; reduce-scatter: the full input; all-to-all: a rank's whole send buffer.
+struct CollectiveCall {
+  CollectiveKind kind = CollectiveKind::kAllReduce;
+  Bytes bytes;
+  const GroupLayout* layout = nullptr;  // outlives the call
+  DimensionId dimension;                // which parallel dimension asks, for per-dimension choices
+  int root = 0;                         // broadcast and reduce
+
+  [[nodiscard]] int size() const { return layout->size(); }
+};
+
+}  // namespace ringwright

@@ -1,0 +1,53 @@
+// What a GPU is asked to compute: kernels in families, and the work of one compute task as a list of them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/base/units.h"
+
+namespace ringwright {
+
+enum class DataType { kFp32, kTf32, kBf16, kFp16, kFp8, kFp4 };
+
+[[nodiscard]] std::string_view to_string(DataType type);
+// Storage of one element; fp4 is 0.5.
+[[nodiscard]] double bytes_per_element(DataType type);
+
+enum class KernelFamily {
+  kGemm,               // m x n x k, batch
+  kAttentionForward,   // fused attention (FlashAttention-like)
+  kAttentionBackward,
+  kNorm,               // RMSNorm, LayerNorm
+  kElementwise,        // activation, residual, dropout, bias, rotary embedding
+  kSoftmax,            // softmax and cross-entropy
+  kEmbedding,          // gather and scatter-add
+  kOptimizer,
+  kCast,
+  kCopy,
+};
+
+[[nodiscard]] std::string_view to_string(KernelFamily family);
+
+struct Kernel {
+  KernelFamily family = KernelFamily::kGemm;
+  std::string name;              // "qkv", "mlp up dgrad": what a profile would call it
+  DataType type = DataType::kBf16;
+  // GEMM: m, n, k of one of `batch` products. Attention: m = query length, n = key length, k = head size, batch =
+  // sequences x heads of this rank. Others: 0.
+  std::int64_t m = 0, n = 0, k = 0, batch = 1;
+  Flops flops;                   // of one launch
+  Bytes bytes;                   // read and written from device memory by one launch, lower bound
+  std::int64_t launches = 1;     // how often in this work
+};
+
+// The work of one compute task: kernels that run one after another on the compute stream.
+struct Work {
+  std::string name;
+  std::vector<Kernel> kernels;
+};
+
+[[nodiscard]] Flops total_flops(const Work& work);
+
+}  // namespace ringwright

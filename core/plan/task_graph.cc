@@ -1,0 +1,111 @@
+#include "core/plan/task_graph.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/base/check.h"
+
+namespace ringwright {
+namespace {
+
+std::string check_task(const TaskGraph& graph, const Program& program, std::size_t index) {
+  const Task& task = program.tasks[index];
+  const auto complain = [&](std::string_view what) {
+    return fmt::format("program '{}', task {}: {}", program.name, index, what);
+  };
+  const bool on_group = task.kind != TaskKind::kCompute;
+  if (on_group && task.dimension.index() >= graph.dimensions.size()) return complain("names no dimension");
+  const std::size_t details = task.kind == TaskKind::kCompute      ? graph.works.size()
+                              : task.kind == TaskKind::kCollective ? graph.collectives.size()
+                                                                   : graph.messages.size();
+  if (task.detail >= details) return complain("its detail is out of range");
+  if (task.label >= graph.labels.size()) return complain("its label is out of range");
+  if (task.stream != kNoStream && task.stream >= program.stream_count) return complain("its stream is out of range");
+  const std::size_t end = std::size_t{task.first_dependency} + task.dependency_count;
+  if (end > program.dependencies.size()) return complain("its dependencies are out of range");
+  for (std::size_t d = task.first_dependency; d < end; ++d) {
+    if (program.dependencies[d] >= index) return complain("depends on a task that does not come before it");
+  }
+  const bool is_message = task.kind == TaskKind::kSend || task.kind == TaskKind::kReceive;
+  if (is_message && graph.messages[task.detail].channel >= kChannels) return complain("its channel is out of range");
+  return {};
+}
+
+std::string check_dimension(const Dimension& dimension, std::size_t ranks) {
+  if (dimension.group_of.size() != ranks || dimension.index_in_group.size() != ranks) {
+    return fmt::format("dimension '{}' does not cover all {} ranks", dimension.name, ranks);
+  }
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    const std::uint32_t group = dimension.group_of[rank];
+    const std::uint32_t index = dimension.index_in_group[rank];
+    const bool sound = group < dimension.groups.size() && index < dimension.groups[group].size() &&
+                       dimension.groups[group][index].index() == rank;
+    if (!sound) return fmt::format("dimension '{}': rank {} is not where its group says", dimension.name, rank);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string check_task_graph(const TaskGraph& graph) {
+  for (const Dimension& dimension : graph.dimensions) {
+    if (std::string problem = check_dimension(dimension, graph.rank_count()); !problem.empty()) return problem;
+  }
+  for (const Program& program : graph.programs) {
+    for (std::size_t index = 0; index < program.tasks.size(); ++index) {
+      if (std::string problem = check_task(graph, program, index); !problem.empty()) return problem;
+    }
+  }
+  for (std::size_t rank = 0; rank < graph.rank_count(); ++rank) {
+    if (graph.program_of[rank].index() >= graph.programs.size()) return fmt::format("rank {} has no program", rank);
+    for (const Task& task : graph.programs[graph.program_of[rank].index()].tasks) {
+      if (task.kind != TaskKind::kSend && task.kind != TaskKind::kReceive) continue;
+      const Dimension& dimension = graph.dimensions[task.dimension.index()];
+      const auto members = dimension.groups[dimension.group_of[rank]].size();
+      const int peer = graph.messages[task.detail].peer;
+      if (peer < 0 || static_cast<std::size_t>(peer) >= members) {
+        return fmt::format("rank {} names peer {} in a group of {} ('{}')", rank, peer, members, dimension.name);
+      }
+    }
+  }
+  return {};
+}
+
+void index_groups(Dimension& dimension, std::size_t rank_count) {
+  dimension.group_of.assign(rank_count, 0);
+  dimension.index_in_group.assign(rank_count, 0);
+  for (std::size_t group = 0; group < dimension.groups.size(); ++group) {
+    for (std::size_t index = 0; index < dimension.groups[group].size(); ++index) {
+      const std::size_t rank = dimension.groups[group][index].index();
+      dimension.group_of[rank] = static_cast<std::uint32_t>(group);
+      dimension.index_in_group[rank] = static_cast<std::uint32_t>(index);
+    }
+  }
+}
+
+void lay_out_groups(TaskGraph& graph, const std::vector<RankPlace>& place_of_rank) {
+  CHECK(place_of_rank.size() == graph.rank_count(), "one place per rank");
+  // Shapes are few and groups many: key each shape by hosts (numbered in order of appearance) and GPU positions.
+  std::map<std::pair<std::vector<int>, std::vector<int>>, std::uint32_t> known;
+  for (Dimension& dimension : graph.dimensions) {
+    dimension.layout_of_group.clear();
+    for (const std::vector<RankId>& group : dimension.groups) {
+      std::vector<std::int64_t> host;
+      std::vector<int> gpu;
+      for (const RankId rank : group) {
+        host.push_back(place_of_rank[rank.index()].host);
+        gpu.push_back(place_of_rank[rank.index()].gpu);
+      }
+      GroupLayout layout = make_group_layout(host, gpu);
+      const auto next = static_cast<std::uint32_t>(graph.layouts.size());
+      const auto [entry, is_new] = known.try_emplace({layout.host_of, layout.gpu_of}, next);
+      if (is_new) graph.layouts.push_back(std::move(layout));
+      dimension.layout_of_group.push_back(entry->second);
+    }
+  }
+}
+
+}  // namespace ringwright

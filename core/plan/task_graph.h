@@ -1,0 +1,97 @@
+// One training step as programs of tasks, and which rank runs which program. Ranks with one role share one program,
+// so that a hundred thousand ranks cost a few programs.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/base/ids.h"
+#include "core/base/units.h"
+#include "core/plan/collective_call.h"
+#include "core/plan/kernel.h"
+
+namespace ringwright {
+
+enum class TaskKind : std::uint8_t { kCompute, kCollective, kSend, kReceive };
+
+// Tasks of one stream of a rank run one at a time, in program order, as on a CUDA stream. Tasks on kNoStream start as
+// soon as their dependencies are met. Stream 0 is the compute stream.
+using StreamIndex = std::uint8_t;
+inline constexpr StreamIndex kComputeStream = 0;
+inline constexpr StreamIndex kNoStream = 255;
+
+struct Task {
+  TaskKind kind = TaskKind::kCompute;
+  StreamIndex stream = kComputeStream;
+  DimensionId dimension;             // collective, send, receive: in which dimension's group
+  std::uint32_t detail = 0;          // index into works, collectives or messages of the task graph
+  std::uint32_t first_dependency = 0;  // into Program::dependencies
+  std::uint32_t dependency_count = 0;
+  std::uint32_t label = 0;           // index into TaskGraph::labels
+};
+
+struct Program {
+  std::string name;  // "stage 3"
+  std::vector<Task> tasks;
+  // Indices of earlier tasks of the same program that must have finished; ranges belong to tasks. A dependency always
+  // has a smaller index than the task that waits.
+  std::vector<std::uint32_t> dependencies;
+  int stream_count = 1;
+};
+
+// Every rank of the group calls the same collectives in the same order; the n-th call of one meets the n-th of all.
+struct CollectiveSpec {
+  CollectiveKind kind = CollectiveKind::kAllReduce;
+  Bytes bytes;  // as in CollectiveCall
+};
+
+// A message between two ranks of a group. The n-th receive on (peer, channel) takes the peer's n-th send to us there.
+struct MessageSpec {
+  int peer = 0;  // index in the group
+  Bytes bytes;
+  std::uint8_t channel = 0;  // keeps independent sequences apart (activations, gradients); below kChannels
+};
+inline constexpr int kChannels = 4;
+
+// A parallel dimension cuts all ranks into disjoint groups. Every rank is in exactly one group of each dimension.
+struct Dimension {
+  std::string name;                            // "tp", "dp", "pp"
+  std::vector<std::uint32_t> group_of;         // by rank
+  std::vector<std::uint32_t> index_in_group;   // by rank
+  std::vector<std::vector<RankId>> groups;     // by group: its ranks in group order
+  std::vector<std::uint32_t> layout_of_group;  // by group: index into TaskGraph::layouts
+};
+
+struct TaskGraph {
+  std::vector<Program> programs;
+  std::vector<ProgramId> program_of;  // by rank
+  std::vector<Dimension> dimensions;
+  std::vector<GroupLayout> layouts;   // distinct shapes of groups
+  std::vector<Work> works;
+  std::vector<CollectiveSpec> collectives;
+  std::vector<MessageSpec> messages;
+  std::vector<std::string> labels;
+  std::vector<double> compute_slowdown;  // by rank, 1 = nominal, 1.05 = 5 % slower; empty = all nominal
+  int iterations = 1;                    // how often every program runs, back to back on each rank
+
+  [[nodiscard]] std::size_t rank_count() const { return program_of.size(); }
+};
+
+// What is wrong with the graph (an index out of range, a dependency on a later task, a rank outside its group), empty
+// when it is sound. For hand-made and imported graphs; the executor relies on it.
+[[nodiscard]] std::string check_task_graph(const TaskGraph& graph);
+
+// Where a rank sits: host and GPU position within the host.
+struct RankPlace {
+  std::int64_t host = 0;
+  int gpu = 0;
+};
+
+// Fills `layouts` and every dimension's layout_of_group from the places of the ranks.
+void lay_out_groups(TaskGraph& graph, const std::vector<RankPlace>& place_of_rank);
+
+// Makes the dimension's index_in_group and group_of from its groups.
+void index_groups(Dimension& dimension, std::size_t rank_count);
+
+}  // namespace ringwright

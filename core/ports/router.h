@@ -1,0 +1,44 @@
+// The port through which bytes learn their way: the links between two ranks, and what each link can carry.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/base/ids.h"
+#include "core/base/units.h"
+
+namespace ringwright {
+
+// Which part of the way from one rank to another a transfer takes. A switch that reduces or multicasts (NVLS, SHARP)
+// is the point where the way turns from up to down: a contribution goes from `from` up to it, a result comes from it
+// down to `to`.
+enum class Reach : std::uint8_t { kWhole, kUpToSwitch, kDownFromSwitch };
+
+struct RouteQuery {
+  RankId from;
+  RankId to;
+  Reach reach = Reach::kWhole;
+  std::uint32_t label = 0;  // chooses among equal-cost ways where the policy hashes (a queue pair, a channel)
+};
+
+// A link on the way and how much of the flow's rate it carries: 1 on a single path, 1/n when a flow is sprayed over n
+// equal ways, a multiplicity when one flow stands for many (folded runs).
+struct Hop {
+  LinkId link;
+  double share = 1.0;
+};
+
+class Router {
+ public:
+  virtual ~Router() = default;
+
+  // Replaces `hops` by the way, in order; returns the latency of the whole way (links and devices). The answer depends
+  // on the query alone. A link appears at most once. Not for from == to.
+  virtual Duration route(const RouteQuery& query, std::vector<Hop>& hops) const = 0;
+
+  // By link id: what it carries in its one direction.
+  [[nodiscard]] virtual std::span<const Bandwidth> capacities() const = 0;
+};
+
+}  // namespace ringwright

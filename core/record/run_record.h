@@ -1,0 +1,38 @@
+// What happened in a run, in columns: how each class of ranks spent its time, when it finished, what links carried.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/base/ids.h"
+#include "core/base/units.h"
+
+namespace ringwright {
+
+// What a rank does at a moment, as bits: bit 0 compute, bit 1 + d communication of dimension d in flight.
+using ActivityMask = std::uint32_t;
+inline constexpr ActivityMask kComputing = 1;
+[[nodiscard]] constexpr ActivityMask communicating(DimensionId dimension) { return ActivityMask{2} << dimension.value; }
+
+struct Span {
+  ClassId rank_class;
+  std::uint32_t task = 0;  // index in the class's program
+  std::uint32_t iteration = 0;
+  TimePoint start;
+  TimePoint end;
+};
+
+struct RunRecord {
+  std::size_t dimension_count = 0;
+  // By class, then by activity mask (2^(1 + dimensions) entries): time spent in exactly this mixture, over the
+  // iterations that count (after warm-up).
+  std::vector<std::vector<Duration>> time_in;
+  std::vector<TimePoint> finished_at;              // by class: end of its last task
+  std::vector<TimePoint> iteration_end;            // by iteration: when the last rank finished it
+  std::vector<std::vector<Bytes>> sent;            // by class, by dimension: bytes handed to the network, all iterations
+  std::vector<Span> spans;                         // only of the classes that were asked for
+  std::uint64_t messages = 0;                      // transfers played
+};
+
+}  // namespace ringwright
