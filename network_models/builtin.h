@@ -1,0 +1,57 @@
+// The tables of this wing: topologies (the shape of a network) and network models (its behaviour).
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "core/config/config_map.h"
+#include "core/engine/engine.h"
+#include "core/fabric/fabric.h"
+#include "core/ports/network_model.h"
+#include "core/ports/router.h"
+
+namespace ringwright::network_models {
+
+struct Host;  // network_models/host.h: what a server holds (GPUs, NVLink, PCIe tree, NICs)
+
+// A built network: the fabric, and the way through it. GPU number g of the fabric is GPU g % gpus_per_host of host
+// g / gpus_per_host; rank r sits on GPU r.
+struct Network {
+  Fabric fabric;
+  std::unique_ptr<Router> router;  // refers to nothing but itself: a Network may be moved
+};
+
+// Checked settings of one topology, ready to build.
+class Topology {
+ public:
+  virtual ~Topology() = default;
+  [[nodiscard]] virtual Network build() const = 0;
+};
+
+struct TopologyRequest {
+  const Host& host;
+  int hosts = 1;
+};
+
+struct TopologyEntry {
+  std::string_view name;  // cluster.fabric.type
+  std::string_view help;
+  // Reads its own settings from the `cluster.fabric` map; mistakes are recorded there. Never null.
+  std::unique_ptr<Topology> (*read)(ConfigMap& fabric, const TopologyRequest& request);
+};
+[[nodiscard]] std::span<const TopologyEntry> topologies();
+
+struct ModelInputs {
+  Engine& engine;
+  const Router& router;
+};
+
+struct ModelEntry {
+  std::string_view name;  // simulate.network
+  std::string_view help;
+  std::unique_ptr<NetworkModel> (*make)(const ModelInputs& inputs);
+};
+[[nodiscard]] std::span<const ModelEntry> models();
+
+}  // namespace ringwright::network_models
