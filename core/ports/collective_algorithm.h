@@ -21,7 +21,8 @@ struct CollectiveSend {
   Reach reach = Reach::kWhole;
 };
 
-// This step is over for us only when `peer`'s send number `send` of its step with the same index has arrived.
+// This step is over for us only when `peer`'s send number `send` of its step with the same index has arrived. That send
+// has reach kWhole and is addressed to us; traffic with a switch is awaited with await_everyone.
 struct CollectiveAwait {
   int peer = 0;
   int send = 0;
@@ -32,7 +33,8 @@ struct CollectiveAwait {
 struct CollectiveStep {
   std::vector<CollectiveSend> sends;
   std::vector<CollectiveAwait> awaits;
-  bool await_everyone = false;  // also wait until every member's sends of this step have arrived
+  // Also wait until every member's sends of this step have arrived. All members agree on it, step by step.
+  bool await_everyone = false;
 
   void clear() {
     sends.clear();

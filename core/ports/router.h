@@ -23,10 +23,12 @@ struct RouteQuery {
 };
 
 // A link on the way and how much of the flow's rate it carries: 1 on a single path, 1/n when a flow is sprayed over n
-// equal ways, a multiplicity when one flow stands for many (folded runs).
+// equal ways. In a folded run one flow stands for many alike, `multiplicity` of which cross the link; a model that
+// shares links counts share * multiplicity, one that does not ignores the multiplicity.
 struct Hop {
   LinkId link;
   double share = 1.0;
+  double multiplicity = 1.0;
 };
 
 class Router {
