@@ -1,0 +1,68 @@
+// A configuration file, with everything that it extends, the presets that it names and the overrides laid over it.
+//
+//     auto document = ConfigDocument::load("llama.yaml", {.overrides = {"parallel.tp=4"}});
+//     if (!document) return tl::unexpected(document.error());
+//     const Scenario scenario = read_scenario(document->root());
+//     document->check_all_read();
+//     if (document->log().diagnostics().has_errors()) ...
+//
+// Order of precedence, strongest first: --set (the last one wins), the file, what it extends, presets, defaults.
+// Maps merge key by key, everything else (lists too) is replaced.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/diagnostic.h"
+#include "core/config/config_log.h"
+#include "core/config/config_map.h"
+#include "core/config/config_node.h"
+
+namespace ringwright {
+
+// A map that may say `preset: NAME`: the file <share folder>/<folder>/NAME.yaml is then merged under its keys.
+struct PresetRule {
+  std::string path;    // of the map: "cluster.node", "cluster.node.gpu", "nodes[].gpu"
+  std::string folder;  // "nodes", "gpus", "models"
+};
+
+struct LoadOptions {
+  std::vector<std::string> overrides = {};      // "parallel.tp=4", in the order given
+  std::vector<PresetRule> presets = {};
+  std::vector<std::string> share_folders = {};  // searched in order
+};
+
+class ConfigDocument {
+ public:
+  // Fails when no tree can be built: unreadable file, broken syntax, bad `extends`, `preset` or --set. Mistakes that
+  // leave a tree (duplicate keys) are in the log, together with those that readers find.
+  [[nodiscard]] static Result<ConfigDocument> load(const std::string& path, const LoadOptions& options = {});
+  // The same for a text at hand; `name` stands in messages, and a relative `extends` is resolved against its folder.
+  [[nodiscard]] static Result<ConfigDocument> load_text(const std::string& name, std::string_view text,
+                                                        const LoadOptions& options = {});
+  // No file: readers of root() only declare their keys.
+  [[nodiscard]] static ConfigDocument for_documentation(const LoadOptions& options = {});
+
+  [[nodiscard]] ConfigMap root() { return ConfigMap(root_.get(), "", log_.get()); }
+  [[nodiscard]] const ConfigLog& log() const { return *log_; }
+  [[nodiscard]] ConfigLog& log() { return *log_; }
+  // Call after all reading: every key that no reader asked for is an error, with the nearest key that one asked for.
+  void check_all_read();
+  // Every file that took part, first the one named by the user.
+  [[nodiscard]] const std::vector<std::unique_ptr<ConfigSource>>& sources() const { return sources_; }
+
+ private:
+  friend class ConfigLoader;
+  ConfigDocument(LogMode mode);
+
+  std::vector<std::unique_ptr<ConfigSource>> sources_;  // nodes point to them
+  std::unique_ptr<ConfigNode> root_;
+  std::unique_ptr<ConfigLog> log_;
+};
+
+// The presets of a folder, sorted: {"dgx-a100", "dgx-h100"}.
+[[nodiscard]] std::vector<std::string> preset_names(const LoadOptions& options, std::string_view folder);
+
+}  // namespace ringwright

@@ -1,0 +1,80 @@
+// What one load has read, what was wrong with it, and what there is to know about each key.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/diagnostic.h"
+#include "core/base/evidence.h"
+#include "core/config/config_node.h"
+#include "core/config/key_doc.h"
+
+namespace ringwright {
+
+// One value that some reader took, given or supplied.
+struct ValueRead {
+  std::string path;
+  std::string text;       // as written; of a default, as it would be written
+  std::string canonical;  // in base units, so that 400Gbps and 50GB/s are the same value
+  std::string origin;     // "llama.yaml:9", "preset:dgx-h100.yaml:3", "--set:1", "default"
+  Evidence evidence = Evidence::kAssumed;
+  std::string source;     // where the number comes from, in words; may be empty
+};
+
+// A value of consequence that nobody gave.
+struct Assumption {
+  std::string path;
+  std::string value;
+  std::string why;
+};
+
+// A key that was given and has no effect in this run.
+struct IgnoredKey {
+  std::string path;
+  std::string origin;
+  std::string why;
+};
+
+enum class LogMode { kReading, kDocumenting };
+
+class ConfigLog {
+ public:
+  explicit ConfigLog(LogMode mode = LogMode::kReading) : mode_(mode) {}
+
+  // Two readers of one key find the same mistake: it is kept once. The same holds for everything below.
+  void add(Diagnostic diagnostic);
+  void add(ValueRead value);
+  void add(Assumption assumption);
+  void add(IgnoredKey ignored);
+  void add(KeyDoc doc);
+  void mark_open(std::string_view path);
+
+  [[nodiscard]] bool documenting() const { return mode_ == LogMode::kDocumenting; }
+  [[nodiscard]] const Diagnostics& diagnostics() const { return diagnostics_; }
+  [[nodiscard]] const std::vector<ValueRead>& values() const { return values_; }
+  [[nodiscard]] const std::vector<Assumption>& assumptions() const { return assumptions_; }
+  [[nodiscard]] const std::vector<IgnoredKey>& ignored() const { return ignored_; }
+  [[nodiscard]] const std::vector<KeyDoc>& docs() const { return docs_; }
+
+  // Stands in for a map that was not given: nothing in it, and errors about it point at `parent`.
+  [[nodiscard]] ConfigNode* absent_map(const ConfigNode& parent);
+
+ private:
+  LogMode mode_;
+  Diagnostics diagnostics_;
+  std::vector<ValueRead> values_;
+  std::vector<Assumption> assumptions_;
+  std::vector<IgnoredKey> ignored_;
+  std::vector<KeyDoc> docs_;
+  std::deque<ConfigNode> absent_;  // a deque, since ConfigMaps point into it
+};
+
+// One line per value, sorted by path: "parallel.tp = 8   # llama.yaml:14", with evidence where it is not assumed.
+[[nodiscard]] std::string resolved_text(const ConfigLog& log);
+// The same as bare facts, for hashing: "parallel.tp=8\n" in base units; equal exactly when the configurations are.
+[[nodiscard]] std::string canonical_text(const ConfigLog& log);
+
+}  // namespace ringwright

@@ -1,0 +1,18 @@
+// JSON Schema (draft-07) of a configuration, for completion and checking in editors.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/config/config_document.h"
+#include "core/config/key_doc.h"
+
+namespace ringwright {
+
+// `title` names the kind of file. Required keys are said in descriptions only: any of them may come from `extends`
+// or a preset, which an editor cannot see.
+[[nodiscard]] std::string json_schema(std::span<const KeyDoc> docs, std::span<const PresetRule> presets,
+                                      std::string_view title);
+
+}  // namespace ringwright
