@@ -78,6 +78,14 @@ struct TaskGraph {
   [[nodiscard]] std::size_t rank_count() const { return program_of.size(); }
 };
 
+// The label that keeps a dimension's connections apart where routing hashes.
+[[nodiscard]] constexpr std::uint32_t collective_label(DimensionId dimension) {
+  return dimension.value * (1 + kChannels);
+}
+[[nodiscard]] constexpr std::uint32_t message_label(DimensionId dimension, std::uint8_t channel) {
+  return dimension.value * (1 + kChannels) + 1 + channel;
+}
+
 // What is wrong with the graph (an index out of range, a dependency on a later task, a rank outside its group), empty
 // when it is sound. For hand-made and imported graphs; the executor relies on it.
 [[nodiscard]] std::string check_task_graph(const TaskGraph& graph);

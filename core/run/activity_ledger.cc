@@ -1,0 +1,41 @@
+#include "core/run/activity_ledger.h"
+
+#include <algorithm>
+
+#include "core/base/check.h"
+
+namespace ringwright {
+
+ActivityLedger::ActivityLedger(std::size_t classes, std::size_t dimensions)
+    : bits_(1 + dimensions),
+      mask_(classes, 0),
+      since_(classes),
+      in_flight_(classes * (1 + dimensions), 0),
+      time_in_(classes, std::vector<Duration>(std::size_t{2} << dimensions)) {
+  CHECK(dimensions < 16, "activity masks hold at most 15 dimensions");
+}
+
+void ActivityLedger::begin(ClassId rank_class, std::size_t bit, TimePoint now) {
+  const bool first = in_flight_[rank_class.index() * bits_ + bit]++ == 0;
+  if (first) switch_bits(rank_class, ActivityMask{1} << bit, 0, now);
+}
+
+void ActivityLedger::end(ClassId rank_class, std::size_t bit, TimePoint now) {
+  std::uint16_t& in_flight = in_flight_[rank_class.index() * bits_ + bit];
+  CHECK(in_flight > 0, "an activity ends that did not begin");
+  if (--in_flight == 0) switch_bits(rank_class, 0, ActivityMask{1} << bit, now);
+}
+
+void ActivityLedger::restart(ClassId rank_class, TimePoint now) {
+  std::ranges::fill(time_in_[rank_class.index()], Duration());
+  since_[rank_class.index()] = now;
+}
+
+void ActivityLedger::switch_bits(ClassId rank_class, ActivityMask on, ActivityMask off, TimePoint now) {
+  const std::size_t c = rank_class.index();
+  time_in_[c][mask_[c]] += now - since_[c];
+  since_[c] = now;
+  mask_[c] = (mask_[c] | on) & ~off;
+}
+
+}  // namespace ringwright

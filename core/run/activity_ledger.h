@@ -1,0 +1,48 @@
+// How each class of ranks spends its time: the ledger behind "where a step goes".
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/base/ids.h"
+#include "core/base/units.h"
+#include "core/record/run_record.h"
+
+namespace ringwright {
+
+class ActivityLedger {
+ public:
+  ActivityLedger(std::size_t classes, std::size_t dimensions);
+
+  // Activities of one kind may overlap; the kind counts as active while at least one is under way.
+  void begin_compute(ClassId rank_class, TimePoint now) { begin(rank_class, 0, now); }
+  void end_compute(ClassId rank_class, TimePoint now) { end(rank_class, 0, now); }
+  void begin_communication(ClassId rank_class, DimensionId dimension, TimePoint now) {
+    begin(rank_class, 1 + dimension.index(), now);
+  }
+  void end_communication(ClassId rank_class, DimensionId dimension, TimePoint now) {
+    end(rank_class, 1 + dimension.index(), now);
+  }
+
+  // Forgets what the class did so far (warm-up).
+  void restart(ClassId rank_class, TimePoint now);
+  // Books the time up to now, for the end of the class's last iteration.
+  void close(ClassId rank_class, TimePoint now) { switch_bits(rank_class, 0, 0, now); }
+
+  // By class, by activity mask.
+  [[nodiscard]] std::vector<std::vector<Duration>> take() { return std::move(time_in_); }
+
+ private:
+  // `bit` is a bit of the activity mask.
+  void begin(ClassId rank_class, std::size_t bit, TimePoint now);
+  void end(ClassId rank_class, std::size_t bit, TimePoint now);
+  void switch_bits(ClassId rank_class, ActivityMask on, ActivityMask off, TimePoint now);
+
+  std::size_t bits_;                         // compute and the dimensions
+  std::vector<ActivityMask> mask_;           // by class
+  std::vector<TimePoint> since_;             // by class: up to when time is booked
+  std::vector<std::uint16_t> in_flight_;     // by class, by bit
+  std::vector<std::vector<Duration>> time_in_;
+};
+
+}  // namespace ringwright

@@ -1,0 +1,232 @@
+#include "core/run/collective_player.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/base/check.h"
+
+namespace ringwright {
+namespace {
+
+constexpr std::uint64_t make_token(std::uint32_t slot, std::size_t send) {
+  return (std::uint64_t{slot} << 32U) | static_cast<std::uint32_t>(send);
+}
+
+}  // namespace
+
+CollectivePlayer::CollectivePlayer(PlayedJob& job, const CollectiveChooser& chooser)
+    : job_(job), chooser_(chooser), lanes_(job.classes.count() * job.graph.dimensions.size()) {}
+
+const CollectivePlayer::Choice& CollectivePlayer::choose(const CollectiveCall& call, std::uint32_t spec,
+                                                         std::uint32_t layout) {
+  const auto key = std::pair((std::uint64_t{spec} << 32U) | layout, call.dimension.value);
+  const auto known = choices_.find(key);
+  if (known != choices_.end()) return known->second;
+  const CollectiveAlgorithm& algorithm = chooser_.choose(call);
+  return choices_.emplace(key, Choice{.algorithm = &algorithm, .steps = algorithm.steps(call)}).first->second;
+}
+
+std::optional<std::uint32_t> CollectivePlayer::find_active(ClassId c, DimensionId d, std::uint64_t sequence) const {
+  for (const std::uint32_t slot : lane(c, d).active) {
+    if (calls_[slot].request.sequence == sequence) return slot;
+  }
+  return std::nullopt;
+}
+
+void CollectivePlayer::start(const Request& request) {
+  std::uint32_t slot = 0;
+  if (free_calls_.empty()) {
+    slot = static_cast<std::uint32_t>(calls_.size());
+    calls_.emplace_back();
+  } else {
+    slot = free_calls_.back();
+    free_calls_.pop_back();
+  }
+  const CollectiveSpec& spec = job_.graph.collectives[request.spec];
+  const std::uint32_t layout = job_.layout_of(request.rank_class, request.dimension);
+  Call& call = calls_[slot];
+  call.request = request;
+  call.call = {.kind = spec.kind, .bytes = spec.bytes, .layout = &job_.graph.layouts[layout],
+               .dimension = request.dimension};
+  const Choice& choice = choose(call.call, request.spec, layout);
+  call.algorithm = choice.algorithm;
+  call.steps = choice.steps;
+  call.member = job_.index_in_group(request.rank_class, request.dimension);
+  call.step = 0;
+  call.active = true;
+  lane(request.rank_class, request.dimension).active.push_back(slot);
+  job_.ledger.begin_communication(request.rank_class, request.dimension, job_.engine.now());
+  enter_steps(slot);
+}
+
+void CollectivePlayer::start_sends(std::uint32_t slot) {
+  Call& call = calls_[slot];
+  const auto& group = job_.group_of(call.request.rank_class, call.request.dimension);
+  const RankId self = job_.rank_of(call.request.rank_class);
+  Bytes& sent = job_.sent[call.request.rank_class.index()][call.request.dimension.index()];
+  for (std::size_t j = 0; j < call.now.sends.size(); ++j) {
+    const CollectiveSend& send = call.now.sends[j];
+    const RankId peer = group[static_cast<std::size_t>(send.peer)];
+    const bool down = send.reach == Reach::kDownFromSwitch;
+    if (!down) sent += send.size;
+    ++job_.messages;
+    job_.network.start({.from = down ? peer : self,
+                        .to = down ? self : peer,
+                        .size = send.size,
+                        .reach = send.reach,
+                        .label = collective_label(call.request.dimension),
+                        .token = make_token(slot, j)},
+                       *this);
+  }
+}
+
+// Walks on until a step has something to wait for, or the call is over.
+void CollectivePlayer::enter_steps(std::uint32_t slot) {
+  Call& call = calls_[slot];
+  for (; call.step < call.steps; ++call.step) {
+    call.algorithm->step(call.call, call.member, call.step, call.now);
+    call.sends_pending = static_cast<int>(call.now.sends.size());
+    call.arrived.assign(call.now.sends.size(), false);
+    call.everyone_pending = call.now.await_everyone;
+    call.awaits_pending = 0;
+    for (const CollectiveAwait& await : call.now.awaits) {
+      const ClassId peer = job_.class_of_member(call.request.rank_class, call.request.dimension, await.peer);
+      if (!has_arrived(peer, call, await.send)) ++call.awaits_pending;
+    }
+    start_sends(slot);
+    // A member without sends has nothing in flight that could report for it later.
+    if (call.everyone_pending && call.sends_pending == 0) count_everyone(slot);
+    if (call.sends_pending > 0 || call.awaits_pending > 0 || call.everyone_pending) return;
+  }
+  finish(slot);
+}
+
+void CollectivePlayer::try_advance(std::uint32_t slot) {
+  Call& call = calls_[slot];
+  if (!call.active || call.sends_pending > 0 || call.awaits_pending > 0 || call.everyone_pending) return;
+  ++call.step;
+  enter_steps(slot);
+}
+
+void CollectivePlayer::finish(std::uint32_t slot) {
+  Call& call = calls_[slot];
+  const Request request = call.request;
+  Lane& own = lane(request.rank_class, request.dimension);
+  std::erase(own.active, slot);
+  own.done.add(request.sequence);
+  call.active = false;
+  free_calls_.push_back(slot);
+  job_.ledger.end_communication(request.rank_class, request.dimension, job_.engine.now());
+  job_.listener.on_communication_ended(request.rank_class, request.task);
+}
+
+void CollectivePlayer::on_arrived(std::uint64_t token) {
+  const auto slot = static_cast<std::uint32_t>(token >> 32U);
+  const auto send = static_cast<std::size_t>(token & 0xFFFFFFFFU);
+  Call& call = calls_[slot];
+  call.arrived[send] = true;
+  --call.sends_pending;
+  if (call.sends_pending == 0 && call.now.await_everyone) count_everyone(slot);
+  if (call.now.sends[send].reach == Reach::kWhole) notify_peer(call, static_cast<int>(send));
+  try_advance(slot);
+}
+
+// Has the sender's send number `send` of the receiver's present step arrived?
+bool CollectivePlayer::has_arrived(ClassId sender, const Call& receiver, int send) const {
+  const Request& request = receiver.request;
+  if (lane(sender, request.dimension).done.contains(request.sequence)) return true;
+  const auto slot = find_active(sender, request.dimension, request.sequence);
+  if (!slot) return false;
+  const Call& call = calls_[*slot];
+  if (call.step != receiver.step) return call.step > receiver.step;
+  // While a call enters a step, its own earlier `arrived` is cleared before anybody asks.
+  const auto index = static_cast<std::size_t>(send);
+  return index < call.arrived.size() && call.arrived[index];
+}
+
+void CollectivePlayer::notify_peer(const Call& sender, int send) {
+  const Request request = sender.request;
+  const int peer = sender.now.sends[static_cast<std::size_t>(send)].peer;
+  const ClassId receiver_class = job_.class_of_member(request.rank_class, request.dimension, peer);
+  const auto slot = find_active(receiver_class, request.dimension, request.sequence);
+  if (!slot) return;
+  Call& receiver = calls_[*slot];
+  if (receiver.step != sender.step) return;  // it will ask when it gets here
+  for (const CollectiveAwait& await : receiver.now.awaits) {
+    if (await.send != send) continue;
+    const ClassId awaited = job_.class_of_member(receiver_class, request.dimension, await.peer);
+    if (awaited == request.rank_class) --receiver.awaits_pending;
+  }
+  // A class that sends to itself advances in on_arrived.
+  if (receiver_class != request.rank_class) try_advance(*slot);
+}
+
+CollectivePlayer::GroupClass& CollectivePlayer::group_class_of(ClassId c, DimensionId d) {
+  Lane& own = lane(c, d);
+  if (own.group_class < 0) {
+    std::map<ClassId, int> count;
+    for (const RankId rank : job_.group_of(c, d)) ++count[job_.classes.class_of[rank.index()]];
+    std::vector<std::pair<ClassId, int>> members(count.begin(), count.end());
+    const auto next = static_cast<std::int32_t>(group_classes_.size());
+    const auto [entry, is_new] = known_group_classes_.try_emplace({d.value, members}, next);
+    if (is_new) {
+      group_classes_.emplace_back();
+      group_classes_.back().members = std::move(members);
+      group_classes_.back().size = static_cast<int>(job_.group_of(c, d).size());
+    }
+    own.group_class = entry->second;
+  }
+  return group_classes_[static_cast<std::size_t>(own.group_class)];
+}
+
+// All sends of this member's step have arrived: when that is so for all members, everybody in the group may go on.
+void CollectivePlayer::count_everyone(std::uint32_t slot) {
+  const Request request = calls_[slot].request;
+  const int step = calls_[slot].step;
+  GroupClass& group = group_class_of(request.rank_class, request.dimension);
+  auto count = std::ranges::find_if(group.counts, [&](const GroupClass::Count& entry) {
+    return entry.sequence == request.sequence && entry.step == step;
+  });
+  if (count == group.counts.end()) {
+    group.counts.push_back({.sequence = request.sequence, .step = step, .arrived = 0});
+    count = group.counts.end() - 1;
+  }
+  for (const auto& [member_class, number] : group.members) {
+    if (member_class == request.rank_class) count->arrived += number;
+  }
+  if (count->arrived < group.size) return;
+  group.counts.erase(count);
+  for (const auto& [member_class, number] : group.members) {
+    const auto member = find_active(member_class, request.dimension, request.sequence);
+    CHECK(member && calls_[*member].step == step, "a member left a step that everyone awaits");
+    calls_[*member].everyone_pending = false;
+    if (*member != slot) try_advance(*member);
+  }
+}
+
+std::string CollectivePlayer::waits_for(ClassId rank_class, std::uint32_t task) const {
+  for (const Call& call : calls_) {
+    if (!call.active || call.request.rank_class != rank_class || call.request.task != task) continue;
+    std::string ranks;
+    const auto& group = job_.group_of(rank_class, call.request.dimension);
+    const auto add = [&ranks](RankId rank) { ranks += fmt::format("{}{}", ranks.empty() ? "" : ", ", rank.value); };
+    for (const CollectiveAwait& await : call.now.awaits) {
+      const RankId peer = group[static_cast<std::size_t>(await.peer)];
+      if (!has_arrived(job_.classes.class_of[peer.index()], call, await.send)) add(peer);
+    }
+    for (const RankId rank : group) {
+      if (!call.everyone_pending) break;
+      const ClassId c = job_.classes.class_of[rank.index()];
+      const auto slot = find_active(c, call.request.dimension, call.request.sequence);
+      if (!slot || calls_[*slot].step < call.step) add(rank);
+    }
+    return fmt::format("call {} of '{}' ({}, {}), step {} of {}, for rank{} {}", call.request.sequence,
+                       job_.graph.dimensions[call.request.dimension.index()].name, to_string(call.call.kind),
+                       call.algorithm->name(), call.step, call.steps, ranks.find(',') == std::string::npos ? "" : "s",
+                       ranks.empty() ? "none" : ranks);
+  }
+  return {};
+}
+
+}  // namespace ringwright

@@ -1,0 +1,102 @@
+// Plays collectives over a network: each class of ranks walks through its algorithm's steps; a message sent by one is
+// what another waits for.
+//
+// A member starts when its own rank calls, without waiting for the others (eager); what it needs from them it awaits
+// step by step. Since equal ranks do equal things at equal times, a class asks after its peer's class, which makes the
+// same code play all ranks or one per class.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/ports/collective_algorithm.h"
+#include "core/ports/network_model.h"
+#include "core/run/played_job.h"
+
+namespace ringwright {
+
+class CollectivePlayer final : public TransferListener {
+ public:
+  CollectivePlayer(PlayedJob& job, const CollectiveChooser& chooser);
+
+  struct Request {
+    ClassId rank_class;
+    DimensionId dimension;
+    std::uint32_t spec = 0;      // index into TaskGraph::collectives
+    std::uint64_t sequence = 0;  // the n-th collective of this dimension
+    std::uint32_t task = 0;      // handed to the listener at the end
+  };
+  void start(const Request& request);
+  void on_arrived(std::uint64_t token) override;
+
+  // "call 12 (all_gather, ring) in step 3 of 14 for ranks 4, 5": whom a started call of this task waits for.
+  [[nodiscard]] std::string waits_for(ClassId rank_class, std::uint32_t task) const;
+
+ private:
+  struct Call {
+    Request request;
+    CollectiveCall call;
+    const CollectiveAlgorithm* algorithm = nullptr;
+    int member = 0;
+    int steps = 0;
+    int step = 0;
+    int sends_pending = 0;
+    int awaits_pending = 0;
+    bool everyone_pending = false;
+    bool active = false;
+    std::vector<bool> arrived;  // by send of the present step
+    CollectiveStep now;
+  };
+  // The calls of one class in one dimension.
+  struct Lane {
+    std::vector<std::uint32_t> active;  // slots of calls_
+    SequenceSet done;
+    std::int32_t group_class = -1;
+  };
+  // Groups that are made of the same classes, for steps that wait for everyone.
+  struct GroupClass {
+    std::vector<std::pair<ClassId, int>> members;  // class, how many of it in such a group
+    int size = 0;
+    struct Count {
+      std::uint64_t sequence;
+      int step;
+      int arrived;
+    };
+    std::vector<Count> counts;
+  };
+  struct Choice {
+    const CollectiveAlgorithm* algorithm;
+    int steps;
+  };
+
+  Lane& lane(ClassId c, DimensionId d) { return lanes_[c.index() * job_.graph.dimensions.size() + d.index()]; }
+  [[nodiscard]] const Lane& lane(ClassId c, DimensionId d) const {
+    return lanes_[c.index() * job_.graph.dimensions.size() + d.index()];
+  }
+  [[nodiscard]] std::optional<std::uint32_t> find_active(ClassId c, DimensionId d, std::uint64_t sequence) const;
+  const Choice& choose(const CollectiveCall& call, std::uint32_t spec, std::uint32_t layout);
+  void enter_steps(std::uint32_t slot);
+  void start_sends(std::uint32_t slot);
+  void try_advance(std::uint32_t slot);
+  void finish(std::uint32_t slot);
+  void notify_peer(const Call& sender, int send);
+  [[nodiscard]] bool has_arrived(ClassId sender, const Call& receiver, int send) const;
+  GroupClass& group_class_of(ClassId c, DimensionId d);
+  void count_everyone(std::uint32_t slot);
+
+  PlayedJob& job_;
+  const CollectiveChooser& chooser_;
+  std::vector<Lane> lanes_;      // by class, by dimension
+  std::deque<Call> calls_;       // slots, reused; a deque so that references stay
+  std::vector<std::uint32_t> free_calls_;
+  std::map<std::pair<std::uint64_t, std::uint32_t>, Choice> choices_;  // by (spec, layout) and dimension
+  std::deque<GroupClass> group_classes_;
+  std::map<std::pair<std::uint32_t, std::vector<std::pair<ClassId, int>>>, std::int32_t> known_group_classes_;
+};
+
+}  // namespace ringwright

@@ -1,0 +1,326 @@
+#include "core/run/executor.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/base/check.h"
+#include "core/run/activity_ledger.h"
+#include "core/run/collective_player.h"
+#include "core/run/message_player.h"
+#include "core/run/program_index.h"
+
+namespace ringwright {
+namespace {
+
+constexpr std::uint64_t kEventsPerLook = 500'000;  // between two looks at the observer
+constexpr std::size_t kBlockedShown = 24;
+
+enum class TaskState : std::uint8_t { kWaiting, kRunning, kDone };
+
+// Where one class of ranks stands in its program.
+struct Progress {
+  std::vector<std::uint16_t> pending;      // by task: unfinished dependencies
+  std::vector<TaskState> state;            // by task
+  std::vector<std::uint32_t> stream_next;  // by stream: place in the stream's order
+  std::vector<bool> stream_busy;           // by stream
+  std::size_t unfinished = 0;
+  int iteration = 0;
+};
+
+class Executor final : public CommunicationListener {
+ public:
+  Executor(const ExecutorInputs& inputs, const ExecutorOptions& options);
+  RunResult run();
+  void on_communication_ended(ClassId rank_class, std::uint32_t task) override { end_task(rank_class, task); }
+
+ private:
+  struct Ended {
+    ClassId rank_class;
+    std::uint32_t task;
+  };
+
+  [[nodiscard]] const Program& program_of(ClassId c) const {
+    return inputs_.graph.programs[inputs_.graph.program_of[job_.rank_of(c).index()].index()];
+  }
+  [[nodiscard]] const ProgramIndex& index_of(ClassId c) const {
+    return indices_[inputs_.graph.program_of[job_.rank_of(c).index()].index()];
+  }
+  void begin_iteration(ClassId c);
+  void try_start(ClassId c, std::uint32_t task);
+  void start(ClassId c, std::uint32_t task);
+  void start_compute(ClassId c, std::uint32_t task);
+  void end_task(ClassId c, std::uint32_t task);
+  void settle(const Ended& ended);
+  void end_iteration(ClassId c);
+  [[nodiscard]] double done_share() const;
+  [[nodiscard]] StallReport report_stall() const;
+  [[nodiscard]] std::string why_blocked(ClassId c, std::uint32_t task) const;
+  void note_span(ClassId c, std::uint32_t task);
+
+  ExecutorInputs inputs_;
+  ExecutorOptions options_;
+  std::vector<ProgramIndex> indices_;     // by program
+  std::vector<Duration> work_duration_;   // by work
+  ActivityLedger ledger_;
+  PlayedJob job_;
+  CollectivePlayer collectives_;
+  MessagePlayer messages_;
+  std::vector<Progress> progress_;        // by class
+  std::vector<Ended> ended_;              // tasks that ended and whose followers are not started yet
+  bool settling_ = false;
+  std::size_t finished_classes_ = 0;
+  std::uint64_t tasks_done_ = 0;
+  std::uint64_t tasks_total_ = 0;
+  std::vector<bool> recorded_;                        // by class
+  std::vector<std::vector<TimePoint>> started_at_;    // by class, by task; of recorded classes
+  RunRecord record_;
+};
+
+Executor::Executor(const ExecutorInputs& inputs, const ExecutorOptions& options)
+    : inputs_(inputs),
+      options_(options),
+      ledger_(inputs.classes.count(), inputs.graph.dimensions.size()),
+      job_{.engine = inputs.engine,
+           .graph = inputs.graph,
+           .classes = inputs.classes,
+           .network = inputs.network,
+           .ledger = ledger_,
+           .listener = *this,
+           .sent = std::vector<std::vector<Bytes>>(inputs.classes.count(),
+                                                   std::vector<Bytes>(inputs.graph.dimensions.size())),
+           .messages = 0},
+      collectives_(job_, inputs.chooser),
+      messages_(job_),
+      progress_(inputs.classes.count()),
+      recorded_(inputs.classes.count(), false),
+      started_at_(inputs.classes.count()) {
+  for (const Program& program : inputs.graph.programs) indices_.push_back(index_program(inputs.graph, program));
+  for (const Work& work : inputs.graph.works) work_duration_.push_back(duration(inputs.compute, work));
+  for (const ClassId c : options.recorded) recorded_[c.index()] = true;
+  record_.dimension_count = inputs.graph.dimensions.size();
+  record_.finished_at.resize(inputs.classes.count());
+  record_.iteration_end.resize(static_cast<std::size_t>(inputs.graph.iterations));
+}
+
+void Executor::begin_iteration(ClassId c) {
+  const Program& program = program_of(c);
+  const ProgramIndex& index = index_of(c);
+  Progress& progress = progress_[c.index()];
+  progress.pending = index.dependency_count;
+  progress.state.assign(program.tasks.size(), TaskState::kWaiting);
+  progress.stream_next.assign(index.stream_tasks.size(), 0);
+  progress.stream_busy.assign(index.stream_tasks.size(), false);
+  progress.unfinished = program.tasks.size();
+  if (recorded_[c.index()]) started_at_[c.index()].resize(program.tasks.size());
+  if (program.tasks.empty()) {
+    end_iteration(c);
+    return;
+  }
+  for (const auto& tasks : index.stream_tasks) {
+    if (!tasks.empty()) try_start(c, tasks.front());
+  }
+  for (const std::uint32_t task : index.streamless_roots) try_start(c, task);
+}
+
+void Executor::try_start(ClassId c, std::uint32_t task) {
+  Progress& progress = progress_[c.index()];
+  if (progress.pending[task] > 0 || progress.state[task] != TaskState::kWaiting) return;
+  const StreamIndex stream = program_of(c).tasks[task].stream;
+  if (stream != kNoStream) {
+    const auto& order = index_of(c).stream_tasks[stream];
+    if (progress.stream_busy[stream] || order[progress.stream_next[stream]] != task) return;
+    progress.stream_busy[stream] = true;
+    ++progress.stream_next[stream];
+  }
+  progress.state[task] = TaskState::kRunning;
+  start(c, task);
+}
+
+void Executor::start(ClassId c, std::uint32_t task) {
+  const Task& entry = program_of(c).tasks[task];
+  const ProgramIndex& index = index_of(c);
+  const auto iteration = static_cast<std::uint64_t>(progress_[c.index()].iteration);
+  const std::uint64_t sequence = iteration * index.period[task] + index.occurrence[task];
+  if (recorded_[c.index()]) started_at_[c.index()][task] = inputs_.engine.now();
+  switch (entry.kind) {
+    case TaskKind::kCompute: start_compute(c, task); return;
+    case TaskKind::kCollective:
+      collectives_.start({.rank_class = c, .dimension = entry.dimension, .spec = entry.detail, .sequence = sequence,
+                          .task = task});
+      return;
+    case TaskKind::kSend:
+      messages_.send({.rank_class = c, .dimension = entry.dimension, .spec = entry.detail, .sequence = sequence,
+                      .task = task});
+      return;
+    case TaskKind::kReceive:
+      if (messages_.receive({.rank_class = c, .dimension = entry.dimension, .spec = entry.detail,
+                             .sequence = sequence, .task = task})) {
+        end_task(c, task);
+      }
+      return;
+  }
+}
+
+void Executor::start_compute(ClassId c, std::uint32_t task) {
+  const std::uint32_t work = program_of(c).tasks[task].detail;
+  const auto& slowdown = inputs_.graph.compute_slowdown;
+  Duration time = work_duration_[work];
+  if (!slowdown.empty()) time = scale(time, slowdown[job_.rank_of(c).index()]);
+  ledger_.begin_compute(c, inputs_.engine.now());
+  inputs_.engine.after(time, [this, c, task] {
+    ledger_.end_compute(c, inputs_.engine.now());
+    end_task(c, task);
+  });
+}
+
+// Tasks may end while others are being started; a queue instead of recursion keeps the stack flat.
+void Executor::end_task(ClassId c, std::uint32_t task) {
+  ended_.push_back({.rank_class = c, .task = task});
+  if (settling_) return;
+  settling_ = true;
+  for (std::size_t i = 0; i < ended_.size(); ++i) settle(Ended(ended_[i]));
+  ended_.clear();
+  settling_ = false;
+}
+
+void Executor::note_span(ClassId c, std::uint32_t task) {
+  record_.spans.push_back({.rank_class = c,
+                           .task = task,
+                           .iteration = static_cast<std::uint32_t>(progress_[c.index()].iteration),
+                           .start = started_at_[c.index()][task],
+                           .end = inputs_.engine.now()});
+}
+
+void Executor::settle(const Ended& ended) {
+  const ClassId c = ended.rank_class;
+  Progress& progress = progress_[c.index()];
+  const ProgramIndex& index = index_of(c);
+  const StreamIndex stream = program_of(c).tasks[ended.task].stream;
+  progress.state[ended.task] = TaskState::kDone;
+  ++tasks_done_;
+  if (recorded_[c.index()]) note_span(c, ended.task);
+  if (--progress.unfinished == 0) {
+    end_iteration(c);
+    return;
+  }
+  if (stream != kNoStream) progress.stream_busy[stream] = false;
+  for (const std::uint32_t dependent : index.dependents_of(ended.task)) {
+    --progress.pending[dependent];
+    try_start(c, dependent);
+  }
+  if (stream == kNoStream) return;
+  const auto& order = index.stream_tasks[stream];
+  const std::uint32_t next = progress.stream_next[stream];
+  if (next < order.size()) try_start(c, order[next]);
+}
+
+void Executor::end_iteration(ClassId c) {
+  Progress& progress = progress_[c.index()];
+  const TimePoint now = inputs_.engine.now();
+  TimePoint& end = record_.iteration_end[static_cast<std::size_t>(progress.iteration)];
+  end = std::max(end, now);
+  ++progress.iteration;
+  if (progress.iteration == options_.warmup_iterations) ledger_.restart(c, now);
+  if (progress.iteration < inputs_.graph.iterations) {
+    begin_iteration(c);
+    return;
+  }
+  ledger_.close(c, now);
+  record_.finished_at[c.index()] = now;
+  ++finished_classes_;
+}
+
+double Executor::done_share() const {
+  return tasks_total_ == 0 ? 1.0 : static_cast<double>(tasks_done_) / static_cast<double>(tasks_total_);
+}
+
+RunResult Executor::run() {
+  for (std::size_t c = 0; c < progress_.size(); ++c) {
+    tasks_total_ += program_of(ClassId(c)).tasks.size() * static_cast<std::uint64_t>(inputs_.graph.iterations);
+  }
+  settling_ = true;  // what ends while the first tasks start is settled afterwards, in order
+  for (std::size_t c = 0; c < progress_.size(); ++c) begin_iteration(ClassId(c));
+  for (std::size_t i = 0; i < ended_.size(); ++i) settle(Ended(ended_[i]));
+  ended_.clear();
+  settling_ = false;
+
+  RunResult result;
+  const RunLimits limits{.max_events = kEventsPerLook, .max_events_per_instant = options_.max_events_per_instant};
+  RunEnd end = inputs_.engine.run(limits);
+  while (end == RunEnd::kTooManyEvents) {
+    const bool go_on =
+        options_.observer == nullptr || options_.observer->on_progress(done_share(), inputs_.engine.events_run());
+    if (!go_on) break;
+    end = inputs_.engine.run(limits);
+  }
+  if (end == RunEnd::kLivelock) result.outcome = RunOutcome::kLivelock;
+  if (end == RunEnd::kTooManyEvents) result.outcome = RunOutcome::kStopped;
+  if (end == RunEnd::kIdle && finished_classes_ < progress_.size()) {
+    result.outcome = RunOutcome::kStalled;
+    result.stall = report_stall();
+  }
+  record_.time_in = ledger_.take();
+  record_.sent = std::move(job_.sent);
+  record_.messages = job_.messages;
+  result.record = std::move(record_);
+  return result;
+}
+
+std::string Executor::why_blocked(ClassId c, std::uint32_t task) const {
+  const Task& entry = program_of(c).tasks[task];
+  const Progress& progress = progress_[c.index()];
+  if (progress.state[task] == TaskState::kRunning) {
+    return entry.kind == TaskKind::kCollective ? collectives_.waits_for(c, task) : messages_.waits_for(c, task);
+  }
+  for (std::uint32_t d = 0; d < entry.dependency_count; ++d) {
+    const std::uint32_t before = program_of(c).dependencies[entry.first_dependency + d];
+    if (progress.state[before] == TaskState::kDone) continue;
+    return fmt::format("its own task '{}'", inputs_.graph.labels[program_of(c).tasks[before].label]);
+  }
+  return "the task before it on its stream";
+}
+
+StallReport Executor::report_stall() const {
+  StallReport report;
+  report.at = inputs_.engine.now();
+  for (std::size_t c = 0; c < progress_.size(); ++c) {
+    const Progress& progress = progress_[c];
+    if (progress.iteration >= inputs_.graph.iterations) continue;
+    report.unfinished_ranks += inputs_.classes.size[c];
+    const Program& program = program_of(ClassId(c));
+    const bool any_running = std::ranges::count(progress.state, TaskState::kRunning) > 0;
+    for (std::uint32_t task = 0; task < program.tasks.size(); ++task) {
+      if (report.blocked.size() >= kBlockedShown) break;
+      const bool head = progress.state[task] == TaskState::kRunning ||
+                        (!any_running && progress.state[task] == TaskState::kWaiting);
+      if (!head) continue;
+      report.blocked.push_back({.rank = job_.rank_of(ClassId(c)),
+                                .program = program.name,
+                                .task = inputs_.graph.labels[program.tasks[task].label],
+                                .waits_for = why_blocked(ClassId(c), task)});
+      if (!any_running) break;  // the rest waits behind it
+    }
+  }
+  return report;
+}
+
+}  // namespace
+
+RunResult execute(const ExecutorInputs& inputs, const ExecutorOptions& options) {
+  Executor executor(inputs, options);
+  return executor.run();
+}
+
+std::string render(const StallReport& stall) {
+  std::string text = fmt::format("the run cannot go on at {}: {} rank{} unfinished\n",
+                                 to_string(stall.at.since_start()), stall.unfinished_ranks,
+                                 stall.unfinished_ranks == 1 ? "" : "s");
+  for (const Blocked& blocked : stall.blocked) {
+    text += fmt::format("  rank {} ({}) in '{}' waits for {}\n", blocked.rank.value, blocked.program, blocked.task,
+                        blocked.waits_for);
+  }
+  return text;
+}
+
+}  // namespace ringwright

@@ -1,0 +1,114 @@
+#include "core/run/message_player.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace ringwright {
+
+MessagePlayer::MessagePlayer(PlayedJob& job)
+    : job_(job), channels_(job.classes.count()), waiting_(job.classes.count()) {}
+
+ClassId MessagePlayer::peer_class(const Request& request) const {
+  return job_.class_of_member(request.rank_class, request.dimension, job_.graph.messages[request.spec].peer);
+}
+
+const MessagePlayer::Channel* MessagePlayer::find_channel(ClassId sender, DimensionId dimension, int peer,
+                                                          std::uint8_t channel) const {
+  const auto& all = channels_[sender.index()];
+  const auto found = std::ranges::find_if(all, [&](const Channel& c) {
+    return c.dimension == dimension && c.peer == peer && c.channel == channel;
+  });
+  return found == all.end() ? nullptr : &*found;
+}
+
+MessagePlayer::Channel& MessagePlayer::channel_of(ClassId sender, DimensionId dimension, int peer,
+                                                  std::uint8_t channel) {
+  for (Channel& c : channels_[sender.index()]) {
+    if (c.dimension == dimension && c.peer == peer && c.channel == channel) return c;
+  }
+  channels_[sender.index()].push_back(
+      {.dimension = dimension, .peer = peer, .channel = channel, .started = 0, .arrived = {}});
+  return channels_[sender.index()].back();
+}
+
+// The channel of the peer that a receive listens to: the peer's sends to our place in the group.
+const MessagePlayer::Channel* MessagePlayer::channel_towards(const Request& receive) const {
+  const MessageSpec& spec = job_.graph.messages[receive.spec];
+  const int own_index = job_.index_in_group(receive.rank_class, receive.dimension);
+  return find_channel(peer_class(receive), receive.dimension, own_index, spec.channel);
+}
+
+void MessagePlayer::send(const Request& request) {
+  const MessageSpec& spec = job_.graph.messages[request.spec];
+  std::uint32_t slot = 0;
+  if (free_.empty()) {
+    slot = static_cast<std::uint32_t>(in_flight_.size());
+    in_flight_.push_back(request);
+  } else {
+    slot = free_.back();
+    free_.pop_back();
+    in_flight_[slot] = request;
+  }
+  ++channel_of(request.rank_class, request.dimension, spec.peer, spec.channel).started;
+  job_.sent[request.rank_class.index()][request.dimension.index()] += spec.bytes;
+  ++job_.messages;
+  const TimePoint now = job_.engine.now();
+  job_.ledger.begin_communication(request.rank_class, request.dimension, now);
+  job_.ledger.begin_communication(peer_class(request), request.dimension, now);
+  const auto& group = job_.group_of(request.rank_class, request.dimension);
+  job_.network.start({.from = job_.rank_of(request.rank_class),
+                      .to = group[static_cast<std::size_t>(spec.peer)],
+                      .size = spec.bytes,
+                      .reach = Reach::kWhole,
+                      .label = message_label(request.dimension, spec.channel),
+                      .token = slot},
+                     *this);
+}
+
+bool MessagePlayer::receive(const Request& request) {
+  const Channel* channel = channel_towards(request);
+  if (channel != nullptr && channel->arrived.contains(request.sequence)) return true;
+  waiting_[request.rank_class.index()].push_back(request);
+  return false;
+}
+
+void MessagePlayer::on_arrived(std::uint64_t token) {
+  const auto slot = static_cast<std::uint32_t>(token);
+  const Request sent = in_flight_[slot];
+  free_.push_back(slot);
+  const MessageSpec& spec = job_.graph.messages[sent.spec];
+  channel_of(sent.rank_class, sent.dimension, spec.peer, spec.channel).arrived.add(sent.sequence);
+  const ClassId receiver = peer_class(sent);
+  job_.ledger.end_communication(sent.rank_class, sent.dimension, job_.engine.now());
+  job_.ledger.end_communication(receiver, sent.dimension, job_.engine.now());
+  job_.listener.on_communication_ended(sent.rank_class, sent.task);
+  // Ending a receive may start others, so each round looks afresh.
+  auto& waiting = waiting_[receiver.index()];
+  while (true) {
+    const auto ready = std::ranges::find_if(waiting, [&](const Request& receive) {
+      return receive.dimension == sent.dimension && receive.sequence == sent.sequence &&
+             job_.graph.messages[receive.spec].channel == spec.channel && peer_class(receive) == sent.rank_class;
+    });
+    if (ready == waiting.end()) return;
+    const std::uint32_t task = ready->task;
+    waiting.erase(ready);
+    job_.listener.on_communication_ended(receiver, task);
+  }
+}
+
+std::string MessagePlayer::waits_for(ClassId rank_class, std::uint32_t task) const {
+  for (const Request& receive : waiting_[rank_class.index()]) {
+    if (receive.task != task) continue;
+    const MessageSpec& spec = job_.graph.messages[receive.spec];
+    const auto& group = job_.group_of(rank_class, receive.dimension);
+    const Channel* channel = channel_towards(receive);
+    const std::uint64_t started = channel == nullptr ? 0 : channel->started;
+    return fmt::format("message {} on channel {} of '{}' from rank {}, which has sent {} there", receive.sequence + 1,
+                       spec.channel, job_.graph.dimensions[receive.dimension.index()].name,
+                       group[static_cast<std::size_t>(spec.peer)].value, started);
+  }
+  return {};
+}
+
+}  // namespace ringwright

@@ -1,0 +1,65 @@
+// What the players share: the job, the classes that stand for its ranks, and the doors to network and ledger.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/engine/engine.h"
+#include "core/plan/rank_classes.h"
+#include "core/plan/task_graph.h"
+#include "core/ports/collective_algorithm.h"
+#include "core/ports/network_model.h"
+#include "core/run/activity_ledger.h"
+
+namespace ringwright {
+
+// Told when a communication task of a class has ended.
+class CommunicationListener {
+ public:
+  virtual ~CommunicationListener() = default;
+  virtual void on_communication_ended(ClassId rank_class, std::uint32_t task) = 0;
+};
+
+struct PlayedJob {
+  Engine& engine;
+  const TaskGraph& graph;
+  const RankClasses& classes;
+  NetworkModel& network;
+  ActivityLedger& ledger;
+  CommunicationListener& listener;
+  std::vector<std::vector<Bytes>> sent;  // by class, by dimension
+  std::uint64_t messages = 0;
+
+  [[nodiscard]] RankId rank_of(ClassId rank_class) const { return classes.representative[rank_class.index()]; }
+  [[nodiscard]] const std::vector<RankId>& group_of(ClassId rank_class, DimensionId dimension) const {
+    const Dimension& d = graph.dimensions[dimension.index()];
+    return d.groups[d.group_of[rank_of(rank_class).index()]];
+  }
+  [[nodiscard]] int index_in_group(ClassId rank_class, DimensionId dimension) const {
+    const Dimension& d = graph.dimensions[dimension.index()];
+    return static_cast<int>(d.index_in_group[rank_of(rank_class).index()]);
+  }
+  [[nodiscard]] std::uint32_t layout_of(ClassId rank_class, DimensionId dimension) const {
+    const Dimension& d = graph.dimensions[dimension.index()];
+    return d.layout_of_group[d.group_of[rank_of(rank_class).index()]];
+  }
+  // The class of the member with this index in the class's group.
+  [[nodiscard]] ClassId class_of_member(ClassId rank_class, DimensionId dimension, int member) const {
+    const RankId rank = group_of(rank_class, dimension)[static_cast<std::size_t>(member)];
+    return classes.class_of[rank.index()];
+  }
+};
+
+// A set of sequence numbers that fills up nearly in order: all below `through`, and a few beyond.
+class SequenceSet {
+ public:
+  void add(std::uint64_t number);
+  [[nodiscard]] bool contains(std::uint64_t number) const;
+  [[nodiscard]] std::uint64_t through() const { return through_; }
+
+ private:
+  std::uint64_t through_ = 0;
+  std::vector<std::uint64_t> beyond_;
+};
+
+}  // namespace ringwright
