@@ -1,0 +1,217 @@
+#include "core/symmetry/folding.h"
+
+#include <algorithm>
+#include <bit>
+#include <unordered_map>
+
+#include "core/base/check.h"
+#include "core/base/random.h"
+#include "core/symmetry/footprint.h"
+
+namespace ringwright {
+namespace {
+
+// The ways of all flows, flattened: hops of edge e are [first_hop[e], first_hop[e + 1]).
+struct Ways {
+  std::vector<std::uint64_t> first_hop;
+  std::vector<LinkId> link;
+  std::vector<std::uint32_t> share;     // by hop: index into shares
+  std::vector<std::uint64_t> shares;    // the distinct shares, as bits
+  std::vector<std::int64_t> latency;    // by edge, ps; 0 where the edge starts no flow
+};
+
+std::uint32_t share_index(std::vector<std::uint64_t>& shares, double share) {
+  const auto bits = std::bit_cast<std::uint64_t>(share);
+  const auto found = std::ranges::find(shares, bits);
+  const auto index = static_cast<std::uint32_t>(found - shares.begin());
+  if (found == shares.end()) shares.push_back(bits);
+  return index;
+}
+
+Ways find_ways(const Footprint& footprint, const Router& router) {
+  Ways ways;
+  ways.first_hop.push_back(0);
+  std::vector<Hop> hops;
+  for (std::size_t rank = 0; rank + 1 < footprint.first_edge.size(); ++rank) {
+    for (const Edge& edge : footprint.edges_of(RankId(rank))) {
+      Duration latency;
+      hops.clear();
+      if (edge.starts_flow) {
+        const bool down = edge.reach == Reach::kDownFromSwitch;
+        latency = router.route({.from = down ? edge.peer : RankId(rank),
+                                .to = down ? RankId(rank) : edge.peer,
+                                .reach = edge.reach,
+                                .label = edge.label},
+                               hops);
+      }
+      for (const Hop& hop : hops) {
+        ways.link.push_back(hop.link);
+        ways.share.push_back(share_index(ways.shares, hop.share));
+      }
+      ways.latency.push_back(latency.count());
+      ways.first_hop.push_back(ways.link.size());
+    }
+  }
+  return ways;
+}
+
+std::size_t count_distinct(std::vector<std::uint64_t> colours) {
+  std::ranges::sort(colours);
+  const auto tail = std::ranges::unique(colours);
+  return static_cast<std::size_t>(tail.begin() - colours.begin());
+}
+
+class Refinement {
+ public:
+  Refinement(const TaskGraph& graph, const Footprint& footprint, const Ways& ways, const Router& router)
+      : graph_(graph), footprint_(footprint), ways_(ways), rank_colour_(footprint.colour) {
+    for (const Bandwidth capacity : router.capacities()) {
+      link_colour_.push_back(splitmix64(std::bit_cast<std::uint64_t>(capacity.count())));
+    }
+    for (const std::uint64_t share : ways.shares) share_colour_.push_back(splitmix64(share));
+  }
+
+  // Until neither ranks nor links split any further; returns the number of rounds.
+  int run() {
+    std::size_t ranks = 0;
+    std::size_t links = 0;
+    for (int round = 1;; ++round) {
+      refine_ranks();
+      refine_links();
+      const std::size_t ranks_now = count_distinct(rank_colour_);
+      const std::size_t links_now = count_distinct(link_colour_);
+      if (ranks_now == ranks && links_now == links) return round;
+      ranks = ranks_now;
+      links = links_now;
+    }
+  }
+
+  [[nodiscard]] const std::vector<std::uint64_t>& rank_colours() const { return rank_colour_; }
+  [[nodiscard]] const std::vector<std::uint64_t>& link_colours() const { return link_colour_; }
+
+ private:
+  [[nodiscard]] std::uint64_t way_colour(std::uint64_t edge) const {
+    auto colour = static_cast<std::uint64_t>(ways_.latency[edge]);
+    for (std::uint64_t hop = ways_.first_hop[edge]; hop < ways_.first_hop[edge + 1]; ++hop) {
+      // A sum: on a sprayed way the order of the equal branches means nothing.
+      colour += mix(link_colour_[ways_.link[hop].index()], share_colour_[ways_.share[hop]]);
+    }
+    return colour;
+  }
+
+  void refine_ranks() {
+    std::vector<std::uint64_t> next(rank_colour_.size());
+    for (std::size_t rank = 0; rank < next.size(); ++rank) {
+      std::uint64_t sum = 0;
+      for (std::uint64_t e = footprint_.first_edge[rank]; e < footprint_.first_edge[rank + 1]; ++e) {
+        const Edge& edge = footprint_.edges[e];
+        std::uint64_t seen = mix(edge.role, rank_colour_[edge.peer.index()]);
+        if (edge.starts_flow) seen = mix(seen, way_colour(e));
+        sum += seen;
+      }
+      next[rank] = mix(rank_colour_[rank], sum);
+    }
+    for (const DimensionId dimension : footprint_.everyone) add_group_colours(dimension, next);
+    rank_colour_ = std::move(next);
+  }
+
+  // Where a step waits for everyone, the whole group matters.
+  void add_group_colours(DimensionId dimension, std::vector<std::uint64_t>& next) const {
+    const Dimension& d = graph_.dimensions[dimension.index()];
+    for (const std::vector<RankId>& group : d.groups) {
+      std::uint64_t sum = 0;
+      for (const RankId rank : group) sum += splitmix64(rank_colour_[rank.index()]);
+      for (const RankId rank : group) next[rank.index()] = mix(next[rank.index()], sum);
+    }
+  }
+
+  void refine_links() {
+    std::vector<std::uint64_t> sum(link_colour_.size(), 0);
+    for (std::size_t rank = 0; rank < rank_colour_.size(); ++rank) {
+      for (std::uint64_t e = footprint_.first_edge[rank]; e < footprint_.first_edge[rank + 1]; ++e) {
+        const std::uint64_t flow = mix(footprint_.edges[e].role, rank_colour_[rank]);
+        for (std::uint64_t hop = ways_.first_hop[e]; hop < ways_.first_hop[e + 1]; ++hop) {
+          sum[ways_.link[hop].index()] += mix(flow, share_colour_[ways_.share[hop]]);
+        }
+      }
+    }
+    for (std::size_t link = 0; link < sum.size(); ++link) link_colour_[link] = mix(link_colour_[link], sum[link]);
+  }
+
+  const TaskGraph& graph_;
+  const Footprint& footprint_;
+  const Ways& ways_;
+  std::vector<std::uint64_t> rank_colour_;
+  std::vector<std::uint64_t> link_colour_;
+  std::vector<std::uint64_t> share_colour_;
+};
+
+// Numbers classes in order of their smallest member.
+template <class Class, class Member>
+void number_classes(const std::vector<std::uint64_t>& colours, std::vector<Class>& class_of,
+                    std::vector<Member>& representative, std::vector<std::uint32_t>& size) {
+  std::unordered_map<std::uint64_t, std::uint32_t> number_of;
+  for (std::size_t i = 0; i < colours.size(); ++i) {
+    const auto [entry, is_new] = number_of.try_emplace(colours[i], static_cast<std::uint32_t>(size.size()));
+    if (is_new) {
+      representative.push_back(Member(i));
+      size.push_back(0);
+    }
+    ++size[entry->second];
+    class_of.push_back(Class(entry->second));
+  }
+}
+
+class FoldedRouter final : public Router {
+ public:
+  FoldedRouter(const Router& router, const Folding& folding) : router_(router), folding_(folding) {
+    for (const LinkId link : folding.links.representative) capacities_.push_back(router.capacities()[link.index()]);
+  }
+
+  Duration route(const RouteQuery& query, std::vector<Hop>& hops) const override {
+    const Duration latency = router_.route(query, hops);
+    // The rank that starts the transfer stands for its class: the receiving one where a switch sends down.
+    const RankId starter = query.reach == Reach::kDownFromSwitch ? query.to : query.from;
+    const double flows = folding_.ranks.size[folding_.ranks.class_of[starter.index()].index()];
+    std::size_t kept = 0;
+    for (const Hop& hop : hops) {
+      const std::uint32_t link_class = folding_.links.class_of[hop.link.index()];
+      const double multiplicity = flows / folding_.links.size[link_class];
+      const auto same = std::find_if(hops.begin(), hops.begin() + static_cast<std::ptrdiff_t>(kept),
+                                     [link_class](const Hop& h) { return h.link.value == link_class; });
+      if (same != hops.begin() + static_cast<std::ptrdiff_t>(kept)) {
+        same->multiplicity += multiplicity * (hop.share / same->share);
+        continue;
+      }
+      hops[kept++] = {.link = LinkId(link_class), .share = hop.share, .multiplicity = multiplicity};
+    }
+    hops.resize(kept);
+    return latency;
+  }
+
+  [[nodiscard]] std::span<const Bandwidth> capacities() const override { return capacities_; }
+
+ private:
+  const Router& router_;
+  const Folding& folding_;
+  std::vector<Bandwidth> capacities_;
+};
+
+}  // namespace
+
+Folding fold(const TaskGraph& graph, const CollectiveChooser& chooser, const Router& router) {
+  const Footprint footprint = make_footprint(graph, chooser);
+  const Ways ways = find_ways(footprint, router);
+  Refinement refinement(graph, footprint, ways, router);
+  Folding folding;
+  folding.rounds = refinement.run();
+  number_classes(refinement.rank_colours(), folding.ranks.class_of, folding.ranks.representative, folding.ranks.size);
+  number_classes(refinement.link_colours(), folding.links.class_of, folding.links.representative, folding.links.size);
+  return folding;
+}
+
+std::unique_ptr<Router> make_folded_router(const Router& router, const Folding& folding) {
+  return std::make_unique<FoldedRouter>(router, folding);
+}
+
+}  // namespace ringwright

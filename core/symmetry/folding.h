@@ -1,0 +1,41 @@
+// Symmetry folding: the coarsest equitable partition of ranks and links by colour refinement, so that one rank per
+// class, on one link per class, stands for all.
+//
+// Colours start from what sets ranks and links apart by themselves (program, slow-down; capacity) and are refined until
+// nothing splits: a rank by (own colour, for each edge: role, the peer's colour, the way's latency and link colours), a
+// link by (own colour, the multiset of (role, hop, colour) of the flows that cross it). On an equitable partition the
+// quotient's fair shares, lifted to all flows, satisfy the certificate of max-min fairness (every flow crosses a full
+// link on which no flow is faster), which characterises the unique allocation; starts, sizes and dependencies are
+// equal within a class by induction over events. So a folded run is exact. (1-dimensional Weisfeiler-Leman; lumping.)
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/plan/rank_classes.h"
+#include "core/plan/task_graph.h"
+#include "core/ports/collective_algorithm.h"
+#include "core/ports/router.h"
+
+namespace ringwright {
+
+struct LinkClasses {
+  std::vector<std::uint32_t> class_of;       // by link
+  std::vector<LinkId> representative;        // by class
+  std::vector<std::uint32_t> size;           // by class
+};
+
+struct Folding {
+  RankClasses ranks;
+  LinkClasses links;
+  int rounds = 0;
+};
+
+[[nodiscard]] Folding fold(const TaskGraph& graph, const CollectiveChooser& chooser, const Router& router);
+
+// The ways of representatives on link classes: link ids are those of Folding::links, and a hop's multiplicity counts
+// how many of the flows that this one stands for cross one link of the class. References must outlive it.
+[[nodiscard]] std::unique_ptr<Router> make_folded_router(const Router& router, const Folding& folding);
+
+}  // namespace ringwright

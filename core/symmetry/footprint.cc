@@ -1,0 +1,202 @@
+#include "core/symmetry/footprint.h"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "core/base/random.h"
+
+namespace ringwright {
+namespace {
+
+// An edge before it is known which ranks are meant: members are named by index in the group.
+struct MemberEdge {
+  int peer = 0;
+  Reach reach = Reach::kWhole;
+  bool starts_flow = false;
+  std::uint64_t role = 0;
+};
+
+struct MemberPattern {
+  std::vector<std::vector<MemberEdge>> edges;  // by member
+  bool everyone = false;
+};
+
+// What distinguishes edges of one member, and the role gathered so far.
+class EdgeCollector {
+ public:
+  void add(int peer, Reach reach, bool starts_flow, std::uint64_t what) {
+    std::uint64_t& role = roles_[{peer, reach, starts_flow}];
+    role = mix(role, what);
+  }
+  [[nodiscard]] std::vector<MemberEdge> edges() const {
+    std::vector<MemberEdge> result;
+    for (const auto& [key, role] : roles_) {
+      const auto& [peer, reach, starts_flow] = key;
+      const auto kind = mix(static_cast<std::uint64_t>(reach), starts_flow ? 1 : 0);
+      result.push_back({.peer = peer, .reach = reach, .starts_flow = starts_flow, .role = mix(role, kind)});
+    }
+    return result;
+  }
+
+ private:
+  std::map<std::tuple<int, Reach, bool>, std::uint64_t> roles_;
+};
+
+// Walks all steps of one member. Returns whether any step waits for everyone.
+bool collect_member(const CollectiveAlgorithm& algorithm, const CollectiveCall& call, int member, std::uint64_t salt,
+                    EdgeCollector& collector) {
+  bool everyone = false;
+  CollectiveStep step;
+  const int steps = algorithm.steps(call);
+  for (int index = 0; index < steps; ++index) {
+    algorithm.step(call, member, index, step);
+    everyone = everyone || step.await_everyone;
+    for (std::size_t j = 0; j < step.sends.size(); ++j) {
+      const CollectiveSend& send = step.sends[j];
+      const std::uint64_t what = mix(mix(salt, static_cast<std::uint64_t>(index)), mix(j, static_cast<std::uint64_t>(send.size.count())));
+      collector.add(send.peer, send.reach, true, what);
+    }
+    for (const CollectiveAwait& await : step.awaits) {
+      const std::uint64_t what = mix(mix(salt, static_cast<std::uint64_t>(index)), static_cast<std::uint64_t>(await.send));
+      collector.add(await.peer, Reach::kWhole, false, what);
+    }
+  }
+  return everyone;
+}
+
+// All collectives that a program calls in one dimension, for a group of the given layout.
+MemberPattern make_pattern(const TaskGraph& graph, const CollectiveChooser& chooser, DimensionId dimension,
+                           const GroupLayout& layout, const std::set<std::uint32_t>& specs) {
+  const int size = layout.size();
+  std::vector<CollectiveCall> calls;
+  bool symmetric = true;
+  for (const std::uint32_t spec : specs) {
+    const CollectiveSpec& entry = graph.collectives[spec];
+    calls.push_back({.kind = entry.kind, .bytes = entry.bytes, .layout = &layout, .dimension = dimension});
+    symmetric = symmetric && chooser.choose(calls.back()).rotation_symmetric(calls.back());
+  }
+  MemberPattern pattern;
+  const auto collect = [&](int member) {
+    EdgeCollector collector;
+    std::uint64_t salt = dimension.value;
+    for (const CollectiveCall& call : calls) {
+      salt = mix(salt, static_cast<std::uint64_t>(call.bytes.count()) * 8 + static_cast<std::uint64_t>(call.kind));
+      pattern.everyone = collect_member(chooser.choose(call), call, member, salt, collector) || pattern.everyone;
+    }
+    return collector.edges();
+  };
+  pattern.edges.push_back(collect(0));
+  for (int member = 1; member < size; ++member) {
+    if (!symmetric) {
+      pattern.edges.push_back(collect(member));
+      continue;
+    }
+    std::vector<MemberEdge> turned = pattern.edges.front();
+    for (MemberEdge& edge : turned) edge.peer = (edge.peer + member) % size;
+    pattern.edges.push_back(std::move(turned));
+  }
+  return pattern;
+}
+
+// What a program does with others, dimension by dimension.
+struct ProgramTraffic {
+  std::map<DimensionId, std::set<std::uint32_t>> collectives;  // specs
+  std::set<std::tuple<DimensionId, bool, std::uint32_t>> messages;  // (dimension, is a send, spec)
+};
+
+std::vector<ProgramTraffic> gather_traffic(const TaskGraph& graph) {
+  std::vector<ProgramTraffic> result;
+  for (const Program& program : graph.programs) {
+    ProgramTraffic traffic;
+    for (const Task& task : program.tasks) {
+      if (task.kind == TaskKind::kCollective) traffic.collectives[task.dimension].insert(task.detail);
+      const bool is_send = task.kind == TaskKind::kSend;
+      if (is_send || task.kind == TaskKind::kReceive) traffic.messages.insert({task.dimension, is_send, task.detail});
+    }
+    result.push_back(std::move(traffic));
+  }
+  return result;
+}
+
+class FootprintBuilder {
+ public:
+  FootprintBuilder(const TaskGraph& graph, const CollectiveChooser& chooser)
+      : graph_(graph), chooser_(chooser), traffic_(gather_traffic(graph)) {}
+
+  Footprint build() {
+    footprint_.first_edge.push_back(0);
+    for (std::size_t rank = 0; rank < graph_.rank_count(); ++rank) {
+      add_rank(RankId(rank));
+      footprint_.first_edge.push_back(footprint_.edges.size());
+    }
+    footprint_.everyone.assign(everyone_.begin(), everyone_.end());
+    return std::move(footprint_);
+  }
+
+ private:
+  void add_rank(RankId rank) {
+    const ProgramId program = graph_.program_of[rank.index()];
+    std::uint64_t colour = splitmix64(program.value);
+    if (!graph_.compute_slowdown.empty()) {
+      colour = mix(colour, std::bit_cast<std::uint64_t>(graph_.compute_slowdown[rank.index()]));
+    }
+    const ProgramTraffic& traffic = traffic_[program.index()];
+    for (const auto& [dimension, specs] : traffic.collectives) add_collectives(rank, program, dimension, specs);
+    for (const auto& [dimension, is_send, spec] : traffic.messages) {
+      // A message's receiver knows it by the sender's name for the receiver: its place in the group.
+      colour = mix(colour, graph_.dimensions[dimension.index()].index_in_group[rank.index()]);
+      add_message(rank, dimension, is_send, spec);
+    }
+    footprint_.colour.push_back(colour);
+  }
+
+  void add_collectives(RankId rank, ProgramId program, DimensionId dimension, const std::set<std::uint32_t>& specs) {
+    const Dimension& d = graph_.dimensions[dimension.index()];
+    const std::uint32_t group = d.group_of[rank.index()];
+    const std::uint32_t layout = d.layout_of_group[group];
+    const auto key = std::tuple(program, dimension, layout);
+    auto known = patterns_.find(key);
+    if (known == patterns_.end()) {
+      known = patterns_.emplace(key, make_pattern(graph_, chooser_, dimension, graph_.layouts[layout], specs)).first;
+    }
+    const MemberPattern& pattern = known->second;
+    if (pattern.everyone) everyone_.insert(dimension);
+    for (const MemberEdge& edge : pattern.edges[d.index_in_group[rank.index()]]) {
+      footprint_.edges.push_back({.peer = d.groups[group][static_cast<std::size_t>(edge.peer)],
+                                  .role = edge.role,
+                                  .label = collective_label(dimension),
+                                  .reach = edge.reach,
+                                  .starts_flow = edge.starts_flow});
+    }
+  }
+
+  void add_message(RankId rank, DimensionId dimension, bool is_send, std::uint32_t spec) {
+    const MessageSpec& message = graph_.messages[spec];
+    const Dimension& d = graph_.dimensions[dimension.index()];
+    const std::uint32_t label = message_label(dimension, message.channel);
+    const std::uint64_t what = mix(label, static_cast<std::uint64_t>(message.bytes.count()));
+    const auto& group = d.groups[d.group_of[rank.index()]];
+    footprint_.edges.push_back({.peer = group[static_cast<std::size_t>(message.peer)],
+                                .role = mix(what, mix(static_cast<std::uint64_t>(message.peer), is_send ? 1 : 0)),
+                                .label = label,
+                                .starts_flow = is_send});
+  }
+
+  const TaskGraph& graph_;
+  const CollectiveChooser& chooser_;
+  std::vector<ProgramTraffic> traffic_;  // by program
+  std::map<std::tuple<ProgramId, DimensionId, std::uint32_t>, MemberPattern> patterns_;
+  std::set<DimensionId> everyone_;
+  Footprint footprint_;
+};
+
+}  // namespace
+
+Footprint make_footprint(const TaskGraph& graph, const CollectiveChooser& chooser) {
+  return FootprintBuilder(graph, chooser).build();
+}
+
+}  // namespace ringwright

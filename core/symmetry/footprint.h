@@ -1,0 +1,38 @@
+// Whom every rank talks to: one edge for each peer and role, gathered from programs, groups and algorithms. A role says
+// everything about the traffic of an edge but who its ends are (which calls, steps and bytes).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/base/ids.h"
+#include "core/plan/task_graph.h"
+#include "core/ports/collective_algorithm.h"
+#include "core/ports/router.h"
+
+namespace ringwright {
+
+struct Edge {
+  RankId peer;
+  std::uint64_t role = 0;
+  std::uint32_t label = 0;       // as in RouteQuery
+  Reach reach = Reach::kWhole;
+  bool starts_flow = false;      // this rank starts transfers on it; otherwise it waits for the peer's
+};
+
+struct Footprint {
+  std::vector<std::uint64_t> colour;      // by rank: what sets a rank apart before anybody looks at its peers
+  std::vector<std::uint64_t> first_edge;  // by rank, and one past the end
+  std::vector<Edge> edges;
+  std::vector<DimensionId> everyone;      // dimensions with steps that wait for all members of a group
+
+  [[nodiscard]] std::span<const Edge> edges_of(RankId rank) const {
+    const std::uint64_t first = first_edge[rank.index()];
+    return std::span(edges).subspan(first, first_edge[rank.index() + 1] - first);
+  }
+};
+
+[[nodiscard]] Footprint make_footprint(const TaskGraph& graph, const CollectiveChooser& chooser);
+
+}  // namespace ringwright
