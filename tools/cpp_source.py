@@ -1,0 +1,128 @@
+"""C++ source as the house test sees it: code without comments and strings, comments by line, and functions with lengths.
+
+Not a parser: it leans on clang-format's layout and on balanced braces, which is enough to measure and to look for words.
+"""
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+
+_TOKEN = re.compile(
+    r'//[^\n]*|/\*.*?\*/|R"(?P<tag>[^(\s]*)\(.*?\)(?P=tag)"|"(?:\\.|[^"\\\n])*"|'
+    r"(?<![0-9A-Fa-f])'(?:\\.|[^'\\\n])+'", re.S)
+_DIRECTIVE = re.compile(r'^[ \t]*#(?:\\.|\\\n|[^\\\n])*', re.M)
+_NAMESPACE = re.compile(r'\b(namespace|extern)\b[^()=]*$')
+_AGGREGATE = re.compile(r'\b(class|struct|union)\b[^()]*$')
+
+
+@dataclass
+class Function:
+    name: str
+    first_line: int
+    last_line: int
+
+    @property
+    def length(self):
+        return self.last_line - self.first_line + 1
+
+
+def blank(match):
+    """Keeps the shape of what is taken out: newlines stay, a string keeps its quotes."""
+    text = match.group(0)
+    if text.startswith(('/', 'R')):
+        return re.sub(r'[^\n]', ' ', text)
+    return text[0] + ' ' * (len(text) - 2) + text[-1]
+
+
+class CppSource:
+    """One file: `text` as it is, `code` with comments and string contents blanked out, line for line."""
+
+    def __init__(self, text):
+        self.text = text
+        # The names in include lines look like strings, but they are code.
+        self.code = _TOKEN.sub(lambda m: m.group(0) if self._is_include(m) else blank(m), text)
+        self.code_lines = self.code.split('\n')
+        self.lines = text.split('\n')
+
+    def _is_include(self, match):
+        start = self.text.rfind('\n', 0, match.start()) + 1
+        return match.group(0).startswith('"') and self.text[start:match.start()].strip() == '#include'
+
+    def includes(self):
+        """(line number, name, whether it is ours: in quotes)."""
+        for number, line in enumerate(self.code_lines, 1):
+            match = re.match(r'\s*#\s*include\s*(["<])([^">]+)[">]', line)
+            if match:
+                yield number, match.group(2), match.group(1) == '"'
+
+    def comments(self):
+        """(line number, text behind the //) of every line comment."""
+        for match in _TOKEN.finditer(self.text):
+            if match.group(0).startswith('//'):
+                yield self.text.count('\n', 0, match.start()) + 1, match.group(0)[2:]
+
+    def opening_comment(self):
+        """The comment that the file starts with, without the slashes; empty when it starts with something else."""
+        head = []
+        for line in self.lines:
+            if not line.startswith('//'):
+                break
+            head.append(line[2:].strip())
+        return ' '.join(head).strip()
+
+    def functions(self):
+        """Functions with bodies, outermost only (a lambda counts to its function)."""
+        return [scan for scan in self._scan() if isinstance(scan, Function)]
+
+    def namespace_statements(self):
+        """(line number, statement) of what stands at namespace scope and ends with a semicolon or an initialiser."""
+        return [scan for scan in self._scan() if not isinstance(scan, Function)]
+
+    def _scan(self):
+        code = _DIRECTIVE.sub(lambda m: re.sub(r'[^\n]', ' ', m.group(0)), self.code)
+        line_starts = [0] + [match.end() for match in re.finditer('\n', code)]
+        found, stack, start = [], [], 0  # the stack holds '(', 'scope', 'aggregate', 'other' and open Functions
+        for match in re.finditer('[{}();]', code):
+            mark = match.group()
+            if mark in ')}':
+                closed = stack.pop() if stack else None
+                if isinstance(closed, Function):
+                    closed.last_line = bisect_right(line_starts, match.start())
+            elif mark == '(' or '(' in stack[-1:]:
+                # Default arguments and lambdas among them: the head of what comes is not complete yet.
+                if mark != ';':
+                    stack.append('(' if mark == '(' else 'other')
+            else:
+                head = re.sub(r'^\s*(?:(?:public|private|protected)\s*:\s*)*', '', code[start:match.start()])
+                line = bisect_right(line_starts, match.start() - len(head))
+                kind = _kind(head, stack) if mark == '{' else 'other'
+                if kind == 'function':
+                    kind = Function(_name(head), line, line)
+                    found.append(kind)
+                elif kind == 'other' and head.strip() and all(outer == 'scope' for outer in stack):
+                    found.append((line, ' '.join(head.split())))
+                if mark == '{':
+                    stack.append(kind)
+            if mark in '{};' and '(' not in stack:
+                start = match.end()
+        return found
+
+
+def _kind(head, stack):
+    """What an opening brace opens, from the text before it and the braces around it."""
+    if any(kind in ('other', '(') or isinstance(kind, Function) for kind in stack):
+        return 'other'
+    without_template = re.sub(r'^template\s*<.*?>\s*(?=(class|struct|union)\b)', '', head, flags=re.S)
+    if _AGGREGATE.search(without_template) and '=' not in without_template:
+        return 'aggregate'
+    if _NAMESPACE.search(head):
+        return 'scope'
+    is_initialiser = re.search(r'(?<![=!<>])=\s*$', head)
+    return 'function' if '(' in head and not is_initialiser else 'other'
+
+
+def _name(head):
+    match = re.search(r'(TEST(?:_[FP])?\s*\([^)]*\)|[\w:~]+|operator\S+)\s*(?=\()', re.sub(r'\s+', ' ', head))
+    if head.lstrip().startswith('TEST'):
+        return ' '.join(re.sub(r'\s+', ' ', head).split())
+    return match.group(1) if match else head.strip()

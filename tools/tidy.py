@@ -1,0 +1,289 @@
+#!/usr/bin/env python3
+"""The house rules as a test: who may include whom, sizes, banned things, file heads, tables and presets that tests miss.
+
+    tools/tidy.py [ROOT]    prints one line per finding, `path:line: message`; exit code 1 when there is one
+
+The include table and the table of heavy libraries are read from ARCHITECTURE.md, the only place where they stand.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+from cpp_source import CppSource
+
+MAX_FILE_LINES = 400
+MAX_FUNCTION_LINES = 60
+SKIPPED_FOLDERS = {'build', 'out', '.git', '.github', '__pycache__'}
+WINGS = ('network_models', 'collectives', 'workload', 'traces')
+
+# (what, pattern on code without comments and strings, folders it holds for, folders exempt, way out)
+BANNED = [
+    ('using namespace in a header', r'\busing\s+namespace\b', ('*.h',), (), 'open it in the .cc'),
+    ('float', r'\bfloat\b', ('',), (), 'use double'),
+    ('shared_ptr', r'\bshared_ptr\b', ('',), (), 'use a value or unique_ptr'),
+    ('raw new', r'\bnew\s+[A-Za-z_:]+\s*[({<\[;]', ('',), (), 'use make_unique or a container'),
+    ('dynamic_cast', r'\bdynamic_cast\b', ('',), (), 'let the port ask'),
+    ('std::function', r'\bstd::function\b', ('core/engine', 'core/run', 'network_models'), (), 'use Action or a template'),
+    ('std::list', r'\bstd::list\b', ('core/engine', 'core/run', 'network_models'), (), 'use a vector'),
+    ('range views', r'\b(?:std::)?(?:ranges::)?views::', ('',), (), 'write the loop'),
+    ('<source_location>', r'<source_location>', ('',), (), 'CHECK says where it is'),
+    ('== on a double', r'[=!]=\s*-?\d+\.\d*(?:e[-+]?\d+)?\b|\b\d+\.\d*(?:e[-+]?\d+)?\s*[=!]=', ('',), ('tests',),
+     'compare the integers, or say with < what is meant'),
+    ('exit', r'(?<![\w.:>])(?:std::)?(?:exit|_Exit|quick_exit)\s*\(', ('',), ('tools', 'tests'), 'return a result'),
+    ('printing', r'\bstd::c(?:out|err|log)\b|\bf?printf\s*\(|\bfmt::print\s*\(|\bputs\s*\(', ('',),
+     ('tools', 'tests', 'core/base/check.cc'), 'return text; only tools print'),
+    ('a macro', r'^[ \t]*#\s*define\s+(?!CHECK\b|DCHECK\b)', ('',), ('tests',), 'use a function or a constant'),
+    ('std::format', r'\bstd::format\b', ('',), (), 'g++ 12 has none: use fmt'),
+]
+
+MUTABLE_STATIC = re.compile(r'^\s+(?:static|thread_local)\s+(?!const\b|constexpr\b|consteval\b|constinit\s+const\b)'
+                            r'[\w:<>,\s*&]+?[\s&*]\w+\s*(?:;|=|\{)')
+NOT_A_VARIABLE = re.compile(r'^(?:using|typedef|template|friend|namespace|struct|class|enum|union|static_assert|return|'
+                            r'__extension__|extern\s+template|\[\[|(?:inline\s+|static\s+)*const(?:expr|eval)?\b)')
+VARIABLE = re.compile(r'^(?:(?:static|inline|extern|thread_local|constinit)\s+)*[\w:]+(?:<.*>)?[\s*&]+\w+(?:\[\w*\])*\s*(?:=.*)?$')
+CODE_IN_COMMENT = re.compile(r'^\s{0,3}(?:[\w:.>\-\[\]]+\s*(?:=|\+=|\()[^.]*;|(?:if|for|while|switch)\s*\(.*[{;]|'
+                             r'[\w:<>&* ]+\)\s*(?:const\s*)?\{|\}|return\b.*;|#include\b.*)\s*$')
+ABSOLUTE_PATH = re.compile(r'(?<![\w.$}~/*])/(?:home|root|work|mnt|srv|opt|Users|workspace|builds?)/\w')
+
+
+class House:
+    """All files of one checkout, read once, and the findings about them."""
+
+    def __init__(self, root):
+        self.root = Path(root)
+        self.files = sorted(self._walk(self.root))
+        self.sources = {name: CppSource(self.read(name)) for name in self.files if name.endswith(('.h', '.cc'))}
+        self.findings = []
+
+    def _walk(self, folder):
+        for entry in folder.iterdir():
+            if entry.is_dir() and entry.name not in SKIPPED_FOLDERS and not entry.is_symlink():
+                yield from self._walk(entry)
+            elif entry.is_file():
+                yield entry.relative_to(self.root).as_posix()
+
+    def read(self, name):
+        return (self.root / name).read_text(encoding='utf-8', errors='replace')
+
+    def report(self, name, line, message):
+        self.findings.append((name, line, message))
+
+
+def table_rows(markdown, first_header):
+    """Cells of the rows of the Markdown table whose first header cell is the given one."""
+    rows, inside = [], False
+    for line in markdown.split('\n'):
+        cells = [cell.strip() for cell in line.strip().strip('|').split('|')] if line.startswith('|') else []
+        if not cells:
+            inside = False
+        elif cells[0] == first_header:
+            inside = True
+        elif inside and not set(cells[0]) <= set('-: '):
+            rows.append(cells)
+    return rows
+
+
+def names_in(cell):
+    return re.findall(r'`([^`]+)`', cell)
+
+
+def folder_of(name, folders):
+    """The longest folder of the table in which the file lies."""
+    return max((f for f in folders if name.startswith(f + '/')), key=len, default=None)
+
+
+def check_layers(house):
+    rows = table_rows(house.read('ARCHITECTURE.md'), 'folder') if 'ARCHITECTURE.md' in house.files else []
+    allowed = {folder: names_in(may) for folders, may, *_ in rows for folder in names_in(folders)}
+    if not allowed:
+        house.report('ARCHITECTURE.md', 1, 'there is no include table (a table whose first column is "folder")')
+    for name, source in house.sources.items():
+        if name.startswith('tests/'):
+            continue
+        folder = folder_of(name, allowed)
+        if folder is None:
+            house.report(name, 1, 'lies in a folder that the include table of ARCHITECTURE.md does not know')
+            continue
+        for line, included, ours in source.includes():
+            if not ours:
+                continue
+            target = folder_of(included, allowed)
+            if included not in house.sources:
+                house.report(name, line, f'includes "{included}", which does not exist (paths start at the root)')
+            elif target != folder and target not in allowed[folder]:
+                house.report(name, line, f'{folder} must not include {target} ("{included}"); see ARCHITECTURE.md')
+
+
+def check_libraries(house):
+    rows = table_rows(house.read('ARCHITECTURE.md'), 'library') if 'ARCHITECTURE.md' in house.files else []
+    limits = [(library, names_in(headers), names_in(places)) for library, headers, places, *_ in rows]
+    for name, source in house.sources.items():
+        for line, included, _ in source.includes():
+            for library, headers, places in limits:
+                at_home = any(name == place or name.startswith(place.rstrip('/') + '/') for place in places)
+                if any(included.startswith(header) for header in headers) and not at_home:
+                    house.report(name, line, f'{library} (<{included}>) may be included only in {", ".join(places)}')
+
+
+def room_of(name):
+    return re.sub(r'\.(h|cc)$', '', name)
+
+
+def check_cycles(house):
+    """A room is a header with its source; rooms must not include each other in a circle."""
+    edges = {}
+    for name, source in house.sources.items():
+        targets = {room_of(included) for _, included, ours in source.includes() if ours and included in house.sources}
+        edges.setdefault(room_of(name), set()).update(targets - {room_of(name)})
+    state = {}
+
+    def visit(room, path):
+        state[room] = 'open'
+        for target in sorted(edges.get(room, ())):
+            if state.get(target) == 'open':
+                circle = path[path.index(target):] + [target] if target in path else [room, target]
+                house.report(target + '.h', 1, 'includes run in a circle: ' + ' -> '.join(circle))
+            elif target not in state:
+                visit(target, path + [target])
+        state[room] = 'done'
+
+    for room in sorted(edges):
+        if room not in state:
+            visit(room, [room])
+
+
+def check_sizes(house):
+    for name in house.files:
+        if not name.endswith(('.h', '.cc', '.py', '.sh')):
+            continue
+        count = len(house.read(name).rstrip('\n').split('\n'))
+        if count > MAX_FILE_LINES:
+            house.report(name, count, f'has {count} lines, at most {MAX_FILE_LINES} are allowed: split it by noun')
+    for name, source in house.sources.items():
+        for function in source.functions():
+            if function.length > MAX_FUNCTION_LINES:
+                house.report(name, function.first_line, f'{function.name} has {function.length} lines, at most '
+                             f'{MAX_FUNCTION_LINES} are allowed')
+
+
+def check_heads(house):
+    """Headers, and sources without a header of their own, open with one sentence that says what they are."""
+    for name, source in house.sources.items():
+        has_header = name.endswith('.cc') and room_of(name) + '.h' in house.sources
+        if name.startswith('tests/') or has_header:
+            continue
+        head = source.opening_comment()
+        if not head:
+            house.report(name, 1, 'does not open with a sentence that says what it is')
+        elif len(head.split()) < 3 or not re.search(r'[.:](\s|$)', head):
+            house.report(name, 1, f'the opening "{head[:60]}" is not a sentence')
+        elif re.match(r'(?i)this (file|header)\b', head):
+            house.report(name, 1, 'the opening sentence should name the thing, not "this file"')
+
+
+def check_namespaces(house):
+    """Namespace = folder, one level: core is `ringwright`, a wing is `ringwright::wing`."""
+    for name, source in house.sources.items():
+        folder = name.split('/')[0]
+        wanted = 'ringwright' if folder == 'core' else f'ringwright::{folder}'
+        given = re.findall(r'^namespace\s+([\w:]+)\s*\{', source.code, re.M)
+        if given and wanted not in given and folder != 'tests':
+            house.report(name, 1, f'is in namespace {given[0]}, should be in {wanted}')
+
+
+def check_banned(house):
+    for name, source in house.sources.items():
+        for what, pattern, places, exempt, way_out in BANNED:
+            holds = any(place == '*.h' and name.endswith('.h') or place != '*.h' and name.startswith(place) for place in places)
+            if not holds or name.startswith(exempt or '//'):
+                continue
+            for match in re.finditer(pattern, source.code, re.M):
+                house.report(name, source.code.count('\n', 0, match.start()) + 1, f'{what} is banned: {way_out}')
+        for line, text in source.comments():
+            if re.search(r'\b(?:TO' r'DO|FIX' r'ME|XX' r'X)\b', text):
+                house.report(name, line, 'a promise of later work: do it, or leave it out')
+            if CODE_IN_COMMENT.match(text):
+                house.report(name, line, f'commented-out code: "{text.strip()[:50]}"')
+
+
+def check_globals(house):
+    for name, source in house.sources.items():
+        for line, statement in source.namespace_statements():
+            if VARIABLE.match(statement) and not NOT_A_VARIABLE.match(statement):
+                house.report(name, line, f'a mutable global: "{statement[:50]}"')
+        for line, text in enumerate(source.code_lines, 1):
+            if MUTABLE_STATIC.match(text):
+                house.report(name, line, f'a mutable static: "{text.strip()[:50]}"')
+
+
+def check_plugins(house):
+    """A wing's .cc without a header is a plug-in: a builtin table of the wing must name it."""
+    for name in house.sources:
+        wing = next((w for w in WINGS if name.startswith(w + '/')), None)
+        folder, _, stem = room_of(name).rpartition('/')
+        if not wing or not name.endswith('.cc') or room_of(name) + '.h' in house.sources or stem.startswith('builtin'):
+            continue
+        # Second sources of a class: max_min_members.cc belongs to max_min.h.
+        parts = stem.split('_')
+        if any(f'{folder}/{"_".join(parts[:n])}.h' in house.sources for n in range(1, len(parts))):
+            continue
+        tables = ' '.join(s.text for n, s in house.sources.items() if n.startswith(wing + '/') and '/builtin' in n)
+        if not re.search(rf'(?<![a-z0-9]){re.escape(stem)}(?![a-z0-9_])', tables):
+            house.report(name, 1, f'no builtin table of {wing} names "{stem}": nobody can choose this plug-in')
+    for name in house.sources:
+        stem = Path(name).stem
+        if re.match(r'tools/[^/]+\.cc$', name) and stem != 'main' and room_of(name) + '.h' not in house.sources:
+            if 'tools/main.cc' in house.sources and not re.search(rf'\b(?:make_|run_)?{stem}(?:_command)?\b',
+                                                                  house.sources['tools/main.cc'].text):
+                house.report(name, 1, f'the table of subcommands in tools/main.cc does not name "{stem}"')
+
+
+def check_presets(house):
+    """Every shipped YAML file is named by a test, or a test walks through its folder."""
+    tests = [house.read(name) for name in house.files if name.startswith('tests/') and name.endswith(('.cc', '.h', '.py'))]
+    walkers = ' '.join(text for text in tests if 'directory_iterator' in text)
+    everything = ' '.join(tests)
+    for name in house.files:
+        if not re.match(r'configs/.+\.ya?ml$', name):
+            continue
+        path = Path(name)
+        walked = re.search(rf'["/]{re.escape(path.parent.name)}["/]', walkers)
+        if not walked and not re.search(rf'["/]{re.escape(path.stem)}(?:\.ya?ml)?"', everything):
+            house.report(name, 1, 'no test loads this file')
+
+
+def check_paths(house):
+    for name in house.files:
+        is_data = name.startswith(('tests/', 'validation/')) and not name.endswith(('.h', '.cc', '.py'))
+        is_text = name.endswith(('.h', '.cc', '.py', '.sh', '.md', '.txt', '.yaml', '.json')) or name in ('run', 'test', '.ci/run')
+        if is_data or not is_text:
+            continue
+        for line, text in enumerate(house.read(name).split('\n'), 1):
+            match = ABSOLUTE_PATH.search(text)
+            if match:
+                house.report(name, line, f'names a path of some machine: "{text[match.start():match.start() + 40]}"')
+
+
+CHECKS = [check_layers, check_libraries, check_cycles, check_sizes, check_heads, check_namespaces, check_banned,
+          check_globals, check_plugins, check_presets, check_paths]
+
+
+def tidy(root):
+    house = House(root)
+    for check in CHECKS:
+        check(house)
+    return sorted(house.findings)
+
+
+def main(arguments):
+    root = Path(arguments[0]) if arguments else Path(__file__).resolve().parent.parent
+    findings = tidy(root)
+    for name, line, message in findings:
+        print(f'{name}:{line}: {message}')
+    print(f'{len(findings)} finding{"" if len(findings) == 1 else "s"}' if findings else 'the house is tidy')
+    return 1 if findings else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main(sys.argv[1:]))
