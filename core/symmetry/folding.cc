@@ -126,7 +126,8 @@ class Refinement {
   }
 
   void refine_links() {
-    std::vector<std::uint64_t> sum(link_colour_.size(), 0);
+    std::vector<std::uint64_t>& sum = link_sum_;
+    sum.assign(link_colour_.size(), 0);
     for (std::size_t rank = 0; rank < rank_colour_.size(); ++rank) {
       for (std::uint64_t e = footprint_.first_edge[rank]; e < footprint_.first_edge[rank + 1]; ++e) {
         const std::uint64_t flow = mix(footprint_.edges[e].role, rank_colour_[rank]);
@@ -144,6 +145,7 @@ class Refinement {
   std::vector<std::uint64_t> rank_colour_;
   std::vector<std::uint64_t> link_colour_;
   std::vector<std::uint64_t> share_colour_;
+  std::vector<std::uint64_t> link_sum_;  // scratch: by link, what crosses it
 };
 
 // Numbers classes in order of their smallest member.
