@@ -42,9 +42,15 @@ struct TopologyEntry {
 };
 [[nodiscard]] std::span<const TopologyEntry> topologies();
 
+struct ModelOptions {
+  // flow: prove every re-solve against a full one; slow. The largest difference is a counter.
+  bool verify_fairness = false;
+};
+
 struct ModelInputs {
   Engine& engine;
   const Router& router;
+  ModelOptions options = {};
 };
 
 struct ModelEntry {

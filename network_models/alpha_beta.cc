@@ -1,0 +1,125 @@
+// Alpha-beta model: time = latency of the way + size / bandwidth of its narrowest link, as if every transfer were alone.
+//
+// Hockney, "The communication challenge for MPI" (Parallel Computing 20, 1994). Links are not shared: two transfers on
+// one link both get all of it, so this is a lower bound of the flow model.
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "core/base/check.h"
+#include "core/engine/engine.h"
+#include "network_models/builtin.h"
+#include "network_models/link_meters.h"
+
+namespace ringwright::network_models {
+
+std::unique_ptr<NetworkModel> make_alpha_beta(const ModelInputs& inputs);
+
+namespace {
+
+class AlphaBetaModel final : public NetworkModel {
+ public:
+  explicit AlphaBetaModel(const ModelInputs& inputs)
+      : engine_(inputs.engine), router_(inputs.router), meters_(inputs.router.capacities().size()) {}
+
+  void start(const Transfer& transfer, TransferListener& listener) override;
+  [[nodiscard]] std::vector<LinkUsage> usage() const override;
+  [[nodiscard]] std::vector<Counter> counters() const override { return {{.name = "flows", .value = started_}}; }
+
+ private:
+  // Its links count as busy from its start to its end: without sharing there is no instant in between to look at.
+  struct Row {
+    Bytes size;
+    Duration latency;
+    TimePoint start;
+    TimePoint end;
+    TransferListener* listener = nullptr;
+    std::uint64_t token = 0;
+    std::vector<Hop> way;  // keeps its memory when the row is used again
+    bool in_flight = false;
+  };
+
+  [[nodiscard]] Duration streaming_time(Bytes size, const std::vector<Hop>& way) const;
+  [[nodiscard]] double moved_bytes(const Row& row) const;
+  void arrive(std::size_t slot);
+
+  Engine& engine_;
+  const Router& router_;
+  LinkMeters meters_;
+  std::vector<Row> rows_;
+  std::vector<std::size_t> free_rows_;
+  std::uint64_t started_ = 0;
+};
+
+void AlphaBetaModel::start(const Transfer& transfer, TransferListener& listener) {
+  if (free_rows_.empty()) {
+    free_rows_.push_back(rows_.size());
+    rows_.emplace_back();
+  }
+  const std::size_t slot = free_rows_.back();
+  free_rows_.pop_back();
+  Row& row = rows_[slot];
+  row.latency = router_.route(
+      {.from = transfer.from, .to = transfer.to, .reach = transfer.reach, .label = transfer.label}, row.way);
+  row.size = transfer.size;
+  row.start = engine_.now();
+  row.end = row.start + row.latency + streaming_time(row.size, row.way);
+  row.listener = &listener;
+  row.token = transfer.token;
+  row.in_flight = true;
+  ++started_;
+  if (row.size > Bytes(0)) {
+    for (const Hop& hop : row.way) meters_.enter(hop.link.value, engine_.now());
+  }
+  engine_.at(row.end, [this, slot] { arrive(slot); });
+}
+
+Duration AlphaBetaModel::streaming_time(Bytes size, const std::vector<Hop>& way) const {
+  double narrowest = std::numeric_limits<double>::infinity();
+  for (const Hop& hop : way) {
+    narrowest = std::min(narrowest, router_.capacities()[hop.link.index()].count() / hop.share);
+  }
+  return transfer_time(size, Bandwidth(narrowest));
+}
+
+void AlphaBetaModel::arrive(std::size_t slot) {
+  Row& row = rows_[slot];
+  if (row.size > Bytes(0)) {
+    for (const Hop& hop : row.way) {
+      meters_.carry(hop.link.value, hop.share * static_cast<double>(row.size.count()));
+      meters_.leave(hop.link.value, engine_.now());
+    }
+  }
+  row.in_flight = false;
+  free_rows_.push_back(slot);
+  // Last: the listener may start a transfer, which may take this very row.
+  TransferListener* const listener = row.listener;
+  const std::uint64_t token = row.token;
+  listener->on_arrived(token);
+}
+
+double AlphaBetaModel::moved_bytes(const Row& row) const {
+  const TimePoint streams_from = row.start + row.latency;
+  if (engine_.now() <= streams_from) return 0.0;
+  return static_cast<double>(row.size.count()) * ratio(engine_.now() - streams_from, row.end - streams_from);
+}
+
+std::vector<LinkUsage> AlphaBetaModel::usage() const {
+  std::vector<LinkUsage> usage = meters_.usage(engine_.now());
+  for (const Row& row : rows_) {
+    if (!row.in_flight) continue;
+    const double moved = moved_bytes(row);
+    for (const Hop& hop : row.way) usage[hop.link.index()].bytes += hop.share * moved;
+  }
+  return usage;
+}
+
+}  // namespace
+
+std::unique_ptr<NetworkModel> make_alpha_beta(const ModelInputs& inputs) {
+  return std::make_unique<AlphaBetaModel>(inputs);
+}
+
+}  // namespace ringwright::network_models

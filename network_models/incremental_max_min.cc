@@ -1,0 +1,299 @@
+#include "network_models/incremental_max_min.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/check.h"
+
+namespace ringwright::network_models {
+namespace {
+
+// Of the certificate's comparisons: far above the rounding of sums of thousands of rates (1e-12), far below any
+// difference of rates that matters.
+constexpr double kTolerance = 1e-9;
+// A rate that moves by less than this has not changed: rounding alone must not move a flow's end.
+constexpr double kSameRate = 1e-12;
+
+}  // namespace
+
+IncrementalMaxMin::IncrementalMaxMin(std::span<const Bandwidth> capacities) {
+  links_.resize(capacities.size());
+  for (std::size_t l = 0; l < links_.size(); ++l) links_[l].capacity = capacities[l].count();
+}
+
+void IncrementalMaxMin::place(FlowSlot flow, std::span<const Hop> way) {
+  if (flow >= flows_.size()) flows_.resize(flow + 1);
+  Flow& row = flows_[flow];
+  DCHECK(!row.entered && row.hops == 0, "a flow's slot must be free before it gets a way");
+  row = {};
+  row.hops = static_cast<std::uint32_t>(way.size());
+  if (way.empty()) return;
+  row.first_hop = hops_.take(block_order(way.size()));
+  LinkShare* hop = hops_.at(row.first_hop);
+  for (const Hop& step : way) {
+    DCHECK(step.share > 0.0, "a hop of a way must carry something");
+    *hop++ = {.link = step.link.value, .place = 0, .share = step.share};
+  }
+}
+
+std::span<const LinkShare> IncrementalMaxMin::way(FlowSlot flow) const {
+  const Flow& row = flows_[flow];
+  return {hops_.at(row.first_hop), row.hops};
+}
+
+void IncrementalMaxMin::enter(FlowSlot flow) {
+  Flow& row = flows_[flow];
+  DCHECK(!row.entered && row.hops > 0, "a flow enters once, on a way of one link at least");
+  row.entered = true;
+  ++flow_count_;
+  entered_.push_back(flow);
+  for (std::uint32_t h = row.first_hop; h < row.first_hop + row.hops; ++h) add_member(hops_[h], flow, h);
+}
+
+void IncrementalMaxMin::leave(FlowSlot flow) {
+  Flow& row = flows_[flow];
+  DCHECK(row.entered, "a flow leaves after it has entered");
+  if (row.bottleneck != kNoBottleneck) --links_[row.bottleneck].bottleneck_of;
+  for (std::uint32_t h = row.first_hop; h < row.first_hop + row.hops; ++h) remove_member(hops_[h]);
+  row.entered = false;
+  --flow_count_;
+  forget(flow);
+}
+
+void IncrementalMaxMin::forget(FlowSlot flow) {
+  Flow& row = flows_[flow];
+  if (row.hops > 0) hops_.give_back(row.first_hop, block_order(row.hops));
+  row.hops = 0;
+}
+
+void IncrementalMaxMin::set_capacity(LinkId link, Bandwidth capacity) {
+  Link& row = links_[link.index()];
+  row.capacity = capacity.count();
+  row.resized = true;
+  touch(link.value);
+}
+
+void IncrementalMaxMin::add_member(LinkShare& hop, FlowSlot flow, std::uint32_t hop_index) {
+  constexpr std::uint32_t kFirstOrder = 2;  // four members: 64 bytes
+  Link& link = links_[hop.link];
+  if (link.members_order == 0) {
+    link.members_order = kFirstOrder;
+    link.members = members_.take(kFirstOrder);
+  } else if (link.member_count == 1U << link.members_order) {
+    const std::uint32_t larger = members_.take(link.members_order + 1U);
+    std::copy_n(members_.at(link.members), link.member_count, members_.at(larger));
+    members_.give_back(link.members, link.members_order);
+    link.members = larger;
+    ++link.members_order;
+  }
+  hop.place = link.member_count;
+  members_[link.members + link.member_count] = {.flow = flow, .hop = hop_index, .share = hop.share};
+  ++link.member_count;
+  touch(hop.link);
+}
+
+void IncrementalMaxMin::remove_member(const LinkShare& hop) {
+  Link& link = links_[hop.link];
+  --link.member_count;
+  const Member last = members_[link.members + link.member_count];
+  members_[link.members + hop.place] = last;
+  hops_[last.hop].place = hop.place;
+  touch(hop.link);
+}
+
+void IncrementalMaxMin::touch(std::uint32_t link) {
+  if (links_[link].touched) return;
+  links_[link].touched = true;
+  touched_.push_back(link);
+}
+
+void IncrementalMaxMin::choose(FlowSlot flow) {
+  Flow& row = flows_[flow];
+  if (row.chosen_in == solve_number_) return;
+  row.chosen_in = solve_number_;
+  row.row = static_cast<std::uint32_t>(chosen_.size());
+  chosen_.push_back(flow);
+}
+
+std::span<const FlowSlot> IncrementalMaxMin::solve() {
+  ++solve_number_;
+  CHECK(solve_number_ != 0, "the number of solves has run over");
+  chosen_.clear();
+  changed_.clear();
+  visits_.clear();
+  problem_first_hop_.assign(1, 0);
+  problem_hop_link_.clear();
+  problem_hop_share_.clear();
+
+  choose_first();
+  while (!chosen_.empty()) {
+    if (2 * chosen_.size() > flow_count_) choose_all();
+    gather();
+    fill();
+    if (chosen_.size() == flow_count_) break;
+    const std::size_t before = chosen_.size();
+    check_certificate();
+    if (chosen_.size() == before) break;
+  }
+  adopt();
+  return changed_;
+}
+
+void IncrementalMaxMin::choose_first() {
+  for (const FlowSlot flow : entered_) {
+    if (flows_[flow].entered) choose(flow);
+  }
+  entered_.clear();
+  for (const std::uint32_t l : touched_) {
+    Link& link = links_[l];
+    if (link.bottleneck_of > 0 || link.resized) {
+      const Member* members = members_.at(link.members);
+      for (std::uint32_t m = 0; m < link.member_count; ++m) {
+        // On a link that has shrunk even flows that are held back elsewhere may be too much.
+        if (link.resized || flows_[members[m].flow].bottleneck == l) choose(members[m].flow);
+      }
+    }
+    link.touched = false;
+    link.resized = false;
+  }
+  touched_.clear();
+}
+
+void IncrementalMaxMin::choose_all() {
+  if (chosen_.size() == flow_count_) return;
+  for (std::size_t f = 0; f < flows_.size(); ++f) {
+    if (flows_[f].entered) choose(static_cast<FlowSlot>(f));
+  }
+}
+
+// Makes a small problem of the chosen flows and the links they cross, numbered anew; goes on where it was left.
+void IncrementalMaxMin::gather() {
+  for (std::size_t i = problem_first_hop_.size() - 1; i < chosen_.size(); ++i) {
+    const Flow& flow = flows_[chosen_[i]];
+    const LinkShare* hop = hops_.at(flow.first_hop);
+    for (const LinkShare* end = hop + flow.hops; hop < end; ++hop) {
+      Link& link = links_[hop->link];
+      if (link.visited_in != solve_number_) {
+        link.visited_in = solve_number_;
+        link.row = static_cast<std::uint32_t>(visits_.size());
+        visits_.push_back({.link = hop->link});
+      }
+      ++visits_[link.row].chosen;
+      problem_hop_link_.push_back(link.row);
+      problem_hop_share_.push_back(hop->share);
+    }
+    problem_first_hop_.push_back(static_cast<std::uint32_t>(problem_hop_link_.size()));
+  }
+}
+
+double IncrementalMaxMin::fixed_load(const Link& link) const {
+  double load = 0.0;
+  const Member* members = members_.at(link.members);
+  for (std::uint32_t m = 0; m < link.member_count; ++m) {
+    const Flow& flow = flows_[members[m].flow];
+    if (flow.chosen_in != solve_number_) load += members[m].share * flow.rate;
+  }
+  return load;
+}
+
+void IncrementalMaxMin::fill() {
+  problem_capacity_.resize(visits_.size());
+  for (std::size_t v = 0; v < visits_.size(); ++v) {
+    const Link& link = links_[visits_[v].link];
+    problem_capacity_[v] = link.capacity;
+    if (visits_[v].chosen < link.member_count) problem_capacity_[v] -= fixed_load(link);
+    visits_[v].is_bottleneck = false;
+  }
+  solver_.solve({.first_hop = problem_first_hop_,
+                 .hop_link = problem_hop_link_,
+                 .hop_share = problem_hop_share_,
+                 .capacity = problem_capacity_},
+                solution_);
+  for (std::size_t i = 0; i < chosen_.size(); ++i) {
+    Visit& visit = visits_[solution_.bottleneck[i]];
+    visit.is_bottleneck = true;
+    visit.level = solution_.rate[i];
+  }
+}
+
+void IncrementalMaxMin::check_certificate() {
+  broken_.clear();
+  for (const Visit& visit : visits_) {
+    const Link& link = links_[visit.link];
+    if (visit.chosen == link.member_count) continue;
+    if (visit.is_bottleneck || link.bottleneck_of > 0) check_link(visit);
+  }
+  for (const FlowSlot flow : broken_) choose(flow);
+}
+
+// Finds the flows that are not chosen but have to be, for what the chosen ones now do on this link.
+void IncrementalMaxMin::check_link(const Visit& visit) {
+  const Link& link = links_[visit.link];
+  const std::span members(members_.at(link.members), link.member_count);
+  double load = 0.0;
+  double fastest_chosen = 0.0;
+  for (const Member& member : members) {
+    const Flow& flow = flows_[member.flow];
+    const bool is_chosen = flow.chosen_in == solve_number_;
+    const double rate = is_chosen ? solution_.rate[flow.row] : flow.rate;
+    load += member.share * rate;
+    if (is_chosen) fastest_chosen = std::max(fastest_chosen, rate);
+  }
+  const bool is_full = load >= link.capacity * (1.0 - kTolerance);
+  for (const Member& member : members) {
+    const Flow& flow = flows_[member.flow];
+    if (flow.chosen_in == solve_number_) continue;
+    const bool hinders = visit.is_bottleneck && flow.rate > visit.level * (1.0 + kTolerance);
+    const bool has_lost_bottleneck =
+        flow.bottleneck == visit.link && (!is_full || fastest_chosen > flow.rate * (1.0 + kTolerance));
+    if (hinders || has_lost_bottleneck) broken_.push_back(member.flow);
+  }
+}
+
+void IncrementalMaxMin::adopt() {
+  for (std::size_t i = 0; i < chosen_.size(); ++i) {
+    Flow& flow = flows_[chosen_[i]];
+    if (flow.bottleneck != kNoBottleneck) --links_[flow.bottleneck].bottleneck_of;
+    flow.bottleneck = visits_[solution_.bottleneck[i]].link;
+    ++links_[flow.bottleneck].bottleneck_of;
+    const double rate = solution_.rate[i];
+    if (std::abs(rate - flow.rate) <= kSameRate * flow.rate) continue;
+    flow.rate = rate;
+    changed_.push_back(chosen_[i]);
+  }
+  if (chosen_.empty()) return;
+  ++work_.solves;
+  if (chosen_.size() == flow_count_) ++work_.full_solves;
+  work_.flows_resolved += chosen_.size();
+}
+
+double IncrementalMaxMin::largest_error() const {
+  std::vector<std::uint32_t> first_hop = {0};
+  std::vector<std::uint32_t> hop_link;
+  std::vector<double> hop_share;
+  std::vector<FlowSlot> entered;
+  for (std::size_t f = 0; f < flows_.size(); ++f) {
+    if (!flows_[f].entered) continue;
+    entered.push_back(static_cast<FlowSlot>(f));
+    for (const LinkShare& hop : way(entered.back())) {
+      hop_link.push_back(hop.link);
+      hop_share.push_back(hop.share);
+    }
+    first_hop.push_back(static_cast<std::uint32_t>(hop_link.size()));
+  }
+  std::vector<double> capacity(links_.size());
+  for (std::size_t l = 0; l < links_.size(); ++l) capacity[l] = links_[l].capacity;
+
+  MaxMinSolver solver;
+  MaxMinSolution fresh;
+  solver.solve({.first_hop = first_hop, .hop_link = hop_link, .hop_share = hop_share, .capacity = capacity}, fresh);
+  double largest = 0.0;
+  for (std::size_t i = 0; i < entered.size(); ++i) {
+    const double kept = flows_[entered[i]].rate;
+    const double scale = std::max(std::abs(kept), std::abs(fresh.rate[i]));
+    if (scale > 0.0) largest = std::max(largest, std::abs(kept - fresh.rate[i]) / scale);
+  }
+  return largest;
+}
+
+}  // namespace ringwright::network_models

@@ -1,0 +1,139 @@
+// Max-min fair shares of flows that come and go: re-solves only what a change can reach, and proves that it was enough.
+//
+// After some flows have entered or left, the flows that certainly need a new rate are the new ones and those whose
+// bottleneck link was touched. These are *chosen*; all others keep their rates, and the chosen are filled up on what
+// capacity the others leave (max_min_solver.h). The result is the one max-min allocation if the certificate holds for
+// every flow. Chosen flows get theirs from the filling, but for one thing, and a flow that was not chosen keeps its own
+// unless a link that chosen flows cross has changed under it. So only links crossed by chosen flows are looked at:
+//
+//   1. a link that is now the bottleneck of chosen flows must carry no flow that is faster than these;
+//   2. a link that is the bottleneck of a flow not chosen must still be full, and no chosen flow on it be faster.
+//
+// A flow that breaks a rule is chosen too, and the filling repeated, until nothing breaks a rule. What is chosen first
+// thus affects speed alone, never the result. Beyond half of all flows a full solve is cheaper and needs no proof.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/base/units.h"
+#include "core/ports/router.h"
+#include "network_models/block_pool.h"
+#include "network_models/max_min_solver.h"
+
+namespace ringwright::network_models {
+
+// A row in the tables of flows; rows are reused, so that memory follows the flows that exist at one time.
+using FlowSlot = std::uint32_t;
+
+struct LinkShare {
+  std::uint32_t link = 0;
+  std::uint32_t place = 0;  // of this flow among the link's members
+  double share = 1.0;
+};
+
+class IncrementalMaxMin {
+ public:
+  explicit IncrementalMaxMin(std::span<const Bandwidth> capacities);
+
+  // Notes the way of a flow; it takes no bandwidth before it enters. Slots are numbered by the caller, densely.
+  void place(FlowSlot flow, std::span<const Hop> way);
+  [[nodiscard]] std::span<const LinkShare> way(FlowSlot flow) const;
+  void enter(FlowSlot flow);
+  // Takes the flow out, and forgets its way.
+  void leave(FlowSlot flow);
+  // Forgets the way of a flow that has not entered.
+  void forget(FlowSlot flow);
+  void set_capacity(LinkId link, Bandwidth capacity);
+
+  // Brings all rates up to date; returns the flows whose rate has changed.
+  std::span<const FlowSlot> solve();
+  // Bytes per second, as of the last solve.
+  [[nodiscard]] double rate(FlowSlot flow) const { return flows_[flow].rate; }
+  [[nodiscard]] std::size_t flow_count() const { return flow_count_; }
+
+  // Solves all flows anew, apart from what is kept; returns the largest relative difference between the rates.
+  [[nodiscard]] double largest_error() const;
+
+  struct Work {
+    std::uint64_t solves = 0;
+    std::uint64_t full_solves = 0;
+    std::uint64_t flows_resolved = 0;
+  };
+  [[nodiscard]] const Work& work() const { return work_; }
+
+ private:
+  // Rows rather than columns: a flow or a link is always looked at as a whole, and a row lies in one cache line.
+  struct Flow {
+    double rate = 0.0;
+    std::uint32_t first_hop = 0;
+    std::uint32_t hops = 0;
+    std::uint32_t bottleneck = kNoBottleneck;
+    std::uint32_t chosen_in = 0;  // number of the solve that last chose it
+    std::uint32_t row = 0;        // in the problem of that solve
+    bool entered = false;
+  };
+  struct Link {
+    double capacity = 0.0;
+    std::uint32_t members = 0;  // first of its block
+    std::uint32_t member_count = 0;
+    std::uint32_t bottleneck_of = 0;  // how many flows
+    std::uint32_t visited_in = 0;     // number of the solve that last visited it
+    std::uint32_t row = 0;            // in the problem of that solve
+    std::uint8_t members_order = 0;   // of its block; 0: none yet
+    bool touched = false;
+    bool resized = false;             // its capacity has changed
+  };
+  struct Member {
+    FlowSlot flow = 0;
+    std::uint32_t hop = 0;
+    double share = 1.0;
+  };
+  // What the chosen flows make of a visited link.
+  struct Visit {
+    std::uint32_t link = 0;
+    std::uint32_t chosen = 0;   // how many of its members
+    bool is_bottleneck = false;
+    double level = 0.0;         // the rate of the chosen flows that have their bottleneck here
+  };
+
+  void add_member(LinkShare& hop, FlowSlot flow, std::uint32_t hop_index);
+  void remove_member(const LinkShare& hop);
+  void touch(std::uint32_t link);
+  void choose(FlowSlot flow);
+  void choose_first();
+  void choose_all();
+  void gather();
+  [[nodiscard]] double fixed_load(const Link& link) const;
+  void fill();
+  void check_certificate();
+  void check_link(const Visit& visit);
+  void adopt();
+
+  std::vector<Flow> flows_;
+  std::vector<Link> links_;
+  BlockPool<LinkShare> hops_;
+  BlockPool<Member> members_;
+  std::size_t flow_count_ = 0;
+  std::uint32_t solve_number_ = 0;
+  Work work_;
+
+  // Since the last solve.
+  std::vector<FlowSlot> entered_;
+  std::vector<std::uint32_t> touched_;
+
+  // Scratch of a solve.
+  std::vector<FlowSlot> chosen_;
+  std::vector<FlowSlot> broken_;
+  std::vector<FlowSlot> changed_;
+  std::vector<Visit> visits_;
+  std::vector<std::uint32_t> problem_first_hop_;
+  std::vector<std::uint32_t> problem_hop_link_;
+  std::vector<double> problem_hop_share_;
+  std::vector<double> problem_capacity_;
+  MaxMinSolver solver_;
+  MaxMinSolution solution_;
+};
+
+}  // namespace ringwright::network_models
