@@ -20,10 +20,6 @@ std::string_view to_string(CollectiveKind kind) {
   return "";
 }
 
-bool GroupLayout::even() const {
-  return std::ranges::all_of(hosts, [this](const auto& host) { return host.size() == hosts.front().size(); });
-}
-
 GroupLayout make_group_layout(const std::vector<std::int64_t>& host, const std::vector<int>& gpu) {
   CHECK(host.size() == gpu.size(), "one host and one GPU position per member");
   GroupLayout layout;
@@ -37,6 +33,17 @@ GroupLayout make_group_layout(const std::vector<std::int64_t>& host, const std::
     members.push_back(static_cast<int>(i));
   }
   layout.gpu_of = gpu;
+  layout.position.resize(host.size());
+  layout.smallest_host = layout.hosts.empty() ? 0 : layout.size();
+  for (const std::vector<int>& members : layout.hosts) {
+    const int count = static_cast<int>(members.size());
+    layout.smallest_host = std::min(layout.smallest_host, count);
+    layout.largest_host = std::max(layout.largest_host, count);
+    for (const int member : members) {
+      layout.position[static_cast<std::size_t>(member)] = static_cast<int>(layout.host_order.size());
+      layout.host_order.push_back(member);
+    }
+  }
   return layout;
 }
 

@@ -21,11 +21,15 @@ struct GroupLayout {
   std::vector<int> place_in_host;          // by index: how many earlier indices share its host
   std::vector<std::vector<int>> hosts;     // by host: its indices, ascending
   std::vector<int> gpu_of;                 // by index: position of the GPU in its host (the rail), 0-based
+  std::vector<int> host_order;             // all indices, host by host: the way a ring goes
+  std::vector<int> position;               // by index: its place in host_order
+  int smallest_host = 0;                   // members on the host that has the fewest, and the most
+  int largest_host = 0;
 
   [[nodiscard]] int size() const { return static_cast<int>(host_of.size()); }
   [[nodiscard]] int host_count() const { return static_cast<int>(hosts.size()); }
   // Every host holds the same number of the group's ranks.
-  [[nodiscard]] bool even() const;
+  [[nodiscard]] bool even() const { return smallest_host == largest_host; }
   friend bool operator==(const GroupLayout&, const GroupLayout&) = default;
 };
 
