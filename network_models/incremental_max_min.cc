@@ -32,7 +32,7 @@ void IncrementalMaxMin::place(FlowSlot flow, std::span<const Hop> way) {
   LinkShare* hop = hops_.at(row.first_hop);
   for (const Hop& step : way) {
     DCHECK(step.share > 0.0, "a hop of a way must carry something");
-    *hop++ = {.link = step.link.value, .place = 0, .share = step.share};
+    *hop++ = {.link = step.link.value, .place = 0, .share = step.share * step.multiplicity};
   }
 }
 
