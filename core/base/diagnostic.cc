@@ -24,7 +24,8 @@ std::string render(const Diagnostic& d) {
   text += ": " + d.message + "\n";
   if (!d.excerpt.empty()) {
     const auto indent = static_cast<std::size_t>(std::max(d.place.column - 1, 0));
-    text += fmt::format("{:>5} | {}\n", d.place.line, d.excerpt);
+    // The argument of a --set has no line number.
+    text += fmt::format("{:>5} | {}\n", d.place.line > 0 ? std::to_string(d.place.line) : "", d.excerpt);
     text += fmt::format("      | {}{}\n", std::string(indent, ' '),
                         std::string(static_cast<std::size_t>(std::max(d.caret_length, 1)), '^'));
   }

@@ -36,14 +36,14 @@ struct LoadOptions {
 
 class ConfigDocument {
  public:
-  // Fails when no tree can be built: unreadable file, broken syntax, bad `extends`, `preset` or --set. Mistakes that
-  // leave a tree (duplicate keys) are in the log, together with those that readers find.
+  // Fails when there is no tree at all: unreadable file, broken syntax. Mistakes that leave one (duplicate keys, a bad
+  // `extends`, `preset` or --set) are in the log, together with those that readers find.
   [[nodiscard]] static Result<ConfigDocument> load(const std::string& path, const LoadOptions& options = {});
   // The same for a text at hand; `name` stands in messages, and a relative `extends` is resolved against its folder.
   [[nodiscard]] static Result<ConfigDocument> load_text(const std::string& name, std::string_view text,
                                                         const LoadOptions& options = {});
   // No file: readers of root() only declare their keys.
-  [[nodiscard]] static ConfigDocument for_documentation(const LoadOptions& options = {});
+  [[nodiscard]] static ConfigDocument for_documentation();
 
   [[nodiscard]] ConfigMap root() { return ConfigMap(root_.get(), "", log_.get()); }
   [[nodiscard]] const ConfigLog& log() const { return *log_; }
@@ -55,7 +55,7 @@ class ConfigDocument {
 
  private:
   friend class ConfigLoader;
-  ConfigDocument(LogMode mode);
+  explicit ConfigDocument(LogMode mode);
 
   std::vector<std::unique_ptr<ConfigSource>> sources_;  // nodes point to them
   std::unique_ptr<ConfigNode> root_;

@@ -5,6 +5,7 @@
 #include <deque>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "core/base/diagnostic.h"
@@ -69,6 +70,8 @@ class ConfigLog {
   std::vector<Assumption> assumptions_;
   std::vector<IgnoredKey> ignored_;
   std::vector<KeyDoc> docs_;
+  std::unordered_set<std::string> seen_problems_;
+  std::unordered_set<std::string> seen_values_;
   std::deque<ConfigNode> absent_;  // a deque, since ConfigMaps point into it
 };
 

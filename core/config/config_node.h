@@ -40,6 +40,7 @@ struct ConfigNode {
   int length = 1;      // characters of the first line that belong to the value
   int key_line = 0;    // of the key that names the value; 0 at the root and in lists
   int key_column = 0;
+  int key_length = 1;
 
   std::vector<std::string> asked = {};  // of a map: the keys that readers asked for, known or not
   bool opened = false;    // of a map: some reader looked inside
@@ -71,9 +72,11 @@ struct ConfigEntry {
 // A scalar as it was meant, a list or map in flow form and shortened: for messages and for the log.
 [[nodiscard]] std::string summary(const ConfigNode& node);
 
+// The line of the input, for a caret below `column`; empty where there is none or the caret would be out of sight.
+[[nodiscard]] std::string excerpt_of(const ConfigSource* source, int line, int column);
+
 // A diagnostic that points at a value, or at the key in front of it, with excerpt and caret.
 [[nodiscard]] Diagnostic at_value(const ConfigNode& node, std::string code, std::string message, std::string hint = {});
-[[nodiscard]] Diagnostic at_key(const ConfigNode& node, std::string_view key, std::string code, std::string message,
-                                std::string hint = {});
+[[nodiscard]] Diagnostic at_key(const ConfigNode& node, std::string code, std::string message, std::string hint = {});
 
 }  // namespace ringwright

@@ -1,0 +1,84 @@
+#include "core/config/config_document.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/base/text.h"
+#include "core/config/config_loader.h"
+
+namespace ringwright {
+namespace {
+
+// A key and the maps in which readers asked for it.
+struct AskedKey {
+  std::string name;
+  std::string path;
+};
+
+std::string below(const std::string& path, std::string_view key) {
+  return path.empty() ? std::string(key) : path + "." + std::string(key);
+}
+
+void collect_asked(const ConfigNode& map, const std::string& path, std::vector<AskedKey>& asked) {
+  for (const std::string& name : map.asked) asked.push_back({name, below(path, name)});
+  for (const ConfigEntry& entry : map.entries) {
+    if (entry.value.opened) collect_asked(entry.value, below(path, entry.key), asked);
+  }
+}
+
+// The slip may be in the word, or in the place where it stands.
+std::string suggestion(const ConfigNode& map, const std::string& key, std::span<const AskedKey> asked) {
+  const std::string near = nearest_name(key, map.asked);
+  if (!near.empty()) return fmt::format("; did you mean '{}'?", near);
+  for (const AskedKey& other : asked) {
+    if (other.name == key) return fmt::format("; did you mean '{}'?", other.path);
+  }
+  return {};
+}
+
+void check_map(ConfigNode& map, const std::string& path, std::span<const AskedKey> asked, ConfigLog& log) {
+  for (ConfigEntry& entry : map.entries) {
+    const std::string entry_path = below(path, entry.key);
+    if (!entry.read && !map.settled) {
+      const std::string near = suggestion(map, entry.key, asked);
+      const bool list_them = near.empty() && !map.asked.empty();
+      log.add(at_key(entry.value, "E102", fmt::format("unknown key '{}'{}", entry_path, near),
+                     list_them ? "known here: " + join(map.asked, ", ") : std::string()));
+    }
+    if (!entry.read) continue;
+    if (entry.value.opened) check_map(entry.value, entry_path, asked, log);
+    for (std::size_t i = 0; i < entry.value.items.size(); ++i) {
+      ConfigNode& item = entry.value.items[i];
+      if (item.opened) check_map(item, fmt::format("{}[{}]", entry_path, i), asked, log);
+    }
+  }
+}
+
+}  // namespace
+
+ConfigDocument::ConfigDocument(LogMode mode)
+    : root_(std::make_unique<ConfigNode>()), log_(std::make_unique<ConfigLog>(mode)) {
+  root_->kind = NodeKind::kMap;
+  root_->opened = true;
+}
+
+Result<ConfigDocument> ConfigDocument::load(const std::string& path, const LoadOptions& options) {
+  return ConfigLoader(options).load(path);
+}
+
+Result<ConfigDocument> ConfigDocument::load_text(const std::string& name, std::string_view text,
+                                                 const LoadOptions& options) {
+  return ConfigLoader(options).load_text(name, text);
+}
+
+ConfigDocument ConfigDocument::for_documentation() { return ConfigDocument(LogMode::kDocumenting); }
+
+void ConfigDocument::check_all_read() {
+  std::vector<AskedKey> asked;
+  collect_asked(*root_, "", asked);
+  check_map(*root_, "", asked, *log_);
+}
+
+}  // namespace ringwright

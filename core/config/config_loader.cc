@@ -1,0 +1,307 @@
+#include "core/config/config_loader.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/base/text.h"
+#include "core/config/config_merge.h"
+#include "core/config/yaml_reader.h"
+
+namespace ringwright {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMaxChain = 16;
+
+struct FileText {
+  std::string text;
+  std::string problem;  // empty when the text could be read
+};
+
+FileText read_file(const std::string& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (!fs::exists(status)) return {.text = {}, .problem = "no such file"};
+  if (fs::is_directory(status)) return {.text = {}, .problem = "it is a directory"};
+  const auto size = fs::is_regular_file(status) ? fs::file_size(path, error) : 0;
+  if (!error && size > kMaxConfigBytes) {
+    return {.text = {}, .problem = fmt::format("larger than {} MiB", kMaxConfigBytes >> 20U)};
+  }
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream) return {.text = {}, .problem = "it cannot be opened"};
+  FileText file;
+  file.text.assign(std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>());
+  return file;
+}
+
+// The file next to the missing one whose name is nearest.
+std::string did_you_mean_file(const std::string& path) {
+  const fs::path wanted(path);
+  const fs::path folder = wanted.has_parent_path() ? wanted.parent_path() : fs::path(".");
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    const std::string extension = it->path().extension().string();
+    if (extension == ".yaml" || extension == ".yml" || extension == ".json") {
+      names.push_back(it->path().filename().string());
+    }
+  }
+  std::sort(names.begin(), names.end());
+  const std::string near = nearest_name(wanted.filename().string(), names);
+  return near.empty() ? std::string() : fmt::format("did you mean '{}'?", near);
+}
+
+// Nothing in this subtree is to be judged: a part of it could not be read, and that is said already.
+void settle(ConfigNode& node) {
+  node.settled = true;
+  for (ConfigNode& item : node.items) settle(item);
+  for (ConfigEntry& entry : node.entries) settle(entry.value);
+}
+
+std::string canonical_path(const std::string& path) {
+  std::error_code error;
+  const fs::path canonical = fs::weakly_canonical(path, error);
+  return error ? path : canonical.string();
+}
+
+std::string circle(const std::vector<std::string>& chain, std::string_view last) {
+  std::string text;
+  for (const std::string& link : chain) text += fs::path(link).filename().string() + " -> ";
+  return text + std::string(last);
+}
+
+bool is_preset_name(std::string_view name) {
+  return !name.empty() && name.front() != '.' && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-' ||
+           c == '_' || c == '+';
+  });
+}
+
+// "a.b.c=4" as the map {a: {b: {c: 4}}}, every key at its place in the argument.
+std::optional<ConfigNode> override_tree(std::string_view argument, ConfigSource& source, Diagnostics& problems) {
+  source.lines = {std::string(argument.substr(0, argument.find('\n')))};
+  ConfigNode whole;
+  whole.source = &source;
+  whole.line = 1;
+  whole.column = 1;
+  const auto equals = argument.find('=');
+  const std::string_view path = argument.substr(0, equals);
+  const bool bad_path = path.empty() || path.front() == '.' || path.back() == '.' ||
+                        path.find("..") != std::string_view::npos || path.find_first_of(" []{}") != std::string_view::npos;
+  if (equals == std::string_view::npos || bad_path) {
+    problems.add(at_value(whole, "E114", fmt::format("cannot set '{}'", argument),
+                          "write --set key.below.key=value; entries of lists cannot be reached"));
+    return std::nullopt;
+  }
+  auto value = read_override_value(argument.substr(equals + 1), equals + 1, source, problems);
+  if (!value) return std::nullopt;
+  std::size_t end = path.size();
+  while (true) {
+    const auto dot = path.substr(0, end).rfind('.');
+    const std::size_t start = dot == std::string_view::npos ? 0 : dot + 1;
+    const std::string_view key = path.substr(start, end - start);
+    value->key_line = 1;
+    value->key_column = static_cast<int>(start) + 1;
+    value->key_length = static_cast<int>(key.size());
+    if (value->line == 0) std::tie(value->line, value->column) = std::pair(1, value->key_column);
+    ConfigNode map = whole;
+    map.kind = NodeKind::kMap;
+    map.entries.push_back({.key = std::string(key), .value = std::move(*value)});
+    value = std::move(map);
+    if (start == 0) return value;
+    end = dot;
+  }
+}
+
+}  // namespace
+
+Result<ConfigDocument> ConfigLoader::load(const std::string& path) {
+  FileText file = read_file(path);
+  if (!file.problem.empty()) {
+    return tl::unexpected(failure("E100", fmt::format("cannot read '{}': {}", path, file.problem), {},
+                                  did_you_mean_file(path)));
+  }
+  ConfigSource& source = add_source(path, SourceKind::kFile, path);
+  return finish(read_source(source, file.text, {canonical_path(path)}));
+}
+
+Result<ConfigDocument> ConfigLoader::load_text(const std::string& name, std::string_view text) {
+  ConfigSource& source = add_source(name, SourceKind::kFile, "");
+  return finish(read_source(source, text, {canonical_path(name)}));
+}
+
+Result<ConfigDocument> ConfigLoader::finish(std::optional<ConfigNode> root) {
+  if (!root) return tl::unexpected(problems_);
+  *root = with_overrides(std::move(*root));
+  expand_presets(*root, "");
+  // The file as a whole: a missing key at the top has no better place.
+  root->line = root->column = 0;
+  root->opened = true;
+  *document_.root_ = std::move(*root);
+  for (const Diagnostic& problem : problems_.all()) document_.log_->add(problem);
+  return std::move(document_);
+}
+
+ConfigSource& ConfigLoader::add_source(std::string name, SourceKind kind, std::string path) {
+  document_.sources_.push_back(std::make_unique<ConfigSource>());
+  ConfigSource& source = *document_.sources_.back();
+  source.name = std::move(name);
+  source.kind = kind;
+  source.path = std::move(path);
+  return source;
+}
+
+std::optional<ConfigNode> ConfigLoader::read_source(ConfigSource& source, std::string_view text, const Chain& chain) {
+  auto root = read_yaml(text, source, problems_);
+  if (!root) return std::nullopt;
+  take_file_defaults(*root, source);
+  return with_base(std::move(*root), source, chain);
+}
+
+void ConfigLoader::take_file_defaults(ConfigNode& root, ConfigSource& source) {
+  const auto take = [&](std::string_view key) -> std::optional<ConfigNode> {
+    ConfigEntry* entry = find_entry(root, key);
+    if (entry == nullptr || entry->value.kind != NodeKind::kScalar) return std::nullopt;
+    ConfigNode value = std::move(entry->value);
+    root.entries.erase(root.entries.begin() + (entry - root.entries.data()));
+    return value;
+  };
+  if (const auto note = take("source")) source.provenance = note->text;
+  const auto level = take("evidence");
+  if (!level) return;
+  source.evidence = parse_evidence(level->text);
+  if (source.evidence) return;
+  problems_.add(at_value(*level, "E107", fmt::format("'evidence' is '{}'", level->text),
+                         "one of: measured, calibrated, vendor-spec, assumed"));
+}
+
+ConfigNode ConfigLoader::with_base(ConfigNode node, const ConfigSource& source, const Chain& chain) {
+  ConfigEntry* entry = find_entry(node, "extends");
+  if (entry == nullptr) return node;
+  const ConfigNode wanted = std::move(entry->value);
+  node.entries.erase(node.entries.begin() + (entry - node.entries.data()));
+  auto base = read_base(wanted, source, chain);
+  if (base) return merged(std::move(*base), std::move(node));
+  settle(node);
+  return node;
+}
+
+std::optional<ConfigNode> ConfigLoader::read_base(const ConfigNode& wanted, const ConfigSource& source,
+                                                  const Chain& chain) {
+  const auto refuse = [&](std::string message, std::string hint = {}) -> std::optional<ConfigNode> {
+    problems_.add(at_value(wanted, "E109", std::move(message), std::move(hint)));
+    return std::nullopt;
+  };
+  if (wanted.kind != NodeKind::kScalar) return refuse("'extends' must be the path of one file");
+  const auto below = [&](const std::string& file) {
+    return (fs::path(file).parent_path() / wanted.text).lexically_normal().string();
+  };
+  const std::string path = below(source.path.empty() ? source.name : source.path);
+  const std::string canonical = canonical_path(path);
+  if (std::find(chain.begin(), chain.end(), canonical) != chain.end() || chain.size() >= kMaxChain) {
+    return refuse("'extends' runs in a circle: " + circle(chain, fs::path(path).filename().string()));
+  }
+  const FileText file = read_file(path);
+  if (!file.problem.empty()) {
+    return refuse(fmt::format("'extends' cannot read '{}': {}", wanted.text, file.problem), did_you_mean_file(path));
+  }
+  const std::string name = source.kind == SourceKind::kPreset ? "preset:" + wanted.text : below(source.name);
+  ConfigSource& base = add_source(name, source.kind, path);
+  Chain longer = chain;
+  longer.push_back(canonical);
+  return read_source(base, file.text, longer);
+}
+
+ConfigNode ConfigLoader::with_overrides(ConfigNode root) {
+  for (std::size_t i = 0; i < options_.overrides.size(); ++i) {
+    ConfigSource& source = add_source(fmt::format("--set:{}", i + 1), SourceKind::kOverride, "");
+    auto tree = override_tree(options_.overrides[i], source, problems_);
+    if (!tree) continue;
+    // The file stays the document's place.
+    tree->source = root.source;
+    tree->settled = root.settled;
+    root = merged(std::move(root), std::move(*tree));
+  }
+  return root;
+}
+
+void ConfigLoader::expand_presets(ConfigNode& node, const std::string& path) {
+  for (ConfigNode& item : node.items) expand_presets(item, path + "[]");
+  if (node.kind != NodeKind::kMap) return;
+  for (const PresetRule& rule : options_.presets) {
+    if (rule.path == path) apply_preset(node, rule, {});
+  }
+  for (ConfigEntry& entry : node.entries) {
+    expand_presets(entry.value, path.empty() ? entry.key : path + "." + entry.key);
+  }
+}
+
+void ConfigLoader::apply_preset(ConfigNode& node, const PresetRule& rule, Chain chain) {
+  ConfigEntry* entry = find_entry(node, "preset");
+  if (entry == nullptr) return;
+  entry->read = true;
+  const ConfigNode wanted = entry->value;
+  const bool circular = std::find(chain.begin(), chain.end(), wanted.text) != chain.end();
+  if (circular) {
+    problems_.add(at_value(wanted, "E109", fmt::format("'{}.preset' runs in a circle: {}", rule.path,
+                                                       circle(chain, wanted.text))));
+  }
+  auto base = circular ? std::nullopt : read_preset(wanted, rule);
+  if (!base) {
+    settle(node);
+    return;
+  }
+  chain.push_back(wanted.text);
+  apply_preset(*base, rule, chain);
+  node = merged(std::move(*base), std::move(node));
+}
+
+std::optional<ConfigNode> ConfigLoader::read_preset(const ConfigNode& wanted, const PresetRule& rule) {
+  const auto refuse = [&](std::string message, std::string hint) -> std::optional<ConfigNode> {
+    problems_.add(at_value(wanted, "E109", fmt::format("'{}.preset' {}", rule.path, message), std::move(hint)));
+    return std::nullopt;
+  };
+  if (wanted.kind != NodeKind::kScalar || !is_preset_name(wanted.text)) {
+    return refuse(fmt::format("must be the name of a preset, not '{}'", summary(wanted)),
+                  "to build on a file of your own, use 'extends'");
+  }
+  for (const std::string& share : options_.share_folders) {
+    const std::string path = (fs::path(share) / rule.folder / (wanted.text + ".yaml")).string();
+    const auto known = presets_read_.find(path);
+    if (known != presets_read_.end()) return known->second;
+    std::error_code error;
+    if (!fs::is_regular_file(path, error)) continue;
+    const FileText file = read_file(path);
+    if (!file.problem.empty()) return refuse(fmt::format("'{}' cannot be read: {}", wanted.text, file.problem), "");
+    ConfigSource& source = add_source("preset:" + wanted.text + ".yaml", SourceKind::kPreset, path);
+    auto root = read_source(source, file.text, {canonical_path(path)});
+    if (root) presets_read_.emplace(path, *root);
+    return root;
+  }
+  const std::vector<std::string> names = preset_names(options_, rule.folder);
+  const std::string near = nearest_name(wanted.text, names);
+  return refuse(fmt::format("is '{}'{}", wanted.text,
+                            near.empty() ? ", which is no preset" : fmt::format("; did you mean '{}'?", near)),
+                fmt::format("one of: {}; see 'ringwright list {}'", join(names, ", "), rule.folder));
+}
+
+std::vector<std::string> preset_names(const LoadOptions& options, std::string_view folder) {
+  std::vector<std::string> names;
+  for (const std::string& share : options.share_folders) {
+    std::error_code error;
+    for (fs::directory_iterator it(fs::path(share) / folder, error), end; !error && it != end; it.increment(error)) {
+      if (it->path().extension() == ".yaml") names.push_back(it->path().stem().string());
+    }
+  }
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+}  // namespace ringwright

@@ -1,0 +1,45 @@
+// Builds a document: reads the file, lays it over what it extends, lays overrides over it and presets under it.
+// Internal to core/config.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/config/config_document.h"
+#include "core/config/config_node.h"
+
+namespace ringwright {
+
+class ConfigLoader {
+ public:
+  explicit ConfigLoader(const LoadOptions& options) : options_(options), document_(LogMode::kReading) {}
+
+  [[nodiscard]] Result<ConfigDocument> load(const std::string& path);
+  [[nodiscard]] Result<ConfigDocument> load_text(const std::string& name, std::string_view text);
+
+ private:
+  // A file in the act of being read, for the circles that `extends` and `preset` can run in.
+  using Chain = std::vector<std::string>;
+
+  [[nodiscard]] Result<ConfigDocument> finish(std::optional<ConfigNode> root);
+  [[nodiscard]] ConfigSource& add_source(std::string name, SourceKind kind, std::string path);
+  [[nodiscard]] std::optional<ConfigNode> read_source(ConfigSource& source, std::string_view text, const Chain& chain);
+  [[nodiscard]] ConfigNode with_base(ConfigNode node, const ConfigSource& source, const Chain& chain);
+  [[nodiscard]] std::optional<ConfigNode> read_base(const ConfigNode& wanted, const ConfigSource& source,
+                                                    const Chain& chain);
+  [[nodiscard]] ConfigNode with_overrides(ConfigNode root);
+  void expand_presets(ConfigNode& node, const std::string& path);
+  void apply_preset(ConfigNode& node, const PresetRule& rule, Chain chain);
+  [[nodiscard]] std::optional<ConfigNode> read_preset(const ConfigNode& wanted, const PresetRule& rule);
+  void take_file_defaults(ConfigNode& root, ConfigSource& source);
+
+  const LoadOptions& options_;
+  ConfigDocument document_;
+  Diagnostics problems_;
+  std::map<std::string, ConfigNode> presets_read_;  // by path on disk
+};
+
+}  // namespace ringwright

@@ -1,0 +1,251 @@
+#include "core/config/config_map.h"
+
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/base/text.h"
+#include "core/config/config_log.h"
+#include "core/config/config_node.h"
+#include "core/config/key_reading.h"
+#include "core/config/scalar.h"
+
+namespace ringwright {
+namespace {
+
+template <class T>
+struct Grammar {
+  KeyType type;
+  Scalar<T> (*read)(std::string_view);
+  std::string (*write)(T);
+};
+
+constexpr Grammar<std::int64_t> kInteger = {KeyType::kInteger, read_integer, write_integer};
+constexpr Grammar<double> kNumber = {KeyType::kNumber, read_number, write_number};
+constexpr Grammar<double> kRatio = {KeyType::kRatio, read_ratio, write_number};
+constexpr Grammar<double> kPercent = {KeyType::kPercent, read_percent, write_number};
+constexpr Grammar<Duration> kDuration = {KeyType::kDuration, read_duration, write_duration};
+constexpr Grammar<Bytes> kBytes = {KeyType::kBytes, read_bytes, write_bytes};
+constexpr Grammar<Bandwidth> kBandwidth = {KeyType::kBandwidth, read_bandwidth, write_bandwidth};
+constexpr Grammar<FlopRate> kFlopRate = {KeyType::kFlopRate, read_flop_rate, write_flop_rate};
+constexpr Grammar<bool> kBoolean = {KeyType::kBoolean, read_boolean, [](bool on) -> std::string { return on ? "true" : "false"; }};
+constexpr Grammar<std::string> kText = {KeyType::kText, [](std::string_view text) -> Scalar<std::string> { return std::string(text); },
+                                        [](std::string text) { return text; }};
+
+// The value in its base unit, so that two ways to write one value compare equal.
+template <class T>
+std::string canonical(const T& value) {
+  if constexpr (std::is_same_v<T, std::string>) return value;
+  else if constexpr (std::is_same_v<T, bool>) return value ? "true" : "false";
+  else if constexpr (std::is_arithmetic_v<T>) return fmt::format("{}", value);
+  else return fmt::format("{}", value.count());
+}
+
+// Without a lower bound of its own a time or size is at least nothing, and a rate is more than nothing.
+template <class T>
+std::string range_problem(const T& value, const Key<T>& key, const Grammar<T>& grammar) {
+  if constexpr (std::is_same_v<T, std::string> || std::is_same_v<T, bool>) {
+    return {};
+  } else {
+    constexpr bool kIsTimeOrSize = std::is_same_v<T, Duration> || std::is_same_v<T, Bytes>;
+    constexpr bool kIsRate = std::is_same_v<T, Bandwidth> || std::is_same_v<T, FlopRate>;
+    const bool low = key.min ? value < *key.min : kIsTimeOrSize ? value < T(0) : kIsRate && value <= T(0);
+    const bool high = key.max && value > *key.max;
+    if (!low && !high) return {};
+    if (key.min && key.max) return fmt::format("between {} and {}", grammar.write(*key.min), grammar.write(*key.max));
+    if (high) return fmt::format("at most {}", grammar.write(*key.max));
+    if (key.min) return fmt::format("at least {}", grammar.write(*key.min));
+    return kIsRate ? "above 0" : "at least 0";
+  }
+}
+
+template <class T>
+T harmless(const Key<T>& key) {
+  if (key.fallback) return *key.fallback;
+  if (key.min) return *key.min;
+  if constexpr (std::is_same_v<T, std::string>) return {};
+  else return T(1);
+}
+
+template <class T>
+void document(Reading& reading, const Key<T>& key, const Grammar<T>& grammar, std::vector<OptionDoc> options = {}) {
+  KeyDoc doc{.path = reading.path, .type = grammar.type, .doc = std::string(key.doc), .required = !key.fallback,
+             .fallback = {}, .options = std::move(options)};
+  if (key.fallback) doc.fallback = grammar.write(*key.fallback);
+  if (key.min) doc.min = grammar.write(*key.min);
+  if (key.max) doc.max = grammar.write(*key.max);
+  reading.log.add(std::move(doc));
+}
+
+// The value of a scalar that stands there, or nothing after recording what is wrong with it.
+template <class T>
+std::optional<T> parse_value(Reading& reading, ConfigNode& value, const Key<T>& key, const Grammar<T>& grammar) {
+  const std::string* text = scalar_text(reading, value, grammar.type);
+  if (text == nullptr) return std::nullopt;
+  auto parsed = grammar.read(*text);
+  if (!parsed) {
+    report(reading, value, bare_value(value), std::move(parsed.error()));
+    return std::nullopt;
+  }
+  const std::string problem = range_problem(*parsed, key, grammar);
+  if (!problem.empty()) {
+    report(reading, value, bare_value(value),
+           {.code = "E106", .says = fmt::format("is {} but must be {}", *text, problem)});
+    return std::nullopt;
+  }
+  return *parsed;
+}
+
+template <class T>
+T read_scalar(Reading reading, const Key<T>& key, const Grammar<T>& grammar) {
+  if (reading.log.documenting()) {
+    document(reading, key, grammar);
+    return harmless(key);
+  }
+  ConfigNode* value = take(reading, key.name);
+  if (value == nullptr) {
+    if (key.fallback) log_default(reading, grammar.write(*key.fallback), canonical(*key.fallback));
+    else report_missing(reading, key.name, key.doc, grammar.type);
+    return harmless(key);
+  }
+  const auto parsed = parse_value(reading, *value, key, grammar);
+  if (!parsed) return harmless(key);
+  log_value(reading, *value, canonical(*parsed));
+  return *parsed;
+}
+
+// A list of scalars; an absent one is empty.
+template <class T>
+std::vector<T> read_list(Reading reading, const Key<T>& key, const Grammar<T>& entry, KeyType type) {
+  if (reading.log.documenting()) {
+    document(reading, key, Grammar<T>{type, entry.read, entry.write});
+    return {};
+  }
+  ConfigNode* value = take(reading, key.name);
+  if (value == nullptr) {
+    log_default(reading, "[]", "[]");
+    return {};
+  }
+  check_provenance(reading, *value);
+  // Errors of entries are settled one by one, so they are read through a copy of the node's address only.
+  ConfigNode& list = has_provenance(*value) ? find_entry(*value, "value")->value : *value;
+  if (list.kind != NodeKind::kList) {
+    const bool none = list.kind == NodeKind::kNull;
+    report(reading, *value, list,
+           none ? ScalarError{.code = "E113", .says = "has no value", .hint = "an empty list is []"}
+                : ScalarError{.code = "E105", .says = wrong_kind(describe(type), list),
+                              .hint = list.kind == NodeKind::kScalar ? fmt::format("write [{}]", summary(list)) : ""});
+    return {};
+  }
+  std::vector<T> entries;
+  std::string canonical_text;
+  for (std::size_t i = 0; i < list.items.size(); ++i) {
+    Reading item{reading.map, reading.log, fmt::format("{}[{}]", reading.path, i)};
+    const auto parsed = parse_value(item, list.items[i], key, entry);
+    if (!parsed) continue;
+    canonical_text += (canonical_text.empty() ? "" : ", ") + canonical(*parsed);
+    entries.push_back(*parsed);
+  }
+  log_value(reading, *value, "[" + canonical_text + "]");
+  return entries;
+}
+
+}  // namespace
+
+std::int64_t ConfigMap::integer(const Key<std::int64_t>& key) {
+  return read_scalar(Reading{*node_, *log_, path_of(key.name)}, key, kInteger);
+}
+double ConfigMap::number(const Key<double>& key) {
+  return read_scalar(Reading{*node_, *log_, path_of(key.name)}, key, kNumber);
+}
+bool ConfigMap::boolean(const Key<bool>& key) {
+  return read_scalar(Reading{*node_, *log_, path_of(key.name)}, key, kBoolean);
+}
+std::string ConfigMap::text(const Key<std::string>& key) {
+  return read_scalar(Reading{*node_, *log_, path_of(key.name)}, key, kText);
+}
+Duration ConfigMap::duration(const Key<Duration>& key) {
+  return read_scalar(Reading{*node_, *log_, path_of(key.name)}, key, kDuration);
+}
+Bytes ConfigMap::bytes(const Key<Bytes>& key) {
+  return read_scalar(Reading{*node_, *log_, path_of(key.name)}, key, kBytes);
+}
+Bandwidth ConfigMap::bandwidth(const Key<Bandwidth>& key) {
+  return read_scalar(Reading{*node_, *log_, path_of(key.name)}, key, kBandwidth);
+}
+FlopRate ConfigMap::flop_rate(const Key<FlopRate>& key) {
+  return read_scalar(Reading{*node_, *log_, path_of(key.name)}, key, kFlopRate);
+}
+double ConfigMap::ratio(const Key<double>& key) {
+  return read_scalar(Reading{*node_, *log_, path_of(key.name)}, key, kRatio);
+}
+double ConfigMap::percent(const Key<double>& key) {
+  return read_scalar(Reading{*node_, *log_, path_of(key.name)}, key, kPercent);
+}
+std::vector<std::int64_t> ConfigMap::integers(const Key<std::int64_t>& key) {
+  return read_list(Reading{*node_, *log_, path_of(key.name)}, key, kInteger, KeyType::kIntegers);
+}
+std::vector<std::string> ConfigMap::texts(const Key<std::string>& key) {
+  return read_list(Reading{*node_, *log_, path_of(key.name)}, key, kText, KeyType::kTexts);
+}
+
+std::string ConfigMap::choice(const Key<std::string>& key, std::span<const Option> options) {
+  Reading reading{*node_, *log_, path_of(key.name)};
+  const std::string first = options.empty() ? std::string() : std::string(options.front().name);
+  const std::string safe = key.fallback.value_or(first);
+  if (documenting()) {
+    std::vector<OptionDoc> docs;
+    for (const Option& option : options) docs.push_back({std::string(option.name), std::string(option.doc)});
+    document(reading, key, Grammar<std::string>{KeyType::kChoice, kText.read, kText.write}, std::move(docs));
+    return safe;
+  }
+  const Grammar<std::string> grammar{KeyType::kChoice, kText.read, kText.write};
+  const bool given = has(key.name);
+  const std::string word = read_scalar(reading, key, grammar);
+  ConfigEntry* entry = given ? find_entry(*node_, key.name) : nullptr;
+  if (entry == nullptr || entry->value.settled) return safe;
+  std::vector<std::string> names;
+  for (const Option& option : options) names.emplace_back(option.name);
+  if (std::find(names.begin(), names.end(), word) != names.end()) return word;
+  const std::string near = nearest_name(word, names);
+  report(reading, entry->value, bare_value(entry->value),
+         {.code = "E107",
+          .says = fmt::format("is '{}'{}", word, near.empty() ? "" : fmt::format("; did you mean '{}'?", near)),
+          .hint = "one of: " + join(names, ", ")});
+  if (!near.empty()) return near;
+  node_->settled = true;  // which other keys belong here hangs on this choice
+  return safe;
+}
+
+std::optional<std::int64_t> ConfigMap::integer_or(const Key<std::int64_t>& key, std::string_view automatic) {
+  Reading reading{*node_, *log_, path_of(key.name)};
+  const std::string word(automatic);
+  if (documenting()) {
+    KeyDoc doc{.path = reading.path, .type = KeyType::kIntegerOrWord, .doc = std::string(key.doc), .required = false,
+               .fallback = key.fallback ? write_integer(*key.fallback) : word, .options = {{word, ""}}};
+    if (key.min) doc.min = write_integer(*key.min);
+    if (key.max) doc.max = write_integer(*key.max);
+    log_->add(std::move(doc));
+    return key.fallback;
+  }
+  ConfigNode* value = take(reading, key.name);
+  if (value == nullptr) {
+    const std::string text = key.fallback ? write_integer(*key.fallback) : word;
+    log_default(reading, text, text);
+    return key.fallback;
+  }
+  const ConfigNode& bare = bare_value(*value);
+  if (bare.kind == NodeKind::kScalar && bare.text == automatic) {
+    check_provenance(reading, *value);
+    log_value(reading, *value, word);
+    return std::nullopt;
+  }
+  const auto parsed = parse_value(reading, *value, key, Grammar<std::int64_t>{KeyType::kIntegerOrWord, read_integer, write_integer});
+  if (!parsed) return std::nullopt;
+  log_value(reading, *value, canonical(*parsed));
+  return parsed;
+}
+
+}  // namespace ringwright

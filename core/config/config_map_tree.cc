@@ -1,0 +1,132 @@
+// The part of ConfigMap that walks the tree: maps below maps, places, and what readers say about a key.
+#include "core/config/config_map.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/config/config_log.h"
+#include "core/config/config_node.h"
+#include "core/config/key_reading.h"
+
+namespace ringwright {
+namespace {
+
+// Points at a key's value, or at the map when the key is not given.
+Diagnostic about(const ConfigNode& map, std::string_view name, std::string code, std::string message, std::string hint) {
+  const ConfigEntry* entry = name.empty() ? nullptr : find_entry(map, name);
+  if (entry != nullptr) return at_value(bare_value(entry->value), std::move(code), std::move(message), std::move(hint));
+  if (map.key_line > 0) return at_key(map, std::move(code), std::move(message), std::move(hint));
+  return at_value(map, std::move(code), std::move(message), std::move(hint));
+}
+
+}  // namespace
+
+ConfigMap ConfigMap::map(std::string_view name, std::string_view doc) {
+  Reading reading{*node_, *log_, path_of(name)};
+  if (documenting()) {
+    log_->add(KeyDoc{.path = reading.path, .type = KeyType::kMap, .doc = std::string(doc), .fallback = {}});
+    return {log_->absent_map(*node_), reading.path, log_};
+  }
+  ConfigNode* value = take(reading, name);
+  if (value == nullptr) return {log_->absent_map(*node_), reading.path, log_};
+  if (value->kind == NodeKind::kMap) {
+    value->opened = true;
+    return {value, reading.path, log_};
+  }
+  report(reading, *value, *value,
+         value->kind == NodeKind::kNull
+             ? ScalarError{.code = "E113", .says = "has no value", .hint = "indent its keys below it, or remove the key"}
+             : ScalarError{.code = "E105", .says = wrong_kind(describe(KeyType::kMap), *value)});
+  return {log_->absent_map(*value), reading.path, log_};
+}
+
+std::vector<ConfigMap> ConfigMap::maps(std::string_view name, std::string_view doc) {
+  Reading reading{*node_, *log_, path_of(name)};
+  if (documenting()) {
+    log_->add(KeyDoc{.path = reading.path, .type = KeyType::kMaps, .doc = std::string(doc), .fallback = {}});
+    return {{log_->absent_map(*node_), reading.path + "[]", log_}};
+  }
+  ConfigNode* value = take(reading, name);
+  if (value == nullptr) return {};
+  if (value->kind != NodeKind::kList) {
+    const bool none = value->kind == NodeKind::kNull;
+    report(reading, *value, *value,
+           none ? ScalarError{.code = "E113", .says = "has no value", .hint = "an empty list is []"}
+                : ScalarError{.code = "E105", .says = wrong_kind(describe(KeyType::kMaps), *value)});
+    return {};
+  }
+  std::vector<ConfigMap> result;
+  for (std::size_t i = 0; i < value->items.size(); ++i) {
+    ConfigNode& item = value->items[i];
+    Reading inner{*node_, *log_, fmt::format("{}[{}]", reading.path, i)};
+    if (item.kind != NodeKind::kMap) {
+      report(inner, item, item, {.code = "E105", .says = wrong_kind(describe(KeyType::kMap), item)});
+      continue;
+    }
+    item.opened = true;
+    result.emplace_back(&item, inner.path, log_);
+  }
+  return result;
+}
+
+bool ConfigMap::has(std::string_view name) const { return find_entry(*node_, name) != nullptr; }
+
+std::vector<std::string> ConfigMap::keys() const {
+  if (documenting()) log_->mark_open(path_);
+  std::vector<std::string> names;
+  for (const ConfigEntry& entry : node_->entries) names.push_back(entry.key);
+  return names;
+}
+
+void ConfigMap::ignore_rest(std::string_view why) {
+  if (documenting()) log_->mark_open(path_);
+  for (ConfigEntry& entry : node_->entries) {
+    if (entry.read) continue;
+    entry.read = true;
+    entry.value.settled = true;
+    log_->add(IgnoredKey{path_of(entry.key), origin_of(entry.value), std::string(why)});
+  }
+}
+
+void ConfigMap::error(std::string_view name, std::string code, std::string message, std::string hint) {
+  if (documenting()) return;
+  log_->add(about(*node_, name, std::move(code), std::move(message), std::move(hint)));
+}
+
+void ConfigMap::warn(std::string_view name, std::string code, std::string message, std::string hint) {
+  if (documenting()) return;
+  Diagnostic warning = about(*node_, name, std::move(code), std::move(message), std::move(hint));
+  warning.severity = Severity::kWarning;
+  log_->add(std::move(warning));
+}
+
+void ConfigMap::assume(std::string_view name, std::string_view value, std::string_view why) {
+  if (documenting()) return;
+  log_->add(Assumption{path_of(name), std::string(value), std::string(why)});
+}
+
+std::string ConfigMap::origin(std::string_view name) const {
+  const ConfigEntry* entry = find_entry(*node_, name);
+  return entry == nullptr ? "default" : origin_of(entry->value);
+}
+
+Place ConfigMap::place(std::string_view name) const {
+  const ConfigEntry* entry = find_entry(*node_, name);
+  if (entry != nullptr) return place_of_value(bare_value(entry->value));
+  return node_->key_line > 0 ? place_of_key(*node_) : place_of_value(*node_);
+}
+
+Evidence ConfigMap::evidence(std::string_view name) const {
+  const ConfigEntry* entry = find_entry(*node_, name);
+  return entry == nullptr ? Evidence::kAssumed : evidence_of(entry->value);
+}
+
+bool ConfigMap::documenting() const { return log_->documenting(); }
+
+std::string ConfigMap::path_of(std::string_view name) const {
+  if (name.empty()) return path_;
+  return path_.empty() ? std::string(name) : path_ + "." + std::string(name);
+}
+
+}  // namespace ringwright

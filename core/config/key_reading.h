@@ -1,0 +1,37 @@
+// One key of one map while it is read: what taking, refusing and logging a value have in common. Internal to core/config.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/config/config_log.h"
+#include "core/config/config_node.h"
+#include "core/config/key_doc.h"
+#include "core/config/scalar.h"
+
+namespace ringwright {
+
+struct Reading {
+  ConfigNode& map;
+  ConfigLog& log;
+  std::string path;  // of the key
+};
+
+// The entry, noted as asked for and read; null when it is not given.
+[[nodiscard]] ConfigNode* take(Reading& reading, std::string_view name);
+
+// Records a mistake in `value`; the caret stands at `where`, a part of it.
+void report(Reading& reading, ConfigNode& value, const ConfigNode& where, const ScalarError& problem);
+void report_missing(Reading& reading, std::string_view name, std::string_view doc, KeyType type);
+// "must be an integer, not the list [8]".
+[[nodiscard]] std::string wrong_kind(std::string_view wanted, const ConfigNode& node);
+
+// The scalar's text, or null after recording what stands there instead.
+[[nodiscard]] const std::string* scalar_text(Reading& reading, ConfigNode& value, KeyType type);
+// {value: 5us, evidence: mesured}: the level must be one of ours.
+void check_provenance(Reading& reading, const ConfigNode& value);
+
+void log_value(Reading& reading, const ConfigNode& value, std::string canonical_text);
+void log_default(Reading& reading, std::string text, std::string canonical_text);
+
+}  // namespace ringwright

@@ -1,0 +1,27 @@
+// A text that people wrote, as lines: split for excerpts, checked to be UTF-8, columns counted in characters.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ringwright {
+
+// A byte order mark at the start and carriage returns at line ends are dropped.
+[[nodiscard]] std::vector<std::string> split_lines(std::string_view text);
+
+[[nodiscard]] std::string_view without_byte_order_mark(std::string_view text);
+
+// The offset of the first byte that is not UTF-8, or is a control character other than tab and line end.
+[[nodiscard]] std::optional<std::size_t> first_bad_byte(std::string_view text);
+
+// Characters (code points) in the first `bytes` bytes of the line.
+[[nodiscard]] std::size_t characters_before(std::string_view line, std::size_t bytes);
+
+// JSON writes a character beyond U+FFFF as two escapes ("\ud83d\ude00"), which yaml-cpp does not know as a pair: this
+// joins them ("\U0001F600").
+[[nodiscard]] std::string join_surrogates(std::string_view text);
+
+}  // namespace ringwright

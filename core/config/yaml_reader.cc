@@ -1,0 +1,378 @@
+#include "core/config/yaml_reader.h"
+
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <map>
+#include <sstream>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include <fmt/format.h>
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/mark.h>
+#include <yaml-cpp/parser.h>
+
+#include "core/config/text_lines.h"
+
+namespace ringwright {
+namespace {
+
+constexpr std::size_t kMaxKeysPerMap = 10'000;
+
+bool ends_with(std::string_view text, std::string_view end) {
+  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+}
+
+// What yaml-cpp says, in words for people who do not know its grammar.
+struct Rewording {
+  std::string_view theirs;  // the beginning of the message
+  std::string_view ours;
+  std::string_view hint;
+};
+constexpr std::array kRewordings = {
+    Rewording{"illegal map value", "a ':' where none can be",
+              "check the indentation, and quote text that holds ': '"},
+    Rewording{"end of map not found", "this does not fit the map around it", "check the indentation"},
+    Rewording{"end of sequence not found", "this does not fit the list around it", "check the indentation"},
+    Rewording{"end of map flow not found", "'{' is never closed", "add the '}'"},
+    Rewording{"end of sequence flow not found", "'[' is never closed", "add the ']'"},
+    Rewording{"illegal flow end", "a bracket is closed that was never opened", ""},
+    Rewording{"illegal block entry", "a '-' where no list can be", "check the indentation"},
+    Rewording{"illegal map key", "a '?' where no key can be", ""},
+    Rewording{"unknown token", "text cannot begin with this character", "quote the text"},
+    Rewording{"the referenced anchor is not defined", "no '&' of this name stands above", ""},
+};
+
+// Carries a refusal out of yaml-cpp's callbacks; never leaves this file.
+struct Refusal {
+  int line;
+  int column;
+  std::string message;
+  std::string hint;
+};
+
+std::size_t count_nodes(const ConfigNode& node) {
+  std::size_t count = 1;
+  for (const ConfigNode& item : node.items) count += count_nodes(item);
+  for (const ConfigEntry& entry : node.entries) count += count_nodes(entry.value);
+  return count;
+}
+
+// Builds the tree from yaml-cpp's events.
+class TreeBuilder final : public YAML::EventHandler {
+ public:
+  TreeBuilder(const ConfigSource& source, std::size_t offset, Diagnostics& problems)
+      : source_(source), offset_(offset), problems_(problems), json_(ends_with(source.name, ".json")) {}
+
+  std::optional<ConfigNode> take_root() { return std::move(root_); }
+  // Of the innermost bracket or indentation that is still open.
+  [[nodiscard]] const ConfigNode* innermost() const { return open_.empty() ? nullptr : &open_.back().node; }
+
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    if (root_) refuse(at(mark), "a second document begins here", "a file holds one document; make it two files");
+  }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { attach(start(NodeKind::kNull, mark), anchor); }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    const auto found = anchors_.find(anchor);
+    if (found == anchors_.end()) refuse(at(mark), "an alias cannot stand inside the value that it names", "");
+    count(at(mark), count_nodes(found->second));
+    attach(ConfigNode(found->second), 0);
+  }
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override {
+    refuse_tag(mark, tag);
+    ConfigNode node = start(NodeKind::kScalar, mark);
+    node.text = value;
+    node.quoted = tag == "!";
+    node.length = written_length(node);
+    if (first_bad_byte(value)) refuse(node, "text holds a control character", "");
+    attach(std::move(node), anchor);
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value /*style*/) override {
+    refuse_tag(mark, tag);
+    open(start(NodeKind::kList, mark), anchor);
+  }
+  void OnSequenceEnd() override { close(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value /*style*/) override {
+    refuse_tag(mark, tag);
+    open(start(NodeKind::kMap, mark), anchor);
+  }
+  void OnMapEnd() override { close(); }
+
+ private:
+  struct Frame {
+    ConfigNode node;
+    YAML::anchor_t anchor = 0;
+    std::optional<ConfigNode> key = {};         // read, its value not yet
+    std::map<std::string, int, std::less<>> lines = {};  // of the keys so far
+  };
+
+  // yaml-cpp counts from 0 and in bytes.
+  ConfigNode at(const YAML::Mark& mark) const {
+    ConfigNode node;
+    node.source = &source_;
+    node.line = mark.line + 1;
+    const std::size_t bytes = static_cast<std::size_t>(std::max(mark.column, 0)) + (mark.line == 0 ? offset_ : 0);
+    const auto line = static_cast<std::size_t>(std::max(mark.line, 0));
+    const std::size_t characters = line < source_.lines.size() ? characters_before(source_.lines[line], bytes) : bytes;
+    node.column = static_cast<int>(characters) + 1;
+    return node;
+  }
+
+  ConfigNode start(NodeKind kind, const YAML::Mark& mark) {
+    ConfigNode node = at(mark);
+    node.kind = kind;
+    count(node, 1);
+    return node;
+  }
+
+  void count(const ConfigNode& where, std::size_t more) {
+    nodes_ += more;
+    if (nodes_ > kMaxConfigNodes) {
+      refuse(where, fmt::format("more than {} values, counting every use of an alias", kMaxConfigNodes),
+             "describe large fabrics by a generator");
+    }
+  }
+
+  [[noreturn]] static void refuse(const ConfigNode& where, std::string message, std::string hint) {
+    throw Refusal{where.line, where.column, std::move(message), std::move(hint)};
+  }
+
+  void refuse_tag(const YAML::Mark& mark, const std::string& tag) const {
+    if (tag.empty() || tag == "?" || tag == "!") return;
+    refuse(at(mark), "a YAML tag is not supported", "write the bare value");
+  }
+
+  // Characters of the scalar on its first line; a quote that never closes is refused (yaml-cpp lets it pass).
+  [[nodiscard]] int written_length(const ConfigNode& node) const {
+    const auto line = static_cast<std::size_t>(node.line) - 1;
+    if (line >= source_.lines.size()) return 1;
+    const std::string& text = source_.lines[line];
+    const std::size_t all = characters_before(text, text.size());
+    const auto before = static_cast<std::size_t>(node.column - 1);
+    const std::size_t rest = all > before ? all - before : 1;
+    if (!node.quoted) {
+      return static_cast<int>(std::clamp<std::size_t>(characters_before(node.text, node.text.size()), 1, rest));
+    }
+    const auto end = closing_quote(node);
+    if (!end) refuse(node, "the quote is never closed", "");
+    return end->first == line ? static_cast<int>(std::max<std::size_t>(end->second, before + 1) - before)
+                              : static_cast<int>(rest);
+  }
+
+  // Line (from 0) and characters up to and with the closing quote; a block scalar ("|") has none and passes.
+  [[nodiscard]] std::optional<std::pair<std::size_t, std::size_t>> closing_quote(const ConfigNode& node) const {
+    auto line = static_cast<std::size_t>(node.line) - 1;
+    std::size_t byte = byte_of(source_.lines[line], static_cast<std::size_t>(node.column) - 1);
+    const char quote = byte < source_.lines[line].size() ? source_.lines[line][byte] : '|';
+    if (quote != '"' && quote != '\'') return std::pair(line, static_cast<std::size_t>(node.column));
+    for (++byte; line < source_.lines.size(); ++line, byte = 0) {
+      const std::string& text = source_.lines[line];
+      for (; byte < text.size(); ++byte) {
+        const bool escaped = quote == '"' ? text[byte] == '\\' : text.compare(byte, 2, "''") == 0;
+        if (escaped) ++byte;
+        if (!escaped && text[byte] == quote) return std::pair(line, characters_before(text, byte + 1));
+      }
+    }
+    return std::nullopt;
+  }
+
+  static std::size_t byte_of(std::string_view line, std::size_t characters) {
+    std::size_t byte = 0;
+    while (byte < line.size() && characters_before(line, byte + 1) <= characters) ++byte;
+    return byte;
+  }
+
+  void open(ConfigNode node, YAML::anchor_t anchor) {
+    if (open_.size() >= kMaxConfigDepth) refuse(node, fmt::format("nested deeper than {}", kMaxConfigDepth), "");
+    if (expects_key()) refuse(node, "a key must be a word", "");
+    open_.push_back({.node = std::move(node), .anchor = anchor});
+  }
+
+  void close() {
+    Frame frame = std::move(open_.back());
+    open_.pop_back();
+    attach(std::move(frame.node), frame.anchor);
+  }
+
+  [[nodiscard]] bool expects_key() const {
+    return !open_.empty() && open_.back().node.kind == NodeKind::kMap && !open_.back().key;
+  }
+
+  void attach(ConfigNode node, YAML::anchor_t anchor) {
+    if (anchor != 0) anchors_.insert_or_assign(anchor, node);
+    if (open_.empty()) {
+      root_ = std::move(node);
+      return;
+    }
+    Frame& frame = open_.back();
+    if (frame.node.kind == NodeKind::kList) {
+      frame.node.items.push_back(std::move(node));
+      return;
+    }
+    if (!frame.key) {
+      if (node.kind != NodeKind::kScalar || node.text.empty()) refuse(node, "a key must be a word", "");
+      frame.key = std::move(node);
+      return;
+    }
+    ConfigNode key = *std::exchange(frame.key, std::nullopt);
+    node.key_line = key.line;
+    node.key_column = key.column;
+    node.key_length = key.length;
+    // yaml-cpp puts a value that is not there at the token behind it.
+    if (node.kind == NodeKind::kNull) std::tie(node.line, node.column) = std::pair(key.line, key.column);
+    if (node.kind == NodeKind::kNull) node.length = key.length;
+    add_entry(frame, key, std::move(node));
+  }
+
+  void add_entry(Frame& frame, const ConfigNode& key, ConfigNode value) {
+    if (key.text == "<<" && !key.quoted) {
+      problems_.add(at_value(key, "E108", "the merge key '<<' is not supported",
+                             "name the file to build on with 'extends: other.yaml', or write the keys out"));
+      return;
+    }
+    const auto [first, is_new] = frame.lines.emplace(key.text, key.line);
+    if (!is_new) {
+      problems_.add(at_value(key, "E103", fmt::format("duplicate key '{}'; it stands in line {} already",
+                                                      path_of(key.text), first->second)));
+      return;
+    }
+    if (frame.lines.size() > kMaxKeysPerMap) refuse(key, fmt::format("more than {} keys", kMaxKeysPerMap), "");
+    if (json_ && value.kind == NodeKind::kNull) return;
+    frame.node.entries.push_back({.key = key.text, .value = std::move(value)});
+  }
+
+  [[nodiscard]] std::string path_of(std::string_view key) const {
+    std::string path;
+    for (const Frame& frame : open_) {
+      if (frame.key) path += frame.key->text + ".";
+      if (frame.node.kind == NodeKind::kList && !path.empty()) {
+        path.pop_back();
+        path += fmt::format("[{}].", frame.node.items.size());
+      }
+    }
+    return path + std::string(key);
+  }
+
+  const ConfigSource& source_;
+  std::size_t offset_;
+  Diagnostics& problems_;
+  bool json_;
+  std::vector<Frame> open_;
+  std::unordered_map<YAML::anchor_t, ConfigNode> anchors_;
+  std::optional<ConfigNode> root_;
+  std::size_t nodes_ = 0;
+};
+
+Diagnostic syntax_error(const ConfigSource& source, int line, int column, std::string message, std::string hint) {
+  ConfigNode where;
+  where.source = &source;
+  where.line = line;
+  where.column = column;
+  return at_value(where, "E101", std::move(message), std::move(hint));
+}
+
+// A tab in the indentation leads yaml-cpp to all kinds of messages; it is the tab that must go.
+std::optional<int> tab_in_indentation(const ConfigSource& source, int line) {
+  if (line < 1 || static_cast<std::size_t>(line) > source.lines.size()) return std::nullopt;
+  const std::string& text = source.lines[static_cast<std::size_t>(line) - 1];
+  const auto tab = text.find('\t');
+  if (tab == std::string::npos || text.find_first_not_of(" \t") < tab) return std::nullopt;
+  return static_cast<int>(tab) + 1;
+}
+
+Diagnostic translate(const YAML::Exception& error, const ConfigSource& source, std::size_t offset,
+                     const ConfigNode* innermost) {
+  const int line = error.mark.line + 1;
+  const int shift = error.mark.line == 0 ? static_cast<int>(offset) : 0;
+  const int column = std::max(error.mark.column, 0) + shift + 1;
+  if (const auto tab = tab_in_indentation(source, line)) {
+    return syntax_error(source, line, *tab, "a tab in the indentation", "indent with blanks");
+  }
+  for (const Rewording& wording : kRewordings) {
+    if (error.msg.compare(0, wording.theirs.size(), wording.theirs) != 0) continue;
+    const bool unclosed = wording.ours.find("never closed") != std::string_view::npos && innermost != nullptr;
+    return syntax_error(source, unclosed ? innermost->line : line, unclosed ? innermost->column : column,
+                        std::string(wording.ours), std::string(wording.hint));
+  }
+  return syntax_error(source, line, column, error.msg, "");
+}
+
+std::optional<ConfigNode> parse(std::string_view text, std::size_t offset, const ConfigSource& source,
+                                Diagnostics& problems) {
+  const bool json = ends_with(source.name, ".json");
+  std::istringstream stream(json ? join_surrogates(text) : std::string(text));
+  TreeBuilder builder(source, offset, problems);
+  try {
+    YAML::Parser parser(stream);
+    while (parser.HandleNextDocument(builder)) {
+    }
+  } catch (const Refusal& refusal) {
+    problems.add(syntax_error(source, refusal.line, refusal.column, refusal.message, refusal.hint));
+    return std::nullopt;
+  } catch (const YAML::Exception& error) {
+    problems.add(translate(error, source, offset, builder.innermost()));
+    return std::nullopt;
+  } catch (const std::exception& error) {
+    problems.add(syntax_error(source, 0, 0, fmt::format("cannot be read: {}", error.what()), ""));
+    return std::nullopt;
+  }
+  return builder.take_root();
+}
+
+bool is_readable(std::string_view text, const ConfigSource& source, Diagnostics& problems) {
+  if (text.size() > kMaxConfigBytes) {
+    problems.add(syntax_error(source, 0, 0, fmt::format("larger than {} MiB", kMaxConfigBytes >> 20U),
+                              "describe large fabrics by a generator"));
+    return false;
+  }
+  const auto bad = first_bad_byte(text);
+  if (!bad) return true;
+  const std::string_view head = text.substr(0, *bad);
+  const auto line_start = head.rfind('\n') == std::string_view::npos ? 0 : head.rfind('\n') + 1;
+  const auto line = static_cast<int>(std::count(head.begin(), head.end(), '\n')) + 1;
+  const auto column = static_cast<int>(characters_before(head.substr(line_start), head.size())) + 1;
+  Diagnostic problem = syntax_error(source, line, column, "not UTF-8 text", "save the file as UTF-8");
+  problem.excerpt.clear();  // it would carry the bad byte to the terminal
+  problems.add(std::move(problem));
+  return false;
+}
+
+}  // namespace
+
+std::optional<ConfigNode> read_yaml(std::string_view text, ConfigSource& source, Diagnostics& problems) {
+  text = without_byte_order_mark(text);
+  if (!is_readable(text, source, problems)) return std::nullopt;
+  source.lines = split_lines(text);
+  const std::size_t errors = problems.error_count();
+  auto root = parse(text, 0, source, problems);
+  if (!root && problems.error_count() > errors) return std::nullopt;
+  if (!root || root->kind == NodeKind::kNull) {
+    problems.add(syntax_error(source, 0, 0, "nothing in it", "a configuration has at least one 'key: value'"));
+    return std::nullopt;
+  }
+  if (root->kind != NodeKind::kMap) {
+    problems.add(at_value(*root, "E105", "a configuration must be a map of keys", "write 'key: value'"));
+    return std::nullopt;
+  }
+  return root;
+}
+
+std::optional<ConfigNode> read_override_value(std::string_view text, std::size_t offset, ConfigSource& source,
+                                              Diagnostics& problems) {
+  if (!is_readable(text, source, problems)) return std::nullopt;
+  const std::size_t errors = problems.error_count();
+  auto value = parse(text, offset, source, problems);
+  if (value || problems.error_count() > errors) return value;
+  ConfigNode nothing;
+  nothing.source = &source;
+  return nothing;
+}
+
+}  // namespace ringwright
