@@ -1,0 +1,28 @@
+// The table of topologies: what `cluster.fabric.type` may say.
+#include <array>
+
+#include "network_models/builtin.h"
+
+namespace ringwright::network_models {
+
+using ReadTopology = std::unique_ptr<Topology>(ConfigMap& fabric, const TopologyRequest& request);
+ReadTopology read_fat_tree, read_graph, read_rail_only, read_rail_optimized, read_single_node, read_torus;
+
+namespace {
+
+constexpr std::array kTopologies = {
+    TopologyEntry{"clos", "another name for fat_tree", &read_fat_tree},
+    TopologyEntry{"fat_tree", "leaf, spine and core switches; all NICs of a node on one leaf", &read_fat_tree},
+    TopologyEntry{"graph", "nodes and links listed in a file", &read_graph},
+    TopologyEntry{"none", "another name for single_node", &read_single_node},
+    TopologyEntry{"rail_only", "one network per rail; rails meet over NVLink inside a node", &read_rail_only},
+    TopologyEntry{"rail_optimized", "a leaf per rail and scalable unit; spines join all leaves", &read_rail_optimized},
+    TopologyEntry{"single_node", "one node, no network", &read_single_node},
+    TopologyEntry{"torus", "nodes on a ring, a grid or a cube with neighbours joined", &read_torus},
+};
+
+}  // namespace
+
+std::span<const TopologyEntry> topologies() { return kTopologies; }
+
+}  // namespace ringwright::network_models

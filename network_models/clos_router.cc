@@ -1,0 +1,153 @@
+// Ways through a Clos network: up to the lowest common tier, down again; the policy picks among parallel links.
+//
+// Static (flow-level literature's "destination mod"): port p = the destination's port number in its rail, U uplinks a
+// leaf, V uplinks a spine: uplink p % U, then core link (p / U) % V. D-mod-k adds the rail: uplink (p + rail) % U, core
+// link (g / U) % V with the GPU's number g. Going down, the link with the same number is taken.
+#include "network_models/clos_router.h"
+
+#include <array>
+#include <utility>
+
+namespace ringwright::network_models {
+
+ClosRouter::ClosRouter(Parts parts)
+    : block_(std::move(parts.block)),
+      shape_(parts.shape),
+      routing_(parts.routing),
+      capacities_(std::move(parts.capacities)),
+      links_(shape_, block_),
+      into_leaf_(shape_.latency.nic + shape_.latency.cable),
+      switched_(shape_.latency.hop + shape_.latency.cable),
+      out_of_leaf_(shape_.latency.hop + shape_.latency.cable + shape_.latency.nic) {
+  for (std::uint32_t gpu = 0; gpu < block_.gpus(); ++gpu) rail_of_gpu_.push_back(links_.rail_of(block_.nic_of(gpu)));
+}
+
+ClosRouter::End ClosRouter::locate(std::uint32_t host, std::uint32_t gpu) const {
+  const std::uint32_t rail = rail_of_gpu_[gpu];
+  const std::uint32_t group = host / shape_.group;
+  return {.host = host, .gpu = gpu, .nic = block_.nic_of(gpu), .rail = rail, .leaf = links_.leaf(group, rail),
+          .pod = links_.pod(group, rail)};
+}
+
+Duration ClosRouter::route(const RouteQuery& query, std::vector<Hop>& hops) const {
+  Trail trail(hops, query.reach);
+  const std::uint32_t gpus = block_.gpus();
+  const std::uint32_t from_host = query.from.value / gpus;
+  const std::uint32_t to_host = query.to.value / gpus;
+  const std::uint32_t from_gpu = query.from.value - from_host * gpus;
+  const std::uint32_t to_gpu = query.to.value - to_host * gpus;
+  if (from_host == to_host) {
+    block_.within(from_host, from_gpu, to_gpu, trail);
+    return trail.latency();
+  }
+  // Where rails are not joined, bytes change rails inside the sender's host: to the GPU with the receiver's number.
+  const bool changes_rail = shape_.pod_kind == PodKind::kRail && rail_of_gpu_[from_gpu] != rail_of_gpu_[to_gpu];
+  const End from = locate(from_host, changes_rail ? to_gpu : from_gpu);
+  const End to = locate(to_host, to_gpu);
+  if (trail.up_wanted()) {
+    if (changes_rail) block_.forward(from_host, from_gpu, to_gpu, trail);
+    block_.to_nic(from.host, from.gpu, trail);
+    trail.add(links_.cable(from.host, from.nic));
+    trail.wait(into_leaf_);
+  }
+  if (from.leaf != to.leaf) between_leaves(query, from, to, trail);
+  if (trail.down_wanted()) {
+    trail.add(links_.cable(to.host, to.nic) + 1);
+    trail.wait(out_of_leaf_);
+    block_.from_nic(to.host, to.gpu, trail);
+  }
+  return trail.latency();
+}
+
+ClosRouter::Lanes ClosRouter::static_lanes(const End& to) const {
+  const bool d_mod_k = routing_.policy == RoutingPolicy::kDModK;
+  const std::uint32_t port = to.host * shape_.nics_per_rail() + links_.place_of(to.nic);
+  Lanes lanes;
+  lanes.up = (port + (d_mod_k ? to.rail : 0)) % shape_.uplinks;
+  lanes.down = lanes.up;
+  if (shape_.spine_uplinks > 0) {
+    const std::uint32_t number = d_mod_k ? to.host * block_.gpus() + to.gpu : port;
+    lanes.core_up = (number / shape_.uplinks) % shape_.spine_uplinks;
+    lanes.core_down = lanes.core_up;
+  }
+  return lanes;
+}
+
+// A spine sees `uplinks / spines` links to a leaf, a core `spine_uplinks / cores` to a spine; each switch on the way
+// hashes with other bits, so choices are independent.
+ClosRouter::Lanes ClosRouter::hashed_lanes(std::uint64_t hash) const {
+  const auto low = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits); };
+  const auto high = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits >> 32U); };
+  const std::uint64_t again = splitmix64(hash);
+  Lanes lanes;
+  lanes.up = pick(low(hash), shape_.uplinks);
+  lanes.down = lanes.up % shape_.spines + shape_.spines * pick(low(again), shape_.uplinks / shape_.spines);
+  if (shape_.spine_uplinks > 0) {
+    lanes.core_up = pick(high(hash), shape_.spine_uplinks);
+    lanes.core_down =
+        lanes.core_up % shape_.cores + shape_.cores * pick(high(again), shape_.spine_uplinks / shape_.cores);
+  }
+  return lanes;
+}
+
+void ClosRouter::between_leaves(const RouteQuery& query, const End& from, const End& to, Trail& trail) const {
+  const std::int64_t tiers = from.pod == to.pod ? 1 : 2;
+  if (trail.up_wanted()) trail.wait(switched_ * tiers);
+  if (trail.down_wanted()) trail.wait(switched_ * tiers);
+  switch (routing_.policy) {
+    case RoutingPolicy::kStatic:
+    case RoutingPolicy::kDModK: {
+      const std::array way = {static_lanes(to)};
+      return add_ways(way, from, to, trail);
+    }
+    case RoutingPolicy::kEcmp: {
+      std::array<Lanes, kMaxQueuePairs> ways;
+      const auto count = static_cast<std::uint32_t>(routing_.queue_pairs);
+      for (std::uint32_t pair = 0; pair < count; ++pair) {
+        ways[pair] = hashed_lanes(flow_hash(query, routing_.hash_seed, pair));
+      }
+      return add_ways(std::span(ways).first(count), from, to, trail);
+    }
+    case RoutingPolicy::kSpray: return add_all_ways(from, to, trail);
+  }
+}
+
+// Tier by tier, so that hops stay in order; ways that share a link add up their shares on it.
+void ClosRouter::add_ways(std::span<const Lanes> ways, const End& from, const End& to, Trail& trail) const {
+  const double share = 1.0 / static_cast<double>(ways.size());
+  const auto add_tier = [&](const auto& link_of) {
+    const std::size_t since = trail.size();
+    for (const Lanes& lanes : ways) trail.add_share(since, link_of(lanes), share);
+  };
+  const bool over_core = from.pod != to.pod;
+  if (trail.up_wanted()) {
+    add_tier([&](const Lanes& lanes) { return links_.uplink(from.leaf, lanes.up); });
+    if (over_core) {
+      add_tier([&](const Lanes& lanes) { return links_.core_link(from.pod, lanes.up % shape_.spines, lanes.core_up); });
+    }
+  }
+  if (trail.down_wanted()) {
+    if (over_core) {
+      add_tier(
+          [&](const Lanes& lanes) { return links_.core_link(to.pod, lanes.up % shape_.spines, lanes.core_down) + 1; });
+    }
+    add_tier([&](const Lanes& lanes) { return links_.uplink(to.leaf, lanes.down) + 1; });
+  }
+}
+
+void ClosRouter::add_all_ways(const End& from, const End& to, Trail& trail) const {
+  const std::uint32_t core_lanes = from.pod == to.pod ? 0 : shape_.spines * shape_.spine_uplinks;
+  const auto add_tier = [&trail](std::uint32_t first, std::uint32_t count) {
+    for (std::uint32_t lane = 0; lane < count; ++lane) trail.add(first + 2 * lane, 1.0 / static_cast<double>(count));
+  };
+  if (trail.up_wanted()) {
+    add_tier(links_.uplink(from.leaf, 0), shape_.uplinks);
+    add_tier(links_.core_link(from.pod, 0, 0), core_lanes);
+  }
+  if (trail.down_wanted()) {
+    add_tier(links_.core_link(to.pod, 0, 0) + 1, core_lanes);
+    add_tier(links_.uplink(to.leaf, 0) + 1, shape_.uplinks);
+  }
+}
+
+}  // namespace ringwright::network_models

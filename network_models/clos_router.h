@@ -1,0 +1,64 @@
+// Ways through a Clos network, computed from the ends' numbers; nothing is stored per pair of GPUs.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/ports/router.h"
+#include "network_models/clos_links.h"
+#include "network_models/host_block.h"
+#include "network_models/routing.h"
+
+namespace ringwright::network_models {
+
+class ClosRouter final : public Router {
+ public:
+  struct Parts {
+    HostBlock block;
+    ClosShape shape;
+    Routing routing;
+    std::vector<Bandwidth> capacities;
+  };
+  explicit ClosRouter(Parts parts);
+
+  Duration route(const RouteQuery& query, std::vector<Hop>& hops) const override;
+  [[nodiscard]] std::span<const Bandwidth> capacities() const override { return capacities_; }
+
+ private:
+  // Where a rank sits.
+  struct End {
+    std::uint32_t host = 0;
+    std::uint32_t gpu = 0;
+    std::uint32_t nic = 0;
+    std::uint32_t rail = 0;
+    std::uint32_t leaf = 0;
+    std::uint32_t pod = 0;
+  };
+  // Which of the parallel links are taken: leaf to spine, spine to core, core to spine, spine to leaf.
+  struct Lanes {
+    std::uint32_t up = 0;
+    std::uint32_t core_up = 0;
+    std::uint32_t core_down = 0;
+    std::uint32_t down = 0;
+  };
+
+  [[nodiscard]] End locate(std::uint32_t host, std::uint32_t gpu) const;
+  [[nodiscard]] Lanes static_lanes(const End& to) const;
+  [[nodiscard]] Lanes hashed_lanes(std::uint64_t hash) const;
+  void between_leaves(const RouteQuery& query, const End& from, const End& to, Trail& trail) const;
+  void add_ways(std::span<const Lanes> ways, const End& from, const End& to, Trail& trail) const;
+  void add_all_ways(const End& from, const End& to, Trail& trail) const;
+
+  HostBlock block_;
+  ClosShape shape_;
+  Routing routing_;
+  std::vector<Bandwidth> capacities_;
+  ClosLinks links_;
+  Duration into_leaf_;    // NIC to leaf
+  Duration switched_;     // any link that leaves a switch for a switch
+  Duration out_of_leaf_;  // leaf to NIC
+  std::vector<std::uint32_t> rail_of_gpu_;
+};
+
+}  // namespace ringwright::network_models

@@ -1,0 +1,210 @@
+// Reads an explicit network from a text file, line by line, and collects what is wrong with it.
+#include "network_models/graph_file.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/base/text.h"
+#include "core/base/units.h"
+
+namespace ringwright::network_models {
+namespace {
+
+constexpr std::string_view kBlanks = " \t\r";
+
+struct Field {
+  std::string_view text;
+  int column = 1;
+};
+
+Field trimmed(std::string_view line, std::size_t begin, std::size_t end) {
+  while (begin < end && kBlanks.find(line[begin]) != std::string_view::npos) ++begin;
+  while (end > begin && kBlanks.find(line[end - 1]) != std::string_view::npos) --end;
+  return {.text = line.substr(begin, end - begin), .column = static_cast<int>(begin) + 1};
+}
+
+std::vector<Field> split(std::string_view line) {
+  std::vector<Field> fields;
+  for (std::size_t begin = 0; begin <= line.size();) {
+    const std::size_t end = std::min(line.find(',', begin), line.size());
+    fields.push_back(trimmed(line, begin, end));
+    begin = end + 1;
+  }
+  return fields;
+}
+
+std::optional<std::size_t> parse_index(std::string_view text) {
+  std::size_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+class GraphReader {
+ public:
+  explicit GraphReader(std::string name) : name_(std::move(name)) {}
+
+  Result<Fabric> read(std::string_view text) {
+    for (std::size_t begin = 0; begin < text.size();) {
+      const std::size_t end = std::min(text.find('\n', begin), text.size());
+      ++line_number_;
+      read_line(text.substr(begin, end - begin));
+      begin = end + 1;
+    }
+    place_gpus();
+    if (diagnostics_.has_errors()) return tl::make_unexpected(std::move(diagnostics_));
+    return std::move(fabric_);
+  }
+
+ private:
+  struct Gpu {
+    NodeId node;
+    std::optional<std::size_t> index;
+    int line = 0;
+  };
+
+  void error(const Field& field, std::string message, std::string hint = {}) {
+    diagnostics_.add({.severity = Severity::kError,
+                      .code = "E123",
+                      .place = {.file = name_, .line = line_number_, .column = field.column},
+                      .message = std::move(message),
+                      .excerpt = std::string(line_),
+                      .caret_length = std::max(static_cast<int>(field.text.size()), 1),
+                      .hint = std::move(hint)});
+  }
+
+  void read_line(std::string_view line) {
+    line_ = line.substr(0, line.find_last_not_of(kBlanks) + 1);
+    const std::vector<Field> fields = split(line_);
+    if (fields.front().text.empty() && fields.size() == 1) return;
+    if (fields.front().text.starts_with('#')) return;
+    if (fields.front().text == "node") return read_node(fields);
+    if (fields.front().text == "link") return read_link(fields);
+    error(fields.front(), fmt::format("a line starts with 'node' or 'link', not '{}'", fields.front().text));
+  }
+
+  void read_node(const std::vector<Field>& fields) {
+    if (fields.size() < 3 || fields.size() > 4) {
+      return error(fields.front(), fmt::format("a node has 3 or 4 fields, not {}", fields.size()), "node,NAME,KIND");
+    }
+    if (fields[1].text.empty()) return error(fields[1], "a node needs a name");
+    const std::string node_name(fields[1].text);
+    const auto [known, fresh] = nodes_.try_emplace(node_name, std::pair(NodeId(), line_number_));
+    if (!fresh) {
+      return error(fields[1], fmt::format("node '{}' is defined already in line {}", node_name, known->second.second));
+    }
+    // The name stays known without a node when the rest of its line is wrong, so that its links are not wrong as well.
+    const auto kind = parse_node_kind(fields[2].text);
+    if (!kind) return error(fields[2], fmt::format("'{}' is no kind of node", fields[2].text), nearest_kind(fields[2].text));
+    std::optional<std::size_t> index;
+    if (fields.size() == 4) {
+      index = parse_index(fields[3].text);
+      if (!index || *kind != NodeKind::kGpu) {
+        return error(fields[3], fmt::format("'{}' is no place of a gpu among the ranks", fields[3].text));
+      }
+    }
+    known->second.first = fabric_.add_named_node(*kind, node_name);
+    if (*kind == NodeKind::kGpu) gpus_.push_back({.node = known->second.first, .index = index, .line = line_number_});
+  }
+
+  [[nodiscard]] static std::string nearest_kind(std::string_view text) {
+    std::vector<std::string> kinds;
+    for (int kind = 0; kind <= static_cast<int>(NodeKind::kStorage); ++kind) {
+      kinds.emplace_back(to_string(static_cast<NodeKind>(kind)));
+    }
+    const std::string near = nearest_name(text, kinds);
+    return near.empty() ? "kinds: " + join(kinds, ", ") : fmt::format("did you mean '{}'?", near);
+  }
+
+  std::optional<NodeId> find_node(const Field& field) {
+    const auto found = nodes_.find(std::string(field.text));
+    if (found != nodes_.end()) return found->second.first;
+    std::vector<std::string> names;
+    for (const auto& [known, where] : nodes_) names.push_back(known);
+    const std::string near = nearest_name(field.text, names);
+    error(field, fmt::format("node '{}' is not defined above", field.text),
+          near.empty() ? "" : fmt::format("did you mean '{}'?", near));
+    return std::nullopt;
+  }
+
+  void read_link(const std::vector<Field>& fields) {
+    if (fields.size() < 5 || fields.size() > 6) {
+      return error(fields.front(), fmt::format("a link has 5 or 6 fields, not {}", fields.size()),
+                   "link,FROM,TO,BANDWIDTH,LATENCY");
+    }
+    const auto from = find_node(fields[1]);
+    const auto to = find_node(fields[2]);
+    const auto bandwidth = parse_bandwidth(fields[3].text);
+    const auto latency = parse_duration(fields[4].text);
+    const bool one_way = fields.size() == 6;
+    if (!bandwidth || bandwidth->count() <= 0.0) {
+      error(fields[3], fmt::format("'{}' is no bandwidth", fields[3].text), "write 400Gbps or 50GB/s");
+    }
+    if (!latency || *latency < Duration()) {
+      error(fields[4], fmt::format("'{}' is no latency", fields[4].text), "write 1.2us or 500ns");
+    }
+    if (one_way && fields[5].text != "oneway") {
+      error(fields[5], fmt::format("'{}' is not 'oneway'", fields[5].text));
+    }
+    if (!from || !to || !bandwidth || !latency) return;
+    if (*from == *to) return error(fields[2], fmt::format("a link joins two nodes, not '{}' with itself", fields[2].text));
+    if (!from->valid() || !to->valid() || diagnostics_.has_errors()) return;
+    const LinkSpec spec{.from = *from, .to = *to, .bandwidth = *bandwidth, .latency = *latency};
+    if (one_way) {
+      fabric_.add_link(spec);
+    } else {
+      fabric_.add_duplex(spec);
+    }
+  }
+
+  // By index where given, all or none; the indices must be 0..n-1.
+  void place_gpus() {
+    line_number_ = 0;
+    line_ = {};
+    if (gpus_.empty()) return error({}, "the file defines no gpu");
+    std::vector<NodeId> order(gpus_.size());
+    for (std::size_t i = 0; i < gpus_.size(); ++i) {
+      const Gpu& gpu = gpus_[i];
+      line_number_ = gpu.line;
+      if (gpu.index.has_value() != gpus_.front().index.has_value()) {
+        return error({}, "either every gpu has an index or none has");
+      }
+      const std::size_t place = gpu.index.value_or(i);
+      if (place >= gpus_.size()) return error({}, fmt::format("gpu index {} is not below the number of gpus, {}", place, gpus_.size()));
+      if (order[place].valid()) return error({}, fmt::format("gpu index {} is given twice", place));
+      order[place] = gpu.node;
+    }
+    for (const NodeId gpu : order) fabric_.add_gpu(gpu);
+  }
+
+  std::string name_;
+  std::string_view line_;
+  int line_number_ = 0;
+  Fabric fabric_;
+  std::map<std::string, std::pair<NodeId, int>> nodes_;  // by name: the node, and the line that defines it
+  std::vector<Gpu> gpus_;
+  Diagnostics diagnostics_;
+};
+
+}  // namespace
+
+Result<Fabric> parse_graph(std::string_view text, const std::string& name) { return GraphReader(name).read(text); }
+
+Result<Fabric> load_graph(const std::string& path) {
+  const std::ifstream file(path);
+  if (!file) return tl::make_unexpected(failure("E123", fmt::format("cannot read '{}'", path), {.file = path}));
+  std::ostringstream text;
+  text << file.rdbuf();
+  return parse_graph(text.str(), path);
+}
+
+}  // namespace ringwright::network_models

@@ -1,0 +1,22 @@
+// An explicit network as a text file: one node or link a line.
+//
+//     # comment
+//     node,NAME,KIND            kinds: gpu nic leaf spine core switch nvswitch pcie cpu dram storage
+//     node,NAME,gpu,INDEX       the place of this GPU in the order of ranks; default: order of the lines
+//     link,FROM,TO,BANDWIDTH,LATENCY          both directions, 50GB/s, 1.2us
+//     link,FROM,TO,BANDWIDTH,LATENCY,oneway   this direction only
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/base/diagnostic.h"
+#include "core/fabric/fabric.h"
+
+namespace ringwright::network_models {
+
+// `name` is the file's name for messages. All mistakes of the file are returned at once.
+[[nodiscard]] Result<Fabric> parse_graph(std::string_view text, const std::string& name);
+[[nodiscard]] Result<Fabric> load_graph(const std::string& path);
+
+}  // namespace ringwright::network_models

@@ -1,0 +1,71 @@
+// What one server holds, as the network sees it: GPUs, their NVLink or xGMI, the PCIe tree, NICs and host memory.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/base/units.h"
+#include "core/config/config_map.h"
+
+namespace ringwright::network_models {
+
+enum class ScaleUp : std::uint8_t {
+  kNone,      // GPUs meet over PCIe only
+  kNvSwitch,  // every GPU reaches every other at its full bandwidth through one switch plane
+  kMesh,      // point-to-point links between pairs of GPUs
+};
+
+// A bundle of lanes between two GPUs.
+struct MeshLink {
+  int a = 0;
+  int b = 0;
+  int lanes = 1;
+};
+
+struct Host {
+  struct NvLink {
+    ScaleUp kind = ScaleUp::kNone;
+    Bandwidth bandwidth;  // kNvSwitch: of one GPU, one direction; kMesh: of one lane, one direction
+    Duration latency;     // GPU to GPU, one way, hardware only
+    std::vector<MeshLink> mesh;
+    bool reduces = false;  // the switch plane multicasts and reduces (NVLink SHARP, "NVLS")
+  };
+  struct Pcie {
+    Bandwidth bandwidth;      // of a NIC's or a switch's slot, one direction
+    Bandwidth gpu_bandwidth;  // of a GPU's slot; differs where GPUs hang on the CPU by NVLink-C2C
+    Duration latency;         // of one PCIe hop
+    int switches = 0;         // 0: devices hang on the sockets directly; switch s hangs on socket s * sockets / switches
+    int sockets = 1;
+    int sockets_per_board = 1;  // sockets of one board are joined pairwise, boards are not
+    Bandwidth socket_bandwidth;
+    Duration socket_latency;
+    std::vector<int> gpu_at;  // by GPU: its PCIe switch, or its socket when there are no switches
+    std::vector<int> nic_at;  // by NIC: the same
+  };
+  struct Nic {
+    int count = 0;
+    Bandwidth bandwidth;
+    Duration latency;  // through one NIC, paid at the sender's and again at the receiver's
+  };
+  struct Memory {
+    Bandwidth bandwidth;  // of one socket
+    Duration latency;
+  };
+
+  int gpus = 1;
+  NvLink nvlink;
+  Pcie pcie;
+  Nic nic;
+  Memory memory;
+
+  // The NIC that a GPU's traffic leaves by: under its own PCIe switch and with its place there, else by proportion.
+  [[nodiscard]] int nic_of(int gpu) const;
+};
+
+// Devices spread over their attachment points in equal blocks: device d of n hangs on point d * points / n.
+[[nodiscard]] std::vector<int> spread_evenly(int devices, int points);
+
+// Reads `cluster.node`, except `gpu`, which belongs to the compute side.
+[[nodiscard]] Host read_host(ConfigMap& node);
+
+}  // namespace ringwright::network_models

@@ -1,0 +1,223 @@
+// One host's block of nodes and links: NVLink plane or mesh, PCIe tree, NICs, memory; ways found once per block.
+#include "network_models/host_block.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "core/base/check.h"
+
+namespace ringwright::network_models {
+namespace {
+
+constexpr std::uint32_t kNowhere = std::numeric_limits<std::uint32_t>::max();
+
+// How high a node stands: a transfer turns at the highest switch on its way.
+int height(NodeKind kind) {
+  switch (kind) {
+    case NodeKind::kPcieSwitch: return 1;
+    case NodeKind::kRootComplex: return 2;
+    case NodeKind::kNvSwitch: return 3;
+    case NodeKind::kGpu:
+    case NodeKind::kHostMemory:
+    case NodeKind::kNic:
+    case NodeKind::kLeaf:
+    case NodeKind::kSpine:
+    case NodeKind::kCore:
+    case NodeKind::kSwitch:
+    case NodeKind::kStorage: return 0;
+  }
+  return 0;
+}
+
+std::uint32_t unsigned_of(int number) { return static_cast<std::uint32_t>(number); }
+
+}  // namespace
+
+void Trail::add_share(std::size_t since, std::uint32_t link, double share) {
+  for (std::size_t i = since; i < hops_.size(); ++i) {
+    if (hops_[i].link == LinkId(link)) {
+      hops_[i].share += share;
+      return;
+    }
+  }
+  add(link, share);
+}
+
+HostBlock::HostBlock(const Host& host) : gpus_(unsigned_of(host.gpus)), nics_(unsigned_of(host.nic.count)) {
+  add_nodes(host);
+  add_scale_up(host);
+  add_pcie(host);
+  for (std::uint32_t from = 0; from < gpus_; ++from) {
+    for (std::uint32_t to = 0; to < gpus_; ++to) {
+      gpu_ways_.push_back(from == to ? LocalWay() : find_way(from, to));
+    }
+  }
+  for (std::uint32_t gpu = 0; gpu < gpus_ && nics_ > 0; ++gpu) {
+    nic_of_.push_back(unsigned_of(host.nic_of(static_cast<int>(gpu))));
+    up_ways_.push_back(find_way(gpu, first_nic_ + nic_of_.back()));
+    down_ways_.push_back(find_way(first_nic_ + nic_of_.back(), gpu));
+  }
+}
+
+void HostBlock::add_nodes(const Host& host) {
+  const auto add = [this](NodeKind kind, int count) {
+    const auto first = static_cast<std::uint32_t>(nodes_.size());
+    for (int i = 0; i < count; ++i) nodes_.push_back({.kind = kind, .first = 0, .second = i});
+    return first;
+  };
+  add(NodeKind::kGpu, host.gpus);
+  nvswitch_ = add(NodeKind::kNvSwitch, host.nvlink.kind == ScaleUp::kNvSwitch ? 1 : 0);
+  first_pcie_switch_ = add(NodeKind::kPcieSwitch, host.pcie.switches);
+  first_socket_ = add(NodeKind::kRootComplex, host.pcie.sockets);
+  add(NodeKind::kHostMemory, host.pcie.sockets);
+  first_nic_ = add(NodeKind::kNic, host.nic.count);
+}
+
+void HostBlock::add_duplex(const Link& link) {
+  links_.push_back(link);
+  links_.push_back(link);
+  std::swap(links_.back().from, links_.back().to);
+}
+
+void HostBlock::add_scale_up(const Host& host) {
+  const Host::NvLink& nvlink = host.nvlink;
+  if (nvlink.kind == ScaleUp::kNvSwitch) {
+    for (std::uint32_t gpu = 0; gpu < gpus_; ++gpu) {
+      add_duplex({.from = gpu, .to = nvswitch_, .bandwidth = nvlink.bandwidth, .latency = nvlink.latency / 2,
+                  .scale_up = true});
+      // The halves of an odd number of picoseconds must still add up to the whole.
+      links_.back().latency = nvlink.latency - nvlink.latency / 2;
+    }
+  }
+  for (const MeshLink& link : nvlink.mesh) {
+    add_duplex({.from = unsigned_of(link.a), .to = unsigned_of(link.b), .bandwidth = nvlink.bandwidth * link.lanes,
+                .latency = nvlink.latency, .scale_up = true});
+  }
+}
+
+void HostBlock::add_pcie(const Host& host) {
+  const Host::Pcie& pcie = host.pcie;
+  const std::uint32_t points = pcie.switches > 0 ? first_pcie_switch_ : first_socket_;
+  for (std::uint32_t gpu = 0; gpu < gpus_; ++gpu) {
+    add_duplex({.from = gpu, .to = points + unsigned_of(pcie.gpu_at[gpu]), .bandwidth = pcie.gpu_bandwidth,
+                .latency = pcie.latency});
+  }
+  for (std::uint32_t nic = 0; nic < nics_; ++nic) {
+    add_duplex({.from = first_nic_ + nic, .to = points + unsigned_of(pcie.nic_at[nic]), .bandwidth = pcie.bandwidth,
+                .latency = pcie.latency});
+  }
+  for (int s = 0; s < pcie.switches; ++s) {
+    add_duplex({.from = first_pcie_switch_ + unsigned_of(s),
+                .to = first_socket_ + unsigned_of(s * pcie.sockets / pcie.switches), .bandwidth = pcie.bandwidth,
+                .latency = pcie.latency});
+  }
+  for (int a = 0; a < pcie.sockets; ++a) {
+    const std::uint32_t socket = first_socket_ + unsigned_of(a);
+    add_duplex({.from = socket, .to = socket + unsigned_of(pcie.sockets), .bandwidth = host.memory.bandwidth,
+                .latency = host.memory.latency});
+    for (int b = a + 1; b < pcie.sockets && b / pcie.sockets_per_board == a / pcie.sockets_per_board; ++b) {
+      add_duplex({.from = socket, .to = first_socket_ + unsigned_of(b), .bandwidth = pcie.socket_bandwidth,
+                  .latency = pcie.socket_latency});
+    }
+  }
+}
+
+void HostBlock::append_hosts(Fabric& fabric, std::uint32_t count) const {
+  CHECK(fabric.node_count() == 0, "hosts come first, so that their numbers are a formula");
+  for (std::uint32_t host = 0; host < count; ++host) {
+    for (NodeSpec node : nodes_) {
+      node.first = static_cast<std::int32_t>(host);
+      const NodeId id = fabric.add_node(node);
+      if (node.kind == NodeKind::kGpu) fabric.add_gpu(id);
+    }
+  }
+  for (std::uint32_t host = 0; host < count; ++host) {
+    const std::uint32_t base = host * node_count();
+    for (const Link& link : links_) {
+      fabric.add_link({.from = NodeId(base + link.from), .to = NodeId(base + link.to), .bandwidth = link.bandwidth,
+                       .latency = link.latency});
+    }
+  }
+}
+
+// Breadth first over the PCIe tree; bytes pass through switches and sockets only. Among equally short ways the one
+// whose links come first wins.
+std::vector<std::uint32_t> HostBlock::pcie_way(std::uint32_t from, std::uint32_t to) const {
+  std::vector<std::uint32_t> by(nodes_.size(), kNowhere);  // the link by which a node was reached
+  std::vector<std::uint32_t> reached = {from};
+  for (std::size_t i = 0; i < reached.size() && by[to] == kNowhere; ++i) {
+    if (i > 0 && height(nodes_[reached[i]].kind) == 0) continue;
+    for (std::uint32_t link = 0; link < links_.size(); ++link) {
+      const std::uint32_t next = links_[link].to;
+      if (links_[link].scale_up || links_[link].from != reached[i] || next == from || by[next] != kNowhere) continue;
+      by[next] = link;
+      reached.push_back(next);
+    }
+  }
+  CHECK(by[to] != kNowhere, "the reader of hosts accepts no host with unreachable devices");
+  std::vector<std::uint32_t> way;
+  for (std::uint32_t node = to; node != from; node = links_[by[node]].from) way.push_back(by[node]);
+  std::reverse(way.begin(), way.end());
+  return way;
+}
+
+LocalWay HostBlock::find_way(std::uint32_t from, std::uint32_t to) {
+  std::vector<std::uint32_t> way;
+  if (from < gpus_ && to < gpus_ && nodes_[nvswitch_].kind == NodeKind::kNvSwitch) {
+    way = {2 * from, 2 * to + 1};  // add_scale_up put GPU g's links to the plane at 2g and from it at 2g + 1
+  } else {
+    const auto direct = std::find_if(links_.begin(), links_.end(), [&](const Link& link) {
+      return link.scale_up && link.from == from && link.to == to;
+    });
+    way = direct != links_.end() ? std::vector{static_cast<std::uint32_t>(direct - links_.begin())} : pcie_way(from, to);
+  }
+  LocalWay result{.first = static_cast<std::uint32_t>(way_links_.size()), .count = static_cast<std::uint16_t>(way.size()),
+                  .turn = static_cast<std::uint16_t>(way.size()), .up = {}, .down = {}};
+  int highest = 0;
+  for (std::size_t i = 0; i < way.size(); ++i) {
+    const int here = height(nodes_[links_[way[i]].to].kind);
+    if (here > highest) {
+      highest = here;
+      result.turn = static_cast<std::uint16_t>(i + 1);
+    }
+  }
+  for (std::size_t i = 0; i < way.size(); ++i) {
+    (i < result.turn ? result.up : result.down) += links_[way[i]].latency;
+  }
+  way_links_.insert(way_links_.end(), way.begin(), way.end());
+  return result;
+}
+
+void HostBlock::append(const LocalWay& way, std::uint32_t host, Trail& trail) const {
+  const std::uint32_t base = host * link_count();
+  for (std::uint32_t i = way.first; i < way.first + way.count; ++i) trail.add(base + way_links_[i]);
+  trail.wait(way.up + way.down);
+}
+
+void HostBlock::within(std::uint32_t host, std::uint32_t from, std::uint32_t to, Trail& trail) const {
+  LocalWay way = gpu_ways_[from * gpus_ + to];
+  if (!trail.down_wanted()) {
+    way.count = way.turn;
+    way.down = Duration();
+  } else if (!trail.up_wanted()) {
+    way.first += way.turn;
+    way.count = static_cast<std::uint16_t>(way.count - way.turn);
+    way.up = Duration();
+  }
+  append(way, host, trail);
+}
+
+void HostBlock::forward(std::uint32_t host, std::uint32_t from, std::uint32_t to, Trail& trail) const {
+  append(gpu_ways_[from * gpus_ + to], host, trail);
+}
+
+void HostBlock::to_nic(std::uint32_t host, std::uint32_t gpu, Trail& trail) const {
+  append(up_ways_[gpu], host, trail);
+}
+
+void HostBlock::from_nic(std::uint32_t host, std::uint32_t gpu, Trail& trail) const {
+  append(down_ways_[gpu], host, trail);
+}
+
+}  // namespace ringwright::network_models
