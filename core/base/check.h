@@ -16,8 +16,9 @@ namespace ringwright {
 
 // For inner loops only: compiled out in release builds.
 #ifdef NDEBUG
-#define DCHECK(condition, message) \
-  do {                             \
+#define DCHECK(condition, message)                                      \
+  do {                                                                  \
+    if (false && (condition)) static_cast<void>(message); /* compiled, never run */ \
   } while (false)
 #else
 #define DCHECK(condition, message) CHECK(condition, message)
