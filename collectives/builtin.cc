@@ -6,16 +6,26 @@
 namespace ringwright::collectives {
 
 const CollectiveAlgorithm& ring();
+const CollectiveAlgorithm& rail_rings();
+const CollectiveAlgorithm& double_tree();
 const CollectiveAlgorithm& halving_doubling();
+const CollectiveAlgorithm& hierarchical();
 const CollectiveAlgorithm& direct();
 const CollectiveAlgorithm& pairwise();
+const CollectiveAlgorithm& in_switch();
+const CollectiveAlgorithm& nvls_tree();
 
 std::span<const CollectiveAlgorithm* const> algorithms() {
   static const std::array rows = {
       &ring(),
+      &rail_rings(),
+      &double_tree(),
       &halving_doubling(),
+      &hierarchical(),
       &direct(),
       &pairwise(),
+      &in_switch(),
+      &nvls_tree(),
   };
   return rows;
 }

@@ -1,0 +1,128 @@
+// The rules of the simple tuner. Thresholds are round numbers near the crossings of NCCL's own cost model.
+#include "collectives/chooser.h"
+
+#include <array>
+
+#include <fmt/format.h>
+
+#include "collectives/builtin.h"
+#include "core/base/check.h"
+#include "core/base/text.h"
+
+namespace ringwright::collectives {
+namespace {
+
+constexpr std::string_view kByRule = "auto";
+
+// Reduction in the switch wins bandwidth but starts slowly: NCCL charges 25 us for NVLS against 6.6 us + 0.6 us a hop
+// of a ring, and uses it only where it gains, from five GPUs on (H200: 1.00 at 4 GPUs, 1.14 at 5, 1.29 at 8).
+constexpr Bytes kNvlsFrom = Bytes(1 << 20);
+constexpr int kNvlsFromMembers = 5;
+// A ring of n pays 2 (n-1) latencies, a tree 2 log2 n but about a tenth of its bandwidth. They cross where a ring's
+// message, S / n, takes about as long as its latency: 5 us at 50 GB/s.
+constexpr Bytes kRingFromPerMember = Bytes(256 << 10);
+// Beyond this many peers, sends to all at once are played one peer at a time, so that the flows in flight stay few.
+constexpr int kDirectUpTo = 256;
+
+const CollectiveAlgorithm& builtin(std::string_view name) {
+  const CollectiveAlgorithm* algorithm = find_algorithm(name);
+  CHECK(algorithm != nullptr, name);
+  return *algorithm;
+}
+
+std::string_view rule_for_all_reduce(const CollectiveCall& call, bool nvls) {
+  const GroupLayout& layout = *call.layout;
+  const bool nvls_gains = nvls && call.bytes >= kNvlsFrom && layout.even() && layout.largest_host >= kNvlsFromMembers;
+  const bool one_host = layout.host_count() == 1;
+  if (one_host) return nvls_gains ? "in_switch" : "ring";
+  if (call.bytes < kRingFromPerMember * call.size()) return nvls_gains ? "nvls_tree" : "double_tree";
+  if (nvls_gains) return "nvls_tree";
+  return layout.even() && layout.largest_host > 1 ? "rail_rings" : "ring";
+}
+
+// NCCL gathers and scatters with rings: one through each rail when hosts hold several members.
+std::string_view rule_for_one_way(const CollectiveCall& call) {
+  const GroupLayout& layout = *call.layout;
+  const bool rails = layout.host_count() > 1 && layout.even() && layout.largest_host > 1;
+  return rails ? "rail_rings" : "ring";
+}
+
+std::string_view rule(const CollectiveCall& call, bool nvls) {
+  switch (call.kind) {
+    case CollectiveKind::kAllReduce: return rule_for_all_reduce(call, nvls);
+    case CollectiveKind::kAllGather:
+    case CollectiveKind::kReduceScatter: return rule_for_one_way(call);
+    case CollectiveKind::kAllToAll: return call.size() <= kDirectUpTo ? "direct" : "pairwise";
+    case CollectiveKind::kBroadcast:
+    case CollectiveKind::kReduce: return "ring";  // the only one NCCL has for these
+  }
+  return "ring";
+}
+
+// Reads one dimension's map; null for "auto" and after an error.
+const CollectiveAlgorithm* read_choice(ConfigMap map) {
+  const std::string name = map.text({.name = "algorithm",
+                                     .doc = "collective algorithm of this dimension, or auto to let the tuner choose",
+                                     .fallback = std::string(kByRule)});
+  if (name == kByRule) return nullptr;
+  const CollectiveAlgorithm* algorithm = find_algorithm(name);
+  if (algorithm != nullptr || map.documenting()) return algorithm;
+  std::vector<std::string> names = algorithm_names();
+  names.emplace_back(kByRule);
+  const std::string near = nearest_name(name, names);
+  map.error("algorithm", "E107", fmt::format("'{}' is '{}', which is not an algorithm", map.path_of("algorithm"), name),
+            near.empty() ? "one of: " + join(names, ", ") : fmt::format("did you mean '{}'?", near));
+  return nullptr;
+}
+
+}  // namespace
+
+ChooserSettings read_chooser_settings(ConfigMap collectives, std::span<const std::string> dimensions) {
+  constexpr std::array kTuners = {Option{.name = "simple", .doc = "a few rules by kind, size and layout"}};
+  // The only rung so far; the choice keeps the key's place for others and rejects what is not there.
+  static_cast<void>(collectives.choice(
+      {.name = "tuner", .doc = "who chooses the algorithm of a collective", .fallback = "simple"}, kTuners));
+  ChooserSettings settings;
+  settings.use_nvls = collectives.boolean(
+      {.name = "nvls", .doc = "reduce and multicast in the hosts' switches where they can", .fallback = true});
+  for (const std::string& dimension : dimensions) {
+    ConfigMap map = collectives.map(dimension, "overrides for collectives of this dimension");
+    settings.choices.push_back({.dimension = dimension, .algorithm = read_choice(map)});
+  }
+  return settings;
+}
+
+SimpleChooser::SimpleChooser(const ChooserSettings& settings, const ChooserFacts& facts)
+    : nvls_(settings.use_nvls && facts.hosts_have_nvls) {
+  for (const std::string& name : facts.dimensions) {
+    by_dimension_.push_back({.dimension = name});
+    for (const DimensionChoice& choice : settings.choices) {
+      if (choice.dimension == name) by_dimension_.back() = choice;
+    }
+  }
+}
+
+const CollectiveAlgorithm* SimpleChooser::chosen(DimensionId dimension) const {
+  return dimension.index() < by_dimension_.size() ? by_dimension_[dimension.index()].algorithm : nullptr;
+}
+
+const CollectiveAlgorithm& SimpleChooser::choose(const CollectiveCall& call) const {
+  const CollectiveAlgorithm* algorithm = chosen(call.dimension);
+  if (algorithm != nullptr && algorithm->supports(call)) return *algorithm;
+  return builtin(rule(call, nvls_));
+}
+
+std::string SimpleChooser::check(const CollectiveCall& call) const {
+  const CollectiveAlgorithm* algorithm = chosen(call.dimension);
+  if (algorithm == nullptr || algorithm->supports(call)) return {};
+  std::vector<std::string> able;
+  for (const CollectiveAlgorithm* other : algorithms()) {
+    if (other->supports(call)) able.emplace_back(other->name());
+  }
+  const GroupLayout& layout = *call.layout;
+  return fmt::format("'{}' cannot play the {} of dimension '{}': {} ranks on {} hosts with {} to {} each; can: {}",
+                     algorithm->name(), to_string(call.kind), by_dimension_[call.dimension.index()].dimension,
+                     layout.size(), layout.host_count(), layout.smallest_host, layout.largest_host, join(able, ", "));
+}
+
+}  // namespace ringwright::collectives

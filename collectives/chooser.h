@@ -1,0 +1,48 @@
+// Which algorithm plays a call: the user's choice for the dimension, else a few rules by kind, size and layout.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/base/units.h"
+#include "core/config/config_map.h"
+#include "core/ports/collective_algorithm.h"
+
+namespace ringwright::collectives {
+
+struct DimensionChoice {
+  std::string dimension;                           // "dp"
+  const CollectiveAlgorithm* algorithm = nullptr;  // null: by rule
+};
+
+struct ChooserSettings {
+  bool use_nvls = true;  // `collectives.nvls`: use in-switch reduction where the hosts have it
+  std::vector<DimensionChoice> choices;
+};
+
+// Reads the `collectives` map; mistakes are recorded there. `dimensions`: the names that may have a choice of their own.
+[[nodiscard]] ChooserSettings read_chooser_settings(ConfigMap collectives, std::span<const std::string> dimensions);
+
+// What the chooser must know besides the settings.
+struct ChooserFacts {
+  std::vector<std::string> dimensions;  // names in DimensionId order
+  bool hosts_have_nvls = false;         // switches in the hosts reduce and multicast (NVLink SHARP)
+};
+
+class SimpleChooser final : public CollectiveChooser {
+ public:
+  SimpleChooser(const ChooserSettings& settings, const ChooserFacts& facts);
+
+  [[nodiscard]] const CollectiveAlgorithm& choose(const CollectiveCall& call) const override;
+  // Why the user's choice cannot play this call, for planning time; empty when it can.
+  [[nodiscard]] std::string check(const CollectiveCall& call) const;
+
+ private:
+  [[nodiscard]] const CollectiveAlgorithm* chosen(DimensionId dimension) const;
+
+  std::vector<DimensionChoice> by_dimension_;  // by dimension id
+  bool nvls_;
+};
+
+}  // namespace ringwright::collectives
