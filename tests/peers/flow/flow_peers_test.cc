@@ -1,0 +1,134 @@
+// The flow model beside SimGrid and beside the measured prototype's training steps, on the same fabrics and traffic.
+#include <cmath>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "tests/peers/flow/csv_table.h"
+#include "tests/peers/flow/play.h"
+
+namespace ringwright::peers {
+namespace {
+
+CsvTable table(const std::string& name) { return CsvTable(std::string(RINGWRIGHT_TEST_DATA) + "/peers/flow/" + name); }
+
+double relative_difference(double ours, double theirs) { return std::abs(ours - theirs) / std::abs(theirs); }
+
+// Rows of the sanitised debug build are kept small: the larger ones add size, not kinds of events.
+#ifdef NDEBUG
+constexpr std::uint32_t kMostGpus = 16384;
+constexpr std::uint32_t kMostAllToAllGpus = 256;
+#else
+constexpr std::uint32_t kMostGpus = 1024;
+constexpr std::uint32_t kMostAllToAllGpus = 64;
+#endif
+
+FabricShape fabric_of(const CsvTable& rows, std::size_t row) {
+  return {.gpus = rows.count(row, "gpus"),
+          .hosts_per_pod = rows.count(row, "nodes_per_pod_P"),
+          .uplinks = rows.count(row, "leaf_uplinks_U"),
+          .pods_per_superpod = rows.count(row, "pods_per_superpod_SP"),
+          .core_uplinks = rows.count(row, "agg_uplinks_V")};
+}
+
+Played play_workload(const std::string& workload, const FabricShape& fabric, Bytes bytes, std::uint32_t count) {
+  if (workload == "ring") {
+    return play(fabric, [=](const Stage& stage) { return Ring(stage, bytes, count); });
+  }
+  if (workload == "a2a") {
+    return play(fabric, [=](const Stage& stage) { return AllToAll(stage, bytes); });
+  }
+  if (workload == "a2abar") {
+    return play(fabric, [=](const Stage& stage) { return AllToAllWithBarrier(stage, bytes, count); });
+  }
+  CHECK(workload == "perm", "unknown workload: " + workload);
+  return play(fabric, [=](const Stage& stage) { return Permutations(stage, count); });
+}
+
+TEST(FlowPeers, TimesAreThoseOfSimGrid) {
+  const CsvTable rows = table("simgrid-scenarios.csv");
+  int compared = 0;
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    const std::string workload = rows.text(row, "workload");
+    const FabricShape fabric = fabric_of(rows, row);
+    // A free-running pairwise all-to-all is chaotic: SimGrid's own precision setting moves it by 2 %.
+    if (rows.text(row, "chaotic") == "yes") continue;
+    const std::uint32_t most_gpus = workload.starts_with("a2a") ? kMostAllToAllGpus : kMostGpus;
+    if (fabric.gpus > most_gpus) continue;
+    const Played played = play_workload(workload, fabric, Bytes(static_cast<std::int64_t>(rows.count(row, "bytes_param"))),
+                                        rows.count(row, "K"));
+    // By default SimGrid merges events that are less than 1 ns apart; where it was run with 1e-12 s, that is better.
+    const std::string precise = rows.text(row, "simgrid_sim_s_precision_1e-12");
+    const double theirs = precise.empty() ? rows.number(row, "simgrid_sim_s") : std::stod(precise);
+    const double tolerance = workload == "perm" && precise.empty() ? 1e-8 : 1e-9;
+    EXPECT_LE(relative_difference(played.seconds, theirs), tolerance)
+        << workload << " on " << fabric.gpus << " GPUs: " << played.seconds << " s against " << theirs << " s";
+    EXPECT_EQ(played.counter("flows"), rows.count(row, "flows"));
+    ++compared;
+  }
+  EXPECT_GE(compared, 6);
+}
+
+TEST(FlowPeers, TrainingStepsAreThoseOfTheReferenceImplementation) {
+  const CsvTable rows = table("training-step-cases.csv");
+  int compared = 0;
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    const std::string rule = rows.text(row, "route_rule");
+    const FabricShape fabric = {.gpus = rows.count(row, "gpus"),
+                                .hosts_per_pod = rows.count(row, "P"),
+                                .uplinks = rows.count(row, "U"),
+                                .pods_per_superpod = rows.count(row, "SP"),
+                                .core_uplinks = rows.count(row, "V"),
+                                .rule = rule == "dmodk"      ? RouteRule::kDModK
+                                        : rule == "node-mod" ? RouteRule::kNodeMod
+                                                             : RouteRule::kHash};
+    if (fabric.gpus > kMostGpus) continue;
+    const StepShape step = {.stages = rows.count(row, "PP"),
+                            .replicas = rows.count(row, "DP"),
+                            .microbatches = rows.count(row, "microbatches"),
+                            .activations = Bytes(rows.count(row, "act_B_per_gpu_per_mb")),
+                            .gradients = Bytes(std::llround(rows.number(row, "grad_B_per_gpu"))),
+                            .forward = from_seconds(rows.number(row, "t_fwd_s")),
+                            .backward = from_seconds(rows.number(row, "t_bwd_s"))};
+    const Played played = play_training_step(fabric, step);
+    // With hashed routes nearly every event is an instant of its own, and ties that rounding splits move the end.
+    const double tolerance = fabric.rule == RouteRule::kHash ? 1e-3 : 1e-9;
+    const std::string name = std::to_string(fabric.gpus) + " GPUs, " + rule;
+    EXPECT_LE(relative_difference(played.seconds, rows.number(row, "step_s")), tolerance)
+        << name << ": " << played.seconds << " s against " << rows.number(row, "step_s");
+    EXPECT_LE(relative_difference(played.last_backward_seconds, rows.number(row, "last_backward_end_s")), tolerance)
+        << name;
+    EXPECT_EQ(played.counter("flows"), rows.count(row, "flows")) << name;
+    ++compared;
+  }
+  EXPECT_GE(compared, 1);
+}
+
+// Ring closed form, when the links that leave a host set the pace: K * (S / N / 50e9 + 2e-6).
+TEST(FlowPeers, RingTakesItsClosedForm) {
+  const FabricShape fabric = {.gpus = 64};
+  const Played played = play(fabric, [](const Stage& stage) { return Ring(stage, Bytes(1 << 30), 126); });
+  EXPECT_NEAR(played.seconds, 126 * ((1 << 30) / 64.0 / 50e9 + 2e-6), 126e-12);
+}
+
+TEST(FlowPeers, EverySolveOfAHashedTrainingStepIsFair) {
+  const FabricShape fabric = {.gpus = 128,
+                              .hosts_per_pod = 4,
+                              .uplinks = 2,
+                              .pods_per_superpod = 2,
+                              .core_uplinks = 4,
+                              .rule = RouteRule::kHash};
+  const StepShape step = {.stages = 4,
+                          .replicas = 4,
+                          .microbatches = 2,
+                          .activations = Bytes(16 << 20),
+                          .gradients = Bytes(270'000'000),
+                          .forward = Duration(2'000'000'000),
+                          .backward = Duration(4'000'000'000)};
+  const Played played = play_training_step(fabric, step, {.verify_fairness = true});
+  EXPECT_LE(played.counter("largest fairness error (parts in 1e18)"), 5'000'000U);  // 5e-12
+  EXPECT_LT(played.counter("full solves"), played.counter("solves"));
+}
+
+}  // namespace
+}  // namespace ringwright::peers
