@@ -1,0 +1,121 @@
+// What a report needs to know besides what happened: names, sizes, memory, evidence; whoever assembles a run fills it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/evidence.h"
+#include "core/base/units.h"
+
+namespace ringwright {
+
+struct MemoryItem {
+  std::string name;  // "weights", "activations"
+  Bytes size;
+};
+
+// Device memory of one GPU of a pipeline stage, at its peak.
+struct MemoryRow {
+  int stage = 0;
+  std::vector<MemoryItem> items;
+  Bytes total;
+  Bytes capacity;
+};
+
+enum class PublishedQuantity {
+  kStepTime,               // seconds
+  kModelFlopUtilisation,   // ratio
+  kModelFlopRatePerGpu,    // FLOP/s, model FLOPs only
+  kTokensPerSecondPerGpu,
+};
+
+// What somebody measured on the real system, to hold the prediction against.
+struct PublishedFigure {
+  PublishedQuantity quantity = PublishedQuantity::kStepTime;
+  double value = 0.0;  // in the unit named above
+  std::string source;
+};
+
+struct InputEvidence {
+  std::string input;  // "compute", "NVLink", "fabric"
+  Evidence level = Evidence::kAssumed;
+  std::string source;
+};
+
+struct AssumedValue {
+  std::string path;
+  std::string value;
+  std::string why;
+};
+
+struct IgnoredKnob {
+  std::string path;
+  std::string why;
+};
+
+struct ReportWarning {
+  std::string code;   // "W204"
+  std::string where;  // a key or a place
+  std::string text;
+};
+
+struct ConfigValue {
+  std::string path;
+  std::string text;
+  std::string origin;  // "llama.yaml:9", "preset:dgx-h100.yaml:3", "default"
+};
+
+// A link, or one that stands for `multiplicity` links that carry the same.
+struct LinkLoad {
+  std::string name;
+  double utilisation = 0.0;  // of its capacity, over the whole run
+  Bytes bytes;               // on one link, over the whole run
+  std::uint64_t multiplicity = 1;
+};
+
+struct NamedCount {
+  std::string name;
+  std::uint64_t value = 0;
+};
+
+// How the simulator itself did. Wall time and memory differ from run to run; the rest does not.
+struct EngineFacts {
+  std::string network;      // the rung of the ladder: "flow", "alpha_beta"
+  std::string collectives;
+  std::string compute;
+  std::uint64_t events = 0;
+  std::size_t classes = 0;  // ranks played; each stands for those that behave like it
+  std::vector<NamedCount> counters;
+  double wall_seconds = 0.0;
+  Bytes peak_memory;        // resident set of the process
+};
+
+struct StepFacts {
+  std::string scenario;
+  std::string config_sha256;
+  std::uint64_t seed = 0;
+
+  std::string model;
+  std::int64_t parameters = 0;
+  std::string layout;                // "TP 8 x PP 16 x DP 128"
+  std::int64_t microbatches = 0;     // per pipeline and step
+  std::int64_t tokens_per_step = 0;  // of the whole job
+  Flops model_flops;                 // of a step of the whole job: what the mathematics needs
+  Flops hardware_flops;              // the same with recomputation
+  FlopRate peak_flop_rate;           // of one GPU, dense, in the precision of the matrix products
+
+  int warmup_iterations = 0;         // played before the iterations that count
+  std::vector<MemoryRow> memory;     // by stage
+  std::vector<PublishedFigure> published;
+  std::vector<InputEvidence> evidence;
+  std::vector<AssumedValue> assumptions;
+  std::vector<IgnoredKnob> ignored;
+  std::vector<ReportWarning> warnings;
+  std::vector<ConfigValue> config;   // the effective configuration, defaults included
+  std::vector<LinkLoad> links;       // busiest first
+  EngineFacts engine;
+};
+
+}  // namespace ringwright

@@ -1,0 +1,179 @@
+// The report for programs: JSON with the schema "ringwright.result/1"; keys are only ever added.
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "core/report/report.h"
+
+namespace ringwright {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// A division, unlike a product with 1e-12, gives the double nearest to the decimal fraction: 0.1, not 0.09999999999999999.
+double seconds(Duration duration) { return static_cast<double>(duration.count()) / 1e12; }
+
+// Where a value came from, without the folders of the user's machine: "llama.yaml:9".
+std::string without_folder(const std::string& origin) {
+  const std::size_t slash = origin.find_last_of('/');
+  return slash == std::string::npos ? origin : origin.substr(slash + 1);
+}
+
+std::string to_key(PublishedQuantity quantity) {
+  switch (quantity) {
+    case PublishedQuantity::kStepTime: return "step_time_s";
+    case PublishedQuantity::kModelFlopUtilisation: return "mfu";
+    case PublishedQuantity::kModelFlopRatePerGpu: return "model_flops_per_s_per_gpu";
+    case PublishedQuantity::kTokensPerSecondPerGpu: return "tokens_per_s_per_gpu";
+  }
+  return "";
+}
+
+Json optional_number(const std::optional<double>& number) { return number ? Json(*number) : Json(nullptr); }
+
+Json config_json(const StepFacts& facts) {
+  Json resolved = Json::object();
+  for (const ConfigValue& value : facts.config) {
+    resolved[value.path] = {{"value", value.text}, {"origin", without_folder(value.origin)}};
+  }
+  return {{"sha256", facts.config_sha256}, {"resolved", resolved}};
+}
+
+Json job_json(const Report& report) {
+  const StepFacts& facts = report.facts;
+  return {{"model", facts.model},
+          {"parameters", facts.parameters},
+          {"gpus", report.gpus},
+          {"layout", facts.layout},
+          {"microbatches", facts.microbatches},
+          {"tokens_per_step", facts.tokens_per_step},
+          {"model_flops_per_step", facts.model_flops.count()},
+          {"hardware_flops_per_step", facts.hardware_flops.count()},
+          {"peak_flops_per_s_per_gpu", facts.peak_flop_rate.count()}};
+}
+
+Json metrics_json(const Report& report) {
+  const StepTimes& step = report.step_time;
+  Json peak_memory = nullptr;
+  if (report.fullest_memory) peak_memory = report.facts.memory[*report.fullest_memory].total.count();
+  return {{"step_time_s",
+           {{"mean", seconds(step.mean)},
+            {"min", seconds(step.minimum)},
+            {"p50", seconds(step.median)},
+            {"p99", seconds(step.p99)},
+            {"max", seconds(step.maximum)},
+            {"n", step.count}}},
+          {"mfu", optional_number(report.model_flop_utilisation)},
+          {"hfu", optional_number(report.hardware_flop_utilisation)},
+          {"model_flops_per_s_per_gpu", report.model_flop_rate_per_gpu.count()},
+          {"tokens_per_s_per_gpu", report.tokens_per_second_per_gpu},
+          {"peak_mem_bytes", peak_memory}};
+}
+
+// The exposed times add up to the step time.
+Json breakdown_json(const TimeBreakdown& breakdown) {
+  const auto row = [&](std::string_view name, Duration exposed, Duration total) {
+    return Json{{"dim", name}, {"exposed_s", seconds(exposed)}, {"share", breakdown.share(exposed)},
+                {"total_s", seconds(total)}};
+  };
+  Json rows = Json::array({row("compute", breakdown.computing, breakdown.computing)});
+  for (const DimensionTime& dimension : breakdown.dimensions) {
+    Json entry = row(dimension.name, dimension.exposed, dimension.in_flight);
+    entry["hidden_s"] = seconds(dimension.hidden);
+    entry["bytes"] = dimension.sent.count();
+    rows.push_back(entry);
+  }
+  rows.push_back(row("idle", breakdown.idle, breakdown.idle));
+  return rows;
+}
+
+Json memory_json(const std::vector<MemoryRow>& memory) {
+  Json rows = Json::array();
+  for (const MemoryRow& row : memory) {
+    Json items = Json::object();
+    for (const MemoryItem& item : row.items) items[item.name] = item.size.count();
+    rows.push_back({{"stage", row.stage}, {"items_bytes", items}, {"total_bytes", row.total.count()},
+                    {"capacity_bytes", row.capacity.count()}, {"fits", row.total <= row.capacity}});
+  }
+  return rows;
+}
+
+Json links_json(const std::vector<LinkLoad>& links) {
+  Json rows = Json::array();
+  for (const LinkLoad& link : links) {
+    rows.push_back({{"id", link.name}, {"util", link.utilisation}, {"bytes", link.bytes.count()},
+                    {"multiplicity", link.multiplicity}});
+  }
+  return rows;
+}
+
+Json published_json(const std::vector<Comparison>& comparisons) {
+  Json rows = Json::array();
+  for (const Comparison& comparison : comparisons) {
+    rows.push_back({{"metric", to_key(comparison.published.quantity)}, {"published", comparison.published.value},
+                    {"ours", comparison.ours}, {"difference", comparison.difference()},
+                    {"source", comparison.published.source}});
+  }
+  return rows;
+}
+
+Json evidence_json(const std::vector<InputEvidence>& evidence) {
+  Json inputs = Json::object();
+  for (const InputEvidence& input : evidence) {
+    inputs[input.input] = {{"level", to_string(input.level)}, {"source", input.source}};
+  }
+  return inputs;
+}
+
+void add_remarks(const StepFacts& facts, Json& document) {
+  document["assumptions"] = Json::array();
+  for (const AssumedValue& assumed : facts.assumptions) {
+    document["assumptions"].push_back({{"path", assumed.path}, {"value", assumed.value}, {"why", assumed.why}});
+  }
+  document["ignored"] = Json::array();
+  for (const IgnoredKnob& ignored : facts.ignored) {
+    document["ignored"].push_back({{"path", ignored.path}, {"why", ignored.why}});
+  }
+  document["warnings"] = Json::array();
+  for (const ReportWarning& warning : facts.warnings) {
+    document["warnings"].push_back(
+        {{"code", warning.code}, {"where", without_folder(warning.where)}, {"text", warning.text}});
+  }
+}
+
+Json engine_json(const Report& report) {
+  const EngineFacts& engine = report.facts.engine;
+  Json counters = Json::object();
+  for (const NamedCount& counter : engine.counters) counters[counter.name] = counter.value;
+  return {{"network", engine.network},   {"collectives", engine.collectives}, {"compute", engine.compute},
+          {"events", engine.events},     {"messages", report.messages},       {"classes", engine.classes},
+          {"ranks", report.gpus},        {"counters", counters},              {"wall_s", engine.wall_seconds},
+          {"peak_rss_bytes", engine.peak_memory.count()}};
+}
+
+}  // namespace
+
+std::string render_json(const Report& report) {
+  const StepFacts& facts = report.facts;
+  Json document = {{"schema", "ringwright.result/1"},
+                   {"tool", {{"name", "ringwright"}, {"version", RINGWRIGHT_VERSION}}},
+                   {"scenario", facts.scenario},
+                   {"seed", facts.seed},
+                   {"config", config_json(facts)},
+                   {"job", job_json(report)},
+                   {"evidence", evidence_json(facts.evidence)},
+                   {"metrics", metrics_json(report)},
+                   {"breakdown", breakdown_json(report.everywhere)}};
+  if (report.slowest_stage) {
+    document["slowest_stage"] = {{"name", report.slowest_stage->of}, {"breakdown", breakdown_json(*report.slowest_stage)}};
+  }
+  document["memory"] = memory_json(facts.memory);
+  document["links"] = links_json(facts.links);
+  document["published"] = published_json(report.comparisons);
+  add_remarks(facts, document);
+  document["engine"] = engine_json(report);
+  // Text from the user's files may not be UTF-8; a replacement character is better than no result.
+  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace ringwright

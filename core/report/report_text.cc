@@ -1,0 +1,323 @@
+// The report for people: key figures, where the step goes, busiest links, memory, and what the result rests on.
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/base/text.h"
+#include "core/report/report.h"
+#include "core/report/text_table.h"
+
+namespace ringwright {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+constexpr std::size_t kLinksShown = 8;
+constexpr std::size_t kStagesShown = 8;
+constexpr std::size_t kRemarksShown = 5;
+
+// Text with ANSI colours, or without.
+class Pen {
+ public:
+  explicit Pen(Colour colour) : colour_(colour) {}
+  [[nodiscard]] std::string bold(const std::string& text) const { return paint("1", text); }
+  [[nodiscard]] std::string dim(const std::string& text) const { return paint("2", text); }
+  [[nodiscard]] std::string bad(const std::string& text) const { return paint("1;31", text); }
+  [[nodiscard]] std::string warning(const std::string& text) const { return paint("33", text); }
+
+ private:
+  [[nodiscard]] std::string paint(std::string_view code, const std::string& text) const {
+    return colour_ == Colour::kAnsi ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : text;
+  }
+  Colour colour_;
+};
+
+// "405.9 B", "16.8 M"
+std::string print_count(double number) {
+  constexpr std::string_view kScales[] = {"", " k", " M", " B", " T"};
+  std::size_t scale = 0;
+  while (scale + 1 < std::size(kScales) && std::abs(number) >= 999.95) {
+    number /= 1000.0;
+    ++scale;
+  }
+  return fmt::format("{:.4g}{}", number, kScales[scale]);
+}
+
+// "157.3", "20,480": four digits, and no exponent.
+std::string print_rate(double rate) {
+  return rate < 9999.5 ? fmt::format("{:.4g}", rate) : with_commas(std::llround(rate));
+}
+
+std::string print_percent(double share) { return fmt::format("{:.1f} %", share * 100.0); }
+
+std::string upper(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return text;
+}
+
+// One unit for a whole column: that in which the step time has at least two digits before the point.
+struct ColumnUnit {
+  std::string_view name;
+  double per_second;
+};
+
+ColumnUnit unit_for(Duration total) {
+  const double seconds = to_seconds(total);
+  if (seconds >= 100.0) return {"s", 1.0};
+  return seconds >= 0.01 ? ColumnUnit{"ms", 1e3} : ColumnUnit{"us", 1e6};
+}
+
+std::string print_in(Duration duration, ColumnUnit unit) {
+  const double value = to_seconds(duration) * unit.per_second;
+  return value < 99.995 ? fmt::format("{:.2f}", value) : fmt::format("{:.1f}", value);
+}
+
+void append(std::string& text, const Lines& lines) {
+  for (const std::string& line : lines) text += (line.empty() ? "" : "  " + line) + "\n";
+}
+
+std::string heading(const Report& report, std::size_t width, const Pen& pen) {
+  const StepFacts& facts = report.facts;
+  std::string text = fmt::format("{} {}  {}", pen.bold("ringwright"), RINGWRIGHT_VERSION, pen.bold(facts.scenario));
+  if (!facts.config_sha256.empty()) text += "  config " + facts.config_sha256.substr(0, 8);
+  text += fmt::format("  seed {}  network {}\n", facts.seed, facts.engine.network);
+  Lines parts;
+  if (!facts.model.empty()) {
+    parts.push_back(fmt::format("{}, {} parameters", facts.model, print_count(static_cast<double>(facts.parameters))));
+  }
+  std::string gpus = with_commas(static_cast<long long>(report.gpus)) + (report.gpus == 1 ? " GPU" : " GPUs");
+  if (!facts.layout.empty()) gpus += " = " + facts.layout;
+  parts.push_back(std::move(gpus));
+  if (facts.microbatches > 0) {
+    parts.push_back(fmt::format("{} microbatch{}", facts.microbatches, facts.microbatches == 1 ? "" : "es"));
+  }
+  if (facts.tokens_per_step > 0) {
+    parts.push_back(print_count(static_cast<double>(facts.tokens_per_step)) + " tokens/step");
+  }
+  return text + wrap(join(parts, " | "), width, 2) + "\n";
+}
+
+std::string print_memory(const Report& report, const Pen& pen) {
+  const MemoryRow& row = report.facts.memory[*report.fullest_memory];
+  std::string text = fmt::format("{} of {} (stage {}, {:.0f} %)", to_string(row.total), to_string(row.capacity),
+                                 row.stage, fill(row) * 100.0);
+  return row.total > row.capacity ? pen.bad(text + " does not fit") : text;
+}
+
+std::string print_value(PublishedQuantity quantity, double value) {
+  switch (quantity) {
+    case PublishedQuantity::kStepTime: return "step time " + to_string(from_seconds(value));
+    case PublishedQuantity::kModelFlopUtilisation: return "MFU " + print_percent(value);
+    case PublishedQuantity::kModelFlopRatePerGpu: return to_string(FlopRate(value)) + " per GPU";
+    case PublishedQuantity::kTokensPerSecondPerGpu: return print_rate(value) + " tokens/s/GPU";
+  }
+  return "";
+}
+
+Lines key_figures(const Report& report, std::size_t width, const Pen& pen) {
+  const StepTimes& step = report.step_time;
+  std::string spread;
+  if (step.count > 1 && step.minimum != step.maximum) {
+    spread = fmt::format("  ({} .. {}, {} steps)", to_string(step.minimum), to_string(step.maximum), step.count);
+  }
+  TextTable table({Align::kLeft, Align::kLeft, Align::kLeft, Align::kLeft});
+  const std::string rate = report.facts.tokens_per_step > 0 ? print_rate(report.tokens_per_second_per_gpu) : "-";
+  table.add_row({"Step time  ", pen.bold(to_string(step.mean)) + spread, "  Tokens/s/GPU", rate});
+  std::string use = report.model_flop_utilisation ? print_percent(*report.model_flop_utilisation) : "unknown";
+  if (report.model_flop_utilisation) use = pen.bold(use) + ", " + to_string(report.model_flop_rate_per_gpu) + " per GPU";
+  const std::string hardware = report.hardware_flop_utilisation ? print_percent(*report.hardware_flop_utilisation) : "-";
+  table.add_row({"MFU        ", use, "  HFU", hardware});
+  Lines lines = table.lines();
+  if (report.fullest_memory) lines.push_back("Peak memory  " + print_memory(report, pen));
+  for (const Comparison& comparison : report.comparisons) {
+    const std::string line = fmt::format("{}; ours is {:+.1f} % [{}]",
+                                         print_value(comparison.published.quantity, comparison.published.value),
+                                         comparison.difference() * 100.0, comparison.published.source);
+    lines.push_back("Published    " + wrap(line, width - 15, 15));
+  }
+  return lines;
+}
+
+bool has_pipeline(const TimeBreakdown& breakdown) {
+  return std::ranges::any_of(breakdown.dimensions, [](const DimensionTime& d) { return d.name == "pp"; });
+}
+
+const DimensionTime* find(const TimeBreakdown& breakdown, const std::string& name) {
+  const auto at = std::ranges::find(breakdown.dimensions, name, &DimensionTime::name);
+  return at == breakdown.dimensions.end() ? nullptr : &*at;
+}
+
+// One row: of all ranks, then of the slowest stage.
+struct BreakdownRow {
+  std::string name;
+  Duration all;
+  Duration slowest;
+  std::string hidden = "-";
+};
+
+std::vector<BreakdownRow> breakdown_rows(const Report& report) {
+  const TimeBreakdown& all = report.everywhere;
+  const TimeBreakdown& slowest = report.slowest_stage ? *report.slowest_stage : all;
+  std::vector<BreakdownRow> rows = {{"compute", all.computing, slowest.computing}};
+  for (const DimensionTime& dimension : all.dimensions) {
+    const DimensionTime* there = find(slowest, dimension.name);
+    const bool moved = dimension.in_flight > Duration();
+    rows.push_back({upper(dimension.name) + " communication", dimension.exposed, there ? there->exposed : Duration(),
+                    moved ? fmt::format("{:.0f} %", 100.0 * ratio(dimension.hidden, dimension.in_flight)) : "-"});
+  }
+  rows.push_back({has_pipeline(all) ? "pipeline bubble, waiting" : "waiting", all.idle, slowest.idle});
+  return rows;
+}
+
+Lines breakdown_table(const Report& report, const Pen& pen) {
+  const TimeBreakdown& all = report.everywhere;
+  const ColumnUnit unit = unit_for(all.total);
+  TextTable table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kRight});
+  Lines header = {pen.bold("Where one step goes"), std::string(unit.name), "%", "hidden"};
+  if (report.slowest_stage) header.insert(header.end(), {"  " + report.slowest_stage->of, "%"});
+  table.add_row(header);
+  for (const BreakdownRow& row : breakdown_rows(report)) {
+    Lines cells = {row.name, print_in(row.all, unit), fmt::format("{:.1f}", 100.0 * all.share(row.all)), row.hidden};
+    if (report.slowest_stage) {
+      const double share = report.slowest_stage->share(row.slowest);
+      cells.insert(cells.end(), {print_in(row.slowest, unit), fmt::format("{:.1f}", 100.0 * share)});
+    }
+    table.add_row(cells);
+  }
+  return table.lines();
+}
+
+Lines links_table(const Report& report, const Pen& pen, std::size_t name_width) {
+  TextTable table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight});
+  table.add_row({pen.bold("Busiest links"), "busy", "alike", "bytes"});
+  const std::vector<LinkLoad>& links = report.facts.links;
+  for (std::size_t i = 0; i < std::min(kLinksShown, links.size()); ++i) {
+    const LinkLoad& link = links[i];
+    table.add_row({shorten(link.name, name_width), print_percent(link.utilisation),
+                   with_commas(static_cast<long long>(link.multiplicity)), to_string(link.bytes)});
+  }
+  return table.lines();
+}
+
+void append_time_and_links(std::string& text, const Report& report, const TextOptions& options, const Pen& pen) {
+  constexpr std::size_t kGap = 5;
+  const Lines times = breakdown_table(report, pen);
+  const Lines links = report.facts.links.empty() ? Lines() : links_table(report, pen, 32);
+  const bool side_by_side = widest(times) + kGap + widest(links) + 2 <= options.width;
+  if (side_by_side) {
+    append(text, beside(times, links, kGap));
+    return;
+  }
+  append(text, times);
+  if (!links.empty()) append(text += "\n", links);
+}
+
+// Which stages to print: all, or the first, the fullest and the last when there are many.
+std::vector<std::size_t> stages_shown(const Report& report, Detail detail) {
+  const std::size_t count = report.facts.memory.size();
+  std::vector<std::size_t> shown;
+  for (std::size_t i = 0; i < count; ++i) {
+    const bool marked = i == 0 || i + 1 == count || i == report.fullest_memory;
+    if (marked || count <= kStagesShown || detail == Detail::kVerbose) shown.push_back(i);
+  }
+  return shown;
+}
+
+Lines memory_table(const Report& report, Detail detail, const Pen& pen) {
+  const std::vector<MemoryRow>& memory = report.facts.memory;
+  const auto gib = [](Bytes size) { return fmt::format("{:.2f}", static_cast<double>(size.count()) / 0x1p30); };
+  std::vector<Align> columns(memory.front().items.size() + 4, Align::kRight);
+  columns.front() = Align::kLeft;
+  TextTable table(std::move(columns));
+  Lines header = {pen.bold("Memory per GPU, GiB")};
+  for (const MemoryItem& item : memory.front().items) header.push_back(item.name);
+  header.insert(header.end(), {"total", "of", "%"});
+  table.add_row(header);
+  for (const std::size_t i : stages_shown(report, detail)) {
+    const MemoryRow& row = memory[i];
+    Lines cells = {fmt::format("stage {}", row.stage)};
+    for (const MemoryItem& item : row.items) cells.push_back(gib(item.size));
+    cells.resize(memory.front().items.size() + 1);
+    const std::string total = gib(row.total);
+    cells.insert(cells.end(), {row.total > row.capacity ? pen.bad(total) : total, gib(row.capacity),
+                               fmt::format("{:.0f}", 100.0 * fill(row))});
+    table.add_row(cells);
+  }
+  return table.lines();
+}
+
+// A title and its entries, of which a normal report shows only the first few.
+struct Remarks {
+  std::string title;
+  Lines entries;
+  std::size_t shown = kRemarksShown;
+};
+
+void append_remarks(std::string& text, const Remarks& remarks, const TextOptions& options, const Pen& pen) {
+  if (remarks.entries.empty()) return;
+  const std::size_t count = options.detail == Detail::kVerbose ? remarks.entries.size()
+                                                               : std::min(remarks.shown, remarks.entries.size());
+  text += "\n  " + pen.bold(remarks.title) + "\n";
+  for (std::size_t i = 0; i < count; ++i) text += "    " + wrap(remarks.entries[i], options.width - 4, 6) + "\n";
+  if (count < remarks.entries.size()) text += fmt::format("    ... and {} more (-v)\n", remarks.entries.size() - count);
+}
+
+std::string evidence_line(const Report& report) {
+  Lines parts;
+  for (const InputEvidence& input : report.facts.evidence) {
+    parts.push_back(fmt::format("{} {}", input.input, to_string(input.level)));
+  }
+  const bool calibrated = report.evidence() <= Evidence::kCalibrated;
+  return join(parts, ", ") + (calibrated ? "" : "; not calibrated as a whole");
+}
+
+void append_grounds(std::string& text, const Report& report, const TextOptions& options, const Pen& pen) {
+  const StepFacts& facts = report.facts;
+  Lines warnings, assumed, ignored;
+  for (const ReportWarning& w : facts.warnings) {
+    warnings.push_back(pen.warning(w.code) + " " + (w.where.empty() ? "" : w.where + ": ") + w.text);
+  }
+  for (const AssumedValue& a : facts.assumptions) {
+    assumed.push_back(fmt::format("{} = {}{}", a.path, a.value, a.why.empty() ? "" : "  (" + a.why + ")"));
+  }
+  for (const IgnoredKnob& i : facts.ignored) ignored.push_back(i.path + (i.why.empty() ? "" : ": " + i.why));
+  append_remarks(text, {.title = "Warnings", .entries = warnings, .shown = warnings.size()}, options, pen);
+  if (!facts.evidence.empty()) append_remarks(text, {"Evidence", {evidence_line(report)}}, options, pen);
+  append_remarks(text, {"Assumed, since nobody said", assumed}, options, pen);
+  append_remarks(text, {"Given, but without effect here", ignored}, options, pen);
+}
+
+std::string footer(const Report& report) {
+  const EngineFacts& engine = report.facts.engine;
+  std::string text = fmt::format("{} events, {} messages", with_commas(static_cast<long long>(engine.events)),
+                                 with_commas(static_cast<long long>(report.messages)));
+  if (engine.classes > 0 && engine.classes < report.gpus) {
+    text += fmt::format("; {} of {} ranks played, each for all that behave like it",
+                        with_commas(static_cast<long long>(engine.classes)),
+                        with_commas(static_cast<long long>(report.gpus)));
+  }
+  return text + fmt::format("; {:.2f} s, {:.0f} MiB", engine.wall_seconds,
+                            static_cast<double>(engine.peak_memory.count()) / 0x1p20);
+}
+
+}  // namespace
+
+std::string render_text(const Report& report, const TextOptions& options) {
+  const Pen pen(options.colour);
+  std::string text;
+  if (options.detail != Detail::kQuiet) text = heading(report, options.width, pen) + "\n";
+  append(text, key_figures(report, options.width, pen));
+  if (options.detail == Detail::kQuiet) return text;
+  text += "\n";
+  append_time_and_links(text, report, options, pen);
+  if (!report.facts.memory.empty()) append(text += "\n", memory_table(report, options.detail, pen));
+  append_grounds(text, report, options, pen);
+  return text + "\n  " + pen.dim(wrap(footer(report), options.width - 2, 2)) + "\n";
+}
+
+}  // namespace ringwright

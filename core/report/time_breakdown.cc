@@ -1,0 +1,101 @@
+#include "core/report/time_breakdown.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "core/base/check.h"
+
+namespace ringwright {
+namespace {
+
+// Sums of picoseconds over a hundred thousand ranks do not fit 64 bits, and a sum of doubles would depend on how ranks
+// are grouped into classes.
+__extension__ using WideInteger = __int128;
+
+struct Sums {
+  explicit Sums(std::size_t dimensions) : exposed(dimensions), hidden(dimensions), in_flight(dimensions), sent(dimensions) {}
+
+  std::size_t ranks = 0;
+  WideInteger computing = 0;
+  std::vector<WideInteger> exposed, hidden, in_flight, sent;
+};
+
+void add_class(const BreakdownInputs& inputs, std::size_t rank_class, Sums& sums) {
+  const std::size_t size = inputs.classes.size[rank_class];
+  const std::vector<Duration>& time_in = inputs.record.time_in[rank_class];
+  sums.ranks += size;
+  for (ActivityMask mask = 1; mask < time_in.size(); ++mask) {
+    const WideInteger time = static_cast<WideInteger>(time_in[mask].count()) * static_cast<WideInteger>(size);
+    const bool computing = (mask & kComputing) != 0;
+    if (computing) sums.computing += time;
+    bool exposed = !computing;
+    for (std::size_t d = 0; d < sums.exposed.size(); ++d) {
+      if ((mask & communicating(DimensionId(d))) == 0) continue;
+      sums.in_flight[d] += time;
+      if (computing) sums.hidden[d] += time;
+      if (exposed) sums.exposed[d] += time;
+      exposed = false;
+    }
+  }
+  for (std::size_t d = 0; d < sums.sent.size(); ++d) {
+    sums.sent[d] += static_cast<WideInteger>(inputs.record.sent[rank_class][d].count()) * static_cast<WideInteger>(size);
+  }
+}
+
+// Rounds half up; sums are not negative.
+std::int64_t divide(WideInteger sum, WideInteger by) { return static_cast<std::int64_t>((sum + by / 2) / by); }
+
+TimeBreakdown average(const BreakdownInputs& inputs, const Sums& sums, std::string of) {
+  const auto ranks = static_cast<WideInteger>(sums.ranks);
+  const WideInteger steps = ranks * inputs.counted_iterations;
+  const WideInteger all_steps = ranks * inputs.graph.iterations;
+  TimeBreakdown result{.of = std::move(of), .ranks = sums.ranks, .computing = Duration(divide(sums.computing, steps)),
+                       .dimensions = {}, .idle = {}, .total = {}};
+  Duration busy = result.computing;
+  for (std::size_t d = 0; d < sums.exposed.size(); ++d) {
+    if (sums.in_flight[d] == 0 && sums.sent[d] == 0) continue;
+    result.dimensions.push_back({.name = inputs.graph.dimensions[d].name,
+                                 .exposed = Duration(divide(sums.exposed[d], steps)),
+                                 .hidden = Duration(divide(sums.hidden[d], steps)),
+                                 .in_flight = Duration(divide(sums.in_flight[d], steps)),
+                                 .sent = Bytes(divide(sums.sent[d], all_steps))});
+    busy += result.dimensions.back().exposed;
+  }
+  // A rank's own counted time may differ from the job's step time by a little where steps are not yet alike.
+  result.idle = std::max(inputs.step_time - busy, Duration());
+  result.total = busy + result.idle;
+  return result;
+}
+
+std::size_t program_of(const BreakdownInputs& inputs, std::size_t rank_class) {
+  return inputs.graph.program_of[inputs.classes.representative[rank_class].index()].index();
+}
+
+}  // namespace
+
+double TimeBreakdown::share(Duration part) const { return total > Duration() ? ratio(part, total) : 0.0; }
+
+TimeBreakdown break_down(const BreakdownInputs& inputs) {
+  CHECK(inputs.counted_iterations > 0, "a step needs an iteration that counts");
+  Sums sums(inputs.record.dimension_count);
+  for (std::size_t c = 0; c < inputs.classes.count(); ++c) add_class(inputs, c, sums);
+  return average(inputs, sums, "all ranks");
+}
+
+TimeBreakdown break_down_slowest(const BreakdownInputs& inputs) {
+  CHECK(inputs.counted_iterations > 0, "a step needs an iteration that counts");
+  std::vector<Sums> by_program(inputs.graph.programs.size(), Sums(inputs.record.dimension_count));
+  for (std::size_t c = 0; c < inputs.classes.count(); ++c) add_class(inputs, c, by_program[program_of(inputs, c)]);
+  std::size_t slowest = 0;
+  for (std::size_t p = 1; p < by_program.size(); ++p) {
+    const Sums& best = by_program[slowest];
+    const Sums& candidate = by_program[p];
+    // Averages compared as products, which is exact; a program that no rank runs loses against any other.
+    const bool longer = candidate.computing * static_cast<WideInteger>(best.ranks) >
+                        best.computing * static_cast<WideInteger>(candidate.ranks);
+    if (longer || best.ranks == 0) slowest = p;
+  }
+  return average(inputs, by_program[slowest], inputs.graph.programs[slowest].name);
+}
+
+}  // namespace ringwright

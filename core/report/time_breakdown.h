@@ -1,0 +1,60 @@
+// Where a training step goes: computing, communication that nothing hides, waiting; per step, as averages over ranks.
+//
+// From the record's time by activity mask (which of computing and communication of each dimension is under way):
+//
+//   computing          the rank computes, whatever else is in flight
+//   exposed(d)         the rank does not compute, d is in flight, and no dimension with a lower number is. Dimensions are
+//                      numbered from the inside out (tp first), and of several waits the innermost holds the next
+//                      kernel back; so every moment is counted once.
+//   idle               neither: pipeline bubble, waiting for other ranks
+//   hidden(d)          d is in flight while the rank computes
+//   in flight(d)       d is in flight at all: exposed, hidden, or behind another exposed dimension
+//
+// computing + exposed of all dimensions + idle = the step time; idle takes up what the rank's own record leaves of it.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "core/base/units.h"
+#include "core/plan/rank_classes.h"
+#include "core/plan/task_graph.h"
+#include "core/record/run_record.h"
+
+namespace ringwright {
+
+struct DimensionTime {
+  std::string name;  // "tp"
+  Duration exposed;
+  Duration hidden;
+  Duration in_flight;
+  Bytes sent;        // by one rank in one step
+};
+
+struct TimeBreakdown {
+  std::string of;         // "all ranks", "stage 3"
+  std::size_t ranks = 0;
+  Duration computing;
+  std::vector<DimensionTime> dimensions;  // those that communicated at all
+  Duration idle;
+  Duration total;
+
+  // In [0, 1]; those of computing, exposed and idle add up to 1.
+  [[nodiscard]] double share(Duration part) const;
+};
+
+struct BreakdownInputs {
+  const RunRecord& record;
+  const TaskGraph& graph;
+  const RankClasses& classes;
+  Duration step_time;
+  int counted_iterations = 1;
+};
+
+// Over all ranks.
+[[nodiscard]] TimeBreakdown break_down(const BreakdownInputs& inputs);
+// Over the ranks of the program that computes longest, the bottleneck of a pipeline; the first of equals.
+[[nodiscard]] TimeBreakdown break_down_slowest(const BreakdownInputs& inputs);
+
+}  // namespace ringwright
