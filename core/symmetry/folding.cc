@@ -68,7 +68,7 @@ class Refinement {
     for (const Bandwidth capacity : router.capacities()) {
       link_colour_.push_back(splitmix64(std::bit_cast<std::uint64_t>(capacity.count())));
     }
-    for (const std::uint64_t share : ways.shares) share_colour_.push_back(splitmix64(share));
+    for (const std::uint64_t share : ways.shares) share_factor_.push_back(splitmix64(share) | 1U);
   }
 
   // Until neither ranks nor links split any further; returns the number of rounds.
@@ -93,8 +93,9 @@ class Refinement {
   [[nodiscard]] std::uint64_t way_colour(std::uint64_t edge) const {
     auto colour = static_cast<std::uint64_t>(ways_.latency[edge]);
     for (std::uint64_t hop = ways_.first_hop[edge]; hop < ways_.first_hop[edge + 1]; ++hop) {
-      // A sum: on a sprayed way the order of the equal branches means nothing.
-      colour += mix(link_colour_[ways_.link[hop].index()], share_colour_[ways_.share[hop]]);
+      // A sum: on a sprayed way the order of the equal branches means nothing. Colours are well mixed already, so a
+      // product with an odd factor sets shares apart.
+      colour += link_colour_[ways_.link[hop].index()] * share_factor_[ways_.share[hop]];
     }
     return colour;
   }
@@ -105,9 +106,9 @@ class Refinement {
       std::uint64_t sum = 0;
       for (std::uint64_t e = footprint_.first_edge[rank]; e < footprint_.first_edge[rank + 1]; ++e) {
         const Edge& edge = footprint_.edges[e];
-        std::uint64_t seen = mix(edge.role, rank_colour_[edge.peer.index()]);
-        if (edge.starts_flow) seen = mix(seen, way_colour(e));
-        sum += seen;
+        std::uint64_t seen = edge.role + rank_colour_[edge.peer.index()];
+        if (edge.starts_flow) seen ^= splitmix64(way_colour(e));
+        sum += splitmix64(seen);
       }
       next[rank] = mix(rank_colour_[rank], sum);
     }
@@ -130,9 +131,10 @@ class Refinement {
     sum.assign(link_colour_.size(), 0);
     for (std::size_t rank = 0; rank < rank_colour_.size(); ++rank) {
       for (std::uint64_t e = footprint_.first_edge[rank]; e < footprint_.first_edge[rank + 1]; ++e) {
-        const std::uint64_t flow = mix(footprint_.edges[e].role, rank_colour_[rank]);
+        if (!footprint_.edges[e].starts_flow) continue;
+        const std::uint64_t flow = splitmix64(footprint_.edges[e].role + rank_colour_[rank]);
         for (std::uint64_t hop = ways_.first_hop[e]; hop < ways_.first_hop[e + 1]; ++hop) {
-          sum[ways_.link[hop].index()] += mix(flow, share_colour_[ways_.share[hop]]);
+          sum[ways_.link[hop].index()] += flow * share_factor_[ways_.share[hop]];
         }
       }
     }
@@ -144,7 +146,7 @@ class Refinement {
   const Ways& ways_;
   std::vector<std::uint64_t> rank_colour_;
   std::vector<std::uint64_t> link_colour_;
-  std::vector<std::uint64_t> share_colour_;
+  std::vector<std::uint64_t> share_factor_;  // by distinct share, odd
   std::vector<std::uint64_t> link_sum_;  // scratch: by link, what crosses it
 };
 
