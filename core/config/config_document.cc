@@ -1,6 +1,5 @@
 #include "core/config/config_document.h"
 
-#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,47 +10,32 @@
 namespace ringwright {
 namespace {
 
-// A key and the maps in which readers asked for it.
-struct AskedKey {
-  std::string name;
-  std::string path;
-};
-
 std::string below(const std::string& path, std::string_view key) {
   return path.empty() ? std::string(key) : path + "." + std::string(key);
 }
 
-void collect_asked(const ConfigNode& map, const std::string& path, std::vector<AskedKey>& asked) {
-  for (const std::string& name : map.asked) asked.push_back({name, below(path, name)});
-  for (const ConfigEntry& entry : map.entries) {
-    if (entry.value.opened) collect_asked(entry.value, below(path, entry.key), asked);
-  }
-}
-
 // The slip may be in the word, or in the place where it stands.
-std::string suggestion(const ConfigNode& map, const std::string& key, std::span<const AskedKey> asked) {
+std::string suggestion(const ConfigNode& map, const std::string& key, const ConfigLog& log) {
   const std::string near = nearest_name(key, map.asked);
   if (!near.empty()) return fmt::format("; did you mean '{}'?", near);
-  for (const AskedKey& other : asked) {
-    if (other.name == key) return fmt::format("; did you mean '{}'?", other.path);
-  }
-  return {};
+  const std::string elsewhere = log.asked_path(key);
+  return elsewhere.empty() ? elsewhere : fmt::format("; did you mean '{}'?", elsewhere);
 }
 
-void check_map(ConfigNode& map, const std::string& path, std::span<const AskedKey> asked, ConfigLog& log) {
+void check_map(ConfigNode& map, const std::string& path, ConfigLog& log) {
   for (ConfigEntry& entry : map.entries) {
     const std::string entry_path = below(path, entry.key);
     if (!entry.read && !map.settled) {
-      const std::string near = suggestion(map, entry.key, asked);
+      const std::string near = suggestion(map, entry.key, log);
       const bool list_them = near.empty() && !map.asked.empty();
       log.add(at_key(entry.value, "E102", fmt::format("unknown key '{}'{}", entry_path, near),
                      list_them ? "known here: " + join(map.asked, ", ") : std::string()));
     }
     if (!entry.read) continue;
-    if (entry.value.opened) check_map(entry.value, entry_path, asked, log);
+    if (entry.value.opened) check_map(entry.value, entry_path, log);
     for (std::size_t i = 0; i < entry.value.items.size(); ++i) {
       ConfigNode& item = entry.value.items[i];
-      if (item.opened) check_map(item, fmt::format("{}[{}]", entry_path, i), asked, log);
+      if (item.opened) check_map(item, fmt::format("{}[{}]", entry_path, i), log);
     }
   }
 }
@@ -60,7 +44,7 @@ void check_map(ConfigNode& map, const std::string& path, std::span<const AskedKe
 
 ConfigDocument::ConfigDocument(LogMode mode)
     : root_(std::make_unique<ConfigNode>()), log_(std::make_unique<ConfigLog>(mode)) {
-  root_->kind = NodeKind::kMap;
+  root_->kind = ConfigKind::kMap;
   root_->opened = true;
 }
 
@@ -75,10 +59,6 @@ Result<ConfigDocument> ConfigDocument::load_text(const std::string& name, std::s
 
 ConfigDocument ConfigDocument::for_documentation() { return ConfigDocument(LogMode::kDocumenting); }
 
-void ConfigDocument::check_all_read() {
-  std::vector<AskedKey> asked;
-  collect_asked(*root_, "", asked);
-  check_map(*root_, "", asked, *log_);
-}
+void ConfigDocument::check_all_read() { check_map(*root_, "", *log_); }
 
 }  // namespace ringwright

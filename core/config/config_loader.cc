@@ -111,7 +111,8 @@ std::optional<ConfigNode> override_tree(std::string_view argument, ConfigSource&
     value->key_length = static_cast<int>(key.size());
     if (value->line == 0) std::tie(value->line, value->column) = std::pair(1, value->key_column);
     ConfigNode map = whole;
-    map.kind = NodeKind::kMap;
+    map.kind = ConfigKind::kMap;
+    map.column = value->key_column;
     map.entries.push_back({.key = std::string(key), .value = std::move(*value)});
     value = std::move(map);
     if (start == 0) return value;
@@ -167,7 +168,7 @@ std::optional<ConfigNode> ConfigLoader::read_source(ConfigSource& source, std::s
 void ConfigLoader::take_file_defaults(ConfigNode& root, ConfigSource& source) {
   const auto take = [&](std::string_view key) -> std::optional<ConfigNode> {
     ConfigEntry* entry = find_entry(root, key);
-    if (entry == nullptr || entry->value.kind != NodeKind::kScalar) return std::nullopt;
+    if (entry == nullptr || entry->value.kind != ConfigKind::kScalar) return std::nullopt;
     ConfigNode value = std::move(entry->value);
     root.entries.erase(root.entries.begin() + (entry - root.entries.data()));
     return value;
@@ -198,7 +199,7 @@ std::optional<ConfigNode> ConfigLoader::read_base(const ConfigNode& wanted, cons
     problems_.add(at_value(wanted, "E109", std::move(message), std::move(hint)));
     return std::nullopt;
   };
-  if (wanted.kind != NodeKind::kScalar) return refuse("'extends' must be the path of one file");
+  if (wanted.kind != ConfigKind::kScalar) return refuse("'extends' must be the path of one file");
   const auto below = [&](const std::string& file) {
     return (fs::path(file).parent_path() / wanted.text).lexically_normal().string();
   };
@@ -233,18 +234,18 @@ ConfigNode ConfigLoader::with_overrides(ConfigNode root) {
 
 void ConfigLoader::expand_presets(ConfigNode& node, const std::string& path) {
   for (ConfigNode& item : node.items) expand_presets(item, path + "[]");
-  if (node.kind != NodeKind::kMap) return;
+  if (node.kind != ConfigKind::kMap) return;
   for (const PresetRule& rule : options_.presets) {
-    if (rule.path == path) apply_preset(node, rule, {});
+    if (rule.path == path) static_cast<void>(apply_preset(node, rule, {}));
   }
   for (ConfigEntry& entry : node.entries) {
     expand_presets(entry.value, path.empty() ? entry.key : path + "." + entry.key);
   }
 }
 
-void ConfigLoader::apply_preset(ConfigNode& node, const PresetRule& rule, Chain chain) {
+bool ConfigLoader::apply_preset(ConfigNode& node, const PresetRule& rule, Chain chain) {
   ConfigEntry* entry = find_entry(node, "preset");
-  if (entry == nullptr) return;
+  if (entry == nullptr) return true;
   entry->read = true;
   const ConfigNode wanted = entry->value;
   const bool circular = std::find(chain.begin(), chain.end(), wanted.text) != chain.end();
@@ -253,13 +254,13 @@ void ConfigLoader::apply_preset(ConfigNode& node, const PresetRule& rule, Chain 
                                                        circle(chain, wanted.text))));
   }
   auto base = circular ? std::nullopt : read_preset(wanted, rule);
-  if (!base) {
-    settle(node);
-    return;
-  }
   chain.push_back(wanted.text);
-  apply_preset(*base, rule, chain);
+  if (!base || !apply_preset(*base, rule, chain)) {
+    settle(node);
+    return false;
+  }
   node = merged(std::move(*base), std::move(node));
+  return true;
 }
 
 std::optional<ConfigNode> ConfigLoader::read_preset(const ConfigNode& wanted, const PresetRule& rule) {
@@ -267,7 +268,7 @@ std::optional<ConfigNode> ConfigLoader::read_preset(const ConfigNode& wanted, co
     problems_.add(at_value(wanted, "E109", fmt::format("'{}.preset' {}", rule.path, message), std::move(hint)));
     return std::nullopt;
   };
-  if (wanted.kind != NodeKind::kScalar || !is_preset_name(wanted.text)) {
+  if (wanted.kind != ConfigKind::kScalar || !is_preset_name(wanted.text)) {
     return refuse(fmt::format("must be the name of a preset, not '{}'", summary(wanted)),
                   "to build on a file of your own, use 'extends'");
   }

@@ -32,7 +32,8 @@ class ConfigLoader {
                                                     const Chain& chain);
   [[nodiscard]] ConfigNode with_overrides(ConfigNode root);
   void expand_presets(ConfigNode& node, const std::string& path);
-  void apply_preset(ConfigNode& node, const PresetRule& rule, Chain chain);
+  // Whether the preset that the node names, if any, could be merged under it.
+  bool apply_preset(ConfigNode& node, const PresetRule& rule, Chain chain);
   [[nodiscard]] std::optional<ConfigNode> read_preset(const ConfigNode& wanted, const PresetRule& rule);
   void take_file_defaults(ConfigNode& root, ConfigSource& source);
 

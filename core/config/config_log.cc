@@ -51,9 +51,16 @@ void ConfigLog::mark_open(std::string_view path) {
   }
 }
 
+void ConfigLog::note_asked(std::string_view name, const std::string& path) { asked_.emplace(name, path); }
+
+std::string ConfigLog::asked_path(std::string_view name) const {
+  const auto found = asked_.find(name);
+  return found == asked_.end() ? std::string() : found->second;
+}
+
 ConfigNode* ConfigLog::absent_map(const ConfigNode& parent) {
   ConfigNode node;
-  node.kind = NodeKind::kMap;
+  node.kind = ConfigKind::kMap;
   node.source = parent.source;
   node.line = parent.line;
   node.column = parent.column;

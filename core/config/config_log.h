@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <deque>
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -52,6 +54,8 @@ class ConfigLog {
   void add(IgnoredKey ignored);
   void add(KeyDoc doc);
   void mark_open(std::string_view path);
+  // A reader asked for this key, wherever it stands; `name` is the path's last word.
+  void note_asked(std::string_view name, const std::string& path);
 
   [[nodiscard]] bool documenting() const { return mode_ == LogMode::kDocumenting; }
   [[nodiscard]] const Diagnostics& diagnostics() const { return diagnostics_; }
@@ -59,6 +63,9 @@ class ConfigLog {
   [[nodiscard]] const std::vector<Assumption>& assumptions() const { return assumptions_; }
   [[nodiscard]] const std::vector<IgnoredKey>& ignored() const { return ignored_; }
   [[nodiscard]] const std::vector<KeyDoc>& docs() const { return docs_; }
+
+  // The path at which readers asked for a key of this name; empty when none did.
+  [[nodiscard]] std::string asked_path(std::string_view name) const;
 
   // Stands in for a map that was not given: nothing in it, and errors about it point at `parent`.
   [[nodiscard]] ConfigNode* absent_map(const ConfigNode& parent);
@@ -70,6 +77,7 @@ class ConfigLog {
   std::vector<Assumption> assumptions_;
   std::vector<IgnoredKey> ignored_;
   std::vector<KeyDoc> docs_;
+  std::map<std::string, std::string, std::less<>> asked_;  // name -> the first path
   std::unordered_set<std::string> seen_problems_;
   std::unordered_set<std::string> seen_values_;
   std::deque<ConfigNode> absent_;  // a deque, since ConfigMaps point into it

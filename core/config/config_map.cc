@@ -131,12 +131,12 @@ std::vector<T> read_list(Reading reading, const Key<T>& key, const Grammar<T>& e
   check_provenance(reading, *value);
   // Errors of entries are settled one by one, so they are read through a copy of the node's address only.
   ConfigNode& list = has_provenance(*value) ? find_entry(*value, "value")->value : *value;
-  if (list.kind != NodeKind::kList) {
-    const bool none = list.kind == NodeKind::kNull;
+  if (list.kind != ConfigKind::kList) {
+    const bool none = list.kind == ConfigKind::kNull;
     report(reading, *value, list,
            none ? ScalarError{.code = "E113", .says = "has no value", .hint = "an empty list is []"}
                 : ScalarError{.code = "E105", .says = wrong_kind(describe(type), list),
-                              .hint = list.kind == NodeKind::kScalar ? fmt::format("write [{}]", summary(list)) : ""});
+                              .hint = list.kind == ConfigKind::kScalar ? fmt::format("write [{}]", summary(list)) : ""});
     return {};
   }
   std::vector<T> entries;
@@ -237,7 +237,7 @@ std::optional<std::int64_t> ConfigMap::integer_or(const Key<std::int64_t>& key, 
     return key.fallback;
   }
   const ConfigNode& bare = bare_value(*value);
-  if (bare.kind == NodeKind::kScalar && bare.text == automatic) {
+  if (bare.kind == ConfigKind::kScalar && bare.text == automatic) {
     check_provenance(reading, *value);
     log_value(reading, *value, word);
     return std::nullopt;

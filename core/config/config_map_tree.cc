@@ -30,12 +30,12 @@ ConfigMap ConfigMap::map(std::string_view name, std::string_view doc) {
   }
   ConfigNode* value = take(reading, name);
   if (value == nullptr) return {log_->absent_map(*node_), reading.path, log_};
-  if (value->kind == NodeKind::kMap) {
+  if (value->kind == ConfigKind::kMap) {
     value->opened = true;
     return {value, reading.path, log_};
   }
   report(reading, *value, *value,
-         value->kind == NodeKind::kNull
+         value->kind == ConfigKind::kNull
              ? ScalarError{.code = "E113", .says = "has no value", .hint = "indent its keys below it, or remove the key"}
              : ScalarError{.code = "E105", .says = wrong_kind(describe(KeyType::kMap), *value)});
   return {log_->absent_map(*value), reading.path, log_};
@@ -49,8 +49,8 @@ std::vector<ConfigMap> ConfigMap::maps(std::string_view name, std::string_view d
   }
   ConfigNode* value = take(reading, name);
   if (value == nullptr) return {};
-  if (value->kind != NodeKind::kList) {
-    const bool none = value->kind == NodeKind::kNull;
+  if (value->kind != ConfigKind::kList) {
+    const bool none = value->kind == ConfigKind::kNull;
     report(reading, *value, *value,
            none ? ScalarError{.code = "E113", .says = "has no value", .hint = "an empty list is []"}
                 : ScalarError{.code = "E105", .says = wrong_kind(describe(KeyType::kMaps), *value)});
@@ -60,7 +60,7 @@ std::vector<ConfigMap> ConfigMap::maps(std::string_view name, std::string_view d
   for (std::size_t i = 0; i < value->items.size(); ++i) {
     ConfigNode& item = value->items[i];
     Reading inner{*node_, *log_, fmt::format("{}[{}]", reading.path, i)};
-    if (item.kind != NodeKind::kMap) {
+    if (item.kind != ConfigKind::kMap) {
       report(inner, item, item, {.code = "E105", .says = wrong_kind(describe(KeyType::kMap), item)});
       continue;
     }

@@ -5,7 +5,7 @@
 namespace ringwright {
 
 ConfigNode merged(ConfigNode base, ConfigNode over) {
-  const bool both_maps = base.kind == NodeKind::kMap && over.kind == NodeKind::kMap;
+  const bool both_maps = base.kind == ConfigKind::kMap && over.kind == ConfigKind::kMap;
   if (!both_maps || has_provenance(base) || has_provenance(over)) return over;
   for (ConfigEntry& entry : over.entries) {
     if (ConfigEntry* below = find_entry(base, entry.key)) {

@@ -22,9 +22,9 @@ bool is_provenance_key(std::string_view key) { return key == "value" || key == "
 void append_summary(const ConfigNode& node, std::string& text) {
   if (text.size() > kSummaryLength) return;
   switch (node.kind) {
-    case NodeKind::kNull: text += "null"; return;
-    case NodeKind::kScalar: text += node.text; return;
-    case NodeKind::kList: {
+    case ConfigKind::kNull: text += "null"; return;
+    case ConfigKind::kScalar: text += node.text; return;
+    case ConfigKind::kList: {
       text += "[";
       for (const ConfigNode& item : node.items) {
         if (&item != &node.items.front()) text += ", ";
@@ -34,7 +34,7 @@ void append_summary(const ConfigNode& node, std::string& text) {
       text += "]";
       return;
     }
-    case NodeKind::kMap: {
+    case ConfigKind::kMap: {
       text += "{";
       for (const ConfigEntry& entry : node.entries) {
         if (&entry != &node.entries.front()) text += ", ";
@@ -78,7 +78,7 @@ const ConfigEntry* find_entry(const ConfigNode& map, std::string_view key) {
 }
 
 bool has_provenance(const ConfigNode& node) {
-  return node.kind == NodeKind::kMap && find_entry(node, "value") != nullptr &&
+  return node.kind == ConfigKind::kMap && find_entry(node, "value") != nullptr &&
          std::all_of(node.entries.begin(), node.entries.end(), [](const auto& e) { return is_provenance_key(e.key); });
 }
 

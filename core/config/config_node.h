@@ -23,12 +23,12 @@ struct ConfigSource {
   std::string provenance;                 // the same for `source:`
 };
 
-enum class NodeKind { kNull, kScalar, kList, kMap };
+enum class ConfigKind { kNull, kScalar, kList, kMap };
 
 struct ConfigEntry;
 
 struct ConfigNode {
-  NodeKind kind = NodeKind::kNull;
+  ConfigKind kind = ConfigKind::kNull;
   std::string text;      // of a scalar, unescaped
   bool quoted = false;   // a quoted scalar is text, never a number
   std::vector<ConfigNode> items;     // of a list

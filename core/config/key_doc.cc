@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "core/base/text.h"
-#include "core/config/scalar.h"
 
 namespace ringwright {
 namespace {
@@ -49,19 +48,19 @@ std::string last_word(std::string_view path) {
 
 }  // namespace
 
-std::string describe(KeyType type) {
+std::string_view describe(KeyType type) {
   switch (type) {
     case KeyType::kInteger: return "an integer";
     case KeyType::kNumber: return "a number";
     case KeyType::kBoolean: return "true or false";
     case KeyType::kText: return "a text";
     case KeyType::kChoice: return "a word";
-    case KeyType::kDuration: return fmt::format("a time with a unit ({})", unit_list(QuantityKind::kDuration));
-    case KeyType::kBytes: return fmt::format("a size with a unit ({})", unit_list(QuantityKind::kBytes));
-    case KeyType::kBandwidth: return fmt::format("a bandwidth with a unit ({})", unit_list(QuantityKind::kBandwidth));
-    case KeyType::kFlopRate: return fmt::format("a compute rate with a unit ({})", unit_list(QuantityKind::kFlopRate));
-    case KeyType::kRatio: return "a ratio (2:1 or 2.0)";
-    case KeyType::kPercent: return "a share (10% or 0.1)";
+    case KeyType::kDuration: return "a time with a unit, like 1.2us";
+    case KeyType::kBytes: return "a size with a unit, like 40MiB";
+    case KeyType::kBandwidth: return "a bandwidth with a unit, like 400Gbps";
+    case KeyType::kFlopRate: return "a compute rate with a unit, like 989TFLOPS";
+    case KeyType::kRatio: return "a ratio, like 2:1 or 2.0";
+    case KeyType::kPercent: return "a share, like 10% or 0.1";
     case KeyType::kIntegerOrWord: return "an integer";
     case KeyType::kIntegers: return "a list of integers";
     case KeyType::kTexts: return "a list of texts";

@@ -33,8 +33,8 @@ struct KeyDoc {
   friend bool operator==(const KeyDoc&, const KeyDoc&) = default;
 };
 
-// "a bandwidth with a unit (Mbps, Gbps, ...)".
-[[nodiscard]] std::string describe(KeyType type);
+// "a bandwidth with a unit, like 400Gbps".
+[[nodiscard]] std::string_view describe(KeyType type);
 
 // The page of `explain parallel.tp`, or empty when no key has this path.
 [[nodiscard]] std::string explain_key(std::span<const KeyDoc> docs, std::string_view path);

@@ -39,6 +39,7 @@ bool may_be_quoted(KeyType type) {
 ConfigNode* take(Reading& reading, std::string_view name) {
   auto& asked = reading.map.asked;
   if (std::find(asked.begin(), asked.end(), name) == asked.end()) asked.emplace_back(name);
+  reading.log.note_asked(name, reading.path);
   ConfigEntry* entry = find_entry(reading.map, name);
   if (entry == nullptr) return nullptr;
   entry->read = true;
@@ -60,7 +61,7 @@ void report_missing(Reading& reading, std::string_view name, std::string_view do
 }
 
 std::string wrong_kind(std::string_view wanted, const ConfigNode& node) {
-  const std::string_view kind = node.kind == NodeKind::kMap ? "map " : node.kind == NodeKind::kList ? "list " : "";
+  const std::string_view kind = node.kind == ConfigKind::kMap ? "map " : node.kind == ConfigKind::kList ? "list " : "";
   const std::string quote = kind.empty() ? (node.quoted ? "\"" : "'") : "";
   return fmt::format("must be {}, not {}{}{}{}{}", wanted, kind.empty() ? "" : "the ", kind, quote, summary(node), quote);
 }
@@ -79,11 +80,11 @@ void check_provenance(Reading& reading, const ConfigNode& value) {
 const std::string* scalar_text(Reading& reading, ConfigNode& value, KeyType type) {
   check_provenance(reading, value);
   const ConfigNode& bare = bare_value(value);
-  if (bare.kind == NodeKind::kNull) {
+  if (bare.kind == ConfigKind::kNull) {
     report(reading, value, bare, {.code = "E113", .says = "has no value", .hint = "give one, or remove the key"});
     return nullptr;
   }
-  if (bare.kind != NodeKind::kScalar) {
+  if (bare.kind != ConfigKind::kScalar) {
     report(reading, value, bare, {.code = "E105", .says = wrong_kind(describe(type), bare)});
     return nullptr;
   }

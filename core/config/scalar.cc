@@ -71,13 +71,16 @@ std::optional<double> to_double(std::string_view digits) {
   return value;
 }
 
-ScalarError leading_zero(std::string_view text, std::string_view digits) {
+ScalarError leading_zero(std::string_view text, const NumberText& number) {
+  const std::string_view digits = number.digits;
+  const std::string_view rest = number.rest;
   const bool negative = digits.front() == '-';
   std::string_view plain = digits.substr(negative ? 1 : 0);
   while (plain.size() > 1 && plain[0] == '0' && is_digit(plain[1])) plain.remove_prefix(1);
   return {.code = "E111",
           .says = fmt::format("has a leading zero: {}", text),
-          .hint = fmt::format("write {}{}; YAML readers disagree whether {} is octal", negative ? "-" : "", plain, text)};
+          .hint = fmt::format("write {}{}{}; YAML readers disagree whether {} is octal", negative ? "-" : "", plain, rest,
+                              text)};
 }
 
 // For numbers that are written in a way that other tools accept.
@@ -159,6 +162,11 @@ std::string guess_unit(QuantityKind kind, double number) {
 }
 
 std::string nearest_unit(QuantityKind kind, std::string_view unit) {
+  // "GBps" means bytes: the nearest spelling, Gbps, would be eight times less.
+  const bool bytes_per_second = unit.size() > 3 && unit.substr(unit.size() - 3) == "Bps";
+  if (kind == QuantityKind::kBandwidth && bytes_per_second) {
+    return nearest_unit(kind, std::string(unit.substr(0, unit.size() - 3)) + "B/s");
+  }
   const auto lower = [](std::string_view text) {
     std::string result(text);
     std::transform(result.begin(), result.end(), result.begin(), [](char c) {
@@ -180,7 +188,7 @@ Scalar<T> read_quantity(std::string_view text, QuantityKind kind, std::optional<
   if (!number) {
     return tl::unexpected(wrong_type(fmt::format("{} ({})", noun_of(kind), unit_list(kind)), text, number_hint(text)));
   }
-  if (has_leading_zero(number->digits)) return tl::unexpected(leading_zero(text, number->digits));
+  if (has_leading_zero(number->digits)) return tl::unexpected(leading_zero(text, *number));
   const auto value = to_double(number->digits);
   if (number->rest.empty()) {
     return tl::unexpected(ScalarError{.code = "E110",
@@ -219,7 +227,7 @@ Scalar<std::int64_t> read_integer(std::string_view text) {
   const auto number = split_number(text);
   const double factor = number ? factor_of(number->rest) : 0.0;
   if (factor < 1.0) return tl::unexpected(wrong_type("an integer", text, number_hint(text)));
-  if (has_leading_zero(number->digits)) return tl::unexpected(leading_zero(text, number->digits));
+  if (has_leading_zero(number->digits)) return tl::unexpected(leading_zero(text, *number));
   const ScalarError too_large{.code = "E106", .says = fmt::format("= {} does not fit in 64 bits", text)};
   const std::string& digits = number->digits;
   const bool plain = number->rest.empty() && digits.find_first_of(".e") == std::string::npos;
@@ -245,10 +253,10 @@ Scalar<double> read_number(std::string_view text) {
   const auto number = split_number(text);
   const double factor = number ? factor_of(number->rest) : 0.0;
   if (factor < 1.0) return tl::unexpected(wrong_type("a number", text, number_hint(text)));
-  if (has_leading_zero(number->digits)) return tl::unexpected(leading_zero(text, number->digits));
+  if (has_leading_zero(number->digits)) return tl::unexpected(leading_zero(text, *number));
   const auto value = to_double(number->digits);
   if (!value || !std::isfinite(*value * factor)) {
-    return tl::unexpected(ScalarError{.code = "E106", .says = fmt::format("= {} does not fit a double", text)});
+    return tl::unexpected(ScalarError{.code = "E106", .says = fmt::format("= {} does not fit a 64-bit number", text)});
   }
   return *value * factor;
 }
@@ -278,9 +286,11 @@ Scalar<double> read_ratio(std::string_view text) {
 }
 
 Scalar<double> read_percent(std::string_view text) {
-  const bool percent = !text.empty() && text.back() == '%';
-  if (percent) text.remove_suffix(1);
-  const auto value = read_number(percent && !text.empty() && text.back() == ' ' ? text.substr(0, text.size() - 1) : text);
+  std::string_view number = text;
+  const bool percent = !number.empty() && number.back() == '%';
+  if (percent) number.remove_suffix(1);
+  if (percent && !number.empty() && number.back() == ' ') number.remove_suffix(1);
+  const auto value = read_number(number);
   if (!value && value.error().code != "E105") return value;
   if (!value) return tl::unexpected(wrong_type("a share", text, "write 10% or 0.1"));
   return percent ? *value / 100.0 : *value;

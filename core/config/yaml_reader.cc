@@ -37,9 +37,10 @@ constexpr std::array kRewordings = {
               "check the indentation, and quote text that holds ': '"},
     Rewording{"end of map not found", "this does not fit the map around it", "check the indentation"},
     Rewording{"end of sequence not found", "this does not fit the list around it", "check the indentation"},
-    Rewording{"end of map flow not found", "'{' is never closed", "add the '}'"},
-    Rewording{"end of sequence flow not found", "'[' is never closed", "add the ']'"},
-    Rewording{"illegal flow end", "a bracket is closed that was never opened", ""},
+    Rewording{"end of map flow not found", "',' or '}' is missing before this", ""},
+    Rewording{"end of sequence flow not found", "',' or ']' is missing before this", ""},
+    Rewording{"invalid unicode", "an escape that names no character", ""},
+    Rewording{"illegal flow end", "no bracket of this kind is open here", ""},
     Rewording{"illegal block entry", "a '-' where no list can be", "check the indentation"},
     Rewording{"illegal map key", "a '?' where no key can be", ""},
     Rewording{"unknown token", "text cannot begin with this character", "quote the text"},
@@ -68,14 +69,33 @@ class TreeBuilder final : public YAML::EventHandler {
       : source_(source), offset_(offset), problems_(problems), json_(ends_with(source.name, ".json")) {}
 
   std::optional<ConfigNode> take_root() { return std::move(root_); }
-  // Of the innermost bracket or indentation that is still open.
-  [[nodiscard]] const ConfigNode* innermost() const { return open_.empty() ? nullptr : &open_.back().node; }
+  // The innermost '[' or '{' that is open, when nothing but blanks follows the place: it is never closed.
+  [[nodiscard]] const ConfigNode* never_closed(int line, int column) const {
+    const auto at = static_cast<std::size_t>(line) - 1;
+    const bool is_end = at >= source_.lines.size() ||
+                        (at + 1 == source_.lines.size() && static_cast<std::size_t>(column) > source_.lines[at].size());
+    if (!is_end) return nullptr;
+    for (auto frame = open_.rbegin(); frame != open_.rend(); ++frame) {
+      const char c = first_character(frame->node);
+      if (c == '[' || c == '{') return &frame->node;
+    }
+    return nullptr;
+  }
+
+  [[nodiscard]] char first_character(const ConfigNode& node) const {
+    const auto line = static_cast<std::size_t>(node.line) - 1;
+    if (line >= source_.lines.size()) return ' ';
+    const std::size_t byte = byte_of(source_.lines[line], static_cast<std::size_t>(node.column) - 1);
+    return byte < source_.lines[line].size() ? source_.lines[line][byte] : ' ';
+  }
 
   void OnDocumentStart(const YAML::Mark& mark) override {
     if (root_) refuse(at(mark), "a second document begins here", "a file holds one document; make it two files");
   }
   void OnDocumentEnd() override {}
-  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { attach(start(NodeKind::kNull, mark), anchor); }
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    attach(start(ConfigKind::kNull, mark), anchor);
+  }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto found = anchors_.find(anchor);
     if (found == anchors_.end()) refuse(at(mark), "an alias cannot stand inside the value that it names", "");
@@ -85,7 +105,7 @@ class TreeBuilder final : public YAML::EventHandler {
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
     refuse_tag(mark, tag);
-    ConfigNode node = start(NodeKind::kScalar, mark);
+    ConfigNode node = start(ConfigKind::kScalar, mark);
     node.text = value;
     node.quoted = tag == "!";
     node.length = written_length(node);
@@ -95,13 +115,13 @@ class TreeBuilder final : public YAML::EventHandler {
   void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                        YAML::EmitterStyle::value /*style*/) override {
     refuse_tag(mark, tag);
-    open(start(NodeKind::kList, mark), anchor);
+    open(start(ConfigKind::kList, mark), anchor);
   }
   void OnSequenceEnd() override { close(); }
   void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                   YAML::EmitterStyle::value /*style*/) override {
     refuse_tag(mark, tag);
-    open(start(NodeKind::kMap, mark), anchor);
+    open(start(ConfigKind::kMap, mark), anchor);
   }
   void OnMapEnd() override { close(); }
 
@@ -125,7 +145,7 @@ class TreeBuilder final : public YAML::EventHandler {
     return node;
   }
 
-  ConfigNode start(NodeKind kind, const YAML::Mark& mark) {
+  ConfigNode start(ConfigKind kind, const YAML::Mark& mark) {
     ConfigNode node = at(mark);
     node.kind = kind;
     count(node, 1);
@@ -191,7 +211,6 @@ class TreeBuilder final : public YAML::EventHandler {
 
   void open(ConfigNode node, YAML::anchor_t anchor) {
     if (open_.size() >= kMaxConfigDepth) refuse(node, fmt::format("nested deeper than {}", kMaxConfigDepth), "");
-    if (expects_key()) refuse(node, "a key must be a word", "");
     open_.push_back({.node = std::move(node), .anchor = anchor});
   }
 
@@ -201,10 +220,6 @@ class TreeBuilder final : public YAML::EventHandler {
     attach(std::move(frame.node), frame.anchor);
   }
 
-  [[nodiscard]] bool expects_key() const {
-    return !open_.empty() && open_.back().node.kind == NodeKind::kMap && !open_.back().key;
-  }
-
   void attach(ConfigNode node, YAML::anchor_t anchor) {
     if (anchor != 0) anchors_.insert_or_assign(anchor, node);
     if (open_.empty()) {
@@ -212,12 +227,13 @@ class TreeBuilder final : public YAML::EventHandler {
       return;
     }
     Frame& frame = open_.back();
-    if (frame.node.kind == NodeKind::kList) {
+    if (frame.node.kind == ConfigKind::kList) {
       frame.node.items.push_back(std::move(node));
       return;
     }
     if (!frame.key) {
-      if (node.kind != NodeKind::kScalar || node.text.empty()) refuse(node, "a key must be a word", "");
+      // yaml-cpp takes a bracket that is never closed for a key, so this is judged at its end, not at its beginning.
+      if (node.kind != ConfigKind::kScalar || node.text.empty()) refuse(node, "a key must be a word", "");
       frame.key = std::move(node);
       return;
     }
@@ -226,8 +242,8 @@ class TreeBuilder final : public YAML::EventHandler {
     node.key_column = key.column;
     node.key_length = key.length;
     // yaml-cpp puts a value that is not there at the token behind it.
-    if (node.kind == NodeKind::kNull) std::tie(node.line, node.column) = std::pair(key.line, key.column);
-    if (node.kind == NodeKind::kNull) node.length = key.length;
+    if (node.kind == ConfigKind::kNull) std::tie(node.line, node.column) = std::pair(key.line, key.column);
+    if (node.kind == ConfigKind::kNull) node.length = key.length;
     add_entry(frame, key, std::move(node));
   }
 
@@ -244,7 +260,7 @@ class TreeBuilder final : public YAML::EventHandler {
       return;
     }
     if (frame.lines.size() > kMaxKeysPerMap) refuse(key, fmt::format("more than {} keys", kMaxKeysPerMap), "");
-    if (json_ && value.kind == NodeKind::kNull) return;
+    if (json_ && value.kind == ConfigKind::kNull) return;
     frame.node.entries.push_back({.key = key.text, .value = std::move(value)});
   }
 
@@ -252,7 +268,7 @@ class TreeBuilder final : public YAML::EventHandler {
     std::string path;
     for (const Frame& frame : open_) {
       if (frame.key) path += frame.key->text + ".";
-      if (frame.node.kind == NodeKind::kList && !path.empty()) {
+      if (frame.node.kind == ConfigKind::kList && !path.empty()) {
         path.pop_back();
         path += fmt::format("[{}].", frame.node.items.size());
       }
@@ -288,18 +304,20 @@ std::optional<int> tab_in_indentation(const ConfigSource& source, int line) {
 }
 
 Diagnostic translate(const YAML::Exception& error, const ConfigSource& source, std::size_t offset,
-                     const ConfigNode* innermost) {
+                     const TreeBuilder& builder) {
   const int line = error.mark.line + 1;
   const int shift = error.mark.line == 0 ? static_cast<int>(offset) : 0;
   const int column = std::max(error.mark.column, 0) + shift + 1;
   if (const auto tab = tab_in_indentation(source, line)) {
     return syntax_error(source, line, *tab, "a tab in the indentation", "indent with blanks");
   }
+  if (const ConfigNode* bracket = builder.never_closed(line, column)) {
+    return syntax_error(source, bracket->line, bracket->column,
+                        fmt::format("'{}' is never closed", builder.first_character(*bracket)), "");
+  }
   for (const Rewording& wording : kRewordings) {
     if (error.msg.compare(0, wording.theirs.size(), wording.theirs) != 0) continue;
-    const bool unclosed = wording.ours.find("never closed") != std::string_view::npos && innermost != nullptr;
-    return syntax_error(source, unclosed ? innermost->line : line, unclosed ? innermost->column : column,
-                        std::string(wording.ours), std::string(wording.hint));
+    return syntax_error(source, line, column, std::string(wording.ours), std::string(wording.hint));
   }
   return syntax_error(source, line, column, error.msg, "");
 }
@@ -307,7 +325,8 @@ Diagnostic translate(const YAML::Exception& error, const ConfigSource& source, s
 std::optional<ConfigNode> parse(std::string_view text, std::size_t offset, const ConfigSource& source,
                                 Diagnostics& problems) {
   const bool json = ends_with(source.name, ".json");
-  std::istringstream stream(json ? join_surrogates(text) : std::string(text));
+  // Without a line end yaml-cpp loses the place of what is missing at the end.
+  std::istringstream stream((json ? join_surrogates(text) : std::string(text)) + "\n");
   TreeBuilder builder(source, offset, problems);
   try {
     YAML::Parser parser(stream);
@@ -317,7 +336,7 @@ std::optional<ConfigNode> parse(std::string_view text, std::size_t offset, const
     problems.add(syntax_error(source, refusal.line, refusal.column, refusal.message, refusal.hint));
     return std::nullopt;
   } catch (const YAML::Exception& error) {
-    problems.add(translate(error, source, offset, builder.innermost()));
+    problems.add(translate(error, source, offset, builder));
     return std::nullopt;
   } catch (const std::exception& error) {
     problems.add(syntax_error(source, 0, 0, fmt::format("cannot be read: {}", error.what()), ""));
@@ -353,11 +372,11 @@ std::optional<ConfigNode> read_yaml(std::string_view text, ConfigSource& source,
   const std::size_t errors = problems.error_count();
   auto root = parse(text, 0, source, problems);
   if (!root && problems.error_count() > errors) return std::nullopt;
-  if (!root || root->kind == NodeKind::kNull) {
+  if (!root || root->kind == ConfigKind::kNull) {
     problems.add(syntax_error(source, 0, 0, "nothing in it", "a configuration has at least one 'key: value'"));
     return std::nullopt;
   }
-  if (root->kind != NodeKind::kMap) {
+  if (root->kind != ConfigKind::kMap) {
     problems.add(at_value(*root, "E105", "a configuration must be a map of keys", "write 'key: value'"));
     return std::nullopt;
   }
