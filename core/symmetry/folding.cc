@@ -55,11 +55,26 @@ Ways find_ways(const Footprint& footprint, const Router& router) {
   return ways;
 }
 
-std::size_t count_distinct(std::vector<std::uint64_t> colours) {
-  std::ranges::sort(colours);
-  const auto tail = std::ranges::unique(colours);
-  return static_cast<std::size_t>(tail.begin() - colours.begin());
-}
+// Counts distinct colours with an open-addressing table: colours are random numbers already, so their low bits serve.
+class DistinctCounter {
+ public:
+  std::size_t count(const std::vector<std::uint64_t>& colours) {
+    const std::size_t slots = std::bit_ceil(2 * colours.size() + 1);
+    table_.assign(slots, 0);
+    std::size_t distinct = 0;
+    for (const std::uint64_t colour : colours) {
+      const std::uint64_t key = colour | 1U;  // 0 marks an empty slot; one bit less is no loss
+      std::size_t at = (key >> 1U) & (slots - 1);
+      while (table_[at] != 0 && table_[at] != key) at = (at + 1) & (slots - 1);
+      if (table_[at] == 0) ++distinct;
+      table_[at] = key;
+    }
+    return distinct;
+  }
+
+ private:
+  std::vector<std::uint64_t> table_;
+};
 
 class Refinement {
  public:
@@ -73,13 +88,14 @@ class Refinement {
 
   // Until neither ranks nor links split any further; returns the number of rounds.
   int run() {
+    DistinctCounter counter;
     std::size_t ranks = 0;
     std::size_t links = 0;
     for (int round = 1;; ++round) {
       refine_ranks();
       refine_links();
-      const std::size_t ranks_now = count_distinct(rank_colour_);
-      const std::size_t links_now = count_distinct(link_colour_);
+      const std::size_t ranks_now = counter.count(rank_colour_);
+      const std::size_t links_now = counter.count(link_colour_);
       if (ranks_now == ranks && links_now == links) return round;
       ranks = ranks_now;
       links = links_now;

@@ -11,6 +11,10 @@
 namespace ringwright {
 namespace {
 
+using CollectiveContent = std::pair<CollectiveKind, Bytes>;
+// (dimension, is a send, peer, bytes, channel)
+using MessageContent = std::tuple<DimensionId, bool, int, Bytes, std::uint8_t>;
+
 // An edge before it is known which ranks are meant: members are named by index in the group.
 struct MemberEdge {
   int peer = 0;
@@ -68,14 +72,13 @@ bool collect_member(const CollectiveAlgorithm& algorithm, const CollectiveCall& 
 }
 
 // All collectives that a program calls in one dimension, for a group of the given layout.
-MemberPattern make_pattern(const TaskGraph& graph, const CollectiveChooser& chooser, DimensionId dimension,
-                           const GroupLayout& layout, const std::set<std::uint32_t>& specs) {
+MemberPattern make_pattern(const CollectiveChooser& chooser, DimensionId dimension, const GroupLayout& layout,
+                           const std::set<CollectiveContent>& contents) {
   const int size = layout.size();
   std::vector<CollectiveCall> calls;
   bool symmetric = true;
-  for (const std::uint32_t spec : specs) {
-    const CollectiveSpec& entry = graph.collectives[spec];
-    calls.push_back({.kind = entry.kind, .bytes = entry.bytes, .layout = &layout, .dimension = dimension});
+  for (const auto& [kind, bytes] : contents) {
+    calls.push_back({.kind = kind, .bytes = bytes, .layout = &layout, .dimension = dimension});
     symmetric = symmetric && chooser.choose(calls.back()).rotation_symmetric(calls.back());
   }
   MemberPattern pattern;
@@ -101,10 +104,10 @@ MemberPattern make_pattern(const TaskGraph& graph, const CollectiveChooser& choo
   return pattern;
 }
 
-// What a program does with others, dimension by dimension.
+// What a program does with others. By content: a table may hold equal entries twice.
 struct ProgramTraffic {
-  std::map<DimensionId, std::set<std::uint32_t>> collectives;  // specs
-  std::set<std::tuple<DimensionId, bool, std::uint32_t>> messages;  // (dimension, is a send, spec)
+  std::map<DimensionId, std::set<CollectiveContent>> collectives;
+  std::set<MessageContent> messages;
 };
 
 std::vector<ProgramTraffic> gather_traffic(const TaskGraph& graph) {
@@ -112,9 +115,14 @@ std::vector<ProgramTraffic> gather_traffic(const TaskGraph& graph) {
   for (const Program& program : graph.programs) {
     ProgramTraffic traffic;
     for (const Task& task : program.tasks) {
-      if (task.kind == TaskKind::kCollective) traffic.collectives[task.dimension].insert(task.detail);
-      const bool is_send = task.kind == TaskKind::kSend;
-      if (is_send || task.kind == TaskKind::kReceive) traffic.messages.insert({task.dimension, is_send, task.detail});
+      if (task.kind == TaskKind::kCompute) continue;
+      if (task.kind == TaskKind::kCollective) {
+        const CollectiveSpec& spec = graph.collectives[task.detail];
+        traffic.collectives[task.dimension].insert({spec.kind, spec.bytes});
+        continue;
+      }
+      const MessageSpec& spec = graph.messages[task.detail];
+      traffic.messages.insert({task.dimension, task.kind == TaskKind::kSend, spec.peer, spec.bytes, spec.channel});
     }
     result.push_back(std::move(traffic));
   }
@@ -144,23 +152,24 @@ class FootprintBuilder {
       colour = mix(colour, std::bit_cast<std::uint64_t>(graph_.compute_slowdown[rank.index()]));
     }
     const ProgramTraffic& traffic = traffic_[program.index()];
-    for (const auto& [dimension, specs] : traffic.collectives) add_collectives(rank, program, dimension, specs);
-    for (const auto& [dimension, is_send, spec] : traffic.messages) {
+    for (const auto& [dimension, contents] : traffic.collectives) add_collectives(rank, program, dimension, contents);
+    for (const MessageContent& message : traffic.messages) {
       // A message's receiver knows it by the sender's name for the receiver: its place in the group.
-      colour = mix(colour, graph_.dimensions[dimension.index()].index_in_group[rank.index()]);
-      add_message(rank, dimension, is_send, spec);
+      const Dimension& dimension = graph_.dimensions[std::get<DimensionId>(message).index()];
+      colour = mix(colour, dimension.index_in_group[rank.index()]);
+      add_message(rank, message);
     }
     footprint_.colour.push_back(colour);
   }
 
-  void add_collectives(RankId rank, ProgramId program, DimensionId dimension, const std::set<std::uint32_t>& specs) {
+  void add_collectives(RankId rank, ProgramId program, DimensionId dimension, const std::set<CollectiveContent>& contents) {
     const Dimension& d = graph_.dimensions[dimension.index()];
     const std::uint32_t group = d.group_of[rank.index()];
     const std::uint32_t layout = d.layout_of_group[group];
     const auto key = std::tuple(program, dimension, layout);
     auto known = patterns_.find(key);
     if (known == patterns_.end()) {
-      known = patterns_.emplace(key, make_pattern(graph_, chooser_, dimension, graph_.layouts[layout], specs)).first;
+      known = patterns_.emplace(key, make_pattern(chooser_, dimension, graph_.layouts[layout], contents)).first;
     }
     const MemberPattern& pattern = known->second;
     if (pattern.everyone) everyone_.insert(dimension);
@@ -173,14 +182,14 @@ class FootprintBuilder {
     }
   }
 
-  void add_message(RankId rank, DimensionId dimension, bool is_send, std::uint32_t spec) {
-    const MessageSpec& message = graph_.messages[spec];
+  void add_message(RankId rank, const MessageContent& message) {
+    const auto& [dimension, is_send, peer, bytes, channel] = message;
     const Dimension& d = graph_.dimensions[dimension.index()];
-    const std::uint32_t label = message_label(dimension, message.channel);
-    const std::uint64_t what = mix(label, static_cast<std::uint64_t>(message.bytes.count()));
+    const std::uint32_t label = message_label(dimension, channel);
+    const std::uint64_t what = mix(label, static_cast<std::uint64_t>(bytes.count()));
     const auto& group = d.groups[d.group_of[rank.index()]];
-    footprint_.edges.push_back({.peer = group[static_cast<std::size_t>(message.peer)],
-                                .role = mix(what, mix(static_cast<std::uint64_t>(message.peer), is_send ? 1 : 0)),
+    footprint_.edges.push_back({.peer = group[static_cast<std::size_t>(peer)],
+                                .role = mix(what, mix(static_cast<std::uint64_t>(peer), is_send ? 1 : 0)),
                                 .label = label,
                                 .starts_flow = is_send});
   }
