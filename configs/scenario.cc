@@ -1,0 +1,205 @@
+#include "configs/scenario.h"
+
+#include <filesystem>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "workload/hf_config.h"
+#include "workload/model_config.h"
+
+namespace ringwright::configs {
+namespace {
+
+// The dimensions whose collectives may have an algorithm of their own.
+const std::vector<std::string>& dimension_names() {
+  static const std::vector<std::string> kNames = {"tp", "cp", "ep", "dp", "pp", "mp", "embedding"};
+  return kNames;
+}
+
+template <class Entry>
+std::vector<Option> options_of(std::span<const Entry> entries) {
+  std::vector<Option> options;
+  for (const Entry& entry : entries) options.push_back({.name = entry.name, .doc = entry.help});
+  return options;
+}
+
+template <class Entry>
+const Entry& find_entry(std::span<const Entry> entries, std::string_view name) {
+  for (const Entry& entry : entries) {
+    if (entry.name == name) return entry;
+  }
+  return entries.front();  // the name was refused before
+}
+
+Cluster read_cluster(ConfigMap root) {
+  Cluster cluster;
+  ConfigMap map = root.map("cluster", "the machine: hosts, what is in them, and the fabric between them");
+  cluster.hosts = map.integer({.name = "nodes", .doc = "number of hosts (servers)", .fallback = 1, .min = 1,
+                               .max = 1'000'000});
+  ConfigMap node = map.map("node", "one host; `preset` names a shipped one");
+  cluster.host = network_models::read_host(node);
+  ConfigMap gpu = node.map("gpu", "the GPU of the host; `preset` names a shipped one");
+  cluster.gpu = workload::read_gpu_spec(gpu);
+
+  ConfigMap fabric = map.map("fabric", "the network between hosts");
+  const auto topologies = network_models::topologies();
+  const std::vector<Option> options = options_of(topologies);
+  const Key<std::string> type{.name = "type", .doc = "shape of the network",
+                              .fallback = std::string(cluster.hosts == 1 ? "single_node" : "rail_optimized")};
+  cluster.fabric = fabric.choice(type, options);
+  const network_models::TopologyRequest request{.host = cluster.host, .hosts = static_cast<int>(cluster.hosts)};
+  if (fabric.documenting()) {
+    for (const auto& entry : topologies) static_cast<void>(entry.read(fabric, request));
+  }
+  cluster.topology = find_entry(topologies, cluster.fabric).read(fabric, request);
+  return cluster;
+}
+
+// `model.hf` names a config.json, relative to the scenario file.
+workload::ModelShape read_model_shape(ConfigMap model, const std::string& scenario_path, Diagnostics& foreign) {
+  const std::string hf = model.text({.name = "hf", .doc = "a Hugging Face config.json to take the model from",
+                                     .fallback = std::string()});
+  if (model.documenting() || hf.empty()) return workload::read_model(model);
+  const std::filesystem::path path = std::filesystem::path(scenario_path).parent_path() / hf;
+  auto document = ConfigDocument::load(path.string());
+  if (!document) {
+    for (const Diagnostic& diagnostic : document.error().all()) foreign.add(diagnostic);
+    return {};
+  }
+  ConfigMap config = document->root();
+  workload::ModelShape shape = workload::read_hf_model(config, model);
+  for (const Assumption& assumed : document->log().assumptions()) {
+    model.assume(assumed.path, assumed.value, assumed.why);
+  }
+  for (const Diagnostic& diagnostic : document->log().diagnostics().all()) foreign.add(diagnostic);
+  return shape;
+}
+
+Job read_job(ConfigMap root, const Cluster& cluster, const std::string& path, Diagnostics& foreign) {
+  Job job;
+  ConfigMap model = root.map("model", "the model; `preset` names a shipped one");
+  ConfigMap training = root.map("training", "batch, precision and recomputation");
+  ConfigMap parallel = root.map("parallel", "how the work is split over ranks");
+  ConfigMap compute = root.map("compute", "how the time of kernels is found");
+  job.model = read_model_shape(model, path, foreign);
+  job.training = workload::read_training_options(training);
+  const ConfigMap map = root.map("cluster", "the machine: hosts, what is in them, and the fabric between them");
+  const workload::World world{
+      .ranks = cluster.gpus(),
+      .described = fmt::format("cluster.nodes = {} x {} GPUs ({})", cluster.hosts, cluster.host.gpus, map.origin("nodes"))};
+  job.parallel = workload::read_parallel_options(
+      parallel, {.shape = job.model, .training = job.training, .model_map = model, .training_map = training,
+                 .world = world});
+  job.compute = workload::read_compute_model(compute, cluster.gpu);
+  return job;
+}
+
+SimulateSettings read_simulate(ConfigMap root) {
+  SimulateSettings settings;
+  ConfigMap map = root.map("simulate", "what is played, and how faithfully");
+  settings.steps = static_cast<int>(
+      map.integer({.name = "steps", .doc = "training steps that count", .fallback = 1, .min = 1, .max = 10'000}));
+  settings.warmup = static_cast<int>(map.integer(
+      {.name = "warmup", .doc = "training steps played before those that count", .fallback = 0, .min = 0, .max = 1'000}));
+  settings.seed = static_cast<std::uint64_t>(
+      map.integer({.name = "seed", .doc = "seed of all random streams", .fallback = 1, .min = 0}));
+  const std::vector<Option> models = options_of(network_models::models());
+  const std::string network = map.choice(
+      {.name = "network", .doc = "network model: the rung of the fidelity ladder", .fallback = std::string("flow")}, models);
+  settings.network = &find_entry(network_models::models(), network);
+  return settings;
+}
+
+void add_published(ConfigMap& map, const std::string& source, std::vector<PublishedFigure>& figures) {
+  const auto add = [&](std::string_view key, PublishedQuantity quantity, double value) {
+    if (map.has(key)) figures.push_back({.quantity = quantity, .value = value, .source = source});
+  };
+  // Defaults stand for "not given"; add() looks whether the key is there.
+  add("step_time", PublishedQuantity::kStepTime,
+      to_seconds(map.duration({.name = "step_time", .doc = "measured time of a training step", .fallback = Duration(0)})));
+  add("mfu", PublishedQuantity::kModelFlopUtilisation,
+      map.percent({.name = "mfu", .doc = "published model FLOP utilisation", .fallback = 0.0, .min = 0.0, .max = 1.0}));
+  add("model_flops_per_gpu", PublishedQuantity::kModelFlopRatePerGpu,
+      map.flop_rate({.name = "model_flops_per_gpu", .doc = "published model FLOP/s of one GPU", .fallback = FlopRate(0.0)})
+          .count());
+  add("tokens_per_s_per_gpu", PublishedQuantity::kTokensPerSecondPerGpu,
+      map.number({.name = "tokens_per_s_per_gpu", .doc = "published tokens per second of one GPU", .fallback = 0.0}));
+}
+
+std::vector<PublishedFigure> read_published(ConfigMap root) {
+  std::vector<PublishedFigure> figures;
+  for (ConfigMap& map : root.maps("published", "what somebody measured for this scenario, to hold the result against")) {
+    const std::string source = map.text({.name = "source", .doc = "where the figure stands"});
+    add_published(map, source, figures);
+  }
+  return figures;
+}
+
+void read_header(ConfigMap root, std::string* name) {
+  const std::int64_t version =
+      root.integer({.name = "version", .doc = "version of this format", .fallback = 1, .min = 1, .max = 1});
+  static_cast<void>(version);  // the range check is all there is to it so far
+  *name = root.text({.name = "name", .doc = "what the report calls the scenario", .fallback = std::string("scenario")});
+}
+
+Scenario read_scenario(ConfigDocument document, const std::string& path, Diagnostics& foreign) {
+  ConfigMap root = document.root();
+  std::string name;
+  read_header(root, &name);
+  Cluster cluster = read_cluster(root);
+  Job job = read_job(root, cluster, path, foreign);
+  ConfigMap collective_map = root.map("collectives", "which algorithms play collectives");
+  collectives::ChooserSettings chooser = collectives::read_chooser_settings(collective_map, dimension_names());
+  SimulateSettings simulate = read_simulate(root);
+  std::vector<PublishedFigure> published = read_published(root);
+  return {.document = std::move(document),
+          .name = std::move(name),
+          .cluster = std::move(cluster),
+          .job = std::move(job),
+          .collectives = std::move(chooser),
+          .simulate = simulate,
+          .published = std::move(published)};
+}
+
+}  // namespace
+
+LoadOptions load_options(const ScenarioOptions& options) {
+  LoadOptions load{.overrides = options.overrides,
+                   .presets = {{.path = "model", .folder = "models"},
+                               {.path = "cluster.node", .folder = "nodes"},
+                               {.path = "cluster.node.gpu", .folder = "gpus"}},
+                   .share_folders = options.share_folders};
+  if (load.share_folders.empty()) load.share_folders = {RINGWRIGHT_SHARE_DIR};
+  return load;
+}
+
+Result<Scenario> load_scenario(const std::string& path, const ScenarioOptions& options) {
+  auto document = ConfigDocument::load(path, load_options(options));
+  if (!document) return tl::unexpected(document.error());
+  Diagnostics foreign;  // of other files that the scenario names
+  Scenario scenario = read_scenario(std::move(*document), path, foreign);
+  scenario.document.check_all_read();
+  for (const Diagnostic& diagnostic : foreign.all()) scenario.document.log().add(diagnostic);
+  if (scenario.document.log().diagnostics().has_errors()) {
+    return tl::unexpected(scenario.document.log().diagnostics());
+  }
+  return scenario;
+}
+
+Result<Cluster> load_cluster(const std::string& path, const ScenarioOptions& options) {
+  auto document = ConfigDocument::load(path, load_options(options));
+  if (!document) return tl::unexpected(document.error());
+  Cluster cluster = read_cluster(document->root());
+  if (document->log().diagnostics().has_errors()) return tl::unexpected(document->log().diagnostics());
+  return cluster;
+}
+
+std::vector<KeyDoc> scenario_keys() {
+  ConfigDocument document = ConfigDocument::for_documentation();
+  Diagnostics foreign;
+  const Scenario scenario = read_scenario(std::move(document), "", foreign);
+  return scenario.document.log().docs();
+}
+
+}  // namespace ringwright::configs

@@ -1,0 +1,74 @@
+// A scenario: what a user asks for, read from YAML and checked; plain data, numbers with units, no strings to interpret.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "collectives/chooser.h"
+#include "core/base/diagnostic.h"
+#include "core/config/config_document.h"
+#include "core/report/facts.h"
+#include "network_models/builtin.h"
+#include "network_models/host.h"
+#include "workload/builtin.h"
+#include "workload/gpu_spec.h"
+#include "workload/model_shape.h"
+#include "workload/training_options.h"
+
+namespace ringwright::configs {
+
+struct SimulateSettings {
+  int steps = 1;   // training steps that count
+  int warmup = 0;  // steps before them
+  std::uint64_t seed = 1;
+  const network_models::ModelEntry* network = nullptr;
+};
+
+struct Cluster {
+  std::int64_t hosts = 1;
+  network_models::Host host;
+  std::string fabric;  // name of the topology
+  std::unique_ptr<network_models::Topology> topology;
+  workload::GpuSpec gpu;
+
+  [[nodiscard]] std::int64_t gpus() const { return hosts * host.gpus; }
+};
+
+// What a whole training step needs; a file that only describes a cluster has none.
+struct Job {
+  workload::ModelShape model;
+  workload::TrainingOptions training;
+  workload::ParallelOptions parallel;
+  std::unique_ptr<ComputeModel> compute;
+};
+
+struct Scenario {
+  ConfigDocument document;  // for origins, evidence and assumptions
+  std::string name;
+  Cluster cluster;
+  Job job;
+  collectives::ChooserSettings collectives;
+  SimulateSettings simulate;
+  std::vector<PublishedFigure> published;
+};
+
+struct ScenarioOptions {
+  std::vector<std::string> overrides;      // "parallel.tp=4"
+  std::vector<std::string> share_folders;  // presets; empty: the shipped ones
+};
+
+// All mistakes of the file at once. Warnings stay in the scenario's document log.
+[[nodiscard]] Result<Scenario> load_scenario(const std::string& path, const ScenarioOptions& options = {});
+// Only the cluster part; the rest of the file may be missing.
+[[nodiscard]] Result<Cluster> load_cluster(const std::string& path, const ScenarioOptions& options = {});
+
+// The names that `list` and `run` know.
+[[nodiscard]] LoadOptions load_options(const ScenarioOptions& options);
+
+// Every key that a scenario may have, for `explain` and the schema.
+[[nodiscard]] std::vector<KeyDoc> scenario_keys();
+
+}  // namespace ringwright::configs
