@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -29,14 +28,14 @@ FileText read_file(const std::string& path) {
   const fs::file_status status = fs::status(path, error);
   if (!fs::exists(status)) return {.text = {}, .problem = "no such file"};
   if (fs::is_directory(status)) return {.text = {}, .problem = "it is a directory"};
-  const auto size = fs::is_regular_file(status) ? fs::file_size(path, error) : 0;
-  if (!error && size > kMaxConfigBytes) {
-    return {.text = {}, .problem = fmt::format("larger than {} MiB", kMaxConfigBytes >> 20U)};
-  }
   std::ifstream stream(path, std::ios::binary);
   if (!stream) return {.text = {}, .problem = "it cannot be opened"};
+  // Pipes and devices tell no size beforehand, and /dev/zero has no end.
   FileText file;
-  file.text.assign(std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>());
+  file.text.resize(kMaxConfigBytes + 1);
+  stream.read(file.text.data(), static_cast<std::streamsize>(file.text.size()));
+  file.text.resize(static_cast<std::size_t>(stream.gcount()));
+  if (file.text.size() > kMaxConfigBytes) file.problem = fmt::format("larger than {} MiB", kMaxConfigBytes >> 20U);
   return file;
 }
 
