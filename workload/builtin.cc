@@ -1,0 +1,45 @@
+#include "workload/builtin.h"
+
+#include <algorithm>
+#include <array>
+
+#include "core/base/check.h"
+
+namespace ringwright::workload {
+namespace {
+
+constexpr std::array kSchedules{
+    ScheduleEntry{"1f1b", "one forward, one backward in turn; holds at most pp microbatches", one_f_one_b_order,
+                  ChunkSupport::kOne},
+    ScheduleEntry{"interleaved-1f1b", "1f1b over virtual_stages chunks per stage: a smaller bubble, more messages",
+                  interleaved_order, ChunkSupport::kMany},
+    ScheduleEntry{"gpipe", "all forward passes, then all backward passes; holds every microbatch", gpipe_order,
+                  ChunkSupport::kOne},
+};
+
+constexpr std::array kComputeModels{
+    ComputeEntry{"roofline", "the slower of arithmetic and memory at a share of their peaks, plus a launch", make_roofline},
+};
+
+}  // namespace
+
+std::span<const ScheduleEntry> schedules() { return kSchedules; }
+
+const ScheduleEntry& find_schedule(std::string_view name) {
+  const auto* entry = std::ranges::find(kSchedules, name, &ScheduleEntry::name);
+  CHECK(entry != kSchedules.end(), "schedules are named as in the table");
+  return *entry;
+}
+
+std::span<const ComputeEntry> compute_models() { return kComputeModels; }
+
+std::unique_ptr<ComputeModel> read_compute_model(ConfigMap& compute, const GpuSpec& gpu) {
+  std::vector<Option> options;
+  for (const ComputeEntry& entry : kComputeModels) options.push_back({entry.name, entry.help});
+  const std::string name =
+      compute.choice({.name = "model", .doc = "how long a kernel takes", .fallback = "roofline"}, options);
+  const auto* entry = std::ranges::find(kComputeModels, name, &ComputeEntry::name);
+  return (entry == kComputeModels.end() ? kComputeModels.front() : *entry).make(compute, gpu);
+}
+
+}  // namespace ringwright::workload

@@ -1,0 +1,47 @@
+// The tables of this wing: pipeline schedules, compute models, and the error codes that its readers use.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "core/base/error_code.h"
+#include "core/config/config_map.h"
+#include "core/ports/compute_model.h"
+#include "workload/gpu_spec.h"
+#include "workload/pipeline/schedule.h"
+
+namespace ringwright::workload {
+
+enum class ChunkSupport { kOne, kMany };
+
+struct ScheduleEntry {
+  std::string_view name;  // parallel.schedule
+  std::string_view help;
+  ScheduleRule order;
+  ChunkSupport chunks;
+};
+[[nodiscard]] std::span<const ScheduleEntry> schedules();
+// A name that the table has.
+[[nodiscard]] const ScheduleEntry& find_schedule(std::string_view name);
+
+struct ComputeEntry {
+  std::string_view name;  // compute.model
+  std::string_view help;
+  // Reads its own settings from the `compute` map; mistakes are recorded there. Never null.
+  std::unique_ptr<ComputeModel> (*make)(ConfigMap& compute, const GpuSpec& gpu);
+};
+[[nodiscard]] std::span<const ComputeEntry> compute_models();
+// Reads `compute.model` and makes what it names.
+[[nodiscard]] std::unique_ptr<ComputeModel> read_compute_model(ConfigMap& compute, const GpuSpec& gpu);
+
+[[nodiscard]] std::span<const ErrorCode> workload_error_codes();
+
+// The plug-ins, each in a file of its own.
+[[nodiscard]] std::vector<Slot> gpipe_order(const ScheduleRequest& request);
+[[nodiscard]] std::vector<Slot> one_f_one_b_order(const ScheduleRequest& request);
+[[nodiscard]] std::vector<Slot> interleaved_order(const ScheduleRequest& request);
+[[nodiscard]] std::unique_ptr<ComputeModel> make_roofline(ConfigMap& compute, const GpuSpec& gpu);
+
+}  // namespace ringwright::workload

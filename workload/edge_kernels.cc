@@ -1,0 +1,102 @@
+// The kernels outside of the layers: embedding, logits, cross-entropy over a split vocabulary, and the optimizer.
+//
+// Cross-entropy as Megatron's unfused vocab_parallel_cross_entropy: logits are cast to fp32 and then each of max, shift,
+// exp, sum and division goes over them once.
+#include "workload/kernel_maker.h"
+
+namespace ringwright::workload {
+namespace {
+
+using enum KernelFamily;
+
+constexpr double kFp32 = 4.0;
+
+std::int64_t logits(const KernelMaker& make) { return make.tokens * make.vocabulary; }
+
+void add_loss_backward(KernelMaker& make) {
+  make.stream(kSoftmax, "cross-entropy backward", logits(make), {.other_bytes = 2 * kFp32});
+  make.stream(kCast, "logits gradient cast", logits(make), {.values = 1, .other_bytes = kFp32});
+}
+
+// The framework writes a dense gradient of the whole table for every microbatch and adds it to the main gradient.
+void add_embedding_wgrad(KernelMaker& make) {
+  const std::int64_t h = make.shape.hidden;
+  make.stream(kEmbedding, "embedding scatter", make.tokens * h, {.values = 3});
+  make.stream(kEmbedding, "embedding gradient", make.vocabulary * h, {.values = 2, .other_bytes = 2 * make.gradient_bytes});
+  if (make.shape.positions == Positions::kLearned) {
+    make.stream(kEmbedding, "position embedding gradient", make.local_tokens * h, {.values = 1});
+  }
+}
+
+}  // namespace
+
+void add_embedding_pieces(Piece piece, const KernelContext& context, KernelMaker& make) {
+  const std::int64_t local = make.local_tokens * context.shape.hidden;
+  if (piece == Piece::kEmbeddingGather) {
+    make.stream(kEmbedding, "embedding gather", make.tokens * context.shape.hidden, {.values = 2});
+  } else if (piece == Piece::kEmbeddingFinish) {
+    if (context.shape.positions == Positions::kLearned) {
+      make.stream(kElementwise, "position embedding add", local, {.values = 3});
+    }
+    if (context.shape.hidden_dropout) {
+      make.stream(kElementwise, "embedding dropout", local, {.values = 2, .other_bytes = 1});
+    }
+  } else if (piece == Piece::kEmbeddingFinishBackward) {
+    if (context.shape.hidden_dropout) {
+      make.stream(kElementwise, "embedding dropout backward", local, {.values = 2, .other_bytes = 1});
+    }
+  } else {
+    add_embedding_wgrad(make);
+  }
+}
+
+void add_head_pieces(Piece piece, KernelMaker& make) {
+  const std::int64_t h = make.shape.hidden;
+  const std::int64_t local = make.local_tokens * h;
+  if (piece == Piece::kFinalNorm) return make.stream(kNorm, "final norm", local, {.values = 2});
+  if (piece == Piece::kFinalNormBackward) return make.stream(kNorm, "final norm backward", local, {.values = 3});
+  if (piece == Piece::kLogits) return make.linear("logits", h, make.vocabulary);
+  if (piece == Piece::kLogitsDgrad) return make.dgrad("logits dgrad", h, make.vocabulary);
+  if (piece == Piece::kLogitsWgrad) return make.wgrad("logits wgrad", h, make.vocabulary);
+  if (piece == Piece::kLossBackward) return add_loss_backward(make);
+  if (piece == Piece::kLossMax) {
+    make.stream(kCast, "logits cast", logits(make), {.values = 1, .other_bytes = kFp32});
+    make.stream(kSoftmax, "logits max", logits(make), {.other_bytes = kFp32});
+  } else if (piece == Piece::kLossTarget) {
+    make.stream(kSoftmax, "logits shift", logits(make), {.other_bytes = 2 * kFp32});
+  } else if (piece == Piece::kLossSum) {
+    make.stream(kSoftmax, "logits exp", logits(make), {.other_bytes = 2 * kFp32});
+    make.stream(kSoftmax, "logits sum", logits(make), {.other_bytes = kFp32});
+  } else {
+    make.stream(kSoftmax, "logits divide", logits(make), {.other_bytes = 2 * kFp32});
+  }
+}
+
+std::vector<Kernel> clear_gradients(const KernelContext& context, std::int64_t elements) {
+  KernelMaker make(context);
+  make.bytes_only(kCopy, "clear gradients", static_cast<double>(elements) * make.gradient_bytes, DataType::kFp32);
+  return make.take();
+}
+
+std::vector<Kernel> scale_gradients(const KernelContext& context, std::int64_t elements) {
+  KernelMaker make(context);
+  make.bytes_only(kElementwise, "scale gradients", static_cast<double>(elements) * 2.0 * make.gradient_bytes,
+                  DataType::kFp32);
+  return make.take();
+}
+
+std::vector<Kernel> gradient_norm(const KernelContext& context, std::int64_t elements) {
+  KernelMaker make(context);
+  make.bytes_only(kOptimizer, "gradient norm", static_cast<double>(elements) * make.gradient_bytes, DataType::kFp32);
+  return make.take();
+}
+
+std::vector<Kernel> optimizer_update(const KernelContext& context, std::int64_t elements) {
+  KernelMaker make(context);
+  const auto n = static_cast<double>(elements);
+  make.bytes_only(kOptimizer, "gradient clip", n * 2.0 * make.gradient_bytes, DataType::kFp32);
+  make.bytes_only(kOptimizer, "adam", n * 28.0, DataType::kFp32);
+  return make.take();
+}
+
+}  // namespace ringwright::workload

@@ -1,0 +1,65 @@
+#include "workload/gpu_spec.h"
+
+namespace ringwright::workload {
+namespace {
+
+using namespace ringwright::literals;
+
+FlopRate& peak_slot(GpuSpec& gpu, DataType type) { return gpu.peak[static_cast<std::size_t>(type)]; }
+
+void read_peaks(ConfigMap& peak, GpuSpec& gpu) {
+  const auto read = [&](DataType type, std::string_view doc) {
+    peak_slot(gpu, type) = peak.flop_rate({.name = to_string(type), .doc = doc, .fallback = FlopRate(0.0)});
+  };
+  read(DataType::kBf16, "dense matrix products in bf16");
+  read(DataType::kFp16, "dense matrix products in fp16");
+  read(DataType::kTf32, "dense matrix products in tf32");
+  read(DataType::kFp32, "fp32 arithmetic outside tensor cores");
+  read(DataType::kFp8, "dense matrix products in fp8");
+  read(DataType::kFp4, "dense matrix products in fp4");
+}
+
+// GPUs with bf16 tensor cores run fp16 at the same rate (NVIDIA data sheets from A100 on, AMD from MI200 on). The
+// reverse does not hold: a V100 has no bf16.
+void supply_peaks(ConfigMap& peak, GpuSpec& gpu) {
+  const FlopRate bf16 = gpu.peak_of(DataType::kBf16);
+  FlopRate& fp16 = peak_slot(gpu, DataType::kFp16);
+  if (fp16 <= FlopRate(0.0) && bf16 > FlopRate(0.0)) {
+    fp16 = bf16;
+    peak.assume("fp16", to_string(bf16), "as fast as bf16 on GPUs that have both");
+  }
+  FlopRate& fp32 = peak_slot(gpu, DataType::kFp32);
+  if (fp32 <= FlopRate(0.0)) fp32 = gpu.peak_of(DataType::kTf32);
+  if (fp32 <= FlopRate(0.0) && fp16 > FlopRate(0.0)) {
+    // V100 125 / 15.7, A100 312 / 19.5, H100 989 / 67: between an eighth and a sixteenth.
+    fp32 = fp16 / 16.0;
+    peak.assume("fp32", to_string(fp32), "a sixteenth of the tensor-core rate");
+  }
+  if (fp16 <= FlopRate(0.0) && !peak.documenting()) {
+    peak.error("", "E135", peak.path() + " names neither bf16 nor fp16", "add for example `bf16: 989.4TFLOPS`");
+    fp16 = peak_slot(gpu, DataType::kBf16) = 1_TFLOPS;
+  }
+}
+
+}  // namespace
+
+GpuSpec read_gpu_spec(ConfigMap& gpu) {
+  GpuSpec spec;
+  spec.name = gpu.text({.name = "name", .doc = "what reports call the GPU", .fallback = "gpu"});
+  ConfigMap peak = gpu.map("peak", "peak rates without sparsity, by data type");
+  read_peaks(peak, spec);
+  supply_peaks(peak, spec);
+  spec.evidence = peak.evidence(peak.has("bf16") ? "bf16" : "fp16");
+  spec.memory = gpu.bytes({.name = "memory", .doc = "device memory", .min = 1_B});
+  spec.memory_bandwidth =
+      gpu.bandwidth({.name = "memory_bandwidth", .doc = "device memory bandwidth", .min = Bandwidth(1.0)});
+  spec.sms = gpu.integer({.name = "sms", .doc = "streaming multiprocessors (compute units)", .min = 1});
+  spec.l2 = gpu.bytes({.name = "l2", .doc = "last-level cache", .fallback = 0_B, .min = 0_B});
+  spec.kernel_launch = gpu.duration({.name = "kernel_launch",
+                                     .doc = "time that each kernel takes beyond its arithmetic and its bytes",
+                                     .fallback = 4_us,
+                                     .min = 0_us});
+  return spec;
+}
+
+}  // namespace ringwright::workload

@@ -1,0 +1,33 @@
+// What one GPU can do by its data sheet: arithmetic, memory, and how much each launch costs.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "core/base/evidence.h"
+#include "core/base/units.h"
+#include "core/config/config_map.h"
+#include "core/plan/kernel.h"
+
+namespace ringwright::workload {
+
+inline constexpr std::size_t kDataTypes = 6;
+
+struct GpuSpec {
+  std::string name;
+  std::array<FlopRate, kDataTypes> peak{};  // by DataType; 0 where the GPU has no such arithmetic
+  Bytes memory;
+  Bandwidth memory_bandwidth;
+  std::int64_t sms = 0;  // streaming multiprocessors
+  Bytes l2;
+  Duration kernel_launch;
+  Evidence evidence = Evidence::kAssumed;  // of the peak that matters most
+
+  [[nodiscard]] FlopRate peak_of(DataType type) const { return peak[static_cast<std::size_t>(type)]; }
+};
+
+// Reads `cluster.node.gpu`. Mistakes are recorded in the map.
+[[nodiscard]] GpuSpec read_gpu_spec(ConfigMap& gpu);
+
+}  // namespace ringwright::workload

@@ -1,0 +1,74 @@
+#include "workload/graph_tables.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ringwright::workload {
+namespace {
+
+bool same_launch(const Kernel& a, const Kernel& b) {
+  const auto sizes = [](const Kernel& k) { return std::tie(k.family, k.type, k.m, k.n, k.k, k.batch, k.bytes, k.name); };
+  return sizes(a) == sizes(b);  // FLOPs follow from these
+}
+
+void add_kernel(Work& work, const Kernel& kernel) {
+  const auto known =
+      std::ranges::find_if(work.kernels, [&kernel](const Kernel& other) { return same_launch(other, kernel); });
+  if (known == work.kernels.end()) {
+    work.kernels.push_back(kernel);
+    return;
+  }
+  known->launches += kernel.launches;
+}
+
+}  // namespace
+
+// Pieces are few: the same one is made again by every stage that needs it.
+PieceId GraphTables::add_piece(std::vector<Kernel> kernels) {
+  const auto known = std::ranges::find_if(pieces_, [&kernels](const std::vector<Kernel>& piece) {
+    return std::ranges::equal(piece, kernels, same_launch);
+  });
+  if (known != pieces_.end()) return static_cast<PieceId>(known - pieces_.begin());
+  pieces_.push_back(std::move(kernels));
+  return static_cast<PieceId>(pieces_.size() - 1);
+}
+
+std::uint32_t GraphTables::work(const std::vector<PieceId>& pieces, const std::string& name) {
+  const auto [entry, is_new] = work_of_.try_emplace(pieces, static_cast<std::uint32_t>(works_.size()));
+  if (!is_new) return entry->second;
+  Work work{.name = name, .kernels = {}};
+  for (const PieceId piece : pieces) {
+    for (const Kernel& kernel : pieces_[piece]) add_kernel(work, kernel);
+  }
+  works_.push_back(std::move(work));
+  return entry->second;
+}
+
+std::uint32_t GraphTables::collective(const CollectiveSpec& spec) {
+  const auto [entry, is_new] = collective_of_.try_emplace({spec.kind, spec.bytes.count()},
+                                                          static_cast<std::uint32_t>(collectives_.size()));
+  if (is_new) collectives_.push_back(spec);
+  return entry->second;
+}
+
+std::uint32_t GraphTables::message(const MessageSpec& spec) {
+  const auto [entry, is_new] = message_of_.try_emplace({spec.peer, spec.bytes.count(), spec.channel},
+                                                       static_cast<std::uint32_t>(messages_.size()));
+  if (is_new) messages_.push_back(spec);
+  return entry->second;
+}
+
+std::uint32_t GraphTables::label(const std::string& text) {
+  const auto [entry, is_new] = label_of_.try_emplace(text, static_cast<std::uint32_t>(labels_.size()));
+  if (is_new) labels_.push_back(text);
+  return entry->second;
+}
+
+void GraphTables::move_into(TaskGraph& graph) {
+  graph.works = std::move(works_);
+  graph.collectives = std::move(collectives_);
+  graph.messages = std::move(messages_);
+  graph.labels = std::move(labels_);
+}
+
+}  // namespace ringwright::workload

@@ -1,0 +1,42 @@
+// The tables of a task graph while it is built: distinct works, collectives, messages and labels, each once, so that a
+// graph of many microbatches stays small.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "core/plan/task_graph.h"
+
+namespace ringwright::workload {
+
+using PieceId = std::uint32_t;  // a run of kernels that is always launched together
+
+class GraphTables {
+ public:
+  [[nodiscard]] PieceId add_piece(std::vector<Kernel> kernels);
+  // The pieces one after another; kernels that occur several times are one entry with that many launches.
+  [[nodiscard]] std::uint32_t work(const std::vector<PieceId>& pieces, const std::string& name);
+  [[nodiscard]] std::uint32_t collective(const CollectiveSpec& spec);
+  [[nodiscard]] std::uint32_t message(const MessageSpec& spec);
+  [[nodiscard]] std::uint32_t label(const std::string& text);
+  [[nodiscard]] bool has_kernels(PieceId piece) const { return !pieces_[piece].empty(); }
+
+  // Ends the building.
+  void move_into(TaskGraph& graph);
+
+ private:
+  std::vector<std::vector<Kernel>> pieces_;
+  std::vector<Work> works_;
+  std::vector<CollectiveSpec> collectives_;
+  std::vector<MessageSpec> messages_;
+  std::vector<std::string> labels_;
+  std::map<std::vector<PieceId>, std::uint32_t> work_of_;
+  std::map<std::pair<CollectiveKind, std::int64_t>, std::uint32_t> collective_of_;
+  std::map<std::tuple<int, std::int64_t, std::uint8_t>, std::uint32_t> message_of_;
+  std::map<std::string, std::uint32_t> label_of_;
+};
+
+}  // namespace ringwright::workload

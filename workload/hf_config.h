@@ -1,0 +1,14 @@
+// Reading a Hugging Face config.json as a model shape: the dense families llama, mistral, qwen2, qwen3 and gpt2.
+#pragma once
+
+#include "core/config/config_map.h"
+#include "workload/model_shape.h"
+
+namespace ringwright::workload {
+
+// `config` is the JSON file as a map (whoever calls loads it); `model` is the scenario's own map, which adds what a
+// config.json does not say: seq_length, name, dropout. Every value that had to be guessed is recorded as assumed.
+// Mistakes are recorded in the maps; what comes back is then harmless.
+[[nodiscard]] ModelShape read_hf_model(ConfigMap& config, ConfigMap& model);
+
+}  // namespace ringwright::workload

@@ -1,0 +1,72 @@
+// Which kernels one tensor-parallel rank launches for one microbatch: forward and backward, cut into pieces at the points
+// where ranks talk.
+//
+// Products have 2mnk FLOPs (Megatron's num_floating_point_operations); a backward pass has one product for the input's
+// gradient (dgrad) and one for the weight's (wgrad), which is added to the main gradient in its epilogue. Fused attention:
+// 2bs^2(ad) FLOPs forward (causal), 2.5 times that backward, since it computes the scores again (FlashAttention-2, arXiv
+// 2307.08691). All other kernels count bytes only: their arithmetic is not what takes time.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/plan/kernel.h"
+#include "workload/model_shape.h"
+#include "workload/training_options.h"
+
+namespace ringwright::workload {
+
+struct KernelContext {
+  ModelShape shape;
+  TrainingOptions training;
+  std::int64_t tp = 1;
+  bool sequence_parallel = false;
+};
+
+[[nodiscard]] KernelContext make_kernel_context(const ModelShape& shape, const TrainingOptions& training,
+                                                const ParallelOptions& parallel);
+
+enum class Piece {
+  kEmbeddingGather,    // looks the tokens up in this rank's part of the vocabulary
+  kEmbeddingFinish,    // position embedding, dropout
+  kAttentionNorm,
+  kAttention,          // qkv product .. output projection
+  kAttentionResidual,  // bias, dropout, residual addition
+  kMlpNorm,
+  kMlp,                // up product, activation, down product
+  kMlpResidual,
+  kFinalNorm,
+  kLogits,
+  kLossMax,            // cross-entropy over a split vocabulary: three reductions lie between its pieces
+  kLossTarget,
+  kLossSum,
+  kLossFinish,
+  kLossBackward,
+  kLogitsDgrad,
+  kLogitsWgrad,
+  kFinalNormBackward,
+  kMlpResidualBackward,
+  kMlpDownBackward,    // down product's gradients, activation
+  kMlpUpDgrad,
+  kMlpUpWgrad,
+  kMlpNormBackward,    // with the addition of the residual's gradient
+  kAttentionResidualBackward,
+  kAttentionBackward,  // projection's gradients, attention core (computed again first, if selective)
+  kQkvDgrad,
+  kQkvWgrad,
+  kAttentionNormBackward,
+  kEmbeddingFinishBackward,
+  kEmbeddingWgrad,
+};
+
+[[nodiscard]] std::vector<Kernel> kernels_of(Piece piece, const KernelContext& context);
+
+// Work on `elements` parameters or gradients of a rank, outside of the layers.
+[[nodiscard]] std::vector<Kernel> clear_gradients(const KernelContext& context, std::int64_t elements);
+// Megatron divides a bucket by the data-parallel size before it reduces it.
+[[nodiscard]] std::vector<Kernel> scale_gradients(const KernelContext& context, std::int64_t elements);
+[[nodiscard]] std::vector<Kernel> gradient_norm(const KernelContext& context, std::int64_t elements);
+// Clipping, then Adam with fp32 master weights: 14 bytes read and 14 written per parameter.
+[[nodiscard]] std::vector<Kernel> optimizer_update(const KernelContext& context, std::int64_t elements);
+
+}  // namespace ringwright::workload

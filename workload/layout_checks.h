@@ -1,0 +1,19 @@
+// Whether a parallel layout is possible at all: every impossible one is told with both places that do not fit.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "core/config/config_map.h"
+#include "workload/training_options.h"
+
+namespace ringwright::workload {
+
+// Sets options.dp from what is given, or from the world's size.
+void derive_data_parallel(ConfigMap& parallel, std::optional<std::int64_t> given, const World& world,
+                          ParallelOptions& options);
+
+// Also fills options.layers_per_part.
+void check_layout(ConfigMap& parallel, const ParallelContext& context, ParallelOptions& options);
+
+}  // namespace ringwright::workload

@@ -1,0 +1,46 @@
+#include "workload/parallel/buckets.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace ringwright::workload {
+namespace {
+
+constexpr std::int64_t kAlignment = 64;
+
+void close(Bucket& bucket, std::int64_t multiple, std::vector<Bucket>& buckets) {
+  bucket.padded = (bucket.elements + multiple - 1) / multiple * multiple;
+  buckets.push_back(bucket);
+  bucket = {};
+}
+
+}  // namespace
+
+BucketRule bucket_rule(const TrainingOptions& training, const ParallelOptions& parallel, int chunk) {
+  BucketRule rule{.close_at = std::numeric_limits<std::int64_t>::max(), .multiple = parallel.dp * kAlignment};
+  if (!parallel.overlap_grad_reduce || chunk > 0) return rule;
+  rule.close_at = std::max<std::int64_t>(40'000'000, std::int64_t{1'000'000} * parallel.dp);
+  if (parallel.bucket > Bytes(0)) {
+    const auto bytes = static_cast<std::int64_t>(bytes_per_element(training.grad_reduce));
+    rule.close_at = std::max<std::int64_t>(1, parallel.bucket.count() / bytes);
+  }
+  return rule;
+}
+
+std::vector<Bucket> fill_buckets(const Part& part, const BucketRule& rule) {
+  std::vector<Bucket> buckets;
+  Bucket bucket;
+  for (std::size_t point = part.tensors.size(); point-- > 0;) {
+    const std::vector<ParameterTensor>& tensors = part.tensors[point];
+    for (auto tensor = tensors.rbegin(); tensor != tensors.rend(); ++tensor) {
+      if (bucket.elements == 0) bucket.last_point = point;
+      bucket.first_point = point;
+      bucket.elements += tensor->elements;
+      if (bucket.elements >= rule.close_at) close(bucket, rule.multiple, buckets);
+    }
+  }
+  if (bucket.elements > 0) close(bucket, rule.multiple, buckets);
+  return buckets;
+}
+
+}  // namespace ringwright::workload

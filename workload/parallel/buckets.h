@@ -1,0 +1,34 @@
+// Gradient buckets: neighbouring parameters, taken in the order of the backward pass, that are reduced together.
+//
+// Megatron-LM, param_and_grad_buffer.py: a bucket is closed as soon as it holds max(40e6, 1e6 * dp) elements; only the first
+// model chunk of a stage is cut into buckets, and only when the reduction overlaps the backward pass. Buckets are padded, so
+// that every data-parallel rank owns the same number of elements.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "workload/stage_parts.h"
+
+namespace ringwright::workload {
+
+struct Bucket {
+  std::int64_t elements = 0;
+  std::int64_t padded = 0;
+  std::size_t first_point = 0;  // of the part, in forward order: the lowest point with a tensor in the bucket
+  std::size_t last_point = 0;
+};
+
+struct BucketRule {
+  std::int64_t close_at = 0;  // elements
+  std::int64_t multiple = 1;  // elements
+};
+
+// Elements at which a chunk's buckets close (all in one when the reduction does not overlap) and their padding, dp * 64
+// elements: each rank's share is then a multiple of 64, the alignment that Megatron gives to parameters.
+[[nodiscard]] BucketRule bucket_rule(const TrainingOptions& training, const ParallelOptions& parallel, int chunk);
+
+// In the order of the backward pass.
+[[nodiscard]] std::vector<Bucket> fill_buckets(const Part& part, const BucketRule& rule);
+
+}  // namespace ringwright::workload

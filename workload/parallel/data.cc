@@ -1,0 +1,83 @@
+#include "workload/parallel/data.h"
+
+namespace ringwright::workload {
+
+DataParallel::DataParallel(PieceTable& pieces, const ParallelOptions& parallel, const std::vector<Part>& parts,
+                           std::optional<Channel> channel)
+    : parallel_(parallel),
+      channel_(channel),
+      gradient_bytes_(static_cast<std::int64_t>(bytes_per_element(pieces.context().training.grad_reduce))),
+      parameter_bytes_(static_cast<std::int64_t>(bytes_per_element(pieces.context().training.precision))) {
+  for (std::size_t chunk = 0; chunk < parts.size(); ++chunk) {
+    const BucketRule rule = bucket_rule(pieces.context().training, parallel, static_cast<int>(chunk));
+    std::vector<BucketState>& states = chunks_.emplace_back();
+    for (const Bucket& bucket : fill_buckets(parts[chunk], rule)) {
+      owned_ += channel_ && sharded() ? bucket.padded / parallel.dp : bucket.elements;
+      const PieceId scale = channel_ ? pieces.add(scale_gradients(pieces.context(), bucket.elements)) : 0;
+      states.push_back({.bucket = bucket, .scale = scale, .reduced = {}, .gathered = {}});
+    }
+  }
+}
+
+void DataParallel::reduce(ProgramWriter& writer, BucketState& state) {
+  writer.compute(state.scale);
+  state.reduced = writer.collective(*channel_,
+                                    {.kind = sharded() ? CollectiveKind::kReduceScatter : CollectiveKind::kAllReduce,
+                                     .bytes = Bytes(state.bucket.padded * gradient_bytes_)},
+                                    sharded() ? "dp reduce_scatter gradients" : "dp all_reduce gradients");
+}
+
+void DataParallel::gather(ProgramWriter& writer, BucketState& state) {
+  const CollectiveSpec spec{.kind = CollectiveKind::kAllGather, .bytes = Bytes(state.bucket.padded * parameter_bytes_)};
+  state.gathered = writer.collective(*channel_, spec, "dp all_gather parameters");
+}
+
+// Parameters are needed in the order of the forward pass.
+void DataParallel::gather_all(ProgramWriter& writer) {
+  for (std::vector<BucketState>& buckets : chunks_) {
+    for (auto state = buckets.rbegin(); state != buckets.rend(); ++state) gather(writer, *state);
+  }
+}
+
+void DataParallel::begin_step(ProgramWriter& writer) {
+  if (channel_ && sharded() && parallel_.overlap_param_gather) gather_all(writer);
+}
+
+void DataParallel::before_forward(ProgramWriter& writer, int chunk, std::size_t point) {
+  for (BucketState& state : chunks_[static_cast<std::size_t>(chunk)]) {
+    if (!state.gathered || point < state.bucket.first_point || point > state.bucket.last_point) continue;
+    writer.wait(*state.gathered);
+    state.gathered.reset();
+  }
+}
+
+void DataParallel::after_backward(ProgramWriter& writer, int chunk, std::size_t point) {
+  if (!channel_ || !parallel_.overlap_grad_reduce) return;
+  for (BucketState& state : chunks_[static_cast<std::size_t>(chunk)]) {
+    if (!state.reduced && state.bucket.first_point == point) reduce(writer, state);
+  }
+}
+
+void DataParallel::finish_gradients(ProgramWriter& writer) {
+  if (!channel_) return;
+  for (std::vector<BucketState>& buckets : chunks_) {
+    for (BucketState& state : buckets) {
+      if (!state.reduced) reduce(writer, state);
+    }
+  }
+  for (const std::vector<BucketState>& buckets : chunks_) {
+    for (const BucketState& state : buckets) writer.wait(*state.reduced);
+  }
+}
+
+void DataParallel::reduce_norm(ProgramWriter& writer) {
+  if (!channel_ || !sharded()) return;
+  writer.wait(writer.collective(*channel_, {.kind = CollectiveKind::kAllReduce, .bytes = Bytes(4)}, "dp gradient norm"));
+}
+
+void DataParallel::end_step(ProgramWriter& writer) {
+  if (!channel_ || !sharded() || parallel_.overlap_param_gather) return;
+  gather_all(writer);
+}
+
+}  // namespace ringwright::workload

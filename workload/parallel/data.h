@@ -1,0 +1,56 @@
+// Data parallelism: gradients are summed over replicas (all-reduce), or with ZeRO stage 1 scattered, and the updated
+// parameters gathered.
+//
+// Bytes per rank and training step for P parameters: all-reduce of 4P (fp32 gradients); stage 1: reduce-scatter of 4P and
+// all-gather of 2P (ZeRO, arXiv 1910.02054; Megatron's distributed optimizer). Overlapped, a bucket is reduced as soon as the
+// last microbatch's backward pass has its gradients, and parameters are gathered from the step's start on, as they are in
+// the steady state: forward passes wait for the buckets that they need.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "workload/parallel/buckets.h"
+#include "workload/parallel/tensor.h"
+
+namespace ringwright::workload {
+
+class DataParallel {
+ public:
+  // No channel: dp is 1 and nobody talks.
+  DataParallel(PieceTable& pieces, const ParallelOptions& parallel, const std::vector<Part>& parts,
+               std::optional<Channel> channel);
+
+  void begin_step(ProgramWriter& writer);
+  void before_forward(ProgramWriter& writer, int chunk, std::size_t point);
+  // After the last microbatch's backward pass through this point.
+  void after_backward(ProgramWriter& writer, int chunk, std::size_t point);
+  // All gradients of this stage are summed when what follows starts.
+  void finish_gradients(ProgramWriter& writer);
+  void end_step(ProgramWriter& writer);
+  // One fp32 number over all replicas; only the shards of stage 1 need it.
+  void reduce_norm(ProgramWriter& writer);
+  // How many parameters this rank updates.
+  [[nodiscard]] std::int64_t owned_elements() const { return owned_; }
+
+ private:
+  struct BucketState {
+    Bucket bucket;
+    PieceId scale = 0;
+    std::optional<TaskIndex> reduced;
+    std::optional<TaskIndex> gathered;  // until somebody has waited for it
+  };
+  void reduce(ProgramWriter& writer, BucketState& state);
+  void gather(ProgramWriter& writer, BucketState& state);
+  void gather_all(ProgramWriter& writer);
+  [[nodiscard]] bool sharded() const { return parallel_.zero_stage == 1; }
+
+  const ParallelOptions& parallel_;
+  std::optional<Channel> channel_;
+  std::int64_t gradient_bytes_;   // of one element
+  std::int64_t parameter_bytes_;
+  std::int64_t owned_ = 0;
+  std::vector<std::vector<BucketState>> chunks_;  // buckets in the order of the backward pass
+};
+
+}  // namespace ringwright::workload

@@ -1,0 +1,51 @@
+#include "workload/parallel/pipeline.h"
+
+namespace ringwright::workload {
+namespace {
+
+// The direction of a pass through the model's parts.
+int direction(Pass pass) { return pass == Pass::kForward ? 1 : -1; }
+
+}  // namespace
+
+PipelineParallel::PipelineParallel(const KernelContext& context, const ParallelOptions& parallel, int stage,
+                                   std::optional<PipelineChannels> channels)
+    : parallel_(parallel),
+      stage_(stage),
+      channels_(channels),
+      scattered_(parallel.scatter_gather_p2p && parallel.tp > 1 && !parallel.sequence_parallel) {
+  const std::int64_t tokens = context.training.micro_batch * context.shape.sequence;
+  const auto value_bytes = static_cast<std::int64_t>(bytes_per_element(context.training.precision));
+  const std::int64_t split = scattered_ || parallel.sequence_parallel ? parallel.tp : 1;
+  bytes_ = Bytes((tokens * context.shape.hidden * value_bytes + split - 1) / split);
+}
+
+bool PipelineParallel::has_neighbour(const Slot& slot, int step) const {
+  const int part = slot.chunk * parallel_.pp + stage_ + step;
+  return channels_ && part >= 0 && part < parallel_.parts();
+}
+
+MessageSpec PipelineParallel::message(Pass pass, int step) const {
+  const int peer = (stage_ + step + parallel_.pp) % parallel_.pp;
+  return {.peer = peer, .bytes = bytes_, .channel = static_cast<std::uint8_t>(pass == Pass::kForward ? 0 : 1)};
+}
+
+void PipelineParallel::receive(ProgramWriter& writer, TensorParallel& tensor, const Slot& slot) const {
+  const int from = -direction(slot.pass);
+  if (!has_neighbour(slot, from)) return;
+  const bool forward = slot.pass == Pass::kForward;
+  writer.wait(writer.receive(forward ? channels_->forward : channels_->backward, message(slot.pass, from),
+                             forward ? "pp receive activation" : "pp receive gradient"));
+  if (scattered_) tensor.gather_activation(writer);
+}
+
+void PipelineParallel::send(ProgramWriter& writer, const Slot& slot) const {
+  const int to = direction(slot.pass);
+  if (!has_neighbour(slot, to)) return;
+  const bool forward = slot.pass == Pass::kForward;
+  const TaskIndex sent = writer.send(forward ? channels_->forward : channels_->backward, message(slot.pass, to),
+                                     forward ? "pp send activation" : "pp send gradient");
+  if (!parallel_.overlap_p2p) writer.wait(sent);
+}
+
+}  // namespace ringwright::workload

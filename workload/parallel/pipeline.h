@@ -1,0 +1,40 @@
+// Pipeline parallelism: activations go to the stage that holds the next part of the model, their gradients back.
+//
+// A message has 2bsh bytes, 1/tp of it with sequence parallelism, or with the scatter-gather optimisation of Narayanan et
+// al. (SC 2021, section 4.1), which gathers the pieces within the tensor-parallel group of the receiver.
+#pragma once
+
+#include <optional>
+
+#include "workload/parallel/tensor.h"
+#include "workload/pipeline/schedule.h"
+
+namespace ringwright::workload {
+
+struct PipelineChannels {
+  Channel forward;
+  Channel backward;
+};
+
+class PipelineParallel {
+ public:
+  // No channels: pp is 1 and nobody talks.
+  PipelineParallel(const KernelContext& context, const ParallelOptions& parallel, int stage,
+                   std::optional<PipelineChannels> channels);
+
+  // Before a pass: its input from the part before (forward) or after (backward), unless it starts here.
+  void receive(ProgramWriter& writer, TensorParallel& tensor, const Slot& slot) const;
+  void send(ProgramWriter& writer, const Slot& slot) const;
+
+ private:
+  [[nodiscard]] bool has_neighbour(const Slot& slot, int step) const;
+  [[nodiscard]] MessageSpec message(Pass pass, int step) const;
+
+  const ParallelOptions& parallel_;
+  int stage_;
+  std::optional<PipelineChannels> channels_;
+  bool scattered_;  // messages carry 1/tp of an activation that the receiver gathers
+  Bytes bytes_;
+};
+
+}  // namespace ringwright::workload

@@ -1,0 +1,124 @@
+#include "workload/parallel/tensor.h"
+
+#include <utility>
+
+namespace ringwright::workload {
+namespace {
+
+std::string label_of(CollectiveKind kind) { return "tp " + std::string(to_string(kind)); }
+
+}  // namespace
+
+PieceTable::PieceTable(GraphTables& tables, const KernelContext& context) : tables_(tables), context_(context) {}
+
+PieceId PieceTable::operator[](Piece piece) {
+  const auto known = made_.find(piece);
+  if (known != made_.end()) return known->second;
+  return made_[piece] = tables_.add_piece(kernels_of(piece, context_));
+}
+
+TensorParallel::TensorParallel(PieceTable& pieces, std::optional<Channel> channel) : pieces_(pieces), channel_(channel) {
+  const KernelContext& context = pieces.context();
+  const std::int64_t tokens = context.training.micro_batch * context.shape.sequence;
+  const auto value_bytes = static_cast<std::int64_t>(bytes_per_element(context.training.precision));
+  activation_ = Bytes(tokens * context.shape.hidden * value_bytes);
+  loss_ = Bytes(tokens * 4);
+}
+
+TaskIndex TensorParallel::talk(ProgramWriter& writer, CollectiveKind kind, Bytes bytes) {
+  return writer.collective(*channel_, {.kind = kind, .bytes = bytes}, label_of(kind));
+}
+
+TaskIndex TensorParallel::sum(ProgramWriter& writer) {
+  return talk(writer, sequence_parallel() ? CollectiveKind::kReduceScatter : CollectiveKind::kAllReduce, activation_);
+}
+
+void TensorParallel::half_forward(ProgramWriter& writer, const Half& half) {
+  writer.compute(pieces_[half.norm]);
+  if (channel_ && sequence_parallel()) writer.wait(gather(writer));
+  writer.compute(pieces_[half.body]);
+  if (channel_) writer.wait(sum(writer));
+  writer.compute(pieces_[half.residual]);
+}
+
+void TensorParallel::column_backward(ProgramWriter& writer, Piece dgrad, Piece wgrad) {
+  std::optional<TaskIndex> gathered;
+  if (channel_ && sequence_parallel()) gathered = gather(writer);
+  writer.compute(pieces_[dgrad]);
+  std::optional<TaskIndex> reduced;
+  if (channel_) reduced = sum(writer);
+  if (gathered) writer.wait(*gathered);
+  writer.compute(pieces_[wgrad]);
+  if (reduced) writer.wait(*reduced);
+}
+
+void TensorParallel::half_backward(ProgramWriter& writer, const HalfBackward& half) {
+  writer.compute(pieces_[half.residual]);
+  if (channel_ && sequence_parallel()) writer.wait(gather(writer));
+  writer.compute(pieces_[half.body]);
+  column_backward(writer, half.dgrad, half.wgrad);
+  writer.compute(pieces_[half.norm]);
+}
+
+void TensorParallel::attention_forward(ProgramWriter& writer) {
+  half_forward(writer, {Piece::kAttentionNorm, Piece::kAttention, Piece::kAttentionResidual});
+}
+
+void TensorParallel::mlp_forward(ProgramWriter& writer) {
+  half_forward(writer, {Piece::kMlpNorm, Piece::kMlp, Piece::kMlpResidual});
+}
+
+void TensorParallel::mlp_backward(ProgramWriter& writer) {
+  half_backward(writer, {Piece::kMlpResidualBackward, Piece::kMlpDownBackward, Piece::kMlpUpDgrad, Piece::kMlpUpWgrad,
+                         Piece::kMlpNormBackward});
+}
+
+void TensorParallel::attention_backward(ProgramWriter& writer) {
+  half_backward(writer, {Piece::kAttentionResidualBackward, Piece::kAttentionBackward, Piece::kQkvDgrad,
+                         Piece::kQkvWgrad, Piece::kAttentionNormBackward});
+}
+
+// Each rank looks up the tokens of its part of the vocabulary; the sum of all is the embedding.
+void TensorParallel::embedding_forward(ProgramWriter& writer) {
+  writer.compute(pieces_[Piece::kEmbeddingGather]);
+  if (channel_) writer.wait(sum(writer));
+  writer.compute(pieces_[Piece::kEmbeddingFinish]);
+}
+
+void TensorParallel::embedding_backward(ProgramWriter& writer) {
+  writer.compute(pieces_[Piece::kEmbeddingFinishBackward]);
+  if (channel_ && sequence_parallel()) writer.wait(gather(writer));
+  writer.compute(pieces_[Piece::kEmbeddingWgrad]);
+}
+
+void TensorParallel::loss_reduction(ProgramWriter& writer) {
+  if (channel_) writer.wait(talk(writer, CollectiveKind::kAllReduce, loss_));
+}
+
+void TensorParallel::head_forward(ProgramWriter& writer) {
+  writer.compute(pieces_[Piece::kFinalNorm]);
+  if (channel_ && sequence_parallel()) writer.wait(gather(writer));
+  writer.compute(pieces_[Piece::kLogits]);
+  for (const Piece piece : {Piece::kLossMax, Piece::kLossTarget, Piece::kLossSum}) {
+    writer.compute(pieces_[piece]);
+    loss_reduction(writer);
+  }
+  writer.compute(pieces_[Piece::kLossFinish]);
+}
+
+void TensorParallel::head_backward(ProgramWriter& writer) {
+  writer.compute(pieces_[Piece::kLossBackward]);
+  column_backward(writer, Piece::kLogitsDgrad, Piece::kLogitsWgrad);
+  writer.compute(pieces_[Piece::kFinalNormBackward]);
+}
+
+void TensorParallel::gather_activation(ProgramWriter& writer) {
+  if (channel_) writer.wait(gather(writer));
+}
+
+void TensorParallel::reduce_replicated(ProgramWriter& writer, Bytes gradients) {
+  if (!channel_ || !sequence_parallel()) return;
+  writer.wait(talk(writer, CollectiveKind::kAllReduce, gradients));
+}
+
+}  // namespace ringwright::workload

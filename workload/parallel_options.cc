@@ -1,0 +1,124 @@
+// Reading of the `parallel:` map; the checks against model, batch and cluster are in layout_checks.cc.
+#include <array>
+
+#include <fmt/format.h>
+
+#include "workload/builtin.h"
+#include "workload/layout_checks.h"
+#include "workload/training_options.h"
+
+namespace ringwright::workload {
+namespace {
+
+using namespace ringwright::literals;
+
+constexpr std::array kStageLayers{
+    Option{"even", "the same number of layers in every part"},
+    Option{"trim-ends", "one layer less in the first and in the last part, which also hold embedding and logits"}};
+
+int small(ConfigMap& map, const Key<std::int64_t>& key) {
+  Key<std::int64_t> bounded = key;
+  bounded.min = 1;
+  bounded.max = 1'000'000;
+  return static_cast<int>(map.integer(bounded));
+}
+
+std::string read_schedule(ConfigMap& parallel) {
+  std::vector<Option> options;
+  for (const ScheduleEntry& entry : schedules()) options.push_back({entry.name, entry.help});
+  return parallel.choice({.name = "schedule", .doc = "order of forward and backward passes", .fallback = "1f1b"}, options);
+}
+
+void read_zero(ConfigMap zero, ParallelOptions& options) {
+  options.zero_stage = static_cast<int>(zero.integer(
+      {.name = "stage", .doc = "0: every rank has all optimizer state; 1: 1/dp of it", .fallback = 0, .min = 0, .max = 1}));
+  options.overlap_grad_reduce =
+      zero.boolean({.name = "overlap_grad_reduce",
+                    .doc = "gradients are reduced bucket by bucket while the last backward pass runs",
+                    .fallback = false});
+  options.overlap_param_gather =
+      zero.boolean({.name = "overlap_param_gather",
+                    .doc = "updated parameters are gathered while the first forward pass runs (stage 1)",
+                    .fallback = false});
+  options.bucket = zero.bytes({.name = "bucket",
+                               .doc = "gradient bytes of one bucket; Megatron's max(40e6, 1e6 x dp) elements when not given",
+                               .fallback = 0_B,
+                               .min = 0_B});
+  if (options.overlap_param_gather && options.zero_stage == 0) {
+    zero.warn("overlap_param_gather", "W131",
+              fmt::format("{} has no effect: without zero.stage 1 no parameters are gathered",
+                          zero.path_of("overlap_param_gather")));
+    options.overlap_param_gather = false;
+  }
+  if (options.bucket > 0_B && !options.overlap_grad_reduce) {
+    zero.warn("bucket", "W131",
+              fmt::format("{} has no effect: without overlap_grad_reduce all gradients are one bucket", zero.path_of("bucket")));
+  }
+  if (options.dp == 1 && options.zero_stage == 1) {
+    zero.warn("stage", "W131", fmt::format("{} has no effect: dp is 1", zero.path_of("stage")));
+  }
+}
+
+void read_pipeline(ConfigMap& parallel, ParallelOptions& options) {
+  options.schedule = read_schedule(parallel);
+  options.virtual_stages = small(
+      parallel, {.name = "virtual_stages", .doc = "model parts per pipeline stage (interleaved-1f1b)", .fallback = 1});
+  const std::string rule = parallel.choice(
+      {.name = "stage_layers", .doc = "how layers are spread over pipeline parts", .fallback = "even"}, kStageLayers);
+  options.stage_layers = rule == "trim-ends" ? StageLayers::kTrimEnds : StageLayers::kEven;
+  options.layers_per_part =
+      parallel.integers({.name = "layers_per_part",
+                         .doc = "layers of each of the pp x virtual_stages parts in model order, instead of stage_layers",
+                         .min = 0});
+  if (!options.layers_per_part.empty()) {
+    if (parallel.has("stage_layers")) {
+      parallel.warn("stage_layers", "W131",
+                    fmt::format("{} has no effect: layers_per_part is given", parallel.path_of("stage_layers")));
+    }
+    options.stage_layers = StageLayers::kListed;
+  }
+  options.overlap_p2p = parallel.boolean(
+      {.name = "overlap_p2p_comm",
+       .doc = "a send to the next stage does not hold up computing; Megatron: only when interleaved",
+       .fallback = options.virtual_stages > 1});
+}
+
+void read_tensor(ConfigMap& parallel, ParallelOptions& options) {
+  options.sequence_parallel =
+      parallel.boolean({.name = "sequence_parallel",
+                        .doc = "norms and dropout work on 1/tp of the sequence; all-reduce becomes gather and scatter",
+                        .fallback = false});
+  options.scatter_gather_p2p =
+      parallel.boolean({.name = "scatter_gather_p2p",
+                        .doc = "without sequence_parallel: send 1/tp of an activation and gather it on arrival",
+                        .fallback = true});
+  if (options.sequence_parallel && options.tp == 1) {
+    parallel.warn("sequence_parallel", "W131",
+                  fmt::format("{} has no effect: tp is 1", parallel.path_of("sequence_parallel")));
+    options.sequence_parallel = false;
+  }
+  if (parallel.has("scatter_gather_p2p") && (options.sequence_parallel || options.tp == 1 || options.pp == 1)) {
+    parallel.warn("scatter_gather_p2p", "W131",
+                  fmt::format("{} has no effect: it needs tp > 1 and pp > 1 without sequence_parallel",
+                              parallel.path_of("scatter_gather_p2p")));
+  }
+}
+
+}  // namespace
+
+ParallelOptions read_parallel_options(ConfigMap& parallel, const ParallelContext& context) {
+  ParallelOptions options;
+  options.tp = small(parallel, {.name = "tp", .doc = "tensor-parallel size", .fallback = 1});
+  options.pp = small(parallel, {.name = "pp", .doc = "pipeline stages", .fallback = 1});
+  options.cp = small(parallel, {.name = "cp", .doc = "context-parallel size", .fallback = 1});
+  const auto dp = parallel.integer_or(
+      {.name = "dp", .doc = "data-parallel size; auto: what remains of the cluster", .min = 1, .max = 1'000'000}, "auto");
+  derive_data_parallel(parallel, dp, context.world, options);
+  read_pipeline(parallel, options);
+  read_tensor(parallel, options);
+  read_zero(parallel.map("zero", "sharding of optimizer state over data-parallel ranks, in DeepSpeed's stages"), options);
+  check_layout(parallel, context, options);
+  return options;
+}
+
+}  // namespace ringwright::workload

@@ -1,0 +1,17 @@
+// GPipe: all forward passes, then all backward passes. Bubble (p-1)(F+B), activations of all m microbatches are held.
+//
+// Huang et al., "GPipe" (NeurIPS 2019, arXiv 1811.06965). Backward passes run in the order of the forward passes, as in
+// Megatron's schedule without pipelining, so that neighbours stream.
+#include "workload/builtin.h"
+
+namespace ringwright::workload {
+
+std::vector<Slot> gpipe_order(const ScheduleRequest& request) {
+  std::vector<Slot> slots;
+  for (const Pass pass : {Pass::kForward, Pass::kBackward}) {
+    for (int microbatch = 0; microbatch < request.microbatches; ++microbatch) slots.push_back({pass, microbatch, 0});
+  }
+  return slots;
+}
+
+}  // namespace ringwright::workload

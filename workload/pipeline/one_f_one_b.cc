@@ -1,0 +1,24 @@
+// 1F1B: stage i first does p-1-i forward passes, then one forward and one backward in turn. Bubble (p-1)(F+B) as GPipe's,
+// but only min(m, p-i) microbatches are held.
+//
+// Narayanan et al., "Efficient Large-Scale Language Model Training on GPU Clusters" (SC 2021, arXiv 2104.04473), the
+// schedule with flush of PipeDream and DAPPLE.
+#include <algorithm>
+
+#include "workload/builtin.h"
+
+namespace ringwright::workload {
+
+std::vector<Slot> one_f_one_b_order(const ScheduleRequest& request) {
+  const int warmup = std::min(request.stages - 1 - request.stage, request.microbatches);
+  std::vector<Slot> slots;
+  for (int i = 0; i < warmup; ++i) slots.push_back({Pass::kForward, i, 0});
+  for (int i = warmup; i < request.microbatches; ++i) {
+    slots.push_back({Pass::kForward, i, 0});
+    slots.push_back({Pass::kBackward, i - warmup, 0});
+  }
+  for (int i = request.microbatches - warmup; i < request.microbatches; ++i) slots.push_back({Pass::kBackward, i, 0});
+  return slots;
+}
+
+}  // namespace ringwright::workload

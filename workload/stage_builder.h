@@ -1,0 +1,42 @@
+// The program of one pipeline stage, which all its ranks run.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "workload/parallel/data.h"
+#include "workload/parallel/pipeline.h"
+#include "workload/parallel/tensor.h"
+#include "workload/step_builder.h"
+#include "workload/step_streams.h"
+
+namespace ringwright::workload {
+
+class StageBuilder {
+ public:
+  StageBuilder(const StepInputs& inputs, const StepStreams& streams, PieceTable& pieces, int stage);
+
+  [[nodiscard]] Program build(GraphTables& tables);
+  [[nodiscard]] const std::vector<Part>& parts() const { return parts_; }
+
+ private:
+  void begin(ProgramWriter& writer);
+  void forward(ProgramWriter& writer, const Slot& slot);
+  void backward(ProgramWriter& writer, const Slot& slot);
+  void forward_point(ProgramWriter& writer, PointKind kind);
+  void backward_point(ProgramWriter& writer, PointKind kind);
+  void recompute_layer(ProgramWriter& writer, PointKind kind);
+  void finish(ProgramWriter& writer);
+  [[nodiscard]] std::string name_of(char letter, const Slot& slot) const;
+
+  const StepInputs& inputs_;
+  const StepStreams& streams_;
+  PieceTable& pieces_;
+  int stage_;
+  std::vector<Part> parts_;  // by chunk
+  TensorParallel tensor_;
+  PipelineParallel pipeline_;
+  DataParallel data_;
+};
+
+}  // namespace ringwright::workload

@@ -1,0 +1,38 @@
+// One training step as a task graph: the pipeline schedule gives the order of passes, and each kind of parallelism adds its
+// communication at its points.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/plan/task_graph.h"
+#include "workload/model_shape.h"
+#include "workload/training_options.h"
+
+namespace ringwright::workload {
+
+struct StepInputs {
+  const ModelShape& shape;
+  const TrainingOptions& training;
+  const ParallelOptions& parallel;  // as read_parallel_options leaves it: dp and layers_per_part are set
+};
+
+struct StepPlan {
+  TaskGraph graph;  // without layouts: lay_out_groups adds them
+  std::int64_t parameters = 0;    // of the model as published
+  std::int64_t tokens = 0;        // in a training step
+  std::int64_t microbatches = 0;  // per replica
+  // What the model needs, without recomputation, with causal attention counted as half of the score matrix; and with all
+  // of it, as most papers up to 2023 report MFU.
+  Flops model_flops;
+  Flops model_flops_full_attention;
+  Flops hardware_flops;  // what all ranks really compute
+  std::vector<std::int64_t> stage_parameters;         // by stage, of one rank
+  std::vector<Flops> stage_flops;                     // by stage, of one rank in a training step
+  std::vector<std::vector<Bytes>> communication;      // by stage, by dimension of the graph: the buffers of one rank's
+                                                      // collectives (as CollectiveSpec counts) and the messages it sends
+};
+
+[[nodiscard]] StepPlan build_step(const StepInputs& inputs);
+
+}  // namespace ringwright::workload

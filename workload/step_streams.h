@@ -1,0 +1,24 @@
+// The dimensions of a layout that have more than one member, and the stream on which each of them talks.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "workload/parallel/pipeline.h"
+#include "workload/rank_layout.h"
+
+namespace ringwright::workload {
+
+struct StepStreams {
+  std::optional<Channel> tensor;
+  std::optional<Channel> data;
+  std::optional<PipelineChannels> pipeline;  // activations and gradients do not wait for each other
+  std::optional<Channel> model;              // tp x pp
+  std::optional<Channel> embedding;          // first and last stage, when they share weights
+  int stream_count = 1;
+  std::vector<Dimension> dimensions;
+};
+
+[[nodiscard]] StepStreams make_streams(const ModelShape& shape, const ParallelOptions& parallel);
+
+}  // namespace ringwright::workload

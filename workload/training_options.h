@@ -1,0 +1,77 @@
+// How a model is trained: batch, precision, recomputation, and how the work is split over ranks.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/base/units.h"
+#include "core/config/config_map.h"
+#include "core/plan/kernel.h"
+#include "workload/gpu_spec.h"
+#include "workload/model_shape.h"
+
+namespace ringwright::workload {
+
+enum class Recompute { kNone, kSelective, kFull };
+// Fused: one kernel that never writes the score matrix (FlashAttention). Unfused: products, softmax and dropout apart,
+// as frameworks did up to 2022.
+enum class AttentionKernel { kFused, kUnfused };
+
+struct TrainingOptions {
+  std::int64_t global_batch = 1;  // sequences
+  std::int64_t micro_batch = 1;   // sequences
+  DataType precision = DataType::kBf16;
+  DataType grad_reduce = DataType::kFp32;
+  Recompute recompute = Recompute::kNone;
+  AttentionKernel attention = AttentionKernel::kFused;
+};
+
+// Even: equal parts. Trim-ends: one layer less on the first and the last part, which also hold embedding and logits.
+enum class StageLayers { kEven, kTrimEnds, kListed };
+
+struct ParallelOptions {
+  int tp = 1;
+  int pp = 1;
+  int cp = 1;
+  int ep = 1;
+  int dp = 1;
+  std::string schedule = "1f1b";
+  int virtual_stages = 1;  // model parts ("chunks") per pipeline stage
+  StageLayers stage_layers = StageLayers::kEven;
+  std::vector<std::int64_t> layers_per_part;  // by part, in model order: part c * pp + i is chunk c of stage i
+  bool sequence_parallel = false;
+  bool scatter_gather_p2p = true;  // without sequence parallelism: send 1/tp of an activation, gather it on arrival
+  bool overlap_p2p = false;        // a send does not hold up the next computation
+  int zero_stage = 0;
+  bool overlap_grad_reduce = false;
+  bool overlap_param_gather = false;
+  Bytes bucket;  // gradient bytes of one bucket; 0: Megatron's default
+
+  [[nodiscard]] int parts() const { return pp * virtual_stages; }
+  [[nodiscard]] std::int64_t microbatches(const TrainingOptions& training) const {
+    return training.global_batch / (training.micro_batch * dp);
+  }
+};
+
+// How many ranks the cluster has, and where that was said: "cluster.nodes = 4 x 8 GPUs (scenario.yaml:20)".
+struct World {
+  std::int64_t ranks = 1;
+  std::string described;
+};
+
+[[nodiscard]] TrainingOptions read_training_options(ConfigMap& training);
+// An error when the GPU has no arithmetic of that type.
+void check_precision(ConfigMap& training, const TrainingOptions& options, const GpuSpec& gpu);
+// Derives dp, and checks the layout against the model, the batch and the cluster. Mistakes are recorded in the maps; what
+// comes back is then harmless only in the sense that it may be thrown away.
+struct ParallelContext {
+  const ModelShape& shape;
+  const TrainingOptions& training;
+  const ConfigMap& model_map;     // for the places of the numbers that do not fit
+  ConfigMap& training_map;
+  const World& world;
+};
+[[nodiscard]] ParallelOptions read_parallel_options(ConfigMap& parallel, const ParallelContext& context);
+
+}  // namespace ringwright::workload
