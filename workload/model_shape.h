@@ -20,15 +20,15 @@ enum class Embeddings { kTied, kUntied };  // tied: the output layer uses the wo
 
 struct ModelShape {
   std::string name;
-  std::int64_t layers = 0;
-  std::int64_t hidden = 0;
-  std::int64_t heads = 0;
-  std::int64_t kv_heads = 0;
-  std::int64_t head_size = 0;
-  std::int64_t ffn = 0;
-  std::int64_t vocabulary = 0;
-  std::int64_t sequence = 0;
-  std::int64_t max_positions = 0;          // rows of the learned position table
+  std::int64_t layers = 1;
+  std::int64_t hidden = 1;
+  std::int64_t heads = 1;
+  std::int64_t kv_heads = 1;
+  std::int64_t head_size = 1;
+  std::int64_t ffn = 1;
+  std::int64_t vocabulary = 1;
+  std::int64_t sequence = 1;
+  std::int64_t max_positions = 1;          // rows of the learned position table
   std::int64_t vocabulary_multiple = 128;  // Megatron: the vocabulary is padded to a multiple of this times t
   Normalization normalization = Normalization::kRmsNorm;
   Activation activation = Activation::kSwiGlu;

@@ -31,4 +31,7 @@ struct BucketRule {
 // In the order of the backward pass.
 [[nodiscard]] std::vector<Bucket> fill_buckets(const Part& part, const BucketRule& rule);
 
+// How many parameters a rank updates: all that it holds, or under ZeRO stage 1 its share.
+[[nodiscard]] std::int64_t owned_elements(const std::vector<Bucket>& buckets, const ParallelOptions& parallel);
+
 }  // namespace ringwright::workload

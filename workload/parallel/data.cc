@@ -11,8 +11,9 @@ DataParallel::DataParallel(PieceTable& pieces, const ParallelOptions& parallel, 
   for (std::size_t chunk = 0; chunk < parts.size(); ++chunk) {
     const BucketRule rule = bucket_rule(pieces.context().training, parallel, static_cast<int>(chunk));
     std::vector<BucketState>& states = chunks_.emplace_back();
-    for (const Bucket& bucket : fill_buckets(parts[chunk], rule)) {
-      owned_ += channel_ && sharded() ? bucket.padded / parallel.dp : bucket.elements;
+    const std::vector<Bucket> buckets = fill_buckets(parts[chunk], rule);
+    owned_ += workload::owned_elements(buckets, parallel);
+    for (const Bucket& bucket : buckets) {
       const PieceId scale = channel_ ? pieces.add(scale_gradients(pieces.context(), bucket.elements)) : 0;
       states.push_back({.bucket = bucket, .scale = scale, .reduced = {}, .gathered = {}});
     }

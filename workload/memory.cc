@@ -1,0 +1,159 @@
+#include "workload/memory.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "workload/activations.h"
+#include "workload/builtin.h"
+#include "workload/parallel/buckets.h"
+#include "workload/step_streams.h"
+
+namespace ringwright::workload {
+namespace {
+
+using namespace ringwright::literals;
+
+// What is alive at one moment of the schedule.
+struct Moment {
+  Bytes layers, embedding, head, recomputed, gradients;
+  [[nodiscard]] Bytes total() const { return layers + embedding + head + recomputed + gradients; }
+};
+
+Moment operator*(const Moment& moment, std::int64_t factor) {
+  return {moment.layers * factor, moment.embedding * factor, moment.head * factor, moment.recomputed * factor,
+          moment.gradients * factor};
+}
+
+Moment operator+(const Moment& a, const Moment& b) {
+  return {a.layers + b.layers, a.embedding + b.embedding, a.head + b.head, a.recomputed + b.recomputed,
+          a.gradients + b.gradients};
+}
+
+Moment kept_by(const Part& part, const KernelContext& context) {
+  Moment moment;
+  moment.layers = layer_activations(context) * part.layers;
+  if (part.embedding) moment.embedding = embedding_activations(context);
+  if (part.head) moment.head = head_activations(context);
+  return moment;
+}
+
+Moment used_during(const Part& part, Pass pass, const KernelContext& context) {
+  Moment moment;
+  if (part.head) moment.head = head_workspace(context);
+  if (pass == Pass::kForward || part.layers == 0) return moment;
+  moment.recomputed = recomputed_layer(context);
+  moment.gradients = gradient_workspace(context);
+  return moment;
+}
+
+Moment peak_of(const std::vector<Part>& parts, const std::vector<Slot>& slots, const KernelContext& context) {
+  Moment held;
+  Moment peak;
+  for (const Slot& slot : slots) {
+    const Part& part = parts[static_cast<std::size_t>(slot.chunk)];
+    const Moment kept = kept_by(part, context);
+    if (slot.pass == Pass::kForward) held = held + kept;
+    const Moment now = held + used_during(part, slot.pass, context);
+    if (now.total() > peak.total()) peak = now;
+    if (slot.pass == Pass::kBackward) held = held + kept * -1;
+  }
+  return peak;
+}
+
+void add(StageMemory& memory, std::string name, Bytes bytes, Evidence evidence = Evidence::kVendorSpec) {
+  if (bytes > 0_B) memory.items.push_back({.name = std::move(name), .bytes = bytes, .evidence = evidence});
+}
+
+void add_model_state(StageMemory& memory, const std::vector<Part>& parts, const StepInputs& inputs) {
+  const bool mixed = inputs.training.precision != DataType::kFp32;
+  const auto elements = static_cast<double>(count_elements(parts));
+  std::int64_t owned = 0;
+  for (std::size_t chunk = 0; chunk < parts.size(); ++chunk) {
+    const BucketRule rule = bucket_rule(inputs.training, inputs.parallel, static_cast<int>(chunk));
+    owned += owned_elements(fill_buckets(parts[chunk], rule), inputs.parallel);
+  }
+  add(memory, "weights", scale(Bytes(1), elements * bytes_per_element(inputs.training.precision)));
+  add(memory, "gradients", scale(Bytes(1), elements * bytes_per_element(inputs.training.grad_reduce)));
+  add(memory, "optimizer", Bytes(owned * (mixed ? 12 : 8)));  // in fp32 training the weights are the master weights
+}
+
+void add_assumed(StageMemory& memory, const Moment& peak, const StepStreams& streams, const MemoryAssumptions& assumed) {
+  const auto communicators = static_cast<std::int64_t>(streams.dimensions.size());
+  add(memory, "fragmentation", scale(peak.total(), assumed.fragmentation), Evidence::kAssumed);
+  add(memory, "CUDA context", assumed.cuda_context, Evidence::kAssumed);
+  add(memory, "communicators", assumed.communicator * communicators, Evidence::kAssumed);
+}
+
+}  // namespace
+
+MemoryAssumptions read_memory_assumptions(ConfigMap& memory) {
+  MemoryAssumptions assumed;
+  const auto read = [&memory](std::string_view name, std::string_view doc, Bytes fallback) {
+    if (!memory.has(name)) memory.assume(name, to_string(fallback), doc);
+    return memory.bytes({.name = name, .doc = doc, .fallback = fallback, .min = 0_B});
+  };
+  assumed.cuda_context = read("cuda_context", "CUDA context, libraries and their workspaces on each GPU", 800_MiB);
+  assumed.communicator = read("communicator", "buffers of one communicator on each GPU", 400_MiB);
+  if (!memory.has("fragmentation")) memory.assume("fragmentation", "5%", "what the allocator loses of activations");
+  assumed.fragmentation = memory.percent(
+      {.name = "fragmentation", .doc = "what the allocator loses of activations", .fallback = 0.05, .min = 0.0, .max = 1.0});
+  return assumed;
+}
+
+Bytes StageMemory::total() const {
+  Bytes sum;
+  for (const MemoryItem& item : items) sum += item.bytes;
+  return sum;
+}
+
+Bytes StageMemory::of(std::string_view name) const {
+  const auto item = std::ranges::find(items, name, &MemoryItem::name);
+  return item == items.end() ? 0_B : item->bytes;
+}
+
+std::vector<StageMemory> memory_ledger(const StepInputs& inputs, const MemoryAssumptions& assumptions) {
+  const ParallelOptions& parallel = inputs.parallel;
+  const KernelContext context = make_kernel_context(inputs.shape, inputs.training, parallel);
+  const StepStreams streams = make_streams(inputs.shape, parallel);
+  std::vector<StageMemory> ledger;
+  for (int stage = 0; stage < parallel.pp; ++stage) {
+    const std::vector<Part> parts = stage_parts(inputs.shape, parallel, stage);
+    const std::vector<Slot> slots =
+        find_schedule(parallel.schedule)
+            .order({.stage = stage,
+                    .stages = parallel.pp,
+                    .chunks = parallel.virtual_stages,
+                    .microbatches = static_cast<int>(parallel.microbatches(inputs.training))});
+    const Moment peak = peak_of(parts, slots, context);
+    StageMemory memory{.stage = stage, .items = {}};
+    add_model_state(memory, parts, inputs);
+    add(memory, "layer activations", peak.layers);
+    add(memory, "embedding activations", peak.embedding);
+    add(memory, "logits", peak.head);
+    add(memory, "recomputed layer", peak.recomputed);
+    add(memory, "activation gradients", peak.gradients);
+    add_assumed(memory, peak, streams, assumptions);
+    ledger.push_back(std::move(memory));
+  }
+  return ledger;
+}
+
+MemoryVerdict judge_memory(const std::vector<StageMemory>& ledger, Bytes capacity) {
+  const auto worst = std::ranges::max_element(ledger, {}, &StageMemory::total);
+  MemoryVerdict verdict{.fits = worst->total() <= capacity,
+                        .stage = worst->stage,
+                        .needed = worst->total(),
+                        .capacity = capacity,
+                        .message = {}};
+  std::vector<MemoryItem> largest = worst->items;
+  std::ranges::stable_sort(largest, std::ranges::greater(), &MemoryItem::bytes);
+  if (largest.size() > 3) largest.resize(3);
+  verdict.message = fmt::format("stage {} needs {} of {}:", worst->stage, to_string(verdict.needed), to_string(capacity));
+  for (std::size_t i = 0; i < largest.size(); ++i) {
+    verdict.message += fmt::format("{} {} {}", i == 0 ? "" : ",", largest[i].name, to_string(largest[i].bytes));
+  }
+  return verdict;
+}
+
+}  // namespace ringwright::workload

@@ -1,0 +1,56 @@
+// The memory ledger: what each pipeline stage holds on one GPU at its worst moment, item by item.
+//
+// Model state per parameter with Adam: 2 (weights) + 4 (fp32 gradients) + 12 (fp32 master weights and two moments), the 12
+// divided by dp under ZeRO stage 1 (Megatron's distributed optimizer). Activations are listed tensor by tensor, as
+// Korthikanti et al. (arXiv 2205.05198, section 4) do: with tensor parallelism sbh(10 + 24/t + 5as/(ht)) per layer. What is
+// in flight follows from playing the pipeline schedule.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/evidence.h"
+#include "core/base/units.h"
+#include "core/config/config_map.h"
+#include "workload/step_builder.h"
+
+namespace ringwright::workload {
+
+// What no formula gives: taken from experience, to be measured where it matters.
+struct MemoryAssumptions {
+  Bytes cuda_context;           // context, libraries and their workspaces
+  Bytes communicator;           // buffers of one communicator
+  double fragmentation = 0.0;   // of activations and temporaries
+};
+[[nodiscard]] MemoryAssumptions read_memory_assumptions(ConfigMap& memory);
+
+struct MemoryItem {
+  std::string name;
+  Bytes bytes;
+  Evidence evidence = Evidence::kVendorSpec;  // kVendorSpec: follows from sizes; kAssumed: one of the assumptions
+};
+
+struct StageMemory {
+  int stage = 0;
+  std::vector<MemoryItem> items;
+
+  [[nodiscard]] Bytes total() const;
+  // 0 when there is no such item.
+  [[nodiscard]] Bytes of(std::string_view name) const;
+};
+
+// By stage.
+[[nodiscard]] std::vector<StageMemory> memory_ledger(const StepInputs& inputs, const MemoryAssumptions& assumptions);
+
+struct MemoryVerdict {
+  bool fits = true;
+  int stage = 0;  // the one that needs most
+  Bytes needed;
+  Bytes capacity;
+  std::string message;  // "stage 0 needs 93.1 GiB of 80 GiB: optimizer 40 GiB, ..."
+};
+[[nodiscard]] MemoryVerdict judge_memory(const std::vector<StageMemory>& ledger, Bytes capacity);
+
+}  // namespace ringwright::workload
