@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <vector>
 
@@ -41,7 +40,7 @@ class FlowModel final : public NetworkModel {
   [[nodiscard]] std::vector<Counter> counters() const override;
 
  private:
-  struct Row {
+  struct alignas(64) Row {
     double bytes = 0.0;
     double remaining = 0.0;  // as of `settled`
     double rate = 0.0;       // bytes per second, since `settled`
@@ -142,7 +141,7 @@ void FlowModel::settle(FlowSlot flow) {
   row.remaining = remaining_now(row);
   row.settled = engine_.now();
   row.rate = shares_.rate(flow);
-  const double seconds = row.remaining / row.rate;
+  const double seconds = row.remaining > 0.0 ? row.remaining / row.rate : 0.0;
   if (seconds < kEndOfClock - to_seconds(engine_.now().since_start())) {
     ends_.set(flow, engine_.now() + from_seconds(seconds));
     return;

@@ -36,11 +36,6 @@ void IncrementalMaxMin::place(FlowSlot flow, std::span<const Hop> way) {
   }
 }
 
-std::span<const LinkShare> IncrementalMaxMin::way(FlowSlot flow) const {
-  const Flow& row = flows_[flow];
-  return {hops_.at(row.first_hop), row.hops};
-}
-
 void IncrementalMaxMin::enter(FlowSlot flow) {
   Flow& row = flows_[flow];
   DCHECK(!row.entered && row.hops > 0, "a flow enters once, on a way of one link at least");
@@ -95,10 +90,12 @@ void IncrementalMaxMin::add_member(LinkShare& hop, FlowSlot flow, std::uint32_t 
 void IncrementalMaxMin::remove_member(const LinkShare& hop) {
   Link& link = links_[hop.link];
   --link.member_count;
+  touch(hop.link);
+  if (hop.place == link.member_count) return;
+  // The last member moves into the gap.
   const Member last = members_[link.members + link.member_count];
   members_[link.members + hop.place] = last;
   hops_[last.hop].place = hop.place;
-  touch(hop.link);
 }
 
 void IncrementalMaxMin::touch(std::uint32_t link) {
@@ -172,14 +169,13 @@ void IncrementalMaxMin::gather() {
     const Flow& flow = flows_[chosen_[i]];
     const LinkShare* hop = hops_.at(flow.first_hop);
     for (const LinkShare* end = hop + flow.hops; hop < end; ++hop) {
-      Link& link = links_[hop->link];
-      if (link.visited_in != solve_number_) {
-        link.visited_in = solve_number_;
-        link.row = static_cast<std::uint32_t>(visits_.size());
+      if (!is_visited(hop->link)) {
+        links_[hop->link].visit = static_cast<std::uint32_t>(visits_.size());
         visits_.push_back({.link = hop->link});
       }
-      ++visits_[link.row].chosen;
-      problem_hop_link_.push_back(link.row);
+      const std::uint32_t visit = links_[hop->link].visit;
+      ++visits_[visit].chosen;
+      problem_hop_link_.push_back(visit);
       problem_hop_share_.push_back(hop->share);
     }
     problem_first_hop_.push_back(static_cast<std::uint32_t>(problem_hop_link_.size()));

@@ -39,7 +39,9 @@ class IncrementalMaxMin {
 
   // Notes the way of a flow; it takes no bandwidth before it enters. Slots are numbered by the caller, densely.
   void place(FlowSlot flow, std::span<const Hop> way);
-  [[nodiscard]] std::span<const LinkShare> way(FlowSlot flow) const;
+  [[nodiscard]] std::span<const LinkShare> way(FlowSlot flow) const {
+    return {hops_.at(flows_[flow].first_hop), flows_[flow].hops};
+  }
   void enter(FlowSlot flow);
   // Takes the flow out, and forgets its way.
   void leave(FlowSlot flow);
@@ -64,8 +66,8 @@ class IncrementalMaxMin {
   [[nodiscard]] const Work& work() const { return work_; }
 
  private:
-  // Rows rather than columns: a flow or a link is always looked at as a whole, and a row lies in one cache line.
-  struct Flow {
+  // Rows rather than columns: a flow or a link is always looked at as a whole, and a row never crosses a cache line.
+  struct alignas(32) Flow {
     double rate = 0.0;
     std::uint32_t first_hop = 0;
     std::uint32_t hops = 0;
@@ -74,13 +76,12 @@ class IncrementalMaxMin {
     std::uint32_t row = 0;        // in the problem of that solve
     bool entered = false;
   };
-  struct Link {
+  struct alignas(32) Link {
     double capacity = 0.0;
     std::uint32_t members = 0;  // first of its block
     std::uint32_t member_count = 0;
     std::uint32_t bottleneck_of = 0;  // how many flows
-    std::uint32_t visited_in = 0;     // number of the solve that last visited it
-    std::uint32_t row = 0;            // in the problem of that solve
+    std::uint32_t visit = 0;          // where to look among the visits of this solve: see is_visited()
     std::uint8_t members_order = 0;   // of its block; 0: none yet
     bool touched = false;
     bool resized = false;             // its capacity has changed
@@ -104,6 +105,11 @@ class IncrementalMaxMin {
   void choose(FlowSlot flow);
   void choose_first();
   void choose_all();
+  // A sparse set (Briggs and Torczon, 1993): no link needs to be marked as not visited before a solve.
+  [[nodiscard]] bool is_visited(std::uint32_t link) const {
+    const std::uint32_t visit = links_[link].visit;
+    return visit < visits_.size() && visits_[visit].link == link;
+  }
   void gather();
   [[nodiscard]] double fixed_load(const Link& link) const;
   void fill();

@@ -35,7 +35,8 @@ class LinkMeters {
   }
 
  private:
-  struct Meter {
+  // One row, in one cache line: the four are always needed together.
+  struct alignas(32) Meter {
     double bytes = 0.0;
     Duration busy;
     TimePoint busy_since;

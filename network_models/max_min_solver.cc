@@ -9,6 +9,8 @@ namespace ringwright::network_models {
 namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
+// A rest this small beside a share that was taken away is summed up anew: 1e-16 of the share would be 1e-13 of the rest.
+constexpr double kCancellation = 1e-3;
 
 }  // namespace
 
@@ -20,6 +22,7 @@ void MaxMinSolver::solve(const MaxMinProblem& problem, MaxMinSolution& solution)
     if (rising_.empty()) return;
     CHECK(!frozen_.empty(), "a round of water filling must freeze a flow");
     take_from_links(problem, solution);
+    if (shares_cancel_) sum_up_shares(problem);
     raise_levels();
   }
 }
@@ -96,6 +99,17 @@ void MaxMinSolver::take_from_links(const MaxMinProblem& problem, const MaxMinSol
       link.remaining -= problem.hop_share[h] * solution.rate[f];
       link.rising_share -= problem.hop_share[h];
       --link.rising;
+      if (link.rising > 0 && link.rising_share < kCancellation * problem.hop_share[h]) shares_cancel_ = true;
+    }
+  }
+}
+
+void MaxMinSolver::sum_up_shares(const MaxMinProblem& problem) {
+  shares_cancel_ = false;
+  for (const std::uint32_t l : rising_links_) links_[l].rising_share = 0.0;
+  for (const std::uint32_t f : rising_) {
+    for (std::uint32_t h = problem.first_hop[f]; h < problem.first_hop[f + 1]; ++h) {
+      links_[problem.hop_link[h]].rising_share += problem.hop_share[h];
     }
   }
 }

@@ -58,6 +58,7 @@ class MaxMinSolver {
   void find_lowest_levels(const MaxMinProblem& problem);
   void freeze_on_final_links(const MaxMinProblem& problem, MaxMinSolution& solution);
   void take_from_links(const MaxMinProblem& problem, const MaxMinSolution& solution);
+  void sum_up_shares(const MaxMinProblem& problem);
   void raise_levels();
 
   std::vector<Link> links_;
@@ -65,6 +66,7 @@ class MaxMinSolver {
   std::vector<std::uint32_t> rising_;   // flows
   std::vector<std::uint32_t> frozen_;   // flows of this round
   std::vector<double> lowest_level_;    // by flow
+  bool shares_cancel_ = false;          // a sum of shares has lost digits by subtraction
 };
 
 }  // namespace ringwright::network_models

@@ -28,7 +28,6 @@ double peak_mebibytes() {
   return static_cast<double>(usage.ru_maxrss) / 1024.0;
 }
 
-// The same instant's bookkeeping for every pattern.
 void report(benchmark::State& state, const Played& played) {
   const auto runs = static_cast<double>(state.iterations());
   const auto per_second = benchmark::Counter::kIsRate;
@@ -62,6 +61,10 @@ void ring_4096(benchmark::State& state) {
 }
 void all_to_all_256(benchmark::State& state) {
   run_pattern(state, kFabric256, [](const Stage& stage) { return AllToAll(stage, Bytes(1 << 20)); });
+}
+// SimGrid did not finish this one in 400 s.
+void all_to_all_1024(benchmark::State& state) {
+  run_pattern(state, kFabric1024, [](const Stage& stage) { return AllToAll(stage, Bytes(1 << 20)); });
 }
 void all_to_all_with_barrier_1024(benchmark::State& state) {
   run_pattern(state, kFabric1024, [](const Stage& stage) { return AllToAllWithBarrier(stage, Bytes(1 << 20), 255); });
@@ -108,6 +111,7 @@ void step_131072(benchmark::State& state) {
 BENCHMARK(ring_256)->Unit(benchmark::kMillisecond);
 BENCHMARK(ring_4096)->Unit(benchmark::kMillisecond);
 BENCHMARK(all_to_all_256)->Unit(benchmark::kMillisecond);
+BENCHMARK(all_to_all_1024)->Unit(benchmark::kMillisecond);
 BENCHMARK(all_to_all_with_barrier_1024)->Unit(benchmark::kMillisecond);
 BENCHMARK(permutations_1024)->Unit(benchmark::kMillisecond);
 BENCHMARK(permutations_4096)->Unit(benchmark::kMillisecond);
@@ -118,14 +122,14 @@ BENCHMARK_CAPTURE(step_16384, node_mod, RouteRule::kNodeMod)->Unit(benchmark::kM
 BENCHMARK_CAPTURE(step_16384, hash, RouteRule::kHash)->Unit(benchmark::kMillisecond);
 BENCHMARK(step_131072)->Unit(benchmark::kMillisecond)->Iterations(1);
 
-// A whole solve of a random permutation: the flows of 1,024 or 16,384 GPUs.
+// A whole solve of one flow from every GPU to a random other one.
 void full_solve(benchmark::State& state) {
   const auto gpus = static_cast<std::uint32_t>(state.range(0));
   const ReferenceFabric fabric({.gpus = gpus, .hosts_per_pod = 32, .uplinks = 16, .pods_per_superpod = 8, .core_uplinks = 32});
   std::vector<std::uint32_t> first_hop = {0};
   std::vector<std::uint32_t> hop_link;
   std::vector<double> hop_share;
-  RandomStream random(1, "permutation");
+  RandomStream random(1, "targets");
   std::vector<Hop> way;
   for (std::uint32_t from = 0; from < gpus; ++from) {
     const auto to = static_cast<std::uint32_t>(random.next_below(gpus - 1));

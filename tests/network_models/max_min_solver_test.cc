@@ -1,6 +1,7 @@
 #include "network_models/max_min_solver.h"
 
-#include <cmath>
+#include <algorithm>
+#include <array>
 #include <limits>
 #include <map>
 #include <string>
@@ -57,6 +58,16 @@ TEST(MaxMinSolver, AShareWeighsTheLoadAndNotTheRate) {
 TEST(MaxMinSolver, ASprayedFlowUsesAllItsWays) {
   const MaxMinSolution solution = solve({5.0, 5.0}, {{{.link = 0, .share = 0.5}, {.link = 1, .share = 0.5}}});
   EXPECT_EQ(solution.rate, (std::vector{10.0}));
+}
+
+// 1,000 flows of share 1 are held to 0.1 elsewhere; the one of share 1e-6 gets all of the remaining 900: 9e8. Taking
+// 1,000 from 1,000.000001 leaves no more than seven digits of that share.
+TEST(MaxMinSolver, ASmallShareSurvivesAmongLargeOnes) {
+  std::vector<NaiveWay> ways(1000, NaiveWay{{.link = 0}, {.link = 1}});
+  ways.push_back({{.link = 0, .share = 1e-6}});
+  const MaxMinSolution solution = solve({1000.0, 100.0}, ways);
+  EXPECT_NEAR(solution.rate[0], 0.1, 1e-15);
+  EXPECT_NEAR(solution.rate.back(), 9e8, 9e8 * 1e-12);
 }
 
 TEST(MaxMinSolver, ADeadLinkStopsItsFlowsAndNoOthers) {

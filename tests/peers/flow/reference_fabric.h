@@ -41,26 +41,27 @@ class ReferenceFabric final : public Router {
     const std::uint32_t s = query.from.value;
     const std::uint32_t d = query.to.value;
     const std::uint32_t n = shape_.gpus;
-    hops.clear();
     if (s / kGpusPerHost == d / kGpusPerHost) {
-      add(hops, s);
-      add(hops, n + d);
+      hops.assign({hop(s), hop(n + d)});
       return Duration(1'000'000);
     }
-    add(hops, 2 * n + s);
     const std::uint32_t from_leaf = leaf(s);
     const std::uint32_t to_leaf = leaf(d);
-    if (from_leaf != to_leaf) {
-      const Ways ways = choose(query);
-      add(hops, 4 * n + from_leaf * shape_.uplinks + ways.uplink);
-      if (shape_.pods_per_superpod > 0 && superpod(s) != superpod(d)) {
-        const std::uint32_t first = 4 * n + 2 * leaf_links_;
-        add(hops, first + (superpod(s) * shape_.uplinks + ways.uplink) * shape_.core_uplinks + ways.core);
-        add(hops, first + core_links_ + (superpod(d) * shape_.uplinks + ways.uplink) * shape_.core_uplinks + ways.core);
-      }
-      add(hops, 4 * n + leaf_links_ + to_leaf * shape_.uplinks + ways.uplink);
+    if (from_leaf == to_leaf) {
+      hops.assign({hop(2 * n + s), hop(3 * n + d)});
+      return Duration(2'000'000);
     }
-    add(hops, 3 * n + d);
+    const Ways ways = choose(query);
+    const Hop up = hop(4 * n + from_leaf * shape_.uplinks + ways.uplink);
+    const Hop down = hop(4 * n + leaf_links_ + to_leaf * shape_.uplinks + ways.uplink);
+    if (shape_.pods_per_superpod == 0 || superpod(s) == superpod(d)) {
+      hops.assign({hop(2 * n + s), up, down, hop(3 * n + d)});
+      return Duration(2'000'000);
+    }
+    const std::uint32_t first = 4 * n + 2 * leaf_links_;
+    const std::uint32_t out = (superpod(s) * shape_.uplinks + ways.uplink) * shape_.core_uplinks + ways.core;
+    const std::uint32_t in = (superpod(d) * shape_.uplinks + ways.uplink) * shape_.core_uplinks + ways.core;
+    hops.assign({hop(2 * n + s), up, hop(first + out), hop(first + core_links_ + in), down, hop(3 * n + d)});
     return Duration(2'000'000);
   }
 
@@ -75,7 +76,7 @@ class ReferenceFabric final : public Router {
   };
 
   static std::uint32_t up(std::uint32_t count, std::uint32_t per) { return (count + per - 1) / per; }
-  static void add(std::vector<Hop>& hops, std::uint32_t link) { hops.push_back({.link = LinkId(link)}); }
+  static Hop hop(std::uint32_t link) { return {.link = LinkId(link)}; }
   [[nodiscard]] std::uint32_t pod(std::uint32_t gpu) const { return gpu / kGpusPerHost / shape_.hosts_per_pod; }
   [[nodiscard]] std::uint32_t leaf(std::uint32_t gpu) const { return pod(gpu) * kGpusPerHost + gpu % kGpusPerHost; }
   [[nodiscard]] std::uint32_t superpod(std::uint32_t gpu) const { return pod(gpu) / shape_.pods_per_superpod; }
