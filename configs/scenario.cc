@@ -1,5 +1,6 @@
 #include "configs/scenario.h"
 
+#include <array>
 #include <filesystem>
 #include <utility>
 
@@ -136,6 +137,16 @@ std::vector<PublishedFigure> read_published(ConfigMap root) {
   return figures;
 }
 
+AttentionFlops read_attention_flops(ConfigMap root) {
+  static constexpr std::array kOptions = {
+      Option{"causal", "half of the score matrix: what causal attention needs; Megatron-LM since 2024"},
+      Option{"full", "the whole score matrix: most papers up to 2023"}};
+  ConfigMap map = root.map("report", "how results are stated");
+  const std::string count = map.choice(
+      {.name = "attention_flops", .doc = "attention FLOPs that count in MFU", .fallback = std::string("causal")}, kOptions);
+  return count == "full" ? AttentionFlops::kFull : AttentionFlops::kCausal;
+}
+
 void read_header(ConfigMap root, std::string* name) {
   const std::int64_t version =
       root.integer({.name = "version", .doc = "version of this format", .fallback = 1, .min = 1, .max = 1});
@@ -152,6 +163,7 @@ Scenario read_scenario(ConfigDocument document, const std::string& path, Diagnos
   ConfigMap collective_map = root.map("collectives", "which algorithms play collectives");
   collectives::ChooserSettings chooser = collectives::read_chooser_settings(collective_map, dimension_names());
   SimulateSettings simulate = read_simulate(root);
+  const AttentionFlops attention_flops = read_attention_flops(root);
   std::vector<PublishedFigure> published = read_published(root);
   return {.document = std::move(document),
           .name = std::move(name),
@@ -159,6 +171,7 @@ Scenario read_scenario(ConfigDocument document, const std::string& path, Diagnos
           .job = std::move(job),
           .collectives = std::move(chooser),
           .simulate = simulate,
+          .attention_flops = attention_flops,
           .published = std::move(published)};
 }
 

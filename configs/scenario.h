@@ -45,6 +45,10 @@ struct Job {
   std::unique_ptr<ComputeModel> compute;
 };
 
+// Which attention FLOPs count as the model's own in MFU: half of the score matrix, which causal attention needs, or all
+// of it, as most papers up to 2023 count.
+enum class AttentionFlops { kCausal, kFull };
+
 struct Scenario {
   ConfigDocument document;  // for origins, evidence and assumptions
   std::string name;
@@ -52,6 +56,7 @@ struct Scenario {
   Job job;
   collectives::ChooserSettings collectives;
   SimulateSettings simulate;
+  AttentionFlops attention_flops = AttentionFlops::kCausal;
   std::vector<PublishedFigure> published;
 };
 

@@ -1,0 +1,152 @@
+#include "configs/simulate.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/base/sha256.h"
+#include "core/engine/engine.h"
+
+namespace ringwright::configs {
+namespace {
+
+constexpr std::size_t kLinksShown = 10;
+
+std::string layout_text(const workload::ParallelOptions& parallel) {
+  std::string text = fmt::format("TP {} x PP {} x DP {}", parallel.tp, parallel.pp, parallel.dp);
+  if (parallel.cp > 1) text += fmt::format(" x CP {}", parallel.cp);
+  if (parallel.virtual_stages > 1) text += fmt::format(", {} virtual stages", parallel.virtual_stages);
+  return text;
+}
+
+// The inputs that a step time leans on, and the key whose evidence speaks for each.
+struct EvidenceKey {
+  std::string_view input;
+  std::string_view path;
+};
+constexpr std::array kEvidenceKeys = {
+    EvidenceKey{"GPU memory", "cluster.node.gpu.memory_bandwidth"},
+    EvidenceKey{"kernel efficiency", "compute.gemm_efficiency"},
+    EvidenceKey{"NVLink", "cluster.node.nvlink.bandwidth"},
+    EvidenceKey{"PCIe", "cluster.node.pcie.bandwidth"},
+    EvidenceKey{"NIC", "cluster.node.nic.bandwidth"},
+    EvidenceKey{"fabric speed", "cluster.fabric.leaf.speed"},
+    EvidenceKey{"fabric latency", "cluster.fabric.latency.hop"},
+};
+
+std::vector<InputEvidence> gather_evidence(const Scenario& scenario) {
+  std::vector<InputEvidence> evidence;
+  evidence.push_back({.input = "GPU arithmetic", .level = scenario.cluster.gpu.evidence,
+                      .source = scenario.cluster.gpu.name});
+  for (const EvidenceKey& key : kEvidenceKeys) {
+    for (const ValueRead& value : scenario.document.log().values()) {
+      if (value.path != key.path) continue;
+      evidence.push_back({.input = std::string(key.input), .level = value.evidence,
+                          .source = value.source.empty() ? value.origin : value.source});
+    }
+  }
+  return evidence;
+}
+
+void add_log(const ConfigLog& log, StepFacts& facts) {
+  for (const Assumption& assumed : log.assumptions()) {
+    facts.assumptions.push_back({.path = assumed.path, .value = assumed.value, .why = assumed.why});
+  }
+  for (const IgnoredKey& ignored : log.ignored()) facts.ignored.push_back({.path = ignored.path, .why = ignored.why});
+  for (const Diagnostic& diagnostic : log.diagnostics().all()) {
+    if (diagnostic.severity != Severity::kWarning) continue;
+    facts.warnings.push_back({.code = diagnostic.code,
+                              .where = fmt::format("{}:{}", diagnostic.place.file, diagnostic.place.line),
+                              .text = diagnostic.message});
+  }
+  for (const ValueRead& value : log.values()) {
+    facts.config.push_back({.path = value.path, .text = value.text, .origin = value.origin});
+  }
+  facts.config_sha256 = sha256(canonical_text(log));
+}
+
+std::vector<LinkLoad> busiest_links(const Simulation& simulation, const NetworkModel& model, Duration elapsed) {
+  const LinkClasses& links = simulation.folding().links;
+  const std::span<const Bandwidth> capacities = simulation.router().capacities();
+  const std::vector<LinkUsage> usage = model.usage();
+  std::vector<std::size_t> order;
+  const auto load = [&](std::size_t link) { return usage[link].bytes / capacities[link].count(); };
+  for (std::size_t link = 0; link < usage.size(); ++link) {
+    if (usage[link].bytes > 0.0) order.push_back(link);
+  }
+  std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return load(a) > load(b) || (!(load(b) > load(a)) && a < b); });
+  if (order.size() > kLinksShown) order.resize(kLinksShown);
+  std::vector<LinkLoad> result;
+  for (const std::size_t link : order) {
+    result.push_back({.name = simulation.network().fabric.name(links.representative[link]),
+                      .utilisation = load(link) / to_seconds(elapsed),
+                      .bytes = Bytes(std::llround(usage[link].bytes)),
+                      .multiplicity = links.size[link]});
+  }
+  return result;
+}
+
+Bytes peak_resident_memory() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return Bytes(usage.ru_maxrss * 1024);
+}
+
+StepFacts job_facts(const Scenario& scenario, const Simulation& simulation) {
+  const workload::StepPlan& plan = simulation.plan();
+  StepFacts facts;
+  facts.scenario = scenario.name;
+  facts.seed = scenario.simulate.seed;
+  facts.model = scenario.job.model.name;
+  facts.parameters = plan.parameters;
+  facts.layout = layout_text(scenario.job.parallel);
+  facts.microbatches = plan.microbatches;
+  facts.tokens_per_step = plan.tokens;
+  facts.model_flops = scenario.attention_flops == AttentionFlops::kCausal ? plan.model_flops
+                                                                          : plan.model_flops_full_attention;
+  facts.hardware_flops = plan.hardware_flops;
+  facts.peak_flop_rate = scenario.cluster.gpu.peak_of(scenario.job.training.precision);
+  facts.warmup_iterations = scenario.simulate.warmup;
+  facts.published = scenario.published;
+  facts.evidence = gather_evidence(scenario);
+  add_log(scenario.document.log(), facts);
+  return facts;
+}
+
+}  // namespace
+
+Outcome simulate(const Scenario& scenario, const Simulation& simulation, const SimulateOptions& options) {
+  const auto started = std::chrono::steady_clock::now();
+  Engine engine;
+  const auto network = scenario.simulate.network->make(
+      {.engine = engine, .router = simulation.router(), .options = {.verify_fairness = options.verify_fairness}});
+  const TaskGraph& graph = simulation.plan().graph;
+  RunResult run = execute({.engine = engine, .graph = graph, .classes = simulation.folding().ranks,
+                           .network = *network, .chooser = simulation.chooser(), .compute = *scenario.job.compute},
+                          {.warmup_iterations = scenario.simulate.warmup, .observer = options.observer});
+  Outcome outcome{.end = run.outcome, .report = {}, .stall = std::move(run.stall)};
+  if (run.outcome != RunOutcome::kFinished) return outcome;
+
+  StepFacts facts = job_facts(scenario, simulation);
+  facts.links = busiest_links(simulation, *network, engine.now().since_start());
+  facts.engine.network = scenario.simulate.network->name;
+  facts.engine.collectives = "steps";
+  facts.engine.compute = "roofline";
+  facts.engine.events = engine.events_run();
+  facts.engine.classes = simulation.folding().ranks.count();
+  for (const auto& counter : network->counters()) {
+    facts.engine.counters.push_back({.name = counter.name, .value = counter.value});
+  }
+  facts.engine.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
+  facts.engine.peak_memory = peak_resident_memory();
+  outcome.report =
+      summarise({.record = run.record, .graph = graph, .classes = simulation.folding().ranks}, std::move(facts));
+  return outcome;
+}
+
+}  // namespace ringwright::configs

@@ -1,0 +1,28 @@
+// The library's face: a scenario in, a report out.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "configs/scenario.h"
+#include "configs/simulation.h"
+#include "core/report/report.h"
+#include "core/run/executor.h"
+
+namespace ringwright::configs {
+
+struct SimulateOptions {
+  RunObserver* observer = nullptr;
+  bool verify_fairness = false;  // check the certificate of every solve with an independent full solve
+};
+
+struct Outcome {
+  RunOutcome end = RunOutcome::kFinished;
+  std::optional<Report> report;  // when it finished
+  StallReport stall;             // when it stalled
+};
+
+[[nodiscard]] Outcome simulate(const Scenario& scenario, const Simulation& simulation,
+                               const SimulateOptions& options = {});
+
+}  // namespace ringwright::configs

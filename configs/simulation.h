@@ -1,0 +1,54 @@
+// A scenario made ready to run: the built network, the training step as a task graph, the chooser, the classes of ranks.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "collectives/chooser.h"
+#include "configs/scenario.h"
+#include "core/base/diagnostic.h"
+#include "core/symmetry/folding.h"
+#include "network_models/builtin.h"
+#include "workload/step_builder.h"
+
+namespace ringwright::configs {
+
+enum class FoldMode { kFold, kNoFold };
+
+// Owned parts, wired. Parts refer to each other, so it stays where it was made.
+class Simulation {
+ public:
+  // Fails when the scenario's choices do not go together (an algorithm that cannot play a call).
+  [[nodiscard]] static Result<std::unique_ptr<Simulation>> assemble(const Scenario& scenario, FoldMode fold);
+
+  [[nodiscard]] const network_models::Network& network() const { return network_; }
+  // The router to play on: of link classes when folded.
+  [[nodiscard]] const Router& router() const { return folded_router_ ? *folded_router_ : *network_.router; }
+  [[nodiscard]] const workload::StepPlan& plan() const { return plan_; }
+  [[nodiscard]] const CollectiveChooser& chooser() const { return *chooser_; }
+  // With FoldMode::kNoFold every rank and every link is a class of its own.
+  [[nodiscard]] const Folding& folding() const { return folding_; }
+
+ private:
+  Simulation() = default;
+
+  network_models::Network network_;
+  workload::StepPlan plan_;
+  std::unique_ptr<collectives::SimpleChooser> chooser_;
+  Folding folding_;
+  std::unique_ptr<Router> folded_router_;
+};
+
+// What a run will be like, before it is run.
+struct Estimate {
+  std::size_t ranks = 0;
+  std::size_t classes = 0;
+  std::uint64_t tasks = 0;      // of all classes played, all iterations
+  std::uint64_t messages = 0;
+  double seconds = 0.0;         // of this machine's time, by rule of thumb
+};
+[[nodiscard]] Estimate estimate(const Scenario& scenario, const Simulation& simulation);
+
+}  // namespace ringwright::configs
