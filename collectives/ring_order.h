@@ -8,7 +8,10 @@
 namespace ringwright::collectives {
 
 // `value` modulo `modulus`, in 0..modulus-1 for negative values too.
-[[nodiscard]] constexpr int wrap(int value, int modulus) { return (value % modulus + modulus) % modulus; }
+[[nodiscard]] constexpr int wrap(int value, int modulus) {
+  const int rest = value % modulus;
+  return rest < 0 ? rest + modulus : rest;
+}
 
 [[nodiscard]] inline int position_of(const CollectiveCall& call, int member) {
   return call.layout->position[static_cast<std::size_t>(member)];
