@@ -1,8 +1,9 @@
 // Ways through a Clos network: up to the lowest common tier, down again; the policy picks among parallel links.
 //
-// Static (flow-level literature's "destination mod"): port p = the destination's port number in its rail, U uplinks a
-// leaf, V uplinks a spine: uplink p % U, then core link (p / U) % V. D-mod-k adds the rail: uplink (p + rail) % U, core
-// link (g / U) % V with the GPU's number g. Going down, the link with the same number is taken.
+// Static, by the destination: p = its port number in its rail r of R, U uplinks a leaf, S spines a pod, V uplinks a
+// spine: uplink p % U, then core link (p / S * R + r) % V. A shift loads all links of a tier alike, and rails differ by
+// renaming only, because R normally divides V. D-mod-k puts the rail into the first choice: uplink (p + r) % U, then
+// core link (g / U) % V with the GPU's number g. Going down, the links with the same numbers are taken.
 #include "network_models/clos_router.h"
 
 #include <array>
@@ -66,8 +67,9 @@ ClosRouter::Lanes ClosRouter::static_lanes(const End& to) const {
   lanes.up = (port + (d_mod_k ? to.rail : 0)) % shape_.uplinks;
   lanes.down = lanes.up;
   if (shape_.spine_uplinks > 0) {
-    const std::uint32_t number = d_mod_k ? to.host * block_.gpus() + to.gpu : port;
-    lanes.core_up = (number / shape_.uplinks) % shape_.spine_uplinks;
+    const std::uint32_t number = d_mod_k ? (to.host * block_.gpus() + to.gpu) / shape_.uplinks
+                                         : port / shape_.spines * shape_.rails + to.rail;
+    lanes.core_up = number % shape_.spine_uplinks;
     lanes.core_down = lanes.core_up;
   }
   return lanes;

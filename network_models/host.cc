@@ -178,7 +178,7 @@ void check_boards(ConfigMap& map, const Host& host) {
     if (board(at(pcie.gpu_at, gpu)) == board(at(pcie.nic_at, host.nic_of(gpu)))) continue;
     map.error("nic_at", "E122", fmt::format("GPU {} and its NIC {} hang on boards that are not joined", gpu, host.nic_of(gpu)),
               "raise 'sockets_per_board' or attach a NIC to each board");
-    return;
+    break;
   }
   if (host.nvlink.kind != ScaleUp::kNvSwitch && pcie.sockets_per_board < pcie.sockets) {
     map.error("sockets_per_board", "E122", "GPUs of different boards can meet only over an NVSwitch plane",

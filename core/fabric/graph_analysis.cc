@@ -97,13 +97,14 @@ class FlowNetwork {
     Graph graph(around_.size());
     const auto capacity = boost::get(boost::edge_capacity, graph);
     const auto reverse = boost::get(boost::edge_reverse, graph);
+    // Each direction has a reverse of its own: the method turns surplus back on links without capacity only.
     for (std::uint32_t from = 0; from < around_.size(); ++from) {
       for (const auto& [to, there] : around_[from]) {
-        if (to < from) continue;  // both directions of a pair at once
+        if (there.out == 0) continue;
         const auto forth = boost::add_edge(from, to, graph).first;
         const auto back = boost::add_edge(to, from, graph).first;
         capacity[forth] = there.out;
-        capacity[back] = there.in;
+        capacity[back] = 0;
         reverse[forth] = back;
         reverse[back] = forth;
       }

@@ -74,7 +74,7 @@ std::string graphviz(const Fabric& fabric, const DrawingLimits& limits) {
   for (std::size_t i = 0; i < fabric.link_count(); ++i) {
     const LinkSpec& link = fabric.link(LinkId(i));
     if (chosen[link.from.index()] == 0 || chosen[link.to.index()] == 0) continue;
-    const auto [low, high] = std::minmax(link.from.index(), link.to.index());
+    const auto [low, high] = std::minmax({link.from.index(), link.to.index()});
     Edge& edge = edges[{low, high}];
     ++(link.from < link.to ? edge.forth : edge.back);
     edge.bandwidth = link.bandwidth;

@@ -1,0 +1,36 @@
+// The table of mistakes in clusters and fabrics.
+#include "network_models/error_codes.h"
+
+#include <array>
+
+namespace ringwright::network_models {
+namespace {
+
+constexpr std::array kCodes = {
+    ErrorCode{.code = "E120",
+              .title = "the fabric cannot be built as ordered",
+              .explanation = "Switches have too few ports for the nodes below them and the links above them at the ratio "
+                             "asked for, or the shape does not hold the number of nodes.",
+              .example = "scalable_unit: 64 with leaf: {ports: 64} needs 64 ports down and 64 up\n"
+                         "scalable_unit: 32 with leaf: {ports: 64} has 32 down and 32 up"},
+    ErrorCode{.code = "E121",
+              .title = "a ratio gives no whole number of links",
+              .explanation = "The fabric is built with the next larger number of links, so its real ratio is lower.",
+              .example = "oversubscription: \"7:1\" of 32 downlinks is 4.57 uplinks: 5 are built (6.4:1)"},
+    ErrorCode{.code = "E122",
+              .title = "the parts of a node do not fit together",
+              .explanation = "A link names a GPU that is not there, a list has an entry too few, or devices could not "
+                             "reach each other.",
+              .example = "gpus: 8 with mesh: [\"0-8:1\"]\ngpus: 8 with mesh: [\"0-7:1\"]"},
+    ErrorCode{.code = "E123",
+              .title = "the network file is wrong",
+              .explanation = "A line of the file that lists nodes and links cannot be read, or the network does not fit "
+                             "the cluster. Lines are 'node,NAME,KIND' and 'link,FROM,TO,BANDWIDTH,LATENCY'.",
+              .example = "link,gpu0,leaf0,50,1us\nlink,gpu0,leaf0,50GB/s,1us"},
+};
+
+}  // namespace
+
+std::span<const ErrorCode> network_error_codes() { return kCodes; }
+
+}  // namespace ringwright::network_models

@@ -1,0 +1,111 @@
+// Every shipped node preset, wired: its counts and the sums of its links against the makers' figures.
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/config/config_document.h"
+#include "core/fabric/graph_analysis.h"
+#include "network_models/host_block.h"
+#include "tests/network_models/cluster_text.h"
+#include "tests/network_models/path_checks.h"
+
+namespace ringwright::network_models {
+namespace {
+
+using testing::IsEmpty;
+
+struct Expected {
+  std::size_t gpus;
+  std::size_t nics;
+  double gpu_out;   // scale-up bandwidth out of one GPU, GB/s; 0: PCIe only
+  double nic_out;   // of all NICs, GB/s
+  bool reduces;
+};
+
+// Makers' figures, per direction: DGX-1 6 * 25; DGX A100 12 * 25; H100 and H200 18 * 25; B200 18 * 50; MI300X 7 * 64.
+const std::map<std::string, Expected>& expected() {
+  static const std::map<std::string, Expected> table = {
+      {"a100-pcie", {4, 2, 0, 50, false}},      {"dgx-a100", {8, 8, 300, 200, false}},
+      {"dgx-b200", {8, 8, 900, 400, true}},     {"dgx-h100", {8, 8, 450, 400, true}},
+      {"dgx1-v100", {8, 4, 150, 50, false}},    {"gb200-nvl72", {72, 72, 900, 3600, true}},
+      {"hgx-h200", {8, 8, 450, 400, true}},     {"mi300x-8gpu", {8, 8, 448, 400, false}},
+  };
+  return table;
+}
+
+// Two nodes, so that the NICs have something to lead to.
+LoadedCluster load_preset(const std::string& name) {
+  return load_cluster("nodes: 2\nnode: {preset: " + name + "}\nfabric: {type: fat_tree, leaf: {ports: 1024}}\n");
+}
+
+class NodePreset : public testing::TestWithParam<std::string> {};
+
+TEST_P(NodePreset, LoadsWithoutAssumptions) {
+  const auto cluster = load_preset(GetParam());
+  EXPECT_THAT(cluster.problems, IsEmpty());
+  for (const std::string& path : cluster.assumptions) EXPECT_TRUE(path.starts_with("fabric.")) << path;
+}
+
+TEST_P(NodePreset, IsWiredAsItsMakerSays) {
+  const auto cluster = load_preset(GetParam());
+  const Expected want = expected().at(GetParam());
+  const Network network = cluster.topology->build();
+  std::size_t gpus = 0;
+  std::size_t nics = 0;
+  double scale_up = 0.0;
+  double nic_out = 0.0;
+  for (const NodeCount& count : count_nodes(network.fabric)) {
+    if (count.kind == NodeKind::kGpu) gpus = count.count;
+    if (count.kind == NodeKind::kNic) nics = count.count;
+  }
+  EXPECT_EQ(gpus, 2 * want.gpus);
+  EXPECT_EQ(nics, 2 * want.nics);
+  for (std::size_t i = 0; i < network.fabric.link_count(); ++i) {
+    const LinkSpec& link = network.fabric.link(LinkId(i));
+    const NodeKind to = network.fabric.node(link.to).kind;
+    if (link.from == network.fabric.gpus()[0] && (to == NodeKind::kNvSwitch || to == NodeKind::kGpu)) {
+      scale_up += link.bandwidth.count() / 1e9;
+    }
+    if (network.fabric.node(link.from).kind == NodeKind::kNic && to == NodeKind::kLeaf) {
+      nic_out += link.bandwidth.count() / 1e9;
+    }
+  }
+  EXPECT_DOUBLE_EQ(scale_up, want.gpu_out);
+  EXPECT_DOUBLE_EQ(nic_out, 2 * want.nic_out);
+  EXPECT_EQ(cluster.host.nvlink.reduces, want.reduces);
+}
+
+TEST_P(NodePreset, HasAWayBetweenAnyTwoGpus) {
+  const Network network = load_preset(GetParam()).topology->build();
+  EXPECT_EQ(first_broken_way(network), "");
+  EXPECT_EQ(check_connectivity(network.fabric).unreachable_pairs, 0U);
+}
+
+std::vector<std::string> shipped_nodes() { return preset_names({.share_folders = {RINGWRIGHT_SHARE_DIR}}, "nodes"); }
+
+INSTANTIATE_TEST_SUITE_P(Shipped, NodePreset, testing::ValuesIn(shipped_nodes()), [](const auto& param) {
+  std::string name = param.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
+
+TEST(NodePresets, AreAllExpectedHere) {
+  for (const std::string& name : shipped_nodes()) EXPECT_TRUE(expected().contains(name)) << name;
+  EXPECT_EQ(shipped_nodes().size(), expected().size());
+}
+
+TEST(NodePresets, HaveSixLanesOnEveryGpuOfTheCubeMesh) {
+  const auto cluster = load_preset("dgx1-v100");
+  std::map<int, int> lanes;
+  for (const MeshLink& link : cluster.host.nvlink.mesh) {
+    lanes[link.a] += link.lanes;
+    lanes[link.b] += link.lanes;
+  }
+  for (int gpu = 0; gpu < 8; ++gpu) EXPECT_EQ(lanes[gpu], 6) << gpu;
+}
+
+}  // namespace
+}  // namespace ringwright::network_models
