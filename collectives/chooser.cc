@@ -59,20 +59,25 @@ std::string_view rule(const CollectiveCall& call, bool nvls) {
   return "ring";
 }
 
-// Reads one dimension's map; null for "auto" and after an error.
-const CollectiveAlgorithm* read_choice(ConfigMap map) {
-  const std::string name = map.text({.name = "algorithm",
-                                     .doc = "collective algorithm of this dimension, or auto to let the tuner choose",
-                                     .fallback = std::string(kByRule)});
-  if (name == kByRule) return nullptr;
-  const CollectiveAlgorithm* algorithm = find_algorithm(name);
-  if (algorithm != nullptr || map.documenting()) return algorithm;
-  std::vector<std::string> names = algorithm_names();
-  names.emplace_back(kByRule);
-  const std::string near = nearest_name(name, names);
-  map.error("algorithm", "E107", fmt::format("'{}' is '{}', which is not an algorithm", map.path_of("algorithm"), name),
-            near.empty() ? "one of: " + join(names, ", ") : fmt::format("did you mean '{}'?", near));
-  return nullptr;
+std::vector<Option> algorithm_options() {
+  std::vector<Option> options = {{.name = kByRule, .doc = "let the tuner choose by kind, size and layout"}};
+  for (const CollectiveAlgorithm* algorithm : algorithms()) {
+    options.push_back({.name = algorithm->name(), .doc = algorithm->help()});
+  }
+  return options;
+}
+
+// In-switch reduction inside hosts asks for hardware; over hosts of one member it is the network's business.
+bool needs_nvls(const CollectiveAlgorithm& algorithm, const CollectiveCall& call) {
+  return algorithm.name() == "nvls_tree" || (algorithm.name() == "in_switch" && call.layout->host_count() == 1);
+}
+
+std::string describe(const GroupLayout& layout) {
+  if (layout.even()) {
+    return fmt::format("{} ranks on {} hosts, {} on each", layout.size(), layout.host_count(), layout.largest_host);
+  }
+  return fmt::format("{} ranks on {} hosts, {} to {} on each", layout.size(), layout.host_count(), layout.smallest_host,
+                     layout.largest_host);
 }
 
 }  // namespace
@@ -85,9 +90,12 @@ ChooserSettings read_chooser_settings(ConfigMap collectives, std::span<const std
   ChooserSettings settings;
   settings.use_nvls = collectives.boolean(
       {.name = "nvls", .doc = "reduce and multicast in the hosts' switches where they can", .fallback = true});
+  const std::vector<Option> options = algorithm_options();
   for (const std::string& dimension : dimensions) {
     ConfigMap map = collectives.map(dimension, "overrides for collectives of this dimension");
-    settings.choices.push_back({.dimension = dimension, .algorithm = read_choice(map)});
+    const std::string name = map.choice(
+        {.name = "algorithm", .doc = "which algorithm plays them", .fallback = std::string(kByRule)}, options);
+    settings.choices.push_back({.dimension = dimension, .algorithm = find_algorithm(name)});
   }
   return settings;
 }
@@ -114,15 +122,19 @@ const CollectiveAlgorithm& SimpleChooser::choose(const CollectiveCall& call) con
 
 std::string SimpleChooser::check(const CollectiveCall& call) const {
   const CollectiveAlgorithm* algorithm = chosen(call.dimension);
-  if (algorithm == nullptr || algorithm->supports(call)) return {};
+  if (algorithm == nullptr || call.size() == 1) return {};
+  if (algorithm->supports(call)) {
+    if (nvls_ || !needs_nvls(*algorithm, call)) return {};
+    return fmt::format("'{}' needs hosts whose switches reduce (NVLS), and these do not or 'collectives.nvls' is false",
+                       algorithm->name());
+  }
   std::vector<std::string> able;
   for (const CollectiveAlgorithm* other : algorithms()) {
     if (other->supports(call)) able.emplace_back(other->name());
   }
-  const GroupLayout& layout = *call.layout;
-  return fmt::format("'{}' cannot play the {} of dimension '{}': {} ranks on {} hosts with {} to {} each; can: {}",
-                     algorithm->name(), to_string(call.kind), by_dimension_[call.dimension.index()].dimension,
-                     layout.size(), layout.host_count(), layout.smallest_host, layout.largest_host, join(able, ", "));
+  return fmt::format("'{}' cannot play the {} of dimension '{}' ({}); these can: {}", algorithm->name(),
+                     to_string(call.kind), by_dimension_[call.dimension.index()].dimension, describe(*call.layout),
+                     join(able, ", "));
 }
 
 }  // namespace ringwright::collectives
