@@ -59,10 +59,10 @@ Place place_in(const ConfigSource* source, int line, int column) {
 
 std::string excerpt_of(const ConfigSource* source, int line, int column) {
   if (source == nullptr || line < 1 || static_cast<std::size_t>(line) > source->lines.size()) return {};
-  std::string text = source->lines[static_cast<std::size_t>(line) - 1];
+  const std::string& whole = source->lines[static_cast<std::size_t>(line) - 1];
   // JSON may be one line of a megabyte: no caret could be seen far out, and the far end is of no interest.
   if (column > kExcerptLength) return {};
-  if (text.size() > 2 * kExcerptLength) text = cut(text, 2 * kExcerptLength);
+  std::string text = whole.size() > 2 * kExcerptLength ? cut(whole, 2 * kExcerptLength) : whole;
   std::replace(text.begin(), text.end(), '\t', ' ');  // one column each, so that the caret stands below its place
   return text;
 }

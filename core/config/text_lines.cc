@@ -64,6 +64,15 @@ std::size_t characters_before(std::string_view line, std::size_t bytes) {
       std::count_if(head.begin(), head.end(), [](char c) { return !is_continuation(static_cast<unsigned char>(c)); }));
 }
 
+std::size_t byte_of_character(std::string_view line, std::size_t character) {
+  std::size_t byte = 0;
+  for (std::size_t seen = 0; byte < line.size(); ++byte) {
+    if (is_continuation(static_cast<unsigned char>(line[byte]))) continue;
+    if (seen++ == character) break;
+  }
+  return byte;
+}
+
 std::string join_surrogates(std::string_view text) {
   const auto unit_at = [&](std::size_t at) -> unsigned {
     unsigned value = 0;

@@ -20,6 +20,9 @@ namespace ringwright {
 // Characters (code points) in the first `bytes` bytes of the line.
 [[nodiscard]] std::size_t characters_before(std::string_view line, std::size_t bytes);
 
+// The byte at which the character with this number (from 0) begins; the size of the line when it has fewer.
+[[nodiscard]] std::size_t byte_of_character(std::string_view line, std::size_t character);
+
 // JSON writes a character beyond U+FFFF as two escapes ("\ud83d\ude00"), which yaml-cpp does not know as a pair: this
 // joins them ("\U0001F600").
 [[nodiscard]] std::string join_surrogates(std::string_view text);

@@ -1,7 +1,6 @@
 #include "core/config/yaml_reader.h"
 
 #include <algorithm>
-#include <array>
 #include <exception>
 #include <map>
 #include <sstream>
@@ -16,6 +15,7 @@
 #include <yaml-cpp/parser.h>
 
 #include "core/config/text_lines.h"
+#include "core/config/yaml_messages.h"
 
 namespace ringwright {
 namespace {
@@ -25,27 +25,6 @@ constexpr std::size_t kMaxKeysPerMap = 10'000;
 bool ends_with(std::string_view text, std::string_view end) {
   return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
 }
-
-// What yaml-cpp says, in words for people who do not know its grammar.
-struct Rewording {
-  std::string_view theirs;  // the beginning of the message
-  std::string_view ours;
-  std::string_view hint;
-};
-constexpr std::array kRewordings = {
-    Rewording{"illegal map value", "a ':' where none can be",
-              "check the indentation, and quote text that holds ': '"},
-    Rewording{"end of map not found", "this does not fit the map around it", "check the indentation"},
-    Rewording{"end of sequence not found", "this does not fit the list around it", "check the indentation"},
-    Rewording{"end of map flow not found", "',' or '}' is missing before this", ""},
-    Rewording{"end of sequence flow not found", "',' or ']' is missing before this", ""},
-    Rewording{"invalid unicode", "an escape that names no character", ""},
-    Rewording{"illegal flow end", "no bracket of this kind is open here", ""},
-    Rewording{"illegal block entry", "a '-' where no list can be", "check the indentation"},
-    Rewording{"illegal map key", "a '?' where no key can be", ""},
-    Rewording{"unknown token", "text cannot begin with this character", "quote the text"},
-    Rewording{"the referenced anchor is not defined", "no '&' of this name stands above", ""},
-};
 
 // Carries a refusal out of yaml-cpp's callbacks; never leaves this file.
 struct Refusal {
@@ -85,8 +64,9 @@ class TreeBuilder final : public YAML::EventHandler {
   [[nodiscard]] char first_character(const ConfigNode& node) const {
     const auto line = static_cast<std::size_t>(node.line) - 1;
     if (line >= source_.lines.size()) return ' ';
-    const std::size_t byte = byte_of(source_.lines[line], static_cast<std::size_t>(node.column) - 1);
-    return byte < source_.lines[line].size() ? source_.lines[line][byte] : ' ';
+    const std::string& text = source_.lines[line];
+    const std::size_t byte = byte_of_character(text, static_cast<std::size_t>(node.column) - 1);
+    return byte < text.size() ? text[byte] : ' ';
   }
 
   void OnDocumentStart(const YAML::Mark& mark) override {
@@ -108,7 +88,7 @@ class TreeBuilder final : public YAML::EventHandler {
     ConfigNode node = start(ConfigKind::kScalar, mark);
     node.text = value;
     node.quoted = tag == "!";
-    node.length = written_length(node);
+    node.length = written_length(node, mark);
     if (first_bad_byte(value)) refuse(node, "text holds a control character", "");
     attach(std::move(node), anchor);
   }
@@ -133,15 +113,29 @@ class TreeBuilder final : public YAML::EventHandler {
     std::map<std::string, int, std::less<>> lines = {};  // of the keys so far
   };
 
-  // yaml-cpp counts from 0 and in bytes.
-  ConfigNode at(const YAML::Mark& mark) const {
+  // The byte of source_.lines[mark.line] at which the mark stands.
+  [[nodiscard]] std::size_t byte_at(const YAML::Mark& mark) const {
+    return static_cast<std::size_t>(std::max(mark.column, 0)) + (mark.line == 0 ? offset_ : 0);
+  }
+
+  // yaml-cpp counts from 0 and in bytes. Marks of one line come in order, so each goes on from the one before:
+  // JSON may be one line of a megabyte.
+  [[nodiscard]] ConfigNode at(const YAML::Mark& mark) {
     ConfigNode node;
     node.source = &source_;
     node.line = mark.line + 1;
-    const std::size_t bytes = static_cast<std::size_t>(std::max(mark.column, 0)) + (mark.line == 0 ? offset_ : 0);
+    const std::size_t byte = byte_at(mark);
     const auto line = static_cast<std::size_t>(std::max(mark.line, 0));
-    const std::size_t characters = line < source_.lines.size() ? characters_before(source_.lines[line], bytes) : bytes;
-    node.column = static_cast<int>(characters) + 1;
+    if (line >= source_.lines.size()) {
+      node.column = static_cast<int>(byte) + 1;
+      return node;
+    }
+    if (node.line != counted_.line || byte < counted_.byte) counted_ = {.line = node.line};
+    const std::string_view text = source_.lines[line];
+    const std::size_t from = std::min(counted_.byte, text.size());
+    counted_.characters += characters_before(text.substr(from), byte - from);
+    counted_.byte = byte;
+    node.column = static_cast<int>(counted_.characters) + 1;
     return node;
   }
 
@@ -164,49 +158,43 @@ class TreeBuilder final : public YAML::EventHandler {
     throw Refusal{where.line, where.column, std::move(message), std::move(hint)};
   }
 
-  void refuse_tag(const YAML::Mark& mark, const std::string& tag) const {
+  void refuse_tag(const YAML::Mark& mark, const std::string& tag) {
     if (tag.empty() || tag == "?" || tag == "!") return;
     refuse(at(mark), "a YAML tag is not supported", "write the bare value");
   }
 
   // Characters of the scalar on its first line; a quote that never closes is refused (yaml-cpp lets it pass).
-  [[nodiscard]] int written_length(const ConfigNode& node) const {
+  [[nodiscard]] int written_length(const ConfigNode& node, const YAML::Mark& mark) const {
     const auto line = static_cast<std::size_t>(node.line) - 1;
-    if (line >= source_.lines.size()) return 1;
-    const std::string& text = source_.lines[line];
-    const std::size_t all = characters_before(text, text.size());
-    const auto before = static_cast<std::size_t>(node.column - 1);
-    const std::size_t rest = all > before ? all - before : 1;
-    if (!node.quoted) {
-      return static_cast<int>(std::clamp<std::size_t>(characters_before(node.text, node.text.size()), 1, rest));
+    const std::size_t byte = byte_at(mark);
+    if (line >= source_.lines.size() || byte >= source_.lines[line].size()) return 1;
+    const std::string_view rest = std::string_view(source_.lines[line]).substr(byte);
+    std::size_t bytes = std::min(node.text.size(), rest.size());
+    if (node.quoted && (rest[0] == '"' || rest[0] == '\'')) {
+      const auto end = closing_quote(line, byte);
+      if (!end) refuse(node, "the quote is never closed", "");
+      bytes = end->line == line ? end->byte + 1 - byte : rest.size();
     }
-    const auto end = closing_quote(node);
-    if (!end) refuse(node, "the quote is never closed", "");
-    return end->first == line ? static_cast<int>(std::max<std::size_t>(end->second, before + 1) - before)
-                              : static_cast<int>(rest);
+    return static_cast<int>(std::max<std::size_t>(characters_before(rest, bytes), 1));
   }
 
-  // Line (from 0) and characters up to and with the closing quote; a block scalar ("|") has none and passes.
-  [[nodiscard]] std::optional<std::pair<std::size_t, std::size_t>> closing_quote(const ConfigNode& node) const {
-    auto line = static_cast<std::size_t>(node.line) - 1;
-    std::size_t byte = byte_of(source_.lines[line], static_cast<std::size_t>(node.column) - 1);
-    const char quote = byte < source_.lines[line].size() ? source_.lines[line][byte] : '|';
-    if (quote != '"' && quote != '\'') return std::pair(line, static_cast<std::size_t>(node.column));
+  struct TextPosition {
+    std::size_t line;
+    std::size_t byte;
+  };
+
+  // Of the quote that closes the one at this place.
+  [[nodiscard]] std::optional<TextPosition> closing_quote(std::size_t line, std::size_t byte) const {
+    const char quote = source_.lines[line][byte];
     for (++byte; line < source_.lines.size(); ++line, byte = 0) {
       const std::string& text = source_.lines[line];
       for (; byte < text.size(); ++byte) {
         const bool escaped = quote == '"' ? text[byte] == '\\' : text.compare(byte, 2, "''") == 0;
         if (escaped) ++byte;
-        if (!escaped && text[byte] == quote) return std::pair(line, characters_before(text, byte + 1));
+        if (!escaped && text[byte] == quote) return TextPosition{line, byte};
       }
     }
     return std::nullopt;
-  }
-
-  static std::size_t byte_of(std::string_view line, std::size_t characters) {
-    std::size_t byte = 0;
-    while (byte < line.size() && characters_before(line, byte + 1) <= characters) ++byte;
-    return byte;
   }
 
   void open(ConfigNode node, YAML::anchor_t anchor) {
@@ -276,8 +264,15 @@ class TreeBuilder final : public YAML::EventHandler {
     return path + std::string(key);
   }
 
+  struct Counted {
+    int line = 0;
+    std::size_t byte = 0;
+    std::size_t characters = 0;
+  };
+
   const ConfigSource& source_;
   std::size_t offset_;
+  Counted counted_;
   Diagnostics& problems_;
   bool json_;
   std::vector<Frame> open_;
@@ -294,32 +289,20 @@ Diagnostic syntax_error(const ConfigSource& source, int line, int column, std::s
   return at_value(where, "E101", std::move(message), std::move(hint));
 }
 
-// A tab in the indentation leads yaml-cpp to all kinds of messages; it is the tab that must go.
-std::optional<int> tab_in_indentation(const ConfigSource& source, int line) {
-  if (line < 1 || static_cast<std::size_t>(line) > source.lines.size()) return std::nullopt;
-  const std::string& text = source.lines[static_cast<std::size_t>(line) - 1];
-  const auto tab = text.find('\t');
-  if (tab == std::string::npos || text.find_first_not_of(" \t") < tab) return std::nullopt;
-  return static_cast<int>(tab) + 1;
-}
-
 Diagnostic translate(const YAML::Exception& error, const ConfigSource& source, std::size_t offset,
                      const TreeBuilder& builder) {
   const int line = error.mark.line + 1;
   const int shift = error.mark.line == 0 ? static_cast<int>(offset) : 0;
   const int column = std::max(error.mark.column, 0) + shift + 1;
-  if (const auto tab = tab_in_indentation(source, line)) {
+  if (const auto tab = tab_in_indentation(source.lines, line)) {
     return syntax_error(source, line, *tab, "a tab in the indentation", "indent with blanks");
   }
   if (const ConfigNode* bracket = builder.never_closed(line, column)) {
     return syntax_error(source, bracket->line, bracket->column,
                         fmt::format("'{}' is never closed", builder.first_character(*bracket)), "");
   }
-  for (const Rewording& wording : kRewordings) {
-    if (error.msg.compare(0, wording.theirs.size(), wording.theirs) != 0) continue;
-    return syntax_error(source, line, column, std::string(wording.ours), std::string(wording.hint));
-  }
-  return syntax_error(source, line, column, error.msg, "");
+  SyntaxMessage message = reword(error.msg);
+  return syntax_error(source, line, column, std::move(message.says), std::move(message.hint));
 }
 
 std::optional<ConfigNode> parse(std::string_view text, std::size_t offset, const ConfigSource& source,
