@@ -21,7 +21,7 @@ struct ChooserSettings {
   std::vector<DimensionChoice> choices;
 };
 
-// Reads the `collectives` map; mistakes are recorded there. `dimensions`: the names that may have a choice of their own.
+// Reads the `collectives` map; mistakes are recorded there. `dimensions`: those that may have a choice of their own.
 [[nodiscard]] ChooserSettings read_chooser_settings(ConfigMap collectives, std::span<const std::string> dimensions);
 
 // What the chooser must know besides the settings.

@@ -1,4 +1,4 @@
-// Recursive halving and doubling: partners at distance 1, 2, 4, ... exchange half, a quarter, ... of the data, and back.
+// Recursive halving and doubling: partners at distance 1, 2, 4, ... exchange a half, a quarter, ..., and back.
 //
 // All-reduce (Rabenseifner) with n = 2^L: 2 L steps, 2 L a + 2 (n-1)/n S/B. Other sizes first fold each of the
 // n - 2^L excess members into a neighbour and hand it the result at the end: + 2 (a + S/B), pieces S / 2^L.
@@ -20,7 +20,9 @@ struct Core {
   int excess = 0;
 
   explicit Core(int members)
-      : levels(static_cast<int>(std::bit_width(static_cast<unsigned>(members))) - 1), size(1 << levels), excess(members - size) {}
+      : levels(static_cast<int>(std::bit_width(static_cast<unsigned>(members))) - 1),
+        size(1 << levels),
+        excess(members - size) {}
 
   // The first 2 * excess members form pairs; the even one of a pair is folded into the odd one.
   [[nodiscard]] bool paired(int member) const { return member < 2 * excess; }

@@ -34,6 +34,7 @@ class Prover {
         sets_(at(holders_) * at(std::max(pieces_, 0)), call.size()),
         known_(at(members_) * at(members_), 0),
         steps_(at(members_)),
+        awaited_(at(members_)),
         written_(sets_size(), Write{}) {
     proof_.sent.resize(at(members_));
     proof_.received.resize(at(members_));
@@ -138,8 +139,8 @@ class Prover {
   }
 
   bool check_awaits() {
-    std::vector<std::vector<bool>> awaited(at(members_));
-    for (int m = 0; m < members_; ++m) awaited[at(m)].assign(steps_[at(m)].sends.size(), false);
+    std::vector<std::vector<char>>& awaited = awaited_;
+    for (int m = 0; m < members_; ++m) awaited[at(m)].assign(steps_[at(m)].sends.size(), 0);
     for (int member = 0; member < members_; ++member) {
       for (const CollectiveAwait& await : steps_[at(member)].awaits) {
         const bool exists = await.peer >= 0 && await.peer < members_ && await.send >= 0 &&
@@ -149,18 +150,18 @@ class Prover {
           return fail(fmt::format("step {}: member {} awaits send {} of member {}, which does not come", now_, member,
                                   await.send, await.peer));
         }
-        if (awaited[at(await.peer)][at(await.send)]) {
+        if (awaited[at(await.peer)][at(await.send)] != 0) {
           return fail(fmt::format("step {}: member {} awaits send {} of member {} twice", now_, member, await.send,
                                   await.peer));
         }
-        awaited[at(await.peer)][at(await.send)] = true;
+        awaited[at(await.peer)][at(await.send)] = 1;
       }
     }
     if (steps_.front().await_everyone) return true;
     for (int member = 0; member < members_; ++member) {
       for (std::size_t i = 0; i < awaited[at(member)].size(); ++i) {
         const CollectiveSend& send = steps_[at(member)].sends[i];
-        if (awaited[at(member)][i] || send.reach != Reach::kWhole) continue;
+        if (awaited[at(member)][i] != 0 || send.reach != Reach::kWhole) continue;
         return fail(fmt::format("step {}: member {} does not await send {} of member {}", now_, send.peer, i, member));
       }
     }
@@ -251,14 +252,16 @@ class Prover {
 
   // Who awaited whom now knows what that one knew, and that its own step is complete.
   void learn() {
-    const std::vector<int> before = known_;
-    const bool everyone = steps_.front().await_everyone;
-    if (everyone) std::ranges::fill(known_, now_ + 1);
-    for (int member = 0; member < members_ && !everyone; ++member) {
+    if (steps_.front().await_everyone) {
+      std::ranges::fill(known_, now_ + 1);
+      return;
+    }
+    known_before_ = known_;
+    for (int member = 0; member < members_; ++member) {
       for (const CollectiveAwait& await : steps_[at(member)].awaits) {
-        for (int other = 0; other < members_; ++other) {
-          known(member, other) = std::max(known(member, other), before[at(await.peer) * at(members_) + at(other)]);
-        }
+        int* const mine = known_.data() + at(member) * at(members_);
+        const int* const theirs = known_before_.data() + at(await.peer) * at(members_);
+        for (int other = 0; other < members_; ++other) mine[other] = std::max(mine[other], theirs[other]);
       }
       known(member, member) = now_ + 1;
     }
@@ -293,7 +296,9 @@ class Prover {
   int holders_;
   ContributionSets sets_;     // by holder, by piece
   std::vector<int> known_;    // by member, by other: how many steps of the other are known to be complete
+  std::vector<int> known_before_;
   std::vector<CollectiveStep> steps_;
+  std::vector<std::vector<char>> awaited_;  // by member, by send: whether its receiver waits for it
   std::vector<Write> written_;                          // by holder, by piece
   std::vector<std::vector<Contributor>> contributors_;  // by switch, by piece; empty until a switch is used
   std::vector<Parcel> parcels_;

@@ -43,7 +43,8 @@ class RailRings final : public CollectiveAlgorithm {
     const int place = place_of(call, member);
     const int forward = host % 2 == 0 ? 1 : -1;
     out.sends.push_back({.peer = member_on(call, host, wrap(place + forward, rings)), .size = to_neighbour});
-    out.sends.push_back({.peer = next_host_peer(call, member), .size = cut.size(sent_piece(call, member, leaving, index))});
+    out.sends.push_back({.peer = next_host_peer(call, member),
+                         .size = cut.size(sent_piece(call, member, leaving, index))});
     out.awaits.push_back({.peer = member_on(call, host, wrap(place - forward, rings)), .send = kToNeighbour});
     out.awaits.push_back({.peer = previous_host_peer(call, member), .send = kToNextHost});
   }

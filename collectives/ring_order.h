@@ -1,4 +1,4 @@
-// The circle on which a group's members stand: all members of a host side by side, then the next host, as NCCL's rings go.
+// The circle on which a group's members stand: all of a host side by side, then the next host, as NCCL's rings go.
 #pragma once
 
 #include <cstddef>

@@ -22,8 +22,9 @@ constexpr std::array kKinds = {CollectiveKind::kAllReduce,     CollectiveKind::k
 
 std::vector<GroupLayout> layouts_of(int ranks) {
   std::vector<GroupLayout> layouts;
-  for (const int per_host : {1, 2, 4, 8, 48}) {
-    if (per_host < 2 * ranks) layouts.push_back(make_block_layout(ranks, per_host));  // often a short last host
+  layouts.push_back(make_block_layout(ranks, ranks));
+  for (const int per_host : {1, 2, 4, 8}) {
+    if (per_host < ranks) layouts.push_back(make_block_layout(ranks, per_host));  // often with a short last host
   }
   if (ranks >= 4) layouts.push_back(dealt_layout(ranks, ranks % 2 == 0 ? 2 : 3));
   return layouts;
