@@ -57,7 +57,7 @@ std::string layers_hint(std::int64_t layers, const ParallelOptions& options) {
   }
   std::int64_t trimmed = 0;  // nearest to the size that was asked for
   for (std::int64_t p = 2; p * v <= layers + 2; ++p) {
-    if ((layers + 2) % (p * v) == 0 && std::abs(p - options.pp) < std::abs(trimmed - options.pp)) trimmed = p;
+    if ((layers + 2) % (p * v) == 0 && std::abs(p - options.pp) <= std::abs(trimmed - options.pp)) trimmed = p;
   }
   std::string hint = even.empty() ? fmt::format("no value divides {} layers", layers)
                                   : fmt::format("valid values for {} layers: {}", layers, blank_separated(even));
@@ -116,6 +116,12 @@ void check_pipeline(ConfigMap& parallel, const ParallelContext& context, Paralle
     parallel.error("virtual_stages", "E137",
                    fmt::format("{} = {} needs more than one pipeline stage, but pp is 1", parallel.path_of("virtual_stages"),
                                options.virtual_stages));
+  }
+  if (options.virtual_stages == 1 && schedule.chunks == ChunkSupport::kMany) {
+    // One chunk is not interleaved with anything; Megatron then runs the plain schedule, too.
+    parallel.warn("schedule", "W131",
+                  fmt::format("{} has no effect: virtual_stages is 1, and 1f1b is run", parallel.path_of("schedule")));
+    options.schedule = "1f1b";
   }
   if (options.pp > context.shape.layers + 2) {
     parallel.error("pp", "E131",
