@@ -72,7 +72,7 @@ TEST(SimpleChooser, TakesATreeForSmallAndRingsForLargeAllReducesOverHosts) {
 TEST(SimpleChooser, JoinsHostsThatReduceByTrees) {
   const SimpleChooser chooser = chooser_by_rule(true);
   EXPECT_EQ(choice(chooser, make_block_layout(64, 8), CollectiveKind::kAllReduce, 1_GiB), "nvls_tree");
-  EXPECT_EQ(choice(chooser, make_block_layout(64, 8), CollectiveKind::kAllReduce, 8_KiB), "double_tree");
+  EXPECT_EQ(choice(chooser, make_block_layout(64, 8), CollectiveKind::kAllReduce, 64_KiB), "double_tree");
   EXPECT_EQ(choice(chooser, make_block_layout(64, 4), CollectiveKind::kAllReduce, 1_GiB), "rail_rings");
 }
 
