@@ -195,8 +195,9 @@ Scalar<T> read_quantity(std::string_view text, QuantityKind kind, std::optional<
                                       .says = fmt::format("= {} needs a unit", text),
                                       .hint = "did you mean " + guess_unit(kind, value.value_or(1.0)) + "?"});
   }
-  if (const auto quantity = parse(number->digits + std::string(number->rest))) return *quantity;
   const std::string_view unit = number->rest.substr(number->rest.front() == ' ' ? 1 : 0);
+  // With a blank between, or "1." would lend its point to the number.
+  if (const auto quantity = parse(number->digits + " " + std::string(unit))) return *quantity;
   const auto units = units_of(kind);
   const bool known = std::any_of(units.begin(), units.end(), [&](const Unit& u) { return u.name == unit; });
   if (known) return tl::unexpected(ScalarError{.code = "E106", .says = fmt::format("= {} is too large", text)});
