@@ -9,6 +9,7 @@ const CollectiveAlgorithm& ring();
 const CollectiveAlgorithm& rail_rings();
 const CollectiveAlgorithm& double_tree();
 const CollectiveAlgorithm& halving_doubling();
+const CollectiveAlgorithm& recursive_multiplying();
 const CollectiveAlgorithm& hierarchical();
 const CollectiveAlgorithm& direct();
 const CollectiveAlgorithm& pairwise();
@@ -21,6 +22,7 @@ std::span<const CollectiveAlgorithm* const> algorithms() {
       &rail_rings(),
       &double_tree(),
       &halving_doubling(),
+      &recursive_multiplying(),
       &hierarchical(),
       &direct(),
       &pairwise(),

@@ -21,6 +21,8 @@ constexpr int kNvlsFromMembers = 5;
 // A ring of n pays 2 (n-1) latencies, a tree 2 log2 n but about a tenth of its bandwidth. They cross where a ring's
 // message, S / n, takes about as long as its latency: 5 us at 50 GB/s.
 constexpr Bytes kRingFromPerMember = Bytes(256 << 10);
+// Up to here a message between hosts costs its latency and little more: 32 KiB take 0.7 us at 50 GB/s.
+constexpr Bytes kTinyUpTo = Bytes(32 << 10);
 // Beyond this many peers, sends to all at once are played one peer at a time, so that the flows in flight stay few.
 constexpr int kDirectUpTo = 256;
 
@@ -35,6 +37,7 @@ std::string_view rule_for_all_reduce(const CollectiveCall& call, bool nvls) {
   const bool nvls_gains = nvls && call.bytes >= kNvlsFrom && layout.even() && layout.largest_host >= kNvlsFromMembers;
   const bool one_host = layout.host_count() == 1;
   if (one_host) return nvls_gains ? "in_switch" : "ring";
+  if (call.bytes <= kTinyUpTo) return "recursive_multiplying";
   if (call.bytes < kRingFromPerMember * call.size()) return nvls_gains ? "nvls_tree" : "double_tree";
   if (nvls_gains) return "nvls_tree";
   return layout.even() && layout.largest_host > 1 ? "rail_rings" : "ring";

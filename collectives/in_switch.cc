@@ -74,7 +74,8 @@ class InSwitch final : public CollectiveAlgorithm {
   // Every member's share is cut into as many pieces as there are chunks.
   [[nodiscard]] int pieces(const CollectiveCall& call) const override { return call.size() * chunks(call); }
   [[nodiscard]] Bytes piece_size(const CollectiveCall& call, int piece) const override {
-    return Cut(call.bytes, pieces(call)).size(piece);
+    const int count = chunks(call);
+    return share_chunk(call, piece / count, piece % count);
   }
   void contents(const CollectiveCall& call, int member, int index, int send, SendContents& out) const override {
     out.pieces.clear();
@@ -91,7 +92,7 @@ class InSwitch final : public CollectiveAlgorithm {
     }
   }
   [[nodiscard]] bool rotation_symmetric(const CollectiveCall& call) const override {
-    return Cut(call.bytes, pieces(call)).even();
+    return Cut(call.bytes, call.size()).even();
   }
 
  private:
@@ -100,10 +101,14 @@ class InSwitch final : public CollectiveAlgorithm {
   }
   static bool in_range(const CollectiveCall& call, int chunk) { return chunk >= 0 && chunk < chunks(call); }
   static Bytes leg_bytes(const CollectiveCall& call, int member, const Leg& leg, int chunk) {
-    const int count = chunks(call);
-    const Cut cut(call.bytes, call.size() * count);
-    if (leg.share == Share::kOwn) return cut.size(member * count + chunk);
-    return cut.strided({.first = chunk, .stride = count, .count = call.size()});
+    if (leg.share == Share::kOwn) return share_chunk(call, member, chunk);
+    Bytes total;
+    for (int owner = 0; owner < call.size(); ++owner) total += share_chunk(call, owner, chunk);
+    return total;
+  }
+  // Cut among members first, so that equal shares stay equal when they are cut into chunks.
+  static Bytes share_chunk(const CollectiveCall& call, int owner, int chunk) {
+    return Cut(Cut(call.bytes, call.size()).size(owner), chunks(call)).size(chunk);
   }
 };
 

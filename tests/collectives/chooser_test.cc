@@ -76,6 +76,12 @@ TEST(SimpleChooser, JoinsHostsThatReduceByTrees) {
   EXPECT_EQ(choice(chooser, make_block_layout(64, 4), CollectiveKind::kAllReduce, 1_GiB), "rail_rings");
 }
 
+TEST(SimpleChooser, SwapsTinyBuffersWholeAcrossHosts) {
+  const SimpleChooser chooser = chooser_by_rule(true);
+  EXPECT_EQ(choice(chooser, make_block_layout(280, 8), CollectiveKind::kAllReduce, 4_B), "recursive_multiplying");
+  EXPECT_EQ(choice(chooser, make_block_layout(8, 8), CollectiveKind::kAllReduce, 4_B), "ring");
+}
+
 TEST(SimpleChooser, UsesRingsForOneWayCollectives) {
   const SimpleChooser chooser = chooser_by_rule(true);
   const GroupLayout eight_each = make_block_layout(64, 8);
