@@ -12,7 +12,6 @@
 #include <memory>
 #include <vector>
 
-#include "core/base/check.h"
 #include "core/engine/engine.h"
 #include "network_models/builtin.h"
 #include "network_models/completion_queue.h"

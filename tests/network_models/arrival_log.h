@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <memory>
 #include <string_view>
 #include <vector>
 

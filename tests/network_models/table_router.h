@@ -1,6 +1,7 @@
 // A router for tests: the way from rank r is row r of a table, wherever it leads.
 #pragma once
 
+#include <initializer_list>
 #include <span>
 #include <utility>
 #include <vector>
