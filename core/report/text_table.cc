@@ -71,6 +71,14 @@ std::string shorten(std::string_view name, std::size_t width) {
   return std::string(name.substr(0, front)) + ".." + std::string(name.substr(name.size() - back));
 }
 
+std::string shorten_end(std::string_view text, std::size_t width) {
+  if (text.size() <= width || width < 2) return std::string(text);
+  std::size_t end = width - 2;
+  // Never in the middle of a UTF-8 sequence.
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+  return std::string(text.substr(0, end)) + "..";
+}
+
 std::string wrap(std::string_view text, std::size_t width, std::size_t indent) {
   std::string wrapped;
   std::size_t column = 0;

@@ -35,6 +35,9 @@ class TextTable {
 // At most `width` columns: the middle of a longer name is left out ("leaf12..->spine7"), since ends tell names apart.
 [[nodiscard]] std::string shorten(std::string_view name, std::size_t width);
 
+// At most `width` columns of plain text; what is longer ends in "..".
+[[nodiscard]] std::string shorten_end(std::string_view text, std::size_t width);
+
 // Words on lines of at most `width` columns; lines after the first start with `indent` blanks.
 [[nodiscard]] std::string wrap(std::string_view text, std::size_t width, std::size_t indent);
 

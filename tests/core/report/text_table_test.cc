@@ -47,6 +47,13 @@ TEST(Shorten, KeepsBothEnds) {
   EXPECT_EQ(shorten("leaf", 12), "leaf");
 }
 
+TEST(ShortenEnd, KeepsTheBeginning) {
+  EXPECT_EQ(shorten_end("one two three", 9), "one two..");
+  EXPECT_EQ(shorten_end("one", 9), "one");
+  // The sequence of two bytes is not cut.
+  EXPECT_EQ(shorten_end("ab\xC2\xB5" "cdef", 5), "ab..");
+}
+
 TEST(Wrap, BreaksAtBlanksAndIndentsWhatFollows) {
   EXPECT_EQ(wrap("one two three four", 9, 2), "one two\n  three\n  four");
   EXPECT_EQ(wrap("averylongword next", 5, 0), "averylongword\nnext");

@@ -1,0 +1,36 @@
+#include "configs/explanation.h"
+
+#include <array>
+#include <span>
+
+#include "configs/scenario.h"
+#include "core/base/error_code.h"
+#include "core/config/error_codes.h"
+#include "core/config/key_doc.h"
+#include "core/config/schema.h"
+#include "network_models/error_codes.h"
+#include "workload/builtin.h"
+
+namespace ringwright::configs {
+namespace {
+
+std::string explain_code(std::string_view code) {
+  const std::array tables = {config_error_codes(), network_models::network_error_codes(),
+                             workload::workload_error_codes()};
+  return explain_error(tables, code);
+}
+
+}  // namespace
+
+Explanation explain(std::string_view word) {
+  if (std::string page = explain_code(word); !page.empty()) return {.page = std::move(page), .near = {}};
+  const std::vector<KeyDoc> keys = scenario_keys();
+  if (std::string page = explain_key(keys, word); !page.empty()) return {.page = std::move(page), .near = {}};
+  return {.page = "", .near = near_keys(keys, word)};
+}
+
+std::string scenario_schema() {
+  return json_schema(scenario_keys(), load_options({}).presets, "ringwright scenario");
+}
+
+}  // namespace ringwright::configs

@@ -1,0 +1,117 @@
+#include "tools/command_line.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace ringwright::tools {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// A command that takes one option of each kind.
+class Probe final : public Command {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "probe"; }
+  [[nodiscard]] std::string_view summary() const override { return "a command for this test"; }
+  [[nodiscard]] std::vector<OptionSpec> options() override {
+    return {{.names = "config", .value = "", .doc = "a file", .target = &config, .required = true},
+            {.names = "--set", .value = "KEY=VALUE", .doc = "an override", .target = &overrides},
+            {.names = "--seed", .value = "N", .doc = "a number", .target = &seed},
+            {.names = "--dry-run", .value = "", .doc = "a flag", .target = &dry_run}};
+  }
+  [[nodiscard]] ExitCode run(const CommonOptions&) override { return ExitCode::kOk; }
+
+  std::string config;
+  std::vector<std::string> overrides;
+  std::optional<std::uint64_t> seed;
+  bool dry_run = false;
+};
+
+class CommandLineTest : public ::testing::Test {
+ protected:
+  CommandLineTest() { commands_.push_back(std::make_unique<Probe>()); }
+  ParsedCommand parse(const std::vector<std::string>& arguments) { return tools::parse(commands_, arguments); }
+  [[nodiscard]] const Probe& probe() const { return static_cast<const Probe&>(*commands_.front()); }
+  void expect_error(const std::vector<std::string>& arguments, const std::string& message) {
+    const ParsedCommand parsed = parse(arguments);
+    EXPECT_EQ(parsed.command, nullptr);
+    EXPECT_EQ(parsed.exit_code, ExitCode::kUsage);
+    EXPECT_EQ(parsed.text.substr(0, parsed.text.find('\n')), message);
+  }
+
+ private:
+  std::vector<std::unique_ptr<Command>> commands_;
+};
+
+TEST_F(CommandLineTest, ReadsOptionsOfEveryKind) {
+  const ParsedCommand parsed = parse({"probe", "a.yaml", "--seed", "7", "--dry-run"});
+  EXPECT_EQ(parsed.command, &probe());
+  EXPECT_EQ(probe().config, "a.yaml");
+  EXPECT_EQ(probe().seed, 7u);
+  EXPECT_TRUE(probe().dry_run);
+}
+
+TEST_F(CommandLineTest, AnOptionThatMayBeRepeatedTakesOneValueEachTime) {
+  EXPECT_NE(parse({"probe", "--set", "parallel.tp=4", "--set=parallel.pp=2", "a.yaml"}).command, nullptr);
+  EXPECT_THAT(probe().overrides, ElementsAre("parallel.tp=4", "parallel.pp=2"));
+  EXPECT_EQ(probe().config, "a.yaml");
+}
+
+TEST_F(CommandLineTest, EveryCommandTakesTheCommonOptions) {
+  const ParsedCommand parsed = parse({"probe", "-q", "a.yaml", "--json", "-v", "--no-color"});
+  EXPECT_TRUE(parsed.common.quiet);
+  EXPECT_TRUE(parsed.common.json);
+  EXPECT_TRUE(parsed.common.verbose);
+  EXPECT_TRUE(parsed.common.no_color);
+}
+
+TEST_F(CommandLineTest, AnUnknownCommandIsToldWithTheNearest) {
+  expect_error({"prob", "a.yaml"}, "error: unknown command 'prob'; did you mean 'probe'?");
+  expect_error({"something"}, "error: unknown command 'something'");
+}
+
+TEST_F(CommandLineTest, AFileInPlaceOfACommandHintsAtRun) {
+  expect_error({"a.yaml"}, "error: unknown command 'a.yaml'; did you mean 'run a.yaml'?");
+}
+
+TEST_F(CommandLineTest, AnUnknownOptionIsToldWithTheNearest) {
+  expect_error({"probe", "a.yaml", "--dryrun"}, "error: unknown option '--dryrun'; did you mean '--dry-run'?");
+  expect_error({"probe", "a.yaml", "--jsn=1"}, "error: unknown option '--jsn'; did you mean '--json'?");
+  expect_error({"probe", "a.yaml", "--elephant"}, "error: unknown option '--elephant'");
+}
+
+TEST_F(CommandLineTest, AnArgumentTooManyIsTold) {
+  expect_error({"probe", "a.yaml", "b.yaml"}, "error: 'b.yaml' is one argument too many");
+}
+
+TEST_F(CommandLineTest, AMissingArgumentIsTold) { expect_error({"probe"}, "error: ringwright probe: config is required"); }
+
+TEST_F(CommandLineTest, ANumberMustBeOne) {
+  const ParsedCommand parsed = parse({"probe", "a.yaml", "--seed", "many"});
+  EXPECT_EQ(parsed.exit_code, ExitCode::kUsage);
+  EXPECT_THAT(parsed.text, HasSubstr("--seed"));
+  EXPECT_THAT(parsed.text, HasSubstr("many"));
+}
+
+TEST_F(CommandLineTest, AnOptionBeforeTheCommandIsToldWhereToGo) {
+  expect_error({"--json", "probe"}, "error: the first argument must be a command, not '--json'");
+}
+
+TEST_F(CommandLineTest, HelpIsAnAnswerNotAnError) {
+  const ParsedCommand overview = parse({"--help"});
+  EXPECT_EQ(overview.exit_code, ExitCode::kOk);
+  EXPECT_THAT(overview.text, HasSubstr("probe      a command for this test"));
+  const ParsedCommand page = parse({"probe", "--help"});
+  EXPECT_EQ(page.exit_code, ExitCode::kOk);
+  EXPECT_THAT(page.text, HasSubstr("--set KEY=VALUE"));
+}
+
+TEST_F(CommandLineTest, WithoutArgumentsItExplainsItselfAndFails) {
+  const ParsedCommand parsed = parse({});
+  EXPECT_EQ(parsed.exit_code, ExitCode::kUsage);
+  EXPECT_THAT(parsed.text, HasSubstr("usage: ringwright COMMAND"));
+}
+
+}  // namespace
+}  // namespace ringwright::tools

@@ -1,0 +1,56 @@
+// A subcommand: its name, its options, and what it does. One .cc each, without a header; main.cc holds the table.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace ringwright::tools {
+
+// The same for all commands, and part of the interface: scripts rely on them.
+enum class ExitCode : int {
+  kOk = 0,
+  kInternal = 1,     // a bug of ours
+  kUsage = 2,        // the command line or a configuration is wrong
+  kBadInput = 3,     // another input file is
+  kInfeasible = 4,   // the job cannot run: it does not fit, or it never ends
+  kInterrupted = 130,
+};
+
+// Where the value of an option goes: a flag, a text, a number, or one text for each time the option is given.
+using OptionTarget = std::variant<bool*, std::string*, std::optional<std::uint64_t>*, std::vector<std::string>*>;
+
+struct OptionSpec {
+  std::string_view names;   // "--json", "-o,--out"; a word without dashes is positional
+  std::string_view value;   // what help calls the value: "FILE"; empty for flags and positionals
+  std::string_view doc;
+  OptionTarget target;
+  bool required = false;    // positionals
+};
+
+// What every command understands.
+struct CommonOptions {
+  bool json = false;
+  bool quiet = false;
+  bool verbose = false;
+  bool no_color = false;
+};
+
+class Command {
+ public:
+  virtual ~Command() = default;
+  [[nodiscard]] virtual std::string_view name() const = 0;
+  [[nodiscard]] virtual std::string_view summary() const = 0;  // one line
+  // The options besides the common ones; their targets live in the command.
+  [[nodiscard]] virtual std::vector<OptionSpec> options() = 0;
+  [[nodiscard]] virtual ExitCode run(const CommonOptions& common) = 0;
+};
+
+using CommandFactory = std::unique_ptr<Command>();
+
+}  // namespace ringwright::tools

@@ -1,0 +1,133 @@
+#include "tools/command_line.h"
+
+#include <algorithm>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "core/base/text.h"
+
+namespace ringwright::tools {
+namespace {
+
+bool is_option(std::string_view argument) { return argument.size() > 1 && argument.front() == '-'; }
+
+ParsedCommand usage_error(std::string message, std::string_view help) {
+  ParsedCommand parsed;
+  parsed.text = fmt::format("error: {}\nRun `{} --help` for what there is.\n", message, help);
+  parsed.exit_code = ExitCode::kUsage;
+  return parsed;
+}
+
+ParsedCommand answer(std::string text) {
+  ParsedCommand parsed;
+  parsed.text = std::move(text);
+  return parsed;
+}
+
+std::string did_you_mean(std::string_view word, std::span<const std::string> names) {
+  const std::string nearest = nearest_name(word, names);
+  return nearest.empty() ? "" : "; did you mean '" + nearest + "'?";
+}
+
+// Adds the option to the parser in the way its target asks for.
+struct AddOption {
+  CLI::App& app;
+  const OptionSpec& spec;
+
+  void operator()(bool* flag) const { app.add_flag(std::string(spec.names), *flag, std::string(spec.doc)); }
+  void operator()(std::string* text) const { describe(app.add_option(std::string(spec.names), *text, std::string(spec.doc))); }
+  void operator()(std::optional<std::uint64_t>* number) const {
+    describe(app.add_option(std::string(spec.names), *number, std::string(spec.doc)));
+  }
+  void operator()(std::vector<std::string>* texts) const {
+    CLI::Option* option = app.add_option(std::string(spec.names), *texts, std::string(spec.doc));
+    // `--set a=1 file.yaml`: the option takes one value each time, never what follows.
+    if (is_option(spec.names)) option->allow_extra_args(false);
+    describe(option);
+  }
+
+ private:
+  void describe(CLI::Option* option) const {
+    option->option_text(is_option(spec.names) ? std::string(spec.value) : "");
+    if (spec.required) option->required();
+  }
+};
+
+std::vector<std::string> option_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+// The first argument that the parser made nothing of.
+std::string explain_extra(const CLI::App& app, const std::vector<std::string>& extras) {
+  const std::string& extra = extras.front();
+  if (!is_option(extra)) return fmt::format("'{}' is one argument too many", extra);
+  const std::string name = extra.substr(0, extra.find('='));
+  return fmt::format("unknown option '{}'{}", name, did_you_mean(name, option_names(app)));
+}
+
+std::string overview(std::span<const std::unique_ptr<Command>> commands) {
+  std::string text =
+      "ringwright predicts what one training step costs on a GPU cluster.\n\n"
+      "usage: ringwright COMMAND [options]\n\n";
+  for (const auto& command : commands) text += fmt::format("  {:<10} {}\n", command->name(), command->summary());
+  return text +
+         "\nEvery command takes --json, -q, -v, --no-color, and --help, which lists its own options.\n"
+         "Exit codes: 0 good, 1 a bug of ours, 2 wrong usage or configuration, 3 bad input data, 4 the job cannot run,\n"
+         "130 interrupted.\n";
+}
+
+// The library of Debian 12 throws on every outcome, help included; nothing of it leaves this function.
+ParsedCommand parse_options(Command& command, std::vector<std::string> arguments) {
+  const std::string full_name = fmt::format("ringwright {}", command.name());
+  ParsedCommand parsed;
+  CLI::App app(std::string(command.summary()), full_name);
+  const std::vector<OptionSpec> specs = command.options();
+  for (const OptionSpec& spec : specs) std::visit(AddOption{.app = app, .spec = spec}, spec.target);
+  app.add_flag("--json", parsed.common.json, "print JSON instead of text");
+  app.add_flag("-q,--quiet", parsed.common.quiet, "say less");
+  app.add_flag("-v,--verbose", parsed.common.verbose, "say more");
+  app.add_flag("--no-color", parsed.common.no_color, "no colours (as with NO_COLOR in the environment)");
+  app.allow_extras();
+  std::ranges::reverse(arguments);  // the library takes them from the back
+  try {
+    app.parse(arguments);
+  } catch (const CLI::CallForHelp&) {
+    return answer(app.help());
+  } catch (const CLI::RequiredError& error) {
+    return usage_error(fmt::format("{}: {}", full_name, error.what()), full_name);
+  } catch (const CLI::ParseError& error) {
+    return usage_error(error.what(), full_name);
+  }
+  const std::vector<std::string> extras = app.remaining();
+  if (!extras.empty()) return usage_error(explain_extra(app, extras), full_name);
+  parsed.command = &command;
+  return parsed;
+}
+
+}  // namespace
+
+ParsedCommand parse(std::span<const std::unique_ptr<Command>> commands, const std::vector<std::string>& arguments) {
+  if (arguments.empty()) {
+    ParsedCommand parsed = answer(overview(commands));
+    parsed.exit_code = ExitCode::kUsage;
+    return parsed;
+  }
+  const std::string& first = arguments.front();
+  if (first == "--help" || first == "-h" || first == "help") return answer(overview(commands));
+  const std::string_view name = first == "--version" ? "version" : std::string_view(first);
+  const auto command = std::ranges::find(commands, name, [](const auto& c) { return c->name(); });
+  if (command != commands.end()) return parse_options(**command, {arguments.begin() + 1, arguments.end()});
+  if (is_option(first)) return usage_error(fmt::format("the first argument must be a command, not '{}'", first), "ringwright");
+  std::vector<std::string> names;
+  for (const auto& candidate : commands) names.emplace_back(candidate->name());
+  std::string hint = did_you_mean(first, names);
+  if (first.ends_with(".yaml") || first.ends_with(".json")) hint = "; did you mean 'run " + first + "'?";
+  return usage_error(fmt::format("unknown command '{}'{}", first, hint), "ringwright");
+}
+
+}  // namespace ringwright::tools

@@ -1,0 +1,24 @@
+// From argv to a command that knows what is wanted of it; mistakes are told with the nearest name.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tools/command.h"
+
+namespace ringwright::tools {
+
+struct ParsedCommand {
+  Command* command = nullptr;  // null: `text` says it all
+  CommonOptions common;
+  std::string text;            // help or version for stdout, or what is wrong for stderr
+  ExitCode exit_code = ExitCode::kOk;
+};
+
+// `arguments` without the name of the program.
+[[nodiscard]] ParsedCommand parse(std::span<const std::unique_ptr<Command>> commands,
+                                  const std::vector<std::string>& arguments);
+
+}  // namespace ringwright::tools

@@ -1,0 +1,47 @@
+// The command `explain`: the page of a configuration key or of an error code, offline.
+#include <cstdio>
+
+#include <fmt/format.h>
+
+#include "configs/explanation.h"
+#include "core/base/text.h"
+#include "tools/command.h"
+#include "tools/json_text.h"
+
+namespace ringwright::tools {
+namespace {
+
+class Explain final : public Command {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "explain"; }
+  [[nodiscard]] std::string_view summary() const override { return "explain a key (parallel.tp) or an error code (E110)"; }
+  [[nodiscard]] std::vector<OptionSpec> options() override {
+    return {{.names = "word", .value = "", .doc = "a key or an error code", .target = &word_, .required = true}};
+  }
+
+  [[nodiscard]] ExitCode run(const CommonOptions& common) override {
+    const configs::Explanation explanation = configs::explain(word_);
+    if (explanation.page.empty()) return unknown(explanation.near);
+    const std::string text = common.json ? fmt::format("{{\"word\": {}, \"page\": {}}}\n", json_text(word_),
+                                                       json_text(explanation.page))
+                                         : explanation.page;
+    std::fputs(text.c_str(), stdout);
+    if (!text.ends_with('\n')) std::fputs("\n", stdout);
+    return ExitCode::kOk;
+  }
+
+ private:
+  ExitCode unknown(const std::vector<std::string>& near) const {
+    std::fprintf(stderr, "error: no key and no error code is called '%s'\n", word_.c_str());
+    if (!near.empty()) std::fprintf(stderr, "Near: %s\n", join(near, ", ").c_str());
+    return ExitCode::kUsage;
+  }
+
+  std::string word_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_explain() { return std::make_unique<Explain>(); }
+
+}  // namespace ringwright::tools

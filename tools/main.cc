@@ -1,0 +1,46 @@
+// The command line: finds the subcommand and runs it. stdout carries results only; stderr diagnostics and progress.
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tools/command.h"
+#include "tools/command_line.h"
+
+namespace ringwright::tools {
+
+// One factory a command, in the file that carries its name.
+CommandFactory make_run, make_list, make_explain, make_schema, make_topo, make_version;
+
+namespace {
+
+std::vector<std::unique_ptr<Command>> make_commands() {
+  std::vector<std::unique_ptr<Command>> commands;
+  for (CommandFactory* make : {make_run, make_list, make_explain, make_schema, make_topo, make_version}) {
+    commands.push_back(make());
+  }
+  return commands;
+}
+
+ExitCode run_command(const std::vector<std::string>& arguments) {
+  const auto commands = make_commands();
+  const ParsedCommand parsed = parse(commands, arguments);
+  if (parsed.command != nullptr) return parsed.command->run(parsed.common);
+  std::fputs(parsed.text.c_str(), parsed.exit_code == ExitCode::kOk ? stdout : stderr);
+  return parsed.exit_code;
+}
+
+}  // namespace
+}  // namespace ringwright::tools
+
+int main(int argument_count, char** arguments) {
+  using ringwright::tools::ExitCode;
+  try {
+    return static_cast<int>(ringwright::tools::run_command({arguments + 1, arguments + argument_count}));
+  } catch (const std::exception& error) {
+    // Nothing should get here; if it does (memory has run out, say), a line is better than a terminate.
+    std::fprintf(stderr, "internal error: %s\n", error.what());
+    return static_cast<int>(ExitCode::kInternal);
+  }
+}

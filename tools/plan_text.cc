@@ -1,0 +1,83 @@
+#include "tools/plan_text.h"
+
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/base/text.h"
+#include "core/base/units.h"
+#include "core/report/text_table.h"
+#include "tools/json_text.h"
+
+namespace ringwright::tools {
+namespace {
+
+using configs::Estimate;
+using configs::Scenario;
+using configs::Simulation;
+
+std::string count(std::uint64_t number) { return with_commas(static_cast<long long>(number)); }
+
+// Parallel dimensions whose groups have more than one rank: "tp 8 (2,048 groups)".
+std::string dimensions_text(const TaskGraph& graph) {
+  std::vector<std::string> parts;
+  for (const Dimension& dimension : graph.dimensions) {
+    const std::size_t size = dimension.groups.empty() ? 0 : dimension.groups.front().size();
+    if (size > 1) parts.push_back(fmt::format("{} {} ({} groups)", dimension.name, size, count(dimension.groups.size())));
+  }
+  return parts.empty() ? "none" : join(parts, ", ");
+}
+
+// Bytes that one rank of each stage hands to communication in one step, by dimension.
+std::vector<std::string> communication_lines(const Simulation& simulation) {
+  const TaskGraph& graph = simulation.plan().graph;
+  const auto& communication = simulation.plan().communication;
+  TextTable table(std::vector<Align>(graph.dimensions.size() + 2, Align::kRight));
+  std::vector<std::string> header = {"stage", "parameters"};
+  for (const Dimension& dimension : graph.dimensions) header.push_back(dimension.name);
+  table.add_row(header);
+  for (std::size_t stage = 0; stage < communication.size(); ++stage) {
+    std::vector<std::string> row = {std::to_string(stage),
+                                    count(static_cast<std::uint64_t>(simulation.plan().stage_parameters[stage]))};
+    for (const Bytes bytes : communication[stage]) row.push_back(to_string(bytes));
+    table.add_row(row);
+  }
+  return table.lines();
+}
+
+}  // namespace
+
+std::string plan_text(const Scenario& scenario, const Simulation& simulation) {
+  const workload::StepPlan& plan = simulation.plan();
+  const Estimate cost = estimate(scenario, simulation);
+  TextTable table({Align::kLeft, Align::kLeft});
+  table.add_row({"model", fmt::format("{}, {} parameters", scenario.job.model.name,
+                                      count(static_cast<std::uint64_t>(plan.parameters)))});
+  table.add_row({"GPUs", fmt::format("{} on {} hosts, {}", count(cost.ranks),
+                                     count(static_cast<std::uint64_t>(scenario.cluster.hosts)), scenario.cluster.fabric)});
+  table.add_row({"groups", dimensions_text(plan.graph)});
+  table.add_row({"microbatches", count(static_cast<std::uint64_t>(plan.microbatches))});
+  table.add_row({"tokens/step", count(static_cast<std::uint64_t>(plan.tokens))});
+  table.add_row({"FLOPs/step", fmt::format("{} of the model, {} of the hardware", to_string(plan.model_flops),
+                                           to_string(plan.hardware_flops))});
+  table.add_row({"to play", fmt::format("{} of {} ranks, {} tasks, about {} messages, about {:.2g} s", count(cost.classes),
+                                        count(cost.ranks), count(cost.tasks), count(cost.messages), cost.seconds)});
+  std::string text;
+  for (const std::string& line : table.lines()) text += line + "\n";
+  text += "\nPer rank and step, buffers of collectives and messages sent:\n";
+  for (const std::string& line : communication_lines(simulation)) text += "  " + line + "\n";
+  return text;
+}
+
+std::string plan_json(const Scenario& scenario, const Simulation& simulation) {
+  const workload::StepPlan& plan = simulation.plan();
+  const Estimate cost = estimate(scenario, simulation);
+  return fmt::format(
+      "{{\n  \"model\": {},\n  \"parameters\": {},\n  \"gpus\": {},\n  \"microbatches\": {},\n  \"tokens_per_step\": {},\n"
+      "  \"model_flops_per_step\": {},\n  \"hardware_flops_per_step\": {},\n  \"classes\": {},\n  \"tasks\": {},\n"
+      "  \"messages\": {}\n}}\n",
+      json_text(scenario.job.model.name), plan.parameters, cost.ranks, plan.microbatches, plan.tokens,
+      plan.model_flops.count(), plan.hardware_flops.count(), cost.classes, cost.tasks, cost.messages);
+}
+
+}  // namespace ringwright::tools

@@ -1,0 +1,43 @@
+// How far a run is, on stderr: a line that moves five times a second on a terminal, else a line each tenth of the way.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace ringwright::tools {
+
+enum class ProgressStyle { kNone, kLines, kBar };
+
+class Progress {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  explicit Progress(ProgressStyle style) : style_(style), started_(Clock::now()) {}
+  ~Progress() { clear(); }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  // `done` in [0, 1].
+  void update(double done, std::uint64_t events);
+  // Takes the moving line off the terminal.
+  void clear();
+
+ private:
+  ProgressStyle style_;
+  Clock::time_point started_;
+  Clock::time_point last_shown_;
+  int tenths_shown_ = 0;
+  bool on_screen_ = false;
+};
+
+struct ProgressState {
+  double done = 0.0;
+  std::uint64_t events = 0;
+  double seconds = 0.0;  // since the start
+};
+
+// "[#########---------------------] 31 %  1.34 M events/s  2 s to go"
+[[nodiscard]] std::string progress_bar(const ProgressState& state);
+
+}  // namespace ringwright::tools

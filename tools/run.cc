@@ -1,0 +1,149 @@
+// The command `run`: predicts one training step of a scenario, and prints or writes the report.
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "configs/scenario.h"
+#include "configs/simulate.h"
+#include "configs/simulation.h"
+#include "core/base/diagnostic.h"
+#include "core/report/report.h"
+#include "tools/command.h"
+#include "tools/plan_text.h"
+#include "tools/progress.h"
+#include "tools/scenario_file.h"
+#include "tools/terminal.h"
+
+namespace ringwright::tools {
+namespace {
+
+class ShownProgress final : public RunObserver {
+ public:
+  explicit ShownProgress(ProgressStyle style) : progress_(style) {}
+  bool on_progress(double done, std::uint64_t events) override {
+    progress_.update(done, events);
+    return true;
+  }
+  void clear() { progress_.clear(); }
+
+ private:
+  Progress progress_;
+};
+
+void print(const std::string& text) { std::fputs(text.c_str(), stdout); }
+void tell(const std::string& text) { std::fputs(text.c_str(), stderr); }
+
+TextOptions text_options(const CommonOptions& common) {
+  const bool colour = !common.no_color && wants_colour(Stream::kOut);
+  Detail detail = common.quiet ? Detail::kQuiet : Detail::kNormal;
+  if (common.verbose) detail = Detail::kVerbose;
+  return {.width = terminal_width(), .colour = colour ? Colour::kAnsi : Colour::kNever, .detail = detail};
+}
+
+// The stages that need more memory than their GPUs have.
+std::string misfits(const Report& report) {
+  std::string text;
+  for (const MemoryRow& row : report.facts.memory) {
+    if (row.total <= row.capacity) continue;
+    const auto largest = std::ranges::max_element(row.items, {}, &MemoryItem::size);
+    text += fmt::format("error: stage {} needs {} of memory, its GPUs have {}", row.stage, to_string(row.total),
+                        to_string(row.capacity));
+    if (largest != row.items.end()) text += fmt::format("; most of it {} ({})", largest->name, to_string(largest->size));
+    text += "\n";
+  }
+  return text;
+}
+
+class Run final : public Command {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "run"; }
+  [[nodiscard]] std::string_view summary() const override { return "predict one training step of a scenario"; }
+  [[nodiscard]] std::vector<OptionSpec> options() override {
+    return {{.names = "config", .value = "", .doc = "a YAML file, or the name of a shipped scenario", .target = &config_, .required = true},
+            {.names = "--set", .value = "KEY=VALUE", .doc = "override a value, may be repeated", .target = &overrides_},
+            {.names = "--out", .value = "DIR", .doc = "write result.json and report.txt there", .target = &out_},
+            {.names = "--dry-run", .value = "", .doc = "stop before the simulation: derived sizes and cost", .target = &dry_run_},
+            {.names = "--show-origin", .value = "", .doc = "print every value of the configuration and where it is from", .target = &show_origin_},
+            {.names = "--no-fold", .value = "", .doc = "play every rank, even those that behave alike", .target = &no_fold_},
+            {.names = "--seed", .value = "N", .doc = "override simulate.seed", .target = &seed_},
+            {.names = "--no-progress", .value = "", .doc = "no progress line", .target = &no_progress_}};
+  }
+
+  [[nodiscard]] ExitCode run(const CommonOptions& common) override {
+    std::vector<std::string> overrides = overrides_;
+    if (seed_) overrides.push_back(fmt::format("simulate.seed={}", *seed_));
+    const auto scenario = configs::load_scenario(find_scenario(config_), {.overrides = overrides, .share_folders = {}});
+    if (!scenario) return refuse(scenario.error());
+    const auto fold = no_fold_ ? configs::FoldMode::kNoFold : configs::FoldMode::kFold;
+    const auto simulation = configs::Simulation::assemble(*scenario, fold);
+    if (!simulation) return refuse(simulation.error());
+
+    if (show_origin_ && !common.json) print(resolved_text(scenario->document.log()) + "\n");
+    if (dry_run_) {
+      print(common.json ? plan_json(*scenario, **simulation) : plan_text(*scenario, **simulation));
+      return ExitCode::kOk;
+    }
+    ShownProgress progress(progress_style(common));
+    const configs::Outcome outcome = configs::simulate(*scenario, **simulation, {.observer = &progress});
+    progress.clear();
+    return finish(outcome, common);
+  }
+
+ private:
+  static ExitCode refuse(const Diagnostics& diagnostics) {
+    tell(render(diagnostics));
+    return ExitCode::kUsage;
+  }
+
+  [[nodiscard]] ProgressStyle progress_style(const CommonOptions& common) const {
+    if (no_progress_ || common.quiet) return ProgressStyle::kNone;
+    return is_terminal(Stream::kError) ? ProgressStyle::kBar : ProgressStyle::kLines;
+  }
+
+  ExitCode finish(const configs::Outcome& outcome, const CommonOptions& common) const {
+    switch (outcome.end) {
+      case RunOutcome::kFinished: break;
+      case RunOutcome::kStalled:
+        tell("error: the run cannot go on: ranks wait for each other\n" + render(outcome.stall));
+        return ExitCode::kInfeasible;
+      case RunOutcome::kLivelock:
+        tell("error: the run does not come to an end: events follow each other without time passing\n");
+        return ExitCode::kInfeasible;
+      case RunOutcome::kStopped: return ExitCode::kInterrupted;
+    }
+    const Report& report = *outcome.report;
+    print(common.json ? render_json(report) : render_text(report, text_options(common)));
+    if (!out_.empty() && !write_results(report)) return ExitCode::kUsage;
+    const std::string too_large = misfits(report);
+    tell(too_large);
+    return too_large.empty() ? ExitCode::kOk : ExitCode::kInfeasible;
+  }
+
+  [[nodiscard]] bool write_results(const Report& report) const {
+    const std::filesystem::path folder(out_);
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    const bool written = (std::ofstream(folder / "result.json") << render_json(report)).flush() &&
+                         (std::ofstream(folder / "report.txt") << render_text(report, {.detail = Detail::kVerbose})).flush();
+    if (!written) tell(fmt::format("error: cannot write into '{}'\n", out_));
+    return written;
+  }
+
+  std::string config_, out_;
+  std::vector<std::string> overrides_;
+  std::optional<std::uint64_t> seed_;
+  bool dry_run_ = false;
+  bool show_origin_ = false;
+  bool no_fold_ = false;
+  bool no_progress_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_run() { return std::make_unique<Run>(); }
+
+}  // namespace ringwright::tools

@@ -1,0 +1,28 @@
+#include "tools/terminal.h"
+
+#include <cstdlib>
+#include <string_view>
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+namespace ringwright::tools {
+
+bool is_terminal(Stream stream) { return isatty(stream == Stream::kOut ? STDOUT_FILENO : STDERR_FILENO) == 1; }
+
+std::size_t terminal_width() {
+  constexpr std::size_t kOfAFile = 100;
+  constexpr std::size_t kNarrowest = 40;  // below, tables make no sense: let the terminal wrap them
+  winsize size{};
+  if (!is_terminal(Stream::kOut) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kOfAFile;
+  return size.ws_col < kNarrowest ? kNarrowest : size.ws_col;
+}
+
+bool wants_colour(Stream stream) {
+  const char* no_color = std::getenv("NO_COLOR");
+  if (no_color != nullptr && *no_color != '\0') return false;
+  const char* terminal = std::getenv("TERM");
+  return is_terminal(stream) && terminal != nullptr && std::string_view(terminal) != "dumb";
+}
+
+}  // namespace ringwright::tools

@@ -1,0 +1,16 @@
+// What the program is talking to: a terminal of some width, or a file; with colours or without.
+#pragma once
+
+#include <cstddef>
+
+namespace ringwright::tools {
+
+enum class Stream { kOut, kError };
+
+[[nodiscard]] bool is_terminal(Stream stream);
+// Columns of the terminal; 100 for a file.
+[[nodiscard]] std::size_t terminal_width();
+// On a terminal that is not "dumb", unless NO_COLOR is set (no-color.org).
+[[nodiscard]] bool wants_colour(Stream stream);
+
+}  // namespace ringwright::tools

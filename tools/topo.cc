@@ -1,0 +1,169 @@
+// The command `topo`: a look at a cluster: what it is made of, whether it is whole, a way through it, its bisection.
+#include <charconv>
+#include <cstdio>
+#include <fstream>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "configs/fabric_view.h"
+#include "configs/scenario.h"
+#include "core/base/diagnostic.h"
+#include "core/base/text.h"
+#include "core/report/text_table.h"
+#include "tools/command.h"
+#include "tools/json_text.h"
+#include "tools/scenario_file.h"
+
+namespace ringwright::tools {
+namespace {
+
+using configs::FabricView;
+
+struct RankPair {
+  std::size_t from = 0;
+  std::size_t to = 0;
+};
+
+// "0,4097"
+std::optional<RankPair> parse_pair(std::string_view text) {
+  RankPair pair;
+  const char* const end = text.data() + text.size();
+  const auto first = std::from_chars(text.data(), end, pair.from);
+  if (first.ec != std::errc() || first.ptr == end || *first.ptr != ',') return std::nullopt;
+  const auto second = std::from_chars(first.ptr + 1, end, pair.to);
+  if (second.ec != std::errc() || second.ptr != end) return std::nullopt;
+  return pair;
+}
+
+std::string table_text(std::string_view title, const TextTable& table) {
+  std::string text = std::string(title) + "\n";
+  for (const std::string& line : table.lines()) text += "  " + line + "\n";
+  return text;
+}
+
+std::string parts_text(const FabricView& view) {
+  TextTable devices({Align::kLeft, Align::kRight});
+  for (const auto& device : view.devices()) {
+    devices.add_row({device.kind, with_commas(static_cast<long long>(device.count))});
+  }
+  TextTable links({Align::kLeft, Align::kRight, Align::kLeft});
+  for (const auto& link : view.links()) {
+    links.add_row({link.from + " -> " + link.to, with_commas(static_cast<long long>(link.count)),
+                   "x " + to_string(link.each)});
+  }
+  return table_text("Devices", devices) + table_text("Links, one direction each", links);
+}
+
+std::string parts_json(const FabricView& view) {
+  std::vector<std::string> devices, links;
+  for (const auto& device : view.devices()) devices.push_back(fmt::format("{}: {}", json_text(device.kind), device.count));
+  for (const auto& link : view.links()) {
+    links.push_back(fmt::format("{{\"from\": {}, \"to\": {}, \"count\": {}, \"bytes_per_s_each\": {}}}",
+                                json_text(link.from), json_text(link.to), link.count, link.each.count()));
+  }
+  return fmt::format("\"devices\": {{{}}},\n  \"links\": [{}]", join(devices, ", "), join(links, ",\n    "));
+}
+
+std::string way_text(const configs::WayView& way, RankPair ranks) {
+  TextTable table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight});
+  table.add_row({"link", "bandwidth", "latency", "share"});
+  for (const auto& hop : way.hops) {
+    table.add_row({hop.link, to_string(hop.bandwidth), to_string(hop.latency), fmt::format("{:.4g}", hop.share)});
+  }
+  return table_text(fmt::format("Way from rank {} to rank {}: {}, at most {} alone", ranks.from, ranks.to,
+                                to_string(way.latency), to_string(way.narrowest)),
+                    table);
+}
+
+std::string way_json(const configs::WayView& way, RankPair ranks) {
+  std::vector<std::string> hops;
+  for (const auto& hop : way.hops) {
+    hops.push_back(fmt::format("{{\"link\": {}, \"bytes_per_s\": {}, \"latency_ps\": {}, \"share\": {}}}",
+                               json_text(hop.link), hop.bandwidth.count(), hop.latency.count(), hop.share));
+  }
+  return fmt::format("\"way\": {{\"from\": {}, \"to\": {}, \"latency_ps\": {}, \"narrowest_bytes_per_s\": {}, \"hops\": [{}]}}",
+                     ranks.from, ranks.to, way.latency.count(), way.narrowest.count(), join(hops, ",\n    "));
+}
+
+class Topo final : public Command {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "topo"; }
+  [[nodiscard]] std::string_view summary() const override { return "look at a cluster: parts, ways, bisection, drawing"; }
+  [[nodiscard]] std::vector<OptionSpec> options() override {
+    return {{.names = "config", .value = "", .doc = "a scenario, or a file with a cluster", .target = &config_, .required = true},
+            {.names = "--set", .value = "KEY=VALUE", .doc = "override a value, may be repeated", .target = &overrides_},
+            {.names = "--check", .value = "", .doc = "check that every GPU reaches every other", .target = &check_},
+            {.names = "--path", .value = "A,B", .doc = "the way from rank A to rank B", .target = &path_},
+            {.names = "--bisection", .value = "", .doc = "what the cut through the middle of the hosts carries", .target = &bisection_},
+            {.names = "--dot", .value = "FILE", .doc = "write a drawing for Graphviz ('-': to stdout)", .target = &dot_}};
+  }
+
+  [[nodiscard]] ExitCode run(const CommonOptions& common) override {
+    const auto ranks = path_.empty() ? std::nullopt : parse_pair(path_);
+    if (!path_.empty() && !ranks) return refuse("--path takes two ranks, as in --path 0,8; not '" + path_ + "'");
+    const auto cluster = configs::load_cluster(find_scenario(config_), {.overrides = overrides_, .share_folders = {}});
+    if (!cluster) {
+      std::fputs(render(cluster.error()).c_str(), stderr);
+      return ExitCode::kUsage;
+    }
+    const FabricView view(*cluster);
+    if (ranks && (ranks->from >= view.gpus() || ranks->to >= view.gpus() || ranks->from == ranks->to)) {
+      return refuse(fmt::format("--path {}: the ranks of this cluster are 0 to {}, and a way needs two", path_, view.gpus() - 1));
+    }
+    const std::string drawing = dot_.empty() ? "" : view.drawing();
+    if (dot_ == "-") {
+      std::fputs(drawing.c_str(), stdout);
+      return ExitCode::kOk;
+    }
+    if (!dot_.empty() && !(std::ofstream(dot_) << drawing).flush()) return refuse("cannot write '" + dot_ + "'");
+    return answer(view, ranks, common);
+  }
+
+ private:
+  static ExitCode refuse(const std::string& message) {
+    std::fprintf(stderr, "error: %s\n", message.c_str());
+    return ExitCode::kUsage;
+  }
+
+  ExitCode answer(const FabricView& view, const std::optional<RankPair>& ranks, const CommonOptions& common) const {
+    std::vector<std::string> parts = {common.json ? parts_json(view) : parts_text(view)};
+    bool whole = true;
+    if (ranks) {
+      const auto way = view.way(ranks->from, ranks->to);
+      parts.push_back(common.json ? way_json(way, *ranks) : way_text(way, *ranks));
+    }
+    if (bisection_) {
+      const Bandwidth bandwidth = view.bisection();
+      parts.push_back(common.json ? fmt::format("\"bisection_bytes_per_s\": {}", bandwidth.count())
+                                  : fmt::format("Bisection, first half of the hosts to the second: {}\n", to_string(bandwidth)));
+    }
+    if (check_) {
+      const auto reachability = view.reachability();
+      whole = reachability.unreachable_pairs == 0;
+      parts.push_back(common.json ? fmt::format("\"unreachable_pairs\": {}", reachability.unreachable_pairs)
+                                  : check_text(reachability));
+    }
+    const std::string text = common.json ? "{\n  " + join(parts, ",\n  ") + "\n}\n" : join(parts, "");
+    std::fputs(text.c_str(), stdout);
+    return whole ? ExitCode::kOk : ExitCode::kInfeasible;
+  }
+
+  static std::string check_text(const configs::Reachability& reachability) {
+    if (reachability.unreachable_pairs == 0) return "Every GPU reaches every other\n";
+    std::string text = fmt::format("{} pairs of GPUs do not reach each other:\n", reachability.unreachable_pairs);
+    for (const std::string& example : reachability.examples) text += "  " + example + "\n";
+    return text;
+  }
+
+  std::string config_, path_, dot_;
+  std::vector<std::string> overrides_;
+  bool check_ = false;
+  bool bisection_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_topo() { return std::make_unique<Topo>(); }
+
+}  // namespace ringwright::tools
