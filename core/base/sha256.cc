@@ -24,7 +24,9 @@ constexpr std::array<std::uint32_t, 64> kRound = {
 
 using State = std::array<std::uint32_t, 8>;
 
-constexpr std::uint32_t rotate(std::uint32_t x, unsigned n) { return (x >> n) | (x << (32U - n)); }
+constexpr std::uint32_t rotate(std::uint32_t x, unsigned n) {
+  return (x >> n) | (x << (32U - n));
+}
 
 void absorb(State& state, std::string_view block) {
   std::array<std::uint32_t, 64> w{};

@@ -57,8 +57,12 @@ Result<ConfigDocument> ConfigDocument::load_text(const std::string& name, std::s
   return ConfigLoader(options).load_text(name, text);
 }
 
-ConfigDocument ConfigDocument::for_documentation() { return ConfigDocument(LogMode::kDocumenting); }
+ConfigDocument ConfigDocument::for_documentation() {
+  return ConfigDocument(LogMode::kDocumenting);
+}
 
-void ConfigDocument::check_all_read() { check_map(*root_, "", *log_); }
+void ConfigDocument::check_all_read() {
+  check_map(*root_, "", *log_);
+}
 
 }  // namespace ringwright

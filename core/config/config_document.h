@@ -29,7 +29,7 @@ struct PresetRule {
 };
 
 struct LoadOptions {
-  std::vector<std::string> overrides = {};      // "parallel.tp=4", in the order given
+  std::vector<std::string> overrides = {};  // "parallel.tp=4", in the order given
   std::vector<PresetRule> presets = {};
   std::vector<std::string> share_folders = {};  // searched in order
 };

@@ -92,7 +92,8 @@ std::optional<ConfigNode> override_tree(std::string_view argument, ConfigSource&
   const auto equals = argument.find('=');
   const std::string_view path = argument.substr(0, equals);
   const bool bad_path = path.empty() || path.front() == '.' || path.back() == '.' ||
-                        path.find("..") != std::string_view::npos || path.find_first_of(" []{}") != std::string_view::npos;
+                        path.find("..") != std::string_view::npos ||
+                        path.find_first_of(" []{}") != std::string_view::npos;
   if (equals == std::string_view::npos || bad_path) {
     problems.add(at_value(whole, "E114", fmt::format("cannot set '{}'", argument),
                           "write --set key.below.key=value; entries of lists cannot be reached"));
@@ -124,8 +125,8 @@ std::optional<ConfigNode> override_tree(std::string_view argument, ConfigSource&
 Result<ConfigDocument> ConfigLoader::load(const std::string& path) {
   FileText file = read_file(path);
   if (!file.problem.empty()) {
-    return tl::unexpected(failure("E100", fmt::format("cannot read '{}': {}", path, file.problem), {},
-                                  did_you_mean_file(path)));
+    return tl::unexpected(
+        failure("E100", fmt::format("cannot read '{}': {}", path, file.problem), {}, did_you_mean_file(path)));
   }
   ConfigSource& source = add_source(path, SourceKind::kFile, path);
   return finish(read_source(source, file.text, {canonical_path(path)}));
@@ -249,8 +250,8 @@ bool ConfigLoader::apply_preset(ConfigNode& node, const PresetRule& rule, Chain 
   const ConfigNode wanted = entry->value;
   const bool circular = std::find(chain.begin(), chain.end(), wanted.text) != chain.end();
   if (circular) {
-    problems_.add(at_value(wanted, "E109", fmt::format("'{}.preset' runs in a circle: {}", rule.path,
-                                                       circle(chain, wanted.text))));
+    problems_.add(at_value(wanted, "E109",
+                           fmt::format("'{}.preset' runs in a circle: {}", rule.path, circle(chain, wanted.text))));
   }
   auto base = circular ? std::nullopt : read_preset(wanted, rule);
   chain.push_back(wanted.text);

@@ -51,7 +51,9 @@ void ConfigLog::mark_open(std::string_view path) {
   }
 }
 
-void ConfigLog::note_asked(std::string_view name, const std::string& path) { asked_.emplace(name, path); }
+void ConfigLog::note_asked(std::string_view name, const std::string& path) {
+  asked_.emplace(name, path);
+}
 
 std::string ConfigLog::asked_path(std::string_view name) const {
   const auto found = asked_.find(name);

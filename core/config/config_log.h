@@ -24,7 +24,7 @@ struct ValueRead {
   std::string canonical;  // in base units, so that 400Gbps and 50GB/s are the same value
   std::string origin;     // "llama.yaml:9", "preset:dgx-h100.yaml:3", "--set:1", "default"
   Evidence evidence = Evidence::kAssumed;
-  std::string source;     // where the number comes from, in words; may be empty
+  std::string source;  // where the number comes from, in words; may be empty
 };
 
 // A value of consequence that nobody gave.

@@ -30,17 +30,23 @@ constexpr Grammar<Duration> kDuration = {KeyType::kDuration, read_duration, writ
 constexpr Grammar<Bytes> kBytes = {KeyType::kBytes, read_bytes, write_bytes};
 constexpr Grammar<Bandwidth> kBandwidth = {KeyType::kBandwidth, read_bandwidth, write_bandwidth};
 constexpr Grammar<FlopRate> kFlopRate = {KeyType::kFlopRate, read_flop_rate, write_flop_rate};
-constexpr Grammar<bool> kBoolean = {KeyType::kBoolean, read_boolean, [](bool on) -> std::string { return on ? "true" : "false"; }};
-constexpr Grammar<std::string> kText = {KeyType::kText, [](std::string_view text) -> Scalar<std::string> { return std::string(text); },
+constexpr Grammar<bool> kBoolean = {KeyType::kBoolean, read_boolean,
+                                    [](bool on) -> std::string { return on ? "true" : "false"; }};
+constexpr Grammar<std::string> kText = {KeyType::kText,
+                                        [](std::string_view text) -> Scalar<std::string> { return std::string(text); },
                                         [](std::string text) { return text; }};
 
 // The value in its base unit, so that two ways to write one value compare equal.
 template <class T>
 std::string canonical(const T& value) {
-  if constexpr (std::is_same_v<T, std::string>) return value;
-  else if constexpr (std::is_same_v<T, bool>) return value ? "true" : "false";
-  else if constexpr (std::is_arithmetic_v<T>) return fmt::format("{}", value);
-  else return fmt::format("{}", value.count());
+  if constexpr (std::is_same_v<T, std::string>)
+    return value;
+  else if constexpr (std::is_same_v<T, bool>)
+    return value ? "true" : "false";
+  else if constexpr (std::is_arithmetic_v<T>)
+    return fmt::format("{}", value);
+  else
+    return fmt::format("{}", value.count());
 }
 
 // Without a lower bound of its own a time or size is at least nothing, and a rate is more than nothing.
@@ -65,14 +71,20 @@ template <class T>
 T harmless(const Key<T>& key) {
   if (key.fallback) return *key.fallback;
   if (key.min) return *key.min;
-  if constexpr (std::is_same_v<T, std::string>) return {};
-  else return T(1);
+  if constexpr (std::is_same_v<T, std::string>)
+    return {};
+  else
+    return T(1);
 }
 
 template <class T>
 void document(Reading& reading, const Key<T>& key, const Grammar<T>& grammar, std::vector<OptionDoc> options = {}) {
-  KeyDoc doc{.path = reading.path, .type = grammar.type, .doc = std::string(key.doc), .required = !key.fallback,
-             .fallback = {}, .options = std::move(options)};
+  KeyDoc doc{.path = reading.path,
+             .type = grammar.type,
+             .doc = std::string(key.doc),
+             .required = !key.fallback,
+             .fallback = {},
+             .options = std::move(options)};
   if (key.fallback) doc.fallback = grammar.write(*key.fallback);
   if (key.min) doc.min = grammar.write(*key.min);
   if (key.max) doc.max = grammar.write(*key.max);
@@ -106,8 +118,10 @@ T read_scalar(Reading reading, const Key<T>& key, const Grammar<T>& grammar) {
   }
   ConfigNode* value = take(reading, key.name);
   if (value == nullptr) {
-    if (key.fallback) log_default(reading, grammar.write(*key.fallback), canonical(*key.fallback));
-    else report_missing(reading, key.name, key.doc, grammar.type);
+    if (key.fallback)
+      log_default(reading, grammar.write(*key.fallback), canonical(*key.fallback));
+    else
+      report_missing(reading, key.name, key.doc, grammar.type);
     return harmless(key);
   }
   const auto parsed = parse_value(reading, *value, key, grammar);
@@ -134,9 +148,11 @@ std::vector<T> read_list(Reading reading, const Key<T>& key, const Grammar<T>& e
   if (list.kind != ConfigKind::kList) {
     const bool none = list.kind == ConfigKind::kNull;
     report(reading, *value, list,
-           none ? ScalarError{.code = "E113", .says = "has no value", .hint = "an empty list is []"}
-                : ScalarError{.code = "E105", .says = wrong_kind(describe(type), list),
-                              .hint = list.kind == ConfigKind::kScalar ? fmt::format("write [{}]", summary(list)) : ""});
+           none
+               ? ScalarError{.code = "E113", .says = "has no value", .hint = "an empty list is []"}
+               : ScalarError{.code = "E105",
+                             .says = wrong_kind(describe(type), list),
+                             .hint = list.kind == ConfigKind::kScalar ? fmt::format("write [{}]", summary(list)) : ""});
     return {};
   }
   std::vector<T> entries;
@@ -223,8 +239,12 @@ std::optional<std::int64_t> ConfigMap::integer_or(const Key<std::int64_t>& key, 
   Reading reading{*node_, *log_, path_of(key.name)};
   const std::string word(automatic);
   if (documenting()) {
-    KeyDoc doc{.path = reading.path, .type = KeyType::kIntegerOrWord, .doc = std::string(key.doc), .required = false,
-               .fallback = key.fallback ? write_integer(*key.fallback) : word, .options = {{word, ""}}};
+    KeyDoc doc{.path = reading.path,
+               .type = KeyType::kIntegerOrWord,
+               .doc = std::string(key.doc),
+               .required = false,
+               .fallback = key.fallback ? write_integer(*key.fallback) : word,
+               .options = {{word, ""}}};
     if (key.min) doc.min = write_integer(*key.min);
     if (key.max) doc.max = write_integer(*key.max);
     log_->add(std::move(doc));
@@ -242,7 +262,8 @@ std::optional<std::int64_t> ConfigMap::integer_or(const Key<std::int64_t>& key, 
     log_value(reading, *value, word);
     return std::nullopt;
   }
-  const auto parsed = parse_value(reading, *value, key, Grammar<std::int64_t>{KeyType::kIntegerOrWord, read_integer, write_integer});
+  const auto parsed =
+      parse_value(reading, *value, key, Grammar<std::int64_t>{KeyType::kIntegerOrWord, read_integer, write_integer});
   if (!parsed) return std::nullopt;
   log_value(reading, *value, canonical(*parsed));
   return parsed;

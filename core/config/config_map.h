@@ -18,16 +18,16 @@
 
 namespace ringwright {
 
-struct ConfigNode;   // one node of a parsed tree: scalar, list or map, with its place and origin
-class ConfigLog;     // what one load has read, what was wrong, and what there is to know about each key
+struct ConfigNode;  // one node of a parsed tree: scalar, list or map, with its place and origin
+class ConfigLog;    // what one load has read, what was wrong, and what there is to know about each key
 
 template <class T>
 struct Key {
   std::string_view name;
-  std::string_view doc;             // one sentence for `explain` and the schema
-  std::optional<T> fallback = {};   // empty: the key is required
-  std::optional<T> min = {};        // inclusive
-  std::optional<T> max = {};        // inclusive
+  std::string_view doc;            // one sentence for `explain` and the schema
+  std::optional<T> fallback = {};  // empty: the key is required
+  std::optional<T> min = {};       // inclusive
+  std::optional<T> max = {};       // inclusive
 };
 
 struct Option {
@@ -43,21 +43,21 @@ class ConfigMap {
 
   // Each returns the value, or the fallback, or (after recording an error) something harmless: the minimum, or 1.
   [[nodiscard]] std::int64_t integer(const Key<std::int64_t>& key);
-  [[nodiscard]] double number(const Key<double>& key);          // a plain, dimensionless number
-  [[nodiscard]] bool boolean(const Key<bool>& key);             // true or false, nothing else
+  [[nodiscard]] double number(const Key<double>& key);  // a plain, dimensionless number
+  [[nodiscard]] bool boolean(const Key<bool>& key);     // true or false, nothing else
   [[nodiscard]] std::string text(const Key<std::string>& key);
   [[nodiscard]] std::string choice(const Key<std::string>& key, std::span<const Option> options);
   [[nodiscard]] Duration duration(const Key<Duration>& key);
   [[nodiscard]] Bytes bytes(const Key<Bytes>& key);
   [[nodiscard]] Bandwidth bandwidth(const Key<Bandwidth>& key);
   [[nodiscard]] FlopRate flop_rate(const Key<FlopRate>& key);
-  [[nodiscard]] double ratio(const Key<double>& key);           // "2:1" or a plain number: 2.0
-  [[nodiscard]] double percent(const Key<double>& key);         // "10%" or a plain number: 0.1
+  [[nodiscard]] double ratio(const Key<double>& key);    // "2:1" or a plain number: 2.0
+  [[nodiscard]] double percent(const Key<double>& key);  // "10%" or a plain number: 0.1
   // A number, or the word `automatic` (usually "auto"), which gives an empty answer and is the fallback.
   [[nodiscard]] std::optional<std::int64_t> integer_or(const Key<std::int64_t>& key, std::string_view automatic);
   [[nodiscard]] std::vector<std::int64_t> integers(const Key<std::int64_t>& key);  // a list; fallback: empty list;
-                                                                                    // min and max hold per entry
-  [[nodiscard]] std::vector<std::string> texts(const Key<std::string>& key);        // a list; fallback: empty list
+                                                                                   // min and max hold per entry
+  [[nodiscard]] std::vector<std::string> texts(const Key<std::string>& key);       // a list; fallback: empty list
 
   // The map below a key; an absent one reads as an empty map, so that its defaults and required keys apply.
   [[nodiscard]] ConfigMap map(std::string_view name, std::string_view doc);

@@ -13,7 +13,8 @@ namespace ringwright {
 namespace {
 
 // Points at a key's value, or at the map when the key is not given.
-Diagnostic about(const ConfigNode& map, std::string_view name, std::string code, std::string message, std::string hint) {
+Diagnostic about(const ConfigNode& map, std::string_view name, std::string code, std::string message,
+                 std::string hint) {
   const ConfigEntry* entry = name.empty() ? nullptr : find_entry(map, name);
   if (entry != nullptr) return at_value(bare_value(entry->value), std::move(code), std::move(message), std::move(hint));
   if (map.key_line > 0) return at_key(map, std::move(code), std::move(message), std::move(hint));
@@ -34,10 +35,11 @@ ConfigMap ConfigMap::map(std::string_view name, std::string_view doc) {
     value->opened = true;
     return {value, reading.path, log_};
   }
-  report(reading, *value, *value,
-         value->kind == ConfigKind::kNull
-             ? ScalarError{.code = "E113", .says = "has no value", .hint = "indent its keys below it, or remove the key"}
-             : ScalarError{.code = "E105", .says = wrong_kind(describe(KeyType::kMap), *value)});
+  report(
+      reading, *value, *value,
+      value->kind == ConfigKind::kNull
+          ? ScalarError{.code = "E113", .says = "has no value", .hint = "indent its keys below it, or remove the key"}
+          : ScalarError{.code = "E105", .says = wrong_kind(describe(KeyType::kMap), *value)});
   return {log_->absent_map(*value), reading.path, log_};
 }
 
@@ -70,7 +72,9 @@ std::vector<ConfigMap> ConfigMap::maps(std::string_view name, std::string_view d
   return result;
 }
 
-bool ConfigMap::has(std::string_view name) const { return find_entry(*node_, name) != nullptr; }
+bool ConfigMap::has(std::string_view name) const {
+  return find_entry(*node_, name) != nullptr;
+}
 
 std::vector<std::string> ConfigMap::keys() const {
   if (documenting()) log_->mark_open(path_);
@@ -122,7 +126,9 @@ Evidence ConfigMap::evidence(std::string_view name) const {
   return entry == nullptr ? Evidence::kAssumed : evidence_of(entry->value);
 }
 
-bool ConfigMap::documenting() const { return log_->documenting(); }
+bool ConfigMap::documenting() const {
+  return log_->documenting();
+}
 
 std::string ConfigMap::path_of(std::string_view name) const {
   if (name.empty()) return path_;

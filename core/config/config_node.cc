@@ -17,7 +17,9 @@ std::string cut(std::string_view text, std::size_t length) {
   return std::string(text.substr(0, length)) + "...";
 }
 
-bool is_provenance_key(std::string_view key) { return key == "value" || key == "evidence" || key == "source"; }
+bool is_provenance_key(std::string_view key) {
+  return key == "value" || key == "evidence" || key == "source";
+}
 
 void append_summary(const ConfigNode& node, std::string& text) {
   if (text.size() > kSummaryLength) return;
@@ -110,9 +112,13 @@ std::string origin_of(const ConfigNode& node) {
   return fmt::format("{}:{}", node.source->name, node.line);
 }
 
-Place place_of_value(const ConfigNode& node) { return place_in(node.source, node.line, node.column); }
+Place place_of_value(const ConfigNode& node) {
+  return place_in(node.source, node.line, node.column);
+}
 
-Place place_of_key(const ConfigNode& node) { return place_in(node.source, node.key_line, node.key_column); }
+Place place_of_key(const ConfigNode& node) {
+  return place_in(node.source, node.key_line, node.key_column);
+}
 
 std::string summary(const ConfigNode& node) {
   std::string text;

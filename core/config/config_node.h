@@ -17,8 +17,8 @@ enum class SourceKind { kFile, kPreset, kOverride };
 struct ConfigSource {
   std::string name;  // "llama.yaml", "preset:dgx-h100.yaml", "--set:1"
   SourceKind kind = SourceKind::kFile;
-  std::string path;                // where it lies on disk; empty for --set and for text handed in
-  std::vector<std::string> lines;  // for excerpts
+  std::string path;                       // where it lies on disk; empty for --set and for text handed in
+  std::vector<std::string> lines;         // for excerpts
   std::optional<Evidence> evidence = {};  // of every value in it that carries none of its own
   std::string provenance;                 // the same for `source:`
 };
@@ -29,22 +29,22 @@ struct ConfigEntry;
 
 struct ConfigNode {
   ConfigKind kind = ConfigKind::kNull;
-  std::string text;      // of a scalar, unescaped
-  bool quoted = false;   // a quoted scalar is text, never a number
+  std::string text;                  // of a scalar, unescaped
+  bool quoted = false;               // a quoted scalar is text, never a number
   std::vector<ConfigNode> items;     // of a list
   std::vector<ConfigEntry> entries;  // of a map, in the order written
 
   const ConfigSource* source = nullptr;
-  int line = 0;        // of the value; counted from 1, columns in characters
+  int line = 0;  // of the value; counted from 1, columns in characters
   int column = 0;
-  int length = 1;      // characters of the first line that belong to the value
-  int key_line = 0;    // of the key that names the value; 0 at the root and in lists
+  int length = 1;    // characters of the first line that belong to the value
+  int key_line = 0;  // of the key that names the value; 0 at the root and in lists
   int key_column = 0;
   int key_length = 1;
 
   std::vector<std::string> asked = {};  // of a map: the keys that readers asked for, known or not
-  bool opened = false;    // of a map: some reader looked inside
-  bool settled = false;   // an error about this value is recorded, or it is ignored: no follow-up errors
+  bool opened = false;                  // of a map: some reader looked inside
+  bool settled = false;                 // an error about this value is recorded, or it is ignored: no follow-up errors
 };
 
 struct ConfigEntry {

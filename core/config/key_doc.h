@@ -10,8 +10,22 @@
 namespace ringwright {
 
 enum class KeyType {
-  kInteger, kNumber, kBoolean, kText, kChoice, kDuration, kBytes, kBandwidth, kFlopRate, kRatio, kPercent,
-  kIntegerOrWord, kIntegers, kTexts, kMap, kMaps
+  kInteger,
+  kNumber,
+  kBoolean,
+  kText,
+  kChoice,
+  kDuration,
+  kBytes,
+  kBandwidth,
+  kFlopRate,
+  kRatio,
+  kPercent,
+  kIntegerOrWord,
+  kIntegers,
+  kTexts,
+  kMap,
+  kMaps
 };
 
 struct OptionDoc {
@@ -25,11 +39,11 @@ struct KeyDoc {
   KeyType type = KeyType::kText;
   std::string doc;
   bool required = false;
-  std::string fallback;                    // as text; empty when there is none
-  std::optional<std::string> min = {};     // as text; inclusive
+  std::string fallback;                 // as text; empty when there is none
+  std::optional<std::string> min = {};  // as text; inclusive
   std::optional<std::string> max = {};
-  std::vector<OptionDoc> options = {};     // of a choice; the word of kIntegerOrWord
-  bool open = false;                       // of a map: its keys are data, any name is allowed
+  std::vector<OptionDoc> options = {};  // of a choice; the word of kIntegerOrWord
+  bool open = false;                    // of a map: its keys are data, any name is allowed
   friend bool operator==(const KeyDoc&, const KeyDoc&) = default;
 };
 

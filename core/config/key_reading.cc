@@ -63,7 +63,8 @@ void report_missing(Reading& reading, std::string_view name, std::string_view do
 std::string wrong_kind(std::string_view wanted, const ConfigNode& node) {
   const std::string_view kind = node.kind == ConfigKind::kMap ? "map " : node.kind == ConfigKind::kList ? "list " : "";
   const std::string quote = kind.empty() ? (node.quoted ? "\"" : "'") : "";
-  return fmt::format("must be {}, not {}{}{}{}{}", wanted, kind.empty() ? "" : "the ", kind, quote, summary(node), quote);
+  return fmt::format("must be {}, not {}{}{}{}{}", wanted, kind.empty() ? "" : "the ", kind, quote, summary(node),
+                     quote);
 }
 
 void check_provenance(Reading& reading, const ConfigNode& value) {

@@ -1,4 +1,5 @@
-// One key of one map while it is read: what taking, refusing and logging a value have in common. Internal to core/config.
+// One key of one map while it is read: what taking, refusing and logging a value have in common. Internal to
+// core/config.
 #pragma once
 
 #include <string>

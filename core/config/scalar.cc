@@ -16,11 +16,13 @@
 namespace ringwright {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
 
 // A number's text, taken apart: "-1_000.5e3k" and what follows it.
 struct NumberText {
-  std::string digits;    // without underscores, as from_chars reads it
+  std::string digits;  // without underscores, as from_chars reads it
   std::string_view rest;
 };
 
@@ -31,7 +33,7 @@ std::optional<NumberText> split_number(std::string_view text) {
   const auto take_digits = [&] {
     const std::size_t start = at;
     while (at < text.size() && (is_digit(text[at]) || (text[at] == '_' && at > start && is_digit(text[at - 1]) &&
-                                                        at + 1 < text.size() && is_digit(text[at + 1])))) {
+                                                       at + 1 < text.size() && is_digit(text[at + 1])))) {
       if (text[at] != '_') number.digits += text[at];
       ++at;
     }
@@ -79,8 +81,8 @@ ScalarError leading_zero(std::string_view text, const NumberText& number) {
   while (plain.size() > 1 && plain[0] == '0' && is_digit(plain[1])) plain.remove_prefix(1);
   return {.code = "E111",
           .says = fmt::format("has a leading zero: {}", text),
-          .hint = fmt::format("write {}{}{}; YAML readers disagree whether {} is octal", negative ? "-" : "", plain, rest,
-                              text)};
+          .hint = fmt::format("write {}{}{}; YAML readers disagree whether {} is octal", negative ? "-" : "", plain,
+                              rest, text)};
 }
 
 // For numbers that are written in a way that other tools accept.
@@ -95,7 +97,8 @@ std::string number_hint(std::string_view text) {
     return "only finite numbers have a meaning here";
   }
   const auto comma = text.find(',');
-  if (comma != std::string_view::npos && comma > 0 && is_digit(text[comma - 1])) return "write 1_000 or 1000, not 1,000";
+  if (comma != std::string_view::npos && comma > 0 && is_digit(text[comma - 1]))
+    return "write 1_000 or 1000, not 1,000";
   return {};
 }
 
@@ -115,14 +118,14 @@ struct Unit {
   double factor;  // base units per one of these; only to choose how to write a value
 };
 
-constexpr std::array kDurationUnits = {Unit{"ps", 1.0},  Unit{"ns", 1e3},     Unit{"us", 1e6},   Unit{"ms", 1e9},
-                                       Unit{"s", 1e12},  Unit{"min", 60e12},  Unit{"h", 3600e12}};
-constexpr std::array kBytesUnits = {Unit{"B", 1.0},       Unit{"kB", 1e3},     Unit{"MB", 1e6},
-                                    Unit{"GB", 1e9},      Unit{"TB", 1e12},    Unit{"KiB", 1024.0},
-                                    Unit{"MiB", 0x1p20},  Unit{"GiB", 0x1p30}, Unit{"TiB", 0x1p40}};
-constexpr std::array kBandwidthUnits = {
-    Unit{"GB/s", 1e9},    Unit{"MB/s", 1e6},      Unit{"TB/s", 1e12},    Unit{"Gbps", 1e9 / 8},  Unit{"Mbps", 1e6 / 8},
-    Unit{"Tbps", 1e12 / 8}, Unit{"MiB/s", 0x1p20}, Unit{"GiB/s", 0x1p30}, Unit{"TiB/s", 0x1p40}};
+constexpr std::array kDurationUnits = {Unit{"ps", 1.0}, Unit{"ns", 1e3},    Unit{"us", 1e6},   Unit{"ms", 1e9},
+                                       Unit{"s", 1e12}, Unit{"min", 60e12}, Unit{"h", 3600e12}};
+constexpr std::array kBytesUnits = {Unit{"B", 1.0},      Unit{"kB", 1e3},     Unit{"MB", 1e6},
+                                    Unit{"GB", 1e9},     Unit{"TB", 1e12},    Unit{"KiB", 1024.0},
+                                    Unit{"MiB", 0x1p20}, Unit{"GiB", 0x1p30}, Unit{"TiB", 0x1p40}};
+constexpr std::array kBandwidthUnits = {Unit{"GB/s", 1e9},     Unit{"MB/s", 1e6},     Unit{"TB/s", 1e12},
+                                        Unit{"Gbps", 1e9 / 8}, Unit{"Mbps", 1e6 / 8}, Unit{"Tbps", 1e12 / 8},
+                                        Unit{"MiB/s", 0x1p20}, Unit{"GiB/s", 0x1p30}, Unit{"TiB/s", 0x1p40}};
 constexpr std::array kFlopRateUnits = {Unit{"GFLOPS", 1e9}, Unit{"TFLOPS", 1e12}, Unit{"PFLOPS", 1e15}};
 
 std::span<const Unit> units_of(QuantityKind kind) {
@@ -169,9 +172,8 @@ std::string nearest_unit(QuantityKind kind, std::string_view unit) {
   }
   const auto lower = [](std::string_view text) {
     std::string result(text);
-    std::transform(result.begin(), result.end(), result.begin(), [](char c) {
-      return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    });
+    std::transform(result.begin(), result.end(), result.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
     return result;
   };
   std::vector<std::string> names;
@@ -202,11 +204,10 @@ Scalar<T> read_quantity(std::string_view text, QuantityKind kind, std::optional<
   const bool known = std::any_of(units.begin(), units.end(), [&](const Unit& u) { return u.name == unit; });
   if (known) return tl::unexpected(ScalarError{.code = "E106", .says = fmt::format("= {} is too large", text)});
   const std::string near = nearest_unit(kind, unit);
-  return tl::unexpected(ScalarError{
-      .code = "E112",
-      .says = fmt::format("= {} has the unknown unit '{}'{}", text, unit,
-                          near.empty() ? "" : fmt::format("; did you mean '{}'?", near)),
-      .hint = "units here: " + unit_list(kind)});
+  return tl::unexpected(ScalarError{.code = "E112",
+                                    .says = fmt::format("= {} has the unknown unit '{}'{}", text, unit,
+                                                        near.empty() ? "" : fmt::format("; did you mean '{}'?", near)),
+                                    .hint = "units here: " + unit_list(kind)});
 }
 
 // The shortest "<number><unit>" that reads back as exactly this value.
@@ -310,12 +311,18 @@ Scalar<FlopRate> read_flop_rate(std::string_view text) {
   return read_quantity<FlopRate>(text, QuantityKind::kFlopRate, parse_flop_rate);
 }
 
-std::string write_integer(std::int64_t value) { return fmt::format("{}", value); }
-std::string write_number(double value) { return fmt::format("{}", value); }
+std::string write_integer(std::int64_t value) {
+  return fmt::format("{}", value);
+}
+std::string write_number(double value) {
+  return fmt::format("{}", value);
+}
 std::string write_duration(Duration value) {
   return write_quantity<Duration>(value, QuantityKind::kDuration, parse_duration);
 }
-std::string write_bytes(Bytes value) { return write_quantity<Bytes>(value, QuantityKind::kBytes, parse_bytes); }
+std::string write_bytes(Bytes value) {
+  return write_quantity<Bytes>(value, QuantityKind::kBytes, parse_bytes);
+}
 std::string write_bandwidth(Bandwidth value) {
   return write_quantity<Bandwidth>(value, QuantityKind::kBandwidth, parse_bandwidth);
 }

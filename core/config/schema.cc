@@ -38,11 +38,17 @@ Branch& branch_at(Branch& root, std::string_view path) {
   return *branch;
 }
 
-Json text_of(std::string pattern) { return {{"type", "string"}, {"pattern", "^" + pattern + "$"}}; }
+Json text_of(std::string pattern) {
+  return {{"type", "string"}, {"pattern", "^" + pattern + "$"}};
+}
 
-Json any_of(Json choices) { return {{"anyOf", std::move(choices)}}; }
+Json any_of(Json choices) {
+  return {{"anyOf", std::move(choices)}};
+}
 
-Json quantity(QuantityKind kind) { return text_of(std::string(kReal) + " ?" + unit_pattern(kind)); }
+Json quantity(QuantityKind kind) {
+  return text_of(std::string(kReal) + " ?" + unit_pattern(kind));
+}
 
 Json integer(const KeyDoc& doc) {
   Json plain = {{"type", "integer"}};
@@ -69,7 +75,9 @@ Json words(const KeyDoc& doc) {
 }
 
 // YAML has types of its own: a name that looks like a number is still a text for us.
-Json any_scalar() { return {{"type", {"string", "number", "boolean"}}}; }
+Json any_scalar() {
+  return {{"type", {"string", "number", "boolean"}}};
+}
 
 Json scalar(const KeyDoc& doc) {
   switch (doc.type) {
@@ -139,7 +147,8 @@ Json key(const Branch& branch, const std::string& path, std::span<const PresetRu
     const std::string text = description(*doc);
     if (about.find(text) == std::string::npos) about += (about.empty() ? "" : "\nor: ") + text;
     Json choice = map ? Json() : with_provenance(scalar(*doc));
-    if (!map && std::find(choices.begin(), choices.end(), choice) == choices.end()) choices.push_back(std::move(choice));
+    if (!map && std::find(choices.begin(), choices.end(), choice) == choices.end())
+      choices.push_back(std::move(choice));
   }
   if (is_map) choices.push_back(map_of_key(branch, path, presets));
   Json schema = {{"description", about}};
@@ -171,7 +180,8 @@ std::string json_schema(std::span<const KeyDoc> docs, std::span<const PresetRule
   Json schema = {{"$schema", "http://json-schema.org/draft-07/schema#"}, {"title", title}};
   schema.update(object(root, "", presets));
   Json& properties = schema["properties"];
-  properties["extends"] = {{"description", "the file to build on; its path is relative to this file"}, {"type", "string"}};
+  properties["extends"] = {{"description", "the file to build on; its path is relative to this file"},
+                           {"type", "string"}};
   properties["evidence"] = {{"description", "how far the values of this file can be trusted"},
                             {"enum", {"measured", "calibrated", "vendor-spec", "assumed"}}};
   if (!properties.contains("source")) {

@@ -8,7 +8,9 @@
 namespace ringwright {
 namespace {
 
-bool is_continuation(unsigned char byte) { return (byte & 0xC0U) == 0x80U; }
+bool is_continuation(unsigned char byte) {
+  return (byte & 0xC0U) == 0x80U;
+}
 
 // Bytes of the UTF-8 character that starts here, or 0 (RFC 3629: no overlong forms, no surrogates, up to U+10FFFF).
 std::size_t character_length(std::string_view text) {

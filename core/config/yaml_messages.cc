@@ -12,8 +12,7 @@ struct Rewording {
 };
 
 constexpr std::array kRewordings = {
-    Rewording{"illegal map value", "a ':' where none can be",
-              "check the indentation, and quote text that holds ': '"},
+    Rewording{"illegal map value", "a ':' where none can be", "check the indentation, and quote text that holds ': '"},
     Rewording{"end of map not found", "this does not fit the map around it", "check the indentation"},
     Rewording{"end of sequence not found", "this does not fit the list around it", "check the indentation"},
     Rewording{"end of map flow not found", "',' or '}' is missing before this", ""},

@@ -109,7 +109,7 @@ class TreeBuilder final : public YAML::EventHandler {
   struct Frame {
     ConfigNode node;
     YAML::anchor_t anchor = 0;
-    std::optional<ConfigNode> key = {};         // read, its value not yet
+    std::optional<ConfigNode> key = {};                  // read, its value not yet
     std::map<std::string, int, std::less<>> lines = {};  // of the keys so far
   };
 
@@ -243,8 +243,9 @@ class TreeBuilder final : public YAML::EventHandler {
     }
     const auto [first, is_new] = frame.lines.emplace(key.text, key.line);
     if (!is_new) {
-      problems_.add(at_value(key, "E103", fmt::format("duplicate key '{}'; it stands in line {} already",
-                                                      path_of(key.text), first->second)));
+      problems_.add(
+          at_value(key, "E103",
+                   fmt::format("duplicate key '{}'; it stands in line {} already", path_of(key.text), first->second)));
       return;
     }
     if (frame.lines.size() > kMaxKeysPerMap) refuse(key, fmt::format("more than {} keys", kMaxKeysPerMap), "");

@@ -17,7 +17,8 @@ TEST(Sha256, MatchesThePublishedVectors) {
 }
 
 TEST(Sha256, PadsEveryLengthAroundABlock) {
-  // 55, 56 and 64 bytes are where the padding changes its number of blocks; the digests are those of coreutils' sha256sum.
+  // 55, 56 and 64 bytes are where the padding changes its number of blocks; the digests are those of coreutils'
+  // sha256sum.
   EXPECT_EQ(sha256(std::string(55, 'a')), "9f4390f8d30c2dd92ec9f095b65e2b9ae9b0a925a5258e241c9f1e910f734318");
   EXPECT_EQ(sha256(std::string(56, 'a')), "b35439a4ac6f0948b6d6f9e3c6af0f5f590ce20f1bde7090ef7970686ec6738a");
   EXPECT_EQ(sha256(std::string(64, 'a')), "ffe054fe7ae0cb6dc65c3af9b61d5209f439851db43d0ba5997337df154668eb");

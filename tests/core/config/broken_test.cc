@@ -76,13 +76,16 @@ TEST_P(BrokenFile, IsAnsweredWithExactlyTheExpectedText) {
 
 std::string test_name(const ::testing::TestParamInfo<std::string>& file) {
   std::string name = file.param;
-  std::replace_if(name.begin(), name.end(), [](char c) { return c == '-' || c == '.'; }, '_');
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return c == '-' || c == '.'; }, '_');
   return name;
 }
 
 INSTANTIATE_TEST_SUITE_P(Broken, BrokenFile, ::testing::ValuesIn(broken_files()), test_name);
 
-TEST(BrokenFiles, AreAtLeastForty) { EXPECT_GE(broken_files().size(), 40U); }
+TEST(BrokenFiles, AreAtLeastForty) {
+  EXPECT_GE(broken_files().size(), 40U);
+}
 
 }  // namespace
 }  // namespace ringwright

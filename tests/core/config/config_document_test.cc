@@ -57,41 +57,44 @@ class ConfigFiles : public ::testing::Test {
   fs::path folder_;
 };
 
-std::int64_t integer(ConfigMap map, std::string_view name) { return map.integer({.name = name, .doc = "", .fallback = -1}); }
+std::int64_t integer(ConfigMap map, std::string_view name) {
+  return map.integer({.name = name, .doc = "", .fallback = -1});
+}
 
 TEST(ConfigDocument, MergesAPresetUnderTheKeysThatAreGiven) {
   ConfigDocument document = loaded(ConfigDocument::load_text(
-      "t.yaml", "cluster: { nodes: 2, node: { preset: dgx-h100, gpus: 4, gpu: { peak: 900TFLOPS } } }", with_presets()));
+      "t.yaml", "cluster: { nodes: 2, node: { preset: dgx-h100, gpus: 4, gpu: { peak: 900TFLOPS } } }",
+      with_presets()));
   const sample::Sample sample = sample::read(document.root());
   document.check_all_read();
   EXPECT_EQ(document.log().diagnostics().all().size(), 0U) << render(document.log().diagnostics());
-  EXPECT_EQ(sample.gpus, 4);                       // the scenario's own
-  EXPECT_EQ(sample.peer_bandwidth, 450_GBps);      // of the node preset
-  EXPECT_EQ(sample.gpu_name, "H100 SXM5");         // of the GPU preset that the node preset names
-  EXPECT_EQ(sample.peak, 900_TFLOPS);              // the scenario's own, two levels below the preset
+  EXPECT_EQ(sample.gpus, 4);                   // the scenario's own
+  EXPECT_EQ(sample.peer_bandwidth, 450_GBps);  // of the node preset
+  EXPECT_EQ(sample.gpu_name, "H100 SXM5");     // of the GPU preset that the node preset names
+  EXPECT_EQ(sample.peak, 900_TFLOPS);          // the scenario's own, two levels below the preset
 }
 
 TEST(ConfigDocument, LetsAPresetBuildOnAPresetAndOnAFileBesideIt) {
-  ConfigDocument document = loaded(
-      ConfigDocument::load_text("t.yaml", "cluster: { nodes: 2, node: { preset: dgx-h200 } }", with_presets()));
+  ConfigDocument document =
+      loaded(ConfigDocument::load_text("t.yaml", "cluster: { nodes: 2, node: { preset: dgx-h200 } }", with_presets()));
   const sample::Sample sample = sample::read(document.root());
   document.check_all_read();
   EXPECT_EQ(document.log().diagnostics().all().size(), 0U) << render(document.log().diagnostics());
-  EXPECT_EQ(sample.gpus, 8);                  // dgx-h200 has the preset dgx-h100
-  EXPECT_EQ(sample.gpu_name, "H200 SXM");     // h200.yaml
-  EXPECT_EQ(sample.peak, FlopRate(989.4e12)); // which extends h100.yaml
+  EXPECT_EQ(sample.gpus, 8);                   // dgx-h200 has the preset dgx-h100
+  EXPECT_EQ(sample.gpu_name, "H200 SXM");      // h200.yaml
+  EXPECT_EQ(sample.peak, FlopRate(989.4e12));  // which extends h100.yaml
 }
 
 TEST(ConfigDocument, LetsOverridesChooseThePreset) {
-  ConfigDocument document = loaded(ConfigDocument::load_text("t.yaml", "cluster: { nodes: 2, node: { preset: abacus } }",
-                                                             with_presets({"cluster.node.preset=dgx-h100"})));
+  ConfigDocument document = loaded(ConfigDocument::load_text(
+      "t.yaml", "cluster: { nodes: 2, node: { preset: abacus } }", with_presets({"cluster.node.preset=dgx-h100"})));
   EXPECT_EQ(sample::read(document.root()).gpus, 8);
   EXPECT_FALSE(document.log().diagnostics().has_errors());
 }
 
 TEST(ConfigDocument, ExpandsPresetsInListsOfMaps) {
-  ConfigDocument document = loaded(
-      ConfigDocument::load_text("t.yaml", "nodes:\n  - preset: dgx-h100\n  - { preset: dgx-h100, gpus: 2 }\n", with_presets()));
+  ConfigDocument document = loaded(ConfigDocument::load_text(
+      "t.yaml", "nodes:\n  - preset: dgx-h100\n  - { preset: dgx-h100, gpus: 2 }\n", with_presets()));
   std::vector<std::int64_t> gpus;
   for (ConfigMap node : document.root().maps("nodes", "")) gpus.push_back(integer(node, "gpus"));
   EXPECT_THAT(gpus, ElementsAre(8, 2));
@@ -102,17 +105,17 @@ TEST(ConfigDocument, CarriesEvidenceAndOriginThroughPresets) {
       "t.yaml", "cluster:\n  nodes: 2\n  node: { preset: dgx-h100, gpu: { peak: 900TFLOPS } }\n", with_presets()));
   ConfigMap node = document.root().map("cluster", "").map("node", "");
   EXPECT_EQ(node.origin("gpus"), "preset:dgx-h100.yaml:4");
-  EXPECT_EQ(node.evidence("gpus"), Evidence::kVendorSpec);    // of the file
-  EXPECT_EQ(node.evidence("nvlink"), Evidence::kMeasured);    // of the value
+  EXPECT_EQ(node.evidence("gpus"), Evidence::kVendorSpec);  // of the file
+  EXPECT_EQ(node.evidence("nvlink"), Evidence::kMeasured);  // of the value
   ConfigMap gpu = node.map("gpu", "");
   EXPECT_EQ(gpu.origin("name"), "preset:h100.yaml:3");
   EXPECT_EQ(gpu.origin("peak"), "t.yaml:3");
-  EXPECT_EQ(gpu.evidence("peak"), Evidence::kAssumed);        // the user's number is not the vendor's
+  EXPECT_EQ(gpu.evidence("peak"), Evidence::kAssumed);  // the user's number is not the vendor's
 }
 
 TEST(ConfigDocument, ReplacesAValueTogetherWithItsProvenance) {
-  ConfigDocument document = loaded(ConfigDocument::load_text("t.yaml", "cluster: { nodes: 1, node: { preset: dgx-h100 } }",
-                                                             with_presets({"cluster.node.nvlink=100GB/s"})));
+  ConfigDocument document = loaded(ConfigDocument::load_text(
+      "t.yaml", "cluster: { nodes: 1, node: { preset: dgx-h100 } }", with_presets({"cluster.node.nvlink=100GB/s"})));
   ConfigMap node = document.root().map("cluster", "").map("node", "");
   EXPECT_EQ(node.bandwidth({.name = "nvlink", .doc = ""}), 100_GBps);
   EXPECT_EQ(node.evidence("nvlink"), Evidence::kAssumed);
@@ -153,8 +156,8 @@ TEST_F(ConfigFiles, BuildOnAnotherFileKeyByKey) {
   ConfigDocument document = loaded(ConfigDocument::load(top, {.overrides = {"only=4"}}));
   ConfigMap root = document.root();
   ConfigMap parallel = root.map("parallel", "");
-  EXPECT_EQ(integer(parallel, "tp"), 8);  // top
-  EXPECT_EQ(integer(parallel, "pp"), 4);  // middle over common
+  EXPECT_EQ(integer(parallel, "tp"), 8);                                                // top
+  EXPECT_EQ(integer(parallel, "pp"), 4);                                                // middle over common
   EXPECT_THAT(parallel.integers({.name = "stage_layers", .doc = ""}), ElementsAre(9));  // lists are replaced
   EXPECT_EQ(root.text({.name = "name", .doc = ""}), "common");
   EXPECT_EQ(integer(root, "only"), 4);
@@ -222,8 +225,10 @@ TEST_F(ConfigFiles, StateTheEvidenceOfAllTheirValues) {
 }
 
 TEST_F(ConfigFiles, InJsonMeanTheSameAsInYaml) {
-  const std::string yaml = write("a.yaml", "name: \"ä/b \\U0001F600\"\ntp: 8\nrate: 1e-05\nlist: [1, 2]\nmap: { on: true }\n");
-  const std::string json = write("a.json", R"({"name": "\u00e4\/b \ud83d\ude00", "tp": 8, "rate": 1e-05, "nothing": null,
+  const std::string yaml =
+      write("a.yaml", "name: \"ä/b \\U0001F600\"\ntp: 8\nrate: 1e-05\nlist: [1, 2]\nmap: { on: true }\n");
+  const std::string json =
+      write("a.json", R"({"name": "\u00e4\/b \ud83d\ude00", "tp": 8, "rate": 1e-05, "nothing": null,
 	"list": [1, 2],
 	"map": {"on": true}})");
   const auto read = [](ConfigDocument document) {

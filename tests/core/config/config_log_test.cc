@@ -13,48 +13,52 @@ namespace {
 
 ConfigDocument read_sample(std::string_view text, std::vector<std::string> overrides = {}) {
   const std::string share = std::string(RINGWRIGHT_TEST_DATA) + "/core/config/share";
-  auto document = ConfigDocument::load_text(
-      "t.yaml", text,
-      {.overrides = std::move(overrides), .presets = {{"cluster.node", "nodes"}, {"cluster.node.gpu", "gpus"}}, .share_folders = {share}});
+  auto document = ConfigDocument::load_text("t.yaml", text,
+                                            {.overrides = std::move(overrides),
+                                             .presets = {{"cluster.node", "nodes"}, {"cluster.node.gpu", "gpus"}},
+                                             .share_folders = {share}});
   EXPECT_TRUE(document);
   static_cast<void>(sample::read(document->root()));
   return std::move(*document);
 }
 
 TEST(ResolvedText, NamesTheOriginOfEveryValue) {
-  const ConfigDocument document =
-      read_sample("parallel: { tp: 8 }\ncluster: { nodes: 2, node: { preset: dgx-h100 } }\n", {"compute.efficiency=0.8"});
-  EXPECT_EQ(resolved_text(document.log()),
-            "cluster.fabric.hop = 350ns                # default\n"
-            "cluster.fabric.leaf.oversubscription = 1  # default\n"
-            "cluster.fabric.leaf.speed = 50GB/s        # default\n"
-            "cluster.fabric.type = fat_tree            # default\n"
-            "cluster.node.gpu.name = H100 SXM5         # preset:h100.yaml:3, vendor-spec: NVIDIA H100 data sheet\n"
-            "cluster.node.gpu.peak = 989.4TFLOPS       # preset:h100.yaml:4, vendor-spec: NVIDIA H100 data sheet\n"
-            "cluster.node.gpus = 8                     # preset:dgx-h100.yaml:4, vendor-spec: NVIDIA DGX H100 data sheet\n"
-            "cluster.node.nvlink = 450GB/s             # preset:dgx-h100.yaml:5, measured: nccl-tests\n"
-            "cluster.nodes = 2                         # t.yaml:2\n"
-            "compute.efficiency = 0.8                  # --set:1\n"
-            "compute.max_error = 0.1                   # default\n"
-            "name = unnamed                            # default\n"
-            "parallel.bucket = 40MiB                   # default\n"
-            "parallel.dp = auto                        # default\n"
-            "parallel.overlap = true                   # default\n"
-            "parallel.schedule = 1f1b                  # default\n"
-            "parallel.stage_layers = []                # default\n"
-            "parallel.tp = 8                           # t.yaml:1\n"
-            "tags = []                                 # default\n"
-            "version = 1                               # default\n");
+  const ConfigDocument document = read_sample(
+      "parallel: { tp: 8 }\ncluster: { nodes: 2, node: { preset: dgx-h100 } }\n", {"compute.efficiency=0.8"});
+  EXPECT_EQ(
+      resolved_text(document.log()),
+      "cluster.fabric.hop = 350ns                # default\n"
+      "cluster.fabric.leaf.oversubscription = 1  # default\n"
+      "cluster.fabric.leaf.speed = 50GB/s        # default\n"
+      "cluster.fabric.type = fat_tree            # default\n"
+      "cluster.node.gpu.name = H100 SXM5         # preset:h100.yaml:3, vendor-spec: NVIDIA H100 data sheet\n"
+      "cluster.node.gpu.peak = 989.4TFLOPS       # preset:h100.yaml:4, vendor-spec: NVIDIA H100 data sheet\n"
+      "cluster.node.gpus = 8                     # preset:dgx-h100.yaml:4, vendor-spec: NVIDIA DGX H100 data sheet\n"
+      "cluster.node.nvlink = 450GB/s             # preset:dgx-h100.yaml:5, measured: nccl-tests\n"
+      "cluster.nodes = 2                         # t.yaml:2\n"
+      "compute.efficiency = 0.8                  # --set:1\n"
+      "compute.max_error = 0.1                   # default\n"
+      "name = unnamed                            # default\n"
+      "parallel.bucket = 40MiB                   # default\n"
+      "parallel.dp = auto                        # default\n"
+      "parallel.overlap = true                   # default\n"
+      "parallel.schedule = 1f1b                  # default\n"
+      "parallel.stage_layers = []                # default\n"
+      "parallel.tp = 8                           # t.yaml:1\n"
+      "tags = []                                 # default\n"
+      "version = 1                               # default\n");
 }
 
 TEST(CanonicalText, IsTheSameHoweverTheValuesAreWritten) {
   const ConfigDocument plain = read_sample(
       "parallel: { tp: 8, bucket: 1MiB }\n"
-      "cluster: { nodes: 2000, node: { preset: dgx-h100 }, fabric: { leaf: { speed: 400Gbps, oversubscription: 2 } } }\n");
+      "cluster: { nodes: 2000, node: { preset: dgx-h100 }, fabric: { leaf: { speed: 400Gbps, oversubscription: 2 } } "
+      "}\n");
   const ConfigDocument other = read_sample(
       "# another order, other units, a default written out\n"
       "cluster:\n"
-      "  fabric: { leaf: { oversubscription: \"2:1\", speed: { value: 50GB/s, evidence: measured } }, type: fat_tree }\n"
+      "  fabric: { leaf: { oversubscription: \"2:1\", speed: { value: 50GB/s, evidence: measured } }, type: fat_tree "
+      "}\n"
       "  node: { preset: dgx-h100, gpus: 8 }\n"
       "  nodes: 2k\n"
       "parallel: { bucket: 1048576B }\n",
@@ -80,7 +84,8 @@ TEST(ConfigLog, KeepsTheFirstReadingOfAPath) {
 TEST(ConfigLog, TellsDifferentMistakesAtOnePlaceApart) {
   ConfigLog log;
   const auto problem = [](std::string message) {
-    return Diagnostic{.code = "E1", .place = {"a.yaml", 1, 1}, .message = std::move(message), .excerpt = {}, .hint = {}};
+    return Diagnostic{
+        .code = "E1", .place = {"a.yaml", 1, 1}, .message = std::move(message), .excerpt = {}, .hint = {}};
   };
   log.add(problem("x"));
   log.add(problem("y"));

@@ -80,7 +80,8 @@ TEST(ConfigMap, ReadsEveryKindOfValue) {
 }
 
 TEST(ConfigMap, SuppliesDefaultsAndLogsThemAsSuch) {
-  ConfigDocument document = document_of("cluster: { nodes: 1, node: { gpus: 1, nvlink: 1GB/s, gpu: { name: a, peak: 1TFLOPS } } }");
+  ConfigDocument document =
+      document_of("cluster: { nodes: 1, node: { gpus: 1, nvlink: 1GB/s, gpu: { name: a, peak: 1TFLOPS } } }");
   const sample::Sample sample = sample::read(document.root());
   EXPECT_EQ(problems(document), "");
   EXPECT_EQ(sample.tp, 1);
@@ -151,7 +152,8 @@ TEST(ConfigMap, ReadsTheWordOrTheNumber) {
 }
 
 TEST(ConfigMap, KeepsTextAsItIsWhateverItLooksLike) {
-  ConfigDocument document = document_of("a: 016\nb: true\nc: 1e3\nd: \"null\"\ne: 'it''s'\nf: \"\"\ng: |\n  two\n  lines\n");
+  ConfigDocument document =
+      document_of("a: 016\nb: true\nc: 1e3\nd: \"null\"\ne: 'it''s'\nf: \"\"\ng: |\n  two\n  lines\n");
   ConfigMap root = document.root();
   const auto text = [&](std::string_view name) { return root.text({.name = name, .doc = ""}); };
   EXPECT_EQ(text("a"), "016");

@@ -17,7 +17,8 @@ namespace {
 std::set<std::string> codes_in_expected_messages() {
   std::set<std::string> codes;
   const std::regex pattern(R"(\[(E[0-9]+)\])");
-  for (const auto& entry : std::filesystem::directory_iterator(std::string(RINGWRIGHT_TEST_DATA) + "/core/config/broken")) {
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::string(RINGWRIGHT_TEST_DATA) + "/core/config/broken")) {
     if (entry.path().extension() != ".txt") continue;
     std::ifstream stream(entry.path());
     const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};

@@ -26,7 +26,8 @@ std::vector<KeyDoc> sample_docs() {
 
 TEST(ExplainKey, SaysTypeRangeDefaultAndMeaning) {
   const auto docs = sample_docs();
-  EXPECT_EQ(explain_key(docs, "parallel.tp"), "parallel.tp: an integer, at least 1, default 1\n  tensor-model-parallel size\n");
+  EXPECT_EQ(explain_key(docs, "parallel.tp"),
+            "parallel.tp: an integer, at least 1, default 1\n  tensor-model-parallel size\n");
   EXPECT_EQ(explain_key(docs, "cluster.nodes"),
             "cluster.nodes: an integer, between 1 and 131072, required\n  machines in the cluster\n");
   EXPECT_EQ(explain_key(docs, "cluster.fabric.hop"),

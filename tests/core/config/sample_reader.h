@@ -56,8 +56,8 @@ inline void read_cluster(ConfigMap cluster, Sample& sample) {
   ConfigMap leaf = fabric.map("leaf", "the switches next to the machines");
   sample.speed = leaf.bandwidth({.name = "speed", .doc = "of one port", .fallback = Bandwidth(50e9)});
   sample.oversubscription = leaf.ratio({.name = "oversubscription", .doc = "down to up", .fallback = 1.0});
-  sample.hop = fabric.duration({.name = "hop", .doc = "latency of a switch", .fallback = Duration(350'000),
-                                .max = Duration(1'000'000'000)});
+  sample.hop = fabric.duration(
+      {.name = "hop", .doc = "latency of a switch", .fallback = Duration(350'000), .max = Duration(1'000'000'000)});
 }
 
 inline Sample read(ConfigMap root) {
@@ -68,14 +68,16 @@ inline Sample read(ConfigMap root) {
   ConfigMap parallel = root.map("parallel", "how the model is split");
   sample.tp = parallel.integer({.name = "tp", .doc = "tensor-model-parallel size", .fallback = 1, .min = 1});
   sample.dp = parallel.integer_or({.name = "dp", .doc = "data-parallel size", .min = 1}, "auto");
-  sample.schedule = parallel.choice({.name = "schedule", .doc = "order of microbatches", .fallback = "1f1b"}, kSchedules);
+  sample.schedule =
+      parallel.choice({.name = "schedule", .doc = "order of microbatches", .fallback = "1f1b"}, kSchedules);
   sample.overlap = parallel.boolean({.name = "overlap", .doc = "reduce while computing", .fallback = true});
-  sample.bucket = parallel.bytes({.name = "bucket", .doc = "gradients reduced at once", .fallback = Bytes(40 << 20),
-                                  .min = Bytes(1)});
+  sample.bucket = parallel.bytes(
+      {.name = "bucket", .doc = "gradients reduced at once", .fallback = Bytes(40 << 20), .min = Bytes(1)});
   sample.stage_layers = parallel.integers({.name = "stage_layers", .doc = "layers of each stage", .min = 0});
   read_cluster(root.map("cluster", "the machines"), sample);
   ConfigMap compute = root.map("compute", "how kernels are timed");
-  sample.efficiency = compute.number({.name = "efficiency", .doc = "share of the peak", .fallback = 0.7, .min = 0.0, .max = 1.0});
+  sample.efficiency =
+      compute.number({.name = "efficiency", .doc = "share of the peak", .fallback = 0.7, .min = 0.0, .max = 1.0});
   sample.max_error = compute.percent({.name = "max_error", .doc = "accepted", .fallback = 0.1});
   for (ConfigMap fault : root.maps("faults", "what breaks, and when")) {
     sample.fault_times.push_back(fault.duration({.name = "at", .doc = "simulated time"}));

@@ -17,10 +17,21 @@ namespace {
 using namespace literals;
 
 TEST(ScalarInteger, ReadsEveryDocumentedForm) {
-  const std::pair<const char*, std::int64_t> cases[] = {
-      {"0", 0},          {"128", 128},        {"-1", -1},           {"1_000", 1000},  {"1_000_000", 1'000'000},
-      {"128k", 128'000}, {"2M", 2'000'000},   {"3G", 3'000'000'000}, {"1e9", 1'000'000'000}, {"1.5k", 1500},
-      {"2e3k", 2'000'000}, {"1E3", 1000},     {"5e-1k", 500},       {"1e+3", 1000},   {"2.0", 2}};
+  const std::pair<const char*, std::int64_t> cases[] = {{"0", 0},
+                                                        {"128", 128},
+                                                        {"-1", -1},
+                                                        {"1_000", 1000},
+                                                        {"1_000_000", 1'000'000},
+                                                        {"128k", 128'000},
+                                                        {"2M", 2'000'000},
+                                                        {"3G", 3'000'000'000},
+                                                        {"1e9", 1'000'000'000},
+                                                        {"1.5k", 1500},
+                                                        {"2e3k", 2'000'000},
+                                                        {"1E3", 1000},
+                                                        {"5e-1k", 500},
+                                                        {"1e+3", 1000},
+                                                        {"2.0", 2}};
   for (const auto& [text, value] : cases) {
     const auto read = read_integer(text);
     ASSERT_TRUE(read) << text;
@@ -41,8 +52,9 @@ TEST(ScalarInteger, RefusesAFloatingFormThatADoubleCannotHold) {
 }
 
 TEST(ScalarInteger, RefusesWhatOnlyLooksLikeOne) {
-  for (const char* text : {"", "-", "+8", "8 ", " 8", "8.", "0x10", "1__0", "_1", "1_", "1e", "1.5", "1k5", "1kk", "1K",
-                           "8GiB", ".", "e3", "--1", "1-1", "1,000", "true", "1e-1", "0.0001k"}) {
+  for (const char* text :
+       {"",    "-",   "+8", "8 ",   " 8", "8.", "0x10", "1__0", "_1",    "1_",   "1e",   "1.5",
+        "1k5", "1kk", "1K", "8GiB", ".",  "e3", "--1",  "1-1",  "1,000", "true", "1e-1", "0.0001k"}) {
     const auto read = read_integer(text);
     ASSERT_FALSE(read) << text;
     EXPECT_EQ(read.error().code, "E105") << text;
@@ -59,8 +71,9 @@ TEST(ScalarInteger, RefusesLeadingZerosInEverySign) {
 }
 
 TEST(ScalarNumber, ReadsFractionsAndExponents) {
-  const std::pair<const char*, double> cases[] = {{"0.5", 0.5},   {".5", 0.5},     {"-.25", -0.25}, {"1e-5", 1e-5},
-                                                  {"1e-05", 1e-5}, {"6.02e+23", 6.02e23}, {"2k", 2000.0}, {"7", 7.0}};
+  const std::pair<const char*, double> cases[] = {{"0.5", 0.5},   {".5", 0.5},     {"-.25", -0.25},
+                                                  {"1e-5", 1e-5}, {"1e-05", 1e-5}, {"6.02e+23", 6.02e23},
+                                                  {"2k", 2000.0}, {"7", 7.0}};
   for (const auto& [text, value] : cases) {
     const auto read = read_number(text);
     ASSERT_TRUE(read) << text;
@@ -110,7 +123,8 @@ TEST(ScalarRatio, IsTwoNumbersOrOne) {
   EXPECT_DOUBLE_EQ(read_ratio("2:1").value(), 2.0);
   EXPECT_DOUBLE_EQ(read_ratio("3:2").value(), 1.5);
   EXPECT_DOUBLE_EQ(read_ratio("1.5").value(), 1.5);
-  for (const char* text : {"2:", ":1", "2:1:1", "two:one", "", "2/1"}) EXPECT_EQ(read_ratio(text).error().code, "E105") << text;
+  for (const char* text : {"2:", ":1", "2:1:1", "two:one", "", "2/1"})
+    EXPECT_EQ(read_ratio(text).error().code, "E105") << text;
   for (const char* text : {"0:1", "1:0", "-2:1", "0", "-1"}) EXPECT_EQ(read_ratio(text).error().code, "E106") << text;
 }
 

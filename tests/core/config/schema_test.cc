@@ -24,7 +24,9 @@ Json sample_schema() {
 }
 
 // What a plain value must be, beside the form with its provenance.
-const Json& plain(const Json& schema) { return schema.at("anyOf").at(0); }
+const Json& plain(const Json& schema) {
+  return schema.at("anyOf").at(0);
+}
 
 TEST(Schema, IsDraft07AndClosed) {
   const Json schema = sample_schema();
@@ -52,7 +54,8 @@ TEST(Schema, ListsOptionsInTheirOrder) {
 }
 
 TEST(Schema, TakesProvenanceBesideEveryScalar) {
-  const Json speed = sample_schema().at("/properties/cluster/properties/fabric/properties/leaf/properties/speed"_json_pointer);
+  const Json speed =
+      sample_schema().at("/properties/cluster/properties/fabric/properties/leaf/properties/speed"_json_pointer);
   const Json& long_form = speed.at("anyOf").at(1);
   EXPECT_EQ(long_form.at("required"), Json({"value"}));
   EXPECT_EQ(long_form.at("/properties/value"_json_pointer), plain(speed));
@@ -79,15 +82,19 @@ TEST(Schema, PatternsAndReaderAgreeOnQuantities) {
       plain(sample_schema().at("/properties/cluster/properties/fabric/properties/leaf/properties/speed"_json_pointer))
           .at("pattern")
           .get<std::string>());
-  for (const char* text : {"400Gbps", "50GB/s", "50 GB/s", "1_000Mbps", "0.5Tbps", ".5Tbps", "5e1GB/s", "1.5e-1TB/s", "400",
-                           "400 ", "fast", "400gbps", "400Gbps ", "GB/s", "400  Gbps", "1.Gbps", "+1Gbps", "40GiB"}) {
+  for (const char* text :
+       {"400Gbps", "50GB/s", "50 GB/s", "1_000Mbps", "0.5Tbps", ".5Tbps", "5e1GB/s", "1.5e-1TB/s", "400", "400 ",
+        "fast", "400gbps", "400Gbps ", "GB/s", "400  Gbps", "1.Gbps", "+1Gbps", "40GiB"}) {
     EXPECT_EQ(std::regex_match(text, pattern), read_bandwidth(text).has_value()) << text;
   }
 }
 
 TEST(Schema, PatternsAndReaderAgreeOnIntegersThatAreNoYamlIntegers) {
   const std::regex pattern(plain(sample_schema().at("/properties/parallel/properties/tp"_json_pointer))
-                               .at("anyOf").at(1).at("pattern").get<std::string>());
+                               .at("anyOf")
+                               .at(1)
+                               .at("pattern")
+                               .get<std::string>());
   for (const char* text : {"128k", "1_000", "2M", "1.5k", "128K", "k", "eight", "1 k", "8GiB"}) {
     EXPECT_EQ(std::regex_match(text, pattern), read_integer(text).has_value()) << text;
   }

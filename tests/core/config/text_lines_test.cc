@@ -13,22 +13,24 @@ using ::testing::ElementsAre;
 TEST(TextLines, EndAtLineFeedsWithOrWithoutCarriageReturn) {
   EXPECT_THAT(split_lines("a\nb\r\n\nc"), ElementsAre("a", "b", "", "c"));
   EXPECT_THAT(split_lines("a\n"), ElementsAre("a"));
-  EXPECT_THAT(split_lines("\xEF\xBB\xBF" "a"), ElementsAre("a"));
+  EXPECT_THAT(split_lines("\xEF\xBB\xBF"
+                          "a"),
+              ElementsAre("a"));
   EXPECT_TRUE(split_lines("").empty());
 }
 
 TEST(TextLines, AreUtf8AndNothingElse) {
   EXPECT_FALSE(first_bad_byte("plain\ttext\r\n"));
-  EXPECT_FALSE(first_bad_byte("ä € 😀"));  // two, three and four bytes
-  EXPECT_EQ(first_bad_byte("ab\xE9"), 2U);                  // Latin-1
-  EXPECT_EQ(first_bad_byte("a\xC3"), 1U);                   // cut short
-  EXPECT_EQ(first_bad_byte("\xC0\xAF"), 0U);                // overlong '/'
-  EXPECT_EQ(first_bad_byte("\xE0\x80\xAF"), 0U);            // overlong '/' again
-  EXPECT_EQ(first_bad_byte("\xED\xA0\x80"), 0U);            // a surrogate
-  EXPECT_EQ(first_bad_byte("\xF4\x90\x80\x80"), 0U);        // beyond U+10FFFF
-  EXPECT_EQ(first_bad_byte("\x80"), 0U);                    // a continuation with nothing to continue
+  EXPECT_FALSE(first_bad_byte("ä € 😀"));              // two, three and four bytes
+  EXPECT_EQ(first_bad_byte("ab\xE9"), 2U);            // Latin-1
+  EXPECT_EQ(first_bad_byte("a\xC3"), 1U);             // cut short
+  EXPECT_EQ(first_bad_byte("\xC0\xAF"), 0U);          // overlong '/'
+  EXPECT_EQ(first_bad_byte("\xE0\x80\xAF"), 0U);      // overlong '/' again
+  EXPECT_EQ(first_bad_byte("\xED\xA0\x80"), 0U);      // a surrogate
+  EXPECT_EQ(first_bad_byte("\xF4\x90\x80\x80"), 0U);  // beyond U+10FFFF
+  EXPECT_EQ(first_bad_byte("\x80"), 0U);              // a continuation with nothing to continue
   EXPECT_EQ(first_bad_byte(std::string("a\0b", 3)), 1U);
-  EXPECT_EQ(first_bad_byte("a\x1B[31m"), 1U);               // a terminal's escape
+  EXPECT_EQ(first_bad_byte("a\x1B[31m"), 1U);  // a terminal's escape
   EXPECT_EQ(first_bad_byte("\x7F"), 0U);
 }
 

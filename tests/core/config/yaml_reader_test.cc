@@ -20,7 +20,9 @@ void read(Tree& tree, std::string_view text, std::string name = "t.yaml") {
   tree.root = read_yaml(text, tree.source, tree.problems);
 }
 
-const ConfigNode& at(const ConfigNode& map, std::string_view key) { return find_entry(map, key)->value; }
+const ConfigNode& at(const ConfigNode& map, std::string_view key) {
+  return find_entry(map, key)->value;
+}
 
 TEST(YamlReader, CountsLinesAndColumnsFromOne) {
   Tree tree;
@@ -50,7 +52,9 @@ TEST(YamlReader, CountsColumnsInCharactersNotBytes) {
 
 TEST(YamlReader, TakesByteOrderMarksAndWindowsLineEnds) {
   Tree tree;
-  read(tree, "\xEF\xBB\xBF" "a: 1\r\nb: 2\r\n");
+  read(tree,
+       "\xEF\xBB\xBF"
+       "a: 1\r\nb: 2\r\n");
   ASSERT_TRUE(tree.root);
   EXPECT_EQ(at(*tree.root, "a").column, 4);
   EXPECT_EQ(at(*tree.root, "b").line, 2);
@@ -62,7 +66,7 @@ TEST(YamlReader, CopiesWhatAnAliasNames) {
   read(tree, "a: &x { b: 1 }\nc: *x\nd: [*x, *x]\n");
   ASSERT_TRUE(tree.root) << render(tree.problems);
   EXPECT_EQ(at(at(*tree.root, "c"), "b").text, "1");
-  EXPECT_EQ(at(*tree.root, "c").key_line, 2);  // the key is where it stands
+  EXPECT_EQ(at(*tree.root, "c").key_line, 2);       // the key is where it stands
   EXPECT_EQ(at(at(*tree.root, "c"), "b").line, 1);  // the value is where it is written
   EXPECT_EQ(at(at(*tree.root, "d").items[1], "b").text, "1");
 }
@@ -112,8 +116,9 @@ TEST(YamlReader, ReadsJsonEscapes) {
 TEST(YamlReader, RefusesTextsThatCouldExhaustTheMachine) {
   Tree large;
   read(large, std::string(kMaxConfigBytes + 1, '#'));
-  EXPECT_EQ(render(large.problems), "t.yaml: error[E101]: larger than 8 MiB\n"
-                                    "      describe large fabrics by a generator\n1 error, 0 warnings\n");
+  EXPECT_EQ(render(large.problems),
+            "t.yaml: error[E101]: larger than 8 MiB\n"
+            "      describe large fabrics by a generator\n1 error, 0 warnings\n");
   for (const char* bracket : {"[", "{a: ", "- ", "? "}) {
     std::string text = "a: ";
     if (bracket[0] == '-' || bracket[0] == '?') text = "";
@@ -140,7 +145,8 @@ TEST(YamlReader, TakesALongList) {
 }
 
 TEST(YamlReader, ReadsOverrideValuesAtTheirPlace) {
-  ConfigSource source{.name = "--set:1", .kind = SourceKind::kOverride, .path = {}, .lines = {"a.b=[1, x]"}, .provenance = {}};
+  ConfigSource source{
+      .name = "--set:1", .kind = SourceKind::kOverride, .path = {}, .lines = {"a.b=[1, x]"}, .provenance = {}};
   Diagnostics problems;
   const auto value = read_override_value("[1, x]", 4, source, problems);
   ASSERT_TRUE(value) << render(problems);
