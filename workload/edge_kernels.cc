@@ -1,8 +1,4 @@
-// The kernels outside of the layers: embedding, logits, cross-entropy over a split vocabulary, and the optimizer.
-//
-// Cross-entropy as Megatron's unfused vocab_parallel_cross_entropy: logits are cast to fp32 and then each of max, shift,
-// exp, sum and division goes over them once.
-#include "workload/kernel_maker.h"
+#include "workload/edge_kernels.h"
 
 namespace ringwright::workload {
 namespace {
@@ -13,6 +9,8 @@ constexpr double kFp32 = 4.0;
 
 std::int64_t logits(const KernelMaker& make) { return make.tokens * make.vocabulary; }
 
+// Cross-entropy as Megatron's unfused vocab_parallel_cross_entropy: logits are cast to fp32 and then each of max, shift, exp,
+// sum and division goes over them once.
 void add_loss_backward(KernelMaker& make) {
   make.stream(kSoftmax, "cross-entropy backward", logits(make), {.other_bytes = 2 * kFp32});
   make.stream(kCast, "logits gradient cast", logits(make), {.values = 1, .other_bytes = kFp32});
@@ -70,33 +68,6 @@ void add_head_pieces(Piece piece, KernelMaker& make) {
   } else {
     make.stream(kSoftmax, "logits divide", logits(make), {.other_bytes = 2 * kFp32});
   }
-}
-
-std::vector<Kernel> clear_gradients(const KernelContext& context, std::int64_t elements) {
-  KernelMaker make(context);
-  make.bytes_only(kCopy, "clear gradients", static_cast<double>(elements) * make.gradient_bytes, DataType::kFp32);
-  return make.take();
-}
-
-std::vector<Kernel> scale_gradients(const KernelContext& context, std::int64_t elements) {
-  KernelMaker make(context);
-  make.bytes_only(kElementwise, "scale gradients", static_cast<double>(elements) * 2.0 * make.gradient_bytes,
-                  DataType::kFp32);
-  return make.take();
-}
-
-std::vector<Kernel> gradient_norm(const KernelContext& context, std::int64_t elements) {
-  KernelMaker make(context);
-  make.bytes_only(kOptimizer, "gradient norm", static_cast<double>(elements) * make.gradient_bytes, DataType::kFp32);
-  return make.take();
-}
-
-std::vector<Kernel> optimizer_update(const KernelContext& context, std::int64_t elements) {
-  KernelMaker make(context);
-  const auto n = static_cast<double>(elements);
-  make.bytes_only(kOptimizer, "gradient clip", n * 2.0 * make.gradient_bytes, DataType::kFp32);
-  make.bytes_only(kOptimizer, "adam", n * 28.0, DataType::kFp32);
-  return make.take();
 }
 
 }  // namespace ringwright::workload

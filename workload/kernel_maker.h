@@ -53,8 +53,4 @@ class KernelMaker {
   std::vector<Kernel> kernels_;
 };
 
-// The pieces outside of the layers (edge_kernels.cc); empty for the pieces of a layer.
-void add_embedding_pieces(Piece piece, const KernelContext& context, KernelMaker& make);
-void add_head_pieces(Piece piece, KernelMaker& make);
-
 }  // namespace ringwright::workload

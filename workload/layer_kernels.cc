@@ -1,6 +1,6 @@
 #include "workload/layer_kernels.h"
 
-#include "workload/kernel_maker.h"
+#include "workload/edge_kernels.h"
 
 namespace ringwright::workload {
 namespace {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "workload/builtin.h"
+#include "workload/optimizer_kernels.h"
 
 namespace ringwright::workload {
 

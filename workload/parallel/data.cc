@@ -1,5 +1,7 @@
 #include "workload/parallel/data.h"
 
+#include "workload/optimizer_kernels.h"
+
 namespace ringwright::workload {
 
 DataParallel::DataParallel(PieceTable& pieces, const ParallelOptions& parallel, const std::vector<Part>& parts,

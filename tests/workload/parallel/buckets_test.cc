@@ -1,0 +1,92 @@
+#include "workload/parallel/buckets.h"
+
+#include <limits>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/workload/job_text.h"
+
+namespace ringwright::workload {
+namespace {
+
+Part three_points() {
+  Part part;
+  part.points = {PointKind::kAttention, PointKind::kMlp, PointKind::kAttention};
+  part.tensors = {{{.name = "a", .elements = 10}, {.name = "b", .elements = 20}},
+                  {{.name = "c", .elements = 30}},
+                  {{.name = "d", .elements = 40}, {.name = "e", .elements = 50}}};
+  return part;
+}
+
+TEST(Buckets, CloseInBackwardOrderAsSoonAsTheyAreFull) {
+  const std::vector<Bucket> buckets = fill_buckets(three_points(), {.close_at = 60, .multiple = 8});
+  // e 50 + d 40; c 30 + b 20 + a 10.
+  ASSERT_EQ(buckets.size(), 2U);
+  EXPECT_EQ(buckets[0].elements, 90);
+  EXPECT_EQ(buckets[0].padded, 96);
+  EXPECT_EQ(buckets[0].first_point, 2U);
+  EXPECT_EQ(buckets[0].last_point, 2U);
+  EXPECT_EQ(buckets[1].elements, 60);
+  EXPECT_EQ(buckets[1].padded, 64);
+  EXPECT_EQ(buckets[1].first_point, 0U);
+  EXPECT_EQ(buckets[1].last_point, 1U);
+}
+
+TEST(Buckets, TheRestIsABucketToo) {
+  const std::vector<Bucket> buckets = fill_buckets(three_points(), {.close_at = 100, .multiple = 1});
+  ASSERT_EQ(buckets.size(), 2U);
+  EXPECT_EQ(buckets[0].elements, 120);  // e, d, c
+  EXPECT_EQ(buckets[1].elements, 30);   // b, a
+}
+
+ParallelOptions replicas(int dp) {
+  ParallelOptions options;
+  options.dp = dp;
+  options.overlap_grad_reduce = true;
+  return options;
+}
+
+TEST(Buckets, DefaultSizeIsMegatrons) {
+  EXPECT_EQ(bucket_rule({}, replicas(8), 0).close_at, 40'000'000);
+  EXPECT_EQ(bucket_rule({}, replicas(128), 0).close_at, 128'000'000);
+  EXPECT_EQ(bucket_rule({}, replicas(128), 0).multiple, 128 * 64);
+}
+
+TEST(Buckets, OnlyTheFirstChunkOfAnOverlappedReductionIsCut) {
+  constexpr std::int64_t kWhole = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(bucket_rule({}, replicas(8), 1).close_at, kWhole);
+  ParallelOptions at_once = replicas(8);
+  at_once.overlap_grad_reduce = false;
+  EXPECT_EQ(bucket_rule({}, at_once, 0).close_at, kWhole);
+}
+
+TEST(Buckets, AGivenSizeIsInGradientBytes) {
+  ParallelOptions options = replicas(8);
+  options.bucket = Bytes(4'000);
+  EXPECT_EQ(bucket_rule({}, options, 0).close_at, 1'000);
+  EXPECT_EQ(bucket_rule({.grad_reduce = DataType::kBf16}, options, 0).close_at, 2'000);
+}
+
+TEST(Buckets, RanksOwnTheirShareOnlyUnderStageOne) {
+  const std::vector<Bucket> buckets = fill_buckets(three_points(), {.close_at = 60, .multiple = 8});
+  ParallelOptions options = replicas(8);
+  EXPECT_EQ(owned_elements(buckets, options), 150);
+  options.zero_stage = 1;
+  EXPECT_EQ(owned_elements(buckets, options), 96 / 8 + 64 / 8);
+}
+
+TEST(StageParts, HoldEveryTensorOfTheModelOnce) {
+  const JobText job(small_model(6) + "training: {global_batch: 8}\nparallel: {pp: 3, layers_per_part: [1, 2, 3]}\n", 3);
+  std::int64_t elements = 0;
+  for (int stage = 0; stage < 3; ++stage) elements += count_elements(stage_parts(job.shape, job.parallel, stage));
+  ModelShape padded = job.shape;
+  padded.vocabulary = 1024;
+  EXPECT_EQ(elements, parameters(padded));
+  EXPECT_EQ(stage_parts(job.shape, job.parallel, 1)[0].points.size(), 4U);  // two layers
+  EXPECT_TRUE(stage_parts(job.shape, job.parallel, 0)[0].embedding);
+  EXPECT_TRUE(stage_parts(job.shape, job.parallel, 2)[0].head);
+}
+
+}  // namespace
+}  // namespace ringwright::workload
