@@ -55,8 +55,9 @@ void CollectivePlayer::start(const Request& request) {
   call.member = job_.index_in_group(request.rank_class, request.dimension);
   call.step = 0;
   call.active = true;
+  call.booked = false;
   lane(request.rank_class, request.dimension).active.push_back(slot);
-  job_.ledger.begin_communication(request.rank_class, request.dimension, job_.engine.now());
+  join(slot);
   enter_steps(slot);
 }
 
@@ -117,7 +118,7 @@ void CollectivePlayer::finish(std::uint32_t slot) {
   own.done.add(request.sequence);
   call.active = false;
   free_calls_.push_back(slot);
-  job_.ledger.end_communication(request.rank_class, request.dimension, job_.engine.now());
+  if (call.booked) job_.ledger.end_communication(request.rank_class, request.dimension, job_.engine.now());
   job_.listener.on_communication_ended(request.rank_class, request.task);
 }
 
@@ -163,27 +164,23 @@ void CollectivePlayer::notify_peer(const Call& sender, int send) {
 }
 
 CollectivePlayer::GroupClass& CollectivePlayer::group_class_of(ClassId c, DimensionId d) {
-  Lane& own = lane(c, d);
-  if (own.group_class < 0) {
-    std::map<ClassId, int> count;
-    for (const RankId rank : job_.group_of(c, d)) ++count[job_.classes.class_of[rank.index()]];
-    std::vector<std::pair<ClassId, int>> members(count.begin(), count.end());
-    const auto next = static_cast<std::int32_t>(group_classes_.size());
-    const auto [entry, is_new] = known_group_classes_.try_emplace({d.value, members}, next);
-    if (is_new) {
-      group_classes_.emplace_back();
-      group_classes_.back().members = std::move(members);
-      group_classes_.back().size = static_cast<int>(job_.group_of(c, d).size());
-    }
-    own.group_class = entry->second;
+  const std::int32_t known = lane(c, d).group_class;
+  if (known >= 0) return group_classes_[static_cast<std::size_t>(known)];
+  std::map<ClassId, int> count;
+  for (const RankId rank : job_.group_of(c, d)) ++count[job_.classes.class_of[rank.index()]];
+  group_classes_.emplace_back();
+  GroupClass& group = group_classes_.back();
+  group.size = static_cast<int>(job_.group_of(c, d).size());
+  for (const auto& [member, alike] : count) {
+    // Ranks of one class lie in groups made of the same classes, so each class has one group class.
+    lane(member, d).group_class = static_cast<std::int32_t>(group_classes_.size() - 1);
+    lane(member, d).alike = alike;
+    group.members.push_back(member);
   }
-  return group_classes_[static_cast<std::size_t>(own.group_class)];
+  return group;
 }
 
-// All sends of this member's step have arrived: when that is so for all members, everybody in the group may go on.
-void CollectivePlayer::count_everyone(std::uint32_t slot) {
-  const Request request = calls_[slot].request;
-  const int step = calls_[slot].step;
+bool CollectivePlayer::count_member(const Request& request, int step) {
   GroupClass& group = group_class_of(request.rank_class, request.dimension);
   auto count = std::ranges::find_if(group.counts, [&](const GroupClass::Count& entry) {
     return entry.sequence == request.sequence && entry.step == step;
@@ -192,12 +189,29 @@ void CollectivePlayer::count_everyone(std::uint32_t slot) {
     group.counts.push_back({.sequence = request.sequence, .step = step, .arrived = 0});
     count = group.counts.end() - 1;
   }
-  for (const auto& [member_class, number] : group.members) {
-    if (member_class == request.rank_class) count->arrived += number;
-  }
-  if (count->arrived < group.size) return;
+  count->arrived += lane(request.rank_class, request.dimension).alike;
+  if (count->arrived < group.size) return false;
   group.counts.erase(count);
-  for (const auto& [member_class, number] : group.members) {
+  return true;
+}
+
+void CollectivePlayer::join(std::uint32_t slot) {
+  const Request request = calls_[slot].request;
+  if (!count_member(request, kJoining)) return;
+  for (const ClassId member_class : group_class_of(request.rank_class, request.dimension).members) {
+    const auto member = find_active(member_class, request.dimension, request.sequence);
+    if (!member) continue;  // a member that needs nobody may be through already
+    calls_[*member].booked = true;
+    job_.ledger.begin_communication(member_class, request.dimension, job_.engine.now());
+  }
+}
+
+// All sends of this member's step have arrived: when that is so for all members, everybody in the group may go on.
+void CollectivePlayer::count_everyone(std::uint32_t slot) {
+  const Request request = calls_[slot].request;
+  const int step = calls_[slot].step;
+  if (!count_member(request, step)) return;
+  for (const ClassId member_class : group_class_of(request.rank_class, request.dimension).members) {
     const auto member = find_active(member_class, request.dimension, request.sequence);
     CHECK(member && calls_[*member].step == step, "a member left a step that everyone awaits");
     calls_[*member].everyone_pending = false;

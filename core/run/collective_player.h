@@ -2,7 +2,8 @@
 // what another waits for.
 //
 // A member starts when its own rank calls, without waiting for the others (eager); what it needs from them it awaits
-// step by step. Since equal ranks do equal things at equal times, a class asks after its peer's class, which makes the
+// step by step. The ledger books a call as communication from the moment its last member has joined: what comes before
+// is waiting for a late rank, not for the network. Since equal ranks do equal things at equal times, a class asks after its peer's class, which makes the
 // same code play all ranks or one per class.
 #pragma once
 
@@ -49,6 +50,7 @@ class CollectivePlayer final : public TransferListener {
     int awaits_pending = 0;
     bool everyone_pending = false;
     bool active = false;
+    bool booked = false;  // the ledger counts it: all members have joined
     std::vector<bool> arrived;  // by send of the present step
     CollectiveStep now;
   };
@@ -57,10 +59,11 @@ class CollectivePlayer final : public TransferListener {
     std::vector<std::uint32_t> active;  // slots of calls_
     SequenceSet done;
     std::int32_t group_class = -1;
+    int alike = 0;  // members of the group that are of this class
   };
-  // Groups that are made of the same classes, for steps that wait for everyone.
+  // Groups that are made of the same classes: who has joined a call, and who has sent in a step that all wait for.
   struct GroupClass {
-    std::vector<std::pair<ClassId, int>> members;  // class, how many of it in such a group
+    std::vector<ClassId> members;
     int size = 0;
     struct Count {
       std::uint64_t sequence;
@@ -69,6 +72,7 @@ class CollectivePlayer final : public TransferListener {
     };
     std::vector<Count> counts;
   };
+  static constexpr int kJoining = -1;  // the "step" under which members that join a call are counted
   struct Choice {
     const CollectiveAlgorithm* algorithm;
     int steps;
@@ -87,6 +91,9 @@ class CollectivePlayer final : public TransferListener {
   void notify_peer(const Call& sender, int send);
   [[nodiscard]] bool has_arrived(ClassId sender, const Call& receiver, int send) const;
   GroupClass& group_class_of(ClassId c, DimensionId d);
+  // Counts this member's class; true when the whole group has come, and the count is then closed.
+  bool count_member(const Request& request, int step);
+  void join(std::uint32_t slot);
   void count_everyone(std::uint32_t slot);
 
   PlayedJob& job_;
@@ -96,7 +103,6 @@ class CollectivePlayer final : public TransferListener {
   std::vector<std::uint32_t> free_calls_;
   std::map<std::pair<std::uint64_t, std::uint32_t>, Choice> choices_;  // by (spec, layout) and dimension
   std::deque<GroupClass> group_classes_;
-  std::map<std::pair<std::uint32_t, std::vector<std::pair<ClassId, int>>>, std::int32_t> known_group_classes_;
 };
 
 }  // namespace ringwright

@@ -182,6 +182,22 @@ TEST(Executor, TimeIsBookedByWhatHappensTogether) {
   EXPECT_EQ(time[0], 0_us);
 }
 
+TEST(Executor, WaitingForALateMemberIsNotCommunication) {
+  TaskGraph graph;
+  const DimensionId dp = add_dimension(graph, "dp", {{0, 1}});
+  ProgramBuilder early(graph, "early");
+  early.collective(dp, CollectiveKind::kAllGather, Bytes(2000), kCommStream);
+  early.run_on({0});
+  ProgramBuilder late(graph, "late");
+  const auto before = late.compute(10_us);
+  late.collective(dp, CollectiveKind::kAllGather, Bytes(2000), kCommStream, {before});
+  late.run_on({1});
+  const RunResult result = play(graph);
+  EXPECT_EQ(result.record.time_in[0][0], 10_us);
+  EXPECT_EQ(result.record.time_in[0][communicating(dp)], 2_us);
+  EXPECT_EQ(result.record.time_in[1][communicating(dp)], 2_us);
+}
+
 TEST(Executor, ASlowRankComputesLonger) {
   TaskGraph graph;
   ProgramBuilder program(graph, "all");
