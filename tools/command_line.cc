@@ -49,7 +49,8 @@ struct AddOption {
 
  private:
   void describe(CLI::Option* option) const {
-    option->option_text(is_option(spec.names) ? std::string(spec.value) : "");
+    // The library would print the type: "TEXT". A blank prints as nothing, an empty text would not be taken.
+    option->option_text(is_option(spec.names) ? std::string(spec.value) : " ");
     if (spec.required) option->required();
   }
 };

@@ -23,7 +23,9 @@ std::string dimensions_text(const TaskGraph& graph) {
   std::vector<std::string> parts;
   for (const Dimension& dimension : graph.dimensions) {
     const std::size_t size = dimension.groups.empty() ? 0 : dimension.groups.front().size();
-    if (size > 1) parts.push_back(fmt::format("{} {} ({} groups)", dimension.name, size, count(dimension.groups.size())));
+    const std::size_t groups = dimension.groups.size();
+    if (size < 2) continue;
+    parts.push_back(fmt::format("{} {} ({} group{})", dimension.name, size, count(groups), groups == 1 ? "" : "s"));
   }
   return parts.empty() ? "none" : join(parts, ", ");
 }
@@ -53,8 +55,9 @@ std::string plan_text(const Scenario& scenario, const Simulation& simulation) {
   TextTable table({Align::kLeft, Align::kLeft});
   table.add_row({"model", fmt::format("{}, {} parameters", scenario.job.model.name,
                                       count(static_cast<std::uint64_t>(plan.parameters)))});
-  table.add_row({"GPUs", fmt::format("{} on {} hosts, {}", count(cost.ranks),
-                                     count(static_cast<std::uint64_t>(scenario.cluster.hosts)), scenario.cluster.fabric)});
+  table.add_row({"GPUs", fmt::format("{} on {} host{}, {}", count(cost.ranks),
+                                     count(static_cast<std::uint64_t>(scenario.cluster.hosts)),
+                                     scenario.cluster.hosts == 1 ? "" : "s", scenario.cluster.fabric)});
   table.add_row({"groups", dimensions_text(plan.graph)});
   table.add_row({"microbatches", count(static_cast<std::uint64_t>(plan.microbatches))});
   table.add_row({"tokens/step", count(static_cast<std::uint64_t>(plan.tokens))});

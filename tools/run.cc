@@ -76,7 +76,9 @@ class Run final : public Command {
   [[nodiscard]] ExitCode run(const CommonOptions& common) override {
     std::vector<std::string> overrides = overrides_;
     if (seed_) overrides.push_back(fmt::format("simulate.seed={}", *seed_));
-    const auto scenario = configs::load_scenario(find_scenario(config_), {.overrides = overrides, .share_folders = {}});
+    const auto path = find_scenario(config_);
+    if (!path) return refuse(path.error());
+    const auto scenario = configs::load_scenario(*path, {.overrides = overrides, .share_folders = {}});
     if (!scenario) return refuse(scenario.error());
     const auto fold = no_fold_ ? configs::FoldMode::kNoFold : configs::FoldMode::kFold;
     const auto simulation = configs::Simulation::assemble(*scenario, fold);

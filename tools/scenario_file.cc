@@ -4,15 +4,21 @@
 
 #include "configs/catalogue.h"
 #include "configs/scenario.h"
+#include "core/base/text.h"
 
 namespace ringwright::tools {
 
-std::string find_scenario(const std::string& path_or_name) {
+Result<std::string> find_scenario(const std::string& path_or_name) {
   const std::filesystem::path path(path_or_name);
   std::error_code ignored;
   if (path.has_parent_path() || path.has_extension() || std::filesystem::exists(path, ignored)) return path_or_name;
-  const std::string shipped = configs::scenario_path(configs::load_options({}), path_or_name);
-  return shipped.empty() ? path_or_name : shipped;
+  const LoadOptions options = configs::load_options({});
+  const std::string shipped = configs::scenario_path(options, path_or_name);
+  if (!shipped.empty()) return shipped;
+  const std::string near = nearest_name(path_or_name, preset_names(options, "scenarios"));
+  return tl::unexpected(failure("E100", "there is no file and no shipped scenario '" + path_or_name + "'", {},
+                                near.empty() ? "`ringwright list scenarios` shows what there is"
+                                             : "did you mean '" + near + "'?"));
 }
 
 }  // namespace ringwright::tools

@@ -3,9 +3,12 @@
 
 #include <string>
 
+#include "core/base/diagnostic.h"
+
 namespace ringwright::tools {
 
-// A path that exists, or has a suffix or folder, stays as it is, so that a mistake in it is told in the user's words.
-[[nodiscard]] std::string find_scenario(const std::string& path_or_name);
+// What looks like a path (it exists, or has a folder or a suffix) stays as it is; the loader says what is wrong with it.
+// A plain word that names no scenario fails with the nearest name.
+[[nodiscard]] Result<std::string> find_scenario(const std::string& path_or_name);
 
 }  // namespace ringwright::tools

@@ -102,11 +102,10 @@ class Topo final : public Command {
   [[nodiscard]] ExitCode run(const CommonOptions& common) override {
     const auto ranks = path_.empty() ? std::nullopt : parse_pair(path_);
     if (!path_.empty() && !ranks) return refuse("--path takes two ranks, as in --path 0,8; not '" + path_ + "'");
-    const auto cluster = configs::load_cluster(find_scenario(config_), {.overrides = overrides_, .share_folders = {}});
-    if (!cluster) {
-      std::fputs(render(cluster.error()).c_str(), stderr);
-      return ExitCode::kUsage;
-    }
+    const auto file = find_scenario(config_);
+    if (!file) return refuse(file.error());
+    const auto cluster = configs::load_cluster(*file, {.overrides = overrides_, .share_folders = {}});
+    if (!cluster) return refuse(cluster.error());
     const FabricView view(*cluster);
     if (ranks && (ranks->from >= view.gpus() || ranks->to >= view.gpus() || ranks->from == ranks->to)) {
       return refuse(fmt::format("--path {}: the ranks of this cluster are 0 to {}, and a way needs two", path_, view.gpus() - 1));
@@ -121,6 +120,11 @@ class Topo final : public Command {
   }
 
  private:
+  static ExitCode refuse(const Diagnostics& diagnostics) {
+    std::fputs(render(diagnostics).c_str(), stderr);
+    return ExitCode::kUsage;
+  }
+
   static ExitCode refuse(const std::string& message) {
     std::fprintf(stderr, "error: %s\n", message.c_str());
     return ExitCode::kUsage;

@@ -1,0 +1,36 @@
+#include "configs/explanation.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace ringwright::configs {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+TEST(Explanation, OfAKeySaysItsTypeAndMeaning) {
+  EXPECT_THAT(explain("parallel.tp").page, HasSubstr("tensor"));
+  EXPECT_THAT(explain("cluster.fabric.leaf.speed").page, HasSubstr("bandwidth"));
+}
+
+TEST(Explanation, OfACodeComesFromTheFolderThatRaisesIt) {
+  EXPECT_THAT(explain("E110").page, HasSubstr("unit"));
+  EXPECT_THAT(explain("E131").page, HasSubstr("layers"));
+}
+
+TEST(Explanation, OfAnUnknownWordNamesTheNearest) {
+  const Explanation unknown = explain("paralel.tp");
+  EXPECT_EQ(unknown.page, "");
+  EXPECT_THAT(unknown.near, Contains("parallel.tp"));
+}
+
+TEST(Explanation, TheSchemaKnowsTheKeysOfAllFolders) {
+  const std::string schema = scenario_schema();
+  for (const char* key : {"\"parallel\"", "\"nvlink\"", "\"oversubscription\"", "\"gemm_efficiency\"", "\"tuner\""}) {
+    EXPECT_THAT(schema, HasSubstr(key));
+  }
+}
+
+}  // namespace
+}  // namespace ringwright::configs

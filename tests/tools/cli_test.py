@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+"""The program as its users see it: what goes to stdout and stderr, exit codes, files. Usage: cli_test.py BINARY"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+BINARY = sys.argv.pop(1) if len(sys.argv) > 1 else ''
+SMALL = 'llama3-8b-8-h100'  # runs in milliseconds
+
+
+class CliTest(unittest.TestCase):
+    def call(self, *arguments, **environment):
+        done = subprocess.run([BINARY, *arguments], capture_output=True, text=True, timeout=120,
+                              env={**os.environ, 'NO_COLOR': '', **environment}, check=False)
+        return done.returncode, done.stdout, done.stderr
+
+    def answer(self, *arguments):
+        code, out, err = self.call(*arguments)
+        self.assertEqual((code, err), (0, ''))
+        return out
+
+    def refusal(self, *arguments):
+        code, out, err = self.call(*arguments)
+        self.assertEqual((code, out), (2, ''))
+        return err
+
+    # --- run ---
+
+    def test_run_prints_a_report(self):
+        out = self.answer('run', SMALL)
+        for part in ('Step time', 'MFU', 'Where one step goes', 'Busiest links', 'Evidence'):
+            self.assertIn(part, out)
+
+    def test_a_report_into_a_file_has_no_colours(self):
+        self.assertNotIn('\x1b', self.answer('run', SMALL))
+
+    def test_json_is_the_whole_of_stdout(self):
+        result = json.loads(self.answer('run', SMALL, '--json'))
+        self.assertEqual(result['schema'], 'ringwright.result/1')
+        self.assertEqual(result['job']['gpus'], 8)
+        self.assertAlmostEqual(sum(row['share'] for row in result['breakdown']), 1.0, places=9)
+
+    def test_two_runs_differ_only_in_what_the_simulator_took(self):
+        results = [json.loads(self.answer('run', SMALL, '--json')) for _ in range(2)]
+        for result in results:
+            del result['engine']['wall_s'], result['engine']['peak_rss_bytes']
+        self.assertEqual(json.dumps(results[0]), json.dumps(results[1]))
+
+    def test_folding_does_not_change_the_metrics(self):
+        folded = json.loads(self.answer('run', SMALL, '--json'))
+        unfolded = json.loads(self.answer('run', SMALL, '--json', '--no-fold'))
+        self.assertEqual(json.dumps(folded['metrics']), json.dumps(unfolded['metrics']))
+        self.assertEqual(json.dumps(folded['breakdown']), json.dumps(unfolded['breakdown']))
+        self.assertEqual(unfolded['engine']['classes'], 8)
+
+    def test_a_value_can_be_overridden(self):
+        result = json.loads(self.answer('run', SMALL, '--json', '--set', 'training.global_batch=64', '--seed', '9'))
+        self.assertEqual(result['job']['tokens_per_step'], 64 * 8192)
+        self.assertEqual(result['config']['resolved']['training.global_batch']['origin'], '--set:1')
+        self.assertEqual(result['seed'], 9)
+
+    def test_quiet_prints_the_key_figures_only(self):
+        out = self.answer('run', SMALL, '-q')
+        self.assertIn('Step time', out)
+        self.assertNotIn('Busiest links', out)
+
+    def test_results_are_written_where_asked(self):
+        with tempfile.TemporaryDirectory() as folder:
+            target = Path(folder) / 'new' / 'results'
+            self.answer('run', SMALL, '--out', str(target))
+            self.assertEqual(json.loads((target / 'result.json').read_text())['scenario'], SMALL)
+            self.assertIn('Step time', (target / 'report.txt').read_text())
+
+    def test_a_folder_that_cannot_be_written_is_an_error(self):
+        code, _, err = self.call('run', SMALL, '--out', '/dev/null/results')
+        self.assertEqual(code, 2)
+        self.assertIn("cannot write into '/dev/null/results'", err)
+
+    def test_a_dry_run_shows_sizes_without_a_simulation(self):
+        out = self.answer('run', SMALL, '--dry-run')
+        self.assertIn('8,030,261,248 parameters', out)
+        self.assertNotIn('Step time', out)
+        self.assertEqual(json.loads(self.answer('run', SMALL, '--dry-run', '--json'))['gpus'], 8)
+
+    def test_every_value_can_be_traced_to_its_origin(self):
+        out = self.answer('run', SMALL, '--dry-run', '--show-origin')
+        self.assertRegex(out, r'training\.global_batch = 128 .*llama3-8b-8-h100\.yaml:5')
+        self.assertRegex(out, r'default')
+
+    # --- mistakes ---
+
+    def test_a_wrong_override_names_its_place(self):
+        self.assertIn('--set:1', self.refusal('run', SMALL, '--set', 'parallel.tp=x'))
+        self.assertIn('did you mean', self.refusal('run', SMALL, '--set', 'parallel.tpp=2'))
+
+    def test_all_mistakes_of_a_file_come_at_once(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / 'bad.yaml'
+            path.write_text('version: 1\nmodel: { preset: llama3-8b }\ntraning: { global_batch: 8 }\nparallel: { tp: x }\n')
+            err = self.refusal('run', str(path))
+            self.assertRegex(err, r"bad\.yaml:3:1: error.*'traning'; did you mean 'training'")
+            self.assertRegex(err, r'bad\.yaml:4:17: error.*parallel\.tp')
+
+    def test_an_unknown_preset_is_told_with_the_nearest(self):
+        self.assertIn("'llama3-8b'", self.refusal('run', SMALL, '--set', 'model.preset=llama3-9b'))
+
+    def test_a_missing_file_is_an_error(self):
+        self.assertIn("'nothing.yaml'", self.refusal('run', 'nothing.yaml'))
+
+    def test_an_unknown_scenario_is_told_with_the_nearest(self):
+        self.assertIn(f"did you mean '{SMALL}'?", self.refusal('run', 'llama3-8b-8-h10'))
+
+    def test_an_unknown_command_or_option_is_told_with_the_nearest(self):
+        self.assertIn("did you mean 'run'?", self.refusal('rum', SMALL))
+        self.assertIn("did you mean '--dry-run'?", self.refusal('run', SMALL, '--dryrun'))
+
+    def test_without_arguments_it_says_how_to_use_it(self):
+        self.assertIn('usage: ringwright', self.refusal())
+
+    # --- the other commands ---
+
+    def test_list_names_every_kind(self):
+        out = self.answer('list')
+        for part in ('llama3.1-405b', 'dgx-h100', 'rail_optimized', 'double_tree', SMALL):
+            self.assertIn(part, out)
+        self.assertNotIn('dgx-h100', self.answer('list', 'models'))
+        self.assertIn("did you mean 'models'?", self.refusal('list', 'model'))
+
+    def test_list_speaks_json(self):
+        names = [entry['name'] for entry in json.loads(self.answer('list', 'gpus', '--json'))['gpus']]
+        self.assertIn('h100-sxm5-80gb', names)
+
+    def test_explain_knows_keys_and_codes(self):
+        self.assertIn('parallel.tp', self.answer('explain', 'parallel.tp'))
+        self.assertIn('unit', self.answer('explain', 'e110'))
+        self.assertIn('parallel.tp', self.refusal('explain', 'paralel.tp'))
+
+    def test_the_schema_is_json(self):
+        self.assertIn('parallel', json.loads(self.answer('schema'))['properties'])
+
+    def test_topo_shows_parts_ways_and_bisection(self):
+        out = self.answer('topo', SMALL, '--path', '0,3', '--bisection', '--check')
+        for part in ('Devices', 'Way from rank 0 to rank 3', 'Bisection', 'Every GPU reaches every other'):
+            self.assertIn(part, out)
+        result = json.loads(self.answer('topo', SMALL, '--json', '--path', '0,3', '--check', '--bisection'))
+        self.assertEqual(result['unreachable_pairs'], 0)
+
+    def test_topo_draws(self):
+        self.assertIn('graph', self.answer('topo', SMALL, '--dot', '-'))
+        with tempfile.TemporaryDirectory() as folder:
+            self.answer('topo', SMALL, '--dot', f'{folder}/fabric.dot')
+            self.assertIn('graph', Path(folder, 'fabric.dot').read_text())
+
+    def test_topo_refuses_ranks_that_are_not_there(self):
+        for path in ('0,8', '3,3', '0', 'a,b', '0,1,2', '-1,2'):
+            with self.subTest(path):
+                self.assertIn(path, self.refusal('topo', SMALL, f'--path={path}'))
+
+    def test_version_and_help_are_answers(self):
+        self.assertRegex(self.answer('version'), r'^ringwright \d+\.\d+\.\d+ ')
+        self.assertEqual(self.answer('--version'), self.answer('version'))
+        self.assertIn('--set', self.answer('run', '--help'))
+        self.assertIn('Exit codes', self.answer('--help'))
+
+
+if __name__ == '__main__':
+    unittest.main()
