@@ -93,6 +93,8 @@ Job read_job(ConfigMap root, const Cluster& cluster, const std::string& path, Di
       parallel, {.shape = job.model, .training = job.training, .model_map = model, .training_map = training,
                  .world = world});
   job.compute = workload::read_compute_model(compute, cluster.gpu);
+  ConfigMap memory = root.map("memory", "what a GPU's memory holds besides the model's own tensors");
+  job.memory = workload::read_memory_assumptions(memory);
   return job;
 }
 

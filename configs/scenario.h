@@ -15,6 +15,7 @@
 #include "network_models/host.h"
 #include "workload/builtin.h"
 #include "workload/gpu_spec.h"
+#include "workload/memory.h"
 #include "workload/model_shape.h"
 #include "workload/training_options.h"
 
@@ -43,6 +44,7 @@ struct Job {
   workload::TrainingOptions training;
   workload::ParallelOptions parallel;
   std::unique_ptr<ComputeModel> compute;
+  workload::MemoryAssumptions memory;
 };
 
 // Which attention FLOPs count as the model's own in MFU: half of the score matrix, which causal attention needs, or all

@@ -112,6 +112,7 @@ StepFacts job_facts(const Scenario& scenario, const Simulation& simulation) {
   facts.hardware_flops = plan.hardware_flops;
   facts.peak_flop_rate = scenario.cluster.gpu.peak_of(scenario.job.training.precision);
   facts.warmup_iterations = scenario.simulate.warmup;
+  facts.memory = memory_rows(scenario);
   facts.published = scenario.published;
   facts.evidence = gather_evidence(scenario);
   add_log(scenario.document.log(), facts);

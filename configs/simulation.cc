@@ -137,4 +137,17 @@ Estimate estimate(const Scenario& scenario, const Simulation& simulation) {
   return result;
 }
 
+std::vector<MemoryRow> memory_rows(const Scenario& scenario) {
+  const Job& job = scenario.job;
+  std::vector<MemoryRow> rows;
+  const auto ledger = workload::memory_ledger(
+      {.shape = job.model, .training = job.training, .parallel = job.parallel}, job.memory);
+  for (const workload::StageMemory& stage : ledger) {
+    MemoryRow row{.stage = stage.stage, .items = {}, .total = stage.total(), .capacity = scenario.cluster.gpu.memory};
+    for (const workload::MemoryItem& item : stage.items) row.items.push_back({.name = item.name, .size = item.bytes});
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
 }  // namespace ringwright::configs

@@ -9,6 +9,7 @@
 #include "collectives/chooser.h"
 #include "configs/scenario.h"
 #include "core/base/diagnostic.h"
+#include "core/report/facts.h"
 #include "core/symmetry/folding.h"
 #include "network_models/builtin.h"
 #include "workload/step_builder.h"
@@ -50,5 +51,8 @@ struct Estimate {
   double seconds = 0.0;         // of this machine's time, by rule of thumb
 };
 [[nodiscard]] Estimate estimate(const Scenario& scenario, const Simulation& simulation);
+
+// Device memory of every pipeline stage at its peak.
+[[nodiscard]] std::vector<MemoryRow> memory_rows(const Scenario& scenario);
 
 }  // namespace ringwright::configs
