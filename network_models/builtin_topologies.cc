@@ -23,6 +23,8 @@ constexpr std::array kTopologies = {
 
 }  // namespace
 
-std::span<const TopologyEntry> topologies() { return kTopologies; }
+std::span<const TopologyEntry> topologies() {
+  return kTopologies;
+}
 
 }  // namespace ringwright::network_models

@@ -12,20 +12,23 @@
 namespace ringwright::network_models {
 namespace {
 
-std::int32_t signed_of(std::uint32_t number) { return static_cast<std::int32_t>(number); }
+std::int32_t signed_of(std::uint32_t number) {
+  return static_cast<std::int32_t>(number);
+}
 
 // Tier coordinates for names: "leaf3.2" is group 3, rail 2; a coordinate that is always 0 is left out.
 void add_switches(Fabric& fabric, const ClosShape& shape) {
   for (std::uint32_t group = 0; group < shape.groups; ++group) {
     for (std::uint32_t rail = 0; rail < shape.rails; ++rail) {
-      fabric.add_node({.kind = NodeKind::kLeaf, .first = signed_of(group),
-                       .second = shape.rails > 1 ? signed_of(rail) : -1});
+      fabric.add_node(
+          {.kind = NodeKind::kLeaf, .first = signed_of(group), .second = shape.rails > 1 ? signed_of(rail) : -1});
     }
   }
   for (std::uint32_t pod = 0; pod < shape.pods; ++pod) {
     for (std::uint32_t spine = 0; spine < shape.spines; ++spine) {
       const bool one_pod = shape.pods == 1;
-      fabric.add_node({.kind = NodeKind::kSpine, .first = signed_of(one_pod ? spine : pod),
+      fabric.add_node({.kind = NodeKind::kSpine,
+                       .first = signed_of(one_pod ? spine : pod),
                        .second = one_pod ? -1 : signed_of(spine)});
     }
   }
@@ -56,9 +59,11 @@ void add_nic_cables(Fabric& fabric, const ClosShape& shape, const HostBlock& blo
   for (std::uint32_t host = 0; host < shape.hosts; ++host) {
     for (std::uint32_t nic = 0; nic < shape.nics; ++nic) {
       const std::uint32_t leaf = links.leaf(host / shape.group, links.rail_of(nic));
-      const LinkId added = add_cable(
-          fabric, {.low = block.nic_node(host, nic), .high = NodeId(links.leaf_node(leaf)), .bandwidth = shape.cable,
-                   .up = latency.nic + latency.cable, .down = latency.hop + latency.cable + latency.nic});
+      const LinkId added = add_cable(fabric, {.low = block.nic_node(host, nic),
+                                              .high = NodeId(links.leaf_node(leaf)),
+                                              .bandwidth = shape.cable,
+                                              .up = latency.nic + latency.cable,
+                                              .down = latency.hop + latency.cable + latency.nic});
       DCHECK(added.value == links.cable(host, nic), "cables are numbered as ClosLinks says");
     }
   }
@@ -71,7 +76,9 @@ void add_switch_cables(Fabric& fabric, const ClosShape& shape, const ClosLinks& 
     for (std::uint32_t lane = 0; lane < shape.uplinks; ++lane) {
       const LinkId added = add_cable(fabric, {.low = NodeId(links.leaf_node(leaf)),
                                               .high = NodeId(links.spine_node(pod, lane % shape.spines)),
-                                              .bandwidth = shape.uplink, .up = switched, .down = switched});
+                                              .bandwidth = shape.uplink,
+                                              .up = switched,
+                                              .down = switched});
       DCHECK(added.value == links.uplink(leaf, lane), "uplinks are numbered as ClosLinks says");
     }
   }
@@ -80,7 +87,9 @@ void add_switch_cables(Fabric& fabric, const ClosShape& shape, const ClosLinks& 
       for (std::uint32_t lane = 0; lane < shape.spine_uplinks; ++lane) {
         const LinkId added = add_cable(fabric, {.low = NodeId(links.spine_node(pod, spine)),
                                                 .high = NodeId(links.core_node(spine, lane % shape.cores)),
-                                                .bandwidth = shape.core_link, .up = switched, .down = switched});
+                                                .bandwidth = shape.core_link,
+                                                .up = switched,
+                                                .down = switched});
         DCHECK(added.value == links.core_link(pod, spine, lane), "core links are numbered as ClosLinks says");
       }
     }
@@ -99,7 +108,9 @@ Network build_clos(const ClosPlan& plan) {
   add_switch_cables(network.fabric, plan.shape, links);
   const auto capacities = network.fabric.capacities();
   network.router = std::make_unique<ClosRouter>(
-      ClosRouter::Parts{.block = block, .shape = plan.shape, .routing = plan.routing,
+      ClosRouter::Parts{.block = block,
+                        .shape = plan.shape,
+                        .routing = plan.routing,
                         .capacities = std::vector<Bandwidth>(capacities.begin(), capacities.end())});
   return network;
 }

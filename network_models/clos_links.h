@@ -39,7 +39,9 @@ class ClosLinks {
   }
 
   // Leaf number from the group and the rail, and the pod that the leaf is in.
-  [[nodiscard]] std::uint32_t leaf(std::uint32_t group, std::uint32_t rail) const { return group * shape_.rails + rail; }
+  [[nodiscard]] std::uint32_t leaf(std::uint32_t group, std::uint32_t rail) const {
+    return group * shape_.rails + rail;
+  }
   [[nodiscard]] std::uint32_t pod(std::uint32_t group, std::uint32_t rail) const {
     return shape_.pod_kind == PodKind::kRail ? rail : group / shape_.groups_per_pod;
   }

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "network_models/clos.h"
 
 namespace ringwright::network_models {
@@ -39,7 +41,8 @@ SwitchOrder read_tier(ConfigMap& fabric, const TierName& name, const SwitchOrder
       {.name = "ports", .doc = "ports of one switch", .fallback = fallback.ports, .min = 2, .max = kMaxPorts}));
   tier.speed = map.bandwidth({.name = "speed", .doc = "of one port, one direction", .fallback = fallback.speed});
   if (name.has_ratio == HasRatio::kYes) {
-    tier.oversubscription = map.ratio({.name = "oversubscription", .doc = name.ratio_doc, .fallback = 1.0, .min = 0.01});
+    tier.oversubscription =
+        map.ratio({.name = "oversubscription", .doc = name.ratio_doc, .fallback = 1.0, .min = 0.01});
   }
   return tier;
 }
@@ -61,15 +64,25 @@ void record(ConfigMap& fabric, const OrderProblem& problem, Record&& put) {
 
 void record_all(ConfigMap& fabric, const DerivedClos& derived) {
   for (const OrderProblem& problem : derived.problems) {
-    record(fabric, problem, [&](ConfigMap& map, const std::string& key) {
-      map.error(key, "E120", problem.message, problem.hint);
-    });
+    record(fabric, problem,
+           [&](ConfigMap& map, const std::string& key) { map.error(key, "E120", problem.message, problem.hint); });
   }
   for (const OrderProblem& warning : derived.warnings) {
-    record(fabric, warning, [&](ConfigMap& map, const std::string& key) {
-      map.warn(key, "E121", warning.message, warning.hint);
-    });
+    record(fabric, warning,
+           [&](ConfigMap& map, const std::string& key) { map.warn(key, "E121", warning.message, warning.hint); });
   }
+}
+
+// Keys of the sibling topologies are known but have no effect, so that one scenario can be tried as several types.
+void pass_over_count(ConfigMap& fabric, std::string_view name, std::string_view type) {
+  if (fabric.documenting() || !fabric.has(name)) return;
+  (void)optional_count(fabric, {.name = name, .doc = "", .min = 1});
+  fabric.warn(name, "E121", fmt::format("'{}' has no effect on the type {}", fabric.path_of(name), type));
+}
+
+void pass_over_map(ConfigMap& fabric, std::string_view name, std::string_view why) {
+  if (fabric.documenting() || !fabric.has(name)) return;
+  fabric.map(name, "").ignore_rest(why);
 }
 
 }  // namespace
@@ -84,31 +97,37 @@ ClosOrder read_clos_order(ConfigMap& fabric, const TopologyRequest& request, Clo
                                                    .fallback = std::max(request.host.nic.count, 1),
                                                    .min = 1}));
   }
-  order.group = optional_count(fabric, {.name = "scalable_unit",
-                                        .doc = "nodes that share their leaf switches; auto: as the ports allow",
-                                        .min = 1});
+  if (kind == ClosKind::kFatTree) pass_over_count(fabric, "rails", "fat_tree");
+  if (kind == ClosKind::kRailOnly) {
+    pass_over_count(fabric, "tiers", "rail_only");
+    pass_over_count(fabric, "pod", "rail_only");
+    pass_over_map(fabric, "core", "the type rail_only has no cores");
+  }
+  order.group = optional_count(
+      fabric,
+      {.name = "scalable_unit", .doc = "nodes that share their leaf switches; auto: as the ports allow", .min = 1});
   if (kind != ClosKind::kRailOnly) {
-    order.tiers = optional_count(fabric, {.name = "tiers",
-                                          .doc = "tiers of switches; auto: as few as the ports allow",
-                                          .min = 1,
-                                          .max = 3});
-    order.pod = optional_count(fabric, {.name = "pod",
-                                        .doc = "scalable units that share their spines when there are cores",
-                                        .min = 1});
+    order.tiers = optional_count(
+        fabric, {.name = "tiers", .doc = "tiers of switches; auto: as few as the ports allow", .min = 1, .max = 3});
+    order.pod = optional_count(
+        fabric, {.name = "pod", .doc = "scalable units that share their spines when there are cores", .min = 1});
   }
   order.leaf = read_tier(fabric,
-                         {.key = "leaf", .doc = "switches of the first tier",
+                         {.key = "leaf",
+                          .doc = "switches of the first tier",
                           .ratio_doc = "bandwidth of a leaf's downlinks to that of its uplinks"},
                          {.ports = 64, .speed = request.host.nic.bandwidth});
-  order.spine = read_tier(fabric, {.key = "spine", .doc = "switches of the second tier", .ratio_doc = "",
-                                   .has_ratio = HasRatio::kNo},
-                          order.leaf);
+  order.spine = read_tier(
+      fabric, {.key = "spine", .doc = "switches of the second tier", .ratio_doc = "", .has_ratio = HasRatio::kNo},
+      order.leaf);
   order.core = order.spine;
   if (kind != ClosKind::kRailOnly) {
-    order.core = read_tier(fabric,
-                           {.key = "core", .doc = "switches of the third tier",
-                            .ratio_doc = "bandwidth of a spine's links to the leaves to that of its links to the cores"},
-                           order.spine);
+    order.core =
+        read_tier(fabric,
+                  {.key = "core",
+                   .doc = "switches of the third tier",
+                   .ratio_doc = "bandwidth of a spine's links to the leaves to that of its links to the cores"},
+                  order.spine);
   }
   order.latency = read_latency(fabric, request.host.nic.latency);
   return order;

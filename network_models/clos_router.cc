@@ -26,7 +26,11 @@ ClosRouter::ClosRouter(Parts parts)
 ClosRouter::End ClosRouter::locate(std::uint32_t host, std::uint32_t gpu) const {
   const std::uint32_t rail = rail_of_gpu_[gpu];
   const std::uint32_t group = host / shape_.group;
-  return {.host = host, .gpu = gpu, .nic = block_.nic_of(gpu), .rail = rail, .leaf = links_.leaf(group, rail),
+  return {.host = host,
+          .gpu = gpu,
+          .nic = block_.nic_of(gpu),
+          .rail = rail,
+          .leaf = links_.leaf(group, rail),
           .pod = links_.pod(group, rail)};
 }
 
@@ -67,8 +71,8 @@ ClosRouter::Lanes ClosRouter::static_lanes(const End& to) const {
   lanes.up = (port + (d_mod_k ? to.rail : 0)) % shape_.uplinks;
   lanes.down = lanes.up;
   if (shape_.spine_uplinks > 0) {
-    const std::uint32_t number = d_mod_k ? (to.host * block_.gpus() + to.gpu) / shape_.uplinks
-                                         : port / shape_.spines * shape_.rails + to.rail;
+    const std::uint32_t number =
+        d_mod_k ? (to.host * block_.gpus() + to.gpu) / shape_.uplinks : port / shape_.spines * shape_.rails + to.rail;
     lanes.core_up = number % shape_.spine_uplinks;
     lanes.core_down = lanes.core_up;
   }

@@ -12,7 +12,9 @@
 namespace ringwright::network_models {
 namespace {
 
-std::uint32_t ceil_div(std::uint32_t a, std::uint32_t b) { return (a + b - 1) / b; }
+std::uint32_t ceil_div(std::uint32_t a, std::uint32_t b) {
+  return (a + b - 1) / b;
+}
 
 // The smallest divisor d of n such that n / d <= most; n >= 1, most >= 1.
 std::uint32_t smallest_divisor(std::uint32_t n, std::uint32_t most) {
@@ -23,10 +25,16 @@ std::uint32_t smallest_divisor(std::uint32_t n, std::uint32_t most) {
 
 // Real numbers of ports, rounded up or down with room for the noise of the division.
 constexpr double kNoise = 1e-9;
-std::uint32_t whole_down(double x) { return static_cast<std::uint32_t>(std::floor(x + kNoise)); }
-std::uint32_t whole_up(double x) { return static_cast<std::uint32_t>(std::ceil(x - kNoise)); }
+std::uint32_t whole_down(double x) {
+  return static_cast<std::uint32_t>(std::floor(x + kNoise));
+}
+std::uint32_t whole_up(double x) {
+  return static_cast<std::uint32_t>(std::ceil(x - kNoise));
+}
 
-double times(Bandwidth a, Bandwidth b) { return a.count() / b.count(); }
+double times(Bandwidth a, Bandwidth b) {
+  return a.count() / b.count();
+}
 
 class Derivation {
  public:
@@ -65,10 +73,13 @@ class Derivation {
   void choose_group() {
     const auto ports = static_cast<double>(order_.leaf.ports);
     const std::uint32_t room = whole_down(ports / (down_ports(1.0) + up_ports(1.0)));  // NICs on a leaf
-    if (room == 0) return problem("leaf.ports", fmt::format("'leaf.ports' is {} but a leaf needs a port down and one up", order_.leaf.ports));
+    if (room == 0)
+      return problem("leaf.ports",
+                     fmt::format("'leaf.ports' is {} but a leaf needs a port down and one up", order_.leaf.ports));
     shape_.rails = order_.rails ? static_cast<std::uint32_t>(*order_.rails) : smallest_divisor(shape_.nics, room);
     if (shape_.nics % shape_.rails != 0) {
-      return problem("rails", fmt::format("'rails' is {} but must divide the {} NICs of a node", shape_.rails, shape_.nics));
+      return problem("rails",
+                     fmt::format("'rails' is {} but must divide the {} NICs of a node", shape_.rails, shape_.nics));
     }
     const std::uint32_t most = std::max(room / shape_.nics_per_rail(), 1U);
     shape_.group = std::min(order_.group ? static_cast<std::uint32_t>(*order_.group) : most, shape_.hosts);
@@ -82,18 +93,19 @@ class Derivation {
     const std::uint32_t up = alone ? 0 : std::max(whole_up(up_ports(nics)), 1U);
     if (up > 0 && std::abs(static_cast<double>(up) - up_ports(nics)) > kNoise * static_cast<double>(up)) {
       const double real = static_cast<double>(down) * times(order_.leaf.speed, shape_.uplink) / static_cast<double>(up);
-      warnings_.push_back({.key = "leaf.oversubscription",
-                           .message = fmt::format("{:g}:1 of {} downlinks is no whole number of uplinks; built with {} ({:.3g}:1)",
-                                                  order_.leaf.oversubscription, down, up, real),
-                           .hint = {}});
+      warnings_.push_back(
+          {.key = "leaf.oversubscription",
+           .message = fmt::format("{:g}:1 of {} downlinks is no whole number of uplinks; built with {} ({:.3g}:1)",
+                                  order_.leaf.oversubscription, down, up, real),
+           .hint = {}});
     }
     if (down + up > static_cast<std::uint32_t>(order_.leaf.ports)) {
-      return problem("leaf.ports",
-                     fmt::format("'leaf.ports' is {} but 'scalable_unit' {} with {} NICs of each node on a leaf needs {} ports "
-                                 "down and {} up at {:g}:1",
-                                 order_.leaf.ports, shape_.group, shape_.nics_per_rail(), down, up,
-                                 order_.leaf.oversubscription),
-                     "a smaller 'scalable_unit', more ports, or a higher 'leaf.oversubscription'");
+      return problem(
+          "leaf.ports",
+          fmt::format("'leaf.ports' is {} but 'scalable_unit' {} with {} NICs of each node on a leaf needs {} ports "
+                      "down and {} up at {:g}:1",
+                      order_.leaf.ports, shape_.group, shape_.nics_per_rail(), down, up, order_.leaf.oversubscription),
+          "a smaller 'scalable_unit', more ports, or a higher 'leaf.oversubscription'");
     }
     shape_.uplinks = up;
   }
@@ -110,10 +122,11 @@ class Derivation {
     const bool fits = shape_.leaves_per_pod() <= ports;
     if (per_rail || (fits && order_.tiers.value_or(2) == 2) || order_.tiers == 2) {
       if (!fits) {
-        return problem("spine.ports",
-                       fmt::format("'spine.ports' is {} but {} leaves must reach every spine ('tiers' is 2)", ports,
-                                   shape_.leaves_per_pod()),
-                       per_rail ? "a larger 'scalable_unit' or more ports" : "'tiers: 3', a larger 'scalable_unit' or more ports");
+        return problem(
+            "spine.ports",
+            fmt::format("'spine.ports' is {} but {} leaves must reach every spine ('tiers' is 2)", ports,
+                        shape_.leaves_per_pod()),
+            per_rail ? "a larger 'scalable_unit' or more ports" : "'tiers: 3', a larger 'scalable_unit' or more ports");
       }
       shape_.spines = smallest_divisor(shape_.uplinks, std::max(ports / shape_.leaves_per_pod(), 1U));
       return;
@@ -127,15 +140,17 @@ class Derivation {
     const std::uint32_t down = whole_down(ports / (1.0 + up_per_down));
     const std::uint32_t most = down / shape_.rails;  // groups, with one cable from each leaf to each spine
     if (most == 0) {
-      return problem("spine.ports", fmt::format("'spine.ports' is {}: {} of them down are too few for the 'rails' {} of one group",
-                                                order_.spine.ports, down, shape_.rails));
+      return problem("spine.ports",
+                     fmt::format("'spine.ports' is {}: {} of them down are too few for the 'rails' {} of one group",
+                                 order_.spine.ports, down, shape_.rails));
     }
     shape_.groups_per_pod = std::min(order_.pod ? static_cast<std::uint32_t>(*order_.pod) : most, shape_.groups);
     shape_.pods = ceil_div(shape_.groups, shape_.groups_per_pod);
     const std::uint32_t leaves = shape_.leaves_per_pod();
     if (leaves > down) {
-      return problem("pod", fmt::format("'pod' {} puts {} leaves on each spine but of its 'spine.ports' {} only {} go down",
-                                        shape_.groups_per_pod, leaves, order_.spine.ports, down));
+      return problem("pod",
+                     fmt::format("'pod' {} puts {} leaves on each spine but of its 'spine.ports' {} only {} go down",
+                                 shape_.groups_per_pod, leaves, order_.spine.ports, down));
     }
     shape_.spines = smallest_divisor(shape_.uplinks, down / leaves);
     if (shape_.pods == 1) return;
@@ -143,7 +158,8 @@ class Derivation {
     shape_.spine_uplinks = std::max(whole_up(static_cast<double>(cables) * up_per_down), 1U);
     const auto core_ports = static_cast<std::uint32_t>(order_.core.ports);
     if (shape_.pods > core_ports) {
-      return problem("core.ports", fmt::format("'core.ports' is {} but each core switch must reach {} pods", core_ports, shape_.pods),
+      return problem("core.ports",
+                     fmt::format("'core.ports' is {} but each core switch must reach {} pods", core_ports, shape_.pods),
                      "a larger 'pod' or more ports");
     }
     shape_.cores = smallest_divisor(shape_.spine_uplinks, core_ports / shape_.pods);

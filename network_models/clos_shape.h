@@ -49,19 +49,19 @@ struct ClosShape {
   NicSpread spread = NicSpread::kBlocks;
   PodKind pod_kind = PodKind::kGroups;
   std::uint32_t hosts = 1;
-  std::uint32_t nics = 1;            // of a host
-  std::uint32_t rails = 1;           // leaves of a group
-  std::uint32_t group = 1;           // hosts of a group
+  std::uint32_t nics = 1;   // of a host
+  std::uint32_t rails = 1;  // leaves of a group
+  std::uint32_t group = 1;  // hosts of a group
   std::uint32_t groups = 1;
-  std::uint32_t uplinks = 0;         // of a leaf; 0: there are no spines
-  std::uint32_t spines = 0;          // of a pod; divides uplinks
+  std::uint32_t uplinks = 0;  // of a leaf; 0: there are no spines
+  std::uint32_t spines = 0;   // of a pod; divides uplinks
   std::uint32_t groups_per_pod = 1;
   std::uint32_t pods = 1;
-  std::uint32_t spine_uplinks = 0;   // of a spine; 0: there are no cores
-  std::uint32_t cores = 0;           // of a plane, which is what the spines with one number in their pods share
-  Bandwidth cable;                   // NIC to leaf
-  Bandwidth uplink;                  // leaf to spine
-  Bandwidth core_link;               // spine to core
+  std::uint32_t spine_uplinks = 0;  // of a spine; 0: there are no cores
+  std::uint32_t cores = 0;          // of a plane, which is what the spines with one number in their pods share
+  Bandwidth cable;                  // NIC to leaf
+  Bandwidth uplink;                 // leaf to spine
+  Bandwidth core_link;              // spine to core
   FabricLatency latency;
 
   [[nodiscard]] std::uint32_t leaves() const { return groups * rails; }

@@ -9,13 +9,15 @@ namespace {
 constexpr std::array kCodes = {
     ErrorCode{.code = "E120",
               .title = "the fabric cannot be built as ordered",
-              .explanation = "Switches have too few ports for the nodes below them and the links above them at the ratio "
-                             "asked for, or the shape does not hold the number of nodes.",
+              .explanation =
+                  "Switches have too few ports for the nodes below them and the links above them at the ratio "
+                  "asked for, or the shape does not hold the number of nodes.",
               .example = "scalable_unit: 64 with leaf: {ports: 64} needs 64 ports down and 64 up\n"
                          "scalable_unit: 32 with leaf: {ports: 64} has 32 down and 32 up"},
     ErrorCode{.code = "E121",
-              .title = "a ratio gives no whole number of links",
-              .explanation = "The fabric is built with the next larger number of links, so its real ratio is lower.",
+              .title = "the fabric is built otherwise than the words say",
+              .explanation = "A ratio that gives no whole number of links is built with the next larger number, so its "
+                             "real ratio is lower. A key of another type of fabric has no effect on this one.",
               .example = "oversubscription: \"7:1\" of 32 downlinks is 4.57 uplinks: 5 are built (6.4:1)"},
     ErrorCode{.code = "E122",
               .title = "the parts of a node do not fit together",
@@ -24,13 +26,16 @@ constexpr std::array kCodes = {
               .example = "gpus: 8 with mesh: [\"0-8:1\"]\ngpus: 8 with mesh: [\"0-7:1\"]"},
     ErrorCode{.code = "E123",
               .title = "the network file is wrong",
-              .explanation = "A line of the file that lists nodes and links cannot be read, or the network does not fit "
-                             "the cluster. Lines are 'node,NAME,KIND' and 'link,FROM,TO,BANDWIDTH,LATENCY'.",
+              .explanation =
+                  "A line of the file that lists nodes and links cannot be read, or the network does not fit "
+                  "the cluster. Lines are 'node,NAME,KIND' and 'link,FROM,TO,BANDWIDTH,LATENCY'.",
               .example = "link,gpu0,leaf0,50,1us\nlink,gpu0,leaf0,50GB/s,1us"},
 };
 
 }  // namespace
 
-std::span<const ErrorCode> network_error_codes() { return kCodes; }
+std::span<const ErrorCode> network_error_codes() {
+  return kCodes;
+}
 
 }  // namespace ringwright::network_models

@@ -104,7 +104,8 @@ class GraphReader {
     }
     // The name stays known without a node when the rest of its line is wrong, so that its links are not wrong as well.
     const auto kind = parse_node_kind(fields[2].text);
-    if (!kind) return error(fields[2], fmt::format("'{}' is no kind of node", fields[2].text), nearest_kind(fields[2].text));
+    if (!kind)
+      return error(fields[2], fmt::format("'{}' is no kind of node", fields[2].text), nearest_kind(fields[2].text));
     std::optional<std::size_t> index;
     if (fields.size() == 4) {
       index = parse_index(fields[3].text);
@@ -156,7 +157,8 @@ class GraphReader {
       error(fields[5], fmt::format("'{}' is not 'oneway'", fields[5].text));
     }
     if (!from || !to || !bandwidth || !latency) return;
-    if (*from == *to) return error(fields[2], fmt::format("a link joins two nodes, not '{}' with itself", fields[2].text));
+    if (*from == *to)
+      return error(fields[2], fmt::format("a link joins two nodes, not '{}' with itself", fields[2].text));
     if (!from->valid() || !to->valid() || diagnostics_.has_errors()) return;
     const LinkSpec spec{.from = *from, .to = *to, .bandwidth = *bandwidth, .latency = *latency};
     if (one_way) {
@@ -179,7 +181,8 @@ class GraphReader {
         return error({}, "either every gpu has an index or none has");
       }
       const std::size_t place = gpu.index.value_or(i);
-      if (place >= gpus_.size()) return error({}, fmt::format("gpu index {} is not below the number of gpus, {}", place, gpus_.size()));
+      if (place >= gpus_.size())
+        return error({}, fmt::format("gpu index {} is not below the number of gpus, {}", place, gpus_.size()));
       if (order[place].valid()) return error({}, fmt::format("gpu index {} is given twice", place));
       order[place] = gpu.node;
     }
@@ -197,7 +200,9 @@ class GraphReader {
 
 }  // namespace
 
-Result<Fabric> parse_graph(std::string_view text, const std::string& name) { return GraphReader(name).read(text); }
+Result<Fabric> parse_graph(std::string_view text, const std::string& name) {
+  return GraphReader(name).read(text);
+}
 
 Result<Fabric> load_graph(const std::string& path) {
   const std::ifstream file(path);

@@ -44,7 +44,8 @@ GraphRouter::GraphRouter(const Fabric& fabric, const Settings& settings)
   std::vector<std::uint32_t> next(first_out_.begin(), first_out_.end() - 1);
   for (std::size_t i = 0; i < fabric.link_count(); ++i) {
     const LinkSpec& link = fabric.link(LinkId(i));
-    outs_[next[link.from.index()]++] = {.link = static_cast<std::uint32_t>(i), .to = link.to.value, .latency = link.latency};
+    outs_[next[link.from.index()]++] = {
+        .link = static_cast<std::uint32_t>(i), .to = link.to.value, .latency = link.latency};
   }
   measure(fabric, settings.transit);
 }

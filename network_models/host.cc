@@ -122,8 +122,9 @@ std::vector<int> read_attachment(ConfigMap& map, const Attachment& what) {
   const auto given = map.integers({.name = what.name, .doc = what.doc, .min = 0, .max = what.points - 1});
   if (given.empty()) return spread_evenly(what.devices, what.points);
   if (given.size() != static_cast<std::size_t>(what.devices)) {
-    map.error(what.name, "E122", fmt::format("'{}' has {} entries but the node has {} of them", map.path_of(what.name),
-                                             given.size(), what.devices));
+    map.error(what.name, "E122",
+              fmt::format("'{}' has {} entries but the node has {} of them", map.path_of(what.name), given.size(),
+                          what.devices));
     return spread_evenly(what.devices, what.points);
   }
   std::vector<int> at;
@@ -139,15 +140,15 @@ Host::Pcie read_pcie(ConfigMap& map, int gpus, int nics) {
   pcie.gpu_bandwidth = map.bandwidth(
       {.name = "gpu_bandwidth", .doc = "of a GPU's slot, when it differs (NVLink-C2C)", .fallback = pcie.bandwidth});
   pcie.latency = duration_or_assumed(map, {.name = "latency", .doc = "of one PCIe hop", .fallback = 150_ns});
-  pcie.switches = static_cast<int>(
-      map.integer({.name = "switches", .doc = "PCIe switches, 0 = devices hang on the sockets", .fallback = 0, .min = 0}));
-  pcie.sockets =
-      static_cast<int>(map.integer({.name = "sockets", .doc = "CPU sockets (root complexes)", .fallback = 1, .min = 1}));
-  pcie.sockets_per_board = static_cast<int>(
-      map.integer({.name = "sockets_per_board",
-                   .doc = "sockets that are joined pairwise; sockets of different boards are not",
-                   .fallback = pcie.sockets,
-                   .min = 1}));
+  pcie.switches = static_cast<int>(map.integer(
+      {.name = "switches", .doc = "PCIe switches, 0 = devices hang on the sockets", .fallback = 0, .min = 0}));
+  pcie.sockets = static_cast<int>(
+      map.integer({.name = "sockets", .doc = "CPU sockets (root complexes)", .fallback = 1, .min = 1}));
+  pcie.sockets_per_board =
+      static_cast<int>(map.integer({.name = "sockets_per_board",
+                                    .doc = "sockets that are joined pairwise; sockets of different boards are not",
+                                    .fallback = pcie.sockets,
+                                    .min = 1}));
   if (pcie.sockets_per_board > 1 || map.documenting()) {
     pcie.socket_bandwidth = bandwidth_or_assumed(
         map, {.name = "socket_bandwidth", .doc = "between two sockets, one direction", .fallback = 22_GBps});
@@ -176,7 +177,8 @@ void check_boards(ConfigMap& map, const Host& host) {
   const auto at = [](const std::vector<int>& places, int device) { return places[static_cast<std::size_t>(device)]; };
   for (int gpu = 0; gpu < host.gpus && host.nic.count > 0; ++gpu) {
     if (board(at(pcie.gpu_at, gpu)) == board(at(pcie.nic_at, host.nic_of(gpu)))) continue;
-    map.error("nic_at", "E122", fmt::format("GPU {} and its NIC {} hang on boards that are not joined", gpu, host.nic_of(gpu)),
+    map.error("nic_at", "E122",
+              fmt::format("GPU {} and its NIC {} hang on boards that are not joined", gpu, host.nic_of(gpu)),
               "raise 'sockets_per_board' or attach a NIC to each board");
     break;
   }
@@ -210,8 +212,11 @@ int Host::nic_of(int gpu) const {
 
 Host read_host(ConfigMap& node) {
   Host host;
-  host.gpus = static_cast<int>(node.integer(
-      {.name = "gpus", .doc = "GPUs of a node (of an NVLink domain that spans a rack: all of them)", .min = 1, .max = kMaxGpus}));
+  host.gpus =
+      static_cast<int>(node.integer({.name = "gpus",
+                                     .doc = "GPUs of a node (of an NVLink domain that spans a rack: all of them)",
+                                     .min = 1,
+                                     .max = kMaxGpus}));
   ConfigMap nvlink = node.map("nvlink", "the scale-up network between the GPUs of a node");
   host.nvlink = read_nvlink(nvlink, host.gpus);
   ConfigMap nic = node.map("nic", "the NICs that lead out of a node");

@@ -34,7 +34,7 @@ struct Host {
     Bandwidth bandwidth;      // of a NIC's or a switch's slot, one direction
     Bandwidth gpu_bandwidth;  // of a GPU's slot; differs where GPUs hang on the CPU by NVLink-C2C
     Duration latency;         // of one PCIe hop
-    int switches = 0;         // 0: devices hang on the sockets directly; switch s hangs on socket s * sockets / switches
+    int switches = 0;  // 0: devices hang on the sockets directly; switch s hangs on socket s * sockets / switches
     int sockets = 1;
     int sockets_per_board = 1;  // sockets of one board are joined pairwise, boards are not
     Bandwidth socket_bandwidth;

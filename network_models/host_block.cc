@@ -30,7 +30,9 @@ int height(NodeKind kind) {
   return 0;
 }
 
-std::uint32_t unsigned_of(int number) { return static_cast<std::uint32_t>(number); }
+std::uint32_t unsigned_of(int number) {
+  return static_cast<std::uint32_t>(number);
+}
 
 }  // namespace
 
@@ -84,15 +86,21 @@ void HostBlock::add_scale_up(const Host& host) {
   const Host::NvLink& nvlink = host.nvlink;
   if (nvlink.kind == ScaleUp::kNvSwitch) {
     for (std::uint32_t gpu = 0; gpu < gpus_; ++gpu) {
-      add_duplex({.from = gpu, .to = nvswitch_, .bandwidth = nvlink.bandwidth, .latency = nvlink.latency / 2,
+      add_duplex({.from = gpu,
+                  .to = nvswitch_,
+                  .bandwidth = nvlink.bandwidth,
+                  .latency = nvlink.latency / 2,
                   .scale_up = true});
       // The halves of an odd number of picoseconds must still add up to the whole.
       links_.back().latency = nvlink.latency - nvlink.latency / 2;
     }
   }
   for (const MeshLink& link : nvlink.mesh) {
-    add_duplex({.from = unsigned_of(link.a), .to = unsigned_of(link.b), .bandwidth = nvlink.bandwidth * link.lanes,
-                .latency = nvlink.latency, .scale_up = true});
+    add_duplex({.from = unsigned_of(link.a),
+                .to = unsigned_of(link.b),
+                .bandwidth = nvlink.bandwidth * link.lanes,
+                .latency = nvlink.latency,
+                .scale_up = true});
   }
 }
 
@@ -100,24 +108,33 @@ void HostBlock::add_pcie(const Host& host) {
   const Host::Pcie& pcie = host.pcie;
   const std::uint32_t points = pcie.switches > 0 ? first_pcie_switch_ : first_socket_;
   for (std::uint32_t gpu = 0; gpu < gpus_; ++gpu) {
-    add_duplex({.from = gpu, .to = points + unsigned_of(pcie.gpu_at[gpu]), .bandwidth = pcie.gpu_bandwidth,
+    add_duplex({.from = gpu,
+                .to = points + unsigned_of(pcie.gpu_at[gpu]),
+                .bandwidth = pcie.gpu_bandwidth,
                 .latency = pcie.latency});
   }
   for (std::uint32_t nic = 0; nic < nics_; ++nic) {
-    add_duplex({.from = first_nic_ + nic, .to = points + unsigned_of(pcie.nic_at[nic]), .bandwidth = pcie.bandwidth,
+    add_duplex({.from = first_nic_ + nic,
+                .to = points + unsigned_of(pcie.nic_at[nic]),
+                .bandwidth = pcie.bandwidth,
                 .latency = pcie.latency});
   }
   for (int s = 0; s < pcie.switches; ++s) {
     add_duplex({.from = first_pcie_switch_ + unsigned_of(s),
-                .to = first_socket_ + unsigned_of(s * pcie.sockets / pcie.switches), .bandwidth = pcie.bandwidth,
+                .to = first_socket_ + unsigned_of(s * pcie.sockets / pcie.switches),
+                .bandwidth = pcie.bandwidth,
                 .latency = pcie.latency});
   }
   for (int a = 0; a < pcie.sockets; ++a) {
     const std::uint32_t socket = first_socket_ + unsigned_of(a);
-    add_duplex({.from = socket, .to = socket + unsigned_of(pcie.sockets), .bandwidth = host.memory.bandwidth,
+    add_duplex({.from = socket,
+                .to = socket + unsigned_of(pcie.sockets),
+                .bandwidth = host.memory.bandwidth,
                 .latency = host.memory.latency});
     for (int b = a + 1; b < pcie.sockets && b / pcie.sockets_per_board == a / pcie.sockets_per_board; ++b) {
-      add_duplex({.from = socket, .to = first_socket_ + unsigned_of(b), .bandwidth = pcie.socket_bandwidth,
+      add_duplex({.from = socket,
+                  .to = first_socket_ + unsigned_of(b),
+                  .bandwidth = pcie.socket_bandwidth,
                   .latency = pcie.socket_latency});
     }
   }
@@ -135,7 +152,9 @@ void HostBlock::append_hosts(Fabric& fabric, std::uint32_t count) const {
   for (std::uint32_t host = 0; host < count; ++host) {
     const std::uint32_t base = host * node_count();
     for (const Link& link : links_) {
-      fabric.add_link({.from = NodeId(base + link.from), .to = NodeId(base + link.to), .bandwidth = link.bandwidth,
+      fabric.add_link({.from = NodeId(base + link.from),
+                       .to = NodeId(base + link.to),
+                       .bandwidth = link.bandwidth,
                        .latency = link.latency});
     }
   }
@@ -170,10 +189,14 @@ LocalWay HostBlock::find_way(std::uint32_t from, std::uint32_t to) {
     const auto direct = std::find_if(links_.begin(), links_.end(), [&](const Link& link) {
       return link.scale_up && link.from == from && link.to == to;
     });
-    way = direct != links_.end() ? std::vector{static_cast<std::uint32_t>(direct - links_.begin())} : pcie_way(from, to);
+    way =
+        direct != links_.end() ? std::vector{static_cast<std::uint32_t>(direct - links_.begin())} : pcie_way(from, to);
   }
-  LocalWay result{.first = static_cast<std::uint32_t>(way_links_.size()), .count = static_cast<std::uint16_t>(way.size()),
-                  .turn = static_cast<std::uint16_t>(way.size()), .up = {}, .down = {}};
+  LocalWay result{.first = static_cast<std::uint32_t>(way_links_.size()),
+                  .count = static_cast<std::uint16_t>(way.size()),
+                  .turn = static_cast<std::uint16_t>(way.size()),
+                  .up = {},
+                  .down = {}};
   int highest = 0;
   for (std::size_t i = 0; i < way.size(); ++i) {
     const int here = height(nodes_[links_[way[i]].to].kind);

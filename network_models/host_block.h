@@ -96,11 +96,11 @@ class HostBlock {
   std::uint32_t first_pcie_switch_ = 0;
   std::uint32_t first_socket_ = 0;
   std::uint32_t first_nic_ = 0;
-  std::vector<std::uint32_t> nic_of_;    // by GPU
-  std::vector<std::uint32_t> way_links_; // links of all ways, end to end
-  std::vector<LocalWay> gpu_ways_;       // by from * gpus + to
-  std::vector<LocalWay> up_ways_;        // by GPU: to its NIC
-  std::vector<LocalWay> down_ways_;      // by GPU: from its NIC
+  std::vector<std::uint32_t> nic_of_;     // by GPU
+  std::vector<std::uint32_t> way_links_;  // links of all ways, end to end
+  std::vector<LocalWay> gpu_ways_;        // by from * gpus + to
+  std::vector<LocalWay> up_ways_;         // by GPU: to its NIC
+  std::vector<LocalWay> down_ways_;       // by GPU: from its NIC
 };
 
 }  // namespace ringwright::network_models

@@ -17,7 +17,8 @@ struct PolicyRow {
 constexpr std::array kPolicies = {
     PolicyRow{{.name = "static", .doc = "uplink by the destination's port number in its rail: rails stay alike"},
               RoutingPolicy::kStatic},
-    PolicyRow{{.name = "d_mod_k", .doc = "uplink by the destination's port number plus its rail"}, RoutingPolicy::kDModK},
+    PolicyRow{{.name = "d_mod_k", .doc = "uplink by the destination's port number plus its rail"},
+              RoutingPolicy::kDModK},
     PolicyRow{{.name = "ecmp", .doc = "uplink by a seeded hash of source, destination and queue pair"},
               RoutingPolicy::kEcmp},
     PolicyRow{{.name = "spray", .doc = "every way carries an equal share (packet spraying, ideal)"},
@@ -45,6 +46,8 @@ Routing read_routing(ConfigMap& fabric) {
                                                         .fallback = 1,
                                                         .min = 1,
                                                         .max = kMaxQueuePairs}));
+  } else if (map.has("hash_seed") || map.has("queue_pairs")) {
+    map.ignore_rest("only the policy 'ecmp' hashes");
   }
   return routing;
 }

@@ -123,8 +123,10 @@ void add_rows(Fabric& fabric, const TorusShape& shape, const TorusLinks& links, 
     for (std::uint32_t i = 0; i < shape.row_cables(d); ++i) {
       const std::uint32_t here = links.at(host, d, i);
       const std::uint32_t next = links.at(host, d, (i + 1) % shape.sizes[d]);
-      const LinkId added = fabric.add_duplex({.from = NodeId(links.router(here)), .to = NodeId(links.router(next)),
-                                              .bandwidth = shape.speed, .latency = switched});
+      const LinkId added = fabric.add_duplex({.from = NodeId(links.router(here)),
+                                              .to = NodeId(links.router(next)),
+                                              .bandwidth = shape.speed,
+                                              .latency = switched});
       DCHECK(added.value == links.row_cable(here, d), "rows are numbered as TorusLinks says");
     }
   }

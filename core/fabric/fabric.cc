@@ -10,7 +10,7 @@
 namespace ringwright {
 namespace {
 
-constexpr std::array kKinds = {NodeKind::kGpu,        NodeKind::kNvSwitch,   NodeKind::kPcieSwitch,
+constexpr std::array kKinds = {NodeKind::kGpu,         NodeKind::kNvSwitch,   NodeKind::kPcieSwitch,
                                NodeKind::kRootComplex, NodeKind::kHostMemory, NodeKind::kNic,
                                NodeKind::kLeaf,        NodeKind::kSpine,      NodeKind::kCore,
                                NodeKind::kSwitch,      NodeKind::kStorage};
@@ -96,9 +96,12 @@ std::string Fabric::name(NodeId id) const {
     return spec.second < 0 ? fmt::format("host{}/{}", spec.first, kind)
                            : fmt::format("host{}/{}{}", spec.first, kind, spec.second);
   }
-  return spec.second < 0 ? fmt::format("{}{}", kind, spec.first) : fmt::format("{}{}.{}", kind, spec.first, spec.second);
+  return spec.second < 0 ? fmt::format("{}{}", kind, spec.first)
+                         : fmt::format("{}{}.{}", kind, spec.first, spec.second);
 }
 
-std::string Fabric::name(LinkId id) const { return name(link(id).from) + "->" + name(link(id).to); }
+std::string Fabric::name(LinkId id) const {
+  return name(link(id).from) + "->" + name(link(id).to);
+}
 
 }  // namespace ringwright

@@ -153,8 +153,8 @@ std::vector<LinkCount> count_links(const Fabric& fabric) {
     const LinkSpec& link = fabric.link(LinkId(i));
     const NodeKind from = fabric.node(link.from).kind;
     const NodeKind to = fabric.node(link.to).kind;
-    LinkCount& entry = counts.try_emplace({from, to}, LinkCount{.from = from, .to = to, .count = 0, .bandwidth = {}})
-                           .first->second;
+    LinkCount& entry =
+        counts.try_emplace({from, to}, LinkCount{.from = from, .to = to, .count = 0, .bandwidth = {}}).first->second;
     ++entry.count;
     entry.bandwidth += link.bandwidth;
   }

@@ -30,8 +30,8 @@ struct LinkCount {
 [[nodiscard]] std::vector<LinkCount> count_links(const Fabric& fabric);
 
 struct Connectivity {
-  std::size_t unreachable_pairs = 0;                    // ordered pairs of GPUs
-  std::vector<std::pair<NodeId, NodeId>> examples;      // the first few of them
+  std::size_t unreachable_pairs = 0;                // ordered pairs of GPUs
+  std::vector<std::pair<NodeId, NodeId>> examples;  // the first few of them
 };
 [[nodiscard]] Connectivity check_connectivity(const Fabric& fabric, std::size_t max_examples = 10);
 

@@ -30,7 +30,9 @@ std::string_view shape_of(NodeKind kind) {
 }
 
 // Parts of hosts carry their host's number first; switches of the network stand outside of hosts.
-bool in_host(NodeKind kind) { return !is_switch(kind) || kind == NodeKind::kNvSwitch || kind == NodeKind::kPcieSwitch; }
+bool in_host(NodeKind kind) {
+  return !is_switch(kind) || kind == NodeKind::kNvSwitch || kind == NodeKind::kPcieSwitch;
+}
 
 // The switches above the chosen hosts, tier by tier: a switch is in when a node of the tier below is.
 std::vector<char> choose_part(const Fabric& fabric, std::size_t hosts) {

@@ -16,7 +16,8 @@ namespace {
 
 class ExplicitGraph final : public Topology {
  public:
-  ExplicitGraph(Fabric fabric, const GraphRouter::Settings& settings) : fabric_(std::move(fabric)), settings_(settings) {}
+  ExplicitGraph(Fabric fabric, const GraphRouter::Settings& settings)
+      : fabric_(std::move(fabric)), settings_(settings) {}
   [[nodiscard]] Network build() const override {
     return {.fabric = fabric_, .router = std::make_unique<GraphRouter>(fabric_, settings_)};
   }
@@ -37,16 +38,18 @@ void check_graph(ConfigMap& map, const Fabric& fabric, const TopologyRequest& re
                  const GraphRouter::Settings& settings) {
   const std::size_t wanted = static_cast<std::size_t>(request.hosts) * static_cast<std::size_t>(request.host.gpus);
   if (fabric.gpus().size() != wanted) {
-    map.error("file", "E123", fmt::format("the file has {} GPUs but 'cluster.nodes' {} with {} each makes {}",
-                                          fabric.gpus().size(), request.hosts, request.host.gpus, wanted));
+    map.error("file", "E123",
+              fmt::format("the file has {} GPUs but 'cluster.nodes' {} with {} each makes {}", fabric.gpus().size(),
+                          request.hosts, request.host.gpus, wanted));
     return;
   }
   const auto apart = GraphRouter(fabric, settings).unreachable(1);
   if (apart.empty()) return;
-  map.error("file", "E123",
-            fmt::format("no way leads from {} to {}", fabric.name(fabric.gpus()[apart.front().first.index()]),
-                        fabric.name(fabric.gpus()[apart.front().second.index()])),
-            settings.transit == GpuTransit::kForbidden ? "'through_gpus: true' if bytes may pass through other GPUs" : "");
+  map.error(
+      "file", "E123",
+      fmt::format("no way leads from {} to {}", fabric.name(fabric.gpus()[apart.front().first.index()]),
+                  fabric.name(fabric.gpus()[apart.front().second.index()])),
+      settings.transit == GpuTransit::kForbidden ? "'through_gpus: true' if bytes may pass through other GPUs" : "");
 }
 
 }  // namespace
@@ -62,7 +65,8 @@ std::unique_ptr<Topology> read_graph(ConfigMap& fabric, const TopologyRequest& r
   Result<Fabric> graph = load_graph(resolve(fabric, file));
   if (!graph) {
     for (const Diagnostic& d : graph.error().all()) {
-      const std::string where = d.place.line > 0 ? fmt::format("{}:{}:{}: ", d.place.file, d.place.line, d.place.column) : "";
+      const std::string where =
+          d.place.line > 0 ? fmt::format("{}:{}:{}: ", d.place.file, d.place.line, d.place.column) : "";
       fabric.error("file", d.code, where + d.message, d.hint);
     }
     return std::make_unique<ExplicitGraph>(Fabric(), settings);

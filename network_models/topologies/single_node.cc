@@ -48,7 +48,8 @@ class SingleNode final : public Topology {
 
 std::unique_ptr<Topology> read_single_node(ConfigMap& fabric, const TopologyRequest& request) {
   if (request.hosts > 1) {
-    fabric.error("type", "E120", fmt::format("'cluster.nodes' is {} but a fabric of this type holds one node", request.hosts),
+    fabric.error("type", "E120",
+                 fmt::format("'cluster.nodes' is {} but a fabric of this type holds one node", request.hosts),
                  "choose 'rail_optimized' or 'fat_tree'");
   }
   return std::make_unique<SingleNode>(request.host);

@@ -26,15 +26,17 @@ class Torus final : public Topology {
 
 void check_sides(ConfigMap& fabric, const std::vector<std::int64_t>& sides, int hosts) {
   if (sides.empty() || sides.size() > kTorusDimensions) {
-    fabric.error("dims", "E120", fmt::format("'{}' has {} entries but a torus has 1 to {} dimensions",
-                                             fabric.path_of("dims"), sides.size(), kTorusDimensions));
+    fabric.error("dims", "E120",
+                 fmt::format("'{}' has {} entries but a torus has 1 to {} dimensions", fabric.path_of("dims"),
+                             sides.size(), kTorusDimensions));
     return;
   }
   std::int64_t product = 1;
   for (const std::int64_t side : sides) product *= side;
   if (product == hosts) return;
-  fabric.error("dims", "E120", fmt::format("the sides of '{}' multiply to {} but 'cluster.nodes' is {}",
-                                           fabric.path_of("dims"), product, hosts));
+  fabric.error("dims", "E120",
+               fmt::format("the sides of '{}' multiply to {} but 'cluster.nodes' is {}", fabric.path_of("dims"),
+                           product, hosts));
 }
 
 }  // namespace
@@ -47,7 +49,8 @@ std::unique_ptr<Topology> read_torus(ConfigMap& fabric, const TopologyRequest& r
   for (std::size_t d = 0; d < std::min(sides.size(), kTorusDimensions); ++d) {
     plan.shape.sizes[d] = static_cast<std::uint32_t>(sides[d]);
   }
-  plan.shape.wrap = fabric.boolean({.name = "wrap", .doc = "whether the last node of a row is joined to the first", .fallback = true});
+  plan.shape.wrap = fabric.boolean(
+      {.name = "wrap", .doc = "whether the last node of a row is joined to the first", .fallback = true});
   plan.shape.speed = fabric.bandwidth(
       {.name = "speed", .doc = "of a link between neighbours, one direction", .fallback = request.host.nic.bandwidth});
   plan.shape.latency = read_latency(fabric, request.host.nic.latency);

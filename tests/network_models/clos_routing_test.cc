@@ -37,7 +37,8 @@ std::map<LinkId, double> load_of_shift(const Network& network, std::size_t shift
 TEST(StaticRouting, LoadsEveryUplinkAlikeUnderAShift) {
   const Network network = rails({});
   for (const std::size_t hosts : {8U, 13U, 16U}) {
-    for (const auto& [from, to] : {std::pair(NodeKind::kLeaf, NodeKind::kSpine), std::pair(NodeKind::kSpine, NodeKind::kLeaf)}) {
+    for (const auto& [from, to] :
+         {std::pair(NodeKind::kLeaf, NodeKind::kSpine), std::pair(NodeKind::kSpine, NodeKind::kLeaf)}) {
       const auto load = load_of_shift(network, 4 * hosts, from, to);
       for (const auto& [link, flows] : load) EXPECT_DOUBLE_EQ(flows, 1.0) << network.fabric.name(link);
       // 128 flows, each over an uplink of its own: all 8 uplinks of all 16 leaves.
@@ -90,8 +91,7 @@ TEST(StaticRouting, FollowsItsFormulas) {
   ASSERT_EQ(shape.spines, 4U);
   const std::uint32_t u = shape.uplinks;
   const std::uint32_t v = shape.spine_uplinks;
-  const std::uint32_t first_uplink = static_cast<std::uint32_t>(
-      128 * HostBlock(host).link_count() + 2 * 128 * 8);
+  const std::uint32_t first_uplink = static_cast<std::uint32_t>(128 * HostBlock(host).link_count() + 2 * 128 * 8);
   const std::uint32_t first_core_link = first_uplink + 2 * shape.leaves() * u;
   for (const RoutingPolicy policy : {RoutingPolicy::kStatic, RoutingPolicy::kDModK}) {
     const Network network = build_clos({.host = host, .shape = shape, .routing = {.policy = policy}});
@@ -148,7 +148,8 @@ TEST(EcmpRouting, CollidesAsOftenAsBallsInBinsAndLessWithQueuePairs) {
       std::map<LinkId, double> load;
       for (std::size_t host = 0; host < 8; ++host) {  // the 8 hosts of unit 0, rail 0, to unit 1
         for (const Hop& hop : hops_of(network, between(4 * host, 4 * (host + 8)))) {
-          if (network.fabric.node(network.fabric.link(hop.link).to).kind == NodeKind::kSpine) load[hop.link] += hop.share;
+          if (network.fabric.node(network.fabric.link(hop.link).to).kind == NodeKind::kSpine)
+            load[hop.link] += hop.share;
         }
       }
       sum += std::max_element(load.begin(), load.end(), [](auto& a, auto& b) { return a.second < b.second; })->second;
@@ -165,8 +166,8 @@ TEST(SprayRouting, CarriesEqualSharesThatAddUpToOneOnEveryTier) {
   ClosOrder order = rail_order(16, 2, 4);
   order.tiers = 3;
   order.pod = 2;
-  const Network network = build_clos({.host = host, .shape = derive_clos(order, host, 32).shape,
-                                      .routing = {.policy = RoutingPolicy::kSpray}});
+  const Network network = build_clos(
+      {.host = host, .shape = derive_clos(order, host, 32).shape, .routing = {.policy = RoutingPolicy::kSpray}});
   std::map<std::pair<NodeKind, NodeKind>, std::vector<double>> shares;
   for (const Hop& hop : hops_of(network, between(0, 63))) {
     const LinkSpec& link = network.fabric.link(hop.link);

@@ -118,8 +118,7 @@ TEST(ClosShape, WarnsWhenTheRatioGivesNoWholeNumber) {
   EXPECT_THAT(derived.problems, IsEmpty());
   ASSERT_EQ(derived.warnings.size(), 1U);
   EXPECT_EQ(derived.warnings[0].key, "leaf.oversubscription");
-  EXPECT_EQ(derived.warnings[0].message,
-            "7:1 of 32 downlinks is no whole number of uplinks; built with 5 (6.4:1)");
+  EXPECT_EQ(derived.warnings[0].message, "7:1 of 32 downlinks is no whole number of uplinks; built with 5 (6.4:1)");
   EXPECT_EQ(derived.shape.uplinks, 5U);
 }
 
@@ -152,9 +151,10 @@ TEST(ClosShape, BuildsRailOnlyAsOneNetworkPerRail) {
 TEST(ClosShape, NamesBothKeysWhenALeafHasTooFewPorts) {
   const OrderProblem problem = problem_of(rail_order(64, 8, 48), simple_host(8, 8), 96);
   EXPECT_EQ(problem.key, "leaf.ports");
-  EXPECT_EQ(problem.message,
-            "'leaf.ports' is 64 but 'scalable_unit' 48 with 1 NICs of each node on a leaf needs 48 ports down and 48 up "
-            "at 1:1");
+  EXPECT_EQ(
+      problem.message,
+      "'leaf.ports' is 64 but 'scalable_unit' 48 with 1 NICs of each node on a leaf needs 48 ports down and 48 up "
+      "at 1:1");
 }
 
 TEST(ClosShape, NamesBothKeysWhenSpinesHaveTooFewPorts) {

@@ -24,7 +24,9 @@ struct Case {
   int hosts;
 };
 
-void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
+void PrintTo(const Case& c, std::ostream* out) {
+  *out << c.name;
+}
 
 Network build(const Case& c, const Routing& routing = {}) {
   const Host host = simple_host(c.gpus, c.nics);
@@ -65,14 +67,15 @@ std::vector<Case> cases() {
   };
 }
 
-std::string case_name(const testing::TestParamInfo<Case>& param) { return param.param.name; }
+std::string case_name(const testing::TestParamInfo<Case>& param) {
+  return param.param.name;
+}
 
 class ClosNetwork : public testing::TestWithParam<Case> {};
 
 TEST_P(ClosNetwork, HasASoundWayBetweenAnyTwoGpusUnderEveryPolicy) {
   for (const Routing& routing :
-       {Routing{}, Routing{.policy = RoutingPolicy::kDModK},
-        Routing{.policy = RoutingPolicy::kEcmp, .hash_seed = 7},
+       {Routing{}, Routing{.policy = RoutingPolicy::kDModK}, Routing{.policy = RoutingPolicy::kEcmp, .hash_seed = 7},
         Routing{.policy = RoutingPolicy::kEcmp, .hash_seed = 7, .queue_pairs = 5},
         Routing{.policy = RoutingPolicy::kSpray}}) {
     EXPECT_EQ(first_broken_way(build(GetParam(), routing)), "") << static_cast<int>(routing.policy);
@@ -144,8 +147,9 @@ TEST(ClosWays, PayNicsHopsAndCables) {
 
 // GPUs have 63 GB/s of PCIe and NICs 50 GB/s, so NICs bound what a host sends; the planes do not leave the host.
 TEST(ClosBisection, IsHalfOfAllNicsAtFullProvision) {
-  for (const Case& c : {Case{"", simple_order(8), 1, 1, 32}, Case{"", simple_order(4), 1, 1, 16},
-                        Case{"", rail_order(16, 4, 4), 4, 4, 16}, Case{"", with_pods(rail_order(16, 2, 4), 2), 2, 2, 32}}) {
+  for (const Case& c :
+       {Case{"", simple_order(8), 1, 1, 32}, Case{"", simple_order(4), 1, 1, 16},
+        Case{"", rail_order(16, 4, 4), 4, 4, 16}, Case{"", with_pods(rail_order(16, 2, 4), 2), 2, 2, 32}}) {
     const Network network = build(c);
     EXPECT_DOUBLE_EQ(bisection_bandwidth(network.fabric, static_cast<std::size_t>(c.gpus)).count(),
                      0.5 * c.hosts * c.nics * 50e9);

@@ -46,8 +46,8 @@ inline LoadedCluster load_cluster(std::string_view text, const std::string& name
   }
   document->check_all_read();
   for (const Diagnostic& d : document->log().diagnostics().all()) {
-    cluster.problems.push_back(std::to_string(d.place.line) + ":" + std::to_string(d.place.column) + " " + d.code + " " +
-                               d.message);
+    cluster.problems.push_back(std::to_string(d.place.line) + ":" + std::to_string(d.place.column) + " " + d.code +
+                               " " + d.message);
   }
   for (const Assumption& assumption : document->log().assumptions()) cluster.assumptions.push_back(assumption.path);
   return cluster;

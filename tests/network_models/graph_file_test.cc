@@ -55,28 +55,27 @@ TEST(GraphFile, PlacesGpusByIndex) {
 }
 
 TEST(GraphFile, TellsAllMistakesOfAFileAtOnce) {
-  EXPECT_THAT(mistakes("nod,a,gpu\n"
-                       "node,a\n"
-                       "node,g0,gpu\n"
-                       "node,g0,gpu\n"
-                       "node,s0,swich\n"
-                       "node,s1,switch,3\n"
-                       "link,g0,s2,50GB/s,1us\n"
-                       "link,g0,s1,50,1us\n"
-                       "link,g0,s1,50GB/s,-1us\n"
-                       "link,g0,s1,50GB/s,1us,one\n"
-                       "link,g0,g0,50GB/s,1us\n"
-                       "link,g0,s1\n"),
-              ElementsAre("1:1: a line starts with 'node' or 'link', not 'nod'",
-                          "2:1: a node has 3 or 4 fields, not 2 | node,NAME,KIND",
-                          "4:6: node 'g0' is defined already in line 3",
-                          "5:9: 'swich' is no kind of node | did you mean 'switch'?",
-                          "6:16: '3' is no place of a gpu among the ranks",
-                          "7:9: node 's2' is not defined above | did you mean 's0'?",
-                          "8:12: '50' is no bandwidth | write 400Gbps or 50GB/s",
-                          "9:19: '-1us' is no latency | write 1.2us or 500ns",
-                          "10:23: 'one' is not 'oneway'", "11:9: a link joins two nodes, not 'g0' with itself",
-                          "12:1: a link has 5 or 6 fields, not 3 | link,FROM,TO,BANDWIDTH,LATENCY"));
+  EXPECT_THAT(
+      mistakes("nod,a,gpu\n"
+               "node,a\n"
+               "node,g0,gpu\n"
+               "node,g0,gpu\n"
+               "node,s0,swich\n"
+               "node,s1,switch,3\n"
+               "link,g0,s2,50GB/s,1us\n"
+               "link,g0,s1,50,1us\n"
+               "link,g0,s1,50GB/s,-1us\n"
+               "link,g0,s1,50GB/s,1us,one\n"
+               "link,g0,g0,50GB/s,1us\n"
+               "link,g0,s1\n"),
+      ElementsAre(
+          "1:1: a line starts with 'node' or 'link', not 'nod'",
+          "2:1: a node has 3 or 4 fields, not 2 | node,NAME,KIND", "4:6: node 'g0' is defined already in line 3",
+          "5:9: 'swich' is no kind of node | did you mean 'switch'?", "6:16: '3' is no place of a gpu among the ranks",
+          "7:9: node 's2' is not defined above | did you mean 's0'?",
+          "8:12: '50' is no bandwidth | write 400Gbps or 50GB/s", "9:19: '-1us' is no latency | write 1.2us or 500ns",
+          "10:23: 'one' is not 'oneway'", "11:9: a link joins two nodes, not 'g0' with itself",
+          "12:1: a link has 5 or 6 fields, not 3 | link,FROM,TO,BANDWIDTH,LATENCY"));
 }
 
 TEST(GraphFile, ListsTheKindsWhenNoneIsNear) {
@@ -85,7 +84,8 @@ TEST(GraphFile, ListsTheKindsWhenNoneIsNear) {
 
 TEST(GraphFile, WantsGpuIndicesForAllOrNone) {
   EXPECT_THAT(mistakes("node,a,gpu,0\nnode,b,gpu\n"), ElementsAre("2:1: either every gpu has an index or none has"));
-  EXPECT_THAT(mistakes("node,a,gpu,0\nnode,b,gpu,2\n"), ElementsAre("2:1: gpu index 2 is not below the number of gpus, 2"));
+  EXPECT_THAT(mistakes("node,a,gpu,0\nnode,b,gpu,2\n"),
+              ElementsAre("2:1: gpu index 2 is not below the number of gpus, 2"));
   EXPECT_THAT(mistakes("node,a,gpu,1\nnode,b,gpu,1\n"), ElementsAre("2:1: gpu index 1 is given twice"));
   EXPECT_THAT(mistakes("node,a,switch\n"), ElementsAre("0:1: the file defines no gpu"));
 }

@@ -87,8 +87,8 @@ TEST(GraphRouter, PassesThroughGpusOnlyWhereAllowed) {
 }
 
 TEST(GraphRouter, HonoursLinksOfOneDirection) {
-  const auto fabric = parse_graph(
-      "node,a,gpu\nnode,b,gpu\nnode,s,switch\nlink,a,s,1GB/s,1us\nlink,s,b,1GB/s,1us,oneway\n", "net.csv");
+  const auto fabric =
+      parse_graph("node,a,gpu\nnode,b,gpu\nnode,s,switch\nlink,a,s,1GB/s,1us\nlink,s,b,1GB/s,1us,oneway\n", "net.csv");
   ASSERT_TRUE(fabric.has_value());
   EXPECT_THAT(GraphRouter(*fabric, {}).unreachable(10), ElementsAre(Pair(RankId(1), RankId(0))));
 }

@@ -35,8 +35,7 @@ TEST(HostBlock, TakesALaneOfTheMeshOrElsePcie) {
   const Network network = one_node("{preset: dgx1-v100}");
   EXPECT_EQ(trace(network, between(0, 3)), "host0/gpu0 host0/gpu3");
   // GPUs 0 and 5 share no lane; their switches 0 and 2 hang on sockets 0 and 1.
-  EXPECT_EQ(trace(network, between(0, 5)),
-            "host0/gpu0 host0/pcie0 host0/cpu0 host0/cpu1 host0/pcie2 host0/gpu5");
+  EXPECT_EQ(trace(network, between(0, 5)), "host0/gpu0 host0/pcie0 host0/cpu0 host0/cpu1 host0/pcie2 host0/gpu5");
   // Two lanes between 0 and 3 are one link of 50 GB/s.
   const auto hops = hops_of(network, between(0, 3));
   EXPECT_EQ(network.fabric.link(hops[0].link).bandwidth, 50_GBps);

@@ -20,18 +20,18 @@ using testing::IsEmpty;
 struct Expected {
   std::size_t gpus;
   std::size_t nics;
-  double gpu_out;   // scale-up bandwidth out of one GPU, GB/s; 0: PCIe only
-  double nic_out;   // of all NICs, GB/s
+  double gpu_out;  // scale-up bandwidth out of one GPU, GB/s; 0: PCIe only
+  double nic_out;  // of all NICs, GB/s
   bool reduces;
 };
 
 // Makers' figures, per direction: DGX-1 6 * 25; DGX A100 12 * 25; H100 and H200 18 * 25; B200 18 * 50; MI300X 7 * 64.
 const std::map<std::string, Expected>& expected() {
   static const std::map<std::string, Expected> table = {
-      {"a100-pcie", {4, 2, 0, 50, false}},      {"dgx-a100", {8, 8, 300, 200, false}},
-      {"dgx-b200", {8, 8, 900, 400, true}},     {"dgx-h100", {8, 8, 450, 400, true}},
-      {"dgx1-v100", {8, 4, 150, 50, false}},    {"gb200-nvl72", {72, 72, 900, 3600, true}},
-      {"hgx-h200", {8, 8, 450, 400, true}},     {"mi300x-8gpu", {8, 8, 448, 400, false}},
+      {"a100-pcie", {4, 2, 0, 50, false}},   {"dgx-a100", {8, 8, 300, 200, false}},
+      {"dgx-b200", {8, 8, 900, 400, true}},  {"dgx-h100", {8, 8, 450, 400, true}},
+      {"dgx1-v100", {8, 4, 150, 50, false}}, {"gb200-nvl72", {72, 72, 900, 3600, true}},
+      {"hgx-h200", {8, 8, 450, 400, true}},  {"mi300x-8gpu", {8, 8, 448, 400, false}},
   };
   return table;
 }
@@ -84,7 +84,9 @@ TEST_P(NodePreset, HasAWayBetweenAnyTwoGpus) {
   EXPECT_EQ(check_connectivity(network.fabric).unreachable_pairs, 0U);
 }
 
-std::vector<std::string> shipped_nodes() { return preset_names({.share_folders = {RINGWRIGHT_SHARE_DIR}}, "nodes"); }
+std::vector<std::string> shipped_nodes() {
+  return preset_names({.share_folders = {RINGWRIGHT_SHARE_DIR}}, "nodes");
+}
 
 INSTANTIATE_TEST_SUITE_P(Shipped, NodePreset, testing::ValuesIn(shipped_nodes()), [](const auto& param) {
   std::string name = param.param;

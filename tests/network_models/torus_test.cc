@@ -21,7 +21,9 @@ struct Case {
   bool wrap = true;
 };
 
-void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
+void PrintTo(const Case& c, std::ostream* out) {
+  *out << c.name;
+}
 
 Network build(const Case& c, int gpus = 1) {
   TorusPlan plan{.host = simple_host(gpus, gpus),
@@ -43,13 +45,16 @@ std::size_t router_steps(const Network& network, std::size_t from, std::size_t t
   const auto hops = hops_of(network, between(from, to));
   return static_cast<std::size_t>(std::count_if(hops.begin(), hops.end(), [&](const Hop& hop) {
     const LinkSpec& link = network.fabric.link(hop.link);
-    return network.fabric.node(link.from).kind == NodeKind::kSwitch && network.fabric.node(link.to).kind == NodeKind::kSwitch;
+    return network.fabric.node(link.from).kind == NodeKind::kSwitch &&
+           network.fabric.node(link.to).kind == NodeKind::kSwitch;
   }));
 }
 
 class TorusNetwork : public testing::TestWithParam<Case> {};
 
-TEST_P(TorusNetwork, HasASoundWayBetweenAnyTwoGpus) { EXPECT_EQ(first_broken_way(build(GetParam(), 2)), ""); }
+TEST_P(TorusNetwork, HasASoundWayBetweenAnyTwoGpus) {
+  EXPECT_EQ(first_broken_way(build(GetParam(), 2)), "");
+}
 
 TEST_P(TorusNetwork, TakesAsFewStepsAsTheManhattanDistanceAsks) {
   const Network network = build(GetParam());
@@ -73,9 +78,10 @@ TEST_P(TorusNetwork, TakesAsFewStepsAsTheManhattanDistanceAsks) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, TorusNetwork,
-                         testing::Values(Case{"ring", {5, 1, 1}}, Case{"row", {5, 1, 1}, false}, Case{"pair", {2, 1, 1}},
-                                         Case{"grid", {4, 3, 1}}, Case{"open_grid", {3, 4, 1}, false},
-                                         Case{"cube", {3, 2, 4}}, Case{"flat_cube", {1, 3, 3}}),
+                         testing::Values(Case{"ring", {5, 1, 1}}, Case{"row", {5, 1, 1}, false},
+                                         Case{"pair", {2, 1, 1}}, Case{"grid", {4, 3, 1}},
+                                         Case{"open_grid", {3, 4, 1}, false}, Case{"cube", {3, 2, 4}},
+                                         Case{"flat_cube", {1, 3, 3}}),
                          [](const auto& param) { return param.param.name; });
 
 // A torus of d dimensions has d links a router in each direction: 2 * d * n in all.

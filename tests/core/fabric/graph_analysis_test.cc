@@ -36,8 +36,7 @@ TwoSwitches two_switches(int trunks) {
     fabric.add_duplex({.from = nic, .to = result.switches[host / 2], .bandwidth = 50_GBps, .latency = 600_ns});
   }
   for (int i = 0; i < trunks; ++i) {
-    fabric.add_duplex(
-        {.from = result.switches[0], .to = result.switches[1], .bandwidth = 50_GBps, .latency = 300_ns});
+    fabric.add_duplex({.from = result.switches[0], .to = result.switches[1], .bandwidth = 50_GBps, .latency = 300_ns});
   }
   return result;
 }
@@ -147,7 +146,8 @@ TEST(GraphAnalysis, AgreesWithAugmentingWaysOnRandomFabrics) {
       const std::size_t b = random.next_below(nodes);
       const auto speed = static_cast<std::int64_t>(1 + random.next_below(20));
       if (a == b) continue;
-      fabric.add_link({.from = NodeId(a), .to = NodeId(b), .bandwidth = Bandwidth(static_cast<double>(speed)), .latency = {}});
+      fabric.add_link(
+          {.from = NodeId(a), .to = NodeId(b), .bandwidth = Bandwidth(static_cast<double>(speed)), .latency = {}});
       capacity[a][b] += speed;
     }
     const std::vector<NodeId> from = {NodeId(0)};

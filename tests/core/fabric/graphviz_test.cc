@@ -13,13 +13,16 @@ using testing::Not;
 // `hosts` hosts of one GPU each, two to a leaf, two cables from each leaf to one spine.
 Fabric small_tree(int hosts) {
   Fabric fabric;
-  for (int host = 0; host < hosts; ++host) fabric.add_gpu(fabric.add_node({.kind = NodeKind::kGpu, .first = host, .second = 0}));
+  for (int host = 0; host < hosts; ++host)
+    fabric.add_gpu(fabric.add_node({.kind = NodeKind::kGpu, .first = host, .second = 0}));
   const NodeId spine = fabric.add_node({.kind = NodeKind::kSpine, .first = 0});
   for (int leaf = 0; leaf < hosts / 2; ++leaf) {
     const NodeId node = fabric.add_node({.kind = NodeKind::kLeaf, .first = leaf});
     for (int place = 0; place < 2; ++place) {
-      fabric.add_duplex({.from = fabric.gpus()[static_cast<std::size_t>(2 * leaf + place)], .to = node,
-                         .bandwidth = 50_GBps, .latency = 1_us});
+      fabric.add_duplex({.from = fabric.gpus()[static_cast<std::size_t>(2 * leaf + place)],
+                         .to = node,
+                         .bandwidth = 50_GBps,
+                         .latency = 1_us});
       fabric.add_duplex({.from = node, .to = spine, .bandwidth = 50_GBps, .latency = 1_us});
     }
   }

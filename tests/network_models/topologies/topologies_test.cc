@@ -28,7 +28,8 @@ std::size_t nodes_of(const Network& network, NodeKind kind) {
 TEST(Topologies, AreSortedAndNamedOnce) {
   const auto table = topologies();
   EXPECT_TRUE(std::is_sorted(table.begin(), table.end(), [](auto& a, auto& b) { return a.name < b.name; }));
-  EXPECT_EQ(std::adjacent_find(table.begin(), table.end(), [](auto& a, auto& b) { return a.name == b.name; }), table.end());
+  EXPECT_EQ(std::adjacent_find(table.begin(), table.end(), [](auto& a, auto& b) { return a.name == b.name; }),
+            table.end());
 }
 
 TEST(Topologies, DocumentTheirKeysWithoutAFile) {
@@ -87,9 +88,10 @@ TEST(RailOptimized, SaysWhichPortsAreTooFewAndWhere) {
       "  type: rail_optimized\n"
       "  scalable_unit: 48\n"
       "  leaf: {ports: 64}\n");
-  EXPECT_THAT(cluster.problems,
-              ElementsAre("6:17 E120 'leaf.ports' is 64 but 'scalable_unit' 48 with 1 NICs of each node on a leaf needs 48 "
-                          "ports down and 48 up at 1:1"));
+  EXPECT_THAT(
+      cluster.problems,
+      ElementsAre("6:17 E120 'leaf.ports' is 64 but 'scalable_unit' 48 with 1 NICs of each node on a leaf needs 48 "
+                  "ports down and 48 up at 1:1"));
 }
 
 TEST(RailOptimized, WarnsAboutRatiosThatAreBuiltOtherwise) {
@@ -111,7 +113,8 @@ TEST(RailOptimized, RejectsUnknownKeysAndPolicies) {
 
 TEST(FatTree, GoesByBothItsNames) {
   for (const std::string type : {"fat_tree", "clos"}) {
-    const auto cluster = load_cluster("nodes: 16\nnode: {preset: dgx-a100}\nfabric: {type: " + type + ", leaf: {ports: 40}}\n");
+    const auto cluster =
+        load_cluster("nodes: 16\nnode: {preset: dgx-a100}\nfabric: {type: " + type + ", leaf: {ports: 40}}\n");
     ASSERT_THAT(cluster.problems, IsEmpty());
     const Network network = cluster.topology->build();
     EXPECT_EQ(nodes_of(network, NodeKind::kLeaf), 8U);  // 20 NICs on a leaf are 2 hosts of 8
@@ -119,9 +122,22 @@ TEST(FatTree, GoesByBothItsNames) {
   }
 }
 
+// One scenario, tried as three types by `--set cluster.fabric.type=...`.
+TEST(Topologies, PassOverTheKeysOfTheirSiblings) {
+  const auto with_type = [](const std::string& type) {
+    return load_cluster("nodes: 8\nnode: {preset: dgx-h100}\nfabric: {type: " + type +
+                        ", rails: 8, scalable_unit: 4, tiers: 2, core: {oversubscription: \"1:1\"}}\n")
+        .problems;
+  };
+  EXPECT_THAT(with_type("rail_optimized"), IsEmpty());
+  EXPECT_THAT(with_type("fat_tree"), ElementsAre(HasSubstr("E121 'fabric.rails' has no effect on the type fat_tree")));
+  EXPECT_THAT(with_type("rail_only"),
+              ElementsAre(HasSubstr("E121 'fabric.tiers' has no effect on the type rail_only")));
+}
+
 TEST(RailOnly, JoinsNoRails) {
-  const auto cluster = load_cluster(
-      "nodes: 8\nnode: {preset: dgx-h100}\nfabric: {type: rail_only, scalable_unit: 4}\n");
+  const auto cluster =
+      load_cluster("nodes: 8\nnode: {preset: dgx-h100}\nfabric: {type: rail_only, scalable_unit: 4}\n");
   ASSERT_THAT(cluster.problems, IsEmpty());
   const Network network = cluster.topology->build();
   EXPECT_EQ(first_broken_way(network), "");
@@ -152,8 +168,9 @@ TEST(Torus, ReadsItsSides) {
 class GraphTopology : public testing::Test {
  protected:
   static LoadedCluster load(const std::string& file, int hosts = 2) {
-    return load_cluster("nodes: " + std::to_string(hosts) + "\nnode: {gpus: 1}\nfabric: {type: graph, file: " + file + "}\n",
-                        std::string(RINGWRIGHT_TEST_DATA) + "/network_models/cluster.yaml");
+    return load_cluster(
+        "nodes: " + std::to_string(hosts) + "\nnode: {gpus: 1}\nfabric: {type: graph, file: " + file + "}\n",
+        std::string(RINGWRIGHT_TEST_DATA) + "/network_models/cluster.yaml");
   }
 };
 
