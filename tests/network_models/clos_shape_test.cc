@@ -72,6 +72,22 @@ TEST(ClosShape, MatchesTheSuperPodTable) {
   }
 }
 
+// NVIDIA DGX A100 SuperPOD, 140 nodes in 7 units of 20 on 40-port switches: 56 leaves, 80 spines. Theirs has 28 cores,
+// unevenly wired; equal numbers of cables between a spine and each of its cores make it 40 here.
+TEST(ClosShape, MatchesTheLeavesAndSpinesOfTheA100SuperPod) {
+  const ClosShape shape = shape_of(rail_order(40, 8, 20), simple_host(8, 8), 140);
+  EXPECT_EQ(shape.leaves(), 56U);
+  EXPECT_EQ(shape.all_spines(), 80U);
+  EXPECT_EQ(shape.all_cores(), 40U);
+}
+
+TEST(ClosShape, JoinsTheRailsOfASingleHost) {
+  const ClosShape shape = shape_of(rail_order(64, 8, 32), simple_host(8, 8), 1);
+  EXPECT_EQ(shape.leaves(), 8U);
+  EXPECT_EQ(shape.uplinks, 1U);
+  EXPECT_EQ(shape.all_spines(), 1U);
+}
+
 TEST(ClosShape, ThinsUplinksByTheRatio) {
   ClosOrder order = rail_order(64, 8, 32);
   order.leaf.oversubscription = 2.0;
