@@ -50,7 +50,7 @@ class EdgeCollector {
 };
 
 // Walks all steps of one member. Returns whether any step waits for everyone.
-bool collect_member(const CollectiveAlgorithm& algorithm, const CollectiveCall& call, int member, std::uint64_t salt,
+bool collect_member(const CollectiveAlgorithm& algorithm, const CollectiveCall& call, int member,
                     EdgeCollector& collector) {
   bool everyone = false;
   CollectiveStep step;
@@ -58,49 +58,53 @@ bool collect_member(const CollectiveAlgorithm& algorithm, const CollectiveCall& 
   for (int index = 0; index < steps; ++index) {
     algorithm.step(call, member, index, step);
     everyone = everyone || step.await_everyone;
+    const std::uint64_t salt = splitmix64(static_cast<std::uint64_t>(index));
     for (std::size_t j = 0; j < step.sends.size(); ++j) {
       const CollectiveSend& send = step.sends[j];
-      const std::uint64_t what = mix(mix(salt, static_cast<std::uint64_t>(index)), mix(j, static_cast<std::uint64_t>(send.size.count())));
-      collector.add(send.peer, send.reach, true, what);
+      collector.add(send.peer, send.reach, true, mix(salt + j, static_cast<std::uint64_t>(send.size.count())));
     }
     for (const CollectiveAwait& await : step.awaits) {
-      const std::uint64_t what = mix(mix(salt, static_cast<std::uint64_t>(index)), static_cast<std::uint64_t>(await.send));
-      collector.add(await.peer, Reach::kWhole, false, what);
+      collector.add(await.peer, Reach::kWhole, false, salt + static_cast<std::uint64_t>(await.send));
     }
   }
   return everyone;
 }
 
+// The edges of every member in one call.
+MemberPattern make_call_pattern(const CollectiveAlgorithm& algorithm, const CollectiveCall& call) {
+  const int size = call.size();
+  const bool symmetric = algorithm.rotation_symmetric(call);
+  MemberPattern pattern;
+  for (int member = 0; member < (symmetric ? 1 : size); ++member) {
+    EdgeCollector collector;
+    pattern.everyone = collect_member(algorithm, call, member, collector) || pattern.everyone;
+    pattern.edges.push_back(collector.edges());
+  }
+  for (int member = 1; symmetric && member < size; ++member) {
+    pattern.edges.push_back(pattern.edges.front());
+    for (MemberEdge& edge : pattern.edges.back()) edge.peer = (edge.peer + member) % size;
+  }
+  return pattern;
+}
+
 // All collectives that a program calls in one dimension, for a group of the given layout.
 MemberPattern make_pattern(const CollectiveChooser& chooser, DimensionId dimension, const GroupLayout& layout,
                            const std::set<CollectiveContent>& contents) {
-  const int size = layout.size();
-  std::vector<CollectiveCall> calls;
-  bool symmetric = true;
-  for (const auto& [kind, bytes] : contents) {
-    calls.push_back({.kind = kind, .bytes = bytes, .layout = &layout, .dimension = dimension});
-    symmetric = symmetric && chooser.choose(calls.back()).rotation_symmetric(calls.back());
-  }
+  std::vector<EdgeCollector> collectors(static_cast<std::size_t>(layout.size()));
   MemberPattern pattern;
-  const auto collect = [&](int member) {
-    EdgeCollector collector;
-    std::uint64_t salt = dimension.value;
-    for (const CollectiveCall& call : calls) {
-      salt = mix(salt, static_cast<std::uint64_t>(call.bytes.count()) * 8 + static_cast<std::uint64_t>(call.kind));
-      pattern.everyone = collect_member(chooser.choose(call), call, member, salt, collector) || pattern.everyone;
+  for (const auto& [kind, bytes] : contents) {
+    const CollectiveCall call{.kind = kind, .bytes = bytes, .layout = &layout, .dimension = dimension};
+    const MemberPattern of_call = make_call_pattern(chooser.choose(call), call);
+    const std::uint64_t salt = mix(dimension.value, static_cast<std::uint64_t>(bytes.count())) +
+                               static_cast<std::uint64_t>(kind);
+    pattern.everyone = pattern.everyone || of_call.everyone;
+    for (std::size_t member = 0; member < collectors.size(); ++member) {
+      for (const MemberEdge& edge : of_call.edges[member]) {
+        collectors[member].add(edge.peer, edge.reach, edge.starts_flow, mix(salt, edge.role));
+      }
     }
-    return collector.edges();
-  };
-  pattern.edges.push_back(collect(0));
-  for (int member = 1; member < size; ++member) {
-    if (!symmetric) {
-      pattern.edges.push_back(collect(member));
-      continue;
-    }
-    std::vector<MemberEdge> turned = pattern.edges.front();
-    for (MemberEdge& edge : turned) edge.peer = (edge.peer + member) % size;
-    pattern.edges.push_back(std::move(turned));
   }
+  for (const EdgeCollector& collector : collectors) pattern.edges.push_back(collector.edges());
   return pattern;
 }
 
