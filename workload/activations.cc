@@ -7,8 +7,12 @@
 namespace ringwright::workload {
 namespace {
 
-double value_bytes(const KernelContext& context) { return bytes_per_element(context.training.precision); }
-Bytes whole(double bytes) { return Bytes(std::llround(bytes)); }
+double value_bytes(const KernelContext& context) {
+  return bytes_per_element(context.training.precision);
+}
+Bytes whole(double bytes) {
+  return Bytes(std::llround(bytes));
+}
 
 // Of the attention core: what selective recomputation saves.
 double core_bytes_per_token(const KernelContext& context, const KernelMaker& sizes) {
@@ -25,8 +29,8 @@ double kept_layer(const KernelContext& context) {
   const double e = value_bytes(context);
   const auto h = static_cast<double>(context.shape.hidden);
   const double mask = context.shape.hidden_dropout ? 1.0 : 0.0;
-  // Inputs of two norms and of two column-parallel products, and two dropout masks: whole on every rank without sequence
-  // parallelism.
+  // Inputs of two norms and of two column-parallel products, and two dropout masks: whole on every rank without
+  // sequence parallelism.
   const double local = static_cast<double>(sizes.local_tokens) * (4.0 * e + 2.0 * mask) * h;
   // Queries, keys, values, the projection's input; the activation's input and output.
   const auto columns = static_cast<double>(2 * sizes.query + 2 * sizes.key_value + sizes.gated_ffn + sizes.ffn);

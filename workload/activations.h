@@ -1,7 +1,8 @@
 // How many bytes of activations the parts of a model keep for one microbatch, on one rank.
 //
-// Korthikanti et al., arXiv 2205.05198, Table 2: sbh(10 + 24/t + 5as/(ht)) per layer with tensor parallelism t, 24 + 10 both
-// over t with sequence parallelism, no 5as/h with selective and 2sbh with full recomputation (dropout, GELU, f = 4h).
+// Korthikanti et al., arXiv 2205.05198, Table 2: sbh(10 + 24/t + 5as/(ht)) per layer with tensor parallelism t, 24 + 10
+// both over t with sequence parallelism, no 5as/h with selective and 2sbh with full recomputation (dropout, GELU, f =
+// 4h).
 #pragma once
 
 #include "core/base/units.h"

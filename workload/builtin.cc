@@ -18,12 +18,15 @@ constexpr std::array kSchedules{
 };
 
 constexpr std::array kComputeModels{
-    ComputeEntry{"roofline", "the slower of arithmetic and memory at a share of their peaks, plus a launch", make_roofline},
+    ComputeEntry{"roofline", "the slower of arithmetic and memory at a share of their peaks, plus a launch",
+                 make_roofline},
 };
 
 }  // namespace
 
-std::span<const ScheduleEntry> schedules() { return kSchedules; }
+std::span<const ScheduleEntry> schedules() {
+  return kSchedules;
+}
 
 const ScheduleEntry& find_schedule(std::string_view name) {
   const auto* entry = std::ranges::find(kSchedules, name, &ScheduleEntry::name);
@@ -31,7 +34,9 @@ const ScheduleEntry& find_schedule(std::string_view name) {
   return *entry;
 }
 
-std::span<const ComputeEntry> compute_models() { return kComputeModels; }
+std::span<const ComputeEntry> compute_models() {
+  return kComputeModels;
+}
 
 std::unique_ptr<ComputeModel> read_compute_model(ConfigMap& compute, const GpuSpec& gpu) {
   std::vector<Option> options;

@@ -7,10 +7,12 @@ using enum KernelFamily;
 
 constexpr double kFp32 = 4.0;
 
-std::int64_t logits(const KernelMaker& make) { return make.tokens * make.vocabulary; }
+std::int64_t logits(const KernelMaker& make) {
+  return make.tokens * make.vocabulary;
+}
 
-// Cross-entropy as Megatron's unfused vocab_parallel_cross_entropy: logits are cast to fp32 and then each of max, shift, exp,
-// sum and division goes over them once.
+// Cross-entropy as Megatron's unfused vocab_parallel_cross_entropy: logits are cast to fp32 and then each of max,
+// shift, exp, sum and division goes over them once.
 void add_loss_backward(KernelMaker& make) {
   make.stream(kSoftmax, "cross-entropy backward", logits(make), {.other_bytes = 2 * kFp32});
   make.stream(kCast, "logits gradient cast", logits(make), {.values = 1, .other_bytes = kFp32});
@@ -20,7 +22,8 @@ void add_loss_backward(KernelMaker& make) {
 void add_embedding_wgrad(KernelMaker& make) {
   const std::int64_t h = make.shape.hidden;
   make.stream(kEmbedding, "embedding scatter", make.tokens * h, {.values = 3});
-  make.stream(kEmbedding, "embedding gradient", make.vocabulary * h, {.values = 2, .other_bytes = 2 * make.gradient_bytes});
+  make.stream(kEmbedding, "embedding gradient", make.vocabulary * h,
+              {.values = 2, .other_bytes = 2 * make.gradient_bytes});
   if (make.shape.positions == Positions::kLearned) {
     make.stream(kEmbedding, "position embedding gradient", make.local_tokens * h, {.values = 1});
   }

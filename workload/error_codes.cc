@@ -7,38 +7,44 @@ namespace ringwright::workload {
 namespace {
 
 constexpr std::array kCodes = {
-    ErrorCode{"E130", "the layout does not fill the cluster",
-              "tp x cp x pp x dp must be the number of GPUs. With dp: auto the data-parallel size is what remains, if tp x\n"
-              "cp x pp divides the number of GPUs.",
-              "cluster: { nodes: 4 } with 8 GPUs each, parallel: { tp: 8, pp: 3 }   # 24 does not divide 32"},
+    ErrorCode{
+        "E130", "the layout does not fill the cluster",
+        "tp x cp x pp x dp must be the number of GPUs. With dp: auto the data-parallel size is what remains, if tp x\n"
+        "cp x pp divides the number of GPUs.",
+        "cluster: { nodes: 4 } with 8 GPUs each, parallel: { tp: 8, pp: 3 }   # 24 does not divide 32"},
     ErrorCode{"E131", "layers do not spread over the pipeline",
               "pp x virtual_stages parts must have the same number of layers; or one less at both ends (stage_layers:\n"
               "trim-ends); or what layers_per_part lists, in model order.",
               "parallel: { pp: 16, stage_layers: trim-ends }   # 126 layers = 7 + 14 x 8 + 7"},
-    ErrorCode{"E132", "the sizes of a model contradict each other",
-              "Key-value heads must divide the attention heads, and a learned position table must have a row for every\n"
-              "token of a sequence.",
-              "model: { num_attention_heads: 64, num_query_groups: 6 }   # write 8"},
-    ErrorCode{"E133", "a model family that cannot be read",
-              "The dense families llama, mistral, qwen2, qwen3 and gpt2 are read from config.json; any other dense decoder\n"
-              "can be described with explicit sizes.",
-              "\"model_type\": \"t5\"   # describe the model with num_layers, hidden_size, ..."},
+    ErrorCode{
+        "E132", "the sizes of a model contradict each other",
+        "Key-value heads must divide the attention heads, and a learned position table must have a row for every\n"
+        "token of a sequence.",
+        "model: { num_attention_heads: 64, num_query_groups: 6 }   # write 8"},
+    ErrorCode{
+        "E133", "a model family that cannot be read",
+        "The dense families llama, mistral, qwen2, qwen3 and gpt2 are read from config.json; any other dense decoder\n"
+        "can be described with explicit sizes.",
+        "\"model_type\": \"t5\"   # describe the model with num_layers, hidden_size, ..."},
     ErrorCode{"E134", "a tensor-parallel size that does not divide the model",
-              "tp must divide the attention heads, the width of the MLP and, under sequence parallelism, the sequence. Fewer\n"
+              "tp must divide the attention heads, the width of the MLP and, under sequence parallelism, the sequence. "
+              "Fewer\n"
               "key-value heads than ranks are replicated, if they divide tp.",
               "parallel: { tp: 6 } with 64 heads   # write 1, 2, 4, 8, ..."},
     ErrorCode{"E135", "arithmetic that the GPU does not have",
               "cluster.node.gpu.peak must name the rate of training.precision; bf16 or fp16 must be there.",
               "training: { precision: bf16 } on a V100   # write fp16"},
-    ErrorCode{"E136", "a batch that does not divide",
-              "Every data-parallel replica takes the same number of microbatches: micro_batch x dp divides global_batch.",
-              "training: { global_batch: 100, micro_batch: 1 } with dp = 8   # write 96 or 104"},
-    ErrorCode{"E137", "chunks that the schedule cannot run",
-              "Several chunks per stage need interleaved-1f1b, more than one stage, and a number of microbatches that pp\n"
-              "divides.",
-              "parallel: { schedule: 1f1b, virtual_stages: 2 }   # write schedule: interleaved-1f1b"},
-    ErrorCode{"E139", "a kind of parallelism that is not supported yet", "Context parallelism (cp > 1) is not modelled.",
-              "parallel: { cp: 2 }   # leave it at 1"},
+    ErrorCode{
+        "E136", "a batch that does not divide",
+        "Every data-parallel replica takes the same number of microbatches: micro_batch x dp divides global_batch.",
+        "training: { global_batch: 100, micro_batch: 1 } with dp = 8   # write 96 or 104"},
+    ErrorCode{
+        "E137", "chunks that the schedule cannot run",
+        "Several chunks per stage need interleaved-1f1b, more than one stage, and a number of microbatches that pp\n"
+        "divides.",
+        "parallel: { schedule: 1f1b, virtual_stages: 2 }   # write schedule: interleaved-1f1b"},
+    ErrorCode{"E139", "a kind of parallelism that is not supported yet",
+              "Context parallelism (cp > 1) is not modelled.", "parallel: { cp: 2 }   # leave it at 1"},
     ErrorCode{"W131", "a setting without effect", "The key is valid, but another setting makes it void.",
               "zero: { stage: 0, overlap_param_gather: true }   # nothing is gathered in stage 0"},
     ErrorCode{"W134", "a property of the model that is not modelled",
@@ -48,6 +54,8 @@ constexpr std::array kCodes = {
 
 }  // namespace
 
-std::span<const ErrorCode> workload_error_codes() { return kCodes; }
+std::span<const ErrorCode> workload_error_codes() {
+  return kCodes;
+}
 
 }  // namespace ringwright::workload

@@ -5,7 +5,9 @@ namespace {
 
 using namespace ringwright::literals;
 
-FlopRate& peak_slot(GpuSpec& gpu, DataType type) { return gpu.peak[static_cast<std::size_t>(type)]; }
+FlopRate& peak_slot(GpuSpec& gpu, DataType type) {
+  return gpu.peak[static_cast<std::size_t>(type)];
+}
 
 void read_peaks(ConfigMap& peak, GpuSpec& gpu) {
   const auto read = [&](DataType type, std::string_view doc) {

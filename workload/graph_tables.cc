@@ -7,7 +7,9 @@ namespace ringwright::workload {
 namespace {
 
 bool same_launch(const Kernel& a, const Kernel& b) {
-  const auto sizes = [](const Kernel& k) { return std::tie(k.family, k.type, k.m, k.n, k.k, k.batch, k.bytes, k.name); };
+  const auto sizes = [](const Kernel& k) {
+    return std::tie(k.family, k.type, k.m, k.n, k.k, k.batch, k.bytes, k.name);
+  };
   return sizes(a) == sizes(b);  // FLOPs follow from these
 }
 
@@ -45,8 +47,8 @@ std::uint32_t GraphTables::work(const std::vector<PieceId>& pieces, const std::s
 }
 
 std::uint32_t GraphTables::collective(const CollectiveSpec& spec) {
-  const auto [entry, is_new] = collective_of_.try_emplace({spec.kind, spec.bytes.count()},
-                                                          static_cast<std::uint32_t>(collectives_.size()));
+  const auto [entry, is_new] =
+      collective_of_.try_emplace({spec.kind, spec.bytes.count()}, static_cast<std::uint32_t>(collectives_.size()));
   if (is_new) collectives_.push_back(spec);
   return entry->second;
 }

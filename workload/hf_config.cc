@@ -62,12 +62,12 @@ void read_llama_family(ConfigMap& config, std::string_view type, ModelShape& sha
   shape.query_key_norm = type == "qwen3";
   const auto window =
       config.integer_or({.name = "sliding_window", .doc = "attention window; not modelled", .min = 0}, "null");
-  const bool used = config.boolean({.name = "use_sliding_window",
-                                    .doc = "whether sliding_window is in force",
-                                    .fallback = type == "mistral"});
+  const bool used = config.boolean(
+      {.name = "use_sliding_window", .doc = "whether sliding_window is in force", .fallback = type == "mistral"});
   if (window && used && *window > 0 && *window < shape.max_positions) {
-    config.warn("sliding_window", "W134",
-                fmt::format("sliding-window attention ({} tokens) is not modelled: full causal attention is used", *window));
+    config.warn(
+        "sliding_window", "W134",
+        fmt::format("sliding-window attention ({} tokens) is not modelled: full causal attention is used", *window));
   }
 }
 
@@ -130,8 +130,8 @@ ModelShape read_hf_model(ConfigMap& config, ConfigMap& model) {
   if (!model.has("seq_length")) {
     model.assume("seq_length", std::to_string(shape.max_positions), "config.json gives the longest sequence only");
   }
-  shape.sequence =
-      model.integer({.name = "seq_length", .doc = "tokens in a training sequence", .fallback = shape.max_positions, .min = 1});
+  shape.sequence = model.integer(
+      {.name = "seq_length", .doc = "tokens in a training sequence", .fallback = shape.max_positions, .min = 1});
   shape.vocabulary_multiple =
       model.integer({.name = "make_vocab_size_divisible_by",
                      .doc = "the vocabulary is padded to a multiple of this times parallel.tp, as Megatron does",

@@ -6,9 +6,12 @@
 namespace ringwright::workload {
 namespace {
 
-Bytes whole(double bytes) { return Bytes(std::llround(bytes)); }
+Bytes whole(double bytes) {
+  return Bytes(std::llround(bytes));
+}
 double product_flops(const Product& p) {
-  return 2.0 * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) * static_cast<double>(p.batch);
+  return 2.0 * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) *
+         static_cast<double>(p.batch);
 }
 
 }  // namespace
@@ -49,7 +52,8 @@ void KernelMaker::dgrad(std::string name, std::int64_t inputs, std::int64_t outp
 
 void KernelMaker::wgrad(std::string name, std::int64_t inputs, std::int64_t outputs) {
   const Product p{.m = inputs, .n = outputs, .k = tokens};
-  const double operands = static_cast<double>(tokens * (inputs + outputs)) * bytes_per_element(context_.training.precision);
+  const double operands =
+      static_cast<double>(tokens * (inputs + outputs)) * bytes_per_element(context_.training.precision);
   const double accumulated = 2.0 * gradient_bytes * static_cast<double>(inputs * outputs);  // read, add, write
   kernels_.push_back({.family = KernelFamily::kGemm,
                       .name = std::move(name),

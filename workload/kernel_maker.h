@@ -41,12 +41,12 @@ class KernelMaker {
   std::int64_t tokens;        // of the microbatch
   std::int64_t local_tokens;  // of this rank's part of the sequence
   std::int64_t heads;
-  std::int64_t query;         // columns
-  std::int64_t key_value;     // columns of keys, and as many of values
+  std::int64_t query;      // columns
+  std::int64_t key_value;  // columns of keys, and as many of values
   std::int64_t ffn;
-  std::int64_t gated_ffn;     // columns of the up product
-  std::int64_t vocabulary;    // rows of the embedding
-  double gradient_bytes;      // of one element of the main gradients
+  std::int64_t gated_ffn;   // columns of the up product
+  std::int64_t vocabulary;  // rows of the embedding
+  double gradient_bytes;    // of one element of the main gradients
 
  private:
   const KernelContext& context_;

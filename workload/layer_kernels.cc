@@ -42,7 +42,9 @@ void add_rotation(KernelMaker& make, const char* name) {
   make.stream(kElementwise, name, make.tokens * (make.query + make.key_value), {.values = 2});
 }
 
-std::int64_t scores(const KernelMaker& make) { return make.tokens * make.shape.sequence * make.heads; }
+std::int64_t scores(const KernelMaker& make) {
+  return make.tokens * make.shape.sequence * make.heads;
+}
 
 void add_core(KernelMaker& make, const KernelContext& context) {
   if (context.training.attention == AttentionKernel::kFused) {

@@ -1,10 +1,10 @@
-// Which kernels one tensor-parallel rank launches for one microbatch: forward and backward, cut into pieces at the points
-// where ranks talk.
+// Which kernels one tensor-parallel rank launches for one microbatch: forward and backward, cut into pieces at the
+// points where ranks talk.
 //
 // Products have 2mnk FLOPs (Megatron's num_floating_point_operations); a backward pass has one product for the input's
-// gradient (dgrad) and one for the weight's (wgrad), which is added to the main gradient in its epilogue. Fused attention:
-// 2bs^2(ad) FLOPs forward (causal), 2.5 times that backward, since it computes the scores again (FlashAttention-2, arXiv
-// 2307.08691). All other kernels count bytes only: their arithmetic is not what takes time.
+// gradient (dgrad) and one for the weight's (wgrad), which is added to the main gradient in its epilogue. Fused
+// attention: 2bs^2(ad) FLOPs forward (causal), 2.5 times that backward, since it computes the scores again
+// (FlashAttention-2, arXiv 2307.08691). All other kernels count bytes only: their arithmetic is not what takes time.
 #pragma once
 
 #include <cstdint>
@@ -27,17 +27,17 @@ struct KernelContext {
                                                 const ParallelOptions& parallel);
 
 enum class Piece {
-  kEmbeddingGather,    // looks the tokens up in this rank's part of the vocabulary
-  kEmbeddingFinish,    // position embedding, dropout
+  kEmbeddingGather,  // looks the tokens up in this rank's part of the vocabulary
+  kEmbeddingFinish,  // position embedding, dropout
   kAttentionNorm,
   kAttention,          // qkv product .. output projection
   kAttentionResidual,  // bias, dropout, residual addition
   kMlpNorm,
-  kMlp,                // up product, activation, down product
+  kMlp,  // up product, activation, down product
   kMlpResidual,
   kFinalNorm,
   kLogits,
-  kLossMax,            // cross-entropy over a split vocabulary: three reductions lie between its pieces
+  kLossMax,  // cross-entropy over a split vocabulary: three reductions lie between its pieces
   kLossTarget,
   kLossSum,
   kLossFinish,
@@ -46,10 +46,10 @@ enum class Piece {
   kLogitsWgrad,
   kFinalNormBackward,
   kMlpResidualBackward,
-  kMlpDownBackward,    // down product's gradients, activation
+  kMlpDownBackward,  // down product's gradients, activation
   kMlpUpDgrad,
   kMlpUpWgrad,
-  kMlpNormBackward,    // with the addition of the residual's gradient
+  kMlpNormBackward,  // with the addition of the residual's gradient
   kAttentionResidualBackward,
   kAttentionBackward,  // projection's gradients, attention core (computed again first, if selective)
   kQkvDgrad,

@@ -21,7 +21,9 @@ std::vector<std::string> divisors(std::int64_t number) {
   return result;
 }
 
-std::string blank_separated(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, " ")); }
+std::string blank_separated(const std::vector<std::string>& words) {
+  return fmt::format("{}", fmt::join(words, " "));
+}
 
 // "model.num_attention_heads (llama.yaml:7)".
 std::string placed(const ConfigMap& map, std::string_view name) {
@@ -32,8 +34,8 @@ void check_tensor(ConfigMap& parallel, const ParallelContext& context, const Par
   const ModelShape& shape = context.shape;
   const auto refuse = [&](std::int64_t number, std::string_view what, std::string_view key) {
     parallel.error("tp", "E134",
-                   fmt::format("{} = {} does not divide the {} {} of {}", parallel.path_of("tp"), options.tp, number, what,
-                               placed(context.model_map, key)),
+                   fmt::format("{} = {} does not divide the {} {} of {}", parallel.path_of("tp"), options.tp, number,
+                               what, placed(context.model_map, key)),
                    fmt::format("valid values: {}", blank_separated(divisors(std::gcd(shape.heads, shape.ffn)))));
   };
   if (shape.heads % options.tp != 0) refuse(shape.heads, "attention heads", "num_attention_heads");
@@ -66,11 +68,10 @@ std::string layers_hint(std::int64_t layers, const ParallelOptions& options) {
 }
 
 void refuse_layers(ConfigMap& parallel, std::int64_t layers, const ParallelOptions& options) {
-  const std::string parts =
-      options.virtual_stages == 1
-          ? fmt::format("{} = {}", parallel.path_of("pp"), options.pp)
-          : fmt::format("{} x virtual_stages = {} x {} = {}", parallel.path_of("pp"), options.pp, options.virtual_stages,
-                        options.parts());
+  const std::string parts = options.virtual_stages == 1
+                                ? fmt::format("{} = {}", parallel.path_of("pp"), options.pp)
+                                : fmt::format("{} x virtual_stages = {} x {} = {}", parallel.path_of("pp"), options.pp,
+                                              options.virtual_stages, options.parts());
   const std::string problem = options.stage_layers == StageLayers::kEven
                                   ? fmt::format("{} does not divide {} layers", parts, layers)
                                   : fmt::format("{} does not divide {} layers + 2 (trim-ends)", parts, layers);
@@ -81,11 +82,13 @@ void spread_layers(ConfigMap& parallel, std::int64_t layers, ParallelOptions& op
   const auto parts = static_cast<std::int64_t>(options.parts());
   const auto count = static_cast<std::size_t>(parts);
   if (options.stage_layers == StageLayers::kListed) {
-    const std::int64_t sum = std::accumulate(options.layers_per_part.begin(), options.layers_per_part.end(), std::int64_t{0});
+    const std::int64_t sum =
+        std::accumulate(options.layers_per_part.begin(), options.layers_per_part.end(), std::int64_t{0});
     if (options.layers_per_part.size() == count && sum == layers) return;
-    parallel.error("layers_per_part", "E131",
-                   fmt::format("{} has {} entries that add up to {}, but there are {} parts (pp x virtual_stages) and {} layers",
-                               parallel.path_of("layers_per_part"), options.layers_per_part.size(), sum, parts, layers));
+    parallel.error(
+        "layers_per_part", "E131",
+        fmt::format("{} has {} entries that add up to {}, but there are {} parts (pp x virtual_stages) and {} layers",
+                    parallel.path_of("layers_per_part"), options.layers_per_part.size(), sum, parts, layers));
   } else if (options.stage_layers == StageLayers::kTrimEnds) {
     if (parts > 1 && (layers + 2) % parts == 0) {
       options.layers_per_part.assign(count, (layers + 2) / parts);
@@ -114,8 +117,8 @@ void check_pipeline(ConfigMap& parallel, const ParallelContext& context, Paralle
   }
   if (options.virtual_stages > 1 && options.pp == 1) {
     parallel.error("virtual_stages", "E137",
-                   fmt::format("{} = {} needs more than one pipeline stage, but pp is 1", parallel.path_of("virtual_stages"),
-                               options.virtual_stages));
+                   fmt::format("{} = {} needs more than one pipeline stage, but pp is 1",
+                               parallel.path_of("virtual_stages"), options.virtual_stages));
   }
   if (options.virtual_stages == 1 && schedule.chunks == ChunkSupport::kMany) {
     // One chunk is not interleaved with anything; Megatron then runs the plain schedule, too.
@@ -124,8 +127,9 @@ void check_pipeline(ConfigMap& parallel, const ParallelContext& context, Paralle
     options.schedule = "1f1b";
   }
   if (options.pp > context.shape.layers + 2) {
-    parallel.error("pp", "E131",
-                   fmt::format("{} = {} is more than the {} layers", parallel.path_of("pp"), options.pp, context.shape.layers));
+    parallel.error(
+        "pp", "E131",
+        fmt::format("{} = {} is more than the {} layers", parallel.path_of("pp"), options.pp, context.shape.layers));
     options.layers_per_part.assign(static_cast<std::size_t>(options.parts()), 1);
     return;
   }
@@ -136,22 +140,22 @@ void check_batch(ConfigMap& parallel, const ParallelContext& context, const Para
   const TrainingOptions& training = context.training;
   const std::int64_t at_once = training.micro_batch * options.dp;
   if (training.global_batch % at_once != 0) {
-    context.training_map.error(
-        "global_batch", "E136",
-        fmt::format("{} = {} is not a multiple of micro_batch x dp = {} x {} = {}",
-                    context.training_map.path_of("global_batch"), training.global_batch, training.micro_batch, options.dp,
-                    at_once),
-        fmt::format("dp comes from {} / (tp {} x cp {} x pp {})", context.world.described, options.tp, options.cp, options.pp));
+    context.training_map.error("global_batch", "E136",
+                               fmt::format("{} = {} is not a multiple of micro_batch x dp = {} x {} = {}",
+                                           context.training_map.path_of("global_batch"), training.global_batch,
+                                           training.micro_batch, options.dp, at_once),
+                               fmt::format("dp comes from {} / (tp {} x cp {} x pp {})", context.world.described,
+                                           options.tp, options.cp, options.pp));
     return;
   }
   const std::int64_t microbatches = options.microbatches(training);
   if (options.virtual_stages > 1 && microbatches % options.pp != 0) {
-    parallel.error("schedule", "E137",
-                   fmt::format("'{}' needs a number of microbatches that pp = {} divides, but there are {}", options.schedule,
-                               options.pp, microbatches),
-                   fmt::format("microbatches = {} {} / (micro_batch {} x dp {})",
-                               placed(context.training_map, "global_batch"), training.global_batch, training.micro_batch,
-                               options.dp));
+    parallel.error(
+        "schedule", "E137",
+        fmt::format("'{}' needs a number of microbatches that pp = {} divides, but there are {}", options.schedule,
+                    options.pp, microbatches),
+        fmt::format("microbatches = {} {} / (micro_batch {} x dp {})", placed(context.training_map, "global_batch"),
+                    training.global_batch, training.micro_batch, options.dp));
   }
 }
 
@@ -164,22 +168,26 @@ void derive_data_parallel(ConfigMap& parallel, std::optional<std::int64_t> given
     options.dp = static_cast<int>(std::max<std::int64_t>(1, world.ranks / model_ranks));
     if (world.ranks % model_ranks == 0) return;
     parallel.error("", "E130",
-                   fmt::format("{}: tp {} x cp {} x pp {} = {} ranks do not divide {} = {} ranks", parallel.path(), options.tp,
-                               options.cp, options.pp, model_ranks, world.described, world.ranks));
+                   fmt::format("{}: tp {} x cp {} x pp {} = {} ranks do not divide {} = {} ranks", parallel.path(),
+                               options.tp, options.cp, options.pp, model_ranks, world.described, world.ranks));
     return;
   }
   options.dp = static_cast<int>(*given);
   if (model_ranks * options.dp == world.ranks) return;
-  parallel.error("dp", "E130",
-                 fmt::format("{}: tp {} x cp {} x pp {} x dp {} = {} ranks, but {} = {} ranks", parallel.path(), options.tp,
-                             options.cp, options.pp, options.dp, model_ranks * options.dp, world.described, world.ranks),
-                 world.ranks % model_ranks == 0 ? fmt::format("set {}: auto ({})", parallel.path_of("dp"), world.ranks / model_ranks)
-                                                : std::string());
+  parallel.error(
+      "dp", "E130",
+      fmt::format("{}: tp {} x cp {} x pp {} x dp {} = {} ranks, but {} = {} ranks", parallel.path(), options.tp,
+                  options.cp, options.pp, options.dp, model_ranks * options.dp, world.described, world.ranks),
+      world.ranks % model_ranks == 0
+          ? fmt::format("set {}: auto ({})", parallel.path_of("dp"), world.ranks / model_ranks)
+          : std::string());
 }
 
 void check_layout(ConfigMap& parallel, const ParallelContext& context, ParallelOptions& options) {
   if (options.cp > 1) {
-    parallel.error("cp", "E139", fmt::format("{} = {}: context parallelism is not supported yet", parallel.path_of("cp"), options.cp));
+    parallel.error(
+        "cp", "E139",
+        fmt::format("{} = {}: context parallelism is not supported yet", parallel.path_of("cp"), options.cp));
   }
   check_tensor(parallel, context, options);
   check_pipeline(parallel, context, options);

@@ -78,7 +78,8 @@ void add_model_state(StageMemory& memory, const std::vector<Part>& parts, const 
   add(memory, "optimizer", Bytes(owned * (mixed ? 12 : 8)));  // in fp32 training the weights are the master weights
 }
 
-void add_assumed(StageMemory& memory, const Moment& peak, const StepStreams& streams, const MemoryAssumptions& assumed) {
+void add_assumed(StageMemory& memory, const Moment& peak, const StepStreams& streams,
+                 const MemoryAssumptions& assumed) {
   const auto communicators = static_cast<std::int64_t>(streams.dimensions.size());
   add(memory, "fragmentation", scale(peak.total(), assumed.fragmentation), Evidence::kAssumed);
   add(memory, "CUDA context", assumed.cuda_context, Evidence::kAssumed);
@@ -96,8 +97,11 @@ MemoryAssumptions read_memory_assumptions(ConfigMap& memory) {
   assumed.cuda_context = read("cuda_context", "CUDA context, libraries and their workspaces on each GPU", 800_MiB);
   assumed.communicator = read("communicator", "buffers of one communicator on each GPU", 400_MiB);
   if (!memory.has("fragmentation")) memory.assume("fragmentation", "5%", "what the allocator loses of activations");
-  assumed.fragmentation = memory.percent(
-      {.name = "fragmentation", .doc = "what the allocator loses of activations", .fallback = 0.05, .min = 0.0, .max = 1.0});
+  assumed.fragmentation = memory.percent({.name = "fragmentation",
+                                          .doc = "what the allocator loses of activations",
+                                          .fallback = 0.05,
+                                          .min = 0.0,
+                                          .max = 1.0});
   return assumed;
 }
 
@@ -149,7 +153,8 @@ MemoryVerdict judge_memory(const std::vector<StageMemory>& ledger, Bytes capacit
   std::vector<MemoryItem> largest = worst->items;
   std::ranges::stable_sort(largest, std::ranges::greater(), &MemoryItem::bytes);
   if (largest.size() > 3) largest.resize(3);
-  verdict.message = fmt::format("stage {} needs {} of {}:", worst->stage, to_string(verdict.needed), to_string(capacity));
+  verdict.message =
+      fmt::format("stage {} needs {} of {}:", worst->stage, to_string(verdict.needed), to_string(capacity));
   for (std::size_t i = 0; i < largest.size(); ++i) {
     verdict.message += fmt::format("{} {} {}", i == 0 ? "" : ",", largest[i].name, to_string(largest[i].bytes));
   }

@@ -1,9 +1,9 @@
 // The memory ledger: what each pipeline stage holds on one GPU at its worst moment, item by item.
 //
-// Model state per parameter with Adam: 2 (weights) + 4 (fp32 gradients) + 12 (fp32 master weights and two moments), the 12
-// divided by dp under ZeRO stage 1 (Megatron's distributed optimizer). Activations are listed tensor by tensor, as
-// Korthikanti et al. (arXiv 2205.05198, section 4) do: with tensor parallelism sbh(10 + 24/t + 5as/(ht)) per layer. What is
-// in flight follows from playing the pipeline schedule.
+// Model state per parameter with Adam: 2 (weights) + 4 (fp32 gradients) + 12 (fp32 master weights and two moments), the
+// 12 divided by dp under ZeRO stage 1 (Megatron's distributed optimizer). Activations are listed tensor by tensor, as
+// Korthikanti et al. (arXiv 2205.05198, section 4) do: with tensor parallelism sbh(10 + 24/t + 5as/(ht)) per layer.
+// What is in flight follows from playing the pipeline schedule.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,9 @@ namespace ringwright::workload {
 
 // What no formula gives: taken from experience, to be measured where it matters.
 struct MemoryAssumptions {
-  Bytes cuda_context;           // context, libraries and their workspaces
-  Bytes communicator;           // buffers of one communicator
-  double fragmentation = 0.0;   // of activations and temporaries
+  Bytes cuda_context;          // context, libraries and their workspaces
+  Bytes communicator;          // buffers of one communicator
+  double fragmentation = 0.0;  // of activations and temporaries
 };
 [[nodiscard]] MemoryAssumptions read_memory_assumptions(ConfigMap& memory);
 

@@ -14,7 +14,8 @@ constexpr std::array kActivations{Option{"swiglu", "gated: SiLU(gate) * up"}, Op
 constexpr std::array kPositions{Option{"rotary", "rotates queries and keys"},
                                 Option{"learned", "a table added to the word embedding"},
                                 Option{"none", "no position embedding"}};
-constexpr std::array kBiases{Option{"none", "no linear layer has a bias"}, Option{"qkv", "queries, keys and values only"},
+constexpr std::array kBiases{Option{"none", "no linear layer has a bias"},
+                             Option{"qkv", "queries, keys and values only"},
                              Option{"all", "every linear layer of the blocks"}};
 
 void read_sizes(ConfigMap& model, ModelShape& shape) {
@@ -43,15 +44,14 @@ void read_sizes(ConfigMap& model, ModelShape& shape) {
 }
 
 void read_kinds(ConfigMap& model, ModelShape& shape) {
-  const std::string norm =
-      model.choice({.name = "normalization", .doc = "the norm before attention and MLP", .fallback = "rmsnorm"},
-                   kNormalizations);
+  const std::string norm = model.choice(
+      {.name = "normalization", .doc = "the norm before attention and MLP", .fallback = "rmsnorm"}, kNormalizations);
   shape.normalization = norm == "layernorm" ? Normalization::kLayerNorm : Normalization::kRmsNorm;
   const std::string activation =
       model.choice({.name = "activation", .doc = "between the MLP's products", .fallback = "swiglu"}, kActivations);
   shape.activation = activation == "gelu" ? Activation::kGelu : Activation::kSwiGlu;
-  const std::string positions =
-      model.choice({.name = "position_embedding", .doc = "how a token knows its place", .fallback = "rotary"}, kPositions);
+  const std::string positions = model.choice(
+      {.name = "position_embedding", .doc = "how a token knows its place", .fallback = "rotary"}, kPositions);
   shape.positions = positions == "learned" ? Positions::kLearned
                     : positions == "none"  ? Positions::kNone
                                            : Positions::kRotary;

@@ -5,7 +5,9 @@
 namespace ringwright::workload {
 namespace {
 
-std::int64_t mlp_inputs(const ModelShape& shape) { return shape.activation == Activation::kSwiGlu ? 2 : 1; }
+std::int64_t mlp_inputs(const ModelShape& shape) {
+  return shape.activation == Activation::kSwiGlu ? 2 : 1;
+}
 std::int64_t norm_elements(const ModelShape& shape) {
   return shape.normalization == Normalization::kLayerNorm ? 2 * shape.hidden : shape.hidden;
 }

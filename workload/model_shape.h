@@ -1,7 +1,8 @@
-// The shape of a dense decoder model: its sizes, its parameter tensors, and the arithmetic that one training step needs.
+// The shape of a dense decoder model: its sizes, its parameter tensors, and the arithmetic that one training step
+// needs.
 //
-// Symbols of the formulas: h hidden, a heads, k key-value heads, d head size, f feed-forward size, L layers, V vocabulary,
-// s sequence, B sequences in a training step, t tensor-parallel size.
+// Symbols of the formulas: h hidden, a heads, k key-value heads, d head size, f feed-forward size, L layers, V
+// vocabulary, s sequence, B sequences in a training step, t tensor-parallel size.
 #pragma once
 
 #include <cstdint>
@@ -60,7 +61,8 @@ struct ParameterTensor {
 [[nodiscard]] std::vector<ParameterTensor> embedding_tensors(const ModelShape& shape, std::int64_t tp);
 // Shared: the output layer's weights are those of the word embedding on the same rank.
 enum class OutputWeights { kOwn, kShared };
-[[nodiscard]] std::vector<ParameterTensor> head_tensors(const ModelShape& shape, std::int64_t tp, OutputWeights weights);
+[[nodiscard]] std::vector<ParameterTensor> head_tensors(const ModelShape& shape, std::int64_t tp,
+                                                        OutputWeights weights);
 
 [[nodiscard]] std::int64_t count_elements(const std::vector<ParameterTensor>& tensors);
 // Of the whole model as published: unpadded vocabulary, tied weights once.

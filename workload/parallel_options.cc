@@ -26,12 +26,16 @@ int small(ConfigMap& map, const Key<std::int64_t>& key) {
 std::string read_schedule(ConfigMap& parallel) {
   std::vector<Option> options;
   for (const ScheduleEntry& entry : schedules()) options.push_back({entry.name, entry.help});
-  return parallel.choice({.name = "schedule", .doc = "order of forward and backward passes", .fallback = "1f1b"}, options);
+  return parallel.choice({.name = "schedule", .doc = "order of forward and backward passes", .fallback = "1f1b"},
+                         options);
 }
 
 void read_zero(ConfigMap zero, ParallelOptions& options) {
-  options.zero_stage = static_cast<int>(zero.integer(
-      {.name = "stage", .doc = "0: every rank has all optimizer state; 1: 1/dp of it", .fallback = 0, .min = 0, .max = 1}));
+  options.zero_stage = static_cast<int>(zero.integer({.name = "stage",
+                                                      .doc = "0: every rank has all optimizer state; 1: 1/dp of it",
+                                                      .fallback = 0,
+                                                      .min = 0,
+                                                      .max = 1}));
   options.overlap_grad_reduce =
       zero.boolean({.name = "overlap_grad_reduce",
                     .doc = "gradients are reduced bucket by bucket while the last backward pass runs",
@@ -40,10 +44,11 @@ void read_zero(ConfigMap zero, ParallelOptions& options) {
       zero.boolean({.name = "overlap_param_gather",
                     .doc = "updated parameters are gathered while the first forward pass runs (stage 1)",
                     .fallback = false});
-  options.bucket = zero.bytes({.name = "bucket",
-                               .doc = "gradient bytes of one bucket; Megatron's max(40e6, 1e6 x dp) elements when not given",
-                               .fallback = 0_B,
-                               .min = 0_B});
+  options.bucket =
+      zero.bytes({.name = "bucket",
+                  .doc = "gradient bytes of one bucket; Megatron's max(40e6, 1e6 x dp) elements when not given",
+                  .fallback = 0_B,
+                  .min = 0_B});
   if (options.overlap_param_gather && options.zero_stage == 0) {
     zero.warn("overlap_param_gather", "W131",
               fmt::format("{} has no effect: without zero.stage 1 no parameters are gathered",
@@ -52,7 +57,8 @@ void read_zero(ConfigMap zero, ParallelOptions& options) {
   }
   if (options.bucket > 0_B && !options.overlap_grad_reduce) {
     zero.warn("bucket", "W131",
-              fmt::format("{} has no effect: without overlap_grad_reduce all gradients are one bucket", zero.path_of("bucket")));
+              fmt::format("{} has no effect: without overlap_grad_reduce all gradients are one bucket",
+                          zero.path_of("bucket")));
   }
   if (options.dp == 1 && options.zero_stage == 1) {
     zero.warn("stage", "W131", fmt::format("{} has no effect: dp is 1", zero.path_of("stage")));
@@ -66,10 +72,10 @@ void read_pipeline(ConfigMap& parallel, ParallelOptions& options) {
   const std::string rule = parallel.choice(
       {.name = "stage_layers", .doc = "how layers are spread over pipeline parts", .fallback = "even"}, kStageLayers);
   options.stage_layers = rule == "trim-ends" ? StageLayers::kTrimEnds : StageLayers::kEven;
-  options.layers_per_part =
-      parallel.integers({.name = "layers_per_part",
-                         .doc = "layers of each of the pp x virtual_stages parts in model order, instead of stage_layers",
-                         .min = 0});
+  options.layers_per_part = parallel.integers(
+      {.name = "layers_per_part",
+       .doc = "layers of each of the pp x virtual_stages parts in model order, instead of stage_layers",
+       .min = 0});
   if (!options.layers_per_part.empty()) {
     if (parallel.has("stage_layers")) {
       parallel.warn("stage_layers", "W131",
@@ -77,10 +83,10 @@ void read_pipeline(ConfigMap& parallel, ParallelOptions& options) {
     }
     options.stage_layers = StageLayers::kListed;
   }
-  options.overlap_p2p = parallel.boolean(
-      {.name = "overlap_p2p_comm",
-       .doc = "a send to the next stage does not hold up computing; Megatron: only when interleaved",
-       .fallback = options.virtual_stages > 1});
+  options.overlap_p2p =
+      parallel.boolean({.name = "overlap_p2p_comm",
+                        .doc = "a send to the next stage does not hold up computing; Megatron: only when interleaved",
+                        .fallback = options.virtual_stages > 1});
 }
 
 void read_tensor(ConfigMap& parallel, ParallelOptions& options) {
@@ -112,11 +118,13 @@ ParallelOptions read_parallel_options(ConfigMap& parallel, const ParallelContext
   options.pp = small(parallel, {.name = "pp", .doc = "pipeline stages", .fallback = 1});
   options.cp = small(parallel, {.name = "cp", .doc = "context-parallel size", .fallback = 1});
   const auto dp = parallel.integer_or(
-      {.name = "dp", .doc = "data-parallel size; auto: what remains of the cluster", .min = 1, .max = 1'000'000}, "auto");
+      {.name = "dp", .doc = "data-parallel size; auto: what remains of the cluster", .min = 1, .max = 1'000'000},
+      "auto");
   derive_data_parallel(parallel, dp, context.world, options);
   read_pipeline(parallel, options);
   read_tensor(parallel, options);
-  read_zero(parallel.map("zero", "sharding of optimizer state over data-parallel ranks, in DeepSpeed's stages"), options);
+  read_zero(parallel.map("zero", "sharding of optimizer state over data-parallel ranks, in DeepSpeed's stages"),
+            options);
   check_layout(parallel, context, options);
   return options;
 }

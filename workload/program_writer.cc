@@ -4,7 +4,9 @@
 
 namespace ringwright::workload {
 
-ProgramWriter::ProgramWriter(GraphTables& tables, std::string name) : tables_(tables) { program_.name = std::move(name); }
+ProgramWriter::ProgramWriter(GraphTables& tables, std::string name) : tables_(tables) {
+  program_.name = std::move(name);
+}
 
 void ProgramWriter::name_work(WorkName name) {
   flush();

@@ -48,8 +48,8 @@ class ProgramWriter {
   GraphTables& tables_;
   Program program_;
   WorkName name_;
-  std::vector<PieceId> pending_;            // kernels that will be one task
-  std::vector<TaskIndex> waits_;            // for the next task of the compute stream
+  std::vector<PieceId> pending_;  // kernels that will be one task
+  std::vector<TaskIndex> waits_;  // for the next task of the compute stream
   std::optional<TaskIndex> last_compute_;
 };
 

@@ -29,7 +29,9 @@ RankId RankLayout::rank(const RankCoordinates& at) const {
   return RankId((((at.pp * sizes_.dp + at.dp) * sizes_.ep + at.ep) * sizes_.cp + at.cp) * sizes_.tp + at.tp);
 }
 
-std::size_t RankLayout::size_of(int RankCoordinates::*axis) const { return static_cast<std::size_t>(sizes_.*axis); }
+std::size_t RankLayout::size_of(int RankCoordinates::*axis) const {
+  return static_cast<std::size_t>(sizes_.*axis);
+}
 
 Dimension RankLayout::along(const char* name, int RankCoordinates::*axis) const {
   Dimension dimension;
@@ -45,9 +47,15 @@ Dimension RankLayout::along(const char* name, int RankCoordinates::*axis) const 
   return dimension;
 }
 
-Dimension RankLayout::tensor_dimension() const { return along("tp", &RankCoordinates::tp); }
-Dimension RankLayout::data_dimension() const { return along("dp", &RankCoordinates::dp); }
-Dimension RankLayout::pipeline_dimension() const { return along("pp", &RankCoordinates::pp); }
+Dimension RankLayout::tensor_dimension() const {
+  return along("tp", &RankCoordinates::tp);
+}
+Dimension RankLayout::data_dimension() const {
+  return along("dp", &RankCoordinates::dp);
+}
+Dimension RankLayout::pipeline_dimension() const {
+  return along("pp", &RankCoordinates::pp);
+}
 
 Dimension RankLayout::model_dimension() const {
   Dimension dimension;

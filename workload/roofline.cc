@@ -1,16 +1,16 @@
-// Roofline: a kernel takes the longer of its arithmetic and its memory traffic, each at a share of the data sheet's peak,
-// and a fixed time for its launch.
+// Roofline: a kernel takes the longer of its arithmetic and its memory traffic, each at a share of the data sheet's
+// peak, and a fixed time for its launch.
 //
 //     t = launch + max(flops / (peak[type] * efficiency * wave use), bytes / (bandwidth * memory efficiency))
 //
-// Williams, Waterman, Patterson, "Roofline" (CACM 2009). Wave use: a product is cut into tiles, one per multiprocessor at
-// a time; the last wave is partly empty. Tiles are CUTLASS shapes; the best one is taken, smaller tiles reach less of the
-// peak because they load more per FLOP; a long k may be split where tiles are few (split-K), which costs a tenth.
-// Defaults: products 0.75 - with it the rule meets the 183 products of github.com/MooreThreads/SimuMax, a100_pcie.json, at a
-// median error of 4 % (90 % of them within 12 %, no bias); that project's B200 table asks for 0.50. Fused attention 0.60
-// and 0.50 (FlashAttention-2 on A100, arXiv 2307.08691), memory 0.85 (BabelStream in github.com/Azure/
-// AI-benchmarking-guide: A100 1.70 of 2.04, H100 2.97 of 3.35 TB/s). They are assumptions elsewhere: calibrate where
-// numbers matter.
+// Williams, Waterman, Patterson, "Roofline" (CACM 2009). Wave use: a product is cut into tiles, one per multiprocessor
+// at a time; the last wave is partly empty. Tiles are CUTLASS shapes; the best one is taken, smaller tiles reach less
+// of the peak because they load more per FLOP; a long k may be split where tiles are few (split-K), which costs a
+// tenth. Defaults: products 0.75 - with it the rule meets the 183 products of github.com/MooreThreads/SimuMax,
+// a100_pcie.json, at a median error of 4 % (90 % of them within 12 %, no bias); that project's B200 table asks for
+// 0.50. Fused attention 0.60 and 0.50 (FlashAttention-2 on A100, arXiv 2307.08691), memory 0.85 (BabelStream in
+// github.com/Azure/ AI-benchmarking-guide: A100 1.70 of 2.04, H100 2.97 of 3.35 TB/s). They are assumptions elsewhere:
+// calibrate where numbers matter.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -27,8 +27,8 @@ struct Tile {
   double speed = 1.0;  // against the largest tile
 };
 
-constexpr std::array kTiles{Tile{256, 128, 1.0}, Tile{128, 256, 1.0}, Tile{128, 128, 0.95}, Tile{128, 64, 0.80},
-                            Tile{64, 64, 0.65},   Tile{32, 64, 0.50}};
+constexpr std::array kTiles{Tile{256, 128, 1.0}, Tile{128, 256, 1.0}, Tile{128, 128, 0.95},
+                            Tile{128, 64, 0.80}, Tile{64, 64, 0.65},  Tile{32, 64, 0.50}};
 
 constexpr std::array<std::int64_t, 4> kSplits{1, 2, 4, 8};
 constexpr std::int64_t kShortestSplit = 1024;  // of k
@@ -41,7 +41,9 @@ struct Efficiencies {
   double memory = 0.0;
 };
 
-std::int64_t divided_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+std::int64_t divided_up(std::int64_t a, std::int64_t b) {
+  return (a + b - 1) / b;
+}
 
 class Roofline final : public ComputeModel {
  public:
@@ -68,7 +70,8 @@ class Roofline final : public ComputeModel {
     double best = 0.0;
     for (const Tile& tile : kTiles) {
       const std::int64_t tiles = divided_up(kernel.m, tile.m) * divided_up(kernel.n, tile.n) * kernel.batch;
-      const double asked = static_cast<double>(kernel.m) * static_cast<double>(kernel.n) * static_cast<double>(kernel.batch);
+      const double asked =
+          static_cast<double>(kernel.m) * static_cast<double>(kernel.n) * static_cast<double>(kernel.batch);
       const double asked_share = asked / (static_cast<double>(tiles) * static_cast<double>(tile.m * tile.n));
       best = std::max(best, tile.speed * asked_share * occupancy({.tiles = tiles, .k = kernel.k}));
     }
@@ -105,13 +108,14 @@ double share(ConfigMap& compute, std::string_view name, std::string_view doc, do
 
 std::unique_ptr<ComputeModel> make_roofline(ConfigMap& compute, const GpuSpec& gpu) {
   Efficiencies efficiencies;
-  efficiencies.gemm =
-      share(compute, "gemm_efficiency", "share of peak that matrix products reach when all multiprocessors are busy", 0.75);
+  efficiencies.gemm = share(compute, "gemm_efficiency",
+                            "share of peak that matrix products reach when all multiprocessors are busy", 0.75);
   efficiencies.attention_forward =
       share(compute, "attention_forward_efficiency", "share of peak that fused attention reaches", 0.60);
-  efficiencies.attention_backward =
-      share(compute, "attention_backward_efficiency", "share of peak that fused attention's backward pass reaches", 0.50);
-  efficiencies.memory = share(compute, "memory_efficiency", "share of memory bandwidth that streaming kernels reach", 0.85);
+  efficiencies.attention_backward = share(compute, "attention_backward_efficiency",
+                                          "share of peak that fused attention's backward pass reaches", 0.50);
+  efficiencies.memory =
+      share(compute, "memory_efficiency", "share of memory bandwidth that streaming kernels reach", 0.85);
   return std::make_unique<Roofline>(gpu, efficiencies);
 }
 

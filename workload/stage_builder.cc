@@ -98,8 +98,8 @@ void StageBuilder::backward(ProgramWriter& writer, const Slot& slot) {
   pipeline_.send(writer, slot);
 }
 
-// Megatron's order: replicas, then tensors that are replicated within the model, then the gradient's norm over everything
-// that holds a part of the model, then the update.
+// Megatron's order: replicas, then tensors that are replicated within the model, then the gradient's norm over
+// everything that holds a part of the model, then the update.
 void StageBuilder::finish(ProgramWriter& writer) {
   const std::int64_t gradient_bytes = static_cast<std::int64_t>(bytes_per_element(inputs_.training.grad_reduce));
   writer.name_work({.label = "gradients", .work = "gradients"});

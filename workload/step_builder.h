@@ -1,5 +1,5 @@
-// One training step as a task graph: the pipeline schedule gives the order of passes, and each kind of parallelism adds its
-// communication at its points.
+// One training step as a task graph: the pipeline schedule gives the order of passes, and each kind of parallelism adds
+// its communication at its points.
 #pragma once
 
 #include <cstdint>
@@ -18,19 +18,19 @@ struct StepInputs {
 };
 
 struct StepPlan {
-  TaskGraph graph;  // without layouts: lay_out_groups adds them
+  TaskGraph graph;                // without layouts: lay_out_groups adds them
   std::int64_t parameters = 0;    // of the model as published
   std::int64_t tokens = 0;        // in a training step
   std::int64_t microbatches = 0;  // per replica
-  // What the model needs, without recomputation, with causal attention counted as half of the score matrix; and with all
-  // of it, as most papers up to 2023 report MFU.
+  // What the model needs, without recomputation, with causal attention counted as half of the score matrix; and with
+  // all of it, as most papers up to 2023 report MFU.
   Flops model_flops;
   Flops model_flops_full_attention;
-  Flops hardware_flops;  // what all ranks really compute
-  std::vector<std::int64_t> stage_parameters;         // by stage, of one rank
-  std::vector<Flops> stage_flops;                     // by stage, of one rank in a training step
-  std::vector<std::vector<Bytes>> communication;      // by stage, by dimension of the graph: the buffers of one rank's
-                                                      // collectives (as CollectiveSpec counts) and the messages it sends
+  Flops hardware_flops;                           // what all ranks really compute
+  std::vector<std::int64_t> stage_parameters;     // by stage, of one rank
+  std::vector<Flops> stage_flops;                 // by stage, of one rank in a training step
+  std::vector<std::vector<Bytes>> communication;  // by stage, by dimension of the graph: the buffers of one rank's
+                                                  // collectives (as CollectiveSpec counts) and the messages it sends
 };
 
 [[nodiscard]] StepPlan build_step(const StepInputs& inputs);

@@ -10,10 +10,9 @@ namespace {
 constexpr std::array kPrecisions{Option{"bf16", "weights and activations in bf16, master weights in fp32"},
                                  Option{"fp16", "weights and activations in fp16, master weights in fp32"},
                                  Option{"fp32", "everything in fp32"}};
-constexpr std::array kRecomputes{
-    Option{"none", "every activation is kept for the backward pass"},
-    Option{"selective", "the attention core is computed again in the backward pass"},
-    Option{"full", "only each layer's input is kept; the whole layer is computed again"}};
+constexpr std::array kRecomputes{Option{"none", "every activation is kept for the backward pass"},
+                                 Option{"selective", "the attention core is computed again in the backward pass"},
+                                 Option{"full", "only each layer's input is kept; the whole layer is computed again"}};
 constexpr std::array kGradTypes{Option{"fp32", "gradients are summed up and reduced in fp32"},
                                 Option{"bf16", "gradients are summed up and reduced in two bytes"}};
 constexpr std::array kAttentions{Option{"fused", "one kernel that never writes the score matrix (FlashAttention)"},
@@ -34,18 +33,18 @@ Recompute parse_recompute(std::string_view text) {
 TrainingOptions read_training_options(ConfigMap& training) {
   TrainingOptions options;
   options.global_batch = training.integer({.name = "global_batch", .doc = "sequences in one training step", .min = 1});
-  options.micro_batch =
-      training.integer({.name = "micro_batch", .doc = "sequences that go through a stage at once", .fallback = 1, .min = 1});
-  options.precision = parse_precision(
-      training.choice({.name = "precision", .doc = "type of weights and activations", .fallback = "bf16"}, kPrecisions));
+  options.micro_batch = training.integer(
+      {.name = "micro_batch", .doc = "sequences that go through a stage at once", .fallback = 1, .min = 1});
+  options.precision = parse_precision(training.choice(
+      {.name = "precision", .doc = "type of weights and activations", .fallback = "bf16"}, kPrecisions));
   options.grad_reduce =
-      training.choice({.name = "grad_reduce_dtype", .doc = "type of the gradients that ranks add up", .fallback = "fp32"},
-                      kGradTypes) == "bf16"
+      training.choice(
+          {.name = "grad_reduce_dtype", .doc = "type of the gradients that ranks add up", .fallback = "fp32"},
+          kGradTypes) == "bf16"
           ? DataType::kBf16
           : DataType::kFp32;
-  options.recompute = parse_recompute(
-      training.choice({.name = "recompute", .doc = "what is computed twice to save memory", .fallback = "none"},
-                      kRecomputes));
+  options.recompute = parse_recompute(training.choice(
+      {.name = "recompute", .doc = "what is computed twice to save memory", .fallback = "none"}, kRecomputes));
   options.attention =
       training.choice({.name = "attention", .doc = "how the attention core is computed", .fallback = "fused"},
                       kAttentions) == "unfused"
@@ -56,10 +55,11 @@ TrainingOptions read_training_options(ConfigMap& training) {
 
 void check_precision(ConfigMap& training, const TrainingOptions& options, const GpuSpec& gpu) {
   if (gpu.peak_of(options.precision) > FlopRate(0.0)) return;
-  training.error("precision", "E135",
-                 fmt::format("{} = {}, but {} has no {} arithmetic (cluster.node.gpu.peak)", training.path_of("precision"),
-                             to_string(options.precision), gpu.name, to_string(options.precision)),
-                 fmt::format("set {}: fp16", training.path_of("precision")));
+  training.error(
+      "precision", "E135",
+      fmt::format("{} = {}, but {} has no {} arithmetic (cluster.node.gpu.peak)", training.path_of("precision"),
+                  to_string(options.precision), gpu.name, to_string(options.precision)),
+      fmt::format("set {}: fp16", training.path_of("precision")));
 }
 
 }  // namespace ringwright::workload

@@ -63,12 +63,12 @@ struct World {
 [[nodiscard]] TrainingOptions read_training_options(ConfigMap& training);
 // An error when the GPU has no arithmetic of that type.
 void check_precision(ConfigMap& training, const TrainingOptions& options, const GpuSpec& gpu);
-// Derives dp, and checks the layout against the model, the batch and the cluster. Mistakes are recorded in the maps; what
-// comes back is then harmless only in the sense that it may be thrown away.
+// Derives dp, and checks the layout against the model, the batch and the cluster. Mistakes are recorded in the maps;
+// what comes back is then harmless only in the sense that it may be thrown away.
 struct ParallelContext {
   const ModelShape& shape;
   const TrainingOptions& training;
-  const ConfigMap& model_map;     // for the places of the numbers that do not fit
+  const ConfigMap& model_map;  // for the places of the numbers that do not fit
   ConfigMap& training_map;
   const World& world;
 };

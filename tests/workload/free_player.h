@@ -1,5 +1,5 @@
-// Plays a task graph over a network that takes no time, straight from the definitions in task_graph.h: what is left is the
-// order of computations. For tests; slow and simple.
+// Plays a task graph over a network that takes no time, straight from the definitions in task_graph.h: what is left is
+// the order of computations. For tests; slow and simple.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,8 @@ namespace ringwright::workload {
 class FreePlayer {
  public:
   // How long each work takes, by its name; 0 when not listed.
-  FreePlayer(const TaskGraph& graph, std::map<std::string, std::int64_t> time_of) : graph_(graph), time_of_(std::move(time_of)) {
+  FreePlayer(const TaskGraph& graph, std::map<std::string, std::int64_t> time_of)
+      : graph_(graph), time_of_(std::move(time_of)) {
     for (std::size_t rank = 0; rank < graph.rank_count(); ++rank) index_rank(rank);
   }
 
@@ -107,8 +108,8 @@ class FreePlayer {
     const MessageSpec& message = graph_.messages[task.detail];
     const auto& group = dimension.groups[dimension.group_of[rank]];
     const std::size_t sender = group[static_cast<std::size_t>(message.peer)].index();
-    const auto sends = sends_.find(
-        {sender, task.dimension.value, static_cast<int>(dimension.index_in_group[rank]), message.channel});
+    const auto sends =
+        sends_.find({sender, task.dimension.value, static_cast<int>(dimension.index_in_group[rank]), message.channel});
     if (sends == sends_.end() || sends->second.size() <= ordinal_[rank][i]) return std::nullopt;
     const std::size_t theirs = sends->second[ordinal_[rank][i]];
     if (graph_.messages[program(sender).tasks[theirs].detail].bytes != message.bytes) return std::nullopt;
@@ -140,9 +141,9 @@ class FreePlayer {
 
   const TaskGraph& graph_;
   std::map<std::string, std::int64_t> time_of_;
-  std::vector<std::vector<std::optional<std::int64_t>>> end_;     // by rank and task
-  std::vector<std::vector<std::optional<std::size_t>>> before_;   // by rank and task: the one before on its stream
-  std::vector<std::vector<std::size_t>> ordinal_;                 // by rank and task: n-th call or receive
+  std::vector<std::vector<std::optional<std::int64_t>>> end_;    // by rank and task
+  std::vector<std::vector<std::optional<std::size_t>>> before_;  // by rank and task: the one before on its stream
+  std::vector<std::vector<std::size_t>> ordinal_;                // by rank and task: n-th call or receive
   std::map<Key, std::vector<std::size_t>> sends_;
   std::map<Key, std::vector<std::size_t>> calls_;
 };

@@ -29,13 +29,15 @@ struct Reading {
   [[nodiscard]] std::vector<std::string> problems() const {
     std::vector<std::string> result;
     for (const Diagnostic& diagnostic : config.log().diagnostics().all()) {
-      result.push_back(diagnostic.code + ": " + diagnostic.message + (diagnostic.hint.empty() ? "" : " | " + diagnostic.hint));
+      result.push_back(diagnostic.code + ": " + diagnostic.message +
+                       (diagnostic.hint.empty() ? "" : " | " + diagnostic.hint));
     }
     return result;
   }
   [[nodiscard]] std::vector<std::string> assumed() const {
     std::vector<std::string> result;
-    for (const Assumption& assumption : config.log().assumptions()) result.push_back(assumption.path + " = " + assumption.value);
+    for (const Assumption& assumption : config.log().assumptions())
+      result.push_back(assumption.path + " = " + assumption.value);
     return result;
   }
 
@@ -78,8 +80,9 @@ TEST(HfConfig, ListsEverythingThatItAssumed) {
   const Reading mistral = Reading::of_file("mistral-sparse.json");
   EXPECT_THAT(mistral.assumed(), ElementsAre("num_key_value_heads = 32", "head_dim = 128", "hidden_act = silu",
                                              "tie_word_embeddings = false"));
-  EXPECT_THAT(mistral.problems(),
-              ElementsAre("W134: sliding-window attention (4096 tokens) is not modelled: full causal attention is used"));
+  EXPECT_THAT(
+      mistral.problems(),
+      ElementsAre("W134: sliding-window attention (4096 tokens) is not modelled: full causal attention is used"));
 }
 
 TEST(HfConfig, TakesTheLongestSequenceWhenNoneIsGiven) {
@@ -96,9 +99,11 @@ TEST(HfConfig, AnUnknownFamilyNamesTheKnownOnes) {
 }
 
 TEST(HfConfig, MixturesOfExpertsAreRefused) {
-  EXPECT_THAT(Reading::of_text("{\"model_type\": \"mixtral\", \"num_local_experts\": 8}").problems(),
-              ElementsAre("E133: mixture-of-experts models ('mixtral') are not supported yet | supported dense families: llama, "
-                          "mistral, qwen2, qwen3, gpt2"));
+  EXPECT_THAT(
+      Reading::of_text("{\"model_type\": \"mixtral\", \"num_local_experts\": 8}").problems(),
+      ElementsAre(
+          "E133: mixture-of-experts models ('mixtral') are not supported yet | supported dense families: llama, "
+          "mistral, qwen2, qwen3, gpt2"));
 }
 
 TEST(HfConfig, MissingSizesAreErrors) {

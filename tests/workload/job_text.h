@@ -25,11 +25,9 @@ class JobText {
     shape = read_model(model);
     training = read_training_options(training_map);
     const World world{.ranks = ranks, .described = "cluster.nodes (job.yaml:99)"};
-    parallel = read_parallel_options(parallel_map, {.shape = shape,
-                                                    .training = training,
-                                                    .model_map = model,
-                                                    .training_map = training_map,
-                                                    .world = world});
+    parallel = read_parallel_options(
+        parallel_map,
+        {.shape = shape, .training = training, .model_map = model, .training_map = training_map, .world = world});
     document_.check_all_read();
   }
 
@@ -53,7 +51,8 @@ class JobText {
   ConfigDocument document_;
 };
 
-// A dense model with small, different sizes: h 64, 8 heads of 8, 4 key-value heads, f 96, V 1000 (padded to 1024), s 32.
+// A dense model with small, different sizes: h 64, 8 heads of 8, 4 key-value heads, f 96, V 1000 (padded to 1024),
+// s 32.
 inline std::string small_model(int layers) {
   return "model: {num_layers: " + std::to_string(layers) +
          ", hidden_size: 64, num_attention_heads: 8, num_query_groups: 4, ffn_hidden_size: 96, vocab_size: 1000,"

@@ -14,8 +14,8 @@ namespace {
 
 KernelContext context_of(const std::string& model, const std::string& training, const std::string& parallel,
                          std::int64_t ranks) {
-  const JobText job("model: {" + model + "}\ntraining: {global_batch: 16, micro_batch: 2" + training + "}\nparallel: {" +
-                        parallel + "}\n",
+  const JobText job("model: {" + model + "}\ntraining: {global_batch: 16, micro_batch: 2" + training +
+                        "}\nparallel: {" + parallel + "}\n",
                     ranks);
   EXPECT_THAT(job.problems(), testing::IsEmpty());
   return make_kernel_context(job.shape, job.training, job.parallel);
@@ -24,8 +24,9 @@ KernelContext context_of(const std::string& model, const std::string& training, 
 const std::vector<Piece> kForward{Piece::kAttentionNorm, Piece::kAttention, Piece::kAttentionResidual,
                                   Piece::kMlpNorm,       Piece::kMlp,       Piece::kMlpResidual};
 const std::vector<Piece> kBackward{
-    Piece::kMlpResidualBackward,       Piece::kMlpDownBackward,   Piece::kMlpUpDgrad, Piece::kMlpUpWgrad, Piece::kMlpNormBackward,
-    Piece::kAttentionResidualBackward, Piece::kAttentionBackward, Piece::kQkvDgrad,   Piece::kQkvWgrad,
+    Piece::kMlpResidualBackward,  Piece::kMlpDownBackward, Piece::kMlpUpDgrad,
+    Piece::kMlpUpWgrad,           Piece::kMlpNormBackward, Piece::kAttentionResidualBackward,
+    Piece::kAttentionBackward,    Piece::kQkvDgrad,        Piece::kQkvWgrad,
     Piece::kAttentionNormBackward};
 
 Flops flops_of(const std::vector<Piece>& pieces, const KernelContext& context) {

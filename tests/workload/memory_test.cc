@@ -1,13 +1,11 @@
 #include "workload/memory.h"
 
-#include <fstream>
-#include <sstream>
-
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/workload/job_text.h"
+#include "tests/workload/table.h"
 #include "workload/activations.h"
 
 namespace ringwright::workload {
@@ -15,84 +13,66 @@ namespace {
 
 using namespace ringwright::literals;
 
-struct Row {
-  std::string model;
-  std::vector<double> numbers;  // the columns after the model
-};
-
-std::vector<Row> korthikanti() {
-  std::ifstream file(RINGWRIGHT_TEST_DATA "/workload/data/korthikanti_memory.csv");
-  std::vector<Row> rows;
-  std::string line;
-  bool header = true;
-  while (std::getline(file, line)) {
-    if (line.starts_with("#")) continue;
-    if (std::exchange(header, false)) continue;
-    std::istringstream fields(line);
-    Row row;
-    std::getline(fields, row.model, ',');
-    for (std::string field; std::getline(fields, field, ',');) row.numbers.push_back(std::stod(field));
-    rows.push_back(row);
-  }
-  return rows;
+double gib(Bytes bytes) {
+  return static_cast<double>(bytes.count()) / static_cast<double>((1_GiB).count());
 }
 
-double gib(Bytes bytes) { return static_cast<double>(bytes.count()) / static_cast<double>((1_GiB).count()); }
-
-StageMemory first_stage(const Row& row, const std::string& recompute, bool sequence_parallel) {
-  const auto whole = [&row](std::size_t column) { return static_cast<std::int64_t>(row.numbers.at(column)); };
+StageMemory first_stage(const TableRow& row, const std::string& recompute, bool sequence_parallel) {
   const JobText job(
-      fmt::format("model: {{preset: {}}}\n"
-                  "training: {{global_batch: {}, micro_batch: {}, precision: fp16, attention: unfused, recompute: {}}}\n"
-                  "parallel: {{tp: 8, pp: {}, virtual_stages: {}, schedule: {}, sequence_parallel: {}}}\n",
-                  row.model, whole(3), whole(2), recompute, whole(0), whole(1),
-                  whole(1) > 1 ? "interleaved-1f1b" : "1f1b", sequence_parallel),
-      8 * whole(0));
+      fmt::format(
+          "model: {{preset: {}}}\n"
+          "training: {{global_batch: {}, micro_batch: {}, precision: fp16, attention: unfused, recompute: {}}}\n"
+          "parallel: {{tp: 8, pp: {}, virtual_stages: {}, schedule: {}, sequence_parallel: {}}}\n",
+          row.at("model"), whole(row, "global_batch"), whole(row, "micro_batch"), recompute, whole(row, "pp"),
+          whole(row, "virtual_stages"), whole(row, "virtual_stages") > 1 ? "interleaved-1f1b" : "1f1b",
+          sequence_parallel),
+      8 * whole(row, "pp"));
   EXPECT_THAT(job.problems(), testing::IsEmpty());
   return memory_ledger(job.inputs(), {}).front();
 }
 
 TEST(Memory, ActivationsAreThoseOfKorthikantiWithinOnePercent) {
-  const std::vector<Row> rows = korthikanti();
+  const std::vector<TableRow> rows = read_table("korthikanti_memory.csv");
   ASSERT_EQ(rows.size(), 4U);
-  for (const Row& row : rows) {
+  for (const TableRow& row : rows) {
     const double baseline = gib(first_stage(row, "none", false).of("layer activations"));
     const double best = gib(first_stage(row, "selective", true).of("layer activations"));
-    EXPECT_NEAR(baseline / row.numbers.at(5), 1.0, 0.001) << row.model;
-    EXPECT_NEAR(best / row.numbers.at(6), 1.0, 0.001) << row.model;
+    EXPECT_NEAR(baseline / number(row, "activations_gib"), 1.0, 0.001) << row.at("model");
+    EXPECT_NEAR(best / number(row, "selective_sequence_gib"), 1.0, 0.001) << row.at("model");
   }
 }
 
 // The figure's percentages lie within 0.14 points of the paper's own formulas (2 / 21 = 9.52 % where 9.42 % is read).
 TEST(Memory, SavingsAreThoseOfKorthikantiWithinAFractionOfAPercentOfTheBaseline) {
-  for (const Row& row : korthikanti()) {
+  for (const TableRow& row : read_table("korthikanti_memory.csv")) {
     const double baseline = gib(first_stage(row, "none", false).of("layer activations"));
     const auto percent = [&](const std::string& recompute, bool sequence_parallel) {
       return 100.0 * gib(first_stage(row, recompute, sequence_parallel).of("layer activations")) / baseline;
     };
-    EXPECT_NEAR(row.numbers.at(7), 100.0, 1e-9);
-    EXPECT_NEAR(percent("none", true), row.numbers.at(8), 0.15) << row.model;
-    EXPECT_NEAR(percent("selective", false), row.numbers.at(9), 0.15) << row.model;
-    EXPECT_NEAR(percent("selective", true), row.numbers.at(10), 0.15) << row.model;
-    EXPECT_NEAR(percent("full", false), row.numbers.at(11), 0.15) << row.model;
+    EXPECT_NEAR(number(row, "none_pct"), 100.0, 1e-9);
+    EXPECT_NEAR(percent("none", true), number(row, "sequence_pct"), 0.15) << row.at("model");
+    EXPECT_NEAR(percent("selective", false), number(row, "selective_pct"), 0.15) << row.at("model");
+    EXPECT_NEAR(percent("selective", true), number(row, "sequence_selective_pct"), 0.15) << row.at("model");
+    EXPECT_NEAR(percent("full", false), number(row, "full_pct"), 0.15) << row.at("model");
   }
 }
 
-// The figure counts the layers' matrices only, 18 bytes for each of 12 L h^2 / (tp pp) parameters; biases, norms and the
-// embedding of the first stage are left out of it, so the same is done here: what the embedding adds is taken off.
+// The figure counts the layers' matrices only, 18 bytes for each of 12 L h^2 / (tp pp) parameters; biases, norms and
+// the embedding of the first stage are left out of it, so the same is done here: what the embedding adds is taken off.
 TEST(Memory, ModelStateIsThatOfKorthikantiWithinOnePercent) {
-  for (const Row& row : korthikanti()) {
+  for (const TableRow& row : read_table("korthikanti_memory.csv")) {
     const StageMemory memory = first_stage(row, "none", false);
     const Bytes state = memory.of("weights") + memory.of("gradients") + memory.of("optimizer");
-    const JobText job("model: {preset: " + row.model + "}\ntraining: {global_batch: 1}\n", 1);
+    const JobText job("model: {preset: " + row.at("model") + "}\ntraining: {global_batch: 1}\n", 1);
     std::int64_t edges = count_elements(embedding_tensors(job.shape, 8));
-    if (static_cast<int>(row.numbers.at(0)) == 1) edges += count_elements(head_tensors(job.shape, 8, OutputWeights::kShared));
-    EXPECT_NEAR(gib(state - Bytes(18 * edges)) / row.numbers.at(4), 1.0, 0.01) << row.model;
+    if (whole(row, "pp") == 1) edges += count_elements(head_tensors(job.shape, 8, OutputWeights::kShared));
+    EXPECT_NEAR(gib(state - Bytes(18 * edges)) / number(row, "state_gib"), 1.0, 0.01) << row.at("model");
   }
 }
 
 TEST(Memory, ModernLayersKeepTheTensorsThatFlashAttentionAndSwigluNeed) {
-  // (s b / t)(8h + 4ad + 4kd + 4a + 6f) with sequence parallelism: s 8192, h 16384, ad 16384, kd 1024, a 128, f 53248, t 8.
+  // (s b / t)(8h + 4ad + 4kd + 4a + 6f) with sequence parallelism: s 8192, h 16384, ad 16384, kd 1024, a 128, f 53248,
+  // t 8.
   const JobText job(
       "model: {preset: llama3.1-405b}\ntraining: {global_batch: 2}\nparallel: {tp: 8, sequence_parallel: true}\n", 8);
   const KernelContext context = make_kernel_context(job.shape, job.training, job.parallel);
@@ -102,7 +82,8 @@ TEST(Memory, ModernLayersKeepTheTensorsThatFlashAttentionAndSwigluNeed) {
 
 TEST(Memory, OptimizerStateIsShardedOverReplicas) {
   const auto stage = [](const std::string& zero) {
-    const JobText job(small_model(4) + "training: {global_batch: 8}\nparallel: {dp: 4, zero: {stage: " + zero + "}}\n", 4);
+    const JobText job(small_model(4) + "training: {global_batch: 8}\nparallel: {dp: 4, zero: {stage: " + zero + "}}\n",
+                      4);
     return memory_ledger(job.inputs(), {}).front();
   };
   const JobText job(small_model(4) + "training: {global_batch: 8}\n", 4);

@@ -13,8 +13,8 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 JobText model_of(const std::string& keys) {
-  return JobText("model: {num_layers: 2, hidden_size: 64, num_attention_heads: 8, vocab_size: 100, seq_length: 16" + keys +
-                     "}\ntraining: {global_batch: 1}\n",
+  return JobText("model: {num_layers: 2, hidden_size: 64, num_attention_heads: 8, vocab_size: 100, seq_length: 16" +
+                     keys + "}\ntraining: {global_batch: 1}\n",
                  1);
 }
 
@@ -30,8 +30,9 @@ TEST(ModelConfig, SizesThatAreNotGivenFollowFromOthers) {
 
 TEST(ModelConfig, ReadsTheKindsOfAnOlderModel) {
   const ModelShape shape =
-      model_of(", normalization: layernorm, activation: gelu, position_embedding: learned, bias: all,"
-               " untie_embeddings_and_output_weights: false, hidden_dropout: 0.1, max_position_embeddings: 32")
+      model_of(
+          ", normalization: layernorm, activation: gelu, position_embedding: learned, bias: all,"
+          " untie_embeddings_and_output_weights: false, hidden_dropout: 0.1, max_position_embeddings: 32")
           .shape;
   EXPECT_EQ(shape.normalization, Normalization::kLayerNorm);
   EXPECT_EQ(shape.activation, Activation::kGelu);
@@ -73,7 +74,8 @@ TEST(ModelConfig, EveryErrorCodeOfTheWorkloadHasAPage) {
     EXPECT_FALSE(code.explanation.empty()) << code.code;
     EXPECT_FALSE(code.example.empty()) << code.code;
   }
-  EXPECT_THAT(codes, ElementsAre("E130", "E131", "E132", "E133", "E134", "E135", "E136", "E137", "E139", "W131", "W134"));
+  EXPECT_THAT(codes,
+              ElementsAre("E130", "E131", "E132", "E133", "E134", "E135", "E136", "E137", "E139", "W131", "W134"));
 }
 
 }  // namespace

@@ -23,9 +23,9 @@ struct Published {
 // Exact counts of the published checkpoints (total_size of the safetensors index of the Llama, Mistral and Qwen
 // repositories over two bytes; gpt2-xl as loaded by transformers).
 constexpr Published kPublished[] = {
-    {"gpt2-1.5b", 1'557'611'200},    {"llama2-7b", 6'738'415'616},      {"llama2-70b", 68'976'648'192},
-    {"llama3-8b", 8'030'261'248},    {"llama3-70b", 70'553'706'496},    {"llama3.1-405b", 405'853'388'800},
-    {"mistral-7b", 7'241'732'096},   {"qwen2-72b", 72'706'203'648},     {"qwen3-32b", 32'762'123'264},
+    {"gpt2-1.5b", 1'557'611'200},  {"llama2-7b", 6'738'415'616},   {"llama2-70b", 68'976'648'192},
+    {"llama3-8b", 8'030'261'248},  {"llama3-70b", 70'553'706'496}, {"llama3.1-405b", 405'853'388'800},
+    {"mistral-7b", 7'241'732'096}, {"qwen2-72b", 72'706'203'648},  {"qwen3-32b", 32'762'123'264},
 };
 
 TEST(ModelShape, PresetsHaveThePublishedNumberOfParameters) {
@@ -35,10 +35,13 @@ TEST(ModelShape, PresetsHaveThePublishedNumberOfParameters) {
 }
 
 TEST(ModelShape, MegatronPresetsFollowTheFormulaOfTheirPaper) {
-  // Narayanan et al., SC 2021, eq. 2: P = 12 l h^2 (1 + 13/(12h) + (V + s)/(12 l h)); the final norm is not in it. Billions
-  // as printed in its tables, 22 in Korthikanti et al.
-  const std::vector<std::pair<const char*, double>> printed = {
-      {"gpt3-175b", 174.6}, {"mt-nlg-530b", 529.6}, {"megatron-22b", 22.1}, {"megatron-1t", 1008.0}, {"megatron-145b", 145.6}};
+  // Narayanan et al., SC 2021, eq. 2: P = 12 l h^2 (1 + 13/(12h) + (V + s)/(12 l h)); the final norm is not in it.
+  // Billions as printed in its tables, 22 in Korthikanti et al.
+  const std::vector<std::pair<const char*, double>> printed = {{"gpt3-175b", 174.6},
+                                                               {"mt-nlg-530b", 529.6},
+                                                               {"megatron-22b", 22.1},
+                                                               {"megatron-1t", 1008.0},
+                                                               {"megatron-145b", 145.6}};
   for (const auto& [name, billions] : printed) {
     const ModelShape m = preset(name);
     const std::int64_t l = m.layers;
@@ -51,8 +54,8 @@ TEST(ModelShape, MegatronPresetsFollowTheFormulaOfTheirPaper) {
 
 TEST(ModelShape, VocabularyIsPaddedTo128TimesTheTensorParallelSize) {
   ModelShape shape = preset("gpt2-1.5b");
-  EXPECT_EQ(padded_vocabulary(shape, 1), 50'304);   // 393 * 128
-  EXPECT_EQ(padded_vocabulary(shape, 8), 51'200);   // 50 * 1024
+  EXPECT_EQ(padded_vocabulary(shape, 1), 50'304);                     // 393 * 128
+  EXPECT_EQ(padded_vocabulary(shape, 8), 51'200);                     // 50 * 1024
   EXPECT_EQ(padded_vocabulary(preset("llama3.1-405b"), 8), 129'024);  // 126 * 1024
   shape.vocabulary_multiple = 1;
   EXPECT_EQ(padded_vocabulary(shape, 1), 50'257);
@@ -94,8 +97,7 @@ TEST(ModelShape, CausalAttentionCountsHalfOfTheScoreMatrix) {
   const ModelShape m = preset("llama3-8b");
   // 4 * s^2 * a * d = 4 * 8192^2 * 32 * 128.
   EXPECT_NEAR(attention_core_flops(m, 1, AttentionCount::kFull).count(), 4.0 * 8192 * 8192 * 4096, 1.0);
-  const Flops difference =
-      model_flops(m, 1, AttentionCount::kFull) - model_flops(m, 1, AttentionCount::kCausal);
+  const Flops difference = model_flops(m, 1, AttentionCount::kFull) - model_flops(m, 1, AttentionCount::kCausal);
   EXPECT_NEAR(difference.count() / (3.0 * 32 * 2.0 * 8192 * 8192 * 4096), 1.0, 1e-12);
 }
 
@@ -103,8 +105,7 @@ TEST(ModelShape, LlamaNeedsAboutSixFlopsPerParameterAndToken) {
   const ModelShape m = preset("llama3.1-405b");
   const double per_token = model_flops(m, 1, AttentionCount::kCausal).count() / static_cast<double>(m.sequence);
   // The lookup of the embedding is no product; causal attention adds 6 L s ad.
-  const double expected = 6.0 * static_cast<double>(parameters(m) - m.vocabulary * m.hidden) +
-                          6.0 * 126 * 8192 * 16384;
+  const double expected = 6.0 * static_cast<double>(parameters(m) - m.vocabulary * m.hidden) + 6.0 * 126 * 8192 * 16384;
   EXPECT_NEAR(per_token / expected, 1.0, 1e-4);  // norms have parameters and no counted FLOPs
 }
 

@@ -23,26 +23,33 @@ TEST(ParallelOptions, DataParallelSizeIsWhatRemainsOfTheCluster) {
 }
 
 TEST(ParallelOptions, ALayoutThatDoesNotFillTheClusterNamesBothPlaces) {
-  EXPECT_THAT(problems("tp: 2, pp: 2, dp: 3", 16),
-              ElementsAre("E130: parallel: tp 2 x cp 1 x pp 2 x dp 3 = 12 ranks, but cluster.nodes (job.yaml:99) = 16 ranks"
-                          " | set parallel.dp: auto (4)",
-                          "E136: training.global_batch = 8 is not a multiple of micro_batch x dp = 1 x 3 = 3"
-                          " | dp comes from cluster.nodes (job.yaml:99) / (tp 2 x cp 1 x pp 2)"));
-  EXPECT_THAT(problems("tp: 2, pp: 4", 12),
-              ElementsAre("E130: parallel: tp 2 x cp 1 x pp 4 = 8 ranks do not divide cluster.nodes (job.yaml:99) = 12 ranks"));
+  EXPECT_THAT(
+      problems("tp: 2, pp: 2, dp: 3", 16),
+      ElementsAre("E130: parallel: tp 2 x cp 1 x pp 2 x dp 3 = 12 ranks, but cluster.nodes (job.yaml:99) = 16 ranks"
+                  " | set parallel.dp: auto (4)",
+                  "E136: training.global_batch = 8 is not a multiple of micro_batch x dp = 1 x 3 = 3"
+                  " | dp comes from cluster.nodes (job.yaml:99) / (tp 2 x cp 1 x pp 2)"));
+  EXPECT_THAT(
+      problems("tp: 2, pp: 4", 12),
+      ElementsAre("E130: parallel: tp 2 x cp 1 x pp 4 = 8 ranks do not divide cluster.nodes (job.yaml:99) = 12 ranks"));
 }
 
 TEST(ParallelOptions, LayersThatDoNotSpreadListTheValidValues) {
-  EXPECT_THAT(problems("pp: 12", 12, 126),
-              ElementsAre("E131: parallel.pp = 12 does not divide 126 layers | valid values for 126 layers: 1 2 3 6 7 9 14 18 21 "
-                          "42 63 126; or set parallel.stage_layers: trim-ends (16); or list them in parallel.layers_per_part"));
-  EXPECT_THAT(problems("pp: 4, schedule: interleaved-1f1b, virtual_stages: 3", 4, 16),
-              ElementsAre("E131: parallel.pp x virtual_stages = 4 x 3 = 12 does not divide 16 layers | no value divides 16 layers; "
-                          "or set parallel.stage_layers: trim-ends (3); or list them in parallel.layers_per_part"));
+  EXPECT_THAT(
+      problems("pp: 12", 12, 126),
+      ElementsAre(
+          "E131: parallel.pp = 12 does not divide 126 layers | valid values for 126 layers: 1 2 3 6 7 9 14 18 21 "
+          "42 63 126; or set parallel.stage_layers: trim-ends (16); or list them in parallel.layers_per_part"));
+  EXPECT_THAT(
+      problems("pp: 4, schedule: interleaved-1f1b, virtual_stages: 3", 4, 16),
+      ElementsAre(
+          "E131: parallel.pp x virtual_stages = 4 x 3 = 12 does not divide 16 layers | no value divides 16 layers; "
+          "or set parallel.stage_layers: trim-ends (3); or list them in parallel.layers_per_part"));
 }
 
 TEST(ParallelOptions, TrimmedEndsHoldOneLayerLess) {
-  const JobText job(small_model(126) + "training: {global_batch: 16}\nparallel: {pp: 16, stage_layers: trim-ends}\n", 16);
+  const JobText job(small_model(126) + "training: {global_batch: 16}\nparallel: {pp: 16, stage_layers: trim-ends}\n",
+                    16);
   EXPECT_THAT(job.problems(), IsEmpty());
   // 126 = 7 + 14 x 8 + 7, Llama 3 405B on 16 stages.
   EXPECT_EQ(job.parallel.layers_per_part.front(), 7);
@@ -60,28 +67,34 @@ TEST(ParallelOptions, LayersMayBeListed) {
 }
 
 TEST(ParallelOptions, TensorParallelSizeMustDivideHeadsAndMlp) {
-  EXPECT_THAT(problems("tp: 3", 3),
-              ElementsAre("E134: parallel.tp = 3 does not divide the 8 attention heads of model.num_attention_heads (job.yaml:1)"
-                          " | valid values: 1 2 4 8",
-                          "E134: parallel.tp = 3 does not divide the 4 key-value heads of model.num_query_groups (job.yaml:1)"
-                          " | valid values: 1 2 4 8"));
+  EXPECT_THAT(
+      problems("tp: 3", 3),
+      ElementsAre(
+          "E134: parallel.tp = 3 does not divide the 8 attention heads of model.num_attention_heads (job.yaml:1)"
+          " | valid values: 1 2 4 8",
+          "E134: parallel.tp = 3 does not divide the 4 key-value heads of model.num_query_groups (job.yaml:1)"
+          " | valid values: 1 2 4 8"));
 }
 
-TEST(ParallelOptions, MoreRanksThanKeyValueHeadsReplicateThem) { EXPECT_THAT(problems("tp: 8", 8), IsEmpty()); }
+TEST(ParallelOptions, MoreRanksThanKeyValueHeadsReplicateThem) {
+  EXPECT_THAT(problems("tp: 8", 8), IsEmpty());
+}
 
 TEST(ParallelOptions, SequenceParallelismSplitsTheSequence) {
   const JobText job(
       "model: {num_layers: 2, hidden_size: 64, num_attention_heads: 8, vocab_size: 100, seq_length: 30}\n"
       "training: {global_batch: 8}\nparallel: {tp: 4, sequence_parallel: true}\n",
       4);
-  EXPECT_THAT(job.problems(), ElementsAre("E134: parallel.sequence_parallel needs model.seq_length (job.yaml:1) = 30 to be a "
-                                          "multiple of tp = 4"));
+  EXPECT_THAT(job.problems(),
+              ElementsAre("E134: parallel.sequence_parallel needs model.seq_length (job.yaml:1) = 30 to be a "
+                          "multiple of tp = 4"));
 }
 
 TEST(ParallelOptions, ChunksNeedAScheduleAndStages) {
-  EXPECT_THAT(problems("pp: 2, virtual_stages: 2", 2),
-              ElementsAre("E137: parallel.virtual_stages = 2 needs a schedule with chunks, not '1f1b' | set parallel.schedule: "
-                          "interleaved-1f1b"));
+  EXPECT_THAT(
+      problems("pp: 2, virtual_stages: 2", 2),
+      ElementsAre("E137: parallel.virtual_stages = 2 needs a schedule with chunks, not '1f1b' | set parallel.schedule: "
+                  "interleaved-1f1b"));
   EXPECT_THAT(problems("schedule: interleaved-1f1b, virtual_stages: 2", 1),
               ElementsAre("E137: parallel.virtual_stages = 2 needs more than one pipeline stage, but pp is 1"));
   EXPECT_THAT(problems("pp: 2, schedule: interleaved-1f1b, virtual_stages: 2", 2, 4, "7"),
@@ -91,15 +104,18 @@ TEST(ParallelOptions, ChunksNeedAScheduleAndStages) {
 
 TEST(ParallelOptions, InterleavingOneChunkIsThePlainSchedule) {
   const JobText job(small_model(4) + "training: {global_batch: 7}\nparallel: {pp: 2, schedule: interleaved-1f1b}\n", 2);
-  EXPECT_THAT(job.problems(), ElementsAre("W131: parallel.schedule has no effect: virtual_stages is 1, and 1f1b is run"));
+  EXPECT_THAT(job.problems(),
+              ElementsAre("W131: parallel.schedule has no effect: virtual_stages is 1, and 1f1b is run"));
   EXPECT_EQ(job.parallel.schedule, "1f1b");
 }
 
 TEST(ParallelOptions, SettingsWithoutEffectAreTold) {
-  EXPECT_THAT(problems("dp: 2, sequence_parallel: true, zero: {stage: 0, overlap_param_gather: true, bucket: 40MiB}", 2),
-              ElementsAre("W131: parallel.sequence_parallel has no effect: tp is 1",
-                          "W131: parallel.zero.overlap_param_gather has no effect: without zero.stage 1 no parameters are gathered",
-                          "W131: parallel.zero.bucket has no effect: without overlap_grad_reduce all gradients are one bucket"));
+  EXPECT_THAT(
+      problems("dp: 2, sequence_parallel: true, zero: {stage: 0, overlap_param_gather: true, bucket: 40MiB}", 2),
+      ElementsAre(
+          "W131: parallel.sequence_parallel has no effect: tp is 1",
+          "W131: parallel.zero.overlap_param_gather has no effect: without zero.stage 1 no parameters are gathered",
+          "W131: parallel.zero.bucket has no effect: without overlap_grad_reduce all gradients are one bucket"));
   EXPECT_THAT(problems("zero: {stage: 1}", 1), ElementsAre("W131: parallel.zero.stage has no effect: dp is 1"));
 }
 
@@ -110,8 +126,10 @@ TEST(ParallelOptions, ContextParallelismIsRefused) {
 TEST(ParallelOptions, MegatronOverlapsMessagesOnlyWhenInterleaved) {
   const JobText plain(small_model(4) + "training: {global_batch: 8}\nparallel: {pp: 2}\n", 2);
   EXPECT_FALSE(plain.parallel.overlap_p2p);
-  const JobText interleaved(small_model(4) + "training: {global_batch: 8}\n"
-                            "parallel: {pp: 2, schedule: interleaved-1f1b, virtual_stages: 2}\n", 2);
+  const JobText interleaved(small_model(4) +
+                                "training: {global_batch: 8}\n"
+                                "parallel: {pp: 2, schedule: interleaved-1f1b, virtual_stages: 2}\n",
+                            2);
   EXPECT_TRUE(interleaved.parallel.overlap_p2p);
 }
 

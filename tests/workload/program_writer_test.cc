@@ -9,7 +9,9 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-Kernel kernel(const std::string& name) { return {.family = KernelFamily::kCopy, .name = name, .bytes = Bytes(8)}; }
+Kernel kernel(const std::string& name) {
+  return {.family = KernelFamily::kCopy, .name = name, .bytes = Bytes(8)};
+}
 
 std::vector<std::uint32_t> dependencies(const Program& program, std::size_t task) {
   const auto first = program.dependencies.begin() + program.tasks[task].first_dependency;
@@ -91,7 +93,8 @@ TEST(GraphTables, KeepDistinctEntriesOnly) {
   EXPECT_EQ(tables.collective(kGather), tables.collective(kGather));
   EXPECT_NE(tables.collective(kGather), tables.collective({.kind = CollectiveKind::kAllReduce, .bytes = Bytes(64)}));
   EXPECT_EQ(tables.message({.peer = 1, .bytes = Bytes(8)}), tables.message({.peer = 1, .bytes = Bytes(8)}));
-  EXPECT_NE(tables.message({.peer = 1, .bytes = Bytes(8)}), tables.message({.peer = 1, .bytes = Bytes(8), .channel = 1}));
+  EXPECT_NE(tables.message({.peer = 1, .bytes = Bytes(8)}),
+            tables.message({.peer = 1, .bytes = Bytes(8), .channel = 1}));
   EXPECT_EQ(tables.label("F0"), tables.label("F0"));
 }
 

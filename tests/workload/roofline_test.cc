@@ -12,7 +12,8 @@ using namespace ringwright::literals;
 
 // 100 multiprocessors, 100 TFLOP/s, 1000 GB/s, launches of 2 us.
 constexpr const char* kGpu =
-    "gpu: {name: test, peak: {bf16: 100TFLOPS}, memory: 80GB, memory_bandwidth: 1000GB/s, sms: 100, kernel_launch: 2us}\n";
+    "gpu: {name: test, peak: {bf16: 100TFLOPS}, memory: 80GB, memory_bandwidth: 1000GB/s, sms: 100, kernel_launch: "
+    "2us}\n";
 
 struct Machine {
   explicit Machine(const std::string& compute)
@@ -46,15 +47,16 @@ TEST(Roofline, AProductThatFillsAllMultiprocessorsRunsAtTheGivenShareOfPeak) {
 
 TEST(Roofline, ALastWaveThatIsNearlyEmptyTakesAsLongAsAFullOne) {
   const Machine machine("{gemm_efficiency: 0.5}");
-  const Duration full = machine.model->duration(product(2560, 2560, 1'000));       // 200 tiles, two waves
+  const Duration full = machine.model->duration(product(2560, 2560, 1'000));        // 200 tiles, two waves
   const Duration more = machine.model->duration(product(2560 + 256, 2560, 1'000));  // 220 tiles, three waves
-  EXPECT_GT(ratio(more, full), 1.2);  // and not 1.1
+  EXPECT_GT(ratio(more, full), 1.2);                                                // and not 1.1
   EXPECT_LE(ratio(more, full), 1.5);
 }
 
 TEST(Roofline, ALongProductOfFewTilesIsSplitAlongK) {
   const Machine machine("{gemm_efficiency: 1, memory_efficiency: 1}");
-  // 10 tiles of 256 x 128 keep a tenth of the machine busy; the best small tiling, 64 x 64 at 0.65, keeps 80 tiles busy.
+  // 10 tiles of 256 x 128 keep a tenth of the machine busy; the best small tiling, 64 x 64 at 0.65, keeps 80 tiles
+  // busy.
   const Kernel deep = product(1280, 256, 100'000);
   const double share = deep.flops.count() / 100e12 / to_seconds(machine.model->duration(deep) - 2_us);
   EXPECT_GT(share, 0.65);  // four or eight pieces of k
@@ -93,8 +95,8 @@ TEST(Roofline, EfficienciesThatNobodyGaveAreListedAsAssumed) {
   const Machine machine("{gemm_efficiency: 0.7}");
   std::vector<std::string> paths;
   for (const Assumption& assumption : machine.document.log().assumptions()) paths.push_back(assumption.path);
-  EXPECT_THAT(paths, testing::IsSupersetOf({"compute.attention_forward_efficiency", "compute.attention_backward_efficiency",
-                                            "compute.memory_efficiency"}));
+  EXPECT_THAT(paths, testing::IsSupersetOf({"compute.attention_forward_efficiency",
+                                            "compute.attention_backward_efficiency", "compute.memory_efficiency"}));
   EXPECT_THAT(paths, testing::Not(testing::Contains("compute.gemm_efficiency")));
 }
 
@@ -106,8 +108,8 @@ TEST(GpuSpec, SuppliesRatesThatFollowFromOthers) {
 }
 
 TEST(GpuSpec, NeedsATensorCoreRate) {
-  auto document = ConfigDocument::load_text("gpu.yaml",
-                                            "gpu: {peak: {fp32: 10TFLOPS}, memory: 80GB, memory_bandwidth: 1000GB/s, sms: 80}\n")
+  auto document = ConfigDocument::load_text(
+                      "gpu.yaml", "gpu: {peak: {fp32: 10TFLOPS}, memory: 80GB, memory_bandwidth: 1000GB/s, sms: 80}\n")
                       .value();
   ConfigMap gpu = document.root().map("gpu", "the GPU");
   static_cast<void>(read_gpu_spec(gpu));

@@ -22,13 +22,14 @@ Bytes traffic(const StepPlan& plan, std::size_t stage, const std::string& dimens
 }
 
 StepPlan plan_of(const std::string& parallel, const std::string& training = "", std::int64_t ranks = 8) {
-  const JobText job(small_model(4) + "training: {global_batch: 8" + training + "}\nparallel: {" + parallel + "}\n", ranks);
+  const JobText job(small_model(4) + "training: {global_batch: 8" + training + "}\nparallel: {" + parallel + "}\n",
+                    ranks);
   EXPECT_THAT(job.problems(), IsEmpty()) << parallel;
   return job.plan();
 }
 
-// One activation of the small model: 32 tokens x 64 channels x 2 bytes. tp 2, pp 2, dp 2: four microbatches of one sequence
-// on each replica, two layers on each stage.
+// One activation of the small model: 32 tokens x 64 channels x 2 bytes. tp 2, pp 2, dp 2: four microbatches of one
+// sequence on each replica, two layers on each stage.
 constexpr std::int64_t kActivation = 4096;
 constexpr std::int64_t kMicrobatches = 4;
 constexpr std::int64_t kLayers = 2;
@@ -68,14 +69,16 @@ TEST(StepBuilder, PipelineMessagesAreActivationsSplitOverTensorRanks) {
 }
 
 TEST(StepBuilder, InterleavingSendsAtEveryBoundaryBetweenParts) {
-  // Two stages of two chunks: three boundaries, each crossed by every microbatch in both directions. The first stage sends
-  // two activations and one gradient of each microbatch.
+  // Two stages of two chunks: three boundaries, each crossed by every microbatch in both directions. The first stage
+  // sends two activations and one gradient of each microbatch.
   const StepPlan plan = plan_of("pp: 2, schedule: interleaved-1f1b, virtual_stages: 2", "", 4);
   EXPECT_EQ(traffic(plan, 0, "pp"), Bytes(kMicrobatches * 3 * kActivation));
   EXPECT_EQ(traffic(plan, 1, "pp"), Bytes(kMicrobatches * 3 * kActivation));
 }
 
-std::int64_t padded(std::int64_t elements, std::int64_t multiple) { return (elements + multiple - 1) / multiple * multiple; }
+std::int64_t padded(std::int64_t elements, std::int64_t multiple) {
+  return (elements + multiple - 1) / multiple * multiple;
+}
 
 TEST(StepBuilder, DataParallelismReducesFp32Gradients) {
   const StepPlan plan = plan_of("dp: 2", "", 2);
@@ -91,8 +94,8 @@ TEST(StepBuilder, ZeroStageOneScattersGradientsAndGathersParameters) {
 }
 
 TEST(StepBuilder, BucketsAddUpToThePaddedGradients) {
-  const StepPlan plan = plan_of("dp: 2, zero: {stage: 1, overlap_grad_reduce: true, overlap_param_gather: true, bucket: 64KiB}",
-                                "", 2);
+  const StepPlan plan =
+      plan_of("dp: 2, zero: {stage: 1, overlap_grad_reduce: true, overlap_param_gather: true, bucket: 64KiB}", "", 2);
   std::int64_t reduced = 0;
   std::int64_t gathered = 0;
   int buckets = 0;
@@ -129,7 +132,8 @@ TEST(StepBuilder, TiedEmbeddingsAreSummedBetweenFirstAndLastStage) {
 
 StepPlan gpt(const std::string& training, const std::string& parallel, std::int64_t ranks) {
   const JobText job(
-      "model: {num_layers: 4, hidden_size: 128, num_attention_heads: 8, vocab_size: 2048, seq_length: 64, activation: gelu}\n"
+      "model: {num_layers: 4, hidden_size: 128, num_attention_heads: 8, vocab_size: 2048, seq_length: 64, activation: "
+      "gelu}\n"
       "training: {global_batch: 8, attention: unfused" +
           training + "}\nparallel: {" + parallel + "}\n",
       ranks);
@@ -142,9 +146,11 @@ constexpr double kB = 8, kL = 4, kS = 64, kH = 128, kV = 2048;
 TEST(StepBuilder, HardwareFlopsAreTheModelsWithoutRecomputation) {
   const double closed = 72 * kB * kL * kS * kH * kH * (1 + kS / (6 * kH) + kV / (12 * kH * kL));
   for (const char* layout : {"tp: 1", "tp: 2, sequence_parallel: true", "tp: 8", "pp: 4", "tp: 2, pp: 2, dp: 2"}) {
-    const StepPlan plan = gpt("", layout, std::string(layout) == "tp: 1" ? 1 : std::string(layout) == "pp: 4" ? 4
-                                          : std::string(layout) == "tp: 2, sequence_parallel: true"           ? 2
-                                                                                                              : 8);
+    const StepPlan plan = gpt("", layout,
+                              std::string(layout) == "tp: 1"                            ? 1
+                              : std::string(layout) == "pp: 4"                          ? 4
+                              : std::string(layout) == "tp: 2, sequence_parallel: true" ? 2
+                                                                                        : 8);
     EXPECT_NEAR(plan.hardware_flops.count() / closed, 1.0, 1e-12) << layout;
     EXPECT_NEAR(plan.model_flops_full_attention.count() / closed, 1.0, 1e-12) << layout;
   }
@@ -172,12 +178,15 @@ struct Pipeline {
 };
 
 std::int64_t played(const Pipeline& p, std::int64_t forward, std::int64_t backward) {
-  const JobText job(fmt::format("{}training: {{global_batch: {}}}\nparallel: {{pp: {}, schedule: {}, virtual_stages: {}}}\n",
-                                small_model(p.stages * p.chunks), p.microbatches, p.stages, p.schedule, p.chunks),
-                    p.stages);
+  const JobText job(
+      fmt::format("{}training: {{global_batch: {}}}\nparallel: {{pp: {}, schedule: {}, virtual_stages: {}}}\n",
+                  small_model(p.stages * p.chunks), p.microbatches, p.stages, p.schedule, p.chunks),
+      p.stages);
   EXPECT_THAT(job.problems(), IsEmpty());
   const StepPlan plan = job.plan();
-  return FreePlayer(plan.graph, {{"forward", forward / p.chunks}, {"backward", backward / p.chunks}}).play().value_or(-1);
+  return FreePlayer(plan.graph, {{"forward", forward / p.chunks}, {"backward", backward / p.chunks}})
+      .play()
+      .value_or(-1);
 }
 
 TEST(StepBuilder, TheBubbleIsPMinusOneForwardAndBackwardPasses) {
@@ -215,9 +224,10 @@ TEST(StepBuilder, GraphsOfManyLayoutsAreSoundAndRunToTheirEnd) {
                                "{stage: 1, overlap_grad_reduce: true, overlap_param_gather: true, bucket: 32KiB}"}) {
         for (const char* recompute : {"none", "full"}) {
           const bool trims = std::string(pp).find("trim") != std::string::npos;
-          const JobText job(fmt::format("{}training: {{global_batch: 16, recompute: {}}}\nparallel: {{{}, {}, dp: 2, zero: {}}}\n",
-                                        small_model(trims ? 6 : 4), recompute, tp, pp, zero),
-                            (std::string(tp) == "tp: 1" ? 1 : 2) * (pp[4] - '0') * 2);
+          const JobText job(
+              fmt::format("{}training: {{global_batch: 16, recompute: {}}}\nparallel: {{{}, {}, dp: 2, zero: {}}}\n",
+                          small_model(trims ? 6 : 4), recompute, tp, pp, zero),
+              (std::string(tp) == "tp: 1" ? 1 : 2) * (pp[4] - '0') * 2);
           ASSERT_THAT(job.problems(), IsEmpty()) << tp << "; " << pp << "; " << zero;
           const StepPlan plan = job.plan();
           EXPECT_EQ(check_task_graph(plan.graph), "") << tp << "; " << pp << "; " << zero;

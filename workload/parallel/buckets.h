@@ -1,8 +1,8 @@
 // Gradient buckets: neighbouring parameters, taken in the order of the backward pass, that are reduced together.
 //
-// Megatron-LM, param_and_grad_buffer.py: a bucket is closed as soon as it holds max(40e6, 1e6 * dp) elements; only the first
-// model chunk of a stage is cut into buckets, and only when the reduction overlaps the backward pass. Buckets are padded, so
-// that every data-parallel rank owns the same number of elements.
+// Megatron-LM, param_and_grad_buffer.py: a bucket is closed as soon as it holds max(40e6, 1e6 * dp) elements; only the
+// first model chunk of a stage is cut into buckets, and only when the reduction overlaps the backward pass. Buckets are
+// padded, so that every data-parallel rank owns the same number of elements.
 #pragma once
 
 #include <cstdint>

@@ -75,7 +75,8 @@ void DataParallel::finish_gradients(ProgramWriter& writer) {
 
 void DataParallel::reduce_norm(ProgramWriter& writer) {
   if (!channel_ || !sharded()) return;
-  writer.wait(writer.collective(*channel_, {.kind = CollectiveKind::kAllReduce, .bytes = Bytes(4)}, "dp gradient norm"));
+  writer.wait(
+      writer.collective(*channel_, {.kind = CollectiveKind::kAllReduce, .bytes = Bytes(4)}, "dp gradient norm"));
 }
 
 void DataParallel::end_step(ProgramWriter& writer) {

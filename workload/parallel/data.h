@@ -1,10 +1,10 @@
 // Data parallelism: gradients are summed over replicas (all-reduce), or with ZeRO stage 1 scattered, and the updated
 // parameters gathered.
 //
-// Bytes per rank and training step for P parameters: all-reduce of 4P (fp32 gradients); stage 1: reduce-scatter of 4P and
-// all-gather of 2P (ZeRO, arXiv 1910.02054; Megatron's distributed optimizer). Overlapped, a bucket is reduced as soon as the
-// last microbatch's backward pass has its gradients, and parameters are gathered from the step's start on, as they are in
-// the steady state: forward passes wait for the buckets that they need.
+// Bytes per rank and training step for P parameters: all-reduce of 4P (fp32 gradients); stage 1: reduce-scatter of 4P
+// and all-gather of 2P (ZeRO, arXiv 1910.02054; Megatron's distributed optimizer). Overlapped, a bucket is reduced as
+// soon as the last microbatch's backward pass has its gradients, and parameters are gathered from the step's start on,
+// as they are in the steady state: forward passes wait for the buckets that they need.
 #pragma once
 
 #include <optional>
@@ -47,7 +47,7 @@ class DataParallel {
 
   const ParallelOptions& parallel_;
   std::optional<Channel> channel_;
-  std::int64_t gradient_bytes_;   // of one element
+  std::int64_t gradient_bytes_;  // of one element
   std::int64_t parameter_bytes_;
   std::int64_t owned_ = 0;
   std::vector<std::vector<BucketState>> chunks_;  // buckets in the order of the backward pass

@@ -4,7 +4,9 @@ namespace ringwright::workload {
 namespace {
 
 // The direction of a pass through the model's parts.
-int direction(Pass pass) { return pass == Pass::kForward ? 1 : -1; }
+int direction(Pass pass) {
+  return pass == Pass::kForward ? 1 : -1;
+}
 
 }  // namespace
 

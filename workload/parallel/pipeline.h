@@ -1,7 +1,7 @@
 // Pipeline parallelism: activations go to the stage that holds the next part of the model, their gradients back.
 //
-// A message has 2bsh bytes, 1/tp of it with sequence parallelism, or with the scatter-gather optimisation of Narayanan et
-// al. (SC 2021, section 4.1), which gathers the pieces within the tensor-parallel group of the receiver.
+// A message has 2bsh bytes, 1/tp of it with sequence parallelism, or with the scatter-gather optimisation of Narayanan
+// et al. (SC 2021, section 4.1), which gathers the pieces within the tensor-parallel group of the receiver.
 #pragma once
 
 #include <optional>

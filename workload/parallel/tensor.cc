@@ -5,7 +5,9 @@
 namespace ringwright::workload {
 namespace {
 
-std::string label_of(CollectiveKind kind) { return "tp " + std::string(to_string(kind)); }
+std::string label_of(CollectiveKind kind) {
+  return "tp " + std::string(to_string(kind));
+}
 
 }  // namespace
 
@@ -17,7 +19,8 @@ PieceId PieceTable::operator[](Piece piece) {
   return made_[piece] = tables_.add_piece(kernels_of(piece, context_));
 }
 
-TensorParallel::TensorParallel(PieceTable& pieces, std::optional<Channel> channel) : pieces_(pieces), channel_(channel) {
+TensorParallel::TensorParallel(PieceTable& pieces, std::optional<Channel> channel)
+    : pieces_(pieces), channel_(channel) {
   const KernelContext& context = pieces.context();
   const std::int64_t tokens = context.training.micro_batch * context.shape.sequence;
   const auto value_bytes = static_cast<std::int64_t>(bytes_per_element(context.training.precision));

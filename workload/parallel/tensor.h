@@ -2,9 +2,9 @@
 // (all-reduce).
 //
 // Shoeybi et al., arXiv 1909.08053: per layer and microbatch two all-reduces of 2bsh bytes forward and two backward.
-// Korthikanti et al., arXiv 2205.05198: with sequence parallelism each becomes an all-gather and a reduce-scatter, and the
-// backward pass gathers the input of each column-parallel product again. As Megatron issues it: that gather runs beside the
-// dgrad product, and the reduction of the input's gradient runs beside the wgrad product.
+// Korthikanti et al., arXiv 2205.05198: with sequence parallelism each becomes an all-gather and a reduce-scatter, and
+// the backward pass gathers the input of each column-parallel product again. As Megatron issues it: that gather runs
+// beside the dgrad product, and the reduction of the input's gradient runs beside the wgrad product.
 #pragma once
 
 #include <map>

@@ -14,7 +14,9 @@ class Progress {
       : size_(size), done_(static_cast<std::size_t>(2 * size.stages * size.chunks * size.microbatches), 0) {}
 
   void mark(int stage, const Slot& slot) { ++at(slot.pass, part_of(stage, slot), slot.microbatch); }
-  [[nodiscard]] bool has(int stage, const Slot& slot) { return at(slot.pass, part_of(stage, slot), slot.microbatch) > 0; }
+  [[nodiscard]] bool has(int stage, const Slot& slot) {
+    return at(slot.pass, part_of(stage, slot), slot.microbatch) > 0;
+  }
 
   // A forward pass needs the part before; a backward pass its own forward pass and the backward pass of the part after.
   [[nodiscard]] bool may_run(int stage, const Slot& slot) {

@@ -15,8 +15,8 @@ struct ScheduleSize {
 };
 
 struct ScheduleVerdict {
-  std::string problem;             // empty: legal
-  std::vector<int> held_at_peak;   // by stage: most (microbatch, chunk) pairs between their two passes
+  std::string problem;            // empty: legal
+  std::vector<int> held_at_peak;  // by stage: most (microbatch, chunk) pairs between their two passes
 };
 
 // Plays the rule for all stages without a clock: a stage goes on as soon as what its next pass needs has been done.

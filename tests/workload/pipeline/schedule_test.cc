@@ -14,8 +14,12 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-constexpr Slot F(int microbatch, int chunk = 0) { return {Pass::kForward, microbatch, chunk}; }
-constexpr Slot B(int microbatch, int chunk = 0) { return {Pass::kBackward, microbatch, chunk}; }
+constexpr Slot F(int microbatch, int chunk = 0) {
+  return {Pass::kForward, microbatch, chunk};
+}
+constexpr Slot B(int microbatch, int chunk = 0) {
+  return {Pass::kBackward, microbatch, chunk};
+}
 
 TEST(Schedule, EveryScheduleIsLegalForAllSmallSizes) {
   int checked = 0;

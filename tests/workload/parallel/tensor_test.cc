@@ -1,0 +1,118 @@
+#include "workload/parallel/tensor.h"
+
+#include <optional>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/workload/job_text.h"
+#include "tests/workload/task_names.h"
+
+namespace ringwright::workload {
+namespace {
+
+using testing::ElementsAre;
+
+struct Played {
+  TaskGraph graph;
+  Program program;
+  [[nodiscard]] std::vector<std::string> names() const { return task_names(graph, program); }
+};
+
+// The tasks that `emit` makes for one rank of two.
+template <class Emit>
+Played play(const std::string& parallel, Emit emit) {
+  const JobText job(small_model(2) + "training: {global_batch: 8}\nparallel: {tp: 2" + parallel + "}\n", 2);
+  EXPECT_THAT(job.problems(), testing::IsEmpty());
+  GraphTables tables;
+  PieceTable pieces(tables, make_kernel_context(job.shape, job.training, job.parallel));
+  TensorParallel tensor(pieces, Channel{.dimension = DimensionId(0), .stream = 1});
+  ProgramWriter writer(tables, "stage 0");
+  writer.name_work({.label = "work", .work = "work"});
+  emit(tensor, writer);
+  Played played{.graph = {}, .program = writer.finish(2)};
+  tables.move_into(played.graph);
+  return played;
+}
+
+TEST(TensorParallel, ForwardHalvesEndInAnAllReduce) {
+  const Played played = play("", [](TensorParallel& tensor, ProgramWriter& writer) {
+    tensor.attention_forward(writer);
+    tensor.mlp_forward(writer);
+  });
+  EXPECT_THAT(played.names(), ElementsAre("work", "tp all_reduce", "work", "tp all_reduce", "work"));
+  for (std::size_t task = 1; task < 5; ++task) EXPECT_TRUE(waits_for(played.program, task, task - 1)) << task;
+  // The residual after the attention and all of the MLP lie between the two.
+  EXPECT_THAT(kernel_names(played.graph, played.program.tasks[2]),
+              ElementsAre("residual add", "mlp norm", "mlp up", "swiglu", "mlp down"));
+}
+
+TEST(TensorParallel, SequenceParallelHalvesGatherAndScatter) {
+  const Played played = play(", sequence_parallel: true",
+                             [](TensorParallel& tensor, ProgramWriter& writer) { tensor.attention_forward(writer); });
+  EXPECT_THAT(played.names(), ElementsAre("work", "tp all_gather", "work", "tp reduce_scatter", "work"));
+}
+
+TEST(TensorParallel, TheReductionOfTheInputGradientRunsBesideTheWeightGradient) {
+  const Played played = play("", [](TensorParallel& tensor, ProgramWriter& writer) { tensor.mlp_backward(writer); });
+  EXPECT_THAT(played.names(), ElementsAre("work", "tp all_reduce", "work", "work"));
+  EXPECT_THAT(kernel_names(played.graph, played.program.tasks[2]), ElementsAre("mlp up wgrad"));
+  EXPECT_FALSE(waits_for(played.program, 2, 1));
+  EXPECT_TRUE(waits_for(played.program, 3, 1));
+}
+
+TEST(TensorParallel, TheInputIsGatheredAgainBesideItsGradient) {
+  const Played played = play(", sequence_parallel: true",
+                             [](TensorParallel& tensor, ProgramWriter& writer) { tensor.mlp_backward(writer); });
+  // Gather the output's gradient; down product; gather the input beside dgrad; scatter beside wgrad; norm.
+  EXPECT_THAT(played.names(),
+              ElementsAre("tp all_gather", "work", "tp all_gather", "work", "tp reduce_scatter", "work", "work"));
+  EXPECT_THAT(kernel_names(played.graph, played.program.tasks[3]), ElementsAre("mlp up dgrad"));
+  EXPECT_FALSE(waits_for(played.program, 3, 2));
+  EXPECT_THAT(kernel_names(played.graph, played.program.tasks[5]), ElementsAre("mlp up wgrad"));
+  EXPECT_TRUE(waits_for(played.program, 5, 2));
+  EXPECT_FALSE(waits_for(played.program, 5, 4));
+  EXPECT_TRUE(waits_for(played.program, 6, 4));
+}
+
+TEST(TensorParallel, TheLossTakesThreeSmallReductions) {
+  const Played played = play("", [](TensorParallel& tensor, ProgramWriter& writer) { tensor.head_forward(writer); });
+  EXPECT_THAT(played.names(),
+              ElementsAre("work", "tp all_reduce", "work", "tp all_reduce", "work", "tp all_reduce", "work"));
+  // 32 tokens, four bytes each.
+  EXPECT_EQ(played.graph.collectives[played.program.tasks[1].detail].bytes, Bytes(128));
+}
+
+TEST(TensorParallel, EmbeddingsAreSummedForwardAndGatheredBackward) {
+  const auto both = [](TensorParallel& tensor, ProgramWriter& writer) {
+    tensor.embedding_forward(writer);
+    tensor.embedding_backward(writer);
+  };
+  EXPECT_THAT(play("", both).names(), ElementsAre("work", "tp all_reduce", "work"));
+  EXPECT_THAT(play(", sequence_parallel: true", both).names(),
+              ElementsAre("work", "tp reduce_scatter", "tp all_gather", "work"));
+}
+
+TEST(TensorParallel, ReplicatedGradientsAreSummedOnlyUnderSequenceParallelism) {
+  const auto reduce = [](TensorParallel& tensor, ProgramWriter& writer) {
+    tensor.reduce_replicated(writer, Bytes(512));
+  };
+  EXPECT_THAT(play("", reduce).names(), ElementsAre());
+  EXPECT_THAT(play(", sequence_parallel: true", reduce).names(), ElementsAre("tp all_reduce"));
+}
+
+TEST(TensorParallel, OneRankDoesNotTalk) {
+  const JobText job(small_model(2) + "training: {global_batch: 8}\n", 1);
+  GraphTables tables;
+  PieceTable pieces(tables, make_kernel_context(job.shape, job.training, job.parallel));
+  TensorParallel tensor(pieces, std::nullopt);
+  ProgramWriter writer(tables, "stage 0");
+  tensor.attention_forward(writer);
+  tensor.mlp_forward(writer);
+  tensor.mlp_backward(writer);
+  tensor.gather_activation(writer);
+  EXPECT_EQ(writer.finish(1).tasks.size(), 1U);
+}
+
+}  // namespace
+}  // namespace ringwright::workload
