@@ -14,12 +14,12 @@ constexpr std::array<std::string_view, 8> kMixtureFamilies{"mixtral",     "qwen2
                                                            "deepseek_v3", "llama4_text", "dbrx",      "gpt_oss"};
 
 std::int64_t size(ConfigMap& config, std::string_view name, std::string_view doc) {
-  return config.integer({.name = name, .doc = doc, .min = 1});
+  return config.integer({.name = name, .doc = doc, .min = 1, .max = 100'000'000});
 }
 
 // A size that some files leave out or set to null; what the family's code then takes is recorded as assumed.
 std::int64_t size_or(ConfigMap& config, std::string_view name, std::string_view doc, std::int64_t fallback) {
-  const auto given = config.integer_or({.name = name, .doc = doc, .min = 1}, "null");
+  const auto given = config.integer_or({.name = name, .doc = doc, .min = 1, .max = 100'000'000}, "null");
   if (given) return *given;
   config.assume(name, std::to_string(fallback), "not in config.json");
   return fallback;

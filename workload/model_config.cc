@@ -19,28 +19,36 @@ constexpr std::array kBiases{Option{"none", "no linear layer has a bias"},
                              Option{"all", "every linear layer of the blocks"}};
 
 void read_sizes(ConfigMap& model, ModelShape& shape) {
-  shape.layers = model.integer({.name = "num_layers", .doc = "transformer layers", .min = 1});
-  shape.hidden = model.integer({.name = "hidden_size", .doc = "width of the residual stream", .min = 1});
-  shape.heads = model.integer({.name = "num_attention_heads", .doc = "attention heads (of queries)", .min = 1});
+  shape.layers = model.integer({.name = "num_layers", .doc = "transformer layers", .min = 1, .max = 10'000});
+  shape.hidden =
+      model.integer({.name = "hidden_size", .doc = "width of the residual stream", .min = 1, .max = 1'000'000});
+  shape.heads =
+      model.integer({.name = "num_attention_heads", .doc = "attention heads (of queries)", .min = 1, .max = 10'000});
   shape.kv_heads = model.integer({.name = "num_query_groups",
                                   .doc = "key-value heads; fewer than the heads: grouped-query attention",
                                   .fallback = shape.heads,
-                                  .min = 1});
+                                  .min = 1,
+                                  .max = 10'000});
   shape.head_size = model.integer({.name = "kv_channels",
                                    .doc = "size of one head; hidden_size / num_attention_heads when not given",
                                    .fallback = std::max<std::int64_t>(1, shape.hidden / shape.heads),
-                                   .min = 1});
+                                   .min = 1,
+                                   .max = 10'000});
   shape.ffn = model.integer({.name = "ffn_hidden_size",
                              .doc = "width of the MLP between its two products; 4 x hidden_size when not given",
                              .fallback = 4 * shape.hidden,
-                             .min = 1});
-  shape.vocabulary = model.integer({.name = "vocab_size", .doc = "tokens in the vocabulary, unpadded", .min = 1});
-  shape.sequence = model.integer({.name = "seq_length", .doc = "tokens in a training sequence", .min = 1});
+                             .min = 1,
+                             .max = 10'000'000});
+  shape.vocabulary =
+      model.integer({.name = "vocab_size", .doc = "tokens in the vocabulary, unpadded", .min = 1, .max = 100'000'000});
+  shape.sequence =
+      model.integer({.name = "seq_length", .doc = "tokens in a training sequence", .min = 1, .max = 10'000'000});
   shape.vocabulary_multiple =
       model.integer({.name = "make_vocab_size_divisible_by",
                      .doc = "the vocabulary is padded to a multiple of this times parallel.tp, as Megatron does",
                      .fallback = 128,
-                     .min = 1});
+                     .min = 1,
+                     .max = 1'000'000});
 }
 
 void read_kinds(ConfigMap& model, ModelShape& shape) {
@@ -80,7 +88,8 @@ void read_kinds(ConfigMap& model, ModelShape& shape) {
   shape.max_positions = model.integer({.name = "max_position_embeddings",
                                        .doc = "rows of the learned position table; seq_length when not given",
                                        .fallback = shape.sequence,
-                                       .min = 1});
+                                       .min = 1,
+                                       .max = 10'000'000});
 }
 
 }  // namespace

@@ -32,9 +32,13 @@ Recompute parse_recompute(std::string_view text) {
 
 TrainingOptions read_training_options(ConfigMap& training) {
   TrainingOptions options;
-  options.global_batch = training.integer({.name = "global_batch", .doc = "sequences in one training step", .min = 1});
-  options.micro_batch = training.integer(
-      {.name = "micro_batch", .doc = "sequences that go through a stage at once", .fallback = 1, .min = 1});
+  options.global_batch = training.integer(
+      {.name = "global_batch", .doc = "sequences in one training step", .min = 1, .max = 1'000'000'000});
+  options.micro_batch = training.integer({.name = "micro_batch",
+                                          .doc = "sequences that go through a stage at once",
+                                          .fallback = 1,
+                                          .min = 1,
+                                          .max = 10'000});
   options.precision = parse_precision(training.choice(
       {.name = "precision", .doc = "type of weights and activations", .fallback = "bf16"}, kPrecisions));
   options.grad_reduce =

@@ -1,0 +1,62 @@
+#include "workload/activations.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/workload/job_text.h"
+
+namespace ringwright::workload {
+namespace {
+
+// s 64, b 2, h 128, a 8, f 4h: GPT with all its dropouts, so that the paper's table applies as it stands.
+KernelContext gpt(const std::string& training, const std::string& parallel, std::int64_t ranks) {
+  const JobText job(
+      "model: {num_layers: 2, hidden_size: 128, num_attention_heads: 8, vocab_size: 2048, seq_length: 64, activation: "
+      "gelu,"
+      " hidden_dropout: 0.1, attention_dropout: 0.1}\n"
+      "training: {global_batch: 8, micro_batch: 2, attention: unfused, " +
+          training + "}\nparallel: {" + parallel + "}\n",
+      ranks);
+  EXPECT_THAT(job.problems(), testing::IsEmpty());
+  return make_kernel_context(job.shape, job.training, job.parallel);
+}
+
+constexpr std::int64_t kSbh = 64 * 2 * 128;
+constexpr std::int64_t kScores = 5 * 8 * 64 / 128;  // 5as/h = 20
+
+// Korthikanti et al., arXiv 2205.05198, Table 2, row by row.
+TEST(Activations, FollowTheTableOfKorthikanti) {
+  EXPECT_EQ(layer_activations(gpt("recompute: none", "tp: 1", 1)), Bytes(kSbh * (34 + kScores)));
+  EXPECT_EQ(layer_activations(gpt("recompute: none", "tp: 4", 4)), Bytes(kSbh * (10 + 24 / 4 + kScores / 4)));
+  EXPECT_EQ(layer_activations(gpt("recompute: none", "tp: 4, sequence_parallel: true", 4)),
+            Bytes(kSbh / 4 * (34 + kScores)));
+  EXPECT_EQ(layer_activations(gpt("recompute: selective", "tp: 4", 4)), Bytes(kSbh * (10 + 24 / 4)));
+  EXPECT_EQ(layer_activations(gpt("recompute: selective", "tp: 4, sequence_parallel: true", 4)), Bytes(kSbh * 34 / 4));
+  EXPECT_EQ(layer_activations(gpt("recompute: full", "tp: 4", 4)), Bytes(kSbh * 2));
+}
+
+TEST(Activations, OnlyFullRecomputationHasALiveLayer) {
+  EXPECT_EQ(recomputed_layer(gpt("recompute: none", "tp: 1", 1)), Bytes(0));
+  EXPECT_EQ(recomputed_layer(gpt("recompute: full", "tp: 1", 1)), Bytes(kSbh * (34 + kScores)));
+}
+
+TEST(Activations, EmbeddingKeepsItsMaskAndTheTokens) {
+  EXPECT_EQ(embedding_activations(gpt("recompute: none", "tp: 1", 1)), Bytes(kSbh + 8 * 64 * 2));
+  EXPECT_EQ(embedding_activations(gpt("recompute: none", "tp: 4, sequence_parallel: true", 4)),
+            Bytes(kSbh / 4 + 8 * 64 * 2));
+}
+
+TEST(Activations, HeadKeepsTwoInputsAndTheSoftmax) {
+  // 4sbh/t (1 + V/h) of the paper, section 4.3, with sequence parallelism.
+  EXPECT_EQ(head_activations(gpt("recompute: none", "tp: 4, sequence_parallel: true", 4)),
+            Bytes(4 * kSbh / 4 * (1 + 2048 / 128)));
+  EXPECT_EQ(head_workspace(gpt("recompute: none", "tp: 4", 4)), Bytes(2 * 64 * 2 * 2048 / 4));
+}
+
+TEST(Activations, GradientsOfAnMlpAreAliveTogether) {
+  // Output h, activation f/t, up product f/t (GELU), two bytes each.
+  EXPECT_EQ(gradient_workspace(gpt("recompute: none", "tp: 4", 4)), Bytes(2 * 64 * 2 * (128 + 128 + 128)));
+}
+
+}  // namespace
+}  // namespace ringwright::workload
