@@ -44,18 +44,17 @@ TextOptions text_options(const CommonOptions& common) {
   return {.width = terminal_width(), .colour = colour ? Colour::kAnsi : Colour::kNever, .detail = detail};
 }
 
-// The stages that need more memory than their GPUs have.
-std::string misfits(const Report& report) {
-  std::string text;
-  for (const MemoryRow& row : report.facts.memory) {
-    if (row.total <= row.capacity) continue;
-    const auto largest = std::ranges::max_element(row.items, {}, &MemoryItem::size);
-    text += fmt::format("error: stage {} needs {} of memory, its GPUs have {}", row.stage, to_string(row.total),
-                        to_string(row.capacity));
-    if (largest != row.items.end()) text += fmt::format("; most of it {} ({})", largest->name, to_string(largest->size));
-    text += "\n";
-  }
-  return text;
+// What does not fit, told by the fullest stage; empty when everything fits.
+std::string misfit(const Report& report) {
+  const std::vector<MemoryRow>& memory = report.facts.memory;
+  const auto too_large = std::ranges::count_if(memory, [](const MemoryRow& row) { return row.total > row.capacity; });
+  if (too_large == 0) return "";
+  const MemoryRow& row = memory[*report.fullest_memory];
+  std::string text = fmt::format("error: {} of {} stages need more memory than their GPUs have: stage {} needs {}, there are {}",
+                                 too_large, memory.size(), row.stage, to_string(row.total), to_string(row.capacity));
+  const auto largest = std::ranges::max_element(row.items, {}, &MemoryItem::size);
+  if (largest != row.items.end()) text += fmt::format("; most of it is {} ({})", largest->name, to_string(largest->size));
+  return text + "\n";
 }
 
 class Run final : public Command {
@@ -120,7 +119,7 @@ class Run final : public Command {
     const Report& report = *outcome.report;
     print(common.json ? render_json(report) : render_text(report, text_options(common)));
     if (!out_.empty() && !write_results(report)) return ExitCode::kUsage;
-    const std::string too_large = misfits(report);
+    const std::string too_large = misfit(report);
     tell(too_large);
     return too_large.empty() ? ExitCode::kOk : ExitCode::kInfeasible;
   }

@@ -18,7 +18,6 @@ namespace {
 using Lines = std::vector<std::string>;
 
 constexpr std::size_t kLinksShown = 8;
-constexpr std::size_t kStagesShown = 8;
 constexpr std::size_t kRemarksShown = 5;
 
 // Text with ANSI colours, or without.
@@ -55,9 +54,11 @@ std::string print_rate(double rate) {
 
 std::string print_percent(double share) { return fmt::format("{:.1f} %", share * 100.0); }
 
-std::string upper(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return text;
+// "tp" reads as TP; a longer name is a word and stays one.
+std::string dimension_label(std::string name) {
+  if (name.size() > 3) return name;
+  std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return name;
 }
 
 // One unit for a whole column: that in which the step time has at least two digits before the point.
@@ -167,7 +168,7 @@ std::vector<BreakdownRow> breakdown_rows(const Report& report) {
   for (const DimensionTime& dimension : all.dimensions) {
     const DimensionTime* there = find(slowest, dimension.name);
     const bool moved = dimension.in_flight > Duration();
-    rows.push_back({upper(dimension.name) + " communication", dimension.exposed, there ? there->exposed : Duration(),
+    rows.push_back({dimension_label(dimension.name) + " communication", dimension.exposed, there ? there->exposed : Duration(),
                     moved ? fmt::format("{:.0f} %", 100.0 * ratio(dimension.hidden, dimension.in_flight)) : "-"});
   }
   rows.push_back({has_pipeline(all) ? "pipeline bubble, waiting" : "waiting", all.idle, slowest.idle});
@@ -217,37 +218,61 @@ void append_time_and_links(std::string& text, const Report& report, const TextOp
   if (!links.empty()) append(text += "\n", links);
 }
 
-// Which stages to print: all, or the first, the fullest and the last when there are many.
-std::vector<std::size_t> stages_shown(const Report& report, Detail detail) {
+// Which stages to print: all where they fit, else the first, the fullest and the last.
+std::vector<std::size_t> stages_shown(const Report& report, const TextOptions& options) {
+  constexpr std::size_t kNameWidth = 30;
+  constexpr std::size_t kColumnWidth = 10;
   const std::size_t count = report.facts.memory.size();
+  const std::size_t fitting = (options.width - std::min(options.width, kNameWidth)) / kColumnWidth;
   std::vector<std::size_t> shown;
   for (std::size_t i = 0; i < count; ++i) {
     const bool marked = i == 0 || i + 1 == count || i == report.fullest_memory;
-    if (marked || count <= kStagesShown || detail == Detail::kVerbose) shown.push_back(i);
+    if (marked || count <= fitting || options.detail == Detail::kVerbose) shown.push_back(i);
   }
   return shown;
 }
 
-Lines memory_table(const Report& report, Detail detail, const Pen& pen) {
+// Every item that some stage has, each behind the one that it follows in its stage.
+Lines item_names(const std::vector<MemoryRow>& memory) {
+  Lines names;
+  for (const MemoryRow& row : memory) {
+    auto next = names.begin();
+    for (const MemoryItem& item : row.items) {
+      auto at = std::ranges::find(names, item.name);
+      if (at == names.end()) at = names.insert(next, item.name);
+      next = at + 1;
+    }
+  }
+  return names;
+}
+
+std::string print_gib(Bytes size) { return fmt::format("{:.2f}", static_cast<double>(size.count()) / 0x1p30); }
+
+std::string print_item(const MemoryRow& row, const std::string& name) {
+  const auto item = std::ranges::find(row.items, name, &MemoryItem::name);
+  return item == row.items.end() ? "-" : print_gib(item->size);
+}
+
+// Items downwards, stages to the right.
+Lines memory_table(const Report& report, const TextOptions& options, const Pen& pen) {
   const std::vector<MemoryRow>& memory = report.facts.memory;
-  const auto gib = [](Bytes size) { return fmt::format("{:.2f}", static_cast<double>(size.count()) / 0x1p30); };
-  std::vector<Align> columns(memory.front().items.size() + 4, Align::kRight);
+  const std::vector<std::size_t> stages = stages_shown(report, options);
+  std::vector<Align> columns(stages.size() + 1, Align::kRight);
   columns.front() = Align::kLeft;
   TextTable table(std::move(columns));
-  Lines header = {pen.bold("Memory per GPU, GiB")};
-  for (const MemoryItem& item : memory.front().items) header.push_back(item.name);
-  header.insert(header.end(), {"total", "of", "%"});
-  table.add_row(header);
-  for (const std::size_t i : stages_shown(report, detail)) {
-    const MemoryRow& row = memory[i];
-    Lines cells = {fmt::format("stage {}", row.stage)};
-    for (const MemoryItem& item : row.items) cells.push_back(gib(item.size));
-    cells.resize(memory.front().items.size() + 1);
-    const std::string total = gib(row.total);
-    cells.insert(cells.end(), {row.total > row.capacity ? pen.bad(total) : total, gib(row.capacity),
-                               fmt::format("{:.0f}", 100.0 * fill(row))});
-    table.add_row(cells);
+  const auto add_row = [&](const std::string& name, auto print_cell) {
+    Lines cells = {name};
+    for (const std::size_t stage : stages) cells.push_back(print_cell(memory[stage]));
+    table.add_row(std::move(cells));
+  };
+  add_row(pen.bold("Memory per GPU, GiB"), [](const MemoryRow& row) { return fmt::format("stage {}", row.stage); });
+  for (const std::string& name : item_names(memory)) {
+    add_row(name, [&](const MemoryRow& row) { return print_item(row, name); });
   }
+  add_row("total", [&](const MemoryRow& row) {
+    return row.total > row.capacity ? pen.bad(print_gib(row.total)) : pen.bold(print_gib(row.total));
+  });
+  add_row("of", [](const MemoryRow& row) { return print_gib(row.capacity); });
   return table.lines();
 }
 
@@ -315,7 +340,7 @@ std::string render_text(const Report& report, const TextOptions& options) {
   if (options.detail == Detail::kQuiet) return text;
   text += "\n";
   append_time_and_links(text, report, options, pen);
-  if (!report.facts.memory.empty()) append(text += "\n", memory_table(report, options.detail, pen));
+  if (!report.facts.memory.empty()) append(text += "\n", memory_table(report, options, pen));
   append_grounds(text, report, options, pen);
   return text + "\n  " + pen.dim(wrap(footer(report), options.width - 2, 2)) + "\n";
 }

@@ -10,7 +10,7 @@ import unittest
 from pathlib import Path
 
 BINARY = sys.argv.pop(1) if len(sys.argv) > 1 else ''
-SMALL = 'llama3-8b-8-h100'  # runs in milliseconds
+SMALL = 'gpt2-1.5b-dgx-a100'  # runs in milliseconds
 
 
 class CliTest(unittest.TestCase):
@@ -59,8 +59,8 @@ class CliTest(unittest.TestCase):
         self.assertEqual(unfolded['engine']['classes'], 8)
 
     def test_a_value_can_be_overridden(self):
-        result = json.loads(self.answer('run', SMALL, '--json', '--set', 'training.global_batch=64', '--seed', '9'))
-        self.assertEqual(result['job']['tokens_per_step'], 64 * 8192)
+        result = json.loads(self.answer('run', SMALL, '--json', '--set', 'training.global_batch=32', '--seed', '9'))
+        self.assertEqual(result['job']['tokens_per_step'], 32 * 1024)
         self.assertEqual(result['config']['resolved']['training.global_batch']['origin'], '--set:1')
         self.assertEqual(result['seed'], 9)
 
@@ -83,14 +83,20 @@ class CliTest(unittest.TestCase):
 
     def test_a_dry_run_shows_sizes_without_a_simulation(self):
         out = self.answer('run', SMALL, '--dry-run')
-        self.assertIn('8,030,261,248 parameters', out)
+        self.assertIn('model         gpt2-1.5b, 1,5', out)
         self.assertNotIn('Step time', out)
         self.assertEqual(json.loads(self.answer('run', SMALL, '--dry-run', '--json'))['gpus'], 8)
 
     def test_every_value_can_be_traced_to_its_origin(self):
         out = self.answer('run', SMALL, '--dry-run', '--show-origin')
-        self.assertRegex(out, r'training\.global_batch = 128 .*llama3-8b-8-h100\.yaml:5')
+        self.assertRegex(out, r'training\.global_batch = 64 .*gpt2-1\.5b-dgx-a100\.yaml:5')
         self.assertRegex(out, r'default')
+
+    def test_a_job_that_does_not_fit_is_reported_and_fails(self):
+        code, out, err = self.call('run', SMALL, '--set', 'cluster.node.gpu.memory=16GiB')
+        self.assertEqual(code, 4)
+        self.assertIn('of 16 GiB (stage 0', out)
+        self.assertRegex(err, r'^error: 1 of 1 stages need more memory than their GPUs have: stage 0 needs .* GiB')
 
     # --- mistakes ---
 
@@ -113,7 +119,7 @@ class CliTest(unittest.TestCase):
         self.assertIn("'nothing.yaml'", self.refusal('run', 'nothing.yaml'))
 
     def test_an_unknown_scenario_is_told_with_the_nearest(self):
-        self.assertIn(f"did you mean '{SMALL}'?", self.refusal('run', 'llama3-8b-8-h10'))
+        self.assertIn(f"did you mean '{SMALL}'?", self.refusal('run', 'gpt2-1.5b-dgx-a10'))
 
     def test_an_unknown_command_or_option_is_told_with_the_nearest(self):
         self.assertIn("did you mean 'run'?", self.refusal('rum', SMALL))

@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""Every figure in README.md comes from a run: this writes them there, or checks that they are what a run gives.
+
+    tools/figures.py BINARY             rewrites README.md
+    tools/figures.py BINARY --check     exit code 1 when a console block is not what the command prints
+
+A console block starts with "$ ./run ARGUMENTS" and holds what that prints. The table between the marks "accuracy" has a
+row for each figure that somebody published about a shipped scenario; it takes longer, so --check leaves it out.
+"""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+README = ROOT / 'README.md'
+UNITS = {'step_time_s': ('step time', 's', 1.0), 'mfu': ('MFU', '%', 100.0),
+         'model_flops_per_s_per_gpu': ('model FLOP rate per GPU', 'TFLOP/s', 1e-12),
+         'tokens_per_s_per_gpu': ('tokens/s/GPU', '', 1.0)}
+
+
+def run(binary, arguments):
+    command = arguments.split()
+    if not (ROOT / 'tools' / f'{command[0]}.cc').exists():
+        command = ['run', *command]  # as ./run does
+    done = subprocess.run([binary, *command, '--no-color'], capture_output=True, text=True, check=False, cwd=ROOT)
+    return done.stdout or done.stderr
+
+
+def without_timing(text):
+    """Wall time and memory of the simulator differ from run to run."""
+    return re.sub(r'; \d+\.\d+ s, +\d+\s+MiB', '', text)
+
+
+def console_blocks(binary, text):
+    def replaced(match):
+        printed = run(binary, match.group(1)).rstrip()
+        same = without_timing(match.group(2).rstrip()) == without_timing(printed)
+        return match.group(0) if same else f'```console\n$ ./run {match.group(1)}\n{printed}\n```'
+    return re.sub(r'```console\n\$ \./run ([^\n]*)\n(.*?)```', replaced, text, flags=re.S)
+
+
+def accuracy_table(binary):
+    rows = ['| scenario | GPUs | published | ours | difference | simulated in |', '|---|---|---|---|---|---|']
+    for path in sorted((ROOT / 'configs/scenarios').glob('*.yaml')):
+        if 'published:' not in path.read_text(encoding='utf-8'):
+            continue
+        result = json.loads(run(binary, f'run {path.stem} --json'))
+        for figure in result['published']:
+            what, unit, scale = UNITS[figure['metric']]
+            print(path.stem, what, f'{100 * figure["difference"]:+.1f} %', file=sys.stderr)
+            rows.append(f'| `{path.stem}` | {result["job"]["gpus"]:,} | {what} {figure["published"] * scale:.4g} {unit} | '
+                        f'{figure["ours"] * scale:.4g} {unit} | {100 * figure["difference"]:+.1f} % | '
+                        f'{result["engine"]["wall_s"]:.1f} s |')
+    return '\n'.join(rows)
+
+
+def main(arguments):
+    binary = str(Path(arguments[0]).resolve())
+    old = README.read_text(encoding='utf-8')
+    new = console_blocks(binary, old)
+    if '--check' in arguments:
+        if new != old:
+            print('README.md shows what the program no longer prints; run tools/figures.py BINARY')
+        return 0 if new == old else 1
+    new = re.sub(r'(<!-- accuracy -->\n).*?(<!-- end -->)',
+                 lambda m: f'{m.group(1)}{accuracy_table(binary)}\n{m.group(2)}', new, flags=re.S)
+    README.write_text(new, encoding='utf-8')
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main(sys.argv[1:]))
