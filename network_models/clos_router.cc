@@ -4,6 +4,10 @@
 // spine: uplink p % U, then core link (p / S * R + r) % V. A shift loads all links of a tier alike, and rails differ by
 // renaming only, because R normally divides V. D-mod-k puts the rail into the first choice: uplink (p + r) % U, then
 // core link (g / U) % V with the GPU's number g. Going down, the links with the same numbers are taken.
+//
+// Links that are down: the uplink number is raised by one (mod U) until the whole way is up; on each uplink's spine the
+// core link likewise, and on the way down the next parallel link. Spraying leaves out what is down and spreads evenly
+// over all ways that are left.
 #include "network_models/clos_router.h"
 
 #include <array>
@@ -103,7 +107,8 @@ void ClosRouter::between_leaves(const RouteQuery& query, const End& from, const 
   switch (routing_.policy) {
     case RoutingPolicy::kStatic:
     case RoutingPolicy::kDModK: {
-      const std::array way = {static_lanes(to)};
+      const Lanes lanes = static_lanes(to);
+      const std::array way = {query.down == nullptr ? lanes : healthy_lanes(lanes, from, to, *query.down)};
       return add_ways(way, from, to, trail);
     }
     case RoutingPolicy::kEcmp: {
@@ -111,10 +116,13 @@ void ClosRouter::between_leaves(const RouteQuery& query, const End& from, const 
       const auto count = static_cast<std::uint32_t>(routing_.queue_pairs);
       for (std::uint32_t pair = 0; pair < count; ++pair) {
         ways[pair] = hashed_lanes(flow_hash(query, routing_.hash_seed, pair));
+        if (query.down != nullptr) ways[pair] = healthy_lanes(ways[pair], from, to, *query.down);
       }
       return add_ways(std::span(ways).first(count), from, to, trail);
     }
-    case RoutingPolicy::kSpray: return add_all_ways(from, to, trail);
+    case RoutingPolicy::kSpray:
+      if (query.down != nullptr && add_healthy_ways(from, to, *query.down, trail)) return;
+      return add_all_ways(from, to, trail);
   }
 }
 

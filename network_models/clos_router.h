@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -46,9 +47,15 @@ class ClosRouter final : public Router {
   [[nodiscard]] End locate(std::uint32_t host, std::uint32_t gpu) const;
   [[nodiscard]] Lanes static_lanes(const End& to) const;
   [[nodiscard]] Lanes hashed_lanes(std::uint64_t hash) const;
+  // The next lanes from the wanted ones on that cross no link that is down; the wanted ones when there are none.
+  [[nodiscard]] Lanes healthy_lanes(const Lanes& wanted, const End& from, const End& to, const LinksDown& down) const;
+  [[nodiscard]] std::optional<Lanes> healthy_core_lanes(const Lanes& wanted, const End& from, const End& to,
+                                                        const LinksDown& down) const;
   void between_leaves(const RouteQuery& query, const End& from, const End& to, Trail& trail) const;
   void add_ways(std::span<const Lanes> ways, const End& from, const End& to, Trail& trail) const;
   void add_all_ways(const End& from, const End& to, Trail& trail) const;
+  class HealthyWays;
+  [[nodiscard]] bool add_healthy_ways(const End& from, const End& to, const LinksDown& down, Trail& trail) const;
 
   HostBlock block_;
   ClosShape shape_;

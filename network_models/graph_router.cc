@@ -84,18 +84,52 @@ std::vector<std::pair<RankId, RankId>> GraphRouter::unreachable(std::size_t most
   return pairs;
 }
 
-std::uint32_t GraphRouter::nearer_count(std::uint32_t node, std::uint32_t to_rank) const {
+// Breadth first from the sender along nearer links; a node leads on when one of its links does.
+class GraphRouter::Detour {
+ public:
+  Detour(const GraphRouter& router, const RouteQuery& query)
+      : router_(router), to_rank_(query.to.value), down_(query.down) {
+    if (down_ == nullptr) return;
+    std::vector<std::uint32_t> ahead = {router.gpus_[query.from.value]};
+    for (std::size_t i = 0; i < ahead.size(); ++i) {
+      if (!leads_on_.emplace(ahead[i], distance(ahead[i]) == 0).second) continue;
+      for (const Out& o : router.out(ahead[i])) {
+        if (is_nearer(ahead[i], o)) ahead.push_back(o.to);
+      }
+    }
+    std::ranges::stable_sort(ahead, {}, [this](std::uint32_t node) { return distance(node); });
+    for (const std::uint32_t node : ahead) {
+      for (const Out& o : router.out(node)) {
+        if (is_nearer(node, o) && !(*down_)[o.link] && leads_on_[o.to]) leads_on_[node] = true;
+      }
+    }
+    if (!leads_on_[router.gpus_[query.from.value]]) down_ = nullptr;  // no way is left
+  }
+  // Whether a link of the node is on an allowed shortest way.
+  [[nodiscard]] bool allows(std::uint32_t node, const Out& o) const {
+    return is_nearer(node, o) && (down_ == nullptr || (!(*down_)[o.link] && leads_on_.at(o.to)));
+  }
+
+ private:
+  [[nodiscard]] int distance(std::uint32_t node) const { return router_.distance(node, to_rank_); }
+  [[nodiscard]] bool is_nearer(std::uint32_t node, const Out& o) const { return distance(o.to) + 1 == distance(node); }
+
+  const GraphRouter& router_;
+  std::uint32_t to_rank_;
+  const LinksDown* down_;
+  std::map<std::uint32_t, bool> leads_on_;
+};
+
+std::uint32_t GraphRouter::nearer_count(std::uint32_t node, const Detour& detour) const {
   const auto links = out(node);
-  const int here = distance(node, to_rank);
   return static_cast<std::uint32_t>(
-      std::count_if(links.begin(), links.end(), [&](const Out& o) { return distance(o.to, to_rank) + 1 == here; }));
+      std::count_if(links.begin(), links.end(), [&](const Out& o) { return detour.allows(node, o); }));
 }
 
-const GraphRouter::Out& GraphRouter::nearer(std::uint32_t node, std::uint32_t to_rank, std::uint32_t which) const {
-  const int here = distance(node, to_rank);
+const GraphRouter::Out& GraphRouter::nearer(std::uint32_t node, std::uint32_t which, const Detour& detour) const {
   const Out* found = nullptr;
   for (const Out& o : out(node)) {
-    if (distance(o.to, to_rank) + 1 == here && which-- == 0) {
+    if (detour.allows(node, o) && which-- == 0) {
       found = &o;
       break;
     }
@@ -104,19 +138,20 @@ const GraphRouter::Out& GraphRouter::nearer(std::uint32_t node, std::uint32_t to
   return *found;
 }
 
-GraphRouter::Walk GraphRouter::walk(const RouteQuery& query, std::uint32_t queue_pair) const {
+GraphRouter::Walk GraphRouter::walk(const RouteQuery& query, std::uint32_t queue_pair,
+                                    const Detour& detour) const {
   Walk walk;
   std::uint64_t hash = flow_hash(query, routing_.hash_seed, queue_pair);
   const std::uint32_t to = query.to.value;
   int highest = 0;
   for (std::uint32_t node = gpus_[query.from.value]; node != gpus_[to];) {
-    const std::uint32_t ways = nearer_count(node, to);
+    const std::uint32_t ways = nearer_count(node, detour);
     std::uint32_t which = to % std::max(ways, 1U);
     if (routing_.policy == RoutingPolicy::kEcmp) {
       which = pick(static_cast<std::uint32_t>(hash), ways);
       hash = splitmix64(hash);
     }
-    const Out& taken = nearer(node, to, which);
+    const Out& taken = nearer(node, which, detour);
     walk.links.push_back(taken.link);
     walk.latencies.push_back(taken.latency);
     node = taken.to;
@@ -130,16 +165,15 @@ GraphRouter::Walk GraphRouter::walk(const RouteQuery& query, std::uint32_t queue
 }
 
 // All shortest ways have the same number of links, so shares move on layer by layer.
-void GraphRouter::spray(const RouteQuery& query, const Walk& pattern, Trail& trail) const {
-  const std::uint32_t to = query.to.value;
+void GraphRouter::spray(const RouteQuery& query, const Walk& pattern, const Detour& detour, Trail& trail) const {
   std::map<std::uint32_t, double> layer = {{gpus_[query.from.value], 1.0}};
   for (std::size_t depth = 0; depth < pattern.links.size(); ++depth) {
     const bool wanted = depth < pattern.turn ? trail.up_wanted() : trail.down_wanted();
     std::map<std::uint32_t, double> next;
     for (const auto& [node, share] : layer) {
-      const std::uint32_t ways = nearer_count(node, to);
+      const std::uint32_t ways = nearer_count(node, detour);
       for (std::uint32_t which = 0; which < ways; ++which) {
-        const Out& taken = nearer(node, to, which);
+        const Out& taken = nearer(node, which, detour);
         next[taken.to] += share / ways;
         if (wanted) trail.add(taken.link, share / ways);
       }
@@ -150,16 +184,17 @@ void GraphRouter::spray(const RouteQuery& query, const Walk& pattern, Trail& tra
 
 Duration GraphRouter::route(const RouteQuery& query, std::vector<Hop>& hops) const {
   Trail trail(hops, query.reach);
-  const Walk pattern = walk(query, 0);
+  const Detour detour(*this, query);
+  const Walk pattern = walk(query, 0, detour);
   const std::size_t begin = trail.up_wanted() ? 0 : pattern.turn;
   const std::size_t end = trail.down_wanted() ? pattern.links.size() : pattern.turn;
   if (routing_.policy == RoutingPolicy::kSpray) {
-    spray(query, pattern, trail);
+    spray(query, pattern, detour, trail);
   } else {
     const bool hashed = routing_.policy == RoutingPolicy::kEcmp;
     std::vector<Walk> walks = {pattern};
     for (int pair = 1; hashed && pair < routing_.queue_pairs; ++pair) {
-      walks.push_back(walk(query, static_cast<std::uint32_t>(pair)));
+      walks.push_back(walk(query, static_cast<std::uint32_t>(pair), detour));
     }
     for (std::size_t depth = begin; depth < end; ++depth) {
       const std::size_t since = trail.size();

@@ -48,11 +48,13 @@ class GraphRouter final : public Router {
     return distances_[to_rank * kinds_.size() + node];
   }
   void measure(const Fabric& fabric, GpuTransit transit);
+  // What a route must avoid: for one rank, which nodes still lead to it over nearer and nearer nodes.
+  class Detour;
   // The out-links of a node that lead nearer, and the chosen one of them.
-  [[nodiscard]] std::uint32_t nearer_count(std::uint32_t node, std::uint32_t to_rank) const;
-  [[nodiscard]] const Out& nearer(std::uint32_t node, std::uint32_t to_rank, std::uint32_t which) const;
-  [[nodiscard]] Walk walk(const RouteQuery& query, std::uint32_t queue_pair) const;
-  void spray(const RouteQuery& query, const Walk& pattern, Trail& trail) const;
+  [[nodiscard]] std::uint32_t nearer_count(std::uint32_t node, const Detour& detour) const;
+  [[nodiscard]] const Out& nearer(std::uint32_t node, std::uint32_t which, const Detour& detour) const;
+  [[nodiscard]] Walk walk(const RouteQuery& query, std::uint32_t queue_pair, const Detour& detour) const;
+  void spray(const RouteQuery& query, const Walk& pattern, const Detour& detour, Trail& trail) const;
 
   Routing routing_;
   std::vector<NodeKind> kinds_;           // by node

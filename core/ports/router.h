@@ -15,11 +15,16 @@ namespace ringwright {
 // down to `to`.
 enum class Reach : std::uint8_t { kWhole, kUpToSwitch, kDownFromSwitch };
 
+using LinksDown = std::vector<bool>;  // by link id: whether it is down
+
 struct RouteQuery {
   RankId from;
   RankId to;
   Reach reach = Reach::kWhole;
   std::uint32_t label = 0;  // chooses among equal-cost ways where the policy hashes (a queue pair, a channel)
+  // A router that knows equal-cost ways takes one of those without links that are down; when none is left, the way
+  // that it would take if all were up. Null: all links are up.
+  const LinksDown* down = nullptr;
 };
 
 // A link on the way and how much of the flow's rate it carries: 1 on a single path, 1/n when a flow is sprayed over n

@@ -78,12 +78,20 @@ class DistinctCounter {
 
 class Refinement {
  public:
-  Refinement(const TaskGraph& graph, const Footprint& footprint, const Ways& ways, const Router& router)
+  // One table of ways for each epoch of the network.
+  Refinement(const TaskGraph& graph, const Footprint& footprint, const std::vector<Ways>& ways, const Router& router,
+             const NetworkChanges& changes)
       : graph_(graph), footprint_(footprint), ways_(ways), rank_colour_(footprint.colour) {
     for (const Bandwidth capacity : router.capacities()) {
       link_colour_.push_back(splitmix64(std::bit_cast<std::uint64_t>(capacity.count())));
     }
-    for (const std::uint64_t share : ways.shares) share_factor_.push_back(splitmix64(share) | 1U);
+    for (std::size_t link = 0; link < changes.link_colours.size(); ++link) {
+      link_colour_[link] = mix(link_colour_[link], changes.link_colours[link]);
+    }
+    for (std::size_t epoch = 0; epoch < ways.size(); ++epoch) {
+      share_factor_.emplace_back();
+      for (const std::uint64_t share : ways[epoch].shares) share_factor_.back().push_back(splitmix64(share + epoch) | 1U);
+    }
   }
 
   // Until neither ranks nor links split any further; returns the number of rounds.
@@ -107,11 +115,15 @@ class Refinement {
 
  private:
   [[nodiscard]] std::uint64_t way_colour(std::uint64_t edge) const {
-    auto colour = static_cast<std::uint64_t>(ways_.latency[edge]);
-    for (std::uint64_t hop = ways_.first_hop[edge]; hop < ways_.first_hop[edge + 1]; ++hop) {
-      // A sum: on a sprayed way the order of the equal branches means nothing. Colours are well mixed already, so a
-      // product with an odd factor sets shares apart.
-      colour += link_colour_[ways_.link[hop].index()] * share_factor_[ways_.share[hop]];
+    std::uint64_t colour = 0;
+    for (std::size_t epoch = 0; epoch < ways_.size(); ++epoch) {
+      const Ways& ways = ways_[epoch];
+      colour = splitmix64(colour + static_cast<std::uint64_t>(ways.latency[edge]));
+      for (std::uint64_t hop = ways.first_hop[edge]; hop < ways.first_hop[edge + 1]; ++hop) {
+        // A sum: on a sprayed way the order of the equal branches means nothing. Colours are well mixed already, so a
+        // product with an odd factor sets shares apart.
+        colour += link_colour_[ways.link[hop].index()] * share_factor_[epoch][ways.share[hop]];
+      }
     }
     return colour;
   }
@@ -149,8 +161,11 @@ class Refinement {
       for (std::uint64_t e = footprint_.first_edge[rank]; e < footprint_.first_edge[rank + 1]; ++e) {
         if (!footprint_.edges[e].starts_flow) continue;
         const std::uint64_t flow = splitmix64(footprint_.edges[e].role + rank_colour_[rank]);
-        for (std::uint64_t hop = ways_.first_hop[e]; hop < ways_.first_hop[e + 1]; ++hop) {
-          sum[ways_.link[hop].index()] += flow * share_factor_[ways_.share[hop]];
+        for (std::size_t epoch = 0; epoch < ways_.size(); ++epoch) {
+          const Ways& ways = ways_[epoch];
+          for (std::uint64_t hop = ways.first_hop[e]; hop < ways.first_hop[e + 1]; ++hop) {
+            sum[ways.link[hop].index()] += flow * share_factor_[epoch][ways.share[hop]];
+          }
         }
       }
     }
@@ -159,10 +174,10 @@ class Refinement {
 
   const TaskGraph& graph_;
   const Footprint& footprint_;
-  const Ways& ways_;
+  const std::vector<Ways>& ways_;         // by epoch
   std::vector<std::uint64_t> rank_colour_;
   std::vector<std::uint64_t> link_colour_;
-  std::vector<std::uint64_t> share_factor_;  // by distinct share, odd
+  std::vector<std::vector<std::uint64_t>> share_factor_;  // by epoch and distinct share, odd
   std::vector<std::uint64_t> link_sum_;  // scratch: by link, what crosses it
 };
 
@@ -219,10 +234,12 @@ class FoldedRouter final : public Router {
 
 }  // namespace
 
-Folding fold(const TaskGraph& graph, const CollectiveChooser& chooser, const Router& router) {
+Folding fold(const TaskGraph& graph, const CollectiveChooser& chooser, const Router& router,
+             const NetworkChanges& changes) {
   const Footprint footprint = make_footprint(graph, chooser);
-  const Ways ways = find_ways(footprint, router);
-  Refinement refinement(graph, footprint, ways, router);
+  std::vector<Ways> ways = {find_ways(footprint, router)};
+  for (const Router* epoch : changes.epochs) ways.push_back(find_ways(footprint, *epoch));
+  Refinement refinement(graph, footprint, ways, router, changes);
   Folding folding;
   folding.rounds = refinement.run();
   number_classes(refinement.rank_colours(), folding.ranks.class_of, folding.ranks.representative, folding.ranks.size);

@@ -32,7 +32,15 @@ struct Folding {
   int rounds = 0;
 };
 
-[[nodiscard]] Folding fold(const TaskGraph& graph, const CollectiveChooser& chooser, const Router& router);
+// What a run does to the network while it goes on. The partition is then equitable for the ways of every epoch, so that
+// equal ranks and links stay equal through all of them.
+struct NetworkChanges {
+  std::vector<const Router*> epochs;         // the ways of the times when some links are down
+  std::vector<std::uint64_t> link_colours;   // by link: what becomes of it, and when; empty: nothing changes
+};
+
+[[nodiscard]] Folding fold(const TaskGraph& graph, const CollectiveChooser& chooser, const Router& router,
+                           const NetworkChanges& changes = {});
 
 // The ways of representatives on link classes: link ids are those of Folding::links, and a hop's multiplicity counts
 // how many of the flows that this one stands for cross one link of the class. References must outlive it.

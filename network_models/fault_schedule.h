@@ -1,0 +1,60 @@
+// Which links fail, weaken and recover, and when: a list of faults made into moments of change and epochs of routing.
+//
+// While several faults hold a link their factors multiply; 0 is down. An *epoch* is a set of links that are down: ways
+// depend on the epoch alone, so folding (core/symmetry) has to look at one network per epoch. Epoch 0 has none down.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "core/base/ids.h"
+#include "core/base/units.h"
+#include "core/ports/router.h"
+
+namespace ringwright::network_models {
+
+inline constexpr TimePoint kForGood = TimePoint(Duration(std::numeric_limits<std::int64_t>::max()));
+
+struct LinkFault {
+  LinkId link;
+  TimePoint at;
+  TimePoint until = kForGood;
+  double factor = 0.0;  // of the link's capacity that is left, 0 to 1; 0: the link is down
+};
+
+struct LinkChange {
+  LinkId link;
+  double factor = 1.0;  // of the capacity, from now on
+};
+
+// What changes at one instant.
+struct FaultMoment {
+  TimePoint when;
+  std::vector<LinkChange> changes;  // by link id
+  std::uint32_t epoch = 0;          // from now on
+};
+
+class FaultSchedule {
+ public:
+  FaultSchedule() : FaultSchedule({}, 0) {}
+  FaultSchedule(std::span<const LinkFault> faults, std::size_t link_count);
+
+  [[nodiscard]] bool empty() const { return moments_.empty(); }
+  [[nodiscard]] const std::vector<FaultMoment>& moments() const { return moments_; }
+  [[nodiscard]] std::size_t epoch_count() const { return epochs_.size(); }
+  // By link; null in epoch 0.
+  [[nodiscard]] const LinksDown* down(std::uint32_t epoch) const { return epoch == 0 ? nullptr : &epochs_[epoch]; }
+  // By link: equal exactly for links that suffer the same at the same times.
+  [[nodiscard]] std::vector<std::uint64_t> link_colours() const;
+
+ private:
+  std::uint32_t number_epoch(const LinksDown& down);
+
+  std::size_t link_count_;
+  std::vector<FaultMoment> moments_;  // by time
+  std::vector<LinksDown> epochs_;     // distinct
+};
+
+}  // namespace ringwright::network_models
