@@ -54,6 +54,10 @@ class Ring final : public CollectiveAlgorithm {
   [[nodiscard]] bool rotation_symmetric(const CollectiveCall& call) const override {
     return !is_chain(call) && Cut(call.bytes, call.size()).even() && in_index_order(call);
   }
+  [[nodiscard]] std::optional<UniformSteps> uniform_steps(const CollectiveCall& call) const override {
+    if (!rotation_symmetric(call)) return std::nullopt;
+    return UniformSteps{.offset = 1, .size = call.bytes / call.size()};
+  }
 
  private:
   static bool is_chain(const CollectiveCall& call) {

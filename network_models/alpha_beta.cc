@@ -31,6 +31,7 @@ class AlphaBetaModel final : public NetworkModel {
   // Its links count as busy from its start to its end: without sharing there is no instant in between to look at.
   struct Row {
     Bytes size;
+    std::uint32_t repeats = 1;
     Duration latency;
     TimePoint start;
     TimePoint end;
@@ -63,12 +64,13 @@ void AlphaBetaModel::start(const Transfer& transfer, TransferListener& listener)
   row.latency = router_.route(
       {.from = transfer.from, .to = transfer.to, .reach = transfer.reach, .label = transfer.label}, row.way);
   row.size = transfer.size;
+  row.repeats = transfer.repeats;
   row.start = engine_.now();
-  row.end = row.start + row.latency + streaming_time(row.size, row.way);
+  row.end = row.start + (row.latency + streaming_time(row.size, row.way)) * transfer.repeats;
   row.listener = &listener;
   row.token = transfer.token;
   row.in_flight = true;
-  ++started_;
+  started_ += transfer.repeats;
   if (row.size > Bytes(0)) {
     for (const Hop& hop : row.way) meters_.enter(hop.link.value, engine_.now());
   }
@@ -87,7 +89,7 @@ void AlphaBetaModel::arrive(std::size_t slot) {
   Row& row = rows_[slot];
   if (row.size > Bytes(0)) {
     for (const Hop& hop : row.way) {
-      meters_.carry(hop.link.value, hop.share * static_cast<double>(row.size.count()));
+      meters_.carry(hop.link.value, hop.share * static_cast<double>(row.size.count()) * row.repeats);
       meters_.leave(hop.link.value, engine_.now());
     }
   }
@@ -100,9 +102,11 @@ void AlphaBetaModel::arrive(std::size_t slot) {
 }
 
 double AlphaBetaModel::moved_bytes(const Row& row) const {
-  const TimePoint streams_from = row.start + row.latency;
-  if (engine_.now() <= streams_from) return 0.0;
-  return static_cast<double>(row.size.count()) * ratio(engine_.now() - streams_from, row.end - streams_from);
+  const Duration period = (row.end - row.start) / row.repeats;
+  const std::int64_t done = (engine_.now() - row.start).count() / period.count();
+  const Duration phase = engine_.now() - row.start - period * done;
+  const double part = phase <= row.latency ? 0.0 : ratio(phase - row.latency, period - row.latency);
+  return static_cast<double>(row.size.count()) * (static_cast<double>(done) + part);
 }
 
 std::vector<LinkUsage> AlphaBetaModel::usage() const {

@@ -42,7 +42,11 @@ struct TopologyEntry {
 };
 [[nodiscard]] std::span<const TopologyEntry> topologies();
 
+// Whether repeated transfers may be played as one where nothing disturbs them. Results are the same to the picosecond.
+enum class FastForward { kOn, kOff };
+
 struct ModelOptions {
+  FastForward fast_forward = FastForward::kOn;
   // flow: prove every re-solve against a full one; slow. The largest difference is a counter.
   bool verify_fairness = false;
 };
@@ -57,6 +61,7 @@ struct ModelEntry {
   std::string_view name;  // simulate.network
   std::string_view help;
   std::unique_ptr<NetworkModel> (*make)(const ModelInputs& inputs);
+  bool plays_faults = false;  // set_capacity() and reroute()
 };
 [[nodiscard]] std::span<const ModelEntry> models();
 

@@ -36,6 +36,17 @@ void IncrementalMaxMin::place(FlowSlot flow, std::span<const Hop> way) {
   }
 }
 
+void IncrementalMaxMin::replace(FlowSlot flow, std::span<const Hop> way_now) {
+  forget(flow);
+  place(flow, way_now);
+}
+
+bool IncrementalMaxMin::is_way(FlowSlot flow, std::span<const Hop> way_asked) const {
+  return std::ranges::equal(way(flow), way_asked, [](const LinkShare& own, const Hop& asked) {
+    return own.link == asked.link.value && std::abs(own.share - asked.share * asked.multiplicity) <= 0.0;
+  });
+}
+
 void IncrementalMaxMin::enter(FlowSlot flow) {
   Flow& row = flows_[flow];
   DCHECK(!row.entered && row.hops > 0, "a flow enters once, on a way of one link at least");
@@ -51,8 +62,20 @@ void IncrementalMaxMin::leave(FlowSlot flow) {
   if (row.bottleneck != kNoBottleneck) --links_[row.bottleneck].bottleneck_of;
   for (std::uint32_t h = row.first_hop; h < row.first_hop + row.hops; ++h) remove_member(hops_[h]);
   row.entered = false;
+  row.bottleneck = kNoBottleneck;
+  row.rate = 0.0;
   --flow_count_;
-  forget(flow);
+}
+
+bool IncrementalMaxMin::way_is_empty(FlowSlot flow) const {
+  const std::span<const LinkShare> hops = way(flow);
+  return std::ranges::all_of(hops, [this](const LinkShare& hop) { return links_[hop.link].member_count == 0; });
+}
+
+double IncrementalMaxMin::rate_alone(FlowSlot flow) const {
+  double rate = std::numeric_limits<double>::infinity();
+  for (const LinkShare& hop : way(flow)) rate = std::min(rate, links_[hop.link].capacity / hop.share);
+  return rate;
 }
 
 void IncrementalMaxMin::forget(FlowSlot flow) {

@@ -42,9 +42,16 @@ class IncrementalMaxMin {
   [[nodiscard]] std::span<const LinkShare> way(FlowSlot flow) const {
     return {hops_.at(flows_[flow].first_hop), flows_[flow].hops};
   }
+  // Gives another way to a flow that has not entered.
+  void replace(FlowSlot flow, std::span<const Hop> way);
+  [[nodiscard]] bool is_way(FlowSlot flow, std::span<const Hop> way) const;
   void enter(FlowSlot flow);
-  // Takes the flow out, and forgets its way.
+  // Takes the flow out; it may enter again.
   void leave(FlowSlot flow);
+  // Whether no flow has entered any link of this one's way.
+  [[nodiscard]] bool way_is_empty(FlowSlot flow) const;
+  // The rate of a flow that has its way to itself.
+  [[nodiscard]] double rate_alone(FlowSlot flow) const;
   // Forgets the way of a flow that has not entered.
   void forget(FlowSlot flow);
   void set_capacity(LinkId link, Bandwidth capacity);

@@ -21,6 +21,8 @@ class LinkMeters {
     Meter& meter = meters_[link];
     if (--meter.flows == 0) meter.busy += now - meter.busy_since;
   }
+  // The link was busy for so long, at a time when nothing had entered it.
+  void add_busy(std::uint32_t link, Duration busy) { meters_[link].busy += busy; }
   void carry(std::uint32_t link, double bytes) { meters_[link].bytes += bytes; }
 
   // By link, without the bytes of flows that are on their way.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -49,6 +50,12 @@ struct SendContents {
   bool reduce = false;  // add to what is there; otherwise replace it
 };
 
+// All steps of all members alike: one send to the member `offset` places on, one message awaited from as far behind.
+struct UniformSteps {
+  int offset = 1;
+  Bytes size;  // of every message
+};
+
 class CollectiveAlgorithm {
  public:
   virtual ~CollectiveAlgorithm() = default;
@@ -75,6 +82,10 @@ class CollectiveAlgorithm {
   // Whether all members do the same up to renaming: the sequence of (bytes, role) is equal for every member, where a
   // role is the difference peer - member modulo size. Lets folding look at one member instead of all steps of all.
   [[nodiscard]] virtual bool rotation_symmetric(const CollectiveCall&) const { return false; }
+
+  // --- for fast-forward ---
+  // What every step is like where all are alike; lets a run of steps among equal ranks be played as one.
+  [[nodiscard]] virtual std::optional<UniformSteps> uniform_steps(const CollectiveCall&) const { return std::nullopt; }
 };
 
 class CollectiveChooser {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/check.h"
 #include "core/base/ids.h"
 #include "core/base/units.h"
 #include "core/ports/router.h"
@@ -17,7 +18,9 @@ struct Transfer {
   Bytes size;  // may be 0: then only latency is paid
   Reach reach = Reach::kWhole;
   std::uint32_t label = 0;  // as in RouteQuery
-  std::uint64_t token = 0;  // handed back when the last byte has arrived
+  // Sent this many times, each time when the one before has arrived: the steps of a ring, without news in between.
+  std::uint32_t repeats = 1;
+  std::uint64_t token = 0;  // handed back when the last byte (of the last time) has arrived
 };
 
 class TransferListener {
@@ -38,6 +41,12 @@ class NetworkModel {
 
   // Starts moving bytes now. The listener is told at the instant the last byte arrives, never within start().
   virtual void start(const Transfer& transfer, TransferListener& listener) = 0;
+
+  // --- the network changes while bytes are on their way; only for models whose table entry says so ---
+  // From now on a link carries this much; nothing when it is 0. By link id of the router the model was made with.
+  virtual void set_capacity(LinkId, Bandwidth) { CHECK(false, "this network model plays no faults"); }
+  // The router's ways have changed: what is still to arrive of each transfer goes on along its new way.
+  virtual void reroute() { CHECK(false, "this network model plays no faults"); }
 
   // By link id of the router the model was made with, up to date at the engine's present time.
   [[nodiscard]] virtual std::vector<LinkUsage> usage() const = 0;

@@ -24,7 +24,9 @@ const CollectivePlayer::Choice& CollectivePlayer::choose(const CollectiveCall& c
   const auto known = choices_.find(key);
   if (known != choices_.end()) return known->second;
   const CollectiveAlgorithm& algorithm = chooser_.choose(call);
-  return choices_.emplace(key, Choice{.algorithm = &algorithm, .steps = algorithm.steps(call)}).first->second;
+  return choices_.emplace(key, Choice{.algorithm = &algorithm,
+                                       .steps = algorithm.steps(call),
+                                       .uniform = algorithm.uniform_steps(call)}).first->second;
 }
 
 std::optional<std::uint32_t> CollectivePlayer::find_active(ClassId c, DimensionId d, std::uint64_t sequence) const {
@@ -58,7 +60,44 @@ void CollectivePlayer::start(const Request& request) {
   call.booked = false;
   lane(request.rank_class, request.dimension).active.push_back(slot);
   join(slot);
+  if (choice.uniform && call.steps > 1 && among_equals(call, *choice.uniform)) {
+    start_train(slot, *choice.uniform);
+    return;
+  }
   enter_steps(slot);
+}
+
+// Whom this member sends to and whom it waits for are of its own class: all of them take every step at the same time.
+bool CollectivePlayer::among_equals(const Call& call, const UniformSteps& uniform) const {
+  const int size = call.call.size();
+  const auto class_at = [&](int offset) {
+    const int member = (call.member + offset % size + size) % size;
+    return job_.class_of_member(call.request.rank_class, call.request.dimension, member);
+  };
+  return class_at(uniform.offset) == call.request.rank_class && class_at(-uniform.offset) == call.request.rank_class;
+}
+
+// All steps as one repeated transfer: each begins when the one before has arrived, and nobody else is waited for.
+void CollectivePlayer::start_train(std::uint32_t slot, const UniformSteps& uniform) {
+  Call& call = calls_[slot];
+  const Request& request = call.request;
+  call.step = call.steps - 1;
+  call.now.clear();
+  call.now.sends.push_back({.peer = (call.member + uniform.offset) % call.call.size(), .size = uniform.size});
+  call.arrived.assign(1, false);
+  call.sends_pending = 1;
+  call.awaits_pending = 0;
+  call.everyone_pending = false;
+  job_.sent[request.rank_class.index()][request.dimension.index()] += uniform.size * call.steps;
+  job_.messages += static_cast<std::uint64_t>(call.steps);
+  const auto& group = job_.group_of(request.rank_class, request.dimension);
+  job_.network.start({.from = job_.rank_of(request.rank_class),
+                      .to = group[static_cast<std::size_t>(call.now.sends.front().peer)],
+                      .size = uniform.size,
+                      .label = collective_label(request.dimension),
+                      .repeats = static_cast<std::uint32_t>(call.steps),
+                      .token = make_token(slot, 0)},
+                     *this);
 }
 
 void CollectivePlayer::start_sends(std::uint32_t slot) {

@@ -76,6 +76,7 @@ class CollectivePlayer final : public TransferListener {
   struct Choice {
     const CollectiveAlgorithm* algorithm;
     int steps;
+    std::optional<UniformSteps> uniform;
   };
 
   Lane& lane(ClassId c, DimensionId d) { return lanes_[c.index() * job_.graph.dimensions.size() + d.index()]; }
@@ -86,6 +87,8 @@ class CollectivePlayer final : public TransferListener {
   const Choice& choose(const CollectiveCall& call, std::uint32_t spec, std::uint32_t layout);
   void enter_steps(std::uint32_t slot);
   void start_sends(std::uint32_t slot);
+  void start_train(std::uint32_t slot, const UniformSteps& uniform);
+  [[nodiscard]] bool among_equals(const Call& call, const UniformSteps& uniform) const;
   void try_advance(std::uint32_t slot);
   void finish(std::uint32_t slot);
   void notify_peer(const Call& sender, int send);
