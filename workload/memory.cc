@@ -17,17 +17,18 @@ using namespace ringwright::literals;
 // What is alive at one moment of the schedule.
 struct Moment {
   Bytes layers, embedding, head, recomputed, gradients;
-  [[nodiscard]] Bytes total() const { return layers + embedding + head + recomputed + gradients; }
+  Bytes accumulators;  // ZeRO stage 2: full gradients of chunks that are not reduced yet
+  [[nodiscard]] Bytes total() const { return layers + embedding + head + recomputed + gradients + accumulators; }
 };
 
 Moment operator*(const Moment& moment, std::int64_t factor) {
   return {moment.layers * factor, moment.embedding * factor, moment.head * factor, moment.recomputed * factor,
-          moment.gradients * factor};
+          moment.gradients * factor, moment.accumulators * factor};
 }
 
 Moment operator+(const Moment& a, const Moment& b) {
   return {a.layers + b.layers, a.embedding + b.embedding, a.head + b.head, a.recomputed + b.recomputed,
-          a.gradients + b.gradients};
+          a.gradients + b.gradients, a.accumulators + b.accumulators};
 }
 
 Moment kept_by(const Part& part, const KernelContext& context) {
@@ -47,16 +48,51 @@ Moment used_during(const Part& part, Pass pass, const KernelContext& context) {
   return moment;
 }
 
-Moment peak_of(const std::vector<Part>& parts, const std::vector<Slot>& slots, const KernelContext& context) {
+// When the full gradients of a chunk are there, under ZeRO stage 2.
+class Accumulators {
+ public:
+  Accumulators(const std::vector<Part>& parts, const StepInputs& inputs)
+      : microbatches_(inputs.parallel.microbatches(inputs.training)),
+        reduced_at_once_(inputs.parallel.overlap_grad_reduce),
+        done_(parts.size(), 0) {
+    const bool sharded = inputs.parallel.zero_stage >= 2 && inputs.parallel.dp > 1;
+    for (const Part& part : parts) {
+      const auto elements = static_cast<double>(count_elements(std::vector<Part>{part}));
+      bytes_.push_back(sharded ? scale(Bytes(1), elements * bytes_per_element(inputs.training.grad_reduce)) : 0_B);
+    }
+  }
+
+  // What a backward pass through the chunk adds when it starts, and takes away when it ends.
+  [[nodiscard]] Bytes begin_backward(int chunk) const {
+    const auto index = static_cast<std::size_t>(chunk);
+    return done_[index] == 0 ? bytes_[index] : 0_B;
+  }
+  [[nodiscard]] Bytes end_backward(int chunk) {
+    const auto index = static_cast<std::size_t>(chunk);
+    return ++done_[index] == microbatches_ && reduced_at_once_ ? bytes_[index] : 0_B;
+  }
+
+ private:
+  std::int64_t microbatches_;
+  bool reduced_at_once_;
+  std::vector<std::int64_t> done_;  // by chunk: backward passes
+  std::vector<Bytes> bytes_;        // by chunk
+};
+
+Moment peak_of(const std::vector<Part>& parts, const std::vector<Slot>& slots, const KernelContext& context,
+               Accumulators accumulators) {
   Moment held;
   Moment peak;
   for (const Slot& slot : slots) {
     const Part& part = parts[static_cast<std::size_t>(slot.chunk)];
     const Moment kept = kept_by(part, context);
     if (slot.pass == Pass::kForward) held = held + kept;
+    if (slot.pass == Pass::kBackward) held.accumulators += accumulators.begin_backward(slot.chunk);
     const Moment now = held + used_during(part, slot.pass, context);
     if (now.total() > peak.total()) peak = now;
-    if (slot.pass == Pass::kBackward) held = held + kept * -1;
+    if (slot.pass == Pass::kForward) continue;
+    held = held + kept * -1;
+    held.accumulators -= accumulators.end_backward(slot.chunk);
   }
   return peak;
 }
@@ -74,7 +110,8 @@ void add_model_state(StageMemory& memory, const std::vector<Part>& parts, const 
     owned += owned_elements(fill_buckets(parts[chunk], rule), inputs.parallel);
   }
   add(memory, "weights", scale(Bytes(1), elements * bytes_per_element(inputs.training.precision)));
-  add(memory, "gradients", scale(Bytes(1), elements * bytes_per_element(inputs.training.grad_reduce)));
+  const double kept = inputs.parallel.zero_stage >= 2 ? static_cast<double>(owned) : elements;
+  add(memory, "gradients", scale(Bytes(1), kept * bytes_per_element(inputs.training.grad_reduce)));
   add(memory, "optimizer", Bytes(owned * (mixed ? 12 : 8)));  // in fp32 training the weights are the master weights
 }
 
@@ -129,9 +166,10 @@ std::vector<StageMemory> memory_ledger(const StepInputs& inputs, const MemoryAss
                     .stages = parallel.pp,
                     .chunks = parallel.virtual_stages,
                     .microbatches = static_cast<int>(parallel.microbatches(inputs.training))});
-    const Moment peak = peak_of(parts, slots, context);
+    const Moment peak = peak_of(parts, slots, context, Accumulators(parts, inputs));
     StageMemory memory{.stage = stage, .items = {}};
     add_model_state(memory, parts, inputs);
+    add(memory, "gradient accumulators", peak.accumulators);
     add(memory, "layer activations", peak.layers);
     add(memory, "embedding activations", peak.embedding);
     add(memory, "logits", peak.head);

@@ -32,10 +32,11 @@ std::string read_schedule(ConfigMap& parallel) {
 
 void read_zero(ConfigMap zero, ParallelOptions& options) {
   options.zero_stage = static_cast<int>(zero.integer({.name = "stage",
-                                                      .doc = "0: every rank has all optimizer state; 1: 1/dp of it",
+                                                      .doc = "0: every rank has all optimizer state; 1: 1/dp of it; "
+                                                             "2: and of the gradients, once they are reduced",
                                                       .fallback = 0,
                                                       .min = 0,
-                                                      .max = 1}));
+                                                      .max = 2}));
   options.overlap_grad_reduce =
       zero.boolean({.name = "overlap_grad_reduce",
                     .doc = "gradients are reduced bucket by bucket while the last backward pass runs",
@@ -60,7 +61,7 @@ void read_zero(ConfigMap zero, ParallelOptions& options) {
               fmt::format("{} has no effect: without overlap_grad_reduce all gradients are one bucket",
                           zero.path_of("bucket")));
   }
-  if (options.dp == 1 && options.zero_stage == 1) {
+  if (options.dp == 1 && options.zero_stage >= 1) {
     zero.warn("stage", "W131", fmt::format("{} has no effect: dp is 1", zero.path_of("stage")));
   }
 }

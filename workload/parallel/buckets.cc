@@ -45,7 +45,7 @@ std::vector<Bucket> fill_buckets(const Part& part, const BucketRule& rule) {
 
 std::int64_t owned_elements(const std::vector<Bucket>& buckets, const ParallelOptions& parallel) {
   std::int64_t owned = 0;
-  const bool sharded = parallel.zero_stage == 1 && parallel.dp > 1;
+  const bool sharded = parallel.zero_stage >= 1 && parallel.dp > 1;
   for (const Bucket& bucket : buckets) owned += sharded ? bucket.padded / parallel.dp : bucket.elements;
   return owned;
 }

@@ -2,7 +2,8 @@
 // parameters gathered.
 //
 // Bytes per rank and training step for P parameters: all-reduce of 4P (fp32 gradients); stage 1: reduce-scatter of 4P
-// and all-gather of 2P (ZeRO, arXiv 1910.02054; Megatron's distributed optimizer). Overlapped, a bucket is reduced as
+// and all-gather of 2P (ZeRO, arXiv 1910.02054; Megatron's distributed optimizer). Stage 2 moves the same bytes at the
+// same points and keeps less in between. Overlapped, a bucket is reduced as
 // soon as the last microbatch's backward pass has its gradients, and parameters are gathered from the step's start on,
 // as they are in the steady state: forward passes wait for the buckets that they need.
 #pragma once
@@ -43,7 +44,7 @@ class DataParallel {
   void reduce(ProgramWriter& writer, BucketState& state);
   void gather(ProgramWriter& writer, BucketState& state);
   void gather_all(ProgramWriter& writer);
-  [[nodiscard]] bool sharded() const { return parallel_.zero_stage == 1; }
+  [[nodiscard]] bool sharded() const { return parallel_.zero_stage >= 1; }
 
   const ParallelOptions& parallel_;
   std::optional<Channel> channel_;
