@@ -115,6 +115,7 @@ struct StepFacts {
   std::vector<ReportWarning> warnings;
   std::vector<ConfigValue> config;   // the effective configuration, defaults included
   std::vector<LinkLoad> links;       // busiest first
+  std::vector<std::string> faults;   // that were played, in words
   EngineFacts engine;
 };
 

@@ -169,6 +169,7 @@ std::string render_json(const Report& report) {
   }
   document["memory"] = memory_json(facts.memory);
   document["links"] = links_json(facts.links);
+  document["faults"] = facts.faults;
   document["published"] = published_json(report.comparisons);
   add_remarks(facts, document);
   document["engine"] = engine_json(report);

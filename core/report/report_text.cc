@@ -312,6 +312,7 @@ void append_grounds(std::string& text, const Report& report, const TextOptions& 
   }
   for (const IgnoredKnob& i : facts.ignored) ignored.push_back(i.path + (i.why.empty() ? "" : ": " + i.why));
   append_remarks(text, {.title = "Warnings", .entries = warnings, .shown = warnings.size()}, options, pen);
+  append_remarks(text, {"Faults played", facts.faults}, options, pen);
   if (!facts.evidence.empty()) append_remarks(text, {"Evidence", {evidence_line(report)}}, options, pen);
   append_remarks(text, {"Assumed, since nobody said", assumed}, options, pen);
   append_remarks(text, {"Given, but without effect here", ignored}, options, pen);

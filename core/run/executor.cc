@@ -320,6 +320,7 @@ std::string render(const StallReport& stall) {
     text += fmt::format("  rank {} ({}) in '{}' waits for {}\n", blocked.rank.value, blocked.program, blocked.task,
                         blocked.waits_for);
   }
+  for (const std::string& note : stall.notes) text += fmt::format("  {}\n", note);
   return text;
 }
 

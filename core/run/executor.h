@@ -51,6 +51,7 @@ struct StallReport {
   std::vector<Blocked> blocked;     // at most a few dozen
   std::size_t unfinished_ranks = 0;
   TimePoint at;
+  std::vector<std::string> notes;  // what whoever assembled the run adds: links that are down
 };
 
 enum class RunOutcome { kFinished, kStalled, kLivelock, kStopped };
