@@ -165,6 +165,7 @@ Scenario read_scenario(ConfigDocument document, const std::string& path, Diagnos
   ConfigMap collective_map = root.map("collectives", "which algorithms play collectives");
   collectives::ChooserSettings chooser = collectives::read_chooser_settings(collective_map, dimension_names());
   SimulateSettings simulate = read_simulate(root);
+  Faults faults = read_faults(root, {.topology = *cluster.topology, .model = *simulate.network, .hosts = cluster.hosts});
   const AttentionFlops attention_flops = read_attention_flops(root);
   std::vector<PublishedFigure> published = read_published(root);
   return {.document = std::move(document),
@@ -174,7 +175,8 @@ Scenario read_scenario(ConfigDocument document, const std::string& path, Diagnos
           .collectives = std::move(chooser),
           .simulate = simulate,
           .attention_flops = attention_flops,
-          .published = std::move(published)};
+          .published = std::move(published),
+          .faults = std::move(faults)};
 }
 
 }  // namespace

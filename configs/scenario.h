@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "collectives/chooser.h"
+#include "configs/faults.h"
 #include "core/base/diagnostic.h"
 #include "core/config/config_document.h"
 #include "core/report/facts.h"
@@ -60,6 +61,7 @@ struct Scenario {
   SimulateSettings simulate;
   AttentionFlops attention_flops = AttentionFlops::kCausal;
   std::vector<PublishedFigure> published;
+  Faults faults;
 };
 
 struct ScenarioOptions {

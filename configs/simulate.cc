@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <map>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "configs/fault_run.h"
 #include "core/base/sha256.h"
 #include "core/engine/engine.h"
 
@@ -16,6 +19,7 @@ namespace ringwright::configs {
 namespace {
 
 constexpr std::size_t kLinksShown = 10;
+constexpr std::size_t kLinksOfOneSort = 3;
 
 std::string layout_text(const workload::ParallelOptions& parallel) {
   std::string text = fmt::format("TP {} x PP {} x DP {}", parallel.tp, parallel.pp, parallel.dp);
@@ -80,10 +84,17 @@ std::vector<LinkLoad> busiest_links(const Simulation& simulation, const NetworkM
     if (usage[link].bytes > 0.0) order.push_back(link);
   }
   std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return load(a) > load(b) || (!(load(b) > load(a)) && a < b); });
-  if (order.size() > kLinksShown) order.resize(kLinksShown);
+  // Of each sort (GPU to NVSwitch, leaf to spine, ...) a few whose loads differ: else the busiest sort would fill the
+  // table with its kin.
+  const Fabric& fabric = simulation.network().fabric;
+  std::map<std::pair<NodeKind, NodeKind>, std::set<std::int64_t>> shown;  // loads in bytes
   std::vector<LinkLoad> result;
   for (const std::size_t link : order) {
-    result.push_back({.name = simulation.network().fabric.name(links.representative[link]),
+    const LinkSpec& spec = fabric.link(links.representative[link]);
+    std::set<std::int64_t>& of_sort = shown[{fabric.node(spec.from).kind, fabric.node(spec.to).kind}];
+    if (of_sort.size() == kLinksOfOneSort || result.size() == kLinksShown) continue;
+    if (!of_sort.insert(std::llround(usage[link].bytes)).second) continue;
+    result.push_back({.name = fabric.name(links.representative[link]),
                       .utilisation = load(link) / to_seconds(elapsed),
                       .bytes = Bytes(std::llround(usage[link].bytes)),
                       .multiplicity = links.size[link]});
@@ -124,17 +135,27 @@ StepFacts job_facts(const Scenario& scenario, const Simulation& simulation) {
 Outcome simulate(const Scenario& scenario, const Simulation& simulation, const SimulateOptions& options) {
   const auto started = std::chrono::steady_clock::now();
   Engine engine;
+  FaultRun faults(simulation);
   const auto network = scenario.simulate.network->make(
-      {.engine = engine, .router = simulation.router(), .options = {.verify_fairness = options.verify_fairness}});
+      {.engine = engine,
+       .router = faults.router(),
+       .options = {.fast_forward = options.fast_forward, .verify_fairness = options.verify_fairness}});
+  faults.schedule(engine, *network);
   const TaskGraph& graph = simulation.plan().graph;
   RunResult run = execute({.engine = engine, .graph = graph, .classes = simulation.folding().ranks,
                            .network = *network, .chooser = simulation.chooser(), .compute = *scenario.job.compute},
                           {.warmup_iterations = scenario.simulate.warmup, .observer = options.observer});
   Outcome outcome{.end = run.outcome, .report = {}, .stall = std::move(run.stall)};
-  if (run.outcome != RunOutcome::kFinished) return outcome;
+  if (run.outcome != RunOutcome::kFinished) {
+    outcome.stall.notes = links_down_at(scenario.faults, outcome.stall.at);
+    return outcome;
+  }
 
   StepFacts facts = job_facts(scenario, simulation);
-  facts.links = busiest_links(simulation, *network, engine.now().since_start());
+  // Not the engine's time: faults that end later than the run are still among its events.
+  const TimePoint end = run.record.iteration_end.back();
+  facts.links = busiest_links(simulation, *network, end.since_start());
+  add_faults(scenario.faults, end, facts);
   facts.engine.network = scenario.simulate.network->name;
   facts.engine.collectives = "steps";
   facts.engine.compute = "roofline";

@@ -9,6 +9,7 @@
 
 #include "core/base/check.h"
 #include "core/base/text.h"
+#include "network_models/faulty_router.h"
 
 namespace ringwright::configs {
 namespace {
@@ -82,6 +83,24 @@ Folding unfolded(std::size_t ranks, std::size_t links) {
   return folding;
 }
 
+void slow_hosts(const Scenario& scenario, TaskGraph& graph) {
+  const std::vector<double>& slowdown = scenario.faults.slowdown_of_host;
+  if (slowdown.empty()) return;
+  for (const RankPlace& place : place_ranks(scenario, graph.rank_count())) {
+    graph.compute_slowdown.push_back(slowdown[static_cast<std::size_t>(place.host)]);
+  }
+}
+
+Folding fold_over_faults(const TaskGraph& graph, const CollectiveChooser& chooser, const Router& router,
+                         const network_models::FaultSchedule& schedule) {
+  if (schedule.empty()) return fold(graph, chooser, router);
+  std::vector<network_models::FaultyRouter> routers;
+  for (std::uint32_t epoch = 1; epoch < schedule.epoch_count(); ++epoch) routers.emplace_back(router, schedule, epoch);
+  NetworkChanges changes{.epochs = {}, .link_colours = schedule.link_colours()};
+  for (const network_models::FaultyRouter& epoch : routers) changes.epochs.push_back(&epoch);
+  return fold(graph, chooser, router, changes);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenario, FoldMode fold_mode) {
@@ -92,6 +111,7 @@ Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenari
   TaskGraph& graph = simulation->plan_.graph;
   graph.iterations = scenario.simulate.warmup + scenario.simulate.steps;
   lay_out_groups(graph, place_ranks(scenario, graph.rank_count()));
+  slow_hosts(scenario, graph);
   const std::string problem = check_task_graph(graph);
   CHECK(problem.empty(), problem);
   CHECK(simulation->network_.fabric.gpus().size() >= graph.rank_count(), "every rank has a GPU");
@@ -104,11 +124,12 @@ Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenari
   }
 
   const Router& router = *simulation->network_.router;
+  simulation->fault_schedule_ = network_models::FaultSchedule(scenario.faults.links, router.capacities().size());
   if (fold_mode == FoldMode::kNoFold) {
     simulation->folding_ = unfolded(graph.rank_count(), router.capacities().size());
     return simulation;
   }
-  simulation->folding_ = fold(graph, *simulation->chooser_, router);
+  simulation->folding_ = fold_over_faults(graph, *simulation->chooser_, router, simulation->fault_schedule_);
   simulation->folded_router_ = make_folded_router(router, simulation->folding_);
   return simulation;
 }

@@ -12,6 +12,7 @@
 #include "core/report/facts.h"
 #include "core/symmetry/folding.h"
 #include "network_models/builtin.h"
+#include "network_models/fault_schedule.h"
 #include "workload/step_builder.h"
 
 namespace ringwright::configs {
@@ -29,6 +30,9 @@ class Simulation {
   [[nodiscard]] const Router& router() const { return folded_router_ ? *folded_router_ : *network_.router; }
   [[nodiscard]] const workload::StepPlan& plan() const { return plan_; }
   [[nodiscard]] const CollectiveChooser& chooser() const { return *chooser_; }
+  [[nodiscard]] bool is_folded() const { return folded_router_ != nullptr; }
+  // By link of the network, not of the classes. Ways of other epochs than 0: network_models/faulty_router.h.
+  [[nodiscard]] const network_models::FaultSchedule& fault_schedule() const { return fault_schedule_; }
   // With FoldMode::kNoFold every rank and every link is a class of its own.
   [[nodiscard]] const Folding& folding() const { return folding_; }
 
@@ -36,6 +40,7 @@ class Simulation {
   Simulation() = default;
 
   network_models::Network network_;
+  network_models::FaultSchedule fault_schedule_;
   workload::StepPlan plan_;
   std::unique_ptr<collectives::SimpleChooser> chooser_;
   Folding folding_;

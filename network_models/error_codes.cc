@@ -30,6 +30,19 @@ constexpr std::array kCodes = {
                   "A line of the file that lists nodes and links cannot be read, or the network does not fit "
                   "the cluster. Lines are 'node,NAME,KIND' and 'link,FROM,TO,BANDWIDTH,LATENCY'.",
               .example = "link,gpu0,leaf0,50,1us\nlink,gpu0,leaf0,50GB/s,1us"},
+    ErrorCode{.code = "E124",
+              .title = "a fault cannot be played as ordered",
+              .explanation = "A fault is of one link, one NIC or one node. Links and NICs go by the names that "
+                             "'ringwright topo' prints. A link is down, or degraded to a part of its bandwidth; a node "
+                             "computes slowly for the whole run.",
+              .example = "faults: [{link: \"leaf0.0->spine\", at: 2s}]\n"
+                         "faults: [{link: \"leaf0.0->spine0\", at: 2s, for: 30s, state: degraded, factor: 0.5}]"},
+    ErrorCode{.code = "E125",
+              .title = "a fault has no effect",
+              .explanation = "It begins when the run has ended. Times count from the start of the run, warm-up included; "
+                             "a run is as long as its training steps.",
+              .example = "faults: [{nic: host0/nic0, at: 100s}] in a run of one step of 5 s\n"
+                         "faults: [{nic: host0/nic0, at: 2s}]"},
 };
 
 }  // namespace

@@ -1,0 +1,43 @@
+// The faults of one run at play: the router that leads around them, the events that change the network, what to tell.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "configs/faults.h"
+#include "configs/simulation.h"
+#include "core/engine/engine.h"
+#include "core/ports/network_model.h"
+#include "core/ports/router.h"
+#include "core/report/facts.h"
+#include "network_models/fault_player.h"
+#include "network_models/faulty_router.h"
+
+namespace ringwright::configs {
+
+// Stays where it was made: events refer to it. References must outlive it.
+class FaultRun {
+ public:
+  explicit FaultRun(const Simulation& simulation);
+
+  // The router to make the network model with.
+  [[nodiscard]] const Router& router() const;
+  // Before anything else is scheduled.
+  void schedule(Engine& engine, NetworkModel& network);
+
+ private:
+  const Simulation& simulation_;
+  network_models::FaultyRouter faulty_;
+  std::unique_ptr<Router> folded_;
+  std::optional<network_models::FaultPlayer> player_;
+};
+
+// The faults that begin before the end of the run, and a warning for each of the others.
+void add_faults(const Faults& faults, TimePoint end, StepFacts& facts);
+
+// Of a run that stalled: the links that were down.
+[[nodiscard]] std::vector<std::string> links_down_at(const Faults& faults, TimePoint when);
+
+}  // namespace ringwright::configs
