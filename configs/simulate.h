@@ -14,6 +14,7 @@ namespace ringwright::configs {
 struct SimulateOptions {
   RunObserver* observer = nullptr;
   bool verify_fairness = false;  // check the certificate of every solve with an independent full solve
+  network_models::FastForward fast_forward = network_models::FastForward::kOn;
 };
 
 struct Outcome {
