@@ -64,10 +64,13 @@ class Run final : public Command {
   [[nodiscard]] std::vector<OptionSpec> options() override {
     return {{.names = "config", .value = "", .doc = "a YAML file, or the name of a shipped scenario", .target = &config_, .required = true},
             {.names = "--set", .value = "KEY=VALUE", .doc = "override a value, may be repeated", .target = &overrides_},
-            {.names = "--out", .value = "DIR", .doc = "write result.json and report.txt there", .target = &out_},
+            {.names = "--out", .value = "DIR", .doc = "where result.json and report.txt go; out/NAME when not given", .target = &out_},
+            {.names = "--no-out", .value = "", .doc = "write no files", .target = &no_out_},
             {.names = "--dry-run", .value = "", .doc = "stop before the simulation: derived sizes and cost", .target = &dry_run_},
             {.names = "--show-origin", .value = "", .doc = "print every value of the configuration and where it is from", .target = &show_origin_},
             {.names = "--no-fold", .value = "", .doc = "play every rank, even those that behave alike", .target = &no_fold_},
+            {.names = "--no-fast-forward", .value = "", .doc = "play every step of a ring, even where all are alike", .target = &no_fast_forward_},
+            {.names = "--verify-fairness", .value = "", .doc = "prove every solve of shares against a full one; slow", .target = &verify_fairness_},
             {.names = "--seed", .value = "N", .doc = "override simulate.seed", .target = &seed_},
             {.names = "--no-progress", .value = "", .doc = "no progress line", .target = &no_progress_}};
   }
@@ -89,15 +92,22 @@ class Run final : public Command {
       return ExitCode::kOk;
     }
     ShownProgress progress(progress_style(common));
-    const configs::Outcome outcome = configs::simulate(*scenario, **simulation, {.observer = &progress});
+    const auto fast_forward = no_fast_forward_ ? network_models::FastForward::kOff : network_models::FastForward::kOn;
+    const configs::Outcome outcome = configs::simulate(
+        *scenario, **simulation,
+        {.observer = &progress, .verify_fairness = verify_fairness_, .fast_forward = fast_forward});
     progress.clear();
+    if (out_.empty() && !common.json) out_ = "out/" + scenario->name;
     return finish(outcome, common);
   }
 
  private:
+  // A job that could not run anywhere as asked (codes E13x: layouts, batches, stages) is told apart from a slip in
+  // writing it down.
   static ExitCode refuse(const Diagnostics& diagnostics) {
     tell(render(diagnostics));
-    return ExitCode::kUsage;
+    const auto infeasible = [](const Diagnostic& d) { return d.severity == Severity::kWarning || d.code.starts_with("E13"); };
+    return std::ranges::all_of(diagnostics.all(), infeasible) ? ExitCode::kInfeasible : ExitCode::kUsage;
   }
 
   [[nodiscard]] ProgressStyle progress_style(const CommonOptions& common) const {
@@ -118,7 +128,8 @@ class Run final : public Command {
     }
     const Report& report = *outcome.report;
     print(common.json ? render_json(report) : render_text(report, text_options(common)));
-    if (!out_.empty() && !write_results(report)) return ExitCode::kUsage;
+    if (!out_.empty() && !no_out_ && !write_results(report)) return ExitCode::kUsage;
+    if (!out_.empty() && !no_out_ && !common.quiet) tell(fmt::format("results in {}/: result.json, report.txt\n", out_));
     const std::string too_large = misfit(report);
     tell(too_large);
     return too_large.empty() ? ExitCode::kOk : ExitCode::kInfeasible;
@@ -140,6 +151,9 @@ class Run final : public Command {
   bool dry_run_ = false;
   bool show_origin_ = false;
   bool no_fold_ = false;
+  bool no_fast_forward_ = false;
+  bool verify_fairness_ = false;
+  bool no_out_ = false;
   bool no_progress_ = false;
 };
 
