@@ -28,7 +28,8 @@ constexpr std::array kCodes = {
               .title = "the network file is wrong",
               .explanation =
                   "A line of the file that lists nodes and links cannot be read, or the network does not fit "
-                  "the cluster. Lines are 'node,NAME,KIND' and 'link,FROM,TO,BANDWIDTH,LATENCY'.",
+                  "the cluster. Lines are 'node,NAME,KIND' and 'link,FROM,TO,BANDWIDTH,LATENCY'; in YAML there are a "
+                  "list `nodes` of {name, kind} and a list `links` of {from, to, bandwidth, latency, duplex}.",
               .example = "link,gpu0,leaf0,50,1us\nlink,gpu0,leaf0,50GB/s,1us"},
     ErrorCode{.code = "E124",
               .title = "a fault cannot be played as ordered",

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <optional>
@@ -13,8 +14,10 @@
 
 #include <fmt/format.h>
 
-#include "core/base/text.h"
 #include "core/base/units.h"
+#include "core/config/config_document.h"
+#include "network_models/graph_file_gpus.h"
+#include "network_models/graph_file_yaml.h"
 
 namespace ringwright::network_models {
 namespace {
@@ -66,12 +69,6 @@ class GraphReader {
   }
 
  private:
-  struct Gpu {
-    NodeId node;
-    std::optional<std::size_t> index;
-    int line = 0;
-  };
-
   void error(const Field& field, std::string message, std::string hint = {}) {
     diagnostics_.add({.severity = Severity::kError,
                       .code = "E123",
@@ -105,7 +102,7 @@ class GraphReader {
     // The name stays known without a node when the rest of its line is wrong, so that its links are not wrong as well.
     const auto kind = parse_node_kind(fields[2].text);
     if (!kind)
-      return error(fields[2], fmt::format("'{}' is no kind of node", fields[2].text), nearest_kind(fields[2].text));
+      return error(fields[2], fmt::format("'{}' is no kind of node", fields[2].text), near_kind(fields[2].text));
     std::optional<std::size_t> index;
     if (fields.size() == 4) {
       index = parse_index(fields[3].text);
@@ -114,16 +111,9 @@ class GraphReader {
       }
     }
     known->second.first = fabric_.add_named_node(*kind, node_name);
-    if (*kind == NodeKind::kGpu) gpus_.push_back({.node = known->second.first, .index = index, .line = line_number_});
-  }
-
-  [[nodiscard]] static std::string nearest_kind(std::string_view text) {
-    std::vector<std::string> kinds;
-    for (int kind = 0; kind <= static_cast<int>(NodeKind::kStorage); ++kind) {
-      kinds.emplace_back(to_string(static_cast<NodeKind>(kind)));
-    }
-    const std::string near = nearest_name(text, kinds);
-    return near.empty() ? "kinds: " + join(kinds, ", ") : fmt::format("did you mean '{}'?", near);
+    if (*kind != NodeKind::kGpu) return;
+    gpus_.push_back({.node = known->second.first, .index = index});
+    gpu_lines_.push_back(line_number_);
   }
 
   std::optional<NodeId> find_node(const Field& field) {
@@ -131,9 +121,7 @@ class GraphReader {
     if (found != nodes_.end()) return found->second.first;
     std::vector<std::string> names;
     for (const auto& [known, where] : nodes_) names.push_back(known);
-    const std::string near = nearest_name(field.text, names);
-    error(field, fmt::format("node '{}' is not defined above", field.text),
-          near.empty() ? "" : fmt::format("did you mean '{}'?", near));
+    error(field, fmt::format("node '{}' is not defined above", field.text), near_node(field.text, names));
     return std::nullopt;
   }
 
@@ -168,25 +156,14 @@ class GraphReader {
     }
   }
 
-  // By index where given, all or none; the indices must be 0..n-1.
   void place_gpus() {
     line_number_ = 0;
     line_ = {};
     if (gpus_.empty()) return error({}, "the file defines no gpu");
-    std::vector<NodeId> order(gpus_.size());
-    for (std::size_t i = 0; i < gpus_.size(); ++i) {
-      const Gpu& gpu = gpus_[i];
-      line_number_ = gpu.line;
-      if (gpu.index.has_value() != gpus_.front().index.has_value()) {
-        return error({}, "either every gpu has an index or none has");
-      }
-      const std::size_t place = gpu.index.value_or(i);
-      if (place >= gpus_.size())
-        return error({}, fmt::format("gpu index {} is not below the number of gpus, {}", place, gpus_.size()));
-      if (order[place].valid()) return error({}, fmt::format("gpu index {} is given twice", place));
-      order[place] = gpu.node;
+    if (const auto mistake = order_gpus(gpus_, fabric_)) {
+      line_number_ = gpu_lines_[mistake->gpu];
+      error({}, mistake->message);
     }
-    for (const NodeId gpu : order) fabric_.add_gpu(gpu);
   }
 
   std::string name_;
@@ -194,7 +171,8 @@ class GraphReader {
   int line_number_ = 0;
   Fabric fabric_;
   std::map<std::string, std::pair<NodeId, int>> nodes_;  // by name: the node, and the line that defines it
-  std::vector<Gpu> gpus_;
+  std::vector<GraphGpu> gpus_;
+  std::vector<int> gpu_lines_;  // where each stands
   Diagnostics diagnostics_;
 };
 
@@ -205,6 +183,12 @@ Result<Fabric> parse_graph(std::string_view text, const std::string& name) {
 }
 
 Result<Fabric> load_graph(const std::string& path) {
+  const std::string extension = std::filesystem::path(path).extension().string();
+  if (extension == ".yaml" || extension == ".yml" || extension == ".json") {
+    auto document = ConfigDocument::load(path);
+    if (!document) return tl::unexpected(document.error());
+    return read_graph_document(std::move(*document));
+  }
   const std::ifstream file(path);
   if (!file) return tl::make_unexpected(failure("E123", fmt::format("cannot read '{}'", path), {.file = path}));
   std::ostringstream text;

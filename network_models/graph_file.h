@@ -1,4 +1,4 @@
-// An explicit network as a text file: one node or link a line.
+// An explicit network as a text file: one node or link a line (the form in YAML: graph_file_yaml.h).
 //
 //     # comment
 //     node,NAME,KIND            kinds: gpu nic leaf spine core switch nvswitch pcie cpu dram storage
@@ -15,8 +15,9 @@
 
 namespace ringwright::network_models {
 
-// `name` is the file's name for messages. All mistakes of the file are returned at once.
+// Reads this form. `name` is the file's name for messages. All mistakes of the file are returned at once.
 [[nodiscard]] Result<Fabric> parse_graph(std::string_view text, const std::string& name);
+// Reads a file: by its name YAML or JSON (.yaml, .yml, .json; graph_file_yaml.h), else the form above.
 [[nodiscard]] Result<Fabric> load_graph(const std::string& path);
 
 }  // namespace ringwright::network_models

@@ -56,7 +56,7 @@ void check_graph(ConfigMap& map, const Fabric& fabric, const TopologyRequest& re
 
 std::unique_ptr<Topology> read_graph(ConfigMap& fabric, const TopologyRequest& request) {
   GraphRouter::Settings settings;
-  const std::string file = fabric.text({.name = "file", .doc = "the network, one node or link a line"});
+  const std::string file = fabric.text({.name = "file", .doc = "nodes and links: YAML, JSON, or one a line"});
   const bool through = fabric.boolean(
       {.name = "through_gpus", .doc = "whether bytes may pass through other GPUs on their way", .fallback = false});
   settings.transit = through ? GpuTransit::kAllowed : GpuTransit::kForbidden;

@@ -182,10 +182,21 @@ TEST_F(GraphTopology, FindsItsFileBesideTheConfiguration) {
   EXPECT_EQ(first_broken_way(network), "");
 }
 
+TEST_F(GraphTopology, ReadsTheSameNetworkFromYaml) {
+  const auto cluster = load("graphs/pair.yaml");
+  ASSERT_THAT(cluster.problems, IsEmpty());
+  const Network network = cluster.topology->build();
+  EXPECT_EQ(trace(network, between(0, 1)), "gpu0 tor gpu1");
+  EXPECT_EQ(first_broken_way(network), "");
+}
+
 TEST_F(GraphTopology, PassesOnTheMistakesOfTheFile) {
   const auto cluster = load("graphs/broken.csv");
   ASSERT_EQ(cluster.problems.size(), 1U);
   EXPECT_THAT(cluster.problems[0], HasSubstr("graphs/broken.csv:3:11: node 'gpu2' is not defined above"));
+  const auto yaml = load("graphs/broken.yaml");
+  ASSERT_EQ(yaml.problems.size(), 1U);
+  EXPECT_THAT(yaml.problems[0], HasSubstr("graphs/broken.yaml:5:22: node 'gpu2' is not in the list of nodes"));
 }
 
 TEST_F(GraphTopology, WantsAsManyGpusAsTheClusterHas) {
