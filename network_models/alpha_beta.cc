@@ -89,7 +89,8 @@ void AlphaBetaModel::arrive(std::size_t slot) {
   Row& row = rows_[slot];
   if (row.size > Bytes(0)) {
     for (const Hop& hop : row.way) {
-      meters_.carry(hop.link.value, hop.share * static_cast<double>(row.size.count()) * row.repeats);
+      meters_.carry(hop.link.value,
+                    hop.share * hop.multiplicity * static_cast<double>(row.size.count()) * row.repeats);
       meters_.leave(hop.link.value, engine_.now());
     }
   }
@@ -114,7 +115,7 @@ std::vector<LinkUsage> AlphaBetaModel::usage() const {
   for (const Row& row : rows_) {
     if (!row.in_flight) continue;
     const double moved = moved_bytes(row);
-    for (const Hop& hop : row.way) usage[hop.link.index()].bytes += hop.share * moved;
+    for (const Hop& hop : row.way) usage[hop.link.index()].bytes += hop.share * hop.multiplicity * moved;
   }
   return usage;
 }
