@@ -2,6 +2,7 @@
 
 #include <array>
 #include <filesystem>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -85,6 +86,7 @@ Job read_job(ConfigMap root, const Cluster& cluster, const std::string& path, Di
   ConfigMap compute = root.map("compute", "how the time of kernels is found");
   job.model = read_model_shape(model, path, foreign);
   job.training = workload::read_training_options(training);
+  workload::check_precision(training, job.training, cluster.gpu);
   const ConfigMap map = root.map("cluster", "the machine: hosts, what is in them, and the fabric between them");
   const workload::World world{
       .ranks = cluster.gpus(),
@@ -191,8 +193,9 @@ LoadOptions load_options(const ScenarioOptions& options) {
   return load;
 }
 
-Result<Scenario> load_scenario(const std::string& path, const ScenarioOptions& options) {
-  auto document = ConfigDocument::load(path, load_options(options));
+namespace {
+
+Result<Scenario> checked_scenario(Result<ConfigDocument> document, const std::string& path) {
   if (!document) return tl::unexpected(document.error());
   Diagnostics foreign;  // of other files that the scenario names
   Scenario scenario = read_scenario(std::move(*document), path, foreign);
@@ -202,6 +205,16 @@ Result<Scenario> load_scenario(const std::string& path, const ScenarioOptions& o
     return tl::unexpected(scenario.document.log().diagnostics());
   }
   return scenario;
+}
+
+}  // namespace
+
+Result<Scenario> load_scenario(const std::string& path, const ScenarioOptions& options) {
+  return checked_scenario(ConfigDocument::load(path, load_options(options)), path);
+}
+
+Result<Scenario> load_scenario_text(const std::string& name, std::string_view text, const ScenarioOptions& options) {
+  return checked_scenario(ConfigDocument::load_text(name, text, load_options(options)), name);
 }
 
 Result<Cluster> load_cluster(const std::string& path, const ScenarioOptions& options) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "collectives/chooser.h"
@@ -71,6 +72,9 @@ struct ScenarioOptions {
 
 // All mistakes of the file at once. Warnings stay in the scenario's document log.
 [[nodiscard]] Result<Scenario> load_scenario(const std::string& path, const ScenarioOptions& options = {});
+// The same for a text at hand; `name` stands in messages, and files that it names are looked for beside it.
+[[nodiscard]] Result<Scenario> load_scenario_text(const std::string& name, std::string_view text,
+                                                  const ScenarioOptions& options = {});
 // Only the cluster part; the rest of the file may be missing.
 [[nodiscard]] Result<Cluster> load_cluster(const std::string& path, const ScenarioOptions& options = {});
 
