@@ -74,10 +74,10 @@ void add_log(const ConfigLog& log, StepFacts& facts) {
   facts.config_sha256 = sha256(canonical_text(log));
 }
 
-std::vector<LinkLoad> busiest_links(const Simulation& simulation, const NetworkModel& model, Duration elapsed) {
+std::vector<LinkLoad> busiest_links(const Simulation& simulation, const std::vector<LinkUsage>& usage,
+                                    Duration elapsed) {
   const LinkClasses& links = simulation.folding().links;
   const std::span<const Bandwidth> capacities = simulation.router().capacities();
-  const std::vector<LinkUsage> usage = model.usage();
   std::vector<std::size_t> order;
   const auto load = [&](std::size_t link) { return usage[link].bytes / capacities[link].count(); };
   for (std::size_t link = 0; link < usage.size(); ++link) {
@@ -142,9 +142,12 @@ Outcome simulate(const Scenario& scenario, const Simulation& simulation, const S
        .options = {.fast_forward = options.fast_forward, .verify_fairness = options.verify_fairness}});
   faults.schedule(engine, *network);
   const TaskGraph& graph = simulation.plan().graph;
+  const bool may_skip = options.fast_forward == network_models::FastForward::kOn && scenario.faults.links.empty();
   RunResult run = execute({.engine = engine, .graph = graph, .classes = simulation.folding().ranks,
                            .network = *network, .chooser = simulation.chooser(), .compute = *scenario.job.compute},
-                          {.warmup_iterations = scenario.simulate.warmup, .observer = options.observer});
+                          {.warmup_iterations = scenario.simulate.warmup,
+                           .observer = options.observer,
+                           .skip_repeated_iterations = may_skip});
   Outcome outcome{.end = run.outcome, .report = {}, .stall = std::move(run.stall)};
   if (run.outcome != RunOutcome::kFinished) {
     outcome.stall.notes = links_down_at(scenario.faults, outcome.stall.at);
@@ -154,7 +157,7 @@ Outcome simulate(const Scenario& scenario, const Simulation& simulation, const S
   StepFacts facts = job_facts(scenario, simulation);
   // Not the engine's time: faults that end later than the run are still among its events.
   const TimePoint end = run.record.iteration_end.back();
-  facts.links = busiest_links(simulation, *network, end.since_start());
+  facts.links = busiest_links(simulation, run.usage, end.since_start());
   add_faults(scenario.faults, end, facts);
   facts.engine.network = scenario.simulate.network->name;
   facts.engine.collectives = "steps";
@@ -163,6 +166,10 @@ Outcome simulate(const Scenario& scenario, const Simulation& simulation, const S
   facts.engine.classes = simulation.folding().ranks.count();
   for (const auto& counter : network->counters()) {
     facts.engine.counters.push_back({.name = counter.name, .value = counter.value});
+  }
+  if (run.skipped_iterations > 0) {
+    facts.engine.counters.push_back({.name = "training steps fast-forwarded",
+                                     .value = static_cast<std::uint64_t>(run.skipped_iterations)});
   }
   facts.engine.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   facts.engine.peak_memory = peak_resident_memory();

@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include "core/base/random.h"
 #include "core/engine/engine.h"
 #include "network_models/builtin.h"
 #include "network_models/link_meters.h"
@@ -24,6 +26,7 @@ class AlphaBetaModel final : public NetworkModel {
       : engine_(inputs.engine), router_(inputs.router), meters_(inputs.router.capacities().size()) {}
 
   void start(const Transfer& transfer, TransferListener& listener) override;
+  [[nodiscard]] std::optional<std::uint64_t> state_digest() const override;
   [[nodiscard]] std::vector<LinkUsage> usage() const override;
   [[nodiscard]] std::vector<Counter> counters() const override { return {{.name = "flows", .value = started_}}; }
 
@@ -108,6 +111,16 @@ double AlphaBetaModel::moved_bytes(const Row& row) const {
   const Duration phase = engine_.now() - row.start - period * done;
   const double part = phase <= row.latency ? 0.0 : ratio(phase - row.latency, period - row.latency);
   return static_cast<double>(row.size.count()) * (static_cast<double>(done) + part);
+}
+
+std::optional<std::uint64_t> AlphaBetaModel::state_digest() const {
+  std::uint64_t sum = 0;  // a sum: in which row a transfer lies means nothing
+  for (const Row& row : rows_) {
+    if (!row.in_flight) continue;
+    const Duration left = row.end - engine_.now();
+    sum += mix(row.listener->identity(row.token), static_cast<std::uint64_t>(left.count()));
+  }
+  return sum;
 }
 
 std::vector<LinkUsage> AlphaBetaModel::usage() const {

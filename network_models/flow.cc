@@ -1,129 +1,22 @@
-// Flow model: a transfer pays its way's latency, then streams at its max-min fair share of every link until it is done.
-//
-// The standard fluid model of flow-level simulation (Casanova et al., "Versatile, scalable, and accurate simulation of
-// distributed applications and platforms", JPDC 2014, section 4.2, with raw fair sharing). Rates are constant between
-// solves, so a flow's remaining work is only brought up to date when its rate changes, and its end is known in advance:
-// end = now + remaining / rate, rounded to the nearest picosecond. All starts and ends of one instant lead to one
-// solve, at the end of the instant. The engine holds one event of this model: the next instant at which a latency has
-// been paid or a flow ends.
-//
-// Fast-forward: a repeated transfer that has its way to itself repeats itself to the picosecond, so its repetitions are
-// played as one *train* with one end. When another flow enters one of its links, the train is taken apart where it is.
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <memory>
-#include <vector>
+// Flow model: the life of a flow from its start to its end. The model is described in flow_model.h.
+#include "network_models/flow_model.h"
 
-#include "core/engine/engine.h"
-#include "network_models/builtin.h"
-#include "network_models/completion_queue.h"
-#include "network_models/incremental_max_min.h"
-#include "network_models/latency_lanes.h"
-#include "network_models/link_meters.h"
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <memory>
+
+#include "core/base/random.h"
 
 namespace ringwright::network_models {
 
 std::unique_ptr<NetworkModel> make_flow(const ModelInputs& inputs);
 
-namespace {
-
-class FlowModel final : public NetworkModel {
- public:
-  explicit FlowModel(const ModelInputs& inputs)
-      : engine_(inputs.engine),
-        router_(inputs.router),
-        options_(inputs.options),
-        shares_(inputs.router.capacities()),
-        meters_(inputs.router.capacities().size()),
-        train_on_(inputs.router.capacities().size(), kNoTrain) {}
-
-  void start(const Transfer& transfer, TransferListener& listener) override;
-  void set_capacity(LinkId link, Bandwidth capacity) override;
-  void reroute() override {
-    reroute_due_ = true;  // at the end of the instant, when what ends now has ended on its old way
-    expect_end_of_instant();
-  }
-  [[nodiscard]] std::vector<LinkUsage> usage() const override;
-  [[nodiscard]] std::vector<Counter> counters() const override;
-
- private:
-  struct alignas(64) Row {
-    double bytes = 0.0;
-    double remaining = 0.0;  // as of `settled`
-    double rate = 0.0;       // bytes per second, since `settled`
-    TimePoint settled;
-    std::uint64_t order = 0;  // of starting
-    TransferListener* listener = nullptr;
-    std::uint64_t token = 0;
-    Duration latency;
-    std::uint32_t repeats = 1;    // still to come, the present one included
-    bool moving = false;  // its latency is paid, its bytes are not all there
-    bool train = false;   // all repeats at once, from `settled` on
-    Duration period;      // of a train: latency and streaming of one repetition
-    RouteQuery query = {};
-  };
-  static constexpr FlowSlot kNoTrain = std::numeric_limits<FlowSlot>::max();
-
-  struct Arrival {
-    std::uint64_t order;
-    TransferListener* listener;
-    std::uint64_t token;
-  };
-
-  FlowSlot free_slot();
-  void expect_end_of_instant();
-  void end_instant();
-  void settle(FlowSlot flow);
-  void wake_up_next();
-  void wake();
-  void begin(FlowSlot flow);
-  void set_out(FlowSlot flow);
-  void stream(FlowSlot flow);
-  void finish(FlowSlot flow);
-  void end_repetition(FlowSlot flow);
-  void arrive(FlowSlot flow);
-  [[nodiscard]] bool may_board(FlowSlot flow) const;
-  void board(FlowSlot flow);
-  void derail(FlowSlot flow);
-  void leave_rails(FlowSlot flow, std::uint32_t repeats_done);
-  void take_new_ways();
-  void change_way(FlowSlot flow);
-  [[nodiscard]] double remaining_now(const Row& row) const;
-
-  Engine& engine_;
-  const Router& router_;
-  ModelOptions options_;
-  IncrementalMaxMin shares_;
-  CompletionQueue ends_;
-  LatencyLanes lanes_;
-  LinkMeters meters_;
-  std::vector<FlowSlot> train_on_;  // by link: the train that has it to itself
-
-  std::vector<Row> rows_;  // by flow slot
-  std::vector<FlowSlot> free_slots_;
-  std::uint64_t started_ = 0;
-  std::uint64_t fast_forwarded_ = 0;  // repetitions that were not played one by one
-  std::size_t in_flight_ = 0;
-  std::size_t most_in_flight_ = 0;
-  double largest_error_ = 0.0;
-
-  bool ending_instant_ = false;
-  bool reroute_due_ = false;
-  TimePoint wake_at_ = kNever;
-  EventId wake_event_;
-
-  std::vector<Hop> way_;              // scratch of start
-  std::vector<FlowSlot> due_;         // scratch of wake
-  std::vector<FlowSlot> again_;       // of this instant: repetitions that follow
-  std::vector<Arrival> arrivals_;     // of this instant
-};
-
 void FlowModel::start(const Transfer& transfer, TransferListener& listener) {
   const RouteQuery query{.from = transfer.from, .to = transfer.to, .reach = transfer.reach, .label = transfer.label};
   const Duration latency = router_.route(query, way_);
   const FlowSlot flow = free_slot();
-  shares_.place(flow, way_);
+  shares_.place(flow, way_, transfer.priority);
   rows_[flow] = {.bytes = static_cast<double>(transfer.size.count()),
                  .remaining = static_cast<double>(transfer.size.count()),
                  .settled = engine_.now(),
@@ -145,6 +38,7 @@ void FlowModel::set_out(FlowSlot flow) {
     board(flow);
     return;
   }
+  rows_[flow].settled = engine_.now();
   lanes_.push(flow, engine_.now(), rows_[flow].latency);
 }
 
@@ -271,59 +165,6 @@ void FlowModel::end_repetition(FlowSlot flow) {
   arrive(flow);
 }
 
-bool FlowModel::may_board(FlowSlot flow) const {
-  const Row& row = rows_[flow];
-  if (row.repeats < 2 || row.bytes <= 0.0 || shares_.way(flow).empty() || !shares_.way_is_empty(flow)) return false;
-  const auto free = [this](const LinkShare& hop) { return train_on_[hop.link] == kNoTrain; };
-  return options_.fast_forward == FastForward::kOn && shares_.rate_alone(flow) > 0.0 &&
-         std::ranges::all_of(shares_.way(flow), free);
-}
-
-void FlowModel::board(FlowSlot flow) {
-  Row& row = rows_[flow];
-  row.train = true;
-  row.settled = engine_.now();
-  row.rate = shares_.rate_alone(flow);
-  row.period = row.latency + from_seconds(row.bytes / row.rate);
-  for (const LinkShare& hop : shares_.way(flow)) train_on_[hop.link] = flow;
-  ends_.set(flow, engine_.now() + row.period * row.repeats);
-  fast_forwarded_ += row.repeats;
-}
-
-// Books what the train has done and frees its links.
-void FlowModel::leave_rails(FlowSlot flow, std::uint32_t repeats_done) {
-  Row& row = rows_[flow];
-  for (const LinkShare& hop : shares_.way(flow)) {
-    train_on_[hop.link] = kNoTrain;
-    meters_.carry(hop.link, hop.share * row.bytes * repeats_done);
-    meters_.add_busy(hop.link, (row.period - row.latency) * repeats_done);
-  }
-  row.train = false;
-}
-
-// Another flow enters: the train goes on as an ordinary flow from where it is.
-void FlowModel::derail(FlowSlot flow) {
-  Row& row = rows_[flow];
-  const Duration travelled = engine_.now() - row.settled;
-  const auto done = static_cast<std::uint32_t>(travelled.count() / row.period.count());
-  if (done == row.repeats) return;  // it ends at this very instant and is about to be told so
-  const Duration phase = travelled - row.period * done;
-  leave_rails(flow, done);
-  row.repeats -= done;
-  fast_forwarded_ -= row.repeats;
-  if (phase < row.latency) {
-    ends_.set(flow, engine_.now() + (row.latency - phase));
-    return;
-  }
-  ends_.erase(flow);
-  for (const LinkShare& hop : shares_.way(flow)) meters_.add_busy(hop.link, phase - row.latency);
-  row.settled = engine_.now() - (phase - row.latency);
-  row.remaining = row.bytes;
-  row.remaining = remaining_now(row);
-  row.settled = engine_.now();
-  stream(flow);
-}
-
 void FlowModel::arrive(FlowSlot flow) {
   const Row& row = rows_[flow];
   arrivals_.push_back({.order = row.order, .listener = row.listener, .token = row.token});
@@ -331,40 +172,21 @@ void FlowModel::arrive(FlowSlot flow) {
   --in_flight_;
 }
 
-void FlowModel::set_capacity(LinkId link, Bandwidth capacity) {
-  if (train_on_[link.index()] != kNoTrain) derail(train_on_[link.index()]);
-  shares_.set_capacity(link, capacity);
-  expect_end_of_instant();
-}
-
-void FlowModel::take_new_ways() {
-  reroute_due_ = false;
-  for (FlowSlot flow = 0; flow < rows_.size(); ++flow) {
-    if (rows_[flow].repeats == 0) continue;  // a free slot
-    if (rows_[flow].train) derail(flow);
-    // Where the latency is being paid it stays that of the old way; repetitions to come pay the new one.
-    rows_[flow].latency = router_.route(rows_[flow].query, way_);
-    if (!shares_.is_way(flow, way_)) change_way(flow);
+// A sum over flows: in which slot a flow lies means nothing.
+std::optional<std::uint64_t> FlowModel::state_digest() const {
+  std::uint64_t sum = 0;
+  for (std::size_t f = 0; f < rows_.size(); ++f) {
+    const Row& row = rows_[f];
+    if (row.repeats == 0) continue;  // a free slot
+    const std::uint64_t since = static_cast<std::uint64_t>((engine_.now() - row.settled).count());
+    std::uint64_t state = mix(row.listener->identity(row.token), since);
+    state = mix(state, std::bit_cast<std::uint64_t>(row.remaining));
+    state = mix(state, std::bit_cast<std::uint64_t>(row.rate));
+    state = mix(state, std::uint64_t{row.repeats} * 4 + (row.moving ? 2 : 0) + (row.train ? 1 : 0));
+    for (const LinkShare& hop : shares_.way(static_cast<FlowSlot>(f))) state = mix(state, hop.link);
+    sum += state;
   }
-}
-
-// The bytes that have arrived stay with the old links, the rest goes over the new ones (`way_`).
-void FlowModel::change_way(FlowSlot flow) {
-  Row& row = rows_[flow];
-  const double moved = row.moving ? row.bytes - remaining_now(row) : 0.0;
-  for (const LinkShare& hop : shares_.way(flow)) {
-    meters_.carry(hop.link, hop.share * moved);
-    if (row.moving) meters_.leave(hop.link, engine_.now());
-  }
-  if (row.moving) shares_.leave(flow);
-  shares_.replace(flow, way_);
-  if (!row.moving) return;
-  for (const LinkShare& hop : shares_.way(flow)) meters_.carry(hop.link, -hop.share * moved);  // finish() books all
-  row.remaining = row.bytes - moved;
-  row.settled = engine_.now();
-  row.rate = 0.0;
-  ends_.erase(flow);
-  stream(flow);
+  return sum;
 }
 
 std::vector<LinkUsage> FlowModel::usage() const {
@@ -392,8 +214,6 @@ std::vector<NetworkModel::Counter> FlowModel::counters() const {
   }
   return counters;
 }
-
-}  // namespace
 
 std::unique_ptr<NetworkModel> make_flow(const ModelInputs& inputs) { return std::make_unique<FlowModel>(inputs); }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,9 @@
 
 namespace ringwright {
 
+// Strict: what is low waits wherever high fills a link. The job's own traffic is high, background traffic may be low.
+enum class Priority : std::uint8_t { kHigh, kLow };
+
 struct Transfer {
   RankId from;
   RankId to;
@@ -20,6 +24,7 @@ struct Transfer {
   std::uint32_t label = 0;  // as in RouteQuery
   // Sent this many times, each time when the one before has arrived: the steps of a ring, without news in between.
   std::uint32_t repeats = 1;
+  Priority priority = Priority::kHigh;
   std::uint64_t token = 0;  // handed back when the last byte (of the last time) has arrived
 };
 
@@ -27,6 +32,9 @@ class TransferListener {
  public:
   virtual ~TransferListener() = default;
   virtual void on_arrived(std::uint64_t token) = 0;
+  // What the transfer of this token is, in terms that do not depend on when it was started: transfers of the same role
+  // in two training steps have the same identity. For NetworkModel::state_digest.
+  [[nodiscard]] virtual std::uint64_t identity(std::uint64_t token) const { return token; }
 };
 
 // What a link has carried since the start of the run.
@@ -47,6 +55,10 @@ class NetworkModel {
   virtual void set_capacity(LinkId, Bandwidth) { CHECK(false, "this network model plays no faults"); }
   // The router's ways have changed: what is still to arrive of each transfer goes on along its new way.
   virtual void reroute() { CHECK(false, "this network model plays no faults"); }
+
+  // A hash of all that bears on the future of what is in flight, relative to the present time: equal digests at two
+  // moments mean equal futures. Empty when the model cannot tell.
+  [[nodiscard]] virtual std::optional<std::uint64_t> state_digest() const { return std::nullopt; }
 
   // By link id of the router the model was made with, up to date at the engine's present time.
   [[nodiscard]] virtual std::vector<LinkUsage> usage() const = 0;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/base/check.h"
+#include "core/base/random.h"
 
 namespace ringwright {
 namespace {
@@ -256,6 +257,29 @@ void CollectivePlayer::count_everyone(std::uint32_t slot) {
     calls_[*member].everyone_pending = false;
     if (*member != slot) try_advance(*member);
   }
+}
+
+std::uint64_t CollectivePlayer::identity(const Call& call) const {
+  const Request& request = call.request;
+  const auto relative = static_cast<std::uint64_t>(request.iteration - job_.reference_iteration);
+  return mix(mix(request.rank_class.value, request.dimension.value), mix(request.task, relative));
+}
+
+std::uint64_t CollectivePlayer::identity(std::uint64_t token) const {
+  return mix(identity(calls_[token >> 32U]), token & 0xFFFFFFFFU);
+}
+
+std::uint64_t CollectivePlayer::state_digest() const {
+  std::uint64_t sum = 0;  // a sum: in which slot a call lies means nothing
+  for (const Call& call : calls_) {
+    if (!call.active) continue;
+    std::uint64_t state = mix(identity(call), static_cast<std::uint64_t>(call.step));
+    state = mix(state, static_cast<std::uint64_t>(call.awaits_pending) * 4 + (call.everyone_pending ? 2 : 0) +
+                           (call.booked ? 1 : 0));
+    for (const bool arrived : call.arrived) state = mix(state, arrived ? 1 : 0);
+    sum += state;
+  }
+  return sum;
 }
 
 std::string CollectivePlayer::waits_for(ClassId rank_class, std::uint32_t task) const {

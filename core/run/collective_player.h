@@ -30,10 +30,15 @@ class CollectivePlayer final : public TransferListener {
     DimensionId dimension;
     std::uint32_t spec = 0;      // index into TaskGraph::collectives
     std::uint64_t sequence = 0;  // the n-th collective of this dimension
+    int iteration = 0;           // that the task belongs to
     std::uint32_t task = 0;      // handed to the listener at the end
   };
   void start(const Request& request);
   void on_arrived(std::uint64_t token) override;
+  [[nodiscard]] std::uint64_t identity(std::uint64_t token) const override;
+
+  // A hash of where all started calls stand, relative to the job's reference iteration.
+  [[nodiscard]] std::uint64_t state_digest() const;
 
   // "call 12 (all_gather, ring) in step 3 of 14 for ranks 4, 5": whom a started call of this task waits for.
   [[nodiscard]] std::string waits_for(ClassId rank_class, std::uint32_t task) const;
@@ -95,6 +100,7 @@ class CollectivePlayer final : public TransferListener {
   [[nodiscard]] bool has_arrived(ClassId sender, const Call& receiver, int send) const;
   GroupClass& group_class_of(ClassId c, DimensionId d);
   // Counts this member's class; true when the whole group has come, and the count is then closed.
+  [[nodiscard]] std::uint64_t identity(const Call& call) const;
   bool count_member(const Request& request, int step);
   void join(std::uint32_t slot);
   void count_everyone(std::uint32_t slot);

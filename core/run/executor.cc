@@ -5,28 +5,19 @@
 #include <fmt/format.h>
 
 #include "core/base/check.h"
+#include "core/base/random.h"
 #include "core/run/activity_ledger.h"
 #include "core/run/collective_player.h"
 #include "core/run/message_player.h"
 #include "core/run/program_index.h"
+#include "core/run/progress.h"
+#include "core/run/step_period.h"
 
 namespace ringwright {
 namespace {
 
 constexpr std::uint64_t kEventsPerLook = 500'000;  // between two looks at the observer
 constexpr std::size_t kBlockedShown = 24;
-
-enum class TaskState : std::uint8_t { kWaiting, kRunning, kDone };
-
-// Where one class of ranks stands in its program.
-struct Progress {
-  std::vector<std::uint16_t> pending;      // by task: unfinished dependencies
-  std::vector<TaskState> state;            // by task
-  std::vector<std::uint32_t> stream_next;  // by stream: place in the stream's order
-  std::vector<bool> stream_busy;           // by stream
-  std::size_t unfinished = 0;
-  int iteration = 0;
-};
 
 class Executor final : public CommunicationListener {
  public:
@@ -53,6 +44,8 @@ class Executor final : public CommunicationListener {
   void end_task(ClassId c, std::uint32_t task);
   void settle(const Ended& ended);
   void end_iteration(ClassId c);
+  void look_for_period();
+  [[nodiscard]] std::uint64_t state_digest(int iteration, std::uint64_t of_network);
   [[nodiscard]] double done_share() const;
   [[nodiscard]] StallReport report_stall() const;
   [[nodiscard]] std::string why_blocked(ClassId c, std::uint32_t task) const;
@@ -69,6 +62,9 @@ class Executor final : public CommunicationListener {
   std::vector<Progress> progress_;        // by class
   std::vector<Ended> ended_;              // tasks that ended and whose followers are not started yet
   bool settling_ = false;
+  int iterations_ = 1;      // to play; fewer than asked for once they are known to repeat
+  StepPeriod period_;
+  int skipped_ = 0;
   std::size_t finished_classes_ = 0;
   std::uint64_t tasks_done_ = 0;
   std::uint64_t tasks_total_ = 0;
@@ -98,6 +94,7 @@ Executor::Executor(const ExecutorInputs& inputs, const ExecutorOptions& options)
   for (const Program& program : inputs.graph.programs) indices_.push_back(index_program(inputs.graph, program));
   for (const Work& work : inputs.graph.works) work_duration_.push_back(duration(inputs.compute, work));
   for (const ClassId c : options.recorded) recorded_[c.index()] = true;
+  iterations_ = inputs.graph.iterations;
   record_.dimension_count = inputs.graph.dimensions.size();
   record_.finished_at.resize(inputs.classes.count());
   record_.iteration_end.resize(static_cast<std::size_t>(inputs.graph.iterations));
@@ -147,15 +144,15 @@ void Executor::start(ClassId c, std::uint32_t task) {
     case TaskKind::kCompute: start_compute(c, task); return;
     case TaskKind::kCollective:
       collectives_.start({.rank_class = c, .dimension = entry.dimension, .spec = entry.detail, .sequence = sequence,
-                          .task = task});
+                          .iteration = progress_[c.index()].iteration, .task = task});
       return;
     case TaskKind::kSend:
       messages_.send({.rank_class = c, .dimension = entry.dimension, .spec = entry.detail, .sequence = sequence,
-                      .task = task});
+                      .iteration = progress_[c.index()].iteration, .task = task});
       return;
     case TaskKind::kReceive:
       if (messages_.receive({.rank_class = c, .dimension = entry.dimension, .spec = entry.detail,
-                             .sequence = sequence, .task = task})) {
+                             .sequence = sequence, .iteration = progress_[c.index()].iteration, .task = task})) {
         end_task(c, task);
       }
       return;
@@ -168,7 +165,9 @@ void Executor::start_compute(ClassId c, std::uint32_t task) {
   Duration time = work_duration_[work];
   if (!slowdown.empty()) time = scale(time, slowdown[job_.rank_of(c).index()]);
   ledger_.begin_compute(c, inputs_.engine.now());
+  progress_[c.index()].computing.emplace_back(task, inputs_.engine.now() + time);
   inputs_.engine.after(time, [this, c, task] {
+    std::erase_if(progress_[c.index()].computing, [task](const auto& running) { return running.first == task; });
     ledger_.end_compute(c, inputs_.engine.now());
     end_task(c, task);
   });
@@ -222,13 +221,47 @@ void Executor::end_iteration(ClassId c) {
   end = std::max(end, now);
   ++progress.iteration;
   if (progress.iteration == options_.warmup_iterations) ledger_.restart(c, now);
-  if (progress.iteration < inputs_.graph.iterations) {
+  if (progress.iteration < iterations_) {
+    const bool look = c.index() == 0 && options_.skip_repeated_iterations && skipped_ == 0;
+    if (look && progress.iteration > options_.warmup_iterations) {
+      inputs_.engine.at_end_of_instant([this] { look_for_period(); });
+    }
     begin_iteration(c);
     return;
   }
   ledger_.close(c, now);
   record_.finished_at[c.index()] = now;
   ++finished_classes_;
+}
+
+// At the end of the instant in which class 0 began an iteration.
+void Executor::look_for_period() {
+  const TimePoint now = inputs_.engine.now();
+  const int ended = progress_.front().iteration - 1;
+  job_.reference_iteration = ended;
+  const auto of_network = inputs_.network.state_digest();
+  // Ranks in lock-step are at most an iteration apart; where they are not, nothing is left out.
+  const bool together = std::ranges::all_of(progress_, [ended](const Progress& progress) {
+    return progress.iteration == ended || progress.iteration == ended + 1;
+  });
+  if (!of_network || !together) return;
+  for (std::size_t c = 0; c < progress_.size(); ++c) ledger_.close(ClassId(c), now);
+  skipped_ = period_.observe({.iteration = ended,
+                              .at = now,
+                              .digest = state_digest(ended, *of_network),
+                              .time_in = ledger_.time_in(),
+                              .sent = job_.sent,
+                              .messages = job_.messages,
+                              .usage = inputs_.network.usage()},
+                             iterations_);
+  tasks_total_ -= tasks_total_ / static_cast<std::uint64_t>(inputs_.graph.iterations) * static_cast<std::uint64_t>(skipped_);
+  iterations_ -= skipped_;
+}
+
+std::uint64_t Executor::state_digest(int iteration, std::uint64_t of_network) {
+  std::uint64_t hash = mix(of_network, collectives_.state_digest());
+  for (const Progress& progress : progress_) hash = mix(hash, digest(progress, inputs_.engine.now(), iteration));
+  return hash;
 }
 
 double Executor::done_share() const {
@@ -263,6 +296,9 @@ RunResult Executor::run() {
   record_.time_in = ledger_.take();
   record_.sent = std::move(job_.sent);
   record_.messages = job_.messages;
+  result.usage = inputs_.network.usage();
+  result.skipped_iterations = skipped_;
+  period_.extend(record_, result.usage);
   result.record = std::move(record_);
   return result;
 }
@@ -286,7 +322,7 @@ StallReport Executor::report_stall() const {
   report.at = inputs_.engine.now();
   for (std::size_t c = 0; c < progress_.size(); ++c) {
     const Progress& progress = progress_[c];
-    if (progress.iteration >= inputs_.graph.iterations) continue;
+    if (progress.iteration >= iterations_) continue;
     report.unfinished_ranks += inputs_.classes.size[c];
     const Program& program = program_of(ClassId(c));
     const bool any_running = std::ranges::count(progress.state, TaskState::kRunning) > 0;

@@ -37,6 +37,8 @@ struct ExecutorOptions {
   std::vector<ClassId> recorded;         // classes whose spans are kept
   std::uint64_t max_events_per_instant = 2'000'000'000;
   RunObserver* observer = nullptr;
+  // Leave out training steps that repeat the one before exactly. Not for runs whose network changes with time.
+  bool skip_repeated_iterations = false;
 };
 
 // A task that cannot go on, and why.
@@ -59,6 +61,8 @@ enum class RunOutcome { kFinished, kStalled, kLivelock, kStopped };
 struct RunResult {
   RunOutcome outcome = RunOutcome::kFinished;
   RunRecord record;
+  std::vector<LinkUsage> usage;  // of the network model; iterations that were left out included
+  int skipped_iterations = 0;
   StallReport stall;  // when stalled
 };
 

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "core/base/random.h"
+
 namespace ringwright {
 
 MessagePlayer::MessagePlayer(PlayedJob& job)
@@ -95,6 +97,12 @@ void MessagePlayer::on_arrived(std::uint64_t token) {
     waiting.erase(ready);
     job_.listener.on_communication_ended(receiver, task);
   }
+}
+
+std::uint64_t MessagePlayer::identity(std::uint64_t token) const {
+  const Request& request = in_flight_[static_cast<std::uint32_t>(token)];
+  const auto relative = static_cast<std::uint64_t>(request.iteration - job_.reference_iteration);
+  return mix(mix(request.rank_class.value, ~std::uint64_t{request.dimension.value}), mix(request.task, relative));
 }
 
 std::string MessagePlayer::waits_for(ClassId rank_class, std::uint32_t task) const {

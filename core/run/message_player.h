@@ -20,12 +20,14 @@ class MessagePlayer final : public TransferListener {
     DimensionId dimension;
     std::uint32_t spec = 0;      // index into TaskGraph::messages
     std::uint64_t sequence = 0;  // the n-th send (receive) of this peer and channel
+    int iteration = 0;           // that the task belongs to
     std::uint32_t task = 0;
   };
   void send(const Request& request);
   // True: the message is there already and the listener will not be told.
   [[nodiscard]] bool receive(const Request& request);
   void on_arrived(std::uint64_t token) override;
+  [[nodiscard]] std::uint64_t identity(std::uint64_t token) const override;
 
   // "message 4 on channel 0 from rank 17 (never sent)": what a started receive of this task waits for.
   [[nodiscard]] std::string waits_for(ClassId rank_class, std::uint32_t task) const;

@@ -29,6 +29,7 @@ struct PlayedJob {
   CommunicationListener& listener;
   std::vector<std::vector<Bytes>> sent;  // by class, by dimension
   std::uint64_t messages = 0;
+  int reference_iteration = 0;  // identities of transfers count from it
 
   [[nodiscard]] RankId rank_of(ClassId rank_class) const { return classes.representative[rank_class.index()]; }
   [[nodiscard]] const std::vector<RankId>& group_of(ClassId rank_class, DimensionId dimension) const {
