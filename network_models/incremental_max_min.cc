@@ -24,7 +24,8 @@ IncrementalMaxMin::IncrementalMaxMin(std::span<const Bandwidth> capacities) {
 void IncrementalMaxMin::place(FlowSlot flow, std::span<const Hop> way) {
   if (flow >= flows_.size()) flows_.resize(flow + 1);
   Flow& row = flows_[flow];
-  DCHECK(!row.entered && row.hops == 0, "a flow's slot must be free before it gets a way");
+  DCHECK(!row.entered, "a flow gets its way before it enters");
+  forget(flow);
   row = {};
   row.hops = static_cast<std::uint32_t>(way.size());
   if (way.empty()) return;
@@ -34,11 +35,6 @@ void IncrementalMaxMin::place(FlowSlot flow, std::span<const Hop> way) {
     DCHECK(step.share > 0.0, "a hop of a way must carry something");
     *hop++ = {.link = step.link.value, .place = 0, .share = step.share * step.multiplicity};
   }
-}
-
-void IncrementalMaxMin::replace(FlowSlot flow, std::span<const Hop> way_now) {
-  forget(flow);
-  place(flow, way_now);
 }
 
 bool IncrementalMaxMin::is_way(FlowSlot flow, std::span<const Hop> way_asked) const {
@@ -203,6 +199,15 @@ void IncrementalMaxMin::gather() {
     }
     problem_first_hop_.push_back(static_cast<std::uint32_t>(problem_hop_link_.size()));
   }
+}
+
+double IncrementalMaxMin::load(LinkId link) const {
+  const Link& row = links_[link.index()];
+  double sum = 0.0;
+  for (const Member& member : std::span(members_.at(row.members), row.member_count)) {
+    sum += member.share * flows_[member.flow].rate;
+  }
+  return sum;
 }
 
 double IncrementalMaxMin::fixed_load(const Link& link) const {

@@ -37,13 +37,12 @@ class IncrementalMaxMin {
  public:
   explicit IncrementalMaxMin(std::span<const Bandwidth> capacities);
 
-  // Notes the way of a flow; it takes no bandwidth before it enters. Slots are numbered by the caller, densely.
+  // Notes the way of a flow, instead of what it had; it takes no bandwidth before it enters. Slots are numbered by the
+  // caller, densely.
   void place(FlowSlot flow, std::span<const Hop> way);
   [[nodiscard]] std::span<const LinkShare> way(FlowSlot flow) const {
     return {hops_.at(flows_[flow].first_hop), flows_[flow].hops};
   }
-  // Gives another way to a flow that has not entered.
-  void replace(FlowSlot flow, std::span<const Hop> way);
   [[nodiscard]] bool is_way(FlowSlot flow, std::span<const Hop> way) const;
   void enter(FlowSlot flow);
   // Takes the flow out; it may enter again.
@@ -55,6 +54,10 @@ class IncrementalMaxMin {
   // Forgets the way of a flow that has not entered.
   void forget(FlowSlot flow);
   void set_capacity(LinkId link, Bandwidth capacity);
+
+  [[nodiscard]] bool is_empty(LinkId link) const { return links_[link.index()].member_count == 0; }
+  // Bytes per second that flows put on the link, as of the last solve.
+  [[nodiscard]] double load(LinkId link) const;
 
   // Brings all rates up to date; returns the flows whose rate has changed.
   std::span<const FlowSlot> solve();

@@ -70,6 +70,50 @@ TEST(GraphRouter, SpraysEqualSharesAtEveryFork) {
   EXPECT_EQ(hops_of(network, between(0, 2, Reach::kUpToSwitch)).size(), 4U);
 }
 
+LinkId link_named(const Network& network, const std::string& name) {
+  for (std::size_t i = 0; i < network.fabric.link_count(); ++i) {
+    if (network.fabric.name(LinkId(i)) == name) return LinkId(i);
+  }
+  ADD_FAILURE() << "no link " << name;
+  return LinkId(0);
+}
+
+LinksDown down_links(const Network& network, const std::vector<std::string>& names) {
+  LinksDown down(network.fabric.link_count(), false);
+  for (const std::string& name : names) down[link_named(network, name).index()] = true;
+  return down;
+}
+
+RouteQuery around(RouteQuery query, const LinksDown& down) {
+  query.down = &down;
+  return query;
+}
+
+// Rank 2 chooses the third of three spines, and of the two that are left (2 % 2) the first.
+TEST(GraphRouter, LeadsAroundALinkThatIsDownHereOrFurtherOn) {
+  const Network network = network_of(kTree);
+  const LinksDown first = down_links(network, {"l0->s2"});
+  EXPECT_EQ(trace(network, around(between(0, 2), first)), "g0 l0 s0 l1 g2");
+  const LinksDown second = down_links(network, {"s2->l1"});
+  EXPECT_EQ(trace(network, around(between(0, 2), second)), "g0 l0 s0 l1 g2");
+  const LinksDown elsewhere = down_links(network, {"l1->s2"});
+  EXPECT_EQ(trace(network, around(between(0, 2), elsewhere)), "g0 l0 s2 l1 g2");
+}
+
+TEST(GraphRouter, TakesItsOwnWayWhenNoneIsLeft) {
+  const Network network = network_of(kTree);
+  const LinksDown down = down_links(network, {"l0->s0", "s1->l1", "l0->s2"});
+  EXPECT_EQ(trace(network, around(between(0, 2), down)), "g0 l0 s2 l1 g2");
+}
+
+TEST(GraphRouter, SpraysOverTheWaysThatAreLeft) {
+  const Network network = network_of(kTree, {.routing = {.policy = RoutingPolicy::kSpray}});
+  const LinksDown down = down_links(network, {"s1->l1"});
+  const auto hops = hops_of(network, around(between(0, 2), down));
+  ASSERT_EQ(hops.size(), 6U);  // g0-l0, two up, two down, l1-g2
+  for (std::size_t i = 1; i < 5; ++i) EXPECT_DOUBLE_EQ(hops[i].share, 0.5);
+}
+
 // A ring of four GPUs.
 constexpr std::string_view kRing =
     "node,a,gpu\nnode,b,gpu\nnode,c,gpu\nnode,d,gpu\n"
