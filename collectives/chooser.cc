@@ -98,7 +98,11 @@ ChooserSettings read_chooser_settings(ConfigMap collectives, std::span<const std
     ConfigMap map = collectives.map(dimension, "overrides for collectives of this dimension");
     const std::string name = map.choice(
         {.name = "algorithm", .doc = "which algorithm plays them", .fallback = std::string(kByRule)}, options);
-    settings.choices.push_back({.dimension = dimension, .algorithm = find_algorithm(name)});
+    // An algorithm for gradients makes a poor one for a norm of 4 bytes: cut 8,192 ways, most messages would be empty.
+    const Bytes from = map.bytes({.name = "from",
+                                  .doc = "collectives of this size and above; smaller ones are left to the tuner",
+                                  .fallback = Bytes(0)});
+    settings.choices.push_back({.dimension = dimension, .algorithm = find_algorithm(name), .from = from});
   }
   return settings;
 }
@@ -113,18 +117,20 @@ SimpleChooser::SimpleChooser(const ChooserSettings& settings, const ChooserFacts
   }
 }
 
-const CollectiveAlgorithm* SimpleChooser::chosen(DimensionId dimension) const {
-  return dimension.index() < by_dimension_.size() ? by_dimension_[dimension.index()].algorithm : nullptr;
+const CollectiveAlgorithm* SimpleChooser::chosen(const CollectiveCall& call) const {
+  if (call.dimension.index() >= by_dimension_.size()) return nullptr;
+  const DimensionChoice& choice = by_dimension_[call.dimension.index()];
+  return call.bytes >= choice.from ? choice.algorithm : nullptr;
 }
 
 const CollectiveAlgorithm& SimpleChooser::choose(const CollectiveCall& call) const {
-  const CollectiveAlgorithm* algorithm = chosen(call.dimension);
+  const CollectiveAlgorithm* algorithm = chosen(call);
   if (algorithm != nullptr && algorithm->supports(call)) return *algorithm;
   return builtin(rule(call, nvls_));
 }
 
 std::string SimpleChooser::check(const CollectiveCall& call) const {
-  const CollectiveAlgorithm* algorithm = chosen(call.dimension);
+  const CollectiveAlgorithm* algorithm = chosen(call);
   if (algorithm == nullptr || call.size() == 1) return {};
   if (algorithm->supports(call)) {
     if (nvls_ || !needs_nvls(*algorithm, call)) return {};

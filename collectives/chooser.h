@@ -14,6 +14,7 @@ namespace ringwright::collectives {
 struct DimensionChoice {
   std::string dimension;                           // "dp"
   const CollectiveAlgorithm* algorithm = nullptr;  // null: by rule
+  Bytes from;                                      // smaller collectives are left to the rule
 };
 
 struct ChooserSettings {
@@ -39,7 +40,7 @@ class SimpleChooser final : public CollectiveChooser {
   [[nodiscard]] std::string check(const CollectiveCall& call) const;
 
  private:
-  [[nodiscard]] const CollectiveAlgorithm* chosen(DimensionId dimension) const;
+  [[nodiscard]] const CollectiveAlgorithm* chosen(const CollectiveCall& call) const;
 
   std::vector<DimensionChoice> by_dimension_;  // by dimension id
   bool nvls_;

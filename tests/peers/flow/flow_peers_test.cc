@@ -4,8 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/peers/flow/csv_table.h"
-#include "tests/peers/flow/play.h"
+#include "tests/peers/flow/cases.h"
 
 namespace ringwright::peers {
 namespace {
@@ -23,40 +22,18 @@ constexpr std::uint32_t kMostGpus = 1024;
 constexpr std::uint32_t kMostAllToAllGpus = 64;
 #endif
 
-FabricShape fabric_of(const CsvTable& rows, std::size_t row) {
-  return {.gpus = rows.count(row, "gpus"),
-          .hosts_per_pod = rows.count(row, "nodes_per_pod_P"),
-          .uplinks = rows.count(row, "leaf_uplinks_U"),
-          .pods_per_superpod = rows.count(row, "pods_per_superpod_SP"),
-          .core_uplinks = rows.count(row, "agg_uplinks_V")};
-}
-
-Played play_workload(const std::string& workload, const FabricShape& fabric, Bytes bytes, std::uint32_t count) {
-  if (workload == "ring") {
-    return play(fabric, [=](const Stage& stage) { return Ring(stage, bytes, count); });
-  }
-  if (workload == "a2a") {
-    return play(fabric, [=](const Stage& stage) { return AllToAll(stage, bytes); });
-  }
-  if (workload == "a2abar") {
-    return play(fabric, [=](const Stage& stage) { return AllToAllWithBarrier(stage, bytes, count); });
-  }
-  CHECK(workload == "perm", "unknown workload: " + workload);
-  return play(fabric, [=](const Stage& stage) { return Permutations(stage, count); });
-}
-
 TEST(FlowPeers, TimesAreThoseOfSimGrid) {
   const CsvTable rows = table("simgrid-scenarios.csv");
   int compared = 0;
   for (std::size_t row = 0; row < rows.size(); ++row) {
-    const std::string workload = rows.text(row, "workload");
-    const FabricShape fabric = fabric_of(rows, row);
+    const TrafficCase traffic = traffic_case(rows, row);
+    const std::string& workload = traffic.workload;
+    const FabricShape& fabric = traffic.fabric;
     // A free-running pairwise all-to-all is chaotic: SimGrid's own precision setting moves it by 2 %.
-    if (rows.text(row, "chaotic") == "yes") continue;
+    if (traffic.chaotic) continue;
     const std::uint32_t most_gpus = workload.starts_with("a2a") ? kMostAllToAllGpus : kMostGpus;
     if (fabric.gpus > most_gpus) continue;
-    const Played played = play_workload(workload, fabric, Bytes(static_cast<std::int64_t>(rows.count(row, "bytes_param"))),
-                                        rows.count(row, "K"));
+    const Played played = play(traffic);
     // By default SimGrid merges events that are less than 1 ns apart; where it was run with 1e-12 s, that is better.
     const std::string precise = rows.text(row, "simgrid_sim_s_precision_1e-12");
     const double theirs = precise.empty() ? rows.number(row, "simgrid_sim_s") : std::stod(precise);
@@ -73,23 +50,8 @@ TEST(FlowPeers, TrainingStepsAreThoseOfTheReferenceImplementation) {
   const CsvTable rows = table("training-step-cases.csv");
   int compared = 0;
   for (std::size_t row = 0; row < rows.size(); ++row) {
-    const std::string rule = rows.text(row, "route_rule");
-    const FabricShape fabric = {.gpus = rows.count(row, "gpus"),
-                                .hosts_per_pod = rows.count(row, "P"),
-                                .uplinks = rows.count(row, "U"),
-                                .pods_per_superpod = rows.count(row, "SP"),
-                                .core_uplinks = rows.count(row, "V"),
-                                .rule = rule == "dmodk"      ? RouteRule::kDModK
-                                        : rule == "node-mod" ? RouteRule::kNodeMod
-                                                             : RouteRule::kHash};
+    const auto [rule, fabric, step] = step_case(rows, row);
     if (fabric.gpus > kMostGpus) continue;
-    const StepShape step = {.stages = rows.count(row, "PP"),
-                            .replicas = rows.count(row, "DP"),
-                            .microbatches = rows.count(row, "microbatches"),
-                            .activations = Bytes(rows.count(row, "act_B_per_gpu_per_mb")),
-                            .gradients = Bytes(std::llround(rows.number(row, "grad_B_per_gpu"))),
-                            .forward = from_seconds(rows.number(row, "t_fwd_s")),
-                            .backward = from_seconds(rows.number(row, "t_bwd_s"))};
     const Played played = play_training_step(fabric, step);
     // With hashed routes nearly every event is an instant of its own, and ties that rounding splits move the end.
     const double tolerance = fabric.rule == RouteRule::kHash ? 1e-3 : 1e-9;

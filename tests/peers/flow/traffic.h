@@ -103,6 +103,30 @@ class AllToAllWithBarrier final : public TransferListener {
   std::uint32_t waiting_for_ = 0;
 };
 
+// Shift k = 1, 2, ...: a rank sends to rank + k, and goes on when its own message has arrived, whatever the others do.
+class AllToAllByShifts final : public TransferListener {
+ public:
+  AllToAllByShifts(Stage stage, Bytes block, std::uint32_t shifts)
+      : stage_(stage), block_(block), shifts_(shifts), shift_(stage.ranks) {}
+
+  void start() {
+    for (std::uint32_t rank = 0; rank < stage_.ranks; ++rank) send(rank);
+  }
+  void on_arrived(std::uint64_t token) override { send(static_cast<std::uint32_t>(token)); }
+
+ private:
+  void send(std::uint32_t rank) {
+    if (shift_[rank] == shifts_) return;
+    const std::uint32_t to = (rank + ++shift_[rank]) % stage_.ranks;
+    stage_.network.start({.from = RankId(rank), .to = RankId(to), .size = block_, .token = rank}, *this);
+  }
+
+  Stage stage_;
+  Bytes block_;
+  std::uint32_t shifts_;
+  std::vector<std::uint32_t> shift_;  // by rank
+};
+
 // Each rank sends its k-th message, of random size, to where the k-th random permutation says, one after the other.
 class Permutations final : public TransferListener {
  public:

@@ -1,0 +1,63 @@
+// Shipped scenarios from YAML to the end of the run, and how long reading, assembling and running take.
+#include <string>
+
+#include <benchmark/benchmark.h>
+
+#include "configs/scenario.h"
+#include "configs/simulate.h"
+#include "configs/simulation.h"
+#include "core/base/check.h"
+#include "tests/bench/figures.h"
+#include "tests/bench/table_cases.h"
+
+namespace ringwright::bench {
+namespace {
+
+// What the engine counted of one name; 0 if the network model has no such counter.
+std::uint64_t counter(const Report& report, const std::string& name) {
+  for (const auto& counter : report.facts.engine.counters) {
+    if (counter.name == name) return counter.value;
+  }
+  return 0;
+}
+
+void run_scenario(benchmark::State& state, const std::string& file) {
+  Figures figures;
+  double assembling = 0.0;
+  double running = 0.0;
+  for (auto _ : state) {
+    const auto scenario = configs::load_scenario(file);
+    CHECK(scenario.has_value(), "a shipped scenario can be read");
+    const double since_loaded = cpu_seconds();
+    const auto simulation = configs::Simulation::assemble(*scenario, configs::FoldMode::kFold);
+    CHECK(simulation.has_value(), "a shipped scenario can be assembled");
+    const double since_assembled = cpu_seconds();
+    const configs::Outcome outcome = configs::simulate(*scenario, **simulation);
+    CHECK(outcome.report.has_value(), "a shipped scenario runs to its end");
+    assembling = since_assembled - since_loaded;
+    running = cpu_seconds() - since_assembled;
+    const RankClasses& classes = (*simulation)->folding().ranks;
+    figures = {.ranks = classes.class_of.size(),
+               .classes = classes.count(),
+               .flows = counter(*outcome.report, "flows"),
+               .events = outcome.report->facts.engine.events,
+               .simulated_seconds = to_seconds(outcome.report->step_time.mean)};
+  }
+  report(state, figures);
+  state.counters["assemble_s"] = assembling;
+  state.counters["run_s"] = running;
+}
+
+}  // namespace
+
+void register_scenarios() {
+  for (const std::string name : {"llama3-8b-8-h100", "gpt3-175b-1024-a100", "llama3-405b-16k-h100", "scale-1m-h100"}) {
+    const std::string file = std::string(RINGWRIGHT_SHARE_DIR) + "/scenarios/" + name + ".yaml";
+    benchmark::RegisterBenchmark(("scenario/" + name).c_str(),
+                                 [file](benchmark::State& state) { run_scenario(state, file); })
+        ->Unit(benchmark::kMillisecond)
+        ->MeasureProcessCPUTime();
+  }
+}
+
+}  // namespace ringwright::bench
