@@ -30,7 +30,9 @@ std::optional<NodeId> FabricNames::node(const std::string& name) const {
 }
 
 FoundLinks FabricNames::no_node(const std::string& name) const {
-  return {.links = {}, .problem = fmt::format("the fabric has no node '{}'", name), .nearest = nearest_name(name, names_)};
+  return {.links = {},
+          .problem = fmt::format("the fabric has no node '{}'", name),
+          .nearest = nearest_name(name, names_)};
 }
 
 std::vector<std::string> FabricNames::neighbours(NodeId node) const {
@@ -69,6 +71,9 @@ FoundLinks FabricNames::cables_of_nic(std::string_view name) const {
   const std::string text(name);
   const auto nic = node(text);
   if (!nic) return no_node(text);
+  if (fabric_.node(*nic).kind != NodeKind::kNic) {
+    return {.links = {}, .problem = fmt::format("'{}' is no NIC", name), .nearest = ""};
+  }
   FoundLinks found;
   for (std::size_t i = 0; i < fabric_.link_count(); ++i) {
     const LinkSpec& link = fabric_.link(LinkId(i));

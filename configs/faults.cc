@@ -49,7 +49,8 @@ class FaultReader {
     }
     const int subjects = (map.has("link") ? 1 : 0) + (map.has("nic") ? 1 : 0) + (map.has("node") ? 1 : 0);
     if (subjects != 1) {
-      map.error("", std::string(kCode), fmt::format("a fault is of one 'link', 'nic' or 'node', but {} are given", subjects));
+      map.error("", std::string(kCode),
+                fmt::format("a fault is of one 'link', 'nic' or 'node', but {} are given", subjects));
       map.ignore_rest("the fault is not understood");
       return;
     }
@@ -65,8 +66,10 @@ class FaultReader {
  private:
   [[nodiscard]] static Period read_period(ConfigMap& map) {
     Period period;
-    period.at = TimePoint(map.duration({.name = "at", .doc = "when it begins, from the start of the run (warm-up included)",
-                                        .fallback = Duration(0), .min = Duration(0)}));
+    period.at = TimePoint(map.duration({.name = "at",
+                                        .doc = "when it begins, from the start of the run (warm-up included)",
+                                        .fallback = Duration(0),
+                                        .min = Duration(0)}));
     const Key<Duration> length{.name = "for", .doc = "how long it lasts; to the end of the run when not given",
                                .fallback = Duration(0), .min = Duration(0)};
     if (map.documenting() || map.has("for")) period.until = period.at + map.duration(length);
@@ -75,9 +78,13 @@ class FaultReader {
 
   // The capacity that is left.
   [[nodiscard]] static double read_factor(ConfigMap& map) {
-    const std::string state = map.choice({.name = "state", .doc = "what is wrong", .fallback = std::string("down")}, kStates);
-    const Key<double> key{.name = "factor", .doc = "part of the bandwidth that is left; with state: degraded", .fallback = 0.5,
-                          .min = 0.0, .max = 1.0};
+    const std::string state =
+        map.choice({.name = "state", .doc = "what is wrong", .fallback = std::string("down")}, kStates);
+    const Key<double> key{.name = "factor",
+                          .doc = "part of the bandwidth that is left; with state: degraded",
+                          .fallback = 0.5,
+                          .min = 0.0,
+                          .max = 1.0};
     const bool degraded = state == "degraded";
     if (map.documenting() || degraded) {
       const double factor = map.number(key);
@@ -95,38 +102,55 @@ class FaultReader {
   }
 
   void read_links(ConfigMap& map) {
-    const bool is_nic = map.has("nic");
-    const std::string link = map.text({.name = "link", .doc = "a link by its name, FROM->TO as `topo` prints it; all parallel "
-                                                              "links of that name", .fallback = std::string()});
-    const std::string nic = map.text({.name = "nic", .doc = "a NIC: the cable between it and the network, both directions",
+    const std::string link =
+        map.text({.name = "link", .doc = "a link by its name, FROM->TO as `topo` prints it", .fallback = std::string()});
+    const std::string nic = map.text({.name = "nic",
+                                      .doc = "a NIC: the cable between it and the network, both directions",
                                       .fallback = std::string()});
     const Period period = read_period(map);
     const double factor = read_factor(map);
     std::vector<LinkId> links;
-    if (!is_nic) {
-      const bool both = map.choice({.name = "direction", .doc = "which directions of the link", .fallback = std::string("both")},
-                                   kDirections) == "both";
-      if (map.documenting()) return;
-      add_found(map, "link", names().links(link), links);
-      if (both && !links.empty()) add_found(map, "link", names().links(reversed(link)), links);
-    } else {
-      add_found(map, "nic", names().cables_of_nic(nic), links);
-    }
+    if (map.documenting() || !map.has("nic")) links = read_named_links(map, link);
+    if (map.documenting()) return;
+    if (map.has("nic")) add_found(map, "nic", names().cables_of_nic(nic), links);
     for (const LinkId each : links) {
       faults_.links.push_back({.link = each, .at = period.at, .until = period.until, .factor = factor});
     }
     const std::string what = factor > 0.0 ? fmt::format("at {:.4g} of its bandwidth", factor) : "down";
-    faults_.ordered.push_back({.text = fmt::format("{} {} {}", is_nic ? nic : link, what, describe(period)),
-                               .at = period.at, .until = period.until, .is_down = factor <= 0.0,
-                               .place = map.place(is_nic ? "nic" : "link")});
+    faults_.ordered.push_back({.text = fmt::format("{} {} {}", nic.empty() ? link : nic, what, describe(period)),
+                               .at = period.at,
+                               .until = period.until,
+                               .is_down = factor <= 0.0,
+                               .place = map.place(nic.empty() ? "link" : "nic")});
+  }
+
+  std::vector<LinkId> read_named_links(ConfigMap& map, const std::string& name) {
+    const bool both = map.choice({.name = "direction", .doc = "which directions of the link",
+                                  .fallback = std::string("both")}, kDirections) == "both";
+    const auto lane = map.integer_or({.name = "lane",
+                                      .doc = "which of parallel links with one name, from 0; else all of them",
+                                      .min = 0}, "all");
+    if (map.documenting()) return {};
+    std::vector<LinkId> links;
+    for (const std::string& direction : {name, reversed(name)}) {
+      FoundLinks found = names().links(direction);
+      if (lane && !found.links.empty() && *lane >= static_cast<std::int64_t>(found.links.size())) {
+        map.error("lane", std::string(kCode), fmt::format("there are {} links '{}'", found.links.size(), name));
+        return {};
+      }
+      if (lane && !found.links.empty()) found.links = {found.links[static_cast<std::size_t>(*lane)]};
+      add_found(map, "link", found, links);
+      if (!both || links.empty()) break;
+    }
+    return links;
   }
 
   static void add_found(ConfigMap& map, std::string_view key, const FoundLinks& found, std::vector<LinkId>& links) {
-    if (!found.problem.empty()) {
-      map.error(key, std::string(kCode), found.problem,
-                found.nearest.empty() ? "`ringwright topo` shows the names" : fmt::format("did you mean '{}'?", found.nearest));
-    }
     links.insert(links.end(), found.links.begin(), found.links.end());
+    if (found.problem.empty()) return;
+    map.error(key, std::string(kCode), found.problem,
+              found.nearest.empty() ? "`ringwright topo` shows the names"
+                                    : fmt::format("did you mean '{}'?", found.nearest));
   }
 
   void read_host(ConfigMap& map) {
@@ -144,8 +168,11 @@ class FaultReader {
     if (host < 0 || host >= context_.hosts || speed <= 0.0) return;  // told already
     faults_.slowdown_of_host.resize(static_cast<std::size_t>(context_.hosts), 1.0);
     faults_.slowdown_of_host[static_cast<std::size_t>(host)] /= speed;
-    faults_.ordered.push_back({.text = fmt::format("host{} computes at {:.4g} of its speed", host, speed), .at = period.at,
-                               .until = period.until, .is_down = false, .place = map.place("node")});
+    faults_.ordered.push_back({.text = fmt::format("host{} computes at {:.4g} of its speed", host, speed),
+                               .at = period.at,
+                               .until = period.until,
+                               .is_down = false,
+                               .place = map.place("node")});
   }
 
   // Built once, and only when a link is named.

@@ -68,7 +68,12 @@ std::optional<ClosRouter::Lanes> ClosRouter::healthy_core_lanes(const Lanes& wan
 class ClosRouter::HealthyWays {
  public:
   HealthyWays(const ClosRouter& router, const End& from, const End& to, const LinksDown& down)
-      : shape_(router.shape_), links_(router.links_), from_(from), to_(to), down_(down), over_core_(from.pod != to.pod) {
+      : shape_(router.shape_),
+        links_(router.links_),
+        from_(from),
+        to_(to),
+        down_(down),
+        over_core_(from.pod != to.pod) {
     count_uplinks();
     count_core_links();
     for (std::uint32_t spine = 0; spine < shape_.spines; ++spine) total_ += ups_[spine] * cores_[spine] * downs_[spine];

@@ -7,53 +7,10 @@
 #include "core/base/check.h"
 #include "core/base/random.h"
 #include "core/symmetry/footprint.h"
+#include "core/symmetry/ways.h"
 
 namespace ringwright {
 namespace {
-
-// The ways of all flows, flattened: hops of edge e are [first_hop[e], first_hop[e + 1]).
-struct Ways {
-  std::vector<std::uint64_t> first_hop;
-  std::vector<LinkId> link;
-  std::vector<std::uint32_t> share;     // by hop: index into shares
-  std::vector<std::uint64_t> shares;    // the distinct shares, as bits
-  std::vector<std::int64_t> latency;    // by edge, ps; 0 where the edge starts no flow
-};
-
-std::uint32_t share_index(std::vector<std::uint64_t>& shares, double share) {
-  const auto bits = std::bit_cast<std::uint64_t>(share);
-  const auto found = std::ranges::find(shares, bits);
-  const auto index = static_cast<std::uint32_t>(found - shares.begin());
-  if (found == shares.end()) shares.push_back(bits);
-  return index;
-}
-
-Ways find_ways(const Footprint& footprint, const Router& router) {
-  Ways ways;
-  ways.first_hop.push_back(0);
-  std::vector<Hop> hops;
-  for (std::size_t rank = 0; rank + 1 < footprint.first_edge.size(); ++rank) {
-    for (const Edge& edge : footprint.edges_of(RankId(rank))) {
-      Duration latency;
-      hops.clear();
-      if (edge.starts_flow) {
-        const bool down = edge.reach == Reach::kDownFromSwitch;
-        latency = router.route({.from = down ? edge.peer : RankId(rank),
-                                .to = down ? RankId(rank) : edge.peer,
-                                .reach = edge.reach,
-                                .label = edge.label},
-                               hops);
-      }
-      for (const Hop& hop : hops) {
-        ways.link.push_back(hop.link);
-        ways.share.push_back(share_index(ways.shares, hop.share));
-      }
-      ways.latency.push_back(latency.count());
-      ways.first_hop.push_back(ways.link.size());
-    }
-  }
-  return ways;
-}
 
 // Counts distinct colours with an open-addressing table: colours are random numbers already, so their low bits serve.
 class DistinctCounter {
@@ -89,8 +46,8 @@ class Refinement {
       link_colour_[link] = mix(link_colour_[link], changes.link_colours[link]);
     }
     for (std::size_t epoch = 0; epoch < ways.size(); ++epoch) {
-      share_factor_.emplace_back();
-      for (const std::uint64_t share : ways[epoch].shares) share_factor_.back().push_back(splitmix64(share + epoch) | 1U);
+      std::vector<std::uint64_t>& factors = share_factor_.emplace_back();
+      for (const std::uint64_t share : ways[epoch].shares) factors.push_back(splitmix64(share + epoch) | 1U);
     }
   }
 
@@ -130,7 +87,10 @@ class Refinement {
 
   void refine_ranks() {
     std::vector<std::uint64_t> next(rank_colour_.size());
-    for (std::size_t rank = 0; rank < next.size(); ++rank) {
+    const auto ranks = static_cast<std::ptrdiff_t>(next.size());
+#pragma omp parallel for schedule(static)
+    for (std::ptrdiff_t r = 0; r < ranks; ++r) {
+      const auto rank = static_cast<std::size_t>(r);
       std::uint64_t sum = 0;
       for (std::uint64_t e = footprint_.first_edge[rank]; e < footprint_.first_edge[rank + 1]; ++e) {
         const Edge& edge = footprint_.edges[e];
@@ -157,19 +117,30 @@ class Refinement {
   void refine_links() {
     std::vector<std::uint64_t>& sum = link_sum_;
     sum.assign(link_colour_.size(), 0);
-    for (std::size_t rank = 0; rank < rank_colour_.size(); ++rank) {
+    const auto ranks = static_cast<std::ptrdiff_t>(rank_colour_.size());
+#pragma omp parallel for schedule(static)
+    for (std::ptrdiff_t r = 0; r < ranks; ++r) {
+      const auto rank = static_cast<std::size_t>(r);
       for (std::uint64_t e = footprint_.first_edge[rank]; e < footprint_.first_edge[rank + 1]; ++e) {
         if (!footprint_.edges[e].starts_flow) continue;
         const std::uint64_t flow = splitmix64(footprint_.edges[e].role + rank_colour_[rank]);
         for (std::size_t epoch = 0; epoch < ways_.size(); ++epoch) {
           const Ways& ways = ways_[epoch];
           for (std::uint64_t hop = ways.first_hop[e]; hop < ways.first_hop[e + 1]; ++hop) {
-            sum[ways.link[hop].index()] += flow * share_factor_[epoch][ways.share[hop]];
+            std::uint64_t& colours = sum[ways.link[hop].index()];
+            // Sums modulo 2^64 do not mind the order in which threads add.
+#pragma omp atomic
+            colours += flow * share_factor_[epoch][ways.share[hop]];
           }
         }
       }
     }
-    for (std::size_t link = 0; link < sum.size(); ++link) link_colour_[link] = mix(link_colour_[link], sum[link]);
+    const auto links = static_cast<std::ptrdiff_t>(sum.size());
+#pragma omp parallel for schedule(static)
+    for (std::ptrdiff_t l = 0; l < links; ++l) {
+      const auto link = static_cast<std::size_t>(l);
+      link_colour_[link] = mix(link_colour_[link], sum[link]);
+    }
   }
 
   const TaskGraph& graph_;

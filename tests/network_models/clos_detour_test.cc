@@ -51,9 +51,8 @@ LinksDown some_switch_links(const Network& network, int which) {
     const LinkSpec& spec = network.fabric.link(LinkId(link));
     const NodeKind from = network.fabric.node(spec.from).kind;
     const NodeKind to = network.fabric.node(spec.to).kind;
-    const bool between_switches = is_switch(from) && is_switch(to) && from != NodeKind::kPcieSwitch &&
-                                  to != NodeKind::kPcieSwitch && from != NodeKind::kNvSwitch && to != NodeKind::kNvSwitch;
-    if (between_switches && number++ % 11 == which) down[link] = true;
+    const auto is_high = [](NodeKind kind) { return kind == NodeKind::kSpine || kind == NodeKind::kCore; };
+    if (is_switch(from) && is_switch(to) && (is_high(from) || is_high(to)) && number++ % 11 == which) down[link] = true;
   }
   return down;
 }
@@ -118,7 +117,9 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(DetourCase{"Static", {}}, DetourCase{"StaticOverCores", {}, 3},
                       DetourCase{"DModKOverCores", {.policy = RoutingPolicy::kDModK}, 3},
                       DetourCase{"Ecmp", {.policy = RoutingPolicy::kEcmp, .hash_seed = 5, .queue_pairs = 3}},
-                      DetourCase{"EcmpOverCores", {.policy = RoutingPolicy::kEcmp, .hash_seed = 5, .queue_pairs = 3}, 3},
+                      DetourCase{"EcmpOverCores",
+                                 {.policy = RoutingPolicy::kEcmp, .hash_seed = 5, .queue_pairs = 3},
+                                 3},
                       DetourCase{"Spray", {.policy = RoutingPolicy::kSpray}},
                       DetourCase{"SprayOverCores", {.policy = RoutingPolicy::kSpray}, 3}),
     [](const auto& test) { return test.param.name; });

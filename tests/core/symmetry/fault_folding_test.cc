@@ -66,7 +66,8 @@ struct Played {
 
 enum class Mode { kFolded, kUnfolded };
 
-Played play(const TaskGraph& graph, const network_models::Network& network, const std::vector<LinkFault>& faults, Mode mode) {
+Played play(const TaskGraph& graph, const network_models::Network& network, const std::vector<LinkFault>& faults,
+            Mode mode) {
   const test::AlwaysChoose chooser(ring());
   const test::PlainCompute compute;
   const FaultSchedule schedule(faults, network.fabric.link_count());
