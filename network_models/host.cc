@@ -94,7 +94,10 @@ Host::NvLink read_nvlink(ConfigMap& map, int gpus) {
   Host::NvLink nvlink;
   const std::string kind =
       map.choice({.name = "kind", .doc = "how the GPUs of a node are joined", .fallback = "none"}, kKinds);
-  if (kind == "none" && !map.documenting()) return nvlink;
+  if (kind == "none" && !map.documenting()) {
+    map.ignore_rest("the GPUs are not joined");  // what a preset said before the kind was overridden
+    return nvlink;
+  }
   nvlink.latency = duration_or_assumed(
       map, {.name = "latency", .doc = "from one GPU to another, one way, without software", .fallback = 500_ns});
   if (kind == "nvswitch" || map.documenting()) {
@@ -226,6 +229,8 @@ Host read_host(ConfigMap& node) {
     host.nic.bandwidth = nic.bandwidth({.name = "bandwidth", .doc = "of one NIC, one direction"});
     host.nic.latency = duration_or_assumed(
         nic, {.name = "latency", .doc = "through one NIC; paid at the sender and at the receiver", .fallback = 600_ns});
+  } else {
+    nic.ignore_rest("the node has no NICs");
   }
   ConfigMap pcie = node.map("pcie", "the PCIe tree: slots, switches, sockets");
   host.pcie = read_pcie(pcie, host.gpus, host.nic.count);

@@ -84,6 +84,14 @@ TEST(Host, RejectsBoardsThatCannotReachEachOther) {
                                             "4:41 E122 GPUs of different boards can meet only over an NVSwitch plane"));
 }
 
+TEST(Host, PassesOverWhatAPresetSaysAboutPartsThatAreOverriddenAway) {
+  const auto cluster = load_cluster("node: {preset: dgx-h100, nvlink: {kind: none}, nic: {count: 0}}\n");
+  EXPECT_THAT(cluster.problems, IsEmpty());
+  EXPECT_EQ(cluster.host.nvlink.kind, ScaleUp::kNone);
+  EXPECT_FALSE(cluster.host.nvlink.reduces);
+  EXPECT_EQ(cluster.host.nic.count, 0);
+}
+
 TEST(Host, SpreadsDevicesInEqualBlocks) {
   EXPECT_THAT(spread_evenly(8, 4), ElementsAre(0, 0, 1, 1, 2, 2, 3, 3));
   EXPECT_THAT(spread_evenly(3, 1), ElementsAre(0, 0, 0));
