@@ -58,36 +58,35 @@ TEST(GraphFileYaml, ReadsNodesAndLinks) {
 }
 
 TEST(GraphFileYaml, PlacesGpusByIndex) {
-  const auto graph = read(
-      "nodes: [{name: a, kind: gpu, index: 2}, {name: b, kind: gpu, index: 0}, {name: c, kind: gpu, index: 1}]\n");
+  const auto graph =
+      read("nodes: [{name: a, kind: gpu, index: 2}, {name: b, kind: gpu, index: 0}, {name: c, kind: gpu, index: 1}]\n");
   ASSERT_TRUE(graph.has_value());
   EXPECT_THAT(graph->gpus(), ElementsAre(NodeId(1), NodeId(2), NodeId(0)));
 }
 
 TEST(GraphFileYaml, TellsWhatIsWrongWithNodes) {
-  EXPECT_THAT(mistakes("nodes:\n"
-                       "  - {name: g0, kind: gpu}\n"
-                       "  - {name: g0, kind: gpu}\n"
-                       "  - {name: s0, kind: swich}\n"
-                       "  - {name: s1, kind: switch, index: 3}\n"
-                       "  - {name: \"\", kind: gpu}\n"
-                       "  - {name: s2}\n"
-                       "links: [{from: g0, to: s2, bandwidth: 1GB/s, latency: 1us}]\n"),
-              ElementsAre("3:12: E123 node 'g0' is defined already in line 2",
-                          "4:22: E123 'swich' is no kind of node | did you mean 'switch'?",
-                          "5:37: E123 only a gpu has a place among the ranks, not a switch",
-                          "6:12: E123 a node needs a name",
-                          "7:5: E104 missing key 'nodes[5].kind' | kind: gpu, nic, switch, ... (a text)"));
+  EXPECT_THAT(
+      mistakes("nodes:\n"
+               "  - {name: g0, kind: gpu}\n"
+               "  - {name: g0, kind: gpu}\n"
+               "  - {name: s0, kind: swich}\n"
+               "  - {name: s1, kind: switch, index: 3}\n"
+               "  - {name: \"\", kind: gpu}\n"
+               "  - {name: s2}\n"
+               "links: [{from: g0, to: s2, bandwidth: 1GB/s, latency: 1us}]\n"),
+      ElementsAre("3:12: E123 node 'g0' is defined already in line 2",
+                  "4:22: E123 'swich' is no kind of node | did you mean 'switch'?",
+                  "5:37: E123 only a gpu has a place among the ranks, not a switch", "6:12: E123 a node needs a name",
+                  "7:5: E104 missing key 'nodes[5].kind' | kind: gpu, nic, switch, ... (a text)"));
 }
 
 TEST(GraphFileYaml, TellsWhatIsWrongWithLinks) {
-  EXPECT_THAT(mistakes(std::string(kPair) +
-                       "links:\n"
-                       "  - {from: a, to: tor-2, bandwidth: 50GB/s, latency: 1us}\n"
-                       "  - {from: a, to: a, bandwidth: 50GB/s, latency: 1us}\n"
-                       "  - {from: a, to: tor-1, bandwidth: 0GB/s, latency: -1us}\n"
-                       "  - {from: a, to: tor-1, bandwidth: 50, latency: 1us, duplx: false}\n"
-                       "  - {to: tor-1, bandwidth: 50GB/s, latency: 1us}\n"),
+  EXPECT_THAT(mistakes(std::string(kPair) + "links:\n"
+                                            "  - {from: a, to: tor-2, bandwidth: 50GB/s, latency: 1us}\n"
+                                            "  - {from: a, to: a, bandwidth: 50GB/s, latency: 1us}\n"
+                                            "  - {from: a, to: tor-1, bandwidth: 0GB/s, latency: -1us}\n"
+                                            "  - {from: a, to: tor-1, bandwidth: 50, latency: 1us, duplx: false}\n"
+                                            "  - {to: tor-1, bandwidth: 50GB/s, latency: 1us}\n"),
               ElementsAre("6:19: E123 node 'tor-2' is not in the list of nodes | did you mean 'tor-1'?",
                           "7:19: E123 a link joins two nodes, not 'a' with itself",
                           HasSubstr("8:37: E106 'links[2].bandwidth' is 0GB/s but must be"),
