@@ -1,0 +1,136 @@
+// Folding is exact: whole scenarios played with one rank a class give what playing every rank gives.
+#include <ostream>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "tests/configs/played.h"
+
+namespace ringwright::configs {
+namespace {
+
+struct Case {
+  const char* name;
+  const char* training;  // besides the batch
+  const char* parallel;
+  const char* cluster;
+  const char* simulate;
+  int batch = 16;
+};
+
+// Four hosts of eight GPUs; leaves of four ports hold two hosts each at 1:1, so that spines carry traffic.
+constexpr const char* kRails =
+    "{nodes: 4, node: {preset: dgx-h100}, fabric: {type: rail_optimized, scalable_unit: 2, leaf: {ports: 4}, "
+    "spine: {ports: 16}, routing: {policy: %}}}";
+
+std::string with_policy(const char* cluster, const std::string& policy) {
+  std::string text = cluster;
+  text.replace(text.find('%'), 1, policy);
+  return text;
+}
+
+std::string text_of(const Case& c, const std::string& cluster) {
+  return std::string(kTinyModel) + "training: {global_batch: " + std::to_string(c.batch) + c.training +
+         "}\nparallel: {" + c.parallel + "}\ncluster: " + cluster + "\nsimulate: {" + c.simulate + "}\n";
+}
+
+void expect_exact(const std::string& text) {
+  const Scenario scenario = load(text);
+  const Played folded = play(scenario, FoldMode::kFold);
+  const Played whole = play(scenario, FoldMode::kNoFold);
+  ASSERT_EQ(folded.finished_at.size(), whole.finished_at.size());
+  for (std::size_t rank = 0; rank < whole.finished_at.size(); ++rank) {
+    EXPECT_EQ(folded.finished_at[rank], whole.finished_at[rank]) << "rank " << rank << "\n" << text;
+  }
+  EXPECT_EQ(folded.record.iteration_end, whole.record.iteration_end);
+  for (std::size_t rank = 0; rank < whole.finished_at.size(); ++rank) {
+    const std::size_t rank_class = folded.folding.ranks.class_of[rank].index();
+    EXPECT_EQ(folded.record.time_in[rank_class], whole.record.time_in[rank]) << "rank " << rank;
+    EXPECT_EQ(folded.record.sent[rank_class], whole.record.sent[rank]) << "rank " << rank;
+  }
+  ASSERT_EQ(folded.usage.size(), whole.usage.size());
+  for (std::size_t link = 0; link < whole.usage.size(); ++link) {
+    EXPECT_NEAR(folded.usage[link].bytes, whole.usage[link].bytes, 1e-9 * whole.usage[link].bytes) << "link " << link;
+    EXPECT_EQ(folded.usage[link].busy, whole.usage[link].busy) << "link " << link;
+  }
+}
+
+void PrintTo(const Case& c, std::ostream* out) {
+  *out << c.name;
+}
+
+class FoldedScenario : public testing::TestWithParam<Case> {};
+
+TEST_P(FoldedScenario, IsPlayedAsTheWholeOne) {
+  const Case& c = GetParam();
+  const std::string cluster = c.cluster;
+  if (cluster.find('%') == std::string::npos) {
+    expect_exact(text_of(c, cluster));
+    return;
+  }
+  for (const char* policy : {"static", "d_mod_k", "spray"}) expect_exact(text_of(c, with_policy(c.cluster, policy)));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, FoldedScenario,
+    testing::Values(
+        Case{"TensorAndData", "", "tp: 8, dp: auto", kRails, "network: flow"},
+        Case{"TensorPipelineAndData", "", "tp: 4, pp: 4, dp: auto", kRails, "network: flow"},
+        Case{"ZeroOneOverlapped", "",
+             "tp: 2, dp: auto, sequence_parallel: true, zero: {stage: 1, overlap_grad_reduce: true, "
+             "overlap_param_gather: true, bucket: 2MiB}",
+             kRails, "network: flow, steps: 2"},
+        Case{"ZeroOneAtTheEnd", ", recompute: full", "tp: 4, pp: 2, dp: auto, zero: {stage: 1}", kRails,
+             "network: flow"},
+        Case{"Interleaved", ", recompute: selective",
+             "tp: 8, pp: 2, dp: auto, schedule: interleaved-1f1b, virtual_stages: 2, sequence_parallel: true", kRails,
+             "network: flow"},
+        Case{"UnevenStages", "", "tp: 4, pp: 4, dp: auto, layers_per_part: [1, 3, 3, 1]", kRails, "network: flow"},
+        Case{"DataAcrossAllHosts", "", "dp: auto", kRails, "network: flow", 32},
+        Case{"AlphaBeta", "", "tp: 4, pp: 2, dp: auto, zero: {stage: 1}", kRails, "network: alpha_beta"},
+        Case{"ThreeTiers", "", "tp: 4, dp: auto",
+             "{nodes: 4, node: {preset: dgx-h100}, fabric: {type: rail_optimized, scalable_unit: 1, tiers: 3, pod: 2, "
+             "leaf: {ports: 2}, spine: {ports: 32}, core: {ports: 32}, routing: {policy: %}}}",
+             "network: flow"},
+        Case{"GPipe", "", "tp: 2, pp: 4, dp: auto, schedule: gpipe",
+             "{nodes: 4, node: {preset: dgx-a100}, fabric: {type: fat_tree, leaf: {ports: 24, oversubscription: "
+             "\"2:1\"}, routing: {policy: %}}}",
+             "network: flow"},
+        Case{"RailOnly", "", "tp: 8, dp: auto",
+             "{nodes: 4, node: {preset: dgx-h100}, fabric: {type: rail_only, scalable_unit: 2, leaf: {ports: 4}, "
+             "spine: {ports: 16}}}",
+             "network: flow"},
+        Case{"Torus", "", "tp: 8, pp: 2, dp: auto",
+             "{nodes: 8, node: {preset: dgx-a100}, fabric: {type: torus, dims: [4, 2]}}", "network: flow"},
+        Case{"TorusWithoutWrap", "", "tp: 4, dp: auto",
+             "{nodes: 4, node: {preset: dgx-a100}, fabric: {type: torus, dims: [4], wrap: false}}", "network: flow"},
+        Case{"OneNode", "", "tp: 2, pp: 2, dp: auto",
+             "{nodes: 1, node: {preset: dgx-h100}, fabric: {type: single_node}}", "network: flow"},
+        Case{"OneCubeMesh", ", precision: fp16", "tp: 4, dp: auto",
+             "{nodes: 1, node: {preset: dgx1-v100}, fabric: {type: single_node}}", "network: flow"}),
+    [](const auto& test) { return std::string(test.param.name); });
+
+TEST(FoldedScenarios, OfTiedEmbeddingsArePlayedAsTheWholeOne) {
+  const std::string tied =
+      "model: {num_layers: 8, hidden_size: 256, num_attention_heads: 8, vocab_size: 1000, seq_length: 128, "
+      "untie_embeddings_and_output_weights: false}\n"
+      "training: {global_batch: 16}\nparallel: {tp: 2, pp: 4, dp: auto}\ncluster: " +
+      with_policy(kRails, "static") + "\n";
+  expect_exact(tied);
+}
+
+// Data-parallel replicas on a ring behave alike, so a machine of twice the replicas has the same classes.
+TEST(FoldedScenarios, LeaveAsManyClassesWhenReplicasAreAdded) {
+  const auto classes = [](const char* nodes, const char* batch) {
+    const Scenario scenario =
+        load(std::string(kTinyModel) + "training: {global_batch: " + batch + "}\nparallel: {tp: 8, pp: 2, dp: auto}\n" +
+             "cluster: {nodes: " + nodes + ", node: {preset: dgx-h100}, fabric: {type: rail_optimized}}\n" +
+             "collectives: {dp: {algorithm: ring}}\n");
+    return assemble(scenario)->folding().ranks.count();
+  };
+  EXPECT_EQ(classes("8", "32"), classes("16", "64"));
+  EXPECT_EQ(classes("16", "64"), 2U);  // one for each stage
+}
+
+}  // namespace
+}  // namespace ringwright::configs
