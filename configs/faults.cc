@@ -102,8 +102,9 @@ class FaultReader {
   }
 
   void read_links(ConfigMap& map) {
-    const std::string link =
-        map.text({.name = "link", .doc = "a link by its name, FROM->TO as `topo` prints it", .fallback = std::string()});
+    const std::string link = map.text({.name = "link",
+                                       .doc = "a link by its name, FROM->TO as `topo` prints it",
+                                       .fallback = std::string()});
     const std::string nic = map.text({.name = "nic",
                                       .doc = "a NIC: the cable between it and the network, both directions",
                                       .fallback = std::string()});

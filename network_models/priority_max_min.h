@@ -1,8 +1,8 @@
 // Max-min fair shares in two classes of strict priority: high fills up first, low shares what high leaves.
 //
 // The high class is allocated as if it were alone. A link then offers the low class its capacity less the high class's
-// load, and the low class is max-min fair on that (strict priority queues; Bertsekas and Gallager, Data Networks, 6.5.2,
-// once per class). Without flows of low priority this is IncrementalMaxMin, and costs as much.
+// load, and the low class is max-min fair on that (strict priority queues; Bertsekas and Gallager, Data Networks,
+// section 6.5.2, once per class). Without flows of low priority this is IncrementalMaxMin, and costs as much.
 #pragma once
 
 #include <cstdint>

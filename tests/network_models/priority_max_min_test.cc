@@ -153,12 +153,16 @@ TEST(PriorityMaxMin, AgreesWithTheExactTwinWhileFlowsComeAndGo) {
 
 // --- in the model ---
 
+Transfer background(Transfer transfer) {
+  transfer.priority = Priority::kLow;
+  return transfer;
+}
+
 // The low flow of 2 MB has 1 GB/s until 1 ms, nothing for the 1 ms of the high flow, and then the rest of its time.
 TEST(Priorities, BackgroundTrafficStandsAsideForTheJob) {
   const TableRouter router(std::vector<Bandwidth>{1_GBps}, {over({0}), over({0})});
   ModelBench bench("flow", router, {.verify_fairness = true});
-  bench.network->start({.from = RankId(0), .to = RankId(1), .size = Bytes(2'000'000), .priority = Priority::kLow, .token = 0},
-                       bench.log);
+  bench.network->start(background({.from = RankId(0), .size = Bytes(2'000'000), .token = 0}), bench.log);
   bench.send_at(TimePoint(1_ms), 1, Bytes(1'000'000));
   bench.engine.run();
   EXPECT_EQ(bench.log.time_of(1), TimePoint(2_ms));
@@ -169,9 +173,8 @@ TEST(Priorities, BackgroundTrafficStandsAsideForTheJob) {
 TEST(Priorities, ATrainOfTheJobIsNotDelayedByBackgroundTraffic) {
   const TableRouter router(std::vector<Bandwidth>{1_GBps}, {over({0}), over({0})});
   ModelBench bench("flow", router);
-  bench.network->start({.from = RankId(0), .to = RankId(1), .size = Bytes(100'000), .repeats = 10, .token = 0}, bench.log);
-  bench.network->start({.from = RankId(1), .to = RankId(0), .size = Bytes(500'000), .priority = Priority::kLow, .token = 1},
-                       bench.log);
+  bench.network->start({.from = RankId(0), .size = Bytes(100'000), .repeats = 10, .token = 0}, bench.log);
+  bench.network->start(background({.from = RankId(1), .size = Bytes(500'000), .token = 1}), bench.log);
   bench.engine.run();
   EXPECT_EQ(bench.log.time_of(0), TimePoint(1_ms));
   EXPECT_EQ(bench.log.time_of(1), TimePoint(1500_us));
