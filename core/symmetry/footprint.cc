@@ -139,6 +139,11 @@ class FootprintBuilder {
       : graph_(graph), chooser_(chooser), traffic_(gather_traffic(graph)) {}
 
   Footprint build() {
+    std::uint64_t edges = 0;
+    for (std::size_t rank = 0; rank < graph_.rank_count(); ++rank) edges += count_edges(RankId(rank));
+    footprint_.edges.reserve(edges);  // gigabytes for a million ranks, which growing would copy
+    footprint_.first_edge.reserve(graph_.rank_count() + 1);
+    footprint_.colour.reserve(graph_.rank_count());
     footprint_.first_edge.push_back(0);
     for (std::size_t rank = 0; rank < graph_.rank_count(); ++rank) {
       add_rank(RankId(rank));
@@ -166,17 +171,34 @@ class FootprintBuilder {
     footprint_.colour.push_back(colour);
   }
 
-  void add_collectives(RankId rank, ProgramId program, DimensionId dimension, const std::set<CollectiveContent>& contents) {
+  [[nodiscard]] std::uint64_t count_edges(RankId rank) {
+    const ProgramId program = graph_.program_of[rank.index()];
+    const ProgramTraffic& traffic = traffic_[program.index()];
+    std::uint64_t edges = traffic.messages.size();
+    for (const auto& [dimension, contents] : traffic.collectives) {
+      const std::uint32_t member = graph_.dimensions[dimension.index()].index_in_group[rank.index()];
+      edges += pattern_of(rank, program, dimension, contents).edges[member].size();
+    }
+    return edges;
+  }
+
+  const MemberPattern& pattern_of(RankId rank, ProgramId program, DimensionId dimension,
+                                  const std::set<CollectiveContent>& contents) {
     const Dimension& d = graph_.dimensions[dimension.index()];
-    const std::uint32_t group = d.group_of[rank.index()];
-    const std::uint32_t layout = d.layout_of_group[group];
+    const std::uint32_t layout = d.layout_of_group[d.group_of[rank.index()]];
     const auto key = std::tuple(program, dimension, layout);
     auto known = patterns_.find(key);
     if (known == patterns_.end()) {
       known = patterns_.emplace(key, make_pattern(chooser_, dimension, graph_.layouts[layout], contents)).first;
+      if (known->second.everyone) everyone_.insert(dimension);
     }
-    const MemberPattern& pattern = known->second;
-    if (pattern.everyone) everyone_.insert(dimension);
+    return known->second;
+  }
+
+  void add_collectives(RankId rank, ProgramId program, DimensionId dimension, const std::set<CollectiveContent>& contents) {
+    const Dimension& d = graph_.dimensions[dimension.index()];
+    const std::uint32_t group = d.group_of[rank.index()];
+    const MemberPattern& pattern = pattern_of(rank, program, dimension, contents);
     for (const MemberEdge& edge : pattern.edges[d.index_in_group[rank.index()]]) {
       footprint_.edges.push_back({.peer = d.groups[group][static_cast<std::size_t>(edge.peer)],
                                   .role = edge.role,

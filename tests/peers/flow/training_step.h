@@ -23,9 +23,11 @@ struct StepShape {
   Duration backward;
 };
 
+// `Place` is a Stage, or one with another clock: something with now() and at().
+template <class Place>
 class TrainingStep final : public TransferListener {
  public:
-  TrainingStep(Stage stage, const StepShape& shape)
+  TrainingStep(Place stage, const StepShape& shape)
       : stage_(stage),
         shape_(shape),
         block_(gradient_block(shape)),
@@ -164,7 +166,7 @@ class TrainingStep final : public TransferListener {
     send(rank, ring_next(rank), block_, Kind::kRing);
   }
 
-  Stage stage_;
+  Place stage_;
   StepShape shape_;
   Bytes block_;
   std::uint32_t ring_steps_;

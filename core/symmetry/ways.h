@@ -1,0 +1,25 @@
+// The ways of all flows of a footprint, flattened: what refinement walks over again and again.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/base/ids.h"
+#include "core/ports/router.h"
+#include "core/symmetry/footprint.h"
+
+namespace ringwright {
+
+struct Ways {
+  std::vector<std::uint64_t> first_hop;  // by edge, and one past the end
+  std::vector<LinkId> link;              // by hop
+  std::vector<std::uint16_t> share;      // by hop: index into shares
+  std::vector<std::uint64_t> shares;     // the distinct shares, as bits
+  std::vector<std::int64_t> latency;     // by edge, ps; 0 where the edge starts no flow
+};
+
+// Every edge is routed twice, first to count: a million GPUs have hundreds of millions of hops, and arrays that grow
+// would hold them three times. The router is asked from several threads.
+[[nodiscard]] Ways find_ways(const Footprint& footprint, const Router& router);
+
+}  // namespace ringwright
