@@ -1,6 +1,7 @@
 #include "core/symmetry/folding.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <unordered_map>
 
@@ -88,7 +89,7 @@ class Refinement {
   void refine_ranks() {
     std::vector<std::uint64_t> next(rank_colour_.size());
     const auto ranks = static_cast<std::ptrdiff_t>(next.size());
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (ranks >= kRanksWorthThreads)
     for (std::ptrdiff_t r = 0; r < ranks; ++r) {
       const auto rank = static_cast<std::size_t>(r);
       std::uint64_t sum = 0;
@@ -115,31 +116,41 @@ class Refinement {
   }
 
   void refine_links() {
-    std::vector<std::uint64_t>& sum = link_sum_;
-    sum.assign(link_colour_.size(), 0);
+    link_sum_.assign(link_colour_.size(), 0);
     const auto ranks = static_cast<std::ptrdiff_t>(rank_colour_.size());
+    if (ranks < kRanksWorthThreads) {
+      for (std::ptrdiff_t rank = 0; rank < ranks; ++rank) {
+        add_flows_of(static_cast<std::size_t>(rank), [](std::uint64_t& sum, std::uint64_t flow) { sum += flow; });
+      }
+    } else {
+      // Sums modulo 2^64 do not mind the order in which threads add.
 #pragma omp parallel for schedule(static)
-    for (std::ptrdiff_t r = 0; r < ranks; ++r) {
-      const auto rank = static_cast<std::size_t>(r);
-      for (std::uint64_t e = footprint_.first_edge[rank]; e < footprint_.first_edge[rank + 1]; ++e) {
-        if (!footprint_.edges[e].starts_flow) continue;
-        const std::uint64_t flow = splitmix64(footprint_.edges[e].role + rank_colour_[rank]);
-        for (std::size_t epoch = 0; epoch < ways_.size(); ++epoch) {
-          const Ways& ways = ways_[epoch];
-          for (std::uint64_t hop = ways.first_hop[e]; hop < ways.first_hop[e + 1]; ++hop) {
-            std::uint64_t& colours = sum[ways.link[hop].index()];
-            // Sums modulo 2^64 do not mind the order in which threads add.
-#pragma omp atomic
-            colours += flow * share_factor_[epoch][ways.share[hop]];
-          }
-        }
+      for (std::ptrdiff_t rank = 0; rank < ranks; ++rank) {
+        add_flows_of(static_cast<std::size_t>(rank), [](std::uint64_t& sum, std::uint64_t flow) {
+          std::atomic_ref(sum).fetch_add(flow, std::memory_order_relaxed);
+        });
       }
     }
-    const auto links = static_cast<std::ptrdiff_t>(sum.size());
-#pragma omp parallel for schedule(static)
+    const auto links = static_cast<std::ptrdiff_t>(link_sum_.size());
+#pragma omp parallel for schedule(static) if (ranks >= kRanksWorthThreads)
     for (std::ptrdiff_t l = 0; l < links; ++l) {
       const auto link = static_cast<std::size_t>(l);
-      link_colour_[link] = mix(link_colour_[link], sum[link]);
+      link_colour_[link] = mix(link_colour_[link], link_sum_[link]);
+    }
+  }
+
+  // Adds the colour of each flow that this rank starts to the sums of the links it crosses.
+  template <class Add>
+  void add_flows_of(std::size_t rank, const Add& add) {
+    for (std::uint64_t e = footprint_.first_edge[rank]; e < footprint_.first_edge[rank + 1]; ++e) {
+      if (!footprint_.edges[e].starts_flow) continue;
+      const std::uint64_t flow = splitmix64(footprint_.edges[e].role + rank_colour_[rank]);
+      for (std::size_t epoch = 0; epoch < ways_.size(); ++epoch) {
+        const Ways& ways = ways_[epoch];
+        for (std::uint64_t hop = ways.first_hop[e]; hop < ways.first_hop[e + 1]; ++hop) {
+          add(link_sum_[ways.link[hop].index()], flow * share_factor_[epoch][ways.share[hop]]);
+        }
+      }
     }
   }
 

@@ -37,7 +37,7 @@ std::uint16_t index_of(const std::vector<std::uint64_t>& shares, double share) {
 // Latencies, shares, and in first_hop[e + 1] the number of hops of edge e.
 void count_hops(const Footprint& footprint, const Router& router, Ways& ways) {
   const auto ranks = static_cast<std::ptrdiff_t>(footprint.first_edge.size()) - 1;
-#pragma omp parallel
+#pragma omp parallel if (ranks >= kRanksWorthThreads)
   {
     std::vector<Hop> hops;
     std::vector<std::uint64_t> shares;
@@ -62,7 +62,7 @@ void count_hops(const Footprint& footprint, const Router& router, Ways& ways) {
 
 void fill_hops(const Footprint& footprint, const Router& router, Ways& ways) {
   const auto ranks = static_cast<std::ptrdiff_t>(footprint.first_edge.size()) - 1;
-#pragma omp parallel
+#pragma omp parallel if (ranks >= kRanksWorthThreads)
   {
     std::vector<Hop> hops;
 #pragma omp for schedule(static)

@@ -1,6 +1,7 @@
 // The ways of all flows of a footprint, flattened: what refinement walks over again and again.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -9,6 +10,10 @@
 #include "core/symmetry/footprint.h"
 
 namespace ringwright {
+
+// From how many ranks on loops run on several cores. Below, they are over before threads that wait for each other's
+// cores (which spin) have met: on a busy machine a fold of 16,384 ranks took ten times as long with two threads.
+inline constexpr std::ptrdiff_t kRanksWorthThreads = 1 << 18;
 
 struct Ways {
   std::vector<std::uint64_t> first_hop;  // by edge, and one past the end
