@@ -128,6 +128,20 @@ TEST(SimpleChooser, FollowsTheUserInTheDimensionThatTheyNamed) {
   EXPECT_EQ(chooser.choose(call).name(), "rail_rings");
 }
 
+TEST(SimpleChooser, LeavesCollectivesBelowTheUsersSizeToTheRule) {
+  const SimpleChooser chooser(
+      ChooserSettings{.use_nvls = true,
+                      .choices = {{.dimension = "dp", .algorithm = find_algorithm("halving_doubling"), .from = 1_MiB}}},
+      ChooserFacts{.dimensions = dimension_names()});
+  const GroupLayout layout = make_block_layout(64, 1);
+  EXPECT_EQ(choice(chooser, layout, CollectiveKind::kAllReduce, 1_MiB), "halving_doubling");
+  EXPECT_EQ(choice(chooser, layout, CollectiveKind::kAllReduce, 4_B), "recursive_multiplying");
+  // 12 members are no power of two; for a small gather nobody asks halving and doubling.
+  const GroupLayout twelve = make_block_layout(12, 1);
+  EXPECT_NE(chooser.check(call_on(twelve, CollectiveKind::kAllGather, 1_MiB)), "");
+  EXPECT_EQ(chooser.check(call_on(twelve, CollectiveKind::kAllGather, 1_KiB)), "");
+}
+
 TEST(SimpleChooser, SaysWhyAChoiceCannotPlayACallAndWhatCan) {
   const GroupLayout layout = make_block_layout(12, 8);
   const CollectiveCall call = call_on(layout, CollectiveKind::kAllGather, 1_GiB);
