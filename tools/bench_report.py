@@ -34,6 +34,8 @@ TARGETS = {
     "scenario/llama3-405b-16k-h100": (2.0, None),
     "scenario/scale-1m-h100": (60.0, 8192),
 }
+# How many times SimGrid's CPU seconds ours should fit into.
+PEER_TARGETS = {"ring/256": 20}
 # Parts of the engine, measured per item and not per run.
 PARTS = re.compile(r"^(event_queue_hold|completion_queue_hold|full_solve)/")
 
@@ -126,19 +128,26 @@ def show_cases(cases):
         print_table(["part", "ns per item"], parts)
 
 
+def peer_target_text(name, ours, theirs):
+    if name not in PEER_TARGETS:
+        return ""
+    met = theirs["cpu_s"] >= PEER_TARGETS[name] * ours["cpu_s"]
+    return f"{PEER_TARGETS[name]} x: {'met' if met else 'MISSED'}"
+
+
 def show_simgrid(cases, peers):
     rows = []
     for name, theirs in peers.items():
         ours = cases[name]
         if "error" in theirs or "error" in ours:
-            rows.append([name, number(ours.get("cpu_s")), theirs.get("error", ""), "", "", ""])
+            rows.append([name, number(ours.get("cpu_s")), theirs.get("error", ""), "", "", "", ""])
             continue
         difference = abs(ours["simulated_s"] - theirs["simulated_s"]) / theirs["simulated_s"]
         rows.append([name, number(ours["cpu_s"]), number(theirs["cpu_s"]), f"{theirs['cpu_s'] / ours['cpu_s']:.0f} x",
-                     f"{theirs['simulated_s']:.12g}", f"{difference:.1e}"])
+                     f"{theirs['simulated_s']:.12g}", f"{difference:.1e}", peer_target_text(name, ours, theirs)])
     if rows:
-        print_table(["case", "our CPU s", "SimGrid CPU s", "ratio", "SimGrid's simulated s", "relative difference"],
-                    rows)
+        print_table(["case", "our CPU s", "SimGrid CPU s", "ratio", "SimGrid's simulated s", "relative difference",
+                     "target"], rows)
 
 
 def show_ratios(cases, before):
@@ -184,7 +193,9 @@ def main():
         print(f"... {name}", file=sys.stderr)
         cases[name] = play(benchmark, options.limit)
         if os.path.exists(SIMGRID) and not options.no_simgrid and re.match(r"(ring|a2a|a2abar|perm|step)/", name):
-            peers[name] = play_simgrid(name, options.limit)
+            theirs = play_simgrid(name, options.limit)
+            if "no such case" not in theirs.get("error", ""):
+                peers[name] = theirs
     if not cases:
         sys.exit("no case matches the filter")
     print(f"{here['cpu']}, {here['cores']} cores, load {here['load']:.1f} at the start\n")
