@@ -50,9 +50,8 @@ struct Message {
 };
 
 void on_end(const sg::Activity& activity) {
-  const auto* comm = dynamic_cast<const sg::Comm*>(&activity);
-  if (comm == nullptr) return;
-  const std::unique_ptr<Message> message(comm->get_data<Message>());
+  const auto& comm = static_cast<const sg::Comm&>(activity);  // there are no other activities here
+  const std::unique_ptr<Message> message(comm.get_data<Message>());
   message->listener->on_arrived(message->token);
 }
 
@@ -75,7 +74,7 @@ void choose_raw_sharing(sg::Engine& /*engine*/) {
 
 SimgridNetwork::SimgridNetwork(const Router& router, std::uint32_t ranks) {
   // SimGrid owns its zones.
-  auto* zone = new RouterZone(router);  // NOLINT
+  RouterZone* zone = std::make_unique<RouterZone>(router).release();
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
     hosts_.push_back(zone->get_iface()->create_host("rank" + std::to_string(rank), 1e9)->seal());
   }
