@@ -182,6 +182,7 @@ std::optional<std::uint64_t> FlowModel::state_digest() const {
     std::uint64_t state = mix(row.listener->identity(row.token), since);
     state = mix(state, std::bit_cast<std::uint64_t>(row.remaining));
     state = mix(state, std::bit_cast<std::uint64_t>(row.rate));
+    state = mix(state, static_cast<std::uint64_t>(shares_.priority(static_cast<FlowSlot>(f))));
     state = mix(state, std::uint64_t{row.repeats} * 4 + (row.moving ? 2 : 0) + (row.train ? 1 : 0));
     for (const LinkShare& hop : shares_.way(static_cast<FlowSlot>(f))) state = mix(state, hop.link);
     sum += state;

@@ -24,7 +24,7 @@ UNITS = {'step_time_s': ('step time', 's', 1.0), 'mfu': ('MFU', '%', 100.0),
 def run(binary, arguments):
     command = arguments.split()
     if not (ROOT / 'tools' / f'{command[0]}.cc').exists():
-        command = ['run', *command]  # as ./run does
+        command = ['run', *command, '--no-out']  # as ./run does, but for files
     done = subprocess.run([binary, *command, '--no-color'], capture_output=True, text=True, check=False, cwd=ROOT)
     return done.stdout or done.stderr
 

@@ -9,7 +9,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-BINARY = sys.argv.pop(1) if len(sys.argv) > 1 else ''
+BINARY = str(Path(sys.argv.pop(1)).absolute()) if len(sys.argv) > 1 else ''
 SMALL = 'gpt2-1.5b-dgx-a100'  # runs in milliseconds
 
 
@@ -20,6 +20,8 @@ class CliTest(unittest.TestCase):
         return done.returncode, done.stdout, done.stderr
 
     def answer(self, *arguments):
+        if arguments[0] == 'run' and '--out' not in arguments:
+            arguments += ('--no-out',)
         code, out, err = self.call(*arguments)
         self.assertEqual((code, err), (0, ''))
         return out
@@ -72,9 +74,27 @@ class CliTest(unittest.TestCase):
     def test_results_are_written_where_asked(self):
         with tempfile.TemporaryDirectory() as folder:
             target = Path(folder) / 'new' / 'results'
-            self.answer('run', SMALL, '--out', str(target))
+            code, _, err = self.call('run', SMALL, '--out', str(target))
+            self.assertEqual((code, err), (0, f'results in {target}/: result.json, report.txt\n'))
             self.assertEqual(json.loads((target / 'result.json').read_text())['scenario'], SMALL)
             self.assertIn('Step time', (target / 'report.txt').read_text())
+
+    def test_results_go_to_a_folder_of_the_scenario_when_nothing_is_asked(self):
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([BINARY, 'run', SMALL], cwd=folder, capture_output=True, timeout=120, check=True)
+            self.assertTrue((Path(folder) / 'out' / SMALL / 'result.json').exists())
+
+    def test_a_layout_that_cannot_be_is_told_from_a_slip(self):
+        code, out, err = self.call('run', SMALL, '--set', 'parallel.tp=3')
+        self.assertEqual((code, out), (4, ''))
+        self.assertIn('error[E130]', err)
+
+    def test_fast_forward_and_fairness_checks_change_nothing(self):
+        plain = json.loads(self.answer('run', SMALL, '--json', '--set', 'simulate.steps=6'))
+        whole = json.loads(self.answer('run', SMALL, '--json', '--set', 'simulate.steps=6', '--no-fast-forward',
+                                       '--verify-fairness'))
+        self.assertEqual(json.dumps(plain['metrics']), json.dumps(whole['metrics']))
+        self.assertEqual(json.dumps(plain['breakdown']), json.dumps(whole['breakdown']))
 
     def test_a_folder_that_cannot_be_written_is_an_error(self):
         code, _, err = self.call('run', SMALL, '--out', '/dev/null/results')
@@ -93,7 +113,7 @@ class CliTest(unittest.TestCase):
         self.assertRegex(out, r'default')
 
     def test_a_job_that_does_not_fit_is_reported_and_fails(self):
-        code, out, err = self.call('run', SMALL, '--set', 'cluster.node.gpu.memory=16GiB')
+        code, out, err = self.call('run', SMALL, '--no-out', '--set', 'cluster.node.gpu.memory=16GiB')
         self.assertEqual(code, 4)
         self.assertIn('of 16 GiB (stage 0', out)
         self.assertRegex(err, r'^error: 1 of 1 stages need more memory than their GPUs have: stage 0 needs .* GiB')
