@@ -164,6 +164,7 @@ Outcome simulate(const Scenario& scenario, const Simulation& simulation, const S
   facts.engine.compute = "roofline";
   facts.engine.events = engine.events_run();
   facts.engine.classes = simulation.folding().ranks.count();
+  if (simulation.is_folded()) facts.engine.little_folded = why_little_folded(simulation.folding());
   for (const auto& counter : network->counters()) {
     facts.engine.counters.push_back({.name = counter.name, .value = counter.value});
   }

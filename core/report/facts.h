@@ -86,6 +86,7 @@ struct EngineFacts {
   std::string collectives;
   std::string compute;
   std::uint64_t events = 0;
+  std::string little_folded;  // why most ranks are classes of their own; empty when they are not
   std::size_t classes = 0;  // ranks played; each stands for those that behave like it
   std::vector<NamedCount> counters;
   double wall_seconds = 0.0;

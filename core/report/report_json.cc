@@ -147,8 +147,8 @@ Json engine_json(const Report& report) {
   for (const NamedCount& counter : engine.counters) counters[counter.name] = counter.value;
   return {{"network", engine.network},   {"collectives", engine.collectives}, {"compute", engine.compute},
           {"events", engine.events},     {"messages", report.messages},       {"classes", engine.classes},
-          {"ranks", report.gpus},        {"counters", counters},              {"wall_s", engine.wall_seconds},
-          {"peak_rss_bytes", engine.peak_memory.count()}};
+          {"ranks", report.gpus},        {"little_folded", engine.little_folded}, {"counters", counters},
+          {"wall_s", engine.wall_seconds}, {"peak_rss_bytes", engine.peak_memory.count()}};
 }
 
 }  // namespace

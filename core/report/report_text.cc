@@ -327,6 +327,7 @@ std::string footer(const Report& report) {
                         with_commas(static_cast<long long>(engine.classes)),
                         with_commas(static_cast<long long>(report.gpus)));
   }
+  if (!engine.little_folded.empty()) text += "; little folded: " + engine.little_folded;
   return text + fmt::format("; {:.2f} s, {:.0f} MiB", engine.wall_seconds,
                             static_cast<double>(engine.peak_memory.count()) / 0x1p20);
 }

@@ -226,7 +226,24 @@ Folding fold(const TaskGraph& graph, const CollectiveChooser& chooser, const Rou
   folding.rounds = refinement.run();
   number_classes(refinement.rank_colours(), folding.ranks.class_of, folding.ranks.representative, folding.ranks.size);
   number_classes(refinement.link_colours(), folding.links.class_of, folding.links.representative, folding.links.size);
+  if (folds_little(folding)) {
+    const std::vector<Ways> nowhere;
+    Refinement roles(graph, footprint, nowhere, router, {});
+    roles.run();
+    folding.role_classes = DistinctCounter().count(roles.rank_colours());
+  }
   return folding;
+}
+
+bool folds_little(const Folding& folding) { return 2 * folding.ranks.count() > folding.ranks.class_of.size(); }
+
+std::string why_little_folded(const Folding& folding) {
+  if (!folds_little(folding)) return {};
+  const bool by_role = 2 * folding.role_classes > folding.ranks.class_of.size();
+  return by_role ? "what ranks do and whom they talk to sets them apart (few replicas, a slow rank, an algorithm that gives "
+                   "every member another part)"
+                 : "the routes of their messages set ranks apart (hashed routes, a fault, hosts that lie unevenly under "
+                   "their switches)";
 }
 
 std::unique_ptr<Router> make_folded_router(const Router& router, const Folding& folding) {

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "core/plan/rank_classes.h"
@@ -30,7 +31,15 @@ struct Folding {
   RankClasses ranks;
   LinkClasses links;
   int rounds = 0;
+  // Classes that would remain if the ways of messages did not matter: what programs and partners alone tell apart. Only
+  // looked for where little could be folded, to say why; otherwise 0.
+  std::size_t role_classes = 0;
 };
+
+// Whether less than half of the ranks could be left out.
+[[nodiscard]] bool folds_little(const Folding& folding);
+// Why: "message routes set ranks apart ..."; empty when much could be folded.
+[[nodiscard]] std::string why_little_folded(const Folding& folding);
 
 // What a run does to the network while it goes on. The partition is then equitable for the ways of every epoch, so that
 // equal ranks and links stay equal through all of them.

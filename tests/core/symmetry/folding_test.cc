@@ -159,6 +159,20 @@ TEST(Folding, RandomRoutesDoNotFoldAndAreStillRight) {
   EXPECT_NEAR(to_seconds(folded.end.since_start()), to_seconds(unfolded.end.since_start()), 1e-6);
 }
 
+TEST(Folding, SaysWhyLittleWasFolded) {
+  const TaskGraph graph = test::make_reference_step(step_512());
+  const test::AlwaysChoose chooser(ring());
+  FabricShape shape = fabric_512();
+  EXPECT_EQ(why_little_folded(fold(graph, chooser, ReferenceFabric(shape))), "");
+  shape.rule = RouteRule::kHash;
+  const Folding hashed = fold(graph, chooser, ReferenceFabric(shape));
+  EXPECT_EQ(hashed.role_classes, 4U);  // one a stage
+  EXPECT_EQ(why_little_folded(hashed).substr(0, 10), "the routes");
+  TaskGraph apart = graph;
+  for (std::size_t rank = 0; rank < 512; ++rank) apart.compute_slowdown.push_back(1.0 + 1e-3 * static_cast<double>(rank));
+  EXPECT_EQ(why_little_folded(fold(apart, chooser, ReferenceFabric(fabric_512()))).substr(0, 10), "what ranks");
+}
+
 TEST(Folding, OnWiresWithoutSharingMultiplicitiesDoNotCount) {
   const TaskGraph graph = test::make_reference_step(step_512());
   const ReferenceFabric fabric(fabric_512());
