@@ -159,6 +159,44 @@ TEST(Folding, RandomRoutesDoNotFoldAndAreStillRight) {
   EXPECT_NEAR(to_seconds(folded.end.since_start()), to_seconds(unfolded.end.since_start()), 1e-6);
 }
 
+// Eight hosts below the same leaves are interchangeable: naming them otherwise moves the results along, no more.
+TaskGraph renamed_job(const std::vector<int>& new_host) {
+  const auto renamed = [&new_host](int rank) { return new_host[static_cast<std::size_t>(rank / 8)] * 8 + rank % 8; };
+  TaskGraph graph;
+  std::vector<std::vector<int>> groups;
+  for (int gpu = 0; gpu < 8; ++gpu) {
+    for (const int first_host : {0, 4}) {
+      groups.emplace_back();
+      for (int host = first_host; host < first_host + 4; ++host) groups.back().push_back(renamed(host * 8 + gpu));
+    }
+  }
+  const DimensionId dp = test::add_dimension(graph, "dp", groups);
+  for (int host = 0; host < 8; ++host) {
+    test::ProgramBuilder program(graph, "host " + std::to_string(host));
+    const auto work = program.compute(Duration(1'000'000 * (1 + host)));
+    program.collective(dp, CollectiveKind::kAllReduce, 16_MiB, 1, {work});
+    std::vector<int> ranks;
+    for (int gpu = 0; gpu < 8; ++gpu) ranks.push_back(renamed(host * 8 + gpu));
+    program.run_on(ranks);
+  }
+  test::place_ranks(graph, 8);
+  return graph;
+}
+
+TEST(Folding, NamesOfRanksDoNotMatter) {
+  const ReferenceFabric fabric({.gpus = 64, .hosts_per_pod = 8, .uplinks = 1, .rule = RouteRule::kNodeMod});
+  const std::vector<int> swapped = {5, 2, 7, 0, 3, 6, 1, 4};
+  const Played plain = play(renamed_job({0, 1, 2, 3, 4, 5, 6, 7}), fabric, Mode::kFolded);
+  for (const Mode mode : {Mode::kFolded, Mode::kUnfolded}) {
+    const Played other = play(renamed_job(swapped), fabric, mode);
+    for (std::size_t rank = 0; rank < 64; ++rank) {
+      const auto new_rank = static_cast<std::size_t>(swapped[rank / 8]) * 8 + rank % 8;
+      EXPECT_EQ(other.finished[new_rank], plain.finished[rank]) << rank;
+    }
+  }
+  EXPECT_GT(std::set<TimePoint>(plain.finished.begin(), plain.finished.end()).size(), 1U);  // late hosts hold up their rings
+}
+
 TEST(Folding, SaysWhyLittleWasFolded) {
   const TaskGraph graph = test::make_reference_step(step_512());
   const test::AlwaysChoose chooser(ring());
