@@ -55,8 +55,8 @@ void count_hops(const Footprint& footprint, const Router& router, Ways& ways) {
   }
   // Sorted, so that the order in which threads come by leaves no trace.
   std::ranges::sort(ways.shares);
-  const auto same = std::ranges::unique(ways.shares);
-  ways.shares.erase(same.begin(), same.end());
+  // Not std::ranges::unique, whose sub-range clang 14 cannot read.
+  ways.shares.erase(std::unique(ways.shares.begin(), ways.shares.end()), ways.shares.end());
   CHECK(ways.shares.size() <= std::numeric_limits<std::uint16_t>::max(), "distinct shares are few");
 }
 
