@@ -14,9 +14,20 @@
 namespace ringwright::configs {
 namespace {
 
+// What can be wrong between parts that are each in order.
+constexpr std::array kAssemblyCodes = {
+    ErrorCode{.code = "E151",
+              .title = "an algorithm cannot play a collective of the job",
+              .explanation = "The algorithm chosen for a dimension does not know the kind of collective that is called "
+                             "there, or its group does not lie on the hosts as it needs. The message names those that "
+                             "can; without a choice the tuner takes one that fits.",
+              .example = "collectives: { tp: { algorithm: pairwise } }   # only all-to-all\n"
+                         "collectives: { tp: { algorithm: ring } }"},
+};
+
 std::string explain_code(std::string_view code) {
   const std::array tables = {config_error_codes(), network_models::network_error_codes(),
-                             workload::workload_error_codes()};
+                             workload::workload_error_codes(), std::span<const ErrorCode>(kAssemblyCodes)};
   return explain_error(tables, code);
 }
 

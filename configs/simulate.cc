@@ -161,7 +161,9 @@ Outcome simulate(const Scenario& scenario, const Simulation& simulation, const S
   add_faults(scenario.faults, end, facts);
   facts.engine.network = scenario.simulate.network->name;
   facts.engine.collectives = "steps";
-  facts.engine.compute = "roofline";
+  for (const ValueRead& value : scenario.document.log().values()) {
+    if (value.path == "compute.model") facts.engine.compute = value.text;
+  }
   facts.engine.events = engine.events_run();
   facts.engine.classes = simulation.folding().ranks.count();
   if (simulation.is_folded()) facts.engine.little_folded = why_little_folded(simulation.folding());

@@ -27,7 +27,6 @@ std::vector<RankPlace> place_ranks(const Scenario& scenario, std::size_t ranks) 
 // Calls visit(call, program, number of tasks) for every distinct collective of every program and group layout.
 template <class Visit>
 void for_each_call(const TaskGraph& graph, Visit&& visit) {
-  std::set<std::pair<std::uint32_t, std::uint32_t>> seen;  // (program, rank of a layout): one rank per pair is enough
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint64_t> count;
   for (std::uint32_t p = 0; p < graph.programs.size(); ++p) {
     for (const Task& task : graph.programs[p].tasks) {
@@ -139,17 +138,23 @@ Estimate estimate(const Scenario& scenario, const Simulation& simulation) {
   constexpr double kSecondsPerItem = 0.5e-6;
   const TaskGraph& graph = simulation.plan().graph;
   const RankClasses& classes = simulation.folding().ranks;
-  std::vector<std::uint64_t> messages_of(graph.programs.size(), 0);
-  std::map<std::uint32_t, std::set<const GroupLayout*>> layouts_seen;
+  // By program, dimension and group layout: steps of one rank's collectives, each about one message.
+  std::map<std::tuple<std::size_t, std::size_t, const GroupLayout*>, std::uint64_t> messages_of;
   for_each_call(graph, [&](const CollectiveCall& call, std::uint32_t program, std::uint64_t tasks) {
     const CollectiveAlgorithm& algorithm = simulation.chooser().choose(call);
-    messages_of[program] += tasks * static_cast<std::uint64_t>(algorithm.steps(call));
+    messages_of[{program, call.dimension.index(), call.layout}] +=
+        tasks * static_cast<std::uint64_t>(algorithm.steps(call));
   });
   Estimate result{.ranks = graph.rank_count(), .classes = classes.count()};
   for (const RankId rank : classes.representative) {
     const std::size_t program = graph.program_of[rank.index()].index();
     result.tasks += graph.programs[program].tasks.size();
-    result.messages += messages_of[program];
+    for (std::size_t dimension = 0; dimension < graph.dimensions.size(); ++dimension) {
+      const Dimension& d = graph.dimensions[dimension];
+      const GroupLayout& layout = graph.layouts[d.layout_of_group[d.group_of[rank.index()]]];
+      const auto found = messages_of.find({program, dimension, &layout});
+      if (found != messages_of.end()) result.messages += found->second;
+    }
   }
   const auto iterations = static_cast<std::uint64_t>(scenario.simulate.steps + scenario.simulate.warmup);
   result.tasks *= iterations;

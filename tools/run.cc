@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <optional>
 
 #include <fmt/format.h>
@@ -11,6 +12,7 @@
 #include "configs/simulate.h"
 #include "configs/simulation.h"
 #include "core/base/diagnostic.h"
+#include "core/base/text.h"
 #include "core/report/report.h"
 #include "tools/command.h"
 #include "tools/plan_text.h"
@@ -52,9 +54,12 @@ std::string misfit(const Report& report) {
   const MemoryRow& row = memory[*report.fullest_memory];
   std::string text = fmt::format("error: {} of {} stages need more memory than their GPUs have: stage {} needs {}, there are {}",
                                  too_large, memory.size(), row.stage, to_string(row.total), to_string(row.capacity));
-  const auto largest = std::ranges::max_element(row.items, {}, &MemoryItem::size);
-  if (largest != row.items.end()) text += fmt::format("; most of it is {} ({})", largest->name, to_string(largest->size));
-  return text + "\n";
+  std::vector<MemoryItem> largest = row.items;
+  std::ranges::stable_sort(largest, std::ranges::greater(), &MemoryItem::size);
+  if (largest.size() > 3) largest.resize(3);
+  std::vector<std::string> items;
+  for (const MemoryItem& item : largest) items.push_back(fmt::format("{} {}", item.name, to_string(item.size)));
+  return text + "; most of it is " + join(items, ", ") + "\n";
 }
 
 class Run final : public Command {

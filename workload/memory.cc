@@ -181,22 +181,4 @@ std::vector<StageMemory> memory_ledger(const StepInputs& inputs, const MemoryAss
   return ledger;
 }
 
-MemoryVerdict judge_memory(const std::vector<StageMemory>& ledger, Bytes capacity) {
-  const auto worst = std::ranges::max_element(ledger, {}, &StageMemory::total);
-  MemoryVerdict verdict{.fits = worst->total() <= capacity,
-                        .stage = worst->stage,
-                        .needed = worst->total(),
-                        .capacity = capacity,
-                        .message = {}};
-  std::vector<MemoryItem> largest = worst->items;
-  std::ranges::stable_sort(largest, std::ranges::greater(), &MemoryItem::bytes);
-  if (largest.size() > 3) largest.resize(3);
-  verdict.message =
-      fmt::format("stage {} needs {} of {}:", worst->stage, to_string(verdict.needed), to_string(capacity));
-  for (std::size_t i = 0; i < largest.size(); ++i) {
-    verdict.message += fmt::format("{} {} {}", i == 0 ? "" : ",", largest[i].name, to_string(largest[i].bytes));
-  }
-  return verdict;
-}
-
 }  // namespace ringwright::workload

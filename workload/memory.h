@@ -44,13 +44,4 @@ struct StageMemory {
 // By stage.
 [[nodiscard]] std::vector<StageMemory> memory_ledger(const StepInputs& inputs, const MemoryAssumptions& assumptions);
 
-struct MemoryVerdict {
-  bool fits = true;
-  int stage = 0;  // the one that needs most
-  Bytes needed;
-  Bytes capacity;
-  std::string message;  // "stage 0 needs 93.1 GiB of 80 GiB: optimizer 40 GiB, ..."
-};
-[[nodiscard]] MemoryVerdict judge_memory(const std::vector<StageMemory>& ledger, Bytes capacity);
-
 }  // namespace ringwright::workload

@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -116,9 +117,20 @@ class CliTest(unittest.TestCase):
         code, out, err = self.call('run', SMALL, '--no-out', '--set', 'cluster.node.gpu.memory=16GiB')
         self.assertEqual(code, 4)
         self.assertIn('of 16 GiB (stage 0', out)
-        self.assertRegex(err, r'^error: 1 of 1 stages need more memory than their GPUs have: stage 0 needs .* GiB')
+        self.assertRegex(err, r'^error: 1 of 1 stages need more memory than their GPUs have: stage 0 needs 39\.12 GiB, '
+                              r'there are 16 GiB; most of it is optimizer 17\.41 GiB, .* GiB, .* GiB\n$')
 
     # --- mistakes ---
+
+    def test_every_code_that_is_raised_has_a_page(self):
+        root = Path(__file__).resolve().parents[2]
+        codes = set()
+        for folder in ('collectives', 'configs', 'core', 'network_models', 'tools', 'workload'):
+            for source in (root / folder).rglob('*.cc'):
+                codes |= set(re.findall(r'"([EW]\d{3})"', source.read_text(encoding='utf-8')))
+        self.assertGreater(len(codes), 25)
+        for code in sorted(codes):
+            self.assertIn(code, self.answer('explain', code))
 
     def test_a_wrong_override_names_its_place(self):
         self.assertIn('--set:1', self.refusal('run', SMALL, '--set', 'parallel.tp=x'))

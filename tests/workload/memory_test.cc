@@ -114,20 +114,6 @@ TEST(Memory, AssumptionsAreMarkedAndCountedByCommunicator) {
   EXPECT_EQ(assumed, 3);
 }
 
-TEST(Memory, AModelThatDoesNotFitNamesTheLargestItems) {
-  const StageMemory small{.stage = 0, .items = {{.name = "weights", .bytes = 10_GiB}}};
-  const StageMemory large{.stage = 1,
-                          .items = {{.name = "weights", .bytes = 20_GiB},
-                                    {.name = "gradients", .bytes = 40_GiB},
-                                    {.name = "logits", .bytes = 1_GiB},
-                                    {.name = "optimizer", .bytes = 30_GiB}}};
-  const MemoryVerdict verdict = judge_memory({small, large}, 80_GiB);
-  EXPECT_FALSE(verdict.fits);
-  EXPECT_EQ(verdict.stage, 1);
-  EXPECT_EQ(verdict.message, "stage 1 needs 91 GiB of 80 GiB: gradients 40 GiB, optimizer 30 GiB, weights 20 GiB");
-  EXPECT_TRUE(judge_memory({small}, 80_GiB).fits);
-}
-
 TEST(Memory, AssumptionsThatNobodyGaveAreListed) {
   auto document = ConfigDocument::load_text("m.yaml", "memory: {cuda_context: 1GiB}\n").value();
   ConfigMap memory = document.root().map("memory", "assumptions");
