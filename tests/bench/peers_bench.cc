@@ -3,6 +3,7 @@
 
 #include "tests/bench/figures.h"
 #include "tests/bench/table_cases.h"
+#include "tests/paths.h"
 #include "tests/peers/flow/cases.h"
 
 namespace ringwright::bench {
@@ -44,7 +45,7 @@ void add(const Play& play, const Case& peer_case) {
 }  // namespace
 
 void register_peer_cases() {
-  const std::string folder = std::string(RINGWRIGHT_TEST_DATA) + "/peers/flow/";
+  const std::string folder = ringwright::test_data() + "/peers/flow/";
   const CsvTable traffic(folder + "simgrid-scenarios.csv");
   for (std::size_t row = 0; row < traffic.size(); ++row) add(play_traffic, peers::traffic_case(traffic, row));
   // SimGrid did not finish this one in 400 s.

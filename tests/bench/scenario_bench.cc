@@ -9,6 +9,7 @@
 #include "core/base/check.h"
 #include "tests/bench/figures.h"
 #include "tests/bench/table_cases.h"
+#include "tests/paths.h"
 
 namespace ringwright::bench {
 namespace {
@@ -52,7 +53,7 @@ void run_scenario(benchmark::State& state, const std::string& file) {
 
 void register_scenarios() {
   for (const std::string name : {"llama3-8b-8-h100", "gpt3-175b-1024-a100", "llama3-405b-16k-h100", "scale-1m-h100"}) {
-    const std::string file = std::string(RINGWRIGHT_SHARE_DIR) + "/scenarios/" + name + ".yaml";
+    const std::string file = ringwright::share_dir() + "/scenarios/" + name + ".yaml";
     benchmark::RegisterBenchmark(("scenario/" + name).c_str(),
                                  [file](benchmark::State& state) { run_scenario(state, file); })
         ->Unit(benchmark::kMillisecond)

@@ -7,6 +7,7 @@
 
 #include "network_models/builtin.h"
 #include "tests/configs/played.h"
+#include "tests/paths.h"
 #include "workload/builtin.h"
 
 namespace ringwright::configs {
@@ -15,7 +16,7 @@ namespace {
 // Settings that a fabric cannot do without, by its type, for four hosts.
 std::string needs(std::string_view type) {
   if (type == "torus") return ", dims: [2, 2]";
-  if (type == "graph") return ", file: " RINGWRIGHT_TEST_DATA "/configs/four-hosts.yaml, through_gpus: false";
+  if (type == "graph") return ", file: " + ringwright::test_data() + "/configs/four-hosts.yaml, through_gpus: false";
   return "";
 }
 

@@ -1,4 +1,5 @@
 #include "configs/fabric_view.h"
+#include "tests/paths.h"
 
 #include <algorithm>
 
@@ -13,7 +14,7 @@ using ::testing::HasSubstr;
 
 // Two DGX H100 on a rail-optimised fabric.
 [[nodiscard]] FabricView two_hosts() {
-  const auto cluster = load_cluster(RINGWRIGHT_TEST_DATA "/configs/two-hosts.yaml");
+  const auto cluster = load_cluster(ringwright::test_data() + "/configs/two-hosts.yaml");
   EXPECT_TRUE(cluster.has_value()) << render(cluster.error());
   return FabricView(*cluster);
 }

@@ -12,13 +12,14 @@
 #include <gtest/gtest.h>
 
 #include "tests/configs/played.h"
+#include "tests/paths.h"
 
 namespace ringwright::configs {
 namespace {
 
 std::vector<std::string> golden_scenarios() {
   std::vector<std::string> paths;
-  for (const auto& entry : std::filesystem::directory_iterator(RINGWRIGHT_TEST_DATA "/golden")) {
+  for (const auto& entry : std::filesystem::directory_iterator(ringwright::test_data() + "/golden")) {
     if (entry.path().extension() == ".yaml") paths.push_back(entry.path().string());
   }
   std::ranges::sort(paths);

@@ -8,6 +8,7 @@
 #include "configs/scenario.h"
 #include "configs/simulate.h"
 #include "configs/simulation.h"
+#include "tests/paths.h"
 
 namespace ringwright::configs {
 namespace {
@@ -50,7 +51,7 @@ namespace {
 
 [[nodiscard]] std::vector<std::string> shipped_scenarios() {
   std::vector<std::string> paths;
-  for (const auto& entry : std::filesystem::directory_iterator(RINGWRIGHT_SHARE_DIR "/scenarios")) {
+  for (const auto& entry : std::filesystem::directory_iterator(ringwright::share_dir() + "/scenarios")) {
     if (entry.path().extension() == ".yaml") paths.push_back(entry.path().string());
   }
   std::ranges::sort(paths);

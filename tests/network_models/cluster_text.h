@@ -12,6 +12,7 @@
 #include "core/config/config_document.h"
 #include "network_models/builtin.h"
 #include "network_models/host.h"
+#include "tests/paths.h"
 
 namespace ringwright::network_models {
 
@@ -27,7 +28,7 @@ inline LoadedCluster load_cluster(std::string_view text, const std::string& name
   auto document = ConfigDocument::load_text(
       name, text,
       {.presets = {{.path = "node", .folder = "nodes"}, {.path = "node.gpu", .folder = "gpus"}},
-       .share_folders = {RINGWRIGHT_SHARE_DIR}});
+       .share_folders = {ringwright::share_dir()}});
   if (!document) {
     ADD_FAILURE() << render(document.error());
     return cluster;

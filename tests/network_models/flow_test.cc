@@ -8,6 +8,7 @@
 
 #include "tests/network_models/arrival_log.h"
 #include "tests/network_models/table_router.h"
+#include "tests/paths.h"
 #include "tests/peers/flow/csv_table.h"
 
 namespace ringwright::network_models {
@@ -161,7 +162,7 @@ std::map<std::uint32_t, ExactCase> exact_cases(const peers::CsvTable& rows) {
 }
 
 TEST(Flow, FinishTimesAreThoseOfExactRationalArithmeticToThePicosecond) {
-  const peers::CsvTable rows(std::string(RINGWRIGHT_TEST_DATA) + "/peers/flow/fluid-dynamic-exact.csv");
+  const peers::CsvTable rows(ringwright::test_data() + "/peers/flow/fluid-dynamic-exact.csv");
   const std::map<std::uint32_t, ExactCase> cases = exact_cases(rows);
   ASSERT_EQ(cases.size(), 16U);
   for (const auto& [number, instance] : cases) {

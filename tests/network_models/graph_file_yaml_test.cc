@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "network_models/graph_file.h"
+#include "tests/paths.h"
 
 namespace ringwright::network_models {
 namespace {
@@ -115,7 +116,7 @@ TEST(GraphFileYaml, TakesNumbersWithTheirSource) {
 }
 
 TEST(GraphFileYaml, IsChosenByTheNameOfTheFile) {
-  const std::string folder = RINGWRIGHT_TEST_DATA "/network_models/graphs/";
+  const std::string folder = ringwright::test_data() + "/network_models/graphs/";
   const auto from_lines = load_graph(folder + "pair.csv");
   ASSERT_TRUE(from_lines.has_value());
   for (const char* name : {"pair.yaml", "pair.json"}) {

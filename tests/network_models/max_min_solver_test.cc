@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/random.h"
+#include "tests/paths.h"
 #include "tests/peers/flow/csv_table.h"
 #include "tests/reference/naive_max_min.h"
 
@@ -85,7 +86,7 @@ TEST(MaxMinSolver, AFlowWithoutHopsIsNotHeldBack) {
 TEST(MaxMinSolver, NoFlowsNoWork) { EXPECT_TRUE(solve({1.0, 2.0}, {}).rate.empty()); }
 
 TEST(MaxMinSolver, RatesAreThoseOfExactRationalArithmetic) {
-  const peers::CsvTable rows(std::string(RINGWRIGHT_TEST_DATA) + "/peers/flow/maxmin-static-exact.csv");
+  const peers::CsvTable rows(ringwright::test_data() + "/peers/flow/maxmin-static-exact.csv");
   struct Case {
     std::vector<double> capacity;
     std::vector<NaiveWay> ways;

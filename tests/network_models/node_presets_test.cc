@@ -11,6 +11,7 @@
 #include "network_models/host_block.h"
 #include "tests/network_models/cluster_text.h"
 #include "tests/network_models/path_checks.h"
+#include "tests/paths.h"
 
 namespace ringwright::network_models {
 namespace {
@@ -85,7 +86,7 @@ TEST_P(NodePreset, HasAWayBetweenAnyTwoGpus) {
 }
 
 std::vector<std::string> shipped_nodes() {
-  return preset_names({.share_folders = {RINGWRIGHT_SHARE_DIR}}, "nodes");
+  return preset_names({.share_folders = {ringwright::share_dir()}}, "nodes");
 }
 
 INSTANTIATE_TEST_SUITE_P(Shipped, NodePreset, testing::ValuesIn(shipped_nodes()), [](const auto& param) {

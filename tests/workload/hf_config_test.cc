@@ -1,3 +1,4 @@
+#include "tests/paths.h"
 #include "workload/hf_config.h"
 
 #include <gmock/gmock.h>
@@ -22,7 +23,7 @@ struct Reading {
     config.check_all_read();
   }
   static Reading of_file(const std::string& name) {
-    return Reading(ConfigDocument::load(RINGWRIGHT_TEST_DATA "/workload/hf/" + name));
+    return Reading(ConfigDocument::load(ringwright::test_data() + "/workload/hf/" + name));
   }
   static Reading of_text(const std::string& text) { return Reading(ConfigDocument::load_text("config.json", text)); }
 
@@ -86,7 +87,7 @@ TEST(HfConfig, ListsEverythingThatItAssumed) {
 }
 
 TEST(HfConfig, TakesTheLongestSequenceWhenNoneIsGiven) {
-  Reading reading(ConfigDocument::load(RINGWRIGHT_TEST_DATA "/workload/hf/llama3-8b.json"), "model: {name: mine}\n");
+  Reading reading(ConfigDocument::load(ringwright::test_data() + "/workload/hf/llama3-8b.json"), "model: {name: mine}\n");
   EXPECT_EQ(reading.shape.sequence, 8192);
   EXPECT_EQ(reading.shape.name, "mine");
   ASSERT_EQ(reading.scenario.log().assumptions().size(), 1U);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/config/config_document.h"
+#include "tests/paths.h"
 #include "workload/model_config.h"
 #include "workload/step_builder.h"
 
@@ -16,7 +17,7 @@ class JobText {
       : document_(ConfigDocument::load_text("job.yaml", text,
                                             {.overrides = {},
                                              .presets = {{.path = "model", .folder = "models"}},
-                                             .share_folders = {RINGWRIGHT_SHARE_DIR}})
+                                             .share_folders = {ringwright::share_dir()}})
                       .value()) {
     ConfigMap root = document_.root();
     ConfigMap model = root.map("model", "the model");

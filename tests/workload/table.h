@@ -1,6 +1,7 @@
 // Small CSV tables under tests/: comment lines with their source, a header, then rows.
 #pragma once
 
+#include "tests/paths.h"
 #include <cstdint>
 #include <fstream>
 #include <map>
@@ -20,7 +21,7 @@ inline std::vector<std::string> split_fields(const std::string& line) {
 }
 
 inline std::vector<TableRow> read_table(const std::string& name) {
-  std::ifstream file(std::string(RINGWRIGHT_TEST_DATA "/workload/data/") + name);
+  std::ifstream file(ringwright::test_data() + "/workload/data/" + name);
   std::vector<TableRow> rows;
   std::vector<std::string> header;
   for (std::string line; std::getline(file, line);) {

@@ -13,13 +13,14 @@
 
 #include "core/config/config_document.h"
 #include "tests/core/config/sample_reader.h"
+#include "tests/paths.h"
 
 namespace ringwright {
 namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kFolder = fs::path(RINGWRIGHT_TEST_DATA) / "core/config";
+const fs::path kFolder = fs::path(ringwright::test_data()) / "core/config";
 
 std::string read_text(const fs::path& path) {
   std::ifstream stream(path, std::ios::binary);

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/core/config/sample_reader.h"
+#include "tests/paths.h"
 
 namespace ringwright {
 namespace {
@@ -19,7 +20,7 @@ using namespace literals;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-const std::string kShare = std::string(RINGWRIGHT_TEST_DATA) + "/core/config/share";
+const std::string kShare = ringwright::test_data() + "/core/config/share";
 
 LoadOptions with_presets(std::vector<std::string> overrides = {}) {
   return {.overrides = std::move(overrides),

@@ -7,12 +7,13 @@
 #include "core/base/sha256.h"
 #include "core/config/config_document.h"
 #include "tests/core/config/sample_reader.h"
+#include "tests/paths.h"
 
 namespace ringwright {
 namespace {
 
 ConfigDocument read_sample(std::string_view text, std::vector<std::string> overrides = {}) {
-  const std::string share = std::string(RINGWRIGHT_TEST_DATA) + "/core/config/share";
+  const std::string share = ringwright::test_data() + "/core/config/share";
   auto document = ConfigDocument::load_text("t.yaml", text,
                                             {.overrides = std::move(overrides),
                                              .presets = {{"cluster.node", "nodes"}, {"cluster.node.gpu", "gpus"}},

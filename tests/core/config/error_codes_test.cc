@@ -1,4 +1,5 @@
 #include "core/config/error_codes.h"
+#include "tests/paths.h"
 
 #include <array>
 #include <filesystem>
@@ -18,7 +19,7 @@ std::set<std::string> codes_in_expected_messages() {
   std::set<std::string> codes;
   const std::regex pattern(R"(\[(E[0-9]+)\])");
   for (const auto& entry :
-       std::filesystem::directory_iterator(std::string(RINGWRIGHT_TEST_DATA) + "/core/config/broken")) {
+       std::filesystem::directory_iterator(ringwright::test_data() + "/core/config/broken")) {
     if (entry.path().extension() != ".txt") continue;
     std::ifstream stream(entry.path());
     const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};

@@ -10,6 +10,7 @@
 
 #include "core/base/random.h"
 #include "tests/fuzz/config_fuzz.h"
+#include "tests/paths.h"
 
 namespace ringwright {
 namespace {
@@ -17,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 std::vector<std::string> seeds() {
-  const fs::path tests = RINGWRIGHT_TEST_DATA;
+  const fs::path tests = ringwright::test_data();
   std::vector<fs::path> paths;
   for (const fs::path& folder : {tests / "fuzz/config_corpus", tests / "core/config/broken"}) {
     for (const auto& entry : fs::directory_iterator(folder)) paths.push_back(entry.path());

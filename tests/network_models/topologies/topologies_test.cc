@@ -10,6 +10,7 @@
 #include "network_models/error_codes.h"
 #include "tests/network_models/cluster_text.h"
 #include "tests/network_models/path_checks.h"
+#include "tests/paths.h"
 
 namespace ringwright::network_models {
 namespace {
@@ -170,7 +171,7 @@ class GraphTopology : public testing::Test {
   static LoadedCluster load(const std::string& file, int hosts = 2) {
     return load_cluster(
         "nodes: " + std::to_string(hosts) + "\nnode: {gpus: 1}\nfabric: {type: graph, file: " + file + "}\n",
-        std::string(RINGWRIGHT_TEST_DATA) + "/network_models/cluster.yaml");
+        ringwright::test_data() + "/network_models/cluster.yaml");
   }
 };
 

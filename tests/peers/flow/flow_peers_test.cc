@@ -4,12 +4,13 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/paths.h"
 #include "tests/peers/flow/cases.h"
 
 namespace ringwright::peers {
 namespace {
 
-CsvTable table(const std::string& name) { return CsvTable(std::string(RINGWRIGHT_TEST_DATA) + "/peers/flow/" + name); }
+CsvTable table(const std::string& name) { return CsvTable(ringwright::test_data() + "/peers/flow/" + name); }
 
 double relative_difference(double ours, double theirs) { return std::abs(ours - theirs) / std::abs(theirs); }
 

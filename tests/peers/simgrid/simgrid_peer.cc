@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "tests/paths.h"
 #include "tests/peers/flow/cases.h"
 #include "tests/peers/simgrid/simgrid_network.h"
 
@@ -63,7 +64,7 @@ void play_step(simgrid::s4u::Engine& engine, const StepCase& step) {
 
 // Whether there is such a case.
 bool play_case(simgrid::s4u::Engine& engine, const std::string& name) {
-  const std::string folder = std::string(RINGWRIGHT_TEST_DATA) + "/peers/flow/";
+  const std::string folder = ringwright::test_data() + "/peers/flow/";
   const CsvTable traffic(folder + "simgrid-scenarios.csv");
   for (std::size_t row = 0; row < traffic.size(); ++row) {
     const TrafficCase found = traffic_case(traffic, row);
