@@ -19,6 +19,7 @@ enum class ExitCode : int {
   kUsage = 2,        // the command line or a configuration is wrong
   kBadInput = 3,     // another input file is
   kInfeasible = 4,   // the job cannot run: it does not fit, or it never ends
+  kOutsideThreshold = 5,  // predictions lie farther from measurements than allowed
   kInterrupted = 130,
 };
 

@@ -79,7 +79,7 @@ std::string overview(std::span<const std::unique_ptr<Command>> commands) {
   return text +
          "\nEvery command takes --json, -q, -v, --no-color, and --help, which lists its own options.\n"
          "Exit codes: 0 good, 1 a bug of ours, 2 wrong usage or configuration, 3 bad input data, 4 the job cannot run,\n"
-         "130 interrupted.\n";
+         "5 predictions outside the threshold, 130 interrupted.\n";
 }
 
 // The library of Debian 12 throws on every outcome, help included; nothing of it leaves this function.

@@ -1,0 +1,70 @@
+// The command `calibrate`: fits the few physical constants of a platform to measurements, and writes them as a profile.
+#include <cstdio>
+#include <fstream>
+
+#include "core/base/diagnostic.h"
+#include "tools/command.h"
+#include "tools/measured_files.h"
+#include "validation/builtin.h"
+
+namespace ringwright::tools {
+namespace {
+
+using validation::CalibrationOutcome;
+
+class Calibrate final : public Command {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "calibrate"; }
+  [[nodiscard]] std::string_view summary() const override { return "fit a platform's constants to measurements"; }
+  [[nodiscard]] std::vector<OptionSpec> options() override {
+    words_doc_ = "what was measured, then files of it. " + kinds_text(validation::calibrators());
+    return {{.names = "files", .value = "", .doc = words_doc_, .target = &words_},
+            {.names = "--set", .value = "PATH=VALUE", .doc = "override a value of what is played; repeatable",
+             .target = &overrides_},
+            {.names = "--cluster", .value = "FILE", .doc = "the machine, for measurements that do not name it",
+             .target = &cluster_},
+            {.names = "-o,--out", .value = "PROFILE", .doc = "where the profile goes; printed when not given",
+             .target = &out_}};
+  }
+
+  [[nodiscard]] ExitCode run(const CommonOptions& common) override {
+    const validation::Calibrator* const calibrator = take_kind(validation::calibrators(), words_);
+    if (calibrator == nullptr) return refuse("there is nothing to calibrate in this build");
+    if (words_.empty()) return refuse("name the files that hold the measurements");
+    validation::CalibrationRequest request{.files = words_, .overrides = overrides_};
+    if (!cluster_.empty()) request.cluster = cluster_;
+    const Result<CalibrationOutcome> outcome = calibrator->run(request);
+    if (!outcome) {
+      std::fputs(render(outcome.error()).c_str(), stderr);
+      return ExitCode::kBadInput;
+    }
+    return answer(*outcome, common);
+  }
+
+ private:
+  static ExitCode refuse(const std::string& message) {
+    std::fprintf(stderr, "error: %s\n", message.c_str());
+    return ExitCode::kUsage;
+  }
+
+  [[nodiscard]] ExitCode answer(const CalibrationOutcome& outcome, const CommonOptions& common) const {
+    if (!outcome.warnings.all().empty() && !common.quiet) std::fputs(render(outcome.warnings).c_str(), stderr);
+    if (out_.empty()) {
+      std::fputs((common.json ? outcome.json : outcome.profile).c_str(), stdout);
+      return ExitCode::kOk;
+    }
+    std::fputs((common.json ? outcome.json : outcome.text).c_str(), stdout);
+    std::ofstream file(out_);
+    if (!(file << outcome.profile)) return refuse("cannot write '" + out_ + "'");
+    return ExitCode::kOk;
+  }
+
+  std::vector<std::string> words_, overrides_;
+  std::string words_doc_, cluster_, out_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_calibrate() { return std::make_unique<Calibrate>(); }
+
+}  // namespace ringwright::tools

@@ -1,0 +1,84 @@
+// The command `validate`: predictions beside measurements, with a verdict that scripts can use.
+#include <charconv>
+#include <cstdio>
+#include <fstream>
+
+#include "core/base/diagnostic.h"
+#include "tools/command.h"
+#include "tools/measured_files.h"
+#include "validation/builtin.h"
+
+namespace ringwright::tools {
+namespace {
+
+using validation::ValidationOutcome;
+
+class Validate final : public Command {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "validate"; }
+  [[nodiscard]] std::string_view summary() const override {
+    return "hold predictions against measurements (exit code 5: outside the threshold)";
+  }
+  [[nodiscard]] std::vector<OptionSpec> options() override {
+    words_doc_ = "what was measured, then files of it (the shipped set when there are none). " +
+                 kinds_text(validation::validators());
+    return {{.names = "files", .value = "", .doc = words_doc_, .target = &words_},
+            {.names = "--set", .value = "PATH=VALUE", .doc = "override a value of what is played; repeatable",
+             .target = &overrides_},
+            {.names = "--cluster", .value = "FILE", .doc = "the machine, for measurements that do not name it",
+             .target = &cluster_},
+            {.names = "--threshold", .value = "PERCENT", .doc = "largest error that passes", .target = &threshold_},
+            {.names = "--markdown", .value = "FILE", .doc = "also write the tables as a page", .target = &markdown_}};
+  }
+
+  [[nodiscard]] ExitCode run(const CommonOptions& common) override {
+    const validation::Validator* const validator = take_kind(validation::validators(), words_);
+    if (validator == nullptr) return refuse("there is nothing to validate in this build");
+    validation::ValidationRequest request{.files = words_, .overrides = overrides_};
+    if (!cluster_.empty()) request.cluster = cluster_;
+    if (!threshold_.empty() && !read_threshold(request)) {
+      return refuse("--threshold is '" + threshold_ + "' and must be a percentage such as 10 or 10%");
+    }
+    const Result<ValidationOutcome> outcome = validator->run(request);
+    if (!outcome) {
+      std::fputs(render(outcome.error()).c_str(), stderr);
+      return ExitCode::kBadInput;
+    }
+    return answer(*outcome, common);
+  }
+
+ private:
+  static ExitCode refuse(const std::string& message) {
+    std::fprintf(stderr, "error: %s\n", message.c_str());
+    return ExitCode::kUsage;
+  }
+
+  [[nodiscard]] bool read_threshold(validation::ValidationRequest& request) const {
+    double percent = 0.0;
+    const char* const end = threshold_.data() + threshold_.size();
+    const auto [rest, error] = std::from_chars(threshold_.data(), end, percent);
+    const std::string_view unit(rest, static_cast<std::size_t>(end - rest));
+    if (error != std::errc() || !(unit.empty() || unit == "%") || !(percent >= 0.0)) return false;
+    request.threshold = percent / 100.0;
+    return true;
+  }
+
+  [[nodiscard]] ExitCode answer(const ValidationOutcome& outcome, const CommonOptions& common) const {
+    if (!outcome.warnings.all().empty() && !common.quiet) std::fputs(render(outcome.warnings).c_str(), stderr);
+    std::fputs((common.json ? outcome.json : outcome.text).c_str(), stdout);
+    if (!markdown_.empty()) {
+      std::ofstream file(markdown_);
+      if (!(file << outcome.markdown)) return refuse("cannot write '" + markdown_ + "'");
+    }
+    return outcome.passed ? ExitCode::kOk : ExitCode::kOutsideThreshold;
+  }
+
+  std::vector<std::string> words_, overrides_;
+  std::string words_doc_, cluster_, threshold_, markdown_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_validate() { return std::make_unique<Validate>(); }
+
+}  // namespace ringwright::tools

@@ -1,0 +1,16 @@
+#include "validation/builtin.h"
+
+#include <array>
+
+namespace ringwright::validation {
+namespace {
+
+constexpr std::array<Validator, 0> kValidators{};
+constexpr std::array<Calibrator, 0> kCalibrators{};
+
+}  // namespace
+
+std::span<const Validator> validators() { return kValidators; }
+std::span<const Calibrator> calibrators() { return kCalibrators; }
+
+}  // namespace ringwright::validation

@@ -1,0 +1,57 @@
+// The tables of this folder: what `ringwright validate` can hold against measurements, and what `ringwright calibrate`
+// can fit.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/diagnostic.h"
+
+namespace ringwright::validation {
+
+struct ValidationRequest {
+  std::vector<std::string> files;      // measurements; empty: the shipped validation set
+  std::vector<std::string> overrides;  // "path=value", on top of every scenario that is played
+  std::optional<std::string> cluster;  // a file or shipped name for measurements that do not say where they were taken
+  std::optional<double> threshold;     // largest error that passes, as a ratio; the validator's own if not given
+};
+
+struct ValidationOutcome {
+  std::string text;      // tables for people
+  std::string json;      // one object
+  std::string markdown;  // the page that the repository keeps
+  bool passed = true;    // within the threshold
+  Diagnostics warnings;
+};
+
+struct Validator {
+  std::string_view name;  // "nccl"
+  std::string_view help;
+  Result<ValidationOutcome> (*run)(const ValidationRequest& request);
+};
+[[nodiscard]] std::span<const Validator> validators();
+
+struct CalibrationRequest {
+  std::vector<std::string> files;
+  std::vector<std::string> overrides;
+  std::optional<std::string> cluster;
+};
+
+struct CalibrationOutcome {
+  std::string text;     // what was fitted, and how well
+  std::string json;
+  std::string profile;  // YAML, with the source of its numbers
+  Diagnostics warnings;
+};
+
+struct Calibrator {
+  std::string_view name;  // "nccl"
+  std::string_view help;
+  Result<CalibrationOutcome> (*run)(const CalibrationRequest& request);
+};
+[[nodiscard]] std::span<const Calibrator> calibrators();
+
+}  // namespace ringwright::validation
