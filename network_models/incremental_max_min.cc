@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/base/check.h"
 
@@ -131,10 +132,32 @@ void IncrementalMaxMin::choose(FlowSlot flow) {
   chosen_.push_back(flow);
 }
 
+// False: it shares a link, or has its rate already.
+bool IncrementalMaxMin::settle_alone(FlowSlot flow) {
+  Flow& row = flows_[flow];
+  const std::span<const LinkShare> hops = way(flow);
+  const bool alone = std::ranges::all_of(hops, [this](const LinkShare& hop) { return links_[hop.link].member_count == 1; });
+  if (!alone || row.chosen_in == solve_number_ || row.bottleneck != kNoBottleneck) return false;
+  double rate = std::numeric_limits<double>::infinity();
+  for (const LinkShare& hop : hops) {
+    const double level = links_[hop.link].capacity / hop.share;
+    if (level >= rate) continue;
+    rate = level;
+    row.bottleneck = hop.link;
+  }
+  ++links_[row.bottleneck].bottleneck_of;
+  row.chosen_in = solve_number_;
+  row.rate = rate;
+  changed_.push_back(flow);
+  ++alone_;
+  return true;
+}
+
 std::span<const FlowSlot> IncrementalMaxMin::solve() {
   ++solve_number_;
   CHECK(solve_number_ != 0, "the number of solves has run over");
   chosen_.clear();
+  alone_ = 0;
   changed_.clear();
   visits_.clear();
   problem_first_hop_.assign(1, 0);
@@ -143,10 +166,10 @@ std::span<const FlowSlot> IncrementalMaxMin::solve() {
 
   choose_first();
   while (!chosen_.empty()) {
-    if (2 * chosen_.size() > flow_count_) choose_all();
+    if (2 * chosen_.size() > flow_count_ - alone_) choose_all();
     gather();
     fill();
-    if (chosen_.size() == flow_count_) break;
+    if (chosen_.size() == flow_count_ - alone_) break;
     const std::size_t before = chosen_.size();
     check_certificate();
     if (chosen_.size() == before) break;
@@ -157,7 +180,7 @@ std::span<const FlowSlot> IncrementalMaxMin::solve() {
 
 void IncrementalMaxMin::choose_first() {
   for (const FlowSlot flow : entered_) {
-    if (flows_[flow].entered) choose(flow);
+    if (flows_[flow].entered && !settle_alone(flow)) choose(flow);
   }
   entered_.clear();
   for (const std::uint32_t l : touched_) {
@@ -176,7 +199,7 @@ void IncrementalMaxMin::choose_first() {
 }
 
 void IncrementalMaxMin::choose_all() {
-  if (chosen_.size() == flow_count_) return;
+  if (chosen_.size() == flow_count_ - alone_) return;
   for (std::size_t f = 0; f < flows_.size(); ++f) {
     if (flows_[f].entered) choose(static_cast<FlowSlot>(f));
   }
@@ -285,10 +308,11 @@ void IncrementalMaxMin::adopt() {
     flow.rate = rate;
     changed_.push_back(chosen_[i]);
   }
-  if (chosen_.empty()) return;
+  const std::size_t solved = chosen_.size() + alone_;
+  if (solved == 0) return;
   ++work_.solves;
-  if (chosen_.size() == flow_count_) ++work_.full_solves;
-  work_.flows_resolved += chosen_.size();
+  if (solved == flow_count_) ++work_.full_solves;
+  work_.flows_resolved += solved;
 }
 
 double IncrementalMaxMin::largest_error() const {
