@@ -181,6 +181,29 @@ Scenario read_scenario(ConfigDocument document, const std::string& path, Diagnos
           .faults = std::move(faults)};
 }
 
+// A scenario without a job: what a single collective needs.
+Scenario read_machine(ConfigDocument document) {
+  ConfigMap root = document.root();
+  std::string name;
+  read_header(root, &name);
+  Cluster cluster = read_cluster(root);
+  Job job;
+  ConfigMap compute = root.map("compute", "how the time of kernels is found");
+  job.compute = workload::read_compute_model(compute, cluster.gpu);
+  ConfigMap collective_map = root.map("collectives", "which algorithms play collectives");
+  const std::vector<std::string> dimensions = {std::string(kWorld)};
+  collectives::ChooserSettings chooser = collectives::read_chooser_settings(collective_map, dimensions);
+  const SimulateSettings simulate = read_simulate(root);
+  return {.document = std::move(document),
+          .name = std::move(name),
+          .cluster = std::move(cluster),
+          .job = std::move(job),
+          .collectives = std::move(chooser),
+          .simulate = simulate,
+          .published = {},
+          .faults = {}};
+}
+
 }  // namespace
 
 LoadOptions load_options(const ScenarioOptions& options) {
@@ -195,10 +218,14 @@ LoadOptions load_options(const ScenarioOptions& options) {
 
 namespace {
 
-Result<Scenario> checked_scenario(Result<ConfigDocument> document, const std::string& path) {
+// How much of a file must be there.
+enum class Extent { kJob, kMachine };
+
+Result<Scenario> checked_scenario(Result<ConfigDocument> document, const std::string& path, Extent extent) {
   if (!document) return tl::unexpected(document.error());
   Diagnostics foreign;  // of other files that the scenario names
-  Scenario scenario = read_scenario(std::move(*document), path, foreign);
+  const bool whole = extent == Extent::kJob || document->root().has("model");
+  Scenario scenario = whole ? read_scenario(std::move(*document), path, foreign) : read_machine(std::move(*document));
   scenario.document.check_all_read();
   for (const Diagnostic& diagnostic : foreign.all()) scenario.document.log().add(diagnostic);
   if (scenario.document.log().diagnostics().has_errors()) {
@@ -210,11 +237,19 @@ Result<Scenario> checked_scenario(Result<ConfigDocument> document, const std::st
 }  // namespace
 
 Result<Scenario> load_scenario(const std::string& path, const ScenarioOptions& options) {
-  return checked_scenario(ConfigDocument::load(path, load_options(options)), path);
+  return checked_scenario(ConfigDocument::load(path, load_options(options)), path, Extent::kJob);
 }
 
 Result<Scenario> load_scenario_text(const std::string& name, std::string_view text, const ScenarioOptions& options) {
-  return checked_scenario(ConfigDocument::load_text(name, text, load_options(options)), name);
+  return checked_scenario(ConfigDocument::load_text(name, text, load_options(options)), name, Extent::kJob);
+}
+
+Result<Scenario> load_machine(const std::string& path, const ScenarioOptions& options) {
+  return checked_scenario(ConfigDocument::load(path, load_options(options)), path, Extent::kMachine);
+}
+
+Result<Scenario> load_machine_text(const std::string& name, std::string_view text, const ScenarioOptions& options) {
+  return checked_scenario(ConfigDocument::load_text(name, text, load_options(options)), name, Extent::kMachine);
 }
 
 Result<Cluster> load_cluster(const std::string& path, const ScenarioOptions& options) {

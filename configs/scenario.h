@@ -75,6 +75,14 @@ struct ScenarioOptions {
 // The same for a text at hand; `name` stands in messages, and files that it names are looked for beside it.
 [[nodiscard]] Result<Scenario> load_scenario_text(const std::string& name, std::string_view text,
                                                   const ScenarioOptions& options = {});
+// The dimension of a collective that is played alone: `collectives.world.algorithm` chooses for it.
+inline constexpr std::string_view kWorld = "world";
+
+// What a single collective needs: the machine, `collectives` and `simulate`; job.compute is set, the rest of the job is
+// not. A file with a `model` is read and checked whole.
+[[nodiscard]] Result<Scenario> load_machine(const std::string& path, const ScenarioOptions& options = {});
+[[nodiscard]] Result<Scenario> load_machine_text(const std::string& name, std::string_view text,
+                                                 const ScenarioOptions& options = {});
 // Only the cluster part; the rest of the file may be missing.
 [[nodiscard]] Result<Cluster> load_cluster(const std::string& path, const ScenarioOptions& options = {});
 

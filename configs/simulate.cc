@@ -132,8 +132,7 @@ StepFacts job_facts(const Scenario& scenario, const Simulation& simulation) {
 
 }  // namespace
 
-Outcome simulate(const Scenario& scenario, const Simulation& simulation, const SimulateOptions& options) {
-  const auto started = std::chrono::steady_clock::now();
+PlayedPlan play_plan(const Scenario& scenario, const Simulation& simulation, const SimulateOptions& options) {
   Engine engine;
   FaultRun faults(simulation);
   const auto network = scenario.simulate.network->make(
@@ -143,11 +142,21 @@ Outcome simulate(const Scenario& scenario, const Simulation& simulation, const S
   faults.schedule(engine, *network);
   const TaskGraph& graph = simulation.plan().graph;
   const bool may_skip = options.fast_forward == network_models::FastForward::kOn && scenario.faults.links.empty();
-  RunResult run = execute({.engine = engine, .graph = graph, .classes = simulation.folding().ranks,
-                           .network = *network, .chooser = simulation.chooser(), .compute = *scenario.job.compute},
-                          {.warmup_iterations = scenario.simulate.warmup,
-                           .observer = options.observer,
-                           .skip_repeated_iterations = may_skip});
+  PlayedPlan played;
+  played.run = execute({.engine = engine, .graph = graph, .classes = simulation.folding().ranks,
+                        .network = *network, .chooser = simulation.chooser(), .compute = *scenario.job.compute},
+                       {.warmup_iterations = scenario.simulate.warmup,
+                        .observer = options.observer,
+                        .skip_repeated_iterations = may_skip});
+  played.events = engine.events_run();
+  played.counters = network->counters();
+  return played;
+}
+
+Outcome simulate(const Scenario& scenario, const Simulation& simulation, const SimulateOptions& options) {
+  const auto started = std::chrono::steady_clock::now();
+  PlayedPlan played = play_plan(scenario, simulation, options);
+  RunResult& run = played.run;
   Outcome outcome{.end = run.outcome, .report = {}, .stall = std::move(run.stall)};
   if (run.outcome != RunOutcome::kFinished) {
     outcome.stall.notes = links_down_at(scenario.faults, outcome.stall.at);
@@ -164,10 +173,10 @@ Outcome simulate(const Scenario& scenario, const Simulation& simulation, const S
   for (const ValueRead& value : scenario.document.log().values()) {
     if (value.path == "compute.model") facts.engine.compute = value.text;
   }
-  facts.engine.events = engine.events_run();
+  facts.engine.events = played.events;
   facts.engine.classes = simulation.folding().ranks.count();
   if (simulation.is_folded()) facts.engine.little_folded = why_little_folded(simulation.folding());
-  for (const auto& counter : network->counters()) {
+  for (const auto& counter : played.counters) {
     facts.engine.counters.push_back({.name = counter.name, .value = counter.value});
   }
   if (run.skipped_iterations > 0) {
@@ -177,7 +186,7 @@ Outcome simulate(const Scenario& scenario, const Simulation& simulation, const S
   facts.engine.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   facts.engine.peak_memory = peak_resident_memory();
   outcome.report =
-      summarise({.record = run.record, .graph = graph, .classes = simulation.folding().ranks}, std::move(facts));
+      summarise({.record = run.record, .graph = simulation.plan().graph, .classes = simulation.folding().ranks}, std::move(facts));
   return outcome;
 }
 

@@ -1,8 +1,10 @@
 // The library's face: a scenario in, a report out.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "configs/scenario.h"
 #include "configs/simulation.h"
@@ -16,6 +18,15 @@ struct SimulateOptions {
   bool verify_fairness = false;  // check the certificate of every solve with an independent full solve
   network_models::FastForward fast_forward = network_models::FastForward::kOn;
 };
+
+// What was played, without a report of it.
+struct PlayedPlan {
+  RunResult run;
+  std::uint64_t events = 0;
+  std::vector<NetworkModel::Counter> counters;
+};
+[[nodiscard]] PlayedPlan play_plan(const Scenario& scenario, const Simulation& simulation,
+                                   const SimulateOptions& options = {});
 
 struct Outcome {
   RunOutcome end = RunOutcome::kFinished;

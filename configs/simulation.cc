@@ -103,12 +103,18 @@ Folding fold_over_faults(const TaskGraph& graph, const CollectiveChooser& choose
 }  // namespace
 
 Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenario, FoldMode fold_mode) {
-  std::unique_ptr<Simulation> simulation(new Simulation);
-  simulation->network_ = scenario.cluster.topology->build();
-  simulation->plan_ = workload::build_step(
+  workload::StepPlan plan = workload::build_step(
       {.shape = scenario.job.model, .training = scenario.job.training, .parallel = scenario.job.parallel});
+  plan.graph.iterations = scenario.simulate.warmup + scenario.simulate.steps;
+  return assemble(scenario, std::move(plan), scenario.cluster.topology->build(), fold_mode);
+}
+
+Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenario, workload::StepPlan plan,
+                                                         network_models::Network network, FoldMode fold_mode) {
+  std::unique_ptr<Simulation> simulation(new Simulation);
+  simulation->network_ = std::move(network);
+  simulation->plan_ = std::move(plan);
   TaskGraph& graph = simulation->plan_.graph;
-  graph.iterations = scenario.simulate.warmup + scenario.simulate.steps;
   lay_out_groups(graph, place_ranks(scenario, graph.rank_count()));
   slow_hosts(scenario, graph);
   const std::string problem = check_task_graph(graph);

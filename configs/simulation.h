@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "collectives/chooser.h"
@@ -24,6 +25,12 @@ class Simulation {
  public:
   // Fails when the scenario's choices do not go together (an algorithm that cannot play a call).
   [[nodiscard]] static Result<std::unique_ptr<Simulation>> assemble(const Scenario& scenario, FoldMode fold);
+
+  // The same for any plan over this machine, on a network that is built already (every size of a sweep).
+  [[nodiscard]] static Result<std::unique_ptr<Simulation>> assemble(const Scenario& scenario, workload::StepPlan plan,
+                                                                    network_models::Network network, FoldMode fold);
+  // Gives the network back; only for a simulation that is done with.
+  [[nodiscard]] network_models::Network take_network() && { return std::move(network_); }
 
   [[nodiscard]] const network_models::Network& network() const { return network_; }
   // The router to play on: of link classes when folded.
