@@ -17,7 +17,7 @@ constexpr std::uint64_t make_token(std::uint32_t slot, std::size_t send) {
 }  // namespace
 
 CollectivePlayer::CollectivePlayer(PlayedJob& job, const CollectiveChooser& chooser)
-    : job_(job), chooser_(chooser), lanes_(job.classes.count() * job.graph.dimensions.size()) {}
+    : job_(job), chooser_(chooser), lanes_(job.classes.count() * job.graph.dimensions.size()), roster_(job) {}
 
 const CollectivePlayer::Choice& CollectivePlayer::choose(const CollectiveCall& call, std::uint32_t spec,
                                                          std::uint32_t layout) {
@@ -203,42 +203,10 @@ void CollectivePlayer::notify_peer(const Call& sender, int send) {
   if (receiver_class != request.rank_class) try_advance(*slot);
 }
 
-CollectivePlayer::GroupClass& CollectivePlayer::group_class_of(ClassId c, DimensionId d) {
-  const std::int32_t known = lane(c, d).group_class;
-  if (known >= 0) return group_classes_[static_cast<std::size_t>(known)];
-  std::map<ClassId, int> count;
-  for (const RankId rank : job_.group_of(c, d)) ++count[job_.classes.class_of[rank.index()]];
-  group_classes_.emplace_back();
-  GroupClass& group = group_classes_.back();
-  group.size = static_cast<int>(job_.group_of(c, d).size());
-  for (const auto& [member, alike] : count) {
-    // Ranks of one class lie in groups made of the same classes, so each class has one group class.
-    lane(member, d).group_class = static_cast<std::int32_t>(group_classes_.size() - 1);
-    lane(member, d).alike = alike;
-    group.members.push_back(member);
-  }
-  return group;
-}
-
-bool CollectivePlayer::count_member(const Request& request, int step) {
-  GroupClass& group = group_class_of(request.rank_class, request.dimension);
-  auto count = std::ranges::find_if(group.counts, [&](const GroupClass::Count& entry) {
-    return entry.sequence == request.sequence && entry.step == step;
-  });
-  if (count == group.counts.end()) {
-    group.counts.push_back({.sequence = request.sequence, .step = step, .arrived = 0});
-    count = group.counts.end() - 1;
-  }
-  count->arrived += lane(request.rank_class, request.dimension).alike;
-  if (count->arrived < group.size) return false;
-  group.counts.erase(count);
-  return true;
-}
-
 void CollectivePlayer::join(std::uint32_t slot) {
   const Request request = calls_[slot].request;
-  if (!count_member(request, kJoining)) return;
-  for (const ClassId member_class : group_class_of(request.rank_class, request.dimension).members) {
+  if (!roster_.come(request.rank_class, request.dimension, request.sequence, kJoining)) return;
+  for (const ClassId member_class : roster_.classes_of_group(request.rank_class, request.dimension)) {
     const auto member = find_active(member_class, request.dimension, request.sequence);
     if (!member) continue;  // a member that needs nobody may be through already
     calls_[*member].booked = true;
@@ -250,8 +218,8 @@ void CollectivePlayer::join(std::uint32_t slot) {
 void CollectivePlayer::count_everyone(std::uint32_t slot) {
   const Request request = calls_[slot].request;
   const int step = calls_[slot].step;
-  if (!count_member(request, step)) return;
-  for (const ClassId member_class : group_class_of(request.rank_class, request.dimension).members) {
+  if (!roster_.come(request.rank_class, request.dimension, request.sequence, step)) return;
+  for (const ClassId member_class : roster_.classes_of_group(request.rank_class, request.dimension)) {
     const auto member = find_active(member_class, request.dimension, request.sequence);
     CHECK(member && calls_[*member].step == step, "a member left a step that everyone awaits");
     calls_[*member].everyone_pending = false;

@@ -17,31 +17,23 @@
 
 #include "core/ports/collective_algorithm.h"
 #include "core/ports/network_model.h"
+#include "core/run/collective_runner.h"
+#include "core/run/group_roster.h"
 #include "core/run/played_job.h"
 
 namespace ringwright {
 
-class CollectivePlayer final : public TransferListener {
+class CollectivePlayer final : public CollectiveRunner, public TransferListener {
  public:
   CollectivePlayer(PlayedJob& job, const CollectiveChooser& chooser);
 
-  struct Request {
-    ClassId rank_class;
-    DimensionId dimension;
-    std::uint32_t spec = 0;      // index into TaskGraph::collectives
-    std::uint64_t sequence = 0;  // the n-th collective of this dimension
-    int iteration = 0;           // that the task belongs to
-    std::uint32_t task = 0;      // handed to the listener at the end
-  };
-  void start(const Request& request);
+  using Request = CollectiveRequest;
+  void start(const Request& request) override;
   void on_arrived(std::uint64_t token) override;
   [[nodiscard]] std::uint64_t identity(std::uint64_t token) const override;
 
-  // A hash of where all started calls stand, relative to the job's reference iteration.
-  [[nodiscard]] std::uint64_t state_digest() const;
-
-  // "call 12 (all_gather, ring) in step 3 of 14 for ranks 4, 5": whom a started call of this task waits for.
-  [[nodiscard]] std::string waits_for(ClassId rank_class, std::uint32_t task) const;
+  [[nodiscard]] std::uint64_t state_digest() const override;
+  [[nodiscard]] std::string waits_for(ClassId rank_class, std::uint32_t task) const override;
 
  private:
   struct Call {
@@ -63,19 +55,6 @@ class CollectivePlayer final : public TransferListener {
   struct Lane {
     std::vector<std::uint32_t> active;  // slots of calls_
     SequenceSet done;
-    std::int32_t group_class = -1;
-    int alike = 0;  // members of the group that are of this class
-  };
-  // Groups that are made of the same classes: who has joined a call, and who has sent in a step that all wait for.
-  struct GroupClass {
-    std::vector<ClassId> members;
-    int size = 0;
-    struct Count {
-      std::uint64_t sequence;
-      int step;
-      int arrived;
-    };
-    std::vector<Count> counts;
   };
   static constexpr int kJoining = -1;  // the "step" under which members that join a call are counted
   struct Choice {
@@ -98,10 +77,7 @@ class CollectivePlayer final : public TransferListener {
   void finish(std::uint32_t slot);
   void notify_peer(const Call& sender, int send);
   [[nodiscard]] bool has_arrived(ClassId sender, const Call& receiver, int send) const;
-  GroupClass& group_class_of(ClassId c, DimensionId d);
-  // Counts this member's class; true when the whole group has come, and the count is then closed.
   [[nodiscard]] std::uint64_t identity(const Call& call) const;
-  bool count_member(const Request& request, int step);
   void join(std::uint32_t slot);
   void count_everyone(std::uint32_t slot);
 
@@ -111,7 +87,7 @@ class CollectivePlayer final : public TransferListener {
   std::deque<Call> calls_;       // slots, reused; a deque so that references stay
   std::vector<std::uint32_t> free_calls_;
   std::map<std::pair<std::uint64_t, std::uint32_t>, Choice> choices_;  // by (spec, layout) and dimension
-  std::deque<GroupClass> group_classes_;
+  GroupRoster roster_;
 };
 
 }  // namespace ringwright

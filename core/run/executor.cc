@@ -1,6 +1,7 @@
 #include "core/run/executor.h"
 
 #include <algorithm>
+#include <memory>
 
 #include <fmt/format.h>
 
@@ -57,7 +58,7 @@ class Executor final : public CommunicationListener {
   std::vector<Duration> work_duration_;   // by work
   ActivityLedger ledger_;
   PlayedJob job_;
-  CollectivePlayer collectives_;
+  std::unique_ptr<CollectiveRunner> collectives_;
   MessagePlayer messages_;
   std::vector<Progress> progress_;        // by class
   std::vector<Ended> ended_;              // tasks that ended and whose followers are not started yet
@@ -86,7 +87,7 @@ Executor::Executor(const ExecutorInputs& inputs, const ExecutorOptions& options)
            .sent = std::vector<std::vector<Bytes>>(inputs.classes.count(),
                                                    std::vector<Bytes>(inputs.graph.dimensions.size())),
            .messages = 0},
-      collectives_(job_, inputs.chooser),
+      collectives_(std::make_unique<CollectivePlayer>(job_, inputs.chooser)),
       messages_(job_),
       progress_(inputs.classes.count()),
       recorded_(inputs.classes.count(), false),
@@ -143,7 +144,7 @@ void Executor::start(ClassId c, std::uint32_t task) {
   switch (entry.kind) {
     case TaskKind::kCompute: start_compute(c, task); return;
     case TaskKind::kCollective:
-      collectives_.start({.rank_class = c, .dimension = entry.dimension, .spec = entry.detail, .sequence = sequence,
+      collectives_->start({.rank_class = c, .dimension = entry.dimension, .spec = entry.detail, .sequence = sequence,
                           .iteration = progress_[c.index()].iteration, .task = task});
       return;
     case TaskKind::kSend:
@@ -259,7 +260,7 @@ void Executor::look_for_period() {
 }
 
 std::uint64_t Executor::state_digest(int iteration, std::uint64_t of_network) {
-  std::uint64_t hash = mix(of_network, collectives_.state_digest());
+  std::uint64_t hash = mix(of_network, collectives_->state_digest());
   for (const Progress& progress : progress_) hash = mix(hash, digest(progress, inputs_.engine.now(), iteration));
   return hash;
 }
@@ -307,7 +308,7 @@ std::string Executor::why_blocked(ClassId c, std::uint32_t task) const {
   const Task& entry = program_of(c).tasks[task];
   const Progress& progress = progress_[c.index()];
   if (progress.state[task] == TaskState::kRunning) {
-    return entry.kind == TaskKind::kCollective ? collectives_.waits_for(c, task) : messages_.waits_for(c, task);
+    return entry.kind == TaskKind::kCollective ? collectives_->waits_for(c, task) : messages_.waits_for(c, task);
   }
   for (std::uint32_t d = 0; d < entry.dependency_count; ++d) {
     const std::uint32_t before = program_of(c).dependencies[entry.first_dependency + d];
