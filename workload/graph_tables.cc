@@ -8,7 +8,7 @@ namespace {
 
 bool same_launch(const Kernel& a, const Kernel& b) {
   const auto sizes = [](const Kernel& k) {
-    return std::tie(k.family, k.type, k.m, k.n, k.k, k.batch, k.bytes, k.name);
+    return std::tie(k.family, k.type, k.m, k.n, k.k, k.batch, k.role, k.mask, k.bytes, k.name);
   };
   return sizes(a) == sizes(b);  // FLOPs follow from these
 }

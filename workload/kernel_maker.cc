@@ -38,6 +38,7 @@ void KernelMaker::batched_product(std::string name, const Product& p) {
                       .n = p.n,
                       .k = p.k,
                       .batch = p.batch,
+                      .role = p.role,
                       .flops = Flops(product_flops(p)),
                       .bytes = whole(operands * bytes_per_element(context_.training.precision))});
 }
@@ -47,7 +48,7 @@ void KernelMaker::linear(std::string name, std::int64_t inputs, std::int64_t out
 }
 
 void KernelMaker::dgrad(std::string name, std::int64_t inputs, std::int64_t outputs) {
-  batched_product(std::move(name), {.m = tokens, .n = inputs, .k = outputs});
+  batched_product(std::move(name), {.m = tokens, .n = inputs, .k = outputs, .role = ProductRole::kDgrad});
 }
 
 void KernelMaker::wgrad(std::string name, std::int64_t inputs, std::int64_t outputs) {
@@ -61,6 +62,7 @@ void KernelMaker::wgrad(std::string name, std::int64_t inputs, std::int64_t outp
                       .m = p.m,
                       .n = p.n,
                       .k = p.k,
+                      .role = ProductRole::kWgrad,
                       .flops = Flops(product_flops(p)),
                       .bytes = whole(operands + accumulated)});
 }
@@ -84,6 +86,7 @@ void KernelMaker::attention(std::string name, KernelFamily family) {
                       .n = s,
                       .k = shape.head_size,
                       .batch = batch,
+                      .mask = AttentionMask::kCausal,
                       .flops = Flops(backward ? 2.5 * forward : forward),
                       .bytes = whole(moved)});
 }

@@ -13,6 +13,7 @@ struct Product {
   std::int64_t n = 0;
   std::int64_t k = 0;
   std::int64_t batch = 1;
+  ProductRole role = ProductRole::kForward;
 };
 
 class KernelMaker {

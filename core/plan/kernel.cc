@@ -29,6 +29,7 @@ double bytes_per_element(DataType type) {
 std::string_view to_string(KernelFamily family) {
   switch (family) {
     case KernelFamily::kGemm: return "gemm";
+    case KernelFamily::kGroupedGemm: return "grouped gemm";
     case KernelFamily::kAttentionForward: return "attention forward";
     case KernelFamily::kAttentionBackward: return "attention backward";
     case KernelFamily::kNorm: return "norm";
@@ -38,6 +39,15 @@ std::string_view to_string(KernelFamily family) {
     case KernelFamily::kOptimizer: return "optimizer";
     case KernelFamily::kCast: return "cast";
     case KernelFamily::kCopy: return "copy";
+  }
+  return "";
+}
+
+std::string_view to_string(ProductRole role) {
+  switch (role) {
+    case ProductRole::kForward: return "forward";
+    case ProductRole::kDgrad: return "dgrad";
+    case ProductRole::kWgrad: return "wgrad";
   }
   return "";
 }

@@ -17,6 +17,7 @@ enum class DataType { kFp32, kTf32, kBf16, kFp16, kFp8, kFp4 };
 
 enum class KernelFamily {
   kGemm,               // m x n x k, batch
+  kGroupedGemm,        // products of `batch` experts with weights of their own, m rows each on average
   kAttentionForward,   // fused attention (FlashAttention-like)
   kAttentionBackward,
   kNorm,               // RMSNorm, LayerNorm
@@ -30,6 +31,14 @@ enum class KernelFamily {
 
 [[nodiscard]] std::string_view to_string(KernelFamily family);
 
+// Which product of a linear layer y = x W it is: libraries lay the operands out differently for each and reach
+// different speeds (in cuBLAS' letters TN, NN and NT).
+enum class ProductRole { kForward, kDgrad, kWgrad };
+
+[[nodiscard]] std::string_view to_string(ProductRole role);
+
+enum class AttentionMask { kNone, kCausal };
+
 struct Kernel {
   KernelFamily family = KernelFamily::kGemm;
   std::string name;              // "qkv", "mlp up dgrad": what a profile would call it
@@ -37,7 +46,9 @@ struct Kernel {
   // GEMM: m, n, k of one of `batch` products. Attention: m = query length, n = key length, k = head size, batch =
   // sequences x heads of this rank. Others: 0.
   std::int64_t m = 0, n = 0, k = 0, batch = 1;
-  Flops flops;                   // of one launch
+  ProductRole role = ProductRole::kForward;
+  AttentionMask mask = AttentionMask::kNone;
+  Flops flops;                   // of one launch; of causal attention only what the mask leaves
   Bytes bytes;                   // read and written from device memory by one launch, lower bound
   std::int64_t launches = 1;     // how often in this work
 };

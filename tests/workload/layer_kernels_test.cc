@@ -54,6 +54,14 @@ TEST(LayerKernels, UnfusedLayersHaveExactlyTheFormulasFlops) {
   }
 }
 
+TEST(LayerKernels, ProductsSayWhichOfALayersThreeTheyAre) {
+  const KernelContext context = context_of("preset: llama3-8b", "", "tp: 4", 4);
+  EXPECT_EQ(find(Piece::kMlp, context, "mlp up").role, ProductRole::kForward);
+  EXPECT_EQ(find(Piece::kMlpUpDgrad, context, "mlp up dgrad").role, ProductRole::kDgrad);
+  EXPECT_EQ(find(Piece::kMlpUpWgrad, context, "mlp up wgrad").role, ProductRole::kWgrad);
+  EXPECT_EQ(find(Piece::kAttention, context, "attention").mask, AttentionMask::kCausal);
+}
+
 TEST(LayerKernels, FusedAttentionSkipsHalfOfTheScoresAndRepeatsThemBackward) {
   const KernelContext context = context_of("preset: llama3-8b", "", "tp: 4", 4);
   const Flops formula = layer_forward_flops(context.shape, 2, AttentionCount::kCausal);
