@@ -1,0 +1,124 @@
+// Defaults of the constants: planning values of the class of NVSwitch hosts. Hop latencies are what remains of NCCL's own
+// tables of latencies per hop (tuning.cc: NVLink, ring 0.6 / 1.9 / 3.4 us for LL / LL128 / Simple) when the time of a
+// primitive is taken out, which was measured with NPKit on GH200 (spcl/atlahs, npkit_benchmark_results: smallest
+// recv-reduce-send 0.13 us with LL and 1.45 us with Simple; slopes 62 and 39 GB/s a channel, copies a third faster).
+#include "collectives/comm_settings.h"
+
+#include <array>
+#include <string>
+
+namespace ringwright::collectives {
+namespace {
+
+using namespace ringwright::literals;
+
+struct ProtocolDefaults {
+  std::string_view name;
+  std::string_view doc;
+  ChannelCosts::OfProtocol costs;
+};
+
+const std::array<ProtocolDefaults, kProtocols>& protocol_defaults() {
+  static const std::array<ProtocolDefaults, kProtocols> kDefaults = {{
+      {"ll", "protocol LL: a flag with every 4 bytes", {450_ns, 150_ns, 50_GBps}},
+      {"ll128", "protocol LL128: a flag with every 120 bytes", {900_ns, 400_ns, 50_GBps}},
+      {"simple", "protocol Simple: a counter behind a fence", {1500_ns, 1500_ns, 50_GBps}},
+  }};
+  return kDefaults;
+}
+
+ChannelCosts::OfProtocol read_protocol(ConfigMap map, const ChannelCosts::OfProtocol& fallback) {
+  ChannelCosts::OfProtocol costs;
+  costs.hop = map.duration({.name = "hop",
+                            .doc = "inside a host: from the last store to the peer seeing it",
+                            .fallback = fallback.hop,
+                            .min = 0_ns});
+  costs.primitive = map.duration({.name = "primitive",
+                                  .doc = "of one primitive, whatever its bytes: waiting loops, barriers, counters",
+                                  .fallback = fallback.primitive,
+                                  .min = 0_ns});
+  costs.rate = map.bandwidth({.name = "rate",
+                              .doc = "useful bytes that one channel copies in a second",
+                              .fallback = fallback.rate,
+                              .min = Bandwidth(1e6)});
+  return costs;
+}
+
+constexpr std::array kAlgorithms = {
+    Option{"ring", "rings through all ranks"},
+    Option{"tree", "double binary tree over hosts, chains inside"},
+    Option{"nvls", "reduction in the NVLink switches of one host"},
+    Option{"nvls_tree", "in-switch reduction inside hosts, double tree over them"},
+    Option{"collnet_direct", "reduction in the network's switches, every GPU with its own part"},
+    Option{"collnet_chain", "reduction in the network's switches, chains inside hosts"},
+    Option{"pat", "parallel aggregated trees"},
+    Option{"p2p", "sends and receives between pairs"},
+};
+
+constexpr std::array kProtocolOptions = {
+    Option{"ll", "a flag with every 4 bytes"},
+    Option{"ll128", "a flag with every 120 bytes"},
+    Option{"simple", "a counter behind a fence"},
+};
+
+}  // namespace
+
+ChannelCosts read_channel_costs(ConfigMap costs) {
+  ChannelCosts result;
+  result.launch = costs.duration({.name = "launch",
+                                  .doc = "of a call: kernel launch, group call, work queues",
+                                  .fallback = 5_us,
+                                  .min = 0_ns});
+  for (std::size_t p = 0; p < protocol_defaults().size(); ++p) {
+    const ProtocolDefaults& defaults = protocol_defaults()[p];
+    result.protocol[p] = read_protocol(costs.map(defaults.name, defaults.doc), defaults.costs);
+  }
+  result.reduce_rate = costs.percent({.name = "reduce_rate",
+                                      .doc = "rate of a primitive that adds, as a part of one that copies",
+                                      .fallback = 0.75,
+                                      .min = 0.01,
+                                      .max = 1.0});
+  ConfigMap network = costs.map("network", "messages between hosts, beside their way over NICs and switches");
+  result.network_post = network.duration({.name = "post",
+                                          .doc = "from a filled slot to the message on the NIC: GPU, proxy thread, NIC",
+                                          .fallback = 1500_ns,
+                                          .min = 0_ns});
+  result.network_flush = network.duration({.name = "flush",
+                                           .doc = "Simple: from a message's arrival to the GPU reading it",
+                                           .fallback = 3_us,
+                                           .min = 0_ns});
+  result.network_poll = network.duration({.name = "poll",
+                                          .doc = "LL and LL128: the same, where the data carry their own flags",
+                                          .fallback = 500_ns,
+                                          .min = 0_ns});
+  result.gpudirect =
+      costs.boolean({.name = "gpudirect", .doc = "whether NICs read and write the GPUs' memory", .fallback = true});
+  result.host_copy = costs.bandwidth({.name = "host_copy",
+                                      .doc = "without GPUDirect: of one channel's copies to and from host memory",
+                                      .fallback = 12_GBps,
+                                      .min = Bandwidth(1e6)});
+  return result;
+}
+
+std::optional<CollectivePlan> read_fixed_plan(ConfigMap comm) {
+  if (!comm.has("plan") && !comm.documenting()) return std::nullopt;
+  ConfigMap map = comm.map("plan", "how every call is carried out, instead of what the tuner would say");
+  CollectivePlan plan;
+  plan.algorithm = map.choice({.name = "algorithm", .doc = "by NCCL's names"}, kAlgorithms);
+  const std::string protocol =
+      map.choice({.name = "protocol", .doc = "by NCCL's names", .fallback = std::string("simple")}, kProtocolOptions);
+  for (const Protocol p : {Protocol::kLl, Protocol::kLl128, Protocol::kSimple}) {
+    if (protocol == to_string(p)) plan.protocol = p;
+  }
+  plan.channels = static_cast<int>(
+      map.integer({.name = "channels", .doc = "thread blocks (SMs) of every rank", .min = 1, .max = 64}));
+  plan.threads = static_cast<int>(map.integer(
+      {.name = "threads", .doc = "of one thread block; 0: the protocol's full number", .fallback = 0, .min = 0, .max = 1024}));
+  plan.chunk = map.bytes({.name = "chunk",
+                          .doc = "useful data in one slot; 0: the protocol's default",
+                          .fallback = Bytes(0),
+                          .min = Bytes(0)});
+  return plan;
+}
+
+}  // namespace ringwright::collectives

@@ -1,0 +1,17 @@
+// What the user says about NCCL in the map `comm`: the constants of its kernels, and a plan for every call.
+#pragma once
+
+#include <optional>
+
+#include "core/config/config_map.h"
+#include "core/plan/channel_costs.h"
+#include "core/plan/collective_plan.h"
+
+namespace ringwright::collectives {
+
+// Reads `comm.costs`.
+[[nodiscard]] ChannelCosts read_channel_costs(ConfigMap costs);
+// Reads `comm.plan`: one plan for all calls that its algorithm can play; empty when it is not given.
+[[nodiscard]] std::optional<CollectivePlan> read_fixed_plan(ConfigMap comm);
+
+}  // namespace ringwright::collectives

@@ -1,0 +1,31 @@
+// How NCCL would carry out one collective: algorithm, protocol and resources; what a tuner decides and an executor plays.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/base/units.h"
+
+namespace ringwright {
+
+// How data and "data is there" travel together. kLl: 4 bytes of flag with every 4 of data; kLl128: 8 with every 120;
+// kSimple: plain data, then a counter behind a memory fence.
+enum class Protocol : std::uint8_t { kLl, kLl128, kSimple };
+inline constexpr int kProtocols = 3;
+
+[[nodiscard]] std::string_view to_string(Protocol protocol);
+
+struct CollectivePlan {
+  // By NCCL's names: "ring", "tree", "nvls", "nvls_tree", "collnet_direct", "collnet_chain", "pat", "p2p"; or the name of
+  // an algorithm that came as a file.
+  std::string algorithm;
+  Protocol protocol = Protocol::kSimple;
+  int channels = 1;  // thread blocks (SMs) of every rank
+  int threads = 0;   // of one thread block; 0: the protocol's full number
+  Bytes chunk;       // useful data in one slot; 0: the protocol's default
+
+  friend bool operator==(const CollectivePlan&, const CollectivePlan&) = default;
+};
+
+}  // namespace ringwright

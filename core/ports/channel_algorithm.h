@@ -1,0 +1,153 @@
+// The port for collectives as kernels run them: thread blocks on channels, each working through primitives that
+// receive, reduce, store and send one slice. A channel algorithm is a pure function of (call, plan, member, thread
+// block, index); it knows no clock and holds no state, so it can be proved without one.
+//
+// A thread block has numbered ports. What it sends through one port goes to one peer, in order, through a queue of
+// 8 slots; the peer reads the queue through a receiving port of one of its own thread blocks. A primitive runs when the
+// next message has come on every port that it receives from and there is room behind every port that it sends through.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "core/base/units.h"
+#include "core/plan/collective_call.h"
+#include "core/plan/collective_plan.h"
+#include "core/ports/router.h"
+
+namespace ringwright {
+
+inline constexpr int kSlots = 8;  // NCCL_STEPS: of the queue between two thread blocks
+
+// Members are named by their index in the group. kUpToSwitch: the message ends in the switch shared with the peer,
+// where what several members send to that peer is added up; the peer fetches it with kDownFromSwitch. Messages of one
+// primitive through several ports with kUpToSwitch are one multicast: their bytes leave once.
+struct SendPort {
+  int peer = 0;
+  Reach reach = Reach::kWhole;
+};
+
+// Reads what `peer`'s thread block `block` sends through its port `port`, which is addressed to us. Through several ports
+// with kDownFromSwitch one primitive fetches one sum.
+struct ReceivePort {
+  int peer = 0;
+  int block = 0;
+  int port = 0;
+  Reach reach = Reach::kWhole;
+};
+
+struct ThreadBlock {
+  int channel = 0;
+  // Channels that are alike (same peers, same bytes) are described once; this many stand side by side.
+  int copies = 1;
+  int slots_per_message = 1;   // of the 8; a slice of two slots leaves room for four
+  double thread_share = 1.0;   // of the channel's threads, where warps share a channel's work
+  std::int64_t primitives = 0;
+  std::vector<ReceivePort> receives;
+  std::vector<SendPort> sends;
+
+  void clear() { *this = {.receives = std::move(receives), .sends = std::move(sends)}; receives.clear(); sends.clear(); }
+};
+
+// A run of ports.
+struct PortRange {
+  int first = 0;
+  int count = 0;
+};
+
+// Another thread block of the same member that must have ended its primitive with this index; block < 0: none.
+struct PrimitiveDependency {
+  int block = -1;
+  std::int64_t primitive = 0;
+};
+
+// What is sent or stored is the sum of what was received and, when `reads`, of the member's own data.
+struct Primitive {
+  Bytes size;        // of the message, in each of the block's copies; 0 is a message too
+  PortRange receives;
+  PortRange sends;
+  bool reads = false;
+  bool stores = false;
+  bool notifies = false;  // other thread blocks of the member may depend on it
+  std::vector<PrimitiveDependency> after;
+
+  // Something is added up by the thread block itself (not in a switch).
+  bool adds = false;
+
+  void clear() { *this = {.after = std::move(after)}; after.clear(); }
+};
+
+// For the proof: cells of the member's memory, in the order in which their contents travel in the message. What is
+// received is cell by cell the same length; an empty list where the primitive does not read (store).
+struct PrimitiveContents {
+  std::vector<int> reads;
+  std::vector<int> stores;
+
+  void clear() { reads.clear(); stores.clear(); }
+};
+
+class ChannelAlgorithm {
+ public:
+  virtual ~ChannelAlgorithm() = default;
+
+  [[nodiscard]] virtual std::string_view name() const = 0;  // "ring", as in CollectivePlan
+  [[nodiscard]] virtual std::string_view help() const = 0;  // one sentence with the source
+  [[nodiscard]] virtual bool supports(const CollectiveCall& call, const CollectivePlan& plan) const = 0;
+
+  // Of every member the same number; some may be empty. 0 for groups of one.
+  [[nodiscard]] virtual int blocks(const CollectiveCall& call, const CollectivePlan& plan) const = 0;
+  // Replaces `out`.
+  virtual void block(const CollectiveCall& call, const CollectivePlan& plan, int member, int block,
+                     ThreadBlock& out) const = 0;
+  // Replaces `out`.
+  virtual void primitive(const CollectiveCall& call, const CollectivePlan& plan, int member, int block,
+                         std::int64_t index, Primitive& out) const = 0;
+
+  // --- for folding ---
+  // Two members whose thread blocks of this number have equal shapes run equal primitives through equal ports, to
+  // different peers perhaps. 0: not known, every primitive is looked at.
+  [[nodiscard]] virtual std::uint64_t shape(const CollectiveCall&, const CollectivePlan&, int /*member*/,
+                                            int /*block*/) const {
+    return 0;
+  }
+
+  // --- for the proof ---
+  // Pieces of the buffer as in CollectiveAlgorithm::pieces. Cells are places in a member's memory; as long as the
+  // buffer is worked on in place, a piece's cell is its number.
+  [[nodiscard]] virtual int pieces(const CollectiveCall& call, const CollectivePlan& plan) const = 0;
+  [[nodiscard]] virtual Bytes piece_size(const CollectiveCall& call, const CollectivePlan& plan, int piece) const = 0;
+  virtual void contents(const CollectiveCall& call, const CollectivePlan& plan, int member, int block,
+                        std::int64_t index, PrimitiveContents& out) const = 0;
+  [[nodiscard]] virtual int cells(const CollectiveCall& call, const CollectivePlan& plan) const {
+    return pieces(call, plan);
+  }
+  // Where a member has a piece at the beginning, and in the end.
+  [[nodiscard]] virtual int input_cell(const CollectiveCall&, const CollectivePlan&, int piece) const { return piece; }
+  [[nodiscard]] virtual int output_cell(const CollectiveCall&, const CollectivePlan&, int piece) const { return piece; }
+  [[nodiscard]] virtual Bytes cell_size(const CollectiveCall& call, const CollectivePlan& plan, int cell) const {
+    return piece_size(call, plan, cell);
+  }
+};
+
+// Who decides how NCCL would carry out a call.
+class ChannelTuner {
+ public:
+  virtual ~ChannelTuner() = default;
+  // Never fails for a call the configuration allowed; the answer depends on the call alone.
+  [[nodiscard]] virtual CollectivePlan plan(const CollectiveCall& call) const = 0;
+};
+
+// A plan and who can play it.
+struct ChannelChoice {
+  const ChannelAlgorithm* algorithm = nullptr;
+  CollectivePlan plan;
+};
+
+class ChannelChooser {
+ public:
+  virtual ~ChannelChooser() = default;
+  [[nodiscard]] virtual ChannelChoice choose(const CollectiveCall& call) const = 0;
+};
+
+}  // namespace ringwright

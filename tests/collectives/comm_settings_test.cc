@@ -1,0 +1,78 @@
+// The constants of kernels and the fixed plan, as users write them.
+#include "collectives/comm_settings.h"
+
+#include <string>
+#include <string_view>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/config/config_document.h"
+
+namespace ringwright::collectives {
+namespace {
+
+using namespace ringwright::literals;
+using testing::HasSubstr;
+
+struct Read {
+  ChannelCosts costs;
+  std::optional<CollectivePlan> plan;
+  std::string mistakes;
+};
+
+Read read(std::string_view text) {
+  auto document = ConfigDocument::load_text("comm.yaml", text);
+  if (!document) return {.mistakes = render(document.error())};
+  ConfigMap comm = document->root();
+  Read result{.costs = read_channel_costs(comm.map("costs", "constants")), .plan = read_fixed_plan(comm)};
+  document->check_all_read();
+  if (document->log().diagnostics().has_errors()) result.mistakes = render(document->log().diagnostics());
+  return result;
+}
+
+TEST(CommSettings, HaveADefaultForEveryConstant) {
+  const Read plain = read("{}");
+  EXPECT_EQ(plain.mistakes, "");
+  EXPECT_FALSE(plain.plan.has_value());
+  EXPECT_TRUE(plain.costs.gpudirect);
+  // A flag that travels with the data is seen sooner than a counter behind a fence.
+  EXPECT_LT(plain.costs.of(Protocol::kLl).hop, plain.costs.of(Protocol::kLl128).hop);
+  EXPECT_LT(plain.costs.of(Protocol::kLl128).hop, plain.costs.of(Protocol::kSimple).hop);
+}
+
+TEST(CommSettings, ReadConstantsByProtocol) {
+  const Read given = read("costs: {launch: 7us, simple: {hop: 2us, rate: 20GB/s}, network: {flush: 4us}, reduce_rate: 50%}\n");
+  EXPECT_EQ(given.mistakes, "");
+  EXPECT_EQ(given.costs.launch, 7_us);
+  EXPECT_EQ(given.costs.of(Protocol::kSimple).hop, 2_us);
+  EXPECT_EQ(given.costs.of(Protocol::kSimple).rate, 20_GBps);
+  EXPECT_EQ(given.costs.of(Protocol::kLl).hop, read("{}").costs.of(Protocol::kLl).hop);
+  EXPECT_EQ(given.costs.network_flush, 4_us);
+  EXPECT_DOUBLE_EQ(given.costs.reduce_rate, 0.5);
+}
+
+TEST(CommSettings, ReadAPlanForAllCalls) {
+  const Read given = read("plan: {algorithm: tree, protocol: ll128, channels: 24, threads: 320, chunk: 64KiB}\n");
+  EXPECT_EQ(given.mistakes, "");
+  ASSERT_TRUE(given.plan.has_value());
+  EXPECT_EQ(*given.plan, (CollectivePlan{.algorithm = "tree", .protocol = Protocol::kLl128, .channels = 24, .threads = 320,
+                                         .chunk = 64_KiB}));
+}
+
+TEST(CommSettings, RefuseWhatThereIsNot) {
+  EXPECT_THAT(read("plan: {algorithm: rings, channels: 2}\n").mistakes, HasSubstr("ring"));
+  EXPECT_THAT(read("plan: {algorithm: ring}\n").mistakes, HasSubstr("channels"));
+  EXPECT_THAT(read("plan: {algorithm: ring, channels: 65}\n").mistakes, HasSubstr("65"));
+  EXPECT_THAT(read("costs: {simple: {hop: 2}}\n").mistakes, HasSubstr("unit"));
+  EXPECT_THAT(read("costs: {lll: {hop: 2us}}\n").mistakes, HasSubstr("lll"));
+}
+
+TEST(CommSettings, WireBytesCountFlags) {
+  EXPECT_DOUBLE_EQ(wire_bytes_per_byte(Protocol::kLl), 2.0);                  // 4 of 8
+  EXPECT_DOUBLE_EQ(1.0 / wire_bytes_per_byte(Protocol::kLl128), 0.9375);      // 120 of 128
+  EXPECT_DOUBLE_EQ(wire_bytes_per_byte(Protocol::kSimple), 1.0);
+}
+
+}  // namespace
+}  // namespace ringwright::collectives
