@@ -23,6 +23,11 @@ constexpr std::array kAssemblyCodes = {
                              "can; without a choice the tuner takes one that fits.",
               .example = "collectives: { tp: { algorithm: pairwise } }   # only all-to-all\n"
                          "collectives: { tp: { algorithm: ring } }"},
+    ErrorCode{.code = "E152",
+              .title = "a collective never ends",
+              .explanation = "No way leads between two of its ranks, or the links of the only one are down. The message "
+                             "says who waits for whom.",
+              .example = "ringwright topo cluster.yaml --check    # tells which GPUs cannot reach each other"},
 };
 
 std::string explain_code(std::string_view code) {

@@ -120,6 +120,27 @@ class CliTest(unittest.TestCase):
         self.assertRegex(err, r'^error: 1 of 1 stages need more memory than their GPUs have: stage 0 needs 39\.12 GiB, '
                               r'there are 16 GiB; most of it is optimizer 17\.41 GiB, .* GiB, .* GiB\n$')
 
+    # --- collective ---
+
+    def test_collective_prints_the_table_of_nccl_tests(self):
+        out = self.answer('collective', 'dgx-a100', 'all_reduce_perf', '-b', '1M', '-e', '4M', '-f', '2')
+        rows = [line.split() for line in out.splitlines() if not line.startswith('#')]
+        self.assertEqual([row[:2] for row in rows], [['1048576', '262144'], ['2097152', '524288'], ['4194304', '1048576']])
+        for row in rows:
+            self.assertAlmostEqual(float(row[7]) / float(row[6]), 2 * 7 / 8, places=2)  # busbw / algbw of 8 ranks
+
+    def test_collective_takes_nodes_gpus_and_types(self):
+        result = json.loads(self.answer('collective', 'dgx-h100', 'all_gather', '--nodes', '2', '-g', '4', '-d', 'half',
+                                        '-b', '64K', '-e', '64K', '--json'))
+        self.assertEqual((result['ranks'], result['results'][0]['count']), (8, 64 * 1024 // 2 // 8))
+
+    def test_collective_refuses_what_it_does_not_know(self):
+        self.assertIn("did you mean 'all_reduce'?", self.refusal('collective', 'dgx-h100', 'allreduc'))
+        self.assertIn("did you mean 'dgx-h100'?", self.refusal('collective', 'dgx-h10'))
+        self.assertIn('--ngpus is 9', self.refusal('collective', 'dgx-h100', '-g', '9'))
+        self.assertIn('--minbytes', self.refusal('collective', 'dgx-h100', '-b', 'x'))
+        self.assertIn('two ranks', self.refusal('collective', 'dgx-h100', '-g', '1'))
+
     # --- mistakes ---
 
     def test_every_code_that_is_raised_has_a_page(self):

@@ -1,0 +1,175 @@
+#include "configs/collective_run.h"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "collectives/bus_bandwidth.h"
+#include "configs/simulate.h"
+#include "configs/simulation.h"
+#include "core/base/check.h"
+
+namespace ringwright::configs {
+namespace {
+
+constexpr std::array kOperations = {
+    OperationName{CollectiveOperation::kAllReduce, "all_reduce"},
+    OperationName{CollectiveOperation::kAllGather, "all_gather"},
+    OperationName{CollectiveOperation::kReduceScatter, "reduce_scatter"},
+    OperationName{CollectiveOperation::kAllToAll, "alltoall"},
+    OperationName{CollectiveOperation::kBroadcast, "broadcast"},
+    OperationName{CollectiveOperation::kReduce, "reduce"},
+    OperationName{CollectiveOperation::kSendReceive, "sendrecv"},
+};
+
+CollectiveKind kind_of(CollectiveOperation operation) {
+  switch (operation) {
+    case CollectiveOperation::kAllReduce: return CollectiveKind::kAllReduce;
+    case CollectiveOperation::kAllGather: return CollectiveKind::kAllGather;
+    case CollectiveOperation::kReduceScatter: return CollectiveKind::kReduceScatter;
+    case CollectiveOperation::kAllToAll: return CollectiveKind::kAllToAll;
+    case CollectiveOperation::kBroadcast: return CollectiveKind::kBroadcast;
+    case CollectiveOperation::kReduce: return CollectiveKind::kReduce;
+    case CollectiveOperation::kSendReceive: break;
+  }
+  CHECK(false, "send and receive are messages, not a collective");
+  return CollectiveKind::kAllReduce;
+}
+
+// "all_reduce", "AllReduce" and "all_reduce_perf" are one word: letters only, small, without the suffix.
+std::string bare_word(std::string_view text) {
+  std::string word;
+  for (const char c : text) {
+    if (c >= 'A' && c <= 'Z') word += static_cast<char>(c - 'A' + 'a');
+    if (c >= 'a' && c <= 'z') word += c;
+  }
+  constexpr std::string_view kSuffix = "perf";
+  if (word.size() > kSuffix.size() && word.ends_with(kSuffix)) word.resize(word.size() - kSuffix.size());
+  return word;
+}
+
+Task task_of(TaskKind kind, std::uint32_t detail, StreamIndex stream) {
+  return {.kind = kind, .stream = stream, .dimension = DimensionId(0), .detail = detail};
+}
+
+// Every rank's send and receive run at once, as in one ncclGroup.
+void add_ring_shift(TaskGraph& graph, const std::vector<RankId>& members, Bytes bytes) {
+  const int ranks = static_cast<int>(members.size());
+  for (int index = 0; index < ranks; ++index) {
+    Program program{.name = fmt::format("rank {}", index), .tasks = {}, .dependencies = {}, .stream_count = 2};
+    const auto detail = static_cast<std::uint32_t>(graph.messages.size());
+    graph.messages.push_back({.peer = (index + 1) % ranks, .bytes = bytes});
+    graph.messages.push_back({.peer = (index + ranks - 1) % ranks, .bytes = bytes});
+    program.tasks = {task_of(TaskKind::kSend, detail, 0), task_of(TaskKind::kReceive, detail + 1, 1)};
+    graph.program_of[members[static_cast<std::size_t>(index)].index()] = ProgramId(graph.programs.size());
+    graph.programs.push_back(std::move(program));
+  }
+}
+
+// Why the run did not end, as a mistake of the input: links that are down, a machine in parts.
+Diagnostics never_ends(const StallReport& stall) {
+  return failure("E152", "the collective never ends: " + render(stall));
+}
+
+}  // namespace
+
+std::span<const OperationName> collective_operations() { return kOperations; }
+
+std::string_view to_string(CollectiveOperation operation) {
+  for (const OperationName& entry : kOperations) {
+    if (entry.operation == operation) return entry.name;
+  }
+  return "";
+}
+
+std::optional<CollectiveOperation> parse_operation(std::string_view text) {
+  const std::string word = bare_word(text);
+  for (const OperationName& entry : kOperations) {
+    if (word == bare_word(entry.name)) return entry.operation;
+  }
+  return std::nullopt;
+}
+
+double bus_factor(CollectiveOperation operation, int ranks) {
+  if (operation == CollectiveOperation::kSendReceive) return 1.0;
+  return collectives::busbw_factor(kind_of(operation), ranks);
+}
+
+bool cuts_buffer_over_ranks(CollectiveOperation operation) {
+  return operation == CollectiveOperation::kAllGather || operation == CollectiveOperation::kReduceScatter ||
+         operation == CollectiveOperation::kAllToAll;
+}
+
+Bytes rounded_size(CollectiveOperation operation, Bytes size, int ranks, int element_bytes) {
+  const std::int64_t unit = cuts_buffer_over_ranks(operation) ? std::int64_t{element_bytes} * ranks : element_bytes;
+  return Bytes(size.count() / unit * unit);
+}
+
+TaskGraph collective_graph(const Cluster& cluster, const CollectiveRequest& request) {
+  const int per_host = request.gpus_per_host > 0 ? request.gpus_per_host : cluster.host.gpus;
+  const auto ranks = static_cast<std::size_t>(cluster.gpus());
+  Dimension world{.name = std::string(kWorld), .group_of = {}, .index_in_group = {}, .groups = {{}}, .layout_of_group = {}};
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    const bool member = static_cast<int>(rank % static_cast<std::size_t>(cluster.host.gpus)) < per_host;
+    if (member) {
+      world.groups.front().emplace_back(rank);
+    } else {
+      world.groups.push_back({RankId(rank)});
+    }
+  }
+  index_groups(world, ranks);
+  const std::vector<RankId> members = world.groups.front();
+  TaskGraph graph;
+  graph.dimensions = {std::move(world)};
+  graph.labels = {std::string(to_string(request.operation))};
+  graph.programs = {Program{.name = "idle", .tasks = {}, .dependencies = {}}};
+  graph.program_of.assign(ranks, ProgramId(0));
+  graph.iterations = request.warmup + request.iterations;
+  if (request.operation == CollectiveOperation::kSendReceive) {
+    add_ring_shift(graph, members, request.bytes);
+    return graph;
+  }
+  graph.collectives = {{.kind = kind_of(request.operation), .bytes = request.bytes}};
+  graph.programs.push_back({.name = "rank", .tasks = {task_of(TaskKind::kCollective, 0, 0)}, .dependencies = {}});
+  for (const RankId rank : members) graph.program_of[rank.index()] = ProgramId(1);
+  return graph;
+}
+
+CollectiveBench::CollectiveBench(const Scenario& scenario)
+    : scenario_(scenario), network_(scenario.cluster.topology->build()) {}
+
+int CollectiveBench::ranks(int gpus_per_host) const {
+  const int per_host = gpus_per_host > 0 ? gpus_per_host : scenario_.cluster.host.gpus;
+  return static_cast<int>(scenario_.cluster.hosts) * per_host;
+}
+
+Result<CollectiveResult> CollectiveBench::run(const CollectiveRequest& request) {
+  CHECK(request.bytes > Bytes(0) && request.iterations > 0, "there is something to play");
+  workload::StepPlan plan;
+  plan.graph = collective_graph(scenario_.cluster, request);
+  auto simulation = Simulation::assemble(scenario_, std::move(plan), std::move(network_), FoldMode::kFold);
+  if (!simulation) {
+    network_ = scenario_.cluster.topology->build();
+    return tl::unexpected(simulation.error());
+  }
+  const TaskGraph& graph = (*simulation)->plan().graph;
+  PlayedPlan played = play_plan(scenario_, **simulation);
+  CollectiveResult result{.time = {}, .algorithm = "", .protocol = "", .channels = 0, .events = played.events};
+  if (!graph.collectives.empty()) {
+    const Dimension& world = graph.dimensions.front();
+    const CollectiveCall call{.kind = graph.collectives.front().kind, .bytes = request.bytes,
+                              .layout = &graph.layouts[world.layout_of_group.front()], .dimension = DimensionId(0)};
+    result.algorithm = std::string((*simulation)->chooser().choose(call).name());
+  }
+  network_ = std::move(**simulation).take_network();
+  if (played.run.outcome != RunOutcome::kFinished) return tl::unexpected(never_ends(played.run.stall));
+  const std::vector<TimePoint>& ends = played.run.record.iteration_end;
+  const TimePoint begin = request.warmup > 0 ? ends[static_cast<std::size_t>(request.warmup) - 1] : TimePoint();
+  result.time = (ends.back() - begin) / request.iterations;
+  return result;
+}
+
+}  // namespace ringwright::configs

@@ -1,0 +1,241 @@
+// The command `collective`: what nccl-tests would print on a machine that you may not have: time and bandwidth by size.
+#include <cstdio>
+
+#include <fmt/format.h>
+
+#include "configs/catalogue.h"
+#include "configs/collective_run.h"
+#include "configs/scenario.h"
+#include "core/base/diagnostic.h"
+#include "core/base/text.h"
+#include "core/report/text_table.h"
+#include "tools/command.h"
+#include "tools/json_text.h"
+#include "tools/machine_file.h"
+#include "tools/size_range.h"
+
+namespace ringwright::tools {
+namespace {
+
+using configs::CollectiveOperation;
+using configs::CollectiveRequest;
+using configs::CollectiveResult;
+
+constexpr std::size_t kMostSizes = 10'000;
+
+struct ElementType {
+  std::string_view name;
+  int bytes = 4;
+};
+// The names of nccl-tests.
+constexpr ElementType kTypes[] = {{"int8", 1},  {"uint8", 1}, {"int32", 4},   {"uint32", 4},   {"int64", 8},
+                                  {"uint64", 8}, {"half", 2},  {"float", 4},   {"double", 8},   {"bfloat16", 2},
+                                  {"f8e4m3", 1}, {"f8e5m2", 1}};
+constexpr std::string_view kReductions[] = {"sum", "prod", "min", "max", "avg"};
+
+bool reduces(CollectiveOperation operation) {
+  return operation == CollectiveOperation::kAllReduce || operation == CollectiveOperation::kReduceScatter ||
+         operation == CollectiveOperation::kReduce;
+}
+
+struct Row {
+  Bytes size;
+  std::int64_t count = 0;
+  CollectiveResult result;
+  double algbw = 0.0;  // GB/s
+  double busbw = 0.0;
+};
+
+template <class Names, class Name>
+std::string unknown_word(std::string_view option, const std::string& word, const Names& names, Name&& name_of) {
+  std::vector<std::string> all;
+  for (const auto& entry : names) all.emplace_back(name_of(entry));
+  const std::string near = nearest_name(word, all);
+  return fmt::format("{} is '{}' and must be one of {}{}", option, word, join(all, ", "),
+                     near.empty() ? "" : "; did you mean '" + near + "'?");
+}
+
+class Collective final : public Command {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "collective"; }
+  [[nodiscard]] std::string_view summary() const override {
+    return "time and bandwidth of a collective by size, as nccl-tests prints them";
+  }
+  [[nodiscard]] std::vector<OptionSpec> options() override {
+    return {
+        {.names = "cluster", .value = "", .doc = "a file with a cluster, or a shipped node (`list nodes`)", .target = &cluster_, .required = true},
+        {.names = "operation", .value = "", .doc = "all_reduce (default), all_gather, reduce_scatter, alltoall, broadcast, reduce, sendrecv; also as all_reduce_perf", .target = &operation_},
+        {.names = "-N,--nodes", .value = "N", .doc = "hosts, instead of the file's", .target = &nodes_},
+        {.names = "-g,--ngpus", .value = "N", .doc = "only the first N GPUs of each host", .target = &gpus_},
+        {.names = "-b,--minbytes", .value = "SIZE", .doc = "first size (8)", .target = &from_},
+        {.names = "-e,--maxbytes", .value = "SIZE", .doc = "last size (8G)", .target = &to_},
+        {.names = "-f,--stepfactor", .value = "F", .doc = "each size is F times the one before (2)", .target = &factor_},
+        {.names = "-i,--stepbytes", .value = "SIZE", .doc = "each size is SIZE more than the one before", .target = &increment_},
+        {.names = "-d,--datatype", .value = "TYPE", .doc = "of the elements (float)", .target = &type_},
+        {.names = "-o,--op", .value = "OP", .doc = "reduction (sum); times do not depend on it", .target = &reduction_},
+        {.names = "-w,--warmup_iters", .value = "N", .doc = "calls before those that count", .target = &warmup_},
+        {.names = "-n,--iters", .value = "N", .doc = "calls that count, back to back; the mean is printed", .target = &iterations_},
+        {.names = "--set", .value = "KEY=VALUE", .doc = "override a value, may be repeated", .target = &overrides_}};
+  }
+
+  [[nodiscard]] ExitCode run(const CommonOptions& common) override {
+    std::string problem = check_words();
+    if (!problem.empty()) return refuse(problem);
+    const auto scenario = load_machine(cluster_, {.nodes = nodes_, .overrides = overrides_});
+    if (!scenario) return refuse(scenario.error());
+    if (gpus_ && (*gpus_ == 0 || *gpus_ > static_cast<std::uint64_t>(scenario->cluster.host.gpus))) {
+      return refuse(fmt::format("--ngpus is {} and a host has {} GPUs", *gpus_, scenario->cluster.host.gpus));
+    }
+    configs::CollectiveBench bench(*scenario);
+    ranks_ = bench.ranks(static_cast<int>(gpus_.value_or(0)));
+    if (ranks_ < 2) return refuse("a collective needs two ranks; say --nodes N for more hosts");
+    return sweep(bench, *scenario, common);
+  }
+
+ private:
+  static ExitCode refuse(const Diagnostics& diagnostics) {
+    std::fputs(render(diagnostics).c_str(), stderr);
+    return ExitCode::kUsage;
+  }
+
+  static ExitCode refuse(const std::string& message) {
+    std::fprintf(stderr, "error: %s\n", message.c_str());
+    return ExitCode::kUsage;
+  }
+
+  // Understands the words of the command line; says what is wrong with them.
+  std::string check_words() {
+    const auto operation = configs::parse_operation(operation_.empty() ? "all_reduce" : operation_);
+    if (!operation) {
+      return unknown_word("the operation", operation_, configs::collective_operations(),
+                          [](const auto& entry) { return entry.name; });
+    }
+    wanted_ = *operation;
+    for (const ElementType& entry : kTypes) {
+      if (entry.name == type_) element_bytes_ = entry.bytes;
+    }
+    if (element_bytes_ == 0) {
+      return unknown_word("--datatype", type_, kTypes, [](const ElementType& entry) { return entry.name; });
+    }
+    bool known = false;
+    for (const std::string_view entry : kReductions) known = known || entry == reduction_;
+    if (!known) return unknown_word("--op", reduction_, kReductions, [](std::string_view entry) { return entry; });
+    if (iterations_ && *iterations_ == 0) return "--iters is 0 and must be at least 1";
+    return check_sizes();
+  }
+
+  std::string check_sizes() {
+    const auto from = parse_test_size(from_);
+    const auto to = parse_test_size(to_);
+    const auto increment = increment_.empty() ? std::nullopt : parse_test_size(increment_);
+    if (!from) return "--minbytes is '" + from_ + "' and must be a size such as 8, 128M or 1G";
+    if (!to) return "--maxbytes is '" + to_ + "' and must be a size such as 8, 128M or 1G";
+    if (!increment_.empty() && !increment) return "--stepbytes is '" + increment_ + "' and must be a size such as 1M";
+    const auto factor = parse_test_size(factor_);
+    if (!factor || factor->count() < 2) return "--stepfactor is '" + factor_ + "' and must be a whole number of at least 2";
+    if (*from > *to) return fmt::format("--minbytes {} is above --maxbytes {}", from_, to_);
+    if (increment && (*to - *from).count() / increment->count() >= static_cast<std::int64_t>(kMostSizes)) {
+      return fmt::format("--stepbytes {} makes more than {} sizes", increment_, kMostSizes);
+    }
+    sizes_ = sizes_of({.from = *from, .to = *to, .factor = static_cast<double>(factor->count()), .increment = increment});
+    return "";
+  }
+
+  ExitCode sweep(configs::CollectiveBench& bench, const configs::Scenario& scenario, const CommonOptions& common) {
+    if (!common.json && !common.quiet) std::fputs(head(scenario).c_str(), stdout);
+    std::vector<std::string> rows;
+    std::size_t too_small = 0;
+    for (const Bytes wanted : sizes_) {
+      const Bytes size = configs::rounded_size(wanted_, wanted, ranks_, element_bytes_);
+      if (size == Bytes(0)) {
+        ++too_small;
+        continue;
+      }
+      auto row = play(bench, size);
+      if (!row) return refuse(row.error());
+      if (common.json) {
+        rows.push_back(json(*row));
+        continue;
+      }
+      std::fputs(line(*row).c_str(), stdout);
+      std::fflush(stdout);
+    }
+    if (too_small > 0 && !common.quiet) {
+      std::fprintf(stderr, "note: the %zu smallest sizes have no element for each of %d ranks and are left out\n",
+                   too_small, ranks_);
+    }
+    if (common.json) std::fputs(document(scenario, rows).c_str(), stdout);
+    return ExitCode::kOk;
+  }
+
+  Result<Row> play(configs::CollectiveBench& bench, Bytes size) const {
+    CollectiveRequest request{.operation = wanted_, .bytes = size, .gpus_per_host = static_cast<int>(gpus_.value_or(0))};
+    request.warmup = static_cast<int>(warmup_.value_or(request.warmup));
+    request.iterations = static_cast<int>(iterations_.value_or(request.iterations));
+    auto result = bench.run(request);
+    if (!result) return tl::unexpected(result.error());
+    const Bytes share = size / element_bytes_;
+    const bool cut = configs::cuts_buffer_over_ranks(wanted_);
+    Row row{.size = size, .count = share.count() / (cut ? ranks_ : 1), .result = std::move(*result)};
+    row.algbw = per_second(size, row.result.time).count() / 1e9;
+    row.busbw = row.algbw * configs::bus_factor(wanted_, ranks_);
+    return row;
+  }
+
+  [[nodiscard]] std::string head(const configs::Scenario& scenario) const {
+    const configs::Cluster& cluster = scenario.cluster;
+    return fmt::format(
+        "# {} on {} ranks: {} hosts x {} {}, fabric {}, network {}\n"
+        "#\n"
+        "#       size         count      type   redop    root      time    algbw    busbw  algorithm   protocol  channels\n"
+        "#        (B)    (elements)                                (us)   (GB/s)   (GB/s)\n",
+        to_string(wanted_), ranks_, cluster.hosts, ranks_ / static_cast<int>(cluster.hosts), cluster.gpu.name,
+        cluster.fabric, scenario.simulate.network->name);
+  }
+
+  [[nodiscard]] std::string_view shown_reduction() const { return reduces(wanted_) ? std::string_view(reduction_) : "none"; }
+  [[nodiscard]] int shown_root() const {
+    return wanted_ == CollectiveOperation::kBroadcast || wanted_ == CollectiveOperation::kReduce ? 0 : -1;
+  }
+
+  [[nodiscard]] std::string line(const Row& row) const {
+    const double us = to_seconds(row.result.time) * 1e6;
+    const std::string time = us < 1000.0 ? fmt::format("{:.2f}", us) : fmt::format("{:.1f}", us);
+    const std::string channels = row.result.channels > 0 ? fmt::format("{}", row.result.channels) : "-";
+    return fmt::format("{:>12}  {:>12}  {:>8}  {:>6}  {:>6}  {:>8}  {:>7.2f}  {:>7.2f}  {:<10}  {:<8}  {:>8}\n",
+                       row.size.count(), row.count, type_, shown_reduction(), shown_root(), time, row.algbw, row.busbw,
+                       row.result.algorithm.empty() ? "-" : row.result.algorithm,
+                       row.result.protocol.empty() ? "-" : row.result.protocol, channels);
+  }
+
+  [[nodiscard]] std::string json(const Row& row) const {
+    return fmt::format(
+        "    {{\"size\": {}, \"count\": {}, \"type\": {}, \"redop\": {}, \"root\": {}, \"time_us\": {:.6f}, \"algbw_GBps\": {:.6g}, "
+        "\"busbw_GBps\": {:.6g}, \"algorithm\": {}, \"protocol\": {}, \"channels\": {}}}",
+        row.size.count(), row.count, json_text(type_), json_text(shown_reduction()), shown_root(),
+        to_seconds(row.result.time) * 1e6, row.algbw, row.busbw, json_text(row.result.algorithm),
+        json_text(row.result.protocol), row.result.channels);
+  }
+
+  [[nodiscard]] std::string document(const configs::Scenario& scenario, const std::vector<std::string>& rows) const {
+    return fmt::format(
+        "{{\n  \"schema\": \"ringwright.collective/1\",\n  \"operation\": {},\n  \"ranks\": {},\n  \"hosts\": {},\n"
+        "  \"gpu\": {},\n  \"fabric\": {},\n  \"network\": {},\n  \"results\": [\n{}\n  ]\n}}\n",
+        json_text(to_string(wanted_)), ranks_, scenario.cluster.hosts, json_text(scenario.cluster.gpu.name),
+        json_text(scenario.cluster.fabric), json_text(scenario.simulate.network->name), join(rows, ",\n"));
+  }
+
+  std::string cluster_, operation_, from_ = "8", to_ = "8G", factor_ = "2", increment_, type_ = "float", reduction_ = "sum";
+  std::optional<std::uint64_t> nodes_, gpus_, warmup_, iterations_;
+  std::vector<std::string> overrides_;
+  CollectiveOperation wanted_ = CollectiveOperation::kAllReduce;
+  std::vector<Bytes> sizes_;
+  int element_bytes_ = 0;
+  int ranks_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_collective() { return std::make_unique<Collective>(); }
+
+}  // namespace ringwright::tools

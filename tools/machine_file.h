@@ -1,0 +1,22 @@
+// Which machine the user means: a file with a cluster, or the name of a shipped node.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "configs/scenario.h"
+#include "core/base/diagnostic.h"
+
+namespace ringwright::tools {
+
+struct MachineOptions {
+  std::optional<std::uint64_t> nodes;  // instead of what the file says
+  std::vector<std::string> overrides;
+};
+
+// A shipped node stands for hosts of its kind on the default fabric.
+[[nodiscard]] Result<configs::Scenario> load_machine(const std::string& path_or_node, const MachineOptions& options);
+
+}  // namespace ringwright::tools
