@@ -83,7 +83,13 @@ std::string describe(const GroupLayout& layout) {
                      layout.largest_host);
 }
 
+constexpr std::array kRungs = {
+    Option{.name = "closed_form", .doc = "a formula of latency and bandwidth; a call ends for all at once, and disturbs nobody"},
+    Option{.name = "steps", .doc = "every step's messages travel over the network and share it"}};
+
 }  // namespace
+
+std::string_view to_string(Rung rung) { return kRungs[static_cast<std::size_t>(rung)].name; }
 
 ChooserSettings read_chooser_settings(ConfigMap collectives, std::span<const std::string> dimensions) {
   constexpr std::array kTuners = {Option{.name = "simple", .doc = "a few rules by kind, size and layout"}};
@@ -91,6 +97,9 @@ ChooserSettings read_chooser_settings(ConfigMap collectives, std::span<const std
   static_cast<void>(collectives.choice(
       {.name = "tuner", .doc = "who chooses the algorithm of a collective", .fallback = "simple"}, kTuners));
   ChooserSettings settings;
+  const std::string rung = collectives.choice(
+      {.name = "model", .doc = "how collectives are played: the rung of the fidelity ladder", .fallback = "steps"}, kRungs);
+  settings.rung = rung == "steps" ? Rung::kSteps : Rung::kClosedForm;
   settings.use_nvls = collectives.boolean(
       {.name = "nvls", .doc = "reduce and multicast in the hosts' switches where they can", .fallback = true});
   const std::vector<Option> options = algorithm_options();

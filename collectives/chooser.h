@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/units.h"
@@ -17,7 +18,12 @@ struct DimensionChoice {
   Bytes from;                                      // smaller collectives are left to the rule
 };
 
+// How faithfully collectives are played: the rung of the fidelity ladder.
+enum class Rung { kClosedForm, kSteps };
+[[nodiscard]] std::string_view to_string(Rung rung);  // "steps", as in `collectives.model`
+
 struct ChooserSettings {
+  Rung rung = Rung::kSteps;
   bool use_nvls = true;  // `collectives.nvls`: use in-switch reduction where the hosts have it
   std::vector<DimensionChoice> choices;
 };

@@ -144,7 +144,8 @@ PlayedPlan play_plan(const Scenario& scenario, const Simulation& simulation, con
   const bool may_skip = options.fast_forward == network_models::FastForward::kOn && scenario.faults.links.empty();
   PlayedPlan played;
   played.run = execute({.engine = engine, .graph = graph, .classes = simulation.folding().ranks,
-                        .network = *network, .chooser = simulation.chooser(), .compute = *scenario.job.compute},
+                        .network = *network, .chooser = simulation.chooser(), .compute = *scenario.job.compute,
+                        .collective_time = simulation.collective_time()},
                        {.warmup_iterations = scenario.simulate.warmup,
                         .observer = options.observer,
                         .skip_repeated_iterations = may_skip});
@@ -169,7 +170,7 @@ Outcome simulate(const Scenario& scenario, const Simulation& simulation, const S
   facts.links = busiest_links(simulation, run.usage, end.since_start());
   add_faults(scenario.faults, end, facts);
   facts.engine.network = scenario.simulate.network->name;
-  facts.engine.collectives = "steps";
+  facts.engine.collectives = collectives::to_string(scenario.collectives.rung);
   for (const ValueRead& value : scenario.document.log().values()) {
     if (value.path == "compute.model") facts.engine.compute = value.text;
   }

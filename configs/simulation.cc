@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "configs/group_wires.h"
 #include "core/base/check.h"
 #include "core/base/text.h"
 #include "network_models/faulty_router.h"
@@ -129,12 +130,17 @@ Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenari
   }
 
   const Router& router = *simulation->network_.router;
+  if (scenario.collectives.rung == collectives::Rung::kClosedForm) {
+    simulation->closed_form_ =
+        std::make_unique<collectives::ClosedForm>(*simulation->chooser_, GroupWires(graph, router));
+  }
   simulation->fault_schedule_ = network_models::FaultSchedule(scenario.faults.links, router.capacities().size());
   if (fold_mode == FoldMode::kNoFold) {
     simulation->folding_ = unfolded(graph.rank_count(), router.capacities().size());
     return simulation;
   }
-  simulation->folding_ = fold_over_faults(graph, *simulation->chooser_, router, simulation->fault_schedule_);
+  const CollectiveChooser& seen = simulation->closed_form_ ? collectives::meetings() : *simulation->chooser_;
+  simulation->folding_ = fold_over_faults(graph, seen, router, simulation->fault_schedule_);
   simulation->folded_router_ = make_folded_router(router, simulation->folding_);
   return simulation;
 }
@@ -148,8 +154,8 @@ Estimate estimate(const Scenario& scenario, const Simulation& simulation) {
   std::map<std::tuple<std::size_t, std::size_t, const GroupLayout*>, std::uint64_t> messages_of;
   for_each_call(graph, [&](const CollectiveCall& call, std::uint32_t program, std::uint64_t tasks) {
     const CollectiveAlgorithm& algorithm = simulation.chooser().choose(call);
-    messages_of[{program, call.dimension.index(), call.layout}] +=
-        tasks * static_cast<std::uint64_t>(algorithm.steps(call));
+    const int steps = simulation.collective_time() != nullptr ? 0 : algorithm.steps(call);
+    messages_of[{program, call.dimension.index(), call.layout}] += tasks * static_cast<std::uint64_t>(steps);
   });
   Estimate result{.ranks = graph.rank_count(), .classes = classes.count()};
   for (const RankId rank : classes.representative) {

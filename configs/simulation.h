@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "collectives/chooser.h"
+#include "collectives/closed_form.h"
 #include "configs/scenario.h"
 #include "core/base/diagnostic.h"
 #include "core/report/facts.h"
@@ -37,6 +38,8 @@ class Simulation {
   [[nodiscard]] const Router& router() const { return folded_router_ ? *folded_router_ : *network_.router; }
   [[nodiscard]] const workload::StepPlan& plan() const { return plan_; }
   [[nodiscard]] const CollectiveChooser& chooser() const { return *chooser_; }
+  // Null unless collectives are played as formulas.
+  [[nodiscard]] const CollectiveTime* collective_time() const { return closed_form_.get(); }
   [[nodiscard]] bool is_folded() const { return folded_router_ != nullptr; }
   // By link of the network, not of the classes. Ways of other epochs than 0: network_models/faulty_router.h.
   [[nodiscard]] const network_models::FaultSchedule& fault_schedule() const { return fault_schedule_; }
@@ -50,6 +53,7 @@ class Simulation {
   network_models::FaultSchedule fault_schedule_;
   workload::StepPlan plan_;
   std::unique_ptr<collectives::SimpleChooser> chooser_;
+  std::unique_ptr<collectives::ClosedForm> closed_form_;
   Folding folding_;
   std::unique_ptr<Router> folded_router_;
 };

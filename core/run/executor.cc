@@ -13,12 +13,18 @@
 #include "core/run/program_index.h"
 #include "core/run/progress.h"
 #include "core/run/step_period.h"
+#include "core/run/timed_collectives.h"
 
 namespace ringwright {
 namespace {
 
 constexpr std::uint64_t kEventsPerLook = 500'000;  // between two looks at the observer
 constexpr std::size_t kBlockedShown = 24;
+
+std::unique_ptr<CollectiveRunner> make_collective_runner(PlayedJob& job, const ExecutorInputs& inputs) {
+  if (inputs.collective_time != nullptr) return std::make_unique<TimedCollectives>(job, *inputs.collective_time);
+  return std::make_unique<CollectivePlayer>(job, inputs.chooser);
+}
 
 class Executor final : public CommunicationListener {
  public:
@@ -87,7 +93,7 @@ Executor::Executor(const ExecutorInputs& inputs, const ExecutorOptions& options)
            .sent = std::vector<std::vector<Bytes>>(inputs.classes.count(),
                                                    std::vector<Bytes>(inputs.graph.dimensions.size())),
            .messages = 0},
-      collectives_(std::make_unique<CollectivePlayer>(job_, inputs.chooser)),
+      collectives_(make_collective_runner(job_, inputs)),
       messages_(job_),
       progress_(inputs.classes.count()),
       recorded_(inputs.classes.count(), false),

@@ -9,6 +9,7 @@
 #include "core/plan/rank_classes.h"
 #include "core/plan/task_graph.h"
 #include "core/ports/collective_algorithm.h"
+#include "core/ports/collective_time.h"
 #include "core/ports/compute_model.h"
 #include "core/ports/network_model.h"
 #include "core/record/run_record.h"
@@ -30,6 +31,7 @@ struct ExecutorInputs {
   NetworkModel& network;
   const CollectiveChooser& chooser;
   const ComputeModel& compute;
+  const CollectiveTime* collective_time = nullptr;  // null: collectives are messages; else formulas
 };
 
 struct ExecutorOptions {

@@ -26,6 +26,7 @@ struct MemberEdge {
 struct MemberPattern {
   std::vector<std::vector<MemberEdge>> edges;  // by member
   bool everyone = false;
+  bool only_meets = false;  // everybody waits for everybody, and nobody sends
 };
 
 // What distinguishes edges of one member, and the role gathered so far.
@@ -105,6 +106,7 @@ MemberPattern make_pattern(const CollectiveChooser& chooser, DimensionId dimensi
     }
   }
   for (const EdgeCollector& collector : collectors) pattern.edges.push_back(collector.edges());
+  pattern.only_meets = pattern.everyone && std::ranges::all_of(pattern.edges, [](const auto& e) { return e.empty(); });
   return pattern;
 }
 
@@ -161,7 +163,14 @@ class FootprintBuilder {
       colour = mix(colour, std::bit_cast<std::uint64_t>(graph_.compute_slowdown[rank.index()]));
     }
     const ProgramTraffic& traffic = traffic_[program.index()];
-    for (const auto& [dimension, contents] : traffic.collectives) add_collectives(rank, program, dimension, contents);
+    for (const auto& [dimension, contents] : traffic.collectives) {
+      add_collectives(rank, program, dimension, contents);
+      // Where members meet without messages, nothing but the layout says how long that takes.
+      const Dimension& d = graph_.dimensions[dimension.index()];
+      if (pattern_of(rank, program, dimension, contents).only_meets) {
+        colour = mix(colour, mix(dimension.value, d.layout_of_group[d.group_of[rank.index()]]));
+      }
+    }
     for (const MessageContent& message : traffic.messages) {
       // A message's receiver knows it by the sender's name for the receiver: its place in the group.
       const Dimension& dimension = graph_.dimensions[std::get<DimensionId>(message).index()];

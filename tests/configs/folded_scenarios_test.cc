@@ -87,6 +87,9 @@ INSTANTIATE_TEST_SUITE_P(
              "network: flow"},
         Case{"UnevenStages", "", "tp: 4, pp: 4, dp: auto, layers_per_part: [1, 3, 3, 1]", kRails, "network: flow"},
         Case{"DataAcrossAllHosts", "", "dp: auto", kRails, "network: flow", 32},
+        Case{"ClosedForms", "",
+             "tp: 4, pp: 2, dp: auto, zero: {stage: 1, overlap_grad_reduce: true}", kRails,
+             "network: flow, steps: 2}\ncollectives: {model: closed_form"},
         Case{"AlphaBeta", "", "tp: 4, pp: 2, dp: auto, zero: {stage: 1}", kRails, "network: alpha_beta"},
         Case{"ThreeTiers", "", "tp: 4, dp: auto",
              "{nodes: 4, node: {preset: dgx-h100}, fabric: {type: rail_optimized, scalable_unit: 1, tiers: 3, pod: 2, "

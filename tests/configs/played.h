@@ -70,7 +70,8 @@ struct Played {
                            .classes = simulation->folding().ranks,
                            .network = *network,
                            .chooser = simulation->chooser(),
-                           .compute = *scenario.job.compute},
+                           .compute = *scenario.job.compute,
+                           .collective_time = simulation->collective_time()},
                           {.warmup_iterations = scenario.simulate.warmup});
   Played played{.outcome = run.outcome,
                 .record = std::move(run.record),

@@ -1,0 +1,224 @@
+#include "collectives/closed_form.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "collectives/bus_bandwidth.h"
+#include "collectives/host_tree.h"
+#include "collectives/pipeline.h"
+#include "core/base/check.h"
+
+namespace ringwright::collectives {
+namespace {
+
+// A call on its wires, in the formulas' letters.
+struct Formula {
+  const CollectiveCall& call;
+  const WireCosts& wires;
+  int n;  // members
+  int p;  // of them on a host (the fullest)
+  int k;  // hosts
+
+  Formula(const CollectiveCall& asked, const WireCosts& costs)
+      : call(asked), wires(costs), n(asked.size()), p(asked.layout->largest_host), k(asked.layout->host_count()) {}
+
+  // The largest of `pieces` equal parts, and of `count` of them.
+  [[nodiscard]] Bytes part(std::int64_t pieces, std::int64_t count = 1) const {
+    return Bytes((call.bytes.count() + pieces - 1) / pieces) * count;
+  }
+  [[nodiscard]] Duration inside(Bytes bytes) const {
+    return wires.inside.latency + transfer_time(bytes, wires.inside.bandwidth);
+  }
+  // To or from the switch: half of the way between two GPUs.
+  [[nodiscard]] Duration to_switch(Bytes bytes) const {
+    const HopCost& hop = k == 1 ? wires.inside : wires.between;
+    return hop.latency / 2 + transfer_time(bytes, hop.bandwidth);
+  }
+  [[nodiscard]] Duration between(Bytes bytes, int together = 1) const {
+    const Bandwidth share = wires.host_outward / static_cast<double>(together);
+    return wires.between.latency + transfer_time(bytes, std::min(wires.between.bandwidth, share));
+  }
+  [[nodiscard]] bool all_reduce() const { return call.kind == CollectiveKind::kAllReduce; }
+  // All-reduce goes through the data twice.
+  [[nodiscard]] int passes() const { return all_reduce() ? 2 : 1; }
+};
+
+Duration ring_time(const Formula& f) {
+  const bool chain = f.call.kind == CollectiveKind::kBroadcast || f.call.kind == CollectiveKind::kReduce;
+  const int chunks = chain ? pipeline_chunks(f.call.bytes, f.n - 2) : f.n;
+  const Bytes bytes = f.part(chunks);
+  const Duration in = f.p > 1 ? f.inside(bytes) : Duration(0);
+  const Duration out = f.k > 1 ? f.between(bytes) : Duration(0);
+  if (!chain) return f.passes() * (f.n - 1) * std::max(in, out);
+  // The first chunk goes along the chain; the others follow at the pace of its slowest hop.
+  return (f.n - f.k) * in + (f.k - 1) * out + (chunks - 1) * std::max(in, out);
+}
+
+Duration rail_rings_time(const Formula& f) {
+  const std::int64_t pieces = std::int64_t{f.n} * f.p;
+  return f.passes() * (f.n - 1) * std::max(f.inside(f.part(pieces, f.p - 1)), f.between(f.part(pieces), f.p));
+}
+
+Duration hierarchical_time(const Formula& f) {
+  const Duration in = (f.p - 1) * f.inside(f.part(f.n, f.k));
+  const bool exchange = f.call.kind == CollectiveKind::kAllToAll;
+  const Duration out = (f.k - 1) * f.between(f.part(f.n, exchange ? f.p : 1), f.p);
+  return f.passes() * ((f.p > 1 ? in : Duration(0)) + (f.k > 1 ? out : Duration(0)));
+}
+
+// All messages leave at once and share the member's and the host's way out.
+Duration direct_time(const Formula& f) {
+  const Duration in = f.p > 1 ? f.inside(f.part(f.n, f.p - 1)) : Duration(0);
+  const Duration out = f.k > 1 ? f.between(f.part(f.n, f.n - f.p), f.p) : Duration(0);
+  return std::max(in, out);
+}
+
+// At distance d along the hosts, min(d, p) members of a host send to another one.
+Duration pairwise_time(const Formula& f) {
+  const Bytes bytes = f.part(f.n);
+  Duration total;
+  for (int distance = 1; distance < f.n; ++distance) {
+    const int leaving = f.k == 1 ? 0 : std::min({distance, f.n - distance, f.p});
+    const Duration in = leaving < f.p ? f.inside(bytes) : Duration(0);
+    total += std::max(in, leaving > 0 ? f.between(bytes, leaving) : Duration(0));
+  }
+  return total;
+}
+
+// A hop to the member whose number differs by `distance`.
+Duration hop_at(const Formula& f, int distance, Bytes bytes) {
+  const bool stays = f.k == 1 || (f.p > distance && f.p % (2 * distance) == 0);
+  return stays ? f.inside(bytes) : f.between(bytes, f.p);
+}
+
+Duration halving_doubling_time(const Formula& f) {
+  int core = 1;
+  Duration once;
+  for (; 2 * core <= f.n; core *= 2) once += hop_at(f, core, f.part(2 * std::int64_t{core}));
+  // Members beyond the power of two hand in all they have, and get the result back.
+  const Duration excess = core < f.n ? 2 * hop_at(f, 1, f.call.bytes) : Duration(0);
+  return f.passes() * once + excess;
+}
+
+Duration recursive_multiplying_time(const Formula& f) {
+  Duration total;
+  const auto multiply = [&](int count, bool leaves) {
+    for (int prime = 2; count > 1; ++prime) {
+      for (; count % prime == 0; count /= prime) {
+        const Bytes bytes = f.call.bytes * (prime - 1);
+        total += leaves ? f.between(bytes, f.p) : f.inside(bytes);
+      }
+    }
+  };
+  if (!f.call.layout->even()) {
+    multiply(f.n, f.k > 1);
+    return total;
+  }
+  multiply(f.p, false);
+  multiply(f.k, true);
+  return total;
+}
+
+// C - 1 + 2 D steps; an inner node sends a piece up and two down in its tree and one up in the other, and the chain of a
+// host carries the pieces of all channels but its own end's.
+Duration double_tree_time(const Formula& f) {
+  const bool rooted = !f.all_reduce();
+  const int chain = f.p - 1;
+  const int hosts = rooted ? f.k - 1 : f.k;
+  const int depth = f.k == 1 ? chain : tree_height(std::max(hosts, 1)) + chain + (rooted ? chain + 1 : 0);
+  const int steps = rooted ? depth : 2 * depth;
+  const int chunks = pipeline_chunks(f.call.bytes, steps - 1);
+  const int trees = f.k > 1 ? 2 : 1;
+  const int channels = f.call.layout->smallest_host;
+  const std::int64_t pieces = std::int64_t{trees} * channels * chunks;
+  const int at_once = chunks == 1 ? 1 : f.all_reduce() ? 2 * trees : trees;
+  const Duration in = f.p > 1 ? f.inside(f.part(pieces, std::int64_t{trees} * std::max(channels - 1, 1))) : Duration(0);
+  const Duration out = f.k > 1 ? f.between(f.part(pieces, at_once), channels) : Duration(0);
+  return (chunks - 1 + steps) * std::max(in, out);
+}
+
+// Chunks through the stages of the switch, in lock step; up or down carries a chunk of all, and an n-th of one.
+Duration in_switch_time(const Formula& f) {
+  const bool four = f.all_reduce() && f.k == 1;
+  const int stages = four ? 4 : 2;
+  const int chunks = pipeline_chunks(f.call.bytes, stages - 1);
+  const Bytes bytes = f.part(chunks) + (four && chunks > 1 ? f.part(std::int64_t{f.n} * chunks) : Bytes(0));
+  return (chunks + stages - 1) * f.to_switch(bytes);
+}
+
+Duration nvls_tree_time(const Formula& f) {
+  const int height = tree_height(f.k);
+  const int chunks = pipeline_chunks(f.call.bytes, 2 * height + 3);
+  const std::int64_t pieces = std::int64_t{2} * f.p * chunks;
+  const Duration in = f.wires.inside.latency / 2 +
+                      transfer_time(f.part(chunks) + (chunks > 1 ? f.part(pieces, 2) : Bytes(0)), f.wires.inside.bandwidth);
+  const Duration out = f.between(f.part(pieces, chunks > 1 ? 4 : 1), f.p);
+  return (chunks + 2 * height + 3) * std::max(in, out);
+}
+
+struct Row {
+  std::string_view algorithm;
+  Duration (*time)(const Formula& formula);
+};
+constexpr std::array kRows = {
+    Row{"ring", ring_time},
+    Row{"rail_rings", rail_rings_time},
+    Row{"double_tree", double_tree_time},
+    Row{"halving_doubling", halving_doubling_time},
+    Row{"recursive_multiplying", recursive_multiplying_time},
+    Row{"hierarchical", hierarchical_time},
+    Row{"direct", direct_time},
+    Row{"pairwise", pairwise_time},
+    Row{"in_switch", in_switch_time},
+    Row{"nvls_tree", nvls_tree_time},
+};
+
+class Meeting final : public CollectiveAlgorithm {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "closed_form"; }
+  [[nodiscard]] std::string_view help() const override { return "everybody waits for everybody; the time is a formula"; }
+  [[nodiscard]] bool supports(const CollectiveCall&) const override { return true; }
+  [[nodiscard]] int steps(const CollectiveCall& call) const override { return call.size() > 1 ? 1 : 0; }
+  void step(const CollectiveCall&, int, int, CollectiveStep& out) const override {
+    out.clear();
+    out.await_everyone = true;
+  }
+  [[nodiscard]] int pieces(const CollectiveCall&) const override { return 1; }
+  [[nodiscard]] Bytes piece_size(const CollectiveCall& call, int) const override { return call.bytes; }
+  void contents(const CollectiveCall&, int, int, int, SendContents& out) const override { out = {}; }
+  [[nodiscard]] bool rotation_symmetric(const CollectiveCall&) const override { return true; }
+};
+
+class Meetings final : public CollectiveChooser {
+ public:
+  [[nodiscard]] const CollectiveAlgorithm& choose(const CollectiveCall&) const override { return meeting_; }
+
+ private:
+  Meeting meeting_;
+};
+
+}  // namespace
+
+Duration closed_form_time(const CollectiveAlgorithm& algorithm, const CollectiveCall& call, const WireCosts& wires) {
+  if (call.size() == 1) return Duration(0);
+  const auto row = std::ranges::find(kRows, algorithm.name(), &Row::algorithm);
+  CHECK(row != kRows.end(), algorithm.name());
+  return row->time(Formula(call, wires));
+}
+
+Duration ClosedForm::time(const CollectiveCall& call) const {
+  if (call.size() == 1) return Duration(0);
+  return closed_form_time(chooser_.choose(call), call, wires_of_(call));
+}
+
+Bytes ClosedForm::sent(const CollectiveCall& call) const {
+  return scale(call.bytes, busbw_factor(call.kind, call.size()));
+}
+
+const CollectiveChooser& meetings() {
+  static const Meetings chooser;
+  return chooser;
+}
+
+}  // namespace ringwright::collectives

@@ -1,0 +1,29 @@
+// The wires between members of a group, as two numbers a kind of hop: what the closed forms of collectives ask for.
+#pragma once
+
+#include <map>
+#include <tuple>
+
+#include "collectives/closed_form.h"
+#include "core/plan/task_graph.h"
+#include "core/ports/router.h"
+
+namespace ringwright::configs {
+
+// Looks at the ways of the first group that has the call's layout in its dimension: from one member to the next on a
+// host, and from all members of one host to their counterparts on the next host at once.
+class GroupWires {
+ public:
+  // Both must outlive this.
+  GroupWires(const TaskGraph& graph, const Router& router) : graph_(graph), router_(router) {}
+
+  [[nodiscard]] collectives::WireCosts operator()(const CollectiveCall& call) const;
+
+ private:
+  [[nodiscard]] const std::vector<RankId>& some_group(const CollectiveCall& call) const;
+
+  const TaskGraph& graph_;
+  const Router& router_;
+};
+
+}  // namespace ringwright::configs

@@ -1,0 +1,94 @@
+#include "collectives/closed_form.h"
+
+#include <limits>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "collectives/builtin.h"
+#include "tests/collectives/example_layouts.h"
+#include "tests/collectives/step_clock.h"
+
+namespace ringwright::collectives {
+namespace {
+
+using namespace ringwright::literals;
+
+constexpr Duration kLatency = 1_us;
+constexpr Bandwidth kBandwidth = 1_GBps;
+constexpr CollectiveKind kKinds[] = {CollectiveKind::kAllReduce, CollectiveKind::kAllGather,
+                                     CollectiveKind::kReduceScatter, CollectiveKind::kAllToAll,
+                                     CollectiveKind::kBroadcast, CollectiveKind::kReduce};
+
+// Every hop alike, and NICs that carry any number of flows: what StepClock plays.
+constexpr WireCosts kAlike{.inside = {.latency = kLatency, .bandwidth = kBandwidth},
+                           .between = {.latency = kLatency, .bandwidth = kBandwidth},
+                           .host_outward = Bandwidth(1e30)};
+
+CollectiveCall call_on(const GroupLayout& layout, CollectiveKind kind, Bytes bytes) {
+  return {.kind = kind, .bytes = bytes, .layout = &layout, .dimension = DimensionId(0), .root = 0};
+}
+
+// Divides by every number of pieces that these layouts have.
+constexpr Bytes kEven(720'720 * 64);
+
+TEST(ClosedForm, IsWhatTheStepsTakeOnWiresThatAreAlike) {
+  // Those whose member has one message a step on its way; the others share their own way out, which StepClock does not.
+  for (const char* name : {"ring", "rail_rings", "hierarchical", "pairwise"}) {
+    const CollectiveAlgorithm& algorithm = *find_algorithm(name);
+    for (const auto& [n, p] : std::vector<std::pair<int, int>>{{2, 2}, {4, 4}, {8, 4}, {12, 4}, {16, 8}, {7, 1}}) {
+      const GroupLayout layout = make_block_layout(n, p);
+      for (const CollectiveKind kind : kKinds) {
+        const CollectiveCall call = call_on(layout, kind, kEven);
+        if (!algorithm.supports(call)) continue;
+        const Duration played = StepClock{.latency = kLatency, .bandwidth = kBandwidth}.run(algorithm, call);
+        // Chunks of a chain need not divide the buffer: a few bytes of 1 ns each.
+        EXPECT_NEAR(static_cast<double>(closed_form_time(algorithm, call, kAlike).count()),
+                    static_cast<double>(played.count()), 1e-5 * static_cast<double>(played.count()))
+            << describe(algorithm, call);
+      }
+    }
+  }
+}
+
+TEST(ClosedForm, HalvingDoublingIsRabenseifners) {
+  const GroupLayout layout = make_block_layout(16, 4);
+  const CollectiveCall call = call_on(layout, CollectiveKind::kAllReduce, Bytes(64'000));
+  EXPECT_EQ(closed_form_time(*find_algorithm("halving_doubling"), call, kAlike),
+            StepClock({.latency = kLatency, .bandwidth = kBandwidth}).run(*find_algorithm("halving_doubling"), call));
+}
+
+TEST(ClosedForm, MembersOfAHostShareItsNics) {
+  // 2 hosts of 4; all four exchange S / 8 on their rails at once through NICs of 2 GB/s together: 0.5 GB/s each.
+  const GroupLayout layout = make_block_layout(8, 4);
+  const CollectiveCall call = call_on(layout, CollectiveKind::kAllReduce, Bytes(8'000));
+  WireCosts wires = kAlike;
+  wires.host_outward = 2_GBps;
+  const Duration inside = 2 * 3 * (1_us + 2_us);       // 2,000 bytes at 1 GB/s
+  const Duration between = 2 * 1 * (1_us + 2_us);      // 1,000 bytes at 0.5 GB/s
+  EXPECT_EQ(closed_form_time(*find_algorithm("hierarchical"), call, wires), inside + between);
+}
+
+TEST(ClosedForm, EveryAlgorithmHasOneAndNoneBeatsTheWire) {
+  for (const CollectiveAlgorithm* algorithm : algorithms()) {
+    for (const GroupLayout& layout : {make_block_layout(8, 8), make_block_layout(16, 4), make_block_layout(6, 1)}) {
+      for (const CollectiveKind kind : kKinds) {
+        const CollectiveCall call = call_on(layout, kind, kEven);
+        if (!algorithm->supports(call)) continue;
+        const double n = call.size();
+        // Each member must at least receive an n-th of the buffer, and the first byte pays one latency.
+        const Duration least = kLatency / 2 + transfer_time(Bytes(static_cast<std::int64_t>(46e6 / n)), kBandwidth);
+        EXPECT_GE(closed_form_time(*algorithm, call, kAlike), least) << describe(*algorithm, call);
+      }
+    }
+  }
+}
+
+TEST(ClosedForm, AGroupOfOneTakesNoTime) {
+  const GroupLayout layout = make_block_layout(1, 1);
+  const CollectiveCall call = call_on(layout, CollectiveKind::kAllReduce, kEven);
+  EXPECT_EQ(closed_form_time(*find_algorithm("ring"), call, kAlike), Duration(0));
+}
+
+}  // namespace
+}  // namespace ringwright::collectives
