@@ -146,7 +146,7 @@ class CliTest(unittest.TestCase):
     def test_every_code_that_is_raised_has_a_page(self):
         root = Path(__file__).resolve().parents[2]
         codes = set()
-        for folder in ('collectives', 'configs', 'core', 'network_models', 'tools', 'workload'):
+        for folder in ('collectives', 'configs', 'core', 'network_models', 'tools', 'traces', 'validation', 'workload'):
             for source in (root / folder).rglob('*.cc'):
                 codes |= set(re.findall(r'"([EW]\d{3})"', source.read_text(encoding='utf-8')))
         self.assertGreater(len(codes), 25)

@@ -1,0 +1,200 @@
+#include "traces/collective_log.h"
+
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace ringwright::traces {
+namespace {
+
+using namespace literals;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// As nccl-tests prints since 2.11: two halves, "#wrong", lines of NCCL's own log in between.
+constexpr std::string_view kPrinted =
+    "# nThread 1 nGpus 1 minBytes 8 maxBytes 32 step: 2(factor) warmup iters: 5 iters: 20 agg iters: 1 validation: 1 graph: 0\n"
+    "#\n"
+    "# Using devices\n"
+    "#  Rank  0 Group  0 Pid   100 on     n1 device  0 [0000:1b:00] NVIDIA H100 80GB HBM3\n"
+    "#  Rank  1 Group  0 Pid   101 on     n1 device  1 [0000:43:00] NVIDIA H100 80GB HBM3\n"
+    "#  Rank  2 Group  0 Pid   102 on     n2 device  0 [0000:1b:00] NVIDIA H100 80GB HBM3\n"
+    "#  Rank  3 Group  0 Pid   103 on     n2 device  1 [0000:43:00] NVIDIA H100 80GB HBM3\n"
+    "NCCL version 2.23.4+cuda12.4\n"
+    "#\n"
+    "#                                                              out-of-place                       in-place\n"
+    "#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong\n"
+    "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)            (us)  (GB/s)  (GB/s)\n"
+    "           8             2     float     sum      -1    29.82    0.00    0.00      0    29.51    0.00    0.00      0\n"
+    "n1:100:140 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1]\n"
+    "          16             4     float     sum      -1    30.00    0.00    0.00    N/A    29.70    0.00    0.00    N/A\n"
+    "# Out of bounds values : 0 OK\n"
+    "# Avg bus bandwidth    : 0\n";
+
+[[nodiscard]] CollectiveLogReading reading(const std::string& name, std::string_view text) {
+  auto result = read_collective_log_text(name, text);
+  EXPECT_TRUE(result.has_value()) << (result ? "" : render(result.error()));
+  return result ? *result : CollectiveLogReading{};
+}
+
+[[nodiscard]] std::string refusal(std::string_view text) {
+  const auto result = read_collective_log_text("some.log", text);
+  EXPECT_FALSE(result.has_value());
+  return result ? "" : render(result.error());
+}
+
+TEST(PrintedLog, TellsMachineAndTimes) {
+  const CollectiveLogReading result = reading("all_reduce_2n.log", kPrinted);
+  EXPECT_TRUE(result.warnings.all().empty());
+  const CollectiveLog& log = result.log;
+  EXPECT_EQ(log.operation, "all_reduce");
+  EXPECT_EQ(log.gpu, "NVIDIA H100 80GB HBM3");
+  EXPECT_EQ(log.ranks, 4);
+  EXPECT_EQ(log.nodes, 2);
+  EXPECT_EQ(log.gpus_per_node, 2);
+  EXPECT_EQ(log.library_version, "2.23.4");
+  ASSERT_EQ(log.rows.size(), 2u);
+  EXPECT_EQ(log.rows[0].size, 8_B);
+  EXPECT_EQ(log.rows[0].out_of_place, Duration(29'820'000));
+  EXPECT_EQ(log.rows[1].in_place, Duration(29'700'000));
+  EXPECT_EQ(log.rows[1].line, 15);
+}
+
+TEST(PrintedLog, OldVersionsHaveNoRootAndPrintAnErrorInsteadOfACount) {
+  const CollectiveLogReading result = reading("all_reduce.log",
+      "#   Rank  0 Pid  44534 on   dgx1 device  0 [0x06] Tesla V100-SXM2-16GB\n"
+      "#                                                     out-of-place                       in-place\n"
+      "#       size         count    type   redop     time   algbw   busbw  error     time   algbw   busbw  error\n"
+      "     1048576        262144   float     sum    88.00   11.92   20.85  2e-07    87.00   12.05   21.09  2e-07\n"
+      "# Out of bounds values : 0 OK\n");
+  EXPECT_TRUE(result.warnings.all().empty());
+  EXPECT_EQ(result.log.rows.at(0).out_of_place, 88_us);
+  EXPECT_EQ(result.log.rows.at(0).in_place, 87_us);
+}
+
+TEST(PrintedLog, TestsWithoutAReductionLeaveItsColumnEmpty) {
+  const CollectiveLogReading result = reading("all_gather.log",
+      "#       size         count    type   redop    root     time   algbw   busbw  #wrong     time   algbw   busbw  #wrong\n"
+      "     1048576         32768   float              -1    45.00   23.30   20.39       0    46.00   22.80   19.95       0\n"
+      "     2097152         65536   float                    50.00   41.94   36.70       0    51.00   41.12   35.98       0\n"
+      "# Avg bus bandwidth    : 20\n");
+  ASSERT_EQ(result.log.rows.size(), 2u);
+  EXPECT_EQ(result.log.rows[0].out_of_place, 45_us);
+  EXPECT_EQ(result.log.rows[0].root, -1);
+  EXPECT_EQ(result.log.rows[1].out_of_place, 50_us);
+  EXPECT_EQ(result.log.rows[1].in_place, 51_us);
+}
+
+TEST(PrintedLog, MoreColumnsAreFoundByTheirNames) {
+  const CollectiveLogReading result = reading("all_reduce.log",
+      "# Collective test starting: broadcast_perf\n"
+      "#       size         count      type   redop    root  cputime   algbw   busbw  i_min  i_max #wrong\n"
+      "        1024           256     float    none       0    12.50    0.08    0.08   12.0   13.0      0\n"
+      "# Avg bus bandwidth    : 0.08\n");
+  EXPECT_EQ(result.log.operation, "broadcast");
+  EXPECT_EQ(result.log.rows.at(0).out_of_place, Duration(12'500'000));
+  EXPECT_FALSE(result.log.rows.at(0).in_place.has_value());
+}
+
+TEST(PrintedLog, ACutRowIsToldWithItsLineAndTheRestIsUsed) {
+  const std::string cut(kPrinted.substr(0, kPrinted.find("    N/A")));
+  const CollectiveLogReading result = reading("all_reduce.log", cut);
+  EXPECT_EQ(result.log.rows.size(), 1u);
+  const std::string warnings = render(result.warnings);
+  EXPECT_THAT(warnings, HasSubstr("all_reduce.log:15:1: warning[W232]"));
+  EXPECT_THAT(warnings, HasSubstr("W233"));
+}
+
+TEST(PrintedLog, WrongValuesAreTold) {
+  std::string wrong(kPrinted);
+  wrong.replace(wrong.find("0 OK"), 4, "3 FAILED");
+  EXPECT_THAT(render(reading("all_reduce.log", wrong).warnings), HasSubstr("W234"));
+}
+
+TEST(PrintedLog, WithoutAHeadingItIsNone) {
+  EXPECT_THAT(refusal("hello\n"), HasSubstr("E231"));
+  EXPECT_THAT(refusal(""), HasSubstr("E231"));
+}
+
+constexpr std::string_view kTable =
+    "# source: somewhere\n"
+    "# collective: all_reduce\n"
+    "# gpu: NVIDIA GH200\n"
+    "# nodes: 2\n"
+    "# gpus_per_node: 4\n"
+    "# ranks: 8\n"
+    "# nic: 4 x HPE Slingshot 11 200 Gb/s\n"
+    "# library_version: 2.22.3 (ROCm 6.4.2)\n"
+    "size_bytes,count,type,redop,root,time_oop_us,algbw_oop_GBps,busbw_oop_GBps,time_ip_us,algbw_ip_GBps,busbw_ip_GBps\n"
+    "1024,256,float,sum,-1,18.74,0,0,,,\n"
+    "1000000,250000,float,sum,-1,,2.0,3.5,,,\n"
+    "2048,512,float,sum,-1,,,,,,\n";
+
+TEST(TableLog, TellsItsFactsAndTimes) {
+  const CollectiveLogReading result = reading("alps.csv", kTable);
+  EXPECT_EQ(result.log.ranks, 8);
+  EXPECT_EQ(result.log.library_version, "2.22.3");
+  EXPECT_EQ(result.log.fact("nic"), "4 x HPE Slingshot 11 200 Gb/s");
+  ASSERT_EQ(result.log.rows.size(), 2u);
+  EXPECT_EQ(result.log.rows[0].time(), Duration(18'740'000));
+  // 1 MB at 2 GB/s of algorithm bandwidth.
+  EXPECT_EQ(result.log.rows[1].time(), 500_us);
+}
+
+TEST(TableLog, ARowWithoutATimeIsToldAndLeftOut) {
+  EXPECT_THAT(render(reading("alps.csv", kTable).warnings), HasSubstr("alps.csv:12:1: warning[W232]"));
+}
+
+constexpr std::string_view kJson = R"({"version": 3, "args": ["build/all_gather_perf", "-b", "8"],
+ "env": ["USER=somebody", "NCCL_ALGO=Ring"], "nccl_version": "22703",
+ "config": {"devices": [{"rank": 0, "hostname": "a", "device_info": "NVIDIA B200"},
+                        {"rank": 1, "hostname": "b", "device_info": "NVIDIA B200"}]},
+ "results": [{"size": 1024, "count": 128, "type": "float", "redop": "none", "root": " -1",
+              "out_of_place": {"time": 14.5, "alg_bw": 0.07, "bus_bw": 0.03, "nwrong": "0"},
+              "in_place": {"time": "nan", "alg_bw": "nan"}},
+             {"size": 2048, "count": 256, "out_of_place": {"time": "nan"}}]})";
+
+TEST(JsonLog, TellsMachineAndTimes) {
+  const CollectiveLogReading result = reading("x.json", kJson);
+  EXPECT_EQ(result.log.operation, "all_gather");
+  EXPECT_EQ(result.log.nodes, 2);
+  EXPECT_EQ(result.log.gpu, "NVIDIA B200");
+  EXPECT_EQ(result.log.library_version, "2.27.3");
+  ASSERT_EQ(result.log.rows.size(), 1u);
+  EXPECT_EQ(result.log.rows[0].time(), Duration(14'500'000));
+  EXPECT_EQ(result.log.rows[0].root, -1);
+  EXPECT_FALSE(result.log.rows[0].in_place.has_value());
+  EXPECT_THAT(render(result.warnings), HasSubstr("result 2 has no size or no time"));
+}
+
+TEST(JsonLog, KeepsOfTheEnvironmentOnlyWhatIsNccls) {
+  EXPECT_EQ(reading("x.json", kJson).log.fact("env"), "NCCL_ALGO=Ring");
+}
+
+TEST(JsonLog, AFileThatBreaksOffIsToldWithItsPlace) {
+  EXPECT_THAT(refusal(kJson.substr(0, kJson.size() - 40)), HasSubstr("some.log:8:"));
+}
+
+TEST(CollectiveLog, AMissingFileIsTold) {
+  const auto result = read_collective_log("/nowhere/x.log");
+  ASSERT_FALSE(result.has_value());
+  EXPECT_THAT(render(result.error()), HasSubstr("E230"));
+}
+
+TEST(CollectiveLog, NoTextBreaksTheReaders) {
+  // Every beginning of each form is read or refused, never worse.
+  for (const std::string_view whole : {kPrinted, kTable, kJson}) {
+    for (std::size_t length = 0; length < whole.size(); ++length) {
+      const auto result = read_collective_log_text("x", whole.substr(0, length));
+      if (result) {
+        EXPECT_FALSE(result->log.rows.empty());
+      } else {
+        EXPECT_TRUE(result.error().has_errors());
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ringwright::traces

@@ -1,0 +1,61 @@
+// What somebody measured with nccl-tests or rccl-tests: the sizes of one collective on one machine, with their times.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/diagnostic.h"
+#include "core/base/units.h"
+
+namespace ringwright::traces {
+
+struct CollectiveRow {
+  Bytes size;
+  std::int64_t count = 0;
+  std::string type;
+  std::string redop;
+  int root = -1;
+  // Of one call; what the log says, or what follows from a bandwidth where it says only that.
+  std::optional<Duration> out_of_place;
+  std::optional<Duration> in_place;
+  std::string experiment;  // of logs with several; else empty
+  int line = 0;
+
+  // Out of place where there is one.
+  [[nodiscard]] std::optional<Duration> time() const { return out_of_place ? out_of_place : in_place; }
+};
+
+struct CollectiveLog {
+  std::string file;
+  std::string operation;  // "all_reduce", in the log's spelling; empty when it does not say
+  std::string gpu;        // as the log calls it
+  int ranks = 0;          // 0: not told, as are nodes and gpus_per_node
+  int nodes = 0;
+  int gpus_per_node = 0;
+  std::string library_version;  // "2.23.4"; empty when it does not say
+  // Header lines "# key: value" of the table form ("nic", "env", "status", "source"), and of the other forms what stands
+  // for them. Only what bears on the result: no users, no paths, no host names.
+  std::map<std::string, std::string> facts;
+  std::vector<CollectiveRow> rows;
+
+  [[nodiscard]] std::string fact(const std::string& key) const {
+    const auto found = facts.find(key);
+    return found == facts.end() ? "" : found->second;
+  }
+};
+
+struct CollectiveLogReading {
+  CollectiveLog log;
+  Diagnostics warnings;  // rows that were left out, and why
+};
+
+// The form is found from the text: what the tests print (all versions), their JSON (-J, version 3), or a table with
+// "# key: value" lines and one row a size.
+[[nodiscard]] Result<CollectiveLogReading> read_collective_log(const std::string& path);
+[[nodiscard]] Result<CollectiveLogReading> read_collective_log_text(const std::string& name, std::string_view text);
+
+}  // namespace ringwright::traces

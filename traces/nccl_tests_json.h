@@ -1,0 +1,11 @@
+// The JSON that nccl-tests writes with -J.
+#pragma once
+
+#include "traces/collective_log.h"
+#include "traces/log_text.h"
+
+namespace ringwright::traces {
+
+[[nodiscard]] Result<CollectiveLogReading> read_json_log(const LogText& input);
+
+}  // namespace ringwright::traces

@@ -1,0 +1,11 @@
+// Measured collectives as a table of comma-separated values.
+#pragma once
+
+#include "traces/collective_log.h"
+#include "traces/log_text.h"
+
+namespace ringwright::traces {
+
+[[nodiscard]] Result<CollectiveLogReading> read_table_log(const LogText& input);
+
+}  // namespace ringwright::traces

@@ -1,0 +1,180 @@
+// What nccl-tests and rccl-tests print, in all their versions: the columns are those that the heading names.
+#include "traces/nccl_tests_text.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+namespace ringwright::traces {
+namespace {
+
+// One half of the heading, out of place or in place: where its columns stand among the row's words.
+struct Half {
+  int time = -1;
+  int algbw = -1;
+  int wrong = -1;
+};
+
+struct Heading {
+  int size = -1, count = -1, type = -1, redop = -1, root = -1;
+  std::vector<Half> halves;
+  int columns = 0;
+
+  [[nodiscard]] bool known() const { return size >= 0 && !halves.empty(); }
+};
+
+Heading heading_of(std::string_view line) {
+  Heading heading;
+  const auto words = words_of(line);
+  for (std::size_t i = 1; i < words.size(); ++i) {  // the first is the mark of a comment
+    const std::string_view word = words[i];
+    const int column = static_cast<int>(i) - 1;
+    if (word == "size") heading.size = column;
+    if (word == "count") heading.count = column;
+    if (word == "type") heading.type = column;
+    if (word == "redop") heading.redop = column;
+    if (word == "root") heading.root = column;
+    if (word == "time" || word == "cputime") heading.halves.push_back({.time = column});
+    if (word == "algbw" && !heading.halves.empty()) heading.halves.back().algbw = column;
+    if ((word == "#wrong" || word == "error") && !heading.halves.empty()) heading.halves.back().wrong = column;
+  }
+  heading.columns = static_cast<int>(words.size()) - 1;
+  return heading;
+}
+
+class PrintedReader {
+ public:
+  explicit PrintedReader(const LogText& input) : input_(input) {}
+
+  Result<CollectiveLogReading> read() {
+    std::size_t at = 0;
+    while (at < input_.text.size()) {
+      const std::size_t end = std::min(input_.text.find('\n', at), input_.text.size());
+      ++line_;
+      take_line(input_.text.substr(at, end - at));
+      at = end + 1;
+    }
+    take_ranks();
+    if (!heading_.known()) {
+      return tl::unexpected(failure("E231", "no heading with the columns 'size' and 'time' in '" + input_.name + "'",
+                                    {.file = input_.name},
+                                    "nccl-tests prints one: '#  size  count  type  redop  root  time  algbw  busbw'"));
+    }
+    if (!ended_) warn(line_, "W233", "the log ends without the test's last lines; it may be cut off");
+    return CollectiveLogReading{.log = std::move(log_), .warnings = std::move(warnings_)};
+  }
+
+ private:
+  void take_line(std::string_view line) {
+    const std::string_view text = trimmed(line);
+    if (text.empty()) return;
+    if (text.front() == '#') return take_comment(text);
+    if (text.find("NCCL version") != std::string_view::npos || text.find("RCCL version") != std::string_view::npos) {
+      log_.library_version = library_version_in(text.substr(text.find("version")));
+      return;
+    }
+    // Lines of NCCL's own log stand between rows; a row starts with its size.
+    if (text.front() >= '0' && text.front() <= '9') take_row(text);
+  }
+
+  void take_comment(std::string_view text) {
+    const auto words = words_of(text);
+    if (words.size() > 4 && words[1] == "Rank") return take_rank(text);
+    if (text.find("Collective test starting:") != std::string_view::npos) log_.operation = operation_in(text);
+    if (text.find("rccl-tests") != std::string_view::npos) log_.facts["library"] = "RCCL";
+    if (text.find("nccl-library=") != std::string_view::npos) {
+      const auto code = words_of(text.substr(text.find("nccl-library=") + 13)).front();
+      log_.library_version = library_version_in(code);
+    }
+    if (text.find("Out of bounds values") != std::string_view::npos || text.find("Avg bus bandwidth") != std::string_view::npos) {
+      ended_ = true;
+      if (text.find("FAILED") != std::string_view::npos) warn(line_, "W234", "the test found wrong values");
+    }
+    if (const Heading heading = heading_of(text); heading.known()) heading_ = heading;
+  }
+
+  // "#  Rank  0 Group  0 Pid 1234 on HOST device  0 [0000:1b:00] NVIDIA H100 80GB HBM3"
+  void take_rank(std::string_view text) {
+    ++log_.ranks;
+    const std::size_t on = text.find(" on ");
+    const std::size_t device = text.find(" device ");
+    if (on == std::string_view::npos || device == std::string_view::npos) return;
+    hosts_.insert(std::string(trimmed(text.substr(on + 4, device - on - 4))));
+    const std::size_t bracket = text.find(']', device);
+    if (bracket != std::string_view::npos) log_.gpu = std::string(trimmed(text.substr(bracket + 1)));
+  }
+
+  void take_ranks() {
+    log_.nodes = static_cast<int>(hosts_.size());
+    if (log_.nodes > 0) log_.gpus_per_node = log_.ranks / log_.nodes;
+    if (log_.nodes > 0 && log_.ranks % log_.nodes != 0) {
+      warn(0, "W234", fmt::format("{} ranks do not spread evenly over {} hosts", log_.ranks, log_.nodes));
+    }
+  }
+
+  // Tests without a reduction leave its column empty (and the root's, in old versions), so that a row has fewer words.
+  [[nodiscard]] std::string_view word(const std::vector<std::string_view>& words, int column) const {
+    if (column < 0) return {};
+    int missing = heading_.columns - static_cast<int>(words.size());
+    if (missing > 0 && column == heading_.redop) return {};
+    if (missing > 1 && column == heading_.root) return {};
+    int skipped = 0;
+    if (missing > 0 && heading_.redop >= 0 && column > heading_.redop) ++skipped;
+    if (missing > 1 && heading_.root >= 0 && column > heading_.root) ++skipped;
+    const auto index = static_cast<std::size_t>(column - skipped);
+    return index < words.size() ? words[index] : std::string_view();
+  }
+
+  void take_row(std::string_view text) {
+    if (!heading_.known()) return;
+    const auto words = words_of(text);
+    const auto size = parse_number<std::int64_t>(words.front());
+    const int blanks = (heading_.redop >= 0 ? 1 : 0) + (heading_.root >= 0 ? 1 : 0);
+    const bool whole = static_cast<int>(words.size()) >= heading_.columns - blanks;
+    if (!size || !whole) {
+      return warn(line_, "W232", fmt::format("the row '{}' has {} words where the heading has {} columns; it is left out",
+                                             text, words.size(), heading_.columns));
+    }
+    if (*size == 0) return;  // fewer elements than ranks: the test measures nothing
+    CollectiveRow row{.size = Bytes(*size), .line = line_};
+    row.count = parse_number<std::int64_t>(word(words, heading_.count)).value_or(0);
+    row.type = std::string(word(words, heading_.type));
+    row.redop = std::string(word(words, heading_.redop));
+    row.root = parse_number<int>(word(words, heading_.root)).value_or(-1);
+    row.out_of_place = time_of(words, row.size, 0);
+    row.in_place = time_of(words, row.size, 1);
+    if (!row.time()) return warn(line_, "W232", fmt::format("the row of {} bytes has no time and is left out", *size));
+    log_.rows.push_back(std::move(row));
+  }
+
+  [[nodiscard]] std::optional<Duration> time_of(const std::vector<std::string_view>& words, Bytes size, std::size_t half) {
+    if (half >= heading_.halves.size()) return std::nullopt;
+    const Half& columns = heading_.halves[half];
+    const auto wrong = parse_number<double>(word(words, columns.wrong));
+    // Old versions print the largest error of a value instead of a count: less than 1.
+    if (wrong && *wrong >= 1.0) warn(line_, "W234", fmt::format("the row of {} bytes has wrong values", size.count()));
+    return measured_time(size, word(words, columns.time), word(words, columns.algbw));
+  }
+
+  void warn(int line, std::string code, std::string message) {
+    warnings_.add({.severity = Severity::kWarning,
+                   .code = std::move(code),
+                   .place = {.file = input_.name, .line = line, .column = line > 0 ? 1 : 0},
+                   .message = std::move(message)});
+  }
+
+  const LogText& input_;
+  CollectiveLog log_;
+  Diagnostics warnings_;
+  Heading heading_;
+  std::set<std::string> hosts_;
+  bool ended_ = false;
+  int line_ = 0;
+};
+
+}  // namespace
+
+Result<CollectiveLogReading> read_printed_log(const LogText& input) { return PrintedReader(input).read(); }
+
+}  // namespace ringwright::traces

@@ -1,0 +1,11 @@
+// What nccl-tests and rccl-tests print.
+#pragma once
+
+#include "traces/collective_log.h"
+#include "traces/log_text.h"
+
+namespace ringwright::traces {
+
+[[nodiscard]] Result<CollectiveLogReading> read_printed_log(const LogText& input);
+
+}  // namespace ringwright::traces
