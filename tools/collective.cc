@@ -10,7 +10,7 @@
 #include "core/base/text.h"
 #include "core/report/text_table.h"
 #include "tools/command.h"
-#include "tools/json_text.h"
+#include "core/base/json_text.h"
 #include "tools/machine_file.h"
 #include "tools/size_range.h"
 

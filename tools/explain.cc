@@ -1,12 +1,15 @@
 // The command `explain`: the page of a configuration key or of an error code, offline.
+#include <array>
 #include <cstdio>
 
 #include <fmt/format.h>
 
 #include "configs/explanation.h"
+#include "core/base/error_code.h"
 #include "core/base/text.h"
 #include "tools/command.h"
-#include "tools/json_text.h"
+#include "validation/error_codes.h"
+#include "core/base/json_text.h"
 
 namespace ringwright::tools {
 namespace {
@@ -20,7 +23,9 @@ class Explain final : public Command {
   }
 
   [[nodiscard]] ExitCode run(const CommonOptions& common) override {
-    const configs::Explanation explanation = configs::explain(word_);
+    configs::Explanation explanation = configs::explain(word_);
+    const std::array of_measurements = {validation::validation_error_codes()};
+    if (explanation.page.empty()) explanation.page = explain_error(of_measurements, word_);
     if (explanation.page.empty()) return unknown(explanation.near);
     const std::string text = common.json ? fmt::format("{{\"word\": {}, \"page\": {}}}\n", json_text(word_),
                                                        json_text(explanation.page))

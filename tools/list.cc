@@ -8,7 +8,7 @@
 #include "core/base/text.h"
 #include "core/report/text_table.h"
 #include "tools/command.h"
-#include "tools/json_text.h"
+#include "core/base/json_text.h"
 #include "tools/terminal.h"
 
 namespace ringwright::tools {

@@ -7,7 +7,7 @@
 #include "core/base/text.h"
 #include "core/base/units.h"
 #include "core/report/text_table.h"
-#include "tools/json_text.h"
+#include "core/base/json_text.h"
 
 namespace ringwright::tools {
 namespace {

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "tools/command.h"
-#include "tools/json_text.h"
+#include "core/base/json_text.h"
 
 namespace ringwright::tools {
 namespace {

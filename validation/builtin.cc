@@ -5,7 +5,9 @@
 namespace ringwright::validation {
 namespace {
 
-constexpr std::array<Validator, 0> kValidators{};
+constexpr std::array kValidators = {
+    Validator{.name = "training", .help = "tables of measured training runs", .run = validate_training},
+};
 constexpr std::array<Calibrator, 0> kCalibrators{};
 
 }  // namespace

@@ -34,6 +34,9 @@ struct Validator {
 };
 [[nodiscard]] std::span<const Validator> validators();
 
+// In files of their names.
+[[nodiscard]] Result<ValidationOutcome> validate_training(const ValidationRequest& request);
+
 struct CalibrationRequest {
   std::vector<std::string> files;
   std::vector<std::string> overrides;

@@ -1,8 +1,8 @@
-#include "tools/json_text.h"
+#include "core/base/json_text.h"
 
 #include <fmt/format.h>
 
-namespace ringwright::tools {
+namespace ringwright {
 
 std::string json_text(std::string_view text) {
   std::string quoted = "\"";
@@ -23,4 +23,4 @@ std::string json_text(std::string_view text) {
   return quoted + '"';
 }
 
-}  // namespace ringwright::tools
+}  // namespace ringwright

@@ -1,8 +1,8 @@
-#include "tools/json_text.h"
+#include "core/base/json_text.h"
 
 #include <gtest/gtest.h>
 
-namespace ringwright::tools {
+namespace ringwright {
 namespace {
 
 TEST(JsonText, QuotesAndEscapes) {
@@ -13,4 +13,4 @@ TEST(JsonText, QuotesAndEscapes) {
 }
 
 }  // namespace
-}  // namespace ringwright::tools
+}  // namespace ringwright

@@ -1,0 +1,11 @@
+// A text as a JSON string, quotes and escapes included; enough JSON for those that print a list or two.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace ringwright {
+
+[[nodiscard]] std::string json_text(std::string_view text);
+
+}  // namespace ringwright

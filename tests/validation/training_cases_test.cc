@@ -1,0 +1,78 @@
+#include "validation/training_cases.h"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "validation/csv_table.h"
+#include "validation/shipped_files.h"
+
+namespace ringwright::validation {
+namespace {
+
+class TrainingCases : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    auto conventions = read_conventions(shipped_folder("training"));
+    ASSERT_TRUE(conventions) << render(conventions.error());
+    conventions_ = *conventions;
+    const auto table = read_csv(shipped_folder("training") + "/korthikanti_recompute.csv").and_then([](const CsvTable& csv) {
+      return read_training_rows(csv);
+    });
+    ASSERT_TRUE(table) << render(table.error());
+    rows_ = table->rows;
+  }
+
+  TrainingConventions conventions_;
+  std::vector<TrainingRow> rows_;
+};
+
+TEST_F(TrainingCases, PlaysARowAndTellsWhereTheTimeGoes) {
+  const auto played = play_rows({rows_[0]}, conventions_, {});
+  ASSERT_EQ(played.size(), 1U);
+  ASSERT_TRUE(played[0].played()) << played[0].reason;
+  EXPECT_EQ(played[0].measured_as, MeasuredAs::kStepTime);
+  EXPECT_DOUBLE_EQ(played[0].measured_seconds, 1.42);
+  EXPECT_GT(played[0].predicted_seconds, 0.5);
+  EXPECT_LT(played[0].predicted_seconds, 3.0);
+  double sum = 0.0;
+  for (const TermSeconds& term : played[0].terms) sum += term.seconds;
+  EXPECT_NEAR(sum, played[0].predicted_seconds, 1e-6 * sum);
+}
+
+TEST_F(TrainingCases, RowsOfOneScenarioShareItsPrediction) {
+  TrainingRow twin = rows_[0];
+  twin.step_seconds = 2.0;
+  const auto played = play_rows({rows_[0], twin}, conventions_, {});
+  EXPECT_EQ(played[0].predicted_seconds, played[1].predicted_seconds);
+  EXPECT_NE(played[0].measured_seconds, played[1].measured_seconds);
+}
+
+TEST_F(TrainingCases, TokensGiveTheTimeWhereNoneIsPrinted) {
+  TrainingRow row = rows_[0];
+  row.step_seconds.reset();
+  row.tokens_per_gpu = 721.1;  // 4 sequences of 2048 tokens on 8 GPUs in 1.42 s
+  const auto played = play_rows({row}, conventions_, {});
+  EXPECT_EQ(played[0].measured_as, MeasuredAs::kTokens);
+  EXPECT_NEAR(played[0].measured_seconds, 1.42, 0.001);
+}
+
+TEST_F(TrainingCases, ExcludedRowsAreLeftOut) {
+  rows_[0].split = "exclude";
+  EXPECT_TRUE(play_rows({rows_[0]}, conventions_, {}).empty());
+}
+
+TEST_F(TrainingCases, OverridesHoldForEveryRow) {
+  const auto fast = play_rows({rows_[0]}, conventions_, {.overrides = {}});
+  const auto slow = play_rows({rows_[0]}, conventions_, {.overrides = {"cluster.node.nvlink.bandwidth=30GB/s"}});
+  EXPECT_GT(slow[0].predicted_seconds, fast[0].predicted_seconds);
+}
+
+TEST_F(TrainingCases, AScenarioThatIsRefusedIsAReason) {
+  const auto played = play_rows({rows_[0]}, conventions_, {.overrides = {"parallel.tp=7"}});
+  EXPECT_FALSE(played[0].played());
+  EXPECT_NE(played[0].reason.find("7"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace ringwright::validation

@@ -1,0 +1,138 @@
+#include "validation/training_scenario.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace ringwright::validation {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TrainingConventions conventions() {
+  TrainingConventions result{.folder = "/conventions"};
+  result.sources.push_back({.name = "korth", .title = "Korthikanti", .stack = "megatron.yaml"});
+  result.frameworks.push_back({{.words = {"NeMo"}}, "nemo.yaml"});
+  result.machines.push_back({{.words = {"GB200"}}, "gb200-nvl72", "gb200", 72, 4});
+  result.machines.push_back({{.words = {"A100"}}, "dgx-a100", "a100-sxm4-80gb"});
+  result.models.push_back({{.words = {"gpt"}}, "gpt3-175b", true});
+  return result;
+}
+
+TrainingRow full_row() {
+  TrainingRow row;
+  row.id = "korth-001";
+  row.model = "gpt3-175b";
+  row.gpu = "A100-SXM4-80GB";
+  row.nic = "8x200Gbps HDR IB per node";
+  row.recompute = "full";
+  row.precision = "fp16";
+  row.gpus = 64;
+  row.gpus_per_node = 8;
+  row.layers = 96;
+  row.hidden = 12288;
+  row.heads = 96;
+  row.ffn = 49152;
+  row.sequence = 2048;
+  row.tp = 8;
+  row.pp = 8;
+  row.virtual_stages = 3;
+  row.micro_batch = 1;
+  row.global_batch = 64;
+  return row;
+}
+
+std::string yaml_of(const TrainingRow& row) {
+  const auto scenario = make_scenario(row, conventions());
+  return scenario ? scenario->yaml : "refused: " + scenario.error();
+}
+
+TEST(TrainingScenario, SaysWhatTheRowSaysOnTopOfItsStack) {
+  const std::string yaml = yaml_of(full_row());
+  EXPECT_THAT(yaml, HasSubstr("extends: \"/conventions/megatron.yaml\""));
+  EXPECT_THAT(yaml, HasSubstr("nodes: 8"));
+  EXPECT_THAT(yaml, HasSubstr("preset: dgx-a100"));
+  EXPECT_THAT(yaml, HasSubstr("nic: {count: 8, bandwidth: 200Gbps}"));
+  EXPECT_THAT(yaml, HasSubstr("num_layers: 96, hidden_size: 12288, num_attention_heads: 96"));
+  EXPECT_THAT(yaml, HasSubstr("max_position_embeddings: 2048"));
+  EXPECT_THAT(yaml, HasSubstr("schedule: interleaved-1f1b, virtual_stages: 3"));
+  EXPECT_THAT(yaml, HasSubstr("global_batch: 64, micro_batch: 1, precision: fp16, recompute: full"));
+}
+
+TEST(TrainingScenario, OneHostNeedsNoCards) {
+  TrainingRow row = full_row();
+  row.gpus = 8;
+  row.pp = 1;
+  row.virtual_stages = 1;
+  EXPECT_THAT(yaml_of(row), Not(HasSubstr("nic")));
+}
+
+TEST(TrainingScenario, TwoOfMicroBatchGlobalBatchAndAccumulationGiveTheThird) {
+  TrainingRow row = full_row();
+  row.pp = 4;  // dp 2
+  row.micro_batch.reset();
+  row.accumulation = 8;
+  EXPECT_THAT(yaml_of(row), HasSubstr("micro_batch: 4"));  // 64 / (2 x 8)
+  row.micro_batch = 2;
+  row.global_batch.reset();
+  EXPECT_THAT(yaml_of(row), HasSubstr("global_batch: 32"));  // 2 x 2 x 8
+}
+
+TEST(TrainingScenario, WhatNobodySaysIsListedAsAssumed) {
+  TrainingRow row = full_row();
+  row.micro_batch.reset();
+  row.nic = "not stated";
+  const auto scenario = make_scenario(row, conventions());
+  ASSERT_TRUE(scenario);
+  EXPECT_THAT(scenario->assumed, Contains("one sequence a microbatch"));
+  EXPECT_THAT(scenario->assumed, Contains("network cards as the host's preset has them"));
+}
+
+TEST(TrainingScenario, LayersThatDoNotDivideLeaveRoomForEmbeddingAndLogits) {
+  TrainingRow row = full_row();
+  row.virtual_stages = 1;
+  row.layers = 70;  // 70 + 2 = 8 x 9
+  EXPECT_THAT(yaml_of(row), HasSubstr("stage_layers: trim-ends"));
+  row.layers = 75;  // 8 x 9 + 3: the middle has the rest
+  EXPECT_THAT(yaml_of(row), HasSubstr("layers_per_part: [9, 9, 10, 10, 10, 9, 9, 9]"));
+}
+
+TEST(TrainingScenario, ARackIsFilledEvenly) {
+  TrainingRow row = full_row();
+  row.gpu = "NVIDIA Blackwell GPU (GB200)";
+  row.gpus = 512;
+  row.gpus_per_node = 4;
+  const std::string yaml = yaml_of(row);  // 8 domains of 64, not 7.1 of 72
+  EXPECT_THAT(yaml, HasSubstr("gpus: 64"));
+  EXPECT_THAT(yaml, HasSubstr("nodes: 8"));
+}
+
+TEST(TrainingScenario, TheFrameworkNamesTheStackOfUnknownSources) {
+  TrainingRow row = full_row();
+  row.id = "other-1";
+  row.framework = "NeMo 25.02";
+  EXPECT_THAT(yaml_of(row), HasSubstr("nemo.yaml"));
+}
+
+TEST(TrainingScenario, RefusesWithTheReason) {
+  TrainingRow row = full_row();
+  row.gpu = "TPU v6e";
+  EXPECT_EQ(yaml_of(row), "refused: there is no preset for the GPU 'TPU v6e'");
+  row = full_row();
+  row.tp = 6;
+  EXPECT_EQ(yaml_of(row), "refused: tp 6 x pp 8 x cp 1 does not divide 64 GPUs");
+  row = full_row();
+  row.layers.reset();
+  EXPECT_THAT(yaml_of(row), HasSubstr("no number of layers"));
+  row = full_row();
+  row.gpus.reset();
+  EXPECT_THAT(yaml_of(row), HasSubstr("does not say how many GPUs"));
+  row = full_row();
+  row.id = "other-1";
+  row.framework = "PaxML";
+  EXPECT_THAT(yaml_of(row), HasSubstr("no conventions are known for the framework 'PaxML'"));
+}
+
+}  // namespace
+}  // namespace ringwright::validation

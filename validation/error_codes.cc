@@ -1,0 +1,26 @@
+#include "validation/error_codes.h"
+
+#include <array>
+
+namespace ringwright::validation {
+namespace {
+
+constexpr std::array kCodes = {
+    ErrorCode{"E160", "a table of measurements cannot be read",
+              "A table is CSV: lines `# key: value` at the head, one line of column names, then one line a row with as\n"
+              "many cells. A cell with a comma stands in double quotes, a quote inside it is written twice.",
+              "model,notes\ngpt3,\"first, and \"\"best\"\"\""},
+    ErrorCode{"E161", "a row of measurements does not say what it should",
+              "A column of numbers holds a number (a remark in brackets may follow), words that say why there is none,\n"
+              "or nothing at all. An empty cell means that the source does not say; it never means 0.",
+              "mbs\n4x          # write: 4, or `tuned, not printed`"},
+    ErrorCode{"W162", "an option of `validate` has no effect",
+              "The kind of measurement that is validated does not need what the option gives.",
+              "ringwright validate training --cluster dgx-a100   # every row names its machine"},
+};
+
+}  // namespace
+
+std::span<const ErrorCode> validation_error_codes() { return kCodes; }
+
+}  // namespace ringwright::validation

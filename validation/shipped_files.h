@@ -1,0 +1,15 @@
+// Where the measurements lie that come with the product.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ringwright::validation {
+
+// "training" -> ".../validation/training".
+[[nodiscard]] std::string shipped_folder(std::string_view kind);
+// The files of a folder whose names end so, sorted.
+[[nodiscard]] std::vector<std::string> files_in(const std::string& folder, std::string_view ending);
+
+}  // namespace ringwright::validation

@@ -1,0 +1,95 @@
+#include "validation/training_conventions.h"
+
+#include <algorithm>
+#include <array>
+
+#include "core/config/config_document.h"
+#include "validation/training_words.h"
+
+namespace ringwright::validation {
+namespace {
+
+constexpr std::array kMeanings = {
+    Option{.name = "allocated", .doc = "tensors only"},
+    Option{.name = "reserved", .doc = "with what the allocator keeps"},
+    Option{.name = "device", .doc = "everything on the device"},
+};
+
+std::vector<std::string> read_words(ConfigMap& map) {
+  return map.texts({.name = "words", .doc = "all of them must be said, in whatever case"});
+}
+
+MemoryMeaning parse_meaning(std::string_view text) {
+  if (text == "allocated") return MemoryMeaning::kAllocated;
+  return text == "device" ? MemoryMeaning::kDevice : MemoryMeaning::kReserved;
+}
+
+SourceRule read_source(ConfigMap& map) {
+  SourceRule rule;
+  rule.name = map.text({.name = "name", .doc = "what the ids of its rows start with"});
+  rule.title = map.text({.name = "title", .doc = "what tables call it", .fallback = rule.name});
+  rule.stack = map.text({.name = "stack", .doc = "file with what rows do not say", .fallback = std::string()});
+  rule.memory = parse_meaning(
+      map.choice({.name = "memory", .doc = "what mem_gib counts", .fallback = std::string("reserved")}, kMeanings));
+  const bool decimal = map.boolean({.name = "memory_in_gb", .doc = "mem_gib holds GB (1e9)", .fallback = false});
+  rule.gib_per_unit = decimal ? 1e9 / (1024.0 * 1024.0 * 1024.0) : 1.0;
+  rule.flops_with_recompute = map.boolean(
+      {.name = "flops_with_recompute", .doc = "tflops_gpu counts what is computed twice", .fallback = false});
+  rule.target = map.percent({.name = "target", .doc = "mean |error| to reach", .fallback = 0.0, .min = 0.0});
+  const double threshold = map.percent({.name = "threshold", .doc = "mean |error| that holds", .fallback = 0.0, .min = 0.0});
+  if (map.has("threshold")) rule.threshold = threshold;
+  return rule;
+}
+
+MachineRule read_machine(ConfigMap& map) {
+  MachineRule rule;
+  rule.words = read_words(map);
+  rule.node = map.text({.name = "node", .doc = "preset of the host"});
+  rule.gpu = map.text({.name = "gpu", .doc = "preset of the GPU"});
+  rule.domain = static_cast<int>(
+      map.integer({.name = "domain", .doc = "GPUs that NVLink joins beyond a host", .fallback = 0, .min = 0}));
+  rule.tray = static_cast<int>(
+      map.integer({.name = "tray", .doc = "GPUs of the smallest part of a domain", .fallback = 1, .min = 1}));
+  return rule;
+}
+
+ModelRule read_model_rule(ConfigMap& map) {
+  ModelRule rule;
+  rule.words = read_words(map);
+  rule.preset = map.text({.name = "preset", .doc = "of the model, or of one built alike"});
+  rule.learned_positions =
+      map.boolean({.name = "learned_positions", .doc = "it has a table of positions", .fallback = false});
+  return rule;
+}
+
+}  // namespace
+
+bool NamedRule::fits(std::string_view text) const {
+  return std::ranges::all_of(words, [&](const std::string& word) { return says(text, word); });
+}
+
+const SourceRule* TrainingConventions::find_source(std::string_view name) const {
+  const auto found = std::ranges::find(sources, name, &SourceRule::name);
+  return found == sources.end() ? nullptr : &*found;
+}
+
+Result<TrainingConventions> read_conventions(const std::string& folder) {
+  auto document = ConfigDocument::load(folder + "/conventions.yaml");
+  if (!document) return tl::unexpected(document.error());
+  ConfigMap root = document->root();
+  TrainingConventions result{.folder = folder};
+  for (ConfigMap& map : root.maps("sources", "tables of measured runs")) result.sources.push_back(read_source(map));
+  for (ConfigMap& map : root.maps("frameworks", "software stacks by the name of the framework")) {
+    StackRule rule;
+    rule.words = read_words(map);
+    rule.stack = map.text({.name = "stack", .doc = "file with what rows do not say"});
+    result.frameworks.push_back(std::move(rule));
+  }
+  for (ConfigMap& map : root.maps("machines", "GPUs as tables name them")) result.machines.push_back(read_machine(map));
+  for (ConfigMap& map : root.maps("models", "models as tables name them")) result.models.push_back(read_model_rule(map));
+  document->check_all_read();
+  if (document->log().diagnostics().has_errors()) return tl::unexpected(document->log().diagnostics());
+  return result;
+}
+
+}  // namespace ringwright::validation

@@ -1,0 +1,66 @@
+// The conventions behind tables of training runs: which software stack each source used, which shipped presets stand
+// for the GPUs and models that tables name, and how well each source must be met. Read from conventions.yaml.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/diagnostic.h"
+
+namespace ringwright::validation {
+
+// Every one of the words must be said; the first rule that fits holds.
+struct NamedRule {
+  std::vector<std::string> words;
+  [[nodiscard]] bool fits(std::string_view text) const;
+};
+
+struct MachineRule : NamedRule {
+  std::string node;  // preset
+  std::string gpu;   // preset
+  int domain = 0;    // GPUs that NVLink can join beyond one host (72: a rack); 0: one host
+  int tray = 1;      // GPUs of the smallest part of a domain
+};
+
+struct ModelRule : NamedRule {
+  std::string preset;
+  bool learned_positions = false;  // the preset has a table of positions, as long as the sequence
+};
+
+struct StackRule : NamedRule {
+  std::string stack;  // file with what rows of this software do not say
+};
+
+enum class MemoryMeaning {
+  kAllocated,  // tensors only: torch.cuda.max_memory_allocated
+  kReserved,   // with what the allocator keeps: torch.cuda.max_memory_reserved
+  kDevice,     // everything: nvidia-smi
+};
+
+struct SourceRule {
+  std::string name;   // id prefix of its rows
+  std::string title;
+  std::string stack;  // empty: by framework
+  MemoryMeaning memory = MemoryMeaning::kReserved;
+  double gib_per_unit = 1.0;         // GB printed as such: 1e9 / 2^30
+  bool flops_with_recompute = false; // tflops_gpu counts what is computed twice
+  double target = 0.0;               // mean |error| of time to reach; 0: none
+  std::optional<double> threshold;   // mean |error| that must hold
+};
+
+struct TrainingConventions {
+  std::string folder;  // where the stacks' files lie
+  std::vector<SourceRule> sources;
+  std::vector<StackRule> frameworks;
+  std::vector<MachineRule> machines;
+  std::vector<ModelRule> models;
+
+  [[nodiscard]] const SourceRule* find_source(std::string_view name) const;
+};
+
+// Reads <folder>/conventions.yaml.
+[[nodiscard]] Result<TrainingConventions> read_conventions(const std::string& folder);
+
+}  // namespace ringwright::validation

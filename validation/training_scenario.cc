@@ -1,0 +1,278 @@
+#include "validation/training_scenario.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "validation/training_words.h"
+#include "validation/yaml_text.h"
+
+namespace ringwright::validation {
+namespace {
+
+using Reason = tl::unexpected<std::string>;
+
+// The first rule that fits, or null.
+template <class Rule>
+const Rule* find_rule(const std::vector<Rule>& rules, std::string_view text) {
+  const auto found = std::ranges::find_if(rules, [&](const Rule& rule) { return rule.fits(text); });
+  return found == rules.end() ? nullptr : &*found;
+}
+
+class ScenarioMaker {
+ public:
+  ScenarioMaker(const TrainingRow& row, const TrainingConventions& conventions)
+      : row_(row), conventions_(conventions) {}
+
+  tl::expected<TrainingScenario, std::string> make() {
+    for (const auto step : {&ScenarioMaker::stack, &ScenarioMaker::machine, &ScenarioMaker::model,
+                            &ScenarioMaker::layout, &ScenarioMaker::batch}) {
+      if (const std::string reason = (this->*step)(); !reason.empty()) return Reason(reason);
+    }
+    pipeline();
+    sharding();
+    training();
+    for (const std::string& remark : row_.remarks) assume("the source says of " + remark);
+    return TrainingScenario{.yaml = yaml_.text(), .assumed = std::move(assumed_)};
+  }
+
+ private:
+  void assume(std::string what) { assumed_.push_back(std::move(what)); }
+  template <class T>
+  void set(std::string_view path, const T& value) {
+    yaml_.set(path, fmt::format("{}", value));
+  }
+  void set_if(std::string_view path, const std::optional<std::int64_t>& value) {
+    if (value) set(path, *value);
+  }
+
+  // Each of these returns why the row cannot be played, or nothing.
+  std::string stack();
+  std::string machine();
+  std::string model();
+  std::string layout();
+  std::string batch();
+  void hosts(const MachineRule& machine);
+  void nics();
+  void experts();
+  void pipeline();
+  void spread_layers(std::int64_t parts);
+  void sharding();
+  void overlap();
+  void training();
+
+  const TrainingRow& row_;
+  const TrainingConventions& conventions_;
+  YamlText yaml_;
+  std::vector<std::string> assumed_;
+  std::int64_t gpus_ = 1, per_host_ = 1, tp_ = 1, pp_ = 1, cp_ = 1, dp_ = 1;
+};
+
+std::string ScenarioMaker::stack() {
+  const SourceRule* const source = conventions_.find_source(row_.source());
+  std::string file = source != nullptr ? source->stack : std::string();
+  if (file.empty()) {
+    const StackRule* const rule = find_rule(conventions_.frameworks, row_.framework);
+    if (rule == nullptr) return fmt::format("no conventions are known for the framework '{}'", row_.framework);
+    file = rule->stack;
+  }
+  yaml_.set("extends", yaml_quoted(conventions_.folder + "/" + file));
+  return {};
+}
+
+std::string ScenarioMaker::machine() {
+  if (!row_.gpus || *row_.gpus == 0) return "the source does not say how many GPUs";
+  gpus_ = *row_.gpus;
+  const MachineRule* const machine = find_rule(conventions_.machines, row_.gpu);
+  if (machine == nullptr) return fmt::format("there is no preset for the GPU '{}'", row_.gpu);
+  yaml_.set("cluster.node.preset", machine->node);
+  yaml_.set("cluster.node.gpu.preset", machine->gpu);
+  hosts(*machine);
+  if (gpus_ > per_host_) nics();
+  return {};
+}
+
+// GPUs of a host, or of an NVLink domain where there is one: as many of it as divide the job evenly.
+void ScenarioMaker::hosts(const MachineRule& machine) {
+  const bool rack = machine.domain > 0 && (row_.scaleup.empty() || says(row_.scaleup, "nvl") || machine.tray > 1);
+  const std::int64_t most = rack ? machine.domain : row_.gpus_per_node.value_or(8);
+  const std::int64_t step = rack ? machine.tray : 1;
+  if (!rack && !row_.gpus_per_node) assume("8 GPUs a host");
+  per_host_ = std::min(gpus_, most);
+  while (gpus_ % per_host_ != 0 || (per_host_ % step != 0 && per_host_ > step)) --per_host_;
+  if (gpus_ > most && per_host_ != most) assume(fmt::format("{} GPUs of each NVLink domain are used", per_host_));
+  set("cluster.nodes", gpus_ / per_host_);
+  set("cluster.node.gpus", per_host_);
+  if (rack) {
+    set("cluster.node.nic.count", per_host_);
+    set("cluster.node.pcie.sockets", std::max<std::int64_t>(1, per_host_ / 2));
+  }
+}
+
+void ScenarioMaker::nics() {
+  const auto nics = read_nics(row_.nic);
+  if (!nics || nics->count == 0) {
+    assume("network cards as the host's preset has them");
+    return;
+  }
+  if (nics->divided) assume(fmt::format("the node's sum is {} network cards", nics->count));
+  set("cluster.node.nic.count", nics->count);
+  yaml_.set("cluster.node.nic.bandwidth", fmt::format("{}Gbps", nics->gbps));
+}
+
+std::string ScenarioMaker::model() {
+  const ModelRule* const rule = find_rule(conventions_.models, row_.model);
+  if (rule == nullptr) return fmt::format("no model is known that '{}' is built like", row_.model);
+  if (!row_.layers || !row_.hidden) return "the source gives no number of layers or no hidden size";
+  yaml_.set("model.preset", rule->preset);
+  yaml_.set("model.name", yaml_quoted(row_.model));
+  set_if("model.num_layers", row_.layers);
+  set_if("model.hidden_size", row_.hidden);
+  std::int64_t heads = row_.heads.value_or(std::max<std::int64_t>(1, *row_.hidden / 128));
+  if (!row_.heads) assume(fmt::format("{} attention heads, of size 128", heads));
+  set("model.num_attention_heads", heads);
+  set("model.num_query_groups", row_.kv_heads.value_or(heads));
+  if (row_.heads && row_.head_size) set("model.kv_channels", *row_.head_size);
+  if (!row_.heads || !row_.head_size) set("model.kv_channels", std::max<std::int64_t>(1, *row_.hidden / heads));
+  set_if("model.ffn_hidden_size", row_.ffn);
+  set_if("model.vocab_size", row_.vocabulary);
+  set_if("model.seq_length", row_.sequence);
+  if (rule->learned_positions && row_.sequence) set("model.max_position_embeddings", *row_.sequence);
+  experts();
+  return {};
+}
+
+void ScenarioMaker::experts() {
+  if (!row_.experts) return;
+  set("model.num_experts", *row_.experts);
+  set_if("model.experts_per_token", row_.top_k);
+  set_if("model.expert_ffn_hidden_size", row_.expert_ffn);
+  set_if("model.shared_experts", row_.shared_experts);
+}
+
+std::string ScenarioMaker::layout() {
+  tp_ = row_.tp.value_or(1);
+  pp_ = row_.pp.value_or(1);
+  cp_ = row_.cp.value_or(1);
+  if (!row_.tp && !row_.pp && !row_.dp && gpus_ > 1) return "the source gives no parallel layout";
+  const std::int64_t model = std::max<std::int64_t>(1, tp_ * pp_ * cp_);
+  if (gpus_ % model != 0) {
+    return fmt::format("tp {} x pp {} x cp {} does not divide {} GPUs", tp_, pp_, cp_, gpus_);
+  }
+  dp_ = gpus_ / model;
+  if (row_.dp && *row_.dp != dp_) assume(fmt::format("dp is {}, what remains of the GPUs; the source prints {}", dp_, *row_.dp));
+  set("parallel.tp", tp_);
+  set("parallel.pp", pp_);
+  if (cp_ > 1) set("parallel.cp", cp_);
+  if (row_.ep.value_or(1) > 1) set("parallel.ep", *row_.ep);
+  if (row_.etp.value_or(1) > 1) set("parallel.etp", *row_.etp);
+  if (tp_ > 1 && row_.sequence_parallel) set("parallel.sequence_parallel", *row_.sequence_parallel != 0);
+  return {};
+}
+
+// Of micro-batch, global batch and accumulation, two give the third.
+std::string ScenarioMaker::batch() {
+  std::int64_t micro = row_.micro_batch.value_or(0);
+  std::int64_t global = row_.global_batch.value_or(0);
+  if (global == 0 && micro > 0 && row_.accumulation) global = micro * dp_ * *row_.accumulation;
+  if (global == 0) return "the source does not say the global batch";
+  if (micro == 0 && row_.accumulation.value_or(0) > 0) micro = std::max<std::int64_t>(1, global / dp_ / *row_.accumulation);
+  if (micro == 0) {
+    micro = 1;
+    assume("one sequence a microbatch");
+  }
+  if (global % (micro * dp_) != 0 && global >= micro * dp_) {
+    const std::int64_t whole = global / (micro * dp_) * micro * dp_;
+    assume(fmt::format("{} of the {} sequences, whole microbatches", whole, global));
+    global = whole;
+  }
+  set("training.global_batch", global);
+  set("training.micro_batch", micro);
+  return {};
+}
+
+void ScenarioMaker::pipeline() {
+  const std::int64_t layers = *row_.layers;
+  std::int64_t chunks = row_.virtual_stages.value_or(1);
+  if (row_.one_layer_a_part) chunks = std::max<std::int64_t>(1, (layers + 2) / pp_);
+  if (pp_ == 1) return;
+  std::string schedule = read_schedule_name(row_.schedule);
+  if (schedule.empty()) schedule = read_schedule_name(row_.overlap);
+  if (chunks > 1 && (schedule.empty() || schedule == "1f1b")) schedule = "interleaved-1f1b";
+  if (chunks == 1 && schedule == "interleaved-1f1b") schedule = "1f1b";
+  if (!schedule.empty()) yaml_.set("parallel.schedule", schedule);
+  if (chunks > 1) set("parallel.virtual_stages", chunks);
+  spread_layers(pp_ * chunks);
+}
+
+// Even where that goes; else one layer less at both ends, which hold embedding and logits; else the ends get what the
+// middle leaves.
+void ScenarioMaker::spread_layers(std::int64_t parts) {
+  const std::int64_t layers = *row_.layers;
+  if (layers % parts == 0) return;
+  if ((layers + 2) % parts == 0) {
+    yaml_.set("parallel.stage_layers", "trim-ends");
+    assume("one layer less on the first and the last part");
+    return;
+  }
+  std::vector<std::int64_t> list(static_cast<std::size_t>(parts), layers / parts);
+  const std::size_t more = static_cast<std::size_t>(layers % parts);
+  const std::size_t first = (list.size() - more) / 2;
+  for (std::size_t i = 0; i < more; ++i) ++list[first + i];
+  yaml_.set("parallel.layers_per_part", fmt::format("[{}]", fmt::join(list, ", ")));
+  assume(fmt::format("layers do not divide evenly: {}", fmt::join(list, " ")));
+}
+
+void ScenarioMaker::sharding() {
+  const Sharding sharding = read_sharding(row_.sharding);
+  overlap();
+  if (dp_ == 1) return;
+  switch (sharding.what) {
+    case ShardingWords::kUnsaid: return;
+    case ShardingWords::kNone: return yaml_.set("parallel.zero.stage", "0");
+    case ShardingWords::kOptimizer: return yaml_.set("parallel.zero.stage", "1");
+    case ShardingWords::kGradients: return yaml_.set("parallel.zero.stage", "2");
+    case ShardingWords::kParameters: return yaml_.set("parallel.zero.stage", "3");
+  }
+}
+
+void ScenarioMaker::overlap() {
+  const OverlapWords words = read_overlap(row_.overlap);
+  const auto set_flag = [&](std::string_view path, const std::optional<bool>& flag) {
+    if (flag) set(path, *flag);
+  };
+  if (dp_ > 1) {
+    set_flag("parallel.zero.overlap_grad_reduce", words.grad_reduce);
+    if (read_sharding(row_.sharding).what == ShardingWords::kOptimizer) {
+      set_flag("parallel.zero.overlap_param_gather", words.param_gather);
+    }
+    if (words.bucket_mb && words.grad_reduce.value_or(false)) {
+      yaml_.set("parallel.zero.bucket", fmt::format("{}MB", *words.bucket_mb));
+    }
+  }
+  if (pp_ > 1) set_flag("parallel.overlap_p2p_comm", words.p2p);
+  if (words.bf16_gradients) yaml_.set("training.grad_reduce_dtype", "bf16");
+}
+
+void ScenarioMaker::training() {
+  if (const std::string precision = read_precision(row_.precision); !precision.empty()) {
+    yaml_.set("training.precision", precision);
+  }
+  switch (read_recompute(row_.recompute)) {
+    case RecomputeWords::kUnsaid: return;
+    case RecomputeWords::kNone: return yaml_.set("training.recompute", "none");
+    case RecomputeWords::kSelective: return yaml_.set("training.recompute", "selective");
+    case RecomputeWords::kSelectiveOps: return yaml_.set("training.recompute", "selective-ops");
+    case RecomputeWords::kSelectiveLayers: return yaml_.set("training.recompute", "selective-layers");
+    case RecomputeWords::kFull: return yaml_.set("training.recompute", "full");
+  }
+}
+
+}  // namespace
+
+tl::expected<TrainingScenario, std::string> make_scenario(const TrainingRow& row,
+                                                          const TrainingConventions& conventions) {
+  return ScenarioMaker(row, conventions).make();
+}
+
+}  // namespace ringwright::validation
