@@ -1,0 +1,44 @@
+// One host as NCCL's topology detection sees it: raw rates by data sheet, what hangs where, who made the processor.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/base/units.h"
+
+namespace ringwright::collectives {
+
+enum class Processor : std::uint8_t { kIntel, kAmd, kArm, kPower, kOther };
+
+struct NcclHost {
+  enum class Links : std::uint8_t { kPcie, kSwitch, kMesh };
+  struct Lanes {
+    int a = 0;
+    int b = 0;
+    Bandwidth bandwidth;  // of all lanes between the two, one direction
+  };
+
+  int gpus = 8;
+  int compute_capability = 90;  // 90 for 9.0
+  Links links = Links::kPcie;
+  Bandwidth nvlink;          // kSwitch: of one GPU
+  std::vector<Lanes> lanes;  // kMesh
+  bool multicast = false;    // the switches reduce and multicast (NVLS)
+
+  Bandwidth pcie;        // of an x16 slot
+  Bandwidth gpu_slot;    // of a GPU's connection to the host; above `pcie` it is NVLink-C2C
+  Bandwidth socket;      // between two sockets; 0: as NCCL knows it by maker
+  int pcie_switches = 0;
+  int sockets = 1;
+  std::vector<int> gpu_at;  // by GPU: its PCIe switch, or its socket when there are none
+  std::vector<int> nic_at;  // by NIC: the same
+  int nics = 0;
+  Bandwidth nic;
+  double nic_latency_us = 0.0;  // the `latency` attribute that a network plug-in states
+  Processor processor = Processor::kIntel;
+
+  [[nodiscard]] bool by_c2c() const { return gpu_slot > pcie; }
+  [[nodiscard]] int socket_of(int point) const { return pcie_switches > 0 ? point * sockets / pcie_switches : point; }
+};
+
+}  // namespace ringwright::collectives

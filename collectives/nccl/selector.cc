@@ -1,0 +1,95 @@
+#include "collectives/nccl/selector.h"
+
+#include <algorithm>
+
+#include "collectives/nccl/work.h"
+
+namespace ringwright::collectives {
+namespace {
+
+bool usable(const NcclCost& cost) { return cost.why_not.empty(); }
+
+// The cheapest that can be used; the first of equals, in NCCL's order. NCCL turns to a ring when nothing is left.
+NcclChoice cheapest(const std::vector<NcclCost>& costs) {
+  const NcclCost* best = nullptr;
+  for (const NcclCost& cost : costs) {
+    if (usable(cost) && (best == nullptr || cost.time_us < best->time_us)) best = &cost;
+  }
+  return best == nullptr ? NcclChoice{} : NcclChoice{.algorithm = best->algorithm, .protocol = best->protocol};
+}
+
+// A tuner's line sets its entry of the table to nothing, unless the entry cannot be used.
+NcclChoice choose(const NcclSetup& setup, const CollectiveCall& call, const std::vector<NcclCost>& costs) {
+  if (const TunerLine* line = setup.tuner.find(call)) {
+    for (const NcclCost& cost : costs) {
+      if (cost.algorithm != line->algorithm || cost.protocol != line->protocol || !usable(cost)) continue;
+      return {.algorithm = line->algorithm, .protocol = line->protocol, .channels = std::max(0, line->channels)};
+    }
+  }
+  return cheapest(costs);
+}
+
+Bytes chunk_of(const NcclKnobs& knobs, const NcclChoice& choice) {
+  constexpr std::int64_t kSlots = 8;  // a buffer's; a chunk is what one of them holds, in LL half of it
+  if (choice.algorithm == NcclAlgorithm::kNvls) return knobs.nvls_chunk.value_or(Bytes(0));
+  if (choice.algorithm == NcclAlgorithm::kNvlsTree) return knobs.nvls_tree_chunk.value_or(Bytes(0));
+  const auto& buffer = knobs.buffer[index_of(choice.protocol)];
+  if (!buffer) return Bytes(0);
+  const std::int64_t slot = buffer->count() / kSlots;
+  switch (choice.protocol) {
+    case Protocol::kLl: return Bytes(slot / 2);
+    case Protocol::kLl128: return Bytes(slot * 120 / 128);
+    case Protocol::kSimple: return Bytes(slot);
+  }
+  return Bytes(0);
+}
+
+}  // namespace
+
+NcclCostModel NcclSelector::model(const GroupLayout& layout) const {
+  return NcclCostModel(setup_.tables, setup_.host, setup_.knobs, layout);
+}
+
+NcclGraphs NcclSelector::graphs(const GroupLayout& layout) const { return model(layout).graphs(); }
+
+CollectivePlan NcclSelector::plan(const CollectiveCall& call) const {
+  if (call.size() < 2) return CollectivePlan{.algorithm = "ring"};
+  const NcclCostModel costs = model(*call.layout);
+  if (call.kind == CollectiveKind::kAllToAll) {
+    const NcclExchange exchange = share_out_exchange(costs, setup_.host, setup_.knobs, call);
+    return {.algorithm = "p2p",
+            .protocol = exchange.protocol,
+            .channels = exchange.channels,
+            .threads = 512,
+            .chunk = exchange.chunk};
+  }
+  const NcclChoice choice = choose(setup_, call, costs.costs(call));
+  const NcclWork work = share_out(costs, setup_.host, setup_.knobs, call, choice);
+  return {.algorithm = std::string(to_string(choice.algorithm)),
+          .protocol = choice.protocol,
+          .channels = work.channels,
+          .threads = work.threads,
+          .chunk = chunk_of(setup_.knobs, choice)};
+}
+
+std::vector<NcclOption> NcclSelector::options(const CollectiveCall& call) const {
+  std::vector<NcclOption> options;
+  if (call.size() < 2) return options;
+  const NcclCostModel costs = model(*call.layout);
+  for (const NcclCost& cost : costs.costs(call)) {
+    const NcclChoice choice{.algorithm = cost.algorithm, .protocol = cost.protocol};
+    const NcclWork work = share_out(costs, setup_.host, setup_.knobs, call, choice);
+    options.push_back({.cost = cost, .channels = work.channels, .threads = work.threads});
+  }
+  std::stable_sort(options.begin(), options.end(), [](const NcclOption& a, const NcclOption& b) {
+    if (usable(a.cost) != usable(b.cost)) return usable(a.cost);
+    return usable(a.cost) && a.cost.time_us < b.cost.time_us;
+  });
+  return options;
+}
+
+std::vector<NcclOption> nccl_cost(const NcclSetup& setup, const CollectiveCall& call) {
+  return NcclSelector(setup).options(call);
+}
+
+}  // namespace ringwright::collectives

@@ -1,0 +1,51 @@
+// NCCL's choice for a call: the cheapest algorithm and protocol, then channels and threads for the size.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "collectives/nccl/cost.h"
+#include "collectives/nccl/tuner_file.h"
+#include "core/plan/collective_call.h"
+#include "core/plan/collective_plan.h"
+
+namespace ringwright::collectives {
+
+// A line of the table that a report shows: why this choice.
+struct NcclOption {
+  NcclCost cost;
+  int channels = 0;
+  int threads = 0;
+};
+
+struct NcclSetup {
+  NcclTables tables;
+  NcclHost host;
+  NcclKnobs knobs;
+  TunerFile tuner;
+};
+
+class NcclSelector {
+ public:
+  explicit NcclSelector(NcclSetup setup) : setup_(std::move(setup)) {}
+
+  [[nodiscard]] CollectivePlan plan(const CollectiveCall& call) const;
+  // What NCCL itself believes of every choice, cheapest first, those that cannot be used last; empty for all-to-all
+  // and for groups of one.
+  [[nodiscard]] std::vector<NcclOption> options(const CollectiveCall& call) const;
+  [[nodiscard]] const NcclSetup& setup() const { return setup_; }
+  // The group's channels, as NCCL prints them at start.
+  [[nodiscard]] NcclGraphs graphs(const GroupLayout& layout) const;
+
+ private:
+  [[nodiscard]] NcclCostModel model(const GroupLayout& layout) const;
+
+  NcclSetup setup_;
+};
+
+// NCCL's estimate for every algorithm and protocol, as a plain function of its parts.
+[[nodiscard]] std::vector<NcclOption> nccl_cost(const NcclSetup& setup, const CollectiveCall& call);
+
+}  // namespace ringwright::collectives

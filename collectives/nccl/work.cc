@@ -1,0 +1,118 @@
+#include "collectives/nccl/work.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
+namespace ringwright::collectives {
+namespace {
+
+constexpr int kWarp = 32;
+constexpr int kMaxThreads = 640;
+constexpr int kSimpleThreads = 512;
+constexpr int kLlThreads = 512;
+constexpr int kLl128Threads = 640;
+constexpr double kSlowRing = 12.0;  // GB/s of all channels; up to here a ring runs with fewer threads
+
+// Bytes per thread below which threads idle (device.h, tuning.cc).
+constexpr std::int64_t kLlThreshold = 8;
+constexpr std::int64_t kLl128Threshold = 8;
+constexpr std::int64_t kSimpleThreshold = 64;
+constexpr std::int64_t kCollnetThreshold = 512;
+
+constexpr std::int64_t kTrafficOfChannel = 32 << 10;  // at least, before another channel joins
+
+bool in_switch(NcclAlgorithm a) { return a == NcclAlgorithm::kNvls || a == NcclAlgorithm::kNvlsTree; }
+
+int most_threads(const NcclCostModel& model, const NcclKnobs& knobs, const NcclChoice& choice) {
+  if (choice.algorithm != NcclAlgorithm::kRing && choice.algorithm != NcclAlgorithm::kTree) return kMaxThreads;
+  switch (choice.protocol) {
+    case Protocol::kLl: return std::clamp(knobs.threads.value_or(kLlThreads), 2 * kWarp, kLlThreads);
+    case Protocol::kLl128: return std::clamp(knobs.ll128_threads.value_or(kLl128Threads), kLl128Threads / 4, kLl128Threads);
+    case Protocol::kSimple: {
+      const NcclGraph& ring = model.graphs().ring;
+      const bool slow = choice.algorithm == NcclAlgorithm::kRing && ring.inside_gb * ring.channels <= kSlowRing;
+      return std::clamp(knobs.threads.value_or(slow ? 256 : kSimpleThreads), 2 * kWarp, kSimpleThreads);
+    }
+  }
+  return kSimpleThreads;
+}
+
+std::int64_t threshold(const NcclCostModel& model, const NcclKnobs& knobs, const NcclChoice& choice) {
+  const bool ring = choice.algorithm == NcclAlgorithm::kRing;
+  if (ring || choice.algorithm == NcclAlgorithm::kTree) {
+    const std::int64_t given = knobs.thread_thresholds[ring ? 1 : 0][index_of(choice.protocol)];
+    if (given > 0) return given;
+  }
+  if (choice.algorithm == NcclAlgorithm::kCollnetDirect || choice.algorithm == NcclAlgorithm::kCollnetChain) {
+    return kCollnetThreshold;
+  }
+  switch (choice.protocol) {
+    case Protocol::kLl: return ring ? kLlThreshold * model.group().ranks : kLlThreshold;
+    case Protocol::kLl128: return kLl128Threshold;
+    case Protocol::kSimple: return kSimpleThreshold;
+  }
+  return kSimpleThreshold;
+}
+
+int nvls_channels(const NcclCostModel& model, const NcclHost& host, const NcclKnobs& knobs, NcclAlgorithm algorithm) {
+  const bool several_hosts = model.group().hosts > 1;
+  int channels = 16;
+  if (host.compute_capability >= 100) channels = several_hosts ? 32 : 24;
+  channels = knobs.nvls_channels.value_or(channels);
+  if (knobs.max_channels) channels = std::min(channels, *knobs.max_channels);
+  return several_hosts && algorithm == NcclAlgorithm::kNvls ? std::min(channels, model.channels()) : channels;
+}
+
+// Bytes that cross a channel's links; LL's flags make its traffic dear.
+std::int64_t traffic(const CollectiveCall& call, Protocol protocol) {
+  const std::int64_t bytes = call.kind == CollectiveKind::kAllReduce ? 2 * call.bytes.count() : call.bytes.count();
+  return protocol == Protocol::kLl ? 4 * bytes : bytes;
+}
+
+int up_to_traffic(int channels, const CollectiveCall& call, Protocol protocol) {
+  const std::int64_t wanted = (traffic(call, protocol) + kTrafficOfChannel - 1) / kTrafficOfChannel;
+  return static_cast<int>(std::clamp<std::int64_t>(wanted, 1, channels));
+}
+
+// Threads of the groups of warps that an algorithm needs besides those that move data.
+int with_helpers(int threads, const NcclChoice& choice) {
+  if (choice.algorithm == NcclAlgorithm::kTree || choice.algorithm == NcclAlgorithm::kPat) return kMaxThreads;
+  if (choice.algorithm == NcclAlgorithm::kRing && choice.protocol == Protocol::kSimple) threads += kWarp;
+  return std::max(threads, 3 * kWarp);
+}
+
+}  // namespace
+
+NcclWork share_out(const NcclCostModel& model, const NcclHost& host, const NcclKnobs& knobs, const CollectiveCall& call,
+                   const NcclChoice& choice) {
+  NcclWork work{.channels = choice.channels > 0 ? choice.channels : model.channels(),
+                .threads = most_threads(model, knobs, choice)};
+  if (in_switch(choice.algorithm)) {
+    if (choice.channels == 0) work.channels = nvls_channels(model, host, knobs, choice.algorithm);
+    work.channels = up_to_traffic(work.channels, call, choice.protocol);
+    return work;
+  }
+  const std::int64_t per_thread = threshold(model, knobs, choice);
+  const auto starves = [&] { return call.bytes.count() < std::int64_t{work.channels} * work.threads * per_thread; };
+  while (choice.channels == 0 && starves() && work.channels > 1) --work.channels;
+  while (choice.algorithm != NcclAlgorithm::kCollnetDirect && starves() && work.threads % 128 == 0) work.threads /= 2;
+  work.threads = with_helpers(work.threads, choice);
+  work.channels = up_to_traffic(work.channels, call, choice.protocol);
+  return work;
+}
+
+NcclExchange share_out_exchange(const NcclCostModel& model, const NcclHost& host, const NcclKnobs& knobs,
+                                const CollectiveCall& call) {
+  const int wanted = std::clamp(model.channels(), knobs.min_p2p_channels, knobs.max_p2p_channels);
+  NcclExchange exchange{.channels = static_cast<int>(std::bit_ceil(static_cast<unsigned>(wanted)))};
+  exchange.channels = std::min(exchange.channels, knobs.max_p2p_channels);
+  const std::int64_t per_peer = call.bytes.count() / std::max(1, call.size());
+  const bool several_hosts = model.group().hosts > 1;
+  const bool nvlink = !several_hosts && knobs.peer_to_peer && host.links != NcclHost::Links::kPcie;
+  exchange.protocol = per_peer <= knobs.p2p_ll_up_to.count() ? Protocol::kLl : Protocol::kSimple;
+  exchange.chunk = several_hosts ? knobs.p2p_net_chunk : nvlink ? knobs.p2p_nvlink_chunk : knobs.p2p_pcie_chunk;
+  return exchange;
+}
+
+}  // namespace ringwright::collectives

@@ -1,0 +1,32 @@
+// How many channels and threads NCCL gives to a call once algorithm and protocol are chosen: fewer for little data.
+#pragma once
+
+#include "collectives/nccl/cost.h"
+#include "core/base/units.h"
+
+namespace ringwright::collectives {
+
+struct NcclWork {
+  int channels = 1;
+  int threads = 512;
+};
+
+struct NcclChoice {
+  NcclAlgorithm algorithm = NcclAlgorithm::kRing;
+  Protocol protocol = Protocol::kSimple;
+  int channels = 0;  // asked for by a tuner; 0: NCCL's own number
+};
+
+[[nodiscard]] NcclWork share_out(const NcclCostModel& model, const NcclHost& host, const NcclKnobs& knobs,
+                                 const CollectiveCall& call, const NcclChoice& choice);
+
+// Sends and receives among all members: channels and the chunk they move in.
+struct NcclExchange {
+  int channels = 1;
+  Protocol protocol = Protocol::kSimple;
+  Bytes chunk;
+};
+[[nodiscard]] NcclExchange share_out_exchange(const NcclCostModel& model, const NcclHost& host, const NcclKnobs& knobs,
+                                              const CollectiveCall& call);
+
+}  // namespace ringwright::collectives
