@@ -3,6 +3,7 @@
 #include <array>
 #include <span>
 
+#include "collectives/error_codes.h"
 #include "configs/scenario.h"
 #include "core/base/error_code.h"
 #include "core/config/error_codes.h"
@@ -34,7 +35,7 @@ constexpr std::array kAssemblyCodes = {
 std::string explain_code(std::string_view code) {
   const std::array tables = {config_error_codes(), network_models::network_error_codes(),
                              workload::workload_error_codes(), traces::trace_error_codes(),
-                             std::span<const ErrorCode>(kAssemblyCodes)};
+                             collectives::collective_error_codes(), std::span<const ErrorCode>(kAssemblyCodes)};
   return explain_error(tables, code);
 }
 

@@ -10,12 +10,16 @@
 namespace ringwright::collectives {
 namespace {
 
-// NCCL plans with 12 GB/s for PCIe 3.0 x16, whose raw rate is 15.75, and so on for the others (topo.h).
-constexpr double kPciePlanned = 12.0 / 15.7538;
+// NCCL plans with 0.75 GB/s for a lane of PCIe 3.0, whose raw rate is 8 GT/s * 128/130, and with multiples of it for
+// wider and faster slots (topo.h).
+constexpr double kPcieLanePlanned = 0.75;
+constexpr double kPcieLaneRaw = 8.0 / 8.0 * 128.0 / 130.0;
 // GPU to GPU through an Intel processor is charged 6/5 of its rate.
 constexpr double kIntelPenalty = 6.0 / 5.0;
 // NCCL keeps what is left of a link rounded to 1/1000 GB/s.
 constexpr double kRounding = 1e-3;
+
+double planned_pcie(Bandwidth raw) { return std::round(raw.count() / 1e9 / kPcieLaneRaw) * kPcieLanePlanned; }
 
 int fit(double capacity, double speed) {
   return static_cast<int>(std::floor((capacity + kRounding) / speed));
@@ -23,7 +27,7 @@ int fit(double capacity, double speed) {
 
 // Between sockets in GB/s, by maker (topo.h), where the host's own figure is not given.
 double socket_rate(const NcclHost& host) {
-  if (host.socket.count() > 0.0) return host.socket.count() * 1e-9;
+  if (host.socket.count() > 0.0) return host.socket.count() / 1e9;
   switch (host.processor) {
     case Processor::kIntel: return 10.0;
     case Processor::kAmd: return 16.0;
@@ -115,11 +119,11 @@ int count_rings(int size, std::vector<int> units) {
 
 HostCapacity::HostCapacity(const NcclHost& host, std::vector<int> members, const NcclTables& tables)
     : members_(std::move(members)) {
-  slot_ = host.by_c2c() ? host.gpu_slot.count() * 1e-9 : host.gpu_slot.count() * 1e-9 * kPciePlanned;
+  slot_ = host.by_c2c() ? host.gpu_slot.count() / 1e9 : planned_pcie(host.gpu_slot);
   find_nvlink(host, tables.nvlink_share[index_of(generation_of(host.compute_capability))]);
   find_pcie(host);
   total_ = std::max(gpu_nvlink_, slot_);
-  if (host.nics > 0) find_nics(host);
+  if (host.nics > 0) find_nics(host, tables.c2c_paths);
 }
 
 double HostCapacity::pair(int a, int b) const {
@@ -129,7 +133,7 @@ double HostCapacity::pair(int a, int b) const {
 void HostCapacity::find_nvlink(const NcclHost& host, double share) {
   if (host.links == NcclHost::Links::kSwitch) {
     switched_ = true;
-    gpu_nvlink_ = host.nvlink.count() * 1e-9 * share;
+    gpu_nvlink_ = host.nvlink.count() / 1e9 * share;
     return;
   }
   if (host.links != NcclHost::Links::kMesh || size() < 2) return;
@@ -138,7 +142,7 @@ void HostCapacity::find_nvlink(const NcclHost& host, double share) {
     const auto a = std::find(members_.begin(), members_.end(), lanes.a) - members_.begin();
     const auto b = std::find(members_.begin(), members_.end(), lanes.b) - members_.begin();
     if (a >= size() || b >= size()) continue;
-    const double rate = lanes.bandwidth.count() * 1e-9 * share;
+    const double rate = lanes.bandwidth.count() / 1e9 * share;
     pairs_[static_cast<std::size_t>(a) * members_.size() + static_cast<std::size_t>(b)] += rate;
     pairs_[static_cast<std::size_t>(b) * members_.size() + static_cast<std::size_t>(a)] += rate;
   }
@@ -180,13 +184,16 @@ NcclPath HostCapacity::path_to_nic(const NcclHost& host, int gpu, int nic) const
 
 // A ring enters a host at one GPU and leaves it at another, both beside the same NIC. Where a NIC has one GPU alone
 // beside it, the other end goes through that GPU (PXN) where NVLink leads there.
-void HostCapacity::find_nics(const NcclHost& host) {
-  nic_rate_ = std::min(host.nic.count() * 1e-9, host.pcie.count() * 1e-9 * kPciePlanned);
+void HostCapacity::find_nics(const NcclHost& host, bool c2c_paths) {
+  nic_rate_ = std::min(host.nic.count() / 1e9, planned_pcie(host.pcie));
   const int ends = std::min(2, size());
   between_ = NcclPath::kSys;
   for (int nic = 0; nic < host.nics; ++nic) {
     std::vector<NcclPath> paths;
-    for (const int gpu : members_) paths.push_back(path_to_nic(host, gpu, nic));
+    for (const int gpu : members_) {
+      const NcclPath path = path_to_nic(host, gpu, nic);
+      paths.push_back(path == NcclPath::kP2c && !c2c_paths ? NcclPath::kPhb : path);
+    }
     std::sort(paths.begin(), paths.end());
     NcclPath worst = paths[static_cast<std::size_t>(ends - 1)];
     if (worst > NcclPath::kPxn && gpu_nvlink_ > 0.0 && paths.front() < NcclPath::kPxn) worst = NcclPath::kPxn;
@@ -200,7 +207,7 @@ void HostCapacity::find_nics(const NcclHost& host) {
 
 double HostCapacity::fastest(bool several_hosts) const {
   if (several_hosts) return std::min(nic_rate_, slot_);
-  if (gpu_nvlink_ == 0.0) return between_gpus_;
+  if (!has_nvlink()) return between_gpus_;
   if (pairs_.empty()) return gpu_nvlink_;
   return *std::max_element(pairs_.begin(), pairs_.end());
 }
@@ -212,7 +219,7 @@ int HostCapacity::mesh_rings(double speed) const {
 }
 
 int HostCapacity::rings_inside(double speed) const {
-  if (gpu_nvlink_ == 0.0) return fit(between_gpus_, speed);
+  if (!has_nvlink()) return fit(between_gpus_, speed);
   return pairs_.empty() ? fit(gpu_nvlink_, speed) : mesh_rings(speed);
 }
 
@@ -221,7 +228,7 @@ int HostCapacity::rings_between(double inside, double between) const {
   int rings = near_nics_ * fit(nic_rate_, between);
   rings = std::min(rings, size() * fit(slot_, between));
   if (size() == 1) return rings;
-  if (gpu_nvlink_ == 0.0) return std::min(rings, fit(between_gpus_, inside));
+  if (!has_nvlink()) return std::min(rings, fit(between_gpus_, inside));
   if (!pairs_.empty()) {
     // A ring through the host uses size - 1 arcs; one that is missing between its ends does not matter.
     int arcs = 0;

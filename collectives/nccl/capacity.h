@@ -26,6 +26,7 @@ class HostCapacity {
   [[nodiscard]] double nic_rate() const { return nic_rate_; }
   [[nodiscard]] NcclPath inside() const { return inside_; }
   [[nodiscard]] NcclPath between() const { return between_; }
+  [[nodiscard]] bool has_nvlink() const { return gpu_nvlink_ > 0.0; }
   [[nodiscard]] bool switched() const { return switched_; }
   // The NICs that members reach by the path `between`.
   [[nodiscard]] int near_nics() const { return near_nics_; }
@@ -33,7 +34,7 @@ class HostCapacity {
  private:
   void find_nvlink(const NcclHost& host, double share);
   void find_pcie(const NcclHost& host);
-  void find_nics(const NcclHost& host);
+  void find_nics(const NcclHost& host, bool c2c_paths);
   [[nodiscard]] NcclPath path_to_nic(const NcclHost& host, int gpu, int nic) const;
   [[nodiscard]] int mesh_rings(double speed) const;
   [[nodiscard]] double pair(int a, int b) const;

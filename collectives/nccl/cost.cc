@@ -82,8 +82,7 @@ bool NcclCostModel::ll128_is_safe(const NcclGraph& graph) const {
   if (host_.compute_capability < 70 || graph.inside > NcclPath::kNvlink) return false;
   if (group_.hosts == 1 || graph.between <= NcclPath::kPxb) return true;
   if (host_.compute_capability < 90) return false;
-  if (graph.between == NcclPath::kP2c) return tables_.ll128_mixed && knobs_.ll128_over_c2c;
-  return graph.between == NcclPath::kPxn && knobs_.ll128_over_c2c;
+  return graph.between <= NcclPath::kPxn && knobs_.ll128_over_c2c;
 }
 
 std::string_view NcclCostModel::why_not(const Case& c) const {
@@ -259,7 +258,7 @@ double NcclCostModel::time(const Case& c, const CollectiveCall& call, const Nccl
   const bool all_reduce = c.kind == CollectiveKind::kAllReduce;
   const bool corrected =
       c.algorithm == NcclAlgorithm::kTree ||
-      (c.algorithm == NcclAlgorithm::kNvlsTree && tables_.nvls_share == 0.0 && host_.compute_capability >= 100 &&
+      (c.algorithm == NcclAlgorithm::kNvlsTree && !(tables_.nvls_share > 0.0) && host_.compute_capability >= 100 &&
        host_.processor != Processor::kArm && host_.processor != Processor::kPower);
   const int power = floor_log2(call.bytes.count() / 64);
   const std::vector<double>& factors = tables_.tree_correction[index_of(c.protocol)];
@@ -278,7 +277,7 @@ std::vector<NcclCost> NcclCostModel::costs(const CollectiveCall& call) const {
   std::vector<NcclCost> result;
   if (group_.ranks < 2) return result;
   for (const NcclAlgorithm algorithm : kNcclAlgorithms) {
-    for (const Protocol protocol : kProtocols) {
+    for (const Protocol protocol : kAllProtocols) {
       if (!nccl_has(call.kind, algorithm, protocol)) continue;
       const Case c{.kind = call.kind, .algorithm = algorithm, .protocol = protocol};
       NcclCost cost{.algorithm = algorithm, .protocol = protocol, .latency_us = latency(c), .why_not = why_not(c)};

@@ -133,10 +133,12 @@ NcclGraph find_nvls(const Search& search) {
     best.inside_gb = best.between_gb = speed;
     if (channels == search.host.size()) break;
   }
-  if (best.channels > 0 && search.several_hosts) {
+  // Second pass: faster between hosts only. One host has no such links, so that nothing holds its number back.
+  if (best.channels > 0) {
     for (std::size_t i = not_above(search.speeds, best.between_gb); i-- > 0;) {
       const double speed = search.speeds[i];
-      if (best.between_gb >= 2.0 * best.inside_gb || search.count(1e-3, speed) < best.channels) break;
+      const bool fits = !search.several_hosts || search.count(1e-3, speed) >= best.channels;
+      if (best.between_gb >= 2.0 * best.inside_gb || !fits) break;
       best.between_gb = speed;
     }
   }

@@ -18,7 +18,7 @@ enum class Allowed : std::uint8_t { kNo, kYes, kByRule };
 struct NcclKnobs {
   // NCCL_ALGO, NCCL_PROTO. LL128 is used by rule unless it is named.
   std::array<std::array<bool, kNcclAlgorithms.size()>, kNcclKinds> algorithms{};
-  std::array<std::array<Allowed, kProtocols.size()>, kNcclKinds> protocols{};
+  std::array<std::array<Allowed, kAllProtocols.size()>, kNcclKinds> protocols{};
 
   std::optional<int> min_channels;  // NCCL_MIN_NCHANNELS, NCCL_MIN_CTAS
   std::optional<int> max_channels;  // NCCL_MAX_NCHANNELS, NCCL_MAX_CTAS
@@ -29,7 +29,7 @@ struct NcclKnobs {
 
   std::optional<int> threads;        // NCCL_NTHREADS
   std::optional<int> ll128_threads;  // NCCL_LL128_NTHREADS
-  std::array<std::array<std::int64_t, kProtocols.size()>, 2> thread_thresholds{};  // tree, ring; 0: as NCCL has it
+  std::array<std::array<std::int64_t, kAllProtocols.size()>, 2> thread_thresholds{};  // tree, ring; 0: as NCCL has it
 
   bool nvls = true;             // NCCL_NVLS_ENABLE
   bool collnet = false;         // NCCL_COLLNET_ENABLE
@@ -41,7 +41,7 @@ struct NcclKnobs {
   std::optional<double> net_overhead_us;
 
   // Buffers and chunks; empty: NCCL's defaults.
-  std::array<std::optional<Bytes>, kProtocols.size()> buffer;
+  std::array<std::optional<Bytes>, kAllProtocols.size()> buffer;
   std::optional<Bytes> nvls_chunk;
   std::optional<Bytes> nvls_tree_chunk;
   Bytes p2p_net_chunk{128 << 10};

@@ -11,7 +11,7 @@ namespace ringwright::collectives {
 namespace {
 
 double in_us(Duration d) { return to_seconds(d) * 1e6; }
-double in_gb(Bandwidth b) { return b.count() * 1e-9; }
+double in_gb(Bandwidth b) { return b.count() / 1e9; }
 
 constexpr std::array<std::string_view, 3> kHostColumns = {"one_host", "two_hosts", "more_hosts"};
 constexpr std::array<std::string_view, 3> kHopNames = {"nvlink", "pcie", "network"};
@@ -21,9 +21,9 @@ ByAlgorithm read_latencies(ConfigMap map) {
   ByAlgorithm table{};
   for (const NcclAlgorithm algorithm : kNcclAlgorithms) {
     ConfigMap row = map.map(to_string(algorithm), "of this algorithm");
-    for (const Protocol protocol : kProtocols) {
+    for (const Protocol protocol : kAllProtocols) {
       table[index_of(algorithm)][index_of(protocol)] =
-          in_us(row.duration({.name = protocol_name(protocol), .doc = "with this protocol", .fallback = Duration(0)}));
+          in_us(row.duration({.name = ringwright::to_string(protocol), .doc = "with this protocol", .fallback = Duration(0)}));
     }
   }
   return table;
@@ -33,9 +33,9 @@ ByAlgorithm read_shares(ConfigMap map) {
   ByAlgorithm table{};
   for (const NcclAlgorithm algorithm : kNcclAlgorithms) {
     ConfigMap row = map.map(to_string(algorithm), "of this algorithm");
-    for (const Protocol protocol : kProtocols) {
+    for (const Protocol protocol : kAllProtocols) {
       table[index_of(algorithm)][index_of(protocol)] =
-          row.number({.name = protocol_name(protocol), .doc = "with this protocol", .fallback = 0.0, .min = 0.0});
+          row.number({.name = ringwright::to_string(protocol), .doc = "with this protocol", .fallback = 0.0, .min = 0.0});
     }
   }
   return table;
@@ -82,8 +82,8 @@ void read_rules(ConfigMap map, NcclTables& tables) {
   tables.alone_as_tree = map.boolean(
       {.name = "alone_as_tree", .doc = "one GPU a host: network hops cost what a tree's do", .fallback = true});
   tables.pat = map.boolean({.name = "pat", .doc = "the version has PAT", .fallback = true});
-  tables.ll128_mixed = map.boolean(
-      {.name = "ll128_over_c2c", .doc = "LL128 also over NVLink-C2C and PCIe, from Hopper on", .fallback = true});
+  tables.c2c_paths = map.boolean(
+      {.name = "c2c_paths", .doc = "NVLink-C2C is known as a way to the NIC", .fallback = true});
 }
 
 }  // namespace
@@ -115,9 +115,9 @@ NcclTables read_nccl_tables(ConfigMap root) {
     tables.speeds_between[g] = read_speeds(speeds, "several_hosts");
   }
   ConfigMap correction = root.map("tree_correction", "a tree's bandwidth in percent, by powers of two from 64 B");
-  for (const Protocol protocol : kProtocols) {
+  for (const Protocol protocol : kAllProtocols) {
     for (const std::int64_t percent : correction.integers(
-             {.name = protocol_name(protocol), .doc = "with this protocol", .min = 1, .max = 100})) {
+             {.name = ringwright::to_string(protocol), .doc = "with this protocol", .min = 1, .max = 100})) {
       tables.tree_correction[index_of(protocol)].push_back(static_cast<double>(percent) / 100.0);
     }
   }

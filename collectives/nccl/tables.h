@@ -11,7 +11,7 @@
 
 namespace ringwright::collectives {
 
-using ByProtocol = std::array<double, kProtocols.size()>;
+using ByProtocol = std::array<double, kAllProtocols.size()>;
 using ByAlgorithm = std::array<ByProtocol, kNcclAlgorithms.size()>;
 using ByHosts = std::array<double, 3>;  // one host, two, more
 using BandwidthTable = std::array<ByHosts, kGenerations.size()>;
@@ -27,7 +27,7 @@ struct NcclTables {
   BandwidthTable tree_simple{};
   BandwidthTable nvls_tree{};
   std::array<double, kGenerations.size()> nvls_efficiency{};
-  std::array<std::vector<double>, kProtocols.size()> tree_correction;  // by powers of two from 64 B
+  std::array<std::vector<double>, kAllProtocols.size()> tree_correction;  // by powers of two from 64 B
 
   // Rules that changed between versions.
   double ring_ll_share = 0.5;         // of a ring's bandwidth that LL reaches
@@ -37,7 +37,7 @@ struct NcclTables {
   bool extra_network_steps = false;   // rings of N hosts pay 2 N network steps, not 2 (N-1)
   bool alone_as_tree = true;          // with one GPU a host, network hops cost what a tree's do
   bool pat = true;
-  bool ll128_mixed = true;            // also over C2C and through another GPU's NIC path, from Hopper on
+  bool c2c_paths = true;  // knows NVLink-C2C as a way to the NIC, which LL128 may take
 
   // Bandwidth of a channel that the search for channels tries, fastest first, on one host and over several.
   std::array<std::vector<double>, kGenerations.size()> speeds_inside;

@@ -47,15 +47,6 @@ std::string_view to_string(Generation generation) {
   return "";
 }
 
-std::string_view protocol_name(Protocol protocol) {
-  switch (protocol) {
-    case Protocol::kLl: return "ll";
-    case Protocol::kLl128: return "ll128";
-    case Protocol::kSimple: return "simple";
-  }
-  return "";
-}
-
 std::optional<NcclAlgorithm> parse_nccl_algorithm(std::string_view text) {
   for (const NcclAlgorithm algorithm : kNcclAlgorithms) {
     if (plain(to_string(algorithm)) == plain(text)) return algorithm;
@@ -64,8 +55,8 @@ std::optional<NcclAlgorithm> parse_nccl_algorithm(std::string_view text) {
 }
 
 std::optional<Protocol> parse_protocol(std::string_view text) {
-  for (const Protocol protocol : kProtocols) {
-    if (protocol_name(protocol) == plain(text)) return protocol;
+  for (const Protocol protocol : kAllProtocols) {
+    if (ringwright::to_string(protocol) == plain(text)) return protocol;
   }
   return std::nullopt;
 }

@@ -17,7 +17,7 @@ enum class NcclAlgorithm : std::uint8_t { kTree, kRing, kCollnetDirect, kCollnet
 inline constexpr std::array kNcclAlgorithms = {
     NcclAlgorithm::kTree, NcclAlgorithm::kRing,     NcclAlgorithm::kCollnetDirect, NcclAlgorithm::kCollnetChain,
     NcclAlgorithm::kNvls, NcclAlgorithm::kNvlsTree, NcclAlgorithm::kPat};
-inline constexpr std::array kProtocols = {Protocol::kLl, Protocol::kLl128, Protocol::kSimple};
+inline constexpr std::array kAllProtocols = {Protocol::kLl, Protocol::kLl128, Protocol::kSimple};
 
 enum class NcclHop : std::uint8_t { kNvlink, kPcie, kNetwork };
 inline constexpr std::array kNcclHops = {NcclHop::kNvlink, NcclHop::kPcie, NcclHop::kNetwork};
@@ -31,7 +31,6 @@ inline constexpr std::array kGenerations = {Generation::kVolta, Generation::kAmp
 // "tree", "ring", "collnet_direct", "collnet_chain", "nvls", "nvls_tree", "pat"
 [[nodiscard]] std::string_view to_string(NcclAlgorithm algorithm);
 [[nodiscard]] std::string_view to_string(Generation generation);
-[[nodiscard]] std::string_view protocol_name(Protocol protocol);  // "ll", "ll128", "simple"
 // Case and underscores do not matter, as in NCCL_ALGO ("NVLSTree") and in tuner files ("nvls_tree").
 [[nodiscard]] std::optional<NcclAlgorithm> parse_nccl_algorithm(std::string_view text);
 [[nodiscard]] std::optional<Protocol> parse_protocol(std::string_view text);

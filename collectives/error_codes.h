@@ -1,0 +1,12 @@
+// Mistakes in what users say about collectives and about NCCL.
+#pragma once
+
+#include <span>
+
+#include "core/base/error_code.h"
+
+namespace ringwright::collectives {
+
+[[nodiscard]] std::span<const ErrorCode> collective_error_codes();
+
+}  // namespace ringwright::collectives

@@ -1,0 +1,139 @@
+// What NCCL would choose, on which channels, with how many threads.
+#include "collectives/nccl/selector.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/collectives/nccl/example_hosts.h"
+
+namespace ringwright::collectives {
+namespace {
+
+using namespace ringwright::literals;
+
+CollectivePlan plan(NcclSetup setup, int ranks, int per_host, Bytes bytes,
+                    CollectiveKind kind = CollectiveKind::kAllReduce) {
+  const GroupLayout layout = make_block_layout(ranks, per_host);
+  return NcclSelector(std::move(setup)).plan({.kind = kind, .bytes = bytes, .layout = &layout});
+}
+
+TEST(NcclSelector, LittleDataGoesByRingOrTreeWithLl) {
+  const CollectivePlan one_host = plan(setup_of(dgx_h100()), 8, 8, 1_KiB);
+  EXPECT_EQ(one_host.algorithm, "ring");
+  EXPECT_EQ(one_host.protocol, Protocol::kLl);
+  EXPECT_EQ(one_host.channels, 1);
+  const CollectivePlan hosts = plan(setup_of(dgx_h100()), 128, 8, 1_KiB);
+  EXPECT_EQ(hosts.algorithm, "tree");
+  EXPECT_EQ(hosts.protocol, Protocol::kLl);
+}
+
+TEST(NcclSelector, MuchDataGoesThroughTheSwitchOrByRing) {
+  EXPECT_EQ(plan(setup_of(dgx_h100()), 8, 8, 1_GiB).algorithm, "nvls");
+  EXPECT_EQ(plan(setup_of(dgx_a100()), 8, 8, 1_GiB).algorithm, "ring");
+  EXPECT_EQ(plan(setup_of(dgx_h100()), 16, 8, 1_GiB).algorithm, "nvls_tree");
+  EXPECT_EQ(plan(setup_of(dgx_h100()), 4, 4, 1_GiB).algorithm, "ring");  // four GPUs gain nothing from the switch
+}
+
+TEST(NcclSelector, MuchDataUsesAllChannelsAndThreads) {
+  const CollectivePlan ring = plan(setup_of(dgx_a100()), 8, 8, 1_GiB);
+  EXPECT_EQ(ring.protocol, Protocol::kSimple);
+  EXPECT_EQ(ring.channels, 24);
+  EXPECT_EQ(ring.threads, 512 + 32);  // and a warp that waits
+  EXPECT_EQ(plan(setup_of(dgx_h100()), 8, 8, 1_GiB).channels, 16);
+  EXPECT_EQ(plan(setup_of(dgx_b200()), 8, 8, 1_GiB).channels, 24);
+}
+
+// 64 KiB by ring with LL: a thread has 8 B for each of 8 ranks, so 512 threads have 32 KiB and two channels are busy.
+TEST(NcclSelector, ChannelsAreDroppedWhileThreadsStarve) {
+  NcclSetup setup = setup_of(dgx_h100());
+  setup.tuner.lines = {{.kind = CollectiveKind::kAllReduce, .max_bytes = 1 << 30, .algorithm = NcclAlgorithm::kRing,
+                        .protocol = Protocol::kLl}};
+  EXPECT_EQ(plan(setup, 8, 8, 64_KiB).channels, 2);
+  EXPECT_EQ(plan(setup, 8, 8, 64_KiB).threads, 512);
+  // 8 KiB: one channel, and threads halved until each has work: 8192 / 64 = 128.
+  EXPECT_EQ(plan(setup, 8, 8, 8_KiB).channels, 1);
+  EXPECT_EQ(plan(setup, 8, 8, 8_KiB).threads, 128);
+}
+
+TEST(NcclSelector, ATunersLineDecidesWhereItFits) {
+  NcclSetup setup = setup_of(dgx_h100());
+  setup.tuner.lines = {{.kind = CollectiveKind::kAllReduce,
+                        .max_bytes = 4 << 20,
+                        .algorithm = NcclAlgorithm::kTree,
+                        .protocol = Protocol::kLl128,
+                        .channels = 8,
+                        .hosts = 1}};
+  const CollectivePlan chosen = plan(setup, 8, 8, 4_MiB);
+  EXPECT_EQ(chosen.algorithm, "tree");
+  EXPECT_EQ(chosen.protocol, Protocol::kLl128);
+  EXPECT_EQ(chosen.channels, 8);
+  EXPECT_EQ(plan(setup, 8, 8, 8_MiB).algorithm, "nvls");
+  EXPECT_NE(plan(setup, 16, 8, 4_MiB).channels, 8);
+}
+
+TEST(NcclSelector, ATunersLineCannotForceWhatDoesNotWork) {
+  NcclSetup setup = setup_of(dgx_a100());
+  setup.tuner.lines = {{.kind = CollectiveKind::kAllReduce, .max_bytes = 1 << 30, .algorithm = NcclAlgorithm::kNvls}};
+  EXPECT_EQ(plan(setup, 8, 8, 64_MiB).algorithm, "ring");
+}
+
+TEST(NcclSelector, ChannelsObeyTheUser) {
+  NcclSetup setup = setup_of(dgx_h100());
+  setup.knobs.max_channels = 4;
+  EXPECT_EQ(plan(setup, 8, 8, 1_GiB, CollectiveKind::kAllGather).channels, 4);
+  setup.knobs = {};
+  setup.knobs.min_channels = 32;
+  EXPECT_EQ(plan(setup, 8, 8, 1_GiB, CollectiveKind::kAllGather).channels, 32);
+}
+
+TEST(NcclSelector, BroadcastsGoByRing) {
+  EXPECT_EQ(plan(setup_of(dgx_h100()), 16, 8, 1_MiB, CollectiveKind::kBroadcast).algorithm, "ring");
+}
+
+TEST(NcclSelector, ExchangesGoByPairs) {
+  const CollectivePlan inside = plan(setup_of(dgx_h100()), 8, 8, 64_MiB, CollectiveKind::kAllToAll);
+  EXPECT_EQ(inside.algorithm, "p2p");
+  EXPECT_EQ(inside.protocol, Protocol::kSimple);
+  EXPECT_EQ(inside.channels, 32);  // 24, rounded up to a power of two
+  EXPECT_EQ(inside.chunk, 512_KiB);
+  const CollectivePlan between = plan(setup_of(dgx_h100()), 16, 8, 64_MiB, CollectiveKind::kAllToAll);
+  EXPECT_EQ(between.chunk, 128_KiB);
+  EXPECT_EQ(plan(setup_of(dgx_h100()), 16, 8, 16_KiB, CollectiveKind::kAllToAll).protocol, Protocol::kLl);
+}
+
+TEST(NcclSelector, ListsWhatItWeighedCheapestFirst) {
+  const GroupLayout layout = make_block_layout(16, 8);
+  const CollectiveCall call{.kind = CollectiveKind::kAllReduce, .bytes = 1_MiB, .layout = &layout};
+  const auto options = nccl_cost(setup_of(dgx_h100()), call);
+  ASSERT_EQ(options.size(), 10u);
+  EXPECT_EQ(to_string(options[0].cost.algorithm), NcclSelector(setup_of(dgx_h100())).plan(call).algorithm);
+  for (std::size_t i = 1; i < options.size(); ++i) {
+    if (!options[i].cost.why_not.empty()) continue;
+    EXPECT_TRUE(options[i - 1].cost.why_not.empty());
+    EXPECT_LE(options[i - 1].cost.time_us, options[i].cost.time_us);
+  }
+}
+
+// Whatever the group, there is a plan, with channels and threads.
+TEST(NcclSelector, PlansForGroupsOfAllShapes) {
+  for (const NcclHost& host : {dgx_h100(), dgx_a100(), dgx_b200(), polaris(), alps()}) {
+    const NcclSelector selector(setup_of(host));
+    for (const int ranks : {1, 2, 3, 4, 5, 7, 12, 16, 33}) {
+      for (const int per_host : {1, 2, 3, host.gpus}) {
+        const GroupLayout layout = make_block_layout(ranks, per_host);
+        for (const auto kind : {CollectiveKind::kAllReduce, CollectiveKind::kAllGather, CollectiveKind::kReduceScatter,
+                                CollectiveKind::kAllToAll, CollectiveKind::kBroadcast, CollectiveKind::kReduce}) {
+          for (const Bytes bytes : {0_B, 8_B, 1_MiB, 16_GiB}) {
+            const CollectivePlan found = selector.plan({.kind = kind, .bytes = bytes, .layout = &layout});
+            EXPECT_FALSE(found.algorithm.empty());
+            EXPECT_GE(found.channels, 1);
+            EXPECT_LE(found.channels, 64);
+            EXPECT_LE(found.threads, 640);
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ringwright::collectives
