@@ -157,7 +157,7 @@ Result<CollectiveResult> CollectiveBench::run(const CollectiveRequest& request) 
   }
   const TaskGraph& graph = (*simulation)->plan().graph;
   PlayedPlan played = play_plan(scenario_, **simulation);
-  CollectiveResult result{.time = {}, .algorithm = "", .protocol = "", .channels = 0, .events = played.events};
+  CollectiveResult result{.time = {}, .algorithm = "", .protocol = "", .channels = 0, .formula = {}, .events = played.events};
   if (!graph.collectives.empty()) {
     const Dimension& world = graph.dimensions.front();
     const CollectiveCall call{.kind = graph.collectives.front().kind, .bytes = request.bytes,

@@ -56,6 +56,7 @@ struct CollectiveResult {
   std::string algorithm;
   std::string protocol;  // empty where the rung knows none
   int channels = 0;      // 0 where the rung knows none
+  std::optional<Duration> formula;  // what the cost model of the library itself would say, where there is one
   std::uint64_t events = 0;
 };
 

@@ -208,7 +208,8 @@ Scenario read_machine(ConfigDocument document) {
 
 LoadOptions load_options(const ScenarioOptions& options) {
   LoadOptions load{.overrides = options.overrides,
-                   .presets = {{.path = "model", .folder = "models"},
+                   .presets = {{.path = "", .folder = "profiles"},
+                               {.path = "model", .folder = "models"},
                                {.path = "cluster.node", .folder = "nodes"},
                                {.path = "cluster.node.gpu", .folder = "gpus"}},
                    .share_folders = options.share_folders};

@@ -36,6 +36,7 @@ class Validate final : public Command {
     if (validator == nullptr) return refuse("there is nothing to validate in this build");
     validation::ValidationRequest request{.files = words_, .overrides = overrides_};
     if (!cluster_.empty()) request.cluster = cluster_;
+    request.wants_page = !markdown_.empty();
     if (!threshold_.empty() && !read_threshold(request)) {
       return refuse("--threshold is '" + threshold_ + "' and must be a percentage such as 10 or 10%");
     }

@@ -6,6 +6,7 @@ namespace ringwright::validation {
 namespace {
 
 constexpr std::array kValidators = {
+    Validator{.name = "nccl", .help = "logs of nccl-tests and rccl-tests", .run = validate_nccl},
     Validator{.name = "training", .help = "tables of measured training runs", .run = validate_training},
 };
 constexpr std::array<Calibrator, 0> kCalibrators{};

@@ -17,6 +17,7 @@ struct ValidationRequest {
   std::vector<std::string> overrides;  // "path=value", on top of every scenario that is played
   std::optional<std::string> cluster;  // a file or shipped name for measurements that do not say where they were taken
   std::optional<double> threshold;     // largest error that passes, as a ratio; the validator's own if not given
+  bool wants_page = false;             // `markdown` will be looked at
 };
 
 struct ValidationOutcome {
@@ -35,6 +36,7 @@ struct Validator {
 [[nodiscard]] std::span<const Validator> validators();
 
 // In files of their names.
+[[nodiscard]] Result<ValidationOutcome> validate_nccl(const ValidationRequest& request);
 [[nodiscard]] Result<ValidationOutcome> validate_training(const ValidationRequest& request);
 
 struct CalibrationRequest {

@@ -17,6 +17,13 @@ constexpr std::array kCodes = {
     ErrorCode{"W162", "an option of `validate` has no effect",
               "The kind of measurement that is validated does not need what the option gives.",
               "ringwright validate training --cluster dgx-a100   # every row names its machine"},
+    ErrorCode{"E240", "the machine of a measurement is not known",
+              "The log names a GPU of which no node is shipped, or does not tell its ranks and hosts as they can be.\n"
+              "Describe the machine in a file with a map `cluster` and name it.",
+              "ringwright validate nccl all_reduce.log --cluster my-cluster.yaml"},
+    ErrorCode{"E241", "the collective of a measurement is not known",
+              "Newer versions of nccl-tests print which test runs; for older ones the name of the file tells.",
+              "all_reduce_perf -b 8 -e 8G -f 2 > all_reduce_2n.log"},
 };
 
 }  // namespace

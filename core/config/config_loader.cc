@@ -75,6 +75,9 @@ std::string circle(const std::vector<std::string>& chain, std::string_view last)
   return text + std::string(last);
 }
 
+// The key of the rule for messages: "cluster.node.preset"; "preset" at the root.
+std::string preset_key(const PresetRule& rule) { return rule.path.empty() ? "preset" : rule.path + ".preset"; }
+
 bool is_preset_name(std::string_view name) {
   return !name.empty() && name.front() != '.' && std::all_of(name.begin(), name.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-' ||
@@ -251,7 +254,7 @@ bool ConfigLoader::apply_preset(ConfigNode& node, const PresetRule& rule, Chain 
   const bool circular = std::find(chain.begin(), chain.end(), wanted.text) != chain.end();
   if (circular) {
     problems_.add(at_value(wanted, "E109",
-                           fmt::format("'{}.preset' runs in a circle: {}", rule.path, circle(chain, wanted.text))));
+                           fmt::format("'{}' runs in a circle: {}", preset_key(rule), circle(chain, wanted.text))));
   }
   auto base = circular ? std::nullopt : read_preset(wanted, rule);
   chain.push_back(wanted.text);
@@ -265,7 +268,7 @@ bool ConfigLoader::apply_preset(ConfigNode& node, const PresetRule& rule, Chain 
 
 std::optional<ConfigNode> ConfigLoader::read_preset(const ConfigNode& wanted, const PresetRule& rule) {
   const auto refuse = [&](std::string message, std::string hint) -> std::optional<ConfigNode> {
-    problems_.add(at_value(wanted, "E109", fmt::format("'{}.preset' {}", rule.path, message), std::move(hint)));
+    problems_.add(at_value(wanted, "E109", fmt::format("'{}' {}", preset_key(rule), message), std::move(hint)));
     return std::nullopt;
   };
   if (wanted.kind != ConfigKind::kScalar || !is_preset_name(wanted.text)) {

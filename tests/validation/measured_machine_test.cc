@@ -1,0 +1,99 @@
+#include "validation/measured_machine.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace ringwright::validation {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+struct Words {
+  std::string gpu;
+  int nodes = 1;
+  int gpus_per_node = 8;
+  std::string nic = "none (intra-node)";
+  std::string intra = "";
+  std::string gbps = "";
+};
+
+[[nodiscard]] traces::CollectiveLog log_of(const Words& words) {
+  traces::CollectiveLog log;
+  log.file = "x.csv";
+  log.gpu = words.gpu;
+  log.nodes = words.nodes;
+  log.gpus_per_node = words.gpus_per_node;
+  log.ranks = words.nodes * words.gpus_per_node;
+  log.facts = {{"nic", words.nic}, {"intra_fabric", words.intra}, {"network_gbps_per_node", words.gbps}};
+  return log;
+}
+
+[[nodiscard]] MeasuredMachine machine(const Words& words) {
+  const auto found = machine_of(log_of(words), UseProfile::kNo);
+  EXPECT_TRUE(found.has_value());
+  return found ? *found : MeasuredMachine{};
+}
+
+TEST(MeasuredMachine, AGpuLeadsToItsNode) {
+  EXPECT_EQ(machine({.gpu = "NVIDIA H100 80GB HBM3"}).node, "dgx-h100");
+  EXPECT_EQ(machine({.gpu = "NVIDIA GH200 (H100 96GB) x4 per node", .gpus_per_node = 4}).node, "gh200-x4");
+  EXPECT_EQ(machine({.gpu = "Tesla V100-SXM2-16GB", .gpus_per_node = 4}).node, "v100-x4");
+  EXPECT_EQ(machine({.gpu = "Tesla V100-SXM2-16GB", .gpus_per_node = 8}).node, "dgx1-v100");
+  EXPECT_EQ(machine({.gpu = "AMD Instinct MI300X"}).node, "mi300x-8gpu");
+}
+
+TEST(MeasuredMachine, FourA100AreABoardOfFourUnlessThereIsASwitch) {
+  EXPECT_EQ(machine({.gpu = "NVIDIA A100-SXM4-40GB", .gpus_per_node = 4}).node, "a100-x4");
+  EXPECT_EQ(machine({.gpu = "NVIDIA A100-SXM4-40GB", .gpus_per_node = 4, .intra = "NVLink3 + NVSwitch"}).node, "dgx-a100");
+}
+
+TEST(MeasuredMachine, NicsAreThoseOfTheLog) {
+  const MeasuredMachine four = machine({.gpu = "A100", .nodes = 3, .nic = "4 x HDR InfiniBand 200 Gb/s"});
+  EXPECT_THAT(four.overrides, ElementsAre("cluster.node.nic.count=4", "cluster.node.nic.bandwidth=200Gbps"));
+  EXPECT_EQ(four.network, "infiniband");
+  const MeasuredMachine by_host = machine({.gpu = "A100", .nodes = 2, .nic = "8 x InfiniBand (SR-IOV)", .gbps = "1600"});
+  EXPECT_THAT(by_host.overrides, ElementsAre("cluster.node.nic.count=8", "cluster.node.nic.bandwidth=200Gbps"));
+}
+
+TEST(MeasuredMachine, TwoPortsAGpuAreOneOfTwiceTheSpeed) {
+  const MeasuredMachine oci = machine({.gpu = "A100", .nodes = 2, .nic = "16 x ConnectX-5 100 Gb/s RoCE"});
+  EXPECT_THAT(oci.overrides, ElementsAre("cluster.node.nic.count=8", "cluster.node.nic.bandwidth=200Gbps"));
+  EXPECT_EQ(oci.network, "roce");
+}
+
+TEST(MeasuredMachine, NicsThatTheLogDoesNotTellAreAssumedAloud) {
+  const MeasuredMachine unknown = machine({.gpu = "H100", .nodes = 2, .nic = "not stated"});
+  EXPECT_THAT(unknown.overrides, IsEmpty());
+  EXPECT_THAT(unknown.notes, Contains(HasSubstr("assumed")));
+}
+
+TEST(MeasuredMachine, TraysOfARackAreOneHost) {
+  // 18 trays of four are 72 GPUs of one NVLink domain; 36 trays are two racks; 32 of them fill two racks evenly.
+  const MeasuredMachine rack = machine({.gpu = "NVIDIA GB200", .nodes = 18, .gpus_per_node = 4});
+  EXPECT_EQ(rack.hosts, 1);
+  EXPECT_EQ(rack.gpus_per_host, 72);
+  const MeasuredMachine two = machine({.gpu = "NVIDIA GB200", .nodes = 32, .gpus_per_node = 4});
+  EXPECT_EQ(two.hosts, 2);
+  EXPECT_EQ(two.gpus_per_host, 64);
+}
+
+TEST(MeasuredMachine, WhatIsNotKnownIsRefusedWithAWayOut) {
+  const auto strange = machine_of(log_of({.gpu = "TPU v4"}), UseProfile::kNo);
+  ASSERT_FALSE(strange.has_value());
+  EXPECT_THAT(render(strange.error()), HasSubstr("--cluster"));
+  EXPECT_FALSE(machine_of(log_of({.gpu = "H100", .gpus_per_node = 16}), UseProfile::kNo).has_value());
+}
+
+TEST(NetworkClass, IsFoundFromWordsOfTheNic) {
+  EXPECT_EQ(network_class("4 x HPE Slingshot 11 200 Gb/s (one per GPU)"), "slingshot");
+  EXPECT_EQ(network_class("8 x ConnectX-7 400 Gb/s RoCE (gIB)"), "roce");
+  EXPECT_EQ(network_class("8 x ConnectX-7 400 Gb/s"), "infiniband");
+  EXPECT_EQ(network_class("8 x 400 Gb/s EFA"), "efa");
+  EXPECT_EQ(network_class("pigeons"), "unknown");
+}
+
+}  // namespace
+}  // namespace ringwright::validation

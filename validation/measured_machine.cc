@@ -1,0 +1,165 @@
+#include "validation/measured_machine.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "configs/catalogue.h"
+#include "configs/scenario.h"
+#include "core/base/text.h"
+
+namespace ringwright::validation {
+namespace {
+
+struct GpuFamily {
+  std::string_view word;  // in the log's name of the GPU, small letters
+  std::string_view name;
+  std::string_view node;
+  int gpus = 8;           // of that node
+};
+
+// The first that fits: longer names before those that they contain.
+constexpr std::array kFamilies = {
+    GpuFamily{"gh200", "gh200", "gh200-x4", 4},     GpuFamily{"gb200", "gb200", "gb200-nvl72", 72},
+    GpuFamily{"b200", "b200", "dgx-b200", 8},       GpuFamily{"h200", "h200", "hgx-h200", 8},
+    GpuFamily{"h100", "h100", "dgx-h100", 8},       GpuFamily{"a100-pcie", "a100-pcie", "a100-pcie", 4},
+    GpuFamily{"a100 pcie", "a100-pcie", "a100-pcie", 4}, GpuFamily{"a100", "a100", "dgx-a100", 8},
+    GpuFamily{"v100", "v100", "dgx1-v100", 8},      GpuFamily{"mi300x", "mi300x", "mi300x-8gpu", 8},
+    GpuFamily{"mi325x", "mi325x", "mi325x-8gpu", 8}, GpuFamily{"mi355x", "mi355x", "mi355x-8gpu", 8},
+};
+
+// Boards of four GPUs without an NVSwitch.
+constexpr std::array kBoardsOfFour = {GpuFamily{"a100", "a100", "a100-x4", 4}, GpuFamily{"v100", "v100", "v100-x4", 4}};
+
+std::string small_letters(std::string_view text) {
+  std::string small(text);
+  for (char& c : small) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return small;
+}
+
+bool contains(std::string_view text, std::string_view word) { return text.find(word) != std::string_view::npos; }
+
+std::optional<GpuFamily> family_of(const traces::CollectiveLog& log) {
+  const std::string gpu = small_letters(log.gpu);
+  std::optional<GpuFamily> found;
+  for (const GpuFamily& family : kFamilies) {
+    if (!found && contains(gpu, family.word)) found = family;
+  }
+  if (!found || log.gpus_per_node > 4 || contains(small_letters(log.fact("intra_fabric")), "nvswitch")) return found;
+  if (log.gpus_per_node < 4) return found;
+  for (const GpuFamily& board : kBoardsOfFour) {
+    if (board.name == found->name) return board;
+  }
+  return found;
+}
+
+// The number that stands before `unit`: 4 of "4 x HDR 200 Gb/s" for "x ", 200 for "Gb/s".
+std::optional<int> number_before(std::string_view text, std::string_view unit) {
+  const std::size_t at = text.find(unit);
+  if (at == std::string_view::npos) return std::nullopt;
+  std::size_t end = at;
+  while (end > 0 && text[end - 1] == ' ') --end;
+  std::size_t begin = end;
+  while (begin > 0 && std::isdigit(static_cast<unsigned char>(text[begin - 1])) != 0) --begin;
+  int number = 0;
+  const auto [rest, error] = std::from_chars(text.data() + begin, text.data() + end, number);
+  if (error != std::errc() || rest != text.data() + end || number <= 0) return std::nullopt;
+  return number;
+}
+
+// A rack that is one NVLink domain: trays are not hosts of their own.
+void join_trays(MeasuredMachine& machine, const traces::CollectiveLog& log, int gpus_of_rack) {
+  const int racks = (log.ranks + gpus_of_rack - 1) / gpus_of_rack;
+  machine.hosts = racks;
+  machine.gpus_per_host = log.ranks / racks;
+}
+
+void take_nics(MeasuredMachine& machine, const traces::CollectiveLog& log, const GpuFamily& family) {
+  const std::string& nic = log.fact("nic");
+  const auto per_host = number_before(log.fact("network_gbps_per_node") + " Gb/s", " Gb/s");
+  auto count = number_before(nic, " x ");
+  auto speed = number_before(nic, "Gb/s");
+  if (!speed && per_host && count) speed = *per_host / *count;
+  if (!count && per_host && speed) count = *per_host / *speed;
+  if (!count || !speed) {
+    machine.notes.push_back("the log does not tell its NICs; those of the node " + machine.node + " are assumed");
+    return;
+  }
+  const int gpus = std::min(family.gpus, std::max(log.gpus_per_node, 1));
+  if (*count > gpus && *count % gpus == 0) {
+    // Two ports a GPU are one of twice the speed to it.
+    speed = *speed * (*count / gpus);
+    count = gpus;
+  }
+  machine.overrides.push_back(fmt::format("cluster.node.nic.count={}", *count));
+  machine.overrides.push_back(fmt::format("cluster.node.nic.bandwidth={}Gbps", *speed));
+}
+
+// Profiles are named after GPU and network: "gh200-slingshot". Without one of both, the kernels' constants come from one
+// of this GPU, and the network's from one of this network.
+void take_profile(MeasuredMachine& machine, const GpuFamily& family) {
+  const auto names = preset_names(configs::load_options({}), "profiles");
+  const auto find = [&](auto&& fits) {
+    const auto found = std::ranges::find_if(names, fits);
+    return found == names.end() ? std::string() : *found;
+  };
+  const std::string both = fmt::format("{}-{}", family.name, machine.network);
+  machine.profile = find([&](const std::string& name) { return name == both; });
+  if (!machine.profile.empty()) return;
+  machine.profile = find([&](const std::string& name) { return name.starts_with(fmt::format("{}-", family.name)); });
+  if (machine.network == "none") return;
+  machine.network_profile = find([&](const std::string& name) { return name.ends_with("-" + machine.network); });
+}
+
+}  // namespace
+
+std::string network_class(std::string_view nic) {
+  const std::string text = small_letters(nic);
+  struct Word {
+    std::string_view word;
+    std::string_view network;
+  };
+  constexpr std::array kWords = {Word{"none", "none"},        Word{"slingshot", "slingshot"}, Word{"efa", "efa"},
+                                 Word{"tcp", "tcp"},          Word{"roce", "roce"},           Word{"infiniband", "infiniband"},
+                                 Word{"hdr", "infiniband"},   Word{"ndr", "infiniband"},      Word{"edr", "infiniband"},
+                                 Word{"connectx", "infiniband"}};
+  for (const Word& entry : kWords) {
+    if (contains(text, entry.word)) return std::string(entry.network);
+  }
+  return "unknown";
+}
+
+Result<MeasuredMachine> machine_of(const traces::CollectiveLog& log, UseProfile use) {
+  const auto refuse = [&](std::string message) {
+    return tl::unexpected(failure("E240", std::move(message), {.file = log.file},
+                                  "describe the machine in a file and name it with --cluster"));
+  };
+  const auto family = family_of(log);
+  if (!family) return refuse(fmt::format("the GPU '{}' of '{}' is none of the shipped nodes'", log.gpu, log.file));
+  if (log.ranks < 2) return refuse(fmt::format("'{}' does not tell how many ranks took part", log.file));
+  MeasuredMachine machine{.node = std::string(family->node), .network = network_class(log.fact("nic"))};
+  machine.hosts = std::max(log.nodes, 1);
+  machine.gpus_per_host = log.ranks / machine.hosts;
+  if (family->name == "gb200") {
+    join_trays(machine, log, family->gpus);
+  } else if (machine.gpus_per_host > family->gpus) {
+    return refuse(fmt::format("'{}' has {} GPUs a host and the node {} has {}", log.file, machine.gpus_per_host,
+                              machine.node, family->gpus));
+  }
+  if (machine.hosts == 1) {
+    machine.network = "none";
+  } else if (family->name != "gb200") {
+    take_nics(machine, log, *family);
+  }
+  if (family->name == "a100-pcie") {
+    machine.overrides.push_back(fmt::format("cluster.node.gpus={}", machine.gpus_per_host));
+  }
+  if (use == UseProfile::kYes) take_profile(machine, *family);
+  return machine;
+}
+
+}  // namespace ringwright::validation

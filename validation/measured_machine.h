@@ -1,0 +1,31 @@
+// The machine on which a collective was measured, as the log describes it: a shipped node, with the network it had.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/base/diagnostic.h"
+#include "traces/collective_log.h"
+
+namespace ringwright::validation {
+
+enum class UseProfile { kYes, kNo };
+
+struct MeasuredMachine {
+  std::string node;     // the shipped node: "gh200-x4"
+  std::string network;  // the class of its NICs: "slingshot", "infiniband", "roce", "efa"; "none" within one host
+  int hosts = 1;
+  int gpus_per_host = 1;
+  std::vector<std::string> overrides;  // "path=value", what the log says otherwise than the node
+  std::string profile;                 // shipped constants of this GPU; empty: none
+  std::string network_profile;         // of another GPU on the same kind of network, when there is none of both
+  std::vector<std::string> notes;      // what had to be assumed
+};
+
+// Fails when the log names no GPU that is known, or more GPUs a host than its node has.
+[[nodiscard]] Result<MeasuredMachine> machine_of(const traces::CollectiveLog& log, UseProfile use);
+
+// "slingshot" of "4 x HPE Slingshot 11 200 Gb/s".
+[[nodiscard]] std::string network_class(std::string_view nic);
+
+}  // namespace ringwright::validation
