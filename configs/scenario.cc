@@ -15,7 +15,9 @@ namespace {
 
 // The dimensions whose collectives may have an algorithm of their own.
 const std::vector<std::string>& dimension_names() {
-  static const std::vector<std::string> kNames = {"tp", "cp", "ep", "dp", "pp", "mp", "embedding"};
+  static const std::vector<std::string> kNames = {"tp",       "cp",  "cp_a2a", "cp_p2p", "ep", "ep_inner",
+                                                  "ep_outer", "etp", "edp",    "dp",     "pp", "mp",
+                                                  "embedding"};
   return kNames;
 }
 
@@ -90,7 +92,8 @@ Job read_job(ConfigMap root, const Cluster& cluster, const std::string& path, Di
   const ConfigMap map = root.map("cluster", "the machine: hosts, what is in them, and the fabric between them");
   const workload::World world{
       .ranks = cluster.gpus(),
-      .described = fmt::format("cluster.nodes = {} x {} GPUs ({})", cluster.hosts, cluster.host.gpus, map.origin("nodes"))};
+      .described = fmt::format("cluster.nodes = {} x {} GPUs ({})", cluster.hosts, cluster.host.gpus, map.origin("nodes")),
+      .host_ranks = cluster.host.gpus};
   job.parallel = workload::read_parallel_options(
       parallel, {.shape = job.model, .training = job.training, .model_map = model, .training_map = training,
                  .world = world});

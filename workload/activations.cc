@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "workload/attention_kernels.h"
+#include "workload/expert_kernels.h"
 #include "workload/kernel_maker.h"
 
 namespace ringwright::workload {
@@ -24,7 +26,27 @@ double core_bytes_per_token(const KernelContext& context, const KernelMaker& siz
   return per_score * heads * static_cast<double>(context.shape.sequence);
 }
 
-double kept_layer(const KernelContext& context) {
+// Queries, keys, values and the projection's input; latent attention also keeps the latent vectors.
+double attention_columns(const KernelContext& context, const KernelMaker& sizes) {
+  auto columns = static_cast<double>(sizes.query + sizes.key + sizes.value + sizes.context);
+  if (context.shape.latent)
+    columns += static_cast<double>(gathered_columns(context.shape)) /
+               (context.sequence_parallel ? static_cast<double>(context.tp) : 1.0);
+  return columns;
+}
+
+double kept_experts(const KernelContext& context, const KernelMaker& sizes) {
+  const ExpertShape& experts = *context.shape.experts;
+  const double e = value_bytes(context);
+  const std::int64_t inputs = context.shape.activation == Activation::kSwiGlu ? 2 : 1;
+  const std::int64_t width = (inputs + 1) * experts.ffn / context.experts.etp;
+  const double rows = expert_rows(context) * e * static_cast<double>(2 * context.shape.hidden + width);
+  const double router = 4.0 * static_cast<double>(sizes.local_tokens * experts.count);
+  const std::int64_t shared = (inputs + 1) * experts.shared_ffn / context.tp;
+  return rows + router + e * static_cast<double>(sizes.tokens * shared);
+}
+
+double kept_layer(const KernelContext& context, MlpKind kind) {
   const KernelMaker sizes(context);
   const double e = value_bytes(context);
   const auto h = static_cast<double>(context.shape.hidden);
@@ -32,21 +54,23 @@ double kept_layer(const KernelContext& context) {
   // Inputs of two norms and of two column-parallel products, and two dropout masks: whole on every rank without
   // sequence parallelism.
   const double local = static_cast<double>(sizes.local_tokens) * (4.0 * e + 2.0 * mask) * h;
-  // Queries, keys, values, the projection's input; the activation's input and output.
-  const auto columns = static_cast<double>(2 * sizes.query + 2 * sizes.key_value + sizes.gated_ffn + sizes.ffn);
-  return local + static_cast<double>(sizes.tokens) * (e * columns + core_bytes_per_token(context, sizes));
+  // The activation's input and output beside the attention's tensors.
+  const double mlp = kind == MlpKind::kDense ? static_cast<double>(sizes.gated_ffn + sizes.ffn) : 0.0;
+  const double columns = attention_columns(context, sizes) + mlp;
+  const double split = static_cast<double>(sizes.tokens) * (e * columns + core_bytes_per_token(context, sizes));
+  return local + split + (kind == MlpKind::kExperts ? kept_experts(context, sizes) : 0.0);
 }
 
 }  // namespace
 
-Bytes layer_activations(const KernelContext& context) {
-  if (context.training.recompute != Recompute::kFull) return whole(kept_layer(context));
+Bytes layer_activations(const KernelContext& context, MlpKind kind) {
+  if (context.training.recompute != Recompute::kFull) return whole(kept_layer(context, kind));
   const KernelMaker sizes(context);
   return whole(static_cast<double>(sizes.local_tokens * context.shape.hidden) * value_bytes(context));
 }
 
-Bytes recomputed_layer(const KernelContext& context) {
-  return context.training.recompute == Recompute::kFull ? whole(kept_layer(context)) : Bytes(0);
+Bytes recomputed_layer(const KernelContext& context, MlpKind kind) {
+  return context.training.recompute == Recompute::kFull ? whole(kept_layer(context, kind)) : Bytes(0);
 }
 
 // Token ids, and the dropout's mask.
@@ -70,8 +94,14 @@ Bytes head_workspace(const KernelContext& context) {
 }
 
 // Gradients of the MLP's output, of its activation and of its up product are alive together.
-Bytes gradient_workspace(const KernelContext& context) {
+Bytes gradient_workspace(const KernelContext& context, MlpKind kind) {
   const KernelMaker sizes(context);
+  if (kind == MlpKind::kExperts) {
+    const ExpertShape& experts = *context.shape.experts;
+    const std::int64_t inputs = context.shape.activation == Activation::kSwiGlu ? 2 : 1;
+    const std::int64_t columns = context.shape.hidden + (inputs + 1) * experts.ffn / context.experts.etp;
+    return whole(value_bytes(context) * expert_rows(context) * static_cast<double>(columns));
+  }
   return whole(value_bytes(context) *
                static_cast<double>(sizes.tokens * (context.shape.hidden + sizes.ffn + sizes.gated_ffn)));
 }

@@ -73,4 +73,20 @@ void add_head_pieces(Piece piece, KernelMaker& make) {
   }
 }
 
+// Norms of the residual stream and of the next token's embedding, and the product of both to one vector. The head's
+// logits and loss are those of the model.
+void add_predictor_pieces(Piece piece, KernelMaker& make) {
+  const std::int64_t h = make.shape.hidden;
+  const std::int64_t local = make.local_tokens * h;
+  if (piece == Piece::kPredictorInput) {
+    make.stream(kEmbedding, "predictor embedding gather", local, {.values = 2});
+    make.stream(kNorm, "predictor norms", 2 * local, {.values = 2});
+    return make.linear("predictor projection", 2 * h, h / make.tp());
+  }
+  make.dgrad("predictor projection dgrad", 2 * h, h / make.tp());
+  make.wgrad("predictor projection wgrad", 2 * h, h / make.tp());
+  make.stream(kNorm, "predictor norms backward", 2 * local, {.values = 3});
+  add_embedding_wgrad(make);
+}
+
 }  // namespace ringwright::workload

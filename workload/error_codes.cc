@@ -1,4 +1,4 @@
-// The codes of mistakes in a model, a training setup or a parallel layout: E130 to E139, W131 and W134.
+// The codes of mistakes in a model, a training setup or a parallel layout: E130 to E139, W131, W134.
 #include <array>
 
 #include "workload/builtin.h"
@@ -43,8 +43,16 @@ constexpr std::array kCodes = {
         "Several chunks per stage need interleaved-1f1b, more than one stage, and a number of microbatches that pp\n"
         "divides.",
         "parallel: { schedule: 1f1b, virtual_stages: 2 }   # write schedule: interleaved-1f1b"},
-    ErrorCode{"E139", "a kind of parallelism that is not supported yet",
-              "Context parallelism (cp > 1) is not modelled.", "parallel: { cp: 2 }   # leave it at 1"},
+    ErrorCode{
+        "E138", "experts that do not spread over the ranks",
+        "ep must divide the experts, etp their width, and etp x ep the ranks of a pipeline stage (tp x cp x dp). With\n"
+        "tp > 1 experts need sequence_parallel: true.",
+        "parallel: { ep: 6 } with 8 experts   # write 1, 2, 4 or 8"},
+    ErrorCode{
+        "E139", "a context-parallel size that does not fit",
+        "2 x cp must divide the sequence (each rank has a chunk from the front and one from the back), attention must\n"
+        "be fused, and where heads are exchanged for tokens (a2a) tp x that size must divide the heads.",
+        "parallel: { cp: 8, cp_comm_type: a2a } with 4 key-value heads   # write cp_comm_type: p2p"},
     ErrorCode{"W131", "a setting without effect", "The key is valid, but another setting makes it void.",
               "zero: { stage: 0, overlap_param_gather: true }   # nothing is gathered in stage 0"},
     ErrorCode{"W134", "a property of the model that is not modelled",

@@ -1,5 +1,6 @@
 #include "workload/kernel_maker.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -16,18 +17,21 @@ double product_flops(const Product& p) {
 
 }  // namespace
 
-KernelMaker::KernelMaker(const KernelContext& context)
-    : shape(context.shape),
-      tokens(context.training.micro_batch * context.shape.sequence),
-      local_tokens(context.sequence_parallel ? tokens / context.tp : tokens),
-      heads(context.shape.heads / context.tp),
-      query(heads * context.shape.head_size),
-      key_value(kv_heads_per_rank(context.shape, context.tp) * context.shape.head_size),
-      ffn(context.shape.ffn / context.tp),
-      gated_ffn(context.shape.activation == Activation::kSwiGlu ? 2 * ffn : ffn),
-      vocabulary(padded_vocabulary(context.shape, context.tp) / context.tp),
-      gradient_bytes(bytes_per_element(context.training.grad_reduce)),
-      context_(context) {}
+KernelMaker::KernelMaker(const KernelContext& given)
+    : shape(given.shape),
+      tokens(given.tokens()),
+      local_tokens(given.sequence_parallel ? tokens / given.tp : tokens),
+      heads(given.shape.heads / given.tp),
+      key_heads(given.shape.latent ? heads : kv_heads_per_rank(given.shape, given.tp)),
+      query(heads * key_size(given.shape)),
+      key(key_heads * key_size(given.shape)),
+      value(key_heads * value_size(given.shape)),
+      context(heads * value_size(given.shape)),
+      ffn(given.shape.ffn / given.tp),
+      gated_ffn(given.shape.activation == Activation::kSwiGlu ? 2 * ffn : ffn),
+      vocabulary(padded_vocabulary(given.shape, given.tp) / given.tp),
+      gradient_bytes(bytes_per_element(given.training.grad_reduce)),
+      context_(given) {}
 
 void KernelMaker::batched_product(std::string name, const Product& p) {
   const auto operands = static_cast<double>((p.m * p.k + p.k * p.n + p.m * p.n) * p.batch);
@@ -52,10 +56,16 @@ void KernelMaker::dgrad(std::string name, std::int64_t inputs, std::int64_t outp
 }
 
 void KernelMaker::wgrad(std::string name, std::int64_t inputs, std::int64_t outputs) {
-  const Product p{.m = inputs, .n = outputs, .k = tokens};
-  const double operands =
-      static_cast<double>(tokens * (inputs + outputs)) * bytes_per_element(context_.training.precision);
-  const double accumulated = 2.0 * gradient_bytes * static_cast<double>(inputs * outputs);  // read, add, write
+  weight_gradient(std::move(name), {.m = inputs, .n = outputs, .k = tokens});
+}
+
+void KernelMaker::local_wgrad(std::string name, std::int64_t inputs, std::int64_t outputs) {
+  weight_gradient(std::move(name), {.m = inputs, .n = outputs, .k = local_tokens});
+}
+
+void KernelMaker::weight_gradient(std::string name, const Product& p) {
+  const double operands = static_cast<double>(p.k * (p.m + p.n)) * bytes_per_element(context_.training.precision);
+  const double accumulated = 2.0 * gradient_bytes * static_cast<double>(p.m * p.n);  // read, add, write
   kernels_.push_back({.family = KernelFamily::kGemm,
                       .name = std::move(name),
                       .type = context_.training.precision,
@@ -67,28 +77,51 @@ void KernelMaker::wgrad(std::string name, std::int64_t inputs, std::int64_t outp
                       .bytes = whole(operands + accumulated)});
 }
 
-void KernelMaker::attention(std::string name, KernelFamily family) {
-  const std::int64_t s = shape.sequence;
-  const std::int64_t batch = context_.training.micro_batch * heads;
-  // Two products over half of the score matrix; five of them backward.
-  const double forward = 2.0 * static_cast<double>(batch) * static_cast<double>(s) * static_cast<double>(s) *
-                         static_cast<double>(shape.head_size);
+void KernelMaker::attention(std::string name, KernelFamily family, const Scores& scores) {
+  const std::int64_t batch = context_.training.micro_batch * scores.heads;
+  const double pairs = score_pairs(shape, context_.windowed) * scores.share;
+  // Two products for each pair of query and key; five of them backward.
+  const double forward =
+      2.0 * static_cast<double>(batch) * pairs * static_cast<double>(key_size(shape) + value_size(shape));
   const bool backward = family == KernelFamily::kAttentionBackward;
   // Forward: reads Q, K, V, writes O. Backward: reads Q, K, V, O, dO, writes dQ, dK, dV. One fp32 statistic a row.
-  const double columns = backward ? 4.0 * static_cast<double>(query) + 4.0 * static_cast<double>(key_value)
-                                  : 2.0 * static_cast<double>(query) + 2.0 * static_cast<double>(key_value);
-  const double moved = static_cast<double>(tokens) *
-                       (columns * bytes_per_element(context_.training.precision) + 4.0 * static_cast<double>(heads));
+  const std::int64_t keys = scores.keys * key_heads * scores.heads / heads;
+  const auto values =
+      static_cast<double>((scores.queries * scores.heads + keys) * (key_size(shape) + value_size(shape)));
+  const auto statistics = static_cast<double>(scores.queries * scores.heads);
+  const double moved =
+      static_cast<double>(context_.training.micro_batch) *
+      ((backward ? 2.0 : 1.0) * values * bytes_per_element(context_.training.precision) + 4.0 * statistics);
   kernels_.push_back({.family = family,
                       .name = std::move(name),
                       .type = context_.training.precision,
-                      .m = s,
-                      .n = s,
-                      .k = shape.head_size,
+                      .m = scores.queries,
+                      .n = scores.keys,
+                      .k = key_size(shape),
                       .batch = batch,
-                      .mask = AttentionMask::kCausal,
+                      .mask = shape.masking == Masking::kCausal ? AttentionMask::kCausal : AttentionMask::kNone,
                       .flops = Flops(backward ? 2.5 * forward : forward),
                       .bytes = whole(moved)});
+}
+
+void KernelMaker::grouped(std::string name, const Grouped& p) {
+  const auto experts = static_cast<double>(p.experts);
+  const auto inputs = static_cast<double>(p.inputs);
+  const auto outputs = static_cast<double>(p.outputs);
+  const double e = bytes_per_element(context_.training.precision);
+  const bool wgrad = p.role == ProductRole::kWgrad;
+  // A weight gradient is added to the main gradient: read and written.
+  const double weights = experts * inputs * outputs * (wgrad ? 2.0 * gradient_bytes : e);
+  const auto rows = std::max<std::int64_t>(1, std::llround(std::ceil(p.rows / experts)));
+  Kernel kernel{.family = KernelFamily::kGroupedGemm, .name = std::move(name), .type = context_.training.precision};
+  kernel.m = wgrad ? p.inputs : rows;
+  kernel.n = p.role == ProductRole::kDgrad ? p.inputs : p.outputs;
+  kernel.k = wgrad ? rows : p.role == ProductRole::kDgrad ? p.outputs : p.inputs;
+  kernel.batch = p.experts;
+  kernel.role = p.role;
+  kernel.flops = Flops(2.0 * p.rows * inputs * outputs);
+  kernel.bytes = whole(p.rows * (inputs + outputs) * e + weights);
+  kernels_.push_back(std::move(kernel));
 }
 
 void KernelMaker::bytes_only(KernelFamily family, std::string name, double bytes, DataType type) {

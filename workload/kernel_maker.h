@@ -24,9 +24,27 @@ class KernelMaker {
   void linear(std::string name, std::int64_t inputs, std::int64_t outputs);
   void dgrad(std::string name, std::int64_t inputs, std::int64_t outputs);
   void wgrad(std::string name, std::int64_t inputs, std::int64_t outputs);
+  // Of weights that every tensor-parallel rank holds whole and uses for its part of the sequence.
+  void local_wgrad(std::string name, std::int64_t inputs, std::int64_t outputs);
   void batched_product(std::string name, const Product& product);
-  // Fused attention, forward or backward.
-  void attention(std::string name, KernelFamily family);
+  // Fused attention, forward or backward: `share` of the microbatch's scores, by queries and keys of that many tokens
+  // of each sequence.
+  struct Scores {
+    std::int64_t queries = 0;
+    std::int64_t keys = 0;
+    std::int64_t heads = 0;
+    double share = 1.0;
+  };
+  void attention(std::string name, KernelFamily family, const Scores& scores);
+  // One product for each expert, with the rows that all of them have together.
+  struct Grouped {
+    std::int64_t experts = 1;
+    double rows = 0.0;
+    std::int64_t inputs = 0;
+    std::int64_t outputs = 0;
+    ProductRole role = ProductRole::kForward;
+  };
+  void grouped(std::string name, const Grouped& product);
   // A kernel that touches `values` values of the working type and `other_bytes` beside them, per element.
   struct Touch {
     double values = 0.0;
@@ -35,21 +53,27 @@ class KernelMaker {
   void stream(KernelFamily family, std::string name, std::int64_t elements, const Touch& per_element);
   void bytes_only(KernelFamily family, std::string name, double bytes, DataType type);
 
+  [[nodiscard]] std::int64_t tp() const { return context_.tp; }
   [[nodiscard]] std::vector<Kernel> take() { return std::move(kernels_); }
 
   // Sizes on this rank.
   const ModelShape& shape;
-  std::int64_t tokens;        // of the microbatch
-  std::int64_t local_tokens;  // of this rank's part of the sequence
+  std::int64_t tokens;        // of the microbatch, in this context-parallel rank's part of the sequence
+  std::int64_t local_tokens;  // of them, those in this tensor-parallel rank's part
   std::int64_t heads;
-  std::int64_t query;      // columns
-  std::int64_t key_value;  // columns of keys, and as many of values
+  std::int64_t key_heads;
+  std::int64_t query;    // columns
+  std::int64_t key;      // columns
+  std::int64_t value;    // columns
+  std::int64_t context;  // columns of what the attention core gives
   std::int64_t ffn;
   std::int64_t gated_ffn;   // columns of the up product
   std::int64_t vocabulary;  // rows of the embedding
   double gradient_bytes;    // of one element of the main gradients
 
  private:
+  void weight_gradient(std::string name, const Product& product);
+
   const KernelContext& context_;
   std::vector<Kernel> kernels_;
 };

@@ -21,6 +21,16 @@ struct KernelContext {
   TrainingOptions training;
   std::int64_t tp = 1;
   bool sequence_parallel = false;
+  std::int64_t cp = 1;
+  std::int64_t ulysses = 1;  // context-parallel ranks among which heads are exchanged for tokens
+  std::int64_t ring = 1;     // ranks among which blocks of keys go round
+  double core_load = 1.0;    // scores of this rank against an equal share
+  ExpertOptions experts;
+  double expert_load = 1.0;  // tokens of this rank's experts against an equal share
+  bool windowed = false;     // the layer's attention has a window
+
+  // Of a microbatch on one rank.
+  [[nodiscard]] std::int64_t tokens() const { return training.micro_batch * shape.sequence / cp; }
 };
 
 [[nodiscard]] KernelContext make_kernel_context(const ModelShape& shape, const TrainingOptions& training,
@@ -30,11 +40,24 @@ enum class Piece {
   kEmbeddingGather,  // looks the tokens up in this rank's part of the vocabulary
   kEmbeddingFinish,  // position embedding, dropout
   kAttentionNorm,
-  kAttention,          // qkv product .. output projection
+  kAttention,  // qkv product .. output projection
+  kQkv,        // its parts, where ranks talk in between: qkv product, norms, rotation
+  kCore,
+  kCoreBlock,      // with one rank's keys of the ring, where the work is even; of a causal mask half is left
+  kCoreFullBlock,  // the same without a mask
+  kProjection,
   kAttentionResidual,  // bias, dropout, residual addition
   kMlpNorm,
   kMlp,  // up product, activation, down product
   kMlpResidual,
+  kRouter,      // scores, choice of experts
+  kPermute,     // tokens sorted by where they go
+  kExpertSort,  // received tokens sorted by expert
+  kExperts,     // the experts' MLPs
+  kExpertUnsort,
+  kUnpermute,  // weighted sum of what came back
+  kSharedExperts,
+  kPredictorInput,  // multi-token prediction: norms, product of 2h to h
   kFinalNorm,
   kLogits,
   kLossMax,  // cross-entropy over a split vocabulary: three reductions lie between its pieces
@@ -49,9 +72,21 @@ enum class Piece {
   kMlpDownBackward,  // down product's gradients, activation
   kMlpUpDgrad,
   kMlpUpWgrad,
+  kUnpermuteBackward,
+  kExpertsBackward,  // of the experts' MLPs, without weight gradients
+  kExpertsWgrad,
+  kSharedExpertsBackward,
+  kPermuteBackward,
+  kRouterBackward,
+  kPredictorInputBackward,
   kMlpNormBackward,  // with the addition of the residual's gradient
   kAttentionResidualBackward,
-  kAttentionBackward,  // projection's gradients, attention core (computed again first, if selective)
+  kAttentionBackward,   // projection's gradients, attention core (computed again first, if selective)
+  kProjectionBackward,  // the parts of the attention's backward pass, where ranks talk in between
+  kCoreBackward,
+  kCoreBlockBackward,
+  kCoreFullBlockBackward,
+  kQkvBackward,
   kQkvDgrad,
   kQkvWgrad,
   kAttentionNormBackward,

@@ -44,10 +44,13 @@ void check_tensor(ConfigMap& parallel, const ParallelContext& context, const Par
   if (shape.kv_heads % options.tp != 0 && options.tp % shape.kv_heads != 0) {
     refuse(shape.kv_heads, "key-value heads", "num_query_groups");
   }
-  if (options.sequence_parallel && shape.sequence % options.tp != 0) {
-    parallel.error("sequence_parallel", "E134",
-                   fmt::format("{} needs {} = {} to be a multiple of tp = {}", parallel.path_of("sequence_parallel"),
-                               placed(context.model_map, "seq_length"), shape.sequence, options.tp));
+  const std::int64_t shared = shape.experts ? shape.experts->shared_ffn : 0;
+  if (shared % options.tp != 0) refuse(shared, "columns", "moe_shared_expert_intermediate_size");
+  if (options.sequence_parallel && shape.sequence % (std::int64_t{options.tp} * options.cp) != 0) {
+    parallel.error(
+        "sequence_parallel", "E134",
+        fmt::format("{} needs {} = {} to be a multiple of tp x cp = {}", parallel.path_of("sequence_parallel"),
+                    placed(context.model_map, "seq_length"), shape.sequence, options.tp * options.cp));
   }
 }
 
@@ -183,13 +186,78 @@ void derive_data_parallel(ConfigMap& parallel, std::optional<std::int64_t> given
           : std::string());
 }
 
-void check_layout(ConfigMap& parallel, const ParallelContext& context, ParallelOptions& options) {
-  if (options.cp > 1) {
+void check_context_sizes(ConfigMap& parallel, const std::vector<std::int64_t>& sizes, ParallelOptions& options) {
+  if (options.context_exchange != ContextExchange::kHierarchical) {
+    if (sizes.empty()) return;
+    parallel.warn("hierarchical_context_parallel_sizes", "W131",
+                  fmt::format("{} has no effect: cp_comm_type is not a2a+p2p",
+                              parallel.path_of("hierarchical_context_parallel_sizes")));
+    return;
+  }
+  if (parallel.documenting()) return;
+  if (sizes.size() == 2 && sizes[0] * sizes[1] == options.cp) {
+    options.ulysses = static_cast<int>(sizes[0]);
+    return;
+  }
+  parallel.error("hierarchical_context_parallel_sizes", "E139",
+                 fmt::format("{} must be two sizes whose product is cp = {}",
+                             parallel.path_of("hierarchical_context_parallel_sizes"), options.cp),
+                 fmt::format("for example [2, {}]", std::max(1, options.cp / 2)));
+}
+
+namespace {
+
+void check_context(ConfigMap& parallel, const ParallelContext& context, ParallelOptions& options) {
+  const ModelShape& shape = context.shape;
+  if (options.cp == 1) {
+    for (const std::string_view key : {"cp_comm_type", "cp_balanced"}) {
+      if (!parallel.has(key)) continue;
+      parallel.warn(key, "W131", fmt::format("{} has no effect: cp is 1", parallel.path_of(key)));
+    }
+    return;
+  }
+  const std::int64_t chunks = std::int64_t{options.cp} * (options.context_balanced ? 2 : 1);
+  if (shape.sequence % chunks != 0) {
+    parallel.error("cp", "E139",
+                   fmt::format("{} = {} needs {} = {} to be a multiple of {}", parallel.path_of("cp"), options.cp,
+                               placed(context.model_map, "seq_length"), shape.sequence, chunks),
+                   "each rank has two chunks of a sequence (one with cp_balanced: false)");
+    options.cp = options.ulysses = 1;
+    return;
+  }
+  const std::int64_t exchanged = std::int64_t{options.ulysses} * options.tp;
+  const std::int64_t key_heads = shape.latent ? shape.heads : shape.kv_heads;
+  if (options.ulysses > 1 && (shape.heads % exchanged != 0 || key_heads % exchanged != 0)) {
+    parallel.error("cp", "E139",
+                   fmt::format("{}: heads are exchanged for tokens among {} ranks, and tp {} x {} = {} does not divide "
+                               "the {} attention heads and {} key-value heads",
+                               parallel.path_of("cp_comm_type"), options.ulysses, options.tp, options.ulysses,
+                               exchanged, shape.heads, key_heads),
+                   "set parallel.cp_comm_type: p2p");
+  }
+  if (context.training.attention == AttentionKernel::kUnfused) {
     parallel.error(
         "cp", "E139",
-        fmt::format("{} = {}: context parallelism is not supported yet", parallel.path_of("cp"), options.cp));
+        fmt::format("{} = {} needs fused attention, which works on blocks of keys", parallel.path_of("cp"), options.cp),
+        "set training.attention: fused");
   }
+}
+
+void check_expert_tensor(ConfigMap& parallel, const ParallelContext& context, const ParallelOptions& options) {
+  if (!context.shape.experts || options.tp == 1 || options.sequence_parallel) return;
+  parallel.error("sequence_parallel", "E138",
+                 fmt::format("{}: experts with tp = {} need sequence parallelism, else every rank would send the same "
+                             "tokens",
+                             parallel.path_of("sequence_parallel"), options.tp),
+                 "set parallel.sequence_parallel: true");
+}
+
+}  // namespace
+
+void check_layout(ConfigMap& parallel, const ParallelContext& context, ParallelOptions& options) {
+  check_context(parallel, context, options);
   check_tensor(parallel, context, options);
+  check_expert_tensor(parallel, context, options);
   check_pipeline(parallel, context, options);
   check_batch(parallel, context, options);
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "core/config/config_map.h"
 #include "workload/training_options.h"
@@ -12,6 +13,9 @@ namespace ringwright::workload {
 // Sets options.dp from what is given, or from the world's size.
 void derive_data_parallel(ConfigMap& parallel, std::optional<std::int64_t> given, const World& world,
                           ParallelOptions& options);
+
+// Sets options.ulysses where heads are exchanged for tokens among a part of the context-parallel ranks.
+void check_context_sizes(ConfigMap& parallel, const std::vector<std::int64_t>& sizes, ParallelOptions& options);
 
 // Also fills options.layers_per_part.
 void check_layout(ConfigMap& parallel, const ParallelContext& context, ParallelOptions& options);

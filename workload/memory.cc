@@ -22,20 +22,27 @@ struct Moment {
 };
 
 Moment operator*(const Moment& moment, std::int64_t factor) {
-  return {moment.layers * factor, moment.embedding * factor, moment.head * factor, moment.recomputed * factor,
-          moment.gradients * factor, moment.accumulators * factor};
+  return {moment.layers * factor,     moment.embedding * factor, moment.head * factor,
+          moment.recomputed * factor, moment.gradients * factor, moment.accumulators * factor};
 }
 
 Moment operator+(const Moment& a, const Moment& b) {
-  return {a.layers + b.layers, a.embedding + b.embedding, a.head + b.head, a.recomputed + b.recomputed,
-          a.gradients + b.gradients, a.accumulators + b.accumulators};
+  return {a.layers + b.layers,         a.embedding + b.embedding, a.head + b.head,
+          a.recomputed + b.recomputed, a.gradients + b.gradients, a.accumulators + b.accumulators};
+}
+
+std::int64_t expert_layers(const Part& part) {
+  return std::ranges::count(part.points, PointKind::kExperts);
 }
 
 Moment kept_by(const Part& part, const KernelContext& context) {
   Moment moment;
-  moment.layers = layer_activations(context) * part.layers;
+  const std::int64_t experts = expert_layers(part);
+  if (experts > 0) moment.layers = layer_activations(context, MlpKind::kExperts) * experts;
+  moment.layers += layer_activations(context) * (part.layers - experts);
   if (part.embedding) moment.embedding = embedding_activations(context);
-  if (part.head) moment.head = head_activations(context);
+  const std::int64_t heads = std::ranges::count(part.points, PointKind::kPredictorHead) + (part.head ? 1 : 0);
+  moment.head = head_activations(context) * heads;
   return moment;
 }
 
@@ -43,8 +50,14 @@ Moment used_during(const Part& part, Pass pass, const KernelContext& context) {
   Moment moment;
   if (part.head) moment.head = head_workspace(context);
   if (pass == Pass::kForward || part.layers == 0) return moment;
-  moment.recomputed = recomputed_layer(context);
-  moment.gradients = gradient_workspace(context);
+  const std::int64_t experts = expert_layers(part);
+  if (experts < part.layers) {
+    moment.recomputed = recomputed_layer(context);
+    moment.gradients = gradient_workspace(context);
+  }
+  if (experts == 0) return moment;
+  moment.recomputed = std::max(moment.recomputed, recomputed_layer(context, MlpKind::kExperts));
+  moment.gradients = std::max(moment.gradients, gradient_workspace(context, MlpKind::kExperts));
   return moment;
 }
 
@@ -55,7 +68,7 @@ class Accumulators {
       : microbatches_(inputs.parallel.microbatches(inputs.training)),
         reduced_at_once_(inputs.parallel.overlap_grad_reduce),
         done_(parts.size(), 0) {
-    const bool sharded = inputs.parallel.zero_stage >= 2 && inputs.parallel.dp > 1;
+    const bool sharded = inputs.parallel.zero_stage >= 2 && inputs.parallel.replicas() > 1;
     for (const Part& part : parts) {
       const auto elements = static_cast<double>(count_elements(std::vector<Part>{part}));
       bytes_.push_back(sharded ? scale(Bytes(1), elements * bytes_per_element(inputs.training.grad_reduce)) : 0_B);
@@ -106,8 +119,10 @@ void add_model_state(StageMemory& memory, const std::vector<Part>& parts, const 
   const auto elements = static_cast<double>(count_elements(parts));
   std::int64_t owned = 0;
   for (std::size_t chunk = 0; chunk < parts.size(); ++chunk) {
-    const BucketRule rule = bucket_rule(inputs.training, inputs.parallel, static_cast<int>(chunk));
-    owned += owned_elements(fill_buckets(parts[chunk], rule), inputs.parallel);
+    for (const Holding holding : {Holding::kDense, Holding::kExpert}) {
+      const BucketRule rule = bucket_rule(inputs.training, inputs.parallel, static_cast<int>(chunk), holding);
+      owned += owned_elements(fill_buckets(parts[chunk], rule), inputs.parallel, holding);
+    }
   }
   add(memory, "weights", scale(Bytes(1), elements * bytes_per_element(inputs.training.precision)));
   const double kept = inputs.parallel.zero_stage >= 2 ? static_cast<double>(owned) : elements;

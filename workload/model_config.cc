@@ -14,6 +14,8 @@ constexpr std::array kActivations{Option{"swiglu", "gated: SiLU(gate) * up"}, Op
 constexpr std::array kPositions{Option{"rotary", "rotates queries and keys"},
                                 Option{"learned", "a table added to the word embedding"},
                                 Option{"none", "no position embedding"}};
+constexpr std::array kMasks{Option{"causal", "a token sees those before it and itself"},
+                            Option{"bidirectional", "every token sees all (BERT)"}};
 constexpr std::array kBiases{Option{"none", "no linear layer has a bias"},
                              Option{"qkv", "queries, keys and values only"},
                              Option{"all", "every linear layer of the blocks"}};
@@ -92,6 +94,110 @@ void read_kinds(ConfigMap& model, ModelShape& shape) {
                                        .max = 10'000'000});
 }
 
+std::int64_t size(ConfigMap& model, std::string_view name, std::string_view doc) {
+  return model.integer({.name = name, .doc = doc, .min = 1, .max = 10'000'000});
+}
+std::int64_t count(ConfigMap& model, std::string_view name, std::string_view doc, std::int64_t fallback) {
+  return model.integer({.name = name, .doc = doc, .fallback = fallback, .min = 0, .max = 10'000'000});
+}
+
+void read_mask(ConfigMap& model, ModelShape& shape) {
+  const std::string mask =
+      model.choice({.name = "attention_mask", .doc = "which tokens a token sees", .fallback = "causal"}, kMasks);
+  shape.masking = mask == "bidirectional" ? Masking::kBidirectional : Masking::kCausal;
+  shape.window = count(model, "sliding_window", "tokens that a token sees, itself included; 0: no window", 0);
+  shape.full_every =
+      count(model, "window_attn_skip_freq", "every n-th layer sees all tokens in spite of sliding_window; 0: none", 0);
+  shape.attention_sinks =
+      model.boolean({.name = "attention_sinks", .doc = "a learned logit a head (GPT-OSS)", .fallback = false});
+  shape.predictors = count(model, "mtp_num_layers", "layers of multi-token prediction (DeepSeek-V3)", 0);
+  if (model.has("window_attn_skip_freq") && shape.window == 0) {
+    model.warn("window_attn_skip_freq", "W131",
+               fmt::format("{} has no effect: there is no sliding_window", model.path_of("window_attn_skip_freq")));
+  }
+}
+
+void read_latent(ConfigMap& model, ModelShape& shape) {
+  const bool latent = model.boolean({.name = "multi_latent_attention",
+                                     .doc = "keys and values come from a narrow latent vector (DeepSeek's MLA)",
+                                     .fallback = false});
+  if (!latent && !model.documenting()) return;
+  LatentAttention sizes;
+  sizes.query_rank = count(model, "q_lora_rank", "width of the queries' latent vector; 0: none", 0);
+  sizes.key_value_rank = size(model, "kv_lora_rank", "width of the latent vector of keys and values");
+  sizes.plain_size = size(model, "qk_head_dim", "size of a head's query and key without the rotated part");
+  sizes.rotated_size = size(model, "qk_pos_emb_head_dim", "size of the rotated part of a head's query and key");
+  sizes.value_size = size(model, "v_head_dim", "size of a head's value");
+  if (!latent) return;
+  shape.latent = sizes;
+  shape.kv_heads = shape.heads;
+  shape.head_size = key_size(shape);
+  for (const std::string_view key : {"num_query_groups", "kv_channels"}) {
+    if (!model.has(key)) continue;
+    model.warn(key, "W131", fmt::format("{} has no effect with multi_latent_attention", model.path_of(key)));
+  }
+}
+
+void check_experts(ConfigMap& model, const ModelShape& shape, ExpertShape& experts) {
+  const auto refuse = [&](std::string_view key, std::string problem, std::string hint) {
+    model.error(key, "E132", std::move(problem), std::move(hint));
+  };
+  if (experts.per_token > experts.count) {
+    refuse("moe_router_topk",
+           fmt::format("{} = {} is more than the {} experts", model.path_of("moe_router_topk"), experts.per_token,
+                       experts.count),
+           "write at most model.num_experts");
+    experts.per_token = experts.count;
+  }
+  if (experts.dense_layers >= shape.layers) {
+    refuse("first_k_dense_replace",
+           fmt::format("{} = {} leaves no layer of {} to the experts", model.path_of("first_k_dense_replace"),
+                       experts.dense_layers, shape.layers),
+           "leave num_experts out for a dense model");
+    experts.dense_layers = 0;
+  }
+  if (experts.count % experts.groups != 0 || experts.group_limit > experts.groups) {
+    refuse("moe_router_num_groups",
+           fmt::format("{} = {} must divide the {} experts and be at least moe_router_group_topk = {}",
+                       model.path_of("moe_router_num_groups"), experts.groups, experts.count, experts.group_limit),
+           "write 1 for routing without groups");
+    experts.groups = experts.group_limit = 1;
+  }
+}
+
+void read_experts(ConfigMap& model, ModelShape& shape) {
+  const std::int64_t experts = count(model, "num_experts", "experts of an expert layer; 0: a dense model", 0);
+  if (experts == 0 && !model.documenting()) return;
+  ExpertShape sizes{.count = experts};
+  sizes.per_token = size(model, "moe_router_topk", "experts that a token visits");
+  sizes.ffn = model.integer({.name = "moe_ffn_hidden_size",
+                             .doc = "width of one expert; ffn_hidden_size when not given",
+                             .fallback = shape.ffn,
+                             .min = 1,
+                             .max = 10'000'000});
+  sizes.shared_ffn = count(model, "moe_shared_expert_intermediate_size",
+                           "width of the experts that every token visits, all together; 0: none", 0);
+  sizes.dense_layers = count(model, "first_k_dense_replace", "first layers with an ordinary MLP", 0);
+  sizes.every = model.integer({.name = "moe_layer_freq",
+                               .doc = "of the layers after these, every n-th has experts",
+                               .fallback = 1,
+                               .min = 1,
+                               .max = 10'000});
+  sizes.groups = model.integer({.name = "moe_router_num_groups",
+                                .doc = "groups of experts, of which a token visits moe_router_group_topk",
+                                .fallback = 1,
+                                .min = 1,
+                                .max = 10'000});
+  sizes.group_limit = model.integer({.name = "moe_router_group_topk",
+                                     .doc = "groups whose experts a token may visit; all when not given",
+                                     .fallback = sizes.groups,
+                                     .min = 1,
+                                     .max = 10'000});
+  if (experts == 0) return;
+  check_experts(model, shape, sizes);
+  shape.experts = sizes;
+}
+
 }  // namespace
 
 ModelShape read_model(ConfigMap& model) {
@@ -99,6 +205,9 @@ ModelShape read_model(ConfigMap& model) {
   shape.name = model.text({.name = "name", .doc = "what reports call the model", .fallback = "model"});
   read_sizes(model, shape);
   read_kinds(model, shape);
+  read_mask(model, shape);
+  read_latent(model, shape);
+  read_experts(model, shape);
   if (shape.heads % shape.kv_heads != 0) {
     model.error("num_query_groups", "E132",
                 fmt::format("{} = {} does not divide the {} attention heads", model.path_of("num_query_groups"),

@@ -1,11 +1,11 @@
-// The shape of a dense decoder model: its sizes, its parameter tensors, and the arithmetic that one training step
-// needs.
+// The shape of a transformer: its sizes, its parameter tensors, and the arithmetic that one training step needs.
 //
 // Symbols of the formulas: h hidden, a heads, k key-value heads, d head size, f feed-forward size, L layers, V
-// vocabulary, s sequence, B sequences in a training step, t tensor-parallel size.
+// vocabulary, s sequence, B sequences in a training step, t tensor-parallel size; E experts, K of them for each token.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +18,30 @@ enum class Activation { kGelu, kSwiGlu };  // SwiGLU: gate and up are two produc
 enum class Positions { kNone, kLearned, kRotary };
 enum class Biases { kNone, kQkvOnly, kAllLinear };
 enum class Embeddings { kTied, kUntied };  // tied: the output layer uses the word embedding's weights
+
+enum class Masking { kCausal, kBidirectional };
+
+// Multi-head latent attention (DeepSeek-V2, arXiv 2405.04434, section 2.1): queries, keys and values are made from
+// narrow latent vectors; a rotated part of the key is shared by all heads.
+struct LatentAttention {
+  std::int64_t query_rank = 0;  // 0: queries come straight from the residual stream
+  std::int64_t key_value_rank = 1;
+  std::int64_t plain_size = 1;    // of a head's query and key, not rotated
+  std::int64_t rotated_size = 1;  // of a head's query and key, rotated
+  std::int64_t value_size = 1;
+};
+
+// Layers whose MLP is a choice of experts.
+struct ExpertShape {
+  std::int64_t count = 1;
+  std::int64_t per_token = 1;
+  std::int64_t ffn = 1;
+  std::int64_t shared_ffn = 0;    // experts that every token visits, as one MLP of this width; 0: none
+  std::int64_t dense_layers = 0;  // the first layers have an ordinary MLP
+  std::int64_t every = 1;         // of the others, every n-th has experts
+  std::int64_t groups = 1;        // experts lie in groups, and a token visits experts of `group_limit` of them
+  std::int64_t group_limit = 1;
+};
 
 struct ModelShape {
   std::string name;
@@ -39,7 +63,24 @@ struct ModelShape {
   bool query_key_norm = false;     // an RMSNorm over each head's query and key (Qwen3)
   bool hidden_dropout = false;     // dropout after the embedding, the attention and the MLP
   bool attention_dropout = false;  // dropout on the attention probabilities
+  bool attention_sinks = false;    // one learned logit a head that takes probability (GPT-OSS)
+  Masking masking = Masking::kCausal;
+  std::int64_t window = 0;      // tokens that a token sees, itself included; 0: all
+  std::int64_t full_every = 0;  // every n-th layer sees all in spite of the window; 0: none
+  std::int64_t predictors = 0;  // further layers that predict the tokens after the next (DeepSeek-V3, section 2.2)
+  std::optional<LatentAttention> latent;
+  std::optional<ExpertShape> experts;
 };
+
+// Layers count from 0; those of multi-token prediction come after the others and are like the last of them.
+[[nodiscard]] bool has_experts(const ModelShape& shape, std::int64_t layer);
+[[nodiscard]] bool is_windowed(const ModelShape& shape, std::int64_t layer);
+
+// Sizes of one head: what queries and keys have, and what values have.
+[[nodiscard]] std::int64_t key_size(const ModelShape& shape);
+[[nodiscard]] std::int64_t value_size(const ModelShape& shape);
+// Pairs of query and key whose score is asked for in one sequence: s^2, half of it when causal, sw - w^2/2 in a window.
+[[nodiscard]] double score_pairs(const ModelShape& shape, bool windowed);
 
 // One parameter tensor as a tensor-parallel rank holds it.
 struct ParameterTensor {
@@ -48,6 +89,14 @@ struct ParameterTensor {
   // Replicated tensors are held whole by every tensor-parallel rank; under sequence parallelism each of them sees a
   // part of the sequence only, so that their gradients must be summed.
   bool replicated = false;
+  bool expert = false;  // held by one expert-parallel rank: its gradient is summed over expert-data-parallel ranks
+};
+
+// How tensors are split within a layer.
+struct TensorSplit {
+  std::int64_t tp = 1;
+  std::int64_t ep = 1;
+  std::int64_t etp = 1;  // tensor-parallel size of experts
 };
 
 // Key-value heads that one tensor-parallel rank holds: k/t, or one (replicated) where t > k.
@@ -58,6 +107,10 @@ struct ParameterTensor {
 // In the order of the forward pass. The attention half comes first, then the MLP half.
 [[nodiscard]] std::vector<ParameterTensor> attention_tensors(const ModelShape& shape, std::int64_t tp);
 [[nodiscard]] std::vector<ParameterTensor> mlp_tensors(const ModelShape& shape, std::int64_t tp);
+// Router, experts of this rank, shared experts.
+[[nodiscard]] std::vector<ParameterTensor> expert_tensors(const ModelShape& shape, const TensorSplit& split);
+// Joins the residual stream with the embedding of the next token before a layer of multi-token prediction.
+[[nodiscard]] std::vector<ParameterTensor> predictor_tensors(const ModelShape& shape, std::int64_t tp);
 [[nodiscard]] std::vector<ParameterTensor> embedding_tensors(const ModelShape& shape, std::int64_t tp);
 // Shared: the output layer's weights are those of the word embedding on the same rank.
 enum class OutputWeights { kOwn, kShared };
@@ -65,16 +118,22 @@ enum class OutputWeights { kOwn, kShared };
                                                         OutputWeights weights);
 
 [[nodiscard]] std::int64_t count_elements(const std::vector<ParameterTensor>& tensors);
-// Of the whole model as published: unpadded vocabulary, tied weights once.
+// Of the whole model as published: unpadded vocabulary, tied weights once, without the layers of multi-token
+// prediction.
 [[nodiscard]] std::int64_t parameters(const ModelShape& shape);
+// Of these, those that one token meets.
+[[nodiscard]] std::int64_t active_parameters(const ModelShape& shape);
 
 // Causal attention needs half of the score matrix. Korthikanti et al. (arXiv 2205.05198) and most papers up to 2023
 // count all of it; Megatron counts half since 2024.
 enum class AttentionCount { kFull, kCausal };
 
-// Formulas: 2bsh(ad + 2kd) + 2bs(ad)h + core + (4 or 6)bshf, core = 4bs^2(ad) or half of it.
-[[nodiscard]] Flops layer_forward_flops(const ModelShape& shape, std::int64_t sequences, AttentionCount count);
-[[nodiscard]] Flops attention_core_flops(const ModelShape& shape, std::int64_t sequences, AttentionCount count);
+// Formulas: 2bsh(ad + 2kd) + 2bs(ad)h + core + (4 or 6)bshf, core = 4bs^2(ad) or half of it; with experts
+// 6bsh(Kf + shared f) + 2bshE. Layer 0 when none is named.
+[[nodiscard]] Flops layer_forward_flops(const ModelShape& shape, std::int64_t sequences, AttentionCount count,
+                                        std::int64_t layer = 0);
+[[nodiscard]] Flops attention_core_flops(const ModelShape& shape, std::int64_t sequences, AttentionCount count,
+                                         std::int64_t layer = 0);
 // Forward and backward (twice the forward) of all layers and of the logits, without any recomputation. For f = 4h and
 // k = a: 72BLsh^2(1 + s/(6h) + V/(12hL)), Korthikanti et al., Appendix A.
 [[nodiscard]] Flops model_flops(const ModelShape& shape, std::int64_t sequences, AttentionCount count);

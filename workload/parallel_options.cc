@@ -61,7 +61,7 @@ void read_zero(ConfigMap zero, ParallelOptions& options) {
               fmt::format("{} has no effect: without overlap_grad_reduce all gradients are one bucket",
                           zero.path_of("bucket")));
   }
-  if (options.dp == 1 && options.zero_stage >= 1) {
+  if (options.replicas() == 1 && options.zero_stage >= 1) {
     zero.warn("stage", "W131", fmt::format("{} has no effect: dp is 1", zero.path_of("stage")));
   }
 }
@@ -111,6 +111,32 @@ void read_tensor(ConfigMap& parallel, ParallelOptions& options) {
   }
 }
 
+constexpr std::array kExchanges{Option{"p2p", "blocks of keys and values go round a ring while others are computed"},
+                                Option{"all_gather", "every rank gathers all keys and values first (Llama 3)"},
+                                Option{"a2a", "heads are exchanged for tokens (Ulysses)"},
+                                Option{"a2a+p2p", "heads for tokens among neighbours, a ring beyond"}};
+
+void read_context(ConfigMap& parallel, ParallelOptions& options) {
+  const std::string kind = parallel.choice(
+      {.name = "cp_comm_type", .doc = "how context-parallel ranks come to all keys and values", .fallback = "p2p"},
+      kExchanges);
+  options.context_exchange = kind == "all_gather" ? ContextExchange::kAllGather
+                             : kind == "a2a"      ? ContextExchange::kAllToAll
+                             : kind == "a2a+p2p"  ? ContextExchange::kHierarchical
+                                                  : ContextExchange::kRing;
+  const std::vector<std::int64_t> sizes =
+      parallel.integers({.name = "hierarchical_context_parallel_sizes",
+                         .doc = "of a2a+p2p: ranks that exchange heads, ranks of the ring; their product is cp",
+                         .min = 1,
+                         .max = 1'000'000});
+  options.context_balanced = parallel.boolean(
+      {.name = "cp_balanced",
+       .doc = "each rank has a chunk from the front of the sequence and one from the back (zig-zag), not one piece",
+       .fallback = true});
+  if (options.context_exchange == ContextExchange::kAllToAll) options.ulysses = options.cp;
+  check_context_sizes(parallel, sizes, options);
+}
+
 }  // namespace
 
 ParallelOptions read_parallel_options(ConfigMap& parallel, const ParallelContext& context) {
@@ -122,6 +148,12 @@ ParallelOptions read_parallel_options(ConfigMap& parallel, const ParallelContext
       {.name = "dp", .doc = "data-parallel size; auto: what remains of the cluster", .min = 1, .max = 1'000'000},
       "auto");
   derive_data_parallel(parallel, dp, context.world, options);
+  options.experts = read_expert_options(parallel, {.shape = context.shape,
+                                                   .model_map = context.model_map,
+                                                   .tp = options.tp,
+                                                   .ranks = options.tp * options.cp * options.dp,
+                                                   .host_ranks = context.world.host_ranks});
+  read_context(parallel, options);
   read_pipeline(parallel, options);
   read_tensor(parallel, options);
   read_zero(parallel.map("zero", "sharding of optimizer state over data-parallel ranks, in DeepSpeed's stages"),

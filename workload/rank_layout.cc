@@ -1,12 +1,16 @@
 #include "workload/rank_layout.h"
 
+#include <cstddef>
+#include <limits>
+
 namespace ringwright::workload {
 
 RankLayout::RankLayout(const ParallelOptions& options)
-    : sizes_{.tp = options.tp, .cp = options.cp, .ep = options.ep, .dp = options.dp, .pp = options.pp} {
-  for (const int size : {options.tp, options.cp, options.ep, options.dp, options.pp}) {
-    count_ *= static_cast<std::size_t>(size);
-  }
+    : sizes_{.tp = options.tp, .cp = options.cp, .dp = options.dp, .pp = options.pp},
+      expert_sizes_{.etp = options.experts.etp, .ep = options.experts.ep, .edp = options.expert_replicas()},
+      inner_(options.experts.inner()),
+      ulysses_(options.ulysses) {
+  for (const int size : {options.tp, options.cp, options.dp, options.pp}) count_ *= static_cast<std::size_t>(size);
 }
 
 RankCoordinates RankLayout::coordinates(RankId rank) const {
@@ -19,56 +23,125 @@ RankCoordinates RankLayout::coordinates(RankId rank) const {
   RankCoordinates result;
   result.tp = take(sizes_.tp);
   result.cp = take(sizes_.cp);
-  result.ep = take(sizes_.ep);
   result.dp = take(sizes_.dp);
   result.pp = take(sizes_.pp);
   return result;
 }
 
 RankId RankLayout::rank(const RankCoordinates& at) const {
-  return RankId((((at.pp * sizes_.dp + at.dp) * sizes_.ep + at.ep) * sizes_.cp + at.cp) * sizes_.tp + at.tp);
+  return RankId(((at.pp * sizes_.dp + at.dp) * sizes_.cp + at.cp) * sizes_.tp + at.tp);
 }
 
-std::size_t RankLayout::size_of(int RankCoordinates::*axis) const {
-  return static_cast<std::size_t>(sizes_.*axis);
+ExpertCoordinates RankLayout::expert_coordinates(RankId rank) const {
+  const int stage_size = sizes_.tp * sizes_.cp * sizes_.dp;
+  const int in_stage = static_cast<int>(rank.index()) % stage_size;
+  return {.etp = in_stage % expert_sizes_.etp,
+          .ep = in_stage / expert_sizes_.etp % expert_sizes_.ep,
+          .edp = in_stage / (expert_sizes_.etp * expert_sizes_.ep),
+          .pp = static_cast<int>(rank.index()) / stage_size};
 }
 
-Dimension RankLayout::along(const char* name, int RankCoordinates::*axis) const {
+template <class KeyOf>
+Dimension RankLayout::grouped(const char* name, KeyOf key_of) const {
   Dimension dimension;
   dimension.name = name;
-  dimension.groups.reserve(count_ / size_of(axis));
-  for (std::size_t first = 0; first < count_; ++first) {
-    RankCoordinates member = coordinates(RankId(first));
-    if (member.*axis != 0) continue;
-    std::vector<RankId>& group = dimension.groups.emplace_back();
-    for (member.*axis = 0; member.*axis < sizes_.*axis; ++(member.*axis)) group.push_back(rank(member));
+  constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+  std::vector<std::size_t> group_of_key(count_, kNone);  // there are no more groups than ranks
+  for (std::size_t number = 0; number < count_; ++number) {
+    const RankId rank(number);
+    std::size_t& group = group_of_key[static_cast<std::size_t>(key_of(rank))];
+    if (group == kNone) {
+      group = dimension.groups.size();
+      dimension.groups.emplace_back();
+    }
+    dimension.groups[group].push_back(rank);
   }
   index_groups(dimension, count_);
   return dimension;
 }
 
 Dimension RankLayout::tensor_dimension() const {
-  return along("tp", &RankCoordinates::tp);
+  return grouped("tp", [this](RankId rank) {
+    const RankCoordinates at = coordinates(rank);
+    return (at.pp * sizes_.dp + at.dp) * sizes_.cp + at.cp;
+  });
 }
+
+Dimension RankLayout::context_dimension() const {
+  return grouped("cp", [this](RankId rank) {
+    const RankCoordinates at = coordinates(rank);
+    return (at.pp * sizes_.dp + at.dp) * sizes_.tp + at.tp;
+  });
+}
+
 Dimension RankLayout::data_dimension() const {
-  return along("dp", &RankCoordinates::dp);
+  return grouped("dp", [this](RankId rank) {
+    const RankCoordinates at = coordinates(rank);
+    return at.pp * sizes_.tp + at.tp;
+  });
 }
+
 Dimension RankLayout::pipeline_dimension() const {
-  return along("pp", &RankCoordinates::pp);
+  return grouped("pp", [this](RankId rank) {
+    const RankCoordinates at = coordinates(rank);
+    return (at.dp * sizes_.cp + at.cp) * sizes_.tp + at.tp;
+  });
+}
+
+Dimension RankLayout::ulysses_dimension() const {
+  return grouped("cp_a2a", [this](RankId rank) {
+    const RankCoordinates at = coordinates(rank);
+    return ((at.pp * sizes_.dp + at.dp) * sizes_.cp + at.cp / ulysses_) * sizes_.tp + at.tp;
+  });
+}
+
+Dimension RankLayout::ring_dimension() const {
+  return grouped("cp_p2p", [this](RankId rank) {
+    const RankCoordinates at = coordinates(rank);
+    return ((at.pp * sizes_.dp + at.dp) * sizes_.cp + at.cp % ulysses_) * sizes_.tp + at.tp;
+  });
+}
+
+Dimension RankLayout::expert_dimension() const {
+  return grouped("ep", [this](RankId rank) {
+    const ExpertCoordinates at = expert_coordinates(rank);
+    return (at.pp * expert_sizes_.edp + at.edp) * expert_sizes_.etp + at.etp;
+  });
+}
+
+Dimension RankLayout::expert_tensor_dimension() const {
+  return grouped("etp", [this](RankId rank) {
+    const ExpertCoordinates at = expert_coordinates(rank);
+    return (at.pp * expert_sizes_.edp + at.edp) * expert_sizes_.ep + at.ep;
+  });
+}
+
+Dimension RankLayout::expert_data_dimension() const {
+  return grouped("edp", [this](RankId rank) {
+    const ExpertCoordinates at = expert_coordinates(rank);
+    return (at.pp * expert_sizes_.ep + at.ep) * expert_sizes_.etp + at.etp;
+  });
+}
+
+Dimension RankLayout::inner_expert_dimension() const {
+  return grouped("ep_inner", [this](RankId rank) {
+    const ExpertCoordinates at = expert_coordinates(rank);
+    return ((at.pp * expert_sizes_.edp + at.edp) * expert_sizes_.ep + at.ep / inner_) * expert_sizes_.etp + at.etp;
+  });
+}
+
+Dimension RankLayout::outer_expert_dimension() const {
+  return grouped("ep_outer", [this](RankId rank) {
+    const ExpertCoordinates at = expert_coordinates(rank);
+    return ((at.pp * expert_sizes_.edp + at.edp) * expert_sizes_.ep + at.ep % inner_) * expert_sizes_.etp + at.etp;
+  });
 }
 
 Dimension RankLayout::model_dimension() const {
-  Dimension dimension;
-  dimension.name = "mp";
-  const std::size_t replicas = count_ / (size_of(&RankCoordinates::tp) * size_of(&RankCoordinates::pp));
-  dimension.groups.resize(replicas);
-  for (std::size_t number = 0; number < count_; ++number) {
-    const RankCoordinates at = coordinates(RankId(number));
-    const int replica = (at.dp * sizes_.ep + at.ep) * sizes_.cp + at.cp;
-    dimension.groups[static_cast<std::size_t>(replica)].emplace_back(number);
-  }
-  index_groups(dimension, count_);
-  return dimension;
+  return grouped("mp", [this](RankId rank) {
+    const RankCoordinates at = coordinates(rank);
+    return at.dp * sizes_.cp + at.cp;
+  });
 }
 
 Dimension RankLayout::embedding_dimension() const {

@@ -4,7 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "workload/parallel/context.h"
 #include "workload/parallel/data.h"
+#include "workload/parallel/expert.h"
 #include "workload/parallel/pipeline.h"
 #include "workload/parallel/tensor.h"
 #include "workload/step_builder.h"
@@ -14,7 +16,9 @@ namespace ringwright::workload {
 
 class StageBuilder {
  public:
-  StageBuilder(const StepInputs& inputs, const StepStreams& streams, PieceTable& pieces, int stage);
+  // `context_place`: which context-parallel rank, where that matters.
+  StageBuilder(const StepInputs& inputs, const StepStreams& streams, PieceTable& pieces, int stage,
+               int context_place = 0);
 
   [[nodiscard]] Program build(GraphTables& tables);
   [[nodiscard]] const std::vector<Part>& parts() const { return parts_; }
@@ -25,7 +29,7 @@ class StageBuilder {
   void backward(ProgramWriter& writer, const Slot& slot);
   void forward_point(ProgramWriter& writer, PointKind kind);
   void backward_point(ProgramWriter& writer, PointKind kind);
-  void recompute_layer(ProgramWriter& writer, PointKind kind);
+  void recompute_layer(ProgramWriter& writer, const Part& part, std::size_t point);
   void finish(ProgramWriter& writer);
   [[nodiscard]] std::string name_of(char letter, const Slot& slot) const;
 
@@ -34,9 +38,12 @@ class StageBuilder {
   PieceTable& pieces_;
   int stage_;
   std::vector<Part> parts_;  // by chunk
+  ContextParallel context_;
   TensorParallel tensor_;
+  ExpertParallel expert_;
   PipelineParallel pipeline_;
   DataParallel data_;
+  DataParallel expert_data_;
 };
 
 }  // namespace ringwright::workload

@@ -8,21 +8,47 @@ void add_point(Part& part, PointKind kind, std::vector<ParameterTensor> tensors)
   part.tensors.push_back(std::move(tensors));
 }
 
+void add_layer(Part& part, const ModelShape& shape, const ParallelOptions& parallel, std::int64_t layer) {
+  add_point(part, is_windowed(shape, layer) ? PointKind::kWindowedAttention : PointKind::kAttention,
+            attention_tensors(shape, parallel.tp));
+  if (has_experts(shape, layer)) {
+    const TensorSplit split{.tp = parallel.tp, .ep = parallel.experts.ep, .etp = parallel.experts.etp};
+    add_point(part, PointKind::kExperts, expert_tensors(shape, split));
+  } else {
+    add_point(part, PointKind::kMlp, mlp_tensors(shape, parallel.tp));
+  }
+}
+
+// Layers of multi-token prediction lie with the head; a stage without the embedding holds a copy of it for them.
+void add_predictors(Part& part, const ModelShape& shape, const ParallelOptions& parallel) {
+  for (std::int64_t number = 0; number < shape.predictors; ++number) {
+    std::vector<ParameterTensor> tensors = predictor_tensors(shape, parallel.tp);
+    if (number == 0 && !part.embedding && shape.embeddings == Embeddings::kUntied) {
+      tensors.push_back(embedding_tensors(shape, parallel.tp).front());
+    }
+    add_point(part, PointKind::kPredictor, std::move(tensors));
+    add_layer(part, shape, parallel, shape.layers + number);
+    add_point(part, PointKind::kPredictorHead, {});
+    ++part.layers;
+  }
+}
+
 }  // namespace
 
 std::vector<Part> stage_parts(const ModelShape& shape, const ParallelOptions& parallel, int stage) {
   std::vector<Part> parts;
   for (int chunk = 0; chunk < parallel.virtual_stages; ++chunk) {
     Part part{.number = chunk * parallel.pp + stage};
-    part.layers = parallel.layers_per_part[static_cast<std::size_t>(part.number)];
+    const auto number = static_cast<std::size_t>(part.number);
+    part.layers = parallel.layers_per_part[number];
     part.embedding = part.number == 0;
     part.head = part.number == parallel.parts() - 1;
     if (part.embedding) add_point(part, PointKind::kEmbedding, embedding_tensors(shape, parallel.tp));
-    for (std::int64_t layer = 0; layer < part.layers; ++layer) {
-      add_point(part, PointKind::kAttention, attention_tensors(shape, parallel.tp));
-      add_point(part, PointKind::kMlp, mlp_tensors(shape, parallel.tp));
-    }
+    std::int64_t layer = 0;
+    for (std::size_t before = 0; before < number; ++before) layer += parallel.layers_per_part[before];
+    for (const std::int64_t end = layer + part.layers; layer < end; ++layer) add_layer(part, shape, parallel, layer);
     if (part.head) {
+      add_predictors(part, shape, parallel);
       const bool shared = shape.embeddings == Embeddings::kTied && part.embedding;
       add_point(part, PointKind::kHead,
                 head_tensors(shape, parallel.tp, shared ? OutputWeights::kShared : OutputWeights::kOwn));
@@ -50,8 +76,18 @@ std::int64_t count_replicated(const std::vector<Part>& parts) {
   return total;
 }
 
+std::int64_t count_expert_elements(const std::vector<Part>& parts) {
+  std::int64_t total = 0;
+  for (const Part& part : parts) {
+    for (const std::vector<ParameterTensor>& tensors : part.tensors) {
+      for (const ParameterTensor& tensor : tensors) total += tensor.expert ? tensor.elements : 0;
+    }
+  }
+  return total;
+}
+
 bool shares_embedding(const ModelShape& shape, const ParallelOptions& parallel) {
-  return shape.embeddings == Embeddings::kTied && parallel.pp > 1;
+  return (shape.embeddings == Embeddings::kTied || shape.predictors > 0) && parallel.pp > 1;
 }
 
 }  // namespace ringwright::workload

@@ -19,9 +19,42 @@ void count_program(StepPlan& plan, const Program& program) {
   plan.communication.push_back(std::move(bytes));
 }
 
-void assign_programs(TaskGraph& graph, const RankLayout& layout) {
-  for (std::size_t rank = 0; rank < layout.rank_count(); ++rank) {
-    graph.program_of.emplace_back(layout.coordinates(RankId(rank)).pp);
+// Ranks of one stage run programs of their own where their place in a ring matters, or how many tokens their experts
+// get.
+struct Variants {
+  int context = 1;
+  int expert = 1;
+  [[nodiscard]] int count() const { return context * expert; }
+};
+
+bool is_even(const StepInputs& inputs) {
+  return inputs.parallel.context_balanced || inputs.shape.masking == Masking::kBidirectional;
+}
+
+Variants variants_of(const StepInputs& inputs, const StepStreams& streams) {
+  const ParallelOptions& parallel = inputs.parallel;
+  const bool uneven = parallel.context_exchange == ContextExchange::kAllGather && !is_even(inputs);
+  return {.context = streams.ring || uneven ? parallel.cp : 1,
+          .expert = parallel.experts.load.empty() ? 1 : parallel.experts.ep};
+}
+
+// A causal mask leaves to the i-th of c consecutive pieces (2i + 1) / c of an equal share.
+KernelContext context_of(const StepInputs& inputs, const Variants& variants, int context, int expert) {
+  KernelContext made = make_kernel_context(inputs.shape, inputs.training, inputs.parallel);
+  if (variants.expert > 1) made.expert_load = inputs.parallel.experts.load_of(expert);
+  if (variants.context > 1 && made.ring == 1 && !is_even(inputs)) {
+    made.core_load = static_cast<double>(2 * context + 1) / static_cast<double>(inputs.parallel.cp);
+  }
+  return made;
+}
+
+void assign_programs(TaskGraph& graph, const RankLayout& layout, const Variants& variants) {
+  for (std::size_t number = 0; number < layout.rank_count(); ++number) {
+    const RankId rank(number);
+    const RankCoordinates at = layout.coordinates(rank);
+    const int context = variants.context > 1 ? at.cp : 0;
+    const int expert = variants.expert > 1 ? layout.expert_coordinates(rank).ep : 0;
+    graph.program_of.emplace_back((at.pp * variants.context + context) * variants.expert + expert);
   }
 }
 
@@ -34,8 +67,20 @@ void count_step(StepPlan& plan, const StepInputs& inputs) {
   plan.model_flops = model_flops(shape, sequences, AttentionCount::kCausal);
   plan.model_flops_full_attention = model_flops(shape, sequences, AttentionCount::kFull);
   for (const Program& program : plan.graph.programs) count_program(plan, program);
-  const double ranks_per_stage = static_cast<double>(plan.graph.rank_count()) / inputs.parallel.pp;
-  for (const Flops flops : plan.stage_flops) plan.hardware_flops += flops * ranks_per_stage;
+  const double ranks = static_cast<double>(plan.graph.rank_count()) / static_cast<double>(plan.stage_flops.size());
+  for (const Flops flops : plan.stage_flops) plan.hardware_flops += flops * ranks;
+}
+
+// What is told by stage is that of its first ranks.
+void keep_first_variants(StepPlan& plan, const Variants& variants) {
+  for (std::size_t stage = 0; stage < plan.stage_parameters.size(); ++stage) {
+    const std::size_t program = stage * static_cast<std::size_t>(variants.count());
+    if (program == stage) continue;
+    plan.stage_flops[stage] = plan.stage_flops[program];
+    plan.communication[stage] = std::move(plan.communication[program]);
+  }
+  plan.stage_flops.resize(plan.stage_parameters.size());
+  plan.communication.resize(plan.stage_parameters.size());
 }
 
 }  // namespace
@@ -44,16 +89,21 @@ StepPlan build_step(const StepInputs& inputs) {
   StepPlan plan;
   StepStreams streams = make_streams(inputs.shape, inputs.parallel);
   GraphTables tables;
-  PieceTable pieces(tables, make_kernel_context(inputs.shape, inputs.training, inputs.parallel));
+  const Variants variants = variants_of(inputs, streams);
   for (int stage = 0; stage < inputs.parallel.pp; ++stage) {
-    StageBuilder builder(inputs, streams, pieces, stage);
-    plan.graph.programs.push_back(builder.build(tables));
-    plan.stage_parameters.push_back(count_elements(builder.parts()));
+    for (int variant = 0; variant < variants.count(); ++variant) {
+      const int context = variant / variants.expert;
+      PieceTable pieces(tables, context_of(inputs, variants, context, variant % variants.expert));
+      StageBuilder builder(inputs, streams, pieces, stage, context);
+      plan.graph.programs.push_back(builder.build(tables));
+      if (variant == 0) plan.stage_parameters.push_back(count_elements(builder.parts()));
+    }
   }
   tables.move_into(plan.graph);
   plan.graph.dimensions = std::move(streams.dimensions);
-  assign_programs(plan.graph, RankLayout(inputs.parallel));
+  assign_programs(plan.graph, RankLayout(inputs.parallel), variants);
   count_step(plan, inputs);
+  keep_first_variants(plan, variants);
   return plan;
 }
 

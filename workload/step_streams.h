@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "workload/parallel/context.h"
 #include "workload/parallel/pipeline.h"
 #include "workload/rank_layout.h"
 
@@ -12,6 +13,13 @@ namespace ringwright::workload {
 struct StepStreams {
   std::optional<Channel> tensor;
   std::optional<Channel> data;
+  std::optional<Channel> context;       // of collectives among context-parallel ranks
+  std::optional<RingChannels> ring;     // of their ring
+  std::optional<Channel> expert;        // ep
+  std::optional<Channel> inner_expert;  // ep within a host and beyond, where the dispatcher tells them apart
+  std::optional<Channel> outer_expert;
+  std::optional<Channel> expert_tensor;      // etp
+  std::optional<Channel> expert_data;        // copies of experts
   std::optional<PipelineChannels> pipeline;  // activations and gradients do not wait for each other
   std::optional<Channel> model;              // tp x pp
   std::optional<Channel> embedding;          // first and last stage, when they share weights

@@ -8,6 +8,7 @@
 #include "core/base/units.h"
 #include "core/config/config_map.h"
 #include "core/plan/kernel.h"
+#include "workload/expert_options.h"
 #include "workload/gpu_spec.h"
 #include "workload/model_shape.h"
 
@@ -30,12 +31,20 @@ struct TrainingOptions {
 // Even: equal parts. Trim-ends: one layer less on the first and the last part, which also hold embedding and logits.
 enum class StageLayers { kEven, kTrimEnds, kListed };
 
+// How context-parallel ranks come to all keys and values; Megatron's cp_comm_type. Ring: blocks go round while others
+// are computed. All-gather: everyone gets all of them first (Llama 3). All-to-all: heads are exchanged for tokens
+// (Ulysses); hierarchical: that among neighbours, a ring beyond.
+enum class ContextExchange { kRing, kAllGather, kAllToAll, kHierarchical };
+
 struct ParallelOptions {
   int tp = 1;
   int pp = 1;
   int cp = 1;
-  int ep = 1;
   int dp = 1;
+  ContextExchange context_exchange = ContextExchange::kRing;
+  int ulysses = 1;               // ranks among which heads are exchanged for tokens
+  bool context_balanced = true;  // zig-zag: each rank has a chunk from the front and its counterpart from the back
+  ExpertOptions experts;
   std::string schedule = "1f1b";
   int virtual_stages = 1;  // model parts ("chunks") per pipeline stage
   StageLayers stage_layers = StageLayers::kEven;
@@ -48,6 +57,10 @@ struct ParallelOptions {
   bool overlap_param_gather = false;
   Bytes bucket;  // gradient bytes of one bucket; 0: Megatron's default
 
+  // Ranks that hold copies of the same dense parameters, and of the same experts.
+  [[nodiscard]] int replicas() const { return dp * cp; }
+  [[nodiscard]] int expert_replicas() const { return tp * cp * dp / (experts.etp * experts.ep); }
+  [[nodiscard]] int ring() const { return cp / ulysses; }
   [[nodiscard]] int parts() const { return pp * virtual_stages; }
   [[nodiscard]] std::int64_t microbatches(const TrainingOptions& training) const {
     return training.global_batch / (training.micro_batch * dp);
@@ -58,6 +71,7 @@ struct ParallelOptions {
 struct World {
   std::int64_t ranks = 1;
   std::string described;
+  int host_ranks = 8;  // GPUs of a host
 };
 
 [[nodiscard]] TrainingOptions read_training_options(ConfigMap& training);

@@ -7,6 +7,7 @@ namespace ringwright::workload {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
 
 std::vector<std::string> problems(const std::string& parallel, std::int64_t ranks, int layers = 4,
@@ -87,7 +88,7 @@ TEST(ParallelOptions, SequenceParallelismSplitsTheSequence) {
       4);
   EXPECT_THAT(job.problems(),
               ElementsAre("E134: parallel.sequence_parallel needs model.seq_length (job.yaml:1) = 30 to be a "
-                          "multiple of tp = 4"));
+                          "multiple of tp x cp = 4"));
 }
 
 TEST(ParallelOptions, ChunksNeedAScheduleAndStages) {
@@ -119,8 +120,31 @@ TEST(ParallelOptions, SettingsWithoutEffectAreTold) {
   EXPECT_THAT(problems("zero: {stage: 1}", 1), ElementsAre("W131: parallel.zero.stage has no effect: dp is 1"));
 }
 
-TEST(ParallelOptions, ContextParallelismIsRefused) {
-  EXPECT_THAT(problems("cp: 2", 2), ElementsAre("E139: parallel.cp = 2: context parallelism is not supported yet"));
+TEST(ParallelOptions, ContextParallelRanksHaveTwoChunksOfASequence) {
+  EXPECT_THAT(problems("cp: 2", 2), IsEmpty());
+  EXPECT_THAT(problems("cp: 3, dp: 1", 3),
+              ElementsAre("E139: parallel.cp = 3 needs model.seq_length (job.yaml:1) = 32 to be a multiple of 6 | each "
+                          "rank has two chunks of a sequence (one with cp_balanced: false)"));
+}
+
+TEST(ParallelOptions, ExchangedHeadsAreDividedByTensorAndContextParallelism) {
+  // 8 heads, 4 key-value heads: tp 2 x cp 2 is all there is.
+  EXPECT_THAT(problems("tp: 2, cp: 2, cp_comm_type: a2a", 4), IsEmpty());
+  EXPECT_THAT(problems("tp: 2, cp: 4, cp_comm_type: a2a", 8), ElementsAre(HasSubstr("E139: parallel.cp_comm_type")));
+  EXPECT_THAT(problems("tp: 2, cp: 4, cp_comm_type: a2a+p2p, hierarchical_context_parallel_sizes: [2, 2]", 8),
+              IsEmpty());
+  EXPECT_THAT(
+      problems("cp: 4, cp_comm_type: a2a+p2p, hierarchical_context_parallel_sizes: [3, 2]", 4),
+      ElementsAre("E139: parallel.hierarchical_context_parallel_sizes must be two sizes whose product is cp = 4 "
+                  "| for example [2, 2]"));
+}
+
+TEST(ParallelOptions, ExpertSettingsNeedExperts) {
+  EXPECT_THAT(problems("ep: 2", 2),
+              ElementsAre("E138: parallel.ep = 2, but the model has no experts | leave ep out, or "
+                          "set model.num_experts"));
+  EXPECT_THAT(problems("moe_token_dispatcher_type: flex", 2),
+              ElementsAre("W131: parallel.moe_token_dispatcher_type has no effect: the model has no experts"));
 }
 
 TEST(ParallelOptions, MegatronOverlapsMessagesOnlyWhenInterleaved) {

@@ -19,19 +19,27 @@ struct Bucket {
   std::size_t last_point = 0;
 };
 
+// Experts have other copies than the dense parameters, and buckets of their own.
+enum class Holding { kDense, kExpert };
+
 struct BucketRule {
   std::int64_t close_at = 0;  // elements
   std::int64_t multiple = 1;  // elements
+  Holding holding = Holding::kDense;
 };
 
 // Elements at which a chunk's buckets close (all in one when the reduction does not overlap) and their padding, dp * 64
 // elements: each rank's share is then a multiple of 64, the alignment that Megatron gives to parameters.
-[[nodiscard]] BucketRule bucket_rule(const TrainingOptions& training, const ParallelOptions& parallel, int chunk);
+[[nodiscard]] BucketRule bucket_rule(const TrainingOptions& training, const ParallelOptions& parallel, int chunk,
+                                     Holding holding = Holding::kDense);
 
 // In the order of the backward pass.
 [[nodiscard]] std::vector<Bucket> fill_buckets(const Part& part, const BucketRule& rule);
 
 // How many parameters a rank updates: all that it holds, or under ZeRO stage 1 its share.
-[[nodiscard]] std::int64_t owned_elements(const std::vector<Bucket>& buckets, const ParallelOptions& parallel);
+[[nodiscard]] std::int64_t owned_elements(const std::vector<Bucket>& buckets, const ParallelOptions& parallel,
+                                          Holding holding = Holding::kDense);
+// Ranks that hold copies of these parameters.
+[[nodiscard]] int copies(const ParallelOptions& parallel, Holding holding);
 
 }  // namespace ringwright::workload

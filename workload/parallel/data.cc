@@ -5,16 +5,17 @@
 namespace ringwright::workload {
 
 DataParallel::DataParallel(PieceTable& pieces, const ParallelOptions& parallel, const std::vector<Part>& parts,
-                           std::optional<Channel> channel)
+                           std::optional<Channel> channel, Holding holding)
     : parallel_(parallel),
+      holding_(holding),
       channel_(channel),
       gradient_bytes_(static_cast<std::int64_t>(bytes_per_element(pieces.context().training.grad_reduce))),
       parameter_bytes_(static_cast<std::int64_t>(bytes_per_element(pieces.context().training.precision))) {
   for (std::size_t chunk = 0; chunk < parts.size(); ++chunk) {
-    const BucketRule rule = bucket_rule(pieces.context().training, parallel, static_cast<int>(chunk));
+    const BucketRule rule = bucket_rule(pieces.context().training, parallel, static_cast<int>(chunk), holding);
     std::vector<BucketState>& states = chunks_.emplace_back();
     const std::vector<Bucket> buckets = fill_buckets(parts[chunk], rule);
-    owned_ += workload::owned_elements(buckets, parallel);
+    owned_ += workload::owned_elements(buckets, parallel, holding);
     for (const Bucket& bucket : buckets) {
       const PieceId scale = channel_ ? pieces.add(scale_gradients(pieces.context(), bucket.elements)) : 0;
       states.push_back({.bucket = bucket, .scale = scale, .reduced = {}, .gathered = {}});
@@ -22,17 +23,21 @@ DataParallel::DataParallel(PieceTable& pieces, const ParallelOptions& parallel, 
   }
 }
 
+std::string DataParallel::label(std::string_view what) const {
+  return (holding_ == Holding::kExpert ? "edp " : "dp ") + std::string(what);
+}
+
 void DataParallel::reduce(ProgramWriter& writer, BucketState& state) {
   writer.compute(state.scale);
   state.reduced = writer.collective(*channel_,
                                     {.kind = sharded() ? CollectiveKind::kReduceScatter : CollectiveKind::kAllReduce,
                                      .bytes = Bytes(state.bucket.padded * gradient_bytes_)},
-                                    sharded() ? "dp reduce_scatter gradients" : "dp all_reduce gradients");
+                                    label(sharded() ? "reduce_scatter gradients" : "all_reduce gradients"));
 }
 
 void DataParallel::gather(ProgramWriter& writer, BucketState& state) {
   const CollectiveSpec spec{.kind = CollectiveKind::kAllGather, .bytes = Bytes(state.bucket.padded * parameter_bytes_)};
-  state.gathered = writer.collective(*channel_, spec, "dp all_gather parameters");
+  state.gathered = writer.collective(*channel_, spec, label("all_gather parameters"));
 }
 
 // Parameters are needed in the order of the forward pass.
@@ -76,7 +81,7 @@ void DataParallel::finish_gradients(ProgramWriter& writer) {
 void DataParallel::reduce_norm(ProgramWriter& writer) {
   if (!channel_ || !sharded()) return;
   writer.wait(
-      writer.collective(*channel_, {.kind = CollectiveKind::kAllReduce, .bytes = Bytes(4)}, "dp gradient norm"));
+      writer.collective(*channel_, {.kind = CollectiveKind::kAllReduce, .bytes = Bytes(4)}, label("gradient norm")));
 }
 
 void DataParallel::end_step(ProgramWriter& writer) {

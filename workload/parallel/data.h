@@ -9,6 +9,8 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "workload/parallel/buckets.h"
@@ -20,7 +22,7 @@ class DataParallel {
  public:
   // No channel: dp is 1 and nobody talks.
   DataParallel(PieceTable& pieces, const ParallelOptions& parallel, const std::vector<Part>& parts,
-               std::optional<Channel> channel);
+               std::optional<Channel> channel, Holding holding = Holding::kDense);
 
   void begin_step(ProgramWriter& writer);
   void before_forward(ProgramWriter& writer, int chunk, std::size_t point);
@@ -46,7 +48,10 @@ class DataParallel {
   void gather_all(ProgramWriter& writer);
   [[nodiscard]] bool sharded() const { return parallel_.zero_stage >= 1; }
 
+  [[nodiscard]] std::string label(std::string_view what) const;
+
   const ParallelOptions& parallel_;
+  Holding holding_;
   std::optional<Channel> channel_;
   std::int64_t gradient_bytes_;  // of one element
   std::int64_t parameter_bytes_;

@@ -16,7 +16,7 @@ PipelineParallel::PipelineParallel(const KernelContext& context, const ParallelO
       stage_(stage),
       channels_(channels),
       scattered_(parallel.scatter_gather_p2p && parallel.tp > 1 && !parallel.sequence_parallel) {
-  const std::int64_t tokens = context.training.micro_batch * context.shape.sequence;
+  const std::int64_t tokens = context.tokens();
   const auto value_bytes = static_cast<std::int64_t>(bytes_per_element(context.training.precision));
   const std::int64_t split = scattered_ || parallel.sequence_parallel ? parallel.tp : 1;
   bytes_ = Bytes((tokens * context.shape.hidden * value_bytes + split - 1) / split);

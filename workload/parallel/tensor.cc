@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "workload/attention_kernels.h"
+
 namespace ringwright::workload {
 namespace {
 
@@ -11,20 +13,13 @@ std::string label_of(CollectiveKind kind) {
 
 }  // namespace
 
-PieceTable::PieceTable(GraphTables& tables, const KernelContext& context) : tables_(tables), context_(context) {}
-
-PieceId PieceTable::operator[](Piece piece) {
-  const auto known = made_.find(piece);
-  if (known != made_.end()) return known->second;
-  return made_[piece] = tables_.add_piece(kernels_of(piece, context_));
-}
-
-TensorParallel::TensorParallel(PieceTable& pieces, std::optional<Channel> channel)
-    : pieces_(pieces), channel_(channel) {
+TensorParallel::TensorParallel(PieceTable& pieces, ContextParallel& attention, std::optional<Channel> channel)
+    : pieces_(pieces), context_(attention), channel_(channel) {
   const KernelContext& context = pieces.context();
-  const std::int64_t tokens = context.training.micro_batch * context.shape.sequence;
+  const std::int64_t tokens = context.tokens();
   const auto value_bytes = static_cast<std::int64_t>(bytes_per_element(context.training.precision));
   activation_ = Bytes(tokens * context.shape.hidden * value_bytes);
+  attention_input_ = Bytes(tokens * gathered_columns(context.shape) * value_bytes);
   loss_ = Bytes(tokens * 4);
 }
 
@@ -32,39 +27,43 @@ TaskIndex TensorParallel::talk(ProgramWriter& writer, CollectiveKind kind, Bytes
   return writer.collective(*channel_, {.kind = kind, .bytes = bytes}, label_of(kind));
 }
 
-TaskIndex TensorParallel::sum(ProgramWriter& writer) {
-  return talk(writer, sequence_parallel() ? CollectiveKind::kReduceScatter : CollectiveKind::kAllReduce, activation_);
+TaskIndex TensorParallel::sum(ProgramWriter& writer, Bytes bytes) {
+  return talk(writer, sequence_parallel() ? CollectiveKind::kReduceScatter : CollectiveKind::kAllReduce, bytes);
 }
 
 void TensorParallel::half_forward(ProgramWriter& writer, const Half& half) {
   writer.compute(pieces_[half.norm]);
-  if (channel_ && sequence_parallel()) writer.wait(gather(writer));
+  if (channel_ && sequence_parallel()) writer.wait(gather(writer, activation_));
   writer.compute(pieces_[half.body]);
-  if (channel_) writer.wait(sum(writer));
+  if (channel_) writer.wait(sum(writer, activation_));
   writer.compute(pieces_[half.residual]);
 }
 
-void TensorParallel::column_backward(ProgramWriter& writer, Piece dgrad, Piece wgrad) {
-  std::optional<TaskIndex> gathered;
-  if (channel_ && sequence_parallel()) gathered = gather(writer);
+void TensorParallel::column_backward(ProgramWriter& writer, Piece dgrad, Piece wgrad, Bytes gathered) {
+  std::optional<TaskIndex> input;
+  if (channel_ && sequence_parallel()) input = gather(writer, gathered);
   writer.compute(pieces_[dgrad]);
   std::optional<TaskIndex> reduced;
-  if (channel_) reduced = sum(writer);
-  if (gathered) writer.wait(*gathered);
+  if (channel_) reduced = sum(writer, gathered);
+  if (input) writer.wait(*input);
   writer.compute(pieces_[wgrad]);
   if (reduced) writer.wait(*reduced);
 }
 
 void TensorParallel::half_backward(ProgramWriter& writer, const HalfBackward& half) {
   writer.compute(pieces_[half.residual]);
-  if (channel_ && sequence_parallel()) writer.wait(gather(writer));
+  if (channel_ && sequence_parallel()) writer.wait(gather(writer, activation_));
   writer.compute(pieces_[half.body]);
-  column_backward(writer, half.dgrad, half.wgrad);
+  column_backward(writer, half.dgrad, half.wgrad, activation_);
   writer.compute(pieces_[half.norm]);
 }
 
-void TensorParallel::attention_forward(ProgramWriter& writer) {
-  half_forward(writer, {Piece::kAttentionNorm, Piece::kAttention, Piece::kAttentionResidual});
+void TensorParallel::attention_forward(ProgramWriter& writer, AttentionReach reach) {
+  writer.compute(pieces_[Piece::kAttentionNorm]);
+  if (channel_ && sequence_parallel()) writer.wait(gather(writer, attention_input_));
+  context_.attention_forward(writer, reach);
+  if (channel_) writer.wait(sum(writer, activation_));
+  writer.compute(pieces_[Piece::kAttentionResidual]);
 }
 
 void TensorParallel::mlp_forward(ProgramWriter& writer) {
@@ -76,21 +75,37 @@ void TensorParallel::mlp_backward(ProgramWriter& writer) {
                          Piece::kMlpNormBackward});
 }
 
-void TensorParallel::attention_backward(ProgramWriter& writer) {
-  half_backward(writer, {Piece::kAttentionResidualBackward, Piece::kAttentionBackward, Piece::kQkvDgrad,
-                         Piece::kQkvWgrad, Piece::kAttentionNormBackward});
+void TensorParallel::attention_backward(ProgramWriter& writer, AttentionReach reach) {
+  writer.compute(pieces_[Piece::kAttentionResidualBackward]);
+  if (channel_ && sequence_parallel()) writer.wait(gather(writer, activation_));
+  context_.attention_backward(writer, reach);
+  column_backward(writer, Piece::kQkvDgrad, Piece::kQkvWgrad, attention_input_);
+  writer.compute(pieces_[Piece::kAttentionNormBackward]);
+}
+
+// Each rank makes a part of the columns; what follows needs all of them.
+void TensorParallel::predictor_forward(ProgramWriter& writer) {
+  if (sequence_parallel()) gather_activation(writer);
+  writer.compute(pieces_[Piece::kPredictorInput]);
+  gather_activation(writer);
+}
+
+void TensorParallel::predictor_backward(ProgramWriter& writer) {
+  if (sequence_parallel()) gather_activation(writer);
+  writer.compute(pieces_[Piece::kPredictorInputBackward]);
+  sum_activation(writer);
 }
 
 // Each rank looks up the tokens of its part of the vocabulary; the sum of all is the embedding.
 void TensorParallel::embedding_forward(ProgramWriter& writer) {
   writer.compute(pieces_[Piece::kEmbeddingGather]);
-  if (channel_) writer.wait(sum(writer));
+  if (channel_) writer.wait(sum(writer, activation_));
   writer.compute(pieces_[Piece::kEmbeddingFinish]);
 }
 
 void TensorParallel::embedding_backward(ProgramWriter& writer) {
   writer.compute(pieces_[Piece::kEmbeddingFinishBackward]);
-  if (channel_ && sequence_parallel()) writer.wait(gather(writer));
+  if (channel_ && sequence_parallel()) writer.wait(gather(writer, activation_));
   writer.compute(pieces_[Piece::kEmbeddingWgrad]);
 }
 
@@ -100,7 +115,7 @@ void TensorParallel::loss_reduction(ProgramWriter& writer) {
 
 void TensorParallel::head_forward(ProgramWriter& writer) {
   writer.compute(pieces_[Piece::kFinalNorm]);
-  if (channel_ && sequence_parallel()) writer.wait(gather(writer));
+  if (channel_ && sequence_parallel()) writer.wait(gather(writer, activation_));
   writer.compute(pieces_[Piece::kLogits]);
   for (const Piece piece : {Piece::kLossMax, Piece::kLossTarget, Piece::kLossSum}) {
     writer.compute(pieces_[piece]);
@@ -111,12 +126,16 @@ void TensorParallel::head_forward(ProgramWriter& writer) {
 
 void TensorParallel::head_backward(ProgramWriter& writer) {
   writer.compute(pieces_[Piece::kLossBackward]);
-  column_backward(writer, Piece::kLogitsDgrad, Piece::kLogitsWgrad);
+  column_backward(writer, Piece::kLogitsDgrad, Piece::kLogitsWgrad, activation_);
   writer.compute(pieces_[Piece::kFinalNormBackward]);
 }
 
 void TensorParallel::gather_activation(ProgramWriter& writer) {
-  if (channel_) writer.wait(gather(writer));
+  if (channel_) writer.wait(gather(writer, activation_));
+}
+
+void TensorParallel::sum_activation(ProgramWriter& writer) {
+  if (channel_) writer.wait(sum(writer, activation_));
 }
 
 void TensorParallel::reduce_replicated(ProgramWriter& writer, Bytes gradients) {

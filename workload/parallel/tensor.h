@@ -7,44 +7,35 @@
 // beside the dgrad product, and the reduction of the input's gradient runs beside the wgrad product.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 
-#include "workload/layer_kernels.h"
+#include "workload/parallel/context.h"
+#include "workload/parallel/pieces.h"
 #include "workload/program_writer.h"
 
 namespace ringwright::workload {
 
-// The pieces of one context, each made once.
-class PieceTable {
- public:
-  PieceTable(GraphTables& tables, const KernelContext& context);
-  [[nodiscard]] PieceId operator[](Piece piece);
-  [[nodiscard]] PieceId add(std::vector<Kernel> kernels) { return tables_.add_piece(std::move(kernels)); }
-  [[nodiscard]] const KernelContext& context() const { return context_; }
-
- private:
-  GraphTables& tables_;
-  KernelContext context_;
-  std::map<Piece, PieceId> made_;
-};
-
 class TensorParallel {
  public:
   // No channel: tp is 1 and nobody talks.
-  TensorParallel(PieceTable& pieces, std::optional<Channel> channel);
+  TensorParallel(PieceTable& pieces, ContextParallel& context, std::optional<Channel> channel);
 
   void embedding_forward(ProgramWriter& writer);
-  void attention_forward(ProgramWriter& writer);
+  void attention_forward(ProgramWriter& writer, AttentionReach reach = AttentionReach::kAll);
   void mlp_forward(ProgramWriter& writer);
   void head_forward(ProgramWriter& writer);
   void head_backward(ProgramWriter& writer);
   void mlp_backward(ProgramWriter& writer);
-  void attention_backward(ProgramWriter& writer);
+  void attention_backward(ProgramWriter& writer, AttentionReach reach = AttentionReach::kAll);
   void embedding_backward(ProgramWriter& writer);
   // Completes an activation of which every rank received 1/tp.
   void gather_activation(ProgramWriter& writer);
+  // Makes an activation of the summands that every rank has.
+  void sum_activation(ProgramWriter& writer);
+  // The product that joins the residual stream with the next token's embedding, before a layer that predicts.
+  void predictor_forward(ProgramWriter& writer);
+  void predictor_backward(ProgramWriter& writer);
   // Sums gradients of tensors that every rank holds whole but of which each saw a part of the sequence.
   void reduce_replicated(ProgramWriter& writer, Bytes gradients);
 
@@ -57,18 +48,21 @@ class TensorParallel {
   };
   void half_forward(ProgramWriter& writer, const Half& half);
   void half_backward(ProgramWriter& writer, const HalfBackward& half);
-  void column_backward(ProgramWriter& writer, Piece dgrad, Piece wgrad);
+  // Of `gathered` bytes is the input that every rank needs whole.
+  void column_backward(ProgramWriter& writer, Piece dgrad, Piece wgrad, Bytes gathered);
   void loss_reduction(ProgramWriter& writer);
   TaskIndex talk(ProgramWriter& writer, CollectiveKind kind, Bytes bytes);
-  TaskIndex gather(ProgramWriter& writer) { return talk(writer, CollectiveKind::kAllGather, activation_); }
+  TaskIndex gather(ProgramWriter& writer, Bytes bytes) { return talk(writer, CollectiveKind::kAllGather, bytes); }
   // The end of a row-parallel product: every rank has a summand of the whole activation.
-  TaskIndex sum(ProgramWriter& writer);
+  TaskIndex sum(ProgramWriter& writer, Bytes bytes);
   [[nodiscard]] bool sequence_parallel() const { return pieces_.context().sequence_parallel; }
 
   PieceTable& pieces_;
+  ContextParallel& context_;
   std::optional<Channel> channel_;
-  Bytes activation_;  // bsh values
-  Bytes loss_;        // bs fp32 values
+  Bytes activation_;       // bsh values
+  Bytes attention_input_;  // the same, or with latent attention the latent vectors
+  Bytes loss_;             // bs fp32 values
 };
 
 }  // namespace ringwright::workload

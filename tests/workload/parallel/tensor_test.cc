@@ -26,7 +26,8 @@ Played play(const std::string& parallel, Emit emit) {
   EXPECT_THAT(job.problems(), testing::IsEmpty());
   GraphTables tables;
   PieceTable pieces(tables, make_kernel_context(job.shape, job.training, job.parallel));
-  TensorParallel tensor(pieces, Channel{.dimension = DimensionId(0), .stream = 1});
+  ContextParallel context(pieces, job.parallel, {}, 0);
+  TensorParallel tensor(pieces, context, Channel{.dimension = DimensionId(0), .stream = 1});
   ProgramWriter writer(tables, "stage 0");
   writer.name_work({.label = "work", .work = "work"});
   emit(tensor, writer);
@@ -105,7 +106,8 @@ TEST(TensorParallel, OneRankDoesNotTalk) {
   const JobText job(small_model(2) + "training: {global_batch: 8}\n", 1);
   GraphTables tables;
   PieceTable pieces(tables, make_kernel_context(job.shape, job.training, job.parallel));
-  TensorParallel tensor(pieces, std::nullopt);
+  ContextParallel context(pieces, job.parallel, {}, 0);
+  TensorParallel tensor(pieces, context, std::nullopt);
   ProgramWriter writer(tables, "stage 0");
   tensor.attention_forward(writer);
   tensor.mlp_forward(writer);

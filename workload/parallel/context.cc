@@ -1,0 +1,145 @@
+#include "workload/parallel/context.h"
+
+#include <vector>
+
+#include "workload/kernel_maker.h"
+
+namespace ringwright::workload {
+
+ContextParallel::ContextParallel(PieceTable& pieces, const ParallelOptions& parallel, const Channels& channels,
+                                 int place)
+    : pieces_(pieces),
+      parallel_(parallel),
+      channels_(channels),
+      position_(place / parallel.ulysses),
+      size_(parallel.ring()) {
+  const KernelContext& context = pieces.context();
+  const KernelMaker sizes(context);
+  const auto value_bytes = static_cast<std::int64_t>(bytes_per_element(context.training.precision));
+  queries_ = Bytes(sizes.tokens * sizes.query * value_bytes);
+  keys_ = Bytes(sizes.tokens * sizes.key * value_bytes);
+  values_ = Bytes(sizes.tokens * sizes.value * value_bytes);
+  outputs_ = Bytes(sizes.tokens * sizes.context * value_bytes);
+}
+
+MessageSpec ContextParallel::to_next(std::uint8_t channel) const {
+  return {.peer = (position_ + 1) % size_, .bytes = keys_ + values_, .channel = channel};
+}
+MessageSpec ContextParallel::from_previous(std::uint8_t channel) const {
+  return {.peer = (position_ + size_ - 1) % size_, .bytes = keys_ + values_, .channel = channel};
+}
+
+// The scores of our queries with the keys of the rank that lies `distance` before us. Without zig-zag order a causal
+// mask leaves half of our own block, all of the earlier ones and nothing of the later ones.
+void ContextParallel::block(ProgramWriter& writer, AttentionReach reach, int distance, bool backward) {
+  const bool even = parallel_.context_balanced || pieces_.context().shape.masking == Masking::kBidirectional;
+  if (!even && distance > position_) return;
+  const bool full = !even && distance > 0;
+  if (backward) {
+    writer.compute(pieces_.of(full ? Piece::kCoreFullBlockBackward : Piece::kCoreBlockBackward, reach));
+  } else {
+    writer.compute(pieces_.of(full ? Piece::kCoreFullBlock : Piece::kCoreBlock, reach));
+  }
+}
+
+void ContextParallel::ring_forward(ProgramWriter& writer, AttentionReach reach) {
+  for (int distance = 0; distance < size_; ++distance) {
+    std::optional<TaskIndex> next;
+    if (distance + 1 < size_) {
+      writer.send(channels_.ring->values, to_next(0), "cp send keys and values");
+      next = writer.receive(channels_.ring->values, from_previous(0), "cp receive keys and values");
+    }
+    block(writer, reach, distance, false);
+    if (next) writer.wait(*next);
+  }
+}
+
+// The gradient of a block's keys and values follows the block: from the neighbour, where the first one is made that is
+// not at home, round to its owner.
+void ContextParallel::ring_backward(ProgramWriter& writer, AttentionReach reach) {
+  const auto receive_gradient = [&] {
+    writer.wait(writer.receive(channels_.ring->gradients, from_previous(1), "cp receive gradients"));
+  };
+  for (int distance = 0; distance < size_; ++distance) {
+    std::optional<TaskIndex> next;
+    if (distance + 1 < size_) {
+      writer.send(channels_.ring->values, to_next(0), "cp send keys and values");
+      next = writer.receive(channels_.ring->values, from_previous(0), "cp receive keys and values");
+    }
+    block(writer, reach, distance, true);
+    if (distance > 1) receive_gradient();
+    if (distance > 0) writer.send(channels_.ring->gradients, to_next(1), "cp send gradients");
+    if (next) writer.wait(*next);
+  }
+  receive_gradient();
+}
+
+void ContextParallel::gather(ProgramWriter& writer) {
+  const Bytes all = (keys_ + values_) * parallel_.cp;
+  writer.wait(writer.collective(*channels_.collective, {.kind = CollectiveKind::kAllGather, .bytes = all},
+                                "cp all_gather keys and values"));
+}
+
+void ContextParallel::exchange_inputs(ProgramWriter& writer) {
+  if (parallel_.ulysses == 1) return;
+  std::vector<TaskIndex> sent;
+  for (const Bytes bytes : {queries_, keys_, values_}) {
+    sent.push_back(
+        writer.collective(*channels_.collective, {.kind = CollectiveKind::kAllToAll, .bytes = bytes}, "cp alltoall"));
+  }
+  for (const TaskIndex task : sent) writer.wait(task);
+}
+
+void ContextParallel::exchange_outputs(ProgramWriter& writer) {
+  if (parallel_.ulysses == 1) return;
+  writer.wait(
+      writer.collective(*channels_.collective, {.kind = CollectiveKind::kAllToAll, .bytes = outputs_}, "cp alltoall"));
+}
+
+void ContextParallel::core_forward(ProgramWriter& writer, AttentionReach reach) {
+  if (parallel_.context_exchange == ContextExchange::kAllGather) {
+    gather(writer);
+    return writer.compute(pieces_.of(Piece::kCore, reach));
+  }
+  exchange_inputs(writer);
+  if (channels_.ring) {
+    ring_forward(writer, reach);
+  } else {
+    writer.compute(pieces_.of(Piece::kCore, reach));
+  }
+  exchange_outputs(writer);
+}
+
+void ContextParallel::core_backward(ProgramWriter& writer, AttentionReach reach) {
+  if (parallel_.context_exchange == ContextExchange::kAllGather) {
+    gather(writer);
+    writer.compute(pieces_.of(Piece::kCoreBackward, reach));
+    const Bytes all = (keys_ + values_) * parallel_.cp;
+    return writer.wait(writer.collective(*channels_.collective, {.kind = CollectiveKind::kReduceScatter, .bytes = all},
+                                         "cp reduce_scatter gradients"));
+  }
+  exchange_outputs(writer);
+  if (channels_.ring) {
+    ring_backward(writer, reach);
+  } else {
+    writer.compute(pieces_.of(Piece::kCoreBackward, reach));
+  }
+  exchange_inputs(writer);
+}
+
+void ContextParallel::attention_forward(ProgramWriter& writer, AttentionReach reach) {
+  if (parallel_.cp == 1) return writer.compute(pieces_.of(Piece::kAttention, reach));
+  writer.compute(pieces_[Piece::kQkv]);
+  core_forward(writer, reach);
+  writer.compute(pieces_[Piece::kProjection]);
+}
+
+void ContextParallel::attention_backward(ProgramWriter& writer, AttentionReach reach) {
+  if (parallel_.cp == 1) return writer.compute(pieces_.of(Piece::kAttentionBackward, reach));
+  writer.compute(pieces_[Piece::kProjectionBackward]);
+  if (pieces_.context().training.recompute == Recompute::kSelective) core_forward(writer, reach);
+  core_backward(writer, reach);
+  writer.compute(pieces_[Piece::kQkvBackward]);
+}
+
+}  // namespace ringwright::workload

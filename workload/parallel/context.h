@@ -1,0 +1,58 @@
+// Context parallelism: each rank has a part of every sequence, and attention needs the keys and values of all parts.
+//
+// Bytes per layer and microbatch for S = s/cp tokens on a rank and n = b S (key + value columns) values: ring cp - 1
+// sends of n forward, as many of n and of its gradient backward (Liu et al., Ring Attention, arXiv 2310.01889; the own
+// block's gradient starts at the neighbour and comes home last); all-gather n cp forward, again backward with a
+// reduce-scatter of the gradients (Llama 3, arXiv 2407.21783, section 3.3.2); all-to-all of queries, keys, values and
+// results forward, of their gradients backward (DeepSpeed-Ulysses, arXiv 2309.14509).
+#pragma once
+
+#include <optional>
+
+#include "workload/parallel/pieces.h"
+#include "workload/program_writer.h"
+#include "workload/training_options.h"
+
+namespace ringwright::workload {
+
+// Keys and values go round on one stream, their gradients on another.
+struct RingChannels {
+  Channel values;
+  Channel gradients;
+};
+
+class ContextParallel {
+ public:
+  struct Channels {
+    std::optional<Channel> collective;
+    std::optional<RingChannels> ring;
+  };
+  // `place`: which of the context-parallel ranks. No channels: cp is 1.
+  ContextParallel(PieceTable& pieces, const ParallelOptions& parallel, const Channels& channels, int place);
+
+  // From the products that make queries, keys and values to the projection of the results.
+  void attention_forward(ProgramWriter& writer, AttentionReach reach);
+  void attention_backward(ProgramWriter& writer, AttentionReach reach);
+
+ private:
+  void core_forward(ProgramWriter& writer, AttentionReach reach);
+  void core_backward(ProgramWriter& writer, AttentionReach reach);
+  void ring_forward(ProgramWriter& writer, AttentionReach reach);
+  void ring_backward(ProgramWriter& writer, AttentionReach reach);
+  void block(ProgramWriter& writer, AttentionReach reach, int distance, bool backward);
+  void gather(ProgramWriter& writer);
+  // All three, or the results, or the gradients of either.
+  void exchange_inputs(ProgramWriter& writer);
+  void exchange_outputs(ProgramWriter& writer);
+  [[nodiscard]] MessageSpec to_next(std::uint8_t channel) const;
+  [[nodiscard]] MessageSpec from_previous(std::uint8_t channel) const;
+
+  PieceTable& pieces_;
+  const ParallelOptions& parallel_;
+  Channels channels_;
+  int position_;  // in the ring
+  int size_;      // of the ring
+  Bytes queries_, keys_, values_, outputs_;
+};
+
+}  // namespace ringwright::workload

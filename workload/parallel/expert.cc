@@ -1,0 +1,112 @@
+#include "workload/parallel/expert.h"
+
+#include <cmath>
+
+#include "workload/kernel_maker.h"
+
+namespace ringwright::workload {
+
+ExpertParallel::ExpertParallel(PieceTable& pieces, TensorParallel& tensor, const Channels& channels)
+    : pieces_(pieces),
+      tensor_(tensor),
+      channels_(channels),
+      tokens_(static_cast<double>(KernelMaker(pieces.context()).local_tokens)) {}
+
+Bytes ExpertParallel::vectors(double count, Direction direction) const {
+  const bool fp8 = options().fp8_dispatch && direction == Direction::kToExperts;
+  const double each = fp8 ? 1.0 + 4.0 / 128.0 : bytes_per_element(pieces_.context().training.precision);
+  return Bytes(std::llround(count * static_cast<double>(pieces_.context().shape.hidden) * each));
+}
+
+// Every rank has all tokens, and adds up its experts' share of each result with the others.
+std::vector<TaskIndex> ExpertParallel::travel_to_all(ProgramWriter& writer, Direction direction) {
+  const bool there = direction == Direction::kToExperts;
+  const CollectiveSpec spec{.kind = there ? CollectiveKind::kAllGather : CollectiveKind::kReduceScatter,
+                            .bytes = vectors(tokens_ * options().ep, direction)};
+  return {writer.collective(*channels_.all, spec, there ? "ep all_gather tokens" : "ep reduce_scatter tokens")};
+}
+
+// Between hosts and inside at once: the kernels hand on while others still arrive.
+std::vector<TaskIndex> ExpertParallel::travel(ProgramWriter& writer, Direction direction) {
+  if (to_all()) return travel_to_all(writer, direction);
+  const std::string label = direction == Direction::kToExperts ? "ep dispatch" : "ep combine";
+  const double copies = tokens_ * options().hottest() * static_cast<double>(shape().per_token);
+  std::vector<TaskIndex> tasks;
+  const auto exchange = [&](const std::optional<Channel>& channel, double count) {
+    if (!channel) return;
+    const CollectiveSpec spec{.kind = CollectiveKind::kAllToAll, .bytes = vectors(count, direction)};
+    tasks.push_back(writer.collective(*channel, spec, label));
+  };
+  exchange(channels_.all, copies);
+  exchange(channels_.outer, tokens_ * options().hottest() * hosts_visited(shape(), options().outer()));
+  exchange(channels_.inner, copies);
+  return tasks;
+}
+
+// Each rank of an expert has a part of its width: tokens of all are gathered, summands of the results added up.
+void ExpertParallel::split(ProgramWriter& writer, Direction direction) {
+  if (!channels_.tensor) return;
+  const double held =
+      to_all() ? tokens_ * options().ep : tokens_ * options().hottest() * static_cast<double>(shape().per_token);
+  const bool there = direction == Direction::kToExperts;
+  const CollectiveSpec spec{.kind = there ? CollectiveKind::kAllGather : CollectiveKind::kReduceScatter,
+                            .bytes = vectors(held * options().etp, Direction::kBack)};
+  writer.wait(
+      writer.collective(*channels_.tensor, spec, there ? "etp all_gather tokens" : "etp reduce_scatter tokens"));
+}
+
+void ExpertParallel::shared_forward(ProgramWriter& writer) {
+  if (shape().shared_ffn == 0) return;
+  tensor_.gather_activation(writer);
+  writer.compute(pieces_[Piece::kSharedExperts]);
+  tensor_.sum_activation(writer);
+}
+
+void ExpertParallel::shared_backward(ProgramWriter& writer) {
+  if (shape().shared_ffn == 0) return;
+  tensor_.gather_activation(writer);
+  tensor_.gather_activation(writer);  // the input again, for the weight gradient
+  writer.compute(pieces_[Piece::kSharedExpertsBackward]);
+  tensor_.sum_activation(writer);
+}
+
+void ExpertParallel::forward(ProgramWriter& writer) {
+  const bool overlapped = options().overlap_shared;
+  writer.compute(pieces_[Piece::kMlpNorm]);
+  writer.compute(pieces_[Piece::kRouter]);
+  if (!overlapped) shared_forward(writer);
+  if (!to_all()) writer.compute(pieces_[Piece::kPermute]);
+  const std::vector<TaskIndex> sent = travel(writer, Direction::kToExperts);
+  if (overlapped) shared_forward(writer);
+  for (const TaskIndex task : sent) writer.wait(task);
+  split(writer, Direction::kToExperts);
+  writer.compute(pieces_[Piece::kExpertSort]);
+  writer.compute(pieces_[Piece::kExperts]);
+  writer.compute(pieces_[Piece::kExpertUnsort]);
+  split(writer, Direction::kBack);
+  for (const TaskIndex task : travel(writer, Direction::kBack)) writer.wait(task);
+  if (!to_all()) writer.compute(pieces_[Piece::kUnpermute]);
+  writer.compute(pieces_[Piece::kMlpResidual]);
+}
+
+void ExpertParallel::backward(ProgramWriter& writer) {
+  const bool overlapped = options().overlap_shared;
+  writer.compute(pieces_[Piece::kMlpResidualBackward]);
+  if (!overlapped) shared_backward(writer);
+  if (!to_all()) writer.compute(pieces_[Piece::kUnpermuteBackward]);
+  const std::vector<TaskIndex> sent = travel(writer, Direction::kToExperts);
+  if (overlapped) shared_backward(writer);
+  for (const TaskIndex task : sent) writer.wait(task);
+  split(writer, Direction::kToExperts);
+  writer.compute(pieces_[Piece::kExpertSort]);
+  writer.compute(pieces_[Piece::kExpertsBackward]);
+  writer.compute(pieces_[Piece::kExpertsWgrad]);
+  writer.compute(pieces_[Piece::kExpertUnsort]);
+  split(writer, Direction::kBack);
+  for (const TaskIndex task : travel(writer, Direction::kBack)) writer.wait(task);
+  if (!to_all()) writer.compute(pieces_[Piece::kPermuteBackward]);
+  writer.compute(pieces_[Piece::kRouterBackward]);
+  writer.compute(pieces_[Piece::kMlpNormBackward]);
+}
+
+}  // namespace ringwright::workload

@@ -1,0 +1,51 @@
+// Expert parallelism: tokens travel to the ranks of the experts that the router chose, and back.
+//
+// Bytes per layer and microbatch for T tokens on a rank, K experts each: dispatch and combine are all-to-alls of T K h
+// values (dispatch in fp8: one byte and a 4-byte scale for 128 values), again backward with their parts exchanged. Flex
+// (DeepEP): T h values for each of the M hosts that a token visits go between hosts, T K h are handed on inside
+// (DeepSeek-V3, arXiv 2412.19437, section 3.2.2). All-gather: T h values of every rank go to all. Experts that are
+// split over ranks gather their tokens first and add up the results after (Megatron-LM, token_dispatcher.py). All wait
+// for the rank with the most tokens: what it gets is the size of everybody's exchange.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "workload/parallel/tensor.h"
+
+namespace ringwright::workload {
+
+class ExpertParallel {
+ public:
+  struct Channels {
+    std::optional<Channel> all;     // ep
+    std::optional<Channel> inner;   // ep within a host, flex dispatcher
+    std::optional<Channel> outer;   // ep between hosts, flex dispatcher
+    std::optional<Channel> tensor;  // etp
+  };
+  ExpertParallel(PieceTable& pieces, TensorParallel& tensor, const Channels& channels);
+
+  // An expert layer's second half, from its norm to its residual addition.
+  void forward(ProgramWriter& writer);
+  void backward(ProgramWriter& writer);
+
+ private:
+  enum class Direction { kToExperts, kBack };
+  [[nodiscard]] std::vector<TaskIndex> travel(ProgramWriter& writer, Direction direction);
+  [[nodiscard]] std::vector<TaskIndex> travel_to_all(ProgramWriter& writer, Direction direction);
+  [[nodiscard]] Bytes vectors(double count, Direction direction) const;
+  void split(ProgramWriter& writer, Direction direction);
+  void shared_forward(ProgramWriter& writer);
+  void shared_backward(ProgramWriter& writer);
+  [[nodiscard]] const ExpertOptions& options() const { return pieces_.context().experts; }
+  [[nodiscard]] const ExpertShape& shape() const { return *pieces_.context().shape.experts; }
+  // Whether every rank gets every token.
+  [[nodiscard]] bool to_all() const { return options().ep > 1 && options().dispatcher == Dispatcher::kAllGather; }
+
+  PieceTable& pieces_;
+  TensorParallel& tensor_;
+  Channels channels_;
+  double tokens_;  // T
+};
+
+}  // namespace ringwright::workload
