@@ -148,7 +148,8 @@ PlayedPlan play_plan(const Scenario& scenario, const Simulation& simulation, con
                         .collective_time = simulation.collective_time()},
                        {.warmup_iterations = scenario.simulate.warmup,
                         .observer = options.observer,
-                        .skip_repeated_iterations = may_skip});
+                        .skip_repeated_iterations = may_skip,
+                        .host_awaits_receives = !scenario.job.parallel.overlap_p2p});
   played.events = engine.events_run();
   played.counters = network->counters();
   return played;

@@ -2,9 +2,18 @@
 
 namespace ringwright {
 
+Duration ComputeModel::issue_time(const Kernel& /*kernel*/) const { return Duration(0); }
+Duration ComputeModel::call_issue_time() const { return Duration(0); }
+
 Duration duration(const ComputeModel& model, const Work& work) {
   Duration total;
   for (const Kernel& kernel : work.kernels) total += model.duration(kernel) * kernel.launches;
+  return total;
+}
+
+Duration issue_time(const ComputeModel& model, const Work& work) {
+  Duration total;
+  for (const Kernel& kernel : work.kernels) total += model.issue_time(kernel) * kernel.launches;
   return total;
 }
 

@@ -11,9 +11,15 @@ class ComputeModel {
   virtual ~ComputeModel() = default;
   // Time of one launch of the kernel, launch overhead included.
   [[nodiscard]] virtual Duration duration(const Kernel& kernel) const = 0;
+  // Time that the host needs to issue one launch; 0 where the model does not look at the host.
+  [[nodiscard]] virtual Duration issue_time(const Kernel& kernel) const;
+  // The same for a collective or a message.
+  [[nodiscard]] virtual Duration call_issue_time() const;
 };
 
 // All kernels of the work one after another.
 [[nodiscard]] Duration duration(const ComputeModel& model, const Work& work);
+// The host's time to issue all of them.
+[[nodiscard]] Duration issue_time(const ComputeModel& model, const Work& work);
 
 }  // namespace ringwright

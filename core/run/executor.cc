@@ -9,6 +9,7 @@
 #include "core/base/random.h"
 #include "core/run/activity_ledger.h"
 #include "core/run/collective_player.h"
+#include "core/run/host_clock.h"
 #include "core/run/message_player.h"
 #include "core/run/program_index.h"
 #include "core/run/progress.h"
@@ -47,7 +48,9 @@ class Executor final : public CommunicationListener {
   void begin_iteration(ClassId c);
   void try_start(ClassId c, std::uint32_t task);
   void start(ClassId c, std::uint32_t task);
+  void start_communication(ClassId c, std::uint32_t task);
   void start_compute(ClassId c, std::uint32_t task);
+  [[nodiscard]] Duration compute_time(ClassId c, std::uint32_t task) const;
   void end_task(ClassId c, std::uint32_t task);
   void settle(const Ended& ended);
   void end_iteration(ClassId c);
@@ -62,6 +65,7 @@ class Executor final : public CommunicationListener {
   ExecutorOptions options_;
   std::vector<ProgramIndex> indices_;     // by program
   std::vector<Duration> work_duration_;   // by work
+  HostClock host_;
   ActivityLedger ledger_;
   PlayedJob job_;
   std::unique_ptr<CollectiveRunner> collectives_;
@@ -83,6 +87,7 @@ class Executor final : public CommunicationListener {
 Executor::Executor(const ExecutorInputs& inputs, const ExecutorOptions& options)
     : inputs_(inputs),
       options_(options),
+      host_(inputs.graph, inputs.classes, inputs.compute),
       ledger_(inputs.classes.count(), inputs.graph.dimensions.size()),
       job_{.engine = inputs.engine,
            .graph = inputs.graph,
@@ -111,6 +116,7 @@ void Executor::begin_iteration(ClassId c) {
   const Program& program = program_of(c);
   const ProgramIndex& index = index_of(c);
   Progress& progress = progress_[c.index()];
+  host_.begin(c, inputs_.engine.now());
   progress.pending = index.dependency_count;
   progress.state.assign(program.tasks.size(), TaskState::kWaiting);
   progress.stream_next.assign(index.stream_tasks.size(), 0);
@@ -141,14 +147,34 @@ void Executor::try_start(ClassId c, std::uint32_t task) {
   start(c, task);
 }
 
+// What the host has not issued yet begins when it has; of computing, all but the last kernel may be under way by then,
+// so that a work ends no earlier than it is issued.
 void Executor::start(ClassId c, std::uint32_t task) {
+  const bool computes = program_of(c).tasks[task].kind == TaskKind::kCompute;
+  const auto begin = [this, c, task, computes] {
+    if (recorded_[c.index()]) started_at_[c.index()][task] = inputs_.engine.now();
+    computes ? start_compute(c, task) : start_communication(c, task);
+  };
+  Duration late;
+  if (host_.counts()) late = host_.issued(c, task) - inputs_.engine.now();
+  if (computes) late -= compute_time(c, task);
+  if (late <= Duration(0)) return begin();
+  inputs_.engine.after(late, begin);
+}
+
+Duration Executor::compute_time(ClassId c, std::uint32_t task) const {
+  const Duration time = work_duration_[program_of(c).tasks[task].detail];
+  const auto& slowdown = inputs_.graph.compute_slowdown;
+  return slowdown.empty() ? time : scale(time, slowdown[job_.rank_of(c).index()]);
+}
+
+void Executor::start_communication(ClassId c, std::uint32_t task) {
   const Task& entry = program_of(c).tasks[task];
   const ProgramIndex& index = index_of(c);
   const auto iteration = static_cast<std::uint64_t>(progress_[c.index()].iteration);
   const std::uint64_t sequence = iteration * index.period[task] + index.occurrence[task];
-  if (recorded_[c.index()]) started_at_[c.index()][task] = inputs_.engine.now();
   switch (entry.kind) {
-    case TaskKind::kCompute: start_compute(c, task); return;
+    case TaskKind::kCompute: return;
     case TaskKind::kCollective:
       collectives_->start({.rank_class = c, .dimension = entry.dimension, .spec = entry.detail, .sequence = sequence,
                           .iteration = progress_[c.index()].iteration, .task = task});
@@ -167,10 +193,7 @@ void Executor::start(ClassId c, std::uint32_t task) {
 }
 
 void Executor::start_compute(ClassId c, std::uint32_t task) {
-  const std::uint32_t work = program_of(c).tasks[task].detail;
-  const auto& slowdown = inputs_.graph.compute_slowdown;
-  Duration time = work_duration_[work];
-  if (!slowdown.empty()) time = scale(time, slowdown[job_.rank_of(c).index()]);
+  const Duration time = compute_time(c, task);
   ledger_.begin_compute(c, inputs_.engine.now());
   progress_[c.index()].computing.emplace_back(task, inputs_.engine.now() + time);
   inputs_.engine.after(time, [this, c, task] {
@@ -206,6 +229,9 @@ void Executor::settle(const Ended& ended) {
   progress.state[ended.task] = TaskState::kDone;
   ++tasks_done_;
   if (recorded_[c.index()]) note_span(c, ended.task);
+  if (options_.host_awaits_receives && program_of(c).tasks[ended.task].kind == TaskKind::kReceive) {
+    host_.waited(c, ended.task, inputs_.engine.now());
+  }
   if (--progress.unfinished == 0) {
     end_iteration(c);
     return;
@@ -266,7 +292,7 @@ void Executor::look_for_period() {
 }
 
 std::uint64_t Executor::state_digest(int iteration, std::uint64_t of_network) {
-  std::uint64_t hash = mix(of_network, collectives_->state_digest());
+  std::uint64_t hash = mix(mix(of_network, collectives_->state_digest()), host_.digest(inputs_.engine.now()));
   for (const Progress& progress : progress_) hash = mix(hash, digest(progress, inputs_.engine.now(), iteration));
   return hash;
 }

@@ -41,6 +41,9 @@ struct ExecutorOptions {
   RunObserver* observer = nullptr;
   // Leave out training steps that repeat the one before exactly. Not for runs whose network changes with time.
   bool skip_repeated_iterations = false;
+  // The host waits until each receive has ended before it issues what follows, as frameworks do that synchronise after
+  // messages of a pipeline. Matters only where issuing takes time.
+  bool host_awaits_receives = false;
 };
 
 // A task that cannot go on, and why.

@@ -1,0 +1,43 @@
+// The host of each class of ranks: it issues the rank's tasks in program order, each taking a time of its own, and runs
+// ahead of the device until it has to wait for it.
+//
+// A task cannot begin its communication, and cannot end its computing, before the host has issued it. So a host that is
+// quicker than its device costs nothing, one that is slower sets the pace, and after each wait the device waits for the
+// host in turn.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/base/ids.h"
+#include "core/base/units.h"
+#include "core/plan/rank_classes.h"
+#include "core/plan/task_graph.h"
+#include "core/ports/compute_model.h"
+
+namespace ringwright {
+
+class HostClock {
+ public:
+  HostClock(const TaskGraph& graph, const RankClasses& classes, const ComputeModel& compute);
+
+  // The host begins an iteration of the class's program.
+  void begin(ClassId c, TimePoint now) { began_[c.index()] = now; }
+  // When the host has issued the task.
+  [[nodiscard]] TimePoint issued(ClassId c, std::uint32_t task) const {
+    return began_[c.index()] + issue_ends_[program_of_[c.index()]][task];
+  }
+  // The host has waited for the task until now, before it issues the next one.
+  void waited(ClassId c, std::uint32_t task, TimePoint now);
+  // Whether issuing takes any time at all.
+  [[nodiscard]] bool counts() const { return counts_; }
+  [[nodiscard]] std::uint64_t digest(TimePoint now) const;
+
+ private:
+  std::vector<std::vector<Duration>> issue_ends_;  // by program, by task: since the host began, without waits
+  std::vector<std::size_t> program_of_;            // by class
+  std::vector<TimePoint> began_;                   // by class; waits move it
+  bool counts_ = false;
+};
+
+}  // namespace ringwright

@@ -1,0 +1,102 @@
+#include "core/run/host_clock.h"
+
+#include <gtest/gtest.h>
+
+#include "core/run/executor.h"
+#include "tests/support/doubles.h"
+#include "tests/support/job_builder.h"
+
+namespace ringwright {
+namespace {
+
+using namespace ringwright::literals;
+using test::add_dimension;
+using test::ProgramBuilder;
+
+// Kernels take as many picoseconds as they have FLOPs; issuing one takes 2 us, a call 1 us.
+class SlowHost final : public ComputeModel {
+ public:
+  [[nodiscard]] Duration duration(const Kernel& kernel) const override {
+    return Duration(static_cast<std::int64_t>(kernel.flops.count()));
+  }
+  [[nodiscard]] Duration issue_time(const Kernel&) const override { return 2_us; }
+  [[nodiscard]] Duration call_issue_time() const override { return 1_us; }
+};
+
+RunResult play(TaskGraph& graph, const ExecutorOptions& options = {}) {
+  static const test::PlainRing kRing;
+  test::place_ranks(graph, 1);
+  EXPECT_EQ(check_task_graph(graph), "");
+  Engine engine;
+  test::WireNetwork network(engine, 1_us, 1_GBps);
+  const test::AlwaysChoose chooser(kRing);
+  const SlowHost compute;
+  const RankClasses classes = identity_classes(graph.rank_count());
+  return execute({.engine = engine, .graph = graph, .classes = classes, .network = network, .chooser = chooser,
+                  .compute = compute},
+                 options);
+}
+
+TimePoint end_of(const RunResult& result, std::size_t rank) { return result.record.finished_at[rank]; }
+
+TEST(HostClock, AHostThatIsAheadCostsNothing) {
+  TaskGraph graph;
+  ProgramBuilder program(graph, "only");
+  program.compute(5_us);
+  program.compute(5_us);
+  program.run_on({0});
+  EXPECT_EQ(end_of(play(graph), 0), TimePoint(10_us));
+}
+
+TEST(HostClock, AHostThatIsBehindSetsThePace) {
+  TaskGraph graph;
+  ProgramBuilder program(graph, "only");
+  for (int i = 0; i < 4; ++i) program.compute(500_ns);
+  program.run_on({0});
+  const RunResult result = play(graph);
+  EXPECT_EQ(end_of(result, 0), TimePoint(8_us));  // four times 2 us of issuing
+  // Computing is only what the kernels take; the rest is idle.
+  Duration computing;
+  for (std::size_t mask = 0; mask < result.record.time_in[0].size(); ++mask) {
+    if (mask & 1U) computing += result.record.time_in[0][mask];
+  }
+  EXPECT_EQ(computing, 2_us);
+}
+
+TEST(HostClock, LongKernelsLetTheHostRunAheadForShortOnes) {
+  TaskGraph graph;
+  ProgramBuilder program(graph, "only");
+  program.compute(7_us);
+  for (int i = 0; i < 3; ++i) program.compute(500_ns);
+  program.run_on({0});
+  // The host needs 8 us for four kernels; the device would be done at 8.5 us.
+  EXPECT_EQ(end_of(play(graph), 0), TimePoint(Duration(8'500'000)));
+}
+
+// The receiver waits for 10 us of the sender's computing and a message of 2 us, then issues its own kernel of 1 us.
+TaskGraph two_stages() {
+  TaskGraph graph;
+  const DimensionId pp = add_dimension(graph, "pp", {{0, 1}});
+  ProgramBuilder sender(graph, "sender");
+  const auto computed = sender.compute(10_us);
+  sender.send(pp, {.peer = 1, .bytes = Bytes(1000)}, 1, {computed});
+  sender.run_on({0});
+  ProgramBuilder receiver(graph, "receiver");
+  const auto received = receiver.receive(pp, {.peer = 0, .bytes = Bytes(1000)});
+  receiver.compute(1_us, {received});
+  receiver.run_on({1});
+  return graph;
+}
+
+TEST(HostClock, AHostThatDoesNotWaitHasIssuedWhatFollowsAReceive) {
+  TaskGraph graph = two_stages();
+  EXPECT_EQ(end_of(play(graph), 1), TimePoint(13_us));
+}
+
+TEST(HostClock, AHostThatAwaitsReceivesIssuesWhatFollowsAfterwards) {
+  TaskGraph graph = two_stages();
+  EXPECT_EQ(end_of(play(graph, {.host_awaits_receives = true}), 1), TimePoint(14_us));  // 12 us, then 2 us of issuing
+}
+
+}  // namespace
+}  // namespace ringwright
