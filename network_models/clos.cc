@@ -61,7 +61,7 @@ void add_nic_cables(Fabric& fabric, const ClosShape& shape, const HostBlock& blo
       const std::uint32_t leaf = links.leaf(host / shape.group, links.rail_of(nic));
       const LinkId added = add_cable(fabric, {.low = block.nic_node(host, nic),
                                               .high = NodeId(links.leaf_node(leaf)),
-                                              .bandwidth = shape.cable,
+                                              .bandwidth = shape.cable * shape.cable_efficiency,
                                               .up = latency.nic + latency.cable,
                                               .down = latency.hop + latency.cable + latency.nic});
       DCHECK(added.value == links.cable(host, nic), "cables are numbered as ClosLinks says");

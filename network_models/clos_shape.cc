@@ -44,6 +44,7 @@ class Derivation {
     shape_.hosts = static_cast<std::uint32_t>(hosts);
     shape_.nics = static_cast<std::uint32_t>(std::max(host.nic.count, 1));
     shape_.cable = std::min(host.nic.bandwidth, order.leaf.speed);
+    shape_.cable_efficiency = host.nic.efficiency;
     shape_.uplink = order.spine.speed;
     shape_.core_link = order.core.speed;
     shape_.latency = order.latency;

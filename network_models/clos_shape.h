@@ -59,7 +59,8 @@ struct ClosShape {
   std::uint32_t pods = 1;
   std::uint32_t spine_uplinks = 0;  // of a spine; 0: there are no cores
   std::uint32_t cores = 0;          // of a plane, which is what the spines with one number in their pods share
-  Bandwidth cable;                  // NIC to leaf
+  Bandwidth cable;                  // NIC to leaf, nominal
+  double cable_efficiency = 1.0;    // data's part of it: the NIC's
   Bandwidth uplink;                 // leaf to spine
   Bandwidth core_link;              // spine to core
   FabricLatency latency;

@@ -90,6 +90,11 @@ std::vector<MeshLink> read_mesh(ConfigMap& map, int gpus) {
   return mesh;
 }
 
+// What is left of a link's nominal rate for data. 100 % leaves rates as makers print them.
+double read_efficiency(ConfigMap& map, std::string_view doc) {
+  return map.percent({.name = "efficiency", .doc = doc, .fallback = 1.0, .min = 0.01, .max = 1.0});
+}
+
 Host::NvLink read_nvlink(ConfigMap& map, int gpus) {
   Host::NvLink nvlink;
   const std::string kind =
@@ -100,6 +105,7 @@ Host::NvLink read_nvlink(ConfigMap& map, int gpus) {
   }
   nvlink.latency = duration_or_assumed(
       map, {.name = "latency", .doc = "from one GPU to another, one way, without software", .fallback = 500_ns});
+  nvlink.efficiency = read_efficiency(map, "data's part of the bandwidth: the rest are packet headers and flow control");
   if (kind == "nvswitch" || map.documenting()) {
     nvlink.kind = ScaleUp::kNvSwitch;
     nvlink.bandwidth = map.bandwidth({.name = "bandwidth", .doc = "of one GPU, one direction, all its links together"});
@@ -227,6 +233,7 @@ Host read_host(ConfigMap& node) {
       nic.integer({.name = "count", .doc = "NICs for traffic between GPUs", .fallback = 0, .min = 0, .max = kMaxGpus}));
   if (host.nic.count > 0 || nic.documenting()) {
     host.nic.bandwidth = nic.bandwidth({.name = "bandwidth", .doc = "of one NIC, one direction"});
+    host.nic.efficiency = read_efficiency(nic, "data's part of the bandwidth");
     host.nic.latency = duration_or_assumed(
         nic, {.name = "latency", .doc = "through one NIC; paid at the sender and at the receiver", .fallback = 600_ns});
   } else {

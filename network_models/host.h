@@ -26,9 +26,12 @@ struct Host {
   struct NvLink {
     ScaleUp kind = ScaleUp::kNone;
     Bandwidth bandwidth;  // kNvSwitch: of one GPU, one direction; kMesh: of one lane, one direction
+    double efficiency = 1.0;  // data's part of it: packet headers, flow control
     Duration latency;     // GPU to GPU, one way, hardware only
     std::vector<MeshLink> mesh;
     bool reduces = false;  // the switch plane multicasts and reduces (NVLink SHARP, "NVLS")
+
+    [[nodiscard]] Bandwidth data_rate() const { return bandwidth * efficiency; }
   };
   struct Pcie {
     Bandwidth bandwidth;      // of a NIC's or a switch's slot, one direction
@@ -45,7 +48,10 @@ struct Host {
   struct Nic {
     int count = 0;
     Bandwidth bandwidth;
+    double efficiency = 1.0;  // data's part of it
     Duration latency;  // through one NIC, paid at the sender's and again at the receiver's
+
+    [[nodiscard]] Bandwidth data_rate() const { return bandwidth * efficiency; }
   };
   struct Memory {
     Bandwidth bandwidth;  // of one socket

@@ -88,7 +88,7 @@ void HostBlock::add_scale_up(const Host& host) {
     for (std::uint32_t gpu = 0; gpu < gpus_; ++gpu) {
       add_duplex({.from = gpu,
                   .to = nvswitch_,
-                  .bandwidth = nvlink.bandwidth,
+                  .bandwidth = nvlink.data_rate(),
                   .latency = nvlink.latency / 2,
                   .scale_up = true});
       // The halves of an odd number of picoseconds must still add up to the whole.
@@ -98,7 +98,7 @@ void HostBlock::add_scale_up(const Host& host) {
   for (const MeshLink& link : nvlink.mesh) {
     add_duplex({.from = unsigned_of(link.a),
                 .to = unsigned_of(link.b),
-                .bandwidth = nvlink.bandwidth * link.lanes,
+                .bandwidth = nvlink.data_rate() * link.lanes,
                 .latency = nvlink.latency,
                 .scale_up = true});
   }

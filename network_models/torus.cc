@@ -139,7 +139,7 @@ Network build_torus(const TorusPlan& plan) {
   const TorusShape& shape = plan.shape;
   const TorusLinks links(shape, block);
   const FabricLatency& latency = shape.latency;
-  const Bandwidth cable = plan.host.nic.bandwidth;
+  const Bandwidth cable = plan.host.nic.data_rate();
   Network network;
   Fabric& fabric = network.fabric;
   block.append_hosts(fabric, shape.hosts());

@@ -1,5 +1,8 @@
 #include "network_models/host.h"
 
+#include <algorithm>
+#include <vector>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,6 +28,27 @@ TEST(Host, ReadsASmallNodeAndSaysWhatItAssumed) {
   EXPECT_FALSE(cluster.host.nvlink.reduces);
   EXPECT_THAT(cluster.assumptions, ElementsAre("node.nvlink.latency", "node.nic.latency", "node.pcie.bandwidth",
                                                "node.pcie.latency", "node.memory.bandwidth"));
+}
+
+TEST(Host, LinksCarryDataAtTheirEfficiency) {
+  const auto cluster = load_cluster(
+      "nodes: 2\n"
+      "node:\n"
+      "  gpus: 2\n"
+      "  nvlink: {kind: nvswitch, bandwidth: 450GB/s, efficiency: 80%}\n"
+      "  nic: {count: 2, bandwidth: 400Gbps, efficiency: 90%}\n"
+      "fabric: {type: rail_optimized}\n");
+  EXPECT_THAT(cluster.problems, IsEmpty());
+  EXPECT_EQ(cluster.host.nvlink.bandwidth, 450_GBps);  // as the maker says it
+  EXPECT_EQ(cluster.host.nvlink.data_rate(), 360_GBps);
+  const Network network = cluster.topology->build();
+  std::vector<Hop> hops;
+  network.router->route({.from = RankId(0), .to = RankId(1)}, hops);
+  EXPECT_EQ(network.router->capacities()[hops.front().link.index()], 360_GBps);
+  network.router->route({.from = RankId(0), .to = RankId(2)}, hops);
+  double narrowest = 1e18;
+  for (const Hop& hop : hops) narrowest = std::min(narrowest, network.router->capacities()[hop.link.index()].count());
+  EXPECT_DOUBLE_EQ(narrowest, 45e9);
 }
 
 TEST(Host, GivesEachGpuTheNicOfItsOwnSwitchWithItsPlaceThere) {

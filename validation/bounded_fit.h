@@ -1,0 +1,42 @@
+// Finds the values of a few positive constants, each within its bounds, for which an error is least.
+//
+// A compass search in the logarithms: from the best point so far every constant is tried larger and smaller by the
+// present factor, all at once on all cores, and then all of the trials that helped together. The best of these is the
+// next point; when none helps, the factor's logarithm is halved. It needs no derivative, takes errors that jump (an
+// algorithm may change), and gives the same answer on any number of cores. (Kolda, Lewis, Torczon, "Optimization by direct
+// search", SIAM Review 45, 2003.)
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace ringwright::validation {
+
+struct FitConstant {
+  double low = 0.0;    // above 0
+  double high = 0.0;
+  double start = 0.0;  // within
+};
+
+struct FitOptions {
+  double first_factor = 1.6;
+  double last_factor = 1.03;  // the search ends below it
+  int most_rounds = 60;
+};
+
+struct FitAnswer {
+  std::vector<double> values;
+  double error = 0.0;
+  double error_at_start = 0.0;
+  int rounds = 0;
+  std::vector<bool> matters;  // by constant: whether any trial of it changed the error
+};
+
+// `error` is called from several threads at once; smaller is better.
+using FitError = std::function<double(std::span<const double>)>;
+[[nodiscard]] FitAnswer fit(std::span<const FitConstant> constants, const FitError& error, const FitOptions& options = {});
+
+}  // namespace ringwright::validation
