@@ -19,6 +19,7 @@ struct Prediction {
   double tokens = 0.0;
   double model_flops = 0.0;
   double hardware_flops = 0.0;
+  double peak_flop_rate = 0.0;  // of all GPUs
   double bottleneck_compute = 0.0;
   std::vector<TermSeconds> terms;
   double gib[3] = {0.0, 0.0, 0.0};  // by MemoryMeaning, of the fullest stage
@@ -81,6 +82,7 @@ Prediction predict(const std::string& name, const std::string& yaml, const CaseO
   result.tokens = static_cast<double>(report.facts.tokens_per_step);
   result.model_flops = report.facts.model_flops.count();
   result.hardware_flops = report.facts.hardware_flops.count();
+  result.peak_flop_rate = report.facts.peak_flop_rate.count() * static_cast<double>(report.gpus);
   add_memory(report, result);
   add_terms(report, result);
   return result;
@@ -120,6 +122,10 @@ void take(const Prediction& prediction, const TrainingConventions& conventions, 
   played.terms = prediction.terms;
   played.bottleneck_compute = prediction.bottleneck_compute;
   take_measured(prediction, conventions.find_source(played.source), played);
+  // Batch, GPUs and time of such a row cannot all be right; there is nothing to hold a prediction against.
+  if (played.played() && prediction.model_flops > prediction.peak_flop_rate * played.measured_seconds) {
+    played.reason = "the source contradicts itself: its batch in its time is more than the GPUs' peak";
+  }
 }
 
 }  // namespace

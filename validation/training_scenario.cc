@@ -145,9 +145,11 @@ std::string ScenarioMaker::model() {
 void ScenarioMaker::experts() {
   if (!row_.experts) return;
   set("model.num_experts", *row_.experts);
-  set_if("model.experts_per_token", row_.top_k);
-  set_if("model.expert_ffn_hidden_size", row_.expert_ffn);
-  set_if("model.shared_experts", row_.shared_experts);
+  set_if("model.moe_router_topk", row_.top_k);
+  set_if("model.moe_ffn_hidden_size", row_.expert_ffn);
+  if (row_.shared_experts && row_.expert_ffn) {
+    set("model.moe_shared_expert_intermediate_size", *row_.shared_experts * *row_.expert_ffn);
+  }
 }
 
 std::string ScenarioMaker::layout() {

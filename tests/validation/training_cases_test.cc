@@ -57,6 +57,12 @@ TEST_F(TrainingCases, TokensGiveTheTimeWhereNoneIsPrinted) {
   EXPECT_NEAR(played[0].measured_seconds, 1.42, 0.001);
 }
 
+TEST_F(TrainingCases, MoreThanThePeakIsAContradictionOfTheSource) {
+  rows_[0].step_seconds = 0.1;  // a fourteenth of what was measured, at 32 % of the peak
+  const auto played = play_rows({rows_[0]}, conventions_, {});
+  EXPECT_NE(played[0].reason.find("contradicts itself"), std::string::npos);
+}
+
 TEST_F(TrainingCases, ExcludedRowsAreLeftOut) {
   rows_[0].split = "exclude";
   EXPECT_TRUE(play_rows({rows_[0]}, conventions_, {}).empty());
