@@ -23,8 +23,8 @@ constexpr std::array kCodes = {
         "model: { num_attention_heads: 64, num_query_groups: 6 }   # write 8"},
     ErrorCode{
         "E133", "a model family that cannot be read",
-        "The dense families llama, mistral, qwen2, qwen3 and gpt2 are read from config.json; any other dense decoder\n"
-        "can be described with explicit sizes.",
+        "The families llama, mistral, qwen2, qwen3, gpt2, bert, mixtral, qwen2_moe, qwen3_moe, deepseek_v2, deepseek_v3 and\n"
+        "gpt_oss are read from config.json; any other transformer can be described with explicit sizes.",
         "\"model_type\": \"t5\"   # describe the model with num_layers, hidden_size, ..."},
     ErrorCode{"E134", "a tensor-parallel size that does not divide the model",
               "tp must divide the attention heads, the width of the MLP and, under sequence parallelism, the sequence. "
@@ -57,7 +57,7 @@ constexpr std::array kCodes = {
               "zero: { stage: 0, overlap_param_gather: true }   # nothing is gathered in stage 0"},
     ErrorCode{"W134", "a property of the model that is not modelled",
               "The run goes on without it; the message says what is assumed instead.",
-              "\"sliding_window\": 4096   # full causal attention is assumed"},
+              "\"use_sliding_window\": true   # of qwen2: full causal attention is assumed"},
 };
 
 }  // namespace

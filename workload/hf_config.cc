@@ -1,90 +1,78 @@
 #include "workload/hf_config.h"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 
 #include <fmt/format.h>
 
+#include "workload/hf_keys.h"
+
 namespace ringwright::workload {
 namespace {
 
-constexpr std::string_view kSupported = "llama, mistral, qwen2, qwen3, gpt2";
-constexpr std::array<std::string_view, 8> kMixtureFamilies{"mixtral",     "qwen2_moe",   "qwen3_moe", "deepseek_v2",
-                                                           "deepseek_v3", "llama4_text", "dbrx",      "gpt_oss"};
-
-std::int64_t size(ConfigMap& config, std::string_view name, std::string_view doc) {
-  return config.integer({.name = name, .doc = doc, .min = 1, .max = 100'000'000});
-}
-
-// A size that some files leave out or set to null; what the family's code then takes is recorded as assumed.
-std::int64_t size_or(ConfigMap& config, std::string_view name, std::string_view doc, std::int64_t fallback) {
-  const auto given = config.integer_or({.name = name, .doc = doc, .min = 1, .max = 100'000'000}, "null");
-  if (given) return *given;
-  config.assume(name, std::to_string(fallback), "not in config.json");
-  return fallback;
-}
-
-bool flag_or(ConfigMap& config, std::string_view name, std::string_view doc, bool fallback) {
-  if (!config.has(name)) config.assume(name, fallback ? "true" : "false", "not in config.json");
-  return config.boolean({.name = name, .doc = doc, .fallback = fallback});
-}
-
-void read_activation(ConfigMap& config, ModelShape& shape) {
-  const std::string name =
-      config.text({.name = "hidden_act", .doc = "activation of the gated MLP", .fallback = "silu"});
-  if (!config.has("hidden_act")) config.assume("hidden_act", "silu", "not in config.json");
-  // Any gated activation costs what SwiGLU costs: the products and the bytes are the same.
-  shape.activation = Activation::kSwiGlu;
-  if (name != "silu" && name != "swish") {
-    config.assume("hidden_act", "a gated MLP", fmt::format("'{}' is costed as SwiGLU is", name));
-  }
-}
+constexpr std::string_view kSupported =
+    "llama, mistral, qwen2, qwen3, gpt2, bert, mixtral, qwen2_moe, qwen3_moe, deepseek_v2, deepseek_v3, gpt_oss";
 
 // llama, mistral, qwen2, qwen3: the configuration classes of transformers share these keys.
 void read_llama_family(ConfigMap& config, std::string_view type, ModelShape& shape) {
-  shape.layers = size(config, "num_hidden_layers", "transformer layers");
-  shape.hidden = size(config, "hidden_size", "width of the residual stream");
-  shape.heads = size(config, "num_attention_heads", "attention heads");
-  shape.kv_heads = size_or(config, "num_key_value_heads", "key-value heads", shape.heads);
-  shape.head_size = size_or(config, "head_dim", "size of one head",
-                            type == "qwen3" ? 128 : std::max<std::int64_t>(1, shape.hidden / shape.heads));
-  shape.ffn = size(config, "intermediate_size", "width of the MLP");
-  shape.vocabulary = size(config, "vocab_size", "tokens in the vocabulary");
-  shape.max_positions = size_or(config, "max_position_embeddings", "longest sequence of the model", 4096);
-  read_activation(config, shape);
-  const bool tied = flag_or(config, "tie_word_embeddings", "the output layer uses the embedding's weights", false);
-  shape.embeddings = tied ? Embeddings::kTied : Embeddings::kUntied;
+  read_hf_decoder(config, type == "qwen3" ? 128 : 0, shape);
   const bool all_biases =
       config.boolean({.name = "attention_bias", .doc = "biases in the attention's linear layers", .fallback = false});
   // Qwen2's code has biases on queries, keys and values that its configuration does not mention.
   shape.biases = type == "qwen2" ? Biases::kQkvOnly : all_biases ? Biases::kAllLinear : Biases::kNone;
   shape.query_key_norm = type == "qwen3";
-  const auto window =
-      config.integer_or({.name = "sliding_window", .doc = "attention window; not modelled", .min = 0}, "null");
+  const auto window = config.integer_or(
+      {.name = "sliding_window", .doc = "tokens that a token sees, itself included", .min = 0}, "null");
   const bool used = config.boolean(
       {.name = "use_sliding_window", .doc = "whether sliding_window is in force", .fallback = type == "mistral"});
-  if (window && used && *window > 0 && *window < shape.max_positions) {
-    config.warn(
-        "sliding_window", "W134",
-        fmt::format("sliding-window attention ({} tokens) is not modelled: full causal attention is used", *window));
+  if (!window || !used || *window == 0 || *window >= shape.max_positions) return;
+  if (type == "mistral") {
+    shape.window = *window;
+    return;
   }
+  config.warn("sliding_window", "W134",
+              fmt::format("a window ({} tokens) in the layers from max_window_layers on is not modelled: full causal "
+                          "attention is used",
+                          *window));
 }
 
-void read_gpt2(ConfigMap& config, ModelShape& shape) {
-  shape.layers = size(config, "n_layer", "transformer layers");
-  shape.hidden = size(config, "n_embd", "width of the residual stream");
-  shape.heads = size(config, "n_head", "attention heads");
+// Token types, pooler and the head of the masked-word task are not counted.
+void read_bert(ConfigMap& config, ModelShape& shape) {
+  shape.layers = hf_size(config, "num_hidden_layers", "transformer layers");
+  shape.hidden = hf_size(config, "hidden_size", "width of the residual stream");
+  shape.heads = hf_size(config, "num_attention_heads", "attention heads");
   shape.kv_heads = shape.heads;
   shape.head_size = std::max<std::int64_t>(1, shape.hidden / shape.heads);
-  shape.ffn = size_or(config, "n_inner", "width of the MLP", 4 * shape.hidden);
-  shape.vocabulary = size(config, "vocab_size", "tokens in the vocabulary");
-  shape.max_positions = size(config, "n_positions", "rows of the position table");
+  shape.ffn = hf_size(config, "intermediate_size", "width of the MLP");
+  shape.vocabulary = hf_size(config, "vocab_size", "tokens in the vocabulary");
+  shape.max_positions = hf_size(config, "max_position_embeddings", "rows of the position table");
   shape.normalization = Normalization::kLayerNorm;
   shape.activation = Activation::kGelu;
   shape.positions = Positions::kLearned;
   shape.biases = Biases::kAllLinear;
-  shape.embeddings = flag_or(config, "tie_word_embeddings", "the output layer uses the embedding's weights", true)
+  shape.embeddings = Embeddings::kTied;
+  shape.masking = Masking::kBidirectional;
+  const auto dropout = [&config](std::string_view name, std::string_view doc) {
+    return config.number({.name = name, .doc = doc, .fallback = 0.1, .min = 0.0, .max = 1.0}) > 0.0;
+  };
+  shape.hidden_dropout = dropout("hidden_dropout_prob", "dropout after attention and MLP");
+  shape.attention_dropout = dropout("attention_probs_dropout_prob", "dropout on attention probabilities");
+}
+
+void read_gpt2(ConfigMap& config, ModelShape& shape) {
+  shape.layers = hf_size(config, "n_layer", "transformer layers");
+  shape.hidden = hf_size(config, "n_embd", "width of the residual stream");
+  shape.heads = hf_size(config, "n_head", "attention heads");
+  shape.kv_heads = shape.heads;
+  shape.head_size = std::max<std::int64_t>(1, shape.hidden / shape.heads);
+  shape.ffn = hf_size_or(config, "n_inner", "width of the MLP", 4 * shape.hidden);
+  shape.vocabulary = hf_size(config, "vocab_size", "tokens in the vocabulary");
+  shape.max_positions = hf_size(config, "n_positions", "rows of the position table");
+  shape.normalization = Normalization::kLayerNorm;
+  shape.activation = Activation::kGelu;
+  shape.positions = Positions::kLearned;
+  shape.biases = Biases::kAllLinear;
+  shape.embeddings = hf_flag_or(config, "tie_word_embeddings", "the output layer uses the embedding's weights", true)
                          ? Embeddings::kTied
                          : Embeddings::kUntied;
   const Key<double> residual{
@@ -96,13 +84,23 @@ void read_gpt2(ConfigMap& config, ModelShape& shape) {
 }
 
 void refuse(ConfigMap& config, std::string_view type) {
-  if (std::ranges::find(kMixtureFamilies, type) != kMixtureFamilies.end()) {
-    config.error("model_type", "E133", fmt::format("mixture-of-experts models ('{}') are not supported yet", type),
-                 fmt::format("supported dense families: {}", kSupported));
-    return;
-  }
   config.error("model_type", "E133", fmt::format("model_type '{}' is not known", type),
                fmt::format("supported: {}", kSupported));
+}
+
+void read_family(ConfigMap& config, const std::string& type, ModelShape& shape) {
+  if (type == "gpt2") {
+    read_gpt2(config, shape);
+  } else if (type == "bert") {
+    read_bert(config, shape);
+  } else if (type == "llama" || type == "mistral" || type == "qwen2" || type == "qwen3") {
+    read_llama_family(config, type, shape);
+  } else if (is_hf_expert_family(type)) {
+    read_hf_expert_family(config, type, shape);
+  } else if (!type.empty() && !config.documenting()) {
+    refuse(config, type);
+  }
+  config.ignore_rest("not needed to cost a training step");
 }
 
 ModelShape harmless_shape() {
@@ -116,15 +114,16 @@ ModelShape harmless_shape() {
 
 ModelShape read_hf_model(ConfigMap& config, ConfigMap& model) {
   ModelShape shape = harmless_shape();
-  const std::string type = config.text({.name = "model_type", .doc = "family of the model"});
-  if (type == "gpt2") {
-    read_gpt2(config, shape);
-  } else if (type == "llama" || type == "mistral" || type == "qwen2" || type == "qwen3") {
-    read_llama_family(config, type, shape);
-  } else if (!type.empty() && !config.documenting()) {
-    refuse(config, type);
+  std::string type = config.text({.name = "model_type", .doc = "family of the model"});
+  if (config.has("text_config")) {
+    config.warn("text_config", "W134", "a model of several kinds of input: only its text model is costed");
+    ConfigMap text = config.map("text_config", "the text model of several");
+    type = text.text({.name = "model_type", .doc = "family of the text model", .fallback = type});
+    read_family(text, type, shape);
+    config.ignore_rest("not needed to cost a training step");
+  } else {
+    read_family(config, type, shape);
   }
-  config.ignore_rest("not needed to cost a training step");
 
   shape.name = model.text({.name = "name", .doc = "what reports call the model", .fallback = type});
   if (!model.has("seq_length")) {

@@ -1,4 +1,5 @@
-// Reading a Hugging Face config.json as a model shape: the dense families llama, mistral, qwen2, qwen3 and gpt2.
+// Reading a Hugging Face config.json as a model shape: the families that transformers calls llama, mistral, qwen2,
+// qwen3, gpt2, bert, mixtral, qwen2_moe, qwen3_moe, deepseek_v2, deepseek_v3 and gpt_oss.
 #pragma once
 
 #include "core/config/config_map.h"

@@ -1,5 +1,5 @@
-#include "tests/paths.h"
 #include "workload/hf_config.h"
+#include "tests/paths.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -81,13 +81,13 @@ TEST(HfConfig, ListsEverythingThatItAssumed) {
   const Reading mistral = Reading::of_file("mistral-sparse.json");
   EXPECT_THAT(mistral.assumed(), ElementsAre("num_key_value_heads = 32", "head_dim = 128", "hidden_act = silu",
                                              "tie_word_embeddings = false"));
-  EXPECT_THAT(
-      mistral.problems(),
-      ElementsAre("W134: sliding-window attention (4096 tokens) is not modelled: full causal attention is used"));
+  EXPECT_THAT(mistral.problems(), IsEmpty());
+  EXPECT_EQ(mistral.shape.window, 4096);
 }
 
 TEST(HfConfig, TakesTheLongestSequenceWhenNoneIsGiven) {
-  Reading reading(ConfigDocument::load(ringwright::test_data() + "/workload/hf/llama3-8b.json"), "model: {name: mine}\n");
+  Reading reading(ConfigDocument::load(ringwright::test_data() + "/workload/hf/llama3-8b.json"),
+                  "model: {name: mine}\n");
   EXPECT_EQ(reading.shape.sequence, 8192);
   EXPECT_EQ(reading.shape.name, "mine");
   ASSERT_EQ(reading.scenario.log().assumptions().size(), 1U);
@@ -96,15 +96,64 @@ TEST(HfConfig, TakesTheLongestSequenceWhenNoneIsGiven) {
 
 TEST(HfConfig, AnUnknownFamilyNamesTheKnownOnes) {
   EXPECT_THAT(Reading::of_text("{\"model_type\": \"t5\", \"d_model\": 512}").problems(),
-              ElementsAre("E133: model_type 't5' is not known | supported: llama, mistral, qwen2, qwen3, gpt2"));
+              ElementsAre("E133: model_type 't5' is not known | supported: llama, mistral, qwen2, qwen3, gpt2, bert, "
+                          "mixtral, qwen2_moe, qwen3_moe, deepseek_v2, deepseek_v3, gpt_oss"));
 }
 
-TEST(HfConfig, MixturesOfExpertsAreRefused) {
-  EXPECT_THAT(
-      Reading::of_text("{\"model_type\": \"mixtral\", \"num_local_experts\": 8}").problems(),
-      ElementsAre(
-          "E133: mixture-of-experts models ('mixtral') are not supported yet | supported dense families: llama, "
-          "mistral, qwen2, qwen3, gpt2"));
+TEST(HfConfig, ReadsMixtral) {
+  const Reading mixtral = Reading::of_file("mixtral-8x7b.json");
+  EXPECT_THAT(mixtral.problems(), IsEmpty());
+  EXPECT_EQ(parameters(mixtral.shape), 46'702'792'704);  // the published checkpoint
+  EXPECT_EQ(mixtral.shape.window, 0);
+}
+
+TEST(HfConfig, ReadsQwen3WithExperts) {
+  const Reading qwen = Reading::of_file("qwen3-30b-a3b.json");
+  EXPECT_THAT(qwen.problems(), IsEmpty());
+  EXPECT_EQ(parameters(qwen.shape), 30'532'122'624);  // the published checkpoint
+}
+
+TEST(HfConfig, ReadsDeepSeekWithLatentAttention) {
+  const Reading deepseek = Reading::of_file("deepseek-v3.json");
+  EXPECT_THAT(deepseek.problems(), IsEmpty());
+  // 671 B (arXiv 2412.19437). The checkpoint also counts a bias of the router's choice, 256 in each of 58 layers.
+  EXPECT_EQ(parameters(deepseek.shape) + 58 * 256, 671'026'419'200);
+  EXPECT_EQ(deepseek.shape.predictors, 1);
+  EXPECT_THAT(deepseek.assumed(), IsEmpty());
+}
+
+TEST(HfConfig, ReadsGptOssWithAlternatingWindows) {
+  const Reading oss = Reading::of_file("gpt-oss-20b.json");
+  EXPECT_THAT(oss.problems(), IsEmpty());
+  EXPECT_EQ(parameters(oss.shape), 20'914'757'184);  // the published checkpoint
+  EXPECT_TRUE(is_windowed(oss.shape, 0));
+  EXPECT_FALSE(is_windowed(oss.shape, 1));
+}
+
+TEST(HfConfig, ReadsBertAsBidirectional) {
+  const Reading bert = Reading::of_text(
+      "{\"model_type\": \"bert\", \"hidden_size\": 1024, \"intermediate_size\": 4096, \"num_hidden_layers\": 24,"
+      " \"num_attention_heads\": 16, \"vocab_size\": 30522, \"max_position_embeddings\": 2048}");
+  EXPECT_THAT(bert.problems(), IsEmpty());
+  EXPECT_EQ(bert.shape.masking, Masking::kBidirectional);
+}
+
+TEST(HfConfig, ReadsTheTextModelOfSeveral) {
+  const Reading text = Reading::of_text(
+      "{\"model_type\": \"many\", \"text_config\": {\"model_type\": \"mixtral\", \"hidden_size\": 64,"
+      " \"intermediate_size\": 128, \"num_hidden_layers\": 2, \"num_attention_heads\": 4, \"num_key_value_heads\": 2,"
+      " \"head_dim\": 16, \"vocab_size\": 100, \"max_position_embeddings\": 128, \"hidden_act\": \"silu\","
+      " \"tie_word_embeddings\": false, \"num_local_experts\": 4, \"num_experts_per_tok\": 2}}");
+  EXPECT_THAT(text.problems(), ElementsAre("W134: a model of several kinds of input: only its text model is costed"));
+  EXPECT_EQ(text.shape.experts->count, 4);
+}
+
+TEST(HfConfig, AMissingNumberOfExpertsIsAnError) {
+  const Reading broken = Reading::of_text(
+      "{\"model_type\": \"mixtral\", \"hidden_size\": 64, \"intermediate_size\": 128, \"num_hidden_layers\": 2,"
+      " \"num_attention_heads\": 4, \"vocab_size\": 100, \"num_experts_per_tok\": 1}");
+  ASSERT_EQ(broken.problems().size(), 1U);
+  EXPECT_THAT(broken.problems()[0], testing::HasSubstr("num_local_experts"));
 }
 
 TEST(HfConfig, MissingSizesAreErrors) {

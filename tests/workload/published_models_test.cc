@@ -1,0 +1,88 @@
+// Parameters of the shipped models beside what their papers, model cards and checkpoints say.
+#include <cmath>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/workload/job_text.h"
+
+namespace ringwright::workload {
+namespace {
+
+ModelShape shape_of(const std::string& preset) {
+  const JobText job("model: {preset: " + preset + "}\ntraining: {global_batch: 1}\nparallel: {}\n", 1);
+  EXPECT_THAT(job.problems(), testing::IsEmpty()) << preset;
+  return job.shape;
+}
+
+struct Published {
+  const char* preset;
+  double parameters;
+  double relative;  // how far the figure's own rounding goes, and what we leave out on purpose
+};
+
+TEST(PublishedModels, HaveTheirPublishedParameters) {
+  const std::vector<Published> all = {
+      // Numbers of elements of the checkpoints.
+      {"mixtral-8x7b", 46'702'792'704, 0.0},
+      {"qwen3-30b-a3b", 30'532'122'624, 0.0},
+      {"qwen3-235b-a22b", 235'093'634'560, 0.0},
+      {"deepseek-v2-lite", 15'706'484'224, 0.0},
+      {"deepseek-v2", 235'741'434'880, 0.0},
+      {"gpt-oss-20b", 20'914'757'184, 0.0},
+      {"gpt-oss-120b", 116'829'156'672, 0.0},
+      {"llama2-13b", 13'015'864'320, 0.0},
+      {"bloom-176b", 176'247'271'424, 2e-7},   // without the norm after the embedding
+      {"deepseek-v3", 671'026'419'200, 3e-8},  // without the bias of the router's choice
+      {"bert-large", 335'141'888, 3.2e-3},     // without token types and pooler
+      // Figures of papers and tables, to their last digit.
+      {"mixtral-8x22b", 141e9, 4e-3},
+      {"grok-1", 314e9, 6e-3},
+      {"opt-175b", 175e9, 4e-3},
+      {"gpt-neox-20b", 20.6e9, 3e-3},
+      {"nemotron-15b", 15.6e9, 4e-3},
+      {"nemotron-340b", 341e9, 2e-3},
+      {"megatron-1.7b", 1.7e9, 3e-2},
+      {"megatron-3.6b", 3.6e9, 1.5e-2},
+      {"megatron-7.5b", 7.5e9, 1e-2},
+      {"megatron-18b", 18.4e9, 4e-3},
+      {"megatron-39b", 39.1e9, 2e-3},
+      {"megatron-76b", 76.1e9, 2e-3},
+      {"megatron-310b", 310.1e9, 1e-3},
+      {"mpt-7b", 6.6589e9, 2e-4},
+      {"mpt-13b", 12.8644e9, 1e-3},
+      {"mpt-30b", 29.9752e9, 1e-3},
+      {"mpt-70b", 64.8624e9, 1e-3},
+  };
+  for (const Published& model : all) {
+    const auto ours = static_cast<double>(parameters(shape_of(model.preset)));
+    EXPECT_LE(std::abs(ours / model.parameters - 1.0), model.relative) << model.preset << " has " << std::fixed << ours;
+  }
+}
+
+TEST(PublishedModels, ActivateTheirPublishedParametersForEachToken) {
+  const std::vector<Published> all = {
+      {"mixtral-8x7b", 12.9e9, 5e-3},  {"mixtral-8x22b", 39e9, 1e-2},    {"qwen3-30b-a3b", 3.3e9, 2e-2},
+      {"qwen3-235b-a22b", 22e9, 2e-2}, {"deepseek-v2", 21e9, 2e-2},      {"deepseek-v3", 37e9, 2e-2},
+      {"gpt-oss-20b", 3.61e9, 1.7e-1}, {"gpt-oss-120b", 5.13e9, 1.2e-1},  // the card leaves the embedding out
+  };
+  for (const Published& model : all) {
+    const auto ours = static_cast<double>(active_parameters(shape_of(model.preset)));
+    EXPECT_LE(std::abs(ours / model.parameters - 1.0), model.relative) << model.preset << " has " << std::fixed << ours;
+  }
+}
+
+// The formula of systems' papers for GPT, 12lh^2 (1 + 13/(12h) + (V + s)/(12lh)), Narayanan et al. (SC 2021), eq. 2.
+TEST(PublishedModels, GptCountsAreThoseOfTheFormula) {
+  for (const char* preset : {"gpt3-175b", "gpt2-1.5b", "megatron-39b", "megatron-310b"}) {
+    const ModelShape shape = shape_of(preset);
+    const auto l = static_cast<double>(shape.layers);
+    const auto h = static_cast<double>(shape.hidden);
+    const auto rows = static_cast<double>(shape.vocabulary + shape.max_positions);
+    const double formula = 12.0 * l * h * h * (1.0 + 13.0 / (12.0 * h) + rows / (12.0 * l * h));
+    EXPECT_NEAR(static_cast<double>(parameters(shape)) / formula, 1.0, 1e-5) << preset;
+  }
+}
+
+}  // namespace
+}  // namespace ringwright::workload
