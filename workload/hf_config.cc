@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "workload/hf_experts.h"
 #include "workload/hf_keys.h"
 
 namespace ringwright::workload {

@@ -1,4 +1,5 @@
-// Reading of config.json for the families whose layers have experts.
+#include "workload/hf_experts.h"
+
 #include <algorithm>
 #include <array>
 #include <string>

@@ -19,8 +19,4 @@ namespace ringwright::workload {
 // what the family's code takes when the file gives no head_dim; 0: hidden / heads.
 void read_hf_decoder(ConfigMap& config, std::int64_t head_size, ModelShape& shape);
 
-// The families whose layers have experts: mixtral, qwen2_moe, qwen3_moe, deepseek_v2, deepseek_v3, gpt_oss.
-[[nodiscard]] bool is_hf_expert_family(std::string_view type);
-void read_hf_expert_family(ConfigMap& config, std::string_view type, ModelShape& shape);
-
 }  // namespace ringwright::workload
