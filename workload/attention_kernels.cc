@@ -67,7 +67,8 @@ KernelMaker::Scores block_scores(const KernelMaker& make, const KernelContext& c
   return {.queries = tokens,
           .keys = tokens,
           .heads = make.heads / context.ulysses,
-          .share = (block == Block::kFull ? 2.0 : 1.0) / blocks};
+          .share = (block == Block::kFull ? 2.0 : 1.0) / blocks,
+          .masked = block == Block::kHalf};
 }
 
 void add_core(KernelMaker& make, const KernelContext& context) {

@@ -8,9 +8,9 @@ namespace {
 
 bool same_launch(const Kernel& a, const Kernel& b) {
   const auto sizes = [](const Kernel& k) {
-    return std::tie(k.family, k.type, k.m, k.n, k.k, k.batch, k.role, k.mask, k.bytes, k.name);
+    return std::tie(k.family, k.type, k.m, k.n, k.k, k.batch, k.role, k.mask, k.flops, k.bytes, k.name);
   };
-  return sizes(a) == sizes(b);  // FLOPs follow from these
+  return sizes(a) == sizes(b);
 }
 
 void add_kernel(Work& work, const Kernel& kernel) {

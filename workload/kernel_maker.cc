@@ -92,16 +92,17 @@ void KernelMaker::attention(std::string name, KernelFamily family, const Scores&
   const double moved =
       static_cast<double>(context_.training.micro_batch) *
       ((backward ? 2.0 : 1.0) * values * bytes_per_element(context_.training.precision) + 4.0 * statistics);
-  kernels_.push_back({.family = family,
-                      .name = std::move(name),
-                      .type = context_.training.precision,
-                      .m = scores.queries,
-                      .n = scores.keys,
-                      .k = key_size(shape),
-                      .batch = batch,
-                      .mask = shape.masking == Masking::kCausal ? AttentionMask::kCausal : AttentionMask::kNone,
-                      .flops = Flops(backward ? 2.5 * forward : forward),
-                      .bytes = whole(moved)});
+  kernels_.push_back(
+      {.family = family,
+       .name = std::move(name),
+       .type = context_.training.precision,
+       .m = scores.queries,
+       .n = scores.keys,
+       .k = key_size(shape),
+       .batch = batch,
+       .mask = scores.masked && shape.masking == Masking::kCausal ? AttentionMask::kCausal : AttentionMask::kNone,
+       .flops = Flops(backward ? 2.5 * forward : forward),
+       .bytes = whole(moved)});
 }
 
 void KernelMaker::grouped(std::string name, const Grouped& p) {

@@ -34,6 +34,7 @@ class KernelMaker {
     std::int64_t keys = 0;
     std::int64_t heads = 0;
     double share = 1.0;
+    bool masked = true;  // by a causal mask, if the model has one
   };
   void attention(std::string name, KernelFamily family, const Scores& scores);
   // One product for each expert, with the rows that all of them have together.

@@ -122,6 +122,43 @@ TEST(FoldedScenarios, OfTiedEmbeddingsArePlayedAsTheWholeOne) {
   expect_exact(tied);
 }
 
+constexpr const char* kTinyExperts =
+    "model: {num_layers: 4, hidden_size: 256, num_attention_heads: 8, vocab_size: 1000, seq_length: 128, num_experts: 16, "
+    "moe_router_topk: 4, moe_ffn_hidden_size: 128, moe_shared_expert_intermediate_size: 64}\n";
+
+TEST(FoldedScenarios, OfExpertsArePlayedAsTheWholeOne) {
+  for (const char* layout :
+       {"ep: 8, etp: 1", "ep: 16, etp: 1, pp: 2", "tp: 2, sequence_parallel: true, ep: 4, etp: 2, pp: 2",
+        "ep: 16, etp: 1, moe_token_dispatcher_type: flex, moe_shared_expert_overlap: true",
+        "tp: 4, sequence_parallel: true, ep: 8, etp: 1, moe_token_dispatcher_type: allgather, zero: {stage: 1}",
+        "ep: 4, etp: 1, moe_router_load: {deviation: 0.7}"}) {
+    expect_exact(std::string(kTinyExperts) + "training: {global_batch: 32}\nparallel: {" + layout + "}\ncluster: " +
+                 with_policy(kRails, "static") + "\n");
+  }
+}
+
+TEST(FoldedScenarios, OfContextParallelismArePlayedAsTheWholeOne) {
+  for (const char* layout :
+       {"cp: 4", "tp: 2, cp: 8, pp: 2", "cp: 4, cp_comm_type: all_gather, zero: {stage: 1}", "cp: 4, cp_comm_type: a2a",
+        "cp: 8, cp_comm_type: a2a+p2p, hierarchical_context_parallel_sizes: [4, 2]", "cp: 4, cp_balanced: false"}) {
+    expect_exact(std::string(kTinyModel) + "training: {global_batch: 32}\nparallel: {" + layout + "}\ncluster: " +
+                 with_policy(kRails, "static") + "\n");
+  }
+}
+
+// With equal loads ranks do the same; a drawn load sets each expert-parallel place apart.
+TEST(FoldedScenarios, AnEvenRouterKeepsClassesAndAnUnevenOneRefinesThem) {
+  const auto classes = [](const std::string& layout) {
+    const Scenario scenario =
+        load(std::string(kTinyExperts) + "training: {global_batch: 64}\nparallel: {" + layout +
+             "}\ncluster: {nodes: 8, node: {preset: dgx-h100}, fabric: {type: rail_optimized}}\n" +
+             "collectives: {dp: {algorithm: ring}, edp: {algorithm: ring}}\n");
+    return assemble(scenario)->folding().ranks.count();
+  };
+  EXPECT_EQ(classes("tp: 8, sequence_parallel: true, ep: 8, etp: 1, pp: 2"), 2U);
+  EXPECT_EQ(classes("tp: 8, sequence_parallel: true, ep: 8, etp: 1, pp: 2, moe_router_load: {deviation: 0.5}"), 16U);
+}
+
 // Data-parallel replicas on a ring behave alike, so a machine of twice the replicas has the same classes.
 TEST(FoldedScenarios, LeaveAsManyClassesWhenReplicasAreAdded) {
   const auto classes = [](const char* nodes, const char* batch) {

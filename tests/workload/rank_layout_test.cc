@@ -63,6 +63,49 @@ TEST(RankLayout, EmbeddingGroupsJoinFirstAndLastStage) {
   EXPECT_THAT(numbers(embedding.groups[3]), ElementsAre(3));
 }
 
+// Megatron-LM, parallel_state.py: the ranks of a stage are cut into tp x cp x dp and again into etp x ep x expert-dp.
+TEST(RankLayout, ExpertsCutTheRanksOfAStageAgain) {
+  ParallelOptions options = sizes(2, 4, 2);
+  options.experts.ep = 4;
+  const RankLayout layout(options);
+  const Dimension ep = layout.expert_dimension();
+  EXPECT_THAT(numbers(ep.groups.at(0)), ElementsAre(0, 1, 2, 3));  // through the tensor-parallel groups
+  EXPECT_THAT(numbers(ep.groups.at(1)), ElementsAre(4, 5, 6, 7));
+  EXPECT_THAT(numbers(layout.expert_data_dimension().groups.at(1)), ElementsAre(1, 5));
+  EXPECT_EQ(layout.expert_coordinates(RankId(13)), (ExpertCoordinates{.etp = 0, .ep = 1, .edp = 1, .pp = 1}));
+}
+
+TEST(RankLayout, SplitExpertsAreNeighbours) {
+  ParallelOptions options = sizes(2, 4, 1);
+  options.experts.ep = 2;
+  options.experts.etp = 2;
+  const RankLayout layout(options);
+  EXPECT_THAT(numbers(layout.expert_tensor_dimension().groups.at(1)), ElementsAre(2, 3));
+  EXPECT_THAT(numbers(layout.expert_dimension().groups.at(0)), ElementsAre(0, 2));
+  EXPECT_THAT(numbers(layout.expert_dimension().groups.at(1)), ElementsAre(1, 3));
+  EXPECT_THAT(numbers(layout.expert_data_dimension().groups.at(0)), ElementsAre(0, 4));
+}
+
+TEST(RankLayout, ExpertParallelRanksOfOneHostAreNeighbours) {
+  ParallelOptions options = sizes(1, 8, 1);
+  options.experts.ep = 8;
+  options.experts.host_ranks = 4;
+  const RankLayout layout(options);
+  EXPECT_THAT(numbers(layout.inner_expert_dimension().groups.at(1)), ElementsAre(4, 5, 6, 7));
+  EXPECT_THAT(numbers(layout.outer_expert_dimension().groups.at(1)), ElementsAre(1, 5));
+}
+
+TEST(RankLayout, ContextParallelRanksHoldCopiesOfTheParameters) {
+  ParallelOptions options = sizes(2, 2, 1);
+  options.cp = 4;
+  options.ulysses = 2;
+  const RankLayout layout(options);
+  EXPECT_THAT(numbers(layout.context_dimension().groups.at(0)), ElementsAre(0, 2, 4, 6));
+  EXPECT_THAT(numbers(layout.ulysses_dimension().groups.at(0)), ElementsAre(0, 2));
+  EXPECT_THAT(numbers(layout.ring_dimension().groups.at(0)), ElementsAre(0, 4));
+  EXPECT_THAT(numbers(layout.data_dimension().groups.at(1)), ElementsAre(1, 3, 5, 7, 9, 11, 13, 15));
+}
+
 TEST(RankLayout, EveryRankIsInOneGroupOfEachDimension) {
   const RankLayout layout(sizes(4, 2, 3));
   for (const Dimension& dimension : {layout.tensor_dimension(), layout.data_dimension(), layout.pipeline_dimension(),

@@ -8,18 +8,12 @@
 
 #include "tests/workload/free_player.h"
 #include "tests/workload/job_text.h"
+#include "tests/workload/traffic.h"
 
 namespace ringwright::workload {
 namespace {
 
 using testing::IsEmpty;
-
-Bytes traffic(const StepPlan& plan, std::size_t stage, const std::string& dimension) {
-  for (std::size_t d = 0; d < plan.graph.dimensions.size(); ++d) {
-    if (plan.graph.dimensions[d].name == dimension) return plan.communication[stage][d];
-  }
-  return Bytes(-1);
-}
 
 StepPlan plan_of(const std::string& parallel, const std::string& training = "", std::int64_t ranks = 8) {
   const JobText job(small_model(4) + "training: {global_batch: 8" + training + "}\nparallel: {" + parallel + "}\n",

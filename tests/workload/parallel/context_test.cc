@@ -1,0 +1,136 @@
+#include "workload/parallel/context.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/workload/free_player.h"
+#include "tests/workload/job_text.h"
+#include "tests/workload/task_names.h"
+#include "tests/workload/traffic.h"
+
+namespace ringwright::workload {
+namespace {
+
+using testing::IsEmpty;
+
+StepPlan plan_of(const std::string& parallel, std::int64_t ranks, const std::string& training = "") {
+  const JobText job(small_model(2) + "training: {global_batch: 4" + training + "}\nparallel: {" + parallel + "}\n",
+                    ranks);
+  EXPECT_THAT(job.problems(), IsEmpty()) << parallel;
+  return job.plan();
+}
+
+// cp 4, four microbatches, two layers. A rank has 8 tokens; 4 key-value heads of 8: keys and values of 64 columns.
+constexpr std::int64_t kPasses = 4 * 2;
+constexpr std::int64_t kKeysAndValues = 8 * 64 * 2;
+
+TEST(ContextParallel, ARingSendsKeysAndValuesThreeTimesAndTheirGradientsAsOften) {
+  // Forward 3 n; backward 3 n and 3 n of gradients.
+  EXPECT_EQ(traffic(plan_of("cp: 4", 4), 0, "cp"), Bytes(kPasses * 9 * kKeysAndValues));
+}
+
+TEST(ContextParallel, GatheredKeysAndValuesAreGatheredTwiceAndTheirGradientsScattered) {
+  EXPECT_EQ(traffic(plan_of("cp: 4, cp_comm_type: all_gather", 4), 0, "cp"), Bytes(kPasses * 3 * 4 * kKeysAndValues));
+}
+
+TEST(ContextParallel, ExchangedHeadsMoveQueriesKeysValuesAndResults) {
+  // Queries and results have 64 columns: 2 x 64 + 64 of 8 tokens, forward and backward.
+  EXPECT_EQ(traffic(plan_of("cp: 4, cp_comm_type: a2a", 4), 0, "cp"), Bytes(kPasses * 2 * 8 * (64 + 64 + 64) * 2));
+}
+
+TEST(ContextParallel, HierarchicalRanksExchangeHeadsNearbyAndPassBlocksBeyond) {
+  const StepPlan plan = plan_of("cp: 4, cp_comm_type: a2a+p2p, hierarchical_context_parallel_sizes: [2, 2]", 4);
+  EXPECT_EQ(traffic(plan, 0, "cp_a2a"), Bytes(kPasses * 2 * 8 * (64 + 64 + 64) * 2));
+  EXPECT_EQ(traffic(plan, 0, "cp_p2p"), Bytes(kPasses * 3 * kKeysAndValues));  // a ring of two: one send each
+}
+
+TEST(ContextParallel, LatentAttentionSendsTheKeysOfEveryHead) {
+  const JobText job(
+      "model: {num_layers: 1, hidden_size: 64, num_attention_heads: 4, vocab_size: 1000, seq_length: 32,"
+      " multi_latent_attention: true, kv_lora_rank: 16, qk_head_dim: 8, qk_pos_emb_head_dim: 4, v_head_dim: 6}\n"
+      "training: {global_batch: 1}\nparallel: {cp: 2}\n",
+      2);
+  ASSERT_THAT(job.problems(), IsEmpty());
+  // 16 tokens, 4 heads of 12 and 6; one send forward, one and one gradient backward.
+  EXPECT_EQ(traffic(job.plan(), 0, "cp"), Bytes(3 * 16 * 4 * (12 + 6) * 2));
+}
+
+TEST(ContextParallel, OnlyTensorAndPipelineTrafficShrinksWithTheTokens) {
+  const StepPlan whole = plan_of("tp: 2, pp: 2", 4);
+  const StepPlan part = plan_of("tp: 2, pp: 2, cp: 2", 8);
+  EXPECT_EQ(traffic(part, 0, "tp"), traffic(whole, 0, "tp") / 2);
+  EXPECT_EQ(traffic(part, 1, "pp"), traffic(whole, 1, "pp") / 2);
+}
+
+TEST(ContextParallel, GradientsAreReducedOverContextAndDataParallelRanks) {
+  const StepPlan plan = plan_of("cp: 2, dp: 2", 4);
+  EXPECT_EQ(plan.graph.dimensions.back().name, "dp");
+  EXPECT_EQ(plan.graph.dimensions.back().groups.size(), 1U);
+  EXPECT_EQ(plan.microbatches, 2);
+}
+
+TEST(ContextParallel, EveryWayComputesTheScoresOnce) {
+  const double alone = plan_of("", 1).hardware_flops.count();
+  for (const char* way : {"cp: 4", "cp: 4, cp_comm_type: all_gather", "cp: 4, cp_comm_type: a2a",
+                          "cp: 4, cp_comm_type: a2a+p2p, hierarchical_context_parallel_sizes: [2, 2]",
+                          "cp: 4, cp_balanced: false", "cp: 4, cp_comm_type: all_gather, cp_balanced: false"}) {
+    EXPECT_NEAR(plan_of(way, 4).hardware_flops.count() / alone, 1.0, 1e-9) << way;
+  }
+}
+
+// Without zig-zag order the last rank has most of a causal mask's scores: seven of sixteen blocks' halves.
+TEST(ContextParallel, WithoutZigZagTheLastRankHasMostToDo) {
+  for (const char* way : {"cp: 4, cp_balanced: false", "cp: 4, cp_comm_type: all_gather, cp_balanced: false"}) {
+    const StepPlan plan = plan_of(way, 4);
+    ASSERT_EQ(plan.graph.programs.size(), 4U);
+    std::vector<double> scores;
+    for (const Program& program : plan.graph.programs) {
+      double flops = 0.0;
+      for (const Task& task : program.tasks) {
+        if (task.kind != TaskKind::kCompute) continue;
+        for (const Kernel& kernel : plan.graph.works[task.detail].kernels) {
+          if (kernel.family == KernelFamily::kAttentionForward) {
+            flops += kernel.flops.count() * static_cast<double>(kernel.launches);
+          }
+        }
+      }
+      scores.push_back(flops);
+    }
+    EXPECT_NEAR(scores[1] / scores[0], 3.0, 1e-9) << way;
+    EXPECT_NEAR(scores[3] / scores[0], 7.0, 1e-9) << way;
+  }
+}
+
+TEST(ContextParallel, BlocksAreComputedWhileTheNextArrives) {
+  const StepPlan plan = plan_of("cp: 2", 2);
+  const Program& program = plan.graph.programs[0];
+  const auto names = task_names(plan.graph, program);
+  const auto sent = static_cast<std::size_t>(std::ranges::find(names, "cp send keys and values") - names.begin());
+  ASSERT_LT(sent + 2, names.size());
+  EXPECT_EQ(names[sent + 1], "cp receive keys and values");
+  EXPECT_THAT(kernel_names(plan.graph, program.tasks[sent + 2]), testing::ElementsAre("attention block"));
+  EXPECT_FALSE(waits_for(program, sent + 2, sent + 1));
+  EXPECT_TRUE(waits_for(program, sent + 3, sent + 1));
+}
+
+TEST(ContextParallel, GraphsOfManyLayoutsAreSoundAndRunToTheirEnd) {
+  for (const char* way :
+       {"cp: 2", "cp: 4", "cp: 8", "cp: 4, cp_comm_type: all_gather", "cp: 2, cp_comm_type: a2a",
+        "cp: 8, cp_comm_type: a2a+p2p, hierarchical_context_parallel_sizes: [2, 4]", "cp: 4, cp_balanced: false"}) {
+    for (const char* rest : {"tp: 1", "tp: 2", "tp: 2, sequence_parallel: true, pp: 2",
+                             "pp: 2, schedule: gpipe, zero: {stage: 1, overlap_grad_reduce: true}"}) {
+      for (const char* recompute : {"none", "selective", "full"}) {
+        const std::string layout = fmt::format("{}, {}, dp: 1", way, rest);
+        const int tp = std::string(rest).starts_with("tp: 2") ? 2 : 1;
+        const int pp = std::string(rest).find("pp: 2") == std::string::npos ? 1 : 2;
+        const StepPlan plan = plan_of(layout, (way[4] - '0') * tp * pp, fmt::format(", recompute: {}", recompute));
+        EXPECT_EQ(check_task_graph(plan.graph), "") << layout;
+        EXPECT_TRUE(FreePlayer(plan.graph, {}).play().has_value()) << layout;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ringwright::workload
