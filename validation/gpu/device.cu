@@ -1,0 +1,107 @@
+// The device, its clocks, and the versions of what runs on it.
+#include "device.cuh"
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+
+#include <cublasLt.h>
+#include <cuda_runtime.h>
+
+#include "check.cuh"
+
+namespace ringwright::gpu {
+namespace {
+
+struct Known {
+  const char* device;  // part of the device's name
+  const char* key;     // of the shipped GPU
+};
+// Longer names first, since the first that fits is taken.
+constexpr std::array<Known, 9> kKnown = {{{"H200", "h200-sxm-141gb"},
+                                          {"H100 80GB HBM3", "h100-sxm5-80gb"},
+                                          {"A100-SXM4-80GB", "a100-sxm4-80gb"},
+                                          {"A100-SXM4-40GB", "a100-sxm4-40gb"},
+                                          {"A100 80GB PCIe", "a100-pcie-80gb"},
+                                          {"GB200", "gb200"},
+                                          {"B200", "b200-sxm-192gb"},
+                                          {"V100-SXM2-32GB", "v100-sxm2-32gb"},
+                                          {"MI300X", "mi300x"}}};
+
+std::string version(int number) { return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10); }
+
+// What a command prints, in one line; empty where it is missing.
+std::string output_of(const char* command) {
+  std::string text;
+  FILE* const pipe = popen(command, "r");
+  if (pipe == nullptr) return text;
+  std::array<char, 256> chunk{};
+  while (std::fgets(chunk.data(), static_cast<int>(chunk.size()), pipe) != nullptr) text += chunk.data();
+  pclose(pipe);
+  for (char& c : text) {
+    if (c == '\n') c = ' ';
+  }
+  while (!text.empty() && text.back() == ' ') text.pop_back();
+  return text;
+}
+
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  std::array<char, 16> date{};
+  std::strftime(date.data(), date.size(), "%Y-%m-%d", std::gmtime(&now));
+  return date.data();
+}
+
+}  // namespace
+
+int sm_count() {
+  int device = 0;
+  int count = 0;
+  check(cudaGetDevice(&device), "cudaGetDevice");
+  check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device), "cudaDeviceGetAttribute");
+  return count;
+}
+
+std::vector<std::string> describe_device(const std::string& gpu_key) {
+  int devices = 0;
+  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
+    std::fprintf(stderr, "error: there is no GPU here, and nothing can be measured\n");
+    std::exit(3);
+  }
+  cudaDeviceProp properties{};
+  check(cudaGetDeviceProperties(&properties, 0), "cudaGetDeviceProperties");
+  const std::string name = properties.name;
+  std::string key = gpu_key;
+  for (const Known& known : kKnown) {
+    if (key.empty() && name.find(known.device) != std::string::npos) key = known.key;
+  }
+  if (key.empty()) {
+    std::fprintf(stderr, "error: no shipped GPU is known for '%s'; name one with --gpu\n", name.c_str());
+    std::exit(2);
+  }
+  int driver = 0;
+  int runtime = 0;
+  check(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
+  check(cudaRuntimeGetVersion(&runtime), "cudaRuntimeGetVersion");
+  const std::string smi =
+      "nvidia-smi --id=0 --format=csv,noheader --query-gpu=";
+  return {"gpu: " + key,
+          "source: measured by validation/gpu (measure_gpu)",
+          "evidence: measured",
+          "device: " + name + ", " + std::to_string(properties.multiProcessorCount) + " SMs, " +
+              std::to_string(properties.totalGlobalMem >> 20) + " MiB, L2 " +
+              std::to_string(properties.l2CacheSize >> 20) + " MiB, compute capability " +
+              std::to_string(properties.major) + "." + std::to_string(properties.minor),
+          "clocks: at the start SM, memory: " + output_of((smi + "clocks.sm,clocks.mem").c_str()) +
+              "; highest: " + output_of((smi + "clocks.max.sm,clocks.max.mem").c_str()),
+          "power: limit, draw at the start: " + output_of((smi + "power.limit,power.draw").c_str()),
+          "driver: " + output_of((smi + "driver_version").c_str()) + ", CUDA " + version(driver),
+          "cuda: runtime " + version(runtime),
+          "libraries: cublasLt " + std::to_string(cublasLtGetVersion()),
+          "date: " + today(),
+          "method: medians over batches of launches in CUDA graphs (mode graph) or issued one by one (mode eager), 95 % "
+          "confidence intervals from order statistics, operands random and rotating through more than twice the L2"};
+}
+
+}  // namespace ringwright::gpu

@@ -1,0 +1,238 @@
+// What compute and communication kernels take from each other on one GPU: products and memory-bound kernels run while a
+// kernel that copies or reduces, as collectives do, holds a few SMs and keeps moving bytes; both rates, alone and together.
+//
+// The mover runs until it is told to stop. Its blocks take all the shared memory of an SM, so that a block holds an SM for
+// itself, and count what they move; the host reads the count and the clock when the compute kernels begin and when they
+// end, which lie tens of milliseconds apart.
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "buffers.cuh"
+#include "check.cuh"
+#include "cublas_product.cuh"
+#include "device.cuh"
+#include "suite.cuh"
+
+namespace ringwright::gpu {
+
+void measure_interference(const Suite& suite);
+
+namespace {
+
+constexpr int kMoverThreads = 512;
+constexpr std::size_t kPartBytes = 32UL << 20U;  // of each block's share of a stream: far larger than its part of L2
+
+// Host memory that the device sees.
+struct Board {
+  volatile int stop = 0;
+  volatile unsigned long long moved[256] = {};  // bytes of one stream, by block
+};
+
+struct MoverStreams {
+  const float4* in[2];
+  float4* out;
+};
+
+// Copies (one stream in) or reduces (two), 64 KiB at a time.
+__global__ void mover(MoverStreams at, int streams_in, Board* board) {
+  constexpr std::size_t kStep = 4096;  // float4s
+  const std::size_t part = kPartBytes / sizeof(float4);
+  const std::size_t first = part * blockIdx.x;
+  unsigned long long moved = 0;
+  for (std::size_t done = 0; board->stop == 0; done = done + kStep < part ? done + kStep : 0) {
+    for (std::size_t i = threadIdx.x; i < kStep; i += blockDim.x) {
+      float4 v = at.in[0][first + done + i];
+      if (streams_in == 2) {
+        const float4 other = at.in[1][first + done + i];
+        v = {v.x + other.x, v.y + other.y, v.z + other.z, v.w + other.w};
+      }
+      at.out[first + done + i] = v;
+    }
+    __syncthreads();
+    moved += kStep * sizeof(float4);
+    if (threadIdx.x == 0) board->moved[blockIdx.x] = moved;
+  }
+}
+
+__global__ void stream_copy(const float4* in, float4* out, std::size_t count) {
+  const std::size_t stride = static_cast<std::size_t>(gridDim.x) * blockDim.x;
+  for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += stride) out[i] = in[i];
+}
+
+class Mover {
+ public:
+  explicit Mover(int most_blocks)
+      : most_blocks_(most_blocks),
+        a_(kPartBytes * static_cast<std::size_t>(most_blocks)),
+        b_(kPartBytes * static_cast<std::size_t>(most_blocks)),
+        c_(kPartBytes * static_cast<std::size_t>(most_blocks)) {
+    fill_random(a_, Element::kFp32, 1);
+    fill_random(b_, Element::kFp32, 2);
+    check(cudaHostAlloc(&board_, sizeof(Board), cudaHostAllocMapped), "cudaHostAlloc");
+    check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
+    int device = 0;
+    check(cudaGetDevice(&device), "cudaGetDevice");
+    check(cudaDeviceGetAttribute(&shared_bytes_, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "cudaDeviceGetAttribute");
+    check(cudaFuncSetAttribute(mover, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes_), "cudaFuncSetAttribute");
+  }
+  ~Mover() {
+    cudaStreamDestroy(stream_);
+    cudaFreeHost(board_);
+  }
+  Mover(const Mover&) = delete;
+  Mover& operator=(const Mover&) = delete;
+
+  void start(int blocks, int streams_in) {
+    blocks_ = blocks;
+    board_->stop = 0;
+    for (int i = 0; i < most_blocks_; ++i) board_->moved[i] = 0;
+    mover<<<static_cast<unsigned>(blocks), kMoverThreads, static_cast<std::size_t>(shared_bytes_), stream_>>>(
+        {{a_.as<float4>(), b_.as<float4>()}, c_.as<float4>()}, streams_in, board_);
+    check(cudaGetLastError(), "the mover's launch");
+    while (board_->moved[blocks - 1] == 0) {  // until the last block has begun
+      const cudaError_t state = cudaStreamQuery(stream_);
+      if (state != cudaErrorNotReady) check(state, "the mover");
+    }
+  }
+  void stop() {
+    board_->stop = 1;
+    check(cudaStreamSynchronize(stream_), "the mover's end");
+  }
+  [[nodiscard]] double moved() const {
+    double sum = 0.0;
+    for (int i = 0; i < blocks_; ++i) sum += static_cast<double>(board_->moved[i]);
+    return sum;
+  }
+
+ private:
+  int most_blocks_;
+  int blocks_ = 0;
+  Buffer a_, b_, c_;
+  Board* board_ = nullptr;
+  cudaStream_t stream_{};
+  int shared_bytes_ = 0;
+};
+
+struct Compute {
+  std::string name;
+  Launch launch;
+};
+
+struct Together {
+  double compute_us = 0.0;  // of one launch
+  double moved_GBps = 0.0;  // of each of the mover's streams; 0 without one
+};
+
+// About 40 ms of launches between two looks at the clock. `mover` may be null.
+Together run(const Compute& compute, const Mover* mover, cudaStream_t stream, int launches) {
+  using Clock = std::chrono::steady_clock;
+  cudaEvent_t begin{}, end{};
+  check(cudaEventCreate(&begin), "cudaEventCreate");
+  check(cudaEventCreate(&end), "cudaEventCreate");
+  for (int i = 0; i < 3; ++i) compute.launch(stream, i);
+  check(cudaEventRecord(begin, stream), "cudaEventRecord");
+  for (int i = 0; i < launches; ++i) compute.launch(stream, i);
+  check(cudaEventRecord(end, stream), "cudaEventRecord");
+  check(cudaEventSynchronize(begin), "a compute kernel");
+  const auto started = Clock::now();
+  const double before = mover != nullptr ? mover->moved() : 0.0;
+  check(cudaEventSynchronize(end), "a compute kernel");
+  const double seconds = std::chrono::duration<double>(Clock::now() - started).count();
+  const double after = mover != nullptr ? mover->moved() : 0.0;
+  float milliseconds = 0.0F;
+  check(cudaEventElapsedTime(&milliseconds, begin, end), "cudaEventElapsedTime");
+  check(cudaEventDestroy(begin), "cudaEventDestroy");
+  check(cudaEventDestroy(end), "cudaEventDestroy");
+  return {.compute_us = 1e3 * static_cast<double>(milliseconds) / launches, .moved_GBps = (after - before) / seconds * 1e-9};
+}
+
+double mover_alone(const Mover& mover) {
+  using Clock = std::chrono::steady_clock;
+  const auto started = Clock::now();
+  const double before = mover.moved();
+  double seconds = 0.0;
+  while (seconds < 0.02) seconds = std::chrono::duration<double>(Clock::now() - started).count();
+  return (mover.moved() - before) / seconds * 1e-9;
+}
+
+Timing of_three(std::vector<double> values) { return summarise(values.data(), static_cast<int>(values.size())); }
+
+struct Case {
+  const Compute& compute;
+  int sms;
+  int streams_in;  // 1 copies, 2 reduces
+};
+
+bool measure_case(const Suite& suite, Table& table, Mover& mover, cudaStream_t stream, const Case& c) {
+  if (suite.time_is_up()) return false;
+  Row row = {{"compute", c.compute.name}, {"mover", c.streams_in == 1 ? "copy" : "reduce"},
+             {"sms", text(static_cast<long long>(c.sms))}};
+  if (table.has(row)) return true;
+  const double once = run(c.compute, nullptr, stream, 4).compute_us;
+  const int launches = static_cast<int>(40e3 / once) + 1;
+  std::vector<double> alone, together, moved, moved_alone;
+  for (int repeat = 0; repeat < 3; ++repeat) {
+    alone.push_back(run(c.compute, nullptr, stream, launches).compute_us);
+    mover.start(c.sms, c.streams_in);
+    moved_alone.push_back(mover_alone(mover));
+    const Together both = run(c.compute, &mover, stream, launches);
+    mover.stop();
+    together.push_back(both.compute_us);
+    moved.push_back(both.moved_GBps);
+  }
+  const double slowdown = of_three(together).median_us / of_three(alone).median_us;
+  row["compute_alone_us"] = text(of_three(alone).median_us);
+  row["compute_together_us"] = text(of_three(together).median_us);
+  row["mover_alone_GB_per_s"] = text(of_three(moved_alone).median_us);
+  row["mover_together_GB_per_s"] = text(of_three(moved).median_us);
+  table.add(row);
+  suite.progress(c.compute.name + " beside " + row["mover"] + " on " + row["sms"] + " SMs: " + text(slowdown) + " x");
+  return true;
+}
+
+}  // namespace
+
+void measure_interference(const Suite& suite) {
+  Table table = suite.table("interference", {"compute", "mover", "sms"},
+                            {"compute_alone_us", "compute_together_us", "mover_alone_GB_per_s", "mover_together_GB_per_s"});
+  if (suite.time_is_up()) return;
+  const bool quick = suite.extent == Extent::kQuick;
+  std::vector<std::unique_ptr<CublasProduct>> products;
+  std::vector<Compute> computes;
+  for (const ProductShape& shape : {ProductShape{4096, 4096, 4096}, ProductShape{8192, 8192, 8192}, ProductShape{2048, 8192, 1024},
+                                    ProductShape{8192, 1024, 8192}, ProductShape{256, 8192, 8192}, ProductShape{3072, 3072, 12288}}) {
+    products.push_back(std::make_unique<CublasProduct>(shape));
+    const CublasProduct* const product = products.back().get();
+    computes.push_back({"gemm bf16 " + std::to_string(shape.m) + "x" + std::to_string(shape.n) + "x" + std::to_string(shape.k),
+                        [product](cudaStream_t s, int turn) { product->launch(s, turn); }});
+    if (quick) break;
+  }
+  std::vector<std::unique_ptr<RotatingBuffers>> streams;
+  for (const std::size_t bytes : {16UL << 20U, 256UL << 20U}) {
+    streams.push_back(std::make_unique<RotatingBuffers>(bytes / 4, Element::kFp32, 1));
+    const RotatingBuffers* const in = streams.back().get();
+    streams.push_back(std::make_unique<RotatingBuffers>(bytes / 4, Element::kFp32, 2));
+    const RotatingBuffers* const out = streams.back().get();
+    const auto blocks = static_cast<unsigned>(4 * sm_count());
+    computes.push_back({"memory copy of " + std::to_string(bytes >> 20U) + " MiB", [=](cudaStream_t s, int turn) {
+                          stream_copy<<<blocks, 512, 0, s>>>(in->at<float4>(turn), out->at<float4>(turn), bytes / 16);
+                        }});
+  }
+  Mover mover(32);
+  cudaStream_t stream{};
+  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
+  bool time_left = true;
+  for (const Compute& compute : computes) {
+    for (const int sms : {1, 2, 4, 8, 16, 24, 32}) {
+      if (quick && sms != 16) continue;
+      for (const int streams_in : {1, 2}) {
+        time_left = time_left && measure_case(suite, table, mover, stream, {compute, sms, streams_in});
+      }
+    }
+  }
+  check(cudaStreamDestroy(stream), "cudaStreamDestroy");
+}
+
+}  // namespace ringwright::gpu

@@ -1,0 +1,149 @@
+// What the host pays: the time of a launch call, the pace of kernels that follow each other, graphs, events, stream waits,
+// and the way from a call to the kernel's end.
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "buffers.cuh"
+#include "check.cuh"
+#include "suite.cuh"
+
+namespace ringwright::gpu {
+
+void measure_launches(const Suite& suite);
+
+namespace {
+
+__global__ void nothing() {}
+struct ManyArguments {
+  std::size_t words[32];
+};
+__global__ void nothing_with_arguments(ManyArguments) {}
+// Keeps the stream busy for a while, so that what is issued behind it queues up.
+__global__ void spin(long long cycles) {
+  const long long start = clock64();
+  while (clock64() - start < cycles) {
+  }
+}
+
+using Clock = std::chrono::steady_clock;
+double microseconds_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
+}
+
+// Wall time of the host for `count` calls, microseconds a call, many times over.
+Timing time_host(int count, const std::function<void()>& before, const std::function<void()>& call) {
+  std::vector<double> samples;
+  for (int sample = 0; sample < 60; ++sample) {
+    before();
+    const auto start = Clock::now();
+    for (int i = 0; i < count; ++i) call();
+    samples.push_back(microseconds_since(start) / count);
+    check(cudaDeviceSynchronize(), "a launch");
+  }
+  return summarise(samples.data(), static_cast<int>(samples.size()));
+}
+
+class Launches {
+ public:
+  Launches(const Suite& suite, Table& table) : suite_(suite), table_(table) {
+    check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
+    check(cudaStreamCreateWithFlags(&other_, cudaStreamNonBlocking), "cudaStreamCreate");
+    check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "cudaEventCreate");
+  }
+  ~Launches() {
+    cudaEventDestroy(event_);
+    cudaStreamDestroy(stream_);
+    cudaStreamDestroy(other_);
+  }
+  Launches(const Launches&) = delete;
+  Launches& operator=(const Launches&) = delete;
+
+  // The call alone, while the device is busy with something else.
+  void calls() {
+    const auto busy = [this] { spin<<<1, 1, 0, stream_>>>(2'000'000); };
+    const auto idle = [] {};
+    add("launch call without arguments", time_host(64, busy, [this] { nothing<<<1, 32, 0, stream_>>>(); }));
+    add("launch call with 256 B of arguments", time_host(64, busy, [this] { nothing_with_arguments<<<1, 32, 0, stream_>>>({}); }));
+    add("event record call", time_host(64, busy, [this] { check(cudaEventRecord(event_, stream_), "cudaEventRecord"); }));
+    add("stream wait call", time_host(64, busy, [this] { check(cudaStreamWaitEvent(other_, event_), "cudaStreamWaitEvent"); }));
+    add("small copy call", time_host(64, busy, [this] {
+          check(cudaMemcpyAsync(buffer_.data(), buffer_.as<char>() + 64, 32, cudaMemcpyDeviceToDevice, stream_), "cudaMemcpyAsync");
+        }));
+    add("launch and wait for the end", time_host(1, idle, [this] {
+          nothing<<<1, 32, 0, stream_>>>();
+          check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
+        }));
+  }
+
+  // From kernel to kernel on the device.
+  void pace() {
+    TimingRules eager{.mode = LaunchMode::kEager};
+    TimingRules graph{};
+    const Launch empty = [](cudaStream_t s, int) { nothing<<<1, 32, 0, s>>>(); };
+    const Launch full = [](cudaStream_t s, int) { nothing<<<1024, 256, 0, s>>>(); };
+    add("kernel after kernel (eager)", time_launches(empty, eager));
+    add("kernel after kernel (graph)", time_launches(empty, graph));
+    add("kernel of 1024 blocks after kernel (eager)", time_launches(full, eager));
+    add("kernel of 1024 blocks after kernel (graph)", time_launches(full, graph));
+    add("kernel after kernel on the other stream", time_launches([this](cudaStream_t s, int) {
+          nothing<<<1, 32, 0, s>>>();
+          check(cudaEventRecord(event_, s), "cudaEventRecord");
+          check(cudaStreamWaitEvent(other_, event_), "cudaStreamWaitEvent");
+          nothing<<<1, 32, 0, other_>>>();
+          check(cudaEventRecord(event_, other_), "cudaEventRecord");
+          check(cudaStreamWaitEvent(s, event_), "cudaStreamWaitEvent");
+        }, eager));
+  }
+
+  // A graph of n empty kernels: what launching it costs the host, and how long it runs.
+  void graphs() {
+    for (const int nodes : {1, 16, 256, 1024}) {
+      cudaGraph_t graph{};
+      cudaGraphExec_t executable{};
+      check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
+      for (int i = 0; i < nodes; ++i) nothing<<<1, 32, 0, stream_>>>();
+      check(cudaStreamEndCapture(stream_, &graph), "cudaStreamEndCapture");
+      check(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
+      check(cudaGraphUpload(executable, stream_), "cudaGraphUpload");
+      const std::string size = std::to_string(nodes) + (nodes == 1 ? " kernel" : " kernels");
+      add("graph launch call: " + size, time_host(1, [] {}, [&] { check(cudaGraphLaunch(executable, stream_), "cudaGraphLaunch"); }));
+      add("graph launch to its end: " + size, time_host(1, [] {}, [&] {
+            check(cudaGraphLaunch(executable, stream_), "cudaGraphLaunch");
+            check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
+          }));
+      check(cudaGraphExecDestroy(executable), "cudaGraphExecDestroy");
+      check(cudaGraphDestroy(graph), "cudaGraphDestroy");
+    }
+  }
+
+ private:
+  void add(const std::string& what, const Timing& timing) {
+    Row row = {{"what", what}};
+    if (table_.has(row)) return;
+    add_timing(row, timing);
+    table_.add(row);
+    suite_.progress(what + ": " + text(timing.median_us) + " us");
+  }
+
+  const Suite& suite_;
+  Table& table_;
+  Buffer buffer_{4096};
+  cudaStream_t stream_{}, other_{};
+  cudaEvent_t event_{};
+};
+
+}  // namespace
+
+void measure_launches(const Suite& suite) {
+  if (suite.time_is_up()) return;
+  Table table = suite.table("launches", {"what"}, {"time_us", "ci_low_us", "ci_high_us"});
+  Launches launches(suite, table);
+  launches.calls();
+  launches.pace();
+  launches.graphs();
+}
+
+}  // namespace ringwright::gpu

@@ -1,0 +1,42 @@
+// A table of measurements as CSV, written row by row: what has been measured survives an interrupted run, and is not
+// measured again by the next one.
+#pragma once
+
+#include <fstream>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "timing.cuh"
+
+namespace ringwright::gpu {
+
+using Row = std::map<std::string, std::string>;  // by column
+
+class Table {
+ public:
+  // The columns `keys` say what is measured, `values` what came out. A file that is there already is gone on with when
+  // its columns are the same; its rows are then known. Ends the program when it is another table.
+  Table(const std::string& path, const std::vector<std::string>& header_lines, std::vector<std::string> keys,
+        const std::vector<std::string>& values);
+
+  [[nodiscard]] bool has(const Row& row) const { return known_.contains(key_of(row)); }
+  void add(const Row& row);
+
+ private:
+  [[nodiscard]] std::string key_of(const Row& row) const;
+  void read(const std::string& path);
+
+  std::vector<std::string> keys_;
+  std::vector<std::string> columns_;
+  std::set<std::string> known_;
+  std::ofstream file_;
+};
+
+[[nodiscard]] std::string text(double number);
+[[nodiscard]] std::string text(long long number);
+// Adds time_us, ci_low_us, ci_high_us.
+void add_timing(Row& row, const Timing& timing);
+
+}  // namespace ringwright::gpu
