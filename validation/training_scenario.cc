@@ -229,6 +229,11 @@ void ScenarioMaker::sharding() {
   const Sharding sharding = read_sharding(row_.sharding);
   overlap();
   if (dp_ == 1) return;
+  if (sharding.fsdp) {
+    yaml_.set("parallel.fsdp.sharding_strategy", sharding.keeps_parameters ? "shard_grad_op" : "full_shard");
+    if (says(row_.framework, "torchtitan")) yaml_.set("parallel.fsdp.wrap_ends", "true");
+    return;
+  }
   switch (sharding.what) {
     case ShardingWords::kUnsaid: return;
     case ShardingWords::kNone: return yaml_.set("parallel.zero.stage", "0");
