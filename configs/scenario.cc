@@ -214,7 +214,8 @@ LoadOptions load_options(const ScenarioOptions& options) {
                    .presets = {{.path = "", .folder = "profiles"},
                                {.path = "model", .folder = "models"},
                                {.path = "cluster.node", .folder = "nodes"},
-                               {.path = "cluster.node.gpu", .folder = "gpus"}},
+                               {.path = "cluster.node.gpu", .folder = "gpus"},
+                               {.path = "cluster.node.gpu.kernels", .folder = "kernels"}},
                    .share_folders = options.share_folders};
   if (load.share_folders.empty()) load.share_folders = {RINGWRIGHT_SHARE_DIR};
   return load;

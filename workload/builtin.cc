@@ -20,6 +20,8 @@ constexpr std::array kSchedules{
 constexpr std::array kComputeModels{
     ComputeEntry{"roofline", "the slower of arithmetic and memory at a share of their peaks, plus a launch",
                  make_roofline},
+    ComputeEntry{"calibrated", "each family of kernels by its own rule, with constants fitted to measurements of the GPU",
+                 make_calibrated},
 };
 
 }  // namespace
@@ -43,6 +45,9 @@ std::unique_ptr<ComputeModel> read_compute_model(ConfigMap& compute, const GpuSp
   for (const ComputeEntry& entry : kComputeModels) options.push_back({entry.name, entry.help});
   const std::string name =
       compute.choice({.name = "model", .doc = "how long a kernel takes", .fallback = "roofline"}, options);
+  if (compute.documenting()) {
+    for (const ComputeEntry& entry : kComputeModels) static_cast<void>(entry.make(compute, gpu));
+  }
   const auto* entry = std::ranges::find(kComputeModels, name, &ComputeEntry::name);
   return (entry == kComputeModels.end() ? kComputeModels.front() : *entry).make(compute, gpu);
 }

@@ -43,5 +43,6 @@ struct ComputeEntry {
 [[nodiscard]] std::vector<Slot> one_f_one_b_order(const ScheduleRequest& request);
 [[nodiscard]] std::vector<Slot> interleaved_order(const ScheduleRequest& request);
 [[nodiscard]] std::unique_ptr<ComputeModel> make_roofline(ConfigMap& compute, const GpuSpec& gpu);
+[[nodiscard]] std::unique_ptr<ComputeModel> make_calibrated(ConfigMap& compute, const GpuSpec& gpu);
 
 }  // namespace ringwright::workload

@@ -9,6 +9,7 @@
 #include "core/base/units.h"
 #include "core/config/config_map.h"
 #include "core/plan/kernel.h"
+#include "workload/kernels/kernel_profile.h"
 
 namespace ringwright::workload {
 
@@ -23,6 +24,7 @@ struct GpuSpec {
   Bytes l2;
   Duration kernel_launch;
   Evidence evidence = Evidence::kAssumed;  // of the peak that matters most
+  KernelProfile kernels;
 
   [[nodiscard]] FlopRate peak_of(DataType type) const { return peak[static_cast<std::size_t>(type)]; }
 };

@@ -15,6 +15,8 @@ class ComputeModel {
   [[nodiscard]] virtual Duration issue_time(const Kernel& kernel) const;
   // The same for a collective or a message.
   [[nodiscard]] virtual Duration call_issue_time() const;
+  // Whether the kernel lies outside of what the model's constants were fitted on.
+  [[nodiscard]] virtual bool extrapolates(const Kernel& kernel) const;
 };
 
 // All kernels of the work one after another.

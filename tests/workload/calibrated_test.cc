@@ -1,0 +1,80 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/config/config_document.h"
+#include "workload/builtin.h"
+
+namespace ringwright::workload {
+namespace {
+
+using namespace ringwright::literals;
+
+struct Machine {
+  Machine(const std::string& kernels, const std::string& compute)
+      : document(ConfigDocument::load_text(
+                     "gpu.yaml",
+                     "gpu: {name: test, peak: {bf16: 100TFLOPS}, memory: 80GB, memory_bandwidth: 1000GB/s, "
+                     "sms: 100, kernels: " +
+                         kernels + "}\ncompute: " + compute + "\n")
+                     .value()) {
+    ConfigMap gpu_map = document.root().map("gpu", "the GPU");
+    ConfigMap compute_map = document.root().map("compute", "the model");
+    gpu = read_gpu_spec(gpu_map);
+    model = read_compute_model(compute_map, gpu);
+    document.check_all_read();
+    EXPECT_TRUE(document.log().diagnostics().all().empty());
+  }
+  ConfigDocument document;
+  GpuSpec gpu;
+  std::unique_ptr<ComputeModel> model;
+};
+
+// 1 MB at 1000 GB/s: 1 us each.
+Work small_copies(std::int64_t launches) {
+  return {
+      .name = "copies",
+      .kernels = {{.family = KernelFamily::kCopy, .name = "copy", .bytes = Bytes(1'000'000), .launches = launches}}};
+}
+constexpr const char* kStream = "{name: t, stream: {share: 100%, gap: 1us}, grouped: {issue: 3us}}";
+
+TEST(Calibrated, EveryKernelAndEveryCallCostsTheHostTheTimeToIssueIt) {
+  const Machine machine(kStream, "{model: calibrated, host_issue: 5us}");
+  EXPECT_EQ(duration(*machine.model, small_copies(10)), 20_us);
+  EXPECT_EQ(issue_time(*machine.model, small_copies(10)), 50_us);
+  EXPECT_EQ(machine.model->call_issue_time(), 5_us);
+}
+
+TEST(Calibrated, CudaGraphsReplayWithoutTheHost) {
+  const Machine machine(kStream, "{model: calibrated, host_issue: 5us, cuda_graphs: true}");
+  EXPECT_EQ(issue_time(*machine.model, small_copies(10)), 0_us);
+  EXPECT_EQ(machine.model->call_issue_time(), 0_us);
+}
+
+TEST(Calibrated, LibrariesAddTheirOwnTimeOfTheHost) {
+  const Machine machine(kStream, "{model: calibrated, host_issue: 5us}");
+  const Kernel grouped{.family = KernelFamily::kGroupedGemm, .name = "experts", .m = 1, .n = 1, .k = 1, .batch = 4};
+  EXPECT_EQ(machine.model->issue_time(grouped), 5_us + 4 * 3_us);
+}
+
+TEST(Calibrated, AGpuThatNobodyMeasuredIsSaidToHaveClassValues) {
+  const Machine machine("{}", "{model: calibrated, host_issue: 5us}");
+  ASSERT_FALSE(machine.document.log().assumptions().empty());
+  EXPECT_EQ(machine.document.log().assumptions().back().path, "compute.model");
+  EXPECT_EQ(Machine("{name: t}", "{model: calibrated}").document.log().assumptions().back().path, "compute.host_issue");
+}
+
+TEST(Calibrated, KernelsBeyondTheFitAreExtrapolated) {
+  const Machine machine("{name: t, stream: {smallest: 1000, largest: 2000000}}",
+                        "{model: calibrated, host_issue: 5us}");
+  EXPECT_FALSE(machine.model->extrapolates(small_copies(1).kernels[0]));
+  EXPECT_TRUE(machine.model->extrapolates({.family = KernelFamily::kCopy, .name = "large", .bytes = Bytes(3'000'000)}));
+}
+
+TEST(Roofline, LooksAtNoHostAndExtrapolatesNothing) {
+  const Machine machine("{}", "{model: roofline}");
+  EXPECT_EQ(machine.model->issue_time(small_copies(1).kernels[0]), 0_us);
+  EXPECT_FALSE(machine.model->extrapolates(small_copies(1).kernels[0]));
+}
+
+}  // namespace
+}  // namespace ringwright::workload

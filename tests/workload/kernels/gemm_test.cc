@@ -1,0 +1,121 @@
+#include <gtest/gtest.h>
+
+#include "tests/workload/kernels/machine.h"
+
+namespace ringwright::workload {
+namespace {
+
+using enum KernelConstant;
+
+// 2560 x 2560 is 10 x 10 tiles of 256 x 256, one for each multiprocessor: 2 * 2560^2 * 1000 FLOP at 100 TFLOP/s.
+constexpr Sizes kOneWave{.m = 2560, .n = 2560, .k = 1000};
+constexpr double kOneWaveSeconds = 131.072e-6;
+
+TEST(Gemm, OneFullWaveRunsAtTheShareOfPeak) {
+  GpuSpec gpu = plain_gpu();
+  EXPECT_NEAR(gemm_seconds(product(kOneWave), gpu), kOneWaveSeconds, 1e-12);
+  gpu.kernels[kGemmHalfShare] = 0.8;
+  EXPECT_NEAR(gemm_seconds(product(kOneWave), gpu), kOneWaveSeconds / 0.8, 1e-12);
+}
+
+TEST(Gemm, ARampLengthensEveryTileAlongK) {
+  GpuSpec gpu = plain_gpu();
+  gpu.kernels[kGemmRamp] = 250.0;  // a quarter of k
+  EXPECT_NEAR(gemm_seconds(product(kOneWave), gpu), 1.25 * kOneWaveSeconds, 1e-12);
+}
+
+TEST(Gemm, RoundedWavesMakeTheLastOneCostLikeAFullOne) {
+  GpuSpec gpu = plain_gpu();
+  gpu.kernels[kGemmTileLoad] = 128.0;  // small tiles do not pay
+  Sizes more = kOneWave;
+  more.m += 256;  // 110 tiles: 1.1 waves
+  const double even = gemm_seconds(product(more), gpu);
+  gpu.kernels[kGemmWaveRounding] = 1.0;
+  EXPECT_GT(gemm_seconds(product(more), gpu), 1.5 * even);
+  // A full wave has nothing to round.
+  EXPECT_NEAR(gemm_seconds(product(kOneWave), gpu), kOneWaveSeconds, 1e-12);
+}
+
+TEST(Gemm, FewTilesAreSplitAlongK) {
+  GpuSpec gpu = plain_gpu();
+  gpu.kernels[kStreamCacheSpeed] = 20.0;
+  // 1280 x 512 is 10 tiles of 256 x 256, a tenth of the machine; and 160 of 64 x 64. Splits fill it with larger ones.
+  const Sizes deep{.m = 1280, .n = 512, .k = 100'000};
+  gpu.kernels[kGemmTileLoad] = 128.0;
+  const double share = product(deep).flops.count() / 100e12 / gemm_seconds(product(deep), gpu);
+  EXPECT_GT(share, 0.5);
+  const Sizes shallow{.m = 1280, .n = 512, .k = 1000};  // too short to be split
+  EXPECT_LT(product(shallow).flops.count() / 100e12 / gemm_seconds(product(shallow), gpu), share);
+}
+
+TEST(Gemm, ThePowerLimitSlowsLongProductsAndNotShortOnes) {
+  GpuSpec gpu = plain_gpu();
+  gpu.kernels[kGemmSustained] = 0.5;
+  gpu.kernels[kGemmPowerTime] = kOneWaveSeconds;  // half of the loss at this length
+  EXPECT_NEAR(gemm_seconds(product(kOneWave), gpu), 1.5 * kOneWaveSeconds, 1e-12);
+  Sizes longer = kOneWave;
+  longer.k *= 1000;
+  EXPECT_NEAR(gemm_seconds(product(longer), gpu), 2000 * kOneWaveSeconds, 2 * kOneWaveSeconds);
+}
+
+TEST(Gemm, AProductThatLeavesMultiprocessorsIdleDoesNotMeetThePowerLimit) {
+  GpuSpec gpu = plain_gpu();
+  gpu.kernels[kGemmWaveRounding] = 1.0;
+  gpu.kernels[kGemmTileLoad] = 128.0;
+  const Sizes idle{.m = 256 * 51, .n = 512, .k = 500};  // 102 tiles: two waves of which the second is nearly empty
+  const double free = gemm_seconds(product(idle), gpu);
+  gpu.kernels[kGemmSustained] = 0.9;
+  EXPECT_DOUBLE_EQ(gemm_seconds(product(idle), gpu), free);
+}
+
+TEST(Gemm, GradientsHaveSpeedsOfTheirOwn) {
+  GpuSpec gpu = plain_gpu();
+  gpu.kernels[kGemmDgradSpeed] = 0.8;
+  gpu.kernels[kGemmWgradSpeed] = 0.5;
+  Kernel kernel = product(kOneWave);
+  kernel.role = ProductRole::kDgrad;
+  EXPECT_NEAR(gemm_seconds(kernel, gpu), kOneWaveSeconds / 0.8, 1e-12);
+  kernel.role = ProductRole::kWgrad;
+  EXPECT_NEAR(gemm_seconds(kernel, gpu), kOneWaveSeconds / 0.5, 1e-12);
+}
+
+TEST(Gemm, AThinProductIsBoundByMemory) {
+  GpuSpec gpu = plain_gpu();
+  gpu.kernels[kGemmMemoryShare] = 0.5;
+  const Kernel thin = product({.m = 16, .n = 8192, .k = 8192});
+  EXPECT_DOUBLE_EQ(gemm_seconds(thin, gpu), static_cast<double>(thin.bytes.count()) / 500e9);
+}
+
+TEST(Gemm, GroupsFillWavesTogether) {
+  GpuSpec gpu = plain_gpu();
+  gpu.kernels[kGemmWaveRounding] = 1.0;
+  gpu.kernels[kGemmMemoryShare] = 1.2;
+  // 25 experts of 2 x 2 tiles are one wave; one expert alone leaves 96 multiprocessors idle or uses smaller tiles.
+  const Kernel grouped = product({.m = 512, .n = 512, .k = 8000, .batch = 25}, KernelFamily::kGroupedGemm);
+  EXPECT_NEAR(gemm_seconds(grouped, gpu), grouped.flops.count() / 100e12, 1e-9);
+  gpu.kernels[kGroupedSpeed] = 0.5;
+  EXPECT_NEAR(gemm_seconds(grouped, gpu), grouped.flops.count() / 50e12, 1e-9);
+  gpu.kernels[kGroupedIssue] = 2e-6;
+  EXPECT_DOUBLE_EQ(library_issue_seconds(grouped, gpu), 50e-6);
+}
+
+TEST(Gemm, ADoubledProductNeverTakesLess) {
+  const GpuSpec gpu = [] {
+    GpuSpec spec = plain_gpu();
+    spec.kernels = class_profile();
+    return spec;
+  }();
+  for (std::int64_t m = 64; m <= 16384; m *= 2) {
+    for (std::int64_t n = 64; n <= 16384; n *= 2) {
+      for (std::int64_t k = 64; k <= 16384; k *= 2) {
+        const double once = gemm_seconds(product({.m = m, .n = n, .k = k}), gpu);
+        EXPECT_GE(gemm_seconds(product({.m = 2 * m, .n = n, .k = k}), gpu), once) << m << " " << n << " " << k;
+        EXPECT_GE(gemm_seconds(product({.m = m, .n = 2 * n, .k = k}), gpu), once) << m << " " << n << " " << k;
+        EXPECT_GE(gemm_seconds(product({.m = m, .n = n, .k = 2 * k}), gpu), once) << m << " " << n << " " << k;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ringwright::workload

@@ -1,0 +1,105 @@
+// Matrix products: tiles in waves over the multiprocessors, with a ramp per tile, against the bytes they move.
+//
+//     t = max(waves * 2ab(k/s + ramp) / (P/sms * speed(a, b)) + reduction(s), bytes / memory speed) / power
+//
+// over tiles of a x b and splits of k into s parts, of which the fastest is taken, as libraries' heuristics try to.
+// Waves are pieces / sms, rounded up by `wave_rounding`: a last wave that is partly empty runs faster than a full one
+// (shared bandwidth, higher clock). speed(a, b): a tile loads a + b values for every ab multiply-adds. reduction: the
+// parts' fp32 sums are written and read in the last-level cache. power: short products run at the clock that the chip
+// can reach, long ones at what the power limit leaves (the control loop needs about a millisecond).
+// Tiles and split-K: CUTLASS, "Efficient GEMM in CUDA"; waves: NVIDIA, "Matrix Multiplication Background User's Guide".
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "workload/kernels/kernel_rules.h"
+
+namespace ringwright::workload {
+namespace {
+
+using enum KernelConstant;
+
+struct Tile {
+  std::int64_t m = 0;
+  std::int64_t n = 0;
+};
+// Smaller ones than 64 x 64 only pay where few rows are asked for.
+constexpr std::array kTiles{Tile{256, 256}, Tile{256, 128}, Tile{128, 256}, Tile{128, 128}, Tile{256, 64},
+                            Tile{64, 256},  Tile{128, 64},  Tile{64, 128},  Tile{64, 64},   Tile{32, 128},
+                            Tile{128, 32},  Tile{16, 128},  Tile{128, 16}};
+constexpr std::array<std::int64_t, 6> kSplits{1, 2, 3, 4, 8, 16};
+constexpr std::int64_t kShortestSplit = 512;  // of k
+
+std::int64_t divided_up(std::int64_t a, std::int64_t b) {
+  return (a + b - 1) / b;
+}
+
+double share_of(DataType type, const KernelProfile& profile) {
+  switch (type) {
+    case DataType::kBf16:
+    case DataType::kFp16: return profile[kGemmHalfShare];
+    case DataType::kFp8: return profile[kGemmFp8Share];
+    case DataType::kFp4: return profile[kGemmFp4Share];
+    case DataType::kTf32:
+    case DataType::kFp32: return profile[kGemmSingleShare];
+  }
+  return 0.0;
+}
+
+double role_speed(const Kernel& kernel, const KernelProfile& profile) {
+  switch (kernel.role) {
+    case ProductRole::kForward: return 1.0;
+    case ProductRole::kDgrad: return profile[kGemmDgradSpeed];
+    case ProductRole::kWgrad: return profile[kGemmWgradSpeed];
+  }
+  return 1.0;
+}
+
+double load_penalty(const Tile& tile, double tile_load) {
+  return 1.0 + tile_load * (1.0 / static_cast<double>(tile.m) + 1.0 / static_cast<double>(tile.n));
+}
+
+// Seconds of arithmetic at full clock, the best tile and split taken.
+double tiled_seconds(const Kernel& kernel, const GpuSpec& gpu, double rate) {
+  const KernelProfile& profile = gpu.kernels;
+  const double widest = profile[kGemmWidestTile];
+  const double reference = 1.0 + profile[kGemmTileLoad] * 2.0 / widest;
+  const auto sms = static_cast<double>(gpu.sms);
+  const double cache_rate = gpu.memory_bandwidth.count() * profile[kStreamCacheSpeed];
+  const double results =
+      static_cast<double>(kernel.m) * static_cast<double>(kernel.n) * static_cast<double>(kernel.batch);
+  double best = 0.0;
+  for (const Tile& tile : kTiles) {
+    if (static_cast<double>(std::max(tile.m, tile.n)) > widest) continue;
+    const std::int64_t tiles = divided_up(kernel.m, tile.m) * divided_up(kernel.n, tile.n) * kernel.batch;
+    const double flops_per_k =
+        2.0 * static_cast<double>(tile.m * tile.n) * load_penalty(tile, profile[kGemmTileLoad]) / reference;
+    for (const std::int64_t split : kSplits) {
+      if (split > 1 && kernel.k / split < kShortestSplit) break;
+      const double waves = std::max(static_cast<double>(tiles * split) / sms, 1.0);
+      const double rounded = waves + profile[kGemmWaveRounding] * (std::ceil(waves - 1e-9) - waves);
+      const double depth = static_cast<double>(divided_up(kernel.k, split)) + profile[kGemmRamp];
+      const double reduction = split > 1 ? 8.0 * results * static_cast<double>(split) / cache_rate : 0.0;
+      const double seconds = rounded * flops_per_k * depth / (rate / sms) + reduction;
+      if (best <= 0.0 || seconds < best) best = seconds;
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+double gemm_seconds(const Kernel& kernel, const GpuSpec& gpu) {
+  const KernelProfile& profile = gpu.kernels;
+  double rate = gpu.peak_of(kernel.type).count() * share_of(kernel.type, profile) * role_speed(kernel, profile);
+  if (kernel.family == KernelFamily::kGroupedGemm) rate *= profile[kGroupedSpeed];
+  const bool has_sizes = kernel.m > 0 && kernel.n > 0 && kernel.k > 0;
+  const double arithmetic = has_sizes ? tiled_seconds(kernel, gpu, rate) : kernel.flops.count() / rate;
+  const double moved =
+      static_cast<double>(kernel.bytes.count()) / (gpu.memory_bandwidth.count() * profile[kGemmMemoryShare]);
+  const double capped = kernel.flops.count() / (rate * profile[kGemmSustained]);
+  const double slowed = std::max(capped - arithmetic, 0.0) * arithmetic / (arithmetic + profile[kGemmPowerTime]);
+  return std::max(arithmetic + slowed, moved);
+}
+
+}  // namespace ringwright::workload

@@ -1,0 +1,91 @@
+// The few constants that say how fast one GPU runs each family of kernels, and the range of sizes that they were fitted
+// on: what `cluster.node.gpu.kernels` holds.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/base/evidence.h"
+#include "core/config/config_map.h"
+
+namespace ringwright::workload {
+
+enum class KernelConstant {
+  kGemmHalfShare,
+  kGemmFp8Share,
+  kGemmFp4Share,
+  kGemmSingleShare,
+  kGemmSustained,
+  kGemmPowerTime,
+  kGemmDgradSpeed,
+  kGemmWgradSpeed,
+  kGemmRamp,
+  kGemmTileLoad,
+  kGemmWaveRounding,
+  kGemmMemoryShare,
+  kGemmWidestTile,
+  kGemmSmallest,
+  kGemmLargest,
+  kGroupedSpeed,
+  kGroupedIssue,
+  kAttentionForwardShare,
+  kAttentionBackwardShare,
+  kAttentionWideBackward,
+  kAttentionScoreCost,
+  kAttentionTail,
+  kAttentionRows,
+  kAttentionIssue,
+  kAttentionShortest,
+  kAttentionLongest,
+  kStreamShare,
+  kStreamGap,
+  kStreamCacheSpeed,
+  kStreamCacheShare,
+  kStreamNorm,
+  kStreamElementwise,
+  kStreamSoftmax,
+  kStreamEmbedding,
+  kStreamOptimizer,
+  kStreamCast,
+  kStreamSmallest,
+  kStreamLargest,
+  kHostLaunch,
+  kCount
+};
+inline constexpr auto kKernelConstants = static_cast<std::size_t>(KernelConstant::kCount);
+
+// How a constant is written: "75%", a plain number, "2.4us", a whole number.
+enum class ConstantForm { kShare, kNumber, kTime, kWhole };
+
+struct ConstantSpec {
+  KernelConstant id = KernelConstant::kCount;
+  std::string_view section;  // "gemm"
+  std::string_view name;     // "k_ramp"
+  std::string_view doc;
+  ConstantForm form = ConstantForm::kNumber;
+  double fallback = 0.0;  // times in seconds
+  double min = 0.0;
+  double max = 0.0;
+};
+// By id.
+[[nodiscard]] std::span<const ConstantSpec, kKernelConstants> kernel_constants();
+
+struct KernelProfile {
+  std::string name;  // empty: the GPU has none, and every constant is the class value
+  std::array<double, kKernelConstants> values{};
+  Evidence evidence = Evidence::kAssumed;  // of the share of peak that products reach
+
+  [[nodiscard]] double operator[](KernelConstant id) const { return values[static_cast<std::size_t>(id)]; }
+  [[nodiscard]] double& operator[](KernelConstant id) { return values[static_cast<std::size_t>(id)]; }
+};
+
+// Every constant at the value that a GPU without measurements gets.
+[[nodiscard]] KernelProfile class_profile();
+// Reads `cluster.node.gpu.kernels`. Mistakes are recorded in the map.
+[[nodiscard]] KernelProfile read_kernel_profile(ConfigMap& kernels);
+
+}  // namespace ringwright::workload

@@ -1,0 +1,48 @@
+// Kernels that move bytes: at the bandwidth that copies reach, times how their family fares against a copy; what fits
+// the last-level cache moves at the cache's speed, since the kernel before it has just touched it.
+//
+//     t = bytes * (cached / cache speed + (1 - cached)) / (bandwidth * share * family speed)
+//
+// `cached` falls from 1 at cache_share of the cache to 0 at all of it: a stream that is larger than the cache evicts
+// what it will need. (Measured by the small-kernel benchmark of github.com/te42kyfo/gpu-benches.)
+#include <algorithm>
+
+#include "workload/kernels/kernel_rules.h"
+
+namespace ringwright::workload {
+namespace {
+
+using enum KernelConstant;
+
+double family_speed(KernelFamily family, const KernelProfile& profile) {
+  switch (family) {
+    case KernelFamily::kNorm: return profile[kStreamNorm];
+    case KernelFamily::kElementwise: return profile[kStreamElementwise];
+    case KernelFamily::kSoftmax: return profile[kStreamSoftmax];
+    case KernelFamily::kEmbedding: return profile[kStreamEmbedding];
+    case KernelFamily::kOptimizer: return profile[kStreamOptimizer];
+    case KernelFamily::kCast: return profile[kStreamCast];
+    case KernelFamily::kGemm:
+    case KernelFamily::kGroupedGemm:
+    case KernelFamily::kAttentionForward:
+    case KernelFamily::kAttentionBackward:
+    case KernelFamily::kCopy: return 1.0;
+  }
+  return 1.0;
+}
+
+}  // namespace
+
+double stream_seconds(const Kernel& kernel, const GpuSpec& gpu) {
+  const KernelProfile& profile = gpu.kernels;
+  const auto bytes = static_cast<double>(kernel.bytes.count());
+  const auto cache = static_cast<double>(gpu.l2.count());
+  const double resident = cache * profile[kStreamCacheShare];
+  double cached = bytes <= resident ? 1.0 : 0.0;
+  if (bytes > resident && bytes < cache) cached = (cache - bytes) / (cache - resident);
+  const double slow = cached / profile[kStreamCacheSpeed] + 1.0 - cached;
+  const double rate = gpu.memory_bandwidth.count() * profile[kStreamShare] * family_speed(kernel.family, profile);
+  return bytes * slow / rate;
+}
+
+}  // namespace ringwright::workload
