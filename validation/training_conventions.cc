@@ -59,6 +59,7 @@ ModelRule read_model_rule(ConfigMap& map) {
   rule.preset = map.text({.name = "preset", .doc = "of the model, or of one built alike"});
   rule.learned_positions =
       map.boolean({.name = "learned_positions", .doc = "it has a table of positions", .fallback = false});
+  rule.set = map.texts({.name = "set", .doc = "what differs from the preset, as key=value of the model"});
   return rule;
 }
 

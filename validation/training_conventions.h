@@ -27,6 +27,7 @@ struct MachineRule : NamedRule {
 struct ModelRule : NamedRule {
   std::string preset;
   bool learned_positions = false;  // the preset has a table of positions, as long as the sequence
+  std::vector<std::string> set;    // what else differs from the preset: "mtp_num_layers=0"
 };
 
 struct StackRule : NamedRule {

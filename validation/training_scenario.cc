@@ -60,6 +60,7 @@ class ScenarioMaker {
   void sharding();
   void overlap();
   void training();
+  void precision();
 
   const TrainingRow& row_;
   const TrainingConventions& conventions_;
@@ -139,6 +140,10 @@ std::string ScenarioMaker::model() {
   set_if("model.seq_length", row_.sequence);
   if (rule->learned_positions && row_.sequence) set("model.max_position_embeddings", *row_.sequence);
   experts();
+  for (const std::string& entry : rule->set) {
+    const std::size_t equals = entry.find('=');
+    if (equals != std::string::npos) yaml_.set("model." + entry.substr(0, equals), entry.substr(equals + 1));
+  }
   return {};
 }
 
@@ -261,10 +266,18 @@ void ScenarioMaker::overlap() {
   if (words.bf16_gradients) yaml_.set("training.grad_reduce_dtype", "bf16");
 }
 
+// Products in fp8 leave weights and activations as they are; a stack says which recipe it uses where a row does not.
+void ScenarioMaker::precision() {
+  const std::string precision = read_precision(row_.precision);
+  if (precision.empty()) return;
+  yaml_.set("training.precision", precision == "fp8" ? "bf16" : precision);
+  const std::string recipe = read_fp8_recipe(row_.precision);
+  if (!recipe.empty()) yaml_.set("training.fp8_recipe", recipe);
+  if (precision == "fp8" && recipe.empty()) yaml_.set("training.fp8_recipe", "delayed");
+}
+
 void ScenarioMaker::training() {
-  if (const std::string precision = read_precision(row_.precision); !precision.empty()) {
-    yaml_.set("training.precision", precision);
-  }
+  precision();
   switch (read_recompute(row_.recompute)) {
     case RecomputeWords::kUnsaid: return;
     case RecomputeWords::kNone: return yaml_.set("training.recompute", "none");

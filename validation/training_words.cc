@@ -81,6 +81,14 @@ std::string read_precision(std::string_view text) {
   return {};
 }
 
+std::string read_fp8_recipe(std::string_view text) {
+  if (says(text, "mxfp8") || says(text, "mx")) return "mxfp8";
+  if (says(text, "block")) return "blockwise";
+  // A scale for each row costs the passes that one for the tensor does.
+  if (says(text, "tensorwise") || says(text, "rowwise") || says(text, "current")) return "tensorwise";
+  return says(text, "delayed") ? "delayed" : "";
+}
+
 RecomputeWords read_recompute(std::string_view text) {
   if (text.empty() || says(text, "selective/none")) return RecomputeWords::kUnsaid;
   if (says(text, "none (not stated)")) return RecomputeWords::kNone;

@@ -23,6 +23,9 @@ struct NicWords {
 // "fp16/bf16" is bf16, which runs at the same rate.
 [[nodiscard]] std::string read_precision(std::string_view text);
 
+// Of products in fp8: "delayed", "tensorwise", "blockwise", "mxfp8"; empty where the text does not say.
+[[nodiscard]] std::string read_fp8_recipe(std::string_view text);
+
 enum class RecomputeWords { kUnsaid, kNone, kSelective, kSelectiveOps, kSelectiveLayers, kFull };
 [[nodiscard]] RecomputeWords read_recompute(std::string_view text);
 

@@ -16,7 +16,8 @@ TrainingConventions conventions() {
   result.frameworks.push_back({{.words = {"NeMo"}}, "nemo.yaml"});
   result.machines.push_back({{.words = {"GB200"}}, "gb200-nvl72", "gb200", 72, 4});
   result.machines.push_back({{.words = {"A100"}}, "dgx-a100", "a100-sxm4-80gb"});
-  result.models.push_back({{.words = {"gpt"}}, "gpt3-175b", true});
+  result.models.push_back({{.words = {"gpt", "cut"}}, "gpt3-175b", true, {"first_k_dense_replace=1"}});
+  result.models.push_back({{.words = {"gpt"}}, "gpt3-175b", true, {}});
   return result;
 }
 
@@ -113,6 +114,19 @@ TEST(TrainingScenario, TheFrameworkNamesTheStackOfUnknownSources) {
   row.id = "other-1";
   row.framework = "NeMo 25.02";
   EXPECT_THAT(yaml_of(row), HasSubstr("nemo.yaml"));
+}
+
+TEST(TrainingScenario, AModelMayDifferFromItsPreset) {
+  TrainingRow row = full_row();
+  EXPECT_THAT(yaml_of(row), Not(HasSubstr("first_k_dense_replace")));
+  row.model = "gpt-cut";
+  EXPECT_THAT(yaml_of(row), HasSubstr("first_k_dense_replace: 1"));
+}
+
+TEST(TrainingScenario, ProductsInFp8LeaveTheRestAsItIs) {
+  TrainingRow row = full_row();
+  row.precision = "fp8 rowwise";
+  EXPECT_THAT(yaml_of(row), HasSubstr("precision: bf16, fp8_recipe: tensorwise"));
 }
 
 TEST(TrainingScenario, RefusesWithTheReason) {

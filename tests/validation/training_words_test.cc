@@ -48,6 +48,13 @@ TEST(TrainingWords, TheNarrowestTypeDecides) {
   EXPECT_EQ(read_precision(""), "");
 }
 
+TEST(TrainingWords, KnowsRecipesOfFp8) {
+  EXPECT_EQ(read_fp8_recipe("fp8 (hybrid, delayed scaling)"), "delayed");
+  EXPECT_EQ(read_fp8_recipe("fp8 rowwise"), "tensorwise");
+  EXPECT_EQ(read_fp8_recipe("MXFP8"), "mxfp8");
+  EXPECT_EQ(read_fp8_recipe("FP8"), "");
+}
+
 TEST(TrainingWords, TellsKindsOfRecomputationApart) {
   EXPECT_EQ(read_recompute("full (use_checkpoint true)"), RecomputeWords::kFull);
   EXPECT_EQ(read_recompute("selective op"), RecomputeWords::kSelectiveOps);
