@@ -12,6 +12,10 @@ namespace {
 double value_bytes(const KernelContext& context) {
   return bytes_per_element(context.training.precision);
 }
+// Of the inputs of linear layers, which the weight gradient needs again.
+double input_bytes(const KernelContext& context) {
+  return context.training.fp8 == Fp8Recipe::kNone ? value_bytes(context) : bytes_per_element(DataType::kFp8);
+}
 Bytes whole(double bytes) {
   return Bytes(std::llround(bytes));
 }
@@ -26,9 +30,13 @@ double core_bytes_per_token(const KernelContext& context, const KernelMaker& siz
   return per_score * heads * static_cast<double>(context.shape.sequence);
 }
 
-// Queries, keys, values and the projection's input; latent attention also keeps the latent vectors.
+// Queries, keys, values and the projection's input, in fp8 beside the core's result; latent attention also keeps the
+// latent vectors. In values of the working type.
 double attention_columns(const KernelContext& context, const KernelMaker& sizes) {
   auto columns = static_cast<double>(sizes.query + sizes.key + sizes.value + sizes.context);
+  if (context.training.fp8 != Fp8Recipe::kNone) {
+    columns += static_cast<double>(sizes.context) * input_bytes(context) / value_bytes(context);
+  }
   if (context.shape.latent)
     columns += static_cast<double>(gathered_columns(context.shape)) /
                (context.sequence_parallel ? static_cast<double>(context.tp) : 1.0);
@@ -39,8 +47,10 @@ double kept_experts(const KernelContext& context, const KernelMaker& sizes) {
   const ExpertShape& experts = *context.shape.experts;
   const double e = value_bytes(context);
   const std::int64_t inputs = context.shape.activation == Activation::kSwiGlu ? 2 : 1;
-  const std::int64_t width = (inputs + 1) * experts.ffn / context.experts.etp;
-  const double rows = expert_rows(context) * e * static_cast<double>(2 * context.shape.hidden + width);
+  const auto width = static_cast<double>(experts.ffn / context.experts.etp);
+  const auto h = static_cast<double>(context.shape.hidden);
+  const double low = input_bytes(context);
+  const double rows = expert_rows(context) * ((low + e) * h + (e * static_cast<double>(inputs) + low) * width);
   const double router = 4.0 * static_cast<double>(sizes.local_tokens * experts.count);
   const std::int64_t shared = (inputs + 1) * experts.shared_ffn / context.tp;
   return rows + router + e * static_cast<double>(sizes.tokens * shared);
@@ -53,11 +63,12 @@ double kept_layer(const KernelContext& context, MlpKind kind) {
   const double mask = context.shape.hidden_dropout ? 1.0 : 0.0;
   // Inputs of two norms and of two column-parallel products, and two dropout masks: whole on every rank without
   // sequence parallelism.
-  const double local = static_cast<double>(sizes.local_tokens) * (4.0 * e + 2.0 * mask) * h;
+  const double local =
+      static_cast<double>(sizes.local_tokens) * (2.0 * e + 2.0 * input_bytes(context) + 2.0 * mask) * h;
   // The activation's input and output beside the attention's tensors.
-  const double mlp = kind == MlpKind::kDense ? static_cast<double>(sizes.gated_ffn + sizes.ffn) : 0.0;
-  const double columns = attention_columns(context, sizes) + mlp;
-  const double split = static_cast<double>(sizes.tokens) * (e * columns + core_bytes_per_token(context, sizes));
+  const double mlp = e * static_cast<double>(sizes.gated_ffn) + input_bytes(context) * static_cast<double>(sizes.ffn);
+  const double columns = e * attention_columns(context, sizes) + (kind == MlpKind::kDense ? mlp : 0.0);
+  const double split = static_cast<double>(sizes.tokens) * (columns + core_bytes_per_token(context, sizes));
   return local + split + (kind == MlpKind::kExperts ? kept_experts(context, sizes) : 0.0);
 }
 

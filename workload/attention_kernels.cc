@@ -153,11 +153,8 @@ void add_latent_down(KernelMaker& make) {
   if (!make.shape.latent) return;
   const LatentAttention& latent = *make.shape.latent;
   const std::int64_t h = make.shape.hidden;
-  if (latent.query_rank > 0) {
-    make.batched_product("query down", {.m = make.local_tokens, .n = latent.query_rank, .k = h});
-  }
-  make.batched_product("key and value down",
-                       {.m = make.local_tokens, .n = latent.key_value_rank + latent.rotated_size, .k = h});
+  if (latent.query_rank > 0) make.local_linear("query down", h, latent.query_rank);
+  make.local_linear("key and value down", h, latent.key_value_rank + latent.rotated_size);
 }
 
 void add_latent_down_backward(KernelMaker& make) {
@@ -165,13 +162,11 @@ void add_latent_down_backward(KernelMaker& make) {
   const LatentAttention& latent = *make.shape.latent;
   const std::int64_t h = make.shape.hidden;
   const std::int64_t compressed = latent.key_value_rank + latent.rotated_size;
-  const std::int64_t tokens = make.local_tokens;
   if (latent.query_rank > 0) {
-    make.batched_product("query down dgrad",
-                         {.m = tokens, .n = h, .k = latent.query_rank, .role = ProductRole::kDgrad});
+    make.local_dgrad("query down dgrad", h, latent.query_rank);
     make.local_wgrad("query down wgrad", h, latent.query_rank);
   }
-  make.batched_product("key and value down dgrad", {.m = tokens, .n = h, .k = compressed, .role = ProductRole::kDgrad});
+  make.local_dgrad("key and value down dgrad", h, compressed);
   make.local_wgrad("key and value down wgrad", h, compressed);
 }
 

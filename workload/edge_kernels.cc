@@ -52,6 +52,7 @@ void add_embedding_pieces(Piece piece, const KernelContext& context, KernelMaker
 }
 
 void add_head_pieces(Piece piece, KernelMaker& make) {
+  make.keep_precision();
   const std::int64_t h = make.shape.hidden;
   const std::int64_t local = make.local_tokens * h;
   if (piece == Piece::kFinalNorm) return make.stream(kNorm, "final norm", local, {.values = 2});

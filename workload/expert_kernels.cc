@@ -29,16 +29,16 @@ ExpertSizes sizes_of(const KernelContext& context) {
 void add_router(KernelMaker& make) {
   const ExpertShape& experts = *make.shape.experts;
   const std::int64_t scores = make.local_tokens * experts.count;
-  make.batched_product("router", {.m = make.local_tokens, .n = experts.count, .k = make.shape.hidden});
+  make.keep_precision();
+  make.local_linear("router", make.shape.hidden, experts.count);
   make.stream(kSoftmax, "router choice", scores, {.other_bytes = 2.0 * kFp32});
 }
 
 void add_router_backward(KernelMaker& make) {
   const ExpertShape& experts = *make.shape.experts;
   make.stream(kSoftmax, "router choice backward", make.local_tokens * experts.count, {.other_bytes = 3.0 * kFp32});
-  make.batched_product(
-      "router dgrad",
-      {.m = make.local_tokens, .n = make.shape.hidden, .k = experts.count, .role = ProductRole::kDgrad});
+  make.keep_precision();
+  make.local_dgrad("router dgrad", make.shape.hidden, experts.count);
   make.local_wgrad("router wgrad", make.shape.hidden, experts.count);
 }
 

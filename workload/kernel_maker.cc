@@ -31,28 +31,63 @@ KernelMaker::KernelMaker(const KernelContext& given)
       gated_ffn(given.shape.activation == Activation::kSwiGlu ? 2 * ffn : ffn),
       vocabulary(padded_vocabulary(given.shape, given.tp) / given.tp),
       gradient_bytes(bytes_per_element(given.training.grad_reduce)),
-      context_(given) {}
+      context_(given),
+      product_type_(given.training.fp8 == Fp8Recipe::kNone ? given.training.precision : DataType::kFp8) {}
 
-void KernelMaker::batched_product(std::string name, const Product& p) {
-  const auto operands = static_cast<double>((p.m * p.k + p.k * p.n + p.m * p.n) * p.batch);
+void KernelMaker::add_product(std::string name, const Product& p, DataType type) {
+  const auto operands = static_cast<double>((p.m * p.k + p.k * p.n) * p.batch) * bytes_per_element(type);
+  const auto result = static_cast<double>(p.m * p.n * p.batch) * bytes_per_element(context_.training.precision);
   kernels_.push_back({.family = KernelFamily::kGemm,
                       .name = std::move(name),
-                      .type = context_.training.precision,
+                      .type = type,
                       .m = p.m,
                       .n = p.n,
                       .k = p.k,
                       .batch = p.batch,
                       .role = p.role,
                       .flops = Flops(product_flops(p)),
-                      .bytes = whole(operands * bytes_per_element(context_.training.precision))});
+                      .bytes = whole(operands + result)});
+}
+
+void KernelMaker::keep_precision() {
+  product_type_ = context_.training.precision;
+}
+
+// Reads a tensor and writes it twice, since the weight gradient needs it transposed; a scale of its own takes a pass
+// that looks for the maximum, scales of blocks are written beside the values.
+void KernelMaker::quantise(double elements) {
+  if (product_type_ != DataType::kFp8) return;
+  const double read = bytes_per_element(context_.training.precision);
+  double each = read + 2.0;
+  if (context_.training.fp8 == Fp8Recipe::kTensorwise) each += read;
+  if (context_.training.fp8 == Fp8Recipe::kBlockwise) each += 2.0 * 4.0 / 128.0;
+  if (context_.training.fp8 == Fp8Recipe::kMxfp8) each += 2.0 / 32.0;
+  bytes_only(KernelFamily::kCast, "quantise", elements * each, DataType::kFp8);
+}
+
+void KernelMaker::batched_product(std::string name, const Product& p) {
+  add_product(std::move(name), p, context_.training.precision);
 }
 
 void KernelMaker::linear(std::string name, std::int64_t inputs, std::int64_t outputs) {
-  batched_product(std::move(name), {.m = tokens, .n = outputs, .k = inputs});
+  quantise(static_cast<double>(tokens * inputs));
+  add_product(std::move(name), {.m = tokens, .n = outputs, .k = inputs}, product_type_);
 }
 
 void KernelMaker::dgrad(std::string name, std::int64_t inputs, std::int64_t outputs) {
-  batched_product(std::move(name), {.m = tokens, .n = inputs, .k = outputs, .role = ProductRole::kDgrad});
+  quantise(static_cast<double>(tokens * outputs));
+  add_product(std::move(name), {.m = tokens, .n = inputs, .k = outputs, .role = ProductRole::kDgrad}, product_type_);
+}
+
+void KernelMaker::local_linear(std::string name, std::int64_t inputs, std::int64_t outputs) {
+  quantise(static_cast<double>(local_tokens * inputs));
+  add_product(std::move(name), {.m = local_tokens, .n = outputs, .k = inputs}, product_type_);
+}
+
+void KernelMaker::local_dgrad(std::string name, std::int64_t inputs, std::int64_t outputs) {
+  quantise(static_cast<double>(local_tokens * outputs));
+  add_product(std::move(name), {.m = local_tokens, .n = inputs, .k = outputs, .role = ProductRole::kDgrad},
+              product_type_);
 }
 
 void KernelMaker::wgrad(std::string name, std::int64_t inputs, std::int64_t outputs) {
@@ -64,11 +99,11 @@ void KernelMaker::local_wgrad(std::string name, std::int64_t inputs, std::int64_
 }
 
 void KernelMaker::weight_gradient(std::string name, const Product& p) {
-  const double operands = static_cast<double>(p.k * (p.m + p.n)) * bytes_per_element(context_.training.precision);
+  const double operands = static_cast<double>(p.k * (p.m + p.n)) * bytes_per_element(product_type_);
   const double accumulated = 2.0 * gradient_bytes * static_cast<double>(p.m * p.n);  // read, add, write
   kernels_.push_back({.family = KernelFamily::kGemm,
                       .name = std::move(name),
-                      .type = context_.training.precision,
+                      .type = product_type_,
                       .m = p.m,
                       .n = p.n,
                       .k = p.k,
@@ -109,19 +144,25 @@ void KernelMaker::grouped(std::string name, const Grouped& p) {
   const auto experts = static_cast<double>(p.experts);
   const auto inputs = static_cast<double>(p.inputs);
   const auto outputs = static_cast<double>(p.outputs);
-  const double e = bytes_per_element(context_.training.precision);
   const bool wgrad = p.role == ProductRole::kWgrad;
+  const bool dgrad = p.role == ProductRole::kDgrad;
+  if (!wgrad) quantise(p.rows * (dgrad ? outputs : inputs));
+  const double operand = bytes_per_element(product_type_);
+  const double result = bytes_per_element(context_.training.precision);
   // A weight gradient is added to the main gradient: read and written.
-  const double weights = experts * inputs * outputs * (wgrad ? 2.0 * gradient_bytes : e);
+  const double weights = experts * inputs * outputs * (wgrad ? 2.0 * gradient_bytes : operand);
+  const double rows_in_and_out = wgrad   ? operand * (inputs + outputs)
+                                 : dgrad ? result * inputs + operand * outputs
+                                         : operand * inputs + result * outputs;
   const auto rows = std::max<std::int64_t>(1, std::llround(std::ceil(p.rows / experts)));
-  Kernel kernel{.family = KernelFamily::kGroupedGemm, .name = std::move(name), .type = context_.training.precision};
+  Kernel kernel{.family = KernelFamily::kGroupedGemm, .name = std::move(name), .type = product_type_};
   kernel.m = wgrad ? p.inputs : rows;
-  kernel.n = p.role == ProductRole::kDgrad ? p.inputs : p.outputs;
-  kernel.k = wgrad ? rows : p.role == ProductRole::kDgrad ? p.outputs : p.inputs;
+  kernel.n = dgrad ? p.inputs : p.outputs;
+  kernel.k = wgrad ? rows : dgrad ? p.outputs : p.inputs;
   kernel.batch = p.experts;
   kernel.role = p.role;
   kernel.flops = Flops(2.0 * p.rows * inputs * outputs);
-  kernel.bytes = whole(p.rows * (inputs + outputs) * e + weights);
+  kernel.bytes = whole(p.rows * rows_in_and_out + weights);
   kernels_.push_back(std::move(kernel));
 }
 

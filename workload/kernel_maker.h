@@ -25,6 +25,8 @@ class KernelMaker {
   void dgrad(std::string name, std::int64_t inputs, std::int64_t outputs);
   void wgrad(std::string name, std::int64_t inputs, std::int64_t outputs);
   // Of weights that every tensor-parallel rank holds whole and uses for its part of the sequence.
+  void local_linear(std::string name, std::int64_t inputs, std::int64_t outputs);
+  void local_dgrad(std::string name, std::int64_t inputs, std::int64_t outputs);
   void local_wgrad(std::string name, std::int64_t inputs, std::int64_t outputs);
   void batched_product(std::string name, const Product& product);
   // Fused attention, forward or backward: `share` of the microbatch's scores, by queries and keys of that many tokens
@@ -54,6 +56,8 @@ class KernelMaker {
   void stream(KernelFamily family, std::string name, std::int64_t elements, const Touch& per_element);
   void bytes_only(KernelFamily family, std::string name, double bytes, DataType type);
 
+  // From here on nothing is computed in fp8.
+  void keep_precision();
   [[nodiscard]] std::int64_t tp() const { return context_.tp; }
   [[nodiscard]] std::vector<Kernel> take() { return std::move(kernels_); }
 
@@ -73,9 +77,13 @@ class KernelMaker {
   double gradient_bytes;    // of one element of the main gradients
 
  private:
+  void add_product(std::string name, const Product& product, DataType type);
   void weight_gradient(std::string name, const Product& product);
+  // Writes a tensor in fp8, where products take it so.
+  void quantise(double elements);
 
   const KernelContext& context_;
+  DataType product_type_;  // of linear layers
   std::vector<Kernel> kernels_;
 };
 

@@ -10,6 +10,12 @@ namespace {
 constexpr std::array kPrecisions{Option{"bf16", "weights and activations in bf16, master weights in fp32"},
                                  Option{"fp16", "weights and activations in fp16, master weights in fp32"},
                                  Option{"fp32", "everything in fp32"}};
+constexpr std::array kFp8Recipes{
+    Option{"none", "products as `precision` says"},
+    Option{"delayed", "the layers' products in fp8, one scale a tensor from the maxima of earlier steps"},
+    Option{"tensorwise", "one scale a tensor from its own maximum, found in a pass of its own"},
+    Option{"blockwise", "a scale for 128 values, as DeepSeek-V3"},
+    Option{"mxfp8", "a scale for 32 values (Blackwell)"}};
 constexpr std::array kRecomputes{Option{"none", "every activation is kept for the backward pass"},
                                  Option{"selective", "the attention core is computed again in the backward pass"},
                                  Option{"full", "only each layer's input is kept; the whole layer is computed again"}};
@@ -21,6 +27,13 @@ constexpr std::array kAttentions{Option{"fused", "one kernel that never writes t
 DataType parse_precision(std::string_view text) {
   if (text == "fp32") return DataType::kFp32;
   return text == "fp16" ? DataType::kFp16 : DataType::kBf16;
+}
+
+Fp8Recipe parse_fp8(std::string_view text) {
+  if (text == "delayed") return Fp8Recipe::kDelayed;
+  if (text == "tensorwise") return Fp8Recipe::kTensorwise;
+  if (text == "blockwise") return Fp8Recipe::kBlockwise;
+  return text == "mxfp8" ? Fp8Recipe::kMxfp8 : Fp8Recipe::kNone;
 }
 
 Recompute parse_recompute(std::string_view text) {
@@ -41,6 +54,9 @@ TrainingOptions read_training_options(ConfigMap& training) {
                                           .max = 10'000});
   options.precision = parse_precision(training.choice(
       {.name = "precision", .doc = "type of weights and activations", .fallback = "bf16"}, kPrecisions));
+  options.fp8 = parse_fp8(training.choice(
+      {.name = "fp8_recipe", .doc = "how the products of the layers are computed in fp8", .fallback = "none"},
+      kFp8Recipes));
   options.grad_reduce =
       training.choice(
           {.name = "grad_reduce_dtype", .doc = "type of the gradients that ranks add up", .fallback = "fp32"},
@@ -58,6 +74,12 @@ TrainingOptions read_training_options(ConfigMap& training) {
 }
 
 void check_precision(ConfigMap& training, const TrainingOptions& options, const GpuSpec& gpu) {
+  if (options.fp8 != Fp8Recipe::kNone && gpu.peak_of(DataType::kFp8) <= FlopRate(0.0)) {
+    training.error("fp8_recipe", "E135",
+                   fmt::format("{} needs fp8, which {} does not have (cluster.node.gpu.peak)",
+                               training.path_of("fp8_recipe"), gpu.name),
+                   fmt::format("set {}: none", training.path_of("fp8_recipe")));
+  }
   if (gpu.peak_of(options.precision) > FlopRate(0.0)) return;
   training.error(
       "precision", "E135",

@@ -19,10 +19,15 @@ enum class Recompute { kNone, kSelective, kFull };
 // as frameworks did up to 2022.
 enum class AttentionKernel { kFused, kUnfused };
 
+// Products of the layers in fp8, as Transformer Engine scales them: by the maximum of earlier steps or of this tensor, by
+// tiles of 128 values (DeepSeek-V3), or by 32 values (MXFP8). Attention core, router, logits and loss stay as they are.
+enum class Fp8Recipe { kNone, kDelayed, kTensorwise, kBlockwise, kMxfp8 };
+
 struct TrainingOptions {
   std::int64_t global_batch = 1;  // sequences
   std::int64_t micro_batch = 1;   // sequences
   DataType precision = DataType::kBf16;
+  Fp8Recipe fp8 = Fp8Recipe::kNone;
   DataType grad_reduce = DataType::kFp32;
   Recompute recompute = Recompute::kNone;
   AttentionKernel attention = AttentionKernel::kFused;

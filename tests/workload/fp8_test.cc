@@ -1,0 +1,85 @@
+// Layers whose products are in fp8: which kernels change, what is quantised, what is kept.
+#include <algorithm>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/workload/job_text.h"
+#include "workload/activations.h"
+#include "workload/layer_kernels.h"
+
+namespace ringwright::workload {
+namespace {
+
+using testing::ElementsAre;
+
+KernelContext context_of(const std::string& model, const std::string& recipe) {
+  const JobText job("model: {" + model + "}\ntraining: {global_batch: 8, fp8_recipe: " + recipe + "}\nparallel: {}\n",
+                    1);
+  EXPECT_THAT(job.problems(), testing::IsEmpty());
+  return make_kernel_context(job.shape, job.training, job.parallel);
+}
+
+std::vector<std::string> names_of(Piece piece, const KernelContext& context, DataType type) {
+  std::vector<std::string> names;
+  for (const Kernel& kernel : kernels_of(piece, context)) {
+    if (kernel.type == type) names.push_back(kernel.name);
+  }
+  return names;
+}
+
+TEST(Fp8, LinearLayersAreInFp8AndTheAttentionCoreIsNot) {
+  const KernelContext context = context_of("preset: llama3-8b", "delayed");
+  EXPECT_THAT(names_of(Piece::kAttention, context, DataType::kFp8),
+              ElementsAre("quantise", "qkv", "quantise", "attention projection"));
+  EXPECT_THAT(names_of(Piece::kAttention, context, DataType::kBf16), ElementsAre("rotary embedding", "attention"));
+}
+
+TEST(Fp8, LogitsAndRouterKeepTheirPrecision) {
+  const KernelContext context = context_of("preset: mixtral-8x7b", "blockwise");
+  EXPECT_THAT(names_of(Piece::kLogits, context, DataType::kFp8), ElementsAre());
+  EXPECT_THAT(names_of(Piece::kRouter, context, DataType::kFp8), ElementsAre());
+  EXPECT_THAT(names_of(Piece::kExperts, context, DataType::kFp8),
+              ElementsAre("quantise", "experts up", "quantise", "experts down"));
+}
+
+TEST(Fp8, AProductReadsOneByteAndWritesTwo) {
+  const KernelContext context = context_of("preset: llama3-8b", "delayed");
+  const std::vector<Kernel> kernels = kernels_of(Piece::kMlp, context);
+  const auto up = std::ranges::find(kernels, "mlp up", &Kernel::name);
+  // 8192 tokens, 4096 channels in, 2 x 14336 out.
+  EXPECT_EQ(up->bytes, Bytes(8192LL * 4096 + 4096LL * 28672 + 2 * 8192LL * 28672));
+}
+
+TEST(Fp8, RecipesDifferInWhatTheyTouch) {
+  const auto quantised = [](const char* recipe) {
+    const std::vector<Kernel> kernels = kernels_of(Piece::kQkv, context_of("preset: llama3-8b", recipe));
+    return static_cast<double>(kernels.front().bytes.count()) / (8192.0 * 4096.0);
+  };
+  EXPECT_EQ(quantised("delayed"), 4.0);     // two bytes read, two of one byte written
+  EXPECT_EQ(quantised("tensorwise"), 6.0);  // and read once more for the maximum
+  EXPECT_EQ(quantised("blockwise"), 4.0 + 8.0 / 128.0);
+  EXPECT_EQ(quantised("mxfp8"), 4.0 + 2.0 / 32.0);
+}
+
+// The inputs of four linear layers take one byte, but the core's result is kept in both types: 2h and f less, ad more.
+TEST(Fp8, InputsOfLinearLayersAreKeptInOneByte) {
+  const Bytes wide = layer_activations(context_of("preset: llama3-8b", "none"));
+  const Bytes narrow = layer_activations(context_of("preset: llama3-8b", "delayed"));
+  EXPECT_EQ(wide - narrow, Bytes(8192LL * (2 * 4096 + 14336 - 4096)));
+}
+
+TEST(Fp8, AGpuWithoutItIsRefused) {
+  ConfigDocument document =
+      ConfigDocument::load_text("job.yaml", "training: {global_batch: 1, fp8_recipe: delayed}\n").value();
+  ConfigMap training = document.root().map("training", "the training");
+  GpuSpec gpu;
+  gpu.name = "A100";
+  gpu.peak[static_cast<std::size_t>(DataType::kBf16)] = FlopRate(312e12);
+  check_precision(training, read_training_options(training), gpu);
+  ASSERT_EQ(document.log().diagnostics().all().size(), 1U);
+  EXPECT_EQ(document.log().diagnostics().all()[0].code, "E135");
+}
+
+}  // namespace
+}  // namespace ringwright::workload
