@@ -171,6 +171,7 @@ Scenario read_scenario(ConfigDocument document, const std::string& path, Diagnos
   collectives::ChooserSettings chooser = collectives::read_chooser_settings(collective_map, dimension_names());
   SimulateSettings simulate = read_simulate(root);
   Faults faults = read_faults(root, {.topology = *cluster.topology, .model = *simulate.network, .hosts = cluster.hosts});
+  Background background = read_background(root, cluster.gpus(), *simulate.network);
   const AttentionFlops attention_flops = read_attention_flops(root);
   std::vector<PublishedFigure> published = read_published(root);
   return {.document = std::move(document),
@@ -181,7 +182,8 @@ Scenario read_scenario(ConfigDocument document, const std::string& path, Diagnos
           .simulate = simulate,
           .attention_flops = attention_flops,
           .published = std::move(published),
-          .faults = std::move(faults)};
+          .faults = std::move(faults),
+          .background = std::move(background)};
 }
 
 // A scenario without a job: what a single collective needs.
@@ -204,7 +206,8 @@ Scenario read_machine(ConfigDocument document) {
           .collectives = std::move(chooser),
           .simulate = simulate,
           .published = {},
-          .faults = {}};
+          .faults = {},
+          .background = {}};
 }
 
 }  // namespace

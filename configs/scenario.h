@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "collectives/chooser.h"
+#include "configs/background.h"
 #include "configs/faults.h"
 #include "core/base/diagnostic.h"
 #include "core/config/config_document.h"
@@ -63,6 +64,7 @@ struct Scenario {
   AttentionFlops attention_flops = AttentionFlops::kCausal;
   std::vector<PublishedFigure> published;
   Faults faults;
+  Background background;
 };
 
 struct ScenarioOptions {

@@ -170,6 +170,7 @@ Outcome simulate(const Scenario& scenario, const Simulation& simulation, const S
   const TimePoint end = run.record.iteration_end.back();
   facts.links = busiest_links(simulation, run.usage, end.since_start());
   add_faults(scenario.faults, end, facts);
+  facts.faults.insert(facts.faults.end(), scenario.background.described.begin(), scenario.background.described.end());
   facts.engine.network = scenario.simulate.network->name;
   facts.engine.collectives = collectives::to_string(scenario.collectives.rung);
   for (const ValueRead& value : scenario.document.log().values()) {

@@ -118,6 +118,7 @@ Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenari
   TaskGraph& graph = simulation->plan_.graph;
   lay_out_groups(graph, place_ranks(scenario, graph.rank_count()));
   slow_hosts(scenario, graph);
+  graph.background = scenario.background.transfers;
   const std::string problem = check_task_graph(graph);
   CHECK(problem.empty(), problem);
   CHECK(simulation->network_.fabric.gpus().size() >= graph.rank_count(), "every rank has a GPU");

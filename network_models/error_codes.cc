@@ -44,6 +44,12 @@ constexpr std::array kCodes = {
                              "a run is as long as its training steps.",
               .example = "faults: [{nic: host0/nic0, at: 100s}] in a run of one step of 5 s\n"
                          "faults: [{nic: host0/nic0, at: 2s}]"},
+    ErrorCode{.code = "E126",
+              .title = "background traffic does not fit the cluster",
+              .explanation = "GPUs are numbered through the cluster from 0, host by host. `from` and `to` name as many: "
+                             "the first sends to the first, the second to the second. Nobody sends to itself.",
+              .example = "background: [{from: [0, 1], to: [8], size: 1GiB}]\n"
+                         "background: [{from: [0, 1], to: [8, 9], size: 1GiB}]"},
 };
 
 }  // namespace

@@ -71,7 +71,10 @@ RunEnd Engine::run(RunLimits limits) {
       if (events_this_instant_ > limits.max_events_per_instant) return RunEnd::kLivelock;
       continue;
     }
-    if (heap_.empty()) return RunEnd::kIdle;
+    if (heap_.empty() || (stopping_ && !instant_goes_on)) {
+      stopping_ = false;
+      return RunEnd::kIdle;
+    }
     if (events_run_ >= last_event) return RunEnd::kTooManyEvents;
     run_next();
     if (events_this_instant_ > limits.max_events_per_instant) return RunEnd::kLivelock;

@@ -62,6 +62,8 @@ class Engine {
   void at_end_of_instant(Action action);
 
   RunEnd run(RunLimits limits = {});
+  // run() returns when the present instant is over, as if nothing were left.
+  void stop_after_instant() { stopping_ = true; }
 
   // Folded from every (time, order) that ran: equal runs have equal fingerprints.
   [[nodiscard]] std::uint64_t fingerprint() const { return fingerprint_; }
@@ -96,6 +98,7 @@ class Engine {
   std::uint64_t fingerprint_ = 0;
   std::uint64_t events_run_ = 0;
   std::uint64_t events_this_instant_ = 0;
+  bool stopping_ = false;
 };
 
 }  // namespace ringwright

@@ -71,6 +71,14 @@ std::string check_task_graph(const TaskGraph& graph) {
       }
     }
   }
+  for (const BackgroundTransfer& transfer : graph.background) {
+    if (transfer.from.index() < graph.rank_count() && transfer.to.index() < graph.rank_count() &&
+        transfer.from != transfer.to && transfer.repeats > 0) {
+      continue;
+    }
+    return fmt::format("background traffic from rank {} to rank {} among {} ranks", transfer.from.value, transfer.to.value,
+                       graph.rank_count());
+  }
   return {};
 }
 

@@ -63,6 +63,18 @@ struct Dimension {
   std::vector<std::uint32_t> layout_of_group;  // by group: index into TaskGraph::layouts
 };
 
+// Traffic that is not the job's own: it starts at its time and nobody waits for it.
+enum class Importance : std::uint8_t { kEqual, kYields };  // to the job's: yields wherever the job fills a link
+struct BackgroundTransfer {
+  RankId from;
+  RankId to;
+  Bytes size;
+  TimePoint at;
+  std::uint32_t repeats = 1;  // each starts when the one before has arrived
+  Importance importance = Importance::kYields;
+  friend bool operator==(const BackgroundTransfer&, const BackgroundTransfer&) = default;
+};
+
 struct TaskGraph {
   std::vector<Program> programs;
   std::vector<ProgramId> program_of;  // by rank
@@ -73,6 +85,7 @@ struct TaskGraph {
   std::vector<MessageSpec> messages;
   std::vector<std::string> labels;
   std::vector<double> compute_slowdown;  // by rank, 1 = nominal, 1.05 = 5 % slower; empty = all nominal
+  std::vector<BackgroundTransfer> background;
   int iterations = 1;                    // how often every program runs, back to back on each rank
 
   [[nodiscard]] std::size_t rank_count() const { return program_of.size(); }
@@ -85,6 +98,8 @@ struct TaskGraph {
 [[nodiscard]] constexpr std::uint32_t message_label(DimensionId dimension, std::uint8_t channel) {
   return dimension.value * (1 + kChannels) + 1 + channel;
 }
+
+[[nodiscard]] constexpr std::uint32_t background_label(std::uint32_t index) { return (1U << 31U) + index; }
 
 // What is wrong with the graph (an index out of range, a dependency on a later task, a rank outside its group), empty
 // when it is sound. For hand-made and imported graphs; the executor relies on it.

@@ -8,6 +8,7 @@
 #include "core/base/check.h"
 #include "core/base/random.h"
 #include "core/run/activity_ledger.h"
+#include "core/run/background_traffic.h"
 #include "core/run/collective_player.h"
 #include "core/run/host_clock.h"
 #include "core/run/message_player.h"
@@ -70,6 +71,7 @@ class Executor final : public CommunicationListener {
   PlayedJob job_;
   std::unique_ptr<CollectiveRunner> collectives_;
   MessagePlayer messages_;
+  BackgroundTraffic background_;
   std::vector<Progress> progress_;        // by class
   std::vector<Ended> ended_;              // tasks that ended and whose followers are not started yet
   bool settling_ = false;
@@ -100,6 +102,7 @@ Executor::Executor(const ExecutorInputs& inputs, const ExecutorOptions& options)
            .messages = 0},
       collectives_(make_collective_runner(job_, inputs)),
       messages_(job_),
+      background_(job_),
       progress_(inputs.classes.count()),
       recorded_(inputs.classes.count(), false),
       started_at_(inputs.classes.count()) {
@@ -255,7 +258,8 @@ void Executor::end_iteration(ClassId c) {
   ++progress.iteration;
   if (progress.iteration == options_.warmup_iterations) ledger_.restart(c, now);
   if (progress.iteration < iterations_) {
-    const bool look = c.index() == 0 && options_.skip_repeated_iterations && skipped_ == 0;
+    const bool repeats = options_.skip_repeated_iterations && inputs_.graph.background.empty();
+    const bool look = c.index() == 0 && repeats && skipped_ == 0;
     if (look && progress.iteration > options_.warmup_iterations) {
       inputs_.engine.at_end_of_instant([this] { look_for_period(); });
     }
@@ -264,7 +268,8 @@ void Executor::end_iteration(ClassId c) {
   }
   ledger_.close(c, now);
   record_.finished_at[c.index()] = now;
-  ++finished_classes_;
+  // What is still on its way then is background traffic, or nothing.
+  if (++finished_classes_ == progress_.size()) inputs_.engine.stop_after_instant();
 }
 
 // At the end of the instant in which class 0 began an iteration.
@@ -305,6 +310,7 @@ RunResult Executor::run() {
   for (std::size_t c = 0; c < progress_.size(); ++c) {
     tasks_total_ += program_of(ClassId(c)).tasks.size() * static_cast<std::uint64_t>(inputs_.graph.iterations);
   }
+  background_.schedule();
   settling_ = true;  // what ends while the first tasks start is settled afterwards, in order
   for (std::size_t c = 0; c < progress_.size(); ++c) begin_iteration(ClassId(c));
   for (std::size_t i = 0; i < ended_.size(); ++i) settle(Ended(ended_[i]));

@@ -141,6 +141,11 @@ class FootprintBuilder {
       : graph_(graph), chooser_(chooser), traffic_(gather_traffic(graph)) {}
 
   Footprint build() {
+    for (std::uint32_t index = 0; index < graph_.background.size(); ++index) {
+      const BackgroundTransfer& transfer = graph_.background[index];
+      background_[transfer.from].push_back(index);
+      background_[transfer.to].push_back(index);
+    }
     std::uint64_t edges = 0;
     for (std::size_t rank = 0; rank < graph_.rank_count(); ++rank) edges += count_edges(RankId(rank));
     footprint_.edges.reserve(edges);  // gigabytes for a million ranks, which growing would copy
@@ -177,13 +182,30 @@ class FootprintBuilder {
       colour = mix(colour, dimension.index_in_group[rank.index()]);
       add_message(rank, message);
     }
+    const auto background = background_.find(rank);
+    if (background != background_.end()) {
+      for (const std::uint32_t index : background->second) add_background(rank, index);
+    }
     footprint_.colour.push_back(colour);
+  }
+
+  void add_background(RankId rank, std::uint32_t index) {
+    const BackgroundTransfer& transfer = graph_.background[index];
+    const bool sends = transfer.from == rank;
+    const std::uint64_t size = mix(static_cast<std::uint64_t>(transfer.size.count()), transfer.repeats);
+    const std::uint64_t when = mix(static_cast<std::uint64_t>(transfer.at.since_start().count()),
+                                   static_cast<std::uint64_t>(transfer.importance));
+    footprint_.edges.push_back({.peer = sends ? transfer.to : transfer.from,
+                                .role = mix(mix(size, when), sends ? 1 : 0),
+                                .label = background_label(index),
+                                .starts_flow = sends});
   }
 
   [[nodiscard]] std::uint64_t count_edges(RankId rank) {
     const ProgramId program = graph_.program_of[rank.index()];
     const ProgramTraffic& traffic = traffic_[program.index()];
     std::uint64_t edges = traffic.messages.size();
+    if (const auto background = background_.find(rank); background != background_.end()) edges += background->second.size();
     for (const auto& [dimension, contents] : traffic.collectives) {
       const std::uint32_t member = graph_.dimensions[dimension.index()].index_in_group[rank.index()];
       edges += pattern_of(rank, program, dimension, contents).edges[member].size();
@@ -234,6 +256,7 @@ class FootprintBuilder {
   std::vector<ProgramTraffic> traffic_;  // by program
   std::map<std::tuple<ProgramId, DimensionId, std::uint32_t>, MemberPattern> patterns_;
   std::set<DimensionId> everyone_;
+  std::map<RankId, std::vector<std::uint32_t>> background_;  // by rank: transfers from or to it
   Footprint footprint_;
 };
 
