@@ -14,6 +14,7 @@ StageBuilder::StageBuilder(const StepInputs& inputs, const StepStreams& streams,
       pieces_(pieces),
       stage_(stage),
       parts_(stage_parts(inputs.shape, inputs.parallel, stage)),
+      slots_(order()),
       context_(pieces, inputs.parallel, {.collective = streams.context, .ring = streams.ring}, context_place),
       tensor_(pieces, context_, streams.tensor),
       expert_(pieces, tensor_,
@@ -22,8 +23,18 @@ StageBuilder::StageBuilder(const StepInputs& inputs, const StepStreams& streams,
                .outer = streams.outer_expert,
                .tensor = streams.expert_tensor}),
       pipeline_(pieces.context(), inputs.parallel, stage, streams.pipeline),
-      data_(pieces, inputs.parallel, parts_, streams.data),
-      expert_data_(pieces, inputs.parallel, parts_, streams.expert_data, Holding::kExpert) {}
+      data_(pieces, inputs.parallel, parts_, slots_, streams.data),
+      expert_data_(pieces, inputs.parallel, parts_, slots_, {.replicas = streams.expert_data, .shards = {}},
+                   Holding::kExpert) {}
+
+std::vector<Slot> StageBuilder::order() const {
+  const ParallelOptions& parallel = inputs_.parallel;
+  return find_schedule(parallel.schedule)
+      .order({.stage = stage_,
+              .stages = parallel.pp,
+              .chunks = parallel.virtual_stages,
+              .microbatches = static_cast<int>(parallel.microbatches(inputs_.training))});
+}
 
 std::string StageBuilder::name_of(char letter, const Slot& slot) const {
   return inputs_.parallel.virtual_stages == 1 ? fmt::format("{}{}", letter, slot.microbatch)
@@ -33,14 +44,7 @@ std::string StageBuilder::name_of(char letter, const Slot& slot) const {
 Program StageBuilder::build(GraphTables& tables) {
   ProgramWriter writer(tables, fmt::format("stage {}", stage_));
   begin(writer);
-  const ParallelOptions& parallel = inputs_.parallel;
-  const std::vector<Slot> slots =
-      find_schedule(parallel.schedule)
-          .order({.stage = stage_,
-                  .stages = parallel.pp,
-                  .chunks = parallel.virtual_stages,
-                  .microbatches = static_cast<int>(parallel.microbatches(inputs_.training))});
-  for (const Slot& slot : slots) {
+  for (const Slot& slot : slots_) {
     if (slot.pass == Pass::kForward) {
       forward(writer, slot);
     } else {
@@ -55,7 +59,7 @@ void StageBuilder::begin(ProgramWriter& writer) {
   data_.begin_step(writer);
   expert_data_.begin_step(writer);
   writer.name_work({.label = "clear gradients", .work = "clear gradients"});
-  writer.compute(pieces_.add(clear_gradients(pieces_.context(), count_elements(parts_))));
+  writer.compute(pieces_.add(clear_gradients(pieces_.context(), data_.kept_gradients())));
 }
 
 void StageBuilder::forward_point(ProgramWriter& writer, PointKind kind) {
@@ -99,6 +103,7 @@ void StageBuilder::forward(ProgramWriter& writer, const Slot& slot) {
     data_.before_forward(writer, slot.chunk, point);
     expert_data_.before_forward(writer, slot.chunk, point);
     forward_point(writer, part.points[point]);
+    data_.after_forward(writer, slot.chunk, point);
   }
   pipeline_.send(writer, slot);
 }
@@ -109,11 +114,12 @@ void StageBuilder::backward(ProgramWriter& writer, const Slot& slot) {
   writer.name_work({.label = name_of('B', slot), .work = "backward"});
   pipeline_.receive(writer, tensor_, slot);
   for (std::size_t point = part.points.size(); point-- > 0;) {
+    data_.before_backward(writer, slot.chunk, point);
     recompute_layer(writer, part, point);
     backward_point(writer, part.points[point]);
-    if (!last) continue;
-    data_.after_backward(writer, slot.chunk, point);
-    expert_data_.after_backward(writer, slot.chunk, point);
+    const auto turn = last ? DataParallel::Turn::kLast : DataParallel::Turn::kNotLast;
+    data_.after_backward(writer, slot.chunk, point, turn);
+    expert_data_.after_backward(writer, slot.chunk, point, turn);
   }
   pipeline_.send(writer, slot);
 }
@@ -129,7 +135,8 @@ void StageBuilder::finish(ProgramWriter& writer) {
   const bool has_embedding_copy = stage_ == 0 || stage_ == inputs_.parallel.pp - 1;
   if (streams_.embedding && has_embedding_copy) {
     const std::int64_t rows = padded_vocabulary(inputs_.shape, inputs_.parallel.tp) / inputs_.parallel.tp;
-    const Bytes copy(rows * inputs_.shape.hidden * gradient_bytes);
+    const std::int64_t holders = inputs_.parallel.sharding.parameters ? inputs_.parallel.sharding.shard : 1;
+    const Bytes copy(rows * inputs_.shape.hidden / holders * gradient_bytes);
     writer.wait(writer.collective(*streams_.embedding, {.kind = CollectiveKind::kAllReduce, .bytes = copy},
                                   "embedding all_reduce gradients"));
   }

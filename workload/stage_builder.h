@@ -31,6 +31,7 @@ class StageBuilder {
   void backward_point(ProgramWriter& writer, PointKind kind);
   void recompute_layer(ProgramWriter& writer, const Part& part, std::size_t point);
   void finish(ProgramWriter& writer);
+  [[nodiscard]] std::vector<Slot> order() const;
   [[nodiscard]] std::string name_of(char letter, const Slot& slot) const;
 
   const StepInputs& inputs_;
@@ -38,6 +39,7 @@ class StageBuilder {
   PieceTable& pieces_;
   int stage_;
   std::vector<Part> parts_;  // by chunk
+  std::vector<Slot> slots_;
   ContextParallel context_;
   TensorParallel tensor_;
   ExpertParallel expert_;

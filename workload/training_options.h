@@ -11,6 +11,7 @@
 #include "workload/expert_options.h"
 #include "workload/gpu_spec.h"
 #include "workload/model_shape.h"
+#include "workload/sharding_options.h"
 
 namespace ringwright::workload {
 
@@ -56,6 +57,7 @@ struct ParallelOptions {
   bool overlap_grad_reduce = false;
   bool overlap_param_gather = false;
   Bytes bucket;  // gradient bytes of one bucket; 0: Megatron's default
+  ShardingOptions sharding;  // zero_stage is then 3
 
   // Ranks that hold copies of the same dense parameters, and of the same experts.
   [[nodiscard]] int replicas() const { return dp * cp; }

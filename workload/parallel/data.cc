@@ -5,12 +5,25 @@
 namespace ringwright::workload {
 
 DataParallel::DataParallel(PieceTable& pieces, const ParallelOptions& parallel, const std::vector<Part>& parts,
-                           std::optional<Channel> channel, Holding holding)
+                           const std::vector<Slot>& slots, const DataChannels& channels, Holding holding)
     : parallel_(parallel),
       holding_(holding),
-      channel_(channel),
+      channel_(channels.replicas),
       gradient_bytes_(static_cast<std::int64_t>(bytes_per_element(pieces.context().training.grad_reduce))),
-      parameter_bytes_(static_cast<std::int64_t>(bytes_per_element(pieces.context().training.precision))) {
+      parameter_bytes_(static_cast<std::int64_t>(bytes_per_element(pieces.context().training.precision))),
+      kept_gradients_(count_elements(parts)) {
+  if (parallel.sharding.parameters && holding == Holding::kExpert) {
+    chunks_.resize(parts.size());  // nothing to do: the units hold the experts, too
+    return;
+  }
+  if (channels.shards) {
+    sharded_.emplace(pieces, parallel.sharding, parts, slots, *channels.shards);
+    owned_ = sharded_->units().owned(parallel.sharding.shard);
+    if (parallel.sharding.reduce_every_microbatch) kept_gradients_ = owned_;
+    norm_channel_ = channels.shards->shard;
+    return;
+  }
+  if (sharded()) norm_channel_ = channel_;
   for (std::size_t chunk = 0; chunk < parts.size(); ++chunk) {
     const BucketRule rule = bucket_rule(pieces.context().training, parallel, static_cast<int>(chunk), holding);
     std::vector<BucketState>& states = chunks_.emplace_back();
@@ -52,6 +65,7 @@ void DataParallel::begin_step(ProgramWriter& writer) {
 }
 
 void DataParallel::before_forward(ProgramWriter& writer, int chunk, std::size_t point) {
+  if (sharded_) return sharded_->enter(writer, chunk, point);
   for (BucketState& state : chunks_[static_cast<std::size_t>(chunk)]) {
     if (!state.gathered || point < state.bucket.first_point || point > state.bucket.last_point) continue;
     writer.wait(*state.gathered);
@@ -59,14 +73,24 @@ void DataParallel::before_forward(ProgramWriter& writer, int chunk, std::size_t 
   }
 }
 
-void DataParallel::after_backward(ProgramWriter& writer, int chunk, std::size_t point) {
-  if (!channel_ || !parallel_.overlap_grad_reduce) return;
+void DataParallel::after_forward(ProgramWriter& writer, int chunk, std::size_t point) {
+  if (sharded_) sharded_->leave(writer, chunk, point);
+}
+
+void DataParallel::before_backward(ProgramWriter& writer, int chunk, std::size_t point) {
+  if (sharded_) sharded_->enter(writer, chunk, point);
+}
+
+void DataParallel::after_backward(ProgramWriter& writer, int chunk, std::size_t point, Turn turn) {
+  if (sharded_) return sharded_->leave(writer, chunk, point);
+  if (turn == Turn::kNotLast || !channel_ || !parallel_.overlap_grad_reduce) return;
   for (BucketState& state : chunks_[static_cast<std::size_t>(chunk)]) {
     if (!state.reduced && state.bucket.first_point == point) reduce(writer, state);
   }
 }
 
 void DataParallel::finish_gradients(ProgramWriter& writer) {
+  if (sharded_) return sharded_->finish_gradients(writer);
   if (!channel_) return;
   for (std::vector<BucketState>& buckets : chunks_) {
     for (BucketState& state : buckets) {
@@ -79,12 +103,13 @@ void DataParallel::finish_gradients(ProgramWriter& writer) {
 }
 
 void DataParallel::reduce_norm(ProgramWriter& writer) {
-  if (!channel_ || !sharded()) return;
+  if (!norm_channel_) return;
   writer.wait(
-      writer.collective(*channel_, {.kind = CollectiveKind::kAllReduce, .bytes = Bytes(4)}, label("gradient norm")));
+      writer.collective(*norm_channel_, {.kind = CollectiveKind::kAllReduce, .bytes = Bytes(4)}, label("gradient norm")));
 }
 
 void DataParallel::end_step(ProgramWriter& writer) {
+  if (sharded_) return sharded_->end_step(writer);
   if (!channel_ || !sharded() || parallel_.overlap_param_gather) return;
   gather_all(writer);
 }
