@@ -2,11 +2,13 @@
 
 #include <array>
 #include <filesystem>
+#include <functional>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "configs/imports.h"
 #include "workload/hf_config.h"
 #include "workload/model_config.h"
 
@@ -87,6 +89,14 @@ Job read_job(ConfigMap root, const Cluster& cluster, const std::string& path, Di
   ConfigMap parallel = root.map("parallel", "how the work is split over ranks");
   ConfigMap compute = root.map("compute", "how the time of kernels is found");
   job.model = read_model_shape(model, path, foreign);
+  static_cast<void>(training.text({.name = "deepspeed",
+                                   .doc = "a DeepSpeed configuration (ds_config.json) that says batch, precision and "
+                                          "sharding; beside this file",
+                                   .fallback = std::string()}));
+  static_cast<void>(parallel.text({.name = "fsdp_config",
+                                   .doc = "an accelerate configuration (YAML) that says how FSDP shards; beside this "
+                                          "file",
+                                   .fallback = std::string()}));
   job.training = workload::read_training_options(training);
   workload::check_precision(training, job.training, cluster.gpu);
   const ConfigMap map = root.map("cluster", "the machine: hosts, what is in them, and the fabric between them");
@@ -226,13 +236,33 @@ namespace {
 // How much of a file must be there.
 enum class Extent { kJob, kMachine };
 
-Result<Scenario> checked_scenario(Result<ConfigDocument> document, const std::string& path, Extent extent) {
+using Load = std::function<Result<ConfigDocument>(const LoadOptions&)>;
+
+// What files that the document names say, under what it says itself.
+Result<ConfigDocument> load_with_imports(const Load& load, const std::string& path, const ScenarioOptions& options,
+                                         Imports& imports) {
+  LoadOptions how = load_options(options);
+  auto document = load(how);
+  if (!document) return document;
+  ConfigMap root = document->root();
+  const bool names_files = root.map("training", "batch").has("deepspeed") || root.map("parallel", "ranks").has("fsdp_config");
+  if (!names_files) return load(how);
+  imports = read_imports(root, path, read_cluster(root).gpus());
+  how.imported = imports.values;
+  return load(how);
+}
+
+Result<Scenario> checked_scenario(const Load& load, const std::string& path, const ScenarioOptions& options,
+                                  Extent extent) {
+  Imports imports;
+  auto document = load_with_imports(load, path, options, imports);
   if (!document) return tl::unexpected(document.error());
-  Diagnostics foreign;  // of other files that the scenario names
+  Diagnostics foreign = imports.diagnostics;  // of other files that the scenario names
   const bool whole = extent == Extent::kJob || document->root().has("model");
   Scenario scenario = whole ? read_scenario(std::move(*document), path, foreign) : read_machine(std::move(*document));
   scenario.document.check_all_read();
   for (const Diagnostic& diagnostic : foreign.all()) scenario.document.log().add(diagnostic);
+  for (const IgnoredKey& ignored : imports.ignored) scenario.document.log().add(ignored);
   if (scenario.document.log().diagnostics().has_errors()) {
     return tl::unexpected(scenario.document.log().diagnostics());
   }
@@ -242,19 +272,21 @@ Result<Scenario> checked_scenario(Result<ConfigDocument> document, const std::st
 }  // namespace
 
 Result<Scenario> load_scenario(const std::string& path, const ScenarioOptions& options) {
-  return checked_scenario(ConfigDocument::load(path, load_options(options)), path, Extent::kJob);
+  return checked_scenario([&](const LoadOptions& how) { return ConfigDocument::load(path, how); }, path, options, Extent::kJob);
 }
 
 Result<Scenario> load_scenario_text(const std::string& name, std::string_view text, const ScenarioOptions& options) {
-  return checked_scenario(ConfigDocument::load_text(name, text, load_options(options)), name, Extent::kJob);
+  return checked_scenario([&](const LoadOptions& how) { return ConfigDocument::load_text(name, text, how); }, name,
+                          options, Extent::kJob);
 }
 
 Result<Scenario> load_machine(const std::string& path, const ScenarioOptions& options) {
-  return checked_scenario(ConfigDocument::load(path, load_options(options)), path, Extent::kMachine);
+  return checked_scenario([&](const LoadOptions& how) { return ConfigDocument::load(path, how); }, path, options, Extent::kMachine);
 }
 
 Result<Scenario> load_machine_text(const std::string& name, std::string_view text, const ScenarioOptions& options) {
-  return checked_scenario(ConfigDocument::load_text(name, text, load_options(options)), name, Extent::kMachine);
+  return checked_scenario([&](const LoadOptions& how) { return ConfigDocument::load_text(name, text, how); }, name,
+                          options, Extent::kMachine);
 }
 
 Result<Cluster> load_cluster(const std::string& path, const ScenarioOptions& options) {

@@ -1,4 +1,4 @@
-// The codes of mistakes in a model, a training setup or a parallel layout: E130 to E141, W131, W134.
+// The codes of mistakes in a model, a training setup or a parallel layout: E130 to E141, W131, W134, W142.
 #include <array>
 
 #include "workload/builtin.h"
@@ -65,6 +65,8 @@ constexpr std::array kCodes = {
     ErrorCode{"W134", "a property of the model that is not modelled",
               "The run goes on without it; the message says what is assumed instead.",
               "\"use_sliding_window\": true   # of qwen2: full causal attention is assumed"},
+    ErrorCode{"W142", "a deprecated key of DeepSpeed", "It is read as the key that took its place.",
+              "\"cpu_offload\": true   # write \"offload_optimizer\": {\"device\": \"cpu\"}"},
 };
 
 }  // namespace

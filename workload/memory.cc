@@ -1,6 +1,8 @@
 #include "workload/memory.h"
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -23,6 +25,11 @@ Bytes of_elements(std::int64_t elements, double bytes_each) {
   return scale(Bytes(1), static_cast<double>(elements) * bytes_each);
 }
 
+// Parameters whose state and gradients are with the host.
+std::int64_t offloaded(std::int64_t owned, const OffloadOptions& offload) {
+  return offload.optimizer == Tier::kGpu ? 0 : std::llround(offload.ratio * static_cast<double>(owned));
+}
+
 // ZeRO keeps a shard in the working type, of gradients too, and fp32 master weights with two moments. FSDP's shards are
 // the master weights, and so are their gradients fp32.
 void add_sharded_state(StageMemory& memory, const std::vector<Part>& parts, const StepInputs& inputs) {
@@ -32,11 +39,14 @@ void add_sharded_state(StageMemory& memory, const std::vector<Part>& parts, cons
   const double value = bytes_per_element(inputs.training.precision);
   const double gradient = sharding.master_in_shard ? 4.0 : bytes_per_element(inputs.training.grad_reduce);
   const std::int64_t owned = units.owned(sharding.shard);
-  add(memory, "weights", of_elements(units.kept(sharding.shard), sharding.master_in_shard ? 4.0 : value));
+  const bool away = inputs.parallel.offload.parameters != Tier::kGpu;
+  const std::int64_t weights = away ? units.persistent() : units.kept(sharding.shard);
+  add(memory, "weights", of_elements(weights, sharding.master_in_shard ? 4.0 : value));
   if (sharding.secondary > 1) add(memory, "second copy", of_elements(units.kept(sharding.secondary), value));
-  add(memory, "gradients", sharding.reduce_every_microbatch ? of_elements(owned, gradient)
+  const std::int64_t here = owned - offloaded(owned, inputs.parallel.offload);
+  add(memory, "gradients", sharding.reduce_every_microbatch ? of_elements(here, gradient)
                                                             : of_elements(units.elements(), value));
-  add(memory, "optimizer", Bytes(owned * (mixed && !sharding.master_in_shard ? 12 : 8)));
+  add(memory, "optimizer", Bytes(here * (mixed && !sharding.master_in_shard ? 12 : 8)));
 }
 
 void add_model_state(StageMemory& memory, const std::vector<Part>& parts, const StepInputs& inputs) {
@@ -51,9 +61,29 @@ void add_model_state(StageMemory& memory, const std::vector<Part>& parts, const 
     }
   }
   add(memory, "weights", scale(Bytes(1), elements * bytes_per_element(inputs.training.precision)));
-  const double kept = inputs.parallel.zero_stage >= 2 ? static_cast<double>(owned) : elements;
+  const std::int64_t here = owned - offloaded(owned, inputs.parallel.offload);
+  const double kept = inputs.parallel.zero_stage >= 2 ? static_cast<double>(here) : elements;
   add(memory, "gradients", scale(Bytes(1), kept * bytes_per_element(inputs.training.grad_reduce)));
-  add(memory, "optimizer", Bytes(owned * (mixed ? 12 : 8)));  // in fp32 training the weights are the master weights
+  add(memory, "optimizer", Bytes(here * (mixed ? 12 : 8)));  // in fp32 training the weights are the master weights
+}
+
+// One buffer in the working type for each shape of a weight: what Transformer Engine hands to autograd in place of a
+// gradient that was added to the main gradient (module/base.py, get_dummy_wgrad).
+void add_weight_gradients(StageMemory& memory, const std::vector<Part>& parts, const StepInputs& inputs) {
+  if (!inputs.training.weight_gradient_buffers) return;
+  std::map<std::string, std::int64_t> shapes;  // by name of the weight
+  for (const Part& part : parts) {
+    for (std::size_t point = 0; point < part.points.size(); ++point) {
+      const PointKind kind = part.points[point];
+      if (kind == PointKind::kEmbedding || kind == PointKind::kHead) continue;
+      for (const ParameterTensor& tensor : part.tensors[point]) {
+        if (!tensor.replicated && tensor.name.find("bias") == std::string::npos) shapes[tensor.name] = tensor.elements;
+      }
+    }
+  }
+  std::int64_t elements = 0;
+  for (const auto& [name, size] : shapes) elements += size;
+  add(memory, "weight gradient buffers", of_elements(elements, bytes_per_element(inputs.training.precision)));
 }
 
 void add_assumed(StageMemory& memory, const HeldBytes& peak, const StepStreams& streams,
@@ -112,6 +142,7 @@ std::vector<StageMemory> memory_ledger(const StepInputs& inputs, const MemoryAss
     for (std::size_t kind = 0; kind < kHeldKinds; ++kind) {
       add(memory, std::string(to_string(static_cast<Held>(kind))), walk.peak.of[kind]);
     }
+    add_weight_gradients(memory, parts, inputs);
     add_assumed(memory, walk.peak, streams, assumptions);
     ledger.push_back(std::move(memory));
   }

@@ -26,7 +26,8 @@ class Accumulators {
       : microbatches_(inputs.parallel.microbatches(inputs.training)),
         reduced_at_once_(inputs.parallel.overlap_grad_reduce),
         done_(parts.size(), 0) {
-    const bool full = inputs.parallel.zero_stage == 2 && inputs.parallel.replicas() > 1;
+    const bool full = inputs.parallel.zero_stage == 2 && inputs.parallel.replicas() > 1 &&
+                      inputs.parallel.offload.optimizer == Tier::kGpu;
     for (const Part& part : parts) {
       const std::int64_t elements = full ? count_elements(std::vector<Part>{part}) : 0;
       bytes_.push_back(of_elements(elements, inputs.training.grad_reduce));
@@ -95,6 +96,7 @@ class Walker {
         slots_(slots),
         context_(make_kernel_context(inputs.shape, inputs.training, inputs.parallel)),
         accumulators_(parts, inputs),
+        offloaded_layers_(inputs.parallel.offload.activation_layers),
         layer_(layer_activations(context_)),
         expert_layer_(context_.shape.experts ? layer_activations(context_, MlpKind::kExperts) : 0_B),
         embedding_(embedding_activations(context_)),
@@ -117,17 +119,25 @@ class Walker {
 
  private:
   // A layer's tensors count from its second half on.
-  void keep(PointKind kind, std::int64_t sign) {
-    if (kind == PointKind::kMlp) held_[Held::kLayers] += layer_ * sign;
-    if (kind == PointKind::kExperts) held_[Held::kLayers] += expert_layer_ * sign;
+  void keep(const Part& part, std::size_t point, std::int64_t sign) {
+    const PointKind kind = part.points[point];
+    if (ends_layer(kind) && !waits_elsewhere(part, point)) held_[Held::kLayers] += layer_at(kind) * sign;
     if (kind == PointKind::kEmbedding) held_[Held::kEmbedding] += embedding_ * sign;
     if (is_head(kind)) held_[Held::kHead] += head_ * sign;
+  }
+
+  [[nodiscard]] Bytes layer_at(PointKind kind) const { return kind == PointKind::kExperts ? expert_layer_ : layer_; }
+  // One of the layers whose activations are in host memory between the passes.
+  [[nodiscard]] bool waits_elsewhere(const Part& part, std::size_t point) const {
+    const auto before = std::count_if(part.points.begin(), part.points.begin() + static_cast<std::ptrdiff_t>(point),
+                                      ends_layer);
+    return before < offloaded_layers_;
   }
 
   void forward(const Slot& slot) {
     const Part& part = parts_[static_cast<std::size_t>(slot.chunk)];
     for (std::size_t point = 0; point < part.points.size(); ++point) {
-      keep(part.points[point], 1);
+      keep(part, point, 1);
       look(slot, point, Pass::kForward);
     }
   }
@@ -137,7 +147,7 @@ class Walker {
     held_[Held::kAccumulators] += accumulators_.begin_backward(slot.chunk);
     for (std::size_t point = part.points.size(); point-- > 0;) {
       look(slot, point, Pass::kBackward);
-      keep(part.points[point], -1);
+      keep(part, point, -1);
     }
     held_[Held::kAccumulators] -= accumulators_.end_backward(slot.chunk);
   }
@@ -146,6 +156,9 @@ class Walker {
     HeldBytes now = held_;
     const PointKind kind = parts_[static_cast<std::size_t>(slot.chunk)].points[point];
     if (is_head(kind)) now[Held::kHead] += head_workspace(context_);
+    if (ends_layer(kind) && waits_elsewhere(parts_[static_cast<std::size_t>(slot.chunk)], point)) {
+      now[Held::kLayers] += layer_at(kind) * 2;  // this one, and the one that is on its way
+    }
     if (ends_layer(kind) && pass != Pass::kForward) {
       const MlpKind mlp = kind == PointKind::kExperts ? MlpKind::kExperts : MlpKind::kDense;
       now[Held::kRecomputed] = recomputed_layer(context_, mlp);
@@ -163,6 +176,7 @@ class Walker {
   const std::vector<Slot>& slots_;
   KernelContext context_;
   Accumulators accumulators_;
+  std::ptrdiff_t offloaded_layers_;
   Bytes layer_;
   Bytes expert_layer_;
   Bytes embedding_;

@@ -119,6 +119,7 @@ ParallelOptions read_parallel_options(ConfigMap& parallel, const ParallelContext
   read_pipeline(parallel, options);
   read_tensor(parallel, options);
   read_sharding(parallel, context, options);
+  read_offload(parallel, options);
   check_layout(parallel, context, options);
   return options;
 }

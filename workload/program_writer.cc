@@ -58,6 +58,15 @@ TaskIndex ProgramWriter::collective_after(const Channel& channel, const Collecti
   return add(task, after);
 }
 
+TaskIndex ProgramWriter::send_after(const Channel& channel, const MessageSpec& spec, const std::string& label,
+                                    const std::vector<TaskIndex>& after) {
+  flush();
+  Task task{.kind = TaskKind::kSend, .stream = channel.stream, .dimension = channel.dimension};
+  task.detail = tables_.message(spec);
+  task.label = tables_.label(label);
+  return add(task, after);
+}
+
 TaskIndex ProgramWriter::compute_on(StreamIndex stream, PieceId piece, const std::string& name,
                                     const std::vector<TaskIndex>& after) {
   flush();

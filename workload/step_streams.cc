@@ -90,6 +90,17 @@ ShardChannels add_shard_channels(StepStreams& streams, const RankLayout& layout,
   return channels;
 }
 
+// Every rank alone with its host.
+HostChannels add_host(StepStreams& streams, std::size_t ranks) {
+  Dimension dimension;
+  dimension.name = "host";
+  for (std::size_t rank = 0; rank < ranks; ++rank) dimension.groups.push_back({RankId(rank)});
+  index_groups(dimension, ranks);
+  const Channel out = add_dimension(streams, std::move(dimension));
+  const Channel in = second_stream(streams, out);
+  return {.out = out, .in = in, .cpu = second_stream(streams, out)};
+}
+
 }  // namespace
 
 StepStreams make_streams(const ModelShape& shape, const ParallelOptions& parallel) {
@@ -110,6 +121,7 @@ StepStreams make_streams(const ModelShape& shape, const ParallelOptions& paralle
   }
   if (parallel.tp * parallel.pp > 1) streams.model = add_dimension(streams, layout.model_dimension());
   if (shares_embedding(shape, parallel)) streams.embedding = add_dimension(streams, layout.embedding_dimension());
+  if (parallel.offload.any()) streams.host = add_host(streams, layout.rank_count());
   return streams;
 }
 

@@ -14,6 +14,7 @@ namespace ringwright::workload {
 struct StepStreams {
   std::optional<Channel> tensor;
   DataChannels data;
+  std::optional<HostChannels> host;  // memory and drives beside each GPU
   std::optional<Channel> context;       // of collectives among context-parallel ranks
   std::optional<RingChannels> ring;     // of their ring
   std::optional<Channel> expert;        // ep

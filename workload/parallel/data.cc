@@ -5,9 +5,11 @@
 namespace ringwright::workload {
 
 DataParallel::DataParallel(PieceTable& pieces, const ParallelOptions& parallel, const std::vector<Part>& parts,
-                           const std::vector<Slot>& slots, const DataChannels& channels, Holding holding)
+                           const std::vector<Slot>& slots, const DataChannels& channels, HostTraffic& host,
+                           Holding holding)
     : parallel_(parallel),
       holding_(holding),
+      host_(host),
       channel_(channels.replicas),
       gradient_bytes_(static_cast<std::int64_t>(bytes_per_element(pieces.context().training.grad_reduce))),
       parameter_bytes_(static_cast<std::int64_t>(bytes_per_element(pieces.context().training.precision))),
@@ -17,7 +19,7 @@ DataParallel::DataParallel(PieceTable& pieces, const ParallelOptions& parallel, 
     return;
   }
   if (channels.shards) {
-    sharded_.emplace(pieces, parallel.sharding, parts, slots, *channels.shards);
+    sharded_.emplace(pieces, parallel.sharding, parts, slots, *channels.shards, host);
     owned_ = sharded_->units().owned(parallel.sharding.shard);
     if (parallel.sharding.reduce_every_microbatch) kept_gradients_ = owned_;
     norm_channel_ = channels.shards->shard;
@@ -41,11 +43,18 @@ std::string DataParallel::label(std::string_view what) const {
 }
 
 void DataParallel::reduce(ProgramWriter& writer, BucketState& state) {
-  writer.compute(state.scale);
-  state.reduced = writer.collective(*channel_,
-                                    {.kind = sharded() ? CollectiveKind::kReduceScatter : CollectiveKind::kAllReduce,
-                                     .bytes = Bytes(state.bucket.padded * gradient_bytes_)},
-                                    label(sharded() ? "reduce_scatter gradients" : "all_reduce gradients"));
+  if (channel_) {
+    writer.compute(state.scale);
+    state.reduced = writer.collective(*channel_,
+                                      {.kind = sharded() ? CollectiveKind::kReduceScatter : CollectiveKind::kAllReduce,
+                                       .bytes = Bytes(state.bucket.padded * gradient_bytes_)},
+                                      label(sharded() ? "reduce_scatter gradients" : "all_reduce gradients"));
+  } else {
+    state.reduced = writer.last_computation().front();
+  }
+  const bool shares = channel_ && sharded();
+  host_.store_gradients(writer, shares ? state.bucket.padded / copies(parallel_, holding_) : state.bucket.elements,
+                        {*state.reduced});
 }
 
 void DataParallel::gather(ProgramWriter& writer, BucketState& state) {
@@ -83,7 +92,7 @@ void DataParallel::before_backward(ProgramWriter& writer, int chunk, std::size_t
 
 void DataParallel::after_backward(ProgramWriter& writer, int chunk, std::size_t point, Turn turn) {
   if (sharded_) return sharded_->leave(writer, chunk, point);
-  if (turn == Turn::kNotLast || !channel_ || !parallel_.overlap_grad_reduce) return;
+  if (turn == Turn::kNotLast || !passes_gradients() || !parallel_.overlap_grad_reduce) return;
   for (BucketState& state : chunks_[static_cast<std::size_t>(chunk)]) {
     if (!state.reduced && state.bucket.first_point == point) reduce(writer, state);
   }
@@ -91,7 +100,7 @@ void DataParallel::after_backward(ProgramWriter& writer, int chunk, std::size_t 
 
 void DataParallel::finish_gradients(ProgramWriter& writer) {
   if (sharded_) return sharded_->finish_gradients(writer);
-  if (!channel_) return;
+  if (!passes_gradients()) return;
   for (std::vector<BucketState>& buckets : chunks_) {
     for (BucketState& state : buckets) {
       if (!state.reduced) reduce(writer, state);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "workload/parallel/buckets.h"
+#include "workload/parallel/offload.h"
 #include "workload/parallel/sharded.h"
 #include "workload/parallel/tensor.h"
 
@@ -28,7 +29,8 @@ struct DataChannels {
 class DataParallel {
  public:
   DataParallel(PieceTable& pieces, const ParallelOptions& parallel, const std::vector<Part>& parts,
-               const std::vector<Slot>& slots, const DataChannels& channels, Holding holding = Holding::kDense);
+               const std::vector<Slot>& slots, const DataChannels& channels, HostTraffic& host,
+               Holding holding = Holding::kDense);
 
   void begin_step(ProgramWriter& writer);
   void before_forward(ProgramWriter& writer, int chunk, std::size_t point);
@@ -56,12 +58,15 @@ class DataParallel {
   void reduce(ProgramWriter& writer, BucketState& state);
   void gather(ProgramWriter& writer, BucketState& state);
   void gather_all(ProgramWriter& writer);
+  // Gradients go somewhere: to other ranks, or to the host.
+  [[nodiscard]] bool passes_gradients() const { return channel_ || host_.updates(); }
   [[nodiscard]] bool sharded() const { return parallel_.zero_stage >= 1; }
 
   [[nodiscard]] std::string label(std::string_view what) const;
 
   const ParallelOptions& parallel_;
   Holding holding_;
+  HostTraffic& host_;
   std::optional<Channel> channel_;
   std::optional<Channel> norm_channel_;     // of those among whom the gradients are spread
   std::optional<ShardedParallel> sharded_;  // then there are no buckets

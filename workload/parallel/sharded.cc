@@ -23,12 +23,14 @@ Bytes int4_bytes(std::int64_t elements) {
 }  // namespace
 
 ShardedParallel::ShardedParallel(PieceTable& pieces, const ShardingOptions& options, const std::vector<Part>& parts,
-                                 const std::vector<Slot>& slots, const ShardChannels& channels)
+                                 const std::vector<Slot>& slots, const ShardChannels& channels,
+                                 HostTraffic& host)
     : pieces_(pieces),
       options_(options),
       units_(parts, options),
       schedule_(units_, options, slots),
       channels_(channels),
+      host_(host),
       gathered_(units_.units().size()),
       parameter_bytes_(static_cast<std::int64_t>(bytes_per_element(pieces.context().training.precision))),
       gradient_bytes_(static_cast<std::int64_t>(bytes_per_element(pieces.context().training.grad_reduce))) {}
@@ -40,7 +42,9 @@ void ShardedParallel::gather(ProgramWriter& writer, std::size_t use) {
   if (unit.padded == 0) return;
   const bool second_copy = channels_.secondary && wanted.pass != Pass::kForward;
   const Channel& channel = second_copy ? *channels_.secondary : channels_.shard;
-  const std::vector<TaskIndex> after = options_.limit_gathers ? writer.last_computation() : std::vector<TaskIndex>();
+  const std::vector<TaskIndex> after = host_.fetch_parameters(
+      writer, unit.padded / options_.shard,
+      options_.limit_gathers ? writer.last_computation() : std::vector<TaskIndex>());
   const std::string label = second_copy ? "fsdp all_gather second copy" : "fsdp all_gather parameters";
   if (!options_.quantized_weights || second_copy) {
     gathered = writer.collective_after(
@@ -102,6 +106,7 @@ void ShardedParallel::reduce(ProgramWriter& writer, bool last) {
         *channels_.replicate, {.kind = CollectiveKind::kAllReduce, .bytes = Bytes(owned * gradient_bytes_)},
         "hsdp all_reduce gradients", {done});
   }
+  host_.store_gradients(writer, padded / options_.shard, {done});
   if (options_.reduce_at_once) return writer.wait(done);
   reduced_.push_back(done);
 }

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "workload/parallel/gather_schedule.h"
+#include "workload/parallel/offload.h"
 #include "workload/parallel/tensor.h"
 
 namespace ringwright::workload {
@@ -30,7 +31,7 @@ struct ShardChannels {
 class ShardedParallel {
  public:
   ShardedParallel(PieceTable& pieces, const ShardingOptions& options, const std::vector<Part>& parts,
-                  const std::vector<Slot>& slots, const ShardChannels& channels);
+                  const std::vector<Slot>& slots, const ShardChannels& channels, HostTraffic& host);
 
   void enter(ProgramWriter& writer, int chunk, std::size_t point);
   void leave(ProgramWriter& writer, int chunk, std::size_t point);
@@ -53,6 +54,7 @@ class ShardedParallel {
   ShardUnits units_;
   GatherSchedule schedule_;
   ShardChannels channels_;
+  HostTraffic& host_;
   std::vector<std::optional<TaskIndex>> gathered_;  // by unit, until somebody has waited for it
   std::size_t use_ = 0;                             // the present one, or the next when none is
   bool in_use_ = false;
