@@ -41,8 +41,8 @@ void Imports::set(std::string path, std::string value, std::string origin) {
 }
 
 void Imports::take(ConfigMap& map, std::string_view name, std::string_view path) {
-  if (!map.has(name)) return;
-  const std::string value = map.text({.name = name, .doc = "of the named file"});
+  // Asked for even where it is not given, so that a misspelt key finds its neighbour.
+  const std::string value = map.text({.name = name, .doc = "of the named file", .fallback = std::string("auto")});
   if (value != "auto") set(std::string(path), value, map.origin(name));
 }
 

@@ -82,6 +82,20 @@ workload::ModelShape read_model_shape(ConfigMap model, const std::string& scenar
   return shape;
 }
 
+// What is kept beside a GPU needs a host that has a place for it.
+void check_offload(ConfigMap& parallel, const workload::OffloadOptions& offload, const Cluster& cluster) {
+  if (!offload.any() || parallel.documenting()) return;
+  ConfigMap zero = parallel.map("zero", "sharding of a model's state over data-parallel ranks, with DeepSpeed's keys");
+  if (cluster.fabric == "graph") {
+    parallel.error("", "E140", "offloading needs hosts as cluster.node describes them, not a fabric of type graph");
+  }
+  const bool drives = offload.optimizer == workload::Tier::kNvme || offload.parameters == workload::Tier::kNvme;
+  if (drives && cluster.host.storage.drives == 0) {
+    zero.error(offload.optimizer == workload::Tier::kNvme ? "offload_optimizer" : "offload_param", "E140",
+               "device: nvme, but the hosts have no drives", "set cluster.node.storage: {drives: 4, read: 6.8GB/s, write: 4GB/s}");
+  }
+}
+
 Job read_job(ConfigMap root, const Cluster& cluster, const std::string& path, Diagnostics& foreign) {
   Job job;
   ConfigMap model = root.map("model", "the model; `preset` names a shipped one");
@@ -107,6 +121,7 @@ Job read_job(ConfigMap root, const Cluster& cluster, const std::string& path, Di
   job.parallel = workload::read_parallel_options(
       parallel, {.shape = job.model, .training = job.training, .model_map = model, .training_map = training,
                  .world = world});
+  check_offload(parallel, job.parallel.offload, cluster);
   job.compute = workload::read_compute_model(compute, cluster.gpu);
   ConfigMap memory = root.map("memory", "what a GPU's memory holds besides the model's own tensors");
   job.memory = workload::read_memory_assumptions(memory);

@@ -84,11 +84,11 @@ std::vector<std::string> ConfigMap::keys() const {
 }
 
 void ConfigMap::ignore(std::string_view name, std::string_view why) {
-  ConfigEntry* entry = find_entry(*node_, name);
-  if (entry == nullptr || entry->read) return;
-  entry->read = true;
-  entry->value.settled = true;
-  log_->add(IgnoredKey{path_of(name), origin_of(entry->value), std::string(why)});
+  Reading reading{*node_, *log_, path_of(name)};
+  ConfigNode* value = take(reading, name);
+  if (value == nullptr) return;
+  value->settled = true;
+  log_->add(IgnoredKey{path_of(name), origin_of(*value), std::string(why)});
 }
 
 void ConfigMap::ignore_rest(std::string_view why) {
