@@ -2,11 +2,13 @@
 
 #include <array>
 #include <filesystem>
+#include <functional>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "configs/imports.h"
 #include "workload/hf_config.h"
 #include "workload/model_config.h"
 
@@ -15,9 +17,9 @@ namespace {
 
 // The dimensions whose collectives may have an algorithm of their own.
 const std::vector<std::string>& dimension_names() {
-  static const std::vector<std::string> kNames = {"tp",       "cp",  "cp_a2a", "cp_p2p", "ep", "ep_inner",
-                                                  "ep_outer", "etp", "edp",    "dp",     "pp", "mp",
-                                                  "embedding"};
+  static const std::vector<std::string> kNames = {
+      "tp", "cp", "cp_a2a", "cp_p2p",    "ep",        "ep_inner",     "ep_outer",     "etp",     "edp",
+      "dp", "pp", "mp",     "embedding", "dp_shard", "dp_replicate", "dp_secondary", "dp_node", "dp_across"};
   return kNames;
 }
 
@@ -80,6 +82,20 @@ workload::ModelShape read_model_shape(ConfigMap model, const std::string& scenar
   return shape;
 }
 
+// What is kept beside a GPU needs a host that has a place for it.
+void check_offload(ConfigMap& parallel, const workload::OffloadOptions& offload, const Cluster& cluster) {
+  if (!offload.any() || parallel.documenting()) return;
+  ConfigMap zero = parallel.map("zero", "sharding of a model's state over data-parallel ranks, with DeepSpeed's keys");
+  if (cluster.fabric == "graph") {
+    parallel.error("", "E140", "offloading needs hosts as cluster.node describes them, not a fabric of type graph");
+  }
+  const bool drives = offload.optimizer == workload::Tier::kNvme || offload.parameters == workload::Tier::kNvme;
+  if (drives && cluster.host.storage.drives == 0) {
+    zero.error(offload.optimizer == workload::Tier::kNvme ? "offload_optimizer" : "offload_param", "E140",
+               "device: nvme, but the hosts have no drives", "set cluster.node.storage: {drives: 4, read: 6.8GB/s, write: 4GB/s}");
+  }
+}
+
 Job read_job(ConfigMap root, const Cluster& cluster, const std::string& path, Diagnostics& foreign) {
   Job job;
   ConfigMap model = root.map("model", "the model; `preset` names a shipped one");
@@ -87,6 +103,14 @@ Job read_job(ConfigMap root, const Cluster& cluster, const std::string& path, Di
   ConfigMap parallel = root.map("parallel", "how the work is split over ranks");
   ConfigMap compute = root.map("compute", "how the time of kernels is found");
   job.model = read_model_shape(model, path, foreign);
+  static_cast<void>(training.text({.name = "deepspeed",
+                                   .doc = "a DeepSpeed configuration (ds_config.json) that says batch, precision and "
+                                          "sharding; beside this file",
+                                   .fallback = std::string()}));
+  static_cast<void>(parallel.text({.name = "fsdp_config",
+                                   .doc = "an accelerate configuration (YAML) that says how FSDP shards; beside this "
+                                          "file",
+                                   .fallback = std::string()}));
   job.training = workload::read_training_options(training);
   workload::check_precision(training, job.training, cluster.gpu);
   const ConfigMap map = root.map("cluster", "the machine: hosts, what is in them, and the fabric between them");
@@ -97,6 +121,7 @@ Job read_job(ConfigMap root, const Cluster& cluster, const std::string& path, Di
   job.parallel = workload::read_parallel_options(
       parallel, {.shape = job.model, .training = job.training, .model_map = model, .training_map = training,
                  .world = world});
+  check_offload(parallel, job.parallel.offload, cluster);
   job.compute = workload::read_compute_model(compute, cluster.gpu);
   ConfigMap memory = root.map("memory", "what a GPU's memory holds besides the model's own tensors");
   job.memory = workload::read_memory_assumptions(memory);
@@ -229,13 +254,33 @@ namespace {
 // How much of a file must be there.
 enum class Extent { kJob, kMachine };
 
-Result<Scenario> checked_scenario(Result<ConfigDocument> document, const std::string& path, Extent extent) {
+using Load = std::function<Result<ConfigDocument>(const LoadOptions&)>;
+
+// What files that the document names say, under what it says itself.
+Result<ConfigDocument> load_with_imports(const Load& load, const std::string& path, const ScenarioOptions& options,
+                                         Imports& imports) {
+  LoadOptions how = load_options(options);
+  auto document = load(how);
+  if (!document) return document;
+  ConfigMap root = document->root();
+  const bool names_files = root.map("training", "batch").has("deepspeed") || root.map("parallel", "ranks").has("fsdp_config");
+  if (!names_files) return load(how);
+  imports = read_imports(root, path, read_cluster(root).gpus());
+  how.imported = imports.values;
+  return load(how);
+}
+
+Result<Scenario> checked_scenario(const Load& load, const std::string& path, const ScenarioOptions& options,
+                                  Extent extent) {
+  Imports imports;
+  auto document = load_with_imports(load, path, options, imports);
   if (!document) return tl::unexpected(document.error());
-  Diagnostics foreign;  // of other files that the scenario names
+  Diagnostics foreign = imports.diagnostics;  // of other files that the scenario names
   const bool whole = extent == Extent::kJob || document->root().has("model");
   Scenario scenario = whole ? read_scenario(std::move(*document), path, foreign) : read_machine(std::move(*document));
   scenario.document.check_all_read();
   for (const Diagnostic& diagnostic : foreign.all()) scenario.document.log().add(diagnostic);
+  for (const IgnoredKey& ignored : imports.ignored) scenario.document.log().add(ignored);
   if (scenario.document.log().diagnostics().has_errors()) {
     return tl::unexpected(scenario.document.log().diagnostics());
   }
@@ -245,19 +290,21 @@ Result<Scenario> checked_scenario(Result<ConfigDocument> document, const std::st
 }  // namespace
 
 Result<Scenario> load_scenario(const std::string& path, const ScenarioOptions& options) {
-  return checked_scenario(ConfigDocument::load(path, load_options(options)), path, Extent::kJob);
+  return checked_scenario([&](const LoadOptions& how) { return ConfigDocument::load(path, how); }, path, options, Extent::kJob);
 }
 
 Result<Scenario> load_scenario_text(const std::string& name, std::string_view text, const ScenarioOptions& options) {
-  return checked_scenario(ConfigDocument::load_text(name, text, load_options(options)), name, Extent::kJob);
+  return checked_scenario([&](const LoadOptions& how) { return ConfigDocument::load_text(name, text, how); }, name,
+                          options, Extent::kJob);
 }
 
 Result<Scenario> load_machine(const std::string& path, const ScenarioOptions& options) {
-  return checked_scenario(ConfigDocument::load(path, load_options(options)), path, Extent::kMachine);
+  return checked_scenario([&](const LoadOptions& how) { return ConfigDocument::load(path, how); }, path, options, Extent::kMachine);
 }
 
 Result<Scenario> load_machine_text(const std::string& name, std::string_view text, const ScenarioOptions& options) {
-  return checked_scenario(ConfigDocument::load_text(name, text, load_options(options)), name, Extent::kMachine);
+  return checked_scenario([&](const LoadOptions& how) { return ConfigDocument::load_text(name, text, how); }, name,
+                          options, Extent::kMachine);
 }
 
 Result<Cluster> load_cluster(const std::string& path, const ScenarioOptions& options) {

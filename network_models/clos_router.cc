@@ -45,6 +45,10 @@ Duration ClosRouter::route(const RouteQuery& query, std::vector<Hop>& hops) cons
   const std::uint32_t to_host = query.to.value / gpus;
   const std::uint32_t from_gpu = query.from.value - from_host * gpus;
   const std::uint32_t to_gpu = query.to.value - to_host * gpus;
+  if (stays_in_host(query.reach)) {
+    block_.beside(from_host, from_gpu, query.reach, trail);
+    return trail.latency();
+  }
   if (from_host == to_host) {
     block_.within(from_host, from_gpu, to_gpu, trail);
     return trail.latency();

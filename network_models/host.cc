@@ -176,6 +176,21 @@ Host::Pcie read_pcie(ConfigMap& map, int gpus, int nics) {
   return pcie;
 }
 
+Host::Storage read_storage(ConfigMap& map) {
+  Host::Storage storage;
+  storage.drives = static_cast<int>(map.integer(
+      {.name = "drives", .doc = "local NVMe drives of a host", .fallback = 0, .min = 0, .max = kMaxGpus}));
+  if (storage.drives == 0 && !map.documenting()) {
+    map.ignore_rest("the node has no drives");
+    return storage;
+  }
+  storage.read = bandwidth_or_assumed(map, {.name = "read", .doc = "of one drive", .fallback = Bandwidth(6.8e9)});
+  storage.write = bandwidth_or_assumed(map, {.name = "write", .doc = "of one drive", .fallback = 4_GBps});
+  storage.latency = map.duration({.name = "latency", .doc = "of an access to a drive", .fallback = 80_us});
+  storage.capacity = map.bytes({.name = "capacity", .doc = "of one drive; 0: not known", .fallback = 0_B, .min = 0_B});
+  return storage;
+}
+
 // A NIC's GPU must reach it, and GPUs without NVLink must reach each other, over joined sockets.
 void check_boards(ConfigMap& map, const Host& host) {
   const Host::Pcie& pcie = host.pcie;
@@ -246,6 +261,10 @@ Host read_host(ConfigMap& node) {
   host.memory.bandwidth = bandwidth_or_assumed(
       memory, {.name = "bandwidth", .doc = "of one socket's memory, one direction", .fallback = 200_GBps});
   host.memory.latency = memory.duration({.name = "latency", .doc = "of host memory", .fallback = 100_ns});
+  host.memory.capacity = memory.bytes(
+      {.name = "capacity", .doc = "host memory of all sockets; 0: not known", .fallback = 0_B, .min = 0_B});
+  ConfigMap storage = node.map("storage", "local drives");
+  host.storage = read_storage(storage);
   return host;
 }
 

@@ -56,6 +56,15 @@ struct Host {
   struct Memory {
     Bandwidth bandwidth;  // of one socket
     Duration latency;
+    Bytes capacity;  // of the whole host; 0: not known
+  };
+  // Local drives, spread evenly over the sockets and striped within one.
+  struct Storage {
+    int drives = 0;
+    Bandwidth read;  // of one drive
+    Bandwidth write;
+    Duration latency;
+    Bytes capacity;  // of one drive; 0: not known
   };
 
   int gpus = 1;
@@ -63,6 +72,7 @@ struct Host {
   Pcie pcie;
   Nic nic;
   Memory memory;
+  Storage storage;
 
   // The NIC that a GPU's traffic leaves by: under its own PCIe switch and with its place there, else by proportion.
   [[nodiscard]] int nic_of(int gpu) const;

@@ -50,6 +50,7 @@ HostBlock::HostBlock(const Host& host) : gpus_(unsigned_of(host.gpus)), nics_(un
   add_nodes(host);
   add_scale_up(host);
   add_pcie(host);
+  add_storage(host);
   for (std::uint32_t from = 0; from < gpus_; ++from) {
     for (std::uint32_t to = 0; to < gpus_; ++to) {
       gpu_ways_.push_back(from == to ? LocalWay() : find_way(from, to));
@@ -59,6 +60,23 @@ HostBlock::HostBlock(const Host& host) : gpus_(unsigned_of(host.gpus)), nics_(un
     nic_of_.push_back(unsigned_of(host.nic_of(static_cast<int>(gpu))));
     up_ways_.push_back(find_way(gpu, first_nic_ + nic_of_.back()));
     down_ways_.push_back(find_way(first_nic_ + nic_of_.back(), gpu));
+  }
+  find_ways_beside(host);
+}
+
+void HostBlock::find_ways_beside(const Host& host) {
+  const Host::Pcie& pcie = host.pcie;
+  for (std::uint32_t gpu = 0; gpu < gpus_; ++gpu) {
+    const int point = pcie.gpu_at[gpu];
+    const std::uint32_t socket = unsigned_of(pcie.switches > 0 ? point * pcie.sockets / pcie.switches : point);
+    const std::uint32_t memory = first_memory_ + socket;
+    to_memory_.push_back(find_way(gpu, memory));
+    from_memory_.push_back(find_way(memory, gpu));
+    within_memory_.push_back(find_way(memory, first_socket_ + socket));
+    if (storages_ == 0) continue;
+    const std::uint32_t storage = first_storage_ + socket;
+    to_storage_.push_back(find_way(memory, storage));
+    from_storage_.push_back(find_way(storage, memory));
   }
 }
 
@@ -72,8 +90,10 @@ void HostBlock::add_nodes(const Host& host) {
   nvswitch_ = add(NodeKind::kNvSwitch, host.nvlink.kind == ScaleUp::kNvSwitch ? 1 : 0);
   first_pcie_switch_ = add(NodeKind::kPcieSwitch, host.pcie.switches);
   first_socket_ = add(NodeKind::kRootComplex, host.pcie.sockets);
-  add(NodeKind::kHostMemory, host.pcie.sockets);
+  first_memory_ = add(NodeKind::kHostMemory, host.pcie.sockets);
   first_nic_ = add(NodeKind::kNic, host.nic.count);
+  storages_ = host.storage.drives > 0 ? unsigned_of(host.pcie.sockets) : 0;
+  first_storage_ = add(NodeKind::kStorage, host.storage.drives > 0 ? host.pcie.sockets : 0);
 }
 
 void HostBlock::add_duplex(const Link& link) {
@@ -137,6 +157,21 @@ void HostBlock::add_pcie(const Host& host) {
                   .bandwidth = pcie.socket_bandwidth,
                   .latency = pcie.socket_latency});
     }
+  }
+}
+
+void HostBlock::add_storage(const Host& host) {
+  if (storages_ == 0) return;
+  const double each = static_cast<double>(host.storage.drives) / host.pcie.sockets;
+  for (std::uint32_t socket = 0; socket < storages_; ++socket) {
+    links_.push_back({.from = first_socket_ + socket,
+                      .to = first_storage_ + socket,
+                      .bandwidth = host.storage.write * each,
+                      .latency = host.storage.latency});
+    links_.push_back({.from = first_storage_ + socket,
+                      .to = first_socket_ + socket,
+                      .bandwidth = host.storage.read * each,
+                      .latency = host.storage.latency});
   }
 }
 
@@ -241,6 +276,14 @@ void HostBlock::to_nic(std::uint32_t host, std::uint32_t gpu, Trail& trail) cons
 
 void HostBlock::from_nic(std::uint32_t host, std::uint32_t gpu, Trail& trail) const {
   append(down_ways_[gpu], host, trail);
+}
+
+void HostBlock::beside(std::uint32_t host, std::uint32_t gpu, Reach reach, Trail& trail) const {
+  if (reach == Reach::kFromStorage) append(from_storage_[gpu], host, trail);
+  if (reach == Reach::kToMemory || reach == Reach::kToStorage) append(to_memory_[gpu], host, trail);
+  if (reach == Reach::kFromMemory || reach == Reach::kFromStorage) append(from_memory_[gpu], host, trail);
+  if (reach == Reach::kToStorage) append(to_storage_[gpu], host, trail);
+  if (reach == Reach::kWithinMemory) append(within_memory_[gpu], host, trail);
 }
 
 }  // namespace ringwright::network_models

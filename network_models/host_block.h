@@ -70,6 +70,8 @@ class HostBlock {
   // Between a GPU and its NIC.
   void to_nic(std::uint32_t host, std::uint32_t gpu, Trail& trail) const;
   void from_nic(std::uint32_t host, std::uint32_t gpu, Trail& trail) const;
+  // Between a GPU and the memory or the drives of its socket, or within that memory: reaches that stay in a host.
+  void beside(std::uint32_t host, std::uint32_t gpu, Reach reach, Trail& trail) const;
 
  private:
   struct Link {
@@ -83,6 +85,8 @@ class HostBlock {
   void add_nodes(const Host& host);
   void add_scale_up(const Host& host);
   void add_pcie(const Host& host);
+  void add_storage(const Host& host);
+  void find_ways_beside(const Host& host);
   void add_duplex(const Link& link);
   [[nodiscard]] LocalWay find_way(std::uint32_t from, std::uint32_t to);
   [[nodiscard]] std::vector<std::uint32_t> pcie_way(std::uint32_t from, std::uint32_t to) const;
@@ -95,12 +99,17 @@ class HostBlock {
   std::uint32_t nvswitch_ = 0;
   std::uint32_t first_pcie_switch_ = 0;
   std::uint32_t first_socket_ = 0;
+  std::uint32_t first_memory_ = 0;
+  std::uint32_t first_storage_ = 0;
+  std::uint32_t storages_ = 0;
   std::uint32_t first_nic_ = 0;
   std::vector<std::uint32_t> nic_of_;     // by GPU
   std::vector<std::uint32_t> way_links_;  // links of all ways, end to end
   std::vector<LocalWay> gpu_ways_;        // by from * gpus + to
   std::vector<LocalWay> up_ways_;         // by GPU: to its NIC
   std::vector<LocalWay> down_ways_;       // by GPU: from its NIC
+  // By GPU. Storage: between memory and drives, the second half of a way.
+  std::vector<LocalWay> to_memory_, from_memory_, within_memory_, to_storage_, from_storage_;
 };
 
 }  // namespace ringwright::network_models

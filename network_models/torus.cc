@@ -71,6 +71,10 @@ class TorusRouter final : public Router {
     const std::uint32_t to = query.to.value / block_.gpus();
     const std::uint32_t from_gpu = query.from.value % block_.gpus();
     const std::uint32_t to_gpu = query.to.value % block_.gpus();
+    if (stays_in_host(query.reach)) {
+      block_.beside(from, from_gpu, query.reach, trail);
+      return trail.latency();
+    }
     if (from == to) {
       block_.within(from, from_gpu, to_gpu, trail);
       return trail.latency();

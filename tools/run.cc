@@ -1,5 +1,6 @@
 // The command `run`: predicts one training step of a scenario, and prints or writes the report.
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -46,6 +47,28 @@ TextOptions text_options(const CommonOptions& common) {
   return {.width = terminal_width(), .colour = colour ? Colour::kAnsi : Colour::kNever, .detail = detail};
 }
 
+// The setting that makes an item of the memory table smaller.
+struct WayOut {
+  std::string_view item;
+  std::string_view setting;
+};
+constexpr std::array kWaysOut = {
+    WayOut{"layer activations", "training.recompute: full, a smaller micro_batch, or more tp with sequence_parallel"},
+    WayOut{"optimizer", "parallel.zero.stage: 1 or more, or offload_optimizer"},
+    WayOut{"gradients", "parallel.zero.stage: 2 or more"},
+    WayOut{"gradient accumulators", "parallel.zero.stage: 3 or parallel.fsdp"},
+    WayOut{"weights", "more tp or pp, or parallel.fsdp"},
+    WayOut{"logits", "more tp, or training.cross_entropy: chunked"},
+    WayOut{"gathered parameters", "a smaller stage3_max_live_parameters and stage3_max_reuse_distance"},
+    WayOut{"unreduced gradients", "a smaller reduce_bucket_size"},
+    WayOut{"recomputed layer", "a smaller micro_batch"},
+    WayOut{"activation gradients", "a smaller micro_batch"}};
+
+std::string_view way_out(std::string_view item) {
+  const auto* way = std::ranges::find(kWaysOut, item, &WayOut::item);
+  return way == kWaysOut.end() ? std::string_view() : way->setting;
+}
+
 // What does not fit, told by the fullest stage; empty when everything fits.
 std::string misfit(const Report& report) {
   const std::vector<MemoryRow>& memory = report.facts.memory;
@@ -59,7 +82,13 @@ std::string misfit(const Report& report) {
   if (largest.size() > 3) largest.resize(3);
   std::vector<std::string> items;
   for (const MemoryItem& item : largest) items.push_back(fmt::format("{} {}", item.name, to_string(item.size)));
-  return text + "; most of it is " + join(items, ", ") + "\n";
+  text += "; most of it is " + join(items, ", ") + "\n";
+  std::vector<std::string> ways;
+  for (const MemoryItem& item : largest) {
+    const std::string way(way_out(item.name));
+    if (!way.empty() && std::ranges::find(ways, way) == ways.end()) ways.push_back(way);
+  }
+  return ways.empty() ? text : text + "  what would help: " + join(ways, "; ") + "\n";
 }
 
 class Run final : public Command {

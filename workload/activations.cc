@@ -72,6 +72,22 @@ double kept_layer(const KernelContext& context, MlpKind kind) {
   return local + split + (kind == MlpKind::kExperts ? kept_experts(context, sizes) : 0.0);
 }
 
+// Bytes of a logit that are kept to the backward pass, and beside it while the loss is computed.
+struct LogitBytes {
+  double kept = 0.0;
+  double working = 0.0;
+};
+LogitBytes logit_bytes(const KernelContext& context) {
+  const double value = value_bytes(context);
+  switch (context.training.cross_entropy) {
+    case CrossEntropy::kSplit: return {.kept = 4.0, .working = value};
+    case CrossEntropy::kFused: return {.kept = value, .working = 0.0};
+    case CrossEntropy::kEager: return {.kept = 4.0, .working = 8.0};
+    case CrossEntropy::kChunked: return {};
+  }
+  return {};
+}
+
 }  // namespace
 
 Bytes layer_activations(const KernelContext& context, MlpKind kind) {
@@ -91,17 +107,21 @@ Bytes embedding_activations(const KernelContext& context) {
   return Bytes(8 * sizes.tokens + mask);
 }
 
-// Inputs of the final norm and of the output layer, and the softmax of the logits in fp32.
+// Inputs of the final norm and of the output layer, and what the loss keeps of the logits.
 Bytes head_activations(const KernelContext& context) {
   const KernelMaker sizes(context);
   const double inputs = 2.0 * value_bytes(context) * static_cast<double>(sizes.local_tokens * context.shape.hidden);
-  return whole(inputs + 4.0 * static_cast<double>(sizes.tokens * sizes.vocabulary));
+  return whole(inputs + logit_bytes(context).kept * static_cast<double>(sizes.tokens * sizes.vocabulary));
 }
 
-// The logits before they are cast, and their gradient after.
+// What the loss needs beside it. In chunks: as many tokens at a time as make their logits as large as the layer's input,
+// in the working type and in fp32 (Liger-Kernel, fused_linear_cross_entropy.py).
 Bytes head_workspace(const KernelContext& context) {
   const KernelMaker sizes(context);
-  return whole(value_bytes(context) * static_cast<double>(sizes.tokens * sizes.vocabulary));
+  if (context.training.cross_entropy == CrossEntropy::kChunked) {
+    return whole((value_bytes(context) + 4.0) * static_cast<double>(sizes.tokens * context.shape.hidden));
+  }
+  return whole(logit_bytes(context).working * static_cast<double>(sizes.tokens * sizes.vocabulary));
 }
 
 // Gradients of the MLP's output, of its activation and of its up product are alive together.

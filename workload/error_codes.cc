@@ -1,4 +1,4 @@
-// The codes of mistakes in a model, a training setup or a parallel layout: E130 to E139, W131, W134.
+// The codes of mistakes in a model, a training setup or a parallel layout: E130 to E141, W131, W134, W142.
 #include <array>
 
 #include "workload/builtin.h"
@@ -53,11 +53,20 @@ constexpr std::array kCodes = {
         "2 x cp must divide the sequence (each rank has a chunk from the front and one from the back), attention must\n"
         "be fused, and where heads are exchanged for tokens (a2a) tp x that size must divide the heads.",
         "parallel: { cp: 8, cp_comm_type: a2a } with 4 key-value heads   # write cp_comm_type: p2p"},
+    ErrorCode{"E140", "groups of data-parallel ranks that do not divide",
+              "Ranks that hold one copy of the model's state together must divide the data-parallel size, and ranks that\n"
+              "hold a second copy must divide those.",
+              "parallel: { dp: 16, fsdp: { shard_degree: 6 } }   # write 1, 2, 4, 8 or 16"},
+    ErrorCode{"E141", "two settings that contradict each other",
+              "The same thing is said in two places, and not the same way. Take away one of them.",
+              "parallel: { zero: { stage: 3 }, fsdp: {} }   # both shard the state: keep one"},
     ErrorCode{"W131", "a setting without effect", "The key is valid, but another setting makes it void.",
               "zero: { stage: 0, overlap_param_gather: true }   # nothing is gathered in stage 0"},
     ErrorCode{"W134", "a property of the model that is not modelled",
               "The run goes on without it; the message says what is assumed instead.",
               "\"use_sliding_window\": true   # of qwen2: full causal attention is assumed"},
+    ErrorCode{"W142", "a deprecated key of DeepSpeed", "It is read as the key that took its place.",
+              "\"cpu_offload\": true   # write \"offload_optimizer\": {\"device\": \"cpu\"}"},
 };
 
 }  // namespace

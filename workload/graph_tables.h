@@ -35,7 +35,7 @@ class GraphTables {
   std::vector<std::string> labels_;
   std::map<std::vector<PieceId>, std::uint32_t> work_of_;
   std::map<std::pair<CollectiveKind, std::int64_t>, std::uint32_t> collective_of_;
-  std::map<std::tuple<int, std::int64_t, std::uint8_t>, std::uint32_t> message_of_;
+  std::map<std::tuple<int, std::int64_t, std::uint8_t, HostWay>, std::uint32_t> message_of_;
   std::map<std::string, std::uint32_t> label_of_;
 };
 

@@ -22,6 +22,37 @@ std::vector<Kernel> scale_gradients(const KernelContext& context, std::int64_t e
   return make.take();
 }
 
+std::vector<Kernel> copy_gradients(const KernelContext& context, std::int64_t elements) {
+  KernelMaker make(context);
+  make.stream(kCopy, "copy gradients", elements, {.values = 1, .other_bytes = make.gradient_bytes});
+  return make.take();
+}
+
+std::vector<Kernel> quantize_weights(const KernelContext& context, std::int64_t elements) {
+  KernelMaker make(context);
+  make.stream(kCast, "quantize weights", elements, {.values = 1, .other_bytes = 1.0});
+  return make.take();
+}
+
+std::vector<Kernel> restore_weights(const KernelContext& context, std::int64_t elements) {
+  KernelMaker make(context);
+  make.stream(kCast, "restore weights", elements, {.values = 1, .other_bytes = 1.0});
+  return make.take();
+}
+
+std::vector<Kernel> quantize_gradients(const KernelContext& context, std::int64_t elements) {
+  KernelMaker make(context);
+  make.stream(kCast, "quantize gradients", elements, {.values = 0, .other_bytes = make.gradient_bytes + 0.5});
+  return make.take();
+}
+
+std::vector<Kernel> sum_quantized_gradients(const KernelContext& context, std::int64_t elements, std::int64_t sums) {
+  KernelMaker make(context);
+  const double bytes = 0.5 * static_cast<double>(elements) + make.gradient_bytes * static_cast<double>(sums);
+  make.bytes_only(kCast, "sum quantized gradients", bytes, DataType::kFp32);
+  return make.take();
+}
+
 std::vector<Kernel> gradient_norm(const KernelContext& context, std::int64_t elements) {
   KernelMaker make(context);
   make.bytes_only(kOptimizer, "gradient norm", static_cast<double>(elements) * make.gradient_bytes, DataType::kFp32);

@@ -12,6 +12,14 @@ namespace ringwright::workload {
 [[nodiscard]] std::vector<Kernel> clear_gradients(const KernelContext& context, std::int64_t elements);
 // Megatron divides a bucket by the data-parallel size before it reduces it.
 [[nodiscard]] std::vector<Kernel> scale_gradients(const KernelContext& context, std::int64_t elements);
+// Gradients of sharded parameters on their way into the buffer that is reduced, in the type they are reduced in.
+[[nodiscard]] std::vector<Kernel> copy_gradients(const KernelContext& context, std::int64_t elements);
+// ZeRO++: weights to int8 and back, gradients to int4 and, summed over what the others sent, back.
+[[nodiscard]] std::vector<Kernel> quantize_weights(const KernelContext& context, std::int64_t elements);
+[[nodiscard]] std::vector<Kernel> restore_weights(const KernelContext& context, std::int64_t elements);
+[[nodiscard]] std::vector<Kernel> quantize_gradients(const KernelContext& context, std::int64_t elements);
+[[nodiscard]] std::vector<Kernel> sum_quantized_gradients(const KernelContext& context, std::int64_t elements,
+                                                          std::int64_t sums);
 [[nodiscard]] std::vector<Kernel> gradient_norm(const KernelContext& context, std::int64_t elements);
 // Clipping, then Adam with fp32 master weights: 14 bytes read and 14 written per parameter.
 [[nodiscard]] std::vector<Kernel> optimizer_update(const KernelContext& context, std::int64_t elements);

@@ -10,8 +10,6 @@
 namespace ringwright::workload {
 namespace {
 
-using namespace ringwright::literals;
-
 constexpr std::array kStageLayers{
     Option{"even", "the same number of layers in every part"},
     Option{"trim-ends", "one layer less in the first and in the last part, which also hold embedding and logits"}};
@@ -28,42 +26,6 @@ std::string read_schedule(ConfigMap& parallel) {
   for (const ScheduleEntry& entry : schedules()) options.push_back({entry.name, entry.help});
   return parallel.choice({.name = "schedule", .doc = "order of forward and backward passes", .fallback = "1f1b"},
                          options);
-}
-
-void read_zero(ConfigMap zero, ParallelOptions& options) {
-  options.zero_stage = static_cast<int>(zero.integer({.name = "stage",
-                                                      .doc = "0: every rank has all optimizer state; 1: 1/dp of it; "
-                                                             "2: and of the gradients, once they are reduced",
-                                                      .fallback = 0,
-                                                      .min = 0,
-                                                      .max = 2}));
-  options.overlap_grad_reduce =
-      zero.boolean({.name = "overlap_grad_reduce",
-                    .doc = "gradients are reduced bucket by bucket while the last backward pass runs",
-                    .fallback = false});
-  options.overlap_param_gather =
-      zero.boolean({.name = "overlap_param_gather",
-                    .doc = "updated parameters are gathered while the first forward pass runs (stage 1)",
-                    .fallback = false});
-  options.bucket =
-      zero.bytes({.name = "bucket",
-                  .doc = "gradient bytes of one bucket; Megatron's max(40e6, 1e6 x dp) elements when not given",
-                  .fallback = 0_B,
-                  .min = 0_B});
-  if (options.overlap_param_gather && options.zero_stage == 0) {
-    zero.warn("overlap_param_gather", "W131",
-              fmt::format("{} has no effect: without zero.stage 1 no parameters are gathered",
-                          zero.path_of("overlap_param_gather")));
-    options.overlap_param_gather = false;
-  }
-  if (options.bucket > 0_B && !options.overlap_grad_reduce) {
-    zero.warn("bucket", "W131",
-              fmt::format("{} has no effect: without overlap_grad_reduce all gradients are one bucket",
-                          zero.path_of("bucket")));
-  }
-  if (options.replicas() == 1 && options.zero_stage >= 1) {
-    zero.warn("stage", "W131", fmt::format("{} has no effect: dp is 1", zero.path_of("stage")));
-  }
 }
 
 void read_pipeline(ConfigMap& parallel, ParallelOptions& options) {
@@ -156,8 +118,8 @@ ParallelOptions read_parallel_options(ConfigMap& parallel, const ParallelContext
   read_context(parallel, options);
   read_pipeline(parallel, options);
   read_tensor(parallel, options);
-  read_zero(parallel.map("zero", "sharding of optimizer state over data-parallel ranks, in DeepSpeed's stages"),
-            options);
+  read_sharding(parallel, context, options);
+  read_offload(parallel, options);
   check_layout(parallel, context, options);
   return options;
 }

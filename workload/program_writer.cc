@@ -49,6 +49,38 @@ TaskIndex ProgramWriter::collective(const Channel& channel, const CollectiveSpec
   return issue(task);
 }
 
+TaskIndex ProgramWriter::collective_after(const Channel& channel, const CollectiveSpec& spec, const std::string& label,
+                                          const std::vector<TaskIndex>& after) {
+  flush();
+  Task task{.kind = TaskKind::kCollective, .stream = channel.stream, .dimension = channel.dimension};
+  task.detail = tables_.collective(spec);
+  task.label = tables_.label(label);
+  return add(task, after);
+}
+
+TaskIndex ProgramWriter::send_after(const Channel& channel, const MessageSpec& spec, const std::string& label,
+                                    const std::vector<TaskIndex>& after) {
+  flush();
+  Task task{.kind = TaskKind::kSend, .stream = channel.stream, .dimension = channel.dimension};
+  task.detail = tables_.message(spec);
+  task.label = tables_.label(label);
+  return add(task, after);
+}
+
+TaskIndex ProgramWriter::compute_on(StreamIndex stream, PieceId piece, const std::string& name,
+                                    const std::vector<TaskIndex>& after) {
+  flush();
+  Task task{.kind = TaskKind::kCompute, .stream = stream};
+  task.detail = tables_.work({piece}, name);
+  task.label = tables_.label(name);
+  return add(task, after);
+}
+
+std::vector<TaskIndex> ProgramWriter::last_computation() {
+  flush();
+  return last_compute_ ? std::vector<TaskIndex>{*last_compute_} : std::vector<TaskIndex>();
+}
+
 TaskIndex ProgramWriter::send(const Channel& channel, const MessageSpec& spec, const std::string& label) {
   Task task{.kind = TaskKind::kSend, .stream = channel.stream, .dimension = channel.dimension};
   task.detail = tables_.message(spec);

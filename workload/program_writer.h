@@ -35,6 +35,15 @@ class ProgramWriter {
   TaskIndex send(const Channel& channel, const MessageSpec& spec, const std::string& label);
   // Waits for nothing; the message may arrive any time before.
   TaskIndex receive(const Channel& channel, const MessageSpec& spec, const std::string& label);
+  // For communication that runs ahead of, or beside, what is being computed: starts when those tasks are done.
+  TaskIndex collective_after(const Channel& channel, const CollectiveSpec& spec, const std::string& label,
+                             const std::vector<TaskIndex>& after);
+  TaskIndex send_after(const Channel& channel, const MessageSpec& spec, const std::string& label,
+                       const std::vector<TaskIndex>& after);
+  // A computation on a stream of communication, in the order of that stream.
+  TaskIndex compute_on(StreamIndex stream, PieceId piece, const std::string& name, const std::vector<TaskIndex>& after);
+  // What was issued last on the compute stream: one task, or none yet.
+  [[nodiscard]] std::vector<TaskIndex> last_computation();
   // Whatever is issued from here on starts after that task.
   void wait(TaskIndex task);
 

@@ -1,11 +1,28 @@
 #include "workload/stage_builder.h"
 
+#include <algorithm>
+#include <utility>
+
 #include <fmt/format.h>
 
+#include "workload/activations.h"
 #include "workload/builtin.h"
 #include "workload/optimizer_kernels.h"
 
 namespace ringwright::workload {
+namespace {
+
+// How many layers of the part end before this point.
+int layer_of(const Part& part, std::size_t point) {
+  return static_cast<int>(std::count_if(part.points.begin(), part.points.begin() + static_cast<std::ptrdiff_t>(point),
+                                        ends_layer));
+}
+
+Bytes kept_at(PointKind kind, const KernelContext& context) {
+  return layer_activations(context, kind == PointKind::kExperts ? MlpKind::kExperts : MlpKind::kDense);
+}
+
+}  // namespace
 
 StageBuilder::StageBuilder(const StepInputs& inputs, const StepStreams& streams, PieceTable& pieces, int stage,
                            int context_place)
@@ -14,6 +31,7 @@ StageBuilder::StageBuilder(const StepInputs& inputs, const StepStreams& streams,
       pieces_(pieces),
       stage_(stage),
       parts_(stage_parts(inputs.shape, inputs.parallel, stage)),
+      slots_(order()),
       context_(pieces, inputs.parallel, {.collective = streams.context, .ring = streams.ring}, context_place),
       tensor_(pieces, context_, streams.tensor),
       expert_(pieces, tensor_,
@@ -22,8 +40,19 @@ StageBuilder::StageBuilder(const StepInputs& inputs, const StepStreams& streams,
                .outer = streams.outer_expert,
                .tensor = streams.expert_tensor}),
       pipeline_(pieces.context(), inputs.parallel, stage, streams.pipeline),
-      data_(pieces, inputs.parallel, parts_, streams.data),
-      expert_data_(pieces, inputs.parallel, parts_, streams.expert_data, Holding::kExpert) {}
+      host_(pieces.context(), inputs.parallel.offload, streams.host),
+      data_(pieces, inputs.parallel, parts_, slots_, streams.data, host_),
+      expert_data_(pieces, inputs.parallel, parts_, slots_, {.replicas = streams.expert_data, .shards = {}}, host_,
+                   Holding::kExpert) {}
+
+std::vector<Slot> StageBuilder::order() const {
+  const ParallelOptions& parallel = inputs_.parallel;
+  return find_schedule(parallel.schedule)
+      .order({.stage = stage_,
+              .stages = parallel.pp,
+              .chunks = parallel.virtual_stages,
+              .microbatches = static_cast<int>(parallel.microbatches(inputs_.training))});
+}
 
 std::string StageBuilder::name_of(char letter, const Slot& slot) const {
   return inputs_.parallel.virtual_stages == 1 ? fmt::format("{}{}", letter, slot.microbatch)
@@ -33,14 +62,7 @@ std::string StageBuilder::name_of(char letter, const Slot& slot) const {
 Program StageBuilder::build(GraphTables& tables) {
   ProgramWriter writer(tables, fmt::format("stage {}", stage_));
   begin(writer);
-  const ParallelOptions& parallel = inputs_.parallel;
-  const std::vector<Slot> slots =
-      find_schedule(parallel.schedule)
-          .order({.stage = stage_,
-                  .stages = parallel.pp,
-                  .chunks = parallel.virtual_stages,
-                  .microbatches = static_cast<int>(parallel.microbatches(inputs_.training))});
-  for (const Slot& slot : slots) {
+  for (const Slot& slot : slots_) {
     if (slot.pass == Pass::kForward) {
       forward(writer, slot);
     } else {
@@ -52,10 +74,11 @@ Program StageBuilder::build(GraphTables& tables) {
 }
 
 void StageBuilder::begin(ProgramWriter& writer) {
+  host_.begin_step(writer, data_.owned_elements() + expert_data_.owned_elements());
   data_.begin_step(writer);
   expert_data_.begin_step(writer);
   writer.name_work({.label = "clear gradients", .work = "clear gradients"});
-  writer.compute(pieces_.add(clear_gradients(pieces_.context(), count_elements(parts_))));
+  writer.compute(pieces_.add(clear_gradients(pieces_.context(), data_.kept_gradients())));
 }
 
 void StageBuilder::forward_point(ProgramWriter& writer, PointKind kind) {
@@ -99,6 +122,8 @@ void StageBuilder::forward(ProgramWriter& writer, const Slot& slot) {
     data_.before_forward(writer, slot.chunk, point);
     expert_data_.before_forward(writer, slot.chunk, point);
     forward_point(writer, part.points[point]);
+    store_activations(writer, part, point);
+    data_.after_forward(writer, slot.chunk, point);
   }
   pipeline_.send(writer, slot);
 }
@@ -109,13 +134,33 @@ void StageBuilder::backward(ProgramWriter& writer, const Slot& slot) {
   writer.name_work({.label = name_of('B', slot), .work = "backward"});
   pipeline_.receive(writer, tensor_, slot);
   for (std::size_t point = part.points.size(); point-- > 0;) {
+    data_.before_backward(writer, slot.chunk, point);
+    fetch_activations(writer, part, point);
     recompute_layer(writer, part, point);
     backward_point(writer, part.points[point]);
-    if (!last) continue;
-    data_.after_backward(writer, slot.chunk, point);
-    expert_data_.after_backward(writer, slot.chunk, point);
+    const auto turn = last ? DataParallel::Turn::kLast : DataParallel::Turn::kNotLast;
+    data_.after_backward(writer, slot.chunk, point, turn);
+    expert_data_.after_backward(writer, slot.chunk, point, turn);
   }
   pipeline_.send(writer, slot);
+}
+
+void StageBuilder::store_activations(ProgramWriter& writer, const Part& part, std::size_t point) {
+  if (!host_.moves_activations() || !ends_layer(part.points[point])) return;
+  if (layer_of(part, point) >= inputs_.parallel.offload.activation_layers) return;
+  host_.store_activations(writer, kept_at(part.points[point], pieces_.context()));
+}
+
+// The first layer of a backward pass comes when it is needed, each other one while the layer after it is computed.
+void StageBuilder::fetch_activations(ProgramWriter& writer, const Part& part, std::size_t point) {
+  if (!host_.moves_activations() || !ends_layer(part.points[point])) return;
+  const int layer = layer_of(part, point);
+  const int offloaded = inputs_.parallel.offload.activation_layers;
+  std::optional<TaskIndex> mine = std::exchange(fetched_, std::nullopt);
+  const Bytes bytes = kept_at(part.points[point], pieces_.context());
+  if (!mine && layer < offloaded) mine = host_.fetch_activations(writer, bytes);
+  if (layer > 0 && layer - 1 < offloaded) fetched_ = host_.fetch_activations(writer, bytes);
+  if (mine) writer.wait(*mine);
 }
 
 // Megatron's order: replicas, then tensors that are replicated within the model, then the gradient's norm over
@@ -129,7 +174,8 @@ void StageBuilder::finish(ProgramWriter& writer) {
   const bool has_embedding_copy = stage_ == 0 || stage_ == inputs_.parallel.pp - 1;
   if (streams_.embedding && has_embedding_copy) {
     const std::int64_t rows = padded_vocabulary(inputs_.shape, inputs_.parallel.tp) / inputs_.parallel.tp;
-    const Bytes copy(rows * inputs_.shape.hidden * gradient_bytes);
+    const std::int64_t holders = inputs_.parallel.sharding.parameters ? inputs_.parallel.sharding.shard : 1;
+    const Bytes copy(rows * inputs_.shape.hidden / holders * gradient_bytes);
     writer.wait(writer.collective(*streams_.embedding, {.kind = CollectiveKind::kAllReduce, .bytes = copy},
                                   "embedding all_reduce gradients"));
   }
@@ -143,7 +189,8 @@ void StageBuilder::finish(ProgramWriter& writer) {
                                   "mp gradient norm"));
   }
   writer.name_work({.label = "optimizer", .work = "optimizer"});
-  writer.compute(pieces_.add(optimizer_update(pieces_.context(), owned)));
+  writer.compute(pieces_.add(optimizer_update(pieces_.context(), owned - host_.offloaded(owned))));
+  host_.update(writer, owned);
   data_.end_step(writer);
   expert_data_.end_step(writer);
 }

@@ -1,6 +1,7 @@
 // The program of one pipeline stage, which all its ranks run.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,7 +31,11 @@ class StageBuilder {
   void forward_point(ProgramWriter& writer, PointKind kind);
   void backward_point(ProgramWriter& writer, PointKind kind);
   void recompute_layer(ProgramWriter& writer, const Part& part, std::size_t point);
+  // Activations that wait in host memory: of the layer that ends at this point, and of the layer before it.
+  void store_activations(ProgramWriter& writer, const Part& part, std::size_t point);
+  void fetch_activations(ProgramWriter& writer, const Part& part, std::size_t point);
   void finish(ProgramWriter& writer);
+  [[nodiscard]] std::vector<Slot> order() const;
   [[nodiscard]] std::string name_of(char letter, const Slot& slot) const;
 
   const StepInputs& inputs_;
@@ -38,10 +43,13 @@ class StageBuilder {
   PieceTable& pieces_;
   int stage_;
   std::vector<Part> parts_;  // by chunk
+  std::vector<Slot> slots_;
   ContextParallel context_;
   TensorParallel tensor_;
   ExpertParallel expert_;
   PipelineParallel pipeline_;
+  HostTraffic host_;
+  std::optional<TaskIndex> fetched_;  // activations of the layer at hand
   DataParallel data_;
   DataParallel expert_data_;
 };

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "workload/parallel/context.h"
+#include "workload/parallel/data.h"
 #include "workload/parallel/pipeline.h"
 #include "workload/rank_layout.h"
 
@@ -12,7 +13,8 @@ namespace ringwright::workload {
 
 struct StepStreams {
   std::optional<Channel> tensor;
-  std::optional<Channel> data;
+  DataChannels data;
+  std::optional<HostChannels> host;  // memory and drives beside each GPU
   std::optional<Channel> context;       // of collectives among context-parallel ranks
   std::optional<RingChannels> ring;     // of their ring
   std::optional<Channel> expert;        // ep

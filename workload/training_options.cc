@@ -41,6 +41,30 @@ Recompute parse_recompute(std::string_view text) {
   return text == "selective" ? Recompute::kSelective : Recompute::kNone;
 }
 
+constexpr std::array kCrossEntropies{
+    Option{"split", "Megatron's, over a split vocabulary: fp32 softmax, and the logits or their gradient"},
+    Option{"fused", "one kernel that writes the gradient over the logits"},
+    Option{"eager", "PyTorch's log-softmax and loss in fp32"},
+    Option{"chunked", "fused with the output layer, chunk by chunk (Liger): the logits are never whole"}};
+constexpr std::array kImplementations{
+    Option{"local", "products add to the main gradient in place"},
+    Option{"transformer_engine", "the same, with one buffer kept for each shape of a weight"}};
+
+CrossEntropy parse_cross_entropy(std::string_view text) {
+  if (text == "fused") return CrossEntropy::kFused;
+  if (text == "eager") return CrossEntropy::kEager;
+  return text == "chunked" ? CrossEntropy::kChunked : CrossEntropy::kSplit;
+}
+
+// What is held in memory beside the tensors of the model; times do not depend on it.
+void read_memory_choices(ConfigMap& training, TrainingOptions& options) {
+  options.cross_entropy = parse_cross_entropy(training.choice(
+      {.name = "cross_entropy", .doc = "what memory the loss needs", .fallback = "split"}, kCrossEntropies));
+  options.weight_gradient_buffers =
+      training.choice({.name = "transformer_impl", .doc = "whose layers, for the memory they need", .fallback = "local"},
+                      kImplementations) == "transformer_engine";
+}
+
 }  // namespace
 
 TrainingOptions read_training_options(ConfigMap& training) {
@@ -70,6 +94,7 @@ TrainingOptions read_training_options(ConfigMap& training) {
                       kAttentions) == "unfused"
           ? AttentionKernel::kUnfused
           : AttentionKernel::kFused;
+  read_memory_choices(training, options);
   return options;
 }
 

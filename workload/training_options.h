@@ -11,12 +11,18 @@
 #include "workload/expert_options.h"
 #include "workload/gpu_spec.h"
 #include "workload/model_shape.h"
+#include "workload/offload_options.h"
+#include "workload/sharding_options.h"
 
 namespace ringwright::workload {
 
 enum class Recompute { kNone, kSelective, kFull };
 // Fused: one kernel that never writes the score matrix (FlashAttention). Unfused: products, softmax and dropout apart,
 // as frameworks did up to 2022.
+// What of the logits is there at a time, for each: Megatron's split cross-entropy (fp32 softmax kept, logits or their
+// gradient beside it: 4 + 2 bytes), one kernel that writes the gradient over the logits (2), PyTorch's log-softmax and
+// loss one after the other in fp32 (4 + 8), or fused with the output layer chunk by chunk (Liger).
+enum class CrossEntropy { kSplit, kFused, kEager, kChunked };
 enum class AttentionKernel { kFused, kUnfused };
 
 // Products of the layers in fp8, as Transformer Engine scales them: by the maximum of earlier steps or of this tensor, by
@@ -31,6 +37,8 @@ struct TrainingOptions {
   DataType grad_reduce = DataType::kFp32;
   Recompute recompute = Recompute::kNone;
   AttentionKernel attention = AttentionKernel::kFused;
+  CrossEntropy cross_entropy = CrossEntropy::kSplit;
+  bool weight_gradient_buffers = false;  // Transformer Engine keeps one buffer for each shape of a weight
 };
 
 // Even: equal parts. Trim-ends: one layer less on the first and the last part, which also hold embedding and logits.
@@ -61,6 +69,8 @@ struct ParallelOptions {
   bool overlap_grad_reduce = false;
   bool overlap_param_gather = false;
   Bytes bucket;  // gradient bytes of one bucket; 0: Megatron's default
+  ShardingOptions sharding;  // zero_stage is then 3
+  OffloadOptions offload;
 
   // Ranks that hold copies of the same dense parameters, and of the same experts.
   [[nodiscard]] int replicas() const { return dp * cp; }

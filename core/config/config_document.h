@@ -28,10 +28,18 @@ struct PresetRule {
   std::string folder;  // "nodes", "gpus", "models"
 };
 
+// A value that another file says, which the document names: "training.micro_batch=2" from "ds_config.json:3". It holds
+// where the document says nothing; where the document says something else, that is a mistake.
+struct ImportedValue {
+  std::string setting;
+  std::string origin;
+};
+
 struct LoadOptions {
   std::vector<std::string> overrides = {};  // "parallel.tp=4", in the order given
   std::vector<PresetRule> presets = {};
   std::vector<std::string> share_folders = {};  // searched in order
+  std::vector<ImportedValue> imported = {};
 };
 
 class ConfigDocument {

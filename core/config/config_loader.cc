@@ -1,6 +1,7 @@
 #include "core/config/config_loader.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <utility>
@@ -9,6 +10,7 @@
 
 #include "core/base/text.h"
 #include "core/config/config_merge.h"
+#include "core/config/scalar.h"
 #include "core/config/yaml_reader.h"
 
 namespace ringwright {
@@ -86,6 +88,27 @@ bool is_preset_name(std::string_view name) {
 }
 
 // "a.b.c=4" as the map {a: {b: {c: 4}}}, every key at its place in the argument.
+// The value at a dotted path; null when it is not given.
+const ConfigNode* find_below(const ConfigNode& root, std::string_view path) {
+  const ConfigNode* node = &root;
+  while (true) {
+    const std::size_t dot = path.find('.');
+    const ConfigEntry* entry = find_entry(*node, path.substr(0, dot));
+    if (entry == nullptr) return nullptr;
+    node = &entry->value;
+    if (dot == std::string_view::npos) return node;
+    path.remove_prefix(dot + 1);
+  }
+}
+
+// 5e8 and 500000000 are one value.
+bool same_value(std::string_view a, std::string_view b) {
+  if (a == b) return true;
+  const auto x = read_number(a);
+  const auto y = read_number(b);
+  return x && y && std::abs(*x - *y) <= 1e-12 * std::abs(*x);
+}
+
 std::optional<ConfigNode> override_tree(std::string_view argument, ConfigSource& source, Diagnostics& problems) {
   source.lines = {std::string(argument.substr(0, argument.find('\n')))};
   ConfigNode whole;
@@ -142,7 +165,7 @@ Result<ConfigDocument> ConfigLoader::load_text(const std::string& name, std::str
 
 Result<ConfigDocument> ConfigLoader::finish(std::optional<ConfigNode> root) {
   if (!root) return tl::unexpected(problems_);
-  *root = with_overrides(std::move(*root));
+  *root = with_overrides(with_imports(std::move(*root)));
   expand_presets(*root, "");
   // The file as a whole: a missing key at the top has no better place.
   root->line = root->column = 0;
@@ -220,6 +243,28 @@ std::optional<ConfigNode> ConfigLoader::read_base(const ConfigNode& wanted, cons
   Chain longer = chain;
   longer.push_back(canonical);
   return read_source(base, file.text, longer);
+}
+
+ConfigNode ConfigLoader::with_imports(ConfigNode root) {
+  for (const ImportedValue& value : options_.imported) {
+    ConfigSource& source = add_source(value.origin, SourceKind::kOverride, "");
+    auto tree = override_tree(value.setting, source, problems_);
+    if (!tree) continue;
+    const std::size_t equals = value.setting.find('=');
+    const std::string path = value.setting.substr(0, equals);
+    if (const ConfigNode* given = find_below(root, path)) {
+      const std::string said = value.setting.substr(equals + 1);
+      if (same_value(summary(bare_value(*given)), said)) continue;
+      problems_.add(at_value(*given, "E115",
+                             fmt::format("{} is {}, but {} says {}", path, summary(bare_value(*given)), value.origin, said),
+                             "take away one of them, or make them agree"));
+      continue;
+    }
+    tree->source = root.source;
+    tree->settled = root.settled;
+    root = merged(std::move(root), std::move(*tree));
+  }
+  return root;
 }
 
 ConfigNode ConfigLoader::with_overrides(ConfigNode root) {

@@ -30,6 +30,7 @@ class ConfigLoader {
   [[nodiscard]] ConfigNode with_base(ConfigNode node, const ConfigSource& source, const Chain& chain);
   [[nodiscard]] std::optional<ConfigNode> read_base(const ConfigNode& wanted, const ConfigSource& source,
                                                     const Chain& chain);
+  [[nodiscard]] ConfigNode with_imports(ConfigNode root);
   [[nodiscard]] ConfigNode with_overrides(ConfigNode root);
   void expand_presets(ConfigNode& node, const std::string& path);
   // Whether the preset that the node names, if any, could be merged under it.

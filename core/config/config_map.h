@@ -67,6 +67,8 @@ class ConfigMap {
   [[nodiscard]] bool has(std::string_view name) const;
   // The names of all given keys, in order; for maps whose keys are data (environment variables).
   [[nodiscard]] std::vector<std::string> keys() const;
+  // Takes a key as known and without effect, if it is given; lists it in the log as ignored.
+  void ignore(std::string_view name, std::string_view why);
   // Takes every key not read so far as known and without effect; lists them in the log as ignored.
   void ignore_rest(std::string_view why);
 

@@ -83,6 +83,14 @@ std::vector<std::string> ConfigMap::keys() const {
   return names;
 }
 
+void ConfigMap::ignore(std::string_view name, std::string_view why) {
+  Reading reading{*node_, *log_, path_of(name)};
+  ConfigNode* value = take(reading, name);
+  if (value == nullptr) return;
+  value->settled = true;
+  log_->add(IgnoredKey{path_of(name), origin_of(*value), std::string(why)});
+}
+
 void ConfigMap::ignore_rest(std::string_view why) {
   if (documenting()) log_->mark_open(path_);
   for (ConfigEntry& entry : node_->entries) {

@@ -9,6 +9,7 @@
 #include "core/base/ids.h"
 #include "core/base/units.h"
 #include "core/plan/collective_call.h"
+#include "core/plan/host_way.h"
 #include "core/plan/kernel.h"
 
 namespace ringwright {
@@ -51,6 +52,9 @@ struct MessageSpec {
   int peer = 0;  // index in the group
   Bytes bytes;
   std::uint8_t channel = 0;  // keeps independent sequences apart (activations, gradients); below kChannels
+  // Not to a peer but to memory or storage of the rank's own host, or back: the peer is the rank itself, and nobody
+  // receives.
+  HostWay way = HostWay::kNone;
 };
 inline constexpr int kChannels = 4;
 

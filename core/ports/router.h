@@ -7,13 +7,39 @@
 
 #include "core/base/ids.h"
 #include "core/base/units.h"
+#include "core/plan/host_way.h"
 
 namespace ringwright {
 
 // Which part of the way from one rank to another a transfer takes. A switch that reduces or multicasts (NVLS, SHARP)
 // is the point where the way turns from up to down: a contribution goes from `from` up to it, a result comes from it
 // down to `to`.
-enum class Reach : std::uint8_t { kWhole, kUpToSwitch, kDownFromSwitch };
+// Ways within a host (core/plan/host_way.h) begin or end at the GPU of `from`, which is `to` as well.
+enum class Reach : std::uint8_t {
+  kWhole,
+  kUpToSwitch,
+  kDownFromSwitch,
+  kToMemory,
+  kFromMemory,
+  kToStorage,
+  kFromStorage,
+  kWithinMemory
+};
+
+[[nodiscard]] constexpr Reach reach_of(HostWay way) {
+  switch (way) {
+    case HostWay::kNone: return Reach::kWhole;
+    case HostWay::kToMemory: return Reach::kToMemory;
+    case HostWay::kFromMemory: return Reach::kFromMemory;
+    case HostWay::kToStorage: return Reach::kToStorage;
+    case HostWay::kFromStorage: return Reach::kFromStorage;
+    case HostWay::kWithinMemory: return Reach::kWithinMemory;
+  }
+  return Reach::kWhole;
+}
+[[nodiscard]] constexpr bool stays_in_host(Reach reach) {
+  return reach >= Reach::kToMemory;
+}
 
 using LinksDown = std::vector<bool>;  // by link id: whether it is down
 
@@ -41,7 +67,7 @@ class Router {
   virtual ~Router() = default;
 
   // Replaces `hops` by the way, in order; returns the latency of the whole way (links and devices). The answer depends
-  // on the query alone. A link appears at most once. Not for from == to.
+  // on the query alone. A link appears at most once. from == to only for ways that stay in a host.
   virtual Duration route(const RouteQuery& query, std::vector<Hop>& hops) const = 0;
 
   // By link id: what it carries in its one direction.

@@ -62,7 +62,7 @@ void MessagePlayer::send(const Request& request) {
   job_.network.start({.from = job_.rank_of(request.rank_class),
                       .to = group[static_cast<std::size_t>(spec.peer)],
                       .size = spec.bytes,
-                      .reach = Reach::kWhole,
+                      .reach = reach_of(spec.way),
                       .label = message_label(request.dimension, spec.channel),
                       .token = slot},
                      *this);

@@ -12,8 +12,8 @@ namespace ringwright {
 namespace {
 
 using CollectiveContent = std::pair<CollectiveKind, Bytes>;
-// (dimension, is a send, peer, bytes, channel)
-using MessageContent = std::tuple<DimensionId, bool, int, Bytes, std::uint8_t>;
+// (dimension, is a send, peer, bytes, channel, way)
+using MessageContent = std::tuple<DimensionId, bool, int, Bytes, std::uint8_t, HostWay>;
 
 // An edge before it is known which ranks are meant: members are named by index in the group.
 struct MemberEdge {
@@ -128,7 +128,8 @@ std::vector<ProgramTraffic> gather_traffic(const TaskGraph& graph) {
         continue;
       }
       const MessageSpec& spec = graph.messages[task.detail];
-      traffic.messages.insert({task.dimension, task.kind == TaskKind::kSend, spec.peer, spec.bytes, spec.channel});
+      traffic.messages.insert({task.dimension, task.kind == TaskKind::kSend, spec.peer, spec.bytes, spec.channel,
+                               spec.way});
     }
     result.push_back(std::move(traffic));
   }
@@ -240,14 +241,15 @@ class FootprintBuilder {
   }
 
   void add_message(RankId rank, const MessageContent& message) {
-    const auto& [dimension, is_send, peer, bytes, channel] = message;
+    const auto& [dimension, is_send, peer, bytes, channel, way] = message;
     const Dimension& d = graph_.dimensions[dimension.index()];
     const std::uint32_t label = message_label(dimension, channel);
-    const std::uint64_t what = mix(label, static_cast<std::uint64_t>(bytes.count()));
+    const std::uint64_t what = mix(mix(label, static_cast<std::uint64_t>(way)), static_cast<std::uint64_t>(bytes.count()));
     const auto& group = d.groups[d.group_of[rank.index()]];
     footprint_.edges.push_back({.peer = group[static_cast<std::size_t>(peer)],
                                 .role = mix(what, mix(static_cast<std::uint64_t>(peer), is_send ? 1 : 0)),
                                 .label = label,
+                                .reach = reach_of(way),
                                 .starts_flow = is_send});
   }
 

@@ -32,7 +32,12 @@ TEST_P(TrainingRegression, TheErrorReachedHolds) {
   });
   ASSERT_TRUE(table) << render(table.error());
   std::vector<TrainingRow> rows;
-  for (std::size_t i = 0; i < table->rows.size(); i += GetParam().every) rows.push_back(table->rows[i]);
+  for (std::size_t i = 0; i < table->rows.size(); i += GetParam().every) {
+    const TrainingRow& row = table->rows[i];
+    // Parameters sharded over a thousand GPUs: millions of messages, minutes of a test.
+    if (row.sharding == "ZeRO-3" && row.gpus > 512) continue;
+    rows.push_back(row);
+  }
   const auto scores = score(play_rows(rows, *conventions, {}), *conventions, std::nullopt);
   ASSERT_EQ(scores.size(), 1U);
   EXPECT_GT(scores[0].time.count, 0U);

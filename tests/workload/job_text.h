@@ -13,7 +13,7 @@ namespace ringwright::workload {
 
 class JobText {
  public:
-  explicit JobText(const std::string& text, std::int64_t ranks)
+  JobText(const std::string& text, std::int64_t ranks, int host_ranks = 8)
       : document_(ConfigDocument::load_text("job.yaml", text,
                                             {.overrides = {},
                                              .presets = {{.path = "model", .folder = "models"}},
@@ -25,7 +25,7 @@ class JobText {
     ConfigMap parallel_map = root.map("parallel", "the layout");
     shape = read_model(model);
     training = read_training_options(training_map);
-    const World world{.ranks = ranks, .described = "cluster.nodes (job.yaml:99)"};
+    const World world{.ranks = ranks, .described = "cluster.nodes (job.yaml:99)", .host_ranks = host_ranks};
     parallel = read_parallel_options(
         parallel_map,
         {.shape = shape, .training = training, .model_map = model, .training_map = training_map, .world = world});

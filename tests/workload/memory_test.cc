@@ -95,6 +95,61 @@ TEST(Memory, OptimizerStateIsShardedOverReplicas) {
   EXPECT_EQ(stage("1").of("optimizer"), Bytes(12 * ((elements + 255) / 256 * 64)));
 }
 
+// ZeRO, arXiv 1910.02054, figure 1: 7.5 billion parameters on 64 GPUs take 120, 31.4, 16.6 and 1.9 GB.
+TEST(Memory, ModelStateByStageIsThatOfTheZeroPaper) {
+  const std::vector<double> published = {120.0, 31.4, 16.6, 1.9};
+  for (std::size_t stage = 0; stage < published.size(); ++stage) {
+    const std::string all = stage == 3 ? ", stage3_param_persistence_threshold: 0" : "";
+    const JobText job("model: {preset: llama3-8b}\ntraining: {global_batch: 64, grad_reduce_dtype: bf16}\n" +
+                          fmt::format("parallel: {{zero: {{stage: {}{}}}}}\n", stage, all),
+                      64);
+    EXPECT_THAT(job.problems(), testing::IsEmpty());
+    const StageMemory memory = memory_ledger(job.inputs(), {}).front();
+    const Bytes state = memory.of("weights") + memory.of("gradients") + memory.of("optimizer");
+    const double each = static_cast<double>(state.count()) / static_cast<double>(job.plan().stage_parameters[0]);
+    EXPECT_NEAR(7.5 * each, published[stage], 0.05) << stage;
+  }
+}
+
+// Peak of the stage that holds most, without what the allocator and the libraries add.
+TEST(Memory, PeakIsThatOfMegatronOnB200WithinTwoPercent) {
+  const std::vector<TableRow> rows = read_table("simumax_b200_memory.csv");
+  ASSERT_EQ(rows.size(), 4U);
+  for (const TableRow& row : rows) {
+    const JobText job(fmt::format("model: {{preset: llama3-70b, num_layers: 12, seq_length: 4096}}\n"
+                                  "training: {{global_batch: {}, micro_batch: 1, transformer_impl: transformer_engine}}\n"
+                                  "parallel: {{tp: {}, pp: {}, sequence_parallel: {}, zero: {{stage: 1}}}}\n",
+                                  4 * whole(row, "dp"), whole(row, "tp"), whole(row, "pp"), row.at("sequence_parallel")),
+                      8);
+    double most = 0.0;
+    for (const StageMemory& stage : memory_ledger(job.inputs(), {})) most = std::max(most, gib(stage.total()));
+    EXPECT_NEAR(most / number(row, "measured_gib"), 1.0, 0.02) << "tp " << row.at("tp");
+  }
+}
+
+TEST(Memory, TheLossNeedsWhatItsKernelKeeps) {
+  const auto logits = [](const std::string& kind) {
+    const JobText job(small_model(2) + "training: {global_batch: 1, cross_entropy: " + kind + "}\n", 1);
+    const KernelContext context = make_kernel_context(job.shape, job.training, job.parallel);
+    return head_activations(context) + head_workspace(context);
+  };
+  // 32 tokens, 1024 logits each; inputs of the final norm and of the output layer, 64 wide, in two bytes.
+  const std::int64_t inputs = 2 * 2 * 32 * 64;
+  EXPECT_EQ(logits("split"), Bytes(inputs + 6 * 32 * 1024));
+  EXPECT_EQ(logits("fused"), Bytes(inputs + 2 * 32 * 1024));
+  EXPECT_EQ(logits("eager"), Bytes(inputs + 12 * 32 * 1024));
+  EXPECT_EQ(logits("chunked"), Bytes(inputs + 6 * 32 * 64));
+}
+
+TEST(Memory, ShardedParametersAreWholeOnlyWhileTheyAreUsed) {
+  const JobText job(small_model(4) + "training: {global_batch: 8}\nparallel: {fsdp: {wrap_ends: true}}\n", 8);
+  const StageMemory memory = memory_ledger(job.inputs(), {}).front();
+  const std::int64_t layer = count_elements(attention_tensors(job.shape, 1)) + count_elements(mlp_tensors(job.shape, 1));
+  const std::int64_t head = count_elements(head_tensors(job.shape, 1, OutputWeights::kOwn));
+  EXPECT_GE(memory.of("gathered parameters"), Bytes(2 * layer));
+  EXPECT_LE(memory.of("gathered parameters"), Bytes(2 * (head + 2 * layer)));
+}
+
 TEST(Memory, EarlyStagesHoldMoreMicrobatchesThanLateOnes) {
   const JobText job(small_model(8) + "training: {global_batch: 16}\nparallel: {pp: 4}\n", 4);
   const auto ledger = memory_ledger(job.inputs(), {});

@@ -5,12 +5,27 @@
 namespace ringwright::workload {
 
 DataParallel::DataParallel(PieceTable& pieces, const ParallelOptions& parallel, const std::vector<Part>& parts,
-                           std::optional<Channel> channel, Holding holding)
+                           const std::vector<Slot>& slots, const DataChannels& channels, HostTraffic& host,
+                           Holding holding)
     : parallel_(parallel),
       holding_(holding),
-      channel_(channel),
+      host_(host),
+      channel_(channels.replicas),
       gradient_bytes_(static_cast<std::int64_t>(bytes_per_element(pieces.context().training.grad_reduce))),
-      parameter_bytes_(static_cast<std::int64_t>(bytes_per_element(pieces.context().training.precision))) {
+      parameter_bytes_(static_cast<std::int64_t>(bytes_per_element(pieces.context().training.precision))),
+      kept_gradients_(count_elements(parts)) {
+  if (parallel.sharding.parameters && holding == Holding::kExpert) {
+    chunks_.resize(parts.size());  // nothing to do: the units hold the experts, too
+    return;
+  }
+  if (channels.shards) {
+    sharded_.emplace(pieces, parallel.sharding, parts, slots, *channels.shards, host);
+    owned_ = sharded_->units().owned(parallel.sharding.shard);
+    if (parallel.sharding.reduce_every_microbatch) kept_gradients_ = owned_;
+    norm_channel_ = channels.shards->shard;
+    return;
+  }
+  if (sharded()) norm_channel_ = channel_;
   for (std::size_t chunk = 0; chunk < parts.size(); ++chunk) {
     const BucketRule rule = bucket_rule(pieces.context().training, parallel, static_cast<int>(chunk), holding);
     std::vector<BucketState>& states = chunks_.emplace_back();
@@ -28,11 +43,18 @@ std::string DataParallel::label(std::string_view what) const {
 }
 
 void DataParallel::reduce(ProgramWriter& writer, BucketState& state) {
-  writer.compute(state.scale);
-  state.reduced = writer.collective(*channel_,
-                                    {.kind = sharded() ? CollectiveKind::kReduceScatter : CollectiveKind::kAllReduce,
-                                     .bytes = Bytes(state.bucket.padded * gradient_bytes_)},
-                                    label(sharded() ? "reduce_scatter gradients" : "all_reduce gradients"));
+  if (channel_) {
+    writer.compute(state.scale);
+    state.reduced = writer.collective(*channel_,
+                                      {.kind = sharded() ? CollectiveKind::kReduceScatter : CollectiveKind::kAllReduce,
+                                       .bytes = Bytes(state.bucket.padded * gradient_bytes_)},
+                                      label(sharded() ? "reduce_scatter gradients" : "all_reduce gradients"));
+  } else {
+    state.reduced = writer.last_computation().front();
+  }
+  const bool shares = channel_ && sharded();
+  host_.store_gradients(writer, shares ? state.bucket.padded / copies(parallel_, holding_) : state.bucket.elements,
+                        {*state.reduced});
 }
 
 void DataParallel::gather(ProgramWriter& writer, BucketState& state) {
@@ -52,6 +74,7 @@ void DataParallel::begin_step(ProgramWriter& writer) {
 }
 
 void DataParallel::before_forward(ProgramWriter& writer, int chunk, std::size_t point) {
+  if (sharded_) return sharded_->enter(writer, chunk, point);
   for (BucketState& state : chunks_[static_cast<std::size_t>(chunk)]) {
     if (!state.gathered || point < state.bucket.first_point || point > state.bucket.last_point) continue;
     writer.wait(*state.gathered);
@@ -59,15 +82,25 @@ void DataParallel::before_forward(ProgramWriter& writer, int chunk, std::size_t 
   }
 }
 
-void DataParallel::after_backward(ProgramWriter& writer, int chunk, std::size_t point) {
-  if (!channel_ || !parallel_.overlap_grad_reduce) return;
+void DataParallel::after_forward(ProgramWriter& writer, int chunk, std::size_t point) {
+  if (sharded_) sharded_->leave(writer, chunk, point);
+}
+
+void DataParallel::before_backward(ProgramWriter& writer, int chunk, std::size_t point) {
+  if (sharded_) sharded_->enter(writer, chunk, point);
+}
+
+void DataParallel::after_backward(ProgramWriter& writer, int chunk, std::size_t point, Turn turn) {
+  if (sharded_) return sharded_->leave(writer, chunk, point);
+  if (turn == Turn::kNotLast || !passes_gradients() || !parallel_.overlap_grad_reduce) return;
   for (BucketState& state : chunks_[static_cast<std::size_t>(chunk)]) {
     if (!state.reduced && state.bucket.first_point == point) reduce(writer, state);
   }
 }
 
 void DataParallel::finish_gradients(ProgramWriter& writer) {
-  if (!channel_) return;
+  if (sharded_) return sharded_->finish_gradients(writer);
+  if (!passes_gradients()) return;
   for (std::vector<BucketState>& buckets : chunks_) {
     for (BucketState& state : buckets) {
       if (!state.reduced) reduce(writer, state);
@@ -79,12 +112,13 @@ void DataParallel::finish_gradients(ProgramWriter& writer) {
 }
 
 void DataParallel::reduce_norm(ProgramWriter& writer) {
-  if (!channel_ || !sharded()) return;
+  if (!norm_channel_) return;
   writer.wait(
-      writer.collective(*channel_, {.kind = CollectiveKind::kAllReduce, .bytes = Bytes(4)}, label("gradient norm")));
+      writer.collective(*norm_channel_, {.kind = CollectiveKind::kAllReduce, .bytes = Bytes(4)}, label("gradient norm")));
 }
 
 void DataParallel::end_step(ProgramWriter& writer) {
+  if (sharded_) return sharded_->end_step(writer);
   if (!channel_ || !sharded() || parallel_.overlap_param_gather) return;
   gather_all(writer);
 }

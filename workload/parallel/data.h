@@ -5,7 +5,8 @@
 // and all-gather of 2P (ZeRO, arXiv 1910.02054; Megatron's distributed optimizer). Stage 2 moves the same bytes at the
 // same points and keeps less in between. Overlapped, a bucket is reduced as
 // soon as the last microbatch's backward pass has its gradients, and parameters are gathered from the step's start on,
-// as they are in the steady state: forward passes wait for the buckets that they need.
+// as they are in the steady state: forward passes wait for the buckets that they need. Stage 3 and FSDP shard the
+// parameters as well: sharded.h.
 #pragma once
 
 #include <optional>
@@ -14,20 +15,29 @@
 #include <vector>
 
 #include "workload/parallel/buckets.h"
+#include "workload/parallel/offload.h"
+#include "workload/parallel/sharded.h"
 #include "workload/parallel/tensor.h"
 
 namespace ringwright::workload {
 
+struct DataChannels {
+  std::optional<Channel> replicas;      // absent when dp is 1 and nobody talks
+  std::optional<ShardChannels> shards;  // when parameters are sharded; then no replicas
+};
+
 class DataParallel {
  public:
-  // No channel: dp is 1 and nobody talks.
   DataParallel(PieceTable& pieces, const ParallelOptions& parallel, const std::vector<Part>& parts,
-               std::optional<Channel> channel, Holding holding = Holding::kDense);
+               const std::vector<Slot>& slots, const DataChannels& channels, HostTraffic& host,
+               Holding holding = Holding::kDense);
 
   void begin_step(ProgramWriter& writer);
   void before_forward(ProgramWriter& writer, int chunk, std::size_t point);
-  // After the last microbatch's backward pass through this point.
-  void after_backward(ProgramWriter& writer, int chunk, std::size_t point);
+  void after_forward(ProgramWriter& writer, int chunk, std::size_t point);
+  void before_backward(ProgramWriter& writer, int chunk, std::size_t point);
+  enum class Turn { kNotLast, kLast };  // microbatch
+  void after_backward(ProgramWriter& writer, int chunk, std::size_t point, Turn turn);
   // All gradients of this stage are summed when what follows starts.
   void finish_gradients(ProgramWriter& writer);
   void end_step(ProgramWriter& writer);
@@ -35,6 +45,8 @@ class DataParallel {
   void reduce_norm(ProgramWriter& writer);
   // How many parameters this rank updates.
   [[nodiscard]] std::int64_t owned_elements() const { return owned_; }
+  // How many gradients it clears.
+  [[nodiscard]] std::int64_t kept_gradients() const { return kept_gradients_; }
 
  private:
   struct BucketState {
@@ -46,16 +58,22 @@ class DataParallel {
   void reduce(ProgramWriter& writer, BucketState& state);
   void gather(ProgramWriter& writer, BucketState& state);
   void gather_all(ProgramWriter& writer);
+  // Gradients go somewhere: to other ranks, or to the host.
+  [[nodiscard]] bool passes_gradients() const { return channel_ || host_.updates(); }
   [[nodiscard]] bool sharded() const { return parallel_.zero_stage >= 1; }
 
   [[nodiscard]] std::string label(std::string_view what) const;
 
   const ParallelOptions& parallel_;
   Holding holding_;
+  HostTraffic& host_;
   std::optional<Channel> channel_;
+  std::optional<Channel> norm_channel_;     // of those among whom the gradients are spread
+  std::optional<ShardedParallel> sharded_;  // then there are no buckets
   std::int64_t gradient_bytes_;  // of one element
   std::int64_t parameter_bytes_;
   std::int64_t owned_ = 0;
+  std::int64_t kept_gradients_ = 0;
   std::vector<std::vector<BucketState>> chunks_;  // buckets in the order of the backward pass
 };
 

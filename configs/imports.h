@@ -1,0 +1,33 @@
+// Files that a scenario names and that say a part of it: DeepSpeed's and FSDP's configurations as values of ours.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/base/diagnostic.h"
+#include "core/config/config_document.h"
+
+namespace ringwright::configs {
+
+struct Imports {
+  std::vector<ImportedValue> values;
+  Diagnostics diagnostics;          // mistakes and warnings in the named files
+  std::vector<IgnoredKey> ignored;  // what is not modelled there
+
+  // Notes a value of another file at a path of the scenario, unless it is left to somebody else ("auto").
+  void take(ConfigMap& map, std::string_view name, std::string_view path);
+  void set(std::string path, std::string value, std::string origin);
+};
+
+// Reads what the scenario names in `training.deepspeed` and `parallel.fsdp_config`. `scenario_path`: files are looked for
+// beside it. `ranks`: GPUs of the cluster.
+[[nodiscard]] Imports read_imports(ConfigMap root, const std::string& scenario_path, std::int64_t ranks);
+
+// How many ranks share a batch: what tp, cp and pp leave.
+struct BatchWorld {
+  std::int64_t replicas = 1;
+};
+void read_deepspeed(ConfigMap file, const BatchWorld& world, Imports& imports);
+void read_fsdp_config(ConfigMap file, Imports& imports);
+
+}  // namespace ringwright::configs

@@ -1,0 +1,153 @@
+#include "configs/imports.h"
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "configs/scenario.h"
+
+namespace ringwright::configs {
+namespace {
+
+using testing::HasSubstr;
+
+// A scenario and the file that it names, side by side.
+class NamedFile : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+    folder_ = std::filesystem::path(testing::TempDir()) / (std::string("imports_") + test->name());
+    std::filesystem::create_directories(folder_);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  Result<Scenario> load(const std::string& file, const std::string& training, const std::string& parallel) {
+    std::ofstream(folder_ / "named") << file;
+    std::ofstream(folder_ / "scenario.yaml")
+        << "model: {num_layers: 4, hidden_size: 256, num_attention_heads: 8, ffn_hidden_size: 512, vocab_size: 1000, "
+           "seq_length: 128}\ntraining: {"
+        << training << "}\nparallel: {" << parallel << "}\n"
+        << "cluster: {nodes: 1, node: {preset: dgx-h100, storage: {drives: 2, read: 6GB/s, write: 3GB/s}}}\n";
+    return load_scenario((folder_ / "scenario.yaml").string());
+  }
+  Result<Scenario> deepspeed(const std::string& file, const std::string& training = "", const std::string& parallel = "") {
+    return load(file, "deepspeed: named" + (training.empty() ? "" : ", " + training), parallel);
+  }
+  Result<Scenario> fsdp(const std::string& file, const std::string& parallel = "") {
+    return load(file, "global_batch: 8", "fsdp_config: named" + (parallel.empty() ? "" : ", " + parallel));
+  }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+std::string problems(const Result<Scenario>& scenario) {
+  return scenario ? render(scenario->document.log().diagnostics()) : render(scenario.error());
+}
+
+TEST_F(NamedFile, DeepSpeedSaysBatchPrecisionAndSharding) {
+  const auto scenario = deepspeed(R"({
+    "train_micro_batch_size_per_gpu": 2, "gradient_accumulation_steps": 3,
+    "bf16": {"enabled": true},
+    "zero_optimization": {"stage": 3, "reduce_bucket_size": 5e7, "stage3_prefetch_bucket_size": 1e6,
+                          "stage3_param_persistence_threshold": 1e4, "zero_hpz_partition_size": 4,
+                          "offload_optimizer": {"device": "cpu", "pin_memory": true}}})");
+  ASSERT_TRUE(scenario.has_value()) << problems(scenario);
+  EXPECT_EQ(scenario->job.training.micro_batch, 2);
+  EXPECT_EQ(scenario->job.training.global_batch, 2 * 3 * 8);
+  EXPECT_EQ(scenario->job.training.grad_reduce, DataType::kBf16);
+  EXPECT_TRUE(scenario->job.parallel.sharding.parameters);
+  EXPECT_EQ(scenario->job.parallel.sharding.reduce_bucket, 50'000'000);
+  EXPECT_EQ(scenario->job.parallel.sharding.secondary, 4);
+  EXPECT_EQ(scenario->job.parallel.offload.optimizer, workload::Tier::kCpu);
+  bool told = false;
+  for (const ValueRead& value : scenario->document.log().values()) {
+    told = told || (value.path == "parallel.zero.stage" && value.origin.find("named:4") != std::string::npos);
+  }
+  EXPECT_TRUE(told);  // the report says where the stage comes from
+}
+
+TEST_F(NamedFile, AnyTwoOfTheBatchTriangleGiveTheThird) {
+  const auto scenario = deepspeed(R"({"train_batch_size": 64, "gradient_accumulation_steps": 4})");
+  ASSERT_TRUE(scenario.has_value()) << problems(scenario);
+  EXPECT_EQ(scenario->job.training.micro_batch, 2);  // 64 / (4 x 8)
+}
+
+TEST_F(NamedFile, AutoIsWhatTheScenarioSays) {
+  const auto scenario = deepspeed(
+      R"({"train_batch_size": "auto", "train_micro_batch_size_per_gpu": "auto", "zero_optimization": {"stage": 1}})",
+      "global_batch: 16, micro_batch: 1");
+  ASSERT_TRUE(scenario.has_value()) << problems(scenario);
+  EXPECT_EQ(scenario->job.training.global_batch, 16);
+  const auto missing = deepspeed(R"({"train_batch_size": "auto"})");
+  EXPECT_THAT(problems(missing), HasSubstr("global_batch"));
+}
+
+TEST_F(NamedFile, AWrongTriangleIsRefused) {
+  const auto scenario = deepspeed(
+      R"({"train_batch_size": 64, "train_micro_batch_size_per_gpu": 4, "gradient_accumulation_steps": 4})");
+  ASSERT_FALSE(scenario.has_value());
+  EXPECT_THAT(problems(scenario), HasSubstr("train_batch_size = 64, but 4 x 4 steps x 8 ranks = 128"));
+}
+
+TEST_F(NamedFile, DisagreementNamesBothPlaces) {
+  const auto scenario = deepspeed("{\n\"train_micro_batch_size_per_gpu\": 2,\n\"zero_optimization\": {\"stage\": 3}}",
+                                  "micro_batch: 4", "zero: {stage: 3}");
+  ASSERT_FALSE(scenario.has_value());
+  EXPECT_THAT(problems(scenario), HasSubstr("training.micro_batch is 4, but "));
+  EXPECT_THAT(problems(scenario), HasSubstr("named:2 says 2"));
+  EXPECT_THAT(problems(scenario), HasSubstr("scenario.yaml:2"));
+  EXPECT_THAT(problems(scenario), testing::Not(HasSubstr("zero.stage is")));  // there they agree
+}
+
+TEST_F(NamedFile, UnknownKeysHaveANearestName) {
+  const auto scenario =
+      deepspeed(R"({"train_batch_size": 8, "zero_optimization": {"stage": 2, "reduce_buket_size": 1e8}})");
+  ASSERT_FALSE(scenario.has_value());
+  EXPECT_THAT(problems(scenario), HasSubstr("reduce_bucket_size"));
+}
+
+TEST_F(NamedFile, WhatIsNotModelledIsListed) {
+  const auto scenario = deepspeed(
+      R"({"train_batch_size": 8, "gradient_clipping": 1.0, "zero_optimization": {"stage": 2, "contiguous_gradients": true}})");
+  ASSERT_TRUE(scenario.has_value()) << problems(scenario);
+  std::vector<std::string> ignored;
+  for (const IgnoredKey& key : scenario->document.log().ignored()) ignored.push_back(key.path);
+  EXPECT_THAT(ignored, testing::IsSupersetOf({"gradient_clipping", "zero_optimization.contiguous_gradients"}));
+}
+
+TEST_F(NamedFile, DeprecatedKeysAreReadWithAWarning) {
+  const auto scenario = deepspeed(R"({"train_batch_size": 8, "zero_optimization": {"stage": 2, "cpu_offload": true}})");
+  ASSERT_TRUE(scenario.has_value()) << problems(scenario);
+  EXPECT_EQ(scenario->job.parallel.offload.optimizer, workload::Tier::kCpu);
+  EXPECT_THAT(problems(scenario), HasSubstr("W142"));
+}
+
+TEST_F(NamedFile, AccelerateSaysHowFsdpShards) {
+  const auto scenario = fsdp(
+      "distributed_type: FSDP\nmixed_precision: bf16\nnum_processes: 8\nfsdp_config:\n"
+      "  fsdp_sharding_strategy: HYBRID_SHARD\n  fsdp_backward_prefetch: BACKWARD_POST\n"
+      "  fsdp_auto_wrap_policy: TRANSFORMER_BASED_WRAP\n  fsdp_offload_params: false\n",
+      "fsdp: {shard_degree: 4}");
+  ASSERT_TRUE(scenario.has_value()) << problems(scenario);
+  EXPECT_EQ(scenario->job.parallel.sharding.shard, 4);
+  EXPECT_EQ(scenario->job.parallel.sharding.backward_prefetch, workload::BackwardPrefetch::kPost);
+}
+
+TEST_F(NamedFile, FsdpStrategiesMayBeNumbers) {
+  const auto scenario = fsdp("fsdp_config: {fsdp_sharding_strategy: 2}\n");
+  ASSERT_TRUE(scenario.has_value()) << problems(scenario);
+  EXPECT_FALSE(scenario->job.parallel.sharding.reshard_after_forward);
+}
+
+TEST_F(NamedFile, AMissingFileIsAMistake) {
+  const auto scenario = load("", "deepspeed: elsewhere.json, global_batch: 8", "");
+  ASSERT_FALSE(scenario.has_value());
+  EXPECT_THAT(problems(scenario), HasSubstr("elsewhere.json"));
+}
+
+}  // namespace
+}  // namespace ringwright::configs

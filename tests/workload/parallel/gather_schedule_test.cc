@@ -1,0 +1,118 @@
+#include "workload/parallel/gather_schedule.h"
+
+#include <algorithm>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace ringwright::workload {
+namespace {
+
+using testing::ElementsAre;
+
+
+// Three layers of 10 elements (attention 4, MLP 6) between an embedding of 7 and a head of 5.
+std::vector<Part> three_layers() {
+  Part part{.number = 0, .layers = 3, .embedding = true, .head = true, .points = {}, .tensors = {}};
+  const auto add = [&part](PointKind kind, std::int64_t elements) {
+    part.points.push_back(kind);
+    part.tensors.push_back({{.name = "w", .elements = elements}});
+  };
+  add(PointKind::kEmbedding, 7);
+  for (int layer = 0; layer < 3; ++layer) {
+    add(PointKind::kAttention, 4);
+    add(PointKind::kMlp, 6);
+  }
+  add(PointKind::kHead, 5);
+  return {part};
+}
+
+const std::vector<Slot> kOneMicrobatch = {{Pass::kForward, 0, 0}, {Pass::kBackward, 0, 0}};
+
+GatherSchedule schedule_of(const ShardingOptions& options, const std::vector<Slot>& slots = kOneMicrobatch) {
+  return {ShardUnits(three_layers(), options), options, slots};
+}
+
+std::vector<std::size_t> units_in_order(const GatherSchedule& schedule) {
+  std::vector<std::size_t> units;
+  for (const UnitUse& use : schedule.uses()) units.push_back(use.unit);
+  return units;
+}
+
+int gathers(const GatherSchedule& schedule) {
+  std::size_t count = 0;
+  for (const GatherSchedule::Step& step : schedule.steps()) count += step.before.size() + step.after.size();
+  return static_cast<int>(count);
+}
+
+std::int64_t most_live(const GatherSchedule& schedule) {
+  std::int64_t most = 0;
+  for (const GatherSchedule::Step& step : schedule.steps()) most = std::max(most, step.live);
+  return most;
+}
+
+TEST(ShardUnits, ALayerIsAUnitAndTheEndsAreTwoOrOne) {
+  EXPECT_THAT(units_in_order(schedule_of({})), ElementsAre(0, 1, 2, 3, 4, 4, 3, 2, 1, 0));
+  EXPECT_THAT(units_in_order(schedule_of({.root_unit = true})), ElementsAre(0, 1, 2, 3, 0, 0, 3, 2, 1, 0));
+}
+
+TEST(ShardUnits, ShardsArePaddedAndSmallTensorsMayStayWhole) {
+  const ShardUnits units(three_layers(), {.shard = 4, .persistence_threshold = 5});
+  EXPECT_EQ(units.units()[1].elements, 10);
+  EXPECT_EQ(units.units()[1].sharded, 6);  // the attention's 4 stay whole
+  EXPECT_EQ(units.units()[1].padded, 8);
+  EXPECT_EQ(units.persistent(), 12);
+  EXPECT_EQ(units.elements(), 42);
+}
+
+TEST(GatherSchedule, GathersEveryUnitTwiceAndOneAhead) {
+  const GatherSchedule schedule = schedule_of({});
+  EXPECT_EQ(gathers(schedule), 10);
+  EXPECT_THAT(schedule.steps()[0].before, ElementsAre(0, 1));  // its own, and the first layer
+  EXPECT_THAT(schedule.steps()[1].before, ElementsAre(2));
+  EXPECT_EQ(most_live(schedule), 20);  // two layers
+}
+
+TEST(GatherSchedule, WithoutPrefetchEveryUnitIsGatheredForItself) {
+  const GatherSchedule schedule = schedule_of({.prefetch = 0});
+  for (std::size_t use = 0; use < schedule.uses().size(); ++use) {
+    for (const std::size_t gathered : schedule.steps()[use].before) EXPECT_EQ(gathered, use);
+  }
+  EXPECT_EQ(most_live(schedule), 10);
+}
+
+TEST(GatherSchedule, LookingAheadStopsAtTheLimitOfLiveElements) {
+  EXPECT_EQ(most_live(schedule_of({.prefetch = 1000})), 42);  // the whole model
+  EXPECT_LE(most_live(schedule_of({.prefetch = 1000, .max_live = 25})), 25);
+}
+
+TEST(GatherSchedule, WhatIsUsedAgainSoonStays) {
+  // Between the two uses of the last layer lie the head's two, 10 elements.
+  EXPECT_EQ(gathers(schedule_of({.max_reuse_distance = 11})), 8);
+  EXPECT_EQ(gathers(schedule_of({.max_reuse_distance = 1000})), 5);
+}
+
+TEST(GatherSchedule, WithoutReshardingEveryUnitIsGatheredOnce) {
+  EXPECT_EQ(gathers(schedule_of({.reshard_after_forward = false})), 5);
+}
+
+TEST(GatherSchedule, GradientsAreCompleteAfterTheLastUseOfAPass) {
+  const GatherSchedule schedule = schedule_of({.root_unit = true});
+  std::vector<std::size_t> complete;
+  for (std::size_t use = 0; use < schedule.uses().size(); ++use) {
+    if (schedule.steps()[use].completes_gradients) complete.push_back(schedule.uses()[use].unit);
+  }
+  EXPECT_THAT(complete, ElementsAre(3, 2, 1, 0));  // the root with its embedding, not with its head
+}
+
+TEST(GatherSchedule, OnlyTheLastMicrobatchHasLastGradients) {
+  const GatherSchedule schedule =
+      schedule_of({}, {{Pass::kForward, 0, 0}, {Pass::kBackward, 0, 0}, {Pass::kForward, 1, 0}, {Pass::kBackward, 1, 0}});
+  for (std::size_t use = 0; use < schedule.uses().size(); ++use) {
+    const bool second = schedule.uses()[use].slot == 3;
+    EXPECT_EQ(schedule.steps()[use].last_gradients, second) << use;
+  }
+}
+
+}  // namespace
+}  // namespace ringwright::workload

@@ -1,0 +1,137 @@
+#include "workload/parallel/offload.h"
+
+#include <map>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/workload/free_player.h"
+#include "tests/workload/job_text.h"
+#include "tests/workload/task_names.h"
+#include "workload/memory.h"
+
+namespace ringwright::workload {
+namespace {
+
+using testing::IsEmpty;
+
+JobText job_of(const std::string& parallel, std::int64_t ranks, int batch = 4) {
+  return JobText(small_model(4) + fmt::format("training: {{global_batch: {}}}\nparallel: {{{}}}\n", batch, parallel),
+                 ranks);
+}
+
+// Bytes of one rank's messages to and from its host, by label.
+std::map<std::string, std::int64_t> traffic(const StepPlan& plan) {
+  std::map<std::string, std::int64_t> result;
+  for (const Task& task : plan.graph.programs.front().tasks) {
+    if (task.kind != TaskKind::kSend) continue;
+    const MessageSpec& spec = plan.graph.messages[task.detail];
+    if (spec.way != HostWay::kNone) result[plan.graph.labels[task.label]] += spec.bytes.count();
+  }
+  return result;
+}
+
+// ZeRO-Offload, section 4.1: 2 bytes a parameter of the shard each way, over every rank's own PCIe.
+TEST(Offload, GradientsGoOutAndParametersComeBack) {
+  const StepPlan plan = job_of("zero: {stage: 2, offload_optimizer: {device: cpu}}", 4).plan();
+  const std::int64_t shard = (plan.stage_parameters[0] + 255) / 256 * 64;
+  const auto moved = traffic(plan);
+  EXPECT_EQ(moved.at("host store gradients"), 2 * shard);
+  EXPECT_EQ(moved.at("host fetch parameters"), 2 * shard);
+  // 28 bytes a parameter at 45 % of the memory's bandwidth.
+  EXPECT_NEAR(static_cast<double>(moved.at("host adam")), 28.0 * static_cast<double>(shard) / 0.45, 1.0);
+  EXPECT_EQ(check_task_graph(plan.graph), "");
+}
+
+TEST(Offload, OneGpuAloneMayOffload) {
+  const StepPlan plan = job_of("zero: {stage: 0, offload_optimizer: {device: cpu}}", 1).plan();
+  EXPECT_EQ(traffic(plan).at("host store gradients"), 2 * plan.stage_parameters[0]);
+}
+
+// ZeRO-Infinity: each state of 12 bytes is read and written once a step, sub-group by sub-group.
+TEST(Offload, StatesOnDrivesAreReadAndWritten) {
+  const JobText job = job_of("zero: {stage: 3, sub_group_size: 10000, stage3_param_persistence_threshold: 0, "
+                             "offload_optimizer: {device: nvme, pipeline_read: true, pipeline_write: true}}",
+                             4);
+  const StepPlan plan = job.plan();
+  const std::int64_t shard = plan.stage_parameters[0] / 4;
+  EXPECT_EQ(traffic(plan).at("host read states"), 12 * shard);
+  EXPECT_EQ(traffic(plan).at("host write states"), 12 * shard);
+  int updates = 0;
+  for (const std::string& name : task_names(plan.graph, plan.graph.programs[0])) updates += name == "host adam" ? 1 : 0;
+  EXPECT_EQ(updates, (shard + 9999) / 10000);
+}
+
+// Every rank fetches its own shard of a layer before the layer is gathered: as many bytes as it contributes.
+TEST(Offload, ParametersAreFetchedShardByShard) {
+  const StepPlan plan = job_of("fsdp: {sharding_strategy: full_shard, cpu_offload: true}", 4).plan();
+  std::int64_t gathered = 0;
+  for (const Task& task : plan.graph.programs[0].tasks) {
+    if (task.kind != TaskKind::kCollective) continue;
+    const CollectiveSpec& spec = plan.graph.collectives[task.detail];
+    if (spec.kind == CollectiveKind::kAllGather) gathered += spec.bytes.count();
+  }
+  EXPECT_EQ(traffic(plan).at("host fetch parameters"), gathered / 4);
+}
+
+TEST(Offload, ADelayedUpdateBeginsWithTheStep) {
+  const StepPlan plan =
+      job_of("zero: {stage: 1, delayed_param_update: true, offload_optimizer: {device: cpu}}", 4).plan();
+  const Program& program = plan.graph.programs[0];
+  const std::vector<std::string> names = task_names(plan.graph, program);
+  ASSERT_EQ(names.front(), "host adam");
+  EXPECT_EQ(program.tasks.front().dependency_count, 0U);
+}
+
+TEST(Offload, ActivationsOfSomeLayersWaitInHostMemory) {
+  const JobText job = job_of("cpu_offloading_num_layers: 3", 1, 2);
+  const auto moved = traffic(job.plan());
+  EXPECT_EQ(moved.at("host store activations"), moved.at("host fetch activations"));
+  const JobText all = job_of("pp: 1", 1, 2);
+  const Bytes less = memory_ledger(job.inputs(), {}).front().of("layer activations");
+  const Bytes more = memory_ledger(all.inputs(), {}).front().of("layer activations");
+  // Four layers against one, and two of the others at a time while they are used.
+  EXPECT_LT(less, more);
+}
+
+TEST(Offload, WhatIsWithTheHostIsNotOnTheGpu) {
+  const auto stage = [](const std::string& more) {
+    const JobText job = job_of("zero: {stage: 3" + more + "}", 4);
+    EXPECT_THAT(job.problems(), IsEmpty());
+    return memory_ledger(job.inputs(), {}).front();
+  };
+  EXPECT_GT(stage("").of("optimizer"), Bytes(0));
+  const StageMemory away = stage(", offload_optimizer: {device: cpu}, offload_param: {device: cpu}");
+  EXPECT_EQ(away.of("optimizer"), Bytes(0));
+  EXPECT_EQ(away.of("gradients"), Bytes(0));
+  EXPECT_LT(away.of("weights"), stage("").of("weights"));
+}
+
+TEST(Offload, NeedsAShardedState) {
+  EXPECT_THAT(job_of("zero: {offload_optimizer: {device: cpu}}", 4).problems(),
+              testing::ElementsAre(testing::HasSubstr("E140: parallel.zero.offload_optimizer needs an optimizer state")));
+  EXPECT_THAT(job_of("zero: {stage: 1, offload_param: {device: cpu}}", 4).problems(),
+              testing::ElementsAre(testing::HasSubstr("E140: parallel.zero.offload_param.device needs parameters")));
+}
+
+TEST(Offload, EveryCombinationEnds) {
+  for (const std::string tier : {"cpu", "nvme"}) {
+    for (const std::string more : {"", ", delayed_param_update: true", ", offload_param: {device: cpu}",
+                                   ", offload_param: {device: nvme}"}) {
+      for (const std::string layout : {"dp: 4", "dp: 4, pp: 2", "dp: 2, tp: 2, sequence_parallel: true"}) {
+        const std::int64_t ranks = layout == "dp: 4, pp: 2" ? 8 : 4;
+        const StepPlan plan =
+            job_of(layout + ", cpu_offloading_num_layers: 1, zero: {stage: 3, offload_optimizer: {device: " + tier + "}" +
+                       more + "}",
+                   ranks, 8)
+                .plan();
+        EXPECT_EQ(check_task_graph(plan.graph), "");
+        EXPECT_TRUE(FreePlayer(plan.graph, {}).play().has_value()) << layout << tier << more;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ringwright::workload

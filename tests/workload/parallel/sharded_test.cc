@@ -1,0 +1,259 @@
+#include "workload/parallel/sharded.h"
+
+#include <map>
+#include <optional>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/workload/free_player.h"
+#include "tests/workload/job_text.h"
+#include "tests/workload/task_names.h"
+
+namespace ringwright::workload {
+namespace {
+
+using testing::IsEmpty;
+
+JobText job_of(const std::string& parallel, std::int64_t ranks, int batch, const std::string& training = "") {
+  return JobText(small_model(4) +
+                     fmt::format("training: {{global_batch: {}{}}}\nparallel: {{{}}}\n", batch, training, parallel),
+                 ranks);
+}
+
+// Bytes of a rank's buffers by dimension and kind, over the whole program.
+std::map<std::pair<std::string, CollectiveKind>, std::int64_t> volumes(const StepPlan& plan) {
+  std::map<std::pair<std::string, CollectiveKind>, std::int64_t> result;
+  for (const Task& task : plan.graph.programs.front().tasks) {
+    if (task.kind != TaskKind::kCollective) continue;
+    const CollectiveSpec& spec = plan.graph.collectives[task.detail];
+    const std::string& name = plan.graph.dimensions[task.dimension.index()].name;
+    if (spec.bytes > Bytes(4)) result[{name, spec.kind}] += spec.bytes.count();
+  }
+  return result;
+}
+
+std::int64_t volume(const StepPlan& plan, const std::string& dimension, CollectiveKind kind) {
+  return volumes(plan)[{dimension, kind}];
+}
+
+using enum CollectiveKind;
+
+// Elements moved per microbatch, for P parameters (ZeRO, arXiv 1910.02054, section 7): 2P up to stage 2, since an
+// all-reduce is a reduce-scatter and an all-gather; 3P in stage 3.
+TEST(Sharded, Stages0To2MoveTwoPsiAndStage3ThreePsi) {
+  const auto plan_of = [](int stage) {
+    const std::string all = stage == 3 ? ", stage3_param_persistence_threshold: 0, stage3_max_reuse_distance: 0" : "";
+    const JobText job = job_of(fmt::format("zero: {{stage: {}{}}}", stage, all), 4, 4, ", grad_reduce_dtype: bf16");
+    EXPECT_THAT(job.problems(), IsEmpty());
+    return job.plan();
+  };
+  const std::int64_t psi = plan_of(0).stage_parameters[0];
+  const std::int64_t padded = (psi + 255) / 256 * 256;  // Megatron's buckets; shards need no more than psi % 4 = 0
+  EXPECT_EQ(volume(plan_of(0), "dp", kAllReduce), 2 * padded);  // bytes of a buffer that goes round twice
+  for (const int stage : {1, 2}) {
+    EXPECT_EQ(volume(plan_of(stage), "dp", kReduceScatter) + volume(plan_of(stage), "dp", kAllGather), 2 * 2 * padded);
+  }
+  EXPECT_EQ(volume(plan_of(3), "dp", kAllGather), 2 * 2 * psi);
+  EXPECT_EQ(volume(plan_of(3), "dp", kReduceScatter), 2 * psi);
+}
+
+TEST(Sharded, Stage3GathersAndScattersInEveryMicrobatch) {
+  const auto plan_of = [](int batch) {
+    return job_of("zero: {stage: 3, stage3_param_persistence_threshold: 0, stage3_max_reuse_distance: 0}", 4, batch)
+        .plan();
+  };
+  const StepPlan one = plan_of(4);
+  const StepPlan three = plan_of(12);
+  EXPECT_EQ(volume(three, "dp", kAllGather), 3 * volume(one, "dp", kAllGather));
+  EXPECT_EQ(volume(three, "dp", kReduceScatter), 3 * volume(one, "dp", kReduceScatter));
+}
+
+TEST(Sharded, WithoutSyncGradientsAreScatteredOnce) {
+  const StepPlan plan = job_of("fsdp: {no_sync: true}", 4, 12).plan();
+  EXPECT_EQ(volume(plan, "dp", kReduceScatter), 4 * plan.stage_parameters[0]);
+}
+
+// The root unit (embedding and output layer) is gathered once a microbatch, layers twice.
+TEST(Sharded, FsdpKeepsItsRootUnitToTheBackwardPass) {
+  const StepPlan plan = job_of("fsdp: {}", 4, 4).plan();
+  const JobText job = job_of("fsdp: {}", 4, 4);
+  const std::int64_t root = count_elements(embedding_tensors(job.shape, 1)) +
+                            count_elements(head_tensors(job.shape, 1, OutputWeights::kOwn));
+  const std::int64_t psi = plan.stage_parameters[0];
+  EXPECT_EQ(volume(plan, "dp", kAllGather), 2 * (2 * (psi - root) + root));
+  EXPECT_EQ(volume(plan, "dp", kReduceScatter), 4 * psi);
+}
+
+TEST(Sharded, ShardGradOpGathersOnceAMicrobatch) {
+  const StepPlan plan = job_of("fsdp: {sharding_strategy: shard_grad_op}", 4, 8).plan();
+  EXPECT_EQ(volume(plan, "dp", kAllGather), 2 * 2 * plan.stage_parameters[0]);
+}
+
+TEST(Sharded, HybridShardingScattersAmongSomeAndSumsOverCopies) {
+  const StepPlan plan = job_of("fsdp: {sharding_strategy: hybrid_shard, shard_degree: 4}", 8, 8).plan();
+  const std::int64_t psi = plan.stage_parameters[0];
+  EXPECT_EQ(volume(plan, "dp_shard", kReduceScatter), 4 * psi);
+  EXPECT_EQ(volume(plan, "dp_replicate", kAllReduce), 4 * psi / 4);
+  // Neighbours share a copy: ranks 0-3 and 4-7.
+  const Dimension& shard = plan.graph.dimensions.at(0);
+  EXPECT_THAT(shard.groups.at(0), testing::ElementsAre(RankId(0), RankId(1), RankId(2), RankId(3)));
+  EXPECT_THAT(plan.graph.dimensions.at(1).groups.at(1), testing::ElementsAre(RankId(1), RankId(5)));
+}
+
+TEST(Sharded, MicsSumsOverCopiesInTheLastMicrobatchOnly) {
+  const auto plan_of = [](const std::string& parallel) { return job_of(parallel, 8, 24).plan(); };
+  const StepPlan mics = plan_of("zero: {stage: 3, mics_shard_size: 4}");
+  const StepPlan hybrid = plan_of("fsdp: {sharding_strategy: hybrid_shard, shard_degree: 4}");
+  EXPECT_EQ(3 * volume(mics, "dp_replicate", kAllReduce), volume(hybrid, "dp_replicate", kAllReduce));
+}
+
+// FSDP2's reshard_after_forward: N and hpZ: the backward pass gathers among few.
+TEST(Sharded, ASecondCopyServesTheBackwardPass) {
+  const StepPlan plan = job_of("zero: {stage: 3, zero_hpz_partition_size: 2, stage3_max_reuse_distance: 0, "
+                               "stage3_param_persistence_threshold: 0}",
+                               8, 8)
+                            .plan();
+  EXPECT_EQ(volume(plan, "dp", kAllGather), 2 * plan.stage_parameters[0]);
+  EXPECT_EQ(volume(plan, "dp_secondary", kAllGather), 2 * plan.stage_parameters[0]);
+  const StepPlan fsdp = job_of("fsdp: {reshard_after_forward: 2, wrap_ends: true}", 8, 8).plan();
+  EXPECT_GT(volume(fsdp, "dp_secondary", kAllGather), 0);
+}
+
+// Small tensors (norms: 64 elements) stay whole and are gathered once, after the update.
+TEST(Sharded, PersistentParametersAreGatheredOnceAStep) {
+  const StepPlan plan =
+      job_of("zero: {stage: 3, stage3_param_persistence_threshold: 100, stage3_max_reuse_distance: 0}", 4, 8).plan();
+  const std::int64_t norms = 64 * (2 * 4 + 1);
+  const std::int64_t psi = plan.stage_parameters[0];
+  EXPECT_EQ(volume(plan, "dp", kAllGather), 2 * (4 * (psi - norms) + norms));
+}
+
+TEST(Sharded, ALayerUsedAgainSoonIsNotReleased) {
+  const StepPlan all = job_of("zero: {stage: 3, stage3_param_persistence_threshold: 0}", 4, 4).plan();
+  EXPECT_EQ(volume(all, "dp", kAllGather), 2 * all.stage_parameters[0]);  // the whole model is below 1e9 elements
+}
+
+// --- ZeRO++ ---
+
+// Between nodes ZeRO-3 moves 3M bytes for M bytes of weights (2 bytes each): two gathers and a scatter. With qwZ 0.5M,
+// with hpZ none in the backward pass, with qgZ 0.25M (arXiv 2306.10209, table 1). Scales of blocks come on top: 4 bytes
+// for 8000 weights and 8 for 2048 gradients, each block begun counted whole.
+TEST(Sharded, ZeroPlusPlusMovesAQuarterBetweenNodes) {
+  const std::string threshold = "stage3_param_persistence_threshold: 0, stage3_max_reuse_distance: 0";
+  const auto plan_of = [&](const std::string& more) {
+    const JobText job(
+        "model: {num_layers: 4, hidden_size: 1024, num_attention_heads: 8, ffn_hidden_size: 4096, vocab_size: 8192, "
+        "seq_length: 32}\ntraining: {global_batch: 32, grad_reduce_dtype: bf16}\nparallel: {zero: {stage: 3, " +
+            threshold + more + "}}\n",
+        32, 8);
+    EXPECT_THAT(job.problems(), IsEmpty());
+    return job.plan();
+  };
+  const StepPlan plain = plan_of("");
+  const auto m = static_cast<double>(2 * plain.stage_parameters[0]);
+  const double before =
+      static_cast<double>(volume(plain, "dp", kAllGather) + volume(plain, "dp", kReduceScatter));
+  EXPECT_NEAR(before / m, 3.0, 1e-9);
+  const StepPlan zpp = plan_of(", zero_hpz_partition_size: 8, zero_quantized_weights: true, "
+                               "zero_quantized_gradients: true");
+  // A rank's all-to-all between nodes has 1/8 of the gradients, of which 8 ranks of a node make the whole.
+  const double after = static_cast<double>(volume(zpp, "dp", kAllGather) + 8 * volume(zpp, "dp_across", kAllToAll));
+  EXPECT_EQ(volume(zpp, "dp", kReduceScatter), 0);
+  EXPECT_NEAR(after / m, 0.5 * (1 + 4.0 / 8000) + 0.25 * (1 + 8.0 / 1024), 1e-4);
+  EXPECT_NEAR(static_cast<double>(volume(zpp, "dp_secondary", kAllGather)) / m, 1.0, 1e-9);
+  EXPECT_NEAR(static_cast<double>(volume(zpp, "dp_node", kAllToAll)) / m, 0.25 * (1 + 8.0 / 1024), 1e-4);
+}
+
+TEST(Sharded, QuantisingIsWorkOfItsOwnBesideTheComputation) {
+  const StepPlan plan = job_of("zero: {stage: 3, zero_quantized_weights: true, zero_quantized_gradients: true}", 4, 4)
+                            .plan();
+  int beside = 0;
+  for (const Task& task : plan.graph.programs[0].tasks) {
+    if (task.kind == TaskKind::kCompute && task.stream != kComputeStream) ++beside;
+  }
+  EXPECT_GT(beside, 0);
+}
+
+// --- order ---
+
+std::vector<std::string> names_of(const std::string& parallel) {
+  const StepPlan plan = job_of(parallel, 4, 4).plan();
+  return task_names(plan.graph, plan.graph.programs[0]);
+}
+
+// Gathers and scatters of the backward pass in the order in which they are issued.
+std::string backward_order(const std::string& prefetch) {
+  std::string order;
+  bool backward = false;
+  for (const std::string& name : names_of("fsdp: {wrap_ends: true, backward_prefetch: " + prefetch + "}")) {
+    backward = backward || name == "B0";
+    if (!backward) continue;
+    if (name == "B0") order += 'B';
+    if (name == "fsdp all_gather parameters") order += 'g';
+    if (name == "fsdp reduce_scatter gradients") order += 's';
+  }
+  return order;
+}
+
+// Head, four layers, embedding. Before: the next gather is out before the computation (the first one of the backward
+// pass even before the head's, which is cut off here). After: behind it, before the gradients are copied and scattered. None:
+// behind the scatter.
+TEST(Sharded, BackwardPrefetchSetsTheOrderOfIssue) {
+  EXPECT_EQ(backward_order("backward_pre"), "BsgBsgBsgBsgBsBs");
+  EXPECT_EQ(backward_order("backward_post"), "BgBsBgBsBgBsBgBsBgBsBs");
+  EXPECT_EQ(backward_order("none"), "BsgBsgBsgBsgBsgBs");
+}
+
+TEST(Sharded, AGatherAheadStartsWhenTheUnitBeforeTheLastIsDone) {
+  const StepPlan plan = job_of("fsdp: {wrap_ends: true}", 4, 4).plan();
+  const Program& program = plan.graph.programs[0];
+  const std::vector<std::string> names = task_names(plan.graph, program);
+  // clear gradients; embedding and first layer are gathered; embedding; second layer; first layer; ...
+  ASSERT_EQ(names[3], "F0");
+  ASSERT_EQ(names[4], "fsdp all_gather parameters");
+  EXPECT_TRUE(waits_for(program, 4, 3));
+  EXPECT_TRUE(waits_for(program, 5, 2));   // the first layer for its own parameters
+  EXPECT_FALSE(waits_for(program, 5, 4));  // not for those of the second
+}
+
+TEST(Sharded, UnlimitedGathersStartAtOnce) {
+  const StepPlan plan = job_of("fsdp: {limit_all_gathers: false}", 4, 4).plan();
+  const Program& program = plan.graph.programs[0];
+  for (const Task& task : program.tasks) {
+    const bool gathers = task.kind == TaskKind::kCollective &&
+                         plan.graph.collectives[task.detail].kind == CollectiveKind::kAllGather;
+    EXPECT_EQ(gathers ? task.dependency_count : 0U, 0U);
+  }
+}
+
+// --- everything ends ---
+
+TEST(Sharded, NoSmallLayoutWaitsForEver) {
+  const std::vector<std::string> ways = {
+      "fsdp: {}", "fsdp: {sharding_strategy: hybrid_shard, shard_degree: 2}", "fsdp: {backward_prefetch: none}",
+      "fsdp: {backward_prefetch: backward_post, wrap_ends: true, no_sync: true}", "fsdp: {limit_all_gathers: false}",
+      "zero: {stage: 3, stage3_max_reuse_distance: 0, stage3_prefetch_bucket_size: 0}",
+      "zero: {stage: 3, zero_hpz_partition_size: 2, zero_quantized_weights: true, zero_quantized_gradients: true}",
+      "zero: {stage: 3, mics_shard_size: 2, overlap_comm: false}"};
+  for (const std::string& way : ways) {
+    for (const std::string layout :
+         {"dp: 4", "dp: 4, pp: 2", "dp: 4, tp: 2, sequence_parallel: true", "dp: 4, pp: 4",
+          "dp: 4, pp: 2, schedule: interleaved-1f1b, virtual_stages: 2", "dp: 4, pp: 2, schedule: gpipe"}) {
+      for (const std::string recompute : {"none", "full"}) {
+        const std::int64_t ranks = 4 * (layout.find("pp: 4") != std::string::npos ? 4
+                                        : layout == "dp: 4"                       ? 1
+                                                                                               : 2);
+        const JobText job = job_of(layout + ", " + way, ranks, 16, ", recompute: " + recompute);
+        EXPECT_THAT(job.problems(), IsEmpty());
+        const StepPlan plan = job.plan();
+        EXPECT_EQ(check_task_graph(plan.graph), "") << layout << " " << way;
+        EXPECT_TRUE(FreePlayer(plan.graph, {}).play().has_value()) << layout << " " << way;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ringwright::workload

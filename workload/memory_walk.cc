@@ -1,0 +1,215 @@
+#include "workload/memory_walk.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "workload/activations.h"
+#include "workload/parallel/gather_schedule.h"
+
+namespace ringwright::workload {
+namespace {
+
+using namespace ringwright::literals;
+
+Bytes of_elements(std::int64_t elements, DataType type) {
+  return scale(Bytes(1), static_cast<double>(elements) * bytes_per_element(type));
+}
+
+bool is_head(PointKind kind) {
+  return kind == PointKind::kHead || kind == PointKind::kPredictorHead;
+}
+
+// When the full gradients of a chunk are there, under ZeRO stage 2.
+class Accumulators {
+ public:
+  Accumulators(const std::vector<Part>& parts, const StepInputs& inputs)
+      : microbatches_(inputs.parallel.microbatches(inputs.training)),
+        reduced_at_once_(inputs.parallel.overlap_grad_reduce),
+        done_(parts.size(), 0) {
+    const bool full = inputs.parallel.zero_stage == 2 && inputs.parallel.replicas() > 1 &&
+                      inputs.parallel.offload.optimizer == Tier::kGpu;
+    for (const Part& part : parts) {
+      const std::int64_t elements = full ? count_elements(std::vector<Part>{part}) : 0;
+      bytes_.push_back(of_elements(elements, inputs.training.grad_reduce));
+    }
+  }
+
+  // What a backward pass through the chunk adds when it starts, and takes away when it ends.
+  [[nodiscard]] Bytes begin_backward(int chunk) const {
+    const auto index = static_cast<std::size_t>(chunk);
+    return done_[index] == 0 ? bytes_[index] : 0_B;
+  }
+  [[nodiscard]] Bytes end_backward(int chunk) {
+    const auto index = static_cast<std::size_t>(chunk);
+    return ++done_[index] == microbatches_ && reduced_at_once_ ? bytes_[index] : 0_B;
+  }
+
+ private:
+  std::int64_t microbatches_;
+  bool reduced_at_once_;
+  std::vector<std::int64_t> done_;  // by chunk: backward passes
+  std::vector<Bytes> bytes_;        // by chunk
+};
+
+// Gathered parameters, and gradients that wait to be scattered: of the unit at hand in the type they are computed in,
+// and what is being reduced in the type it is reduced in.
+class ShardedState {
+ public:
+  ShardedState(const StepInputs& inputs, const std::vector<Part>& parts, const std::vector<Slot>& slots)
+      : inputs_(inputs),
+        units_(parts, inputs.parallel.sharding),
+        schedule_(units_, inputs.parallel.sharding, slots) {}
+
+  void enter(int chunk, std::size_t point, HeldBytes& held) {
+    const std::size_t unit = units_.unit_at(chunk, point);
+    if (!started_ || schedule_.uses()[use_].unit != unit || new_pass_) use_ = started_ ? use_ + 1 : 0;
+    started_ = true;
+    new_pass_ = false;
+    const DataType type = inputs_.training.precision;
+    held[Held::kGathered] = of_elements(schedule_.steps()[use_].live, type);
+    held[Held::kUnreduced] = 0_B;
+    if (schedule_.uses()[use_].pass == Pass::kForward) return;
+    const std::int64_t elements = units_.units()[unit].padded_gradients;
+    held[Held::kUnreduced] = of_elements(elements, type) + of_elements(in_flight(elements), inputs_.training.grad_reduce);
+  }
+  void end_pass() { new_pass_ = true; }
+
+ private:
+  // The bucket that is being filled or reduced: at least the unit before.
+  [[nodiscard]] std::int64_t in_flight(std::int64_t unit) const {
+    return std::max(unit, std::min(inputs_.parallel.sharding.reduce_bucket, count_));
+  }
+
+  const StepInputs& inputs_;
+  ShardUnits units_;
+  GatherSchedule schedule_;
+  std::int64_t count_ = units_.elements();
+  std::size_t use_ = 0;
+  bool started_ = false;
+  bool new_pass_ = false;
+};
+
+class Walker {
+ public:
+  Walker(const StepInputs& inputs, const std::vector<Part>& parts, const std::vector<Slot>& slots)
+      : parts_(parts),
+        slots_(slots),
+        context_(make_kernel_context(inputs.shape, inputs.training, inputs.parallel)),
+        accumulators_(parts, inputs),
+        offloaded_layers_(inputs.parallel.offload.activation_layers),
+        layer_(layer_activations(context_)),
+        expert_layer_(context_.shape.experts ? layer_activations(context_, MlpKind::kExperts) : 0_B),
+        embedding_(embedding_activations(context_)),
+        head_(head_activations(context_)) {
+    if (inputs.parallel.sharding.parameters) sharded_.emplace(inputs, parts, slots);
+  }
+
+  MemoryWalk walk() {
+    for (const Slot& slot : slots_) {
+      walk_.moments.push_back({.slot = slot, .total = 0_B});
+      if (slot.pass == Pass::kForward) {
+        forward(slot);
+      } else {
+        backward(slot);
+      }
+      if (sharded_) sharded_->end_pass();
+    }
+    return std::move(walk_);
+  }
+
+ private:
+  // A layer's tensors count from its second half on.
+  void keep(const Part& part, std::size_t point, std::int64_t sign) {
+    const PointKind kind = part.points[point];
+    if (ends_layer(kind) && !waits_elsewhere(part, point)) held_[Held::kLayers] += layer_at(kind) * sign;
+    if (kind == PointKind::kEmbedding) held_[Held::kEmbedding] += embedding_ * sign;
+    if (is_head(kind)) held_[Held::kHead] += head_ * sign;
+  }
+
+  [[nodiscard]] Bytes layer_at(PointKind kind) const { return kind == PointKind::kExperts ? expert_layer_ : layer_; }
+  // One of the layers whose activations are in host memory between the passes.
+  [[nodiscard]] bool waits_elsewhere(const Part& part, std::size_t point) const {
+    const auto before = std::count_if(part.points.begin(), part.points.begin() + static_cast<std::ptrdiff_t>(point),
+                                      ends_layer);
+    return before < offloaded_layers_;
+  }
+
+  void forward(const Slot& slot) {
+    const Part& part = parts_[static_cast<std::size_t>(slot.chunk)];
+    for (std::size_t point = 0; point < part.points.size(); ++point) {
+      keep(part, point, 1);
+      look(slot, point, Pass::kForward);
+    }
+  }
+
+  void backward(const Slot& slot) {
+    const Part& part = parts_[static_cast<std::size_t>(slot.chunk)];
+    held_[Held::kAccumulators] += accumulators_.begin_backward(slot.chunk);
+    for (std::size_t point = part.points.size(); point-- > 0;) {
+      look(slot, point, Pass::kBackward);
+      keep(part, point, -1);
+    }
+    held_[Held::kAccumulators] -= accumulators_.end_backward(slot.chunk);
+  }
+
+  void look(const Slot& slot, std::size_t point, Pass pass) {
+    HeldBytes now = held_;
+    const PointKind kind = parts_[static_cast<std::size_t>(slot.chunk)].points[point];
+    if (is_head(kind)) now[Held::kHead] += head_workspace(context_);
+    if (ends_layer(kind) && waits_elsewhere(parts_[static_cast<std::size_t>(slot.chunk)], point)) {
+      now[Held::kLayers] += layer_at(kind) * 2;  // this one, and the one that is on its way
+    }
+    if (ends_layer(kind) && pass != Pass::kForward) {
+      const MlpKind mlp = kind == PointKind::kExperts ? MlpKind::kExperts : MlpKind::kDense;
+      now[Held::kRecomputed] = recomputed_layer(context_, mlp);
+      now[Held::kGradients] = gradient_workspace(context_, mlp);
+    }
+    if (sharded_) sharded_->enter(slot.chunk, point, now);
+    MemoryMoment& moment = walk_.moments.back();
+    moment.total = std::max(moment.total, now.total());
+    if (now.total() <= walk_.peak.total()) return;
+    walk_.peak = now;
+    walk_.peak_slot = walk_.moments.size() - 1;
+  }
+
+  const std::vector<Part>& parts_;
+  const std::vector<Slot>& slots_;
+  KernelContext context_;
+  Accumulators accumulators_;
+  std::ptrdiff_t offloaded_layers_;
+  Bytes layer_;
+  Bytes expert_layer_;
+  Bytes embedding_;
+  Bytes head_;
+  std::optional<ShardedState> sharded_;
+  HeldBytes held_;
+  MemoryWalk walk_;
+};
+
+}  // namespace
+
+std::string_view to_string(Held kind) {
+  switch (kind) {
+    case Held::kAccumulators: return "gradient accumulators";
+    case Held::kLayers: return "layer activations";
+    case Held::kEmbedding: return "embedding activations";
+    case Held::kHead: return "logits";
+    case Held::kRecomputed: return "recomputed layer";
+    case Held::kGradients: return "activation gradients";
+    case Held::kGathered: return "gathered parameters";
+    case Held::kUnreduced: return "unreduced gradients";
+  }
+  return {};
+}
+
+Bytes HeldBytes::total() const {
+  Bytes sum;
+  for (const Bytes bytes : of) sum += bytes;
+  return sum;
+}
+
+MemoryWalk walk_memory(const StepInputs& inputs, const std::vector<Part>& parts, const std::vector<Slot>& slots) {
+  return Walker(inputs, parts, slots).walk();
+}
+
+}  // namespace ringwright::workload

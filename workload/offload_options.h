@@ -1,0 +1,34 @@
+// What of a training step lives outside the GPU: optimizer state, parameters and activations in host memory or on NVMe
+// drives, with DeepSpeed's keys.
+#pragma once
+
+#include <cstdint>
+
+#include "core/config/config_map.h"
+
+namespace ringwright::workload {
+
+enum class Tier { kGpu, kCpu, kNvme };
+
+struct OffloadOptions {
+  Tier optimizer = Tier::kGpu;   // with it gradients, and the update on the CPU
+  Tier parameters = Tier::kGpu;  // needs ZeRO stage 3 or FSDP
+  int activation_layers = 0;     // layers of each part whose activations wait in host memory (Megatron)
+  double ratio = 1.0;            // of the optimizer state; the rest stays on the GPU
+  bool delayed_update = false;   // the CPU updates with the gradients of the step before, while this one runs
+  bool pipelined = true;         // reading, updating and writing of sub-groups overlap (nvme)
+  std::int64_t sub_group = 1'000'000'000;  // parameters that are read, updated and written together
+  double adam_efficiency = 0.45;           // share of host memory bandwidth that the CPU's Adam reaches
+
+  [[nodiscard]] bool any() const {
+    return optimizer != Tier::kGpu || parameters != Tier::kGpu || activation_layers > 0;
+  }
+};
+
+struct ParallelOptions;
+
+// Reads `offload_optimizer`, `offload_param` and their kin from `parallel.zero`, `parallel.fsdp.cpu_offload`, and
+// `parallel.cpu_offloading_num_layers`. After the sharding has been read.
+void read_offload(ConfigMap& parallel, ParallelOptions& options);
+
+}  // namespace ringwright::workload

@@ -1,0 +1,96 @@
+#include "workload/parallel/gather_schedule.h"
+
+#include <utility>
+
+namespace ringwright::workload {
+
+GatherSchedule::GatherSchedule(const ShardUnits& units, const ShardingOptions& options, const std::vector<Slot>& slots)
+    : uses_(units.uses(slots)),
+      steps_(uses_.size()),
+      next_(uses_.size(), uses_.size()),
+      stays_(uses_.size(), false),
+      live_(units.units().size(), false),
+      waited_(units.units().size(), false) {
+  link_uses(units, options);
+  plan(units, options);
+}
+
+void GatherSchedule::link_uses(const ShardUnits& units, const ShardingOptions& options) {
+  std::vector<std::size_t> seen(units.units().size(), uses_.size());
+  std::vector<bool> seen_backward(units.units().size(), false);
+  std::vector<std::int64_t> before(uses_.size() + 1, 0);  // elements used before each use
+  for (std::size_t use = 0; use < uses_.size(); ++use) {
+    before[use + 1] = before[use] + units.units()[uses_[use].unit].elements;
+  }
+  for (std::size_t use = uses_.size(); use-- > 0;) {
+    const UnitUse& now = uses_[use];
+    next_[use] = std::exchange(seen[now.unit], use);
+    const bool again = next_[use] < uses_.size();
+    const bool same_pass = again && uses_[next_[use]].slot == now.slot;
+    if (now.pass != Pass::kForward && !same_pass) {
+      steps_[use].completes_gradients = true;
+      steps_[use].last_gradients = !seen_backward[now.unit];
+      seen_backward[now.unit] = true;
+    }
+    if (!again) continue;
+    const bool kept = units.units()[now.unit].kept && now.pass == Pass::kForward;
+    const bool soon = before[next_[use]] - before[use + 1] < options.max_reuse_distance;
+    stays_[use] = same_pass || kept || soon;
+  }
+}
+
+// Whether a unit that is gathered at one use still is when another comes.
+bool GatherSchedule::stays_until(std::size_t unit, std::size_t from, std::size_t use) const {
+  for (std::size_t between = from; between < use; ++between) {
+    if (uses_[between].unit == unit && !stays_[between]) return false;
+  }
+  return true;
+}
+
+void GatherSchedule::gather(const ShardUnits& units, std::size_t use, std::vector<std::size_t>& issued) {
+  const std::size_t unit = uses_[use].unit;
+  live_[unit] = true;
+  waited_[unit] = false;
+  live_elements_ += units.units()[unit].padded;
+  issued.push_back(use);
+}
+
+void GatherSchedule::look_ahead(const ShardUnits& units, const ShardingOptions& options, std::size_t use) {
+  std::int64_t ahead = 0;
+  for (std::size_t later = use + 1; later < uses_.size() && ahead < options.prefetch; ++later) {
+    const std::size_t unit = uses_[later].unit;
+    const std::int64_t elements = units.units()[unit].padded;
+    if (live_[unit]) {
+      if (!stays_until(unit, use, later)) return;
+      if (!waited_[unit]) ahead += elements;
+      continue;
+    }
+    const bool backward = uses_[later].pass != Pass::kForward;
+    if (backward && options.backward_prefetch != BackwardPrefetch::kPre) return;
+    if (elements > options.max_live - live_elements_) return;
+    gather(units, later, steps_[use].before);
+    ahead += elements;
+  }
+}
+
+void GatherSchedule::plan(const ShardUnits& units, const ShardingOptions& options) {
+  for (std::size_t use = 0; use < uses_.size(); ++use) {
+    const UnitUse& now = uses_[use];
+    Step& step = steps_[use];
+    if (!live_[now.unit]) gather(units, use, step.before);
+    step.waits = !waited_[now.unit];
+    waited_[now.unit] = true;
+    look_ahead(units, options, use);
+    step.live = live_elements_;
+    if (!stays_[use]) {
+      live_[now.unit] = false;
+      live_elements_ -= units.units()[now.unit].padded;
+    }
+    const std::size_t following = use + 1;
+    const bool post = options.backward_prefetch == BackwardPrefetch::kPost && following < uses_.size() &&
+                      uses_[following].pass != Pass::kForward && !live_[uses_[following].unit];
+    if (post) gather(units, following, step.after);
+  }
+}
+
+}  // namespace ringwright::workload

@@ -1,0 +1,47 @@
+// When units of sharded parameters are gathered and released: a plan over all uses of a training step, without a clock.
+//
+// What follows a use is known, as from DeepSpeed's trace of a first step. With FSDP one unit is gathered ahead; with
+// ZeRO-3 as many elements as stage3_prefetch_bucket_size, as long as stage3_max_live_parameters are not exceeded, and a
+// unit stays when it is used again within stage3_max_reuse_distance.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "workload/parallel/shard_units.h"
+
+namespace ringwright::workload {
+
+class GatherSchedule {
+ public:
+  struct Step {
+    std::vector<std::size_t> before;  // uses whose units' gathering is issued before this use
+    std::vector<std::size_t> after;   // after it, before its gradients are scattered
+    bool waits = false;               // this use is the first since its unit was gathered
+    bool completes_gradients = false;
+    bool last_gradients = false;  // no later backward pass through the unit
+    std::int64_t live = 0;        // elements that are gathered, or being gathered, during the use
+  };
+
+  GatherSchedule(const ShardUnits& units, const ShardingOptions& options, const std::vector<Slot>& slots);
+
+  [[nodiscard]] const std::vector<UnitUse>& uses() const { return uses_; }
+  [[nodiscard]] const std::vector<Step>& steps() const { return steps_; }
+
+ private:
+  void link_uses(const ShardUnits& units, const ShardingOptions& options);
+  [[nodiscard]] bool stays_until(std::size_t unit, std::size_t from, std::size_t use) const;
+  void plan(const ShardUnits& units, const ShardingOptions& options);
+  void look_ahead(const ShardUnits& units, const ShardingOptions& options, std::size_t use);
+  void gather(const ShardUnits& units, std::size_t use, std::vector<std::size_t>& issued);
+
+  std::vector<UnitUse> uses_;
+  std::vector<Step> steps_;
+  std::vector<std::size_t> next_;  // by use: the next one of the same unit, or the number of uses
+  std::vector<bool> stays_;        // by use: the unit stays gathered after it
+  std::vector<bool> live_;         // by unit, while the plan is made
+  std::vector<bool> waited_;       // by unit: somebody has waited for it since it was gathered
+  std::int64_t live_elements_ = 0;
+};
+
+}  // namespace ringwright::workload

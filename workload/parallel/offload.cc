@@ -1,0 +1,101 @@
+#include "workload/parallel/offload.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace ringwright::workload {
+namespace {
+
+constexpr double kAdamBytes = 28.0;  // read and written for a parameter, as on a GPU
+
+}  // namespace
+
+HostTraffic::HostTraffic(const KernelContext& context, const OffloadOptions& options,
+                         std::optional<HostChannels> channels)
+    : options_(options),
+      channels_(channels),
+      value_bytes_(static_cast<std::int64_t>(bytes_per_element(context.training.precision))),
+      state_bytes_(12) {}
+
+TaskIndex HostTraffic::move(ProgramWriter& writer, const Channel& channel, HostWay way, Bytes bytes,
+                            const std::string& label, const std::vector<TaskIndex>& after) const {
+  return writer.send_after(channel, {.peer = 0, .bytes = bytes, .channel = 0, .way = way}, label, after);
+}
+
+std::int64_t HostTraffic::offloaded(std::int64_t owned) const {
+  if (!updates()) return 0;
+  return std::llround(options_.ratio * static_cast<double>(owned));
+}
+
+void HostTraffic::begin_step(ProgramWriter& writer, std::int64_t owned) {
+  if (updates() && options_.delayed_update) run_update(writer, owned, {});
+}
+
+std::vector<TaskIndex> HostTraffic::fetch_parameters(ProgramWriter& writer, std::int64_t elements,
+                                                     std::vector<TaskIndex> after) {
+  if (!channels_ || options_.parameters == Tier::kGpu) return after;
+  const HostWay way = options_.parameters == Tier::kNvme ? HostWay::kFromStorage : HostWay::kFromMemory;
+  return {move(writer, channels_->in, way, Bytes(elements * value_bytes_), "host fetch parameters", after)};
+}
+
+void HostTraffic::store_gradients(ProgramWriter& writer, std::int64_t elements, const std::vector<TaskIndex>& after) {
+  if (!updates()) return;
+  const Bytes bytes(offloaded(elements) * value_bytes_);
+  stored_.push_back(move(writer, channels_->out, HostWay::kToMemory, bytes, "host store gradients", after));
+}
+
+// Sub-group by sub-group. Streams keep the order of each kind; without a pipeline each piece waits for the one before.
+void HostTraffic::run_update(ProgramWriter& writer, std::int64_t owned, std::vector<TaskIndex> after) {
+  const bool nvme = options_.optimizer == Tier::kNvme;
+  std::vector<TaskIndex> last;
+  for (std::int64_t left = offloaded(owned); left > 0;) {
+    const std::int64_t part = std::min(left, options_.sub_group);
+    left -= part;
+    std::vector<TaskIndex> ready = after;
+    if (!options_.pipelined) ready.insert(ready.end(), last.begin(), last.end());
+    if (nvme) {
+      ready = {move(writer, channels_->in, HostWay::kFromStorage, Bytes(part * state_bytes_), "host read states", ready)};
+    }
+    const Bytes touched(std::llround(kAdamBytes * static_cast<double>(part) / options_.adam_efficiency));
+    last = {move(writer, channels_->cpu, HostWay::kWithinMemory, touched, "host adam", ready)};
+    std::vector<TaskIndex> done;
+    if (nvme) {
+      done.push_back(
+          move(writer, channels_->out, HostWay::kToStorage, Bytes(part * state_bytes_), "host write states", last));
+    }
+    if (options_.parameters == Tier::kGpu) {
+      done.push_back(
+          move(writer, channels_->in, HostWay::kFromMemory, Bytes(part * value_bytes_), "host fetch parameters", last));
+    }
+    if (options_.parameters == Tier::kNvme) {
+      done.push_back(
+          move(writer, channels_->out, HostWay::kToStorage, Bytes(part * value_bytes_), "host write parameters", last));
+    }
+    if (!done.empty()) last = done;
+    updated_.insert(updated_.end(), last.begin(), last.end());
+  }
+}
+
+void HostTraffic::update(ProgramWriter& writer, std::int64_t owned) {
+  if (!updates()) return;
+  if (!options_.delayed_update) {
+    std::vector<TaskIndex> after = std::exchange(stored_, {});
+    for (const TaskIndex task : writer.last_computation()) after.push_back(task);
+    run_update(writer, owned, std::move(after));
+  }
+  for (const TaskIndex task : std::exchange(stored_, {})) writer.wait(task);
+  for (const TaskIndex task : std::exchange(updated_, {})) writer.wait(task);
+}
+
+void HostTraffic::store_activations(ProgramWriter& writer, Bytes bytes) {
+  static_cast<void>(move(writer, channels_->out, HostWay::kToMemory, bytes, "host store activations",
+                         writer.last_computation()));
+}
+
+// Fetched while what comes before it in the backward pass is computed.
+std::optional<TaskIndex> HostTraffic::fetch_activations(ProgramWriter& writer, Bytes bytes) {
+  return move(writer, channels_->in, HostWay::kFromMemory, bytes, "host fetch activations", writer.last_computation());
+}
+
+}  // namespace ringwright::workload

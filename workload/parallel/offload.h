@@ -1,0 +1,62 @@
+// Offload: traffic between a GPU and the memory or the drives of its host, and the update on the CPU.
+//
+// ZeRO-Offload (arXiv 2101.06840): each reduced gradient goes to host memory (2 bytes a parameter of the shard), the
+// CPU runs Adam there, and the new parameters come back (2 bytes). The CPU is bound by its memory: 28 bytes a parameter
+// over the bandwidth of the socket, which all ranks of the socket share, as with the copies of the same moment.
+// ZeRO-Infinity (arXiv 2104.07857): states lie on drives, and sub-groups of them are read, updated and written (12 bytes
+// a parameter each way); parameters are fetched shard by shard over every rank's own PCIe and then gathered.
+//
+// In the task graph all of this is messages that do not leave the host (core/plan/host_way.h), in a dimension "host"
+// where every rank is alone: they share links with whatever else crosses PCIe.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "workload/offload_options.h"
+#include "workload/parallel/tensor.h"
+
+namespace ringwright::workload {
+
+struct HostChannels {
+  Channel out;  // to the host
+  Channel in;   // from it
+  Channel cpu;  // work there
+};
+
+class HostTraffic {
+ public:
+  // No channels: nothing is offloaded.
+  HostTraffic(const KernelContext& context, const OffloadOptions& options, std::optional<HostChannels> channels);
+
+  [[nodiscard]] bool updates() const { return channels_ && options_.optimizer != Tier::kGpu; }
+  // Parameters that are updated by the CPU, of those that a rank owns.
+  [[nodiscard]] std::int64_t offloaded(std::int64_t owned) const;
+  // With a delayed update: the CPU starts with what the step before left.
+  void begin_step(ProgramWriter& writer, std::int64_t owned);
+  // The shard of a unit, before it is gathered; what the gathering waits for.
+  [[nodiscard]] std::vector<TaskIndex> fetch_parameters(ProgramWriter& writer, std::int64_t elements,
+                                                        std::vector<TaskIndex> after);
+  void store_gradients(ProgramWriter& writer, std::int64_t elements, const std::vector<TaskIndex>& after);
+  // Update and new parameters; everything issued after it waits.
+  void update(ProgramWriter& writer, std::int64_t owned);
+
+  // Activations of a layer: away after its forward pass, back before its backward pass.
+  [[nodiscard]] bool moves_activations() const { return channels_ && options_.activation_layers > 0; }
+  void store_activations(ProgramWriter& writer, Bytes bytes);
+  [[nodiscard]] std::optional<TaskIndex> fetch_activations(ProgramWriter& writer, Bytes bytes);
+
+ private:
+  [[nodiscard]] TaskIndex move(ProgramWriter& writer, const Channel& channel, HostWay way, Bytes bytes,
+                               const std::string& label, const std::vector<TaskIndex>& after) const;
+  void run_update(ProgramWriter& writer, std::int64_t owned, std::vector<TaskIndex> after);
+
+  const OffloadOptions& options_;
+  std::optional<HostChannels> channels_;
+  std::int64_t value_bytes_;
+  std::int64_t state_bytes_;  // of one parameter: master weight and moments
+  std::vector<TaskIndex> stored_;   // gradients on their way out
+  std::vector<TaskIndex> updated_;  // until somebody has waited for it
+};
+
+}  // namespace ringwright::workload

@@ -1,0 +1,53 @@
+// Units of sharded parameters: what is gathered together before it is used, and where its gradients are scattered.
+//
+// A transformer layer is a unit, as FSDP's wrapping policies make it. ZeRO-3 gathers module by module and looks ahead by
+// elements; a layer at once differs by the first of its gathers only.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "workload/pipeline/schedule.h"
+#include "workload/stage_parts.h"
+
+namespace ringwright::workload {
+
+struct ShardUnit {
+  std::int64_t elements = 0;  // of gradients
+  std::int64_t sharded = 0;   // without those tensors that are never sharded
+  std::int64_t padded = 0;    // sharded elements, a multiple of the shard group
+  std::int64_t padded_gradients = 0;
+  bool kept = false;          // from a forward pass to the next backward pass
+};
+
+// One use of a unit: neighbouring points of a pass.
+struct UnitUse {
+  std::size_t unit = 0;
+  std::size_t slot = 0;  // pass of the stage, in its order
+  Pass pass = Pass::kForward;
+};
+
+class ShardUnits {
+ public:
+  ShardUnits(const std::vector<Part>& parts, const ShardingOptions& options);
+
+  [[nodiscard]] const std::vector<ShardUnit>& units() const { return units_; }
+  [[nodiscard]] std::size_t unit_at(int chunk, std::size_t point) const {
+    return unit_at_[static_cast<std::size_t>(chunk)][point];
+  }
+  [[nodiscard]] std::size_t points(int chunk) const { return unit_at_[static_cast<std::size_t>(chunk)].size(); }
+  // In the order in which the passes of a stage come to them.
+  [[nodiscard]] std::vector<UnitUse> uses(const std::vector<Slot>& slots) const;
+  // What a rank updates: its share of all gradients.
+  [[nodiscard]] std::int64_t owned(int shard) const;
+  [[nodiscard]] std::int64_t persistent() const;
+  [[nodiscard]] std::int64_t elements() const;
+  // What a rank keeps of the gathered parameters: its shard, and tensors that are never sharded.
+  [[nodiscard]] std::int64_t kept(int shard) const;
+
+ private:
+  std::vector<ShardUnit> units_;
+  std::vector<std::vector<std::size_t>> unit_at_;  // by chunk, by point
+};
+
+}  // namespace ringwright::workload

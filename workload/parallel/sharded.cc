@@ -1,0 +1,154 @@
+#include "workload/parallel/sharded.h"
+
+#include <utility>
+
+#include "core/base/check.h"
+#include "workload/optimizer_kernels.h"
+
+namespace ringwright::workload {
+namespace {
+
+// DeepSpeed, partition_parameters.py and coalesced_collectives.py: one fp32 scale for 8000 weights; for gradients one
+// scale and one offset for 2048.
+constexpr std::int64_t kWeightBlock = 8000;
+constexpr std::int64_t kGradientBlock = 2048;
+
+Bytes int8_bytes(std::int64_t elements) {
+  return Bytes(elements + (elements + kWeightBlock - 1) / kWeightBlock * 4);
+}
+Bytes int4_bytes(std::int64_t elements) {
+  return Bytes((elements + 1) / 2 + (elements + kGradientBlock - 1) / kGradientBlock * 8);
+}
+
+}  // namespace
+
+ShardedParallel::ShardedParallel(PieceTable& pieces, const ShardingOptions& options, const std::vector<Part>& parts,
+                                 const std::vector<Slot>& slots, const ShardChannels& channels,
+                                 HostTraffic& host)
+    : pieces_(pieces),
+      options_(options),
+      units_(parts, options),
+      schedule_(units_, options, slots),
+      channels_(channels),
+      host_(host),
+      gathered_(units_.units().size()),
+      parameter_bytes_(static_cast<std::int64_t>(bytes_per_element(pieces.context().training.precision))),
+      gradient_bytes_(static_cast<std::int64_t>(bytes_per_element(pieces.context().training.grad_reduce))) {}
+
+void ShardedParallel::gather(ProgramWriter& writer, std::size_t use) {
+  const UnitUse& wanted = schedule_.uses()[use];
+  const ShardUnit& unit = units_.units()[wanted.unit];
+  std::optional<TaskIndex>& gathered = gathered_[wanted.unit];
+  if (unit.padded == 0) return;
+  const bool second_copy = channels_.secondary && wanted.pass != Pass::kForward;
+  const Channel& channel = second_copy ? *channels_.secondary : channels_.shard;
+  const std::vector<TaskIndex> after = host_.fetch_parameters(
+      writer, unit.padded / options_.shard,
+      options_.limit_gathers ? writer.last_computation() : std::vector<TaskIndex>());
+  const std::string label = second_copy ? "fsdp all_gather second copy" : "fsdp all_gather parameters";
+  if (!options_.quantized_weights || second_copy) {
+    gathered = writer.collective_after(
+        channel, {.kind = CollectiveKind::kAllGather, .bytes = Bytes(unit.padded * parameter_bytes_)}, label, after);
+    return;
+  }
+  const PieceId quantize = pieces_.add(quantize_weights(pieces_.context(), unit.padded / options_.shard));
+  const PieceId restore = pieces_.add(restore_weights(pieces_.context(), unit.padded));
+  const TaskIndex small = writer.compute_on(channel.stream, quantize, "quantize weights", after);
+  const TaskIndex all = writer.collective_after(
+      channel, {.kind = CollectiveKind::kAllGather, .bytes = int8_bytes(unit.padded)}, label, {small});
+  gathered = writer.compute_on(channel.stream, restore, "restore weights", {all});
+}
+
+void ShardedParallel::enter(ProgramWriter& writer, int chunk, std::size_t point) {
+  if (in_use_) return;
+  in_use_ = true;
+  const std::size_t unit = units_.unit_at(chunk, point);
+  CHECK(use_ < schedule_.uses().size() && schedule_.uses()[use_].unit == unit,
+        "passes come in the order of the schedule");
+  for (const std::size_t use : schedule_.steps()[use_].before) gather(writer, use);
+  if (gathered_[unit]) writer.wait(*std::exchange(gathered_[unit], std::nullopt));
+}
+
+bool ShardedParallel::last_in_use(int chunk, std::size_t point) const {
+  const UnitUse& now = schedule_.uses()[use_];
+  const bool forward = now.pass == Pass::kForward;
+  if (forward ? point + 1 == units_.points(chunk) : point == 0) return true;
+  return units_.unit_at(chunk, forward ? point + 1 : point - 1) != now.unit;
+}
+
+void ShardedParallel::leave(ProgramWriter& writer, int chunk, std::size_t point) {
+  if (!last_in_use(chunk, point)) return;
+  for (const std::size_t use : schedule_.steps()[use_].after) gather(writer, use);
+  if (schedule_.uses()[use_].pass != Pass::kForward) collect_gradients(writer);
+  ++use_;
+  in_use_ = false;
+}
+
+void ShardedParallel::collect_gradients(ProgramWriter& writer) {
+  const UnitUse& now = schedule_.uses()[use_];
+  const GatherSchedule::Step& step = schedule_.steps()[use_];
+  if (step.completes_gradients && (options_.reduce_every_microbatch || step.last_gradients)) {
+    pending_ += units_.units()[now.unit].padded_gradients;
+    pending_last_ = pending_last_ && step.last_gradients;
+  }
+  const bool end_of_pass = use_ + 1 == schedule_.uses().size() || schedule_.uses()[use_ + 1].slot != now.slot;
+  if (pending_ > 0 && (pending_ >= options_.reduce_bucket || end_of_pass)) reduce(writer, pending_last_);
+}
+
+void ShardedParallel::reduce(ProgramWriter& writer, bool last) {
+  const std::int64_t padded = std::exchange(pending_, 0);
+  pending_last_ = true;
+  writer.compute(pieces_.add(copy_gradients(pieces_.context(), padded)));
+  TaskIndex done = options_.quantized_gradients ? scatter_quantized(writer, padded) : scatter(writer, padded);
+  if (channels_.replicate && (options_.replicate_every_microbatch || last)) {
+    const std::int64_t owned = padded / options_.shard;
+    done = writer.collective_after(
+        *channels_.replicate, {.kind = CollectiveKind::kAllReduce, .bytes = Bytes(owned * gradient_bytes_)},
+        "hsdp all_reduce gradients", {done});
+  }
+  host_.store_gradients(writer, padded / options_.shard, {done});
+  if (options_.reduce_at_once) return writer.wait(done);
+  reduced_.push_back(done);
+}
+
+TaskIndex ShardedParallel::scatter(ProgramWriter& writer, std::int64_t padded) {
+  return writer.collective(channels_.shard,
+                           {.kind = CollectiveKind::kReduceScatter, .bytes = Bytes(padded * gradient_bytes_)},
+                           "fsdp reduce_scatter gradients");
+}
+
+// Quantize, exchange within the node, add up, quantize what is left, exchange between nodes, add up.
+TaskIndex ShardedParallel::scatter_quantized(ProgramWriter& writer, std::int64_t padded) {
+  const KernelContext& context = pieces_.context();
+  const StreamIndex stream = (channels_.node ? *channels_.node : *channels_.across).stream;
+  std::vector<TaskIndex> after = writer.last_computation();
+  std::int64_t left = padded;
+  const auto hop = [&](const Channel& channel, std::int64_t members) {
+    const PieceId quantize = pieces_.add(quantize_gradients(context, left));
+    const TaskIndex small = writer.compute_on(stream, quantize, "quantize gradients", after);
+    const Channel in_order{.dimension = channel.dimension, .stream = stream};
+    const TaskIndex moved = writer.collective_after(
+        in_order, {.kind = CollectiveKind::kAllToAll, .bytes = int4_bytes(left)}, "qgz all_to_all gradients", {small});
+    const PieceId sum = pieces_.add(sum_quantized_gradients(context, left, left / members));
+    after = {writer.compute_on(stream, sum, "sum quantized gradients", {moved})};
+    left /= members;
+  };
+  if (channels_.node) hop(*channels_.node, options_.node);
+  if (channels_.across) hop(*channels_.across, options_.shard / options_.node);
+  return after.front();
+}
+
+void ShardedParallel::finish_gradients(ProgramWriter& writer) {
+  for (const TaskIndex task : reduced_) writer.wait(task);
+}
+
+void ShardedParallel::end_step(ProgramWriter& writer) {
+  const std::int64_t persistent = units_.persistent();
+  if (persistent == 0) return;
+  const std::int64_t padded = (persistent + options_.shard - 1) / options_.shard * options_.shard;
+  writer.wait(writer.collective(channels_.shard,
+                                {.kind = CollectiveKind::kAllGather, .bytes = Bytes(padded * parameter_bytes_)},
+                                "zero all_gather persistent parameters"));
+}
+
+}  // namespace ringwright::workload

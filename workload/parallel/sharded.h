@@ -1,0 +1,68 @@
+// Sharded parameters: gathered unit by unit before they are used, and their gradients scattered after.
+//
+// Elements per rank and microbatch for P parameters: all-gather P forward and P backward, reduce-scatter P: 3P (ZeRO
+// stage 3, arXiv 1910.02054; FSDP, arXiv 2304.11277). ZeRO++ (arXiv 2306.10209) moves int8 weights (qwZ), gathers for
+// the backward pass inside a node (hpZ), and scatters int4 gradients in two hops of all-to-all (qgZ): of 3 x 2P bytes
+// between nodes remain a quarter. HSDP and MiCS (arXiv 2205.00119) shard among some ranks and sum over the copies.
+//
+// Order on the wire is the order of issue, as with one NCCL communicator. Before a unit is used, the gathering of what
+// follows is issued; it starts when the computation before that unit is done, which is what FSDP's limit of two
+// gathers in flight comes to.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "workload/parallel/gather_schedule.h"
+#include "workload/parallel/offload.h"
+#include "workload/parallel/tensor.h"
+
+namespace ringwright::workload {
+
+struct ShardChannels {
+  Channel shard;                     // those that hold one copy of the state
+  std::optional<Channel> replicate;  // those that hold the same shard
+  std::optional<Channel> secondary;  // those that hold a second copy for the backward pass
+  std::optional<Channel> node;       // the two hops of qgZ
+  std::optional<Channel> across;
+};
+
+class ShardedParallel {
+ public:
+  ShardedParallel(PieceTable& pieces, const ShardingOptions& options, const std::vector<Part>& parts,
+                  const std::vector<Slot>& slots, const ShardChannels& channels, HostTraffic& host);
+
+  void enter(ProgramWriter& writer, int chunk, std::size_t point);
+  void leave(ProgramWriter& writer, int chunk, std::size_t point);
+  void finish_gradients(ProgramWriter& writer);
+  // Tensors that are never sharded: each rank has updated its part.
+  void end_step(ProgramWriter& writer);
+
+  [[nodiscard]] const ShardUnits& units() const { return units_; }
+
+ private:
+  [[nodiscard]] bool last_in_use(int chunk, std::size_t point) const;
+  void gather(ProgramWriter& writer, std::size_t use);
+  void collect_gradients(ProgramWriter& writer);
+  void reduce(ProgramWriter& writer, bool last);
+  [[nodiscard]] TaskIndex scatter(ProgramWriter& writer, std::int64_t padded);
+  [[nodiscard]] TaskIndex scatter_quantized(ProgramWriter& writer, std::int64_t padded);
+
+  PieceTable& pieces_;
+  const ShardingOptions& options_;
+  ShardUnits units_;
+  GatherSchedule schedule_;
+  ShardChannels channels_;
+  HostTraffic& host_;
+  std::vector<std::optional<TaskIndex>> gathered_;  // by unit, until somebody has waited for it
+  std::size_t use_ = 0;                             // the present one, or the next when none is
+  bool in_use_ = false;
+  std::int64_t pending_ = 0;  // padded elements of gradients that wait for their bucket to fill
+  bool pending_last_ = true;
+  std::vector<TaskIndex> reduced_;
+  std::int64_t parameter_bytes_;  // of one element
+  std::int64_t gradient_bytes_;
+};
+
+}  // namespace ringwright::workload

@@ -1,0 +1,49 @@
+// How data-parallel ranks share the state of a model: ZeRO's stages with DeepSpeed's keys, FSDP with its own words.
+//
+// Both end in the same data: stage 3 and FSDP gather parameters before they are used and scatter gradients after.
+#pragma once
+
+#include <cstdint>
+
+#include "core/base/units.h"
+#include "core/config/config_map.h"
+
+namespace ringwright::workload {
+
+// When the gathering of the next unit is issued in a backward pass, in FSDP's words: before the unit's own backward
+// pass, after it but before its gradients are reduced, or only when the unit is needed.
+enum class BackwardPrefetch { kNone, kPost, kPre };
+
+struct ShardingOptions {
+  bool parameters = false;  // sharded between uses: ZeRO stage 3, FSDP
+  // FSDP gathers embedding and output layer as one root unit and keeps it to the backward pass. Without: two units.
+  bool root_unit = false;
+  bool keep_head = false;             // the unit of the output layer stays gathered from forward to backward pass
+  bool reshard_after_forward = true;  // off: SHARD_GRAD_OP
+  int shard = 1;                      // ranks that hold one copy of the state together; dp / shard copies
+  int secondary = 0;                  // ranks that hold a second copy for backward gathers (hpZ, FSDP2); 0: none
+  BackwardPrefetch backward_prefetch = BackwardPrefetch::kPre;
+  bool limit_gathers = true;               // off: gathers are issued as early as the CPU can, and hold memory
+  std::int64_t prefetch = 1;               // elements gathered ahead of their use, at least one unit; 0: none
+  std::int64_t max_live = INT64_MAX;       // elements that may be gathered at a time
+  std::int64_t max_reuse_distance = 0;     // a unit used again within that many elements stays gathered
+  std::int64_t persistence_threshold = 0;  // smaller tensors are never sharded
+  std::int64_t reduce_bucket = 0;          // elements of gradients that are reduced together; 0: unit by unit
+  bool reduce_every_microbatch = true;     // off: no_sync, gradients are added up unsharded
+  bool reduce_at_once = false;             // computation waits for every reduction: no overlap
+  bool replicate_every_microbatch = true;  // off: copies are brought together in the last microbatch only (MiCS)
+  bool quantized_weights = false;          // qwZ: int8 with block scales
+  bool quantized_gradients = false;        // qgZ: int4, all-to-all in the node, then between nodes
+  int node = 1;                            // data-parallel ranks of one node, for qgZ
+  bool master_in_shard = false;            // FSDP keeps fp32 shards; ZeRO a sharded copy in the working type beside them
+
+  friend bool operator==(const ShardingOptions&, const ShardingOptions&) = default;
+};
+
+struct ParallelOptions;
+struct ParallelContext;
+
+// Reads `parallel.zero` and `parallel.fsdp`, when dp is known. Mistakes are recorded in the map.
+void read_sharding(ConfigMap& parallel, const ParallelContext& context, ParallelOptions& options);
+
+}  // namespace ringwright::workload
