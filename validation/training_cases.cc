@@ -8,6 +8,7 @@
 
 #include "configs/simulate.h"
 #include "validation/training_scenario.h"
+#include "validation/training_words.h"
 
 namespace ringwright::validation {
 namespace {
@@ -15,6 +16,7 @@ namespace {
 // What one scenario gives; several rows may share it.
 struct Prediction {
   std::string reason;
+  bool fits = true;  // into the GPU's memory
   double seconds = 0.0;
   double tokens = 0.0;
   double model_flops = 0.0;
@@ -46,6 +48,7 @@ void add_memory(const Report& report, Prediction& result) {
     const double total = gib(row.total);
     const double by_meaning[3] = {total - overhead - fragmentation, total - overhead, total};
     for (std::size_t i = 0; i < 3; ++i) result.gib[i] = std::max(result.gib[i], by_meaning[i]);
+    result.fits = result.fits && row.total <= row.capacity;
   }
 }
 
@@ -128,6 +131,107 @@ void take(const Prediction& prediction, const TrainingConventions& conventions, 
   }
 }
 
+// Scenarios that are the same are played once.
+class ScenarioPool {
+ public:
+  std::size_t add(const std::string& yaml, const Place& place) {
+    const auto [entry, is_new] = known_.emplace(yaml, scenarios_.size());
+    if (is_new) {
+      scenarios_.push_back(yaml);
+      names_.push_back(fmt::format("{}:{}", place.file, place.line));
+    }
+    return entry->second;
+  }
+
+  [[nodiscard]] std::vector<Prediction> predict_all(const CaseOptions& options) const {
+    std::vector<Prediction> predictions(scenarios_.size());
+#pragma omp parallel for schedule(dynamic)
+    for (std::size_t i = 0; i < scenarios_.size(); ++i) predictions[i] = predict(names_[i], scenarios_[i], options);
+    return predictions;
+  }
+
+ private:
+  std::map<std::string, std::size_t> known_;
+  std::vector<std::string> names_, scenarios_;
+};
+
+struct Variant {
+  std::size_t scenario = 0;
+  std::vector<std::string> assumed;
+};
+
+// The micro-batches that a row may have meant.
+std::vector<std::int64_t> micro_batches_of(const TrainingRow& row) {
+  if (row.micro_batch || row.accumulation || !row.global_batch) return {};
+  const std::int64_t model = row.tp.value_or(1) * row.pp.value_or(1) * row.cp.value_or(1);
+  const std::int64_t replicas = std::max<std::int64_t>(1, row.gpus.value_or(1) / std::max<std::int64_t>(1, model));
+  std::vector<std::int64_t> candidates = {1};
+  const std::int64_t most = row.pp.value_or(1) > 1 ? 4 : 16;  // larger ones only make a pipeline's bubble larger
+  for (std::int64_t more = 2; more <= most; more *= 2) {
+    if (*row.global_batch % (more * replicas) == 0) candidates.push_back(more);
+  }
+  return candidates;
+}
+
+// Model parts a stage may have been cut into: as few as can be and as many as are common; or one, where the source does
+// not even say that there are several.
+std::vector<std::int64_t> parts_of(const TrainingRow& row) {
+  const std::int64_t stages = row.pp.value_or(1);
+  if (!row.tuned_parts || stages == 1 || !row.layers || *row.layers % stages != 0) return {};
+  const bool several = std::ranges::any_of(
+      row.remarks, [](const std::string& remark) { return says(remark, "vpp: interleaved"); });
+  std::vector<std::int64_t> divisors;
+  for (std::int64_t parts = several ? 2 : 1; parts <= 8; ++parts) {
+    if (*row.layers / stages % parts == 0) divisors.push_back(parts);
+  }
+  if (divisors.empty()) return {};
+  if (several) return {divisors.front()};
+  return {divisors.front(), divisors.back()};
+}
+
+// One scenario, or several where the source does not say the micro-batch or the parts of a stage: who publishes a
+// figure has tuned them.
+std::vector<Variant> variants_of(const TrainingRow& row, const TrainingConventions& conventions, ScenarioPool& pool,
+                                 std::string& reason) {
+  std::vector<std::int64_t> micro_batches = micro_batches_of(row);
+  std::vector<std::int64_t> parts = parts_of(row);
+  const bool tunes_batch = micro_batches.size() > 1;
+  const bool tunes_parts = !parts.empty();
+  if (!tunes_batch) micro_batches = {0};
+  if (!tunes_parts) parts = {0};
+  std::vector<Variant> variants;
+  for (const std::int64_t micro_batch : micro_batches) {
+    for (const std::int64_t part : parts) {
+      TrainingRow variant = row;
+      if (tunes_batch) variant.micro_batch = micro_batch;
+      if (tunes_parts) variant.virtual_stages = part;
+      auto scenario = make_scenario(variant, conventions);
+      if (!scenario) {
+        reason = scenario.error();
+        continue;
+      }
+      if (tunes_batch) scenario->assumed.push_back(fmt::format("{} sequences a microbatch, the fastest that fits", micro_batch));
+      if (tunes_parts) scenario->assumed.push_back(fmt::format("{} parts a stage, the fastest that fits", part));
+      variants.push_back({.scenario = pool.add(scenario->yaml, row.place), .assumed = std::move(scenario->assumed)});
+    }
+  }
+  if (!variants.empty()) reason.clear();
+  return variants;
+}
+
+// Of those that can be played, the fastest that fits; the first when none fits.
+const Variant& best_of(const std::vector<Variant>& variants, const std::vector<Prediction>& predictions) {
+  const Variant* best = &variants.front();
+  const auto usable = [&](const Variant& variant) {
+    return predictions[variant.scenario].reason.empty() && predictions[variant.scenario].fits;
+  };
+  for (const Variant& variant : variants) {
+    const bool better = !usable(*best) || predictions[variant.scenario].seconds < predictions[best->scenario].seconds;
+    if (usable(variant) && better) best = &variant;
+  }
+  return *best;
+}
+
 }  // namespace
 
 std::string_view to_string(MeasuredAs quantity) {
@@ -143,32 +247,19 @@ std::string_view to_string(MeasuredAs quantity) {
 std::vector<PlayedRow> play_rows(const std::vector<TrainingRow>& rows, const TrainingConventions& conventions,
                                  const CaseOptions& options) {
   std::vector<PlayedRow> result;
-  std::vector<std::size_t> scenario_of;           // by result
-  std::vector<std::string> names, scenarios;      // each once
-  std::map<std::string, std::size_t> known;
-  constexpr auto kNone = static_cast<std::size_t>(-1);
+  ScenarioPool pool;
+  std::vector<std::vector<Variant>> variants;  // by result
   for (const TrainingRow& row : rows) {
     if (!row.scored()) continue;
     PlayedRow& played = result.emplace_back(PlayedRow{.row = row, .source = row.source()});
-    scenario_of.push_back(kNone);
-    auto scenario = make_scenario(row, conventions);
-    if (!scenario) {
-      played.reason = scenario.error();
-      continue;
-    }
-    played.assumed = std::move(scenario->assumed);
-    const auto [entry, is_new] = known.emplace(scenario->yaml, scenarios.size());
-    if (is_new) {
-      scenarios.push_back(scenario->yaml);
-      names.push_back(fmt::format("{}:{}", row.place.file, row.place.line));
-    }
-    scenario_of.back() = entry->second;
+    variants.push_back(variants_of(row, conventions, pool, played.reason));
   }
-  std::vector<Prediction> predictions(scenarios.size());
-#pragma omp parallel for schedule(dynamic)
-  for (std::size_t i = 0; i < scenarios.size(); ++i) predictions[i] = predict(names[i], scenarios[i], options);
+  const std::vector<Prediction> predictions = pool.predict_all(options);
   for (std::size_t i = 0; i < result.size(); ++i) {
-    if (scenario_of[i] != kNone) take(predictions[scenario_of[i]], conventions, result[i]);
+    if (variants[i].empty()) continue;
+    const Variant& best = best_of(variants[i], predictions);
+    result[i].assumed = best.assumed;
+    take(predictions[best.scenario], conventions, result[i]);
   }
   return result;
 }

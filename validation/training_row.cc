@@ -118,6 +118,7 @@ class RowReader {
         if (column == "vpp" && cell.text.find("one layer per chunk") != std::string::npos) {
           result_.one_layer_a_part = true;
         } else {
+          if (column == "vpp") result_.tuned_parts = true;
           result_.remarks.push_back(fmt::format("{}: {}", column, cell.text));
         }
         return;

@@ -22,6 +22,7 @@ struct TrainingRow {
   std::optional<std::int64_t> micro_batch, global_batch, accumulation;
   std::optional<double> step_seconds, tokens_per_gpu, tflops_per_gpu, memory_gib;
   bool one_layer_a_part = false;      // virtual stages: "max (one layer per chunk)"
+  bool tuned_parts = false;           // virtual stages: any other words, such as "not stated"
   std::vector<std::string> remarks;   // words where a number is expected: "mbs: tuned per model (not tabulated)"
 
   [[nodiscard]] bool scored() const { return split != "exclude"; }

@@ -63,6 +63,16 @@ TEST_F(TrainingCases, MoreThanThePeakIsAContradictionOfTheSource) {
   EXPECT_NE(played[0].reason.find("contradicts itself"), std::string::npos);
 }
 
+TEST_F(TrainingCases, AMicroBatchThatNobodySaysIsTheFastestThatFits) {
+  TrainingRow row = rows_[0];  // 4 sequences, all at once: larger products, and one optimizer step whatever it is
+  row.micro_batch.reset();
+  row.accumulation.reset();
+  const auto played = play_rows({rows_[0], row}, conventions_, {});
+  EXPECT_DOUBLE_EQ(played[1].predicted_seconds, played[0].predicted_seconds);
+  ASSERT_FALSE(played[1].assumed.empty());
+  EXPECT_EQ(played[1].assumed.back(), "4 sequences a microbatch, the fastest that fits");
+}
+
 TEST_F(TrainingCases, ExcludedRowsAreLeftOut) {
   rows_[0].split = "exclude";
   EXPECT_TRUE(play_rows({rows_[0]}, conventions_, {}).empty());
