@@ -86,6 +86,11 @@ struct TaskGraph {
   return dimension.value * (1 + kChannels) + 1 + channel;
 }
 
+// The same for one channel of a collective: every channel has connections of its own.
+[[nodiscard]] constexpr std::uint32_t channel_label(DimensionId dimension, int channel) {
+  return collective_label(dimension) + (static_cast<std::uint32_t>(channel) << 16U);
+}
+
 // What is wrong with the graph (an index out of range, a dependency on a later task, a rank outside its group), empty
 // when it is sound. For hand-made and imported graphs; the executor relies on it.
 [[nodiscard]] std::string check_task_graph(const TaskGraph& graph);
