@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "collectives/chooser.h"
+#include "collectives/comm_settings.h"
 #include "configs/faults.h"
 #include "core/base/diagnostic.h"
 #include "core/config/config_document.h"
@@ -59,6 +60,7 @@ struct Scenario {
   Cluster cluster;
   Job job;
   collectives::ChooserSettings collectives;
+  collectives::CommSettings comm;  // of the rung `chunks`
   SimulateSettings simulate;
   AttentionFlops attention_flops = AttentionFlops::kCausal;
   std::vector<PublishedFigure> published;

@@ -28,14 +28,14 @@ std::vector<GroupLayout> layouts_of(int ranks) {
   return layouts;
 }
 
+// Slots of 1 KiB, so that little data make several loops, and of the default size, so that all is one small chunk. LL128
+// is cut as LL is.
 std::vector<CollectivePlan> plans_of(std::string_view algorithm) {
   std::vector<CollectivePlan> plans;
-  for (const Protocol protocol : {Protocol::kLl, Protocol::kLl128, Protocol::kSimple}) {
+  for (const Protocol protocol : {Protocol::kLl, Protocol::kSimple}) {
     for (const int channels : {1, 5}) {
-      // Slots of 1 KiB, so that little data make several loops, and of the default size, so that all is one small chunk.
-      for (const Bytes chunk : {Bytes(1024), Bytes(0)}) {
-        plans.push_back({.algorithm = std::string(algorithm), .protocol = protocol, .channels = channels, .chunk = chunk});
-      }
+      const Bytes chunk = Bytes(protocol == Protocol::kLl && channels == 1 ? 0 : 1024);
+      plans.push_back({.algorithm = std::string(algorithm), .protocol = protocol, .channels = channels, .chunk = chunk});
     }
   }
   return plans;
@@ -82,7 +82,7 @@ class ChannelConformance : public testing::TestWithParam<int> {};
 TEST_P(ChannelConformance, EveryAlgorithmIsProvedForEveryKindItSupports) {
   const int ranks = GetParam();
   // 1 byte is mostly padding; the other leaves a ragged end of every kind and, with small slots, two loops and more.
-  const std::array sizes = {Bytes(1), Bytes(ranks <= 16 ? 100'003 : 20'011)};
+  const std::array sizes = {Bytes(1), Bytes(ranks <= 16 ? 60'003 : 20'011)};
   const int proofs = for_each_call(layouts_of(ranks), sizes,
                                    [](const ChannelAlgorithm& algorithm, const CollectiveCall& call, const CollectivePlan& plan) {
                                      const ChannelProof proof = prove(algorithm, call, plan);
@@ -92,8 +92,8 @@ TEST_P(ChannelConformance, EveryAlgorithmIsProvedForEveryKindItSupports) {
   EXPECT_GE(proofs, ranks == 1 ? 0 : 40);
 }
 
-INSTANTIATE_TEST_SUITE_P(AllSmallGroups, ChannelConformance, testing::Range(2, 25));
-INSTANTIATE_TEST_SUITE_P(SampledGroups, ChannelConformance, testing::Values(31, 32, 33, 40, 47, 48, 64, 72));
+INSTANTIATE_TEST_SUITE_P(AllSmallGroups, ChannelConformance, testing::Range(2, 49));
+INSTANTIATE_TEST_SUITE_P(SampledGroups, ChannelConformance, testing::Values(64, 72));
 
 }  // namespace
 }  // namespace ringwright::collectives
