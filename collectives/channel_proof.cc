@@ -68,13 +68,13 @@ class ChannelProver {
   BlockState& state(int member, int block) { return states_[at(member) * at(blocks_) + at(block)]; }
   [[nodiscard]] bool is_exchange() const { return call_.kind == CollectiveKind::kAllToAll; }
   [[nodiscard]] int owner(int piece) const {
-    return is_exchange() ? piece / members_ : piece / (pieces_ / members_);
+    return piece / (pieces_ / members_);
   }
 
   bool check_pieces() {
     const bool per_member = is_exchange() || call_.kind == CollectiveKind::kAllGather ||
                             call_.kind == CollectiveKind::kReduceScatter;
-    if (pieces_ < 1 || (per_member && pieces_ % members_ != 0) || (is_exchange() && pieces_ != members_ * members_)) {
+    if (pieces_ < 1 || (per_member && pieces_ % members_ != 0) || (is_exchange() && pieces_ % (members_ * members_) != 0)) {
       return fail(fmt::format("{} members cannot have {} pieces", members_, pieces_));
     }
     const int buffers = is_exchange() ? members_ : 1;
@@ -123,7 +123,8 @@ class ChannelProver {
   }
 
   bool join(int member, int block, const ReceivePort& port) {
-    const bool exists = port.peer >= 0 && port.peer < members_ && port.peer != member && port.block >= 0 &&
+    const bool other = port.peer != member || port.reach == Reach::kDownFromSwitch;
+    const bool exists = port.peer >= 0 && port.peer < members_ && other && port.block >= 0 &&
                         port.block < blocks_ && port.port >= 0 &&
                         at(port.port) < state(port.peer, port.block).queues.size();
     if (!exists || state(port.peer, port.block).block.sends[at(port.port)].peer != member) {
@@ -319,7 +320,8 @@ class ChannelProver {
       case CollectiveKind::kReduceScatter: return owner(piece) != member || memory_.full(here);
       case CollectiveKind::kReduce: return member != call_.root || memory_.full(here);
       case CollectiveKind::kAllGather: return memory_.is_only(here, owner(piece));
-      case CollectiveKind::kAllToAll: return piece % members_ != member || memory_.is_only(here, owner(piece));
+      case CollectiveKind::kAllToAll:
+        return piece / (pieces_ / members_ / members_) % members_ != member || memory_.is_only(here, owner(piece));
       case CollectiveKind::kBroadcast: return memory_.is_only(here, call_.root);
     }
     return false;

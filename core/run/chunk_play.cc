@@ -32,9 +32,10 @@ void add_blocks(const PlayedJob& job, ChunkPlay& play, std::uint32_t number) {
       ChunkQueue& queue = play.queues.emplace_back();
       queue.writer = static_cast<std::uint32_t>(play.blocks.size() - 1);
       queue.from = job.rank_of(member.rank_class);
-      queue.to = group[at(port.peer)];
+      const int peer = switch_partner(*play.call.layout, member.index, port.peer);
+      queue.to = group[at(peer)];
       queue.reach = port.reach;
-      queue.network = host_of[at(member.index)] != host_of[at(port.peer)];
+      queue.network = host_of[at(member.index)] != host_of[at(peer)];
       queue.room = static_cast<std::uint64_t>(kSlots / made.block.slots_per_message);
     }
     if (made.block.primitives == 0) --member.blocks_left;

@@ -158,7 +158,8 @@ Duration ChunkPlayer::own_time(const ChunkPlay& play, const ChunkBlock& block) c
     }
     if (network) rate = std::min(rate, inputs_.costs.host_copy.count());
   }
-  return costs.primitive + transfer_time(block.now.size, Bandwidth(rate));
+  const Duration fixed = block.now.continues ? Duration() : costs.primitive;
+  return fixed + transfer_time(block.now.size, Bandwidth(rate));
 }
 
 void ChunkPlayer::begin(Part part) {
@@ -224,7 +225,8 @@ int ChunkPlayer::start_fetches(Part part) {
     if (port.reach != Reach::kDownFromSwitch) continue;
     const ChunkMember& member = play.members[block.member];
     const auto& group = job_.group_of(member.rank_class, play.dimension);
-    send(part, {.from = group[static_cast<std::size_t>(port.peer)],
+    const int peer = switch_partner(*play.call.layout, member.index, port.peer);
+    send(part, {.from = group[static_cast<std::size_t>(peer)],
                 .to = job_.rank_of(member.rank_class),
                 .size = on_wire(play, block.now.size),
                 .reach = Reach::kDownFromSwitch,

@@ -34,7 +34,7 @@ std::uint64_t hash_of(const Primitive& primitive) {
   std::uint64_t hash = mix(bits(primitive.size.count()), bits(primitive.receives.first) << 32U | bits(primitive.receives.count));
   hash = mix(hash, bits(primitive.sends.first) << 32U | bits(primitive.sends.count));
   hash = mix(hash, (primitive.reads ? 1U : 0U) | (primitive.stores ? 2U : 0U) | (primitive.adds ? 4U : 0U) |
-                       (primitive.notifies ? 8U : 0U));
+                       (primitive.notifies ? 8U : 0U) | (primitive.continues ? 16U : 0U));
   for (const PrimitiveDependency& after : primitive.after) hash = mix(hash, mix(bits(after.block), bits(after.primitive)));
   return hash;
 }
@@ -118,13 +118,13 @@ MemberPattern make_call_pattern(const ChannelChoice& choice, const CollectiveCal
       const std::uint64_t shape = mix(salt, shape_of(choice, call, member, block, made));
       for (std::size_t port = 0; port < made.sends.size(); ++port) {
         const SendPort& send = made.sends[port];
-        collector.add({.peer = send.peer, .reach = send.reach, .channel = made.channel, .starts_flow = true},
+        collector.add({.peer = switch_partner(*call.layout, member, send.peer), .reach = send.reach, .channel = made.channel, .starts_flow = true},
                       mix(shape, 4 * port + 2 * leaves_host(member, send.peer)));
       }
       for (std::size_t port = 0; port < made.receives.size(); ++port) {
         const ReceivePort& from = made.receives[port];
         const bool fetches = from.reach == Reach::kDownFromSwitch;
-        collector.add({.peer = from.peer, .reach = from.reach, .channel = made.channel, .starts_flow = fetches},
+        collector.add({.peer = switch_partner(*call.layout, member, from.peer), .reach = from.reach, .channel = made.channel, .starts_flow = fetches},
                       mix(mix(shape, 4 * port + 2 * leaves_host(member, from.peer) + 1), mix(bits(from.block), bits(from.port))));
       }
     }
