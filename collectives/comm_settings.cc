@@ -21,8 +21,8 @@ struct ProtocolDefaults {
 const std::array<ProtocolDefaults, kProtocols>& protocol_defaults() {
   static const std::array<ProtocolDefaults, kProtocols> kDefaults = {{
       {"ll", "protocol LL: a flag with every 4 bytes", {450_ns, 150_ns, 50_GBps}},
-      {"ll128", "protocol LL128: a flag with every 120 bytes", {900_ns, 400_ns, 50_GBps}},
-      {"simple", "protocol Simple: a counter behind a fence", {1500_ns, 1500_ns, 50_GBps}},
+      {"ll128", "protocol LL128: a flag with every 120 bytes", {1200_ns, 400_ns, 50_GBps}},
+      {"simple", "protocol Simple: a counter behind a fence", {1900_ns, 1500_ns, 50_GBps}},
   }};
   return kDefaults;
 }

@@ -7,6 +7,7 @@
 
 #include "core/base/check.h"
 #include "core/base/random.h"
+#include "core/run/primitive_time.h"
 
 namespace ringwright {
 namespace {
@@ -20,10 +21,6 @@ constexpr std::uint64_t make_token(Token kind, std::uint32_t play, std::uint32_t
   return (static_cast<std::uint64_t>(kind) << 63U) | (std::uint64_t{play} << 40U) | (std::uint64_t{index} << 8U) |
          (message & 0xFFU);
 }
-
-// Threads of one block at which the protocol's rate was measured (NCCL_SIMPLE_MAX_NTHREADS, NCCL_LL_MAX_NTHREADS,
-// NCCL_LL128_MAX_NTHREADS).
-constexpr int full_threads(Protocol protocol) { return protocol == Protocol::kLl128 ? 640 : 512; }
 
 }  // namespace
 
@@ -141,32 +138,11 @@ void ChunkPlayer::try_begin(Part part) {
   if (may_begin(play, block)) begin(part);
 }
 
-Duration ChunkPlayer::own_time(const ChunkPlay& play, const ChunkBlock& block) const {
-  const CollectivePlan& plan = play.choice.plan;
-  const ChannelCosts::OfProtocol& costs = inputs_.costs.of(plan.protocol);
-  double rate = costs.rate.count() * block.block.thread_share;
-  if (plan.threads > 0) rate *= std::min(1.0, static_cast<double>(plan.threads) / full_threads(plan.protocol));
-  if (block.now.adds) rate *= inputs_.costs.reduce_rate;
-  if (!inputs_.costs.gpudirect) {
-    const auto over_network = [&](std::uint32_t queue) { return play.queues[queue].network; };
-    bool network = false;
-    for (int r = 0; r < block.now.receives.count; ++r) {
-      network = network || over_network(block.sources[static_cast<std::size_t>(block.now.receives.first + r)]);
-    }
-    for (int s = 0; s < block.now.sends.count; ++s) {
-      network = network || over_network(block.first_queue + static_cast<std::uint32_t>(block.now.sends.first + s));
-    }
-    if (network) rate = std::min(rate, inputs_.costs.host_copy.count());
-  }
-  const Duration fixed = block.now.continues ? Duration() : costs.primitive;
-  return fixed + transfer_time(block.now.size, Bandwidth(rate));
-}
-
 void ChunkPlayer::begin(Part part) {
   ChunkPlay& play = plays_[part.play];
   ChunkBlock& block = play.blocks[part.index];
   block.working = true;
-  block.not_before = job_.engine.now() + own_time(play, block);
+  block.not_before = job_.engine.now() + primitive_time(inputs_.costs, play, block);
   for (int s = block.now.sends.first; s < block.now.sends.first + block.now.sends.count; ++s) {
     ChunkQueue& queue = play.queues[block.first_queue + static_cast<std::uint32_t>(s)];
     queue.size[queue.written % kSlots] = block.now.size;

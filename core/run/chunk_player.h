@@ -67,7 +67,6 @@ class ChunkPlayer final : public CollectiveRunner, public TransferListener {
   [[nodiscard]] bool may_begin(const ChunkPlay& play, const ChunkBlock& block) const;
   void try_begin(Part part);
   void begin(Part part);
-  [[nodiscard]] Duration own_time(const ChunkPlay& play, const ChunkBlock& block) const;
   int start_stores(Part part);
   int start_fetches(Part part);
   void end_flow(Part part);

@@ -43,10 +43,12 @@ std::vector<CollectivePlan> plans_of(std::string_view algorithm) {
 
 template <class Visitor>
 int for_each_call(const std::vector<GroupLayout>& layouts, std::span<const Bytes> sizes, Visitor&& visit) {
+  constexpr int kSmall = 16;  // larger groups are proved with several channels only, so that tests stay short
   int visits = 0;
   for (const GroupLayout& layout : layouts) {
     for (const ChannelAlgorithm* algorithm : channel_algorithms()) {
       for (const CollectivePlan& plan : plans_of(algorithm->name())) {
+        if (layout.size() > kSmall && plan.channels == 1) continue;
         for (const CollectiveKind kind : kKinds) {
           for (const Bytes bytes : sizes) {
             const CollectiveCall call{.kind = kind, .bytes = bytes, .layout = &layout, .dimension = DimensionId(0),
@@ -82,18 +84,18 @@ class ChannelConformance : public testing::TestWithParam<int> {};
 TEST_P(ChannelConformance, EveryAlgorithmIsProvedForEveryKindItSupports) {
   const int ranks = GetParam();
   // 1 byte is mostly padding; the other leaves a ragged end of every kind and, with small slots, two loops and more.
-  const std::array sizes = {Bytes(1), Bytes(ranks <= 16 ? 60'003 : 20'011)};
+  const std::vector<Bytes> sizes = ranks <= 16 ? std::vector{Bytes(1), Bytes(60'003)} : std::vector{Bytes(20'011)};
   const int proofs = for_each_call(layouts_of(ranks), sizes,
                                    [](const ChannelAlgorithm& algorithm, const CollectiveCall& call, const CollectivePlan& plan) {
                                      const ChannelProof proof = prove(algorithm, call, plan);
                                      ASSERT_TRUE(proof.holds()) << describe(algorithm, call, plan) << ": " << proof.violation;
                                      expect_bytes_above_bounds(proof, algorithm, call, plan);
                                    });
-  EXPECT_GE(proofs, ranks == 1 ? 0 : 40);
+  EXPECT_GE(proofs, 20);
 }
 
 INSTANTIATE_TEST_SUITE_P(AllSmallGroups, ChannelConformance, testing::Range(2, 49));
-INSTANTIATE_TEST_SUITE_P(SampledGroups, ChannelConformance, testing::Values(64, 72));
+INSTANTIATE_TEST_SUITE_P(SampledGroups, ChannelConformance, testing::Values(72));
 
 }  // namespace
 }  // namespace ringwright::collectives
