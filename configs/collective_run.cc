@@ -164,10 +164,10 @@ Result<CollectiveResult> CollectiveBench::run(const CollectiveRequest& request) 
                               .layout = &graph.layouts[world.layout_of_group.front()], .dimension = DimensionId(0)};
     result.algorithm = std::string((*simulation)->chooser().choose(call).name());
     if (const ChannelInputs* channels = (*simulation)->channels()) {
-      const CollectivePlan plan = channels->chooser.choose(call).plan;
-      result.algorithm = plan.algorithm;
-      result.protocol = std::string(to_string(plan.protocol));
-      result.channels = plan.channels;
+      const CollectivePlan played_plan = channels->chooser.choose(call).plan;
+      result.algorithm = played_plan.algorithm;
+      result.protocol = std::string(to_string(played_plan.protocol));
+      result.channels = played_plan.channels;
     }
   }
   network_ = std::move(**simulation).take_network();
