@@ -85,7 +85,8 @@ std::string describe(const GroupLayout& layout) {
 
 constexpr std::array kRungs = {
     Option{.name = "closed_form", .doc = "a formula of latency and bandwidth; a call ends for all at once, and disturbs nobody"},
-    Option{.name = "steps", .doc = "every step's messages travel over the network and share it"}};
+    Option{.name = "steps", .doc = "every step's messages travel over the network and share it"},
+    Option{.name = "chunks", .doc = "as NCCL's kernels: channels, protocols, slots and credits; constants in `comm.costs`"}};
 
 }  // namespace
 
@@ -99,7 +100,9 @@ ChooserSettings read_chooser_settings(ConfigMap collectives, std::span<const std
   ChooserSettings settings;
   const std::string rung = collectives.choice(
       {.name = "model", .doc = "how collectives are played: the rung of the fidelity ladder", .fallback = "steps"}, kRungs);
-  settings.rung = rung == "steps" ? Rung::kSteps : Rung::kClosedForm;
+  for (const Rung known : {Rung::kClosedForm, Rung::kSteps, Rung::kChunks}) {
+    if (rung == to_string(known)) settings.rung = known;
+  }
   settings.use_nvls = collectives.boolean(
       {.name = "nvls", .doc = "reduce and multicast in the hosts' switches where they can", .fallback = true});
   const std::vector<Option> options = algorithm_options();

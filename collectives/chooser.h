@@ -19,7 +19,7 @@ struct DimensionChoice {
 };
 
 // How faithfully collectives are played: the rung of the fidelity ladder.
-enum class Rung { kClosedForm, kSteps };
+enum class Rung { kClosedForm, kSteps, kChunks };
 [[nodiscard]] std::string_view to_string(Rung rung);  // "steps", as in `collectives.model`
 
 struct ChooserSettings {

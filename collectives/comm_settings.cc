@@ -21,8 +21,8 @@ struct ProtocolDefaults {
 const std::array<ProtocolDefaults, kProtocols>& protocol_defaults() {
   static const std::array<ProtocolDefaults, kProtocols> kDefaults = {{
       {"ll", "protocol LL: a flag with every 4 bytes", {450_ns, 150_ns, 50_GBps}},
-      {"ll128", "protocol LL128: a flag with every 120 bytes", {900_ns, 400_ns, 50_GBps}},
-      {"simple", "protocol Simple: a counter behind a fence", {1500_ns, 1500_ns, 50_GBps}},
+      {"ll128", "protocol LL128: a flag with every 120 bytes", {1200_ns, 400_ns, 50_GBps}},
+      {"simple", "protocol Simple: a counter behind a fence", {1900_ns, 1500_ns, 50_GBps}},
   }};
   return kDefaults;
 }
@@ -119,6 +119,15 @@ std::optional<CollectivePlan> read_fixed_plan(ConfigMap comm) {
                           .fallback = Bytes(0),
                           .min = Bytes(0)});
   return plan;
+}
+
+CommSettings read_comm_settings(ConfigMap comm) {
+  CommSettings settings;
+  settings.costs = read_channel_costs(comm.map("costs", "what NCCL's kernels cost beside the ways of their bytes"));
+  const std::optional<CollectivePlan> plan = read_fixed_plan(comm);
+  settings.plan = plan.value_or(CollectivePlan{.algorithm = "ring", .protocol = Protocol::kSimple, .channels = 16});
+  if (!plan) comm.assume("plan", "ring, simple, 16 channels", "not given");
+  return settings;
 }
 
 }  // namespace ringwright::collectives

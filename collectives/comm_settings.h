@@ -9,6 +9,14 @@
 
 namespace ringwright::collectives {
 
+struct CommSettings {
+  ChannelCosts costs;
+  CollectivePlan plan;  // of every call that its algorithm can play
+};
+
+// Reads the map `comm`.
+[[nodiscard]] CommSettings read_comm_settings(ConfigMap comm);
+
 // Reads `comm.costs`.
 [[nodiscard]] ChannelCosts read_channel_costs(ConfigMap costs);
 // Reads `comm.plan`: one plan for all calls that its algorithm can play; empty when it is not given.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "collectives/builtin.h"
+#include "collectives/builtin_channels.h"
 #include "network_models/builtin.h"
 #include "workload/builtin.h"
 
@@ -51,6 +52,14 @@ std::vector<CatalogueEntry> built_in(const Rows& rows) {
   return entries;
 }
 
+std::vector<CatalogueEntry> channel_algorithms() {
+  std::vector<CatalogueEntry> entries;
+  for (const ChannelAlgorithm* algorithm : collectives::channel_algorithms()) {
+    entries.push_back({.name = std::string(algorithm->name()), .summary = std::string(algorithm->help())});
+  }
+  return entries;
+}
+
 std::vector<CatalogueEntry> collective_algorithms() {
   std::vector<CatalogueEntry> entries;
   for (const CollectiveAlgorithm* algorithm : collectives::algorithms()) {
@@ -69,6 +78,7 @@ std::vector<CatalogueSection> catalogue(const LoadOptions& options) {
           {.kind = "fabrics", .where = "cluster.fabric.type", .entries = built_in(network_models::topologies())},
           {.kind = "networks", .where = "simulate.network", .entries = built_in(network_models::models())},
           {.kind = "collectives", .where = "collectives.<dimension>.algorithm", .entries = collective_algorithms()},
+          {.kind = "channels", .where = "comm.plan.algorithm", .entries = channel_algorithms()},
           {.kind = "schedules", .where = "parallel.schedule", .entries = built_in(workload::schedules())},
           {.kind = "compute", .where = "compute.model", .entries = built_in(workload::compute_models())}};
 }

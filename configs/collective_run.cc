@@ -163,6 +163,12 @@ Result<CollectiveResult> CollectiveBench::run(const CollectiveRequest& request) 
     const CollectiveCall call{.kind = graph.collectives.front().kind, .bytes = request.bytes,
                               .layout = &graph.layouts[world.layout_of_group.front()], .dimension = DimensionId(0)};
     result.algorithm = std::string((*simulation)->chooser().choose(call).name());
+    if (const ChannelInputs* channels = (*simulation)->channels()) {
+      const CollectivePlan played_plan = channels->chooser.choose(call).plan;
+      result.algorithm = played_plan.algorithm;
+      result.protocol = std::string(to_string(played_plan.protocol));
+      result.channels = played_plan.channels;
+    }
   }
   network_ = std::move(**simulation).take_network();
   if (played.run.outcome != RunOutcome::kFinished) return tl::unexpected(never_ends(played.run.stall));

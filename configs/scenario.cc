@@ -179,6 +179,13 @@ AttentionFlops read_attention_flops(ConfigMap root) {
   return count == "full" ? AttentionFlops::kFull : AttentionFlops::kCausal;
 }
 
+collectives::CommSettings read_comm(ConfigMap root, collectives::Rung rung) {
+  ConfigMap map = root.map("comm", "how NCCL plays collectives, for `collectives.model: chunks`");
+  if (rung == collectives::Rung::kChunks || map.documenting()) return collectives::read_comm_settings(map);
+  map.ignore_rest("only 'collectives.model: chunks' plays collectives as NCCL does");
+  return {};
+}
+
 void read_header(ConfigMap root, std::string* name) {
   const std::int64_t version =
       root.integer({.name = "version", .doc = "version of this format", .fallback = 1, .min = 1, .max = 1});
@@ -194,6 +201,7 @@ Scenario read_scenario(ConfigDocument document, const std::string& path, Diagnos
   Job job = read_job(root, cluster, path, foreign);
   ConfigMap collective_map = root.map("collectives", "which algorithms play collectives");
   collectives::ChooserSettings chooser = collectives::read_chooser_settings(collective_map, dimension_names());
+  const collectives::CommSettings comm = read_comm(root, chooser.rung);
   SimulateSettings simulate = read_simulate(root);
   Faults faults = read_faults(root, {.topology = *cluster.topology, .model = *simulate.network, .hosts = cluster.hosts});
   Background background = read_background(root, cluster.gpus(), *simulate.network);
@@ -204,6 +212,7 @@ Scenario read_scenario(ConfigDocument document, const std::string& path, Diagnos
           .cluster = std::move(cluster),
           .job = std::move(job),
           .collectives = std::move(chooser),
+          .comm = comm,
           .simulate = simulate,
           .attention_flops = attention_flops,
           .published = std::move(published),
@@ -223,12 +232,14 @@ Scenario read_machine(ConfigDocument document) {
   ConfigMap collective_map = root.map("collectives", "which algorithms play collectives");
   const std::vector<std::string> dimensions = {std::string(kWorld)};
   collectives::ChooserSettings chooser = collectives::read_chooser_settings(collective_map, dimensions);
+  const collectives::CommSettings comm = read_comm(root, chooser.rung);
   const SimulateSettings simulate = read_simulate(root);
   return {.document = std::move(document),
           .name = std::move(name),
           .cluster = std::move(cluster),
           .job = std::move(job),
           .collectives = std::move(chooser),
+          .comm = comm,
           .simulate = simulate,
           .published = {},
           .faults = {},

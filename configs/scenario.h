@@ -10,6 +10,7 @@
 
 #include "collectives/chooser.h"
 #include "configs/background.h"
+#include "collectives/comm_settings.h"
 #include "configs/faults.h"
 #include "core/base/diagnostic.h"
 #include "core/config/config_document.h"
@@ -60,6 +61,7 @@ struct Scenario {
   Cluster cluster;
   Job job;
   collectives::ChooserSettings collectives;
+  collectives::CommSettings comm;  // of the rung `chunks`
   SimulateSettings simulate;
   AttentionFlops attention_flops = AttentionFlops::kCausal;
   std::vector<PublishedFigure> published;

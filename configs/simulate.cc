@@ -145,7 +145,8 @@ PlayedPlan play_plan(const Scenario& scenario, const Simulation& simulation, con
   PlayedPlan played;
   played.run = execute({.engine = engine, .graph = graph, .classes = simulation.folding().ranks,
                         .network = *network, .chooser = simulation.chooser(), .compute = *scenario.job.compute,
-                        .collective_time = simulation.collective_time()},
+                        .collective_time = simulation.collective_time(),
+                        .channels = simulation.channels()},
                        {.warmup_iterations = scenario.simulate.warmup,
                         .observer = options.observer,
                         .skip_repeated_iterations = may_skip,

@@ -91,7 +91,7 @@ void slow_hosts(const Scenario& scenario, TaskGraph& graph) {
   }
 }
 
-Folding fold_over_faults(const TaskGraph& graph, const CollectiveChooser& chooser, const Router& router,
+Folding fold_over_faults(const TaskGraph& graph, const Choosers& chooser, const Router& router,
                          const network_models::FaultSchedule& schedule) {
   if (schedule.empty()) return fold(graph, chooser, router);
   std::vector<network_models::FaultyRouter> routers;
@@ -135,16 +135,39 @@ Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenari
     simulation->closed_form_ =
         std::make_unique<collectives::ClosedForm>(*simulation->chooser_, GroupWires(graph, router));
   }
+  if (scenario.collectives.rung == collectives::Rung::kChunks) {
+    simulation->tuner_ = std::make_unique<collectives::FixedTuner>(scenario.comm.plan);
+    simulation->channel_chooser_ = std::make_unique<collectives::PlannedChooser>(*simulation->tuner_);
+    simulation->channels_.emplace(ChannelInputs{.chooser = *simulation->channel_chooser_, .costs = scenario.comm.costs});
+  }
   simulation->fault_schedule_ = network_models::FaultSchedule(scenario.faults.links, router.capacities().size());
   if (fold_mode == FoldMode::kNoFold) {
     simulation->folding_ = unfolded(graph.rank_count(), router.capacities().size());
     return simulation;
   }
   const CollectiveChooser& seen = simulation->closed_form_ ? collectives::meetings() : *simulation->chooser_;
-  simulation->folding_ = fold_over_faults(graph, seen, router, simulation->fault_schedule_);
+  simulation->folding_ = fold_over_faults(graph, {seen, simulation->channel_chooser_.get()}, router, simulation->fault_schedule_);
   simulation->folded_router_ = make_folded_router(router, simulation->folding_);
   return simulation;
 }
+
+namespace {
+
+// Of one rank in one call: one for each step, or one for each primitive that is played.
+std::uint64_t messages_in(const Simulation& simulation, const CollectiveCall& call) {
+  if (simulation.collective_time() != nullptr) return 0;
+  if (simulation.channels() == nullptr) return static_cast<std::uint64_t>(simulation.chooser().choose(call).steps(call));
+  const ChannelChoice choice = simulation.channels()->chooser.choose(call);
+  std::uint64_t messages = 0;
+  ThreadBlock made;
+  for (int block = 0; block < choice.algorithm->blocks(call, choice.plan); ++block) {
+    choice.algorithm->block(call, choice.plan, 0, block, made);
+    messages += static_cast<std::uint64_t>(made.primitives);
+  }
+  return messages;
+}
+
+}  // namespace
 
 Estimate estimate(const Scenario& scenario, const Simulation& simulation) {
   // Measured on a 2 GHz-class core: a task or a message costs about half a microsecond.
@@ -154,9 +177,7 @@ Estimate estimate(const Scenario& scenario, const Simulation& simulation) {
   // By program, dimension and group layout: steps of one rank's collectives, each about one message.
   std::map<std::tuple<std::size_t, std::size_t, const GroupLayout*>, std::uint64_t> messages_of;
   for_each_call(graph, [&](const CollectiveCall& call, std::uint32_t program, std::uint64_t tasks) {
-    const CollectiveAlgorithm& algorithm = simulation.chooser().choose(call);
-    const int steps = simulation.collective_time() != nullptr ? 0 : algorithm.steps(call);
-    messages_of[{program, call.dimension.index(), call.layout}] += tasks * static_cast<std::uint64_t>(steps);
+    messages_of[{program, call.dimension.index(), call.layout}] += tasks * messages_in(simulation, call);
   });
   Estimate result{.ranks = graph.rank_count(), .classes = classes.count()};
   for (const RankId rank : classes.representative) {

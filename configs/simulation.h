@@ -3,15 +3,18 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "collectives/channel_chooser.h"
 #include "collectives/chooser.h"
 #include "collectives/closed_form.h"
 #include "configs/scenario.h"
 #include "core/base/diagnostic.h"
 #include "core/report/facts.h"
+#include "core/run/chunk_player.h"
 #include "core/symmetry/folding.h"
 #include "network_models/builtin.h"
 #include "network_models/fault_schedule.h"
@@ -40,6 +43,8 @@ class Simulation {
   [[nodiscard]] const CollectiveChooser& chooser() const { return *chooser_; }
   // Null unless collectives are played as formulas.
   [[nodiscard]] const CollectiveTime* collective_time() const { return closed_form_.get(); }
+  // Null unless collectives are played as kernels run them.
+  [[nodiscard]] const ChannelInputs* channels() const { return channels_ ? &*channels_ : nullptr; }
   [[nodiscard]] bool is_folded() const { return folded_router_ != nullptr; }
   // By link of the network, not of the classes. Ways of other epochs than 0: network_models/faulty_router.h.
   [[nodiscard]] const network_models::FaultSchedule& fault_schedule() const { return fault_schedule_; }
@@ -54,6 +59,9 @@ class Simulation {
   workload::StepPlan plan_;
   std::unique_ptr<collectives::SimpleChooser> chooser_;
   std::unique_ptr<collectives::ClosedForm> closed_form_;
+  std::unique_ptr<ChannelTuner> tuner_;
+  std::unique_ptr<collectives::PlannedChooser> channel_chooser_;
+  std::optional<ChannelInputs> channels_;
   Folding folding_;
   std::unique_ptr<Router> folded_router_;
 };

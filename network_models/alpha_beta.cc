@@ -66,6 +66,8 @@ void AlphaBetaModel::start(const Transfer& transfer, TransferListener& listener)
   Row& row = rows_[slot];
   row.latency = router_.route(
       {.from = transfer.from, .to = transfer.to, .reach = transfer.reach, .label = transfer.label}, row.way);
+  if (!transfer.pays_latency) row.latency = Duration();
+  for (Hop& hop : row.way) hop.multiplicity *= transfer.copies;
   row.size = transfer.size;
   row.repeats = transfer.repeats;
   row.start = engine_.now();

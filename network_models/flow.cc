@@ -14,7 +14,7 @@ std::unique_ptr<NetworkModel> make_flow(const ModelInputs& inputs);
 
 void FlowModel::start(const Transfer& transfer, TransferListener& listener) {
   const RouteQuery query{.from = transfer.from, .to = transfer.to, .reach = transfer.reach, .label = transfer.label};
-  const Duration latency = router_.route(query, way_);
+  const Duration latency = find_way(query, transfer.copies);
   const FlowSlot flow = free_slot();
   shares_.place(flow, way_, transfer.priority);
   rows_[flow] = {.bytes = static_cast<double>(transfer.size.count()),
@@ -23,13 +23,23 @@ void FlowModel::start(const Transfer& transfer, TransferListener& listener) {
                  .order = started_,
                  .listener = &listener,
                  .token = transfer.token,
-                 .latency = latency,
+                 .latency = transfer.pays_latency ? latency : Duration(),
                  .repeats = transfer.repeats,
+                 .copies = transfer.copies,
+                 .pays_latency = transfer.pays_latency,
                  .query = query};
   started_ += transfer.repeats;
   most_in_flight_ = std::max(most_in_flight_, ++in_flight_);
   set_out(flow);
   expect_end_of_instant();
+}
+
+// Into `way_`; its latency.
+Duration FlowModel::find_way(const RouteQuery& query, std::uint32_t copies) {
+  const Duration latency = router_.route(query, way_);
+  if (copies == 1) return latency;
+  for (Hop& hop : way_) hop.multiplicity *= copies;
+  return latency;
 }
 
 // Starts a repetition, or all that are left at once.

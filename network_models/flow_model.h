@@ -56,6 +56,8 @@ class FlowModel final : public NetworkModel {
     std::uint64_t token = 0;
     Duration latency;
     std::uint32_t repeats = 1;    // still to come, the present one included
+    std::uint32_t copies = 1;
+    bool pays_latency = true;
     bool moving = false;  // its latency is paid, its bytes are not all there
     bool train = false;   // all repeats at once, from `settled` on
     Duration period;      // of a train: latency and streaming of one repetition
@@ -69,6 +71,7 @@ class FlowModel final : public NetworkModel {
     std::uint64_t token;
   };
 
+  Duration find_way(const RouteQuery& query, std::uint32_t copies);
   FlowSlot free_slot();
   void expect_end_of_instant();
   void end_instant();

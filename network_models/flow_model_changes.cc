@@ -15,7 +15,8 @@ void FlowModel::take_new_ways() {
     if (rows_[flow].repeats == 0) continue;  // a free slot
     if (rows_[flow].train) derail(flow);
     // Where the latency is being paid it stays that of the old way; repetitions to come pay the new one.
-    rows_[flow].latency = router_.route(rows_[flow].query, way_);
+    const Duration latency = find_way(rows_[flow].query, rows_[flow].copies);
+    if (rows_[flow].pays_latency) rows_[flow].latency = latency;
     if (!shares_.is_way(flow, way_)) change_way(flow);
   }
 }

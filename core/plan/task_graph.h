@@ -104,6 +104,10 @@ struct TaskGraph {
 }
 
 [[nodiscard]] constexpr std::uint32_t background_label(std::uint32_t index) { return (1U << 31U) + index; }
+// The same for one channel of a collective: every channel has connections of its own.
+[[nodiscard]] constexpr std::uint32_t channel_label(DimensionId dimension, int channel) {
+  return collective_label(dimension) + (static_cast<std::uint32_t>(channel) << 16U);
+}
 
 // What is wrong with the graph (an index out of range, a dependency on a later task, a rank outside its group), empty
 // when it is sound. For hand-made and imported graphs; the executor relies on it.

@@ -28,6 +28,10 @@ struct SendPort {
   Reach reach = Reach::kWhole;
 };
 
+// A switch takes a member's own contribution as all others': such a port's peer is the member itself. For the way of its
+// bytes any other member at that switch serves.
+[[nodiscard]] int switch_partner(const GroupLayout& layout, int member, int peer);
+
 // Reads what `peer`'s thread block `block` sends through its port `port`, which is addressed to us. Through several ports
 // with kDownFromSwitch one primitive fetches one sum.
 struct ReceivePort {
@@ -69,6 +73,7 @@ struct Primitive {
   PortRange sends;
   bool reads = false;
   bool stores = false;
+  bool continues = false;  // the one before goes on with other ports: no fixed cost of its own
   bool notifies = false;  // other thread blocks of the member may depend on it
   std::vector<PrimitiveDependency> after;
 
@@ -113,7 +118,8 @@ class ChannelAlgorithm {
   }
 
   // --- for the proof ---
-  // Pieces of the buffer as in CollectiveAlgorithm::pieces. Cells are places in a member's memory; as long as the
+  // Pieces of the buffer as in CollectiveAlgorithm::pieces; an all-to-all may have k for each pair, numbered
+  // (s * size + d) * k and on. Cells are places in a member's memory; as long as the
   // buffer is worked on in place, a piece's cell is its number.
   [[nodiscard]] virtual int pieces(const CollectiveCall& call, const CollectivePlan& plan) const = 0;
   [[nodiscard]] virtual Bytes piece_size(const CollectiveCall& call, const CollectivePlan& plan, int piece) const = 0;

@@ -24,6 +24,10 @@ struct Transfer {
   std::uint32_t label = 0;  // as in RouteQuery
   // Sent this many times, each time when the one before has arrived: the steps of a ring, without news in between.
   std::uint32_t repeats = 1;
+  // Stands for this many equal transfers side by side (channels that are alike): links count all of them.
+  std::uint32_t copies = 1;
+  // False: only its bytes' time is asked for; whoever starts it accounts for the latency of the way.
+  bool pays_latency = true;
   Priority priority = Priority::kHigh;
   std::uint64_t token = 0;  // handed back when the last byte (of the last time) has arrived
 };

@@ -13,6 +13,7 @@
 #include "core/ports/compute_model.h"
 #include "core/ports/network_model.h"
 #include "core/record/run_record.h"
+#include "core/run/chunk_player.h"
 
 namespace ringwright {
 
@@ -32,6 +33,7 @@ struct ExecutorInputs {
   const CollectiveChooser& chooser;
   const ComputeModel& compute;
   const CollectiveTime* collective_time = nullptr;  // null: collectives are messages; else formulas
+  const ChannelInputs* channels = nullptr;          // null: messages go in steps; else as kernels send them
 };
 
 struct ExecutorOptions {

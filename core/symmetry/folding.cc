@@ -216,9 +216,9 @@ class FoldedRouter final : public Router {
 
 }  // namespace
 
-Folding fold(const TaskGraph& graph, const CollectiveChooser& chooser, const Router& router,
+Folding fold(const TaskGraph& graph, const Choosers& choosers, const Router& router,
              const NetworkChanges& changes) {
-  const Footprint footprint = make_footprint(graph, chooser);
+  const Footprint footprint = make_footprint(graph, choosers);
   std::vector<Ways> ways = {find_ways(footprint, router)};
   for (const Router* epoch : changes.epochs) ways.push_back(find_ways(footprint, *epoch));
   Refinement refinement(graph, footprint, ways, router, changes);

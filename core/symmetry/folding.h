@@ -18,6 +18,7 @@
 #include "core/plan/task_graph.h"
 #include "core/ports/collective_algorithm.h"
 #include "core/ports/router.h"
+#include "core/symmetry/footprint.h"
 
 namespace ringwright {
 
@@ -48,7 +49,7 @@ struct NetworkChanges {
   std::vector<std::uint64_t> link_colours;   // by link: what becomes of it, and when; empty: nothing changes
 };
 
-[[nodiscard]] Folding fold(const TaskGraph& graph, const CollectiveChooser& chooser, const Router& router,
+[[nodiscard]] Folding fold(const TaskGraph& graph, const Choosers& choosers, const Router& router,
                            const NetworkChanges& changes = {});
 
 // The ways of representatives on link classes: link ids are those of Folding::links, and a hop's multiplicity counts

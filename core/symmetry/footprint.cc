@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "core/base/random.h"
+#include "core/symmetry/member_pattern.h"
 
 namespace ringwright {
 namespace {
@@ -15,93 +16,21 @@ using CollectiveContent = std::pair<CollectiveKind, Bytes>;
 // (dimension, is a send, peer, bytes, channel, way)
 using MessageContent = std::tuple<DimensionId, bool, int, Bytes, std::uint8_t, HostWay>;
 
-// An edge before it is known which ranks are meant: members are named by index in the group.
-struct MemberEdge {
-  int peer = 0;
-  Reach reach = Reach::kWhole;
-  bool starts_flow = false;
-  std::uint64_t role = 0;
-};
-
-struct MemberPattern {
-  std::vector<std::vector<MemberEdge>> edges;  // by member
-  bool everyone = false;
-  bool only_meets = false;  // everybody waits for everybody, and nobody sends
-};
-
-// What distinguishes edges of one member, and the role gathered so far.
-class EdgeCollector {
- public:
-  void add(int peer, Reach reach, bool starts_flow, std::uint64_t what) {
-    std::uint64_t& role = roles_[{peer, reach, starts_flow}];
-    role = mix(role, what);
-  }
-  [[nodiscard]] std::vector<MemberEdge> edges() const {
-    std::vector<MemberEdge> result;
-    for (const auto& [key, role] : roles_) {
-      const auto& [peer, reach, starts_flow] = key;
-      const auto kind = mix(static_cast<std::uint64_t>(reach), starts_flow ? 1 : 0);
-      result.push_back({.peer = peer, .reach = reach, .starts_flow = starts_flow, .role = mix(role, kind)});
-    }
-    return result;
-  }
-
- private:
-  std::map<std::tuple<int, Reach, bool>, std::uint64_t> roles_;
-};
-
-// Walks all steps of one member. Returns whether any step waits for everyone.
-bool collect_member(const CollectiveAlgorithm& algorithm, const CollectiveCall& call, int member,
-                    EdgeCollector& collector) {
-  bool everyone = false;
-  CollectiveStep step;
-  const int steps = algorithm.steps(call);
-  for (int index = 0; index < steps; ++index) {
-    algorithm.step(call, member, index, step);
-    everyone = everyone || step.await_everyone;
-    const std::uint64_t salt = splitmix64(static_cast<std::uint64_t>(index));
-    for (std::size_t j = 0; j < step.sends.size(); ++j) {
-      const CollectiveSend& send = step.sends[j];
-      collector.add(send.peer, send.reach, true, mix(salt + j, static_cast<std::uint64_t>(send.size.count())));
-    }
-    for (const CollectiveAwait& await : step.awaits) {
-      collector.add(await.peer, Reach::kWhole, false, salt + static_cast<std::uint64_t>(await.send));
-    }
-  }
-  return everyone;
-}
-
-// The edges of every member in one call.
-MemberPattern make_call_pattern(const CollectiveAlgorithm& algorithm, const CollectiveCall& call) {
-  const int size = call.size();
-  const bool symmetric = algorithm.rotation_symmetric(call);
-  MemberPattern pattern;
-  for (int member = 0; member < (symmetric ? 1 : size); ++member) {
-    EdgeCollector collector;
-    pattern.everyone = collect_member(algorithm, call, member, collector) || pattern.everyone;
-    pattern.edges.push_back(collector.edges());
-  }
-  for (int member = 1; symmetric && member < size; ++member) {
-    pattern.edges.push_back(pattern.edges.front());
-    for (MemberEdge& edge : pattern.edges.back()) edge.peer = (edge.peer + member) % size;
-  }
-  return pattern;
-}
-
 // All collectives that a program calls in one dimension, for a group of the given layout.
-MemberPattern make_pattern(const CollectiveChooser& chooser, DimensionId dimension, const GroupLayout& layout,
+MemberPattern make_pattern(const Choosers& choosers, DimensionId dimension, const GroupLayout& layout,
                            const std::set<CollectiveContent>& contents) {
   std::vector<EdgeCollector> collectors(static_cast<std::size_t>(layout.size()));
   MemberPattern pattern;
   for (const auto& [kind, bytes] : contents) {
     const CollectiveCall call{.kind = kind, .bytes = bytes, .layout = &layout, .dimension = dimension};
-    const MemberPattern of_call = make_call_pattern(chooser.choose(call), call);
+    const MemberPattern of_call = choosers.channels != nullptr ? make_call_pattern(choosers.channels->choose(call), call)
+                                                               : make_call_pattern(choosers.steps.choose(call), call);
     const std::uint64_t salt = mix(dimension.value, static_cast<std::uint64_t>(bytes.count())) +
                                static_cast<std::uint64_t>(kind);
     pattern.everyone = pattern.everyone || of_call.everyone;
     for (std::size_t member = 0; member < collectors.size(); ++member) {
       for (const MemberEdge& edge : of_call.edges[member]) {
-        collectors[member].add(edge.peer, edge.reach, edge.starts_flow, mix(salt, edge.role));
+        collectors[member].add(edge, mix(salt, edge.role));
       }
     }
   }
@@ -138,8 +67,8 @@ std::vector<ProgramTraffic> gather_traffic(const TaskGraph& graph) {
 
 class FootprintBuilder {
  public:
-  FootprintBuilder(const TaskGraph& graph, const CollectiveChooser& chooser)
-      : graph_(graph), chooser_(chooser), traffic_(gather_traffic(graph)) {}
+  FootprintBuilder(const TaskGraph& graph, const Choosers& choosers)
+      : graph_(graph), choosers_(choosers), traffic_(gather_traffic(graph)) {}
 
   Footprint build() {
     for (std::uint32_t index = 0; index < graph_.background.size(); ++index) {
@@ -221,7 +150,7 @@ class FootprintBuilder {
     const auto key = std::tuple(program, dimension, layout);
     auto known = patterns_.find(key);
     if (known == patterns_.end()) {
-      known = patterns_.emplace(key, make_pattern(chooser_, dimension, graph_.layouts[layout], contents)).first;
+      known = patterns_.emplace(key, make_pattern(choosers_, dimension, graph_.layouts[layout], contents)).first;
       if (known->second.everyone) everyone_.insert(dimension);
     }
     return known->second;
@@ -234,7 +163,7 @@ class FootprintBuilder {
     for (const MemberEdge& edge : pattern.edges[d.index_in_group[rank.index()]]) {
       footprint_.edges.push_back({.peer = d.groups[group][static_cast<std::size_t>(edge.peer)],
                                   .role = edge.role,
-                                  .label = collective_label(dimension),
+                                  .label = channel_label(dimension, edge.channel),
                                   .reach = edge.reach,
                                   .starts_flow = edge.starts_flow});
     }
@@ -254,7 +183,7 @@ class FootprintBuilder {
   }
 
   const TaskGraph& graph_;
-  const CollectiveChooser& chooser_;
+  Choosers choosers_;
   std::vector<ProgramTraffic> traffic_;  // by program
   std::map<std::tuple<ProgramId, DimensionId, std::uint32_t>, MemberPattern> patterns_;
   std::set<DimensionId> everyone_;
@@ -264,8 +193,8 @@ class FootprintBuilder {
 
 }  // namespace
 
-Footprint make_footprint(const TaskGraph& graph, const CollectiveChooser& chooser) {
-  return FootprintBuilder(graph, chooser).build();
+Footprint make_footprint(const TaskGraph& graph, const Choosers& choosers) {
+  return FootprintBuilder(graph, choosers).build();
 }
 
 }  // namespace ringwright

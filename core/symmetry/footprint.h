@@ -8,6 +8,7 @@
 
 #include "core/base/ids.h"
 #include "core/plan/task_graph.h"
+#include "core/ports/channel_algorithm.h"
 #include "core/ports/collective_algorithm.h"
 #include "core/ports/router.h"
 
@@ -33,6 +34,14 @@ struct Footprint {
   }
 };
 
-[[nodiscard]] Footprint make_footprint(const TaskGraph& graph, const CollectiveChooser& chooser);
+// Who says what collectives are made of: steps, or thread blocks on channels when those are played.
+struct Choosers {
+  Choosers(const CollectiveChooser& in_steps, const ChannelChooser* on_channels = nullptr)  // NOLINT: implicit, steps alone
+      : steps(in_steps), channels(on_channels) {}
+  const CollectiveChooser& steps;
+  const ChannelChooser* channels;
+};
+
+[[nodiscard]] Footprint make_footprint(const TaskGraph& graph, const Choosers& choosers);
 
 }  // namespace ringwright

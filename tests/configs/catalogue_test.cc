@@ -28,6 +28,7 @@ TEST(Catalogue, ListsWhatIsShippedAndWhatIsBuiltIn) {
   EXPECT_TRUE(has(entries("fabrics"), "rail_optimized"));
   EXPECT_TRUE(has(entries("networks"), "flow"));
   EXPECT_TRUE(has(entries("collectives"), "ring"));
+  EXPECT_TRUE(has(entries("channels"), "nvls_tree"));
   EXPECT_TRUE(has(entries("schedules"), "1f1b"));
   EXPECT_TRUE(has(entries("compute"), "roofline"));
 }

@@ -19,7 +19,8 @@ class WireNetwork final : public NetworkModel {
   void start(const Transfer& transfer, TransferListener& listener) override {
     const std::uint64_t token = transfer.token;
     TransferListener* target = &listener;
-    engine_.after((latency_ + transfer_time(transfer.size, bandwidth_)) * transfer.repeats, [target, token] { target->on_arrived(token); });
+    const Duration latency = transfer.pays_latency ? latency_ : Duration();
+    engine_.after((latency + transfer_time(transfer.size, bandwidth_)) * transfer.repeats, [target, token] { target->on_arrived(token); });
   }
   [[nodiscard]] std::vector<LinkUsage> usage() const override { return {}; }
   [[nodiscard]] std::vector<Counter> counters() const override { return {}; }

@@ -1,0 +1,34 @@
+// One row a channel algorithm.
+#include "collectives/builtin_channels.h"
+
+#include <array>
+
+namespace ringwright::collectives {
+
+const ChannelAlgorithm& channel_ring();
+const ChannelAlgorithm& channel_tree();
+const ChannelAlgorithm& channel_nvls();
+const ChannelAlgorithm& channel_nvls_tree();
+const ChannelAlgorithm& channel_pat();
+const ChannelAlgorithm& channel_p2p();
+
+std::span<const ChannelAlgorithm* const> channel_algorithms() {
+  static const std::array kRows = {
+      &channel_ring(),
+      &channel_tree(),
+      &channel_nvls(),
+      &channel_nvls_tree(),
+      &channel_pat(),
+      &channel_p2p(),
+  };
+  return kRows;
+}
+
+const ChannelAlgorithm* find_channel_algorithm(std::string_view name) {
+  for (const ChannelAlgorithm* algorithm : channel_algorithms()) {
+    if (algorithm->name() == name) return algorithm;
+  }
+  return nullptr;
+}
+
+}  // namespace ringwright::collectives

@@ -1,0 +1,15 @@
+// The table of channel algorithms: collectives as NCCL's kernels run them.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "core/ports/channel_algorithm.h"
+
+namespace ringwright::collectives {
+
+[[nodiscard]] std::span<const ChannelAlgorithm* const> channel_algorithms();
+// By the name in CollectivePlan; null when there is none.
+[[nodiscard]] const ChannelAlgorithm* find_channel_algorithm(std::string_view name);
+
+}  // namespace ringwright::collectives

@@ -1,0 +1,25 @@
+#include "collectives/channel_chooser.h"
+
+#include <array>
+#include <string_view>
+
+#include "collectives/builtin_channels.h"
+#include "core/base/check.h"
+
+namespace ringwright::collectives {
+
+// NCCL falls back to rings, and moves what is between pairs by sends and receives.
+ChannelChoice PlannedChooser::choose(const CollectiveCall& call) const {
+  CollectivePlan plan = tuner_.plan(call);
+  const std::array<std::string_view, 3> wanted = {plan.algorithm, "ring", "p2p"};
+  for (const std::string_view name : wanted) {
+    const ChannelAlgorithm* algorithm = find_channel_algorithm(name);
+    if (algorithm == nullptr || !algorithm->supports(call, plan)) continue;
+    plan.algorithm = algorithm->name();
+    return {.algorithm = algorithm, .plan = plan};
+  }
+  CHECK(false, "rings and pairs play every kind of collective");
+  return {};
+}
+
+}  // namespace ringwright::collectives

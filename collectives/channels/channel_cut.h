@@ -1,0 +1,92 @@
+// How NCCL cuts a buffer: equal cells to channels, each cell in loops of chunks, each chunk in slices.
+//
+// All channels get cells of one size, all chunks of a loop are of one size, and messages are as long as the longest of
+// their kind: what is missing at the end of the buffer (at most 16 bytes a chunk) is padding. So equal ranks do equal
+// things, whatever the size of the buffer. `inside` says what is data.
+#pragma once
+
+#include <cstdint>
+
+#include "core/base/units.h"
+#include "core/plan/collective_plan.h"
+
+namespace ringwright::collectives {
+
+inline constexpr std::int64_t kAlignment = 16;  // bytes; NCCL rounds chunks up to it
+
+[[nodiscard]] constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+[[nodiscard]] constexpr Bytes align_up(Bytes size) { return Bytes(ceil_div(size.count(), kAlignment) * kAlignment); }
+
+// Useful data in one slot: 4 MiB, 512 KiB and 4800 KiB of buffer in 8 slots, less the flags.
+[[nodiscard]] Bytes slot_data(const CollectivePlan& plan);
+
+// The cells of a plan's channels. Channels of one kind go the same way; kind k has channels k, k + kinds, ...
+class ChannelCells {
+ public:
+  // `kinds` ways at most, and no more than channels with something to do.
+  struct Wanted {
+    int channels = 1;
+    int kinds = 1;
+  };
+  ChannelCells(Bytes total, Wanted wanted);
+
+  [[nodiscard]] Bytes cell() const { return cell_; }
+  [[nodiscard]] int channels() const { return channels_; }
+  [[nodiscard]] int kinds() const { return kinds_; }
+  [[nodiscard]] int copies(int kind) const { return (channels_ - kind + kinds_ - 1) / kinds_; }
+
+  struct Range {
+    Bytes offset;  // in each cell
+    Bytes length;
+  };
+  // What of a range of the cells of one kind lies inside a buffer of `total` bytes (at most the one that was cut).
+  [[nodiscard]] Bytes inside(Bytes total, int kind, const Range& range) const;
+
+ private:
+  Bytes cell_;
+  int channels_ = 1;
+  int kinds_ = 1;
+};
+
+// One cell in loops. Every loop has `parts` chunks of one size; the last loop has smaller ones.
+class ChunkLoops {
+ public:
+  struct Shape {
+    int parts = 1;
+    Bytes chunk;
+    int slices = 1;       // of a chunk, at most
+    Bytes least_slice;    // no chunk is cut into smaller ones
+  };
+  ChunkLoops(Bytes cell, const Shape& shape);
+
+  // A primitive's place, when each loop takes every slice of `steps` chunks one after another.
+  struct Place {
+    std::int64_t loop = 0;
+    int step = 0;
+    int slice = 0;
+  };
+  [[nodiscard]] std::int64_t primitives(int steps) const { return slices_in_all() * steps; }
+  [[nodiscard]] Place place(std::int64_t index, int steps) const;
+
+  [[nodiscard]] std::int64_t loops() const { return loops_; }
+  // Of one part, over all loops.
+  [[nodiscard]] std::int64_t slices_in_all() const;
+  [[nodiscard]] std::int64_t slice_number(const Place& place) const { return place.loop * full_slices_ + place.slice; }
+  [[nodiscard]] Place slice_at(std::int64_t number) const;
+  [[nodiscard]] Bytes slice_size(const Place& place) const { return slice(place, 0).length; }
+  // Where in the cell the slice of a chunk lies.
+  [[nodiscard]] ChannelCells::Range slice(const Place& place, int part) const;
+
+ private:
+  [[nodiscard]] bool is_last(std::int64_t loop) const { return loop == loops_ - 1; }
+  [[nodiscard]] int slice_count(Bytes chunk) const;
+  [[nodiscard]] Bytes first_slice(Bytes chunk) const;
+
+  Shape shape_;
+  Bytes last_chunk_;
+  std::int64_t loops_ = 0;
+  int full_slices_ = 1;
+  int last_slices_ = 1;
+};
+
+}  // namespace ringwright::collectives

@@ -1,0 +1,33 @@
+// The circles that NCCL's rings take: host by host, each host entered at another GPU by each kind of channel.
+#pragma once
+
+#include "core/plan/collective_call.h"
+
+namespace ringwright::collectives {
+
+// The orders of one group; kind k of `kinds` enters a host at place k * size / kinds, so that rings leave and enter
+// hosts beside all NICs alike.
+class ChannelRing {
+ public:
+  struct Kind {
+    int number = 0;
+    int of = 1;
+  };
+  ChannelRing(const GroupLayout& layout, Kind kind) : layout_(layout), kind_(kind) {}
+
+  [[nodiscard]] int position_of(int member) const;
+  // Any whole number, counted around the circle.
+  [[nodiscard]] int member_at(int position) const;
+
+ private:
+  [[nodiscard]] int first_position(int host) const;
+  [[nodiscard]] int entry(int host) const;
+
+  const GroupLayout& layout_;
+  Kind kind_;
+};
+
+// How many orders differ: a host alone has one circle.
+[[nodiscard]] int ring_kinds(const GroupLayout& layout, int channels);
+
+}  // namespace ringwright::collectives

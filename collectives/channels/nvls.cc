@@ -1,0 +1,169 @@
+// NVLS: the switches of one host add up and multicast (NVLink SHARP); every GPU is the head of one chunk in each loop.
+//
+// Each channel's warps are four groups that work side by side: one scatters the GPU's data to the heads' slots, from
+// where the switch fetches and adds them; one of each head reads the sum from the switch and multicasts it; one gathers
+// what the heads multicast. (NCCL 2.19 to 2.27, src/device/all_reduce.h, all_gather.h and reduce_scatter.h; shares of
+// warps and chunk sizes of buffers that are not registered: src/enqueue.cc.) A primitive for each head, of which the
+// first of a loop pays the fixed cost.
+#include <algorithm>
+
+#include "collectives/builtin_channels.h"
+#include "collectives/channels/channel_cut.h"
+#include "collectives/channels/nvls_parts.h"
+#include "collectives/cut.h"
+
+namespace ringwright::collectives {
+
+const ChannelAlgorithm& channel_nvls();
+
+namespace {
+
+enum Role { kScatter, kReduce, kGather, kRoles };
+
+struct NvlsPlay {
+  NvlsPlay(const CollectiveCall& of, const CollectivePlan& plan)
+      : call(of),
+        size(of.size()),
+        shared(of.kind != CollectiveKind::kAllReduce),
+        whole(shared ? Cut(of.bytes, size).size(0) : of.bytes),
+        cells(whole, {.channels = plan.channels, .kinds = 1}),
+        loops(cells.cell(), {.parts = shared ? 1 : size,
+                             .chunk = nvls_chunk(plan, {.bytes = of.bytes, .heads = size, .hosts = 1})}) {}
+
+  // Whether a role has work in this kind of call.
+  [[nodiscard]] bool works(Role role) const {
+    if (role == kScatter) return call.kind != CollectiveKind::kAllGather;
+    if (role == kGather) return call.kind != CollectiveKind::kReduceScatter;
+    return true;
+  }
+
+  const CollectiveCall& call;
+  int size;
+  bool shared;  // every member has a part of its own
+  Bytes whole;
+  ChannelCells cells;
+  ChunkLoops loops;
+};
+
+class Nvls final : public ChannelAlgorithm {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "nvls"; }
+  [[nodiscard]] std::string_view help() const override {
+    return "the host's switches add up and multicast, every GPU at the head of a part (NCCL's NVLS)";
+  }
+  [[nodiscard]] bool supports(const CollectiveCall& call, const CollectivePlan& plan) const override {
+    const bool kind = call.kind == CollectiveKind::kAllReduce || call.kind == CollectiveKind::kAllGather ||
+                      call.kind == CollectiveKind::kReduceScatter;
+    return kind && plan.protocol == Protocol::kSimple && call.layout->host_count() == 1;
+  }
+  [[nodiscard]] int blocks(const CollectiveCall& call, const CollectivePlan&) const override {
+    return call.size() == 1 ? 0 : kRoles;
+  }
+  void block(const CollectiveCall& call, const CollectivePlan& plan, int member, int block,
+             ThreadBlock& out) const override;
+  void primitive(const CollectiveCall& call, const CollectivePlan& plan, int member, int block, std::int64_t index,
+                 Primitive& out) const override;
+  // Every member has a port for every head, in the order of heads from itself on.
+  [[nodiscard]] std::uint64_t shape(const CollectiveCall&, const CollectivePlan&, int, int) const override { return 1; }
+
+  [[nodiscard]] int pieces(const CollectiveCall& call, const CollectivePlan& plan) const override {
+    const NvlsPlay play(call, plan);
+    return static_cast<int>(play.loops.slices_in_all()) * play.size;
+  }
+  // Head by head.
+  [[nodiscard]] Bytes piece_size(const CollectiveCall& call, const CollectivePlan& plan, int piece) const override {
+    const NvlsPlay play(call, plan);
+    const int loops = static_cast<int>(play.loops.slices_in_all());
+    const int head = piece / loops;
+    const ChunkLoops::Place place = play.loops.slice_at(piece % loops);
+    if (play.shared) return play.cells.inside(Cut(call.bytes, play.size).size(head), 0, play.loops.slice(place, 0));
+    return play.cells.inside(call.bytes, 0, play.loops.slice(place, head));
+  }
+  void contents(const CollectiveCall& call, const CollectivePlan& plan, int member, int block, std::int64_t index,
+                PrimitiveContents& out) const override;
+};
+
+// Port d of a scattering or gathering block: the head d places on. Port d of a head's block: the member d places back
+// when it reads, on when it multicasts; so both ends number a queue by the distance from writer to reader.
+void Nvls::block(const CollectiveCall& call, const CollectivePlan& plan, int member, int block,
+                 ThreadBlock& out) const {
+  const NvlsPlay play(call, plan);
+  const int n = play.size;
+  const auto role = static_cast<Role>(block);
+  out.clear();
+  out.copies = play.cells.channels();
+  const NvlsWarps warps = nvls_warps(n);
+  out.thread_share = role == kScatter ? warps.scatter : (role == kReduce ? warps.reduce : warps.gather);
+  if (!play.works(role)) return;
+  out.primitives = play.loops.slices_in_all() * (role == kReduce ? 1 : n);
+  for (int d = 0; d < n; ++d) {
+    if (role == kScatter) out.sends.push_back({.peer = (member + d) % n, .reach = Reach::kUpToSwitch});
+    if (role == kReduce && play.works(kScatter)) {
+      out.receives.push_back(
+          {.peer = (member - d + n) % n, .block = kScatter, .port = d, .reach = Reach::kDownFromSwitch});
+    }
+    if (role == kReduce && play.works(kGather)) {
+      out.sends.push_back({.peer = (member + d) % n, .reach = Reach::kUpToSwitch});
+    }
+    if (role == kGather) {
+      out.receives.push_back(
+          {.peer = (member - d + n) % n, .block = kReduce, .port = d, .reach = Reach::kDownFromSwitch});
+    }
+  }
+}
+
+void Nvls::primitive(const CollectiveCall& call, const CollectivePlan& plan, int, int block, std::int64_t index,
+                     Primitive& out) const {
+  const NvlsPlay play(call, plan);
+  const auto role = static_cast<Role>(block);
+  const int steps = role == kReduce ? 1 : play.size;
+  out.clear();
+  out.size = play.loops.slice_size(play.loops.slice_at(index / steps));
+  const int distance = static_cast<int>(index % steps);
+  out.continues = distance > 0;
+  switch (role) {
+    case kScatter:
+      out.sends = {.first = distance, .count = 1};
+      out.reads = true;
+      break;
+    case kReduce:
+      out.receives.count = play.works(kScatter) ? play.size : 0;
+      out.sends.count = play.works(kGather) ? play.size : 0;
+      out.reads = !play.works(kScatter);
+      out.stores = !play.works(kGather);
+      break;
+    case kGather:
+    case kRoles:
+      out.receives = {.first = distance, .count = 1};
+      out.stores = true;
+      break;
+  }
+}
+
+void Nvls::contents(const CollectiveCall& call, const CollectivePlan& plan, int member, int block, std::int64_t index,
+                    PrimitiveContents& out) const {
+  const NvlsPlay play(call, plan);
+  const auto role = static_cast<Role>(block);
+  const int n = play.size;
+  const int loops = static_cast<int>(play.loops.slices_in_all());
+  out.clear();
+  if (role == kReduce) {
+    const int piece = member * loops + static_cast<int>(index);
+    if (!play.works(kScatter)) out.reads.push_back(piece);
+    if (!play.works(kGather)) out.stores.push_back(piece);
+    return;
+  }
+  const int distance = static_cast<int>(index % n);
+  const int head = role == kScatter ? (member + distance) % n : (member - distance + n) % n;
+  const int piece = head * loops + static_cast<int>(index / n);
+  (role == kScatter ? out.reads : out.stores).push_back(piece);
+}
+
+}  // namespace
+
+const ChannelAlgorithm& channel_nvls() {
+  static const Nvls kNvls;
+  return kNvls;
+}
+
+}  // namespace ringwright::collectives

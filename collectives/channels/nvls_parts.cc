@@ -1,0 +1,45 @@
+// Chunk sizes as NCCL's src/enqueue.cc chooses them (NCCL_NVLS_CHUNKSIZE 128 KiB; NVLSTree a slot, 64 KiB from four hosts
+// on), and its groups of warps: of 20, the reducing ones are 7 up to six heads and 5 beyond; the rest is halved.
+#include "collectives/channels/nvls_parts.h"
+
+#include <algorithm>
+#include <array>
+
+#include "collectives/channels/channel_cut.h"
+
+namespace ringwright::collectives {
+
+using namespace ringwright::literals;
+
+Bytes nvls_chunk(const CollectivePlan& plan, const NvlsExtent& extent) {
+  if (plan.chunk > Bytes(0)) return align_up(plan.chunk);
+  struct Step {
+    std::int64_t times;  // of what all channels and heads move at a time
+    Bytes chunk;
+  };
+  constexpr std::array kInside = {Step{64, 64_KiB}, Step{8, 32_KiB}, Step{2, 16_KiB}};
+  constexpr std::array kOver = {Step{32, 256_KiB}, Step{16, 128_KiB}, Step{4, 64_KiB}, Step{1, 32_KiB}};
+  const std::int64_t concurrent = std::int64_t{plan.channels} * extent.heads;
+  if (extent.hosts == 1) {
+    const Bytes full = 128_KiB;
+    Bytes chunk = full;
+    for (const Step& step : kInside) {
+      if (extent.bytes < full * concurrent * step.times) chunk = std::min(chunk, step.chunk);
+    }
+    return chunk;
+  }
+  Bytes chunk = extent.hosts >= 4 ? 64_KiB : 512_KiB;
+  for (const Step& step : kOver) {
+    if (extent.bytes < chunk * concurrent * step.times) chunk = std::min(chunk, step.chunk);
+  }
+  return chunk;
+}
+
+NvlsWarps nvls_warps(int heads) {
+  constexpr double kWarps = 20.0;
+  const int reduce = heads <= 6 ? 7 : 5;
+  const int gather = (20 - reduce) / 2;
+  return {.scatter = (20 - reduce - gather) / kWarps, .reduce = reduce / kWarps, .gather = gather / kWarps};
+}
+
+}  // namespace ringwright::collectives

@@ -1,0 +1,26 @@
+// What NVLS inside one host and NVLSTree over several have in common: chunk sizes and the warps of a channel.
+#pragma once
+
+#include "core/base/units.h"
+#include "core/plan/collective_plan.h"
+
+namespace ringwright::collectives {
+
+struct NvlsExtent {
+  Bytes bytes;
+  int heads = 1;
+  int hosts = 1;
+};
+
+// 128 KiB, less for small buffers; a plan's own chunk overrides it.
+[[nodiscard]] Bytes nvls_chunk(const CollectivePlan& plan, const NvlsExtent& extent);
+
+// Parts of a channel's warps.
+struct NvlsWarps {
+  double scatter = 0.0;
+  double reduce = 0.0;
+  double gather = 0.0;
+};
+[[nodiscard]] NvlsWarps nvls_warps(int heads);
+
+}  // namespace ringwright::collectives

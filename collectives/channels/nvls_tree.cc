@@ -1,0 +1,198 @@
+// NVLSTree: the switches of each host add up for one GPU at the head of each part; heads with one place in their hosts
+// form a double binary tree over hosts; what comes down is multicast inside the hosts.
+//
+// All-reduce only. As in NVLS (nvls.cc) there are warps that scatter and gather; the reducing ones add the sums of the
+// hosts below and send up, others pass results down (NCCL 2.19 to 2.27, src/device/all_reduce.h, NVLSTree).
+#include <array>
+
+#include "collectives/builtin_channels.h"
+#include "collectives/channels/channel_cut.h"
+#include "collectives/channels/nvls_parts.h"
+#include "collectives/host_tree.h"
+
+namespace ringwright::collectives {
+
+const ChannelAlgorithm& channel_nvls_tree();
+
+namespace {
+
+enum Role { kScatter, kUp, kDown, kGather, kRoles };
+constexpr int kTrees = 2;
+
+std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
+struct TreePlay {
+  TreePlay(const CollectiveCall& of, const CollectivePlan& plan)
+      : layout(*of.layout),
+        heads(layout.largest_host),
+        cells(of.bytes, {.channels = plan.channels, .kinds = kTrees}),
+        loops(cells.cell(),
+              {.parts = heads,
+               .chunk = nvls_chunk(plan, {.bytes = of.bytes, .heads = heads, .hosts = layout.host_count()})}) {}
+
+  [[nodiscard]] int host(int member) const { return layout.host_of[at(member)]; }
+  [[nodiscard]] int place(int member) const { return layout.place_in_host[at(member)]; }
+  [[nodiscard]] int on_host(int there, int at_place) const { return layout.hosts[at(there)][at(at_place % heads)]; }
+  [[nodiscard]] TreeNode node(int kind, int there) const {
+    return tree_node({.hosts = layout.host_count(), .tree = kind, .host = there});
+  }
+
+  const GroupLayout& layout;
+  int heads;
+  ChannelCells cells;
+  ChunkLoops loops;
+};
+
+int child_count(const TreeNode& node) { return (node.children[0] >= 0 ? 1 : 0) + (node.children[1] >= 0 ? 1 : 0); }
+
+// The children without gaps, as ports number them.
+std::array<int, 2> children_of(const TreeNode& node) {
+  if (node.children[0] >= 0) return node.children;
+  return {node.children[1], -1};
+}
+
+class NvlsTree final : public ChannelAlgorithm {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "nvls_tree"; }
+  [[nodiscard]] std::string_view help() const override {
+    return "the hosts' switches add up and multicast, two trees join the hosts (NCCL's NVLSTree)";
+  }
+  [[nodiscard]] bool supports(const CollectiveCall& call, const CollectivePlan& plan) const override {
+    const GroupLayout& layout = *call.layout;
+    return call.kind == CollectiveKind::kAllReduce && plan.protocol == Protocol::kSimple && layout.even() &&
+           layout.host_count() > 1 && layout.largest_host > 1;
+  }
+  [[nodiscard]] int blocks(const CollectiveCall& call, const CollectivePlan& plan) const override {
+    return TreePlay(call, plan).cells.kinds() * kRoles;
+  }
+  void block(const CollectiveCall& call, const CollectivePlan& plan, int member, int block,
+             ThreadBlock& out) const override;
+  void primitive(const CollectiveCall& call, const CollectivePlan& plan, int member, int block, std::int64_t index,
+                 Primitive& out) const override;
+  [[nodiscard]] std::uint64_t shape(const CollectiveCall& call, const CollectivePlan& plan, int member,
+                                    int block) const override {
+    const TreePlay play(call, plan);
+    const TreeNode node = play.node(block / kRoles, play.host(member));
+    return 1 + 2 * static_cast<std::uint64_t>(child_count(node)) + (node.parent < 0 ? 1U : 0U);
+  }
+  [[nodiscard]] int pieces(const CollectiveCall& call, const CollectivePlan& plan) const override {
+    const TreePlay play(call, plan);
+    return play.cells.kinds() * play.heads * static_cast<int>(play.loops.slices_in_all());
+  }
+  [[nodiscard]] Bytes piece_size(const CollectiveCall& call, const CollectivePlan& plan, int piece) const override {
+    const TreePlay play(call, plan);
+    const int loops = static_cast<int>(play.loops.slices_in_all());
+    const int head = piece / loops % play.heads;
+    return play.cells.inside(call.bytes, piece / loops / play.heads,
+                             play.loops.slice(play.loops.slice_at(piece % loops), head));
+  }
+  void contents(const CollectiveCall& call, const CollectivePlan& plan, int member, int block, std::int64_t index,
+                PrimitiveContents& out) const override;
+
+ private:
+  static void add_ports(const TreePlay& play, int member, int block, ThreadBlock& out);
+};
+
+// Queues inside a host are numbered by the distance from writer to reader, as in nvls.cc; ports to other hosts follow.
+void NvlsTree::add_ports(const TreePlay& play, int member, int block, ThreadBlock& out) {
+  const int kind = block / kRoles;
+  const int first = kind * kRoles;
+  const auto role = static_cast<Role>(block % kRoles);
+  const int host = play.host(member);
+  const int place = play.place(member);
+  const TreeNode node = play.node(kind, host);
+  const bool root = node.parent < 0;
+  const bool passes_down = role == kDown || (role == kUp && root);
+  const int n = play.heads;
+  for (int d = 0; d < n; ++d) {
+    const int on = play.on_host(host, place + d);
+    const int back = play.on_host(host, place - d + n);
+    if (role == kScatter || passes_down) out.sends.push_back({.peer = on, .reach = Reach::kUpToSwitch});
+    if (role == kUp) {
+      out.receives.push_back({.peer = back, .block = first + kScatter, .port = d, .reach = Reach::kDownFromSwitch});
+    }
+    if (role == kGather) {
+      const int head_block = first + (root ? kUp : kDown);
+      out.receives.push_back({.peer = back, .block = head_block, .port = d, .reach = Reach::kDownFromSwitch});
+    }
+  }
+  const std::array<int, 2> children = children_of(node);
+  for (int c = 0; c < child_count(node); ++c) {
+    const int head = play.on_host(children[at(c)], place);
+    if (role == kUp) out.receives.push_back({.peer = head, .block = first + kUp, .port = 0});
+    if (passes_down) out.sends.push_back({.peer = head});
+  }
+  if (root) return;
+  const int above = play.on_host(node.parent, place);
+  if (role == kUp) out.sends.push_back({.peer = above});
+  if (role != kDown) return;
+  const TreeNode parent = play.node(kind, node.parent);
+  const int index = children_of(parent)[0] == host ? 0 : 1;
+  out.receives.push_back({.peer = above, .block = first + (parent.parent < 0 ? kUp : kDown), .port = n + index});
+}
+
+void NvlsTree::block(const CollectiveCall& call, const CollectivePlan& plan, int member, int block,
+                     ThreadBlock& out) const {
+  const TreePlay play(call, plan);
+  const int kind = block / kRoles;
+  const auto role = static_cast<Role>(block % kRoles);
+  const bool root = play.node(kind, play.host(member)).parent < 0;
+  const NvlsWarps warps = nvls_warps(play.heads);
+  out.clear();
+  out.channel = kind;
+  out.copies = play.cells.copies(kind);
+  out.thread_share = role == kScatter ? warps.scatter : (role == kGather ? warps.gather : warps.reduce / (root ? 1 : 2));
+  if (role == kDown && root) return;
+  const bool to_all_heads = role == kScatter || role == kGather;
+  out.primitives = play.loops.slices_in_all() * (to_all_heads ? play.heads : 1);
+  add_ports(play, member, block, out);
+}
+
+void NvlsTree::primitive(const CollectiveCall& call, const CollectivePlan& plan, int member, int block,
+                         std::int64_t index, Primitive& out) const {
+  const TreePlay play(call, plan);
+  const auto role = static_cast<Role>(block % kRoles);
+  const bool to_all_heads = role == kScatter || role == kGather;
+  const int steps = to_all_heads ? play.heads : 1;
+  const TreeNode node = play.node(block / kRoles, play.host(member));
+  const bool root = node.parent < 0;
+  out.clear();
+  out.size = play.loops.slice_size(play.loops.slice_at(index / steps));
+  const int distance = static_cast<int>(index % steps);
+  out.continues = distance > 0;
+  if (role == kScatter) {
+    out.sends = {.first = distance, .count = 1};
+    out.reads = true;
+  } else if (role == kGather) {
+    out.receives = {.first = distance, .count = 1};
+    out.stores = true;
+  } else {
+    const int all = play.heads + child_count(node);
+    out.receives.count = role == kUp ? all : 1;
+    out.sends.count = role == kUp && !root ? 1 : all;
+    out.adds = role == kUp && child_count(node) > 0;
+  }
+}
+
+void NvlsTree::contents(const CollectiveCall& call, const CollectivePlan& plan, int member, int block,
+                        std::int64_t index, PrimitiveContents& out) const {
+  const TreePlay play(call, plan);
+  const auto role = static_cast<Role>(block % kRoles);
+  out.clear();
+  if (role == kUp || role == kDown) return;  // what they send is stored where it is gathered
+  const int n = play.heads;
+  const int distance = static_cast<int>(index % n);
+  const int head = (play.place(member) + (role == kScatter ? distance : n - distance)) % n;
+  const int loops = static_cast<int>(play.loops.slices_in_all());
+  const int piece = (block / kRoles * n + head) * loops + static_cast<int>(index / n);
+  (role == kScatter ? out.reads : out.stores).push_back(piece);
+}
+
+}  // namespace
+
+const ChannelAlgorithm& channel_nvls_tree() {
+  static const NvlsTree kNvlsTree;
+  return kNvlsTree;
+}
+
+}  // namespace ringwright::collectives

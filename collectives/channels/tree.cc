@@ -1,0 +1,222 @@
+// Tree: NCCL's double binary tree over hosts with a chain inside each, for all-reduce: sums go up to the root, results
+// come down, on separate warps of each channel at the same time.
+//
+// Half of the channels use each tree (host_tree.h), and each kind of channel heads its chains at another GPU, so that
+// all NICs are used. The root does both directions in one primitive. Chunks are one slot, made smaller for small
+// buffers (NCCL 2.19 to 2.27, src/device/all_reduce.h runTreeSplit, src/enqueue.cc, src/graph/connect.cc).
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "collectives/builtin_channels.h"
+#include "collectives/channels/channel_cut.h"
+#include "collectives/channels/channel_ring.h"
+#include "collectives/host_tree.h"
+
+namespace ringwright::collectives {
+
+const ChannelAlgorithm& channel_tree();
+
+namespace {
+
+constexpr int kTrees = 2;
+// Of a channel's warps, those that reduce: 7 of 10 where flags travel with the data; of 512 threads 320 with Simple.
+constexpr double kReduceShareOfFlags = 0.7;
+constexpr double kReduceShareOfSimple = 0.625;
+
+std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
+double loops_of(const CollectiveCall& call, const CollectivePlan& plan, Bytes chunk) {
+  return static_cast<double>(call.bytes.count() / (chunk.count() * plan.channels));
+}
+
+Bytes chunk_of(const CollectiveCall& call, const CollectivePlan& plan) {
+  Bytes chunk = slot_data(plan);
+  if (plan.chunk > Bytes(0) || plan.protocol == Protocol::kLl) return chunk;
+  const auto hosts = static_cast<unsigned>(call.layout->host_count());
+  const double per_host = static_cast<double>(call.size()) / hosts;
+  const int log_hosts = static_cast<int>(std::bit_width(hosts)) - 1;
+  const auto halve = [&](double loops, std::int64_t above) {
+    while (loops_of(call, plan, chunk) < loops && chunk.count() > above) chunk = align_up(chunk / 2);
+  };
+  if (plan.protocol == Protocol::kLl128) {
+    const double steps = 1.0 + log_hosts + 0.1 * per_host;
+    halve(steps * 64.0 / per_host, 131'072);
+    halve(steps * 16.0 / per_host, 32'768);
+    return chunk;
+  }
+  const double depth = per_host - 1.0 + log_hosts;
+  halve(depth * 8.0, 131'072);
+  halve(depth * 4.0, 65'536);
+  halve(depth, 32'768);
+  return chunk;
+}
+
+// Where one member stands in the tree of one kind of channel.
+struct Place {
+  int parent = -1;
+  int index_at_parent = 0;     // among the parent's children
+  bool parent_is_root = false;
+  std::array<int, 3> children = {-1, -1, -1};
+  int child_count = 0;
+};
+
+struct TreePlay {
+  TreePlay(const CollectiveCall& of, const CollectivePlan& plan)
+      : call(of),
+        cells(of.bytes, {.channels = plan.channels, .kinds = kTrees * ring_kinds(*of.layout, plan.channels)}),
+        loops(cells.cell(), {.parts = 1, .chunk = chunk_of(of, plan)}) {}
+
+  [[nodiscard]] static int tree_of(int kind) { return kind % kTrees; }
+  // The member at a place of its host's chain; the head is at 0.
+  [[nodiscard]] int in_chain(int kind, int host, int place) const {
+    const std::vector<int>& members = call.layout->hosts[at(host)];
+    const int size = static_cast<int>(members.size());
+    const int heads = std::max(cells.kinds() / kTrees, 1);
+    return members[at((place + kind / kTrees * size / heads) % size)];
+  }
+  [[nodiscard]] int place_in_chain(int kind, int member) const {
+    const int host = call.layout->host_of[at(member)];
+    const int size = static_cast<int>(call.layout->hosts[at(host)].size());
+    for (int place = 0; place < size; ++place) {
+      if (in_chain(kind, host, place) == member) return place;
+    }
+    return 0;
+  }
+  [[nodiscard]] bool is_root(int kind, int member) const {
+    return in_chain(kind, tree_root(call.layout->host_count(), tree_of(kind)), 0) == member;
+  }
+
+  // Children in the order of NCCL's `down`: the chain's next, then the hosts below.
+  void add_children(int kind, int member, Place& place) const {
+    const int host = call.layout->host_of[at(member)];
+    const int size = static_cast<int>(call.layout->hosts[at(host)].size());
+    const int rank = place_in_chain(kind, member);
+    if (rank + 1 < size) place.children[at(place.child_count++)] = in_chain(kind, host, rank + 1);
+    if (rank > 0) return;
+    const TreeNode node = tree_node({.hosts = call.layout->host_count(), .tree = tree_of(kind), .host = host});
+    for (const int below : node.children) {
+      if (below >= 0) place.children[at(place.child_count++)] = in_chain(kind, below, 0);
+    }
+  }
+
+  [[nodiscard]] Place place_of(int kind, int member) const {
+    Place place;
+    add_children(kind, member, place);
+    const int host = call.layout->host_of[at(member)];
+    const int rank = place_in_chain(kind, member);
+    if (rank > 0) {
+      place.parent = in_chain(kind, host, rank - 1);
+    } else if (!is_root(kind, member)) {
+      const TreeNode node = tree_node({.hosts = call.layout->host_count(), .tree = tree_of(kind), .host = host});
+      place.parent = in_chain(kind, node.parent, 0);
+    }
+    if (place.parent < 0) return place;
+    place.parent_is_root = is_root(kind, place.parent);
+    Place above;
+    add_children(kind, place.parent, above);
+    while (above.children[at(place.index_at_parent)] != member) ++place.index_at_parent;
+    return place;
+  }
+
+  const CollectiveCall& call;
+  ChannelCells cells;
+  ChunkLoops loops;
+};
+
+// Blocks come in pairs: 2 k sums on kind k, 2 k + 1 passes results down.
+class Tree final : public ChannelAlgorithm {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "tree"; }
+  [[nodiscard]] std::string_view help() const override {
+    return "two binary trees over hosts, chains inside them (NCCL's double binary tree)";
+  }
+  [[nodiscard]] bool supports(const CollectiveCall& call, const CollectivePlan&) const override {
+    return call.kind == CollectiveKind::kAllReduce;
+  }
+  [[nodiscard]] int blocks(const CollectiveCall& call, const CollectivePlan& plan) const override {
+    return call.size() == 1 ? 0 : 2 * TreePlay(call, plan).cells.kinds();
+  }
+  void block(const CollectiveCall& call, const CollectivePlan& plan, int member, int block,
+             ThreadBlock& out) const override;
+  void primitive(const CollectiveCall& call, const CollectivePlan& plan, int member, int block, std::int64_t index,
+                 Primitive& out) const override;
+  [[nodiscard]] std::uint64_t shape(const CollectiveCall& call, const CollectivePlan& plan, int member,
+                                    int block) const override {
+    const Place place = TreePlay(call, plan).place_of(block / 2, member);
+    return 1 + static_cast<std::uint64_t>(place.child_count) * 2 + (place.parent < 0 ? 1U : 0U);
+  }
+  [[nodiscard]] int pieces(const CollectiveCall& call, const CollectivePlan& plan) const override {
+    const TreePlay play(call, plan);
+    return play.cells.kinds() * static_cast<int>(play.loops.slices_in_all());
+  }
+  [[nodiscard]] Bytes piece_size(const CollectiveCall& call, const CollectivePlan& plan, int piece) const override {
+    const TreePlay play(call, plan);
+    const int loops = static_cast<int>(play.loops.slices_in_all());
+    return play.cells.inside(call.bytes, piece / loops, play.loops.slice(play.loops.slice_at(piece % loops), 0));
+  }
+  void contents(const CollectiveCall& call, const CollectivePlan& plan, int member, int block, std::int64_t index,
+                PrimitiveContents& out) const override;
+};
+
+void Tree::block(const CollectiveCall& call, const CollectivePlan& plan, int member, int block,
+                 ThreadBlock& out) const {
+  const TreePlay play(call, plan);
+  const int kind = block / 2;
+  const bool up = block % 2 == 0;
+  const Place place = play.place_of(kind, member);
+  const bool root = place.parent < 0;
+  const double up_share = plan.protocol == Protocol::kSimple ? kReduceShareOfSimple : kReduceShareOfFlags;
+  out.clear();
+  out.channel = kind;
+  out.copies = play.cells.copies(kind);
+  out.thread_share = root ? 1.0 : (up ? up_share : 1.0 - up_share);
+  if (root && !up) return;
+  out.primitives = play.loops.slices_in_all();
+  if (up) {
+    for (int child = 0; child < place.child_count; ++child) {
+      out.receives.push_back({.peer = place.children[at(child)], .block = block, .port = 0});
+    }
+    if (!root) out.sends.push_back({.peer = place.parent});
+  } else {
+    out.receives.push_back({.peer = place.parent,
+                            .block = place.parent_is_root ? block - 1 : block,
+                            .port = place.index_at_parent});
+  }
+  if (up && !root) return;
+  for (int child = 0; child < place.child_count; ++child) out.sends.push_back({.peer = place.children[at(child)]});
+}
+
+void Tree::primitive(const CollectiveCall& call, const CollectivePlan& plan, int member, int block, std::int64_t index,
+                     Primitive& out) const {
+  const TreePlay play(call, plan);
+  const Place place = play.place_of(block / 2, member);
+  const bool up = block % 2 == 0;
+  const bool root = place.parent < 0;
+  out.clear();
+  out.size = play.loops.slice_size(play.loops.slice_at(index));
+  out.receives.count = up ? place.child_count : 1;
+  out.sends.count = up && !root ? 1 : place.child_count;
+  out.reads = up;
+  out.stores = !up || root;
+  out.adds = up && place.child_count > 0;
+}
+
+void Tree::contents(const CollectiveCall& call, const CollectivePlan& plan, int member, int block, std::int64_t index,
+                    PrimitiveContents& out) const {
+  const TreePlay play(call, plan);
+  const int piece = block / 2 * static_cast<int>(play.loops.slices_in_all()) + static_cast<int>(index);
+  const bool up = block % 2 == 0;
+  out.clear();
+  if (up) out.reads.push_back(piece);
+  if (!up || play.is_root(block / 2, member)) out.stores.push_back(piece);
+}
+
+}  // namespace
+
+const ChannelAlgorithm& channel_tree() {
+  static const Tree kTree;
+  return kTree;
+}
+
+}  // namespace ringwright::collectives

@@ -1,0 +1,72 @@
+#include "core/run/chunk_play.h"
+
+#include <algorithm>
+
+#include "core/base/check.h"
+
+namespace ringwright {
+namespace {
+
+std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
+ChunkMember& member_of(ChunkPlay& play, ClassId rank_class) {
+  const auto found = std::ranges::lower_bound(play.members, rank_class, {}, &ChunkMember::rank_class);
+  CHECK(found != play.members.end() && found->rank_class == rank_class, "a group is made of the classes of its roster");
+  return *found;
+}
+
+void add_blocks(const PlayedJob& job, ChunkPlay& play, std::uint32_t number) {
+  ChunkMember& member = play.members[number];
+  const std::vector<RankId>& group = job.group_of(member.rank_class, play.dimension);
+  const std::vector<int>& host_of = play.call.layout->host_of;
+  const int blocks = play.choice.algorithm->blocks(play.call, play.choice.plan);
+  member.first_block = static_cast<std::uint32_t>(play.blocks.size());
+  member.blocks_left = blocks;
+  for (int b = 0; b < blocks; ++b) {
+    ChunkBlock& made = play.blocks.emplace_back();
+    made.member = number;
+    made.number = b;
+    play.choice.algorithm->block(play.call, play.choice.plan, member.index, b, made.block);
+    made.first_queue = static_cast<std::uint32_t>(play.queues.size());
+    for (const SendPort& port : made.block.sends) {
+      ChunkQueue& queue = play.queues.emplace_back();
+      queue.writer = static_cast<std::uint32_t>(play.blocks.size() - 1);
+      queue.from = job.rank_of(member.rank_class);
+      const int peer = switch_partner(*play.call.layout, member.index, port.peer);
+      queue.to = group[at(peer)];
+      queue.reach = port.reach;
+      queue.network = host_of[at(member.index)] != host_of[at(peer)];
+      queue.room = static_cast<std::uint64_t>(kSlots / made.block.slots_per_message);
+    }
+    if (made.block.primitives == 0) --member.blocks_left;
+  }
+}
+
+// A queue of our peer's class is read by the block of our class that reads from such a peer: equal ranks have equal
+// ports, so each queue of a class has readers of one class, who all see the same at the same time.
+void join_queues(const PlayedJob& job, ChunkPlay& play, std::uint32_t number) {
+  ChunkBlock& block = play.blocks[number];
+  const ClassId own = play.members[block.member].rank_class;
+  for (const ReceivePort& port : block.block.receives) {
+    const ChunkMember& peer = member_of(play, job.class_of_member(own, play.dimension, port.peer));
+    const ChunkBlock& writer = play.blocks[peer.first_block + static_cast<std::uint32_t>(port.block)];
+    const std::uint32_t queue = writer.first_queue + static_cast<std::uint32_t>(port.port);
+    CHECK(play.queues[queue].reader == ChunkQueue::kNoBlock, "a queue has one class of readers");
+    play.queues[queue].reader = number;
+    block.sources.push_back(queue);
+  }
+}
+
+}  // namespace
+
+void lay_out(const PlayedJob& job, std::span<const ClassId> classes, ChunkPlay& play) {
+  for (const ClassId c : classes) {
+    play.members.push_back({.rank_class = c, .index = job.index_in_group(c, play.dimension)});
+  }
+  std::ranges::sort(play.members, {}, &ChunkMember::rank_class);
+  play.members_left = play.members.size();
+  for (std::uint32_t m = 0; m < play.members.size(); ++m) add_blocks(job, play, m);
+  for (std::uint32_t b = 0; b < play.blocks.size(); ++b) join_queues(job, play, b);
+}
+
+}  // namespace ringwright

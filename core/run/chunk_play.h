@@ -1,0 +1,91 @@
+// One collective call while its chunks are on their way: the thread blocks of one rank of each class, and the queues
+// between them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "core/base/ids.h"
+#include "core/ports/channel_algorithm.h"
+#include "core/run/collective_runner.h"
+#include "core/run/played_job.h"
+
+namespace ringwright {
+
+// What one thread block sends through one port. Message numbers count up; each stage has a count of those that have
+// passed it, so "there is something" and "there is room" are comparisons.
+struct ChunkQueue {
+  static constexpr std::uint32_t kNoBlock = std::numeric_limits<std::uint32_t>::max();
+
+  std::uint32_t writer = kNoBlock;  // index into ChunkPlay::blocks
+  std::uint32_t reader = kNoBlock;
+  RankId from;
+  RankId to;
+  Reach reach = Reach::kWhole;
+  bool network = false;        // leaves the host: a proxy sends it on
+  std::uint64_t room = kSlots;  // messages
+
+  std::uint64_t written = 0;   // begun by the writer
+  std::uint64_t freed = 0;     // the writer may use their slots again
+  std::uint64_t readable = 0;  // seen by the reader
+  std::uint64_t read = 0;      // taken by the reader
+  // Network only:
+  std::uint64_t posted = 0;    // in the send buffer, known to the proxy
+  std::uint64_t departed = 0;  // on the wire or beyond
+  std::uint64_t arrived = 0;   // all up to here have arrived
+  std::uint64_t credits = 0;   // taken by the reader, as the sender knows
+  std::uint64_t early = 0;     // bit m % 64: message m has arrived before one ahead of it
+  std::array<Bytes, kSlots> size;  // of message m, at m % kSlots
+
+  [[nodiscard]] bool has_room() const { return written - freed < room; }
+  [[nodiscard]] bool has_message() const { return readable > read; }
+  [[nodiscard]] bool may_depart() const { return departed < posted && departed - credits < room; }
+};
+
+struct ChunkBlock {
+  std::uint32_t member = 0;  // index into ChunkPlay::members
+  int number = 0;            // thread block of its rank
+  ThreadBlock block;
+  std::vector<std::uint32_t> sources;  // by receiving port: its queue
+  std::uint32_t first_queue = 0;       // by sending port: consecutive queues
+  std::int64_t done = 0;               // primitives
+  Primitive now;                       // the next one, once it is loaded
+  bool loaded = false;
+  bool working = false;
+  int flows = 0;           // of the present primitive, in flight
+  TimePoint not_before;    // the present primitive's own work lasts until then
+};
+
+// A class of ranks in the call.
+struct ChunkMember {
+  CollectiveRequest request;
+  ClassId rank_class;
+  int index = 0;  // of the representative in its group
+  std::uint32_t first_block = 0;
+  int blocks_left = 0;
+  bool joined = false;
+  bool running = false;  // its kernel has been launched
+  bool booked = false;   // the ledger counts it: all members have joined
+};
+
+struct ChunkPlay {
+  DimensionId dimension;
+  std::uint64_t sequence = 0;
+  CollectiveCall call;
+  ChannelChoice choice;
+  std::vector<ChunkMember> members;  // by class
+  std::vector<ChunkBlock> blocks;
+  std::vector<ChunkQueue> queues;
+  std::size_t joined = 0;
+  std::size_t members_left = 0;
+  std::uint64_t events = 0;  // scheduled, or flows in flight, that will come back to this play
+
+  [[nodiscard]] bool over() const { return members_left == 0 && events == 0; }
+};
+
+// Makes blocks and queues for the classes of one group.
+void lay_out(const PlayedJob& job, std::span<const ClassId> classes, ChunkPlay& play);
+
+}  // namespace ringwright

@@ -1,0 +1,377 @@
+#include "core/run/chunk_player.h"
+
+#include <algorithm>
+#include <bit>
+
+#include <fmt/format.h>
+
+#include "core/base/check.h"
+#include "core/base/random.h"
+#include "core/run/primitive_time.h"
+
+namespace ringwright {
+namespace {
+
+constexpr int kJoining = -1;  // the "step" under which members that join a call are counted
+
+// What comes back from the network: the end of a primitive's flow, or message `message` of a queue.
+enum class Token : std::uint64_t { kFlow, kMessage };
+
+constexpr std::uint64_t make_token(Token kind, std::uint32_t play, std::uint32_t index, std::uint64_t message) {
+  return (static_cast<std::uint64_t>(kind) << 63U) | (std::uint64_t{play} << 40U) | (std::uint64_t{index} << 8U) |
+         (message & 0xFFU);
+}
+
+}  // namespace
+
+ChunkPlayer::ChunkPlayer(PlayedJob& job, const ChannelInputs& inputs) : job_(job), inputs_(inputs), roster_(job) {}
+
+// Every event counts, so that a play is kept until the last of them.
+template <class Callable>
+void ChunkPlayer::after(Duration delay, std::uint32_t play, Callable callable) {
+  ++plays_[play].events;
+  job_.engine.after(delay, [this, play, callable] {
+    callable(*this);
+    --plays_[play].events;
+    retire_if_over(play);
+  });
+}
+
+std::uint32_t ChunkPlayer::find_or_make_play(const CollectiveRequest& request) {
+  const auto classes = roster_.classes_of_group(request.rank_class, request.dimension);
+  const Key key(classes.front(), request.dimension, request.sequence);
+  const auto known = active_.find(key);
+  if (known != active_.end()) return known->second;
+  if (free_plays_.empty()) {
+    free_plays_.push_back(static_cast<std::uint32_t>(plays_.size()));
+    plays_.emplace_back();
+  }
+  const std::uint32_t number = free_plays_.back();
+  free_plays_.pop_back();
+  ChunkPlay& play = plays_[number];
+  const CollectiveSpec& spec = job_.graph.collectives[request.spec];
+  play.dimension = request.dimension;
+  play.sequence = request.sequence;
+  play.call = {.kind = spec.kind,
+               .bytes = spec.bytes,
+               .layout = &job_.graph.layouts[job_.layout_of(request.rank_class, request.dimension)],
+               .dimension = request.dimension};
+  play.choice = inputs_.chooser.choose(play.call);
+  lay_out(job_, classes, play);
+  active_.emplace(key, number);
+  return number;
+}
+
+void ChunkPlayer::start(const CollectiveRequest& request) {
+  const std::uint32_t number = find_or_make_play(request);
+  ChunkPlay& play = plays_[number];
+  const auto member = std::ranges::find(play.members, request.rank_class, &ChunkMember::rank_class);
+  member->request = request;
+  member->joined = true;
+  join(number, *member);
+  const Part part{.play = number, .index = static_cast<std::uint32_t>(member - play.members.begin())};
+  const Duration launch_time = play.call.size() == 1 ? Duration() : inputs_.costs.launch;
+  after(launch_time, number, [part](ChunkPlayer& self) { self.launch(part); });
+}
+
+void ChunkPlayer::join(std::uint32_t number, ChunkMember& member) {
+  ChunkPlay& play = plays_[number];
+  if (!roster_.come(member.rank_class, play.dimension, play.sequence, kJoining)) return;
+  for (ChunkMember& each : play.members) {
+    if (!each.joined || (each.running && each.blocks_left == 0)) continue;  // through already
+    each.booked = true;
+    job_.ledger.begin_communication(each.rank_class, play.dimension, job_.engine.now());
+  }
+}
+
+void ChunkPlayer::launch(Part part) {
+  ChunkPlay& play = plays_[part.play];
+  ChunkMember& member = play.members[part.index];
+  member.running = true;
+  if (member.blocks_left == 0) {
+    finish(part.play, member);
+    return;
+  }
+  const auto blocks = static_cast<std::uint32_t>(play.choice.algorithm->blocks(play.call, play.choice.plan));
+  for (std::uint32_t b = 0; b < blocks; ++b) try_begin({.play = part.play, .index = member.first_block + b});
+}
+
+void ChunkPlayer::finish(std::uint32_t number, ChunkMember& member) {
+  ChunkPlay& play = plays_[number];
+  --play.members_left;
+  if (member.booked) job_.ledger.end_communication(member.rank_class, play.dimension, job_.engine.now());
+  job_.listener.on_communication_ended(member.rank_class, member.request.task);
+}
+
+void ChunkPlayer::retire_if_over(std::uint32_t number) {
+  ChunkPlay& play = plays_[number];
+  if (!play.over()) return;
+  active_.erase(Key(roster_.classes_of_group(play.members.front().rank_class, play.dimension).front(), play.dimension,
+                    play.sequence));
+  play = ChunkPlay();
+  free_plays_.push_back(number);
+}
+
+bool ChunkPlayer::may_begin(const ChunkPlay& play, const ChunkBlock& block) const {
+  const Primitive& next = block.now;
+  for (int r = next.receives.first; r < next.receives.first + next.receives.count; ++r) {
+    if (!play.queues[block.sources[static_cast<std::size_t>(r)]].has_message()) return false;
+  }
+  for (int s = next.sends.first; s < next.sends.first + next.sends.count; ++s) {
+    if (!play.queues[block.first_queue + static_cast<std::uint32_t>(s)].has_room()) return false;
+  }
+  const std::uint32_t first = play.members[block.member].first_block;
+  return std::ranges::all_of(next.after, [&](const PrimitiveDependency& after) {
+    return after.block < 0 || play.blocks[first + static_cast<std::uint32_t>(after.block)].done > after.primitive;
+  });
+}
+
+void ChunkPlayer::try_begin(Part part) {
+  ChunkPlay& play = plays_[part.play];
+  ChunkBlock& block = play.blocks[part.index];
+  const ChunkMember& member = play.members[block.member];
+  if (block.working || !member.running || block.done == block.block.primitives) return;
+  if (!block.loaded) {
+    play.choice.algorithm->primitive(play.call, play.choice.plan, member.index, block.number, block.done, block.now);
+    block.loaded = true;
+  }
+  if (may_begin(play, block)) begin(part);
+}
+
+void ChunkPlayer::begin(Part part) {
+  ChunkPlay& play = plays_[part.play];
+  ChunkBlock& block = play.blocks[part.index];
+  block.working = true;
+  block.not_before = job_.engine.now() + primitive_time(inputs_.costs, play, block);
+  for (int s = block.now.sends.first; s < block.now.sends.first + block.now.sends.count; ++s) {
+    ChunkQueue& queue = play.queues[block.first_queue + static_cast<std::uint32_t>(s)];
+    queue.size[queue.written % kSlots] = block.now.size;
+    ++queue.written;
+  }
+  block.flows = block.now.size > Bytes(0) ? start_stores(part) + start_fetches(part) : 0;
+  if (block.flows == 0) after(block.not_before - job_.engine.now(), part.play, [part](ChunkPlayer& self) { self.end(part); });
+}
+
+Bytes ChunkPlayer::on_wire(const ChunkPlay& play, Bytes size) const {
+  return scale(size, wire_bytes_per_byte(play.choice.plan.protocol));
+}
+
+// Hands one message of a block to the network; its copies go side by side.
+void ChunkPlayer::send(Part part, const Transfer& transfer) {
+  ChunkPlay& play = plays_[part.play];
+  const ChunkBlock& block = play.blocks[part.index];
+  Transfer sent = transfer;
+  sent.copies = static_cast<std::uint32_t>(block.block.copies);
+  sent.label = channel_label(play.dimension, block.block.channel);
+  if (sent.reach != Reach::kDownFromSwitch) {
+    job_.sent[play.members[block.member].rank_class.index()][play.dimension.index()] += sent.size * block.block.copies;
+  }
+  job_.messages += sent.copies;
+  ++play.events;
+  job_.network.start(sent, *this);
+}
+
+// Inside a host the thread block stores into the peer's memory itself. Returns how many flows that makes.
+int ChunkPlayer::start_stores(Part part) {
+  ChunkPlay& play = plays_[part.play];
+  const ChunkBlock& block = play.blocks[part.index];
+  int flows = 0;
+  bool in_switch = false;
+  for (int s = block.now.sends.first; s < block.now.sends.first + block.now.sends.count; ++s) {
+    const ChunkQueue& queue = play.queues[block.first_queue + static_cast<std::uint32_t>(s)];
+    if (queue.network || (queue.reach == Reach::kUpToSwitch && in_switch)) continue;
+    in_switch = in_switch || queue.reach == Reach::kUpToSwitch;
+    send(part, {.from = queue.from,
+                .to = queue.to,
+                .size = on_wire(play, block.now.size),
+                .reach = queue.reach,
+                .pays_latency = false,
+                .token = make_token(Token::kFlow, part.play, part.index, 0)});
+    ++flows;
+  }
+  return flows;
+}
+
+// What a switch of the host has added up, or multicasts, is fetched from it.
+int ChunkPlayer::start_fetches(Part part) {
+  ChunkPlay& play = plays_[part.play];
+  const ChunkBlock& block = play.blocks[part.index];
+  for (int r = block.now.receives.first; r < block.now.receives.first + block.now.receives.count; ++r) {
+    const ReceivePort& port = block.block.receives[static_cast<std::size_t>(r)];
+    if (port.reach != Reach::kDownFromSwitch) continue;
+    const ChunkMember& member = play.members[block.member];
+    const auto& group = job_.group_of(member.rank_class, play.dimension);
+    const int peer = switch_partner(*play.call.layout, member.index, port.peer);
+    send(part, {.from = group[static_cast<std::size_t>(peer)],
+                .to = job_.rank_of(member.rank_class),
+                .size = on_wire(play, block.now.size),
+                .reach = Reach::kDownFromSwitch,
+                .pays_latency = false,
+                .token = make_token(Token::kFlow, part.play, part.index, 0)});
+    return 1;
+  }
+  return 0;
+}
+
+void ChunkPlayer::on_arrived(std::uint64_t token) {
+  const Part part{.play = static_cast<std::uint32_t>(token >> 40U & 0x7FFFFFU),
+                  .index = static_cast<std::uint32_t>(token >> 8U)};
+  if (static_cast<Token>(token >> 63U) == Token::kFlow) {
+    end_flow(part);
+  } else {
+    arrive_over_network(part, token & 0xFFU);
+  }
+  --plays_[part.play].events;
+  retire_if_over(part.play);
+}
+
+void ChunkPlayer::end_flow(Part part) {
+  ChunkBlock& block = plays_[part.play].blocks[part.index];
+  if (--block.flows > 0) return;
+  if (block.not_before <= job_.engine.now()) {
+    end(part);
+    return;
+  }
+  after(block.not_before - job_.engine.now(), part.play, [part](ChunkPlayer& self) { self.end(part); });
+}
+
+void ChunkPlayer::end(Part part) {
+  ChunkPlay& play = plays_[part.play];
+  ChunkBlock& block = play.blocks[part.index];
+  block.working = false;
+  block.loaded = false;
+  ++block.done;
+  pass_on(part, block.now);
+  if (block.now.notifies) tell_dependents(part);
+  if (block.done < block.block.primitives) {
+    try_begin(part);
+    return;
+  }
+  ChunkMember& member = play.members[block.member];
+  if (--member.blocks_left == 0) finish(part.play, member);
+}
+
+// The present primitive has ended: its messages and the slots that it has read begin their ways.
+void ChunkPlayer::pass_on(Part part, const Primitive& primitive) {
+  ChunkPlay& play = plays_[part.play];
+  const ChunkBlock& block = play.blocks[part.index];
+  const Duration network_credit = inputs_.costs.network_post + inputs_.costs.network_poll;
+  bool local = false;
+  for (int r = primitive.receives.first; r < primitive.receives.first + primitive.receives.count; ++r) {
+    const Part from{.play = part.play, .index = block.sources[static_cast<std::size_t>(r)]};
+    ChunkQueue& queue = play.queues[from.index];
+    ++queue.read;
+    local = local || !queue.network;
+    if (queue.network) after(network_credit, part.play, [from](ChunkPlayer& self) { self.credit(from); });
+  }
+  for (int s = primitive.sends.first; s < primitive.sends.first + primitive.sends.count; ++s) {
+    const Part to{.play = part.play, .index = block.first_queue + static_cast<std::uint32_t>(s)};
+    const bool network = play.queues[to.index].network;
+    local = local || !network;
+    if (network) after(inputs_.costs.network_post, part.play, [to](ChunkPlayer& self) { self.post(to); });
+  }
+  if (!local) return;
+  const Ports sends{.first = static_cast<std::uint16_t>(primitive.sends.first),
+                    .count = static_cast<std::uint16_t>(primitive.sends.count)};
+  const Ports receives{.first = static_cast<std::uint16_t>(primitive.receives.first),
+                       .count = static_cast<std::uint16_t>(primitive.receives.count)};
+  after(inputs_.costs.of(play.choice.plan.protocol).hop, part.play,
+        [part, sends, receives](ChunkPlayer& self) { self.reach_peers(part, sends, receives); });
+}
+
+// One hop after a primitive: peers inside the host see its messages, and that their slots are free again.
+void ChunkPlayer::reach_peers(Part part, Ports sends, Ports receives) {
+  ChunkPlay& play = plays_[part.play];
+  const ChunkBlock& block = play.blocks[part.index];
+  for (std::uint32_t r = receives.first; r < std::uint32_t{receives.first} + receives.count; ++r) {
+    ChunkQueue& queue = play.queues[block.sources[r]];
+    if (queue.network) continue;
+    ++queue.freed;
+    try_begin({.play = part.play, .index = queue.writer});
+  }
+  for (std::uint32_t s = sends.first; s < std::uint32_t{sends.first} + sends.count; ++s) {
+    if (!play.queues[block.first_queue + s].network) make_readable({.play = part.play, .index = block.first_queue + s});
+  }
+}
+
+void ChunkPlayer::make_readable(Part part) {
+  ChunkQueue& queue = plays_[part.play].queues[part.index];
+  ++queue.readable;
+  try_begin({.play = part.play, .index = queue.reader});
+}
+
+void ChunkPlayer::tell_dependents(Part part) {
+  const ChunkPlay& play = plays_[part.play];
+  const ChunkBlock& block = play.blocks[part.index];
+  const std::uint32_t first = play.members[block.member].first_block;
+  for (std::uint32_t b = first; b < play.blocks.size() && play.blocks[b].member == block.member; ++b) {
+    if (b != part.index) try_begin({.play = part.play, .index = b});
+  }
+}
+
+void ChunkPlayer::post(Part part) {
+  ++plays_[part.play].queues[part.index].posted;
+  depart(part);
+}
+
+void ChunkPlayer::credit(Part part) {
+  ++plays_[part.play].queues[part.index].credits;
+  depart(part);
+}
+
+// The proxy sends what is posted and has a slot at the receiver.
+void ChunkPlayer::depart(Part part) {
+  ChunkPlay& play = plays_[part.play];
+  ChunkQueue& queue = play.queues[part.index];
+  while (queue.may_depart()) {
+    const std::uint64_t message = queue.departed++;
+    send({.play = part.play, .index = queue.writer},
+         {.from = queue.from,
+          .to = queue.to,
+          .size = on_wire(play, queue.size[message % kSlots]),
+          .reach = queue.reach,
+          .token = make_token(Token::kMessage, part.play, part.index, message)});
+  }
+}
+
+// Messages of one connection are delivered in order: one that overtakes another waits for it.
+void ChunkPlayer::arrive_over_network(Part part, std::uint64_t message) {
+  ChunkPlay& play = plays_[part.play];
+  ChunkQueue& queue = play.queues[part.index];
+  queue.early |= std::uint64_t{1} << (message % 64);
+  const bool flush = play.choice.plan.protocol == Protocol::kSimple;
+  const Duration delay = flush ? inputs_.costs.network_flush : inputs_.costs.network_poll;
+  while ((queue.early >> (queue.arrived % 64) & 1U) != 0) {
+    queue.early &= ~(std::uint64_t{1} << (queue.arrived % 64));
+    ++queue.arrived;
+    ++queue.freed;
+    after(delay, part.play, [part](ChunkPlayer& self) { self.make_readable(part); });
+  }
+  try_begin({.play = part.play, .index = queue.writer});
+}
+
+std::uint64_t ChunkPlayer::state_digest() const {
+  const auto now = static_cast<std::uint64_t>(job_.engine.now().since_start().count());
+  return active_.empty() ? 0 : mix(now, active_.size());
+}
+
+std::string ChunkPlayer::waits_for(ClassId rank_class, std::uint32_t task) const {
+  for (const auto& [key, number] : active_) {
+    const ChunkPlay& play = plays_[number];
+    const auto member = std::ranges::find_if(play.members, [&](const ChunkMember& m) {
+      return m.rank_class == rank_class && m.joined && m.request.task == task;
+    });
+    if (member == play.members.end()) continue;
+    std::string missing;
+    for (const ChunkMember& other : play.members) {
+      if (!other.joined) missing += fmt::format("{}{}", missing.empty() ? "" : ", ", job_.rank_of(other.rank_class).value);
+    }
+    return fmt::format("call {} of '{}' ({}, {} {}, {} channels), {} thread blocks still at work, ranks that have not come: {}",
+                       play.sequence, job_.graph.dimensions[play.dimension.index()].name, to_string(play.call.kind),
+                       play.choice.plan.algorithm, to_string(play.choice.plan.protocol), play.choice.plan.channels,
+                       member->blocks_left, missing.empty() ? "none" : missing);
+  }
+  return {};
+}
+
+}  // namespace ringwright

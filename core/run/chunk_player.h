@@ -1,0 +1,96 @@
+// Plays collectives as kernels run them: thread blocks on channels work through primitives, over queues of 8 slots.
+//
+// A primitive begins when the messages that it receives are in its slots and there is room for those that it sends. It
+// keeps its thread block for a fixed cost plus its bytes at the channel's rate, and at least until its bytes are through
+// the links of the host, where sending is the GPU's own storing. The peer sees a message one hop (flag) later; the slot
+// is free again one hop after the peer has read it. Between hosts a proxy sends each message when the receiver has
+// granted a slot; the message takes its way over the network, and is read after a flush or a poll. (NCCL's primitives:
+// src/device/prims_{simple,ll,ll128}.h, src/transport/net.cc.)
+//
+// One rank of each class is played, and of channels that are alike one.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "core/plan/channel_costs.h"
+#include "core/ports/channel_algorithm.h"
+#include "core/ports/network_model.h"
+#include "core/run/chunk_play.h"
+#include "core/run/collective_runner.h"
+#include "core/run/group_roster.h"
+#include "core/run/played_job.h"
+
+namespace ringwright {
+
+// What the player asks besides the job.
+struct ChannelInputs {
+  const ChannelChooser& chooser;
+  const ChannelCosts& costs;
+};
+
+class ChunkPlayer final : public CollectiveRunner, public TransferListener {
+ public:
+  ChunkPlayer(PlayedJob& job, const ChannelInputs& inputs);
+
+  void start(const CollectiveRequest& request) override;
+  void on_arrived(std::uint64_t token) override;
+  [[nodiscard]] std::uint64_t identity(std::uint64_t token) const override { return token; }
+
+  // While calls are under way, no two moments are alike.
+  [[nodiscard]] std::uint64_t state_digest() const override;
+  [[nodiscard]] std::string waits_for(ClassId rank_class, std::uint32_t task) const override;
+
+ private:
+  // A block of a play, or a queue of it.
+  struct Part {
+    std::uint32_t play = 0;
+    std::uint32_t index = 0;
+  };
+  // Consecutive ports whose messages take the same turn.
+  struct Ports {
+    std::uint16_t first = 0;
+    std::uint16_t count = 0;
+  };
+  using Key = std::tuple<ClassId, DimensionId, std::uint64_t>;  // first class of the group, dimension, sequence
+
+  std::uint32_t find_or_make_play(const CollectiveRequest& request);
+  void join(std::uint32_t play, ChunkMember& member);
+  void launch(Part member);
+  void finish(std::uint32_t play, ChunkMember& member);
+  void retire_if_over(std::uint32_t play);
+
+  [[nodiscard]] bool may_begin(const ChunkPlay& play, const ChunkBlock& block) const;
+  void try_begin(Part part);
+  void begin(Part part);
+  int start_stores(Part part);
+  int start_fetches(Part part);
+  void end_flow(Part part);
+  void end(Part part);
+  void pass_on(Part part, const Primitive& primitive);
+  void tell_dependents(Part part);
+  void reach_peers(Part part, Ports sends, Ports receives);
+  void post(Part queue);
+  void credit(Part queue);
+  void depart(Part queue);
+  void arrive_over_network(Part queue, std::uint64_t message);
+  void make_readable(Part queue);
+  void send(Part part, const Transfer& transfer);
+  [[nodiscard]] Bytes on_wire(const ChunkPlay& play, Bytes size) const;
+
+  template <class Callable>
+  void after(Duration delay, std::uint32_t play, Callable callable);
+
+  PlayedJob& job_;
+  ChannelInputs inputs_;
+  GroupRoster roster_;
+  std::deque<ChunkPlay> plays_;  // slots, reused; a deque so that references stay
+  std::vector<std::uint32_t> free_plays_;
+  std::map<Key, std::uint32_t> active_;
+};
+
+}  // namespace ringwright

@@ -1,0 +1,136 @@
+#include "core/symmetry/member_pattern.h"
+
+#include <bit>
+
+#include "core/base/random.h"
+
+namespace ringwright {
+namespace {
+
+std::uint64_t bits(std::int64_t number) { return static_cast<std::uint64_t>(number); }
+
+// Walks all steps of one member. Returns whether any step waits for everyone.
+bool collect_member(const CollectiveAlgorithm& algorithm, const CollectiveCall& call, int member,
+                    EdgeCollector& collector) {
+  bool everyone = false;
+  CollectiveStep step;
+  const int steps = algorithm.steps(call);
+  for (int index = 0; index < steps; ++index) {
+    algorithm.step(call, member, index, step);
+    everyone = everyone || step.await_everyone;
+    const std::uint64_t salt = splitmix64(bits(index));
+    for (std::size_t j = 0; j < step.sends.size(); ++j) {
+      const CollectiveSend& send = step.sends[j];
+      collector.add({.peer = send.peer, .reach = send.reach, .starts_flow = true}, mix(salt + j, bits(send.size.count())));
+    }
+    for (const CollectiveAwait& await : step.awaits) {
+      collector.add({.peer = await.peer}, salt + bits(await.send));
+    }
+  }
+  return everyone;
+}
+
+std::uint64_t hash_of(const Primitive& primitive) {
+  std::uint64_t hash = mix(bits(primitive.size.count()), bits(primitive.receives.first) << 32U | bits(primitive.receives.count));
+  hash = mix(hash, bits(primitive.sends.first) << 32U | bits(primitive.sends.count));
+  hash = mix(hash, (primitive.reads ? 1U : 0U) | (primitive.stores ? 2U : 0U) | (primitive.adds ? 4U : 0U) |
+                       (primitive.notifies ? 8U : 0U) | (primitive.continues ? 16U : 0U));
+  for (const PrimitiveDependency& after : primitive.after) hash = mix(hash, mix(bits(after.block), bits(after.primitive)));
+  return hash;
+}
+
+// What all members of a call have in common, but members of other calls may not.
+std::uint64_t hash_of(const CollectivePlan& plan, const GroupLayout& layout) {
+  std::uint64_t hash = mix(bits(layout.size()), bits(layout.host_count()));
+  hash = mix(hash, mix(static_cast<std::uint64_t>(plan.protocol), bits(plan.channels)));
+  hash = mix(hash, mix(bits(plan.threads), bits(plan.chunk.count())));
+  for (const char letter : plan.algorithm) hash = mix(hash, static_cast<std::uint64_t>(letter));
+  return hash;
+}
+
+std::uint64_t shape_of(const ChannelChoice& choice, const CollectiveCall& call, int member, int block,
+                       const ThreadBlock& made) {
+  std::uint64_t shape = choice.algorithm->shape(call, choice.plan, member, block);
+  if (shape == 0) {
+    Primitive primitive;
+    for (std::int64_t index = 0; index < made.primitives; ++index) {
+      choice.algorithm->primitive(call, choice.plan, member, block, index, primitive);
+      shape = mix(shape, hash_of(primitive));
+    }
+  }
+  shape = mix(shape, mix(bits(block), bits(made.primitives)));
+  shape = mix(shape, mix(bits(made.copies), bits(made.slots_per_message)));
+  return mix(shape, std::bit_cast<std::uint64_t>(made.thread_share));
+}
+
+}  // namespace
+
+void EdgeCollector::add(const MemberEdge& edge, std::uint64_t what) {
+  std::uint64_t& role = roles_[{edge.peer, edge.reach, edge.channel, edge.starts_flow}];
+  role = mix(role, what);
+}
+
+std::vector<MemberEdge> EdgeCollector::edges() const {
+  std::vector<MemberEdge> result;
+  for (const auto& [key, role] : roles_) {
+    const auto& [peer, reach, channel, starts_flow] = key;
+    const auto kind = mix(static_cast<std::uint64_t>(reach), starts_flow ? 1 : 0);
+    result.push_back({.peer = peer,
+                      .reach = reach,
+                      .channel = channel,
+                      .starts_flow = starts_flow,
+                      .role = mix(role, kind + bits(channel))});
+  }
+  return result;
+}
+
+MemberPattern make_call_pattern(const CollectiveAlgorithm& algorithm, const CollectiveCall& call) {
+  const int size = call.size();
+  const bool symmetric = algorithm.rotation_symmetric(call);
+  MemberPattern pattern;
+  for (int member = 0; member < (symmetric ? 1 : size); ++member) {
+    EdgeCollector collector;
+    pattern.everyone = collect_member(algorithm, call, member, collector) || pattern.everyone;
+    pattern.edges.push_back(collector.edges());
+  }
+  for (int member = 1; symmetric && member < size; ++member) {
+    pattern.edges.push_back(pattern.edges.front());
+    for (MemberEdge& edge : pattern.edges.back()) edge.peer = (edge.peer + member) % size;
+  }
+  return pattern;
+}
+
+// A queue binds both its ends: the reader waits for messages, the writer for room. So both see each other, and the role
+// names the ports at both ends.
+MemberPattern make_call_pattern(const ChannelChoice& choice, const CollectiveCall& call) {
+  MemberPattern pattern;
+  ThreadBlock made;
+  const std::uint64_t salt = hash_of(choice.plan, *call.layout);
+  const std::vector<int>& host_of = call.layout->host_of;
+  const auto leaves_host = [&host_of](int member, int peer) {
+    return host_of[static_cast<std::size_t>(member)] != host_of[static_cast<std::size_t>(peer)] ? 1U : 0U;
+  };
+  const int blocks = choice.algorithm->blocks(call, choice.plan);
+  for (int member = 0; member < call.size(); ++member) {
+    EdgeCollector collector;
+    for (int block = 0; block < blocks; ++block) {
+      choice.algorithm->block(call, choice.plan, member, block, made);
+      const std::uint64_t shape = mix(salt, shape_of(choice, call, member, block, made));
+      for (std::size_t port = 0; port < made.sends.size(); ++port) {
+        const SendPort& send = made.sends[port];
+        collector.add({.peer = switch_partner(*call.layout, member, send.peer), .reach = send.reach, .channel = made.channel, .starts_flow = true},
+                      mix(shape, 4 * port + 2 * leaves_host(member, send.peer)));
+      }
+      for (std::size_t port = 0; port < made.receives.size(); ++port) {
+        const ReceivePort& from = made.receives[port];
+        const bool fetches = from.reach == Reach::kDownFromSwitch;
+        collector.add({.peer = switch_partner(*call.layout, member, from.peer), .reach = from.reach, .channel = made.channel, .starts_flow = fetches},
+                      mix(mix(shape, 4 * port + 2 * leaves_host(member, from.peer) + 1), mix(bits(from.block), bits(from.port))));
+      }
+    }
+    pattern.edges.push_back(collector.edges());
+  }
+  return pattern;
+}
+
+}  // namespace ringwright

@@ -1,0 +1,45 @@
+// Whom each member of a group talks to in its collectives, before it is known which ranks are meant: edges by index in
+// the group, each with a role that says everything about its traffic.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "core/ports/channel_algorithm.h"
+#include "core/ports/collective_algorithm.h"
+#include "core/ports/router.h"
+
+namespace ringwright {
+
+struct MemberEdge {
+  int peer = 0;
+  Reach reach = Reach::kWhole;
+  int channel = 0;
+  bool starts_flow = false;
+  std::uint64_t role = 0;
+};
+
+struct MemberPattern {
+  std::vector<std::vector<MemberEdge>> edges;  // by member
+  bool everyone = false;                       // some step waits for all
+  bool only_meets = false;                     // everybody waits for everybody, and nobody sends
+};
+
+// Gathers the role of every edge of one member.
+class EdgeCollector {
+ public:
+  // Adds to the role of the edge that is equal in all but its role.
+  void add(const MemberEdge& edge, std::uint64_t what);
+  [[nodiscard]] std::vector<MemberEdge> edges() const;
+
+ private:
+  std::map<std::tuple<int, Reach, int, bool>, std::uint64_t> roles_;
+};
+
+// The edges of every member in one call, played in steps or on channels.
+[[nodiscard]] MemberPattern make_call_pattern(const CollectiveAlgorithm& algorithm, const CollectiveCall& call);
+[[nodiscard]] MemberPattern make_call_pattern(const ChannelChoice& choice, const CollectiveCall& call);
+
+}  // namespace ringwright

@@ -1,0 +1,58 @@
+// The circles of channels: each through all members, each entering hosts at another GPU.
+#include "collectives/channels/channel_ring.h"
+
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "tests/collectives/example_layouts.h"
+
+namespace ringwright::collectives {
+namespace {
+
+TEST(ChannelRing, GoesThroughAllMembersOnceInEveryOrder) {
+  for (const GroupLayout& layout : {make_block_layout(12, 4), make_block_layout(11, 4), dealt_layout(12, 3)}) {
+    const int kinds = ring_kinds(layout, 8);
+    for (int kind = 0; kind < kinds; ++kind) {
+      const ChannelRing ring(layout, {.number = kind, .of = kinds});
+      std::set<int> seen;
+      for (int position = 0; position < layout.size(); ++position) {
+        seen.insert(ring.member_at(position));
+        EXPECT_EQ(ring.position_of(ring.member_at(position)), position);
+      }
+      EXPECT_EQ(seen.size(), static_cast<std::size_t>(layout.size()));
+    }
+  }
+}
+
+TEST(ChannelRing, LeavesAHostOncePerCircle) {
+  const GroupLayout layout = make_block_layout(16, 4);
+  const ChannelRing ring(layout, {.number = 3, .of = 4});
+  int crossings = 0;
+  for (int position = 0; position < 16; ++position) {
+    const auto here = static_cast<std::size_t>(ring.member_at(position));
+    const auto next = static_cast<std::size_t>(ring.member_at(position + 1));
+    crossings += layout.host_of[here] != layout.host_of[next] ? 1 : 0;
+  }
+  EXPECT_EQ(crossings, 4);
+}
+
+TEST(ChannelRing, EntersHostsAtEveryGpuWhenThereAreEnoughChannels) {
+  const GroupLayout layout = make_block_layout(16, 8);
+  EXPECT_EQ(ring_kinds(layout, 16), 8);
+  std::set<int> entries;
+  for (int kind = 0; kind < 8; ++kind) entries.insert(ChannelRing(layout, {.number = kind, .of = 8}).member_at(8));
+  EXPECT_EQ(entries.size(), 8U);
+}
+
+TEST(ChannelRing, SpreadsFewChannelsOverTheHost) {
+  const GroupLayout layout = make_block_layout(8, 4);
+  EXPECT_EQ(ring_kinds(layout, 2), 2);
+  EXPECT_EQ(ChannelRing(layout, {.number = 0, .of = 2}).member_at(0), 0);
+  EXPECT_EQ(ChannelRing(layout, {.number = 1, .of = 2}).member_at(0), 2);  // beside the other half's NIC
+}
+
+TEST(ChannelRing, HasOneOrderInsideOneHost) { EXPECT_EQ(ring_kinds(make_block_layout(8, 8), 24), 1); }
+
+}  // namespace
+}  // namespace ringwright::collectives

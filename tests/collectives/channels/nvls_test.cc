@@ -1,0 +1,76 @@
+// Reduction in a host's switches, on channels.
+#include <gtest/gtest.h>
+
+#include "collectives/builtin_channels.h"
+#include "collectives/channel_proof.h"
+#include "collectives/channels/nvls_parts.h"
+
+namespace ringwright::collectives {
+namespace {
+
+using namespace ringwright::literals;
+
+const ChannelAlgorithm& nvls() { return *find_channel_algorithm("nvls"); }
+
+TEST(NvlsOnChannels, NeedsOneHostAndSimple) {
+  const GroupLayout one = make_block_layout(8, 8);
+  const GroupLayout two = make_block_layout(8, 4);
+  const CollectivePlan simple{.protocol = Protocol::kSimple, .channels = 16};
+  EXPECT_TRUE(nvls().supports({.kind = CollectiveKind::kAllReduce, .bytes = 1_MiB, .layout = &one}, simple));
+  EXPECT_FALSE(nvls().supports({.kind = CollectiveKind::kAllReduce, .bytes = 1_MiB, .layout = &two}, simple));
+  EXPECT_FALSE(nvls().supports({.kind = CollectiveKind::kBroadcast, .bytes = 1_MiB, .layout = &one}, simple));
+  EXPECT_FALSE(nvls().supports({.kind = CollectiveKind::kAllReduce, .bytes = 1_MiB, .layout = &one},
+                               {.protocol = Protocol::kLl, .channels = 16}));
+}
+
+TEST(NvlsOnChannels, AllReduceMovesTheBufferUpAndDownOnceAndAnEighthMore) {
+  const GroupLayout layout = make_block_layout(8, 8);
+  const CollectivePlan plan{.protocol = Protocol::kSimple, .channels = 4};
+  const CollectiveCall call{.kind = CollectiveKind::kAllReduce, .bytes = 4_MiB, .layout = &layout};
+  const ChannelProof proof = prove(nvls(), call, plan);
+  ASSERT_TRUE(proof.holds()) << proof.violation;
+  // Up: all heads' parts, and the own part's sum as a multicast. Down: the own part's sum, and everybody's multicasts.
+  EXPECT_EQ(proof.sent[3], 4_MiB + 512_KiB);
+  EXPECT_EQ(proof.received[3], 4_MiB + 512_KiB);
+}
+
+TEST(NvlsOnChannels, ChunksShrinkWithTheBuffer) {
+  const CollectivePlan plan{.protocol = Protocol::kSimple, .channels = 16};
+  // 16 channels x 8 heads x 128 KiB = 16 MiB at a time.
+  EXPECT_EQ(nvls_chunk(plan, {.bytes = 1_GiB, .heads = 8}), 128_KiB);
+  EXPECT_EQ(nvls_chunk(plan, {.bytes = 1_GiB - 1_MiB, .heads = 8}), 64_KiB);
+  EXPECT_EQ(nvls_chunk(plan, {.bytes = 100_MiB, .heads = 8}), 32_KiB);
+  EXPECT_EQ(nvls_chunk(plan, {.bytes = 16_MiB, .heads = 8}), 16_KiB);
+  EXPECT_EQ(nvls_chunk(plan, {.bytes = 16_GiB, .heads = 8, .hosts = 4}), 64_KiB);
+}
+
+TEST(NvlsOnChannels, ShareOutTheirWarps) {
+  const NvlsWarps eight = nvls_warps(8);
+  EXPECT_DOUBLE_EQ(eight.reduce, 0.25);  // 5 of 20
+  EXPECT_DOUBLE_EQ(eight.scatter + eight.reduce + eight.gather, 1.0);
+  EXPECT_DOUBLE_EQ(nvls_warps(4).reduce, 0.35);
+}
+
+TEST(NvlsTreeOnChannels, SendsOnePartOfTheBufferBetweenHosts) {
+  const ChannelAlgorithm& tree = *find_channel_algorithm("nvls_tree");
+  const GroupLayout layout = make_block_layout(16, 8);
+  const CollectivePlan plan{.protocol = Protocol::kSimple, .channels = 2};
+  const CollectiveCall call{.kind = CollectiveKind::kAllReduce, .bytes = 1_MiB, .layout = &layout};
+  Bytes between;
+  ThreadBlock block;
+  Primitive primitive;
+  for (int b = 0; b < tree.blocks(call, plan); ++b) {
+    tree.block(call, plan, 11, b, block);
+    for (std::int64_t i = 0; i < block.primitives; ++i) {
+      tree.primitive(call, plan, 11, b, i, primitive);
+      for (int s = primitive.sends.first; s < primitive.sends.first + primitive.sends.count; ++s) {
+        if (block.sends[static_cast<std::size_t>(s)].peer < 8) between += primitive.size;
+      }
+    }
+  }
+  // Of two hosts each is the root of one tree: up in one, down in the other, an eighth of half of the buffer each.
+  EXPECT_EQ(between, 128_KiB);
+}
+
+}  // namespace
+}  // namespace ringwright::collectives

@@ -1,0 +1,71 @@
+// Exchanges between all pairs, and aggregated trees, on channels.
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "collectives/builtin_channels.h"
+#include "collectives/channel_proof.h"
+
+namespace ringwright::collectives {
+namespace {
+
+using namespace ringwright::literals;
+
+const ChannelAlgorithm& p2p() { return *find_channel_algorithm("p2p"); }
+
+TEST(P2pOnChannels, ReachesEveryPeerOnce) {
+  const GroupLayout layout = make_block_layout(12, 4);
+  const CollectiveCall call{.kind = CollectiveKind::kAllToAll, .bytes = 12_KiB, .layout = &layout};
+  const CollectivePlan plan{.protocol = Protocol::kSimple, .channels = 8};
+  std::set<int> peers;
+  ThreadBlock block;
+  for (int b = 0; b < p2p().blocks(call, plan); b += 2) {
+    p2p().block(call, plan, 5, b, block);
+    for (const SendPort& port : block.sends) EXPECT_TRUE(peers.insert(port.peer).second);
+  }
+  EXPECT_EQ(peers.size(), 11U);
+  EXPECT_FALSE(peers.contains(5));
+}
+
+TEST(P2pOnChannels, BeginsInsideTheHost) {
+  const GroupLayout layout = make_block_layout(16, 4);
+  const CollectiveCall call{.kind = CollectiveKind::kAllToAll, .bytes = 16_MiB, .layout = &layout};
+  const CollectivePlan plan{.protocol = Protocol::kSimple, .channels = 2};
+  ThreadBlock block;
+  p2p().block(call, plan, 6, 0, block);
+  ASSERT_EQ(block.sends.size(), 15U);
+  for (std::size_t round = 0; round < 3; ++round) EXPECT_EQ(block.sends[round].peer / 4, 1);
+  EXPECT_EQ(block.sends[3].peer, 10);  // the same place of the next host
+}
+
+TEST(P2pOnChannels, CutsFinerBetweenHosts) {
+  const GroupLayout layout = make_block_layout(4, 2);
+  const CollectiveCall call{.kind = CollectiveKind::kAllToAll, .bytes = 8_MiB, .layout = &layout};
+  const CollectivePlan plan{.protocol = Protocol::kSimple, .channels = 1};
+  Primitive primitive;
+  p2p().primitive(call, plan, 0, 0, 0, primitive);
+  EXPECT_EQ(primitive.size, 512_KiB);
+  p2p().primitive(call, plan, 0, 0, 4, primitive);  // 2 MiB to the neighbour are four messages
+  EXPECT_EQ(primitive.size, 128_KiB);
+  const ChannelProof proof = prove(p2p(), call, plan);
+  EXPECT_TRUE(proof.holds()) << proof.violation;
+  EXPECT_EQ(proof.messages, 4 * (4 + 2 * 16));
+}
+
+TEST(PatOnChannels, TakesLogSteps) {
+  const ChannelAlgorithm& pat = *find_channel_algorithm("pat");
+  const GroupLayout layout = make_block_layout(16, 1);
+  const CollectiveCall call{.kind = CollectiveKind::kAllGather, .bytes = 16_KiB, .layout = &layout};
+  const CollectivePlan plan{.protocol = Protocol::kSimple, .channels = 1};
+  ThreadBlock block;
+  pat.block(call, plan, 0, 0, block);
+  EXPECT_EQ(block.primitives, 4);  // log2 16 messages, the last of 8 KiB
+  Primitive last;
+  pat.primitive(call, plan, 0, 0, 3, last);
+  EXPECT_EQ(last.size, 8_KiB);
+  const ChannelProof proof = prove(pat, call, plan);
+  EXPECT_EQ(proof.sent[7], 15_KiB);  // as little as can be
+}
+
+}  // namespace
+}  // namespace ringwright::collectives

@@ -1,0 +1,85 @@
+// Trees on channels: who sends to whom, and how chunks shrink.
+#include <algorithm>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "collectives/builtin_channels.h"
+
+namespace ringwright::collectives {
+namespace {
+
+using namespace ringwright::literals;
+
+const ChannelAlgorithm& tree() { return *find_channel_algorithm("tree"); }
+
+CollectiveCall all_reduce(const GroupLayout& layout, Bytes bytes) {
+  return {.kind = CollectiveKind::kAllReduce, .bytes = bytes, .layout = &layout};
+}
+
+TEST(TreeOnChannels, OnOneHostIsAChainThatTurnsAtItsHead) {
+  const GroupLayout layout = make_block_layout(4, 4);
+  const CollectiveCall call = all_reduce(layout, 1_KiB);
+  const CollectivePlan plan{.protocol = Protocol::kLl, .channels = 1};
+  ThreadBlock head;
+  tree().block(call, plan, 0, 0, head);
+  EXPECT_EQ(head.receives.size(), 1U);
+  EXPECT_EQ(head.sends.size(), 1U);
+  EXPECT_DOUBLE_EQ(head.thread_share, 1.0);  // both directions in one primitive
+  ThreadBlock tail;
+  tree().block(call, plan, 3, 0, tail);
+  EXPECT_TRUE(tail.receives.empty());
+  EXPECT_EQ(tail.sends.at(0).peer, 2);
+  EXPECT_DOUBLE_EQ(tail.thread_share, 0.7);
+}
+
+TEST(TreeOnChannels, OnlyHeadsOfChainsLeaveTheirHosts) {
+  const GroupLayout layout = make_block_layout(32, 4);
+  const CollectiveCall call = all_reduce(layout, 1_MiB);
+  const CollectivePlan plan{.protocol = Protocol::kSimple, .channels = 8};
+  std::set<int> heads;
+  ThreadBlock block;
+  for (int b = 0; b < tree().blocks(call, plan); ++b) {
+    for (int member = 0; member < 32; ++member) {
+      tree().block(call, plan, member, b, block);
+      const bool leaves = std::ranges::any_of(block.sends, [&](const SendPort& port) { return port.peer / 4 != member / 4; });
+      if (leaves) heads.insert(member % 4);
+    }
+  }
+  EXPECT_EQ(heads.size(), 4U);  // every GPU heads the chains of some channels
+}
+
+TEST(TreeOnChannels, HasAtMostThreeChildren) {
+  const GroupLayout layout = make_block_layout(60, 4);
+  const CollectiveCall call = all_reduce(layout, 1_MiB);
+  const CollectivePlan plan{.protocol = Protocol::kSimple, .channels = 2};
+  ThreadBlock block;
+  std::size_t most = 0;
+  for (int member = 0; member < 60; ++member) {
+    tree().block(call, plan, member, 0, block);
+    most = std::max(most, block.receives.size());
+  }
+  EXPECT_EQ(most, 3U);  // two hosts below and the next of the chain
+}
+
+Bytes first_message(const GroupLayout& layout, Bytes bytes, Protocol protocol) {
+  const CollectivePlan plan{.protocol = protocol, .channels = 4};
+  Primitive first;
+  tree().primitive(all_reduce(layout, bytes), plan, layout.size() - 1, 0, 0, first);
+  return first.size;
+}
+
+TEST(TreeOnChannels, ShrinksChunksSoThatSeveralAreOnTheWay) {
+  const GroupLayout layout = make_block_layout(64, 4);  // depth 3 + log2 16 = 7
+  // 1 GiB over 4 channels is 512 slots of 512 KiB each, more than 8 x 7.
+  EXPECT_EQ(first_message(layout, 1_GiB, Protocol::kSimple), 512_KiB);
+  // 64 MiB: 32 slots are fewer than 56, 64 of 256 KiB are not.
+  EXPECT_EQ(first_message(layout, 64_MiB, Protocol::kSimple), 256_KiB);
+  // 8 MiB: 16 of 128 KiB, and still fewer than 28: 32 of 64 KiB.
+  EXPECT_EQ(first_message(layout, 8_MiB, Protocol::kSimple), 64_KiB);
+  EXPECT_EQ(first_message(layout, 512_KiB, Protocol::kSimple), 32_KiB);
+  EXPECT_EQ(first_message(layout, 512_KiB, Protocol::kLl), 32_KiB);
+}
+
+}  // namespace
+}  // namespace ringwright::collectives

@@ -1,0 +1,176 @@
+// Times of thread blocks, slots, proxies; each derived by hand from a few round constants.
+#include "core/run/chunk_player.h"
+
+#include <gtest/gtest.h>
+
+#include "collectives/builtin_channels.h"
+#include "core/run/executor.h"
+#include "tests/support/channel_doubles.h"
+#include "tests/support/doubles.h"
+#include "tests/support/job_builder.h"
+
+namespace ringwright {
+namespace {
+
+using namespace ringwright::literals;
+using test::add_dimension;
+using test::ProgramBuilder;
+
+// A message of 1000 bytes: 1 us at the rate of a channel and 1 us on the wire; with the cost of its primitive, 2 us.
+ChannelCosts round_costs() {
+  ChannelCosts costs;
+  costs.launch = 5_us;
+  costs.protocol.fill({.hop = 2_us, .primitive = 1_us, .rate = 1_GBps});
+  costs.reduce_rate = 0.5;
+  costs.network_post = 3_us;
+  costs.network_flush = 6_us;
+  costs.network_poll = 1_us;
+  costs.host_copy = Bandwidth(0.25e9);
+  return costs;
+}
+
+struct Case {
+  const ChannelAlgorithm& algorithm;
+  CollectivePlan plan = {.protocol = Protocol::kSimple};
+  CollectiveKind kind = CollectiveKind::kBroadcast;
+  Bytes bytes = Bytes(1000);
+  int ranks = 2;
+  int per_host = 2;
+  ChannelCosts costs = round_costs();
+  Bandwidth wire = 1_GBps;
+};
+
+RunResult play(const Case& c) {
+  TaskGraph graph;
+  std::vector<int> all;
+  for (int rank = 0; rank < c.ranks; ++rank) all.push_back(rank);
+  const DimensionId dp = add_dimension(graph, "dp", {all});
+  ProgramBuilder program(graph, "all");
+  program.collective(dp, c.kind, c.bytes, 1);
+  program.run_on(all);
+  test::place_ranks(graph, c.per_host);
+  const RankClasses classes = identity_classes(graph.rank_count());
+  Engine engine;
+  test::WireNetwork network(engine, 4_us, c.wire);
+  const test::PlainRing steps;
+  const test::AlwaysChoose unused(steps);
+  const test::AlwaysOnChannels chooser(c.algorithm, c.plan);
+  const test::PlainCompute compute;
+  const ChannelInputs channels{.chooser = chooser, .costs = c.costs};
+  return execute({.engine = engine, .graph = graph, .classes = classes, .network = network, .chooser = unused,
+                  .compute = compute, .channels = &channels});
+}
+
+TimePoint end_of(const RunResult& result, std::size_t rank) { return result.record.finished_at[rank]; }
+
+TEST(ChunkPlayer, InsideAHostMessagesFollowOneAnotherAndAreSeenOneHopLater) {
+  const test::PlainPipe three(3, Bytes(1000));
+  const RunResult result = play({.algorithm = three});
+  // Launched at 5 us. Sent by 7, 9, 11 us; seen at 9, 11, 13; each takes the reader 2 us.
+  EXPECT_EQ(end_of(result, 0), TimePoint(11_us));
+  EXPECT_EQ(end_of(result, 1), TimePoint(15_us));
+  EXPECT_EQ(result.record.messages, 3U);
+  EXPECT_EQ(result.record.sent[0][0], Bytes(3000));
+}
+
+TEST(ChunkPlayer, ASenderWaitsForAFreeSlot) {
+  const test::PlainPipe wide(3, Bytes(1000), kSlots);
+  const RunResult result = play({.algorithm = wide});
+  // One message fills the queue: 7 sent, 9 seen, 11 read, 13 free; and so again: every message takes 8 us.
+  EXPECT_EQ(end_of(result, 0), TimePoint(7_us + 2 * 8_us));
+  EXPECT_EQ(end_of(result, 1), TimePoint(11_us + 2 * 8_us));
+}
+
+TEST(ChunkPlayer, EightSlotsAreInFlight) {
+  const test::PlainPipe nine(9, Bytes(1000));
+  const RunResult result = play({.algorithm = nine});
+  // Sender and reader keep pace, so slots come free in time: nine messages of 2 us.
+  EXPECT_EQ(end_of(result, 0), TimePoint(5_us + 9 * 2_us));
+  EXPECT_EQ(end_of(result, 1), TimePoint(5_us + 9 * 2_us + 2_us + 2_us));
+}
+
+TEST(ChunkPlayer, ALinkSlowerThanTheChannelSetsThePace) {
+  const test::PlainPipe two(2, Bytes(1000));
+  const RunResult result = play({.algorithm = two, .wire = Bandwidth(0.2e9)});
+  // 5 us a message on the wire; the reader sees the second at 5 + 10 + 2 us.
+  EXPECT_EQ(end_of(result, 0), TimePoint(15_us));
+  EXPECT_EQ(end_of(result, 1), TimePoint(19_us));
+}
+
+TEST(ChunkPlayer, FlagsOfLlTakeHalfOfTheWire) {
+  const test::PlainPipe one(1, Bytes(1000));
+  const RunResult result = play({.algorithm = one, .plan = {.protocol = Protocol::kLl}, .wire = Bandwidth(0.5e9)});
+  EXPECT_EQ(end_of(result, 0), TimePoint(9_us));  // 2000 bytes at 0.5 GB/s
+}
+
+TEST(ChunkPlayer, BetweenHostsAProxySendsAndTheReaderFlushes) {
+  const test::PlainPipe two(2, Bytes(1000));
+  const RunResult simple = play({.algorithm = two, .per_host = 1});
+  // In the buffer at 7 us, on the NIC at 10, there at 15 (4 us of way, 1 us of bytes), flushed at 21, stored at 23. The
+  // second is 2 us behind everywhere.
+  EXPECT_EQ(end_of(simple, 0), TimePoint(9_us));
+  EXPECT_EQ(end_of(simple, 1), TimePoint(25_us));
+  const RunResult ll = play({.algorithm = two, .plan = {.protocol = Protocol::kLl}, .per_host = 1});
+  // Twice the bytes on the wire, and 1 us of polling instead of 6 of flushing.
+  EXPECT_EQ(end_of(ll, 1), TimePoint(25_us + 1_us - 5_us));
+}
+
+TEST(ChunkPlayer, ReceiversGrantSlotsBetweenHosts) {
+  const test::PlainPipe wide(2, Bytes(1000), kSlots);
+  const RunResult result = play({.algorithm = wide, .per_host = 1});
+  // The first is stored at 23 us; its slot is granted 4 us later (post and poll). The sender's own slot was free when
+  // the message had arrived, at 15: the second waits on the NIC from 20 to 27, is there at 32, read from 38 to 40.
+  EXPECT_EQ(end_of(result, 0), TimePoint(17_us));
+  EXPECT_EQ(end_of(result, 1), TimePoint(40_us));
+}
+
+TEST(ChunkPlayer, WithoutGpudirectHostMemorySetsThePace) {
+  ChannelCosts costs = round_costs();
+  costs.gpudirect = false;
+  const test::PlainPipe one(1, Bytes(1000));
+  // 4 us instead of 1 at either end; nothing changes inside a host.
+  EXPECT_EQ(end_of(play({.algorithm = one, .per_host = 1, .costs = costs}), 1), TimePoint(23_us + 6_us));
+  EXPECT_EQ(end_of(play({.algorithm = one, .costs = costs}), 1), end_of(play({.algorithm = one}), 1));
+}
+
+TEST(ChunkPlayer, ARingOfTwoTakesThreePrimitivesEach) {
+  const ChannelAlgorithm* ring = collectives::find_channel_algorithm("ring");
+  ASSERT_NE(ring, nullptr);
+  const RunResult result = play({.algorithm = *ring, .plan = {.algorithm = "ring", .protocol = Protocol::kLl, .channels = 1},
+                                 .kind = CollectiveKind::kAllReduce, .bytes = Bytes(2000), .wire = 100_GBps});
+  // Chunks of 1000 bytes (1008, a multiple of 16). Send: 5 to 7.008; seen 2 us later; add and store and send: 1 us and
+  // 1008 bytes at half the rate, 3.016 us; seen 2 us later; store: 2.008 us.
+  EXPECT_EQ(end_of(result, 0), TimePoint(Duration(5'000'000 + 2'008'000 + 2'000'000 + 3'016'000 + 2'000'000 + 2'008'000)));
+  EXPECT_EQ(end_of(result, 0), end_of(result, 1));
+}
+
+TEST(ChunkPlayer, ALateRankKeepsTheOthersWaitingAndTheLedgerSaysSo) {
+  TaskGraph graph;
+  const DimensionId dp = add_dimension(graph, "dp", {{0, 1}});
+  ProgramBuilder early(graph, "early");
+  early.collective(dp, CollectiveKind::kBroadcast, Bytes(1000), 1);
+  early.run_on({1});
+  ProgramBuilder late(graph, "late");
+  const auto work = late.compute(100_us);
+  late.collective(dp, CollectiveKind::kBroadcast, Bytes(1000), 1, {work});
+  late.run_on({0});
+  test::place_ranks(graph, 2);
+  const RankClasses classes = identity_classes(2);
+  Engine engine;
+  test::WireNetwork network(engine, 4_us, 1_GBps);
+  const test::PlainRing steps;
+  const test::AlwaysChoose unused(steps);
+  const test::PlainPipe one(1, Bytes(1000));
+  const test::AlwaysOnChannels chooser(one, {.protocol = Protocol::kSimple});
+  const test::PlainCompute compute;
+  const ChannelCosts costs = round_costs();
+  const ChannelInputs channels{.chooser = chooser, .costs = costs};
+  const RunResult result = execute({.engine = engine, .graph = graph, .classes = classes, .network = network,
+                                    .chooser = unused, .compute = compute, .channels = &channels});
+  EXPECT_EQ(end_of(result, 1), TimePoint(111_us));
+  // Mask 2 is "communication of dimension 0 alone": from when the late rank has come.
+  EXPECT_EQ(result.record.time_in[1][2], 11_us);
+}
+
+}  // namespace
+}  // namespace ringwright

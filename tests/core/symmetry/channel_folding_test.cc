@@ -1,0 +1,132 @@
+// Collectives on channels fold exactly: one rank of each class, and the same times for all.
+#include <memory>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "collectives/builtin_channels.h"
+#include "core/run/executor.h"
+#include "core/symmetry/folding.h"
+#include "network_models/builtin.h"
+#include "tests/peers/flow/reference_fabric.h"
+#include "tests/support/channel_doubles.h"
+#include "tests/support/doubles.h"
+#include "tests/support/job_builder.h"
+
+namespace ringwright {
+namespace {
+
+using namespace ringwright::literals;
+using peers::FabricShape;
+using peers::ReferenceFabric;
+using peers::RouteRule;
+
+const network_models::ModelEntry& flow() {
+  for (const auto& entry : network_models::models()) {
+    if (entry.name == "flow") return entry;
+  }
+  ADD_FAILURE() << "no flow model";
+  return network_models::models().front();
+}
+
+ChannelCosts costs() {
+  ChannelCosts costs;
+  costs.launch = 5_us;
+  costs.protocol.fill({.hop = 1_us, .primitive = 1_us, .rate = 20_GBps});
+  costs.reduce_rate = 0.75;
+  costs.network_post = 2_us;
+  costs.network_flush = 3_us;
+  costs.network_poll = 1_us;
+  return costs;
+}
+
+struct Played {
+  std::vector<TimePoint> finished;  // by rank
+  std::size_t classes = 0;
+  std::uint64_t events = 0;
+};
+
+enum class Mode { kFolded, kUnfolded };
+
+Played play(const TaskGraph& graph, const Router& router, Mode mode, const ChannelChooser& chooser) {
+  EXPECT_EQ(check_task_graph(graph), "");
+  const test::PlainRing steps;
+  const test::AlwaysChoose unused(steps);
+  const test::PlainCompute compute;
+  Folding folding;
+  std::unique_ptr<Router> folded_router;
+  if (mode == Mode::kFolded) {
+    folding = fold(graph, {unused, &chooser}, router);
+    folded_router = make_folded_router(router, folding);
+  } else {
+    folding.ranks = identity_classes(graph.rank_count());
+  }
+  Engine engine;
+  const auto network = flow().make({.engine = engine, .router = folded_router ? *folded_router : router});
+  const ChannelCosts constants = costs();
+  const ChannelInputs channels{.chooser = chooser, .costs = constants};
+  const RunResult result = execute({.engine = engine, .graph = graph, .classes = folding.ranks, .network = *network,
+                                    .chooser = unused, .compute = compute, .channels = &channels});
+  EXPECT_EQ(result.outcome, RunOutcome::kFinished) << render(result.stall);
+  Played played{.classes = folding.ranks.count(), .events = engine.events_run()};
+  for (const ClassId c : folding.ranks.class_of) played.finished.push_back(result.record.finished_at[c.index()]);
+  return played;
+}
+
+TaskGraph one_call(CollectiveKind kind, Bytes bytes, int ranks) {
+  TaskGraph graph;
+  std::vector<int> all;
+  for (int rank = 0; rank < ranks; ++rank) all.push_back(rank);
+  const DimensionId dp = test::add_dimension(graph, "dp", {all});
+  test::ProgramBuilder program(graph, "all");
+  program.collective(dp, kind, bytes, 1);
+  program.run_on(all);
+  test::place_ranks(graph, 8);
+  return graph;
+}
+
+FabricShape fabric_of(std::uint32_t gpus) {
+  return {.gpus = gpus, .hosts_per_pod = 4, .uplinks = 4, .rule = RouteRule::kNodeMod};
+}
+
+class ChannelFolding : public testing::TestWithParam<CollectiveKind> {};
+
+TEST_P(ChannelFolding, EveryAlgorithmKeepsTheTimesOfAllRanks) {
+  const ReferenceFabric fabric(fabric_of(64));
+  int played = 0;
+  for (const ChannelAlgorithm* algorithm : collectives::channel_algorithms()) {
+    for (const Protocol protocol : {Protocol::kLl, Protocol::kSimple}) {
+      // 3 MB do not divide by 64 members or 6 channels.
+      const TaskGraph graph = one_call(GetParam(), Bytes(3'000'001), 64);
+      const CollectivePlan plan{.algorithm = std::string(algorithm->name()), .protocol = protocol, .channels = 6};
+      const CollectiveCall call{.kind = GetParam(), .bytes = Bytes(3'000'001), .layout = &graph.layouts[0],
+                                .dimension = DimensionId(0)};
+      if (!algorithm->supports(call, plan)) continue;
+      const test::AlwaysOnChannels chooser(*algorithm, plan);
+      const Played folded = play(graph, fabric, Mode::kFolded, chooser);
+      const Played unfolded = play(graph, fabric, Mode::kUnfolded, chooser);
+      EXPECT_EQ(folded.finished, unfolded.finished) << algorithm->name() << " " << to_string(protocol);
+      EXPECT_LE(folded.classes, 64U);
+      ++played;
+    }
+  }
+  EXPECT_GE(played, GetParam() == CollectiveKind::kAllToAll ? 0 : 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, ChannelFolding,
+                         testing::Values(CollectiveKind::kAllReduce, CollectiveKind::kAllGather,
+                                         CollectiveKind::kReduceScatter, CollectiveKind::kAllToAll,
+                                         CollectiveKind::kBroadcast, CollectiveKind::kReduce));
+
+// Every host looks like every other, so the eight places of a host remain, however many hosts there are.
+TEST(ChannelFolding, ARingFoldsToThePlacesOfOneHost) {
+  const ReferenceFabric fabric(fabric_of(256));
+  const TaskGraph graph = one_call(CollectiveKind::kAllReduce, 64_MiB, 256);
+  const ChannelAlgorithm* ring = collectives::find_channel_algorithm("ring");
+  ASSERT_NE(ring, nullptr);
+  const test::AlwaysOnChannels chooser(*ring, {.algorithm = "ring", .protocol = Protocol::kSimple, .channels = 8});
+  EXPECT_EQ(play(graph, fabric, Mode::kFolded, chooser).classes, 8U);
+}
+
+}  // namespace
+}  // namespace ringwright

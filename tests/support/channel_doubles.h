@@ -1,0 +1,54 @@
+// Small stand-ins for what plays collectives on channels.
+#pragma once
+
+#include "core/ports/channel_algorithm.h"
+
+namespace ringwright::test {
+
+// Member 0 sends `messages` messages of `size` bytes to member 1, who stores them.
+class PlainPipe final : public ChannelAlgorithm {
+ public:
+  PlainPipe(int messages, Bytes size, int slots = 1) : messages_(messages), size_(size), slots_(slots) {}
+
+  [[nodiscard]] std::string_view name() const override { return "pipe"; }
+  [[nodiscard]] std::string_view help() const override { return "from the first to the second"; }
+  [[nodiscard]] bool supports(const CollectiveCall&, const CollectivePlan&) const override { return true; }
+  [[nodiscard]] int blocks(const CollectiveCall&, const CollectivePlan&) const override { return 1; }
+  void block(const CollectiveCall&, const CollectivePlan&, int member, int, ThreadBlock& out) const override {
+    out.clear();
+    out.slots_per_message = slots_;
+    out.primitives = messages_;
+    if (member == 0) out.sends.push_back({.peer = 1});
+    if (member == 1) out.receives.push_back({.peer = 0, .block = 0, .port = 0});
+  }
+  void primitive(const CollectiveCall&, const CollectivePlan&, int member, int, std::int64_t, Primitive& out) const override {
+    out.clear();
+    out.size = size_;
+    (member == 0 ? out.sends : out.receives).count = 1;
+    out.reads = member == 0;
+    out.stores = member == 1;
+  }
+  [[nodiscard]] int pieces(const CollectiveCall&, const CollectivePlan&) const override { return messages_; }
+  [[nodiscard]] Bytes piece_size(const CollectiveCall&, const CollectivePlan&, int) const override { return size_; }
+  void contents(const CollectiveCall&, const CollectivePlan&, int member, int, std::int64_t index,
+                PrimitiveContents& out) const override {
+    out.clear();
+    (member == 0 ? out.reads : out.stores).push_back(static_cast<int>(index));
+  }
+
+ private:
+  int messages_;
+  Bytes size_;
+  int slots_;
+};
+
+class AlwaysOnChannels final : public ChannelChooser {
+ public:
+  AlwaysOnChannels(const ChannelAlgorithm& algorithm, const CollectivePlan& plan) : choice_{&algorithm, plan} {}
+  [[nodiscard]] ChannelChoice choose(const CollectiveCall&) const override { return choice_; }
+
+ private:
+  ChannelChoice choice_;
+};
+
+}  // namespace ringwright::test
