@@ -125,7 +125,7 @@ void add_model_state(StageMemory& memory, const std::vector<Part>& parts, const 
     }
   }
   add(memory, "weights", scale(Bytes(1), elements * bytes_per_element(inputs.training.precision)));
-  const double kept = inputs.parallel.zero_stage >= 2 ? static_cast<double>(owned) : elements;
+  const double kept = inputs.parallel.zero_stage >= 2 ? static_cast<double>(owned) : static_cast<double>(count_trainable(parts));
   add(memory, "gradients", scale(Bytes(1), kept * bytes_per_element(inputs.training.grad_reduce)));
   add(memory, "optimizer", Bytes(owned * (mixed ? 12 : 8)));  // in fp32 training the weights are the master weights
 }

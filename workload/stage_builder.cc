@@ -55,7 +55,7 @@ void StageBuilder::begin(ProgramWriter& writer) {
   data_.begin_step(writer);
   expert_data_.begin_step(writer);
   writer.name_work({.label = "clear gradients", .work = "clear gradients"});
-  writer.compute(pieces_.add(clear_gradients(pieces_.context(), count_elements(parts_))));
+  writer.compute(pieces_.add(clear_gradients(pieces_.context(), count_trainable(parts_))));
 }
 
 void StageBuilder::forward_point(ProgramWriter& writer, PointKind kind) {
