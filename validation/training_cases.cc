@@ -21,7 +21,7 @@ struct Prediction {
   double tokens = 0.0;
   double model_flops = 0.0;
   double hardware_flops = 0.0;
-  double peak_flop_rate = 0.0;  // of all GPUs
+  double peak_flop_rate = 0.0;  // of all GPUs, in their narrowest type
   double bottleneck_compute = 0.0;
   std::vector<TermSeconds> terms;
   double gib[3] = {0.0, 0.0, 0.0};  // by MemoryMeaning, of the fullest stage
@@ -85,7 +85,9 @@ Prediction predict(const std::string& name, const std::string& yaml, const CaseO
   result.tokens = static_cast<double>(report.facts.tokens_per_step);
   result.model_flops = report.facts.model_flops.count();
   result.hardware_flops = report.facts.hardware_flops.count();
-  result.peak_flop_rate = report.facts.peak_flop_rate.count() * static_cast<double>(report.gpus);
+  for (const FlopRate peak : scenario->cluster.gpu.peak) {
+    result.peak_flop_rate = std::max(result.peak_flop_rate, peak.count() * static_cast<double>(report.gpus));
+  }
   add_memory(report, result);
   add_terms(report, result);
   return result;

@@ -55,6 +55,7 @@ class ScenarioMaker {
   void hosts(const MachineRule& machine);
   void nics();
   void experts();
+  void spread_experts();
   void pipeline();
   void spread_layers(std::int64_t parts);
   void sharding();
@@ -174,7 +175,20 @@ std::string ScenarioMaker::layout() {
   if (row_.ep.value_or(1) > 1) set("parallel.ep", *row_.ep);
   if (row_.etp.value_or(1) > 1) set("parallel.etp", *row_.etp);
   if (tp_ > 1 && row_.sequence_parallel) set("parallel.sequence_parallel", *row_.sequence_parallel != 0);
+  if (row_.experts) spread_experts();
   return {};
+}
+
+// What Megatron asks of a layout with experts.
+void ScenarioMaker::spread_experts() {
+  if (tp_ > 1 && !row_.sequence_parallel) {
+    set("parallel.sequence_parallel", true);
+    assume("sequence parallelism, which experts with tensor parallelism need");
+  }
+  if (!row_.etp && (gpus_ / pp_) % (tp_ * row_.ep.value_or(1)) != 0) {
+    set("parallel.etp", 1);
+    assume("whole experts on each rank: tp x ep would be more than the ranks of a stage");
+  }
 }
 
 // Of micro-batch, global batch and accumulation, two give the third.

@@ -16,6 +16,14 @@ double value_bytes(const KernelContext& context) {
 double input_bytes(const KernelContext& context) {
   return context.training.fp8 == Fp8Recipe::kNone ? value_bytes(context) : bytes_per_element(DataType::kFp8);
 }
+// Inputs of the two column-parallel products that are kept; a frozen product needs none, its adapter does.
+double kept_inputs(const KernelContext& context) {
+  if (!context.shape.adapters) return 2.0;
+  return (context.shape.adapters->qkv ? 1.0 : 0.0) + (context.shape.adapters->mlp_up ? 1.0 : 0.0);
+}
+bool keeps_down_input(const KernelContext& context) {
+  return !context.shape.adapters || context.shape.adapters->mlp_down;
+}
 Bytes whole(double bytes) {
   return Bytes(std::llround(bytes));
 }
@@ -63,10 +71,11 @@ double kept_layer(const KernelContext& context, MlpKind kind) {
   const double mask = context.shape.hidden_dropout ? 1.0 : 0.0;
   // Inputs of two norms and of two column-parallel products, and two dropout masks: whole on every rank without
   // sequence parallelism.
-  const double local =
-      static_cast<double>(sizes.local_tokens) * (2.0 * e + 2.0 * input_bytes(context) + 2.0 * mask) * h;
+  const double local = static_cast<double>(sizes.local_tokens) *
+                       (2.0 * e + kept_inputs(context) * input_bytes(context) + 2.0 * mask) * h;
   // The activation's input and output beside the attention's tensors.
-  const double mlp = e * static_cast<double>(sizes.gated_ffn) + input_bytes(context) * static_cast<double>(sizes.ffn);
+  const double mlp = e * static_cast<double>(sizes.gated_ffn) +
+                     (keeps_down_input(context) ? input_bytes(context) : 0.0) * static_cast<double>(sizes.ffn);
   const double columns = e * attention_columns(context, sizes) + (kind == MlpKind::kDense ? mlp : 0.0);
   const double split = static_cast<double>(sizes.tokens) * (columns + core_bytes_per_token(context, sizes));
   return local + split + (kind == MlpKind::kExperts ? kept_experts(context, sizes) : 0.0);

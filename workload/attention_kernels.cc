@@ -93,7 +93,9 @@ void add_qkv(KernelMaker& make) {
     make.stream(kNorm, "key and value norm", make.tokens * latent.key_value_rank, {.values = 2});
     make.linear("key and value up", latent.key_value_rank, make.heads * (latent.plain_size + latent.value_size));
   } else {
-    make.linear("qkv", make.shape.hidden, make.query + make.key + make.value);
+    const std::int64_t columns = make.query + make.key + make.value;
+    make.linear("qkv", make.shape.hidden, columns);
+    if (make.shape.adapters && make.shape.adapters->qkv) make.adapter(make.shape.hidden, columns);
   }
   if (make.shape.query_key_norm) {
     make.stream(kNorm, "query and key norm", make.tokens * (make.query + make.key), {.values = 2});
@@ -103,9 +105,15 @@ void add_qkv(KernelMaker& make) {
   if (make.shape.latent) make.stream(kCopy, "key assembly", make.tokens * make.key, {.values = 2});
 }
 
+void add_projection(KernelMaker& make) {
+  make.linear("attention projection", make.context, make.shape.hidden);
+  if (make.shape.adapters && make.shape.adapters->projection) make.adapter(make.context, make.shape.hidden);
+}
+
 void add_projection_backward(KernelMaker& make) {
   make.dgrad("attention projection dgrad", make.context, make.shape.hidden);
   make.wgrad("attention projection wgrad", make.context, make.shape.hidden);
+  if (make.shape.adapters && make.shape.adapters->projection) make.adapter_backward(make.context, make.shape.hidden);
 }
 
 void add_qkv_backward(KernelMaker& make) {
@@ -121,7 +129,10 @@ void add_qkv_backward(KernelMaker& make) {
 
 void add_qkv_dgrad(KernelMaker& make) {
   if (!make.shape.latent) {
-    return make.dgrad("qkv dgrad", make.shape.hidden, make.query + make.key + make.value);
+    const std::int64_t columns = make.query + make.key + make.value;
+    make.dgrad("qkv dgrad", make.shape.hidden, columns);
+    if (make.shape.adapters && make.shape.adapters->qkv) make.adapter_backward(make.shape.hidden, columns);
+    return;
   }
   const LatentAttention& latent = *make.shape.latent;
   const std::int64_t inputs = latent.query_rank > 0 ? latent.query_rank : make.shape.hidden;
@@ -180,7 +191,7 @@ std::int64_t gathered_columns(const ModelShape& shape) {
 void add_attention_pieces(Piece piece, const KernelContext& context, KernelMaker& make) {
   if (piece == Piece::kQkv) return add_qkv(make);
   if (piece == Piece::kCore) return add_core(make, context);
-  if (piece == Piece::kProjection) return make.linear("attention projection", make.context, make.shape.hidden);
+  if (piece == Piece::kProjection) return add_projection(make);
   if (piece == Piece::kProjectionBackward) return add_projection_backward(make);
   if (piece == Piece::kCoreBackward) return add_core_backward(make, context);
   if (piece == Piece::kQkvBackward) return add_qkv_backward(make);
@@ -190,7 +201,7 @@ void add_attention_pieces(Piece piece, const KernelContext& context, KernelMaker
   if (piece == Piece::kAttention) {
     add_qkv(make);
     add_core(make, context);
-    return make.linear("attention projection", make.context, make.shape.hidden);
+    return add_projection(make);
   }
   const bool full = piece == Piece::kCoreFullBlock || piece == Piece::kCoreFullBlockBackward;
   const bool forward = piece == Piece::kCoreBlock || piece == Piece::kCoreFullBlock;

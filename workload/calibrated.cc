@@ -15,7 +15,8 @@ namespace {
 
 using namespace ringwright::literals;
 
-enum class HostPace { kIssues, kReplays };
+// Ahead of the device, waiting for each kernel before it issues the next (CUDA_LAUNCH_BLOCKING), or replaying graphs.
+enum class HostPace { kIssues, kBlocks, kReplays };
 
 class Calibrated final : public ComputeModel {
  public:
@@ -23,15 +24,16 @@ class Calibrated final : public ComputeModel {
 
   [[nodiscard]] Duration duration(const Kernel& kernel) const override {
     CHECK(kernel.flops <= Flops(0.0) || gpu_.peak_of(kernel.type) > FlopRate(0.0), "check_precision has been asked");
-    return from_seconds(kernel_seconds(kernel, gpu_));
+    const Duration busy = from_seconds(kernel_seconds(kernel, gpu_));
+    return pace_ == HostPace::kBlocks ? busy + issue_ : busy;
   }
   [[nodiscard]] Duration issue_time(const Kernel& kernel) const override {
-    if (pace_ == HostPace::kReplays) return Duration(0);
+    if (pace_ != HostPace::kIssues) return Duration(0);
     return issue_ + from_seconds(library_issue_seconds(kernel, gpu_));
   }
   // A collective's kernel is issued like any other.
   [[nodiscard]] Duration call_issue_time() const override {
-    return pace_ == HostPace::kReplays ? Duration(0) : issue_;
+    return pace_ == HostPace::kIssues ? issue_ : Duration(0);
   }
   [[nodiscard]] bool extrapolates(const Kernel& kernel) const override { return !within_fit(kernel, gpu_.kernels); }
 
@@ -46,6 +48,14 @@ class Calibrated final : public ComputeModel {
 std::unique_ptr<ComputeModel> make_calibrated(ConfigMap& compute, const GpuSpec& gpu) {
   const bool graphs = compute.boolean(
       {.name = "cuda_graphs", .doc = "kernels are replayed from CUDA graphs, without the host", .fallback = false});
+  const bool blocking = compute.boolean({.name = "launch_blocking",
+                                         .doc = "the host waits for each kernel before it issues the next one, as with "
+                                                "CUDA_LAUNCH_BLOCKING=1",
+                                         .fallback = false});
+  if (graphs && blocking) {
+    compute.warn("launch_blocking", "W131",
+                 compute.path_of("launch_blocking") + " has no effect: kernels of graphs are replayed without the host");
+  }
   const Duration issue = compute.duration({.name = "host_issue",
                                            .doc = "time that the framework on the host needs to issue one kernel",
                                            .fallback = 4_us,
@@ -58,7 +68,8 @@ std::unique_ptr<ComputeModel> make_calibrated(ConfigMap& compute, const GpuSpec&
     compute.assume("model", "class values",
                    "nobody measured kernels of this GPU: cluster.node.gpu.kernels is not given");
   }
-  return std::make_unique<Calibrated>(gpu, graphs ? HostPace::kReplays : HostPace::kIssues, issue);
+  const HostPace pace = graphs ? HostPace::kReplays : blocking ? HostPace::kBlocks : HostPace::kIssues;
+  return std::make_unique<Calibrated>(gpu, pace, issue);
 }
 
 }  // namespace ringwright::workload

@@ -20,6 +20,7 @@ void add_loss_backward(KernelMaker& make) {
 
 // The framework writes a dense gradient of the whole table for every microbatch and adds it to the main gradient.
 void add_embedding_wgrad(KernelMaker& make) {
+  if (make.shape.adapters) return;  // frozen
   const std::int64_t h = make.shape.hidden;
   make.stream(kEmbedding, "embedding scatter", make.tokens * h, {.values = 3});
   make.stream(kEmbedding, "embedding gradient", make.vocabulary * h,

@@ -7,6 +7,7 @@
 
 #include "workload/hf_experts.h"
 #include "workload/hf_keys.h"
+#include "workload/model_config.h"
 
 namespace ringwright::workload {
 namespace {
@@ -126,6 +127,7 @@ ModelShape read_hf_model(ConfigMap& config, ConfigMap& model) {
     read_family(config, type, shape);
   }
 
+  read_adapters(model, shape);
   shape.name = model.text({.name = "name", .doc = "what reports call the model", .fallback = type});
   if (!model.has("seq_length")) {
     model.assume("seq_length", std::to_string(shape.max_positions), "config.json gives the longest sequence only");

@@ -99,6 +99,7 @@ void KernelMaker::local_wgrad(std::string name, std::int64_t inputs, std::int64_
 }
 
 void KernelMaker::weight_gradient(std::string name, const Product& p) {
+  if (shape.adapters) return;  // frozen
   const double operands = static_cast<double>(p.k * (p.m + p.n)) * bytes_per_element(product_type_);
   const double accumulated = 2.0 * gradient_bytes * static_cast<double>(p.m * p.n);  // read, add, write
   kernels_.push_back({.family = KernelFamily::kGemm,
@@ -110,6 +111,23 @@ void KernelMaker::weight_gradient(std::string name, const Product& p) {
                       .role = ProductRole::kWgrad,
                       .flops = Flops(product_flops(p)),
                       .bytes = whole(operands + accumulated)});
+}
+
+// x A, then (x A) B, added to what the frozen product gives.
+void KernelMaker::adapter(std::int64_t inputs, std::int64_t outputs) {
+  const std::int64_t rank = shape.adapters->rank;
+  batched_product("adapter down", {.m = tokens, .n = rank, .k = inputs});
+  batched_product("adapter up", {.m = tokens, .n = outputs, .k = rank});
+  stream(KernelFamily::kElementwise, "adapter add", tokens * outputs, {.values = 3});
+}
+
+void KernelMaker::adapter_backward(std::int64_t inputs, std::int64_t outputs) {
+  const std::int64_t rank = shape.adapters->rank;
+  batched_product("adapter up dgrad", {.m = tokens, .n = rank, .k = outputs, .role = ProductRole::kDgrad});
+  batched_product("adapter up wgrad", {.m = rank, .n = outputs, .k = tokens, .role = ProductRole::kWgrad});
+  batched_product("adapter down wgrad", {.m = inputs, .n = rank, .k = tokens, .role = ProductRole::kWgrad});
+  batched_product("adapter down dgrad", {.m = tokens, .n = inputs, .k = rank, .role = ProductRole::kDgrad});
+  stream(KernelFamily::kElementwise, "adapter gradient add", tokens * inputs, {.values = 3});
 }
 
 void KernelMaker::attention(std::string name, KernelFamily family, const Scores& scores) {
@@ -146,6 +164,7 @@ void KernelMaker::grouped(std::string name, const Grouped& p) {
   const auto outputs = static_cast<double>(p.outputs);
   const bool wgrad = p.role == ProductRole::kWgrad;
   const bool dgrad = p.role == ProductRole::kDgrad;
+  if (wgrad && shape.adapters) return;  // frozen
   if (!wgrad) quantise(p.rows * (dgrad ? outputs : inputs));
   const double operand = bytes_per_element(product_type_);
   const double result = bytes_per_element(context_.training.precision);

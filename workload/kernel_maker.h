@@ -39,6 +39,9 @@ class KernelMaker {
     bool masked = true;  // by a causal mask, if the model has one
   };
   void attention(std::string name, KernelFamily family, const Scores& scores);
+  // The narrow products beside a linear layer that has an adapter, forward and backward.
+  void adapter(std::int64_t inputs, std::int64_t outputs);
+  void adapter_backward(std::int64_t inputs, std::int64_t outputs);
   // One product for each expert, with the rows that all of them have together.
   struct Grouped {
     std::int64_t experts = 1;

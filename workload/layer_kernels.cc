@@ -43,16 +43,20 @@ void add_residual_backward(KernelMaker& make) {
 }
 
 void add_mlp(KernelMaker& make) {
+  const LowRankAdapters adapters = make.shape.adapters.value_or(LowRankAdapters{});
   make.linear("mlp up", make.shape.hidden, make.gated_ffn);
+  if (adapters.mlp_up) make.adapter(make.shape.hidden, make.gated_ffn);
   // SwiGLU reads gate and up and writes one; GELU reads one (with its bias) and writes one.
   const bool gated = make.shape.activation == Activation::kSwiGlu;
   make.stream(kElementwise, gated ? "swiglu" : "gelu", make.tokens * make.ffn, {.values = gated ? 3.0 : 2.0});
   make.linear("mlp down", make.ffn, make.shape.hidden);
+  if (adapters.mlp_down) make.adapter(make.ffn, make.shape.hidden);
 }
 
 void add_mlp_down_backward(KernelMaker& make) {
   make.dgrad("mlp down dgrad", make.ffn, make.shape.hidden);
   make.wgrad("mlp down wgrad", make.ffn, make.shape.hidden);
+  if (make.shape.adapters && make.shape.adapters->mlp_down) make.adapter_backward(make.ffn, make.shape.hidden);
   const bool gated = make.shape.activation == Activation::kSwiGlu;
   make.stream(kElementwise, gated ? "swiglu backward" : "gelu backward", make.tokens * make.ffn,
               {.values = gated ? 5.0 : 3.0});
@@ -122,7 +126,11 @@ void add_piece(Piece piece, const KernelContext& context, KernelMaker& make) {
     return add_residual_backward(make);
   }
   if (piece == Piece::kMlpDownBackward) return add_mlp_down_backward(make);
-  if (piece == Piece::kMlpUpDgrad) return make.dgrad("mlp up dgrad", h, make.gated_ffn);
+  if (piece == Piece::kMlpUpDgrad) {
+    make.dgrad("mlp up dgrad", h, make.gated_ffn);
+    if (make.shape.adapters && make.shape.adapters->mlp_up) make.adapter_backward(h, make.gated_ffn);
+    return;
+  }
   if (piece == Piece::kMlpUpWgrad) return make.wgrad("mlp up wgrad", h, make.gated_ffn);
   if (piece == Piece::kMlpNormBackward) return add_norm_backward(make, "mlp norm");
   if (piece == Piece::kPredictorInput || piece == Piece::kPredictorInputBackward) {

@@ -200,6 +200,45 @@ void read_experts(ConfigMap& model, ModelShape& shape) {
 
 }  // namespace
 
+void read_adapters(ConfigMap& model, ModelShape& shape) {
+  ConfigMap lora = model.map("lora", "low-rank adapters: the model is frozen and only they are trained");
+  const std::int64_t rank = count(lora, "rank", "width of the adapters; 0: none, all weights are trained", 0);
+  const std::vector<std::string> targets = lora.texts(
+      {.name = "target_modules", .doc = "products with an adapter: linear_qkv, linear_proj, linear_fc1, linear_fc2"});
+  if (rank == 0) {
+    if (!targets.empty()) {
+      lora.warn("target_modules", "W131",
+                fmt::format("{} has no effect: the rank is 0", lora.path_of("target_modules")));
+    }
+    return;
+  }
+  LowRankAdapters adapters{.rank = rank};
+  if (targets.empty()) {
+    lora.assume("target_modules", "linear_qkv, linear_proj", "the attention's products, as MLPerf Training does");
+    adapters.qkv = adapters.projection = true;
+  }
+  for (const std::string& target : targets) {
+    if (target == "linear_qkv") {
+      adapters.qkv = true;
+    } else if (target == "linear_proj") {
+      adapters.projection = true;
+    } else if (target == "linear_fc1") {
+      adapters.mlp_up = true;
+    } else if (target == "linear_fc2") {
+      adapters.mlp_down = true;
+    } else {
+      lora.error("target_modules", "E132", fmt::format("'{}' is no product of a layer", target),
+                 "use linear_qkv, linear_proj, linear_fc1, linear_fc2");
+    }
+  }
+  if (shape.latent && adapters.qkv) {
+    lora.error("target_modules", "E132", "latent attention has no single product linear_qkv to adapt",
+               "set target_modules: [linear_proj]");
+    adapters.qkv = false;
+  }
+  shape.adapters = adapters;
+}
+
 ModelShape read_model(ConfigMap& model) {
   ModelShape shape;
   shape.name = model.text({.name = "name", .doc = "what reports call the model", .fallback = "model"});
@@ -208,6 +247,7 @@ ModelShape read_model(ConfigMap& model) {
   read_mask(model, shape);
   read_latent(model, shape);
   read_experts(model, shape);
+  read_adapters(model, shape);
   if (shape.heads % shape.kv_heads != 0) {
     model.error("num_query_groups", "E132",
                 fmt::format("{} = {} does not divide the {} attention heads", model.path_of("num_query_groups"),

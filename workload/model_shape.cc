@@ -16,6 +16,28 @@ ParameterTensor replicated(std::string name, std::int64_t elements) {
   return {.name = std::move(name), .elements = elements, .replicated = true};
 }
 
+// Freezes what there is, and adds an adapter beside a product: the matrix that the split touches is split, the other
+// one is held whole.
+enum class Split { kColumns, kRows };
+struct AdaptedProduct {
+  const char* name;
+  std::int64_t inputs = 0;   // on this rank
+  std::int64_t outputs = 0;  // on this rank
+  Split split = Split::kColumns;
+};
+void add_adapter(const ModelShape& shape, const AdaptedProduct& product, std::vector<ParameterTensor>& tensors) {
+  const std::int64_t rank = shape.adapters->rank;
+  const bool columns = product.split == Split::kColumns;
+  const std::string name = product.name;
+  tensors.push_back({.name = name + " adapter down", .elements = product.inputs * rank, .replicated = columns});
+  tensors.push_back({.name = name + " adapter up", .elements = rank * product.outputs, .replicated = !columns});
+}
+
+void freeze(const ModelShape& shape, std::vector<ParameterTensor>& tensors) {
+  if (!shape.adapters) return;
+  for (ParameterTensor& tensor : tensors) tensor.frozen = true;
+}
+
 // The projections before the attention core, and their norms.
 void add_latent_inputs(const ModelShape& shape, std::int64_t tp, std::vector<ParameterTensor>& tensors) {
   const LatentAttention& latent = *shape.latent;
@@ -88,6 +110,15 @@ std::vector<ParameterTensor> attention_tensors(const ModelShape& shape, std::int
   if (shape.attention_sinks) tensors.push_back({.name = "attention sinks", .elements = shape.heads / tp});
   tensors.push_back({.name = "attention projection", .elements = shape.heads / tp * value_size(shape) * shape.hidden});
   if (shape.biases == Biases::kAllLinear) tensors.push_back(replicated("attention projection bias", shape.hidden));
+  freeze(shape, tensors);
+  if (!shape.adapters) return tensors;
+  const std::int64_t query = shape.heads / tp * key_size(shape);
+  const std::int64_t columns = query + 2 * kv_heads_per_rank(shape, tp) * shape.head_size;
+  if (shape.adapters->qkv) add_adapter(shape, {"qkv", shape.hidden, columns, Split::kColumns}, tensors);
+  if (shape.adapters->projection) {
+    add_adapter(shape, {"attention projection", shape.heads / tp * value_size(shape), shape.hidden, Split::kRows},
+                tensors);
+  }
   return tensors;
 }
 
@@ -101,6 +132,10 @@ std::vector<ParameterTensor> mlp_tensors(const ModelShape& shape, std::int64_t t
   if (shape.biases == Biases::kAllLinear) {
     tensors.push_back({.name = "mlp down bias", .elements = shape.hidden, .replicated = true});
   }
+  freeze(shape, tensors);
+  if (!shape.adapters) return tensors;
+  if (shape.adapters->mlp_up) add_adapter(shape, {"mlp up", shape.hidden, columns, Split::kColumns}, tensors);
+  if (shape.adapters->mlp_down) add_adapter(shape, {"mlp down", shape.ffn / tp, shape.hidden, Split::kRows}, tensors);
   return tensors;
 }
 
@@ -120,10 +155,14 @@ std::vector<ParameterTensor> expert_tensors(const ModelShape& shape, const Tenso
   if (biased) add("experts up bias", mlp_inputs(shape) * width);
   add("experts down", width * shape.hidden);
   if (biased) add("experts down bias", shape.hidden);
-  if (experts.shared_ffn == 0) return tensors;
+  if (experts.shared_ffn == 0) {
+    freeze(shape, tensors);
+    return tensors;
+  }
   const std::int64_t shared = experts.shared_ffn / split.tp;
   tensors.push_back({.name = "shared experts up", .elements = shape.hidden * mlp_inputs(shape) * shared});
   tensors.push_back({.name = "shared experts down", .elements = shared * shape.hidden});
+  freeze(shape, tensors);
   return tensors;
 }
 
@@ -132,6 +171,7 @@ std::vector<ParameterTensor> predictor_tensors(const ModelShape& shape, std::int
   std::vector<ParameterTensor> tensors;
   tensors.push_back(replicated("predictor norms", 3 * norm_elements(shape)));
   tensors.push_back({.name = "predictor projection", .elements = 2 * shape.hidden * shape.hidden / tp});
+  freeze(shape, tensors);
   return tensors;
 }
 
@@ -142,6 +182,7 @@ std::vector<ParameterTensor> embedding_tensors(const ModelShape& shape, std::int
     tensors.push_back(
         {.name = "position embedding", .elements = shape.max_positions * shape.hidden, .replicated = true});
   }
+  freeze(shape, tensors);
   return tensors;
 }
 
@@ -151,12 +192,19 @@ std::vector<ParameterTensor> head_tensors(const ModelShape& shape, std::int64_t 
   if (weights == OutputWeights::kOwn) {
     tensors.push_back({.name = "output layer", .elements = padded_vocabulary(shape, tp) / tp * shape.hidden});
   }
+  freeze(shape, tensors);
   return tensors;
 }
 
 std::int64_t count_elements(const std::vector<ParameterTensor>& tensors) {
   std::int64_t total = 0;
   for (const ParameterTensor& tensor : tensors) total += tensor.elements;
+  return total;
+}
+
+std::int64_t count_trainable(const std::vector<ParameterTensor>& tensors) {
+  std::int64_t total = 0;
+  for (const ParameterTensor& tensor : tensors) total += tensor.frozen ? 0 : tensor.elements;
   return total;
 }
 
@@ -239,7 +287,7 @@ Flops model_flops(const ModelShape& shape, std::int64_t sequences, AttentionCoun
   for (std::int64_t layer = 0; layer < shape.layers + shape.predictors; ++layer) {
     total += layer_forward_flops(shape, sequences, count, layer);
   }
-  return total * 3.0;
+  return total * (shape.adapters ? 2.0 : 3.0);
 }
 
 }  // namespace ringwright::workload

@@ -43,6 +43,16 @@ struct ExpertShape {
   std::int64_t group_limit = 1;
 };
 
+// Low-rank adapters (Hu et al., LoRA, arXiv 2106.09685): the model's weights are frozen, and beside the chosen products
+// x W a narrow x A B is trained, A of inputs x rank and B of rank x outputs.
+struct LowRankAdapters {
+  std::int64_t rank = 1;
+  bool qkv = false;
+  bool projection = false;
+  bool mlp_up = false;  // of ordinary MLPs; experts have none
+  bool mlp_down = false;
+};
+
 struct ModelShape {
   std::string name;
   std::int64_t layers = 1;
@@ -70,6 +80,7 @@ struct ModelShape {
   std::int64_t predictors = 0;  // further layers that predict the tokens after the next (DeepSeek-V3, section 2.2)
   std::optional<LatentAttention> latent;
   std::optional<ExpertShape> experts;
+  std::optional<LowRankAdapters> adapters;
 };
 
 // Layers count from 0; those of multi-token prediction come after the others and are like the last of them.
@@ -89,6 +100,7 @@ struct ParameterTensor {
   // Replicated tensors are held whole by every tensor-parallel rank; under sequence parallelism each of them sees a
   // part of the sequence only, so that their gradients must be summed.
   bool replicated = false;
+  bool frozen = false;  // neither gradient nor optimizer state
   bool expert = false;  // held by one expert-parallel rank: its gradient is summed over expert-data-parallel ranks
 };
 
@@ -118,6 +130,8 @@ enum class OutputWeights { kOwn, kShared };
                                                         OutputWeights weights);
 
 [[nodiscard]] std::int64_t count_elements(const std::vector<ParameterTensor>& tensors);
+// Of those that are not frozen.
+[[nodiscard]] std::int64_t count_trainable(const std::vector<ParameterTensor>& tensors);
 // Of the whole model as published: unpadded vocabulary, tied weights once, without the layers of multi-token
 // prediction.
 [[nodiscard]] std::int64_t parameters(const ModelShape& shape);
@@ -134,6 +148,7 @@ enum class AttentionCount { kFull, kCausal };
                                         std::int64_t layer = 0);
 [[nodiscard]] Flops attention_core_flops(const ModelShape& shape, std::int64_t sequences, AttentionCount count,
                                          std::int64_t layer = 0);
+// With adapters frozen weights have no gradient, and the backward pass costs as much as the forward pass.
 // Forward and backward (twice the forward) of all layers and of the logits, without any recomputation. For f = 4h and
 // k = a: 72BLsh^2(1 + s/(6h) + V/(12hL)), Korthikanti et al., Appendix A.
 [[nodiscard]] Flops model_flops(const ModelShape& shape, std::int64_t sequences, AttentionCount count);

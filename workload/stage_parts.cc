@@ -70,8 +70,16 @@ std::int64_t count_replicated(const std::vector<Part>& parts) {
   std::int64_t total = 0;
   for (const Part& part : parts) {
     for (const std::vector<ParameterTensor>& tensors : part.tensors) {
-      for (const ParameterTensor& tensor : tensors) total += tensor.replicated ? tensor.elements : 0;
+      for (const ParameterTensor& tensor : tensors) total += tensor.replicated && !tensor.frozen ? tensor.elements : 0;
     }
+  }
+  return total;
+}
+
+std::int64_t count_trainable(const std::vector<Part>& parts) {
+  std::int64_t total = 0;
+  for (const Part& part : parts) {
+    for (const std::vector<ParameterTensor>& tensors : part.tensors) total += count_trainable(tensors);
   }
   return total;
 }
@@ -87,6 +95,7 @@ std::int64_t count_expert_elements(const std::vector<Part>& parts) {
 }
 
 bool shares_embedding(const ModelShape& shape, const ParallelOptions& parallel) {
+  if (shape.adapters) return false;  // nothing to sum for frozen weights
   return (shape.embeddings == Embeddings::kTied || shape.predictors > 0) && parallel.pp > 1;
 }
 

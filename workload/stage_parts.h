@@ -38,9 +38,11 @@ struct Part {
 [[nodiscard]] std::vector<Part> stage_parts(const ModelShape& shape, const ParallelOptions& parallel, int stage);
 
 [[nodiscard]] std::int64_t count_elements(const std::vector<Part>& parts);
+// Of tensors that are not frozen.
+[[nodiscard]] std::int64_t count_trainable(const std::vector<Part>& parts);
 // Of experts only.
 [[nodiscard]] std::int64_t count_expert_elements(const std::vector<Part>& parts);
-// Of tensors that every tensor-parallel rank holds whole.
+// Of trained tensors that every tensor-parallel rank holds whole.
 [[nodiscard]] std::int64_t count_replicated(const std::vector<Part>& parts);
 // Whether first and last stage hold copies of one embedding, whose gradients must be summed.
 [[nodiscard]] bool shares_embedding(const ModelShape& shape, const ParallelOptions& parallel);

@@ -116,6 +116,13 @@ TEST(TrainingScenario, TheFrameworkNamesTheStackOfUnknownSources) {
   EXPECT_THAT(yaml_of(row), HasSubstr("nemo.yaml"));
 }
 
+TEST(TrainingScenario, ExpertsGetTheLayoutThatMegatronNeeds) {
+  TrainingRow row = full_row();
+  row.experts = 8;
+  row.ep = 8;  // tp 8 x ep 8 is more than the 8 ranks of one of 8 stages
+  EXPECT_THAT(yaml_of(row), HasSubstr("sequence_parallel: true, etp: 1"));
+}
+
 TEST(TrainingScenario, AModelMayDifferFromItsPreset) {
   TrainingRow row = full_row();
   EXPECT_THAT(yaml_of(row), Not(HasSubstr("first_k_dense_replace")));

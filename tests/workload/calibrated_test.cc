@@ -50,6 +50,12 @@ TEST(Calibrated, CudaGraphsReplayWithoutTheHost) {
   EXPECT_EQ(machine.model->call_issue_time(), 0_us);
 }
 
+TEST(Calibrated, AHostThatWaitsForEachKernelAddsItsTimeToEach) {
+  const Machine machine(kStream, "{model: calibrated, host_issue: 5us, launch_blocking: true}");
+  EXPECT_EQ(duration(*machine.model, small_copies(10)), 70_us);  // (2 us + 5 us) x 10
+  EXPECT_EQ(issue_time(*machine.model, small_copies(10)), 0_us);
+}
+
 TEST(Calibrated, LibrariesAddTheirOwnTimeOfTheHost) {
   const Machine machine(kStream, "{model: calibrated, host_issue: 5us}");
   const Kernel grouped{.family = KernelFamily::kGroupedGemm, .name = "experts", .m = 1, .n = 1, .k = 1, .batch = 4};

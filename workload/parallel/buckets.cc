@@ -39,7 +39,7 @@ std::vector<Bucket> fill_buckets(const Part& part, const BucketRule& rule) {
   for (std::size_t point = part.tensors.size(); point-- > 0;) {
     const std::vector<ParameterTensor>& tensors = part.tensors[point];
     for (auto tensor = tensors.rbegin(); tensor != tensors.rend(); ++tensor) {
-      if (tensor->expert != (rule.holding == Holding::kExpert)) continue;
+      if (tensor->frozen || tensor->expert != (rule.holding == Holding::kExpert)) continue;
       if (bucket.elements == 0) bucket.last_point = point;
       bucket.first_point = point;
       bucket.elements += tensor->elements;

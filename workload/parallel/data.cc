@@ -13,7 +13,7 @@ DataParallel::DataParallel(PieceTable& pieces, const ParallelOptions& parallel, 
       channel_(channels.replicas),
       gradient_bytes_(static_cast<std::int64_t>(bytes_per_element(pieces.context().training.grad_reduce))),
       parameter_bytes_(static_cast<std::int64_t>(bytes_per_element(pieces.context().training.precision))),
-      kept_gradients_(count_elements(parts)) {
+      kept_gradients_(count_trainable(parts)) {
   if (parallel.sharding.parameters && holding == Holding::kExpert) {
     chunks_.resize(parts.size());  // nothing to do: the units hold the experts, too
     return;
