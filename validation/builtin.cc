@@ -9,7 +9,9 @@ constexpr std::array kValidators = {
     Validator{.name = "nccl", .help = "logs of nccl-tests and rccl-tests", .run = validate_nccl},
     Validator{.name = "training", .help = "tables of measured training runs", .run = validate_training},
 };
-constexpr std::array<Calibrator, 0> kCalibrators{};
+constexpr std::array kCalibrators = {
+    Calibrator{.name = "nccl", .help = "logs of nccl-tests and rccl-tests", .run = calibrate_nccl},
+};
 
 }  // namespace
 

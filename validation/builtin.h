@@ -59,4 +59,7 @@ struct Calibrator {
 };
 [[nodiscard]] std::span<const Calibrator> calibrators();
 
+// In files of their names.
+[[nodiscard]] Result<CalibrationOutcome> calibrate_nccl(const CalibrationRequest& request);
+
 }  // namespace ringwright::validation

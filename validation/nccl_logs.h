@@ -1,0 +1,18 @@
+// Several measured logs, read together: all that is wrong with them at once.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/base/diagnostic.h"
+#include "traces/collective_log.h"
+
+namespace ringwright::validation {
+
+struct NcclLogs {
+  std::vector<traces::CollectiveLog> logs;
+  Diagnostics warnings;
+};
+[[nodiscard]] Result<NcclLogs> read_nccl_logs(const std::vector<std::string>& files);
+
+}  // namespace ringwright::validation
