@@ -69,6 +69,18 @@ void add_ring_shift(TaskGraph& graph, const std::vector<RankId>& members, Bytes 
   }
 }
 
+// Who played the call, and with what.
+void tell_choice(const Simulation& simulation, const CollectiveCall& call, CollectiveResult& result) {
+  if (const ChannelInputs* const channels = simulation.channels(); channels != nullptr) {
+    const CollectivePlan plan = channels->chooser.choose(call).plan;
+    result.algorithm = plan.algorithm;
+    result.protocol = std::string(to_string(plan.protocol));
+    result.channels = plan.channels;
+    return;
+  }
+  result.algorithm = std::string(simulation.chooser().choose(call).name());
+}
+
 // Why the run did not end, as a mistake of the input: links that are down, a machine in parts.
 Diagnostics never_ends(const StallReport& stall) {
   return failure("E152", "the collective never ends: " + render(stall));
@@ -162,13 +174,7 @@ Result<CollectiveResult> CollectiveBench::run(const CollectiveRequest& request) 
     const Dimension& world = graph.dimensions.front();
     const CollectiveCall call{.kind = graph.collectives.front().kind, .bytes = request.bytes,
                               .layout = &graph.layouts[world.layout_of_group.front()], .dimension = DimensionId(0)};
-    result.algorithm = std::string((*simulation)->chooser().choose(call).name());
-    if (const ChannelInputs* channels = (*simulation)->channels()) {
-      const CollectivePlan played_plan = channels->chooser.choose(call).plan;
-      result.algorithm = played_plan.algorithm;
-      result.protocol = std::string(to_string(played_plan.protocol));
-      result.channels = played_plan.channels;
-    }
+    tell_choice(**simulation, call, result);
   }
   network_ = std::move(**simulation).take_network();
   if (played.run.outcome != RunOutcome::kFinished) return tl::unexpected(never_ends(played.run.stall));

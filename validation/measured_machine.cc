@@ -20,20 +20,26 @@ struct GpuFamily {
   std::string_view name;
   std::string_view node;
   int gpus = 8;           // of that node
+  // What NCCL plans with, of the nominal rate of its NVLink or xGMI links (graph/topo.h: 20 of 25 GB/s a lane until Ampere,
+  // 20.6 for Hopper, 40.1 of 50 for Blackwell; RCCL: 48 of 64 for MI300). Empty without such links.
+  std::string_view link_efficiency;
 };
+
+// Of a NIC: 24 of 25 GB/s, 48 of 50 (NVIDIA/nccl-tests, issue 119; nccl, issue 212).
+constexpr std::string_view kNicEfficiency = "96%";
 
 // The first that fits: longer names before those that they contain.
 constexpr std::array kFamilies = {
-    GpuFamily{"gh200", "gh200", "gh200-x4", 4},     GpuFamily{"gb200", "gb200", "gb200-nvl72", 72},
-    GpuFamily{"b200", "b200", "dgx-b200", 8},       GpuFamily{"h200", "h200", "hgx-h200", 8},
-    GpuFamily{"h100", "h100", "dgx-h100", 8},       GpuFamily{"a100-pcie", "a100-pcie", "a100-pcie", 4},
-    GpuFamily{"a100 pcie", "a100-pcie", "a100-pcie", 4}, GpuFamily{"a100", "a100", "dgx-a100", 8},
-    GpuFamily{"v100", "v100", "dgx1-v100", 8},      GpuFamily{"mi300x", "mi300x", "mi300x-8gpu", 8},
-    GpuFamily{"mi325x", "mi325x", "mi325x-8gpu", 8}, GpuFamily{"mi355x", "mi355x", "mi355x-8gpu", 8},
+    GpuFamily{"gh200", "gh200", "gh200-x4", 4, "82.4%"},     GpuFamily{"gb200", "gb200", "gb200-nvl72", 72, "80.2%"},
+    GpuFamily{"b200", "b200", "dgx-b200", 8, "80.2%"},       GpuFamily{"h200", "h200", "hgx-h200", 8, "82.4%"},
+    GpuFamily{"h100", "h100", "dgx-h100", 8, "82.4%"},       GpuFamily{"a100-pcie", "a100-pcie", "a100-pcie", 4},
+    GpuFamily{"a100 pcie", "a100-pcie", "a100-pcie", 4}, GpuFamily{"a100", "a100", "dgx-a100", 8, "80%"},
+    GpuFamily{"v100", "v100", "dgx1-v100", 8, "80%"},      GpuFamily{"mi300x", "mi300x", "mi300x-8gpu", 8, "75%"},
+    GpuFamily{"mi325x", "mi325x", "mi325x-8gpu", 8, "75%"}, GpuFamily{"mi355x", "mi355x", "mi355x-8gpu", 8, "75%"},
 };
 
 // Boards of four GPUs without an NVSwitch.
-constexpr std::array kBoardsOfFour = {GpuFamily{"a100", "a100", "a100-x4", 4}, GpuFamily{"v100", "v100", "v100-x4", 4}};
+constexpr std::array kBoardsOfFour = {GpuFamily{"a100", "a100", "a100-x4", 4, "80%"}, GpuFamily{"v100", "v100", "v100-x4", 4, "80%"}};
 
 std::string small_letters(std::string_view text) {
   std::string small(text);
@@ -115,6 +121,15 @@ void take_profile(MeasuredMachine& machine, const GpuFamily& family) {
   machine.network_profile = find([&](const std::string& name) { return name.ends_with("-" + machine.network); });
 }
 
+// Without a profile links carry what the library's authors plan with.
+void take_planning_values(MeasuredMachine& machine, const GpuFamily& family) {
+  const auto set = [&](std::string_view key, std::string_view value) {
+    machine.overrides.insert(machine.overrides.begin(), fmt::format("cluster.node.{}.efficiency={}", key, value));
+  };
+  if (!family.link_efficiency.empty()) set("nvlink", family.link_efficiency);
+  if (machine.network != "none") set("nic", kNicEfficiency);
+}
+
 }  // namespace
 
 std::string network_class(std::string_view nic) {
@@ -159,6 +174,7 @@ Result<MeasuredMachine> machine_of(const traces::CollectiveLog& log, UseProfile 
     machine.overrides.push_back(fmt::format("cluster.node.gpus={}", machine.gpus_per_host));
   }
   if (use == UseProfile::kYes) take_profile(machine, *family);
+  if (machine.profile.empty()) take_planning_values(machine, *family);
   return machine;
 }
 
