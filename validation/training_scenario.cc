@@ -67,7 +67,7 @@ class ScenarioMaker {
   const TrainingConventions& conventions_;
   YamlText yaml_;
   std::vector<std::string> assumed_;
-  std::int64_t gpus_ = 1, per_host_ = 1, tp_ = 1, pp_ = 1, cp_ = 1, dp_ = 1;
+  std::int64_t gpus_ = 1, per_host_ = 1, tray_ = 1, tp_ = 1, pp_ = 1, cp_ = 1, dp_ = 1;
 };
 
 std::string ScenarioMaker::stack() {
@@ -106,6 +106,7 @@ void ScenarioMaker::hosts(const MachineRule& machine) {
   set("cluster.nodes", gpus_ / per_host_);
   set("cluster.node.gpus", per_host_);
   if (rack) {
+    tray_ = machine.tray;
     set("cluster.node.nic.count", per_host_);
     set("cluster.node.pcie.sockets", std::max<std::int64_t>(1, per_host_ / 2));
   }
@@ -118,7 +119,8 @@ void ScenarioMaker::nics() {
     return;
   }
   if (nics->divided) assume(fmt::format("the node's sum is {} network cards", nics->count));
-  set("cluster.node.nic.count", nics->count);
+  // A rack's table names the cards of one tray.
+  set("cluster.node.nic.count", nics->count * (tray_ > 1 ? per_host_ / tray_ : 1));
   yaml_.set("cluster.node.nic.bandwidth", fmt::format("{}Gbps", nics->gbps));
 }
 
