@@ -1,5 +1,6 @@
 #include "workload/activations.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "workload/attention_kernels.h"
@@ -97,16 +98,30 @@ LogitBytes logit_bytes(const KernelContext& context) {
   return {};
 }
 
+// The layer's input, and the results of the products and of the core that are not computed again.
+double kept_operators(const KernelContext& context) {
+  const KernelMaker sizes(context);
+  const double e = value_bytes(context);
+  const auto columns = static_cast<double>(sizes.query + sizes.value + sizes.context + sizes.ffn);
+  const double ends = 2.0 * e * static_cast<double>(sizes.local_tokens * context.shape.hidden);
+  return ends + static_cast<double>(sizes.tokens) * (e * columns + core_bytes_per_token(context, sizes));
+}
+
 }  // namespace
 
 Bytes layer_activations(const KernelContext& context, MlpKind kind) {
+  if (context.training.recompute == Recompute::kOperators) {
+    return whole(std::min(kept_operators(context), kept_layer(context, kind)));
+  }
   if (context.training.recompute != Recompute::kFull) return whole(kept_layer(context, kind));
   const KernelMaker sizes(context);
   return whole(static_cast<double>(sizes.local_tokens * context.shape.hidden) * value_bytes(context));
 }
 
 Bytes recomputed_layer(const KernelContext& context, MlpKind kind) {
-  return context.training.recompute == Recompute::kFull ? whole(kept_layer(context, kind)) : Bytes(0);
+  if (context.training.recompute == Recompute::kFull) return whole(kept_layer(context, kind));
+  if (context.training.recompute != Recompute::kOperators) return Bytes(0);
+  return whole(std::max(0.0, kept_layer(context, kind) - kept_operators(context)));
 }
 
 // Token ids, and the dropout's mask.

@@ -151,7 +151,16 @@ void add_qkv_wgrad(KernelMaker& make) {
   make.wgrad("key and value up wgrad", latent.key_value_rank, make.heads * (latent.plain_size + latent.value_size));
 }
 
+// The norm, the keys and the projection's result; queries, values and the core's result were kept.
+void add_operators_again(KernelMaker& make) {
+  make.stream(kNorm, "attention norm again", make.local_tokens * make.shape.hidden, {.values = 2});
+  make.linear("keys again", make.shape.hidden, make.key);
+  add_rotation(make, "rotary embedding again");
+  make.linear("attention projection again", make.context, make.shape.hidden);
+}
+
 void add_attention_backward(KernelMaker& make, const KernelContext& context) {
+  if (context.training.recompute == Recompute::kOperators) add_operators_again(make);
   add_projection_backward(make);
   if (context.training.recompute == Recompute::kSelective) add_core(make, context);
   add_core_backward(make, context);

@@ -53,7 +53,17 @@ void add_mlp(KernelMaker& make) {
   if (adapters.mlp_down) make.adapter(make.ffn, make.shape.hidden);
 }
 
-void add_mlp_down_backward(KernelMaker& make) {
+// The norm, one of a gated MLP's two up products, and the activation.
+void add_operators_again(KernelMaker& make) {
+  const bool gated = make.shape.activation == Activation::kSwiGlu;
+  add_norm(make, "mlp norm again");
+  if (gated) make.linear("mlp gate again", make.shape.hidden, make.ffn);
+  make.stream(kElementwise, gated ? "swiglu again" : "gelu again", make.tokens * make.ffn,
+              {.values = gated ? 3.0 : 2.0});
+}
+
+void add_mlp_down_backward(KernelMaker& make, const KernelContext& context) {
+  if (context.training.recompute == Recompute::kOperators) add_operators_again(make);
   make.dgrad("mlp down dgrad", make.ffn, make.shape.hidden);
   make.wgrad("mlp down wgrad", make.ffn, make.shape.hidden);
   if (make.shape.adapters && make.shape.adapters->mlp_down) make.adapter_backward(make.ffn, make.shape.hidden);
@@ -125,7 +135,7 @@ void add_piece(Piece piece, const KernelContext& context, KernelMaker& make) {
   if (piece == Piece::kAttentionResidualBackward || piece == Piece::kMlpResidualBackward) {
     return add_residual_backward(make);
   }
-  if (piece == Piece::kMlpDownBackward) return add_mlp_down_backward(make);
+  if (piece == Piece::kMlpDownBackward) return add_mlp_down_backward(make, context);
   if (piece == Piece::kMlpUpDgrad) {
     make.dgrad("mlp up dgrad", h, make.gated_ffn);
     if (make.shape.adapters && make.shape.adapters->mlp_up) make.adapter_backward(h, make.gated_ffn);

@@ -18,6 +18,8 @@ constexpr std::array kFp8Recipes{
     Option{"mxfp8", "a scale for 32 values (Blackwell)"}};
 constexpr std::array kRecomputes{Option{"none", "every activation is kept for the backward pass"},
                                  Option{"selective", "the attention core is computed again in the backward pass"},
+                                 Option{"selective-ops", "norms, every second product and what is cheap are computed "
+                                                         "again, as torchtitan's option `op`"},
                                  Option{"full", "only each layer's input is kept; the whole layer is computed again"}};
 constexpr std::array kGradTypes{Option{"fp32", "gradients are summed up and reduced in fp32"},
                                 Option{"bf16", "gradients are summed up and reduced in two bytes"}};
@@ -38,6 +40,7 @@ Fp8Recipe parse_fp8(std::string_view text) {
 
 Recompute parse_recompute(std::string_view text) {
   if (text == "full") return Recompute::kFull;
+  if (text == "selective-ops") return Recompute::kOperators;
   return text == "selective" ? Recompute::kSelective : Recompute::kNone;
 }
 

@@ -16,7 +16,9 @@
 
 namespace ringwright::workload {
 
-enum class Recompute { kNone, kSelective, kFull };
+// Operators: of each layer the norms, every second product (keys, projection, gate) and what is cheap; the attention's
+// result stays (torchtitan's selective activation checkpointing by op).
+enum class Recompute { kNone, kSelective, kOperators, kFull };
 // Fused: one kernel that never writes the score matrix (FlashAttention). Unfused: products, softmax and dropout apart,
 // as frameworks did up to 2022.
 // What of the logits is there at a time, for each: Megatron's split cross-entropy (fp32 softmax kept, logits or their

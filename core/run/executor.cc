@@ -9,25 +9,18 @@
 #include "core/base/random.h"
 #include "core/run/activity_ledger.h"
 #include "core/run/background_traffic.h"
-#include "core/run/collective_player.h"
+#include "core/run/collective_runner.h"
 #include "core/run/host_clock.h"
 #include "core/run/message_player.h"
 #include "core/run/program_index.h"
 #include "core/run/progress.h"
 #include "core/run/step_period.h"
-#include "core/run/timed_collectives.h"
 
 namespace ringwright {
 namespace {
 
 constexpr std::uint64_t kEventsPerLook = 500'000;  // between two looks at the observer
 constexpr std::size_t kBlockedShown = 24;
-
-std::unique_ptr<CollectiveRunner> make_collective_runner(PlayedJob& job, const ExecutorInputs& inputs) {
-  if (inputs.collective_time != nullptr) return std::make_unique<TimedCollectives>(job, *inputs.collective_time);
-  if (inputs.channels != nullptr) return std::make_unique<ChunkPlayer>(job, *inputs.channels);
-  return std::make_unique<CollectivePlayer>(job, inputs.chooser);
-}
 
 class Executor final : public CommunicationListener {
  public:

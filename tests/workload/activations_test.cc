@@ -35,6 +35,14 @@ TEST(Activations, FollowTheTableOfKorthikanti) {
   EXPECT_EQ(layer_activations(gpt("recompute: full", "tp: 4", 4)), Bytes(kSbh * 2));
 }
 
+// Input and last product (h each), queries, values and the core's result (h each), one product of 4 h, in two bytes; the
+// unfused core's 5as/h as ever. What is computed again is alive during a layer's backward pass.
+TEST(Activations, SelectiveOperatorsKeepEverySecondProduct) {
+  const KernelContext context = gpt("recompute: selective-ops", "tp: 1", 1);
+  EXPECT_EQ(layer_activations(context), Bytes(kSbh * (2 * (5 + 4) + kScores)));
+  EXPECT_EQ(recomputed_layer(context), Bytes(kSbh * (34 - 2 * (5 + 4))));
+}
+
 TEST(Activations, OnlyFullRecomputationHasALiveLayer) {
   EXPECT_EQ(recomputed_layer(gpt("recompute: none", "tp: 1", 1)), Bytes(0));
   EXPECT_EQ(recomputed_layer(gpt("recompute: full", "tp: 1", 1)), Bytes(kSbh * (34 + kScores)));

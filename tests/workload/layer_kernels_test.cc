@@ -54,6 +54,17 @@ TEST(LayerKernels, UnfusedLayersHaveExactlyTheFormulasFlops) {
   }
 }
 
+// torchtitan keeps every second product of a layer: queries, values, gate's twin and down are kept; keys, projection and
+// one up product are computed again, beside both norms. Per token 2 h (key + context + ffn) FLOPs.
+TEST(LayerKernels, SelectiveOperatorsComputeEverySecondProductAgain) {
+  const KernelContext none = context_of("preset: llama3-8b", "", "tp: 1", 1);
+  const KernelContext some = context_of("preset: llama3-8b", ", recompute: selective-ops", "tp: 1", 1);
+  const double tokens = 2.0 * 8192.0;
+  const double again = 2.0 * tokens * 4096.0 * (8 * 128 + 4096 + 14336);
+  EXPECT_EQ((flops_of(kBackward, some) - flops_of(kBackward, none)).count(), again);
+  EXPECT_EQ(flops_of(kForward, some).count(), flops_of(kForward, none).count());
+}
+
 TEST(LayerKernels, ProductsSayWhichOfALayersThreeTheyAre) {
   const KernelContext context = context_of("preset: llama3-8b", "", "tp: 4", 4);
   EXPECT_EQ(find(Piece::kMlp, context, "mlp up").role, ProductRole::kForward);

@@ -1,0 +1,17 @@
+// Which rung plays collectives.
+#include "core/run/collective_runner.h"
+
+#include "core/run/chunk_player.h"
+#include "core/run/collective_player.h"
+#include "core/run/executor.h"
+#include "core/run/timed_collectives.h"
+
+namespace ringwright {
+
+std::unique_ptr<CollectiveRunner> make_collective_runner(PlayedJob& job, const ExecutorInputs& inputs) {
+  if (inputs.collective_time != nullptr) return std::make_unique<TimedCollectives>(job, *inputs.collective_time);
+  if (inputs.channels != nullptr) return std::make_unique<ChunkPlayer>(job, *inputs.channels);
+  return std::make_unique<CollectivePlayer>(job, inputs.chooser);
+}
+
+}  // namespace ringwright
