@@ -65,6 +65,7 @@ std::vector<CatalogueSection> catalogue(const LoadOptions& options) {
   return {{.kind = "scenarios", .where = "ringwright run NAME", .entries = shipped(options, "scenarios")},
           {.kind = "models", .where = "model.preset", .entries = shipped(options, "models")},
           {.kind = "gpus", .where = "cluster.node.gpu.preset", .entries = shipped(options, "gpus")},
+          {.kind = "kernels", .where = "cluster.node.gpu.kernels.preset", .entries = shipped(options, "kernels")},
           {.kind = "nodes", .where = "cluster.node.preset", .entries = shipped(options, "nodes")},
           {.kind = "fabrics", .where = "cluster.fabric.type", .entries = built_in(network_models::topologies())},
           {.kind = "networks", .where = "simulate.network", .entries = built_in(network_models::models())},

@@ -1,6 +1,7 @@
 // The command `validate`: predictions beside measurements, with a verdict that scripts can use.
 #include <charconv>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 
 #include "core/base/diagnostic.h"
@@ -28,7 +29,8 @@ class Validate final : public Command {
             {.names = "--cluster", .value = "FILE", .doc = "the machine, for measurements that do not name it",
              .target = &cluster_},
             {.names = "--threshold", .value = "PERCENT", .doc = "largest error that passes", .target = &threshold_},
-            {.names = "--markdown", .value = "FILE", .doc = "also write the tables as a page", .target = &markdown_}};
+            {.names = "--markdown", .value = "FILE", .doc = "also write the tables as a page", .target = &markdown_},
+            {.names = "--plots", .value = "FOLDER", .doc = "also write the plots of that page, as SVG", .target = &plots_}};
   }
 
   [[nodiscard]] ExitCode run(const CommonOptions& common) override {
@@ -71,11 +73,20 @@ class Validate final : public Command {
       std::ofstream file(markdown_);
       if (!(file << outcome.markdown)) return refuse("cannot write '" + markdown_ + "'");
     }
+    if (!plots_.empty()) {
+      std::error_code error;
+      std::filesystem::create_directories(plots_, error);
+      for (const validation::NamedText& plot : outcome.plots) {
+        std::ofstream file(plots_ + "/" + plot.name);
+        if (!(file << plot.text)) return refuse("cannot write '" + plots_ + "/" + plot.name + "'");
+      }
+      if (outcome.plots.empty()) std::fputs("note: this kind of measurement has no plots\n", stderr);
+    }
     return outcome.passed ? ExitCode::kOk : ExitCode::kOutsideThreshold;
   }
 
   std::vector<std::string> words_, overrides_;
-  std::string words_doc_, cluster_, threshold_, markdown_;
+  std::string words_doc_, cluster_, threshold_, markdown_, plots_;
 };
 
 }  // namespace

@@ -6,10 +6,14 @@ namespace ringwright::validation {
 namespace {
 
 constexpr std::array kValidators = {
+    Validator{.name = "kernels", .help = "tables of measured kernels", .run = validate_kernels},
     Validator{.name = "nccl", .help = "logs of nccl-tests and rccl-tests", .run = validate_nccl},
     Validator{.name = "training", .help = "tables of measured training runs", .run = validate_training},
 };
-constexpr std::array<Calibrator, 0> kCalibrators{};
+constexpr std::array kCalibrators = {
+    Calibrator{.name = "kernels", .help = "the kernel profile of a GPU, from tables of measured kernels",
+               .run = calibrate_kernels},
+};
 
 }  // namespace
 

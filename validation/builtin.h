@@ -20,10 +20,16 @@ struct ValidationRequest {
   bool wants_page = false;             // `markdown` will be looked at
 };
 
+struct NamedText {
+  std::string name;  // of a file
+  std::string text;
+};
+
 struct ValidationOutcome {
   std::string text;      // tables for people
   std::string json;      // one object
   std::string markdown;  // the page that the repository keeps
+  std::vector<NamedText> plots;  // SVG, for the page
   bool passed = true;    // within the threshold
   Diagnostics warnings;
 };
@@ -36,6 +42,7 @@ struct Validator {
 [[nodiscard]] std::span<const Validator> validators();
 
 // In files of their names.
+[[nodiscard]] Result<ValidationOutcome> validate_kernels(const ValidationRequest& request);
 [[nodiscard]] Result<ValidationOutcome> validate_nccl(const ValidationRequest& request);
 [[nodiscard]] Result<ValidationOutcome> validate_training(const ValidationRequest& request);
 
@@ -58,5 +65,8 @@ struct Calibrator {
   Result<CalibrationOutcome> (*run)(const CalibrationRequest& request);
 };
 [[nodiscard]] std::span<const Calibrator> calibrators();
+
+// In files of their names.
+[[nodiscard]] Result<CalibrationOutcome> calibrate_kernels(const CalibrationRequest& request);
 
 }  // namespace ringwright::validation

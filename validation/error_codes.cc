@@ -14,6 +14,10 @@ constexpr std::array kCodes = {
               "A column of numbers holds a number (a remark in brackets may follow), words that say why there is none,\n"
               "or nothing at all. An empty cell means that the source does not say; it never means 0.",
               "mbs\n4x          # write: 4, or `tuned, not printed`"},
+    ErrorCode{"E163", "a table of kernels does not say what it should",
+              "The head names the GPU and the source; every row has a family, a data type, FLOPs, bytes and a time. The\n"
+              "format is described in docs/kernel-tables.md.",
+              "# gpu: h100-sxm5-80gb\n# source: ours\nfamily,dtype,m,n,k,flops,bytes,time_us"},
     ErrorCode{"W162", "an option of `validate` has no effect",
               "The kind of measurement that is validated does not need what the option gives.",
               "ringwright validate training --cluster dgx-a100   # every row names its machine"},

@@ -1,0 +1,56 @@
+#include "configs/gpu_preset.h"
+
+#include <filesystem>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/paths.h"
+
+namespace ringwright::configs {
+namespace {
+
+std::vector<std::string> shipped(const std::string& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(share_dir() + "/" + folder)) {
+    names.push_back(entry.path().stem().string());
+  }
+  return names;
+}
+
+TEST(GpuPreset, EveryShippedGpuHasAProfileOfItsKernels) {
+  for (const std::string& name : shipped("gpus")) {
+    const auto preset = load_gpu(name);
+    ASSERT_TRUE(preset) << name << render(preset.error());
+    EXPECT_FALSE(preset->gpu.kernels.name.empty()) << name;
+  }
+}
+
+TEST(GpuPreset, EveryShippedProfileIsUsedByTheGpuOfItsName) {
+  for (const std::string& name : shipped("kernels")) {
+    const auto preset = load_gpu(name);
+    ASSERT_TRUE(preset) << name << render(preset.error());
+    EXPECT_EQ(preset->gpu.kernels.name, name);
+  }
+}
+
+TEST(GpuPreset, AGpuThatNobodyMeasuredSaysThatItsProfileIsAssumed) {
+  EXPECT_EQ(load_gpu("a100-pcie-80gb")->gpu.kernels.evidence, Evidence::kCalibrated);
+  EXPECT_EQ(load_gpu("a100-sxm4-40gb")->gpu.kernels.evidence, Evidence::kAssumed);
+}
+
+TEST(GpuPreset, OverridesNameItsKeys) {
+  const auto preset = load_gpu("a100-pcie-80gb", {.overrides = {"gpu.kernels.stream.gap=7us", "gpu.sms=100"}});
+  ASSERT_TRUE(preset) << render(preset.error());
+  EXPECT_DOUBLE_EQ(preset->gpu.kernels[workload::KernelConstant::kStreamGap], 7e-6);
+  EXPECT_EQ(preset->gpu.sms, 100);
+}
+
+TEST(GpuPreset, AnUnknownNameIsAMistakeWithAPlace) {
+  const auto preset = load_gpu("a100-pcle-80gb");
+  ASSERT_FALSE(preset);
+  EXPECT_THAT(render(preset.error()), testing::HasSubstr("a100-pcie-80gb"));
+}
+
+}  // namespace
+}  // namespace ringwright::configs
