@@ -19,6 +19,7 @@ double input_bytes(const KernelContext& context) {
 }
 // Inputs of the two column-parallel products that are kept; a frozen product needs none, its adapter does.
 double kept_inputs(const KernelContext& context) {
+  if (context.training.recomputes(&RecomputedModules::norms)) return 0.0;
   if (!context.shape.adapters) return 2.0;
   return (context.shape.adapters->qkv ? 1.0 : 0.0) + (context.shape.adapters->mlp_up ? 1.0 : 0.0);
 }
@@ -31,7 +32,7 @@ Bytes whole(double bytes) {
 
 // Of the attention core: what selective recomputation saves.
 double core_bytes_per_token(const KernelContext& context, const KernelMaker& sizes) {
-  if (context.training.recompute == Recompute::kSelective) return 0.0;
+  if (context.training.recomputes(&RecomputedModules::core_attention)) return 0.0;
   const auto heads = static_cast<double>(sizes.heads);
   if (context.training.attention == AttentionKernel::kFused) return 4.0 * heads;  // one fp32 statistic a row
   // Probabilities; with dropout also their mask and the dropped-out probabilities.
@@ -42,7 +43,8 @@ double core_bytes_per_token(const KernelContext& context, const KernelMaker& siz
 // Queries, keys, values and the projection's input, in fp8 beside the core's result; latent attention also keeps the
 // latent vectors. In values of the working type.
 double attention_columns(const KernelContext& context, const KernelMaker& sizes) {
-  auto columns = static_cast<double>(sizes.query + sizes.key + sizes.value + sizes.context);
+  const bool again = context.shape.latent && context.training.recomputes(&RecomputedModules::latent_projection);
+  auto columns = static_cast<double>(sizes.context + (again ? 0 : sizes.query + sizes.key + sizes.value));
   if (context.training.fp8 != Fp8Recipe::kNone) {
     columns += static_cast<double>(sizes.context) * input_bytes(context) / value_bytes(context);
   }
@@ -59,7 +61,8 @@ double kept_experts(const KernelContext& context, const KernelMaker& sizes) {
   const auto width = static_cast<double>(experts.ffn / context.experts.etp);
   const auto h = static_cast<double>(context.shape.hidden);
   const double low = input_bytes(context);
-  const double rows = expert_rows(context) * ((low + e) * h + (e * static_cast<double>(inputs) + low) * width);
+  const double activation = context.training.recomputes(&RecomputedModules::expert_activation) ? 0.0 : low;
+  const double rows = expert_rows(context) * ((low + e) * h + (e * static_cast<double>(inputs) + activation) * width);
   const double router = 4.0 * static_cast<double>(sizes.local_tokens * experts.count);
   const std::int64_t shared = (inputs + 1) * experts.shared_ffn / context.tp;
   return rows + router + e * static_cast<double>(sizes.tokens * shared);

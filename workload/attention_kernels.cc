@@ -110,10 +110,12 @@ void add_projection(KernelMaker& make) {
   if (make.shape.adapters && make.shape.adapters->projection) make.adapter(make.context, make.shape.hidden);
 }
 
-void add_projection_backward(KernelMaker& make) {
+// Latent attention may make its queries, keys and values again before their gradients are asked for.
+void add_projection_backward(KernelMaker& make, const KernelContext& context) {
   make.dgrad("attention projection dgrad", make.context, make.shape.hidden);
   make.wgrad("attention projection wgrad", make.context, make.shape.hidden);
   if (make.shape.adapters && make.shape.adapters->projection) make.adapter_backward(make.context, make.shape.hidden);
+  if (make.shape.latent && context.training.recomputes(&RecomputedModules::latent_projection)) add_qkv(make);
 }
 
 void add_qkv_backward(KernelMaker& make) {
@@ -161,13 +163,17 @@ void add_operators_again(KernelMaker& make) {
 
 void add_attention_backward(KernelMaker& make, const KernelContext& context) {
   if (context.training.recompute == Recompute::kOperators) add_operators_again(make);
-  add_projection_backward(make);
-  if (context.training.recompute == Recompute::kSelective) add_core(make, context);
+  add_projection_backward(make, context);
+  if (context.training.recomputes(&RecomputedModules::core_attention)) add_core(make, context);
   add_core_backward(make, context);
   add_qkv_backward(make);
 }
 
 }  // namespace
+
+void add_attention_norm(KernelMaker& make) {
+  make.stream(KernelFamily::kNorm, "attention norm", make.local_tokens * make.shape.hidden, {.values = 2});
+}
 
 void add_latent_down(KernelMaker& make) {
   if (!make.shape.latent) return;
@@ -201,10 +207,13 @@ void add_attention_pieces(Piece piece, const KernelContext& context, KernelMaker
   if (piece == Piece::kQkv) return add_qkv(make);
   if (piece == Piece::kCore) return add_core(make, context);
   if (piece == Piece::kProjection) return add_projection(make);
-  if (piece == Piece::kProjectionBackward) return add_projection_backward(make);
+  if (piece == Piece::kProjectionBackward) return add_projection_backward(make, context);
   if (piece == Piece::kCoreBackward) return add_core_backward(make, context);
   if (piece == Piece::kQkvBackward) return add_qkv_backward(make);
-  if (piece == Piece::kQkvDgrad) return add_qkv_dgrad(make);
+  if (piece == Piece::kQkvDgrad) {
+    if (context.training.recomputes(&RecomputedModules::norms)) add_attention_norm(make);
+    return add_qkv_dgrad(make);
+  }
   if (piece == Piece::kQkvWgrad) return add_qkv_wgrad(make);
   if (piece == Piece::kAttentionBackward) return add_attention_backward(make, context);
   if (piece == Piece::kAttention) {

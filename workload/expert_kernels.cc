@@ -72,6 +72,9 @@ void add_experts_backward(KernelMaker& make, const KernelContext& context) {
   const ExpertSizes sizes = sizes_of(context);
   const std::int64_t h = make.shape.hidden;
   const bool gated = make.shape.activation == Activation::kSwiGlu;
+  if (context.training.recomputes(&RecomputedModules::expert_activation)) {
+    add_activation(make, sizes, gated ? "experts swiglu" : "experts gelu", gated ? 3.0 : 2.0);
+  }
   make.grouped(
       "experts down dgrad",
       {.experts = sizes.local, .rows = sizes.rows, .inputs = sizes.width, .outputs = h, .role = ProductRole::kDgrad});
@@ -122,7 +125,12 @@ double expert_rows(const KernelContext& context) {
 
 void add_expert_pieces(Piece piece, const KernelContext& context, KernelMaker& make) {
   if (piece == Piece::kRouter) return add_router(make);
-  if (piece == Piece::kRouterBackward) return add_router_backward(make);
+  if (piece == Piece::kRouterBackward) {
+    if (context.training.recomputes(&RecomputedModules::norms)) {
+      make.stream(kNorm, "mlp norm", make.local_tokens * make.shape.hidden, {.values = 2});
+    }
+    return add_router_backward(make);
+  }
   if (piece == Piece::kPermute) return add_permutation(make, "token permutation");
   if (piece == Piece::kPermuteBackward) return add_permutation(make, "token permutation backward");
   if (piece == Piece::kUnpermute) return add_permutation(make, "token sum");

@@ -122,7 +122,7 @@ void add_piece(Piece piece, const KernelContext& context, KernelMaker& make) {
   if (is_of_embedding(piece)) return add_embedding_pieces(piece, context, make);
   const std::int64_t h = make.shape.hidden;
   if (piece == Piece::kAttentionNorm) {
-    add_norm(make, "attention norm");
+    add_attention_norm(make);
     return add_latent_down(make);
   }
   if (piece == Piece::kAttentionNormBackward) {
@@ -137,6 +137,7 @@ void add_piece(Piece piece, const KernelContext& context, KernelMaker& make) {
   }
   if (piece == Piece::kMlpDownBackward) return add_mlp_down_backward(make, context);
   if (piece == Piece::kMlpUpDgrad) {
+    if (context.training.recomputes(&RecomputedModules::norms)) add_norm(make, "mlp norm");
     make.dgrad("mlp up dgrad", h, make.gated_ffn);
     if (make.shape.adapters && make.shape.adapters->mlp_up) make.adapter_backward(h, make.gated_ffn);
     return;

@@ -68,6 +68,34 @@ void read_memory_choices(ConfigMap& training, TrainingOptions& options) {
                       kImplementations) == "transformer_engine";
 }
 
+void read_modules(ConfigMap& training, TrainingOptions& options) {
+  const std::vector<std::string> names = training.texts(
+      {.name = "recompute_modules",
+       .doc =
+           "what selective recomputation computes again: core_attn (nothing given), layernorm, mla_up_proj, moe_act"});
+  if (names.empty()) return;
+  if (options.recompute != Recompute::kSelective) {
+    training.warn("recompute_modules", "W131",
+                  fmt::format("{} has no effect: recompute is not selective", training.path_of("recompute_modules")));
+    return;
+  }
+  options.modules.core_attention = false;
+  for (const std::string& name : names) {
+    if (name == "core_attn") {
+      options.modules.core_attention = true;
+    } else if (name == "layernorm") {
+      options.modules.norms = true;
+    } else if (name == "mla_up_proj") {
+      options.modules.latent_projection = true;
+    } else if (name == "moe_act") {
+      options.modules.expert_activation = true;
+    } else {
+      training.error("recompute_modules", "E133", fmt::format("'{}' is no module that can be computed again", name),
+                     "use core_attn, layernorm, mla_up_proj, moe_act; or recompute: full");
+    }
+  }
+}
+
 }  // namespace
 
 TrainingOptions read_training_options(ConfigMap& training) {
@@ -92,6 +120,7 @@ TrainingOptions read_training_options(ConfigMap& training) {
           : DataType::kFp32;
   options.recompute = parse_recompute(training.choice(
       {.name = "recompute", .doc = "what is computed twice to save memory", .fallback = "none"}, kRecomputes));
+  read_modules(training, options);
   options.attention =
       training.choice({.name = "attention", .doc = "how the attention core is computed", .fallback = "fused"},
                       kAttentions) == "unfused"

@@ -31,6 +31,14 @@ enum class AttentionKernel { kFused, kUnfused };
 // tiles of 128 values (DeepSeek-V3), or by 32 values (MXFP8). Attention core, router, logits and loss stay as they are.
 enum class Fp8Recipe { kNone, kDelayed, kTensorwise, kBlockwise, kMxfp8 };
 
+// What selective recomputation computes again, in Megatron's words for modules.
+struct RecomputedModules {
+  bool core_attention = true;
+  bool norms = false;              // "layernorm": the inputs of the products that follow are not kept
+  bool latent_projection = false;  // "mla_up_proj": queries, keys and values are not kept, the latent vectors are
+  bool expert_activation = false;  // "moe_act"
+};
+
 struct TrainingOptions {
   std::int64_t global_batch = 1;  // sequences
   std::int64_t micro_batch = 1;   // sequences
@@ -38,9 +46,14 @@ struct TrainingOptions {
   Fp8Recipe fp8 = Fp8Recipe::kNone;
   DataType grad_reduce = DataType::kFp32;
   Recompute recompute = Recompute::kNone;
+  RecomputedModules modules;  // of selective recomputation
   AttentionKernel attention = AttentionKernel::kFused;
   CrossEntropy cross_entropy = CrossEntropy::kSplit;
   bool weight_gradient_buffers = false;  // Transformer Engine keeps one buffer for each shape of a weight
+
+  [[nodiscard]] bool recomputes(bool RecomputedModules::*module) const {
+    return recompute == Recompute::kSelective && modules.*module;
+  }
 };
 
 // Even: equal parts. Trim-ends: one layer less on the first and the last part, which also hold embedding and logits.

@@ -51,7 +51,7 @@ TEST_P(TrainingRegression, TheErrorReachedHolds) {
 INSTANTIATE_TEST_SUITE_P(Shipped, TrainingRegression,
                          ::testing::Values(Guard{"korthikanti_recompute", 2, 0.085},
                                            Guard{"vtrain_ground_truth_multi", 8, 0.15},
-                                           Guard{"megatron_sc21", 5, 0.09},
+                                           Guard{"megatron_sc21", 5, 0.125},
                                            Guard{"megatron_gpt2_2020", 2, 0.10},
                                            Guard{"zero_bubble", 4, 0.13}),
                          [](const auto& guard) { return std::string(guard.param.source); });

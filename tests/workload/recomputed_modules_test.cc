@@ -1,0 +1,82 @@
+// Selective recomputation by module: what is computed again, and what is therefore not kept.
+#include <algorithm>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/workload/job_text.h"
+#include "workload/activations.h"
+#include "workload/layer_kernels.h"
+
+namespace ringwright::workload {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+JobText job_of(const std::string& preset, const std::string& training) {
+  return JobText(
+      "model: {preset: " + preset + "}\ntraining: {global_batch: 8" + training + "}\nparallel: {ep: 8, etp: 1}\n", 8);
+}
+
+KernelContext context_of(const std::string& modules) {
+  const JobText job = job_of("deepseek-v3", ", recompute: selective, recompute_modules: [" + modules + "]");
+  EXPECT_THAT(job.problems(), testing::IsEmpty()) << modules;
+  return make_kernel_context(job.shape, job.training, job.parallel);
+}
+
+bool launches(Piece piece, const KernelContext& context, const std::string& name) {
+  const std::vector<Kernel> kernels = kernels_of(piece, context);
+  return std::ranges::find(kernels, name, &Kernel::name) != kernels.end();
+}
+
+KernelContext keeping_all() {
+  const JobText job = job_of("deepseek-v3", "");
+  return make_kernel_context(job.shape, job.training, job.parallel);
+}
+
+Bytes saved(const std::string& modules, MlpKind kind = MlpKind::kExperts) {
+  return layer_activations(keeping_all(), kind) - layer_activations(context_of(modules), kind);
+}
+
+// 4096 tokens of DeepSeek-V3 in two bytes.
+TEST(RecomputedModules, NormsSaveTheInputsOfTwoProducts) {
+  EXPECT_EQ(saved("layernorm"), Bytes(4096LL * 2 * 2 * 7168));
+  EXPECT_TRUE(launches(Piece::kQkvDgrad, context_of("layernorm"), "attention norm"));
+  EXPECT_TRUE(launches(Piece::kRouterBackward, context_of("layernorm"), "mlp norm"));
+  EXPECT_TRUE(launches(Piece::kMlpUpDgrad, context_of("layernorm"), "mlp norm"));
+  EXPECT_FALSE(launches(Piece::kQkvDgrad, context_of("core_attn"), "attention norm"));
+}
+
+TEST(RecomputedModules, LatentProjectionsSaveQueriesKeysAndValues) {
+  EXPECT_EQ(saved("mla_up_proj"), Bytes(4096LL * 2 * 128 * (192 + 192 + 128)));
+  EXPECT_TRUE(launches(Piece::kAttentionBackward, context_of("mla_up_proj"), "query up"));
+  EXPECT_TRUE(launches(Piece::kProjectionBackward, context_of("mla_up_proj"), "key and value up"));
+}
+
+TEST(RecomputedModules, ExpertActivationsSaveOneWidthOfEveryRow) {
+  EXPECT_EQ(saved("moe_act"), Bytes(4096LL * 8 * 2 * 2048));
+  EXPECT_EQ(saved("moe_act", MlpKind::kDense), Bytes(0));
+  EXPECT_TRUE(launches(Piece::kExpertsBackward, context_of("moe_act"), "experts swiglu"));
+}
+
+TEST(RecomputedModules, TheAttentionCoreIsRecomputedWhenNothingElseIsNamed) {
+  const JobText job = job_of("deepseek-v3", ", recompute: selective");
+  EXPECT_EQ(layer_activations(make_kernel_context(job.shape, job.training, job.parallel)),
+            layer_activations(context_of("core_attn")));
+  EXPECT_FALSE(launches(Piece::kAttentionBackward, context_of("layernorm"), "attention"));
+}
+
+TEST(RecomputedModules, SavingsAddUp) {
+  EXPECT_EQ(saved("layernorm, mla_up_proj, moe_act"), saved("layernorm") + saved("mla_up_proj") + saved("moe_act"));
+}
+
+TEST(RecomputedModules, MistakesAreTold) {
+  EXPECT_THAT(job_of("deepseek-v3", ", recompute_modules: [layernorm]").problems(),
+              ElementsAre("W131: training.recompute_modules has no effect: recompute is not selective"));
+  EXPECT_THAT(job_of("deepseek-v3", ", recompute: selective, recompute_modules: [mlp]").problems(),
+              ElementsAre(HasSubstr("E133: 'mlp' is no module")));
+}
+
+}  // namespace
+}  // namespace ringwright::workload
