@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "collectives/builtin.h"
+#include "collectives/nccl/tuner.h"
 #include "core/base/check.h"
 #include "core/base/text.h"
 
@@ -93,11 +94,12 @@ constexpr std::array kRungs = {
 std::string_view to_string(Rung rung) { return kRungs[static_cast<std::size_t>(rung)].name; }
 
 ChooserSettings read_chooser_settings(ConfigMap collectives, std::span<const std::string> dimensions) {
-  constexpr std::array kTuners = {Option{.name = "simple", .doc = "a few rules by kind, size and layout"}};
-  // The only rung so far; the choice keeps the key's place for others and rejects what is not there.
-  static_cast<void>(collectives.choice(
-      {.name = "tuner", .doc = "who chooses the algorithm of a collective", .fallback = "simple"}, kTuners));
+  constexpr std::array kTuners = {Option{.name = "simple", .doc = "a few rules by kind, size and layout"},
+                                  Option{.name = "nccl", .doc = "NCCL's own cost model, as 'comm' sets it up"}};
   ChooserSettings settings;
+  const std::string tuner = collectives.choice(
+      {.name = "tuner", .doc = "who chooses the algorithm of a collective", .fallback = "simple"}, kTuners);
+  settings.tuner = tuner == "nccl" ? Tuner::kNccl : Tuner::kSimple;
   const std::string rung = collectives.choice(
       {.name = "model", .doc = "how collectives are played: the rung of the fidelity ladder", .fallback = "steps"}, kRungs);
   for (const Rung known : {Rung::kClosedForm, Rung::kSteps, Rung::kChunks}) {
@@ -120,7 +122,7 @@ ChooserSettings read_chooser_settings(ConfigMap collectives, std::span<const std
 }
 
 SimpleChooser::SimpleChooser(const ChooserSettings& settings, const ChooserFacts& facts)
-    : nvls_(settings.use_nvls && facts.hosts_have_nvls) {
+    : nvls_(settings.use_nvls && facts.hosts_have_nvls), nccl_(settings.tuner == Tuner::kNccl ? facts.nccl : nullptr) {
   for (const std::string& name : facts.dimensions) {
     by_dimension_.push_back({.dimension = name});
     for (const DimensionChoice& choice : settings.choices) {
@@ -138,6 +140,7 @@ const CollectiveAlgorithm* SimpleChooser::chosen(const CollectiveCall& call) con
 const CollectiveAlgorithm& SimpleChooser::choose(const CollectiveCall& call) const {
   const CollectiveAlgorithm* algorithm = chosen(call);
   if (algorithm != nullptr && algorithm->supports(call)) return *algorithm;
+  if (nccl_ != nullptr) return nearest_in_steps(nccl_->plan(call), call);
   return builtin(rule(call, nvls_));
 }
 

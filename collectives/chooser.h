@@ -8,6 +8,7 @@
 
 #include "core/base/units.h"
 #include "core/config/config_map.h"
+#include "core/ports/channel_algorithm.h"
 #include "core/ports/collective_algorithm.h"
 
 namespace ringwright::collectives {
@@ -22,7 +23,10 @@ struct DimensionChoice {
 enum class Rung { kClosedForm, kSteps, kChunks };
 [[nodiscard]] std::string_view to_string(Rung rung);  // "steps", as in `collectives.model`
 
+enum class Tuner { kSimple, kNccl };
+
 struct ChooserSettings {
+  Tuner tuner = Tuner::kSimple;
   Rung rung = Rung::kSteps;
   bool use_nvls = true;  // `collectives.nvls`: use in-switch reduction where the hosts have it
   std::vector<DimensionChoice> choices;
@@ -35,6 +39,7 @@ struct ChooserSettings {
 struct ChooserFacts {
   std::vector<std::string> dimensions;  // names in DimensionId order
   bool hosts_have_nvls = false;         // switches in the hosts reduce and multicast (NVLink SHARP)
+  const ChannelTuner* nccl = nullptr;   // asked where the user chose `tuner: nccl`; outlives the chooser
 };
 
 class SimpleChooser final : public CollectiveChooser {
@@ -50,6 +55,7 @@ class SimpleChooser final : public CollectiveChooser {
 
   std::vector<DimensionChoice> by_dimension_;  // by dimension id
   bool nvls_;
+  const ChannelTuner* nccl_ = nullptr;  // null: by the simple rules
 };
 
 }  // namespace ringwright::collectives

@@ -124,9 +124,7 @@ std::optional<CollectivePlan> read_fixed_plan(ConfigMap comm) {
 CommSettings read_comm_settings(ConfigMap comm) {
   CommSettings settings;
   settings.costs = read_channel_costs(comm.map("costs", "what NCCL's kernels cost beside the ways of their bytes"));
-  const std::optional<CollectivePlan> plan = read_fixed_plan(comm);
-  settings.plan = plan.value_or(CollectivePlan{.algorithm = "ring", .protocol = Protocol::kSimple, .channels = 16});
-  if (!plan) comm.assume("plan", "ring, simple, 16 channels", "not given");
+  settings.plan = read_fixed_plan(comm);
   return settings;
 }
 

@@ -11,7 +11,7 @@ namespace ringwright::collectives {
 
 struct CommSettings {
   ChannelCosts costs;
-  CollectivePlan plan;  // of every call that its algorithm can play
+  std::optional<CollectivePlan> plan;  // of every call that its algorithm can play; empty: NCCL's choice for each
 };
 
 // Reads the map `comm`.

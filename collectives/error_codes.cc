@@ -18,6 +18,29 @@ constexpr std::array kCodes = {
                              "nNodes,nRanks[,numPipeOps[,regBuff]]. -1 stands for any; lines that begin with # are "
                              "comments. The first line that fits a call decides.",
               .example = "allreduce,0,65536,tree,ll128,2\nallreduce,0,65536,tree,ll128,2,-1,-1"},
+    ErrorCode{.code = "E182",
+              .title = "an environment variable of NCCL cannot be used",
+              .explanation = "Names and values in comm.env are NCCL's own. A name that NCCL does not know would change "
+                             "nothing in a real job, and a value that NCCL cannot read would be refused or replaced.",
+              .example = "env: {NCCL_ALGOS: Ring}\nenv: {NCCL_ALGO: Ring}"},
+    ErrorCode{.code = "E183",
+              .title = "there is no such version of the library",
+              .explanation = "Versions are written as 2.27 or 2.27.3. For a version without a table of its own the "
+                             "newest older one is taken, and the report says so.",
+              .example = "nccl_version: newest\nnccl_version: \"2.27\""},
+    ErrorCode{.code = "E184",
+              .title = "an MSCCL file is wrong",
+              .explanation = "The file is checked and then proved: every send has its receive, every chunk is in its "
+                             "buffer, no thread blocks wait for each other in a circle, none race, and in the end every "
+                             "GPU holds what the collective promises. The line is that of the step to blame.",
+              .example = "<step s=\"0\" type=\"s\" srcbuf=\"i\" srcoff=\"4\" cnt=\"1\"/> with i_chunks=\"4\"\n"
+                         "<step s=\"0\" type=\"s\" srcbuf=\"i\" srcoff=\"3\" cnt=\"1\"/>"},
+    ErrorCode{.code = "E185",
+              .title = "a graph file of NCCL is wrong",
+              .explanation = "The file is what NCCL_GRAPH_DUMP_FILE writes: <graphs> of <graph> of <channel>. Rings (pattern "
+                             "4) must be there, each through the same GPUs.",
+              .example = "comm: {graph: topology.xml}   # a file of the host, which begins with <system>\n"
+                         "comm: {graph: graph.xml}"},
 };
 
 }  // namespace

@@ -80,6 +80,7 @@ std::vector<CatalogueSection> catalogue(const LoadOptions& options) {
           {.kind = "networks", .where = "simulate.network", .entries = built_in(network_models::models())},
           {.kind = "collectives", .where = "collectives.<dimension>.algorithm", .entries = collective_algorithms()},
           {.kind = "channels", .where = "comm.plan.algorithm", .entries = channel_algorithms()},
+          {.kind = "nccl", .where = "comm.nccl_version", .entries = shipped(options, "nccl")},
           {.kind = "schedules", .where = "parallel.schedule", .entries = built_in(workload::schedules())},
           {.kind = "compute", .where = "compute.model", .entries = built_in(workload::compute_models())}};
 }

@@ -9,6 +9,9 @@
 #include <fmt/format.h>
 
 #include "configs/imports.h"
+#include "collectives/nccl/settings.h"
+#include "configs/nccl_host.h"
+#include "network_models/node_import.h"
 #include "workload/hf_config.h"
 #include "workload/model_config.h"
 
@@ -193,14 +196,26 @@ void read_header(ConfigMap root, std::string* name) {
   *name = root.text({.name = "name", .doc = "what the report calls the scenario", .fallback = std::string("scenario")});
 }
 
-Scenario read_scenario(ConfigDocument document, const std::string& path, Diagnostics& foreign) {
+collectives::NcclSetup read_nccl(ConfigMap root, const Cluster& cluster, collectives::Rung rung,
+                                 const collectives::NcclFiles& files, Diagnostics& foreign) {
+  ConfigMap comm = root.map("comm", "the library that carries collectives out");
+  collectives::NcclSetup nccl = collectives::read_nccl_settings(comm, files, cluster.gpu.nvidia, foreign);
+  if (comm.has("algorithms") && rung != collectives::Rung::kChunks) {
+    comm.ignore("algorithms", "only 'collectives.model: chunks' plays thread blocks");
+  }
+  nccl.host = make_nccl_host(cluster.host, cluster.gpu);
+  return nccl;
+}
+
+Scenario read_scenario(ConfigDocument document, const collectives::NcclFiles& files, Diagnostics& foreign) {
   ConfigMap root = document.root();
   std::string name;
   read_header(root, &name);
   Cluster cluster = read_cluster(root);
-  Job job = read_job(root, cluster, path, foreign);
+  Job job = read_job(root, cluster, files.scenario, foreign);
   ConfigMap collective_map = root.map("collectives", "which algorithms play collectives");
   collectives::ChooserSettings chooser = collectives::read_chooser_settings(collective_map, dimension_names());
+  collectives::NcclSetup nccl = read_nccl(root, cluster, chooser.rung, files, foreign);
   const collectives::CommSettings comm = read_comm(root, chooser.rung);
   SimulateSettings simulate = read_simulate(root);
   Faults faults = read_faults(root, {.topology = *cluster.topology, .model = *simulate.network, .hosts = cluster.hosts});
@@ -213,6 +228,7 @@ Scenario read_scenario(ConfigDocument document, const std::string& path, Diagnos
           .job = std::move(job),
           .collectives = std::move(chooser),
           .comm = comm,
+          .nccl = std::move(nccl),
           .simulate = simulate,
           .attention_flops = attention_flops,
           .published = std::move(published),
@@ -221,7 +237,7 @@ Scenario read_scenario(ConfigDocument document, const std::string& path, Diagnos
 }
 
 // A scenario without a job: what a single collective needs.
-Scenario read_machine(ConfigDocument document) {
+Scenario read_machine(ConfigDocument document, const collectives::NcclFiles& files, Diagnostics& foreign) {
   ConfigMap root = document.root();
   std::string name;
   read_header(root, &name);
@@ -232,6 +248,7 @@ Scenario read_machine(ConfigDocument document) {
   ConfigMap collective_map = root.map("collectives", "which algorithms play collectives");
   const std::vector<std::string> dimensions = {std::string(kWorld)};
   collectives::ChooserSettings chooser = collectives::read_chooser_settings(collective_map, dimensions);
+  collectives::NcclSetup nccl = read_nccl(root, cluster, chooser.rung, files, foreign);
   const collectives::CommSettings comm = read_comm(root, chooser.rung);
   const SimulateSettings simulate = read_simulate(root);
   return {.document = std::move(document),
@@ -240,6 +257,7 @@ Scenario read_machine(ConfigDocument document) {
           .job = std::move(job),
           .collectives = std::move(chooser),
           .comm = comm,
+          .nccl = std::move(nccl),
           .simulate = simulate,
           .published = {},
           .faults = {},
@@ -255,7 +273,8 @@ LoadOptions load_options(const ScenarioOptions& options) {
                                {.path = "cluster.node", .folder = "nodes"},
                                {.path = "cluster.node.gpu", .folder = "gpus"},
                                {.path = "cluster.node.gpu.kernels", .folder = "kernels"}},
-                   .share_folders = options.share_folders};
+                   .share_folders = options.share_folders,
+                   .imports = network_models::node_imports()};
   if (load.share_folders.empty()) load.share_folders = {RINGWRIGHT_SHARE_DIR};
   return load;
 }
@@ -264,6 +283,12 @@ namespace {
 
 // How much of a file must be there.
 enum class Extent { kJob, kMachine };
+
+collectives::NcclFiles nccl_files(const std::string& scenario, const LoadOptions& load) {
+  collectives::NcclFiles files{.share_folders = load.share_folders, .scenario = scenario};
+  files.share_folders.emplace_back(RINGWRIGHT_SHARE_DIR);  // folders of users need not have NCCL's tables
+  return files;
+}
 
 using Load = std::function<Result<ConfigDocument>(const LoadOptions&)>;
 
@@ -283,12 +308,14 @@ Result<ConfigDocument> load_with_imports(const Load& load, const std::string& pa
 
 Result<Scenario> checked_scenario(const Load& load, const std::string& path, const ScenarioOptions& options,
                                   Extent extent) {
+  const collectives::NcclFiles files = nccl_files(path, load_options(options));
   Imports imports;
   auto document = load_with_imports(load, path, options, imports);
   if (!document) return tl::unexpected(document.error());
   Diagnostics foreign = imports.diagnostics;  // of other files that the scenario names
   const bool whole = extent == Extent::kJob || document->root().has("model");
-  Scenario scenario = whole ? read_scenario(std::move(*document), path, foreign) : read_machine(std::move(*document));
+  Scenario scenario =
+      whole ? read_scenario(std::move(*document), files, foreign) : read_machine(std::move(*document), files, foreign);
   scenario.document.check_all_read();
   for (const Diagnostic& diagnostic : foreign.all()) scenario.document.log().add(diagnostic);
   for (const IgnoredKey& ignored : imports.ignored) scenario.document.log().add(ignored);
@@ -329,7 +356,7 @@ Result<Cluster> load_cluster(const std::string& path, const ScenarioOptions& opt
 std::vector<KeyDoc> scenario_keys() {
   ConfigDocument document = ConfigDocument::for_documentation();
   Diagnostics foreign;
-  const Scenario scenario = read_scenario(std::move(document), "", foreign);
+  const Scenario scenario = read_scenario(std::move(document), {}, foreign);
   return scenario.document.log().docs();
 }
 

@@ -11,6 +11,7 @@
 #include "collectives/chooser.h"
 #include "configs/background.h"
 #include "collectives/comm_settings.h"
+#include "collectives/nccl/selector.h"
 #include "configs/faults.h"
 #include "core/base/diagnostic.h"
 #include "core/config/config_document.h"
@@ -62,6 +63,7 @@ struct Scenario {
   Job job;
   collectives::ChooserSettings collectives;
   collectives::CommSettings comm;  // of the rung `chunks`
+  collectives::NcclSetup nccl;  // `comm`
   SimulateSettings simulate;
   AttentionFlops attention_flops = AttentionFlops::kCausal;
   std::vector<PublishedFigure> published;

@@ -103,6 +103,15 @@ Folding fold_over_faults(const TaskGraph& graph, const Choosers& chooser, const 
 
 }  // namespace
 
+// A plan of the user's for all calls, or NCCL's choice for each; algorithms from files before both.
+void Simulation::wire_channels(const Scenario& scenario) {
+  if (scenario.comm.plan) tuner_ = std::make_unique<collectives::FixedTuner>(*scenario.comm.plan);
+  const ChannelTuner& tuner = tuner_ ? *tuner_ : static_cast<const ChannelTuner&>(*nccl_);
+  planned_ = std::make_unique<collectives::PlannedChooser>(tuner);
+  channel_chooser_ = std::make_unique<collectives::FileChooser>(scenario.nccl.algorithms, *planned_);
+  channels_.emplace(ChannelInputs{.chooser = *channel_chooser_, .costs = scenario.comm.costs});
+}
+
 Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenario, FoldMode fold_mode) {
   workload::StepPlan plan = workload::build_step(
       {.shape = scenario.job.model, .training = scenario.job.training, .parallel = scenario.job.parallel});
@@ -123,7 +132,10 @@ Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenari
   CHECK(problem.empty(), problem);
   CHECK(simulation->network_.fabric.gpus().size() >= graph.rank_count(), "every rank has a GPU");
 
-  collectives::ChooserFacts facts{.dimensions = {}, .hosts_have_nvls = scenario.cluster.host.nvlink.reduces};
+  simulation->nccl_ = std::make_unique<collectives::NcclTuner>(scenario.nccl);
+  collectives::ChooserFacts facts{.dimensions = {},
+                                  .hosts_have_nvls = scenario.cluster.host.nvlink.reduces,
+                                  .nccl = simulation->nccl_.get()};
   for (const Dimension& dimension : graph.dimensions) facts.dimensions.push_back(dimension.name);
   simulation->chooser_ = std::make_unique<collectives::SimpleChooser>(scenario.collectives, facts);
   if (Diagnostics problems = check_algorithms(scenario, graph, *simulation->chooser_); problems.has_errors()) {
@@ -136,9 +148,7 @@ Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenari
         std::make_unique<collectives::ClosedForm>(*simulation->chooser_, GroupWires(graph, router));
   }
   if (scenario.collectives.rung == collectives::Rung::kChunks) {
-    simulation->tuner_ = std::make_unique<collectives::FixedTuner>(scenario.comm.plan);
-    simulation->channel_chooser_ = std::make_unique<collectives::PlannedChooser>(*simulation->tuner_);
-    simulation->channels_.emplace(ChannelInputs{.chooser = *simulation->channel_chooser_, .costs = scenario.comm.costs});
+    simulation->wire_channels(scenario);
   }
   simulation->fault_schedule_ = network_models::FaultSchedule(scenario.faults.links, router.capacities().size());
   if (fold_mode == FoldMode::kNoFold) {

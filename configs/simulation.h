@@ -10,6 +10,8 @@
 
 #include "collectives/channel_chooser.h"
 #include "collectives/chooser.h"
+#include "collectives/msccl/file_chooser.h"
+#include "collectives/nccl/tuner.h"
 #include "collectives/closed_form.h"
 #include "configs/scenario.h"
 #include "core/base/diagnostic.h"
@@ -41,6 +43,8 @@ class Simulation {
   [[nodiscard]] const Router& router() const { return folded_router_ ? *folded_router_ : *network_.router; }
   [[nodiscard]] const workload::StepPlan& plan() const { return plan_; }
   [[nodiscard]] const CollectiveChooser& chooser() const { return *chooser_; }
+  // What NCCL would choose, whoever chooses here.
+  [[nodiscard]] const collectives::NcclTuner& nccl() const { return *nccl_; }
   // Null unless collectives are played as formulas.
   [[nodiscard]] const CollectiveTime* collective_time() const { return closed_form_.get(); }
   // Null unless collectives are played as kernels run them.
@@ -53,14 +57,17 @@ class Simulation {
 
  private:
   Simulation() = default;
+  void wire_channels(const Scenario& scenario);
 
   network_models::Network network_;
   network_models::FaultSchedule fault_schedule_;
   workload::StepPlan plan_;
+  std::unique_ptr<collectives::NcclTuner> nccl_;
   std::unique_ptr<collectives::SimpleChooser> chooser_;
   std::unique_ptr<collectives::ClosedForm> closed_form_;
   std::unique_ptr<ChannelTuner> tuner_;
-  std::unique_ptr<collectives::PlannedChooser> channel_chooser_;
+  std::unique_ptr<collectives::PlannedChooser> planned_;
+  std::unique_ptr<collectives::FileChooser> channel_chooser_;
   std::optional<ChannelInputs> channels_;
   Folding folding_;
   std::unique_ptr<Router> folded_router_;

@@ -50,6 +50,12 @@ constexpr std::array kCodes = {
                              "the first sends to the first, the second to the second. Nobody sends to itself.",
               .example = "background: [{from: [0, 1], to: [8], size: 1GiB}]\n"
                          "background: [{from: [0, 1], to: [8, 9], size: 1GiB}]"},
+    ErrorCode{.code = "E127",
+              .title = "the topology of a host cannot be read",
+              .explanation = "The file is NCCL's topology XML, which begins with <system>, or what 'nvidia-smi topo -m' "
+                             "prints: a row for each GPU and NIC, a column for each, and X where they meet.",
+              .example = "cluster: {node: {nccl_topo: graph.xml}}   # a file of channels, not of the host\n"
+                         "cluster: {node: {nccl_topo: topo.xml}}"},
 };
 
 }  // namespace

@@ -141,8 +141,22 @@ std::vector<int> read_attachment(ConfigMap& map, const Attachment& what) {
   return at;
 }
 
+Host::Processor read_processor(ConfigMap& map) {
+  constexpr std::array kProcessors = {
+      Option{.name = "intel", .doc = "x86 by Intel"}, Option{.name = "amd", .doc = "x86 by AMD"},
+      Option{.name = "arm", .doc = "Grace and other ARM processors"}, Option{.name = "power", .doc = "POWER by IBM"},
+      Option{.name = "other", .doc = "any other"}};
+  const std::string name =
+      map.choice({.name = "processor", .doc = "who makes the host's processors", .fallback = "intel"}, kProcessors);
+  for (std::size_t i = 0; i < kProcessors.size(); ++i) {
+    if (kProcessors[i].name == name) return static_cast<Host::Processor>(i);
+  }
+  return Host::Processor::kOther;
+}
+
 Host::Pcie read_pcie(ConfigMap& map, int gpus, int nics) {
   Host::Pcie pcie;
+  pcie.processor = read_processor(map);
   // PCIe 5.0 x16: 32 GT/s * 16 lanes * 128/130 = 63.0 GB/s.
   pcie.bandwidth = bandwidth_or_assumed(
       map, {.name = "bandwidth", .doc = "of an x16 slot, one direction", .fallback = Bandwidth(63.0e9)});
@@ -191,6 +205,17 @@ Host::Storage read_storage(ConfigMap& map) {
   return storage;
 }
 
+// What such files say was laid under the node's keys when the document was loaded (node_import.h).
+void name_imports(ConfigMap& node) {
+  const auto name = [&](std::string_view key, std::string_view doc) {
+    if (node.documenting() || node.has(key)) {
+      static_cast<void>(node.text({.name = key, .doc = doc, .fallback = std::string()}));
+    }
+  };
+  name("nccl_topo", "a topology file of NCCL (NCCL_TOPO_FILE, NCCL_TOPO_DUMP_FILE) to take the host from");
+  name("nvidia_smi_topo", "what 'nvidia-smi topo -m' printed, to take the host from");
+}
+
 // A NIC's GPU must reach it, and GPUs without NVLink must reach each other, over joined sockets.
 void check_boards(ConfigMap& map, const Host& host) {
   const Host::Pcie& pcie = host.pcie;
@@ -235,6 +260,7 @@ int Host::nic_of(int gpu) const {
 }
 
 Host read_host(ConfigMap& node) {
+  name_imports(node);
   Host host;
   host.gpus =
       static_cast<int>(node.integer({.name = "gpus",

@@ -33,7 +33,9 @@ struct Host {
 
     [[nodiscard]] Bandwidth data_rate() const { return bandwidth * efficiency; }
   };
+  enum class Processor : std::uint8_t { kIntel, kAmd, kArm, kPower, kOther };
   struct Pcie {
+    Processor processor = Processor::kIntel;  // NCCL plans differently with each maker's
     Bandwidth bandwidth;      // of a NIC's or a switch's slot, one direction
     Bandwidth gpu_bandwidth;  // of a GPU's slot; differs where GPUs hang on the CPU by NVLink-C2C
     Duration latency;         // of one PCIe hop

@@ -10,7 +10,7 @@ verbose=
 
 packages=(
   g++ cmake ninja-build python3
-  libboost-graph-dev libcli11-dev libexpected-dev libfmt-dev libgmock-dev libgtest-dev libyaml-cpp-dev
+  libboost-graph-dev libcli11-dev libexpected-dev libfmt-dev libgmock-dev libgtest-dev libpugixml-dev libyaml-cpp-dev
   nlohmann-json3-dev
 )
 

@@ -1,5 +1,7 @@
 #include "workload/gpu_spec.h"
 
+#include <array>
+
 namespace ringwright::workload {
 namespace {
 
@@ -48,6 +50,14 @@ void supply_peaks(ConfigMap& peak, GpuSpec& gpu) {
 GpuSpec read_gpu_spec(ConfigMap& gpu) {
   GpuSpec spec;
   spec.name = gpu.text({.name = "name", .doc = "what reports call the GPU", .fallback = "gpu"});
+  constexpr std::array kVendors = {Option{.name = "nvidia", .doc = "collectives by NCCL"},
+                                   Option{.name = "amd", .doc = "collectives by RCCL"}};
+  spec.nvidia = gpu.choice({.name = "vendor", .doc = "who makes the GPU", .fallback = "nvidia"}, kVendors) == "nvidia";
+  spec.compute_capability = gpu.number({.name = "compute_capability",
+                                        .doc = "CUDA's number of the architecture, 9.0; NCCL's tables go by it",
+                                        .fallback = 0.0,
+                                        .min = 0.0,
+                                        .max = 99.0});
   ConfigMap peak = gpu.map("peak", "peak rates without sparsity, by data type");
   read_peaks(peak, spec);
   supply_peaks(peak, spec);

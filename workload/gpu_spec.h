@@ -17,6 +17,8 @@ inline constexpr std::size_t kDataTypes = 6;
 
 struct GpuSpec {
   std::string name;
+  bool nvidia = true;
+  double compute_capability = 0.0;  // CUDA's number of the architecture, 9.0; 0 where it is not given
   std::array<FlopRate, kDataTypes> peak{};  // by DataType; 0 where the GPU has no such arithmetic
   Bytes memory;
   Bandwidth memory_bandwidth;

@@ -196,7 +196,7 @@ void HostCapacity::find_nics(const NcclHost& host, bool c2c_paths) {
     }
     std::sort(paths.begin(), paths.end());
     NcclPath worst = paths[static_cast<std::size_t>(ends - 1)];
-    if (worst > NcclPath::kPxn && gpu_nvlink_ > 0.0 && paths.front() < NcclPath::kPxn) worst = NcclPath::kPxn;
+    if (worst > NcclPath::kPxn && host.pxn && has_nvlink() && paths.front() < NcclPath::kPxn) worst = NcclPath::kPxn;
     if (worst < between_) {
       between_ = worst;
       near_nics_ = 0;

@@ -22,7 +22,12 @@ bool is_collnet(NcclAlgorithm a) { return a == NcclAlgorithm::kCollnetDirect || 
 
 NcclHost with_knobs(NcclHost host, const NcclKnobs& knobs) {
   if (!knobs.peer_to_peer) host.links = NcclHost::Links::kPcie;
+  host.pxn = host.pxn && knobs.pxn;
   return host;
+}
+
+NcclGraphs graphs_of(NcclGraphs found, const NcclGraphFile* file, const GroupLayout& layout) {
+  return file == nullptr ? found : with_file(found, *file, layout);
 }
 
 int clipped(int channels, const NcclKnobs& knobs) {
@@ -50,12 +55,12 @@ bool nccl_has(CollectiveKind kind, NcclAlgorithm algorithm, Protocol protocol) {
 }
 
 NcclCostModel::NcclCostModel(const NcclTables& tables, const NcclHost& host, const NcclKnobs& knobs,
-                             const GroupLayout& layout)
+                             const GroupLayout& layout, const NcclGraphFile* graphs)
     : tables_(tables),
       host_(host),
       knobs_(knobs),
       group_{.ranks = layout.size(), .hosts = layout.host_count()},
-      graphs_(find_nccl_graphs(with_knobs(host, knobs), layout, tables)),
+      graphs_(graphs_of(find_nccl_graphs(with_knobs(host, knobs), layout, tables), graphs, layout)),
       channels_(clipped(graphs_.compute_channels, knobs)),
       generation_(generation_of(host.compute_capability)),
       column_(static_cast<std::size_t>(std::min(layout.host_count(), 3) - 1)) {}

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "collectives/nccl/graph.h"
+#include "collectives/nccl/graph_file.h"
 #include "collectives/nccl/hardware.h"
 #include "collectives/nccl/knobs.h"
 #include "collectives/nccl/tables.h"
@@ -29,8 +30,9 @@ struct NcclCost {
 // One group on its hosts.
 class NcclCostModel {
  public:
-  // All references must outlive the model.
-  NcclCostModel(const NcclTables& tables, const NcclHost& host, const NcclKnobs& knobs, const GroupLayout& layout);
+  // All references must outlive the model. `graphs`: channels from a file, or null.
+  NcclCostModel(const NcclTables& tables, const NcclHost& host, const NcclKnobs& knobs, const GroupLayout& layout,
+                const NcclGraphFile* graphs = nullptr);
 
   // Every algorithm with every protocol it has, in NCCL's order; none for all-to-all, which NCCL does not rank.
   [[nodiscard]] std::vector<NcclCost> costs(const CollectiveCall& call) const;

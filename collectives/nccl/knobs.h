@@ -25,7 +25,6 @@ struct NcclKnobs {
   std::optional<int> nvls_channels;
   int min_p2p_channels = 1;
   int max_p2p_channels = kNoLimit;
-  std::optional<int> channels_per_net_peer;
 
   std::optional<int> threads;        // NCCL_NTHREADS
   std::optional<int> ll128_threads;  // NCCL_LL128_NTHREADS

@@ -47,7 +47,7 @@ Bytes chunk_of(const NcclKnobs& knobs, const NcclChoice& choice) {
 }  // namespace
 
 NcclCostModel NcclSelector::model(const GroupLayout& layout) const {
-  return NcclCostModel(setup_.tables, setup_.host, setup_.knobs, layout);
+  return NcclCostModel(setup_.tables, setup_.host, setup_.knobs, layout, setup_.graph ? &*setup_.graph : nullptr);
 }
 
 NcclGraphs NcclSelector::graphs(const GroupLayout& layout) const { return model(layout).graphs(); }

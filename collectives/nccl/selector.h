@@ -1,12 +1,13 @@
 // NCCL's choice for a call: the cheapest algorithm and protocol, then channels and threads for the size.
 #pragma once
 
-#include <map>
-#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "collectives/msccl/program.h"
 #include "collectives/nccl/cost.h"
+#include "collectives/nccl/graph_file.h"
 #include "collectives/nccl/tuner_file.h"
 #include "core/plan/collective_call.h"
 #include "core/plan/collective_plan.h"
@@ -25,6 +26,8 @@ struct NcclSetup {
   NcclHost host;
   NcclKnobs knobs;
   TunerFile tuner;
+  std::optional<NcclGraphFile> graph;    // channels that NCCL found, instead of our own search
+  std::vector<MscclProgram> algorithms;  // from files, for the rung that plays thread blocks
 };
 
 class NcclSelector {

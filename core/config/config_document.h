@@ -35,11 +35,26 @@ struct ImportedValue {
   std::string origin;
 };
 
+// What a file in a foreign format says, as YAML: facts, laid over presets, and guesses for maps without a preset.
+struct ImportedText {
+  std::string facts;
+  std::string guesses;
+  std::vector<std::string> notes;  // told as warnings
+};
+
+// A map that may name a file in a foreign format, relative to the file that names it.
+struct ImportRule {
+  std::string path;  // of the map: "cluster.node"
+  std::string key;   // "nccl_topo"
+  Result<ImportedText> (*read)(const std::string& path) = nullptr;
+};
+
 struct LoadOptions {
   std::vector<std::string> overrides = {};  // "parallel.tp=4", in the order given
   std::vector<PresetRule> presets = {};
   std::vector<std::string> share_folders = {};  // searched in order
   std::vector<ImportedValue> imported = {};
+  std::vector<ImportRule> imports = {};
 };
 
 class ConfigDocument {

@@ -283,6 +283,7 @@ ConfigNode ConfigLoader::with_overrides(ConfigNode root) {
 void ConfigLoader::expand_presets(ConfigNode& node, const std::string& path) {
   for (ConfigNode& item : node.items) expand_presets(item, path + "[]");
   if (node.kind != ConfigKind::kMap) return;
+  apply_imports(node, path);
   for (const PresetRule& rule : options_.presets) {
     if (rule.path == path) static_cast<void>(apply_preset(node, rule, {}));
   }

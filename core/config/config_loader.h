@@ -33,6 +33,9 @@ class ConfigLoader {
   [[nodiscard]] ConfigNode with_imports(ConfigNode root);
   [[nodiscard]] ConfigNode with_overrides(ConfigNode root);
   void expand_presets(ConfigNode& node, const std::string& path);
+  // Lays what a foreign file says over and under the node.
+  void apply_imports(ConfigNode& node, const std::string& path);
+  void apply_import(ConfigNode& node, const ImportRule& rule);
   // Whether the preset that the node names, if any, could be merged under it.
   bool apply_preset(ConfigNode& node, const PresetRule& rule, Chain chain);
   [[nodiscard]] std::optional<ConfigNode> read_preset(const ConfigNode& wanted, const PresetRule& rule);

@@ -72,6 +72,13 @@ constexpr std::array kCodes = {
               "A value that a named file gives (a DeepSpeed configuration, an FSDP configuration) holds where the scenario\n"
               "says nothing. Where both say something, it must be the same.",
               "training: { deepspeed: ds.json, micro_batch: 4 }   # ds.json: train_micro_batch_size_per_gpu: 2"},
+    ErrorCode{"E116", "a file in another format cannot be used",
+              "The key names a file of another tool, relative to the file that names it. What the file says counts over\n"
+              "the preset and below the keys that are written out.",
+              "nccl_topo: dgx.xml            # the file must be there"},
+    ErrorCode{"E117", "the text is not XML",
+              "Tags must close, attributes stand in quotes, and & is written as &amp;.",
+              "<gpu dev=0>                   # write: <gpu dev=\"0\">"},
 };
 
 }  // namespace

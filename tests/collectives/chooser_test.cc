@@ -198,7 +198,7 @@ TEST(ChooserSettings, SuggestTheAlgorithmThatWasMeant) {
 }
 
 TEST(ChooserSettings, KnowNoOtherTunersAndDimensions) {
-  EXPECT_THAT(read("collectives: {tuner: nccl}\n").problems, testing::AllOf(HasSubstr("E107"), HasSubstr("simple")));
+  EXPECT_THAT(read("collectives: {tuner: best}\n").problems, testing::AllOf(HasSubstr("E107"), HasSubstr("simple")));
   EXPECT_THAT(read("collectives: {ddp: {algorithm: ring}}\n").problems, HasSubstr("E102"));
 }
 

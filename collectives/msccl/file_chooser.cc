@@ -1,0 +1,12 @@
+#include "collectives/msccl/file_chooser.h"
+
+namespace ringwright::collectives {
+
+ChannelChoice FileChooser::choose(const CollectiveCall& call) const {
+  for (const MscclAlgorithm& algorithm : algorithms_) {
+    if (algorithm.matches(call)) return {.algorithm = &algorithm, .plan = algorithm.plan()};
+  }
+  return rest_.choose(call);
+}
+
+}  // namespace ringwright::collectives

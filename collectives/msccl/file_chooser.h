@@ -1,0 +1,24 @@
+// Algorithms from files before all others: the first that is meant for a call plays it.
+#pragma once
+
+#include <vector>
+
+#include "collectives/msccl/algorithm.h"
+#include "core/ports/channel_algorithm.h"
+
+namespace ringwright::collectives {
+
+class FileChooser final : public ChannelChooser {
+ public:
+  // `rest` must outlive it.
+  FileChooser(const std::vector<MscclProgram>& programs, const ChannelChooser& rest)
+      : algorithms_(programs.begin(), programs.end()), rest_(rest) {}
+
+  [[nodiscard]] ChannelChoice choose(const CollectiveCall& call) const override;
+
+ private:
+  std::vector<MscclAlgorithm> algorithms_;
+  const ChannelChooser& rest_;
+};
+
+}  // namespace ringwright::collectives

@@ -1,0 +1,19 @@
+// NCCL's environment variables, in NCCL's own names and syntax, as the map `comm.env`: those that the model knows act,
+// others of NCCL are listed as ignored, unknown names are mistakes.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collectives/nccl/knobs.h"
+#include "core/config/config_map.h"
+
+namespace ringwright::collectives {
+
+[[nodiscard]] NcclKnobs read_nccl_environment(ConfigMap env);
+
+// Names of all variables that the map may have, sorted; for completion and tests.
+[[nodiscard]] std::vector<std::string> nccl_variables();
+
+}  // namespace ringwright::collectives

@@ -1,0 +1,145 @@
+#include "collectives/nccl/graph_file.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/config/xml_document.h"
+
+namespace ringwright::collectives {
+namespace {
+
+constexpr int kRingPattern = 4;
+constexpr int kPlainTreePattern = 3;
+constexpr int kNvlsPattern = 5;
+constexpr int kCollnetPattern = 6;
+constexpr int kMostGpus = 1024;
+
+// NCCL's names; what goes by NVLink alone counts as NVLink, whether through a GPU or a processor's port.
+constexpr std::array<std::pair<std::string_view, NcclPath>, 11> kPaths = {{
+    {"LOC", NcclPath::kNvlink}, {"NVL", NcclPath::kNvlink}, {"NVB", NcclPath::kNvlink}, {"C2C", NcclPath::kNvlink},
+    {"PIX", NcclPath::kPix}, {"PXB", NcclPath::kPxb}, {"P2C", NcclPath::kP2c}, {"PXN", NcclPath::kPxn},
+    {"PHB", NcclPath::kPhb}, {"SYS", NcclPath::kSys}, {"NET", NcclPath::kSys}}};
+
+class GraphsReader {
+ public:
+  explicit GraphsReader(const XmlDocument& document) : document_(document) {}
+
+  Result<NcclGraphFile> read() {
+    const XmlElement& root = document_.root;
+    if (root.name != "graphs") fail(root, fmt::format("the file begins with <{}>, not with <graphs>", root.name));
+    for (const XmlElement& graph : root.children) {
+      if (graph.name == "graph") read_graph(graph);
+    }
+    if (!problems_.has_errors() && !file_.ring) fail(root, "the file has no rings: no graph of pattern 4");
+    if (problems_.has_errors()) return tl::unexpected(std::move(problems_));
+    return std::move(file_);
+  }
+
+ private:
+  void fail(const XmlElement& at, std::string message, std::string hint = {}) {
+    problems_.add(document_.problem(at, "E185", std::move(message), std::move(hint)));
+  }
+
+  int whole(const XmlElement& at, std::string_view name, int least, int most) {
+    const auto value = at.integer(name);
+    if (value && *value >= least && *value <= most) return static_cast<int>(*value);
+    fail(at, fmt::format("{} is '{}' and must be a whole number from {} to {}", name, at.text(name), least, most));
+    return least;
+  }
+
+  double speed(const XmlElement& at, std::string_view name) {
+    const std::string_view text = at.text(name);
+    double value = 0.0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (!text.empty() && error == std::errc() && end == text.data() + text.size() && value >= 0.0 && value < 1e6) return value;
+    fail(at, fmt::format("{} is '{}' and must be a number of GB/s", name, text));
+    return 0.0;
+  }
+
+  NcclPath path(const XmlElement& at, std::string_view name) {
+    for (const auto& [known, value] : kPaths) {
+      if (known == at.text(name)) return value;
+    }
+    fail(at, fmt::format("{} is '{}'", name, at.text(name)), "one of LOC, NVL, NVB, C2C, PIX, PXB, P2C, PXN, PHB, SYS, NET");
+    return NcclPath::kSys;
+  }
+
+  void read_graph(const XmlElement& element) {
+    NcclGraph graph{.channels = whole(element, "nchannels", 0, kNcclMaxChannels),
+                    .inside_gb = speed(element, "speedintra"),
+                    .between_gb = speed(element, "speedinter"),
+                    .inside = path(element, "typeintra"),
+                    .between = path(element, "typeinter"),
+                    .same_channels = whole(element, "samechannels", 0, 1) == 1};
+    if (element.attribute("latencyinter")) graph.nic_latency_us = speed(element, "latencyinter");
+    const int pattern = whole(element, "pattern", 1, kCollnetPattern);
+    graph.plain_tree = pattern == kPlainTreePattern;
+    const int channels = read_channels(element, pattern == kRingPattern);
+    if (channels != graph.channels) {
+      fail(element, fmt::format("nchannels is {} and the graph has {} channels", graph.channels, channels));
+    }
+    switch (pattern) {
+      case kRingPattern: file_.ring = graph; return;
+      case kNvlsPattern: file_.nvls = graph; return;
+      case kCollnetPattern: file_.collnet = graph; return;
+      default: file_.tree = graph; return;
+    }
+  }
+
+  int read_channels(const XmlElement& graph, bool ring) {
+    int channels = 0;
+    for (const XmlElement& channel : graph.children) {
+      if (channel.name != "channel") continue;
+      ++channels;
+      std::vector<int> order;
+      for (const XmlElement& gpu : channel.children) {
+        if (gpu.name == "gpu") order.push_back(whole(gpu, "dev", 0, kMostGpus));
+      }
+      if (!ring) continue;
+      if (std::set<int>(order.begin(), order.end()).size() != order.size()) fail(channel, "a GPU stands twice in a ring");
+      if (file_.gpus > 0 && static_cast<int>(order.size()) != file_.gpus) {
+        fail(channel, fmt::format("the ring has {} GPUs and the one before {}", order.size(), file_.gpus));
+      }
+      file_.gpus = static_cast<int>(order.size());
+      file_.rings.push_back(std::move(order));
+    }
+    return channels;
+  }
+
+  const XmlDocument& document_;
+  NcclGraphFile file_;
+  Diagnostics problems_;
+};
+
+}  // namespace
+
+Result<NcclGraphFile> parse_nccl_graphs(std::string_view text, const std::string& name) {
+  auto document = parse_xml(text, name);
+  if (!document) return tl::unexpected(document.error());
+  return GraphsReader(*document).read();
+}
+
+Result<NcclGraphFile> load_nccl_graphs(const std::string& path) {
+  auto document = load_xml(path);
+  if (!document) return tl::unexpected(document.error());
+  return GraphsReader(*document).read();
+}
+
+NcclGraphs with_file(NcclGraphs found, const NcclGraphFile& file, const GroupLayout& layout) {
+  if (!layout.even() || layout.largest_host != file.gpus) return found;
+  if (file.ring) {
+    found.ring = *file.ring;
+    found.compute_channels = std::clamp(2 * file.ring->channels, 1, kNcclMaxChannels);
+  }
+  if (file.tree) found.tree = *file.tree;
+  if (file.nvls) found.nvls = *file.nvls;
+  found.collnet = file.collnet.value_or(found.ring);
+  return found;
+}
+
+}  // namespace ringwright::collectives

@@ -1,0 +1,179 @@
+#include "collectives/nccl/settings.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "collectives/nccl/environment.h"
+#include "core/base/text.h"
+#include "core/config/config_document.h"
+
+namespace ringwright::collectives {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kFolder = "nccl";
+constexpr std::string_view kRccl = "rccl";
+constexpr std::string_view kDefaultVersion = "2.30";
+
+constexpr std::array kLibraries = {Option{.name = "nccl", .doc = "NVIDIA's library"},
+                                   Option{.name = kRccl, .doc = "AMD's variant of it, with its own tables"}};
+
+// "2.27.3" as (2, 27).
+std::optional<std::pair<int, int>> version_number(std::string_view text) {
+  std::pair<int, int> number;
+  const auto [dot, wrong] = std::from_chars(text.data(), text.data() + text.size(), number.first);
+  if (wrong != std::errc() || dot == text.data() + text.size() || *dot != '.') return std::nullopt;
+  const auto [end, error] = std::from_chars(dot + 1, text.data() + text.size(), number.second);
+  if (error != std::errc() || (end != text.data() + text.size() && *end != '.')) return std::nullopt;
+  return number;
+}
+
+std::optional<std::string> file_text(const std::string& path) {
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) return std::nullopt;
+  std::ifstream stream(path, std::ios::binary);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  if (!stream) return std::nullopt;
+  return text.str();
+}
+
+std::vector<std::string> shipped_versions(const NcclFiles& files) {
+  std::vector<std::string> versions;
+  for (const std::string& name : preset_names({.share_folders = files.share_folders}, kFolder)) {
+    if (version_number(name)) versions.push_back(name);
+  }
+  return versions;
+}
+
+NcclTables load_tables(const NcclFiles& files, const std::string& name, Diagnostics& foreign) {
+  for (const std::string& share : files.share_folders) {
+    const std::string path = (fs::path(share) / kFolder / (name + ".yaml")).string();
+    std::error_code error;
+    if (!fs::is_regular_file(path, error)) continue;
+    auto document = ConfigDocument::load(path);
+    if (!document) {
+      for (const Diagnostic& problem : document.error().all()) foreign.add(problem);
+      return {};
+    }
+    NcclTables tables = read_nccl_tables(document->root());
+    document->check_all_read();
+    for (const Diagnostic& problem : document->log().diagnostics().all()) foreign.add(problem);
+    return tables;
+  }
+  foreign.add({.code = "E180", .place = {}, .message = fmt::format("no table of '{}' among the shared files", name)});
+  return {};
+}
+
+std::string choose_tables(ConfigMap& comm, const NcclFiles& files, std::string_view library) {
+  const std::string wanted = comm.text({.name = "nccl_version",
+                                        .doc = "version of the library whose cost model chooses, \"2.27\"",
+                                        .fallback = std::string(kDefaultVersion)});
+  if (comm.documenting()) return std::string(kDefaultVersion);
+  if (library == kRccl) {
+    if (comm.has("nccl_version")) comm.warn("nccl_version", "E183", "RCCL has one table, whatever the version");
+    return std::string(kRccl);
+  }
+  const std::vector<std::string> versions = shipped_versions(files);
+  const std::string nearest = nearest_version(versions, wanted);
+  if (nearest.empty()) {
+    comm.error("nccl_version", "E183", fmt::format("'{}' is no version of NCCL", wanted),
+               fmt::format("tables are there for {}", join(versions, ", ")));
+    return std::string(kDefaultVersion);
+  }
+  if (comm.has("nccl_version") && version_number(nearest) != version_number(wanted)) {
+    comm.assume("nccl_version", nearest, fmt::format("no table for {}; the nearest one is taken", wanted));
+  }
+  return nearest;
+}
+
+std::string beside(const NcclFiles& files, const std::string& name) {
+  return (fs::path(files.scenario).parent_path() / name).lexically_normal().string();
+}
+
+std::optional<NcclGraphFile> read_graph(ConfigMap& comm, const NcclFiles& files, Diagnostics& foreign) {
+  if (!comm.documenting() && !comm.has("graph")) return std::nullopt;
+  const std::string name = comm.text({.name = "graph",
+                                      .doc = "a graph file of NCCL (NCCL_GRAPH_DUMP_FILE): the channels that it found",
+                                      .fallback = std::string()});
+  if (comm.documenting() || name.empty()) return std::nullopt;
+  auto graph = load_nccl_graphs(beside(files, name));
+  if (graph) return std::move(*graph);
+  for (const Diagnostic& problem : graph.error().all()) foreign.add(problem);
+  return std::nullopt;
+}
+
+std::vector<MscclProgram> read_algorithms(ConfigMap& comm, const NcclFiles& files, Diagnostics& foreign) {
+  std::vector<MscclProgram> programs;
+  if (!comm.documenting() && !comm.has("algorithms")) return programs;
+  const std::vector<std::string> names = comm.texts(
+      {.name = "algorithms", .doc = "MSCCL files: each plays the calls of its kind, size and number of ranks"});
+  for (const std::string& name : names) {
+    auto program = load_msccl(beside(files, name));
+    if (program) {
+      programs.push_back(std::move(*program));
+      continue;
+    }
+    for (const Diagnostic& problem : program.error().all()) foreign.add(problem);
+  }
+  return programs;
+}
+
+TunerFile read_tuner(ConfigMap& comm, const NcclFiles& files, Diagnostics& foreign) {
+  if (!comm.documenting() && !comm.has("tuner_config")) return {};
+  const std::string name = comm.text({.name = "tuner_config",
+                                      .doc = "a tuner file: collective_type,min_bytes,max_bytes,algorithm,protocol,"
+                                             "channels,nNodes,nRanks[,numPipeOps[,regBuff]]",
+                                      .fallback = std::string()});
+  if (comm.documenting() || name.empty()) return {};
+  const std::string path = beside(files, name);
+  const std::optional<std::string> text = file_text(path);
+  if (!text) {
+    comm.error("tuner_config", "E100", fmt::format("cannot read '{}'", path));
+    return {};
+  }
+  auto tuner = parse_tuner_file(*text, path);
+  if (tuner) return std::move(*tuner);
+  for (const Diagnostic& problem : tuner.error().all()) foreign.add(problem);
+  return {};
+}
+
+}  // namespace
+
+std::string nearest_version(const std::vector<std::string>& shipped, const std::string& wanted) {
+  const auto number = version_number(wanted);
+  if (!number || shipped.empty()) return {};
+  std::string best = *std::min_element(shipped.begin(), shipped.end(), [](const auto& a, const auto& b) {
+    return version_number(a) < version_number(b);
+  });
+  for (const std::string& name : shipped) {
+    if (version_number(name) <= number && version_number(best) < version_number(name)) best = name;
+  }
+  return best;
+}
+
+NcclSetup read_nccl_settings(ConfigMap comm, const NcclFiles& files, bool nvidia, Diagnostics& foreign) {
+  NcclSetup setup;
+  const std::string library = comm.choice(
+      {.name = "library", .doc = "who carries collectives out; rccl on AMD's GPUs", .fallback = std::string(nvidia ? "nccl" : kRccl)},
+      kLibraries);
+  const std::string tables = choose_tables(comm, files, library);
+  setup.knobs = read_nccl_environment(comm.map("env", "NCCL's environment variables, as a job would set them"));
+  setup.tuner = read_tuner(comm, files, foreign);
+  setup.graph = read_graph(comm, files, foreign);
+  setup.algorithms = read_algorithms(comm, files, foreign);
+  if (!comm.documenting()) setup.tables = load_tables(files, tables, foreign);
+  return setup;
+}
+
+}  // namespace ringwright::collectives

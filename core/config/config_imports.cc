@@ -1,0 +1,56 @@
+// Files in foreign formats that a map names: what they say becomes keys of the map.
+#include <filesystem>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/config/config_loader.h"
+#include "core/config/config_merge.h"
+#include "core/config/yaml_reader.h"
+
+namespace ringwright {
+
+void ConfigLoader::apply_imports(ConfigNode& node, const std::string& path) {
+  for (const ImportRule& rule : options_.imports) {
+    if (rule.path == path && find_entry(node, rule.key) != nullptr) apply_import(node, rule);
+  }
+}
+
+void ConfigLoader::apply_import(ConfigNode& node, const ImportRule& rule) {
+  ConfigEntry* entry = find_entry(node, rule.key);
+  entry->read = true;
+  const ConfigNode wanted = entry->value;
+  const bool has_preset = find_entry(node, "preset") != nullptr;
+  const auto tell = [&](Severity severity, std::string message) {
+    problems_.add({.severity = severity,
+                   .code = "E116",
+                   .place = {.file = wanted.source == nullptr ? std::string() : wanted.source->name,
+                             .line = wanted.line,
+                             .column = wanted.column},
+                   .message = std::move(message)});
+  };
+  if (wanted.kind != ConfigKind::kScalar || wanted.text.empty()) {
+    return tell(Severity::kError, fmt::format("'{}.{}' must be the path of one file", rule.path, rule.key));
+  }
+  const std::string naming = wanted.source == nullptr || wanted.source->kind == SourceKind::kOverride ? std::string()
+                             : wanted.source->path.empty() ? wanted.source->name
+                                                           : wanted.source->path;
+  const std::string path = (std::filesystem::path(naming).parent_path() / wanted.text).lexically_normal().string();
+  auto imported = rule.read(path);
+  if (!imported) {
+    for (const Diagnostic& problem : imported.error().all()) problems_.add(problem);
+    node.settled = true;
+    return;
+  }
+  const std::string name = std::filesystem::path(path).filename().string();
+  for (const std::string& note : imported->notes) tell(Severity::kWarning, fmt::format("{}: {}", name, note));
+  const auto read = [&](const std::string& text, std::string_view what) {
+    ConfigSource& source = add_source(fmt::format("{} ({})", name, what), SourceKind::kPreset, path);
+    return read_source(source, text, {});
+  };
+  if (auto facts = read(imported->facts, "facts")) node = merged(std::move(*facts), std::move(node));
+  if (has_preset) return;
+  if (auto guesses = read(imported->guesses, "guesses")) node = merged(std::move(*guesses), std::move(node));
+}
+
+}  // namespace ringwright

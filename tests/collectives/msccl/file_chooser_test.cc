@@ -1,0 +1,40 @@
+// Which calls a file plays, and what happens to the others.
+#include "collectives/msccl/file_chooser.h"
+
+#include <gtest/gtest.h>
+
+#include "core/base/check.h"
+#include "tests/collectives/msccl/example_programs.h"
+
+namespace ringwright::collectives {
+namespace {
+
+using namespace ringwright::literals;
+
+class Rest final : public ChannelChooser {
+ public:
+  [[nodiscard]] ChannelChoice choose(const CollectiveCall&) const override {
+    return {.algorithm = nullptr, .plan = {.algorithm = "rest"}};
+  }
+};
+
+TEST(FileChooser, FilesComeFirstWhereTheyFit) {
+  std::vector<MscclProgram> programs;
+  for (const int ranks : {4, 8}) {
+    auto program = parse_msccl(ring_all_reduce(ranks), "p.xml");
+    CHECK(program.has_value(), "a right program");
+    programs.push_back(std::move(*program));
+  }
+  const Rest rest;
+  const FileChooser chooser(programs, rest);
+  const GroupLayout eight = make_block_layout(8, 8);
+  const GroupLayout six = make_block_layout(6, 6);
+  const ChannelChoice found = chooser.choose({.kind = CollectiveKind::kAllReduce, .bytes = 1_KiB, .layout = &eight});
+  EXPECT_EQ(found.plan.algorithm, "own_ring");
+  EXPECT_EQ(found.algorithm->blocks({.kind = CollectiveKind::kAllReduce, .bytes = 1_KiB, .layout = &eight}, found.plan), 1);
+  EXPECT_EQ(chooser.choose({.kind = CollectiveKind::kAllReduce, .bytes = 1_KiB, .layout = &six}).plan.algorithm, "rest");
+  EXPECT_EQ(chooser.choose({.kind = CollectiveKind::kAllReduce, .bytes = 2_MiB, .layout = &eight}).plan.algorithm, "rest");
+}
+
+}  // namespace
+}  // namespace ringwright::collectives

@@ -1,0 +1,114 @@
+// MSCCL files: those that are right are proved, those that are wrong are told with the line to blame.
+#include "collectives/msccl/program.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "collectives/msccl/proof.h"
+#include "tests/collectives/msccl/example_programs.h"
+
+namespace ringwright::collectives {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string replaced(std::string text, const std::string& what, const std::string& by) {
+  const std::size_t at = text.find(what);
+  EXPECT_NE(at, std::string::npos) << what;
+  return at == std::string::npos ? text : text.replace(at, what.size(), by);
+}
+
+std::string mistake(const std::string& text) {
+  auto program = parse_msccl(text, "p.xml");
+  EXPECT_FALSE(program.has_value());
+  return program ? "" : render(program.error());
+}
+
+TEST(MscclProgram, ReadsTheHead) {
+  auto program = parse_msccl(ring_all_reduce(4), "p.xml");
+  ASSERT_TRUE(program.has_value()) << render(program.error());
+  EXPECT_EQ(program->name, "own_ring");
+  EXPECT_EQ(program->kind, CollectiveKind::kAllReduce);
+  EXPECT_EQ(program->protocol, Protocol::kLl);
+  EXPECT_EQ(program->ranks(), 4);
+  EXPECT_EQ(program->max_bytes, Bytes(1 << 20));
+  EXPECT_EQ(program->gpus[1].blocks[0].receive_block, 0);
+}
+
+TEST(MscclProgram, ProvesRingsOfAllSizes) {
+  for (const int ranks : {2, 3, 5, 8, 16}) {
+    auto program = parse_msccl(ring_all_reduce(ranks), "p.xml");
+    ASSERT_TRUE(program.has_value()) << ranks << "\n" << render(program.error());
+    EXPECT_TRUE(prove(*program).holds());
+  }
+}
+
+TEST(MscclProgram, ProvesReductionsInLocalMemory) {
+  auto program = parse_msccl(exchange_and_add(), "p.xml");
+  EXPECT_TRUE(program.has_value()) << render(program.error());
+}
+
+// Without the wait the second block adds what has not come yet.
+TEST(MscclProgram, RefusesARace) {
+  EXPECT_THAT(mistake(exchange_and_add("depid=\"-1\" deps=\"-1\"")), HasSubstr("holds nothing"));
+}
+
+TEST(MscclProgram, RefusesAWaitThatRunsInACircle) {
+  // Each block waits for the end of the other.
+  const std::string text = replaced(exchange_and_add(), "cnt=\"1\"/>", "cnt=\"1\" depid=\"1\" deps=\"0\"/>");
+  EXPECT_THAT(mistake(text), HasSubstr("never runs"));
+}
+
+TEST(MscclProgram, RefusesWrongSums) {
+  // The last but one step adds chunk 0 where chunk 1 would be due.
+  const std::string wrong = replaced(ring_all_reduce(4), "type=\"rrcs\" srcbuf=\"i\" srcoff=\"1\"",
+                                     "type=\"rrcs\" srcbuf=\"i\" srcoff=\"2\"");
+  EXPECT_THAT(mistake(wrong), HasSubstr("ends with the wrong data"));
+}
+
+TEST(MscclProgram, RefusesSendsWithoutReceives) {
+  const std::string fewer = replaced(ring_all_reduce(2), "<step s=\"2\" type=\"r\"", "<step s=\"2\" type=\"nop\"");
+  EXPECT_THAT(mistake(fewer), HasSubstr("sends a message that nobody receives"));
+  EXPECT_THAT(mistake(replaced(ring_all_reduce(3), "recv=\"2\"", "recv=\"1\"")), HasSubstr("which sends nothing there"));
+}
+
+TEST(MscclProgram, RefusesMessagesOfUnequalLength) {
+  std::string text = replaced(exchange_and_add(), "nchunksperloop=\"1\"", "nchunksperloop=\"2\"");
+  text = replaced(text, "i_chunks=\"1\"", "i_chunks=\"2\"");
+  text = replaced(text, "dstoff=\"0\" cnt=\"1\"/>", "dstoff=\"0\" cnt=\"2\"/>");
+  EXPECT_THAT(mistake(text), HasSubstr("receives 1 chunks where line 4 sends 2"));
+}
+
+TEST(MscclProgram, RefusesChunksOutOfRange) {
+  const std::string text = replaced(ring_all_reduce(4), "srcoff=\"0\"", "srcoff=\"4\"");
+  EXPECT_THAT(mistake(text), HasSubstr("p.xml:4"));
+  EXPECT_THAT(mistake(text), HasSubstr("chunks 4 to 4 are out of range: the buffer has 4"));
+}
+
+TEST(MscclProgram, RefusesTwoWritersOfAQueue) {
+  const std::string text = replaced(exchange_and_add(), "<tb id=\"1\" send=\"-1\"", "<tb id=\"1\" send=\"1\"");
+  EXPECT_THAT(mistake(text), HasSubstr("both send to GPU 1 on channel 0"));
+}
+
+TEST(MscclProgram, RefusesWaitsForWhatIsNotThere) {
+  EXPECT_THAT(mistake(exchange_and_add("depid=\"7\" deps=\"0\"")), HasSubstr("step 0 of thread block 7"));
+}
+
+TEST(MscclProgram, RefusesBadAttributes) {
+  EXPECT_THAT(mistake(replaced(ring_all_reduce(2), "proto=\"LL\"", "proto=\"Fast\"")), HasSubstr("proto is 'Fast'"));
+  EXPECT_THAT(mistake(replaced(ring_all_reduce(2), "allreduce", "sum")), HasSubstr("coll is 'sum'"));
+  EXPECT_THAT(mistake(replaced(ring_all_reduce(2), "type=\"s\"", "type=\"t\"")), HasSubstr("type is 't'"));
+  EXPECT_THAT(mistake(replaced(ring_all_reduce(2), "<gpu id=\"1\"", "<gpu id=\"0\"")), HasSubstr("stands twice"));
+  EXPECT_THAT(mistake(replaced(ring_all_reduce(2), "nchannels=\"1\"", "nchannels=\"many\"")), HasSubstr("whole number"));
+  EXPECT_THAT(mistake("<graphs/>"), HasSubstr("begins with <graphs>"));
+  EXPECT_THAT(mistake("<algo"), HasSubstr("p.xml:1"));
+}
+
+TEST(MscclProgram, OfACustomCollectiveOnlyTheEndIsProved) {
+  auto program = parse_msccl(replaced(ring_all_reduce(2), "allreduce", "custom"), "p.xml");
+  ASSERT_TRUE(program.has_value());
+  EXPECT_FALSE(program->kind.has_value());
+}
+
+}  // namespace
+}  // namespace ringwright::collectives

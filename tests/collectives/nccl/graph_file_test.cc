@@ -1,0 +1,68 @@
+// NCCL's own graphs from a file.
+#include "collectives/nccl/graph_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace ringwright::collectives {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr const char* kGraphs = R"(<graphs version="1">
+  <graph id="0" pattern="4" crossnic="0" nchannels="2" speedintra="12" speedinter="10.5" latencyinter="0" typeintra="SYS" typeinter="PIX" samechannels="0">
+    <channel><gpu dev="0"/><gpu dev="1"/></channel>
+    <channel><gpu dev="1"/><gpu dev="0"/></channel>
+  </graph>
+  <graph id="1" pattern="3" crossnic="0" nchannels="1" speedintra="24" speedinter="12" typeintra="NVL" typeinter="PXN" samechannels="1">
+    <channel><gpu dev="0"/><gpu dev="1"/></channel>
+  </graph>
+</graphs>
+)";
+
+std::string replaced(std::string text, const std::string& what, const std::string& by) {
+  return text.replace(text.find(what), what.size(), by);
+}
+
+std::string mistake(const std::string& text) {
+  auto file = parse_nccl_graphs(text, "g.xml");
+  EXPECT_FALSE(file.has_value());
+  return file ? "" : render(file.error());
+}
+
+TEST(NcclGraphFile, ReadsRingsAndTrees) {
+  auto file = parse_nccl_graphs(kGraphs, "g.xml");
+  ASSERT_TRUE(file.has_value()) << render(file.error());
+  EXPECT_EQ(file->ring->channels, 2);
+  EXPECT_DOUBLE_EQ(file->ring->between_gb, 10.5);
+  EXPECT_EQ(file->ring->inside, NcclPath::kSys);
+  EXPECT_EQ(file->rings[1], (std::vector<int>{1, 0}));
+  EXPECT_TRUE(file->tree->plain_tree);
+  EXPECT_EQ(file->tree->between, NcclPath::kPxn);
+  EXPECT_EQ(file->gpus, 2);
+  EXPECT_FALSE(file->nvls.has_value());
+}
+
+TEST(NcclGraphFile, HoldsForGroupsOfWholeHosts) {
+  auto file = parse_nccl_graphs(kGraphs, "g.xml");
+  ASSERT_TRUE(file.has_value());
+  NcclGraphs found;
+  found.ring.channels = 7;
+  EXPECT_EQ(with_file(found, *file, make_block_layout(4, 2)).ring.channels, 2);
+  EXPECT_EQ(with_file(found, *file, make_block_layout(4, 2)).compute_channels, 4);
+  EXPECT_EQ(with_file(found, *file, make_block_layout(4, 1)).ring.channels, 7);
+}
+
+TEST(NcclGraphFile, RefusesWhatIsWrong) {
+  EXPECT_THAT(mistake("<system/>"), HasSubstr("begins with <system>"));
+  EXPECT_THAT(mistake("<graphs/>"), HasSubstr("no rings"));
+  EXPECT_THAT(mistake(replaced(kGraphs, "nchannels=\"2\"", "nchannels=\"3\"")), HasSubstr("has 2 channels"));
+  EXPECT_THAT(mistake(replaced(kGraphs, "\"SYS\"", "\"FAR\"")), HasSubstr("g.xml:2"));
+  EXPECT_THAT(mistake(replaced(kGraphs, "speedintra=\"12\"", "speedintra=\"fast\"")), HasSubstr("'fast'"));
+  EXPECT_THAT(mistake(replaced(kGraphs, "<gpu dev=\"1\"/></channel>", "<gpu dev=\"0\"/></channel>")),
+              HasSubstr("stands twice"));
+  EXPECT_THAT(mistake("<graphs>"), HasSubstr("g.xml"));
+}
+
+}  // namespace
+}  // namespace ringwright::collectives

@@ -1,0 +1,71 @@
+// The tuner as a port: answers are kept, and algorithms of steps stand for NCCL's.
+#include "collectives/nccl/tuner.h"
+
+#include <gtest/gtest.h>
+
+#include "collectives/chooser.h"
+#include "tests/collectives/nccl/example_hosts.h"
+
+namespace ringwright::collectives {
+namespace {
+
+using namespace ringwright::literals;
+
+TEST(NcclTuner, AnswersAsTheSelectorDoesEveryTime) {
+  const NcclTuner tuner(setup_of(dgx_h100()));
+  const GroupLayout layout = make_block_layout(16, 8);
+  for (const Bytes bytes : {1_KiB, 1_MiB, 1_GiB, 1_KiB}) {
+    const CollectiveCall call{.kind = CollectiveKind::kAllReduce, .bytes = bytes, .layout = &layout};
+    EXPECT_EQ(tuner.plan(call), tuner.selector().plan(call));
+    EXPECT_EQ(tuner.plan(call), tuner.plan(call));
+  }
+}
+
+std::string_view in_steps(std::string algorithm, int ranks, int per_host,
+                          CollectiveKind kind = CollectiveKind::kAllReduce) {
+  const GroupLayout layout = make_block_layout(ranks, per_host);
+  const CollectiveCall call{.kind = kind, .bytes = 1_MiB, .layout = &layout};
+  return nearest_in_steps({.algorithm = std::move(algorithm)}, call).name();
+}
+
+TEST(NearestInSteps, NamesWhatSendsTheSameBytes) {
+  EXPECT_EQ(in_steps("ring", 8, 8), "ring");
+  EXPECT_EQ(in_steps("ring", 16, 8), "rail_rings");
+  EXPECT_EQ(in_steps("tree", 64, 8), "double_tree");
+  EXPECT_EQ(in_steps("nvls", 8, 8), "in_switch");
+  EXPECT_EQ(in_steps("nvls_tree", 64, 8), "nvls_tree");
+  EXPECT_EQ(in_steps("pat", 8, 1, CollectiveKind::kAllGather), "halving_doubling");
+  EXPECT_EQ(in_steps("p2p", 16, 8, CollectiveKind::kAllToAll), "direct");
+  EXPECT_EQ(in_steps("p2p", 512, 8, CollectiveKind::kAllToAll), "pairwise");
+}
+
+// Whatever NCCL chooses, some algorithm of steps plays it.
+TEST(NearestInSteps, PlaysEveryChoice) {
+  for (const char* name : {"ring", "tree", "nvls", "nvls_tree", "collnet_direct", "collnet_chain", "pat", "p2p"}) {
+    for (const int ranks : {2, 3, 7, 8, 24}) {
+      for (const int per_host : {1, 3, 8}) {
+        for (const auto kind : {CollectiveKind::kAllReduce, CollectiveKind::kAllGather, CollectiveKind::kReduceScatter,
+                                CollectiveKind::kBroadcast, CollectiveKind::kReduce}) {
+          if (std::string_view(name) != "p2p") {
+            EXPECT_FALSE(in_steps(name, ranks, per_host, kind).empty());
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(NcclTuner, ChoosesForStepsWhereTheUserWantsIt) {
+  const NcclTuner tuner(setup_of(dgx_a100()));
+  const GroupLayout layout = make_block_layout(64, 8);
+  const CollectiveCall call{.kind = CollectiveKind::kAllReduce, .bytes = 64_KiB, .layout = &layout};
+  const SimpleChooser by_nccl({.tuner = Tuner::kNccl}, {.nccl = &tuner});
+  EXPECT_EQ(tuner.plan(call).algorithm, "tree");
+  EXPECT_EQ(by_nccl.choose(call).name(), "double_tree");
+  const SimpleChooser by_rule({}, {.nccl = &tuner});
+  EXPECT_EQ(by_rule.choose({.kind = CollectiveKind::kAllReduce, .bytes = 1_KiB, .layout = &layout}).name(),
+            "recursive_multiplying");
+}
+
+}  // namespace
+}  // namespace ringwright::collectives

@@ -1,0 +1,108 @@
+// Shipped nodes as NCCL would find them, and its choices in whole scenarios.
+#include "configs/nccl_host.h"
+
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "configs/scenario.h"
+#include "configs/simulation.h"
+
+namespace ringwright::configs {
+namespace {
+
+using ::testing::HasSubstr;
+
+Result<Scenario> machine(const std::string& node, const std::string& more = "", int hosts = 2) {
+  return load_machine_text(testing::TempDir() + "/machine.yaml",
+                           "cluster: {nodes: " + std::to_string(hosts) + ", node: " + node + "}\n" + more);
+}
+
+int channels(const std::string& node, int ranks, int per_host) {
+  auto scenario = machine(node);
+  EXPECT_TRUE(scenario.has_value()) << render(scenario.error());
+  if (!scenario) return 0;
+  const GroupLayout layout = make_block_layout(ranks, per_host);
+  return collectives::NcclSelector(scenario->nccl).graphs(layout).compute_channels;
+}
+
+// As NCCL's logs of such hosts say.
+TEST(NcclHost, ShippedNodesHaveTheChannelsOfTheirLogs) {
+  EXPECT_EQ(channels("{preset: dgx-a100}", 8, 8), 24);
+  EXPECT_EQ(channels("{preset: dgx-h100}", 8, 8), 24);
+  EXPECT_EQ(channels("{preset: dgx-h100}", 16, 8), 16);
+  EXPECT_EQ(channels("{preset: dgx-b200}", 8, 8), 32);
+  EXPECT_EQ(channels("{preset: a100-x4}", 8, 4), 4);
+  EXPECT_EQ(channels("{preset: gh200-x4}", 4, 4), 24);
+}
+
+TEST(NcclHost, EveryShippedNodeHasChannels) {
+  for (const std::string& node : preset_names(load_options({}), "nodes")) {
+    auto scenario = machine("{preset: " + node + "}");
+    ASSERT_TRUE(scenario.has_value()) << node << render(scenario.error());
+    const int gpus = scenario->cluster.host.gpus;
+    for (const int per_host : {1, gpus}) {
+      const GroupLayout layout = make_block_layout(2 * per_host, per_host);
+      const collectives::NcclSelector selector(scenario->nccl);
+      EXPECT_GE(selector.graphs(layout).ring.inside_gb, 1.0) << node << " " << per_host;
+      EXPECT_FALSE(selector.plan({.kind = CollectiveKind::kAllReduce, .bytes = Bytes(1 << 20), .layout = &layout})
+                       .algorithm.empty());
+    }
+  }
+}
+
+TEST(NcclHost, GpusByAmdUseRccl) {
+  auto scenario = machine("{preset: mi300x-8gpu}");
+  ASSERT_TRUE(scenario.has_value());
+  EXPECT_EQ(scenario->nccl.tables.version, "rccl");
+  EXPECT_EQ(machine("{preset: dgx-h100}")->nccl.tables.version, "2.30");
+}
+
+std::string_view chosen(const std::string& more, Bytes bytes) {
+  auto scenario = machine("{preset: dgx-h100}", more);
+  EXPECT_TRUE(scenario.has_value()) << render(scenario.error());
+  if (!scenario) return {};
+  const collectives::NcclTuner tuner(scenario->nccl);
+  const GroupLayout layout = make_block_layout(16, 8);
+  const CollectiveCall call{.kind = CollectiveKind::kAllReduce, .bytes = bytes, .layout = &layout};
+  return collectives::SimpleChooser(scenario->collectives, {.nccl = &tuner}).choose(call).name();
+}
+
+TEST(NcclTunerInScenarios, TheEnvironmentSteersTheChoice) {
+  EXPECT_EQ(chosen("collectives: {tuner: nccl}", Bytes(1 << 30)), "nvls_tree");
+  EXPECT_EQ(chosen("collectives: {tuner: nccl}\ncomm: {env: {NCCL_ALGO: Ring}}", Bytes(1 << 30)), "rail_rings");
+  EXPECT_EQ(chosen("collectives: {tuner: nccl}\ncomm: {env: {NCCL_NVLS_ENABLE: 0, NCCL_ALGO: Tree}}", Bytes(1 << 10)),
+            "double_tree");
+}
+
+TEST(NcclTunerInScenarios, IgnoredVariablesAreListed) {
+  auto scenario = machine("{preset: dgx-h100}", "comm: {env: {NCCL_DEBUG: INFO}}");
+  ASSERT_TRUE(scenario.has_value());
+  ASSERT_EQ(scenario->document.log().ignored().size(), 1u);
+  EXPECT_EQ(scenario->document.log().ignored()[0].path, "comm.env.NCCL_DEBUG");
+}
+
+TEST(NcclTunerInScenarios, MistakesHaveAPlace) {
+  auto scenario = machine("{preset: dgx-h100}", "comm:\n  env:\n    NCCL_ALGO: Rnig\n");
+  ASSERT_FALSE(scenario.has_value());
+  EXPECT_EQ(scenario.error().all().front().place.line, 4);
+  EXPECT_THAT(render(scenario.error()), HasSubstr("machine.yaml:4:"));
+}
+
+TEST(NcclTunerInScenarios, FilesOfNcclStandBesideTheScenario) {
+  std::ofstream(testing::TempDir() + "/host.xml")
+      << "<system version=\"1\"><cpu arch=\"x86_64\" vendor=\"GenuineIntel\" modelid=\"143\">"
+         "<pci busid=\"a\" class=\"0x030200\" link_speed=\"32.0 GT/s PCIe\" link_width=\"16\"/>"
+         "<pci busid=\"b\" class=\"0x030200\" link_speed=\"32.0 GT/s PCIe\" link_width=\"16\"/>"
+         "<pci busid=\"c\" class=\"0x020700\" link_speed=\"32.0 GT/s PCIe\" link_width=\"16\"/></cpu></system>\n";
+  auto scenario = machine("{nccl_topo: host.xml}");
+  ASSERT_TRUE(scenario.has_value()) << render(scenario.error());
+  EXPECT_EQ(scenario->cluster.host.gpus, 2);
+  EXPECT_EQ(scenario->cluster.host.nic.count, 1);
+  EXPECT_EQ(scenario->cluster.gpu.name, "H100-SXM5-80GB");  // by its slot, PCIe 5.0
+  EXPECT_FALSE(machine("{nccl_topo: none.xml}").has_value());
+}
+
+}  // namespace
+}  // namespace ringwright::configs
