@@ -87,6 +87,21 @@ ChannelCosts read_channel_costs(ConfigMap costs) {
                                            .doc = "Simple: from a message's arrival to the GPU reading it",
                                            .fallback = 3_us,
                                            .min = 0_ns});
+  result.network_eager = network.bytes({.name = "eager",
+                                        .doc = "messages up to this, on the wire, are sent without asking the receiver first",
+                                        .fallback = Bytes(0),
+                                        .min = Bytes(0)});
+  result.network_rendezvous = network.duration({.name = "rendezvous",
+                                                .doc = "of a larger message: until the receiver has answered",
+                                                .fallback = 0_ns,
+                                                .min = 0_ns});
+  if (network.has("host_rate") || network.documenting()) {
+    result.network_host_rate = network.bandwidth(
+        {.name = "host_rate",
+         .doc = "LL: of a larger message of one connection, which passes through host memory; default: no limit",
+         .fallback = 1000_GBps,
+         .min = Bandwidth(1e6)});
+  }
   result.network_poll = network.duration({.name = "poll",
                                           .doc = "LL and LL128: the same, where the data carry their own flags",
                                           .fallback = 500_ns,

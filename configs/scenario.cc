@@ -185,7 +185,9 @@ AttentionFlops read_attention_flops(ConfigMap root) {
 collectives::CommSettings read_comm(ConfigMap root, collectives::Rung rung) {
   ConfigMap map = root.map("comm", "how NCCL plays collectives, for `collectives.model: chunks`");
   if (rung == collectives::Rung::kChunks || map.documenting()) return collectives::read_comm_settings(map);
-  map.ignore_rest("only 'collectives.model: chunks' plays collectives as NCCL does");
+  for (const std::string_view key : {"costs", "plan"}) {
+    if (map.has(key)) map.map(key, "").ignore_rest("only 'collectives.model: chunks' plays collectives as NCCL does");
+  }
   return {};
 }
 

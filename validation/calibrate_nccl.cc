@@ -22,13 +22,19 @@
 namespace ringwright::validation {
 namespace {
 
-// Sizes that a log is thinned to, evenly: neighbours say the same.
-constexpr std::size_t kSizesOfALog = 16;
+using namespace ringwright::literals;
+
+// Sizes that a log is thinned to, evenly: neighbours say the same. Beyond the largest, times grow with the size.
+constexpr std::size_t kSizesOfALog = 14;
+constexpr Bytes kLargest = 256_MiB;
 constexpr double kHopeless = 1e3;  // the error of constants that cannot be played
 
 std::string name_of(const std::string& file) { return std::filesystem::path(file).filename().string(); }
 
 traces::CollectiveLog thinned(traces::CollectiveLog log) {
+  if (log.rows.front().size <= kLargest) {
+    std::erase_if(log.rows, [](const traces::CollectiveRow& row) { return row.size > kLargest; });
+  }
   const std::size_t count = log.rows.size();
   if (count <= kSizesOfALog) return log;
   std::vector<traces::CollectiveRow> kept;

@@ -25,6 +25,7 @@ Result<std::vector<std::string>> network_constants(const std::string& profile) {
 
 Result<configs::Scenario> load(const MeasuredMachine& machine, const ReplayOptions& options) {
   std::string text = machine.profile.empty() ? "" : "preset: " + machine.profile + "\n";
+  if (machine.profile.empty()) text += "collectives: {model: chunks}\n";
   text += fmt::format("cluster: {{nodes: {}, node: {{preset: {}}}}}\n", machine.hosts, machine.node);
   configs::ScenarioOptions scenario{.overrides = machine.overrides, .share_folders = {}};
   if (!machine.network_profile.empty()) {

@@ -105,6 +105,26 @@ void take_nics(MeasuredMachine& machine, const traces::CollectiveLog& log, const
   machine.overrides.push_back(fmt::format("cluster.node.nic.bandwidth={}Gbps", *speed));
 }
 
+// The library's version, and those of its variables that change its choices.
+void take_library(MeasuredMachine& machine, const traces::CollectiveLog& log) {
+  if (log.fact("library").starts_with("RCCL") || contains(small_letters(log.gpu), "mi3")) return;
+  if (!log.library_version.empty()) machine.overrides.push_back("comm.nccl_version=\"" + log.library_version + "\"");
+  constexpr std::array<std::string_view, 9> kActing = {"NCCL_ALGO",          "NCCL_PROTO",      "NCCL_MIN_NCHANNELS",
+                                                       "NCCL_MAX_NCHANNELS", "NCCL_MIN_CTAS",   "NCCL_MAX_CTAS",
+                                                       "NCCL_NVLS_ENABLE",   "NCCL_NTHREADS",   "NCCL_PXN_DISABLE"};
+  const std::string env = log.fact("env");
+  for (std::size_t at = 0; at < env.size();) {
+    const std::size_t end = std::min(env.find(';', at), env.size());
+    std::string_view entry = std::string_view(env).substr(at, end - at);
+    while (entry.starts_with(' ')) entry.remove_prefix(1);
+    const std::size_t equals = entry.find('=');
+    if (equals != std::string_view::npos && std::ranges::find(kActing, entry.substr(0, equals)) != kActing.end()) {
+      machine.overrides.push_back(fmt::format("comm.env.{}=\"{}\"", entry.substr(0, equals), entry.substr(equals + 1)));
+    }
+    at = end + 1;
+  }
+}
+
 // Profiles are named after GPU and network: "gh200-slingshot". Without one of both, the kernels' constants come from one
 // of this GPU, and the network's from one of this network.
 void take_profile(MeasuredMachine& machine, const GpuFamily& family) {
@@ -173,6 +193,7 @@ Result<MeasuredMachine> machine_of(const traces::CollectiveLog& log, UseProfile 
   if (family->name == "a100-pcie") {
     machine.overrides.push_back(fmt::format("cluster.node.gpus={}", machine.gpus_per_host));
   }
+  take_library(machine, log);
   if (use == UseProfile::kYes) take_profile(machine, *family);
   if (machine.profile.empty()) take_planning_values(machine, *family);
   return machine;

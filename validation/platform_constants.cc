@@ -4,6 +4,7 @@
 #include "validation/platform_constants.h"
 
 #include <array>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -12,6 +13,7 @@ namespace {
 
 constexpr auto kUs = ConstantUnit::kMicroseconds;
 constexpr auto kRate = ConstantUnit::kGigabytesPerSecond;
+constexpr auto kSize = ConstantUnit::kKibibytes;
 constexpr auto kPart = ConstantUnit::kShare;
 constexpr auto kNet = ConstantOf::kNetwork;
 constexpr auto kGpu = ConstantOf::kKernels;
@@ -29,6 +31,9 @@ constexpr std::array kConstants = {
     PlatformConstant{"comm.costs.network.post", "from a filled slot to the NIC", kUs, kNet, {0.2, 30.0, 1.5}},
     PlatformConstant{"comm.costs.network.flush", "Simple, from a message's arrival to the GPU", kUs, kNet, {0.2, 60.0, 3.0}},
     PlatformConstant{"comm.costs.network.poll", "LL and LL128, the same", kUs, kNet, {0.1, 30.0, 0.5}},
+    PlatformConstant{"comm.costs.network.rendezvous", "of messages above the eager limit", kUs, kNet, {0.1, 60.0, 0.1}},
+    PlatformConstant{"comm.costs.network.eager", "the provider's eager limit", kSize, kNet, {1.0, 256.0, 12.0}},
+    PlatformConstant{"comm.costs.network.host_rate", "LL above that limit, one connection", kRate, kNet, {0.1, 100.0, 10.0}},
     PlatformConstant{"cluster.node.nic.efficiency", "data on the NIC, of its nominal rate", kPart, kNet, {0.4, 1.0, 0.95}},
 };
 
@@ -40,6 +45,7 @@ std::string value_text(const PlatformConstant& constant, double value) {
   switch (constant.unit) {
     case ConstantUnit::kMicroseconds: return fmt::format("{:.3g}us", value);
     case ConstantUnit::kGigabytesPerSecond: return fmt::format("{:.3g}GB/s", value);
+    case ConstantUnit::kKibibytes: return fmt::format("{}B", std::llround(value * 1024.0));
     case ConstantUnit::kShare: return fmt::format("{:.3g}%", 100.0 * value);
   }
   return "";

@@ -9,7 +9,7 @@
 
 namespace ringwright::validation {
 
-enum class ConstantUnit { kMicroseconds, kGigabytesPerSecond, kShare };
+enum class ConstantUnit { kMicroseconds, kGigabytesPerSecond, kShare, kKibibytes };
 enum class ConstantOf { kKernels, kNetwork };
 
 struct PlatformConstant {

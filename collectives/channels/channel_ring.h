@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/plan/collective_call.h"
+#include "core/plan/collective_plan.h"
 
 namespace ringwright::collectives {
 
@@ -12,6 +13,7 @@ class ChannelRing {
   struct Kind {
     int number = 0;
     int of = 1;
+    const std::vector<int>* circle = nullptr;  // the way through a host, as in CollectivePlan; null: in order
   };
   ChannelRing(const GroupLayout& layout, Kind kind) : layout_(layout), kind_(kind) {}
 
@@ -27,7 +29,9 @@ class ChannelRing {
   Kind kind_;
 };
 
-// How many orders differ: a host alone has one circle.
-[[nodiscard]] int ring_kinds(const GroupLayout& layout, int channels);
+// How many orders differ: a host alone has one circle, unless the plan has several.
+[[nodiscard]] int ring_kinds(const GroupLayout& layout, const CollectivePlan& plan);
+// The plan's way through a host for this kind; null when it has none.
+[[nodiscard]] const std::vector<int>* circle_of(const CollectivePlan& plan, int kind);
 
 }  // namespace ringwright::collectives

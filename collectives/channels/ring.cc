@@ -41,16 +41,19 @@ ChunkLoops::Shape loop_shape(const CollectiveCall& call, const CollectivePlan& p
 
 // Everything about one call that follows from call and plan.
 struct RingPlay {
-  RingPlay(const CollectiveCall& of, const CollectivePlan& plan)
+  RingPlay(const CollectiveCall& of, const CollectivePlan& with)
       : call(of),
+        plan(with),
         size(of.size()),
         whole(is_shared_out(of.kind) ? Cut(of.bytes, size).size(0) : of.bytes),
-        cells(whole, {.channels = plan.channels, .kinds = ring_kinds(*of.layout, plan.channels)}),
+        cells(whole, {.channels = plan.channels, .kinds = ring_kinds(*of.layout, plan)}),
         loops(cells.cell(), loop_shape(of, plan)),
         slots(is_sliced(of, plan) ? kSliceSlots : 1),
         steps(of.kind == CollectiveKind::kAllReduce ? 2 * size - 1 : (is_chain(of.kind) ? 1 : size)) {}
 
-  [[nodiscard]] ChannelRing ring(int block) const { return {*call.layout, {.number = block, .of = cells.kinds()}}; }
+  [[nodiscard]] ChannelRing ring(int block) const {
+    return {*call.layout, {.number = block, .of = cells.kinds(), .circle = circle_of(plan, block)}};
+  }
   // In a chain: how many members come before.
   [[nodiscard]] int rank_in_chain(const ChannelRing& order, int member) const {
     const int from_root = wrap(order.position_of(member) - order.position_of(call.root), size);
@@ -58,6 +61,7 @@ struct RingPlay {
   }
 
   const CollectiveCall& call;
+  const CollectivePlan& plan;
   int size;
   Bytes whole;  // what the channels share: the buffer, or the largest member's part of it
   ChannelCells cells;

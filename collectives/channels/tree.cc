@@ -62,9 +62,10 @@ struct Place {
 };
 
 struct TreePlay {
-  TreePlay(const CollectiveCall& of, const CollectivePlan& plan)
+  TreePlay(const CollectiveCall& of, const CollectivePlan& with)
       : call(of),
-        cells(of.bytes, {.channels = plan.channels, .kinds = kTrees * ring_kinds(*of.layout, plan.channels)}),
+        plan(with),
+        cells(of.bytes, {.channels = plan.channels, .kinds = kTrees * ring_kinds(*of.layout, plan)}),
         loops(cells.cell(), {.parts = 1, .chunk = chunk_of(of, plan)}) {}
 
   [[nodiscard]] static int tree_of(int kind) { return kind % kTrees; }
@@ -72,6 +73,7 @@ struct TreePlay {
   [[nodiscard]] int in_chain(int kind, int host, int place) const {
     const std::vector<int>& members = call.layout->hosts[at(host)];
     const int size = static_cast<int>(members.size());
+    if (const auto* circle = circle_of(plan, kind / kTrees)) return members[at((*circle)[at(place)])];
     const int heads = std::max(cells.kinds() / kTrees, 1);
     return members[at((place + kind / kTrees * size / heads) % size)];
   }
@@ -120,6 +122,7 @@ struct TreePlay {
   }
 
   const CollectiveCall& call;
+  const CollectivePlan& plan;
   ChannelCells cells;
   ChunkLoops loops;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "collectives/nccl/circles.h"
 #include "collectives/nccl/work.h"
 
 namespace ringwright::collectives {
@@ -65,11 +66,14 @@ CollectivePlan NcclSelector::plan(const CollectiveCall& call) const {
   }
   const NcclChoice choice = choose(setup_, call, costs.costs(call));
   const NcclWork work = share_out(costs, setup_.host, setup_.knobs, call, choice);
+  // Channels come in pairs on the same way: each that the search finds is used twice.
+  const int ways = work.channels % 2 == 0 ? work.channels / 2 : work.channels;
   return {.algorithm = std::string(to_string(choice.algorithm)),
           .protocol = choice.protocol,
           .channels = work.channels,
           .threads = work.threads,
-          .chunk = chunk_of(setup_.knobs, choice)};
+          .chunk = chunk_of(setup_.knobs, choice),
+          .circles = find_circles(setup_.host, *call.layout, ways)};
 }
 
 std::vector<NcclOption> NcclSelector::options(const CollectiveCall& call) const {

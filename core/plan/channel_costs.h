@@ -24,6 +24,10 @@ struct ChannelCosts {
   Duration network_post;           // from a filled slot to the message on the NIC: GPU to proxy, proxy to NIC
   Duration network_flush;          // kSimple: from the message's arrival to the GPU reading it (completion, flush)
   Duration network_poll;           // kLl, kLl128: the same where the data carry their own flags
+  // A network library that hands larger messages over to another way of sending them asks the receiver first.
+  Bytes network_eager;             // up to so many bytes on the wire a message goes at once
+  Duration network_rendezvous;     // of a larger one: until the receiver has answered; one at a time on a connection
+  Bandwidth network_host_rate;     // kLl: of a larger message of one connection, through host memory; 0: the wire's
   bool gpudirect = true;           // false: messages pass through host memory
   Bandwidth host_copy;             // without GPUDirect: of a thread block's copies to and from host memory
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/base/units.h"
 
@@ -24,6 +25,8 @@ struct CollectivePlan {
   int channels = 1;  // thread blocks (SMs) of every rank
   int threads = 0;   // of one thread block; 0: the protocol's full number
   Bytes chunk;       // useful data in one slot; 0: the protocol's default
+  // How rings and chains pass through each host, by kind of channel: places of its members; empty: in their order.
+  std::vector<std::vector<int>> circles = {};
 
   friend bool operator==(const CollectivePlan&, const CollectivePlan&) = default;
 };

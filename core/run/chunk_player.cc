@@ -325,13 +325,35 @@ void ChunkPlayer::depart(Part part) {
   ChunkQueue& queue = play.queues[part.index];
   while (queue.may_depart()) {
     const std::uint64_t message = queue.departed++;
-    send({.play = part.play, .index = queue.writer},
-         {.from = queue.from,
-          .to = queue.to,
-          .size = on_wire(play, queue.size[message % kSlots]),
-          .reach = queue.reach,
-          .token = make_token(Token::kMessage, part.play, part.index, message)});
+    const Duration asking = rendezvous(play, queue.size[message % kSlots]);
+    if (asking == Duration() && queue.clear_at <= job_.engine.now()) {
+      put_on_wire(part, message);
+      continue;
+    }
+    queue.clear_at = std::max(queue.clear_at, job_.engine.now()) + asking;
+    after(queue.clear_at - job_.engine.now(), part.play,
+          [part, message](ChunkPlayer& self) { self.put_on_wire(part, message); });
   }
+}
+
+// How long a message is held up before it is on the wire.
+Duration ChunkPlayer::rendezvous(const ChunkPlay& play, Bytes size) const {
+  const Bytes wire = on_wire(play, size);
+  const ChannelCosts& costs = inputs_.costs;
+  if (wire <= costs.network_eager) return {};
+  const bool host = play.choice.plan.protocol == Protocol::kLl && costs.network_host_rate > Bandwidth(0.0);
+  return costs.network_rendezvous + (host ? transfer_time(wire, costs.network_host_rate) : Duration());
+}
+
+void ChunkPlayer::put_on_wire(Part part, std::uint64_t message) {
+  ChunkPlay& play = plays_[part.play];
+  const ChunkQueue& queue = play.queues[part.index];
+  send({.play = part.play, .index = queue.writer},
+       {.from = queue.from,
+        .to = queue.to,
+        .size = on_wire(play, queue.size[message % kSlots]),
+        .reach = queue.reach,
+        .token = make_token(Token::kMessage, part.play, part.index, message)});
 }
 
 // Messages of one connection are delivered in order: one that overtakes another waits for it.

@@ -77,6 +77,8 @@ class ChunkPlayer final : public CollectiveRunner, public TransferListener {
   void post(Part queue);
   void credit(Part queue);
   void depart(Part queue);
+  [[nodiscard]] Duration rendezvous(const ChunkPlay& play, Bytes size) const;
+  void put_on_wire(Part queue, std::uint64_t message);
   void arrive_over_network(Part queue, std::uint64_t message);
   void make_readable(Part queue);
   void send(Part part, const Transfer& transfer);

@@ -124,6 +124,30 @@ TEST(ChunkPlayer, ReceiversGrantSlotsBetweenHosts) {
   EXPECT_EQ(end_of(result, 1), TimePoint(40_us));
 }
 
+TEST(ChunkPlayer, MessagesAboveTheEagerLimitAskTheReceiverOneByOne) {
+  ChannelCosts costs = round_costs();
+  costs.network_rendezvous = 10_us;
+  costs.network_eager = Bytes(1000);
+  const test::PlainPipe two(2, Bytes(1000));
+  const auto end = [&] { return end_of(play({.algorithm = two, .per_host = 1, .costs = costs}), 1); };
+  EXPECT_EQ(end(), TimePoint(25_us));  // as without a limit
+  costs.network_eager = Bytes(999);
+  // On the NIC at 10 and 12 us, answered at 20 and 30; the second is there at 35, flushed at 41, stored at 43.
+  EXPECT_EQ(end(), TimePoint(43_us));
+}
+
+TEST(ChunkPlayer, LargeMessagesWithFlagsPassThroughHostMemory) {
+  ChannelCosts costs = round_costs();
+  costs.network_eager = Bytes(1999);
+  costs.network_host_rate = 1_GBps;
+  const test::PlainPipe two(2, Bytes(1000));
+  const CollectivePlan ll{.protocol = Protocol::kLl};
+  // 2000 bytes on the wire take 2 us: on it at 12 and 14 us, the second there at 20, seen at 21, stored at 23.
+  EXPECT_EQ(end_of(play({.algorithm = two, .plan = ll, .per_host = 1, .costs = costs}), 1), TimePoint(23_us));
+  // Without flags GPUs' own memory is read.
+  EXPECT_EQ(end_of(play({.algorithm = two, .per_host = 1, .costs = costs}), 1), TimePoint(25_us));
+}
+
 TEST(ChunkPlayer, WithoutGpudirectHostMemorySetsThePace) {
   ChannelCosts costs = round_costs();
   costs.gpudirect = false;
