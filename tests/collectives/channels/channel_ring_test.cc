@@ -2,6 +2,7 @@
 #include "collectives/channels/channel_ring.h"
 
 #include <set>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -12,7 +13,7 @@ namespace {
 
 TEST(ChannelRing, GoesThroughAllMembersOnceInEveryOrder) {
   for (const GroupLayout& layout : {make_block_layout(12, 4), make_block_layout(11, 4), dealt_layout(12, 3)}) {
-    const int kinds = ring_kinds(layout, 8);
+    const int kinds = ring_kinds(layout, {.channels = 8});
     for (int kind = 0; kind < kinds; ++kind) {
       const ChannelRing ring(layout, {.number = kind, .of = kinds});
       std::set<int> seen;
@@ -39,7 +40,7 @@ TEST(ChannelRing, LeavesAHostOncePerCircle) {
 
 TEST(ChannelRing, EntersHostsAtEveryGpuWhenThereAreEnoughChannels) {
   const GroupLayout layout = make_block_layout(16, 8);
-  EXPECT_EQ(ring_kinds(layout, 16), 8);
+  EXPECT_EQ(ring_kinds(layout, {.channels = 16}), 8);
   std::set<int> entries;
   for (int kind = 0; kind < 8; ++kind) entries.insert(ChannelRing(layout, {.number = kind, .of = 8}).member_at(8));
   EXPECT_EQ(entries.size(), 8U);
@@ -47,12 +48,24 @@ TEST(ChannelRing, EntersHostsAtEveryGpuWhenThereAreEnoughChannels) {
 
 TEST(ChannelRing, SpreadsFewChannelsOverTheHost) {
   const GroupLayout layout = make_block_layout(8, 4);
-  EXPECT_EQ(ring_kinds(layout, 2), 2);
+  EXPECT_EQ(ring_kinds(layout, {.channels = 2}), 2);
   EXPECT_EQ(ChannelRing(layout, {.number = 0, .of = 2}).member_at(0), 0);
   EXPECT_EQ(ChannelRing(layout, {.number = 1, .of = 2}).member_at(0), 2);  // beside the other half's NIC
 }
 
-TEST(ChannelRing, HasOneOrderInsideOneHost) { EXPECT_EQ(ring_kinds(make_block_layout(8, 8), 24), 1); }
+TEST(ChannelRing, TakesThePlansWaysThroughHosts) {
+  const GroupLayout layout = make_block_layout(8, 4);
+  const CollectivePlan plan{.channels = 4, .circles = {{0, 2, 1, 3}, {1, 0, 3, 2}}};
+  ASSERT_EQ(ring_kinds(layout, plan), 2);
+  const ChannelRing ring(layout, {.number = 1, .of = 2, .circle = circle_of(plan, 1)});
+  const std::vector<int> wanted = {1, 0, 3, 2, 5, 4, 7, 6};  // the second host's members are 4 to 7
+  for (int position = 0; position < 8; ++position) {
+    EXPECT_EQ(ring.member_at(position), wanted[static_cast<std::size_t>(position)]);
+    EXPECT_EQ(ring.position_of(ring.member_at(position)), position);
+  }
+}
+
+TEST(ChannelRing, HasOneOrderInsideOneHost) { EXPECT_EQ(ring_kinds(make_block_layout(8, 8), {.channels = 24}), 1); }
 
 }  // namespace
 }  // namespace ringwright::collectives
