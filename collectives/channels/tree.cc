@@ -74,19 +74,31 @@ struct TreePlay {
     const std::vector<int>& members = call.layout->hosts[at(host)];
     const int size = static_cast<int>(members.size());
     if (const auto* circle = circle_of(plan, kind / kTrees)) return members[at((*circle)[at(place)])];
-    const int heads = std::max(cells.kinds() / kTrees, 1);
-    return members[at((place + kind / kTrees * size / heads) % size)];
+    return members[at((place + first_place(kind, size)) % size)];
   }
   [[nodiscard]] int place_in_chain(int kind, int member) const {
-    const int host = call.layout->host_of[at(member)];
-    const int size = static_cast<int>(call.layout->hosts[at(host)].size());
-    for (int place = 0; place < size; ++place) {
-      if (in_chain(kind, host, place) == member) return place;
+    const int size = static_cast<int>(call.layout->hosts[at(call.layout->host_of[at(member)])].size());
+    const int place = call.layout->place_in_host[at(member)];
+    if (const auto* circle = circle_of(plan, kind / kTrees)) {
+      return static_cast<int>(std::ranges::find(*circle, place) - circle->begin());
     }
-    return 0;
+    return (place - first_place(kind, size) + size) % size;
+  }
+  [[nodiscard]] int first_place(int kind, int size) const {
+    return kind / kTrees * size / std::max(cells.kinds() / kTrees, 1);
   }
   [[nodiscard]] bool is_root(int kind, int member) const {
-    return in_chain(kind, tree_root(call.layout->host_count(), tree_of(kind)), 0) == member;
+    return place_in_chain(kind, member) == 0 &&
+           call.layout->host_of[at(member)] == tree_root(call.layout->host_count(), tree_of(kind));
+  }
+  [[nodiscard]] int child_count(int kind, int member) const {
+    const int host = call.layout->host_of[at(member)];
+    const int size = static_cast<int>(call.layout->hosts[at(host)].size());
+    const int rank = place_in_chain(kind, member);
+    const int below = rank + 1 < size ? 1 : 0;
+    if (rank > 0) return below;
+    const TreeNode node = tree_node({.hosts = call.layout->host_count(), .tree = tree_of(kind), .host = host});
+    return below + (node.children[0] >= 0 ? 1 : 0) + (node.children[1] >= 0 ? 1 : 0);
   }
 
   // Children in the order of NCCL's `down`: the chain's next, then the hosts below.
@@ -193,16 +205,16 @@ void Tree::block(const CollectiveCall& call, const CollectivePlan& plan, int mem
 void Tree::primitive(const CollectiveCall& call, const CollectivePlan& plan, int member, int block, std::int64_t index,
                      Primitive& out) const {
   const TreePlay play(call, plan);
-  const Place place = play.place_of(block / 2, member);
+  const int children = play.child_count(block / 2, member);
   const bool up = block % 2 == 0;
-  const bool root = place.parent < 0;
+  const bool root = play.is_root(block / 2, member);
   out.clear();
   out.size = play.loops.slice_size(play.loops.slice_at(index));
-  out.receives.count = up ? place.child_count : 1;
-  out.sends.count = up && !root ? 1 : place.child_count;
+  out.receives.count = up ? children : 1;
+  out.sends.count = up && !root ? 1 : children;
   out.reads = up;
   out.stores = !up || root;
-  out.adds = up && place.child_count > 0;
+  out.adds = up && children > 0;
 }
 
 void Tree::contents(const CollectiveCall& call, const CollectivePlan& plan, int member, int block, std::int64_t index,

@@ -71,7 +71,8 @@ struct Played {
                            .network = *network,
                            .chooser = simulation->chooser(),
                            .compute = *scenario.job.compute,
-                           .collective_time = simulation->collective_time()},
+                           .collective_time = simulation->collective_time(),
+                           .channels = simulation->channels()},
                           {.warmup_iterations = scenario.simulate.warmup});
   Played played{.outcome = run.outcome,
                 .record = std::move(run.record),

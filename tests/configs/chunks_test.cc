@@ -1,0 +1,115 @@
+// Collectives as kernels run them, on described machines: beside published measurements, folded, in a training step.
+#include <algorithm>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "configs/collective_run.h"
+#include "tests/configs/played.h"
+
+namespace ringwright::configs {
+namespace {
+
+using namespace ringwright::literals;
+
+constexpr std::string_view kA100 =
+    "version: 1\n"
+    "cluster: {nodes: 1, node: {preset: dgx-a100, nvlink: {efficiency: 80%}}}\n"
+    "collectives: {model: chunks}\n"
+    "comm: {plan: {algorithm: ring, protocol: simple, channels: 24}}\n";
+
+constexpr std::string_view kH100 =
+    "version: 1\n"
+    "cluster: {nodes: 2, node: {preset: dgx-h100, nvlink: {efficiency: 80%}, nic: {efficiency: 95%}}}\n"
+    "collectives: {model: chunks}\n"
+    "comm: {plan: {algorithm: nvls_tree, protocol: simple, channels: 16}}\n";
+
+Scenario machine(std::string_view text, std::vector<std::string> overrides = {}) {
+  auto scenario = load_machine_text("machine.yaml", text, {.overrides = std::move(overrides), .share_folders = {}});
+  if (!scenario) throw std::runtime_error(render(scenario.error()));
+  return std::move(*scenario);
+}
+
+CollectiveResult run(const Scenario& scenario, Bytes bytes) {
+  CollectiveBench bench(scenario);
+  auto result = bench.run({.operation = CollectiveOperation::kAllReduce, .bytes = bytes});
+  if (!result) throw std::runtime_error(render(result.error()));
+  return *result;
+}
+
+double microseconds(const CollectiveResult& result) { return to_seconds(result.time) * 1e6; }
+
+// github.com/stas00/ml-engineering, A100 x 8: 8204 us at 1 GiB, 64,074 us at 8 GiB; 24 rings.
+TEST(Chunks, LargeRingsOnA100AreNearTheMeasuredTimes) {
+  const Scenario scenario = machine(kA100);
+  EXPECT_NEAR(microseconds(run(scenario, 1_GiB)), 8204.0, 0.05 * 8204.0);
+  EXPECT_NEAR(microseconds(run(scenario, 8_GiB)), 64'074.0, 0.05 * 64'074.0);
+}
+
+// github.com/NVIDIA/dgxc-benchmarking, H100 x 8 with NVLS: 4016 us at 1 GiB. Nebius, 2 x 8 with 8 x 400G: 4512 us.
+TEST(Chunks, LargeInSwitchReductionsOnH100AreNearTheMeasuredTimes) {
+  EXPECT_NEAR(microseconds(run(machine(kH100, {"cluster.nodes=1", "comm.plan.algorithm=nvls"}), 1_GiB)), 4016.0,
+              0.06 * 4016.0);
+  EXPECT_NEAR(microseconds(run(machine(kH100), 1_GiB)), 4512.0, 0.06 * 4512.0);
+}
+
+TEST(Chunks, SmallCallsCostLaunchAndHops) {
+  const Scenario scenario = machine(kA100, {"comm.plan.protocol=ll", "comm.costs.launch=5us", "comm.costs.ll.hop=1us",
+                                            "comm.costs.ll.primitive=2us"});
+  // 15 primitives of 2 us with 14 hops of 1 us between them; 16 bytes take no time to speak of.
+  EXPECT_NEAR(microseconds(run(scenario, Bytes(8))), 5.0 + 15 * 2.0 + 14 * 1.0, 0.05);
+}
+
+TEST(Chunks, ResultsNameThePlan) {
+  const CollectiveResult result = run(machine(kA100), 1_MiB);
+  EXPECT_EQ(result.algorithm, "ring");
+  EXPECT_EQ(result.protocol, "simple");
+  EXPECT_EQ(result.channels, 24);
+}
+
+TEST(Chunks, WhatAPlanCannotPlayGoesInRings) {
+  const Scenario scenario = machine(kA100, {"comm.plan.algorithm=nvls_tree"});
+  CollectiveBench bench(scenario);
+  const auto result = bench.run({.operation = CollectiveOperation::kBroadcast, .bytes = 1_MiB});
+  ASSERT_TRUE(result.has_value());
+  EXPECT_EQ(result->algorithm, "ring");
+  const auto exchange = bench.run({.operation = CollectiveOperation::kAllToAll, .bytes = 1_MiB});
+  ASSERT_TRUE(exchange.has_value());
+  EXPECT_EQ(exchange->algorithm, "p2p");
+}
+
+TEST(Chunks, NothingBeatsTheLinks) {
+  // Every GPU must send 7/8 of the buffer twice over links of 240 GB/s.
+  for (const Bytes bytes : {64_KiB, 1_MiB, 64_MiB}) {
+    for (const std::string protocol : {"ll", "ll128", "simple"}) {
+      const double least = 2.0 * 7.0 / 8.0 * static_cast<double>(bytes.count()) / 240e9 * 1e6;
+      EXPECT_GT(microseconds(run(machine(kA100, {"comm.plan.protocol=" + protocol}), bytes)), least) << protocol;
+    }
+  }
+}
+
+constexpr std::string_view kTraining =
+    "version: 1\n"
+    "cluster: {nodes: 2, node: {preset: dgx-h100}}\n"
+    "training: {global_batch: 16}\n"
+    "parallel: {tp: 2, dp: auto}\n"
+    "collectives: {model: chunks}\n"
+    "comm: {plan: {algorithm: tree, protocol: simple, channels: 8}}\n";
+
+TEST(Chunks, PlayAWholeTrainingStepAndFoldIt) {
+  const Scenario scenario = load(std::string(kTraining) + std::string(kTinyModel));
+  const Played folded = play(scenario, FoldMode::kFold);
+  const Played unfolded = play(scenario, FoldMode::kNoFold);
+  EXPECT_EQ(folded.outcome, RunOutcome::kFinished);
+  EXPECT_EQ(folded.finished_at, unfolded.finished_at);
+  EXPECT_LT(folded.folding.ranks.count(), 16U);
+}
+
+TEST(Chunks, OtherRungsSayThatConstantsHaveNoEffect) {
+  const Scenario scenario = machine(kA100, {"collectives.model=steps"});
+  const auto& ignored = scenario.document.log().ignored();
+  EXPECT_TRUE(std::ranges::any_of(ignored, [](const IgnoredKey& key) { return key.path.starts_with("comm.plan"); }));
+}
+
+}  // namespace
+}  // namespace ringwright::configs
