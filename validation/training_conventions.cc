@@ -50,6 +50,8 @@ MachineRule read_machine(ConfigMap& map) {
       map.integer({.name = "domain", .doc = "GPUs that NVLink joins beyond a host", .fallback = 0, .min = 0}));
   rule.tray = static_cast<int>(
       map.integer({.name = "tray", .doc = "GPUs of the smallest part of a domain", .fallback = 1, .min = 1}));
+  rule.step_speed = map.percent(
+      {.name = "step_speed", .doc = "compute.step_speed of the GPU", .fallback = 1.0, .min = 0.1, .max = 1.0});
   return rule;
 }
 

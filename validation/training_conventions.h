@@ -22,6 +22,7 @@ struct MachineRule : NamedRule {
   std::string gpu;   // preset
   int domain = 0;    // GPUs that NVLink can join beyond one host (72: a rack); 0: one host
   int tray = 1;      // GPUs of the smallest part of a domain
+  double step_speed = 1.0;  // compute.step_speed
 };
 
 struct ModelRule : NamedRule {

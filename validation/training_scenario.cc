@@ -89,6 +89,7 @@ std::string ScenarioMaker::machine() {
   if (machine == nullptr) return fmt::format("there is no preset for the GPU '{}'", row_.gpu);
   yaml_.set("cluster.node.preset", machine->node);
   yaml_.set("cluster.node.gpu.preset", machine->gpu);
+  if (machine->step_speed < 1.0) set("compute.step_speed", machine->step_speed);
   hosts(*machine);
   if (gpus_ > per_host_) nics();
   return {};

@@ -20,11 +20,17 @@ enum class HostPace { kIssues, kBlocks, kReplays };
 
 class Calibrated final : public ComputeModel {
  public:
-  Calibrated(const GpuSpec& gpu, HostPace pace, Duration issue) : gpu_(gpu), pace_(pace), issue_(issue) {}
+  struct Pace {
+    HostPace host = HostPace::kIssues;
+    Duration issue;           // of one kernel
+    double step_speed = 1.0;  // of kernels in a training step, against the same kernels alone
+  };
+  Calibrated(const GpuSpec& gpu, const Pace& pace)
+      : gpu_(gpu), pace_(pace.host), issue_(pace.issue), step_speed_(pace.step_speed) {}
 
   [[nodiscard]] Duration duration(const Kernel& kernel) const override {
     CHECK(kernel.flops <= Flops(0.0) || gpu_.peak_of(kernel.type) > FlopRate(0.0), "check_precision has been asked");
-    const Duration busy = from_seconds(kernel_seconds(kernel, gpu_));
+    const Duration busy = from_seconds(kernel_seconds(kernel, gpu_) / step_speed_);
     return pace_ == HostPace::kBlocks ? busy + issue_ : busy;
   }
   [[nodiscard]] Duration issue_time(const Kernel& kernel) const override {
@@ -41,6 +47,7 @@ class Calibrated final : public ComputeModel {
   GpuSpec gpu_;
   HostPace pace_;
   Duration issue_;
+  double step_speed_;
 };
 
 }  // namespace
@@ -69,7 +76,15 @@ std::unique_ptr<ComputeModel> make_calibrated(ConfigMap& compute, const GpuSpec&
                    "nobody measured kernels of this GPU: cluster.node.gpu.kernels is not given");
   }
   const HostPace pace = graphs ? HostPace::kReplays : blocking ? HostPace::kBlocks : HostPace::kIssues;
-  return std::make_unique<Calibrated>(gpu, pace, issue);
+  const double step_speed = compute.percent(
+      {.name = "step_speed",
+       .doc = "speed of kernels in a training step against that of the same kernels measured alone: what power limit, "
+              "cold caches and gaps leave when the device never rests",
+       .fallback = 1.0,
+       .min = 0.1,
+       .max = 1.0});
+  return std::make_unique<Calibrated>(gpu,
+                                      Calibrated::Pace{.host = pace, .issue = issue, .step_speed = step_speed});
 }
 
 }  // namespace ringwright::workload

@@ -56,6 +56,11 @@ TEST(Calibrated, AHostThatWaitsForEachKernelAddsItsTimeToEach) {
   EXPECT_EQ(issue_time(*machine.model, small_copies(10)), 0_us);
 }
 
+TEST(Calibrated, KernelsOfAStepMayBeSlowerThanAlone) {
+  const Machine machine(kStream, "{model: calibrated, host_issue: 5us, step_speed: 80%}");
+  EXPECT_EQ(duration(*machine.model, small_copies(10)), 25_us);  // 20 us / 0.8
+}
+
 TEST(Calibrated, LibrariesAddTheirOwnTimeOfTheHost) {
   const Machine machine(kStream, "{model: calibrated, host_issue: 5us}");
   const Kernel grouped{.family = KernelFamily::kGroupedGemm, .name = "experts", .m = 1, .n = 1, .k = 1, .batch = 4};
