@@ -35,6 +35,7 @@ SourceRule read_source(ConfigMap& map) {
   rule.gib_per_unit = decimal ? 1e9 / (1024.0 * 1024.0 * 1024.0) : 1.0;
   rule.flops_with_recompute = map.boolean(
       {.name = "flops_with_recompute", .doc = "tflops_gpu counts what is computed twice", .fallback = false});
+  rule.flash2 = map.boolean({.name = "flash_attention_2", .doc = "its attention is that, on every GPU", .fallback = false});
   rule.target = map.percent({.name = "target", .doc = "mean |error| to reach", .fallback = 0.0, .min = 0.0});
   const double threshold = map.percent({.name = "threshold", .doc = "mean |error| that holds", .fallback = 0.0, .min = 0.0});
   if (map.has("threshold")) rule.threshold = threshold;
@@ -52,6 +53,13 @@ MachineRule read_machine(ConfigMap& map) {
       map.integer({.name = "tray", .doc = "GPUs of the smallest part of a domain", .fallback = 1, .min = 1}));
   rule.step_speed = map.percent(
       {.name = "step_speed", .doc = "compute.step_speed of the GPU", .fallback = 1.0, .min = 0.1, .max = 1.0});
+  rule.flash2_forward = map.percent({.name = "flash2_forward",
+                                     .doc = "share of the peak that FlashAttention-2 reaches forward",
+                                     .fallback = 0.0,
+                                     .min = 0.0,
+                                     .max = 1.0});
+  rule.flash2_backward = map.percent(
+      {.name = "flash2_backward", .doc = "the same backward", .fallback = 0.0, .min = 0.0, .max = 1.0});
   return rule;
 }
 

@@ -23,6 +23,8 @@ struct MachineRule : NamedRule {
   int domain = 0;    // GPUs that NVLink can join beyond one host (72: a rack); 0: one host
   int tray = 1;      // GPUs of the smallest part of a domain
   double step_speed = 1.0;  // compute.step_speed
+  double flash2_forward = 0.0;   // share of the peak that FlashAttention-2 reaches, where newer kernels reach more
+  double flash2_backward = 0.0;  // 0: as the profile says
 };
 
 struct ModelRule : NamedRule {
@@ -47,6 +49,7 @@ struct SourceRule {
   std::string stack;  // empty: by framework
   MemoryMeaning memory = MemoryMeaning::kReserved;
   double gib_per_unit = 1.0;         // GB printed as such: 1e9 / 2^30
+  bool flash2 = false;               // its attention is FlashAttention-2 on every GPU
   bool flops_with_recompute = false; // tflops_gpu counts what is computed twice
   double target = 0.0;               // mean |error| of time to reach; 0: none
   std::optional<double> threshold;   // mean |error| that must hold

@@ -90,6 +90,11 @@ std::string ScenarioMaker::machine() {
   yaml_.set("cluster.node.preset", machine->node);
   yaml_.set("cluster.node.gpu.preset", machine->gpu);
   if (machine->step_speed < 1.0) set("compute.step_speed", machine->step_speed);
+  const SourceRule* const source = conventions_.find_source(row_.source());
+  if (source != nullptr && source->flash2 && machine->flash2_forward > 0.0) {
+    set("cluster.node.gpu.kernels.attention.forward_share", machine->flash2_forward);
+    set("cluster.node.gpu.kernels.attention.backward_share", machine->flash2_backward);
+  }
   hosts(*machine);
   if (gpus_ > per_host_) nics();
   return {};
