@@ -36,6 +36,7 @@ struct EvidenceKey {
 constexpr std::array kEvidenceKeys = {
     EvidenceKey{"GPU memory", "cluster.node.gpu.memory_bandwidth"},
     EvidenceKey{"kernel efficiency", "compute.gemm_efficiency"},
+    EvidenceKey{"kernel profile", "cluster.node.gpu.kernels.gemm.half_share"},
     EvidenceKey{"NVLink", "cluster.node.nvlink.bandwidth"},
     EvidenceKey{"PCIe", "cluster.node.pcie.bandwidth"},
     EvidenceKey{"NIC", "cluster.node.nic.bandwidth"},
@@ -44,17 +45,43 @@ constexpr std::array kEvidenceKeys = {
 };
 
 std::vector<InputEvidence> gather_evidence(const Scenario& scenario) {
+  const bool calibrated = std::ranges::any_of(scenario.document.log().values(), [](const ValueRead& value) {
+    return value.path == "compute.model" && value.text == "calibrated";
+  });
   std::vector<InputEvidence> evidence;
   evidence.push_back({.input = "GPU arithmetic", .level = scenario.cluster.gpu.evidence,
                       .source = scenario.cluster.gpu.name});
   for (const EvidenceKey& key : kEvidenceKeys) {
     for (const ValueRead& value : scenario.document.log().values()) {
-      if (value.path != key.path) continue;
+      if (value.path != key.path || (key.input == "kernel profile" && !calibrated)) continue;
       evidence.push_back({.input = std::string(key.input), .level = value.evidence,
                           .source = value.source.empty() ? value.origin : value.source});
     }
   }
   return evidence;
+}
+
+// Kernels of sizes that the compute model's constants were not fitted on, each name once.
+void note_extrapolation(const Scenario& scenario, const TaskGraph& graph, StepFacts& facts) {
+  constexpr std::size_t kNamed = 6;
+  std::set<std::string> within, beyond;
+  for (const Work& work : graph.works) {
+    for (const Kernel& kernel : work.kernels) {
+      (scenario.job.compute->extrapolates(kernel) ? beyond : within).insert(kernel.name);
+    }
+  }
+  if (beyond.empty()) return;
+  std::string names;
+  std::size_t named = 0;
+  for (const std::string& name : beyond) {
+    if (named++ == kNamed) break;
+    names += (names.empty() ? "" : ", ") + name;
+  }
+  if (beyond.size() > kNamed) names += ", ...";
+  facts.warnings.push_back({.code = "W143",
+                            .where = "cluster.node.gpu.kernels",
+                            .text = fmt::format("{} kinds of kernels are extrapolated, {} are not: {}", beyond.size(),
+                                                within.size(), names)});
 }
 
 void add_log(const ConfigLog& log, StepFacts& facts) {
@@ -127,6 +154,7 @@ StepFacts job_facts(const Scenario& scenario, const Simulation& simulation) {
   facts.published = scenario.published;
   facts.evidence = gather_evidence(scenario);
   add_log(scenario.document.log(), facts);
+  note_extrapolation(scenario, simulation.plan().graph, facts);
   return facts;
 }
 

@@ -1,4 +1,4 @@
-// The codes of mistakes in a model, a training setup or a parallel layout: E130 to E141, W131, W134, W142.
+// The codes of mistakes in a model, a training setup or a parallel layout: E130 to E141, W131, W134, W142, W143.
 #include <array>
 
 #include "workload/builtin.h"
@@ -67,6 +67,10 @@ constexpr std::array kCodes = {
               "\"use_sliding_window\": true   # of qwen2: full causal attention is assumed"},
     ErrorCode{"W142", "a deprecated key of DeepSpeed", "It is read as the key that took its place.",
               "\"cpu_offload\": true   # write \"offload_optimizer\": {\"device\": \"cpu\"}"},
+    ErrorCode{"W143", "kernels beyond the measured sizes",
+              "The calibrated compute model predicts these kernels by the rule of their family, but its constants were\n"
+              "fitted to other sizes, or to none of that family. A table of measured kernels narrows it.",
+              "ringwright calibrate kernels mine.csv -o configs/kernels/h100-sxm5-80gb.yaml"},
 };
 
 }  // namespace

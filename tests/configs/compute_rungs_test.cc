@@ -1,0 +1,43 @@
+// What a report says about the compute model: its rung, where its constants come from, and what it extrapolates.
+#include <algorithm>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/configs/played.h"
+
+namespace ringwright::configs {
+namespace {
+
+constexpr std::string_view kJob =
+    "version: 1\nname: t\nmodel: {preset: gpt2-1.5b, seq_length: 1024}\ntraining: {global_batch: 8, micro_batch: 1}\n"
+    "parallel: {dp: auto}\ncluster: {nodes: 1, node: {preset: dgx-a100}, fabric: {type: single_node}}\n";
+
+StepFacts facts_of(const std::string& compute) {
+  const Scenario scenario = load(kJob, {"compute.model=" + compute});
+  const auto simulation = assemble(scenario);
+  return simulate(scenario, *simulation).report->facts;
+}
+
+TEST(ComputeRungs, TheReportNamesTheRungAndTheEvidenceOfItsConstants) {
+  const StepFacts calibrated = facts_of("calibrated");
+  EXPECT_EQ(calibrated.engine.compute, "calibrated");
+  const auto profile = std::ranges::find(calibrated.evidence, "kernel profile", &InputEvidence::input);
+  ASSERT_NE(profile, calibrated.evidence.end());
+  EXPECT_EQ(profile->level, Evidence::kCalibrated);
+  const StepFacts roofline = facts_of("roofline");
+  EXPECT_EQ(std::ranges::find(roofline.evidence, "kernel profile", &InputEvidence::input), roofline.evidence.end());
+}
+
+TEST(ComputeRungs, KernelsBeyondTheMeasuredSizesAreListed) {
+  // No table of an A100 module has fused attention.
+  const StepFacts facts = facts_of("calibrated");
+  const auto warning = std::ranges::find(facts.warnings, "W143", &ReportWarning::code);
+  ASSERT_NE(warning, facts.warnings.end());
+  EXPECT_THAT(warning->text, testing::HasSubstr("attention"));
+  const StepFacts roofline = facts_of("roofline");
+  EXPECT_EQ(std::ranges::find(roofline.warnings, "W143", &ReportWarning::code), roofline.warnings.end());
+}
+
+}  // namespace
+}  // namespace ringwright::configs
