@@ -21,8 +21,9 @@ namespace {
 // The dimensions whose collectives may have an algorithm of their own.
 const std::vector<std::string>& dimension_names() {
   static const std::vector<std::string> kNames = {
-      "tp", "cp", "cp_a2a", "cp_p2p",    "ep",        "ep_inner",     "ep_outer",     "etp",     "edp",
-      "dp", "pp", "mp",     "embedding", "dp_shard", "dp_replicate", "dp_secondary", "dp_node", "dp_across"};
+      "tp", "cp", "cp_a2a", "cp_p2p",    "ep",     "ep_inner", "ep_outer",     "etp",          "edp",
+      "dp", "pp", "mp",     "embedding", "mirror", "dp_shard", "dp_replicate", "dp_secondary", "dp_node",
+      "dp_across"};
   return kNames;
 }
 

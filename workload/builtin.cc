@@ -15,6 +15,21 @@ constexpr std::array kSchedules{
                   interleaved_order, ChunkSupport::kMany},
     ScheduleEntry{"gpipe", "all forward passes, then all backward passes; holds every microbatch", gpipe_order,
                   ChunkSupport::kOne},
+    ScheduleEntry{"dapple", "another name for 1f1b", one_f_one_b_order, ChunkSupport::kOne},
+    ScheduleEntry{"zb-h1", "1f1b with weight gradients apart and late: a third of the bubble, the same memory",
+                  zb_h1_order, ChunkSupport::kOne},
+    ScheduleEntry{"zb-h2", "as zb-h1 with more forward passes ahead: hardly a bubble, twice the memory", zb_h2_order,
+                  ChunkSupport::kOne},
+    ScheduleEntry{"zb-v", "two chunks per stage, there and back: hardly a bubble, the memory of 1f1b", zb_v_order,
+                  ChunkSupport::kTwo, Placement::kVee},
+    ScheduleEntry{"v-half", "as zb-v with half of the memory and half of the bubble of 1f1b", v_half_order,
+                  ChunkSupport::kTwo, Placement::kVee},
+    ScheduleEntry{"v-min", "as zb-v with a third of the memory and two thirds of the bubble of 1f1b", v_min_order,
+                  ChunkSupport::kTwo, Placement::kVee},
+    ScheduleEntry{"dualpipe", "two copies of the model, microbatches enter from both ends (DeepSeek-V3); even pp",
+                  dualpipe_order, ChunkSupport::kTwo, Placement::kBidirectional, 2},
+    ScheduleEntry{"dualpipev", "DualPipe cut in half: two chunks per stage, there and back", dualpipe_v_order,
+                  ChunkSupport::kTwo, Placement::kVee, 2},
 };
 
 constexpr std::array kComputeModels{

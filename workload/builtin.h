@@ -14,13 +14,15 @@
 
 namespace ringwright::workload {
 
-enum class ChunkSupport { kOne, kMany };
+enum class ChunkSupport { kOne, kTwo, kMany };
 
 struct ScheduleEntry {
   std::string_view name;  // parallel.schedule
   std::string_view help;
   ScheduleRule order;
   ChunkSupport chunks;
+  Placement placement = Placement::kLooped;
+  int microbatches_per_stage = 0;  // the fewest that it can run
 };
 [[nodiscard]] std::span<const ScheduleEntry> schedules();
 // A name that the table has.
@@ -39,9 +41,16 @@ struct ComputeEntry {
 [[nodiscard]] std::span<const ErrorCode> workload_error_codes();
 
 // The plug-ins, each in a file of its own.
-[[nodiscard]] std::vector<Slot> gpipe_order(const ScheduleRequest& request);
-[[nodiscard]] std::vector<Slot> one_f_one_b_order(const ScheduleRequest& request);
-[[nodiscard]] std::vector<Slot> interleaved_order(const ScheduleRequest& request);
+[[nodiscard]] PipelineOrder gpipe_order(const ScheduleRequest& request);
+[[nodiscard]] PipelineOrder one_f_one_b_order(const ScheduleRequest& request);
+[[nodiscard]] PipelineOrder interleaved_order(const ScheduleRequest& request);
+[[nodiscard]] PipelineOrder zb_h1_order(const ScheduleRequest& request);
+[[nodiscard]] PipelineOrder zb_h2_order(const ScheduleRequest& request);
+[[nodiscard]] PipelineOrder zb_v_order(const ScheduleRequest& request);
+[[nodiscard]] PipelineOrder v_half_order(const ScheduleRequest& request);
+[[nodiscard]] PipelineOrder v_min_order(const ScheduleRequest& request);
+[[nodiscard]] PipelineOrder dualpipe_order(const ScheduleRequest& request);
+[[nodiscard]] PipelineOrder dualpipe_v_order(const ScheduleRequest& request);
 [[nodiscard]] std::unique_ptr<ComputeModel> make_roofline(ConfigMap& compute, const GpuSpec& gpu);
 [[nodiscard]] std::unique_ptr<ComputeModel> make_calibrated(ConfigMap& compute, const GpuSpec& gpu);
 

@@ -39,9 +39,10 @@ constexpr std::array kCodes = {
         "Every data-parallel replica takes the same number of microbatches: micro_batch x dp divides global_batch.",
         "training: { global_batch: 100, micro_batch: 1 } with dp = 8   # write 96 or 104"},
     ErrorCode{
-        "E137", "chunks that the schedule cannot run",
-        "Several chunks per stage need interleaved-1f1b, more than one stage, and a number of microbatches that pp\n"
-        "divides.",
+        "E137", "a pipeline that the schedule cannot run",
+        "Several chunks per stage need interleaved-1f1b (or a V-shaped schedule, which brings two) and more than one\n"
+        "stage. Interleaving takes microbatches in groups, of which the last must not be smaller than pp; DualPipe\n"
+        "needs an even pp and 2 x pp microbatches or more.",
         "parallel: { schedule: 1f1b, virtual_stages: 2 }   # write schedule: interleaved-1f1b"},
     ErrorCode{
         "E138", "experts that do not spread over the ranks",

@@ -1,14 +1,13 @@
 #include "workload/layout_checks.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <numeric>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "workload/builtin.h"
+#include "workload/pipeline_checks.h"
 
 namespace ringwright::workload {
 namespace {
@@ -54,91 +53,6 @@ void check_tensor(ConfigMap& parallel, const ParallelContext& context, const Par
   }
 }
 
-std::string layers_hint(std::int64_t layers, const ParallelOptions& options) {
-  const std::int64_t v = options.virtual_stages;
-  std::vector<std::string> even;
-  for (std::int64_t p = 1; p * v <= layers; ++p) {
-    if (layers % (p * v) == 0) even.push_back(std::to_string(p));
-  }
-  std::int64_t trimmed = 0;  // nearest to the size that was asked for
-  for (std::int64_t p = 2; p * v <= layers + 2; ++p) {
-    if ((layers + 2) % (p * v) == 0 && std::abs(p - options.pp) <= std::abs(trimmed - options.pp)) trimmed = p;
-  }
-  std::string hint = even.empty() ? fmt::format("no value divides {} layers", layers)
-                                  : fmt::format("valid values for {} layers: {}", layers, blank_separated(even));
-  if (trimmed > 0) hint += fmt::format("; or set parallel.stage_layers: trim-ends ({})", trimmed);
-  return hint + "; or list them in parallel.layers_per_part";
-}
-
-void refuse_layers(ConfigMap& parallel, std::int64_t layers, const ParallelOptions& options) {
-  const std::string parts = options.virtual_stages == 1
-                                ? fmt::format("{} = {}", parallel.path_of("pp"), options.pp)
-                                : fmt::format("{} x virtual_stages = {} x {} = {}", parallel.path_of("pp"), options.pp,
-                                              options.virtual_stages, options.parts());
-  const std::string problem = options.stage_layers == StageLayers::kEven
-                                  ? fmt::format("{} does not divide {} layers", parts, layers)
-                                  : fmt::format("{} does not divide {} layers + 2 (trim-ends)", parts, layers);
-  parallel.error("pp", "E131", problem, layers_hint(layers, options));
-}
-
-void spread_layers(ConfigMap& parallel, std::int64_t layers, ParallelOptions& options) {
-  const auto parts = static_cast<std::int64_t>(options.parts());
-  const auto count = static_cast<std::size_t>(parts);
-  if (options.stage_layers == StageLayers::kListed) {
-    const std::int64_t sum =
-        std::accumulate(options.layers_per_part.begin(), options.layers_per_part.end(), std::int64_t{0});
-    if (options.layers_per_part.size() == count && sum == layers) return;
-    parallel.error(
-        "layers_per_part", "E131",
-        fmt::format("{} has {} entries that add up to {}, but there are {} parts (pp x virtual_stages) and {} layers",
-                    parallel.path_of("layers_per_part"), options.layers_per_part.size(), sum, parts, layers));
-  } else if (options.stage_layers == StageLayers::kTrimEnds) {
-    if (parts > 1 && (layers + 2) % parts == 0) {
-      options.layers_per_part.assign(count, (layers + 2) / parts);
-      --options.layers_per_part.front();
-      --options.layers_per_part.back();
-      return;
-    }
-    refuse_layers(parallel, layers, options);
-  } else {
-    if (layers % parts == 0) {
-      options.layers_per_part.assign(count, layers / parts);
-      return;
-    }
-    refuse_layers(parallel, layers, options);
-  }
-  options.layers_per_part.assign(count, 1);
-}
-
-void check_pipeline(ConfigMap& parallel, const ParallelContext& context, ParallelOptions& options) {
-  const ScheduleEntry& schedule = find_schedule(options.schedule);
-  if (options.virtual_stages > 1 && schedule.chunks == ChunkSupport::kOne) {
-    parallel.error("virtual_stages", "E137",
-                   fmt::format("{} = {} needs a schedule with chunks, not '{}'", parallel.path_of("virtual_stages"),
-                               options.virtual_stages, options.schedule),
-                   "set parallel.schedule: interleaved-1f1b");
-  }
-  if (options.virtual_stages > 1 && options.pp == 1) {
-    parallel.error("virtual_stages", "E137",
-                   fmt::format("{} = {} needs more than one pipeline stage, but pp is 1",
-                               parallel.path_of("virtual_stages"), options.virtual_stages));
-  }
-  if (options.virtual_stages == 1 && schedule.chunks == ChunkSupport::kMany) {
-    // One chunk is not interleaved with anything; Megatron then runs the plain schedule, too.
-    parallel.warn("schedule", "W131",
-                  fmt::format("{} has no effect: virtual_stages is 1, and 1f1b is run", parallel.path_of("schedule")));
-    options.schedule = "1f1b";
-  }
-  if (options.pp > context.shape.layers + 2) {
-    parallel.error(
-        "pp", "E131",
-        fmt::format("{} = {} is more than the {} layers", parallel.path_of("pp"), options.pp, context.shape.layers));
-    options.layers_per_part.assign(static_cast<std::size_t>(options.parts()), 1);
-    return;
-  }
-  spread_layers(parallel, context.shape.layers, options);
-}
-
 void check_batch(ConfigMap& parallel, const ParallelContext& context, const ParallelOptions& options) {
   const TrainingOptions& training = context.training;
   const std::int64_t at_once = training.micro_batch * options.dp;
@@ -151,15 +65,7 @@ void check_batch(ConfigMap& parallel, const ParallelContext& context, const Para
                                            options.tp, options.cp, options.pp));
     return;
   }
-  const std::int64_t microbatches = options.microbatches(training);
-  if (options.virtual_stages > 1 && microbatches % options.pp != 0) {
-    parallel.error(
-        "schedule", "E137",
-        fmt::format("'{}' needs a number of microbatches that pp = {} divides, but there are {}", options.schedule,
-                    options.pp, microbatches),
-        fmt::format("microbatches = {} {} / (micro_batch {} x dp {})", placed(context.training_map, "global_batch"),
-                    training.global_batch, training.micro_batch, options.dp));
-  }
+  check_microbatches(parallel, context, options);
 }
 
 }  // namespace

@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
-#include "workload/builtin.h"
 #include "workload/memory_walk.h"
 #include "workload/parallel/buckets.h"
 #include "workload/parallel/shard_units.h"
+#include "workload/pipeline_order.h"
 #include "workload/step_streams.h"
 
 namespace ringwright::workload {
@@ -128,15 +128,10 @@ std::vector<StageMemory> memory_ledger(const StepInputs& inputs, const MemoryAss
   const ParallelOptions& parallel = inputs.parallel;
   const StepStreams streams = make_streams(inputs.shape, parallel);
   std::vector<StageMemory> ledger;
+  const PipelineOrder order = pipeline_order(parallel, inputs.training);
   for (int stage = 0; stage < parallel.pp; ++stage) {
     const std::vector<Part> parts = stage_parts(inputs.shape, parallel, stage);
-    const std::vector<Slot> slots =
-        find_schedule(parallel.schedule)
-            .order({.stage = stage,
-                    .stages = parallel.pp,
-                    .chunks = parallel.virtual_stages,
-                    .microbatches = static_cast<int>(parallel.microbatches(inputs.training))});
-    const MemoryWalk walk = walk_memory(inputs, parts, slots);
+    const MemoryWalk walk = walk_memory(inputs, parts, order[static_cast<std::size_t>(stage)]);
     StageMemory memory{.stage = stage, .items = {}};
     add_model_state(memory, parts, inputs);
     for (std::size_t kind = 0; kind < kHeldKinds; ++kind) {

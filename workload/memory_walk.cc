@@ -144,12 +144,20 @@ class Walker {
 
   void backward(const Slot& slot) {
     const Part& part = parts_[static_cast<std::size_t>(slot.chunk)];
-    held_[Held::kAccumulators] += accumulators_.begin_backward(slot.chunk);
+    if (ends_microbatch(slot.pass)) held_[Held::kAccumulators] += accumulators_.begin_backward(slot.chunk);
     for (std::size_t point = part.points.size(); point-- > 0;) {
-      look(slot, point, Pass::kBackward);
-      keep(part, point, -1);
+      look(slot, point, slot.pass == Pass::kWeightGradient ? Pass::kForward : Pass::kBackward);
+      if (slot.pass == Pass::kInputGradient) keep_recomputed(part.points[point], 1);
+      if (slot.pass == Pass::kWeightGradient) keep_recomputed(part.points[point], -1);
+      if (ends_microbatch(slot.pass)) keep(part, point, -1);
     }
-    held_[Held::kAccumulators] -= accumulators_.end_backward(slot.chunk);
+    if (ends_microbatch(slot.pass)) held_[Held::kAccumulators] -= accumulators_.end_backward(slot.chunk);
+  }
+  // Gradients of weights need what their layers took in, also what was computed again.
+  void keep_recomputed(PointKind kind, std::int64_t sign) {
+    if (!ends_layer(kind)) return;
+    const MlpKind mlp = kind == PointKind::kExperts ? MlpKind::kExperts : MlpKind::kDense;
+    held_[Held::kRecomputed] += recomputed_layer(context_, mlp) * sign;
   }
 
   void look(const Slot& slot, std::size_t point, Pass pass) {
@@ -161,7 +169,7 @@ class Walker {
     }
     if (ends_layer(kind) && pass != Pass::kForward) {
       const MlpKind mlp = kind == PointKind::kExperts ? MlpKind::kExperts : MlpKind::kDense;
-      now[Held::kRecomputed] = recomputed_layer(context_, mlp);
+      now[Held::kRecomputed] += recomputed_layer(context_, mlp);
       now[Held::kGradients] = gradient_workspace(context_, mlp);
     }
     if (sharded_) sharded_->enter(slot.chunk, point, now);

@@ -3,53 +3,18 @@
 
 #include <fmt/format.h>
 
-#include "workload/builtin.h"
 #include "workload/layout_checks.h"
+#include "workload/pipeline_options.h"
 #include "workload/training_options.h"
 
 namespace ringwright::workload {
 namespace {
-
-constexpr std::array kStageLayers{
-    Option{"even", "the same number of layers in every part"},
-    Option{"trim-ends", "one layer less in the first and in the last part, which also hold embedding and logits"}};
 
 int small(ConfigMap& map, const Key<std::int64_t>& key) {
   Key<std::int64_t> bounded = key;
   bounded.min = 1;
   bounded.max = 1'000'000;
   return static_cast<int>(map.integer(bounded));
-}
-
-std::string read_schedule(ConfigMap& parallel) {
-  std::vector<Option> options;
-  for (const ScheduleEntry& entry : schedules()) options.push_back({entry.name, entry.help});
-  return parallel.choice({.name = "schedule", .doc = "order of forward and backward passes", .fallback = "1f1b"},
-                         options);
-}
-
-void read_pipeline(ConfigMap& parallel, ParallelOptions& options) {
-  options.schedule = read_schedule(parallel);
-  options.virtual_stages = small(
-      parallel, {.name = "virtual_stages", .doc = "model parts per pipeline stage (interleaved-1f1b)", .fallback = 1});
-  const std::string rule = parallel.choice(
-      {.name = "stage_layers", .doc = "how layers are spread over pipeline parts", .fallback = "even"}, kStageLayers);
-  options.stage_layers = rule == "trim-ends" ? StageLayers::kTrimEnds : StageLayers::kEven;
-  options.layers_per_part = parallel.integers(
-      {.name = "layers_per_part",
-       .doc = "layers of each of the pp x virtual_stages parts in model order, instead of stage_layers",
-       .min = 0});
-  if (!options.layers_per_part.empty()) {
-    if (parallel.has("stage_layers")) {
-      parallel.warn("stage_layers", "W131",
-                    fmt::format("{} has no effect: layers_per_part is given", parallel.path_of("stage_layers")));
-    }
-    options.stage_layers = StageLayers::kListed;
-  }
-  options.overlap_p2p =
-      parallel.boolean({.name = "overlap_p2p_comm",
-                        .doc = "a send to the next stage does not hold up computing; Megatron: only when interleaved",
-                        .fallback = options.virtual_stages > 1});
 }
 
 void read_tensor(ConfigMap& parallel, ParallelOptions& options) {
@@ -116,7 +81,7 @@ ParallelOptions read_parallel_options(ConfigMap& parallel, const ParallelContext
                                                    .ranks = options.tp * options.cp * options.dp,
                                                    .host_ranks = context.world.host_ranks});
   read_context(parallel, options);
-  read_pipeline(parallel, options);
+  read_pipeline_options(parallel, options);
   read_tensor(parallel, options);
   read_sharding(parallel, context, options);
   read_offload(parallel, options);

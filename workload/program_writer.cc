@@ -43,6 +43,7 @@ TaskIndex ProgramWriter::issue(Task task) {
 }
 
 TaskIndex ProgramWriter::collective(const Channel& channel, const CollectiveSpec& spec, const std::string& label) {
+  if (communication_ == Communication::kOff) return kNoTask;
   Task task{.kind = TaskKind::kCollective, .stream = channel.stream, .dimension = channel.dimension};
   task.detail = tables_.collective(spec);
   task.label = tables_.label(label);
@@ -82,6 +83,7 @@ std::vector<TaskIndex> ProgramWriter::last_computation() {
 }
 
 TaskIndex ProgramWriter::send(const Channel& channel, const MessageSpec& spec, const std::string& label) {
+  if (communication_ == Communication::kOff) return kNoTask;
   Task task{.kind = TaskKind::kSend, .stream = channel.stream, .dimension = channel.dimension};
   task.detail = tables_.message(spec);
   task.label = tables_.label(label);
@@ -89,6 +91,7 @@ TaskIndex ProgramWriter::send(const Channel& channel, const MessageSpec& spec, c
 }
 
 TaskIndex ProgramWriter::receive(const Channel& channel, const MessageSpec& spec, const std::string& label) {
+  if (communication_ == Communication::kOff) return kNoTask;
   flush();
   Task task{.kind = TaskKind::kReceive, .stream = kNoStream, .dimension = channel.dimension};
   task.detail = tables_.message(spec);
@@ -97,6 +100,7 @@ TaskIndex ProgramWriter::receive(const Channel& channel, const MessageSpec& spec
 }
 
 void ProgramWriter::wait(TaskIndex task) {
+  if (communication_ == Communication::kOff) return;
   flush();
   waits_.push_back(task);
 }

@@ -19,6 +19,8 @@ struct Channel {
 
 using TaskIndex = std::uint32_t;
 
+enum class Communication { kOn, kOff };
+
 class ProgramWriter {
  public:
   ProgramWriter(GraphTables& tables, std::string name);
@@ -44,6 +46,8 @@ class ProgramWriter {
   TaskIndex compute_on(StreamIndex stream, PieceId piece, const std::string& name, const std::vector<TaskIndex>& after);
   // What was issued last on the compute stream: one task, or none yet.
   [[nodiscard]] std::vector<TaskIndex> last_computation();
+  // While it is off, nothing is sent, received or waited for: only computations are written.
+  void mute(Communication communication) { communication_ = communication; }
   // Whatever is issued from here on starts after that task.
   void wait(TaskIndex task);
 
@@ -54,8 +58,11 @@ class ProgramWriter {
   TaskIndex add(Task task, const std::vector<TaskIndex>& dependencies);
   TaskIndex issue(Task task);
 
+  static constexpr TaskIndex kNoTask = ~TaskIndex{0};
+
   GraphTables& tables_;
   Program program_;
+  Communication communication_ = Communication::kOn;
   WorkName name_;
   std::vector<PieceId> pending_;  // kernels that will be one task
   std::vector<TaskIndex> waits_;  // for the next task of the compute stream

@@ -160,4 +160,21 @@ Dimension RankLayout::embedding_dimension() const {
   return dimension;
 }
 
+Dimension RankLayout::mirror_dimension() const {
+  Dimension dimension;
+  dimension.name = "mirror";
+  for (std::size_t number = 0; number < count_; ++number) {
+    RankCoordinates at = coordinates(RankId(number));
+    const int mirror = sizes_.pp - 1 - at.pp;
+    if (mirror < at.pp) continue;  // joins its mirror's group
+    std::vector<RankId>& group = dimension.groups.emplace_back();
+    group.emplace_back(number);
+    if (mirror == at.pp) continue;
+    at.pp = mirror;
+    group.push_back(rank(at));
+  }
+  index_groups(dimension, count_);
+  return dimension;
+}
+
 }  // namespace ringwright::workload

@@ -61,6 +61,8 @@ class RankLayout {
   [[nodiscard]] Dimension model_dimension() const;
   // First and last stage, which hold copies of tied embedding weights; every other rank is alone.
   [[nodiscard]] Dimension embedding_dimension() const;
+  // Stages i and p-1-i, which hold the same parts when microbatches enter from both ends.
+  [[nodiscard]] Dimension mirror_dimension() const;
 
  private:
   // Ranks with the same key form a group, in ascending order.

@@ -1,13 +1,14 @@
 #include "workload/stage_builder.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "workload/activations.h"
-#include "workload/builtin.h"
 #include "workload/optimizer_kernels.h"
+#include "workload/pipeline/schedule_check.h"
 
 namespace ringwright::workload {
 namespace {
@@ -22,55 +23,67 @@ Bytes kept_at(PointKind kind, const KernelContext& context) {
   return layer_activations(context, kind == PointKind::kExperts ? MlpKind::kExperts : MlpKind::kDense);
 }
 
+GradientShare share_of(Pass pass) {
+  if (pass == Pass::kInputGradient) return GradientShare::kInputs;
+  return pass == Pass::kWeightGradient ? GradientShare::kWeights : GradientShare::kWhole;
+}
+
+std::string work_of(Pass pass) {
+  if (pass == Pass::kInputGradient) return "input gradients";
+  return pass == Pass::kWeightGradient ? "weight gradients" : "backward";
+}
+
 }  // namespace
 
-StageBuilder::StageBuilder(const StepInputs& inputs, const StepStreams& streams, PieceTable& pieces, int stage,
-                           int context_place)
+StageBuilder::StageBuilder(const StepInputs& inputs, const StepStreams& streams, PieceTable& pieces,
+                           const Stage& stage)
     : inputs_(inputs),
       streams_(streams),
       pieces_(pieces),
       stage_(stage),
-      parts_(stage_parts(inputs.shape, inputs.parallel, stage)),
-      slots_(order()),
-      context_(pieces, inputs.parallel, {.collective = streams.context, .ring = streams.ring}, context_place),
+      parts_(stage_parts(inputs.shape, inputs.parallel, stage.number)),
+      last_weights_(parts_.size(), 0),
+      context_(pieces, inputs.parallel, {.collective = streams.context, .ring = streams.ring}, stage.context_place),
       tensor_(pieces, context_, streams.tensor),
       expert_(pieces, tensor_,
               {.all = streams.expert,
                .inner = streams.inner_expert,
                .outer = streams.outer_expert,
                .tensor = streams.expert_tensor}),
-      pipeline_(pieces.context(), inputs.parallel, stage, streams.pipeline),
+      pipeline_(pieces.context(), inputs.parallel, stage.number, streams.pipeline),
       host_(pieces.context(), inputs.parallel.offload, streams.host),
-      data_(pieces, inputs.parallel, parts_, slots_, streams.data, host_),
-      expert_data_(pieces, inputs.parallel, parts_, slots_, {.replicas = streams.expert_data, .shards = {}}, host_,
-                   Holding::kExpert) {}
-
-std::vector<Slot> StageBuilder::order() const {
-  const ParallelOptions& parallel = inputs_.parallel;
-  return find_schedule(parallel.schedule)
-      .order({.stage = stage_,
-              .stages = parallel.pp,
-              .chunks = parallel.virtual_stages,
-              .microbatches = static_cast<int>(parallel.microbatches(inputs_.training))});
-}
-
-std::string StageBuilder::name_of(char letter, const Slot& slot) const {
-  return inputs_.parallel.virtual_stages == 1 ? fmt::format("{}{}", letter, slot.microbatch)
-                                              : fmt::format("{}{}.{}", letter, slot.microbatch, slot.chunk);
+      data_(pieces, inputs.parallel, parts_, stage.slots, streams.data, host_),
+      expert_data_(pieces, inputs.parallel, parts_, stage.slots, {.replicas = streams.expert_data, .shards = {}}, host_,
+                   Holding::kExpert) {
+  for (std::size_t i = 0; i < stage_.slots.size(); ++i) {
+    const Slot& slot = stage_.slots[i];
+    if (ends_microbatch(slot.pass)) last_weights_[static_cast<std::size_t>(slot.chunk)] = i;
+  }
 }
 
 Program StageBuilder::build(GraphTables& tables) {
-  ProgramWriter writer(tables, fmt::format("stage {}", stage_));
+  ProgramWriter writer(tables, fmt::format("stage {}", stage_.number));
   begin(writer);
-  for (const Slot& slot : slots_) {
-    if (slot.pass == Pass::kForward) {
-      forward(writer, slot);
-    } else {
-      backward(writer, slot);
-    }
+  for (std::size_t first = 0; first < stage_.slots.size();) {
+    std::size_t last = first;
+    while (stage_.slots[last].joined && last + 1 < stage_.slots.size()) ++last;
+    block(writer, first, last);
+    first = last + 1;
   }
   finish(writer);
   return writer.finish(streams_.stream_count);
+}
+
+void StageBuilder::block(ProgramWriter& writer, std::size_t first, std::size_t last) {
+  for (std::size_t i = first; i <= last; ++i) pipeline_.receive(writer, tensor_, stage_.slots[i]);
+  for (std::size_t i = first; i <= last; ++i) {
+    if (stage_.slots[i].pass == Pass::kForward) {
+      forward(writer, stage_.slots[i]);
+    } else {
+      backward(writer, i);
+    }
+  }
+  for (std::size_t i = first; i <= last; ++i) pipeline_.send(writer, stage_.slots[i]);
 }
 
 void StageBuilder::begin(ProgramWriter& writer) {
@@ -114,10 +127,18 @@ void StageBuilder::recompute_layer(ProgramWriter& writer, const Part& part, std:
   forward_point(writer, part.points[point]);
 }
 
+// Gradients of weights find what they need on the rank: all that was exchanged for the gradients of the inputs.
+void StageBuilder::backward_share(ProgramWriter& writer, PointKind kind, Pass pass) {
+  pieces_.take(share_of(pass));
+  if (pass == Pass::kWeightGradient) writer.mute(Communication::kOff);
+  backward_point(writer, kind);
+  writer.mute(Communication::kOn);
+  pieces_.take(GradientShare::kWhole);
+}
+
 void StageBuilder::forward(ProgramWriter& writer, const Slot& slot) {
   const Part& part = parts_[static_cast<std::size_t>(slot.chunk)];
-  writer.name_work({.label = name_of('F', slot), .work = "forward"});
-  pipeline_.receive(writer, tensor_, slot);
+  writer.name_work({.label = name_of(slot, inputs_.parallel.virtual_stages), .work = "forward"});
   for (std::size_t point = 0; point < part.points.size(); ++point) {
     data_.before_forward(writer, slot.chunk, point);
     expert_data_.before_forward(writer, slot.chunk, point);
@@ -125,24 +146,46 @@ void StageBuilder::forward(ProgramWriter& writer, const Slot& slot) {
     store_activations(writer, part, point);
     data_.after_forward(writer, slot.chunk, point);
   }
-  pipeline_.send(writer, slot);
 }
 
-void StageBuilder::backward(ProgramWriter& writer, const Slot& slot) {
+void StageBuilder::backward(ProgramWriter& writer, std::size_t number) {
+  const Slot& slot = stage_.slots[number];
   const Part& part = parts_[static_cast<std::size_t>(slot.chunk)];
-  const bool last = slot.microbatch == inputs_.parallel.microbatches(inputs_.training) - 1;
-  writer.name_work({.label = name_of('B', slot), .work = "backward"});
-  pipeline_.receive(writer, tensor_, slot);
+  const bool last = number == last_weights_[static_cast<std::size_t>(slot.chunk)];
+  writer.name_work({.label = name_of(slot, inputs_.parallel.virtual_stages), .work = work_of(slot.pass)});
   for (std::size_t point = part.points.size(); point-- > 0;) {
-    data_.before_backward(writer, slot.chunk, point);
-    fetch_activations(writer, part, point);
-    recompute_layer(writer, part, point);
-    backward_point(writer, part.points[point]);
+    if (slot.pass != Pass::kWeightGradient) {
+      data_.before_backward(writer, slot.chunk, point);
+      fetch_activations(writer, part, point);
+      recompute_layer(writer, part, point);
+    }
+    backward_share(writer, part.points[point], slot.pass);
+    if (!ends_microbatch(slot.pass)) continue;
     const auto turn = last ? DataParallel::Turn::kLast : DataParallel::Turn::kNotLast;
     data_.after_backward(writer, slot.chunk, point, turn);
     expert_data_.after_backward(writer, slot.chunk, point, turn);
   }
-  pipeline_.send(writer, slot);
+}
+
+// Where two stages hold the same parts, each has seen half of the microbatches. Both sum the parts in model order; of
+// sharded gradients each rank has its share.
+void StageBuilder::reduce_copies(ProgramWriter& writer) {
+  if (!streams_.mirror) return;
+  const auto bytes = static_cast<std::int64_t>(bytes_per_element(inputs_.training.grad_reduce));
+  const bool sharded = inputs_.parallel.zero_stage >= 1;
+  const std::int64_t shares = sharded ? inputs_.parallel.replicas() : 1;
+  const std::int64_t expert_shares = sharded ? inputs_.parallel.expert_replicas() : 1;
+  std::vector<const Part*> in_model_order;
+  for (const Part& part : parts_) in_model_order.push_back(&part);
+  std::ranges::sort(in_model_order, {}, &Part::number);
+  for (const Part* part : in_model_order) {
+    const std::int64_t experts = count_expert_elements(std::vector<Part>{*part});
+    const std::int64_t dense = count_elements(std::vector<Part>{*part}) - experts;
+    const std::int64_t elements = (dense + shares - 1) / shares + (experts + expert_shares - 1) / expert_shares;
+    writer.wait(writer.collective(*streams_.mirror,
+                                  {.kind = CollectiveKind::kAllReduce, .bytes = Bytes(elements * bytes)},
+                                  "mirror all_reduce gradients"));
+  }
 }
 
 void StageBuilder::store_activations(ProgramWriter& writer, const Part& part, std::size_t point) {
@@ -171,7 +214,8 @@ void StageBuilder::finish(ProgramWriter& writer) {
   data_.finish_gradients(writer);
   expert_data_.finish_gradients(writer);
   tensor_.reduce_replicated(writer, Bytes(count_replicated(parts_) * gradient_bytes));
-  const bool has_embedding_copy = stage_ == 0 || stage_ == inputs_.parallel.pp - 1;
+  reduce_copies(writer);
+  const bool has_embedding_copy = stage_.number == 0 || stage_.number == inputs_.parallel.pp - 1;
   if (streams_.embedding && has_embedding_copy) {
     const std::int64_t rows = padded_vocabulary(inputs_.shape, inputs_.parallel.tp) / inputs_.parallel.tp;
     const std::int64_t holders = inputs_.parallel.sharding.parameters ? inputs_.parallel.sharding.shard : 1;
@@ -185,8 +229,9 @@ void StageBuilder::finish(ProgramWriter& writer) {
   data_.reduce_norm(writer);
   expert_data_.reduce_norm(writer);
   if (streams_.model) {
-    writer.wait(writer.collective(*streams_.model, {.kind = CollectiveKind::kAllReduce, .bytes = Bytes(4)},
-                                  "mp gradient norm"));
+    const TaskIndex summed = writer.collective(
+        *streams_.model, {.kind = CollectiveKind::kAllReduce, .bytes = Bytes(4)}, "mp gradient norm");
+    if (!inputs_.parallel.post_validation) writer.wait(summed);
   }
   writer.name_work({.label = "optimizer", .work = "optimizer"});
   writer.compute(pieces_.add(optimizer_update(pieces_.context(), owned - host_.offloaded(owned))));

@@ -1,8 +1,8 @@
 // The program of one pipeline stage, which all its ranks run.
 #pragma once
 
+#include <cstddef>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "workload/parallel/context.h"
@@ -15,35 +15,41 @@
 
 namespace ringwright::workload {
 
+struct Stage {
+  int number = 0;
+  const std::vector<Slot>& slots;
+  int context_place = 0;  // which context-parallel rank, where that matters
+};
+
 class StageBuilder {
  public:
-  // `context_place`: which context-parallel rank, where that matters.
-  StageBuilder(const StepInputs& inputs, const StepStreams& streams, PieceTable& pieces, int stage,
-               int context_place = 0);
+  StageBuilder(const StepInputs& inputs, const StepStreams& streams, PieceTable& pieces, const Stage& stage);
 
   [[nodiscard]] Program build(GraphTables& tables);
   [[nodiscard]] const std::vector<Part>& parts() const { return parts_; }
 
  private:
   void begin(ProgramWriter& writer);
+  // Slots first .. last are one block.
+  void block(ProgramWriter& writer, std::size_t first, std::size_t last);
   void forward(ProgramWriter& writer, const Slot& slot);
-  void backward(ProgramWriter& writer, const Slot& slot);
+  void backward(ProgramWriter& writer, std::size_t number);
   void forward_point(ProgramWriter& writer, PointKind kind);
   void backward_point(ProgramWriter& writer, PointKind kind);
+  void backward_share(ProgramWriter& writer, PointKind kind, Pass pass);
   void recompute_layer(ProgramWriter& writer, const Part& part, std::size_t point);
   // Activations that wait in host memory: of the layer that ends at this point, and of the layer before it.
   void store_activations(ProgramWriter& writer, const Part& part, std::size_t point);
   void fetch_activations(ProgramWriter& writer, const Part& part, std::size_t point);
   void finish(ProgramWriter& writer);
-  [[nodiscard]] std::vector<Slot> order() const;
-  [[nodiscard]] std::string name_of(char letter, const Slot& slot) const;
+  void reduce_copies(ProgramWriter& writer);
 
   const StepInputs& inputs_;
   const StepStreams& streams_;
   PieceTable& pieces_;
-  int stage_;
-  std::vector<Part> parts_;  // by chunk
-  std::vector<Slot> slots_;
+  Stage stage_;
+  std::vector<Part> parts_;                // by chunk
+  std::vector<std::size_t> last_weights_;  // by chunk: the slot after which its gradients are complete
   ContextParallel context_;
   TensorParallel tensor_;
   ExpertParallel expert_;

@@ -19,11 +19,19 @@ void add_layer(Part& part, const ModelShape& shape, const ParallelOptions& paral
   }
 }
 
+// Whether the stage with the head also has the embedding.
+bool head_finds_embedding(const ParallelOptions& parallel, int stage) {
+  for (int chunk = 0; chunk < parallel.virtual_stages; ++chunk) {
+    if (part_at(parallel.pipeline(), {.stage = stage, .chunk = chunk}) == 0) return true;
+  }
+  return false;
+}
+
 // Layers of multi-token prediction lie with the head; a stage without the embedding holds a copy of it for them.
-void add_predictors(Part& part, const ModelShape& shape, const ParallelOptions& parallel) {
+void add_predictors(Part& part, const ModelShape& shape, const ParallelOptions& parallel, int stage) {
   for (std::int64_t number = 0; number < shape.predictors; ++number) {
     std::vector<ParameterTensor> tensors = predictor_tensors(shape, parallel.tp);
-    if (number == 0 && !part.embedding && shape.embeddings == Embeddings::kUntied) {
+    if (number == 0 && !head_finds_embedding(parallel, stage) && shape.embeddings == Embeddings::kUntied) {
       tensors.push_back(embedding_tensors(shape, parallel.tp).front());
     }
     add_point(part, PointKind::kPredictor, std::move(tensors));
@@ -38,7 +46,7 @@ void add_predictors(Part& part, const ModelShape& shape, const ParallelOptions& 
 std::vector<Part> stage_parts(const ModelShape& shape, const ParallelOptions& parallel, int stage) {
   std::vector<Part> parts;
   for (int chunk = 0; chunk < parallel.virtual_stages; ++chunk) {
-    Part part{.number = chunk * parallel.pp + stage};
+    Part part{.number = part_at(parallel.pipeline(), {.stage = stage, .chunk = chunk})};
     const auto number = static_cast<std::size_t>(part.number);
     part.layers = parallel.layers_per_part[number];
     part.embedding = part.number == 0;
@@ -48,8 +56,8 @@ std::vector<Part> stage_parts(const ModelShape& shape, const ParallelOptions& pa
     for (std::size_t before = 0; before < number; ++before) layer += parallel.layers_per_part[before];
     for (const std::int64_t end = layer + part.layers; layer < end; ++layer) add_layer(part, shape, parallel, layer);
     if (part.head) {
-      add_predictors(part, shape, parallel);
-      const bool shared = shape.embeddings == Embeddings::kTied && part.embedding;
+      add_predictors(part, shape, parallel, stage);
+      const bool shared = shape.embeddings == Embeddings::kTied && head_finds_embedding(parallel, stage);
       add_point(part, PointKind::kHead,
                 head_tensors(shape, parallel.tp, shared ? OutputWeights::kShared : OutputWeights::kOwn));
     }
@@ -96,7 +104,8 @@ std::int64_t count_expert_elements(const std::vector<Part>& parts) {
 
 bool shares_embedding(const ModelShape& shape, const ParallelOptions& parallel) {
   if (shape.adapters) return false;  // nothing to sum for frozen weights
-  return (shape.embeddings == Embeddings::kTied || shape.predictors > 0) && parallel.pp > 1;
+  return (shape.embeddings == Embeddings::kTied || shape.predictors > 0) && parallel.pp > 1 &&
+         parallel.placement == Placement::kLooped;
 }
 
 }  // namespace ringwright::workload

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "workload/pipeline_order.h"
 #include "workload/stage_builder.h"
 
 namespace ringwright::workload {
@@ -90,11 +91,14 @@ StepPlan build_step(const StepInputs& inputs) {
   StepStreams streams = make_streams(inputs.shape, inputs.parallel);
   GraphTables tables;
   const Variants variants = variants_of(inputs, streams);
+  const PipelineOrder order = pipeline_order(inputs.parallel, inputs.training);
   for (int stage = 0; stage < inputs.parallel.pp; ++stage) {
     for (int variant = 0; variant < variants.count(); ++variant) {
       const int context = variant / variants.expert;
       PieceTable pieces(tables, context_of(inputs, variants, context, variant % variants.expert));
-      StageBuilder builder(inputs, streams, pieces, stage, context);
+      StageBuilder builder(
+          inputs, streams, pieces,
+          {.number = stage, .slots = order[static_cast<std::size_t>(stage)], .context_place = context});
       plan.graph.programs.push_back(builder.build(tables));
       if (variant == 0) plan.stage_parameters.push_back(count_elements(builder.parts()));
     }

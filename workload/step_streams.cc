@@ -121,6 +121,9 @@ StepStreams make_streams(const ModelShape& shape, const ParallelOptions& paralle
   }
   if (parallel.tp * parallel.pp > 1) streams.model = add_dimension(streams, layout.model_dimension());
   if (shares_embedding(shape, parallel)) streams.embedding = add_dimension(streams, layout.embedding_dimension());
+  if (parallel.placement == Placement::kBidirectional) {
+    streams.mirror = add_dimension(streams, layout.mirror_dimension());
+  }
   if (parallel.offload.any()) streams.host = add_host(streams, layout.rank_count());
   return streams;
 }

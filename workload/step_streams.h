@@ -25,6 +25,7 @@ struct StepStreams {
   std::optional<PipelineChannels> pipeline;  // activations and gradients do not wait for each other
   std::optional<Channel> model;              // tp x pp
   std::optional<Channel> embedding;          // first and last stage, when they share weights
+  std::optional<Channel> mirror;             // two stages that hold the same two parts (DualPipe)
   int stream_count = 1;
   std::vector<Dimension> dimensions;
 };

@@ -12,6 +12,7 @@
 #include "workload/gpu_spec.h"
 #include "workload/model_shape.h"
 #include "workload/offload_options.h"
+#include "workload/pipeline/schedule.h"
 #include "workload/sharding_options.h"
 
 namespace ringwright::workload {
@@ -74,9 +75,12 @@ struct ParallelOptions {
   bool context_balanced = true;  // zig-zag: each rank has a chunk from the front and its counterpart from the back
   ExpertOptions experts;
   std::string schedule = "1f1b";
-  int virtual_stages = 1;  // model parts ("chunks") per pipeline stage
+  Placement placement = Placement::kLooped;
+  int virtual_stages = 1;      // model parts ("chunks") per pipeline stage
+  int microbatch_group = 0;    // interleaving: microbatches that pass a chunk before the next one; 0: pp
+  bool post_validation = false;  // the optimizer does not wait for the gradient's norm over all stages
   StageLayers stage_layers = StageLayers::kEven;
-  std::vector<std::int64_t> layers_per_part;  // by part, in model order: part c * pp + i is chunk c of stage i
+  std::vector<std::int64_t> layers_per_part;  // by part, in model order
   bool sequence_parallel = false;
   bool scatter_gather_p2p = true;  // without sequence parallelism: send 1/tp of an activation, gather it on arrival
   bool overlap_p2p = false;        // a send does not hold up the next computation
@@ -91,7 +95,10 @@ struct ParallelOptions {
   [[nodiscard]] int replicas() const { return dp * cp; }
   [[nodiscard]] int expert_replicas() const { return tp * cp * dp / (experts.etp * experts.ep); }
   [[nodiscard]] int ring() const { return cp / ulysses; }
-  [[nodiscard]] int parts() const { return pp * virtual_stages; }
+  [[nodiscard]] PipelineShape pipeline() const {
+    return {.placement = placement, .stages = pp, .chunks = virtual_stages};
+  }
+  [[nodiscard]] int parts() const { return pipeline().parts(); }
   [[nodiscard]] std::int64_t microbatches(const TrainingOptions& training) const {
     return training.global_batch / (training.micro_batch * dp);
   }

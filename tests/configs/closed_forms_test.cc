@@ -103,6 +103,25 @@ TEST(PipelineBubble, IsDividedByTheChunksThatInterleave) {  // the same
   }
 }
 
+// Products alone: forward, input and weight gradient take the same time, which these formulas assume; the attention
+// core, whose gradient takes two and a half times as long, adds a few 1e-5.
+TEST(PipelineBubble, OfZeroBubbleSchedulesIsPartOf1F1Bs) {
+  for (const int p : {2, 4, 8}) {
+    EXPECT_NEAR(bubble("zb-h1", 1, p), (p - 1) / 3.0, 5e-5 * p) << p;   // (p-1)(F+B-W): arXiv 2401.10241
+    EXPECT_NEAR(bubble("zb-h2", 1, p), (p - 1) / 3.0, 5e-5 * p) << p;   // (p-1)F until the last stage has started
+    EXPECT_NEAR(bubble("zb-v", 2, p), (p - 1) / 6.0, 5e-5 * p) << p;    // the same, with half a stage's F
+    EXPECT_NEAR(bubble("v-half", 2, p), (p - 1) / 2.0, 5e-5 * p) << p;  // arXiv 2405.15362
+  }
+}
+
+TEST(PipelineBubble, OfDualPipeIsThatOfItsAuthors) {
+  // (p/2-1)(F&B + B - 3W) = (p/2-1)(3 + 2 - 3)/3: arXiv 2412.19437. Cut in half, (p-1) of half a stage.
+  for (const int p : {2, 4, 8}) {
+    EXPECT_NEAR(bubble("dualpipe", 2, p), (p / 2 - 1) * 2.0 / 3.0, 5e-5 * p) << p;
+    EXPECT_NEAR(bubble("dualpipev", 2, p), (p - 1) * 2.0 / 6.0, 5e-5 * p) << p;
+  }
+}
+
 // --- bytes on the wire: a ring sends 2 S (g - 1) / g for an all-reduce, S (g - 1) / g for a gather or scatter ---
 
 std::string wire_job(const std::string& training, const std::string& parallel) {

@@ -92,12 +92,11 @@ TEST(Refusals, ABatchThatReplicasDoNotShareNamesWhereTheyComeFrom) {
                   "| dp comes from cluster.nodes = 2 x 8 GPUs (job.yaml:5) / (tp 4 x cp 1 x pp 2)"));
 }
 
-TEST(Refusals, MicrobatchesThatDoNotInterleaveAreCounted) {
+TEST(Refusals, MicrobatchesThatAScheduleCannotRunAreCounted) {
   EXPECT_THAT(
       refusals(scenario_text("global_batch: 32, micro_batch: 1}\nparallel: {tp: 4, pp: 2,",
-                             "global_batch: 6}\nparallel: {tp: 4, pp: 2, schedule: interleaved-1f1b, "
-                             "virtual_stages: 2,")),
-      ElementsAre("job.yaml:3:36 E137 'interleaved-1f1b' needs a number of microbatches that pp = 2 divides, but "
+                             "global_batch: 6}\nparallel: {tp: 4, pp: 2, schedule: dualpipe, ")),
+      ElementsAre("job.yaml:3:36 E137 'dualpipe' needs 4 microbatches or more, 2 for each of pp = 2 stages, but "
                   "there are 3 | microbatches = training.global_batch (job.yaml:2) 6 / (micro_batch 1 x dp 2)"));
 }
 

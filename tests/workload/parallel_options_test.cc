@@ -98,9 +98,48 @@ TEST(ParallelOptions, ChunksNeedAScheduleAndStages) {
                   "interleaved-1f1b"));
   EXPECT_THAT(problems("schedule: interleaved-1f1b, virtual_stages: 2", 1),
               ElementsAre("E137: parallel.virtual_stages = 2 needs more than one pipeline stage, but pp is 1"));
-  EXPECT_THAT(problems("pp: 2, schedule: interleaved-1f1b, virtual_stages: 2", 2, 4, "7"),
-              ElementsAre("E137: 'interleaved-1f1b' needs a number of microbatches that pp = 2 divides, but there are 7"
-                          " | microbatches = training.global_batch (job.yaml:2) 7 / (micro_batch 1 x dp 1)"));
+  EXPECT_THAT(problems("pp: 2, schedule: zb-v, virtual_stages: 3", 2),
+              ElementsAre("E137: parallel.virtual_stages = 3, but stages of 'zb-v' hold two chunks | leave it out, or "
+                          "set it to 2"));
+}
+
+TEST(ParallelOptions, InterleavingTakesAnyNumberOfMicrobatchesThatCanRun) {
+  EXPECT_THAT(problems("pp: 2, schedule: interleaved-1f1b, virtual_stages: 2", 2, 4, "7"), IsEmpty());
+  // Groups of fewer microbatches than stages: the next chunk would start before the first has come around.
+  const auto told =
+      problems("pp: 4, schedule: interleaved-1f1b, virtual_stages: 2, microbatch_group_size_per_vp_stage: 3", 4, 8, "5");
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_THAT(told[0], testing::StartsWith(
+                           "E137: 'interleaved-1f1b' with 5 microbatches in groups of 3 cannot run on pp = 4 stages; "
+                           "stage 0: F4.1 waits for ever: stage 0 in F4.1 for stage 3"));
+  EXPECT_THAT(told[0], testing::EndsWith(
+                           " | set parallel.microbatch_group_size_per_vp_stage: 5; microbatches = training.global_batch (job.yaml:2) 5 / (micro_batch 1 x dp 1)"));
+}
+
+TEST(ParallelOptions, DualPipeNeedsPairsOfStagesAndMicrobatches) {
+  EXPECT_THAT(problems("pp: 3, schedule: dualpipe", 3, 6),
+              ElementsAre("E137: parallel.pp = 3, but 'dualpipe' needs an even number of stages"));
+  const std::string origin = " | microbatches = training.global_batch (job.yaml:2) ";
+  EXPECT_THAT(problems("pp: 4, schedule: dualpipe", 4, 4, "7"),
+              ElementsAre("E137: 'dualpipe' needs 8 microbatches or more, 2 for each of pp = 4 stages, but there are "
+                          "7" + origin + "7 / (micro_batch 1 x dp 1)"));
+  EXPECT_THAT(problems("pp: 4, schedule: dualpipe", 4, 4, "9"),
+              ElementsAre("E137: 'dualpipe' needs an even number of microbatches, but there are 9" + origin +
+                          "9 / (micro_batch 1 x dp 1)"));
+}
+
+TEST(ParallelOptions, SchedulesBringTheirPlacementAndChunks) {
+  const auto parallel = [](const std::string& schedule) {
+    const JobText job(small_model(8) + "training: {global_batch: 8}\nparallel: {pp: 4, schedule: " + schedule + "}\n", 4);
+    EXPECT_THAT(job.problems(), IsEmpty());
+    return job.parallel;
+  };
+  EXPECT_EQ(parallel("v-half").parts(), 8);
+  EXPECT_EQ(parallel("v-half").layers_per_part.size(), 8U);
+  EXPECT_EQ(parallel("dualpipe").parts(), 4);
+  EXPECT_EQ(parallel("dualpipe").virtual_stages, 2);
+  EXPECT_EQ(parallel("zb-h1").virtual_stages, 1);
+  EXPECT_TRUE(parallel("zb-h1").overlap_p2p);
 }
 
 TEST(ParallelOptions, InterleavingOneChunkIsThePlainSchedule) {

@@ -118,6 +118,79 @@ TEST(StageBuilder, InterleavedPassesNameTheirChunk) {
   EXPECT_LT(place_of(names, "B1.0"), names.size());
 }
 
+TEST(StageBuilder, GradientsOfWeightsComeAfterTheMessageToTheStageBefore) {
+  EXPECT_THAT(names_of(plan_of("pp: 2, schedule: zb-h1", 2, 2, "2"), 1),
+              ElementsAre("clear gradients", "pp receive activation", "F0", "B0", "pp send gradient",
+                          "pp receive activation", "F1", "B1", "pp send gradient", "W0", "W1", "gradient norm",
+                          "mp gradient norm", "optimizer"));
+}
+
+TEST(StageBuilder, BothHalvesOfABackwardPassHaveItsKernels) {
+  const auto flops = [](const std::string& schedule) {
+    const StepPlan plan = plan_of("tp: 2, pp: 2, sequence_parallel: true, schedule: " + schedule, 4, 2, "4");
+    return plan.hardware_flops.count();
+  };
+  EXPECT_DOUBLE_EQ(flops("1f1b"), flops("zb-h1"));
+}
+
+TEST(StageBuilder, GradientsOfWeightsExchangeNothing) {
+  const StepPlan plan = plan_of("tp: 2, pp: 2, sequence_parallel: true, schedule: zb-h1", 4, 2, "2");
+  const std::vector<std::string> names = names_of(plan, 1);
+  EXPECT_EQ(names[place_of(names, "W0") + 1], "W1");  // one computation each, of both halves of every layer
+  const std::vector<std::string> whole = names_of(plan_of("tp: 2, pp: 2, sequence_parallel: true", 4, 2, "2"), 1);
+  for (const std::string collective : {"tp all_gather", "tp reduce_scatter"}) {
+    EXPECT_EQ(std::ranges::count(names, collective), std::ranges::count(whole, collective)) << collective;
+  }
+}
+
+TEST(StageBuilder, GradientsAreReducedAfterTheLastGradientOfWeights) {
+  const std::vector<std::string> names = names_of(
+      plan_of("pp: 2, dp: 2, schedule: zb-h1, zero: {stage: 0, overlap_grad_reduce: true, bucket: 64KiB}", 4, 2, "8"), 1);
+  EXPECT_GT(place_of(names, "dp all_reduce gradients"), place_of(names, "W3"));
+}
+
+TEST(StageBuilder, PostValidationDoesNotWaitForTheNormOverAllStages) {
+  const auto waits = [](const std::string& option) {
+    const StepPlan plan = plan_of("pp: 2, schedule: zb-h1" + option, 2, 2, "2");
+    const std::vector<std::string> names = names_of(plan, 0);
+    return waits_for(plan.graph.programs[0], place_of(names, "optimizer"), place_of(names, "mp gradient norm"));
+  };
+  EXPECT_TRUE(waits(""));
+  EXPECT_FALSE(waits(", optimizer_post_validation: true"));
+}
+
+TEST(StageBuilder, TheTurnOfAVNeedsNoMessage) {
+  const std::vector<std::string> names = names_of(plan_of("pp: 2, schedule: zb-v", 2, 4, "2"), 1);
+  // Chunk 0 receives from stage 0 and hands over to chunk 1 here, which sends back: one of each for a microbatch.
+  EXPECT_EQ(std::ranges::count(names, "pp receive activation"), 2);
+  EXPECT_EQ(std::ranges::count(names, "pp send activation"), 2);
+}
+
+TEST(StageBuilder, CopiesOfAPartAreSummedInModelOrder) {
+  const StepPlan plan = plan_of("pp: 2, schedule: dualpipe", 2, 4, "4");
+  EXPECT_EQ(plan.stage_parameters[0], plan.stage_parameters[1]);  // both hold both parts
+  std::vector<std::vector<Bytes>> reduced;
+  for (const Program& program : plan.graph.programs) {
+    std::vector<Bytes>& sizes = reduced.emplace_back();
+    for (const Task& task : program.tasks) {
+      if (task.kind != TaskKind::kCollective || plan.graph.dimensions[task.dimension.index()].name != "mirror") continue;
+      sizes.push_back(plan.graph.collectives[task.detail].bytes);
+    }
+  }
+  ASSERT_EQ(reduced[0].size(), 2U);
+  EXPECT_EQ(reduced[0], reduced[1]);
+  EXPECT_EQ(reduced[0][0] + reduced[0][1], Bytes(4 * plan.stage_parameters[0]));  // fp32
+}
+
+TEST(StageBuilder, JoinedPassesSendAfterBoth) {
+  const std::vector<std::string> names = names_of(plan_of("pp: 4, schedule: dualpipe", 4, 4, "16"), 0);
+  // The first block of stage 0 after its fill: a forward pass of chunk 0 with a backward pass of chunk 1.
+  const std::size_t block = place_of(names, "F3.0");
+  EXPECT_THAT(std::vector<std::string>(names.begin() + static_cast<std::ptrdiff_t>(block) + 1,
+                                       names.begin() + static_cast<std::ptrdiff_t>(block) + 5),
+              ElementsAre("B9.1", "pp send activation", "pp send gradient", "pp receive activation"));
+}
+
 TEST(StageBuilder, StreamsKeepDimensionsApart) {
   const StepPlan plan = plan_of("tp: 2, pp: 2, dp: 2", 8);
   ASSERT_EQ(plan.graph.dimensions.size(), 4U);

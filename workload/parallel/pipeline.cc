@@ -22,30 +22,31 @@ PipelineParallel::PipelineParallel(const KernelContext& context, const ParallelO
   bytes_ = Bytes((tokens * context.shape.hidden * value_bytes + split - 1) / split);
 }
 
-bool PipelineParallel::has_neighbour(const Slot& slot, int step) const {
-  const int part = slot.chunk * parallel_.pp + stage_ + step;
-  return channels_ && part >= 0 && part < parallel_.parts();
+std::optional<int> PipelineParallel::peer(const Slot& slot, int step) const {
+  if (!channels_ || slot.pass == Pass::kWeightGradient) return std::nullopt;
+  const auto place = neighbour(parallel_.pipeline(), {.stage = stage_, .chunk = slot.chunk}, step);
+  if (!place || place->stage == stage_) return std::nullopt;
+  return place->stage;
 }
 
-MessageSpec PipelineParallel::message(Pass pass, int step) const {
-  const int peer = (stage_ + step + parallel_.pp) % parallel_.pp;
+MessageSpec PipelineParallel::message(Pass pass, int peer) const {
   return {.peer = peer, .bytes = bytes_, .channel = static_cast<std::uint8_t>(pass == Pass::kForward ? 0 : 1)};
 }
 
 void PipelineParallel::receive(ProgramWriter& writer, TensorParallel& tensor, const Slot& slot) const {
-  const int from = -direction(slot.pass);
-  if (!has_neighbour(slot, from)) return;
+  const std::optional<int> from = peer(slot, -direction(slot.pass));
+  if (!from) return;
   const bool forward = slot.pass == Pass::kForward;
-  writer.wait(writer.receive(forward ? channels_->forward : channels_->backward, message(slot.pass, from),
+  writer.wait(writer.receive(forward ? channels_->forward : channels_->backward, message(slot.pass, *from),
                              forward ? "pp receive activation" : "pp receive gradient"));
   if (scattered_) tensor.gather_activation(writer);
 }
 
 void PipelineParallel::send(ProgramWriter& writer, const Slot& slot) const {
-  const int to = direction(slot.pass);
-  if (!has_neighbour(slot, to)) return;
+  const std::optional<int> to = peer(slot, direction(slot.pass));
+  if (!to) return;
   const bool forward = slot.pass == Pass::kForward;
-  const TaskIndex sent = writer.send(forward ? channels_->forward : channels_->backward, message(slot.pass, to),
+  const TaskIndex sent = writer.send(forward ? channels_->forward : channels_->backward, message(slot.pass, *to),
                                      forward ? "pp send activation" : "pp send gradient");
   if (!parallel_.overlap_p2p) writer.wait(sent);
 }

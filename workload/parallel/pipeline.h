@@ -22,13 +22,15 @@ class PipelineParallel {
   PipelineParallel(const KernelContext& context, const ParallelOptions& parallel, int stage,
                    std::optional<PipelineChannels> channels);
 
-  // Before a pass: its input from the part before (forward) or after (backward), unless it starts here.
+  // Before a pass: its input from the part before (forward) or after (backward), unless it starts here. Gradients of
+  // weights exchange nothing.
   void receive(ProgramWriter& writer, TensorParallel& tensor, const Slot& slot) const;
   void send(ProgramWriter& writer, const Slot& slot) const;
 
  private:
-  [[nodiscard]] bool has_neighbour(const Slot& slot, int step) const;
-  [[nodiscard]] MessageSpec message(Pass pass, int step) const;
+  // The stage to exchange a message with; none at the ends of the model, or where the next part is on this stage.
+  [[nodiscard]] std::optional<int> peer(const Slot& slot, int step) const;
+  [[nodiscard]] MessageSpec message(Pass pass, int peer) const;
 
   const ParallelOptions& parallel_;
   int stage_;

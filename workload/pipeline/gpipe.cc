@@ -6,12 +6,12 @@
 
 namespace ringwright::workload {
 
-std::vector<Slot> gpipe_order(const ScheduleRequest& request) {
+PipelineOrder gpipe_order(const ScheduleRequest& request) {
   std::vector<Slot> slots;
   for (const Pass pass : {Pass::kForward, Pass::kBackward}) {
     for (int microbatch = 0; microbatch < request.microbatches; ++microbatch) slots.push_back({pass, microbatch, 0});
   }
-  return slots;
+  return PipelineOrder(static_cast<std::size_t>(request.stages), slots);
 }
 
 }  // namespace ringwright::workload

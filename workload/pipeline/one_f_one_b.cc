@@ -2,23 +2,28 @@
 // GPipe's, but only min(m, p-i) microbatches are held.
 //
 // Narayanan et al., "Efficient Large-Scale Language Model Training on GPU Clusters" (SC 2021, arXiv 2104.04473), the
-// schedule with flush of PipeDream and DAPPLE.
+// schedule with flush of PipeDream and DAPPLE (Fan et al., arXiv 2007.01045).
 #include <algorithm>
 
 #include "workload/builtin.h"
 
 namespace ringwright::workload {
 
-std::vector<Slot> one_f_one_b_order(const ScheduleRequest& request) {
-  const int warmup = std::min(request.stages - 1 - request.stage, request.microbatches);
-  std::vector<Slot> slots;
-  for (int i = 0; i < warmup; ++i) slots.push_back({Pass::kForward, i, 0});
-  for (int i = warmup; i < request.microbatches; ++i) {
-    slots.push_back({Pass::kForward, i, 0});
-    slots.push_back({Pass::kBackward, i - warmup, 0});
+PipelineOrder one_f_one_b_order(const ScheduleRequest& request) {
+  PipelineOrder order;
+  for (int stage = 0; stage < request.stages; ++stage) {
+    const int warmup = std::min(request.stages - 1 - stage, request.microbatches);
+    std::vector<Slot>& slots = order.emplace_back();
+    for (int i = 0; i < warmup; ++i) slots.push_back({Pass::kForward, i, 0});
+    for (int i = warmup; i < request.microbatches; ++i) {
+      slots.push_back({Pass::kForward, i, 0});
+      slots.push_back({Pass::kBackward, i - warmup, 0});
+    }
+    for (int i = request.microbatches - warmup; i < request.microbatches; ++i) {
+      slots.push_back({Pass::kBackward, i, 0});
+    }
   }
-  for (int i = request.microbatches - warmup; i < request.microbatches; ++i) slots.push_back({Pass::kBackward, i, 0});
-  return slots;
+  return order;
 }
 
 }  // namespace ringwright::workload

@@ -1,28 +1,50 @@
-// The port of pipeline schedules: in which order a stage does its forward and backward passes.
+// The port of pipeline schedules: in which order the stages do their passes, and which parts of the model they hold.
 #pragma once
 
 #include <vector>
 
+#include "workload/pipeline/placement.h"
+
 namespace ringwright::workload {
 
-enum class Pass { kForward, kBackward };
+// A backward pass may be cut in two (Qi et al., arXiv 2401.10241): the gradient of the input, which the part before
+// waits for, and the gradient of the weights, for which nobody waits before the end of the training step.
+enum class Pass { kForward, kBackward, kInputGradient, kWeightGradient };
+
+// Whether the part before gets its gradient from this pass.
+[[nodiscard]] constexpr bool passes_gradient_on(Pass pass) {
+  return pass == Pass::kBackward || pass == Pass::kInputGradient;
+}
+// Whether the weights' gradient is complete after this pass, and nothing of the microbatch is held any longer.
+[[nodiscard]] constexpr bool ends_microbatch(Pass pass) {
+  return pass == Pass::kBackward || pass == Pass::kWeightGradient;
+}
+
+// Not one of the two halves of a backward pass.
+[[nodiscard]] constexpr bool is_whole(Pass pass) {
+  return pass == Pass::kForward || pass == Pass::kBackward;
+}
 
 // One pass of one microbatch through one chunk (model part) of a stage.
 struct Slot {
   Pass pass = Pass::kForward;
   int microbatch = 0;
   int chunk = 0;
+  bool joined = false;  // one block with the next slot: inputs are there before it, results leave after it
   friend bool operator==(const Slot&, const Slot&) = default;
 };
 
 struct ScheduleRequest {
-  int stage = 0;
   int stages = 1;
-  int chunks = 1;
+  int chunks = 1;  // per stage
   int microbatches = 1;
+  int group = 0;  // interleaving: microbatches that pass a chunk before the next one; 0: as many as stages
 };
 
-// A pure function; chunk c of stage i is part c * stages + i of the model.
-using ScheduleRule = std::vector<Slot> (*)(const ScheduleRequest& request);
+// By stage: its passes in order.
+using PipelineOrder = std::vector<std::vector<Slot>>;
+
+// A pure function.
+using ScheduleRule = PipelineOrder (*)(const ScheduleRequest& request);
 
 }  // namespace ringwright::workload

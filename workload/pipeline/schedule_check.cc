@@ -1,99 +1,172 @@
 #include "workload/pipeline/schedule_check.h"
 
 #include <algorithm>
+#include <array>
+#include <map>
+#include <tuple>
 
 #include <fmt/format.h>
+
+#include "workload/pipeline/timeline.h"
 
 namespace ringwright::workload {
 namespace {
 
-// What has been done so far, by part of the model and microbatch.
-class Progress {
- public:
-  explicit Progress(const ScheduleSize& size)
-      : size_(size), done_(static_cast<std::size_t>(2 * size.stages * size.chunks * size.microbatches), 0) {}
+constexpr std::array kPasses = {Pass::kForward, Pass::kBackward, Pass::kInputGradient, Pass::kWeightGradient};
 
-  void mark(int stage, const Slot& slot) { ++at(slot.pass, part_of(stage, slot), slot.microbatch); }
-  [[nodiscard]] bool has(int stage, const Slot& slot) {
-    return at(slot.pass, part_of(stage, slot), slot.microbatch) > 0;
+char letter(Pass pass) {
+  switch (pass) {
+    case Pass::kForward: return 'F';
+    case Pass::kBackward:
+    case Pass::kInputGradient: return 'B';
+    case Pass::kWeightGradient: return 'W';
   }
+  return '?';
+}
 
-  // A forward pass needs the part before; a backward pass its own forward pass and the backward pass of the part after.
-  [[nodiscard]] bool may_run(int stage, const Slot& slot) {
-    const int part = part_of(stage, slot);
-    const int parts = size_.stages * size_.chunks;
-    if (slot.pass == Pass::kForward) return part == 0 || at(Pass::kForward, part - 1, slot.microbatch) > 0;
-    if (at(Pass::kForward, part, slot.microbatch) == 0) return false;
-    return part == parts - 1 || at(Pass::kBackward, part + 1, slot.microbatch) > 0;
+class Checker {
+ public:
+  Checker(const PipelineOrder& order, const PipelineShape& shape, int microbatches)
+      : order_(order), shape_(shape), microbatches_(microbatches),
+        places_(static_cast<std::size_t>(shape.stages * shape.chunks) * static_cast<std::size_t>(microbatches)) {}
+
+  ScheduleVerdict run() {
+    for (std::size_t stage = 0; stage < order_.size() && verdict_.problem.empty(); ++stage) note(stage);
+    for (std::size_t stage = 0; stage < order_.size() && verdict_.problem.empty(); ++stage) complete(stage);
+    for (std::size_t stage = 0; stage < order_.size() && verdict_.problem.empty(); ++stage) messages(stage);
+    if (verdict_.problem.empty()) play();
+    return std::move(verdict_);
   }
 
  private:
-  [[nodiscard]] int part_of(int stage, const Slot& slot) const { return slot.chunk * size_.stages + stage; }
-  [[nodiscard]] char& at(Pass pass, int part, int microbatch) {
-    const int row = (pass == Pass::kForward ? 0 : size_.stages * size_.chunks) + part;
-    return done_[static_cast<std::size_t>(row * size_.microbatches + microbatch)];
+  // By pass: 1 + the place in the stage's order.
+  using Places = std::array<std::size_t, kPasses.size()>;
+
+  [[nodiscard]] Places& places(std::size_t stage, int chunk, int microbatch) {
+    const auto chunks = static_cast<std::size_t>(shape_.chunks);
+    return places_[(stage * chunks + static_cast<std::size_t>(chunk)) * static_cast<std::size_t>(microbatches_) +
+                   static_cast<std::size_t>(microbatch)];
+  }
+  void refuse(std::size_t stage, std::size_t slot, std::string why) {
+    if (!verdict_.problem.empty()) return;
+    verdict_.stage = stage;
+    verdict_.slot = slot;
+    verdict_.problem = fmt::format("stage {}: {}", stage, why);
+  }
+  [[nodiscard]] std::string name(const Slot& slot) const { return name_of(slot, shape_.chunks); }
+
+  // Every pass exists and comes once, with its own passes before it.
+  void note(std::size_t stage) {
+    for (std::size_t i = 0; i < order_[stage].size(); ++i) {
+      const Slot& slot = order_[stage][i];
+      const bool exists = slot.microbatch >= 0 && slot.microbatch < microbatches_ && slot.chunk >= 0 &&
+                          slot.chunk < shape_.chunks;
+      if (!exists) return refuse(stage, i, name(slot) + " does not exist");
+      Places& seen = places(stage, slot.chunk, slot.microbatch);
+      const auto at = [&seen](Pass pass) -> std::size_t& { return seen[static_cast<std::size_t>(pass)]; };
+      const bool again = slot.pass == Pass::kForward || slot.pass == Pass::kWeightGradient
+                             ? at(slot.pass) > 0
+                             : at(Pass::kBackward) + at(Pass::kInputGradient) > 0;
+      if (again) return refuse(stage, i, name(slot) + " comes twice");
+      if (slot.pass == Pass::kWeightGradient && at(Pass::kBackward) > 0) {
+        return refuse(stage, i, name(slot) + " comes after a backward pass that has it already");
+      }
+      if (slot.pass != Pass::kForward && at(Pass::kForward) == 0) return early(stage, i, Pass::kForward);
+      if (slot.pass == Pass::kWeightGradient && at(Pass::kInputGradient) == 0) {
+        return early(stage, i, Pass::kInputGradient);
+      }
+      at(slot.pass) = i + 1;
+    }
+  }
+  void early(std::size_t stage, std::size_t slot, Pass missing) {
+    Slot before = order_[stage][slot];
+    before.pass = missing;
+    refuse(stage, slot, fmt::format("{} comes before {}", name(order_[stage][slot]), name(before)));
   }
 
-  ScheduleSize size_;
-  std::vector<char> done_;
-};
-
-std::string describe(int stage, const Slot& slot) {
-  return fmt::format("stage {}: {} of microbatch {}, chunk {}", stage,
-                     slot.pass == Pass::kForward ? "forward" : "backward", slot.microbatch, slot.chunk);
-}
-
-bool in_range(const Slot& slot, const ScheduleSize& size) {
-  return slot.microbatch >= 0 && slot.microbatch < size.microbatches && slot.chunk >= 0 && slot.chunk < size.chunks;
-}
-
-std::string check_completeness(int stage, const std::vector<Slot>& slots, const ScheduleSize& size) {
-  const auto expected = static_cast<std::size_t>(2 * size.chunks * size.microbatches);
-  Progress seen(size);
-  for (const Slot& slot : slots) {
-    if (!in_range(slot, size)) return describe(stage, slot) + " does not exist";
-    if (seen.has(stage, slot)) return describe(stage, slot) + " comes twice";
-    seen.mark(stage, slot);
-  }
-  if (slots.size() == expected) return {};
-  return fmt::format("stage {}: {} passes instead of {}", stage, slots.size(), expected);
-}
-
-}  // namespace
-
-ScheduleVerdict check_schedule(ScheduleRule rule, const ScheduleSize& size) {
-  ScheduleVerdict verdict;
-  std::vector<std::vector<Slot>> slots;
-  for (int stage = 0; stage < size.stages; ++stage) {
-    slots.push_back(
-        rule({.stage = stage, .stages = size.stages, .chunks = size.chunks, .microbatches = size.microbatches}));
-    verdict.problem = check_completeness(stage, slots.back(), size);
-    if (!verdict.problem.empty()) return verdict;
-  }
-  const auto stages = static_cast<std::size_t>(size.stages);
-  verdict.held_at_peak.assign(stages, 0);
-  std::vector<int> held(stages, 0);
-  std::vector<std::size_t> next(stages, 0);
-  Progress progress(size);
-  for (bool moved = true; moved;) {
-    moved = false;
-    for (std::size_t stage = 0; stage < stages; ++stage) {
-      const int number = static_cast<int>(stage);
-      while (next[stage] < slots[stage].size() && progress.may_run(number, slots[stage][next[stage]])) {
-        const Slot& slot = slots[stage][next[stage]++];
-        progress.mark(number, slot);
-        held[stage] += slot.pass == Pass::kForward ? 1 : -1;
-        verdict.held_at_peak[stage] = std::max(verdict.held_at_peak[stage], held[stage]);
-        moved = true;
+  // Every part of the model has seen every microbatch, forward and backward.
+  void complete(std::size_t stage) {
+    for (int chunk = 0; chunk < shape_.chunks; ++chunk) {
+      for (int microbatch = 0; microbatch < microbatches_; ++microbatch) {
+        const Places& mine = places(stage, chunk, microbatch);
+        const bool forward = mine[static_cast<std::size_t>(Pass::kForward)] > 0;
+        const bool input = mine[static_cast<std::size_t>(Pass::kInputGradient)] > 0;
+        const bool backward = mine[static_cast<std::size_t>(Pass::kBackward)] > 0;
+        const bool weight = mine[static_cast<std::size_t>(Pass::kWeightGradient)] > 0;
+        const std::size_t end = order_[stage].size();
+        if (!forward && elsewhere(stage, chunk, microbatch)) continue;
+        if (!forward) return refuse(stage, end, name({Pass::kForward, microbatch, chunk}) + " is missing");
+        if (!backward && !input) return refuse(stage, end, name({Pass::kBackward, microbatch, chunk}) + " is missing");
+        if (input && !weight) return refuse(stage, end, name({Pass::kWeightGradient, microbatch, chunk}) + " is missing");
       }
     }
   }
-  for (std::size_t stage = 0; stage < stages; ++stage) {
-    if (next[stage] == slots[stage].size()) continue;
-    verdict.problem = describe(static_cast<int>(stage), slots[stage][next[stage]]) + " waits for ever";
-    return verdict;
+  // With two copies of the model a microbatch goes through one of them: the other stage's other chunk.
+  [[nodiscard]] bool elsewhere(std::size_t stage, int chunk, int microbatch) {
+    if (shape_.placement != Placement::kBidirectional) return false;
+    const std::size_t mirror = order_.size() - 1 - stage;
+    return places(mirror, 1 - chunk, microbatch)[static_cast<std::size_t>(Pass::kForward)] > 0;
   }
-  return verdict;
+
+  // What one stage sends to another in one direction arrives in the order in which it was sent.
+  void messages(std::size_t stage) {
+    std::map<std::tuple<int, bool>, std::size_t> latest;  // by sender and direction: its place there
+    for (std::size_t i = 0; i < order_[stage].size(); ++i) {
+      const Slot& slot = order_[stage][i];
+      const Needs needs = needs_of(shape_, static_cast<int>(stage), slot);
+      if (!needs.others || needs.others->place.stage == static_cast<int>(stage)) continue;
+      const auto sender = static_cast<std::size_t>(needs.others->place.stage);
+      const Places& theirs = places(sender, needs.others->place.chunk, slot.microbatch);
+      const bool forward = slot.pass == Pass::kForward;
+      const std::size_t sent = forward ? theirs[static_cast<std::size_t>(Pass::kForward)]
+                                       : theirs[static_cast<std::size_t>(Pass::kBackward)] +
+                                             theirs[static_cast<std::size_t>(Pass::kInputGradient)];
+      std::size_t& before = latest[{static_cast<int>(sender), forward}];
+      if (sent < before) {
+        return refuse(stage, i,
+                      fmt::format("{} takes a message of stage {} that was sent before the one taken last ({})",
+                                  name(slot), sender, name(order_[sender][before - 1])));
+      }
+      before = sent;
+    }
+  }
+
+  void play() {
+    const Timeline timeline = play_order(order_, shape_, microbatches_, {});
+    for (const StageTimeline& stage : timeline.stages) verdict_.held_at_peak.push_back(stage.held_at_peak);
+    if (timeline.finished) return;
+    std::string waits;
+    std::size_t first = order_.size();
+    for (std::size_t stage = 0; stage < order_.size(); ++stage) {
+      const std::size_t played = timeline.stages[stage].played;
+      if (played == order_[stage].size()) continue;
+      if (first == order_.size()) first = stage;
+      const Slot& slot = order_[stage][played];
+      const Needs needs = needs_of(shape_, static_cast<int>(stage), slot);
+      if (!waits.empty()) waits += ", ";
+      waits += needs.others ? fmt::format("stage {} in {} for stage {}", stage, name(slot), needs.others->place.stage)
+                            : fmt::format("stage {} in {}", stage, name(slot));
+    }
+    const std::size_t slot = timeline.stages[first].played;
+    refuse(first, slot, fmt::format("{} waits for ever: {}", name(order_[first][slot]), waits));
+  }
+
+  const PipelineOrder& order_;
+  const PipelineShape& shape_;
+  int microbatches_;
+  std::vector<Places> places_;  // by stage, chunk, microbatch
+  ScheduleVerdict verdict_;
+};
+
+}  // namespace
+
+std::string name_of(const Slot& slot, int chunks) {
+  return chunks == 1 ? fmt::format("{}{}", letter(slot.pass), slot.microbatch)
+                     : fmt::format("{}{}.{}", letter(slot.pass), slot.microbatch, slot.chunk);
+}
+
+ScheduleVerdict check_order(const PipelineOrder& order, const PipelineShape& shape, int microbatches) {
+  return Checker(order, shape, microbatches).run();
 }
 
 }  // namespace ringwright::workload

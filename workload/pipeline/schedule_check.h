@@ -1,6 +1,7 @@
-// Whether a pipeline schedule is legal: every pass exactly once, no stage waits for ever, and how much it holds.
+// Whether an order of passes is legal: every pass once, in order, messages in order, no stage waits for ever.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -8,18 +9,16 @@
 
 namespace ringwright::workload {
 
-struct ScheduleSize {
-  int stages = 1;
-  int chunks = 1;
-  int microbatches = 1;
-};
-
 struct ScheduleVerdict {
   std::string problem;            // empty: legal
-  std::vector<int> held_at_peak;  // by stage: most (microbatch, chunk) pairs between their two passes
+  std::size_t stage = 0;          // where the problem is
+  std::size_t slot = 0;           // its place in the stage's order; the order's size when something is missing
+  std::vector<int> held_at_peak;  // by stage: most (microbatch, chunk) pairs between their first and last pass
 };
 
-// Plays the rule for all stages without a clock: a stage goes on as soon as what its next pass needs has been done.
-[[nodiscard]] ScheduleVerdict check_schedule(ScheduleRule rule, const ScheduleSize& size);
+[[nodiscard]] ScheduleVerdict check_order(const PipelineOrder& order, const PipelineShape& shape, int microbatches);
+
+// "F3", "B3", "W3"; with the chunk where a stage has several: "F3.1".
+[[nodiscard]] std::string name_of(const Slot& slot, int chunks);
 
 }  // namespace ringwright::workload

@@ -1,0 +1,32 @@
+// Which part of the model lies where: parts are numbered in model order, a chunk is a part as its stage numbers it.
+#pragma once
+
+#include <optional>
+
+namespace ringwright::workload {
+
+enum class Placement {
+  kLooped,         // chunk c of stage i is part c * p + i: every stage, then again from the first
+  kVee,            // two chunks: part i, and part 2p - 1 - i on the way back
+  kBidirectional,  // two copies of p parts: chunk 0 is part i, chunk 1 is part p - 1 - i of the copy that runs backwards
+};
+
+struct PipelineShape {
+  Placement placement = Placement::kLooped;
+  int stages = 1;
+  int chunks = 1;  // per stage
+
+  [[nodiscard]] int parts() const { return placement == Placement::kBidirectional ? stages : stages * chunks; }
+};
+
+struct ChunkPlace {
+  int stage = 0;
+  int chunk = 0;
+  friend bool operator==(const ChunkPlace&, const ChunkPlace&) = default;
+};
+
+[[nodiscard]] int part_at(const PipelineShape& shape, const ChunkPlace& place);
+// Where the part after (step 1) or before (step -1) lies, if there is one; may be the same stage.
+[[nodiscard]] std::optional<ChunkPlace> neighbour(const PipelineShape& shape, const ChunkPlace& place, int step);
+
+}  // namespace ringwright::workload

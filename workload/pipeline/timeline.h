@@ -1,0 +1,59 @@
+// Plays an order of passes on a network that takes no time: when each stage computes, what it holds, where it waits.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "workload/pipeline/schedule.h"
+
+namespace ringwright::workload {
+
+// Of one chunk, in any unit; a whole backward pass takes input + weight.
+struct PassTimes {
+  std::int64_t forward = 1;
+  std::int64_t input = 1;
+  std::int64_t weight = 1;
+
+  [[nodiscard]] std::int64_t of(Pass pass) const;
+};
+
+struct StageTimeline {
+  std::int64_t start = 0;
+  std::int64_t end = 0;
+  std::int64_t busy = 0;
+  int held_at_peak = 0;   // most (microbatch, chunk) pairs between their first and their last pass
+  std::size_t played = 0; // slots; all of them unless the stage waits for ever
+
+  [[nodiscard]] std::int64_t span() const { return end - start; }
+};
+
+struct Timeline {
+  std::vector<StageTimeline> stages;
+  bool finished = false;
+
+  [[nodiscard]] std::int64_t end() const;
+  // Idle time of the busiest stage: from the first start to the last end, and on that stage's own time line, the
+  // longest of all stages.
+  [[nodiscard]] std::int64_t bubble() const;
+  [[nodiscard]] std::int64_t bubble_of_own() const;
+};
+
+// What a pass waits for: another pass of the microbatch, on this or another stage.
+struct Need {
+  ChunkPlace place;
+  Pass pass = Pass::kForward;  // kInputGradient stands for either kind of backward pass
+};
+struct Needs {
+  std::optional<Need> own;     // the pass before on the same chunk
+  std::optional<Need> others;  // of a neighbour
+};
+[[nodiscard]] Needs needs_of(const PipelineShape& shape, int stage, const Slot& slot);
+
+// Slots must lie within the shape and the microbatches.
+[[nodiscard]] Timeline play_order(const PipelineOrder& order, const PipelineShape& shape, int microbatches,
+                                  const PassTimes& times);
+
+}  // namespace ringwright::workload

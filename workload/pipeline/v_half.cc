@@ -1,0 +1,14 @@
+// V-Half: half of 1F1B's bubble with half of what 1F1B holds (and one stage's chunks more).
+//
+// Qi et al., "Pipeline Parallelism with Controllable Memory" (arXiv 2405.15362): lives of 6p units in all, from
+// distances of 1 and 2.
+#include "workload/builtin.h"
+#include "workload/pipeline/building_block.h"
+
+namespace ringwright::workload {
+
+PipelineOrder v_half_order(const ScheduleRequest& request) {
+  return repeat_block(request, {.down = 1, .up = 2, .gradient_down = 1, .gradient_up = 2}, {});
+}
+
+}  // namespace ringwright::workload
