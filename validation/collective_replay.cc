@@ -12,8 +12,9 @@ namespace {
 using namespace ringwright::literals;
 
 // What `profile` says about the network, as overrides on a machine that has its kernels from another profile.
-Result<std::vector<std::string>> network_constants(const std::string& profile) {
-  auto machine = configs::load_machine_text("profile " + profile, "preset: " + profile + "\n");
+Result<std::vector<std::string>> network_constants(const std::string& profile, const std::string& node) {
+  const std::string text = fmt::format("preset: {}\ncluster: {{nodes: 2, node: {{preset: {}}}}}\n", profile, node);
+  auto machine = configs::load_machine_text("profile " + profile, text);
   if (!machine) return tl::unexpected(machine.error());
   std::vector<std::string> overrides;
   for (const ValueRead& value : machine->document.log().values()) {
@@ -29,7 +30,7 @@ Result<configs::Scenario> load(const MeasuredMachine& machine, const ReplayOptio
   text += fmt::format("cluster: {{nodes: {}, node: {{preset: {}}}}}\n", machine.hosts, machine.node);
   configs::ScenarioOptions scenario{.overrides = machine.overrides, .share_folders = {}};
   if (!machine.network_profile.empty()) {
-    const auto network = network_constants(machine.network_profile);
+    const auto network = network_constants(machine.network_profile, machine.node);
     if (!network) return tl::unexpected(network.error());
     scenario.overrides.insert(scenario.overrides.end(), network->begin(), network->end());
   }
