@@ -81,6 +81,13 @@ void tell_choice(const Simulation& simulation, const CollectiveCall& call, Colle
   result.algorithm = std::string(simulation.chooser().choose(call).name());
 }
 
+// The time that NCCL's own cost model expects of its cheapest choice; nothing for calls that it does not choose for.
+std::optional<Duration> formula_of(const Scenario& scenario, const CollectiveCall& call) {
+  const std::vector<collectives::NcclOption> options = collectives::nccl_cost(scenario.nccl, call);
+  if (options.empty() || options.front().cost.bandwidth_gb <= 0.0) return std::nullopt;
+  return from_seconds(options.front().cost.time_us * 1e-6);
+}
+
 // Why the run did not end, as a mistake of the input: links that are down, a machine in parts.
 Diagnostics never_ends(const StallReport& stall) {
   return failure("E152", "the collective never ends: " + render(stall));
@@ -175,6 +182,7 @@ Result<CollectiveResult> CollectiveBench::run(const CollectiveRequest& request) 
     const CollectiveCall call{.kind = graph.collectives.front().kind, .bytes = request.bytes,
                               .layout = &graph.layouts[world.layout_of_group.front()], .dimension = DimensionId(0)};
     tell_choice(**simulation, call, result);
+    result.formula = formula_of(scenario_, call);
   }
   network_ = std::move(**simulation).take_network();
   if (played.run.outcome != RunOutcome::kFinished) return tl::unexpected(never_ends(played.run.stall));

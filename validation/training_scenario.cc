@@ -131,7 +131,9 @@ void ScenarioMaker::nics() {
 }
 
 std::string ScenarioMaker::model() {
-  const ModelRule* const rule = find_rule(conventions_.models, row_.model);
+  // Fine-tuning with adapters is another model, whichever column says so.
+  const bool adapters = says(row_.notes, "fine-tune LoRA");
+  const ModelRule* const rule = find_rule(conventions_.models, row_.model + (adapters ? " lora" : ""));
   if (rule == nullptr) return fmt::format("no model is known that '{}' is built like", row_.model);
   if (!row_.layers || !row_.hidden) return "the source gives no number of layers or no hidden size";
   yaml_.set("model.preset", rule->preset);

@@ -62,7 +62,7 @@ void add_model_state(StageMemory& memory, const std::vector<Part>& parts, const 
   }
   add(memory, "weights", scale(Bytes(1), elements * bytes_per_element(inputs.training.precision)));
   const std::int64_t here = owned - offloaded(owned, inputs.parallel.offload);
-  const auto kept = static_cast<double>(inputs.parallel.zero_stage >= 2 ? here : count_trainable(parts));
+  const double kept = static_cast<double>(inputs.parallel.zero_stage >= 2 ? here : count_trainable(parts));
   add(memory, "gradients", scale(Bytes(1), kept * bytes_per_element(inputs.training.grad_reduce)));
   add(memory, "optimizer", Bytes(here * (mixed ? 12 : 8)));  // in fp32 training the weights are the master weights
 }
@@ -77,7 +77,7 @@ void add_weight_gradients(StageMemory& memory, const std::vector<Part>& parts, c
       const PointKind kind = part.points[point];
       if (kind == PointKind::kEmbedding || kind == PointKind::kHead) continue;
       for (const ParameterTensor& tensor : part.tensors[point]) {
-        if (!tensor.replicated && tensor.name.find("bias") == std::string::npos) shapes[tensor.name] = tensor.elements;
+        if (!tensor.replicated && !tensor.frozen && tensor.name.find("bias") == std::string::npos) shapes[tensor.name] = tensor.elements;
       }
     }
   }

@@ -29,7 +29,7 @@ class Accumulators {
     const bool full = inputs.parallel.zero_stage == 2 && inputs.parallel.replicas() > 1 &&
                       inputs.parallel.offload.optimizer == Tier::kGpu;
     for (const Part& part : parts) {
-      const std::int64_t elements = full ? count_elements(std::vector<Part>{part}) : 0;
+      const std::int64_t elements = full ? count_trainable(std::vector<Part>{part}) : 0;
       bytes_.push_back(of_elements(elements, inputs.training.grad_reduce));
     }
   }

@@ -39,7 +39,7 @@ TEST(NcclHost, ShippedNodesHaveTheChannelsOfTheirLogs) {
 
 TEST(NcclHost, EveryShippedNodeHasChannels) {
   for (const std::string& node : preset_names(load_options({}), "nodes")) {
-    auto scenario = machine("{preset: " + node + "}");
+    auto scenario = machine("{preset: " + node + "}", "", 1);  // the layouts are asked about apart from the cluster
     ASSERT_TRUE(scenario.has_value()) << node << render(scenario.error());
     const int gpus = scenario->cluster.host.gpus;
     for (const int per_host : {1, gpus}) {

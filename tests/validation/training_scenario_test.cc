@@ -130,6 +130,15 @@ TEST(TrainingScenario, AModelMayDifferFromItsPreset) {
   EXPECT_THAT(yaml_of(row), HasSubstr("first_k_dense_replace: 1"));
 }
 
+TEST(TrainingScenario, NotesMaySayThatOnlyAdaptersAreTrained) {
+  TrainingConventions with_adapters = conventions();
+  with_adapters.models.insert(with_adapters.models.begin(), {{.words = {"gpt", "lora"}}, "gpt3-175b", false, {"lora.rank=32"}});
+  TrainingRow row = full_row();
+  EXPECT_THAT(make_scenario(row, with_adapters)->yaml, Not(HasSubstr("lora")));
+  row.notes = "fine-tune LoRA packed";
+  EXPECT_THAT(make_scenario(row, with_adapters)->yaml, HasSubstr("lora: {rank: 32}"));
+}
+
 TEST(TrainingScenario, ProductsInFp8LeaveTheRestAsItIs) {
   TrainingRow row = full_row();
   row.precision = "fp8 rowwise";

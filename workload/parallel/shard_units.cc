@@ -18,6 +18,7 @@ bool begins_unit(const Part& part, std::size_t point) {
 void add_tensors(const std::vector<ParameterTensor>& tensors, std::int64_t threshold, ShardUnit& unit) {
   for (const ParameterTensor& tensor : tensors) {
     unit.elements += tensor.elements;
+    if (!tensor.frozen) unit.gradients += tensor.elements;
     if (tensor.elements >= threshold) unit.sharded += tensor.elements;
   }
 }
@@ -49,7 +50,7 @@ ShardUnits::ShardUnits(const std::vector<Part>& parts, const ShardingOptions& op
   };
   for (ShardUnit& unit : units_) {
     unit.padded = padded(unit.sharded);
-    unit.padded_gradients = padded(unit.elements);
+    unit.padded_gradients = padded(unit.gradients);
   }
 }
 

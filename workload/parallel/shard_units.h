@@ -13,7 +13,8 @@
 namespace ringwright::workload {
 
 struct ShardUnit {
-  std::int64_t elements = 0;  // of gradients
+  std::int64_t elements = 0;
+  std::int64_t gradients = 0;  // frozen tensors have none
   std::int64_t sharded = 0;   // without those tensors that are never sharded
   std::int64_t padded = 0;    // sharded elements, a multiple of the shard group
   std::int64_t padded_gradients = 0;
