@@ -258,6 +258,7 @@ void ScenarioMaker::sharding() {
   const Sharding sharding = read_sharding(row_.sharding);
   overlap();
   if (dp_ == 1) return;
+  if (sharding.offloads_optimizer) yaml_.set("parallel.zero.offload_optimizer.device", "cpu");
   if (sharding.fsdp) {
     yaml_.set("parallel.fsdp.sharding_strategy", sharding.keeps_parameters ? "shard_grad_op" : "full_shard");
     if (says(row_.framework, "torchtitan")) yaml_.set("parallel.fsdp.wrap_ends", "true");

@@ -137,7 +137,11 @@ Bytes embedding_activations(const KernelContext& context) {
 // Inputs of the final norm and of the output layer, and what the loss keeps of the logits.
 Bytes head_activations(const KernelContext& context) {
   const KernelMaker sizes(context);
-  const double inputs = 2.0 * value_bytes(context) * static_cast<double>(sizes.local_tokens * context.shape.hidden);
+  double inputs = 2.0 * value_bytes(context) * static_cast<double>(sizes.local_tokens * context.shape.hidden);
+  // Fused with the output layer, the loss computes the gradients of its input and of its weights at once.
+  if (context.training.cross_entropy == CrossEntropy::kChunked) {
+    inputs += value_bytes(context) * static_cast<double>((sizes.tokens + sizes.vocabulary) * context.shape.hidden);
+  }
   return whole(inputs + logit_bytes(context).kept * static_cast<double>(sizes.tokens * sizes.vocabulary));
 }
 

@@ -67,6 +67,10 @@ void add_model_state(StageMemory& memory, const std::vector<Part>& parts, const 
   add(memory, "optimizer", Bytes(here * (mixed ? 12 : 8)));  // in fp32 training the weights are the master weights
 }
 
+std::int64_t local_experts(const StepInputs& inputs) {
+  return inputs.shape.experts ? std::max<std::int64_t>(1, inputs.shape.experts->count / inputs.parallel.experts.ep) : 1;
+}
+
 // One buffer in the working type for each shape of a weight: what Transformer Engine hands to autograd in place of a
 // gradient that was added to the main gradient (module/base.py, get_dummy_wgrad).
 void add_weight_gradients(StageMemory& memory, const std::vector<Part>& parts, const StepInputs& inputs) {
@@ -77,7 +81,9 @@ void add_weight_gradients(StageMemory& memory, const std::vector<Part>& parts, c
       const PointKind kind = part.points[point];
       if (kind == PointKind::kEmbedding || kind == PointKind::kHead) continue;
       for (const ParameterTensor& tensor : part.tensors[point]) {
-        if (!tensor.replicated && !tensor.frozen && tensor.name.find("bias") == std::string::npos) shapes[tensor.name] = tensor.elements;
+        const std::int64_t experts = tensor.expert ? local_experts(inputs) : 1;  // each a weight of its own
+        const bool matrix = !tensor.replicated && tensor.name.find("bias") == std::string::npos;
+        if (matrix && !tensor.frozen) shapes[tensor.name] = tensor.elements / experts;
       }
     }
   }

@@ -164,5 +164,15 @@ TEST(TrainingScenario, RefusesWithTheReason) {
   EXPECT_THAT(yaml_of(row), HasSubstr("no conventions are known for the framework 'PaxML'"));
 }
 
+TEST(TrainingScenario, AnOptimizerOnTheCpuIsOffloaded) {
+  TrainingRow row = full_row();
+  row.pp = 1;
+  row.virtual_stages = 1;
+  row.sharding = "ZeRO-3 + CPU AdamW offload";
+  EXPECT_THAT(yaml_of(row), HasSubstr("offload_optimizer"));
+  row.sharding = "ZeRO-3";
+  EXPECT_THAT(yaml_of(row), Not(HasSubstr("offload_optimizer")));
+}
+
 }  // namespace
 }  // namespace ringwright::validation

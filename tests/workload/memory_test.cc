@@ -138,7 +138,7 @@ TEST(Memory, TheLossNeedsWhatItsKernelKeeps) {
   EXPECT_EQ(logits("split"), Bytes(inputs + 6 * 32 * 1024));
   EXPECT_EQ(logits("fused"), Bytes(inputs + 2 * 32 * 1024));
   EXPECT_EQ(logits("eager"), Bytes(inputs + 12 * 32 * 1024));
-  EXPECT_EQ(logits("chunked"), Bytes(inputs + 6 * 32 * 64));
+  EXPECT_EQ(logits("chunked"), Bytes(inputs + 6 * 32 * 64 + 2 * (32 + 1024) * 64));  // gradients of input and weights
 }
 
 TEST(Memory, ShardedParametersAreWholeOnlyWhileTheyAreUsed) {
