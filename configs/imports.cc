@@ -55,6 +55,8 @@ Imports read_imports(ConfigMap root, const std::string& scenario_path, std::int6
   const auto beside = [&scenario_path](const std::string& name) {
     return (std::filesystem::path(scenario_path).parent_path() / name).string();
   };
+  const std::string megatron = name_in(root, "megatron");
+  if (!megatron.empty()) read_megatron(beside(megatron), imports);
   if (!deepspeed.empty()) {
     const BatchWorld world{.replicas = std::max<std::int64_t>(1, ranks / model_ranks(parallel))};
     read_file(beside(deepspeed), imports, [&](ConfigMap file) { read_deepspeed(file, world, imports); });

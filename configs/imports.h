@@ -1,4 +1,4 @@
-// Files that a scenario names and that say a part of it: DeepSpeed's and FSDP's configurations as values of ours.
+// Files that a scenario names and that say a part of it: DeepSpeed's, FSDP's and Megatron's settings as values of ours.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ struct Imports {
   void set(std::string path, std::string value, std::string origin);
 };
 
-// Reads what the scenario names in `training.deepspeed` and `parallel.fsdp_config`. `scenario_path`: files are looked for
+// Reads what the scenario names in `megatron`, `training.deepspeed` and `parallel.fsdp_config`. `scenario_path`: files are looked for
 // beside it. `ranks`: GPUs of the cluster.
 [[nodiscard]] Imports read_imports(ConfigMap root, const std::string& scenario_path, std::int64_t ranks);
 
@@ -29,5 +29,6 @@ struct BatchWorld {
 };
 void read_deepspeed(ConfigMap file, const BatchWorld& world, Imports& imports);
 void read_fsdp_config(ConfigMap file, Imports& imports);
+void read_megatron(const std::string& path, Imports& imports);
 
 }  // namespace ringwright::configs

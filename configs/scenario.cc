@@ -9,11 +9,13 @@
 #include <fmt/format.h>
 
 #include "configs/imports.h"
+#include "configs/listed_schedule.h"
 #include "collectives/nccl/settings.h"
 #include "configs/nccl_host.h"
 #include "network_models/node_import.h"
 #include "workload/hf_config.h"
 #include "workload/model_config.h"
+#include "workload/stage_balance.h"
 
 namespace ringwright::configs {
 namespace {
@@ -122,11 +124,14 @@ Job read_job(ConfigMap root, const Cluster& cluster, const std::string& path, Di
       .ranks = cluster.gpus(),
       .described = fmt::format("cluster.nodes = {} x {} GPUs ({})", cluster.hosts, cluster.host.gpus, map.origin("nodes")),
       .host_ranks = cluster.host.gpus};
+  ScheduleFile schedule = read_schedule_file(parallel, path, foreign);
   job.parallel = workload::read_parallel_options(
       parallel, {.shape = job.model, .training = job.training, .model_map = model, .training_map = training,
-                 .world = world});
+                 .world = world, .listed = schedule.get()});
+  check_schedule_file(schedule, job.parallel, job.parallel.microbatches(job.training), foreign);
   check_offload(parallel, job.parallel.offload, cluster);
   job.compute = workload::read_compute_model(compute, cluster.gpu);
+  workload::balance_stages(parallel, job.model, job.training, *job.compute, job.parallel);
   ConfigMap memory = root.map("memory", "what a GPU's memory holds besides the model's own tensors");
   job.memory = workload::read_memory_assumptions(memory);
   return job;
@@ -196,6 +201,10 @@ void read_header(ConfigMap root, std::string* name) {
   const std::int64_t version =
       root.integer({.name = "version", .doc = "version of this format", .fallback = 1, .min = 1, .max = 1});
   static_cast<void>(version);  // the range check is all there is to it so far
+  static_cast<void>(root.text({.name = "megatron",
+                               .doc = "a Megatron-LM run to take model, training and parallel from: a shell script, the "
+                                      "arguments that a log prints, or the YAML of a functional test",
+                               .fallback = std::string()}));
   *name = root.text({.name = "name", .doc = "what the report calls the scenario", .fallback = std::string("scenario")});
 }
 
@@ -302,7 +311,7 @@ Result<ConfigDocument> load_with_imports(const Load& load, const std::string& pa
   auto document = load(how);
   if (!document) return document;
   ConfigMap root = document->root();
-  const bool names_files = root.map("training", "batch").has("deepspeed") || root.map("parallel", "ranks").has("fsdp_config");
+  const bool names_files = root.map("training", "batch").has("deepspeed") || root.map("parallel", "ranks").has("fsdp_config") || root.has("megatron");
   if (!names_files) return load(how);
   imports = read_imports(root, path, read_cluster(root).gpus());
   how.imported = imports.values;
@@ -316,7 +325,7 @@ Result<Scenario> checked_scenario(const Load& load, const std::string& path, con
   auto document = load_with_imports(load, path, options, imports);
   if (!document) return tl::unexpected(document.error());
   Diagnostics foreign = imports.diagnostics;  // of other files that the scenario names
-  const bool whole = extent == Extent::kJob || document->root().has("model");
+  const bool whole = extent == Extent::kJob || document->root().has("model") || document->root().has("megatron");
   Scenario scenario =
       whole ? read_scenario(std::move(*document), files, foreign) : read_machine(std::move(*document), files, foreign);
   scenario.document.check_all_read();

@@ -151,6 +151,7 @@ StepFacts job_facts(const Scenario& scenario, const Simulation& simulation) {
   facts.peak_flop_rate = scenario.cluster.gpu.peak_of(scenario.job.training.precision);
   facts.warmup_iterations = scenario.simulate.warmup;
   facts.memory = memory_rows(scenario);
+  facts.held_at_peak = plan.held_at_peak;
   facts.published = scenario.published;
   facts.evidence = gather_evidence(scenario);
   add_log(scenario.document.log(), facts);

@@ -97,6 +97,8 @@ class Run final : public Command {
   [[nodiscard]] std::string_view summary() const override { return "predict one training step of a scenario"; }
   [[nodiscard]] std::vector<OptionSpec> options() override {
     return {{.names = "config", .value = "", .doc = "a YAML file, or the name of a shipped scenario", .target = &config_, .required = true},
+            {.names = "--megatron", .value = "FILE", .doc = "a Megatron-LM run to take model, training and parallel from",
+             .target = &megatron_},
             {.names = "--set", .value = "KEY=VALUE", .doc = "override a value, may be repeated", .target = &overrides_},
             {.names = "--out", .value = "DIR", .doc = "where result.json and report.txt go; out/NAME when not given", .target = &out_},
             {.names = "--no-out", .value = "", .doc = "write no files", .target = &no_out_},
@@ -111,6 +113,7 @@ class Run final : public Command {
 
   [[nodiscard]] ExitCode run(const CommonOptions& common) override {
     std::vector<std::string> overrides = overrides_;
+    if (!megatron_.empty()) overrides.push_back("megatron=" + std::filesystem::absolute(megatron_).string());
     if (seed_) overrides.push_back(fmt::format("simulate.seed={}", *seed_));
     const auto path = find_scenario(config_);
     if (!path) return refuse(path.error());
@@ -179,7 +182,7 @@ class Run final : public Command {
     return written;
   }
 
-  std::string config_, out_;
+  std::string config_, out_, megatron_;
   std::vector<std::string> overrides_;
   std::optional<std::uint64_t> seed_;
   bool dry_run_ = false;

@@ -81,7 +81,7 @@ ParallelOptions read_parallel_options(ConfigMap& parallel, const ParallelContext
                                                    .ranks = options.tp * options.cp * options.dp,
                                                    .host_ranks = context.world.host_ranks});
   read_context(parallel, options);
-  read_pipeline_options(parallel, options);
+  read_pipeline_options(parallel, context.listed, options);
   read_tensor(parallel, options);
   read_sharding(parallel, context, options);
   read_offload(parallel, options);

@@ -40,45 +40,74 @@ void refuse_layers(ConfigMap& parallel, std::int64_t layers, const ParallelOptio
                                 ? fmt::format("{} = {}", parallel.path_of("pp"), options.pp)
                                 : fmt::format("{} x virtual_stages = {} x {} = {}", parallel.path_of("pp"), options.pp,
                                               options.virtual_stages, options.parts());
-  const std::string problem = options.stage_layers == StageLayers::kEven
-                                  ? fmt::format("{} does not divide {} layers", parts, layers)
-                                  : fmt::format("{} does not divide {} layers + 2 (trim-ends)", parts, layers);
-  parallel.error("pp", "E131", problem, layers_hint(layers, options));
+  std::string more;
+  if (options.embedding_counts && options.loss_counts) more = " + 2 (embedding and logits count)";
+  if (options.embedding_counts != options.loss_counts) more = " + 1 (embedding or logits count)";
+  parallel.error("pp", "E131", fmt::format("{} does not divide {} layers{}", parts, layers, more),
+                 layers_hint(layers, options));
+}
+
+void check_listed(ConfigMap& parallel, std::int64_t layers, const ParallelOptions& options) {
+  const std::int64_t sum =
+      std::accumulate(options.layers_per_part.begin(), options.layers_per_part.end(), std::int64_t{0});
+  if (static_cast<int>(options.layers_per_part.size()) == options.parts() && sum == layers) return;
+  const std::string_view key =
+      parallel.has("layers_per_part") ? "layers_per_part" : "pipeline_model_parallel_layout";
+  parallel.error(
+      key, "E131",
+      fmt::format("{} has {} entries that add up to {}, but there are {} parts (pp x virtual_stages) and {} layers",
+                  parallel.path_of(key), options.layers_per_part.size(), sum, options.parts(), layers));
+}
+
+std::vector<std::int64_t> spread_by_ends(ConfigMap& parallel, std::int64_t layers, const ParallelOptions& options) {
+  const std::string_view key = options.end_layers.first > 0 ? "decoder_first_pipeline_num_layers"
+                                                            : "decoder_last_pipeline_num_layers";
+  std::vector<std::int64_t> parts;
+  if (options.placement == Placement::kLooped) {
+    parts = spread_with_ends(layers, options.end_layers, options.pp, options.virtual_stages);
+  }
+  if (parts.empty()) {
+    parallel.error(key, "E131",
+                   fmt::format("{} layers with {} on the first and {} on the last of {} stages (0: as the others) do not "
+                               "spread evenly over the other stages and their {} chunks",
+                               layers, options.end_layers.first, options.end_layers.last, options.pp,
+                               options.virtual_stages),
+                   "or list them in parallel.layers_per_part");
+  }
+  return parts;
 }
 
 void spread_layers(ConfigMap& parallel, std::int64_t layers, ParallelOptions& options) {
   const auto parts = static_cast<std::int64_t>(options.parts());
   const auto count = static_cast<std::size_t>(parts);
-  if (options.stage_layers == StageLayers::kListed) {
-    const std::int64_t sum =
-        std::accumulate(options.layers_per_part.begin(), options.layers_per_part.end(), std::int64_t{0});
-    if (options.layers_per_part.size() == count && sum == layers) return;
-    parallel.error(
-        "layers_per_part", "E131",
-        fmt::format("{} has {} entries that add up to {}, but there are {} parts (pp x virtual_stages) and {} layers",
-                    parallel.path_of("layers_per_part"), options.layers_per_part.size(), sum, parts, layers));
-  } else if (options.stage_layers == StageLayers::kTrimEnds) {
-    if (parts > 1 && (layers + 2) % parts == 0) {
-      options.layers_per_part.assign(count, (layers + 2) / parts);
-      --options.layers_per_part.front();
-      --options.layers_per_part.back();
-      return;
-    }
-    refuse_layers(parallel, layers, options);
-  } else {
-    if (layers % parts == 0) {
+  const std::int64_t counted = layers + (options.embedding_counts ? 1 : 0) + (options.loss_counts ? 1 : 0);
+  switch (options.stage_layers) {
+    case StageLayers::kListed: check_listed(parallel, layers, options); break;
+    case StageLayers::kEnds: options.layers_per_part = spread_by_ends(parallel, layers, options); break;
+    case StageLayers::kBalanced:  // for the time being: balance_stages knows better
       options.layers_per_part.assign(count, layers / parts);
-      return;
-    }
-    refuse_layers(parallel, layers, options);
+      for (std::int64_t part = 0; part < layers % parts; ++part) ++options.layers_per_part[static_cast<std::size_t>(part)];
+      break;
+    case StageLayers::kEven:
+      if (counted % parts != 0 || (parts == 1 && counted > layers)) {
+        refuse_layers(parallel, layers, options);
+        break;
+      }
+      options.layers_per_part.assign(count, counted / parts);
+      if (options.embedding_counts) --options.layers_per_part.front();
+      if (options.loss_counts) --options.layers_per_part.back();
+      break;
   }
-  options.layers_per_part.assign(count, 1);
+  const std::int64_t sum =
+      std::accumulate(options.layers_per_part.begin(), options.layers_per_part.end(), std::int64_t{0});
+  if (options.layers_per_part.size() != count || sum != layers) options.layers_per_part.assign(count, 1);
 }
 
 }  // namespace
 
 void check_pipeline(ConfigMap& parallel, const ParallelContext& context, ParallelOptions& options) {
   const ScheduleEntry& schedule = find_schedule(options.schedule);
+  if (options.listed) return spread_layers(parallel, context.shape.layers, options);
   if (options.virtual_stages > 1 && schedule.chunks == ChunkSupport::kOne) {
     parallel.error("virtual_stages", "E137",
                    fmt::format("{} = {} needs a schedule with chunks, not '{}'", parallel.path_of("virtual_stages"),
@@ -118,6 +147,7 @@ void check_pipeline(ConfigMap& parallel, const ParallelContext& context, Paralle
 }
 
 void check_microbatches(ConfigMap& parallel, const ParallelContext& context, const ParallelOptions& options) {
+  if (options.listed) return;  // check_listed_schedule tells it at the list's own lines
   const ScheduleEntry& schedule = find_schedule(options.schedule);
   const std::int64_t microbatches = options.microbatches(context.training);
   const auto refuse = [&](const std::string& why, const std::string& way_out = {}) {

@@ -6,7 +6,7 @@
 
 namespace ringwright::workload {
 
-// Needs options.pp.
-void read_pipeline_options(ConfigMap& parallel, ParallelOptions& options);
+// Needs options.pp. `listed`: the schedule that parallel.schedule_file holds, if any.
+void read_pipeline_options(ConfigMap& parallel, const ListedSchedule* listed, ParallelOptions& options);
 
 }  // namespace ringwright::workload

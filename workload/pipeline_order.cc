@@ -5,6 +5,7 @@
 namespace ringwright::workload {
 
 PipelineOrder pipeline_order(const ParallelOptions& parallel, const TrainingOptions& training) {
+  if (parallel.listed) return parallel.listed->order;
   return find_schedule(parallel.schedule)
       .order({.stages = parallel.pp,
               .chunks = parallel.virtual_stages,

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "workload/pipeline/schedule_check.h"
 #include "workload/pipeline_order.h"
 #include "workload/stage_builder.h"
 
@@ -103,6 +104,7 @@ StepPlan build_step(const StepInputs& inputs) {
       if (variant == 0) plan.stage_parameters.push_back(count_elements(builder.parts()));
     }
   }
+  for (const std::vector<Slot>& slots : order) plan.held_at_peak.push_back(most_held(slots));
   tables.move_into(plan.graph);
   plan.graph.dimensions = std::move(streams.dimensions);
   assign_programs(plan.graph, RankLayout(inputs.parallel), variants);

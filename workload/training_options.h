@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,8 @@
 #include "workload/gpu_spec.h"
 #include "workload/model_shape.h"
 #include "workload/offload_options.h"
-#include "workload/pipeline/schedule.h"
+#include "workload/layer_layout.h"
+#include "workload/schedule_file.h"
 #include "workload/sharding_options.h"
 
 namespace ringwright::workload {
@@ -57,8 +59,9 @@ struct TrainingOptions {
   }
 };
 
-// Even: equal parts. Trim-ends: one layer less on the first and the last part, which also hold embedding and logits.
-enum class StageLayers { kEven, kTrimEnds, kListed };
+// Even: equal parts, where embedding and logits may count as a layer of the first and the last part. Balanced: by the
+// modelled time. Ends: first and last stage as told, the others alike.
+enum class StageLayers { kEven, kListed, kBalanced, kEnds };
 
 // How context-parallel ranks come to all keys and values; Megatron's cp_comm_type. Ring: blocks go round while others
 // are computed. All-gather: everyone gets all of them first (Llama 3). All-to-all: heads are exchanged for tokens
@@ -80,7 +83,11 @@ struct ParallelOptions {
   int microbatch_group = 0;    // interleaving: microbatches that pass a chunk before the next one; 0: pp
   bool post_validation = false;  // the optimizer does not wait for the gradient's norm over all stages
   StageLayers stage_layers = StageLayers::kEven;
+  bool embedding_counts = false;  // as a layer of the first part
+  bool loss_counts = false;       // as a layer of the last part
+  EndLayers end_layers;
   std::vector<std::int64_t> layers_per_part;  // by part, in model order
+  std::optional<ListedSchedule> listed;       // instead of `schedule`
   bool sequence_parallel = false;
   bool scatter_gather_p2p = true;  // without sequence parallelism: send 1/tp of an activation, gather it on arrival
   bool overlap_p2p = false;        // a send does not hold up the next computation
@@ -122,6 +129,7 @@ struct ParallelContext {
   const ConfigMap& model_map;  // for the places of the numbers that do not fit
   ConfigMap& training_map;
   const World& world;
+  const ListedSchedule* listed = nullptr;  // what parallel.schedule_file holds
 };
 [[nodiscard]] ParallelOptions read_parallel_options(ConfigMap& parallel, const ParallelContext& context);
 

@@ -109,6 +109,7 @@ std::string provenance_of(const ConfigNode& node) {
 std::string origin_of(const ConfigNode& node) {
   if (node.source == nullptr) return "default";
   if (node.source->kind == SourceKind::kOverride) return node.source->name;
+  if (node.line == 0) return node.source->name;
   return fmt::format("{}:{}", node.source->name, node.line);
 }
 

@@ -19,6 +19,7 @@
 #include "core/plan/task_graph.h"
 #include "core/record/run_record.h"
 #include "core/report/facts.h"
+#include "core/report/pipeline_bubble.h"
 #include "core/report/time_breakdown.h"
 
 namespace ringwright {
@@ -51,6 +52,7 @@ struct Report {
   FlopRate model_flop_rate_per_gpu;
   TimeBreakdown everywhere;
   std::optional<TimeBreakdown> slowest_stage;       // when the ranks run more than one program
+  std::vector<StageBubble> bubbles;                 // by stage, when there are several
   std::optional<std::size_t> fullest_memory;        // index into facts.memory
   std::vector<Comparison> comparisons;
 

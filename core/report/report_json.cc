@@ -87,6 +87,15 @@ Json breakdown_json(const TimeBreakdown& breakdown) {
   return rows;
 }
 
+Json bubbles_json(const std::vector<StageBubble>& bubbles) {
+  Json rows = Json::array();
+  for (const StageBubble& stage : bubbles) {
+    rows.push_back({{"stage", stage.stage}, {"bubble_s", seconds(stage.bubble)}, {"of_step", stage.of_step()},
+                    {"of_ideal", stage.of_ideal()}, {"held_at_peak", stage.held_at_peak}});
+  }
+  return rows;
+}
+
 Json memory_json(const std::vector<MemoryRow>& memory) {
   Json rows = Json::array();
   for (const MemoryRow& row : memory) {
@@ -167,6 +176,7 @@ std::string render_json(const Report& report) {
   if (report.slowest_stage) {
     document["slowest_stage"] = {{"name", report.slowest_stage->of}, {"breakdown", breakdown_json(*report.slowest_stage)}};
   }
+  if (!report.bubbles.empty()) document["pipeline"] = bubbles_json(report.bubbles);
   document["memory"] = memory_json(facts.memory);
   document["links"] = links_json(facts.links);
   document["faults"] = facts.faults;

@@ -343,6 +343,7 @@ std::string render_text(const Report& report, const TextOptions& options) {
   text += "\n";
   append_time_and_links(text, report, options, pen);
   if (!report.facts.memory.empty()) append(text += "\n", memory_table(report, options, pen));
+  if (options.detail == Detail::kVerbose) append_remarks(text, {"Pipeline bubble", bubble_lines(report.bubbles)}, options, pen);
   append_grounds(text, report, options, pen);
   return text + "\n  " + pen.dim(wrap(footer(report), options.width - 2, 2)) + "\n";
 }

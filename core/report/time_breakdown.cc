@@ -82,6 +82,24 @@ TimeBreakdown break_down(const BreakdownInputs& inputs) {
   return average(inputs, sums, "all ranks");
 }
 
+std::vector<TimeBreakdown> break_down_stages(const BreakdownInputs& inputs) {
+  CHECK(inputs.counted_iterations > 0, "a step needs an iteration that counts");
+  std::vector<std::string> names;
+  for (const Program& program : inputs.graph.programs) {
+    if (std::ranges::find(names, program.name) == names.end()) names.push_back(program.name);
+  }
+  std::vector<Sums> by_name(names.size(), Sums(inputs.record.dimension_count));
+  for (std::size_t c = 0; c < inputs.classes.count(); ++c) {
+    const auto name = std::ranges::find(names, inputs.graph.programs[program_of(inputs, c)].name);
+    add_class(inputs, c, by_name[static_cast<std::size_t>(name - names.begin())]);
+  }
+  std::vector<TimeBreakdown> stages;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (by_name[i].ranks > 0) stages.push_back(average(inputs, by_name[i], names[i]));
+  }
+  return stages;
+}
+
 TimeBreakdown break_down_slowest(const BreakdownInputs& inputs) {
   CHECK(inputs.counted_iterations > 0, "a step needs an iteration that counts");
   std::vector<Sums> by_program(inputs.graph.programs.size(), Sums(inputs.record.dimension_count));

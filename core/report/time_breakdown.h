@@ -54,6 +54,8 @@ struct BreakdownInputs {
 
 // Over all ranks.
 [[nodiscard]] TimeBreakdown break_down(const BreakdownInputs& inputs);
+// Of the programs of one name, which are those of a pipeline stage, in the order of the programs.
+[[nodiscard]] std::vector<TimeBreakdown> break_down_stages(const BreakdownInputs& inputs);
 // Over the ranks of the program that computes longest, the bottleneck of a pipeline; the first of equals.
 [[nodiscard]] TimeBreakdown break_down_slowest(const BreakdownInputs& inputs);
 

@@ -160,6 +160,16 @@ class Checker {
 
 }  // namespace
 
+int most_held(const std::vector<Slot>& slots) {
+  int held = 0;
+  int most = 0;
+  for (const Slot& slot : slots) {
+    if (slot.pass == Pass::kForward) most = std::max(most, ++held);
+    if (ends_microbatch(slot.pass)) --held;
+  }
+  return most;
+}
+
 std::string name_of(const Slot& slot, int chunks) {
   return chunks == 1 ? fmt::format("{}{}", letter(slot.pass), slot.microbatch)
                      : fmt::format("{}{}.{}", letter(slot.pass), slot.microbatch, slot.chunk);

@@ -18,6 +18,9 @@ struct ScheduleVerdict {
 
 [[nodiscard]] ScheduleVerdict check_order(const PipelineOrder& order, const PipelineShape& shape, int microbatches);
 
+// Most (microbatch, chunk) pairs of a stage between their first and their last pass.
+[[nodiscard]] int most_held(const std::vector<Slot>& slots);
+
 // "F3", "B3", "W3"; with the chunk where a stage has several: "F3.1".
 [[nodiscard]] std::string name_of(const Slot& slot, int chunks);
 

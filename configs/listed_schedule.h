@@ -1,0 +1,27 @@
+// The list of passes that `parallel.schedule_file` names, relative to the scenario file.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/base/diagnostic.h"
+#include "core/config/config_document.h"
+#include "workload/schedule_file.h"
+#include "workload/training_options.h"
+
+namespace ringwright::configs {
+
+struct ScheduleFile {
+  std::optional<ConfigDocument> document;
+  workload::ListedSchedule schedule;
+
+  [[nodiscard]] const workload::ListedSchedule* get() const { return document ? &schedule : nullptr; }
+};
+
+// Mistakes go to `foreign`; nothing is named: an empty file.
+[[nodiscard]] ScheduleFile read_schedule_file(ConfigMap parallel, const std::string& scenario_path,
+                                              Diagnostics& foreign);
+void check_schedule_file(ScheduleFile& file, const workload::ParallelOptions& parallel, std::int64_t microbatches,
+                         Diagnostics& foreign);
+
+}  // namespace ringwright::configs

@@ -1,0 +1,32 @@
+// How much of a training step each pipeline stage waits for the others.
+//
+// Papers mean two things by the share of a bubble: its time over that of the whole training step (Qi et al., arXiv
+// 2401.10241), and its time over that of the rest, the ideal (Narayanan et al., arXiv 2104.04473). Bubble is what is
+// neither computing nor an exchange of another dimension that nothing hides; messages between stages belong to it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/report/time_breakdown.h"
+
+namespace ringwright {
+
+struct StageBubble {
+  std::string stage;
+  Duration bubble;
+  Duration total;
+  int held_at_peak = 0;  // most microbatches of a chunk between their first and their last pass; 0: not known
+
+  [[nodiscard]] double of_step() const;
+  [[nodiscard]] double of_ideal() const;
+};
+
+// Of the stages as time_breakdown.h tells them, with what each holds, in the same order.
+[[nodiscard]] std::vector<StageBubble> stage_bubbles(const std::vector<TimeBreakdown>& stages,
+                                                     const std::vector<int>& held_at_peak);
+
+// A line for each stage.
+[[nodiscard]] std::vector<std::string> bubble_lines(const std::vector<StageBubble>& bubbles);
+
+}  // namespace ringwright

@@ -1,0 +1,19 @@
+// Pipeline parts of equal time: layers, embedding and logits as the compute model sees them.
+#pragma once
+
+#include "core/config/config_map.h"
+#include "core/ports/compute_model.h"
+#include "workload/layer_layout.h"
+#include "workload/training_options.h"
+
+namespace ringwright::workload {
+
+// Time in seconds that one rank computes for a microbatch, forward and backward; exchanges are not in it.
+[[nodiscard]] LayerCosts layer_costs(const ModelShape& shape, const TrainingOptions& training,
+                                     const ParallelOptions& parallel, const ComputeModel& compute);
+
+// With stage_layers: balanced, fills options.layers_per_part and says the split; else does nothing.
+void balance_stages(ConfigMap& parallel, const ModelShape& shape, const TrainingOptions& training,
+                    const ComputeModel& compute, ParallelOptions& options);
+
+}  // namespace ringwright::workload
