@@ -8,6 +8,7 @@
 
 #include "configs/scenario.h"
 #include "configs/simulation.h"
+#include "tests/support/own_folder.h"
 
 namespace ringwright::configs {
 namespace {
@@ -15,7 +16,7 @@ namespace {
 using ::testing::HasSubstr;
 
 Result<Scenario> machine(const std::string& node, const std::string& more = "", int hosts = 2) {
-  return load_machine_text(testing::TempDir() + "/machine.yaml",
+  return load_machine_text(test::own_folder() + "/machine.yaml",
                            "cluster: {nodes: " + std::to_string(hosts) + ", node: " + node + "}\n" + more);
 }
 
@@ -91,7 +92,7 @@ TEST(NcclTunerInScenarios, MistakesHaveAPlace) {
 }
 
 TEST(NcclTunerInScenarios, FilesOfNcclStandBesideTheScenario) {
-  std::ofstream(testing::TempDir() + "/host.xml")
+  std::ofstream(test::own_folder() + "/host.xml")
       << "<system version=\"1\"><cpu arch=\"x86_64\" vendor=\"GenuineIntel\" modelid=\"143\">"
          "<pci busid=\"a\" class=\"0x030200\" link_speed=\"32.0 GT/s PCIe\" link_width=\"16\"/>"
          "<pci busid=\"b\" class=\"0x030200\" link_speed=\"32.0 GT/s PCIe\" link_width=\"16\"/>"

@@ -8,6 +8,7 @@
 
 #include "network_models/host.h"
 #include "tests/paths.h"
+#include "tests/support/own_folder.h"
 
 namespace ringwright::network_models {
 namespace {
@@ -186,7 +187,7 @@ Read read_node(const std::string& node) {
   const LoadOptions load{.presets = {{.path = "cluster.node", .folder = "nodes"}},
                          .share_folders = {share_dir()},
                          .imports = node_imports()};
-  auto document = ConfigDocument::load_text(testing::TempDir() + "/scenario.yaml", "cluster: {node: " + node + "}", load);
+  auto document = ConfigDocument::load_text(test::own_folder() + "/scenario.yaml", "cluster: {node: " + node + "}", load);
   EXPECT_TRUE(document.has_value());
   ConfigMap map = document->root().map("cluster", "").map("node", "");
   Host host = read_host(map);
@@ -195,7 +196,7 @@ Read read_node(const std::string& node) {
 }
 
 std::string saved(const std::string& name, const std::string& text) {
-  std::ofstream(testing::TempDir() + "/" + name) << text;
+  std::ofstream(test::own_folder() + "/" + name) << text;
   return name;
 }
 

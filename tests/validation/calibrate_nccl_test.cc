@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "configs/collective_run.h"
+#include "tests/support/own_folder.h"
 #include "validation/builtin.h"
 #include "validation/platform_constants.h"
 
@@ -37,7 +38,7 @@ constexpr const char* kPlan = "comm.plan={algorithm: ring, protocol: simple, cha
 class Calibration : public ::testing::Test {
  protected:
   void SetUp() override {
-    folder_ = std::filesystem::path(::testing::TempDir()) / "ringwright-calibration";
+    folder_ = std::filesystem::path(test::own_folder()) / "ringwright-calibration";
     std::filesystem::create_directories(folder_);
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/own_folder.h"
 #include "validation/kernel_scores.h"
 #include "validation/shipped_files.h"
 
@@ -66,7 +67,7 @@ TEST(Kernels, FitsDoNotFavourWhatTheySaw) {
 class KernelFile : public ::testing::Test {
  protected:
   static std::string with_rows(const std::string& name, const std::string& rows) {
-    const std::string path = ::testing::TempDir() + name;
+    const std::string path = test::own_folder() + name;
     std::ofstream(path) << "# gpu: a100-pcie-80gb\n# source: a test\nfamily,dtype,flops,bytes,time_us\n" << rows;
     return path;
   }
@@ -122,7 +123,7 @@ TEST_F(KernelFile, CalibrationWritesAProfileThatFits) {
 }
 
 TEST_F(KernelFile, TablesOfTwoGpusAreNotCalibratedTogether) {
-  const std::string other = ::testing::TempDir() + "other.csv";
+  const std::string other = test::own_folder() + "other.csv";
   std::ofstream(other) << "# gpu: mi300x\n# source: a test\nfamily,dtype,flops,bytes,time_us\ncopy,bf16,0,1,1\n";
   const auto outcome = calibrate_kernels({.files = {with_rows("one.csv", "copy,bf16,0,1,1\n"), other}});
   ASSERT_FALSE(outcome);

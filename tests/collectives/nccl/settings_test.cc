@@ -10,6 +10,7 @@
 #include "core/config/config_document.h"
 #include "tests/collectives/msccl/example_programs.h"
 #include "tests/paths.h"
+#include "tests/support/own_folder.h"
 
 namespace ringwright::collectives {
 namespace {
@@ -27,7 +28,7 @@ Read read(const std::string& comm, bool nvidia = true) {
   EXPECT_TRUE(document.has_value());
   if (!document) return {};
   Diagnostics foreign;
-  const NcclFiles files{.share_folders = {share_dir()}, .scenario = testing::TempDir() + "/scenario.yaml"};
+  const NcclFiles files{.share_folders = {share_dir()}, .scenario = test::own_folder() + "/scenario.yaml"};
   Read result{.setup = read_nccl_settings(document->root(), files, nvidia, foreign), .problems = {}, .assumptions = {}};
   document->check_all_read();
   for (const Diagnostic& problem : foreign.all()) document->log().add(problem);
@@ -73,7 +74,7 @@ TEST(NcclSettings, RefusesWhatIsNoVersion) {
 }
 
 TEST(NcclSettings, ReadsATunerFileBesideTheScenario) {
-  std::ofstream(testing::TempDir() + "/tuner.csv") << "allreduce,0,1024,tree,ll,2,-1,-1\n";
+  std::ofstream(test::own_folder() + "/tuner.csv") << "allreduce,0,1024,tree,ll,2,-1,-1\n";
   EXPECT_EQ(read("tuner_config: tuner.csv").setup.tuner.lines.size(), 1u);
   const Read missing = read("tuner_config: none.csv");
   ASSERT_TRUE(missing.problems.has_errors());
@@ -81,14 +82,14 @@ TEST(NcclSettings, ReadsATunerFileBesideTheScenario) {
 }
 
 TEST(NcclSettings, MistakesInTheTunerFileAreTold) {
-  std::ofstream(testing::TempDir() + "/bad.csv") << "# ours\nallreduce,0,1024,tree\n";
+  std::ofstream(test::own_folder() + "/bad.csv") << "# ours\nallreduce,0,1024,tree\n";
   const Read result = read("tuner_config: bad.csv");
   ASSERT_TRUE(result.problems.has_errors());
   EXPECT_EQ(result.problems.all().front().place.line, 2);
 }
 
 TEST(NcclSettings, ReadsGraphsAndAlgorithms) {
-  std::ofstream(testing::TempDir() + "/ring.xml") << ring_all_reduce(4);
+  std::ofstream(test::own_folder() + "/ring.xml") << ring_all_reduce(4);
   const Read result = read("algorithms: [ring.xml]");
   EXPECT_FALSE(result.problems.has_errors());
   ASSERT_EQ(result.setup.algorithms.size(), 1u);
