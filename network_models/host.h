@@ -58,7 +58,6 @@ struct Host {
   struct Memory {
     Bandwidth bandwidth;  // of one socket
     Duration latency;
-    Bytes capacity;  // of the whole host; 0: not known
   };
   // Local drives, spread evenly over the sockets and striped within one.
   struct Storage {
@@ -66,7 +65,6 @@ struct Host {
     Bandwidth read;  // of one drive
     Bandwidth write;
     Duration latency;
-    Bytes capacity;  // of one drive; 0: not known
   };
 
   int gpus = 1;

@@ -25,7 +25,8 @@ std::string seconds(double value) { return fmt::format("{:.4g} s", value); }
 std::string verdict(const SourceScore& score) {
   if (score.time.count == 0) return "-";
   if (!score.threshold) return "reported";
-  return score.passed() ? "ok" : "FAILED";
+  if (!score.passed()) return "FAILED";
+  return score.target > 0.0 && score.time.mean_abs > score.target ? "misses its target" : "ok";
 }
 
 std::vector<std::string> score_cells(const SourceScore& score) {
@@ -46,8 +47,8 @@ std::vector<std::string> score_cells(const SourceScore& score) {
 }
 
 const std::vector<std::string>& score_heads() {
-  static const std::vector<std::string> kHeads = {"source", "rows",   "played",      "mean |e|", "signed",
-                                                  "median", "max",    "tau",         "mem |e|",  "mem signed",
+  static const std::vector<std::string> kHeads = {"source", "rows",   "played",      "mean error", "signed",
+                                                  "median", "max",    "tau",         "memory",  "signed memory",
                                                   "target", "holds",  "verdict"};
   return kHeads;
 }
