@@ -36,7 +36,7 @@ struct CollectiveLog {
   int ranks = 0;          // 0: not told, as are nodes and gpus_per_node
   int nodes = 0;
   int gpus_per_node = 0;
-  std::string library_version;  // "2.23.4"; empty when it does not say
+  std::string version_of_library;  // "2.23.4"; empty when it does not say
   // Header lines "# key: value" of the table form ("nic", "env", "status", "source"), and of the other forms what stands
   // for them. Only what bears on the result: no users, no paths, no host names.
   std::map<std::string, std::string> facts;

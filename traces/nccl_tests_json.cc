@@ -125,7 +125,7 @@ Result<CollectiveLogReading> read_json_log(const LogText& input) {
   take_devices(document, reading.log);
   take_environment(document, reading.log);
   take_operation(document, reading.log);
-  reading.log.library_version = library_version_in(text_of(document, "nccl_version"));
+  reading.log.version_of_library = library_version_in(text_of(document, "nccl_version"));
   take_rows(input, document, reading);
   return reading;
 }

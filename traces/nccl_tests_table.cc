@@ -78,7 +78,7 @@ class TableReader {
     log_.nodes = number_of("nodes");
     log_.gpus_per_node = number_of("gpus_per_node");
     log_.ranks = number_of("ranks");
-    log_.library_version = library_version_in(log_.fact("library_version"));
+    log_.version_of_library = library_version_in(log_.fact("library_version"));
   }
 
   void complain(Severity severity, std::string code, std::string message) {

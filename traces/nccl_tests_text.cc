@@ -71,7 +71,7 @@ class PrintedReader {
     if (text.empty()) return;
     if (text.front() == '#') return take_comment(text);
     if (text.find("NCCL version") != std::string_view::npos || text.find("RCCL version") != std::string_view::npos) {
-      log_.library_version = library_version_in(text.substr(text.find("version")));
+      log_.version_of_library = library_version_in(text.substr(text.find("version")));
       return;
     }
     // Lines of NCCL's own log stand between rows; a row starts with its size.
@@ -85,7 +85,7 @@ class PrintedReader {
     if (text.find("rccl-tests") != std::string_view::npos) log_.facts["library"] = "RCCL";
     if (text.find("nccl-library=") != std::string_view::npos) {
       const auto code = words_of(text.substr(text.find("nccl-library=") + 13)).front();
-      log_.library_version = library_version_in(code);
+      log_.version_of_library = library_version_in(code);
     }
     if (text.find("Out of bounds values") != std::string_view::npos || text.find("Avg bus bandwidth") != std::string_view::npos) {
       ended_ = true;

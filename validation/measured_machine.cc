@@ -108,7 +108,7 @@ void take_nics(MeasuredMachine& machine, const traces::CollectiveLog& log, const
 // The library's version, and those of its variables that change its choices.
 void take_library(MeasuredMachine& machine, const traces::CollectiveLog& log) {
   if (log.fact("library").starts_with("RCCL") || contains(small_letters(log.gpu), "mi3")) return;
-  if (!log.library_version.empty()) machine.overrides.push_back("comm.nccl_version=\"" + log.library_version + "\"");
+  if (!log.version_of_library.empty()) machine.overrides.push_back("comm.nccl_version=\"" + log.version_of_library + "\"");
   constexpr std::array<std::string_view, 9> kActing = {"NCCL_ALGO",          "NCCL_PROTO",      "NCCL_MIN_NCHANNELS",
                                                        "NCCL_MAX_NCHANNELS", "NCCL_MIN_CTAS",   "NCCL_MAX_CTAS",
                                                        "NCCL_NVLS_ENABLE",   "NCCL_NTHREADS",   "NCCL_PXN_DISABLE"};

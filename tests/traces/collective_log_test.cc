@@ -53,7 +53,7 @@ TEST(PrintedLog, TellsMachineAndTimes) {
   EXPECT_EQ(log.ranks, 4);
   EXPECT_EQ(log.nodes, 2);
   EXPECT_EQ(log.gpus_per_node, 2);
-  EXPECT_EQ(log.library_version, "2.23.4");
+  EXPECT_EQ(log.version_of_library, "2.23.4");
   ASSERT_EQ(log.rows.size(), 2u);
   EXPECT_EQ(log.rows[0].size, 8_B);
   EXPECT_EQ(log.rows[0].out_of_place, Duration(29'820'000));
@@ -134,7 +134,7 @@ constexpr std::string_view kTable =
 TEST(TableLog, TellsItsFactsAndTimes) {
   const CollectiveLogReading result = reading("alps.csv", kTable);
   EXPECT_EQ(result.log.ranks, 8);
-  EXPECT_EQ(result.log.library_version, "2.22.3");
+  EXPECT_EQ(result.log.version_of_library, "2.22.3");
   EXPECT_EQ(result.log.fact("nic"), "4 x HPE Slingshot 11 200 Gb/s");
   ASSERT_EQ(result.log.rows.size(), 2u);
   EXPECT_EQ(result.log.rows[0].time(), Duration(18'740'000));
@@ -160,7 +160,7 @@ TEST(JsonLog, TellsMachineAndTimes) {
   EXPECT_EQ(result.log.operation, "all_gather");
   EXPECT_EQ(result.log.nodes, 2);
   EXPECT_EQ(result.log.gpu, "NVIDIA B200");
-  EXPECT_EQ(result.log.library_version, "2.27.3");
+  EXPECT_EQ(result.log.version_of_library, "2.27.3");
   ASSERT_EQ(result.log.rows.size(), 1u);
   EXPECT_EQ(result.log.rows[0].time(), Duration(14'500'000));
   EXPECT_EQ(result.log.rows[0].root, -1);
