@@ -1,5 +1,6 @@
 #include "configs/scenario.h"
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <functional>
@@ -310,9 +311,9 @@ Result<ConfigDocument> load_with_imports(const Load& load, const std::string& pa
   LoadOptions how = load_options(options);
   auto document = load(how);
   if (!document) return document;
+  constexpr std::array kFiles = {"training.deepspeed", "parallel.fsdp_config", "megatron"};
+  if (std::ranges::none_of(kFiles, [&](const char* file) { return document->names(file); })) return document;
   ConfigMap root = document->root();
-  const bool names_files = root.map("training", "batch").has("deepspeed") || root.map("parallel", "ranks").has("fsdp_config") || root.has("megatron");
-  if (!names_files) return load(how);
   imports = read_imports(root, path, read_cluster(root).gpus());
   how.imported = imports.values;
   return load(how);
@@ -325,7 +326,7 @@ Result<Scenario> checked_scenario(const Load& load, const std::string& path, con
   auto document = load_with_imports(load, path, options, imports);
   if (!document) return tl::unexpected(document.error());
   Diagnostics foreign = imports.diagnostics;  // of other files that the scenario names
-  const bool whole = extent == Extent::kJob || document->root().has("model") || document->root().has("megatron");
+  const bool whole = extent == Extent::kJob || document->names("model") || document->names("megatron");
   Scenario scenario =
       whole ? read_scenario(std::move(*document), files, foreign) : read_machine(std::move(*document), files, foreign);
   scenario.document.check_all_read();

@@ -57,6 +57,18 @@ Result<ConfigDocument> ConfigDocument::load_text(const std::string& name, std::s
   return ConfigLoader(options).load_text(name, text);
 }
 
+bool ConfigDocument::names(std::string_view path) const {
+  const ConfigNode* node = root_.get();
+  while (node != nullptr && node->kind == ConfigKind::kMap) {
+    const std::size_t dot = path.find('.');
+    const ConfigEntry* const entry = find_entry(*node, path.substr(0, dot));
+    if (entry == nullptr || dot == std::string_view::npos) return entry != nullptr;
+    node = &entry->value;
+    path.remove_prefix(dot + 1);
+  }
+  return false;
+}
+
 ConfigDocument ConfigDocument::for_documentation() {
   return ConfigDocument(LogMode::kDocumenting);
 }

@@ -68,6 +68,8 @@ class ConfigDocument {
   // No file: readers of root() only declare their keys.
   [[nodiscard]] static ConfigDocument for_documentation();
 
+  // Whether a value is written at the path ("training.deepspeed"); a look that leaves no trace in the log.
+  [[nodiscard]] bool names(std::string_view path) const;
   [[nodiscard]] ConfigMap root() { return ConfigMap(root_.get(), "", log_.get()); }
   [[nodiscard]] const ConfigLog& log() const { return *log_; }
   [[nodiscard]] ConfigLog& log() { return *log_; }

@@ -262,5 +262,16 @@ TEST(ConfigDocument, StaysInPlaceWhenMoved) {
   EXPECT_EQ(second.log().values().size(), 1U);
 }
 
+TEST(ConfigDocumentNames, LooksAlongThePathAndLeavesNoTrace) {
+  const auto document = ConfigDocument::load_text("a.yaml", "training: {deepspeed: ds.json}\nmegatron: run.sh\n");
+  ASSERT_TRUE(document.has_value());
+  EXPECT_TRUE(document->names("training.deepspeed"));
+  EXPECT_TRUE(document->names("megatron"));
+  EXPECT_FALSE(document->names("training.micro_batch"));
+  EXPECT_FALSE(document->names("megatron.deeper"));
+  EXPECT_FALSE(document->names("parallel.tp"));
+  EXPECT_TRUE(document->log().values().empty());
+}
+
 }  // namespace
 }  // namespace ringwright
