@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "collectives/contribution_sets.h"
+#include "collectives/first_holders.h"
 
 namespace ringwright::collectives {
 namespace {
@@ -148,22 +149,10 @@ class ChannelProver {
   void fill_memory() {
     for (int piece = 0; piece < pieces_; ++piece) {
       for (int member = 0; member < members_; ++member) {
-        if (starts_with(member, piece)) memory_.insert(cell(member, algorithm_.input_cell(call_, plan_, piece)), member);
+        if (starts_with(call_, member, owner(piece))) memory_.insert(cell(member, algorithm_.input_cell(call_, plan_, piece)), member);
       }
     }
   }
-  [[nodiscard]] bool starts_with(int member, int piece) const {
-    switch (call_.kind) {
-      case CollectiveKind::kAllReduce:
-      case CollectiveKind::kReduceScatter:
-      case CollectiveKind::kReduce: return true;
-      case CollectiveKind::kAllGather:
-      case CollectiveKind::kAllToAll: return owner(piece) == member;
-      case CollectiveKind::kBroadcast: return member == call_.root;
-    }
-    return false;
-  }
-
   // Ascending: one primitive of each block in turn. Descending: each block as far as it gets, the last first.
   void run_blocks(Order order) {
     bool moved = true;

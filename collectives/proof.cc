@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "collectives/contribution_sets.h"
+#include "collectives/first_holders.h"
 
 namespace ringwright::collectives {
 namespace {
@@ -108,22 +109,10 @@ class Prover {
   void fill_buffers() {
     for (int piece = 0; piece < pieces_; ++piece) {
       for (int member = 0; member < members_; ++member) {
-        if (starts_with(member, piece)) sets_.insert(cell(member, piece), member);
+        if (starts_with(call_, member, owner(piece))) sets_.insert(cell(member, piece), member);
       }
     }
   }
-  [[nodiscard]] bool starts_with(int member, int piece) const {
-    switch (call_.kind) {
-      case CollectiveKind::kAllReduce:
-      case CollectiveKind::kReduceScatter:
-      case CollectiveKind::kReduce: return true;
-      case CollectiveKind::kAllGather:
-      case CollectiveKind::kAllToAll: return owner(piece) == member;
-      case CollectiveKind::kBroadcast: return member == call_.root;
-    }
-    return false;
-  }
-
   bool ask_members() {
     for (int member = 0; member < members_; ++member) {
       CollectiveStep& step = steps_[at(member)];
