@@ -2,6 +2,9 @@
 
 namespace ringwright {
 
+Duration ComputeModel::duration_beside(const Kernel& kernel, const Contention& /*contention*/) const {
+  return duration(kernel);
+}
 Duration ComputeModel::issue_time(const Kernel& /*kernel*/) const { return Duration(0); }
 Duration ComputeModel::call_issue_time() const { return Duration(0); }
 bool ComputeModel::extrapolates(const Kernel& /*kernel*/) const { return false; }
@@ -9,6 +12,12 @@ bool ComputeModel::extrapolates(const Kernel& /*kernel*/) const { return false; 
 Duration duration(const ComputeModel& model, const Work& work) {
   Duration total;
   for (const Kernel& kernel : work.kernels) total += model.duration(kernel) * kernel.launches;
+  return total;
+}
+
+Duration duration_beside(const ComputeModel& model, const Work& work, const Contention& contention) {
+  Duration total;
+  for (const Kernel& kernel : work.kernels) total += model.duration_beside(kernel, contention) * kernel.launches;
   return total;
 }
 

@@ -23,11 +23,20 @@ struct Span {
   TimePoint end;
 };
 
+// Computing took longer by so much because communication held multiprocessors, or memory bandwidth.
+struct LostCompute {
+  Duration to_sms;
+  Duration to_memory;
+};
+
 struct RunRecord {
   std::size_t dimension_count = 0;
   // By class, then by activity mask (2^(1 + dimensions) entries): time spent in exactly this mixture, over the
   // iterations that count (after warm-up).
   std::vector<std::vector<Duration>> time_in;
+  // By class, by dimension of the communication that took it; over the iterations that count. Empty where computing and
+  // communication do not disturb each other.
+  std::vector<std::vector<LostCompute>> lost_compute;
   std::vector<TimePoint> finished_at;              // by class: end of its last task
   std::vector<TimePoint> iteration_end;            // by iteration: when the last rank finished it
   std::vector<std::vector<Bytes>> sent;            // by class, by dimension: bytes handed to the network, all iterations

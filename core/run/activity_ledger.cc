@@ -18,12 +18,19 @@ ActivityLedger::ActivityLedger(std::size_t classes, std::size_t dimensions)
 void ActivityLedger::begin(ClassId rank_class, std::size_t bit, TimePoint now) {
   const bool first = in_flight_[rank_class.index() * bits_ + bit]++ == 0;
   if (first) switch_bits(rank_class, ActivityMask{1} << bit, 0, now);
+  tell(rank_class, bit);
 }
 
 void ActivityLedger::end(ClassId rank_class, std::size_t bit, TimePoint now) {
   std::uint16_t& in_flight = in_flight_[rank_class.index() * bits_ + bit];
   CHECK(in_flight > 0, "an activity ends that did not begin");
   if (--in_flight == 0) switch_bits(rank_class, 0, ActivityMask{1} << bit, now);
+  tell(rank_class, bit);
+}
+
+void ActivityLedger::tell(ClassId rank_class, std::size_t bit) const {
+  if (watcher_ == nullptr || bit == 0) return;
+  watcher_->on_movement(rank_class, DimensionId(bit - 1), in_flight_[rank_class.index() * bits_ + bit]);
 }
 
 void ActivityLedger::restart(ClassId rank_class, TimePoint now) {

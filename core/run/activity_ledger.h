@@ -10,9 +10,18 @@
 
 namespace ringwright {
 
+// Told when data of a dimension begin or cease to move to or from a class.
+class MovementWatcher {
+ public:
+  virtual ~MovementWatcher() = default;
+  virtual void on_movement(ClassId rank_class, DimensionId dimension, int under_way) = 0;
+};
+
 class ActivityLedger {
  public:
   ActivityLedger(std::size_t classes, std::size_t dimensions);
+  // Null: nobody.
+  void watch_with(MovementWatcher* watcher) { watcher_ = watcher; }
 
   // Activities of one kind may overlap; the kind counts as active while at least one is under way.
   void begin_compute(ClassId rank_class, TimePoint now) { begin(rank_class, 0, now); }
@@ -37,6 +46,7 @@ class ActivityLedger {
   // `bit` is a bit of the activity mask.
   void begin(ClassId rank_class, std::size_t bit, TimePoint now);
   void end(ClassId rank_class, std::size_t bit, TimePoint now);
+  void tell(ClassId rank_class, std::size_t bit) const;
   void switch_bits(ClassId rank_class, ActivityMask on, ActivityMask off, TimePoint now);
 
   std::size_t bits_;                         // compute and the dimensions
@@ -44,6 +54,7 @@ class ActivityLedger {
   std::vector<TimePoint> since_;             // by class: up to when time is booked
   std::vector<std::uint16_t> in_flight_;     // by class, by bit
   std::vector<std::vector<Duration>> time_in_;
+  MovementWatcher* watcher_ = nullptr;
 };
 
 }  // namespace ringwright

@@ -2,14 +2,14 @@
 
 #include <algorithm>
 #include <memory>
-
-#include <fmt/format.h>
+#include <optional>
 
 #include "core/base/check.h"
 #include "core/base/random.h"
 #include "core/run/activity_ledger.h"
 #include "core/run/background_traffic.h"
 #include "core/run/collective_runner.h"
+#include "core/run/contended_compute.h"
 #include "core/run/host_clock.h"
 #include "core/run/message_player.h"
 #include "core/run/program_index.h"
@@ -20,13 +20,16 @@ namespace ringwright {
 namespace {
 
 constexpr std::uint64_t kEventsPerLook = 500'000;  // between two looks at the observer
-constexpr std::size_t kBlockedShown = 24;
 
-class Executor final : public CommunicationListener {
+class Executor final : public CommunicationListener, public ComputeListener {
  public:
   Executor(const ExecutorInputs& inputs, const ExecutorOptions& options);
   RunResult run();
-  void on_communication_ended(ClassId rank_class, std::uint32_t task) override { end_task(rank_class, task); }
+  void on_communication_ended(ClassId rank_class, std::uint32_t task) override {
+    if (contended_) contended_->release(rank_class, task);
+    end_task(rank_class, task);
+  }
+  void on_computed(ClassId rank_class, std::uint32_t task) override;
 
  private:
   struct Ended {
@@ -44,6 +47,7 @@ class Executor final : public CommunicationListener {
   void try_start(ClassId c, std::uint32_t task);
   void start(ClassId c, std::uint32_t task);
   void start_communication(ClassId c, std::uint32_t task);
+  void hold_gpu(ClassId c, std::uint32_t task);
   void start_compute(ClassId c, std::uint32_t task);
   [[nodiscard]] Duration compute_time(ClassId c, std::uint32_t task) const;
   void end_task(ClassId c, std::uint32_t task);
@@ -52,8 +56,6 @@ class Executor final : public CommunicationListener {
   void look_for_period();
   [[nodiscard]] std::uint64_t state_digest(int iteration, std::uint64_t of_network);
   [[nodiscard]] double done_share() const;
-  [[nodiscard]] StallReport report_stall() const;
-  [[nodiscard]] std::string why_blocked(ClassId c, std::uint32_t task) const;
   void note_span(ClassId c, std::uint32_t task);
 
   ExecutorInputs inputs_;
@@ -63,6 +65,7 @@ class Executor final : public CommunicationListener {
   HostClock host_;
   ActivityLedger ledger_;
   PlayedJob job_;
+  std::optional<ContendedCompute> contended_;
   std::unique_ptr<CollectiveRunner> collectives_;
   MessagePlayer messages_;
   BackgroundTraffic background_;
@@ -103,6 +106,11 @@ Executor::Executor(const ExecutorInputs& inputs, const ExecutorOptions& options)
   for (const Program& program : inputs.graph.programs) indices_.push_back(index_program(inputs.graph, program));
   for (const Work& work : inputs.graph.works) work_duration_.push_back(duration(inputs.compute, work));
   for (const ClassId c : options.recorded) recorded_[c.index()] = true;
+  if (inputs.footprint != nullptr) {
+    contended_.emplace(ContendedCompute::Inputs{.engine = inputs.engine, .graph = inputs.graph, .compute = inputs.compute,
+                                                .listener = *this, .classes = inputs.classes.count()});
+    ledger_.watch_with(&*contended_);
+  }
   iterations_ = inputs.graph.iterations;
   record_.dimension_count = inputs.graph.dimensions.size();
   record_.finished_at.resize(inputs.classes.count());
@@ -165,8 +173,24 @@ Duration Executor::compute_time(ClassId c, std::uint32_t task) const {
   return slowdown.empty() ? time : scale(time, slowdown[job_.rank_of(c).index()]);
 }
 
+// From the launch of its kernel on, communication keeps multiprocessors.
+void Executor::hold_gpu(ClassId c, std::uint32_t task) {
+  const Task& entry = program_of(c).tasks[task];
+  const TaskGraph& graph = inputs_.graph;
+  if (entry.kind != TaskKind::kCollective) {
+    const MessageSpec& message = graph.messages[entry.detail];
+    return contended_->hold(c, entry.dimension, task, inputs_.footprint->of(message, entry.dimension, job_.rank_of(c)));
+  }
+  const CollectiveSpec& spec = graph.collectives[entry.detail];
+  contended_->hold(c, entry.dimension, task,
+                   inputs_.footprint->of({.kind = spec.kind, .bytes = spec.bytes,
+                                          .layout = &graph.layouts[job_.layout_of(c, entry.dimension)],
+                                          .dimension = entry.dimension}));
+}
+
 void Executor::start_communication(ClassId c, std::uint32_t task) {
   const Task& entry = program_of(c).tasks[task];
+  if (contended_) hold_gpu(c, task);
   const ProgramIndex& index = index_of(c);
   const auto iteration = static_cast<std::uint64_t>(progress_[c.index()].iteration);
   const std::uint64_t sequence = iteration * index.period[task] + index.occurrence[task];
@@ -183,7 +207,7 @@ void Executor::start_communication(ClassId c, std::uint32_t task) {
     case TaskKind::kReceive:
       if (messages_.receive({.rank_class = c, .dimension = entry.dimension, .spec = entry.detail,
                              .sequence = sequence, .iteration = progress_[c.index()].iteration, .task = task})) {
-        end_task(c, task);
+        on_communication_ended(c, task);
       }
       return;
   }
@@ -193,11 +217,14 @@ void Executor::start_compute(ClassId c, std::uint32_t task) {
   const Duration time = compute_time(c, task);
   ledger_.begin_compute(c, inputs_.engine.now());
   progress_[c.index()].computing.emplace_back(task, inputs_.engine.now() + time);
-  inputs_.engine.after(time, [this, c, task] {
-    std::erase_if(progress_[c.index()].computing, [task](const auto& running) { return running.first == task; });
-    ledger_.end_compute(c, inputs_.engine.now());
-    end_task(c, task);
-  });
+  if (contended_) return contended_->compute(c, {.task = task, .work = program_of(c).tasks[task].detail, .alone = time});
+  inputs_.engine.after(time, [this, c, task] { on_computed(c, task); });
+}
+
+void Executor::on_computed(ClassId c, std::uint32_t task) {
+  std::erase_if(progress_[c.index()].computing, [task](const auto& running) { return running.first == task; });
+  ledger_.end_compute(c, inputs_.engine.now());
+  end_task(c, task);
 }
 
 // Tasks may end while others are being started; a queue instead of recursion keeps the stack flat.
@@ -250,9 +277,12 @@ void Executor::end_iteration(ClassId c) {
   TimePoint& end = record_.iteration_end[static_cast<std::size_t>(progress.iteration)];
   end = std::max(end, now);
   ++progress.iteration;
-  if (progress.iteration == options_.warmup_iterations) ledger_.restart(c, now);
+  if (progress.iteration == options_.warmup_iterations) {
+    ledger_.restart(c, now);
+    if (contended_) contended_->restart(c);
+  }
   if (progress.iteration < iterations_) {
-    const bool repeats = options_.skip_repeated_iterations && inputs_.graph.background.empty();
+    const bool repeats = options_.skip_repeated_iterations && inputs_.graph.background.empty() && !contended_;
     const bool look = c.index() == 0 && repeats && skipped_ == 0;
     if (look && progress.iteration > options_.warmup_iterations) {
       inputs_.engine.at_end_of_instant([this] { look_for_period(); });
@@ -324,9 +354,11 @@ RunResult Executor::run() {
   if (end == RunEnd::kTooManyEvents) result.outcome = RunOutcome::kStopped;
   if (end == RunEnd::kIdle && finished_classes_ < progress_.size()) {
     result.outcome = RunOutcome::kStalled;
-    result.stall = report_stall();
+    result.stall = report_stall({.job = job_, .progress = progress_, .iterations = iterations_,
+                                 .collectives = *collectives_, .messages = messages_});
   }
   record_.time_in = ledger_.take();
+  if (contended_) record_.lost_compute = contended_->lost();
   record_.sent = std::move(job_.sent);
   record_.messages = job_.messages;
   result.usage = inputs_.network.usage();
@@ -336,61 +368,11 @@ RunResult Executor::run() {
   return result;
 }
 
-std::string Executor::why_blocked(ClassId c, std::uint32_t task) const {
-  const Task& entry = program_of(c).tasks[task];
-  const Progress& progress = progress_[c.index()];
-  if (progress.state[task] == TaskState::kRunning) {
-    return entry.kind == TaskKind::kCollective ? collectives_->waits_for(c, task) : messages_.waits_for(c, task);
-  }
-  for (std::uint32_t d = 0; d < entry.dependency_count; ++d) {
-    const std::uint32_t before = program_of(c).dependencies[entry.first_dependency + d];
-    if (progress.state[before] == TaskState::kDone) continue;
-    return fmt::format("its own task '{}'", inputs_.graph.labels[program_of(c).tasks[before].label]);
-  }
-  return "the task before it on its stream";
-}
-
-StallReport Executor::report_stall() const {
-  StallReport report;
-  report.at = inputs_.engine.now();
-  for (std::size_t c = 0; c < progress_.size(); ++c) {
-    const Progress& progress = progress_[c];
-    if (progress.iteration >= iterations_) continue;
-    report.unfinished_ranks += inputs_.classes.size[c];
-    const Program& program = program_of(ClassId(c));
-    const bool any_running = std::ranges::count(progress.state, TaskState::kRunning) > 0;
-    for (std::uint32_t task = 0; task < program.tasks.size(); ++task) {
-      if (report.blocked.size() >= kBlockedShown) break;
-      const bool head = progress.state[task] == TaskState::kRunning ||
-                        (!any_running && progress.state[task] == TaskState::kWaiting);
-      if (!head) continue;
-      report.blocked.push_back({.rank = job_.rank_of(ClassId(c)),
-                                .program = program.name,
-                                .task = inputs_.graph.labels[program.tasks[task].label],
-                                .waits_for = why_blocked(ClassId(c), task)});
-      if (!any_running) break;  // the rest waits behind it
-    }
-  }
-  return report;
-}
-
 }  // namespace
 
 RunResult execute(const ExecutorInputs& inputs, const ExecutorOptions& options) {
   Executor executor(inputs, options);
   return executor.run();
-}
-
-std::string render(const StallReport& stall) {
-  std::string text = fmt::format("the run cannot go on at {}: {} rank{} unfinished\n",
-                                 to_string(stall.at.since_start()), stall.unfinished_ranks,
-                                 stall.unfinished_ranks == 1 ? "" : "s");
-  for (const Blocked& blocked : stall.blocked) {
-    text += fmt::format("  rank {} ({}) in '{}' waits for {}\n", blocked.rank.value, blocked.program, blocked.task,
-                        blocked.waits_for);
-  }
-  for (const std::string& note : stall.notes) text += fmt::format("  {}\n", note);
-  return text;
 }
 
 }  // namespace ringwright

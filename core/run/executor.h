@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "core/engine/engine.h"
@@ -10,10 +9,12 @@
 #include "core/plan/task_graph.h"
 #include "core/ports/collective_algorithm.h"
 #include "core/ports/collective_time.h"
+#include "core/ports/communication_footprint.h"
 #include "core/ports/compute_model.h"
 #include "core/ports/network_model.h"
 #include "core/record/run_record.h"
 #include "core/run/chunk_player.h"
+#include "core/run/stall_report.h"
 
 namespace ringwright {
 
@@ -27,40 +28,28 @@ class RunObserver {
 
 struct ExecutorInputs {
   Engine& engine;
-  const TaskGraph& graph;      // sound (check_task_graph)
+  const TaskGraph& graph;  // sound (check_task_graph)
   const RankClasses& classes;
   NetworkModel& network;
   const CollectiveChooser& chooser;
   const ComputeModel& compute;
   const CollectiveTime* collective_time = nullptr;  // null: collectives are messages; else formulas
   const ChannelInputs* channels = nullptr;          // null: messages go in steps; else as kernels send them
+  // What communication holds of a GPU; null: it does not slow what is computed.
+  const CommunicationFootprint* footprint = nullptr;
 };
 
 struct ExecutorOptions {
-  int warmup_iterations = 0;             // not counted in RunRecord::time_in
-  std::vector<ClassId> recorded;         // classes whose spans are kept
+  int warmup_iterations = 0;      // not counted in RunRecord::time_in
+  std::vector<ClassId> recorded;  // classes whose spans are kept
   std::uint64_t max_events_per_instant = 2'000'000'000;
   RunObserver* observer = nullptr;
-  // Leave out training steps that repeat the one before exactly. Not for runs whose network changes with time.
+  // Leave out training steps that repeat the one before exactly. Not for runs whose network changes with time, and
+  // without effect where communication slows computing.
   bool skip_repeated_iterations = false;
   // The host waits until each receive has ended before it issues what follows, as frameworks do that synchronise after
   // messages of a pipeline. Matters only where issuing takes time.
   bool host_awaits_receives = false;
-};
-
-// A task that cannot go on, and why.
-struct Blocked {
-  RankId rank;
-  std::string program;
-  std::string task;       // its label
-  std::string waits_for;  // "rank 7 ...", "its task ..."
-};
-
-struct StallReport {
-  std::vector<Blocked> blocked;     // at most a few dozen
-  std::size_t unfinished_ranks = 0;
-  TimePoint at;
-  std::vector<std::string> notes;  // what whoever assembled the run adds: links that are down
 };
 
 enum class RunOutcome { kFinished, kStalled, kLivelock, kStopped };
@@ -74,8 +63,5 @@ struct RunResult {
 };
 
 [[nodiscard]] RunResult execute(const ExecutorInputs& inputs, const ExecutorOptions& options = {});
-
-// For people: one line a blocked task.
-[[nodiscard]] std::string render(const StallReport& stall);
 
 }  // namespace ringwright

@@ -1,0 +1,144 @@
+#include "core/run/contended_compute.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/check.h"
+
+namespace ringwright {
+
+ContendedCompute::ContendedCompute(const Inputs& inputs) : inputs_(inputs), classes_(inputs.classes) {
+  for (OfClass& of : classes_) {
+    of.under_way.resize(inputs.graph.dimensions.size(), 0);
+    of.lost.resize(inputs.graph.dimensions.size());
+  }
+}
+
+void ContendedCompute::compute(ClassId rank_class, const Job& job) {
+  OfClass& of = classes_[rank_class.index()];
+  count_up(of);
+  of.running.push_back({.job = job, .left = static_cast<double>(job.alone.count()), .rate = {}, .end = {}});
+  share_out(rank_class);
+}
+
+void ContendedCompute::hold(ClassId rank_class, DimensionId dimension, std::uint32_t task, const Contention& takes) {
+  OfClass& of = classes_[rank_class.index()];
+  count_up(of);
+  of.held.push_back({.dimension = dimension, .task = task, .takes = takes});
+  mark_movers(of, dimension);
+  share_out(rank_class);
+}
+
+void ContendedCompute::release(ClassId rank_class, std::uint32_t task) {
+  OfClass& of = classes_[rank_class.index()];
+  const auto held = std::ranges::find(of.held, task, &Held::task);
+  if (held == of.held.end()) return;
+  count_up(of);
+  const DimensionId dimension = held->dimension;
+  of.held.erase(held);
+  mark_movers(of, dimension);
+  share_out(rank_class);
+}
+
+void ContendedCompute::on_movement(ClassId rank_class, DimensionId dimension, int under_way) {
+  OfClass& of = classes_[rank_class.index()];
+  count_up(of);
+  of.under_way[dimension.index()] = under_way;
+  mark_movers(of, dimension);
+  share_out(rank_class);
+}
+
+void ContendedCompute::mark_movers(OfClass& of, DimensionId dimension) const {
+  int moving = of.under_way[dimension.index()];
+  for (Held& held : of.held) {
+    if (held.dimension == dimension) held.moves = moving-- > 0;
+  }
+}
+
+// Work done, and time lost, since the last change.
+void ContendedCompute::count_up(OfClass& of) {
+  const auto passed = static_cast<double>((inputs_.engine.now() - of.since).count());
+  of.since = inputs_.engine.now();
+  if (passed <= 0.0) return;
+  for (Running& running : of.running) {
+    const double done = passed * running.rate.all;
+    const double with_sms_held = done / running.rate.sms_only;
+    running.left = std::max(running.left - done, 0.0);
+    book(of, with_sms_held - done, passed - with_sms_held);
+  }
+}
+
+void ContendedCompute::book(OfClass& of, double to_sms, double to_memory) const {
+  double sms = 0.0;
+  double memory = 0.0;
+  for (const Held& held : of.held) {
+    sms += held.takes.sms;
+    if (held.moves) memory += held.takes.memory.count();
+  }
+  for (const Held& held : of.held) {
+    Loss& loss = of.lost[held.dimension.index()];
+    if (sms > 0.0) loss.to_sms += to_sms * held.takes.sms / sms;
+    if (held.moves && memory > 0.0) loss.to_memory += to_memory * held.takes.memory.count() / memory;
+  }
+}
+
+// New rates for what the class computes now.
+void ContendedCompute::share_out(ClassId rank_class) {
+  OfClass& of = classes_[rank_class.index()];
+  if (of.running.empty()) return;
+  Contention taken;
+  for (const Held& held : of.held) {
+    taken.sms += held.takes.sms;
+    if (held.moves) taken.memory = Bandwidth(taken.memory.count() + held.takes.memory.count());
+  }
+  for (Running& running : of.running) {
+    running.rate = rate_of(running.job.work, taken);
+    if (running.end.order != 0) inputs_.engine.cancel(running.end);
+    const Duration left(std::llround(running.left / running.rate.all));
+    const std::uint32_t task = running.job.task;
+    running.end = inputs_.engine.after(left, [this, rank_class, task] { end(rank_class, task); });
+  }
+}
+
+ContendedCompute::Rate ContendedCompute::rate_of(std::uint32_t work, const Contention& contention) {
+  if (contention == Contention{}) return {};
+  const auto [entry, is_new] = rates_.try_emplace({work, contention});
+  if (!is_new) return entry->second;
+  const Work& asked = inputs_.graph.works[work];
+  const auto alone = static_cast<double>(duration(inputs_.compute, asked).count());
+  if (alone <= 0.0) return entry->second;
+  const auto share = [&](const Contention& c) {
+    return std::min(1.0, alone / static_cast<double>(duration_beside(inputs_.compute, asked, c).count()));
+  };
+  const double all = share(contention);
+  entry->second = {.all = all, .sms_only = std::max(all, share({.sms = contention.sms}))};
+  return entry->second;
+}
+
+void ContendedCompute::end(ClassId rank_class, std::uint32_t task) {
+  OfClass& of = classes_[rank_class.index()];
+  count_up(of);
+  const auto erased = std::erase_if(of.running, [task](const Running& running) { return running.job.task == task; });
+  CHECK(erased == 1, "a compute task ends once");
+  inputs_.listener.on_computed(rank_class, task);
+}
+
+void ContendedCompute::restart(ClassId rank_class) {
+  OfClass& of = classes_[rank_class.index()];
+  count_up(of);
+  std::ranges::fill(of.lost, Loss{});
+}
+
+std::vector<std::vector<LostCompute>> ContendedCompute::lost() const {
+  std::vector<std::vector<LostCompute>> result;
+  for (const OfClass& of : classes_) {
+    std::vector<LostCompute>& row = result.emplace_back();
+    for (const Loss& loss : of.lost) {
+      row.push_back(
+          {.to_sms = Duration(std::llround(loss.to_sms)), .to_memory = Duration(std::llround(loss.to_memory))});
+    }
+  }
+  return result;
+}
+
+}  // namespace ringwright

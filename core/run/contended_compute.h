@@ -1,0 +1,102 @@
+// Compute tasks as work with a rate: what communication holds of a GPU slows the kernels that run beside it.
+//
+// A task has so much work left, in time that it would need undisturbed. Whenever communication of its rank begins or
+// ends, or data begin or cease to move, the task goes on at the rate of its kernels on what is left of the GPU (their
+// mixture: a task's kernels count as evenly mixed). What a moment loses is booked on the dimensions that hold the
+// GPU: first what held multiprocessors alone would cost, in proportion to how many each holds, then the rest on
+// those that take memory bandwidth, in proportion to how much.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "core/engine/engine.h"
+#include "core/plan/task_graph.h"
+#include "core/ports/compute_model.h"
+#include "core/record/run_record.h"
+#include "core/run/activity_ledger.h"
+
+namespace ringwright {
+
+class ComputeListener {
+ public:
+  virtual ~ComputeListener() = default;
+  virtual void on_computed(ClassId rank_class, std::uint32_t task) = 0;
+};
+
+class ContendedCompute final : public MovementWatcher {
+ public:
+  struct Inputs {
+    Engine& engine;
+    const TaskGraph& graph;
+    const ComputeModel& compute;
+    ComputeListener& listener;
+    std::size_t classes = 0;
+  };
+  explicit ContendedCompute(const Inputs& inputs);
+
+  struct Job {
+    std::uint32_t task = 0;
+    std::uint32_t work = 0;  // index into TaskGraph::works
+    Duration alone;          // undisturbed time
+  };
+  // The listener is told at the end.
+  void compute(ClassId rank_class, const Job& job);
+
+  // A call or message of the class is under way from now on, until it is released.
+  void hold(ClassId rank_class, DimensionId dimension, std::uint32_t task, const Contention& takes);
+  // Nothing happens when the task holds nothing.
+  void release(ClassId rank_class, std::uint32_t task);
+  // Of the calls that a dimension holds, the oldest are those that move data.
+  void on_movement(ClassId rank_class, DimensionId dimension, int under_way) override;
+
+  // Forgets what was lost so far (warm-up).
+  void restart(ClassId rank_class);
+  // By class, by dimension.
+  [[nodiscard]] std::vector<std::vector<LostCompute>> lost() const;
+
+ private:
+  // Undisturbed time worked off in a unit of time, in (0, 1].
+  struct Rate {
+    double all = 1.0;
+    double sms_only = 1.0;
+  };
+  struct Running {
+    Job job;
+    double left = 0.0;  // picoseconds of undisturbed time
+    Rate rate;
+    EventId end;
+  };
+  struct Held {
+    DimensionId dimension;
+    std::uint32_t task = 0;
+    Contention takes;
+    bool moves = false;
+  };
+  struct Loss {  // picoseconds
+    double to_sms = 0.0;
+    double to_memory = 0.0;
+  };
+  struct OfClass {
+    std::vector<Running> running;
+    std::vector<Held> held;
+    std::vector<int> under_way;  // by dimension
+    std::vector<Loss> lost;      // by dimension
+    TimePoint since;             // up to when work is counted
+  };
+
+  void count_up(OfClass& of);
+  void book(OfClass& of, double to_sms, double to_memory) const;
+  void share_out(ClassId rank_class);
+  void mark_movers(OfClass& of, DimensionId dimension) const;
+  [[nodiscard]] Rate rate_of(std::uint32_t work, const Contention& contention);
+  void end(ClassId rank_class, std::uint32_t task);
+
+  Inputs inputs_;
+  std::vector<OfClass> classes_;
+  std::map<std::pair<std::uint32_t, Contention>, Rate> rates_;
+};
+
+}  // namespace ringwright

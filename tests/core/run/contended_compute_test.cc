@@ -1,0 +1,168 @@
+#include "core/run/contended_compute.h"
+
+#include <gtest/gtest.h>
+
+#include "core/run/executor.h"
+#include "tests/support/doubles.h"
+#include "tests/support/job_builder.h"
+
+namespace ringwright {
+namespace {
+
+using namespace ringwright::literals;
+using test::add_dimension;
+using test::ProgramBuilder;
+
+constexpr StreamIndex kCommStream = 1;
+
+// A GPU of 10 multiprocessors and 100 GB/s: kernels with bytes are bound by memory, all others by arithmetic.
+class TenSms final : public ComputeModel {
+ public:
+  [[nodiscard]] Duration duration(const Kernel& kernel) const override {
+    return Duration(static_cast<std::int64_t>(kernel.flops.count()));
+  }
+  [[nodiscard]] Duration duration_beside(const Kernel& kernel, const Contention& taken) const override {
+    const double sms = 10.0 / (10.0 - taken.sms);
+    const double memory = 100e9 / (100e9 - taken.memory.count());
+    return scale(duration(kernel), kernel.bytes > Bytes(0) ? std::max(sms, memory) : sms);
+  }
+};
+
+class FixedFootprint final : public CommunicationFootprint {
+ public:
+  FixedFootprint(const Contention& collective, const Contention& message) : collective_(collective), message_(message) {}
+  [[nodiscard]] Contention of(const CollectiveCall&) const override { return collective_; }
+  [[nodiscard]] Contention of(const MessageSpec&, DimensionId, RankId) const override { return message_; }
+
+ private:
+  Contention collective_;
+  Contention message_;
+};
+
+// Wires of 1 us and 1 GB/s: a message of 1000 bytes takes 2 us.
+RunResult play(TaskGraph& graph, const CommunicationFootprint* footprint, int warmup = 0) {
+  static const test::PlainRing kRing;
+  test::place_ranks(graph, 1);
+  EXPECT_EQ(check_task_graph(graph), "");
+  Engine engine;
+  test::WireNetwork network(engine, 1_us, 1_GBps);
+  const test::AlwaysChoose chooser(kRing);
+  const TenSms compute;
+  const RankClasses classes = identity_classes(graph.rank_count());
+  return execute({.engine = engine, .graph = graph, .classes = classes, .network = network, .chooser = chooser,
+                  .compute = compute, .footprint = footprint},
+                 {.warmup_iterations = warmup, .skip_repeated_iterations = true});
+}
+
+// Rank 0 computes 10 us and sends a message meanwhile; rank 1 takes it.
+TaskGraph compute_beside_a_message(Bytes bytes_of_kernel) {
+  TaskGraph graph;
+  const DimensionId pp = add_dimension(graph, "pp", {{0, 1}});
+  ProgramBuilder sender(graph, "sender");
+  sender.compute(10_us);
+  graph.works.back().kernels.back().bytes = bytes_of_kernel;
+  sender.send(pp, {.peer = 1, .bytes = Bytes(1000)}, kCommStream);
+  sender.run_on({0});
+  ProgramBuilder receiver(graph, "receiver");
+  receiver.receive(pp, {.peer = 0, .bytes = Bytes(1000)});
+  receiver.run_on({1});
+  return graph;
+}
+
+TEST(ContendedCompute, AKernelIsSlowerWhileMultiprocessorsAreHeldAndFullSpeedAfterwards) {
+  TaskGraph graph = compute_beside_a_message(Bytes(0));
+  const FixedFootprint footprint({}, {.sms = 2});
+  const RunResult result = play(graph, &footprint);
+  // For 2 us it runs at 8/10: 1.6 us done, 8.4 us left.
+  EXPECT_EQ(result.record.finished_at[0], TimePoint(10_us + 400_ns));
+  EXPECT_EQ(result.record.lost_compute[0][0].to_sms, 400_ns);
+  EXPECT_EQ(result.record.lost_compute[0][0].to_memory, Duration(0));
+  EXPECT_EQ(result.record.lost_compute[1][0].to_sms, Duration(0));
+}
+
+TEST(ContendedCompute, WhatGoesBeyondTheMultiprocessorsIsLostToMemory) {
+  TaskGraph graph = compute_beside_a_message(Bytes(1));
+  const FixedFootprint footprint({}, {.sms = 2, .memory = 50_GBps});
+  const RunResult result = play(graph, &footprint);
+  // Half speed for 2 us: 1 us done, of which multiprocessors alone would have cost 0.25 us.
+  EXPECT_EQ(result.record.finished_at[0], TimePoint(11_us));
+  EXPECT_EQ(result.record.lost_compute[0][0].to_sms, 250_ns);
+  EXPECT_EQ(result.record.lost_compute[0][0].to_memory, 750_ns);
+}
+
+TEST(ContendedCompute, WithoutAFootprintNothingIsSlowerAndNothingIsBooked) {
+  TaskGraph graph = compute_beside_a_message(Bytes(1));
+  const RunResult result = play(graph, nullptr);
+  EXPECT_EQ(result.record.finished_at[0], TimePoint(10_us));
+  EXPECT_TRUE(result.record.lost_compute.empty());
+  TaskGraph again = compute_beside_a_message(Bytes(1));
+  const FixedFootprint nothing({}, {});
+  EXPECT_EQ(play(again, &nothing).record.finished_at[0], TimePoint(10_us));
+}
+
+// An all-gather of two ranks; the second comes 6 us later.
+TaskGraph gather_with_a_late_rank() {
+  TaskGraph graph;
+  const DimensionId dp = add_dimension(graph, "dp", {{0, 1}});
+  ProgramBuilder early(graph, "early");
+  early.collective(dp, CollectiveKind::kAllGather, Bytes(2000), kCommStream);
+  early.compute(20_us);
+  graph.works.back().kernels.back().bytes = Bytes(1);
+  early.run_on({0});
+  ProgramBuilder late(graph, "late");
+  const auto first = late.compute(6_us);
+  late.collective(dp, CollectiveKind::kAllGather, Bytes(2000), kCommStream, {first});
+  late.run_on({1});
+  return graph;
+}
+
+TEST(ContendedCompute, ThreadBlocksThatWaitForPeersHoldMultiprocessorsButNoMemory) {
+  TaskGraph graph = gather_with_a_late_rank();
+  const FixedFootprint footprint({.sms = 2, .memory = 50_GBps}, {});
+  const RunResult result = play(graph, &footprint);
+  // 6 us at 8/10 while waiting: 4.8 done. 2 us at 5/10 while data move: 1 done. 14.2 left.
+  EXPECT_EQ(result.record.finished_at[0], TimePoint(22_us + 200_ns));
+  EXPECT_EQ(result.record.lost_compute[0][0].to_sms, 1200_ns + 250_ns);
+  EXPECT_EQ(result.record.lost_compute[0][0].to_memory, 750_ns);
+}
+
+TEST(ContendedCompute, WarmupIsNotCountedAndEveryIterationIsPlayed) {
+  TaskGraph graph = compute_beside_a_message(Bytes(0));
+  graph.iterations = 4;
+  const FixedFootprint footprint({}, {.sms = 2});
+  const RunResult result = play(graph, &footprint, 1);
+  EXPECT_EQ(result.record.lost_compute[0][0].to_sms, 1200_ns);
+  EXPECT_EQ(result.skipped_iterations, 0);
+}
+
+// A slow-down of the rank itself and of its neighbours multiply.
+TEST(ContendedCompute, AStragglerIsSlowedInProportion) {
+  TaskGraph graph = compute_beside_a_message(Bytes(0));
+  graph.compute_slowdown = {2.0, 1.0};
+  const FixedFootprint footprint({}, {.sms = 2});
+  EXPECT_EQ(play(graph, &footprint).record.finished_at[0], TimePoint(20_us + 400_ns));
+}
+
+// Two dimensions at once: what is lost is shared in proportion to what each holds.
+TEST(ContendedCompute, LossesAreSharedByTheDimensionsThatHoldTheGpu) {
+  TaskGraph graph;
+  const DimensionId pp = add_dimension(graph, "pp", {{0, 1}});
+  const DimensionId dp = add_dimension(graph, "dp", {{0, 1}});
+  ProgramBuilder sender(graph, "sender");
+  sender.compute(10_us);
+  sender.send(pp, {.peer = 1, .bytes = Bytes(1000)}, kCommStream);
+  sender.collective(dp, CollectiveKind::kAllGather, Bytes(2000), StreamIndex{2});
+  sender.run_on({0});
+  ProgramBuilder receiver(graph, "receiver");
+  receiver.receive(pp, {.peer = 0, .bytes = Bytes(1000)});
+  receiver.collective(dp, CollectiveKind::kAllGather, Bytes(2000), StreamIndex{2});
+  receiver.run_on({1});
+  const FixedFootprint footprint({.sms = 4}, {.sms = 1});
+  const RunResult result = play(graph, &footprint);
+  // 2 us at 5/10; the message holds a fifth of what is held.
+  EXPECT_EQ(result.record.lost_compute[0][0].to_sms, 200_ns);
+  EXPECT_EQ(result.record.lost_compute[0][1].to_sms, 800_ns);
+}
+
+}  // namespace
+}  // namespace ringwright
