@@ -118,7 +118,8 @@ Bytes layer_activations(const KernelContext& context, MlpKind kind) {
   }
   if (context.training.recompute != Recompute::kFull) return whole(kept_layer(context, kind));
   const KernelMaker sizes(context);
-  return whole(static_cast<double>(sizes.local_tokens * context.shape.hidden) * value_bytes(context));
+  const std::int64_t tokens = context.training.full.distributed ? sizes.tokens / context.tp : sizes.local_tokens;
+  return whole(static_cast<double>(tokens * context.shape.hidden) * value_bytes(context));
 }
 
 Bytes recomputed_layer(const KernelContext& context, MlpKind kind) {
@@ -145,8 +146,8 @@ Bytes head_activations(const KernelContext& context) {
   return whole(inputs + logit_bytes(context).kept * static_cast<double>(sizes.tokens * sizes.vocabulary));
 }
 
-// What the loss needs beside it. In chunks: as many tokens at a time as make their logits as large as the layer's input,
-// in the working type and in fp32 (Liger-Kernel, fused_linear_cross_entropy.py).
+// What the loss needs beside it. In chunks: as many tokens at a time as make their logits as large as the layer's
+// input, in the working type and in fp32 (Liger-Kernel, fused_linear_cross_entropy.py).
 Bytes head_workspace(const KernelContext& context) {
   const KernelMaker sizes(context);
   if (context.training.cross_entropy == CrossEntropy::kChunked) {

@@ -1,4 +1,4 @@
-// The codes of mistakes in a model, a training setup or a parallel layout: E130 to E141, W131, W134, W142, W143.
+// The codes of mistakes in a model, a training setup or a parallel layout: E130 to E146, W131, W134, W142, W143.
 #include <array>
 
 #include "workload/builtin.h"
@@ -21,11 +21,11 @@ constexpr std::array kCodes = {
         "Key-value heads must divide the attention heads, and a learned position table must have a row for every\n"
         "token of a sequence.",
         "model: { num_attention_heads: 64, num_query_groups: 6 }   # write 8"},
-    ErrorCode{
-        "E133", "a model family that cannot be read",
-        "The families llama, mistral, qwen2, qwen3, gpt2, bert, mixtral, qwen2_moe, qwen3_moe, deepseek_v2, deepseek_v3 and\n"
-        "gpt_oss are read from config.json; any other transformer can be described with explicit sizes.",
-        "\"model_type\": \"t5\"   # describe the model with num_layers, hidden_size, ..."},
+    ErrorCode{"E133", "a model family that cannot be read",
+              "The families llama, mistral, qwen2, qwen3, gpt2, bert, mixtral, qwen2_moe, qwen3_moe, deepseek_v2, "
+              "deepseek_v3 and\n"
+              "gpt_oss are read from config.json; any other transformer can be described with explicit sizes.",
+              "\"model_type\": \"t5\"   # describe the model with num_layers, hidden_size, ..."},
     ErrorCode{"E134", "a tensor-parallel size that does not divide the model",
               "tp must divide the attention heads, the width of the MLP and, under sequence parallelism, the sequence. "
               "Fewer\n"
@@ -54,21 +54,30 @@ constexpr std::array kCodes = {
         "2 x cp must divide the sequence (each rank has a chunk from the front and one from the back), attention must\n"
         "be fused, and where heads are exchanged for tokens (a2a) tp x that size must divide the heads.",
         "parallel: { cp: 8, cp_comm_type: a2a } with 4 key-value heads   # write cp_comm_type: p2p"},
-    ErrorCode{"E140", "groups of data-parallel ranks that do not divide",
-              "Ranks that hold one copy of the model's state together must divide the data-parallel size, and ranks that\n"
-              "hold a second copy must divide those.",
-              "parallel: { dp: 16, fsdp: { shard_degree: 6 } }   # write 1, 2, 4, 8 or 16"},
+    ErrorCode{
+        "E140", "groups of data-parallel ranks that do not divide",
+        "Ranks that hold one copy of the model's state together must divide the data-parallel size, and ranks that\n"
+        "hold a second copy must divide those.",
+        "parallel: { dp: 16, fsdp: { shard_degree: 6 } }   # write 1, 2, 4, 8 or 16"},
     ErrorCode{"E141", "two settings that contradict each other",
               "The same thing is said in two places, and not the same way. Take away one of them.",
               "parallel: { zero: { stage: 3 }, fsdp: {} }   # both shard the state: keep one"},
-    ErrorCode{"E144", "a Megatron flag that cannot be read",
-              "Flags need the values that Megatron wants, and variables must be set in the same file. The message names the\n"
-              "flag and its place.",
-              "--tensor-model-parallel-size $TP   # TP=8 above, or the number itself"},
-    ErrorCode{"E145", "a list of pipeline passes that cannot run",
-              "Every stage does every microbatch forward and backward once, in an order in which nobody waits for ever, and\n"
-              "messages are taken in the order in which they are sent. The message names the stage and the pass.",
-              "stages: { 0: F0 B0 F1 B1, 1: F0 F1 B0 B1 }   # stage 0 waits for B0 of stage 1, which waits for F1"},
+    ErrorCode{
+        "E144", "a Megatron flag that cannot be read",
+        "Flags need the values that Megatron wants, and variables must be set in the same file. The message names the\n"
+        "flag and its place.",
+        "--tensor-model-parallel-size $TP   # TP=8 above, or the number itself"},
+    ErrorCode{
+        "E145", "a list of pipeline passes that cannot run",
+        "Every stage does every microbatch forward and backward once, in an order in which nobody waits for ever, and\n"
+        "messages are taken in the order in which they are sent. The message names the stage and the pass.",
+        "stages: { 0: F0 B0 F1 B1, 1: F0 F1 B0 B1 }   # stage 0 waits for B0 of stage 1, which waits for F1"},
+    ErrorCode{
+        "E146", "layers that cannot be computed again in this way",
+        "With recompute_method: uniform groups of recompute_num_layers must divide the layers of every part, and be\n"
+        "single layers where parameters are gathered layer by layer. distribute_saved_activations shares what\n"
+        "sequence parallelism has shared already.",
+        "training: { recompute: full, recompute_num_layers: 3 } with 8 layers a stage   # write 1, 2, 4 or 8"},
     ErrorCode{"W135", "a Megatron flag that is not known",
               "It is left out. If it matters for time or memory, say it with a key of the scenario.",
               "--tensor-model-paralel-size 8   # did you mean --tensor-model-parallel-size?"},
@@ -82,10 +91,11 @@ constexpr std::array kCodes = {
               "\"use_sliding_window\": true   # of qwen2: full causal attention is assumed"},
     ErrorCode{"W142", "a deprecated key of DeepSpeed", "It is read as the key that took its place.",
               "\"cpu_offload\": true   # write \"offload_optimizer\": {\"device\": \"cpu\"}"},
-    ErrorCode{"W143", "kernels beyond the measured sizes",
-              "The calibrated compute model predicts these kernels by the rule of their family, but its constants were\n"
-              "fitted to other sizes, or to none of that family. A table of measured kernels narrows it.",
-              "ringwright calibrate kernels mine.csv -o configs/kernels/h100-sxm5-80gb.yaml"},
+    ErrorCode{
+        "W143", "kernels beyond the measured sizes",
+        "The calibrated compute model predicts these kernels by the rule of their family, but its constants were\n"
+        "fitted to other sizes, or to none of that family. A table of measured kernels narrows it.",
+        "ringwright calibrate kernels mine.csv -o configs/kernels/h100-sxm5-80gb.yaml"},
 };
 
 }  // namespace

@@ -158,6 +158,43 @@ void check_expert_tensor(ConfigMap& parallel, const ParallelContext& context, co
                  "set parallel.sequence_parallel: true");
 }
 
+// Megatron-LM takes layers in groups without looking whether the last group is whole.
+void check_groups_of_layers(const ParallelContext& context, const ParallelOptions& options) {
+  const FullRecompute& full = context.training.full;
+  if (full.method == RecomputeMethod::kBlock || full.layers == 1) return;
+  const std::string key = context.training_map.path_of("recompute_num_layers");
+  if (options.sharding.parameters) {
+    context.training_map.error("recompute_num_layers", "E146",
+                               fmt::format("{} = {}: parameters that are gathered layer by layer (zero.stage 3, fsdp) "
+                                           "need groups of one layer",
+                                           key, full.layers),
+                               fmt::format("set {}: 1", key));
+    return;
+  }
+  if (options.stage_layers == StageLayers::kBalanced) return;  // the last group is what remains
+  for (const std::int64_t layers : options.layers_per_part) {
+    if (layers % full.layers == 0) continue;
+    context.training_map.error("recompute_num_layers", "E146",
+                               fmt::format("{} = {} does not divide the {} layers of a part", key, full.layers, layers),
+                               fmt::format("valid values: {}; or set {}: block", blank_separated(divisors(layers)),
+                                           context.training_map.path_of("recompute_method")));
+    return;
+  }
+}
+
+void check_recomputation(const ParallelContext& context, ParallelOptions& options) {
+  check_groups_of_layers(context, options);
+  if (!context.training.full.distributed) return;
+  const std::string key = context.training_map.path_of("distribute_saved_activations");
+  if (options.sequence_parallel) {
+    context.training_map.error("distribute_saved_activations", "E146",
+                               fmt::format("{}: with sequence parallelism every rank keeps its own part already", key),
+                               fmt::format("take {} away", key));
+  } else if (options.tp == 1) {
+    context.training_map.warn("distribute_saved_activations", "W131", fmt::format("{} has no effect: tp is 1", key));
+  }
+}
+
 }  // namespace
 
 void check_layout(ConfigMap& parallel, const ParallelContext& context, ParallelOptions& options) {
@@ -165,6 +202,7 @@ void check_layout(ConfigMap& parallel, const ParallelContext& context, ParallelO
   check_tensor(parallel, context, options);
   check_expert_tensor(parallel, context, options);
   check_pipeline(parallel, context, options);
+  check_recomputation(context, options);
   check_batch(parallel, context, options);
 }
 

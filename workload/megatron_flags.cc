@@ -62,6 +62,7 @@ constexpr std::array kFlags{
     FlagEntry{"recompute-method", kRule},
     FlagEntry{"recompute-num-layers", kRule},
     FlagEntry{"recompute-modules", kRule},
+    FlagEntry{"distribute-saved-activations", kRule},
     FlagEntry{"attention-backend", kRule},
     FlagEntry{"use-flash-attn", kRule},
     FlagEntry{"grad-reduce-in-bf16", kRule},

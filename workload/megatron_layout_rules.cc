@@ -1,17 +1,59 @@
 #include "workload/megatron_layout_rules.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 namespace ringwright::workload {
 namespace {
 
+constexpr std::array<std::string_view, 4> kModules{"core_attn", "layernorm", "mla_up_proj", "moe_act"};
+
 void set_switch(const MegatronArguments& arguments, MegatronTree& tree, std::string_view flag, std::string_view key,
                 std::string text) {
   if (arguments.has(flag)) tree.set(key, arguments.flag(flag).at, std::move(text));
+}
+
+void set_full_recompute(const MegatronArguments& arguments, MegatronTree& tree) {
+  if (const auto method = arguments.value("recompute-method")) tree.set("training.recompute_method", *method);
+  if (arguments.number("recompute-num-layers")) {
+    tree.set("training.recompute_num_layers", *arguments.value("recompute-num-layers"));
+  }
+  set_switch(arguments, tree, "distribute-saved-activations", "training.distribute_saved_activations", "true");
+}
+
+// Of one word of the command line, or of a log's ['core_attn', 'moe_act'].
+std::vector<std::string> names_in(std::string_view text) {
+  std::vector<std::string> names;
+  constexpr std::string_view kBetween = "[]', ";
+  for (std::size_t begin = text.find_first_not_of(kBetween); begin < text.size();) {
+    const std::size_t end = std::min(text.find_first_of(kBetween, begin), text.size());
+    names.emplace_back(text.substr(begin, end - begin));
+    begin = text.find_first_not_of(kBetween, end);
+  }
+  return names;
+}
+
+void set_recomputed_modules(const MegatronArguments& arguments, MegatronTree& tree) {
+  std::vector<MegatronWord> known;
+  for (const MegatronWord& given : arguments.flag("recompute-modules").values) {
+    for (std::string& name : names_in(given.text)) {
+      MegatronWord word = given;
+      word.text = std::move(name);
+      if (std::ranges::find(kModules, word.text) != kModules.end()) {
+        known.push_back(std::move(word));
+      } else {
+        arguments.warn(given, "W136", fmt::format("--recompute-modules {} is not modelled: it is kept", word.text));
+      }
+    }
+  }
+  if (!known.empty()) tree.set_list("training.recompute_modules", known);
 }
 
 void set_recompute(const MegatronArguments& arguments, MegatronTree& tree) {
@@ -23,21 +65,8 @@ void set_recompute(const MegatronArguments& arguments, MegatronTree& tree) {
   } else {
     return tree.assume("training.recompute", "none");
   }
-  const auto layers = arguments.number("recompute-num-layers");
-  const auto method = arguments.value("recompute-method");
-  if (granularity && granularity->text == "full" && method && layers && !(method->text == "uniform" && *layers == 1)) {
-    arguments.warn(
-        *method, "W136",
-        fmt::format("--recompute-method {} with --recompute-num-layers {} is not modelled: every layer keeps "
-                    "its input and is computed again",
-                    method->text, *layers));
-  }
-  const auto modules = arguments.value("recompute-modules");
-  if (modules && modules->text != "core_attn" && modules->text.find("['core_attn']") == std::string::npos) {
-    arguments.warn(
-        *modules, "W136",
-        fmt::format("--recompute-modules {} is not modelled: selective means the attention core", modules->text));
-  }
+  if (granularity && granularity->text == "full") return set_full_recompute(arguments, tree);
+  if (arguments.value("recompute-modules")) set_recomputed_modules(arguments, tree);
 }
 
 std::int64_t or_one(const std::optional<std::int64_t>& number) {

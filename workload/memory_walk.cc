@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "workload/activations.h"
+#include "workload/kept_layers.h"
 #include "workload/parallel/gather_schedule.h"
 
 namespace ringwright::workload {
@@ -56,9 +57,7 @@ class Accumulators {
 class ShardedState {
  public:
   ShardedState(const StepInputs& inputs, const std::vector<Part>& parts, const std::vector<Slot>& slots)
-      : inputs_(inputs),
-        units_(parts, inputs.parallel.sharding),
-        schedule_(units_, inputs.parallel.sharding, slots) {}
+      : inputs_(inputs), units_(parts, inputs.parallel.sharding), schedule_(units_, inputs.parallel.sharding, slots) {}
 
   void enter(int chunk, std::size_t point, HeldBytes& held) {
     const std::size_t unit = units_.unit_at(chunk, point);
@@ -70,7 +69,8 @@ class ShardedState {
     held[Held::kUnreduced] = 0_B;
     if (schedule_.uses()[use_].pass == Pass::kForward) return;
     const std::int64_t elements = units_.units()[unit].padded_gradients;
-    held[Held::kUnreduced] = of_elements(elements, type) + of_elements(in_flight(elements), inputs_.training.grad_reduce);
+    held[Held::kUnreduced] =
+        of_elements(elements, type) + of_elements(in_flight(elements), inputs_.training.grad_reduce);
   }
   void end_pass() { new_pass_ = true; }
 
@@ -97,10 +97,9 @@ class Walker {
         context_(make_kernel_context(inputs.shape, inputs.training, inputs.parallel)),
         accumulators_(parts, inputs),
         offloaded_layers_(inputs.parallel.offload.activation_layers),
-        layer_(layer_activations(context_)),
-        expert_layer_(context_.shape.experts ? layer_activations(context_, MlpKind::kExperts) : 0_B),
         embedding_(embedding_activations(context_)),
         head_(head_activations(context_)) {
+    for (const Part& part : parts) layers_.emplace_back(part, context_);
     if (inputs.parallel.sharding.parameters) sharded_.emplace(inputs, parts, slots);
   }
 
@@ -119,57 +118,57 @@ class Walker {
 
  private:
   // A layer's tensors count from its second half on.
-  void keep(const Part& part, std::size_t point, std::int64_t sign) {
+  void keep(int chunk, std::size_t point, std::int64_t sign) {
+    const Part& part = part_of(chunk);
     const PointKind kind = part.points[point];
-    if (ends_layer(kind) && !waits_elsewhere(part, point)) held_[Held::kLayers] += layer_at(kind) * sign;
+    if (ends_layer(kind) && !waits_elsewhere(part, point)) held_[Held::kLayers] += layers_of(chunk).kept(point) * sign;
     if (kind == PointKind::kEmbedding) held_[Held::kEmbedding] += embedding_ * sign;
     if (is_head(kind)) held_[Held::kHead] += head_ * sign;
   }
 
-  [[nodiscard]] Bytes layer_at(PointKind kind) const { return kind == PointKind::kExperts ? expert_layer_ : layer_; }
+  [[nodiscard]] const Part& part_of(int chunk) const { return parts_[static_cast<std::size_t>(chunk)]; }
+  [[nodiscard]] const KeptLayers& layers_of(int chunk) const { return layers_[static_cast<std::size_t>(chunk)]; }
   // One of the layers whose activations are in host memory between the passes.
   [[nodiscard]] bool waits_elsewhere(const Part& part, std::size_t point) const {
-    const auto before = std::count_if(part.points.begin(), part.points.begin() + static_cast<std::ptrdiff_t>(point),
-                                      ends_layer);
+    const auto before =
+        std::count_if(part.points.begin(), part.points.begin() + static_cast<std::ptrdiff_t>(point), ends_layer);
     return before < offloaded_layers_;
   }
 
   void forward(const Slot& slot) {
-    const Part& part = parts_[static_cast<std::size_t>(slot.chunk)];
+    const Part& part = part_of(slot.chunk);
     for (std::size_t point = 0; point < part.points.size(); ++point) {
-      keep(part, point, 1);
+      keep(slot.chunk, point, 1);
       look(slot, point, Pass::kForward);
     }
   }
 
   void backward(const Slot& slot) {
-    const Part& part = parts_[static_cast<std::size_t>(slot.chunk)];
+    const Part& part = part_of(slot.chunk);
     if (ends_microbatch(slot.pass)) held_[Held::kAccumulators] += accumulators_.begin_backward(slot.chunk);
     for (std::size_t point = part.points.size(); point-- > 0;) {
       look(slot, point, slot.pass == Pass::kWeightGradient ? Pass::kForward : Pass::kBackward);
-      if (slot.pass == Pass::kInputGradient) keep_recomputed(part.points[point], 1);
-      if (slot.pass == Pass::kWeightGradient) keep_recomputed(part.points[point], -1);
-      if (ends_microbatch(slot.pass)) keep(part, point, -1);
+      if (slot.pass == Pass::kInputGradient) keep_recomputed(slot.chunk, point, 1);
+      if (slot.pass == Pass::kWeightGradient) keep_recomputed(slot.chunk, point, -1);
+      if (ends_microbatch(slot.pass)) keep(slot.chunk, point, -1);
     }
     if (ends_microbatch(slot.pass)) held_[Held::kAccumulators] -= accumulators_.end_backward(slot.chunk);
   }
   // Gradients of weights need what their layers took in, also what was computed again.
-  void keep_recomputed(PointKind kind, std::int64_t sign) {
-    if (!ends_layer(kind)) return;
-    const MlpKind mlp = kind == PointKind::kExperts ? MlpKind::kExperts : MlpKind::kDense;
-    held_[Held::kRecomputed] += recomputed_layer(context_, mlp) * sign;
+  void keep_recomputed(int chunk, std::size_t point, std::int64_t sign) {
+    if (ends_layer(part_of(chunk).points[point])) held_[Held::kRecomputed] += layers_of(chunk).again(point) * sign;
   }
 
   void look(const Slot& slot, std::size_t point, Pass pass) {
     HeldBytes now = held_;
-    const PointKind kind = parts_[static_cast<std::size_t>(slot.chunk)].points[point];
+    const PointKind kind = part_of(slot.chunk).points[point];
     if (is_head(kind)) now[Held::kHead] += head_workspace(context_);
-    if (ends_layer(kind) && waits_elsewhere(parts_[static_cast<std::size_t>(slot.chunk)], point)) {
-      now[Held::kLayers] += layer_at(kind) * 2;  // this one, and the one that is on its way
+    if (ends_layer(kind) && waits_elsewhere(part_of(slot.chunk), point)) {
+      now[Held::kLayers] += layers_of(slot.chunk).kept(point) * 2;  // this one, and the one that is on its way
     }
     if (ends_layer(kind) && pass != Pass::kForward) {
       const MlpKind mlp = kind == PointKind::kExperts ? MlpKind::kExperts : MlpKind::kDense;
-      now[Held::kRecomputed] += recomputed_layer(context_, mlp);
+      now[Held::kRecomputed] += layers_of(slot.chunk).alive_again(point);
       now[Held::kGradients] = gradient_workspace(context_, mlp);
     }
     if (sharded_) sharded_->enter(slot.chunk, point, now);
@@ -185,8 +184,7 @@ class Walker {
   KernelContext context_;
   Accumulators accumulators_;
   std::ptrdiff_t offloaded_layers_;
-  Bytes layer_;
-  Bytes expert_layer_;
+  std::vector<KeptLayers> layers_;  // by chunk
   Bytes embedding_;
   Bytes head_;
   std::optional<ShardedState> sharded_;

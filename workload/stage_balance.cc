@@ -1,5 +1,6 @@
 #include "workload/stage_balance.h"
 
+#include <algorithm>
 #include <array>
 #include <span>
 
@@ -33,7 +34,9 @@ constexpr Piece kHead[] = {kFinalNorm,  kLogits,       kLossMax,     kLossTarget
 
 class Coster {
  public:
-  Coster(const KernelContext& context, const ComputeModel& compute) : context_(context), compute_(compute) {}
+  // Of a layer's forward pass, `again` times are computed again.
+  Coster(const KernelContext& context, const ComputeModel& compute, double again)
+      : context_(context), compute_(compute), again_(again) {}
 
   [[nodiscard]] double of(std::span<const Piece> pieces, bool windowed = false) const {
     KernelContext context = context_;
@@ -63,21 +66,29 @@ class Coster {
       forward += of(kDense);
       backward += of(kDenseBackward);
     }
-    const bool again = context_.training.recompute == Recompute::kFull;
-    return (again ? 2.0 : 1.0) * forward + backward;
+    return (1.0 + again_) * forward + backward;
   }
 
  private:
   const KernelContext& context_;
   const ComputeModel& compute_;
+  double again_;
 };
+
+// With `block` only the first layers of a part are computed again; which ones is not known before they are spread.
+double computed_again(const ModelShape& shape, const TrainingOptions& training, const ParallelOptions& parallel) {
+  if (training.recompute != Recompute::kFull) return 0.0;
+  if (training.full.method == RecomputeMethod::kUniform) return 1.0;
+  return std::min(1.0,
+                  static_cast<double>(training.full.layers) * parallel.parts() / static_cast<double>(shape.layers));
+}
 
 }  // namespace
 
 LayerCosts layer_costs(const ModelShape& shape, const TrainingOptions& training, const ParallelOptions& parallel,
                        const ComputeModel& compute) {
   const KernelContext context = make_kernel_context(shape, training, parallel);
-  const Coster coster(context, compute);
+  const Coster coster(context, compute, computed_again(shape, training, parallel));
   LayerCosts costs{.layers = {}, .first = coster.of(kEmbedding), .last = coster.of(kHead)};
   for (std::int64_t layer = 0; layer < shape.layers; ++layer) costs.layers.push_back(coster.of_layer(layer));
   for (std::int64_t number = 0; number < shape.predictors; ++number) {

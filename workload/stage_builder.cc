@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "workload/activations.h"
 #include "workload/optimizer_kernels.h"
 #include "workload/pipeline/schedule_check.h"
 
@@ -15,12 +14,8 @@ namespace {
 
 // How many layers of the part end before this point.
 int layer_of(const Part& part, std::size_t point) {
-  return static_cast<int>(std::count_if(part.points.begin(), part.points.begin() + static_cast<std::ptrdiff_t>(point),
-                                        ends_layer));
-}
-
-Bytes kept_at(PointKind kind, const KernelContext& context) {
-  return layer_activations(context, kind == PointKind::kExperts ? MlpKind::kExperts : MlpKind::kDense);
+  return static_cast<int>(
+      std::count_if(part.points.begin(), part.points.begin() + static_cast<std::ptrdiff_t>(point), ends_layer));
 }
 
 GradientShare share_of(Pass pass) {
@@ -35,8 +30,7 @@ std::string work_of(Pass pass) {
 
 }  // namespace
 
-StageBuilder::StageBuilder(const StepInputs& inputs, const StepStreams& streams, PieceTable& pieces,
-                           const Stage& stage)
+StageBuilder::StageBuilder(const StepInputs& inputs, const StepStreams& streams, PieceTable& pieces, const Stage& stage)
     : inputs_(inputs),
       streams_(streams),
       pieces_(pieces),
@@ -55,6 +49,7 @@ StageBuilder::StageBuilder(const StepInputs& inputs, const StepStreams& streams,
       data_(pieces, inputs.parallel, parts_, stage.slots, streams.data, host_),
       expert_data_(pieces, inputs.parallel, parts_, stage.slots, {.replicas = streams.expert_data, .shards = {}}, host_,
                    Holding::kExpert) {
+  for (const Part& part : parts_) kept_.emplace_back(part, pieces.context());
   for (std::size_t i = 0; i < stage_.slots.size(); ++i) {
     const Slot& slot = stage_.slots[i];
     if (ends_microbatch(slot.pass)) last_weights_[static_cast<std::size_t>(slot.chunk)] = i;
@@ -120,11 +115,14 @@ void StageBuilder::backward_point(ProgramWriter& writer, PointKind kind) {
   }
 }
 
-// A layer's backward pass begins at its MLP; before that the whole layer is computed from its stored input.
-void StageBuilder::recompute_layer(ProgramWriter& writer, const Part& part, std::size_t point) {
-  if (inputs_.training.recompute != Recompute::kFull || !ends_layer(part.points[point])) return;
-  forward_point(writer, part.points[point - 1]);
-  forward_point(writer, part.points[point]);
+// The backward pass of a group of layers begins at its last MLP; before that they are computed from the stored input.
+void StageBuilder::recompute_layers(ProgramWriter& writer, int chunk, std::size_t point) {
+  const auto span = kept_of(chunk).computed_again_before(point);
+  if (!span) return;
+  if (inputs_.training.full.distributed) tensor_.gather_activation(writer);
+  for (std::size_t again = span->first; again <= span->last; ++again) {
+    forward_point(writer, part_of(chunk).points[again]);
+  }
 }
 
 // Gradients of weights find what they need on the rank: all that was exchanged for the gradients of the inputs.
@@ -143,7 +141,7 @@ void StageBuilder::forward(ProgramWriter& writer, const Slot& slot) {
     data_.before_forward(writer, slot.chunk, point);
     expert_data_.before_forward(writer, slot.chunk, point);
     forward_point(writer, part.points[point]);
-    store_activations(writer, part, point);
+    store_activations(writer, slot.chunk, point);
     data_.after_forward(writer, slot.chunk, point);
   }
 }
@@ -156,8 +154,8 @@ void StageBuilder::backward(ProgramWriter& writer, std::size_t number) {
   for (std::size_t point = part.points.size(); point-- > 0;) {
     if (slot.pass != Pass::kWeightGradient) {
       data_.before_backward(writer, slot.chunk, point);
-      fetch_activations(writer, part, point);
-      recompute_layer(writer, part, point);
+      fetch_activations(writer, slot.chunk, point);
+      recompute_layers(writer, slot.chunk, point);
     }
     backward_share(writer, part.points[point], slot.pass);
     if (!ends_microbatch(slot.pass)) continue;
@@ -188,19 +186,21 @@ void StageBuilder::reduce_copies(ProgramWriter& writer) {
   }
 }
 
-void StageBuilder::store_activations(ProgramWriter& writer, const Part& part, std::size_t point) {
+void StageBuilder::store_activations(ProgramWriter& writer, int chunk, std::size_t point) {
+  const Part& part = part_of(chunk);
   if (!host_.moves_activations() || !ends_layer(part.points[point])) return;
   if (layer_of(part, point) >= inputs_.parallel.offload.activation_layers) return;
-  host_.store_activations(writer, kept_at(part.points[point], pieces_.context()));
+  host_.store_activations(writer, kept_of(chunk).kept(point));
 }
 
 // The first layer of a backward pass comes when it is needed, each other one while the layer after it is computed.
-void StageBuilder::fetch_activations(ProgramWriter& writer, const Part& part, std::size_t point) {
+void StageBuilder::fetch_activations(ProgramWriter& writer, int chunk, std::size_t point) {
+  const Part& part = part_of(chunk);
   if (!host_.moves_activations() || !ends_layer(part.points[point])) return;
   const int layer = layer_of(part, point);
   const int offloaded = inputs_.parallel.offload.activation_layers;
   std::optional<TaskIndex> mine = std::exchange(fetched_, std::nullopt);
-  const Bytes bytes = kept_at(part.points[point], pieces_.context());
+  const Bytes bytes = kept_of(chunk).kept(point);
   if (!mine && layer < offloaded) mine = host_.fetch_activations(writer, bytes);
   if (layer > 0 && layer - 1 < offloaded) fetched_ = host_.fetch_activations(writer, bytes);
   if (mine) writer.wait(*mine);
@@ -229,8 +229,8 @@ void StageBuilder::finish(ProgramWriter& writer) {
   data_.reduce_norm(writer);
   expert_data_.reduce_norm(writer);
   if (streams_.model) {
-    const TaskIndex summed = writer.collective(
-        *streams_.model, {.kind = CollectiveKind::kAllReduce, .bytes = Bytes(4)}, "mp gradient norm");
+    const TaskIndex summed =
+        writer.collective(*streams_.model, {.kind = CollectiveKind::kAllReduce, .bytes = Bytes(4)}, "mp gradient norm");
     if (!inputs_.parallel.post_validation) writer.wait(summed);
   }
   writer.name_work({.label = "optimizer", .work = "optimizer"});

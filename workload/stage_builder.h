@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "workload/kept_layers.h"
 #include "workload/parallel/context.h"
 #include "workload/parallel/data.h"
 #include "workload/parallel/expert.h"
@@ -37,10 +38,12 @@ class StageBuilder {
   void forward_point(ProgramWriter& writer, PointKind kind);
   void backward_point(ProgramWriter& writer, PointKind kind);
   void backward_share(ProgramWriter& writer, PointKind kind, Pass pass);
-  void recompute_layer(ProgramWriter& writer, const Part& part, std::size_t point);
+  void recompute_layers(ProgramWriter& writer, int chunk, std::size_t point);
   // Activations that wait in host memory: of the layer that ends at this point, and of the layer before it.
-  void store_activations(ProgramWriter& writer, const Part& part, std::size_t point);
-  void fetch_activations(ProgramWriter& writer, const Part& part, std::size_t point);
+  void store_activations(ProgramWriter& writer, int chunk, std::size_t point);
+  void fetch_activations(ProgramWriter& writer, int chunk, std::size_t point);
+  [[nodiscard]] const Part& part_of(int chunk) const { return parts_[static_cast<std::size_t>(chunk)]; }
+  [[nodiscard]] const KeptLayers& kept_of(int chunk) const { return kept_[static_cast<std::size_t>(chunk)]; }
   void finish(ProgramWriter& writer);
   void reduce_copies(ProgramWriter& writer);
 
@@ -49,6 +52,7 @@ class StageBuilder {
   PieceTable& pieces_;
   Stage stage_;
   std::vector<Part> parts_;                // by chunk
+  std::vector<KeptLayers> kept_;           // by chunk
   std::vector<std::size_t> last_weights_;  // by chunk: the slot after which its gradients are complete
   ContextParallel context_;
   TensorParallel tensor_;

@@ -18,8 +18,9 @@ constexpr std::array kFp8Recipes{
     Option{"mxfp8", "a scale for 32 values (Blackwell)"}};
 constexpr std::array kRecomputes{Option{"none", "every activation is kept for the backward pass"},
                                  Option{"selective", "the attention core is computed again in the backward pass"},
-                                 Option{"selective-ops", "norms, every second product and what is cheap are computed "
-                                                         "again, as torchtitan's option `op`"},
+                                 Option{"selective-ops",
+                                        "norms, every second product and what is cheap are computed "
+                                        "again, as torchtitan's option `op`"},
                                  Option{"full", "only each layer's input is kept; the whole layer is computed again"}};
 constexpr std::array kGradTypes{Option{"fp32", "gradients are summed up and reduced in fp32"},
                                 Option{"bf16", "gradients are summed up and reduced in two bytes"}};
@@ -64,8 +65,39 @@ void read_memory_choices(ConfigMap& training, TrainingOptions& options) {
   options.cross_entropy = parse_cross_entropy(training.choice(
       {.name = "cross_entropy", .doc = "what memory the loss needs", .fallback = "split"}, kCrossEntropies));
   options.weight_gradient_buffers =
-      training.choice({.name = "transformer_impl", .doc = "whose layers, for the memory they need", .fallback = "local"},
-                      kImplementations) == "transformer_engine";
+      training.choice(
+          {.name = "transformer_impl", .doc = "whose layers, for the memory they need", .fallback = "local"},
+          kImplementations) == "transformer_engine";
+}
+
+constexpr std::array kMethods{
+    Option{"uniform",
+           "layers in groups of recompute_num_layers; a group keeps its first input and is computed again whole"},
+    Option{"block", "the first recompute_num_layers layers of each part alone; the others keep everything"}};
+
+void read_full(ConfigMap& training, TrainingOptions& options) {
+  options.full.method =
+      training.choice(
+          {.name = "recompute_method", .doc = "which layers full recomputation takes", .fallback = "uniform"},
+          kMethods) == "block"
+          ? RecomputeMethod::kBlock
+          : RecomputeMethod::kUniform;
+  options.full.layers = static_cast<int>(
+      training.integer({.name = "recompute_num_layers",
+                        .doc = "layers of a group (uniform), or layers of each part that are computed again (block)",
+                        .fallback = 1,
+                        .min = 1,
+                        .max = 10'000}));
+  options.full.distributed = training.boolean(
+      {.name = "distribute_saved_activations",
+       .doc = "tensor-parallel ranks share what full recomputation keeps, and gather it before its use",
+       .fallback = false});
+  if (options.recompute == Recompute::kFull) return;
+  for (const std::string_view key : {"recompute_method", "recompute_num_layers", "distribute_saved_activations"}) {
+    if (!training.has(key)) continue;
+    training.warn(key, "W131", fmt::format("{} has no effect: recompute is not full", training.path_of(key)));
+  }
+  options.full = {};
 }
 
 void read_modules(ConfigMap& training, TrainingOptions& options) {
@@ -121,6 +153,7 @@ TrainingOptions read_training_options(ConfigMap& training) {
   options.recompute = parse_recompute(training.choice(
       {.name = "recompute", .doc = "what is computed twice to save memory", .fallback = "none"}, kRecomputes));
   read_modules(training, options);
+  read_full(training, options);
   options.attention =
       training.choice({.name = "attention", .doc = "how the attention core is computed", .fallback = "fused"},
                       kAttentions) == "unfused"

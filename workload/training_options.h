@@ -11,9 +11,9 @@
 #include "core/plan/kernel.h"
 #include "workload/expert_options.h"
 #include "workload/gpu_spec.h"
+#include "workload/layer_layout.h"
 #include "workload/model_shape.h"
 #include "workload/offload_options.h"
-#include "workload/layer_layout.h"
 #include "workload/schedule_file.h"
 #include "workload/sharding_options.h"
 
@@ -22,6 +22,13 @@ namespace ringwright::workload {
 // Operators: of each layer the norms, every second product (keys, projection, gate) and what is cheap; the attention's
 // result stays (torchtitan's selective activation checkpointing by op).
 enum class Recompute { kNone, kSelective, kOperators, kFull };
+// Which layers full recomputation takes together, in Megatron's words: kept_layers.h.
+enum class RecomputeMethod { kUniform, kBlock };
+struct FullRecompute {
+  RecomputeMethod method = RecomputeMethod::kUniform;
+  int layers = 1;            // of a group (uniform), or of a part that are computed again (block)
+  bool distributed = false;  // tensor-parallel ranks share what is kept of a layer and gather it before its use
+};
 // Fused: one kernel that never writes the score matrix (FlashAttention). Unfused: products, softmax and dropout apart,
 // as frameworks did up to 2022.
 // What of the logits is there at a time, for each: Megatron's split cross-entropy (fp32 softmax kept, logits or their
@@ -30,8 +37,9 @@ enum class Recompute { kNone, kSelective, kOperators, kFull };
 enum class CrossEntropy { kSplit, kFused, kEager, kChunked };
 enum class AttentionKernel { kFused, kUnfused };
 
-// Products of the layers in fp8, as Transformer Engine scales them: by the maximum of earlier steps or of this tensor, by
-// tiles of 128 values (DeepSeek-V3), or by 32 values (MXFP8). Attention core, router, logits and loss stay as they are.
+// Products of the layers in fp8, as Transformer Engine scales them: by the maximum of earlier steps or of this tensor,
+// by tiles of 128 values (DeepSeek-V3), or by 32 values (MXFP8). Attention core, router, logits and loss stay as they
+// are.
 enum class Fp8Recipe { kNone, kDelayed, kTensorwise, kBlockwise, kMxfp8 };
 
 // What selective recomputation computes again, in Megatron's words for modules.
@@ -50,6 +58,7 @@ struct TrainingOptions {
   DataType grad_reduce = DataType::kFp32;
   Recompute recompute = Recompute::kNone;
   RecomputedModules modules;  // of selective recomputation
+  FullRecompute full;
   AttentionKernel attention = AttentionKernel::kFused;
   CrossEntropy cross_entropy = CrossEntropy::kSplit;
   bool weight_gradient_buffers = false;  // Transformer Engine keeps one buffer for each shape of a weight
@@ -79,8 +88,8 @@ struct ParallelOptions {
   ExpertOptions experts;
   std::string schedule = "1f1b";
   Placement placement = Placement::kLooped;
-  int virtual_stages = 1;      // model parts ("chunks") per pipeline stage
-  int microbatch_group = 0;    // interleaving: microbatches that pass a chunk before the next one; 0: pp
+  int virtual_stages = 1;        // model parts ("chunks") per pipeline stage
+  int microbatch_group = 0;      // interleaving: microbatches that pass a chunk before the next one; 0: pp
   bool post_validation = false;  // the optimizer does not wait for the gradient's norm over all stages
   StageLayers stage_layers = StageLayers::kEven;
   bool embedding_counts = false;  // as a layer of the first part
@@ -94,7 +103,7 @@ struct ParallelOptions {
   int zero_stage = 0;
   bool overlap_grad_reduce = false;
   bool overlap_param_gather = false;
-  Bytes bucket;  // gradient bytes of one bucket; 0: Megatron's default
+  Bytes bucket;              // gradient bytes of one bucket; 0: Megatron's default
   ShardingOptions sharding;  // zero_stage is then 3
   OffloadOptions offload;
 

@@ -82,13 +82,15 @@ INSTANTIATE_TEST_SUITE_P(
              kRails, "network: flow, steps: 2"},
         Case{"ZeroOneAtTheEnd", ", recompute: full", "tp: 4, pp: 2, dp: auto, zero: {stage: 1}", kRails,
              "network: flow"},
+        Case{"GroupsOfLayersComputedAgain",
+             ", recompute: full, recompute_num_layers: 2, distribute_saved_activations: true", "tp: 4, pp: 2, dp: auto",
+             kRails, "network: flow"},
         Case{"Interleaved", ", recompute: selective",
              "tp: 8, pp: 2, dp: auto, schedule: interleaved-1f1b, virtual_stages: 2, sequence_parallel: true", kRails,
              "network: flow"},
         Case{"UnevenStages", "", "tp: 4, pp: 4, dp: auto, layers_per_part: [1, 3, 3, 1]", kRails, "network: flow"},
         Case{"DataAcrossAllHosts", "", "dp: auto", kRails, "network: flow", 32},
-        Case{"ClosedForms", "",
-             "tp: 4, pp: 2, dp: auto, zero: {stage: 1, overlap_grad_reduce: true}", kRails,
+        Case{"ClosedForms", "", "tp: 4, pp: 2, dp: auto, zero: {stage: 1, overlap_grad_reduce: true}", kRails,
              "network: flow, steps: 2}\ncollectives: {model: closed_form"},
         Case{"AlphaBeta", "", "tp: 4, pp: 2, dp: auto, zero: {stage: 1}", kRails, "network: alpha_beta"},
         Case{"ThreeTiers", "", "tp: 4, dp: auto",
@@ -123,7 +125,8 @@ TEST(FoldedScenarios, OfTiedEmbeddingsArePlayedAsTheWholeOne) {
 }
 
 constexpr const char* kTinyExperts =
-    "model: {num_layers: 4, hidden_size: 256, num_attention_heads: 8, vocab_size: 1000, seq_length: 128, num_experts: 16, "
+    "model: {num_layers: 4, hidden_size: 256, num_attention_heads: 8, vocab_size: 1000, seq_length: 128, num_experts: "
+    "16, "
     "moe_router_topk: 4, moe_ffn_hidden_size: 128, moe_shared_expert_intermediate_size: 64}\n";
 
 TEST(FoldedScenarios, OfExpertsArePlayedAsTheWholeOne) {
@@ -132,8 +135,8 @@ TEST(FoldedScenarios, OfExpertsArePlayedAsTheWholeOne) {
         "ep: 16, etp: 1, moe_token_dispatcher_type: flex, moe_shared_expert_overlap: true",
         "tp: 4, sequence_parallel: true, ep: 8, etp: 1, moe_token_dispatcher_type: allgather, zero: {stage: 1}",
         "ep: 4, etp: 1, moe_router_load: {deviation: 0.7}"}) {
-    expect_exact(std::string(kTinyExperts) + "training: {global_batch: 32}\nparallel: {" + layout + "}\ncluster: " +
-                 with_policy(kRails, "static") + "\n");
+    expect_exact(std::string(kTinyExperts) + "training: {global_batch: 32}\nparallel: {" + layout +
+                 "}\ncluster: " + with_policy(kRails, "static") + "\n");
   }
 }
 
@@ -141,8 +144,8 @@ TEST(FoldedScenarios, OfContextParallelismArePlayedAsTheWholeOne) {
   for (const char* layout :
        {"cp: 4", "tp: 2, cp: 8, pp: 2", "cp: 4, cp_comm_type: all_gather, zero: {stage: 1}", "cp: 4, cp_comm_type: a2a",
         "cp: 8, cp_comm_type: a2a+p2p, hierarchical_context_parallel_sizes: [4, 2]", "cp: 4, cp_balanced: false"}) {
-    expect_exact(std::string(kTinyModel) + "training: {global_batch: 32}\nparallel: {" + layout + "}\ncluster: " +
-                 with_policy(kRails, "static") + "\n");
+    expect_exact(std::string(kTinyModel) + "training: {global_batch: 32}\nparallel: {" + layout +
+                 "}\ncluster: " + with_policy(kRails, "static") + "\n");
   }
 }
 

@@ -179,13 +179,30 @@ TEST(MegatronImport, UnknownFlagsAreToldWithTheNearest) {
 }
 
 TEST(MegatronImport, WhatIsNotModelledIsTold) {
-  EXPECT_THAT(Import("--num-layers 2 --tp-comm-overlap --recompute-granularity full --recompute-method block "
-                     "--recompute-num-layers 1\n")
+  EXPECT_THAT(Import("--num-layers 2 --tp-comm-overlap --recompute-granularity selective --recompute-modules core_attn "
+                     "mlp\n")
                   .told(),
               testing::UnorderedElementsAre(
                   "W136: --tp-comm-overlap is not modelled: tensor-parallel exchanges run as without user buffers",
-                  "W136: --recompute-method block with --recompute-num-layers 1 is not modelled: every layer keeps its "
-                  "input and is computed again"));
+                  "W136: --recompute-modules mlp is not modelled: it is kept"));
+}
+
+TEST(MegatronImport, RecomputationIsReadWhole) {
+  const Import full(
+      "--num-layers 8 --recompute-granularity full --recompute-method block --recompute-num-layers 3 "
+      "--distribute-saved-activations\n");
+  EXPECT_THAT(full.told(), IsEmpty());
+  EXPECT_THAT(full.keys, testing::IsSupersetOf(
+                             std::map<std::string, std::string>{{"training.recompute", "full"},
+                                                                {"training.recompute_method", "block"},
+                                                                {"training.recompute_num_layers", "3"},
+                                                                {"training.distribute_saved_activations", "true"}}));
+  const Import logged(
+      "  recompute_granularity ........................... selective\n  recompute_modules "
+      "............................... "
+      "['core_attn', 'moe_act']\n  num_layers ...................................... 2\n");
+  EXPECT_THAT(logged.told(), IsEmpty());
+  EXPECT_THAT(logged.keys, Contains(Pair("training.recompute_modules", "[core_attn, moe_act]")));
 }
 
 TEST(MegatronImport, ValuesThatCannotBeReadAreErrors) {
