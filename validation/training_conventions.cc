@@ -35,9 +35,14 @@ SourceRule read_source(ConfigMap& map) {
   rule.gib_per_unit = decimal ? 1e9 / (1024.0 * 1024.0 * 1024.0) : 1.0;
   rule.flops_with_recompute = map.boolean(
       {.name = "flops_with_recompute", .doc = "tflops_gpu counts what is computed twice", .fallback = false});
-  rule.flash2 = map.boolean({.name = "flash_attention_2", .doc = "its attention is that, on every GPU", .fallback = false});
+  rule.flash_attention = static_cast<int>(map.integer({.name = "flash_attention",
+                                                       .doc = "generation of its attention; 0: the newest for the GPU",
+                                                       .fallback = 0,
+                                                       .min = 0,
+                                                       .max = 4}));
   rule.target = map.percent({.name = "target", .doc = "mean |error| to reach", .fallback = 0.0, .min = 0.0});
-  const double threshold = map.percent({.name = "threshold", .doc = "mean |error| that holds", .fallback = 0.0, .min = 0.0});
+  const double threshold =
+      map.percent({.name = "threshold", .doc = "mean |error| that holds", .fallback = 0.0, .min = 0.0});
   if (map.has("threshold")) rule.threshold = threshold;
   return rule;
 }
@@ -53,13 +58,16 @@ MachineRule read_machine(ConfigMap& map) {
       map.integer({.name = "tray", .doc = "GPUs of the smallest part of a domain", .fallback = 1, .min = 1}));
   rule.step_speed = map.percent(
       {.name = "step_speed", .doc = "compute.step_speed of the GPU", .fallback = 1.0, .min = 0.1, .max = 1.0});
-  rule.flash2_forward = map.percent({.name = "flash2_forward",
-                                     .doc = "share of the peak that FlashAttention-2 reaches forward",
-                                     .fallback = 0.0,
-                                     .min = 0.0,
-                                     .max = 1.0});
-  rule.flash2_backward = map.percent(
-      {.name = "flash2_backward", .doc = "the same backward", .fallback = 0.0, .min = 0.0, .max = 1.0});
+  return rule;
+}
+
+AttentionRule read_attention(ConfigMap& map) {
+  AttentionRule rule;
+  rule.words = read_words(map);
+  rule.generation =
+      static_cast<int>(map.integer({.name = "generation", .doc = "of FlashAttention", .min = 1, .max = 4}));
+  rule.forward = map.percent({.name = "forward", .doc = "share of the peak that it reaches", .min = 0.01, .max = 1.0});
+  rule.backward = map.percent({.name = "backward", .doc = "the same backward", .min = 0.01, .max = 1.0});
   return rule;
 }
 
@@ -97,7 +105,11 @@ Result<TrainingConventions> read_conventions(const std::string& folder) {
     result.frameworks.push_back(std::move(rule));
   }
   for (ConfigMap& map : root.maps("machines", "GPUs as tables name them")) result.machines.push_back(read_machine(map));
-  for (ConfigMap& map : root.maps("models", "models as tables name them")) result.models.push_back(read_model_rule(map));
+  for (ConfigMap& map : root.maps("attention", "older kernels of attention")) {
+    result.attention.push_back(read_attention(map));
+  }
+  for (ConfigMap& map : root.maps("models", "models as tables name them"))
+    result.models.push_back(read_model_rule(map));
   document->check_all_read();
   if (document->log().diagnostics().has_errors()) return tl::unexpected(document->log().diagnostics());
   return result;

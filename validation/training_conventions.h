@@ -18,13 +18,18 @@ struct NamedRule {
 };
 
 struct MachineRule : NamedRule {
-  std::string node;  // preset
-  std::string gpu;   // preset
-  int domain = 0;    // GPUs that NVLink can join beyond one host (72: a rack); 0: one host
-  int tray = 1;      // GPUs of the smallest part of a domain
+  std::string node;         // preset
+  std::string gpu;          // preset
+  int domain = 0;           // GPUs that NVLink can join beyond one host (72: a rack); 0: one host
+  int tray = 1;             // GPUs of the smallest part of a domain
   double step_speed = 1.0;  // compute.step_speed
-  double flash2_forward = 0.0;   // share of the peak that FlashAttention-2 reaches, where newer kernels reach more
-  double flash2_backward = 0.0;  // 0: as the profile says
+};
+
+// Share of the peak that a generation of FlashAttention reaches on GPUs whose newest kernels reach more.
+struct AttentionRule : NamedRule {
+  int generation = 1;
+  double forward = 0.0;
+  double backward = 0.0;
 };
 
 struct ModelRule : NamedRule {
@@ -44,15 +49,15 @@ enum class MemoryMeaning {
 };
 
 struct SourceRule {
-  std::string name;   // id prefix of its rows
+  std::string name;  // id prefix of its rows
   std::string title;
   std::string stack;  // empty: by framework
   MemoryMeaning memory = MemoryMeaning::kReserved;
-  double gib_per_unit = 1.0;         // GB printed as such: 1e9 / 2^30
-  bool flash2 = false;               // its attention is FlashAttention-2 on every GPU
-  bool flops_with_recompute = false; // tflops_gpu counts what is computed twice
-  double target = 0.0;               // mean |error| of time to reach; 0: none
-  std::optional<double> threshold;   // mean |error| that must hold
+  double gib_per_unit = 1.0;          // GB printed as such: 1e9 / 2^30
+  int flash_attention = 0;            // the generation of its attention; 0: the newest for the GPU
+  bool flops_with_recompute = false;  // tflops_gpu counts what is computed twice
+  double target = 0.0;                // mean |error| of time to reach; 0: none
+  std::optional<double> threshold;    // mean |error| that must hold
 };
 
 struct TrainingConventions {
@@ -60,6 +65,7 @@ struct TrainingConventions {
   std::vector<SourceRule> sources;
   std::vector<StackRule> frameworks;
   std::vector<MachineRule> machines;
+  std::vector<AttentionRule> attention;
   std::vector<ModelRule> models;
 
   [[nodiscard]] const SourceRule* find_source(std::string_view name) const;

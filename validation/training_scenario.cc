@@ -54,6 +54,7 @@ class ScenarioMaker {
   std::string batch();
   void hosts(const MachineRule& machine);
   void nics();
+  void older_attention();
   void experts();
   void spread_experts();
   void pipeline();
@@ -90,14 +91,23 @@ std::string ScenarioMaker::machine() {
   yaml_.set("cluster.node.preset", machine->node);
   yaml_.set("cluster.node.gpu.preset", machine->gpu);
   if (machine->step_speed < 1.0) set("compute.step_speed", machine->step_speed);
-  const SourceRule* const source = conventions_.find_source(row_.source());
-  if (source != nullptr && source->flash2 && machine->flash2_forward > 0.0) {
-    set("cluster.node.gpu.kernels.attention.forward_share", machine->flash2_forward);
-    set("cluster.node.gpu.kernels.attention.backward_share", machine->flash2_backward);
-  }
+  older_attention();
   hosts(*machine);
   if (gpus_ > per_host_) nics();
   return {};
+}
+
+// What such kernels reach as a whole counts the exponentials.
+void ScenarioMaker::older_attention() {
+  const SourceRule* const source = conventions_.find_source(row_.source());
+  if (source == nullptr || source->flash_attention == 0) return;
+  for (const AttentionRule& rule : conventions_.attention) {
+    if (rule.generation != source->flash_attention || !rule.fits(row_.gpu)) continue;
+    set("cluster.node.gpu.kernels.attention.forward_share", rule.forward);
+    set("cluster.node.gpu.kernels.attention.backward_share", rule.backward);
+    set("cluster.node.gpu.kernels.attention.score_cost", 0);
+    return;
+  }
 }
 
 // GPUs of a host, or of an NVLink domain where there is one: as many of it as divide the job evenly.
@@ -178,7 +188,8 @@ std::string ScenarioMaker::layout() {
     return fmt::format("tp {} x pp {} x cp {} does not divide {} GPUs", tp_, pp_, cp_, gpus_);
   }
   dp_ = gpus_ / model;
-  if (row_.dp && *row_.dp != dp_) assume(fmt::format("dp is {}, what remains of the GPUs; the source prints {}", dp_, *row_.dp));
+  if (row_.dp && *row_.dp != dp_)
+    assume(fmt::format("dp is {}, what remains of the GPUs; the source prints {}", dp_, *row_.dp));
   set("parallel.tp", tp_);
   set("parallel.pp", pp_);
   if (cp_ > 1) set("parallel.cp", cp_);
@@ -207,7 +218,8 @@ std::string ScenarioMaker::batch() {
   std::int64_t global = row_.global_batch.value_or(0);
   if (global == 0 && micro > 0 && row_.accumulation) global = micro * dp_ * *row_.accumulation;
   if (global == 0) return "the source does not say the global batch";
-  if (micro == 0 && row_.accumulation.value_or(0) > 0) micro = std::max<std::int64_t>(1, global / dp_ / *row_.accumulation);
+  if (micro == 0 && row_.accumulation.value_or(0) > 0)
+    micro = std::max<std::int64_t>(1, global / dp_ / *row_.accumulation);
   if (micro == 0) {
     micro = 1;
     assume("one sequence a microbatch");
@@ -257,7 +269,7 @@ void ScenarioMaker::spread_layers(std::int64_t parts) {
 void ScenarioMaker::sharding() {
   const Sharding sharding = read_sharding(row_.sharding);
   overlap();
-  if (dp_ == 1) return;
+  if (dp_ * cp_ == 1) return;
   if (sharding.offloads_optimizer) yaml_.set("parallel.zero.offload_optimizer.device", "cpu");
   if (sharding.fsdp) {
     yaml_.set("parallel.fsdp.sharding_strategy", sharding.keeps_parameters ? "shard_grad_op" : "full_shard");
@@ -303,6 +315,8 @@ void ScenarioMaker::precision() {
 
 void ScenarioMaker::training() {
   precision();
+  // Such a compiler makes one kernel of neighbouring operators.
+  if (read_overlap(row_.overlap).compiled.value_or(false)) yaml_.set("training.pointwise", "fused");
   switch (read_recompute(row_.recompute)) {
     case RecomputeWords::kUnsaid: return;
     case RecomputeWords::kNone: return yaml_.set("training.recompute", "none");

@@ -1,5 +1,7 @@
 #include "workload/attention_kernels.h"
 
+#include "workload/pointwise_kernels.h"
+
 namespace ringwright::workload {
 namespace {
 
@@ -13,9 +15,8 @@ std::int64_t rotated_columns(const KernelMaker& make) {
   return (make.heads + 1) * make.shape.latent->rotated_size;
 }
 
-void add_rotation(KernelMaker& make, const char* name) {
-  if (make.shape.positions != Positions::kRotary) return;
-  make.stream(kElementwise, name, make.tokens * rotated_columns(make), {.values = 2});
+void add_rotary_embedding(KernelMaker& make, const char* name) {
+  if (make.shape.positions == Positions::kRotary) add_rotation(make, name, make.tokens * rotated_columns(make));
 }
 
 std::int64_t scores(const KernelMaker& make) {
@@ -100,7 +101,7 @@ void add_qkv(KernelMaker& make) {
   if (make.shape.query_key_norm) {
     make.stream(kNorm, "query and key norm", make.tokens * (make.query + make.key), {.values = 2});
   }
-  add_rotation(make, "rotary embedding");
+  add_rotary_embedding(make, "rotary embedding");
   // The shared rotated part is written beside every head's own part.
   if (make.shape.latent) make.stream(kCopy, "key assembly", make.tokens * make.key, {.values = 2});
 }
@@ -120,7 +121,7 @@ void add_projection_backward(KernelMaker& make, const KernelContext& context) {
 
 void add_qkv_backward(KernelMaker& make) {
   if (make.shape.latent) make.stream(kCopy, "key assembly backward", make.tokens * make.key, {.values = 2});
-  add_rotation(make, "rotary embedding backward");
+  add_rotary_embedding(make, "rotary embedding backward");
   if (make.shape.query_key_norm) {
     make.stream(kNorm, "query and key norm backward", make.tokens * (make.query + make.key), {.values = 3});
   }
@@ -155,9 +156,9 @@ void add_qkv_wgrad(KernelMaker& make) {
 
 // The norm, the keys and the projection's result; queries, values and the core's result were kept.
 void add_operators_again(KernelMaker& make) {
-  make.stream(kNorm, "attention norm again", make.local_tokens * make.shape.hidden, {.values = 2});
+  add_norm(make, "attention norm again", make.local_tokens * make.shape.hidden);
   make.linear("keys again", make.shape.hidden, make.key);
-  add_rotation(make, "rotary embedding again");
+  add_rotary_embedding(make, "rotary embedding again");
   make.linear("attention projection again", make.context, make.shape.hidden);
 }
 
@@ -172,7 +173,7 @@ void add_attention_backward(KernelMaker& make, const KernelContext& context) {
 }  // namespace
 
 void add_attention_norm(KernelMaker& make) {
-  make.stream(KernelFamily::kNorm, "attention norm", make.local_tokens * make.shape.hidden, {.values = 2});
+  add_norm(make, "attention norm", make.local_tokens * make.shape.hidden);
 }
 
 void add_latent_down(KernelMaker& make) {

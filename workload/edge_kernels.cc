@@ -1,5 +1,7 @@
 #include "workload/edge_kernels.h"
 
+#include "workload/pointwise_kernels.h"
+
 namespace ringwright::workload {
 namespace {
 
@@ -11,10 +13,51 @@ std::int64_t logits(const KernelMaker& make) {
   return make.tokens * make.vocabulary;
 }
 
-// Cross-entropy as Megatron's unfused vocab_parallel_cross_entropy: logits are cast to fp32 and then each of max,
-// shift, exp, sum and division goes over them once.
-void add_loss_backward(KernelMaker& make) {
-  make.stream(kSoftmax, "cross-entropy backward", logits(make), {.other_bytes = 2 * kFp32});
+// Cross-entropy, forward. Split: Megatron's vocab_parallel_cross_entropy casts logits to fp32, and then each of max,
+// shift, exp, sum and division goes over them once. Eager: PyTorch casts them, and its log-softmax reads a row that no
+// cache holds for the maximum, for the sum and for the result (SoftMax.cu). Fused: they are read once (flash-attn's
+// xentropy.py); and chunk by chunk their gradient is written at once (Liger's fused_linear_cross_entropy.py).
+void add_split_loss(Piece piece, KernelMaker& make) {
+  if (piece == Piece::kLossMax) {
+    make.stream(kCast, "logits cast", logits(make), {.values = 1, .other_bytes = kFp32});
+    make.stream(kSoftmax, "logits max", logits(make), {.other_bytes = kFp32});
+  } else if (piece == Piece::kLossTarget) {
+    make.stream(kSoftmax, "logits shift", logits(make), {.other_bytes = 2 * kFp32});
+  } else if (piece == Piece::kLossSum) {
+    make.stream(kSoftmax, "logits exp", logits(make), {.other_bytes = 2 * kFp32});
+    make.stream(kSoftmax, "logits sum", logits(make), {.other_bytes = kFp32});
+  } else {
+    make.stream(kSoftmax, "logits divide", logits(make), {.other_bytes = 2 * kFp32});
+  }
+}
+
+void add_eager_loss(const std::string& of, KernelMaker& make) {
+  make.stream(kCast, of + "logits cast", logits(make), {.values = 1, .other_bytes = kFp32});
+  make.stream(kSoftmax, of + "log-softmax", logits(make), {.other_bytes = 4 * kFp32});
+}
+
+void add_loss(Piece piece, const TrainingOptions& training, KernelMaker& make) {
+  const CrossEntropy kind = training.cross_entropy;
+  if (piece == Piece::kLossFinish) {
+    for (std::int64_t i = 0; i < training.loss_metrics; ++i) add_eager_loss("metric's ", make);
+  }
+  if (kind == CrossEntropy::kSplit) return add_split_loss(piece, make);
+  if (piece != Piece::kLossMax) return;
+  if (kind == CrossEntropy::kEager) return add_eager_loss("", make);
+  make.stream(kSoftmax, "cross-entropy", logits(make), {.values = kind == CrossEntropy::kChunked ? 3.0 : 1.0});
+}
+
+void add_loss_backward(CrossEntropy kind, KernelMaker& make) {
+  if (kind == CrossEntropy::kChunked) return;
+  if (kind == CrossEntropy::kFused) {
+    return make.stream(kSoftmax, "cross-entropy backward", logits(make), {.values = 2});
+  }
+  if (kind == CrossEntropy::kEager) {
+    make.stream(kElementwise, "loss backward", logits(make), {.other_bytes = kFp32});
+    make.stream(kSoftmax, "log-softmax backward", logits(make), {.other_bytes = 4 * kFp32});
+  } else {
+    make.stream(kSoftmax, "cross-entropy backward", logits(make), {.other_bytes = 2 * kFp32});
+  }
   make.stream(kCast, "logits gradient cast", logits(make), {.values = 1, .other_bytes = kFp32});
 }
 
@@ -52,27 +95,17 @@ void add_embedding_pieces(Piece piece, const KernelContext& context, KernelMaker
   }
 }
 
-void add_head_pieces(Piece piece, KernelMaker& make) {
+void add_head_pieces(Piece piece, const KernelContext& context, KernelMaker& make) {
   make.keep_precision();
   const std::int64_t h = make.shape.hidden;
   const std::int64_t local = make.local_tokens * h;
-  if (piece == Piece::kFinalNorm) return make.stream(kNorm, "final norm", local, {.values = 2});
-  if (piece == Piece::kFinalNormBackward) return make.stream(kNorm, "final norm backward", local, {.values = 3});
+  if (piece == Piece::kFinalNorm) return add_norm(make, "final norm", local);
+  if (piece == Piece::kFinalNormBackward) return add_norm_backward(make, "final norm", local);
   if (piece == Piece::kLogits) return make.linear("logits", h, make.vocabulary);
   if (piece == Piece::kLogitsDgrad) return make.dgrad("logits dgrad", h, make.vocabulary);
   if (piece == Piece::kLogitsWgrad) return make.wgrad("logits wgrad", h, make.vocabulary);
-  if (piece == Piece::kLossBackward) return add_loss_backward(make);
-  if (piece == Piece::kLossMax) {
-    make.stream(kCast, "logits cast", logits(make), {.values = 1, .other_bytes = kFp32});
-    make.stream(kSoftmax, "logits max", logits(make), {.other_bytes = kFp32});
-  } else if (piece == Piece::kLossTarget) {
-    make.stream(kSoftmax, "logits shift", logits(make), {.other_bytes = 2 * kFp32});
-  } else if (piece == Piece::kLossSum) {
-    make.stream(kSoftmax, "logits exp", logits(make), {.other_bytes = 2 * kFp32});
-    make.stream(kSoftmax, "logits sum", logits(make), {.other_bytes = kFp32});
-  } else {
-    make.stream(kSoftmax, "logits divide", logits(make), {.other_bytes = 2 * kFp32});
-  }
+  if (piece == Piece::kLossBackward) return add_loss_backward(context.training.cross_entropy, make);
+  add_loss(piece, context.training, make);
 }
 
 // Norms of the residual stream and of the next token's embedding, and the product of both to one vector. The head's

@@ -7,7 +7,7 @@ namespace ringwright::workload {
 
 // Each takes the pieces of its part of the model and no others.
 void add_embedding_pieces(Piece piece, const KernelContext& context, KernelMaker& make);
-void add_head_pieces(Piece piece, KernelMaker& make);
+void add_head_pieces(Piece piece, const KernelContext& context, KernelMaker& make);
 void add_predictor_pieces(Piece piece, KernelMaker& make);
 
 }  // namespace ringwright::workload

@@ -1,5 +1,7 @@
 #include "workload/expert_kernels.h"
 
+#include "workload/pointwise_kernels.h"
+
 #include <cmath>
 
 namespace ringwright::workload {
@@ -55,7 +57,7 @@ void add_sort(KernelMaker& make, const KernelContext& context, const char* name)
   make.stream(kCopy, name, std::llround(sizes.rows * static_cast<double>(make.shape.hidden)), {.values = 2});
 }
 
-void add_activation(KernelMaker& make, const ExpertSizes& sizes, const char* name, double values) {
+void add_expert_activation(KernelMaker& make, const ExpertSizes& sizes, const char* name, double values) {
   make.stream(kElementwise, name, std::llround(sizes.rows * static_cast<double>(sizes.width)), {.values = values});
 }
 
@@ -64,7 +66,7 @@ void add_experts(KernelMaker& make, const KernelContext& context) {
   const std::int64_t h = make.shape.hidden;
   const bool gated = make.shape.activation == Activation::kSwiGlu;
   make.grouped("experts up", {.experts = sizes.local, .rows = sizes.rows, .inputs = h, .outputs = sizes.gated});
-  add_activation(make, sizes, gated ? "experts swiglu" : "experts gelu", gated ? 3.0 : 2.0);
+  add_expert_activation(make, sizes, gated ? "experts swiglu" : "experts gelu", gated ? 3.0 : 2.0);
   make.grouped("experts down", {.experts = sizes.local, .rows = sizes.rows, .inputs = sizes.width, .outputs = h});
 }
 
@@ -73,12 +75,12 @@ void add_experts_backward(KernelMaker& make, const KernelContext& context) {
   const std::int64_t h = make.shape.hidden;
   const bool gated = make.shape.activation == Activation::kSwiGlu;
   if (context.training.recomputes(&RecomputedModules::expert_activation)) {
-    add_activation(make, sizes, gated ? "experts swiglu" : "experts gelu", gated ? 3.0 : 2.0);
+    add_expert_activation(make, sizes, gated ? "experts swiglu" : "experts gelu", gated ? 3.0 : 2.0);
   }
   make.grouped(
       "experts down dgrad",
       {.experts = sizes.local, .rows = sizes.rows, .inputs = sizes.width, .outputs = h, .role = ProductRole::kDgrad});
-  add_activation(make, sizes, gated ? "experts swiglu backward" : "experts gelu backward", gated ? 5.0 : 3.0);
+  add_expert_activation(make, sizes, gated ? "experts swiglu backward" : "experts gelu backward", gated ? 5.0 : 3.0);
   make.grouped(
       "experts up dgrad",
       {.experts = sizes.local, .rows = sizes.rows, .inputs = h, .outputs = sizes.gated, .role = ProductRole::kDgrad});
@@ -127,7 +129,7 @@ void add_expert_pieces(Piece piece, const KernelContext& context, KernelMaker& m
   if (piece == Piece::kRouter) return add_router(make);
   if (piece == Piece::kRouterBackward) {
     if (context.training.recomputes(&RecomputedModules::norms)) {
-      make.stream(kNorm, "mlp norm", make.local_tokens * make.shape.hidden, {.values = 2});
+      add_norm(make, "mlp norm", make.local_tokens * make.shape.hidden);
     }
     return add_router_backward(make);
   }

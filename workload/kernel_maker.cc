@@ -31,6 +31,7 @@ KernelMaker::KernelMaker(const KernelContext& given)
       gated_ffn(given.shape.activation == Activation::kSwiGlu ? 2 * ffn : ffn),
       vocabulary(padded_vocabulary(given.shape, given.tp) / given.tp),
       gradient_bytes(bytes_per_element(given.training.grad_reduce)),
+      pointwise(given.training.pointwise),
       context_(given),
       product_type_(given.training.fp8 == Fp8Recipe::kNone ? given.training.precision : DataType::kFp8) {}
 

@@ -78,6 +78,7 @@ class KernelMaker {
   std::int64_t gated_ffn;   // columns of the up product
   std::int64_t vocabulary;  // rows of the embedding
   double gradient_bytes;    // of one element of the main gradients
+  Pointwise pointwise;      // how what is no product is run
 
  private:
   void add_product(std::string name, const Product& product, DataType type);

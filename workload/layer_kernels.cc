@@ -6,6 +6,7 @@
 #include "workload/attention_kernels.h"
 #include "workload/edge_kernels.h"
 #include "workload/expert_kernels.h"
+#include "workload/pointwise_kernels.h"
 
 namespace ringwright::workload {
 namespace {
@@ -14,15 +15,15 @@ using enum KernelFamily;
 
 constexpr double kMask = 1.0;  // a dropout mask has one byte an element
 
-void add_norm(KernelMaker& make, std::string name) {
-  make.stream(kNorm, std::move(name), make.local_tokens * make.shape.hidden, {.values = 2});
+void add_mlp_norm(KernelMaker& make, const std::string& name) {
+  add_norm(make, name, make.local_tokens * make.shape.hidden);
 }
 
-// Reads input and output gradient, writes the input's gradient; then adds the gradient that came around the block.
-void add_norm_backward(KernelMaker& make, const std::string& name) {
+// Then the gradient that came around the block is added.
+void add_block_norm_backward(KernelMaker& make, const std::string& name) {
   const std::int64_t elements = make.local_tokens * make.shape.hidden;
-  make.stream(kNorm, name + " backward", elements, {.values = 3});
-  make.stream(kElementwise, "residual gradient", elements, {.values = 3});
+  add_norm_backward(make, name, elements);
+  add_residual_gradient(make, elements);
 }
 
 void add_residual(KernelMaker& make) {
@@ -46,9 +47,7 @@ void add_mlp(KernelMaker& make) {
   const LowRankAdapters adapters = make.shape.adapters.value_or(LowRankAdapters{});
   make.linear("mlp up", make.shape.hidden, make.gated_ffn);
   if (adapters.mlp_up) make.adapter(make.shape.hidden, make.gated_ffn);
-  // SwiGLU reads gate and up and writes one; GELU reads one (with its bias) and writes one.
-  const bool gated = make.shape.activation == Activation::kSwiGlu;
-  make.stream(kElementwise, gated ? "swiglu" : "gelu", make.tokens * make.ffn, {.values = gated ? 3.0 : 2.0});
+  add_activation(make, "", make.tokens * make.ffn);
   make.linear("mlp down", make.ffn, make.shape.hidden);
   if (adapters.mlp_down) make.adapter(make.ffn, make.shape.hidden);
 }
@@ -56,10 +55,9 @@ void add_mlp(KernelMaker& make) {
 // The norm, one of a gated MLP's two up products, and the activation.
 void add_operators_again(KernelMaker& make) {
   const bool gated = make.shape.activation == Activation::kSwiGlu;
-  add_norm(make, "mlp norm again");
+  add_mlp_norm(make, "mlp norm again");
   if (gated) make.linear("mlp gate again", make.shape.hidden, make.ffn);
-  make.stream(kElementwise, gated ? "swiglu again" : "gelu again", make.tokens * make.ffn,
-              {.values = gated ? 3.0 : 2.0});
+  add_activation(make, " again", make.tokens * make.ffn);
 }
 
 void add_mlp_down_backward(KernelMaker& make, const KernelContext& context) {
@@ -67,9 +65,7 @@ void add_mlp_down_backward(KernelMaker& make, const KernelContext& context) {
   make.dgrad("mlp down dgrad", make.ffn, make.shape.hidden);
   make.wgrad("mlp down wgrad", make.ffn, make.shape.hidden);
   if (make.shape.adapters && make.shape.adapters->mlp_down) make.adapter_backward(make.ffn, make.shape.hidden);
-  const bool gated = make.shape.activation == Activation::kSwiGlu;
-  make.stream(kElementwise, gated ? "swiglu backward" : "gelu backward", make.tokens * make.ffn,
-              {.values = gated ? 5.0 : 3.0});
+  add_activation_backward(make, make.tokens * make.ffn);
   if (make.shape.biases == Biases::kAllLinear) {
     make.stream(kElementwise, "mlp up bias gradient", make.tokens * make.gated_ffn, {.values = 1});
   }
@@ -127,9 +123,9 @@ void add_piece(Piece piece, const KernelContext& context, KernelMaker& make) {
   }
   if (piece == Piece::kAttentionNormBackward) {
     add_latent_down_backward(make);
-    return add_norm_backward(make, "attention norm");
+    return add_block_norm_backward(make, "attention norm");
   }
-  if (piece == Piece::kMlpNorm) return add_norm(make, "mlp norm");
+  if (piece == Piece::kMlpNorm) return add_mlp_norm(make, "mlp norm");
   if (piece == Piece::kMlp) return add_mlp(make);
   if (piece == Piece::kAttentionResidual || piece == Piece::kMlpResidual) return add_residual(make);
   if (piece == Piece::kAttentionResidualBackward || piece == Piece::kMlpResidualBackward) {
@@ -137,17 +133,17 @@ void add_piece(Piece piece, const KernelContext& context, KernelMaker& make) {
   }
   if (piece == Piece::kMlpDownBackward) return add_mlp_down_backward(make, context);
   if (piece == Piece::kMlpUpDgrad) {
-    if (context.training.recomputes(&RecomputedModules::norms)) add_norm(make, "mlp norm");
+    if (context.training.recomputes(&RecomputedModules::norms)) add_mlp_norm(make, "mlp norm");
     make.dgrad("mlp up dgrad", h, make.gated_ffn);
     if (make.shape.adapters && make.shape.adapters->mlp_up) make.adapter_backward(h, make.gated_ffn);
     return;
   }
   if (piece == Piece::kMlpUpWgrad) return make.wgrad("mlp up wgrad", h, make.gated_ffn);
-  if (piece == Piece::kMlpNormBackward) return add_norm_backward(make, "mlp norm");
+  if (piece == Piece::kMlpNormBackward) return add_block_norm_backward(make, "mlp norm");
   if (piece == Piece::kPredictorInput || piece == Piece::kPredictorInputBackward) {
     return add_predictor_pieces(piece, make);
   }
-  add_head_pieces(piece, make);
+  add_head_pieces(piece, context, make);
 }
 
 }  // namespace

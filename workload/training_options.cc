@@ -54,16 +54,34 @@ constexpr std::array kImplementations{
     Option{"local", "products add to the main gradient in place"},
     Option{"transformer_engine", "the same, with one buffer kept for each shape of a weight"}};
 
+constexpr std::array kPointwise{
+    Option{"fused", "a kernel for each norm, rotation and activation (Transformer Engine, Apex, torch.compile)"},
+    Option{"eager", "a kernel for each operator of PyTorch that they are written in"}};
+
 CrossEntropy parse_cross_entropy(std::string_view text) {
   if (text == "fused") return CrossEntropy::kFused;
   if (text == "eager") return CrossEntropy::kEager;
   return text == "chunked" ? CrossEntropy::kChunked : CrossEntropy::kSplit;
 }
 
-// What is held in memory beside the tensors of the model; times do not depend on it.
-void read_memory_choices(ConfigMap& training, TrainingOptions& options) {
-  options.cross_entropy = parse_cross_entropy(training.choice(
-      {.name = "cross_entropy", .doc = "what memory the loss needs", .fallback = "split"}, kCrossEntropies));
+void read_kernel_choices(ConfigMap& training, TrainingOptions& options) {
+  options.cross_entropy = parse_cross_entropy(
+      training.choice({.name = "cross_entropy",
+                       .doc = "how the loss is computed: its passes over the logits, and what is kept of them",
+                       .fallback = "split"},
+                      kCrossEntropies));
+  options.loss_metrics = training.integer({.name = "loss_metrics",
+                                           .doc = "metrics that the trainer computes from the logits of every "
+                                                  "microbatch, each as PyTorch's cross-entropy",
+                                           .fallback = 0,
+                                           .min = 0,
+                                           .max = 100});
+  options.pointwise =
+      training.choice(
+          {.name = "pointwise", .doc = "how norms, rotary embedding and activations are run", .fallback = "fused"},
+          kPointwise) == "eager"
+          ? Pointwise::kEager
+          : Pointwise::kFused;
   options.weight_gradient_buffers =
       training.choice(
           {.name = "transformer_impl", .doc = "whose layers, for the memory they need", .fallback = "local"},
@@ -159,7 +177,7 @@ TrainingOptions read_training_options(ConfigMap& training) {
                       kAttentions) == "unfused"
           ? AttentionKernel::kUnfused
           : AttentionKernel::kFused;
-  read_memory_choices(training, options);
+  read_kernel_choices(training, options);
   return options;
 }
 

@@ -36,6 +36,8 @@ struct FullRecompute {
 // loss one after the other in fp32 (4 + 8), or fused with the output layer chunk by chunk (Liger).
 enum class CrossEntropy { kSplit, kFused, kEager, kChunked };
 enum class AttentionKernel { kFused, kUnfused };
+// Norms, rotations and activations: a kernel for each, or one for each operator of PyTorch.
+enum class Pointwise { kFused, kEager };
 
 // Products of the layers in fp8, as Transformer Engine scales them: by the maximum of earlier steps or of this tensor,
 // by tiles of 128 values (DeepSeek-V3), or by 32 values (MXFP8). Attention core, router, logits and loss stay as they
@@ -61,6 +63,8 @@ struct TrainingOptions {
   FullRecompute full;
   AttentionKernel attention = AttentionKernel::kFused;
   CrossEntropy cross_entropy = CrossEntropy::kSplit;
+  Pointwise pointwise = Pointwise::kFused;
+  std::int64_t loss_metrics = 0;  // that a trainer computes from the logits beside the loss
   bool weight_gradient_buffers = false;  // Transformer Engine keeps one buffer for each shape of a weight
 
   [[nodiscard]] bool recomputes(bool RecomputedModules::*module) const {

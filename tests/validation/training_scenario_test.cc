@@ -132,7 +132,8 @@ TEST(TrainingScenario, AModelMayDifferFromItsPreset) {
 
 TEST(TrainingScenario, NotesMaySayThatOnlyAdaptersAreTrained) {
   TrainingConventions with_adapters = conventions();
-  with_adapters.models.insert(with_adapters.models.begin(), {{.words = {"gpt", "lora"}}, "gpt3-175b", false, {"lora.rank=32"}});
+  with_adapters.models.insert(with_adapters.models.begin(),
+                              {{.words = {"gpt", "lora"}}, "gpt3-175b", false, {"lora.rank=32"}});
   TrainingRow row = full_row();
   EXPECT_THAT(make_scenario(row, with_adapters)->yaml, Not(HasSubstr("lora")));
   row.notes = "fine-tune LoRA packed";
@@ -162,6 +163,32 @@ TEST(TrainingScenario, RefusesWithTheReason) {
   row.id = "other-1";
   row.framework = "PaxML";
   EXPECT_THAT(yaml_of(row), HasSubstr("no conventions are known for the framework 'PaxML'"));
+}
+
+TEST(TrainingScenario, ASourceMayRunAnOlderAttention) {
+  TrainingConventions old = conventions();
+  old.sources[0].flash_attention = 1;
+  old.attention = {{{.words = {"A100"}}, 2, 0.7, 0.6}, {{.words = {"A100"}}, 1, 0.4, 0.3}};
+  const auto scenario = make_scenario(full_row(), old);
+  ASSERT_TRUE(scenario) << scenario.error();
+  EXPECT_THAT(scenario->yaml, HasSubstr("attention: {forward_share: 0.4, backward_share: 0.3, score_cost: 0}"));
+  EXPECT_THAT(yaml_of(full_row()), Not(HasSubstr("forward_share")));
+}
+
+TEST(TrainingScenario, ACompilerFusesWhatAStackRunsEagerly) {
+  TrainingRow row = full_row();
+  row.overlap = "FSDP+compile";
+  EXPECT_THAT(yaml_of(row), HasSubstr("pointwise: fused"));
+}
+
+// PyTorch shards over data- and context-parallel ranks together, also where there are only the latter.
+TEST(TrainingScenario, ContextParallelRanksShareShards) {
+  TrainingRow row = full_row();
+  row.pp = 1;
+  row.virtual_stages = 1;
+  row.cp = 8;  // dp 1
+  row.sharding = "FSDP2";
+  EXPECT_THAT(yaml_of(row), HasSubstr("sharding_strategy: full_shard"));
 }
 
 TEST(TrainingScenario, AnOptimizerOnTheCpuIsOffloaded) {
