@@ -51,6 +51,11 @@ TreeNode tree_node(const TreeQuery& query) {
 
 int tree_root(int hosts, int tree) { return tree == 0 ? 0 : to_second_tree(hosts, 0); }
 
+int mirrored_tree(const TreeQuery& query) {
+  const bool second_half = query.hosts % 2 == 0 && 2 * query.host >= query.hosts;
+  return second_half ? 1 - query.tree : query.tree;
+}
+
 int tree_height(int hosts) { return static_cast<int>(std::bit_width(static_cast<unsigned>(hosts - 1))); }
 
 }  // namespace ringwright::collectives

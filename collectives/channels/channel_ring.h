@@ -20,9 +20,10 @@ class ChannelRing {
   [[nodiscard]] int position_of(int member) const;
   // Any whole number, counted around the circle.
   [[nodiscard]] int member_at(int position) const;
+  // Of the member through which the ring enters a host.
+  [[nodiscard]] int first_position(int host) const;
 
  private:
-  [[nodiscard]] int first_position(int host) const;
   [[nodiscard]] int entry(int host) const;
 
   const GroupLayout& layout_;

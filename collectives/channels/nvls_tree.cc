@@ -6,6 +6,7 @@
 #include <array>
 
 #include "collectives/builtin_channels.h"
+#include "collectives/channels/block_parts.h"
 #include "collectives/channels/channel_cut.h"
 #include "collectives/channels/nvls_parts.h"
 #include "collectives/host_tree.h"
@@ -19,7 +20,9 @@ namespace {
 enum Role { kScatter, kUp, kDown, kGather, kRoles };
 constexpr int kTrees = 2;
 
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
+std::size_t at(int index) {
+  return static_cast<std::size_t>(index);
+}
 
 struct TreePlay {
   TreePlay(const CollectiveCall& of, const CollectivePlan& plan)
@@ -43,7 +46,9 @@ struct TreePlay {
   ChunkLoops loops;
 };
 
-int child_count(const TreeNode& node) { return (node.children[0] >= 0 ? 1 : 0) + (node.children[1] >= 0 ? 1 : 0); }
+int child_count(const TreeNode& node) {
+  return (node.children[0] >= 0 ? 1 : 0) + (node.children[1] >= 0 ? 1 : 0);
+}
 
 // The children without gaps, as ports number them.
 std::array<int, 2> children_of(const TreeNode& node) {
@@ -75,6 +80,7 @@ class NvlsTree final : public ChannelAlgorithm {
     const TreeNode node = play.node(block / kRoles, play.host(member));
     return 1 + 2 * static_cast<std::uint64_t>(child_count(node)) + (node.parent < 0 ? 1U : 0U);
   }
+  void parts(const CollectiveCall& call, const CollectivePlan& plan, int member, std::vector<int>& out) const override;
   [[nodiscard]] int pieces(const CollectiveCall& call, const CollectivePlan& plan) const override {
     const TreePlay play(call, plan);
     return play.cells.kinds() * play.heads * static_cast<int>(play.loops.slices_in_all());
@@ -141,7 +147,8 @@ void NvlsTree::block(const CollectiveCall& call, const CollectivePlan& plan, int
   out.clear();
   out.channel = kind;
   out.copies = play.cells.copies(kind);
-  out.thread_share = role == kScatter ? warps.scatter : (role == kGather ? warps.gather : warps.reduce / (root ? 1 : 2));
+  out.thread_share =
+      role == kScatter ? warps.scatter : (role == kGather ? warps.gather : warps.reduce / (root ? 1 : 2));
   if (role == kDown && root) return;
   const bool to_all_heads = role == kScatter || role == kGather;
   out.primitives = play.loops.slices_in_all() * (to_all_heads ? play.heads : 1);
@@ -172,6 +179,17 @@ void NvlsTree::primitive(const CollectiveCall& call, const CollectivePlan& plan,
     out.sends.count = role == kUp && !root ? 1 : all;
     out.adds = role == kUp && child_count(node) > 0;
   }
+}
+
+// By tree and role.
+void NvlsTree::parts(const CollectiveCall& call, const CollectivePlan& plan, int member, std::vector<int>& out) const {
+  const TreePlay play(call, plan);
+  std::vector<int> keys;
+  for (int kind = 0; kind < play.cells.kinds(); ++kind) {
+    const int tree = mirrored_tree({.hosts = play.layout.host_count(), .tree = kind, .host = play.host(member)});
+    for (int role = 0; role < kRoles; ++role) keys.push_back(tree * kRoles + role);
+  }
+  parts_by_key(keys, out);
 }
 
 void NvlsTree::contents(const CollectiveCall& call, const CollectivePlan& plan, int member, int block,

@@ -6,6 +6,7 @@
 // src/device/{all_reduce,all_gather,reduce_scatter,broadcast,reduce}.h; Simple: chunks of 4 slots in slices of 2 for
 // the first three.)
 #include "collectives/builtin_channels.h"
+#include "collectives/channels/block_parts.h"
 #include "collectives/channels/channel_cut.h"
 #include "collectives/channels/channel_ring.h"
 #include "collectives/cut.h"
@@ -21,7 +22,9 @@ constexpr int kChunkSlots = 4;  // of Simple, for the kinds that go round the wh
 constexpr int kSliceSlots = 2;
 constexpr std::int64_t kSliceShrink = 32;  // no slice is below 1/32 of a full one, unless the chunk is
 
-bool is_chain(CollectiveKind kind) { return kind == CollectiveKind::kBroadcast || kind == CollectiveKind::kReduce; }
+bool is_chain(CollectiveKind kind) {
+  return kind == CollectiveKind::kBroadcast || kind == CollectiveKind::kReduce;
+}
 bool is_shared_out(CollectiveKind kind) {
   return kind == CollectiveKind::kAllGather || kind == CollectiveKind::kReduceScatter;
 }
@@ -73,7 +76,9 @@ struct RingPlay {
 class Ring final : public ChannelAlgorithm {
  public:
   [[nodiscard]] std::string_view name() const override { return "ring"; }
-  [[nodiscard]] std::string_view help() const override { return "slices go round a circle on every channel (NCCL's ring)"; }
+  [[nodiscard]] std::string_view help() const override {
+    return "slices go round a circle on every channel (NCCL's ring)";
+  }
   [[nodiscard]] bool supports(const CollectiveCall& call, const CollectivePlan&) const override {
     return call.kind != CollectiveKind::kAllToAll;
   }
@@ -87,6 +92,7 @@ class Ring final : public ChannelAlgorithm {
                  Primitive& out) const override;
   [[nodiscard]] std::uint64_t shape(const CollectiveCall& call, const CollectivePlan& plan, int member,
                                     int block) const override;
+  void parts(const CollectiveCall& call, const CollectivePlan& plan, int member, std::vector<int>& out) const override;
 
   [[nodiscard]] int pieces(const CollectiveCall& call, const CollectivePlan& plan) const override {
     const RingPlay play(call, plan);
@@ -149,6 +155,18 @@ std::uint64_t Ring::shape(const CollectiveCall& call, const CollectivePlan& plan
   const RingPlay play(call, plan);
   const int rank = play.rank_in_chain(play.ring(block), member);
   return rank == 0 ? 2 : (rank == play.size - 1 ? 3 : 4);
+}
+
+// By how far behind its host's entry the member is.
+void Ring::parts(const CollectiveCall& call, const CollectivePlan& plan, int member, std::vector<int>& out) const {
+  const RingPlay play(call, plan);
+  std::vector<int> behind;
+  for (int block = 0; block < play.cells.kinds(); ++block) {
+    const ChannelRing order = play.ring(block);
+    behind.push_back(order.position_of(member) -
+                     order.first_position(call.layout->host_of[static_cast<std::size_t>(member)]));
+  }
+  parts_by_key(behind, out);
 }
 
 // Pieces of a kind that is shared out go owner by owner, else slice by slice.

@@ -9,6 +9,7 @@
 #include <bit>
 
 #include "collectives/builtin_channels.h"
+#include "collectives/channels/block_parts.h"
 #include "collectives/channels/channel_cut.h"
 #include "collectives/channels/channel_ring.h"
 #include "collectives/host_tree.h"
@@ -24,7 +25,9 @@ constexpr int kTrees = 2;
 constexpr double kReduceShareOfFlags = 0.7;
 constexpr double kReduceShareOfSimple = 0.625;
 
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
+std::size_t at(int index) {
+  return static_cast<std::size_t>(index);
+}
 
 double loops_of(const CollectiveCall& call, const CollectivePlan& plan, Bytes chunk) {
   return static_cast<double>(call.bytes.count() / (chunk.count() * plan.channels));
@@ -55,7 +58,7 @@ Bytes chunk_of(const CollectiveCall& call, const CollectivePlan& plan) {
 // Where one member stands in the tree of one kind of channel.
 struct Place {
   int parent = -1;
-  int index_at_parent = 0;     // among the parent's children
+  int index_at_parent = 0;  // among the parent's children
   bool parent_is_root = false;
   std::array<int, 3> children = {-1, -1, -1};
   int child_count = 0;
@@ -161,6 +164,7 @@ class Tree final : public ChannelAlgorithm {
     const Place place = TreePlay(call, plan).place_of(block / 2, member);
     return 1 + static_cast<std::uint64_t>(place.child_count) * 2 + (place.parent < 0 ? 1U : 0U);
   }
+  void parts(const CollectiveCall& call, const CollectivePlan& plan, int member, std::vector<int>& out) const override;
   [[nodiscard]] int pieces(const CollectiveCall& call, const CollectivePlan& plan) const override {
     const TreePlay play(call, plan);
     return play.cells.kinds() * static_cast<int>(play.loops.slices_in_all());
@@ -194,9 +198,8 @@ void Tree::block(const CollectiveCall& call, const CollectivePlan& plan, int mem
     }
     if (!root) out.sends.push_back({.peer = place.parent});
   } else {
-    out.receives.push_back({.peer = place.parent,
-                            .block = place.parent_is_root ? block - 1 : block,
-                            .port = place.index_at_parent});
+    out.receives.push_back(
+        {.peer = place.parent, .block = place.parent_is_root ? block - 1 : block, .port = place.index_at_parent});
   }
   if (up && !root) return;
   for (int child = 0; child < place.child_count; ++child) out.sends.push_back({.peer = place.children[at(child)]});
@@ -215,6 +218,19 @@ void Tree::primitive(const CollectiveCall& call, const CollectivePlan& plan, int
   out.reads = up;
   out.stores = !up || root;
   out.adds = up && children > 0;
+}
+
+// By the place in the chain, then by tree and direction.
+void Tree::parts(const CollectiveCall& call, const CollectivePlan& plan, int member, std::vector<int>& out) const {
+  const TreePlay play(call, plan);
+  const int host = call.layout->host_of[at(member)];
+  std::vector<int> keys;
+  for (int kind = 0; kind < play.cells.kinds(); ++kind) {
+    const int tree = mirrored_tree({.hosts = call.layout->host_count(), .tree = TreePlay::tree_of(kind), .host = host});
+    const int key = (play.place_in_chain(kind, member) * kTrees + tree) * 2;
+    keys.insert(keys.end(), {key, key + 1});
+  }
+  parts_by_key(keys, out);
 }
 
 void Tree::contents(const CollectiveCall& call, const CollectivePlan& plan, int member, int block, std::int64_t index,

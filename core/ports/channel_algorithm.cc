@@ -1,14 +1,24 @@
 #include "core/ports/channel_algorithm.h"
 
 #include <cstddef>
+#include <numeric>
 
 namespace ringwright {
 
 int switch_partner(const GroupLayout& layout, int member, int peer) {
   if (peer != member) return peer;
-  const std::vector<int>& host = layout.hosts[static_cast<std::size_t>(layout.host_of[static_cast<std::size_t>(member)])];
-  if (host.size() > 1) return host.front() == member ? host.back() : host.front();
-  return member == 0 ? layout.size() - 1 : 0;  // alone on its host: the switch is the network's
+  const std::vector<int>& host =
+      layout.hosts[static_cast<std::size_t>(layout.host_of[static_cast<std::size_t>(member)])];
+  // The next one on, so that no member is told apart by it.
+  const auto next = static_cast<std::size_t>(layout.place_in_host[static_cast<std::size_t>(member)]) + 1;
+  if (host.size() > 1) return host[next % host.size()];
+  return (member + 1) % layout.size();  // alone on its host: the switch is the network's
+}
+
+void ChannelAlgorithm::parts(const CollectiveCall& call, const CollectivePlan& plan, int /*member*/,
+                             std::vector<int>& out) const {
+  out.resize(static_cast<std::size_t>(blocks(call, plan)));
+  std::iota(out.begin(), out.end(), 0);
 }
 
 }  // namespace ringwright

@@ -110,6 +110,11 @@ class ChannelAlgorithm {
                          std::int64_t index, Primitive& out) const = 0;
 
   // --- for folding ---
+  // Replaces `out`: by thread block of the member, the part that it plays, a permutation of the blocks' numbers. Blocks
+  // of two members with equal parts may be alike though their numbers differ: where every kind of channel begins with
+  // another GPU, what one GPU does on the first kind the next one does on the second. Any permutation is right; a good
+  // one folds more.
+  virtual void parts(const CollectiveCall& call, const CollectivePlan& plan, int member, std::vector<int>& out) const;
   // Two members whose thread blocks of this number have equal shapes run equal primitives through equal ports, to
   // different peers perhaps. 0: not known, every primitive is looked at.
   [[nodiscard]] virtual std::uint64_t shape(const CollectiveCall&, const CollectivePlan&, int /*member*/,

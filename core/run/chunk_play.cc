@@ -1,13 +1,16 @@
 #include "core/run/chunk_play.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "core/base/check.h"
 
 namespace ringwright {
 namespace {
 
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
+std::size_t at(int index) {
+  return static_cast<std::size_t>(index);
+}
 
 ChunkMember& member_of(ChunkPlay& play, ClassId rank_class) {
   const auto found = std::ranges::lower_bound(play.members, rank_class, {}, &ChunkMember::rank_class);
@@ -42,14 +45,38 @@ void add_blocks(const PlayedJob& job, ChunkPlay& play, std::uint32_t number) {
   }
 }
 
+// Finds the thread block of one member that stands for a block of another one of its class: the one with the same part.
+class Counterparts {
+ public:
+  explicit Counterparts(const ChunkPlay& play) : play_(play) {}
+
+  int block_of(const ChunkMember& representative, int member, int block) {
+    if (representative.index == member) return block;
+    const int part = parts(member)[at(block)];
+    const std::vector<int>& own = parts(representative.index);
+    return static_cast<int>(std::ranges::find(own, part) - own.begin());
+  }
+
+ private:
+  const std::vector<int>& parts(int member) {
+    const auto [entry, is_new] = parts_.try_emplace(member);
+    if (is_new) play_.choice.algorithm->parts(play_.call, play_.choice.plan, member, entry->second);
+    return entry->second;
+  }
+
+  const ChunkPlay& play_;
+  std::unordered_map<int, std::vector<int>> parts_;  // by member
+};
+
 // A queue of our peer's class is read by the block of our class that reads from such a peer: equal ranks have equal
 // ports, so each queue of a class has readers of one class, who all see the same at the same time.
-void join_queues(const PlayedJob& job, ChunkPlay& play, std::uint32_t number) {
+void join_queues(const PlayedJob& job, ChunkPlay& play, std::uint32_t number, Counterparts& counterparts) {
   ChunkBlock& block = play.blocks[number];
   const ClassId own = play.members[block.member].rank_class;
   for (const ReceivePort& port : block.block.receives) {
     const ChunkMember& peer = member_of(play, job.class_of_member(own, play.dimension, port.peer));
-    const ChunkBlock& writer = play.blocks[peer.first_block + static_cast<std::uint32_t>(port.block)];
+    const int writing = counterparts.block_of(peer, port.peer, port.block);
+    const ChunkBlock& writer = play.blocks[peer.first_block + static_cast<std::uint32_t>(writing)];
     const std::uint32_t queue = writer.first_queue + static_cast<std::uint32_t>(port.port);
     CHECK(play.queues[queue].reader == ChunkQueue::kNoBlock, "a queue has one class of readers");
     play.queues[queue].reader = number;
@@ -66,7 +93,8 @@ void lay_out(const PlayedJob& job, std::span<const ClassId> classes, ChunkPlay& 
   std::ranges::sort(play.members, {}, &ChunkMember::rank_class);
   play.members_left = play.members.size();
   for (std::uint32_t m = 0; m < play.members.size(); ++m) add_blocks(job, play, m);
-  for (std::uint32_t b = 0; b < play.blocks.size(); ++b) join_queues(job, play, b);
+  Counterparts counterparts(play);
+  for (std::uint32_t b = 0; b < play.blocks.size(); ++b) join_queues(job, play, b, counterparts);
 }
 
 }  // namespace ringwright

@@ -7,7 +7,12 @@
 namespace ringwright {
 namespace {
 
-std::uint64_t bits(std::int64_t number) { return static_cast<std::uint64_t>(number); }
+std::uint64_t bits(std::int64_t number) {
+  return static_cast<std::uint64_t>(number);
+}
+std::size_t at(int index) {
+  return static_cast<std::size_t>(index);
+}
 
 // Walks all steps of one member. Returns whether any step waits for everyone.
 bool collect_member(const CollectiveAlgorithm& algorithm, const CollectiveCall& call, int member,
@@ -21,7 +26,8 @@ bool collect_member(const CollectiveAlgorithm& algorithm, const CollectiveCall& 
     const std::uint64_t salt = splitmix64(bits(index));
     for (std::size_t j = 0; j < step.sends.size(); ++j) {
       const CollectiveSend& send = step.sends[j];
-      collector.add({.peer = send.peer, .reach = send.reach, .starts_flow = true}, mix(salt + j, bits(send.size.count())));
+      collector.add({.peer = send.peer, .reach = send.reach, .starts_flow = true},
+                    mix(salt + j, bits(send.size.count())));
     }
     for (const CollectiveAwait& await : step.awaits) {
       collector.add({.peer = await.peer}, salt + bits(await.send));
@@ -30,12 +36,16 @@ bool collect_member(const CollectiveAlgorithm& algorithm, const CollectiveCall& 
   return everyone;
 }
 
-std::uint64_t hash_of(const Primitive& primitive) {
-  std::uint64_t hash = mix(bits(primitive.size.count()), bits(primitive.receives.first) << 32U | bits(primitive.receives.count));
+std::uint64_t hash_of(const Primitive& primitive, const std::vector<int>& parts) {
+  std::uint64_t hash =
+      mix(bits(primitive.size.count()), bits(primitive.receives.first) << 32U | bits(primitive.receives.count));
   hash = mix(hash, bits(primitive.sends.first) << 32U | bits(primitive.sends.count));
   hash = mix(hash, (primitive.reads ? 1U : 0U) | (primitive.stores ? 2U : 0U) | (primitive.adds ? 4U : 0U) |
                        (primitive.notifies ? 8U : 0U) | (primitive.continues ? 16U : 0U));
-  for (const PrimitiveDependency& after : primitive.after) hash = mix(hash, mix(bits(after.block), bits(after.primitive)));
+  for (const PrimitiveDependency& after : primitive.after) {
+    const int part = after.block < 0 ? after.block : parts[at(after.block)];
+    hash = mix(hash, mix(bits(part), bits(after.primitive)));
+  }
   return hash;
 }
 
@@ -49,16 +59,16 @@ std::uint64_t hash_of(const CollectivePlan& plan, const GroupLayout& layout) {
 }
 
 std::uint64_t shape_of(const ChannelChoice& choice, const CollectiveCall& call, int member, int block,
-                       const ThreadBlock& made) {
+                       const ThreadBlock& made, const std::vector<int>& parts) {
   std::uint64_t shape = choice.algorithm->shape(call, choice.plan, member, block);
   if (shape == 0) {
     Primitive primitive;
     for (std::int64_t index = 0; index < made.primitives; ++index) {
       choice.algorithm->primitive(call, choice.plan, member, block, index, primitive);
-      shape = mix(shape, hash_of(primitive));
+      shape = mix(shape, hash_of(primitive, parts));
     }
   }
-  shape = mix(shape, mix(bits(block), bits(made.primitives)));
+  shape = mix(shape, mix(bits(parts[at(block)]), bits(made.primitives)));
   shape = mix(shape, mix(bits(made.copies), bits(made.slots_per_message)));
   return mix(shape, std::bit_cast<std::uint64_t>(made.thread_share));
 }
@@ -74,12 +84,11 @@ std::vector<MemberEdge> EdgeCollector::edges() const {
   std::vector<MemberEdge> result;
   for (const auto& [key, role] : roles_) {
     const auto& [peer, reach, channel, starts_flow] = key;
-    const auto kind = mix(static_cast<std::uint64_t>(reach), starts_flow ? 1 : 0);
     result.push_back({.peer = peer,
                       .reach = reach,
                       .channel = channel,
                       .starts_flow = starts_flow,
-                      .role = mix(role, kind + bits(channel))});
+                      .role = mix(role, mix(static_cast<std::uint64_t>(reach), starts_flow ? 1 : 0))});
   }
   return result;
 }
@@ -100,33 +109,67 @@ MemberPattern make_call_pattern(const CollectiveAlgorithm& algorithm, const Coll
   return pattern;
 }
 
-// A queue binds both its ends: the reader waits for messages, the writer for room. So both see each other, and the role
-// names the ports at both ends.
+namespace {
+
+// The parts of every member's thread blocks, and which block plays each.
+struct Parts {
+  std::vector<std::vector<int>> of_block;  // by member, by block
+  std::vector<std::vector<int>> block_of;  // by member, by part
+};
+
+Parts parts_of(const ChannelChoice& choice, const CollectiveCall& call) {
+  Parts parts;
+  for (int member = 0; member < call.size(); ++member) {
+    std::vector<int>& of_block = parts.of_block.emplace_back();
+    choice.algorithm->parts(call, choice.plan, member, of_block);
+    std::vector<int>& block_of = parts.block_of.emplace_back(of_block.size());
+    for (std::size_t block = 0; block < of_block.size(); ++block)
+      block_of[at(of_block[block])] = static_cast<int>(block);
+  }
+  return parts;
+}
+
+// Adds what one thread block sends and receives. A queue binds both its ends: the reader waits for messages, the writer
+// for room. So both see each other, and the role names the ports at both ends.
+void collect_block(const CollectiveCall& call, const Parts& parts, int member, const ThreadBlock& made,
+                   std::uint64_t shape, EdgeCollector& collector) {
+  const std::vector<int>& host_of = call.layout->host_of;
+  const auto leaves_host = [&](int peer) { return host_of[at(member)] != host_of[at(peer)] ? 1U : 0U; };
+  for (std::size_t port = 0; port < made.sends.size(); ++port) {
+    const SendPort& send = made.sends[port];
+    collector.add({.peer = switch_partner(*call.layout, member, send.peer),
+                   .reach = send.reach,
+                   .channel = made.channel,
+                   .starts_flow = true},
+                  mix(shape, 4 * port + 2 * leaves_host(send.peer)));
+  }
+  for (std::size_t port = 0; port < made.receives.size(); ++port) {
+    const ReceivePort& from = made.receives[port];
+    const bool fetches = from.reach == Reach::kDownFromSwitch;
+    const int writer = parts.of_block[at(from.peer)][at(from.block)];
+    collector.add({.peer = switch_partner(*call.layout, member, from.peer),
+                   .reach = from.reach,
+                   .channel = made.channel,
+                   .starts_flow = fetches},
+                  mix(mix(shape, 4 * port + 2 * leaves_host(from.peer) + 1), mix(bits(writer), bits(from.port))));
+  }
+}
+
+}  // namespace
+
+// Blocks are told apart by their parts, not by their numbers or channels; what the channel means for the way, the way
+// itself says.
 MemberPattern make_call_pattern(const ChannelChoice& choice, const CollectiveCall& call) {
   MemberPattern pattern;
   ThreadBlock made;
   const std::uint64_t salt = hash_of(choice.plan, *call.layout);
-  const std::vector<int>& host_of = call.layout->host_of;
-  const auto leaves_host = [&host_of](int member, int peer) {
-    return host_of[static_cast<std::size_t>(member)] != host_of[static_cast<std::size_t>(peer)] ? 1U : 0U;
-  };
-  const int blocks = choice.algorithm->blocks(call, choice.plan);
+  const Parts parts = parts_of(choice, call);
   for (int member = 0; member < call.size(); ++member) {
     EdgeCollector collector;
-    for (int block = 0; block < blocks; ++block) {
+    for (const int block : parts.block_of[at(member)]) {
       choice.algorithm->block(call, choice.plan, member, block, made);
-      const std::uint64_t shape = mix(salt, shape_of(choice, call, member, block, made));
-      for (std::size_t port = 0; port < made.sends.size(); ++port) {
-        const SendPort& send = made.sends[port];
-        collector.add({.peer = switch_partner(*call.layout, member, send.peer), .reach = send.reach, .channel = made.channel, .starts_flow = true},
-                      mix(shape, 4 * port + 2 * leaves_host(member, send.peer)));
-      }
-      for (std::size_t port = 0; port < made.receives.size(); ++port) {
-        const ReceivePort& from = made.receives[port];
-        const bool fetches = from.reach == Reach::kDownFromSwitch;
-        collector.add({.peer = switch_partner(*call.layout, member, from.peer), .reach = from.reach, .channel = made.channel, .starts_flow = fetches},
-                      mix(mix(shape, 4 * port + 2 * leaves_host(member, from.peer) + 1), mix(bits(from.block), bits(from.port))));
-      }
+      const std::uint64_t shape = mix(salt, shape_of(choice, call, member, block, made, parts.of_block[at(member)]));
+      collect_block(call, parts, member, made, shape, collector);
     }
     pattern.edges.push_back(collector.edges());
   }

@@ -94,6 +94,19 @@ TEST_P(ChannelConformance, EveryAlgorithmIsProvedForEveryKindItSupports) {
   EXPECT_GE(proofs, 20);
 }
 
+TEST(ChannelParts, EveryMembersPartsAreAPermutationOfItsBlocks) {
+  const std::array sizes = {Bytes(60'003)};
+  for_each_call(layouts_of(12), sizes, [](const ChannelAlgorithm& algorithm, const CollectiveCall& call, const CollectivePlan& plan) {
+    std::vector<int> all(static_cast<std::size_t>(algorithm.blocks(call, plan)));
+    std::iota(all.begin(), all.end(), 0);
+    std::vector<int> parts;
+    for (int member = 0; member < call.size(); ++member) {
+      algorithm.parts(call, plan, member, parts);
+      EXPECT_TRUE(std::ranges::is_permutation(parts, all)) << describe(algorithm, call, plan) << ", member " << member;
+    }
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(AllSmallGroups, ChannelConformance, testing::Range(2, 49));
 INSTANTIATE_TEST_SUITE_P(SampledGroups, ChannelConformance, testing::Values(72));
 

@@ -74,5 +74,21 @@ TEST(HostTree, OfEightHostsIsTheOneDrawnByHand) {
   EXPECT_EQ(parent(1, 0), 1);
 }
 
+// Hosts r and N - 1 - r: what one does in a tree the other one does in the other tree.
+TEST(HostTree, MirroredTreesOfMirroredHostsAreAlike) {
+  constexpr int kHosts = 12;
+  for (int host = 0; host < kHosts; ++host) {
+    for (int tree = 0; tree < 2; ++tree) {
+      const TreeQuery here{.hosts = kHosts, .tree = tree, .host = host};
+      const TreeQuery there{.hosts = kHosts, .tree = 1 - tree, .host = kHosts - 1 - host};
+      EXPECT_EQ(mirrored_tree(here), mirrored_tree(there));
+      EXPECT_EQ(tree_node(here).depth, tree_node(there).depth);
+    }
+    EXPECT_NE(mirrored_tree({.hosts = kHosts, .tree = 0, .host = host}),
+              mirrored_tree({.hosts = kHosts, .tree = 1, .host = host}));
+  }
+  EXPECT_EQ(mirrored_tree({.hosts = 7, .tree = 1, .host = 6}), 1);  // an odd number has no mirror image
+}
+
 }  // namespace
 }  // namespace ringwright::collectives

@@ -118,14 +118,31 @@ INSTANTIATE_TEST_SUITE_P(Kinds, ChannelFolding,
                                          CollectiveKind::kReduceScatter, CollectiveKind::kAllToAll,
                                          CollectiveKind::kBroadcast, CollectiveKind::kReduce));
 
-// Every host looks like every other, so the eight places of a host remain, however many hosts there are.
-TEST(ChannelFolding, ARingFoldsToThePlacesOfOneHost) {
-  const ReferenceFabric fabric(fabric_of(256));
-  const TaskGraph graph = one_call(CollectiveKind::kAllReduce, 64_MiB, 256);
-  const ChannelAlgorithm* ring = collectives::find_channel_algorithm("ring");
-  ASSERT_NE(ring, nullptr);
-  const test::AlwaysOnChannels chooser(*ring, {.algorithm = "ring", .protocol = Protocol::kSimple, .channels = 8});
-  EXPECT_EQ(play(graph, fabric, Mode::kFolded, chooser).classes, 8U);
+std::size_t classes_of(std::string_view name, const CollectivePlan& plan, int ranks) {
+  const ReferenceFabric fabric(fabric_of(static_cast<std::uint32_t>(ranks)));
+  const TaskGraph graph = one_call(CollectiveKind::kAllReduce, 64_KiB, ranks);
+  const ChannelAlgorithm* algorithm = collectives::find_channel_algorithm(name);
+  const test::AlwaysOnChannels chooser(*algorithm, plan);
+  const Played folded = play(graph, fabric, Mode::kFolded, chooser);
+  EXPECT_EQ(folded.finished, play(graph, fabric, Mode::kUnfolded, chooser).finished) << name;
+  return folded.classes;
+}
+
+// Every host looks like every other, and every place of a host begins one of the kinds: one rank stands for all.
+TEST(ChannelFolding, ARingWithAKindForEveryPlaceFoldsToOneRank) {
+  EXPECT_EQ(classes_of("ring", {.algorithm = "ring", .protocol = Protocol::kSimple, .channels = 8}, 256), 1U);
+}
+
+// Four kinds enter at the places 0, 2, 4 and 6.
+TEST(ChannelFolding, ARingWithAKindForEverySecondPlaceFoldsToTwoRanks) {
+  EXPECT_EQ(classes_of("ring", {.algorithm = "ring", .protocol = Protocol::kSimple, .channels = 4}, 256), 2U);
+}
+
+// The trees set hosts apart, not the places in them; the second tree is the first one's mirror image, but the pods (four
+// hosts of 16) lie alike under both.
+TEST(ChannelFolding, TreesFoldToTheHostsOfHalfATree) {
+  EXPECT_EQ(classes_of("tree", {.algorithm = "tree", .protocol = Protocol::kLl, .channels = 16}, 128), 8U);
+  EXPECT_EQ(classes_of("nvls_tree", {.algorithm = "nvls_tree", .protocol = Protocol::kSimple, .channels = 2}, 128), 8U);
 }
 
 }  // namespace
