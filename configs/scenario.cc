@@ -225,6 +225,8 @@ Scenario read_scenario(ConfigDocument document, const collectives::NcclFiles& fi
   std::string name;
   read_header(root, &name);
   Cluster cluster = read_cluster(root);
+  const InterferenceSettings interference = read_interference(root);
+  cluster.gpu.streaming_share = interference.streaming_share;
   Job job = read_job(root, cluster, files.scenario, foreign);
   ConfigMap collective_map = root.map("collectives", "which algorithms play collectives");
   collectives::ChooserSettings chooser = collectives::read_chooser_settings(collective_map, dimension_names());
@@ -243,6 +245,7 @@ Scenario read_scenario(ConfigDocument document, const collectives::NcclFiles& fi
           .comm = comm,
           .nccl = std::move(nccl),
           .simulate = simulate,
+          .interference = interference,
           .attention_flops = attention_flops,
           .published = std::move(published),
           .faults = std::move(faults),
@@ -272,6 +275,7 @@ Scenario read_machine(ConfigDocument document, const collectives::NcclFiles& fil
           .comm = comm,
           .nccl = std::move(nccl),
           .simulate = simulate,
+          .interference = {},
           .published = {},
           .faults = {},
           .background = {}};

@@ -13,6 +13,7 @@
 #include "collectives/comm_settings.h"
 #include "collectives/nccl/selector.h"
 #include "configs/faults.h"
+#include "configs/interference.h"
 #include "core/base/diagnostic.h"
 #include "core/config/config_document.h"
 #include "core/report/facts.h"
@@ -65,6 +66,7 @@ struct Scenario {
   collectives::CommSettings comm;  // of the rung `chunks`
   collectives::NcclSetup nccl;  // `comm`
   SimulateSettings simulate;
+  InterferenceSettings interference;
   AttentionFlops attention_flops = AttentionFlops::kCausal;
   std::vector<PublishedFigure> published;
   Faults faults;

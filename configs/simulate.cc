@@ -175,7 +175,8 @@ PlayedPlan play_plan(const Scenario& scenario, const Simulation& simulation, con
   played.run = execute({.engine = engine, .graph = graph, .classes = simulation.folding().ranks,
                         .network = *network, .chooser = simulation.chooser(), .compute = *scenario.job.compute,
                         .collective_time = simulation.collective_time(),
-                        .channels = simulation.channels()},
+                        .channels = simulation.channels(),
+                        .footprint = simulation.footprint()},
                        {.warmup_iterations = scenario.simulate.warmup,
                         .observer = options.observer,
                         .skip_repeated_iterations = may_skip,
@@ -206,6 +207,7 @@ Outcome simulate(const Scenario& scenario, const Simulation& simulation, const S
   for (const ValueRead& value : scenario.document.log().values()) {
     if (value.path == "compute.model") facts.engine.compute = value.text;
   }
+  facts.engine.interference = scenario.interference.counts ? "share" : "none";
   facts.engine.events = played.events;
   facts.engine.classes = simulation.folding().ranks.count();
   if (simulation.is_folded()) facts.engine.little_folded = why_little_folded(simulation.folding());

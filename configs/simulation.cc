@@ -150,6 +150,11 @@ Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenari
   if (scenario.collectives.rung == collectives::Rung::kChunks) {
     simulation->wire_channels(scenario);
   }
+  if (scenario.interference.counts) {
+    simulation->footprint_ = std::make_unique<GpuFootprint>(
+        GpuFootprint::Inputs{.settings = scenario.interference, .graph = graph, .router = router, .tuner = *simulation->nccl_,
+                             .channels = simulation->channel_chooser_.get()});
+  }
   simulation->fault_schedule_ = network_models::FaultSchedule(scenario.faults.links, router.capacities().size());
   if (fold_mode == FoldMode::kNoFold) {
     simulation->folding_ = unfolded(graph.rank_count(), router.capacities().size());

@@ -13,6 +13,7 @@
 #include "collectives/msccl/file_chooser.h"
 #include "collectives/nccl/tuner.h"
 #include "collectives/closed_form.h"
+#include "configs/interference.h"
 #include "configs/scenario.h"
 #include "core/base/diagnostic.h"
 #include "core/report/facts.h"
@@ -49,6 +50,8 @@ class Simulation {
   [[nodiscard]] const CollectiveTime* collective_time() const { return closed_form_.get(); }
   // Null unless collectives are played as kernels run them.
   [[nodiscard]] const ChannelInputs* channels() const { return channels_ ? &*channels_ : nullptr; }
+  // Null unless communication slows computing.
+  [[nodiscard]] const CommunicationFootprint* footprint() const { return footprint_.get(); }
   [[nodiscard]] bool is_folded() const { return folded_router_ != nullptr; }
   // By link of the network, not of the classes. Ways of other epochs than 0: network_models/faulty_router.h.
   [[nodiscard]] const network_models::FaultSchedule& fault_schedule() const { return fault_schedule_; }
@@ -69,6 +72,7 @@ class Simulation {
   std::unique_ptr<collectives::PlannedChooser> planned_;
   std::unique_ptr<collectives::FileChooser> channel_chooser_;
   std::optional<ChannelInputs> channels_;
+  std::unique_ptr<GpuFootprint> footprint_;
   Folding folding_;
   std::unique_ptr<Router> folded_router_;
 };

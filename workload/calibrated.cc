@@ -8,6 +8,7 @@
 
 #include "core/base/check.h"
 #include "workload/builtin.h"
+#include "workload/gpu_share.h"
 #include "workload/kernels/kernel_rules.h"
 
 namespace ringwright::workload {
@@ -32,6 +33,10 @@ class Calibrated final : public ComputeModel {
     CHECK(kernel.flops <= Flops(0.0) || gpu_.peak_of(kernel.type) > FlopRate(0.0), "check_precision has been asked");
     const Duration busy = from_seconds(kernel_seconds(kernel, gpu_) / step_speed_);
     return pace_ == HostPace::kBlocks ? busy + issue_ : busy;
+  }
+  [[nodiscard]] Duration duration_beside(const Kernel& kernel, const Contention& contention) const override {
+    return Calibrated(what_is_left(gpu_, contention), {.host = pace_, .issue = issue_, .step_speed = step_speed_})
+        .duration(kernel);
   }
   [[nodiscard]] Duration issue_time(const Kernel& kernel) const override {
     if (pace_ != HostPace::kIssues) return Duration(0);

@@ -25,6 +25,7 @@ struct GpuSpec {
   std::int64_t sms = 0;  // streaming multiprocessors
   Bytes l2;
   Duration kernel_launch;
+  double streaming_share = 0.5;  // of the multiprocessors, which draw all of the memory's bandwidth
   Evidence evidence = Evidence::kAssumed;  // of the peak that matters most
   KernelProfile kernels;
 

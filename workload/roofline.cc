@@ -17,6 +17,7 @@
 
 #include "core/base/check.h"
 #include "workload/builtin.h"
+#include "workload/gpu_share.h"
 
 namespace ringwright::workload {
 namespace {
@@ -49,6 +50,9 @@ class Roofline final : public ComputeModel {
  public:
   Roofline(const GpuSpec& gpu, const Efficiencies& efficiencies) : gpu_(gpu), efficiencies_(efficiencies) {}
 
+  [[nodiscard]] Duration duration_beside(const Kernel& kernel, const Contention& contention) const override {
+    return Roofline(what_is_left(gpu_, contention), efficiencies_).duration(kernel);
+  }
   [[nodiscard]] Duration duration(const Kernel& kernel) const override {
     Duration busy = transfer_time(kernel.bytes, gpu_.memory_bandwidth * efficiencies_.memory);
     if (kernel.flops > Flops(0.0)) {

@@ -85,6 +85,7 @@ struct EngineFacts {
   std::string network;      // the rung of the ladder: "flow", "alpha_beta"
   std::string collectives;
   std::string compute;
+  std::string interference;
   std::uint64_t events = 0;
   std::string little_folded;  // why most ranks are classes of their own; empty when they are not
   std::size_t classes = 0;  // ranks played; each stands for those that behave like it

@@ -80,6 +80,10 @@ Json breakdown_json(const TimeBreakdown& breakdown) {
   for (const DimensionTime& dimension : breakdown.dimensions) {
     Json entry = row(dimension.name, dimension.exposed, dimension.in_flight);
     entry["hidden_s"] = seconds(dimension.hidden);
+    if (breakdown.contended) {
+      entry["compute_lost_to_sms_s"] = seconds(dimension.compute_lost_to_sms);
+      entry["compute_lost_to_memory_s"] = seconds(dimension.compute_lost_to_memory);
+    }
     entry["bytes"] = dimension.sent.count();
     rows.push_back(entry);
   }
@@ -155,6 +159,7 @@ Json engine_json(const Report& report) {
   Json counters = Json::object();
   for (const NamedCount& counter : engine.counters) counters[counter.name] = counter.value;
   return {{"network", engine.network},   {"collectives", engine.collectives}, {"compute", engine.compute},
+          {"interference", engine.interference},
           {"events", engine.events},     {"messages", report.messages},       {"classes", engine.classes},
           {"ranks", report.gpus},        {"little_folded", engine.little_folded}, {"counters", counters},
           {"wall_s", engine.wall_seconds}, {"peak_rss_bytes", engine.peak_memory.count()}};

@@ -19,6 +19,7 @@ using Lines = std::vector<std::string>;
 
 constexpr std::size_t kLinksShown = 8;
 constexpr std::size_t kRemarksShown = 5;
+constexpr double kShareShown = 0.0005;  // of a step: what a small cause must cost to have a row
 
 // Text with ANSI colours, or without.
 class Pen {
@@ -165,6 +166,17 @@ std::vector<BreakdownRow> breakdown_rows(const Report& report) {
   const TimeBreakdown& all = report.everywhere;
   const TimeBreakdown& slowest = report.slowest_stage ? *report.slowest_stage : all;
   std::vector<BreakdownRow> rows = {{"compute", all.computing, slowest.computing}};
+  for (const DimensionTime& dimension : all.dimensions) {
+    if (!all.contended) break;
+    const DimensionTime* there = find(slowest, dimension.name);
+    const auto lost_to = [&](std::string_view what, Duration DimensionTime::*lost) {
+      if (all.share(dimension.*lost) < kShareShown) return;
+      rows.push_back({fmt::format("  lost to {}: {}", dimension_label(dimension.name), what), dimension.*lost,
+                      there ? there->*lost : Duration()});
+    };
+    lost_to("SMs", &DimensionTime::compute_lost_to_sms);
+    lost_to("memory", &DimensionTime::compute_lost_to_memory);
+  }
   for (const DimensionTime& dimension : all.dimensions) {
     const DimensionTime* there = find(slowest, dimension.name);
     const bool moved = dimension.in_flight > Duration();

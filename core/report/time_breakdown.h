@@ -9,6 +9,7 @@
 //   idle               neither: pipeline bubble, waiting for other ranks
 //   hidden(d)          d is in flight while the rank computes
 //   in flight(d)       d is in flight at all: exposed, hidden, or behind another exposed dimension
+//   lost to (d)        the part of computing that it took longer because d held multiprocessors or memory bandwidth
 //
 // computing + exposed of all dimensions + idle = the step time; idle takes up what the rank's own record leaves of it.
 #pragma once
@@ -29,6 +30,8 @@ struct DimensionTime {
   Duration exposed;
   Duration hidden;
   Duration in_flight;
+  Duration compute_lost_to_sms;
+  Duration compute_lost_to_memory;
   Bytes sent;        // by one rank in one step
 };
 
@@ -39,6 +42,7 @@ struct TimeBreakdown {
   std::vector<DimensionTime> dimensions;  // those that communicated at all
   Duration idle;
   Duration total;
+  bool contended = false;  // communication slows computing, where it does
 
   // In [0, 1]; those of computing, exposed and idle add up to 1.
   [[nodiscard]] double share(Duration part) const;

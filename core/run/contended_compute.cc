@@ -21,20 +21,20 @@ void ContendedCompute::compute(ClassId rank_class, const Job& job) {
   share_out(rank_class);
 }
 
-void ContendedCompute::hold(ClassId rank_class, DimensionId dimension, std::uint32_t task, const Contention& takes) {
+void ContendedCompute::hold(ClassId rank_class, const Claim& claim) {
   OfClass& of = classes_[rank_class.index()];
   count_up(of);
-  of.held.push_back({.dimension = dimension, .task = task, .takes = takes});
-  mark_movers(of, dimension);
+  of.held.push_back({.claim = claim});
+  mark_movers(of, claim.dimension);
   share_out(rank_class);
 }
 
 void ContendedCompute::release(ClassId rank_class, std::uint32_t task) {
   OfClass& of = classes_[rank_class.index()];
-  const auto held = std::ranges::find(of.held, task, &Held::task);
+  const auto held = std::ranges::find(of.held, task, [](const Held& h) { return h.claim.task; });
   if (held == of.held.end()) return;
   count_up(of);
-  const DimensionId dimension = held->dimension;
+  const DimensionId dimension = held->claim.dimension;
   of.held.erase(held);
   mark_movers(of, dimension);
   share_out(rank_class);
@@ -50,8 +50,10 @@ void ContendedCompute::on_movement(ClassId rank_class, DimensionId dimension, in
 
 void ContendedCompute::mark_movers(OfClass& of, DimensionId dimension) const {
   int moving = of.under_way[dimension.index()];
-  for (Held& held : of.held) {
-    if (held.dimension == dimension) held.moves = moving-- > 0;
+  for (const bool receives : {false, true}) {
+    for (Held& held : of.held) {
+      if (held.claim.dimension == dimension && held.claim.once_data_move == receives) held.moves = moving-- > 0;
+    }
   }
 }
 
@@ -72,13 +74,13 @@ void ContendedCompute::book(OfClass& of, double to_sms, double to_memory) const 
   double sms = 0.0;
   double memory = 0.0;
   for (const Held& held : of.held) {
-    sms += held.takes.sms;
-    if (held.moves) memory += held.takes.memory.count();
+    sms += held.sms();
+    memory += held.memory();
   }
   for (const Held& held : of.held) {
-    Loss& loss = of.lost[held.dimension.index()];
-    if (sms > 0.0) loss.to_sms += to_sms * held.takes.sms / sms;
-    if (held.moves && memory > 0.0) loss.to_memory += to_memory * held.takes.memory.count() / memory;
+    Loss& loss = of.lost[held.claim.dimension.index()];
+    if (sms > 0.0) loss.to_sms += to_sms * held.sms() / sms;
+    if (memory > 0.0) loss.to_memory += to_memory * held.memory() / memory;
   }
 }
 
@@ -88,8 +90,8 @@ void ContendedCompute::share_out(ClassId rank_class) {
   if (of.running.empty()) return;
   Contention taken;
   for (const Held& held : of.held) {
-    taken.sms += held.takes.sms;
-    if (held.moves) taken.memory = Bandwidth(taken.memory.count() + held.takes.memory.count());
+    taken.sms += held.sms();
+    taken.memory = Bandwidth(taken.memory.count() + held.memory());
   }
   for (Running& running : of.running) {
     running.rate = rate_of(running.job.work, taken);

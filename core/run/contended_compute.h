@@ -45,11 +45,19 @@ class ContendedCompute final : public MovementWatcher {
   // The listener is told at the end.
   void compute(ClassId rank_class, const Job& job);
 
-  // A call or message of the class is under way from now on, until it is released.
-  void hold(ClassId rank_class, DimensionId dimension, std::uint32_t task, const Contention& takes);
+  struct Claim {
+    DimensionId dimension;
+    std::uint32_t task = 0;
+    Contention takes;
+    // A receive may have been asked for long before its kernel runs: it holds nothing until its data move. Anything else
+    // holds multiprocessors from its start on.
+    bool once_data_move = false;
+  };
+  // Of a call or message of the class, until it is released.
+  void hold(ClassId rank_class, const Claim& claim);
   // Nothing happens when the task holds nothing.
   void release(ClassId rank_class, std::uint32_t task);
-  // Of the calls that a dimension holds, the oldest are those that move data.
+  // Of what a dimension holds, the oldest moves data; receives after all else.
   void on_movement(ClassId rank_class, DimensionId dimension, int under_way) override;
 
   // Forgets what was lost so far (warm-up).
@@ -70,10 +78,11 @@ class ContendedCompute final : public MovementWatcher {
     EventId end;
   };
   struct Held {
-    DimensionId dimension;
-    std::uint32_t task = 0;
-    Contention takes;
+    Claim claim;
     bool moves = false;
+
+    [[nodiscard]] int sms() const { return moves || !claim.once_data_move ? claim.takes.sms : 0; }
+    [[nodiscard]] double memory() const { return moves ? claim.takes.memory.count() : 0.0; }
   };
   struct Loss {  // picoseconds
     double to_sms = 0.0;

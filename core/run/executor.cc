@@ -179,13 +179,14 @@ void Executor::hold_gpu(ClassId c, std::uint32_t task) {
   const TaskGraph& graph = inputs_.graph;
   if (entry.kind != TaskKind::kCollective) {
     const MessageSpec& message = graph.messages[entry.detail];
-    return contended_->hold(c, entry.dimension, task, inputs_.footprint->of(message, entry.dimension, job_.rank_of(c)));
+    return contended_->hold(c, {.dimension = entry.dimension, .task = task,
+                                .takes = inputs_.footprint->of(message, entry.dimension, job_.rank_of(c)),
+                                .once_data_move = entry.kind == TaskKind::kReceive});
   }
   const CollectiveSpec& spec = graph.collectives[entry.detail];
-  contended_->hold(c, entry.dimension, task,
-                   inputs_.footprint->of({.kind = spec.kind, .bytes = spec.bytes,
-                                          .layout = &graph.layouts[job_.layout_of(c, entry.dimension)],
-                                          .dimension = entry.dimension}));
+  const CollectiveCall call{.kind = spec.kind, .bytes = spec.bytes,
+                            .layout = &graph.layouts[job_.layout_of(c, entry.dimension)], .dimension = entry.dimension};
+  contended_->hold(c, {.dimension = entry.dimension, .task = task, .takes = inputs_.footprint->of(call)});
 }
 
 void Executor::start_communication(ClassId c, std::uint32_t task) {

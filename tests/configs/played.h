@@ -72,7 +72,8 @@ struct Played {
                            .chooser = simulation->chooser(),
                            .compute = *scenario.job.compute,
                            .collective_time = simulation->collective_time(),
-                           .channels = simulation->channels()},
+                           .channels = simulation->channels(),
+                           .footprint = simulation->footprint()},
                           {.warmup_iterations = scenario.simulate.warmup});
   Played played{.outcome = run.outcome,
                 .record = std::move(run.record),

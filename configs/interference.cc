@@ -1,0 +1,118 @@
+// NCCL runs one thread block a channel, which keeps a multiprocessor (src/enqueue.cc: grid = channels); a message of two
+// ranks is played by half of the channels of an exchange between them, the other half receives.
+//
+// Device memory for each byte on a wire: a copy reads and writes once, a sum reads twice and writes once; an all-reduce
+// does one half of each.
+#include "configs/interference.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <vector>
+
+namespace ringwright::configs {
+namespace {
+
+// The narrowest link between two ranks.
+double rate_of_way(const Router& router, const RouteQuery& query) {
+  std::vector<Hop> way;
+  router.route(query, way);
+  double rate = std::numeric_limits<double>::max();
+  for (const Hop& hop : way) rate = std::min(rate, router.capacities()[hop.link.index()].count() / hop.share);
+  return way.empty() ? 0.0 : rate;
+}
+
+}  // namespace
+
+InterferenceSettings read_interference(ConfigMap root) {
+  static constexpr std::array kModels = {
+      Option{"none", "neither slows the other"},
+      Option{"share", "communication holds multiprocessors and memory bandwidth, and kernels beside it get the rest"}};
+  ConfigMap map = root.map("interference", "what computing and communication on one GPU take from each other");
+  InterferenceSettings settings;
+  settings.counts = map.choice({.name = "model", .doc = "the rung of the ladder", .fallback = std::string("none")},
+                               kModels) == "share";
+  if (!settings.counts && !map.documenting()) {
+    map.ignore_rest("only 'interference.model: share' looks at it");
+    return settings;
+  }
+  settings.sms_per_channel = static_cast<int>(map.integer(
+      {.name = "sms_per_channel", .doc = "multiprocessors that one channel's thread block keeps", .fallback = 1, .min = 0, .max = 8}));
+  settings.bytes_per_copied = map.number({.name = "memory_bytes_per_copied_byte",
+                                          .doc = "device memory that passing on one byte takes",
+                                          .fallback = 2.0, .min = 0.0, .max = 16.0});
+  settings.bytes_per_reduced = map.number({.name = "memory_bytes_per_reduced_byte",
+                                           .doc = "device memory that adding and passing on one byte takes",
+                                           .fallback = 3.0, .min = 0.0, .max = 16.0});
+  settings.streaming_share = map.percent({.name = "streaming_share",
+                                          .doc = "share of the multiprocessors that suffices to draw all of device "
+                                                 "memory's bandwidth",
+                                          .fallback = 0.5, .min = 0.05, .max = 1.0});
+  if (!map.has("streaming_share")) {
+    map.assume("streaming_share", "50%", "half of the multiprocessors fill device memory's bandwidth");
+  }
+  return settings;
+}
+
+GpuFootprint::GpuFootprint(const Inputs& inputs)
+    : inputs_(inputs),
+      wires_(inputs.graph, inputs.router),
+      pair_inside_(make_block_layout(2, 2)),
+      pair_between_(make_block_layout(2, 1)) {}
+
+CollectivePlan GpuFootprint::plan(const CollectiveCall& call) const {
+  return inputs_.channels != nullptr ? inputs_.channels->choose(call).plan : inputs_.tuner.plan(call);
+}
+
+// Of one member, in one direction: members of a host pass the ring's data on to each other at its slowest hop's pace.
+double GpuFootprint::wire_rate(const CollectiveCall& call) const {
+  const collectives::WireCosts wires = wires_(call);
+  if (call.layout->host_count() == 1) return wires.inside.bandwidth.count();
+  const double outward = wires.host_outward.count();
+  return call.layout->largest_host > 1 ? std::min(wires.inside.bandwidth.count(), outward) : outward;
+}
+
+double GpuFootprint::bytes_per_byte(CollectiveKind kind) const {
+  const InterferenceSettings& settings = inputs_.settings;
+  switch (kind) {
+    case CollectiveKind::kAllReduce: return (settings.bytes_per_copied + settings.bytes_per_reduced) / 2.0;
+    case CollectiveKind::kReduceScatter:
+    case CollectiveKind::kReduce: return settings.bytes_per_reduced;
+    case CollectiveKind::kAllGather:
+    case CollectiveKind::kAllToAll:
+    case CollectiveKind::kBroadcast: return settings.bytes_per_copied;
+  }
+  return 0.0;
+}
+
+Contention GpuFootprint::of(const CollectiveCall& call) const {
+  if (call.size() < 2) return {};
+  const auto [entry, is_new] =
+      known_.try_emplace(Key(call.layout, call.dimension.value, call.kind, call.bytes.count()));
+  if (is_new) {
+    entry->second = {.sms = plan(call).channels * inputs_.settings.sms_per_channel,
+                     .memory = Bandwidth(wire_rate(call) * bytes_per_byte(call.kind))};
+  }
+  return entry->second;
+}
+
+Contention GpuFootprint::of(const MessageSpec& message, DimensionId dimension, RankId rank) const {
+  const Dimension& of = inputs_.graph.dimensions[dimension.index()];
+  const std::vector<RankId>& group = of.groups[of.group_of[rank.index()]];
+  const GroupLayout& layout = inputs_.graph.layouts[of.layout_of_group[of.group_of[rank.index()]]];
+  const RouteQuery query{.from = rank, .to = group[static_cast<std::size_t>(message.peer)],
+                         .reach = reach_of(message.way), .label = message_label(dimension, message.channel)};
+  // Copy engines need no multiprocessors.
+  if (message.way != HostWay::kNone) {
+    return message.way == HostWay::kWithinMemory ? Contention{} : Contention{.memory = Bandwidth(rate_of_way(inputs_.router, query))};
+  }
+  const auto own = static_cast<std::size_t>(of.index_in_group[rank.index()]);
+  const bool one_host = layout.host_of[own] == layout.host_of[static_cast<std::size_t>(message.peer)];
+  const CollectiveCall exchange{.kind = CollectiveKind::kAllToAll, .bytes = message.bytes * 2,
+                                .layout = one_host ? &pair_inside_ : &pair_between_, .dimension = dimension};
+  const int channels = std::max(inputs_.tuner.plan(exchange).channels / 2, 1);
+  return {.sms = channels * inputs_.settings.sms_per_channel,
+          .memory = Bandwidth(rate_of_way(inputs_.router, query) * inputs_.settings.bytes_per_copied)};
+}
+
+}  // namespace ringwright::configs

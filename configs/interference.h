@@ -1,0 +1,56 @@
+// `interference`: what computing and communication on one GPU take from each other, and the port that says it.
+#pragma once
+
+#include <map>
+#include <tuple>
+
+#include "configs/group_wires.h"
+#include "core/config/config_map.h"
+#include "core/plan/task_graph.h"
+#include "core/ports/channel_algorithm.h"
+#include "core/ports/communication_footprint.h"
+#include "core/ports/router.h"
+
+namespace ringwright::configs {
+
+struct InterferenceSettings {
+  bool counts = false;           // false: neither slows the other
+  int sms_per_channel = 1;       // multiprocessors that a channel's thread block sits on
+  double bytes_per_copied = 2.0;   // of device memory, for each byte that a thread block passes on
+  double bytes_per_reduced = 3.0;  // the same where it adds
+  double streaming_share = 0.5;  // of all multiprocessors, which draw all of device memory's bandwidth
+};
+
+// Of `interference`. Mistakes are recorded in the map.
+[[nodiscard]] InterferenceSettings read_interference(ConfigMap root);
+
+// Channels by NCCL's choice for the call, whoever plays it; the memory traffic of a call that keeps its slowest wire busy.
+class GpuFootprint final : public CommunicationFootprint {
+ public:
+  struct Inputs {
+    InterferenceSettings settings;
+    const TaskGraph& graph;
+    const Router& router;
+    const ChannelTuner& tuner;
+    // Where they are played as kernels run them; null: nobody looks at channels.
+    const ChannelChooser* channels = nullptr;
+  };
+  explicit GpuFootprint(const Inputs& inputs);
+
+  [[nodiscard]] Contention of(const CollectiveCall& call) const override;
+  [[nodiscard]] Contention of(const MessageSpec& message, DimensionId dimension, RankId rank) const override;
+
+ private:
+  [[nodiscard]] CollectivePlan plan(const CollectiveCall& call) const;
+  [[nodiscard]] double wire_rate(const CollectiveCall& call) const;
+  [[nodiscard]] double bytes_per_byte(CollectiveKind kind) const;
+
+  Inputs inputs_;
+  GroupWires wires_;
+  GroupLayout pair_inside_;   // two ranks of one host
+  GroupLayout pair_between_;  // of two
+  using Key = std::tuple<const GroupLayout*, std::uint32_t, CollectiveKind, std::int64_t>;
+  mutable std::map<Key, Contention> known_;
+};
+
+}  // namespace ringwright::configs
