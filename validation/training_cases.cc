@@ -35,7 +35,9 @@ std::string first_error(const Diagnostics& diagnostics) {
   return "refused without a reason";
 }
 
-double gib(Bytes bytes) { return static_cast<double>(bytes.count()) / (1024.0 * 1024.0 * 1024.0); }
+double gib(Bytes bytes) {
+  return static_cast<double>(bytes.count()) / (1024.0 * 1024.0 * 1024.0);
+}
 
 void add_memory(const Report& report, Prediction& result) {
   for (const MemoryRow& row : report.facts.memory) {
@@ -180,8 +182,8 @@ std::vector<std::int64_t> micro_batches_of(const TrainingRow& row) {
 std::vector<std::int64_t> parts_of(const TrainingRow& row) {
   const std::int64_t stages = row.pp.value_or(1);
   if (!row.tuned_parts || stages == 1 || !row.layers || *row.layers % stages != 0) return {};
-  const bool several = std::ranges::any_of(
-      row.remarks, [](const std::string& remark) { return says(remark, "vpp: interleaved"); });
+  const bool several =
+      std::ranges::any_of(row.remarks, [](const std::string& remark) { return says(remark, "vpp: interleaved"); });
   std::vector<std::int64_t> divisors;
   for (std::int64_t parts = several ? 2 : 1; parts <= 8; ++parts) {
     if (*row.layers / stages % parts == 0) divisors.push_back(parts);
@@ -212,7 +214,8 @@ std::vector<Variant> variants_of(const TrainingRow& row, const TrainingConventio
         reason = scenario.error();
         continue;
       }
-      if (tunes_batch) scenario->assumed.push_back(fmt::format("{} sequences a microbatch, the fastest that fits", micro_batch));
+      if (tunes_batch)
+        scenario->assumed.push_back(fmt::format("{} sequences a microbatch, the fastest that fits", micro_batch));
       if (tunes_parts) scenario->assumed.push_back(fmt::format("{} parts a stage, the fastest that fits", part));
       variants.push_back({.scenario = pool.add(scenario->yaml, row.place), .assumed = std::move(scenario->assumed)});
     }
@@ -253,7 +256,9 @@ std::vector<PlayedRow> play_rows(const std::vector<TrainingRow>& rows, const Tra
   std::vector<std::vector<Variant>> variants;  // by result
   for (const TrainingRow& row : rows) {
     if (!row.scored()) continue;
-    PlayedRow& played = result.emplace_back(PlayedRow{.row = row, .source = row.source()});
+    const SourceRule* const rule = conventions.find_source(row.source(), row.model);
+    PlayedRow& played =
+        result.emplace_back(PlayedRow{.row = row, .source = rule != nullptr ? rule->key() : row.source()});
     variants.push_back(variants_of(row, conventions, pool, played.reason));
   }
   const std::vector<Prediction> predictions = pool.predict_all(options);

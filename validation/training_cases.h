@@ -20,16 +20,16 @@ struct TermSeconds {
 
 struct PlayedRow {
   TrainingRow row;
-  std::string source;
+  std::string source;                // key of its rule, or the name of the table
   std::string reason;                // why it could not be played or scored; empty when it was
   std::vector<std::string> assumed;  // what neither the row nor the conventions say
   MeasuredAs measured_as = MeasuredAs::kNothing;
-  double measured_seconds = 0.0;     // a step, from whatever the row gives
+  double measured_seconds = 0.0;  // a step, from whatever the row gives
   double predicted_seconds = 0.0;
-  std::vector<TermSeconds> terms;    // of the predicted step, means over ranks; they add up to it
-  double bottleneck_compute = 0.0;   // seconds of computing on the stage that computes longest
-  double tokens = 0.0;               // of a step, all GPUs
-  double measured_gib = 0.0;         // 0: not measured
+  std::vector<TermSeconds> terms;   // of the predicted step, means over ranks; they add up to it
+  double bottleneck_compute = 0.0;  // seconds of computing on the stage that computes longest
+  double tokens = 0.0;              // of a step, all GPUs
+  double measured_gib = 0.0;        // 0: not measured
   double predicted_gib = 0.0;
 
   [[nodiscard]] bool played() const { return reason.empty(); }

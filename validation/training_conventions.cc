@@ -24,9 +24,29 @@ MemoryMeaning parse_meaning(std::string_view text) {
   return text == "device" ? MemoryMeaning::kDevice : MemoryMeaning::kReserved;
 }
 
+int read_generation(ConfigMap& map) {
+  return static_cast<int>(map.integer({.name = "flash_attention",
+                                       .doc = "generation of its attention; 0: the newest for the GPU",
+                                       .fallback = 0,
+                                       .min = 0,
+                                       .max = 4}));
+}
+
+VersionRule read_version(ConfigMap& map) {
+  VersionRule rule;
+  rule.words = read_words(map);
+  rule.stack = map.text({.name = "stack", .doc = "file with what rows do not say", .fallback = std::string()});
+  rule.flash_attention = read_generation(map);
+  return rule;
+}
+
 SourceRule read_source(ConfigMap& map) {
   SourceRule rule;
   rule.name = map.text({.name = "name", .doc = "what the ids of its rows start with"});
+  rule.models = map.texts({.name = "models", .doc = "words that the model of a row must say"});
+  for (ConfigMap& version : map.maps("versions", "what differs where `where` says so")) {
+    rule.versions.push_back(read_version(version));
+  }
   rule.title = map.text({.name = "title", .doc = "what tables call it", .fallback = rule.name});
   rule.stack = map.text({.name = "stack", .doc = "file with what rows do not say", .fallback = std::string()});
   rule.memory = parse_meaning(
@@ -35,11 +55,7 @@ SourceRule read_source(ConfigMap& map) {
   rule.gib_per_unit = decimal ? 1e9 / (1024.0 * 1024.0 * 1024.0) : 1.0;
   rule.flops_with_recompute = map.boolean(
       {.name = "flops_with_recompute", .doc = "tflops_gpu counts what is computed twice", .fallback = false});
-  rule.flash_attention = static_cast<int>(map.integer({.name = "flash_attention",
-                                                       .doc = "generation of its attention; 0: the newest for the GPU",
-                                                       .fallback = 0,
-                                                       .min = 0,
-                                                       .max = 4}));
+  rule.flash_attention = read_generation(map);
   rule.target = map.percent({.name = "target", .doc = "mean |error| to reach", .fallback = 0.0, .min = 0.0});
   const double threshold =
       map.percent({.name = "threshold", .doc = "mean |error| that holds", .fallback = 0.0, .min = 0.0});
@@ -56,8 +72,6 @@ MachineRule read_machine(ConfigMap& map) {
       map.integer({.name = "domain", .doc = "GPUs that NVLink joins beyond a host", .fallback = 0, .min = 0}));
   rule.tray = static_cast<int>(
       map.integer({.name = "tray", .doc = "GPUs of the smallest part of a domain", .fallback = 1, .min = 1}));
-  rule.step_speed = map.percent(
-      {.name = "step_speed", .doc = "compute.step_speed of the GPU", .fallback = 1.0, .min = 0.1, .max = 1.0});
   return rule;
 }
 
@@ -87,8 +101,25 @@ bool NamedRule::fits(std::string_view text) const {
   return std::ranges::all_of(words, [&](const std::string& word) { return says(text, word); });
 }
 
-const SourceRule* TrainingConventions::find_source(std::string_view name) const {
-  const auto found = std::ranges::find(sources, name, &SourceRule::name);
+std::string SourceRule::key() const {
+  std::string key = name;
+  for (const std::string& word : models) key += "/" + word;
+  return key;
+}
+
+const VersionRule* SourceRule::version_of(std::string_view where) const {
+  const auto found = std::ranges::find_if(versions, [&](const VersionRule& rule) { return rule.fits(where); });
+  return found == versions.end() ? nullptr : &*found;
+}
+
+const SourceRule* TrainingConventions::find_source(std::string_view key) const {
+  const auto found = std::ranges::find(sources, key, &SourceRule::key);
+  return found == sources.end() ? nullptr : &*found;
+}
+
+const SourceRule* TrainingConventions::find_source(std::string_view name, std::string_view model) const {
+  const auto found = std::ranges::find_if(
+      sources, [&](const SourceRule& rule) { return rule.name == name && NamedRule{rule.models}.fits(model); });
   return found == sources.end() ? nullptr : &*found;
 }
 

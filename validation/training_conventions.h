@@ -18,11 +18,10 @@ struct NamedRule {
 };
 
 struct MachineRule : NamedRule {
-  std::string node;         // preset
-  std::string gpu;          // preset
-  int domain = 0;           // GPUs that NVLink can join beyond one host (72: a rack); 0: one host
-  int tray = 1;             // GPUs of the smallest part of a domain
-  double step_speed = 1.0;  // compute.step_speed
+  std::string node;  // preset
+  std::string gpu;   // preset
+  int domain = 0;    // GPUs that NVLink can join beyond one host (72: a rack); 0: one host
+  int tray = 1;      // GPUs of the smallest part of a domain
 };
 
 // Share of the peak that a generation of FlashAttention reaches on GPUs whose newest kernels reach more.
@@ -48,8 +47,15 @@ enum class MemoryMeaning {
   kDevice,     // everything: nvidia-smi
 };
 
+// What differs in rows whose `where` says the words: another version of the software.
+struct VersionRule : NamedRule {
+  std::string stack;        // empty: the source's
+  int flash_attention = 0;  // 0: the source's
+};
+
 struct SourceRule {
-  std::string name;  // id prefix of its rows
+  std::string name;                 // id prefix of its rows
+  std::vector<std::string> models;  // words that the model must say; none: any
   std::string title;
   std::string stack;  // empty: by framework
   MemoryMeaning memory = MemoryMeaning::kReserved;
@@ -58,6 +64,11 @@ struct SourceRule {
   bool flops_with_recompute = false;  // tflops_gpu counts what is computed twice
   double target = 0.0;                // mean |error| of time to reach; 0: none
   std::optional<double> threshold;    // mean |error| that must hold
+  std::vector<VersionRule> versions;
+
+  // What scores are kept by: the name, and the models' words where there are some.
+  [[nodiscard]] std::string key() const;
+  [[nodiscard]] const VersionRule* version_of(std::string_view where) const;
 };
 
 struct TrainingConventions {
@@ -68,7 +79,9 @@ struct TrainingConventions {
   std::vector<AttentionRule> attention;
   std::vector<ModelRule> models;
 
-  [[nodiscard]] const SourceRule* find_source(std::string_view name) const;
+  [[nodiscard]] const SourceRule* find_source(std::string_view key) const;
+  // The first rule for rows of that name and model.
+  [[nodiscard]] const SourceRule* find_source(std::string_view name, std::string_view model) const;
 };
 
 // Reads <folder>/conventions.yaml.

@@ -22,7 +22,10 @@ const Rule* find_rule(const std::vector<Rule>& rules, std::string_view text) {
 class ScenarioMaker {
  public:
   ScenarioMaker(const TrainingRow& row, const TrainingConventions& conventions)
-      : row_(row), conventions_(conventions) {}
+      : row_(row),
+        conventions_(conventions),
+        source_(conventions.find_source(row.source(), row.model)),
+        version_(source_ != nullptr ? source_->version_of(row.where) : nullptr) {}
 
   tl::expected<TrainingScenario, std::string> make() {
     for (const auto step : {&ScenarioMaker::stack, &ScenarioMaker::machine, &ScenarioMaker::model,
@@ -66,14 +69,16 @@ class ScenarioMaker {
 
   const TrainingRow& row_;
   const TrainingConventions& conventions_;
+  const SourceRule* source_;    // null: no rule for the source
+  const VersionRule* version_;  // null: nothing differs
   YamlText yaml_;
   std::vector<std::string> assumed_;
   std::int64_t gpus_ = 1, per_host_ = 1, tray_ = 1, tp_ = 1, pp_ = 1, cp_ = 1, dp_ = 1;
 };
 
 std::string ScenarioMaker::stack() {
-  const SourceRule* const source = conventions_.find_source(row_.source());
-  std::string file = source != nullptr ? source->stack : std::string();
+  std::string file = source_ != nullptr ? source_->stack : std::string();
+  if (version_ != nullptr && !version_->stack.empty()) file = version_->stack;
   if (file.empty()) {
     const StackRule* const rule = find_rule(conventions_.frameworks, row_.framework);
     if (rule == nullptr) return fmt::format("no conventions are known for the framework '{}'", row_.framework);
@@ -90,7 +95,6 @@ std::string ScenarioMaker::machine() {
   if (machine == nullptr) return fmt::format("there is no preset for the GPU '{}'", row_.gpu);
   yaml_.set("cluster.node.preset", machine->node);
   yaml_.set("cluster.node.gpu.preset", machine->gpu);
-  if (machine->step_speed < 1.0) set("compute.step_speed", machine->step_speed);
   older_attention();
   hosts(*machine);
   if (gpus_ > per_host_) nics();
@@ -99,10 +103,10 @@ std::string ScenarioMaker::machine() {
 
 // What such kernels reach as a whole counts the exponentials.
 void ScenarioMaker::older_attention() {
-  const SourceRule* const source = conventions_.find_source(row_.source());
-  if (source == nullptr || source->flash_attention == 0) return;
+  int generation = source_ != nullptr ? source_->flash_attention : 0;
+  if (version_ != nullptr && version_->flash_attention > 0) generation = version_->flash_attention;
   for (const AttentionRule& rule : conventions_.attention) {
-    if (rule.generation != source->flash_attention || !rule.fits(row_.gpu)) continue;
+    if (rule.generation != generation || !rule.fits(row_.gpu)) continue;
     set("cluster.node.gpu.kernels.attention.forward_share", rule.forward);
     set("cluster.node.gpu.kernels.attention.backward_share", rule.backward);
     set("cluster.node.gpu.kernels.attention.score_cost", 0);

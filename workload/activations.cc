@@ -95,7 +95,8 @@ LogitBytes logit_bytes(const KernelContext& context) {
   switch (context.training.cross_entropy) {
     case CrossEntropy::kSplit: return {.kept = 4.0, .working = value};
     case CrossEntropy::kFused: return {.kept = value, .working = 0.0};
-    case CrossEntropy::kEager: return {.kept = 4.0, .working = 8.0};
+    case CrossEntropy::kEager: return {.kept = 4.0, .working = context.tp > 1 ? 12.0 : 8.0};
+    case CrossEntropy::kCompiled: return {.kept = value, .working = value};
     case CrossEntropy::kChunked: return {};
   }
   return {};

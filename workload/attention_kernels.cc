@@ -95,7 +95,7 @@ void add_qkv(KernelMaker& make) {
     make.linear("key and value up", latent.key_value_rank, make.heads * (latent.plain_size + latent.value_size));
   } else {
     const std::int64_t columns = make.query + make.key + make.value;
-    make.linear("qkv", make.shape.hidden, columns);
+    make.linears("qkv", make.shape.hidden, {make.query, make.key, make.value});
     if (make.shape.adapters && make.shape.adapters->qkv) make.adapter(make.shape.hidden, columns);
   }
   if (make.shape.query_key_norm) {
@@ -133,7 +133,7 @@ void add_qkv_backward(KernelMaker& make) {
 void add_qkv_dgrad(KernelMaker& make) {
   if (!make.shape.latent) {
     const std::int64_t columns = make.query + make.key + make.value;
-    make.dgrad("qkv dgrad", make.shape.hidden, columns);
+    make.dgrads("qkv dgrad", make.shape.hidden, {make.query, make.key, make.value});
     if (make.shape.adapters && make.shape.adapters->qkv) make.adapter_backward(make.shape.hidden, columns);
     return;
   }
@@ -146,7 +146,7 @@ void add_qkv_dgrad(KernelMaker& make) {
 
 void add_qkv_wgrad(KernelMaker& make) {
   if (!make.shape.latent) {
-    return make.wgrad("qkv wgrad", make.shape.hidden, make.query + make.key + make.value);
+    return make.wgrads("qkv wgrad", make.shape.hidden, {make.query, make.key, make.value});
   }
   const LatentAttention& latent = *make.shape.latent;
   const std::int64_t inputs = latent.query_rank > 0 ? latent.query_rank : make.shape.hidden;

@@ -85,7 +85,7 @@ std::unique_ptr<ComputeModel> make_calibrated(ConfigMap& compute, const GpuSpec&
       {.name = "step_speed",
        .doc = "speed of kernels in a training step against that of the same kernels measured alone: what power limit, "
               "cold caches and gaps leave when the device never rests",
-       .fallback = 1.0,
+       .fallback = gpu.kernels[KernelConstant::kStepSpeed],
        .min = 0.1,
        .max = 1.0});
   return std::make_unique<Calibrated>(gpu,

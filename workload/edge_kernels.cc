@@ -16,7 +16,8 @@ std::int64_t logits(const KernelMaker& make) {
 // Cross-entropy, forward. Split: Megatron's vocab_parallel_cross_entropy casts logits to fp32, and then each of max,
 // shift, exp, sum and division goes over them once. Eager: PyTorch casts them, and its log-softmax reads a row that no
 // cache holds for the maximum, for the sum and for the result (SoftMax.cu). Fused: they are read once (flash-attn's
-// xentropy.py); and chunk by chunk their gradient is written at once (Liger's fused_linear_cross_entropy.py).
+// xentropy.py), compiled twice, for the sum and for the result; and chunk by chunk their gradient is written at once
+// (Liger's fused_linear_cross_entropy.py).
 void add_split_loss(Piece piece, KernelMaker& make) {
   if (piece == Piece::kLossMax) {
     make.stream(kCast, "logits cast", logits(make), {.values = 1, .other_bytes = kFp32});
@@ -44,12 +45,13 @@ void add_loss(Piece piece, const TrainingOptions& training, KernelMaker& make) {
   if (kind == CrossEntropy::kSplit) return add_split_loss(piece, make);
   if (piece != Piece::kLossMax) return;
   if (kind == CrossEntropy::kEager) return add_eager_loss("", make);
-  make.stream(kSoftmax, "cross-entropy", logits(make), {.values = kind == CrossEntropy::kChunked ? 3.0 : 1.0});
+  const double values = kind == CrossEntropy::kFused ? 1.0 : kind == CrossEntropy::kCompiled ? 2.0 : 3.0;
+  make.stream(kSoftmax, "cross-entropy", logits(make), {.values = values});
 }
 
 void add_loss_backward(CrossEntropy kind, KernelMaker& make) {
   if (kind == CrossEntropy::kChunked) return;
-  if (kind == CrossEntropy::kFused) {
+  if (kind == CrossEntropy::kFused || kind == CrossEntropy::kCompiled) {
     return make.stream(kSoftmax, "cross-entropy backward", logits(make), {.values = 2});
   }
   if (kind == CrossEntropy::kEager) {

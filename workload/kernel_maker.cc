@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 namespace ringwright::workload {
@@ -78,6 +79,33 @@ void KernelMaker::linear(std::string name, std::int64_t inputs, std::int64_t out
 void KernelMaker::dgrad(std::string name, std::int64_t inputs, std::int64_t outputs) {
   quantise(static_cast<double>(tokens * outputs));
   add_product(std::move(name), {.m = tokens, .n = inputs, .k = outputs, .role = ProductRole::kDgrad}, product_type_);
+}
+
+std::vector<std::int64_t> KernelMaker::weights_of(Widths outputs) const {
+  if (!context_.training.separate_projections)
+    return {std::accumulate(outputs.begin(), outputs.end(), std::int64_t{0})};
+  std::vector<std::int64_t> widths(outputs);
+  std::erase(widths, 0);
+  return widths;
+}
+
+void KernelMaker::linears(const std::string& name, std::int64_t inputs, Widths outputs) {
+  quantise(static_cast<double>(tokens * inputs));
+  for (const std::int64_t width : weights_of(outputs)) {
+    add_product(name, {.m = tokens, .n = width, .k = inputs}, product_type_);
+  }
+}
+
+void KernelMaker::dgrads(const std::string& name, std::int64_t inputs, Widths outputs) {
+  const std::vector<std::int64_t> widths = weights_of(outputs);
+  for (const std::int64_t width : widths) dgrad(name, inputs, width);
+  for (std::size_t i = 1; i < widths.size(); ++i) {
+    stream(KernelFamily::kElementwise, name + " sum", tokens * inputs, {.values = 3});
+  }
+}
+
+void KernelMaker::wgrads(const std::string& name, std::int64_t inputs, Widths outputs) {
+  for (const std::int64_t width : weights_of(outputs)) wgrad(name, inputs, width);
 }
 
 void KernelMaker::local_linear(std::string name, std::int64_t inputs, std::int64_t outputs) {

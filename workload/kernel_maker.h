@@ -1,6 +1,7 @@
 // Makes kernels of a microbatch from sizes: products with FLOPs and bytes, everything else with bytes.
 #pragma once
 
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,12 @@ class KernelMaker {
   void linear(std::string name, std::int64_t inputs, std::int64_t outputs);
   void dgrad(std::string name, std::int64_t inputs, std::int64_t outputs);
   void wgrad(std::string name, std::int64_t inputs, std::int64_t outputs);
+  // Of several weights that take in the same: one product for all of them, or one for each; the gradients of the input
+  // are then added up.
+  using Widths = std::initializer_list<std::int64_t>;
+  void linears(const std::string& name, std::int64_t inputs, Widths outputs);
+  void dgrads(const std::string& name, std::int64_t inputs, Widths outputs);
+  void wgrads(const std::string& name, std::int64_t inputs, Widths outputs);
   // Of weights that every tensor-parallel rank holds whole and uses for its part of the sequence.
   void local_linear(std::string name, std::int64_t inputs, std::int64_t outputs);
   void local_dgrad(std::string name, std::int64_t inputs, std::int64_t outputs);
@@ -83,6 +90,8 @@ class KernelMaker {
  private:
   void add_product(std::string name, const Product& product, DataType type);
   void weight_gradient(std::string name, const Product& product);
+  // The widths of their products.
+  [[nodiscard]] std::vector<std::int64_t> weights_of(Widths outputs) const;
   // Writes a tensor in fp8, where products take it so.
   void quantise(double elements);
 

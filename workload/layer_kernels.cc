@@ -45,7 +45,7 @@ void add_residual_backward(KernelMaker& make) {
 
 void add_mlp(KernelMaker& make) {
   const LowRankAdapters adapters = make.shape.adapters.value_or(LowRankAdapters{});
-  make.linear("mlp up", make.shape.hidden, make.gated_ffn);
+  make.linears("mlp up", make.shape.hidden, {make.ffn, make.gated_ffn - make.ffn});
   if (adapters.mlp_up) make.adapter(make.shape.hidden, make.gated_ffn);
   add_activation(make, "", make.tokens * make.ffn);
   make.linear("mlp down", make.ffn, make.shape.hidden);
@@ -134,11 +134,11 @@ void add_piece(Piece piece, const KernelContext& context, KernelMaker& make) {
   if (piece == Piece::kMlpDownBackward) return add_mlp_down_backward(make, context);
   if (piece == Piece::kMlpUpDgrad) {
     if (context.training.recomputes(&RecomputedModules::norms)) add_mlp_norm(make, "mlp norm");
-    make.dgrad("mlp up dgrad", h, make.gated_ffn);
+    make.dgrads("mlp up dgrad", h, {make.ffn, make.gated_ffn - make.ffn});
     if (make.shape.adapters && make.shape.adapters->mlp_up) make.adapter_backward(h, make.gated_ffn);
     return;
   }
-  if (piece == Piece::kMlpUpWgrad) return make.wgrad("mlp up wgrad", h, make.gated_ffn);
+  if (piece == Piece::kMlpUpWgrad) return make.wgrads("mlp up wgrad", h, {make.ffn, make.gated_ffn - make.ffn});
   if (piece == Piece::kMlpNormBackward) return add_block_norm_backward(make, "mlp norm");
   if (piece == Piece::kPredictorInput || piece == Piece::kPredictorInputBackward) {
     return add_predictor_pieces(piece, make);

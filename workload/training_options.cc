@@ -49,6 +49,7 @@ constexpr std::array kCrossEntropies{
     Option{"split", "Megatron's, over a split vocabulary: fp32 softmax, and the logits or their gradient"},
     Option{"fused", "one kernel that writes the gradient over the logits"},
     Option{"eager", "PyTorch's log-softmax and loss in fp32"},
+    Option{"compiled", "the same by torch.compile: nothing in fp32 is written"},
     Option{"chunked", "fused with the output layer, chunk by chunk (Liger): the logits are never whole"}};
 constexpr std::array kImplementations{
     Option{"local", "products add to the main gradient in place"},
@@ -58,9 +59,14 @@ constexpr std::array kPointwise{
     Option{"fused", "a kernel for each norm, rotation and activation (Transformer Engine, Apex, torch.compile)"},
     Option{"eager", "a kernel for each operator of PyTorch that they are written in"}};
 
+constexpr std::array kProjections{
+    Option{"fused", "one product for queries, keys and values, and one for both parts of a gated MLP (Megatron)"},
+    Option{"separate", "a product for each, as torchtitan and Hugging Face write them"}};
+
 CrossEntropy parse_cross_entropy(std::string_view text) {
   if (text == "fused") return CrossEntropy::kFused;
   if (text == "eager") return CrossEntropy::kEager;
+  if (text == "compiled") return CrossEntropy::kCompiled;
   return text == "chunked" ? CrossEntropy::kChunked : CrossEntropy::kSplit;
 }
 
@@ -82,6 +88,9 @@ void read_kernel_choices(ConfigMap& training, TrainingOptions& options) {
           kPointwise) == "eager"
           ? Pointwise::kEager
           : Pointwise::kFused;
+  options.separate_projections =
+      training.choice({.name = "projections", .doc = "which weights share a product", .fallback = "fused"},
+                      kProjections) == "separate";
   options.weight_gradient_buffers =
       training.choice(
           {.name = "transformer_impl", .doc = "whose layers, for the memory they need", .fallback = "local"},

@@ -16,9 +16,10 @@ class TrainingCases : public ::testing::Test {
     auto conventions = read_conventions(shipped_folder("training"));
     ASSERT_TRUE(conventions) << render(conventions.error());
     conventions_ = *conventions;
-    const auto table = read_csv(shipped_folder("training") + "/korthikanti_recompute.csv").and_then([](const CsvTable& csv) {
-      return read_training_rows(csv);
-    });
+    const auto table =
+        read_csv(shipped_folder("training") + "/korthikanti_recompute.csv").and_then([](const CsvTable& csv) {
+          return read_training_rows(csv);
+        });
     ASSERT_TRUE(table) << render(table.error());
     rows_ = table->rows;
   }

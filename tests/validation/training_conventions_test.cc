@@ -41,7 +41,20 @@ TEST(TrainingConventions, EveryShippedTableHasARule) {
   }
 }
 
-TEST(TrainingConventions, AFolderWithoutThemIsAnError) { EXPECT_FALSE(read_conventions("/no/such/folder")); }
+TEST(TrainingConventions, RowsOfOneTableMayBeScoredApartAndComeFromSeveralVersions) {
+  TrainingConventions conventions;
+  conventions.sources = {{.name = "runs", .models = {"gpt3"}, .versions = {{{.words = {"v3.0"}}, "old.yaml", 1}}},
+                         {.name = "runs"}};
+  EXPECT_EQ(conventions.find_source("runs", "GPT3-175b")->key(), "runs/gpt3");
+  EXPECT_EQ(conventions.find_source("runs", "llama")->key(), "runs");
+  EXPECT_EQ(conventions.find_source("others", "llama"), nullptr);
+  EXPECT_EQ(conventions.find_source("runs/gpt3")->version_of("round v3.0, somewhere")->stack, "old.yaml");
+  EXPECT_EQ(conventions.find_source("runs/gpt3")->version_of("round v4.0"), nullptr);
+}
+
+TEST(TrainingConventions, AFolderWithoutThemIsAnError) {
+  EXPECT_FALSE(read_conventions("/no/such/folder"));
+}
 
 }  // namespace
 }  // namespace ringwright::validation

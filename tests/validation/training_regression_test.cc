@@ -19,7 +19,9 @@ struct Guard {
   double memory = 0.0;  // the same; 0: not measured
 };
 
-void PrintTo(const Guard& guard, std::ostream* out) { *out << guard.source; }
+void PrintTo(const Guard& guard, std::ostream* out) {
+  *out << guard.source;
+}
 
 class TrainingRegression : public ::testing::TestWithParam<Guard> {};
 
@@ -52,12 +54,9 @@ INSTANTIATE_TEST_SUITE_P(Shipped, TrainingRegression,
                          ::testing::Values(Guard{"korthikanti_recompute", 2, 0.06},
                                            Guard{"vtrain_ground_truth_multi", 8, 0.12},
                                            Guard{"vtrain_ground_truth_single", 97, 0.16},
-                                           Guard{"megatron_gpt2_2020", 2, 0.08},
-                                           Guard{"zero_bubble", 4, 0.08, 0.06},
-                                           Guard{"simumax_b200_real", 3, 0.12, 0.03},
-                                           Guard{"nemo_2407_h100", 4, 0.25},
-                                           Guard{"torchtitan_bench", 4, 0.25},
-                                           Guard{"llm_foundry_mpt", 20, 0.25}),
+                                           Guard{"megatron_gpt2_2020", 2, 0.08}, Guard{"zero_bubble", 4, 0.08, 0.06},
+                                           Guard{"simumax_b200_real", 3, 0.12, 0.03}, Guard{"nemo_2407_h100", 4, 0.25},
+                                           Guard{"torchtitan_bench", 4, 0.25}, Guard{"llm_foundry_mpt", 20, 0.25}),
                          [](const auto& guard) { return std::string(guard.param.source); });
 
 }  // namespace

@@ -14,8 +14,9 @@ Result<TrainingTable> read(const std::string& text) {
 }
 
 TEST(TrainingRow, ReadsTheSharedSchema) {
-  const auto table = read("id,model,gpu,n_gpus,tp,mbs,step_time_s,mem_gib,split\n"
-                          "korth-001,gpt3-175b,A100,64,8,1 (assumed),13.75,61.5,open\n");
+  const auto table = read(
+      "id,model,gpu,n_gpus,tp,mbs,step_time_s,mem_gib,split\n"
+      "korth-001,gpt3-175b,A100,64,8,1 (assumed),13.75,61.5,open\n");
   ASSERT_TRUE(table) << render(table.error());
   const TrainingRow& row = table->rows[0];
   EXPECT_EQ(row.source(), "korth");

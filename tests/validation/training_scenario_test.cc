@@ -175,6 +175,15 @@ TEST(TrainingScenario, ASourceMayRunAnOlderAttention) {
   EXPECT_THAT(yaml_of(full_row()), Not(HasSubstr("forward_share")));
 }
 
+TEST(TrainingScenario, AVersionMayHaveAStackOfItsOwn) {
+  TrainingConventions versions = conventions();
+  versions.sources[0].versions = {{{.words = {"2025"}}, "new.yaml", 0}};
+  TrainingRow row = full_row();
+  row.where = "table of 2025";
+  EXPECT_THAT(make_scenario(row, versions)->yaml, HasSubstr("extends: \"/conventions/new.yaml\""));
+  EXPECT_THAT(make_scenario(full_row(), versions)->yaml, HasSubstr("extends: \"/conventions/megatron.yaml\""));
+}
+
 TEST(TrainingScenario, ACompilerFusesWhatAStackRunsEagerly) {
   TrainingRow row = full_row();
   row.overlap = "FSDP+compile";

@@ -17,15 +17,15 @@ struct NicCase {
 };
 
 TEST(TrainingWords, FindsTheCardsOfANode) {
-  for (const NicCase& nic : {NicCase{"8x200Gbps HDR IB per node (Selene)", 8, 200.0},
-                             NicCase{"8x400G CX7 per node (DGX H100)", 8, 400.0},
-                             NicCase{"4 x 200 Gb/s Slingshot per node; NCCL on TCP sockets", 4, 200.0},
-                             NicCase{"4x ConnectX-8 IB XDR 800 Gb/s", 4, 800.0},
-                             NicCase{"Storage: 2x ConnectX-7 IB NDR 400Gb/s, Compute: 8x ConnectX-7 IB NDR 400Gb/s, "
-                                     "Management: 100Gb/s Ethernet NIC",
-                                     8, 400.0},
-                             NicCase{"Compute: 8x MT43244 BlueField-3 200Gb/s, Management: 2x100Gb/s Ethernet", 8, 200.0},
-                             NicCase{"1600Gbps per node RoCE", 8, 200.0}, NicCase{"800 Gbps per node inter (config)", 4, 200.0}}) {
+  for (const NicCase& nic :
+       {NicCase{"8x200Gbps HDR IB per node (Selene)", 8, 200.0}, NicCase{"8x400G CX7 per node (DGX H100)", 8, 400.0},
+        NicCase{"4 x 200 Gb/s Slingshot per node; NCCL on TCP sockets", 4, 200.0},
+        NicCase{"4x ConnectX-8 IB XDR 800 Gb/s", 4, 800.0},
+        NicCase{"Storage: 2x ConnectX-7 IB NDR 400Gb/s, Compute: 8x ConnectX-7 IB NDR 400Gb/s, "
+                "Management: 100Gb/s Ethernet NIC",
+                8, 400.0},
+        NicCase{"Compute: 8x MT43244 BlueField-3 200Gb/s, Management: 2x100Gb/s Ethernet", 8, 200.0},
+        NicCase{"1600Gbps per node RoCE", 8, 200.0}, NicCase{"800 Gbps per node inter (config)", 4, 200.0}}) {
     const auto found = read_nics(nic.text);
     ASSERT_TRUE(found) << nic.text;
     EXPECT_EQ(found->count, nic.count) << nic.text;
@@ -34,8 +34,9 @@ TEST(TrainingWords, FindsTheCardsOfANode) {
 }
 
 TEST(TrainingWords, SaysNothingOfCardsWithoutNumbers) {
-  for (const char* const text : {"", "not stated", "Ethernet, Infiniband", "InfiniBand; Data bandwidth for GPU-PCIe: 504 GB/s",
-                                 "RoCE RDMA between nodes (speed not stated)"}) {
+  for (const char* const text :
+       {"", "not stated", "Ethernet, Infiniband", "InfiniBand; Data bandwidth for GPU-PCIe: 504 GB/s",
+        "RoCE RDMA between nodes (speed not stated)"}) {
     EXPECT_FALSE(read_nics(text)) << text;
   }
 }
@@ -76,7 +77,8 @@ TEST(TrainingWords, TellsKindsOfShardingApart) {
 }
 
 TEST(TrainingWords, ReadsOverlapFlags) {
-  const OverlapWords nemo = read_overlap("ub_tp_comm_overlap, overlap_grad_sync, overlap_param_sync, bucket_cap_mb 75, grad_sync bf16");
+  const OverlapWords nemo =
+      read_overlap("ub_tp_comm_overlap, overlap_grad_sync, overlap_param_sync, bucket_cap_mb 75, grad_sync bf16");
   EXPECT_EQ(nemo.tensor, true);
   EXPECT_EQ(nemo.grad_reduce, true);
   EXPECT_EQ(nemo.param_gather, true);

@@ -61,6 +61,14 @@ TEST(Calibrated, KernelsOfAStepMayBeSlowerThanAlone) {
   EXPECT_EQ(duration(*machine.model, small_copies(10)), 25_us);  // 20 us / 0.8
 }
 
+TEST(Calibrated, TheProfileSaysHowMuchSlowerStepsAreUnlessTheJobDoes) {
+  const std::string profile = std::string(kStream).substr(0, std::string(kStream).rfind('}')) + ", step: {speed: 50%}}";
+  const Machine machine(profile, "{model: calibrated, host_issue: 5us}");
+  EXPECT_EQ(duration(*machine.model, small_copies(10)), 40_us);  // 20 us / 0.5
+  const Machine told(profile, "{model: calibrated, host_issue: 5us, step_speed: 100%}");
+  EXPECT_EQ(duration(*told.model, small_copies(10)), 20_us);
+}
+
 TEST(Calibrated, LibrariesAddTheirOwnTimeOfTheHost) {
   const Machine machine(kStream, "{model: calibrated, host_issue: 5us}");
   const Kernel grouped{.family = KernelFamily::kGroupedGemm, .name = "experts", .m = 1, .n = 1, .k = 1, .batch = 4};

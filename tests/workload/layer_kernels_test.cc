@@ -54,8 +54,8 @@ TEST(LayerKernels, UnfusedLayersHaveExactlyTheFormulasFlops) {
   }
 }
 
-// torchtitan keeps every second product of a layer: queries, values, gate's twin and down are kept; keys, projection and
-// one up product are computed again, beside both norms. Per token 2 h (key + context + ffn) FLOPs.
+// torchtitan keeps every second product of a layer: queries, values, gate's twin and down are kept; keys, projection
+// and one up product are computed again, beside both norms. Per token 2 h (key + context + ffn) FLOPs.
 TEST(LayerKernels, SelectiveOperatorsComputeEverySecondProductAgain) {
   const KernelContext none = context_of("preset: llama3-8b", "", "tp: 1", 1);
   const KernelContext some = context_of("preset: llama3-8b", ", recompute: selective-ops", "tp: 1", 1);
@@ -63,6 +63,24 @@ TEST(LayerKernels, SelectiveOperatorsComputeEverySecondProductAgain) {
   const double again = 2.0 * tokens * 4096.0 * (8 * 128 + 4096 + 14336);
   EXPECT_EQ((flops_of(kBackward, some) - flops_of(kBackward, none)).count(), again);
   EXPECT_EQ(flops_of(kForward, some).count(), flops_of(kForward, none).count());
+}
+
+// Queries, keys and values: 4096, 1024 and 1024 columns. Two sums of what their gradients are for the input.
+TEST(LayerKernels, SeparateProjectionsAreProductsOfTheirOwnWithTheSameFlops) {
+  const KernelContext fused = context_of("preset: llama3-8b", "", "tp: 1", 1);
+  const KernelContext separate = context_of("preset: llama3-8b", ", projections: separate", "tp: 1", 1);
+  EXPECT_EQ(kernels_of(Piece::kQkvWgrad, fused).size(), 1U);
+  EXPECT_EQ(kernels_of(Piece::kQkvWgrad, separate).size(), 3U);
+  EXPECT_EQ(kernels_of(Piece::kQkvWgrad, separate)[1].n, 1024);
+  EXPECT_EQ(kernels_of(Piece::kQkvDgrad, separate).size(), 3U + 2U);
+  EXPECT_EQ(kernels_of(Piece::kMlpUpDgrad, separate).size(), 2U + 1U);
+  EXPECT_EQ(flops_of(kForward, separate).count(), flops_of(kForward, fused).count());
+  EXPECT_EQ(flops_of(kBackward, separate).count(), flops_of(kBackward, fused).count());
+}
+
+TEST(LayerKernels, AnMlpWithoutAGateHasOneUpProductEitherWay) {
+  const KernelContext separate = context_of("preset: mpt-7b", ", projections: separate", "tp: 1", 1);
+  EXPECT_EQ(kernels_of(Piece::kMlpUpWgrad, separate).size(), 1U);
 }
 
 TEST(LayerKernels, ProductsSayWhichOfALayersThreeTheyAre) {

@@ -116,11 +116,12 @@ TEST(Memory, PeakIsThatOfMegatronOnB200WithinTwoPercent) {
   const std::vector<TableRow> rows = read_table("simumax_b200_memory.csv");
   ASSERT_EQ(rows.size(), 4U);
   for (const TableRow& row : rows) {
-    const JobText job(fmt::format("model: {{preset: llama3-70b, num_layers: 12, seq_length: 4096}}\n"
-                                  "training: {{global_batch: {}, micro_batch: 1, transformer_impl: transformer_engine}}\n"
-                                  "parallel: {{tp: {}, pp: {}, sequence_parallel: {}, zero: {{stage: 1}}}}\n",
-                                  4 * whole(row, "dp"), whole(row, "tp"), whole(row, "pp"), row.at("sequence_parallel")),
-                      8);
+    const JobText job(
+        fmt::format("model: {{preset: llama3-70b, num_layers: 12, seq_length: 4096}}\n"
+                    "training: {{global_batch: {}, micro_batch: 1, transformer_impl: transformer_engine}}\n"
+                    "parallel: {{tp: {}, pp: {}, sequence_parallel: {}, zero: {{stage: 1}}}}\n",
+                    4 * whole(row, "dp"), whole(row, "tp"), whole(row, "pp"), row.at("sequence_parallel")),
+        8);
     double most = 0.0;
     for (const StageMemory& stage : memory_ledger(job.inputs(), {})) most = std::max(most, gib(stage.total()));
     EXPECT_NEAR(most / number(row, "measured_gib"), 1.0, 0.02) << "tp " << row.at("tp");
@@ -128,8 +129,10 @@ TEST(Memory, PeakIsThatOfMegatronOnB200WithinTwoPercent) {
 }
 
 TEST(Memory, TheLossNeedsWhatItsKernelKeeps) {
-  const auto logits = [](const std::string& kind) {
-    const JobText job(small_model(2) + "training: {global_batch: 1, cross_entropy: " + kind + "}\n", 1);
+  const auto logits = [](const std::string& kind, int tp = 1) {
+    const JobText job(small_model(2) + "training: {global_batch: 1, cross_entropy: " + kind +
+                          "}\nparallel: {tp: " + std::to_string(tp) + "}\n",
+                      tp);
     const KernelContext context = make_kernel_context(job.shape, job.training, job.parallel);
     return head_activations(context) + head_workspace(context);
   };
@@ -138,13 +141,16 @@ TEST(Memory, TheLossNeedsWhatItsKernelKeeps) {
   EXPECT_EQ(logits("split"), Bytes(inputs + 6 * 32 * 1024));
   EXPECT_EQ(logits("fused"), Bytes(inputs + 2 * 32 * 1024));
   EXPECT_EQ(logits("eager"), Bytes(inputs + 12 * 32 * 1024));
+  EXPECT_EQ(logits("eager", 2), Bytes(inputs + 16 * 32 * 1024 / 2));  // PyTorch's split loss
+  EXPECT_EQ(logits("compiled"), Bytes(inputs + 4 * 32 * 1024));
   EXPECT_EQ(logits("chunked"), Bytes(inputs + 6 * 32 * 64 + 2 * (32 + 1024) * 64));  // gradients of input and weights
 }
 
 TEST(Memory, ShardedParametersAreWholeOnlyWhileTheyAreUsed) {
   const JobText job(small_model(4) + "training: {global_batch: 8}\nparallel: {fsdp: {wrap_ends: true}}\n", 8);
   const StageMemory memory = memory_ledger(job.inputs(), {}).front();
-  const std::int64_t layer = count_elements(attention_tensors(job.shape, 1)) + count_elements(mlp_tensors(job.shape, 1));
+  const std::int64_t layer =
+      count_elements(attention_tensors(job.shape, 1)) + count_elements(mlp_tensors(job.shape, 1));
   const std::int64_t head = count_elements(head_tensors(job.shape, 1, OutputWeights::kOwn));
   EXPECT_GE(memory.of("gathered parameters"), Bytes(2 * layer));
   EXPECT_LE(memory.of("gathered parameters"), Bytes(2 * (head + 2 * layer)));

@@ -65,8 +65,8 @@ TEST(PointwiseKernels, EveryLossHasItsOwnPassesOverTheLogits) {
     double forward;
     double backward;
   };
-  for (const Case& expected :
-       {Case{"split", 38, 14}, Case{"eager", 22, 26}, Case{"fused", 2, 4}, Case{"chunked", 6, 0}}) {
+  for (const Case& expected : {Case{"split", 38, 14}, Case{"eager", 22, 26}, Case{"compiled", 4, 4},
+                               Case{"fused", 2, 4}, Case{"chunked", 6, 0}}) {
     const KernelContext context = context_of("llama3-8b", std::string(", cross_entropy: ") + expected.kind);
     EXPECT_EQ(bytes_each(kLoss, context, kLogits), expected.forward) << expected.kind;
     EXPECT_EQ(bytes_each({Piece::kLossBackward}, context, kLogits), expected.backward) << expected.kind;

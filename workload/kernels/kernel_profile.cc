@@ -78,6 +78,8 @@ constexpr std::array<ConstantSpec, kKernelConstants> kConstants{{
     {kStreamLargest, "stream", "largest", "most bytes of a kernel that the fit saw", kWhole, 0.0, 0.0, 1e15},
     {kHostLaunch, "host", "launch", "time from one launch to the next when a bare loop on the host issues kernels",
      kTime, 2.5e-6, 0.0, 1e-3},
+    {kStepSpeed, "step", "speed", "speed of kernels in a training step against the same kernels measured alone", kShare,
+     1.0, 0.1, 1.0},
 }};
 
 double read_constant(ConfigMap& section, const ConstantSpec& spec) {
@@ -112,7 +114,8 @@ constexpr std::array kSections{Section{"gemm", "matrix products"},
                                Section{"grouped", "products of several experts in one call"},
                                Section{"attention", "fused attention"},
                                Section{"stream", "kernels that move bytes: norms, element-wise, optimizer, copies"},
-                               Section{"host", "what it takes to issue kernels"}};
+                               Section{"host", "what it takes to issue kernels"},
+                               Section{"step", "a training step on many GPUs that never rest"}};
 
 }  // namespace
 

@@ -54,6 +54,7 @@ enum class KernelConstant {
   kStreamSmallest,
   kStreamLargest,
   kHostLaunch,
+  kStepSpeed,
   kCount
 };
 inline constexpr auto kKernelConstants = static_cast<std::size_t>(KernelConstant::kCount);
