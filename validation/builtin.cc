@@ -6,6 +6,7 @@ namespace ringwright::validation {
 namespace {
 
 constexpr std::array kValidators = {
+    Validator{.name = "interference", .help = "tables of kernels beside kernels that move bytes", .run = validate_interference},
     Validator{.name = "kernels", .help = "tables of measured kernels", .run = validate_kernels},
     Validator{.name = "nccl", .help = "logs of nccl-tests and rccl-tests", .run = validate_nccl},
     Validator{.name = "training", .help = "tables of measured training runs", .run = validate_training},
@@ -14,6 +15,8 @@ constexpr std::array kCalibrators = {
     Calibrator{.name = "nccl", .help = "logs of nccl-tests and rccl-tests", .run = calibrate_nccl},
     Calibrator{.name = "kernels", .help = "the kernel profile of a GPU, from tables of measured kernels",
                .run = calibrate_kernels},
+    Calibrator{.name = "interference", .help = "what kernels and collectives take from each other on a GPU",
+               .run = calibrate_interference},
 };
 
 }  // namespace

@@ -42,6 +42,7 @@ struct Validator {
 [[nodiscard]] std::span<const Validator> validators();
 
 // In files of their names.
+[[nodiscard]] Result<ValidationOutcome> validate_interference(const ValidationRequest& request);
 [[nodiscard]] Result<ValidationOutcome> validate_kernels(const ValidationRequest& request);
 [[nodiscard]] Result<ValidationOutcome> validate_nccl(const ValidationRequest& request);
 [[nodiscard]] Result<ValidationOutcome> validate_training(const ValidationRequest& request);
@@ -66,7 +67,8 @@ struct Calibrator {
 };
 [[nodiscard]] std::span<const Calibrator> calibrators();
 
-// In files of their names.
+// In files of their names; of interference beside its validation.
+[[nodiscard]] Result<CalibrationOutcome> calibrate_interference(const CalibrationRequest& request);
 [[nodiscard]] Result<CalibrationOutcome> calibrate_nccl(const CalibrationRequest& request);
 [[nodiscard]] Result<CalibrationOutcome> calibrate_kernels(const CalibrationRequest& request);
 

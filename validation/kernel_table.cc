@@ -2,37 +2,27 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "core/base/random.h"
-#include "core/base/text.h"
 #include "validation/csv_table.h"
+#include "validation/table_cells.h"
 #include "workload/kernels/kernel_rules.h"
 
 namespace ringwright::validation {
 namespace {
 
-constexpr std::array kColumns{"family", "op",    "dtype", "layout", "m",       "n",         "k",         "batch",
-                              "mask",   "flops", "bytes", "mode",   "time_us", "ci_low_us", "ci_high_us"};
-constexpr std::array kHeader{"gpu",  "source",    "evidence", "device", "clocks", "power",   "driver",
-                             "cuda", "libraries", "date",     "method", "note",   "address", "licence"};
+constexpr std::array<std::string_view, 15> kColumns{
+    "family", "op",    "dtype", "layout", "m",       "n",         "k",         "batch",
+    "mask",   "flops", "bytes", "mode",   "time_us", "ci_low_us", "ci_high_us"};
+constexpr std::array<std::string_view, 5> kNeeded{"family", "dtype", "flops", "bytes", "time_us"};
+constexpr std::array<std::string_view, 14> kHeader{"gpu",  "source",    "evidence", "device", "clocks", "power",   "driver",
+                                                   "cuda", "libraries", "date",     "method", "note",   "address", "licence"};
 
-template <class Names>
-std::string nearest_of(std::string_view word, const Names& names) {
-  const std::vector<std::string> candidates(names.begin(), names.end());
-  const std::string near = nearest_name(word, candidates);
-  return near.empty() ? "names: " + join(candidates, ", ") : "did you mean '" + near + "'?";
-}
-
-// One value of an enum by its name in a table.
 template <class Value>
-struct Word {
-  std::string_view name;
-  Value value;
-};
+using Word = TableWord<Value>;
 constexpr std::array kModes{Word<LaunchMode>{"eager", LaunchMode::kEager},
                             Word<LaunchMode>{"graph", LaunchMode::kGraph},
                             Word<LaunchMode>{"kernel", LaunchMode::kKernel}};
@@ -51,136 +41,45 @@ std::vector<Word<Value>> printed_words(Value last) {
   return words;
 }
 
-class TableReader {
- public:
-  explicit TableReader(const CsvTable& csv) : csv_(csv) { table_.file = csv.file; }
-
-  Result<KernelTable> read() {
-    read_header();
-    check_columns();
-    if (problems_.has_errors()) return tl::unexpected(std::move(problems_));
-    for (const CsvRow& row : csv_.rows) read_row(row);
-    if (csv_.rows.empty()) refuse({.file = csv_.file}, "there is no row in this table", "", "");
-    if (problems_.has_errors()) return tl::unexpected(std::move(problems_));
-    return std::move(table_);
+MeasuredKernel read_row(TableCells& cells, const CsvRow& row) {
+  cells.check_row(row);
+  MeasuredKernel measured{.line = row.line};
+  Kernel& kernel = measured.kernel;
+  kernel.family = cells.word(row, "family", KernelFamily::kCopy, printed_words(KernelFamily::kCopy));
+  if (const CsvCell* const op = cells.cell(row, "op")) kernel.name = op->text;
+  kernel.type = cells.word(row, "dtype", DataType::kBf16, printed_words(DataType::kFp4));
+  kernel.role = cells.word(row, "layout", ProductRole::kForward, kLayouts);
+  kernel.mask = cells.word(row, "mask", AttentionMask::kNone, kMasks);
+  kernel.m = cells.whole(row, "m", 0);
+  kernel.n = cells.whole(row, "n", 0);
+  kernel.k = cells.whole(row, "k", 0);
+  kernel.batch = std::max<std::int64_t>(cells.whole(row, "batch", 1), 1);
+  kernel.flops = Flops(cells.number(row, "flops", 0.0, 0.0));
+  kernel.bytes = Bytes(std::llround(std::min(cells.number(row, "bytes", 0.0, 0.0), 1e18)));
+  measured.mode = cells.word(row, "mode", LaunchMode::kEager, kModes);
+  measured.seconds = cells.number(row, "time_us", 1.0, 1e-3) * 1e-6;
+  const bool has_sizes = kernel.m > 0 && kernel.n > 0 && kernel.k > 0;
+  if (kernel.family <= KernelFamily::kAttentionBackward && !has_sizes) {
+    cells.refuse_cell(row, "family", fmt::format("a kernel of family {} needs m, n and k", to_string(kernel.family)));
   }
-
- private:
-  void refuse(Place place, std::string message, std::string excerpt, std::string hint) {
-    problems_.add({.code = "E163",
-                   .place = std::move(place),
-                   .message = std::move(message),
-                   .excerpt = std::move(excerpt),
-                   .hint = std::move(hint)});
-  }
-
-  void read_header() {
-    for (const CsvHeaderLine& line : csv_.header) {
-      if (std::ranges::find(kHeader, line.key) == kHeader.end()) {
-        refuse({.file = csv_.file}, fmt::format("the head of this table has an unknown key '{}'", line.key), "",
-               nearest_of(line.key, kHeader));
-      }
-      if (line.key == "gpu") table_.gpu = line.value;
-      if (line.key == "source") table_.source = line.value;
-    }
-    if (table_.gpu.empty())
-      refuse({.file = csv_.file}, "the table does not name its GPU", "", "add `# gpu: h100-sxm5-80gb`");
-    if (table_.source.empty()) {
-      refuse({.file = csv_.file}, "the table does not say where its times come from", "", "add `# source: who, where`");
-    }
-  }
-
-  void check_columns() {
-    for (const std::string& column : csv_.columns) {
-      if (std::ranges::find(kColumns, column) != kColumns.end()) continue;
-      refuse({.file = csv_.file}, fmt::format("column '{}' means nothing in a table of kernels", column), "",
-             nearest_of(column, kColumns));
-    }
-    for (const char* needed : {"family", "dtype", "flops", "bytes", "time_us"}) {
-      if (csv_.find_column(needed)) continue;
-      refuse({.file = csv_.file}, fmt::format("there is no column '{}'", needed), "", "see docs/kernel-tables.md");
-    }
-  }
-
-  // The cell of a column; null when the table has no such column or the cell is empty.
-  [[nodiscard]] const CsvCell* cell(const CsvRow& row, std::string_view column) const {
-    const auto index = csv_.find_column(column);
-    if (!index || row.cells[*index].text.empty()) return nullptr;
-    return &row.cells[*index];
-  }
-  void refuse_cell(const CsvRow& row, std::string_view column, std::string message, std::string hint) {
-    const auto index = csv_.find_column(column);
-    refuse({.file = csv_.file, .line = row.line, .column = index ? row.cells[*index].column : 1}, std::move(message),
-           row.raw, std::move(hint));
-  }
-
-  double number(const CsvRow& row, std::string_view column, double fallback, double least) {
-    const CsvCell* const found = cell(row, column);
-    if (found == nullptr) return fallback;
-    double value = 0.0;
-    const char* const end = found->text.data() + found->text.size();
-    const auto [rest, error] = std::from_chars(found->text.data(), end, value);
-    if (error == std::errc() && rest == end && std::isfinite(value) && value >= least && value <= 1e30) return value;
-    refuse_cell(row, column, fmt::format("{} is '{}' and must be a number from {} on", column, found->text, least), "");
-    return fallback;
-  }
-  std::int64_t whole(const CsvRow& row, std::string_view column, std::int64_t fallback) {
-    const double value = number(row, column, static_cast<double>(fallback), 0.0);
-    if (value <= 1e12 && std::floor(value) >= value) return static_cast<std::int64_t>(value);
-    refuse_cell(row, column, fmt::format("{} is {} and must be a whole number", column, value), "");
-    return fallback;
-  }
-
-  template <class Value, class Words>
-  Value word(const CsvRow& row, std::string_view column, Value fallback, const Words& words) {
-    const CsvCell* const found = cell(row, column);
-    if (found == nullptr) return fallback;
-    std::vector<std::string> names;
-    for (const Word<Value>& candidate : words) {
-      if (candidate.name == found->text) return candidate.value;
-      names.emplace_back(candidate.name);
-    }
-    refuse_cell(row, column, fmt::format("{} '{}' is unknown", column, found->text), nearest_of(found->text, names));
-    return fallback;
-  }
-
-  void read_row(const CsvRow& row) {
-    for (const char* needed : {"family", "dtype", "flops", "bytes", "time_us"}) {
-      if (cell(row, needed) == nullptr) refuse_cell(row, needed, fmt::format("{} is missing", needed), "");
-    }
-    MeasuredKernel measured{.line = row.line};
-    Kernel& kernel = measured.kernel;
-    kernel.family = word(row, "family", KernelFamily::kCopy, printed_words(KernelFamily::kCopy));
-    if (const CsvCell* const op = cell(row, "op")) kernel.name = op->text;
-    kernel.type = word(row, "dtype", DataType::kBf16, printed_words(DataType::kFp4));
-    kernel.role = word(row, "layout", ProductRole::kForward, kLayouts);
-    kernel.mask = word(row, "mask", AttentionMask::kNone, kMasks);
-    kernel.m = whole(row, "m", 0);
-    kernel.n = whole(row, "n", 0);
-    kernel.k = whole(row, "k", 0);
-    kernel.batch = std::max<std::int64_t>(whole(row, "batch", 1), 1);
-    kernel.flops = Flops(number(row, "flops", 0.0, 0.0));
-    kernel.bytes = Bytes(std::llround(std::min(number(row, "bytes", 0.0, 0.0), 1e18)));
-    measured.mode = word(row, "mode", LaunchMode::kEager, kModes);
-    measured.seconds = number(row, "time_us", 1.0, 1e-3) * 1e-6;
-    const bool has_sizes = kernel.m > 0 && kernel.n > 0 && kernel.k > 0;
-    if (kernel.family <= KernelFamily::kAttentionBackward && !has_sizes) {
-      refuse_cell(row, "family", fmt::format("a kernel of family {} needs m, n and k", to_string(kernel.family)), "");
-    }
-    static_cast<void>(number(row, "ci_low_us", 0.0, 0.0));
-    static_cast<void>(number(row, "ci_high_us", 0.0, 0.0));
-    measured.kept_aside = is_kept_aside(kernel);
-    table_.rows.push_back(std::move(measured));
-  }
-
-  const CsvTable& csv_;
-  KernelTable table_;
-  Diagnostics problems_;
-};
+  static_cast<void>(cells.number(row, "ci_low_us", 0.0, 0.0));
+  static_cast<void>(cells.number(row, "ci_high_us", 0.0, 0.0));
+  measured.kept_aside = is_kept_aside(kernel);
+  return measured;
+}
 
 Result<KernelTable> read_csv_table(const Result<CsvTable>& csv) {
   if (!csv) return tl::unexpected(csv.error());
-  return TableReader(*csv).read();
+  TableCells cells(*csv, {.of = "kernels", .header = kHeader, .columns = kColumns, .needed = kNeeded,
+                          .page = "docs/kernel-tables.md"});
+  KernelTable table{.file = csv->file};
+  table.gpu = cells.head("gpu", "the table does not name its GPU", "add `# gpu: h100-sxm5-80gb`");
+  table.source = cells.head("source", "the table does not say where its times come from", "add `# source: who, where`");
+  if (cells.problems().has_errors()) return tl::unexpected(std::move(cells.problems()));
+  for (const CsvRow& row : csv->rows) table.rows.push_back(read_row(cells, row));
+  if (csv->rows.empty()) cells.refuse({.file = csv->file}, "there is no row in this table");
+  if (cells.problems().has_errors()) return tl::unexpected(std::move(cells.problems()));
+  return table;
 }
 
 }  // namespace

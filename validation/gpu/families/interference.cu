@@ -115,8 +115,10 @@ class Mover {
   int shared_bytes_ = 0;
 };
 
+// What a table of kernels says of a kernel (docs/kernel-tables.md).
 struct Compute {
   std::string name;
+  Row kernel;
   Launch launch;
 };
 
@@ -167,8 +169,9 @@ struct Case {
 
 bool measure_case(const Suite& suite, Table& table, Mover& mover, cudaStream_t stream, const Case& c) {
   if (suite.time_is_up()) return false;
-  Row row = {{"compute", c.compute.name}, {"mover", c.streams_in == 1 ? "copy" : "reduce"},
-             {"sms", text(static_cast<long long>(c.sms))}};
+  Row row = c.compute.kernel;
+  row["mover"] = c.streams_in == 1 ? "copy" : "reduce";
+  row["sms"] = text(static_cast<long long>(c.sms));
   if (table.has(row)) return true;
   const double once = run(c.compute, nullptr, stream, 4).compute_us;
   const int launches = static_cast<int>(40e3 / once) + 1;
@@ -195,7 +198,7 @@ bool measure_case(const Suite& suite, Table& table, Mover& mover, cudaStream_t s
 }  // namespace
 
 void measure_interference(const Suite& suite) {
-  Table table = suite.table("interference", {"compute", "mover", "sms"},
+  Table table = suite.table("interference", {"family", "dtype", "m", "n", "k", "flops", "bytes", "mover", "sms"},
                             {"compute_alone_us", "compute_together_us", "mover_alone_GB_per_s", "mover_together_GB_per_s"});
   if (suite.time_is_up()) return;
   const bool quick = suite.extent == Extent::kQuick;
@@ -205,7 +208,10 @@ void measure_interference(const Suite& suite) {
                                     ProductShape{8192, 1024, 8192}, ProductShape{256, 8192, 8192}, ProductShape{3072, 3072, 12288}}) {
     products.push_back(std::make_unique<CublasProduct>(shape));
     const CublasProduct* const product = products.back().get();
-    computes.push_back({"gemm bf16 " + std::to_string(shape.m) + "x" + std::to_string(shape.n) + "x" + std::to_string(shape.k),
+    const double m = shape.m, n = shape.n, k = shape.k;
+    const Row kernel = {{"family", "gemm"}, {"dtype", "bf16"}, {"m", text(m)}, {"n", text(n)}, {"k", text(k)},
+                        {"flops", text(2.0 * m * n * k)}, {"bytes", text(2.0 * (m * k + k * n + m * n))}};
+    computes.push_back({"gemm bf16 " + text(m) + " x " + text(n) + " x " + text(k), kernel,
                         [product](cudaStream_t s, int turn) { product->launch(s, turn); }});
     if (quick) break;
   }
@@ -216,7 +222,8 @@ void measure_interference(const Suite& suite) {
     streams.push_back(std::make_unique<RotatingBuffers>(bytes / 4, Element::kFp32, 2));
     const RotatingBuffers* const out = streams.back().get();
     const auto blocks = static_cast<unsigned>(4 * sm_count());
-    computes.push_back({"memory copy of " + std::to_string(bytes >> 20U) + " MiB", [=](cudaStream_t s, int turn) {
+    const Row kernel = {{"family", "copy"}, {"dtype", "fp32"}, {"flops", "0"}, {"bytes", text(2.0 * static_cast<double>(bytes))}};
+    computes.push_back({"memory copy of " + std::to_string(bytes >> 20U) + " MiB", kernel, [=](cudaStream_t s, int turn) {
                           stream_copy<<<blocks, 512, 0, s>>>(in->at<float4>(turn), out->at<float4>(turn), bytes / 16);
                         }});
   }

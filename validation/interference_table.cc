@@ -1,0 +1,90 @@
+#include "validation/interference_table.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "core/base/random.h"
+#include "validation/csv_table.h"
+#include "validation/table_cells.h"
+
+namespace ringwright::validation {
+namespace {
+
+constexpr std::array<std::string_view, 13> kColumns{"family", "dtype", "m", "n", "k", "flops", "bytes", "mover", "sms",
+                                                    "compute_alone_us", "compute_together_us", "mover_alone_GB_per_s",
+                                                    "mover_together_GB_per_s"};
+constexpr std::array<std::string_view, 10> kNeeded{"family", "dtype", "flops", "bytes", "mover", "sms", "compute_alone_us",
+                                                   "compute_together_us", "mover_alone_GB_per_s", "mover_together_GB_per_s"};
+constexpr std::array<std::string_view, 14> kHeader{"gpu",  "source",    "evidence", "device", "clocks", "power",   "driver",
+                                                   "cuda", "libraries", "date",     "method", "note",   "address", "licence"};
+constexpr std::array kMovers{TableWord<bool>{"copy", false}, TableWord<bool>{"reduce", true}};
+constexpr std::array kFamilies{TableWord<KernelFamily>{"gemm", KernelFamily::kGemm},
+                               TableWord<KernelFamily>{"copy", KernelFamily::kCopy}};
+constexpr std::array kTypes{TableWord<DataType>{"bf16", DataType::kBf16}, TableWord<DataType>{"fp16", DataType::kFp16},
+                            TableWord<DataType>{"fp32", DataType::kFp32}};
+
+// One pair in four, by what ran and beside what.
+bool is_kept_aside(const MeasuredPair& pair) { return hash_text(pair_label(pair)) % 4 == 0; }
+
+MeasuredPair read_row(TableCells& cells, const CsvRow& row) {
+  cells.check_row(row);
+  MeasuredPair pair{.line = row.line};
+  Kernel& kernel = pair.kernel;
+  kernel.family = cells.word(row, "family", KernelFamily::kGemm, kFamilies);
+  kernel.type = cells.word(row, "dtype", DataType::kBf16, kTypes);
+  kernel.m = cells.whole(row, "m", 0);
+  kernel.n = cells.whole(row, "n", 0);
+  kernel.k = cells.whole(row, "k", 0);
+  kernel.flops = Flops(cells.number(row, "flops", 0.0, 0.0));
+  kernel.bytes = Bytes(std::llround(std::min(cells.number(row, "bytes", 0.0, 0.0), 1e18)));
+  const CsvCell* const family = cells.cell(row, "family");
+  const bool product = family != nullptr && family->text == "gemm";
+  if (product && (kernel.m < 1 || kernel.n < 1 || kernel.k < 1)) {
+    cells.refuse_cell(row, "family", "a kernel of family gemm needs m, n and k");
+  }
+  pair.adds = cells.word(row, "mover", false, kMovers);
+  pair.sms = cells.whole(row, "sms", 1);
+  if (pair.sms < 1) cells.refuse_cell(row, "sms", "a mover holds at least one multiprocessor");
+  constexpr double kLeast = 1e-3;
+  pair.alone_seconds = cells.number(row, "compute_alone_us", 1.0, kLeast) * 1e-6;
+  pair.together_seconds = cells.number(row, "compute_together_us", 1.0, kLeast) * 1e-6;
+  pair.mover_alone = Bandwidth(cells.number(row, "mover_alone_GB_per_s", 1.0, kLeast) * 1e9);
+  pair.mover_together = Bandwidth(cells.number(row, "mover_together_GB_per_s", 1.0, kLeast) * 1e9);
+  pair.kept_aside = is_kept_aside(pair);
+  return pair;
+}
+
+Result<InterferenceTable> read_csv_table(const Result<CsvTable>& csv) {
+  if (!csv) return tl::unexpected(csv.error());
+  TableCells cells(*csv, {.of = "interference", .header = kHeader, .columns = kColumns, .needed = kNeeded,
+                          .page = "docs/interference.md"});
+  InterferenceTable table{.file = csv->file};
+  table.gpu = cells.head("gpu", "the table does not name its GPU", "add `# gpu: h200-sxm-141gb`");
+  table.source = cells.head("source", "the table does not say where its times come from", "add `# source: who, where`");
+  if (cells.problems().has_errors()) return tl::unexpected(std::move(cells.problems()));
+  for (const CsvRow& row : csv->rows) table.rows.push_back(read_row(cells, row));
+  if (csv->rows.empty()) cells.refuse({.file = csv->file}, "there is no row in this table");
+  if (cells.problems().has_errors()) return tl::unexpected(std::move(cells.problems()));
+  return table;
+}
+
+}  // namespace
+
+Result<InterferenceTable> read_interference_table(const std::string& path) { return read_csv_table(read_csv(path)); }
+
+Result<InterferenceTable> parse_interference_table(const std::string& name, std::string_view text) {
+  return read_csv_table(parse_csv(name, text));
+}
+
+std::string pair_label(const MeasuredPair& pair) {
+  const Kernel& kernel = pair.kernel;
+  const std::string what = kernel.m > 0 ? fmt::format("{} {} x {} x {}", to_string(kernel.type), kernel.m, kernel.n, kernel.k)
+                                        : to_string(kernel.bytes);
+  return fmt::format("{} {} beside {} on {} SM{}", to_string(kernel.family), what, pair.adds ? "reduce" : "copy", pair.sms,
+                     pair.sms == 1 ? "" : "s");
+}
+
+}  // namespace ringwright::validation

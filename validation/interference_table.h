@@ -1,0 +1,43 @@
+// Tables of kernels that ran beside a kernel which copies or adds up bytes on a few multiprocessors, as collectives do
+// (docs/interference.md).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/diagnostic.h"
+#include "core/base/units.h"
+#include "core/plan/kernel.h"
+
+namespace ringwright::validation {
+
+// Bytes of one stream: what a collective passes on.
+struct MeasuredPair {
+  Kernel kernel;
+  bool adds = false;  // the mover
+  std::int64_t sms = 0;  // that the mover holds
+  double alone_seconds = 0.0;  // of one launch of the kernel
+  double together_seconds = 0.0;
+  Bandwidth mover_alone;
+  Bandwidth mover_together;
+  bool kept_aside = false;  // never fitted
+  int line = 0;
+};
+
+struct InterferenceTable {
+  std::string file;
+  std::string gpu;  // shipped name
+  std::string source;
+  std::vector<MeasuredPair> rows;
+};
+
+[[nodiscard]] Result<InterferenceTable> read_interference_table(const std::string& path);
+// The same for a text at hand; `name` stands in messages.
+[[nodiscard]] Result<InterferenceTable> parse_interference_table(const std::string& name, std::string_view text);
+
+// "gemm 4096 x 4096 x 4096 beside reduce on 16 SMs".
+[[nodiscard]] std::string pair_label(const MeasuredPair& pair);
+
+}  // namespace ringwright::validation

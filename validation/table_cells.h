@@ -1,0 +1,71 @@
+// Cells of a table of measurements as numbers and words, with a place for every mistake.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/diagnostic.h"
+#include "validation/csv_table.h"
+
+namespace ringwright::validation {
+
+// One value of an enum by its name in a table.
+template <class Value>
+struct TableWord {
+  std::string_view name;
+  Value value;
+};
+
+class TableCells {
+ public:
+  struct Format {
+    std::string_view of;  // "kernels"
+    std::span<const std::string_view> header;   // keys that the head may have
+    std::span<const std::string_view> columns;  // that the table may have
+    std::span<const std::string_view> needed;   // of them: in every row
+    std::string_view page;                      // that describes the format
+  };
+  // Both must outlive this. Head and columns are checked at once.
+  TableCells(const CsvTable& csv, const Format& format);
+
+  // The value of a key of the head that must be there.
+  [[nodiscard]] std::string head(std::string_view key, std::string_view missing, std::string_view hint);
+  // Refuses a row that lacks a needed cell.
+  void check_row(const CsvRow& row);
+
+  // Null when the table has no such column or the cell is empty.
+  [[nodiscard]] const CsvCell* cell(const CsvRow& row, std::string_view column) const;
+  // `fallback` where nothing is given.
+  [[nodiscard]] double number(const CsvRow& row, std::string_view column, double fallback, double least);
+  [[nodiscard]] std::int64_t whole(const CsvRow& row, std::string_view column, std::int64_t fallback);
+  template <class Value, class Words>
+  [[nodiscard]] Value word(const CsvRow& row, std::string_view column, Value fallback, const Words& words) {
+    const CsvCell* const found = cell(row, column);
+    if (found == nullptr) return fallback;
+    std::vector<std::string> names;
+    for (const TableWord<Value>& candidate : words) {
+      if (candidate.name == found->text) return candidate.value;
+      names.emplace_back(candidate.name);
+    }
+    refuse_word(row, column, found->text, names);
+    return fallback;
+  }
+
+  void refuse_cell(const CsvRow& row, std::string_view column, std::string message, std::string hint = {});
+  void refuse(Place place, std::string message, std::string excerpt = {}, std::string hint = {});
+  [[nodiscard]] Diagnostics& problems() { return problems_; }
+
+ private:
+  void check_names();
+  void refuse_word(const CsvRow& row, std::string_view column, const std::string& word,
+                   const std::vector<std::string>& names);
+
+  const CsvTable& csv_;
+  Format format_;
+  Diagnostics problems_;
+};
+
+}  // namespace ringwright::validation
