@@ -1,5 +1,7 @@
-// A folder that no other test writes into: tests run side by side, in processes of their own.
+// A folder that no other test writes into: tests run side by side, in processes of their own, and so may two checkouts.
 #pragma once
+
+#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
@@ -13,7 +15,8 @@ namespace ringwright::test {
 // Of the running test, made when it is not there; ends with a slash.
 [[nodiscard]] inline std::string own_folder() {
   const testing::TestInfo* const running = testing::UnitTest::GetInstance()->current_test_info();
-  std::string name = std::string("ringwright_") + running->test_suite_name() + "_" + running->name();
+  std::string name = std::string("ringwright_") + running->test_suite_name() + "_" + running->name() + "_" +
+                     std::to_string(getpid());
   std::ranges::replace_if(name, [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
   const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / name;
   std::filesystem::create_directories(folder);
