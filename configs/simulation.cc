@@ -10,6 +10,7 @@
 #include "configs/group_wires.h"
 #include "core/base/check.h"
 #include "core/base/text.h"
+#include "core/plan/segments.h"
 #include "network_models/faulty_router.h"
 
 namespace ringwright::configs {
@@ -30,9 +31,9 @@ template <class Visit>
 void for_each_call(const TaskGraph& graph, Visit&& visit) {
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint64_t> count;
   for (std::uint32_t p = 0; p < graph.programs.size(); ++p) {
-    for (const Task& task : graph.programs[p].tasks) {
-      if (task.kind == TaskKind::kCollective) ++count[{p, task.dimension.value, task.detail}];
-    }
+    visit_tasks(graph, graph.programs[p], [&](const Task& task, std::uint32_t times) {
+      if (task.kind == TaskKind::kCollective) count[{p, task.dimension.value, task.detail}] += times;
+    });
   }
   std::vector<std::vector<std::uint32_t>> ranks_of(graph.programs.size());
   for (std::uint32_t rank = 0; rank < graph.rank_count(); ++rank) {
@@ -45,7 +46,9 @@ void for_each_call(const TaskGraph& graph, Visit&& visit) {
     for (const std::uint32_t rank : ranks_of[program]) layouts.insert(d.layout_of_group[d.group_of[rank]]);
     for (const std::uint32_t layout : layouts) {
       const CollectiveSpec& spec = graph.collectives[detail];
-      visit(CollectiveCall{.kind = spec.kind, .bytes = spec.bytes, .layout = &graph.layouts[layout],
+      visit(CollectiveCall{.kind = spec.kind,
+                           .bytes = spec.bytes,
+                           .layout = &graph.layouts[layout],
                            .dimension = DimensionId(dimension)},
             program, tasks);
     }
@@ -133,9 +136,8 @@ Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenari
   CHECK(simulation->network_.fabric.gpus().size() >= graph.rank_count(), "every rank has a GPU");
 
   simulation->nccl_ = std::make_unique<collectives::NcclTuner>(scenario.nccl);
-  collectives::ChooserFacts facts{.dimensions = {},
-                                  .hosts_have_nvls = scenario.cluster.host.nvlink.reduces,
-                                  .nccl = simulation->nccl_.get()};
+  collectives::ChooserFacts facts{
+      .dimensions = {}, .hosts_have_nvls = scenario.cluster.host.nvlink.reduces, .nccl = simulation->nccl_.get()};
   for (const Dimension& dimension : graph.dimensions) facts.dimensions.push_back(dimension.name);
   simulation->chooser_ = std::make_unique<collectives::SimpleChooser>(scenario.collectives, facts);
   if (Diagnostics problems = check_algorithms(scenario, graph, *simulation->chooser_); problems.has_errors()) {
@@ -161,7 +163,8 @@ Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenari
     return simulation;
   }
   const CollectiveChooser& seen = simulation->closed_form_ ? collectives::meetings() : *simulation->chooser_;
-  simulation->folding_ = fold_over_faults(graph, {seen, simulation->channel_chooser_.get()}, router, simulation->fault_schedule_);
+  simulation->folding_ =
+      fold_over_faults(graph, {seen, simulation->channel_chooser_.get()}, router, simulation->fault_schedule_);
   simulation->folded_router_ = make_folded_router(router, simulation->folding_);
   return simulation;
 }
@@ -171,7 +174,8 @@ namespace {
 // Of one rank in one call: one for each step, or one for each primitive that is played.
 std::uint64_t messages_in(const Simulation& simulation, const CollectiveCall& call) {
   if (simulation.collective_time() != nullptr) return 0;
-  if (simulation.channels() == nullptr) return static_cast<std::uint64_t>(simulation.chooser().choose(call).steps(call));
+  if (simulation.channels() == nullptr)
+    return static_cast<std::uint64_t>(simulation.chooser().choose(call).steps(call));
   const ChannelChoice choice = simulation.channels()->chooser.choose(call);
   std::uint64_t messages = 0;
   ThreadBlock made;
@@ -197,7 +201,7 @@ Estimate estimate(const Scenario& scenario, const Simulation& simulation) {
   Estimate result{.ranks = graph.rank_count(), .classes = classes.count()};
   for (const RankId rank : classes.representative) {
     const std::size_t program = graph.program_of[rank.index()].index();
-    result.tasks += graph.programs[program].tasks.size();
+    result.tasks += count_tasks(graph, graph.programs[program]);
     for (std::size_t dimension = 0; dimension < graph.dimensions.size(); ++dimension) {
       const Dimension& d = graph.dimensions[dimension];
       const GroupLayout& layout = graph.layouts[d.layout_of_group[d.group_of[rank.index()]]];
@@ -215,8 +219,8 @@ Estimate estimate(const Scenario& scenario, const Simulation& simulation) {
 std::vector<MemoryRow> memory_rows(const Scenario& scenario) {
   const Job& job = scenario.job;
   std::vector<MemoryRow> rows;
-  const auto ledger = workload::memory_ledger(
-      {.shape = job.model, .training = job.training, .parallel = job.parallel}, job.memory);
+  const auto ledger =
+      workload::memory_ledger({.shape = job.model, .training = job.training, .parallel = job.parallel}, job.memory);
   for (const workload::StageMemory& stage : ledger) {
     MemoryRow row{.stage = stage.stage, .items = {}, .total = stage.total(), .capacity = scenario.cluster.gpu.memory};
     for (const workload::MemoryItem& item : stage.items) row.items.push_back({.name = item.name, .size = item.bytes});

@@ -66,10 +66,19 @@ std::uint32_t GraphTables::label(const std::string& text) {
   return entry->second;
 }
 
+// Stages of equal layers go through equal segments.
+std::uint32_t GraphTables::segment(Segment segment) {
+  const auto known = std::ranges::find(segments_, segment);
+  if (known != segments_.end()) return static_cast<std::uint32_t>(known - segments_.begin());
+  segments_.push_back(std::move(segment));
+  return static_cast<std::uint32_t>(segments_.size() - 1);
+}
+
 void GraphTables::move_into(TaskGraph& graph) {
   graph.works = std::move(works_);
   graph.collectives = std::move(collectives_);
   graph.messages = std::move(messages_);
+  graph.segments = std::move(segments_);
   graph.labels = std::move(labels_);
 }
 

@@ -22,6 +22,8 @@ class GraphTables {
   [[nodiscard]] std::uint32_t collective(const CollectiveSpec& spec);
   [[nodiscard]] std::uint32_t message(const MessageSpec& spec);
   [[nodiscard]] std::uint32_t label(const std::string& text);
+  [[nodiscard]] std::uint32_t segment(Segment segment);
+  [[nodiscard]] const Segment& segment_at(std::uint32_t number) const { return segments_[number]; }
   [[nodiscard]] bool has_kernels(PieceId piece) const { return !pieces_[piece].empty(); }
 
   // Ends the building.
@@ -32,6 +34,7 @@ class GraphTables {
   std::vector<Work> works_;
   std::vector<CollectiveSpec> collectives_;
   std::vector<MessageSpec> messages_;
+  std::vector<Segment> segments_;
   std::vector<std::string> labels_;
   std::map<std::vector<PieceId>, std::uint32_t> work_of_;
   std::map<std::pair<CollectiveKind, std::int64_t>, std::uint32_t> collective_of_;

@@ -51,12 +51,32 @@ class ProgramWriter {
   // Whatever is issued from here on starts after that task.
   void wait(TaskIndex task);
 
+  // What is written between begin and end becomes a segment, and the program calls it instead; begin follows name_work
+  // and end comes before the next one. Nothing, and the tasks stay as they are, if they do not hang together as those
+  // of a segment must.
+  void begin_segment();
+  [[nodiscard]] std::optional<std::uint32_t> end_segment();
+  // What a call made now would depend on: calls of one segment must agree in its shape.
+  struct CallShape {
+    std::size_t waits = 0;
+    bool follows_computation = false;
+    friend auto operator<=>(const CallShape&, const CallShape&) = default;
+  };
+  [[nodiscard]] CallShape call_shape();
+  void call(std::uint32_t segment);
+
   [[nodiscard]] Program finish(int stream_count);
 
  private:
   void flush();
   TaskIndex add(Task task, const std::vector<TaskIndex>& dependencies);
   TaskIndex issue(Task task);
+
+  [[nodiscard]] std::vector<TaskIndex> call_dependencies() const;
+  [[nodiscard]] bool hangs_together() const;
+  [[nodiscard]] bool all_awaited() const;
+  [[nodiscard]] bool all_begin_within() const;
+  [[nodiscard]] Segment cut_segment();
 
   static constexpr TaskIndex kNoTask = ~TaskIndex{0};
 
@@ -67,6 +87,15 @@ class ProgramWriter {
   std::vector<PieceId> pending_;  // kernels that will be one task
   std::vector<TaskIndex> waits_;  // for the next task of the compute stream
   std::optional<TaskIndex> last_compute_;
+  // The segment that is being written: where it begins, and what a call of it depends on.
+  struct OpenSegment {
+    TaskIndex begin = 0;
+    std::size_t dependency = 0;
+    std::vector<TaskIndex> waits;
+    std::optional<TaskIndex> last_compute;
+    std::vector<TaskIndex> after;  // both
+  };
+  OpenSegment open_;
 };
 
 }  // namespace ringwright::workload

@@ -134,9 +134,28 @@ void StageBuilder::backward_share(ProgramWriter& writer, PointKind kind, Pass pa
   pieces_.take(GradientShare::kWhole);
 }
 
+// Passes of which no strategy remembers anything are alike but for their microbatch: written once, called ever after.
+template <class Write>
+void StageBuilder::write_pass(ProgramWriter& writer, const Slot& slot, Write&& write) {
+  if (stage_.passes == Passes::kWrittenOut) return write();
+  const ProgramWriter::CallShape shape = writer.call_shape();
+  const auto known = segments_.find({slot.chunk, slot.pass, shape});
+  if (known != segments_.end() && known->second) return writer.call(*known->second);
+  writer.begin_segment();
+  write();
+  if (known == segments_.end()) segments_.emplace(std::tuple(slot.chunk, slot.pass, shape), writer.end_segment());
+}
+
 void StageBuilder::forward(ProgramWriter& writer, const Slot& slot) {
-  const Part& part = parts_[static_cast<std::size_t>(slot.chunk)];
   writer.name_work({.label = name_of(slot, inputs_.parallel.virtual_stages), .work = "forward"});
+  const auto write = [&] { forward_points(writer, slot); };
+  const bool alike = data_.leaves_forward_alone(slot.chunk) && expert_data_.leaves_forward_alone(slot.chunk) &&
+                     !host_.moves_activations();
+  alike ? write_pass(writer, slot, write) : write();
+}
+
+void StageBuilder::forward_points(ProgramWriter& writer, const Slot& slot) {
+  const Part& part = parts_[static_cast<std::size_t>(slot.chunk)];
   for (std::size_t point = 0; point < part.points.size(); ++point) {
     data_.before_forward(writer, slot.chunk, point);
     expert_data_.before_forward(writer, slot.chunk, point);
@@ -148,9 +167,17 @@ void StageBuilder::forward(ProgramWriter& writer, const Slot& slot) {
 
 void StageBuilder::backward(ProgramWriter& writer, std::size_t number) {
   const Slot& slot = stage_.slots[number];
-  const Part& part = parts_[static_cast<std::size_t>(slot.chunk)];
   const bool last = number == last_weights_[static_cast<std::size_t>(slot.chunk)];
+  const auto turn = last ? DataParallel::Turn::kLast : DataParallel::Turn::kNotLast;
   writer.name_work({.label = name_of(slot, inputs_.parallel.virtual_stages), .work = work_of(slot.pass)});
+  const auto write = [&] { backward_points(writer, slot, turn); };
+  const bool alike =
+      data_.leaves_backward_alone(turn) && expert_data_.leaves_backward_alone(turn) && !host_.moves_activations();
+  alike ? write_pass(writer, slot, write) : write();
+}
+
+void StageBuilder::backward_points(ProgramWriter& writer, const Slot& slot, DataParallel::Turn turn) {
+  const Part& part = parts_[static_cast<std::size_t>(slot.chunk)];
   for (std::size_t point = part.points.size(); point-- > 0;) {
     if (slot.pass != Pass::kWeightGradient) {
       data_.before_backward(writer, slot.chunk, point);
@@ -159,7 +186,6 @@ void StageBuilder::backward(ProgramWriter& writer, std::size_t number) {
     }
     backward_share(writer, part.points[point], slot.pass);
     if (!ends_microbatch(slot.pass)) continue;
-    const auto turn = last ? DataParallel::Turn::kLast : DataParallel::Turn::kNotLast;
     data_.after_backward(writer, slot.chunk, point, turn);
     expert_data_.after_backward(writer, slot.chunk, point, turn);
   }

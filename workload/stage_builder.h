@@ -2,7 +2,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 #include "workload/kept_layers.h"
@@ -20,6 +23,7 @@ struct Stage {
   int number = 0;
   const std::vector<Slot>& slots;
   int context_place = 0;  // which context-parallel rank, where that matters
+  Passes passes = Passes::kAsSegments;
 };
 
 class StageBuilder {
@@ -34,7 +38,11 @@ class StageBuilder {
   // Slots first .. last are one block.
   void block(ProgramWriter& writer, std::size_t first, std::size_t last);
   void forward(ProgramWriter& writer, const Slot& slot);
+  void forward_points(ProgramWriter& writer, const Slot& slot);
   void backward(ProgramWriter& writer, std::size_t number);
+  void backward_points(ProgramWriter& writer, const Slot& slot, DataParallel::Turn turn);
+  template <class Write>
+  void write_pass(ProgramWriter& writer, const Slot& slot, Write&& write);
   void forward_point(ProgramWriter& writer, PointKind kind);
   void backward_point(ProgramWriter& writer, PointKind kind);
   void backward_share(ProgramWriter& writer, PointKind kind, Pass pass);
@@ -62,6 +70,8 @@ class StageBuilder {
   std::optional<TaskIndex> fetched_;  // activations of the layer at hand
   DataParallel data_;
   DataParallel expert_data_;
+  // Passes that were written before: the segment, or nothing where they make none.
+  std::map<std::tuple<int, Pass, ProgramWriter::CallShape>, std::optional<std::uint32_t>> segments_;
 };
 
 }  // namespace ringwright::workload

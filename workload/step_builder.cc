@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "core/plan/segments.h"
 #include "workload/pipeline/schedule_check.h"
 #include "workload/pipeline_order.h"
 #include "workload/stage_builder.h"
@@ -12,11 +13,15 @@ namespace {
 void count_program(StepPlan& plan, const Program& program) {
   Flops flops;
   std::vector<Bytes> bytes(plan.graph.dimensions.size());
-  for (const Task& task : program.tasks) {
-    if (task.kind == TaskKind::kCompute) flops += total_flops(plan.graph.works[task.detail]);
-    if (task.kind == TaskKind::kCollective) bytes[task.dimension.index()] += plan.graph.collectives[task.detail].bytes;
-    if (task.kind == TaskKind::kSend) bytes[task.dimension.index()] += plan.graph.messages[task.detail].bytes;
-  }
+  visit_tasks(plan.graph, program, [&](const Task& task, std::uint32_t times) {
+    if (task.kind == TaskKind::kCompute)
+      flops += total_flops(plan.graph.works[task.detail]) * static_cast<double>(times);
+    if (task.kind == TaskKind::kCollective) {
+      bytes[task.dimension.index()] += plan.graph.collectives[task.detail].bytes * std::int64_t{times};
+    }
+    if (task.kind == TaskKind::kSend)
+      bytes[task.dimension.index()] += plan.graph.messages[task.detail].bytes * std::int64_t{times};
+  });
   plan.stage_flops.push_back(flops);
   plan.communication.push_back(std::move(bytes));
 }
@@ -87,7 +92,7 @@ void keep_first_variants(StepPlan& plan, const Variants& variants) {
 
 }  // namespace
 
-StepPlan build_step(const StepInputs& inputs) {
+StepPlan build_step(const StepInputs& inputs, Passes passes) {
   StepPlan plan;
   StepStreams streams = make_streams(inputs.shape, inputs.parallel);
   GraphTables tables;
@@ -97,9 +102,11 @@ StepPlan build_step(const StepInputs& inputs) {
     for (int variant = 0; variant < variants.count(); ++variant) {
       const int context = variant / variants.expert;
       PieceTable pieces(tables, context_of(inputs, variants, context, variant % variants.expert));
-      StageBuilder builder(
-          inputs, streams, pieces,
-          {.number = stage, .slots = order[static_cast<std::size_t>(stage)], .context_place = context});
+      StageBuilder builder(inputs, streams, pieces,
+                           {.number = stage,
+                            .slots = order[static_cast<std::size_t>(stage)],
+                            .context_place = context,
+                            .passes = passes});
       plan.graph.programs.push_back(builder.build(tables));
       if (variant == 0) plan.stage_parameters.push_back(count_elements(builder.parts()));
     }

@@ -34,6 +34,8 @@ struct StepPlan {
                                                   // collectives (as CollectiveSpec counts) and the messages it sends
 };
 
-[[nodiscard]] StepPlan build_step(const StepInputs& inputs);
+// Equal passes are segments of the graph, or each is written out.
+enum class Passes { kAsSegments, kWrittenOut };
+[[nodiscard]] StepPlan build_step(const StepInputs& inputs, Passes passes = Passes::kAsSegments);
 
 }  // namespace ringwright::workload

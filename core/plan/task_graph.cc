@@ -2,35 +2,88 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "core/base/check.h"
+#include "core/plan/segments.h"
 
 namespace ringwright {
 namespace {
+
+std::size_t details_of(const TaskGraph& graph, TaskKind kind) {
+  switch (kind) {
+    case TaskKind::kCompute: return graph.works.size();
+    case TaskKind::kCollective: return graph.collectives.size();
+    case TaskKind::kSend:
+    case TaskKind::kReceive: return graph.messages.size();
+    case TaskKind::kSegment: return graph.segments.size();
+  }
+  return 0;
+}
+
+bool is_message(const Task& task) {
+  return task.kind == TaskKind::kSend || task.kind == TaskKind::kReceive;
+}
+
+// What is wrong with a task by itself, its dependencies and its label left aside; empty when nothing is.
+std::string_view check_kind(const TaskGraph& graph, const Task& task, int stream_count) {
+  const bool on_group = task.kind != TaskKind::kCompute && task.kind != TaskKind::kSegment;
+  if (on_group && task.dimension.index() >= graph.dimensions.size()) return "names no dimension";
+  if (task.detail >= details_of(graph, task.kind)) return "its detail is out of range";
+  if (task.stream != kNoStream && task.stream >= stream_count) return "its stream is out of range";
+  if (is_message(task) && graph.messages[task.detail].channel >= kChannels) return "its channel is out of range";
+  if (task.kind != TaskKind::kSegment) return {};
+  if (task.stream != kComputeStream) return "calls a segment away from the compute stream";
+  if (task.dependency_count != graph.segments[task.detail].call_dependencies) {
+    return "has other dependencies than its segment takes";
+  }
+  return {};
+}
 
 std::string check_task(const TaskGraph& graph, const Program& program, std::size_t index) {
   const Task& task = program.tasks[index];
   const auto complain = [&](std::string_view what) {
     return fmt::format("program '{}', task {}: {}", program.name, index, what);
   };
-  const bool on_group = task.kind != TaskKind::kCompute;
-  if (on_group && task.dimension.index() >= graph.dimensions.size()) return complain("names no dimension");
-  const std::size_t details = task.kind == TaskKind::kCompute      ? graph.works.size()
-                              : task.kind == TaskKind::kCollective ? graph.collectives.size()
-                                                                   : graph.messages.size();
-  if (task.detail >= details) return complain("its detail is out of range");
+  if (const std::string_view problem = check_kind(graph, task, program.stream_count); !problem.empty()) {
+    return complain(problem);
+  }
   if (task.label >= graph.labels.size()) return complain("its label is out of range");
-  if (task.stream != kNoStream && task.stream >= program.stream_count) return complain("its stream is out of range");
   const std::size_t end = std::size_t{task.first_dependency} + task.dependency_count;
   if (end > program.dependencies.size()) return complain("its dependencies are out of range");
   for (std::size_t d = task.first_dependency; d < end; ++d) {
     if (program.dependencies[d] >= index) return complain("depends on a task that does not come before it");
   }
-  const bool is_message = task.kind == TaskKind::kSend || task.kind == TaskKind::kReceive;
-  if (is_message && graph.messages[task.detail].channel >= kChannels) return complain("its channel is out of range");
+  return {};
+}
+
+std::string check_segment(const TaskGraph& graph, std::size_t number) {
+  const Segment& segment = graph.segments[number];
+  const std::size_t size = segment.tasks.size();
+  const auto complain = [&](std::size_t index, std::string_view what) {
+    return fmt::format("segment {}, task {}: {}", number, index, what);
+  };
+  if (size == 0 || segment.tasks.back().stream != kComputeStream)
+    return complain(0, "it does not end on the compute stream");
+  for (std::size_t index = 0; index < size; ++index) {
+    const Task& task = segment.tasks[index];
+    if (task.kind == TaskKind::kSegment) return complain(index, "calls a segment");
+    if (const std::string_view problem = check_kind(graph, task, kNoStream); !problem.empty()) {
+      return complain(index, problem);
+    }
+    const bool labelled = task.label < graph.labels.size() || task.label == kCallersLabel;
+    if (!labelled) return complain(index, "its label is out of range");
+    const std::size_t end = std::size_t{task.first_dependency} + task.dependency_count;
+    if (end > segment.dependencies.size()) return complain(index, "its dependencies are out of range");
+    for (std::size_t d = task.first_dependency; d < end; ++d) {
+      const std::uint32_t before = segment.dependencies[d];
+      if (before < index || (before >= size && before < size + segment.call_dependencies)) continue;
+      return complain(index, "depends on a task that does not come before it");
+    }
+  }
   return {};
 }
 
@@ -48,11 +101,35 @@ std::string check_dimension(const Dimension& dimension, std::size_t ranks) {
   return {};
 }
 
-}  // namespace
+// Whom the tasks of each program name, each once.
+std::vector<std::set<std::pair<DimensionId, int>>> named_peers(const TaskGraph& graph) {
+  std::vector<std::set<std::pair<DimensionId, int>>> peers;
+  for (const Program& program : graph.programs) {
+    auto& named = peers.emplace_back();
+    visit_tasks(graph, program, [&](const Task& task, std::uint32_t) {
+      if (is_message(task)) named.emplace(task.dimension, graph.messages[task.detail].peer);
+    });
+  }
+  return peers;
+}
 
-std::string check_task_graph(const TaskGraph& graph) {
-  for (const Dimension& dimension : graph.dimensions) {
-    if (std::string problem = check_dimension(dimension, graph.rank_count()); !problem.empty()) return problem;
+std::string check_peers(const TaskGraph& graph) {
+  const auto peers = named_peers(graph);
+  for (std::size_t rank = 0; rank < graph.rank_count(); ++rank) {
+    for (const auto& [dimension_id, peer] : peers[graph.program_of[rank].index()]) {
+      const Dimension& dimension = graph.dimensions[dimension_id.index()];
+      const auto members = dimension.groups[dimension.group_of[rank]].size();
+      if (peer < 0 || static_cast<std::size_t>(peer) >= members) {
+        return fmt::format("rank {} names peer {} in a group of {} ('{}')", rank, peer, members, dimension.name);
+      }
+    }
+  }
+  return {};
+}
+
+std::string check_programs(const TaskGraph& graph) {
+  for (std::size_t segment = 0; segment < graph.segments.size(); ++segment) {
+    if (std::string problem = check_segment(graph, segment); !problem.empty()) return problem;
   }
   for (const Program& program : graph.programs) {
     for (std::size_t index = 0; index < program.tasks.size(); ++index) {
@@ -61,23 +138,25 @@ std::string check_task_graph(const TaskGraph& graph) {
   }
   for (std::size_t rank = 0; rank < graph.rank_count(); ++rank) {
     if (graph.program_of[rank].index() >= graph.programs.size()) return fmt::format("rank {} has no program", rank);
-    for (const Task& task : graph.programs[graph.program_of[rank].index()].tasks) {
-      if (task.kind != TaskKind::kSend && task.kind != TaskKind::kReceive) continue;
-      const Dimension& dimension = graph.dimensions[task.dimension.index()];
-      const auto members = dimension.groups[dimension.group_of[rank]].size();
-      const int peer = graph.messages[task.detail].peer;
-      if (peer < 0 || static_cast<std::size_t>(peer) >= members) {
-        return fmt::format("rank {} names peer {} in a group of {} ('{}')", rank, peer, members, dimension.name);
-      }
-    }
   }
+  return {};
+}
+
+}  // namespace
+
+std::string check_task_graph(const TaskGraph& graph) {
+  for (const Dimension& dimension : graph.dimensions) {
+    if (std::string problem = check_dimension(dimension, graph.rank_count()); !problem.empty()) return problem;
+  }
+  if (std::string problem = check_programs(graph); !problem.empty()) return problem;
+  if (std::string problem = check_peers(graph); !problem.empty()) return problem;
   for (const BackgroundTransfer& transfer : graph.background) {
     if (transfer.from.index() < graph.rank_count() && transfer.to.index() < graph.rank_count() &&
         transfer.from != transfer.to && transfer.repeats > 0) {
       continue;
     }
-    return fmt::format("background traffic from rank {} to rank {} among {} ranks", transfer.from.value, transfer.to.value,
-                       graph.rank_count());
+    return fmt::format("background traffic from rank {} to rank {} among {} ranks", transfer.from.value,
+                       transfer.to.value, graph.rank_count());
   }
   return {};
 }

@@ -14,7 +14,8 @@
 
 namespace ringwright {
 
-enum class TaskKind : std::uint8_t { kCompute, kCollective, kSend, kReceive };
+// kSegment: stands for all tasks of a segment.
+enum class TaskKind : std::uint8_t { kCompute, kCollective, kSend, kReceive, kSegment };
 
 // Tasks of one stream of a rank run one at a time, in program order, as on a CUDA stream. Tasks on kNoStream start as
 // soon as their dependencies are met. Stream 0 is the compute stream.
@@ -25,11 +26,12 @@ inline constexpr StreamIndex kNoStream = 255;
 struct Task {
   TaskKind kind = TaskKind::kCompute;
   StreamIndex stream = kComputeStream;
-  DimensionId dimension;             // collective, send, receive: in which dimension's group
-  std::uint32_t detail = 0;          // index into works, collectives or messages of the task graph
+  DimensionId dimension;               // collective, send, receive: in which dimension's group
+  std::uint32_t detail = 0;            // index into works, collectives, messages or segments of the task graph
   std::uint32_t first_dependency = 0;  // into Program::dependencies
   std::uint32_t dependency_count = 0;
-  std::uint32_t label = 0;           // index into TaskGraph::labels
+  std::uint32_t label = 0;  // index into TaskGraph::labels
+  friend bool operator==(const Task&, const Task&) = default;
 };
 
 struct Program {
@@ -40,6 +42,20 @@ struct Program {
   std::vector<std::uint32_t> dependencies;
   int stream_count = 1;
 };
+
+// A run of tasks that programs go through again and again, as the pass of a microbatch through a chunk of the model;
+// kept once. A task of kind kSegment on the compute stream calls it: it means these tasks in its place, one after
+// another, each on its own stream. They hang together: none starts before everything that the call depends on has
+// finished, and all have finished when the last one has, which is on the compute stream. Whoever depends on the call
+// depends on that one. core/plan/segments.h writes them out.
+struct Segment {
+  std::vector<Task> tasks;  // no segments; a label of kCallersLabel is that of the call
+  // Below the number of tasks: an earlier task of the segment. From there on: a dependency of the call, by its place.
+  std::vector<std::uint32_t> dependencies;
+  std::uint32_t call_dependencies = 0;  // how many a call has
+  friend bool operator==(const Segment&, const Segment&) = default;
+};
+inline constexpr std::uint32_t kCallersLabel = ~std::uint32_t{0};
 
 // Every rank of the group calls the same collectives in the same order; the n-th call of one meets the n-th of all.
 struct CollectiveSpec {
@@ -83,14 +99,15 @@ struct TaskGraph {
   std::vector<Program> programs;
   std::vector<ProgramId> program_of;  // by rank
   std::vector<Dimension> dimensions;
-  std::vector<GroupLayout> layouts;   // distinct shapes of groups
+  std::vector<GroupLayout> layouts;  // distinct shapes of groups
   std::vector<Work> works;
   std::vector<CollectiveSpec> collectives;
   std::vector<MessageSpec> messages;
+  std::vector<Segment> segments;
   std::vector<std::string> labels;
   std::vector<double> compute_slowdown;  // by rank, 1 = nominal, 1.05 = 5 % slower; empty = all nominal
   std::vector<BackgroundTransfer> background;
-  int iterations = 1;                    // how often every program runs, back to back on each rank
+  int iterations = 1;  // how often every program runs, back to back on each rank
 
   [[nodiscard]] std::size_t rank_count() const { return program_of.size(); }
 };
@@ -103,7 +120,9 @@ struct TaskGraph {
   return dimension.value * (1 + kChannels) + 1 + channel;
 }
 
-[[nodiscard]] constexpr std::uint32_t background_label(std::uint32_t index) { return (1U << 31U) + index; }
+[[nodiscard]] constexpr std::uint32_t background_label(std::uint32_t index) {
+  return (1U << 31U) + index;
+}
 // The same for one channel of a collective: every channel has connections of its own.
 [[nodiscard]] constexpr std::uint32_t channel_label(DimensionId dimension, int channel) {
   return collective_label(dimension) + (static_cast<std::uint32_t>(channel) << 16U);

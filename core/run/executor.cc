@@ -6,6 +6,7 @@
 
 #include "core/base/check.h"
 #include "core/base/random.h"
+#include "core/plan/segments.h"
 #include "core/run/activity_ledger.h"
 #include "core/run/background_traffic.h"
 #include "core/run/collective_runner.h"
@@ -38,7 +39,7 @@ class Executor final : public CommunicationListener, public ComputeListener {
   };
 
   [[nodiscard]] const Program& program_of(ClassId c) const {
-    return inputs_.graph.programs[inputs_.graph.program_of[job_.rank_of(c).index()].index()];
+    return programs_[inputs_.graph.program_of[job_.rank_of(c).index()].index()];
   }
   [[nodiscard]] const ProgramIndex& index_of(ClassId c) const {
     return indices_[inputs_.graph.program_of[job_.rank_of(c).index()].index()];
@@ -60,6 +61,7 @@ class Executor final : public CommunicationListener, public ComputeListener {
 
   ExecutorInputs inputs_;
   ExecutorOptions options_;
+  std::vector<Program> programs_;         // of the graph, without calls of segments
   std::vector<ProgramIndex> indices_;     // by program
   std::vector<Duration> work_duration_;   // by work
   HostClock host_;
@@ -86,7 +88,8 @@ class Executor final : public CommunicationListener, public ComputeListener {
 Executor::Executor(const ExecutorInputs& inputs, const ExecutorOptions& options)
     : inputs_(inputs),
       options_(options),
-      host_(inputs.graph, inputs.classes, inputs.compute),
+      programs_(write_out_programs(inputs.graph)),
+      host_(inputs.graph, programs_, inputs.classes, inputs.compute),
       ledger_(inputs.classes.count(), inputs.graph.dimensions.size()),
       job_{.engine = inputs.engine,
            .graph = inputs.graph,
@@ -103,7 +106,7 @@ Executor::Executor(const ExecutorInputs& inputs, const ExecutorOptions& options)
       progress_(inputs.classes.count()),
       recorded_(inputs.classes.count(), false),
       started_at_(inputs.classes.count()) {
-  for (const Program& program : inputs.graph.programs) indices_.push_back(index_program(inputs.graph, program));
+  for (const Program& program : programs_) indices_.push_back(index_program(inputs.graph, program));
   for (const Work& work : inputs.graph.works) work_duration_.push_back(duration(inputs.compute, work));
   for (const ClassId c : options.recorded) recorded_[c.index()] = true;
   if (inputs.footprint != nullptr) {
@@ -196,7 +199,8 @@ void Executor::start_communication(ClassId c, std::uint32_t task) {
   const auto iteration = static_cast<std::uint64_t>(progress_[c.index()].iteration);
   const std::uint64_t sequence = iteration * index.period[task] + index.occurrence[task];
   switch (entry.kind) {
-    case TaskKind::kCompute: return;
+    case TaskKind::kCompute:
+    case TaskKind::kSegment: return;
     case TaskKind::kCollective:
       collectives_->start({.rank_class = c, .dimension = entry.dimension, .spec = entry.detail, .sequence = sequence,
                           .iteration = progress_[c.index()].iteration, .task = task});
@@ -355,7 +359,7 @@ RunResult Executor::run() {
   if (end == RunEnd::kTooManyEvents) result.outcome = RunOutcome::kStopped;
   if (end == RunEnd::kIdle && finished_classes_ < progress_.size()) {
     result.outcome = RunOutcome::kStalled;
-    result.stall = report_stall({.job = job_, .progress = progress_, .iterations = iterations_,
+    result.stall = report_stall({.job = job_, .programs = programs_, .progress = progress_, .iterations = iterations_,
                                  .collectives = *collectives_, .messages = messages_});
   }
   record_.time_in = ledger_.take();

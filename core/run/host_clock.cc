@@ -6,11 +6,12 @@
 
 namespace ringwright {
 
-HostClock::HostClock(const TaskGraph& graph, const RankClasses& classes, const ComputeModel& compute)
+HostClock::HostClock(const TaskGraph& graph, const std::vector<Program>& programs, const RankClasses& classes,
+                     const ComputeModel& compute)
     : began_(classes.count()) {
   std::vector<Duration> of_work;
   for (const Work& work : graph.works) of_work.push_back(issue_time(compute, work));
-  for (const Program& program : graph.programs) {
+  for (const Program& program : programs) {
     std::vector<Duration>& ends = issue_ends_.emplace_back();
     Duration sum;
     for (const Task& task : program.tasks) {

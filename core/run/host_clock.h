@@ -19,7 +19,9 @@ namespace ringwright {
 
 class HostClock {
  public:
-  HostClock(const TaskGraph& graph, const RankClasses& classes, const ComputeModel& compute);
+  // `programs`: those of the graph, without calls of segments.
+  HostClock(const TaskGraph& graph, const std::vector<Program>& programs, const RankClasses& classes,
+            const ComputeModel& compute);
 
   // The host begins an iteration of the class's program.
   void begin(ClassId c, TimePoint now) { began_[c.index()] = now; }

@@ -10,8 +10,7 @@ namespace {
 constexpr std::size_t kBlockedShown = 24;
 
 const Program& program_of(const StallSources& sources, ClassId c) {
-  const TaskGraph& graph = sources.job.graph;
-  return graph.programs[graph.program_of[sources.job.rank_of(c).index()].index()];
+  return sources.programs[sources.job.graph.program_of[sources.job.rank_of(c).index()].index()];
 }
 
 std::string why_blocked(const StallSources& sources, ClassId c, std::uint32_t task) {

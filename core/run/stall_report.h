@@ -31,6 +31,7 @@ struct StallReport {
 
 struct StallSources {
   const PlayedJob& job;
+  const std::vector<Program>& programs;  // as they were played
   const std::vector<Progress>& progress;  // by class
   int iterations = 1;                     // that each class was to play
   const CollectiveRunner& collectives;

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "core/base/random.h"
+#include "core/plan/segments.h"
 #include "core/symmetry/member_pattern.h"
 
 namespace ringwright {
@@ -23,10 +24,11 @@ MemberPattern make_pattern(const Choosers& choosers, DimensionId dimension, cons
   MemberPattern pattern;
   for (const auto& [kind, bytes] : contents) {
     const CollectiveCall call{.kind = kind, .bytes = bytes, .layout = &layout, .dimension = dimension};
-    const MemberPattern of_call = choosers.channels != nullptr ? make_call_pattern(choosers.channels->choose(call), call)
-                                                               : make_call_pattern(choosers.steps.choose(call), call);
-    const std::uint64_t salt = mix(dimension.value, static_cast<std::uint64_t>(bytes.count())) +
-                               static_cast<std::uint64_t>(kind);
+    const MemberPattern of_call = choosers.channels != nullptr
+                                      ? make_call_pattern(choosers.channels->choose(call), call)
+                                      : make_call_pattern(choosers.steps.choose(call), call);
+    const std::uint64_t salt =
+        mix(dimension.value, static_cast<std::uint64_t>(bytes.count())) + static_cast<std::uint64_t>(kind);
     pattern.everyone = pattern.everyone || of_call.everyone;
     for (std::size_t member = 0; member < collectors.size(); ++member) {
       for (const MemberEdge& edge : of_call.edges[member]) {
@@ -49,17 +51,17 @@ std::vector<ProgramTraffic> gather_traffic(const TaskGraph& graph) {
   std::vector<ProgramTraffic> result;
   for (const Program& program : graph.programs) {
     ProgramTraffic traffic;
-    for (const Task& task : program.tasks) {
-      if (task.kind == TaskKind::kCompute) continue;
+    visit_tasks(graph, program, [&](const Task& task, std::uint32_t) {
+      if (task.kind == TaskKind::kCompute) return;
       if (task.kind == TaskKind::kCollective) {
         const CollectiveSpec& spec = graph.collectives[task.detail];
         traffic.collectives[task.dimension].insert({spec.kind, spec.bytes});
-        continue;
+        return;
       }
       const MessageSpec& spec = graph.messages[task.detail];
-      traffic.messages.insert({task.dimension, task.kind == TaskKind::kSend, spec.peer, spec.bytes, spec.channel,
-                               spec.way});
-    }
+      traffic.messages.insert(
+          {task.dimension, task.kind == TaskKind::kSend, spec.peer, spec.bytes, spec.channel, spec.way});
+    });
     result.push_back(std::move(traffic));
   }
   return result;
@@ -135,7 +137,8 @@ class FootprintBuilder {
     const ProgramId program = graph_.program_of[rank.index()];
     const ProgramTraffic& traffic = traffic_[program.index()];
     std::uint64_t edges = traffic.messages.size();
-    if (const auto background = background_.find(rank); background != background_.end()) edges += background->second.size();
+    if (const auto background = background_.find(rank); background != background_.end())
+      edges += background->second.size();
     for (const auto& [dimension, contents] : traffic.collectives) {
       const std::uint32_t member = graph_.dimensions[dimension.index()].index_in_group[rank.index()];
       edges += pattern_of(rank, program, dimension, contents).edges[member].size();
@@ -156,7 +159,8 @@ class FootprintBuilder {
     return known->second;
   }
 
-  void add_collectives(RankId rank, ProgramId program, DimensionId dimension, const std::set<CollectiveContent>& contents) {
+  void add_collectives(RankId rank, ProgramId program, DimensionId dimension,
+                       const std::set<CollectiveContent>& contents) {
     const Dimension& d = graph_.dimensions[dimension.index()];
     const std::uint32_t group = d.group_of[rank.index()];
     const MemberPattern& pattern = pattern_of(rank, program, dimension, contents);
@@ -173,7 +177,8 @@ class FootprintBuilder {
     const auto& [dimension, is_send, peer, bytes, channel, way] = message;
     const Dimension& d = graph_.dimensions[dimension.index()];
     const std::uint32_t label = message_label(dimension, channel);
-    const std::uint64_t what = mix(mix(label, static_cast<std::uint64_t>(way)), static_cast<std::uint64_t>(bytes.count()));
+    const std::uint64_t what =
+        mix(mix(label, static_cast<std::uint64_t>(way)), static_cast<std::uint64_t>(bytes.count()));
     const auto& group = d.groups[d.group_of[rank.index()]];
     footprint_.edges.push_back({.peer = group[static_cast<std::size_t>(peer)],
                                 .role = mix(what, mix(static_cast<std::uint64_t>(peer), is_send ? 1 : 0)),

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/config/config_document.h"
+#include "core/plan/segments.h"
 #include "tests/paths.h"
 #include "workload/model_config.h"
 #include "workload/step_builder.h"
@@ -42,7 +43,14 @@ class JobText {
     return result;
   }
   [[nodiscard]] StepInputs inputs() const { return {.shape = shape, .training = training, .parallel = parallel}; }
-  [[nodiscard]] StepPlan plan() const { return build_step(inputs()); }
+  [[nodiscard]] StepPlan compact_plan() const { return build_step(inputs()); }
+  // With all segments written out.
+  [[nodiscard]] StepPlan plan() const {
+    StepPlan plan = compact_plan();
+    plan.graph.programs = write_out_programs(plan.graph);
+    plan.graph.segments.clear();
+    return plan;
+  }
 
   ModelShape shape;
   TrainingOptions training;

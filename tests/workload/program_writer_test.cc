@@ -98,5 +98,107 @@ TEST(GraphTables, KeepDistinctEntriesOnly) {
   EXPECT_EQ(tables.label("F0"), tables.label("F0"));
 }
 
+// What is written between the marks is called if `write` leaves it closed.
+struct Called {
+  Program program;
+  TaskGraph graph;
+  bool is_call = false;
+};
+template <class Write>
+Called as_segment(Write&& write) {
+  GraphTables tables;
+  const PieceId a = tables.add_piece({kernel("a")});
+  ProgramWriter writer(tables, "stage 0");
+  writer.name_work({.label = "before", .work = "before"});
+  writer.compute(a);
+  writer.wait(writer.collective(kTensor, kGather, "gather"));
+  writer.name_work({.label = "F0", .work = "forward"});
+  writer.begin_segment();
+  write(writer, a);
+  Called result;
+  result.is_call = writer.end_segment().has_value();
+  writer.compute(a);
+  result.program = writer.finish(3);
+  tables.move_into(result.graph);
+  return result;
+}
+
+TEST(ProgramWriter, ASegmentIsCutOutAndCalled) {
+  const Called called = as_segment([](ProgramWriter& writer, PieceId a) {
+    writer.compute(a);
+    writer.wait(writer.collective(kTensor, kGather, "gather"));
+    writer.compute(a);
+  });
+  ASSERT_TRUE(called.is_call);
+  ASSERT_EQ(called.program.tasks.size(), 4U);
+  EXPECT_EQ(called.program.tasks[2].kind, TaskKind::kSegment);
+  EXPECT_THAT(dependencies(called.program, 2), ElementsAre(1, 0));  // the awaited one, and the computation before
+  ASSERT_EQ(called.graph.segments.size(), 1U);
+  const Segment& segment = called.graph.segments.front();
+  ASSERT_EQ(segment.tasks.size(), 3U);
+  EXPECT_THAT(segment.dependencies, ElementsAre(3, 0, 1));  // the call's first; the task before, twice
+  EXPECT_EQ(segment.tasks[0].label, kCallersLabel);
+  EXPECT_NE(segment.tasks[1].label, kCallersLabel);
+}
+
+TEST(ProgramWriter, CommunicationThatNobodyInASegmentAwaitsKeepsItWrittenOut) {
+  const Called called = as_segment([](ProgramWriter& writer, PieceId a) {
+    writer.compute(a);
+    static_cast<void>(writer.collective(kTensor, kGather, "gather"));
+    writer.compute(a);
+  });
+  EXPECT_FALSE(called.is_call);
+  EXPECT_EQ(called.program.tasks.size(), 6U);
+  EXPECT_THAT(called.graph.segments, IsEmpty());
+}
+
+TEST(ProgramWriter, ALaterTaskOfItsStreamAwaitsACommunicationToo) {
+  const Called called = as_segment([](ProgramWriter& writer, PieceId a) {
+    writer.compute(a);
+    static_cast<void>(writer.collective(kTensor, kGather, "gather"));
+    writer.wait(writer.collective(kTensor, kGather, "gather"));
+    writer.compute(a);
+  });
+  EXPECT_TRUE(called.is_call);
+}
+
+TEST(ProgramWriter, WhatRunsAheadOfASegmentKeepsItWrittenOut) {
+  const Called ahead = as_segment([](ProgramWriter& writer, PieceId a) {
+    writer.wait(writer.collective_after(kTensor, kGather, "gather", {}));
+    writer.compute(a);
+  });
+  EXPECT_FALSE(ahead.is_call);
+  const Called beside = as_segment([](ProgramWriter& writer, PieceId a) {
+    writer.wait(writer.collective_after(kTensor, kGather, "gather", {0}));  // but not after the awaited gather
+    writer.compute(a);
+  });
+  EXPECT_FALSE(beside.is_call);
+}
+
+TEST(ProgramWriter, AWaitForTheNextComputationKeepsASegmentWrittenOut) {
+  const Called called = as_segment([](ProgramWriter& writer, PieceId a) {
+    writer.compute(a);
+    writer.wait(writer.collective(kTensor, kGather, "gather"));
+  });
+  EXPECT_FALSE(called.is_call);
+}
+
+TEST(ProgramWriter, EqualSegmentsAreKeptOnce) {
+  GraphTables tables;
+  const PieceId a = tables.add_piece({kernel("a")});
+  for (const char* name : {"stage 0", "stage 1"}) {
+    ProgramWriter writer(tables, name);
+    for (const char* pass : {"F0", "F1"}) {
+      writer.name_work({.label = pass, .work = "forward"});
+      writer.begin_segment();
+      writer.compute(a);
+      EXPECT_TRUE(writer.end_segment().has_value());
+    }
+  }
+  TaskGraph graph;
+  tables.move_into(graph);
+  EXPECT_EQ(graph.segments.size(), 2U);  // one that follows nothing, one that follows a computation
+}
+
 }  // namespace
 }  // namespace ringwright::workload

@@ -1,5 +1,7 @@
 #include "workload/parallel/data.h"
 
+#include <algorithm>
+
 #include "workload/optimizer_kernels.h"
 
 namespace ringwright::workload {
@@ -98,6 +100,15 @@ void DataParallel::after_backward(ProgramWriter& writer, int chunk, std::size_t 
   }
 }
 
+bool DataParallel::leaves_forward_alone(int chunk) const {
+  return !sharded_ && std::ranges::none_of(chunks_[static_cast<std::size_t>(chunk)],
+                                           [](const BucketState& state) { return state.gathered.has_value(); });
+}
+
+bool DataParallel::leaves_backward_alone(Turn turn) const {
+  return !sharded_ && (turn == Turn::kNotLast || !passes_gradients() || !parallel_.overlap_grad_reduce);
+}
+
 void DataParallel::finish_gradients(ProgramWriter& writer) {
   if (sharded_) return sharded_->finish_gradients(writer);
   if (!passes_gradients()) return;
@@ -113,8 +124,8 @@ void DataParallel::finish_gradients(ProgramWriter& writer) {
 
 void DataParallel::reduce_norm(ProgramWriter& writer) {
   if (!norm_channel_) return;
-  writer.wait(
-      writer.collective(*norm_channel_, {.kind = CollectiveKind::kAllReduce, .bytes = Bytes(4)}, label("gradient norm")));
+  writer.wait(writer.collective(*norm_channel_, {.kind = CollectiveKind::kAllReduce, .bytes = Bytes(4)},
+                                label("gradient norm")));
 }
 
 void DataParallel::end_step(ProgramWriter& writer) {

@@ -38,6 +38,9 @@ class DataParallel {
   void before_backward(ProgramWriter& writer, int chunk, std::size_t point);
   enum class Turn { kNotLast, kLast };  // microbatch
   void after_backward(ProgramWriter& writer, int chunk, std::size_t point, Turn turn);
+  // Whether such a pass would be the same without data parallelism.
+  [[nodiscard]] bool leaves_forward_alone(int chunk) const;
+  [[nodiscard]] bool leaves_backward_alone(Turn turn) const;
   // All gradients of this stage are summed when what follows starts.
   void finish_gradients(ProgramWriter& writer);
   void end_step(ProgramWriter& writer);
@@ -70,7 +73,7 @@ class DataParallel {
   std::optional<Channel> channel_;
   std::optional<Channel> norm_channel_;     // of those among whom the gradients are spread
   std::optional<ShardedParallel> sharded_;  // then there are no buckets
-  std::int64_t gradient_bytes_;  // of one element
+  std::int64_t gradient_bytes_;             // of one element
   std::int64_t parameter_bytes_;
   std::int64_t owned_ = 0;
   std::int64_t kept_gradients_ = 0;

@@ -1,0 +1,86 @@
+#include "core/plan/segments.h"
+
+namespace ringwright {
+namespace {
+
+// Writes tasks one after another and knows where the program's own ones have come to lie.
+class Writer {
+ public:
+  Writer(const TaskGraph& graph, const Program& program) : graph_(graph), program_(program) {
+    result_.name = program.name;
+    result_.stream_count = program.stream_count;
+    result_.tasks.reserve(count_tasks(graph, program));
+  }
+
+  Program write() {
+    for (const Task& task : program_.tasks) {
+      if (task.kind == TaskKind::kSegment) {
+        call(task, graph_.segments[task.detail]);
+      } else {
+        const auto first = static_cast<std::uint32_t>(result_.dependencies.size());
+        for (std::uint32_t d = 0; d < task.dependency_count; ++d) result_.dependencies.push_back(dependency(task, d));
+        result_.tasks.push_back(task);
+        result_.tasks.back().first_dependency = first;
+      }
+      last_.push_back(static_cast<std::uint32_t>(result_.tasks.size() - 1));
+    }
+    return std::move(result_);
+  }
+
+ private:
+  // Where the d-th dependency of one of the program's own tasks lies now.
+  [[nodiscard]] std::uint32_t dependency(const Task& task, std::uint32_t d) const {
+    return last_[program_.dependencies[task.first_dependency + d]];
+  }
+
+  void call(const Task& caller, const Segment& segment) {
+    const auto base = static_cast<std::uint32_t>(result_.tasks.size());
+    const auto size = static_cast<std::uint32_t>(segment.tasks.size());
+    for (const Task& task : segment.tasks) {
+      const auto first = static_cast<std::uint32_t>(result_.dependencies.size());
+      for (std::uint32_t d = 0; d < task.dependency_count; ++d) {
+        const std::uint32_t before = segment.dependencies[task.first_dependency + d];
+        result_.dependencies.push_back(before < size ? base + before : dependency(caller, before - size));
+      }
+      result_.tasks.push_back(task);
+      result_.tasks.back().first_dependency = first;
+      if (task.label == kCallersLabel) result_.tasks.back().label = caller.label;
+    }
+  }
+
+  const TaskGraph& graph_;
+  const Program& program_;
+  Program result_;
+  std::vector<std::uint32_t> last_;  // by task of the program: where it, or the last one it stands for, lies
+};
+
+}  // namespace
+
+Program write_out(const TaskGraph& graph, const Program& program) {
+  return Writer(graph, program).write();
+}
+
+std::vector<Program> write_out_programs(const TaskGraph& graph) {
+  std::vector<Program> programs;
+  programs.reserve(graph.programs.size());
+  for (const Program& program : graph.programs) programs.push_back(write_out(graph, program));
+  return programs;
+}
+
+std::vector<std::uint32_t> count_calls(const TaskGraph& graph, const Program& program) {
+  std::vector<std::uint32_t> calls(graph.segments.size(), 0);
+  for (const Task& task : program.tasks) {
+    if (task.kind == TaskKind::kSegment) ++calls[task.detail];
+  }
+  return calls;
+}
+
+std::uint64_t count_tasks(const TaskGraph& graph, const Program& program) {
+  std::uint64_t tasks = 0;
+  for (const Task& task : program.tasks) {
+    tasks += task.kind == TaskKind::kSegment ? graph.segments[task.detail].tasks.size() : 1;
+  }
+  return tasks;
+}
+
+}  // namespace ringwright

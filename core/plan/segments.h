@@ -1,0 +1,35 @@
+// Segments of programs: written out, counted, and looked through.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/plan/task_graph.h"
+
+namespace ringwright {
+
+// The same program without calls: every segment's tasks in the place of the call.
+[[nodiscard]] Program write_out(const TaskGraph& graph, const Program& program);
+[[nodiscard]] std::vector<Program> write_out_programs(const TaskGraph& graph);
+
+// How often the program calls each segment of the graph.
+[[nodiscard]] std::vector<std::uint32_t> count_calls(const TaskGraph& graph, const Program& program);
+
+// How many tasks the program has when it is written out.
+[[nodiscard]] std::uint64_t count_tasks(const TaskGraph& graph, const Program& program);
+
+// Calls visit(task, times) for every task that is not a call: the program's own, once each; then those of each called
+// segment with the number of calls.
+template <class Visit>
+void visit_tasks(const TaskGraph& graph, const Program& program, Visit&& visit) {
+  for (const Task& task : program.tasks) {
+    if (task.kind != TaskKind::kSegment) visit(task, std::uint32_t{1});
+  }
+  const std::vector<std::uint32_t> calls = count_calls(graph, program);
+  for (std::size_t segment = 0; segment < calls.size(); ++segment) {
+    if (calls[segment] == 0) continue;
+    for (const Task& task : graph.segments[segment].tasks) visit(task, calls[segment]);
+  }
+}
+
+}  // namespace ringwright
