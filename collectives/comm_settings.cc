@@ -18,13 +18,31 @@ struct ProtocolDefaults {
   ChannelCosts::OfProtocol costs;
 };
 
-const std::array<ProtocolDefaults, kProtocols>& protocol_defaults() {
-  static const std::array<ProtocolDefaults, kProtocols> kDefaults = {{
-      {"ll", "protocol LL: a flag with every 4 bytes", {450_ns, 150_ns, 50_GBps}},
-      {"ll128", "protocol LL128: a flag with every 120 bytes", {1200_ns, 400_ns, 50_GBps}},
-      {"simple", "protocol Simple: a counter behind a fence", {1900_ns, 1500_ns, 50_GBps}},
+// Rates of one channel by generation. NCCL's own limits (tuning.cc, one host: LL of all channels together 39, 87.7, 141,
+// 282 GB/s of 12 channels with Volta and 24 after it; LL128 20, 20, 36.7, 40 and Simple, in a tree, 26.5, 24, 38.7, 70 GB/s
+// a channel) are those of channels that add; a copy is a third faster. NPKit's slopes agree for Simple on GH200.
+struct ChannelRates {
+  Bandwidth ll;
+  Bandwidth ll128;
+  Bandwidth simple;
+};
+constexpr ChannelRates rates_of(Generation generation) {
+  switch (generation) {
+    case Generation::kVolta: return {Bandwidth(3.3e9), 27_GBps, 35_GBps};
+    case Generation::kAmpere: return {Bandwidth(3.6e9), 27_GBps, 32_GBps};
+    case Generation::kHopper: return {Bandwidth(7.8e9), 49_GBps, 50_GBps};
+    case Generation::kBlackwell: return {Bandwidth(7.8e9), 53_GBps, 50_GBps};
+  }
+  return {};
+}
+
+std::array<ProtocolDefaults, kProtocols> protocol_defaults(Generation generation) {
+  const ChannelRates rates = rates_of(generation);
+  return {{
+      {"ll", "protocol LL: a flag with every 4 bytes", {450_ns, 150_ns, rates.ll}},
+      {"ll128", "protocol LL128: a flag with every 120 bytes", {1200_ns, 400_ns, rates.ll128}},
+      {"simple", "protocol Simple: a counter behind a fence", {1900_ns, 1500_ns, rates.simple}},
   }};
-  return kDefaults;
 }
 
 ChannelCosts::OfProtocol read_protocol(ConfigMap map, const ChannelCosts::OfProtocol& fallback) {
@@ -61,17 +79,30 @@ constexpr std::array kProtocolOptions = {
     Option{"simple", "a counter behind a fence"},
 };
 
-}  // namespace
-
-ChannelCosts read_channel_costs(ConfigMap costs) {
-  ChannelCosts result;
+void read_calls(ConfigMap costs, ChannelCosts& result) {
   result.launch = costs.duration({.name = "launch",
-                                  .doc = "of a call: kernel launch, group call, work queues",
+                                  .doc = "of a call on the device: from its kernel's turn to the first primitives",
                                   .fallback = 5_us,
                                   .min = 0_ns});
-  for (std::size_t p = 0; p < protocol_defaults().size(); ++p) {
-    const ProtocolDefaults& defaults = protocol_defaults()[p];
-    result.protocol[p] = read_protocol(costs.map(defaults.name, defaults.doc), defaults.costs);
+  result.launch_channel = costs.duration({.name = "launch_channel",
+                                          .doc = "of each further channel of a call: its work is fetched, its block started",
+                                          .fallback = 100_ns,
+                                          .min = 0_ns});
+  ConfigMap host = costs.map("host", "the thread that issues calls; a stream of them goes no faster");
+  result.host_call = host.duration({.name = "call",
+                                    .doc = "of a call, on each GPU that the thread drives",
+                                    .fallback = 4_us,
+                                    .min = 0_ns});
+}
+
+}  // namespace
+
+ChannelCosts read_channel_costs(ConfigMap costs, Generation generation) {
+  ChannelCosts result;
+  read_calls(costs, result);
+  const auto protocols = protocol_defaults(generation);
+  for (std::size_t p = 0; p < protocols.size(); ++p) {
+    result.protocol[p] = read_protocol(costs.map(protocols[p].name, protocols[p].doc), protocols[p].costs);
   }
   result.reduce_rate = costs.percent({.name = "reduce_rate",
                                       .doc = "rate of a primitive that adds, as a part of one that copies",
@@ -81,7 +112,7 @@ ChannelCosts read_channel_costs(ConfigMap costs) {
   ConfigMap network = costs.map("network", "messages between hosts, beside their way over NICs and switches");
   result.network_post = network.duration({.name = "post",
                                           .doc = "from a filled slot to the message on the NIC: GPU, proxy thread, NIC",
-                                          .fallback = 1500_ns,
+                                          .fallback = 1_us,
                                           .min = 0_ns});
   result.network_flush = network.duration({.name = "flush",
                                            .doc = "Simple: from a message's arrival to the GPU reading it",
@@ -95,13 +126,15 @@ ChannelCosts read_channel_costs(ConfigMap costs) {
                                                 .doc = "of a larger message: until the receiver has answered",
                                                 .fallback = 0_ns,
                                                 .min = 0_ns});
-  if (network.has("host_rate") || network.documenting()) {
-    result.network_host_rate = network.bandwidth(
-        {.name = "host_rate",
-         .doc = "LL: of a larger message of one connection, which passes through host memory; default: no limit",
-         .fallback = 1000_GBps,
-         .min = Bandwidth(1e6)});
-  }
+  result.network_proxy = network.duration({.name = "proxy",
+                                           .doc = "a rank's proxy thread is busy so long with each message, sent or received",
+                                           .fallback = 700_ns,
+                                           .min = 0_ns});
+  result.network_host_rate = network.bandwidth(
+      {.name = "host_rate",
+       .doc = "LL: messages lie in host memory, and the proxy reads the flag of every line before it sends them",
+       .fallback = 10_GBps,
+       .min = Bandwidth(1e6)});
   result.network_poll = network.duration({.name = "poll",
                                           .doc = "LL and LL128: the same, where the data carry their own flags",
                                           .fallback = 500_ns,
@@ -136,9 +169,9 @@ std::optional<CollectivePlan> read_fixed_plan(ConfigMap comm) {
   return plan;
 }
 
-CommSettings read_comm_settings(ConfigMap comm) {
+CommSettings read_comm_settings(ConfigMap comm, Generation generation) {
   CommSettings settings;
-  settings.costs = read_channel_costs(comm.map("costs", "what NCCL's kernels cost beside the ways of their bytes"));
+  settings.costs = read_channel_costs(comm.map("costs", "what NCCL's kernels cost beside the ways of their bytes"), generation);
   settings.plan = read_fixed_plan(comm);
   return settings;
 }

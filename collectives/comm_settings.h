@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "collectives/nccl/vocabulary.h"
 #include "core/config/config_map.h"
 #include "core/plan/channel_costs.h"
 #include "core/plan/collective_plan.h"
@@ -14,11 +15,11 @@ struct CommSettings {
   std::optional<CollectivePlan> plan;  // of every call that its algorithm can play; empty: NCCL's choice for each
 };
 
-// Reads the map `comm`.
-[[nodiscard]] CommSettings read_comm_settings(ConfigMap comm);
+// Reads the map `comm`; what it does not say are values of the GPUs' generation.
+[[nodiscard]] CommSettings read_comm_settings(ConfigMap comm, Generation generation);
 
 // Reads `comm.costs`.
-[[nodiscard]] ChannelCosts read_channel_costs(ConfigMap costs);
+[[nodiscard]] ChannelCosts read_channel_costs(ConfigMap costs, Generation generation);
 // Reads `comm.plan`: one plan for all calls that its algorithm can play; empty when it is not given.
 [[nodiscard]] std::optional<CollectivePlan> read_fixed_plan(ConfigMap comm);
 

@@ -81,6 +81,12 @@ void tell_choice(const Simulation& simulation, const CollectiveCall& call, Colle
   result.algorithm = std::string(simulation.chooser().choose(call).name());
 }
 
+// Calls run back to back, so that the thread that issues them is ahead of the device or sets the pace.
+Duration time_to_issue(const Scenario& scenario, const Simulation& simulation, const CollectiveRequest& request) {
+  if (simulation.channels() == nullptr) return {};
+  return scenario.comm.costs.issue_of(request.gpus_per_process);
+}
+
 // The time that NCCL's own cost model expects of its cheapest choice; nothing for calls that it does not choose for.
 std::optional<Duration> formula_of(const Scenario& scenario, const CollectiveCall& call) {
   const std::vector<collectives::NcclOption> options = collectives::nccl_cost(scenario.nccl, call);
@@ -184,11 +190,12 @@ Result<CollectiveResult> CollectiveBench::run(const CollectiveRequest& request) 
     tell_choice(**simulation, call, result);
     result.formula = formula_of(scenario_, call);
   }
+  const Duration issuing = time_to_issue(scenario_, **simulation, request);
   network_ = std::move(**simulation).take_network();
   if (played.run.outcome != RunOutcome::kFinished) return tl::unexpected(never_ends(played.run.stall));
   const std::vector<TimePoint>& ends = played.run.record.iteration_end;
   const TimePoint begin = request.warmup > 0 ? ends[static_cast<std::size_t>(request.warmup) - 1] : TimePoint();
-  result.time = (ends.back() - begin) / request.iterations;
+  result.time = std::max((ends.back() - begin) / request.iterations, issuing);
   return result;
 }
 

@@ -49,6 +49,7 @@ struct CollectiveRequest {
   int gpus_per_host = 0; // the first so many GPUs of each host take part; 0: all
   int warmup = 0;        // calls played before those that count
   int iterations = 1;    // calls that count, back to back
+  int gpus_per_process = 1;  // one thread issues the calls of so many GPUs, one after another (nccl-tests' -g)
 };
 
 struct CollectiveResult {

@@ -189,9 +189,11 @@ AttentionFlops read_attention_flops(ConfigMap root) {
   return count == "full" ? AttentionFlops::kFull : AttentionFlops::kCausal;
 }
 
-collectives::CommSettings read_comm(ConfigMap root, collectives::Rung rung) {
+collectives::CommSettings read_comm(ConfigMap root, collectives::Rung rung, const collectives::NcclHost& host) {
   ConfigMap map = root.map("comm", "how NCCL plays collectives, for `collectives.model: chunks`");
-  if (rung == collectives::Rung::kChunks || map.documenting()) return collectives::read_comm_settings(map);
+  if (rung == collectives::Rung::kChunks || map.documenting()) {
+    return collectives::read_comm_settings(map, collectives::generation_of(host.compute_capability));
+  }
   for (const std::string_view key : {"costs", "plan"}) {
     if (map.has(key)) map.map(key, "").ignore_rest("only 'collectives.model: chunks' plays collectives as NCCL does");
   }
@@ -231,7 +233,7 @@ Scenario read_scenario(ConfigDocument document, const collectives::NcclFiles& fi
   ConfigMap collective_map = root.map("collectives", "which algorithms play collectives");
   collectives::ChooserSettings chooser = collectives::read_chooser_settings(collective_map, dimension_names());
   collectives::NcclSetup nccl = read_nccl(root, cluster, chooser.rung, files, foreign);
-  const collectives::CommSettings comm = read_comm(root, chooser.rung);
+  const collectives::CommSettings comm = read_comm(root, chooser.rung, nccl.host);
   SimulateSettings simulate = read_simulate(root);
   Faults faults = read_faults(root, {.topology = *cluster.topology, .model = *simulate.network, .hosts = cluster.hosts});
   Background background = read_background(root, cluster.gpus(), *simulate.network);
@@ -265,7 +267,7 @@ Scenario read_machine(ConfigDocument document, const collectives::NcclFiles& fil
   const std::vector<std::string> dimensions = {std::string(kWorld)};
   collectives::ChooserSettings chooser = collectives::read_chooser_settings(collective_map, dimensions);
   collectives::NcclSetup nccl = read_nccl(root, cluster, chooser.rung, files, foreign);
-  const collectives::CommSettings comm = read_comm(root, chooser.rung);
+  const collectives::CommSettings comm = read_comm(root, chooser.rung, nccl.host);
   const SimulateSettings simulate = read_simulate(root);
   return {.document = std::move(document),
           .name = std::move(name),

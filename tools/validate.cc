@@ -28,6 +28,8 @@ class Validate final : public Command {
              .target = &overrides_},
             {.names = "--cluster", .value = "FILE", .doc = "the machine, for measurements that do not name it",
              .target = &cluster_},
+            {.names = "--profile", .value = "NAME", .doc = "play with these constants: a shipped profile, a file that `calibrate` "
+             "wrote, or none for makers' figures and class values", .target = &profile_},
             {.names = "--threshold", .value = "PERCENT", .doc = "largest error that passes", .target = &threshold_},
             {.names = "--markdown", .value = "FILE", .doc = "also write the tables as a page", .target = &markdown_},
             {.names = "--plots", .value = "FOLDER", .doc = "also write the plots of that page, as SVG", .target = &plots_}};
@@ -38,6 +40,7 @@ class Validate final : public Command {
     if (validator == nullptr) return refuse("there is nothing to validate in this build");
     validation::ValidationRequest request{.files = words_, .overrides = overrides_};
     if (!cluster_.empty()) request.cluster = cluster_;
+    if (!profile_.empty()) request.profile = profile_;
     request.wants_page = !markdown_.empty();
     if (!threshold_.empty() && !read_threshold(request)) {
       return refuse("--threshold is '" + threshold_ + "' and must be a percentage such as 10 or 10%");
@@ -86,7 +89,7 @@ class Validate final : public Command {
   }
 
   std::vector<std::string> words_, overrides_;
-  std::string words_doc_, cluster_, threshold_, markdown_, plots_;
+  std::string words_doc_, cluster_, profile_, threshold_, markdown_, plots_;
 };
 
 }  // namespace

@@ -16,6 +16,7 @@ struct ValidationRequest {
   std::vector<std::string> files;      // measurements; empty: the shipped validation set
   std::vector<std::string> overrides;  // "path=value", on top of every scenario that is played
   std::optional<std::string> cluster;  // a file or shipped name for measurements that do not say where they were taken
+  std::optional<std::string> profile;  // constants to play all logs with: a shipped name, a file, or "none"
   std::optional<double> threshold;     // largest error that passes, as a ratio; the validator's own if not given
   bool wants_page = false;             // `markdown` will be looked at
 };

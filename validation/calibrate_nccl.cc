@@ -1,9 +1,11 @@
-// Calibration from nccl-tests: the few constants of a platform for which played collectives are nearest to measured ones.
+// Calibration from nccl-tests: the few constants of a platform for which played collectives are nearest to measured ones,
+// without leaving what platforms of its class have (class_fit.h).
 //
-// The error is the mean absolute logarithm of simulated over measured time, with equal weight for each log and in it for
-// each band of sizes; that is robust against single bad rows. Constants that no row feels keep their default and stay out
-// of the profile. What is fitted is the platform, never a row: the profile holds no sizes.
+// In each log each band of sizes has the same weight, however many rows it has: neighbouring sizes say the same. What the
+// rows do not determine stays at its class value and out of the profile. What is fitted is the platform, never a row: the
+// profile holds no sizes.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <memory>
@@ -13,7 +15,7 @@
 #include "core/base/json_text.h"
 #include "core/report/text_table.h"
 #include "traces/collective_log.h"
-#include "validation/bounded_fit.h"
+#include "validation/class_fit.h"
 #include "validation/builtin.h"
 #include "validation/collective_replay.h"
 #include "validation/nccl_logs.h"
@@ -26,14 +28,24 @@ using namespace ringwright::literals;
 
 // Sizes that a log is thinned to, evenly: neighbours say the same. Beyond the largest, times grow with the size.
 constexpr std::size_t kSizesOfALog = 14;
-constexpr Bytes kLargest = 256_MiB;
-constexpr double kHopeless = 1e3;  // the error of constants that cannot be played
+constexpr Bytes kLargestInside = 1_GiB;   // on one host
+constexpr Bytes kLargestBetween = 128_MiB;
+// Rows that a band of one log counts for, and a single row at most. Large sizes repeat within 1 to 3 %, others within 5 to
+// 10 %.
+struct BandWeight {
+  double band = 4.0;
+  double row = 1.0;
+};
+constexpr BandWeight weight_of(SizeBand band) {
+  return band == SizeBand::kLarge ? BandWeight{.band = 12.0, .row = 4.0} : BandWeight{};
+}
 
 std::string name_of(const std::string& file) { return std::filesystem::path(file).filename().string(); }
 
 traces::CollectiveLog thinned(traces::CollectiveLog log) {
-  if (log.rows.front().size <= kLargest) {
-    std::erase_if(log.rows, [](const traces::CollectiveRow& row) { return row.size > kLargest; });
+  const Bytes largest = log.nodes > 1 ? kLargestBetween : kLargestInside;
+  if (log.rows.front().size <= largest) {
+    std::erase_if(log.rows, [&](const traces::CollectiveRow& row) { return row.size > largest; });
   }
   const std::size_t count = log.rows.size();
   if (count <= kSizesOfALog) return log;
@@ -43,16 +55,19 @@ traces::CollectiveLog thinned(traces::CollectiveLog log) {
   return log;
 }
 
-double error_of(const ReplayedLog& log) {
-  double sum = 0.0;
-  int bands = 0;
-  for (const SizeBand band : {SizeBand::kSmall, SizeBand::kMiddle, SizeBand::kLarge}) {
-    const ErrorStatistics errors = error_statistics(pairs_of(log.rows, band, Against::kSimulation));
-    if (errors.count == 0) continue;
-    sum += std::log1p(errors.geometric_mean_abs);
-    ++bands;
+std::vector<ClassResidual> residuals_of(const std::vector<ReplayedLog>& logs) {
+  std::vector<ClassResidual> residuals;
+  for (const ReplayedLog& log : logs) {
+    std::array<double, kSizeBands> rows{};
+    for (const ReplayedRow& row : log.rows) ++rows[static_cast<std::size_t>(band_of(row.size))];
+    for (const ReplayedRow& row : log.rows) {
+      const SizeBand band = band_of(row.size);
+      const double share = weight_of(band).band / rows[static_cast<std::size_t>(band)];
+      residuals.push_back({.error = std::log(ratio(row.simulated, row.measured)),
+                           .weight = std::min(weight_of(band).row, share)});
+    }
   }
-  return bands == 0 ? 0.0 : sum / bands;
+  return residuals;
 }
 
 class NcclCalibration {
@@ -62,7 +77,7 @@ class NcclCalibration {
 
   Result<CalibrationOutcome> run() {
     if (auto told = choose_constants(); !told) return tl::unexpected(told.error());
-    const FitAnswer answer = fit(bounds_, [&](std::span<const double> values) { return error(values); });
+    const ClassFitAnswer answer = fit_to_class(bounds_, [&](std::span<const double> values) { return residuals(values); });
     const auto after = replay_all(logs_, options(answer.values));
     if (!after) return tl::unexpected(after.error());
     CalibrationOutcome outcome;
@@ -78,11 +93,17 @@ class NcclCalibration {
     const auto played = replay_all(logs_, options({}));
     if (!played) return tl::unexpected(played.error());
     platform_ = played->front().platform;
+    // Values of the class: those of a machine about which no profile says anything. Of logs with and without a network,
+    // one with.
+    const auto widest = std::ranges::max_element(logs_, {}, &traces::CollectiveLog::nodes);
+    const auto plan = plan_replay(*widest, options({}));
+    if (!plan) return tl::unexpected(plan.error());
+    const configs::Scenario* const machine = &plan->scenario;
     const bool network = std::ranges::any_of(logs_, [&](const auto& log) { return log.nodes > 1; });
     for (const PlatformConstant& constant : platform_constants()) {
       if (constant.of == ConstantOf::kNetwork && !network) continue;
       constants_.push_back(&constant);
-      bounds_.push_back(constant.bounds);
+      bounds_.push_back(constant.on(*machine));
     }
     return true;
   }
@@ -97,32 +118,34 @@ class NcclCalibration {
     return options;
   }
 
-  [[nodiscard]] double error(std::span<const double> values) const {
+  [[nodiscard]] std::vector<ClassResidual> residuals(std::span<const double> values) const {
     const auto played = replay_all(logs_, options(values));
-    if (!played) return kHopeless;
-    double sum = 0.0;
-    for (const ReplayedLog& log : *played) sum += error_of(log);
-    return sum / static_cast<double>(played->size());
+    return played ? residuals_of(*played) : std::vector<ClassResidual>();
   }
 
-  [[nodiscard]] std::string value_line(std::size_t i, const FitAnswer& answer, int indent) const {
+  [[nodiscard]] std::string value_line(std::size_t i, const ClassFitAnswer& answer, int indent) const {
     const std::string_view path = constants_[i]->path;
     return fmt::format("{:{}}{}: {}\n", "", indent, path.substr(path.find_last_of('.') + 1),
                        value_text(*constants_[i], answer.values[i]));
   }
 
+  // What links carry by plan is no value that a scenario has by itself, so it is told even when it was not determined.
+  [[nodiscard]] bool is_told(std::size_t i, const ClassFitAnswer& answer) const {
+    return answer.determined[i] || constants_[i]->unit == ConstantUnit::kShare;
+  }
+
   // The constants below one map, each on its line; nothing when none of them mattered.
-  [[nodiscard]] std::string map_text(const FitAnswer& answer, const std::string& path, int indent) const {
+  [[nodiscard]] std::string map_text(const ClassFitAnswer& answer, const std::string& path, int indent) const {
     std::string lines;
     for (std::size_t i = 0; i < constants_.size(); ++i) {
       const std::string_view full = constants_[i]->path;
-      if (answer.matters[i] && full.substr(0, full.find_last_of('.')) == path) lines += value_line(i, answer, indent + 2);
+      if (is_told(i, answer) && full.substr(0, full.find_last_of('.')) == path) lines += value_line(i, answer, indent + 2);
     }
     if (lines.empty()) return "";
     return fmt::format("{:{}}{}:\n", "", indent, path.substr(path.find_last_of('.') + 1)) + lines;
   }
 
-  [[nodiscard]] std::string profile(const FitAnswer& answer, const std::vector<ReplayedLog>& after) const {
+  [[nodiscard]] std::string profile(const ClassFitAnswer& answer, const std::vector<ReplayedLog>& after) const {
     std::vector<std::string> names, sources;
     for (const traces::CollectiveLog& log : logs_) {
       names.push_back(name_of(log.file));
@@ -132,6 +155,7 @@ class NcclCalibration {
     std::string text = fmt::format("# Constants of collectives on {}, fitted to measurements.\n", platform_);
     text += "# Made by `ringwright calibrate nccl`; use it with `preset: NAME` at the head of a scenario, or `extends`.\n";
     for (const ReplayedLog& log : after) text += "# " + residual(log) + "\n";
+    text += undetermined(answer);
     text += "evidence: calibrated\n";
     text += fmt::format("source: {}\n\n", json_text(fmt::format("fit to {} ({})", fmt::join(names, ", "), fmt::join(sources, ", "))));
     text += "collectives: {model: chunks}\n";
@@ -139,11 +163,21 @@ class NcclCalibration {
     if (!links.empty()) text += "cluster:\n  node:\n" + links;
     std::string costs = map_text(answer, "comm.costs", 2);
     if (costs.empty()) costs = "  costs:\n";
-    for (const char* map : {"comm.costs.ll", "comm.costs.ll128", "comm.costs.simple", "comm.costs.network"}) {
+    for (const char* map : {"comm.costs.host", "comm.costs.ll", "comm.costs.ll128", "comm.costs.simple", "comm.costs.network"}) {
       costs += map_text(answer, map, 4);
     }
     if (costs != "  costs:\n") text += "comm:\n" + costs;
     return text;
+  }
+
+  [[nodiscard]] std::string undetermined(const ClassFitAnswer& answer) const {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < constants_.size(); ++i) {
+      if (!answer.determined[i]) names.emplace_back(constants_[i]->path.substr(constants_[i]->path.find('.') + 1));
+    }
+    if (names.empty()) return "";
+    return fmt::format("# Not determined by these measurements, so left at the values of the class: {}.\n",
+                       fmt::join(names, ", "));
   }
 
   [[nodiscard]] static std::string residual(const ReplayedLog& log) {
@@ -155,26 +189,27 @@ class NcclCalibration {
     return fmt::format("{}: {}, left over: {}", name_of(log.file), log.operation, fmt::join(bands, ", "));
   }
 
-  [[nodiscard]] std::string text(const FitAnswer& answer, const std::vector<ReplayedLog>& after) const {
-    TextTable table({Align::kLeft, Align::kRight, Align::kRight, Align::kLeft});
-    table.add_row({"constant", "start", "fitted", ""});
+  [[nodiscard]] std::string text(const ClassFitAnswer& answer, const std::vector<ReplayedLog>& after) const {
+    TextTable table({Align::kLeft, Align::kRight, Align::kRight, Align::kLeft, Align::kRight});
+    table.add_row({"constant", "class", "fitted", "", "spread left"});
     for (std::size_t i = 0; i < constants_.size(); ++i) {
       const bool bound = answer.values[i] <= bounds_[i].low * 1.001 || answer.values[i] >= bounds_[i].high * 0.999;
       table.add_row({std::string(constants_[i]->path), value_text(*constants_[i], bounds_[i].start),
-                     answer.matters[i] ? value_text(*constants_[i], answer.values[i]) : "-",
-                     !answer.matters[i] ? "no row feels it" : (bound ? "at its bound" : "")});
+                     answer.determined[i] ? value_text(*constants_[i], answer.values[i]) : "-",
+                     !answer.determined[i] ? "not determined" : (bound ? "at its bound" : ""),
+                     fmt::format("{:.0f} %", 100.0 * answer.left_over[i])});
     }
-    std::string text = fmt::format("{}: geometric mean of the absolute error {:.1f} % before, {:.1f} % after {} rounds\n", platform_,
+    std::string text = fmt::format("{}: mean absolute error {:.1f} % before, {:.1f} % after {} rounds\n", platform_,
                                    100.0 * std::expm1(answer.error_at_start), 100.0 * std::expm1(answer.error), answer.rounds);
     for (const std::string& line : table.lines()) text += "  " + line + "\n";
     for (const ReplayedLog& log : after) text += residual(log) + "\n";
     return text;
   }
 
-  [[nodiscard]] std::string json(const FitAnswer& answer) const {
+  [[nodiscard]] std::string json(const ClassFitAnswer& answer) const {
     std::vector<std::string> rows;
     for (std::size_t i = 0; i < constants_.size(); ++i) {
-      if (!answer.matters[i]) continue;
+      if (!answer.determined[i]) continue;
       rows.push_back(fmt::format("    {}: {}", json_text(constants_[i]->path),
                                  json_text(value_text(*constants_[i], answer.values[i]))));
     }
@@ -188,7 +223,7 @@ class NcclCalibration {
   const CalibrationRequest& request_;
   std::string platform_;
   std::vector<const PlatformConstant*> constants_;
-  std::vector<FitConstant> bounds_;
+  std::vector<ClassConstant> bounds_;
 };
 
 }  // namespace

@@ -1,10 +1,13 @@
 #include "validation/collective_replay.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include <fmt/format.h>
 
+#include "configs/catalogue.h"
 #include "core/base/check.h"
+#include "core/base/json_text.h"
 
 namespace ringwright::validation {
 namespace {
@@ -24,8 +27,15 @@ Result<std::vector<std::string>> network_constants(const std::string& profile, c
   return overrides;
 }
 
+// A shipped profile is a preset; any other is a file.
+std::string profile_line(const std::string& profile) {
+  const auto names = preset_names(configs::load_options({}), "profiles");
+  if (std::ranges::find(names, profile) != names.end()) return "preset: " + profile + "\n";
+  return "extends: " + json_text(std::filesystem::absolute(profile).string()) + "\n";
+}
+
 Result<configs::Scenario> load(const MeasuredMachine& machine, const ReplayOptions& options) {
-  std::string text = machine.profile.empty() ? "" : "preset: " + machine.profile + "\n";
+  std::string text = machine.profile.empty() ? "" : profile_line(machine.profile);
   if (machine.profile.empty()) text += "collectives: {model: chunks}\n";
   text += fmt::format("cluster: {{nodes: {}, node: {{preset: {}}}}}\n", machine.hosts, machine.node);
   configs::ScenarioOptions scenario{.overrides = machine.overrides, .share_folders = {}};
@@ -42,6 +52,7 @@ Result<configs::Scenario> load(const MeasuredMachine& machine, const ReplayOptio
 configs::CollectiveRequest request_of(const ReplayPlan& plan, Bytes size) {
   using configs::CollectiveOperation;
   configs::CollectiveRequest request{.operation = plan.operation, .bytes = size, .gpus_per_host = plan.gpus_per_host};
+  request.gpus_per_process = plan.machine.gpus_per_process;
   const bool runs_ahead = plan.operation == CollectiveOperation::kBroadcast ||
                           plan.operation == CollectiveOperation::kReduce;
   if (runs_ahead) {
@@ -75,8 +86,9 @@ Result<ReplayPlan> plan_replay(const traces::CollectiveLog& log, const ReplayOpt
     return ReplayPlan{.scenario = std::move(*scenario), .machine = std::move(machine), .operation = *operation,
                       .gpus_per_host = per_host};
   }
-  auto machine = machine_of(log, options.use_profile);
+  auto machine = machine_of(log, options.profile ? UseProfile::kNo : options.use_profile);
   if (!machine) return tl::unexpected(machine.error());
+  if (options.profile) machine->profile = *options.profile;
   auto scenario = load(*machine, options);
   if (!scenario) return tl::unexpected(scenario.error());
   const int per_host = machine->gpus_per_host;

@@ -39,6 +39,7 @@ struct ReplayOptions {
   std::vector<std::string> overrides;
   std::optional<std::string> cluster;  // for logs that do not say where they were taken
   UseProfile use_profile = UseProfile::kYes;
+  std::optional<std::string> profile;  // a shipped name or a file, instead of the one of the log's machine
 };
 
 // The machine of a log, ready to play on.

@@ -63,6 +63,13 @@ std::optional<GpuFamily> family_of(const traces::CollectiveLog& log) {
   return found;
 }
 
+std::optional<int> parse_number_of(std::string_view text) {
+  int number = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || rest == text.data()) return std::nullopt;
+  return number;
+}
+
 // The number that stands before `unit`: 4 of "4 x HDR 200 Gb/s" for "x ", 200 for "Gb/s".
 std::optional<int> number_before(std::string_view text, std::string_view unit) {
   const std::size_t at = text.find(unit);
@@ -193,6 +200,7 @@ Result<MeasuredMachine> machine_of(const traces::CollectiveLog& log, UseProfile 
   if (family->name == "a100-pcie") {
     machine.overrides.push_back(fmt::format("cluster.node.gpus={}", machine.gpus_per_host));
   }
+  machine.gpus_per_process = std::max(parse_number_of(log.fact("gpus_per_process")).value_or(1), 1);
   take_library(machine, log);
   if (use == UseProfile::kYes) take_profile(machine, *family);
   if (machine.profile.empty()) take_planning_values(machine, *family);

@@ -18,6 +18,11 @@ Result<ValidationOutcome> validate_nccl(const ValidationRequest& request) {
   auto read = read_nccl_logs(shipped ? files_in(shipped_folder("nccl"), ".csv") : request.files);
   if (!read) return tl::unexpected(read.error());
   ReplayOptions options{.overrides = request.overrides, .cluster = request.cluster};
+  if (request.profile == "none") {
+    options.use_profile = UseProfile::kNo;
+  } else {
+    options.profile = request.profile;
+  }
   const auto calibrated = replay_all(read->logs, options);
   if (!calibrated) return tl::unexpected(calibrated.error());
   CollectiveTables tables{.logs = *calibrated, .limits = kTargets};
@@ -29,6 +34,7 @@ Result<ValidationOutcome> validate_nccl(const ValidationRequest& request) {
   outcome.warnings = std::move(read->warnings);
   if (!request.wants_page) return outcome;
   options.use_profile = UseProfile::kNo;
+  options.profile.reset();
   const auto plain = replay_all(read->logs, options);
   if (!plain) return tl::unexpected(plain.error());
   tables.uncalibrated = &*plain;

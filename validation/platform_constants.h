@@ -5,11 +5,12 @@
 #include <string>
 #include <string_view>
 
-#include "validation/bounded_fit.h"
+#include "configs/scenario.h"
+#include "validation/class_fit.h"
 
 namespace ringwright::validation {
 
-enum class ConstantUnit { kMicroseconds, kGigabytesPerSecond, kShare, kKibibytes };
+enum class ConstantUnit { kMicroseconds, kGigabytesPerSecond, kShare };
 enum class ConstantOf { kKernels, kNetwork };
 
 struct PlatformConstant {
@@ -17,7 +18,13 @@ struct PlatformConstant {
   std::string_view doc;
   ConstantUnit unit = ConstantUnit::kMicroseconds;
   ConstantOf of = ConstantOf::kKernels;  // network: seen only by calls between hosts
-  FitConstant bounds;
+  double low = 0.0;                      // in the unit, as `high` and the class value
+  double high = 0.0;
+  double spread = 0.0;  // of the logarithm: how far platforms of one class lie from its value
+  double (*class_value)(const configs::Scenario& scenario) = nullptr;  // of a machine whose scenario says nothing of it
+
+  // What the fit is told on this machine.
+  [[nodiscard]] ClassConstant on(const configs::Scenario& scenario) const;
 };
 
 [[nodiscard]] std::span<const PlatformConstant> platform_constants();

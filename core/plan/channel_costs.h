@@ -18,20 +18,28 @@ struct ChannelCosts {
     Bandwidth rate;      // useful bytes that one thread block moves (copies) in a second, at its full thread count
   };
 
-  Duration launch;                 // of a call: kernel launch, group call, work queues
+  Duration launch;                 // of a call on the device: from the kernel's turn to its first primitives
+  Duration launch_channel;         // of each further channel: its work is fetched, its thread block started
+  // Of the thread that issues the call, for each GPU that it launches on: a stream of calls goes no faster than this.
+  Duration host_call;
   std::array<OfProtocol, kProtocols> protocol;
   double reduce_rate = 1.0;        // rate of a primitive that adds, as a part of one that copies
   Duration network_post;           // from a filled slot to the message on the NIC: GPU to proxy, proxy to NIC
   Duration network_flush;          // kSimple: from the message's arrival to the GPU reading it (completion, flush)
   Duration network_poll;           // kLl, kLl128: the same where the data carry their own flags
+  Duration network_proxy;          // the proxy thread of a rank is busy for so long with each message, sent or received
   // A network library that hands larger messages over to another way of sending them asks the receiver first.
   Bytes network_eager;             // up to so many bytes on the wire a message goes at once
   Duration network_rendezvous;     // of a larger one: until the receiver has answered; one at a time on a connection
-  Bandwidth network_host_rate;     // kLl: of a larger message of one connection, through host memory; 0: the wire's
+  Bandwidth network_host_rate;     // kLl: messages lie in host memory, whose lines the proxy reads; 0: at once
   bool gpudirect = true;           // false: messages pass through host memory
   Bandwidth host_copy;             // without GPUDirect: of a thread block's copies to and from host memory
 
   [[nodiscard]] const OfProtocol& of(Protocol p) const { return protocol[static_cast<std::size_t>(p)]; }
+  // The kernel of a call with so many channels begins its work so long after its turn has come.
+  [[nodiscard]] Duration launch_of(int channels) const { return launch + launch_channel * (channels - 1); }
+  // What a thread takes to issue one call on each of the GPUs that it drives.
+  [[nodiscard]] Duration issue_of(int gpus) const { return host_call * gpus; }
 };
 
 // Bytes on a link for each byte of data: flags travel with the data (1 of 2 for kLl, 8 of 128 for kLl128).

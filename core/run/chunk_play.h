@@ -32,7 +32,8 @@ struct ChunkQueue {
   std::uint64_t readable = 0;  // seen by the reader
   std::uint64_t read = 0;      // taken by the reader
   // Network only:
-  std::uint64_t posted = 0;    // in the send buffer, known to the proxy
+  std::uint64_t filled = 0;    // in the send buffer, before the proxy has come to them
+  std::uint64_t posted = 0;    // dealt with by the proxy
   std::uint64_t departed = 0;  // on the wire or beyond, or asking the receiver
   TimePoint clear_at;          // when the messages before have their answers
   std::uint64_t arrived = 0;   // all up to here have arrived
@@ -66,6 +67,7 @@ struct ChunkMember {
   int index = 0;  // of the representative in its group
   std::uint32_t first_block = 0;
   int blocks_left = 0;
+  TimePoint proxy_free;  // its proxy thread has work until then
   bool joined = false;
   bool running = false;  // its kernel has been launched
   bool booked = false;   // the ledger counts it: all members have joined

@@ -14,28 +14,9 @@ namespace {
 
 constexpr int kJoining = -1;  // the "step" under which members that join a call are counted
 
-// What comes back from the network: the end of a primitive's flow, or message `message` of a queue.
-enum class Token : std::uint64_t { kFlow, kMessage };
-
-constexpr std::uint64_t make_token(Token kind, std::uint32_t play, std::uint32_t index, std::uint64_t message) {
-  return (static_cast<std::uint64_t>(kind) << 63U) | (std::uint64_t{play} << 40U) | (std::uint64_t{index} << 8U) |
-         (message & 0xFFU);
-}
-
 }  // namespace
 
 ChunkPlayer::ChunkPlayer(PlayedJob& job, const ChannelInputs& inputs) : job_(job), inputs_(inputs), roster_(job) {}
-
-// Every event counts, so that a play is kept until the last of them.
-template <class Callable>
-void ChunkPlayer::after(Duration delay, std::uint32_t play, Callable callable) {
-  ++plays_[play].events;
-  job_.engine.after(delay, [this, play, callable] {
-    callable(*this);
-    --plays_[play].events;
-    retire_if_over(play);
-  });
-}
 
 std::uint32_t ChunkPlayer::find_or_make_play(const CollectiveRequest& request) {
   const auto classes = roster_.classes_of_group(request.rank_class, request.dimension);
@@ -70,7 +51,7 @@ void ChunkPlayer::start(const CollectiveRequest& request) {
   member->joined = true;
   join(number, *member);
   const Part part{.play = number, .index = static_cast<std::uint32_t>(member - play.members.begin())};
-  const Duration launch_time = play.call.size() == 1 ? Duration() : inputs_.costs.launch;
+  const Duration launch_time = play.call.size() == 1 ? Duration() : inputs_.costs.launch_of(play.choice.plan.channels);
   after(launch_time, number, [part](ChunkPlayer& self) { self.launch(part); });
 }
 
@@ -142,18 +123,23 @@ void ChunkPlayer::begin(Part part) {
   ChunkPlay& play = plays_[part.play];
   ChunkBlock& block = play.blocks[part.index];
   block.working = true;
-  block.not_before = job_.engine.now() + primitive_time(inputs_.costs, play, block);
   for (int s = block.now.sends.first; s < block.now.sends.first + block.now.sends.count; ++s) {
     ChunkQueue& queue = play.queues[block.first_queue + static_cast<std::uint32_t>(s)];
     queue.size[queue.written % kSlots] = block.now.size;
     ++queue.written;
   }
-  block.flows = block.now.size > Bytes(0) ? start_stores(part) + start_fetches(part) : 0;
-  if (block.flows == 0) after(block.not_before - job_.engine.now(), part.play, [part](ChunkPlayer& self) { self.end(part); });
+  const Duration fixed = fixed_time(inputs_.costs, play, block);
+  if (fixed == Duration()) return move(part);
+  after(fixed, part.play, [part](ChunkPlayer& self) { self.move(part); });
 }
 
-Bytes ChunkPlayer::on_wire(const ChunkPlay& play, Bytes size) const {
-  return scale(size, wire_bytes_per_byte(play.choice.plan.protocol));
+// Waiting loops and barriers are over: the bytes of the present primitive move.
+void ChunkPlayer::move(Part part) {
+  ChunkPlay& play = plays_[part.play];
+  ChunkBlock& block = play.blocks[part.index];
+  block.not_before = job_.engine.now() + moving_time(inputs_.costs, play, block);
+  block.flows = block.now.size > Bytes(0) ? start_stores(part) + start_fetches(part) : 0;
+  if (block.flows == 0) after(block.not_before - job_.engine.now(), part.play, [part](ChunkPlayer& self) { self.end(part); });
 }
 
 // Hands one message of a block to the network; its copies go side by side.
@@ -186,7 +172,7 @@ int ChunkPlayer::start_stores(Part part) {
                 .size = on_wire(play, block.now.size),
                 .reach = queue.reach,
                 .pays_latency = false,
-                .token = make_token(Token::kFlow, part.play, part.index, 0)});
+                .token = flow_token(part)});
     ++flows;
   }
   return flows;
@@ -207,19 +193,18 @@ int ChunkPlayer::start_fetches(Part part) {
                 .size = on_wire(play, block.now.size),
                 .reach = Reach::kDownFromSwitch,
                 .pays_latency = false,
-                .token = make_token(Token::kFlow, part.play, part.index, 0)});
+                .token = flow_token(part)});
     return 1;
   }
   return 0;
 }
 
 void ChunkPlayer::on_arrived(std::uint64_t token) {
-  const Part part{.play = static_cast<std::uint32_t>(token >> 40U & 0x7FFFFFU),
-                  .index = static_cast<std::uint32_t>(token >> 8U)};
-  if (static_cast<Token>(token >> 63U) == Token::kFlow) {
+  const Part part = part_of(token);
+  if (is_flow(token)) {
     end_flow(part);
   } else {
-    arrive_over_network(part, token & 0xFFU);
+    arrive_over_network(part, message_of(token));
   }
   --plays_[part.play].events;
   retire_if_over(part.play);
@@ -268,7 +253,7 @@ void ChunkPlayer::pass_on(Part part, const Primitive& primitive) {
     const Part to{.play = part.play, .index = block.first_queue + static_cast<std::uint32_t>(s)};
     const bool network = play.queues[to.index].network;
     local = local || !network;
-    if (network) after(inputs_.costs.network_post, part.play, [to](ChunkPlayer& self) { self.post(to); });
+    if (network) after(inputs_.costs.network_post, part.play, [to](ChunkPlayer& self) { self.fill(to); });
   }
   if (!local) return;
   const Ports sends{.first = static_cast<std::uint16_t>(primitive.sends.first),
@@ -307,69 +292,6 @@ void ChunkPlayer::tell_dependents(Part part) {
   for (std::uint32_t b = first; b < play.blocks.size() && play.blocks[b].member == block.member; ++b) {
     if (b != part.index) try_begin({.play = part.play, .index = b});
   }
-}
-
-void ChunkPlayer::post(Part part) {
-  ++plays_[part.play].queues[part.index].posted;
-  depart(part);
-}
-
-void ChunkPlayer::credit(Part part) {
-  ++plays_[part.play].queues[part.index].credits;
-  depart(part);
-}
-
-// The proxy sends what is posted and has a slot at the receiver.
-void ChunkPlayer::depart(Part part) {
-  ChunkPlay& play = plays_[part.play];
-  ChunkQueue& queue = play.queues[part.index];
-  while (queue.may_depart()) {
-    const std::uint64_t message = queue.departed++;
-    const Duration asking = rendezvous(play, queue.size[message % kSlots]);
-    if (asking == Duration() && queue.clear_at <= job_.engine.now()) {
-      put_on_wire(part, message);
-      continue;
-    }
-    queue.clear_at = std::max(queue.clear_at, job_.engine.now()) + asking;
-    after(queue.clear_at - job_.engine.now(), part.play,
-          [part, message](ChunkPlayer& self) { self.put_on_wire(part, message); });
-  }
-}
-
-// How long a message is held up before it is on the wire.
-Duration ChunkPlayer::rendezvous(const ChunkPlay& play, Bytes size) const {
-  const Bytes wire = on_wire(play, size);
-  const ChannelCosts& costs = inputs_.costs;
-  if (wire <= costs.network_eager) return {};
-  const bool host = play.choice.plan.protocol == Protocol::kLl && costs.network_host_rate > Bandwidth(0.0);
-  return costs.network_rendezvous + (host ? transfer_time(wire, costs.network_host_rate) : Duration());
-}
-
-void ChunkPlayer::put_on_wire(Part part, std::uint64_t message) {
-  ChunkPlay& play = plays_[part.play];
-  const ChunkQueue& queue = play.queues[part.index];
-  send({.play = part.play, .index = queue.writer},
-       {.from = queue.from,
-        .to = queue.to,
-        .size = on_wire(play, queue.size[message % kSlots]),
-        .reach = queue.reach,
-        .token = make_token(Token::kMessage, part.play, part.index, message)});
-}
-
-// Messages of one connection are delivered in order: one that overtakes another waits for it.
-void ChunkPlayer::arrive_over_network(Part part, std::uint64_t message) {
-  ChunkPlay& play = plays_[part.play];
-  ChunkQueue& queue = play.queues[part.index];
-  queue.early |= std::uint64_t{1} << (message % 64);
-  const bool flush = play.choice.plan.protocol == Protocol::kSimple;
-  const Duration delay = flush ? inputs_.costs.network_flush : inputs_.costs.network_poll;
-  while ((queue.early >> (queue.arrived % 64) & 1U) != 0) {
-    queue.early &= ~(std::uint64_t{1} << (queue.arrived % 64));
-    ++queue.arrived;
-    ++queue.freed;
-    after(delay, part.play, [part](ChunkPlayer& self) { self.make_readable(part); });
-  }
-  try_begin({.play = part.play, .index = queue.writer});
 }
 
 std::uint64_t ChunkPlayer::state_digest() const {

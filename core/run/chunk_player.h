@@ -1,9 +1,9 @@
 // Plays collectives as kernels run them: thread blocks on channels work through primitives, over queues of 8 slots.
 //
 // A primitive begins when the messages that it receives are in its slots and there is room for those that it sends. It
-// keeps its thread block for a fixed cost plus its bytes at the channel's rate, and at least until its bytes are through
+// keeps its thread block for a fixed cost, and then for its bytes at the channel's rate, at least until they are through
 // the links of the host, where sending is the GPU's own storing. The peer sees a message one hop (flag) later; the slot
-// is free again one hop after the peer has read it. Between hosts a proxy sends each message when the receiver has
+// is free again one hop after the peer has read it. Between hosts a proxy (chunk_proxy.cc) sends each message when the receiver has
 // granted a slot; the message takes its way over the network, and is read after a flush or a poll. (NCCL's primitives:
 // src/device/prims_{simple,ll,ll128}.h, src/transport/net.cc.)
 //
@@ -56,6 +56,16 @@ class ChunkPlayer final : public CollectiveRunner, public TransferListener {
     std::uint16_t first = 0;
     std::uint16_t count = 0;
   };
+  // What comes back from the network: the end of a primitive's flow, or message `message` of a queue.
+  static constexpr std::uint64_t flow_token(Part part) { return std::uint64_t{part.play} << 40U | std::uint64_t{part.index} << 8U; }
+  static constexpr std::uint64_t message_token(Part part, std::uint64_t message) {
+    return std::uint64_t{1} << 63U | flow_token(part) | (message & 0xFFU);
+  }
+  static constexpr bool is_flow(std::uint64_t token) { return token >> 63U == 0; }
+  static constexpr std::uint64_t message_of(std::uint64_t token) { return token & 0xFFU; }
+  static constexpr Part part_of(std::uint64_t token) {
+    return {.play = static_cast<std::uint32_t>(token >> 40U & 0x7FFFFFU), .index = static_cast<std::uint32_t>(token >> 8U)};
+  }
   using Key = std::tuple<ClassId, DimensionId, std::uint64_t>;  // first class of the group, dimension, sequence
 
   std::uint32_t find_or_make_play(const CollectiveRequest& request);
@@ -67,6 +77,7 @@ class ChunkPlayer final : public CollectiveRunner, public TransferListener {
   [[nodiscard]] bool may_begin(const ChunkPlay& play, const ChunkBlock& block) const;
   void try_begin(Part part);
   void begin(Part part);
+  void move(Part part);
   int start_stores(Part part);
   int start_fetches(Part part);
   void end_flow(Part part);
@@ -74,6 +85,8 @@ class ChunkPlayer final : public CollectiveRunner, public TransferListener {
   void pass_on(Part part, const Primitive& primitive);
   void tell_dependents(Part part);
   void reach_peers(Part part, Ports sends, Ports receives);
+  void fill(Part queue);
+  [[nodiscard]] Duration wait_for_proxy(ChunkMember& member, Duration each, int copies) const;
   void post(Part queue);
   void credit(Part queue);
   void depart(Part queue);
@@ -82,10 +95,17 @@ class ChunkPlayer final : public CollectiveRunner, public TransferListener {
   void arrive_over_network(Part queue, std::uint64_t message);
   void make_readable(Part queue);
   void send(Part part, const Transfer& transfer);
-  [[nodiscard]] Bytes on_wire(const ChunkPlay& play, Bytes size) const;
 
+  // Every event counts, so that a play is kept until the last of them.
   template <class Callable>
-  void after(Duration delay, std::uint32_t play, Callable callable);
+  void after(Duration delay, std::uint32_t play, Callable callable) {
+    ++plays_[play].events;
+    job_.engine.after(delay, [this, play, callable] {
+      callable(*this);
+      --plays_[play].events;
+      retire_if_over(play);
+    });
+  }
 
   PlayedJob& job_;
   ChannelInputs inputs_;

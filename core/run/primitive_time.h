@@ -6,7 +6,11 @@
 
 namespace ringwright {
 
-// Of the block's present primitive.
-[[nodiscard]] Duration primitive_time(const ChannelCosts& costs, const ChunkPlay& play, const ChunkBlock& block);
+// Bytes that a message's data take on a link.
+[[nodiscard]] Bytes on_wire(const ChunkPlay& play, Bytes size);
+
+// Of the block's present primitive: before its bytes move, and while they do.
+[[nodiscard]] Duration fixed_time(const ChannelCosts& costs, const ChunkPlay& play, const ChunkBlock& block);
+[[nodiscard]] Duration moving_time(const ChannelCosts& costs, const ChunkPlay& play, const ChunkBlock& block);
 
 }  // namespace ringwright

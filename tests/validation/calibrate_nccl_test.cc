@@ -48,7 +48,7 @@ class Calibration : public ::testing::Test {
     std::ofstream file(path);
     file << "# collective: all_reduce\n# gpu: NVIDIA A100-SXM4-80GB\n# nodes: 1\n# gpus_per_node: 8\n# ranks: 8\n# nic: none\n"
             "size_bytes,count,type,redop,root,time_oop_us\n";
-    for (const Bytes size : {1_KiB, 64_KiB, 4_MiB, 64_MiB, 512_MiB}) {
+    for (const Bytes size : {1_KiB, 4_KiB, 16_KiB, 64_KiB, 256_KiB, 4_MiB, 32_MiB, 64_MiB, 96_MiB, 128_MiB, 512_MiB}) {
       file << fmt::format("{},{},float,sum,-1,{:.6f}\n", size.count(), size.count() / 4,
                           to_seconds(time_of(truth, size)) * 1e6);
     }
@@ -72,7 +72,7 @@ TEST_F(Calibration, FindsThePlatformThatMadeTheMeasurements) {
   std::ofstream(folder_ / "profile.yaml") << outcome->profile;
   const configs::Scenario fitted = machine("extends: " + (folder_ / "profile.yaml").string() + "\n" + dgx, {kPlan});
   for (const Bytes size : {8_KiB, 1_MiB, 16_MiB, 256_MiB}) {
-    EXPECT_NEAR(ratio(time_of(fitted, size), time_of(truth, size)), 1.0, 0.05) << to_string(size);
+    EXPECT_NEAR(ratio(time_of(fitted, size), time_of(truth, size)), 1.0, 0.1) << to_string(size);
   }
 }
 
@@ -87,7 +87,7 @@ TEST(PlatformConstants, AreFewAndTheirTextsAreReadBack) {
   for (const PlatformConstant& constant : platform_constants()) {
     const configs::Scenario scenario = machine(
         "cluster: {nodes: 2, node: {preset: dgx-a100}}\ncollectives: {model: chunks}\n",
-        {fmt::format("{}={}", constant.path, value_text(constant, constant.bounds.start))});
+        {fmt::format("{}={}", constant.path, value_text(constant, constant.low))});
     EXPECT_FALSE(scenario.document.log().diagnostics().has_errors()) << constant.path;
   }
 }

@@ -28,15 +28,15 @@ namespace {
   return replayed ? score_all(*replayed) : PlatformScore{};
 }
 
-// Measured when the profiles were made: 1.7, 19.2 and 2.5 %.
+// Measured when the profiles were made: 1.7, 8.6 and 0.8 % with five constants.
 TEST(NcclRegression, OneHostOfA100StaysAsNearAsItWas) {
-  EXPECT_TRUE(within(played(logs({"superbench_a100_n1_all_reduce.csv"})).simulation, {0.05, 0.22, 0.05}));
+  EXPECT_TRUE(within(played(logs({"superbench_a100_n1_all_reduce.csv"})).simulation, {0.05, 0.12, 0.05}));
 }
 
-// The profile was fitted on two hosts only; with four it was 10.3 and 21.3 % for both.
+// The profile was fitted on two hosts only; with both it was 5 and 26 %.
 TEST(NcclRegression, AProfileOfTwoHostsPredictsFour) {
   const PlatformScore score = played(logs({"abci_v100_n2_all_reduce.csv", "abci_v100_n4_all_reduce.csv"}));
-  EXPECT_TRUE(within(score.simulation, {0.13, 0.24, 0.1}));
+  EXPECT_TRUE(within(score.simulation, {0.08, 0.29, 0.1}));
   // And is nearer than NCCL's own formula where pipelining decides.
   EXPECT_LT(score.simulation[1].geometric_mean_abs, score.formula[1].geometric_mean_abs);
 }

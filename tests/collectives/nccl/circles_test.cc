@@ -45,11 +45,27 @@ TEST(Circles, OfFourGpusLoadAllPairsAlike) {
   for (const auto& [pair, count] : used) EXPECT_EQ(count, 2) << pair.first << " to " << pair.second;
 }
 
-TEST(Circles, OfEightGpusLeaveNoPairIdle) {
-  // A circle uses 8 of the 56 directed pairs; seven could use each once. The greedy search stays within twice that.
+TEST(Circles, OfEightGpusUseEveryPairAlike) {
+  // A circle uses 8 of the 56 directed pairs: seven use each once (Tillson 1980), fourteen twice.
   const auto used = loads(find_circles(full_mesh(8), make_block_layout(8, 8), 14), true);
-  EXPECT_GE(used.size(), 50u);
-  for (const auto& [pair, count] : used) EXPECT_LE(count, 4);
+  EXPECT_THAT(used, SizeIs(56));
+  for (const auto& [pair, count] : used) EXPECT_EQ(count, 2) << pair.first << " to " << pair.second;
+}
+
+TEST(Circles, OfAHybridCubeUseEveryLaneOnce) {
+  // DGX-1 with V100: six lanes a GPU, one or two a pair; six circles are as many as leave a GPU.
+  struct Pair {
+    int a, b, lanes;
+  };
+  constexpr Pair kPairs[] = {{0, 1, 1}, {0, 2, 1}, {0, 3, 2}, {0, 4, 2}, {1, 2, 2}, {1, 3, 1}, {1, 5, 2}, {2, 3, 2},
+                             {2, 6, 1}, {3, 7, 1}, {4, 5, 1}, {4, 6, 1}, {4, 7, 2}, {5, 6, 2}, {5, 7, 1}, {6, 7, 2}};
+  std::vector<NcclHost::Lanes> lanes;
+  for (const Pair& pair : kPairs) lanes.push_back({.a = pair.a, .b = pair.b, .bandwidth = 25_GBps * static_cast<double>(pair.lanes)});
+  const auto used = loads(find_circles(mesh_of(8, lanes), make_block_layout(8, 8), 6), true);
+  for (const Pair& pair : kPairs) {
+    EXPECT_EQ(used.at({pair.a, pair.b}), pair.lanes);
+    EXPECT_EQ(used.at({pair.b, pair.a}), pair.lanes);
+  }
 }
 
 TEST(Circles, PassEveryGpuOnce) {

@@ -92,15 +92,52 @@ TEST(ChunkPlayer, EightSlotsAreInFlight) {
 TEST(ChunkPlayer, ALinkSlowerThanTheChannelSetsThePace) {
   const test::PlainPipe two(2, Bytes(1000));
   const RunResult result = play({.algorithm = two, .wire = Bandwidth(0.2e9)});
-  // 5 us a message on the wire; the reader sees the second at 5 + 10 + 2 us.
-  EXPECT_EQ(end_of(result, 0), TimePoint(15_us));
-  EXPECT_EQ(end_of(result, 1), TimePoint(19_us));
+  // 1 us before it moves and 5 us on the wire a message; the reader sees the second at 5 + 12 + 2 us.
+  EXPECT_EQ(end_of(result, 0), TimePoint(17_us));
+  EXPECT_EQ(end_of(result, 1), TimePoint(21_us));
 }
 
 TEST(ChunkPlayer, FlagsOfLlTakeHalfOfTheWire) {
   const test::PlainPipe one(1, Bytes(1000));
   const RunResult result = play({.algorithm = one, .plan = {.protocol = Protocol::kLl}, .wire = Bandwidth(0.5e9)});
-  EXPECT_EQ(end_of(result, 0), TimePoint(9_us));  // 2000 bytes at 0.5 GB/s
+  EXPECT_EQ(end_of(result, 0), TimePoint(10_us));  // after 1 us of its primitive, 2000 bytes at 0.5 GB/s
+}
+
+TEST(ChunkPlayer, EveryFurtherChannelDelaysTheFirstPrimitives) {
+  ChannelCosts costs = round_costs();
+  costs.launch_channel = 3_us;
+  const test::PlainPipe one(1, Bytes(1000));
+  const RunResult result = play({.algorithm = one, .plan = {.channels = 4}, .costs = costs});
+  EXPECT_EQ(end_of(result, 0), TimePoint(5_us + 3 * 3_us + 2_us));
+}
+
+// 64 threads of 512: an eighth of the rate with Simple, the square root of it where flags travel with the data.
+TEST(ChunkPlayer, FewerThreadsMoveLess) {
+  const test::PlainPipe one(1, Bytes(1000));
+  const RunResult simple = play({.algorithm = one, .plan = {.protocol = Protocol::kSimple, .threads = 64}});
+  EXPECT_EQ(end_of(simple, 0), TimePoint(5_us + 1_us + 8_us));
+  const RunResult ll = play({.algorithm = one, .plan = {.protocol = Protocol::kLl, .threads = 128}});
+  EXPECT_EQ(end_of(ll, 0), TimePoint(5_us + 1_us + 2_us));
+}
+
+// Two messages are in the buffer at 7 and 9 us and known to the proxy 3 us later; it has 5 us of work with each.
+TEST(ChunkPlayer, AProxySendsOneMessageAfterAnother) {
+  ChannelCosts costs = round_costs();
+  costs.network_proxy = 5_us;
+  const test::PlainPipe two(2, Bytes(1000));
+  const RunResult result = play({.algorithm = two, .per_host = 1, .costs = costs});
+  // Sent at 15 and 20 us, there 5 us later; the receiver's proxy is through at 25 and 30; 6 us of flush, 2 us to store.
+  EXPECT_EQ(end_of(result, 1), TimePoint(30_us + 6_us + 2_us));
+}
+
+// 2000 bytes of LL in host memory, read at 1 GB/s before they are sent: 2 us.
+TEST(ChunkPlayer, LinesOfLlAreReadByTheProxy) {
+  ChannelCosts costs = round_costs();
+  const test::PlainPipe one(1, Bytes(1000));
+  const RunResult at_once = play({.algorithm = one, .plan = {.protocol = Protocol::kLl}, .per_host = 1, .costs = costs});
+  costs.network_host_rate = 1_GBps;
+  const RunResult read = play({.algorithm = one, .plan = {.protocol = Protocol::kLl}, .per_host = 1, .costs = costs});
+  EXPECT_EQ(end_of(read, 1) - end_of(at_once, 1), 2_us);
 }
 
 TEST(ChunkPlayer, BetweenHostsAProxySendsAndTheReaderFlushes) {
