@@ -107,8 +107,8 @@ std::string SourceRule::key() const {
   return key;
 }
 
-const VersionRule* SourceRule::version_of(std::string_view where) const {
-  const auto found = std::ranges::find_if(versions, [&](const VersionRule& rule) { return rule.fits(where); });
+const VersionRule* SourceRule::version_of(std::string_view text) const {
+  const auto found = std::ranges::find_if(versions, [&](const VersionRule& rule) { return rule.fits(text); });
   return found == versions.end() ? nullptr : &*found;
 }
 

@@ -47,7 +47,7 @@ enum class MemoryMeaning {
   kDevice,     // everything: nvidia-smi
 };
 
-// What differs in rows whose `where` says the words: another version of the software.
+// What differs in rows whose `where` or `notes` say the words: another version of the software.
 struct VersionRule : NamedRule {
   std::string stack;        // empty: the source's
   int flash_attention = 0;  // 0: the source's
@@ -68,7 +68,7 @@ struct SourceRule {
 
   // What scores are kept by: the name, and the models' words where there are some.
   [[nodiscard]] std::string key() const;
-  [[nodiscard]] const VersionRule* version_of(std::string_view where) const;
+  [[nodiscard]] const VersionRule* version_of(std::string_view words) const;
 };
 
 struct TrainingConventions {

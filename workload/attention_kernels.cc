@@ -7,6 +7,7 @@ namespace {
 
 using enum KernelFamily;
 
+constexpr double kFp32 = 4.0;
 constexpr double kMask = 1.0;  // a dropout mask has one byte an element
 
 // Rotated columns: of latent attention only a part of each head, and one key for all heads.
@@ -23,11 +24,37 @@ std::int64_t scores(const KernelMaker& make) {
   return make.tokens * make.shape.sequence * make.heads;
 }
 
+// Megatron's fused scale, mask and softmax takes four sequences of a head at a time (ScaledMaskedSoftmax in its
+// fused_softmax.py: batch x heads % 4); where they do not divide, PyTorch runs each operator, in fp32.
+bool softmax_is_fused(const KernelMaker& make, const KernelContext& context) {
+  return context.training.micro_batch * make.heads % 4 == 0;
+}
+
+void add_softmax(KernelMaker& make, const KernelContext& context) {
+  const std::int64_t n = scores(make);
+  if (softmax_is_fused(make, context)) return make.stream(kSoftmax, "attention softmax", n, {.values = 2});
+  make.stream(kCast, "attention scores: to fp32", n, {.values = 1, .other_bytes = kFp32});
+  make.stream(kElementwise, "attention scores: scale", n, {.other_bytes = 2 * kFp32});
+  make.stream(kElementwise, "attention scores: mask", n, {.other_bytes = 2 * kFp32 + kMask});
+  make.stream(kSoftmax, "attention softmax", n, {.other_bytes = 2 * kFp32});
+  make.stream(kCast, "attention softmax: from fp32", n, {.values = 1, .other_bytes = kFp32});
+}
+
+void add_softmax_backward(KernelMaker& make, const KernelContext& context) {
+  const std::int64_t n = scores(make);
+  if (softmax_is_fused(make, context)) return make.stream(kSoftmax, "attention softmax backward", n, {.values = 3});
+  make.stream(kCast, "attention softmax backward: to fp32", n, {.values = 1, .other_bytes = kFp32});
+  make.stream(kSoftmax, "attention softmax backward", n, {.other_bytes = 3 * kFp32});
+  make.stream(kElementwise, "attention scores backward: mask", n, {.other_bytes = 2 * kFp32 + kMask});
+  make.stream(kElementwise, "attention scores backward: scale", n, {.other_bytes = 2 * kFp32});
+  make.stream(kCast, "attention scores backward: from fp32", n, {.values = 1, .other_bytes = kFp32});
+}
+
 void add_unfused(KernelMaker& make, const KernelContext& context) {
   const std::int64_t s = make.shape.sequence;
   const std::int64_t batch = context.training.micro_batch * make.heads;
   make.batched_product("attention scores", {.m = s, .n = s, .k = key_size(make.shape), .batch = batch});
-  make.stream(kSoftmax, "attention softmax", scores(make), {.values = 2});
+  add_softmax(make, context);
   if (make.shape.attention_dropout) {
     make.stream(kElementwise, "attention dropout", scores(make), {.values = 2, .other_bytes = kMask});
   }
@@ -46,7 +73,7 @@ void add_unfused_backward(KernelMaker& make, const KernelContext& context) {
   if (make.shape.attention_dropout) {
     make.stream(kElementwise, "attention dropout backward", scores(make), {.values = 2, .other_bytes = kMask});
   }
-  make.stream(kSoftmax, "attention softmax backward", scores(make), {.values = 3});
+  add_softmax_backward(make, context);
   make.batched_product("attention queries dgrad", {.m = s, .n = keys, .k = s, .batch = batch});
   make.batched_product("attention keys dgrad", {.m = s, .n = keys, .k = s, .batch = batch});
 }

@@ -155,6 +155,7 @@ KernelContext make_kernel_context(const ModelShape& shape, const TrainingOptions
   context.cp = parallel.cp;
   context.ulysses = parallel.ulysses;
   context.ring = parallel.context_exchange == ContextExchange::kAllGather ? 1 : parallel.ring();
+  context.async_reduce = parallel.async_reduce;
   context.experts = parallel.experts;
   context.expert_load = parallel.experts.hottest();
   return context;

@@ -21,6 +21,7 @@ struct KernelContext {
   TrainingOptions training;
   std::int64_t tp = 1;
   bool sequence_parallel = false;
+  bool async_reduce = true;
   std::int64_t cp = 1;
   std::int64_t ulysses = 1;  // context-parallel ranks among which heads are exchanged for tokens
   std::int64_t ring = 1;     // ranks among which blocks of keys go round

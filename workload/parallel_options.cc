@@ -26,6 +26,10 @@ void read_tensor(ConfigMap& parallel, ParallelOptions& options) {
       parallel.boolean({.name = "scatter_gather_p2p",
                         .doc = "without sequence_parallel: send 1/tp of an activation and gather it on arrival",
                         .fallback = true});
+  options.async_reduce =
+      parallel.boolean({.name = "async_tensor_model_parallel_allreduce",
+                        .doc = "gradients of activations are reduced, or gathered, beside the weights' gradients",
+                        .fallback = true});
   if (options.sequence_parallel && options.tp == 1) {
     parallel.warn("sequence_parallel", "W131",
                   fmt::format("{} has no effect: tp is 1", parallel.path_of("sequence_parallel")));

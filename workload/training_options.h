@@ -106,6 +106,7 @@ struct ParallelOptions {
   std::optional<ListedSchedule> listed;       // instead of `schedule`
   bool sequence_parallel = false;
   bool scatter_gather_p2p = true;  // without sequence parallelism: send 1/tp of an activation, gather it on arrival
+  bool async_reduce = true;        // of a column-parallel layer's input gradient, beside its weight gradient
   bool overlap_p2p = false;        // a send does not hold up the next computation
   int zero_stage = 0;
   bool overlap_grad_reduce = false;

@@ -133,6 +133,17 @@ TEST(LayerKernels, UnfusedAttentionMovesTheScoreMatrix) {
   EXPECT_EQ(find(Piece::kAttentionBackward, context, "attention softmax backward").bytes, Bytes(scores * 6));
 }
 
+// 96 heads over 32 ranks: 3 of each of 2 sequences do not divide by four. A cast, a scale, a mask, the softmax and a
+// cast each way instead of one kernel.
+TEST(LayerKernels, TheFusedSoftmaxNeedsFourScoreMatricesAtATime) {
+  const KernelContext fits = context_of("preset: gpt3-175b", ", attention: unfused", "tp: 16", 16);
+  const KernelContext odd = context_of("preset: gpt3-175b", ", attention: unfused", "tp: 32", 32);
+  EXPECT_EQ(kernels_of(Piece::kCore, odd).size(), kernels_of(Piece::kCore, fits).size() + 4);
+  EXPECT_EQ(kernels_of(Piece::kCoreBackward, odd).size(), kernels_of(Piece::kCoreBackward, fits).size() + 4);
+  const std::int64_t scores = 2 * 3 * 2048 * 2048;
+  EXPECT_EQ(find(Piece::kCore, odd, "attention softmax").bytes, Bytes(scores * 8));
+}
+
 TEST(LayerKernels, SelectiveRecomputationRepeatsTheCoreInTheBackwardPass) {
   const KernelContext none = context_of("preset: llama3-8b", "", "tp: 1", 1);
   const KernelContext selective = context_of("preset: llama3-8b", ", recompute: selective", "tp: 1", 1);

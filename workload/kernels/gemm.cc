@@ -46,6 +46,19 @@ double share_of(DataType type, const KernelProfile& profile) {
   return 0.0;
 }
 
+// Elements of two bytes that make the 16 bytes at which tensor cores load. Products of a batch begin at any multiple of
+// their sides: where those do not fit, libraries leave the tensor cores (heads of 108 made BLOOM's attention 16 times
+// slower, which is the ratio of both peaks: chronicles-prequel.md of bigscience, "NHEADs comparison").
+constexpr std::int64_t kAligned = 8;
+
+double product_peak(const Kernel& kernel, const GpuSpec& gpu) {
+  const bool half = kernel.type == DataType::kBf16 || kernel.type == DataType::kFp16;
+  const bool odd = kernel.n % kAligned != 0 || kernel.k % kAligned != 0;
+  const double vector = gpu.peak_of(DataType::kFp32).count();
+  const double peak = gpu.peak_of(kernel.type).count();
+  return half && odd && kernel.batch > 1 && vector > 0.0 ? std::min(peak, vector) : peak;
+}
+
 double role_speed(const Kernel& kernel, const KernelProfile& profile) {
   switch (kernel.role) {
     case ProductRole::kForward: return 1.0;
@@ -91,7 +104,7 @@ double tiled_seconds(const Kernel& kernel, const GpuSpec& gpu, double rate) {
 
 double gemm_seconds(const Kernel& kernel, const GpuSpec& gpu) {
   const KernelProfile& profile = gpu.kernels;
-  double rate = gpu.peak_of(kernel.type).count() * share_of(kernel.type, profile) * role_speed(kernel, profile);
+  double rate = product_peak(kernel, gpu) * share_of(kernel.type, profile) * role_speed(kernel, profile);
   if (kernel.family == KernelFamily::kGroupedGemm) rate *= profile[kGroupedSpeed];
   const bool has_sizes = kernel.m > 0 && kernel.n > 0 && kernel.k > 0;
   const double arithmetic = has_sizes ? tiled_seconds(kernel, gpu, rate) : kernel.flops.count() / rate;

@@ -41,10 +41,13 @@ void TensorParallel::half_forward(ProgramWriter& writer, const Half& half) {
 
 void TensorParallel::column_backward(ProgramWriter& writer, Piece dgrad, Piece wgrad, Bytes gathered) {
   std::optional<TaskIndex> input;
+  const bool beside = pieces_.context().async_reduce;
   if (channel_ && sequence_parallel()) input = gather(writer, gathered);
+  if (input && !beside) writer.wait(*std::exchange(input, std::nullopt));
   writer.compute(pieces_[dgrad]);
   std::optional<TaskIndex> reduced;
   if (channel_) reduced = sum(writer, gathered);
+  if (reduced && !beside) writer.wait(*std::exchange(reduced, std::nullopt));
   if (input) writer.wait(*input);
   writer.compute(pieces_[wgrad]);
   if (reduced) writer.wait(*reduced);

@@ -117,5 +117,20 @@ TEST(Gemm, ADoubledProductNeverTakesLess) {
   }
 }
 
+// 108 elements of two bytes are no multiple of 16 bytes.
+TEST(Gemm, ProductsOfABatchThatAreNotAlignedRunWithoutTensorCores) {
+  GpuSpec gpu = plain_gpu();
+  gpu.peak[static_cast<std::size_t>(DataType::kFp32)] = FlopRate(10e12);
+  const Sizes heads{.m = 2560, .n = 2560, .k = 108};
+  Kernel one = product(heads);
+  const double alone = gemm_seconds(one, gpu);
+  Kernel many = one;
+  many.batch = 16;
+  many.flops = one.flops * 16.0;
+  EXPECT_NEAR(gemm_seconds(many, gpu) / (16 * alone), 10.0, 0.5);  // 100 of 10 TFLOP/s
+  many.k = 112;
+  EXPECT_LT(gemm_seconds(many, gpu), 17 * alone * 112 / 108);
+}
+
 }  // namespace
 }  // namespace ringwright::workload

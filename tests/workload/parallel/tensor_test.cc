@@ -62,6 +62,18 @@ TEST(TensorParallel, TheReductionOfTheInputGradientRunsBesideTheWeightGradient) 
   EXPECT_TRUE(waits_for(played.program, 3, 1));
 }
 
+TEST(TensorParallel, WithoutAsynchronousReductionsTheWeightGradientWaits) {
+  const Played played = play(", async_tensor_model_parallel_allreduce: false",
+                             [](TensorParallel& tensor, ProgramWriter& writer) { tensor.mlp_backward(writer); });
+  EXPECT_THAT(played.names(), ElementsAre("work", "tp all_reduce", "work"));
+  EXPECT_TRUE(waits_for(played.program, 2, 1));
+  const Played split = play(", sequence_parallel: true, async_tensor_model_parallel_allreduce: false",
+                            [](TensorParallel& tensor, ProgramWriter& writer) { tensor.mlp_backward(writer); });
+  for (std::size_t task = 1; task < split.program.tasks.size(); ++task) {
+    EXPECT_TRUE(waits_for(split.program, task, task - 1)) << task;
+  }
+}
+
 TEST(TensorParallel, TheInputIsGatheredAgainBesideItsGradient) {
   const Played played = play(", sequence_parallel: true",
                              [](TensorParallel& tensor, ProgramWriter& writer) { tensor.mlp_backward(writer); });
