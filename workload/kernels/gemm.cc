@@ -53,10 +53,11 @@ constexpr std::int64_t kAligned = 8;
 
 double product_peak(const Kernel& kernel, const GpuSpec& gpu) {
   const bool half = kernel.type == DataType::kBf16 || kernel.type == DataType::kFp16;
-  const bool odd = kernel.n % kAligned != 0 || kernel.k % kAligned != 0;
+  const bool odd = kernel.batch > 1 && (kernel.n % kAligned != 0 || kernel.k % kAligned != 0);
+  const bool leaves = half && odd && kernel.family == KernelFamily::kGemm;  // grouped ones are aligned by their callers
   const double vector = gpu.peak_of(DataType::kFp32).count();
   const double peak = gpu.peak_of(kernel.type).count();
-  return half && odd && kernel.batch > 1 && vector > 0.0 ? std::min(peak, vector) : peak;
+  return leaves && vector > 0.0 ? std::min(peak, vector) : peak;
 }
 
 double role_speed(const Kernel& kernel, const KernelProfile& profile) {
