@@ -9,6 +9,7 @@ constexpr std::array kValidators = {
     Validator{.name = "interference", .help = "tables of kernels beside kernels that move bytes", .run = validate_interference},
     Validator{.name = "kernels", .help = "tables of measured kernels", .run = validate_kernels},
     Validator{.name = "nccl", .help = "logs of nccl-tests and rccl-tests", .run = validate_nccl},
+    Validator{.name = "primitives", .help = "tables of rings among thread blocks of one GPU", .run = validate_primitives},
     Validator{.name = "training", .help = "tables of measured training runs", .run = validate_training},
 };
 constexpr std::array kCalibrators = {
@@ -17,6 +18,8 @@ constexpr std::array kCalibrators = {
                .run = calibrate_kernels},
     Calibrator{.name = "interference", .help = "what kernels and collectives take from each other on a GPU",
                .run = calibrate_interference},
+    Calibrator{.name = "primitives", .help = "what a primitive of LL, LL128 and Simple costs a thread block of a GPU",
+               .run = calibrate_primitives},
 };
 
 }  // namespace

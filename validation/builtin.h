@@ -46,6 +46,7 @@ struct Validator {
 [[nodiscard]] Result<ValidationOutcome> validate_interference(const ValidationRequest& request);
 [[nodiscard]] Result<ValidationOutcome> validate_kernels(const ValidationRequest& request);
 [[nodiscard]] Result<ValidationOutcome> validate_nccl(const ValidationRequest& request);
+[[nodiscard]] Result<ValidationOutcome> validate_primitives(const ValidationRequest& request);
 [[nodiscard]] Result<ValidationOutcome> validate_training(const ValidationRequest& request);
 
 struct CalibrationRequest {
@@ -68,8 +69,9 @@ struct Calibrator {
 };
 [[nodiscard]] std::span<const Calibrator> calibrators();
 
-// In files of their names; of interference beside its validation.
+// In files of their names; of interference and primitives beside their validation.
 [[nodiscard]] Result<CalibrationOutcome> calibrate_interference(const CalibrationRequest& request);
+[[nodiscard]] Result<CalibrationOutcome> calibrate_primitives(const CalibrationRequest& request);
 [[nodiscard]] Result<CalibrationOutcome> calibrate_nccl(const CalibrationRequest& request);
 [[nodiscard]] Result<CalibrationOutcome> calibrate_kernels(const CalibrationRequest& request);
 

@@ -9,10 +9,10 @@
 #include "core/base/json_text.h"
 #include "validation/builtin.h"
 #include "validation/error_statistics.h"
+#include "validation/gpu_tables.h"
 #include "validation/interference_model.h"
 #include "validation/interference_table.h"
 #include "validation/kernel_plot.h"
-#include "validation/shipped_files.h"
 
 namespace ringwright::validation {
 namespace {
@@ -52,8 +52,6 @@ Scores score(const Measured& measured, const InterferenceConstants& constants, R
   return {.slowdown = error_statistics(kernels), .mover = error_statistics(movers)};
 }
 
-std::string percent(double ratio) { return fmt::format("{:.1f} %", 100.0 * ratio); }
-
 std::string constants_text(const InterferenceFit& fit) {
   std::string text;
   const std::vector<double> values = values_of(fit.constants);
@@ -68,8 +66,8 @@ std::string constants_text(const InterferenceFit& fit) {
 std::string score_line(std::string_view what, const Scores& scores) {
   if (scores.slowdown.count == 0) return fmt::format("  {:<18}    0 pairs\n", what);
   return fmt::format("  {:<18}{:>5} pairs; kernel: mean error {}, largest {}; mover: mean error {}, largest {}\n", what,
-                     scores.slowdown.count, percent(scores.slowdown.mean_abs), percent(scores.slowdown.max_abs),
-                     percent(scores.mover.mean_abs), percent(scores.mover.max_abs));
+                     scores.slowdown.count, percent_text(scores.slowdown.mean_abs), percent_text(scores.slowdown.max_abs),
+                     percent_text(scores.mover.mean_abs), percent_text(scores.mover.max_abs));
 }
 
 struct Worst {
@@ -139,16 +137,6 @@ std::string profile_of(const Measured& measured, const InterferenceFit& fit) {
   return text;
 }
 
-Diagnostics cluster_is_ignored(bool given) {
-  Diagnostics warnings;
-  if (given) {
-    warnings.add({.severity = Severity::kWarning,
-                  .code = "W162",
-                  .message = "--cluster has no effect: every table of interference names its GPU"});
-  }
-  return warnings;
-}
-
 std::string page(const std::vector<NamedText>& plots, const std::string& text) {
   std::string page =
       "# Kernels beside communication: predicted beside measured\n\nWritten by `ringwright validate interference FILE... "
@@ -162,18 +150,12 @@ std::string page(const std::vector<NamedText>& plots, const std::string& text) {
 }  // namespace
 
 Result<ValidationOutcome> validate_interference(const ValidationRequest& request) {
-  const auto files = request.files.empty() ? files_in(shipped_folder("measurements"), "interference.csv") : request.files;
-  ValidationOutcome outcome{.warnings = cluster_is_ignored(request.cluster.has_value())};
-  if (files.empty()) {
-    Diagnostics nothing;
-    nothing.add({.code = "E163",
-                 .message = "no table of interference is shipped yet",
-                 .hint = "measure one: build/gpu/measure_gpu --families interference --out tables"});
-    return tl::unexpected(std::move(nothing));
-  }
+  const auto files = tables_of(request.files, "interference");
+  if (!files) return tl::unexpected(files.error());
+  ValidationOutcome outcome{.warnings = cluster_has_no_effect(request.cluster, "interference")};
   const double threshold = request.threshold.value_or(kThreshold);
   outcome.json = "{\"gpus\": [";
-  for (const std::string& file : files) {
+  for (const std::string& file : *files) {
     const auto measured = read_measured(file, request.overrides);
     if (!measured) return tl::unexpected(measured.error());
     const InterferenceFit fit = fit_interference(measured->table.rows, measured->gpu);
@@ -181,13 +163,13 @@ Result<ValidationOutcome> validate_interference(const ValidationRequest& request
     const Scores unseen = score(*measured, fit.constants, Rows::kKeptAside);
     outcome.text += measured->table.gpu + "\n" + constants_text(fit) + score_line("fitted", fitted) +
                     score_line("new", unseen) + worst_text(*measured, fit.constants);
-    outcome.json += (&file == &files.front() ? "\n  " : ",\n  ") + json_of(*measured, fit, fitted, unseen);
+    outcome.json += (&file == &files->front() ? "\n  " : ",\n  ") + json_of(*measured, fit, fitted, unseen);
     outcome.plots.push_back(plot_of(*measured, fit.constants));
     const ErrorStatistics judged = unseen.slowdown.count > 0 ? unseen.slowdown : fitted.slowdown;
     if (judged.mean_abs <= threshold) continue;
     outcome.passed = false;
-    outcome.text += fmt::format("{}: the mean error is {}, above {}\n", measured->table.gpu, percent(judged.mean_abs),
-                                percent(threshold));
+    outcome.text += fmt::format("{}: the mean error is {}, above {}\n", measured->table.gpu, percent_text(judged.mean_abs),
+                                percent_text(threshold));
   }
   outcome.json += "\n]}\n";
   if (request.wants_page) outcome.markdown = page(outcome.plots, outcome.text);
@@ -195,14 +177,9 @@ Result<ValidationOutcome> validate_interference(const ValidationRequest& request
 }
 
 Result<CalibrationOutcome> calibrate_interference(const CalibrationRequest& request) {
-  if (request.files.size() != 1) {
-    Diagnostics problems;
-    problems.add({.code = "E163",
-                  .message = fmt::format("{} tables are given", request.files.size()),
-                  .hint = "calibrate with one table of one GPU"});
-    return tl::unexpected(std::move(problems));
-  }
-  const auto measured = read_measured(request.files.front(), request.overrides);
+  const auto file = only_table(request.files);
+  if (!file) return tl::unexpected(file.error());
+  const auto measured = read_measured(*file, request.overrides);
   if (!measured) return tl::unexpected(measured.error());
   const InterferenceFit fit = fit_interference(measured->table.rows, measured->gpu);
   const Scores fitted = score(*measured, fit.constants, Rows::kFitted);
@@ -211,7 +188,7 @@ Result<CalibrationOutcome> calibrate_interference(const CalibrationRequest& requ
       .text = measured->table.gpu + "\n" + constants_text(fit) + score_line("fitted", fitted) + score_line("new", unseen),
       .json = json_of(*measured, fit, fitted, unseen) + "\n",
       .profile = profile_of(*measured, fit),
-      .warnings = cluster_is_ignored(request.cluster.has_value())};
+      .warnings = cluster_has_no_effect(request.cluster, "interference")};
 }
 
 }  // namespace ringwright::validation

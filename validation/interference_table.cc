@@ -18,8 +18,6 @@ constexpr std::array<std::string_view, 13> kColumns{"family", "dtype", "m", "n",
                                                     "mover_together_GB_per_s"};
 constexpr std::array<std::string_view, 10> kNeeded{"family", "dtype", "flops", "bytes", "mover", "sms", "compute_alone_us",
                                                    "compute_together_us", "mover_alone_GB_per_s", "mover_together_GB_per_s"};
-constexpr std::array<std::string_view, 14> kHeader{"gpu",  "source",    "evidence", "device", "clocks", "power",   "driver",
-                                                   "cuda", "libraries", "date",     "method", "note",   "address", "licence"};
 constexpr std::array kMovers{TableWord<bool>{"copy", false}, TableWord<bool>{"reduce", true}};
 constexpr std::array kFamilies{TableWord<KernelFamily>{"gemm", KernelFamily::kGemm},
                                TableWord<KernelFamily>{"copy", KernelFamily::kCopy}};
@@ -59,11 +57,11 @@ MeasuredPair read_row(TableCells& cells, const CsvRow& row) {
 
 Result<InterferenceTable> read_csv_table(const Result<CsvTable>& csv) {
   if (!csv) return tl::unexpected(csv.error());
-  TableCells cells(*csv, {.of = "interference", .header = kHeader, .columns = kColumns, .needed = kNeeded,
+  TableCells cells(*csv, {.of = "interference", .header = kMeasuredHeader, .columns = kColumns, .needed = kNeeded,
                           .page = "docs/interference.md"});
   InterferenceTable table{.file = csv->file};
-  table.gpu = cells.head("gpu", "the table does not name its GPU", "add `# gpu: h200-sxm-141gb`");
-  table.source = cells.head("source", "the table does not say where its times come from", "add `# source: who, where`");
+  table.gpu = cells.gpu();
+  table.source = cells.source();
   if (cells.problems().has_errors()) return tl::unexpected(std::move(cells.problems()));
   for (const CsvRow& row : csv->rows) table.rows.push_back(read_row(cells, row));
   if (csv->rows.empty()) cells.refuse({.file = csv->file}, "there is no row in this table");

@@ -6,6 +6,7 @@
 #include "core/base/json_text.h"
 #include "validation/builtin.h"
 #include "validation/error_statistics.h"
+#include "validation/gpu_tables.h"
 #include "validation/kernel_fit.h"
 #include "validation/kernel_profile_text.h"
 
@@ -93,11 +94,7 @@ Result<CalibrationOutcome> calibrate_kernels(const CalibrationRequest& request) 
       json_text(tables->gpu), fit.fitted.size(), fitted.count, fitted.median_abs, fitted.p95_abs, unseen.count,
       unseen.median_abs, unseen.p95_abs);
   outcome.profile = profile_yaml(fit, {.gpu = tables->gpu, .sources = tables->sources, .log = &preset->document.log()});
-  if (request.cluster) {
-    outcome.warnings.add({.severity = Severity::kWarning,
-                          .code = "W162",
-                          .message = "--cluster has no effect: every table of kernels names its GPU"});
-  }
+  outcome.warnings = cluster_has_no_effect(request.cluster, "kernels");
   return outcome;
 }
 

@@ -18,8 +18,6 @@ constexpr std::array<std::string_view, 15> kColumns{
     "family", "op",    "dtype", "layout", "m",       "n",         "k",         "batch",
     "mask",   "flops", "bytes", "mode",   "time_us", "ci_low_us", "ci_high_us"};
 constexpr std::array<std::string_view, 5> kNeeded{"family", "dtype", "flops", "bytes", "time_us"};
-constexpr std::array<std::string_view, 14> kHeader{"gpu",  "source",    "evidence", "device", "clocks", "power",   "driver",
-                                                   "cuda", "libraries", "date",     "method", "note",   "address", "licence"};
 
 template <class Value>
 using Word = TableWord<Value>;
@@ -70,11 +68,11 @@ MeasuredKernel read_row(TableCells& cells, const CsvRow& row) {
 
 Result<KernelTable> read_csv_table(const Result<CsvTable>& csv) {
   if (!csv) return tl::unexpected(csv.error());
-  TableCells cells(*csv, {.of = "kernels", .header = kHeader, .columns = kColumns, .needed = kNeeded,
+  TableCells cells(*csv, {.of = "kernels", .header = kMeasuredHeader, .columns = kColumns, .needed = kNeeded,
                           .page = "docs/kernel-tables.md"});
   KernelTable table{.file = csv->file};
-  table.gpu = cells.head("gpu", "the table does not name its GPU", "add `# gpu: h100-sxm5-80gb`");
-  table.source = cells.head("source", "the table does not say where its times come from", "add `# source: who, where`");
+  table.gpu = cells.gpu();
+  table.source = cells.source();
   if (cells.problems().has_errors()) return tl::unexpected(std::move(cells.problems()));
   for (const CsvRow& row : csv->rows) table.rows.push_back(read_row(cells, row));
   if (csv->rows.empty()) cells.refuse({.file = csv->file}, "there is no row in this table");

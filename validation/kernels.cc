@@ -7,6 +7,7 @@
 
 #include "core/base/json_text.h"
 #include "validation/builtin.h"
+#include "validation/gpu_tables.h"
 #include "validation/kernel_plot.h"
 #include "validation/kernel_scores.h"
 #include "validation/shipped_files.h"
@@ -16,10 +17,6 @@ namespace {
 
 constexpr double kThreshold = 0.08;
 constexpr std::size_t kWorst = 5;
-
-std::string percent(double ratio) {
-  return fmt::format("{:.1f} %", 100.0 * ratio);
-}
 
 double error_of(const ScoredKernel& scored) {
   return relative_error({.predicted = scored.predicted, .measured = scored.row.seconds});
@@ -45,7 +42,7 @@ void append_row(std::string& text, const std::string& name, const ErrorStatistic
                 const ErrorStatistics& unseen) {
   const auto cells = [](const ErrorStatistics& s) {
     if (s.count == 0) return fmt::format("{:>5}{:>9}{:>9}", 0, "-", "-");
-    return fmt::format("{:>5}{:>9}{:>9}", s.count, percent(s.median_abs), percent(s.p95_abs));
+    return fmt::format("{:>5}{:>9}{:>9}", s.count, percent_text(s.median_abs), percent_text(s.p95_abs));
   };
   text += fmt::format("  {:<22}{}  {}{:>9}\n", name, cells(fitted), cells(unseen),
                       unseen.count > 0 ? fmt::format("{:+.1f} %", 100.0 * unseen.mean_error) : "-");
@@ -92,7 +89,7 @@ std::string as_json(const std::vector<GpuScore>& scores) {
 
 std::string markdown_cells(const ErrorStatistics& s) {
   if (s.count == 0) return "| 0 | | ";
-  return fmt::format("| {} | {} | {} ", s.count, percent(s.median_abs), percent(s.p95_abs));
+  return fmt::format("| {} | {} | {} ", s.count, percent_text(s.median_abs), percent_text(s.p95_abs));
 }
 
 std::string as_markdown(const std::vector<GpuScore>& scores, double threshold) {
@@ -106,7 +103,7 @@ std::string as_markdown(const std::vector<GpuScore>& scores, double threshold) {
       "*new* shapes. The median error of new shapes must\nstay within {} where there are {} of them; on GPUs with "
       "fewer the numbers are shown and judge nothing. Errors are "
       "|predicted / measured - 1|.\n",
-      percent(threshold), kEnough);
+      percent_text(threshold), kEnough);
   for (const GpuScore& score : scores) {
     text += fmt::format("\n## {}\n\nProfile `{}`. Sources:\n\n", score.gpu, profile_name(score));
     for (const std::string& source : score.sources) text += fmt::format("* {}\n", source);
@@ -155,15 +152,11 @@ Result<ValidationOutcome> validate_kernels(const ValidationRequest& request) {
       outcome.text += fmt::format("{}: {} new shapes are too few to judge by\n", score.gpu, score.unseen.count);
     } else if (errors.median_abs > threshold) {
       outcome.passed = false;
-      outcome.text += fmt::format("{}: the median error is {}, above {}\n", score.gpu, percent(errors.median_abs),
-                                  percent(threshold));
+      outcome.text += fmt::format("{}: the median error is {}, above {}\n", score.gpu, percent_text(errors.median_abs),
+                                  percent_text(threshold));
     }
   }
-  if (request.cluster) {
-    outcome.warnings.add({.severity = Severity::kWarning,
-                          .code = "W162",
-                          .message = "--cluster has no effect: every table of kernels names its GPU"});
-  }
+  outcome.warnings = cluster_has_no_effect(request.cluster, "kernels");
   return outcome;
 }
 

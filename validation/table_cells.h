@@ -1,6 +1,7 @@
 // Cells of a table of measurements as numbers and words, with a place for every mistake.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -19,6 +20,11 @@ struct TableWord {
   Value value;
 };
 
+// What the head of every table that was measured on a GPU may say (docs/kernel-tables.md).
+inline constexpr std::array<std::string_view, 14> kMeasuredHeader{"gpu",  "source",    "evidence", "device", "clocks",
+                                                                  "power", "driver", "cuda", "libraries", "date", "method",
+                                                                  "note",   "address", "licence"};
+
 class TableCells {
  public:
   struct Format {
@@ -33,6 +39,10 @@ class TableCells {
 
   // The value of a key of the head that must be there.
   [[nodiscard]] std::string head(std::string_view key, std::string_view missing, std::string_view hint);
+  [[nodiscard]] std::string gpu() { return head("gpu", "the table does not name its GPU", "add `# gpu: h100-sxm5-80gb`"); }
+  [[nodiscard]] std::string source() {
+    return head("source", "the table does not say where its times come from", "add `# source: who, where`");
+  }
   // Refuses a row that lacks a needed cell.
   void check_row(const CsvRow& row);
 
