@@ -6,7 +6,6 @@
 
 #include "core/base/random.h"
 #include "core/plan/channel_costs.h"
-#include "core/ports/channel_algorithm.h"
 #include "validation/csv_table.h"
 #include "validation/table_cells.h"
 

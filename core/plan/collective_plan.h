@@ -17,6 +17,8 @@ inline constexpr int kProtocols = 3;
 
 [[nodiscard]] std::string_view to_string(Protocol protocol);
 
+inline constexpr int kSlots = 8;  // NCCL_STEPS: of the queue between two thread blocks
+
 struct CollectivePlan {
   // By NCCL's names: "ring", "tree", "nvls", "nvls_tree", "collnet_direct", "collnet_chain", "pat", "p2p"; or the name of
   // an algorithm that came as a file.

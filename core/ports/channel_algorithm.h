@@ -18,8 +18,6 @@
 
 namespace ringwright {
 
-inline constexpr int kSlots = 8;  // NCCL_STEPS: of the queue between two thread blocks
-
 // Members are named by their index in the group. kUpToSwitch: the message ends in the switch shared with the peer,
 // where what several members send to that peer is added up; the peer fetches it with kDownFromSwitch. Messages of one
 // primitive through several ports with kUpToSwitch are one multicast: their bytes leave once.
