@@ -66,7 +66,7 @@ TEST(PrimitivesPlay, ASmallRingIsLaunchStepsAndHops) {
   const std::vector<MeasuredExchange> rows = {
       {.ranks = 2, .channels = 1, .threads = 512, .slot = 512_KiB, .bytes = Bytes(4096)}};
   const PrimitiveCosts costs{.launch = 10_us, .hop = 2_us, .primitive = 1_us, .rate = Bandwidth(1e12)};
-  EXPECT_NEAR(play_rings(rows, costs, kMemory).front() * 1e6, 10.0 + 3 * 1.0 + 2 * 2.0, 0.05);
+  EXPECT_NEAR(play_rings(rows, costs, kMemory).front() * 1e6, 10.0 + 3 * 1.0 + 2 * 2.0, 0.1);  // and its bytes
 }
 
 TEST(PrimitivesPlay, TheFitFindsTheConstantsThatMadeTheRows) {
