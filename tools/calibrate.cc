@@ -42,11 +42,6 @@ class Calibrate final : public Command {
   }
 
  private:
-  static ExitCode refuse(const std::string& message) {
-    std::fprintf(stderr, "error: %s\n", message.c_str());
-    return ExitCode::kUsage;
-  }
-
   [[nodiscard]] ExitCode answer(const CalibrationOutcome& outcome, const CommonOptions& common) const {
     if (!outcome.warnings.all().empty() && !common.quiet) std::fputs(render(outcome.warnings).c_str(), stderr);
     if (out_.empty()) {

@@ -93,16 +93,6 @@ class Collective final : public Command {
   }
 
  private:
-  static ExitCode refuse(const Diagnostics& diagnostics) {
-    std::fputs(render(diagnostics).c_str(), stderr);
-    return ExitCode::kUsage;
-  }
-
-  static ExitCode refuse(const std::string& message) {
-    std::fprintf(stderr, "error: %s\n", message.c_str());
-    return ExitCode::kUsage;
-  }
-
   // Understands the words of the command line; says what is wrong with them.
   std::string check_words() {
     const auto operation = configs::parse_operation(operation_.empty() ? "all_reduce" : operation_);

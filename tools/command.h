@@ -10,6 +10,8 @@
 #include <variant>
 #include <vector>
 
+#include "core/base/diagnostic.h"
+
 namespace ringwright::tools {
 
 // The same for all commands, and part of the interface: scripts rely on them.
@@ -50,6 +52,11 @@ class Command {
   // The options besides the common ones; their targets live in the command.
   [[nodiscard]] virtual std::vector<OptionSpec> options() = 0;
   [[nodiscard]] virtual ExitCode run(const CommonOptions& common) = 0;
+
+ protected:
+  // Prints what is wrong with the command line, or with what it names.
+  [[nodiscard]] static ExitCode refuse(const std::string& message);
+  [[nodiscard]] static ExitCode refuse(const Diagnostics& diagnostics);
 };
 
 using CommandFactory = std::unique_ptr<Command>();

@@ -120,16 +120,6 @@ class Topo final : public Command {
   }
 
  private:
-  static ExitCode refuse(const Diagnostics& diagnostics) {
-    std::fputs(render(diagnostics).c_str(), stderr);
-    return ExitCode::kUsage;
-  }
-
-  static ExitCode refuse(const std::string& message) {
-    std::fprintf(stderr, "error: %s\n", message.c_str());
-    return ExitCode::kUsage;
-  }
-
   ExitCode answer(const FabricView& view, const std::optional<RankPair>& ranks, const CommonOptions& common) const {
     std::vector<std::string> parts = {common.json ? parts_json(view) : parts_text(view)};
     bool whole = true;

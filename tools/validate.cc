@@ -54,11 +54,6 @@ class Validate final : public Command {
   }
 
  private:
-  static ExitCode refuse(const std::string& message) {
-    std::fprintf(stderr, "error: %s\n", message.c_str());
-    return ExitCode::kUsage;
-  }
-
   [[nodiscard]] bool read_threshold(validation::ValidationRequest& request) const {
     double percent = 0.0;
     const char* const end = threshold_.data() + threshold_.size();

@@ -27,7 +27,7 @@ constexpr std::array kTypes{TableWord<DataType>{"bf16", DataType::kBf16}, TableW
 // One pair in four, by what ran and beside what.
 bool is_kept_aside(const MeasuredPair& pair) { return hash_text(pair_label(pair)) % 4 == 0; }
 
-MeasuredPair read_row(TableCells& cells, const CsvRow& row) {
+void read_row(TableCells& cells, const CsvRow& row, InterferenceTable& table) {
   cells.check_row(row);
   MeasuredPair pair{.line = row.line};
   Kernel& kernel = pair.kernel;
@@ -52,29 +52,18 @@ MeasuredPair read_row(TableCells& cells, const CsvRow& row) {
   pair.mover_alone = Bandwidth(cells.number(row, "mover_alone_GB_per_s", 1.0, kLeast) * 1e9);
   pair.mover_together = Bandwidth(cells.number(row, "mover_together_GB_per_s", 1.0, kLeast) * 1e9);
   pair.kept_aside = is_kept_aside(pair);
-  return pair;
+  table.rows.push_back(std::move(pair));
 }
 
-Result<InterferenceTable> read_csv_table(const Result<CsvTable>& csv) {
-  if (!csv) return tl::unexpected(csv.error());
-  TableCells cells(*csv, {.of = "interference", .header = kMeasuredHeader, .columns = kColumns, .needed = kNeeded,
-                          .page = "docs/interference.md"});
-  InterferenceTable table{.file = csv->file};
-  table.gpu = cells.gpu();
-  table.source = cells.source();
-  if (cells.problems().has_errors()) return tl::unexpected(std::move(cells.problems()));
-  for (const CsvRow& row : csv->rows) table.rows.push_back(read_row(cells, row));
-  if (csv->rows.empty()) cells.refuse({.file = csv->file}, "there is no row in this table");
-  if (cells.problems().has_errors()) return tl::unexpected(std::move(cells.problems()));
-  return table;
-}
+constexpr TableCells::Format kFormat{.of = "interference", .header = kMeasuredHeader, .columns = kColumns, .needed = kNeeded,
+                                     .page = "docs/interference.md"};
 
 }  // namespace
 
-Result<InterferenceTable> read_interference_table(const std::string& path) { return read_csv_table(read_csv(path)); }
+Result<InterferenceTable> read_interference_table(const std::string& path) { return read_measured<InterferenceTable>(read_csv(path), kFormat, read_row); }
 
 Result<InterferenceTable> parse_interference_table(const std::string& name, std::string_view text) {
-  return read_csv_table(parse_csv(name, text));
+  return read_measured<InterferenceTable>(parse_csv(name, text), kFormat, read_row);
 }
 
 std::string pair_label(const MeasuredPair& pair) {

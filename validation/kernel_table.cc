@@ -39,7 +39,7 @@ std::vector<Word<Value>> printed_words(Value last) {
   return words;
 }
 
-MeasuredKernel read_row(TableCells& cells, const CsvRow& row) {
+void read_row(TableCells& cells, const CsvRow& row, KernelTable& table) {
   cells.check_row(row);
   MeasuredKernel measured{.line = row.line};
   Kernel& kernel = measured.kernel;
@@ -63,31 +63,20 @@ MeasuredKernel read_row(TableCells& cells, const CsvRow& row) {
   static_cast<void>(cells.number(row, "ci_low_us", 0.0, 0.0));
   static_cast<void>(cells.number(row, "ci_high_us", 0.0, 0.0));
   measured.kept_aside = is_kept_aside(kernel);
-  return measured;
+  table.rows.push_back(std::move(measured));
 }
 
-Result<KernelTable> read_csv_table(const Result<CsvTable>& csv) {
-  if (!csv) return tl::unexpected(csv.error());
-  TableCells cells(*csv, {.of = "kernels", .header = kMeasuredHeader, .columns = kColumns, .needed = kNeeded,
-                          .page = "docs/kernel-tables.md"});
-  KernelTable table{.file = csv->file};
-  table.gpu = cells.gpu();
-  table.source = cells.source();
-  if (cells.problems().has_errors()) return tl::unexpected(std::move(cells.problems()));
-  for (const CsvRow& row : csv->rows) table.rows.push_back(read_row(cells, row));
-  if (csv->rows.empty()) cells.refuse({.file = csv->file}, "there is no row in this table");
-  if (cells.problems().has_errors()) return tl::unexpected(std::move(cells.problems()));
-  return table;
-}
+constexpr TableCells::Format kFormat{.of = "kernels", .header = kMeasuredHeader, .columns = kColumns, .needed = kNeeded,
+                                     .page = "docs/kernel-tables.md"};
 
 }  // namespace
 
 Result<KernelTable> read_kernel_table(const std::string& path) {
-  return read_csv_table(read_csv(path));
+  return read_measured<KernelTable>(read_csv(path), kFormat, read_row);
 }
 
 Result<KernelTable> parse_kernel_table(const std::string& name, std::string_view text) {
-  return read_csv_table(parse_csv(name, text));
+  return read_measured<KernelTable>(parse_csv(name, text), kFormat, read_row);
 }
 
 std::string shape_key(const Kernel& kernel) {

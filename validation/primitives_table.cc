@@ -52,17 +52,8 @@ void read_row(TableCells& cells, const CsvRow& row, PrimitivesTable& table) {
   table.rows.push_back(measured);
 }
 
-Result<PrimitivesTable> read_csv_table(const Result<CsvTable>& csv) {
-  if (!csv) return tl::unexpected(csv.error());
-  TableCells cells(*csv, {.of = "primitives", .header = kMeasuredHeader, .columns = kColumns, .needed = kNeeded,
-                          .page = "docs/primitives.md"});
-  PrimitivesTable table{.file = csv->file, .gpu = cells.gpu(), .source = cells.source()};
-  if (cells.problems().has_errors()) return tl::unexpected(std::move(cells.problems()));
-  for (const CsvRow& row : csv->rows) read_row(cells, row, table);
-  if (table.rows.empty()) cells.refuse({.file = csv->file}, "there is no ring of queues with 8 slots in this table");
-  if (cells.problems().has_errors()) return tl::unexpected(std::move(cells.problems()));
-  return table;
-}
+constexpr TableCells::Format kFormat{.of = "rings", .header = kMeasuredHeader, .columns = kColumns, .needed = kNeeded,
+                                     .page = "docs/primitives.md"};
 
 }  // namespace
 
@@ -70,10 +61,10 @@ Bytes MeasuredExchange::chunk() const {
   return Bytes(static_cast<std::int64_t>(static_cast<double>(slot.count()) / wire_bytes_per_byte(protocol)));
 }
 
-Result<PrimitivesTable> read_primitives_table(const std::string& path) { return read_csv_table(read_csv(path)); }
+Result<PrimitivesTable> read_primitives_table(const std::string& path) { return read_measured<PrimitivesTable>(read_csv(path), kFormat, read_row); }
 
 Result<PrimitivesTable> parse_primitives_table(const std::string& name, std::string_view text) {
-  return read_csv_table(parse_csv(name, text));
+  return read_measured<PrimitivesTable>(parse_csv(name, text), kFormat, read_row);
 }
 
 std::string exchange_label(const MeasuredExchange& row) {

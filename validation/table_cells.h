@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "core/base/diagnostic.h"
 #include "validation/csv_table.h"
 
@@ -77,5 +79,18 @@ class TableCells {
   Format format_;
   Diagnostics problems_;
 };
+
+// A table that names its GPU and its source and has rows. `read_row` adds each row to the table.
+template <class Table, class ReadRow>
+[[nodiscard]] Result<Table> read_measured(const Result<CsvTable>& csv, const TableCells::Format& format, const ReadRow& read_row) {
+  if (!csv) return tl::unexpected(csv.error());
+  TableCells cells(*csv, format);
+  Table table{.file = csv->file, .gpu = cells.gpu(), .source = cells.source(), .rows = {}};
+  if (cells.problems().has_errors()) return tl::unexpected(std::move(cells.problems()));
+  for (const CsvRow& row : csv->rows) read_row(cells, row, table);
+  if (table.rows.empty()) cells.refuse({.file = csv->file}, fmt::format("there is no row of {} in this table", format.of));
+  if (cells.problems().has_errors()) return tl::unexpected(std::move(cells.problems()));
+  return table;
+}
 
 }  // namespace ringwright::validation

@@ -2,9 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/run/executor.h"
-#include "tests/support/doubles.h"
-#include "tests/support/job_builder.h"
+#include "tests/support/played_graph.h"
 
 namespace ringwright {
 namespace {
@@ -39,19 +37,11 @@ class FixedFootprint final : public CommunicationFootprint {
   Contention message_;
 };
 
-// Wires of 1 us and 1 GB/s: a message of 1000 bytes takes 2 us.
+
 RunResult play(TaskGraph& graph, const CommunicationFootprint* footprint, int warmup = 0) {
-  static const test::PlainRing kRing;
-  test::place_ranks(graph, 1);
-  EXPECT_EQ(check_task_graph(graph), "");
-  Engine engine;
-  test::WireNetwork network(engine, 1_us, 1_GBps);
-  const test::AlwaysChoose chooser(kRing);
-  const TenSms compute;
-  const RankClasses classes = identity_classes(graph.rank_count());
-  return execute({.engine = engine, .graph = graph, .classes = classes, .network = network, .chooser = chooser,
-                  .compute = compute, .footprint = footprint},
-                 {.warmup_iterations = warmup, .skip_repeated_iterations = true});
+  static const TenSms kGpu;
+  return test::play_on_wires(graph, {.compute = &kGpu, .footprint = footprint},
+                             {.warmup_iterations = warmup, .skip_repeated_iterations = true});
 }
 
 // Rank 0 computes 10 us and sends a message meanwhile; rank 1 takes it.

@@ -2,9 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/plan/rank_classes.h"
-#include "tests/support/doubles.h"
-#include "tests/support/job_builder.h"
+#include "tests/support/played_graph.h"
 
 namespace ringwright {
 namespace {
@@ -15,19 +13,9 @@ using test::ProgramBuilder;
 
 constexpr StreamIndex kCommStream = 1;
 
-// Plays the graph with every rank by itself on wires of 1 us and 1 GB/s.
+
 RunResult play(TaskGraph& graph, const ExecutorOptions& options = {}, const CollectiveAlgorithm* algorithm = nullptr) {
-  static const test::PlainRing kRing;
-  test::place_ranks(graph, 1);
-  EXPECT_EQ(check_task_graph(graph), "");
-  Engine engine;
-  test::WireNetwork network(engine, 1_us, 1_GBps);
-  const test::AlwaysChoose chooser(algorithm != nullptr ? *algorithm : kRing);
-  const test::PlainCompute compute;
-  const RankClasses classes = identity_classes(graph.rank_count());
-  return execute({.engine = engine, .graph = graph, .classes = classes, .network = network, .chooser = chooser,
-                  .compute = compute},
-                 options);
+  return test::play_on_wires(graph, {.algorithm = algorithm}, options);
 }
 
 TimePoint end_of(const RunResult& result, std::size_t rank) { return result.record.finished_at[rank]; }

@@ -2,9 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/run/executor.h"
-#include "tests/support/doubles.h"
-#include "tests/support/job_builder.h"
+#include "tests/support/played_graph.h"
 
 namespace ringwright {
 namespace {
@@ -24,17 +22,8 @@ class SlowHost final : public ComputeModel {
 };
 
 RunResult play(TaskGraph& graph, const ExecutorOptions& options = {}) {
-  static const test::PlainRing kRing;
-  test::place_ranks(graph, 1);
-  EXPECT_EQ(check_task_graph(graph), "");
-  Engine engine;
-  test::WireNetwork network(engine, 1_us, 1_GBps);
-  const test::AlwaysChoose chooser(kRing);
-  const SlowHost compute;
-  const RankClasses classes = identity_classes(graph.rank_count());
-  return execute({.engine = engine, .graph = graph, .classes = classes, .network = network, .chooser = chooser,
-                  .compute = compute},
-                 options);
+  static const SlowHost kHost;
+  return test::play_on_wires(graph, {.compute = &kHost}, options);
 }
 
 TimePoint end_of(const RunResult& result, std::size_t rank) { return result.record.finished_at[rank]; }

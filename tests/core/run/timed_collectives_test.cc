@@ -2,10 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/plan/rank_classes.h"
-#include "core/run/executor.h"
-#include "tests/support/doubles.h"
-#include "tests/support/job_builder.h"
+#include "tests/support/played_graph.h"
 
 namespace ringwright {
 namespace {
@@ -24,17 +21,8 @@ class PlainTimes final : public CollectiveTime {
 };
 
 RunResult play(TaskGraph& graph) {
-  static const test::PlainRing kRing;
-  test::place_ranks(graph, 1);
-  EXPECT_EQ(check_task_graph(graph), "");
-  Engine engine;
-  test::WireNetwork network(engine, 1_us, 1_GBps);
-  const test::AlwaysChoose chooser(kRing);
-  const test::PlainCompute compute;
-  const PlainTimes times;
-  const RankClasses classes = identity_classes(graph.rank_count());
-  return execute({.engine = engine, .graph = graph, .classes = classes, .network = network, .chooser = chooser,
-                  .compute = compute, .collective_time = &times});
+  static const PlainTimes kTimes;
+  return test::play_on_wires(graph, {.times = &kTimes});
 }
 
 TEST(TimedCollectives, EndForAllAGivenTimeAfterTheLastHasCome) {

@@ -1,0 +1,37 @@
+// Plays a small task graph with every rank by itself on wires of 1 us and 1 GB/s: a message of 1000 bytes takes 2 us.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "core/plan/rank_classes.h"
+#include "core/run/executor.h"
+#include "tests/support/doubles.h"
+#include "tests/support/job_builder.h"
+
+namespace ringwright::test {
+
+// What is not given is plain: a ring, kernels that take as many picoseconds as they have FLOPs, messages, no footprint.
+struct PlayParts {
+  const ComputeModel* compute = nullptr;
+  const CollectiveAlgorithm* algorithm = nullptr;
+  const CollectiveTime* times = nullptr;
+  const CommunicationFootprint* footprint = nullptr;
+};
+
+[[nodiscard]] inline RunResult play_on_wires(TaskGraph& graph, const PlayParts& parts = {}, const ExecutorOptions& options = {}) {
+  using namespace ringwright::literals;
+  static const PlainRing kRing;
+  static const PlainCompute kCompute;
+  place_ranks(graph, 1);
+  EXPECT_EQ(check_task_graph(graph), "");
+  Engine engine;
+  WireNetwork network(engine, 1_us, 1_GBps);
+  const AlwaysChoose chooser(parts.algorithm != nullptr ? *parts.algorithm : kRing);
+  const RankClasses classes = identity_classes(graph.rank_count());
+  return execute({.engine = engine, .graph = graph, .classes = classes, .network = network, .chooser = chooser,
+                  .compute = parts.compute != nullptr ? *parts.compute : kCompute, .collective_time = parts.times,
+                  .footprint = parts.footprint},
+                 options);
+}
+
+}  // namespace ringwright::test
