@@ -81,6 +81,7 @@ class PrintedReader {
   void take_comment(std::string_view text) {
     const auto words = words_of(text);
     if (words.size() > 4 && words[1] == "Rank") return take_rank(text);
+    if (words.size() > 4 && words[1] == "nThread" && words[3] == "nGpus") take_threads(words);
     if (text.find("Collective test starting:") != std::string_view::npos) log_.operation = operation_in(text);
     if (text.find("rccl-tests") != std::string_view::npos) log_.facts["library"] = "RCCL";
     if (text.find("nccl-library=") != std::string_view::npos) {
@@ -92,6 +93,11 @@ class PrintedReader {
       if (text.find("FAILED") != std::string_view::npos) warn(line_, "W234", "the test found wrong values");
     }
     if (const Heading heading = heading_of(text); heading.known()) heading_ = heading;
+  }
+
+  // "# nThread 1 nGpus 8 minBytes ...": one thread issues the calls of 8 GPUs.
+  void take_threads(const std::vector<std::string_view>& words) {
+    if (const auto gpus = parse_number<int>(words[4])) log_.facts["gpus_per_process"] = fmt::format("{}", *gpus);
   }
 
   // "#  Rank  0 Group  0 Pid 1234 on HOST device  0 [0000:1b:00] NVIDIA H100 80GB HBM3"

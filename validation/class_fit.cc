@@ -12,7 +12,7 @@ namespace ringwright::validation {
 namespace {
 
 constexpr double kStep = 0.05;         // of a logarithm, for derivatives
-constexpr double kEnough = 1e-3;       // a round that gains less than this part ends the search
+constexpr double kEnough = 5e-3;       // a round that gains less than this part ends the search
 constexpr double kFirstDamping = 0.1;
 constexpr double kMostDamping = 1e4;
 

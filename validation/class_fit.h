@@ -35,7 +35,7 @@ struct ClassResidual {
 struct ClassFitOptions {
   double noise = 0.1;         // what a good prediction may miss: of the logarithm
   double determined = 0.7;    // a constant is when no more than this part of its spread is left
-  int most_rounds = 14;
+  int most_rounds = 8;
 };
 
 struct ClassFitAnswer {

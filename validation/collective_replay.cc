@@ -14,19 +14,6 @@ namespace {
 
 using namespace ringwright::literals;
 
-// What `profile` says about the network, as overrides on a machine that has its kernels from another profile.
-Result<std::vector<std::string>> network_constants(const std::string& profile, const std::string& node) {
-  const std::string text = fmt::format("preset: {}\ncluster: {{nodes: 2, node: {{preset: {}}}}}\n", profile, node);
-  auto machine = configs::load_machine_text("profile " + profile, text);
-  if (!machine) return tl::unexpected(machine.error());
-  std::vector<std::string> overrides;
-  for (const ValueRead& value : machine->document.log().values()) {
-    const bool of_network = value.path.starts_with("comm.costs.network.") || value.path == "cluster.node.nic.efficiency";
-    if (of_network && value.origin.starts_with("preset:")) overrides.push_back(value.path + "=" + value.text);
-  }
-  return overrides;
-}
-
 // A shipped profile is a preset; any other is a file.
 std::string profile_line(const std::string& profile) {
   const auto names = preset_names(configs::load_options({}), "profiles");
@@ -39,11 +26,6 @@ Result<configs::Scenario> load(const MeasuredMachine& machine, const ReplayOptio
   if (machine.profile.empty()) text += "collectives: {model: chunks}\n";
   text += fmt::format("cluster: {{nodes: {}, node: {{preset: {}}}}}\n", machine.hosts, machine.node);
   configs::ScenarioOptions scenario{.overrides = machine.overrides, .share_folders = {}};
-  if (!machine.network_profile.empty()) {
-    const auto network = network_constants(machine.network_profile, machine.node);
-    if (!network) return tl::unexpected(network.error());
-    scenario.overrides.insert(scenario.overrides.end(), network->begin(), network->end());
-  }
   scenario.overrides.insert(scenario.overrides.end(), options.overrides.begin(), options.overrides.end());
   return configs::load_machine_text("machine of the log", text, scenario);
 }
@@ -60,6 +42,11 @@ configs::CollectiveRequest request_of(const ReplayPlan& plan, Bytes size) {
     request.iterations = 4;
   }
   return request;
+}
+
+LogRole role_of(const MeasuredMachine& machine) {
+  if (machine.profile.empty()) return LogRole::kClass;
+  return machine.fitted_on ? LogRole::kFitted : LogRole::kPredicted;
 }
 
 }  // namespace
@@ -103,6 +90,7 @@ Result<ReplayedLog> replay(const traces::CollectiveLog& log, const ReplayPlan& p
                                               machine.network),
                        .platform = fmt::format("{}, {}", machine.node, machine.network),
                        .profile = machine.profile,
+                       .role = role_of(machine),
                        .operation = std::string(to_string(plan.operation)),
                        .ranks = machine.hosts * machine.gpus_per_host,
                        .rows = {}};
@@ -138,6 +126,15 @@ Result<std::vector<ReplayedLog>> replay_all(const std::vector<traces::Collective
 SizeBand band_of(Bytes size) {
   if (size < 64_KiB) return SizeBand::kSmall;
   return size < 64_MiB ? SizeBand::kMiddle : SizeBand::kLarge;
+}
+
+std::string_view to_string(LogRole role) {
+  switch (role) {
+    case LogRole::kFitted: return "fitted";
+    case LogRole::kPredicted: return "predicted";
+    case LogRole::kClass: return "class values";
+  }
+  return "";
 }
 
 std::string_view to_string(SizeBand band) {

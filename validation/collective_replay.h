@@ -25,11 +25,17 @@ struct ReplayedRow {
   int channels = 0;
 };
 
+// What the constants of a replay have to do with the log: fitted on it, fitted on other logs of the same machine, or values
+// of the hardware's class.
+enum class LogRole : std::uint8_t { kFitted, kPredicted, kClass };
+[[nodiscard]] std::string_view to_string(LogRole role);
+
 struct ReplayedLog {
   std::string file;
   std::string machine;    // "2 hosts x 4 of gh200-x4, slingshot"
   std::string platform;   // "gh200-x4, slingshot": logs of one platform are judged together
   std::string profile;    // empty: nothing is calibrated
+  LogRole role = LogRole::kClass;
   std::string operation;
   int ranks = 0;
   std::vector<ReplayedRow> rows;

@@ -28,6 +28,9 @@ constexpr std::array kCodes = {
     ErrorCode{"E241", "the collective of a measurement is not known",
               "Newer versions of nccl-tests print which test runs; for older ones the name of the file tells.",
               "all_reduce_perf -b 8 -e 8G -f 2 > all_reduce_2n.log"},
+    ErrorCode{"E242", "the list of measured machines does not say what it should",
+              "Each row names a machine, the sources of its logs, its GPU and the logs on which its profile is fitted.",
+              "machine,sources,gpu,fitted\nours,example.org/logs,h100,one_host two_hosts"},
 };
 
 }  // namespace

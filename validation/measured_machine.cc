@@ -11,6 +11,7 @@
 #include "configs/catalogue.h"
 #include "configs/scenario.h"
 #include "core/base/text.h"
+#include "validation/machine_list.h"
 
 namespace ringwright::validation {
 namespace {
@@ -132,20 +133,18 @@ void take_library(MeasuredMachine& machine, const traces::CollectiveLog& log) {
   }
 }
 
-// Profiles are named after GPU and network: "gh200-slingshot". Without one of both, the kernels' constants come from one
-// of this GPU, and the network's from one of this network.
-void take_profile(MeasuredMachine& machine, const GpuFamily& family) {
+// The profile of the machine that the log was taken on. There is none of another machine: what machines of one GPU have
+// in common are the values of the class, and networks of one kind differ by more.
+Result<bool> take_profile(MeasuredMachine& machine, const traces::CollectiveLog& log, const GpuFamily& family) {
+  const auto machines = read_machines();
+  if (!machines) return tl::unexpected(machines.error());
+  const ListedMachine* const found = find_machine(*machines, log, family.name);
+  if (found == nullptr) return false;
   const auto names = preset_names(configs::load_options({}), "profiles");
-  const auto find = [&](auto&& fits) {
-    const auto found = std::ranges::find_if(names, fits);
-    return found == names.end() ? std::string() : *found;
-  };
-  const std::string both = fmt::format("{}-{}", family.name, machine.network);
-  machine.profile = find([&](const std::string& name) { return name == both; });
-  if (!machine.profile.empty()) return;
-  machine.profile = find([&](const std::string& name) { return name.starts_with(fmt::format("{}-", family.name)); });
-  if (machine.network == "none") return;
-  machine.network_profile = find([&](const std::string& name) { return name.ends_with("-" + machine.network); });
+  if (std::ranges::find(names, found->name) == names.end()) return false;
+  machine.profile = found->name;
+  machine.fitted_on = is_fitted_on(*found, log);
+  return true;
 }
 
 // Without a profile links carry what the library's authors plan with.
@@ -202,7 +201,9 @@ Result<MeasuredMachine> machine_of(const traces::CollectiveLog& log, UseProfile 
   }
   machine.gpus_per_process = std::max(parse_number_of(log.fact("gpus_per_process")).value_or(1), 1);
   take_library(machine, log);
-  if (use == UseProfile::kYes) take_profile(machine, *family);
+  if (use == UseProfile::kYes) {
+    if (const auto told = take_profile(machine, log, *family); !told) return tl::unexpected(told.error());
+  }
   if (machine.profile.empty()) take_planning_values(machine, *family);
   return machine;
 }

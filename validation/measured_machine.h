@@ -18,8 +18,8 @@ struct MeasuredMachine {
   int gpus_per_host = 1;
   int gpus_per_process = 1;  // of which one thread issues the calls; 1 where the log does not tell
   std::vector<std::string> overrides;  // "path=value", what the log says otherwise than the node
-  std::string profile;                 // shipped constants of this GPU; empty: none
-  std::string network_profile;         // of another GPU on the same kind of network, when there is none of both
+  std::string profile;                 // shipped constants of this very machine; empty: values of the class
+  bool fitted_on = false;              // the profile was fitted on this log
   std::vector<std::string> notes;      // what had to be assumed
 };
 

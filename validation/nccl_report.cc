@@ -13,6 +13,8 @@ namespace {
 
 constexpr std::array kBands = {SizeBand::kSmall, SizeBand::kMiddle, SizeBand::kLarge};
 
+constexpr std::array kRoles = {LogRole::kFitted, LogRole::kPredicted, LogRole::kClass};
+
 std::string name_of(const std::string& file) { return std::filesystem::path(file).filename().string(); }
 
 std::string microseconds(Duration time) {
@@ -88,6 +90,9 @@ std::string summary_text(const CollectiveTables& tables) {
   table.add_row({"", "", "< 64 KiB", "", "to 64 MiB", "", "above", ""});
   table.add_row({"platform", "logs", "ours", "formula", "ours", "formula", "ours", "formula"});
   for (const PlatformScore& score : score_platforms(tables.logs)) table.add_row(band_cells(score));
+  for (const LogRole role : kRoles) {
+    if (const PlatformScore score = score_role(tables.logs, role); score.logs > 0) table.add_row(band_cells(score));
+  }
   table.add_row(band_cells(score_all(tables.logs)));
   std::string text = "Geometric mean of the absolute error, by size; ours: simulated, formula: NCCL's own cost model\n";
   for (const std::string& line : table.lines()) text += "  " + line + "\n";
@@ -134,9 +139,9 @@ std::string json_of(const ReplayedRow& row) {
 std::string json_of(const ReplayedLog& log) {
   std::vector<std::string> rows;
   for (const ReplayedRow& row : log.rows) rows.push_back(json_of(row));
-  return fmt::format("    {{\"log\": {}, \"operation\": {}, \"ranks\": {}, \"machine\": {}, \"profile\": {}, \"rows\": [\n{}\n    ]}}",
+  return fmt::format("    {{\"log\": {}, \"operation\": {}, \"ranks\": {}, \"machine\": {}, \"profile\": {}, \"role\": {}, \"rows\": [\n{}\n    ]}}",
                      json_text(name_of(log.file)), json_text(log.operation), log.ranks, json_text(log.machine),
-                     json_text(log.profile), fmt::join(rows, ",\n"));
+                     json_text(log.profile), json_text(to_string(log.role)), fmt::join(rows, ",\n"));
 }
 
 std::string markdown_row(const PlatformScore& calibrated, const PlatformScore* plain) {
@@ -148,6 +153,38 @@ std::string markdown_row(const PlatformScore& calibrated, const PlatformScore* p
   return row + "\n";
 }
 
+std::string markdown_heading() {
+  return "| platform | logs | < 64 KiB: class | calibrated | formula | to 64 MiB: class | calibrated | formula | above: class "
+         "| calibrated | formula |\n|---|---|---|---|---|---|---|---|---|---|---|\n";
+}
+
+// Of the same logs without profiles: those of the same role.
+std::string markdown_totals(const CollectiveTables& tables) {
+  std::string lines;
+  std::vector<ReplayedLog> plain;
+  if (tables.uncalibrated != nullptr) plain = *tables.uncalibrated;
+  for (std::size_t i = 0; i < plain.size(); ++i) plain[i].role = tables.logs[i].role;
+  for (const LogRole role : kRoles) {
+    const PlatformScore of_role = score_role(plain, role);
+    lines += markdown_row(score_role(tables.logs, role), plain.empty() ? nullptr : &of_role);
+  }
+  const PlatformScore all = score_all(plain);
+  return lines + markdown_row(score_all(tables.logs), plain.empty() ? nullptr : &all);
+}
+
+std::string markdown_logs(const CollectiveTables& tables) {
+  std::string page =
+      "## By log, calibrated\n\n| log | operation | machine | profile | role | < 64 KiB | to 64 MiB | above |\n"
+      "|---|---|---|---|---|---|---|---|\n";
+  for (const ReplayedLog& log : tables.logs) {
+    const PlatformScore score = score_all({log});
+    page += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", name_of(log.file), log.operation, log.machine,
+                        log.profile.empty() ? "-" : log.profile, to_string(log.role), error_cell(score.simulation[0]),
+                        error_cell(score.simulation[1]), error_cell(score.simulation[2]));
+  }
+  return page;
+}
+
 }  // namespace
 
 std::vector<PlatformScore> score_platforms(const std::vector<ReplayedLog>& logs) {
@@ -157,6 +194,10 @@ std::vector<PlatformScore> score_platforms(const std::vector<ReplayedLog>& logs)
     scores.push_back(score_of(logs, log.platform, [&](const ReplayedLog& other) { return other.platform == log.platform; }));
   }
   return scores;
+}
+
+PlatformScore score_role(const std::vector<ReplayedLog>& logs, LogRole role) {
+  return score_of(logs, std::string(to_string(role)), [&](const ReplayedLog& log) { return log.role == role; });
 }
 
 PlatformScore score_all(const std::vector<ReplayedLog>& logs) {
@@ -181,6 +222,7 @@ std::string collectives_text(const CollectiveTables& tables, RowsShown rows) {
 std::string collectives_json(const CollectiveTables& tables) {
   std::vector<std::string> platforms, logs;
   for (const PlatformScore& score : score_platforms(tables.logs)) platforms.push_back(json_of(score));
+  for (const LogRole role : kRoles) platforms.push_back(json_of(score_role(tables.logs, role)));
   platforms.push_back(json_of(score_all(tables.logs)));
   for (const ReplayedLog& log : tables.logs) logs.push_back(json_of(log));
   return fmt::format("{{\n  \"schema\": \"ringwright.validate.nccl/1\",\n  \"passed\": {},\n  \"platforms\": [\n{}\n  ],\n"
@@ -192,27 +234,20 @@ std::string collectives_json(const CollectiveTables& tables) {
 std::string collectives_markdown(const CollectiveTables& tables) {
   std::string page =
       "# Measured and simulated collectives\n\n"
-      "Geometric mean of the absolute error of times, by platform and size. *Makers' figures*: data sheets and the default\n"
-      "constants. *Calibrated*: the shipped profile of the platform. *Formula*: what NCCL's own cost model says about the\n"
-      "algorithm that it chooses. Made by `ringwright validate nccl --markdown docs/validation-collectives.md`; the logs, with\n"
-      "their sources, are in `validation/nccl`.\n\n"
-      "| platform | logs | < 64 KiB: makers' | calibrated | formula | to 64 MiB: makers' | calibrated | formula | above: makers' | calibrated | formula |\n"
-      "|---|---|---|---|---|---|---|---|---|---|---|\n";
+      "Geometric mean of the absolute error of times, by platform and size. *Class*: makers' figures and the values of the\n"
+      "hardware's class. *Calibrated*: the profile of the machine, where one is shipped. *Formula*: what NCCL's own cost model\n"
+      "says about the algorithm that it chooses. Made by `ringwright validate nccl --markdown docs/validation-collectives.md`;\n"
+      "the logs, with their sources, are in `validation/nccl`, the machines and what they are fitted on in\n"
+      "`validation/machines.csv`.\n\n"
+      "Logs are *fitted* when their machine's profile was made from them, *predicted* when it was made from other logs of the\n"
+      "same machine, of the fewest hosts; for the rest there is no profile.\n\n" +
+      markdown_heading();
   const auto plain = tables.uncalibrated == nullptr ? std::vector<PlatformScore>() : score_platforms(*tables.uncalibrated);
   for (const PlatformScore& score : score_platforms(tables.logs)) {
     const auto same = std::ranges::find(plain, score.platform, &PlatformScore::platform);
     page += markdown_row(score, same == plain.end() ? nullptr : &*same);
   }
-  const PlatformScore all = tables.uncalibrated == nullptr ? PlatformScore{} : score_all(*tables.uncalibrated);
-  page += markdown_row(score_all(tables.logs), tables.uncalibrated == nullptr ? nullptr : &all);
-  page += "\n## By log, calibrated\n\n| log | operation | machine | profile | < 64 KiB | to 64 MiB | above |\n|---|---|---|---|---|---|---|\n";
-  for (const ReplayedLog& log : tables.logs) {
-    const PlatformScore score = score_all({log});
-    page += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", name_of(log.file), log.operation, log.machine,
-                        log.profile.empty() ? "-" : log.profile, error_cell(score.simulation[0]),
-                        error_cell(score.simulation[1]), error_cell(score.simulation[2]));
-  }
-  return page;
+  return page + "\n## All of them\n\n" + markdown_heading() + markdown_totals(tables) + "\n" + markdown_logs(tables);
 }
 
 }  // namespace ringwright::validation

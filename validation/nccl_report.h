@@ -22,7 +22,8 @@ struct PlatformScore {
 };
 // In the order in which platforms come.
 [[nodiscard]] std::vector<PlatformScore> score_platforms(const std::vector<ReplayedLog>& logs);
-// Of all logs together.
+// Of the logs of one role; of all logs together.
+[[nodiscard]] PlatformScore score_role(const std::vector<ReplayedLog>& logs, LogRole role);
 [[nodiscard]] PlatformScore score_all(const std::vector<ReplayedLog>& logs);
 
 // Largest geometric mean of the absolute error that passes, by band.

@@ -1,4 +1,5 @@
 // Every shipped profile fits the machines that it is named after.
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -7,17 +8,20 @@
 
 #include "configs/scenario.h"
 #include "tests/paths.h"
+#include "validation/machine_list.h"
 
 namespace ringwright::validation {
 namespace {
 
-// By the first part of a profile's name.
+// Of the machine that the profile is named after.
 [[nodiscard]] std::string node_of(const std::string& profile) {
   static const std::map<std::string, std::string> kNodes = {
-      {"a100", "dgx-a100"}, {"a100-pcie", "a100-pcie"}, {"b200", "dgx-b200"}, {"gh200", "gh200-x4"},
-      {"h100", "dgx-h100"}, {"h200", "hgx-h200"},       {"mi300x", "mi300x-8gpu"}, {"v100", "v100-x4"}};
-  const auto found = kNodes.find(profile.substr(0, profile.find_last_of('-')));
-  return found == kNodes.end() ? "" : found->second;
+      {"a100", "dgx-a100"}, {"a100-pcie", "a100-pcie"}, {"b200", "dgx-b200"}, {"gb200", "gb200-nvl72"},
+      {"gh200", "gh200-x4"}, {"h100", "dgx-h100"}, {"h200", "hgx-h200"}, {"mi300x", "mi300x-8gpu"}, {"v100", "v100-x4"}};
+  const auto machines = read_machines();
+  if (!machines) return "";
+  const auto machine = std::ranges::find(*machines, profile, &ListedMachine::name);
+  return machine == machines->end() ? "" : kNodes.at(machine->gpu);
 }
 
 TEST(ShippedProfiles, AreReadOnTheirMachinesAndSayWhereTheyComeFrom) {
@@ -26,7 +30,7 @@ TEST(ShippedProfiles, AreReadOnTheirMachinesAndSayWhereTheyComeFrom) {
     const std::string name = entry.path().stem().string();
     ASSERT_NE(node_of(name), "") << name;
     const auto scenario = configs::load_machine_text(
-        "test.yaml", "preset: " + name + "\ncluster: {nodes: 2, node: {preset: " + node_of(name) + "}}\n");
+        "test.yaml", "preset: " + name + "\ncluster: {nodes: 1, node: {preset: " + node_of(name) + "}}\n");
     ASSERT_TRUE(scenario.has_value()) << render(scenario.error());
     int calibrated = 0;
     for (const ValueRead& value : scenario->document.log().values()) {
@@ -34,10 +38,10 @@ TEST(ShippedProfiles, AreReadOnTheirMachinesAndSayWhereTheyComeFrom) {
       ++calibrated;
       EXPECT_NE(value.source, "") << name << " " << value.path;
     }
-    EXPECT_GE(calibrated, 2) << name;
+    EXPECT_GE(calibrated, 1) << name;
     ++count;
   }
-  EXPECT_GE(count, 5);
+  EXPECT_GE(count, 20);
 }
 
 }  // namespace

@@ -1,0 +1,72 @@
+#include "validation/machine_list.h"
+
+#include <filesystem>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/paths.h"
+#include "validation/shipped_files.h"
+
+namespace ringwright::validation {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+constexpr const char* kTwo =
+    "machine,sources,gpu,fitted\n"
+    "north,example.org/north mirror.org/n,h100,one_host two_hosts\n"
+    "north-old,example.org/north,a100,\n";
+
+[[nodiscard]] traces::CollectiveLog log_from(const std::string& source, const std::string& file = "x.csv") {
+  traces::CollectiveLog log;
+  log.file = file;
+  log.facts["source"] = source;
+  return log;
+}
+
+TEST(MachineList, ALogBelongsToTheMachineOfItsSourceAndGpu) {
+  const auto machines = parse_machines("machines.csv", kTwo);
+  ASSERT_TRUE(machines.has_value()) << render(machines.error());
+  EXPECT_EQ(find_machine(*machines, log_from("https://mirror.org/n/3"), "h100")->name, "north");
+  EXPECT_EQ(find_machine(*machines, log_from("example.org/north"), "a100")->name, "north-old");
+  EXPECT_EQ(find_machine(*machines, log_from("example.org/north"), "v100"), nullptr);
+  EXPECT_EQ(find_machine(*machines, log_from("example.org/south"), "h100"), nullptr);
+  EXPECT_EQ(find_machine(*machines, log_from(""), "h100"), nullptr);
+}
+
+TEST(MachineList, SaysWhichLogsAProfileWasFittedOn) {
+  const auto machines = parse_machines("machines.csv", kTwo);
+  ASSERT_TRUE(machines.has_value());
+  EXPECT_THAT(machines->front().fitted, ElementsAre("one_host", "two_hosts"));
+  EXPECT_TRUE(is_fitted_on(machines->front(), log_from("", "/logs/two_hosts.csv")));
+  EXPECT_FALSE(is_fitted_on(machines->front(), log_from("", "/logs/four_hosts.csv")));
+  EXPECT_THAT((*machines)[1].fitted, IsEmpty());
+}
+
+TEST(MachineList, MistakesAreToldWithTheirPlace) {
+  const auto no_column = parse_machines("machines.csv", "machine,gpu,fitted\nnorth,h100,x\n");
+  ASSERT_FALSE(no_column.has_value());
+  EXPECT_THAT(render(no_column.error()), HasSubstr("no column 'sources'"));
+  const auto no_source = parse_machines("machines.csv", "machine,sources,gpu,fitted\nnorth,,h100,x\n");
+  ASSERT_FALSE(no_source.has_value());
+  EXPECT_THAT(render(no_source.error()), HasSubstr("machines.csv:2"));
+}
+
+TEST(MachineList, OfTheShippedOnesNamesLogsAndProfilesThatAreThere) {
+  const auto machines = read_machines();
+  ASSERT_TRUE(machines.has_value()) << render(machines.error());
+  for (const ListedMachine& machine : *machines) {
+    EXPECT_TRUE(std::filesystem::exists(share_dir() + "/profiles/" + machine.name + ".yaml")) << machine.name;
+    EXPECT_THAT(machine.fitted, Not(IsEmpty())) << machine.name;
+    for (const std::string& log : machine.fitted) {
+      EXPECT_TRUE(std::filesystem::exists(shipped_folder("nccl") + "/" + log + ".csv")) << log;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ringwright::validation

@@ -1,0 +1,42 @@
+#!/usr/bin/env python3
+"""Makes the shipped profiles of collectives again: one for each machine of validation/machines.csv, from its fitted logs.
+
+    tools/refit.py build/release/ringwright [MACHINE...]
+
+Afterwards `ringwright validate nccl --markdown docs/validation-collectives.md` makes the page again.
+"""
+import csv
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+def machines():
+    lines = (ROOT / "validation" / "machines.csv").read_text().splitlines()
+    return list(csv.DictReader(line for line in lines if not line.startswith("#")))
+
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    binary, wanted = sys.argv[1], sys.argv[2:]
+    known = [machine["machine"] for machine in machines()]
+    strange = [name for name in wanted if name not in known]
+    if strange:
+        sys.exit(f"no machine of that name: {', '.join(strange)}; there are {', '.join(known)}")
+    for machine in machines():
+        name = machine["machine"]
+        if wanted and name not in wanted:
+            continue
+        logs = [str(ROOT / "validation" / "nccl" / f"{log}.csv") for log in machine["fitted"].split()]
+        profile = ROOT / "configs" / "profiles" / f"{name}.yaml"
+        answer = subprocess.run([binary, "calibrate", "nccl", *logs, "-o", str(profile)], text=True, capture_output=True)
+        if answer.returncode != 0:
+            sys.exit(f"{name}: {answer.stderr}")
+        print(f"{name}: {answer.stdout.splitlines()[0]}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

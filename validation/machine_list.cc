@@ -1,0 +1,84 @@
+#include "validation/machine_list.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "validation/csv_table.h"
+#include "validation/shipped_files.h"
+
+namespace ringwright::validation {
+namespace {
+
+constexpr std::array<std::string_view, 4> kColumns = {"machine", "sources", "gpu", "fitted"};
+
+std::vector<std::string> words(std::string_view text) {
+  std::vector<std::string> found;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    if (end > at) found.emplace_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return found;
+}
+
+Result<std::vector<ListedMachine>> machines_of(const CsvTable& table) {
+  Diagnostics problems;
+  std::array<std::size_t, kColumns.size()> at{};
+  for (std::size_t c = 0; c < kColumns.size(); ++c) {
+    const auto column = table.find_column(kColumns[c]);
+    if (!column) {
+      problems.add({.code = "E242", .place = {.file = table.file},
+                    .message = fmt::format("'{}' has no column '{}'", table.file, kColumns[c])});
+      continue;
+    }
+    at[c] = *column;
+  }
+  if (problems.has_errors()) return tl::unexpected(std::move(problems));
+  std::vector<ListedMachine> machines;
+  for (const CsvRow& row : table.rows) {
+    ListedMachine machine{.name = row.cells[at[0]].text, .sources = words(row.cells[at[1]].text),
+                          .gpu = row.cells[at[2]].text, .fitted = words(row.cells[at[3]].text)};
+    if (machine.name.empty() || machine.sources.empty() || machine.gpu.empty()) {
+      problems.add({.code = "E242", .place = {.file = table.file, .line = row.line, .column = 1},
+                    .message = fmt::format("'{}' tells no machine with a source and a GPU", row.raw)});
+    }
+    machines.push_back(std::move(machine));
+  }
+  if (problems.has_errors()) return tl::unexpected(std::move(problems));
+  return machines;
+}
+
+}  // namespace
+
+Result<std::vector<ListedMachine>> read_machines() {
+  const auto table = read_csv(shipped_folder("machines.csv"));
+  if (!table) return tl::unexpected(table.error());
+  return machines_of(*table);
+}
+
+Result<std::vector<ListedMachine>> parse_machines(const std::string& name, std::string_view text) {
+  const auto table = parse_csv(name, text);
+  if (!table) return tl::unexpected(table.error());
+  return machines_of(*table);
+}
+
+const ListedMachine* find_machine(const std::vector<ListedMachine>& machines, const traces::CollectiveLog& log,
+                                  std::string_view gpu) {
+  const std::string source = log.fact("source");
+  const auto found = std::ranges::find_if(machines, [&](const ListedMachine& machine) {
+    return machine.gpu == gpu && std::ranges::any_of(machine.sources, [&](const std::string& part) {
+             return source.find(part) != std::string::npos;
+           });
+  });
+  return found == machines.end() ? nullptr : &*found;
+}
+
+bool is_fitted_on(const ListedMachine& machine, const traces::CollectiveLog& log) {
+  const std::string stem = std::filesystem::path(log.file).stem().string();
+  return std::ranges::find(machine.fitted, stem) != machine.fitted.end();
+}
+
+}  // namespace ringwright::validation

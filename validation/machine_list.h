@@ -1,0 +1,31 @@
+// The machines whose logs ship: which logs are theirs, and on which of them their profile was fitted (machines.csv).
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/diagnostic.h"
+#include "traces/collective_log.h"
+
+namespace ringwright::validation {
+
+struct ListedMachine {
+  std::string name;                  // of the machine, and of its profile where one is shipped
+  std::vector<std::string> sources;  // of its logs, or parts of them
+  std::string gpu;                   // as nodes call it: "a100"
+  std::vector<std::string> fitted;   // logs, without folder and ending
+};
+
+// Of the shipped list.
+[[nodiscard]] Result<std::vector<ListedMachine>> read_machines();
+// The same for a text at hand; `name` stands in messages.
+[[nodiscard]] Result<std::vector<ListedMachine>> parse_machines(const std::string& name, std::string_view text);
+
+// Whose log it is; null when it is of none.
+[[nodiscard]] const ListedMachine* find_machine(const std::vector<ListedMachine>& machines, const traces::CollectiveLog& log,
+                                                std::string_view gpu);
+// Whether the machine's profile was fitted on this log.
+[[nodiscard]] bool is_fitted_on(const ListedMachine& machine, const traces::CollectiveLog& log);
+
+}  // namespace ringwright::validation
