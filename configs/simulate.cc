@@ -180,6 +180,7 @@ PlayedPlan play_plan(const Scenario& scenario, const Simulation& simulation, con
                        {.warmup_iterations = scenario.simulate.warmup,
                         .observer = options.observer,
                         .skip_repeated_iterations = may_skip,
+                        .pass_segments_at_once = options.fast_forward == network_models::FastForward::kOn,
                         .host_awaits_receives = !scenario.job.parallel.overlap_p2p});
   played.events = engine.events_run();
   played.counters = network->counters();

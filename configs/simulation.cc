@@ -11,6 +11,7 @@
 #include "core/base/check.h"
 #include "core/base/text.h"
 #include "core/plan/segments.h"
+#include "core/symmetry/bottleneck_router.h"
 #include "network_models/faulty_router.h"
 
 namespace ringwright::configs {
@@ -153,9 +154,12 @@ Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenari
     simulation->wire_channels(scenario);
   }
   if (scenario.interference.counts) {
-    simulation->footprint_ = std::make_unique<GpuFootprint>(
-        GpuFootprint::Inputs{.settings = scenario.interference, .graph = graph, .router = router, .tuner = *simulation->nccl_,
-                             .channels = simulation->channel_chooser_.get()});
+    simulation->footprint_ =
+        std::make_unique<GpuFootprint>(GpuFootprint::Inputs{.settings = scenario.interference,
+                                                            .graph = graph,
+                                                            .router = router,
+                                                            .tuner = *simulation->nccl_,
+                                                            .channels = simulation->channel_chooser_.get()});
   }
   simulation->fault_schedule_ = network_models::FaultSchedule(scenario.faults.links, router.capacities().size());
   if (fold_mode == FoldMode::kNoFold) {
@@ -163,9 +167,14 @@ Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenari
     return simulation;
   }
   const CollectiveChooser& seen = simulation->closed_form_ ? collectives::meetings() : *simulation->chooser_;
+  if (fold_mode == FoldMode::kTimesOnly && !scenario.simulate.network->shares_links) {
+    simulation->bottlenecks_ = make_bottleneck_router(router);
+  }
+  const Router& ways = simulation->bottlenecks_ ? *simulation->bottlenecks_ : router;
   simulation->folding_ =
-      fold_over_faults(graph, {seen, simulation->channel_chooser_.get()}, router, simulation->fault_schedule_);
-  simulation->folded_router_ = make_folded_router(router, simulation->folding_);
+      fold_over_faults(graph, {seen, simulation->channel_chooser_.get(), simulation->closed_form_.get()}, ways,
+                       simulation->fault_schedule_);
+  simulation->folded_router_ = make_folded_router(ways, simulation->folding_);
   return simulation;
 }
 

@@ -1,4 +1,5 @@
-// A scenario made ready to run: the built network, the training step as a task graph, the chooser, the classes of ranks.
+// A scenario made ready to run: the built network, the training step as a task graph, the chooser, the classes of
+// ranks.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +11,9 @@
 
 #include "collectives/channel_chooser.h"
 #include "collectives/chooser.h"
+#include "collectives/closed_form.h"
 #include "collectives/msccl/file_chooser.h"
 #include "collectives/nccl/tuner.h"
-#include "collectives/closed_form.h"
 #include "configs/interference.h"
 #include "configs/scenario.h"
 #include "core/base/diagnostic.h"
@@ -25,7 +26,8 @@
 
 namespace ringwright::configs {
 
-enum class FoldMode { kFold, kNoFold };
+// kTimesOnly: as kFold, but what links carry may be lost, where that lets more ranks be left out. Times are the same.
+enum class FoldMode { kFold, kNoFold, kTimesOnly };
 
 // Owned parts, wired. Parts refer to each other, so it stays where it was made.
 class Simulation {
@@ -73,6 +75,7 @@ class Simulation {
   std::unique_ptr<collectives::FileChooser> channel_chooser_;
   std::optional<ChannelInputs> channels_;
   std::unique_ptr<GpuFootprint> footprint_;
+  std::unique_ptr<Router> bottlenecks_;  // null unless only times matter and no transfer shares a link
   Folding folding_;
   std::unique_ptr<Router> folded_router_;
 };
@@ -81,9 +84,9 @@ class Simulation {
 struct Estimate {
   std::size_t ranks = 0;
   std::size_t classes = 0;
-  std::uint64_t tasks = 0;      // of all classes played, all iterations
+  std::uint64_t tasks = 0;  // of all classes played, all iterations
   std::uint64_t messages = 0;
-  double seconds = 0.0;         // of this machine's time, by rule of thumb
+  double seconds = 0.0;  // of this machine's time, by rule of thumb
 };
 [[nodiscard]] Estimate estimate(const Scenario& scenario, const Simulation& simulation);
 

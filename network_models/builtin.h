@@ -62,6 +62,7 @@ struct ModelEntry {
   std::string_view help;
   std::unique_ptr<NetworkModel> (*make)(const ModelInputs& inputs);
   bool plays_faults = false;  // set_capacity() and reroute()
+  bool shares_links = true;   // otherwise a transfer takes what it would take alone
 };
 [[nodiscard]] std::span<const ModelEntry> models();
 

@@ -7,6 +7,7 @@
 #include "core/base/ids.h"
 #include "core/base/units.h"
 #include "core/record/run_record.h"
+#include "core/run/activity_profile.h"
 
 namespace ringwright {
 
@@ -33,6 +34,11 @@ class ActivityLedger {
     end(rank_class, 1 + dimension.index(), now);
   }
 
+  // Until it is ended, all that the profile says goes on from now on, beside what begins and ends otherwise. One at a
+  // time in a class; it must outlive its end.
+  void begin_profile(ClassId rank_class, const ActivityProfile& profile, TimePoint now);
+  void end_profile(ClassId rank_class, TimePoint now);
+
   // Forgets what the class did so far (warm-up).
   void restart(ClassId rank_class, TimePoint now);
   // Books the time up to now, for the end of the class's last iteration.
@@ -49,10 +55,16 @@ class ActivityLedger {
   void tell(ClassId rank_class, std::size_t bit) const;
   void switch_bits(ClassId rank_class, ActivityMask on, ActivityMask off, TimePoint now);
 
-  std::size_t bits_;                         // compute and the dimensions
-  std::vector<ActivityMask> mask_;           // by class
-  std::vector<TimePoint> since_;             // by class: up to when time is booked
-  std::vector<std::uint16_t> in_flight_;     // by class, by bit
+  struct Course {
+    const ActivityProfile* profile = nullptr;  // null: none
+    TimePoint begin;
+  };
+
+  std::size_t bits_;                      // compute and the dimensions
+  std::vector<ActivityMask> mask_;        // by class
+  std::vector<TimePoint> since_;          // by class: up to when time is booked
+  std::vector<std::uint16_t> in_flight_;  // by class, by bit
+  std::vector<Course> course_;            // by class
   std::vector<std::vector<Duration>> time_in_;
   MovementWatcher* watcher_ = nullptr;
 };

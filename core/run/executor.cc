@@ -6,15 +6,15 @@
 
 #include "core/base/check.h"
 #include "core/base/random.h"
-#include "core/plan/segments.h"
 #include "core/run/activity_ledger.h"
 #include "core/run/background_traffic.h"
 #include "core/run/collective_runner.h"
 #include "core/run/contended_compute.h"
 #include "core/run/host_clock.h"
 #include "core/run/message_player.h"
-#include "core/run/program_index.h"
+#include "core/run/played_programs.h"
 #include "core/run/progress.h"
+#include "core/run/segment_times.h"
 #include "core/run/step_period.h"
 
 namespace ringwright {
@@ -39,10 +39,10 @@ class Executor final : public CommunicationListener, public ComputeListener {
   };
 
   [[nodiscard]] const Program& program_of(ClassId c) const {
-    return programs_[inputs_.graph.program_of[job_.rank_of(c).index()].index()];
+    return plan_.programs[inputs_.graph.program_of[job_.rank_of(c).index()].index()];
   }
   [[nodiscard]] const ProgramIndex& index_of(ClassId c) const {
-    return indices_[inputs_.graph.program_of[job_.rank_of(c).index()].index()];
+    return plan_.indices[inputs_.graph.program_of[job_.rank_of(c).index()].index()];
   }
   void begin_iteration(ClassId c);
   void try_start(ClassId c, std::uint32_t task);
@@ -50,6 +50,7 @@ class Executor final : public CommunicationListener, public ComputeListener {
   void start_communication(ClassId c, std::uint32_t task);
   void hold_gpu(ClassId c, std::uint32_t task);
   void start_compute(ClassId c, std::uint32_t task);
+  void start_segment(ClassId c, std::uint32_t task);
   [[nodiscard]] Duration compute_time(ClassId c, std::uint32_t task) const;
   void end_task(ClassId c, std::uint32_t task);
   void settle(const Ended& ended);
@@ -61,13 +62,12 @@ class Executor final : public CommunicationListener, public ComputeListener {
 
   ExecutorInputs inputs_;
   ExecutorOptions options_;
-  std::vector<Program> programs_;         // of the graph, without calls of segments
-  std::vector<ProgramIndex> indices_;     // by program
-  std::vector<Duration> work_duration_;   // by work
+  PlayedPrograms plan_;
   HostClock host_;
   ActivityLedger ledger_;
   PlayedJob job_;
   std::optional<ContendedCompute> contended_;
+  std::optional<SegmentTimes> segments_;
   std::unique_ptr<CollectiveRunner> collectives_;
   MessagePlayer messages_;
   BackgroundTraffic background_;
@@ -88,8 +88,8 @@ class Executor final : public CommunicationListener, public ComputeListener {
 Executor::Executor(const ExecutorInputs& inputs, const ExecutorOptions& options)
     : inputs_(inputs),
       options_(options),
-      programs_(write_out_programs(inputs.graph)),
-      host_(inputs.graph, programs_, inputs.classes, inputs.compute),
+      plan_(inputs, options),
+      host_(inputs.graph, plan_.programs, inputs.classes, inputs.compute),
       ledger_(inputs.classes.count(), inputs.graph.dimensions.size()),
       job_{.engine = inputs.engine,
            .graph = inputs.graph,
@@ -106,13 +106,15 @@ Executor::Executor(const ExecutorInputs& inputs, const ExecutorOptions& options)
       progress_(inputs.classes.count()),
       recorded_(inputs.classes.count(), false),
       started_at_(inputs.classes.count()) {
-  for (const Program& program : programs_) indices_.push_back(index_program(inputs.graph, program));
-  for (const Work& work : inputs.graph.works) work_duration_.push_back(duration(inputs.compute, work));
   for (const ClassId c : options.recorded) recorded_[c.index()] = true;
   if (inputs.footprint != nullptr) {
     contended_.emplace(ContendedCompute::Inputs{.engine = inputs.engine, .graph = inputs.graph, .compute = inputs.compute,
                                                 .listener = *this, .classes = inputs.classes.count()});
     ledger_.watch_with(&*contended_);
+  }
+  if (plan_.at_once) {
+    segments_.emplace(SegmentTimes::Inputs{.graph = inputs.graph, .classes = inputs.classes, .work_duration = plan_.work_duration,
+                                           .compute = inputs.compute, .collective_time = *inputs.collective_time});
   }
   iterations_ = inputs.graph.iterations;
   record_.dimension_count = inputs.graph.dimensions.size();
@@ -158,6 +160,7 @@ void Executor::try_start(ClassId c, std::uint32_t task) {
 // What the host has not issued yet begins when it has; of computing, all but the last kernel may be under way by then,
 // so that a work ends no earlier than it is issued.
 void Executor::start(ClassId c, std::uint32_t task) {
+  if (program_of(c).tasks[task].kind == TaskKind::kSegment) return start_segment(c, task);
   const bool computes = program_of(c).tasks[task].kind == TaskKind::kCompute;
   const auto begin = [this, c, task, computes] {
     if (recorded_[c.index()]) started_at_[c.index()][task] = inputs_.engine.now();
@@ -171,7 +174,7 @@ void Executor::start(ClassId c, std::uint32_t task) {
 }
 
 Duration Executor::compute_time(ClassId c, std::uint32_t task) const {
-  const Duration time = work_duration_[program_of(c).tasks[task].detail];
+  const Duration time = plan_.work_duration[program_of(c).tasks[task].detail];
   const auto& slowdown = inputs_.graph.compute_slowdown;
   return slowdown.empty() ? time : scale(time, slowdown[job_.rank_of(c).index()]);
 }
@@ -230,6 +233,20 @@ void Executor::on_computed(ClassId c, std::uint32_t task) {
   std::erase_if(progress_[c.index()].computing, [task](const auto& running) { return running.first == task; });
   ledger_.end_compute(c, inputs_.engine.now());
   end_task(c, task);
+}
+
+void Executor::start_segment(ClassId c, std::uint32_t task) {
+  const TimePoint now = inputs_.engine.now();
+  const SegmentCourse& course = segments_->of(program_of(c).tasks[task].detail, c, host_.issuing(c, task) - now);
+  const Duration time = course.profile.length();
+  for (std::size_t d = 0; d < course.sent.size(); ++d) job_.sent[c.index()][d] += course.sent[d];
+  ledger_.begin_profile(c, course.profile, now);
+  progress_[c.index()].computing.emplace_back(task, now + time);
+  inputs_.engine.after(time, [this, c, task] {
+    std::erase_if(progress_[c.index()].computing, [task](const auto& running) { return running.first == task; });
+    ledger_.end_profile(c, inputs_.engine.now());
+    end_task(c, task);
+  });
 }
 
 // Tasks may end while others are being started; a queue instead of recursion keeps the stack flat.
@@ -359,7 +376,7 @@ RunResult Executor::run() {
   if (end == RunEnd::kTooManyEvents) result.outcome = RunOutcome::kStopped;
   if (end == RunEnd::kIdle && finished_classes_ < progress_.size()) {
     result.outcome = RunOutcome::kStalled;
-    result.stall = report_stall({.job = job_, .programs = programs_, .progress = progress_, .iterations = iterations_,
+    result.stall = report_stall({.job = job_, .programs = plan_.programs, .progress = progress_, .iterations = iterations_,
                                  .collectives = *collectives_, .messages = messages_});
   }
   record_.time_in = ledger_.take();

@@ -47,6 +47,8 @@ struct ExecutorOptions {
   // Leave out training steps that repeat the one before exactly. Not for runs whose network changes with time, and
   // without effect where communication slows computing.
   bool skip_repeated_iterations = false;
+  // Segments that nobody outside of them bears on pass as one event. Exact; spans of their tasks are not told then.
+  bool pass_segments_at_once = false;
   // The host waits until each receive has ended before it issues what follows, as frameworks do that synchronise after
   // messages of a pipeline. Matters only where issuing takes time.
   bool host_awaits_receives = false;

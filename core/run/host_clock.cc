@@ -11,11 +11,19 @@ HostClock::HostClock(const TaskGraph& graph, const std::vector<Program>& program
     : began_(classes.count()) {
   std::vector<Duration> of_work;
   for (const Work& work : graph.works) of_work.push_back(issue_time(compute, work));
+  const auto issue_time_of = [&](const Task& task) {
+    return task.kind == TaskKind::kCompute ? of_work[task.detail] : compute.call_issue_time();
+  };
+  std::vector<Duration> of_segment;
+  for (const Segment& segment : graph.segments) {
+    Duration& sum = of_segment.emplace_back();
+    for (const Task& task : segment.tasks) sum += issue_time_of(task);
+  }
   for (const Program& program : programs) {
     std::vector<Duration>& ends = issue_ends_.emplace_back();
     Duration sum;
     for (const Task& task : program.tasks) {
-      sum += task.kind == TaskKind::kCompute ? of_work[task.detail] : compute.call_issue_time();
+      sum += task.kind == TaskKind::kSegment ? of_segment[task.detail] : issue_time_of(task);
       ends.push_back(sum);
     }
     counts_ = counts_ || sum > Duration(0);

@@ -19,7 +19,7 @@ namespace ringwright {
 
 class HostClock {
  public:
-  // `programs`: those of the graph, without calls of segments.
+  // `programs`: those of the graph as they are played.
   HostClock(const TaskGraph& graph, const std::vector<Program>& programs, const RankClasses& classes,
             const ComputeModel& compute);
 
@@ -28,6 +28,10 @@ class HostClock {
   // When the host has issued the task.
   [[nodiscard]] TimePoint issued(ClassId c, std::uint32_t task) const {
     return began_[c.index()] + issue_ends_[program_of_[c.index()]][task];
+  }
+  // When it begins to issue it.
+  [[nodiscard]] TimePoint issuing(ClassId c, std::uint32_t task) const {
+    return task == 0 ? began_[c.index()] : issued(c, task - 1);
   }
   // The host has waited for the task until now, before it issues the next one.
   void waited(ClassId c, std::uint32_t task, TimePoint now);

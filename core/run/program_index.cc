@@ -46,6 +46,10 @@ void index_streams(const Program& program, ProgramIndex& index) {
   }
 }
 
+bool talks_to_nobody(const Task& task) {
+  return task.kind == TaskKind::kCompute || task.kind == TaskKind::kSegment;
+}
+
 void number_sequences(const TaskGraph& graph, const Program& program, ProgramIndex& index) {
   // (kind, dimension, peer, channel); peer and channel are 0 for collectives.
   using Sequence = std::tuple<TaskKind, std::uint32_t, int, std::uint8_t>;
@@ -58,11 +62,11 @@ void number_sequences(const TaskGraph& graph, const Program& program, ProgramInd
   index.occurrence.assign(program.tasks.size(), 0);
   index.period.assign(program.tasks.size(), 0);
   for (std::size_t task = 0; task < program.tasks.size(); ++task) {
-    if (program.tasks[task].kind == TaskKind::kCompute) continue;
+    if (talks_to_nobody(program.tasks[task])) continue;
     index.occurrence[task] = count[sequence_of(program.tasks[task])]++;
   }
   for (std::size_t task = 0; task < program.tasks.size(); ++task) {
-    if (program.tasks[task].kind == TaskKind::kCompute) continue;
+    if (talks_to_nobody(program.tasks[task])) continue;
     index.period[task] = count[sequence_of(program.tasks[task])];
   }
 }

@@ -20,8 +20,8 @@ using MessageContent = std::tuple<DimensionId, bool, int, Bytes, std::uint8_t, H
 // All collectives that a program calls in one dimension, for a group of the given layout.
 MemberPattern make_pattern(const Choosers& choosers, DimensionId dimension, const GroupLayout& layout,
                            const std::set<CollectiveContent>& contents) {
-  std::vector<EdgeCollector> collectors(static_cast<std::size_t>(layout.size()));
   MemberPattern pattern;
+  std::vector<EdgeCollector> collectors(static_cast<std::size_t>(layout.size()));
   for (const auto& [kind, bytes] : contents) {
     const CollectiveCall call{.kind = kind, .bytes = bytes, .layout = &layout, .dimension = dimension};
     const MemberPattern of_call = choosers.channels != nullptr
@@ -30,6 +30,10 @@ MemberPattern make_pattern(const Choosers& choosers, DimensionId dimension, cons
     const std::uint64_t salt =
         mix(dimension.value, static_cast<std::uint64_t>(bytes.count())) + static_cast<std::uint64_t>(kind);
     pattern.everyone = pattern.everyone || of_call.everyone;
+    if (choosers.times != nullptr) {
+      const auto time = static_cast<std::uint64_t>(choosers.times->time(call).count());
+      pattern.meeting = mix(pattern.meeting, mix(time, static_cast<std::uint64_t>(choosers.times->sent(call).count())));
+    }
     for (std::size_t member = 0; member < collectors.size(); ++member) {
       for (const MemberEdge& edge : of_call.edges[member]) {
         collectors[member].add(edge, mix(salt, edge.role));
@@ -102,10 +106,13 @@ class FootprintBuilder {
     const ProgramTraffic& traffic = traffic_[program.index()];
     for (const auto& [dimension, contents] : traffic.collectives) {
       add_collectives(rank, program, dimension, contents);
-      // Where members meet without messages, nothing but the layout says how long that takes.
+      // Where members meet without messages, nothing but a formula says how long that takes; its layout where that is
+      // not known.
       const Dimension& d = graph_.dimensions[dimension.index()];
-      if (pattern_of(rank, program, dimension, contents).only_meets) {
-        colour = mix(colour, mix(dimension.value, d.layout_of_group[d.group_of[rank.index()]]));
+      const MemberPattern& pattern = pattern_of(rank, program, dimension, contents);
+      if (pattern.only_meets) {
+        const std::uint32_t layout = d.layout_of_group[d.group_of[rank.index()]];
+        colour = mix(colour, mix(dimension.value, choosers_.times != nullptr ? pattern.meeting : layout));
       }
     }
     for (const MessageContent& message : traffic.messages) {

@@ -10,6 +10,7 @@
 #include "core/plan/task_graph.h"
 #include "core/ports/channel_algorithm.h"
 #include "core/ports/collective_algorithm.h"
+#include "core/ports/collective_time.h"
 #include "core/ports/router.h"
 
 namespace ringwright {
@@ -17,16 +18,16 @@ namespace ringwright {
 struct Edge {
   RankId peer;
   std::uint64_t role = 0;
-  std::uint32_t label = 0;       // as in RouteQuery
+  std::uint32_t label = 0;  // as in RouteQuery
   Reach reach = Reach::kWhole;
-  bool starts_flow = false;      // this rank starts transfers on it; otherwise it waits for the peer's
+  bool starts_flow = false;  // this rank starts transfers on it; otherwise it waits for the peer's
 };
 
 struct Footprint {
   std::vector<std::uint64_t> colour;      // by rank: what sets a rank apart before anybody looks at its peers
   std::vector<std::uint64_t> first_edge;  // by rank, and one past the end
   std::vector<Edge> edges;
-  std::vector<DimensionId> everyone;      // dimensions with steps that wait for all members of a group
+  std::vector<DimensionId> everyone;  // dimensions with steps that wait for all members of a group
 
   [[nodiscard]] std::span<const Edge> edges_of(RankId rank) const {
     const std::uint64_t first = first_edge[rank.index()];
@@ -36,10 +37,13 @@ struct Footprint {
 
 // Who says what collectives are made of: steps, or thread blocks on channels when those are played.
 struct Choosers {
-  Choosers(const CollectiveChooser& in_steps, const ChannelChooser* on_channels = nullptr)  // NOLINT: implicit, steps alone
-      : steps(in_steps), channels(on_channels) {}
+  Choosers(const CollectiveChooser& in_steps,
+           const ChannelChooser* on_channels = nullptr,  // NOLINT: implicit, steps alone
+           const CollectiveTime* as_formulas = nullptr)
+      : steps(in_steps), channels(on_channels), times(as_formulas) {}
   const CollectiveChooser& steps;
   const ChannelChooser* channels;
+  const CollectiveTime* times;  // of collectives in which members only meet
 };
 
 [[nodiscard]] Footprint make_footprint(const TaskGraph& graph, const Choosers& choosers);

@@ -37,6 +37,7 @@ struct Played {
   std::vector<TimePoint> finished_at;  // by rank
   std::vector<LinkUsage> usage;        // by link of the whole fabric
   std::uint64_t fingerprint = 0;
+  std::uint64_t events = 0;
 
   [[nodiscard]] Duration time() const { return record.iteration_end.back().since_start(); }
   [[nodiscard]] std::size_t dimension(std::string_view name) const {
@@ -61,7 +62,11 @@ struct Played {
   }
 };
 
-[[nodiscard]] inline Played play(const Scenario& scenario, FoldMode fold = FoldMode::kFold) {
+// Segments are played task by task, or those that can be, at once.
+enum class SegmentPlay { kByTask, kAtOnce };
+
+[[nodiscard]] inline Played play(const Scenario& scenario, FoldMode fold = FoldMode::kFold,
+                                 SegmentPlay segments = SegmentPlay::kByTask) {
   const auto simulation = assemble(scenario, fold);
   Engine engine;
   const auto network = scenario.simulate.network->make({.engine = engine, .router = simulation->router()});
@@ -74,14 +79,17 @@ struct Played {
                            .collective_time = simulation->collective_time(),
                            .channels = simulation->channels(),
                            .footprint = simulation->footprint()},
-                          {.warmup_iterations = scenario.simulate.warmup});
+                          {.warmup_iterations = scenario.simulate.warmup,
+                           .pass_segments_at_once = segments == SegmentPlay::kAtOnce,
+                           .host_awaits_receives = !scenario.job.parallel.overlap_p2p});
   Played played{.outcome = run.outcome,
                 .record = std::move(run.record),
                 .graph = simulation->plan().graph,
                 .folding = simulation->folding(),
                 .finished_at = {},
                 .usage = {},
-                .fingerprint = engine.fingerprint()};
+                .fingerprint = engine.fingerprint(),
+                .events = engine.events_run()};
   if (run.outcome != RunOutcome::kFinished) throw std::runtime_error("did not finish: " + render(run.stall));
   for (const ClassId rank_class : played.folding.ranks.class_of) {
     played.finished_at.push_back(played.record.finished_at[rank_class.index()]);

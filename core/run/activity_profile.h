@@ -1,0 +1,45 @@
+// What goes on during a stretch of work whose course is known beforehand: which activities, from when to when.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/base/units.h"
+#include "core/record/run_record.h"
+
+namespace ringwright {
+
+class ActivityProfile {
+ public:
+  // An activity (a bit of the mask) begins or ends; activities of one kind may overlap.
+  struct Change {
+    Duration at;  // since the beginning
+    std::uint8_t bit = 0;
+    bool begins = true;
+  };
+  ActivityProfile() = default;
+  ActivityProfile(std::vector<Change> changes, Duration length);
+
+  [[nodiscard]] Duration length() const { return length_; }
+  // Adds the time between two moments since the beginning to the mixtures in which it was spent, each of them mixed
+  // with what goes on beside.
+  void book(Duration from, Duration to, ActivityMask beside, std::vector<Duration>& time_in) const;
+
+ private:
+  struct Stretch {
+    Duration begin;
+    std::size_t mixture = 0;  // index into mixtures_
+  };
+  [[nodiscard]] std::size_t mixture_of(ActivityMask mask);
+  [[nodiscard]] std::size_t stretch_at(Duration moment) const;
+  // Time spent in a mixture up to a moment that lies in the stretch.
+  [[nodiscard]] Duration spent(std::size_t mixture, std::size_t stretch, Duration moment) const;
+
+  Duration length_;
+  std::vector<Stretch> stretches_;
+  std::vector<ActivityMask> mixtures_;  // different ones
+  std::vector<Duration> before_;        // by stretch, by mixture: time spent in it before the stretch begins
+};
+
+}  // namespace ringwright

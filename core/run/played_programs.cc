@@ -1,0 +1,25 @@
+#include "core/run/played_programs.h"
+
+#include "core/plan/segments.h"
+#include "core/run/segment_times.h"
+
+namespace ringwright {
+namespace {
+
+// Whether segments need not be played task by task.
+bool pass_at_once(const ExecutorInputs& inputs, const ExecutorOptions& options) {
+  const bool may = options.pass_segments_at_once && options.recorded.empty() && inputs.footprint == nullptr;
+  return may && inputs.collective_time != nullptr && !inputs.graph.segments.empty() &&
+         segments_stand_alone(inputs.graph, inputs.classes);
+}
+
+}  // namespace
+
+PlayedPrograms::PlayedPrograms(const ExecutorInputs& inputs, const ExecutorOptions& options)
+    : at_once(pass_at_once(inputs, options)),
+      programs(at_once ? inputs.graph.programs : write_out_programs(inputs.graph)) {
+  for (const Program& program : programs) indices.push_back(index_program(inputs.graph, program));
+  for (const Work& work : inputs.graph.works) work_duration.push_back(duration(inputs.compute, work));
+}
+
+}  // namespace ringwright

@@ -1,0 +1,71 @@
+// How segments pass where collectives are formulas: computed once from their tasks, instead of being played call by
+// call.
+//
+// A segment begins when everything before it is done, and whoever waits for it waits for its last task. So if all
+// members of the groups of its collectives are of one class, which do the same at the same time, nothing outside of the
+// segment bears on it: each task begins when its stream and its dependencies are free, and its length, what is under
+// way at each moment, and what is sent are the same in every call. Exact to the picosecond: the same sums as in a play.
+// Only a host that is late with issuing the segment's tasks changes its course, which is then computed for that call.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "core/base/ids.h"
+#include "core/base/units.h"
+#include "core/plan/rank_classes.h"
+#include "core/plan/task_graph.h"
+#include "core/ports/collective_time.h"
+#include "core/ports/compute_model.h"
+#include "core/run/activity_profile.h"
+
+namespace ringwright {
+
+struct SegmentCourse {
+  ActivityProfile profile;
+  std::vector<Bytes> sent;  // by dimension
+  Duration host_lead;       // a host that begins to issue the segment this long before it begins is never late
+};
+
+// Whether what a graph's segments do depends on nobody else: they send no messages, their collectives are among ranks
+// of one class, and no task before a call can hold up a stream of the segment.
+[[nodiscard]] bool segments_stand_alone(const TaskGraph& graph, const RankClasses& classes);
+
+class SegmentTimes {
+ public:
+  struct Inputs {
+    const TaskGraph& graph;  // with segments that stand alone
+    const RankClasses& classes;
+    const std::vector<Duration>& work_duration;
+    const ComputeModel& compute;
+    const CollectiveTime& collective_time;
+  };
+  explicit SegmentTimes(const Inputs& inputs);
+
+  // The course of a call for whose tasks the host begins to issue so long after (negative: before) it begins. Valid
+  // until the next call of the class.
+  [[nodiscard]] const SegmentCourse& of(std::uint32_t segment, ClassId rank_class, Duration host_behind);
+
+ private:
+  struct Cost {
+    Duration time;
+    Bytes sent;
+  };
+  [[nodiscard]] const SegmentCourse& undisturbed(std::uint32_t segment, ClassId rank_class);
+  [[nodiscard]] SegmentCourse follow(const Segment& segment, RankId rank, Duration host_behind);
+  [[nodiscard]] const Cost& cost_of(const Task& collective, RankId rank);
+  [[nodiscard]] Duration compute_time(const Task& task, RankId rank) const;
+  // What tells the courses of one segment apart.
+  [[nodiscard]] std::vector<std::uint64_t> circumstances(std::uint32_t segment, RankId rank) const;
+
+  Inputs inputs_;
+  std::vector<const SegmentCourse*> course_;  // by class, by segment; null until asked for
+  std::map<std::vector<std::uint64_t>, SegmentCourse> courses_;
+  std::vector<SegmentCourse> late_;   // by class: of the call at hand, when the host is late
+  std::vector<Duration> issue_time_;  // by work
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, Cost> costs_;  // by collective, layout, dimension
+};
+
+}  // namespace ringwright

@@ -1,0 +1,44 @@
+#include "core/symmetry/bottleneck_router.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace ringwright {
+namespace {
+
+class BottleneckRouter final : public Router {
+ public:
+  explicit BottleneckRouter(const Router& router) : router_(router) {
+    for (const Bandwidth capacity : router.capacities()) {
+      const auto known = std::ranges::find(capacities_, capacity);
+      links_.push_back(static_cast<std::uint32_t>(known - capacities_.begin()));
+      if (known == capacities_.end()) capacities_.push_back(capacity);
+    }
+  }
+
+  Duration route(const RouteQuery& query, std::vector<Hop>& hops) const override {
+    const Duration latency = router_.route(query, hops);
+    if (hops.empty()) return latency;
+    const auto bandwidth = [this](const Hop& hop) {
+      return router_.capacities()[hop.link.index()].count() / hop.share;
+    };
+    const Hop narrowest = *std::ranges::min_element(hops, {}, bandwidth);
+    hops.assign(1, {.link = LinkId(links_[narrowest.link.index()]), .share = narrowest.share});
+    return latency;
+  }
+
+  [[nodiscard]] std::span<const Bandwidth> capacities() const override { return capacities_; }
+
+ private:
+  const Router& router_;
+  std::vector<Bandwidth> capacities_;  // different ones
+  std::vector<std::uint32_t> links_;   // by link of the other router: its capacity
+};
+
+}  // namespace
+
+std::unique_ptr<Router> make_bottleneck_router(const Router& router) {
+  return std::make_unique<BottleneckRouter>(router);
+}
+
+}  // namespace ringwright

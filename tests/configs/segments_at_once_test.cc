@@ -1,0 +1,135 @@
+// Passes that go by as one event are exact: every rank, every mixture of activities and every link is as if each kernel
+// and each collective had been played.
+#include <string>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "core/base/random.h"
+#include "tests/configs/played.h"
+#include "workload/builtin.h"
+
+namespace ringwright::configs {
+namespace {
+
+constexpr const char* kCluster =
+    "{nodes: 4, node: {preset: dgx-h100}, fabric: {type: rail_optimized, scalable_unit: 2, leaf: {ports: 4}, "
+    "spine: {ports: 16}}}";
+
+struct Job {
+  std::string training;
+  std::string parallel;
+  std::string simulate = "network: alpha_beta";
+  std::string rest;  // further sections
+};
+
+std::string text_of(const Job& job) {
+  return std::string(kTinyModel) + "training: {global_batch: 32" + job.training + "}\nparallel: {" + job.parallel +
+         "}\ncluster: " + kCluster + "\nsimulate: {" + job.simulate + "}\ncollectives: {model: closed_form}\n" +
+         job.rest;
+}
+
+void expect_equal(const Played& found, const Played& expected, const std::string& text) {
+  EXPECT_EQ(found.finished_at, expected.finished_at) << text;
+  EXPECT_EQ(found.record.iteration_end, expected.record.iteration_end) << text;
+  EXPECT_EQ(found.record.time_in, expected.record.time_in) << text;
+  EXPECT_EQ(found.record.sent, expected.record.sent) << text;
+  EXPECT_EQ(found.record.messages, expected.record.messages) << text;
+  ASSERT_EQ(found.usage.size(), expected.usage.size());
+  for (std::size_t link = 0; link < expected.usage.size(); ++link) {
+    EXPECT_EQ(found.usage[link].busy, expected.usage[link].busy) << text;
+    EXPECT_NEAR(found.usage[link].bytes, expected.usage[link].bytes, 1e-9 * expected.usage[link].bytes) << text;
+  }
+}
+
+// By how many times fewer events it takes.
+double expect_exact(const Job& job) {
+  const std::string text = text_of(job);
+  const Scenario scenario = load(text);
+  const Played by_task = play(scenario, FoldMode::kFold, SegmentPlay::kByTask);
+  const Played at_once = play(scenario, FoldMode::kFold, SegmentPlay::kAtOnce);
+  expect_equal(at_once, by_task, text);
+  return static_cast<double>(by_task.events) / static_cast<double>(at_once.events);
+}
+
+TEST(SegmentsAtOnce, AreExactAndFewerEvents) {
+  EXPECT_GT(expect_exact({"", "tp: 8, pp: 2, dp: auto, sequence_parallel: true"}), 5.0);
+  EXPECT_GT(expect_exact({"", "tp: 8, pp: 2, dp: auto, sequence_parallel: true", "network: flow"}), 5.0);
+}
+
+TEST(SegmentsAtOnce, UnderEverySchedule) {
+  for (const workload::ScheduleEntry& schedule : workload::schedules()) {
+    std::string parallel = fmt::format("tp: 4, pp: 4, dp: auto, schedule: {}", schedule.name);
+    if (schedule.name == "interleaved-1f1b") parallel += ", virtual_stages: 2";
+    expect_exact({"", parallel});
+    expect_exact({"", parallel + ", sequence_parallel: true, overlap_p2p_comm: true", "network: flow"});
+  }
+}
+
+TEST(SegmentsAtOnce, WithTheStrategiesAroundThem) {
+  for (const char* parallel :
+       {"tp: 4, pp: 4, zero: {stage: 1, overlap_grad_reduce: true, overlap_param_gather: true, bucket: 1MiB}",
+        "tp: 2, pp: 2, zero: {stage: 1}", "tp: 2, pp: 2, zero: {stage: 2}", "tp: 8, zero: {stage: 3}",
+        "tp: 4, fsdp: {}", "tp: 2, cp: 4, pp: 2", "tp: 2, cp: 2, cp_comm_type: a2a",
+        "tp: 4, pp: 2, cpu_offloading_num_layers: 2"}) {
+    for (const char* training : {"", ", recompute: full"}) {
+      expect_exact({training, std::string(parallel) + ", dp: auto", "network: flow"});
+      expect_exact({training, std::string(parallel) + ", dp: auto"});
+    }
+  }
+}
+
+// A host that issues kernels one by one is late where kernels are short, as those of the small model are.
+TEST(SegmentsAtOnce, BehindAHostThatIsLate) {
+  for (const char* parallel :
+       {"tp: 8, pp: 2", "tp: 4, pp: 4, overlap_p2p_comm: true", "tp: 2, pp: 4, schedule: zb-h1"}) {
+    expect_exact({"", std::string(parallel) + ", dp: auto", "network: alpha_beta", "compute: {model: calibrated}\n"});
+    expect_exact(
+        {"", std::string(parallel) + ", dp: auto", "network: flow, steps: 5", "compute: {model: calibrated}\n"});
+  }
+}
+
+TEST(SegmentsAtOnce, OverSeveralStepsAndBesideSlowHosts) {
+  expect_exact({"", "tp: 4, pp: 2, dp: auto", "network: flow, steps: 4, warmup: 2"});
+  expect_exact(
+      {"", "tp: 4, pp: 4, dp: auto", "network: flow, steps: 2", "faults:\n  - {node: 1, compute_scale: 0.7}\n"});
+}
+
+TEST(SegmentsAtOnce, OfLayoutsAtRandom) {
+  RandomStream random(11, "segments at once");
+  const auto draw = [&random](std::initializer_list<const char*> choices) {
+    return std::string(choices.begin()[random.next_below(choices.size())]);
+  };
+  for (int round = 0; round < 24; ++round) {
+    const std::string sizes =
+        draw({"tp: 2, pp: 2", "tp: 1, pp: 4", "tp: 4, pp: 2", "tp: 2, pp: 4", "tp: 8", "tp: 8, pp: 4"});
+    const std::string talk = draw({"", ", overlap_p2p_comm: true", ", scatter_gather_p2p: false"});
+    const std::string zero = draw({"", ", zero: {stage: 1}",
+                                   ", zero: {stage: 1, overlap_grad_reduce: true, "
+                                   "overlap_param_gather: true, bucket: 256KiB}"});
+    const std::string recompute = draw({"", ", recompute: full", ", recompute: selective"});
+    const std::string network = draw({"network: flow", "network: alpha_beta", "network: flow, steps: 3"});
+    expect_exact({recompute, sizes + ", dp: auto" + talk + zero, network});
+  }
+}
+
+// Ranks whose transfers cost the same take the same times, whatever else their links carry.
+TEST(SegmentsAtOnce, OfRanksThatAreFoldedByTimes) {
+  for (const char* parallel : {"tp: 8, pp: 2, dp: auto", "tp: 4, pp: 4, dp: auto", "tp: 2, pp: 4, dp: auto"}) {
+    const Scenario scenario = load(text_of({"", parallel}));
+    const Played whole = play(scenario, FoldMode::kNoFold);
+    const auto simulation = assemble(scenario, FoldMode::kTimesOnly);
+    const PlayedPlan times = play_plan(scenario, *simulation);
+    const RankClasses& classes = simulation->folding().ranks;
+    EXPECT_LE(classes.count(), assemble(scenario)->folding().ranks.count());
+    for (std::size_t rank = 0; rank < whole.finished_at.size(); ++rank) {
+      const std::size_t c = classes.class_of[rank].index();
+      EXPECT_EQ(times.run.record.finished_at[c], whole.finished_at[rank]) << parallel;
+      EXPECT_EQ(times.run.record.time_in[c], whole.record.time_in[rank]) << parallel;
+      EXPECT_EQ(times.run.record.sent[c], whole.record.sent[rank]) << parallel;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ringwright::configs
