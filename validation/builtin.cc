@@ -6,6 +6,7 @@ namespace ringwright::validation {
 namespace {
 
 constexpr std::array kValidators = {
+    Validator{.name = "host_copies", .help = "tables of copies between a GPU and its host", .run = validate_host_copies},
     Validator{.name = "interference", .help = "tables of kernels beside kernels that move bytes", .run = validate_interference},
     Validator{.name = "kernels", .help = "tables of measured kernels", .run = validate_kernels},
     Validator{.name = "nccl", .help = "logs of nccl-tests and rccl-tests", .run = validate_nccl},
@@ -16,6 +17,7 @@ constexpr std::array kCalibrators = {
     Calibrator{.name = "nccl", .help = "logs of nccl-tests and rccl-tests", .run = calibrate_nccl},
     Calibrator{.name = "kernels", .help = "the kernel profile of a GPU, from tables of measured kernels",
                .run = calibrate_kernels},
+    Calibrator{.name = "host_copies", .help = "the host link of a GPU", .run = calibrate_host_copies},
     Calibrator{.name = "interference", .help = "what kernels and collectives take from each other on a GPU",
                .run = calibrate_interference},
     Calibrator{.name = "primitives", .help = "what a primitive of LL, LL128 and Simple costs a thread block of a GPU",

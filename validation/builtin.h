@@ -43,6 +43,7 @@ struct Validator {
 [[nodiscard]] std::span<const Validator> validators();
 
 // In files of their names.
+[[nodiscard]] Result<ValidationOutcome> validate_host_copies(const ValidationRequest& request);
 [[nodiscard]] Result<ValidationOutcome> validate_interference(const ValidationRequest& request);
 [[nodiscard]] Result<ValidationOutcome> validate_kernels(const ValidationRequest& request);
 [[nodiscard]] Result<ValidationOutcome> validate_nccl(const ValidationRequest& request);
@@ -69,7 +70,8 @@ struct Calibrator {
 };
 [[nodiscard]] std::span<const Calibrator> calibrators();
 
-// In files of their names; of interference and primitives beside their validation.
+// In files of their names; of host copies, interference and primitives beside their validation.
+[[nodiscard]] Result<CalibrationOutcome> calibrate_host_copies(const CalibrationRequest& request);
 [[nodiscard]] Result<CalibrationOutcome> calibrate_interference(const CalibrationRequest& request);
 [[nodiscard]] Result<CalibrationOutcome> calibrate_primitives(const CalibrationRequest& request);
 [[nodiscard]] Result<CalibrationOutcome> calibrate_nccl(const CalibrationRequest& request);

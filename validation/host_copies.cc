@@ -1,0 +1,196 @@
+#include "validation/host_copies.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "core/base/json_text.h"
+#include "core/base/random.h"
+#include "validation/builtin.h"
+#include "validation/csv_table.h"
+#include "validation/error_statistics.h"
+#include "validation/gpu_tables.h"
+#include "validation/kernel_plot.h"
+#include "validation/table_cells.h"
+
+namespace ringwright::validation {
+namespace {
+
+using namespace ringwright::literals;
+
+constexpr double kThreshold = 0.05;
+constexpr Bytes kJudgedFrom = 1_MiB;  // below, the latency of the host decides
+
+constexpr std::array<std::string_view, 7> kColumns{"memory",  "direction", "bytes",     "GB_per_s_each_way",
+                                                   "time_us", "ci_low_us", "ci_high_us"};
+constexpr std::array<std::string_view, 4> kNeeded{"memory", "direction", "bytes", "time_us"};
+constexpr TableCells::Format kFormat{.of = "copies", .header = kMeasuredHeader, .columns = kColumns, .needed = kNeeded,
+                                     .page = "docs/host-copies.md"};
+constexpr std::array kMemories{TableWord<std::string_view>{"pinned", "pinned"}, TableWord<std::string_view>{"pageable", "pageable"}};
+constexpr std::array kDirections{TableWord<std::string_view>{"host to device", "host to device"},
+                                 TableWord<std::string_view>{"device to host", "device to host"},
+                                 TableWord<std::string_view>{"both", "both"}};
+void read_row(TableCells& cells, const CsvRow& row, HostCopyTable& table) {
+  cells.check_row(row);
+  MeasuredCopy copy{.line = row.line};
+  const auto memory = cells.word(row, "memory", std::string_view("pinned"), kMemories);
+  const auto direction = cells.word(row, "direction", std::string_view("host to device"), kDirections);
+  copy.way = fmt::format("{}, {}", memory, direction);
+  copy.bytes = Bytes(cells.whole(row, "bytes", 1));
+  copy.seconds = cells.number(row, "time_us", 1.0, 1e-3) * 1e-6;
+  for (const char* other : {"GB_per_s_each_way", "ci_low_us", "ci_high_us"}) static_cast<void>(cells.number(row, other, 0.0, 0.0));
+  copy.kept_aside = hash_text(fmt::format("{}/{}", copy.way, copy.bytes.count())) % 4 == 0;
+  table.rows.push_back(std::move(copy));
+}
+
+// Least squares of the relative error, (latency + bytes / rate) / measured - 1, which is linear in both constants.
+HostWayCosts fit_way(const HostCopyTable& table, const std::string& way) {
+  double uu = 0.0, uv = 0.0, vv = 0.0, u_sum = 0.0, v_sum = 0.0;
+  for (const MeasuredCopy& row : table.rows) {
+    if (row.way != way || row.kept_aside) continue;
+    const double u = 1.0 / row.seconds;
+    const double v = static_cast<double>(row.bytes.count()) / row.seconds;
+    uu += u * u;
+    uv += u * v;
+    vv += v * v;
+    u_sum += u;
+    v_sum += v;
+  }
+  const double determinant = uu * vv - uv * uv;
+  double latency = determinant > 1e-12 * uu * vv ? (u_sum * vv - v_sum * uv) / determinant : 0.0;
+  double per_byte = determinant > 1e-12 * uu * vv ? (v_sum * uu - u_sum * uv) / determinant : 0.0;
+  if (latency <= 0.0 || per_byte <= 0.0) {  // one size only, or rows that are no line
+    latency = 0.0;
+    per_byte = vv > 0.0 ? v_sum / vv : 1.0;
+  }
+  return {.way = way, .latency = from_seconds(latency), .rate = Bandwidth(1.0 / per_byte)};
+}
+
+struct ScoredWay {
+  HostWayCosts costs;
+  ErrorStatistics fitted;  // from 1 MiB on
+  ErrorStatistics unseen;
+  PlotSeries points;
+};
+
+std::vector<ScoredWay> score(const HostCopyTable& table) {
+  constexpr std::array kColours = {"#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#8c564b"};
+  std::vector<ScoredWay> ways;
+  for (HostWayCosts& costs : fit_host_copies(table)) {
+    std::vector<PredictedMeasured> fitted, unseen, all;
+    for (const MeasuredCopy& row : table.rows) {
+      if (row.way != costs.way) continue;
+      const PredictedMeasured pair{.predicted = costs.seconds(row.bytes), .measured = row.seconds};
+      all.push_back(pair);
+      if (row.bytes >= kJudgedFrom) (row.kept_aside ? unseen : fitted).push_back(pair);
+    }
+    PlotSeries points{.name = costs.way, .colour = kColours[ways.size() % kColours.size()], .points = std::move(all)};
+    ways.push_back({.costs = std::move(costs), .fitted = error_statistics(fitted), .unseen = error_statistics(unseen),
+                    .points = std::move(points)});
+  }
+  return ways;
+}
+
+std::string errors_text(const ErrorStatistics& s) {
+  return s.count == 0 ? "0 rows" : fmt::format("{} rows, mean {}, largest {}", s.count, percent_text(s.mean_abs), percent_text(s.max_abs));
+}
+
+std::string text_of(const HostCopyTable& table, const std::vector<ScoredWay>& ways) {
+  std::string text = table.gpu + ", errors from 1 MiB on\n";
+  for (const ScoredWay& way : ways) {
+    text += fmt::format("  {:<26}{:>9} + bytes / {:<12}fitted: {}; new: {}\n", way.costs.way, to_string(way.costs.latency),
+                        to_string(way.costs.rate), errors_text(way.fitted), errors_text(way.unseen));
+  }
+  return text;
+}
+
+std::string json_of(const HostCopyTable& table, const std::vector<ScoredWay>& ways) {
+  std::string text = fmt::format("{{\"gpu\": {}, \"ways\": [", json_text(table.gpu));
+  for (const ScoredWay& way : ways) {
+    text += fmt::format("{}{{\"way\": {}, \"latency_s\": {:.6g}, \"rate_bytes_per_s\": {:.6g}, \"fitted\": {:.6g}, \"unseen\": {:.6g}}}",
+                        &way == &ways.front() ? "" : ", ", json_text(way.costs.way), to_seconds(way.costs.latency),
+                        way.costs.rate.count(), way.fitted.mean_abs, way.unseen.mean_abs);
+  }
+  return text + "]}";
+}
+
+}  // namespace
+
+double HostWayCosts::seconds(Bytes bytes) const { return to_seconds(latency) + static_cast<double>(bytes.count()) / rate.count(); }
+
+Result<HostCopyTable> read_host_copies(const std::string& path) {
+  return read_measured<HostCopyTable>(read_csv(path), kFormat, read_row);
+}
+
+Result<HostCopyTable> parse_host_copies(const std::string& name, std::string_view text) {
+  return read_measured<HostCopyTable>(parse_csv(name, text), kFormat, read_row);
+}
+
+std::vector<HostWayCosts> fit_host_copies(const HostCopyTable& table) {
+  std::vector<HostWayCosts> ways;
+  for (const MeasuredCopy& row : table.rows) {
+    if (std::ranges::find(ways, row.way, &HostWayCosts::way) == ways.end()) ways.push_back(fit_way(table, row.way));
+  }
+  return ways;
+}
+
+Result<ValidationOutcome> validate_host_copies(const ValidationRequest& request) {
+  const auto files = tables_of(request.files, "host_copies");
+  if (!files) return tl::unexpected(files.error());
+  ValidationOutcome outcome{.warnings = cluster_has_no_effect(request.cluster, "host copies")};
+  const double threshold = request.threshold.value_or(kThreshold);
+  outcome.json = "{\"gpus\": [";
+  for (const std::string& file : *files) {
+    const auto table = read_host_copies(file);
+    if (!table) return tl::unexpected(table.error());
+    const std::vector<ScoredWay> ways = score(*table);
+    outcome.text += text_of(*table, ways);
+    outcome.json += (&file == &files->front() ? "\n  " : ",\n  ") + json_of(*table, ways);
+    std::vector<PlotSeries> series;
+    for (const ScoredWay& way : ways) series.push_back(way.points);
+    outcome.plots.push_back({.name = "host-copies-" + table->gpu + ".svg", .text = scatter_svg("host copies, " + table->gpu, series)});
+    for (const ScoredWay& way : ways) {
+      const ErrorStatistics judged = way.unseen.count > 0 ? way.unseen : way.fitted;
+      if (judged.mean_abs <= threshold) continue;
+      outcome.passed = false;
+      outcome.text += fmt::format("{}, {}: the mean error is {}, above {}\n", table->gpu, way.costs.way,
+                                  percent_text(judged.mean_abs), percent_text(threshold));
+    }
+  }
+  outcome.json += "\n]}\n";
+  if (request.wants_page) {
+    outcome.markdown = "# Copies between GPU and host: predicted beside measured\n\nWritten by `ringwright validate host_copies FILE... "
+                       "--markdown PAGE --plots FOLDER`\n([what it means](host-copies.md)).\n\n```\n" + outcome.text + "```\n";
+    for (const NamedText& plot : outcome.plots) outcome.markdown += fmt::format("\n![{0}](host-copies/{0})\n", plot.name);
+  }
+  return outcome;
+}
+
+// The fabric has one rate for both directions of a GPU's slot: that of both where it was measured.
+Result<CalibrationOutcome> calibrate_host_copies(const CalibrationRequest& request) {
+  const auto file = only_table(request.files);
+  if (!file) return tl::unexpected(file.error());
+  const auto table = read_host_copies(*file);
+  if (!table) return tl::unexpected(table.error());
+  const std::vector<ScoredWay> ways = score(*table);
+  double rate = 0.0;
+  for (const ScoredWay& way : ways) {
+    if (way.costs.way == "pinned, both") rate = way.costs.rate.count();
+  }
+  for (const ScoredWay& way : ways) {
+    const bool one_way = way.costs.way.starts_with("pinned, ") && !way.costs.way.ends_with("both");
+    if (one_way && rate <= 0.0) rate = way.costs.rate.count();
+  }
+  CalibrationOutcome outcome{.text = text_of(*table, ways), .json = json_of(*table, ways) + "\n", .profile = {},
+                             .warnings = cluster_has_no_effect(request.cluster, "host copies")};
+  outcome.profile = fmt::format(
+      "# The host link of {}.\n# Made by `ringwright calibrate host_copies`; use it with `preset: NAME` at the head of a scenario.\n"
+      "evidence: calibrated\nsource: {}\n\n",
+      table->gpu, json_text("fit to " + table->source));
+  outcome.profile += rate > 0.0 ? fmt::format("cluster: {{node: {{pcie: {{gpu_bandwidth: {:.3g}GB/s}}}}}}\n", rate * 1e-9)
+                                : std::string("# no copies of pinned memory were measured\n");
+  return outcome;
+}
+
+}  // namespace ringwright::validation
