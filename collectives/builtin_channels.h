@@ -11,5 +11,7 @@ namespace ringwright::collectives {
 [[nodiscard]] std::span<const ChannelAlgorithm* const> channel_algorithms();
 // By the name in CollectivePlan; null when there is none.
 [[nodiscard]] const ChannelAlgorithm* find_channel_algorithm(std::string_view name);
+// Not in the table: no collective, but a message between two (as a broadcast among two members).
+[[nodiscard]] const ChannelAlgorithm& channel_send();
 
 }  // namespace ringwright::collectives

@@ -8,6 +8,13 @@
 
 namespace ringwright::collectives {
 
+CollectivePlan FixedTuner::plan_message(const MessageCall&) const {
+  CollectivePlan plan = plan_;
+  plan.algorithm = channel_send().name();
+  plan.circles.clear();
+  return plan;
+}
+
 // NCCL falls back to rings, and moves what is between pairs by sends and receives.
 ChannelChoice PlannedChooser::choose(const CollectiveCall& call) const {
   CollectivePlan plan = tuner_.plan(call);

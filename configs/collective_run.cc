@@ -87,6 +87,19 @@ Duration time_to_issue(const Scenario& scenario, const Simulation& simulation, c
   return scenario.comm.costs.issue_of(request.gpus_per_process);
 }
 
+// The same for messages: that of the one that goes farthest.
+void tell_message_choice(const Simulation& simulation, Bytes bytes, CollectiveResult& result) {
+  const ChannelInputs* const channels = simulation.channels();
+  if (channels == nullptr) return;
+  const TaskGraph& graph = simulation.plan().graph;
+  const GroupLayout& layout = graph.layouts[graph.dimensions.front().layout_of_group.front()];
+  const CollectivePlan plan =
+      channels->chooser.choose_message({.bytes = bytes, .layout = &layout, .from = layout.size() - 1, .to = 0}).plan;
+  result.algorithm = plan.algorithm;
+  result.protocol = std::string(to_string(plan.protocol));
+  result.channels = plan.channels;
+}
+
 // The time that NCCL's own cost model expects of its cheapest choice; nothing for calls that it does not choose for.
 std::optional<Duration> formula_of(const Scenario& scenario, const CollectiveCall& call) {
   const std::vector<collectives::NcclOption> options = collectives::nccl_cost(scenario.nccl, call);
@@ -189,6 +202,8 @@ Result<CollectiveResult> CollectiveBench::run(const CollectiveRequest& request) 
                               .layout = &graph.layouts[world.layout_of_group.front()], .dimension = DimensionId(0)};
     tell_choice(**simulation, call, result);
     result.formula = formula_of(scenario_, call);
+  } else {
+    tell_message_choice(**simulation, request.bytes, result);
   }
   const Duration issuing = time_to_issue(scenario_, **simulation, request);
   network_ = std::move(**simulation).take_network();

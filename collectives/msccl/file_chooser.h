@@ -15,6 +15,9 @@ class FileChooser final : public ChannelChooser {
       : algorithms_(programs.begin(), programs.end()), rest_(rest) {}
 
   [[nodiscard]] ChannelChoice choose(const CollectiveCall& call) const override;
+  [[nodiscard]] ChannelChoice choose_message(const MessageCall& call) const override {
+    return rest_.choose_message(call);
+  }
 
  private:
   std::vector<MscclAlgorithm> algorithms_;

@@ -197,6 +197,10 @@ constexpr std::array kVariables = {
              [](std::string_view v, NcclKnobs& k) {
                return number(v, {0}, [&](std::int64_t n) { k.p2p_ll_up_to = Bytes(n); });
              }},
+    Variable{"NCCL_ALLOC_P2P_NET_LL_BUFFERS", "1: sends between hosts may use LL too",
+             [](std::string_view v, NcclKnobs& k) {
+               return number(v, kSwitch, [&](std::int64_t n) { k.p2p_net_ll = n == 1; });
+             }},
     Variable{"NCCL_MIN_P2P_NCHANNELS", "channels of sends at least",
              [](std::string_view v, NcclKnobs& k) {
                return number(v, kChannels, [&](std::int64_t n) { k.min_p2p_channels = static_cast<int>(n); });
@@ -212,8 +216,8 @@ constexpr std::array kVariables = {
 };
 
 // NCCL knows them; nothing here depends on them.
-constexpr std::array<std::string_view, 66> kWithoutEffect = {
-    "NCCL_ALLOC_P2P_NET_LL_BUFFERS", "NCCL_ASYNC_ERROR_HANDLING", "NCCL_BLOCKING_WAIT", "NCCL_CGA_CLUSTER_SIZE",
+constexpr std::array<std::string_view, 65> kWithoutEffect = {
+    "NCCL_ASYNC_ERROR_HANDLING", "NCCL_BLOCKING_WAIT", "NCCL_CGA_CLUSTER_SIZE",
     "NCCL_CHECK_POINTERS", "NCCL_CHECKS_DISABLE", "NCCL_COMM_BLOCKING", "NCCL_COMM_ID", "NCCL_CONF_FILE",
     "NCCL_CROSS_NIC", "NCCL_CUMEM_ENABLE", "NCCL_CUMEM_HOST_ENABLE", "NCCL_DEBUG", "NCCL_DEBUG_FILE",
     "NCCL_DEBUG_SUBSYS", "NCCL_DMABUF_ENABLE", "NCCL_GDRCOPY_ENABLE", "NCCL_GRAPH_DUMP_FILE", "NCCL_GRAPH_FILE",

@@ -47,6 +47,7 @@ struct NcclKnobs {
   Bytes p2p_pcie_chunk{128 << 10};
   Bytes p2p_nvlink_chunk{512 << 10};
   Bytes p2p_ll_up_to{16 << 10};
+  bool p2p_net_ll = false;  // NCCL_ALLOC_P2P_NET_LL_BUFFERS: between hosts too
 
   static constexpr int kNoLimit = 64;
 

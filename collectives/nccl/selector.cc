@@ -76,6 +76,15 @@ CollectivePlan NcclSelector::plan(const CollectiveCall& call) const {
           .circles = find_circles(setup_.host, *call.layout, ways)};
 }
 
+CollectivePlan NcclSelector::plan_message(const MessageCall& call) const {
+  const NcclExchange send = share_out_message(model(*call.layout), setup_.host, setup_.knobs, call);
+  return {.algorithm = "send",
+          .protocol = send.protocol,
+          .channels = send.channels,
+          .threads = 512,
+          .chunk = send.chunk};
+}
+
 std::vector<NcclOption> NcclSelector::options(const CollectiveCall& call) const {
   std::vector<NcclOption> options;
   if (call.size() < 2) return options;

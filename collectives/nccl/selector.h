@@ -35,6 +35,7 @@ class NcclSelector {
   explicit NcclSelector(NcclSetup setup) : setup_(std::move(setup)) {}
 
   [[nodiscard]] CollectivePlan plan(const CollectiveCall& call) const;
+  [[nodiscard]] CollectivePlan plan_message(const MessageCall& call) const;
   // What NCCL itself believes of every choice, cheapest first, those that cannot be used last; empty for all-to-all
   // and for groups of one.
   [[nodiscard]] std::vector<NcclOption> options(const CollectiveCall& call) const;

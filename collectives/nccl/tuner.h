@@ -18,6 +18,9 @@ class NcclTuner final : public ChannelTuner {
   explicit NcclTuner(NcclSetup setup) : selector_(std::move(setup)) {}
 
   [[nodiscard]] CollectivePlan plan(const CollectiveCall& call) const override;
+  [[nodiscard]] CollectivePlan plan_message(const MessageCall& call) const override {
+    return selector_.plan_message(call);
+  }
   [[nodiscard]] const NcclSelector& selector() const { return selector_; }
 
  private:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 
 namespace ringwright::collectives {
@@ -102,17 +103,83 @@ NcclWork share_out(const NcclCostModel& model, const NcclHost& host, const NcclK
   return work;
 }
 
+namespace {
+
+enum class PeerWay { kNetwork, kNvlink, kPcie };
+
+constexpr std::int64_t kBuffer = 4 << 20;      // of Simple, in eight slots
+constexpr double kNetChannelRate = 14e9;       // NCCL_P2P_PER_CHANNEL_NET_BW
+constexpr double kNvlinkRate = 25e9;           // of one link of the generations with meshes, raw
+
+int power_of_two(int number) { return static_cast<int>(std::bit_ceil(static_cast<unsigned>(number))); }
+
+// Of all sends and receives together.
+int exchange_channels(const NcclCostModel& model, const NcclKnobs& knobs) {
+  const int wanted = std::clamp(model.channels(), knobs.min_p2p_channels, knobs.max_p2p_channels);
+  return std::min(power_of_two(wanted), knobs.max_p2p_channels);
+}
+
+PeerWay inside_host(const NcclHost& host, const NcclKnobs& knobs) {
+  return knobs.peer_to_peer && host.links != NcclHost::Links::kPcie ? PeerWay::kNvlink : PeerWay::kPcie;
+}
+
+Protocol exchange_protocol(const NcclKnobs& knobs, Bytes to_peer, PeerWay way) {
+  // Connections over the network have no buffers of LL, unless they are asked for.
+  const bool has_ll = way != PeerWay::kNetwork || knobs.p2p_net_ll;
+  return has_ll && to_peer <= knobs.p2p_ll_up_to ? Protocol::kLl : Protocol::kSimple;
+}
+
+Bytes exchange_chunk(const NcclKnobs& knobs, PeerWay way) {
+  switch (way) {
+    case PeerWay::kNetwork: return knobs.p2p_net_chunk;
+    case PeerWay::kNvlink: return knobs.p2p_nvlink_chunk;
+    case PeerWay::kPcie: return knobs.p2p_pcie_chunk;
+  }
+  return knobs.p2p_net_chunk;
+}
+
+// The number that the peer with the fewest ways has; all peers get it.
+int most_channels_of_peer(const NcclCostModel& model, const NcclHost& host, PeerWay way) {
+  constexpr int kTwo = 2;
+  if (model.group().hosts > 1) {
+    return power_of_two(std::max(kTwo, static_cast<int>(std::ceil(host.nic.count() / kNetChannelRate))));
+  }
+  if (way == PeerWay::kPcie) return kTwo;
+  if (host.links == NcclHost::Links::kSwitch) {
+    return power_of_two(2 * static_cast<int>(std::round(host.nvlink.count() / kNvlinkRate)));
+  }
+  double least = kNvlinkRate;
+  if (!host.lanes.empty()) least = std::ranges::min_element(host.lanes, {}, &NcclHost::Lanes::bandwidth)->bandwidth.count();
+  return power_of_two(2 * std::max(1, static_cast<int>(std::round(least / kNvlinkRate))));
+}
+
+}  // namespace
+
 NcclExchange share_out_exchange(const NcclCostModel& model, const NcclHost& host, const NcclKnobs& knobs,
                                 const CollectiveCall& call) {
-  const int wanted = std::clamp(model.channels(), knobs.min_p2p_channels, knobs.max_p2p_channels);
-  NcclExchange exchange{.channels = static_cast<int>(std::bit_ceil(static_cast<unsigned>(wanted)))};
-  exchange.channels = std::min(exchange.channels, knobs.max_p2p_channels);
-  const std::int64_t per_peer = call.bytes.count() / std::max(1, call.size());
+  const PeerWay way = model.group().hosts > 1 ? PeerWay::kNetwork : inside_host(host, knobs);
+  return {.channels = exchange_channels(model, knobs),
+          .protocol = exchange_protocol(knobs, call.bytes / std::max(1, call.size()), way),
+          .chunk = exchange_chunk(knobs, way)};
+}
+
+// From the channels that a peer has when all members are peers, doubled while each would move more than a slot between
+// hosts, or 32 slots inside one (calcP2pChunkSize of src/enqueue.cc).
+NcclExchange share_out_message(const NcclCostModel& model, const NcclHost& host, const NcclKnobs& knobs,
+                               const MessageCall& call) {
+  const PeerWay way = call.leaves_host() ? PeerWay::kNetwork : inside_host(host, knobs);
+  const int all = exchange_channels(model, knobs);
+  const int most = std::min(all, most_channels_of_peer(model, host, way));
+  int channels = most;
+  while (channels * model.group().ranks > all && channels > 1) channels /= 2;
+  const std::int64_t slot = knobs.buffer[index_of(Protocol::kSimple)].value_or(Bytes(kBuffer)).count() / 8;
   const bool several_hosts = model.group().hosts > 1;
-  const bool nvlink = !several_hosts && knobs.peer_to_peer && host.links != NcclHost::Links::kPcie;
-  exchange.protocol = per_peer <= knobs.p2p_ll_up_to.count() ? Protocol::kLl : Protocol::kSimple;
-  exchange.chunk = several_hosts ? knobs.p2p_net_chunk : nvlink ? knobs.p2p_nvlink_chunk : knobs.p2p_pcie_chunk;
-  return exchange;
+  const std::int64_t most_bytes = several_hosts ? slot : 32 * slot;
+  const auto each = [&] { return (call.bytes.count() + channels - 1) / channels; };
+  while (each() > most_bytes && channels <= most / 2) channels *= 2;
+  return {.channels = channels,
+          .protocol = exchange_protocol(knobs, call.bytes, way),
+          .chunk = std::min(exchange_chunk(knobs, way), Bytes(slot))};
 }
 
 }  // namespace ringwright::collectives

@@ -28,5 +28,8 @@ struct NcclExchange {
 };
 [[nodiscard]] NcclExchange share_out_exchange(const NcclCostModel& model, const NcclHost& host, const NcclKnobs& knobs,
                                               const CollectiveCall& call);
+// One send and its receive.
+[[nodiscard]] NcclExchange share_out_message(const NcclCostModel& model, const NcclHost& host, const NcclKnobs& knobs,
+                                             const MessageCall& call);
 
 }  // namespace ringwright::collectives

@@ -1,6 +1,7 @@
 // The vocabulary of collectives: what a group is asked to do together, and how the group lies on the machine.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -48,6 +49,19 @@ struct CollectiveCall {
   int root = 0;                         // broadcast and reduce
 
   [[nodiscard]] int size() const { return layout->size(); }
+};
+
+// A message between two members of a group.
+struct MessageCall {
+  Bytes bytes;
+  const GroupLayout* layout = nullptr;  // of the group; outlives the call
+  int from = 0;                         // indices in the group
+  int to = 0;
+  DimensionId dimension;
+
+  [[nodiscard]] bool leaves_host() const {
+    return layout->host_of[static_cast<std::size_t>(from)] != layout->host_of[static_cast<std::size_t>(to)];
+  }
 };
 
 }  // namespace ringwright

@@ -124,8 +124,11 @@ struct TaskGraph {
   return (1U << 31U) + index;
 }
 // The same for one channel of a collective: every channel has connections of its own.
+[[nodiscard]] constexpr std::uint32_t on_channel(std::uint32_t label, int channel) {
+  return label + (static_cast<std::uint32_t>(channel) << 16U);
+}
 [[nodiscard]] constexpr std::uint32_t channel_label(DimensionId dimension, int channel) {
-  return collective_label(dimension) + (static_cast<std::uint32_t>(channel) << 16U);
+  return on_channel(collective_label(dimension), channel);
 }
 
 // What is wrong with the graph (an index out of range, a dependency on a later task, a rank outside its group), empty

@@ -145,6 +145,8 @@ class ChannelTuner {
   virtual ~ChannelTuner() = default;
   // Never fails for a call the configuration allowed; the answer depends on the call alone.
   [[nodiscard]] virtual CollectivePlan plan(const CollectiveCall& call) const = 0;
+  // Of a send and the receive that meets it.
+  [[nodiscard]] virtual CollectivePlan plan_message(const MessageCall& call) const = 0;
 };
 
 // A plan and who can play it.
@@ -157,6 +159,8 @@ class ChannelChooser {
  public:
   virtual ~ChannelChooser() = default;
   [[nodiscard]] virtual ChannelChoice choose(const CollectiveCall& call) const = 0;
+  // The algorithm plays a broadcast from member 0 to member 1 of a group of two.
+  [[nodiscard]] virtual ChannelChoice choose_message(const MessageCall& call) const = 0;
 };
 
 }  // namespace ringwright

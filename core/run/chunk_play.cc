@@ -1,6 +1,7 @@
 #include "core/run/chunk_play.h"
 
 #include <algorithm>
+#include <array>
 #include <unordered_map>
 
 #include "core/base/check.h"
@@ -18,9 +19,9 @@ ChunkMember& member_of(ChunkPlay& play, ClassId rank_class) {
   return *found;
 }
 
-void add_blocks(const PlayedJob& job, ChunkPlay& play, std::uint32_t number) {
+// `ranks`: by index in the call.
+void add_blocks(std::span<const RankId> ranks, ChunkPlay& play, std::uint32_t number) {
   ChunkMember& member = play.members[number];
-  const std::vector<RankId>& group = job.group_of(member.rank_class, play.dimension);
   const std::vector<int>& host_of = play.call.layout->host_of;
   const int blocks = play.choice.algorithm->blocks(play.call, play.choice.plan);
   member.first_block = static_cast<std::uint32_t>(play.blocks.size());
@@ -34,9 +35,9 @@ void add_blocks(const PlayedJob& job, ChunkPlay& play, std::uint32_t number) {
     for (const SendPort& port : made.block.sends) {
       ChunkQueue& queue = play.queues.emplace_back();
       queue.writer = static_cast<std::uint32_t>(play.blocks.size() - 1);
-      queue.from = job.rank_of(member.rank_class);
+      queue.from = ranks[at(member.index)];
       const int peer = switch_partner(*play.call.layout, member.index, port.peer);
-      queue.to = group[at(peer)];
+      queue.to = ranks[at(peer)];
       queue.reach = port.reach;
       queue.network = host_of[at(member.index)] != host_of[at(peer)];
       queue.room = static_cast<std::uint64_t>(kSlots / made.block.slots_per_message);
@@ -92,9 +93,26 @@ void lay_out(const PlayedJob& job, std::span<const ClassId> classes, ChunkPlay& 
   }
   std::ranges::sort(play.members, {}, &ChunkMember::rank_class);
   play.members_left = play.members.size();
-  for (std::uint32_t m = 0; m < play.members.size(); ++m) add_blocks(job, play, m);
+  for (std::uint32_t m = 0; m < play.members.size(); ++m) {
+    add_blocks(job.group_of(play.members[m].rank_class, play.dimension), play, m);
+  }
   Counterparts counterparts(play);
   for (std::uint32_t b = 0; b < play.blocks.size(); ++b) join_queues(job, play, b, counterparts);
+}
+
+void lay_out_message(const PlayedJob& job, const MessageOrder& order, ChunkPlay& play) {
+  const std::array<RankId, 2> ranks = {job.rank_of(order.sender), order.to};
+  play.members = {{.rank_class = order.sender, .index = 0}, {.rank_class = order.receiver, .index = 1}};
+  play.members_left = play.members.size();
+  for (std::uint32_t m = 0; m < play.members.size(); ++m) add_blocks(ranks, play, m);
+  for (std::uint32_t number = 0; number < play.blocks.size(); ++number) {
+    for (const ReceivePort& port : play.blocks[number].block.receives) {
+      const std::uint32_t writer = play.members[at(port.peer)].first_block + static_cast<std::uint32_t>(port.block);
+      const std::uint32_t queue = play.blocks[writer].first_queue + static_cast<std::uint32_t>(port.port);
+      play.queues[queue].reader = number;
+      play.blocks[number].sources.push_back(queue);
+    }
+  }
 }
 
 }  // namespace ringwright

@@ -78,6 +78,9 @@ struct ChunkPlay {
   std::uint64_t sequence = 0;
   CollectiveCall call;
   ChannelChoice choice;
+  std::uint32_t label = 0;       // of the first channel's messages
+  MessageEnds* ends = nullptr;   // of a message: its members are sender and receiver
+  std::uint64_t token = 0;       // of a message
   std::vector<ChunkMember> members;  // by class
   std::vector<ChunkBlock> blocks;
   std::vector<ChunkQueue> queues;
@@ -90,5 +93,7 @@ struct ChunkPlay {
 
 // Makes blocks and queues for the classes of one group.
 void lay_out(const PlayedJob& job, std::span<const ClassId> classes, ChunkPlay& play);
+// The same for the two ends of a message.
+void lay_out_message(const PlayedJob& job, const MessageOrder& order, ChunkPlay& play);
 
 }  // namespace ringwright

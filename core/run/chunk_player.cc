@@ -3,10 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include <fmt/format.h>
-
 #include "core/base/check.h"
-#include "core/base/random.h"
 #include "core/run/primitive_time.h"
 
 namespace ringwright {
@@ -23,12 +20,7 @@ std::uint32_t ChunkPlayer::find_or_make_play(const CollectiveRequest& request) {
   const Key key(classes.front(), request.dimension, request.sequence);
   const auto known = active_.find(key);
   if (known != active_.end()) return known->second;
-  if (free_plays_.empty()) {
-    free_plays_.push_back(static_cast<std::uint32_t>(plays_.size()));
-    plays_.emplace_back();
-  }
-  const std::uint32_t number = free_plays_.back();
-  free_plays_.pop_back();
+  const std::uint32_t number = free_play();
   ChunkPlay& play = plays_[number];
   const CollectiveSpec& spec = job_.graph.collectives[request.spec];
   play.dimension = request.dimension;
@@ -38,6 +30,7 @@ std::uint32_t ChunkPlayer::find_or_make_play(const CollectiveRequest& request) {
                .layout = &job_.graph.layouts[job_.layout_of(request.rank_class, request.dimension)],
                .dimension = request.dimension};
   play.choice = inputs_.chooser.choose(play.call);
+  play.label = collective_label(play.dimension);
   lay_out(job_, classes, play);
   active_.emplace(key, number);
   return number;
@@ -51,8 +44,12 @@ void ChunkPlayer::start(const CollectiveRequest& request) {
   member->joined = true;
   join(number, *member);
   const Part part{.play = number, .index = static_cast<std::uint32_t>(member - play.members.begin())};
-  const Duration launch_time = play.call.size() == 1 ? Duration() : inputs_.costs.launch_of(play.choice.plan.channels);
-  after(launch_time, number, [part](ChunkPlayer& self) { self.launch(part); });
+  const int channels = play.choice.plan.channels;
+  start_after(play.call.size() == 1 ? Duration() : inputs_.costs.launch_of(channels), part);
+}
+
+void ChunkPlayer::start_after(Duration launch_time, Part member) {
+  after(launch_time, member.play, [member](ChunkPlayer& self) { self.launch(member); });
 }
 
 void ChunkPlayer::join(std::uint32_t number, ChunkMember& member) {
@@ -80,17 +77,9 @@ void ChunkPlayer::launch(Part part) {
 void ChunkPlayer::finish(std::uint32_t number, ChunkMember& member) {
   ChunkPlay& play = plays_[number];
   --play.members_left;
+  if (play.ends != nullptr) return tell_end(play, member);
   if (member.booked) job_.ledger.end_communication(member.rank_class, play.dimension, job_.engine.now());
   job_.listener.on_communication_ended(member.rank_class, member.request.task);
-}
-
-void ChunkPlayer::retire_if_over(std::uint32_t number) {
-  ChunkPlay& play = plays_[number];
-  if (!play.over()) return;
-  active_.erase(Key(roster_.classes_of_group(play.members.front().rank_class, play.dimension).front(), play.dimension,
-                    play.sequence));
-  play = ChunkPlay();
-  free_plays_.push_back(number);
 }
 
 bool ChunkPlayer::may_begin(const ChunkPlay& play, const ChunkBlock& block) const {
@@ -148,7 +137,7 @@ void ChunkPlayer::send(Part part, const Transfer& transfer) {
   const ChunkBlock& block = play.blocks[part.index];
   Transfer sent = transfer;
   sent.copies = static_cast<std::uint32_t>(block.block.copies);
-  sent.label = channel_label(play.dimension, block.block.channel);
+  sent.label = on_channel(play.label, block.block.channel);
   if (sent.reach != Reach::kDownFromSwitch) {
     job_.sent[play.members[block.member].rank_class.index()][play.dimension.index()] += sent.size * block.block.copies;
   }
@@ -292,30 +281,6 @@ void ChunkPlayer::tell_dependents(Part part) {
   for (std::uint32_t b = first; b < play.blocks.size() && play.blocks[b].member == block.member; ++b) {
     if (b != part.index) try_begin({.play = part.play, .index = b});
   }
-}
-
-std::uint64_t ChunkPlayer::state_digest() const {
-  const auto now = static_cast<std::uint64_t>(job_.engine.now().since_start().count());
-  return active_.empty() ? 0 : mix(now, active_.size());
-}
-
-std::string ChunkPlayer::waits_for(ClassId rank_class, std::uint32_t task) const {
-  for (const auto& [key, number] : active_) {
-    const ChunkPlay& play = plays_[number];
-    const auto member = std::ranges::find_if(play.members, [&](const ChunkMember& m) {
-      return m.rank_class == rank_class && m.joined && m.request.task == task;
-    });
-    if (member == play.members.end()) continue;
-    std::string missing;
-    for (const ChunkMember& other : play.members) {
-      if (!other.joined) missing += fmt::format("{}{}", missing.empty() ? "" : ", ", job_.rank_of(other.rank_class).value);
-    }
-    return fmt::format("call {} of '{}' ({}, {} {}, {} channels), {} thread blocks still at work, ranks that have not come: {}",
-                       play.sequence, job_.graph.dimensions[play.dimension.index()].name, to_string(play.call.kind),
-                       play.choice.plan.algorithm, to_string(play.choice.plan.protocol), play.choice.plan.channels,
-                       member->blocks_left, missing.empty() ? "none" : missing);
-  }
-  return {};
 }
 
 }  // namespace ringwright

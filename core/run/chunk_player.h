@@ -33,11 +33,13 @@ struct ChannelInputs {
   const ChannelCosts& costs;
 };
 
-class ChunkPlayer final : public CollectiveRunner, public TransferListener {
+class ChunkPlayer final : public CollectiveRunner, public MessageCarrier, public TransferListener {
  public:
   ChunkPlayer(PlayedJob& job, const ChannelInputs& inputs);
 
   void start(const CollectiveRequest& request) override;
+  [[nodiscard]] MessageCarrier* carrier() override { return this; }
+  void carry(const MessageOrder& order, MessageEnds& ends) override;
   void on_arrived(std::uint64_t token) override;
   [[nodiscard]] std::uint64_t identity(std::uint64_t token) const override { return token; }
 
@@ -68,9 +70,12 @@ class ChunkPlayer final : public CollectiveRunner, public TransferListener {
   }
   using Key = std::tuple<ClassId, DimensionId, std::uint64_t>;  // first class of the group, dimension, sequence
 
+  std::uint32_t free_play();
   std::uint32_t find_or_make_play(const CollectiveRequest& request);
   void join(std::uint32_t play, ChunkMember& member);
+  void start_after(Duration launch_time, Part member);
   void launch(Part member);
+  static void tell_end(const ChunkPlay& play, const ChunkMember& member);
   void finish(std::uint32_t play, ChunkMember& member);
   void retire_if_over(std::uint32_t play);
 
@@ -113,6 +118,9 @@ class ChunkPlayer final : public CollectiveRunner, public TransferListener {
   std::deque<ChunkPlay> plays_;  // slots, reused; a deque so that references stay
   std::vector<std::uint32_t> free_plays_;
   std::map<Key, std::uint32_t> active_;
+  GroupLayout pair_inside_ = make_block_layout(2, 2);  // of messages that stay in a host
+  GroupLayout pair_between_ = make_block_layout(2, 1);
+  std::size_t messages_ = 0;  // on their way
 };
 
 }  // namespace ringwright

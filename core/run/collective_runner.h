@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/base/ids.h"
+#include "core/plan/collective_call.h"
 
 namespace ringwright {
 
@@ -19,11 +20,38 @@ struct CollectiveRequest {
   std::uint32_t task = 0;      // handed to the listener at the end
 };
 
+// One message that kernels of both ends move. The receiver's kernel is there when the sender's is: frameworks launch a
+// send together with the receive that it answers.
+struct MessageOrder {
+  ClassId sender;
+  ClassId receiver;
+  RankId to;
+  MessageCall call;
+  std::uint32_t label = 0;  // as in RouteQuery
+  std::uint64_t token = 0;  // handed back
+};
+
+class MessageEnds {
+ public:
+  virtual ~MessageEnds() = default;
+  virtual void on_sent(std::uint64_t token) = 0;  // the sender's buffer is free
+  virtual void on_received(std::uint64_t token) = 0;
+};
+
+class MessageCarrier {
+ public:
+  virtual ~MessageCarrier() = default;
+  // Never tells within carry().
+  virtual void carry(const MessageOrder& order, MessageEnds& ends) = 0;
+};
+
 class CollectiveRunner {
  public:
   virtual ~CollectiveRunner() = default;
   // The job's CommunicationListener is told when the call has ended for the class, possibly within start().
   virtual void start(const CollectiveRequest& request) = 0;
+  // Who moves messages on this rung; null: the network alone.
+  [[nodiscard]] virtual MessageCarrier* carrier() { return nullptr; }
   // A hash of where all started calls stand, relative to the job's reference iteration.
   [[nodiscard]] virtual std::uint64_t state_digest() const = 0;
   // "call 12 (all_gather, ring) in step 3 of 14 for ranks 4, 5": whom a started call of this task waits for.

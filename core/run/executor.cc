@@ -101,7 +101,7 @@ Executor::Executor(const ExecutorInputs& inputs, const ExecutorOptions& options)
                                                    std::vector<Bytes>(inputs.graph.dimensions.size())),
            .messages = 0},
       collectives_(make_collective_runner(job_, inputs)),
-      messages_(job_),
+      messages_(job_, collectives_->carrier()),
       background_(job_),
       progress_(inputs.classes.count()),
       recorded_(inputs.classes.count(), false),

@@ -8,8 +8,8 @@
 
 namespace ringwright {
 
-MessagePlayer::MessagePlayer(PlayedJob& job)
-    : job_(job), channels_(job.classes.count()), waiting_(job.classes.count()) {}
+MessagePlayer::MessagePlayer(PlayedJob& job, MessageCarrier* carrier)
+    : job_(job), carrier_(carrier), channels_(job.classes.count()), waiting_(job.classes.count()) {}
 
 ClassId MessagePlayer::peer_class(const Request& request) const {
   return job_.class_of_member(request.rank_class, request.dimension, job_.graph.messages[request.spec].peer);
@@ -41,29 +41,49 @@ const MessagePlayer::Channel* MessagePlayer::channel_towards(const Request& rece
   return find_channel(peer_class(receive), receive.dimension, own_index, spec.channel);
 }
 
+std::uint32_t MessagePlayer::free_slot(const Request& request) {
+  if (free_.empty()) {
+    free_.push_back(static_cast<std::uint32_t>(in_flight_.size()));
+    in_flight_.emplace_back();
+  }
+  const std::uint32_t slot = free_.back();
+  free_.pop_back();
+  in_flight_[slot] = {.request = request};
+  return slot;
+}
+
 void MessagePlayer::send(const Request& request) {
   const MessageSpec& spec = job_.graph.messages[request.spec];
-  std::uint32_t slot = 0;
-  if (free_.empty()) {
-    slot = static_cast<std::uint32_t>(in_flight_.size());
-    in_flight_.push_back(request);
-  } else {
-    slot = free_.back();
-    free_.pop_back();
-    in_flight_[slot] = request;
-  }
+  const std::uint32_t slot = free_slot(request);
   ++channel_of(request.rank_class, request.dimension, spec.peer, spec.channel).started;
+  const TimePoint now = job_.engine.now();
+  const ClassId receiver = peer_class(request);
+  job_.ledger.begin_communication(request.rank_class, request.dimension, now);
+  job_.ledger.begin_communication(receiver, request.dimension, now);
+  const RankId to = job_.group_of(request.rank_class, request.dimension)[static_cast<std::size_t>(spec.peer)];
+  const std::uint32_t label = message_label(request.dimension, spec.channel);
+  if (carrier_ != nullptr && spec.way == HostWay::kNone) {
+    const GroupLayout& layout = job_.graph.layouts[job_.layout_of(request.rank_class, request.dimension)];
+    carrier_->carry({.sender = request.rank_class,
+                     .receiver = receiver,
+                     .to = to,
+                     .call = {.bytes = spec.bytes,
+                              .layout = &layout,
+                              .from = job_.index_in_group(request.rank_class, request.dimension),
+                              .to = spec.peer,
+                              .dimension = request.dimension},
+                     .label = label,
+                     .token = slot},
+                    *this);
+    return;
+  }
   job_.sent[request.rank_class.index()][request.dimension.index()] += spec.bytes;
   ++job_.messages;
-  const TimePoint now = job_.engine.now();
-  job_.ledger.begin_communication(request.rank_class, request.dimension, now);
-  job_.ledger.begin_communication(peer_class(request), request.dimension, now);
-  const auto& group = job_.group_of(request.rank_class, request.dimension);
   job_.network.start({.from = job_.rank_of(request.rank_class),
-                      .to = group[static_cast<std::size_t>(spec.peer)],
+                      .to = to,
                       .size = spec.bytes,
                       .reach = reach_of(spec.way),
-                      .label = message_label(request.dimension, spec.channel),
+                      .label = label,
                       .token = slot},
                      *this);
 }
@@ -76,15 +96,29 @@ bool MessagePlayer::receive(const Request& request) {
 }
 
 void MessagePlayer::on_arrived(std::uint64_t token) {
+  on_sent(token);
+  on_received(token);
+}
+
+void MessagePlayer::end(std::uint64_t token) {
   const auto slot = static_cast<std::uint32_t>(token);
-  const Request sent = in_flight_[slot];
-  free_.push_back(slot);
+  if (--in_flight_[slot].ends_left == 0) free_.push_back(slot);
+}
+
+void MessagePlayer::on_sent(std::uint64_t token) {
+  const Request sent = in_flight_[token].request;
+  end(token);
+  job_.ledger.end_communication(sent.rank_class, sent.dimension, job_.engine.now());
+  job_.listener.on_communication_ended(sent.rank_class, sent.task);
+}
+
+void MessagePlayer::on_received(std::uint64_t token) {
+  const Request sent = in_flight_[token].request;
+  end(token);
   const MessageSpec& spec = job_.graph.messages[sent.spec];
   channel_of(sent.rank_class, sent.dimension, spec.peer, spec.channel).arrived.add(sent.sequence);
   const ClassId receiver = peer_class(sent);
-  job_.ledger.end_communication(sent.rank_class, sent.dimension, job_.engine.now());
   job_.ledger.end_communication(receiver, sent.dimension, job_.engine.now());
-  job_.listener.on_communication_ended(sent.rank_class, sent.task);
   // Ending a receive may start others, so each round looks afresh.
   auto& waiting = waiting_[receiver.index()];
   while (true) {
@@ -100,7 +134,7 @@ void MessagePlayer::on_arrived(std::uint64_t token) {
 }
 
 std::uint64_t MessagePlayer::identity(std::uint64_t token) const {
-  const Request& request = in_flight_[static_cast<std::uint32_t>(token)];
+  const Request& request = in_flight_[static_cast<std::uint32_t>(token)].request;
   const auto relative = static_cast<std::uint64_t>(request.iteration - job_.reference_iteration);
   return mix(mix(request.rank_class.value, ~std::uint64_t{request.dimension.value}), mix(request.task, relative));
 }

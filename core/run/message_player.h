@@ -7,13 +7,15 @@
 #include <vector>
 
 #include "core/ports/network_model.h"
+#include "core/run/collective_runner.h"
 #include "core/run/played_job.h"
 
 namespace ringwright {
 
-class MessagePlayer final : public TransferListener {
+class MessagePlayer final : public TransferListener, public MessageEnds {
  public:
-  explicit MessagePlayer(PlayedJob& job);
+  // `carrier`: who moves messages to peers; null: the network alone, as one flow each.
+  MessagePlayer(PlayedJob& job, MessageCarrier* carrier);
 
   struct Request {
     ClassId rank_class;
@@ -27,6 +29,8 @@ class MessagePlayer final : public TransferListener {
   // True: the message is there already and the listener will not be told.
   [[nodiscard]] bool receive(const Request& request);
   void on_arrived(std::uint64_t token) override;
+  void on_sent(std::uint64_t token) override;
+  void on_received(std::uint64_t token) override;
   [[nodiscard]] std::uint64_t identity(std::uint64_t token) const override;
 
   // "message 4 on channel 0 from rank 17 (never sent)": what a started receive of this task waits for.
@@ -47,10 +51,20 @@ class MessagePlayer final : public TransferListener {
   [[nodiscard]] const Channel* find_channel(ClassId sender, DimensionId dimension, int peer, std::uint8_t channel) const;
   [[nodiscard]] const Channel* channel_towards(const Request& receive) const;
 
+  // A message on its way; its slot is free again when both ends have been told.
+  struct InFlight {
+    Request request;
+    int ends_left = 2;
+  };
+
+  std::uint32_t free_slot(const Request& request);
+  void end(std::uint64_t token);
+
   PlayedJob& job_;
+  MessageCarrier* carrier_;
   std::vector<std::vector<Channel>> channels_;          // by class of the sender
   std::vector<std::vector<Request>> waiting_;           // by class: receives that wait
-  std::vector<Request> in_flight_;                      // slots, reused
+  std::vector<InFlight> in_flight_;                     // slots, reused
   std::vector<std::uint32_t> free_;
 };
 

@@ -184,8 +184,14 @@ class FootprintBuilder {
     const auto& [dimension, is_send, peer, bytes, channel, way] = message;
     const Dimension& d = graph_.dimensions[dimension.index()];
     const std::uint32_t label = message_label(dimension, channel);
-    const std::uint64_t what =
-        mix(mix(label, static_cast<std::uint64_t>(way)), static_cast<std::uint64_t>(bytes.count()));
+    std::uint64_t what = mix(mix(label, static_cast<std::uint64_t>(way)), static_cast<std::uint64_t>(bytes.count()));
+    if (choosers_.channels != nullptr && way == HostWay::kNone) {
+      // Channels and protocol follow from the group's layout, and from whether the message leaves the host.
+      const std::uint32_t layout = d.layout_of_group[d.group_of[rank.index()]];
+      const MessageCall call{.bytes = bytes, .layout = &graph_.layouts[layout],
+                             .from = static_cast<int>(d.index_in_group[rank.index()]), .to = peer};
+      what = mix(what, 2 * std::uint64_t{layout} + (call.leaves_host() ? 1 : 0));
+    }
     const auto& group = d.groups[d.group_of[rank.index()]];
     footprint_.edges.push_back({.peer = group[static_cast<std::size_t>(peer)],
                                 .role = mix(what, mix(static_cast<std::uint64_t>(peer), is_send ? 1 : 0)),

@@ -105,6 +105,26 @@ TEST(Chunks, PlayAWholeTrainingStepAndFoldIt) {
   EXPECT_EQ(folded.finished_at, unfolded.finished_at);
 }
 
+// Four stages: what they send to each other goes by thread blocks as well, and costs more than the bytes' way.
+TEST(Chunks, PlayThePipelinesMessages) {
+  const std::string text = std::string(kTraining) + std::string(kTinyModel);
+  const Scenario scenario = load(text, {"parallel.tp=1", "parallel.pp=4"});
+  const Played folded = play(scenario, FoldMode::kFold);
+  EXPECT_EQ(folded.outcome, RunOutcome::kFinished);
+  EXPECT_EQ(folded.finished_at, play(scenario, FoldMode::kNoFold).finished_at);
+  const Played quick = play(load(text, {"parallel.tp=1", "parallel.pp=4", "comm.costs.launch=0us"}), FoldMode::kFold);
+  EXPECT_GT(folded.in_flight(0, "pp"), quick.in_flight(0, "pp"));
+}
+
+TEST(Chunks, SendsAndReceivesNameTheirPlanToo) {
+  const Scenario scenario = machine(kH100);
+  CollectiveBench bench(scenario);
+  const auto result = bench.run({.operation = CollectiveOperation::kSendReceive, .bytes = 1_MiB});
+  ASSERT_TRUE(result.has_value());
+  EXPECT_EQ(result->algorithm, "send");
+  EXPECT_EQ(result->channels, 16);
+}
+
 TEST(Chunks, OtherRungsSayThatConstantsHaveNoEffect) {
   const Scenario scenario = machine(kA100, {"collectives.model=steps"});
   const auto& ignored = scenario.document.log().ignored();

@@ -46,6 +46,7 @@ class AlwaysOnChannels final : public ChannelChooser {
  public:
   AlwaysOnChannels(const ChannelAlgorithm& algorithm, const CollectivePlan& plan) : choice_{&algorithm, plan} {}
   [[nodiscard]] ChannelChoice choose(const CollectiveCall&) const override { return choice_; }
+  [[nodiscard]] ChannelChoice choose_message(const MessageCall&) const override { return choice_; }
 
  private:
   ChannelChoice choice_;

@@ -16,6 +16,7 @@ class Rest final : public ChannelChooser {
   [[nodiscard]] ChannelChoice choose(const CollectiveCall&) const override {
     return {.algorithm = nullptr, .plan = {.algorithm = "rest"}};
   }
+  [[nodiscard]] ChannelChoice choose_message(const MessageCall&) const override { return {}; }
 };
 
 TEST(FileChooser, FilesComeFirstWhereTheyFit) {

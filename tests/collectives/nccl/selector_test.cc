@@ -97,7 +97,41 @@ TEST(NcclSelector, ExchangesGoByPairs) {
   EXPECT_EQ(inside.chunk, 512_KiB);
   const CollectivePlan between = plan(setup_of(dgx_h100()), 16, 8, 64_MiB, CollectiveKind::kAllToAll);
   EXPECT_EQ(between.chunk, 128_KiB);
-  EXPECT_EQ(plan(setup_of(dgx_h100()), 16, 8, 16_KiB, CollectiveKind::kAllToAll).protocol, Protocol::kLl);
+  EXPECT_EQ(plan(setup_of(dgx_h100()), 8, 8, 16_KiB, CollectiveKind::kAllToAll).protocol, Protocol::kLl);
+}
+
+// NCCL's documentation, NCCL_ALLOC_P2P_NET_LL_BUFFERS: connections over the network have no buffers of LL by default.
+TEST(NcclSelector, ExchangesBetweenHostsUseLlOnlyWithBuffersForIt) {
+  NcclSetup setup = setup_of(dgx_h100());
+  EXPECT_EQ(plan(setup, 16, 8, 16_KiB, CollectiveKind::kAllToAll).protocol, Protocol::kSimple);
+  setup.knobs.p2p_net_ll = true;
+  EXPECT_EQ(plan(setup, 16, 8, 16_KiB, CollectiveKind::kAllToAll).protocol, Protocol::kLl);
+}
+
+CollectivePlan message(const NcclSetup& setup, int ranks, int to, Bytes bytes) {
+  const GroupLayout layout = make_block_layout(ranks, 8);
+  return NcclSelector(setup).plan_message({.bytes = bytes, .layout = &layout, .from = 0, .to = to});
+}
+
+TEST(NcclSelector, MessagesMoveInChunksByTheWayTheyTake) {
+  const NcclSetup setup = setup_of(dgx_h100());
+  EXPECT_EQ(message(setup, 16, 8, 64_MiB).chunk, 128_KiB);
+  EXPECT_EQ(message(setup, 16, 1, 64_MiB).chunk, 512_KiB);
+  EXPECT_EQ(message(setup, 16, 1, 16_KiB).protocol, Protocol::kLl);
+  EXPECT_EQ(message(setup, 16, 1, 16_KiB + Bytes(1)).protocol, Protocol::kSimple);
+  EXPECT_EQ(message(setup, 16, 8, 16_KiB).protocol, Protocol::kSimple);
+}
+
+// 32 channels for 8 peers: 4 each. They are doubled while each has more than 32 slots of 512 KiB. Over several hosts a
+// channel is planned with 14 GB/s, so 50 GB/s take 4; 16 channels for 16 peers leave one, doubled above one slot.
+TEST(NcclSelector, LongMessagesGetMoreChannels) {
+  const NcclSetup setup = setup_of(dgx_h100());
+  EXPECT_EQ(message(setup, 8, 1, 64_MiB).channels, 4);
+  EXPECT_EQ(message(setup, 8, 1, 64_MiB + Bytes(4)).channels, 8);
+  EXPECT_EQ(message(setup, 8, 1, 1_GiB).channels, 32);
+  EXPECT_EQ(message(setup, 16, 8, 512_KiB).channels, 1);
+  EXPECT_EQ(message(setup, 16, 8, 1_MiB).channels, 2);
+  EXPECT_EQ(message(setup, 16, 8, 1_GiB).channels, 4);
 }
 
 TEST(NcclSelector, ListsWhatItWeighedCheapestFirst) {

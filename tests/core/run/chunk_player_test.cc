@@ -233,5 +233,44 @@ TEST(ChunkPlayer, ALateRankKeepsTheOthersWaitingAndTheLedgerSaysSo) {
   EXPECT_EQ(result.record.time_in[1][2], 11_us);
 }
 
+// Rank 0 sends one message to rank 1, three chunks of 1000 bytes.
+RunResult play_message(int per_host) {
+  TaskGraph graph;
+  const DimensionId pp = add_dimension(graph, "pp", {{0, 1}});
+  ProgramBuilder first(graph, "first");
+  first.send(pp, {.peer = 1, .bytes = Bytes(3000)}, 1);
+  first.run_on({0});
+  ProgramBuilder second(graph, "second");
+  second.receive(pp, {.peer = 0, .bytes = Bytes(3000)});
+  second.run_on({1});
+  test::place_ranks(graph, per_host);
+  const RankClasses classes = identity_classes(graph.rank_count());
+  Engine engine;
+  test::WireNetwork network(engine, 4_us, 1_GBps);
+  const test::PlainRing steps;
+  const test::AlwaysChoose unused(steps);
+  const test::PlainPipe three(3, Bytes(1000));
+  const test::AlwaysOnChannels chooser(three, {.protocol = Protocol::kSimple});
+  const test::PlainCompute compute;
+  const ChannelCosts costs = round_costs();
+  const ChannelInputs channels{.chooser = chooser, .costs = costs};
+  return execute({.engine = engine, .graph = graph, .classes = classes, .network = network, .chooser = unused,
+                  .compute = compute, .channels = &channels});
+}
+
+// As three messages of a collective: launched at 5 us, sent by 7, 9, 11 us.
+TEST(ChunkPlayer, MessagesOfAStepAreMovedAsCollectivesAre) {
+  const RunResult inside = play_message(2);
+  EXPECT_EQ(inside.outcome, RunOutcome::kFinished);
+  EXPECT_EQ(end_of(inside, 0), TimePoint(11_us));
+  EXPECT_EQ(end_of(inside, 1), TimePoint(15_us));
+  EXPECT_EQ(inside.record.messages, 3U);
+  EXPECT_EQ(inside.record.sent[0][0], Bytes(3000));
+  // The third is in the buffer at 11 us, on the NIC at 14, there at 19, flushed at 25, stored at 27.
+  const RunResult between = play_message(1);
+  EXPECT_EQ(end_of(between, 0), TimePoint(11_us));
+  EXPECT_EQ(end_of(between, 1), TimePoint(27_us));
+}
+
 }  // namespace
 }  // namespace ringwright

@@ -37,6 +37,7 @@ ChannelCosts costs() {
   costs.network_post = 2_us;
   costs.network_flush = 3_us;
   costs.network_poll = 1_us;
+  costs.network_proxy = 300_ns;
   return costs;
 }
 
@@ -143,6 +144,39 @@ TEST(ChannelFolding, ARingWithAKindForEverySecondPlaceFoldsToTwoRanks) {
 TEST(ChannelFolding, TreesFoldToTheHostsOfHalfATree) {
   EXPECT_EQ(classes_of("tree", {.algorithm = "tree", .protocol = Protocol::kLl, .channels = 16}, 128), 8U);
   EXPECT_EQ(classes_of("nvls_tree", {.algorithm = "nvls_tree", .protocol = Protocol::kSimple, .channels = 2}, 128), 8U);
+}
+
+class PipesForMessages final : public ChannelChooser {
+ public:
+  [[nodiscard]] ChannelChoice choose(const CollectiveCall&) const override { return {}; }
+  [[nodiscard]] ChannelChoice choose_message(const MessageCall& call) const override {
+    const Protocol protocol = call.leaves_host() ? Protocol::kSimple : Protocol::kLl;
+    return {.algorithm = &collectives::channel_send(), .plan = {.algorithm = "send", .protocol = protocol, .channels = 2}};
+  }
+};
+
+// Stages of 16 ranks: every rank of a stage sends to its like in the next one.
+TEST(ChannelFolding, MessagesKeepTheTimesOfAllRanks) {
+  const ReferenceFabric fabric(fabric_of(64));
+  TaskGraph graph;
+  std::vector<std::vector<int>> lines(16);
+  for (int rank = 0; rank < 64; ++rank) lines[static_cast<std::size_t>(rank % 16)].push_back(rank);
+  const DimensionId pp = test::add_dimension(graph, "pp", lines);
+  for (int stage = 0; stage < 4; ++stage) {
+    test::ProgramBuilder program(graph, "stage");
+    std::vector<std::uint32_t> received;
+    if (stage > 0) received = {program.receive(pp, {.peer = stage - 1, .bytes = Bytes(3'000'001)})};
+    if (stage < 3) program.send(pp, {.peer = stage + 1, .bytes = Bytes(3'000'001)}, 1, received);
+    std::vector<int> ranks;
+    for (int rank = 0; rank < 16; ++rank) ranks.push_back(16 * stage + rank);
+    program.run_on(ranks);
+  }
+  test::place_ranks(graph, 8);
+  const PipesForMessages chooser;
+  const Played folded = play(graph, fabric, Mode::kFolded, chooser);
+  EXPECT_EQ(folded.finished, play(graph, fabric, Mode::kUnfolded, chooser).finished);
+  EXPECT_LE(folded.classes, 32U);  // the two hosts of a stage are alike
+  EXPECT_GT(folded.finished[63], folded.finished[16]);
 }
 
 }  // namespace
