@@ -32,6 +32,10 @@ TARGETS = {
     "play_folded/16384/node-mod": (0.1, None),
     "play_folded/131072/node-mod": (1.0, None),
     "scenario/llama3-405b-16k-h100": (2.0, None),
+    "scenario/gpt3-175b-1024-a100": (0.1, None),
+    "predict/llama3_70b_m64": (0.001, None),
+    "predict/llama3_70b_m128": (0.001, None),
+    "predict/gpt3_175b_m512": (0.001, None),
     "scenario/scale-1m-h100": (60.0, 8192),
 }
 # How many times SimGrid's CPU seconds ours should fit into.

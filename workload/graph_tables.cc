@@ -60,10 +60,13 @@ std::uint32_t GraphTables::message(const MessageSpec& spec) {
   return entry->second;
 }
 
-std::uint32_t GraphTables::label(const std::string& text) {
-  const auto [entry, is_new] = label_of_.try_emplace(text, static_cast<std::uint32_t>(labels_.size()));
-  if (is_new) labels_.push_back(text);
-  return entry->second;
+std::uint32_t GraphTables::label(std::string_view text) {
+  const auto known = label_of_.find(text);
+  if (known != label_of_.end()) return known->second;
+  const auto number = static_cast<std::uint32_t>(labels_.size());
+  labels_.emplace_back(text);
+  label_of_.emplace(text, number);
+  return number;
 }
 
 // Stages of equal layers go through equal segments.

@@ -3,9 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <tuple>
+#include <unordered_map>
 #include <vector>
 
 #include "core/plan/task_graph.h"
@@ -21,7 +24,7 @@ class GraphTables {
   [[nodiscard]] std::uint32_t work(const std::vector<PieceId>& pieces, const std::string& name);
   [[nodiscard]] std::uint32_t collective(const CollectiveSpec& spec);
   [[nodiscard]] std::uint32_t message(const MessageSpec& spec);
-  [[nodiscard]] std::uint32_t label(const std::string& text);
+  [[nodiscard]] std::uint32_t label(std::string_view text);
   [[nodiscard]] std::uint32_t segment(Segment segment);
   [[nodiscard]] const Segment& segment_at(std::uint32_t number) const { return segments_[number]; }
   [[nodiscard]] bool has_kernels(PieceId piece) const { return !pieces_[piece].empty(); }
@@ -39,7 +42,11 @@ class GraphTables {
   std::map<std::vector<PieceId>, std::uint32_t> work_of_;
   std::map<std::pair<CollectiveKind, std::int64_t>, std::uint32_t> collective_of_;
   std::map<std::tuple<int, std::int64_t, std::uint8_t, HostWay>, std::uint32_t> message_of_;
-  std::map<std::string, std::uint32_t> label_of_;
+  struct TextHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+  };
+  std::unordered_map<std::string, std::uint32_t, TextHash, std::equal_to<>> label_of_;
 };
 
 }  // namespace ringwright::workload

@@ -44,7 +44,7 @@ TaskIndex ProgramWriter::issue(Task task) {
   return add(task, dependencies);
 }
 
-TaskIndex ProgramWriter::collective(const Channel& channel, const CollectiveSpec& spec, const std::string& label) {
+TaskIndex ProgramWriter::collective(const Channel& channel, const CollectiveSpec& spec, std::string_view label) {
   if (communication_ == Communication::kOff) return kNoTask;
   Task task{.kind = TaskKind::kCollective, .stream = channel.stream, .dimension = channel.dimension};
   task.detail = tables_.collective(spec);
@@ -52,7 +52,7 @@ TaskIndex ProgramWriter::collective(const Channel& channel, const CollectiveSpec
   return issue(task);
 }
 
-TaskIndex ProgramWriter::collective_after(const Channel& channel, const CollectiveSpec& spec, const std::string& label,
+TaskIndex ProgramWriter::collective_after(const Channel& channel, const CollectiveSpec& spec, std::string_view label,
                                           const std::vector<TaskIndex>& after) {
   flush();
   Task task{.kind = TaskKind::kCollective, .stream = channel.stream, .dimension = channel.dimension};
@@ -61,7 +61,7 @@ TaskIndex ProgramWriter::collective_after(const Channel& channel, const Collecti
   return add(task, after);
 }
 
-TaskIndex ProgramWriter::send_after(const Channel& channel, const MessageSpec& spec, const std::string& label,
+TaskIndex ProgramWriter::send_after(const Channel& channel, const MessageSpec& spec, std::string_view label,
                                     const std::vector<TaskIndex>& after) {
   flush();
   Task task{.kind = TaskKind::kSend, .stream = channel.stream, .dimension = channel.dimension};
@@ -84,7 +84,7 @@ std::vector<TaskIndex> ProgramWriter::last_computation() {
   return last_compute_ ? std::vector<TaskIndex>{*last_compute_} : std::vector<TaskIndex>();
 }
 
-TaskIndex ProgramWriter::send(const Channel& channel, const MessageSpec& spec, const std::string& label) {
+TaskIndex ProgramWriter::send(const Channel& channel, const MessageSpec& spec, std::string_view label) {
   if (communication_ == Communication::kOff) return kNoTask;
   Task task{.kind = TaskKind::kSend, .stream = channel.stream, .dimension = channel.dimension};
   task.detail = tables_.message(spec);
@@ -92,7 +92,7 @@ TaskIndex ProgramWriter::send(const Channel& channel, const MessageSpec& spec, c
   return issue(task);
 }
 
-TaskIndex ProgramWriter::receive(const Channel& channel, const MessageSpec& spec, const std::string& label) {
+TaskIndex ProgramWriter::receive(const Channel& channel, const MessageSpec& spec, std::string_view label) {
   if (communication_ == Communication::kOff) return kNoTask;
   flush();
   Task task{.kind = TaskKind::kReceive, .stream = kNoStream, .dimension = channel.dimension};

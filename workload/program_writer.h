@@ -33,14 +33,14 @@ class ProgramWriter {
   void name_work(WorkName name);
   void compute(PieceId piece);
   // Communication starts when all that was issued before on the compute stream is done.
-  TaskIndex collective(const Channel& channel, const CollectiveSpec& spec, const std::string& label);
-  TaskIndex send(const Channel& channel, const MessageSpec& spec, const std::string& label);
+  TaskIndex collective(const Channel& channel, const CollectiveSpec& spec, std::string_view label);
+  TaskIndex send(const Channel& channel, const MessageSpec& spec, std::string_view label);
   // Waits for nothing; the message may arrive any time before.
-  TaskIndex receive(const Channel& channel, const MessageSpec& spec, const std::string& label);
+  TaskIndex receive(const Channel& channel, const MessageSpec& spec, std::string_view label);
   // For communication that runs ahead of, or beside, what is being computed: starts when those tasks are done.
-  TaskIndex collective_after(const Channel& channel, const CollectiveSpec& spec, const std::string& label,
+  TaskIndex collective_after(const Channel& channel, const CollectiveSpec& spec, std::string_view label,
                              const std::vector<TaskIndex>& after);
-  TaskIndex send_after(const Channel& channel, const MessageSpec& spec, const std::string& label,
+  TaskIndex send_after(const Channel& channel, const MessageSpec& spec, std::string_view label,
                        const std::vector<TaskIndex>& after);
   // A computation on a stream of communication, in the order of that stream.
   TaskIndex compute_on(StreamIndex stream, PieceId piece, const std::string& name, const std::vector<TaskIndex>& after);

@@ -1,7 +1,7 @@
 #include "core/run/program_index.h"
 
+#include <algorithm>
 #include <limits>
-#include <map>
 #include <tuple>
 
 #include "core/base/check.h"
@@ -53,7 +53,17 @@ bool talks_to_nobody(const Task& task) {
 void number_sequences(const TaskGraph& graph, const Program& program, ProgramIndex& index) {
   // (kind, dimension, peer, channel); peer and channel are 0 for collectives.
   using Sequence = std::tuple<TaskKind, std::uint32_t, int, std::uint8_t>;
-  std::map<Sequence, std::uint32_t> count;
+  // A program has few of them, which are quicker looked through than sorted.
+  struct Counted {
+    Sequence sequence;
+    std::uint32_t count = 0;
+  };
+  std::vector<Counted> counted;
+  const auto count_of = [&counted](const Sequence& sequence) -> std::uint32_t& {
+    const auto known = std::ranges::find(counted, sequence, &Counted::sequence);
+    if (known != counted.end()) return known->count;
+    return counted.emplace_back(Counted{.sequence = sequence}).count;
+  };
   const auto sequence_of = [&graph](const Task& task) -> Sequence {
     if (task.kind == TaskKind::kCollective) return {task.kind, task.dimension.value, 0, std::uint8_t{0}};
     const MessageSpec& message = graph.messages[task.detail];
@@ -63,11 +73,11 @@ void number_sequences(const TaskGraph& graph, const Program& program, ProgramInd
   index.period.assign(program.tasks.size(), 0);
   for (std::size_t task = 0; task < program.tasks.size(); ++task) {
     if (talks_to_nobody(program.tasks[task])) continue;
-    index.occurrence[task] = count[sequence_of(program.tasks[task])]++;
+    index.occurrence[task] = count_of(sequence_of(program.tasks[task]))++;
   }
   for (std::size_t task = 0; task < program.tasks.size(); ++task) {
     if (talks_to_nobody(program.tasks[task])) continue;
-    index.period[task] = count[sequence_of(program.tasks[task])];
+    index.period[task] = count_of(sequence_of(program.tasks[task]));
   }
 }
 

@@ -8,7 +8,7 @@ namespace {
 
 class BottleneckRouter final : public Router {
  public:
-  explicit BottleneckRouter(const Router& router) : router_(router) {
+  explicit BottleneckRouter(const Router& router) : router_(router), widths_(router.capacities()) {
     for (const Bandwidth capacity : router.capacities()) {
       const auto known = std::ranges::find(capacities_, capacity);
       links_.push_back(static_cast<std::uint32_t>(known - capacities_.begin()));
@@ -19,9 +19,7 @@ class BottleneckRouter final : public Router {
   Duration route(const RouteQuery& query, std::vector<Hop>& hops) const override {
     const Duration latency = router_.route(query, hops);
     if (hops.empty()) return latency;
-    const auto bandwidth = [this](const Hop& hop) {
-      return router_.capacities()[hop.link.index()].count() / hop.share;
-    };
+    const auto bandwidth = [this](const Hop& hop) { return widths_[hop.link.index()].count() / hop.share; };
     const Hop narrowest = *std::ranges::min_element(hops, {}, bandwidth);
     hops.assign(1, {.link = LinkId(links_[narrowest.link.index()]), .share = narrowest.share});
     return latency;
@@ -31,6 +29,7 @@ class BottleneckRouter final : public Router {
 
  private:
   const Router& router_;
+  std::span<const Bandwidth> widths_;  // of its links
   std::vector<Bandwidth> capacities_;  // different ones
   std::vector<std::uint32_t> links_;   // by link of the other router: its capacity
 };

@@ -1,0 +1,44 @@
+#include "configs/planner.h"
+
+#include <utility>
+
+#include "configs/simulate.h"
+#include "configs/simulation.h"
+
+namespace ringwright::configs {
+namespace {
+
+Prediction tell(const Scenario& scenario, const Simulation& simulation, const RunRecord& record) {
+  const workload::StepPlan& plan = simulation.plan();
+  StepFacts facts;
+  facts.tokens_per_step = plan.tokens;
+  facts.model_flops =
+      scenario.attention_flops == AttentionFlops::kCausal ? plan.model_flops : plan.model_flops_full_attention;
+  facts.peak_flop_rate = scenario.cluster.gpu.peak_of(scenario.job.training.precision);
+  facts.warmup_iterations = scenario.simulate.warmup;
+  Report report =
+      summarise({.record = record, .graph = plan.graph, .classes = simulation.folding().ranks}, std::move(facts));
+  return {.step_time = report.step_time,
+          .everywhere = std::move(report.everywhere),
+          .tokens_per_second_per_gpu = report.tokens_per_second_per_gpu,
+          .model_flop_utilisation = report.model_flop_utilisation};
+}
+
+}  // namespace
+
+Result<std::optional<Prediction>> Planner::predict(const Scenario& scenario) {
+  network_models::Network network =
+      network_ ? *std::exchange(network_, std::nullopt) : machine_.cluster.topology->build();
+  workload::StepPlan plan = workload::build_step(
+      {.shape = scenario.job.model, .training = scenario.job.training, .parallel = scenario.job.parallel});
+  plan.graph.iterations = scenario.simulate.warmup + scenario.simulate.steps;
+  auto simulation = Simulation::assemble(scenario, std::move(plan), std::move(network), FoldMode::kTimesOnly);
+  if (!simulation) return tl::unexpected(std::move(simulation.error()));
+  const PlayedPlan played = play_plan(scenario, **simulation);
+  std::optional<Prediction> prediction;
+  if (played.run.outcome == RunOutcome::kFinished) prediction = tell(scenario, **simulation, played.run.record);
+  network_ = std::move(**simulation).take_network();
+  return prediction;
+}
+
+}  // namespace ringwright::configs

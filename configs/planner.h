@@ -1,0 +1,40 @@
+// Many configurations on one machine, one after another in one process: the door for whoever searches among them.
+//
+// The machine's network is built once. Of a configuration only times are told, not what links carry; where neither
+// collectives nor messages share links (`closed_form` on `alpha_beta`), one configuration of a thousand GPUs takes
+// about as long as a look-up in a file.
+#pragma once
+
+#include <optional>
+
+#include "configs/scenario.h"
+#include "core/base/diagnostic.h"
+#include "core/report/report.h"
+#include "core/run/executor.h"
+#include "network_models/builtin.h"
+
+namespace ringwright::configs {
+
+// As a report of `run` has them.
+struct Prediction {
+  StepTimes step_time;
+  TimeBreakdown everywhere;
+  double tokens_per_second_per_gpu = 0.0;
+  std::optional<double> model_flop_utilisation;
+};
+
+class Planner {
+ public:
+  // The machine of this scenario; it must outlive the planner.
+  explicit Planner(const Scenario& machine) : machine_(machine) {}
+
+  // Of a scenario with the same `cluster`: of the machine's own, say, after its job was changed. Nothing inside when
+  // the run does not come to an end; mistakes when the configuration cannot be played.
+  [[nodiscard]] Result<std::optional<Prediction>> predict(const Scenario& scenario);
+
+ private:
+  const Scenario& machine_;
+  std::optional<network_models::Network> network_;  // while no configuration is at hand
+};
+
+}  // namespace ringwright::configs
