@@ -46,7 +46,9 @@ Result<ValidationOutcome> validate_training(const ValidationRequest& request) {
   const auto all = read_all(shipped ? files_in(folder, ".csv") : request.files);
   if (!all) return tl::unexpected(all.error());
 
-  const std::vector<PlayedRow> rows = play_rows(all->rows, *conventions, {.overrides = request.overrides});
+  const std::vector<PlayedRow> rows =
+      play_rows(all->rows, *conventions,
+                {.overrides = request.overrides, .large = shipped ? LargeRows::kLeftOut : LargeRows::kPlayed});
   const std::vector<SourceScore> scores = score(rows, *conventions, request.threshold);
   const TrainingTables tables{.rows = rows, .scores = scores, .unused_columns = all->unused_columns};
   ValidationOutcome outcome;

@@ -35,8 +35,13 @@ struct PlayedRow {
   [[nodiscard]] bool played() const { return reason.empty(); }
 };
 
+// Whether rows of more GPUs than their source's `most_gpus` are played: where the shipped tables are asked for as a
+// whole, a few that take minutes each would be most of the time.
+enum class LargeRows { kPlayed, kLeftOut };
+
 struct CaseOptions {
   std::vector<std::string> overrides;  // on top of every scenario
+  LargeRows large = LargeRows::kPlayed;
 };
 
 // In the order of the rows, those of split `exclude` left out. Scenarios that are the same are played once, on all

@@ -44,6 +44,7 @@ SourceRule read_source(ConfigMap& map) {
   SourceRule rule;
   rule.name = map.text({.name = "name", .doc = "what the ids of its rows start with"});
   rule.models = map.texts({.name = "models", .doc = "words that the model of a row must say"});
+  rule.causes = map.texts({.name = "causes", .doc = "what is known about its errors"});
   for (ConfigMap& version : map.maps("versions", "what differs where `where` says so")) {
     rule.versions.push_back(read_version(version));
   }
@@ -56,6 +57,10 @@ SourceRule read_source(ConfigMap& map) {
   rule.flops_with_recompute = map.boolean(
       {.name = "flops_with_recompute", .doc = "tflops_gpu counts what is computed twice", .fallback = false});
   rule.flash_attention = read_generation(map);
+  rule.most_gpus = static_cast<int>(map.integer({.name = "most_gpus",
+                                                 .doc = "rows of more GPUs are played only when their file is given",
+                                                 .fallback = 0,
+                                                 .min = 0}));
   rule.target = map.percent({.name = "target", .doc = "mean |error| to reach", .fallback = 0.0, .min = 0.0});
   const double threshold =
       map.percent({.name = "threshold", .doc = "mean |error| that holds", .fallback = 0.0, .min = 0.0});

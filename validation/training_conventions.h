@@ -62,8 +62,10 @@ struct SourceRule {
   double gib_per_unit = 1.0;          // GB printed as such: 1e9 / 2^30
   int flash_attention = 0;            // the generation of its attention; 0: the newest for the GPU
   bool flops_with_recompute = false;  // tflops_gpu counts what is computed twice
+  int most_gpus = 0;                  // rows of more are left out of the whole shipped set; 0: none
   double target = 0.0;                // mean |error| of time to reach; 0: none
   std::optional<double> threshold;    // mean |error| that must hold
+  std::vector<std::string> causes;    // of errors, where a target is missed
   std::vector<VersionRule> versions;
 
   // What scores are kept by: the name, and the models' words where there are some.

@@ -7,6 +7,7 @@
 
 #include "core/base/json_text.h"
 #include "core/report/text_table.h"
+#include "validation/training_causes.h"
 
 namespace ringwright::validation {
 namespace {
@@ -14,13 +15,23 @@ namespace {
 constexpr std::size_t kWorstShown = 5;
 constexpr std::size_t kReasonWidth = 110;
 
-double error_of(const PlayedRow& row) { return row.predicted_seconds / row.measured_seconds - 1.0; }
-double memory_error_of(const PlayedRow& row) { return row.predicted_gib / row.measured_gib - 1.0; }
+double error_of(const PlayedRow& row) {
+  return row.predicted_seconds / row.measured_seconds - 1.0;
+}
+double memory_error_of(const PlayedRow& row) {
+  return row.predicted_gib / row.measured_gib - 1.0;
+}
 
-std::string percent(double ratio) { return fmt::format("{:.1f} %", 100.0 * ratio); }
-std::string signed_percent(double ratio) { return fmt::format("{:+.1f} %", 100.0 * ratio); }
+std::string percent(double ratio) {
+  return fmt::format("{:.1f} %", 100.0 * ratio);
+}
+std::string signed_percent(double ratio) {
+  return fmt::format("{:+.1f} %", 100.0 * ratio);
+}
 
-std::string seconds(double value) { return fmt::format("{:.4g} s", value); }
+std::string seconds(double value) {
+  return fmt::format("{:.4g} s", value);
+}
 
 std::string verdict(const SourceScore& score) {
   if (score.time.count == 0) return "-";
@@ -47,9 +58,9 @@ std::vector<std::string> score_cells(const SourceScore& score) {
 }
 
 const std::vector<std::string>& score_heads() {
-  static const std::vector<std::string> kHeads = {"source", "rows",   "played",      "mean error", "signed",
-                                                  "median", "max",    "tau",         "memory",  "signed memory",
-                                                  "target", "holds",  "verdict"};
+  static const std::vector<std::string> kHeads = {"source", "rows",  "played", "mean error", "signed",
+                                                  "median", "max",   "tau",    "memory",     "signed memory",
+                                                  "target", "holds", "verdict"};
   return kHeads;
 }
 
@@ -60,9 +71,8 @@ std::vector<const PlayedRow*> rows_of(const TrainingTables& tables, const std::s
     if (row.source == source && row.played()) rows.push_back(&row);
   }
   if (detail == RowDetail::kAll) return rows;
-  std::ranges::stable_sort(rows, [](const PlayedRow* a, const PlayedRow* b) {
-    return std::abs(error_of(*a)) > std::abs(error_of(*b));
-  });
+  std::ranges::stable_sort(
+      rows, [](const PlayedRow* a, const PlayedRow* b) { return std::abs(error_of(*a)) > std::abs(error_of(*b)); });
   rows.resize(std::min(rows.size(), kWorstShown));
   return rows;
 }
@@ -103,8 +113,8 @@ std::vector<std::string> row_cells(const PlayedRow& row) {
 }
 
 const std::vector<std::string>& row_heads() {
-  static const std::vector<std::string> kHeads = {"row",   "model", "layout", "measured", "predicted",
-                                                  "error", "memory", "where the predicted time goes"};
+  static const std::vector<std::string> kHeads = {"row",       "model", "layout", "measured",
+                                                  "predicted", "error", "memory", "where the predicted time goes"};
   return kHeads;
 }
 
@@ -115,10 +125,11 @@ std::string lines_of(const TextTable& table) {
 }
 
 std::string json_of(const ErrorStatistics& statistics) {
-  return fmt::format("{{\"count\": {}, \"mean_abs\": {:.6f}, \"mean\": {:.6f}, \"median_abs\": {:.6f}, "
-                     "\"p95_abs\": {:.6f}, \"max_abs\": {:.6f}}}",
-                     statistics.count, statistics.mean_abs, statistics.mean_error, statistics.median_abs,
-                     statistics.p95_abs, statistics.max_abs);
+  return fmt::format(
+      "{{\"count\": {}, \"mean_abs\": {:.6f}, \"mean\": {:.6f}, \"median_abs\": {:.6f}, "
+      "\"p95_abs\": {:.6f}, \"max_abs\": {:.6f}}}",
+      statistics.count, statistics.mean_abs, statistics.mean_error, statistics.median_abs, statistics.p95_abs,
+      statistics.max_abs);
 }
 
 std::string json_list(const std::vector<std::string>& texts) {
@@ -133,9 +144,9 @@ std::string json_of(const PlayedRow& row) {
                                  json_text(row.row.trust), json_text(row.row.model));
   text += fmt::format("\"layout\": {}, ", json_text(layout_text(row.row)));
   if (!row.played()) return text + fmt::format("\"not_played\": {}}}", json_text(row.reason));
-  text += fmt::format("\"measured_as\": {}, \"measured_s\": {:.6g}, \"predicted_s\": {:.6g}, \"error\": {:.6f}, ",
-                      json_text(to_string(row.measured_as)), row.measured_seconds, row.predicted_seconds,
-                      error_of(row));
+  text +=
+      fmt::format("\"measured_as\": {}, \"measured_s\": {:.6g}, \"predicted_s\": {:.6g}, \"error\": {:.6f}, ",
+                  json_text(to_string(row.measured_as)), row.measured_seconds, row.predicted_seconds, error_of(row));
   if (row.measured_gib > 0.0) {
     text += fmt::format("\"measured_gib\": {:.6g}, \"predicted_gib\": {:.6g}, \"memory_error\": {:.6f}, ",
                         row.measured_gib, row.predicted_gib, memory_error_of(row));
@@ -153,12 +164,12 @@ std::string json_of(const SourceScore& score) {
   for (const auto& [reason, count] : score.reasons) {
     reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : ", ", json_text(reason), count);
   }
-  return fmt::format("    {{\"name\": {}, \"title\": {}, \"rows\": {}, \"time\": {}, \"memory\": {}, \"tau\": {}, "
-                     "\"sweeps\": {}, \"target\": {}, \"threshold\": {}, \"passed\": {}, \"not_played\": {{{}}}}}",
-                     json_text(score.name), json_text(score.title), score.rows, json_of(score.time),
-                     json_of(score.memory), score.tau ? fmt::format("{:.6f}", *score.tau) : "null", score.sweeps,
-                     score.target, score.threshold ? fmt::format("{}", *score.threshold) : "null", score.passed(),
-                     reasons);
+  return fmt::format(
+      "    {{\"name\": {}, \"title\": {}, \"rows\": {}, \"time\": {}, \"memory\": {}, \"tau\": {}, "
+      "\"sweeps\": {}, \"target\": {}, \"threshold\": {}, \"passed\": {}, \"not_played\": {{{}}}}}",
+      json_text(score.name), json_text(score.title), score.rows, json_of(score.time), json_of(score.memory),
+      score.tau ? fmt::format("{:.6f}", *score.tau) : "null", score.sweeps, score.target,
+      score.threshold ? fmt::format("{}", *score.threshold) : "null", score.passed(), reasons);
 }
 
 template <class Items>
@@ -168,7 +179,9 @@ std::string json_lines(const Items& items) {
   return text;
 }
 
-std::string markdown_row(const std::vector<std::string>& cells) { return fmt::format("| {} |\n", fmt::join(cells, " | ")); }
+std::string markdown_row(const std::vector<std::string>& cells) {
+  return fmt::format("| {} |\n", fmt::join(cells, " | "));
+}
 
 std::string markdown_head(const std::vector<std::string>& heads, std::size_t words) {
   std::string text = markdown_row(heads) + "|";
@@ -205,22 +218,25 @@ std::string training_text(const TrainingTables& tables, RowDetail detail) {
 }
 
 std::string training_json(const TrainingTables& tables) {
-  return fmt::format("{{\n  \"schema\": \"ringwright.validation.training/1\",\n  \"sources\": [\n{}\n  ],\n"
-                     "  \"unused_columns\": {},\n  \"rows\": [\n{}\n  ]\n}}\n",
-                     json_lines(tables.scores), json_list(tables.unused_columns), json_lines(tables.rows));
+  return fmt::format(
+      "{{\n  \"schema\": \"ringwright.validation.training/1\",\n  \"sources\": [\n{}\n  ],\n"
+      "  \"unused_columns\": {},\n  \"rows\": [\n{}\n  ]\n}}\n",
+      json_lines(tables.scores), json_list(tables.unused_columns), json_lines(tables.rows));
 }
 
 std::string training_markdown(const TrainingTables& tables) {
   std::string text =
       "# Measured training runs beside predictions\n\n"
       "Written by `ringwright validate training --markdown docs/validation-training.md`; not by hand. Each row of\n"
-      "`validation/training/*.csv` is played as a scenario; `conventions.yaml` and the files of software stacks beside\n"
+      "`validation/training/*.csv` is played as a scenario; `conventions.yaml` and the files of software stacks "
+      "beside\n"
       "it hold what rows do not say, with the evidence for it. Errors are of the time of a training step: predicted\n"
       "over measured, less one. `signed` is their mean with sign (above 0: predicted too slow), `tau` is Kendall's\n"
       "rank correlation inside sweeps of one model on one machine, `mem` is device memory where it was measured.\n"
       "`target` is the mean error to reach, `holds` the one that a test guards.\n\n";
   text += markdown_head(score_heads(), 1);
   for (const SourceScore& score : tables.scores) text += markdown_row(score_cells(score));
+  text += causes_markdown(tables);
   text += "\n## Rows that are not played\n\n" + markdown_head({"source", "reason", "rows"}, 2);
   for (const SourceScore& score : tables.scores) {
     for (const auto& [reason, count] : score.reasons) {

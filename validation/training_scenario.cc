@@ -146,7 +146,7 @@ void ScenarioMaker::nics() {
 
 std::string ScenarioMaker::model() {
   // Fine-tuning with adapters is another model, whichever column says so.
-  const bool adapters = says(row_.notes, "fine-tune LoRA");
+  const bool adapters = says(row_.notes, "fine-tune LoRA") || says(row_.notes, "fine-tuning LoRA");
   const ModelRule* const rule = find_rule(conventions_.models, row_.model + (adapters ? " lora" : ""));
   if (rule == nullptr) return fmt::format("no model is known that '{}' is built like", row_.model);
   if (!row_.layers || !row_.hidden) return "the source gives no number of layers or no hidden size";

@@ -24,6 +24,7 @@ class SourceScorer {
     score_.threshold = threshold;
     if (rule == nullptr) return;
     score_.target = rule->target;
+    score_.causes = rule->causes;
     if (!threshold) score_.threshold = rule->threshold;
   }
 
@@ -37,8 +38,8 @@ class SourceScorer {
     if (played.measured_gib > 0.0) {
       memory_.push_back({.predicted = played.predicted_gib, .measured = played.measured_gib});
     }
-    sweeps_[sweep_of(played)].push_back({.predicted = played.predicted_seconds / played.tokens,
-                                         .measured = played.measured_seconds / played.tokens});
+    sweeps_[sweep_of(played)].push_back(
+        {.predicted = played.predicted_seconds / played.tokens, .measured = played.measured_seconds / played.tokens});
   }
 
   SourceScore finish() {

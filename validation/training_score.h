@@ -16,14 +16,15 @@ namespace ringwright::validation {
 struct SourceScore {
   std::string name;
   std::string title;
-  std::size_t rows = 0;                        // that are to be scored
-  ErrorStatistics time;                        // of the step
+  std::size_t rows = 0;  // that are to be scored
+  ErrorStatistics time;  // of the step
   ErrorStatistics memory;
   std::optional<double> tau;                   // ranking inside sweeps, mean weighted by pairs
   std::size_t sweeps = 0;                      // of at least three runs of one model on one machine
   std::map<std::string, std::size_t> reasons;  // why rows could not be played, and how many
   double target = 0.0;                         // of time.mean_abs; 0: none
   std::optional<double> threshold;
+  std::vector<std::string> causes;  // known ones of what is missed
   [[nodiscard]] bool passed() const { return !threshold || time.count == 0 || time.mean_abs <= *threshold; }
 };
 

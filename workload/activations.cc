@@ -93,7 +93,8 @@ struct LogitBytes {
 LogitBytes logit_bytes(const KernelContext& context) {
   const double value = value_bytes(context);
   switch (context.training.cross_entropy) {
-    case CrossEntropy::kSplit: return {.kept = 4.0, .working = value};
+    case CrossEntropy::kSplit:
+    case CrossEntropy::kSplitFused: return {.kept = 4.0, .working = value};
     case CrossEntropy::kFused: return {.kept = value, .working = 0.0};
     case CrossEntropy::kEager: return {.kept = 4.0, .working = context.tp > 1 ? 12.0 : 8.0};
     case CrossEntropy::kCompiled: return {.kept = value, .working = value};

@@ -32,6 +32,17 @@ void add_split_loss(Piece piece, KernelMaker& make) {
   }
 }
 
+// fused_cross_entropy.py of Megatron-Core: cast with max; shift, exponential and sum; division.
+void add_split_fused_loss(Piece piece, KernelMaker& make) {
+  if (piece == Piece::kLossMax) {
+    make.stream(kCast, "logits cast, max", logits(make), {.values = 1, .other_bytes = kFp32});
+  } else if (piece == Piece::kLossTarget) {
+    make.stream(kSoftmax, "logits exp, sum", logits(make), {.other_bytes = 2 * kFp32});
+  } else if (piece == Piece::kLossFinish) {
+    make.stream(kSoftmax, "logits divide", logits(make), {.other_bytes = 2 * kFp32});
+  }
+}
+
 void add_eager_loss(const std::string& of, KernelMaker& make) {
   make.stream(kCast, of + "logits cast", logits(make), {.values = 1, .other_bytes = kFp32});
   make.stream(kSoftmax, of + "log-softmax", logits(make), {.other_bytes = 4 * kFp32});
@@ -43,6 +54,7 @@ void add_loss(Piece piece, const TrainingOptions& training, KernelMaker& make) {
     for (std::int64_t i = 0; i < training.loss_metrics; ++i) add_eager_loss("metric's ", make);
   }
   if (kind == CrossEntropy::kSplit) return add_split_loss(piece, make);
+  if (kind == CrossEntropy::kSplitFused) return add_split_fused_loss(piece, make);
   if (piece != Piece::kLossMax) return;
   if (kind == CrossEntropy::kEager) return add_eager_loss("", make);
   const double values = kind == CrossEntropy::kFused ? 1.0 : kind == CrossEntropy::kCompiled ? 2.0 : 3.0;
@@ -51,6 +63,9 @@ void add_loss(Piece piece, const TrainingOptions& training, KernelMaker& make) {
 
 void add_loss_backward(CrossEntropy kind, KernelMaker& make) {
   if (kind == CrossEntropy::kChunked) return;
+  if (kind == CrossEntropy::kSplitFused) {
+    return make.stream(kSoftmax, "cross-entropy backward", logits(make), {.values = 1, .other_bytes = kFp32});
+  }
   if (kind == CrossEntropy::kFused || kind == CrossEntropy::kCompiled) {
     return make.stream(kSoftmax, "cross-entropy backward", logits(make), {.values = 2});
   }

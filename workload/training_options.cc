@@ -47,6 +47,7 @@ Recompute parse_recompute(std::string_view text) {
 
 constexpr std::array kCrossEntropies{
     Option{"split", "Megatron's, over a split vocabulary: fp32 softmax, and the logits or their gradient"},
+    Option{"split-fused", "the same with fewer passes (Megatron's --cross-entropy-loss-fusion, native)"},
     Option{"fused", "one kernel that writes the gradient over the logits"},
     Option{"eager", "PyTorch's log-softmax and loss in fp32"},
     Option{"compiled", "the same by torch.compile: nothing in fp32 is written"},
@@ -64,6 +65,7 @@ constexpr std::array kProjections{
     Option{"separate", "a product for each, as torchtitan and Hugging Face write them"}};
 
 CrossEntropy parse_cross_entropy(std::string_view text) {
+  if (text == "split-fused") return CrossEntropy::kSplitFused;
   if (text == "fused") return CrossEntropy::kFused;
   if (text == "eager") return CrossEntropy::kEager;
   if (text == "compiled") return CrossEntropy::kCompiled;

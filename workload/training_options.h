@@ -32,11 +32,11 @@ struct FullRecompute {
 // Fused: one kernel that never writes the score matrix (FlashAttention). Unfused: products, softmax and dropout apart,
 // as frameworks did up to 2022.
 // What of the logits is there at a time, for each: Megatron's split cross-entropy (fp32 softmax kept, logits or their
-// gradient beside it: 4 + 2 bytes), one kernel that writes the gradient over the logits (2), PyTorch's log-softmax and
-// loss one after the other in fp32 (4 + 8; over a split vocabulary 4 + 12: torch/distributed/tensor/parallel/loss.py
-// adds the exponential to a gradient of its own), the same compiled (logits and their gradient: 2 + 2), or fused with
-// the output layer chunk by chunk (Liger).
-enum class CrossEntropy { kSplit, kFused, kEager, kCompiled, kChunked };
+// gradient beside it: 4 + 2 bytes), the same with its passes fused, one kernel that writes the gradient over the logits
+// (2), PyTorch's log-softmax and loss one after the other in fp32 (4 + 8; over a split vocabulary 4 + 12:
+// torch/distributed/tensor/parallel/loss.py adds the exponential to a gradient of its own), the same compiled (logits
+// and their gradient: 2 + 2), or fused with the output layer chunk by chunk (Liger).
+enum class CrossEntropy { kSplit, kSplitFused, kFused, kEager, kCompiled, kChunked };
 enum class AttentionKernel { kFused, kUnfused };
 // Norms, rotations and activations: a kernel for each, or one for each operator of PyTorch.
 enum class Pointwise { kFused, kEager };
@@ -66,8 +66,9 @@ struct TrainingOptions {
   AttentionKernel attention = AttentionKernel::kFused;
   CrossEntropy cross_entropy = CrossEntropy::kSplit;
   Pointwise pointwise = Pointwise::kFused;
-  bool separate_projections = false;  // queries, keys and values, and both parts of a gated MLP, as weights of their own
-  std::int64_t loss_metrics = 0;         // that a trainer computes from the logits beside the loss
+  bool separate_projections =
+      false;                      // queries, keys and values, and both parts of a gated MLP, as weights of their own
+  std::int64_t loss_metrics = 0;  // that a trainer computes from the logits beside the loss
   bool weight_gradient_buffers = false;  // Transformer Engine keeps one buffer for each shape of a weight
 
   [[nodiscard]] bool recomputes(bool RecomputedModules::*module) const {

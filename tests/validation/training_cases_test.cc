@@ -79,6 +79,14 @@ TEST_F(TrainingCases, ExcludedRowsAreLeftOut) {
   EXPECT_TRUE(play_rows({rows_[0]}, conventions_, {}).empty());
 }
 
+TEST_F(TrainingCases, RowsOfTooManyGpusWaitForARunOfTheirOwn) {
+  conventions_.sources = {
+      {.name = "korthikanti_recompute", .stack = "megatron-2022.yaml", .most_gpus = 4}};  // it has 8
+  const auto left_out = play_rows({rows_[0]}, conventions_, {.large = LargeRows::kLeftOut});
+  EXPECT_EQ(left_out[0].reason, "more than 4 GPUs: played when the table is given as a file");
+  EXPECT_TRUE(play_rows({rows_[0]}, conventions_, {})[0].played());
+}
+
 TEST_F(TrainingCases, OverridesHoldForEveryRow) {
   const auto fast = play_rows({rows_[0]}, conventions_, {.overrides = {}});
   const auto slow = play_rows({rows_[0]}, conventions_, {.overrides = {"cluster.node.nvlink.bandwidth=30GB/s"}});

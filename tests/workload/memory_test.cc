@@ -139,6 +139,7 @@ TEST(Memory, TheLossNeedsWhatItsKernelKeeps) {
   // 32 tokens, 1024 logits each; inputs of the final norm and of the output layer, 64 wide, in two bytes.
   const std::int64_t inputs = 2 * 2 * 32 * 64;
   EXPECT_EQ(logits("split"), Bytes(inputs + 6 * 32 * 1024));
+  EXPECT_EQ(logits("split-fused"), logits("split"));
   EXPECT_EQ(logits("fused"), Bytes(inputs + 2 * 32 * 1024));
   EXPECT_EQ(logits("eager"), Bytes(inputs + 12 * 32 * 1024));
   EXPECT_EQ(logits("eager", 2), Bytes(inputs + 16 * 32 * 1024 / 2));  // PyTorch's split loss
