@@ -32,11 +32,16 @@ FileText read_file(const std::string& path) {
   if (fs::is_directory(status)) return {.text = {}, .problem = "it is a directory"};
   std::ifstream stream(path, std::ios::binary);
   if (!stream) return {.text = {}, .problem = "it cannot be opened"};
-  // Pipes and devices tell no size beforehand, and /dev/zero has no end.
+  // Pipes and devices tell no size beforehand, and /dev/zero has no end: block by block, since one buffer of the largest
+  // size would cost more to clear than most files cost to read.
+  constexpr std::size_t kBlock = std::size_t{1} << 16U;
   FileText file;
-  file.text.resize(kMaxConfigBytes + 1);
-  stream.read(file.text.data(), static_cast<std::streamsize>(file.text.size()));
-  file.text.resize(static_cast<std::size_t>(stream.gcount()));
+  while (stream && file.text.size() <= kMaxConfigBytes) {
+    const std::size_t had = file.text.size();
+    file.text.resize(std::min<std::size_t>(had + kBlock, kMaxConfigBytes + 1));
+    stream.read(file.text.data() + had, static_cast<std::streamsize>(file.text.size() - had));
+    file.text.resize(had + static_cast<std::size_t>(stream.gcount()));
+  }
   if (file.text.size() > kMaxConfigBytes) file.problem = fmt::format("larger than {} MiB", kMaxConfigBytes >> 20U);
   return file;
 }

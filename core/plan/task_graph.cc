@@ -177,20 +177,30 @@ void lay_out_groups(TaskGraph& graph, const std::vector<RankPlace>& place_of_ran
   CHECK(place_of_rank.size() == graph.rank_count(), "one place per rank");
   // Shapes are few and groups many: key each shape by hosts (numbered in order of appearance) and GPU positions.
   std::map<std::pair<std::vector<int>, std::vector<int>>, std::uint32_t> known;
+  // Most groups lie as another one does, some hosts further on: told without numbering their hosts.
+  std::map<std::vector<std::int64_t>, std::uint32_t> moved;
   for (Dimension& dimension : graph.dimensions) {
     dimension.layout_of_group.clear();
     for (const std::vector<RankId>& group : dimension.groups) {
       std::vector<std::int64_t> host;
       std::vector<int> gpu;
+      std::vector<std::int64_t> offsets;
       for (const RankId rank : group) {
         host.push_back(place_of_rank[rank.index()].host);
         gpu.push_back(place_of_rank[rank.index()].gpu);
+        offsets.push_back(host.back() - host.front());
+        offsets.push_back(gpu.back());
+      }
+      if (const auto same = moved.find(offsets); same != moved.end()) {
+        dimension.layout_of_group.push_back(same->second);
+        continue;
       }
       GroupLayout layout = make_group_layout(host, gpu);
       const auto next = static_cast<std::uint32_t>(graph.layouts.size());
       const auto [entry, is_new] = known.try_emplace({layout.host_of, layout.gpu_of}, next);
       if (is_new) graph.layouts.push_back(std::move(layout));
       dimension.layout_of_group.push_back(entry->second);
+      moved.emplace(std::move(offsets), entry->second);
     }
   }
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -63,7 +64,7 @@ class MessagePlayer final : public TransferListener, public MessageEnds {
   PlayedJob& job_;
   MessageCarrier* carrier_;
   std::vector<std::vector<Channel>> channels_;          // by class of the sender
-  std::vector<std::vector<Request>> waiting_;           // by class: receives that wait
+  std::vector<std::deque<Request>> waiting_;            // by class: receives that wait, hundreds, the next ones in front
   std::vector<InFlight> in_flight_;                     // slots, reused
   std::vector<std::uint32_t> free_;
 };

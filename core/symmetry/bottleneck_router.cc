@@ -19,8 +19,11 @@ class BottleneckRouter final : public Router {
   Duration route(const RouteQuery& query, std::vector<Hop>& hops) const override {
     const Duration latency = router_.route(query, hops);
     if (hops.empty()) return latency;
-    const auto bandwidth = [this](const Hop& hop) { return widths_[hop.link.index()].count() / hop.share; };
-    const Hop narrowest = *std::ranges::min_element(hops, {}, bandwidth);
+    // a / b < c / d, without dividing.
+    const auto narrower = [this](const Hop& a, const Hop& b) {
+      return widths_[a.link.index()].count() * b.share < widths_[b.link.index()].count() * a.share;
+    };
+    const Hop narrowest = *std::ranges::min_element(hops, narrower);
     hops.assign(1, {.link = LinkId(links_[narrowest.link.index()]), .share = narrowest.share});
     return latency;
   }

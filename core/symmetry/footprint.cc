@@ -74,7 +74,11 @@ std::vector<ProgramTraffic> gather_traffic(const TaskGraph& graph) {
 class FootprintBuilder {
  public:
   FootprintBuilder(const TaskGraph& graph, const Choosers& choosers)
-      : graph_(graph), choosers_(choosers), traffic_(gather_traffic(graph)) {}
+      : graph_(graph), choosers_(choosers), traffic_(gather_traffic(graph)) {
+    constexpr std::size_t kFew = std::size_t{1} << 16U;
+    const std::size_t places = graph.programs.size() * graph.dimensions.size();
+    if (places < kFew && places * graph.layouts.size() < kFew) found_.assign(places * graph.layouts.size(), nullptr);
+  }
 
   Footprint build() {
     for (std::uint32_t index = 0; index < graph_.background.size(); ++index) {
@@ -157,6 +161,15 @@ class FootprintBuilder {
                                   const std::set<CollectiveContent>& contents) {
     const Dimension& d = graph_.dimensions[dimension.index()];
     const std::uint32_t layout = d.layout_of_group[d.group_of[rank.index()]];
+    if (found_.empty()) return look_up_pattern(program, dimension, layout, contents);
+    const std::size_t place = program.index() * graph_.dimensions.size() + dimension.index();
+    const MemberPattern*& found = found_[place * graph_.layouts.size() + layout];
+    if (found == nullptr) found = &look_up_pattern(program, dimension, layout, contents);
+    return *found;
+  }
+
+  const MemberPattern& look_up_pattern(ProgramId program, DimensionId dimension, std::uint32_t layout,
+                                       const std::set<CollectiveContent>& contents) {
     const auto key = std::tuple(program, dimension, layout);
     auto known = patterns_.find(key);
     if (known == patterns_.end()) {
@@ -188,8 +201,10 @@ class FootprintBuilder {
     if (choosers_.channels != nullptr && way == HostWay::kNone) {
       // Channels and protocol follow from the group's layout, and from whether the message leaves the host.
       const std::uint32_t layout = d.layout_of_group[d.group_of[rank.index()]];
-      const MessageCall call{.bytes = bytes, .layout = &graph_.layouts[layout],
-                             .from = static_cast<int>(d.index_in_group[rank.index()]), .to = peer};
+      const MessageCall call{.bytes = bytes,
+                             .layout = &graph_.layouts[layout],
+                             .from = static_cast<int>(d.index_in_group[rank.index()]),
+                             .to = peer};
       what = mix(what, 2 * std::uint64_t{layout} + (call.leaves_host() ? 1 : 0));
     }
     const auto& group = d.groups[d.group_of[rank.index()]];
@@ -204,6 +219,7 @@ class FootprintBuilder {
   Choosers choosers_;
   std::vector<ProgramTraffic> traffic_;  // by program
   std::map<std::tuple<ProgramId, DimensionId, std::uint32_t>, MemberPattern> patterns_;
+  std::vector<const MemberPattern*> found_;  // by program, dimension, layout, while these are few; else empty
   std::set<DimensionId> everyone_;
   std::map<RankId, std::vector<std::uint32_t>> background_;  // by rank: transfers from or to it
   Footprint footprint_;

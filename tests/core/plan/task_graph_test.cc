@@ -98,5 +98,17 @@ TEST(GroupLayout, CountsPlacesHostByHost) {
   EXPECT_FALSE(layout.even());
 }
 
+TEST(TaskGraph, GroupsThatLieAlikeShareALayoutWhereverTheirHostsAre) {
+  TaskGraph graph;
+  add_dimension(graph, "dp", {{0, 2}, {1, 3}, {4, 6}, {5, 7}});
+  add_dimension(graph, "tp", {{0, 1}, {2, 3}, {4, 5}, {7, 6}});
+  graph.program_of.resize(8);
+  test::place_ranks(graph, 2);
+  // Four hosts of two GPUs. Of dp: both GPUs 0 of two hosts, or both GPUs 1; of tp: a host's GPUs in order, or turned.
+  EXPECT_EQ(graph.dimensions[0].layout_of_group, (std::vector<std::uint32_t>{0, 1, 0, 1}));
+  EXPECT_EQ(graph.dimensions[1].layout_of_group, (std::vector<std::uint32_t>{2, 2, 2, 3}));
+  EXPECT_EQ(graph.layouts.size(), 4U);
+}
+
 }  // namespace
 }  // namespace ringwright
