@@ -119,12 +119,12 @@ ChannelCosts read_channel_costs(ConfigMap costs, Generation generation) {
                                            .fallback = 3_us,
                                            .min = 0_ns});
   result.network_eager = network.bytes({.name = "eager",
-                                        .doc = "messages up to this, on the wire, are sent without asking the receiver first",
-                                        .fallback = Bytes(0),
+                                        .doc = "messages up to this, on the wire, just arrive",
+                                        .fallback = 16_KiB,
                                         .min = Bytes(0)});
   result.network_rendezvous = network.duration({.name = "rendezvous",
-                                                .doc = "of a larger message: until the receiver has answered",
-                                                .fallback = 0_ns,
+                                                .doc = "of a larger message: the receiver's proxy matches and fetches it",
+                                                .fallback = 100_ns,
                                                 .min = 0_ns});
   result.network_proxy = network.duration({.name = "proxy",
                                            .doc = "a rank's proxy thread is busy so long with each message, sent or received",

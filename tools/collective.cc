@@ -1,4 +1,5 @@
 // The command `collective`: what nccl-tests would print on a machine that you may not have: time and bandwidth by size.
+#include <algorithm>
 #include <cstdio>
 
 #include <fmt/format.h>
@@ -67,6 +68,7 @@ class Collective final : public Command {
         {.names = "operation", .value = "", .doc = "all_reduce (default), all_gather, reduce_scatter, alltoall, broadcast, reduce, sendrecv; also as all_reduce_perf", .target = &operation_},
         {.names = "-N,--nodes", .value = "N", .doc = "hosts, instead of the file's", .target = &nodes_},
         {.names = "-g,--ngpus", .value = "N", .doc = "only the first N GPUs of each host", .target = &gpus_},
+        {.names = "-p,--gpus-per-process", .value = "N", .doc = "one thread issues the calls of N GPUs, one after another (1); what -g means to nccl-tests", .target = &process_},
         {.names = "-b,--minbytes", .value = "SIZE", .doc = "first size (8)", .target = &from_},
         {.names = "-e,--maxbytes", .value = "SIZE", .doc = "last size (8G)", .target = &to_},
         {.names = "-f,--stepfactor", .value = "F", .doc = "each size is F times the one before (2)", .target = &factor_},
@@ -85,6 +87,10 @@ class Collective final : public Command {
     if (!scenario) return refuse(scenario.error());
     if (gpus_ && (*gpus_ == 0 || *gpus_ > static_cast<std::uint64_t>(scenario->cluster.host.gpus))) {
       return refuse(fmt::format("--ngpus is {} and a host has {} GPUs", *gpus_, scenario->cluster.host.gpus));
+    }
+    const int per_host = static_cast<int>(gpus_.value_or(static_cast<std::uint64_t>(scenario->cluster.host.gpus)));
+    if (process_ && (*process_ == 0 || per_host % static_cast<int>(std::min<std::uint64_t>(*process_, 1'000'000)) != 0)) {
+      return refuse(fmt::format("--gpus-per-process is {} and must divide the {} GPUs of a host", *process_, per_host));
     }
     configs::CollectiveBench bench(*scenario);
     ranks_ = bench.ranks(static_cast<int>(gpus_.value_or(0)));
@@ -160,6 +166,7 @@ class Collective final : public Command {
 
   Result<Row> play(configs::CollectiveBench& bench, Bytes size) const {
     CollectiveRequest request{.operation = wanted_, .bytes = size, .gpus_per_host = static_cast<int>(gpus_.value_or(0))};
+    request.gpus_per_process = static_cast<int>(process_.value_or(1));
     request.warmup = static_cast<int>(warmup_.value_or(request.warmup));
     request.iterations = static_cast<int>(iterations_.value_or(request.iterations));
     auto result = bench.run(request);
@@ -216,7 +223,7 @@ class Collective final : public Command {
   }
 
   std::string cluster_, operation_, from_ = "8", to_ = "8G", factor_ = "2", increment_, type_ = "float", reduction_ = "sum";
-  std::optional<std::uint64_t> nodes_, gpus_, warmup_, iterations_;
+  std::optional<std::uint64_t> nodes_, gpus_, process_, warmup_, iterations_;
   std::vector<std::string> overrides_;
   CollectiveOperation wanted_ = CollectiveOperation::kAllReduce;
   std::vector<Bytes> sizes_;

@@ -73,6 +73,12 @@ void take_operation(const Json& document, CollectiveLog& log) {
   const auto args = document.find("args");
   if (args == document.end() || !args->is_array() || args->empty() || !args->front().is_string()) return;
   log.operation = operation_in(args->front().get_ref<const std::string&>());
+  // One thread issues the calls of so many GPUs.
+  for (std::size_t i = 1; i + 1 < args->size(); ++i) {
+    const Json& option = (*args)[i];
+    const bool gpus = option.is_string() && (option == "-g" || option == "--ngpus");
+    if (gpus && (*args)[i + 1].is_string()) log.facts["gpus_per_process"] = (*args)[i + 1].get<std::string>();
+  }
 }
 
 void take_rows(const LogText& input, const Json& document, CollectiveLogReading& reading) {

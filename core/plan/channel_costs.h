@@ -28,9 +28,9 @@ struct ChannelCosts {
   Duration network_flush;          // kSimple: from the message's arrival to the GPU reading it (completion, flush)
   Duration network_poll;           // kLl, kLl128: the same where the data carry their own flags
   Duration network_proxy;          // the proxy thread of a rank is busy for so long with each message, sent or received
-  // A network library that hands larger messages over to another way of sending them asks the receiver first.
-  Bytes network_eager;             // up to so many bytes on the wire a message goes at once
-  Duration network_rendezvous;     // of a larger one: until the receiver has answered; one at a time on a connection
+  // A network library that sends larger messages another way has the receiver match and fetch them.
+  Bytes network_eager;             // up to so many bytes on the wire a message just arrives
+  Duration network_rendezvous;     // of a larger one: the receiver's proxy is busy for so long, beside `network_proxy`
   Bandwidth network_host_rate;     // kLl: messages lie in host memory, whose lines the proxy reads; 0: at once
   bool gpudirect = true;           // false: messages pass through host memory
   Bandwidth host_copy;             // without GPUDirect: of a thread block's copies to and from host memory

@@ -34,8 +34,7 @@ struct ChunkQueue {
   // Network only:
   std::uint64_t filled = 0;    // in the send buffer, before the proxy has come to them
   std::uint64_t posted = 0;    // dealt with by the proxy
-  std::uint64_t departed = 0;  // on the wire or beyond, or asking the receiver
-  TimePoint clear_at;          // when the messages before have their answers
+  std::uint64_t departed = 0;  // on the wire or beyond
   std::uint64_t arrived = 0;   // all up to here have arrived
   std::uint64_t credits = 0;   // taken by the reader, as the sender knows
   std::uint64_t early = 0;     // bit m % 64: message m has arrived before one ahead of it

@@ -95,7 +95,7 @@ class ChunkPlayer final : public CollectiveRunner, public MessageCarrier, public
   void post(Part queue);
   void credit(Part queue);
   void depart(Part queue);
-  [[nodiscard]] Duration rendezvous(const ChunkPlay& play, Bytes size) const;
+  [[nodiscard]] Duration time_to_receive(const ChunkPlay& play, Bytes size) const;
   void put_on_wire(Part queue, std::uint64_t message);
   void arrive_over_network(Part queue, std::uint64_t message);
   void make_readable(Part queue);

@@ -48,25 +48,14 @@ void ChunkPlayer::credit(Part part) {
 
 // The proxy sends what is posted and has a slot at the receiver.
 void ChunkPlayer::depart(Part part) {
-  ChunkPlay& play = plays_[part.play];
-  ChunkQueue& queue = play.queues[part.index];
-  while (queue.may_depart()) {
-    const std::uint64_t message = queue.departed++;
-    const Duration asking = rendezvous(play, queue.size[message % kSlots]);
-    if (asking == Duration() && queue.clear_at <= job_.engine.now()) {
-      put_on_wire(part, message);
-      continue;
-    }
-    queue.clear_at = std::max(queue.clear_at, job_.engine.now()) + asking;
-    after(queue.clear_at - job_.engine.now(), part.play,
-          [part, message](ChunkPlayer& self) { self.put_on_wire(part, message); });
-  }
+  ChunkQueue& queue = plays_[part.play].queues[part.index];
+  while (queue.may_depart()) put_on_wire(part, queue.departed++);
 }
 
-// How long a message is held up before it is on the wire: one that is larger than what goes unasked waits for the answer.
-Duration ChunkPlayer::rendezvous(const ChunkPlay& play, Bytes size) const {
-  if (on_wire(play, size) <= inputs_.costs.network_eager) return {};
-  return inputs_.costs.network_rendezvous;
+// What the receiver's proxy does for a message: one that is larger than what goes unasked, it has to match and fetch.
+Duration ChunkPlayer::time_to_receive(const ChunkPlay& play, Bytes size) const {
+  const bool asks = on_wire(play, size) > inputs_.costs.network_eager;
+  return inputs_.costs.network_proxy + (asks ? inputs_.costs.network_rendezvous : Duration());
 }
 
 void ChunkPlayer::put_on_wire(Part part, std::uint64_t message) {
@@ -92,7 +81,8 @@ void ChunkPlayer::arrive_over_network(Part part, std::uint64_t message) {
     queue.early &= ~(std::uint64_t{1} << (queue.arrived % 64));
     ++queue.arrived;
     ++queue.freed;
-    const Duration wait = wait_for_proxy(play.members[reader.member], inputs_.costs.network_proxy, reader.block.copies);
+    const Duration each = time_to_receive(play, queue.size[(queue.arrived - 1) % kSlots]);
+    const Duration wait = wait_for_proxy(play.members[reader.member], each, reader.block.copies);
     after(wait + delay, part.play, [part](ChunkPlayer& self) { self.make_readable(part); });
   }
   try_begin({.play = part.play, .index = queue.writer});

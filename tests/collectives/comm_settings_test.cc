@@ -41,6 +41,22 @@ TEST(CommSettings, HaveADefaultForEveryConstant) {
   EXPECT_LT(plain.costs.of(Protocol::kLl128).hop, plain.costs.of(Protocol::kSimple).hop);
 }
 
+TEST(CommSettings, RatesOfChannelsAreThoseOfTheGeneration) {
+  const auto rate = [](Generation generation, Protocol protocol) { return read("{}", generation).costs.of(protocol).rate; };
+  for (const Protocol protocol : {Protocol::kLl, Protocol::kLl128, Protocol::kSimple}) {
+    EXPECT_GT(rate(Generation::kHopper, protocol), rate(Generation::kAmpere, protocol));
+    EXPECT_GE(rate(Generation::kBlackwell, protocol), rate(Generation::kHopper, protocol));
+  }
+  EXPECT_EQ(read("costs: {ll: {rate: 9GB/s}}\n", Generation::kVolta).costs.of(Protocol::kLl).rate, 9_GBps);
+}
+
+TEST(CommSettings, WhatACallCostsGrowsWithChannelsAndGpus) {
+  const ChannelCosts costs = read("costs: {launch: 4us, launch_channel: 1us, host: {call: 5us}}\n").costs;
+  EXPECT_EQ(costs.launch_of(1), 4_us);
+  EXPECT_EQ(costs.launch_of(24), 27_us);
+  EXPECT_EQ(costs.issue_of(8), 40_us);
+}
+
 TEST(CommSettings, ReadConstantsByProtocol) {
   const Read given = read("costs: {launch: 7us, simple: {hop: 2us, rate: 20GB/s}, network: {flush: 4us}, reduce_rate: 50%}\n");
   EXPECT_EQ(given.mistakes, "");

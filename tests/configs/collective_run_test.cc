@@ -50,6 +50,16 @@ TEST(CollectiveRun, AShiftMovesTheBufferOnce) {
   EXPECT_EQ(played(bench, {.operation = CollectiveOperation::kSendReceive, .bytes = Bytes(400'000'000)}).time, 4_ms);
 }
 
+TEST(CollectiveRun, CallsGoNoFasterThanTheThreadThatIssuesThem) {
+  const Scenario scenario = machine(kPlainHost, {"collectives.model=chunks", "comm.costs.host.call=9us"});
+  CollectiveBench bench(scenario);
+  EXPECT_EQ(played(bench, {.bytes = Bytes(1024), .gpus_per_process = 4}).time, 36_us);
+  // Where the device takes longer, the thread is ahead of it.
+  const Duration large = played(bench, {.bytes = 64_MiB}).time;
+  EXPECT_GT(large, 36_us);
+  EXPECT_EQ(played(bench, {.bytes = 64_MiB, .gpus_per_process = 4}).time, large);
+}
+
 TEST(CollectiveRun, OnlyTheFirstGpusOfAHostTakePart) {
   const Scenario scenario = machine(kPlainHost, {"collectives.world.algorithm=ring"});
   CollectiveBench bench(scenario);

@@ -139,6 +139,7 @@ class CliTest(unittest.TestCase):
         self.assertIn("did you mean 'dgx-h100'?", self.refusal('collective', 'dgx-h10'))
         self.assertIn('--ngpus is 9', self.refusal('collective', 'dgx-h100', '-g', '9'))
         self.assertIn('--minbytes', self.refusal('collective', 'dgx-h100', '-b', 'x'))
+        self.assertIn('--gpus-per-process is 3', self.refusal('collective', 'dgx-h100', '-p', '3'))
         self.assertIn('two ranks', self.refusal('collective', 'dgx-h100', '-g', '1'))
 
     # --- mistakes ---

@@ -54,6 +54,7 @@ TEST(PrintedLog, TellsMachineAndTimes) {
   EXPECT_EQ(log.nodes, 2);
   EXPECT_EQ(log.gpus_per_node, 2);
   EXPECT_EQ(log.version_of_library, "2.23.4");
+  EXPECT_EQ(log.fact("gpus_per_process"), "1");
   ASSERT_EQ(log.rows.size(), 2u);
   EXPECT_EQ(log.rows[0].size, 8_B);
   EXPECT_EQ(log.rows[0].out_of_place, Duration(29'820'000));
@@ -146,7 +147,7 @@ TEST(TableLog, ARowWithoutATimeIsToldAndLeftOut) {
   EXPECT_THAT(render(reading("alps.csv", kTable).warnings), HasSubstr("alps.csv:12:1: warning[W232]"));
 }
 
-constexpr std::string_view kJson = R"({"version": 3, "args": ["build/all_gather_perf", "-b", "8"],
+constexpr std::string_view kJson = R"({"version": 3, "args": ["build/all_gather_perf", "-b", "8", "-g", "4"],
  "env": ["USER=somebody", "NCCL_ALGO=Ring"], "nccl_version": "22703",
  "config": {"devices": [{"rank": 0, "hostname": "a", "device_info": "NVIDIA B200"},
                         {"rank": 1, "hostname": "b", "device_info": "NVIDIA B200"}]},
@@ -161,6 +162,7 @@ TEST(JsonLog, TellsMachineAndTimes) {
   EXPECT_EQ(result.log.nodes, 2);
   EXPECT_EQ(result.log.gpu, "NVIDIA B200");
   EXPECT_EQ(result.log.version_of_library, "2.27.3");
+  EXPECT_EQ(result.log.fact("gpus_per_process"), "4");
   ASSERT_EQ(result.log.rows.size(), 1u);
   EXPECT_EQ(result.log.rows[0].time(), Duration(14'500'000));
   EXPECT_EQ(result.log.rows[0].root, -1);
