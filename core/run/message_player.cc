@@ -9,7 +9,7 @@
 namespace ringwright {
 
 MessagePlayer::MessagePlayer(PlayedJob& job, MessageCarrier* carrier)
-    : job_(job), carrier_(carrier), channels_(job.classes.count()), waiting_(job.classes.count()) {}
+    : job_(job), carrier_(carrier), channels_(job.classes.count()), lanes_(job.classes.count()) {}
 
 ClassId MessagePlayer::peer_class(const Request& request) const {
   return job_.class_of_member(request.rank_class, request.dimension, job_.graph.messages[request.spec].peer);
@@ -18,9 +18,8 @@ ClassId MessagePlayer::peer_class(const Request& request) const {
 const MessagePlayer::Channel* MessagePlayer::find_channel(ClassId sender, DimensionId dimension, int peer,
                                                           std::uint8_t channel) const {
   const auto& all = channels_[sender.index()];
-  const auto found = std::ranges::find_if(all, [&](const Channel& c) {
-    return c.dimension == dimension && c.peer == peer && c.channel == channel;
-  });
+  const auto found = std::ranges::find_if(
+      all, [&](const Channel& c) { return c.dimension == dimension && c.peer == peer && c.channel == channel; });
   return found == all.end() ? nullptr : &*found;
 }
 
@@ -91,8 +90,35 @@ void MessagePlayer::send(const Request& request) {
 bool MessagePlayer::receive(const Request& request) {
   const Channel* channel = channel_towards(request);
   if (channel != nullptr && channel->arrived.contains(request.sequence)) return true;
-  waiting_[request.rank_class.index()].push_back(request);
+  std::deque<Request>& waiting = lane_of(request).waiting;
+  waiting.insert(std::ranges::upper_bound(waiting, request.sequence, {}, &Request::sequence), request);
   return false;
+}
+
+MessagePlayer::Lane& MessagePlayer::lane_of(const Request& receive) {
+  const MessageSpec& spec = job_.graph.messages[receive.spec];
+  std::vector<Lane>& lanes = lanes_[receive.rank_class.index()];
+  for (Lane& lane : lanes) {
+    if (lane.dimension == receive.dimension && lane.peer == spec.peer && lane.channel == spec.channel) return lane;
+  }
+  return lanes.emplace_back(Lane{.dimension = receive.dimension,
+                                 .peer = spec.peer,
+                                 .channel = spec.channel,
+                                 .sender = peer_class(receive),
+                                 .waiting = {}});
+}
+
+std::optional<MessagePlayer::Request> MessagePlayer::take_waiting(ClassId receiver, const Request& sent) {
+  const std::uint8_t channel = job_.graph.messages[sent.spec].channel;
+  for (Lane& lane : lanes_[receiver.index()]) {
+    if (lane.dimension != sent.dimension || lane.channel != channel || lane.sender != sent.rank_class) continue;
+    const auto found = std::ranges::lower_bound(lane.waiting, sent.sequence, {}, &Request::sequence);
+    if (found == lane.waiting.end() || found->sequence != sent.sequence) continue;
+    const Request receive = *found;
+    lane.waiting.erase(found);
+    return receive;
+  }
+  return std::nullopt;
 }
 
 void MessagePlayer::on_arrived(std::uint64_t token) {
@@ -120,16 +146,8 @@ void MessagePlayer::on_received(std::uint64_t token) {
   const ClassId receiver = peer_class(sent);
   job_.ledger.end_communication(receiver, sent.dimension, job_.engine.now());
   // Ending a receive may start others, so each round looks afresh.
-  auto& waiting = waiting_[receiver.index()];
-  while (true) {
-    const auto ready = std::ranges::find_if(waiting, [&](const Request& receive) {
-      return receive.dimension == sent.dimension && receive.sequence == sent.sequence &&
-             job_.graph.messages[receive.spec].channel == spec.channel && peer_class(receive) == sent.rank_class;
-    });
-    if (ready == waiting.end()) return;
-    const std::uint32_t task = ready->task;
-    waiting.erase(ready);
-    job_.listener.on_communication_ended(receiver, task);
+  while (const auto receive = take_waiting(receiver, sent)) {
+    job_.listener.on_communication_ended(receiver, receive->task);
   }
 }
 
@@ -140,15 +158,15 @@ std::uint64_t MessagePlayer::identity(std::uint64_t token) const {
 }
 
 std::string MessagePlayer::waits_for(ClassId rank_class, std::uint32_t task) const {
-  for (const Request& receive : waiting_[rank_class.index()]) {
-    if (receive.task != task) continue;
-    const MessageSpec& spec = job_.graph.messages[receive.spec];
-    const auto& group = job_.group_of(rank_class, receive.dimension);
-    const Channel* channel = channel_towards(receive);
+  for (const Lane& lane : lanes_[rank_class.index()]) {
+    const auto receive = std::ranges::find(lane.waiting, task, &Request::task);
+    if (receive == lane.waiting.end()) continue;
+    const auto& group = job_.group_of(rank_class, lane.dimension);
+    const Channel* channel = channel_towards(*receive);
     const std::uint64_t started = channel == nullptr ? 0 : channel->started;
-    return fmt::format("message {} on channel {} of '{}' from rank {}, which has sent {} there", receive.sequence + 1,
-                       spec.channel, job_.graph.dimensions[receive.dimension.index()].name,
-                       group[static_cast<std::size_t>(spec.peer)].value, started);
+    return fmt::format("message {} on channel {} of '{}' from rank {}, which has sent {} there", receive->sequence + 1,
+                       lane.channel, job_.graph.dimensions[lane.dimension.index()].name,
+                       group[static_cast<std::size_t>(lane.peer)].value, started);
   }
   return {};
 }

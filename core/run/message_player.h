@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,8 +50,21 @@ class MessagePlayer final : public TransferListener, public MessageEnds {
 
   [[nodiscard]] ClassId peer_class(const Request& request) const;
   Channel& channel_of(ClassId sender, DimensionId dimension, int peer, std::uint8_t channel);
-  [[nodiscard]] const Channel* find_channel(ClassId sender, DimensionId dimension, int peer, std::uint8_t channel) const;
+  [[nodiscard]] const Channel* find_channel(ClassId sender, DimensionId dimension, int peer,
+                                            std::uint8_t channel) const;
   [[nodiscard]] const Channel* channel_towards(const Request& receive) const;
+
+  // Receives of one class that wait for a peer's messages on one channel, hundreds of them; by sequence.
+  struct Lane {
+    DimensionId dimension;
+    int peer;
+    std::uint8_t channel;
+    ClassId sender;
+    std::deque<Request> waiting;
+  };
+  Lane& lane_of(const Request& receive);
+  // Takes out a receive of this class that waits for the message, if there is one.
+  std::optional<Request> take_waiting(ClassId receiver, const Request& sent);
 
   // A message on its way; its slot is free again when both ends have been told.
   struct InFlight {
@@ -63,9 +77,9 @@ class MessagePlayer final : public TransferListener, public MessageEnds {
 
   PlayedJob& job_;
   MessageCarrier* carrier_;
-  std::vector<std::vector<Channel>> channels_;          // by class of the sender
-  std::vector<std::deque<Request>> waiting_;            // by class: receives that wait, hundreds, the next ones in front
-  std::vector<InFlight> in_flight_;                     // slots, reused
+  std::vector<std::vector<Channel>> channels_;  // by class of the sender
+  std::vector<std::vector<Lane>> lanes_;        // by class of the receiver
+  std::vector<InFlight> in_flight_;             // slots, reused
   std::vector<std::uint32_t> free_;
 };
 
