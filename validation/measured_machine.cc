@@ -147,13 +147,26 @@ Result<bool> take_profile(MeasuredMachine& machine, const traces::CollectiveLog&
   return true;
 }
 
+// Old versions fetch the work of each channel from host memory: 1.2 us a channel with NCCL 2.8 (calibrated on one host of
+// ABCI), next to nothing since kernels get it with their arguments (logs of 2.18 and 2.23).
+bool fetches_work_by_channel(const std::string& version) {
+  int major = 0, minor = 0;
+  const auto [dot, wrong] = std::from_chars(version.data(), version.data() + version.size(), major);
+  if (wrong != std::errc() || dot == version.data() + version.size() || *dot != '.') return false;
+  const auto [end, error] = std::from_chars(dot + 1, version.data() + version.size(), minor);
+  return error == std::errc() && major == 2 && minor < 12;
+}
+
 // Without a profile links carry what the library's authors plan with.
-void take_planning_values(MeasuredMachine& machine, const GpuFamily& family) {
+void take_class_values(MeasuredMachine& machine, const traces::CollectiveLog& log, const GpuFamily& family) {
   const auto set = [&](std::string_view key, std::string_view value) {
     machine.overrides.insert(machine.overrides.begin(), fmt::format("cluster.node.{}.efficiency={}", key, value));
   };
   if (!family.link_efficiency.empty()) set("nvlink", family.link_efficiency);
   if (machine.network != "none") set("nic", kNicEfficiency);
+  if (fetches_work_by_channel(log.version_of_library)) {
+    machine.overrides.insert(machine.overrides.begin(), "comm.costs.launch_channel=1.2us");
+  }
   if (machine.network != "slingshot") return;
   // libfabric's provider for Slingshot matches and fetches what is larger than 16 KiB, and a proxy waits for it (calibrated
   // on Alps); what LL takes there lies between Alps and other networks (assumed).
@@ -209,7 +222,7 @@ Result<MeasuredMachine> machine_of(const traces::CollectiveLog& log, UseProfile 
   if (use == UseProfile::kYes) {
     if (const auto told = take_profile(machine, log, *family); !told) return tl::unexpected(told.error());
   }
-  if (machine.profile.empty()) take_planning_values(machine, *family);
+  if (machine.profile.empty()) take_class_values(machine, log, *family);
   return machine;
 }
 

@@ -1,5 +1,10 @@
 // Validation against nccl-tests: measured collectives beside the same ones played, and beside NCCL's own formula.
 #include "validation/builtin.h"
+
+#include <fstream>
+#include <sstream>
+#include <string>
+
 #include "validation/collective_replay.h"
 #include "validation/nccl_logs.h"
 #include "validation/nccl_report.h"
@@ -10,6 +15,14 @@ namespace {
 
 // What a calibrated platform should reach; the targets of the project.
 constexpr BandLimits kTargets = {0.20, 0.15, 0.10};
+
+// Why platforms miss is written by hand, beside the logs that it speaks of.
+std::string text_of_file(const std::string& path) {
+  std::ifstream stream(path);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
 
 }  // namespace
 
@@ -39,6 +52,7 @@ Result<ValidationOutcome> validate_nccl(const ValidationRequest& request) {
   if (!plain) return tl::unexpected(plain.error());
   tables.uncalibrated = &*plain;
   outcome.markdown = collectives_markdown(tables);
+  if (shipped) outcome.markdown += "\n" + text_of_file(shipped_folder("nccl") + "/causes.md");
   return outcome;
 }
 

@@ -50,6 +50,38 @@ TEST(MeasuredMachine, FourA100AreABoardOfFourUnlessThereIsASwitch) {
   EXPECT_EQ(machine({.gpu = "NVIDIA A100-SXM4-40GB", .gpus_per_node = 4, .intra = "NVLink3 + NVSwitch"}).node, "dgx-a100");
 }
 
+TEST(MeasuredMachine, OldLibrariesTakeLongerForEachChannel) {
+  traces::CollectiveLog log = log_of({.gpu = "A100"});
+  log.version_of_library = "2.8.4";
+  EXPECT_THAT(machine_of(log, UseProfile::kNo)->overrides, Contains("comm.costs.launch_channel=1.2us"));
+  log.version_of_library = "2.23.4";
+  EXPECT_THAT(machine_of(log, UseProfile::kNo)->overrides, Not(Contains(HasSubstr("launch_channel"))));
+}
+
+TEST(MeasuredMachine, ThreadsThatDriveSeveralGpusAreToldByTheLog) {
+  traces::CollectiveLog log = log_of({.gpu = "A100"});
+  EXPECT_EQ(machine_of(log, UseProfile::kNo)->gpus_per_process, 1);
+  log.facts["gpus_per_process"] = "8";
+  EXPECT_EQ(machine_of(log, UseProfile::kNo)->gpus_per_process, 8);
+}
+
+TEST(MeasuredMachine, LargeMessagesOnSlingshotAreFetchedByTheReceiver) {
+  EXPECT_THAT(machine({.gpu = "A100", .nodes = 2, .gpus_per_node = 4, .nic = "2 x HPE Slingshot 200 Gb/s"}).overrides,
+              Contains("comm.costs.network.rendezvous=5us"));
+  EXPECT_THAT(machine({.gpu = "A100", .nodes = 2, .nic = "4 x HDR InfiniBand 200 Gb/s"}).overrides,
+              Not(Contains(HasSubstr("rendezvous"))));
+}
+
+TEST(MeasuredMachine, ALogOfAListedMachineTakesItsProfile) {
+  traces::CollectiveLog log = log_of({.gpu = "NVIDIA GH200", .nodes = 4, .gpus_per_node = 4, .nic = "4 x Slingshot 200 Gb/s"});
+  log.facts["source"] = "github.com/boeschf/nccl-benchmark-on-alps-2025";
+  log.file = "unseen.csv";
+  EXPECT_EQ(machine_of(log, UseProfile::kYes)->profile, "alps-gh200");
+  EXPECT_FALSE(machine_of(log, UseProfile::kYes)->fitted_on);
+  log.facts["source"] = "example.org";
+  EXPECT_EQ(machine_of(log, UseProfile::kYes)->profile, "");
+}
+
 TEST(MeasuredMachine, NicsAreThoseOfTheLog) {
   const MeasuredMachine four = machine({.gpu = "A100", .nodes = 3, .nic = "4 x HDR InfiniBand 200 Gb/s"});
   EXPECT_THAT(four.overrides, IsSupersetOf({"cluster.node.nic.count=4", "cluster.node.nic.bandwidth=200Gbps"}));
