@@ -142,7 +142,7 @@ class ScenarioPool {
     const auto [entry, is_new] = known_.emplace(yaml, scenarios_.size());
     if (is_new) {
       scenarios_.push_back(yaml);
-      names_.push_back(fmt::format("{}:{}", place.file, place.line));
+      names_.push_back(fmt::format("{}:{}", place.file.substr(place.file.rfind('/') + 1), place.line));
     }
     return entry->second;
   }

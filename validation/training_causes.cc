@@ -68,8 +68,11 @@ std::string terms_table(const std::vector<const PlayedRow*>& rows) {
   return text;
 }
 
-bool misses(const SourceScore& score) {
-  return score.target > 0.0 && score.time.count > 0 && score.time.mean_abs > score.target;
+std::string heading(const SourceScore& score) {
+  if (!score.misses_time()) {
+    return fmt::format("{}: ranks by {:.2f} for {:.2f}", score.title, score.tau.value_or(0.0), score.target_tau);
+  }
+  return fmt::format("{}: {:.1f} % for {:.1f} %", score.title, 100.0 * score.time.mean_abs, 100.0 * score.target);
 }
 
 }  // namespace
@@ -77,7 +80,7 @@ bool misses(const SourceScore& score) {
 std::string causes_markdown(const TrainingTables& tables) {
   std::string text;
   for (const SourceScore& score : tables.scores) {
-    if (!misses(score)) continue;
+    if (!score.misses_time() && !score.misses_tau()) continue;
     if (text.empty()) {
       text =
           "\n## Targets that are missed\n\nErrors with sign, in the third of the rows in which a term of the "
@@ -85,8 +88,7 @@ std::string causes_markdown(const TrainingTables& tables) {
           "step weighs most, and in the third in which it weighs least: a term that is modelled too short has its\n"
           "largest deficit where it weighs most.\n";
     }
-    text += fmt::format("\n### {}: {:.1f} % for {:.1f} %\n\n", score.title, 100.0 * score.time.mean_abs,
-                        100.0 * score.target);
+    text += fmt::format("\n### {}\n\n", heading(score));
     text += terms_table(played_rows(tables, score.name));
     for (const std::string& cause : score.causes) text += fmt::format("\n* {}", cause);
     text += score.causes.empty() ? "" : "\n";

@@ -62,6 +62,11 @@ SourceRule read_source(ConfigMap& map) {
                                                  .fallback = 0,
                                                  .min = 0}));
   rule.target = map.percent({.name = "target", .doc = "mean |error| to reach", .fallback = 0.0, .min = 0.0});
+  rule.target_tau = map.number({.name = "target_tau",
+                                .doc = "rank correlation inside sweeps to reach",
+                                .fallback = 0.0,
+                                .min = 0.0,
+                                .max = 1.0});
   const double threshold =
       map.percent({.name = "threshold", .doc = "mean |error| that holds", .fallback = 0.0, .min = 0.0});
   if (map.has("threshold")) rule.threshold = threshold;

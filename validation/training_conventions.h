@@ -64,6 +64,7 @@ struct SourceRule {
   bool flops_with_recompute = false;  // tflops_gpu counts what is computed twice
   int most_gpus = 0;                  // rows of more are left out of the whole shipped set; 0: none
   double target = 0.0;                // mean |error| of time to reach; 0: none
+  double target_tau = 0.0;            // rank correlation inside sweeps to reach; 0: none
   std::optional<double> threshold;    // mean |error| that must hold
   std::vector<std::string> causes;    // of errors, where a target is missed
   std::vector<VersionRule> versions;

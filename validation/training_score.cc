@@ -24,6 +24,7 @@ class SourceScorer {
     score_.threshold = threshold;
     if (rule == nullptr) return;
     score_.target = rule->target;
+    score_.target_tau = rule->target_tau;
     score_.causes = rule->causes;
     if (!threshold) score_.threshold = rule->threshold;
   }

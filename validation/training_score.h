@@ -23,8 +23,11 @@ struct SourceScore {
   std::size_t sweeps = 0;                      // of at least three runs of one model on one machine
   std::map<std::string, std::size_t> reasons;  // why rows could not be played, and how many
   double target = 0.0;                         // of time.mean_abs; 0: none
+  double target_tau = 0.0;                     // of tau; 0: none
   std::optional<double> threshold;
   std::vector<std::string> causes;  // known ones of what is missed
+  [[nodiscard]] bool misses_time() const { return target > 0.0 && time.count > 0 && time.mean_abs > target; }
+  [[nodiscard]] bool misses_tau() const { return target_tau > 0.0 && tau && *tau < target_tau; }
   [[nodiscard]] bool passed() const { return !threshold || time.count == 0 || time.mean_abs <= *threshold; }
 };
 

@@ -39,6 +39,15 @@ TEST(TrainingCauses, ErrorsAreToldApartByTheWeightOfATerm) {
   EXPECT_THAT(page, Not(HasSubstr("| pp |")));
 }
 
+TEST(TrainingCauses, ARankingMayMissItsTargetWhereTimesDoNot) {
+  SourceScore score{.name = "runs", .title = "Sweep", .tau = 0.5, .target_tau = 0.8};
+  score.time.count = 1;
+  const std::vector<PlayedRow> rows = {row_of(10.0, 4.0)};
+  const std::vector<SourceScore> scores = {score};
+  EXPECT_THAT(causes_markdown({.rows = rows, .scores = scores, .unused_columns = {}}),
+              HasSubstr("### Sweep: ranks by 0.50 for 0.80"));
+}
+
 TEST(TrainingCauses, ATargetThatIsMetNeedsNone) {
   EXPECT_THAT(page_of(0.1), IsEmpty());
 }
