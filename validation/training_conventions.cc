@@ -62,6 +62,8 @@ SourceRule read_source(ConfigMap& map) {
                                                  .fallback = 0,
                                                  .min = 0}));
   rule.target = map.percent({.name = "target", .doc = "mean |error| to reach", .fallback = 0.0, .min = 0.0});
+  rule.heads = map.integer(
+      {.name = "heads", .doc = "of the attention, in rows that do not say; 0: of size 128", .fallback = 0, .min = 0});
   rule.target_tau = map.number({.name = "target_tau",
                                 .doc = "rank correlation inside sweeps to reach",
                                 .fallback = 0.0,

@@ -154,8 +154,9 @@ std::string ScenarioMaker::model() {
   yaml_.set("model.name", yaml_quoted(row_.model));
   set_if("model.num_layers", row_.layers);
   set_if("model.hidden_size", row_.hidden);
-  std::int64_t heads = row_.heads.value_or(std::max<std::int64_t>(1, *row_.hidden / 128));
-  if (!row_.heads) assume(fmt::format("{} attention heads, of size 128", heads));
+  const std::int64_t usual = source_ != nullptr && source_->heads > 0 ? source_->heads : *row_.hidden / 128;
+  const std::int64_t heads = row_.heads.value_or(std::max<std::int64_t>(1, usual));
+  if (!row_.heads) assume(fmt::format("{} attention heads, of size {}", heads, *row_.hidden / heads));
   set("model.num_attention_heads", heads);
   set("model.num_query_groups", row_.kv_heads.value_or(heads));
   if (row_.heads && row_.head_size) set("model.kv_channels", *row_.head_size);

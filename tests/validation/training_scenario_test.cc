@@ -175,6 +175,15 @@ TEST(TrainingScenario, ASourceMayRunAnOlderAttention) {
   EXPECT_THAT(yaml_of(full_row()), Not(HasSubstr("forward_share")));
 }
 
+TEST(TrainingScenario, ASourceMaySayHowManyHeadsAllOfItsRowsHave) {
+  TrainingConventions told = conventions();
+  told.sources[0].heads = 64;
+  TrainingRow row = full_row();
+  row.heads.reset();
+  EXPECT_THAT(make_scenario(row, told)->yaml, HasSubstr("num_attention_heads: 64"));
+  EXPECT_THAT(yaml_of(row), HasSubstr("num_attention_heads: 96"));  // 12288 / 128
+}
+
 TEST(TrainingScenario, AVersionMayHaveAStackOfItsOwn) {
   TrainingConventions versions = conventions();
   versions.sources[0].versions = {{{.words = {"2025"}}, "new.yaml", 0}};
