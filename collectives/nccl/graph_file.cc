@@ -79,7 +79,9 @@ class GraphsReader {
     if (element.attribute("latencyinter")) graph.nic_latency_us = speed(element, "latencyinter");
     const int pattern = whole(element, "pattern", 1, kCollnetPattern);
     graph.plain_tree = pattern == kPlainTreePattern;
-    const int channels = read_channels(element, pattern == kRingPattern);
+    const bool ring = pattern == kRingPattern;
+    const bool chain = !ring && pattern < kRingPattern;
+    const int channels = read_channels(element, ring ? &file_.rings : (chain ? &file_.trees : nullptr));
     if (channels != graph.channels) {
       fail(element, fmt::format("nchannels is {} and the graph has {} channels", graph.channels, channels));
     }
@@ -91,24 +93,28 @@ class GraphsReader {
     }
   }
 
-  int read_channels(const XmlElement& graph, bool ring) {
+  // `orders`: where the order of GPUs is kept, if it means something.
+  int read_channels(const XmlElement& graph, std::vector<std::vector<int>>* orders) {
     int channels = 0;
     for (const XmlElement& channel : graph.children) {
       if (channel.name != "channel") continue;
       ++channels;
-      std::vector<int> order;
-      for (const XmlElement& gpu : channel.children) {
-        if (gpu.name == "gpu") order.push_back(whole(gpu, "dev", 0, kMostGpus));
-      }
-      if (!ring) continue;
-      if (std::set<int>(order.begin(), order.end()).size() != order.size()) fail(channel, "a GPU stands twice in a ring");
-      if (file_.gpus > 0 && static_cast<int>(order.size()) != file_.gpus) {
-        fail(channel, fmt::format("the ring has {} GPUs and the one before {}", order.size(), file_.gpus));
-      }
-      file_.gpus = static_cast<int>(order.size());
-      file_.rings.push_back(std::move(order));
+      if (orders != nullptr) orders->push_back(read_order(channel));
     }
     return channels;
+  }
+
+  std::vector<int> read_order(const XmlElement& channel) {
+    std::vector<int> order;
+    for (const XmlElement& gpu : channel.children) {
+      if (gpu.name == "gpu") order.push_back(whole(gpu, "dev", 0, kMostGpus));
+    }
+    if (std::set<int>(order.begin(), order.end()).size() != order.size()) fail(channel, "a GPU stands twice in a channel");
+    if (file_.gpus > 0 && static_cast<int>(order.size()) != file_.gpus) {
+      fail(channel, fmt::format("the channel has {} GPUs and the one before {}", order.size(), file_.gpus));
+    }
+    file_.gpus = static_cast<int>(order.size());
+    return order;
   }
 
   const XmlDocument& document_;
@@ -140,6 +146,23 @@ NcclGraphs with_file(NcclGraphs found, const NcclGraphFile& file, const GroupLay
   if (file.nvls) found.nvls = *file.nvls;
   found.collnet = file.collnet.value_or(found.ring);
   return found;
+}
+
+std::vector<std::vector<int>> circles_of_file(const NcclGraphFile& file, NcclAlgorithm algorithm,
+                                              const GroupLayout& layout) {
+  if (!layout.even() || layout.largest_host != file.gpus || layout.size() == 0) return {};
+  if (algorithm != NcclAlgorithm::kRing && algorithm != NcclAlgorithm::kTree) return {};
+  const std::vector<int>& host = layout.hosts.front();
+  std::vector<std::vector<int>> circles;
+  for (const std::vector<int>& order : algorithm == NcclAlgorithm::kRing ? file.rings : file.trees) {
+    std::vector<int>& circle = circles.emplace_back();
+    for (const int gpu : order) {
+      const auto member = std::ranges::find(host, gpu, [&](int m) { return layout.gpu_of[static_cast<std::size_t>(m)]; });
+      if (member == host.end()) return {};
+      circle.push_back(static_cast<int>(member - host.begin()));
+    }
+  }
+  return circles;
 }
 
 }  // namespace ringwright::collectives

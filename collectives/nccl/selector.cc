@@ -66,6 +66,8 @@ CollectivePlan NcclSelector::plan(const CollectiveCall& call) const {
   }
   const NcclChoice choice = choose(setup_, call, costs.costs(call));
   const NcclWork work = share_out(costs, setup_.host, setup_.knobs, call, choice);
+  std::vector<std::vector<int>> circles;
+  if (setup_.graph) circles = circles_of_file(*setup_.graph, choice.algorithm, *call.layout);
   // Channels come in pairs on the same way: each that the search finds is used twice.
   const int ways = work.channels % 2 == 0 ? work.channels / 2 : work.channels;
   return {.algorithm = std::string(to_string(choice.algorithm)),
@@ -73,7 +75,7 @@ CollectivePlan NcclSelector::plan(const CollectiveCall& call) const {
           .channels = work.channels,
           .threads = work.threads,
           .chunk = chunk_of(setup_.knobs, choice),
-          .circles = find_circles(setup_.host, *call.layout, ways)};
+          .circles = circles.empty() ? find_circles(setup_.host, *call.layout, ways) : std::move(circles)};
 }
 
 CollectivePlan NcclSelector::plan_message(const MessageCall& call) const {

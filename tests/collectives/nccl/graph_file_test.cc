@@ -53,6 +53,27 @@ TEST(NcclGraphFile, HoldsForGroupsOfWholeHosts) {
   EXPECT_EQ(with_file(found, *file, make_block_layout(4, 1)).ring.channels, 7);
 }
 
+TEST(NcclGraphFile, GivesRingsAndChainsTheirOrder) {
+  auto file = parse_nccl_graphs(kGraphs, "g.xml");
+  ASSERT_TRUE(file.has_value());
+  const GroupLayout hosts = make_block_layout(4, 2);
+  const std::vector<std::vector<int>> rings = {{0, 1}, {1, 0}};
+  EXPECT_EQ(circles_of_file(*file, NcclAlgorithm::kRing, hosts), rings);
+  EXPECT_EQ(circles_of_file(*file, NcclAlgorithm::kTree, hosts), (std::vector<std::vector<int>>{{0, 1}}));
+  EXPECT_TRUE(circles_of_file(*file, NcclAlgorithm::kNvls, hosts).empty());
+  EXPECT_TRUE(circles_of_file(*file, NcclAlgorithm::kRing, make_block_layout(4, 1)).empty());  // half of each host
+}
+
+// Devices are positions in the host, members' places follow their order in the group.
+TEST(NcclGraphFile, FindsItsDevicesInGroupsOfAnotherOrder) {
+  auto file = parse_nccl_graphs(kGraphs, "g.xml");
+  ASSERT_TRUE(file.has_value());
+  const GroupLayout backwards = make_group_layout({0, 0}, {1, 0});
+  EXPECT_EQ(circles_of_file(*file, NcclAlgorithm::kRing, backwards)[0], (std::vector<int>{1, 0}));
+  const GroupLayout others = make_group_layout({0, 0}, {4, 5});
+  EXPECT_TRUE(circles_of_file(*file, NcclAlgorithm::kRing, others).empty());
+}
+
 TEST(NcclGraphFile, RefusesWhatIsWrong) {
   EXPECT_THAT(mistake("<system/>"), HasSubstr("begins with <system>"));
   EXPECT_THAT(mistake("<graphs/>"), HasSubstr("no rings"));

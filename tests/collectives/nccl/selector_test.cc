@@ -169,5 +169,15 @@ TEST(NcclSelector, PlansForGroupsOfAllShapes) {
   }
 }
 
+TEST(NcclSelector, RingsGoAsTheGraphFileSays) {
+  NcclSetup setup = setup_of(dgx_h100());
+  setup.knobs.algorithms[static_cast<std::size_t>(CollectiveKind::kAllReduce)].fill(false);
+  setup.knobs.algorithms[static_cast<std::size_t>(CollectiveKind::kAllReduce)][index_of(NcclAlgorithm::kRing)] = true;
+  EXPECT_TRUE(plan(setup, 8, 8, 64_MiB).circles.empty());  // GPUs that meet in switches: any order does
+  const std::vector<int> order = {0, 3, 1, 2, 7, 6, 5, 4};
+  setup.graph = NcclGraphFile{.ring = NcclGraph{.channels = 1, .inside_gb = 20.0, .between_gb = 20.0}, .gpus = 8, .rings = {order}};
+  EXPECT_EQ(plan(setup, 8, 8, 64_MiB).circles, (std::vector<std::vector<int>>{order}));
+}
+
 }  // namespace
 }  // namespace ringwright::collectives
