@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "configs/collective_table.h"
 #include "configs/fault_run.h"
 #include "core/base/sha256.h"
 #include "core/engine/engine.h"
@@ -201,6 +202,7 @@ Outcome simulate(const Scenario& scenario, const Simulation& simulation, const S
   // Not the engine's time: faults that end later than the run are still among its events.
   const TimePoint end = run.record.iteration_end.back();
   facts.links = busiest_links(simulation, run.usage, end.since_start());
+  facts.collectives = collective_table(simulation, run.record);
   add_faults(scenario.faults, end, facts);
   facts.faults.insert(facts.faults.end(), scenario.background.described.begin(), scenario.background.described.end());
   facts.engine.network = scenario.simulate.network->name;

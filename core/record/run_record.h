@@ -29,6 +29,16 @@ struct LostCompute {
   Duration to_memory;
 };
 
+// What calls of one collective took in one dimension, over ranks that were played and iterations. A rank that comes early
+// waits for the others; the one that comes last does not, so the shortest time is the call's own.
+struct CallTime {
+  DimensionId dimension;
+  std::uint32_t spec = 0;  // index into TaskGraph::collectives
+  std::uint64_t count = 0;
+  Duration sum;
+  Duration shortest;
+};
+
 struct RunRecord {
   std::size_t dimension_count = 0;
   // By class, then by activity mask (2^(1 + dimensions) entries): time spent in exactly this mixture, over the
@@ -41,6 +51,7 @@ struct RunRecord {
   std::vector<TimePoint> iteration_end;            // by iteration: when the last rank finished it
   std::vector<std::vector<Bytes>> sent;            // by class, by dimension: bytes handed to the network, all iterations
   std::vector<Span> spans;                         // only of the classes that were asked for
+  std::vector<CallTime> calls;                     // of collectives
   std::uint64_t messages = 0;                      // transfers played
 };
 

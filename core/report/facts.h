@@ -75,6 +75,22 @@ struct LinkLoad {
   std::uint64_t multiplicity = 1;
 };
 
+// The calls of one collective in a step: what was chosen for them, and what they took.
+struct CollectiveUse {
+  std::string dimension;  // "tp"
+  std::string operation;  // "all_reduce"
+  Bytes bytes;
+  int ranks = 0;          // of the group
+  int hosts = 0;
+  std::uint64_t calls = 0;  // in a step, of the rank that makes most
+  std::string algorithm;
+  std::string protocol;     // empty where the rung knows none
+  int channels = 0;         // 0 where the rung knows none
+  // Of the rank that came last to a call: nobody had to be waited for. Empty where calls are not played one by one.
+  std::optional<Duration> shortest;
+  std::optional<Duration> mean;  // over ranks and calls, waiting for others included
+};
+
 struct NamedCount {
   std::string name;
   std::uint64_t value = 0;
@@ -118,6 +134,7 @@ struct StepFacts {
   std::vector<ReportWarning> warnings;
   std::vector<ConfigValue> config;   // the effective configuration, defaults included
   std::vector<LinkLoad> links;       // busiest first
+  std::vector<CollectiveUse> collectives;
   std::vector<std::string> faults;   // that were played, in words
   EngineFacts engine;
 };

@@ -120,6 +120,20 @@ Json links_json(const std::vector<LinkLoad>& links) {
   return rows;
 }
 
+Json collectives_json(const std::vector<CollectiveUse>& collectives) {
+  Json rows = Json::array();
+  for (const CollectiveUse& use : collectives) {
+    Json row = {{"dim", use.dimension}, {"operation", use.operation}, {"bytes", use.bytes.count()}, {"ranks", use.ranks},
+                {"hosts", use.hosts}, {"calls_per_step", use.calls}, {"algorithm", use.algorithm}};
+    row["protocol"] = use.protocol.empty() ? Json(nullptr) : Json(use.protocol);
+    row["channels"] = use.channels == 0 ? Json(nullptr) : Json(use.channels);
+    row["shortest_s"] = optional_number(use.shortest ? std::optional(seconds(*use.shortest)) : std::nullopt);
+    row["mean_s"] = optional_number(use.mean ? std::optional(seconds(*use.mean)) : std::nullopt);
+    rows.push_back(row);
+  }
+  return rows;
+}
+
 Json published_json(const std::vector<Comparison>& comparisons) {
   Json rows = Json::array();
   for (const Comparison& comparison : comparisons) {
@@ -184,6 +198,7 @@ std::string render_json(const Report& report) {
   if (!report.bubbles.empty()) document["pipeline"] = bubbles_json(report.bubbles);
   document["memory"] = memory_json(facts.memory);
   document["links"] = links_json(facts.links);
+  document["collectives"] = collectives_json(facts.collectives);
   document["faults"] = facts.faults;
   document["published"] = published_json(report.comparisons);
   add_remarks(facts, document);

@@ -304,6 +304,25 @@ void append_remarks(std::string& text, const Remarks& remarks, const TextOptions
   if (count < remarks.entries.size()) text += fmt::format("    ... and {} more (-v)\n", remarks.entries.size() - count);
 }
 
+// "tp  all_reduce of 32 MiB x 96 among 8 ranks on 1 host: ring, simple, 24 channels; 210 us"
+std::string print_use(const CollectiveUse& use) {
+  std::string text = fmt::format("{}: {} of {} x {} among {} ranks on {} host{}: {}", use.dimension, use.operation,
+                                 to_string(use.bytes), use.calls, use.ranks, use.hosts, use.hosts == 1 ? "" : "s",
+                                 use.algorithm);
+  if (!use.protocol.empty()) text += fmt::format(", {}", use.protocol);
+  if (use.channels > 0) text += fmt::format(", {} channel{}", use.channels, use.channels == 1 ? "" : "s");
+  if (use.shortest) text += "; " + to_string(*use.shortest);
+  return text;
+}
+
+void append_collectives(std::string& text, const Report& report, const TextOptions& options, const Pen& pen) {
+  constexpr std::size_t kUsesShown = 3;
+  Lines uses;
+  for (const CollectiveUse& use : report.facts.collectives) uses.push_back(print_use(use));
+  append_remarks(text, {.title = "Collectives: calls in a step, what was chosen, the time of one", .entries = uses, .shown = kUsesShown},
+                 options, pen);
+}
+
 std::string evidence_line(const Report& report) {
   Lines parts;
   for (const InputEvidence& input : report.facts.evidence) {
@@ -356,6 +375,7 @@ std::string render_text(const Report& report, const TextOptions& options) {
   append_time_and_links(text, report, options, pen);
   if (!report.facts.memory.empty()) append(text += "\n", memory_table(report, options, pen));
   if (options.detail == Detail::kVerbose) append_remarks(text, {"Pipeline bubble", bubble_lines(report.bubbles)}, options, pen);
+  append_collectives(text, report, options, pen);
   append_grounds(text, report, options, pen);
   return text + "\n  " + pen.dim(wrap(footer(report), options.width - 2, 2)) + "\n";
 }

@@ -8,6 +8,7 @@
 #include "core/base/random.h"
 #include "core/run/activity_ledger.h"
 #include "core/run/background_traffic.h"
+#include "core/run/call_times.h"
 #include "core/run/collective_runner.h"
 #include "core/run/contended_compute.h"
 #include "core/run/host_clock.h"
@@ -28,6 +29,7 @@ class Executor final : public CommunicationListener, public ComputeListener {
   RunResult run();
   void on_communication_ended(ClassId rank_class, std::uint32_t task) override {
     if (contended_) contended_->release(rank_class, task);
+    calls_.end(rank_class, task, inputs_.engine.now());
     end_task(rank_class, task);
   }
   void on_computed(ClassId rank_class, std::uint32_t task) override;
@@ -57,7 +59,9 @@ class Executor final : public CommunicationListener, public ComputeListener {
   void end_iteration(ClassId c);
   void look_for_period();
   [[nodiscard]] std::uint64_t state_digest(int iteration, std::uint64_t of_network);
-  [[nodiscard]] double done_share() const;
+  [[nodiscard]] double done_share() const {
+    return tasks_total_ == 0 ? 1.0 : static_cast<double>(tasks_done_) / static_cast<double>(tasks_total_);
+  }
   void note_span(ClassId c, std::uint32_t task);
 
   ExecutorInputs inputs_;
@@ -70,6 +74,7 @@ class Executor final : public CommunicationListener, public ComputeListener {
   std::optional<SegmentTimes> segments_;
   std::unique_ptr<CollectiveRunner> collectives_;
   MessagePlayer messages_;
+  CallTimes calls_;
   BackgroundTraffic background_;
   std::vector<Progress> progress_;        // by class
   std::vector<Ended> ended_;              // tasks that ended and whose followers are not started yet
@@ -102,6 +107,7 @@ Executor::Executor(const ExecutorInputs& inputs, const ExecutorOptions& options)
            .messages = 0},
       collectives_(make_collective_runner(job_, inputs)),
       messages_(job_, collectives_->carrier()),
+      calls_(inputs.classes.count()),
       background_(job_),
       progress_(inputs.classes.count()),
       recorded_(inputs.classes.count(), false),
@@ -133,10 +139,7 @@ void Executor::begin_iteration(ClassId c) {
   progress.stream_busy.assign(index.stream_tasks.size(), false);
   progress.unfinished = program.tasks.size();
   if (recorded_[c.index()]) started_at_[c.index()].resize(program.tasks.size());
-  if (program.tasks.empty()) {
-    end_iteration(c);
-    return;
-  }
+  if (program.tasks.empty()) return end_iteration(c);
   for (const auto& tasks : index.stream_tasks) {
     if (!tasks.empty()) try_start(c, tasks.front());
   }
@@ -205,6 +208,7 @@ void Executor::start_communication(ClassId c, std::uint32_t task) {
     case TaskKind::kCompute:
     case TaskKind::kSegment: return;
     case TaskKind::kCollective:
+      calls_.begin(c, task, {.dimension = entry.dimension, .spec = entry.detail}, inputs_.engine.now());
       collectives_->start({.rank_class = c, .dimension = entry.dimension, .spec = entry.detail, .sequence = sequence,
                           .iteration = progress_[c.index()].iteration, .task = task});
       return;
@@ -348,10 +352,6 @@ std::uint64_t Executor::state_digest(int iteration, std::uint64_t of_network) {
   return hash;
 }
 
-double Executor::done_share() const {
-  return tasks_total_ == 0 ? 1.0 : static_cast<double>(tasks_done_) / static_cast<double>(tasks_total_);
-}
-
 RunResult Executor::run() {
   for (std::size_t c = 0; c < progress_.size(); ++c) {
     tasks_total_ += program_of(ClassId(c)).tasks.size() * static_cast<std::uint64_t>(inputs_.graph.iterations);
@@ -367,9 +367,8 @@ RunResult Executor::run() {
   const RunLimits limits{.max_events = kEventsPerLook, .max_events_per_instant = options_.max_events_per_instant};
   RunEnd end = inputs_.engine.run(limits);
   while (end == RunEnd::kTooManyEvents) {
-    const bool go_on =
-        options_.observer == nullptr || options_.observer->on_progress(done_share(), inputs_.engine.events_run());
-    if (!go_on) break;
+    RunObserver* const observer = options_.observer;
+    if (observer != nullptr && !observer->on_progress(done_share(), inputs_.engine.events_run())) break;
     end = inputs_.engine.run(limits);
   }
   if (end == RunEnd::kLivelock) result.outcome = RunOutcome::kLivelock;
@@ -383,6 +382,7 @@ RunResult Executor::run() {
   if (contended_) record_.lost_compute = contended_->lost();
   record_.sent = std::move(job_.sent);
   record_.messages = job_.messages;
+  record_.calls = calls_.take();
   result.usage = inputs_.network.usage();
   result.skipped_iterations = skipped_;
   period_.extend(record_, result.usage);
@@ -393,8 +393,7 @@ RunResult Executor::run() {
 }  // namespace
 
 RunResult execute(const ExecutorInputs& inputs, const ExecutorOptions& options) {
-  Executor executor(inputs, options);
-  return executor.run();
+  return Executor(inputs, options).run();
 }
 
 }  // namespace ringwright

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "configs/collective_run.h"
+#include "configs/simulate.h"
 #include "tests/configs/played.h"
 
 namespace ringwright::configs {
@@ -114,6 +115,25 @@ TEST(Chunks, PlayThePipelinesMessages) {
   EXPECT_EQ(folded.finished_at, play(scenario, FoldMode::kNoFold).finished_at);
   const Played quick = play(load(text, {"parallel.tp=1", "parallel.pp=4", "comm.costs.launch=0us"}), FoldMode::kFold);
   EXPECT_GT(folded.in_flight(0, "pp"), quick.in_flight(0, "pp"));
+}
+
+TEST(Chunks, TheReportTellsTheChoiceOfEveryCallAndItsTime) {
+  const Scenario scenario = load(std::string(kTraining) + std::string(kTinyModel));
+  const std::unique_ptr<Simulation> simulation = assemble(scenario);
+  const Outcome outcome = simulate(scenario, *simulation, {});
+  ASSERT_EQ(outcome.end, RunOutcome::kFinished);
+  const std::vector<CollectiveUse>& uses = outcome.report->facts.collectives;
+  const auto gradients = std::ranges::find_if(uses, [](const CollectiveUse& use) {
+    return use.dimension == "dp" && use.operation == "all_reduce";
+  });
+  ASSERT_NE(gradients, uses.end());
+  EXPECT_EQ(gradients->algorithm, "tree");
+  EXPECT_EQ(gradients->channels, 8);
+  EXPECT_EQ(gradients->hosts, 2);
+  EXPECT_GT(gradients->calls, 0U);
+  ASSERT_TRUE(gradients->shortest && gradients->mean);
+  EXPECT_GT(*gradients->shortest, Duration());
+  EXPECT_LE(*gradients->shortest, *gradients->mean);
 }
 
 TEST(Chunks, SendsAndReceivesNameTheirPlanToo) {

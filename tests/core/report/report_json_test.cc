@@ -57,6 +57,22 @@ TEST(ReportJson, GivesEachDimensionsTimesAndBytes) {
   EXPECT_EQ(tp["bytes"], (5_MiB).count());
 }
 
+TEST(ReportJson, TellsWhatWasChosenForCollectives) {
+  StepFacts facts = sample_facts();
+  facts.collectives = {{.dimension = "tp", .operation = "all_reduce", .bytes = 32_MiB, .ranks = 8, .hosts = 1, .calls = 96,
+                        .algorithm = "nvls", .protocol = "simple", .channels = 16, .shortest = 210_us, .mean = 250_us},
+                       {.dimension = "dp", .operation = "all_gather", .bytes = 1_GiB, .ranks = 2, .hosts = 2, .calls = 1,
+                        .algorithm = "ring"}};
+  const auto rows = json(facts)["collectives"];
+  EXPECT_EQ(rows[0]["operation"], "all_reduce");
+  EXPECT_EQ(rows[0]["calls_per_step"], 96);
+  EXPECT_EQ(rows[0]["channels"], 16);
+  EXPECT_EQ(rows[0]["shortest_s"], 210e-6);
+  EXPECT_TRUE(rows[1]["protocol"].is_null());
+  EXPECT_TRUE(rows[1]["channels"].is_null());
+  EXPECT_TRUE(rows[1]["mean_s"].is_null());
+}
+
 TEST(ReportJson, HasTheSlowestStage) { EXPECT_EQ(json(sample_facts())["slowest_stage"]["name"], "stage 1"); }
 
 TEST(ReportJson, HasMemoryByStageAndWhetherItFits) {

@@ -110,6 +110,17 @@ TEST(ReportText, SaysWhenAStageDoesNotFit) {
   EXPECT_THAT(text(facts), HasSubstr("81 GiB of 80 GiB (stage 1, 101 %) does not fit"));
 }
 
+TEST(ReportText, SaysWhatWasChosenForTheLargestCollectives) {
+  StepFacts facts = sample_facts();
+  for (int i = 0; i < 4; ++i) {
+    facts.collectives.push_back({.dimension = "tp", .operation = "all_reduce", .bytes = 32_MiB, .ranks = 8, .hosts = 1, .calls = 96,
+                                 .algorithm = "nvls", .protocol = "simple", .channels = 16, .shortest = 210_us});
+  }
+  const std::string shown = render_text(summarise(sample_run().inputs(), facts), {.width = 120});
+  EXPECT_THAT(shown, HasSubstr("tp: all_reduce of 32 MiB x 96 among 8 ranks on 1 host: nvls, simple, 16 channels; 210 us"));
+  EXPECT_THAT(shown, HasSubstr("... and 1 more"));
+}
+
 TEST(ReportText, NamesWhatItRestsOn) {
   StepFacts facts = sample_facts();
   facts.assumptions = {{.path = "training.optimizer", .value = "adam", .why = "not in config.json"}};
