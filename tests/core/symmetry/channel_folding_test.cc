@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "collectives/builtin_channels.h"
+#include "core/base/random.h"
 #include "core/run/executor.h"
 #include "core/symmetry/folding.h"
 #include "network_models/builtin.h"
@@ -144,6 +145,28 @@ TEST(ChannelFolding, ARingWithAKindForEverySecondPlaceFoldsToTwoRanks) {
 TEST(ChannelFolding, TreesFoldToTheHostsOfHalfATree) {
   EXPECT_EQ(classes_of("tree", {.algorithm = "tree", .protocol = Protocol::kLl, .channels = 16}, 128), 8U);
   EXPECT_EQ(classes_of("nvls_tree", {.algorithm = "nvls_tree", .protocol = Protocol::kSimple, .channels = 2}, 128), 8U);
+}
+
+// Any number of hosts, GPUs of a host, channels and bytes.
+TEST(ChannelFolding, RandomCallsKeepTheTimesOfAllRanks) {
+  RandomStream random(7, "folding");
+  const auto any = [&random](std::uint64_t least, std::uint64_t most) { return least + random.next_below(most - least + 1); };
+  for (int round = 0; round < 40; ++round) {
+    const int ranks = 8 * static_cast<int>(any(2, 9));
+    const ReferenceFabric fabric(fabric_of(static_cast<std::uint32_t>(ranks)));
+    const auto algorithms = collectives::channel_algorithms();
+    const ChannelAlgorithm& algorithm = *algorithms[any(0, algorithms.size() - 1)];
+    const CollectiveKind kind = algorithm.name() == "p2p" ? CollectiveKind::kAllToAll : CollectiveKind::kAllReduce;
+    const TaskGraph graph = one_call(kind, Bytes(static_cast<std::int64_t>(any(1, 2'000'000))), ranks);
+    const CollectivePlan plan{.algorithm = std::string(algorithm.name()),
+                              .protocol = any(0, 1) == 0 ? Protocol::kLl : Protocol::kSimple,
+                              .channels = static_cast<int>(any(1, 20))};
+    const CollectiveCall call{.kind = kind, .bytes = graph.collectives[0].bytes, .layout = &graph.layouts[0]};
+    if (!algorithm.supports(call, plan)) continue;
+    const test::AlwaysOnChannels chooser(algorithm, plan);
+    EXPECT_EQ(play(graph, fabric, Mode::kFolded, chooser).finished, play(graph, fabric, Mode::kUnfolded, chooser).finished)
+        << algorithm.name() << " of " << call.bytes.count() << " bytes on " << ranks << " ranks, " << plan.channels << " channels";
+  }
 }
 
 class PipesForMessages final : public ChannelChooser {
