@@ -118,6 +118,8 @@ TEST(CountRings, CompleteGraphsPartIntoRings) {
   // Not for four members: two of the three rings that arcs would allow (Tillson 1980); with two units a pair all six.
   EXPECT_EQ(count_rings(4, complete(4, 1)), 2);
   EXPECT_EQ(count_rings(4, complete(4, 2)), 6);
+  EXPECT_EQ(count_rings(4, complete(4, 3)), 8);
+  EXPECT_EQ(count_rings(4, complete(4, 5)), 14);
 }
 
 // DGX-1: 16 pairs with one or two lanes, six lanes a GPU, known for its three rings there and three back.
