@@ -100,14 +100,15 @@ Contention GpuFootprint::of(const MessageSpec& message, DimensionId dimension, R
   const Dimension& of = inputs_.graph.dimensions[dimension.index()];
   const std::vector<RankId>& group = of.groups[of.group_of[rank.index()]];
   const GroupLayout& layout = inputs_.graph.layouts[of.layout_of_group[of.group_of[rank.index()]]];
-  const RouteQuery query{.from = rank, .to = group[static_cast<std::size_t>(message.peer)],
+  const auto own = static_cast<std::size_t>(of.index_in_group[rank.index()]);
+  const auto peer = static_cast<std::size_t>(message.peer_of(static_cast<int>(own), group.size()));
+  const RouteQuery query{.from = rank, .to = group[peer],
                          .reach = reach_of(message.way), .label = message_label(dimension, message.channel)};
   // Copy engines need no multiprocessors.
   if (message.way != HostWay::kNone) {
     return message.way == HostWay::kWithinMemory ? Contention{} : Contention{.memory = Bandwidth(rate_of_way(inputs_.router, query))};
   }
-  const auto own = static_cast<std::size_t>(of.index_in_group[rank.index()]);
-  const bool one_host = layout.host_of[own] == layout.host_of[static_cast<std::size_t>(message.peer)];
+  const bool one_host = layout.host_of[own] == layout.host_of[peer];
   const CollectiveCall exchange{.kind = CollectiveKind::kAllToAll, .bytes = message.bytes * 2,
                                 .layout = one_host ? &pair_inside_ : &pair_between_, .dimension = dimension};
   const int channels = std::max(inputs_.tuner.plan(exchange).channels / 2, 1);

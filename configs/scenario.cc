@@ -138,13 +138,14 @@ Job read_job(ConfigMap root, const Cluster& cluster, const std::string& path, Di
   return job;
 }
 
-SimulateSettings read_simulate(ConfigMap root) {
+// `filling`: training steps until a pipeline that never runs empty is in its steady state.
+SimulateSettings read_simulate(ConfigMap root, int filling = 0) {
   SimulateSettings settings;
   ConfigMap map = root.map("simulate", "what is played, and how faithfully");
   settings.steps = static_cast<int>(
-      map.integer({.name = "steps", .doc = "training steps that count", .fallback = 1, .min = 1, .max = 10'000}));
+      map.integer({.name = "steps", .doc = "training steps that count", .fallback = std::max(1, filling), .min = 1, .max = 10'000}));
   settings.warmup = static_cast<int>(map.integer(
-      {.name = "warmup", .doc = "training steps played before those that count", .fallback = 0, .min = 0, .max = 1'000}));
+      {.name = "warmup", .doc = "training steps played before those that count", .fallback = filling, .min = 0, .max = 1'000}));
   settings.seed = static_cast<std::uint64_t>(
       map.integer({.name = "seed", .doc = "seed of all random streams", .fallback = 1, .min = 0}));
   const std::vector<Option> models = options_of(network_models::models());
@@ -234,7 +235,9 @@ Scenario read_scenario(ConfigDocument document, const collectives::NcclFiles& fi
   collectives::ChooserSettings chooser = collectives::read_chooser_settings(collective_map, dimension_names());
   collectives::NcclSetup nccl = read_nccl(root, cluster, chooser.rung, files, foreign);
   const collectives::CommSettings comm = read_comm(root, chooser.rung, nccl.host);
-  SimulateSettings simulate = read_simulate(root);
+  SimulateSettings simulate = read_simulate(
+      root, workload::steps_until_steady(job.parallel.versions, job.parallel.pp,
+                                         static_cast<int>(job.parallel.microbatches(job.training))));
   Faults faults = read_faults(root, {.topology = *cluster.topology, .model = *simulate.network, .hosts = cluster.hosts});
   Background background = read_background(root, cluster.gpus(), *simulate.network);
   const AttentionFlops attention_flops = read_attention_flops(root);

@@ -153,6 +153,7 @@ StepFacts job_facts(const Scenario& scenario, const Simulation& simulation) {
   facts.warmup_iterations = scenario.simulate.warmup;
   facts.memory = memory_rows(scenario);
   facts.held_at_peak = plan.held_at_peak;
+  facts.weight_versions = plan.weight_versions;
   facts.published = scenario.published;
   facts.evidence = gather_evidence(scenario);
   add_log(scenario.document.log(), facts);

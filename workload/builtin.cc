@@ -30,12 +30,20 @@ constexpr std::array kSchedules{
                   dualpipe_order, ChunkSupport::kTwo, Placement::kBidirectional, 2},
     ScheduleEntry{"dualpipev", "DualPipe cut in half: two chunks per stage, there and back", dualpipe_v_order,
                   ChunkSupport::kTwo, Placement::kVee, 2},
+    // The order of a run that ends; amid a run stages keep forward passes ahead (weight_versions.h).
+    ScheduleEntry{"pipedream", "1f1b that never runs empty: weights are updated per stage, older versions are kept",
+                  one_f_one_b_order, ChunkSupport::kOne, Placement::kLooped, 0, WeightVersions::kStashed},
+    ScheduleEntry{"pipedream-2bw", "as pipedream with two versions of the weights on every stage", one_f_one_b_order,
+                  ChunkSupport::kOne, Placement::kLooped, 1, WeightVersions::kTwo},
+    ScheduleEntry{"varuna", "forward passes as they come, recomputation while the gradient is on its way", varuna_order,
+                  ChunkSupport::kOne, Placement::kLooped, 0, WeightVersions::kOne, RecomputeTime::kAhead},
 };
 
 constexpr std::array kComputeModels{
     ComputeEntry{"roofline", "the slower of arithmetic and memory at a share of their peaks, plus a launch",
                  make_roofline},
-    ComputeEntry{"calibrated", "each family of kernels by its own rule, with constants fitted to measurements of the GPU",
+    ComputeEntry{"calibrated",
+                 "each family of kernels by its own rule, with constants fitted to measurements of the GPU",
                  make_calibrated},
 };
 

@@ -11,10 +11,13 @@
 #include "core/ports/compute_model.h"
 #include "workload/gpu_spec.h"
 #include "workload/pipeline/schedule.h"
+#include "workload/weight_versions.h"
 
 namespace ringwright::workload {
 
 enum class ChunkSupport { kOne, kTwo, kMany };
+// When full recomputation happens: after the gradient has come in, or while it is on its way.
+enum class RecomputeTime { kOnArrival, kAhead };
 
 struct ScheduleEntry {
   std::string_view name;  // parallel.schedule
@@ -22,7 +25,9 @@ struct ScheduleEntry {
   ScheduleRule order;
   ChunkSupport chunks;
   Placement placement = Placement::kLooped;
-  int microbatches_per_stage = 0;  // the fewest that it can run
+  int microbatches_per_stage = 0;                  // the fewest that it can run
+  WeightVersions versions = WeightVersions::kOne;  // kOne: each training step empties the pipeline
+  RecomputeTime recompute = RecomputeTime::kOnArrival;
 };
 [[nodiscard]] std::span<const ScheduleEntry> schedules();
 // A name that the table has.
@@ -51,6 +56,7 @@ struct ComputeEntry {
 [[nodiscard]] PipelineOrder v_min_order(const ScheduleRequest& request);
 [[nodiscard]] PipelineOrder dualpipe_order(const ScheduleRequest& request);
 [[nodiscard]] PipelineOrder dualpipe_v_order(const ScheduleRequest& request);
+[[nodiscard]] PipelineOrder varuna_order(const ScheduleRequest& request);
 [[nodiscard]] std::unique_ptr<ComputeModel> make_roofline(ConfigMap& compute, const GpuSpec& gpu);
 [[nodiscard]] std::unique_ptr<ComputeModel> make_calibrated(ConfigMap& compute, const GpuSpec& gpu);
 

@@ -54,8 +54,9 @@ std::uint32_t GraphTables::collective(const CollectiveSpec& spec) {
 }
 
 std::uint32_t GraphTables::message(const MessageSpec& spec) {
-  const auto [entry, is_new] = message_of_.try_emplace({spec.peer, spec.bytes.count(), spec.channel, spec.way},
-                                                       static_cast<std::uint32_t>(messages_.size()));
+  const auto [entry, is_new] =
+      message_of_.try_emplace({spec.peer, spec.relative, spec.bytes.count(), spec.channel, spec.lag, spec.way},
+                              static_cast<std::uint32_t>(messages_.size()));
   if (is_new) messages_.push_back(spec);
   return entry->second;
 }

@@ -8,7 +8,8 @@ namespace ringwright::workload {
 
 KeptLayers::KeptLayers(const Part& part, const KernelContext& context) {
   find_layers(part);
-  if (context.training.recompute == Recompute::kFull) form_groups(part, context.training);
+  const bool spared = context.recompute_ahead && part.head;
+  if (context.training.recompute == Recompute::kFull && !spared) form_groups(part, context.training.full);
   weigh(part, context);
 }
 
@@ -19,9 +20,9 @@ void KeptLayers::find_layers(const Part& part) {
   }
 }
 
-void KeptLayers::form_groups(const Part& part, const TrainingOptions& training) {
-  const bool uniform = training.full.method == RecomputeMethod::kUniform;
-  const auto count = static_cast<std::size_t>(training.full.layers);
+void KeptLayers::form_groups(const Part& part, const FullRecompute& full) {
+  const bool uniform = full.method == RecomputeMethod::kUniform;
+  const auto count = static_cast<std::size_t>(full.layers);
   const auto predicts = [&](const Layer& layer) {
     return layer.first_point > 0 && part.points[layer.first_point - 1] == PointKind::kPredictor;
   };

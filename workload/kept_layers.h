@@ -3,7 +3,8 @@
 // Full recomputation as Megatron-LM (core/transformer/transformer_block.py) does it. Uniform: layers fall into groups
 // of N, of each the first input is kept, and the group is computed again before its backward pass. Block: the first N
 // layers of the part are groups of one, the others keep all they have. A layer of multi-token prediction is computed
-// again alone under `uniform`, and not at all under `block`.
+// again alone under `uniform`, and not at all under `block`. Where recomputation goes ahead of the gradient (Varuna),
+// the last part of the model, whose gradient is there at once, keeps all.
 #pragma once
 
 #include <cstddef>
@@ -43,7 +44,7 @@ class KeptLayers {
     Bytes alive_again;
   };
   void find_layers(const Part& part);
-  void form_groups(const Part& part, const TrainingOptions& training);
+  void form_groups(const Part& part, const FullRecompute& full);
   void weigh(const Part& part, const KernelContext& context);
 
   std::vector<Layer> layers_;

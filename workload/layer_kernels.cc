@@ -158,6 +158,7 @@ KernelContext make_kernel_context(const ModelShape& shape, const TrainingOptions
   context.async_reduce = parallel.async_reduce;
   context.experts = parallel.experts;
   context.expert_load = parallel.experts.hottest();
+  context.recompute_ahead = parallel.recompute_ahead;
   return context;
 }
 

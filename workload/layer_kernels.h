@@ -27,8 +27,9 @@ struct KernelContext {
   std::int64_t ring = 1;     // ranks among which blocks of keys go round
   double core_load = 1.0;    // scores of this rank against an equal share
   ExpertOptions experts;
-  double expert_load = 1.0;  // tokens of this rank's experts against an equal share
-  bool windowed = false;     // the layer's attention has a window
+  double expert_load = 1.0;      // tokens of this rank's experts against an equal share
+  bool windowed = false;         // the layer's attention has a window
+  bool recompute_ahead = false;  // of the gradient's arrival; the last part of the model then computes nothing again
 
   // Of a microbatch on one rank.
   [[nodiscard]] std::int64_t tokens() const { return training.micro_batch * shape.sequence / cp; }

@@ -44,8 +44,8 @@ void add_sharded_state(StageMemory& memory, const std::vector<Part>& parts, cons
   add(memory, "weights", of_elements(weights, sharding.master_in_shard ? 4.0 : value));
   if (sharding.secondary > 1) add(memory, "second copy", of_elements(units.kept(sharding.secondary), value));
   const std::int64_t here = owned - offloaded(owned, inputs.parallel.offload);
-  add(memory, "gradients", sharding.reduce_every_microbatch ? of_elements(here, gradient)
-                                                            : of_elements(units.elements(), value));
+  add(memory, "gradients",
+      sharding.reduce_every_microbatch ? of_elements(here, gradient) : of_elements(units.elements(), value));
   add(memory, "optimizer", Bytes(here * (mixed && !sharding.master_in_shard ? 12 : 8)));
 }
 
@@ -65,6 +65,14 @@ void add_model_state(StageMemory& memory, const std::vector<Part>& parts, const 
   const double kept = static_cast<double>(inputs.parallel.zero_stage >= 2 ? here : count_trainable(parts));
   add(memory, "gradients", scale(Bytes(1), kept * bytes_per_element(inputs.training.grad_reduce)));
   add(memory, "optimizer", Bytes(here * (mixed ? 12 : 8)));  // in fp32 training the weights are the master weights
+}
+
+// Of the weights that microbatches under way began with.
+void add_weight_versions(StageMemory& memory, const std::vector<Part>& parts, const StepInputs& inputs) {
+  const auto microbatches = static_cast<int>(inputs.parallel.microbatches(inputs.training));
+  const int versions = weight_versions(inputs.parallel.versions, inputs.parallel.pp, memory.stage, microbatches);
+  add(memory, "older weights",
+      of_elements((versions - 1) * count_elements(parts), bytes_per_element(inputs.training.precision)));
 }
 
 std::int64_t local_experts(const StepInputs& inputs) {
@@ -140,6 +148,7 @@ std::vector<StageMemory> memory_ledger(const StepInputs& inputs, const MemoryAss
     const MemoryWalk walk = walk_memory(inputs, parts, order[static_cast<std::size_t>(stage)]);
     StageMemory memory{.stage = stage, .items = {}};
     add_model_state(memory, parts, inputs);
+    add_weight_versions(memory, parts, inputs);
     for (std::size_t kind = 0; kind < kHeldKinds; ++kind) {
       add(memory, std::string(to_string(static_cast<Held>(kind))), walk.peak.of[kind]);
     }

@@ -11,6 +11,7 @@
 #include "workload/builtin.h"
 #include "workload/pipeline/schedule_check.h"
 #include "workload/pipeline_order.h"
+#include "workload/stage_parts.h"
 
 namespace ringwright::workload {
 namespace {
@@ -146,6 +147,28 @@ void check_pipeline(ConfigMap& parallel, const ParallelContext& context, Paralle
   spread_layers(parallel, context.shape.layers, options);
 }
 
+namespace {
+
+// Every stage updates its own weights when its backward passes are done: nothing is gathered or summed across stages.
+void check_versions(ConfigMap& parallel, const ParallelContext& context, const ParallelOptions& options) {
+  const auto refuse = [&](std::string_view what, const std::string& way_out) {
+    parallel.error("schedule", "E137",
+                   fmt::format("'{}' never empties the pipeline, which {} does not allow", options.schedule, what),
+                   way_out);
+  };
+  if (options.zero_stage > 0) {
+    refuse(fmt::format("state that is sharded over data-parallel ranks (zero.stage {}, fsdp)", options.zero_stage),
+           "set zero.stage: 0, or a schedule that empties the pipeline");
+  }
+  if (options.offload.any()) refuse("offloading to the host", "set a schedule that empties the pipeline");
+  if (shares_embedding(context.shape, options)) {
+    refuse("an embedding that first and last stage share",
+           fmt::format("set {}: true", context.model_map.path_of("untie_embeddings_and_output_weights")));
+  }
+}
+
+}  // namespace
+
 void check_microbatches(ConfigMap& parallel, const ParallelContext& context, const ParallelOptions& options) {
   if (options.listed) return;  // check_listed_schedule tells it at the list's own lines
   const ScheduleEntry& schedule = find_schedule(options.schedule);
@@ -165,6 +188,12 @@ void check_microbatches(ConfigMap& parallel, const ParallelContext& context, con
     return refuse(fmt::format("'{}' needs an even number of microbatches, but there are {}", options.schedule,
                               microbatches));
   }
+  if (options.recompute_ahead && options.sharding.parameters) {
+    return refuse(fmt::format("'{}' computes layers again before their backward pass, which parameters that are gathered "
+                              "for each pass (zero.stage 3) do not allow here",
+                              options.schedule));
+  }
+  if (!options.flushes()) return check_versions(parallel, context, options);
   const PipelineOrder order = pipeline_order(options, context.training);
   const bool splits = std::ranges::any_of(order.front(), [](const Slot& slot) { return !is_whole(slot.pass); });
   if (splits && options.sharding.parameters) {

@@ -61,6 +61,8 @@ int read_layout(ConfigMap& parallel, ParallelOptions& options) {
 void read_chunks(ConfigMap& parallel, int chunks_of_layout, ParallelOptions& options) {
   const ScheduleEntry& schedule = find_schedule(options.schedule);
   options.placement = schedule.placement;
+  options.versions = schedule.versions;
+  options.recompute_ahead = schedule.recompute == RecomputeTime::kAhead;
   options.virtual_stages = static_cast<int>(
       parallel.integer({.name = "virtual_stages",
                         .doc = "model parts per pipeline stage (interleaved-1f1b; two in the V-shaped schedules)",
@@ -88,6 +90,8 @@ void take_listed(ConfigMap& parallel, const ListedSchedule& listed, ParallelOpti
   }
   options.listed = listed;
   options.placement = listed.placement;
+  options.versions = WeightVersions::kOne;
+  options.recompute_ahead = false;
   options.virtual_stages = listed.chunks;
 }
 
@@ -163,7 +167,8 @@ void read_pipeline_options(ConfigMap& parallel, const ListedSchedule* listed, Pa
   options.overlap_p2p =
       parallel.boolean({.name = "overlap_p2p_comm",
                         .doc = "a send to the next stage does not hold up computing; Megatron: only when interleaved",
-                        .fallback = options.virtual_stages > 1 || splits_backward(options)});
+                        .fallback = options.virtual_stages > 1 || splits_backward(options) ||
+                                    !options.flushes()});
 }
 
 }  // namespace ringwright::workload

@@ -70,7 +70,10 @@ Program StageBuilder::build(GraphTables& tables) {
 }
 
 void StageBuilder::block(ProgramWriter& writer, std::size_t first, std::size_t last) {
-  for (std::size_t i = first; i <= last; ++i) pipeline_.receive(writer, tensor_, stage_.slots[i]);
+  for (std::size_t i = first; i <= last; ++i) {
+    recompute_ahead(writer, stage_.slots[i]);
+    pipeline_.receive(writer, tensor_, stage_.slots[i]);
+  }
   for (std::size_t i = first; i <= last; ++i) {
     if (stage_.slots[i].pass == Pass::kForward) {
       forward(writer, stage_.slots[i]);
@@ -122,6 +125,22 @@ void StageBuilder::recompute_layers(ProgramWriter& writer, int chunk, std::size_
   if (inputs_.training.full.distributed) tensor_.gather_activation(writer);
   for (std::size_t again = span->first; again <= span->last; ++again) {
     forward_point(writer, part_of(chunk).points[again]);
+  }
+}
+
+bool StageBuilder::goes_ahead(int chunk, std::size_t point) const {
+  if (!inputs_.parallel.recompute_ahead || !kept_of(chunk).computed_again_before(point)) return false;
+  const std::vector<PointKind>& points = part_of(chunk).points;
+  return std::none_of(points.begin() + static_cast<std::ptrdiff_t>(point) + 1, points.end(), ends_layer);
+}
+
+void StageBuilder::recompute_ahead(ProgramWriter& writer, const Slot& slot) {
+  if (slot.pass != Pass::kBackward) return;
+  for (std::size_t point = 0; point < part_of(slot.chunk).points.size(); ++point) {
+    if (!goes_ahead(slot.chunk, point)) continue;
+    writer.name_work({.label = fmt::format("R{}", slot.microbatch), .work = "recompute"});
+    fetch_activations(writer, slot.chunk, point);
+    recompute_layers(writer, slot.chunk, point);
   }
 }
 
@@ -181,8 +200,10 @@ void StageBuilder::backward_points(ProgramWriter& writer, const Slot& slot, Data
   for (std::size_t point = part.points.size(); point-- > 0;) {
     if (slot.pass != Pass::kWeightGradient) {
       data_.before_backward(writer, slot.chunk, point);
-      fetch_activations(writer, slot.chunk, point);
-      recompute_layers(writer, slot.chunk, point);
+      if (!goes_ahead(slot.chunk, point)) {
+        fetch_activations(writer, slot.chunk, point);
+        recompute_layers(writer, slot.chunk, point);
+      }
     }
     backward_share(writer, part.points[point], slot.pass);
     if (!ends_microbatch(slot.pass)) continue;

@@ -47,6 +47,9 @@ class StageBuilder {
   void backward_point(ProgramWriter& writer, PointKind kind);
   void backward_share(ProgramWriter& writer, PointKind kind, Pass pass);
   void recompute_layers(ProgramWriter& writer, int chunk, std::size_t point);
+  // What can be computed again before the gradient has come in: the layers whose backward pass is first.
+  void recompute_ahead(ProgramWriter& writer, const Slot& slot);
+  [[nodiscard]] bool goes_ahead(int chunk, std::size_t point) const;
   // Activations that wait in host memory: of the layer that ends at this point, and of the layer before it.
   void store_activations(ProgramWriter& writer, int chunk, std::size_t point);
   void fetch_activations(ProgramWriter& writer, int chunk, std::size_t point);

@@ -71,6 +71,10 @@ void count_step(StepPlan& plan, const StepInputs& inputs) {
   plan.parameters = parameters(shape);
   plan.tokens = sequences * shape.sequence;
   plan.microbatches = inputs.parallel.microbatches(inputs.training);
+  for (int stage = 0; stage < inputs.parallel.pp; ++stage) {
+    plan.weight_versions.push_back(
+        weight_versions(inputs.parallel.versions, inputs.parallel.pp, stage, static_cast<int>(plan.microbatches)));
+  }
   plan.model_flops = model_flops(shape, sequences, AttentionCount::kCausal);
   plan.model_flops_full_attention = model_flops(shape, sequences, AttentionCount::kFull);
   for (const Program& program : plan.graph.programs) count_program(plan, program);
@@ -90,6 +94,14 @@ void keep_first_variants(StepPlan& plan, const Variants& variants) {
   plan.communication.resize(plan.stage_parameters.size());
 }
 
+// They belong to the steps before, which do as many for this one.
+void leave_out_passes_ahead(const ParallelOptions& parallel, PipelineOrder& order) {
+  for (std::size_t stage = 0; stage < order.size(); ++stage) {
+    const int ahead = passes_ahead(parallel.versions, parallel.pp, static_cast<int>(stage));
+    order[stage].erase(order[stage].begin(), order[stage].begin() + ahead);
+  }
+}
+
 }  // namespace
 
 StepPlan build_step(const StepInputs& inputs, Passes passes) {
@@ -97,7 +109,9 @@ StepPlan build_step(const StepInputs& inputs, Passes passes) {
   StepStreams streams = make_streams(inputs.shape, inputs.parallel);
   GraphTables tables;
   const Variants variants = variants_of(inputs, streams);
-  const PipelineOrder order = pipeline_order(inputs.parallel, inputs.training);
+  PipelineOrder order = pipeline_order(inputs.parallel, inputs.training);
+  for (const std::vector<Slot>& slots : order) plan.held_at_peak.push_back(most_held(slots));
+  leave_out_passes_ahead(inputs.parallel, order);
   for (int stage = 0; stage < inputs.parallel.pp; ++stage) {
     for (int variant = 0; variant < variants.count(); ++variant) {
       const int context = variant / variants.expert;
@@ -111,7 +125,6 @@ StepPlan build_step(const StepInputs& inputs, Passes passes) {
       if (variant == 0) plan.stage_parameters.push_back(count_elements(builder.parts()));
     }
   }
-  for (const std::vector<Slot>& slots : order) plan.held_at_peak.push_back(most_held(slots));
   tables.move_into(plan.graph);
   plan.graph.dimensions = std::move(streams.dimensions);
   assign_programs(plan.graph, RankLayout(inputs.parallel), variants);

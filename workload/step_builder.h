@@ -28,6 +28,7 @@ struct StepPlan {
   Flops model_flops_full_attention;
   Flops hardware_flops;                           // what all ranks really compute
   std::vector<int> held_at_peak;                  // by stage: microbatches of a chunk between their passes, at most
+  std::vector<int> weight_versions;               // by stage: of the weights, with the newest
   std::vector<std::int64_t> stage_parameters;     // by stage, of one rank
   std::vector<Flops> stage_flops;                 // by stage, of one rank in a training step
   std::vector<std::vector<Bytes>> communication;  // by stage, by dimension of the graph: the buffers of one rank's

@@ -76,7 +76,8 @@ ShardChannels add_shard_channels(StepStreams& streams, const RankLayout& layout,
   const Dimension all = layout.data_dimension();
   const bool copies = sharding.shard < parallel.replicas();
   const Dimension shard = copies ? neighbours(all, "dp_shard", sharding.shard, ranks) : all;
-  ShardChannels channels{.shard = add_dimension(streams, shard), .replicate = {}, .secondary = {}, .node = {}, .across = {}};
+  ShardChannels channels{
+      .shard = add_dimension(streams, shard), .replicate = {}, .secondary = {}, .node = {}, .across = {}};
   if (copies) channels.replicate = add_dimension(streams, alike(all, "dp_replicate", sharding.shard, ranks));
   if (sharding.secondary > 1) {
     channels.secondary = add_dimension(streams, neighbours(shard, "dp_secondary", sharding.secondary, ranks));
@@ -119,7 +120,9 @@ StepStreams make_streams(const ModelShape& shape, const ParallelOptions& paralle
     const Channel backward{.dimension = forward.dimension, .stream = static_cast<StreamIndex>(streams.stream_count++)};
     streams.pipeline = PipelineChannels{.forward = forward, .backward = backward};
   }
-  if (parallel.tp * parallel.pp > 1) streams.model = add_dimension(streams, layout.model_dimension());
+  // Where every stage updates its weights alone, no norm is taken over all of them.
+  if (parallel.tp * parallel.pp > 1 && parallel.flushes())
+    streams.model = add_dimension(streams, layout.model_dimension());
   if (shares_embedding(shape, parallel)) streams.embedding = add_dimension(streams, layout.embedding_dimension());
   if (parallel.placement == Placement::kBidirectional) {
     streams.mirror = add_dimension(streams, layout.mirror_dimension());

@@ -16,6 +16,7 @@
 #include "workload/offload_options.h"
 #include "workload/schedule_file.h"
 #include "workload/sharding_options.h"
+#include "workload/weight_versions.h"
 
 namespace ringwright::workload {
 
@@ -96,8 +97,10 @@ struct ParallelOptions {
   ExpertOptions experts;
   std::string schedule = "1f1b";
   Placement placement = Placement::kLooped;
-  int virtual_stages = 1;        // model parts ("chunks") per pipeline stage
-  int microbatch_group = 0;      // interleaving: microbatches that pass a chunk before the next one; 0: pp
+  int virtual_stages = 1;    // model parts ("chunks") per pipeline stage
+  int microbatch_group = 0;  // interleaving: microbatches that pass a chunk before the next one; 0: pp
+  WeightVersions versions = WeightVersions::kOne;
+  bool recompute_ahead = false;  // of its gradient's arrival; the last stage then computes nothing again
   bool post_validation = false;  // the optimizer does not wait for the gradient's norm over all stages
   StageLayers stage_layers = StageLayers::kEven;
   bool embedding_counts = false;  // as a layer of the first part
@@ -124,6 +127,8 @@ struct ParallelOptions {
     return {.placement = placement, .stages = pp, .chunks = virtual_stages};
   }
   [[nodiscard]] int parts() const { return pipeline().parts(); }
+  // Every training step begins and ends with an empty pipeline.
+  [[nodiscard]] bool flushes() const { return versions == WeightVersions::kOne; }
   [[nodiscard]] std::int64_t microbatches(const TrainingOptions& training) const {
     return training.global_batch / (training.micro_batch * dp);
   }

@@ -65,12 +65,20 @@ struct CollectiveSpec {
 
 // A message between two ranks of a group. The n-th receive on (peer, channel) takes the peer's n-th send to us there.
 struct MessageSpec {
-  int peer = 0;  // index in the group
+  int peer = 0;  // index in the group; or counted on from our own, round its end
   Bytes bytes;
   std::uint8_t channel = 0;  // keeps independent sequences apart (activations, gradients); below kChannels
+  // Of a receive: it takes a send that came so many earlier than the n-th; the first ones find theirs there, from before
+  // the run. Steps of a pipeline that never runs empty hand work on to each other so.
+  std::uint8_t lag = 0;
   // Not to a peer but to memory or storage of the rank's own host, or back: the peer is the rank itself, and nobody
   // receives.
   HostWay way = HostWay::kNone;
+  bool relative = false;  // how `peer` counts; so the ranks of a ring share a program
+
+  [[nodiscard]] int peer_of(int own, std::size_t size) const {
+    return relative ? static_cast<int>(static_cast<std::size_t>(own + peer) % size) : peer;
+  }
 };
 inline constexpr int kChannels = 4;
 

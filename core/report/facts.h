@@ -127,6 +127,7 @@ struct StepFacts {
   int warmup_iterations = 0;         // played before the iterations that count
   std::vector<MemoryRow> memory;     // by stage
   std::vector<int> held_at_peak;     // by stage: microbatches of a chunk that wait for their backward pass, at most
+  std::vector<int> weight_versions;  // by stage: of the weights, with the newest
   std::vector<PublishedFigure> published;
   std::vector<InputEvidence> evidence;
   std::vector<AssumedValue> assumptions;

@@ -16,7 +16,8 @@ struct StageBubble {
   std::string stage;
   Duration bubble;
   Duration total;
-  int held_at_peak = 0;  // most microbatches of a chunk between their first and their last pass; 0: not known
+  int held_at_peak = 0;     // most microbatches of a chunk between their first and their last pass; 0: not known
+  int weight_versions = 1;  // with the newest
 
   [[nodiscard]] double of_step() const;
   [[nodiscard]] double of_ideal() const;
@@ -24,7 +25,8 @@ struct StageBubble {
 
 // Of the stages as time_breakdown.h tells them, with what each holds, in the same order.
 [[nodiscard]] std::vector<StageBubble> stage_bubbles(const std::vector<TimeBreakdown>& stages,
-                                                     const std::vector<int>& held_at_peak);
+                                                     const std::vector<int>& held_at_peak,
+                                                     const std::vector<int>& weight_versions = {});
 
 // A line for each stage.
 [[nodiscard]] std::vector<std::string> bubble_lines(const std::vector<StageBubble>& bubbles);

@@ -83,7 +83,7 @@ Report summarise(const ReportInputs& inputs, StepFacts facts) {
   report.everywhere = break_down(breakdown);
   if (several_programs(inputs.graph)) report.slowest_stage = break_down_slowest(breakdown);
   if (const auto stages = break_down_stages(breakdown); stages.size() > 1) {
-    report.bubbles = stage_bubbles(stages, report.facts.held_at_peak);
+    report.bubbles = stage_bubbles(stages, report.facts.held_at_peak, report.facts.weight_versions);
   }
 
   const std::vector<MemoryRow>& memory = report.facts.memory;

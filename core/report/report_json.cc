@@ -95,7 +95,8 @@ Json bubbles_json(const std::vector<StageBubble>& bubbles) {
   Json rows = Json::array();
   for (const StageBubble& stage : bubbles) {
     rows.push_back({{"stage", stage.stage}, {"bubble_s", seconds(stage.bubble)}, {"of_step", stage.of_step()},
-                    {"of_ideal", stage.of_ideal()}, {"held_at_peak", stage.held_at_peak}});
+                    {"of_ideal", stage.of_ideal()}, {"held_at_peak", stage.held_at_peak},
+                    {"weight_versions", stage.weight_versions}});
   }
   return rows;
 }

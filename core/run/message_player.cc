@@ -11,8 +11,24 @@ namespace ringwright {
 MessagePlayer::MessagePlayer(PlayedJob& job, MessageCarrier* carrier)
     : job_(job), carrier_(carrier), channels_(job.classes.count()), lanes_(job.classes.count()) {}
 
+int MessagePlayer::peer_of(const Request& request) const {
+  return job_.graph.messages[request.spec].peer_of(job_.index_in_group(request.rank_class, request.dimension),
+                                                   job_.group_of(request.rank_class, request.dimension).size());
+}
+
+int MessagePlayer::place_sent_to(const Request& send) const {
+  const MessageSpec& spec = job_.graph.messages[send.spec];
+  return spec.relative ? -spec.peer : spec.peer;
+}
+
+int MessagePlayer::place_received_at(const Request& receive) const {
+  const MessageSpec& spec = job_.graph.messages[receive.spec];
+  const auto size = static_cast<int>(job_.group_of(receive.rank_class, receive.dimension).size());
+  return spec.relative ? spec.peer - size : job_.index_in_group(receive.rank_class, receive.dimension);
+}
+
 ClassId MessagePlayer::peer_class(const Request& request) const {
-  return job_.class_of_member(request.rank_class, request.dimension, job_.graph.messages[request.spec].peer);
+  return job_.class_of_member(request.rank_class, request.dimension, peer_of(request));
 }
 
 const MessagePlayer::Channel* MessagePlayer::find_channel(ClassId sender, DimensionId dimension, int peer,
@@ -36,8 +52,7 @@ MessagePlayer::Channel& MessagePlayer::channel_of(ClassId sender, DimensionId di
 // The channel of the peer that a receive listens to: the peer's sends to our place in the group.
 const MessagePlayer::Channel* MessagePlayer::channel_towards(const Request& receive) const {
   const MessageSpec& spec = job_.graph.messages[receive.spec];
-  const int own_index = job_.index_in_group(receive.rank_class, receive.dimension);
-  return find_channel(peer_class(receive), receive.dimension, own_index, spec.channel);
+  return find_channel(peer_class(receive), receive.dimension, place_received_at(receive), spec.channel);
 }
 
 std::uint32_t MessagePlayer::free_slot(const Request& request) {
@@ -54,12 +69,13 @@ std::uint32_t MessagePlayer::free_slot(const Request& request) {
 void MessagePlayer::send(const Request& request) {
   const MessageSpec& spec = job_.graph.messages[request.spec];
   const std::uint32_t slot = free_slot(request);
-  ++channel_of(request.rank_class, request.dimension, spec.peer, spec.channel).started;
+  ++channel_of(request.rank_class, request.dimension, place_sent_to(request), spec.channel).started;
   const TimePoint now = job_.engine.now();
   const ClassId receiver = peer_class(request);
   job_.ledger.begin_communication(request.rank_class, request.dimension, now);
   job_.ledger.begin_communication(receiver, request.dimension, now);
-  const RankId to = job_.group_of(request.rank_class, request.dimension)[static_cast<std::size_t>(spec.peer)];
+  const int peer = peer_of(request);
+  const RankId to = job_.group_of(request.rank_class, request.dimension)[static_cast<std::size_t>(peer)];
   const std::uint32_t label = message_label(request.dimension, spec.channel);
   if (carrier_ != nullptr && spec.way == HostWay::kNone) {
     const GroupLayout& layout = job_.graph.layouts[job_.layout_of(request.rank_class, request.dimension)];
@@ -69,7 +85,7 @@ void MessagePlayer::send(const Request& request) {
                      .call = {.bytes = spec.bytes,
                               .layout = &layout,
                               .from = job_.index_in_group(request.rank_class, request.dimension),
-                              .to = spec.peer,
+                              .to = peer,
                               .dimension = request.dimension},
                      .label = label,
                      .token = slot},
@@ -87,7 +103,10 @@ void MessagePlayer::send(const Request& request) {
                      *this);
 }
 
-bool MessagePlayer::receive(const Request& request) {
+bool MessagePlayer::receive(Request request) {
+  const std::uint64_t lag = job_.graph.messages[request.spec].lag;
+  if (request.sequence < lag) return true;
+  request.sequence -= lag;
   const Channel* channel = channel_towards(request);
   if (channel != nullptr && channel->arrived.contains(request.sequence)) return true;
   std::deque<Request>& waiting = lane_of(request).waiting;
@@ -97,12 +116,13 @@ bool MessagePlayer::receive(const Request& request) {
 
 MessagePlayer::Lane& MessagePlayer::lane_of(const Request& receive) {
   const MessageSpec& spec = job_.graph.messages[receive.spec];
+  const int peer = peer_of(receive);
   std::vector<Lane>& lanes = lanes_[receive.rank_class.index()];
   for (Lane& lane : lanes) {
-    if (lane.dimension == receive.dimension && lane.peer == spec.peer && lane.channel == spec.channel) return lane;
+    if (lane.dimension == receive.dimension && lane.peer == peer && lane.channel == spec.channel) return lane;
   }
   return lanes.emplace_back(Lane{.dimension = receive.dimension,
-                                 .peer = spec.peer,
+                                 .peer = peer,
                                  .channel = spec.channel,
                                  .sender = peer_class(receive),
                                  .waiting = {}});
@@ -142,7 +162,7 @@ void MessagePlayer::on_received(std::uint64_t token) {
   const Request sent = in_flight_[token].request;
   end(token);
   const MessageSpec& spec = job_.graph.messages[sent.spec];
-  channel_of(sent.rank_class, sent.dimension, spec.peer, spec.channel).arrived.add(sent.sequence);
+  channel_of(sent.rank_class, sent.dimension, place_sent_to(sent), spec.channel).arrived.add(sent.sequence);
   const ClassId receiver = peer_class(sent);
   job_.ledger.end_communication(receiver, sent.dimension, job_.engine.now());
   // Ending a receive may start others, so each round looks afresh.

@@ -29,7 +29,7 @@ class MessagePlayer final : public TransferListener, public MessageEnds {
   };
   void send(const Request& request);
   // True: the message is there already and the listener will not be told.
-  [[nodiscard]] bool receive(const Request& request);
+  [[nodiscard]] bool receive(Request request);
   void on_arrived(std::uint64_t token) override;
   void on_sent(std::uint64_t token) override;
   void on_received(std::uint64_t token) override;
@@ -42,12 +42,17 @@ class MessagePlayer final : public TransferListener, public MessageEnds {
   // What one class has sent to one peer on one channel.
   struct Channel {
     DimensionId dimension;
-    int peer;
+    int peer;  // as place_sent_to()
     std::uint8_t channel;
     std::uint64_t started = 0;
     SequenceSet arrived;
   };
 
+  [[nodiscard]] int peer_of(const Request& request) const;
+  // How a channel's two ends name it alike, also where one class stands for both: the receiver's place in the group, or
+  // below 0 the distance to it.
+  [[nodiscard]] int place_sent_to(const Request& send) const;
+  [[nodiscard]] int place_received_at(const Request& receive) const;
   [[nodiscard]] ClassId peer_class(const Request& request) const;
   Channel& channel_of(ClassId sender, DimensionId dimension, int peer, std::uint8_t channel);
   [[nodiscard]] const Channel* find_channel(ClassId sender, DimensionId dimension, int peer,

@@ -14,8 +14,17 @@ namespace ringwright {
 namespace {
 
 using CollectiveContent = std::pair<CollectiveKind, Bytes>;
-// (dimension, is a send, peer, bytes, channel, way)
-using MessageContent = std::tuple<DimensionId, bool, int, Bytes, std::uint8_t, HostWay>;
+// What the messages of a program are to a rank.
+struct MessageContent {
+  DimensionId dimension;
+  bool is_send = false;
+  int peer = 0;
+  bool relative = false;
+  Bytes bytes;
+  std::uint8_t channel = 0;
+  HostWay way = HostWay::kNone;
+  friend auto operator<=>(const MessageContent&, const MessageContent&) = default;
+};
 
 // All collectives that a program calls in one dimension, for a group of the given layout.
 MemberPattern make_pattern(const Choosers& choosers, DimensionId dimension, const GroupLayout& layout,
@@ -63,8 +72,8 @@ std::vector<ProgramTraffic> gather_traffic(const TaskGraph& graph) {
         return;
       }
       const MessageSpec& spec = graph.messages[task.detail];
-      traffic.messages.insert(
-          {task.dimension, task.kind == TaskKind::kSend, spec.peer, spec.bytes, spec.channel, spec.way});
+      traffic.messages.insert({task.dimension, task.kind == TaskKind::kSend, spec.peer, spec.relative, spec.bytes,
+                               spec.channel, spec.way});
     });
     result.push_back(std::move(traffic));
   }
@@ -120,9 +129,9 @@ class FootprintBuilder {
       }
     }
     for (const MessageContent& message : traffic.messages) {
-      // A message's receiver knows it by the sender's name for the receiver: its place in the group.
-      const Dimension& dimension = graph_.dimensions[std::get<DimensionId>(message).index()];
-      colour = mix(colour, dimension.index_in_group[rank.index()]);
+      // A message's receiver knows it by the sender's name for the receiver: its place in the group, or the distance.
+      const Dimension& dimension = graph_.dimensions[message.dimension.index()];
+      if (!message.relative) colour = mix(colour, dimension.index_in_group[rank.index()]);
       add_message(rank, message);
     }
     const auto background = background_.find(rank);
@@ -194,7 +203,7 @@ class FootprintBuilder {
   }
 
   void add_message(RankId rank, const MessageContent& message) {
-    const auto& [dimension, is_send, peer, bytes, channel, way] = message;
+    const auto& [dimension, is_send, peer, relative, bytes, channel, way] = message;
     const Dimension& d = graph_.dimensions[dimension.index()];
     const std::uint32_t label = message_label(dimension, channel);
     std::uint64_t what = mix(mix(label, static_cast<std::uint64_t>(way)), static_cast<std::uint64_t>(bytes.count()));
@@ -208,7 +217,9 @@ class FootprintBuilder {
       what = mix(what, 2 * std::uint64_t{layout} + (call.leaves_host() ? 1 : 0));
     }
     const auto& group = d.groups[d.group_of[rank.index()]];
-    footprint_.edges.push_back({.peer = group[static_cast<std::size_t>(peer)],
+    const MessageSpec spec{.peer = peer, .relative = relative};
+    const int member = spec.peer_of(static_cast<int>(d.index_in_group[rank.index()]), group.size());
+    footprint_.edges.push_back({.peer = group[static_cast<std::size_t>(member)],
                                 .role = mix(what, mix(static_cast<std::uint64_t>(peer), is_send ? 1 : 0)),
                                 .label = label,
                                 .reach = reach_of(way),

@@ -37,7 +37,10 @@ void PipelineParallel::receive(ProgramWriter& writer, TensorParallel& tensor, co
   const std::optional<int> from = peer(slot, -direction(slot.pass));
   if (!from) return;
   const bool forward = slot.pass == Pass::kForward;
-  writer.wait(writer.receive(forward ? channels_->forward : channels_->backward, message(slot.pass, *from),
+  MessageSpec expected = message(slot.pass, *from);
+  // The stage before is one forward pass farther ahead.
+  if (forward && !parallel_.flushes()) expected.lag = 1;
+  writer.wait(writer.receive(forward ? channels_->forward : channels_->backward, expected,
                              forward ? "pp receive activation" : "pp receive gradient"));
   if (scattered_) tensor.gather_activation(writer);
 }

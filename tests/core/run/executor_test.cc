@@ -75,6 +75,37 @@ TEST(Executor, TheNthReceiveTakesTheNthSendOfItsChannel) {
   EXPECT_EQ(end_of(play(graph), 1), TimePoint(9_us));
 }
 
+TEST(Executor, PeersOfARingMayBeCountedFromOnesOwnPlace) {
+  TaskGraph graph;
+  const DimensionId tp = add_dimension(graph, "tp", {{0, 1, 2}});
+  ProgramBuilder program(graph, "all");
+  program.send(tp, {.peer = 1, .bytes = Bytes(1000), .relative = true}, kCommStream);
+  program.receive(tp, {.peer = 2, .bytes = Bytes(1000), .relative = true});
+  program.run_on({0, 1, 2});
+  const RunResult result = play(graph);
+  EXPECT_EQ(result.outcome, RunOutcome::kFinished);
+  for (std::size_t rank = 0; rank < 3; ++rank) EXPECT_EQ(end_of(result, rank), TimePoint(2_us)) << rank;
+  EXPECT_EQ(result.record.messages, 3U);
+}
+
+TEST(Executor, AReceiveThatLagsTakesWhatWasSentBeforeTheRun) {
+  TaskGraph graph;
+  const DimensionId pp = add_dimension(graph, "pp", {{0, 1}});
+  ProgramBuilder sender(graph, "sender");
+  const auto worked = sender.compute(5_us);
+  sender.send(pp, {.peer = 1, .bytes = Bytes(1000)}, kCommStream, {worked});
+  sender.run_on({0});
+  ProgramBuilder receiver(graph, "receiver");
+  const auto message = receiver.receive(pp, {.peer = 0, .bytes = Bytes(1000), .lag = 1});
+  receiver.compute(1_us, {message});
+  receiver.run_on({1});
+  graph.iterations = 2;
+  // At once in the first iteration; in the second it takes the first send, which arrives at 7 us.
+  const RunResult result = play(graph);
+  EXPECT_EQ(result.outcome, RunOutcome::kFinished);
+  EXPECT_EQ(end_of(result, 1), TimePoint(8_us));
+}
+
 TEST(Executor, ARingTakesItsClosedForm) {
   TaskGraph graph;
   const DimensionId tp = add_dimension(graph, "tp", {{0, 1, 2, 3}});

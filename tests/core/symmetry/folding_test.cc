@@ -197,6 +197,26 @@ TEST(Folding, NamesOfRanksDoNotMatter) {
   EXPECT_GT(std::set<TimePoint>(plain.finished.begin(), plain.finished.end()).size(), 1U);  // late hosts hold up their rings
 }
 
+// Everybody passes on what came from behind: one class stands for both ends of every message.
+TEST(Folding, ARingOfRelativePeersIsOneClass) {
+  const ReferenceFabric fabric(FabricShape{.gpus = 8});
+  TaskGraph graph;
+  const DimensionId tp = test::add_dimension(graph, "tp", {{0, 1, 2, 3, 4, 5, 6, 7}});
+  test::ProgramBuilder program(graph, "all");
+  std::uint32_t came = program.compute(3_us);
+  for (int step = 0; step < 3; ++step) {
+    program.send(tp, {.peer = 1, .bytes = Bytes(1'000'000), .relative = true}, 1, {came});
+    came = program.receive(tp, {.peer = 7, .bytes = Bytes(1'000'000), .relative = true});
+    program.compute(2_us, {came});
+  }
+  program.run_on({0, 1, 2, 3, 4, 5, 6, 7});
+  test::place_ranks(graph, 8);
+  const Played folded = play(graph, fabric, Mode::kFolded);
+  const Played whole = play(graph, fabric, Mode::kUnfolded);
+  EXPECT_EQ(folded.rank_classes, 1U);
+  EXPECT_EQ(folded.finished, whole.finished);
+}
+
 TEST(Folding, SaysWhyLittleWasFolded) {
   const TaskGraph graph = test::make_reference_step(step_512());
   const test::AlwaysChoose chooser(ring());
