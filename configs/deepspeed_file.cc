@@ -13,15 +13,50 @@
 namespace ringwright::configs {
 namespace {
 
-constexpr std::array kNotModelled = {
-    "optimizer", "scheduler", "gradient_clipping", "prescale_gradients", "gradient_predivide_factor",
-    "sparse_gradients", "steps_per_print", "wall_clock_breakdown", "dump_state", "flops_profiler", "tensorboard", "wandb",
-    "csv_monitor", "comet", "comms_logger", "monitor_config", "activation_checkpointing", "aio", "amp", "autotuning",
-    "checkpoint", "compression_training", "curriculum_learning", "data_efficiency", "data_types", "disable_allgather",
-    "elasticity", "eigenvalue", "hybrid_engine", "memory_breakdown", "nebula", "pipeline", "progressive_layer_drop",
-    "quantize_training", "sparse_attention", "timers", "torch_autocast", "zero_allow_untested_optimizer",
-    "zero_force_ds_cpu_optimizer", "dataloader_drop_last", "seq_parallel_communication_data_type", "compile",
-    "use_data_before_expert_parallelism", "graph_harvesting", "tensor_parallel"};
+constexpr std::array kNotModelled = {"optimizer",
+                                     "scheduler",
+                                     "gradient_clipping",
+                                     "prescale_gradients",
+                                     "gradient_predivide_factor",
+                                     "sparse_gradients",
+                                     "steps_per_print",
+                                     "wall_clock_breakdown",
+                                     "dump_state",
+                                     "flops_profiler",
+                                     "tensorboard",
+                                     "wandb",
+                                     "csv_monitor",
+                                     "comet",
+                                     "comms_logger",
+                                     "monitor_config",
+                                     "aio",
+                                     "amp",
+                                     "autotuning",
+                                     "checkpoint",
+                                     "compression_training",
+                                     "curriculum_learning",
+                                     "data_efficiency",
+                                     "data_types",
+                                     "disable_allgather",
+                                     "elasticity",
+                                     "eigenvalue",
+                                     "hybrid_engine",
+                                     "memory_breakdown",
+                                     "nebula",
+                                     "pipeline",
+                                     "progressive_layer_drop",
+                                     "quantize_training",
+                                     "sparse_attention",
+                                     "timers",
+                                     "torch_autocast",
+                                     "zero_allow_untested_optimizer",
+                                     "zero_force_ds_cpu_optimizer",
+                                     "dataloader_drop_last",
+                                     "seq_parallel_communication_data_type",
+                                     "compile",
+                                     "use_data_before_expert_parallelism",
+                                     "graph_harvesting",
+                                     "tensor_parallel"};
 
 constexpr std::array kZeroKeys = {"stage", "overlap_comm", "reduce_bucket_size", "allgather_bucket_size",
                                   "stage3_prefetch_bucket_size", "stage3_param_persistence_threshold",
@@ -150,12 +185,25 @@ void read_zero_block(ConfigMap& file, Imports& imports) {
   for (const char* key : kZeroNotModelled) zero.ignore(key, "not modelled");
 }
 
+// How layers are checkpointed; that they are is said in the model's code, here in training.recompute.
+void read_checkpointing(ConfigMap& file, Imports& imports) {
+  if (!file.has("activation_checkpointing")) return;
+  ConfigMap block = file.map("activation_checkpointing", "how layers are computed again");
+  imports.take(block, "partition_activations", "training.distribute_saved_activations");
+  imports.take(block, "cpu_checkpointing", "training.cpu_checkpointing");
+  for (const char* key :
+       {"contiguous_memory_optimization", "number_checkpoints", "synchronize_checkpoint_boundary", "profile"}) {
+    block.ignore(key, "it changes neither time nor memory as they are modelled");
+  }
+}
+
 }  // namespace
 
 void read_deepspeed(ConfigMap file, const BatchWorld& world, Imports& imports) {
   read_batch(file, world, imports);
   read_precision(file, imports);
   read_zero_block(file, imports);
+  read_checkpointing(file, imports);
   for (const char* key : kNotModelled) file.ignore(key, "not modelled");
 }
 

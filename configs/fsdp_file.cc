@@ -18,10 +18,14 @@ constexpr std::array kNotModelled = {
     "same_network", "tpu_env", "tpu_use_cluster", "tpu_use_sudo", "use_cpu", "dynamo_config", "gpu_ids", "command_file",
     "commands", "tpu_name", "tpu_zone", "megatron_lm_config", "deepspeed_config", "mpirun_config"};
 
-constexpr std::array kShardingNotModelled = {
-    "fsdp_auto_wrap_policy", "fsdp_transformer_layer_cls_to_wrap", "fsdp_min_num_params", "fsdp_state_dict_type",
-    "fsdp_use_orig_params", "fsdp_sync_module_states", "fsdp_cpu_ram_efficient_loading", "fsdp_version",
-    "fsdp_activation_checkpointing"};
+constexpr std::array kShardingNotModelled = {"fsdp_auto_wrap_policy",
+                                             "fsdp_transformer_layer_cls_to_wrap",
+                                             "fsdp_min_num_params",
+                                             "fsdp_state_dict_type",
+                                             "fsdp_use_orig_params",
+                                             "fsdp_sync_module_states",
+                                             "fsdp_cpu_ram_efficient_loading",
+                                             "fsdp_version"};
 
 // FULL_SHARD, or its number in the enumeration.
 std::string strategy_of(std::string word) {
@@ -56,6 +60,10 @@ void read_sharding(ConfigMap fsdp, Imports& imports) {
   take_word(fsdp, "fsdp_forward_prefetch", "parallel.fsdp.forward_prefetch", lower, imports);
   take_word(fsdp, "fsdp_offload_params", "parallel.fsdp.cpu_offload", lower, imports);
   take_word(fsdp, "fsdp_limit_all_gathers", "parallel.fsdp.limit_all_gathers", lower, imports);
+  if (fsdp.has("fsdp_activation_checkpointing")) {
+    const bool again = fsdp.boolean({.name = "fsdp_activation_checkpointing", .doc = "every layer is computed again"});
+    imports.set("training.recompute", again ? "full" : "none", fsdp.origin("fsdp_activation_checkpointing"));
+  }
   for (const char* key : kShardingNotModelled) {
     fsdp.ignore(key, "a transformer layer is the unit; how it is wrapped, saved and loaded is not modelled");
   }

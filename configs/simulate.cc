@@ -13,6 +13,7 @@
 
 #include "configs/collective_table.h"
 #include "configs/fault_run.h"
+#include "configs/host_rows.h"
 #include "core/base/sha256.h"
 #include "core/engine/engine.h"
 
@@ -152,6 +153,7 @@ StepFacts job_facts(const Scenario& scenario, const Simulation& simulation) {
   facts.peak_flop_rate = scenario.cluster.gpu.peak_of(scenario.job.training.precision);
   facts.warmup_iterations = scenario.simulate.warmup;
   facts.memory = memory_rows(scenario);
+  facts.hosts = host_rows(scenario);
   facts.held_at_peak = plan.held_at_peak;
   facts.weight_versions = plan.weight_versions;
   facts.published = scenario.published;

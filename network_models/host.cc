@@ -201,7 +201,8 @@ Host::Storage read_storage(ConfigMap& map) {
   storage.read = bandwidth_or_assumed(map, {.name = "read", .doc = "of one drive", .fallback = Bandwidth(6.8e9)});
   storage.write = bandwidth_or_assumed(map, {.name = "write", .doc = "of one drive", .fallback = 4_GBps});
   storage.latency = map.duration({.name = "latency", .doc = "of an access to a drive", .fallback = 80_us});
-  map.ignore("capacity", "how full drives become is not checked");
+  storage.capacity =
+      map.bytes({.name = "capacity", .doc = "of one drive; 0: not checked", .fallback = 0_B, .min = 0_B});
   return storage;
 }
 
@@ -287,7 +288,8 @@ Host read_host(ConfigMap& node) {
   host.memory.bandwidth = bandwidth_or_assumed(
       memory, {.name = "bandwidth", .doc = "of one socket's memory, one direction", .fallback = 200_GBps});
   host.memory.latency = memory.duration({.name = "latency", .doc = "of host memory", .fallback = 100_ns});
-  memory.ignore("capacity", "how full host memory becomes is not checked");
+  host.memory.capacity =
+      memory.bytes({.name = "capacity", .doc = "of one socket's memory; 0: not checked", .fallback = 0_B, .min = 0_B});
   ConfigMap storage = node.map("storage", "local drives");
   host.storage = read_storage(storage);
   return host;

@@ -58,6 +58,7 @@ struct Host {
   struct Memory {
     Bandwidth bandwidth;  // of one socket
     Duration latency;
+    Bytes capacity;  // of one socket; 0: not known
   };
   // Local drives, spread evenly over the sockets and striped within one.
   struct Storage {
@@ -65,6 +66,7 @@ struct Host {
     Bandwidth read;  // of one drive
     Bandwidth write;
     Duration latency;
+    Bytes capacity;  // of one drive; 0: not known
   };
 
   int gpus = 1;

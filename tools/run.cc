@@ -91,6 +91,21 @@ std::string misfit(const Report& report) {
   return ways.empty() ? text : text + "  what would help: " + join(ways, "; ") + "\n";
 }
 
+// The same for what is kept beside the GPUs.
+std::string misfit_of_hosts(const Report& report) {
+  std::string text;
+  for (const HostRow& row : report.facts.hosts) {
+    if (row.fits()) continue;
+    text += fmt::format("error: the {} of a host cannot hold what its GPUs offload: host {} needs {}, there are {}\n",
+                        row.what, row.host, to_string(row.total), to_string(row.capacity));
+    text += row.what == "memory"
+                ? "  what would help: more hosts, or device: nvme in parallel.zero.offload_optimizer and "
+                  "offload_param\n"
+                : "  what would help: more hosts or drives (cluster.node.storage)\n";
+  }
+  return text;
+}
+
 class Run final : public Command {
  public:
   [[nodiscard]] std::string_view name() const override { return "run"; }
@@ -167,7 +182,7 @@ class Run final : public Command {
     print(common.json ? render_json(report) : render_text(report, text_options(common)));
     if (!out_.empty() && !no_out_ && !write_results(report)) return ExitCode::kUsage;
     if (!out_.empty() && !no_out_ && !common.quiet) tell(fmt::format("results in {}/: result.json, report.txt\n", out_));
-    const std::string too_large = misfit(report);
+    const std::string too_large = misfit(report) + misfit_of_hosts(report);
     tell(too_large);
     return too_large.empty() ? ExitCode::kOk : ExitCode::kInfeasible;
   }

@@ -15,7 +15,16 @@ double value_bytes(const KernelContext& context) {
 }
 // Of the inputs of linear layers, which the weight gradient needs again.
 double input_bytes(const KernelContext& context) {
-  return context.training.fp8 == Fp8Recipe::kNone ? value_bytes(context) : bytes_per_element(DataType::kFp8);
+  switch (context.training.narrow) {
+    case NarrowRecipe::kNvfp4: return 0.5 + 1.0 / 16.0;  // with the scales, which are an eighth of it
+    case NarrowRecipe::kMxfp4: return 0.5 + 1.0 / 32.0;
+    case NarrowRecipe::kNone: return value_bytes(context);
+    case NarrowRecipe::kDelayed:
+    case NarrowRecipe::kTensorwise:
+    case NarrowRecipe::kBlockwise:
+    case NarrowRecipe::kMxfp8: return bytes_per_element(DataType::kFp8);
+  }
+  return value_bytes(context);
 }
 // Inputs of the two column-parallel products that are kept; a frozen product needs none, its adapter does.
 double kept_inputs(const KernelContext& context) {
@@ -40,12 +49,12 @@ double core_bytes_per_token(const KernelContext& context, const KernelMaker& siz
   return per_score * heads * static_cast<double>(context.shape.sequence);
 }
 
-// Queries, keys, values and the projection's input, in fp8 beside the core's result; latent attention also keeps the
-// latent vectors. In values of the working type.
+// Queries, keys, values and the projection's input, in fp8 or fp4 beside the core's result; latent attention also keeps
+// the latent vectors. In values of the working type.
 double attention_columns(const KernelContext& context, const KernelMaker& sizes) {
   const bool again = context.shape.latent && context.training.recomputes(&RecomputedModules::latent_projection);
   auto columns = static_cast<double>(sizes.context + (again ? 0 : sizes.query + sizes.key + sizes.value));
-  if (context.training.fp8 != Fp8Recipe::kNone) {
+  if (context.training.narrow != NarrowRecipe::kNone) {
     columns += static_cast<double>(sizes.context) * input_bytes(context) / value_bytes(context);
   }
   if (context.shape.latent)

@@ -1,4 +1,4 @@
-// The codes of mistakes in a model, a training setup or a parallel layout: E130 to E146, W131, W134, W142, W143.
+// The codes of mistakes in a model, a training setup or a parallel layout: E130 to E147, W131, W134, W142, W143.
 #include <array>
 
 #include "workload/builtin.h"
@@ -78,12 +78,17 @@ constexpr std::array kCodes = {
         "single layers where parameters are gathered layer by layer. distribute_saved_activations shares what\n"
         "sequence parallelism has shared already.",
         "training: { recompute: full, recompute_num_layers: 3 } with 8 layers a stage   # write 1, 2, 4 or 8"},
+    ErrorCode{
+        "E147", "exchanges that cannot run beside their products",
+        "tp_comm_overlap needs sequence_parallel: true, so that activations are gathered and scattered, and weights\n"
+        "without low-rank adapters.",
+        "parallel: { tp: 8, tp_comm_overlap: true }   # add sequence_parallel: true"},
     ErrorCode{"W135", "a Megatron flag that is not known",
               "It is left out. If it matters for time or memory, say it with a key of the scenario.",
               "--tensor-model-paralel-size 8   # did you mean --tensor-model-parallel-size?"},
     ErrorCode{"W136", "a Megatron flag whose effect is not modelled",
               "The run goes on without it; the message says what is done instead.",
-              "--tp-comm-overlap   # exchanges run as without user buffers"},
+              "--cross-entropy-loss-fusion   # cross-entropy is taken as unfused"},
     ErrorCode{"W131", "a setting without effect", "The key is valid, but another setting makes it void.",
               "zero: { stage: 0, overlap_param_gather: true }   # nothing is gathered in stage 0"},
     ErrorCode{"W134", "a property of the model that is not modelled",

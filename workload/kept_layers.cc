@@ -58,6 +58,19 @@ void KeptLayers::weigh(const Part& part, const KernelContext& context) {
   }
 }
 
+int KeptLayers::keeper(std::size_t point) const {
+  if (layers_.empty()) return 0;
+  const Layer& layer = layers_[layer_of_[point]];
+  return static_cast<int>(layer.group_size > 0 ? layer.group_begin : layer_of_[point]);
+}
+
+Bytes KeptLayers::needed_before(std::size_t point) const {
+  if (layers_.empty() || point != layers_[layer_of_[point]].first_point + 1) return Bytes(0);
+  const Layer& layer = layers_[layer_of_[point]];
+  if (layer.group_size > 0 && !computed_again_before(point)) return Bytes(0);
+  return layers_[static_cast<std::size_t>(keeper(point))].kept;
+}
+
 std::optional<KeptLayers::Span> KeptLayers::computed_again_before(std::size_t point) const {
   if (layers_.empty()) return std::nullopt;
   const std::size_t number = layer_of_[point];

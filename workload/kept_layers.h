@@ -22,6 +22,11 @@ class KeptLayers {
 
   // Of the layer that ends at this point of the part: bytes from its forward to its backward pass.
   [[nodiscard]] Bytes kept(std::size_t point) const { return layers_[layer_of_[point]].kept; }
+  // What must be there before the backward pass of this point: of a group of layers its first input, before the last
+  // one.
+  [[nodiscard]] Bytes needed_before(std::size_t point) const;
+  // The number of the layer, from 0, that kept it.
+  [[nodiscard]] int keeper(std::size_t point) const;
   // What its own recomputation brings back.
   [[nodiscard]] Bytes again(std::size_t point) const { return layers_[layer_of_[point]].again; }
   // What is there while its gradients are computed: of this layer, and of those before it in its group.

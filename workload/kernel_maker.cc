@@ -34,7 +34,7 @@ KernelMaker::KernelMaker(const KernelContext& given)
       gradient_bytes(bytes_per_element(given.training.grad_reduce)),
       pointwise(given.training.pointwise),
       context_(given),
-      product_type_(given.training.fp8 == Fp8Recipe::kNone ? given.training.precision : DataType::kFp8) {}
+      product_type_(given.training.product_type()) {}
 
 void KernelMaker::add_product(std::string name, const Product& p, DataType type) {
   const auto operands = static_cast<double>((p.m * p.k + p.k * p.n) * p.batch) * bytes_per_element(type);
@@ -56,15 +56,18 @@ void KernelMaker::keep_precision() {
 }
 
 // Reads a tensor and writes it twice, since the weight gradient needs it transposed; a scale of its own takes a pass
-// that looks for the maximum, scales of blocks are written beside the values.
+// that looks for the maximum, scales of blocks are written beside the values. NVFP4 has both (NVIDIA, "Pretraining
+// Large Language Models with NVFP4", arXiv 2509.25149): a byte for 16 values, and one scale for the tensor.
 void KernelMaker::quantise(double elements) {
-  if (product_type_ != DataType::kFp8) return;
+  const NarrowRecipe recipe = context_.training.narrow;
+  if (recipe == NarrowRecipe::kNone || product_type_ == context_.training.precision) return;
   const double read = bytes_per_element(context_.training.precision);
-  double each = read + 2.0;
-  if (context_.training.fp8 == Fp8Recipe::kTensorwise) each += read;
-  if (context_.training.fp8 == Fp8Recipe::kBlockwise) each += 2.0 * 4.0 / 128.0;
-  if (context_.training.fp8 == Fp8Recipe::kMxfp8) each += 2.0 / 32.0;
-  bytes_only(KernelFamily::kCast, "quantise", elements * each, DataType::kFp8);
+  double each = read + 2.0 * bytes_per_element(product_type_);
+  if (recipe == NarrowRecipe::kTensorwise || recipe == NarrowRecipe::kNvfp4) each += read;
+  if (recipe == NarrowRecipe::kBlockwise) each += 2.0 * 4.0 / 128.0;
+  if (recipe == NarrowRecipe::kMxfp8 || recipe == NarrowRecipe::kMxfp4) each += 2.0 / 32.0;
+  if (recipe == NarrowRecipe::kNvfp4) each += 2.0 / 16.0;
+  bytes_only(KernelFamily::kCast, "quantise", elements * each, product_type_);
 }
 
 void KernelMaker::batched_product(std::string name, const Product& p) {

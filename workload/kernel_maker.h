@@ -66,7 +66,7 @@ class KernelMaker {
   void stream(KernelFamily family, std::string name, std::int64_t elements, const Touch& per_element);
   void bytes_only(KernelFamily family, std::string name, double bytes, DataType type);
 
-  // From here on nothing is computed in fp8.
+  // From here on nothing is computed in fp8 or fp4.
   void keep_precision();
   [[nodiscard]] std::int64_t tp() const { return context_.tp; }
   [[nodiscard]] std::vector<Kernel> take() { return std::move(kernels_); }
@@ -92,7 +92,7 @@ class KernelMaker {
   void weight_gradient(std::string name, const Product& product);
   // The widths of their products.
   [[nodiscard]] std::vector<std::int64_t> weights_of(Widths outputs) const;
-  // Writes a tensor in fp8, where products take it so.
+  // Writes a tensor in fp8 or fp4, where products take it so.
   void quantise(double elements);
 
   const KernelContext& context_;

@@ -56,6 +56,35 @@ void set_recomputed_modules(const MegatronArguments& arguments, MegatronTree& tr
   if (!known.empty()) tree.set_list("training.recompute_modules", known);
 }
 
+// Given with a format; without a recipe fp8 is scaled by earlier steps' maxima, fp4 is NVFP4.
+void set_narrow(const MegatronArguments& arguments, MegatronTree& tree) {
+  for (const auto& [format, recipe, key, usual] :
+       {std::array<std::string_view, 4>{"fp8-format", "fp8-recipe", "training.fp8_recipe", "delayed"},
+        std::array<std::string_view, 4>{"fp4-format", "fp4-recipe", "training.fp4_recipe", "nvfp4"}}) {
+    const auto given = arguments.value(format);
+    if (!given) continue;
+    if (const auto named = arguments.value(recipe)) {
+      tree.set(key, *named);
+    } else {
+      tree.set(key, *given, std::string(usual));
+    }
+  }
+}
+
+// "fp8", or in a log "torch.uint8".
+void set_state_types(const MegatronArguments& arguments, MegatronTree& tree) {
+  constexpr std::array<std::array<std::string_view, 2>, 4> kTorch{
+      {{"torch.float32", "fp32"}, {"torch.float16", "fp16"}, {"torch.bfloat16", "bf16"}, {"torch.uint8", "fp8"}}};
+  for (const auto& [flag, key] : {std::pair{"main-params-dtype", "training.main_params_dtype"},
+                                  std::pair{"exp-avg-dtype", "training.exp_avg_dtype"},
+                                  std::pair{"exp-avg-sq-dtype", "training.exp_avg_sq_dtype"}}) {
+    const auto word = arguments.value(flag);
+    if (!word) continue;
+    const auto* torch = std::ranges::find(kTorch, word->text, [](const auto& names) { return names[0]; });
+    tree.set(key, *word, torch == kTorch.end() ? word->text : std::string((*torch)[1]));
+  }
+}
+
 void set_recompute(const MegatronArguments& arguments, MegatronTree& tree) {
   const auto granularity = arguments.value("recompute-granularity");
   if (granularity) {
@@ -121,6 +150,17 @@ void set_sharding(const MegatronArguments& arguments, MegatronTree& tree) {
   tree.set("parallel.zero.bucket", *arguments.value("ddp-bucket-size"), fmt::format("{}B", *elements * each));
 }
 
+void set_offload(const MegatronArguments& arguments, MegatronTree& tree) {
+  if (arguments.has("cpu-offloading") && arguments.number("cpu-offloading-num-layers")) {
+    tree.set("parallel.cpu_offloading_num_layers", *arguments.value("cpu-offloading-num-layers"));
+  }
+  if (!arguments.has("optimizer-cpu-offload")) return;
+  tree.set("parallel.zero.offload_optimizer.device", arguments.flag("optimizer-cpu-offload").at, "cpu");
+  if (const auto share = arguments.value("optimizer-offload-fraction")) {
+    tree.set("parallel.zero.offload_optimizer.ratio", *share);
+  }
+}
+
 void set_context(const MegatronArguments& arguments, MegatronTree& tree) {
   if (or_one(arguments.number("context-parallel-size")) == 1) return;
   if (const auto type = arguments.value("cp-comm-type")) {
@@ -165,12 +205,15 @@ void apply_training_rules(const MegatronArguments& arguments, MegatronTree& tree
       (backend->text.find("unfused") != std::string::npos || backend->text.find("local") != std::string::npos)) {
     tree.set("training.attention", *backend, "unfused");
   }
+  set_narrow(arguments, tree);
+  set_state_types(arguments, tree);
   set_recompute(arguments, tree);
 }
 
 void apply_parallel_rules(const MegatronArguments& arguments, MegatronTree& tree) {
   set_chunks(arguments, tree);
   set_sharding(arguments, tree);
+  set_offload(arguments, tree);
   set_context(arguments, tree);
   set_expert_layout(arguments, tree);
   // Megatron turns it off where there is nothing to divide.

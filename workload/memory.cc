@@ -34,37 +34,39 @@ std::int64_t offloaded(std::int64_t owned, const OffloadOptions& offload) {
 // the master weights, and so are their gradients fp32.
 void add_sharded_state(StageMemory& memory, const std::vector<Part>& parts, const StepInputs& inputs) {
   const ShardingOptions& sharding = inputs.parallel.sharding;
-  const ShardUnits units(parts, sharding);
   const bool mixed = inputs.training.precision != DataType::kFp32;
   const double value = bytes_per_element(inputs.training.precision);
   const double gradient = sharding.master_in_shard ? 4.0 : bytes_per_element(inputs.training.grad_reduce);
-  const std::int64_t owned = units.owned(sharding.shard);
   const bool away = inputs.parallel.offload.parameters != Tier::kGpu;
-  const std::int64_t weights = away ? units.persistent() : units.kept(sharding.shard);
-  add(memory, "weights", of_elements(weights, sharding.master_in_shard ? 4.0 : value));
-  if (sharding.secondary > 1) add(memory, "second copy", of_elements(units.kept(sharding.secondary), value));
-  const std::int64_t here = owned - offloaded(owned, inputs.parallel.offload);
-  add(memory, "gradients",
-      sharding.reduce_every_microbatch ? of_elements(here, gradient) : of_elements(units.elements(), value));
-  add(memory, "optimizer", Bytes(here * (mixed && !sharding.master_in_shard ? 12 : 8)));
+  const OptimizerTypes& types = inputs.training.optimizer;
+  Bytes weights, second, gradients, optimizer;
+  for (const UnitSet& set : unit_sets(inputs.parallel)) {
+    const ShardUnits units(parts, set.options, set.of);
+    weights +=
+        of_elements(away ? units.persistent() : units.kept(set.options.shard), sharding.master_in_shard ? 4.0 : value);
+    if (sharding.secondary > 1) second += of_elements(units.kept(sharding.secondary), value);
+    const std::int64_t owned = units.owned(set.options.shard);
+    const std::int64_t here = owned - offloaded(owned, inputs.parallel.offload);
+    gradients += sharding.reduce_every_microbatch ? of_elements(here, gradient) : of_elements(units.elements(), value);
+    optimizer += of_elements(here, mixed && !sharding.master_in_shard ? types.state() : types.moments());
+  }
+  add(memory, "weights", weights);
+  add(memory, "second copy", second);
+  add(memory, "gradients", gradients);
+  add(memory, "optimizer", optimizer);
 }
 
 void add_model_state(StageMemory& memory, const std::vector<Part>& parts, const StepInputs& inputs) {
   if (inputs.parallel.sharding.parameters) return add_sharded_state(memory, parts, inputs);
   const bool mixed = inputs.training.precision != DataType::kFp32;
   const auto elements = static_cast<double>(count_elements(parts));
-  std::int64_t owned = 0;
-  for (std::size_t chunk = 0; chunk < parts.size(); ++chunk) {
-    for (const Holding holding : {Holding::kDense, Holding::kExpert}) {
-      const BucketRule rule = bucket_rule(inputs.training, inputs.parallel, static_cast<int>(chunk), holding);
-      owned += owned_elements(fill_buckets(parts[chunk], rule), inputs.parallel, holding);
-    }
-  }
+  const std::int64_t owned = owned_parameters(parts, inputs);
   add(memory, "weights", scale(Bytes(1), elements * bytes_per_element(inputs.training.precision)));
   const std::int64_t here = owned - offloaded(owned, inputs.parallel.offload);
   const double kept = static_cast<double>(inputs.parallel.zero_stage >= 2 ? here : count_trainable(parts));
   add(memory, "gradients", scale(Bytes(1), kept * bytes_per_element(inputs.training.grad_reduce)));
-  add(memory, "optimizer", Bytes(here * (mixed ? 12 : 8)));  // in fp32 training the weights are the master weights
+  const OptimizerTypes& types = inputs.training.optimizer;  // in fp32 training the weights are the master weights
+  add(memory, "optimizer", of_elements(here, mixed ? types.state() : types.moments()));
 }
 
 // Of the weights that microbatches under way began with.
@@ -73,6 +75,14 @@ void add_weight_versions(StageMemory& memory, const std::vector<Part>& parts, co
   const int versions = weight_versions(inputs.parallel.versions, inputs.parallel.pp, memory.stage, microbatches);
   add(memory, "older weights",
       of_elements((versions - 1) * count_elements(parts), bytes_per_element(inputs.training.precision)));
+}
+
+// Of Transformer Engine, where exchanges run beside products: as large as an activation, one for each such product.
+void add_user_buffers(StageMemory& memory, const StepInputs& inputs) {
+  const KernelContext context = make_kernel_context(inputs.shape, inputs.training, inputs.parallel);
+  add(memory, "user buffers",
+      of_elements(inputs.parallel.tensor_overlap.buffers() * context.tokens() * inputs.shape.hidden,
+                  bytes_per_element(inputs.training.precision)));
 }
 
 std::int64_t local_experts(const StepInputs& inputs) {
@@ -109,6 +119,23 @@ void add_assumed(StageMemory& memory, const HeldBytes& peak, const StepStreams& 
 }
 
 }  // namespace
+
+std::int64_t owned_parameters(const std::vector<Part>& parts, const StepInputs& inputs) {
+  std::int64_t owned = 0;
+  if (inputs.parallel.sharding.parameters) {
+    for (const UnitSet& set : unit_sets(inputs.parallel)) {
+      owned += ShardUnits(parts, set.options, set.of).owned(set.options.shard);
+    }
+    return owned;
+  }
+  for (std::size_t chunk = 0; chunk < parts.size(); ++chunk) {
+    for (const Holding holding : {Holding::kDense, Holding::kExpert}) {
+      const BucketRule rule = bucket_rule(inputs.training, inputs.parallel, static_cast<int>(chunk), holding);
+      owned += owned_elements(fill_buckets(parts[chunk], rule), inputs.parallel, holding);
+    }
+  }
+  return owned;
+}
 
 MemoryAssumptions read_memory_assumptions(ConfigMap& memory) {
   MemoryAssumptions assumed;
@@ -153,6 +180,7 @@ std::vector<StageMemory> memory_ledger(const StepInputs& inputs, const MemoryAss
       add(memory, std::string(to_string(static_cast<Held>(kind))), walk.peak.of[kind]);
     }
     add_weight_gradients(memory, parts, inputs);
+    add_user_buffers(memory, inputs);
     add_assumed(memory, walk.peak, streams, assumptions);
     ledger.push_back(std::move(memory));
   }

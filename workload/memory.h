@@ -14,6 +14,7 @@
 #include "core/base/evidence.h"
 #include "core/base/units.h"
 #include "core/config/config_map.h"
+#include "workload/stage_parts.h"
 #include "workload/step_builder.h"
 
 namespace ringwright::workload {
@@ -40,6 +41,9 @@ struct StageMemory {
   // 0 when there is no such item.
   [[nodiscard]] Bytes of(std::string_view name) const;
 };
+
+// Whose state one rank of a stage updates.
+[[nodiscard]] std::int64_t owned_parameters(const std::vector<Part>& parts, const StepInputs& inputs);
 
 // By stage.
 [[nodiscard]] std::vector<StageMemory> memory_ledger(const StepInputs& inputs, const MemoryAssumptions& assumptions);

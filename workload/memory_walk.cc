@@ -56,8 +56,9 @@ class Accumulators {
 // and what is being reduced in the type it is reduced in.
 class ShardedState {
  public:
-  ShardedState(const StepInputs& inputs, const std::vector<Part>& parts, const std::vector<Slot>& slots)
-      : inputs_(inputs), units_(parts, inputs.parallel.sharding), schedule_(units_, inputs.parallel.sharding, slots) {}
+  ShardedState(const StepInputs& inputs, const UnitSet& set, const std::vector<Part>& parts,
+               const std::vector<Slot>& slots)
+      : inputs_(inputs), units_(parts, set.options, set.of), schedule_(units_, set.options, slots) {}
 
   void enter(int chunk, std::size_t point, HeldBytes& held) {
     const std::size_t unit = units_.unit_at(chunk, point);
@@ -65,11 +66,10 @@ class ShardedState {
     started_ = true;
     new_pass_ = false;
     const DataType type = inputs_.training.precision;
-    held[Held::kGathered] = of_elements(schedule_.steps()[use_].live, type);
-    held[Held::kUnreduced] = 0_B;
+    held[Held::kGathered] += of_elements(schedule_.steps()[use_].live, type);
     if (schedule_.uses()[use_].pass == Pass::kForward) return;
     const std::int64_t elements = units_.units()[unit].padded_gradients;
-    held[Held::kUnreduced] =
+    held[Held::kUnreduced] +=
         of_elements(elements, type) + of_elements(in_flight(elements), inputs_.training.grad_reduce);
   }
   void end_pass() { new_pass_ = true; }
@@ -100,7 +100,8 @@ class Walker {
         embedding_(embedding_activations(context_)),
         head_(head_activations(context_)) {
     for (const Part& part : parts) layers_.emplace_back(part, context_);
-    if (inputs.parallel.sharding.parameters) sharded_.emplace(inputs, parts, slots);
+    if (!inputs.parallel.sharding.parameters) return;
+    for (const UnitSet& set : unit_sets(inputs.parallel)) sharded_.emplace_back(inputs, set, parts, slots);
   }
 
   MemoryWalk walk() {
@@ -111,7 +112,7 @@ class Walker {
       } else {
         backward(slot);
       }
-      if (sharded_) sharded_->end_pass();
+      for (ShardedState& state : sharded_) state.end_pass();
     }
     return std::move(walk_);
   }
@@ -121,7 +122,11 @@ class Walker {
   void keep(int chunk, std::size_t point, std::int64_t sign) {
     const Part& part = part_of(chunk);
     const PointKind kind = part.points[point];
-    if (ends_layer(kind) && !waits_elsewhere(part, point)) held_[Held::kLayers] += layers_of(chunk).kept(point) * sign;
+    if (ends_layer(kind)) {
+      const bool elsewhere = waits_elsewhere(part, point);
+      (elsewhere ? on_host_ : held_[Held::kLayers]) += layers_of(chunk).kept(point) * sign;
+      walk_.on_host = std::max(walk_.on_host, on_host_);
+    }
     if (kind == PointKind::kEmbedding) held_[Held::kEmbedding] += embedding_ * sign;
     if (is_head(kind)) held_[Held::kHead] += head_ * sign;
   }
@@ -164,14 +169,17 @@ class Walker {
     const PointKind kind = part_of(slot.chunk).points[point];
     if (is_head(kind)) now[Held::kHead] += head_workspace(context_);
     if (ends_layer(kind) && waits_elsewhere(part_of(slot.chunk), point)) {
-      now[Held::kLayers] += layers_of(slot.chunk).kept(point) * 2;  // this one, and the one that is on its way
+      // A group of layers that is computed again needs its first one's.
+      const KeptLayers& layers = layers_of(slot.chunk);
+      now[Held::kLayers] +=
+          std::max(layers.kept(point), layers.needed_before(point)) * 2;  // this one, and the one that is on its way
     }
     if (ends_layer(kind) && pass != Pass::kForward) {
       const MlpKind mlp = kind == PointKind::kExperts ? MlpKind::kExperts : MlpKind::kDense;
       now[Held::kRecomputed] += layers_of(slot.chunk).alive_again(point);
       now[Held::kGradients] = gradient_workspace(context_, mlp);
     }
-    if (sharded_) sharded_->enter(slot.chunk, point, now);
+    for (ShardedState& state : sharded_) state.enter(slot.chunk, point, now);
     MemoryMoment& moment = walk_.moments.back();
     moment.total = std::max(moment.total, now.total());
     if (now.total() <= walk_.peak.total()) return;
@@ -187,8 +195,9 @@ class Walker {
   std::vector<KeptLayers> layers_;  // by chunk
   Bytes embedding_;
   Bytes head_;
-  std::optional<ShardedState> sharded_;
+  std::vector<ShardedState> sharded_;  // one, or dense parameters and experts apart
   HeldBytes held_;
+  Bytes on_host_;
   MemoryWalk walk_;
 };
 

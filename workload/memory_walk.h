@@ -45,6 +45,7 @@ struct MemoryMoment {
 struct MemoryWalk {
   HeldBytes peak;
   std::size_t peak_slot = 0;          // in which pass
+  Bytes on_host;                      // activations that wait there, at the fullest moment
   std::vector<MemoryMoment> moments;  // by pass
 };
 

@@ -63,7 +63,9 @@ std::vector<Kernel> optimizer_update(const KernelContext& context, std::int64_t 
   KernelMaker make(context);
   const auto n = static_cast<double>(elements);
   make.bytes_only(kOptimizer, "gradient clip", n * 2.0 * make.gradient_bytes, DataType::kFp32);
-  make.bytes_only(kOptimizer, "adam", n * 28.0, DataType::kFp32);
+  // The state is read and written, a gradient read and a weight written in two bytes each.
+  const double state = context.training.optimizer.state();
+  make.bytes_only(kOptimizer, "adam", n * (2.0 * state + 4.0), DataType::kFp32);
   return make.take();
 }
 

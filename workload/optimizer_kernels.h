@@ -21,7 +21,7 @@ namespace ringwright::workload {
 [[nodiscard]] std::vector<Kernel> sum_quantized_gradients(const KernelContext& context, std::int64_t elements,
                                                           std::int64_t sums);
 [[nodiscard]] std::vector<Kernel> gradient_norm(const KernelContext& context, std::int64_t elements);
-// Clipping, then Adam with fp32 master weights: 14 bytes read and 14 written per parameter.
+// Clipping, then Adam: with all of its state in fp32 14 bytes read and 14 written per parameter.
 [[nodiscard]] std::vector<Kernel> optimizer_update(const KernelContext& context, std::int64_t elements);
 
 }  // namespace ringwright::workload

@@ -10,6 +10,8 @@
 namespace ringwright::workload {
 namespace {
 
+constexpr int kAllLayers = 10'000;
+
 int small(ConfigMap& map, const Key<std::int64_t>& key) {
   Key<std::int64_t> bounded = key;
   bounded.min = 1;
@@ -87,8 +89,10 @@ ParallelOptions read_parallel_options(ConfigMap& parallel, const ParallelContext
   read_context(parallel, options);
   read_pipeline_options(parallel, context.listed, options);
   read_tensor(parallel, options);
+  read_tensor_overlap(parallel, context, options);
   read_sharding(parallel, context, options);
   read_offload(parallel, options);
+  if (context.training.full.on_host) options.offload.activation_layers = kAllLayers;
   check_layout(parallel, context, options);
   return options;
 }

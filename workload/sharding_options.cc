@@ -312,12 +312,16 @@ void read_sharding(ConfigMap& parallel, const ParallelContext& context, Parallel
   if (fsdp || parallel.documenting()) {
     read_fsdp(parallel.map("fsdp", "PyTorch's fully sharded data parallelism, in its own words"), context, options);
   }
-  if (options.sharding.parameters && options.experts.ep > 1) {
-    parallel.error("ep", "E140",
-                   fmt::format("{} = {}: parameters that are sharded among data-parallel ranks need every expert on "
-                               "every rank",
-                               parallel.path_of("ep"), options.experts.ep),
-                   "set parallel.ep: 1, or zero.stage: 1");
+  options.sharding.experts_apart = context.shape.experts && options.expert_replicas() != options.replicas();
+  const ShardingOptions& sharding = options.sharding;
+  const bool plain = sharding.shard == options.replicas() && sharding.secondary <= 1 && !sharding.quantized_gradients;
+  if (options.shards_experts_apart() && !plain) {
+    parallel.error(
+        "ep", "E140",
+        fmt::format("{} = {}: experts are sharded among the {} ranks that hold them, which copies of the state "
+                    "(hybrid_shard, mics, hpz) and quantized gradients do not allow",
+                    parallel.path_of("ep"), options.experts.ep, options.expert_replicas()),
+        "set parallel.ep: 1, or shard over all data-parallel ranks");
   }
 }
 

@@ -28,6 +28,13 @@ std::string work_of(Pass pass) {
   return pass == Pass::kWeightGradient ? "weight gradients" : "backward";
 }
 
+// Among those that hold the same experts: the gradients' sum, or the shards of what they hold.
+DataChannels expert_channels(const ParallelOptions& parallel, const StepStreams& streams) {
+  if (!parallel.shards_experts_apart()) return {.replicas = streams.expert_data, .shards = {}};
+  const ShardChannels shards{.shard = streams.expert_data, .replicate = {}, .secondary = {}, .node = {}, .across = {}};
+  return {.replicas = {}, .shards = shards};
+}
+
 }  // namespace
 
 StageBuilder::StageBuilder(const StepInputs& inputs, const StepStreams& streams, PieceTable& pieces, const Stage& stage)
@@ -38,7 +45,7 @@ StageBuilder::StageBuilder(const StepInputs& inputs, const StepStreams& streams,
       parts_(stage_parts(inputs.shape, inputs.parallel, stage.number)),
       last_weights_(parts_.size(), 0),
       context_(pieces, inputs.parallel, {.collective = streams.context, .ring = streams.ring}, stage.context_place),
-      tensor_(pieces, context_, streams.tensor),
+      tensor_(pieces, context_, streams.tensor, inputs.parallel.tensor_overlap),
       expert_(pieces, tensor_,
               {.all = streams.expert,
                .inner = streams.inner_expert,
@@ -47,7 +54,7 @@ StageBuilder::StageBuilder(const StepInputs& inputs, const StepStreams& streams,
       pipeline_(pieces.context(), inputs.parallel, stage.number, streams.pipeline),
       host_(pieces.context(), inputs.parallel.offload, streams.host),
       data_(pieces, inputs.parallel, parts_, stage.slots, streams.data, host_),
-      expert_data_(pieces, inputs.parallel, parts_, stage.slots, {.replicas = streams.expert_data, .shards = {}}, host_,
+      expert_data_(pieces, inputs.parallel, parts_, stage.slots, expert_channels(inputs.parallel, streams), host_,
                    Holding::kExpert) {
   for (const Part& part : parts_) kept_.emplace_back(part, pieces.context());
   for (std::size_t i = 0; i < stage_.slots.size(); ++i) {
@@ -181,6 +188,7 @@ void StageBuilder::forward_points(ProgramWriter& writer, const Slot& slot) {
     forward_point(writer, part.points[point]);
     store_activations(writer, slot.chunk, point);
     data_.after_forward(writer, slot.chunk, point);
+    expert_data_.after_forward(writer, slot.chunk, point);
   }
 }
 
@@ -200,6 +208,7 @@ void StageBuilder::backward_points(ProgramWriter& writer, const Slot& slot, Data
   for (std::size_t point = part.points.size(); point-- > 0;) {
     if (slot.pass != Pass::kWeightGradient) {
       data_.before_backward(writer, slot.chunk, point);
+      expert_data_.before_backward(writer, slot.chunk, point);
       if (!goes_ahead(slot.chunk, point)) {
         fetch_activations(writer, slot.chunk, point);
         recompute_layers(writer, slot.chunk, point);
@@ -234,23 +243,29 @@ void StageBuilder::reduce_copies(ProgramWriter& writer) {
 }
 
 void StageBuilder::store_activations(ProgramWriter& writer, int chunk, std::size_t point) {
-  const Part& part = part_of(chunk);
-  if (!host_.moves_activations() || !ends_layer(part.points[point])) return;
-  if (layer_of(part, point) >= inputs_.parallel.offload.activation_layers) return;
-  host_.store_activations(writer, kept_of(chunk).kept(point));
+  if (!host_.moves_activations() || !ends_layer(part_of(chunk).points[point])) return;
+  const Bytes bytes = kept_of(chunk).kept(point);
+  if (bytes == Bytes(0) || layer_of(part_of(chunk), point) >= inputs_.parallel.offload.activation_layers) return;
+  host_.store_activations(writer, bytes);
 }
 
-// The first layer of a backward pass comes when it is needed, each other one while the layer after it is computed.
+Bytes StageBuilder::awaited(int chunk, std::size_t point) const {
+  const KeptLayers& kept = kept_of(chunk);
+  return kept.keeper(point) < inputs_.parallel.offload.activation_layers ? kept.needed_before(point) : Bytes(0);
+}
+
+// What is needed first in a backward pass comes when it is needed, the rest while the layers after it are computed.
 void StageBuilder::fetch_activations(ProgramWriter& writer, int chunk, std::size_t point) {
-  const Part& part = part_of(chunk);
-  if (!host_.moves_activations() || !ends_layer(part.points[point])) return;
-  const int layer = layer_of(part, point);
-  const int offloaded = inputs_.parallel.offload.activation_layers;
-  std::optional<TaskIndex> mine = std::exchange(fetched_, std::nullopt);
-  const Bytes bytes = kept_of(chunk).kept(point);
-  if (!mine && layer < offloaded) mine = host_.fetch_activations(writer, bytes);
-  if (layer > 0 && layer - 1 < offloaded) fetched_ = host_.fetch_activations(writer, bytes);
-  if (mine) writer.wait(*mine);
+  if (!host_.moves_activations() || !ends_layer(part_of(chunk).points[point])) return;
+  const Bytes mine = awaited(chunk, point);
+  std::optional<TaskIndex> here = mine > Bytes(0) ? std::exchange(fetched_, std::nullopt) : std::nullopt;
+  if (mine > Bytes(0) && !here) here = host_.fetch_activations(writer, mine);
+  for (std::size_t next = point; next-- > 0 && !fetched_;) {
+    if (kept_of(chunk).needed_before(next) == Bytes(0)) continue;
+    if (awaited(chunk, next) > Bytes(0)) fetched_ = host_.fetch_activations(writer, awaited(chunk, next));
+    break;
+  }
+  if (here) writer.wait(*here);
 }
 
 // Megatron's order: replicas, then tensors that are replicated within the model, then the gradient's norm over

@@ -53,6 +53,8 @@ class StageBuilder {
   // Activations that wait in host memory: of the layer that ends at this point, and of the layer before it.
   void store_activations(ProgramWriter& writer, int chunk, std::size_t point);
   void fetch_activations(ProgramWriter& writer, int chunk, std::size_t point);
+  // Bytes in host memory that must be back before the backward pass of this point.
+  [[nodiscard]] Bytes awaited(int chunk, std::size_t point) const;
   [[nodiscard]] const Part& part_of(int chunk) const { return parts_[static_cast<std::size_t>(chunk)]; }
   [[nodiscard]] const KeptLayers& kept_of(int chunk) const { return kept_[static_cast<std::size_t>(chunk)]; }
   void finish(ProgramWriter& writer);

@@ -38,7 +38,8 @@ void add_experts(const RankLayout& layout, const ParallelOptions& parallel, Step
     streams.expert = add_dimension(streams, layout.expert_dimension());
   }
   if (experts.etp > 1) streams.expert_tensor = add_dimension(streams, layout.expert_tensor_dimension());
-  const bool alone = parallel.expert_replicas() == 1 || parallel.sharding.parameters;
+  const bool with_others = parallel.sharding.parameters && !parallel.shards_experts_apart();
+  const bool alone = parallel.expert_replicas() == 1 || with_others;
   if (!alone) streams.expert_data = add_dimension(streams, layout.expert_data_dimension());
 }
 

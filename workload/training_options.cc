@@ -16,6 +16,13 @@ constexpr std::array kFp8Recipes{
     Option{"tensorwise", "one scale a tensor from its own maximum, found in a pass of its own"},
     Option{"blockwise", "a scale for 128 values, as DeepSeek-V3"},
     Option{"mxfp8", "a scale for 32 values (Blackwell)"}};
+constexpr std::array kFp4Recipes{
+    Option{"none", "products as `precision` and `fp8_recipe` say"},
+    Option{"nvfp4", "the layers' products in fp4, a scale for 16 values and one a tensor (Blackwell)"},
+    Option{"mxfp4", "the layers' products in fp4, a scale for 32 values"}};
+constexpr std::array kStateTypes{Option{"fp32", "four bytes"}, Option{"bf16", "two bytes"}, Option{"fp16", "two bytes"},
+                                 Option{"fp8", "one byte, with a scale a tensor"}};
+constexpr std::array kMasterTypes{Option{"fp32", "four bytes"}, Option{"fp16", "two bytes"}};
 constexpr std::array kRecomputes{Option{"none", "every activation is kept for the backward pass"},
                                  Option{"selective", "the attention core is computed again in the backward pass"},
                                  Option{"selective-ops",
@@ -32,11 +39,18 @@ DataType parse_precision(std::string_view text) {
   return text == "fp16" ? DataType::kFp16 : DataType::kBf16;
 }
 
-Fp8Recipe parse_fp8(std::string_view text) {
-  if (text == "delayed") return Fp8Recipe::kDelayed;
-  if (text == "tensorwise") return Fp8Recipe::kTensorwise;
-  if (text == "blockwise") return Fp8Recipe::kBlockwise;
-  return text == "mxfp8" ? Fp8Recipe::kMxfp8 : Fp8Recipe::kNone;
+NarrowRecipe parse_narrow(std::string_view text) {
+  if (text == "delayed") return NarrowRecipe::kDelayed;
+  if (text == "tensorwise") return NarrowRecipe::kTensorwise;
+  if (text == "blockwise") return NarrowRecipe::kBlockwise;
+  if (text == "mxfp8") return NarrowRecipe::kMxfp8;
+  if (text == "nvfp4") return NarrowRecipe::kNvfp4;
+  return text == "mxfp4" ? NarrowRecipe::kMxfp4 : NarrowRecipe::kNone;
+}
+
+DataType parse_state(std::string_view text) {
+  if (text == "fp8") return DataType::kFp8;
+  return text == "fp16" ? DataType::kFp16 : text == "bf16" ? DataType::kBf16 : DataType::kFp32;
 }
 
 Recompute parse_recompute(std::string_view text) {
@@ -121,12 +135,42 @@ void read_full(ConfigMap& training, TrainingOptions& options) {
       {.name = "distribute_saved_activations",
        .doc = "tensor-parallel ranks share what full recomputation keeps, and gather it before its use",
        .fallback = false});
+  options.full.on_host = training.boolean({.name = "cpu_checkpointing",
+                                           .doc = "what full recomputation keeps waits in host memory (DeepSpeed)",
+                                           .fallback = false});
   if (options.recompute == Recompute::kFull) return;
-  for (const std::string_view key : {"recompute_method", "recompute_num_layers", "distribute_saved_activations"}) {
+  for (const std::string_view key :
+       {"recompute_method", "recompute_num_layers", "distribute_saved_activations", "cpu_checkpointing"}) {
     if (!training.has(key)) continue;
     training.warn(key, "W131", fmt::format("{} has no effect: recompute is not full", training.path_of(key)));
   }
   options.full = {};
+}
+
+void read_narrow(ConfigMap& training, TrainingOptions& options) {
+  const std::string fp8 = training.choice(
+      {.name = "fp8_recipe", .doc = "how the products of the layers are computed in fp8", .fallback = "none"},
+      kFp8Recipes);
+  const std::string fp4 = training.choice(
+      {.name = "fp4_recipe", .doc = "how the products of the layers are computed in fp4", .fallback = "none"},
+      kFp4Recipes);
+  if (fp8 != "none" && fp4 != "none") {
+    training.error(
+        "fp4_recipe", "E141",
+        fmt::format("{} = {} and {} = {} ({}) both say how products are computed", training.path_of("fp4_recipe"), fp4,
+                    training.path_of("fp8_recipe"), fp8, training.origin("fp8_recipe")),
+        "take away one of them");
+  }
+  options.narrow = parse_narrow(fp4 != "none" ? fp4 : fp8);
+}
+
+void read_optimizer_types(ConfigMap& training, OptimizerTypes& types) {
+  types.master = parse_state(training.choice(
+      {.name = "main_params_dtype", .doc = "type of the optimizer's own weights", .fallback = "fp32"}, kMasterTypes));
+  types.first = parse_state(training.choice(
+      {.name = "exp_avg_dtype", .doc = "type of Adam's first moment", .fallback = "fp32"}, kStateTypes));
+  types.second = parse_state(training.choice(
+      {.name = "exp_avg_sq_dtype", .doc = "type of Adam's second moment", .fallback = "fp32"}, kStateTypes));
 }
 
 void read_modules(ConfigMap& training, TrainingOptions& options) {
@@ -170,15 +214,14 @@ TrainingOptions read_training_options(ConfigMap& training) {
                                           .max = 10'000});
   options.precision = parse_precision(training.choice(
       {.name = "precision", .doc = "type of weights and activations", .fallback = "bf16"}, kPrecisions));
-  options.fp8 = parse_fp8(training.choice(
-      {.name = "fp8_recipe", .doc = "how the products of the layers are computed in fp8", .fallback = "none"},
-      kFp8Recipes));
+  read_narrow(training, options);
   options.grad_reduce =
       training.choice(
           {.name = "grad_reduce_dtype", .doc = "type of the gradients that ranks add up", .fallback = "fp32"},
           kGradTypes) == "bf16"
           ? DataType::kBf16
           : DataType::kFp32;
+  read_optimizer_types(training, options.optimizer);
   options.recompute = parse_recompute(training.choice(
       {.name = "recompute", .doc = "what is computed twice to save memory", .fallback = "none"}, kRecomputes));
   read_modules(training, options);
@@ -193,11 +236,14 @@ TrainingOptions read_training_options(ConfigMap& training) {
 }
 
 void check_precision(ConfigMap& training, const TrainingOptions& options, const GpuSpec& gpu) {
-  if (options.fp8 != Fp8Recipe::kNone && gpu.peak_of(DataType::kFp8) <= FlopRate(0.0)) {
-    training.error("fp8_recipe", "E135",
-                   fmt::format("{} needs fp8, which {} does not have (cluster.node.gpu.peak)",
-                               training.path_of("fp8_recipe"), gpu.name),
-                   fmt::format("set {}: none", training.path_of("fp8_recipe")));
+  const DataType narrow = options.product_type();
+  if (options.narrow != NarrowRecipe::kNone && gpu.peak_of(narrow) <= FlopRate(0.0)) {
+    const std::string_view name = narrow == DataType::kFp4 ? "fp4_recipe" : "fp8_recipe";
+    const std::string key = training.path_of(name);
+    training.error(
+        name, "E135",
+        fmt::format("{} needs {}, which {} does not have (cluster.node.gpu.peak)", key, to_string(narrow), gpu.name),
+        fmt::format("set {}: none", key));
   }
   if (gpu.peak_of(options.precision) > FlopRate(0.0)) return;
   training.error(

@@ -16,6 +16,7 @@
 #include "workload/offload_options.h"
 #include "workload/schedule_file.h"
 #include "workload/sharding_options.h"
+#include "workload/tensor_overlap.h"
 #include "workload/weight_versions.h"
 
 namespace ringwright::workload {
@@ -29,6 +30,7 @@ struct FullRecompute {
   RecomputeMethod method = RecomputeMethod::kUniform;
   int layers = 1;            // of a group (uniform), or of a part that are computed again (block)
   bool distributed = false;  // tensor-parallel ranks share what is kept of a layer and gather it before its use
+  bool on_host = false;      // what is kept waits in host memory
 };
 // Fused: one kernel that never writes the score matrix (FlashAttention). Unfused: products, softmax and dropout apart,
 // as frameworks did up to 2022.
@@ -43,9 +45,20 @@ enum class AttentionKernel { kFused, kUnfused };
 enum class Pointwise { kFused, kEager };
 
 // Products of the layers in fp8, as Transformer Engine scales them: by the maximum of earlier steps or of this tensor,
-// by tiles of 128 values (DeepSeek-V3), or by 32 values (MXFP8). Attention core, router, logits and loss stay as they
-// are.
-enum class Fp8Recipe { kNone, kDelayed, kTensorwise, kBlockwise, kMxfp8 };
+// by tiles of 128 values (DeepSeek-V3), or by 32 values (MXFP8); or in fp4, by 16 values and the tensor's maximum
+// (NVFP4), or by 32 values (MXFP4). Attention core, router, logits and loss stay as they are.
+enum class NarrowRecipe { kNone, kDelayed, kTensorwise, kBlockwise, kMxfp8, kNvfp4, kMxfp4 };
+
+// Of Adam's state, in the words of Megatron's precision-aware optimizer.
+struct OptimizerTypes {
+  DataType master = DataType::kFp32;  // weights; those of a model in fp32 are their own
+  DataType first = DataType::kFp32;   // moments
+  DataType second = DataType::kFp32;
+
+  // Bytes of one parameter.
+  [[nodiscard]] double moments() const { return bytes_per_element(first) + bytes_per_element(second); }
+  [[nodiscard]] double state() const { return bytes_per_element(master) + moments(); }
+};
 
 // What selective recomputation computes again, in Megatron's words for modules.
 struct RecomputedModules {
@@ -59,8 +72,9 @@ struct TrainingOptions {
   std::int64_t global_batch = 1;  // sequences
   std::int64_t micro_batch = 1;   // sequences
   DataType precision = DataType::kBf16;
-  Fp8Recipe fp8 = Fp8Recipe::kNone;
+  NarrowRecipe narrow = NarrowRecipe::kNone;
   DataType grad_reduce = DataType::kFp32;
+  OptimizerTypes optimizer;
   Recompute recompute = Recompute::kNone;
   RecomputedModules modules;  // of selective recomputation
   FullRecompute full;
@@ -72,6 +86,12 @@ struct TrainingOptions {
   std::int64_t loss_metrics = 0;  // that a trainer computes from the logits beside the loss
   bool weight_gradient_buffers = false;  // Transformer Engine keeps one buffer for each shape of a weight
 
+  // Of the layers' products.
+  [[nodiscard]] DataType product_type() const {
+    if (narrow == NarrowRecipe::kNone) return precision;
+    const bool fp4 = narrow == NarrowRecipe::kNvfp4 || narrow == NarrowRecipe::kMxfp4;
+    return fp4 ? DataType::kFp4 : DataType::kFp8;
+  }
   [[nodiscard]] bool recomputes(bool RecomputedModules::*module) const {
     return recompute == Recompute::kSelective && modules.*module;
   }
@@ -111,6 +131,7 @@ struct ParallelOptions {
   bool sequence_parallel = false;
   bool scatter_gather_p2p = true;  // without sequence parallelism: send 1/tp of an activation, gather it on arrival
   bool async_reduce = true;        // of a column-parallel layer's input gradient, beside its weight gradient
+  TensorOverlap tensor_overlap;
   bool overlap_p2p = false;        // a send does not hold up the next computation
   int zero_stage = 0;
   bool overlap_grad_reduce = false;
@@ -122,6 +143,8 @@ struct ParallelOptions {
   // Ranks that hold copies of the same dense parameters, and of the same experts.
   [[nodiscard]] int replicas() const { return dp * cp; }
   [[nodiscard]] int expert_replicas() const { return tp * cp * dp / (experts.etp * experts.ep); }
+  // Sharded parameters: experts have other copies than the rest, and shards of their own among those (DeepSpeed-MoE).
+  [[nodiscard]] bool shards_experts_apart() const { return sharding.parameters && sharding.experts_apart; }
   [[nodiscard]] int ring() const { return cp / ulysses; }
   [[nodiscard]] PipelineShape pipeline() const {
     return {.placement = placement, .stages = pp, .chunks = virtual_stages};

@@ -24,6 +24,17 @@ struct MemoryRow {
   Bytes capacity;
 };
 
+// What the ranks of the fullest host keep beside their GPUs.
+struct HostRow {
+  std::string what;  // "memory", "drives"
+  std::int64_t host = 0;
+  std::vector<MemoryItem> items;
+  Bytes total;
+  Bytes capacity;  // 0: nobody said
+
+  [[nodiscard]] bool fits() const { return capacity == Bytes(0) || total <= capacity; }
+};
+
 enum class PublishedQuantity {
   kStepTime,               // seconds
   kModelFlopUtilisation,   // ratio
@@ -126,6 +137,7 @@ struct StepFacts {
 
   int warmup_iterations = 0;         // played before the iterations that count
   std::vector<MemoryRow> memory;     // by stage
+  std::vector<HostRow> hosts;        // empty when nothing is offloaded
   std::vector<int> held_at_peak;     // by stage: microbatches of a chunk that wait for their backward pass, at most
   std::vector<int> weight_versions;  // by stage: of the weights, with the newest
   std::vector<PublishedFigure> published;

@@ -101,6 +101,23 @@ Json bubbles_json(const std::vector<StageBubble>& bubbles) {
   return rows;
 }
 
+Json hosts_json(const std::vector<HostRow>& hosts) {
+  Json rows = Json::array();
+  for (const HostRow& row : hosts) {
+    Json items = Json::object();
+    for (const MemoryItem& item : row.items) items[item.name] = item.size.count();
+    Json capacity = nullptr;
+    if (row.capacity > Bytes(0)) capacity = row.capacity.count();
+    rows.push_back({{"what", row.what},
+                    {"host", row.host},
+                    {"items_bytes", items},
+                    {"total_bytes", row.total.count()},
+                    {"capacity_bytes", capacity},
+                    {"fits", row.fits()}});
+  }
+  return rows;
+}
+
 Json memory_json(const std::vector<MemoryRow>& memory) {
   Json rows = Json::array();
   for (const MemoryRow& row : memory) {
@@ -198,6 +215,7 @@ std::string render_json(const Report& report) {
   }
   if (!report.bubbles.empty()) document["pipeline"] = bubbles_json(report.bubbles);
   document["memory"] = memory_json(facts.memory);
+  if (!facts.hosts.empty()) document["hosts"] = hosts_json(facts.hosts);
   document["links"] = links_json(facts.links);
   document["collectives"] = collectives_json(facts.collectives);
   document["faults"] = facts.faults;

@@ -288,6 +288,19 @@ Lines memory_table(const Report& report, const TextOptions& options, const Pen& 
   return table.lines();
 }
 
+// "memory of host 0: 133.04 GiB of 2048.00: optimizer 114.04, gradients 19.01".
+Lines host_lines(const std::vector<HostRow>& hosts) {
+  Lines lines;
+  for (const HostRow& row : hosts) {
+    Lines items;
+    for (const MemoryItem& item : row.items) items.push_back(item.name + " " + print_gib(item.size));
+    const std::string capacity = row.capacity > Bytes(0) ? "of " + print_gib(row.capacity) : "of an unknown capacity";
+    lines.push_back(
+        fmt::format("{} of host {}: {} {}: {}", row.what, row.host, print_gib(row.total), capacity, join(items, ", ")));
+  }
+  return lines;
+}
+
 // A title and its entries, of which a normal report shows only the first few.
 struct Remarks {
   std::string title;
@@ -374,6 +387,7 @@ std::string render_text(const Report& report, const TextOptions& options) {
   text += "\n";
   append_time_and_links(text, report, options, pen);
   if (!report.facts.memory.empty()) append(text += "\n", memory_table(report, options, pen));
+  append_remarks(text, {"Fullest host, GiB", host_lines(report.facts.hosts)}, options, pen);
   if (options.detail == Detail::kVerbose) append_remarks(text, {"Pipeline bubble", bubble_lines(report.bubbles)}, options, pen);
   append_collectives(text, report, options, pen);
   append_grounds(text, report, options, pen);

@@ -179,12 +179,54 @@ TEST(MegatronImport, UnknownFlagsAreToldWithTheNearest) {
 }
 
 TEST(MegatronImport, WhatIsNotModelledIsTold) {
-  EXPECT_THAT(Import("--num-layers 2 --tp-comm-overlap --recompute-granularity selective --recompute-modules core_attn "
-                     "mlp\n")
+  EXPECT_THAT(Import("--num-layers 2 --tp-comm-overlap-cfg ub.yaml --recompute-granularity selective "
+                     "--recompute-modules core_attn mlp\n")
                   .told(),
               testing::UnorderedElementsAre(
-                  "W136: --tp-comm-overlap is not modelled: tensor-parallel exchanges run as without user buffers",
+                  "W136: --tp-comm-overlap-cfg is not modelled: methods and chunks are Transformer Engine's defaults",
                   "W136: --recompute-modules mlp is not modelled: it is kept"));
+}
+
+TEST(MegatronImport, NarrowProductsAndStatesAreRead) {
+  const Import fp8("--num-layers 2 --bf16 --fp8-format hybrid --fp8-recipe blockwise --fp8-amax-history-len 16\n");
+  EXPECT_THAT(fp8.told(), IsEmpty());
+  EXPECT_THAT(fp8.keys, Contains(Pair("training.fp8_recipe", "blockwise")));
+  EXPECT_THAT(Import("--num-layers 2 --fp8-format e4m3\n").keys, Contains(Pair("training.fp8_recipe", "delayed")));
+  EXPECT_THAT(Import("--num-layers 2 --fp4-format e2m1\n").keys, Contains(Pair("training.fp4_recipe", "nvfp4")));
+  const Import states(
+      "  exp_avg_dtype ................................... torch.uint8\n  exp_avg_sq_dtype "
+      "................................ "
+      "torch.float16\n  main_params_dtype ............................... torch.float32\n"
+      "  use_precision_aware_optimizer ................... True\n");
+  EXPECT_THAT(states.told(), IsEmpty());
+  EXPECT_THAT(states.keys,
+              testing::IsSupersetOf(std::map<std::string, std::string>{{"training.exp_avg_dtype", "fp8"},
+                                                                       {"training.exp_avg_sq_dtype", "fp16"},
+                                                                       {"training.main_params_dtype", "fp32"}}));
+}
+
+TEST(MegatronImport, OffloadingIsRead) {
+  const Import import(
+      "--num-layers 2 --cpu-offloading --cpu-offloading-num-layers 1 --optimizer-cpu-offload "
+      "--optimizer-offload-fraction 0.5 --overlap-cpu-optimizer-d2h-h2d\n");
+  EXPECT_THAT(import.told(), IsEmpty());
+  EXPECT_THAT(import.keys, testing::IsSupersetOf(
+                               std::map<std::string, std::string>{{"parallel.cpu_offloading_num_layers", "1"},
+                                                                  {"parallel.zero.offload_optimizer.device", "cpu"},
+                                                                  {"parallel.zero.offload_optimizer.ratio", "0.5"}}));
+  EXPECT_THAT(Import("--num-layers 2 --cpu-offloading-num-layers 1\n").keys,
+              Not(Contains(Pair("parallel.cpu_offloading_num_layers", "1"))));
+}
+
+TEST(MegatronImport, ExchangesBesideProductsAreRead) {
+  const Import import(
+      "--num-layers 2 --tp-comm-overlap --disable-tp-comm-overlap-ag --tp-comm-overlap-rs-dgrad "
+      "--disable-tp-comm-bulk-wgrad\n");
+  EXPECT_THAT(import.told(), IsEmpty());
+  EXPECT_THAT(import.keys,
+              testing::IsSupersetOf(std::map<std::string, std::string>{{"parallel.tp_comm_overlap", "true"},
+                                                                       {"parallel.tp_comm_overlap_ag", "false"},
+                                                                       {"parallel.tp_comm_overlap_rs_dgrad", "true"}}));
 }
 
 TEST(MegatronImport, RecomputationIsReadWhole) {

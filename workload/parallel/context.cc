@@ -111,6 +111,7 @@ void ContextParallel::core_forward(ProgramWriter& writer, AttentionReach reach) 
 }
 
 void ContextParallel::core_backward(ProgramWriter& writer, AttentionReach reach) {
+  if (pieces_.context().training.recomputes(&RecomputedModules::core_attention)) core_forward(writer, reach);
   if (parallel_.context_exchange == ContextExchange::kAllGather) {
     gather(writer);
     writer.compute(pieces_.of(Piece::kCoreBackward, reach));
@@ -137,7 +138,6 @@ void ContextParallel::attention_forward(ProgramWriter& writer, AttentionReach re
 void ContextParallel::attention_backward(ProgramWriter& writer, AttentionReach reach) {
   if (parallel_.cp == 1) return writer.compute(pieces_.of(Piece::kAttentionBackward, reach));
   writer.compute(pieces_[Piece::kProjectionBackward]);
-  if (pieces_.context().training.recomputes(&RecomputedModules::core_attention)) core_forward(writer, reach);
   core_backward(writer, reach);
   writer.compute(pieces_[Piece::kQkvBackward]);
 }

@@ -33,10 +33,13 @@ class ContextParallel {
   // From the products that make queries, keys and values to the projection of the results.
   void attention_forward(ProgramWriter& writer, AttentionReach reach);
   void attention_backward(ProgramWriter& writer, AttentionReach reach);
-
- private:
+  // What lies between those products and the projection, where ranks talk; forward's own exchange is done again before
+  // the backward pass of a core that is computed again.
+  [[nodiscard]] bool talks() const { return parallel_.cp > 1; }
   void core_forward(ProgramWriter& writer, AttentionReach reach);
   void core_backward(ProgramWriter& writer, AttentionReach reach);
+
+ private:
   void ring_forward(ProgramWriter& writer, AttentionReach reach);
   void ring_backward(ProgramWriter& writer, AttentionReach reach);
   void block(ProgramWriter& writer, AttentionReach reach, int distance, bool backward);

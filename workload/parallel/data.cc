@@ -16,13 +16,15 @@ DataParallel::DataParallel(PieceTable& pieces, const ParallelOptions& parallel, 
       gradient_bytes_(static_cast<std::int64_t>(bytes_per_element(pieces.context().training.grad_reduce))),
       parameter_bytes_(static_cast<std::int64_t>(bytes_per_element(pieces.context().training.precision))),
       kept_gradients_(count_trainable(parts)) {
-  if (parallel.sharding.parameters && holding == Holding::kExpert) {
+  if (parallel.sharding.parameters && holding == Holding::kExpert && !parallel.shards_experts_apart()) {
     chunks_.resize(parts.size());  // nothing to do: the units hold the experts, too
     return;
   }
   if (channels.shards) {
-    sharded_.emplace(pieces, parallel.sharding, parts, slots, *channels.shards, host);
-    owned_ = sharded_->units().owned(parallel.sharding.shard);
+    const UnitSet set = holding == Holding::kExpert ? unit_sets(parallel).back() : unit_sets(parallel).front();
+    sharded_.emplace(pieces, set, parts, slots, *channels.shards, host);
+    owned_ = sharded_->units().owned(set.options.shard);
+    kept_gradients_ = sharded_->units().gradients();
     if (parallel.sharding.reduce_every_microbatch) kept_gradients_ = owned_;
     norm_channel_ = channels.shards->shard;
     return;

@@ -7,7 +7,10 @@
 namespace ringwright::workload {
 namespace {
 
-constexpr double kAdamBytes = 28.0;  // read and written for a parameter, as on a GPU
+// Read and written for a parameter, as on a GPU: the state twice, a gradient and a weight.
+double adam_bytes(std::int64_t state) {
+  return 2.0 * static_cast<double>(state) + 4.0;
+}
 
 }  // namespace
 
@@ -16,7 +19,7 @@ HostTraffic::HostTraffic(const KernelContext& context, const OffloadOptions& opt
     : options_(options),
       channels_(channels),
       value_bytes_(static_cast<std::int64_t>(bytes_per_element(context.training.precision))),
-      state_bytes_(12) {}
+      state_bytes_(static_cast<std::int64_t>(context.training.optimizer.state())) {}
 
 TaskIndex HostTraffic::move(ProgramWriter& writer, const Channel& channel, HostWay way, Bytes bytes,
                             const std::string& label, const std::vector<TaskIndex>& after) const {
@@ -57,7 +60,7 @@ void HostTraffic::run_update(ProgramWriter& writer, std::int64_t owned, std::vec
     if (nvme) {
       ready = {move(writer, channels_->in, HostWay::kFromStorage, Bytes(part * state_bytes_), "host read states", ready)};
     }
-    const Bytes touched(std::llround(kAdamBytes * static_cast<double>(part) / options_.adam_efficiency));
+    const Bytes touched(std::llround(adam_bytes(state_bytes_) * static_cast<double>(part) / options_.adam_efficiency));
     last = {move(writer, channels_->cpu, HostWay::kWithinMemory, touched, "host adam", ready)};
     std::vector<TaskIndex> done;
     if (nvme) {

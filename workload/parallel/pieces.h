@@ -5,6 +5,7 @@
 #include <tuple>
 #include <vector>
 
+#include "workload/cut_products.h"
 #include "workload/graph_tables.h"
 #include "workload/layer_kernels.h"
 
@@ -17,22 +18,36 @@ enum class AttentionReach { kAll, kWindow };
 // that is not a product for a weight's gradient belongs to the inputs.
 enum class GradientShare { kWhole, kInputs, kWeights };
 
+// A piece whose first and last products are cut in equal shares.
+struct CutPiece {
+  PieceId head = 0;
+  PieceId first = 0;  // one share
+  PieceId middle = 0;
+  PieceId last = 0;  // one share
+  PieceId tail = 0;
+};
+
 class PieceTable {
  public:
   PieceTable(GraphTables& tables, const KernelContext& context);
   [[nodiscard]] PieceId operator[](Piece piece) { return of(piece, AttentionReach::kAll); }
   [[nodiscard]] PieceId of(Piece piece, AttentionReach reach);
+  [[nodiscard]] CutPiece cut(Piece piece, AttentionReach reach, const ProductShares& shares);
   // What pieces are cut down to from here on.
   void take(GradientShare share) { share_ = share; }
+  [[nodiscard]] GradientShare taken() const { return share_; }
   [[nodiscard]] PieceId add(std::vector<Kernel> kernels) { return tables_.add_piece(std::move(kernels)); }
   [[nodiscard]] const KernelContext& context() const { return context_; }
 
  private:
+  [[nodiscard]] std::vector<Kernel> make(Piece piece, AttentionReach reach) const;
+
   GraphTables& tables_;
   KernelContext context_;
   KernelContext windowed_;
   GradientShare share_ = GradientShare::kWhole;
   std::map<std::tuple<Piece, AttentionReach, GradientShare>, PieceId> made_;
+  std::map<std::tuple<Piece, AttentionReach, GradientShare, int, int>, CutPiece> cut_;
 };
 
 }  // namespace ringwright::workload

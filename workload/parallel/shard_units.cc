@@ -15,8 +15,9 @@ bool begins_unit(const Part& part, std::size_t point) {
   return point == 0 || part.points[point - 1] != PointKind::kPredictor;
 }
 
-void add_tensors(const std::vector<ParameterTensor>& tensors, std::int64_t threshold, ShardUnit& unit) {
+void add_tensors(const std::vector<ParameterTensor>& tensors, UnitsOf of, std::int64_t threshold, ShardUnit& unit) {
   for (const ParameterTensor& tensor : tensors) {
+    if (of != UnitsOf::kAll && tensor.expert != (of == UnitsOf::kExperts)) continue;
     unit.elements += tensor.elements;
     if (!tensor.frozen) unit.gradients += tensor.elements;
     if (tensor.elements >= threshold) unit.sharded += tensor.elements;
@@ -25,7 +26,7 @@ void add_tensors(const std::vector<ParameterTensor>& tensors, std::int64_t thres
 
 }  // namespace
 
-ShardUnits::ShardUnits(const std::vector<Part>& parts, const ShardingOptions& options) {
+ShardUnits::ShardUnits(const std::vector<Part>& parts, const ShardingOptions& options, UnitsOf of) {
   for (const Part& part : parts) {
     std::vector<std::size_t>& unit_at = unit_at_.emplace_back();
     std::size_t root = units_.size();
@@ -42,7 +43,7 @@ ShardUnits::ShardUnits(const std::vector<Part>& parts, const ShardingOptions& op
         }
         unit_at.push_back(units_.size() - 1);
       }
-      add_tensors(part.tensors[point], options.persistence_threshold, units_[unit_at.back()]);
+      add_tensors(part.tensors[point], of, options.persistence_threshold, units_[unit_at.back()]);
     }
   }
   const auto padded = [&options](std::int64_t elements) {
@@ -52,6 +53,14 @@ ShardUnits::ShardUnits(const std::vector<Part>& parts, const ShardingOptions& op
     unit.padded = padded(unit.sharded);
     unit.padded_gradients = padded(unit.gradients);
   }
+}
+
+std::vector<UnitSet> unit_sets(const ParallelOptions& parallel) {
+  if (!parallel.shards_experts_apart()) return {{.of = UnitsOf::kAll, .options = parallel.sharding}};
+  ShardingOptions experts = parallel.sharding;
+  experts.shard = parallel.expert_replicas();
+  if (experts.shard == 1) experts.persistence_threshold = INT64_MAX;  // nobody else has them: whole all the time
+  return {{.of = UnitsOf::kDense, .options = parallel.sharding}, {.of = UnitsOf::kExperts, .options = experts}};
 }
 
 std::vector<UnitUse> ShardUnits::uses(const std::vector<Slot>& slots) const {
@@ -78,6 +87,12 @@ std::int64_t ShardUnits::owned(int shard) const {
 std::int64_t ShardUnits::elements() const {
   std::int64_t total = 0;
   for (const ShardUnit& unit : units_) total += unit.elements;
+  return total;
+}
+
+std::int64_t ShardUnits::gradients() const {
+  std::int64_t total = 0;
+  for (const ShardUnit& unit : units_) total += unit.gradients;
   return total;
 }
 

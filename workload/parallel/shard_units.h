@@ -12,6 +12,9 @@
 
 namespace ringwright::workload {
 
+// Of which parameters.
+enum class UnitsOf { kAll, kDense, kExperts };
+
 struct ShardUnit {
   std::int64_t elements = 0;
   std::int64_t gradients = 0;  // frozen tensors have none
@@ -30,7 +33,7 @@ struct UnitUse {
 
 class ShardUnits {
  public:
-  ShardUnits(const std::vector<Part>& parts, const ShardingOptions& options);
+  ShardUnits(const std::vector<Part>& parts, const ShardingOptions& options, UnitsOf of = UnitsOf::kAll);
 
   [[nodiscard]] const std::vector<ShardUnit>& units() const { return units_; }
   [[nodiscard]] std::size_t unit_at(int chunk, std::size_t point) const {
@@ -43,6 +46,7 @@ class ShardUnits {
   [[nodiscard]] std::int64_t owned(int shard) const;
   [[nodiscard]] std::int64_t persistent() const;
   [[nodiscard]] std::int64_t elements() const;
+  [[nodiscard]] std::int64_t gradients() const;
   // What a rank keeps of the gathered parameters: its shard, and tensors that are never sharded.
   [[nodiscard]] std::int64_t kept(int shard) const;
 
@@ -50,5 +54,12 @@ class ShardUnits {
   std::vector<ShardUnit> units_;
   std::vector<std::vector<std::size_t>> unit_at_;  // by chunk, by point
 };
+
+// What one rank has of its parts' parameters: one set of units, or where experts have copies of their own, two.
+struct UnitSet {
+  UnitsOf of = UnitsOf::kAll;
+  ShardingOptions options;
+};
+[[nodiscard]] std::vector<UnitSet> unit_sets(const ParallelOptions& parallel);
 
 }  // namespace ringwright::workload

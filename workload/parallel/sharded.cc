@@ -22,13 +22,13 @@ Bytes int4_bytes(std::int64_t elements) {
 
 }  // namespace
 
-ShardedParallel::ShardedParallel(PieceTable& pieces, const ShardingOptions& options, const std::vector<Part>& parts,
-                                 const std::vector<Slot>& slots, const ShardChannels& channels,
-                                 HostTraffic& host)
+ShardedParallel::ShardedParallel(PieceTable& pieces, const UnitSet& set, const std::vector<Part>& parts,
+                                 const std::vector<Slot>& slots, const ShardChannels& channels, HostTraffic& host)
     : pieces_(pieces),
-      options_(options),
-      units_(parts, options),
-      schedule_(units_, options, slots),
+      options_(set.options),
+      name_(set.of == UnitsOf::kExperts ? "edp" : "fsdp"),
+      units_(parts, options_, set.of),
+      schedule_(units_, options_, slots),
       channels_(channels),
       host_(host),
       gathered_(units_.units().size()),
@@ -41,11 +41,12 @@ void ShardedParallel::gather(ProgramWriter& writer, std::size_t use) {
   std::optional<TaskIndex>& gathered = gathered_[wanted.unit];
   if (unit.padded == 0) return;
   const bool second_copy = channels_.secondary && wanted.pass != Pass::kForward;
-  const Channel& channel = second_copy ? *channels_.secondary : channels_.shard;
+  CHECK(second_copy || channels_.shard, "what is sharded has somebody to gather it from");
+  const Channel& channel = second_copy ? *channels_.secondary : *channels_.shard;
   const std::vector<TaskIndex> after = host_.fetch_parameters(
       writer, unit.padded / options_.shard,
       options_.limit_gathers ? writer.last_computation() : std::vector<TaskIndex>());
-  const std::string label = second_copy ? "fsdp all_gather second copy" : "fsdp all_gather parameters";
+  const std::string label = name_ + (second_copy ? " all_gather second copy" : " all_gather parameters");
   if (!options_.quantized_weights || second_copy) {
     gathered = writer.collective_after(
         channel, {.kind = CollectiveKind::kAllGather, .bytes = Bytes(unit.padded * parameter_bytes_)}, label, after);
@@ -99,7 +100,9 @@ void ShardedParallel::reduce(ProgramWriter& writer, bool last) {
   const std::int64_t padded = std::exchange(pending_, 0);
   pending_last_ = true;
   writer.compute(pieces_.add(copy_gradients(pieces_.context(), padded)));
-  TaskIndex done = options_.quantized_gradients ? scatter_quantized(writer, padded) : scatter(writer, padded);
+  TaskIndex done = options_.quantized_gradients ? scatter_quantized(writer, padded)
+                   : channels_.shard            ? scatter(writer, padded)
+                                                : writer.last_computation().front();
   if (channels_.replicate && (options_.replicate_every_microbatch || last)) {
     const std::int64_t owned = padded / options_.shard;
     done = writer.collective_after(
@@ -112,9 +115,9 @@ void ShardedParallel::reduce(ProgramWriter& writer, bool last) {
 }
 
 TaskIndex ShardedParallel::scatter(ProgramWriter& writer, std::int64_t padded) {
-  return writer.collective(channels_.shard,
+  return writer.collective(*channels_.shard,
                            {.kind = CollectiveKind::kReduceScatter, .bytes = Bytes(padded * gradient_bytes_)},
-                           "fsdp reduce_scatter gradients");
+                           name_ + " reduce_scatter gradients");
 }
 
 // Quantize, exchange within the node, add up, quantize what is left, exchange between nodes, add up.
@@ -144,9 +147,9 @@ void ShardedParallel::finish_gradients(ProgramWriter& writer) {
 
 void ShardedParallel::end_step(ProgramWriter& writer) {
   const std::int64_t persistent = units_.persistent();
-  if (persistent == 0) return;
+  if (persistent == 0 || !channels_.shard) return;
   const std::int64_t padded = (persistent + options_.shard - 1) / options_.shard * options_.shard;
-  writer.wait(writer.collective(channels_.shard,
+  writer.wait(writer.collective(*channels_.shard,
                                 {.kind = CollectiveKind::kAllGather, .bytes = Bytes(padded * parameter_bytes_)},
                                 "zero all_gather persistent parameters"));
 }

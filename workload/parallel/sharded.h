@@ -21,7 +21,7 @@
 namespace ringwright::workload {
 
 struct ShardChannels {
-  Channel shard;                     // those that hold one copy of the state
+  std::optional<Channel> shard;      // those that hold one copy of the state
   std::optional<Channel> replicate;  // those that hold the same shard
   std::optional<Channel> secondary;  // those that hold a second copy for the backward pass
   std::optional<Channel> node;       // the two hops of qgZ
@@ -30,7 +30,8 @@ struct ShardChannels {
 
 class ShardedParallel {
  public:
-  ShardedParallel(PieceTable& pieces, const ShardingOptions& options, const std::vector<Part>& parts,
+  // No channel for the shards: one rank holds all, and only the host may be talked to.
+  ShardedParallel(PieceTable& pieces, const UnitSet& set, const std::vector<Part>& parts,
                   const std::vector<Slot>& slots, const ShardChannels& channels, HostTraffic& host);
 
   void enter(ProgramWriter& writer, int chunk, std::size_t point);
@@ -50,7 +51,8 @@ class ShardedParallel {
   [[nodiscard]] TaskIndex scatter_quantized(ProgramWriter& writer, std::int64_t padded);
 
   PieceTable& pieces_;
-  const ShardingOptions& options_;
+  ShardingOptions options_;
+  std::string name_;  // of the exchanges: "fsdp", "edp"
   ShardUnits units_;
   GatherSchedule schedule_;
   ShardChannels channels_;

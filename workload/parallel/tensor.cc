@@ -13,14 +13,16 @@ std::string label_of(CollectiveKind kind) {
 
 }  // namespace
 
-TensorParallel::TensorParallel(PieceTable& pieces, ContextParallel& attention, std::optional<Channel> channel)
-    : pieces_(pieces), context_(attention), channel_(channel) {
+TensorParallel::TensorParallel(PieceTable& pieces, ContextParallel& attention, std::optional<Channel> channel,
+                               const TensorOverlap& overlap)
+    : pieces_(pieces), context_(attention), channel_(channel), overlap_(overlap) {
   const KernelContext& context = pieces.context();
   const std::int64_t tokens = context.tokens();
   const auto value_bytes = static_cast<std::int64_t>(bytes_per_element(context.training.precision));
   activation_ = Bytes(tokens * context.shape.hidden * value_bytes);
   attention_input_ = Bytes(tokens * gathered_columns(context.shape) * value_bytes);
   loss_ = Bytes(tokens * 4);
+  if (overlap.on && channel && sequence_parallel()) overlapped_.emplace(pieces, *channel, overlap, activation_);
 }
 
 TaskIndex TensorParallel::talk(ProgramWriter& writer, CollectiveKind kind, Bytes bytes) {
@@ -32,6 +34,7 @@ TaskIndex TensorParallel::sum(ProgramWriter& writer, Bytes bytes) {
 }
 
 void TensorParallel::half_forward(ProgramWriter& writer, const Half& half) {
+  if (overlaps()) return overlapped_forward(writer, half);
   writer.compute(pieces_[half.norm]);
   if (channel_ && sequence_parallel()) writer.wait(gather(writer, activation_));
   writer.compute(pieces_[half.body]);
@@ -44,24 +47,86 @@ void TensorParallel::column_backward(ProgramWriter& writer, Piece dgrad, Piece w
   const bool beside = pieces_.context().async_reduce;
   if (channel_ && sequence_parallel()) input = gather(writer, gathered);
   if (input && !beside) writer.wait(*std::exchange(input, std::nullopt));
-  writer.compute(pieces_[dgrad]);
-  std::optional<TaskIndex> reduced;
-  if (channel_) reduced = sum(writer, gathered);
-  if (reduced && !beside) writer.wait(*std::exchange(reduced, std::nullopt));
+  std::vector<TaskIndex> reduced;
+  // The output layer is not one of Transformer Engine's.
+  const bool in_chunks = overlap_.scatter_gradients && gathered == activation_ && dgrad != Piece::kLogitsDgrad;
+  if (overlaps() && in_chunks) {
+    reduced = overlapped_->run(writer, dgrad, AttentionReach::kAll,
+                               {.role = ProductRole::kDgrad, .result = OverlappedProducts::Result::kScattered});
+  } else {
+    writer.compute(pieces_[dgrad]);
+    if (channel_) reduced.push_back(sum(writer, gathered));
+  }
+  if (!beside) wait_for(writer, std::exchange(reduced, {}));
   if (input) writer.wait(*input);
   writer.compute(pieces_[wgrad]);
-  if (reduced) writer.wait(*reduced);
+  wait_for(writer, reduced);
+}
+
+void TensorParallel::wait_for(ProgramWriter& writer, const std::vector<TaskIndex>& tasks) {
+  for (const TaskIndex task : tasks) writer.wait(task);
+}
+
+void TensorParallel::overlapped_forward(ProgramWriter& writer, const Half& half) {
+  using enum OverlappedProducts::Input;
+  using enum OverlappedProducts::Result;
+  writer.compute(pieces_[half.norm]);
+  if (!overlap_.gather) writer.wait(gather(writer, activation_));
+  wait_for(writer, overlapped_->run(writer, half.body, AttentionReach::kAll,
+                                    {.input = overlap_.gather ? kGathered : kThere,
+                                     .result = overlap_.scatter ? kScattered : kStays}));
+  if (!overlap_.scatter) writer.wait(sum(writer, activation_));
+  writer.compute(pieces_[half.residual]);
+}
+
+// Of latent attention the latent vectors are gathered, which several products need whole.
+void TensorParallel::overlapped_attention(ProgramWriter& writer, AttentionReach reach) {
+  using enum OverlappedProducts::Input;
+  using enum OverlappedProducts::Result;
+  const auto input = overlap_.gather && attention_input_ == activation_ ? kGathered : kThere;
+  const auto result = overlap_.scatter ? kScattered : kStays;
+  writer.compute(pieces_[Piece::kAttentionNorm]);
+  if (input == kThere) writer.wait(gather(writer, attention_input_));
+  if (context_.talks()) {
+    wait_for(writer, overlapped_->run(writer, Piece::kQkv, reach, {.input = input}));
+    context_.core_forward(writer, reach);
+    wait_for(writer, overlapped_->run(writer, Piece::kProjection, reach, {.result = result}));
+  } else {
+    wait_for(writer, overlapped_->run(writer, Piece::kAttention, reach, {.input = input, .result = result}));
+  }
+  if (result == kStays) writer.wait(sum(writer, activation_));
+  writer.compute(pieces_[Piece::kAttentionResidual]);
+}
+
+// The gradient of the output comes in while its product with the weights runs.
+void TensorParallel::overlapped_body_backward(ProgramWriter& writer, Piece body, AttentionReach reach) {
+  using enum OverlappedProducts::Input;
+  if (!overlap_.gather) writer.wait(gather(writer, activation_));
+  wait_for(writer, overlapped_->run(writer, body, reach,
+                                    {.role = ProductRole::kDgrad, .input = overlap_.gather ? kGathered : kThere}));
+}
+
+void TensorParallel::overlapped_attention_backward(ProgramWriter& writer, AttentionReach reach) {
+  if (!context_.talks()) return overlapped_body_backward(writer, Piece::kAttentionBackward, reach);
+  overlapped_body_backward(writer, Piece::kProjectionBackward, AttentionReach::kAll);
+  context_.core_backward(writer, reach);
+  writer.compute(pieces_[Piece::kQkvBackward]);
 }
 
 void TensorParallel::half_backward(ProgramWriter& writer, const HalfBackward& half) {
   writer.compute(pieces_[half.residual]);
-  if (channel_ && sequence_parallel()) writer.wait(gather(writer, activation_));
-  writer.compute(pieces_[half.body]);
+  if (overlaps()) {
+    overlapped_body_backward(writer, half.body, AttentionReach::kAll);
+  } else {
+    if (channel_ && sequence_parallel()) writer.wait(gather(writer, activation_));
+    writer.compute(pieces_[half.body]);
+  }
   column_backward(writer, half.dgrad, half.wgrad, activation_);
   writer.compute(pieces_[half.norm]);
 }
 
 void TensorParallel::attention_forward(ProgramWriter& writer, AttentionReach reach) {
+  if (overlaps()) return overlapped_attention(writer, reach);
   writer.compute(pieces_[Piece::kAttentionNorm]);
   if (channel_ && sequence_parallel()) writer.wait(gather(writer, attention_input_));
   context_.attention_forward(writer, reach);
@@ -80,8 +145,12 @@ void TensorParallel::mlp_backward(ProgramWriter& writer) {
 
 void TensorParallel::attention_backward(ProgramWriter& writer, AttentionReach reach) {
   writer.compute(pieces_[Piece::kAttentionResidualBackward]);
-  if (channel_ && sequence_parallel()) writer.wait(gather(writer, activation_));
-  context_.attention_backward(writer, reach);
+  if (overlaps()) {
+    overlapped_attention_backward(writer, reach);
+  } else {
+    if (channel_ && sequence_parallel()) writer.wait(gather(writer, activation_));
+    context_.attention_backward(writer, reach);
+  }
   column_backward(writer, Piece::kQkvDgrad, Piece::kQkvWgrad, attention_input_);
   writer.compute(pieces_[Piece::kAttentionNormBackward]);
 }

@@ -4,13 +4,15 @@
 // Shoeybi et al., arXiv 1909.08053: per layer and microbatch two all-reduces of 2bsh bytes forward and two backward.
 // Korthikanti et al., arXiv 2205.05198: with sequence parallelism each becomes an all-gather and a reduce-scatter, and
 // the backward pass gathers the input of each column-parallel product again. As Megatron issues it: that gather runs
-// beside the dgrad product, and the reduction of the input's gradient runs beside the wgrad product.
+// beside the dgrad product, and the reduction of the input's gradient runs beside the wgrad product. With user buffers
+// (tensor_overlap.h) the other exchanges run beside their products, too.
 #pragma once
 
 #include <optional>
 #include <string>
 
 #include "workload/parallel/context.h"
+#include "workload/parallel/overlapped_products.h"
 #include "workload/parallel/pieces.h"
 #include "workload/program_writer.h"
 
@@ -19,7 +21,8 @@ namespace ringwright::workload {
 class TensorParallel {
  public:
   // No channel: tp is 1 and nobody talks.
-  TensorParallel(PieceTable& pieces, ContextParallel& context, std::optional<Channel> channel);
+  TensorParallel(PieceTable& pieces, ContextParallel& context, std::optional<Channel> channel,
+                 const TensorOverlap& overlap = {});
 
   void embedding_forward(ProgramWriter& writer);
   void attention_forward(ProgramWriter& writer, AttentionReach reach = AttentionReach::kAll);
@@ -50,6 +53,14 @@ class TensorParallel {
   void half_backward(ProgramWriter& writer, const HalfBackward& half);
   // Of `gathered` bytes is the input that every rank needs whole.
   void column_backward(ProgramWriter& writer, Piece dgrad, Piece wgrad, Bytes gathered);
+  // The same with exchanges beside products.
+  void overlapped_forward(ProgramWriter& writer, const Half& half);
+  void overlapped_attention(ProgramWriter& writer, AttentionReach reach);
+  void overlapped_attention_backward(ProgramWriter& writer, AttentionReach reach);
+  void overlapped_body_backward(ProgramWriter& writer, Piece body, AttentionReach reach);
+  // Gradients of weights exchange nothing.
+  [[nodiscard]] bool overlaps() const { return overlapped_ && pieces_.taken() != GradientShare::kWeights; }
+  void wait_for(ProgramWriter& writer, const std::vector<TaskIndex>& tasks);
   void loss_reduction(ProgramWriter& writer);
   TaskIndex talk(ProgramWriter& writer, CollectiveKind kind, Bytes bytes);
   TaskIndex gather(ProgramWriter& writer, Bytes bytes) { return talk(writer, CollectiveKind::kAllGather, bytes); }
@@ -60,9 +71,11 @@ class TensorParallel {
   PieceTable& pieces_;
   ContextParallel& context_;
   std::optional<Channel> channel_;
+  TensorOverlap overlap_;
   Bytes activation_;       // bsh values
   Bytes attention_input_;  // the same, or with latent attention the latent vectors
   Bytes loss_;             // bs fp32 values
+  std::optional<OverlappedProducts> overlapped_;
 };
 
 }  // namespace ringwright::workload

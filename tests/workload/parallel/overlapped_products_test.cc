@@ -1,0 +1,141 @@
+#include "workload/parallel/overlapped_products.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/workload/job_text.h"
+#include "tests/workload/task_names.h"
+#include "tests/workload/traffic.h"
+#include "workload/memory.h"
+
+namespace ringwright::workload {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+JobText job(const std::string& parallel, const std::string& training = "", std::int64_t ranks = 4) {
+  return JobText(small_model(2) + "training: {global_batch: 1" + training + "}\nparallel: {" + parallel + "}\n", ranks);
+}
+const std::string kPlain = "tp: 4, sequence_parallel: true";
+const std::string kOverlapped = kPlain + ", tp_comm_overlap: true";
+
+constexpr std::int64_t kActivation = 32 * 64 * 2;
+
+std::vector<std::string> names_of(const StepPlan& plan) {
+  return task_names(plan.graph, plan.graph.programs[0]);
+}
+std::int64_t count(const StepPlan& plan, const std::string& name) {
+  return std::ranges::count(names_of(plan), name);
+}
+
+TEST(OverlappedProducts, TheSameIsComputed) {
+  for (const char* training : {"", ", recompute: full", ", recompute: selective", ", fp8_recipe: delayed"}) {
+    EXPECT_DOUBLE_EQ(job(kOverlapped, training).plan().hardware_flops.count(),
+                     job(kPlain, training).plan().hardware_flops.count())
+        << training;
+  }
+}
+
+// The first half of the first layer: four products round the ring, then what is in between, then four chunks.
+TEST(OverlappedProducts, PartsGoRoundTheRingWhileProductsRun) {
+  const StepPlan plan = job(kOverlapped).plan();
+  const std::vector<std::string> names = names_of(plan);
+  const auto begin = std::ranges::find(names, "tp send part");
+  ASSERT_NE(begin, names.end());
+  EXPECT_THAT(std::vector<std::string>(begin, begin + 18),
+              ElementsAre("tp send part", "tp receive part", "tp send part", "F0",  // our own part
+                          "tp receive part", "tp send part", "F0",                  // the second
+                          "tp receive part", "F0", "F0",                            // the third and the last
+                          "F0", "tp reduce_scatter chunk", "F0",                    // the core and chunk 0
+                          "tp reduce_scatter chunk", "F0", "tp reduce_scatter chunk", "F0", "tp reduce_scatter chunk"));
+}
+
+TEST(OverlappedProducts, AProductWaitsForItsPartAndAChunkForNobody) {
+  const StepPlan plan = job(kOverlapped).plan();
+  const Program& program = plan.graph.programs[0];
+  const std::vector<std::string> names = names_of(plan);
+  const auto at = [&names](const char* name, int which) {
+    std::size_t found = 0;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (names[i] == name && which-- == 0) found = i;
+    }
+    return found;
+  };
+  const std::size_t received = at("tp receive part", 0);
+  EXPECT_EQ(names[received + 1], "tp send part");
+  EXPECT_TRUE(waits_for(program, received + 1, received));   // handed on as soon as it is there
+  EXPECT_FALSE(waits_for(program, received + 2, received));  // our own part's product
+  EXPECT_TRUE(waits_for(program, received + 5, received));   // the product of what came
+  const std::size_t chunk = at("tp reduce_scatter chunk", 0);
+  EXPECT_FALSE(waits_for(program, chunk + 1, chunk));
+  EXPECT_TRUE(waits_for(program, chunk + 7, chunk));  // what follows all chunks
+}
+
+// Each of four exchanges of a layer that had an all-gather now has three messages of a quarter of it; of ten buffers of
+// an activation (see StepBuilder.SequenceParallelismGathersColumnInputsAgain) four are messages.
+TEST(OverlappedProducts, MessagesAndChunksAddUpToTheExchanges) {
+  const StepPlan plain = job(kPlain).plan();
+  const StepPlan overlapped = job(kOverlapped).plan();
+  const std::int64_t layers = 2;
+  EXPECT_EQ(count(plain, "tp all_gather") - count(overlapped, "tp all_gather"), layers * 4);
+  EXPECT_EQ(count(overlapped, "tp send part"), layers * 4 * 3);
+  EXPECT_EQ(count(overlapped, "tp receive part"), layers * 4 * 3);
+  EXPECT_EQ(count(overlapped, "tp reduce_scatter chunk"), layers * 2 * 4);
+  EXPECT_EQ(traffic(plain, 0, "tp") - traffic(overlapped, 0, "tp"), Bytes(layers * 4 * kActivation / 4));
+}
+
+TEST(OverlappedProducts, EachPartCanBeLeftOut) {
+  const StepPlan no_gather = job(kOverlapped + ", tp_comm_overlap_ag: false").plan();
+  EXPECT_EQ(count(no_gather, "tp send part"), 0);
+  EXPECT_EQ(count(no_gather, "tp all_gather"), count(job(kPlain).plan(), "tp all_gather"));
+  const StepPlan no_scatter = job(kOverlapped + ", tp_comm_overlap_rs: false").plan();
+  EXPECT_EQ(count(no_scatter, "tp reduce_scatter chunk"), 0);
+  EXPECT_EQ(count(no_scatter, "tp reduce_scatter"), count(job(kPlain).plan(), "tp reduce_scatter"));
+  const StepPlan gradients = job(kOverlapped + ", tp_comm_overlap_rs_dgrad: true").plan();
+  EXPECT_EQ(count(gradients, "tp reduce_scatter chunk"), 2 * 4 * 4);  // of two layers: two forward, two backward
+}
+
+TEST(OverlappedProducts, PassesForWeightsExchangeNothing) {
+  const std::string split = ", pp: 2, schedule: zb-h1";
+  const auto sends = [](const std::string& parallel) {
+    const JobText asked = job(parallel, "", 8);
+    EXPECT_THAT(asked.problems(), IsEmpty());
+    return count(asked.plan(), "tp send part");
+  };
+  EXPECT_EQ(sends(kOverlapped + split), sends(kOverlapped + ", pp: 2"));
+}
+
+TEST(OverlappedProducts, ContextParallelRanksExchangeInBetween) {
+  const JobText asked = job(kOverlapped + ", cp: 2", "", 8);
+  EXPECT_THAT(asked.problems(), IsEmpty());
+  EXPECT_DOUBLE_EQ(asked.plan().hardware_flops.count(), job(kPlain + ", cp: 2", "", 8).plan().hardware_flops.count());
+  EXPECT_EQ(count(asked.plan(), "tp send part"), 2 * 4 * 3);
+}
+
+TEST(OverlappedProducts, BuffersAreInMemory) {
+  const auto buffers = [](const std::string& parallel) {
+    return memory_ledger(job(parallel).inputs(), {}).front().of("user buffers");
+  };
+  EXPECT_EQ(buffers(kPlain), Bytes(0));
+  EXPECT_EQ(buffers(kOverlapped), Bytes(10 * kActivation));
+  EXPECT_EQ(buffers(kOverlapped + ", tp_comm_overlap_ag: false"), Bytes(6 * kActivation));
+  EXPECT_EQ(buffers(kOverlapped + ", tp_comm_overlap_rs_dgrad: true"), Bytes(8 * kActivation));
+}
+
+TEST(OverlappedProducts, WhatCannotBeIsTold) {
+  EXPECT_THAT(job("tp: 4, tp_comm_overlap: true").problems(),
+              ElementsAre("E147: parallel.tp_comm_overlap needs activations that are split along the sequence | set "
+                          "parallel.sequence_parallel: true"));
+  EXPECT_THAT(job("tp_comm_overlap: true", "", 1).problems(),
+              ElementsAre("W131: parallel.tp_comm_overlap has no effect: tp is 1"));
+  EXPECT_THAT(job(kPlain + ", tp_comm_overlap_ag: false").problems(),
+              ElementsAre("W131: parallel.tp_comm_overlap_ag has no effect: tp_comm_overlap is off"));
+}
+
+}  // namespace
+}  // namespace ringwright::workload

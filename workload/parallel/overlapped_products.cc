@@ -1,0 +1,57 @@
+#include "workload/parallel/overlapped_products.h"
+
+#include <numeric>
+
+namespace ringwright::workload {
+
+OverlappedProducts::OverlappedProducts(PieceTable& pieces, const Channel& channel, const TensorOverlap& options,
+                                       Bytes activation)
+    : pieces_(pieces),
+      channel_(channel),
+      ranks_(static_cast<int>(pieces.context().tp)),
+      // Chunks have whole rows of every rank.
+      chunks_(
+          static_cast<int>(std::gcd(pieces.context().tokens() / pieces.context().tp, std::int64_t{options.chunks}))),
+      activation_(activation) {}
+
+std::vector<TaskIndex> OverlappedProducts::run(ProgramWriter& writer, Piece piece, AttentionReach reach,
+                                               const Ways& ways) {
+  const CutPiece cut = pieces_.cut(piece, reach,
+                                   {.role = ways.role,
+                                    .first = ways.input == Input::kGathered ? ranks_ : 0,
+                                    .last = ways.result == Result::kScattered ? chunks_ : 0});
+  std::vector<TaskIndex> scattered;
+  writer.compute(cut.head);
+  if (ways.input == Input::kGathered) gather(writer, cut.first);
+  writer.compute(cut.middle);
+  if (ways.result == Result::kScattered) scattered = scatter(writer, cut.last);
+  writer.compute(cut.tail);
+  return scattered;
+}
+
+// Our own part first; each part that comes in is handed on while its product runs, but for the last one.
+void OverlappedProducts::gather(ProgramWriter& writer, PieceId share) {
+  const MessageSpec to_next{.peer = 1, .bytes = activation_ / ranks_, .relative = true};
+  const MessageSpec from_previous{.peer = ranks_ - 1, .bytes = activation_ / ranks_, .relative = true};
+  std::vector<TaskIndex> sent = {writer.send(channel_, to_next, "tp send part")};
+  for (int part = 0; part < ranks_; ++part) {
+    const bool more = part + 1 < ranks_;
+    const TaskIndex next = more ? writer.receive(channel_, from_previous, "tp receive part") : 0;
+    if (part + 2 < ranks_) sent.push_back(writer.send_after(channel_, to_next, "tp send part", {next}));
+    writer.compute(share);
+    if (more) writer.wait(next);
+  }
+  for (const TaskIndex task : sent) writer.wait(task);  // the buffer is used again
+}
+
+std::vector<TaskIndex> OverlappedProducts::scatter(ProgramWriter& writer, PieceId share) {
+  std::vector<TaskIndex> scattered;
+  const CollectiveSpec spec{.kind = CollectiveKind::kReduceScatter, .bytes = activation_ / chunks_};
+  for (int chunk = 0; chunk < chunks_; ++chunk) {
+    writer.compute(share);
+    scattered.push_back(writer.collective(channel_, spec, "tp reduce_scatter chunk"));
+  }
+  return scattered;
+}
+
+}  // namespace ringwright::workload
