@@ -23,6 +23,17 @@ void CallTimes::end(ClassId rank_class, std::uint32_t task, TimePoint now) {
   time.shortest = std::min(time.shortest, took);
 }
 
+void CallTimes::add(const std::vector<CallTime>& calls) {
+  for (const CallTime& call : calls) {
+    const auto [entry, is_new] = times_.try_emplace({call.dimension, call.spec}, call);
+    if (is_new) continue;
+    CallTime& time = entry->second;
+    time.count += call.count;
+    time.sum += call.sum;
+    time.shortest = std::min(time.shortest, call.shortest);
+  }
+}
+
 std::vector<CallTime> CallTimes::take() const {
   std::vector<CallTime> result;
   for (const auto& [key, time] : times_) result.push_back(time);

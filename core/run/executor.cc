@@ -244,6 +244,7 @@ void Executor::start_segment(ClassId c, std::uint32_t task) {
   const SegmentCourse& course = segments_->of(program_of(c).tasks[task].detail, c, host_.issuing(c, task) - now);
   const Duration time = course.profile.length();
   for (std::size_t d = 0; d < course.sent.size(); ++d) job_.sent[c.index()][d] += course.sent[d];
+  calls_.add(course.calls);
   ledger_.begin_profile(c, course.profile, now);
   progress_[c.index()].computing.emplace_back(task, now + time);
   inputs_.engine.after(time, [this, c, task] {

@@ -61,6 +61,18 @@ bool is_among_equals(const TaskGraph& graph, const RankClasses& classes, ClassId
   return std::ranges::all_of(group, [&](RankId rank) { return classes.class_of[rank.index()] == c; });
 }
 
+// Calls of one collective take the same time: it is a formula.
+void count_call(const Task& task, Duration time, std::vector<CallTime>& calls) {
+  const auto known = std::ranges::find_if(
+      calls, [&task](const CallTime& call) { return call.dimension == task.dimension && call.spec == task.detail; });
+  CallTime& call =
+      known != calls.end()
+          ? *known
+          : calls.emplace_back(CallTime{.dimension = task.dimension, .spec = task.detail, .shortest = time});
+  ++call.count;
+  call.sum += time;
+}
+
 }  // namespace
 
 bool segments_stand_alone(const TaskGraph& graph, const RankClasses& classes) {
@@ -163,7 +175,10 @@ SegmentCourse SegmentTimes::follow(const Segment& segment, RankId rank, Duration
     begin += std::max(host_behind + issued - latest, Duration(0));
     ends[i] = begin + time;
     if (task.stream != kNoStream) stream_free[task.stream] = ends[i];
-    if (!computes) course.sent[task.dimension.index()] += cost_of(task, rank).sent;
+    if (!computes) {
+      course.sent[task.dimension.index()] += cost_of(task, rank).sent;
+      count_call(task, time, course.calls);
+    }
     const auto bit = static_cast<std::uint8_t>(computes ? 0 : 1 + task.dimension.index());
     changes.push_back({.at = begin, .bit = bit, .begins = true});
     changes.push_back({.at = ends[i], .bit = bit, .begins = false});

@@ -19,14 +19,16 @@
 #include "core/plan/task_graph.h"
 #include "core/ports/collective_time.h"
 #include "core/ports/compute_model.h"
+#include "core/record/run_record.h"
 #include "core/run/activity_profile.h"
 
 namespace ringwright {
 
 struct SegmentCourse {
   ActivityProfile profile;
-  std::vector<Bytes> sent;  // by dimension
-  Duration host_lead;       // a host that begins to issue the segment this long before it begins is never late
+  std::vector<Bytes> sent;      // by dimension
+  std::vector<CallTime> calls;  // of its collectives, each once
+  Duration host_lead;           // a host that begins to issue the segment this long before it begins is never late
 };
 
 // Whether what a graph's segments do depends on nobody else: they send no messages, their collectives are among ranks

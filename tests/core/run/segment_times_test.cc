@@ -88,6 +88,11 @@ TEST(SegmentTimes, AgreeWithThePlayOfEveryTask) {
   EXPECT_EQ(at_once.record.finished_at, by_task.record.finished_at);
   EXPECT_EQ(at_once.record.time_in, by_task.record.time_in);
   EXPECT_EQ(at_once.record.sent, by_task.record.sent);
+  ASSERT_EQ(at_once.record.calls.size(), 1U);
+  ASSERT_EQ(by_task.record.calls.size(), 1U);
+  EXPECT_EQ(at_once.record.calls[0].count, by_task.record.calls[0].count);
+  EXPECT_EQ(at_once.record.calls[0].sum, by_task.record.calls[0].sum);
+  EXPECT_EQ(at_once.record.calls[0].shortest, by_task.record.calls[0].shortest);
 }
 
 TEST(SegmentTimes, HoldForGroupsOfOneClassOnly) {
