@@ -35,6 +35,12 @@ void expect_equal(const Played& found, const Played& expected, const std::string
   EXPECT_EQ(found.record.time_in, expected.record.time_in) << text;
   EXPECT_EQ(found.record.sent, expected.record.sent) << text;
   EXPECT_EQ(found.record.messages, expected.record.messages) << text;
+  ASSERT_EQ(found.record.calls.size(), expected.record.calls.size()) << text;
+  for (std::size_t call = 0; call < expected.record.calls.size(); ++call) {
+    EXPECT_EQ(found.record.calls[call].count, expected.record.calls[call].count) << text;
+    EXPECT_EQ(found.record.calls[call].sum, expected.record.calls[call].sum) << text;
+    EXPECT_EQ(found.record.calls[call].shortest, expected.record.calls[call].shortest) << text;
+  }
   ASSERT_EQ(found.usage.size(), expected.usage.size());
   for (std::size_t link = 0; link < expected.usage.size(); ++link) {
     EXPECT_EQ(found.usage[link].busy, expected.usage[link].busy) << text;
