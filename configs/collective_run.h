@@ -65,6 +65,7 @@ struct CollectiveResult {
 class CollectiveBench {
  public:
   explicit CollectiveBench(const Scenario& scenario);
+  explicit CollectiveBench(Scenario&&) = delete;
 
   [[nodiscard]] int ranks(int gpus_per_host) const;
   // Fails when the algorithm that was chosen cannot play the call, or the call can never end.

@@ -92,6 +92,10 @@ class Collective final : public Command {
     if (process_ && (*process_ == 0 || per_host % static_cast<int>(std::min<std::uint64_t>(*process_, 1'000'000)) != 0)) {
       return refuse(fmt::format("--gpus-per-process is {} and must divide the {} GPUs of a host", *process_, per_host));
     }
+    if (process_ && scenario->collectives.rung != collectives::Rung::kChunks && !common.quiet) {
+      std::fprintf(stderr, "warning: --gpus-per-process has no effect with collectives.model: %s; add --set collectives.model=chunks\n",
+                   std::string(collectives::to_string(scenario->collectives.rung)).c_str());
+    }
     configs::CollectiveBench bench(*scenario);
     ranks_ = bench.ranks(static_cast<int>(gpus_.value_or(0)));
     if (ranks_ < 2) return refuse("a collective needs two ranks; say --nodes N for more hosts");

@@ -109,7 +109,7 @@ bool MessagePlayer::receive(Request request) {
   request.sequence -= lag;
   const Channel* channel = channel_towards(request);
   if (channel != nullptr && channel->arrived.contains(request.sequence)) return true;
-  std::deque<Request>& waiting = lane_of(request).waiting;
+  std::vector<Request>& waiting = lane_of(request).waiting;
   waiting.insert(std::ranges::upper_bound(waiting, request.sequence, {}, &Request::sequence), request);
   return false;
 }

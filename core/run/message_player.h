@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <string>
 #include <vector>
@@ -65,7 +64,7 @@ class MessagePlayer final : public TransferListener, public MessageEnds {
     int peer;
     std::uint8_t channel;
     ClassId sender;
-    std::deque<Request> waiting;
+    std::vector<Request> waiting;
   };
   Lane& lane_of(const Request& receive);
   // Takes out a receive of this class that waits for the message, if there is one.

@@ -142,6 +142,11 @@ class CliTest(unittest.TestCase):
         self.assertIn('--gpus-per-process is 3', self.refusal('collective', 'dgx-h100', '-p', '3'))
         self.assertIn('two ranks', self.refusal('collective', 'dgx-h100', '-g', '1'))
 
+    def test_collective_says_what_has_no_effect(self):
+        words = ('collective', 'dgx-h100', '-b', '8', '-e', '8', '-p', '8')
+        self.assertIn('--gpus-per-process has no effect', self.call(*words)[2])
+        self.assertEqual('', self.call(*words, '--set', 'collectives.model=chunks')[2])
+
     # --- mistakes ---
 
     def test_every_code_that_is_raised_has_a_page(self):
