@@ -37,6 +37,9 @@ VersionRule read_version(ConfigMap& map) {
   rule.words = read_words(map);
   rule.stack = map.text({.name = "stack", .doc = "file with what rows do not say", .fallback = std::string()});
   rule.flash_attention = read_generation(map);
+  rule.tensor_overlap = map.boolean({.name = "tensor_overlap",
+                                     .doc = "tensor-parallel exchanges run beside products, in rows that do not say",
+                                     .fallback = false});
   return rule;
 }
 

@@ -50,8 +50,9 @@ enum class MemoryMeaning {
 
 // What differs in rows whose `where` or `notes` say the words: another version of the software.
 struct VersionRule : NamedRule {
-  std::string stack;        // empty: the source's
-  int flash_attention = 0;  // 0: the source's
+  std::string stack;            // empty: the source's
+  int flash_attention = 0;      // 0: the source's
+  bool tensor_overlap = false;  // tensor-parallel exchanges run beside products in rows that do not say
 };
 
 struct SourceRule {

@@ -64,6 +64,7 @@ class ScenarioMaker {
   void spread_layers(std::int64_t parts);
   void sharding();
   void overlap();
+  void tensor_overlap(std::optional<bool> said);
   void training();
   void precision();
 
@@ -73,6 +74,7 @@ class ScenarioMaker {
   const VersionRule* version_;  // null: nothing differs
   YamlText yaml_;
   std::vector<std::string> assumed_;
+  bool adapters_ = false;  // low-rank ones are all that is trained
   std::int64_t gpus_ = 1, per_host_ = 1, tray_ = 1, tp_ = 1, pp_ = 1, cp_ = 1, dp_ = 1;
 };
 
@@ -146,8 +148,8 @@ void ScenarioMaker::nics() {
 
 std::string ScenarioMaker::model() {
   // Fine-tuning with adapters is another model, whichever column says so.
-  const bool adapters = says(row_.notes, "fine-tune LoRA") || says(row_.notes, "fine-tuning LoRA");
-  const ModelRule* const rule = find_rule(conventions_.models, row_.model + (adapters ? " lora" : ""));
+  adapters_ = says(row_.model, "lora") || says(row_.notes, "fine-tune LoRA") || says(row_.notes, "fine-tuning LoRA");
+  const ModelRule* const rule = find_rule(conventions_.models, row_.model + (adapters_ ? " lora" : ""));
   if (rule == nullptr) return fmt::format("no model is known that '{}' is built like", row_.model);
   if (!row_.layers || !row_.hidden) return "the source gives no number of layers or no hidden size";
   yaml_.set("model.preset", rule->preset);
@@ -305,14 +307,26 @@ void ScenarioMaker::overlap() {
     }
   }
   if (pp_ > 1) set_flag("parallel.overlap_p2p_comm", words.p2p);
+  tensor_overlap(words.tensor);
   if (words.bf16_gradients) yaml_.set("training.grad_reduce_dtype", "bf16");
 }
 
-// Products in fp8 leave weights and activations as they are; a stack says which recipe it uses where a row does not.
+// A switch that has no effect where the sequence is not split, and none on products with adapters.
+void ScenarioMaker::tensor_overlap(std::optional<bool> said) {
+  const bool by_default = version_ != nullptr && version_->tensor_overlap;
+  if (!said.value_or(by_default) || tp_ == 1 || row_.sequence_parallel.value_or(0) == 0 || adapters_) return;
+  set("parallel.tp_comm_overlap", true);
+  if (!said) assume("tensor-parallel exchanges beside products, as the source's software does by default");
+}
+
+// Products in fp8 or fp4 leave weights and activations as they are; a stack says which recipe it uses where a row does
+// not. The one format of fp4 that runs of whole models have used is NVFP4.
 void ScenarioMaker::precision() {
   const std::string precision = read_precision(row_.precision);
   if (precision.empty()) return;
-  yaml_.set("training.precision", precision == "fp8" ? "bf16" : precision);
+  const bool narrow = precision == "fp8" || precision == "fp4";
+  yaml_.set("training.precision", narrow ? "bf16" : precision);
+  if (precision == "fp4") return yaml_.set("training.fp4_recipe", says(row_.precision, "mxfp4") ? "mxfp4" : "nvfp4");
   const std::string recipe = read_fp8_recipe(row_.precision);
   if (!recipe.empty()) yaml_.set("training.fp8_recipe", recipe);
   if (precision == "fp8" && recipe.empty()) yaml_.set("training.fp8_recipe", "delayed");

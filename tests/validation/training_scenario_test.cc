@@ -146,6 +146,48 @@ TEST(TrainingScenario, ProductsInFp8LeaveTheRestAsItIs) {
   EXPECT_THAT(yaml_of(row), HasSubstr("precision: bf16, fp8_recipe: tensorwise"));
 }
 
+TEST(TrainingScenario, ProductsInFp4AreOfNvfp4UnlessTheRowSaysOtherwise) {
+  TrainingRow row = full_row();
+  row.precision = "FP4";
+  EXPECT_THAT(yaml_of(row), HasSubstr("precision: bf16, fp4_recipe: nvfp4"));
+  row.precision = "mxfp4";
+  EXPECT_THAT(yaml_of(row), HasSubstr("precision: bf16, fp4_recipe: mxfp4"));
+}
+
+TEST(TrainingScenario, ExchangesRunBesideProductsWhereTheRowSaysSoAndTheSequenceIsSplit) {
+  TrainingRow row = full_row();
+  row.overlap = "ub_tp_comm_overlap";
+  row.sequence_parallel = 1;
+  EXPECT_THAT(yaml_of(row), HasSubstr("tp_comm_overlap: true"));
+  row.overlap = "TP_COMM_OVERLAP=0";
+  EXPECT_THAT(yaml_of(row), Not(HasSubstr("tp_comm_overlap")));
+  row.overlap = "ub_tp_comm_overlap";
+  row.sequence_parallel = 0;
+  EXPECT_THAT(yaml_of(row), Not(HasSubstr("tp_comm_overlap")));
+  row.sequence_parallel = 1;
+  row.notes = "fine-tune LoRA packed";
+  EXPECT_THAT(yaml_of(row), Not(HasSubstr("tp_comm_overlap"))) << "adapters need the whole input";
+  row.notes.clear();
+  row.tp = 1;
+  EXPECT_THAT(yaml_of(row), Not(HasSubstr("tp_comm_overlap")));
+}
+
+TEST(TrainingScenario, AVersionOfTheSoftwareMayOverlapByDefault) {
+  TrainingRow row = full_row();
+  row.sequence_parallel = 1;
+  row.overlap.clear();
+  row.where = "table of Pretraining";
+  TrainingConventions overlapping = conventions();
+  overlapping.sources.insert(overlapping.sources.begin(), {.name = row.source(), .stack = "nemo.yaml"});
+  EXPECT_THAT(make_scenario(row, overlapping)->yaml, Not(HasSubstr("tp_comm_overlap")));
+  overlapping.sources[0].versions.push_back({{.words = {"pretraining"}}, "", 0, true});
+  const auto scenario = make_scenario(row, overlapping);
+  EXPECT_THAT(scenario->yaml, HasSubstr("tp_comm_overlap: true"));
+  EXPECT_THAT(scenario->assumed, testing::Contains(HasSubstr("beside products")));
+  row.overlap = "no TP overlap";
+  EXPECT_THAT(make_scenario(row, overlapping)->yaml, Not(HasSubstr("tp_comm_overlap")));
+}
+
 TEST(TrainingScenario, RefusesWithTheReason) {
   TrainingRow row = full_row();
   row.gpu = "TPU v6e";
