@@ -25,7 +25,9 @@ namespace {
   if (scenario.cluster.gpus() <= kMostGpus) return {"simulate.steps=1"};
   const workload::ParallelOptions& parallel = scenario.job.parallel;
   const int microbatches = parallel.virtual_stages > 1 ? parallel.pp : 4;
-  const int replicas = std::min(parallel.dp, 2);
+  // Experts spread over ranks of other replicas, too.
+  const int replicas = std::max(std::min(parallel.dp, 2),
+                                parallel.experts.etp * parallel.experts.ep / (parallel.tp * parallel.cp));
   std::vector<std::string> overrides = {"simulate.steps=1", "parallel.dp=auto"};
   overrides.push_back("training.global_batch=" +
                       std::to_string(replicas * microbatches * scenario.job.training.micro_batch));
