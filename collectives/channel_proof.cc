@@ -149,7 +149,7 @@ class ChannelProver {
   void fill_memory() {
     for (int piece = 0; piece < pieces_; ++piece) {
       for (int member = 0; member < members_; ++member) {
-        if (starts_with(call_, member, owner(piece))) memory_.insert(cell(member, algorithm_.input_cell(call_, plan_, piece)), member);
+        if (starts_with(call_, member, piece, pieces_)) memory_.insert(cell(member, algorithm_.input_cell(call_, plan_, piece)), member);
       }
     }
   }

@@ -109,7 +109,7 @@ class Prover {
   void fill_buffers() {
     for (int piece = 0; piece < pieces_; ++piece) {
       for (int member = 0; member < members_; ++member) {
-        if (starts_with(call_, member, owner(piece))) sets_.insert(cell(member, piece), member);
+        if (starts_with(call_, member, piece, pieces_)) sets_.insert(cell(member, piece), member);
       }
     }
   }
