@@ -92,10 +92,6 @@ std::vector<ScoredWay> score(const HostCopyTable& table) {
   return ways;
 }
 
-std::string errors_text(const ErrorStatistics& s) {
-  return s.count == 0 ? "0 rows" : fmt::format("{} rows, mean {}, largest {}", s.count, percent_text(s.mean_abs), percent_text(s.max_abs));
-}
-
 std::string text_of(const HostCopyTable& table, const std::vector<ScoredWay>& ways) {
   std::string text = table.gpu + ", errors from 1 MiB on\n";
   for (const ScoredWay& way : ways) {
@@ -136,35 +132,21 @@ std::vector<HostWayCosts> fit_host_copies(const HostCopyTable& table) {
 }
 
 Result<ValidationOutcome> validate_host_copies(const ValidationRequest& request) {
-  const auto files = tables_of(request.files, "host_copies");
-  if (!files) return tl::unexpected(files.error());
-  ValidationOutcome outcome{.warnings = cluster_has_no_effect(request.cluster, "host copies")};
-  const double threshold = request.threshold.value_or(kThreshold);
-  outcome.json = "{\"gpus\": [";
-  for (const std::string& file : *files) {
+  constexpr TableKind kKind{.family = "host_copies", .title = "Copies between GPU and host: predicted beside measured",
+                            .docs = "host-copies", .threshold = kThreshold};
+  return validate_tables(request, kKind, [](const std::string& file) -> Result<TableScore> {
     const auto table = read_host_copies(file);
     if (!table) return tl::unexpected(table.error());
     const std::vector<ScoredWay> ways = score(*table);
-    outcome.text += text_of(*table, ways);
-    outcome.json += (&file == &files->front() ? "\n  " : ",\n  ") + json_of(*table, ways);
     std::vector<PlotSeries> series;
-    for (const ScoredWay& way : ways) series.push_back(way.points);
-    outcome.plots.push_back({.name = "host-copies-" + table->gpu + ".svg", .text = scatter_svg("host copies, " + table->gpu, series)});
+    TableScore answer{.gpu = table->gpu, .text = text_of(*table, ways), .json = json_of(*table, ways), .plot = {}, .parts = {}};
     for (const ScoredWay& way : ways) {
-      const ErrorStatistics judged = way.unseen.count > 0 ? way.unseen : way.fitted;
-      if (judged.mean_abs <= threshold) continue;
-      outcome.passed = false;
-      outcome.text += fmt::format("{}, {}: the mean error is {}, above {}\n", table->gpu, way.costs.way,
-                                  percent_text(judged.mean_abs), percent_text(threshold));
+      series.push_back(way.points);
+      answer.parts.push_back({.name = way.costs.way, .fitted = way.fitted, .unseen = way.unseen});
     }
-  }
-  outcome.json += "\n]}\n";
-  if (request.wants_page) {
-    outcome.markdown = "# Copies between GPU and host: predicted beside measured\n\nWritten by `ringwright validate host_copies FILE... "
-                       "--markdown PAGE --plots FOLDER`\n([what it means](host-copies.md)).\n\n```\n" + outcome.text + "```\n";
-    for (const NamedText& plot : outcome.plots) outcome.markdown += fmt::format("\n![{0}](host-copies/{0})\n", plot.name);
-  }
-  return outcome;
+    answer.plot = {.name = "host-copies-" + table->gpu + ".svg", .text = scatter_svg("host copies, " + table->gpu, series)};
+    return answer;
+  });
 }
 
 // The fabric has one rate for both directions of a GPU's slot: that of both where it was measured.

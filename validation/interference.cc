@@ -137,43 +137,24 @@ std::string profile_of(const Measured& measured, const InterferenceFit& fit) {
   return text;
 }
 
-std::string page(const std::vector<NamedText>& plots, const std::string& text) {
-  std::string page =
-      "# Kernels beside communication: predicted beside measured\n\nWritten by `ringwright validate interference FILE... "
-      "--markdown PAGE --plots FOLDER`. The constants are fitted to three pairs in four; *new*\npairs were kept aside "
-      "([the model](interference.md)).\n\n```\n" +
-      text + "```\n";
-  for (const NamedText& plot : plots) page += fmt::format("\n![{0}](interference/{0})\n", plot.name);
-  return page;
-}
-
 }  // namespace
 
 Result<ValidationOutcome> validate_interference(const ValidationRequest& request) {
-  const auto files = tables_of(request.files, "interference");
-  if (!files) return tl::unexpected(files.error());
-  ValidationOutcome outcome{.warnings = cluster_has_no_effect(request.cluster, "interference")};
-  const double threshold = request.threshold.value_or(kThreshold);
-  outcome.json = "{\"gpus\": [";
-  for (const std::string& file : *files) {
+  constexpr TableKind kKind{.family = "interference", .title = "Kernels beside communication: predicted beside measured",
+                            .docs = "interference", .threshold = kThreshold};
+  return validate_tables(request, kKind, [&](const std::string& file) -> Result<TableScore> {
     const auto measured = read_measured(file, request.overrides);
     if (!measured) return tl::unexpected(measured.error());
     const InterferenceFit fit = fit_interference(measured->table.rows, measured->gpu);
     const Scores fitted = score(*measured, fit.constants, Rows::kFitted);
     const Scores unseen = score(*measured, fit.constants, Rows::kKeptAside);
-    outcome.text += measured->table.gpu + "\n" + constants_text(fit) + score_line("fitted", fitted) +
-                    score_line("new", unseen) + worst_text(*measured, fit.constants);
-    outcome.json += (&file == &files->front() ? "\n  " : ",\n  ") + json_of(*measured, fit, fitted, unseen);
-    outcome.plots.push_back(plot_of(*measured, fit.constants));
-    const ErrorStatistics judged = unseen.slowdown.count > 0 ? unseen.slowdown : fitted.slowdown;
-    if (judged.mean_abs <= threshold) continue;
-    outcome.passed = false;
-    outcome.text += fmt::format("{}: the mean error is {}, above {}\n", measured->table.gpu, percent_text(judged.mean_abs),
-                                percent_text(threshold));
-  }
-  outcome.json += "\n]}\n";
-  if (request.wants_page) outcome.markdown = page(outcome.plots, outcome.text);
-  return outcome;
+    return TableScore{.gpu = measured->table.gpu,
+                      .text = measured->table.gpu + "\n" + constants_text(fit) + score_line("fitted", fitted) +
+                              score_line("new", unseen) + worst_text(*measured, fit.constants),
+                      .json = json_of(*measured, fit, fitted, unseen),
+                      .plot = plot_of(*measured, fit.constants),
+                      .parts = {{.name = "kernels", .fitted = fitted.slowdown, .unseen = unseen.slowdown}}};
+  });
 }
 
 Result<CalibrationOutcome> calibrate_interference(const CalibrationRequest& request) {

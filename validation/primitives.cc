@@ -59,10 +59,6 @@ Result<ScoredTable> score_table(const std::string& file, const std::vector<std::
   return scored;
 }
 
-std::string errors_text(const ErrorStatistics& s) {
-  return s.count == 0 ? "0 rows" : fmt::format("{} rows, mean {}, largest {}", s.count, percent_text(s.mean_abs), percent_text(s.max_abs));
-}
-
 std::string text_of(const ScoredTable& scored) {
   std::string text = scored.table.gpu + "\n";
   for (const Scored& of : scored.protocols) {
@@ -127,32 +123,17 @@ std::string profile_of(const ScoredTable& scored) {
 }  // namespace
 
 Result<ValidationOutcome> validate_primitives(const ValidationRequest& request) {
-  const auto files = tables_of(request.files, "primitives");
-  if (!files) return tl::unexpected(files.error());
-  ValidationOutcome outcome{.warnings = cluster_has_no_effect(request.cluster, "primitives")};
-  const double threshold = request.threshold.value_or(kThreshold);
-  outcome.json = "{\"gpus\": [";
-  for (const std::string& file : *files) {
+  constexpr TableKind kKind{.family = "primitives", .title = "Rings among thread blocks: played beside measured",
+                            .docs = "primitives", .threshold = kThreshold};
+  return validate_tables(request, kKind, [&](const std::string& file) -> Result<TableScore> {
     const auto scored = score_table(file, request.overrides);
     if (!scored) return tl::unexpected(scored.error());
-    outcome.text += text_of(*scored);
-    outcome.json += (&file == &files->front() ? "\n  " : ",\n  ") + json_of(*scored);
-    outcome.plots.push_back(plot_of(*scored));
+    TableScore answer{.gpu = scored->table.gpu, .text = text_of(*scored), .json = json_of(*scored), .plot = plot_of(*scored), .parts = {}};
     for (const Scored& of : scored->protocols) {
-      const ErrorStatistics judged = of.unseen.count > 0 ? of.unseen : of.fitted;
-      if (judged.mean_abs <= threshold) continue;
-      outcome.passed = false;
-      outcome.text += fmt::format("{}: the mean error of {} is {}, above {}\n", scored->table.gpu, to_string(of.fit.protocol),
-                                  percent_text(judged.mean_abs), percent_text(threshold));
+      answer.parts.push_back({.name = std::string(to_string(of.fit.protocol)), .fitted = of.fitted, .unseen = of.unseen});
     }
-  }
-  outcome.json += "\n]}\n";
-  if (request.wants_page) {
-    outcome.markdown = "# Rings among thread blocks: played beside measured\n\nWritten by `ringwright validate primitives FILE... "
-                       "--markdown PAGE --plots FOLDER`\n([what it means](primitives.md)).\n\n```\n" + outcome.text + "```\n";
-    for (const NamedText& plot : outcome.plots) outcome.markdown += fmt::format("\n![{0}](primitives/{0})\n", plot.name);
-  }
-  return outcome;
+    return answer;
+  });
 }
 
 Result<CalibrationOutcome> calibrate_primitives(const CalibrationRequest& request) {
