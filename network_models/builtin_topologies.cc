@@ -6,12 +6,14 @@
 namespace ringwright::network_models {
 
 using ReadTopology = std::unique_ptr<Topology>(ConfigMap& fabric, const TopologyRequest& request);
-ReadTopology read_fat_tree, read_graph, read_rail_only, read_rail_optimized, read_single_node, read_torus;
+ReadTopology read_dragonfly, read_dragonfly_plus, read_fat_tree, read_graph, read_rail_only, read_rail_optimized, read_single_node, read_torus;
 
 namespace {
 
 constexpr std::array kTopologies = {
     TopologyEntry{"clos", "another name for fat_tree", &read_fat_tree},
+    TopologyEntry{"dragonfly", "groups of switches joined pair by pair; links between all groups", &read_dragonfly},
+    TopologyEntry{"dragonfly_plus", "groups of leaves and spines; spines join the groups", &read_dragonfly_plus},
     TopologyEntry{"fat_tree", "leaf, spine and core switches; all NICs of a node on one leaf", &read_fat_tree},
     TopologyEntry{"graph", "nodes and links listed in a file", &read_graph},
     TopologyEntry{"none", "another name for single_node", &read_single_node},
