@@ -10,6 +10,14 @@ const CollectiveAlgorithm& rail_rings();
 const CollectiveAlgorithm& double_tree();
 const CollectiveAlgorithm& halving_doubling();
 const CollectiveAlgorithm& recursive_multiplying();
+const CollectiveAlgorithm& recursive_doubling();
+const CollectiveAlgorithm& bine();
+const CollectiveAlgorithm& bine_doubling();
+const CollectiveAlgorithm& bruck();
+const CollectiveAlgorithm& neighbor_exchange();
+const CollectiveAlgorithm& binomial();
+const CollectiveAlgorithm& scatter_allgather();
+const CollectiveAlgorithm& scatter_ring();
 const CollectiveAlgorithm& hierarchical();
 const CollectiveAlgorithm& direct();
 const CollectiveAlgorithm& pairwise();
@@ -23,6 +31,14 @@ std::span<const CollectiveAlgorithm* const> algorithms() {
       &double_tree(),
       &halving_doubling(),
       &recursive_multiplying(),
+      &recursive_doubling(),
+      &bine(),
+      &bine_doubling(),
+      &bruck(),
+      &neighbor_exchange(),
+      &binomial(),
+      &scatter_allgather(),
+      &scatter_ring(),
       &hierarchical(),
       &direct(),
       &pairwise(),

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <vector>
 
 #include "collectives/bus_bandwidth.h"
 #include "collectives/host_tree.h"
 #include "collectives/pipeline.h"
-#include "core/base/check.h"
 
 namespace ringwright::collectives {
 namespace {
@@ -157,6 +157,38 @@ Duration nvls_tree_time(const Formula& f) {
   return (chunks + 2 * height + 3) * std::max(in, out);
 }
 
+// Where a member has at most one message a step: a step of a member lasts as long as the message that it sends, and until
+// the one has come that it waits for.
+Duration stepwise_time(const Formula& f, const CollectiveAlgorithm& algorithm) {
+  const auto at = [](int index) { return static_cast<std::size_t>(index); };
+  std::vector<int> leaving(at(f.k));  // by host: members that send to other hosts
+  std::vector<CollectiveStep> steps(at(f.n));
+  std::vector<Duration> begun(at(f.n)), arrives(at(f.n)), ended(at(f.n));  // by member
+  for (int index = 0; index < algorithm.steps(f.call); ++index) {
+    const auto host = [&](int member) { return f.call.layout->host_of[at(member)]; };
+    leaving.assign(leaving.size(), 0);
+    for (int member = 0; member < f.n; ++member) {
+      algorithm.step(f.call, member, index, steps[at(member)]);
+      for (const CollectiveSend& send : steps[at(member)].sends) leaving[at(host(member))] += host(send.peer) == host(member) ? 0 : 1;
+    }
+    for (int member = 0; member < f.n; ++member) {
+      arrives[at(member)] = begun[at(member)];
+      for (const CollectiveSend& send : steps[at(member)].sends) {
+        const bool stays = host(send.peer) == host(member);
+        arrives[at(member)] += stays ? f.inside(send.size) : f.between(send.size, leaving[at(host(member))]);
+      }
+    }
+    for (int member = 0; member < f.n; ++member) {
+      ended[at(member)] = arrives[at(member)];
+      for (const CollectiveAwait& await : steps[at(member)].awaits) {
+        ended[at(member)] = std::max(ended[at(member)], arrives[at(await.peer)]);
+      }
+    }
+    begun.swap(ended);
+  }
+  return *std::ranges::max_element(begun);
+}
+
 struct Row {
   std::string_view algorithm;
   Duration (*time)(const Formula& formula);
@@ -203,8 +235,7 @@ class Meetings final : public CollectiveChooser {
 Duration closed_form_time(const CollectiveAlgorithm& algorithm, const CollectiveCall& call, const WireCosts& wires) {
   if (call.size() == 1) return Duration(0);
   const auto row = std::ranges::find(kRows, algorithm.name(), &Row::algorithm);
-  CHECK(row != kRows.end(), algorithm.name());
-  return row->time(Formula(call, wires));
+  return row != kRows.end() ? row->time(Formula(call, wires)) : stepwise_time(Formula(call, wires), algorithm);
 }
 
 Duration ClosedForm::time(const CollectiveCall& call) const {

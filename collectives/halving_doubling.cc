@@ -4,34 +4,12 @@
 // n - 2^L excess members into a neighbour and hand it the result at the end: + 2 (a + S/B), pieces S / 2^L.
 // Reduce-scatter and all-gather (powers of two only): L a + (n-1)/n S/B. (Thakur, Rabenseifner and Gropp,
 // "Optimization of collective communication operations in MPICH", IJHPCA 2005, sections 4.3 and 4.5.)
-#include <bit>
-
 #include "collectives/cut.h"
-#include "collectives/ring_order.h"
+#include "collectives/power_core.h"
 #include "core/ports/collective_algorithm.h"
 
 namespace ringwright::collectives {
 namespace {
-
-// Members take part under a number of the power-of-two core; -1 for those that were folded away.
-struct Core {
-  int levels = 0;
-  int size = 1;
-  int excess = 0;
-
-  explicit Core(int members)
-      : levels(static_cast<int>(std::bit_width(static_cast<unsigned>(members))) - 1),
-        size(1 << levels),
-        excess(members - size) {}
-
-  // The first 2 * excess members form pairs; the even one of a pair is folded into the odd one.
-  [[nodiscard]] bool paired(int member) const { return member < 2 * excess; }
-  [[nodiscard]] int number(int member) const {
-    if (!paired(member)) return member - excess;
-    return member % 2 == 1 ? member / 2 : -1;
-  }
-  [[nodiscard]] int member(int number) const { return number < excess ? 2 * number + 1 : number + excess; }
-};
 
 enum class Phase { kFold, kHalve, kDouble, kUnfold };
 
@@ -49,21 +27,22 @@ class HalvingDoubling final : public CollectiveAlgorithm {
   [[nodiscard]] bool supports(const CollectiveCall& call) const override {
     if (call.kind == CollectiveKind::kAllReduce) return true;
     const bool one_way = call.kind == CollectiveKind::kAllGather || call.kind == CollectiveKind::kReduceScatter;
-    return one_way && Core(call.size()).excess == 0;
+    return one_way && PowerCore(call.size()).excess == 0;
   }
 
   [[nodiscard]] int steps(const CollectiveCall& call) const override {
-    const Core core(call.size());
+    const PowerCore core(call.size());
     if (call.kind != CollectiveKind::kAllReduce) return core.levels;
     return 2 * core.levels + (core.excess > 0 ? 2 : 0);
   }
 
   void step(const CollectiveCall& call, int member, int index, CollectiveStep& out) const override {
     out.clear();
-    const Core core(call.size());
+    const PowerCore core(call.size());
     const Stage stage = stage_at(call, index);
     if (stage.phase == Phase::kFold || stage.phase == Phase::kUnfold) {
-      if (core.paired(member)) exchange_in_pair(call, member, stage.phase, out);
+      const FoldStep fold = stage.phase == Phase::kFold ? FoldStep::kIn : FoldStep::kBack;
+      if (core.paired(member)) exchange_in_pair(call, member, fold, out);
       return;
     }
     const int number = core.number(member);
@@ -73,12 +52,12 @@ class HalvingDoubling final : public CollectiveAlgorithm {
     out.awaits.push_back({.peer = partner, .send = 0});
   }
 
-  [[nodiscard]] int pieces(const CollectiveCall& call) const override { return Core(call.size()).size; }
+  [[nodiscard]] int pieces(const CollectiveCall& call) const override { return PowerCore(call.size()).size; }
   [[nodiscard]] Bytes piece_size(const CollectiveCall& call, int piece) const override {
     return Cut(call.bytes, pieces(call)).size(piece);
   }
   void contents(const CollectiveCall& call, int member, int index, int, SendContents& out) const override {
-    const Core core(call.size());
+    const PowerCore core(call.size());
     const Stage stage = stage_at(call, index);
     out.pieces.clear();
     out.reduce = stage.phase == Phase::kFold || stage.phase == Phase::kHalve;
@@ -91,7 +70,7 @@ class HalvingDoubling final : public CollectiveAlgorithm {
  private:
   // Halving starts with the nearest partner, because the largest messages then stay within a host.
   static Stage stage_at(const CollectiveCall& call, int index) {
-    const Core core(call.size());
+    const PowerCore core(call.size());
     if (call.kind == CollectiveKind::kReduceScatter) return {.phase = Phase::kHalve, .level = index};
     if (call.kind == CollectiveKind::kAllGather) return {.phase = Phase::kDouble, .level = core.levels - 1 - index};
     const int round = core.excess > 0 ? index - 1 : index;
@@ -103,18 +82,10 @@ class HalvingDoubling final : public CollectiveAlgorithm {
 
   // After halving at levels 0..l a member is responsible for the pieces whose low l + 1 bits are those of its number.
   // It sends its partner's share of them; doubling sends its own share back the same way.
-  static Cut::Stride sent(const Core& core, int number, const Stage& stage) {
+  static Cut::Stride sent(const PowerCore& core, int number, const Stage& stage) {
     const int stride = 2 << stage.level;
     const int keeper = stage.phase == Phase::kHalve ? number ^ (1 << stage.level) : number;
     return {.first = keeper & (stride - 1), .stride = stride, .count = core.size / stride};
-  }
-
-  static void exchange_in_pair(const CollectiveCall& call, int member, Phase phase, CollectiveStep& out) {
-    const bool folded = member % 2 == 0;
-    const int partner = folded ? member + 1 : member - 1;
-    const bool sends = folded == (phase == Phase::kFold);
-    if (sends) out.sends.push_back({.peer = partner, .size = call.bytes});
-    if (!sends) out.awaits.push_back({.peer = partner, .send = 0});
   }
 };
 

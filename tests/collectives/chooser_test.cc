@@ -147,7 +147,7 @@ TEST(SimpleChooser, SaysWhyAChoiceCannotPlayACallAndWhatCan) {
   const CollectiveCall call = call_on(layout, CollectiveKind::kAllGather, 1_GiB);
   EXPECT_EQ(chooser_with("dp", "halving_doubling").check(call),
             "'halving_doubling' cannot play the all_gather of dimension 'dp' (12 ranks on 2 hosts, 4 to 8 on each); "
-            "these can: ring, direct");
+            "these can: ring, bruck, neighbor_exchange, direct");
   EXPECT_EQ(chooser_with("tp", "halving_doubling").check(call), "");
 }
 
