@@ -1,7 +1,8 @@
 // Defaults of the constants: planning values of the class of NVSwitch hosts. Hop latencies are what remains of NCCL's own
 // tables of latencies per hop (tuning.cc: NVLink, ring 0.6 / 1.9 / 3.4 us for LL / LL128 / Simple) when the time of a
 // primitive is taken out, which was measured with NPKit on GH200 (spcl/atlahs, npkit_benchmark_results: smallest
-// recv-reduce-send 0.13 us with LL and 1.45 us with Simple; slopes 62 and 39 GB/s a channel, copies a third faster).
+// recv-reduce-send 0.13 us with LL and 1.45 us with Simple; of 1 MiB with Simple, send 21.6 us, recv 22.1, recv-reduce-send
+// 28.1, recv-copy-send 38.2, recv-reduce-copy-send 45.0: 6.5 us for each load and 15.1 for each store, within 4 %).
 #include "collectives/comm_settings.h"
 
 #include <array>
@@ -20,7 +21,7 @@ struct ProtocolDefaults {
 
 // Rates of one channel by generation. NCCL's own limits (tuning.cc, one host: LL of all channels together 39, 87.7, 141,
 // 282 GB/s of 12 channels with Volta and 24 after it; LL128 20, 20, 36.7, 40 and Simple, in a tree, 26.5, 24, 38.7, 70 GB/s
-// a channel) are those of channels that add; a copy is a third faster. NPKit's slopes agree for Simple on GH200.
+// a channel) are those of channels that add; a copy is a third faster. NPKit's times agree for Simple on GH200.
 struct ChannelRates {
   Bandwidth ll;
   Bandwidth ll128;
@@ -105,10 +106,15 @@ ChannelCosts read_channel_costs(ConfigMap costs, Generation generation) {
     result.protocol[p] = read_protocol(costs.map(protocols[p].name, protocols[p].doc), protocols[p].costs);
   }
   result.reduce_rate = costs.percent({.name = "reduce_rate",
-                                      .doc = "rate of a primitive that adds, as a part of one that copies",
+                                      .doc = "LL: rate of a primitive that adds, as a part of one that copies",
                                       .fallback = 0.75,
                                       .min = 0.01,
                                       .max = 1.0});
+  result.load_share = costs.percent({.name = "load_share",
+                                     .doc = "LL128, Simple: part of a copied byte's time that loading it takes, the rest is the store's",
+                                     .fallback = 0.30,
+                                     .min = 0.0,
+                                     .max = 1.0});
   ConfigMap network = costs.map("network", "messages between hosts, beside their way over NICs and switches");
   result.network_post = network.duration({.name = "post",
                                           .doc = "from a filled slot to the message on the NIC: GPU, proxy thread, NIC",

@@ -11,6 +11,8 @@ constexpr std::array kValidators = {
     Validator{.name = "kernels", .help = "tables of measured kernels", .run = validate_kernels},
     Validator{.name = "nccl", .help = "logs of nccl-tests and rccl-tests", .run = validate_nccl},
     Validator{.name = "primitives", .help = "tables of rings among thread blocks of one GPU", .run = validate_primitives},
+    Validator{.name = "primitive_times", .help = "tables of single primitives inside NCCL's kernels (NPKit)",
+              .run = validate_primitive_times},
     Validator{.name = "training", .help = "tables of measured training runs", .run = validate_training},
 };
 constexpr std::array kCalibrators = {

@@ -48,6 +48,7 @@ struct Validator {
 [[nodiscard]] Result<ValidationOutcome> validate_kernels(const ValidationRequest& request);
 [[nodiscard]] Result<ValidationOutcome> validate_nccl(const ValidationRequest& request);
 [[nodiscard]] Result<ValidationOutcome> validate_primitives(const ValidationRequest& request);
+[[nodiscard]] Result<ValidationOutcome> validate_primitive_times(const ValidationRequest& request);
 [[nodiscard]] Result<ValidationOutcome> validate_training(const ValidationRequest& request);
 
 struct CalibrationRequest {

@@ -23,7 +23,10 @@ struct ChannelCosts {
   // Of the thread that issues the call, for each GPU that it launches on: a stream of calls goes no faster than this.
   Duration host_call;
   std::array<OfProtocol, kProtocols> protocol;
-  double reduce_rate = 1.0;        // rate of a primitive that adds, as a part of one that copies
+  double reduce_rate = 1.0;        // kLl: rate of a primitive that adds, as a part of one that copies
+  // kLl128, kSimple: part of a copied byte's time that its load takes, the rest is the store's. A sum loads each operand,
+  // a copy that is kept and passed on is stored twice.
+  double load_share = 0.3;
   Duration network_post;           // from a filled slot to the message on the NIC: GPU to proxy, proxy to NIC
   Duration network_flush;          // kSimple: from the message's arrival to the GPU reading it (completion, flush)
   Duration network_poll;           // kLl, kLl128: the same where the data carry their own flags
@@ -36,6 +39,12 @@ struct ChannelCosts {
   Bandwidth host_copy;             // without GPUDirect: of a thread block's copies to and from host memory
 
   [[nodiscard]] const OfProtocol& of(Protocol p) const { return protocol[static_cast<std::size_t>(p)]; }
+  // Of a primitive with so many operands and destinations, useful bytes of one operand, at the full thread count.
+  [[nodiscard]] Bandwidth rate_of(Protocol p, int loads, int stores) const {
+    const Bandwidth copy = of(p).rate;
+    if (p == Protocol::kLl) return loads > 1 ? Bandwidth(copy.count() * reduce_rate) : copy;
+    return Bandwidth(copy.count() / (load_share * loads + (1.0 - load_share) * stores));
+  }
   // The kernel of a call with so many channels begins its work so long after its turn has come.
   [[nodiscard]] Duration launch_of(int channels) const { return launch + launch_channel * (channels - 1); }
   // What a thread takes to issue one call on each of the GPUs that it drives.

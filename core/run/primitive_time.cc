@@ -22,6 +22,24 @@ double thread_factor(const CollectivePlan& plan, double share_of_channel) {
   return std::sqrt(std::min(1.0, threads * share_of_channel / full));
 }
 
+bool through_switch(Reach reach) { return reach == Reach::kUpToSwitch || reach == Reach::kDownFromSwitch; }
+
+// Every operand is loaded, every destination is stored to. What a switch adds up comes as one operand, what it
+// multicasts leaves once.
+int loads_of(const ChunkBlock& block) {
+  const PortRange& from = block.now.receives;
+  const bool summed = from.count > 1 && through_switch(block.block.receives[static_cast<std::size_t>(from.first)].reach);
+  const int received = summed ? 1 : from.count;
+  const bool own = block.now.reads || (block.now.adds && received < 2);
+  return std::max(received + (own ? 1 : 0), 1);
+}
+
+int stores_of(const ChunkBlock& block) {
+  const PortRange& to = block.now.sends;
+  const bool multicast = to.count > 1 && through_switch(block.block.sends[static_cast<std::size_t>(to.first)].reach);
+  return std::max((multicast ? 1 : to.count) + (block.now.stores ? 1 : 0), 1);
+}
+
 bool uses_network(const ChunkPlay& play, const ChunkBlock& block) {
   const PortRange& receives = block.now.receives;
   for (int r = receives.first; r < receives.first + receives.count; ++r) {
@@ -44,9 +62,7 @@ Duration fixed_time(const ChannelCosts& costs, const ChunkPlay& play, const Chun
 
 Duration moving_time(const ChannelCosts& all_costs, const ChunkPlay& play, const ChunkBlock& block) {
   const CollectivePlan& plan = play.choice.plan;
-  const ChannelCosts::OfProtocol& costs = all_costs.of(plan.protocol);
-  double rate = costs.rate.count() * thread_factor(plan, block.block.thread_share);
-  if (block.now.adds) rate *= all_costs.reduce_rate;
+  double rate = all_costs.rate_of(plan.protocol, loads_of(block), stores_of(block)).count() * thread_factor(plan, block.block.thread_share);
   if (!all_costs.gpudirect && uses_network(play, block)) rate = std::min(rate, all_costs.host_copy.count());
   return transfer_time(block.now.size, Bandwidth(rate));
 }

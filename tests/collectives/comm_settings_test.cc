@@ -68,6 +68,16 @@ TEST(CommSettings, ReadConstantsByProtocol) {
   EXPECT_DOUBLE_EQ(given.costs.reduce_rate, 0.5);
 }
 
+TEST(CommSettings, RatesFollowLoadsAndStores) {
+  const ChannelCosts costs = read("costs: {simple: {rate: 40GB/s}, ll: {rate: 8GB/s}, load_share: 25%, reduce_rate: 50%}\n").costs;
+  EXPECT_EQ(costs.rate_of(Protocol::kSimple, 1, 1), 40_GBps);
+  EXPECT_EQ(costs.rate_of(Protocol::kSimple, 2, 1), 32_GBps);                  // 2/4 + 3/4 of a copied byte's time
+  EXPECT_NEAR(costs.rate_of(Protocol::kSimple, 1, 2).count(), 40e9 / 1.75, 1);  // 1/4 + 6/4
+  EXPECT_EQ(costs.rate_of(Protocol::kSimple, 2, 2), 20_GBps);
+  EXPECT_EQ(costs.rate_of(Protocol::kLl, 1, 2), 8_GBps);
+  EXPECT_EQ(costs.rate_of(Protocol::kLl, 2, 1), 4_GBps);
+}
+
 TEST(CommSettings, ReadAPlanForAllCalls) {
   const Read given = read("plan: {algorithm: tree, protocol: ll128, channels: 24, threads: 320, chunk: 64KiB}\n");
   EXPECT_EQ(given.mistakes, "");

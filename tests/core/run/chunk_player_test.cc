@@ -22,6 +22,7 @@ ChannelCosts round_costs() {
   costs.launch = 5_us;
   costs.protocol.fill({.hop = 2_us, .primitive = 1_us, .rate = 1_GBps});
   costs.reduce_rate = 0.5;
+  costs.load_share = 1.0;  // a sum takes twice as long, as with LL
   costs.network_post = 3_us;
   costs.network_flush = 6_us;
   costs.network_poll = 1_us;
@@ -202,6 +203,18 @@ TEST(ChunkPlayer, ARingOfTwoTakesThreePrimitivesEach) {
   // 1008 bytes at half the rate, 3.016 us; seen 2 us later; store: 2.008 us.
   EXPECT_EQ(end_of(result, 0), TimePoint(Duration(5'000'000 + 2'008'000 + 2'000'000 + 3'016'000 + 2'000'000 + 2'008'000)));
   EXPECT_EQ(end_of(result, 0), end_of(result, 1));
+}
+
+TEST(ChunkPlayer, WithSimpleEveryOperandIsLoadedAndEveryDestinationStoredTo) {
+  const ChannelAlgorithm* ring = collectives::find_channel_algorithm("ring");
+  ASSERT_NE(ring, nullptr);
+  ChannelCosts costs = round_costs();
+  costs.load_share = 0.25;
+  const RunResult result = play({.algorithm = *ring, .plan = {.algorithm = "ring", .protocol = Protocol::kSimple, .channels = 1},
+                                 .kind = CollectiveKind::kAllReduce, .bytes = Bytes(2016), .costs = costs, .wire = 1000_GBps});
+  // Chunks of 1008 bytes. Send: 2.008 us; seen 2 us later; two loads and two stores: 1 us and twice 1.008 us; seen 2 us
+  // later; the last one stores once: 2.008 us.
+  EXPECT_NEAR(to_seconds(end_of(result, 0) - TimePoint()) * 1e6, 5.0 + 2.008 + 2.0 + 3.016 + 2.0 + 2.008, 0.01);
 }
 
 TEST(ChunkPlayer, ALateRankKeepsTheOthersWaitingAndTheLedgerSaysSo) {
