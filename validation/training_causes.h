@@ -10,5 +10,7 @@ namespace ringwright::validation {
 
 // Sections of Markdown for the sources that miss; empty where none does.
 [[nodiscard]] std::string causes_markdown(const TrainingTables& tables);
+// A section of what was found out about the rows of sources; empty where nothing was.
+[[nodiscard]] std::string remarks_markdown(const TrainingTables& tables);
 
 }  // namespace ringwright::validation

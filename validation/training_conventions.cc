@@ -48,6 +48,7 @@ SourceRule read_source(ConfigMap& map) {
   rule.name = map.text({.name = "name", .doc = "what the ids of its rows start with"});
   rule.models = map.texts({.name = "models", .doc = "words that the model of a row must say"});
   rule.causes = map.texts({.name = "causes", .doc = "what is known about its errors"});
+  rule.remarks = map.texts({.name = "remarks", .doc = "what was found out about its rows"});
   for (ConfigMap& version : map.maps("versions", "what differs where `where` says so")) {
     rule.versions.push_back(read_version(version));
   }
@@ -64,6 +65,8 @@ SourceRule read_source(ConfigMap& map) {
                                                  .doc = "rows of more GPUs are played only when their file is given",
                                                  .fallback = 0,
                                                  .min = 0}));
+  rule.recompute = map.text(
+      {.name = "recompute", .doc = "of its rows, where their times contradict the column", .fallback = std::string()});
   rule.target = map.percent({.name = "target", .doc = "mean |error| to reach", .fallback = 0.0, .min = 0.0});
   rule.heads = map.integer(
       {.name = "heads", .doc = "of the attention, in rows that do not say; 0: of size 128", .fallback = 0, .min = 0});

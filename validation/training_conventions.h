@@ -69,7 +69,9 @@ struct SourceRule {
   std::int64_t heads = 0;             // of the attention, in rows that do not say; 0: of size 128
   double target_tau = 0.0;            // rank correlation inside sweeps to reach; 0: none
   std::optional<double> threshold;    // mean |error| that must hold
+  std::string recompute;              // of its rows, whatever their column says; empty: as that says
   std::vector<std::string> causes;    // of errors, where a target is missed
+  std::vector<std::string> remarks;   // what was found out about its rows
   std::vector<VersionRule> versions;
 
   // What scores are kept by: the name, and the models' words where there are some.

@@ -237,6 +237,7 @@ std::string training_markdown(const TrainingTables& tables) {
   text += markdown_head(score_heads(), 1);
   for (const SourceScore& score : tables.scores) text += markdown_row(score_cells(score));
   text += causes_markdown(tables);
+  text += remarks_markdown(tables);
   text += "\n## Rows that are not played\n\n" + markdown_head({"source", "reason", "rows"}, 2);
   for (const SourceScore& score : tables.scores) {
     for (const auto& [reason, count] : score.reasons) {

@@ -336,6 +336,11 @@ void ScenarioMaker::training() {
   precision();
   // Such a compiler makes one kernel of neighbouring operators.
   if (read_overlap(row_.overlap).compiled.value_or(false)) yaml_.set("training.pointwise", "fused");
+  if (source_ != nullptr && !source_->recompute.empty()) {
+    assume(fmt::format("recompute is {}, as the times of the source show; its column says: {}", source_->recompute,
+                       row_.recompute));
+    return yaml_.set("training.recompute", source_->recompute);
+  }
   switch (read_recompute(row_.recompute)) {
     case RecomputeWords::kUnsaid: return;
     case RecomputeWords::kNone: return yaml_.set("training.recompute", "none");

@@ -26,6 +26,7 @@ class SourceScorer {
     score_.target = rule->target;
     score_.target_tau = rule->target_tau;
     score_.causes = rule->causes;
+    score_.remarks = rule->remarks;
     if (!threshold) score_.threshold = rule->threshold;
   }
 

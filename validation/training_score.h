@@ -25,7 +25,8 @@ struct SourceScore {
   double target = 0.0;                         // of time.mean_abs; 0: none
   double target_tau = 0.0;                     // of tau; 0: none
   std::optional<double> threshold;
-  std::vector<std::string> causes;  // known ones of what is missed
+  std::vector<std::string> causes;   // known ones of what is missed
+  std::vector<std::string> remarks;  // what was found out about its rows
   [[nodiscard]] bool misses_time() const { return target > 0.0 && time.count > 0 && time.mean_abs > target; }
   [[nodiscard]] bool misses_tau() const { return target_tau > 0.0 && tau && *tau < target_tau; }
   [[nodiscard]] bool passed() const { return !threshold || time.count == 0 || time.mean_abs <= *threshold; }

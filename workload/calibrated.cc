@@ -16,8 +16,49 @@ namespace {
 
 using namespace ringwright::literals;
 
-// Ahead of the device, waiting for each kernel before it issues the next (CUDA_LAUNCH_BLOCKING), or replaying graphs.
-enum class HostPace { kIssues, kBlocks, kReplays };
+// Ahead of the device, one kernel ahead of it at most, waiting for each kernel before it issues the next
+// (CUDA_LAUNCH_BLOCKING), or replaying graphs.
+enum class HostPace { kIssues, kFollows, kBlocks, kReplays };
+
+struct PaceSwitches {
+  bool graphs = false;
+  bool blocking = false;
+  bool serial = false;
+
+  [[nodiscard]] HostPace pace() const {
+    if (graphs) return HostPace::kReplays;
+    if (blocking) return HostPace::kBlocks;
+    return serial ? HostPace::kFollows : HostPace::kIssues;
+  }
+};
+
+void warn_of_no_effect(ConfigMap& compute, std::string_view key, std::string_view why) {
+  compute.warn(key, "W131", compute.path_of(key) + " has no effect: " + std::string(why));
+}
+
+PaceSwitches read_pace(ConfigMap& compute) {
+  PaceSwitches read;
+  read.graphs = compute.boolean(
+      {.name = "cuda_graphs", .doc = "kernels are replayed from CUDA graphs, without the host", .fallback = false});
+  read.blocking = compute.boolean({.name = "launch_blocking",
+                                   .doc = "the host waits for each kernel before it issues the next one, as with "
+                                          "CUDA_LAUNCH_BLOCKING=1",
+                                   .fallback = false});
+  read.serial = compute.boolean({.name = "serial_launches",
+                                 .doc = "the host is one kernel ahead of the device at most, as under profilers that "
+                                        "trace kernels one by one: each takes at least host_issue",
+                                 .fallback = false});
+  if (read.graphs && read.blocking) {
+    warn_of_no_effect(compute, "launch_blocking", "kernels of graphs are replayed without the host");
+  }
+  if (read.graphs && read.serial) {
+    warn_of_no_effect(compute, "serial_launches", "kernels of graphs are replayed without the host");
+  }
+  if (!read.graphs && read.blocking && read.serial) {
+    warn_of_no_effect(compute, "serial_launches", "with launch_blocking the host is never ahead");
+  }
+  return read;
+}
 
 class Calibrated final : public ComputeModel {
  public:
@@ -32,7 +73,13 @@ class Calibrated final : public ComputeModel {
   [[nodiscard]] Duration duration(const Kernel& kernel) const override {
     CHECK(kernel.flops <= Flops(0.0) || gpu_.peak_of(kernel.type) > FlopRate(0.0), "check_precision has been asked");
     const Duration busy = from_seconds(kernel_seconds(kernel, gpu_) / step_speed_);
-    return pace_ == HostPace::kBlocks ? busy + issue_ : busy;
+    switch (pace_) {
+      case HostPace::kIssues:
+      case HostPace::kReplays: return busy;
+      case HostPace::kFollows: return std::max(busy, issue_);
+      case HostPace::kBlocks: return busy + issue_;
+    }
+    return busy;
   }
   [[nodiscard]] Duration duration_beside(const Kernel& kernel, const Contention& contention) const override {
     return Calibrated(what_is_left(gpu_, contention), {.host = pace_, .issue = issue_, .step_speed = step_speed_})
@@ -43,9 +90,7 @@ class Calibrated final : public ComputeModel {
     return issue_ + from_seconds(library_issue_seconds(kernel, gpu_));
   }
   // A collective's kernel is issued like any other.
-  [[nodiscard]] Duration call_issue_time() const override {
-    return pace_ == HostPace::kIssues ? issue_ : Duration(0);
-  }
+  [[nodiscard]] Duration call_issue_time() const override { return pace_ == HostPace::kIssues ? issue_ : Duration(0); }
   [[nodiscard]] bool extrapolates(const Kernel& kernel) const override { return !within_fit(kernel, gpu_.kernels); }
 
  private:
@@ -58,29 +103,19 @@ class Calibrated final : public ComputeModel {
 }  // namespace
 
 std::unique_ptr<ComputeModel> make_calibrated(ConfigMap& compute, const GpuSpec& gpu) {
-  const bool graphs = compute.boolean(
-      {.name = "cuda_graphs", .doc = "kernels are replayed from CUDA graphs, without the host", .fallback = false});
-  const bool blocking = compute.boolean({.name = "launch_blocking",
-                                         .doc = "the host waits for each kernel before it issues the next one, as with "
-                                                "CUDA_LAUNCH_BLOCKING=1",
-                                         .fallback = false});
-  if (graphs && blocking) {
-    compute.warn("launch_blocking", "W131",
-                 compute.path_of("launch_blocking") + " has no effect: kernels of graphs are replayed without the host");
-  }
+  const HostPace pace = read_pace(compute).pace();
   const Duration issue = compute.duration({.name = "host_issue",
                                            .doc = "time that the framework on the host needs to issue one kernel",
                                            .fallback = 4_us,
                                            .min = 0_us,
                                            .max = 1_ms});
-  if (!graphs && !compute.has("host_issue")) {
+  if (pace != HostPace::kReplays && !compute.has("host_issue")) {
     compute.assume("host_issue", "4us", "an eager framework issues 200 to 300 thousand kernels a second");
   }
   if (gpu.kernels.name.empty()) {
     compute.assume("model", "class values",
                    "nobody measured kernels of this GPU: cluster.node.gpu.kernels is not given");
   }
-  const HostPace pace = graphs ? HostPace::kReplays : blocking ? HostPace::kBlocks : HostPace::kIssues;
   const double step_speed = compute.percent(
       {.name = "step_speed",
        .doc = "speed of kernels in a training step against that of the same kernels measured alone: what power limit, "
@@ -88,8 +123,7 @@ std::unique_ptr<ComputeModel> make_calibrated(ConfigMap& compute, const GpuSpec&
        .fallback = gpu.kernels[KernelConstant::kStepSpeed],
        .min = 0.1,
        .max = 1.0});
-  return std::make_unique<Calibrated>(gpu,
-                                      Calibrated::Pace{.host = pace, .issue = issue, .step_speed = step_speed});
+  return std::make_unique<Calibrated>(gpu, Calibrated::Pace{.host = pace, .issue = issue, .step_speed = step_speed});
 }
 
 }  // namespace ringwright::workload

@@ -48,6 +48,15 @@ TEST(TrainingCauses, ARankingMayMissItsTargetWhereTimesDoNot) {
               HasSubstr("### Sweep: ranks by 0.50 for 0.80"));
 }
 
+TEST(TrainingCauses, WhatWasFoundOutAboutRowsIsToldWhetherATargetIsMetOrNot) {
+  const std::vector<SourceScore> silent = {{.name = "others", .title = "Others"}};
+  EXPECT_THAT(remarks_markdown({.rows = {}, .scores = silent, .unused_columns = {}}), IsEmpty());
+  const std::vector<SourceScore> scores = {silent[0],
+                                           {.name = "runs", .title = "Runs", .remarks = {"its rows are sums"}}};
+  EXPECT_EQ(remarks_markdown({.rows = {}, .scores = scores, .unused_columns = {}}),
+            "\n## What was found out about rows\n\n### Runs\n\n* its rows are sums\n");
+}
+
 TEST(TrainingCauses, ATargetThatIsMetNeedsNone) {
   EXPECT_THAT(page_of(0.1), IsEmpty());
 }

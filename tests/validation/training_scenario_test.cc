@@ -226,6 +226,15 @@ TEST(TrainingScenario, ASourceMaySayHowManyHeadsAllOfItsRowsHave) {
   EXPECT_THAT(yaml_of(row), HasSubstr("num_attention_heads: 96"));  // 12288 / 128
 }
 
+TEST(TrainingScenario, ASourceMayKnowBetterThanItsColumnWhatIsComputedAgain) {
+  TrainingConventions known = conventions();
+  known.sources[0].recompute = "none";
+  const auto scenario = make_scenario(full_row(), known);
+  ASSERT_TRUE(scenario);
+  EXPECT_THAT(scenario->yaml, HasSubstr("recompute: none"));
+  EXPECT_THAT(scenario->assumed, Contains(HasSubstr("its column says: full")));
+}
+
 TEST(TrainingScenario, AVersionMayHaveAStackOfItsOwn) {
   TrainingConventions versions = conventions();
   versions.sources[0].versions = {{{.words = {"2025"}}, "new.yaml", 0}};

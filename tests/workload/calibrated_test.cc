@@ -9,8 +9,12 @@ namespace {
 
 using namespace ringwright::literals;
 
+using ::testing::HasSubstr;
+
+enum class Warnings { kNone, kExpected };
+
 struct Machine {
-  Machine(const std::string& kernels, const std::string& compute)
+  Machine(const std::string& kernels, const std::string& compute, Warnings warnings = Warnings::kNone)
       : document(ConfigDocument::load_text(
                      "gpu.yaml",
                      "gpu: {name: test, peak: {bf16: 100TFLOPS}, memory: 80GB, memory_bandwidth: 1000GB/s, "
@@ -22,7 +26,7 @@ struct Machine {
     gpu = read_gpu_spec(gpu_map);
     model = read_compute_model(compute_map, gpu);
     document.check_all_read();
-    EXPECT_TRUE(document.log().diagnostics().all().empty());
+    EXPECT_EQ(document.log().diagnostics().all().empty(), warnings == Warnings::kNone);
   }
   ConfigDocument document;
   GpuSpec gpu;
@@ -54,6 +58,27 @@ TEST(Calibrated, AHostThatWaitsForEachKernelAddsItsTimeToEach) {
   const Machine machine(kStream, "{model: calibrated, host_issue: 5us, launch_blocking: true}");
   EXPECT_EQ(duration(*machine.model, small_copies(10)), 70_us);  // (2 us + 5 us) x 10
   EXPECT_EQ(issue_time(*machine.model, small_copies(10)), 0_us);
+}
+
+// 1 us of gap and as many of copying as there are MB.
+TEST(Calibrated, AHostThatIsOneKernelAheadAtMostBoundsEachKernelByItsTime) {
+  const Machine machine(kStream, "{model: calibrated, host_issue: 5us, serial_launches: true}");
+  EXPECT_EQ(duration(*machine.model, small_copies(10)), 50_us);  // 5 us, more than 2 us
+  const Kernel large{.family = KernelFamily::kCopy, .name = "large", .bytes = Bytes(7'000'000)};
+  EXPECT_EQ(machine.model->duration(large), 8_us);
+  EXPECT_EQ(issue_time(*machine.model, small_copies(10)), 0_us);
+  EXPECT_EQ(machine.model->call_issue_time(), 0_us);
+}
+
+TEST(Calibrated, OnlyOnePaceOfTheHostHolds) {
+  const Machine blocking(kStream, "{model: calibrated, host_issue: 5us, launch_blocking: true, serial_launches: true}",
+                         Warnings::kExpected);
+  EXPECT_EQ(duration(*blocking.model, small_copies(10)), 70_us);
+  EXPECT_THAT(render(blocking.document.log().diagnostics()), HasSubstr("W131"));
+  const Machine graphs(kStream, "{model: calibrated, host_issue: 5us, cuda_graphs: true, serial_launches: true}",
+                       Warnings::kExpected);
+  EXPECT_EQ(duration(*graphs.model, small_copies(10)), 20_us);
+  EXPECT_THAT(render(graphs.document.log().diagnostics()), HasSubstr("compute.serial_launches has no effect"));
 }
 
 TEST(Calibrated, KernelsOfAStepMayBeSlowerThanAlone) {
