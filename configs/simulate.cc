@@ -14,6 +14,7 @@
 #include "configs/collective_table.h"
 #include "configs/fault_run.h"
 #include "configs/host_rows.h"
+#include "configs/rehearse.h"
 #include "core/base/sha256.h"
 #include "core/engine/engine.h"
 
@@ -163,9 +164,9 @@ StepFacts job_facts(const Scenario& scenario, const Simulation& simulation) {
   return facts;
 }
 
-}  // namespace
-
-PlayedPlan play_plan(const Scenario& scenario, const Simulation& simulation, const SimulateOptions& options) {
+// Null for `rehearsed`: passes whose collectives are messages are played task by task.
+PlayedPlan play(const Scenario& scenario, const Simulation& simulation, const SimulateOptions& options,
+                const RehearsedCalls* rehearsed) {
   Engine engine;
   FaultRun faults(simulation);
   const auto network = scenario.simulate.network->make(
@@ -180,7 +181,8 @@ PlayedPlan play_plan(const Scenario& scenario, const Simulation& simulation, con
                         .network = *network, .chooser = simulation.chooser(), .compute = *scenario.job.compute,
                         .collective_time = simulation.collective_time(),
                         .channels = simulation.channels(),
-                        .footprint = simulation.footprint()},
+                        .footprint = simulation.footprint(),
+                        .rehearsed = rehearsed},
                        {.warmup_iterations = scenario.simulate.warmup,
                         .observer = options.observer,
                         .skip_repeated_iterations = may_skip,
@@ -189,6 +191,18 @@ PlayedPlan play_plan(const Scenario& scenario, const Simulation& simulation, con
   played.events = engine.events_run();
   played.counters = network->counters();
   return played;
+}
+
+}  // namespace
+
+PlayedPlan play_plan(const Scenario& scenario, const Simulation& simulation, const SimulateOptions& options) {
+  if (options.fast_forward == network_models::FastForward::kOn) {
+    if (const std::optional<RehearsedCalls> rehearsed = rehearse(scenario, simulation)) {
+      PlayedPlan played = play(scenario, simulation, options, &*rehearsed);
+      if (played.run.outcome != RunOutcome::kDisturbed) return played;
+    }
+  }
+  return play(scenario, simulation, options, nullptr);
 }
 
 Outcome simulate(const Scenario& scenario, const Simulation& simulation, const SimulateOptions& options) {

@@ -26,6 +26,11 @@ class AlphaBetaModel final : public NetworkModel {
       : engine_(inputs.engine), router_(inputs.router), meters_(inputs.router.capacities().size()) {}
 
   void start(const Transfer& transfer, TransferListener& listener) override;
+  // Times never depend on what else is under way, but how long a link is busy does.
+  [[nodiscard]] bool set_aside(std::span<const LinkId> links, TimePoint until) override {
+    return meters_.set_aside(links, engine_.now(), until);
+  }
+  [[nodiscard]] bool trespassed() const override { return meters_.trespassed(); }
   [[nodiscard]] std::optional<std::uint64_t> state_digest() const override;
   [[nodiscard]] std::vector<LinkUsage> usage() const override;
   [[nodiscard]] std::vector<Counter> counters() const override { return {{.name = "flows", .value = started_}}; }

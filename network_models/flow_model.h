@@ -41,6 +41,8 @@ class FlowModel final : public NetworkModel {
     reroute_due_ = true;  // at the end of the instant, when what ends now has ended on its old way
     expect_end_of_instant();
   }
+  [[nodiscard]] bool set_aside(std::span<const LinkId> links, TimePoint until) override;
+  [[nodiscard]] bool trespassed() const override { return meters_.trespassed(); }
   [[nodiscard]] std::optional<std::uint64_t> state_digest() const override;
   [[nodiscard]] std::vector<LinkUsage> usage() const override;
   [[nodiscard]] std::vector<Counter> counters() const override;

@@ -19,7 +19,10 @@ void FlowModel::board(FlowSlot flow) {
   row.settled = engine_.now();
   row.rate = shares_.rate_alone(flow);
   row.period = row.latency + from_seconds(row.bytes / row.rate);
-  for (const LinkShare& hop : shares_.way(flow)) train_on_[hop.link] = flow;
+  for (const LinkShare& hop : shares_.way(flow)) {
+    train_on_[hop.link] = flow;
+    meters_.watch(hop.link, engine_.now());
+  }
   ends_.set(flow, engine_.now() + row.period * row.repeats);
   fast_forwarded_ += row.repeats;
 }
@@ -33,6 +36,11 @@ void FlowModel::leave_rails(FlowSlot flow, std::uint32_t repeats_done) {
     meters_.add_busy(hop.link, (row.period - row.latency) * repeats_done);
   }
   row.train = false;
+}
+
+bool FlowModel::set_aside(std::span<const LinkId> links, TimePoint until) {
+  const auto has_train = [this](LinkId link) { return train_on_[link.index()] != kNoTrain; };
+  return std::ranges::none_of(links, has_train) && meters_.set_aside(links, engine_.now(), until);
 }
 
 // Another flow enters: the train goes on as an ordinary flow from where it is.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/base/units.h"
@@ -16,6 +17,7 @@ class LinkMeters {
   void enter(std::uint32_t link, TimePoint now) {
     Meter& meter = meters_[link];
     if (meter.flows++ == 0) meter.busy_since = now;
+    watch(link, now);
   }
   void leave(std::uint32_t link, TimePoint now) {
     Meter& meter = meters_[link];
@@ -23,6 +25,20 @@ class LinkMeters {
   }
   // The link was busy for so long, at a time when nothing had entered it.
   void add_busy(std::uint32_t link, Duration busy) { meters_[link].busy += busy; }
+  // NetworkModel::set_aside, for models that meter all that they move.
+  [[nodiscard]] bool set_aside(std::span<const LinkId> links, TimePoint now, TimePoint until) {
+    aside_until_.resize(meters_.size());
+    for (const LinkId link : links) {
+      if (meters_[link.index()].flows > 0 || now < aside_until_[link.index()]) return false;
+      aside_until_[link.index()] = until;
+    }
+    return true;
+  }
+  [[nodiscard]] bool trespassed() const { return trespassed_; }
+  // Somebody uses the link from now on.
+  void watch(std::uint32_t link, TimePoint now) {
+    if (!aside_until_.empty() && now < aside_until_[link]) trespassed_ = true;
+  }
   void carry(std::uint32_t link, double bytes) { meters_[link].bytes += bytes; }
 
   // By link, without the bytes of flows that are on their way.
@@ -46,6 +62,8 @@ class LinkMeters {
   };
 
   std::vector<Meter> meters_;
+  std::vector<TimePoint> aside_until_;  // by link; empty while nobody asks
+  bool trespassed_ = false;
 };
 
 }  // namespace ringwright::network_models

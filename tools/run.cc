@@ -176,6 +176,7 @@ class Run final : public Command {
       case RunOutcome::kLivelock:
         tell("error: the run does not come to an end: events follow each other without time passing\n");
         return ExitCode::kInfeasible;
+      case RunOutcome::kDisturbed:
       case RunOutcome::kStopped: return ExitCode::kInterrupted;
     }
     const Report& report = *outcome.report;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,12 @@ class NetworkModel {
   virtual void set_capacity(LinkId, Bandwidth) { CHECK(false, "this network model plays no faults"); }
   // The router's ways have changed: what is still to arrive of each transfer goes on along its new way.
   virtual void reroute() { CHECK(false, "this network model plays no faults"); }
+
+  // Whoever leaves out transfers whose course he knows sets their links aside: nobody else may use them from now until
+  // then. False: somebody does already, or the model cannot watch.
+  [[nodiscard]] virtual bool set_aside(std::span<const LinkId> /*links*/, TimePoint /*until*/) { return false; }
+  // Whether somebody used a link while it was set aside.
+  [[nodiscard]] virtual bool trespassed() const { return false; }
 
   // A hash of all that bears on the future of what is in flight, relative to the present time: equal digests at two
   // moments mean equal futures. Empty when the model cannot tell.

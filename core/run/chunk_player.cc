@@ -138,10 +138,9 @@ void ChunkPlayer::send(Part part, const Transfer& transfer) {
   Transfer sent = transfer;
   sent.copies = static_cast<std::uint32_t>(block.block.copies);
   sent.label = on_channel(play.label, block.block.channel);
-  if (sent.reach != Reach::kDownFromSwitch) {
-    job_.sent[play.members[block.member].rank_class.index()][play.dimension.index()] += sent.size * block.block.copies;
-  }
-  job_.messages += sent.copies;
+  const std::size_t sender = play.members[block.member].rank_class.index();
+  if (sent.reach != Reach::kDownFromSwitch) job_.sent[sender][play.dimension.index()] += sent.size * block.block.copies;
+  job_.messages[sender] += sent.copies;
   ++play.events;
   job_.network.start(sent, *this);
 }

@@ -90,7 +90,7 @@ void CollectivePlayer::start_train(std::uint32_t slot, const UniformSteps& unifo
   call.awaits_pending = 0;
   call.everyone_pending = false;
   job_.sent[request.rank_class.index()][request.dimension.index()] += uniform.size * call.steps;
-  job_.messages += static_cast<std::uint64_t>(call.steps);
+  job_.messages[request.rank_class.index()] += static_cast<std::uint64_t>(call.steps);
   const auto& group = job_.group_of(request.rank_class, request.dimension);
   job_.network.start({.from = job_.rank_of(request.rank_class),
                       .to = group[static_cast<std::size_t>(call.now.sends.front().peer)],
@@ -111,7 +111,7 @@ void CollectivePlayer::start_sends(std::uint32_t slot) {
     const RankId peer = group[static_cast<std::size_t>(send.peer)];
     const bool down = send.reach == Reach::kDownFromSwitch;
     if (!down) sent += send.size;
-    ++job_.messages;
+    ++job_.messages[call.request.rank_class.index()];
     job_.network.start({.from = down ? peer : self,
                         .to = down ? self : peer,
                         .size = send.size,

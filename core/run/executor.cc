@@ -15,7 +15,7 @@
 #include "core/run/message_player.h"
 #include "core/run/played_programs.h"
 #include "core/run/progress.h"
-#include "core/run/segment_times.h"
+#include "core/run/segment_player.h"
 #include "core/run/step_period.h"
 
 namespace ringwright {
@@ -62,6 +62,9 @@ class Executor final : public CommunicationListener, public ComputeListener {
   [[nodiscard]] double done_share() const {
     return tasks_total_ == 0 ? 1.0 : static_cast<double>(tasks_done_) / static_cast<double>(tasks_total_);
   }
+  [[nodiscard]] std::vector<LinkUsage> usage() const {
+    return segments_ ? segments_->with_usage(inputs_.network.usage()) : inputs_.network.usage();
+  }
   void note_span(ClassId c, std::uint32_t task);
 
   ExecutorInputs inputs_;
@@ -71,10 +74,10 @@ class Executor final : public CommunicationListener, public ComputeListener {
   ActivityLedger ledger_;
   PlayedJob job_;
   std::optional<ContendedCompute> contended_;
-  std::optional<SegmentTimes> segments_;
   std::unique_ptr<CollectiveRunner> collectives_;
   MessagePlayer messages_;
   CallTimes calls_;
+  std::optional<SegmentPlayer> segments_;
   BackgroundTraffic background_;
   std::vector<Progress> progress_;        // by class
   std::vector<Ended> ended_;              // tasks that ended and whose followers are not started yet
@@ -104,7 +107,7 @@ Executor::Executor(const ExecutorInputs& inputs, const ExecutorOptions& options)
            .listener = *this,
            .sent = std::vector<std::vector<Bytes>>(inputs.classes.count(),
                                                    std::vector<Bytes>(inputs.graph.dimensions.size())),
-           .messages = 0},
+           .messages = std::vector<std::uint64_t>(inputs.classes.count())},
       collectives_(make_collective_runner(job_, inputs)),
       messages_(job_, collectives_->carrier()),
       calls_(inputs.classes.count()),
@@ -118,10 +121,7 @@ Executor::Executor(const ExecutorInputs& inputs, const ExecutorOptions& options)
                                                 .listener = *this, .classes = inputs.classes.count()});
     ledger_.watch_with(&*contended_);
   }
-  if (plan_.at_once) {
-    segments_.emplace(SegmentTimes::Inputs{.graph = inputs.graph, .classes = inputs.classes, .work_duration = plan_.work_duration,
-                                           .compute = inputs.compute, .collective_time = *inputs.collective_time});
-  }
+  if (plan_.at_once) segments_.emplace(job_, calls_, inputs, plan_);
   iterations_ = inputs.graph.iterations;
   record_.dimension_count = inputs.graph.dimensions.size();
   record_.finished_at.resize(inputs.classes.count());
@@ -234,22 +234,19 @@ void Executor::start_compute(ClassId c, std::uint32_t task) {
 }
 
 void Executor::on_computed(ClassId c, std::uint32_t task) {
-  std::erase_if(progress_[c.index()].computing, [task](const auto& running) { return running.first == task; });
+  progress_[c.index()].computed(task);
   ledger_.end_compute(c, inputs_.engine.now());
   end_task(c, task);
 }
 
 void Executor::start_segment(ClassId c, std::uint32_t task) {
   const TimePoint now = inputs_.engine.now();
-  const SegmentCourse& course = segments_->of(program_of(c).tasks[task].detail, c, host_.issuing(c, task) - now);
-  const Duration time = course.profile.length();
-  for (std::size_t d = 0; d < course.sent.size(); ++d) job_.sent[c.index()][d] += course.sent[d];
-  calls_.add(course.calls);
-  ledger_.begin_profile(c, course.profile, now);
+  const Duration time = segments_->begin(c, program_of(c).tasks[task].detail, host_.issuing(c, task) - now);
+  if (segments_->is_disturbed()) inputs_.engine.stop_after_instant();
   progress_[c.index()].computing.emplace_back(task, now + time);
   inputs_.engine.after(time, [this, c, task] {
-    std::erase_if(progress_[c.index()].computing, [task](const auto& running) { return running.first == task; });
-    ledger_.end_profile(c, inputs_.engine.now());
+    progress_[c.index()].computed(task);
+    segments_->end(c);
     end_task(c, task);
   });
 }
@@ -280,13 +277,9 @@ void Executor::settle(const Ended& ended) {
   progress.state[ended.task] = TaskState::kDone;
   ++tasks_done_;
   if (recorded_[c.index()]) note_span(c, ended.task);
-  if (options_.host_awaits_receives && program_of(c).tasks[ended.task].kind == TaskKind::kReceive) {
-    host_.waited(c, ended.task, inputs_.engine.now());
-  }
-  if (--progress.unfinished == 0) {
-    end_iteration(c);
-    return;
-  }
+  const bool host_waits = options_.host_awaits_receives && program_of(c).tasks[ended.task].kind == TaskKind::kReceive;
+  if (host_waits) host_.waited(c, ended.task, inputs_.engine.now());
+  if (--progress.unfinished == 0) return end_iteration(c);
   if (stream != kNoStream) progress.stream_busy[stream] = false;
   for (const std::uint32_t dependent : index.dependents_of(ended.task)) {
     --progress.pending[dependent];
@@ -340,8 +333,8 @@ void Executor::look_for_period() {
                               .digest = state_digest(ended, *of_network),
                               .time_in = ledger_.time_in(),
                               .sent = job_.sent,
-                              .messages = job_.messages,
-                              .usage = inputs_.network.usage()},
+                              .messages = job_.messages_in_all(),
+                              .usage = usage()},
                              iterations_);
   tasks_total_ -= tasks_total_ / static_cast<std::uint64_t>(inputs_.graph.iterations) * static_cast<std::uint64_t>(skipped_);
   iterations_ -= skipped_;
@@ -374,6 +367,7 @@ RunResult Executor::run() {
   }
   if (end == RunEnd::kLivelock) result.outcome = RunOutcome::kLivelock;
   if (end == RunEnd::kTooManyEvents) result.outcome = RunOutcome::kStopped;
+  if (segments_ && segments_->is_disturbed()) return {.outcome = RunOutcome::kDisturbed};
   if (end == RunEnd::kIdle && finished_classes_ < progress_.size()) {
     result.outcome = RunOutcome::kStalled;
     result.stall = report_stall({.job = job_, .programs = plan_.programs, .progress = progress_, .iterations = iterations_,
@@ -382,9 +376,10 @@ RunResult Executor::run() {
   record_.time_in = ledger_.take();
   if (contended_) record_.lost_compute = contended_->lost();
   record_.sent = std::move(job_.sent);
-  record_.messages = job_.messages;
+  record_.messages = job_.messages_in_all();
   record_.calls = calls_.take();
-  result.usage = inputs_.network.usage();
+  result.usage = usage();
+  result.messages = std::move(job_.messages);
   result.skipped_iterations = skipped_;
   period_.extend(record_, result.usage);
   result.record = std::move(record_);

@@ -14,6 +14,7 @@
 #include "core/ports/network_model.h"
 #include "core/record/run_record.h"
 #include "core/run/chunk_player.h"
+#include "core/run/rehearsed_calls.h"
 #include "core/run/stall_report.h"
 
 namespace ringwright {
@@ -37,6 +38,8 @@ struct ExecutorInputs {
   const ChannelInputs* channels = nullptr;          // null: messages go in steps; else as kernels send them
   // What communication holds of a GPU; null: it does not slow what is computed.
   const CommunicationFootprint* footprint = nullptr;
+  // What collectives of segments take alone; null: it is not known. Only where collectives are messages.
+  const RehearsedCalls* rehearsed = nullptr;
 };
 
 struct ExecutorOptions {
@@ -54,12 +57,14 @@ struct ExecutorOptions {
   bool host_awaits_receives = false;
 };
 
-enum class RunOutcome { kFinished, kStalled, kLivelock, kStopped };
+// kDisturbed: somebody used links that rehearsed calls were taken to have to themselves; to be played without them.
+enum class RunOutcome { kFinished, kStalled, kLivelock, kStopped, kDisturbed };
 
 struct RunResult {
   RunOutcome outcome = RunOutcome::kFinished;
   RunRecord record;
   std::vector<LinkUsage> usage;  // of the network model; iterations that were left out included
+  std::vector<std::uint64_t> messages;  // by class: transfers that it started, without iterations that were left out
   int skipped_iterations = 0;
   StallReport stall;  // when stalled
 };

@@ -93,7 +93,7 @@ void MessagePlayer::send(const Request& request) {
     return;
   }
   job_.sent[request.rank_class.index()][request.dimension.index()] += spec.bytes;
-  ++job_.messages;
+  ++job_.messages[request.rank_class.index()];
   job_.network.start({.from = job_.rank_of(request.rank_class),
                       .to = to,
                       .size = spec.bytes,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 #include "core/engine/engine.h"
@@ -28,9 +29,12 @@ struct PlayedJob {
   ActivityLedger& ledger;
   CommunicationListener& listener;
   std::vector<std::vector<Bytes>> sent;  // by class, by dimension
-  std::uint64_t messages = 0;
+  std::vector<std::uint64_t> messages;   // by class: transfers that it started
   int reference_iteration = 0;  // identities of transfers count from it
 
+  [[nodiscard]] std::uint64_t messages_in_all() const {
+    return std::accumulate(messages.begin(), messages.end(), std::uint64_t{0});
+  }
   [[nodiscard]] RankId rank_of(ClassId rank_class) const { return classes.representative[rank_class.index()]; }
   [[nodiscard]] const std::vector<RankId>& group_of(ClassId rank_class, DimensionId dimension) const {
     const Dimension& d = graph.dimensions[dimension.index()];

@@ -9,7 +9,8 @@ namespace {
 // Whether segments need not be played task by task.
 bool pass_at_once(const ExecutorInputs& inputs, const ExecutorOptions& options) {
   const bool may = options.pass_segments_at_once && options.recorded.empty() && inputs.footprint == nullptr;
-  return may && inputs.collective_time != nullptr && !inputs.graph.segments.empty() &&
+  const bool known = inputs.collective_time != nullptr || inputs.rehearsed != nullptr;
+  return may && known && !inputs.graph.segments.empty() &&
          segments_stand_alone(inputs.graph, inputs.classes);
 }
 

@@ -19,6 +19,10 @@ struct Progress {
   std::vector<std::pair<std::uint32_t, TimePoint>> computing;  // running compute tasks and when they end
   std::size_t unfinished = 0;
   int iteration = 0;
+
+  void computed(std::uint32_t task) {
+    std::erase_if(computing, [task](const auto& running) { return running.first == task; });
+  }
 };
 
 // A hash of all of it, with times relative to `now` and iterations relative to `iteration`.

@@ -5,6 +5,7 @@
 #include <bit>
 #include <set>
 
+#include "core/base/check.h"
 #include "core/plan/segments.h"
 
 namespace ringwright {
@@ -73,6 +74,24 @@ void count_call(const Task& task, Duration time, std::vector<CallTime>& calls) {
   call.sum += time;
 }
 
+bool share_links(const RehearsedCall& a, const RehearsedCall& b) {
+  return std::ranges::any_of(a.links, [&b](const RehearsedCall::Link& of_a) {
+    return std::ranges::find(b.links, of_a.link, &RehearsedCall::Link::link) != b.links.end();
+  });
+}
+
+void add_use(const RehearsedCall& call, SegmentCourse& course) {
+  const auto known = std::ranges::find(course.uses, &call, &SegmentCourse::Use::call);
+  if (known != course.uses.end()) {
+    ++known->count;
+    return;
+  }
+  course.uses.push_back({.call = &call, .count = 1});
+  for (const RehearsedCall::Link& link : call.links) {
+    if (std::ranges::find(course.links, link.link) == course.links.end()) course.links.push_back(link.link);
+  }
+}
+
 }  // namespace
 
 bool segments_stand_alone(const TaskGraph& graph, const RankClasses& classes) {
@@ -107,39 +126,46 @@ const SegmentCourse& SegmentTimes::of(std::uint32_t segment, ClassId rank_class,
   const SegmentCourse& course = undisturbed(segment, rank_class);
   if (host_behind + course.host_lead <= Duration(0)) return course;
   SegmentCourse& late = late_[rank_class.index()];
-  late = follow(inputs_.graph.segments[segment], inputs_.classes.representative[rank_class.index()], host_behind);
+  late = follow(inputs_.graph.segments[segment], rank_class, host_behind);
   return late;
 }
 
 const SegmentCourse& SegmentTimes::undisturbed(std::uint32_t segment, ClassId rank_class) {
   const SegmentCourse*& known = course_[rank_class.index() * inputs_.graph.segments.size() + segment];
   if (known != nullptr) return *known;
-  const RankId rank = inputs_.classes.representative[rank_class.index()];
-  const auto [entry, is_new] = courses_.try_emplace(circumstances(segment, rank));
-  if (is_new) entry->second = follow(inputs_.graph.segments[segment], rank, kLongAgo);
+  const auto [entry, is_new] = courses_.try_emplace(circumstances(segment, rank_class));
+  if (is_new) entry->second = follow(inputs_.graph.segments[segment], rank_class, kLongAgo);
   known = &entry->second;
   return *known;
 }
 
-std::vector<std::uint64_t> SegmentTimes::circumstances(std::uint32_t segment, RankId rank) const {
+std::vector<std::uint64_t> SegmentTimes::circumstances(std::uint32_t segment, ClassId rank_class) const {
   const TaskGraph& graph = inputs_.graph;
+  if (inputs_.rehearsed != nullptr) return {segment, rank_class.value};
+  const RankId rank = inputs_.classes.representative[rank_class.index()];
   const double slowdown = graph.compute_slowdown.empty() ? 1.0 : graph.compute_slowdown[rank.index()];
   std::vector<std::uint64_t> key = {segment, std::bit_cast<std::uint64_t>(slowdown)};
   for (const Dimension& d : graph.dimensions) key.push_back(d.layout_of_group[d.group_of[rank.index()]]);
   return key;
 }
 
-const SegmentTimes::Cost& SegmentTimes::cost_of(const Task& collective, RankId rank) {
+const RehearsedCall& SegmentTimes::call_of(const Task& collective, ClassId rank_class) {
+  if (inputs_.rehearsed != nullptr) {
+    const RehearsedCall* call = inputs_.rehearsed->find(rank_class, collective.dimension, collective.detail);
+    CHECK(call != nullptr, "collectives of segments were rehearsed");
+    return *call;
+  }
   const Dimension& d = inputs_.graph.dimensions[collective.dimension.index()];
-  const std::uint32_t layout = d.layout_of_group[d.group_of[rank.index()]];
-  const auto [entry, is_new] = costs_.try_emplace({collective.detail, layout, collective.dimension.value});
+  const std::uint32_t layout =
+      d.layout_of_group[d.group_of[inputs_.classes.representative[rank_class.index()].index()]];
+  const auto [entry, is_new] = formulas_.try_emplace({collective.detail, layout, collective.dimension.value});
   if (!is_new) return entry->second;
   const CollectiveSpec& spec = inputs_.graph.collectives[collective.detail];
   const CollectiveCall call{.kind = spec.kind,
                             .bytes = spec.bytes,
                             .layout = &inputs_.graph.layouts[layout],
                             .dimension = collective.dimension};
-  entry->second = {.time = inputs_.collective_time.time(call), .sent = inputs_.collective_time.sent(call)};
+  entry->second = {.time = inputs_.collective_time->time(call), .sent = inputs_.collective_time->sent(call)};
   return entry->second;
 }
 
@@ -151,9 +177,11 @@ Duration SegmentTimes::compute_time(const Task& task, RankId rank) const {
 
 // As the executor plays: a task begins when its stream is free, its dependencies have ended, and the host has issued
 // it; what is computed ends no earlier than it is issued.
-SegmentCourse SegmentTimes::follow(const Segment& segment, RankId rank, Duration host_behind) {
+SegmentCourse SegmentTimes::follow(const Segment& segment, ClassId rank_class, Duration host_behind) {
+  const RankId rank = inputs_.classes.representative[rank_class.index()];
   const auto size = static_cast<std::uint32_t>(segment.tasks.size());
   std::vector<Duration> ends(size);
+  std::vector<Part> parts;
   std::array<Duration, kNoStream> stream_free{};
   std::vector<ActivityProfile::Change> changes;
   changes.reserve(std::size_t{2} * size);
@@ -168,7 +196,8 @@ SegmentCourse SegmentTimes::follow(const Segment& segment, RankId rank, Duration
       if (before < size) begin = std::max(begin, ends[before]);
     }
     const bool computes = task.kind == TaskKind::kCompute;
-    const Duration time = computes ? compute_time(task, rank) : cost_of(task, rank).time;
+    const RehearsedCall* const call = computes ? nullptr : &call_of(task, rank_class);
+    const Duration time = computes ? compute_time(task, rank) : call->time;
     issued += computes ? issue_time_[task.detail] : inputs_.compute.call_issue_time();
     const Duration latest = computes ? begin + time : begin;  // by when it must be issued to begin now
     course.host_lead = std::max(course.host_lead, issued - latest);
@@ -176,15 +205,37 @@ SegmentCourse SegmentTimes::follow(const Segment& segment, RankId rank, Duration
     ends[i] = begin + time;
     if (task.stream != kNoStream) stream_free[task.stream] = ends[i];
     if (!computes) {
-      course.sent[task.dimension.index()] += cost_of(task, rank).sent;
+      course.sent[task.dimension.index()] += call->sent;
+      course.messages += call->messages;
       count_call(task, time, course.calls);
+      parts.push_back({.begin = begin, .end = ends[i], .call = call});
     }
     const auto bit = static_cast<std::uint8_t>(computes ? 0 : 1 + task.dimension.index());
     changes.push_back({.at = begin, .bit = bit, .begins = true});
     changes.push_back({.at = ends[i], .bit = bit, .begins = false});
   }
   course.profile = ActivityProfile(std::move(changes), ends.back());
+  if (inputs_.rehearsed != nullptr) add_uses(parts, course);
   return course;
+}
+
+void SegmentTimes::add_uses(std::vector<Part>& parts, SegmentCourse& course) {
+  std::ranges::sort(parts, {}, &Part::begin);
+  std::vector<const RehearsedCall*> under_way;
+  std::vector<Duration> until;  // of each of them
+  for (const Part& part : parts) {
+    for (std::size_t i = under_way.size(); i-- > 0;) {
+      if (until[i] > part.begin) {
+        course.keeps_apart = course.keeps_apart && !share_links(*under_way[i], *part.call);
+        continue;
+      }
+      under_way.erase(under_way.begin() + static_cast<std::ptrdiff_t>(i));
+      until.erase(until.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+    under_way.push_back(part.call);
+    until.push_back(part.end);
+    add_use(*part.call, course);
+  }
 }
 
 }  // namespace ringwright

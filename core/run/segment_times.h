@@ -1,5 +1,5 @@
-// How segments pass where collectives are formulas: computed once from their tasks, instead of being played call by
-// call.
+// How segments pass where collectives take times that are known, from formulas or from a rehearsal: computed once from
+// their tasks, instead of being played call by call.
 //
 // A segment begins when everything before it is done, and whoever waits for it waits for its last task. So if all
 // members of the groups of its collectives are of one class, which do the same at the same time, nothing outside of the
@@ -21,6 +21,7 @@
 #include "core/ports/compute_model.h"
 #include "core/record/run_record.h"
 #include "core/run/activity_profile.h"
+#include "core/run/rehearsed_calls.h"
 
 namespace ringwright {
 
@@ -29,6 +30,15 @@ struct SegmentCourse {
   std::vector<Bytes> sent;      // by dimension
   std::vector<CallTime> calls;  // of its collectives, each once
   Duration host_lead;           // a host that begins to issue the segment this long before it begins is never late
+  // Where collectives were rehearsed: what they add to transfers, the links that they use, and how often each is called.
+  struct Use {
+    const RehearsedCall* call;
+    std::uint32_t count = 0;
+  };
+  std::uint64_t messages = 0;
+  std::vector<LinkId> links;
+  std::vector<Use> uses;
+  bool keeps_apart = true;  // no two of them use one link at the same time
 };
 
 // Whether what a graph's segments do depends on nobody else: they send no messages, their collectives are among ranks
@@ -42,32 +52,37 @@ class SegmentTimes {
     const RankClasses& classes;
     const std::vector<Duration>& work_duration;
     const ComputeModel& compute;
-    const CollectiveTime& collective_time;
+    const CollectiveTime* collective_time = nullptr;  // formulas, or
+    const RehearsedCalls* rehearsed = nullptr;        // what a rehearsal found
   };
   explicit SegmentTimes(const Inputs& inputs);
 
   // The course of a call for whose tasks the host begins to issue so long after (negative: before) it begins. Valid
   // until the next call of the class.
   [[nodiscard]] const SegmentCourse& of(std::uint32_t segment, ClassId rank_class, Duration host_behind);
+  // Of a call whose tasks have all been issued beforehand; stays where it is.
+  [[nodiscard]] const SegmentCourse& undisturbed(std::uint32_t segment, ClassId rank_class);
 
  private:
-  struct Cost {
-    Duration time;
-    Bytes sent;
+  // One rehearsed collective of a course.
+  struct Part {
+    Duration begin;
+    Duration end;
+    const RehearsedCall* call;
   };
-  [[nodiscard]] const SegmentCourse& undisturbed(std::uint32_t segment, ClassId rank_class);
-  [[nodiscard]] SegmentCourse follow(const Segment& segment, RankId rank, Duration host_behind);
-  [[nodiscard]] const Cost& cost_of(const Task& collective, RankId rank);
+  [[nodiscard]] SegmentCourse follow(const Segment& segment, ClassId rank_class, Duration host_behind);
+  static void add_uses(std::vector<Part>& parts, SegmentCourse& course);
+  [[nodiscard]] const RehearsedCall& call_of(const Task& collective, ClassId rank_class);
   [[nodiscard]] Duration compute_time(const Task& task, RankId rank) const;
   // What tells the courses of one segment apart.
-  [[nodiscard]] std::vector<std::uint64_t> circumstances(std::uint32_t segment, RankId rank) const;
+  [[nodiscard]] std::vector<std::uint64_t> circumstances(std::uint32_t segment, ClassId rank_class) const;
 
   Inputs inputs_;
   std::vector<const SegmentCourse*> course_;  // by class, by segment; null until asked for
   std::map<std::vector<std::uint64_t>, SegmentCourse> courses_;
   std::vector<SegmentCourse> late_;   // by class: of the call at hand, when the host is late
   std::vector<Duration> issue_time_;  // by work
-  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, Cost> costs_;  // by collective, layout, dimension
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, RehearsedCall> formulas_;  // by spec, layout, dimension
 };
 
 }  // namespace ringwright

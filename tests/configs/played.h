@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "configs/rehearse.h"
 #include "configs/scenario.h"
 #include "configs/simulate.h"
 #include "configs/simulation.h"
@@ -68,6 +70,8 @@ enum class SegmentPlay { kByTask, kAtOnce };
 [[nodiscard]] inline Played play(const Scenario& scenario, FoldMode fold = FoldMode::kFold,
                                  SegmentPlay segments = SegmentPlay::kByTask) {
   const auto simulation = assemble(scenario, fold);
+  std::optional<RehearsedCalls> rehearsed;
+  if (segments == SegmentPlay::kAtOnce) rehearsed = rehearse(scenario, *simulation);
   Engine engine;
   const auto network = scenario.simulate.network->make({.engine = engine, .router = simulation->router()});
   RunResult run = execute({.engine = engine,
@@ -78,7 +82,8 @@ enum class SegmentPlay { kByTask, kAtOnce };
                            .compute = *scenario.job.compute,
                            .collective_time = simulation->collective_time(),
                            .channels = simulation->channels(),
-                           .footprint = simulation->footprint()},
+                           .footprint = simulation->footprint(),
+                           .rehearsed = rehearsed ? &*rehearsed : nullptr},
                           {.warmup_iterations = scenario.simulate.warmup,
                            .pass_segments_at_once = segments == SegmentPlay::kAtOnce,
                            .host_awaits_receives = !scenario.job.parallel.overlap_p2p});
@@ -90,12 +95,12 @@ enum class SegmentPlay { kByTask, kAtOnce };
                 .usage = {},
                 .fingerprint = engine.fingerprint(),
                 .events = engine.events_run()};
+  if (run.outcome == RunOutcome::kDisturbed) return play(scenario, fold, SegmentPlay::kByTask);
   if (run.outcome != RunOutcome::kFinished) throw std::runtime_error("did not finish: " + render(run.stall));
   for (const ClassId rank_class : played.folding.ranks.class_of) {
     played.finished_at.push_back(played.record.finished_at[rank_class.index()]);
   }
-  const std::vector<LinkUsage> usage = network->usage();
-  for (const std::uint32_t link_class : played.folding.links.class_of) played.usage.push_back(usage[link_class]);
+  for (const std::uint32_t link_class : played.folding.links.class_of) played.usage.push_back(run.usage[link_class]);
   return played;
 }
 

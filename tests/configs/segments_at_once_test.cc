@@ -21,12 +21,12 @@ struct Job {
   std::string parallel;
   std::string simulate = "network: alpha_beta";
   std::string rest;  // further sections
+  std::string collectives = "model: closed_form";
 };
 
 std::string text_of(const Job& job) {
   return std::string(kTinyModel) + "training: {global_batch: 32" + job.training + "}\nparallel: {" + job.parallel +
-         "}\ncluster: " + kCluster + "\nsimulate: {" + job.simulate + "}\ncollectives: {model: closed_form}\n" +
-         job.rest;
+         "}\ncluster: " + kCluster + "\nsimulate: {" + job.simulate + "}\ncollectives: {" + job.collectives + "}\n" + job.rest;
 }
 
 void expect_equal(const Played& found, const Played& expected, const std::string& text) {
@@ -63,12 +63,29 @@ TEST(SegmentsAtOnce, AreExactAndFewerEvents) {
   EXPECT_GT(expect_exact({"", "tp: 8, pp: 2, dp: auto, sequence_parallel: true", "network: flow"}), 5.0);
 }
 
+// The same where collectives are messages that keep to links of their own.
+double expect_exact_in_steps(Job job) {
+  job.collectives = "model: steps";
+  return expect_exact(job);
+}
+
+TEST(SegmentsAtOnce, AreExactAndFewerEventsInSteps) {
+  // Eight ranks of a host are a group; pipeline and replicas leave the host by other links.
+  for (const char* parallel : {"tp: 8, pp: 2, dp: auto", "tp: 8, pp: 4, dp: auto, sequence_parallel: true",
+                               "tp: 8, pp: 2, dp: auto, zero: {stage: 1, overlap_grad_reduce: true, bucket: 256KiB}"}) {
+    for (const char* network : {"network: flow", "network: flow, steps: 4, warmup: 2", "network: alpha_beta"}) {
+      EXPECT_GT(expect_exact_in_steps({"", parallel, network}), 3.0) << parallel << ", " << network;
+    }
+  }
+}
+
 TEST(SegmentsAtOnce, UnderEverySchedule) {
   for (const workload::ScheduleEntry& schedule : workload::schedules()) {
     std::string parallel = fmt::format("tp: 4, pp: 4, dp: auto, schedule: {}", schedule.name);
     if (schedule.name == "interleaved-1f1b") parallel += ", virtual_stages: 2";
     expect_exact({"", parallel});
     expect_exact({"", parallel + ", sequence_parallel: true, overlap_p2p_comm: true", "network: flow"});
+    expect_exact_in_steps({"", parallel, "network: flow"});
   }
 }
 
@@ -80,6 +97,7 @@ TEST(SegmentsAtOnce, WithTheStrategiesAroundThem) {
         "tp: 4, pp: 2, cpu_offloading_num_layers: 2"}) {
     for (const char* training : {"", ", recompute: full"}) {
       expect_exact({training, std::string(parallel) + ", dp: auto", "network: flow"});
+      expect_exact_in_steps({training, std::string(parallel) + ", dp: auto", "network: flow"});
       expect_exact({training, std::string(parallel) + ", dp: auto"});
     }
   }
@@ -90,8 +108,10 @@ TEST(SegmentsAtOnce, BehindAHostThatIsLate) {
   for (const char* parallel :
        {"tp: 8, pp: 2", "tp: 4, pp: 4, overlap_p2p_comm: true", "tp: 2, pp: 4, schedule: zb-h1"}) {
     expect_exact({"", std::string(parallel) + ", dp: auto", "network: alpha_beta", "compute: {model: calibrated}\n"});
-    expect_exact(
-        {"", std::string(parallel) + ", dp: auto", "network: flow, steps: 5", "compute: {model: calibrated}\n"});
+    for (const char* model : {"model: closed_form", "model: steps"}) {
+      expect_exact({"", std::string(parallel) + ", dp: auto", "network: flow, steps: 5",
+                    "compute: {model: calibrated}\n", model});
+    }
   }
 }
 
@@ -99,6 +119,8 @@ TEST(SegmentsAtOnce, OverSeveralStepsAndBesideSlowHosts) {
   expect_exact({"", "tp: 4, pp: 2, dp: auto", "network: flow, steps: 4, warmup: 2"});
   expect_exact(
       {"", "tp: 4, pp: 4, dp: auto", "network: flow, steps: 2", "faults:\n  - {node: 1, compute_scale: 0.7}\n"});
+  expect_exact_in_steps(
+      {"", "tp: 8, pp: 2, dp: auto", "network: flow, steps: 3", "faults:\n  - {node: 1, compute_scale: 0.7}\n"});
 }
 
 TEST(SegmentsAtOnce, OfLayoutsAtRandom) {
@@ -106,6 +128,7 @@ TEST(SegmentsAtOnce, OfLayoutsAtRandom) {
   const auto draw = [&random](std::initializer_list<const char*> choices) {
     return std::string(choices.begin()[random.next_below(choices.size())]);
   };
+  int at_once_in_steps = 0;
   for (int round = 0; round < 24; ++round) {
     const std::string sizes =
         draw({"tp: 2, pp: 2", "tp: 1, pp: 4", "tp: 4, pp: 2", "tp: 2, pp: 4", "tp: 8", "tp: 8, pp: 4"});
@@ -116,7 +139,9 @@ TEST(SegmentsAtOnce, OfLayoutsAtRandom) {
     const std::string recompute = draw({"", ", recompute: full", ", recompute: selective"});
     const std::string network = draw({"network: flow", "network: alpha_beta", "network: flow, steps: 3"});
     expect_exact({recompute, sizes + ", dp: auto" + talk + zero, network});
+    if (expect_exact_in_steps({recompute, sizes + ", dp: auto" + talk + zero, network}) > 1.5) ++at_once_in_steps;
   }
+  EXPECT_GT(at_once_in_steps, 2);  // groups of eight fill their hosts; smaller ones share links with the pipeline
 }
 
 // Ranks whose transfers cost the same take the same times, whatever else their links carry.

@@ -1,5 +1,7 @@
 #include "network_models/link_meters.h"
 
+#include <array>
+
 #include <gtest/gtest.h>
 
 namespace ringwright::network_models {
@@ -30,6 +32,21 @@ TEST(LinkMeters, BytesAddUp) {
   meters.carry(0, 100.0);
   meters.carry(0, 0.5);
   EXPECT_EQ(meters.usage(at(0))[0].bytes, 100.5);
+}
+
+TEST(LinkMeters, TellWhoUsesALinkThatIsSetAside) {
+  LinkMeters meters(2);
+  const std::array links = {LinkId(1)};
+  EXPECT_TRUE(meters.set_aside(links, at(10), at(20)));
+  meters.enter(0, at(15));  // another one
+  meters.enter(1, at(20));  // free again
+  EXPECT_FALSE(meters.trespassed());
+  EXPECT_FALSE(meters.set_aside(links, at(25), at(30)));  // in use
+  meters.leave(1, at(40));
+  EXPECT_TRUE(meters.set_aside(links, at(40), at(50)));
+  EXPECT_FALSE(meters.set_aside(links, at(49), at(60)));  // set aside for another already
+  meters.enter(1, at(49));
+  EXPECT_TRUE(meters.trespassed());
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // What every network model owes, whatever it models: bytes are conserved, the wire is never beaten, runs repeat.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -195,6 +196,32 @@ TEST_P(Conformance, ALinkIsNotBusyForLongerThanTheRun) {
     EXPECT_LE(link.busy, end.since_start());
     EXPECT_GE(link.busy, Duration(0));
   }
+}
+
+TEST_P(Conformance, LinksThatAreSetAsideAreWatched) {
+  const TableRouter router({1_GBps, 1_GBps}, {{.hops = {{.link = LinkId(0)}}}, {.hops = {{.link = LinkId(1)}}}});
+  ModelBench bench(GetParam().name, router);
+  const std::array links = {LinkId(0)};
+  EXPECT_TRUE(bench.network->set_aside(links, TimePoint(10_us)));
+  bench.send_at(TimePoint(5_us), 1, Bytes(1000));
+  bench.send_at(TimePoint(10_us), 0, Bytes(1000));  // 1 us
+  bench.engine.run();
+  EXPECT_FALSE(bench.network->trespassed());
+  EXPECT_TRUE(bench.network->set_aside(links, TimePoint(20_us)));
+  bench.send_at(TimePoint(19_us), 0, Bytes(1000));
+  bench.engine.run();
+  EXPECT_TRUE(bench.network->trespassed());
+}
+
+TEST_P(Conformance, LinksInUseCannotBeSetAside) {
+  const TableRouter router({1_GBps}, {{.hops = {{.link = LinkId(0)}}}});
+  ModelBench bench(GetParam().name, router);
+  const std::array links = {LinkId(0)};
+  bool granted = true;
+  bench.send(0, Bytes(1000));
+  bench.engine.at(TimePoint(500_ns), [&] { granted = bench.network->set_aside(links, TimePoint(2_us)); });
+  bench.engine.run();
+  EXPECT_FALSE(granted);
 }
 
 INSTANTIATE_TEST_SUITE_P(AllModels, Conformance, testing::ValuesIn(models().begin(), models().end()),

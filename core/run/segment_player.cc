@@ -1,0 +1,50 @@
+#include "core/run/segment_player.h"
+
+namespace ringwright {
+
+SegmentPlayer::SegmentPlayer(PlayedJob& job, CallTimes& calls, const ExecutorInputs& inputs,
+                             const PlayedPrograms& programs)
+    : job_(job),
+      calls_(calls),
+      times_({.graph = inputs.graph,
+              .classes = inputs.classes,
+              .work_duration = programs.work_duration,
+              .compute = inputs.compute,
+              .collective_time = inputs.collective_time,
+              .rehearsed = inputs.rehearsed}),
+      rehearsed_(inputs.rehearsed != nullptr),
+      plays_(rehearsed_ ? inputs.classes.count() * inputs.graph.segments.size() : 0) {}
+
+Duration SegmentPlayer::begin(ClassId rank_class, std::uint32_t segment, Duration host_behind) {
+  const std::size_t c = rank_class.index();
+  const TimePoint now = job_.engine.now();
+  const SegmentCourse& course = times_.of(segment, rank_class, host_behind);
+  const Duration time = course.profile.length();
+  for (std::size_t d = 0; d < course.sent.size(); ++d) job_.sent[c][d] += course.sent[d];
+  job_.messages[c] += course.messages;
+  calls_.add(course.calls);
+  job_.ledger.begin_profile(rank_class, course.profile, now);
+  if (course.links.empty()) return time;
+  if (!course.keeps_apart || !job_.network.set_aside(course.links, now + time)) meets_others_ = true;
+  Plays& plays = plays_[c * job_.graph.segments.size() + segment];
+  if (plays.uses == nullptr) plays.uses = &times_.undisturbed(segment, rank_class).uses;
+  ++plays.count;
+  return time;
+}
+
+std::vector<LinkUsage> SegmentPlayer::with_usage(std::vector<LinkUsage> usage) const {
+  for (const Plays& plays : plays_) {
+    if (plays.count == 0) continue;
+    for (const SegmentCourse::Use& use : *plays.uses) {
+      const std::uint64_t times = plays.count * use.count;
+      for (const RehearsedCall::Link& of_call : use.call->links) {
+        LinkUsage& link = usage[of_call.link.index()];
+        link.bytes += of_call.usage.bytes * static_cast<double>(times);
+        link.busy += of_call.usage.busy * static_cast<std::int64_t>(times);
+      }
+    }
+  }
+  return usage;
+}
+
+}  // namespace ringwright

@@ -1,0 +1,41 @@
+// Plays calls of segments as one event each: the course that they take is known beforehand.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/run/call_times.h"
+#include "core/run/executor.h"
+#include "core/run/played_job.h"
+#include "core/run/played_programs.h"
+#include "core/run/segment_times.h"
+
+namespace ringwright {
+
+class SegmentPlayer {
+ public:
+  SegmentPlayer(PlayedJob& job, CallTimes& calls, const ExecutorInputs& inputs, const PlayedPrograms& programs);
+
+  // A call begins now, for whose tasks the host begins to issue so long after; returns how long it takes.
+  [[nodiscard]] Duration begin(ClassId rank_class, std::uint32_t segment, Duration host_behind);
+  void end(ClassId rank_class) { job_.ledger.end_profile(rank_class, job_.engine.now()); }
+
+  // Somebody used links that a rehearsed collective was taken to have to itself: what was played means nothing.
+  [[nodiscard]] bool is_disturbed() const { return rehearsed_ && (meets_others_ || job_.network.trespassed()); }
+  // With what links carried in calls that have begun, of which the network model does not know.
+  [[nodiscard]] std::vector<LinkUsage> with_usage(std::vector<LinkUsage> usage) const;
+
+ private:
+  PlayedJob& job_;
+  CallTimes& calls_;
+  SegmentTimes times_;
+  bool rehearsed_;
+  bool meets_others_ = false;
+  struct Plays {
+    const std::vector<SegmentCourse::Use>* uses = nullptr;  // in each
+    std::uint64_t count = 0;
+  };
+  std::vector<Plays> plays_;  // by class, by segment
+};
+
+}  // namespace ringwright
