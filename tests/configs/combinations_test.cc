@@ -31,6 +31,7 @@ TEST(Combinations, EveryFabricRunsUnderEveryPolicyOnEveryNetwork) {
     const bool alone = type == "single_node" || type == "none";
     for (const char* policy : {"static", "d_mod_k", "ecmp", "spray"}) {
       if (!routes_by_policy(type) && std::string_view(policy) != "static") continue;
+      if (type.starts_with("dragonfly") && std::string_view(policy) == "d_mod_k") continue;  // they have no rails
       const std::string routing = routes_by_policy(type) ? fmt::format(", routing: {{policy: {}}}", policy) : "";
       for (const auto& network : network_models::models()) {
         const std::string node = type == "graph" ? "{gpus: 1, gpu: {preset: h100-sxm5-80gb}}" : "{preset: dgx-h100}";
