@@ -46,8 +46,11 @@ struct Validator {
 [[nodiscard]] Result<ValidationOutcome> validate_host_copies(const ValidationRequest& request);
 [[nodiscard]] Result<ValidationOutcome> validate_interference(const ValidationRequest& request);
 [[nodiscard]] Result<ValidationOutcome> validate_kernels(const ValidationRequest& request);
+[[nodiscard]] Result<ValidationOutcome> validate_launches(const ValidationRequest& request);
+[[nodiscard]] Result<ValidationOutcome> validate_memory(const ValidationRequest& request);  // memory_curves.cc
 [[nodiscard]] Result<ValidationOutcome> validate_nccl(const ValidationRequest& request);
 [[nodiscard]] Result<ValidationOutcome> validate_primitives(const ValidationRequest& request);
+[[nodiscard]] Result<ValidationOutcome> validate_offload(const ValidationRequest& request);
 [[nodiscard]] Result<ValidationOutcome> validate_primitive_times(const ValidationRequest& request);
 [[nodiscard]] Result<ValidationOutcome> validate_training(const ValidationRequest& request);
 

@@ -44,27 +44,12 @@ void read_row(TableCells& cells, const CsvRow& row, HostCopyTable& table) {
   table.rows.push_back(std::move(copy));
 }
 
-// Least squares of the relative error, (latency + bytes / rate) / measured - 1, which is linear in both constants.
 HostWayCosts fit_way(const HostCopyTable& table, const std::string& way) {
-  double uu = 0.0, uv = 0.0, vv = 0.0, u_sum = 0.0, v_sum = 0.0;
+  std::vector<SizedTime> points;
   for (const MeasuredCopy& row : table.rows) {
-    if (row.way != way || row.kept_aside) continue;
-    const double u = 1.0 / row.seconds;
-    const double v = static_cast<double>(row.bytes.count()) / row.seconds;
-    uu += u * u;
-    uv += u * v;
-    vv += v * v;
-    u_sum += u;
-    v_sum += v;
+    if (row.way == way && !row.kept_aside) points.push_back({.bytes = row.bytes, .seconds = row.seconds});
   }
-  const double determinant = uu * vv - uv * uv;
-  double latency = determinant > 1e-12 * uu * vv ? (u_sum * vv - v_sum * uv) / determinant : 0.0;
-  double per_byte = determinant > 1e-12 * uu * vv ? (v_sum * uu - u_sum * uv) / determinant : 0.0;
-  if (latency <= 0.0 || per_byte <= 0.0) {  // one size only, or rows that are no line
-    latency = 0.0;
-    per_byte = vv > 0.0 ? v_sum / vv : 1.0;
-  }
-  return {.way = way, .latency = from_seconds(latency), .rate = Bandwidth(1.0 / per_byte)};
+  return {.way = way, .line = fit_latency_line(points)};
 }
 
 struct ScoredWay {
@@ -81,7 +66,7 @@ std::vector<ScoredWay> score(const HostCopyTable& table) {
     std::vector<PredictedMeasured> fitted, unseen, all;
     for (const MeasuredCopy& row : table.rows) {
       if (row.way != costs.way) continue;
-      const PredictedMeasured pair{.predicted = costs.seconds(row.bytes), .measured = row.seconds};
+      const PredictedMeasured pair{.predicted = costs.line.seconds(row.bytes), .measured = row.seconds};
       all.push_back(pair);
       if (row.bytes >= kJudgedFrom) (row.kept_aside ? unseen : fitted).push_back(pair);
     }
@@ -95,8 +80,8 @@ std::vector<ScoredWay> score(const HostCopyTable& table) {
 std::string text_of(const HostCopyTable& table, const std::vector<ScoredWay>& ways) {
   std::string text = table.gpu + ", errors from 1 MiB on\n";
   for (const ScoredWay& way : ways) {
-    text += fmt::format("  {:<26}{:>9} + bytes / {:<12}fitted: {}; new: {}\n", way.costs.way, to_string(way.costs.latency),
-                        to_string(way.costs.rate), errors_text(way.fitted), errors_text(way.unseen));
+    text += fmt::format("  {:<26}{:>9} + bytes / {:<12}fitted: {}; new: {}\n", way.costs.way, to_string(way.costs.line.latency),
+                        to_string(way.costs.line.rate), errors_text(way.fitted), errors_text(way.unseen));
   }
   return text;
 }
@@ -105,15 +90,13 @@ std::string json_of(const HostCopyTable& table, const std::vector<ScoredWay>& wa
   std::string text = fmt::format("{{\"gpu\": {}, \"ways\": [", json_text(table.gpu));
   for (const ScoredWay& way : ways) {
     text += fmt::format("{}{{\"way\": {}, \"latency_s\": {:.6g}, \"rate_bytes_per_s\": {:.6g}, \"fitted\": {:.6g}, \"unseen\": {:.6g}}}",
-                        &way == &ways.front() ? "" : ", ", json_text(way.costs.way), to_seconds(way.costs.latency),
-                        way.costs.rate.count(), way.fitted.mean_abs, way.unseen.mean_abs);
+                        &way == &ways.front() ? "" : ", ", json_text(way.costs.way), to_seconds(way.costs.line.latency),
+                        way.costs.line.rate.count(), way.fitted.mean_abs, way.unseen.mean_abs);
   }
   return text + "]}";
 }
 
 }  // namespace
-
-double HostWayCosts::seconds(Bytes bytes) const { return to_seconds(latency) + static_cast<double>(bytes.count()) / rate.count(); }
 
 Result<HostCopyTable> read_host_copies(const std::string& path) {
   return read_measured<HostCopyTable>(read_csv(path), kFormat, read_row);
@@ -158,11 +141,11 @@ Result<CalibrationOutcome> calibrate_host_copies(const CalibrationRequest& reque
   const std::vector<ScoredWay> ways = score(*table);
   double rate = 0.0;
   for (const ScoredWay& way : ways) {
-    if (way.costs.way == "pinned, both") rate = way.costs.rate.count();
+    if (way.costs.way == "pinned, both") rate = way.costs.line.rate.count();
   }
   for (const ScoredWay& way : ways) {
     const bool one_way = way.costs.way.starts_with("pinned, ") && !way.costs.way.ends_with("both");
-    if (one_way && rate <= 0.0) rate = way.costs.rate.count();
+    if (one_way && rate <= 0.0) rate = way.costs.line.rate.count();
   }
   CalibrationOutcome outcome{.text = text_of(*table, ways), .json = json_of(*table, ways) + "\n", .profile = {},
                              .warnings = cluster_has_no_effect(request.cluster, "host copies")};

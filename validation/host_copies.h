@@ -7,6 +7,7 @@
 
 #include "core/base/diagnostic.h"
 #include "core/base/units.h"
+#include "validation/latency_line.h"
 
 namespace ringwright::validation {
 
@@ -29,13 +30,10 @@ struct HostCopyTable {
 // The same for a text at hand; `name` stands in messages.
 [[nodiscard]] Result<HostCopyTable> parse_host_copies(const std::string& name, std::string_view text);
 
-// A copy takes `latency` and its bytes at `rate`: how the fabric plays PCIe and NVLink-C2C.
+// How the fabric plays PCIe and NVLink-C2C.
 struct HostWayCosts {
   std::string way;
-  Duration latency;
-  Bandwidth rate;
-
-  [[nodiscard]] double seconds(Bytes bytes) const;
+  LatencyLine line;
 };
 // Of every way of the table, in the order in which they come; to rows that are not kept aside.
 [[nodiscard]] std::vector<HostWayCosts> fit_host_copies(const HostCopyTable& table);
