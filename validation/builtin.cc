@@ -10,6 +10,7 @@ constexpr std::array kValidators = {
     Validator{.name = "interference", .help = "tables of kernels beside kernels that move bytes", .run = validate_interference},
     Validator{.name = "kernels", .help = "tables of measured kernels", .run = validate_kernels},
     Validator{.name = "launches", .help = "tables of what launches cost the host", .run = validate_launches},
+    Validator{.name = "layers", .help = "tables of transformer layers on one GPU", .run = validate_layers},
     Validator{.name = "memory", .help = "tables of device memory's and L2's bandwidth", .run = validate_memory},
     Validator{.name = "nccl", .help = "logs of nccl-tests and rccl-tests", .run = validate_nccl},
     Validator{.name = "offload", .help = "tables of copies over the host link beside computing", .run = validate_offload},

@@ -47,6 +47,7 @@ struct Validator {
 [[nodiscard]] Result<ValidationOutcome> validate_interference(const ValidationRequest& request);
 [[nodiscard]] Result<ValidationOutcome> validate_kernels(const ValidationRequest& request);
 [[nodiscard]] Result<ValidationOutcome> validate_launches(const ValidationRequest& request);
+[[nodiscard]] Result<ValidationOutcome> validate_layers(const ValidationRequest& request);
 [[nodiscard]] Result<ValidationOutcome> validate_memory(const ValidationRequest& request);  // memory_curves.cc
 [[nodiscard]] Result<ValidationOutcome> validate_nccl(const ValidationRequest& request);
 [[nodiscard]] Result<ValidationOutcome> validate_primitives(const ValidationRequest& request);

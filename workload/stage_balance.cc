@@ -7,8 +7,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "workload/layer_kernels.h"
-
 namespace ringwright::workload {
 namespace {
 
@@ -96,6 +94,24 @@ LayerCosts layer_costs(const ModelShape& shape, const TrainingOptions& training,
                   coster.of_layer(shape.layers + number) + coster.of(kHead);
   }
   return costs;
+}
+
+LayerPasses dense_layer_passes(const KernelContext& context, const ComputeModel& compute) {
+  const auto add = [&](std::span<const Piece> pieces, PassTime& pass) {
+    for (const Piece piece : pieces) {
+      for (const Kernel& kernel : kernels_of(piece, context)) {
+        const auto launches = static_cast<double>(kernel.launches);
+        pass.device += to_seconds(compute.duration(kernel)) * launches;
+        pass.host += to_seconds(compute.issue_time(kernel)) * launches;
+      }
+    }
+  };
+  LayerPasses passes;
+  add(kWholeAttention, passes.forward);
+  add(kDense, passes.forward);
+  add(kDenseBackward, passes.backward);
+  add(kWholeAttentionBackward, passes.backward);
+  return passes;
 }
 
 void balance_stages(ConfigMap& parallel, const ModelShape& shape, const TrainingOptions& training,

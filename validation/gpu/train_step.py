@@ -168,12 +168,17 @@ STEP_COLUMNS = ['id', 'model', 'layers', 'hidden', 'heads', 'kv_heads', 'ffn', '
                 'gpus_per_node', 'tp', 'pp', 'dp', 'mbs', 'gbs', 'grad_acc', 'recompute', 'precision', 'framework']
 
 
+def step_id(model, micro, accumulate, length):
+    """Up to the dash it is the source's name, as `ringwright validate training` reads tables."""
+    return f"train_step-{model.name.replace('-', '_')}_{length}x{micro}x{accumulate}"
+
+
 def measure_steps(torch, options):
     table = Table(os.path.join(options.out, 'train_step.csv'), header(torch, 'train_step.py'), STEP_COLUMNS,
                   ['step_time_s', 'step_low_s', 'step_high_s', 'mem_gib', 'reserved_gib'])
     _, transformer_class = build(torch)
     for model, micro, accumulate, length in step_cases(options.quick):
-        row = {'id': f'{model.name}-{length}x{micro}x{accumulate}', 'model': model.name, 'layers': model.layers,
+        row = {'id': step_id(model, micro, accumulate, length), 'model': model.name, 'layers': model.layers,
                'hidden': model.hidden, 'heads': model.heads, 'kv_heads': model.kv_heads, 'ffn': model.ffn, 'vocab': model.vocab,
                'seq': length, 'gpu': gpu_key(torch), 'n_gpus': 1, 'gpus_per_node': 1, 'tp': 1, 'pp': 1, 'dp': 1,
                'mbs': micro, 'gbs': micro * accumulate, 'grad_acc': accumulate, 'recompute': 'none', 'precision': 'bf16',
