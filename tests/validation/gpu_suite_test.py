@@ -47,6 +47,16 @@ def check_scripts(source):
         expect(code == 0 and len(output.splitlines()) > 30, f'{script} says what it would measure', output)
 
 
+def check_measure_script(source):
+    script = os.path.join(source, 'measure.sh')
+    with tempfile.TemporaryDirectory() as folder:
+        code, output = run('bash', script, folder, 'soon')
+        expect(code == 2 and "'soon' is no number" in output, 'measure.sh refuses a bad time', output)
+        if shutil.which('nvidia-smi') is None:
+            code, output = run('bash', script, folder)
+            expect(code == 3 and 'no GPU' in output, 'measure.sh says that there is no GPU', output)
+
+
 def check_table(source):
     spec = importlib.util.spec_from_file_location('torch_tables', os.path.join(source, 'torch_tables.py'))
     tables = importlib.util.module_from_spec(spec)
@@ -68,6 +78,7 @@ def check_table(source):
 def main():
     source, build = sys.argv[1], sys.argv[2]
     check_scripts(source)
+    check_measure_script(source)
     check_table(source)
     if shutil.which('nvcc') is None and not os.path.exists('/usr/local/cuda/bin/nvcc'):
         print('no nvcc here: the GPU suite is not compiled')
