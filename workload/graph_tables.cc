@@ -54,20 +54,28 @@ std::uint32_t GraphTables::collective(const CollectiveSpec& spec) {
 }
 
 std::uint32_t GraphTables::message(const MessageSpec& spec) {
+  for (const std::uint32_t recent : recent_messages_) {
+    if (recent < messages_.size() && messages_[recent] == spec) return recent;
+  }
   const auto [entry, is_new] =
       message_of_.try_emplace({spec.peer, spec.relative, spec.bytes.count(), spec.channel, spec.lag, spec.way},
                               static_cast<std::uint32_t>(messages_.size()));
   if (is_new) messages_.push_back(spec);
+  recent_messages_[next_message_++ % kRecent] = entry->second;
   return entry->second;
 }
 
 std::uint32_t GraphTables::label(std::string_view text) {
-  const auto known = label_of_.find(text);
-  if (known != label_of_.end()) return known->second;
-  const auto number = static_cast<std::uint32_t>(labels_.size());
-  labels_.emplace_back(text);
-  label_of_.emplace(text, number);
-  return number;
+  for (const std::uint32_t recent : recent_labels_) {
+    if (recent < labels_.size() && labels_[recent] == text) return recent;
+  }
+  auto known = label_of_.find(text);
+  if (known == label_of_.end()) {
+    known = label_of_.emplace(text, static_cast<std::uint32_t>(labels_.size())).first;
+    labels_.emplace_back(text);
+  }
+  recent_labels_[next_label_++ % kRecent] = known->second;
+  return known->second;
 }
 
 // Stages of equal layers go through equal segments.

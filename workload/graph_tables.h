@@ -2,6 +2,7 @@
 // graph of many microbatches stays small.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -47,6 +48,12 @@ class GraphTables {
     std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
   };
   std::unordered_map<std::string, std::uint32_t, TextHash, std::equal_to<>> label_of_;
+  // The last few that were asked for: a program names the same ones again and again.
+  static constexpr std::size_t kRecent = 4;
+  std::array<std::uint32_t, kRecent> recent_labels_{};
+  std::array<std::uint32_t, kRecent> recent_messages_{};
+  std::size_t next_label_ = 0;
+  std::size_t next_message_ = 0;
 };
 
 }  // namespace ringwright::workload

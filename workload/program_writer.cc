@@ -10,19 +10,22 @@ ProgramWriter::ProgramWriter(GraphTables& tables, std::string name) : tables_(ta
   program_.name = std::move(name);
 }
 
-void ProgramWriter::name_work(WorkName name) {
+void ProgramWriter::name_work(std::uint32_t label, std::string_view work) {
   flush();
-  name_ = std::move(name);
+  label_ = label;
+  work_ = work;
 }
 
 void ProgramWriter::compute(PieceId piece) {
   if (tables_.has_kernels(piece)) pending_.push_back(piece);
 }
 
-TaskIndex ProgramWriter::add(Task task, const std::vector<TaskIndex>& dependencies) {
+TaskIndex ProgramWriter::add(Task task, const std::vector<TaskIndex>& dependencies,
+                             std::optional<TaskIndex> computation) {
   task.first_dependency = static_cast<std::uint32_t>(program_.dependencies.size());
-  task.dependency_count = static_cast<std::uint32_t>(dependencies.size());
-  program_.dependencies.insert(program_.dependencies.end(), dependencies.begin(), dependencies.end());
+  task.dependency_count = static_cast<std::uint32_t>(dependencies.size()) + (computation ? 1 : 0);
+  for (const TaskIndex before : dependencies) program_.dependencies.push_back(before);
+  if (computation) program_.dependencies.push_back(*computation);
   program_.tasks.push_back(task);
   return static_cast<TaskIndex>(program_.tasks.size() - 1);
 }
@@ -30,8 +33,8 @@ TaskIndex ProgramWriter::add(Task task, const std::vector<TaskIndex>& dependenci
 void ProgramWriter::flush() {
   if (pending_.empty()) return;
   Task task{.kind = TaskKind::kCompute, .stream = kComputeStream};
-  task.detail = tables_.work(pending_, name_.work);
-  task.label = tables_.label(name_.label);
+  task.detail = tables_.work(pending_, work_);
+  task.label = label_;
   last_compute_ = add(task, waits_);
   pending_.clear();
   waits_.clear();
@@ -39,9 +42,7 @@ void ProgramWriter::flush() {
 
 TaskIndex ProgramWriter::issue(Task task) {
   flush();
-  std::vector<TaskIndex> dependencies = waits_;
-  if (last_compute_) dependencies.push_back(*last_compute_);
-  return add(task, dependencies);
+  return add(task, waits_, last_compute_);
 }
 
 TaskIndex ProgramWriter::collective(const Channel& channel, const CollectiveSpec& spec, std::string_view label) {
@@ -141,12 +142,11 @@ void ProgramWriter::call(std::uint32_t segment) {
   flush();
   Task task{.kind = TaskKind::kSegment, .stream = kComputeStream};
   task.detail = segment;
-  task.label = tables_.label(name_.label);
-  last_compute_ = add(task, call_dependencies());
+  task.label = label_;
+  last_compute_ = add(task, waits_, last_compute_);
   waits_.clear();
 }
 
-#include <cstdio>
 bool ProgramWriter::hangs_together() const {
   const bool ends = program_.tasks.size() > open_.begin && program_.tasks.back().stream == kComputeStream;
   return ends && waits_.empty() && all_awaited() && all_begin_within();
@@ -195,10 +195,9 @@ Segment ProgramWriter::cut_segment() {
   const auto begin = program_.tasks.begin() + static_cast<std::ptrdiff_t>(open_.begin);
   segment.tasks.assign(begin, program_.tasks.end());
   const auto size = static_cast<std::uint32_t>(segment.tasks.size());
-  const std::uint32_t label = tables_.label(name_.label);
   for (Task& task : segment.tasks) {
     task.first_dependency -= static_cast<std::uint32_t>(open_.dependency);
-    if (task.label == label) task.label = kCallersLabel;
+    if (task.label == label_) task.label = kCallersLabel;
   }
   for (std::size_t d = open_.dependency; d < program_.dependencies.size(); ++d) {
     const TaskIndex before = program_.dependencies[d];

@@ -30,7 +30,8 @@ class ProgramWriter {
     std::string label;  // "F3": this task in a timeline
     std::string work;   // "forward": what it does, shared by all tasks that do the same
   };
-  void name_work(WorkName name);
+  void name_work(const WorkName& name) { name_work(tables_.label(name.label), name.work); }
+  void name_work(std::uint32_t label, std::string_view work);  // of the tables
   void compute(PieceId piece);
   // Communication starts when all that was issued before on the compute stream is done.
   TaskIndex collective(const Channel& channel, const CollectiveSpec& spec, std::string_view label);
@@ -69,7 +70,8 @@ class ProgramWriter {
 
  private:
   void flush();
-  TaskIndex add(Task task, const std::vector<TaskIndex>& dependencies);
+  // Depends on these, and on the last computation if it is given.
+  TaskIndex add(Task task, const std::vector<TaskIndex>& dependencies, std::optional<TaskIndex> computation = {});
   TaskIndex issue(Task task);
 
   [[nodiscard]] std::vector<TaskIndex> call_dependencies() const;
@@ -83,7 +85,8 @@ class ProgramWriter {
   GraphTables& tables_;
   Program program_;
   Communication communication_ = Communication::kOn;
-  WorkName name_;
+  std::uint32_t label_ = 0;
+  std::string work_;
   std::vector<PieceId> pending_;  // kernels that will be one task
   std::vector<TaskIndex> waits_;  // for the next task of the compute stream
   std::optional<TaskIndex> last_compute_;

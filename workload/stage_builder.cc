@@ -23,7 +23,7 @@ GradientShare share_of(Pass pass) {
   return pass == Pass::kWeightGradient ? GradientShare::kWeights : GradientShare::kWhole;
 }
 
-std::string work_of(Pass pass) {
+std::string_view work_of(Pass pass) {
   if (pass == Pass::kInputGradient) return "input gradients";
   return pass == Pass::kWeightGradient ? "weight gradients" : "backward";
 }
@@ -165,15 +165,39 @@ template <class Write>
 void StageBuilder::write_pass(ProgramWriter& writer, const Slot& slot, Write&& write) {
   if (stage_.passes == Passes::kWrittenOut) return write();
   const ProgramWriter::CallShape shape = writer.call_shape();
-  const auto known = segments_.find({slot.chunk, slot.pass, shape});
-  if (known != segments_.end() && known->second) return writer.call(*known->second);
+  const std::optional<std::uint32_t>* const known = known_pass(slot, shape);
+  if (known != nullptr) return *known ? writer.call(**known) : write();
   writer.begin_segment();
   write();
-  if (known == segments_.end()) segments_.emplace(std::tuple(slot.chunk, slot.pass, shape), writer.end_segment());
+  const std::optional<std::uint32_t> segment = writer.end_segment();
+  const Part& part = part_of(slot.chunk);
+  stage_.written.segments.emplace(std::tuple(std::tuple(part.points, part.head), slot.pass, shape), segment);
+  known_.push_back({.chunk = slot.chunk, .pass = slot.pass, .shape = shape, .segment = segment});
+}
+
+const std::optional<std::uint32_t>* StageBuilder::known_pass(const Slot& slot, const ProgramWriter::CallShape& shape) {
+  for (const Known& known : known_) {
+    if (known.chunk == slot.chunk && known.pass == slot.pass && known.shape == shape) return &known.segment;
+  }
+  const Part& part = part_of(slot.chunk);
+  const auto written = stage_.written.segments.find({{part.points, part.head}, slot.pass, shape});
+  if (written == stage_.written.segments.end()) return nullptr;
+  return &known_.emplace_back(Known{slot.chunk, slot.pass, shape, written->second}).segment;
+}
+
+std::uint32_t PassLabels::of(const Slot& slot) {
+  constexpr std::size_t kPasses = 4;
+  const std::size_t chunk = static_cast<std::size_t>(slot.microbatch) * static_cast<std::size_t>(chunks_) +
+                            static_cast<std::size_t>(slot.chunk);
+  const std::size_t place = chunk * kPasses + static_cast<std::size_t>(slot.pass);
+  if (place >= labels_.size()) labels_.resize(2 * place + kPasses);
+  std::uint32_t& label = labels_[place];
+  if (label == 0) label = 1 + tables_.label(name_of(slot, chunks_));
+  return label - 1;
 }
 
 void StageBuilder::forward(ProgramWriter& writer, const Slot& slot) {
-  writer.name_work({.label = name_of(slot, inputs_.parallel.virtual_stages), .work = "forward"});
+  writer.name_work(stage_.labels.of(slot), "forward");
   const auto write = [&] { forward_points(writer, slot); };
   const bool alike = data_.leaves_forward_alone(slot.chunk) && expert_data_.leaves_forward_alone(slot.chunk) &&
                      !host_.moves_activations();
@@ -196,7 +220,7 @@ void StageBuilder::backward(ProgramWriter& writer, std::size_t number) {
   const Slot& slot = stage_.slots[number];
   const bool last = number == last_weights_[static_cast<std::size_t>(slot.chunk)];
   const auto turn = last ? DataParallel::Turn::kLast : DataParallel::Turn::kNotLast;
-  writer.name_work({.label = name_of(slot, inputs_.parallel.virtual_stages), .work = work_of(slot.pass)});
+  writer.name_work(stage_.labels.of(slot), work_of(slot.pass));
   const auto write = [&] { backward_points(writer, slot, turn); };
   const bool alike =
       data_.leaves_backward_alone(turn) && expert_data_.leaves_backward_alone(turn) && !host_.moves_activations();

@@ -19,11 +19,32 @@
 
 namespace ringwright::workload {
 
+// Passes that were written before, by what decides their course: stages of equal layers go through equal segments. Of a
+// pass that makes no segment: nothing.
+struct WrittenPasses {
+  using Layers = std::tuple<std::vector<PointKind>, bool>;  // the part's points, and whether it has the head
+  std::map<std::tuple<Layers, Pass, ProgramWriter::CallShape>, std::optional<std::uint32_t>> segments;
+};
+
+// Labels of passes in a timeline, each made once.
+class PassLabels {
+ public:
+  PassLabels(GraphTables& tables, int chunks) : tables_(tables), chunks_(chunks) {}
+  [[nodiscard]] std::uint32_t of(const Slot& slot);
+
+ private:
+  GraphTables& tables_;
+  int chunks_;
+  std::vector<std::uint32_t> labels_;  // one more than the label, by microbatch, chunk and pass; 0: not made yet
+};
+
 struct Stage {
   int number = 0;
   const std::vector<Slot>& slots;
   int context_place = 0;  // which context-parallel rank, where that matters
   Passes passes = Passes::kAsSegments;
+  WrittenPasses& written;  // by stages of the same kernels
+  PassLabels& labels;
 };
 
 class StageBuilder {
@@ -41,6 +62,8 @@ class StageBuilder {
   void forward_points(ProgramWriter& writer, const Slot& slot);
   void backward(ProgramWriter& writer, std::size_t number);
   void backward_points(ProgramWriter& writer, const Slot& slot, DataParallel::Turn turn);
+  // Null: this pass is the first of its kind.
+  [[nodiscard]] const std::optional<std::uint32_t>* known_pass(const Slot& slot, const ProgramWriter::CallShape& shape);
   template <class Write>
   void write_pass(ProgramWriter& writer, const Slot& slot, Write&& write);
   void forward_point(ProgramWriter& writer, PointKind kind);
@@ -75,8 +98,13 @@ class StageBuilder {
   std::optional<TaskIndex> fetched_;  // activations of the layer at hand
   DataParallel data_;
   DataParallel expert_data_;
-  // Passes that were written before: the segment, or nothing where they make none.
-  std::map<std::tuple<int, Pass, ProgramWriter::CallShape>, std::optional<std::uint32_t>> segments_;
+  struct Known {
+    int chunk;
+    Pass pass;
+    ProgramWriter::CallShape shape;
+    std::optional<std::uint32_t> segment;
+  };
+  std::vector<Known> known_;  // those of the written passes that this stage has come upon
 };
 
 }  // namespace ringwright::workload

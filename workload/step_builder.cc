@@ -112,6 +112,8 @@ StepPlan build_step(const StepInputs& inputs, Passes passes) {
   PipelineOrder order = pipeline_order(inputs.parallel, inputs.training);
   for (const std::vector<Slot>& slots : order) plan.held_at_peak.push_back(most_held(slots));
   leave_out_passes_ahead(inputs.parallel, order);
+  std::vector<WrittenPasses> written(static_cast<std::size_t>(variants.count()));
+  PassLabels labels(tables, inputs.parallel.virtual_stages);
   for (int stage = 0; stage < inputs.parallel.pp; ++stage) {
     for (int variant = 0; variant < variants.count(); ++variant) {
       const int context = variant / variants.expert;
@@ -120,7 +122,9 @@ StepPlan build_step(const StepInputs& inputs, Passes passes) {
                            {.number = stage,
                             .slots = order[static_cast<std::size_t>(stage)],
                             .context_place = context,
-                            .passes = passes});
+                            .passes = passes,
+                            .written = written[static_cast<std::size_t>(variant)],
+                            .labels = labels});
       plan.graph.programs.push_back(builder.build(tables));
       if (variant == 0) plan.stage_parameters.push_back(count_elements(builder.parts()));
     }

@@ -76,6 +76,8 @@ struct MessageSpec {
   HostWay way = HostWay::kNone;
   bool relative = false;  // how `peer` counts; so the ranks of a ring share a program
 
+  friend bool operator==(const MessageSpec&, const MessageSpec&) = default;
+
   [[nodiscard]] int peer_of(int own, std::size_t size) const {
     return relative ? static_cast<int>(static_cast<std::size_t>(own + peer) % size) : peer;
   }

@@ -109,9 +109,30 @@ bool MessagePlayer::receive(Request request) {
   request.sequence -= lag;
   const Channel* channel = channel_towards(request);
   if (channel != nullptr && channel->arrived.contains(request.sequence)) return true;
-  std::vector<Request>& waiting = lane_of(request).waiting;
-  waiting.insert(std::ranges::upper_bound(waiting, request.sequence, {}, &Request::sequence), request);
+  lane_of(request).add(request);
   return false;
+}
+
+void MessagePlayer::Lane::add(const Request& receive) {
+  if (taken == waiting.size()) {
+    waiting.clear();
+    taken = 0;
+  }
+  const auto after = std::ranges::upper_bound(left(), receive.sequence, {}, &Request::sequence) - left().begin();
+  waiting.insert(waiting.begin() + static_cast<std::ptrdiff_t>(taken) + after, receive);
+}
+
+std::optional<MessagePlayer::Request> MessagePlayer::Lane::take(std::uint64_t sequence) {
+  const auto found = std::ranges::lower_bound(left(), sequence, {}, &Request::sequence);
+  if (found == left().end() || found->sequence != sequence) return std::nullopt;
+  const Request receive = *found;
+  const auto place = found - left().begin();
+  if (place == 0) {
+    ++taken;
+  } else {
+    waiting.erase(waiting.begin() + static_cast<std::ptrdiff_t>(taken) + place);
+  }
+  return receive;
 }
 
 MessagePlayer::Lane& MessagePlayer::lane_of(const Request& receive) {
@@ -132,11 +153,7 @@ std::optional<MessagePlayer::Request> MessagePlayer::take_waiting(ClassId receiv
   const std::uint8_t channel = job_.graph.messages[sent.spec].channel;
   for (Lane& lane : lanes_[receiver.index()]) {
     if (lane.dimension != sent.dimension || lane.channel != channel || lane.sender != sent.rank_class) continue;
-    const auto found = std::ranges::lower_bound(lane.waiting, sent.sequence, {}, &Request::sequence);
-    if (found == lane.waiting.end() || found->sequence != sent.sequence) continue;
-    const Request receive = *found;
-    lane.waiting.erase(found);
-    return receive;
+    if (const std::optional<Request> receive = lane.take(sent.sequence)) return receive;
   }
   return std::nullopt;
 }
@@ -179,8 +196,8 @@ std::uint64_t MessagePlayer::identity(std::uint64_t token) const {
 
 std::string MessagePlayer::waits_for(ClassId rank_class, std::uint32_t task) const {
   for (const Lane& lane : lanes_[rank_class.index()]) {
-    const auto receive = std::ranges::find(lane.waiting, task, &Request::task);
-    if (receive == lane.waiting.end()) continue;
+    const auto receive = std::ranges::find(lane.left(), task, &Request::task);
+    if (receive == lane.left().end()) continue;
     const auto& group = job_.group_of(rank_class, lane.dimension);
     const Channel* channel = channel_towards(*receive);
     const std::uint64_t started = channel == nullptr ? 0 : channel->started;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -65,6 +66,12 @@ class MessagePlayer final : public TransferListener, public MessageEnds {
     std::uint8_t channel;
     ClassId sender;
     std::vector<Request> waiting;
+    std::size_t taken = 0;  // the first ones, which wait no longer: most messages come in order
+
+    [[nodiscard]] std::span<Request> left() { return std::span(waiting).subspan(taken); }
+    [[nodiscard]] std::span<const Request> left() const { return std::span(waiting).subspan(taken); }
+    void add(const Request& receive);
+    [[nodiscard]] std::optional<Request> take(std::uint64_t sequence);
   };
   Lane& lane_of(const Request& receive);
   // Takes out a receive of this class that waits for the message, if there is one.
