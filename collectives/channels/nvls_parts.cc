@@ -1,5 +1,6 @@
-// Chunk sizes as NCCL's src/enqueue.cc chooses them (NCCL_NVLS_CHUNKSIZE 128 KiB; NVLSTree a slot, 64 KiB from four hosts
-// on), and its groups of warps: of 20, the reducing ones are 7 up to six heads and 5 beyond; the rest is halved.
+// Chunk sizes as NCCL's src/enqueue.cc chooses them (NCCL_NVLS_CHUNKSIZE 128 KiB; its trees 64 KiB from four hosts
+// on; 2.21 to 2.27), and its groups of warps: of 20, the reducing ones are 7 up to six heads and 5 beyond; the rest is
+// halved.
 #include "collectives/channels/nvls_parts.h"
 
 #include <algorithm>
@@ -18,7 +19,7 @@ Bytes nvls_chunk(const CollectivePlan& plan, const NvlsExtent& extent) {
     Bytes chunk;
   };
   constexpr std::array kInside = {Step{64, 64_KiB}, Step{8, 32_KiB}, Step{2, 16_KiB}};
-  constexpr std::array kOver = {Step{32, 256_KiB}, Step{16, 128_KiB}, Step{4, 64_KiB}, Step{1, 32_KiB}};
+  constexpr std::array kOver = {Step{4, 64_KiB}, Step{1, 32_KiB}};
   const std::int64_t concurrent = std::int64_t{plan.channels} * extent.heads;
   if (extent.hosts == 1) {
     const Bytes full = 128_KiB;
@@ -28,7 +29,7 @@ Bytes nvls_chunk(const CollectivePlan& plan, const NvlsExtent& extent) {
     }
     return chunk;
   }
-  Bytes chunk = extent.hosts >= 4 ? 64_KiB : 512_KiB;
+  Bytes chunk = extent.hosts >= 4 ? 64_KiB : 128_KiB;
   for (const Step& step : kOver) {
     if (extent.bytes < chunk * concurrent * step.times) chunk = std::min(chunk, step.chunk);
   }

@@ -2,8 +2,8 @@
 // come down, on separate warps of each channel at the same time.
 //
 // Half of the channels use each tree (host_tree.h), and each kind of channel heads its chains at another GPU, so that
-// all NICs are used. The root does both directions in one primitive. Chunks are one slot, made smaller for small
-// buffers (NCCL 2.19 to 2.27, src/device/all_reduce.h runTreeSplit, src/enqueue.cc, src/graph/connect.cc).
+// all NICs are used. The root does both directions in one primitive. Chunks are one slot; LL128's are made smaller for
+// small buffers (NCCL 2.20 to 2.27, src/device/all_reduce.h runTreeSplit, src/enqueue.cc, src/graph/connect.cc).
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -35,23 +35,16 @@ double loops_of(const CollectiveCall& call, const CollectivePlan& plan, Bytes ch
 
 Bytes chunk_of(const CollectiveCall& call, const CollectivePlan& plan) {
   Bytes chunk = slot_data(plan);
-  if (plan.chunk > Bytes(0) || plan.protocol == Protocol::kLl) return chunk;
+  if (plan.chunk > Bytes(0) || plan.protocol != Protocol::kLl128) return chunk;
   const auto hosts = static_cast<unsigned>(call.layout->host_count());
   const double per_host = static_cast<double>(call.size()) / hosts;
   const int log_hosts = static_cast<int>(std::bit_width(hosts)) - 1;
   const auto halve = [&](double loops, std::int64_t above) {
     while (loops_of(call, plan, chunk) < loops && chunk.count() > above) chunk = align_up(chunk / 2);
   };
-  if (plan.protocol == Protocol::kLl128) {
-    const double steps = 1.0 + log_hosts + 0.1 * per_host;
-    halve(steps * 64.0 / per_host, 131'072);
-    halve(steps * 16.0 / per_host, 32'768);
-    return chunk;
-  }
-  const double depth = per_host - 1.0 + log_hosts;
-  halve(depth * 8.0, 131'072);
-  halve(depth * 4.0, 65'536);
-  halve(depth, 32'768);
+  const double steps = 1.0 + log_hosts + 0.1 * per_host;
+  halve(steps * 64.0 / per_host, 131'072);
+  halve(steps * 16.0 / per_host, 32'768);
   return chunk;
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -38,6 +39,8 @@ class NcclCostModel {
   [[nodiscard]] std::vector<NcclCost> costs(const CollectiveCall& call) const;
   [[nodiscard]] const NcclGraphs& graphs() const { return graphs_; }
   [[nodiscard]] const NcclGroup& group() const { return group_; }
+  // Of a channel, before another one joins; 0: no matter.
+  [[nodiscard]] std::int64_t least_traffic() const { return tables_.least_traffic; }
   // After NCCL_MIN_NCHANNELS and its like.
   [[nodiscard]] int channels() const { return channels_; }
 
@@ -53,12 +56,18 @@ class NcclCostModel {
   [[nodiscard]] bool ll128_is_safe(const NcclGraph& graph) const;
   [[nodiscard]] double bus_bandwidth(const Case& c) const;
   [[nodiscard]] double ring_bandwidth(const Case& c, double bus) const;
+  [[nodiscard]] double ll128_channel(const Case& c, double by_generation) const;
+  [[nodiscard]] double share_of_ring(const Case& c) const;
   [[nodiscard]] double tree_bandwidth(const Case& c, double bus) const;
   [[nodiscard]] double nvls_channel(const Case& c) const;
   [[nodiscard]] double collnet_bandwidth(const Case& c, double bus) const;
   [[nodiscard]] double algorithm_bandwidth(const Case& c) const;
   [[nodiscard]] double latency(const Case& c) const;
   [[nodiscard]] double ring_latency(const Case& c, double network_us) const;
+  [[nodiscard]] bool is_by_size(const CollectiveCall& call) const;
+  [[nodiscard]] Protocol protocol_of_size(Bytes bytes) const;
+  [[nodiscard]] bool on_plateau(Bytes bytes) const;
+  [[nodiscard]] double correction(const Case& c, Bytes bytes) const;
   [[nodiscard]] double time(const Case& c, const CollectiveCall& call, const NcclCost& cost) const;
   [[nodiscard]] int steps(CollectiveKind kind) const;
   [[nodiscard]] double hop_us(const NcclGraph& graph, const Case& c) const;

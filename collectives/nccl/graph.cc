@@ -10,7 +10,6 @@
 namespace ringwright::collectives {
 namespace {
 
-constexpr int kSearched = kNcclMaxChannels / 2;  // channels that a search looks for at most
 // A slower list entry is tried while it is more than this part of the best found (search.cc).
 constexpr double kWorthTrying = 0.49;
 
@@ -19,7 +18,7 @@ struct Search {
   std::span<const double> speeds;
   bool several_hosts = false;
   int least = 1;
-  int most = kSearched;
+  int most = 1;  // half of what a communicator may have
 
   [[nodiscard]] int count(double inside, double between) const {
     const int fitting = several_hosts ? host.rings_between(inside, between) : host.rings_inside(inside);
@@ -93,15 +92,15 @@ NcclGraph fallback_graph() {
   return {.channels = 1, .inside_gb = 0.1, .between_gb = 0.1, .inside = NcclPath::kSys, .between = NcclPath::kSys};
 }
 
-NcclGraph find_ring(const Search& search, int compute_capability) {
+NcclGraph find_ring(const Search& search, int compute_capability, bool speed_up) {
   NcclGraph ring = fastest_channels(search, search.host.total());
   if (ring.channels == 0) return fallback_graph();
   double_wide(ring, compute_capability, search.most);
-  speed_up_ring(search, ring);
+  if (speed_up) speed_up_ring(search, ring);
   describe_paths(search.host, search.several_hosts, ring);
   // Rings start at the GPU beside their NIC: with several NICs they differ. On a switch one order serves all.
-  ring.same_channels = search.several_hosts ? search.host.size() == 1 || search.host.near_nics() == 1
-                                            : search.host.switched();
+  ring.same_channels =
+      search.several_hosts ? search.host.size() == 1 || search.host.near_nics() == 1 : search.host.switched();
   return ring;
 }
 
@@ -146,8 +145,8 @@ NcclGraph find_nvls(const Search& search) {
   return best;
 }
 
-int compute_channels(const NcclGraph& ring, int compute_capability, bool several_hosts) {
-  int channels = std::min(ring.channels * 2, kNcclMaxChannels);
+int compute_channels(const NcclGraph& ring, int compute_capability, bool several_hosts, int most) {
+  int channels = std::min(ring.channels * 2, most);
   // Fast NICs from Hopper on: four channels of computing for one found.
   if (compute_capability >= 90 && several_hosts && ring.inside_gb > 45.0 && channels < 16) channels *= 2;
   return channels;
@@ -169,9 +168,10 @@ NcclGraphs graphs_of_host(const NcclHost& host, const std::vector<int>& members,
   const std::size_t generation = index_of(generation_of(host.compute_capability));
   const Search search{.host = capacity,
                       .speeds = several_hosts ? tables.speeds_between[generation] : tables.speeds_inside[generation],
-                      .several_hosts = several_hosts};
+                      .several_hosts = several_hosts,
+                      .most = tables.max_channels / 2};
   NcclGraphs graphs;
-  graphs.ring = find_ring(search, host.compute_capability);
+  graphs.ring = find_ring(search, host.compute_capability, tables.speeds_up_rings);
   graphs.tree = find_tree(search, graphs.ring);
   if (host.multicast) graphs.nvls = find_nvls(search);
   graphs.collnet = graphs.ring;
@@ -202,7 +202,7 @@ NcclGraphs find_nccl_graphs(const NcclHost& host, const GroupLayout& layout, con
     take_worse(graphs.nvls, result.nvls);
     take_worse(graphs.collnet, result.collnet);
   }
-  result.compute_channels = compute_channels(result.ring, host.compute_capability, several_hosts);
+  result.compute_channels = compute_channels(result.ring, host.compute_capability, several_hosts, tables.max_channels);
   return result;
 }
 

@@ -45,8 +45,6 @@ struct NcclGroup {
   [[nodiscard]] double per_host() const { return static_cast<double>(ranks) / hosts; }
 };
 
-inline constexpr int kNcclMaxChannels = 64;
-
 // What a group with `layout` finds on hosts that are all alike. Over hosts with different members the worst counts.
 [[nodiscard]] NcclGraphs find_nccl_graphs(const NcclHost& host, const GroupLayout& layout, const NcclTables& tables);
 

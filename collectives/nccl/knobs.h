@@ -10,9 +10,6 @@
 
 namespace ringwright::collectives {
 
-// Of the five functions that NCCL's tables know, by CollectiveKind; all-to-all is no function of its own.
-inline constexpr std::size_t kNcclKinds = 6;
-
 enum class Allowed : std::uint8_t { kNo, kYes, kByRule };
 
 struct NcclKnobs {
@@ -26,17 +23,17 @@ struct NcclKnobs {
   int min_p2p_channels = 1;
   int max_p2p_channels = kNoLimit;
 
-  std::optional<int> threads;        // NCCL_NTHREADS
-  std::optional<int> ll128_threads;  // NCCL_LL128_NTHREADS
+  std::optional<int> threads;                                                         // NCCL_NTHREADS
+  std::optional<int> ll128_threads;                                                   // NCCL_LL128_NTHREADS
   std::array<std::array<std::int64_t, kAllProtocols.size()>, 2> thread_thresholds{};  // tree, ring; 0: as NCCL has it
 
-  bool nvls = true;             // NCCL_NVLS_ENABLE
-  bool collnet = false;         // NCCL_COLLNET_ENABLE
-  int collnet_from_hosts = 2;   // NCCL_COLLNET_NODE_THRESHOLD
+  bool nvls = true;            // NCCL_NVLS_ENABLE
+  bool collnet = false;        // NCCL_COLLNET_ENABLE
+  int collnet_from_hosts = 2;  // NCCL_COLLNET_NODE_THRESHOLD
   Allowed pat = Allowed::kByRule;
   bool ll128_over_c2c = true;
-  bool peer_to_peer = true;     // NCCL_P2P_DISABLE, NCCL_P2P_LEVEL=LOC
-  bool pxn = true;              // NCCL_PXN_DISABLE
+  bool peer_to_peer = true;  // NCCL_P2P_DISABLE, NCCL_P2P_LEVEL=LOC
+  bool pxn = true;           // NCCL_PXN_DISABLE
   std::optional<double> net_overhead_us;
 
   // Buffers and chunks; empty: NCCL's defaults.

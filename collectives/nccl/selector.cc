@@ -8,7 +8,9 @@
 namespace ringwright::collectives {
 namespace {
 
-bool usable(const NcclCost& cost) { return cost.why_not.empty(); }
+bool usable(const NcclCost& cost) {
+  return cost.why_not.empty();
+}
 
 // The cheapest that can be used; the first of equals, in NCCL's order. NCCL turns to a ring when nothing is left.
 NcclChoice cheapest(const std::vector<NcclCost>& costs) {
@@ -51,7 +53,9 @@ NcclCostModel NcclSelector::model(const GroupLayout& layout) const {
   return NcclCostModel(setup_.tables, setup_.host, setup_.knobs, layout, setup_.graph ? &*setup_.graph : nullptr);
 }
 
-NcclGraphs NcclSelector::graphs(const GroupLayout& layout) const { return model(layout).graphs(); }
+NcclGraphs NcclSelector::graphs(const GroupLayout& layout) const {
+  return model(layout).graphs();
+}
 
 CollectivePlan NcclSelector::plan(const CollectiveCall& call) const {
   if (call.size() < 2) return CollectivePlan{.algorithm = "ring"};
@@ -69,22 +73,24 @@ CollectivePlan NcclSelector::plan(const CollectiveCall& call) const {
   std::vector<std::vector<int>> circles;
   if (setup_.graph) circles = circles_of_file(*setup_.graph, choice.algorithm, *call.layout);
   // Channels come in pairs on the same way: each that the search finds is used twice.
+  Bytes chunk = chunk_of(setup_.knobs, choice);
+  const bool simple_tree = choice.algorithm == NcclAlgorithm::kTree && choice.protocol == Protocol::kSimple;
+  if (simple_tree && setup_.tables.tree_chunks_by_depth && chunk == Bytes(0)) {
+    chunk = tree_chunk_by_depth(call, work.channels);
+  }
   const int ways = work.channels % 2 == 0 ? work.channels / 2 : work.channels;
   return {.algorithm = std::string(to_string(choice.algorithm)),
           .protocol = choice.protocol,
           .channels = work.channels,
           .threads = work.threads,
-          .chunk = chunk_of(setup_.knobs, choice),
+          .chunk = chunk,
           .circles = circles.empty() ? find_circles(setup_.host, *call.layout, ways) : std::move(circles)};
 }
 
 CollectivePlan NcclSelector::plan_message(const MessageCall& call) const {
   const NcclExchange send = share_out_message(model(*call.layout), setup_.host, setup_.knobs, call);
-  return {.algorithm = "send",
-          .protocol = send.protocol,
-          .channels = send.channels,
-          .threads = 512,
-          .chunk = send.chunk};
+  return {
+      .algorithm = "send", .protocol = send.protocol, .channels = send.channels, .threads = 512, .chunk = send.chunk};
 }
 
 std::vector<NcclOption> NcclSelector::options(const CollectiveCall& call) const {

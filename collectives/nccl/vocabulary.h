@@ -15,9 +15,15 @@ namespace ringwright::collectives {
 // In NCCL's order, which decides between equal times.
 enum class NcclAlgorithm : std::uint8_t { kTree, kRing, kCollnetDirect, kCollnetChain, kNvls, kNvlsTree, kPat };
 inline constexpr std::array kNcclAlgorithms = {
-    NcclAlgorithm::kTree, NcclAlgorithm::kRing,     NcclAlgorithm::kCollnetDirect, NcclAlgorithm::kCollnetChain,
-    NcclAlgorithm::kNvls, NcclAlgorithm::kNvlsTree, NcclAlgorithm::kPat};
+    NcclAlgorithm::kTree,         NcclAlgorithm::kRing, NcclAlgorithm::kCollnetDirect,
+    NcclAlgorithm::kCollnetChain, NcclAlgorithm::kNvls, NcclAlgorithm::kNvlsTree,
+    NcclAlgorithm::kPat};
 inline constexpr std::array kAllProtocols = {Protocol::kLl, Protocol::kLl128, Protocol::kSimple};
+
+// Of the five functions that NCCL's tables know, by CollectiveKind; all-to-all is no function of its own.
+inline constexpr std::size_t kNcclKinds = 6;
+// MAXCHANNELS; older versions have half of it.
+inline constexpr int kNcclMaxChannels = 64;
 
 enum class NcclHop : std::uint8_t { kNvlink, kPcie, kNetwork };
 inline constexpr std::array kNcclHops = {NcclHop::kNvlink, NcclHop::kPcie, NcclHop::kNetwork};

@@ -21,15 +21,18 @@ constexpr std::int64_t kLl128Threshold = 8;
 constexpr std::int64_t kSimpleThreshold = 64;
 constexpr std::int64_t kCollnetThreshold = 512;
 
-constexpr std::int64_t kTrafficOfChannel = 32 << 10;  // at least, before another channel joins
+constexpr std::int64_t kBuffer = 4 << 20;  // of Simple, in eight slots
 
-bool in_switch(NcclAlgorithm a) { return a == NcclAlgorithm::kNvls || a == NcclAlgorithm::kNvlsTree; }
+bool in_switch(NcclAlgorithm a) {
+  return a == NcclAlgorithm::kNvls || a == NcclAlgorithm::kNvlsTree;
+}
 
 int most_threads(const NcclCostModel& model, const NcclKnobs& knobs, const NcclChoice& choice) {
   if (choice.algorithm != NcclAlgorithm::kRing && choice.algorithm != NcclAlgorithm::kTree) return kMaxThreads;
   switch (choice.protocol) {
     case Protocol::kLl: return std::clamp(knobs.threads.value_or(kLlThreads), 2 * kWarp, kLlThreads);
-    case Protocol::kLl128: return std::clamp(knobs.ll128_threads.value_or(kLl128Threads), kLl128Threads / 4, kLl128Threads);
+    case Protocol::kLl128:
+      return std::clamp(knobs.ll128_threads.value_or(kLl128Threads), kLl128Threads / 4, kLl128Threads);
     case Protocol::kSimple: {
       const NcclGraph& ring = model.graphs().ring;
       const bool slow = choice.algorithm == NcclAlgorithm::kRing && ring.inside_gb * ring.channels <= kSlowRing;
@@ -71,8 +74,9 @@ std::int64_t traffic(const CollectiveCall& call, Protocol protocol) {
   return protocol == Protocol::kLl ? 4 * bytes : bytes;
 }
 
-int up_to_traffic(int channels, const CollectiveCall& call, Protocol protocol) {
-  const std::int64_t wanted = (traffic(call, protocol) + kTrafficOfChannel - 1) / kTrafficOfChannel;
+int up_to_traffic(int channels, const CollectiveCall& call, Protocol protocol, std::int64_t least) {
+  if (least == 0) return channels;
+  const std::int64_t wanted = (traffic(call, protocol) + least - 1) / least;
   return static_cast<int>(std::clamp<std::int64_t>(wanted, 1, channels));
 }
 
@@ -91,7 +95,7 @@ NcclWork share_out(const NcclCostModel& model, const NcclHost& host, const NcclK
                 .threads = most_threads(model, knobs, choice)};
   if (in_switch(choice.algorithm)) {
     if (choice.channels == 0) work.channels = nvls_channels(model, host, knobs, choice.algorithm);
-    work.channels = up_to_traffic(work.channels, call, choice.protocol);
+    work.channels = up_to_traffic(work.channels, call, choice.protocol, model.least_traffic());
     return work;
   }
   const std::int64_t per_thread = threshold(model, knobs, choice);
@@ -99,19 +103,36 @@ NcclWork share_out(const NcclCostModel& model, const NcclHost& host, const NcclK
   while (choice.channels == 0 && starves() && work.channels > 1) --work.channels;
   while (choice.algorithm != NcclAlgorithm::kCollnetDirect && starves() && work.threads % 128 == 0) work.threads /= 2;
   work.threads = with_helpers(work.threads, choice);
-  work.channels = up_to_traffic(work.channels, call, choice.protocol);
+  work.channels = up_to_traffic(work.channels, call, choice.protocol, model.least_traffic());
   return work;
+}
+
+// computeColl of src/enqueue.cc up to 2.18: a slot is halved while there are few loops for the depth of the tree.
+Bytes tree_chunk_by_depth(const CollectiveCall& call, int channels) {
+  const auto hosts = static_cast<unsigned>(call.layout->host_count());
+  const int depth = call.size() / static_cast<int>(hosts) - 1 + static_cast<int>(std::bit_width(hosts)) - 1;
+  std::int64_t chunk = kBuffer / 8;
+  struct Step {
+    int loops_a_level;
+    std::int64_t down_to;
+  };
+  for (const Step& step : {Step{8, 128 << 10}, Step{4, 64 << 10}, Step{1, 32 << 10}}) {
+    while (call.bytes.count() / (channels * chunk) < std::int64_t{step.loops_a_level} * depth && chunk > step.down_to)
+      chunk /= 2;
+  }
+  return Bytes(chunk);
 }
 
 namespace {
 
 enum class PeerWay { kNetwork, kNvlink, kPcie };
 
-constexpr std::int64_t kBuffer = 4 << 20;      // of Simple, in eight slots
-constexpr double kNetChannelRate = 14e9;       // NCCL_P2P_PER_CHANNEL_NET_BW
-constexpr double kNvlinkRate = 25e9;           // of one link of the generations with meshes, raw
+constexpr double kNetChannelRate = 14e9;  // NCCL_P2P_PER_CHANNEL_NET_BW
+constexpr double kNvlinkRate = 25e9;      // of one link of the generations with meshes, raw
 
-int power_of_two(int number) { return static_cast<int>(std::bit_ceil(static_cast<unsigned>(number))); }
+int power_of_two(int number) {
+  return static_cast<int>(std::bit_ceil(static_cast<unsigned>(number)));
+}
 
 // Of all sends and receives together.
 int exchange_channels(const NcclCostModel& model, const NcclKnobs& knobs) {
@@ -149,7 +170,8 @@ int most_channels_of_peer(const NcclCostModel& model, const NcclHost& host, Peer
     return power_of_two(2 * static_cast<int>(std::round(host.nvlink.count() / kNvlinkRate)));
   }
   double least = kNvlinkRate;
-  if (!host.lanes.empty()) least = std::ranges::min_element(host.lanes, {}, &NcclHost::Lanes::bandwidth)->bandwidth.count();
+  if (!host.lanes.empty())
+    least = std::ranges::min_element(host.lanes, {}, &NcclHost::Lanes::bandwidth)->bandwidth.count();
   return power_of_two(2 * std::max(1, static_cast<int>(std::round(least / kNvlinkRate))));
 }
 

@@ -20,6 +20,9 @@ struct NcclChoice {
 [[nodiscard]] NcclWork share_out(const NcclCostModel& model, const NcclHost& host, const NcclKnobs& knobs,
                                  const CollectiveCall& call, const NcclChoice& choice);
 
+// Of trees with Simple in versions that cut small buffers finer, so that their levels overlap.
+[[nodiscard]] Bytes tree_chunk_by_depth(const CollectiveCall& call, int channels);
+
 // Sends and receives among all members: channels and the chunk they move in.
 struct NcclExchange {
   int channels = 1;

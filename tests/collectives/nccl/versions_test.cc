@@ -1,0 +1,203 @@
+// Each version's formula against values worked out by hand from the numbers that its source publishes.
+#include <gtest/gtest.h>
+
+#include "collectives/nccl/cost.h"
+#include "collectives/nccl/work.h"
+#include "tests/collectives/nccl/example_hosts.h"
+
+namespace ringwright::collectives {
+namespace {
+
+using namespace ringwright::literals;
+
+constexpr auto kAllReduce = CollectiveKind::kAllReduce;
+constexpr auto kAllGather = CollectiveKind::kAllGather;
+constexpr auto kRing = NcclAlgorithm::kRing;
+constexpr auto kTree = NcclAlgorithm::kTree;
+constexpr auto kNvls = NcclAlgorithm::kNvls;
+
+struct Asked {
+  NcclHost host;
+  int ranks = 8;
+  int per_host = 8;
+  CollectiveKind kind = kAllReduce;
+  Bytes bytes = 1_MiB;
+  NcclAlgorithm algorithm = kRing;
+  Protocol protocol = Protocol::kSimple;
+};
+
+NcclCost cost(const std::string& version, const Asked& asked) {
+  const NcclSetup setup = setup_of(asked.host, version);
+  const GroupLayout layout = make_block_layout(asked.ranks, asked.per_host);
+  const NcclCostModel model(setup.tables, setup.host, setup.knobs, layout);
+  for (const NcclCost& row : model.costs({.kind = asked.kind, .bytes = asked.bytes, .layout = &layout})) {
+    if (row.algorithm == asked.algorithm && row.protocol == asked.protocol) return row;
+  }
+  return {.why_not = "no such row"};
+}
+
+int channels(const std::string& version, const Asked& asked) {
+  const NcclSetup setup = setup_of(asked.host, version);
+  const GroupLayout layout = make_block_layout(asked.ranks, asked.per_host);
+  const NcclCostModel model(setup.tables, setup.host, setup.knobs, layout);
+  const CollectiveCall call{.kind = asked.kind, .bytes = asked.bytes, .layout = &layout};
+  const NcclChoice choice{.algorithm = asked.algorithm, .protocol = asked.protocol};
+  return share_out(model, setup.host, setup.knobs, call, choice).channels;
+}
+
+// 12 lanes of 21 GB/s hold 6 rings of 42, doubled: 252 GB/s, but A100 are believed to carry 235. LL128 is limited by
+// what the call does: 16.9 GB/s a channel for an all-reduce, 12 for a reduce.
+TEST(NcclVersions, V28LimitsLl128ByWhatTheCallDoes) {
+  EXPECT_NEAR(cost("2.8", {.host = dgx_a100()}).bandwidth_gb, 235.0 * 8 / 14, 1e-9);
+  const Asked reduce{.host = dgx_a100(), .kind = CollectiveKind::kReduce, .protocol = Protocol::kLl128};
+  EXPECT_NEAR(cost("2.8", {.host = dgx_a100(), .protocol = Protocol::kLl128}).bandwidth_gb, 12 * 16.9 * 8 / 14, 1e-9);
+  EXPECT_NEAR(cost("2.8", reduce).bandwidth_gb, 12 * 12.0, 1e-9);
+  EXPECT_NEAR(cost("2.9", reduce).bandwidth_gb, 0.92 * 235.0, 1e-9);
+}
+
+// Two hosts of four V100: hops of LL inside them 1.8 x 0.47 us, two of fourteen between them.
+TEST(NcclVersions, V28ChargesLlMoreInsideHostsWhereThereAreSeveral) {
+  const NcclHost host = mesh_of_four({.compute_capability = 70,
+                                      .lanes = 2,
+                                      .pcie_gb = 15.75,
+                                      .slot_gb = 15.75,
+                                      .sockets = 2,
+                                      .processor = Processor::kIntel});
+  const Asked two_hosts{.host = host, .per_host = 4, .protocol = Protocol::kLl};
+  EXPECT_NEAR(cost("2.8", two_hosts).latency_us, 3.6 + 12 * 0.47 * 1.8 + 2 * 2.7, 1e-9);
+  Asked tree = two_hosts;
+  tree.algorithm = kTree;
+  EXPECT_NEAR(cost("2.8", tree).latency_us, 4.4 + 2 * (3 * 0.52 * 1.8 + 5.0), 1e-9);
+  // 2.15 counts four steps between two hosts, and 2.18 no steps shorter than a post of 1 us.
+  EXPECT_NEAR(cost("2.15", two_hosts).latency_us, 3.6 + 10 * 0.47 * 1.8 + 4 * 2.7, 1e-9);
+  EXPECT_NEAR(cost("2.18", two_hosts).latency_us, 6.6 + 10 * 1.0 + 4 * 2.7, 1e-9);
+}
+
+// From 64 KiB * 16 ranks / 16 on, latency counts 1.9 times on A100, 1.5 times on H100.
+TEST(NcclVersions, V217PutsRingsOnAPlateauByRanks) {
+  const auto extra = [](NcclHost host, Bytes bytes) {
+    const NcclCost row = cost("2.17", {.host = std::move(host), .ranks = 16, .bytes = bytes});
+    return (row.time_us - static_cast<double>(bytes.count()) / (1000 * row.bandwidth_gb)) / row.latency_us;
+  };
+  EXPECT_NEAR(extra(dgx_a100(), 64_KiB), 1.9, 1e-9);
+  EXPECT_NEAR(extra(dgx_a100(), 32_KiB), 1.0, 1e-9);
+  EXPECT_NEAR(extra(dgx_h100(), 64_KiB), 1.5, 1e-9);
+}
+
+// 2.17: 40 us and three quarters of the rings' 360 GB/s. 2.18: 23 us for all of the switch, trees 19 us for each other
+// host and back. 2.20: hops of 23 us, 2.22: of 25.
+TEST(NcclVersions, InSwitchReductionHasChangedWithEachVersion) {
+  const Asked one_host{.host = dgx_h100(), .algorithm = kNvls};
+  EXPECT_EQ(cost("2.15", one_host).why_not, "not in this version");
+  EXPECT_NEAR(cost("2.17", one_host).latency_us, 40.0, 1e-9);
+  EXPECT_NEAR(cost("2.17", one_host).bandwidth_gb, 0.75 * 360.0, 1e-9);
+  EXPECT_NEAR(cost("2.18", one_host).latency_us, 23.0, 1e-9);
+  EXPECT_NEAR(cost("2.18", one_host).bandwidth_gb, 8 * 40.0 * 5 / 6, 1e-6);
+  EXPECT_NEAR(cost("2.20", one_host).latency_us, 23.0, 1e-9);
+  EXPECT_NEAR(cost("2.22", one_host).latency_us, 25.0, 1e-9);
+  const Asked four_hosts{.host = dgx_h100(), .ranks = 32, .algorithm = NcclAlgorithm::kNvlsTree};
+  EXPECT_NEAR(cost("2.18", four_hosts).latency_us, 23.0 + 2 * 3 * 19.0, 1e-9);
+  EXPECT_NEAR(cost("2.20", four_hosts).latency_us, 23.0 + 2 * 2 * 14.0, 1e-9);
+  EXPECT_EQ(cost("2.17", four_hosts).why_not, "not in this version");
+}
+
+// Eight heads of 40 GB/s: 5/6 of it up to 2.22, all up to 2.26, then the seven eighths that come from others.
+TEST(NcclVersions, InSwitchGathersHaveChangedThreeTimes) {
+  const Asked gather{.host = dgx_h100(), .kind = kAllGather, .algorithm = kNvls};
+  EXPECT_EQ(cost("2.18", gather).why_not, "not in this version");
+  EXPECT_NEAR(cost("2.22", gather).bandwidth_gb, 320.0 * 5 / 6, 1e-6);
+  EXPECT_NEAR(cost("2.25", gather).bandwidth_gb, 320.0, 1e-9);
+  EXPECT_NEAR(cost("2.27", gather).bandwidth_gb, 320.0 * 7 / 8, 1e-9);
+}
+
+// LL of Hopper: a quarter of 360 GB/s, at most 87.7; from 2.21 on half, at most 141.
+TEST(NcclVersions, V221GivesLlHalfOfARing) {
+  const Asked ring{.host = dgx_h100(), .protocol = Protocol::kLl};
+  EXPECT_NEAR(cost("2.20", ring).bandwidth_gb, 87.7 * 8 / 14, 1e-9);
+  EXPECT_NEAR(cost("2.21", ring).bandwidth_gb, 141.0 * 8 / 14, 1e-9);
+}
+
+// A chain of seven hops up and down: 4 us each in 2.18, 28 from 2.20 to 2.22 and before 2.18, then 4 again with a base.
+TEST(NcclVersions, TreesWithSimpleStartSlowlyInSomeVersions) {
+  const Asked tree{.host = dgx_h100(), .algorithm = kTree};
+  EXPECT_NEAR(cost("2.17", tree).latency_us, 14 * 28.0, 1e-9);
+  EXPECT_NEAR(cost("2.18", tree).latency_us, 14 * 4.0, 1e-9);
+  EXPECT_NEAR(cost("2.22", tree).latency_us, 14 * 28.0, 1e-9);
+  EXPECT_NEAR(cost("2.23", tree).latency_us, 8.4 + 14 * 4.0, 1e-9);
+}
+
+// Four hosts of one H100: 2 channels of 24 GB/s.
+TEST(NcclVersions, PatIsBelievedToReachLessAfterItsFirstVersion) {
+  const Asked pat{.host = dgx_h100(), .ranks = 4, .per_host = 1, .kind = kAllGather, .algorithm = NcclAlgorithm::kPat};
+  EXPECT_EQ(cost("2.22", pat).why_not, "not in this version");
+  EXPECT_NEAR(cost("2.23", pat).bandwidth_gb, 48.0 * 0.85, 1e-9);
+  EXPECT_NEAR(cost("2.24", pat).bandwidth_gb, 48.0 * 0.75, 1e-9);
+}
+
+// 16 rings of 45 GB/s carry 662 with LL128, less than 16 x 73.4 and more than 16 x 36.7 or 40.
+TEST(NcclVersions, BlackwellIsKnownFromV225On) {
+  const Asked ring{.host = dgx_b200(), .protocol = Protocol::kLl128};
+  EXPECT_NEAR(cost("2.24", ring).bandwidth_gb, 16 * 36.7 * 8 / 14, 1e-9);
+  EXPECT_NEAR(cost("2.25", ring).bandwidth_gb, 0.92 * 720.0 * 8 / 14, 1e-9);
+  EXPECT_NEAR(cost("2.30", ring).bandwidth_gb, 16 * 40.0 * 8 / 14, 1e-9);
+}
+
+// 256 KiB of Simple feed 8 channels of 512 threads with 64 bytes each. Of their 512 KiB of traffic 32 KiB are enough.
+TEST(NcclVersions, V222WantsTrafficForEachChannel) {
+  Asked few{.host = dgx_h100(), .bytes = 256_KiB};
+  EXPECT_EQ(channels("2.21", few), 8);
+  EXPECT_EQ(channels("2.22", few), 8);
+  // LL's 64 KiB starve more than 2 channels of 512 threads with 8 bytes for each of 8 ranks in all versions.
+  few.protocol = Protocol::kLl;
+  few.bytes = 64_KiB;
+  EXPECT_EQ(channels("2.8", few), 2);
+  EXPECT_EQ(channels("2.27", few), 2);
+  // In-switch reduction gets its 16 channels, or those with 32 KiB each: of 64 KiB four.
+  few.algorithm = kNvls;
+  few.protocol = Protocol::kSimple;
+  EXPECT_EQ(channels("2.21", few), 16);
+  EXPECT_EQ(channels("2.22", few), 4);
+}
+
+// 16 hosts of four: seven levels. 64 MiB on 4 channels: 32 loops of 512 KiB are fewer than 8 x 7, 64 of 256 KiB are
+// not. 8 MiB: 16 of 128 KiB, and still fewer than 28: 32 of 64 KiB.
+TEST(NcclVersions, OldTreesCutSmallBuffersFiner) {
+  const GroupLayout layout = make_block_layout(64, 4);
+  const auto chunk = [&](Bytes bytes) {
+    return tree_chunk_by_depth({.kind = kAllReduce, .bytes = bytes, .layout = &layout}, 4);
+  };
+  EXPECT_EQ(chunk(1_GiB), 512_KiB);
+  EXPECT_EQ(chunk(64_MiB), 256_KiB);
+  EXPECT_EQ(chunk(8_MiB), 64_KiB);
+  EXPECT_EQ(chunk(512_KiB), 32_KiB);
+  EXPECT_TRUE(shipped_tables("2.17").tree_chunks_by_depth);
+  EXPECT_FALSE(shipped_tables("2.20").tree_chunks_by_depth);
+}
+
+// RCCL's factors: a ring over hosts counts a tenth at 128 MiB and all from 256 MiB on; on one host all.
+TEST(NcclVersions, RcclSwitchesRingsOnBySize) {
+  const auto slope = [](int ranks, Bytes bytes) {
+    const NcclCost row = cost("rccl", {.host = dgx_a100(), .ranks = ranks, .bytes = bytes});
+    return static_cast<double>(bytes.count()) / (row.time_us - row.latency_us) / 1000.0 / row.bandwidth_gb;
+  };
+  EXPECT_NEAR(slope(8, 128_MiB), 1.0, 1e-9);
+  EXPECT_NEAR(slope(16, 128_MiB), 0.1, 1e-9);
+  EXPECT_NEAR(slope(16, 256_MiB), 1.0, 1e-9);
+}
+
+// LL up to 1 MiB, LL128 up to 9 MiB and 3 more with each doubling of hosts: 12 on two of them.
+TEST(NcclVersions, RcclTakesProtocolsBySizeOverHosts) {
+  const auto usable = [](int ranks, Bytes bytes, Protocol protocol) {
+    const Asked tree{.host = dgx_a100(), .ranks = ranks, .bytes = bytes, .algorithm = kTree, .protocol = protocol};
+    return cost("rccl", tree).why_not.empty();
+  };
+  EXPECT_TRUE(usable(16, 1_MiB, Protocol::kLl));
+  EXPECT_FALSE(usable(16, 2_MiB, Protocol::kLl));
+  EXPECT_TRUE(usable(16, 12_MiB, Protocol::kLl128));
+  EXPECT_FALSE(usable(16, 13_MiB, Protocol::kLl128));
+  EXPECT_TRUE(usable(32, 13_MiB, Protocol::kLl128));
+  EXPECT_TRUE(usable(8, 2_MiB, Protocol::kLl));
+}
+
+}  // namespace
+}  // namespace ringwright::collectives
