@@ -142,7 +142,7 @@ bool StageBuilder::goes_ahead(int chunk, std::size_t point) const {
 }
 
 void StageBuilder::recompute_ahead(ProgramWriter& writer, const Slot& slot) {
-  if (slot.pass != Pass::kBackward) return;
+  if (slot.pass != Pass::kBackward || !inputs_.parallel.recompute_ahead) return;
   for (std::size_t point = 0; point < part_of(slot.chunk).points.size(); ++point) {
     if (!goes_ahead(slot.chunk, point)) continue;
     writer.name_work({.label = fmt::format("R{}", slot.microbatch), .work = "recompute"});

@@ -1,6 +1,7 @@
 // Segments of programs: written out, counted, and looked through.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -29,6 +30,30 @@ void visit_tasks(const TaskGraph& graph, const Program& program, Visit&& visit) 
   for (std::size_t segment = 0; segment < calls.size(); ++segment) {
     if (calls[segment] == 0) continue;
     for (const Task& task : graph.segments[segment].tasks) visit(task, calls[segment]);
+  }
+}
+
+// Calls visit(task) for every different communication of the program, its segments included: by kind, dimension and
+// detail, in the order of their first tasks.
+template <class Visit>
+void visit_communications(const TaskGraph& graph, const Program& program, Visit&& visit) {
+  constexpr std::size_t kKinds = 3;
+  const std::size_t details = std::max(graph.collectives.size(), graph.messages.size());
+  std::vector<bool> seen(kKinds * graph.dimensions.size() * details, false);
+  const auto look_at = [&](const Task& task) {
+    if (task.kind == TaskKind::kCompute || task.kind == TaskKind::kSegment) return;
+    const std::size_t kind = task.kind == TaskKind::kCollective ? 0 : (task.kind == TaskKind::kSend ? 1 : 2);
+    const std::size_t place = (kind * graph.dimensions.size() + task.dimension.index()) * details + task.detail;
+    if (seen[place]) return;
+    seen[place] = true;
+    visit(task);
+  };
+  std::vector<bool> called(graph.segments.size(), false);
+  for (const Task& task : program.tasks) {
+    look_at(task);
+    if (task.kind != TaskKind::kSegment || called[task.detail]) continue;
+    called[task.detail] = true;
+    for (const Task& within : graph.segments[task.detail].tasks) look_at(within);
   }
 }
 

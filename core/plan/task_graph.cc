@@ -106,7 +106,7 @@ std::vector<std::set<std::pair<DimensionId, int>>> named_peers(const TaskGraph& 
   std::vector<std::set<std::pair<DimensionId, int>>> peers;
   for (const Program& program : graph.programs) {
     auto& named = peers.emplace_back();
-    visit_tasks(graph, program, [&](const Task& task, std::uint32_t) {
+    visit_communications(graph, program, [&](const Task& task) {
       if (is_message(task)) named.emplace(task.dimension, graph.messages[task.detail].peer);
     });
   }
@@ -179,28 +179,42 @@ void lay_out_groups(TaskGraph& graph, const std::vector<RankPlace>& place_of_ran
   std::map<std::pair<std::vector<int>, std::vector<int>>, std::uint32_t> known;
   // Most groups lie as another one does, some hosts further on: told without numbering their hosts.
   std::map<std::vector<std::int64_t>, std::uint32_t> moved;
+  std::vector<std::int64_t> host;
+  std::vector<int> gpu;
+  std::vector<std::int64_t> offsets;
+  std::vector<std::int64_t> offsets_before;  // of the group before, which is most often alike
   for (Dimension& dimension : graph.dimensions) {
     dimension.layout_of_group.clear();
+    dimension.layout_of_group.reserve(dimension.groups.size());
+    offsets_before.clear();
     for (const std::vector<RankId>& group : dimension.groups) {
-      std::vector<std::int64_t> host;
-      std::vector<int> gpu;
-      std::vector<std::int64_t> offsets;
+      offsets.clear();
+      const std::int64_t first = place_of_rank[group.front().index()].host;
       for (const RankId rank : group) {
-        host.push_back(place_of_rank[rank.index()].host);
-        gpu.push_back(place_of_rank[rank.index()].gpu);
-        offsets.push_back(host.back() - host.front());
-        offsets.push_back(gpu.back());
+        offsets.push_back(place_of_rank[rank.index()].host - first);
+        offsets.push_back(place_of_rank[rank.index()].gpu);
       }
+      if (offsets == offsets_before) {
+        dimension.layout_of_group.push_back(dimension.layout_of_group.back());
+        continue;
+      }
+      offsets_before = offsets;
       if (const auto same = moved.find(offsets); same != moved.end()) {
         dimension.layout_of_group.push_back(same->second);
         continue;
+      }
+      host.clear();
+      gpu.clear();
+      for (const RankId rank : group) {
+        host.push_back(place_of_rank[rank.index()].host);
+        gpu.push_back(place_of_rank[rank.index()].gpu);
       }
       GroupLayout layout = make_group_layout(host, gpu);
       const auto next = static_cast<std::uint32_t>(graph.layouts.size());
       const auto [entry, is_new] = known.try_emplace({layout.host_of, layout.gpu_of}, next);
       if (is_new) graph.layouts.push_back(std::move(layout));
       dimension.layout_of_group.push_back(entry->second);
-      moved.emplace(std::move(offsets), entry->second);
+      moved.emplace(offsets, entry->second);
     }
   }
 }

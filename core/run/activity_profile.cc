@@ -48,11 +48,11 @@ Duration ActivityProfile::spent(std::size_t mixture, std::size_t stretch, Durati
 }
 
 void ActivityProfile::book(Duration from, Duration to, ActivityMask beside, std::vector<Duration>& time_in) const {
-  const std::size_t first = stretch_at(from);
   const std::size_t last = to == length_ ? stretches_.size() - 1 : stretch_at(to);
-  for (std::size_t m = 0; m < mixtures_.size(); ++m) {
-    time_in[mixtures_[m] | beside] += spent(m, last, to) - spent(m, first, from);
-  }
+  for (std::size_t m = 0; m < mixtures_.size(); ++m) time_in[mixtures_[m] | beside] += spent(m, last, to);
+  if (from == Duration(0)) return;
+  const std::size_t first = stretch_at(from);
+  for (std::size_t m = 0; m < mixtures_.size(); ++m) time_in[mixtures_[m] | beside] -= spent(m, first, from);
 }
 
 }  // namespace ringwright

@@ -23,13 +23,12 @@ void CallTimes::end(ClassId rank_class, std::uint32_t task, TimePoint now) {
   time.shortest = std::min(time.shortest, took);
 }
 
-void CallTimes::add(const std::vector<CallTime>& calls) {
+void CallTimes::add(const std::vector<CallTime>& calls, std::uint64_t times) {
   for (const CallTime& call : calls) {
-    const auto [entry, is_new] = times_.try_emplace({call.dimension, call.spec}, call);
-    if (is_new) continue;
-    CallTime& time = entry->second;
-    time.count += call.count;
-    time.sum += call.sum;
+    const CallTime none{.dimension = call.dimension, .spec = call.spec, .shortest = call.shortest};
+    CallTime& time = times_.try_emplace({call.dimension, call.spec}, none).first->second;
+    time.count += call.count * times;
+    time.sum += call.sum * static_cast<std::int64_t>(times);
     time.shortest = std::min(time.shortest, call.shortest);
   }
 }

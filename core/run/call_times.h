@@ -23,8 +23,8 @@ class CallTimes {
   void begin(ClassId rank_class, std::uint32_t task, const Call& call, TimePoint now);
   // Of a task that did not begin here: nothing.
   void end(ClassId rank_class, std::uint32_t task, TimePoint now);
-  // Calls that were timed elsewhere.
-  void add(const std::vector<CallTime>& calls);
+  // Calls that were timed elsewhere, each so many times.
+  void add(const std::vector<CallTime>& calls, std::uint64_t times = 1);
   // In the order of dimensions and specs.
   [[nodiscard]] std::vector<CallTime> take() const;
 

@@ -377,6 +377,7 @@ RunResult Executor::run() {
   if (contended_) record_.lost_compute = contended_->lost();
   record_.sent = std::move(job_.sent);
   record_.messages = job_.messages_in_all();
+  if (segments_) segments_->add_calls(calls_);
   record_.calls = calls_.take();
   result.usage = usage();
   result.messages = std::move(job_.messages);

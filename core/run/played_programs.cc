@@ -18,7 +18,8 @@ bool pass_at_once(const ExecutorInputs& inputs, const ExecutorOptions& options) 
 
 PlayedPrograms::PlayedPrograms(const ExecutorInputs& inputs, const ExecutorOptions& options)
     : at_once(pass_at_once(inputs, options)),
-      programs(at_once ? inputs.graph.programs : write_out_programs(inputs.graph)) {
+      written_out(at_once ? std::vector<Program>() : write_out_programs(inputs.graph)),
+      programs(at_once ? inputs.graph.programs : written_out) {
   for (const Program& program : programs) indices.push_back(index_program(inputs.graph, program));
   for (const Work& work : inputs.graph.works) work_duration.push_back(duration(inputs.compute, work));
 }

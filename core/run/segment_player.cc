@@ -13,7 +13,7 @@ SegmentPlayer::SegmentPlayer(PlayedJob& job, CallTimes& calls, const ExecutorInp
               .collective_time = inputs.collective_time,
               .rehearsed = inputs.rehearsed}),
       rehearsed_(inputs.rehearsed != nullptr),
-      plays_(rehearsed_ ? inputs.classes.count() * inputs.graph.segments.size() : 0) {}
+      plays_(inputs.classes.count() * inputs.graph.segments.size()) {}
 
 Duration SegmentPlayer::begin(ClassId rank_class, std::uint32_t segment, Duration host_behind) {
   const std::size_t c = rank_class.index();
@@ -22,20 +22,29 @@ Duration SegmentPlayer::begin(ClassId rank_class, std::uint32_t segment, Duratio
   const Duration time = course.profile.length();
   for (std::size_t d = 0; d < course.sent.size(); ++d) job_.sent[c][d] += course.sent[d];
   job_.messages[c] += course.messages;
-  calls_.add(course.calls);
+  Plays& plays = plays_[c * job_.graph.segments.size() + segment];
+  if (plays.course == nullptr) plays.course = &times_.undisturbed(segment, rank_class);
+  ++plays.count;
+  if (&course != plays.course) {
+    ++plays.late;
+    calls_.add(course.calls);
+  }
   job_.ledger.begin_profile(rank_class, course.profile, now);
   if (course.links.empty()) return time;
   if (!course.keeps_apart || !job_.network.set_aside(course.links, now + time)) meets_others_ = true;
-  Plays& plays = plays_[c * job_.graph.segments.size() + segment];
-  if (plays.uses == nullptr) plays.uses = &times_.undisturbed(segment, rank_class).uses;
-  ++plays.count;
   return time;
+}
+
+void SegmentPlayer::add_calls(CallTimes& calls) const {
+  for (const Plays& plays : plays_) {
+    if (plays.count > plays.late) calls.add(plays.course->calls, plays.count - plays.late);
+  }
 }
 
 std::vector<LinkUsage> SegmentPlayer::with_usage(std::vector<LinkUsage> usage) const {
   for (const Plays& plays : plays_) {
     if (plays.count == 0) continue;
-    for (const SegmentCourse::Use& use : *plays.uses) {
+    for (const SegmentCourse::Use& use : plays.course->uses) {
       const std::uint64_t times = plays.count * use.count;
       for (const RehearsedCall::Link& of_call : use.call->links) {
         LinkUsage& link = usage[of_call.link.index()];

@@ -22,6 +22,8 @@ class SegmentPlayer {
 
   // Somebody used links that a rehearsed collective was taken to have to itself: what was played means nothing.
   [[nodiscard]] bool is_disturbed() const { return rehearsed_ && (meets_others_ || job_.network.trespassed()); }
+  // What calls of collectives took in undisturbed courses, for the end of a run.
+  void add_calls(CallTimes& calls) const;
   // With what links carried in calls that have begun, of which the network model does not know.
   [[nodiscard]] std::vector<LinkUsage> with_usage(std::vector<LinkUsage> usage) const;
 
@@ -32,8 +34,9 @@ class SegmentPlayer {
   bool rehearsed_;
   bool meets_others_ = false;
   struct Plays {
-    const std::vector<SegmentCourse::Use>* uses = nullptr;  // in each
+    const SegmentCourse* course = nullptr;  // the undisturbed one
     std::uint64_t count = 0;
+    std::uint64_t late = 0;  // of them, in courses of their own
   };
   std::vector<Plays> plays_;  // by class, by segment
 };

@@ -64,8 +64,7 @@ std::vector<ProgramTraffic> gather_traffic(const TaskGraph& graph) {
   std::vector<ProgramTraffic> result;
   for (const Program& program : graph.programs) {
     ProgramTraffic traffic;
-    visit_tasks(graph, program, [&](const Task& task, std::uint32_t) {
-      if (task.kind == TaskKind::kCompute) return;
+    visit_communications(graph, program, [&](const Task& task) {
       if (task.kind == TaskKind::kCollective) {
         const CollectiveSpec& spec = graph.collectives[task.detail];
         traffic.collectives[task.dimension].insert({spec.kind, spec.bytes});
@@ -95,9 +94,13 @@ class FootprintBuilder {
       background_[transfer.from].push_back(index);
       background_[transfer.to].push_back(index);
     }
+    // Gigabytes for a million ranks, which growing would copy.
+    constexpr std::size_t kManyRanks = std::size_t{1} << 14U;
     std::uint64_t edges = 0;
-    for (std::size_t rank = 0; rank < graph_.rank_count(); ++rank) edges += count_edges(RankId(rank));
-    footprint_.edges.reserve(edges);  // gigabytes for a million ranks, which growing would copy
+    for (std::size_t rank = 0; rank < graph_.rank_count() && graph_.rank_count() >= kManyRanks; ++rank) {
+      edges += count_edges(RankId(rank));
+    }
+    footprint_.edges.reserve(edges);
     footprint_.first_edge.reserve(graph_.rank_count() + 1);
     footprint_.colour.reserve(graph_.rank_count());
     footprint_.first_edge.push_back(0);

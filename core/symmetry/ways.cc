@@ -81,9 +81,36 @@ void fill_hops(const Footprint& footprint, const Router& router, Ways& ways) {
   }
 }
 
+// Of few ranks: arrays may grow.
+Ways gather_hops(const Footprint& footprint, const Router& router) {
+  Ways ways;
+  ways.first_hop.reserve(footprint.edges.size() + 1);
+  ways.latency.reserve(footprint.edges.size());
+  std::vector<std::uint64_t> shares;  // by hop
+  std::vector<Hop> hops;
+  for (std::size_t rank = 0; rank + 1 < footprint.first_edge.size(); ++rank) {
+    for (std::uint64_t e = footprint.first_edge[rank]; e < footprint.first_edge[rank + 1]; ++e) {
+      ways.first_hop.push_back(ways.link.size());
+      ways.latency.push_back(route_edge(footprint, rank, e, router, hops).count());
+      for (const Hop& hop : hops) {
+        ways.link.push_back(hop.link);
+        shares.push_back(std::bit_cast<std::uint64_t>(hop.share));
+        note_share(ways.shares, hop.share);
+      }
+    }
+  }
+  ways.first_hop.push_back(ways.link.size());
+  std::ranges::sort(ways.shares);
+  CHECK(ways.shares.size() <= std::numeric_limits<std::uint16_t>::max(), "distinct shares are few");
+  for (const std::uint64_t share : shares) ways.share.push_back(index_of(ways.shares, std::bit_cast<double>(share)));
+  return ways;
+}
+
 }  // namespace
 
 Ways find_ways(const Footprint& footprint, const Router& router) {
+  constexpr std::size_t kFewRanks = 1 << 14;
+  if (footprint.first_edge.size() <= kFewRanks) return gather_hops(footprint, router);
   Ways ways;
   ways.first_hop.assign(footprint.edges.size() + 1, 0);
   ways.latency.assign(footprint.edges.size(), 0);
