@@ -48,7 +48,7 @@ enum class MemoryMeaning {
   kDevice,     // everything: nvidia-smi
 };
 
-// What differs in rows whose `where` or `notes` say the words: another version of the software.
+// What differs in rows whose `where`, `notes` or `schedule` say the words: another version of the software.
 struct VersionRule : NamedRule {
   std::string stack;            // empty: the source's
   int flash_attention = 0;      // 0: the source's

@@ -25,7 +25,7 @@ class ScenarioMaker {
       : row_(row),
         conventions_(conventions),
         source_(conventions.find_source(row.source(), row.model)),
-        version_(source_ != nullptr ? source_->version_of(row.where + " " + row.notes) : nullptr) {}
+        version_(source_ != nullptr ? source_->version_of(row.where + " " + row.notes + " " + row.schedule) : nullptr) {}
 
   tl::expected<TrainingScenario, std::string> make() {
     for (const auto step : {&ScenarioMaker::stack, &ScenarioMaker::machine, &ScenarioMaker::model,

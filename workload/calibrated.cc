@@ -65,39 +65,39 @@ class Calibrated final : public ComputeModel {
   struct Pace {
     HostPace host = HostPace::kIssues;
     Duration issue;           // of one kernel
+    Duration resume;          // after a message that the host has waited for
     double step_speed = 1.0;  // of kernels in a training step, against the same kernels alone
   };
-  Calibrated(const GpuSpec& gpu, const Pace& pace)
-      : gpu_(gpu), pace_(pace.host), issue_(pace.issue), step_speed_(pace.step_speed) {}
+  Calibrated(const GpuSpec& gpu, const Pace& pace) : gpu_(gpu), pace_(pace) {}
 
   [[nodiscard]] Duration duration(const Kernel& kernel) const override {
     CHECK(kernel.flops <= Flops(0.0) || gpu_.peak_of(kernel.type) > FlopRate(0.0), "check_precision has been asked");
-    const Duration busy = from_seconds(kernel_seconds(kernel, gpu_) / step_speed_);
-    switch (pace_) {
+    const Duration busy = from_seconds(kernel_seconds(kernel, gpu_) / pace_.step_speed);
+    switch (pace_.host) {
       case HostPace::kIssues:
       case HostPace::kReplays: return busy;
-      case HostPace::kFollows: return std::max(busy, issue_);
-      case HostPace::kBlocks: return busy + issue_;
+      case HostPace::kFollows: return std::max(busy, pace_.issue);
+      case HostPace::kBlocks: return busy + pace_.issue;
     }
     return busy;
   }
   [[nodiscard]] Duration duration_beside(const Kernel& kernel, const Contention& contention) const override {
-    return Calibrated(what_is_left(gpu_, contention), {.host = pace_, .issue = issue_, .step_speed = step_speed_})
-        .duration(kernel);
+    return Calibrated(what_is_left(gpu_, contention), pace_).duration(kernel);
   }
   [[nodiscard]] Duration issue_time(const Kernel& kernel) const override {
-    if (pace_ != HostPace::kIssues) return Duration(0);
-    return issue_ + from_seconds(library_issue_seconds(kernel, gpu_));
+    if (pace_.host != HostPace::kIssues) return Duration(0);
+    return pace_.issue + from_seconds(library_issue_seconds(kernel, gpu_));
   }
   // A collective's kernel is issued like any other.
-  [[nodiscard]] Duration call_issue_time() const override { return pace_ == HostPace::kIssues ? issue_ : Duration(0); }
+  [[nodiscard]] Duration call_issue_time() const override {
+    return pace_.host == HostPace::kIssues ? pace_.issue : Duration(0);
+  }
+  [[nodiscard]] Duration resume_time() const override { return pace_.resume; }
   [[nodiscard]] bool extrapolates(const Kernel& kernel) const override { return !within_fit(kernel, gpu_.kernels); }
 
  private:
   GpuSpec gpu_;
-  HostPace pace_;
-  Duration issue_;
-  double step_speed_;
+  Pace pace_;
 };
 
 }  // namespace
@@ -112,6 +112,12 @@ std::unique_ptr<ComputeModel> make_calibrated(ConfigMap& compute, const GpuSpec&
   if (pace != HostPace::kReplays && !compute.has("host_issue")) {
     compute.assume("host_issue", "4us", "an eager framework issues 200 to 300 thousand kernels a second");
   }
+  const Duration resume = compute.duration({.name = "host_resume",
+                                            .doc = "time from a pipeline's message that the host has waited for "
+                                                   "(overlap_p2p_comm: false) to the first kernel after it",
+                                            .fallback = 0_us,
+                                            .min = 0_us,
+                                            .max = 100_ms});
   if (gpu.kernels.name.empty()) {
     compute.assume("model", "class values",
                    "nobody measured kernels of this GPU: cluster.node.gpu.kernels is not given");
@@ -123,7 +129,8 @@ std::unique_ptr<ComputeModel> make_calibrated(ConfigMap& compute, const GpuSpec&
        .fallback = gpu.kernels[KernelConstant::kStepSpeed],
        .min = 0.1,
        .max = 1.0});
-  return std::make_unique<Calibrated>(gpu, Calibrated::Pace{.host = pace, .issue = issue, .step_speed = step_speed});
+  return std::make_unique<Calibrated>(
+      gpu, Calibrated::Pace{.host = pace, .issue = issue, .resume = resume, .step_speed = step_speed});
 }
 
 }  // namespace ringwright::workload

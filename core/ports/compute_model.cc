@@ -7,6 +7,7 @@ Duration ComputeModel::duration_beside(const Kernel& kernel, const Contention& /
 }
 Duration ComputeModel::issue_time(const Kernel& /*kernel*/) const { return Duration(0); }
 Duration ComputeModel::call_issue_time() const { return Duration(0); }
+Duration ComputeModel::resume_time() const { return Duration(0); }
 bool ComputeModel::extrapolates(const Kernel& /*kernel*/) const { return false; }
 
 Duration duration(const ComputeModel& model, const Work& work) {

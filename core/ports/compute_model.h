@@ -28,6 +28,9 @@ class ComputeModel {
   [[nodiscard]] virtual Duration issue_time(const Kernel& kernel) const;
   // The same for a collective or a message.
   [[nodiscard]] virtual Duration call_issue_time() const;
+  // From the end of a message that the host has waited for, and of what was computed before, until its first kernel
+  // after them runs.
+  [[nodiscard]] virtual Duration resume_time() const;
   // Whether the kernel lies outside of what the model's constants were fitted on.
   [[nodiscard]] virtual bool extrapolates(const Kernel& kernel) const;
 };

@@ -97,7 +97,7 @@ Executor::Executor(const ExecutorInputs& inputs, const ExecutorOptions& options)
     : inputs_(inputs),
       options_(options),
       plan_(inputs, options),
-      host_(inputs.graph, plan_.programs, inputs.classes, inputs.compute),
+      host_({inputs.graph, plan_.programs, inputs.classes, inputs.compute, options.host_awaits_receives}),
       ledger_(inputs.classes.count(), inputs.graph.dimensions.size()),
       job_{.engine = inputs.engine,
            .graph = inputs.graph,
@@ -157,7 +157,9 @@ void Executor::try_start(ClassId c, std::uint32_t task) {
     ++progress.stream_next[stream];
   }
   progress.state[task] = TaskState::kRunning;
-  start(c, task);
+  const Duration pause = host_.take_pause(c, task, inputs_.engine.now());
+  if (pause <= Duration(0)) return start(c, task);
+  inputs_.engine.after(pause, [this, c, task] { start(c, task); });
 }
 
 // What the host has not issued yet begins when it has; of computing, all but the last kernel may be under way by then,
@@ -277,8 +279,7 @@ void Executor::settle(const Ended& ended) {
   progress.state[ended.task] = TaskState::kDone;
   ++tasks_done_;
   if (recorded_[c.index()]) note_span(c, ended.task);
-  const bool host_waits = options_.host_awaits_receives && program_of(c).tasks[ended.task].kind == TaskKind::kReceive;
-  if (host_waits) host_.waited(c, ended.task, inputs_.engine.now());
+  host_.ended(c, ended.task, inputs_.engine.now());
   if (--progress.unfinished == 0) return end_iteration(c);
   if (stream != kNoStream) progress.stream_busy[stream] = false;
   for (const std::uint32_t dependent : index.dependents_of(ended.task)) {

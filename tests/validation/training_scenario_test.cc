@@ -226,6 +226,16 @@ TEST(TrainingScenario, ASourceMaySayHowManyHeadsAllOfItsRowsHave) {
   EXPECT_THAT(yaml_of(row), HasSubstr("num_attention_heads: 96"));  // 12288 / 128
 }
 
+TEST(TrainingScenario, TheScheduleOfARowMayNameItsVersion) {
+  TrainingConventions known = conventions();
+  known.sources[0].versions.push_back({{.words = {"zb"}}, "zero.yaml"});
+  TrainingRow row = full_row();
+  row.schedule = "1F1B";
+  EXPECT_THAT(make_scenario(row, known)->yaml, HasSubstr("megatron.yaml"));
+  row.schedule = "ZB-1p";
+  EXPECT_THAT(make_scenario(row, known)->yaml, HasSubstr("zero.yaml"));
+}
+
 TEST(TrainingScenario, ASourceMayKnowBetterThanItsColumnWhatIsComputedAgain) {
   TrainingConventions known = conventions();
   known.sources[0].recompute = "none";

@@ -81,6 +81,12 @@ TEST(Calibrated, OnlyOnePaceOfTheHostHolds) {
   EXPECT_THAT(render(graphs.document.log().diagnostics()), HasSubstr("compute.serial_launches has no effect"));
 }
 
+TEST(Calibrated, AHostComesBackFromAWaitInItsOwnTime) {
+  EXPECT_EQ(Machine(kStream, "{model: calibrated, host_issue: 5us}").model->resume_time(), 0_us);
+  EXPECT_EQ(Machine(kStream, "{model: calibrated, host_issue: 5us, host_resume: 300us}").model->resume_time(), 300_us);
+  EXPECT_EQ(Machine("{}", "{model: roofline}").model->resume_time(), 0_us);
+}
+
 TEST(Calibrated, KernelsOfAStepMayBeSlowerThanAlone) {
   const Machine machine(kStream, "{model: calibrated, host_issue: 5us, step_speed: 80%}");
   EXPECT_EQ(duration(*machine.model, small_copies(10)), 25_us);  // 20 us / 0.8

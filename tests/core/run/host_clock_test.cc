@@ -21,12 +21,26 @@ class SlowHost final : public ComputeModel {
   [[nodiscard]] Duration call_issue_time() const override { return 1_us; }
 };
 
+// Comes back from a wait in 3 us.
+class DrowsyHost final : public ComputeModel {
+ public:
+  [[nodiscard]] Duration duration(const Kernel& kernel) const override { return host_.duration(kernel); }
+  [[nodiscard]] Duration issue_time(const Kernel& kernel) const override { return host_.issue_time(kernel); }
+  [[nodiscard]] Duration call_issue_time() const override { return host_.call_issue_time(); }
+  [[nodiscard]] Duration resume_time() const override { return 3_us; }
+
+ private:
+  SlowHost host_;
+};
+
 RunResult play(TaskGraph& graph, const ExecutorOptions& options = {}) {
   static const SlowHost kHost;
   return test::play_on_wires(graph, {.compute = &kHost}, options);
 }
 
-TimePoint end_of(const RunResult& result, std::size_t rank) { return result.record.finished_at[rank]; }
+TimePoint end_of(const RunResult& result, std::size_t rank) {
+  return result.record.finished_at[rank];
+}
 
 TEST(HostClock, AHostThatIsAheadCostsNothing) {
   TaskGraph graph;
@@ -62,10 +76,15 @@ TEST(HostClock, LongKernelsLetTheHostRunAheadForShortOnes) {
   EXPECT_EQ(end_of(play(graph), 0), TimePoint(Duration(8'500'000)));
 }
 
+RunResult play_drowsily(TaskGraph& graph, const ExecutorOptions& options) {
+  static const DrowsyHost kHost;
+  return test::play_on_wires(graph, {.compute = &kHost}, options);
+}
+
 // The receiver waits for 10 us of the sender's computing and a message of 2 us, then issues its own kernel of 1 us.
-TaskGraph two_stages() {
+TaskGraph two_stages(const std::string& dimension = "pp") {
   TaskGraph graph;
-  const DimensionId pp = add_dimension(graph, "pp", {{0, 1}});
+  const DimensionId pp = add_dimension(graph, dimension, {{0, 1}});
   ProgramBuilder sender(graph, "sender");
   const auto computed = sender.compute(10_us);
   sender.send(pp, {.peer = 1, .bytes = Bytes(1000)}, 1, {computed});
@@ -85,6 +104,32 @@ TEST(HostClock, AHostThatDoesNotWaitHasIssuedWhatFollowsAReceive) {
 TEST(HostClock, AHostThatAwaitsReceivesIssuesWhatFollowsAfterwards) {
   TaskGraph graph = two_stages();
   EXPECT_EQ(end_of(play(graph, {.host_awaits_receives = true}), 1), TimePoint(14_us));  // 12 us, then 2 us of issuing
+}
+
+TEST(HostClock, AHostThatAwaitsReceivesComesBackFromThemFirst) {
+  TaskGraph graph = two_stages();
+  // 12 us, 3 us until it goes on, 2 us of issuing.
+  EXPECT_EQ(end_of(play_drowsily(graph, {.host_awaits_receives = true}), 1), TimePoint(17_us));
+  EXPECT_EQ(end_of(play_drowsily(graph, {}), 1), TimePoint(13_us));
+}
+
+TEST(HostClock, MessagesOutsideOfAPipelineLetItGoOnAtOnce) {
+  TaskGraph graph = two_stages("cp");
+  EXPECT_EQ(end_of(play_drowsily(graph, {.host_awaits_receives = true}), 1), TimePoint(14_us));
+}
+
+TEST(HostClock, AMessageThatCameInTimeIsStillWaitedForWithTheDevice) {
+  TaskGraph graph;
+  const DimensionId pp = add_dimension(graph, "pp", {{0, 1}});
+  ProgramBuilder sender(graph, "sender");
+  sender.send(pp, {.peer = 1, .bytes = Bytes(1000)}, 1, {sender.compute(10_us)});
+  sender.run_on({0});
+  ProgramBuilder receiver(graph, "receiver");
+  receiver.compute(20_us);
+  receiver.compute(1_us, {receiver.receive(pp, {.peer = 0, .bytes = Bytes(1000)})});
+  receiver.run_on({1});
+  // 20 us of computing, in which the message comes; then 3 us and 2 us of issuing.
+  EXPECT_EQ(end_of(play_drowsily(graph, {.host_awaits_receives = true}), 1), TimePoint(25_us));
 }
 
 }  // namespace
