@@ -178,7 +178,8 @@ PlayedPlan play(const Scenario& scenario, const Simulation& simulation, const Si
   const bool may_skip = options.fast_forward == network_models::FastForward::kOn && scenario.faults.links.empty();
   PlayedPlan played;
   played.run = execute({.engine = engine, .graph = graph, .classes = simulation.folding().ranks,
-                        .network = *network, .chooser = simulation.chooser(), .compute = *scenario.job.compute,
+                        .network = *network, .chooser = simulation.chooser(),
+                        .compute = options.compute != nullptr ? *options.compute : *scenario.job.compute,
                         .collective_time = simulation.collective_time(),
                         .channels = simulation.channels(),
                         .footprint = simulation.footprint(),

@@ -17,6 +17,7 @@ struct SimulateOptions {
   RunObserver* observer = nullptr;
   bool verify_fairness = false;  // check the certificate of every solve with an independent full solve
   network_models::FastForward fast_forward = network_models::FastForward::kOn;
+  const ComputeModel* compute = nullptr;  // instead of the job's
 };
 
 // What was played, without a report of it.

@@ -47,6 +47,11 @@ constexpr std::array kComputeModels{
                  make_calibrated},
 };
 
+// What runs are held against measurements with, wherever it can be.
+std::string usual_model(const ConfigMap& compute, const GpuSpec& gpu) {
+  return gpu.kernels.name.empty() || sets_roofline(compute) ? "roofline" : "calibrated";
+}
+
 }  // namespace
 
 std::span<const ScheduleEntry> schedules() {
@@ -66,8 +71,11 @@ std::span<const ComputeEntry> compute_models() {
 std::unique_ptr<ComputeModel> read_compute_model(ConfigMap& compute, const GpuSpec& gpu) {
   std::vector<Option> options;
   for (const ComputeEntry& entry : kComputeModels) options.push_back({entry.name, entry.help});
-  const std::string name =
-      compute.choice({.name = "model", .doc = "how long a kernel takes", .fallback = "roofline"}, options);
+  const std::string name = compute.choice(
+      {.name = "model", .doc = "how long a kernel takes; calibrated where kernels of the GPU were measured, roofline elsewhere, and "
+                               "where one of its shares of the peak is given",
+       .fallback = usual_model(compute, gpu)},
+      options);
   if (compute.documenting()) {
     for (const ComputeEntry& entry : kComputeModels) static_cast<void>(entry.make(compute, gpu));
   }

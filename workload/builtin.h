@@ -57,6 +57,8 @@ struct ComputeEntry {
 [[nodiscard]] PipelineOrder dualpipe_order(const ScheduleRequest& request);
 [[nodiscard]] PipelineOrder dualpipe_v_order(const ScheduleRequest& request);
 [[nodiscard]] PipelineOrder varuna_order(const ScheduleRequest& request);
+// Whether one of the roofline's own settings is given.
+[[nodiscard]] bool sets_roofline(const ConfigMap& compute);
 [[nodiscard]] std::unique_ptr<ComputeModel> make_roofline(ConfigMap& compute, const GpuSpec& gpu);
 [[nodiscard]] std::unique_ptr<ComputeModel> make_calibrated(ConfigMap& compute, const GpuSpec& gpu);
 

@@ -102,24 +102,35 @@ class Roofline final : public ComputeModel {
   Efficiencies efficiencies_;
 };
 
-double share(ConfigMap& compute, std::string_view name, std::string_view doc, double fallback) {
-  const double value = compute.percent({.name = name, .doc = doc, .fallback = fallback, .min = 0.01, .max = 1.0});
-  if (!compute.has(name)) compute.assume(name, std::to_string(fallback).substr(0, 4), doc);
+struct Share {
+  std::string_view name;
+  std::string_view doc;
+  double fallback = 0.0;
+  double Efficiencies::* to = nullptr;
+};
+constexpr std::array kShares{
+    Share{"gemm_efficiency", "share of peak that matrix products reach when all multiprocessors are busy", 0.75, &Efficiencies::gemm},
+    Share{"attention_forward_efficiency", "share of peak that fused attention reaches", 0.60, &Efficiencies::attention_forward},
+    Share{"attention_backward_efficiency", "share of peak that fused attention's backward pass reaches", 0.50,
+          &Efficiencies::attention_backward},
+    Share{"memory_efficiency", "share of memory bandwidth that streaming kernels reach", 0.85, &Efficiencies::memory}};
+
+double read_share(ConfigMap& compute, const Share& share) {
+  const double value =
+      compute.percent({.name = share.name, .doc = share.doc, .fallback = share.fallback, .min = 0.01, .max = 1.0});
+  if (!compute.has(share.name)) compute.assume(share.name, std::to_string(share.fallback).substr(0, 4), share.doc);
   return value;
 }
 
 }  // namespace
 
+bool sets_roofline(const ConfigMap& compute) {
+  return std::ranges::any_of(kShares, [&](const Share& share) { return compute.has(share.name); });
+}
+
 std::unique_ptr<ComputeModel> make_roofline(ConfigMap& compute, const GpuSpec& gpu) {
   Efficiencies efficiencies;
-  efficiencies.gemm = share(compute, "gemm_efficiency",
-                            "share of peak that matrix products reach when all multiprocessors are busy", 0.75);
-  efficiencies.attention_forward =
-      share(compute, "attention_forward_efficiency", "share of peak that fused attention reaches", 0.60);
-  efficiencies.attention_backward = share(compute, "attention_backward_efficiency",
-                                          "share of peak that fused attention's backward pass reaches", 0.50);
-  efficiencies.memory =
-      share(compute, "memory_efficiency", "share of memory bandwidth that streaming kernels reach", 0.85);
+  for (const Share& share : kShares) efficiencies.*share.to = read_share(compute, share);
   return std::make_unique<Roofline>(gpu, efficiencies);
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 std::string job(const std::string& parallel, const std::string& cluster) {
   return std::string(kTinyModel) + "training: {global_batch: 32}\nparallel: {" + parallel + "}\ncluster: {nodes: 4, " +
-         cluster + "}\n";
+         cluster + "}\ncompute: {model: roofline}\n";
 }
 
 // --- speed ---

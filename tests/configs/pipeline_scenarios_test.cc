@@ -59,7 +59,7 @@ std::string small(const std::string& parallel, const std::string& batch = "16") 
          "training: {global_batch: " +
          batch + "}\nparallel: {" + parallel +
          "}\n"
-         "cluster: {nodes: 1, node: {preset: dgx-h100}, fabric: {type: single_node}}\n";
+         "cluster: {nodes: 1, node: {preset: dgx-h100}, fabric: {type: single_node}}\ncompute: {model: roofline}\n";
 }
 
 TEST(PipelineScenarios, BalancedStagesTakeEmbeddingAndLogitsIntoAccount) {
