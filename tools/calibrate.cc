@@ -16,9 +16,9 @@ class Calibrate final : public Command {
  public:
   [[nodiscard]] std::string_view name() const override { return "calibrate"; }
   [[nodiscard]] std::string_view summary() const override { return "fit a platform's constants to measurements"; }
+  [[nodiscard]] std::string notes() const override { return kinds_text(validation::calibrators()); }
   [[nodiscard]] std::vector<OptionSpec> options() override {
-    words_doc_ = "what was measured, then files of it. " + kinds_text(validation::calibrators());
-    return {{.names = "files", .value = "", .doc = words_doc_, .target = &words_},
+    return {{.names = "files", .value = "", .doc = "what was measured (below), then files of it", .target = &words_},
             {.names = "--set", .value = "PATH=VALUE", .doc = "override a value of what is played; repeatable",
              .target = &overrides_},
             {.names = "--cluster", .value = "FILE", .doc = "the machine, for measurements that do not name it",
@@ -28,8 +28,9 @@ class Calibrate final : public Command {
   }
 
   [[nodiscard]] ExitCode run(const CommonOptions& common) override {
-    const validation::Calibrator* const calibrator = take_kind(validation::calibrators(), words_);
-    if (calibrator == nullptr) return refuse("there is nothing to calibrate in this build");
+    std::string problem;
+    const validation::Calibrator* const calibrator = take_kind(validation::calibrators(), words_, problem);
+    if (calibrator == nullptr) return refuse(problem);
     if (words_.empty()) return refuse("name the files that hold the measurements");
     validation::CalibrationRequest request{.files = words_, .overrides = overrides_};
     if (!cluster_.empty()) request.cluster = cluster_;
@@ -55,7 +56,7 @@ class Calibrate final : public Command {
   }
 
   std::vector<std::string> words_, overrides_;
-  std::string words_doc_, cluster_, out_;
+  std::string cluster_, out_;
 };
 
 }  // namespace

@@ -49,6 +49,8 @@ class Command {
   virtual ~Command() = default;
   [[nodiscard]] virtual std::string_view name() const = 0;
   [[nodiscard]] virtual std::string_view summary() const = 0;  // one line
+  // What --help says below the options.
+  [[nodiscard]] virtual std::string notes() const { return {}; }
   // The options besides the common ones; their targets live in the command.
   [[nodiscard]] virtual std::vector<OptionSpec> options() = 0;
   [[nodiscard]] virtual ExitCode run(const CommonOptions& common) = 0;

@@ -87,6 +87,7 @@ ParsedCommand parse_options(Command& command, std::vector<std::string> arguments
   const std::string full_name = fmt::format("ringwright {}", command.name());
   ParsedCommand parsed;
   CLI::App app(std::string(command.summary()), full_name);
+  app.footer(command.notes());
   const std::vector<OptionSpec> specs = command.options();
   for (const OptionSpec& spec : specs) std::visit(AddOption{.app = app, .spec = spec}, spec.target);
   app.add_flag("--json", parsed.common.json, "print JSON instead of text");

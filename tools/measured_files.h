@@ -10,25 +10,33 @@
 
 namespace ringwright::tools {
 
-// Finds the entry that the first word names and takes the word away. Without such a word it is the first entry, so that
-// `validate LOG` needs no kind. Null when the table is empty.
+// Finds the entry that the first word names and takes the word away. Null, with `problem` said, when no word names one.
 template <class Table>
-[[nodiscard]] auto take_kind(const Table& table, std::vector<std::string>& words) -> decltype(&table.front()) {
-  if (table.empty()) return nullptr;
+[[nodiscard]] auto take_kind(const Table& table, std::vector<std::string>& words, std::string& problem) -> decltype(&table.front()) {
+  std::vector<std::string> kinds;
   for (const auto& entry : table) {
-    if (words.empty() || words.front() != entry.name) continue;
-    words.erase(words.begin());
-    return &entry;
+    if (!words.empty() && words.front() == entry.name) {
+      words.erase(words.begin());
+      return &entry;
+    }
+    kinds.emplace_back(entry.name);
   }
-  return &table.front();
+  if (words.empty()) {
+    problem = fmt::format("say what was measured: {}", join(kinds, ", "));
+  } else {
+    const std::string near = nearest_name(words.front(), kinds);
+    problem = fmt::format("'{}' is no kind of measurement{}; there are {}", words.front(),
+                          near.empty() ? "" : fmt::format("; did you mean '{}'?", near), join(kinds, ", "));
+  }
+  return nullptr;
 }
 
-// "nccl: nccl-tests logs; training: ..."
+// A line for each kind.
 template <class Table>
 [[nodiscard]] std::string kinds_text(const Table& table) {
-  std::vector<std::string> kinds;
-  for (const auto& entry : table) kinds.push_back(fmt::format("{}: {}", entry.name, entry.help));
-  return join(kinds, "; ");
+  std::string text = "Kinds of measurements:\n";
+  for (const auto& entry : table) text += fmt::format("  {:<16} {}\n", entry.name, entry.help);
+  return text;
 }
 
 }  // namespace ringwright::tools

@@ -20,10 +20,10 @@ class Validate final : public Command {
   [[nodiscard]] std::string_view summary() const override {
     return "hold predictions against measurements (exit code 5: outside the threshold)";
   }
+  [[nodiscard]] std::string notes() const override { return kinds_text(validation::validators()); }
   [[nodiscard]] std::vector<OptionSpec> options() override {
-    words_doc_ = "what was measured, then files of it (the shipped set when there are none). " +
-                 kinds_text(validation::validators());
-    return {{.names = "files", .value = "", .doc = words_doc_, .target = &words_},
+    return {{.names = "files", .value = "", .doc = "what was measured (below), then files of it; the shipped set when there are none",
+             .target = &words_},
             {.names = "--set", .value = "PATH=VALUE", .doc = "override a value of what is played; repeatable",
              .target = &overrides_},
             {.names = "--cluster", .value = "FILE", .doc = "the machine, for measurements that do not name it",
@@ -36,8 +36,9 @@ class Validate final : public Command {
   }
 
   [[nodiscard]] ExitCode run(const CommonOptions& common) override {
-    const validation::Validator* const validator = take_kind(validation::validators(), words_);
-    if (validator == nullptr) return refuse("there is nothing to validate in this build");
+    std::string problem;
+    const validation::Validator* const validator = take_kind(validation::validators(), words_, problem);
+    if (validator == nullptr) return refuse(problem);
     validation::ValidationRequest request{.files = words_, .overrides = overrides_};
     if (!cluster_.empty()) request.cluster = cluster_;
     if (!profile_.empty()) request.profile = profile_;
@@ -84,7 +85,7 @@ class Validate final : public Command {
   }
 
   std::vector<std::string> words_, overrides_;
-  std::string words_doc_, cluster_, profile_, threshold_, markdown_, plots_;
+  std::string cluster_, profile_, threshold_, markdown_, plots_;
 };
 
 }  // namespace

@@ -32,6 +32,15 @@ class CliTest(unittest.TestCase):
         self.assertEqual((code, out), (2, ''))
         return err
 
+    # --- validate and calibrate ---
+
+    def test_measurements_are_named_by_kind(self):
+        self.assertIn("'ncll' is no kind of measurement; did you mean 'nccl'?", self.refusal('validate', 'ncll', 'x.log'))
+        self.assertIn('say what was measured: host_copies, ', self.refusal('validate'))
+        self.assertIn("'x.csv' is no kind of measurement", self.refusal('calibrate', 'x.csv'))
+        self.assertIn('name the files', self.refusal('calibrate', 'kernels'))
+        self.assertIn('  primitive_times  tables of single primitives', self.answer('validate', '--help'))
+
     # --- run ---
 
     def test_run_prints_a_report(self):
