@@ -89,6 +89,29 @@ constexpr std::array kRungs = {
     Option{.name = "steps", .doc = "every step's messages travel over the network and share it"},
     Option{.name = "chunks", .doc = "as NCCL's kernels: channels, protocols, slots and credits; constants in `comm.costs`"}};
 
+StepCosts read_step_costs(ConfigMap& collectives, Rung rung) {
+  if (!collectives.has("step_costs") && !collectives.documenting()) return {};
+  ConfigMap map = collectives.map("step_costs", "what ranks pay for messages beside their way, with libraries like MPI");
+  if (rung != Rung::kSteps && !collectives.documenting()) {
+    map.ignore_rest("only 'collectives.model: steps' plays steps");
+    return {};
+  }
+  StepCosts costs;
+  costs.message = map.duration(
+      {.name = "message", .doc = "of each message sent, one after another", .fallback = Duration(), .min = Duration()});
+  costs.eager = map.bytes(
+      {.name = "eager", .doc = "larger messages wait for the receiver's consent", .fallback = Bytes(0), .min = Bytes(0)});
+  costs.rendezvous =
+      map.duration({.name = "rendezvous", .doc = "that consent", .fallback = Duration(), .min = Duration()});
+  if (map.has("reduce_rate") || map.documenting()) {
+    costs.reduce_rate = map.bandwidth({.name = "reduce_rate",
+                                       .doc = "bytes that one rank adds to its own in a second; without it, at once",
+                                       .fallback = Bandwidth(10e9),
+                                       .min = Bandwidth(1e6)});
+  }
+  return costs;
+}
+
 }  // namespace
 
 std::string_view to_string(Rung rung) { return kRungs[static_cast<std::size_t>(rung)].name; }
@@ -107,6 +130,7 @@ ChooserSettings read_chooser_settings(ConfigMap collectives, std::span<const std
   }
   settings.use_nvls = collectives.boolean(
       {.name = "nvls", .doc = "reduce and multicast in the hosts' switches where they can", .fallback = true});
+  settings.step_costs = read_step_costs(collectives, settings.rung);
   const std::vector<Option> options = algorithm_options();
   for (const std::string& dimension : dimensions) {
     ConfigMap map = collectives.map(dimension, "overrides for collectives of this dimension");

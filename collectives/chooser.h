@@ -8,6 +8,7 @@
 
 #include "core/base/units.h"
 #include "core/config/config_map.h"
+#include "core/plan/step_costs.h"
 #include "core/ports/channel_algorithm.h"
 #include "core/ports/collective_algorithm.h"
 
@@ -30,6 +31,7 @@ struct ChooserSettings {
   Rung rung = Rung::kSteps;
   bool use_nvls = true;  // `collectives.nvls`: use in-switch reduction where the hosts have it
   std::vector<DimensionChoice> choices;
+  StepCosts step_costs;  // of Rung::kSteps
 };
 
 // Reads the `collectives` map; mistakes are recorded there. `dimensions`: those that may have a choice of their own.

@@ -181,6 +181,7 @@ PlayedPlan play(const Scenario& scenario, const Simulation& simulation, const Si
                         .network = *network, .chooser = simulation.chooser(),
                         .compute = options.compute != nullptr ? *options.compute : *scenario.job.compute,
                         .collective_time = simulation.collective_time(),
+                        .step_costs = scenario.collectives.step_costs,
                         .channels = simulation.channels(),
                         .footprint = simulation.footprint(),
                         .rehearsed = rehearsed},

@@ -12,6 +12,7 @@ constexpr std::array kValidators = {
     Validator{.name = "launches", .help = "tables of what launches cost the host", .run = validate_launches},
     Validator{.name = "layers", .help = "tables of transformer layers on one GPU", .run = validate_layers},
     Validator{.name = "memory", .help = "tables of device memory's and L2's bandwidth", .run = validate_memory},
+    Validator{.name = "mpi", .help = "tables of MPI collectives whose algorithms are known by name", .run = validate_mpi},
     Validator{.name = "nccl", .help = "logs of nccl-tests and rccl-tests", .run = validate_nccl},
     Validator{.name = "offload", .help = "tables of copies over the host link beside computing", .run = validate_offload},
     Validator{.name = "primitives", .help = "tables of rings among thread blocks of one GPU", .run = validate_primitives},

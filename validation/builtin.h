@@ -49,6 +49,7 @@ struct Validator {
 [[nodiscard]] Result<ValidationOutcome> validate_launches(const ValidationRequest& request);
 [[nodiscard]] Result<ValidationOutcome> validate_layers(const ValidationRequest& request);
 [[nodiscard]] Result<ValidationOutcome> validate_memory(const ValidationRequest& request);  // memory_curves.cc
+[[nodiscard]] Result<ValidationOutcome> validate_mpi(const ValidationRequest& request);
 [[nodiscard]] Result<ValidationOutcome> validate_nccl(const ValidationRequest& request);
 [[nodiscard]] Result<ValidationOutcome> validate_primitives(const ValidationRequest& request);
 [[nodiscard]] Result<ValidationOutcome> validate_offload(const ValidationRequest& request);

@@ -16,8 +16,8 @@ constexpr std::uint64_t make_token(std::uint32_t slot, std::size_t send) {
 
 }  // namespace
 
-CollectivePlayer::CollectivePlayer(PlayedJob& job, const CollectiveChooser& chooser)
-    : job_(job), chooser_(chooser), lanes_(job.classes.count() * job.graph.dimensions.size()), roster_(job) {}
+CollectivePlayer::CollectivePlayer(PlayedJob& job, const CollectiveChooser& chooser, const StepCosts& costs)
+    : job_(job), chooser_(chooser), costs_(costs), lanes_(job.classes.count() * job.graph.dimensions.size()), roster_(job) {}
 
 const CollectivePlayer::Choice& CollectivePlayer::choose(const CollectiveCall& call, std::uint32_t spec,
                                                          std::uint32_t layout) {
@@ -61,7 +61,7 @@ void CollectivePlayer::start(const Request& request) {
   call.booked = false;
   lane(request.rank_class, request.dimension).active.push_back(slot);
   join(slot);
-  if (choice.uniform && call.steps > 1 && among_equals(call, *choice.uniform)) {
+  if (costs_.free() && choice.uniform && call.steps > 1 && among_equals(call, *choice.uniform)) {
     start_train(slot, *choice.uniform);
     return;
   }
@@ -102,24 +102,47 @@ void CollectivePlayer::start_train(std::uint32_t slot, const UniformSteps& unifo
 }
 
 void CollectivePlayer::start_sends(std::uint32_t slot) {
-  Call& call = calls_[slot];
-  const auto& group = job_.group_of(call.request.rank_class, call.request.dimension);
-  const RankId self = job_.rank_of(call.request.rank_class);
-  Bytes& sent = job_.sent[call.request.rank_class.index()][call.request.dimension.index()];
+  const Call& call = calls_[slot];
   for (std::size_t j = 0; j < call.now.sends.size(); ++j) {
-    const CollectiveSend& send = call.now.sends[j];
-    const RankId peer = group[static_cast<std::size_t>(send.peer)];
-    const bool down = send.reach == Reach::kDownFromSwitch;
-    if (!down) sent += send.size;
-    ++job_.messages[call.request.rank_class.index()];
-    job_.network.start({.from = down ? peer : self,
-                        .to = down ? self : peer,
-                        .size = send.size,
-                        .reach = send.reach,
-                        .label = collective_label(call.request.dimension),
-                        .token = make_token(slot, j)},
-                       *this);
+    const Duration delay = costs_.before_send(j, call.now.sends[j].size);
+    if (delay == Duration()) {
+      start_send(slot, j);
+    } else {
+      job_.engine.after(delay, [this, slot, j] { start_send(slot, j); });
+    }
   }
+}
+
+void CollectivePlayer::start_send(std::uint32_t slot, std::size_t index) {
+  const Call& call = calls_[slot];
+  const CollectiveSend& send = call.now.sends[index];
+  const RankId self = job_.rank_of(call.request.rank_class);
+  const RankId peer = job_.group_of(call.request.rank_class, call.request.dimension)[static_cast<std::size_t>(send.peer)];
+  const bool down = send.reach == Reach::kDownFromSwitch;
+  if (!down) job_.sent[call.request.rank_class.index()][call.request.dimension.index()] += send.size;
+  ++job_.messages[call.request.rank_class.index()];
+  job_.network.start({.from = down ? peer : self,
+                      .to = down ? self : peer,
+                      .size = send.size,
+                      .reach = send.reach,
+                      .label = collective_label(call.request.dimension),
+                      .token = make_token(slot, index)},
+                     *this);
+}
+
+// What the peers' messages of the present step add to our data. What a switch has added up costs us nothing.
+Duration CollectivePlayer::time_to_reduce(const Call& call) const {
+  if (!(costs_.reduce_rate > Bandwidth(0.0))) return {};
+  Bytes added;
+  CollectiveStep theirs;
+  SendContents contents;
+  for (const CollectiveAwait& await : call.now.awaits) {
+    call.algorithm->contents(call.call, await.peer, call.step, await.send, contents);
+    if (!contents.reduce) continue;
+    call.algorithm->step(call.call, await.peer, call.step, theirs);
+    added += theirs.sends[static_cast<std::size_t>(await.send)].size;
+  }
+  return transfer_time(added, costs_.reduce_rate);
 }
 
 // Walks on until a step has something to wait for, or the call is over.
@@ -138,14 +161,28 @@ void CollectivePlayer::enter_steps(std::uint32_t slot) {
     start_sends(slot);
     // A member without sends has nothing in flight that could report for it later.
     if (call.everyone_pending && call.sends_pending == 0) count_everyone(slot);
-    if (call.sends_pending > 0 || call.awaits_pending > 0 || call.everyone_pending) return;
+    if (call.sends_pending > 0 || call.awaits_pending > 0 || call.everyone_pending || begin_reducing(slot)) return;
   }
   finish(slot);
 }
 
+// True: the step ends when what it has received is added.
+bool CollectivePlayer::begin_reducing(std::uint32_t slot) {
+  const Duration adding = time_to_reduce(calls_[slot]);
+  if (adding == Duration()) return false;
+  calls_[slot].reduces_pending = true;
+  job_.engine.after(adding, [this, slot] {
+    calls_[slot].reduces_pending = false;
+    ++calls_[slot].step;
+    enter_steps(slot);
+  });
+  return true;
+}
+
 void CollectivePlayer::try_advance(std::uint32_t slot) {
   Call& call = calls_[slot];
-  if (!call.active || call.sends_pending > 0 || call.awaits_pending > 0 || call.everyone_pending) return;
+  if (!call.active || call.sends_pending > 0 || call.awaits_pending > 0 || call.everyone_pending || call.reduces_pending) return;
+  if (begin_reducing(slot)) return;
   ++call.step;
   enter_steps(slot);
 }
@@ -245,6 +282,8 @@ std::uint64_t CollectivePlayer::state_digest() const {
     state = mix(state, static_cast<std::uint64_t>(call.awaits_pending) * 4 + (call.everyone_pending ? 2 : 0) +
                            (call.booked ? 1 : 0));
     for (const bool arrived : call.arrived) state = mix(state, arrived ? 1 : 0);
+    // What a processor has begun is not among the network's transfers: no two moments are alike.
+    if (!costs_.free()) state = mix(state, static_cast<std::uint64_t>(job_.engine.now().since_start().count()));
     sum += state;
   }
   return sum;

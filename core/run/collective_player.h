@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/plan/step_costs.h"
 #include "core/ports/collective_algorithm.h"
 #include "core/ports/network_model.h"
 #include "core/run/collective_runner.h"
@@ -25,7 +26,7 @@ namespace ringwright {
 
 class CollectivePlayer final : public CollectiveRunner, public TransferListener {
  public:
-  CollectivePlayer(PlayedJob& job, const CollectiveChooser& chooser);
+  CollectivePlayer(PlayedJob& job, const CollectiveChooser& chooser, const StepCosts& costs);
 
   using Request = CollectiveRequest;
   void start(const Request& request) override;
@@ -46,6 +47,7 @@ class CollectivePlayer final : public CollectiveRunner, public TransferListener 
     int sends_pending = 0;
     int awaits_pending = 0;
     bool everyone_pending = false;
+    bool reduces_pending = false;  // what the step has received is still being added
     bool active = false;
     bool booked = false;  // the ledger counts it: all members have joined
     std::vector<bool> arrived;  // by send of the present step
@@ -71,6 +73,9 @@ class CollectivePlayer final : public CollectiveRunner, public TransferListener 
   const Choice& choose(const CollectiveCall& call, std::uint32_t spec, std::uint32_t layout);
   void enter_steps(std::uint32_t slot);
   void start_sends(std::uint32_t slot);
+  void start_send(std::uint32_t slot, std::size_t index);
+  [[nodiscard]] Duration time_to_reduce(const Call& call) const;
+  bool begin_reducing(std::uint32_t slot);
   void start_train(std::uint32_t slot, const UniformSteps& uniform);
   [[nodiscard]] bool among_equals(const Call& call, const UniformSteps& uniform) const;
   void try_advance(std::uint32_t slot);
@@ -83,6 +88,7 @@ class CollectivePlayer final : public CollectiveRunner, public TransferListener 
 
   PlayedJob& job_;
   const CollectiveChooser& chooser_;
+  StepCosts costs_;
   std::vector<Lane> lanes_;      // by class, by dimension
   std::deque<Call> calls_;       // slots, reused; a deque so that references stay
   std::vector<std::uint32_t> free_calls_;

@@ -6,6 +6,7 @@
 
 #include "core/engine/engine.h"
 #include "core/plan/rank_classes.h"
+#include "core/plan/step_costs.h"
 #include "core/plan/task_graph.h"
 #include "core/ports/collective_algorithm.h"
 #include "core/ports/collective_time.h"
@@ -35,6 +36,7 @@ struct ExecutorInputs {
   const CollectiveChooser& chooser;
   const ComputeModel& compute;
   const CollectiveTime* collective_time = nullptr;  // null: collectives are messages; else formulas
+  StepCosts step_costs = {};                        // of collectives that go in steps
   const ChannelInputs* channels = nullptr;          // null: messages go in steps; else as kernels send them
   // What communication holds of a GPU; null: it does not slow what is computed.
   const CommunicationFootprint* footprint = nullptr;
