@@ -3,6 +3,7 @@
 // Keys and defaults: github.com/deepspeedai/DeepSpeed, runtime/config.py, runtime/zero/config.py and offload_config.py.
 // train_batch_size = train_micro_batch_size_per_gpu x gradient_accumulation_steps x data-parallel ranks; any two give
 // the third, and "auto" is what the scenario says.
+#include <algorithm>
 #include <array>
 #include <optional>
 
@@ -43,7 +44,6 @@ constexpr std::array kNotModelled = {"optimizer",
                                      "hybrid_engine",
                                      "memory_breakdown",
                                      "nebula",
-                                     "pipeline",
                                      "progressive_layer_drop",
                                      "quantize_training",
                                      "sparse_attention",
@@ -120,6 +120,24 @@ bool enabled(ConfigMap block) {
   return word == "true";
 }
 
+// Of the block `zero_optimization`; -1: left to the workload.
+std::int64_t stage_of(ConfigMap& file) {
+  if (!file.has("zero_optimization")) return 0;
+  ConfigMap zero = file.map("zero_optimization", "sharding");
+  if (!zero.has("stage")) return 0;
+  return zero.integer_or({.name = "stage", .doc = "of ZeRO", .min = 0, .max = 3}, "auto").value_or(-1);
+}
+
+// bf16 without ZeRO has BF16_Optimizer: gradients are summed and reduced in fp32, and its state is sharded as in stage 1.
+// All others up to stage 2 leave the sum to PyTorch.
+void read_accumulation(ConfigMap& file, const std::string& precision, const std::string& origin, Imports& imports) {
+  const std::int64_t stage = stage_of(file);
+  if (precision.empty() || stage < 0 || stage > 2) return;
+  const bool own = precision == "bf16" && stage == 0;
+  imports.set("training.gradient_accumulation", own ? "copied" : "separate", origin);
+  if (own) imports.set("parallel.zero.stage", "1", origin);
+}
+
 void read_precision(ConfigMap& file, Imports& imports) {
   std::string precision;
   std::string origin;
@@ -131,12 +149,14 @@ void read_precision(ConfigMap& file, Imports& imports) {
     origin = file.origin(key);
   }
   if (!precision.empty()) imports.set("training.precision", precision, origin);
+  read_accumulation(file, precision, origin, imports);
+  const bool whole = precision == "bf16" && stage_of(file) == 0;
   // Gradients travel in the model's own type unless something else is said.
   if (file.has("communication_data_type")) {
     const std::string type = file.text({.name = "communication_data_type", .doc = "of gradients"});
     imports.set("training.grad_reduce_dtype", type == "fp32" ? "fp32" : "bf16", file.origin("communication_data_type"));
   } else if (!precision.empty()) {
-    imports.set("training.grad_reduce_dtype", "bf16", origin);
+    imports.set("training.grad_reduce_dtype", whole ? "fp32" : "bf16", origin);
   }
 }
 
@@ -175,14 +195,35 @@ void read_deprecated(ConfigMap& zero, Imports& imports) {
   }
 }
 
+bool uses_bf16_optimizer(const Imports& imports) {
+  return std::ranges::any_of(imports.values,
+                             [](const auto& value) { return value.setting == "training.gradient_accumulation=copied"; });
+}
+
 void read_zero_block(ConfigMap& file, Imports& imports) {
   if (!file.has("zero_optimization")) return;
   ConfigMap zero = file.map("zero_optimization", "sharding");
-  for (const char* key : kZeroKeys) imports.take(zero, key, fmt::format("parallel.zero.{}", key));
+  for (const char* key : kZeroKeys) {
+    // BF16_Optimizer takes the place of stage 0.
+    const bool replaced = std::string_view(key) == "stage" && uses_bf16_optimizer(imports);
+    if (!replaced) imports.take(zero, key, fmt::format("parallel.zero.{}", key));
+  }
   read_offload_block(zero, "offload_optimizer", imports);
   read_offload_block(zero, "offload_param", imports);
   read_deprecated(zero, imports);
   for (const char* key : kZeroNotModelled) zero.ignore(key, "not modelled");
+}
+
+// DeepSpeed's pipeline engine: `type:transformer` and the like spread layers as stage_layers `filled` does.
+void read_pipeline(ConfigMap& file, Imports& imports) {
+  if (!file.has("pipeline")) return;
+  ConfigMap block = file.map("pipeline", "of the pipeline engine");
+  imports.take(block, "pipe_partitioned", "parallel.scatter_gather_p2p");
+  imports.take(block, "grad_partitioned", "parallel.scatter_gather_p2p_gradients");
+  if (block.has("partition") && block.text({.name = "partition", .doc = "of layers"}).starts_with("type:")) {
+    imports.set("parallel.stage_layers", "filled", block.origin("partition"));
+  }
+  block.ignore_rest("not modelled");
 }
 
 // How layers are checkpointed; that they are is said in the model's code, here in training.recompute.
@@ -204,6 +245,7 @@ void read_deepspeed(ConfigMap file, const BatchWorld& world, Imports& imports) {
   read_precision(file, imports);
   read_zero_block(file, imports);
   read_checkpointing(file, imports);
+  read_pipeline(file, imports);
   for (const char* key : kNotModelled) file.ignore(key, "not modelled");
 }
 

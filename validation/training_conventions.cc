@@ -68,6 +68,9 @@ SourceRule read_source(ConfigMap& map) {
   rule.recompute = map.text(
       {.name = "recompute", .doc = "of its rows, where their times contradict the column", .fallback = std::string()});
   rule.target = map.percent({.name = "target", .doc = "mean |error| to reach", .fallback = 0.0, .min = 0.0});
+  rule.uneven_layers = map.text({.name = "uneven_layers",
+                                 .doc = "stage_layers of rows whose layers do not divide",
+                                 .fallback = std::string()});
   rule.heads = map.integer(
       {.name = "heads", .doc = "of the attention, in rows that do not say; 0: of size 128", .fallback = 0, .min = 0});
   rule.target_tau = map.number({.name = "target_tau",

@@ -66,6 +66,7 @@ struct SourceRule {
   bool flops_with_recompute = false;  // tflops_gpu counts what is computed twice
   int most_gpus = 0;                  // rows of more are left out of the whole shipped set; 0: none
   double target = 0.0;                // mean |error| of time to reach; 0: none
+  std::string uneven_layers;          // stage_layers of rows whose layers do not divide; empty: more in the middle
   std::int64_t heads = 0;             // of the attention, in rows that do not say; 0: of size 128
   double target_tau = 0.0;            // rank correlation inside sweeps to reach; 0: none
   std::optional<double> threshold;    // mean |error| that must hold

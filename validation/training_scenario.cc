@@ -255,8 +255,8 @@ void ScenarioMaker::pipeline() {
   spread_layers(pp_ * chunks);
 }
 
-// Even where that goes; else one layer less at both ends, which hold embedding and logits; else the ends get what the
-// middle leaves.
+// Even where that goes; else one layer less at both ends, which hold embedding and logits; else as the source's software
+// does, or the ends get what the middle leaves.
 void ScenarioMaker::spread_layers(std::int64_t parts) {
   const std::int64_t layers = *row_.layers;
   if (layers % parts == 0) return;
@@ -264,6 +264,10 @@ void ScenarioMaker::spread_layers(std::int64_t parts) {
     yaml_.set("parallel.stage_layers", "trim-ends");
     assume("one layer less on the first and the last part");
     return;
+  }
+  if (source_ != nullptr && !source_->uneven_layers.empty()) {
+    yaml_.set("parallel.stage_layers", source_->uneven_layers);
+    return assume("layers are spread as stage_layers: " + source_->uneven_layers);
   }
   std::vector<std::int64_t> list(static_cast<std::size_t>(parts), layers / parts);
   const std::size_t more = static_cast<std::size_t>(layers % parts);

@@ -83,8 +83,13 @@ void add_embedding_wgrad(KernelMaker& make) {
   if (make.shape.adapters) return;  // frozen
   const std::int64_t h = make.shape.hidden;
   make.stream(kEmbedding, "embedding scatter", make.tokens * h, {.values = 3});
-  make.stream(kEmbedding, "embedding gradient", make.vocabulary * h,
-              {.values = 2, .other_bytes = 2 * make.gradient_bytes});
+  if (make.copies_gradients()) {
+    make.stream(kEmbedding, "embedding gradient", make.vocabulary * h, {.values = 1});
+    make.add_gradient("embedding gradient", make.vocabulary * h);
+  } else {
+    make.stream(kEmbedding, "embedding gradient", make.vocabulary * h,
+                {.values = 2, .other_bytes = 2 * make.gradient_bytes});
+  }
   if (make.shape.positions == Positions::kLearned) {
     make.stream(kEmbedding, "position embedding gradient", make.local_tokens * h, {.values = 1});
   }

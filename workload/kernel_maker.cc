@@ -133,7 +133,12 @@ void KernelMaker::local_wgrad(std::string name, std::int64_t inputs, std::int64_
 void KernelMaker::weight_gradient(std::string name, const Product& p) {
   if (shape.adapters) return;  // frozen
   const double operands = static_cast<double>(p.k * (p.m + p.n)) * bytes_per_element(product_type_);
-  const double accumulated = 2.0 * gradient_bytes * static_cast<double>(p.m * p.n);  // read, add, write
+  const std::int64_t elements = p.m * p.n;
+  const bool fused = context_.training.gradient_sum == GradientSum::kFused;
+  // Read, added and written; or written, to be added later.
+  const double each = fused ? 2.0 * gradient_bytes : bytes_per_element(context_.training.precision);
+  const double accumulated = each * static_cast<double>(elements);
+  const std::string weight = name;
   kernels_.push_back({.family = KernelFamily::kGemm,
                       .name = std::move(name),
                       .type = product_type_,
@@ -143,6 +148,16 @@ void KernelMaker::weight_gradient(std::string name, const Product& p) {
                       .role = ProductRole::kWgrad,
                       .flops = Flops(product_flops(p)),
                       .bytes = whole(operands + accumulated)});
+  if (!fused) add_gradient(weight, elements);
+}
+
+void KernelMaker::add_gradient(const std::string& name, std::int64_t elements) {
+  constexpr double kFp32 = 4.0;
+  if (context_.training.gradient_sum == GradientSum::kCopied) {
+    stream(KernelFamily::kCast, name + " to fp32", elements, {.values = 1, .other_bytes = kFp32});
+    return stream(KernelFamily::kElementwise, name + " sum", elements, {.values = 0, .other_bytes = 3.0 * kFp32});
+  }
+  stream(KernelFamily::kElementwise, name + " sum", elements, {.values = 1, .other_bytes = 2.0 * gradient_bytes});
 }
 
 // x A, then (x A) B, added to what the frozen product gives.
@@ -200,8 +215,10 @@ void KernelMaker::grouped(std::string name, const Grouped& p) {
   if (!wgrad) quantise(p.rows * (dgrad ? outputs : inputs));
   const double operand = bytes_per_element(product_type_);
   const double result = bytes_per_element(context_.training.precision);
-  // A weight gradient is added to the main gradient: read and written.
-  const double weights = experts * inputs * outputs * (wgrad ? 2.0 * gradient_bytes : operand);
+  // A weight gradient is added to the main gradient, read and written; or it is written, to be added later.
+  const bool adds = context_.training.gradient_sum == GradientSum::kFused;
+  const double summed = adds ? 2.0 * gradient_bytes : result;
+  const double weights = experts * inputs * outputs * (wgrad ? summed : operand);
   const double rows_in_and_out = wgrad   ? operand * (inputs + outputs)
                                  : dgrad ? result * inputs + operand * outputs
                                          : operand * inputs + result * outputs;
@@ -214,7 +231,9 @@ void KernelMaker::grouped(std::string name, const Grouped& p) {
   kernel.role = p.role;
   kernel.flops = Flops(2.0 * p.rows * inputs * outputs);
   kernel.bytes = whole(p.rows * rows_in_and_out + weights);
+  const std::string weight = kernel.name;
   kernels_.push_back(std::move(kernel));
+  if (wgrad && !adds) add_gradient(weight, p.experts * p.inputs * p.outputs);
 }
 
 void KernelMaker::bytes_only(KernelFamily family, std::string name, double bytes, DataType type) {

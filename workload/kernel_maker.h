@@ -63,12 +63,15 @@ class KernelMaker {
     double values = 0.0;
     double other_bytes = 0.0;
   };
+  // Gradients of a weight to those of the step, where the product has not added them.
+  void add_gradient(const std::string& name, std::int64_t elements);
   void stream(KernelFamily family, std::string name, std::int64_t elements, const Touch& per_element);
   void bytes_only(KernelFamily family, std::string name, double bytes, DataType type);
 
   // From here on nothing is computed in fp8 or fp4.
   void keep_precision();
   [[nodiscard]] std::int64_t tp() const { return context_.tp; }
+  [[nodiscard]] bool copies_gradients() const { return context_.training.gradient_sum == GradientSum::kCopied; }
   [[nodiscard]] std::vector<Kernel> take() { return std::move(kernels_); }
 
   // Sizes on this rank.

@@ -66,6 +66,7 @@ constexpr std::array kFlags{
     FlagEntry{"attention-backend", kRule},
     FlagEntry{"use-flash-attn", kRule},
     FlagEntry{"grad-reduce-in-bf16", kRule},
+    FlagEntry{"no-gradient-accumulation-fusion", kRule},
     FlagEntry{"fp8-format", kRule},
     FlagEntry{"fp8-recipe", kRule},
     FlagEntry{"fp4-format", kRule},
@@ -156,7 +157,6 @@ constexpr std::array kFlags{
     FlagEntry{"cross-entropy-loss-fusion", kNotModelled, "cross-entropy is taken as unfused"},
     FlagEntry{"use-tp-pp-dp-mapping", kNotModelled, "ranks are laid out as tp-cp-ep-dp-pp"},
     FlagEntry{"pipeline-model-parallel-split-rank", kNotModelled, "there is no encoder"},
-    FlagEntry{"no-gradient-accumulation-fusion", kNotModelled, "gradients are added up in the product's epilogue"},
     // Which tokens, how they are learned from, and what is written down about it.
     FlagEntry{"train-*"},
     FlagEntry{"lr"},

@@ -200,6 +200,7 @@ void apply_training_rules(const MegatronArguments& arguments, MegatronTree& tree
   set_switch(arguments, tree, "fp16", "training.precision", "fp16");
   set_switch(arguments, tree, "bf16", "training.precision", "bf16");
   set_switch(arguments, tree, "grad-reduce-in-bf16", "training.grad_reduce_dtype", "bf16");
+  set_switch(arguments, tree, "no-gradient-accumulation-fusion", "training.gradient_accumulation", "separate");
   const auto backend = arguments.value("attention-backend");
   if (backend &&
       (backend->text.find("unfused") != std::string::npos || backend->text.find("local") != std::string::npos)) {

@@ -69,6 +69,14 @@ void add_model_state(StageMemory& memory, const std::vector<Part>& parts, const 
   add(memory, "optimizer", of_elements(here, mixed ? types.state() : types.moments()));
 }
 
+// DeepSpeed's BF16_Optimizer keeps a microbatch's gradients beside the step's until the next backward pass, and casts one
+// weight's of them at a time.
+void add_microbatch_gradients(StageMemory& memory, const std::vector<Part>& parts, const StepInputs& inputs) {
+  if (inputs.training.gradient_sum != GradientSum::kCopied) return;
+  add(memory, "microbatch gradients",
+      of_elements(count_trainable(parts), bytes_per_element(inputs.training.precision)));
+}
+
 // Of the weights that microbatches under way began with.
 void add_weight_versions(StageMemory& memory, const std::vector<Part>& parts, const StepInputs& inputs) {
   const auto microbatches = static_cast<int>(inputs.parallel.microbatches(inputs.training));
@@ -175,6 +183,7 @@ std::vector<StageMemory> memory_ledger(const StepInputs& inputs, const MemoryAss
     const MemoryWalk walk = walk_memory(inputs, parts, order[static_cast<std::size_t>(stage)]);
     StageMemory memory{.stage = stage, .items = {}};
     add_model_state(memory, parts, inputs);
+    add_microbatch_gradients(memory, parts, inputs);
     add_weight_versions(memory, parts, inputs);
     for (std::size_t kind = 0; kind < kHeldKinds; ++kind) {
       add(memory, std::string(to_string(static_cast<Held>(kind))), walk.peak.of[kind]);

@@ -28,6 +28,10 @@ void read_tensor(ConfigMap& parallel, ParallelOptions& options) {
       parallel.boolean({.name = "scatter_gather_p2p",
                         .doc = "without sequence_parallel: send 1/tp of an activation and gather it on arrival",
                         .fallback = true});
+  options.scatter_gather_gradients =
+      parallel.boolean({.name = "scatter_gather_p2p_gradients",
+                        .doc = "the same of an activation's gradient, which DeepSpeed up to 0.5 sends whole",
+                        .fallback = options.scatter_gather_p2p});
   options.async_reduce =
       parallel.boolean({.name = "async_tensor_model_parallel_allreduce",
                         .doc = "gradients of activations are reduced, or gathered, beside the weights' gradients",
@@ -37,10 +41,11 @@ void read_tensor(ConfigMap& parallel, ParallelOptions& options) {
                   fmt::format("{} has no effect: tp is 1", parallel.path_of("sequence_parallel")));
     options.sequence_parallel = false;
   }
-  if (parallel.has("scatter_gather_p2p") && (options.sequence_parallel || options.tp == 1 || options.pp == 1)) {
-    parallel.warn("scatter_gather_p2p", "W131",
+  for (const std::string_view key : {"scatter_gather_p2p", "scatter_gather_p2p_gradients"}) {
+    if (!parallel.has(key) || (!options.sequence_parallel && options.tp > 1 && options.pp > 1)) continue;
+    parallel.warn(key, "W131",
                   fmt::format("{} has no effect: it needs tp > 1 and pp > 1 without sequence_parallel",
-                              parallel.path_of("scatter_gather_p2p")));
+                              parallel.path_of(key)));
   }
 }
 

@@ -78,6 +78,19 @@ std::vector<std::int64_t> spread_by_ends(ConfigMap& parallel, std::int64_t layer
   return parts;
 }
 
+std::vector<std::int64_t> fill_parts(ConfigMap& parallel, std::int64_t layers, std::int64_t parts) {
+  const std::int64_t each = (layers + parts - 1) / parts;
+  if (each * (parts - 1) >= layers && parts > 1) {
+    parallel.error("stage_layers", "E131",
+                   fmt::format("{} layers in {} parts of up to {} leave nothing for the last part", layers, parts, each),
+                   "or list them in parallel.layers_per_part");
+    return {};
+  }
+  std::vector<std::int64_t> filled(static_cast<std::size_t>(parts), each);
+  filled.back() = layers - each * (parts - 1);
+  return filled;
+}
+
 void spread_layers(ConfigMap& parallel, std::int64_t layers, ParallelOptions& options) {
   const auto parts = static_cast<std::int64_t>(options.parts());
   const auto count = static_cast<std::size_t>(parts);
@@ -85,6 +98,7 @@ void spread_layers(ConfigMap& parallel, std::int64_t layers, ParallelOptions& op
   switch (options.stage_layers) {
     case StageLayers::kListed: check_listed(parallel, layers, options); break;
     case StageLayers::kEnds: options.layers_per_part = spread_by_ends(parallel, layers, options); break;
+    case StageLayers::kFilled: options.layers_per_part = fill_parts(parallel, layers, parts); break;
     case StageLayers::kBalanced:  // for the time being: balance_stages knows better
       options.layers_per_part.assign(count, layers / parts);
       for (std::int64_t part = 0; part < layers % parts; ++part) ++options.layers_per_part[static_cast<std::size_t>(part)];

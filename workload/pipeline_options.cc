@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::array kStageLayers{
     Option{"even", "the same number of layers in every part"},
+    Option{"filled", "as many as the fullest part needs, the last part what remains (DeepSpeed's type:transformer)"},
     Option{"balanced", "parts of equal time: layers, embedding and logits as the compute model sees them"},
     Option{"trim-ends", "one layer less in the first and in the last part, which also hold embedding and logits"}};
 
@@ -138,6 +139,7 @@ void read_layers(ConfigMap& parallel, ParallelOptions& options) {
   const std::string rule = parallel.choice(
       {.name = "stage_layers", .doc = "how layers are spread over pipeline parts", .fallback = "even"}, kStageLayers);
   if (rule == "balanced") options.stage_layers = StageLayers::kBalanced;
+  if (rule == "filled") options.stage_layers = StageLayers::kFilled;
   if (rule == "trim-ends") options.embedding_counts = options.loss_counts = true;
   const std::vector<std::int64_t> listed = parallel.integers(
       {.name = "layers_per_part",

@@ -74,6 +74,11 @@ constexpr std::array kPointwise{
     Option{"fused", "a kernel for each norm, rotation and activation (Transformer Engine, Apex, torch.compile)"},
     Option{"eager", "a kernel for each operator of PyTorch that they are written in"}};
 
+constexpr std::array kGradientSums{
+    Option{"fused", "the product of a weight's gradient adds it to the step's gradient in its epilogue (Megatron)"},
+    Option{"separate", "the product writes it and a kernel of its own adds it (PyTorch, Megatron before 3.0)"},
+    Option{"copied", "as DeepSpeed's BF16_Optimizer: it is kept, cast to fp32 and added in two kernels"}};
+
 constexpr std::array kProjections{
     Option{"fused", "one product for queries, keys and values, and one for both parts of a gated MLP (Megatron)"},
     Option{"separate", "a product for each, as torchtitan and Hugging Face write them"}};
@@ -104,6 +109,13 @@ void read_kernel_choices(ConfigMap& training, TrainingOptions& options) {
           kPointwise) == "eager"
           ? Pointwise::kEager
           : Pointwise::kFused;
+  const std::string sum = training.choice({.name = "gradient_accumulation",
+                                           .doc = "how weight gradients of a microbatch come to those of the step",
+                                           .fallback = "fused"},
+                                          kGradientSums);
+  options.gradient_sum = sum == "copied"     ? GradientSum::kCopied
+                         : sum == "separate" ? GradientSum::kSeparate
+                                             : GradientSum::kFused;
   options.separate_projections =
       training.choice({.name = "projections", .doc = "which weights share a product", .fallback = "fused"},
                       kProjections) == "separate";

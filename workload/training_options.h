@@ -41,6 +41,10 @@ struct FullRecompute {
 // and their gradient: 2 + 2), or fused with the output layer chunk by chunk (Liger).
 enum class CrossEntropy { kSplit, kSplitFused, kFused, kEager, kCompiled, kChunked };
 enum class AttentionKernel { kFused, kUnfused };
+// How a microbatch's weight gradients come to those of the step. Fused: the product adds them in its epilogue. Separate:
+// it writes them, and a kernel for each weight adds them. Copied: DeepSpeed's BF16_Optimizer (update_hp_grads in
+// bf16_optimizer.py) keeps those of the microbatch, casts them to fp32, and adds that.
+enum class GradientSum { kFused, kSeparate, kCopied };
 // Norms, rotations and activations: a kernel for each, or one for each operator of PyTorch.
 enum class Pointwise { kFused, kEager };
 
@@ -81,6 +85,7 @@ struct TrainingOptions {
   AttentionKernel attention = AttentionKernel::kFused;
   CrossEntropy cross_entropy = CrossEntropy::kSplit;
   Pointwise pointwise = Pointwise::kFused;
+  GradientSum gradient_sum = GradientSum::kFused;
   bool separate_projections =
       false;                      // queries, keys and values, and both parts of a gated MLP, as weights of their own
   std::int64_t loss_metrics = 0;  // that a trainer computes from the logits beside the loss
@@ -97,9 +102,11 @@ struct TrainingOptions {
   }
 };
 
-// Even: equal parts, where embedding and logits may count as a layer of the first and the last part. Balanced: by the
-// modelled time. Ends: first and last stage as told, the others alike.
-enum class StageLayers { kEven, kListed, kBalanced, kEnds };
+// Even: equal parts, where embedding and logits may count as a layer of the first and the last part. Filled: as many as
+// the fullest needs, one part after the other, and the last what remains (partition_balanced of DeepSpeed's
+// runtime/utils.py over layers that weigh the same). Balanced: by the modelled time. Ends: first and last stage as told,
+// the others alike.
+enum class StageLayers { kEven, kFilled, kListed, kBalanced, kEnds };
 
 // How context-parallel ranks come to all keys and values; Megatron's cp_comm_type. Ring: blocks go round while others
 // are computed. All-gather: everyone gets all of them first (Llama 3). All-to-all: heads are exchanged for tokens
@@ -130,6 +137,7 @@ struct ParallelOptions {
   std::optional<ListedSchedule> listed;       // instead of `schedule`
   bool sequence_parallel = false;
   bool scatter_gather_p2p = true;  // without sequence parallelism: send 1/tp of an activation, gather it on arrival
+  bool scatter_gather_gradients = true;  // and of its gradient
   bool async_reduce = true;        // of a column-parallel layer's input gradient, beside its weight gradient
   TensorOverlap tensor_overlap;
   bool overlap_p2p = false;        // a send does not hold up the next computation

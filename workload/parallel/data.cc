@@ -13,6 +13,7 @@ DataParallel::DataParallel(PieceTable& pieces, const ParallelOptions& parallel, 
       holding_(holding),
       host_(host),
       channel_(channels.replicas),
+      sums_whole_(pieces.context().training.gradient_sum == GradientSum::kCopied),
       gradient_bytes_(static_cast<std::int64_t>(bytes_per_element(pieces.context().training.grad_reduce))),
       parameter_bytes_(static_cast<std::int64_t>(bytes_per_element(pieces.context().training.precision))),
       kept_gradients_(count_trainable(parts)) {
@@ -50,9 +51,9 @@ void DataParallel::reduce(ProgramWriter& writer, BucketState& state) {
   if (channel_) {
     writer.compute(state.scale);
     state.reduced = writer.collective(*channel_,
-                                      {.kind = sharded() ? CollectiveKind::kReduceScatter : CollectiveKind::kAllReduce,
+                                      {.kind = scatters() ? CollectiveKind::kReduceScatter : CollectiveKind::kAllReduce,
                                        .bytes = Bytes(state.bucket.padded * gradient_bytes_)},
-                                      label(sharded() ? "reduce_scatter gradients" : "all_reduce gradients"));
+                                      label(scatters() ? "reduce_scatter gradients" : "all_reduce gradients"));
   } else {
     state.reduced = writer.last_computation().front();
   }

@@ -64,6 +64,7 @@ class DataParallel {
   // Gradients go somewhere: to other ranks, or to the host.
   [[nodiscard]] bool passes_gradients() const { return channel_ || host_.updates(); }
   [[nodiscard]] bool sharded() const { return parallel_.zero_stage >= 1; }
+  [[nodiscard]] bool scatters() const { return sharded() && !sums_whole_; }
 
   [[nodiscard]] std::string label(std::string_view what) const;
 
@@ -73,6 +74,7 @@ class DataParallel {
   std::optional<Channel> channel_;
   std::optional<Channel> norm_channel_;     // of those among whom the gradients are spread
   std::optional<ShardedParallel> sharded_;  // then there are no buckets
+  bool sums_whole_;  // DeepSpeed's BF16_Optimizer: every replica gets all sums, and updates its shard
   std::int64_t gradient_bytes_;             // of one element
   std::int64_t parameter_bytes_;
   std::int64_t owned_ = 0;

@@ -15,11 +15,15 @@ PipelineParallel::PipelineParallel(const KernelContext& context, const ParallelO
     : parallel_(parallel),
       stage_(stage),
       channels_(channels),
-      scattered_(parallel.scatter_gather_p2p && parallel.tp > 1 && !parallel.sequence_parallel) {
+      tp_(parallel.sequence_parallel ? 1 : parallel.tp) {
   const std::int64_t tokens = context.tokens();
   const auto value_bytes = static_cast<std::int64_t>(bytes_per_element(context.training.precision));
-  const std::int64_t split = scattered_ || parallel.sequence_parallel ? parallel.tp : 1;
+  const std::int64_t split = parallel.sequence_parallel ? parallel.tp : 1;
   bytes_ = Bytes((tokens * context.shape.hidden * value_bytes + split - 1) / split);
+}
+
+bool PipelineParallel::is_scattered(Pass pass) const {
+  return tp_ > 1 && (pass == Pass::kForward ? parallel_.scatter_gather_p2p : parallel_.scatter_gather_gradients);
 }
 
 std::optional<int> PipelineParallel::peer(const Slot& slot, int step) const {
@@ -30,7 +34,10 @@ std::optional<int> PipelineParallel::peer(const Slot& slot, int step) const {
 }
 
 MessageSpec PipelineParallel::message(Pass pass, int peer) const {
-  return {.peer = peer, .bytes = bytes_, .channel = static_cast<std::uint8_t>(pass == Pass::kForward ? 0 : 1)};
+  const std::int64_t split = is_scattered(pass) ? tp_ : 1;
+  return {.peer = peer,
+          .bytes = Bytes((bytes_.count() + split - 1) / split),
+          .channel = static_cast<std::uint8_t>(pass == Pass::kForward ? 0 : 1)};
 }
 
 void PipelineParallel::receive(ProgramWriter& writer, TensorParallel& tensor, const Slot& slot) const {
@@ -42,7 +49,7 @@ void PipelineParallel::receive(ProgramWriter& writer, TensorParallel& tensor, co
   if (forward && !parallel_.flushes()) expected.lag = 1;
   writer.wait(writer.receive(forward ? channels_->forward : channels_->backward, expected,
                              forward ? "pp receive activation" : "pp receive gradient"));
-  if (scattered_) tensor.gather_activation(writer);
+  if (is_scattered(slot.pass)) tensor.gather_activation(writer);
 }
 
 void PipelineParallel::send(ProgramWriter& writer, const Slot& slot) const {

@@ -31,12 +31,14 @@ class PipelineParallel {
   // The stage to exchange a message with; none at the ends of the model, or where the next part is on this stage.
   [[nodiscard]] std::optional<int> peer(const Slot& slot, int step) const;
   [[nodiscard]] MessageSpec message(Pass pass, int peer) const;
+  // Messages carry 1/tp of an activation, or of its gradient, that the receiver gathers.
+  [[nodiscard]] bool is_scattered(Pass pass) const;
 
   const ParallelOptions& parallel_;
   int stage_;
   std::optional<PipelineChannels> channels_;
-  bool scattered_;  // messages carry 1/tp of an activation that the receiver gathers
-  Bytes bytes_;
+  std::int64_t tp_ = 1;  // where such messages can be cut
+  Bytes bytes_;          // of a whole one, as ranks hold it
 };
 
 }  // namespace ringwright::workload
