@@ -33,7 +33,8 @@ class NamedFile : public testing::Test {
         << "cluster: {nodes: 1, node: {preset: dgx-h100, storage: {drives: 2, read: 6GB/s, write: 3GB/s}}}\n";
     return load_scenario((folder_ / "scenario.yaml").string());
   }
-  Result<Scenario> deepspeed(const std::string& file, const std::string& training = "", const std::string& parallel = "") {
+  Result<Scenario> deepspeed(const std::string& file, const std::string& training = "",
+                             const std::string& parallel = "") {
     return load(file, "deepspeed: named" + (training.empty() ? "" : ", " + training), parallel);
   }
   Result<Scenario> fsdp(const std::string& file, const std::string& parallel = "") {
@@ -87,8 +88,8 @@ TEST_F(NamedFile, AutoIsWhatTheScenarioSays) {
 }
 
 TEST_F(NamedFile, AWrongTriangleIsRefused) {
-  const auto scenario = deepspeed(
-      R"({"train_batch_size": 64, "train_micro_batch_size_per_gpu": 4, "gradient_accumulation_steps": 4})");
+  const auto scenario =
+      deepspeed(R"({"train_batch_size": 64, "train_micro_batch_size_per_gpu": 4, "gradient_accumulation_steps": 4})");
   ASSERT_FALSE(scenario.has_value());
   EXPECT_THAT(problems(scenario), HasSubstr("train_batch_size = 64, but 4 x 4 steps x 8 ranks = 128"));
 }
@@ -101,6 +102,37 @@ TEST_F(NamedFile, DisagreementNamesBothPlaces) {
   EXPECT_THAT(problems(scenario), HasSubstr("named:2 says 2"));
   EXPECT_THAT(problems(scenario), HasSubstr("scenario.yaml:2"));
   EXPECT_THAT(problems(scenario), testing::Not(HasSubstr("zero.stage is")));  // there they agree
+}
+
+TEST_F(NamedFile, DeepSpeedsBf16OptimizerSumsInFp32AndShardsItsState) {
+  const auto scenario =
+      deepspeed(R"({"train_batch_size": 8, "bf16": {"enabled": true}, "zero_optimization": {"stage": 0}})");
+  ASSERT_TRUE(scenario.has_value()) << problems(scenario);
+  EXPECT_EQ(scenario->job.training.gradient_sum, workload::GradientSum::kCopied);
+  EXPECT_EQ(scenario->job.training.grad_reduce, DataType::kFp32);
+  EXPECT_EQ(scenario->job.parallel.zero_stage, 1);
+}
+
+TEST_F(NamedFile, OtherOptimizersOfDeepSpeedLeaveTheSumToPyTorch) {
+  const auto fp16 =
+      deepspeed(R"({"train_batch_size": 8, "fp16": {"enabled": true}, "zero_optimization": {"stage": 1}})");
+  ASSERT_TRUE(fp16.has_value()) << problems(fp16);
+  EXPECT_EQ(fp16->job.training.gradient_sum, workload::GradientSum::kSeparate);
+  EXPECT_EQ(fp16->job.parallel.zero_stage, 1);
+  const auto sharded =
+      deepspeed(R"({"train_batch_size": 8, "bf16": {"enabled": true}, "zero_optimization": {"stage": 3}})");
+  ASSERT_TRUE(sharded.has_value()) << problems(sharded);
+  EXPECT_EQ(sharded->job.training.gradient_sum, workload::GradientSum::kFused);
+}
+
+TEST_F(NamedFile, DeepSpeedsPipelineSaysWhatItCutsAndHowItSpreadsLayers) {
+  const auto scenario =
+      deepspeed(R"({"train_batch_size": 8, "pipeline": {"grad_partitioned": false, "partition": "type:transformer"}})",
+                "", "tp: 2, pp: 2");
+  ASSERT_TRUE(scenario.has_value()) << problems(scenario);
+  EXPECT_TRUE(scenario->job.parallel.scatter_gather_p2p);
+  EXPECT_FALSE(scenario->job.parallel.scatter_gather_gradients);
+  EXPECT_EQ(scenario->job.parallel.stage_layers, workload::StageLayers::kFilled);
 }
 
 TEST_F(NamedFile, UnknownKeysHaveANearestName) {

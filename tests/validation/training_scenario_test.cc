@@ -99,6 +99,18 @@ TEST(TrainingScenario, LayersThatDoNotDivideLeaveRoomForEmbeddingAndLogits) {
   EXPECT_THAT(yaml_of(row), HasSubstr("layers_per_part: [9, 9, 10, 10, 10, 9, 9, 9]"));
 }
 
+TEST(TrainingScenario, ASourceMaySayHowUnevenLayersAreSpread) {
+  TrainingConventions told = conventions();
+  told.sources[0].uneven_layers = "filled";
+  TrainingRow row = full_row();
+  row.virtual_stages = 1;
+  row.layers = 75;
+  const auto scenario = make_scenario(row, told);
+  ASSERT_TRUE(scenario.has_value());
+  EXPECT_THAT(scenario->yaml, HasSubstr("stage_layers: filled"));
+  EXPECT_THAT(scenario->yaml, testing::Not(HasSubstr("layers_per_part")));
+}
+
 TEST(TrainingScenario, ARackIsFilledEvenly) {
   TrainingRow row = full_row();
   row.gpu = "NVIDIA Blackwell GPU (GB200)";

@@ -44,6 +44,34 @@ Kernel find(Piece piece, const KernelContext& context, const std::string& name) 
   return found == kernels.end() ? Kernel{} : *found;
 }
 
+// Of a product k x m by k x n: operands and result. Fused, the result is read and written in the gradients' type; else
+// written in the working type, and added by kernels of their own.
+TEST(LayerKernels, WeightGradientsAreAddedInTheProductOrByKernelsOfTheirOwn) {
+  const std::string model = "preset: llama3-8b";
+  const auto of = [&](const std::string& training) { return context_of(model, ", " + training, "tp: 1", 1); };
+  const double weight = 4096.0 * 14336.0;  // of the MLP's way down
+  const double operands = 2.0 * 2.0 * 8192.0 * (4096.0 + 14336.0);
+  const auto bytes = [](const KernelContext& context, const std::string& name) {
+    return static_cast<double>(find(Piece::kMlpDownBackward, context, name).bytes.count());
+  };
+  EXPECT_DOUBLE_EQ(bytes(of("gradient_accumulation: fused"), "mlp down wgrad"), operands + 8.0 * weight);
+  const KernelContext separate = of("gradient_accumulation: separate");
+  EXPECT_DOUBLE_EQ(bytes(separate, "mlp down wgrad"), operands + 2.0 * weight);
+  EXPECT_DOUBLE_EQ(bytes(separate, "mlp down wgrad sum"), (2.0 + 4.0 + 4.0) * weight);
+  const KernelContext half = of("gradient_accumulation: separate, grad_reduce_dtype: bf16");
+  EXPECT_DOUBLE_EQ(bytes(half, "mlp down wgrad sum"), (2.0 + 2.0 + 2.0) * weight);
+  const KernelContext copied = of("gradient_accumulation: copied");
+  EXPECT_DOUBLE_EQ(bytes(copied, "mlp down wgrad to fp32"), (2.0 + 4.0) * weight);
+  EXPECT_DOUBLE_EQ(bytes(copied, "mlp down wgrad sum"), (4.0 + 4.0 + 4.0) * weight);
+}
+
+TEST(LayerKernels, GradientsOfExpertsAreAddedLikeOthers) {
+  const std::string parallel = "tp: 1, ep: 2";
+  const KernelContext fused = context_of("preset: mixtral-8x7b", "", parallel, 2);
+  const KernelContext separate = context_of("preset: mixtral-8x7b", ", gradient_accumulation: separate", parallel, 2);
+  EXPECT_EQ(kernels_of(Piece::kExpertsWgrad, separate).size(), 2 * kernels_of(Piece::kExpertsWgrad, fused).size());
+}
+
 TEST(LayerKernels, UnfusedLayersHaveExactlyTheFormulasFlops) {
   for (const int tp : {1, 2, 8}) {
     const KernelContext context =

@@ -128,6 +128,17 @@ TEST(Memory, PeakIsThatOfMegatronOnB200WithinTwoPercent) {
   }
 }
 
+// Two bytes a parameter, beside the four of the sums.
+TEST(Memory, CopiedGradientsOfAMicrobatchStay) {
+  const auto of = [](const std::string& kind) {
+    const JobText job(small_model(2) + "training: {global_batch: 1, gradient_accumulation: " + kind + "}\n", 1);
+    return memory_ledger(job.inputs(), {}).front();
+  };
+  EXPECT_EQ(of("copied").of("microbatch gradients"), of("copied").of("weights"));
+  EXPECT_EQ(of("copied").of("gradients"), of("copied").of("weights") * 2);
+  EXPECT_EQ(of("separate").of("microbatch gradients"), Bytes(0));
+}
+
 TEST(Memory, TheLossNeedsWhatItsKernelKeeps) {
   const auto logits = [](const std::string& kind, int tp = 1) {
     const JobText job(small_model(2) + "training: {global_batch: 1, cross_entropy: " + kind +

@@ -40,6 +40,15 @@ TEST(PipelineOptions, TheEndsMayBeTold) {
                           "parallel.layers_per_part"));
 }
 
+// 78 layers on 12 stages under DeepSpeed: 7 each, and 1 on the last (chronicles-prequel.md of BLOOM, "Re-do").
+TEST(PipelineOptions, PartsMayBeFilledOneAfterTheOther) {
+  EXPECT_THAT(layers("stage_layers: filled", 78, 12), ElementsAre(7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 1));
+  EXPECT_THAT(layers("stage_layers: filled", 8, 4), ElementsAre(2, 2, 2, 2));
+  EXPECT_THAT(job("stage_layers: filled", 9, 4).problems(),
+              ElementsAre("E131: 9 layers in 4 parts of up to 3 leave nothing for the last part | or list them in "
+                          "parallel.layers_per_part"));
+}
+
 TEST(PipelineOptions, ALayoutBringsChunksAndTheirSchedule) {
   const JobText read = job("pipeline_model_parallel_layout: \"Et|tt|tt|tL\"", 6, 2);
   EXPECT_THAT(read.problems(), IsEmpty());

@@ -1,6 +1,7 @@
 #include "workload/step_builder.h"
 
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -60,6 +61,27 @@ TEST(StepBuilder, PipelineMessagesAreActivationsSplitOverTensorRanks) {
   EXPECT_EQ(traffic(plan_of("tp: 2, pp: 2"), 0, "pp"), Bytes(kMicrobatches * kActivation / 2));
   EXPECT_EQ(traffic(plan_of("tp: 2, pp: 2, sequence_parallel: true"), 1, "pp"), Bytes(kMicrobatches * kActivation / 2));
   EXPECT_EQ(traffic(plan_of("tp: 2, pp: 2, scatter_gather_p2p: false"), 1, "pp"), Bytes(kMicrobatches * kActivation));
+}
+
+// Of each microbatch stage 1 sends one gradient, of which nothing is gathered then.
+TEST(StepBuilder, GradientsOfActivationsMayTravelWhole) {
+  const StepPlan plan = plan_of("tp: 2, pp: 2, scatter_gather_p2p_gradients: false");
+  EXPECT_EQ(traffic(plan, 0, "pp"), Bytes(kMicrobatches * kActivation / 2));
+  EXPECT_EQ(traffic(plan, 1, "pp"), Bytes(kMicrobatches * kActivation));
+  const Bytes gathered = traffic(plan_of("tp: 2, pp: 2"), 0, "tp") - traffic(plan, 0, "tp");
+  EXPECT_EQ(gathered, Bytes(kMicrobatches * kActivation));
+}
+
+// BF16_Optimizer sums up all gradients on all replicas in fp32, and gathers the weights that each has updated.
+TEST(StepBuilder, CopiedGradientsAreAllReducedEvenWhereTheOptimizerIsSharded) {
+  const StepPlan plan = plan_of("zero: {stage: 1}", ", gradient_accumulation: copied");
+  std::vector<CollectiveKind> kinds;
+  for (const CollectiveSpec& spec : plan.graph.collectives) {
+    if (spec.bytes > Bytes(4)) kinds.push_back(spec.kind);
+  }
+  EXPECT_THAT(kinds, testing::Contains(CollectiveKind::kAllReduce));
+  EXPECT_THAT(kinds, testing::Contains(CollectiveKind::kAllGather));
+  EXPECT_THAT(kinds, testing::Not(testing::Contains(CollectiveKind::kReduceScatter)));
 }
 
 TEST(StepBuilder, InterleavingSendsAtEveryBoundaryBetweenParts) {
