@@ -23,7 +23,7 @@ namespace {
 class AlphaBetaModel final : public NetworkModel {
  public:
   explicit AlphaBetaModel(const ModelInputs& inputs)
-      : engine_(inputs.engine), router_(inputs.router), meters_(inputs.router.capacities().size()) {}
+      : engine_(inputs.engine), router_(inputs.router), meters_(inputs.router.capacities().size()), ways_(kWays) {}
 
   void start(const Transfer& transfer, TransferListener& listener) override;
   // Times never depend on what else is under way, but how long a link is busy does.
@@ -49,6 +49,15 @@ class AlphaBetaModel final : public NetworkModel {
     bool in_flight = false;
   };
 
+  // Ways are few and gone again and again: by a hash of the query, the last one asked for.
+  struct Way {
+    RouteQuery query;
+    Duration latency;
+    std::vector<Hop> hops;
+  };
+  static constexpr std::size_t kWays = 1024;
+
+  [[nodiscard]] const Way& way_of(const RouteQuery& query);
   [[nodiscard]] Duration streaming_time(Bytes size, const std::vector<Hop>& way) const;
   [[nodiscard]] double moved_bytes(const Row& row) const;
   void arrive(std::size_t slot);
@@ -59,7 +68,20 @@ class AlphaBetaModel final : public NetworkModel {
   std::vector<Row> rows_;
   std::vector<std::size_t> free_rows_;
   std::uint64_t started_ = 0;
+  std::vector<Way> ways_;
 };
+
+const AlphaBetaModel::Way& AlphaBetaModel::way_of(const RouteQuery& query) {
+  const std::uint64_t ends = (std::uint64_t{query.from.value} << 32U) | query.to.value;
+  const std::uint64_t key = mix(ends, (std::uint64_t{query.label} << 8U) | static_cast<std::uint64_t>(query.reach));
+  Way& way = ways_[key % kWays];
+  const RouteQuery& known = way.query;
+  const bool same = known.from == query.from && known.to == query.to && known.label == query.label;
+  if (same && known.reach == query.reach) return way;
+  way.query = query;
+  way.latency = router_.route(query, way.hops);
+  return way;
+}
 
 void AlphaBetaModel::start(const Transfer& transfer, TransferListener& listener) {
   if (free_rows_.empty()) {
@@ -69,8 +91,10 @@ void AlphaBetaModel::start(const Transfer& transfer, TransferListener& listener)
   const std::size_t slot = free_rows_.back();
   free_rows_.pop_back();
   Row& row = rows_[slot];
-  row.latency = router_.route(
-      {.from = transfer.from, .to = transfer.to, .reach = transfer.reach, .label = transfer.label}, row.way);
+  const Way& way =
+      way_of({.from = transfer.from, .to = transfer.to, .reach = transfer.reach, .label = transfer.label});
+  row.latency = way.latency;
+  row.way = way.hops;
   if (!transfer.pays_latency) row.latency = Duration();
   for (Hop& hop : row.way) hop.multiplicity *= transfer.copies;
   row.size = transfer.size;

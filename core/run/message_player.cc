@@ -184,7 +184,13 @@ void MessagePlayer::on_received(std::uint64_t token) {
   job_.ledger.end_communication(receiver, sent.dimension, job_.engine.now());
   // Ending a receive may start others, so each round looks afresh.
   while (const auto receive = take_waiting(receiver, sent)) {
-    job_.listener.on_communication_ended(receiver, receive->task);
+    if (receive->not_before <= job_.engine.now()) {
+      job_.listener.on_communication_ended(receiver, receive->task);
+      continue;
+    }
+    job_.engine.at(receive->not_before, [this, receiver, task = receive->task] {
+      job_.listener.on_communication_ended(receiver, task);
+    });
   }
 }
 

@@ -26,6 +26,7 @@ class MessagePlayer final : public TransferListener, public MessageEnds {
     std::uint64_t sequence = 0;  // the n-th send (receive) of this peer and channel
     int iteration = 0;           // that the task belongs to
     std::uint32_t task = 0;
+    TimePoint not_before;  // a receive does not end earlier, whenever its message comes
   };
   void send(const Request& request);
   // True: the message is there already and the listener will not be told.

@@ -118,14 +118,16 @@ bool segments_stand_alone(const TaskGraph& graph, const RankClasses& classes) {
 SegmentTimes::SegmentTimes(const Inputs& inputs)
     : inputs_(inputs),
       course_(inputs.classes.count() * inputs.graph.segments.size(), nullptr),
-      late_(inputs.classes.count()) {
+      at_hand_(inputs.classes.count()) {
   for (const Work& work : inputs.graph.works) issue_time_.push_back(issue_time(inputs.compute, work));
 }
 
 const SegmentCourse& SegmentTimes::of(std::uint32_t segment, ClassId rank_class, Duration host_behind) {
   const SegmentCourse& course = undisturbed(segment, rank_class);
   if (host_behind + course.host_lead <= Duration(0)) return course;
-  SegmentCourse& late = late_[rank_class.index()];
+  const auto known = late_.find({segment, rank_class, host_behind});
+  if (known != late_.end()) return known->second;
+  SegmentCourse& late = late_.size() < kKept ? late_[{segment, rank_class, host_behind}] : at_hand_[rank_class.index()];
   late = follow(inputs_.graph.segments[segment], rank_class, host_behind);
   return late;
 }

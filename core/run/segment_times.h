@@ -80,7 +80,11 @@ class SegmentTimes {
   Inputs inputs_;
   std::vector<const SegmentCourse*> course_;  // by class, by segment; null until asked for
   std::map<std::vector<std::uint64_t>, SegmentCourse> courses_;
-  std::vector<SegmentCourse> late_;   // by class: of the call at hand, when the host is late
+  // When the host is late: of calls that it is late for by the same time, as it is again and again where it waits for
+  // each message; by segment, class and how far it is behind. Beyond kKept of them, by class: of the call at hand.
+  static constexpr std::size_t kKept = 4096;
+  std::map<std::tuple<std::uint32_t, ClassId, Duration>, SegmentCourse> late_;
+  std::vector<SegmentCourse> at_hand_;
   std::vector<Duration> issue_time_;  // by work
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, RehearsedCall> formulas_;  // by spec, layout, dimension
 };

@@ -51,6 +51,34 @@ TEST(HostClock, AHostThatIsAheadCostsNothing) {
   EXPECT_EQ(end_of(play(graph), 0), TimePoint(10_us));
 }
 
+// The message is there at 3 us (1 us to issue it, 2 us on the wire); the first receive is issued at 7 us, after three
+// kernels, and the second at 8 us, before its message, which is issued at 8 us, comes at 10 us.
+TEST(HostClock, AReceiveEndsWhenItIsIssuedAndItsMessageIsThere) {
+  TaskGraph graph;
+  const DimensionId pp = add_dimension(graph, "pp", {{0, 1}});
+  ProgramBuilder sender(graph, "sender");
+  sender.send(pp, {.peer = 1, .bytes = Bytes(1000)}, StreamIndex{1});
+  for (int i = 0; i < 3; ++i) sender.compute(1_ns);
+  sender.send(pp, {.peer = 1, .bytes = Bytes(1000)}, StreamIndex{1});
+  sender.run_on({0});
+  ProgramBuilder receiver(graph, "receiver");
+  for (int i = 0; i < 3; ++i) receiver.compute(1_ns);
+  const auto first = receiver.receive(pp, {.peer = 0, .bytes = Bytes(1000)});
+  const auto second = receiver.receive(pp, {.peer = 0, .bytes = Bytes(1000)});
+  receiver.compute(5_us, {first}, StreamIndex{1});
+  receiver.compute(7_us, {second}, StreamIndex{2});
+  receiver.run_on({1});
+  // 7 us + 5 us and 10 us + 7 us; recorded, each receive is an event of its own, to the same end.
+  EXPECT_EQ(end_of(play(graph), 1), TimePoint(17_us));
+  const RunResult spans = play(graph, {.recorded = {ClassId(1)}});
+  EXPECT_EQ(end_of(spans, 1), TimePoint(17_us));
+  for (const Span& span : spans.record.spans) {
+    if (span.task == first || span.task == second) {
+      EXPECT_EQ(span.end, TimePoint(span.task == first ? 7_us : 10_us));
+    }
+  }
+}
+
 TEST(HostClock, AHostThatIsBehindSetsThePace) {
   TaskGraph graph;
   ProgramBuilder program(graph, "only");
