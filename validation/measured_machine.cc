@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <initializer_list>
 #include <optional>
 
 #include <fmt/format.h>
@@ -20,9 +21,9 @@ struct GpuFamily {
   std::string_view word;  // in the log's name of the GPU, small letters
   std::string_view name;
   std::string_view node;
-  int gpus = 8;           // of that node
-  // What NCCL plans with, of the nominal rate of its NVLink or xGMI links (graph/topo.h: 20 of 25 GB/s a lane until Ampere,
-  // 20.6 for Hopper, 40.1 of 50 for Blackwell; RCCL: 48 of 64 for MI300). Empty without such links.
+  int gpus = 8;  // of that node
+  // What NCCL plans with, of the nominal rate of its NVLink or xGMI links (graph/topo.h: 20 of 25 GB/s a lane until
+  // Ampere, 20.6 for Hopper, 40.1 of 50 for Blackwell; RCCL: 48 of 64 for MI300). Empty without such links.
   std::string_view link_efficiency;
 };
 
@@ -31,16 +32,17 @@ constexpr std::string_view kNicEfficiency = "96%";
 
 // The first that fits: longer names before those that they contain.
 constexpr std::array kFamilies = {
-    GpuFamily{"gh200", "gh200", "gh200-x4", 4, "82.4%"},     GpuFamily{"gb200", "gb200", "gb200-nvl72", 72, "80.2%"},
-    GpuFamily{"b200", "b200", "dgx-b200", 8, "80.2%"},       GpuFamily{"h200", "h200", "hgx-h200", 8, "82.4%"},
-    GpuFamily{"h100", "h100", "dgx-h100", 8, "82.4%"},       GpuFamily{"a100-pcie", "a100-pcie", "a100-pcie", 4},
-    GpuFamily{"a100 pcie", "a100-pcie", "a100-pcie", 4}, GpuFamily{"a100", "a100", "dgx-a100", 8, "80%"},
-    GpuFamily{"v100", "v100", "dgx1-v100", 8, "80%"},      GpuFamily{"mi300x", "mi300x", "mi300x-8gpu", 8, "75%"},
+    GpuFamily{"gh200", "gh200", "gh200-x4", 4, "82.4%"},    GpuFamily{"gb200", "gb200", "gb200-nvl72", 72, "80.2%"},
+    GpuFamily{"b200", "b200", "dgx-b200", 8, "80.2%"},      GpuFamily{"h200", "h200", "hgx-h200", 8, "82.4%"},
+    GpuFamily{"h100", "h100", "dgx-h100", 8, "82.4%"},      GpuFamily{"a100-pcie", "a100-pcie", "a100-pcie", 4},
+    GpuFamily{"a100 pcie", "a100-pcie", "a100-pcie", 4},    GpuFamily{"a100", "a100", "dgx-a100", 8, "80%"},
+    GpuFamily{"v100", "v100", "dgx1-v100", 8, "80%"},       GpuFamily{"mi300x", "mi300x", "mi300x-8gpu", 8, "75%"},
     GpuFamily{"mi325x", "mi325x", "mi325x-8gpu", 8, "75%"}, GpuFamily{"mi355x", "mi355x", "mi355x-8gpu", 8, "75%"},
 };
 
 // Boards of four GPUs without an NVSwitch.
-constexpr std::array kBoardsOfFour = {GpuFamily{"a100", "a100", "a100-x4", 4, "80%"}, GpuFamily{"v100", "v100", "v100-x4", 4, "80%"}};
+constexpr std::array kBoardsOfFour = {GpuFamily{"a100", "a100", "a100-x4", 4, "80%"},
+                                      GpuFamily{"v100", "v100", "v100-x4", 4, "80%"}};
 
 std::string small_letters(std::string_view text) {
   std::string small(text);
@@ -48,7 +50,9 @@ std::string small_letters(std::string_view text) {
   return small;
 }
 
-bool contains(std::string_view text, std::string_view word) { return text.find(word) != std::string_view::npos; }
+bool contains(std::string_view text, std::string_view word) {
+  return text.find(word) != std::string_view::npos;
+}
 
 std::optional<GpuFamily> family_of(const traces::CollectiveLog& log) {
   const std::string gpu = small_letters(log.gpu);
@@ -116,10 +120,11 @@ void take_nics(MeasuredMachine& machine, const traces::CollectiveLog& log, const
 // The library's version, and those of its variables that change its choices.
 void take_library(MeasuredMachine& machine, const traces::CollectiveLog& log) {
   if (log.fact("library").starts_with("RCCL") || contains(small_letters(log.gpu), "mi3")) return;
-  if (!log.version_of_library.empty()) machine.overrides.push_back("comm.nccl_version=\"" + log.version_of_library + "\"");
-  constexpr std::array<std::string_view, 9> kActing = {"NCCL_ALGO",          "NCCL_PROTO",      "NCCL_MIN_NCHANNELS",
-                                                       "NCCL_MAX_NCHANNELS", "NCCL_MIN_CTAS",   "NCCL_MAX_CTAS",
-                                                       "NCCL_NVLS_ENABLE",   "NCCL_NTHREADS",   "NCCL_PXN_DISABLE"};
+  if (!log.version_of_library.empty())
+    machine.overrides.push_back("comm.nccl_version=\"" + log.version_of_library + "\"");
+  constexpr std::array<std::string_view, 9> kActing = {"NCCL_ALGO",          "NCCL_PROTO",    "NCCL_MIN_NCHANNELS",
+                                                       "NCCL_MAX_NCHANNELS", "NCCL_MIN_CTAS", "NCCL_MAX_CTAS",
+                                                       "NCCL_NVLS_ENABLE",   "NCCL_NTHREADS", "NCCL_PXN_DISABLE"};
   const std::string env = log.fact("env");
   for (std::size_t at = 0; at < env.size();) {
     const std::size_t end = std::min(env.find(';', at), env.size());
@@ -147,14 +152,37 @@ Result<bool> take_profile(MeasuredMachine& machine, const traces::CollectiveLog&
   return true;
 }
 
-// Old versions fetch the work of each channel from host memory: 1.2 us a channel with NCCL 2.8 (calibrated on one host of
-// ABCI), next to nothing since kernels get it with their arguments (logs of 2.18 and 2.23).
-bool fetches_work_by_channel(const std::string& version) {
+bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+// What a kernel takes for each further channel, where it is more than the class value: versions of 2021 fetch the work
+// of each channel from host memory. Calibrated on machines of the class: 1.5 and 1.8 us with NCCL 2.8 (ABCI's V100 and
+// A100), 1.8 to 2.2 us on A100 whose logs do not tell the version, next to nothing with 2.20 and later.
+std::optional<std::string_view> class_launch_channel(const traces::CollectiveLog& log, const GpuFamily& family) {
+  const std::string& version = log.version_of_library;
   int major = 0, minor = 0;
-  const auto [dot, wrong] = std::from_chars(version.data(), version.data() + version.size(), major);
-  if (wrong != std::errc() || dot == version.data() + version.size() || *dot != '.') return false;
-  const auto [end, error] = std::from_chars(dot + 1, version.data() + version.size(), minor);
-  return error == std::errc() && major == 2 && minor < 12;
+  const char* const last = version.data() + version.size();
+  const auto [dot, wrong] = std::from_chars(version.data(), last, major);
+  if (wrong == std::errc() && dot != last && *dot == '.') {
+    const auto [end, error] = std::from_chars(dot + 1, last, minor);
+    if (error == std::errc()) return major == 2 && minor < 12 ? std::optional<std::string_view>("1.6us") : std::nullopt;
+  }
+  return is_one_of(family.name, {"a100", "a100-pcie"}) ? std::optional<std::string_view>("1.9us") : std::nullopt;
+}
+
+// One host with eight GPUs at a switch. Few such logs tell how many GPUs a thread drives, and most were taken with one
+// thread for several: a call takes 14 us there (geometric mean of four machines with H100 and H200, which lie between 7
+// and 20). What a primitive with Simple takes beyond its bytes is 3.5 us (seven machines, 2 to 5), not 1.5 as between
+// two GPUs.
+void take_values_of_switched_hosts(MeasuredMachine& machine, const traces::CollectiveLog& log,
+                                   const GpuFamily& family) {
+  if (!is_one_of(family.name, {"a100", "h100", "h200", "b200"})) return;
+  if (machine.hosts > 1 || machine.gpus_per_host != 8) return;
+  machine.overrides.insert(machine.overrides.begin(), "comm.costs.simple.primitive=3.5us");
+  const bool tells_processes = !log.fact("gpus_per_process").empty();
+  if (!tells_processes && family.name != "a100")
+    machine.overrides.insert(machine.overrides.begin(), "comm.costs.launch=14us");
 }
 
 // Without a profile links carry what the library's authors plan with.
@@ -164,12 +192,18 @@ void take_class_values(MeasuredMachine& machine, const traces::CollectiveLog& lo
   };
   if (!family.link_efficiency.empty()) set("nvlink", family.link_efficiency);
   if (machine.network != "none") set("nic", kNicEfficiency);
-  if (fetches_work_by_channel(log.version_of_library)) {
-    machine.overrides.insert(machine.overrides.begin(), "comm.costs.launch_channel=1.2us");
+  if (const auto channel = class_launch_channel(log, family)) {
+    machine.overrides.insert(machine.overrides.begin(), fmt::format("comm.costs.launch_channel={}", *channel));
+  }
+  take_values_of_switched_hosts(machine, log, family);
+  if (machine.network == "tcp") {
+    // A message goes through the sockets of both hosts: some 30 us one way between hosts of a cloud (assumed).
+    machine.overrides.insert(machine.overrides.begin(),
+                             {"comm.costs.network.post=20us", "comm.costs.network.proxy=10us"});
   }
   if (machine.network != "slingshot") return;
-  // libfabric's provider for Slingshot matches and fetches what is larger than 16 KiB, and a proxy waits for it (calibrated
-  // on Alps); what LL takes there lies between Alps and other networks (assumed).
+  // libfabric's provider for Slingshot matches and fetches what is larger than 16 KiB, and a proxy waits for it
+  // (calibrated on Alps); what LL takes there lies between Alps and other networks (assumed).
   machine.overrides.insert(machine.overrides.begin(),
                            {"comm.costs.network.rendezvous=5us", "comm.costs.network.host_rate=2GB/s"});
 }
@@ -182,10 +216,10 @@ std::string network_class(std::string_view nic) {
     std::string_view word;
     std::string_view network;
   };
-  constexpr std::array kWords = {Word{"none", "none"},        Word{"slingshot", "slingshot"}, Word{"efa", "efa"},
-                                 Word{"tcp", "tcp"},          Word{"roce", "roce"},           Word{"infiniband", "infiniband"},
-                                 Word{"hdr", "infiniband"},   Word{"ndr", "infiniband"},      Word{"edr", "infiniband"},
-                                 Word{"connectx", "infiniband"}};
+  constexpr std::array kWords = {
+      Word{"none", "none"},      Word{"slingshot", "slingshot"},   Word{"efa", "efa"},        Word{"tcp", "tcp"},
+      Word{"roce", "roce"},      Word{"infiniband", "infiniband"}, Word{"hdr", "infiniband"}, Word{"ndr", "infiniband"},
+      Word{"edr", "infiniband"}, Word{"connectx", "infiniband"}};
   for (const Word& entry : kWords) {
     if (contains(text, entry.word)) return std::string(entry.network);
   }

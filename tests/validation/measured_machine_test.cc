@@ -53,9 +53,29 @@ TEST(MeasuredMachine, FourA100AreABoardOfFourUnlessThereIsASwitch) {
 TEST(MeasuredMachine, OldLibrariesTakeLongerForEachChannel) {
   traces::CollectiveLog log = log_of({.gpu = "A100"});
   log.version_of_library = "2.8.4";
-  EXPECT_THAT(machine_of(log, UseProfile::kNo)->overrides, Contains("comm.costs.launch_channel=1.2us"));
+  EXPECT_THAT(machine_of(log, UseProfile::kNo)->overrides, Contains("comm.costs.launch_channel=1.6us"));
   log.version_of_library = "2.23.4";
   EXPECT_THAT(machine_of(log, UseProfile::kNo)->overrides, Not(Contains(HasSubstr("launch_channel"))));
+}
+
+// Logs of A100 without a version are of the years when it was slow.
+TEST(MeasuredMachine, AnA100WithoutAVersionHasAnOldLibrary) {
+  EXPECT_THAT(machine({.gpu = "A100"}).overrides, Contains("comm.costs.launch_channel=1.9us"));
+  EXPECT_THAT(machine({.gpu = "H100"}).overrides, Not(Contains(HasSubstr("launch_channel"))));
+}
+
+TEST(MeasuredMachine, OneHostWithEightGpusIsTakenToBeDrivenByOneThreadUnlessTheLogTells) {
+  EXPECT_THAT(machine({.gpu = "H100"}).overrides,
+              IsSupersetOf({"comm.costs.launch=14us", "comm.costs.simple.primitive=3.5us"}));
+  EXPECT_THAT(machine({.gpu = "H100", .nodes = 2}).overrides, Not(Contains(HasSubstr("comm.costs.launch="))));
+  traces::CollectiveLog log = log_of({.gpu = "H100"});
+  log.facts["gpus_per_process"] = "1";
+  EXPECT_THAT(machine_of(log, UseProfile::kNo)->overrides, Not(Contains(HasSubstr("comm.costs.launch="))));
+}
+
+TEST(MeasuredMachine, MessagesOverTcpPassTheSocketsOfTheHosts) {
+  EXPECT_THAT(machine({.gpu = "H100", .nodes = 2, .nic = "4 x 200 Gb/s TCP"}).overrides,
+              Contains("comm.costs.network.post=20us"));
 }
 
 TEST(MeasuredMachine, ThreadsThatDriveSeveralGpusAreToldByTheLog) {
