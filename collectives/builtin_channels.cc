@@ -11,6 +11,7 @@ const ChannelAlgorithm& channel_nvls();
 const ChannelAlgorithm& channel_nvls_tree();
 const ChannelAlgorithm& channel_pat();
 const ChannelAlgorithm& channel_p2p();
+const ChannelAlgorithm& channel_all_pairs();
 
 std::span<const ChannelAlgorithm* const> channel_algorithms() {
   static const std::array kRows = {
@@ -20,6 +21,7 @@ std::span<const ChannelAlgorithm* const> channel_algorithms() {
       &channel_nvls_tree(),
       &channel_pat(),
       &channel_p2p(),
+      &channel_all_pairs(),
   };
   return kRows;
 }

@@ -71,6 +71,7 @@ constexpr std::array kAlgorithms = {
     Option{"collnet_direct", "reduction in the network's switches, every GPU with its own part"},
     Option{"collnet_chain", "reduction in the network's switches, chains inside hosts"},
     Option{"pat", "parallel aggregated trees"},
+    Option{"all_pairs", "all-reduce inside a host, all peers at once"},
     Option{"p2p", "sends and receives between pairs"},
 };
 

@@ -1,6 +1,8 @@
 #include "collectives/nccl/selector.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 
 #include "collectives/nccl/circles.h"
 #include "collectives/nccl/work.h"
@@ -47,6 +49,21 @@ Bytes chunk_of(const NcclKnobs& knobs, const NcclChoice& choice) {
   return Bytes(0);
 }
 
+// RCCL asks its files of algorithms before its cost model, unless the user has named an algorithm or protocol.
+std::optional<CollectivePlan> all_pairs(const NcclSetup& setup, const CollectiveCall& call) {
+  const NcclTables::AllPairs& pairs = setup.tables.all_pairs;
+  const std::int64_t bytes = call.bytes.count();
+  if (call.kind != CollectiveKind::kAllReduce || call.layout->host_count() > 1 || call.size() != pairs.members)
+    return {};
+  const NcclKnobs untouched;
+  if (setup.knobs.algorithms != untouched.algorithms || setup.knobs.protocols != untouched.protocols) return {};
+  if (bytes < pairs.from || bytes > pairs.up_to) return {};
+  return CollectivePlan{.algorithm = "all_pairs",
+                        .protocol = bytes <= pairs.ll_up_to ? Protocol::kLl : Protocol::kSimple,
+                        .channels = bytes <= pairs.few_up_to ? pairs.few_blocks : pairs.blocks,
+                        .threads = 512};
+}
+
 }  // namespace
 
 NcclCostModel NcclSelector::model(const GroupLayout& layout) const {
@@ -68,6 +85,7 @@ CollectivePlan NcclSelector::plan(const CollectiveCall& call) const {
             .threads = 512,
             .chunk = exchange.chunk};
   }
+  if (auto plan = all_pairs(setup_, call)) return *plan;
   const NcclChoice choice = choose(setup_, call, costs.costs(call));
   const NcclWork work = share_out(costs, setup_.host, setup_.knobs, call, choice);
   std::vector<std::vector<int>> circles;

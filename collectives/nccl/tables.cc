@@ -178,6 +178,22 @@ std::vector<double> read_percents(ConfigMap& map, Protocol protocol) {
   return factors;
 }
 
+void read_all_pairs(ConfigMap map, NcclTables::AllPairs& pairs) {
+  const auto count = [&](std::string_view name, std::string_view doc, std::int64_t fallback) {
+    return static_cast<int>(map.integer({.name = name, .doc = doc, .fallback = fallback, .min = 0, .max = 1024}));
+  };
+  const auto size = [&](std::string_view name, std::string_view doc) {
+    return map.bytes({.name = name, .doc = doc, .fallback = Bytes(0)}).count();
+  };
+  pairs.members = count("members", "all-reduces of so many on one host; 0: never", 0);
+  pairs.from = size("from", "from this size on");
+  pairs.few_up_to = size("few_up_to", "up to this size with few thread blocks");
+  pairs.few_blocks = count("few_blocks", "thread blocks then", 1);
+  pairs.blocks = count("blocks", "thread blocks beyond", 1);
+  pairs.ll_up_to = size("ll_up_to", "LL up to this size, then Simple");
+  pairs.up_to = size("up_to", "up to this size");
+}
+
 void read_shares_of_rings(ConfigMap root, NcclTables& tables) {
   ConfigMap shares = root.map("bandwidth_share", "RCCL: part of a ring's bandwidth, instead of limits");
   tables.by_share = shares.has("up_to_two_hosts") || shares.has("more_hosts");
@@ -190,6 +206,7 @@ void read_shares_of_rings(ConfigMap root, NcclTables& tables) {
   tables.ll_up_to = size("ll_up_to", "LL up to this size");
   tables.ll128_up_to = size("ll128_up_to", "then LL128 up to this size");
   tables.ll128_more_by_doubling = size("ll128_more_by_doubling", "and so much further with each doubling of hosts");
+  read_all_pairs(root.map("all_pairs", "RCCL: all-reduces that go by all pairs on one host"), tables.all_pairs);
   ConfigMap rings = root.map("ring_correction", "RCCL: a ring's bandwidth over hosts in percent, as tree_correction");
   for (const Protocol protocol : kAllProtocols) {
     tables.ring_correction[index_of(protocol)] = read_percents(rings, protocol);

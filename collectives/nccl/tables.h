@@ -83,10 +83,21 @@ struct NcclTables {
   bool by_share = false;
   std::array<ByAlgorithm, 2> bandwidth_share{};                           // up to two hosts, more
   std::array<std::vector<double>, kAllProtocols.size()> ring_correction;  // as tree_correction
-  // And all-reduces over hosts take LL and LL128 up to these sizes (0: by cost); LL128 further with each doubling of hosts.
+  // And all-reduces over hosts take LL and LL128 up to these sizes (0: by cost); LL128 further with each doubling of
+  // hosts.
   std::int64_t ll_up_to = 0;
   std::int64_t ll128_up_to = 0;
   std::int64_t ll128_more_by_doubling = 0;
+  // RCCL: all-reduces of so many members on one host go by all pairs; each thread block of its files is a channel here.
+  struct AllPairs {
+    int members = 0;             // 0: never
+    std::int64_t from = 0;       // a multiple of elements for each of its chunks
+    std::int64_t few_up_to = 0;  // with `few_blocks`, from there on with `blocks`
+    int few_blocks = 1;
+    int blocks = 1;
+    std::int64_t ll_up_to = 0;  // then Simple
+    std::int64_t up_to = 0;
+  } all_pairs;
 };
 
 // Reads a file of configs/nccl; mistakes are recorded in the map.

@@ -199,5 +199,24 @@ TEST(NcclVersions, RcclTakesProtocolsBySizeOverHosts) {
   EXPECT_TRUE(usable(8, 2_MiB, Protocol::kLl));
 }
 
+// Eight on one host: LL by 32 thread blocks from 1 KiB on, by 64 from 80 KiB, Simple from 1 MiB up to 20 MiB; then
+// rings.
+TEST(NcclVersions, RcclPlaysAllPairsInTheMiddle) {
+  const GroupLayout layout = make_block_layout(8, 8);
+  NcclSetup setup = setup_of(dgx_a100(), "rccl");
+  const auto plan = [&](Bytes bytes) {
+    return NcclSelector(setup).plan({.kind = kAllReduce, .bytes = bytes, .layout = &layout});
+  };
+  EXPECT_NE(plan(512_B).algorithm, "all_pairs");
+  EXPECT_EQ(plan(1_KiB).algorithm, "all_pairs");
+  EXPECT_EQ(plan(64_KiB).channels, 32);
+  EXPECT_EQ(plan(512_KiB).channels, 64);
+  EXPECT_EQ(plan(512_KiB).protocol, Protocol::kLl);
+  EXPECT_EQ(plan(1_MiB).protocol, Protocol::kSimple);
+  EXPECT_EQ(plan(32_MiB).algorithm, "ring");
+  setup.knobs.algorithms[index_of(kAllReduce)][index_of(kTree)] = false;  // the user has said how
+  EXPECT_NE(plan(64_KiB).algorithm, "all_pairs");
+}
+
 }  // namespace
 }  // namespace ringwright::collectives
