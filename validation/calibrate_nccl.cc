@@ -1,9 +1,9 @@
-// Calibration from nccl-tests: the few constants of a platform for which played collectives are nearest to measured ones,
-// without leaving what platforms of its class have (class_fit.h).
+// Calibration from nccl-tests: the few constants of a platform for which played collectives are nearest to measured
+// ones, without leaving what platforms of its class have (class_fit.h).
 //
-// In each log each band of sizes has the same weight, however many rows it has: neighbouring sizes say the same. What the
-// rows do not determine stays at its class value and out of the profile. What is fitted is the platform, never a row: the
-// profile holds no sizes.
+// In each log each band of sizes has the same weight, however many rows it has: neighbouring sizes say the same. What
+// the rows do not determine stays at its class value and out of the profile. What is fitted is the platform, never a
+// row: the profile holds no sizes.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -15,8 +15,8 @@
 #include "core/base/json_text.h"
 #include "core/report/text_table.h"
 #include "traces/collective_log.h"
-#include "validation/class_fit.h"
 #include "validation/builtin.h"
+#include "validation/class_fit.h"
 #include "validation/collective_replay.h"
 #include "validation/nccl_logs.h"
 #include "validation/platform_constants.h"
@@ -28,10 +28,10 @@ using namespace ringwright::literals;
 
 // Sizes that a log is thinned to, evenly: neighbours say the same. Beyond the largest, times grow with the size.
 constexpr std::size_t kSizesOfALog = 14;
-constexpr Bytes kLargestInside = 1_GiB;   // on one host
+constexpr Bytes kLargestInside = 1_GiB;  // on one host
 constexpr Bytes kLargestBetween = 128_MiB;
-// Rows that a band of one log counts for, and a single row at most. Large sizes repeat within 1 to 3 %, others within 5 to
-// 10 %.
+// Rows that a band of one log counts for, and a single row at most. Large sizes repeat within 1 to 3 %, others within 5
+// to 10 %.
 struct BandWeight {
   double band = 4.0;
   double row = 1.0;
@@ -40,7 +40,9 @@ constexpr BandWeight weight_of(SizeBand band) {
   return band == SizeBand::kLarge ? BandWeight{.band = 12.0, .row = 4.0} : BandWeight{};
 }
 
-std::string name_of(const std::string& file) { return std::filesystem::path(file).filename().string(); }
+std::string name_of(const std::string& file) {
+  return std::filesystem::path(file).filename().string();
+}
 
 traces::CollectiveLog thinned(traces::CollectiveLog log) {
   const Bytes largest = log.nodes > 1 ? kLargestBetween : kLargestInside;
@@ -63,8 +65,8 @@ std::vector<ClassResidual> residuals_of(const std::vector<ReplayedLog>& logs) {
     for (const ReplayedRow& row : log.rows) {
       const SizeBand band = band_of(row.size);
       const double share = weight_of(band).band / rows[static_cast<std::size_t>(band)];
-      residuals.push_back({.error = std::log(ratio(row.simulated, row.measured)),
-                           .weight = std::min(weight_of(band).row, share)});
+      residuals.push_back(
+          {.error = std::log(ratio(row.simulated, row.measured)), .weight = std::min(weight_of(band).row, share)});
     }
   }
   return residuals;
@@ -77,7 +79,8 @@ class NcclCalibration {
 
   Result<CalibrationOutcome> run() {
     if (auto told = choose_constants(); !told) return tl::unexpected(told.error());
-    const ClassFitAnswer answer = fit_to_class(bounds_, [&](std::span<const double> values) { return residuals(values); });
+    const ClassFitAnswer answer =
+        fit_to_class(bounds_, [&](std::span<const double> values) { return residuals(values); });
     const auto after = replay_all(logs_, options(answer.values));
     if (!after) return tl::unexpected(after.error());
     CalibrationOutcome outcome;
@@ -104,13 +107,16 @@ class NcclCalibration {
       if (constant.of == ConstantOf::kNetwork && !network) continue;
       constants_.push_back(&constant);
       bounds_.push_back(constant.on(*machine));
+      const std::string key = fmt::format("{}=", constant.path);
+      of_class_.push_back(
+          std::ranges::any_of(plan->machine.overrides, [&](const auto& o) { return o.starts_with(key); }));
     }
     return true;
   }
 
   [[nodiscard]] ReplayOptions options(std::span<const double> values) const {
-    ReplayOptions options{.overrides = {"collectives.model=chunks"}, .cluster = request_.cluster,
-                          .use_profile = UseProfile::kNo};
+    ReplayOptions options{
+        .overrides = {"collectives.model=chunks"}, .cluster = request_.cluster, .use_profile = UseProfile::kNo};
     for (std::size_t i = 0; i < values.size(); ++i) {
       options.overrides.push_back(fmt::format("{}={}", constants_[i]->path, value_text(*constants_[i], values[i])));
     }
@@ -129,9 +135,10 @@ class NcclCalibration {
                        value_text(*constants_[i], answer.values[i]));
   }
 
-  // What links carry by plan is no value that a scenario has by itself, so it is told even when it was not determined.
+  // What logs of this class are played with, and what links carry by plan, are no values that a scenario has by itself:
+  // they are told even when they were not determined.
   [[nodiscard]] bool is_told(std::size_t i, const ClassFitAnswer& answer) const {
-    return answer.determined[i] || constants_[i]->unit == ConstantUnit::kShare;
+    return answer.determined[i] || of_class_[i] || constants_[i]->unit == ConstantUnit::kShare;
   }
 
   // The constants below one map, each on its line; nothing when none of them mattered.
@@ -139,7 +146,8 @@ class NcclCalibration {
     std::string lines;
     for (std::size_t i = 0; i < constants_.size(); ++i) {
       const std::string_view full = constants_[i]->path;
-      if (is_told(i, answer) && full.substr(0, full.find_last_of('.')) == path) lines += value_line(i, answer, indent + 2);
+      if (is_told(i, answer) && full.substr(0, full.find_last_of('.')) == path)
+        lines += value_line(i, answer, indent + 2);
     }
     if (lines.empty()) return "";
     return fmt::format("{:{}}{}:\n", "", indent, path.substr(path.find_last_of('.') + 1)) + lines;
@@ -153,17 +161,20 @@ class NcclCalibration {
       if (!source.empty() && std::ranges::find(sources, source) == sources.end()) sources.push_back(source);
     }
     std::string text = fmt::format("# Constants of collectives on {}, fitted to measurements.\n", platform_);
-    text += "# Made by `ringwright calibrate nccl`; use it with `preset: NAME` at the head of a scenario, or `extends`.\n";
+    text +=
+        "# Made by `ringwright calibrate nccl`; use it with `preset: NAME` at the head of a scenario, or `extends`.\n";
     for (const ReplayedLog& log : after) text += "# " + residual(log) + "\n";
     text += undetermined(answer);
     text += "evidence: calibrated\n";
-    text += fmt::format("source: {}\n\n", json_text(fmt::format("fit to {} ({})", fmt::join(names, ", "), fmt::join(sources, ", "))));
+    text += fmt::format("source: {}\n\n",
+                        json_text(fmt::format("fit to {} ({})", fmt::join(names, ", "), fmt::join(sources, ", "))));
     text += "collectives: {model: chunks}\n";
     const std::string links = map_text(answer, "cluster.node.nvlink", 4) + map_text(answer, "cluster.node.nic", 4);
     if (!links.empty()) text += "cluster:\n  node:\n" + links;
     std::string costs = map_text(answer, "comm.costs", 2);
     if (costs.empty()) costs = "  costs:\n";
-    for (const char* map : {"comm.costs.host", "comm.costs.ll", "comm.costs.ll128", "comm.costs.simple", "comm.costs.network"}) {
+    for (const char* map :
+         {"comm.costs.host", "comm.costs.ll", "comm.costs.ll128", "comm.costs.simple", "comm.costs.network"}) {
       costs += map_text(answer, map, 4);
     }
     if (costs != "  costs:\n") text += "comm:\n" + costs;
@@ -184,7 +195,8 @@ class NcclCalibration {
     std::vector<std::string> bands;
     for (const SizeBand band : {SizeBand::kSmall, SizeBand::kMiddle, SizeBand::kLarge}) {
       const ErrorStatistics errors = error_statistics(pairs_of(log.rows, band, Against::kSimulation));
-      if (errors.count > 0) bands.push_back(fmt::format("{} {:.1f} %", to_string(band), 100.0 * errors.geometric_mean_abs));
+      if (errors.count > 0)
+        bands.push_back(fmt::format("{} {:.1f} %", to_string(band), 100.0 * errors.geometric_mean_abs));
     }
     return fmt::format("{}: {}, left over: {}", name_of(log.file), log.operation, fmt::join(bands, ", "));
   }
@@ -199,8 +211,9 @@ class NcclCalibration {
                      !answer.determined[i] ? "not determined" : (bound ? "at its bound" : ""),
                      fmt::format("{:.0f} %", 100.0 * answer.left_over[i])});
     }
-    std::string text = fmt::format("{}: mean absolute error {:.1f} % before, {:.1f} % after {} rounds\n", platform_,
-                                   100.0 * std::expm1(answer.error_at_start), 100.0 * std::expm1(answer.error), answer.rounds);
+    std::string text =
+        fmt::format("{}: mean absolute error {:.1f} % before, {:.1f} % after {} rounds\n", platform_,
+                    100.0 * std::expm1(answer.error_at_start), 100.0 * std::expm1(answer.error), answer.rounds);
     for (const std::string& line : table.lines()) text += "  " + line + "\n";
     for (const ReplayedLog& log : after) text += residual(log) + "\n";
     return text;
@@ -213,10 +226,10 @@ class NcclCalibration {
       rows.push_back(fmt::format("    {}: {}", json_text(constants_[i]->path),
                                  json_text(value_text(*constants_[i], answer.values[i]))));
     }
-    return fmt::format("{{\n  \"schema\": \"ringwright.calibrate.nccl/1\",\n  \"platform\": {},\n  \"error_before\": {:.6g},\n"
-                       "  \"error_after\": {:.6g},\n  \"constants\": {{\n{}\n  }}\n}}\n",
-                       json_text(platform_), std::expm1(answer.error_at_start), std::expm1(answer.error),
-                       fmt::join(rows, ",\n"));
+    return fmt::format(
+        "{{\n  \"schema\": \"ringwright.calibrate.nccl/1\",\n  \"platform\": {},\n  \"error_before\": {:.6g},\n"
+        "  \"error_after\": {:.6g},\n  \"constants\": {{\n{}\n  }}\n}}\n",
+        json_text(platform_), std::expm1(answer.error_at_start), std::expm1(answer.error), fmt::join(rows, ",\n"));
   }
 
   std::vector<traces::CollectiveLog> logs_;
@@ -224,6 +237,7 @@ class NcclCalibration {
   std::string platform_;
   std::vector<const PlatformConstant*> constants_;
   std::vector<ClassConstant> bounds_;
+  std::vector<bool> of_class_;  // by constant: its class value is the log's, not the scenario's own
 };
 
 }  // namespace
