@@ -23,6 +23,8 @@ const CollectiveAlgorithm& direct();
 const CollectiveAlgorithm& pairwise();
 const CollectiveAlgorithm& in_switch();
 const CollectiveAlgorithm& nvls_tree();
+const CollectiveAlgorithm& collnet_direct();
+const CollectiveAlgorithm& collnet_chain();
 
 std::span<const CollectiveAlgorithm* const> algorithms() {
   static const std::array rows = {
@@ -44,6 +46,8 @@ std::span<const CollectiveAlgorithm* const> algorithms() {
       &pairwise(),
       &in_switch(),
       &nvls_tree(),
+      &collnet_direct(),
+      &collnet_chain(),
   };
   return rows;
 }

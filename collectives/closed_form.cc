@@ -120,8 +120,8 @@ Duration recursive_multiplying_time(const Formula& f) {
   return total;
 }
 
-// C - 1 + 2 D steps; an inner node sends a piece up and two down in its tree and one up in the other, and the chain of a
-// host carries the pieces of all channels but its own end's.
+// C - 1 + 2 D steps; an inner node sends a piece up and two down in its tree and one up in the other, and the chain of
+// a host carries the pieces of all channels but its own end's.
 Duration double_tree_time(const Formula& f) {
   const bool rooted = !f.all_reduce();
   const int chain = f.p - 1;
@@ -151,14 +151,34 @@ Duration nvls_tree_time(const Formula& f) {
   const int height = tree_height(f.k);
   const int chunks = pipeline_chunks(f.call.bytes, 2 * height + 3);
   const std::int64_t pieces = std::int64_t{2} * f.p * chunks;
-  const Duration in = f.wires.inside.latency / 2 +
-                      transfer_time(f.part(chunks) + (chunks > 1 ? f.part(pieces, 2) : Bytes(0)), f.wires.inside.bandwidth);
+  const Duration in =
+      f.wires.inside.latency / 2 +
+      transfer_time(f.part(chunks) + (chunks > 1 ? f.part(pieces, 2) : Bytes(0)), f.wires.inside.bandwidth);
   const Duration out = f.between(f.part(pieces, chunks > 1 ? 4 : 1), f.p);
   return (chunks + 2 * height + 3) * std::max(in, out);
 }
 
-// Where a member has at most one message a step: a step of a member lasts as long as the message that it sends, and until
-// the one has come that it waits for.
+// A part of a chunk to the network's switches and back, or all parts of a member to or from the heads.
+Duration collnet_time(const Formula& f, int hops) {
+  const int chunks = pipeline_chunks(f.call.bytes, 2 * hops + 1);
+  const std::int64_t pieces = std::int64_t{chunks} * f.p;
+  const int alone = hops == 1 ? f.p - 1 : 1;  // messages that a member sends at once, of one chunk
+  const Duration in = f.inside(f.part(pieces, chunks > 1 ? 2 * (f.p - 1) : alone));
+  const Bandwidth share = f.wires.host_outward / static_cast<double>(f.p);
+  const Duration out =
+      f.wires.between.latency / 2 + transfer_time(f.part(pieces), std::min(f.wires.between.bandwidth, share));
+  return (chunks + 2 * hops + 1) * std::max(in, out);
+}
+
+Duration collnet_direct_time(const Formula& f) {
+  return collnet_time(f, 1);
+}
+Duration collnet_chain_time(const Formula& f) {
+  return collnet_time(f, f.p - 1);
+}
+
+// Where a member has at most one message a step: a step of a member lasts as long as the message that it sends, and
+// until the one has come that it waits for.
 Duration stepwise_time(const Formula& f, const CollectiveAlgorithm& algorithm) {
   const auto at = [](int index) { return static_cast<std::size_t>(index); };
   std::vector<int> leaving(at(f.k));  // by host: members that send to other hosts
@@ -169,7 +189,8 @@ Duration stepwise_time(const Formula& f, const CollectiveAlgorithm& algorithm) {
     leaving.assign(leaving.size(), 0);
     for (int member = 0; member < f.n; ++member) {
       algorithm.step(f.call, member, index, steps[at(member)]);
-      for (const CollectiveSend& send : steps[at(member)].sends) leaving[at(host(member))] += host(send.peer) == host(member) ? 0 : 1;
+      for (const CollectiveSend& send : steps[at(member)].sends)
+        leaving[at(host(member))] += host(send.peer) == host(member) ? 0 : 1;
     }
     for (int member = 0; member < f.n; ++member) {
       arrives[at(member)] = begun[at(member)];
@@ -204,12 +225,16 @@ constexpr std::array kRows = {
     Row{"pairwise", pairwise_time},
     Row{"in_switch", in_switch_time},
     Row{"nvls_tree", nvls_tree_time},
+    Row{"collnet_direct", collnet_direct_time},
+    Row{"collnet_chain", collnet_chain_time},
 };
 
 class Meeting final : public CollectiveAlgorithm {
  public:
   [[nodiscard]] std::string_view name() const override { return "closed_form"; }
-  [[nodiscard]] std::string_view help() const override { return "everybody waits for everybody; the time is a formula"; }
+  [[nodiscard]] std::string_view help() const override {
+    return "everybody waits for everybody; the time is a formula";
+  }
   [[nodiscard]] bool supports(const CollectiveCall&) const override { return true; }
   [[nodiscard]] int steps(const CollectiveCall& call) const override { return call.size() > 1 ? 1 : 0; }
   void step(const CollectiveCall&, int, int, CollectiveStep& out) const override {

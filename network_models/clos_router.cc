@@ -53,8 +53,11 @@ Duration ClosRouter::route(const RouteQuery& query, std::vector<Hop>& hops) cons
     block_.within(from_host, from_gpu, to_gpu, trail);
     return trail.latency();
   }
-  // Where rails are not joined, bytes change rails inside the sender's host: to the GPU with the receiver's number.
-  const bool changes_rail = shape_.pod_kind == PodKind::kRail && rail_of_gpu_[from_gpu] != rail_of_gpu_[to_gpu];
+  // Where rails are not joined, or the sender asks for it, bytes change rails inside its host: to the GPU with the
+  // receiver's number.
+  const bool rails_apart = shape_.pod_kind == PodKind::kRail && rail_of_gpu_[from_gpu] != rail_of_gpu_[to_gpu];
+  const bool asked = query.reach == Reach::kByPeersRail && block_.nic_of(from_gpu) != block_.nic_of(to_gpu);
+  const bool changes_rail = rails_apart || asked;
   const End from = locate(from_host, changes_rail ? to_gpu : from_gpu);
   const End to = locate(to_host, to_gpu);
   if (trail.up_wanted()) {

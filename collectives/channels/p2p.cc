@@ -144,7 +144,8 @@ void P2p::block(const CollectiveCall& call, const CollectivePlan& plan, int memb
   for (int number = 0; number < play.rounds(group); ++number) {
     const int round = play.round(group, number);
     if (sends) {
-      out.sends.push_back({.peer = play.peer(member, round, 1), .reach = Reach::kWhole});
+      const int peer = play.peer(member, round, 1);
+      out.sends.push_back({.peer = peer, .reach = message_reach(play.layout, plan, member, peer)});
     } else {
       out.receives.push_back({.peer = play.peer(member, round, -1), .block = block - 1, .port = number});
     }

@@ -181,6 +181,10 @@ constexpr std::array kVariables = {
              [](std::string_view v, NcclKnobs& k) {
                return number(v, kSwitch, [&](std::int64_t n) { k.pxn = n == 0; });
              }},
+    Variable{"NCCL_P2P_PXN_LEVEL", "2: sends use the NIC of the receiver's rail; 0 and 1: their own, which PCIe reaches",
+             [](std::string_view v, NcclKnobs& k) {
+               return number(v, {0, 2}, [&](std::int64_t n) { k.p2p_pxn = n == 2; });
+             }},
     Variable{"NCCL_P2P_NET_CHUNKSIZE", "bytes of a chunk of sends between hosts",
              [](std::string_view v, NcclKnobs& k) {
                return number(v, {1}, [&](std::int64_t n) { k.p2p_net_chunk = Bytes(n); });
@@ -216,7 +220,7 @@ constexpr std::array kVariables = {
 };
 
 // NCCL knows them; nothing here depends on them.
-constexpr std::array<std::string_view, 65> kWithoutEffect = {
+constexpr std::array<std::string_view, 64> kWithoutEffect = {
     "NCCL_ASYNC_ERROR_HANDLING", "NCCL_BLOCKING_WAIT", "NCCL_CGA_CLUSTER_SIZE",
     "NCCL_CHECK_POINTERS", "NCCL_CHECKS_DISABLE", "NCCL_COMM_BLOCKING", "NCCL_COMM_ID", "NCCL_CONF_FILE",
     "NCCL_CROSS_NIC", "NCCL_CUMEM_ENABLE", "NCCL_CUMEM_HOST_ENABLE", "NCCL_DEBUG", "NCCL_DEBUG_FILE",
@@ -228,7 +232,7 @@ constexpr std::array<std::string_view, 65> kWithoutEffect = {
     "NCCL_IGNORE_DISABLED_P2P", "NCCL_LAUNCH_MODE", "NCCL_LOCAL_REGISTER", "NCCL_MNNVL_ENABLE",
     "NCCL_NCHANNELS_PER_NET_PEER", "NCCL_NET", "NCCL_NET_GDR_C2C", "NCCL_NET_GDR_LEVEL", "NCCL_NET_GDR_READ",
     "NCCL_NET_MERGE_LEVEL", "NCCL_NET_PLUGIN", "NCCL_NET_SHARED_BUFFERS", "NCCL_NET_SHARED_COMMS",
-    "NCCL_NSOCKS_PERTHREAD", "NCCL_P2P_DIRECT_DISABLE", "NCCL_P2P_PER_CHANNEL_NET_BW", "NCCL_P2P_PXN_LEVEL",
+    "NCCL_NSOCKS_PERTHREAD", "NCCL_P2P_DIRECT_DISABLE", "NCCL_P2P_PER_CHANNEL_NET_BW", 
     "NCCL_PROFILER_PLUGIN", "NCCL_PXN_C2C", "NCCL_RAS_ENABLE", "NCCL_SET_STACK_SIZE", "NCCL_SHM_DISABLE",
     "NCCL_SOCKET_FAMILY", "NCCL_SOCKET_IFNAME", "NCCL_SOCKET_NTHREADS", "NCCL_TOPO_DUMP_FILE", "NCCL_TOPO_FILE",
     "NCCL_TUNER_CONFIG_FILE", "NCCL_TUNER_PLUGIN"};

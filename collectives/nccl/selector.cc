@@ -6,6 +6,7 @@
 
 #include "collectives/nccl/circles.h"
 #include "collectives/nccl/work.h"
+#include "core/ports/channel_algorithm.h"
 
 namespace ringwright::collectives {
 namespace {
@@ -32,6 +33,12 @@ NcclChoice choose(const NcclSetup& setup, const CollectiveCall& call, const std:
     }
   }
   return cheapest(costs);
+}
+
+// Sends go by the receiver's rail: GPUs write to each other over NVLink, and nothing forbids it.
+bool sends_by_peers_rail(const NcclSetup& setup) {
+  const NcclKnobs& knobs = setup.knobs;
+  return setup.host.links != NcclHost::Links::kPcie && setup.host.nics > 1 && knobs.pxn && knobs.p2p_pxn && knobs.peer_to_peer;
 }
 
 Bytes chunk_of(const NcclKnobs& knobs, const NcclChoice& choice) {
@@ -83,7 +90,8 @@ CollectivePlan NcclSelector::plan(const CollectiveCall& call) const {
             .protocol = exchange.protocol,
             .channels = exchange.channels,
             .threads = 512,
-            .chunk = exchange.chunk};
+            .chunk = exchange.chunk,
+            .by_peers_rail = sends_by_peers_rail(setup_)};
   }
   if (auto plan = all_pairs(setup_, call)) return *plan;
   const NcclChoice choice = choose(setup_, call, costs.costs(call));
@@ -107,8 +115,14 @@ CollectivePlan NcclSelector::plan(const CollectiveCall& call) const {
 
 CollectivePlan NcclSelector::plan_message(const MessageCall& call) const {
   const NcclExchange send = share_out_message(model(*call.layout), setup_.host, setup_.knobs, call);
-  return {
-      .algorithm = "send", .protocol = send.protocol, .channels = send.channels, .threads = 512, .chunk = send.chunk};
+  CollectivePlan plan{.algorithm = "send",
+                      .protocol = send.protocol,
+                      .channels = send.channels,
+                      .threads = 512,
+                      .chunk = send.chunk,
+                      .by_peers_rail = sends_by_peers_rail(setup_)};
+  plan.by_peers_rail = message_reach(*call.layout, plan, call.from, call.to) == Reach::kByPeersRail;
+  return plan;
 }
 
 std::vector<NcclOption> NcclSelector::options(const CollectiveCall& call) const {

@@ -30,6 +30,9 @@ struct CollectivePlan {
   // How rings and chains pass through each host, by kind of channel: places of its members; empty: in their order.
   std::vector<std::vector<int>> circles = {};
 
+  // PXN: messages for another rail go over NVLink to the GPU on it, and leave by its NIC.
+  bool by_peers_rail = false;
+
   friend bool operator==(const CollectivePlan&, const CollectivePlan&) = default;
 };
 

@@ -30,6 +30,10 @@ struct SendPort {
 // bytes any other member at that switch serves.
 [[nodiscard]] int switch_partner(const GroupLayout& layout, int member, int peer);
 
+// How a message between two members travels under the plan: by the peer's rail where both are on different hosts and
+// rails and a member beside the sender sits on the peer's.
+[[nodiscard]] Reach message_reach(const GroupLayout& layout, const CollectivePlan& plan, int from, int to);
+
 // Reads what `peer`'s thread block `block` sends through its port `port`, which is addressed to us. Through several ports
 // with kDownFromSwitch one primitive fetches one sum.
 struct ReceivePort {

@@ -23,7 +23,10 @@ enum class Reach : std::uint8_t {
   kFromMemory,
   kToStorage,
   kFromStorage,
-  kWithinMemory
+  kWithinMemory,
+  // A whole way, but into the fabric by the NIC that has the receiver's place in the sender's host: over NVLink to the
+  // GPU beside it (NCCL's PXN). Where hosts have no such NIC, as kWhole.
+  kByPeersRail
 };
 
 [[nodiscard]] constexpr Reach reach_of(HostWay way) {
@@ -38,7 +41,7 @@ enum class Reach : std::uint8_t {
   return Reach::kWhole;
 }
 [[nodiscard]] constexpr bool stays_in_host(Reach reach) {
-  return reach >= Reach::kToMemory;
+  return reach >= Reach::kToMemory && reach <= Reach::kWithinMemory;
 }
 
 using LinksDown = std::vector<bool>;  // by link id: whether it is down

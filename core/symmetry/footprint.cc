@@ -221,12 +221,23 @@ class FootprintBuilder {
     }
     const auto& group = d.groups[d.group_of[rank.index()]];
     const MessageSpec spec{.peer = peer, .relative = relative};
-    const int member = spec.peer_of(static_cast<int>(d.index_in_group[rank.index()]), group.size());
+    const int self = static_cast<int>(d.index_in_group[rank.index()]);
+    const int member = spec.peer_of(self, group.size());
+    const Reach reach = way == HostWay::kNone && is_send ? reach_of_send(d, rank, bytes, member) : reach_of(way);
     footprint_.edges.push_back({.peer = group[static_cast<std::size_t>(member)],
                                 .role = mix(what, mix(static_cast<std::uint64_t>(peer), is_send ? 1 : 0)),
                                 .label = label,
-                                .reach = reach_of(way),
+                                .reach = reach,
                                 .starts_flow = is_send});
+  }
+
+  // By the receiver's rail where kernels send so. Asked of few: most messages stay on their rail or in their host.
+  [[nodiscard]] Reach reach_of_send(const Dimension& d, RankId rank, Bytes bytes, int to) const {
+    const GroupLayout& layout = graph_.layouts[d.layout_of_group[d.group_of[rank.index()]]];
+    const MessageCall call{.bytes = bytes, .layout = &layout, .from = static_cast<int>(d.index_in_group[rank.index()]), .to = to};
+    const auto rail = [&](int member) { return layout.gpu_of[static_cast<std::size_t>(member)]; };
+    if (choosers_.channels == nullptr || !call.leaves_host() || rail(call.from) == rail(to)) return Reach::kWhole;
+    return choosers_.channels->choose_message(call).plan.by_peers_rail ? Reach::kByPeersRail : Reach::kWhole;
   }
 
   const TaskGraph& graph_;

@@ -55,7 +55,7 @@ void for_each_call(const std::vector<GroupLayout>& layouts, std::span<const Byte
 }
 
 bool uses_switch(const CollectiveAlgorithm& algorithm) {
-  return algorithm.name() == "in_switch" || algorithm.name() == "nvls_tree";
+  return algorithm.name() == "in_switch" || algorithm.name() == "nvls_tree" || algorithm.name().starts_with("collnet");
 }
 
 void expect_bytes_above_bounds(const Proof& proof, const CollectiveAlgorithm& algorithm, const CollectiveCall& call) {

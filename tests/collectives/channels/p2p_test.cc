@@ -52,6 +52,31 @@ TEST(P2pOnChannels, CutsFinerBetweenHosts) {
   EXPECT_EQ(proof.messages, 4 * (4 + 2 * 16));
 }
 
+TEST(P2pOnChannels, LeavesByThePeersRailWhenThePlanSaysSo) {
+  const GroupLayout layout = make_block_layout(8, 4);
+  const CollectiveCall call{.kind = CollectiveKind::kAllToAll, .bytes = 8_KiB, .layout = &layout};
+  const CollectivePlan plan{.protocol = Protocol::kSimple, .channels = 1, .by_peers_rail = true};
+  ThreadBlock block;
+  p2p().block(call, plan, 1, 0, block);
+  int others_rail = 0;
+  for (const SendPort& port : block.sends) {
+    const bool relayed = port.peer >= 4 && port.peer != 5;  // on the other host, and not on rail 1
+    EXPECT_EQ(port.reach, relayed ? Reach::kByPeersRail : Reach::kWhole) << port.peer;
+    others_rail += relayed ? 1 : 0;
+  }
+  EXPECT_EQ(others_rail, 3);
+  EXPECT_TRUE(prove(p2p(), call, plan).holds());
+}
+
+// The GPU on the peer's rail must be a member: NCCL relays through ranks of the communicator.
+TEST(MessageReach, NeedsAMemberOnThePeersRail) {
+  const GroupLayout layout = make_group_layout({0, 0, 1, 1}, {0, 1, 0, 2});
+  const CollectivePlan plan{.by_peers_rail = true};
+  EXPECT_EQ(message_reach(layout, plan, 1, 2), Reach::kByPeersRail);
+  EXPECT_EQ(message_reach(layout, plan, 1, 3), Reach::kWhole);
+  EXPECT_EQ(message_reach(layout, {}, 1, 2), Reach::kWhole);
+}
+
 TEST(PatOnChannels, TakesLogSteps) {
   const ChannelAlgorithm& pat = *find_channel_algorithm("pat");
   const GroupLayout layout = make_block_layout(16, 1);

@@ -54,6 +54,27 @@ TEST(NcclSelector, ChannelsAreDroppedWhileThreadsStarve) {
   EXPECT_EQ(plan(setup, 8, 8, 8_KiB).threads, 128);
 }
 
+TEST(NcclSelector, SendsByTheReceiversRailUnlessForbidden) {
+  NcclSetup setup = setup_of(dgx_h100());
+  EXPECT_TRUE(plan(setup, 16, 8, 1_MiB, CollectiveKind::kAllToAll).by_peers_rail);
+  setup.knobs.p2p_pxn = false;
+  EXPECT_FALSE(plan(setup, 16, 8, 1_MiB, CollectiveKind::kAllToAll).by_peers_rail);
+  setup.knobs = {};
+  setup.knobs.pxn = false;
+  EXPECT_FALSE(plan(setup, 16, 8, 1_MiB, CollectiveKind::kAllToAll).by_peers_rail);
+}
+
+TEST(NcclSelector, MessagesNeedAnotherRailToLeaveBy) {
+  const NcclSelector selector(setup_of(dgx_h100()));
+  const GroupLayout layout = make_block_layout(16, 8);
+  const auto relayed = [&](int from, int to) {
+    return selector.plan_message({.bytes = 1_MiB, .layout = &layout, .from = from, .to = to}).by_peers_rail;
+  };
+  EXPECT_TRUE(relayed(7, 8));    // rail 7 to rail 0 of the next host
+  EXPECT_FALSE(relayed(0, 8));   // the same rail
+  EXPECT_FALSE(relayed(0, 7));   // the same host
+}
+
 TEST(NcclSelector, ATunersLineDecidesWhereItFits) {
   NcclSetup setup = setup_of(dgx_h100());
   setup.tuner.lines = {{.kind = CollectiveKind::kAllReduce,

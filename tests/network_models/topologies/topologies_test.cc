@@ -112,6 +112,19 @@ TEST(RailOptimized, RejectsUnknownKeysAndPolicies) {
   EXPECT_THAT(cluster.problems[0] + cluster.problems[1], HasSubstr("railz"));
 }
 
+// NCCL's PXN: inside the host to the GPU on the receiver's rail, then along that rail without a spine.
+TEST(RailOptimized, LeavesByTheReceiversRailWhereASenderAsks) {
+  const auto cluster =
+      load_cluster("nodes: 8\nnode: {preset: dgx-h100}\nfabric: {type: rail_optimized, scalable_unit: 4}\n");
+  ASSERT_THAT(cluster.problems, IsEmpty());
+  const Network network = cluster.topology->build();
+  EXPECT_THAT(trace(network, between(0, 11)), HasSubstr("spine"));
+  const std::string relayed = trace(network, between(0, 11, Reach::kByPeersRail));
+  EXPECT_THAT(relayed, HasSubstr("host0/gpu0 host0/nvswitch0 host0/gpu3"));
+  EXPECT_THAT(relayed, HasSubstr("host0/nic3 leaf0.3 host1/nic3"));
+  EXPECT_EQ(trace(network, between(0, 8, Reach::kByPeersRail)), trace(network, between(0, 8)));
+}
+
 TEST(FatTree, GoesByBothItsNames) {
   for (const std::string type : {"fat_tree", "clos"}) {
     const auto cluster =
