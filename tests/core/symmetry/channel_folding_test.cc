@@ -9,6 +9,8 @@
 #include "core/run/executor.h"
 #include "core/symmetry/folding.h"
 #include "network_models/builtin.h"
+#include "network_models/clos.h"
+#include "tests/network_models/clos_orders.h"
 #include "tests/peers/flow/reference_fabric.h"
 #include "tests/support/channel_doubles.h"
 #include "tests/support/doubles.h"
@@ -200,6 +202,25 @@ TEST(ChannelFolding, MessagesKeepTheTimesOfAllRanks) {
   EXPECT_EQ(folded.finished, play(graph, fabric, Mode::kUnfolded, chooser).finished);
   EXPECT_LE(folded.classes, 32U);  // the two hosts of a stage are alike
   EXPECT_GT(folded.finished[63], folded.finished[16]);
+}
+
+// Messages that leave by the receiver's rail use other links than those of plain ways, and NICs of other GPUs.
+TEST(ChannelFolding, ExchangesByTheReceiversRailKeepTheTimesOfAllRanks) {
+  const auto order = network_models::rail_order(16, 8, 4);
+  const network_models::Host host = network_models::simple_host(8, 8);
+  const auto derived = network_models::derive_clos(order, host, 8);
+  const network_models::Network network = network_models::build_clos({.host = host, .shape = derived.shape, .routing = {}});
+  const TaskGraph graph = one_call(CollectiveKind::kAllToAll, 4_MiB, 64);
+  std::vector<TimePoint> ends;
+  for (const bool by_peers_rail : {false, true}) {
+    const CollectivePlan plan{
+        .algorithm = "p2p", .protocol = Protocol::kSimple, .channels = 4, .by_peers_rail = by_peers_rail};
+    const test::AlwaysOnChannels chooser(*collectives::find_channel_algorithm("p2p"), plan);
+    const Played folded = play(graph, *network.router, Mode::kFolded, chooser);
+    EXPECT_EQ(folded.finished, play(graph, *network.router, Mode::kUnfolded, chooser).finished) << by_peers_rail;
+    ends.push_back(folded.finished.front());
+  }
+  EXPECT_NE(ends[0], ends[1]);
 }
 
 }  // namespace
