@@ -16,7 +16,9 @@ std::string plain(std::string_view text) {
   return result;
 }
 
-bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
+bool is_digit(char c) {
+  return std::isdigit(static_cast<unsigned char>(c)) != 0;
+}
 
 struct NumberAt {
   double value = 0.0;
@@ -53,7 +55,9 @@ std::string_view compute_part(std::string_view text) {
 
 }  // namespace
 
-bool says(std::string_view text, std::string_view words) { return plain(text).find(plain(words)) != std::string::npos; }
+bool says(std::string_view text, std::string_view words) {
+  return plain(text).find(plain(words)) != std::string::npos;
+}
 
 std::optional<NicWords> read_nics(std::string_view words) {
   const std::string all = plain(words);
@@ -85,7 +89,8 @@ std::string read_fp8_recipe(std::string_view text) {
   if (says(text, "mxfp8") || says(text, "mx")) return "mxfp8";
   if (says(text, "block")) return "blockwise";
   // A scale for each row costs the passes that one for the tensor does.
-  if (says(text, "tensorwise") || says(text, "rowwise") || says(text, "current")) return "tensorwise";
+  if (says(text, "rowwise")) return "rowwise";
+  if (says(text, "tensorwise") || says(text, "current")) return "tensorwise";
   return says(text, "delayed") ? "delayed" : "";
 }
 

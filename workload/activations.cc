@@ -21,6 +21,7 @@ double input_bytes(const KernelContext& context) {
     case NarrowRecipe::kNone: return value_bytes(context);
     case NarrowRecipe::kDelayed:
     case NarrowRecipe::kTensorwise:
+    case NarrowRecipe::kRowwise:
     case NarrowRecipe::kBlockwise:
     case NarrowRecipe::kMxfp8: return bytes_per_element(DataType::kFp8);
   }

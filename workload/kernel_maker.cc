@@ -56,14 +56,17 @@ void KernelMaker::keep_precision() {
 }
 
 // Reads a tensor and writes it twice, since the weight gradient needs it transposed; a scale of its own takes a pass
-// that looks for the maximum, scales of blocks are written beside the values. NVFP4 has both (NVIDIA, "Pretraining
-// Large Language Models with NVFP4", arXiv 2509.25149): a byte for 16 values, and one scale for the tensor.
+// that looks for the maximum, scales of blocks are written beside the values. Scales of rows differ between the two
+// products of a tensor, which sum along its one or its other side: both passes are run for each. NVFP4 has both
+// (NVIDIA, "Pretraining Large Language Models with NVFP4", arXiv 2509.25149): a byte for 16 values, and one scale for
+// the tensor.
 void KernelMaker::quantise(double elements) {
   const NarrowRecipe recipe = context_.training.narrow;
   if (recipe == NarrowRecipe::kNone || product_type_ == context_.training.precision) return;
   const double read = bytes_per_element(context_.training.precision);
   double each = read + 2.0 * bytes_per_element(product_type_);
   if (recipe == NarrowRecipe::kTensorwise || recipe == NarrowRecipe::kNvfp4) each += read;
+  if (recipe == NarrowRecipe::kRowwise) each = 2.0 * (2.0 * read + bytes_per_element(product_type_));
   if (recipe == NarrowRecipe::kBlockwise) each += 2.0 * 4.0 / 128.0;
   if (recipe == NarrowRecipe::kMxfp8 || recipe == NarrowRecipe::kMxfp4) each += 2.0 / 32.0;
   if (recipe == NarrowRecipe::kNvfp4) each += 2.0 / 16.0;

@@ -14,6 +14,7 @@ constexpr std::array kFp8Recipes{
     Option{"none", "products as `precision` says"},
     Option{"delayed", "the layers' products in fp8, one scale a tensor from the maxima of earlier steps"},
     Option{"tensorwise", "one scale a tensor from its own maximum, found in a pass of its own"},
+    Option{"rowwise", "a scale a row of each operand, so that it is cast for every product anew (torchao)"},
     Option{"blockwise", "a scale for 128 values, as DeepSeek-V3"},
     Option{"mxfp8", "a scale for 32 values (Blackwell)"}};
 constexpr std::array kFp4Recipes{
@@ -42,6 +43,7 @@ DataType parse_precision(std::string_view text) {
 NarrowRecipe parse_narrow(std::string_view text) {
   if (text == "delayed") return NarrowRecipe::kDelayed;
   if (text == "tensorwise") return NarrowRecipe::kTensorwise;
+  if (text == "rowwise") return NarrowRecipe::kRowwise;
   if (text == "blockwise") return NarrowRecipe::kBlockwise;
   if (text == "mxfp8") return NarrowRecipe::kMxfp8;
   if (text == "nvfp4") return NarrowRecipe::kNvfp4;

@@ -41,17 +41,18 @@ struct FullRecompute {
 // and their gradient: 2 + 2), or fused with the output layer chunk by chunk (Liger).
 enum class CrossEntropy { kSplit, kSplitFused, kFused, kEager, kCompiled, kChunked };
 enum class AttentionKernel { kFused, kUnfused };
-// How a microbatch's weight gradients come to those of the step. Fused: the product adds them in its epilogue. Separate:
-// it writes them, and a kernel for each weight adds them. Copied: DeepSpeed's BF16_Optimizer (update_hp_grads in
-// bf16_optimizer.py) keeps those of the microbatch, casts them to fp32, and adds that.
+// How a microbatch's weight gradients come to those of the step. Fused: the product adds them in its epilogue.
+// Separate: it writes them, and a kernel for each weight adds them. Copied: DeepSpeed's BF16_Optimizer (update_hp_grads
+// in bf16_optimizer.py) keeps those of the microbatch, casts them to fp32, and adds that.
 enum class GradientSum { kFused, kSeparate, kCopied };
 // Norms, rotations and activations: a kernel for each, or one for each operator of PyTorch.
 enum class Pointwise { kFused, kEager };
 
 // Products of the layers in fp8, as Transformer Engine scales them: by the maximum of earlier steps or of this tensor,
-// by tiles of 128 values (DeepSeek-V3), or by 32 values (MXFP8); or in fp4, by 16 values and the tensor's maximum
+// by rows of each operand (torchao's float8/config.py, rowwise: cast again for every product, along its own sums), by
+// tiles of 128 values (DeepSeek-V3), or by 32 values (MXFP8); or in fp4, by 16 values and the tensor's maximum
 // (NVFP4), or by 32 values (MXFP4). Attention core, router, logits and loss stay as they are.
-enum class NarrowRecipe { kNone, kDelayed, kTensorwise, kBlockwise, kMxfp8, kNvfp4, kMxfp4 };
+enum class NarrowRecipe { kNone, kDelayed, kTensorwise, kRowwise, kBlockwise, kMxfp8, kNvfp4, kMxfp4 };
 
 // Of Adam's state, in the words of Megatron's precision-aware optimizer.
 struct OptimizerTypes {
@@ -104,8 +105,8 @@ struct TrainingOptions {
 
 // Even: equal parts, where embedding and logits may count as a layer of the first and the last part. Filled: as many as
 // the fullest needs, one part after the other, and the last what remains (partition_balanced of DeepSpeed's
-// runtime/utils.py over layers that weigh the same). Balanced: by the modelled time. Ends: first and last stage as told,
-// the others alike.
+// runtime/utils.py over layers that weigh the same). Balanced: by the modelled time. Ends: first and last stage as
+// told, the others alike.
 enum class StageLayers { kEven, kFilled, kListed, kBalanced, kEnds };
 
 // How context-parallel ranks come to all keys and values; Megatron's cp_comm_type. Ring: blocks go round while others
@@ -138,9 +139,9 @@ struct ParallelOptions {
   bool sequence_parallel = false;
   bool scatter_gather_p2p = true;  // without sequence parallelism: send 1/tp of an activation, gather it on arrival
   bool scatter_gather_gradients = true;  // and of its gradient
-  bool async_reduce = true;        // of a column-parallel layer's input gradient, beside its weight gradient
+  bool async_reduce = true;              // of a column-parallel layer's input gradient, beside its weight gradient
   TensorOverlap tensor_overlap;
-  bool overlap_p2p = false;        // a send does not hold up the next computation
+  bool overlap_p2p = false;  // a send does not hold up the next computation
   int zero_stage = 0;
   bool overlap_grad_reduce = false;
   bool overlap_param_gather = false;

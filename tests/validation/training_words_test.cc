@@ -51,7 +51,7 @@ TEST(TrainingWords, TheNarrowestTypeDecides) {
 
 TEST(TrainingWords, KnowsRecipesOfFp8) {
   EXPECT_EQ(read_fp8_recipe("fp8 (hybrid, delayed scaling)"), "delayed");
-  EXPECT_EQ(read_fp8_recipe("fp8 rowwise"), "tensorwise");
+  EXPECT_EQ(read_fp8_recipe("fp8 rowwise"), "rowwise");
   EXPECT_EQ(read_fp8_recipe("MXFP8"), "mxfp8");
   EXPECT_EQ(read_fp8_recipe("FP8"), "");
 }

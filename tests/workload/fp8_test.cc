@@ -57,6 +57,7 @@ TEST(Fp8, RecipesDifferInWhatTheyTouch) {
     return static_cast<double>(kernels.front().bytes.count()) / (8192.0 * 4096.0);
   };
   EXPECT_EQ(quantised("delayed"), 4.0);     // two bytes read, two of one byte written
+  EXPECT_EQ(quantised("rowwise"), 10.0);  // twice: read for the maxima, read again, written
   EXPECT_EQ(quantised("tensorwise"), 6.0);  // and read once more for the maximum
   EXPECT_EQ(quantised("blockwise"), 4.0 + 8.0 / 128.0);
   EXPECT_EQ(quantised("mxfp8"), 4.0 + 2.0 / 32.0);
