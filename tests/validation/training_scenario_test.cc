@@ -155,7 +155,7 @@ TEST(TrainingScenario, NotesMaySayThatOnlyAdaptersAreTrained) {
 TEST(TrainingScenario, ProductsInFp8LeaveTheRestAsItIs) {
   TrainingRow row = full_row();
   row.precision = "fp8 rowwise";
-  EXPECT_THAT(yaml_of(row), HasSubstr("precision: bf16, fp8_recipe: tensorwise"));
+  EXPECT_THAT(yaml_of(row), HasSubstr("precision: bf16, fp8_recipe: rowwise"));
 }
 
 TEST(TrainingScenario, ProductsInFp4AreOfNvfp4UnlessTheRowSaysOtherwise) {
