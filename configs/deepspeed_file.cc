@@ -14,8 +14,7 @@
 namespace ringwright::configs {
 namespace {
 
-constexpr std::array kNotModelled = {"optimizer",
-                                     "scheduler",
+constexpr std::array kNotModelled = {"scheduler",
                                      "gradient_clipping",
                                      "prescale_gradients",
                                      "gradient_predivide_factor",
@@ -238,6 +237,31 @@ void read_checkpointing(ConfigMap& file, Imports& imports) {
   }
 }
 
+struct OptimizerName {
+  std::string_view type;  // DeepSpeed's
+  std::string_view ours;
+};
+constexpr std::array kOptimizers = {OptimizerName{"Adam", "adam"},      OptimizerName{"FusedAdam", "adam"}, OptimizerName{"AdamW", "adamw"},
+                                    OptimizerName{"Lamb", "lamb"},      OptimizerName{"FusedLamb", "lamb"}, OptimizerName{"SGD", "sgd"}};
+
+void read_optimizer(ConfigMap& file, Imports& imports) {
+  if (!file.has("optimizer")) return;
+  ConfigMap block = file.map("optimizer", "what updates the weights");
+  const std::string type = block.text({.name = "type", .doc = "its name", .fallback = std::string("Adam")});
+  const auto* const known = std::ranges::find(kOptimizers, type, &OptimizerName::type);
+  if (known == kOptimizers.end()) {
+    block.ignore("type", fmt::format("'{}' is not modelled: the step ends with Adam", type));
+  } else {
+    imports.set("training.optimizer", std::string(known->ours), block.origin("type"));
+  }
+  if (block.has("params")) {
+    ConfigMap parameters = block.map("params", "of the optimizer");
+    if (known != kOptimizers.end() && known->ours == "sgd") imports.take(parameters, "momentum", "training.sgd_momentum");
+    parameters.ignore_rest("neither time nor memory depends on it");
+  }
+  block.ignore_rest("not modelled");
+}
+
 }  // namespace
 
 void read_deepspeed(ConfigMap file, const BatchWorld& world, Imports& imports) {
@@ -246,6 +270,7 @@ void read_deepspeed(ConfigMap file, const BatchWorld& world, Imports& imports) {
   read_zero_block(file, imports);
   read_checkpointing(file, imports);
   read_pipeline(file, imports);
+  read_optimizer(file, imports);
   for (const char* key : kNotModelled) file.ignore(key, "not modelled");
 }
 

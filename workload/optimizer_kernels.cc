@@ -63,9 +63,24 @@ std::vector<Kernel> optimizer_update(const KernelContext& context, std::int64_t 
   KernelMaker make(context);
   const auto n = static_cast<double>(elements);
   make.bytes_only(kOptimizer, "gradient clip", n * 2.0 * make.gradient_bytes, DataType::kFp32);
+  const OptimizerTypes& optimizer = context.training.optimizer;
+  if (optimizer.kind == OptimizerKind::kLamb) {
+    // A gradient, the weight and the moments are read, the moments and the update in fp32 written; both are read again.
+    const double master = bytes_per_element(optimizer.master);
+    make.bytes_only(kOptimizer, "lamb moments", n * (2.0 + master + 2.0 * optimizer.moments() + 4.0), DataType::kFp32);
+    make.bytes_only(kOptimizer, "lamb norms", n * (master + 4.0), DataType::kFp32);
+    return make.take();
+  }
   // The state is read and written, a gradient read and a weight written in two bytes each.
-  const double state = context.training.optimizer.state();
-  make.bytes_only(kOptimizer, "adam", n * (2.0 * state + 4.0), DataType::kFp32);
+  make.bytes_only(kOptimizer, std::string(to_string(optimizer.kind)), n * (2.0 * optimizer.state() + 4.0), DataType::kFp32);
+  return make.take();
+}
+
+std::vector<Kernel> optimizer_apply(const KernelContext& context, std::int64_t elements) {
+  if (context.training.optimizer.kind != OptimizerKind::kLamb) return {};
+  KernelMaker make(context);
+  const double master = bytes_per_element(context.training.optimizer.master);
+  make.bytes_only(kOptimizer, "lamb", static_cast<double>(elements) * (2.0 * master + 4.0 + 2.0), DataType::kFp32);
   return make.take();
 }
 

@@ -1,4 +1,4 @@
-// The kernels at the end of a training step: gradients are cleared, scaled and measured, and Adam updates the weights.
+// The kernels at the end of a training step: gradients are cleared, scaled and measured, and weights updated.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,10 @@ namespace ringwright::workload {
 [[nodiscard]] std::vector<Kernel> sum_quantized_gradients(const KernelContext& context, std::int64_t elements,
                                                           std::int64_t sums);
 [[nodiscard]] std::vector<Kernel> gradient_norm(const KernelContext& context, std::int64_t elements);
-// Clipping, then Adam: with all of its state in fp32 14 bytes read and 14 written per parameter.
+// Clipping, then the update: Adam with all of its state in fp32 reads 14 bytes and writes 14 per parameter. LAMB's moments and
+// update come first, then the norms of weights and update, which ranks that hold parts of a tensor add up.
 [[nodiscard]] std::vector<Kernel> optimizer_update(const KernelContext& context, std::int64_t elements);
+// LAMB: weights take their updates; empty for others.
+[[nodiscard]] std::vector<Kernel> optimizer_apply(const KernelContext& context, std::int64_t elements);
 
 }  // namespace ringwright::workload

@@ -292,6 +292,19 @@ void StageBuilder::fetch_activations(ProgramWriter& writer, int chunk, std::size
   if (here) writer.wait(*here);
 }
 
+// LAMB: two norms of each tensor, of weights and update, over all that hold a part of it.
+void StageBuilder::apply_update(ProgramWriter& writer, std::int64_t owned) {
+  if (inputs_.training.optimizer.kind != OptimizerKind::kLamb) return;
+  std::size_t tensors = 0;
+  for (const Part& part : parts_) {
+    for (const std::vector<ParameterTensor>& of_point : part.tensors) tensors += of_point.size();
+  }
+  const Bytes norms(8 * static_cast<std::int64_t>(tensors));
+  for (DataParallel* replicas : {&data_, &expert_data_}) replicas->reduce_norm(writer, norms, "lamb norms");
+  tensor_.reduce_norms(writer, norms);
+  writer.compute(pieces_.add(optimizer_apply(pieces_.context(), owned - host_.offloaded(owned))));
+}
+
 // Megatron's order: replicas, then tensors that are replicated within the model, then the gradient's norm over
 // everything that holds a part of the model, then the update.
 void StageBuilder::finish(ProgramWriter& writer) {
@@ -312,8 +325,7 @@ void StageBuilder::finish(ProgramWriter& writer) {
   const std::int64_t owned = data_.owned_elements() + expert_data_.owned_elements();
   writer.name_work({.label = "gradient norm", .work = "gradient norm"});
   writer.compute(pieces_.add(gradient_norm(pieces_.context(), owned)));
-  data_.reduce_norm(writer);
-  expert_data_.reduce_norm(writer);
+  for (DataParallel* replicas : {&data_, &expert_data_}) replicas->reduce_norm(writer, Bytes(4), "gradient norm");
   if (streams_.model) {
     const TaskIndex summed =
         writer.collective(*streams_.model, {.kind = CollectiveKind::kAllReduce, .bytes = Bytes(4)}, "mp gradient norm");
@@ -321,6 +333,7 @@ void StageBuilder::finish(ProgramWriter& writer) {
   }
   writer.name_work({.label = "optimizer", .work = "optimizer"});
   writer.compute(pieces_.add(optimizer_update(pieces_.context(), owned - host_.offloaded(owned))));
+  apply_update(writer, owned);
   host_.update(writer, owned);
   data_.end_step(writer);
   expert_data_.end_step(writer);

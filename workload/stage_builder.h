@@ -81,6 +81,7 @@ class StageBuilder {
   [[nodiscard]] const Part& part_of(int chunk) const { return parts_[static_cast<std::size_t>(chunk)]; }
   [[nodiscard]] const KeptLayers& kept_of(int chunk) const { return kept_[static_cast<std::size_t>(chunk)]; }
   void finish(ProgramWriter& writer);
+  void apply_update(ProgramWriter& writer, std::int64_t owned);
   void reduce_copies(ProgramWriter& writer);
 
   const StepInputs& inputs_;

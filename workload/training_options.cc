@@ -35,6 +35,17 @@ constexpr std::array kGradTypes{Option{"fp32", "gradients are summed up and redu
 constexpr std::array kAttentions{Option{"fused", "one kernel that never writes the score matrix (FlashAttention)"},
                                  Option{"unfused", "products, softmax and dropout as kernels of their own"}};
 
+struct NamedOptimizer {
+  Option option;
+  OptimizerKind kind;
+};
+constexpr std::array kOptimizers{
+    NamedOptimizer{{"adam", "two moments a parameter"}, OptimizerKind::kAdam},
+    NamedOptimizer{{"adamw", "the same, weights decay apart"}, OptimizerKind::kAdamW},
+    NamedOptimizer{{"lamb", "two moments, and an update of its own length for each tensor: two norms a tensor more"}, OptimizerKind::kLamb},
+    NamedOptimizer{{"amsgrad", "adam that keeps the largest second moment, too: three a parameter"}, OptimizerKind::kAmsgrad},
+    NamedOptimizer{{"sgd", "one moment, none without sgd_momentum"}, OptimizerKind::kSgd}};
+
 DataType parse_precision(std::string_view text) {
   if (text == "fp32") return DataType::kFp32;
   return text == "fp16" ? DataType::kFp16 : DataType::kBf16;
@@ -178,11 +189,28 @@ void read_narrow(ConfigMap& training, TrainingOptions& options) {
   options.narrow = parse_narrow(fp4 != "none" ? fp4 : fp8);
 }
 
+void read_optimizer(ConfigMap& training, OptimizerTypes& types) {
+  std::vector<Option> options;
+  for (const NamedOptimizer& entry : kOptimizers) options.push_back(entry.option);
+  const std::string name = training.choice({.name = "optimizer", .doc = "what updates the weights", .fallback = "adam"}, options);
+  for (const NamedOptimizer& entry : kOptimizers) {
+    if (entry.option.name == name) types.kind = entry.kind;
+  }
+  if (types.kind == OptimizerKind::kSgd || training.documenting()) {
+    types.momentum = training.number({.name = "sgd_momentum", .doc = "of SGD; 0: no moment is kept", .fallback = 0.9, .min = 0.0, .max = 1.0}) > 0.0;
+  } else {
+    training.ignore("sgd_momentum", "only SGD has it");
+  }
+  if (types.kind == OptimizerKind::kSgd) training.ignore("exp_avg_sq_dtype", "SGD has no second moment");
+}
+
 void read_optimizer_types(ConfigMap& training, OptimizerTypes& types) {
+  read_optimizer(training, types);
   types.master = parse_state(training.choice(
       {.name = "main_params_dtype", .doc = "type of the optimizer's own weights", .fallback = "fp32"}, kMasterTypes));
   types.first = parse_state(training.choice(
       {.name = "exp_avg_dtype", .doc = "type of Adam's first moment", .fallback = "fp32"}, kStateTypes));
+  if (types.kind == OptimizerKind::kSgd) return;
   types.second = parse_state(training.choice(
       {.name = "exp_avg_sq_dtype", .doc = "type of Adam's second moment", .fallback = "fp32"}, kStateTypes));
 }
@@ -216,6 +244,13 @@ void read_modules(ConfigMap& training, TrainingOptions& options) {
 }
 
 }  // namespace
+
+std::string_view to_string(OptimizerKind kind) {
+  for (const NamedOptimizer& entry : kOptimizers) {
+    if (entry.kind == kind) return entry.option.name;
+  }
+  return "";
+}
 
 TrainingOptions read_training_options(ConfigMap& training) {
   TrainingOptions options;

@@ -54,14 +54,24 @@ enum class Pointwise { kFused, kEager };
 // (NVFP4), or by 32 values (MXFP4). Attention core, router, logits and loss stay as they are.
 enum class NarrowRecipe { kNone, kDelayed, kTensorwise, kRowwise, kBlockwise, kMxfp8, kNvfp4, kMxfp4 };
 
-// Of Adam's state, in the words of Megatron's precision-aware optimizer.
+// LAMB scales each tensor's update by the ratio of its weights' norm to the update's (arXiv 1904.00962); AMSGrad keeps the
+// largest second moment beside the present one (arXiv 1904.09237).
+enum class OptimizerKind { kAdam, kAdamW, kLamb, kAmsgrad, kSgd };
+[[nodiscard]] std::string_view to_string(OptimizerKind kind);
+
+// Of an optimizer's state, in the words of Megatron's precision-aware optimizer.
 struct OptimizerTypes {
+  OptimizerKind kind = OptimizerKind::kAdam;
+  bool momentum = true;  // of SGD: its one moment
   DataType master = DataType::kFp32;  // weights; those of a model in fp32 are their own
   DataType first = DataType::kFp32;   // moments
   DataType second = DataType::kFp32;
 
   // Bytes of one parameter.
-  [[nodiscard]] double moments() const { return bytes_per_element(first) + bytes_per_element(second); }
+  [[nodiscard]] double moments() const {
+    if (kind == OptimizerKind::kSgd) return momentum ? bytes_per_element(first) : 0.0;
+    return bytes_per_element(first) + (kind == OptimizerKind::kAmsgrad ? 2.0 : 1.0) * bytes_per_element(second);
+  }
   [[nodiscard]] double state() const { return bytes_per_element(master) + moments(); }
 };
 

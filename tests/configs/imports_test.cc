@@ -71,6 +71,21 @@ TEST_F(NamedFile, DeepSpeedSaysBatchPrecisionAndSharding) {
   EXPECT_TRUE(told);  // the report says where the stage comes from
 }
 
+TEST_F(NamedFile, DeepSpeedNamesTheOptimizer) {
+  const auto sgd = deepspeed(R"({"train_batch_size": 64, "optimizer": {"type": "SGD", "params": {"lr": 0.1, "momentum": 0.0}}})");
+  ASSERT_TRUE(sgd.has_value()) << problems(sgd);
+  EXPECT_EQ(sgd->job.training.optimizer.kind, workload::OptimizerKind::kSgd);
+  EXPECT_DOUBLE_EQ(sgd->job.training.optimizer.state(), 4.0);
+  const auto lamb = deepspeed(R"({"train_batch_size": 64, "optimizer": {"type": "Lamb", "params": {"lr": 0.1}}})");
+  ASSERT_TRUE(lamb.has_value()) << problems(lamb);
+  EXPECT_EQ(lamb->job.training.optimizer.kind, workload::OptimizerKind::kLamb);
+  const auto other = deepspeed(R"({"train_batch_size": 64, "optimizer": {"type": "OneBitAdam", "params": {"lr": 0.1}}})");
+  ASSERT_TRUE(other.has_value()) << problems(other);
+  EXPECT_TRUE(std::ranges::any_of(other->document.log().ignored(), [](const IgnoredKey& key) {
+    return key.why.find("'OneBitAdam' is not modelled") != std::string::npos;
+  }));
+}
+
 TEST_F(NamedFile, AnyTwoOfTheBatchTriangleGiveTheThird) {
   const auto scenario = deepspeed(R"({"train_batch_size": 64, "gradient_accumulation_steps": 4})");
   ASSERT_TRUE(scenario.has_value()) << problems(scenario);

@@ -42,6 +42,12 @@ class JobText {
     }
     return result;
   }
+  // Keys that were given and have no effect.
+  [[nodiscard]] std::vector<std::string> ignored() const {
+    std::vector<std::string> paths;
+    for (const IgnoredKey& key : document_.log().ignored()) paths.push_back(key.path);
+    return paths;
+  }
   [[nodiscard]] StepInputs inputs() const { return {.shape = shape, .training = training, .parallel = parallel}; }
   [[nodiscard]] StepPlan compact_plan() const { return build_step(inputs()); }
   // With all segments written out.

@@ -125,10 +125,9 @@ void DataParallel::finish_gradients(ProgramWriter& writer) {
   }
 }
 
-void DataParallel::reduce_norm(ProgramWriter& writer) {
+void DataParallel::reduce_norm(ProgramWriter& writer, Bytes bytes, std::string_view what) {
   if (!norm_channel_) return;
-  writer.wait(writer.collective(*norm_channel_, {.kind = CollectiveKind::kAllReduce, .bytes = Bytes(4)},
-                                label("gradient norm")));
+  writer.wait(writer.collective(*norm_channel_, {.kind = CollectiveKind::kAllReduce, .bytes = bytes}, label(what)));
 }
 
 void DataParallel::end_step(ProgramWriter& writer) {

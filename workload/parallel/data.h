@@ -45,7 +45,8 @@ class DataParallel {
   void finish_gradients(ProgramWriter& writer);
   void end_step(ProgramWriter& writer);
   // One fp32 number over all replicas; only the shards of stage 1 need it.
-  void reduce_norm(ProgramWriter& writer);
+  // Of gradients, or of whatever else ranks that share an optimizer's state hold parts of.
+  void reduce_norm(ProgramWriter& writer, Bytes bytes, std::string_view what);
   // How many parameters this rank updates.
   [[nodiscard]] std::int64_t owned_elements() const { return owned_; }
   // How many gradients it clears.

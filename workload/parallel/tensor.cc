@@ -210,6 +210,10 @@ void TensorParallel::sum_activation(ProgramWriter& writer) {
   if (channel_) writer.wait(sum(writer, activation_));
 }
 
+void TensorParallel::reduce_norms(ProgramWriter& writer, Bytes norms) {
+  if (channel_) writer.wait(talk(writer, CollectiveKind::kAllReduce, norms));
+}
+
 void TensorParallel::reduce_replicated(ProgramWriter& writer, Bytes gradients) {
   if (!channel_ || !sequence_parallel()) return;
   writer.wait(talk(writer, CollectiveKind::kAllReduce, gradients));

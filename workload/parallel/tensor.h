@@ -41,6 +41,8 @@ class TensorParallel {
   void predictor_backward(ProgramWriter& writer);
   // Sums gradients of tensors that every rank holds whole but of which each saw a part of the sequence.
   void reduce_replicated(ProgramWriter& writer, Bytes gradients);
+  // Of tensors of which every rank holds a part.
+  void reduce_norms(ProgramWriter& writer, Bytes norms);
 
  private:
   struct Half {

@@ -1,0 +1,85 @@
+// What optimizers keep of a parameter, what their kernels touch, and what LAMB adds up over ranks.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/workload/job_text.h"
+#include "workload/memory.h"
+
+namespace ringwright::workload {
+namespace {
+
+using testing::IsEmpty;
+
+JobText job(const std::string& training, const std::string& parallel = "zero: {stage: 1}", std::int64_t ranks = 8) {
+  return JobText("model: {preset: llama3-8b}\ntraining: {global_batch: 8, " + training + "}\nparallel: {" + parallel + "}\n", ranks);
+}
+
+std::int64_t state_of_a_parameter(const std::string& training) {
+  const JobText asked = job("grad_reduce_dtype: bf16, " + training);
+  EXPECT_THAT(asked.problems(), IsEmpty()) << training;
+  const StageMemory memory = memory_ledger(asked.inputs(), {}).front();
+  return memory.of("optimizer").count() * 8 / (memory.of("weights").count() / 2);
+}
+
+TEST(Optimizers, KeepMasterWeightsAndTheirMoments) {
+  EXPECT_EQ(state_of_a_parameter("optimizer: adam"), 4 + 8);
+  EXPECT_EQ(state_of_a_parameter("optimizer: adamw"), 4 + 8);
+  EXPECT_EQ(state_of_a_parameter("optimizer: lamb"), 4 + 8);      // arXiv 1904.00962
+  EXPECT_EQ(state_of_a_parameter("optimizer: amsgrad"), 4 + 12);  // arXiv 1904.09237
+  EXPECT_EQ(state_of_a_parameter("optimizer: sgd"), 4 + 4);
+  EXPECT_EQ(state_of_a_parameter("optimizer: sgd, sgd_momentum: 0"), 4);
+  EXPECT_EQ(state_of_a_parameter("optimizer: amsgrad, exp_avg_sq_dtype: bf16"), 4 + 4 + 2 * 2);
+}
+
+// Bytes of a parameter that kernels of this name touch.
+std::int64_t touched(const std::string& optimizer, const std::string& kernel_name) {
+  const JobText asked = job("micro_batch: 1, optimizer: " + optimizer, "", 1);
+  EXPECT_THAT(asked.problems(), IsEmpty());
+  const StepPlan plan = asked.plan();
+  for (const Work& work : plan.graph.works) {
+    for (const Kernel& kernel : work.kernels) {
+      if (kernel.name == kernel_name) return kernel.bytes.count() / plan.stage_parameters[0];
+    }
+  }
+  return 0;
+}
+
+TEST(Optimizers, TouchTheirStateOnce) {
+  EXPECT_EQ(touched("adamw", "adamw"), 2 * 12 + 4);
+  EXPECT_EQ(touched("amsgrad", "amsgrad"), 2 * 16 + 4);
+  EXPECT_EQ(touched("sgd", "sgd"), 2 * 8 + 4);
+  // Gradient, weight and moments in, moments and update out; both once more for their norms; then weights take the update.
+  EXPECT_EQ(touched("lamb", "lamb moments"), 2 + 4 + 16 + 4);
+  EXPECT_EQ(touched("lamb", "lamb norms"), 8);
+  EXPECT_EQ(touched("lamb", "lamb"), 8 + 4 + 2);
+}
+
+// Two norms in fp32 of each tensor on the rank.
+std::size_t norm_calls(const std::string& training, const std::string& parallel) {
+  const StepPlan plan = job("micro_batch: 1, " + training, parallel).plan();
+  std::size_t calls = 0;
+  for (const Task& task : plan.graph.programs.front().tasks) {
+    if (task.kind != TaskKind::kCollective) continue;
+    const CollectiveSpec& spec = plan.graph.collectives[task.detail];
+    // 32 layers of nine tensors, beside embedding, final norm and head.
+    if (spec.kind == CollectiveKind::kAllReduce && spec.bytes >= Bytes(8 * 32 * 6) && spec.bytes <= Bytes(8 * 32 * 12)) ++calls;
+  }
+  return calls;
+}
+
+TEST(Optimizers, LambAddsUpNormsOverAllThatHoldPartsOfATensor) {
+  EXPECT_EQ(norm_calls("optimizer: adam", "tp: 2, zero: {stage: 1}"), 0U);
+  EXPECT_EQ(norm_calls("optimizer: lamb", "tp: 2, zero: {stage: 1}"), 2U);
+  EXPECT_EQ(norm_calls("optimizer: lamb", "zero: {stage: 1}"), 1U);
+  EXPECT_EQ(norm_calls("optimizer: lamb", ""), 0U);  // every rank holds all of every tensor
+}
+
+TEST(Optimizers, WhatHasNoEffectIsTold) {
+  EXPECT_THAT(job("optimizer: adagrad").problems(), testing::ElementsAre(testing::HasSubstr("adagrad")));
+  const JobText momentum = job("optimizer: adam, sgd_momentum: 0.9");
+  EXPECT_THAT(momentum.problems(), IsEmpty());
+  EXPECT_THAT(momentum.ignored(), testing::Contains(testing::HasSubstr("sgd_momentum")));
+}
+
+}  // namespace
+}  // namespace ringwright::workload
