@@ -1,5 +1,7 @@
 #include "workload/attention_kernels.h"
 
+#include <algorithm>
+
 #include "workload/pointwise_kernels.h"
 
 namespace ringwright::workload {
@@ -81,9 +83,11 @@ void add_unfused_backward(KernelMaker& make, const KernelContext& context) {
 // All scores that this rank computes for one microbatch, in one kernel: its heads of its queries with all keys.
 KernelMaker::Scores all_scores(const KernelMaker& make, const KernelContext& context) {
   const std::int64_t exchanged = context.cp / context.ulysses;  // ranks that split the queries
-  return {.queries = make.shape.sequence / exchanged,
-          .keys = make.shape.sequence,
+  const std::int64_t documents = context.training.documents(make.shape.sequence);
+  return {.queries = std::max<std::int64_t>(1, make.shape.sequence / (exchanged * documents)),
+          .keys = make.shape.sequence / documents,
           .heads = make.heads / context.ulysses,
+          .documents = documents,
           .share = context.core_load / static_cast<double>(exchanged)};
 }
 

@@ -180,9 +180,18 @@ void KernelMaker::adapter_backward(std::int64_t inputs, std::int64_t outputs) {
   stream(KernelFamily::kElementwise, "adapter gradient add", tokens * inputs, {.values = 3});
 }
 
+double KernelMaker::asked_pairs() const {
+  const std::int64_t documents = context_.training.documents(shape.sequence);
+  if (documents == 1) return score_pairs(shape, context_.windowed);
+  ModelShape document = shape;
+  document.sequence = shape.sequence / documents;
+  const bool windowed = context_.windowed && shape.window < document.sequence;
+  return score_pairs(document, windowed) * static_cast<double>(documents);
+}
+
 void KernelMaker::attention(std::string name, KernelFamily family, const Scores& scores) {
   const std::int64_t batch = context_.training.micro_batch * scores.heads;
-  const double pairs = score_pairs(shape, context_.windowed) * scores.share;
+  const double pairs = asked_pairs() * scores.share;
   // Two products for each pair of query and key; five of them backward.
   const double forward =
       2.0 * static_cast<double>(batch) * pairs * static_cast<double>(key_size(shape) + value_size(shape));
@@ -193,7 +202,7 @@ void KernelMaker::attention(std::string name, KernelFamily family, const Scores&
       static_cast<double>((scores.queries * scores.heads + keys) * (key_size(shape) + value_size(shape)));
   const auto statistics = static_cast<double>(scores.queries * scores.heads);
   const double moved =
-      static_cast<double>(context_.training.micro_batch) *
+      static_cast<double>(context_.training.micro_batch * scores.documents) *
       ((backward ? 2.0 : 1.0) * values * bytes_per_element(context_.training.precision) + 4.0 * statistics);
   kernels_.push_back(
       {.family = family,
@@ -202,7 +211,7 @@ void KernelMaker::attention(std::string name, KernelFamily family, const Scores&
        .m = scores.queries,
        .n = scores.keys,
        .k = key_size(shape),
-       .batch = batch,
+       .batch = batch * scores.documents,
        .mask = scores.masked && shape.masking == Masking::kCausal ? AttentionMask::kCausal : AttentionMask::kNone,
        .flops = Flops(backward ? 2.5 * forward : forward),
        .bytes = whole(moved)});

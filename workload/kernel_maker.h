@@ -42,6 +42,7 @@ class KernelMaker {
     std::int64_t queries = 0;
     std::int64_t keys = 0;
     std::int64_t heads = 0;
+    std::int64_t documents = 1;  // with that many queries and keys each
     double share = 1.0;
     bool masked = true;  // by a causal mask, if the model has one
   };
@@ -95,6 +96,8 @@ class KernelMaker {
   void weight_gradient(std::string name, const Product& product);
   // The widths of their products.
   [[nodiscard]] std::vector<std::int64_t> weights_of(Widths outputs) const;
+  // Pairs of query and key in one sequence: documents do not see each other.
+  [[nodiscard]] double asked_pairs() const;
   // Writes a tensor in fp8 or fp4, where products take it so.
   void quantise(double elements);
 

@@ -261,6 +261,12 @@ TrainingOptions read_training_options(ConfigMap& training) {
                                           .fallback = 1,
                                           .min = 1,
                                           .max = 10'000});
+  options.document = training.integer({.name = "document_length",
+                                       .doc = "mean tokens of the documents that are packed into a sequence and do not "
+                                              "see each other (fused attention); 0: one fills a sequence",
+                                       .fallback = 0,
+                                       .min = 0,
+                                       .max = 1'000'000'000});
   options.precision = parse_precision(training.choice(
       {.name = "precision", .doc = "type of weights and activations", .fallback = "bf16"}, kPrecisions));
   read_narrow(training, options);
@@ -280,6 +286,11 @@ TrainingOptions read_training_options(ConfigMap& training) {
                       kAttentions) == "unfused"
           ? AttentionKernel::kUnfused
           : AttentionKernel::kFused;
+  if (options.document > 0 && options.attention == AttentionKernel::kUnfused) {
+    training.warn("document_length", "W131",
+                  fmt::format("{} has no effect: unfused attention computes every score and masks it",
+                              training.path_of("document_length")));
+  }
   read_kernel_choices(training, options);
   return options;
 }

@@ -1,6 +1,7 @@
 // How a model is trained: batch, precision, recomputation, and how the work is split over ranks.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -86,6 +87,7 @@ struct RecomputedModules {
 struct TrainingOptions {
   std::int64_t global_batch = 1;  // sequences
   std::int64_t micro_batch = 1;   // sequences
+  std::int64_t document = 0;      // mean tokens of the documents packed into a sequence; 0: one that fills it
   DataType precision = DataType::kBf16;
   NarrowRecipe narrow = NarrowRecipe::kNone;
   DataType grad_reduce = DataType::kFp32;
@@ -102,6 +104,10 @@ struct TrainingOptions {
   std::int64_t loss_metrics = 0;  // that a trainer computes from the logits beside the loss
   bool weight_gradient_buffers = false;  // Transformer Engine keeps one buffer for each shape of a weight
 
+  // Packed into a sequence of so many tokens.
+  [[nodiscard]] std::int64_t documents(std::int64_t sequence) const {
+    return document == 0 ? 1 : std::max<std::int64_t>(1, (sequence + document / 2) / document);
+  }
   // Of the layers' products.
   [[nodiscard]] DataType product_type() const {
     if (narrow == NarrowRecipe::kNone) return precision;

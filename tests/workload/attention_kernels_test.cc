@@ -47,6 +47,28 @@ TEST(AttentionKernels, AWindowLeavesItsWidthOfEveryRow) {
   EXPECT_EQ(flops_of(Piece::kCore, context), (4096.0 * 128 - 128.0 * 128 / 2) * 64 * 64 * 4);
 }
 
+TEST(AttentionKernels, PackedDocumentsDoNotSeeEachOther) {
+  const KernelContext whole = context_of("preset: llama3-8b, seq_length: 4096", "", 1);
+  KernelContext packed = whole;
+  packed.training.document = 500;  // eight of 512 tokens: an eighth of the pairs
+  EXPECT_EQ(8.0 * flops_of(Piece::kCore, packed), flops_of(Piece::kCore, whole));
+  EXPECT_EQ(8.0 * flops_of(Piece::kCoreBackward, packed), flops_of(Piece::kCoreBackward, whole));
+  const Kernel kernel = kernels_of(Piece::kCore, packed).front();
+  EXPECT_EQ(kernel.m, 512);
+  EXPECT_EQ(kernel.n, 512);
+  EXPECT_EQ(kernel.batch, 32 * 8);  // heads, documents
+  EXPECT_EQ(kernel.bytes, kernels_of(Piece::kCore, whole).front().bytes);
+  packed.training.document = 10'000;  // longer than a sequence: one fills it
+  EXPECT_EQ(flops_of(Piece::kCore, packed), flops_of(Piece::kCore, whole));
+}
+
+TEST(AttentionKernels, AWindowWiderThanADocumentHidesNothingOfIt) {
+  KernelContext context = context_of("preset: gpt-oss-20b", "", 1);
+  context.windowed = true;
+  context.training.document = 64;  // of 4096 tokens; the window has 128
+  EXPECT_EQ(flops_of(Piece::kCore, context), 64 * (64.0 * 64 / 2) * 64 * 64 * 4);
+}
+
 TEST(AttentionKernels, LatentVectorsAreWhatTensorParallelRanksGather) {
   EXPECT_EQ(gathered_columns(context_of("preset: llama3-8b", "", 1).shape), 4096);
   EXPECT_EQ(gathered_columns(context_of("preset: deepseek-v3", "", 1).shape), 1536 + 512 + 64);
@@ -60,6 +82,13 @@ TEST(AttentionKernels, BlocksOfARingAddUpToTheRanksScores) {
   EXPECT_EQ(flops_of(Piece::kCoreFullBlock, ring), 2.0 * flops_of(Piece::kCoreBlock, ring));
   const KernelContext heads = context_of("preset: llama3-8b", "cp: 4, cp_comm_type: a2a", 4);
   EXPECT_EQ(4.0 * flops_of(Piece::kCore, heads), flops_of(Piece::kCore, alone));
+}
+
+TEST(AttentionKernels, BlocksOfARingLeaveOutWhatDocumentsDoNotSee) {
+  KernelContext ring = context_of("preset: llama3-8b", "cp: 4", 4);
+  const double whole = flops_of(Piece::kCoreBlock, ring);
+  ring.training.document = ring.shape.sequence / 4;
+  EXPECT_EQ(4.0 * flops_of(Piece::kCoreBlock, ring), whole);
 }
 
 }  // namespace

@@ -57,6 +57,16 @@ TEST(TrainingOptions, TheBatchIsRequiredAndBounded) {
   EXPECT_THAT(Reading("global_batch: 10000000000").codes(), ElementsAre("E106"));
 }
 
+TEST(TrainingOptions, DocumentsFillASequence) {
+  EXPECT_EQ(Reading("global_batch: 1").options.documents(4096), 1);
+  const Reading packed("global_batch: 1, document_length: 200");
+  EXPECT_EQ(packed.options.documents(4096), 20);
+  EXPECT_EQ(packed.options.documents(100), 1);
+  EXPECT_THAT(packed.codes(), testing::IsEmpty());
+  EXPECT_THAT(Reading("global_batch: 1, document_length: 200, attention: unfused").codes(), ElementsAre("W131"));
+  EXPECT_THAT(Reading("global_batch: 1, document_length: -1").codes(), ElementsAre("E106"));
+}
+
 TEST(TrainingOptions, MistakesAreFound) {
   EXPECT_THAT(Reading("global_batch: 1, precision: bf17").codes(), ElementsAre("E107"));
   EXPECT_THAT(Reading("global_batch: 1, recompute_all: true").codes(), ElementsAre("E102"));
