@@ -2,7 +2,9 @@
 
 namespace ringwright::validation {
 
-double LatencyLine::seconds(Bytes bytes) const { return to_seconds(latency) + static_cast<double>(bytes.count()) / rate.count(); }
+double LatencyLine::seconds(Bytes bytes) const {
+  return to_seconds(latency) + static_cast<double>(bytes.count()) / rate.count();
+}
 
 LatencyLine fit_latency_line(std::span<const SizedTime> points) {
   double uu = 0.0, uv = 0.0, vv = 0.0, u_sum = 0.0, v_sum = 0.0;

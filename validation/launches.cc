@@ -1,5 +1,5 @@
-// What the host pays, as `measure_gpu --families launches` finds it, beside the two constants of the GPU's kernel profile that
-// say it: the pace of a bare loop that launches kernels, and the pause between kernels of a graph.
+// What the host pays, as `measure_gpu --families launches` finds it, beside the two constants of the GPU's kernel
+// profile that say it: the pace of a bare loop that launches kernels, and the pause between kernels of a graph.
 #include <algorithm>
 #include <array>
 
@@ -35,13 +35,17 @@ struct LaunchTable {
 
 constexpr std::array<std::string_view, 4> kColumns{"what", "time_us", "ci_low_us", "ci_high_us"};
 constexpr std::array<std::string_view, 2> kNeeded{"what", "time_us"};
-constexpr TableCells::Format kFormat{.of = "launches", .header = kMeasuredHeader, .columns = kColumns, .needed = kNeeded,
+constexpr TableCells::Format kFormat{.of = "launches",
+                                     .header = kMeasuredHeader,
+                                     .columns = kColumns,
+                                     .needed = kNeeded,
                                      .page = "docs/kernel-tables.md"};
 
 void read_row(TableCells& cells, const CsvRow& row, LaunchTable& table) {
   cells.check_row(row);
   const CsvCell* const what = cells.cell(row, "what");
-  table.rows.push_back({.what = what != nullptr ? what->text : std::string(), .seconds = cells.number(row, "time_us", 1.0, 1e-3) * 1e-6});
+  table.rows.push_back({.what = what != nullptr ? what->text : std::string(),
+                        .seconds = cells.number(row, "time_us", 1.0, 1e-3) * 1e-6});
   for (const char* other : {"ci_low_us", "ci_high_us"}) static_cast<void>(cells.number(row, other, 0.0, 0.0));
 }
 
@@ -50,8 +54,9 @@ struct Predicted {
   KernelConstant constant;
   std::string_view key;
 };
-constexpr std::array kPredicted = {Predicted{"kernel after kernel (eager)", KernelConstant::kHostLaunch, "kernels.host.launch"},
-                                   Predicted{"kernel after kernel (graph)", KernelConstant::kStreamGap, "kernels.stream.gap"}};
+constexpr std::array kPredicted = {
+    Predicted{"kernel after kernel (eager)", KernelConstant::kHostLaunch, "kernels.host.launch"},
+    Predicted{"kernel after kernel (graph)", KernelConstant::kStreamGap, "kernels.stream.gap"}};
 
 TableScore score(const LaunchTable& table, const workload::GpuSpec& gpu) {
   TableScore answer{.gpu = table.gpu, .text = table.gpu + ", us\n", .json = {}, .plot = {}, .parts = {}};
@@ -60,7 +65,8 @@ TableScore score(const LaunchTable& table, const workload::GpuSpec& gpu) {
   for (const MeasuredCost& row : table.rows) {
     const auto found = std::ranges::find(kPredicted, row.what, &Predicted::what);
     answer.text += fmt::format("  {:<48}{:>10.3f}", row.what, row.seconds * 1e6);
-    objects += fmt::format("{}{{\"what\": {}, \"measured_s\": {:.6g}", objects.empty() ? "" : ", ", json_text(row.what), row.seconds);
+    objects += fmt::format("{}{{\"what\": {}, \"measured_s\": {:.6g}", objects.empty() ? "" : ", ", json_text(row.what),
+                           row.seconds);
     if (found != kPredicted.end()) {
       const PredictedMeasured pair{.predicted = gpu.kernels[found->constant], .measured = row.seconds};
       answer.text += fmt::format("{:>10.3f}  {}", pair.predicted * 1e6, found->key);
@@ -72,14 +78,17 @@ TableScore score(const LaunchTable& table, const workload::GpuSpec& gpu) {
     objects += "}";
   }
   answer.json = fmt::format("{{\"gpu\": {}, \"costs\": [{}]}}", json_text(table.gpu), objects);
-  answer.plot = {.name = "launches-" + table.gpu + ".svg", .text = scatter_svg("launches, " + table.gpu, std::array{points})};
+  answer.plot = {.name = "launches-" + table.gpu + ".svg",
+                 .text = scatter_svg("launches, " + table.gpu, std::array{points})};
   return answer;
 }
 
 }  // namespace
 
 Result<ValidationOutcome> validate_launches(const ValidationRequest& request) {
-  constexpr TableKind kKind{.family = "launches", .title = "Launches: constants beside measured times", .docs = "kernel-tables",
+  constexpr TableKind kKind{.family = "launches",
+                            .title = "Launches: constants beside measured times",
+                            .docs = "kernel-tables",
                             .threshold = kThreshold};
   return validate_tables(request, kKind, [&](const std::string& file) -> Result<TableScore> {
     const auto table = read_measured<LaunchTable>(read_csv(file), kFormat, read_row);

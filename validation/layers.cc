@@ -1,5 +1,5 @@
-// One transformer layer on one GPU, as validation/gpu/train_step.py measures its two passes and its peak of memory, beside the
-// kernels and tensors that a simulation of the same layer has. Nothing is fitted to a row.
+// One transformer layer on one GPU, as validation/gpu/train_step.py measures its two passes and its peak of memory,
+// beside the kernels and tensors that a simulation of the same layer has. Nothing is fitted to a row.
 #include <algorithm>
 #include <array>
 
@@ -38,18 +38,33 @@ struct LayerTable {
   std::vector<MeasuredLayer> rows;
 };
 
-constexpr std::array<std::string_view, 14> kColumns{"model",  "hidden",          "heads",           "kv_heads",    "ffn",
-                                                    "batch",  "length",          "forward_us",      "forward_low_us", "forward_high_us",
-                                                    "backward_us", "backward_low_us", "backward_high_us", "peak_bytes"};
+constexpr std::array<std::string_view, 14> kColumns{"model",
+                                                    "hidden",
+                                                    "heads",
+                                                    "kv_heads",
+                                                    "ffn",
+                                                    "batch",
+                                                    "length",
+                                                    "forward_us",
+                                                    "forward_low_us",
+                                                    "forward_high_us",
+                                                    "backward_us",
+                                                    "backward_low_us",
+                                                    "backward_high_us",
+                                                    "peak_bytes"};
 constexpr std::array<std::string_view, 10> kNeeded{"model", "hidden", "heads",      "kv_heads",    "ffn",
                                                    "batch", "length", "forward_us", "backward_us", "peak_bytes"};
-constexpr TableCells::Format kFormat{.of = "layers", .header = kMeasuredHeader, .columns = kColumns, .needed = kNeeded,
+constexpr TableCells::Format kFormat{.of = "layers",
+                                     .header = kMeasuredHeader,
+                                     .columns = kColumns,
+                                     .needed = kNeeded,
                                      .page = "validation/gpu/README.md"};
 
 void read_row(TableCells& cells, const CsvRow& row, LayerTable& table) {
   cells.check_row(row);
   const CsvCell* const model = cells.cell(row, "model");
-  MeasuredLayer layer{.place = {.file = table.file, .line = row.line}, .model = model != nullptr ? model->text : std::string()};
+  MeasuredLayer layer{.place = {.file = table.file, .line = row.line},
+                      .model = model != nullptr ? model->text : std::string()};
   layer.hidden = cells.whole(row, "hidden", 1);
   layer.heads = cells.whole(row, "heads", 1);
   layer.kv_heads = cells.whole(row, "kv_heads", 1);
@@ -66,10 +81,16 @@ void read_row(TableCells& cells, const CsvRow& row, LayerTable& table) {
 }
 
 // The layer as a model of one layer, trained as train_step.py trains whole ones.
-Result<configs::Scenario> scenario_of(const MeasuredLayer& layer, const std::string& gpu, const TrainingConventions& conventions,
+Result<configs::Scenario> scenario_of(const MeasuredLayer& layer, const std::string& gpu,
+                                      const TrainingConventions& conventions,
                                       const std::vector<std::string>& overrides) {
-  TrainingRow row{.place = layer.place, .id = "train_step-layer", .model = layer.model, .gpu = gpu, .recompute = "none",
-                  .precision = "bf16", .framework = "pytorch-eager"};
+  TrainingRow row{.place = layer.place,
+                  .id = "train_step-layer",
+                  .model = layer.model,
+                  .gpu = gpu,
+                  .recompute = "none",
+                  .precision = "bf16",
+                  .framework = "pytorch-eager"};
   row.layers = row.gpus = row.gpus_per_node = row.tp = row.pp = row.dp = row.accumulation = 1;
   row.hidden = layer.hidden;
   row.heads = layer.heads;
@@ -79,16 +100,17 @@ Result<configs::Scenario> scenario_of(const MeasuredLayer& layer, const std::str
   row.micro_batch = row.global_batch = layer.batch;
   const auto made = make_scenario(row, conventions);
   if (!made) return tl::unexpected(failure("E163", made.error(), layer.place));
-  return configs::load_scenario_text(fmt::format("{}:{}", layer.place.file, layer.place.line), made->yaml, {.overrides = overrides});
+  return configs::load_scenario_text(fmt::format("{}:{}", layer.place.file, layer.place.line), made->yaml,
+                                     {.overrides = overrides});
 }
 
 struct PredictedLayer {
   double forward = 0.0, backward = 0.0, peak = 0.0;
 };
 
-// Peak: weights and the tensors kept for the backward pass, and the larger of a second forward pass's tensors (the first one's
-// are held while passes are timed) and what a backward pass needs: gradients of all weights, and its workspace. Beside them the
-// layer's input, its result and their gradients.
+// Peak: weights and the tensors kept for the backward pass, and the larger of a second forward pass's tensors (the
+// first one's are held while passes are timed) and what a backward pass needs: gradients of all weights, and its
+// workspace. Beside them the layer's input, its result and their gradients.
 PredictedLayer predict(const configs::Scenario& scenario) {
   const configs::Job& job = scenario.job;
   const workload::KernelContext context = workload::make_kernel_context(job.model, job.training, job.parallel);
@@ -106,34 +128,37 @@ PredictedLayer predict(const configs::Scenario& scenario) {
 struct Quantity {
   std::string_view name;
   const char* colour;
-  double MeasuredLayer::* measured;
-  double PredictedLayer::* predicted;
+  double MeasuredLayer::*measured;
+  double PredictedLayer::*predicted;
 };
-constexpr std::array kQuantities = {Quantity{"forward", "#1f77b4", &MeasuredLayer::forward, &PredictedLayer::forward},
-                                    Quantity{"backward", "#d62728", &MeasuredLayer::backward, &PredictedLayer::backward},
-                                    Quantity{"peak of memory", "#2ca02c", &MeasuredLayer::peak, &PredictedLayer::peak}};
+constexpr std::array kQuantities = {
+    Quantity{"forward", "#1f77b4", &MeasuredLayer::forward, &PredictedLayer::forward},
+    Quantity{"backward", "#d62728", &MeasuredLayer::backward, &PredictedLayer::backward},
+    Quantity{"peak of memory", "#2ca02c", &MeasuredLayer::peak, &PredictedLayer::peak}};
 
 TableScore score(const LayerTable& table, const std::vector<PredictedLayer>& predicted) {
   TableScore answer{.gpu = table.gpu, .text = {}, .json = {}, .plot = {}, .parts = {}};
-  answer.text = fmt::format("{}\n  {:<34}{:>12}{:>12}{:>12}{:>12}{:>12}{:>12}\n", table.gpu, "layer", "forward, us", "predicted",
-                            "backward", "predicted", "peak, MiB", "predicted");
+  answer.text = fmt::format("{}\n  {:<34}{:>12}{:>12}{:>12}{:>12}{:>12}{:>12}\n", table.gpu, "layer", "forward, us",
+                            "predicted", "backward", "predicted", "peak, MiB", "predicted");
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     const MeasuredLayer& row = table.rows[i];
     answer.text += fmt::format("  {:<34}{:>12.1f}{:>12.1f}{:>12.1f}{:>12.1f}{:>12.1f}{:>12.1f}\n",
-                               fmt::format("{} {} x {}", row.model, row.batch, row.length), row.forward * 1e6, predicted[i].forward * 1e6,
-                               row.backward * 1e6, predicted[i].backward * 1e6, row.peak / 1048576.0, predicted[i].peak / 1048576.0);
+                               fmt::format("{} {} x {}", row.model, row.batch, row.length), row.forward * 1e6,
+                               predicted[i].forward * 1e6, row.backward * 1e6, predicted[i].backward * 1e6,
+                               row.peak / 1048576.0, predicted[i].peak / 1048576.0);
   }
   std::vector<PlotSeries> series;
   std::string objects;
   for (const Quantity& quantity : kQuantities) {
     PlotSeries points{.name = std::string(quantity.name), .colour = quantity.colour, .points = {}};
     for (std::size_t i = 0; i < table.rows.size(); ++i) {
-      points.points.push_back({.predicted = predicted[i].*quantity.predicted, .measured = table.rows[i].*quantity.measured});
+      points.points.push_back(
+          {.predicted = predicted[i].*quantity.predicted, .measured = table.rows[i].*quantity.measured});
     }
     const ErrorStatistics errors = error_statistics(points.points);
     answer.text += fmt::format("  {:<34}{}\n", quantity.name, errors_text(errors));
-    objects += fmt::format("{}{{\"of\": {}, \"rows\": {}, \"error\": {:.6g}}}", objects.empty() ? "" : ", ", json_text(points.name),
-                           errors.count, errors.mean_abs);
+    objects += fmt::format("{}{{\"of\": {}, \"rows\": {}, \"error\": {:.6g}}}", objects.empty() ? "" : ", ",
+                           json_text(points.name), errors.count, errors.mean_abs);
     answer.parts.push_back({.name = points.name, .fitted = {}, .unseen = errors});
     if (quantity.predicted != &PredictedLayer::peak) series.push_back(std::move(points));
   }
@@ -145,7 +170,9 @@ TableScore score(const LayerTable& table, const std::vector<PredictedLayer>& pre
 }  // namespace
 
 Result<ValidationOutcome> validate_layers(const ValidationRequest& request) {
-  constexpr TableKind kKind{.family = "layers", .title = "Transformer layers on one GPU: predicted beside measured", .docs = "kernel-tables",
+  constexpr TableKind kKind{.family = "layers",
+                            .title = "Transformer layers on one GPU: predicted beside measured",
+                            .docs = "kernel-tables",
                             .threshold = kThreshold};
   const auto conventions = read_conventions(shipped_folder("training"));
   if (!conventions) return tl::unexpected(conventions.error());

@@ -1,5 +1,6 @@
-// Device memory and L2 as `measure_gpu --families memory` finds them, beside two rules: all multiprocessors together need a
-// latency and the bytes at a rate, and thread blocks on n multiprocessors draw n times what one draws, up to that rate.
+// Device memory and L2 as `measure_gpu --families memory` finds them, beside two rules: all multiprocessors together
+// need a latency and the bytes at a rate, and thread blocks on n multiprocessors draw n times what one draws, up to
+// that rate.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -28,8 +29,9 @@ struct Pattern {
   int streams = 1;  // read and written
   const char* colour = "";
 };
-constexpr std::array kPatterns = {Pattern{"read", 1, "#1f77b4"}, Pattern{"write", 1, "#2ca02c"}, Pattern{"copy", 2, "#d62728"},
-                                  Pattern{"reduce 2", 3, "#9467bd"}, Pattern{"reduce 3", 4, "#ff7f0e"}};
+constexpr std::array kPatterns = {Pattern{"read", 1, "#1f77b4"}, Pattern{"write", 1, "#2ca02c"},
+                                  Pattern{"copy", 2, "#d62728"}, Pattern{"reduce 2", 3, "#9467bd"},
+                                  Pattern{"reduce 3", 4, "#ff7f0e"}};
 enum class Level { kMemory, kL2 };
 
 struct Sweep {
@@ -55,16 +57,17 @@ struct MemoryTable {
   std::vector<MeasuredMove> rows;
 };
 
-constexpr std::array<std::string_view, 9> kColumns{"pattern", "level",   "stream_bytes", "sms",       "blocks",
+constexpr std::array<std::string_view, 9> kColumns{"pattern",  "level",   "stream_bytes", "sms",       "blocks",
                                                    "GB_per_s", "time_us", "ci_low_us",    "ci_high_us"};
 constexpr std::array<std::string_view, 6> kNeeded{"pattern", "level", "stream_bytes", "sms", "blocks", "time_us"};
-constexpr TableCells::Format kFormat{.of = "moves", .header = kMeasuredHeader, .columns = kColumns, .needed = kNeeded,
-                                     .page = "docs/memory.md"};
+constexpr TableCells::Format kFormat{
+    .of = "moves", .header = kMeasuredHeader, .columns = kColumns, .needed = kNeeded, .page = "docs/memory.md"};
 
 void read_row(TableCells& cells, const CsvRow& row, MemoryTable& table) {
-  static constexpr std::array kWords{TableWord<std::size_t>{kPatterns[0].name, 0}, TableWord<std::size_t>{kPatterns[1].name, 1},
-                                     TableWord<std::size_t>{kPatterns[2].name, 2}, TableWord<std::size_t>{kPatterns[3].name, 3},
-                                     TableWord<std::size_t>{kPatterns[4].name, 4}};
+  static constexpr std::array kWords{
+      TableWord<std::size_t>{kPatterns[0].name, 0}, TableWord<std::size_t>{kPatterns[1].name, 1},
+      TableWord<std::size_t>{kPatterns[2].name, 2}, TableWord<std::size_t>{kPatterns[3].name, 3},
+      TableWord<std::size_t>{kPatterns[4].name, 4}};
   static constexpr std::array kLevels{TableWord<Level>{"memory", Level::kMemory}, TableWord<Level>{"l2", Level::kL2}};
   cells.check_row(row);
   MeasuredMove move;
@@ -73,14 +76,19 @@ void read_row(TableCells& cells, const CsvRow& row, MemoryTable& table) {
   move.moved = Bytes(cells.whole(row, "stream_bytes", 1) * kPatterns[move.sweep.pattern].streams);
   const std::int64_t sms = cells.whole(row, "sms", 1);
   const std::int64_t blocks = cells.whole(row, "blocks", 1);
-  if (sms < 1 || sms > 4096) cells.refuse_cell(row, "sms", fmt::format("sms is {} and must lie between 1 and 4096", sms));
-  if (blocks < sms) cells.refuse_cell(row, "blocks", fmt::format("{} thread blocks cannot use {} multiprocessors", blocks, sms));
+  if (sms < 1 || sms > 4096)
+    cells.refuse_cell(row, "sms", fmt::format("sms is {} and must lie between 1 and 4096", sms));
+  if (blocks < sms)
+    cells.refuse_cell(row, "blocks", fmt::format("{} thread blocks cannot use {} multiprocessors", blocks, sms));
   move.sms = static_cast<int>(std::clamp<std::int64_t>(sms, 1, 4096));
   move.sweep.by_sms = blocks == sms;
   move.seconds = cells.number(row, "time_us", 1.0, 1e-3) * 1e-6;
-  for (const char* other : {"GB_per_s", "ci_low_us", "ci_high_us"}) static_cast<void>(cells.number(row, other, 0.0, 0.0));
-  move.kept_aside = hash_text(fmt::format("{}/{}/{}/{}", kPatterns[move.sweep.pattern].name, static_cast<int>(move.sweep.level),
-                                          move.moved.count(), move.sms)) % 4 == 0;
+  for (const char* other : {"GB_per_s", "ci_low_us", "ci_high_us"})
+    static_cast<void>(cells.number(row, other, 0.0, 0.0));
+  move.kept_aside = hash_text(fmt::format("{}/{}/{}/{}", kPatterns[move.sweep.pattern].name,
+                                          static_cast<int>(move.sweep.level), move.moved.count(), move.sms)) %
+                        4 ==
+                    0;
   table.rows.push_back(move);
 }
 
@@ -146,9 +154,10 @@ std::string name_of(const Curve& curve) {
 }
 
 std::string rule_of(const Curve& curve) {
-  if (!curve.sweep.by_sms) return fmt::format("{} + bytes / {}", to_string(curve.rule.line.latency), to_string(curve.rule.line.rate));
-  return fmt::format("{} each, {:.0f} of them fill {}", to_string(curve.rule.one), std::ceil(curve.rule.line.rate.count() / curve.rule.one.count()),
-                     to_string(curve.rule.line.rate));
+  if (!curve.sweep.by_sms)
+    return fmt::format("{} + bytes / {}", to_string(curve.rule.line.latency), to_string(curve.rule.line.rate));
+  return fmt::format("{} each, {:.0f} of them fill {}", to_string(curve.rule.one),
+                     std::ceil(curve.rule.line.rate.count() / curve.rule.one.count()), to_string(curve.rule.line.rate));
 }
 
 TableScore score(const MemoryTable& table) {
@@ -163,12 +172,13 @@ TableScore score(const MemoryTable& table) {
       (row.kept_aside ? unseen : fitted).push_back(points.points.back());
     }
     const JudgedPart part{.name = points.name, .fitted = error_statistics(fitted), .unseen = error_statistics(unseen)};
-    answer.text += fmt::format("  {:<36}{:<44}fitted: {}; new: {}\n", part.name, rule_of(curve), errors_text(part.fitted),
-                               errors_text(part.unseen));
-    objects += fmt::format("{}{{\"curve\": {}, \"latency_s\": {:.6g}, \"rate_bytes_per_s\": {:.6g}, \"one_sm_bytes_per_s\": {:.6g}, "
-                           "\"fitted\": {:.6g}, \"unseen\": {:.6g}}}",
-                           objects.empty() ? "" : ", ", json_text(part.name), to_seconds(curve.rule.line.latency), curve.rule.line.rate.count(),
-                           curve.rule.one.count(), part.fitted.mean_abs, part.unseen.mean_abs);
+    answer.text += fmt::format("  {:<36}{:<44}fitted: {}; new: {}\n", part.name, rule_of(curve),
+                               errors_text(part.fitted), errors_text(part.unseen));
+    objects += fmt::format(
+        "{}{{\"curve\": {}, \"latency_s\": {:.6g}, \"rate_bytes_per_s\": {:.6g}, \"one_sm_bytes_per_s\": {:.6g}, "
+        "\"fitted\": {:.6g}, \"unseen\": {:.6g}}}",
+        objects.empty() ? "" : ", ", json_text(part.name), to_seconds(curve.rule.line.latency),
+        curve.rule.line.rate.count(), curve.rule.one.count(), part.fitted.mean_abs, part.unseen.mean_abs);
     series.push_back(std::move(points));
     answer.parts.push_back(part);
   }
@@ -180,7 +190,9 @@ TableScore score(const MemoryTable& table) {
 }  // namespace
 
 Result<ValidationOutcome> validate_memory(const ValidationRequest& request) {
-  constexpr TableKind kKind{.family = "memory", .title = "Device memory and L2: two rules beside measured times", .docs = "memory",
+  constexpr TableKind kKind{.family = "memory",
+                            .title = "Device memory and L2: two rules beside measured times",
+                            .docs = "memory",
                             .threshold = kThreshold};
   return validate_tables(request, kKind, [](const std::string& file) -> Result<TableScore> {
     const auto table = read_measured<MemoryTable>(read_csv(file), kFormat, read_row);

@@ -1,4 +1,5 @@
-// Validation against MPI with algorithms known by name: executors and topologies, free of anybody's choice of algorithm.
+// Validation against MPI with algorithms known by name: executors and topologies, free of anybody's choice of
+// algorithm.
 #include <array>
 #include <map>
 #include <string>
@@ -71,7 +72,8 @@ void add_row(TextTable& table, const std::string& name, const Part& part) {
 }
 
 std::string text_of(const Scores& scores, std::size_t left_out) {
-  TextTable table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kRight});
+  TextTable table(
+      {Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kRight});
   table.add_row({"", "rows", "< 64 KiB", "to 64 MiB", "above", "all", "mean"});
   for (const auto& [name, part] : scores.by_algorithm) add_row(table, name, part);
   for (const auto& [name, part] : scores.by_run) add_row(table, name, part);
@@ -79,17 +81,20 @@ std::string text_of(const Scores& scores, std::size_t left_out) {
   add_row(table, "new", scores.unseen);
   std::string text = "Geometric mean of the absolute error, by size; mean: of predicted over measured\n";
   for (const std::string& line : table.lines()) text += "  " + line + "\n";
-  if (left_out > 0) text += fmt::format("  {} rows of algorithms without a counterpart here are not played\n", left_out);
+  if (left_out > 0)
+    text += fmt::format("  {} rows of algorithms without a counterpart here are not played\n", left_out);
   return text;
 }
 
 std::string rows_text(const MpiTable& table, const std::vector<double>& seconds) {
-  TextTable rows({Align::kLeft, Align::kRight, Align::kLeft, Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight});
+  TextTable rows({Align::kLeft, Align::kRight, Align::kLeft, Align::kLeft, Align::kRight, Align::kRight, Align::kRight,
+                  Align::kRight});
   rows.add_row({"system", "nodes", "collective", "algorithm", "bytes", "measured us", "simulated us", "error"});
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     const MeasuredMpi& row = table.rows[i];
-    rows.add_row({row.system, row.nodes, std::string(configs::to_string(row.operation)), row.name, fmt::format("{}", row.bytes.count()),
-                  fmt::format("{:.1f}", row.seconds * 1e6), fmt::format("{:.1f}", seconds[i] * 1e6),
+    rows.add_row({row.system, row.nodes, std::string(configs::to_string(row.operation)), row.name,
+                  fmt::format("{}", row.bytes.count()), fmt::format("{:.1f}", row.seconds * 1e6),
+                  fmt::format("{:.1f}", seconds[i] * 1e6),
                   fmt::format("{:+.1f} %", 100.0 * (seconds[i] / row.seconds - 1.0))});
   }
   std::string text;
@@ -98,8 +103,8 @@ std::string rows_text(const MpiTable& table, const std::vector<double>& seconds)
 }
 
 std::string json_of(const ErrorStatistics& errors) {
-  return fmt::format("{{\"rows\": {}, \"geometric_mean_abs\": {:.6g}, \"mean\": {:.6g}}}", errors.count, errors.geometric_mean_abs,
-                     errors.mean_error);
+  return fmt::format("{{\"rows\": {}, \"geometric_mean_abs\": {:.6g}, \"mean\": {:.6g}}}", errors.count,
+                     errors.geometric_mean_abs, errors.mean_error);
 }
 
 std::string json_of(const MpiTable& table, const std::vector<double>& seconds, const Scores& scores) {
@@ -107,18 +112,21 @@ std::string json_of(const MpiTable& table, const std::vector<double>& seconds, c
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     const MeasuredMpi& row = table.rows[i];
     rows += fmt::format(
-        "{}\n  {{\"system\": {}, \"nodes\": {}, \"collective\": {}, \"name\": {}, \"algorithm\": {}, \"bytes\": {}, \"fitted\": {}, "
+        "{}\n  {{\"system\": {}, \"nodes\": {}, \"collective\": {}, \"name\": {}, \"algorithm\": {}, \"bytes\": {}, "
+        "\"fitted\": {}, "
         "\"measured_us\": {:.6g}, \"simulated_us\": {:.6g}}}",
         i == 0 ? "" : ",", json_text(row.system), json_text(row.nodes), json_text(configs::to_string(row.operation)),
-        json_text(row.name), json_text(row.algorithm), row.bytes.count(), row.fitted, row.seconds * 1e6, seconds[i] * 1e6);
+        json_text(row.name), json_text(row.algorithm), row.bytes.count(), row.fitted, row.seconds * 1e6,
+        seconds[i] * 1e6);
   }
-  return fmt::format("{{\"fitted\": {}, \"new\": {}, \"rows\": [{}\n]}}\n", json_of(scores.fitted.all()), json_of(scores.unseen.all()),
-                     rows);
+  return fmt::format("{{\"fitted\": {}, \"new\": {}, \"rows\": [{}\n]}}\n", json_of(scores.fitted.all()),
+                     json_of(scores.unseen.all()), rows);
 }
 
 std::string page_of(const std::string& text) {
   return "# Algorithms by name: measured with MPI, and played\n\nMade by `ringwright validate mpi --markdown "
-         "docs/validation-mpi.md`; not by hand. What it means: [mpi.md](mpi.md).\n\n```\n" + text + "```\n";
+         "docs/validation-mpi.md`; not by hand. What it means: [mpi.md](mpi.md).\n\n```\n" +
+         text + "```\n";
 }
 
 }  // namespace

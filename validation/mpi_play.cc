@@ -25,12 +25,14 @@ Result<std::string> machine_of(const MpiTable& table, const MeasuredMpi& row, co
   std::error_code ignored;
   if (std::filesystem::exists(file, ignored)) return file;
   std::vector<std::string> known;
-  for (const std::string& path : files_in(shipped_folder("mpi"), ".yaml")) known.push_back(std::filesystem::path(path).stem().string());
+  for (const std::string& path : files_in(shipped_folder("mpi"), ".yaml"))
+    known.push_back(std::filesystem::path(path).stem().string());
   Diagnostics problems;
   problems.add({.code = "E240",
                 .place = {.file = table.file, .line = row.line},
                 .message = fmt::format("no machine is shipped for the system '{}'", row.system),
-                .hint = fmt::format("known: {}; or describe it in a file and name that with --cluster", fmt::join(known, ", "))});
+                .hint = fmt::format("known: {}; or describe it in a file and name that with --cluster",
+                                    fmt::join(known, ", "))});
   return tl::unexpected(std::move(problems));
 }
 
@@ -40,7 +42,8 @@ Result<configs::Scenario> load_for(const MpiTable& table, const MeasuredMpi& row
   configs::ScenarioOptions scenario{.overrides = {fmt::format("cluster.nodes={}", row.hosts()),
                                                   fmt::format("collectives.world.algorithm={}", row.algorithm)},
                                     .share_folders = {}};
-  if (row.sides.size() > 1) scenario.overrides.push_back(fmt::format("cluster.fabric.dims=[{}]", fmt::join(row.sides, ", ")));
+  if (row.sides.size() > 1)
+    scenario.overrides.push_back(fmt::format("cluster.fabric.dims=[{}]", fmt::join(row.sides, ", ")));
   scenario.overrides.insert(scenario.overrides.end(), options.overrides.begin(), options.overrides.end());
   return configs::load_machine(*machine, scenario);
 }

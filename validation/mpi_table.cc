@@ -17,12 +17,14 @@ namespace {
 
 using configs::CollectiveOperation;
 
-constexpr std::array<std::string_view, 8> kHeader{"of", "source", "what", "machines", "unit", "note", "status", "fitted"};
-constexpr std::array<std::string_view, 11> kColumns{"system", "nodes",       "collective", "algorithm", "mpi",   "mpi_version",
-                                                    "bytes",  "iterations",  "p10_ns",     "median_ns", "p90_ns"};
+constexpr std::array<std::string_view, 8> kHeader{"of",   "source", "what",   "machines",
+                                                  "unit", "note",   "status", "fitted"};
+constexpr std::array<std::string_view, 11> kColumns{"system", "nodes",       "collective", "algorithm",
+                                                    "mpi",    "mpi_version", "bytes",      "iterations",
+                                                    "p10_ns", "median_ns",   "p90_ns"};
 constexpr std::array<std::string_view, 6> kNeeded{"system", "nodes", "collective", "algorithm", "bytes", "median_ns"};
-constexpr TableCells::Format kFormat{.of = "named MPI algorithms", .header = kHeader, .columns = kColumns, .needed = kNeeded,
-                                     .page = "docs/mpi.md"};
+constexpr TableCells::Format kFormat{
+    .of = "named MPI algorithms", .header = kHeader, .columns = kColumns, .needed = kNeeded, .page = "docs/mpi.md"};
 
 struct Counterpart {
   CollectiveOperation operation;
@@ -97,12 +99,16 @@ void read_row(TableCells& cells, const CsvRow& row, const std::set<std::string>&
     const CsvCell* const cell = cells.cell(row, column);
     return cell == nullptr ? std::string() : cell->text;
   };
-  MeasuredMpi measured{.system = text("system"), .nodes = text("nodes"), .sides = sides_of(text("nodes")), .name = text("algorithm"),
+  MeasuredMpi measured{.system = text("system"),
+                       .nodes = text("nodes"),
+                       .sides = sides_of(text("nodes")),
+                       .name = text("algorithm"),
                        .line = row.line};
   measured.bytes = Bytes(cells.whole(row, "bytes", 1));
   measured.seconds = cells.number(row, "median_ns", 1.0, 1e-3) * 1e-9;
   if (measured.sides.empty()) {
-    cells.refuse_cell(row, "nodes", fmt::format("nodes is '{}' and must be a number or the sides of a torus", measured.nodes),
+    cells.refuse_cell(row, "nodes",
+                      fmt::format("nodes is '{}' and must be a number or the sides of a torus", measured.nodes),
                       "512, or 8x8x8");
   }
   if (measured.bytes < Bytes(1)) cells.refuse_cell(row, "bytes", "bytes must be at least 1");
@@ -152,8 +158,12 @@ std::string_view algorithm_of_mpi(CollectiveOperation operation, std::string_vie
   return {};
 }
 
-Result<MpiTable> read_mpi_table(const std::string& path) { return read_from(read_csv(path)); }
+Result<MpiTable> read_mpi_table(const std::string& path) {
+  return read_from(read_csv(path));
+}
 
-Result<MpiTable> parse_mpi_table(const std::string& name, std::string_view text) { return read_from(parse_csv(name, text)); }
+Result<MpiTable> parse_mpi_table(const std::string& name, std::string_view text) {
+  return read_from(parse_csv(name, text));
+}
 
 }  // namespace ringwright::validation

@@ -13,12 +13,12 @@
 namespace ringwright::validation {
 
 struct MeasuredMpi {
-  std::string system;  // "fugaku"
-  std::string nodes;   // "8x8x8", "512"
+  std::string system;               // "fugaku"
+  std::string nodes;                // "8x8x8", "512"
   std::vector<std::int64_t> sides;  // {8, 8, 8}, {512}
   configs::CollectiveOperation operation = configs::CollectiveOperation::kAllReduce;
-  std::string name;                 // as the library or the authors call the algorithm
-  std::string_view algorithm;       // as `collectives.world.algorithm` calls it
+  std::string name;            // as the library or the authors call the algorithm
+  std::string_view algorithm;  // as `collectives.world.algorithm` calls it
   Bytes bytes;
   double seconds = 0.0;  // median
   bool fitted = false;   // constants of the system were fitted on its runs of this size

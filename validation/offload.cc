@@ -1,7 +1,7 @@
-// Offload over the host link as `measure_gpu --families offload` finds it: gradients down, parameters up, both at once, and
-// a product beside them. From each direction alone follow the rest, as the fabric and the interference rung have it: two
-// directions do not disturb each other, copy engines hold no multiprocessors, and their bytes take device memory's bandwidth
-// from kernels.
+// Offload over the host link as `measure_gpu --families offload` finds it: gradients down, parameters up, both at once,
+// and a product beside them. From each direction alone follow the rest, as the fabric and the interference rung have
+// it: two directions do not disturb each other, copy engines hold no multiprocessors, and their bytes take device
+// memory's bandwidth from kernels.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -30,7 +30,7 @@ enum class Traffic { kNone, kDown, kUp, kBoth };
 struct MeasuredOffload {
   Traffic traffic = Traffic::kNone;
   bool computes = false;
-  Bytes bytes;   // each way
+  Bytes bytes;  // each way
   Bytes bucket;
   double compute = 0.0, down = 0.0, up = 0.0;  // seconds; 0 where nothing of it runs
 };
@@ -42,17 +42,19 @@ struct OffloadTable {
   std::vector<MeasuredOffload> rows;
 };
 
-constexpr std::array<std::string_view, 7> kColumns{"traffic", "compute", "bytes", "bucket_bytes", "compute_us", "down_us", "up_us"};
+constexpr std::array<std::string_view, 7> kColumns{"traffic",    "compute", "bytes", "bucket_bytes",
+                                                   "compute_us", "down_us", "up_us"};
 constexpr std::array<std::string_view, 7> kNeeded = kColumns;
-constexpr TableCells::Format kFormat{.of = "offload", .header = kMeasuredHeader, .columns = kColumns, .needed = kNeeded,
-                                     .page = "docs/host-copies.md"};
+constexpr TableCells::Format kFormat{
+    .of = "offload", .header = kMeasuredHeader, .columns = kColumns, .needed = kNeeded, .page = "docs/host-copies.md"};
 // The suite's product.
 constexpr std::string_view kProduct = "gemm bf16 4096x4096x4096";
 constexpr std::int64_t kProductSize = 4096;
 
 void read_row(TableCells& cells, const CsvRow& row, OffloadTable& table) {
-  static constexpr std::array kTraffic{TableWord<Traffic>{"none", Traffic::kNone}, TableWord<Traffic>{"gradients down", Traffic::kDown},
-                                       TableWord<Traffic>{"parameters up", Traffic::kUp}, TableWord<Traffic>{"both", Traffic::kBoth}};
+  static constexpr std::array kTraffic{
+      TableWord<Traffic>{"none", Traffic::kNone}, TableWord<Traffic>{"gradients down", Traffic::kDown},
+      TableWord<Traffic>{"parameters up", Traffic::kUp}, TableWord<Traffic>{"both", Traffic::kBoth}};
   static constexpr std::array kCompute{TableWord<bool>{"none", false}, TableWord<bool>{kProduct, true}};
   cells.check_row(row);
   MeasuredOffload made{.traffic = cells.word(row, "traffic", Traffic::kNone, kTraffic),
@@ -74,16 +76,18 @@ void read_row(TableCells& cells, const CsvRow& row, OffloadTable& table) {
 struct Alone {
   std::optional<LatencyLine> down;  // of one bucket
   std::optional<LatencyLine> up;
-  std::optional<double> compute;    // seconds
+  std::optional<double> compute;  // seconds
 };
 
 Alone alone(const OffloadTable& table) {
   std::vector<SizedTime> down, up;
   Alone answer;
   for (const MeasuredOffload& row : table.rows) {
-    const double buckets = std::max(1.0, static_cast<double>(row.bytes.count()) / static_cast<double>(row.bucket.count()));
+    const double buckets =
+        std::max(1.0, static_cast<double>(row.bytes.count()) / static_cast<double>(row.bucket.count()));
     const Bytes bucket = std::min(row.bucket, row.bytes);
-    if (row.traffic == Traffic::kDown && !row.computes) down.push_back({.bytes = bucket, .seconds = row.down / buckets});
+    if (row.traffic == Traffic::kDown && !row.computes)
+      down.push_back({.bytes = bucket, .seconds = row.down / buckets});
     if (row.traffic == Traffic::kUp && !row.computes) up.push_back({.bytes = bucket, .seconds = row.up / buckets});
     if (row.traffic == Traffic::kNone && row.computes) answer.compute = row.compute;
   }
@@ -93,13 +97,16 @@ Alone alone(const OffloadTable& table) {
 }
 
 double copies_take(const MeasuredOffload& row, const LatencyLine& line) {
-  const double buckets = std::max(1.0, static_cast<double>(row.bytes.count()) / static_cast<double>(row.bucket.count()));
+  const double buckets =
+      std::max(1.0, static_cast<double>(row.bytes.count()) / static_cast<double>(row.bucket.count()));
   return buckets * line.seconds(std::min(row.bucket, row.bytes));
 }
 
 // The product beside copies: slower while they run, and then as fast as alone.
 double product_takes(const workload::GpuSpec& gpu, double alone, double copying, double rate) {
-  const Kernel kernel{.m = kProductSize, .n = kProductSize, .k = kProductSize,
+  const Kernel kernel{.m = kProductSize,
+                      .n = kProductSize,
+                      .k = kProductSize,
                       .flops = Flops(2.0 * static_cast<double>(kProductSize * kProductSize * kProductSize)),
                       .bytes = Bytes(6 * kProductSize * kProductSize)};
   const workload::GpuSpec left = workload::what_is_left(gpu, {.sms = 0, .memory = Bandwidth(rate)});
@@ -131,7 +138,8 @@ Streams predict(const OffloadTable& table, const workload::GpuSpec& gpu) {
       rate += one.up->rate.count();
     }
     if (row.computes && one.compute) {
-      streams.compute.push_back({.predicted = product_takes(gpu, *one.compute, copying, rate), .measured = row.compute});
+      streams.compute.push_back(
+          {.predicted = product_takes(gpu, *one.compute, copying, rate), .measured = row.compute});
     }
   }
   return streams;
@@ -161,7 +169,9 @@ TableScore score(const OffloadTable& table, const workload::GpuSpec& gpu) {
 }  // namespace
 
 Result<ValidationOutcome> validate_offload(const ValidationRequest& request) {
-  constexpr TableKind kKind{.family = "offload", .title = "Offload beside computing: predicted beside measured", .docs = "host-copies",
+  constexpr TableKind kKind{.family = "offload",
+                            .title = "Offload beside computing: predicted beside measured",
+                            .docs = "host-copies",
                             .threshold = kThreshold};
   return validate_tables(request, kKind, [&](const std::string& file) -> Result<TableScore> {
     const auto table = read_measured<OffloadTable>(read_csv(file), kFormat, read_row);

@@ -1,9 +1,9 @@
 // Times of single primitives inside NCCL's kernels (NPKit), beside what the constants of the rung `chunks` say of them.
 //
-// NPKit's events lie around the work on the bytes, after peers have been waited for; so does the time compared with them:
-// bytes at the rate of the primitive's loads and stores, without `primitive`. What is judged is Simple from 256 KiB on,
-// where bytes decide. With LL every line is waited for: a channel's rate is that of lines on their way, and the work on
-// them is no part of it.
+// NPKit's events lie around the work on the bytes, after peers have been waited for; so does the time compared with
+// them: bytes at the rate of the primitive's loads and stores, without `primitive`. What is judged is Simple from 256
+// KiB on, where bytes decide. With LL every line is waited for: a channel's rate is that of lines on their way, and the
+// work on them is no part of it.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -35,7 +35,8 @@ struct PrimitiveKind {
   const char* colour = "";
 };
 constexpr std::array kKinds = {PrimitiveKind{"send", 1, 1, "#1f77b4"}, PrimitiveKind{"recv", 1, 1, "#2ca02c"},
-                               PrimitiveKind{"recvReduceSend", 2, 1, "#d62728"}, PrimitiveKind{"recvCopySend", 1, 2, "#9467bd"},
+                               PrimitiveKind{"recvReduceSend", 2, 1, "#d62728"},
+                               PrimitiveKind{"recvCopySend", 1, 2, "#9467bd"},
                                PrimitiveKind{"recvReduceCopySend", 2, 2, "#ff7f0e"}};
 
 struct TimedPrimitive {
@@ -52,18 +53,24 @@ struct PrimitiveTimesTable {
   std::vector<TimedPrimitive> rows;
 };
 
-constexpr std::array<std::string_view, 7> kColumns{"protocol", "primitive", "bytes", "samples", "time_us", "low_us", "high_us"};
+constexpr std::array<std::string_view, 7> kColumns{"protocol", "primitive", "bytes",  "samples",
+                                                   "time_us",  "low_us",    "high_us"};
 constexpr std::array<std::string_view, 4> kNeeded{"protocol", "primitive", "bytes", "time_us"};
-constexpr TableCells::Format kFormat{.of = "primitives", .header = kMeasuredHeader, .columns = kColumns, .needed = kNeeded,
+constexpr TableCells::Format kFormat{.of = "primitives",
+                                     .header = kMeasuredHeader,
+                                     .columns = kColumns,
+                                     .needed = kNeeded,
                                      .page = "docs/primitives.md"};
 
-constexpr std::array kProtocolWords{TableWord<Protocol>{"LL", Protocol::kLl}, TableWord<Protocol>{"LL128", Protocol::kLl128},
+constexpr std::array kProtocolWords{TableWord<Protocol>{"LL", Protocol::kLl},
+                                    TableWord<Protocol>{"LL128", Protocol::kLl128},
                                     TableWord<Protocol>{"Simple", Protocol::kSimple}};
 
 void read_row(TableCells& cells, const CsvRow& row, PrimitiveTimesTable& table) {
-  static constexpr std::array kWords{TableWord<std::size_t>{kKinds[0].name, 0}, TableWord<std::size_t>{kKinds[1].name, 1},
-                                     TableWord<std::size_t>{kKinds[2].name, 2}, TableWord<std::size_t>{kKinds[3].name, 3},
-                                     TableWord<std::size_t>{kKinds[4].name, 4}};
+  static constexpr std::array kWords{
+      TableWord<std::size_t>{kKinds[0].name, 0}, TableWord<std::size_t>{kKinds[1].name, 1},
+      TableWord<std::size_t>{kKinds[2].name, 2}, TableWord<std::size_t>{kKinds[3].name, 3},
+      TableWord<std::size_t>{kKinds[4].name, 4}};
   cells.check_row(row);
   table.rows.push_back({.protocol = cells.word(row, "protocol", Protocol::kSimple, kProtocolWords),
                         .kind = cells.word(row, "primitive", std::size_t{0}, kWords),
@@ -75,7 +82,8 @@ void read_row(TableCells& cells, const CsvRow& row, PrimitiveTimesTable& table) 
 // The constants that a scenario on this GPU has: of its generation, and what `overrides` say.
 Result<ChannelCosts> costs_on(const std::string& gpu, const std::vector<std::string>& overrides) {
   const std::string text = fmt::format(
-      "version: 1\ncluster: {{nodes: 1, node: {{gpus: 2, gpu: {{preset: {}}}, nvlink: {{type: nvswitch, bandwidth: 450GB/s, "
+      "version: 1\ncluster: {{nodes: 1, node: {{gpus: 2, gpu: {{preset: {}}}, nvlink: {{type: nvswitch, bandwidth: "
+      "450GB/s, "
       "latency: 0us}}}}}}\ncollectives: {{model: chunks}}\n",
       gpu);
   const auto scenario = configs::load_machine_text("primitives of " + gpu, text, {.overrides = overrides});
@@ -97,9 +105,14 @@ struct ScoredKind {
   PlotSeries points;
 };
 
-ScoredKind score(const PrimitiveTimesTable& table, const ChannelCosts& costs, std::string_view protocol_name, const TimedPrimitive& of) {
-  ScoredKind scored{.protocol = of.protocol, .kind = of.kind, .largest = {}, .judged = {},
-                    .points = {.name = fmt::format("{}, {}", protocol_name, kKinds[of.kind].name), .colour = kKinds[of.kind].colour,
+ScoredKind score(const PrimitiveTimesTable& table, const ChannelCosts& costs, std::string_view protocol_name,
+                 const TimedPrimitive& of) {
+  ScoredKind scored{.protocol = of.protocol,
+                    .kind = of.kind,
+                    .largest = {},
+                    .judged = {},
+                    .points = {.name = fmt::format("{}, {}", protocol_name, kKinds[of.kind].name),
+                               .colour = kKinds[of.kind].colour,
                                .points = {}}};
   std::vector<PredictedMeasured> judged;
   std::optional<Bytes> least;
@@ -130,11 +143,11 @@ std::vector<ScoredKind> score(const PrimitiveTimesTable& table, const ChannelCos
 }
 
 std::string text_of(const std::string& gpu, const std::vector<ScoredKind>& kinds) {
-  std::string text = fmt::format("{}, times in us\n{:<28}{:>10}{:>10}{:>11}  {}\n", gpu, "  primitive", "smallest", "largest", "predicted",
-                                 "errors from 256 KiB on");
+  std::string text = fmt::format("{}, times in us\n{:<28}{:>10}{:>10}{:>11}  {}\n", gpu, "  primitive", "smallest",
+                                 "largest", "predicted", "errors from 256 KiB on");
   for (const ScoredKind& kind : kinds) {
-    text += fmt::format("  {:<26}{:>10.2f}{:>10.2f}{:>11.2f}  {}\n", kind.points.name, kind.floor * 1e6, kind.largest.measured * 1e6,
-                        kind.largest.predicted * 1e6, errors_text(kind.judged));
+    text += fmt::format("  {:<26}{:>10.2f}{:>10.2f}{:>11.2f}  {}\n", kind.points.name, kind.floor * 1e6,
+                        kind.largest.measured * 1e6, kind.largest.predicted * 1e6, errors_text(kind.judged));
   }
   return text;
 }
@@ -142,9 +155,11 @@ std::string text_of(const std::string& gpu, const std::vector<ScoredKind>& kinds
 std::string json_of(const std::string& gpu, const std::vector<ScoredKind>& kinds) {
   std::string text = fmt::format("{{\"gpu\": {}, \"primitives\": [", json_text(gpu));
   for (const ScoredKind& kind : kinds) {
-    text += fmt::format("{}{{\"protocol\": \"{}\", \"primitive\": {}, \"smallest_s\": {:.6g}, \"largest_s\": {:.6g}, \"predicted_s\": {:.6g}, \"error\": {:.6g}, \"judged_rows\": {}}}",
-                        &kind == &kinds.front() ? "" : ", ", to_string(kind.protocol), json_text(std::string(kKinds[kind.kind].name)),
-                        kind.floor, kind.largest.measured, kind.largest.predicted, kind.judged.mean_abs, kind.judged.count);
+    text += fmt::format(
+        "{}{{\"protocol\": \"{}\", \"primitive\": {}, \"smallest_s\": {:.6g}, \"largest_s\": {:.6g}, \"predicted_s\": "
+        "{:.6g}, \"error\": {:.6g}, \"judged_rows\": {}}}",
+        &kind == &kinds.front() ? "" : ", ", to_string(kind.protocol), json_text(std::string(kKinds[kind.kind].name)),
+        kind.floor, kind.largest.measured, kind.largest.predicted, kind.judged.mean_abs, kind.judged.count);
   }
   return text + "]}";
 }
@@ -152,8 +167,10 @@ std::string json_of(const std::string& gpu, const std::vector<ScoredKind>& kinds
 }  // namespace
 
 Result<ValidationOutcome> validate_primitive_times(const ValidationRequest& request) {
-  constexpr TableKind kKind{.family = "primitive_times", .title = "Single primitives inside NCCL's kernels: constants beside measured times",
-                            .docs = "primitives", .threshold = kThreshold};
+  constexpr TableKind kKind{.family = "primitive_times",
+                            .title = "Single primitives inside NCCL's kernels: constants beside measured times",
+                            .docs = "primitives",
+                            .threshold = kThreshold};
   return validate_tables(request, kKind, [&](const std::string& file) -> Result<TableScore> {
     const auto table = read_measured<PrimitiveTimesTable>(read_csv(file), kFormat, read_row);
     if (!table) return tl::unexpected(table.error());
@@ -161,12 +178,18 @@ Result<ValidationOutcome> validate_primitive_times(const ValidationRequest& requ
     if (!costs) return tl::unexpected(costs.error());
     const std::vector<ScoredKind> kinds = score(*table, *costs);
     std::vector<PlotSeries> series;
-    TableScore answer{.gpu = table->gpu, .text = text_of(table->gpu, kinds), .json = json_of(table->gpu, kinds), .plot = {}, .parts = {}};
+    TableScore answer{.gpu = table->gpu,
+                      .text = text_of(table->gpu, kinds),
+                      .json = json_of(table->gpu, kinds),
+                      .plot = {},
+                      .parts = {}};
     for (const ScoredKind& kind : kinds) {
       series.push_back(kind.points);
-      if (kind.judged.count > 0) answer.parts.push_back({.name = kind.points.name, .fitted = {}, .unseen = kind.judged});
+      if (kind.judged.count > 0)
+        answer.parts.push_back({.name = kind.points.name, .fitted = {}, .unseen = kind.judged});
     }
-    answer.plot = {.name = "primitive-times-" + table->gpu + ".svg", .text = scatter_svg("primitives, " + table->gpu, series)};
+    answer.plot = {.name = "primitive-times-" + table->gpu + ".svg",
+                   .text = scatter_svg("primitives, " + table->gpu, series)};
     return answer;
   });
 }

@@ -46,8 +46,8 @@ TEST(Collnet, TakesFourStagesOrAChain) {
   EXPECT_EQ(find_algorithm("collnet_direct")->steps(large), pipeline_chunks(large.bytes, 3) + 3);
 }
 
-// Large buffers: S/p per NIC and direction against a ring's 2 (n-1)/n S/p. (NVLink carries 2 (p-1)/p S, 1.75 S at 400 GB/s,
-// less than S/8 at 25 GB/s takes.)
+// Large buffers: S/p per NIC and direction against a ring's 2 (n-1)/n S/p. (NVLink carries 2 (p-1)/p S, 1.75 S at 400
+// GB/s, less than S/8 at 25 GB/s takes.)
 TEST(Collnet, ClosedFormIsNearlyTwiceAsFastAsRings) {
   const GroupLayout layout = make_block_layout(64, 8);
   const CollectiveCall call = all_reduce(layout, Bytes(1 << 30));

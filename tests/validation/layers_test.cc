@@ -47,14 +47,15 @@ std::string layer_columns() {
 
 TEST(ValidateLayers, SumsTheKernelsOfBothPassesAndTheTensorsAtTheirPeak) {
   const auto outcome = validate_layers(
-      {.files = {write("layers", kHead + layer_columns() + "llama-8b,4096,32,8,14336,1,4096,1,1,1,1,1,1,1\n")}, .wants_page = true});
+      {.files = {write("layers", kHead + layer_columns() + "llama-8b,4096,32,8,14336,1,4096,1,1,1,1,1,1,1\n")},
+       .wants_page = true});
   ASSERT_TRUE(outcome) << render(outcome.error());
   EXPECT_FALSE(outcome->passed);  // nothing takes a microsecond
   static const std::regex kRow("llama-8b 1 x 4096 +1\\.0 +([0-9.]+) +1\\.0 +([0-9.]+) +0\\.0 +([0-9.]+)");
   std::smatch found;
   ASSERT_TRUE(std::regex_search(outcome->text, found, kRow)) << outcome->text;
-  // 2 x 218 M weights x 4096 tokens and the masked half of 4 x 4096^2 x 4096 are 1.92 TFLOP: above 1.94 ms at 989 TFLOP/s, and
-  // no less than a third of it in practice; twice that, and attention's 2.5 times, backwards.
+  // 2 x 218 M weights x 4096 tokens and the masked half of 4 x 4096^2 x 4096 are 1.92 TFLOP: above 1.94 ms at 989
+  // TFLOP/s, and no less than a third of it in practice; twice that, and attention's 2.5 times, backwards.
   EXPECT_GT(std::stod(found[1]), 1940.0);
   EXPECT_LT(std::stod(found[1]), 3 * 1940.0);
   EXPECT_GT(std::stod(found[2]), 1.8 * std::stod(found[1]));
@@ -75,11 +76,13 @@ TEST(ValidateLayers, ASlowHostSetsThePaceOfASmallLayer) {
 }
 
 TEST(ValidateLayers, MistakesAreToldWithTheirPlace) {
-  const auto outcome = validate_layers({.files = {write("layers", kHead + layer_columns() + "llama-8b,4096,x,8,14336,1,4096,0,,,1,,,1\n")}});
+  const auto outcome = validate_layers(
+      {.files = {write("layers", kHead + layer_columns() + "llama-8b,4096,x,8,14336,1,4096,0,,,1,,,1\n")}});
   ASSERT_FALSE(outcome);
   EXPECT_THAT(render(outcome.error()), HasSubstr("heads is 'x'"));
   EXPECT_THAT(render(outcome.error()), HasSubstr("forward_us is '0'"));
-  const auto strange = validate_layers({.files = {write("layers", kHead + layer_columns() + "fish,4096,32,8,14336,1,4096,1,,,1,,,1\n")}});
+  const auto strange = validate_layers(
+      {.files = {write("layers", kHead + layer_columns() + "fish,4096,32,8,14336,1,4096,1,,,1,,,1\n")}});
   ASSERT_FALSE(strange);
   EXPECT_THAT(render(strange.error()), HasSubstr("layers.csv:4"));
 }
@@ -88,10 +91,12 @@ TEST(ValidateLayers, MistakesAreToldWithTheirPlace) {
 TEST(ValidateTrainingSteps, ATableOfTheScriptIsPlayed) {
   const std::string columns = list_in_script("STEP_COLUMNS");
   ASSERT_THAT(columns, HasSubstr("id,model,layers,hidden"));
-  const auto outcome = validate_training({.files = {write(
-      "train_step", kHead + columns + ",step_time_s,step_low_s,step_high_s,mem_gib,reserved_gib\n"
-                    "train_step-llama_1b_4096x1x1,llama-1b,16,2048,32,8,8192,128256,4096,h200-sxm-141gb,1,1,1,1,1,1,1,1,none,bf16,"
-                    "pytorch-eager,10,9,11,30,31\n")}});
+  const auto outcome =
+      validate_training({.files = {write("train_step", kHead + columns +
+                                                           ",step_time_s,step_low_s,step_high_s,mem_gib,reserved_gib\n"
+                                                           "train_step-llama_1b_4096x1x1,llama-1b,16,2048,32,8,8192,"
+                                                           "128256,4096,h200-sxm-141gb,1,1,1,1,1,1,1,1,none,bf16,"
+                                                           "pytorch-eager,10,9,11,30,31\n")}});
   ASSERT_TRUE(outcome) << render(outcome.error());
   EXPECT_THAT(outcome->text, HasSubstr("One GPU, PyTorch     1       1"));
   EXPECT_THAT(outcome->text, HasSubstr("5.0 %  5.0 %   FAILED"));  // no step of a 1B model takes ten seconds

@@ -21,8 +21,8 @@ std::vector<double> play(const std::string& rows, const MpiPlayOptions& options 
   return seconds.value_or(std::vector<double>{});
 }
 
-// Measured: 5497.7 us on 2 x 2 x 2 nodes and 32,652 us on 8 x 8 x 8, six times as long for three times the steps, because
-// messages over 2 and 4 hops of a torus share its links.
+// Measured: 5497.7 us on 2 x 2 x 2 nodes and 32,652 us on 8 x 8 x 8, six times as long for three times the steps,
+// because messages over 2 and 4 hops of a torus share its links.
 TEST(MpiPlay, TorusSlowsDistantPartnersAsItWasMeasured) {
   const auto seconds = play(
       "fugaku,2x2x2,ALLREDUCE,default-recursive_doubling,8388608,5497700\n"
@@ -40,7 +40,8 @@ TEST(MpiPlay, PlaysARowTheSameWhateverItsCompany) {
 
 TEST(MpiPlay, TakesOverrides) {
   const std::string row = "lumi,8,ALLREDUCE,recursive_doubling_over,67108864,70000000\n";
-  EXPECT_GT(play(row)[0], play(row, {.overrides = {"collectives.step_costs.reduce_rate=500GB/s"}, .cluster = {}})[0] * 1.5);
+  EXPECT_GT(play(row)[0],
+            play(row, {.overrides = {"collectives.step_costs.reduce_rate=500GB/s"}, .cluster = {}})[0] * 1.5);
 }
 
 TEST(MpiPlay, NamesTheMachinesThatItKnows) {
@@ -54,7 +55,8 @@ TEST(MpiPlay, NamesTheMachinesThatItKnows) {
 }
 
 TEST(MpiPlay, TellsOfNodesThatAnAlgorithmCannotHave) {
-  const auto table = parse_mpi_table("t.csv", std::string(kHead) + "leonardo,12,ALLGATHER,recursive_doubling_ompi,1200,1000\n");
+  const auto table =
+      parse_mpi_table("t.csv", std::string(kHead) + "leonardo,12,ALLGATHER,recursive_doubling_ompi,1200,1000\n");
   const auto seconds = play_mpi(*table, {});
   ASSERT_FALSE(seconds);
   EXPECT_THAT(seconds.error().all().front().message, HasSubstr("'recursive_doubling' cannot play the all_gather"));
@@ -64,8 +66,10 @@ TEST(ValidateMpi, JudgesRowsThatNothingWasFittedOn) {
   const std::string file = testing::TempDir() + "/ringwright_mpi.csv";
   FILE* const out = std::fopen(file.c_str(), "w");
   ASSERT_NE(out, nullptr);
-  std::fputs("# source: us\n# fitted: lumi 4\nsystem,nodes,collective,algorithm,bytes,median_ns\n"
-             "lumi,4,ALLREDUCE,ring_over,1024,1\nlumi,8,ALLREDUCE,ring_over,8388608,4270600\n", out);
+  std::fputs(
+      "# source: us\n# fitted: lumi 4\nsystem,nodes,collective,algorithm,bytes,median_ns\n"
+      "lumi,4,ALLREDUCE,ring_over,1024,1\nlumi,8,ALLREDUCE,ring_over,8388608,4270600\n",
+      out);
   std::fclose(out);
   const auto outcome = validate_mpi({.files = {file}, .overrides = {}});
   ASSERT_TRUE(outcome);

@@ -14,18 +14,23 @@ using testing::HasSubstr;
 
 std::string table_of(const std::string& rows) {
   const std::string path = test::own_folder() + "a.primitive_times.csv";
-  std::ofstream(path) << "# gpu: h100-sxm5-80gb\n# source: a test\nprotocol,primitive,bytes,samples,time_us,low_us,high_us\n" << rows;
+  std::ofstream(path)
+      << "# gpu: h100-sxm5-80gb\n# source: a test\nprotocol,primitive,bytes,samples,time_us,low_us,high_us\n"
+      << rows;
   return path;
 }
 
 // 1 MiB at 50 GB/s, 30 % of it loads: a sum that is kept and sent loads and stores twice.
 TEST(PrimitiveTimes, LoadsAndStoresDecide) {
-  const auto outcome = validate_primitive_times({.files = {table_of(
-      "Simple,send,1048576,10,20.97,,\nSimple,recvReduceSend,1048576,10,27.26,,\nSimple,recvCopySend,1048576,10,35.65,,\n"
-      "Simple,recvReduceCopySend,1048576,10,41.94,,\n")}, .overrides = {"comm.costs.simple.rate=50GB/s", "comm.costs.load_share=30%"}});
+  const auto outcome =
+      validate_primitive_times({.files = {table_of("Simple,send,1048576,10,20.97,,\nSimple,recvReduceSend,1048576,10,"
+                                                   "27.26,,\nSimple,recvCopySend,1048576,10,35.65,,\n"
+                                                   "Simple,recvReduceCopySend,1048576,10,41.94,,\n")},
+                                .overrides = {"comm.costs.simple.rate=50GB/s", "comm.costs.load_share=30%"}});
   ASSERT_TRUE(outcome) << render(outcome.error());
   EXPECT_TRUE(outcome->passed) << outcome->text;
-  EXPECT_THAT(outcome->text, HasSubstr("Simple, recvReduceCopySend     41.94     41.94      41.94  1 rows, mean 0.0 %"));
+  EXPECT_THAT(outcome->text,
+              HasSubstr("Simple, recvReduceCopySend     41.94     41.94      41.94  1 rows, mean 0.0 %"));
 }
 
 TEST(PrimitiveTimes, OtherConstantsAreJudged) {

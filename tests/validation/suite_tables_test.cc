@@ -1,5 +1,5 @@
-// Tables of the measuring suite: what `validation/gpu` writes at the head of a table is what the validators read; and launches,
-// memory and offload, scored on rows made by their own rules.
+// Tables of the measuring suite: what `validation/gpu` writes at the head of a table is what the validators read; and
+// launches, memory and offload, scored on rows made by their own rules.
 #include <algorithm>
 #include <fstream>
 #include <regex>
@@ -49,7 +49,8 @@ std::string columns_of(const std::string& family) {
 // The keys of `describe_device`: every string that begins a line of the head.
 std::string head() {
   const std::string code = text_in(shipped_folder("gpu") + "/device.cu");
-  static const std::regex kKey("\"(gpu|source|evidence|device|clocks|power|driver|cuda|libraries|date|method|[a-z]+): ");
+  static const std::regex kKey(
+      "\"(gpu|source|evidence|device|clocks|power|driver|cuda|libraries|date|method|[a-z]+): ");
   const std::string lines = code.substr(code.find("return {\"gpu: "));
   std::string text;
   for (std::sregex_iterator it(lines.begin(), lines.end(), kKey), end; it != end; ++it) {
@@ -85,12 +86,15 @@ INSTANTIATE_TEST_SUITE_P(Families, SuiteTable,
 
 constexpr const char* kHead = "# gpu: h200-sxm-141gb\n# source: a test\n";
 
-// A copy of one stream each way: 3 us and 4 TB/s; blocks draw 40 GB/s each up to 2.4 TB/s. `factor` on every second row.
+// A copy of one stream each way: 3 us and 4 TB/s; blocks draw 40 GB/s each up to 2.4 TB/s. `factor` on every second
+// row.
 std::string memory_rows(double factor) {
-  std::string text = std::string(kHead) + "pattern,level,stream_bytes,sms,blocks,GB_per_s,time_us,ci_low_us,ci_high_us\n";
+  std::string text =
+      std::string(kHead) + "pattern,level,stream_bytes,sms,blocks,GB_per_s,time_us,ci_low_us,ci_high_us\n";
   double now = 1.0;
   for (std::int64_t bytes = 64 << 10; bytes <= 1 << 30; bytes *= 2, now = now > 1.0 ? 1.0 : factor) {
-    text += fmt::format("copy,memory,{},132,528,,{:.6f},,\n", bytes, now * (3.0 + 2.0 * static_cast<double>(bytes) / 4e6));
+    text +=
+        fmt::format("copy,memory,{},132,528,,{:.6f},,\n", bytes, now * (3.0 + 2.0 * static_cast<double>(bytes) / 4e6));
   }
   for (const int sms : {1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128}) {
     text += fmt::format("read,memory,268435456,{0},{0},,{1:.6f},,\n", sms, 268.435456e6 / std::min(40e3 * sms, 2400e3));
@@ -104,7 +108,8 @@ TEST(ValidateMemory, FindsTheRulesThatMadeTheRows) {
   EXPECT_TRUE(outcome->passed) << outcome->text;
   EXPECT_THAT(outcome->text, HasSubstr("copy, memory"));
   EXPECT_THAT(outcome->text, HasSubstr("3 us + bytes / 4 TB/s"));
-  EXPECT_THAT(outcome->text, testing::ContainsRegex("read, memory, by multiprocessors +(39|40|41).* each, (59|60|61) of them fill 2"));
+  EXPECT_THAT(outcome->text,
+              testing::ContainsRegex("read, memory, by multiprocessors +(39|40|41).* each, (59|60|61) of them fill 2"));
   EXPECT_THAT(outcome->markdown, HasSubstr("memory-h200-sxm-141gb.svg"));
 }
 
@@ -116,8 +121,11 @@ TEST(ValidateMemory, RowsThatFollowNoRuleFail) {
 }
 
 TEST(ValidateMemory, MistakesAreToldWithTheirPlace) {
-  const auto outcome = validate_memory({.files = {write(
-      "memory", std::string(kHead) + "pattern,level,stream_bytes,sms,blocks,time_us\ncopi,l3,1024,0,1,3\ncopy,l2,1024,132,8,x\n")}});
+  const auto outcome = validate_memory(
+      {.files = {
+           write("memory",
+                 std::string(kHead) +
+                     "pattern,level,stream_bytes,sms,blocks,time_us\ncopi,l3,1024,0,1,3\ncopy,l2,1024,132,8,x\n")}});
   ASSERT_FALSE(outcome);
   const std::string problems = render(outcome.error());
   EXPECT_THAT(problems, HasSubstr("pattern 'copi' is unknown"));
@@ -126,7 +134,8 @@ TEST(ValidateMemory, MistakesAreToldWithTheirPlace) {
   EXPECT_THAT(problems, HasSubstr("8 thread blocks cannot use 132 multiprocessors"));
 }
 
-// Down at 50, up at 40 GB/s, 10 us a bucket; 256 MiB in buckets of 4 and 64 MiB. `held` slows the product beside copies.
+// Down at 50, up at 40 GB/s, 10 us a bucket; 256 MiB in buckets of 4 and 64 MiB. `held` slows the product beside
+// copies.
 std::string offload_rows(double held, double both) {
   std::string text = std::string(kHead) + "traffic,compute,bytes,bucket_bytes,compute_us,down_us,up_us\n";
   for (const std::int64_t bucket : {4 << 20, 64 << 20}) {
@@ -164,23 +173,27 @@ TEST(ValidateOffload, ALinkThatIsSharedByBothDirectionsFails) {
 }
 
 TEST(ValidateOffload, MistakesAreToldWithTheirPlace) {
-  const auto outcome = validate_offload({.files = {write(
-      "offload", std::string(kHead) + "traffic,compute,bytes,bucket_bytes,compute_us,down_us,up_us\nboth,gemm,1024,512,0,0,9\n")}});
+  const auto outcome = validate_offload(
+      {.files = {write(
+           "offload", std::string(kHead) +
+                          "traffic,compute,bytes,bucket_bytes,compute_us,down_us,up_us\nboth,gemm,1024,512,0,0,9\n")}});
   ASSERT_FALSE(outcome);
   EXPECT_THAT(render(outcome.error()), HasSubstr("compute 'gemm' is unknown"));
   EXPECT_THAT(render(outcome.error()), HasSubstr("offload.csv:4:22: error[E163]: a copy takes time"));
 }
 
 TEST(ValidateLaunches, HoldsTheTwoConstantsOfTheProfile) {
-  const std::string rows = std::string(kHead) + "what,time_us\nlaunch call without arguments,2.1\nkernel after kernel (eager),2.5\n"
-                                                "kernel after kernel (graph),1.25\n";
+  const std::string rows = std::string(kHead) +
+                           "what,time_us\nlaunch call without arguments,2.1\nkernel after kernel (eager),2.5\n"
+                           "kernel after kernel (graph),1.25\n";
   const std::vector<std::string> same = {"gpu.kernels.host.launch=2.5us", "gpu.kernels.stream.gap=1.25us"};
   const auto good = validate_launches({.files = {write("launches", rows)}, .overrides = same});
   ASSERT_TRUE(good) << render(good.error());
   EXPECT_TRUE(good->passed) << good->text;
   EXPECT_THAT(good->text, HasSubstr("2.500     2.500  kernels.host.launch"));
   EXPECT_THAT(good->text, Not(HasSubstr("mean error")));
-  const auto bad = validate_launches({.files = {write("launches", rows)}, .overrides = {"gpu.kernels.host.launch=5us"}});
+  const auto bad =
+      validate_launches({.files = {write("launches", rows)}, .overrides = {"gpu.kernels.host.launch=5us"}});
   ASSERT_TRUE(bad) << render(bad.error());
   EXPECT_FALSE(bad->passed);
 }

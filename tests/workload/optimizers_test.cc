@@ -11,7 +11,9 @@ namespace {
 using testing::IsEmpty;
 
 JobText job(const std::string& training, const std::string& parallel = "zero: {stage: 1}", std::int64_t ranks = 8) {
-  return JobText("model: {preset: llama3-8b}\ntraining: {global_batch: 8, " + training + "}\nparallel: {" + parallel + "}\n", ranks);
+  return JobText(
+      "model: {preset: llama3-8b}\ntraining: {global_batch: 8, " + training + "}\nparallel: {" + parallel + "}\n",
+      ranks);
 }
 
 std::int64_t state_of_a_parameter(const std::string& training) {
@@ -48,7 +50,8 @@ TEST(Optimizers, TouchTheirStateOnce) {
   EXPECT_EQ(touched("adamw", "adamw"), 2 * 12 + 4);
   EXPECT_EQ(touched("amsgrad", "amsgrad"), 2 * 16 + 4);
   EXPECT_EQ(touched("sgd", "sgd"), 2 * 8 + 4);
-  // Gradient, weight and moments in, moments and update out; both once more for their norms; then weights take the update.
+  // Gradient, weight and moments in, moments and update out; both once more for their norms; then weights take the
+  // update.
   EXPECT_EQ(touched("lamb", "lamb moments"), 2 + 4 + 16 + 4);
   EXPECT_EQ(touched("lamb", "lamb norms"), 8);
   EXPECT_EQ(touched("lamb", "lamb"), 8 + 4 + 2);
@@ -62,7 +65,8 @@ std::size_t norm_calls(const std::string& training, const std::string& parallel)
     if (task.kind != TaskKind::kCollective) continue;
     const CollectiveSpec& spec = plan.graph.collectives[task.detail];
     // 32 layers of nine tensors, beside embedding, final norm and head.
-    if (spec.kind == CollectiveKind::kAllReduce && spec.bytes >= Bytes(8 * 32 * 6) && spec.bytes <= Bytes(8 * 32 * 12)) ++calls;
+    if (spec.kind == CollectiveKind::kAllReduce && spec.bytes >= Bytes(8 * 32 * 6) && spec.bytes <= Bytes(8 * 32 * 12))
+      ++calls;
   }
   return calls;
 }

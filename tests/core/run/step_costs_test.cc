@@ -20,7 +20,8 @@ TimePoint end_of(CollectiveKind kind, const StepCosts& costs, int iterations = 1
   program.collective(dp, kind, Bytes(4000), StreamIndex(1));
   program.run_on({0, 1, 2, 3});
   graph.iterations = iterations;
-  return test::play_on_wires(graph, {.algorithm = collectives::find_algorithm("ring"), .step_costs = costs}).record.iteration_end.back();
+  return test::play_on_wires(graph, {.algorithm = collectives::find_algorithm("ring"), .step_costs = costs})
+      .record.iteration_end.back();
 }
 
 // A ring of four: 3 steps of 1,000 bytes scatter, 3 gather, each 2 us.
@@ -45,7 +46,8 @@ TEST(StepCosts, OfAddingArePaidWhereDataAreAdded) {
 }
 
 TEST(StepCosts, RepeatWithEveryTrainingStep) {
-  EXPECT_EQ(end_of(CollectiveKind::kAllReduce, {.message = 500_ns, .reduce_rate = Bandwidth(0.5e9)}, 5), TimePoint(5 * 21_us));
+  EXPECT_EQ(end_of(CollectiveKind::kAllReduce, {.message = 500_ns, .reduce_rate = Bandwidth(0.5e9)}, 5),
+            TimePoint(5 * 21_us));
 }
 
 TEST(StepCosts, PostSeveralMessagesOneAfterAnother) {
