@@ -26,6 +26,7 @@ using namespace ringwright::literals;
 
 constexpr double kThreshold = 0.10;
 constexpr Bytes kJudgedFrom = 256_KiB;
+constexpr Bytes kDrawnFrom = 16_KiB;  // smaller ones take a time of their own, whatever their bytes
 
 // What a primitive loads and stores (NCCL's names).
 struct PrimitiveKind {
@@ -102,25 +103,28 @@ struct ScoredKind {
   PredictedMeasured largest;  // the row of most bytes
   double floor = 0.0;         // measured, of fewest bytes
   ErrorStatistics judged;
-  PlotSeries points;
+  std::string name;   // "Simple, send"
+  PlotSeries points;  // of kDrawnFrom and more
+  std::size_t rows = 0;
 };
 
 ScoredKind score(const PrimitiveTimesTable& table, const ChannelCosts& costs, std::string_view protocol_name,
                  const TimedPrimitive& of) {
-  ScoredKind scored{.protocol = of.protocol,
-                    .kind = of.kind,
-                    .largest = {},
-                    .judged = {},
-                    .points = {.name = fmt::format("{}, {}", protocol_name, kKinds[of.kind].name),
-                               .colour = kKinds[of.kind].colour,
-                               .points = {}}};
+  ScoredKind scored{
+      .protocol = of.protocol,
+      .kind = of.kind,
+      .largest = {},
+      .judged = {},
+      .name = fmt::format("{}, {}", protocol_name, kKinds[of.kind].name),
+      .points = {.name = std::string(kKinds[of.kind].name), .colour = kKinds[of.kind].colour, .points = {}}};
   std::vector<PredictedMeasured> judged;
   std::optional<Bytes> least;
   Bytes most;
   for (const TimedPrimitive& row : table.rows) {
     if (row.protocol != of.protocol || row.kind != of.kind) continue;
     const PredictedMeasured pair{.predicted = predicted(costs, row), .measured = row.seconds};
-    scored.points.points.push_back(pair);
+    ++scored.rows;
+    if (row.bytes >= kDrawnFrom) scored.points.points.push_back(pair);
     if (row.bytes >= kJudgedFrom) judged.push_back(pair);
     if (row.bytes >= most) scored.largest = pair;
     if (!least || row.bytes < *least) scored.floor = row.seconds;
@@ -136,7 +140,7 @@ std::vector<ScoredKind> score(const PrimitiveTimesTable& table, const ChannelCos
   for (const auto& word : kProtocolWords) {
     for (std::size_t kind = 0; kind < kKinds.size(); ++kind) {
       ScoredKind scored = score(table, costs, word.name, {.protocol = word.value, .kind = kind, .bytes = {}});
-      if (!scored.points.points.empty()) answer.push_back(std::move(scored));
+      if (scored.rows > 0) answer.push_back(std::move(scored));
     }
   }
   return answer;
@@ -146,7 +150,7 @@ std::string text_of(const std::string& gpu, const std::vector<ScoredKind>& kinds
   std::string text = fmt::format("{}, times in us\n{:<28}{:>10}{:>10}{:>11}  {}\n", gpu, "  primitive", "smallest",
                                  "largest", "predicted", "errors from 256 KiB on");
   for (const ScoredKind& kind : kinds) {
-    text += fmt::format("  {:<26}{:>10.2f}{:>10.2f}{:>11.2f}  {}\n", kind.points.name, kind.floor * 1e6,
+    text += fmt::format("  {:<26}{:>10.2f}{:>10.2f}{:>11.2f}  {}\n", kind.name, kind.floor * 1e6,
                         kind.largest.measured * 1e6, kind.largest.predicted * 1e6, errors_text(kind.judged));
   }
   return text;
@@ -184,9 +188,8 @@ Result<ValidationOutcome> validate_primitive_times(const ValidationRequest& requ
                       .plot = {},
                       .parts = {}};
     for (const ScoredKind& kind : kinds) {
-      series.push_back(kind.points);
-      if (kind.judged.count > 0)
-        answer.parts.push_back({.name = kind.points.name, .fitted = {}, .unseen = kind.judged});
+      if (kind.judged.count > 0) series.push_back(kind.points);
+      if (kind.judged.count > 0) answer.parts.push_back({.name = kind.name, .fitted = {}, .unseen = kind.judged});
     }
     answer.plot = {.name = "primitive-times-" + table->gpu + ".svg",
                    .text = scatter_svg("primitives, " + table->gpu, series)};
