@@ -40,19 +40,8 @@ ClosRouter::End ClosRouter::locate(std::uint32_t host, std::uint32_t gpu) const 
 
 Duration ClosRouter::route(const RouteQuery& query, std::vector<Hop>& hops) const {
   Trail trail(hops, query.reach);
-  const std::uint32_t gpus = block_.gpus();
-  const std::uint32_t from_host = query.from.value / gpus;
-  const std::uint32_t to_host = query.to.value / gpus;
-  const std::uint32_t from_gpu = query.from.value - from_host * gpus;
-  const std::uint32_t to_gpu = query.to.value - to_host * gpus;
-  if (stays_in_host(query.reach)) {
-    block_.beside(from_host, from_gpu, query.reach, trail);
-    return trail.latency();
-  }
-  if (from_host == to_host) {
-    block_.within(from_host, from_gpu, to_gpu, trail);
-    return trail.latency();
-  }
+  const auto [from_host, from_gpu, to_host, to_gpu, inside] = block_.begin(query, trail);
+  if (inside) return trail.latency();
   // Where rails are not joined, or the sender asks for it, bytes change rails inside its host: to the GPU with the
   // receiver's number.
   const bool rails_apart = shape_.pod_kind == PodKind::kRail && rail_of_gpu_[from_gpu] != rail_of_gpu_[to_gpu];

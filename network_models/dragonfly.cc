@@ -136,18 +136,8 @@ class DragonflyRouter final : public Router {
 
 Duration DragonflyRouter::route(const RouteQuery& query, std::vector<Hop>& hops) const {
   Trail trail(hops, query.reach);
-  const std::uint32_t from_host = query.from.value / block_.gpus();
-  const std::uint32_t to_host = query.to.value / block_.gpus();
-  const std::uint32_t from_gpu = query.from.value % block_.gpus();
-  const std::uint32_t to_gpu = query.to.value % block_.gpus();
-  if (stays_in_host(query.reach)) {
-    block_.beside(from_host, from_gpu, query.reach, trail);
-    return trail.latency();
-  }
-  if (from_host == to_host) {
-    block_.within(from_host, from_gpu, to_gpu, trail);
-    return trail.latency();
-  }
+  const auto [from_host, from_gpu, to_host, to_gpu, inside] = block_.begin(query, trail);
+  if (inside) return trail.latency();
   const FabricLatency& latency = shape_.latency;
   if (trail.up_wanted()) {
     block_.to_nic(from_host, from_gpu, trail);

@@ -47,6 +47,15 @@ class Trail {
   bool down_wanted_;
 };
 
+// Where a query's two GPUs are.
+struct HostEnds {
+  std::uint32_t from_host = 0;
+  std::uint32_t from_gpu = 0;  // in its host
+  std::uint32_t to_host = 0;
+  std::uint32_t to_gpu = 0;
+  bool inside = false;  // the way does not leave the host
+};
+
 class HostBlock {
  public:
   explicit HostBlock(const Host& host);
@@ -63,6 +72,8 @@ class HostBlock {
   // Adds hosts 0..count-1 to an empty fabric: host h's nodes start at h * node_count(), its links at h * link_count().
   void append_hosts(Fabric& fabric, std::uint32_t count) const;
 
+  // The ends of a query; a way that stays in their host is added whole.
+  [[nodiscard]] HostEnds begin(const RouteQuery& query, Trail& trail) const;
   // A whole way between two GPUs of one host.
   void within(std::uint32_t host, std::uint32_t from, std::uint32_t to, Trail& trail) const;
   // From a GPU to another GPU of its host as the first (or last) part of a longer way: all links count as one side's.

@@ -67,18 +67,8 @@ class TorusRouter final : public Router {
   // No switch of a torus stands above the others: the sender's router is taken as the turn.
   Duration route(const RouteQuery& query, std::vector<Hop>& hops) const override {
     Trail trail(hops, query.reach);
-    const std::uint32_t from = query.from.value / block_.gpus();
-    const std::uint32_t to = query.to.value / block_.gpus();
-    const std::uint32_t from_gpu = query.from.value % block_.gpus();
-    const std::uint32_t to_gpu = query.to.value % block_.gpus();
-    if (stays_in_host(query.reach)) {
-      block_.beside(from, from_gpu, query.reach, trail);
-      return trail.latency();
-    }
-    if (from == to) {
-      block_.within(from, from_gpu, to_gpu, trail);
-      return trail.latency();
-    }
+    const auto [from, from_gpu, to, to_gpu, inside] = block_.begin(query, trail);
+    if (inside) return trail.latency();
     const FabricLatency& latency = shape_.latency;
     if (trail.up_wanted()) {
       block_.to_nic(from, from_gpu, trail);

@@ -62,7 +62,8 @@ Duration fixed_time(const ChannelCosts& costs, const ChunkPlay& play, const Chun
 
 Duration moving_time(const ChannelCosts& all_costs, const ChunkPlay& play, const ChunkBlock& block) {
   const CollectivePlan& plan = play.choice.plan;
-  double rate = all_costs.rate_of(plan.protocol, loads_of(block), stores_of(block)).count() * thread_factor(plan, block.block.thread_share);
+  const Bandwidth full = all_costs.rate_of(plan.protocol, loads_of(block), stores_of(block));
+  double rate = full.count() * thread_factor(plan, block.block.thread_share);
   if (!all_costs.gpudirect && uses_network(play, block)) rate = std::min(rate, all_costs.host_copy.count());
   return transfer_time(block.now.size, Bandwidth(rate));
 }

@@ -19,11 +19,7 @@ class SingleNodeRouter final : public Router {
 
   Duration route(const RouteQuery& query, std::vector<Hop>& hops) const override {
     Trail trail(hops, query.reach);
-    if (stays_in_host(query.reach)) {
-      block_.beside(0, query.from.value, query.reach, trail);
-      return trail.latency();
-    }
-    block_.within(0, query.from.value, query.to.value, trail);
+    static_cast<void>(block_.begin(query, trail));  // never leaves the one host
     return trail.latency();
   }
   [[nodiscard]] std::span<const Bandwidth> capacities() const override { return capacities_; }
