@@ -253,21 +253,6 @@ void HostBlock::append(const LocalWay& way, std::uint32_t host, Trail& trail) co
   trail.wait(way.up + way.down);
 }
 
-HostEnds HostBlock::begin(const RouteQuery& query, Trail& trail) const {
-  HostEnds ends{.from_host = query.from.value / gpus_, .to_host = query.to.value / gpus_};
-  ends.from_gpu = query.from.value - ends.from_host * gpus_;
-  ends.to_gpu = query.to.value - ends.to_host * gpus_;
-  ends.inside = true;
-  if (stays_in_host(query.reach)) {
-    beside(ends.from_host, ends.from_gpu, query.reach, trail);
-  } else if (ends.from_host == ends.to_host) {
-    within(ends.from_host, ends.from_gpu, ends.to_gpu, trail);
-  } else {
-    ends.inside = false;
-  }
-  return ends;
-}
-
 void HostBlock::within(std::uint32_t host, std::uint32_t from, std::uint32_t to, Trail& trail) const {
   LocalWay way = gpu_ways_[from * gpus_ + to];
   if (!trail.down_wanted()) {

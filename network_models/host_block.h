@@ -123,4 +123,20 @@ class HostBlock {
   std::vector<LocalWay> to_memory_, from_memory_, within_memory_, to_storage_, from_storage_;
 };
 
+// Here because every route begins with it.
+inline HostEnds HostBlock::begin(const RouteQuery& query, Trail& trail) const {
+  HostEnds ends{.from_host = query.from.value / gpus_, .to_host = query.to.value / gpus_};
+  ends.from_gpu = query.from.value - ends.from_host * gpus_;
+  ends.to_gpu = query.to.value - ends.to_host * gpus_;
+  ends.inside = true;
+  if (stays_in_host(query.reach)) {
+    beside(ends.from_host, ends.from_gpu, query.reach, trail);
+  } else if (ends.from_host == ends.to_host) {
+    within(ends.from_host, ends.from_gpu, ends.to_gpu, trail);
+  } else {
+    ends.inside = false;
+  }
+  return ends;
+}
+
 }  // namespace ringwright::network_models
