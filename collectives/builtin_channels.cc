@@ -9,6 +9,8 @@ const ChannelAlgorithm& channel_ring();
 const ChannelAlgorithm& channel_tree();
 const ChannelAlgorithm& channel_nvls();
 const ChannelAlgorithm& channel_nvls_tree();
+const ChannelAlgorithm& channel_collnet_direct();
+const ChannelAlgorithm& channel_collnet_chain();
 const ChannelAlgorithm& channel_pat();
 const ChannelAlgorithm& channel_p2p();
 const ChannelAlgorithm& channel_all_pairs();
@@ -19,6 +21,8 @@ std::span<const ChannelAlgorithm* const> channel_algorithms() {
       &channel_tree(),
       &channel_nvls(),
       &channel_nvls_tree(),
+      &channel_collnet_direct(),
+      &channel_collnet_chain(),
       &channel_pat(),
       &channel_p2p(),
       &channel_all_pairs(),

@@ -15,6 +15,10 @@ CollectivePlan FixedTuner::plan_message(const MessageCall&) const {
   return plan;
 }
 
+bool sums_in_network(std::string_view algorithm, int hosts) {
+  return hosts > 1 && (algorithm == "nvls" || algorithm.starts_with("collnet"));
+}
+
 // NCCL falls back to rings, and moves what is between pairs by sends and receives.
 ChannelChoice PlannedChooser::choose(const CollectiveCall& call) const {
   CollectivePlan plan = tuner_.plan(call);
@@ -22,6 +26,7 @@ ChannelChoice PlannedChooser::choose(const CollectiveCall& call) const {
   for (const std::string_view name : wanted) {
     const ChannelAlgorithm* algorithm = find_channel_algorithm(name);
     if (algorithm == nullptr || !algorithm->supports(call, plan)) continue;
+    if (sums_ == NetworkSums::kNo && sums_in_network(name, call.layout->host_count())) continue;
     plan.algorithm = algorithm->name();
     return {.algorithm = algorithm, .plan = plan};
   }

@@ -1,11 +1,17 @@
 // Which channel algorithm plays a call: the one of the tuner's plan, or the next best where that one cannot.
 #pragma once
 
+#include <cstdint>
+#include <string_view>
+
 #include "collectives/builtin_channels.h"
 #include "collectives/comm_settings.h"
 #include "core/ports/channel_algorithm.h"
 
 namespace ringwright::collectives {
+
+// Whether the switches between hosts add up (SHARP).
+enum class NetworkSums : std::uint8_t { kNo, kYes };
 
 // One plan for all calls.
 class FixedTuner final : public ChannelTuner {
@@ -20,7 +26,8 @@ class FixedTuner final : public ChannelTuner {
 
 class PlannedChooser final : public ChannelChooser {
  public:
-  explicit PlannedChooser(const ChannelTuner& tuner) : tuner_(tuner) {}
+  explicit PlannedChooser(const ChannelTuner& tuner, NetworkSums sums = NetworkSums::kNo)
+      : tuner_(tuner), sums_(sums) {}
   [[nodiscard]] ChannelChoice choose(const CollectiveCall& call) const override;
   [[nodiscard]] ChannelChoice choose_message(const MessageCall& call) const override {
     return {.algorithm = &channel_send(), .plan = tuner_.plan_message(call)};
@@ -28,6 +35,10 @@ class PlannedChooser final : public ChannelChooser {
 
  private:
   const ChannelTuner& tuner_;
+  NetworkSums sums_;
 };
+
+// Whether an algorithm by NCCL's name leaves sums over hosts to the network's switches.
+[[nodiscard]] bool sums_in_network(std::string_view algorithm, int hosts);
 
 }  // namespace ringwright::collectives

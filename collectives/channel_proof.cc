@@ -10,6 +10,7 @@
 
 #include "collectives/contribution_sets.h"
 #include "collectives/first_holders.h"
+#include "collectives/proof_sums.h"
 
 namespace ringwright::collectives {
 namespace {
@@ -18,17 +19,16 @@ std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 enum class Order { kAscending, kDescending };
 
-struct Message {
-  Bytes size;
-  std::size_t cells = 0;
-  std::vector<std::uint64_t> sets;  // by cell
-};
+using Message = ProofMessage;
 
 // Between two thread blocks; lives with the sender's port.
 struct Queue {
   std::deque<Message> messages;
   std::size_t room = 0;
   bool has_reader = false;
+  int sum = kNoSum;
+  std::int64_t written = 0;
+  std::int64_t read = 0;
 };
 
 struct BlockState {
@@ -100,7 +100,11 @@ class ChannelProver {
         made.queues.resize(made.block.sends.size());
         const int slots = made.block.slots_per_message;
         if (slots < 1 || slots > kSlots) return fail(fmt::format("a message of {} slots", slots));
-        for (Queue& queue : made.queues) queue.room = at(kSlots / slots);
+        for (std::size_t port = 0; port < made.queues.size(); ++port) {
+          made.queues[port].room = at(kSlots / slots);
+          made.queues[port].sum = made.block.sends[port].sum;
+          if (made.queues[port].sum != kNoSum) sums_.add_queue(made.queues[port].sum);
+        }
       }
     }
     return true;
@@ -139,6 +143,9 @@ class ChannelProver {
     const bool to_switch = writer.block.sends[at(port.port)].reach == Reach::kUpToSwitch;
     if (to_switch != (port.reach == Reach::kDownFromSwitch)) {
       return fail(fmt::format("members {} and {} do not agree on a switch", port.peer, member));
+    }
+    if (writer.block.sends[at(port.port)].sum != port.sum) {
+      return fail(fmt::format("members {} and {} do not agree on a sum of the network", port.peer, member));
     }
     if (writer.block.copies != state(member, block).block.copies) {
       return fail(fmt::format("members {} and {} do not agree on their channels", port.peer, member));
@@ -179,7 +186,7 @@ class ChannelProver {
       if (after.block >= 0 && state(member, after.block).done <= after.primitive) return false;
     }
     for (int r = doing_.receives.first; r < doing_.receives.first + doing_.receives.count; ++r) {
-      if (queue_of(self.block.receives[at(r)]).messages.empty()) return false;
+      if (!readable(queue_of(self.block.receives[at(r)]))) return false;
     }
     for (int s = doing_.sends.first; s < doing_.sends.first + doing_.sends.count; ++s) {
       if (self.queues[at(s)].messages.size() == self.queues[at(s)].room) return false;
@@ -192,6 +199,12 @@ class ChannelProver {
     };
     return fits(doing_.receives, block.receives.size()) && fits(doing_.sends, block.sends.size());
   }
+  // A sum of the network can be read when all have contributed.
+  [[nodiscard]] bool readable(const Queue& queue) {
+    if (queue.messages.empty()) return false;
+    if (queue.sum == kNoSum) return true;
+    return sums_.is_whole({.sum = queue.sum, .index = queue.read});
+  }
   Queue& queue_of(const ReceivePort& port) { return state(port.peer, port.block).queues[at(port.port)]; }
 
   bool work(int member, int block) {
@@ -202,10 +215,10 @@ class ChannelProver {
     for (int r = doing_.receives.first; r < doing_.receives.first + doing_.receives.count; ++r) {
       const ReceivePort& port = self.block.receives[at(r)];
       Queue& queue = queue_of(port);
-      if (!take(member, queue.messages.front(), any, message)) return false;
+      if (!take(member, next_of(queue), any, message)) return false;
       const bool once = port.reach == Reach::kDownFromSwitch && r > doing_.receives.first;
       if (!once) proof_.received[at(member)] += doing_.size * self.block.copies;
-      queue.messages.pop_front();
+      drop_next_of(queue);
       any = true;
     }
     if (doing_.reads && !add_own(member, any, message)) return false;
@@ -214,11 +227,26 @@ class ChannelProver {
     for (int s = doing_.sends.first; s < doing_.sends.first + doing_.sends.count; ++s) {
       const bool once = self.block.sends[at(s)].reach == Reach::kUpToSwitch && s > doing_.sends.first;
       if (!once) proof_.sent[at(member)] += doing_.size * self.block.copies;
+      if (!contribute(member, message, self.queues[at(s)])) return false;
       self.queues[at(s)].messages.push_back(message);
       ++proof_.messages;
     }
     ++self.done;
     return true;
+  }
+
+  const Message& next_of(const Queue& queue) {
+    if (queue.sum == kNoSum) return queue.messages.front();
+    return sums_.result({.sum = queue.sum, .index = queue.read});
+  }
+  void drop_next_of(Queue& queue) {
+    queue.messages.pop_front();
+    if (queue.sum != kNoSum) sums_.take({.sum = queue.sum, .index = queue.read++});
+  }
+  bool contribute(int member, const Message& message, Queue& queue) {
+    if (queue.sum == kNoSum) return true;
+    const std::string wrong = sums_.contribute({.sum = queue.sum, .index = queue.written++}, message);
+    return wrong.empty() || fail(fmt::format("member {} {}", member, wrong));
   }
 
   bool take(int member, const Message& next, bool any, Message& sum) {
@@ -235,11 +263,7 @@ class ChannelProver {
     return merge(member, next.sets, sum);
   }
   bool merge(int member, const std::vector<std::uint64_t>& more, Message& sum) {
-    for (std::size_t w = 0; w < more.size(); ++w) {
-      if ((sum.sets[w] & more[w]) != 0) return fail(fmt::format("member {} adds a contribution twice", member));
-      sum.sets[w] |= more[w];
-    }
-    return true;
+    return sum.merge(more) || fail(fmt::format("member {} adds a contribution twice", member));
   }
   bool add_own(int member, bool any, Message& sum) {
     std::vector<std::uint64_t> own;
@@ -325,6 +349,7 @@ class ChannelProver {
   int cells_;
   ContributionSets memory_;  // by member, by cell
   std::vector<BlockState> states_;  // by member, by block
+  ProofSums sums_;
   Primitive doing_;
   PrimitiveContents contents_;
   ChannelProof proof_;

@@ -41,6 +41,13 @@ constexpr std::array kCodes = {
                              "4) must be there, each through the same GPUs.",
               .example = "comm: {graph: topology.xml}   # a file of the host, which begins with <system>\n"
                          "comm: {graph: graph.xml}"},
+    ErrorCode{.code = "E186",
+              .title = "the network's switches add nothing up",
+              .explanation = "CollNet leaves sums over hosts to the network's switches (SHARP). cluster.fabric.reduction "
+                             "says whether they can. Where they cannot, NCCL goes without CollNet, and so does the "
+                             "simulation.",
+              .example = "comm: {env: {NCCL_COLLNET_ENABLE: 1}}\n"
+                         "cluster: {fabric: {reduction: {enabled: true}}}"},
 };
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "configs/listed_schedule.h"
 #include "collectives/nccl/settings.h"
 #include "configs/nccl_host.h"
+#include "configs/network_sums.h"
 #include "network_models/node_import.h"
 #include "workload/hf_config.h"
 #include "workload/model_config.h"
@@ -66,6 +67,7 @@ Cluster read_cluster(ConfigMap root) {
     for (const auto& entry : topologies) static_cast<void>(entry.read(fabric, request));
   }
   cluster.topology = find_entry(topologies, cluster.fabric).read(fabric, request);
+  cluster.switch_sums = network_models::read_switch_sums(fabric, cluster.host.nic.bandwidth);
   return cluster;
 }
 
@@ -234,7 +236,8 @@ Scenario read_scenario(ConfigDocument document, const collectives::NcclFiles& fi
   ConfigMap collective_map = root.map("collectives", "which algorithms play collectives");
   collectives::ChooserSettings chooser = collectives::read_chooser_settings(collective_map, dimension_names());
   collectives::NcclSetup nccl = read_nccl(root, cluster, chooser.rung, files, foreign);
-  const collectives::CommSettings comm = read_comm(root, chooser.rung, nccl.host);
+  collectives::CommSettings comm = read_comm(root, chooser.rung, nccl.host);
+  apply_network_sums(root, cluster.switch_sums, nccl, comm);
   SimulateSettings simulate = read_simulate(
       root, workload::steps_until_steady(job.parallel.versions, job.parallel.pp,
                                          static_cast<int>(job.parallel.microbatches(job.training))));
@@ -270,7 +273,8 @@ Scenario read_machine(ConfigDocument document, const collectives::NcclFiles& fil
   const std::vector<std::string> dimensions = {std::string(kWorld)};
   collectives::ChooserSettings chooser = collectives::read_chooser_settings(collective_map, dimensions);
   collectives::NcclSetup nccl = read_nccl(root, cluster, chooser.rung, files, foreign);
-  const collectives::CommSettings comm = read_comm(root, chooser.rung, nccl.host);
+  collectives::CommSettings comm = read_comm(root, chooser.rung, nccl.host);
+  apply_network_sums(root, cluster.switch_sums, nccl, comm);
   const SimulateSettings simulate = read_simulate(root);
   return {.document = std::move(document),
           .name = std::move(name),

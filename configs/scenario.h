@@ -19,6 +19,7 @@
 #include "core/report/facts.h"
 #include "network_models/builtin.h"
 #include "network_models/host.h"
+#include "network_models/switch_sums.h"
 #include "workload/builtin.h"
 #include "workload/gpu_spec.h"
 #include "workload/memory.h"
@@ -40,6 +41,7 @@ struct Cluster {
   std::string fabric;  // name of the topology
   std::unique_ptr<network_models::Topology> topology;
   workload::GpuSpec gpu;
+  network_models::SwitchSums switch_sums;
 
   [[nodiscard]] std::int64_t gpus() const { return hosts * host.gpus; }
 };

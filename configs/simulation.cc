@@ -111,7 +111,9 @@ Folding fold_over_faults(const TaskGraph& graph, const Choosers& chooser, const 
 void Simulation::wire_channels(const Scenario& scenario) {
   if (scenario.comm.plan) tuner_ = std::make_unique<collectives::FixedTuner>(*scenario.comm.plan);
   const ChannelTuner& tuner = tuner_ ? *tuner_ : static_cast<const ChannelTuner&>(*nccl_);
-  planned_ = std::make_unique<collectives::PlannedChooser>(tuner);
+  const bool sums = scenario.cluster.switch_sums.enabled;
+  planned_ = std::make_unique<collectives::PlannedChooser>(
+      tuner, sums ? collectives::NetworkSums::kYes : collectives::NetworkSums::kNo);
   channel_chooser_ = std::make_unique<collectives::FileChooser>(scenario.nccl.algorithms, *planned_);
   channels_.emplace(ChannelInputs{.chooser = *channel_chooser_, .costs = scenario.comm.costs});
 }

@@ -1,14 +1,17 @@
 // NVLS: the switches of one host add up and multicast (NVLink SHARP); every GPU is the head of one chunk in each loop.
+// Of several hosts the network's switches add the sums: an all-reduce only.
 //
 // Each channel's warps are four groups that work side by side: one scatters the GPU's data to the heads' slots, from
 // where the switch fetches and adds them; one of each head reads the sum from the switch and multicasts it; one gathers
 // what the heads multicast. (NCCL 2.19 to 2.27, src/device/all_reduce.h, all_gather.h and reduce_scatter.h; shares of
-// warps and chunk sizes of buffers that are not registered: src/enqueue.cc.) A primitive for each head, of which the
-// first of a loop pays the fixed cost.
+// warps and chunk sizes of buffers that are not registered: src/enqueue.cc.) Over hosts a head's group sends the host's
+// sum to the network, and another one multicasts what comes back. A primitive for each head, of which the first of a
+// loop pays the fixed cost.
 #include <algorithm>
 
 #include "collectives/builtin_channels.h"
 #include "collectives/channels/channel_cut.h"
+#include "collectives/channels/network_sum.h"
 #include "collectives/channels/nvls_parts.h"
 #include "collectives/cut.h"
 
@@ -18,27 +21,41 @@ const ChannelAlgorithm& channel_nvls();
 
 namespace {
 
-enum Role { kScatter, kReduce, kGather, kRoles };
+enum Role { kScatter, kReduce, kGather, kHandOut, kRoles };
+
+std::size_t at(int index) {
+  return static_cast<std::size_t>(index);
+}
 
 struct NvlsPlay {
   NvlsPlay(const CollectiveCall& of, const CollectivePlan& plan)
       : call(of),
-        size(of.size()),
+        over_hosts(of.layout->host_count() > 1),
+        size(of.layout->largest_host),
         shared(of.kind != CollectiveKind::kAllReduce),
-        whole(shared ? Cut(of.bytes, size).size(0) : of.bytes),
+        whole(shared ? Cut(of.bytes, of.size()).size(0) : of.bytes),
         cells(whole, {.channels = plan.channels, .kinds = 1}),
-        loops(cells.cell(), {.parts = shared ? 1 : size,
-                             .chunk = nvls_chunk(plan, {.bytes = of.bytes, .heads = size, .hosts = 1})}) {}
+        loops(cells.cell(),
+              {.parts = shared ? 1 : size, .chunk = nvls_chunk(plan, {.bytes = of.bytes, .heads = size, .hosts = 1})}) {
+  }
 
   // Whether a role has work in this kind of call.
   [[nodiscard]] bool works(Role role) const {
     if (role == kScatter) return call.kind != CollectiveKind::kAllGather;
     if (role == kGather) return call.kind != CollectiveKind::kReduceScatter;
-    return true;
+    return role == kReduce || over_hosts;
   }
+  // Which part a member heads.
+  [[nodiscard]] int head(int member) const { return over_hosts ? call.layout->place_in_host[at(member)] : member; }
+  [[nodiscard]] int beside(int member, int distance) const {
+    const int there = (head(member) + distance) % size;
+    return over_hosts ? call.layout->hosts[at(call.layout->host_of[at(member)])][at(there)] : there;
+  }
+  [[nodiscard]] int on_host(int member, int host) const { return call.layout->hosts[at(host)][at(head(member))]; }
 
   const CollectiveCall& call;
-  int size;
+  bool over_hosts;
+  int size;     // GPUs of a host
   bool shared;  // every member has a part of its own
   Bytes whole;
   ChannelCells cells;
@@ -54,10 +71,13 @@ class Nvls final : public ChannelAlgorithm {
   [[nodiscard]] bool supports(const CollectiveCall& call, const CollectivePlan& plan) const override {
     const bool kind = call.kind == CollectiveKind::kAllReduce || call.kind == CollectiveKind::kAllGather ||
                       call.kind == CollectiveKind::kReduceScatter;
-    return kind && plan.protocol == Protocol::kSimple && call.layout->host_count() == 1;
+    if (!kind || plan.protocol != Protocol::kSimple) return false;
+    if (call.layout->host_count() == 1) return true;
+    return call.kind == CollectiveKind::kAllReduce && call.layout->even() && call.layout->largest_host > 1;
   }
   [[nodiscard]] int blocks(const CollectiveCall& call, const CollectivePlan&) const override {
-    return call.size() == 1 ? 0 : kRoles;
+    if (call.size() == 1) return 0;
+    return call.layout->host_count() > 1 ? kRoles : kHandOut;
   }
   void block(const CollectiveCall& call, const CollectivePlan& plan, int member, int block,
              ThreadBlock& out) const override;
@@ -81,34 +101,58 @@ class Nvls final : public ChannelAlgorithm {
   }
   void contents(const CollectiveCall& call, const CollectivePlan& plan, int member, int block, std::int64_t index,
                 PrimitiveContents& out) const override;
+
+ private:
+  static void add_ports(const NvlsPlay& play, int member, Role role, int distance, ThreadBlock& out);
 };
+
+double share_of(const NvlsPlay& play, Role role) {
+  const NvlsWarps warps = play.over_hosts ? nvls_warps_over_hosts() : nvls_warps(play.size);
+  switch (role) {
+    case kScatter: return warps.scatter;
+    case kReduce: return warps.reduce;
+    case kGather: return warps.gather;
+    case kHandOut:
+    case kRoles: break;
+  }
+  return warps.hand_out;
+}
 
 // Port d of a scattering or gathering block: the head d places on. Port d of a head's block: the member d places back
 // when it reads, on when it multicasts; so both ends number a queue by the distance from writer to reader.
+void Nvls::add_ports(const NvlsPlay& play, int member, Role role, int d, ThreadBlock& out) {
+  const int on = play.beside(member, d);
+  const int back = play.beside(member, play.size - d);
+  const bool multicasts = play.works(kGather) && role == (play.over_hosts ? kHandOut : kReduce);
+  if (role == kScatter || multicasts) out.sends.push_back({.peer = on, .reach = Reach::kUpToSwitch});
+  if (role == kReduce && play.works(kScatter)) {
+    out.receives.push_back({.peer = back, .block = kScatter, .port = d, .reach = Reach::kDownFromSwitch});
+  }
+  if (role == kGather) {
+    const int from = play.over_hosts ? kHandOut : kReduce;
+    out.receives.push_back({.peer = back, .block = from, .port = d, .reach = Reach::kDownFromSwitch});
+  }
+}
+
 void Nvls::block(const CollectiveCall& call, const CollectivePlan& plan, int member, int block,
                  ThreadBlock& out) const {
   const NvlsPlay play(call, plan);
-  const int n = play.size;
   const auto role = static_cast<Role>(block);
   out.clear();
   out.copies = play.cells.channels();
-  const NvlsWarps warps = nvls_warps(n);
-  out.thread_share = role == kScatter ? warps.scatter : (role == kReduce ? warps.reduce : warps.gather);
+  out.thread_share = share_of(play, role);
   if (!play.works(role)) return;
-  out.primitives = play.loops.slices_in_all() * (role == kReduce ? 1 : n);
-  for (int d = 0; d < n; ++d) {
-    if (role == kScatter) out.sends.push_back({.peer = (member + d) % n, .reach = Reach::kUpToSwitch});
-    if (role == kReduce && play.works(kScatter)) {
-      out.receives.push_back(
-          {.peer = (member - d + n) % n, .block = kScatter, .port = d, .reach = Reach::kDownFromSwitch});
-    }
-    if (role == kReduce && play.works(kGather)) {
-      out.sends.push_back({.peer = (member + d) % n, .reach = Reach::kUpToSwitch});
-    }
-    if (role == kGather) {
-      out.receives.push_back(
-          {.peer = (member - d + n) % n, .block = kReduce, .port = d, .reach = Reach::kDownFromSwitch});
-    }
+  const bool of_head = role == kReduce || role == kHandOut;
+  out.primitives = play.loops.slices_in_all() * (of_head ? 1 : play.size);
+  const int host = call.layout->host_of[at(member)];
+  const int head = play.head(member);
+  if (role == kHandOut) {
+    const int before = play.on_host(member, host_before(*call.layout, host));
+    out.receives.push_back({.peer = before, .block = kReduce, .port = 0, .sum = head});
+  }
+  for (int d = 0; d < play.size; ++d) add_ports(play, member, role, d, out);
+  if (role == kReduce && play.over_hosts) {
+    out.sends.push_back({.peer = play.on_host(member, next_host(*call.layout, host)), .sum = head});
   }
 }
 
@@ -116,7 +160,7 @@ void Nvls::primitive(const CollectiveCall& call, const CollectivePlan& plan, int
                      Primitive& out) const {
   const NvlsPlay play(call, plan);
   const auto role = static_cast<Role>(block);
-  const int steps = role == kReduce ? 1 : play.size;
+  const int steps = role == kReduce || role == kHandOut ? 1 : play.size;
   out.clear();
   out.size = play.loops.slice_size(play.loops.slice_at(index / steps));
   const int distance = static_cast<int>(index % steps);
@@ -128,9 +172,13 @@ void Nvls::primitive(const CollectiveCall& call, const CollectivePlan& plan, int
       break;
     case kReduce:
       out.receives.count = play.works(kScatter) ? play.size : 0;
-      out.sends.count = play.works(kGather) ? play.size : 0;
+      out.sends.count = play.over_hosts ? 1 : (play.works(kGather) ? play.size : 0);
       out.reads = !play.works(kScatter);
       out.stores = !play.works(kGather);
+      break;
+    case kHandOut:
+      out.receives.count = 1;
+      out.sends.count = play.size;
       break;
     case kGather:
     case kRoles:
@@ -147,14 +195,16 @@ void Nvls::contents(const CollectiveCall& call, const CollectivePlan& plan, int 
   const int n = play.size;
   const int loops = static_cast<int>(play.loops.slices_in_all());
   out.clear();
+  if (role == kHandOut) return;  // what it passes on is stored where it is gathered
+  const int own = play.head(member);
   if (role == kReduce) {
-    const int piece = member * loops + static_cast<int>(index);
+    const int piece = own * loops + static_cast<int>(index);
     if (!play.works(kScatter)) out.reads.push_back(piece);
     if (!play.works(kGather)) out.stores.push_back(piece);
     return;
   }
   const int distance = static_cast<int>(index % n);
-  const int head = role == kScatter ? (member + distance) % n : (member - distance + n) % n;
+  const int head = role == kScatter ? (own + distance) % n : (own - distance + n) % n;
   const int piece = head * loops + static_cast<int>(index / n);
   (role == kScatter ? out.reads : out.stores).push_back(piece);
 }

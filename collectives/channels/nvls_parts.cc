@@ -1,6 +1,6 @@
 // Chunk sizes as NCCL's src/enqueue.cc chooses them (NCCL_NVLS_CHUNKSIZE 128 KiB; its trees 64 KiB from four hosts
 // on; 2.21 to 2.27), and its groups of warps: of 20, the reducing ones are 7 up to six heads and 5 beyond; the rest is
-// halved.
+// halved. Where hosts are added up in the network, 3 reduce and send, 2 receive and multicast.
 #include "collectives/channels/nvls_parts.h"
 
 #include <algorithm>
@@ -41,6 +41,11 @@ NvlsWarps nvls_warps(int heads) {
   const int reduce = heads <= 6 ? 7 : 5;
   const int gather = (20 - reduce) / 2;
   return {.scatter = (20 - reduce - gather) / kWarps, .reduce = reduce / kWarps, .gather = gather / kWarps};
+}
+
+NvlsWarps nvls_warps_over_hosts() {
+  constexpr double kWarps = 20.0;
+  return {.scatter = 8 / kWarps, .reduce = 3 / kWarps, .gather = 7 / kWarps, .hand_out = 2 / kWarps};
 }
 
 }  // namespace ringwright::collectives

@@ -20,7 +20,10 @@ struct NvlsWarps {
   double scatter = 0.0;
   double reduce = 0.0;
   double gather = 0.0;
+  double hand_out = 0.0;  // what the network's switches have added
 };
 [[nodiscard]] NvlsWarps nvls_warps(int heads);
+// Where hosts are added up in the network.
+[[nodiscard]] NvlsWarps nvls_warps_over_hosts();
 
 }  // namespace ringwright::collectives

@@ -12,6 +12,7 @@
 #include "collectives/channels/block_parts.h"
 #include "collectives/channels/channel_cut.h"
 #include "collectives/channels/channel_ring.h"
+#include "collectives/channels/host_chain.h"
 #include "collectives/host_tree.h"
 
 namespace ringwright::collectives {
@@ -62,27 +63,15 @@ struct TreePlay {
       : call(of),
         plan(with),
         cells(of.bytes, {.channels = plan.channels, .kinds = kTrees * ring_kinds(*of.layout, plan)}),
-        loops(cells.cell(), {.parts = 1, .chunk = chunk_of(of, plan)}) {}
+        loops(cells.cell(), {.parts = 1, .chunk = chunk_of(of, plan)}),
+        chains(*of.layout, plan, std::max(cells.kinds() / kTrees, 1)) {}
 
   [[nodiscard]] static int tree_of(int kind) { return kind % kTrees; }
   // The member at a place of its host's chain; the head is at 0.
   [[nodiscard]] int in_chain(int kind, int host, int place) const {
-    const std::vector<int>& members = call.layout->hosts[at(host)];
-    const int size = static_cast<int>(members.size());
-    if (const auto* circle = circle_of(plan, kind / kTrees)) return members[at((*circle)[at(place)])];
-    return members[at((place + first_place(kind, size)) % size)];
+    return chains.member_at(kind / kTrees, {.host = host, .place = place});
   }
-  [[nodiscard]] int place_in_chain(int kind, int member) const {
-    const int size = static_cast<int>(call.layout->hosts[at(call.layout->host_of[at(member)])].size());
-    const int place = call.layout->place_in_host[at(member)];
-    if (const auto* circle = circle_of(plan, kind / kTrees)) {
-      return static_cast<int>(std::ranges::find(*circle, place) - circle->begin());
-    }
-    return (place - first_place(kind, size) + size) % size;
-  }
-  [[nodiscard]] int first_place(int kind, int size) const {
-    return kind / kTrees * size / std::max(cells.kinds() / kTrees, 1);
-  }
+  [[nodiscard]] int place_in_chain(int kind, int member) const { return chains.place_of(kind / kTrees, member); }
   [[nodiscard]] bool is_root(int kind, int member) const {
     return place_in_chain(kind, member) == 0 &&
            call.layout->host_of[at(member)] == tree_root(call.layout->host_count(), tree_of(kind));
@@ -133,6 +122,7 @@ struct TreePlay {
   const CollectivePlan& plan;
   ChannelCells cells;
   ChunkLoops loops;
+  HostChains chains;
 };
 
 // Blocks come in pairs: 2 k sums on kind k, 2 k + 1 passes results down.

@@ -102,7 +102,7 @@ bool NcclCostModel::ll128_is_safe(const NcclGraph& graph) const {
 
 std::string_view NcclCostModel::why_not(const Case& c) const {
   const bool several_hosts = group_.hosts > 1;
-  const bool collnet = knobs_.collnet && group_.hosts >= knobs_.collnet_from_hosts;
+  const bool collnet = knobs_.collnet && host_.network_reduces && group_.hosts >= knobs_.collnet_from_hosts;
   if (!knobs_.algorithms[index_of(c.kind)][index_of(c.algorithm)]) return "excluded by NCCL_ALGO";
   const Allowed protocol = knobs_.protocols[index_of(c.kind)][index_of(c.protocol)];
   if (protocol == Allowed::kNo) return "excluded by NCCL_PROTO";
@@ -121,6 +121,7 @@ std::string_view NcclCostModel::why_not(const Case& c) const {
     if (c.algorithm == NcclAlgorithm::kNvls && several_hosts && !collnet) return "needs CollNet between hosts";
   }
   if (is_collnet(c.algorithm)) {
+    if (!host_.network_reduces) return "the network's switches do not reduce";
     if (!collnet || !several_hosts) return "needs NCCL_COLLNET_ENABLE and several hosts";
     if (c.algorithm == NcclAlgorithm::kCollnetDirect && host_.links != NcclHost::Links::kSwitch) {
       return "needs an NVSwitch";

@@ -34,6 +34,7 @@ struct NcclHost {
   std::vector<int> nic_at;  // by NIC: the same
   int nics = 0;
   Bandwidth nic;
+  bool network_reduces = false;  // the switches between hosts add up (SHARP)
   bool pxn = true;              // GPUs may send through NICs beside other GPUs
   double nic_latency_us = 0.0;  // the `latency` attribute that a network plug-in states
   Processor processor = Processor::kIntel;

@@ -104,13 +104,15 @@ CollectivePlan NcclSelector::plan(const CollectiveCall& call) const {
   if (simple_tree && setup_.tables.tree_chunks_by_depth && chunk == Bytes(0)) {
     chunk = tree_chunk_by_depth(call, work.channels);
   }
+  const bool direct = choice.algorithm == NcclAlgorithm::kCollnetDirect;
   const int ways = work.channels % 2 == 0 ? work.channels / 2 : work.channels;
   return {.algorithm = std::string(to_string(choice.algorithm)),
           .protocol = choice.protocol,
           .channels = work.channels,
           .threads = work.threads,
           .chunk = chunk,
-          .circles = circles.empty() ? find_circles(setup_.host, *call.layout, ways) : std::move(circles)};
+          .circles = circles.empty() ? find_circles(setup_.host, *call.layout, ways) : std::move(circles),
+          .heads = direct ? std::min(setup_.host.nics, call.layout->largest_host) : 0};
 }
 
 CollectivePlan NcclSelector::plan_message(const MessageCall& call) const {

@@ -35,6 +35,10 @@ struct ChannelCosts {
   Bytes network_eager;             // up to so many bytes on the wire a message just arrives
   Duration network_rendezvous;     // of a larger one: the receiver's proxy is busy for so long, beside `network_proxy`
   Bandwidth network_host_rate;     // kLl: messages lie in host memory, whose lines the proxy reads; 0: at once
+  // Sums of the network's switches: from the last contribution's arrival to the result's way down, beside the wires; and
+  // what a switch adds in a second of each stream.
+  Duration network_sum;
+  Bandwidth network_sum_rate;      // 0: at the wires' rate
   bool gpudirect = true;           // false: messages pass through host memory
   Bandwidth host_copy;             // without GPUDirect: of a thread block's copies to and from host memory
 

@@ -30,6 +30,9 @@ struct CollectivePlan {
   // How rings and chains pass through each host, by kind of channel: places of its members; empty: in their order.
   std::vector<std::vector<int>> circles = {};
 
+  // CollNetDirect: members of a host that have a NIC to themselves, spread over the host; 0: all.
+  int heads = 0;
+
   // PXN: messages for another rail go over NVLink to the GPU on it, and leave by its NIC.
   bool by_peers_rail = false;
 

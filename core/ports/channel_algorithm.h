@@ -21,9 +21,16 @@ namespace ringwright {
 // Members are named by their index in the group. kUpToSwitch: the message ends in the switch shared with the peer,
 // where what several members send to that peer is added up; the peer fetches it with kDownFromSwitch. Messages of one
 // primitive through several ports with kUpToSwitch are one multicast: their bytes leave once.
+//
+// `sum` >= 0: switches of the network add (SHARP). All ports of a call with one number carry the contributions to one sum,
+// message by message; who reads from one of them gets the sum of all. Every port addresses the next host's member, around
+// a ring of hosts: so each NIC carries a contribution up and a result down, whatever the number of hosts.
+inline constexpr int kNoSum = -1;
+
 struct SendPort {
   int peer = 0;
   Reach reach = Reach::kWhole;
+  int sum = kNoSum;
 };
 
 // A switch takes a member's own contribution as all others': such a port's peer is the member itself. For the way of its
@@ -41,6 +48,7 @@ struct ReceivePort {
   int block = 0;
   int port = 0;
   Reach reach = Reach::kWhole;
+  int sum = kNoSum;  // as the writer's port says
 };
 
 struct ThreadBlock {

@@ -85,6 +85,37 @@ void join_queues(const PlayedJob& job, ChunkPlay& play, std::uint32_t number, Co
   }
 }
 
+// The queue behind a member's port with this sum.
+std::uint32_t queue_into(const ChunkPlay& play, const ChunkMember& member, int sum) {
+  for (std::uint32_t b = member.first_block; b < play.blocks.size(); ++b) {
+    const std::vector<SendPort>& sends = play.blocks[b].block.sends;
+    const auto port = std::ranges::find(sends, sum, &SendPort::sum);
+    if (port != sends.end()) return play.blocks[b].first_queue + static_cast<std::uint32_t>(port - sends.begin());
+  }
+  CHECK(false, "who reads a sum of the network contributes to it");
+  return 0;
+}
+
+int sum_read(const ChunkPlay& play, std::uint32_t queue) {
+  const ChunkBlock& reader = play.blocks[play.queues[queue].reader];
+  const auto port = std::ranges::find(reader.sources, queue);
+  return reader.block.receives[at(static_cast<int>(port - reader.sources.begin()))].sum;
+}
+
+// Ports of one sum address each other around a ring of hosts; of the classes that are played, each ring has a turn.
+void join_sums(ChunkPlay& play) {
+  for (std::uint32_t first = 0; first < play.queues.size(); ++first) {
+    for (std::uint32_t queue = first; play.queues[queue].sum == ChunkQueue::kNoBlock;) {
+      const int sum = sum_read(play, queue);
+      if (sum == kNoSum) break;
+      if (queue == first) play.sums.emplace_back();
+      play.queues[queue].sum = static_cast<std::uint32_t>(play.sums.size() - 1);
+      play.sums.back().queues.push_back(queue);
+      queue = queue_into(play, play.members[play.blocks[play.queues[queue].reader].member], sum);
+    }
+  }
+}
+
 }  // namespace
 
 void lay_out(const PlayedJob& job, std::span<const ClassId> classes, ChunkPlay& play) {
@@ -98,6 +129,7 @@ void lay_out(const PlayedJob& job, std::span<const ClassId> classes, ChunkPlay& 
   }
   Counterparts counterparts(play);
   for (std::uint32_t b = 0; b < play.blocks.size(); ++b) join_queues(job, play, b, counterparts);
+  join_sums(play);
 }
 
 void lay_out_message(const PlayedJob& job, const MessageOrder& order, ChunkPlay& play) {

@@ -25,6 +25,7 @@ struct ChunkQueue {
   RankId to;
   Reach reach = Reach::kWhole;
   bool network = false;        // leaves the host: a proxy sends it on
+  std::uint32_t sum = kNoBlock;  // index into ChunkPlay::sums: the network's switches add it to others
   std::uint64_t room = kSlots;  // messages
 
   std::uint64_t written = 0;   // begun by the writer
@@ -43,6 +44,14 @@ struct ChunkQueue {
   [[nodiscard]] bool has_room() const { return written - freed < room; }
   [[nodiscard]] bool has_message() const { return readable > read; }
   [[nodiscard]] bool may_depart() const { return departed < posted && departed - credits < room; }
+};
+
+// What switches of the network add up: message by message of several queues, each of which has a reader of the sum.
+struct ChunkSum {
+  std::vector<std::uint32_t> queues;
+  std::uint64_t done = 0;                       // messages that are added up
+  std::array<std::uint32_t, kSlots> arrived{};  // contributions to message m, at m % kSlots
+  TimePoint busy_until;                         // the switch adds at its own rate
 };
 
 struct ChunkBlock {
@@ -83,6 +92,7 @@ struct ChunkPlay {
   std::vector<ChunkMember> members;  // by class
   std::vector<ChunkBlock> blocks;
   std::vector<ChunkQueue> queues;
+  std::vector<ChunkSum> sums;
   std::size_t joined = 0;
   std::size_t members_left = 0;
   std::uint64_t events = 0;  // scheduled, or flows in flight, that will come back to this play

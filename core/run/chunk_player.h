@@ -98,6 +98,8 @@ class ChunkPlayer final : public CollectiveRunner, public MessageCarrier, public
   [[nodiscard]] Duration time_to_receive(const ChunkPlay& play, Bytes size) const;
   void put_on_wire(Part queue, std::uint64_t message);
   void arrive_over_network(Part queue, std::uint64_t message);
+  void take_arrived(Part queue);
+  void add_up(std::uint32_t play, ChunkSum& sum, std::uint64_t message);
   void make_readable(Part queue);
   void send(Part part, const Transfer& transfer);
 

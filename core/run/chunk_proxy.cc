@@ -21,6 +21,17 @@ Duration ChunkPlayer::wait_for_proxy(ChunkMember& member, Duration each, int cop
   return member.proxy_free - now;
 }
 
+namespace {
+
+// The proxy hands the messages of up to eight channels to the network's switches as one (COLLNET_GROUP_NSUBS of
+// src/transport/coll_net.cc).
+int proxy_operations(const ChunkQueue& queue, int copies) {
+  constexpr int kAtOnce = 8;
+  return queue.sum == ChunkQueue::kNoBlock ? copies : (copies + kAtOnce - 1) / kAtOnce;
+}
+
+}  // namespace
+
 // A slot is full, and the proxy gets to know.
 void ChunkPlayer::fill(Part part) {
   ChunkPlay& play = plays_[part.play];
@@ -31,7 +42,7 @@ void ChunkPlayer::fill(Part part) {
     each += transfer_time(on_wire(play, queue.size[queue.filled % kSlots]), inputs_.costs.network_host_rate);
   }
   ++queue.filled;
-  const Duration wait = wait_for_proxy(play.members[block.member], each, block.block.copies);
+  const Duration wait = wait_for_proxy(play.members[block.member], each, proxy_operations(queue, block.block.copies));
   if (wait == Duration()) return post(part);
   after(wait, part.play, [part](ChunkPlayer& self) { self.post(part); });
 }
@@ -73,19 +84,53 @@ void ChunkPlayer::put_on_wire(Part part, std::uint64_t message) {
 void ChunkPlayer::arrive_over_network(Part part, std::uint64_t message) {
   ChunkPlay& play = plays_[part.play];
   ChunkQueue& queue = play.queues[part.index];
+  if (queue.sum != ChunkQueue::kNoBlock) return add_up(part.play, play.sums[queue.sum], message);
   queue.early |= std::uint64_t{1} << (message % 64);
-  const bool flush = play.choice.plan.protocol == Protocol::kSimple;
-  const Duration delay = flush ? inputs_.costs.network_flush : inputs_.costs.network_poll;
-  ChunkBlock& reader = play.blocks[queue.reader];
   while ((queue.early >> (queue.arrived % 64) & 1U) != 0) {
     queue.early &= ~(std::uint64_t{1} << (queue.arrived % 64));
-    ++queue.arrived;
-    ++queue.freed;
-    const Duration each = time_to_receive(play, queue.size[(queue.arrived - 1) % kSlots]);
-    const Duration wait = wait_for_proxy(play.members[reader.member], each, reader.block.copies);
-    after(wait + delay, part.play, [part](ChunkPlayer& self) { self.make_readable(part); });
+    take_arrived(part);
   }
   try_begin({.play = part.play, .index = queue.writer});
+}
+
+// The next message is there: its slot at the sender is free, the reader's proxy looks at it.
+void ChunkPlayer::take_arrived(Part part) {
+  ChunkPlay& play = plays_[part.play];
+  ChunkQueue& queue = play.queues[part.index];
+  const ChunkBlock& reader = play.blocks[queue.reader];
+  const bool flush = play.choice.plan.protocol == Protocol::kSimple;
+  const Duration delay = flush ? inputs_.costs.network_flush : inputs_.costs.network_poll;
+  const Duration each = time_to_receive(play, queue.size[queue.arrived % kSlots]);
+  ++queue.arrived;
+  ++queue.freed;
+  const Duration wait =
+      wait_for_proxy(play.members[reader.member], each, proxy_operations(queue, reader.block.copies));
+  after(wait + delay, part.play, [part](ChunkPlayer& self) { self.make_readable(part); });
+}
+
+// Switches add while the contributions stream in: a sum is whole with the last byte of the last one, or when the switch
+// has done as much as it can. Then all readers get it at once.
+void ChunkPlayer::add_up(std::uint32_t number, ChunkSum& sum, std::uint64_t message) {
+  ++sum.arrived[message % kSlots];
+  while (sum.arrived[sum.done % kSlots] == sum.queues.size()) {
+    sum.arrived[sum.done % kSlots] = 0;
+    const ChunkPlay& play = plays_[number];
+    const ChunkQueue& first = play.queues[sum.queues.front()];
+    const Bytes bytes = on_wire(play, first.size[sum.done % kSlots]) * play.blocks[first.writer].block.copies;
+    ++sum.done;
+    if (inputs_.costs.network_sum_rate > Bandwidth(0.0)) {
+      sum.busy_until = sum.busy_until + transfer_time(bytes, inputs_.costs.network_sum_rate);
+    }
+    sum.busy_until = std::max(sum.busy_until, job_.engine.now());
+    const auto index = static_cast<std::uint32_t>(&sum - play.sums.data());
+    after(sum.busy_until - job_.engine.now() + inputs_.costs.network_sum, number, [number, index](ChunkPlayer& self) {
+      for (const std::uint32_t queue : self.plays_[number].sums[index].queues) {
+        const Part part{.play = number, .index = queue};
+        self.take_arrived(part);
+        self.try_begin({.play = number, .index = self.plays_[number].queues[queue].writer});
+      }
+    });
+  }
 }
 
 }  // namespace ringwright

@@ -54,6 +54,7 @@ std::uint64_t hash_of(const CollectivePlan& plan, const GroupLayout& layout) {
   std::uint64_t hash = mix(bits(layout.size()), bits(layout.host_count()));
   hash = mix(hash, mix(static_cast<std::uint64_t>(plan.protocol), bits(plan.channels)));
   hash = mix(hash, mix(bits(plan.threads), bits(plan.chunk.count())));
+  hash = mix(hash, bits(plan.heads));
   for (const char letter : plan.algorithm) hash = mix(hash, static_cast<std::uint64_t>(letter));
   return hash;
 }

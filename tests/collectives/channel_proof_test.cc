@@ -94,5 +94,65 @@ TEST(ChannelProof, CountsWhatIsSentAndPadding) {
   EXPECT_EQ(proof.padding, Bytes(0));
 }
 
+enum class SumFlaw { kNone, kOneIsSilent, kReadsWithoutSum, kOtherSize };
+
+// Three hosts of one member each: the network adds up what all send to the next one.
+class NetworkSwap final : public ChannelAlgorithm {
+ public:
+  explicit NetworkSwap(SumFlaw flaw) : flaw_(flaw) {}
+  [[nodiscard]] std::string_view name() const override { return "network swap"; }
+  [[nodiscard]] std::string_view help() const override { return "the network adds"; }
+  [[nodiscard]] bool supports(const CollectiveCall&, const CollectivePlan&) const override { return true; }
+  [[nodiscard]] int blocks(const CollectiveCall&, const CollectivePlan&) const override { return 2; }
+  void block(const CollectiveCall& call, const CollectivePlan&, int member, int block, ThreadBlock& out) const override {
+    const int size = call.size();
+    const bool reads_sum = flaw_ != SumFlaw::kReadsWithoutSum || member != 1;
+    out.clear();
+    out.primitives = flaw_ == SumFlaw::kOneIsSilent && member == 2 && block == 0 ? 0 : 1;
+    if (block == 0) out.sends.push_back({.peer = (member + 1) % size, .sum = 7});
+    if (block == 1) {
+      out.receives.push_back(
+          {.peer = (member + size - 1) % size, .block = 0, .port = 0, .sum = reads_sum ? 7 : kNoSum});
+    }
+  }
+  void primitive(const CollectiveCall& call, const CollectivePlan&, int member, int block, std::int64_t,
+                 Primitive& out) const override {
+    out.clear();
+    out.size = flaw_ == SumFlaw::kOtherSize && member == 1 ? call.bytes * 2 : call.bytes;
+    (block == 0 ? out.sends : out.receives).count = 1;
+    out.reads = block == 0;
+    out.stores = block == 1;
+  }
+  [[nodiscard]] int pieces(const CollectiveCall&, const CollectivePlan&) const override { return 1; }
+  [[nodiscard]] Bytes piece_size(const CollectiveCall& call, const CollectivePlan&, int) const override {
+    return call.bytes;
+  }
+  void contents(const CollectiveCall&, const CollectivePlan&, int, int block, std::int64_t,
+                PrimitiveContents& out) const override {
+    out.clear();
+    (block == 0 ? out.reads : out.stores).push_back(0);
+  }
+
+ private:
+  SumFlaw flaw_;
+};
+
+std::string violation_of(SumFlaw flaw) {
+  const GroupLayout layout = make_block_layout(3, 1);
+  return prove(NetworkSwap(flaw), {.kind = CollectiveKind::kAllReduce, .bytes = Bytes(64), .layout = &layout}, {})
+      .violation;
+}
+
+TEST(ChannelProof, GivesEveryReaderTheSumOfTheNetwork) { EXPECT_EQ(violation_of(SumFlaw::kNone), ""); }
+
+TEST(ChannelProof, NoticesWhoContributesNothingToASumOfTheNetwork) {
+  EXPECT_THAT(violation_of(SumFlaw::kOneIsSilent), HasSubstr("never read"));
+}
+
+TEST(ChannelProof, NoticesThatEndsDoNotAgreeOnASumOfTheNetwork) {
+  EXPECT_THAT(violation_of(SumFlaw::kReadsWithoutSum), HasSubstr("do not agree on a sum"));
+  EXPECT_THAT(violation_of(SumFlaw::kOtherSize), HasSubstr("to a sum of"));
+}
+
 }  // namespace
 }  // namespace ringwright::collectives

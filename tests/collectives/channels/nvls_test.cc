@@ -12,12 +12,13 @@ using namespace ringwright::literals;
 
 const ChannelAlgorithm& nvls() { return *find_channel_algorithm("nvls"); }
 
-TEST(NvlsOnChannels, NeedsOneHostAndSimple) {
+TEST(NvlsOnChannels, NeedsSimpleAndOverHostsAnAllReduce) {
   const GroupLayout one = make_block_layout(8, 8);
   const GroupLayout two = make_block_layout(8, 4);
   const CollectivePlan simple{.protocol = Protocol::kSimple, .channels = 16};
   EXPECT_TRUE(nvls().supports({.kind = CollectiveKind::kAllReduce, .bytes = 1_MiB, .layout = &one}, simple));
-  EXPECT_FALSE(nvls().supports({.kind = CollectiveKind::kAllReduce, .bytes = 1_MiB, .layout = &two}, simple));
+  EXPECT_TRUE(nvls().supports({.kind = CollectiveKind::kAllReduce, .bytes = 1_MiB, .layout = &two}, simple));
+  EXPECT_FALSE(nvls().supports({.kind = CollectiveKind::kAllGather, .bytes = 1_MiB, .layout = &two}, simple));
   EXPECT_FALSE(nvls().supports({.kind = CollectiveKind::kBroadcast, .bytes = 1_MiB, .layout = &one}, simple));
   EXPECT_FALSE(nvls().supports({.kind = CollectiveKind::kAllReduce, .bytes = 1_MiB, .layout = &one},
                                {.protocol = Protocol::kLl, .channels = 16}));

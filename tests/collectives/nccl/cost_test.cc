@@ -111,6 +111,22 @@ TEST(NcclCost, SaysWhyAChoiceCannotBeUsed) {
   EXPECT_EQ(two_hosts.cost(kAllReduce, 1_MiB, NcclAlgorithm::kNvlsTree, Protocol::kSimple).why_not, "");
 }
 
+// The variable alone is not enough: the fabric's switches must be able to.
+TEST(NcclCost, CollnetNeedsTheVariableAndTheSwitches) {
+  NcclSetup setup = setup_of(dgx_h100());
+  setup.knobs.collnet = true;
+  const auto why_not = [&setup](NcclAlgorithm algorithm) {
+    return std::string(OneGroup(setup, 16, 8).cost(kAllReduce, 1_MiB, algorithm, Protocol::kSimple).why_not);
+  };
+  EXPECT_EQ(why_not(NcclAlgorithm::kCollnetDirect), "the network's switches do not reduce");
+  setup.host.network_reduces = true;
+  EXPECT_EQ(why_not(NcclAlgorithm::kCollnetDirect), "");
+  EXPECT_EQ(why_not(NcclAlgorithm::kCollnetChain), "");
+  EXPECT_EQ(why_not(NcclAlgorithm::kNvls), "");
+  setup.knobs.collnet = false;
+  EXPECT_EQ(why_not(NcclAlgorithm::kCollnetChain), "needs NCCL_COLLNET_ENABLE and several hosts");
+}
+
 // On Polaris' hosts the way to the NIC goes through the processor.
 TEST(NcclCost, Ll128NeedsAWayToTheNicWithoutTheProcessor) {
   EXPECT_NE(OneGroup(setup_of(polaris()), 8, 4).cost(kAllReduce, 1_MiB, kRing, Protocol::kLl128).why_not, "");

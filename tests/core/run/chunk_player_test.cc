@@ -284,5 +284,59 @@ TEST(ChunkPlayer, MessagesOfAStepAreMovedAsCollectivesAre) {
   EXPECT_EQ(end_of(between, 1), TimePoint(27_us));
 }
 
+Case network_sum(int hosts) {
+  return {.algorithm = *collectives::find_channel_algorithm("collnet_chain"),
+          .plan = {.protocol = Protocol::kSimple, .chunk = Bytes(1008)},
+          .kind = CollectiveKind::kAllReduce,
+          .bytes = Bytes(1008),
+          .ranks = hosts,
+          .per_host = 1};
+}
+
+// Launched at 5 us; 1 us of the primitive and 1.008 us at 384 of 640 threads, 3 us to the NIC, 4 us of way and 1.008 us on
+// the wire; 6 us to the GPU, 1 us and 1.008 us at 256 of 640 threads to store it. The number of hosts does not matter.
+TEST(ChunkPlayer, TheNetworkAddsUpInOneWay) {
+  const Duration sending(1'680'000);
+  const Duration wire(1'008'000);
+  const Duration storing(2'520'000);
+  for (const int hosts : {2, 3, 7}) {
+    const RunResult result = play(network_sum(hosts));
+    const TimePoint all(5_us + 1_us + sending + 3_us + 4_us + wire + 6_us + 1_us + storing);
+    for (int host = 0; host < hosts; ++host) EXPECT_EQ(end_of(result, static_cast<std::size_t>(host)), all);
+    EXPECT_EQ(result.record.messages, static_cast<std::uint64_t>(hosts));
+  }
+}
+
+TEST(ChunkPlayer, TheSwitchsOwnLatencyComesBetween) {
+  Case slow = network_sum(3);
+  slow.costs.network_sum = 2_us;
+  EXPECT_EQ(end_of(play(slow), 1) - end_of(play(network_sum(3)), 1), 2_us);
+}
+
+// Eight channels go to the network as one operation of the proxy, at both ends; a ninth makes two.
+TEST(ChunkPlayer, TheProxyHandsEightChannelsToTheNetworkAtOnce) {
+  const auto end_with = [](int channels, Duration proxy) {
+    Case c = network_sum(2);
+    c.plan.channels = channels;
+    c.bytes = Bytes(1008) * channels;
+    c.costs.network_proxy = proxy;
+    c.costs.network_eager = Bytes(1 << 20);
+    return end_of(play(c), 0);
+  };
+  EXPECT_EQ(end_with(8, 1_us) - end_with(8, 0_us), 2_us);
+  EXPECT_EQ(end_with(9, 1_us) - end_with(9, 0_us), 4_us);
+}
+
+// A switch that adds less than the wires bring holds up all but the first message of a long call: 20 of 1008 bytes at a
+// fifth of the wire's rate.
+TEST(ChunkPlayer, ASwitchThatAddsSlowlySetsThePace) {
+  Case fast = network_sum(2);
+  fast.bytes = Bytes(20 * 1008);
+  Case slow = fast;
+  slow.costs.network_sum_rate = Bandwidth(0.02e9);
+  EXPECT_GT(end_of(play(slow), 0), TimePoint(Duration(20 * 50'400'000)));  // 50.4 us each
+  EXPECT_LT(end_of(play(fast), 0), TimePoint(Duration(20 * 50'400'000) / 2));
+}
+
 }  // namespace
 }  // namespace ringwright

@@ -1,0 +1,162 @@
+// CollNetChain: a chain through each host adds up to its head beside the NIC, the network's switches add the heads'
+// sums, and the results go back down the chains.
+//
+// All-reduce only. Each kind of channel has another head, so that all NICs are used. Of 640 threads 384 go up and 256
+// down; both directions run side by side (NCCL 2.19 to 2.27, src/device/all_reduce.h, NCCL_ALGO_COLLNET_CHAIN).
+#include "collectives/builtin_channels.h"
+#include "collectives/channels/block_parts.h"
+#include "collectives/channels/channel_cut.h"
+#include "collectives/channels/channel_ring.h"
+#include "collectives/channels/host_chain.h"
+#include "collectives/channels/network_sum.h"
+
+namespace ringwright::collectives {
+
+using namespace ringwright::literals;
+
+const ChannelAlgorithm& channel_collnet_chain();
+
+namespace {
+
+enum Role { kUp, kDown, kRoles };
+constexpr double kUpShare = 384.0 / 640.0;
+constexpr Bytes kMostChunk = 256_KiB;
+
+std::size_t at(int index) {
+  return static_cast<std::size_t>(index);
+}
+
+struct ChainPlay {
+  ChainPlay(const CollectiveCall& of, const CollectivePlan& plan)
+      : layout(*of.layout),
+        length(layout.largest_host),
+        cells(of.bytes, {.channels = plan.channels, .kinds = ring_kinds(layout, plan)}),
+        loops(cells.cell(), {.parts = 1,
+                             .chunk = network_chunk(plan, {.bytes = of.bytes,
+                                                           .concurrent = plan.channels,
+                                                           .depth = length,
+                                                           .most = kMostChunk,
+                                                           .loops_at_last = 1})}),
+        chains(layout, plan, cells.kinds()) {}
+
+  [[nodiscard]] int host(int member) const { return layout.host_of[at(member)]; }
+  [[nodiscard]] int beside(int kind, int member, int place) const {
+    return chains.member_at(kind, {.host = host(member), .place = place});
+  }
+  [[nodiscard]] int head_of(int kind, int of_host) const { return chains.member_at(kind, {.host = of_host}); }
+
+  const GroupLayout& layout;
+  int length;
+  ChannelCells cells;
+  ChunkLoops loops;
+  HostChains chains;
+};
+
+class CollnetChain final : public ChannelAlgorithm {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "collnet_chain"; }
+  [[nodiscard]] std::string_view help() const override {
+    return "chains add up inside hosts, the network's switches add the hosts (NCCL's CollNetChain)";
+  }
+  [[nodiscard]] bool supports(const CollectiveCall& call, const CollectivePlan& plan) const override {
+    return call.kind == CollectiveKind::kAllReduce && plan.protocol == Protocol::kSimple && call.layout->even() &&
+           call.layout->host_count() > 1;
+  }
+  [[nodiscard]] int blocks(const CollectiveCall& call, const CollectivePlan& plan) const override {
+    return ChainPlay(call, plan).cells.kinds() * kRoles;
+  }
+  void block(const CollectiveCall& call, const CollectivePlan& plan, int member, int block,
+             ThreadBlock& out) const override;
+  void primitive(const CollectiveCall& call, const CollectivePlan& plan, int member, int block, std::int64_t index,
+                 Primitive& out) const override;
+  [[nodiscard]] std::uint64_t shape(const CollectiveCall& call, const CollectivePlan& plan, int member,
+                                    int block) const override {
+    const ChainPlay play(call, plan);
+    const int place = play.chains.place_of(block / kRoles, member);
+    return 1 + (place == 0 ? 1U : 0U) + (place + 1 == play.length ? 2U : 0U);
+  }
+  void parts(const CollectiveCall& call, const CollectivePlan& plan, int member, std::vector<int>& out) const override;
+  [[nodiscard]] int pieces(const CollectiveCall& call, const CollectivePlan& plan) const override {
+    const ChainPlay play(call, plan);
+    return play.cells.kinds() * static_cast<int>(play.loops.slices_in_all());
+  }
+  [[nodiscard]] Bytes piece_size(const CollectiveCall& call, const CollectivePlan& plan, int piece) const override {
+    const ChainPlay play(call, plan);
+    const int loops = static_cast<int>(play.loops.slices_in_all());
+    return play.cells.inside(call.bytes, piece / loops, play.loops.slice(play.loops.slice_at(piece % loops), 0));
+  }
+  void contents(const CollectiveCall& call, const CollectivePlan& plan, int member, int block, std::int64_t index,
+                PrimitiveContents& out) const override;
+};
+
+void CollnetChain::block(const CollectiveCall& call, const CollectivePlan& plan, int member, int block,
+                         ThreadBlock& out) const {
+  const ChainPlay play(call, plan);
+  const int kind = block / kRoles;
+  const int up = kind * kRoles + kUp;
+  const int down = kind * kRoles + kDown;
+  const int place = play.chains.place_of(kind, member);
+  const bool head = place == 0;
+  const bool tail = place + 1 == play.length;
+  out.clear();
+  out.channel = kind;
+  out.copies = play.cells.copies(kind);
+  out.thread_share = block == up ? kUpShare : 1.0 - kUpShare;
+  out.primitives = play.loops.slices_in_all();
+  const int host = play.host(member);
+  if (block == up) {
+    if (!tail) out.receives.push_back({.peer = play.beside(kind, member, place + 1), .block = up, .port = 0});
+    if (!head) out.sends.push_back({.peer = play.beside(kind, member, place - 1)});
+    if (head) out.sends.push_back({.peer = play.head_of(kind, next_host(play.layout, host)), .sum = kind});
+    return;
+  }
+  if (!head) out.receives.push_back({.peer = play.beside(kind, member, place - 1), .block = down, .port = 0});
+  if (head) {
+    const int before = play.head_of(kind, host_before(play.layout, host));
+    out.receives.push_back({.peer = before, .block = up, .port = 0, .sum = kind});
+  }
+  if (!tail) out.sends.push_back({.peer = play.beside(kind, member, place + 1)});
+}
+
+void CollnetChain::primitive(const CollectiveCall& call, const CollectivePlan& plan, int member, int block,
+                             std::int64_t index, Primitive& out) const {
+  const ChainPlay play(call, plan);
+  const bool tail = play.chains.place_of(block / kRoles, member) + 1 == play.length;
+  const bool up = block % kRoles == kUp;
+  out.clear();
+  out.size = play.loops.slice_size(play.loops.slice_at(index));
+  out.receives.count = up && tail ? 0 : 1;
+  out.sends.count = up || !tail ? 1 : 0;
+  out.reads = up;
+  out.adds = up && !tail;
+  out.stores = !up;
+}
+
+// By the place in the chain, then by direction.
+void CollnetChain::parts(const CollectiveCall& call, const CollectivePlan& plan, int member,
+                         std::vector<int>& out) const {
+  const ChainPlay play(call, plan);
+  std::vector<int> keys;
+  for (int kind = 0; kind < play.cells.kinds(); ++kind) {
+    const int key = play.chains.place_of(kind, member) * kRoles;
+    keys.insert(keys.end(), {key + kUp, key + kDown});
+  }
+  parts_by_key(keys, out);
+}
+
+void CollnetChain::contents(const CollectiveCall& call, const CollectivePlan& plan, int, int block, std::int64_t index,
+                            PrimitiveContents& out) const {
+  const ChainPlay play(call, plan);
+  const int piece = block / kRoles * static_cast<int>(play.loops.slices_in_all()) + static_cast<int>(index);
+  out.clear();
+  (block % kRoles == kUp ? out.reads : out.stores).push_back(piece);
+}
+
+}  // namespace
+
+const ChannelAlgorithm& channel_collnet_chain() {
+  static const CollnetChain kCollnetChain;
+  return kCollnetChain;
+}
+
+}  // namespace ringwright::collectives

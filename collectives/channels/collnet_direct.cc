@@ -1,0 +1,234 @@
+// CollNetDirect: the GPUs of a host hand their data to heads, one beside each NIC; heads add up, the network's switches
+// add the heads of all hosts, and heads hand the results out.
+//
+// All-reduce only. A channel's warps are four groups that work side by side: of a head's 640 threads 128 scatter to the
+// other heads, 288 add up and send to the network, 128 receive from it and hand out, 96 gather; of other GPUs 320
+// scatter and 192 gather. (NCCL 2.19 to 2.27, src/device/all_reduce.h, NCCL_ALGO_COLLNET_DIRECT; src/graph/connect.cc,
+// connectCollNet.) A primitive for each head, of which the first of a loop pays the fixed cost.
+#include <algorithm>
+
+#include "collectives/builtin_channels.h"
+#include "collectives/channels/channel_cut.h"
+#include "collectives/channels/network_sum.h"
+
+namespace ringwright::collectives {
+
+using namespace ringwright::literals;
+
+const ChannelAlgorithm& channel_collnet_direct();
+
+namespace {
+
+enum Role { kScatter, kReduce, kHandOut, kGather, kRoles };
+
+std::size_t at(int index) {
+  return static_cast<std::size_t>(index);
+}
+
+struct DirectPlay {
+  DirectPlay(const CollectiveCall& of, const CollectivePlan& plan)
+      : layout(*of.layout),
+        members(layout.largest_host),
+        heads(plan.heads > 0 ? std::min(plan.heads, members) : members),
+        cells(of.bytes, {.channels = plan.channels, .kinds = 1}),
+        loops(cells.cell(), {.parts = heads,
+                             .chunk = network_chunk(plan, {.bytes = of.bytes,
+                                                           .concurrent = plan.channels * heads,
+                                                           .depth = members > 1 ? 2 : 1,
+                                                           .most = 512_KiB})}) {}
+
+  [[nodiscard]] int place(int member) const { return layout.place_in_host[at(member)]; }
+  [[nodiscard]] int beside(int member, int at_place) const {
+    return layout.hosts[at(layout.host_of[at(member)])][at((at_place + members) % members)];
+  }
+  [[nodiscard]] int across(int member, int host) const { return layout.hosts[at(host)][at(place(member))]; }
+  // Heads are spread over the host; -1: of no head.
+  [[nodiscard]] int place_of_head(int head) const { return head * members / heads; }
+  [[nodiscard]] int head_at(int at_place) const {
+    const int wrapped = (at_place + members) % members;
+    const int head = (wrapped * heads + members - 1) / members;
+    return head < heads && place_of_head(head) == wrapped ? head : -1;
+  }
+  // Heads other than itself that a place meets on its way around the host, up to `distance` places on.
+  [[nodiscard]] int heads_within(int at_place, int distance, int direction) const {
+    int count = 0;
+    for (int d = 1; d <= distance; ++d) count += head_at((at_place + direction * d) % members) >= 0 ? 1 : 0;
+    return count;
+  }
+  [[nodiscard]] int others_of(int at_place) const { return heads_within(at_place, members - 1, 1); }
+  // The distance at which the index-th of them is met.
+  [[nodiscard]] int distance_to(int at_place, int index, int direction) const {
+    int distance = 1;
+    while (heads_within(at_place, distance, direction) <= index) ++distance;
+    return distance;
+  }
+
+  const GroupLayout& layout;
+  int members;  // of a host
+  int heads;
+  ChannelCells cells;
+  ChunkLoops loops;
+};
+
+double share_of(const DirectPlay& play, Role role, bool head) {
+  constexpr double kThreads = 640.0;
+  const bool has_up = play.heads > (head ? 1 : 0);
+  const bool has_down = head && play.members > 1;
+  const bool both = has_up && has_down;
+  const double scatter = 32 + (both ? 96 : (has_up ? 288 : 0));
+  const double gather = both ? 96 : (has_up ? 192 : 0);
+  const double hand_out = 32 + (both ? 96 : (has_up ? 0 : 192));
+  switch (role) {
+    case kScatter: return scatter / kThreads;
+    case kGather: return gather / kThreads;
+    case kHandOut: return hand_out / kThreads;
+    case kReduce:
+    case kRoles: break;
+  }
+  return 1.0 - (scatter + gather + hand_out) / kThreads;
+}
+
+class CollnetDirect final : public ChannelAlgorithm {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "collnet_direct"; }
+  [[nodiscard]] std::string_view help() const override {
+    return "hosts add up at a head beside each NIC, the network's switches add the hosts (NCCL's CollNetDirect)";
+  }
+  [[nodiscard]] bool supports(const CollectiveCall& call, const CollectivePlan& plan) const override {
+    return call.kind == CollectiveKind::kAllReduce && plan.protocol == Protocol::kSimple && call.layout->even() &&
+           call.layout->host_count() > 1;
+  }
+  [[nodiscard]] int blocks(const CollectiveCall&, const CollectivePlan&) const override { return kRoles; }
+  void block(const CollectiveCall& call, const CollectivePlan& plan, int member, int block,
+             ThreadBlock& out) const override;
+  void primitive(const CollectiveCall& call, const CollectivePlan& plan, int member, int block, std::int64_t index,
+                 Primitive& out) const override;
+  // Ports are in the order in which a member meets heads and others, from itself on.
+  [[nodiscard]] std::uint64_t shape(const CollectiveCall& call, const CollectivePlan& plan, int member,
+                                    int) const override {
+    const DirectPlay play(call, plan);
+    return play.head_at(play.place(member)) >= 0 ? 1 : 2;
+  }
+  [[nodiscard]] int pieces(const CollectiveCall& call, const CollectivePlan& plan) const override {
+    const DirectPlay play(call, plan);
+    return play.heads * static_cast<int>(play.loops.slices_in_all());
+  }
+  // Head by head.
+  [[nodiscard]] Bytes piece_size(const CollectiveCall& call, const CollectivePlan& plan, int piece) const override {
+    const DirectPlay play(call, plan);
+    const int loops = static_cast<int>(play.loops.slices_in_all());
+    return play.cells.inside(call.bytes, 0, play.loops.slice(play.loops.slice_at(piece % loops), piece / loops));
+  }
+  void contents(const CollectiveCall& call, const CollectivePlan& plan, int member, int block, std::int64_t index,
+                PrimitiveContents& out) const override;
+
+ private:
+  static void add_ports_to_heads(const DirectPlay& play, int member, Role role, ThreadBlock& out);
+  static void add_ports_of_head(const DirectPlay& play, int member, Role role, ThreadBlock& out);
+};
+
+// Port i of a scattering block: the i-th head on the way around the host from its member on; of a gathering block: the
+// i-th on the way back. Port d of a head's blocks: the member d + 1 places back when it adds up, on when it hands out.
+void CollnetDirect::add_ports_to_heads(const DirectPlay& play, int member, Role role, ThreadBlock& out) {
+  const int place = play.place(member);
+  for (int i = 0; i < play.others_of(place); ++i) {
+    if (role == kScatter) out.sends.push_back({.peer = play.beside(member, place + play.distance_to(place, i, 1))});
+    if (role != kGather) continue;
+    const int back = play.distance_to(place, i, play.members - 1);
+    out.receives.push_back({.peer = play.beside(member, place - back), .block = kHandOut, .port = back - 1});
+  }
+}
+
+void CollnetDirect::add_ports_of_head(const DirectPlay& play, int member, Role role, ThreadBlock& out) {
+  const int place = play.place(member);
+  const int head = play.head_at(place);
+  const int host = play.layout.host_of[at(member)];
+  if (role == kHandOut) {
+    const int before = play.across(member, host_before(play.layout, host));
+    out.receives.push_back({.peer = before, .block = kReduce, .port = 0, .sum = head});
+  }
+  for (int d = 1; d < play.members; ++d) {
+    if (role == kHandOut) out.sends.push_back({.peer = play.beside(member, place + d)});
+    if (role != kReduce) continue;
+    const int port = play.heads_within((place - d + play.members) % play.members, d, 1) - 1;
+    out.receives.push_back({.peer = play.beside(member, place - d), .block = kScatter, .port = port});
+  }
+  if (role == kReduce) out.sends.push_back({.peer = play.across(member, next_host(play.layout, host)), .sum = head});
+}
+
+void CollnetDirect::block(const CollectiveCall& call, const CollectivePlan& plan, int member, int block,
+                          ThreadBlock& out) const {
+  const DirectPlay play(call, plan);
+  const auto role = static_cast<Role>(block);
+  const int place = play.place(member);
+  const bool head = play.head_at(place) >= 0;
+  out.clear();
+  out.copies = play.cells.channels();
+  const bool of_head = role == kReduce || role == kHandOut;
+  if (of_head && !head) return;
+  out.thread_share = share_of(play, role, head);
+  out.primitives = play.loops.slices_in_all() * (of_head ? 1 : play.others_of(place));
+  if (of_head) return add_ports_of_head(play, member, role, out);
+  add_ports_to_heads(play, member, role, out);
+}
+
+void CollnetDirect::primitive(const CollectiveCall& call, const CollectivePlan& plan, int member, int block,
+                              std::int64_t index, Primitive& out) const {
+  const DirectPlay play(call, plan);
+  const int others = play.others_of(play.place(member));
+  const bool of_head = block == kReduce || block == kHandOut;
+  out.clear();
+  out.size = play.loops.slice_size(play.loops.slice_at(of_head ? index : index / others));
+  const int port = of_head ? 0 : static_cast<int>(index % others);
+  out.continues = port > 0;
+  switch (static_cast<Role>(block)) {
+    case kScatter:
+      out.sends = {.first = port, .count = 1};
+      out.reads = true;
+      break;
+    case kReduce:
+      out.receives.count = play.members - 1;
+      out.sends.count = 1;
+      out.reads = true;
+      out.adds = play.members > 1;
+      break;
+    case kHandOut:
+      out.receives.count = 1;
+      out.sends.count = play.members - 1;
+      out.stores = true;
+      break;
+    case kGather:
+    case kRoles:
+      out.receives = {.first = port, .count = 1};
+      out.stores = true;
+      break;
+  }
+}
+
+void CollnetDirect::contents(const CollectiveCall& call, const CollectivePlan& plan, int member, int block,
+                             std::int64_t index, PrimitiveContents& out) const {
+  const DirectPlay play(call, plan);
+  const auto role = static_cast<Role>(block);
+  const int place = play.place(member);
+  const int others = play.others_of(place);
+  const bool of_head = role == kReduce || role == kHandOut;
+  const int loops = static_cast<int>(play.loops.slices_in_all());
+  int head = play.head_at(place);
+  if (!of_head) {
+    const int port = static_cast<int>(index % others);
+    const int forward = role == kScatter ? 1 : play.members - 1;
+    head = play.head_at(place + forward * play.distance_to(place, port, forward) % play.members);
+  }
+  const int piece = head * loops + static_cast<int>(of_head ? index : index / others);
+  out.clear();
+  (role == kScatter || role == kReduce ? out.reads : out.stores).push_back(piece);
+}
+
+}  // namespace
+
+const ChannelAlgorithm& channel_collnet_direct() {
+  static const CollnetDirect kCollnetDirect;
+  return kCollnetDirect;
+}
+
+}  // namespace ringwright::collectives

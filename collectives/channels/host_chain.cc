@@ -1,0 +1,34 @@
+#include "collectives/channels/host_chain.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "collectives/channels/channel_ring.h"
+
+namespace ringwright::collectives {
+namespace {
+
+std::size_t at(int index) {
+  return static_cast<std::size_t>(index);
+}
+
+}  // namespace
+
+int HostChains::member_at(int way, const Spot& spot) const {
+  const std::vector<int>& members = layout_.hosts[at(spot.host)];
+  const int size = static_cast<int>(members.size());
+  if (const auto* circle = circle_of(plan_, way)) return members[at((*circle)[at(spot.place)])];
+  return members[at((spot.place + first_place(way, size)) % size)];
+}
+
+int HostChains::place_of(int way, int member) const {
+  const int size = static_cast<int>(layout_.hosts[at(layout_.host_of[at(member)])].size());
+  const int place = layout_.place_in_host[at(member)];
+  if (const auto* circle = circle_of(plan_, way)) {
+    return static_cast<int>(std::ranges::find(*circle, place) - circle->begin());
+  }
+  return (place - first_place(way, size) + size) % size;
+}
+
+}  // namespace ringwright::collectives

@@ -1,0 +1,31 @@
+// Chains through the hosts of a group: which member stands where, for each kind of channel.
+//
+// Each way begins at another GPU, so that all NICs are used; a plan's circles say otherwise.
+#pragma once
+
+#include "core/plan/collective_call.h"
+#include "core/plan/collective_plan.h"
+
+namespace ringwright::collectives {
+
+class HostChains {
+ public:
+  HostChains(const GroupLayout& layout, const CollectivePlan& plan, int ways)
+      : layout_(layout), plan_(plan), ways_(ways) {}
+
+  struct Spot {
+    int host = 0;
+    int place = 0;  // 0 is the head
+  };
+  [[nodiscard]] int member_at(int way, const Spot& spot) const;
+  [[nodiscard]] int place_of(int way, int member) const;
+
+ private:
+  [[nodiscard]] int first_place(int way, int size) const { return way * size / ways_; }
+
+  const GroupLayout& layout_;
+  const CollectivePlan& plan_;
+  int ways_;
+};
+
+}  // namespace ringwright::collectives

@@ -1,0 +1,24 @@
+// What CollNet's algorithms have in common: who contributes to the sums of the network's switches, in chunks of which
+// size.
+#pragma once
+
+#include "core/plan/collective_call.h"
+#include "core/plan/collective_plan.h"
+
+namespace ringwright::collectives {
+
+// Ports of one sum address each other around a ring of hosts.
+[[nodiscard]] int next_host(const GroupLayout& layout, int host);
+[[nodiscard]] int host_before(const GroupLayout& layout, int host);
+
+// A chunk is halved while there are few loops for the depth of the way through a host.
+struct NetworkChunk {
+  Bytes bytes;         // of the buffer
+  int concurrent = 1;  // chunks that all channels move at a time
+  int depth = 1;
+  Bytes most;
+  int loops_at_last = 8;  // a level, before chunks become 32 KiB
+};
+[[nodiscard]] Bytes network_chunk(const CollectivePlan& plan, const NetworkChunk& wanted);
+
+}  // namespace ringwright::collectives

@@ -1,0 +1,60 @@
+// Symbolic messages of a channel proof, and what switches of the network add up of them: by sum, message by message.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/base/units.h"
+
+namespace ringwright::collectives {
+
+struct ProofMessage {
+  Bytes size;
+  std::size_t cells = 0;
+  std::vector<std::uint64_t> sets;  // by cell
+
+  // Adds what another message holds; false when both hold a contribution.
+  [[nodiscard]] bool merge(const std::vector<std::uint64_t>& more);
+};
+
+class ProofSums {
+ public:
+  // Message number `index` of one of the sum's queues.
+  struct Place {
+    int sum = 0;
+    std::int64_t index = 0;
+  };
+
+  void add_queue(int sum) { ++sums_[sum].queues; }
+  // What is wrong with the contribution; empty: nothing.
+  [[nodiscard]] std::string contribute(const Place& place, const ProofMessage& message);
+  [[nodiscard]] bool is_whole(const Place& place);
+  [[nodiscard]] const ProofMessage& result(const Place& place) { return at(place).message; }
+  // One of the queues has read it.
+  void take(const Place& place);
+
+ private:
+  struct Result {
+    ProofMessage message;
+    int contributions = 0;
+    int readers = 0;
+  };
+  struct Sum {
+    int queues = 0;
+    std::int64_t first = 0;  // the message that `results` begins with
+    std::deque<Result> results;
+  };
+
+  Result& at(const Place& place) {
+    Sum& sum = sums_[place.sum];
+    return sum.results[static_cast<std::size_t>(place.index - sum.first)];
+  }
+
+  std::map<int, Sum> sums_;  // by number
+};
+
+}  // namespace ringwright::collectives
