@@ -51,7 +51,7 @@ std::string head() {
   const std::string code = text_in(shipped_folder("gpu") + "/device.cu");
   static const std::regex kKey(
       "\"(gpu|source|evidence|device|clocks|power|driver|cuda|libraries|date|method|[a-z]+): ");
-  const std::string lines = code.substr(code.find("return {\"gpu: "));
+  const std::string lines = code.substr(code.find("\"gpu: "));
   std::string text;
   for (std::sregex_iterator it(lines.begin(), lines.end(), kKey), end; it != end; ++it) {
     const std::string key = (*it)[1];

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 """Fused attention forward and backward through PyTorch (cuDNN's and FlashAttention's kernels), as a kernel table.
 
-    attention.py --out tables [--quick] [--dry-run]
+    attention.py --out tables [--quick] [--budget SECONDS] [--dry-run]
 """
 
-import argparse
 import os
 
-from torch_tables import Table, header, time_calls
+from torch_tables import TIME_IS_UP, Budget, Table, first_line, header, import_torch, is_device_lost, options_of, run, time_calls
 
 KEYS = ['family', 'op', 'dtype', 'layout', 'm', 'n', 'k', 'batch', 'mask', 'flops', 'bytes', 'mode']
 VALUES = ['time_us', 'ci_low_us', 'ci_high_us']
@@ -42,55 +41,78 @@ def row_of(backend, direction, shape):
             'bytes': f'{moved:.6g}', 'mode': 'eager'}
 
 
-def measure(torch, table, shape):
-    from torch.nn.attention import SDPBackend, sdpa_kernel
+def backends(torch):
+    """The kernels that this PyTorch can be told to use."""
+    kinds = torch.nn.attention.SDPBackend
+    names = (('cudnn', 'CUDNN_ATTENTION'), ('flash2', 'FLASH_ATTENTION'))
+    return [(name, getattr(kinds, kind)) for name, kind in names if hasattr(kinds, kind)]
+
+
+def measure(torch, table, backend, shape):
+    """Both directions by one backend."""
+    name, kind = backend
     sequences, heads, kv_heads, length, size, causal = shape
+    rows = {direction: row_of(name, direction, shape) for direction in ('forward', 'backward')}
+    if all(table.has(row) for row in rows.values()):
+        return
 
     def tensor(count):
         return torch.randn(sequences, count, length, size, device='cuda', dtype=torch.bfloat16, requires_grad=True)
 
     query, key, value = tensor(heads), tensor(kv_heads), tensor(kv_heads)
     gradient = torch.randn_like(query)
-    for name, backend in (('cudnn', SDPBackend.CUDNN_ATTENTION), ('flash2', SDPBackend.FLASH_ATTENTION)):
-        rows = {direction: row_of(name, direction, shape) for direction in ('forward', 'backward')}
-        if all(table.has(row) for row in rows.values()):
-            continue
 
-        def forward():
-            with sdpa_kernel([backend]):
-                return torch.nn.functional.scaled_dot_product_attention(query, key, value, is_causal=causal,
-                                                                        enable_gqa=heads != kv_heads)
+    def forward():
+        with torch.nn.attention.sdpa_kernel([kind]):
+            return torch.nn.functional.scaled_dot_product_attention(query, key, value, is_causal=causal,
+                                                                    enable_gqa=heads != kv_heads)
 
-        try:
-            result = forward()
-            times = {'forward': time_calls(torch, lambda: forward().detach()),
-                     'backward': time_calls(torch, lambda: torch.autograd.grad(result, (query, key, value), gradient,
-                                                                               retain_graph=True))}
-        except RuntimeError as error:
-            print(f'skipped: {name} {shape}: {str(error).splitlines()[0]}', flush=True)
+    result = forward()
+    times = {'forward': time_calls(torch, lambda: forward().detach()),
+             'backward': time_calls(torch, lambda: torch.autograd.grad(result, (query, key, value), gradient,
+                                                                       retain_graph=True))}
+    for direction, row in rows.items():
+        if table.has(row):
             continue
-        for direction, row in rows.items():
-            row['time_us'], row['ci_low_us'], row['ci_high_us'] = (f'{time:.6g}' for time in times[direction])
-            table.add(row)
-            print(f"{name} {direction} {shape}: {row['time_us']} us", flush=True)
+        row['time_us'], row['ci_low_us'], row['ci_high_us'] = (f'{time:.6g}' for time in times[direction])
+        table.add(row)
+        print(f"{name} {direction} {shape}: {row['time_us']} us", flush=True)
+
+
+def measure_all(torch, table, quick, budget):
+    """False when time is up."""
+    for shape in shapes(quick):
+        for backend in backends(torch):
+            if budget.is_up():
+                return False
+            try:
+                measure(torch, table, backend, shape)
+            except (RuntimeError, TypeError) as error:  # no such kernel for this shape, out of memory, no enable_gqa
+                if is_device_lost(error):
+                    raise
+                print(f'skipped: {backend[0]} {shape}: {first_line(error)}', flush=True)
+    return True
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument('--out', default='tables')
-    parser.add_argument('--quick', action='store_true')
-    parser.add_argument('--dry-run', action='store_true', help='say what would be measured; needs no GPU')
-    options = parser.parse_args()
+    options = options_of(__doc__)
     if options.dry_run:
         for shape in shapes(options.quick):
             print(row_of('any', 'forward', shape))
-        return
-    import torch
+        return 0
+    budget = Budget(options.budget)
+    torch = import_torch()
+    try:
+        import torch.nn.attention
+    except ImportError:
+        raise SystemExit('error: this PyTorch cannot be told which attention to use (it has no torch.nn.attention)') from None
     os.makedirs(options.out, exist_ok=True)
     table = Table(os.path.join(options.out, 'attention.csv'), header(torch, 'attention.py'), KEYS, VALUES)
-    for shape in shapes(options.quick):
-        measure(torch, table, shape)
+    if measure_all(torch, table, options.quick, budget):
+        return 0
+    print('the time is up, run again to go on', flush=True)
+    return TIME_IS_UP
 
 
 if __name__ == '__main__':
-    main()
+    run(main)

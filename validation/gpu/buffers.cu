@@ -10,6 +10,7 @@
 #include <cuda_fp8.h>
 
 #include "check.cuh"
+#include "launch.cuh"
 
 namespace ringwright::gpu {
 namespace {
@@ -36,6 +37,8 @@ __global__ void fill_below(std::int32_t* out, std::size_t count, unsigned seed, 
   }
 }
 
+}  // namespace
+
 std::size_t l2_bytes() {
   int device = 0;
   int bytes = 0;
@@ -43,8 +46,6 @@ std::size_t l2_bytes() {
   check(cudaDeviceGetAttribute(&bytes, cudaDevAttrL2CacheSize, device), "cudaDeviceGetAttribute");
   return static_cast<std::size_t>(bytes);
 }
-
-}  // namespace
 
 std::size_t bytes_of(Element element) {
   switch (element) {
@@ -57,8 +58,12 @@ std::size_t bytes_of(Element element) {
   return 0;
 }
 
-Buffer::Buffer(std::size_t bytes) : bytes_(bytes) { check(cudaMalloc(&data_, std::max<std::size_t>(bytes, 16)), "cudaMalloc"); }
-Buffer::~Buffer() { cudaFree(data_); }
+Buffer::Buffer(std::size_t bytes) : bytes_(bytes) {
+  check(cudaMalloc(&data_, std::max<std::size_t>(bytes, 16)), "cudaMalloc");
+}
+Buffer::~Buffer() {
+  cudaFree(data_);
+}
 Buffer::Buffer(Buffer&& other) noexcept
     : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
 Buffer& Buffer::operator=(Buffer&& other) noexcept {
@@ -72,13 +77,18 @@ void fill_random(const Buffer& buffer, Element element, unsigned seed, unsigned 
   constexpr int kBlocks = 1024;
   constexpr int kThreads = 256;
   switch (element) {
-    case Element::kFp32: fill<<<kBlocks, kThreads>>>(buffer.as<float>(), count, seed); break;
-    case Element::kBf16: fill<<<kBlocks, kThreads>>>(buffer.as<__nv_bfloat16>(), count, seed); break;
-    case Element::kFp16: fill<<<kBlocks, kThreads>>>(buffer.as<__half>(), count, seed); break;
-    case Element::kFp8: fill<<<kBlocks, kThreads>>>(buffer.as<__nv_fp8_e4m3>(), count, seed); break;
-    case Element::kInt32: fill_below<<<kBlocks, kThreads>>>(buffer.as<std::int32_t>(), count, seed, std::max(below, 1U)); break;
+    case Element::kFp32: enqueue(fill<float>, {kBlocks, kThreads}, nullptr, buffer.as<float>(), count, seed); break;
+    case Element::kBf16:
+      enqueue(fill<__nv_bfloat16>, {kBlocks, kThreads}, nullptr, buffer.as<__nv_bfloat16>(), count, seed);
+      break;
+    case Element::kFp16: enqueue(fill<__half>, {kBlocks, kThreads}, nullptr, buffer.as<__half>(), count, seed); break;
+    case Element::kFp8:
+      enqueue(fill<__nv_fp8_e4m3>, {kBlocks, kThreads}, nullptr, buffer.as<__nv_fp8_e4m3>(), count, seed);
+      break;
+    case Element::kInt32:
+      enqueue(fill_below, {kBlocks, kThreads}, nullptr, buffer.as<std::int32_t>(), count, seed, std::max(below, 1U));
+      break;
   }
-  check(cudaGetLastError(), "filling a buffer");
   check(cudaDeviceSynchronize(), "filling a buffer");
 }
 

@@ -12,6 +12,9 @@ namespace ringwright::gpu {
 enum class Element { kFp32, kBf16, kFp16, kFp8, kInt32 };
 [[nodiscard]] std::size_t bytes_of(Element element);
 
+// Of the device at hand.
+[[nodiscard]] std::size_t l2_bytes();
+
 // One allocation, freed with it.
 class Buffer {
  public:
@@ -23,7 +26,9 @@ class Buffer {
   Buffer& operator=(const Buffer&) = delete;
 
   template <class T>
-  [[nodiscard]] T* as() const { return static_cast<T*>(data_); }
+  [[nodiscard]] T* as() const {
+    return static_cast<T*>(data_);
+  }
   [[nodiscard]] void* data() const { return data_; }
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
 

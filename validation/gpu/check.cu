@@ -6,6 +6,11 @@
 
 namespace ringwright::gpu {
 
+void fail(const char* what) {
+  std::fprintf(stderr, "error: %s\n", what);
+  std::exit(1);
+}
+
 void check(cudaError_t status, const char* what) {
   if (status == cudaSuccess) return;
   std::fprintf(stderr, "error: %s: %s\n", what, cudaGetErrorString(status));

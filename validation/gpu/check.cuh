@@ -9,5 +9,6 @@ namespace ringwright::gpu {
 // Ends the program with what failed and why.
 void check(cudaError_t status, const char* what);
 void check(cublasStatus_t status, const char* what);
+[[noreturn]] void fail(const char* what);
 
 }  // namespace ringwright::gpu

@@ -6,7 +6,9 @@
 namespace ringwright::gpu {
 namespace {
 
-std::size_t area(int rows, int columns) { return static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns); }
+std::size_t area(int rows, int columns) {
+  return static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
+}
 
 }  // namespace
 
@@ -18,15 +20,17 @@ CublasProduct::CublasProduct(const ProductShape& shape)
   check(cublasCreate(&handle_), "cublasCreate");
 }
 
-CublasProduct::~CublasProduct() { cublasDestroy(handle_); }
+CublasProduct::~CublasProduct() {
+  cublasDestroy(handle_);
+}
 
 void CublasProduct::launch(cudaStream_t stream, int turn) const {
   const float alpha = 1.0F;
   const float beta = 0.0F;
   check(cublasSetStream(handle_, stream), "cublasSetStream");
-  check(cublasGemmEx(handle_, CUBLAS_OP_T, CUBLAS_OP_N, shape_.n, shape_.m, shape_.k, &alpha, b_.at<void>(turn), CUDA_R_16BF,
-                     shape_.k, a_.at<void>(turn), CUDA_R_16BF, shape_.k, &beta, c_.at<void>(turn), CUDA_R_16BF, shape_.n,
-                     CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
+  check(cublasGemmEx(handle_, CUBLAS_OP_T, CUBLAS_OP_N, shape_.n, shape_.m, shape_.k, &alpha, b_.at<void>(turn),
+                     CUDA_R_16BF, shape_.k, a_.at<void>(turn), CUDA_R_16BF, shape_.k, &beta, c_.at<void>(turn),
+                     CUDA_R_16BF, shape_.n, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
         "cublasGemmEx");
 }
 

@@ -19,17 +19,25 @@ struct Known {
   const char* key;     // of the shipped GPU
 };
 // Longer names first, since the first that fits is taken.
-constexpr std::array<Known, 9> kKnown = {{{"H200", "h200-sxm-141gb"},
-                                          {"H100 80GB HBM3", "h100-sxm5-80gb"},
-                                          {"A100-SXM4-80GB", "a100-sxm4-80gb"},
-                                          {"A100-SXM4-40GB", "a100-sxm4-40gb"},
-                                          {"A100 80GB PCIe", "a100-pcie-80gb"},
-                                          {"GB200", "gb200"},
-                                          {"B200", "b200-sxm-192gb"},
-                                          {"V100-SXM2-32GB", "v100-sxm2-32gb"},
-                                          {"MI300X", "mi300x"}}};
+constexpr std::array<Known, 15> kKnown = {{{"GH200", "gh200-96gb"},
+                                           {"H200 NVL", "h200-nvl-141gb"},
+                                           {"H200", "h200-sxm-141gb"},
+                                           {"H800", "h800-sxm-80gb"},
+                                           {"H100 PCIe", "h100-pcie-80gb"},
+                                           {"GB300", "gb300"},
+                                           {"B300", "b300-sxm-288gb"},
+                                           {"H100 80GB HBM3", "h100-sxm5-80gb"},
+                                           {"A100-SXM4-80GB", "a100-sxm4-80gb"},
+                                           {"A100-SXM4-40GB", "a100-sxm4-40gb"},
+                                           {"A100 80GB PCIe", "a100-pcie-80gb"},
+                                           {"GB200", "gb200"},
+                                           {"B200", "b200-sxm-192gb"},
+                                           {"V100-SXM2-32GB", "v100-sxm2-32gb"},
+                                           {"V100-SXM2-16GB", "v100-sxm2-16gb"}}};
 
-std::string version(int number) { return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10); }
+std::string version(int number) {
+  return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
+}
 
 // What a command prints, in one line; empty where it is missing.
 std::string output_of(const char* command) {
@@ -76,32 +84,38 @@ std::vector<std::string> describe_device(const std::string& gpu_key) {
   for (const Known& known : kKnown) {
     if (key.empty() && name.find(known.device) != std::string::npos) key = known.key;
   }
+  if (name.find(" MIG ") != std::string::npos) {
+    std::fprintf(stderr, "error: '%s' is a slice of a GPU; a profile is of a whole one\n", name.c_str());
+    std::exit(2);
+  }
   if (key.empty()) {
     std::fprintf(stderr, "error: no shipped GPU is known for '%s'; name one with --gpu\n", name.c_str());
     std::exit(2);
   }
+  // nvidia-smi numbers all GPUs of the host, CUDA those that it is allowed to see.
+  std::array<char, 32> bus{};
+  check(cudaDeviceGetPCIBusId(bus.data(), static_cast<int>(bus.size()), 0), "cudaDeviceGetPCIBusId");
+  const std::string smi = "nvidia-smi --id=" + std::string(bus.data()) + " --format=csv,noheader --query-gpu=";
   int driver = 0;
   int runtime = 0;
   check(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
   check(cudaRuntimeGetVersion(&runtime), "cudaRuntimeGetVersion");
-  const std::string smi =
-      "nvidia-smi --id=0 --format=csv,noheader --query-gpu=";
-  return {"gpu: " + key,
-          "source: measured by validation/gpu (measure_gpu)",
-          "evidence: measured",
-          "device: " + name + ", " + std::to_string(properties.multiProcessorCount) + " SMs, " +
-              std::to_string(properties.totalGlobalMem >> 20) + " MiB, L2 " +
-              std::to_string(properties.l2CacheSize >> 20) + " MiB, compute capability " +
-              std::to_string(properties.major) + "." + std::to_string(properties.minor),
-          "clocks: at the start SM, memory: " + output_of((smi + "clocks.sm,clocks.mem").c_str()) +
-              "; highest: " + output_of((smi + "clocks.max.sm,clocks.max.mem").c_str()),
-          "power: limit, draw at the start: " + output_of((smi + "power.limit,power.draw").c_str()),
-          "driver: " + output_of((smi + "driver_version").c_str()) + ", CUDA " + version(driver),
-          "cuda: runtime " + version(runtime),
-          "libraries: cublasLt " + std::to_string(cublasLtGetVersion()),
-          "date: " + today(),
-          "method: medians over batches of launches in CUDA graphs (mode graph) or issued one by one (mode eager), 95 % "
-          "confidence intervals from order statistics, operands random and rotating through more than twice the L2"};
+  return {
+      "gpu: " + key,
+      "source: measured by validation/gpu (measure_gpu)",
+      "evidence: measured",
+      "device: " + name + ", " + std::to_string(properties.multiProcessorCount) + " SMs, " +
+          std::to_string(properties.totalGlobalMem >> 20) + " MiB, L2 " + std::to_string(properties.l2CacheSize >> 20) +
+          " MiB, compute capability " + std::to_string(properties.major) + "." + std::to_string(properties.minor),
+      "clocks: at the start SM, memory: " + output_of((smi + "clocks.sm,clocks.mem").c_str()) +
+          "; highest: " + output_of((smi + "clocks.max.sm,clocks.max.mem").c_str()),
+      "power: limit, draw at the start: " + output_of((smi + "power.limit,power.draw").c_str()),
+      "driver: " + output_of((smi + "driver_version").c_str()) + ", CUDA " + version(driver),
+      "cuda: runtime " + version(runtime),
+      "libraries: cublasLt " + std::to_string(cublasLtGetVersion()),
+      "date: " + today(),
+      "method: medians over batches of launches in CUDA graphs (mode graph) or issued one by one (mode eager), 95 % "
+      "confidence intervals from order statistics, operands random and rotating through more than twice the L2"};
 }
 
 }  // namespace ringwright::gpu

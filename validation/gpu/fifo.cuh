@@ -1,16 +1,21 @@
-// Connections between thread blocks that stand for ranks: a buffer of slots, credits that flow back, and the three ways in
-// which NCCL's kernels say that data has come.
+// Connections between thread blocks that stand for ranks: a buffer of slots, credits that flow back, and the three ways
+// in which NCCL's kernels say that data has come.
 //
-// Simple: plain stores, a fence, then a step counter. LL: lines of 16 bytes, 8 of data and twice 4 of flag, so that each
-// line says for itself that it is there. LL128: lines of 128 bytes, 120 of data and 8 of flag, stored by eight neighbouring
-// threads at once. A sender may be as many steps ahead as there are slots. Facts: NCCL 2.19 as described by Hu et al.,
-// "Demystifying NCCL", arXiv 2507.04786, sections on protocols and buffers; the code is our own.
+// Simple: plain stores, a fence, then a step counter. LL: lines of 16 bytes, 8 of data and twice 4 of flag, so that
+// each line says for itself that it is there. LL128: lines of 128 bytes, 120 of data and 8 of flag, stored by eight
+// neighbouring threads at once. A sender may be as many steps ahead as there are slots. Facts: NCCL 2.19 as described
+// by Hu et al., "Demystifying NCCL", arXiv 2507.04786, sections on protocols and buffers; the code is our own.
+//
+// Peers are counted at compile time and loops over them unrolled, so that ends and slots live in registers.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
 #include <cuda_runtime.h>
+
+#include "memory_access.cuh"
+#include "patience.cuh"
 
 namespace ringwright::gpu {
 
@@ -32,43 +37,21 @@ struct FifoShape {
 
 // Data that a slot carries.
 __host__ __device__ constexpr std::size_t useful_bytes(Protocol protocol, std::size_t slot_bytes) {
-  return protocol == Protocol::kLl ? slot_bytes / 2 : protocol == Protocol::kLl128 ? slot_bytes / 128 * 120 : slot_bytes;
+  return protocol == Protocol::kLl      ? slot_bytes / 2
+         : protocol == Protocol::kLl128 ? slot_bytes / 128 * 120
+                                        : slot_bytes;
 }
-
-__device__ inline std::uint64_t load_acquire(const std::uint64_t* from) {
-  std::uint64_t value;
-  asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(from) : "memory");
-  return value;
-}
-__device__ inline void store_release(std::uint64_t* to, std::uint64_t value) {
-  asm volatile("st.release.gpu.global.u64 [%0], %1;" ::"l"(to), "l"(value) : "memory");
-}
-__device__ inline uint4 load_volatile(const uint4* from) {
-  uint4 v;
-  asm volatile("ld.volatile.global.v4.u32 {%0,%1,%2,%3}, [%4];"
-               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(from) : "memory");
-  return v;
-}
-__device__ inline void store_volatile(uint4* to, uint4 v) {
-  asm volatile("st.volatile.global.v4.u32 [%0], {%1,%2,%3,%4};" ::"l"(to), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
-}
-
-// Ends a kernel that waits for what never comes: about half a minute.
-class Patience {
- public:
-  __device__ void wait() {
-    if (++turns_ > (1U << 26U)) __trap();
-  }
-
- private:
-  unsigned turns_ = 0;
-};
 
 // What a primitive works on: pairs of floats, so that LL's 8 bytes are one of them.
-__device__ inline float2 sum(float2 a, float2 b) { return {a.x + b.x, a.y + b.y}; }
-__device__ inline float2 as_pair(std::uint32_t low, std::uint32_t high) { return {__uint_as_float(low), __uint_as_float(high)}; }
-
-constexpr int kMostPeers = 3;
+__device__ inline float2 sum(float2 a, float2 b) {
+  return {a.x + b.x, a.y + b.y};
+}
+__device__ inline float4 sum(float4 a, float4 b) {
+  return {a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w};
+}
+__device__ inline float2 as_pair(std::uint32_t low, std::uint32_t high) {
+  return {__uint_as_float(low), __uint_as_float(high)};
+}
 
 // One primitive: receive from some, add one's own, store, send to some.
 struct Primitive {
@@ -76,151 +59,196 @@ struct Primitive {
   int send_to = 0;        // how many of its outgoing ones
   bool add_own = false;   // the block's input, too; always when nothing is received
   bool store = false;     // into the block's output
-  std::size_t first = 0;  // in pairs of floats
+  std::size_t first = 0;  // in pairs of floats; even, as is `pairs`
   std::size_t pairs = 0;
+
+  [[nodiscard]] __device__ bool wants_own() const { return add_own || receive_from == 0; }
 };
 
 // A block's ends of its connections, with the step at which each stands.
+template <int kMost>
 struct Ends {
-  Connection in[kMostPeers];
-  Connection out[kMostPeers];
-  std::uint64_t in_step[kMostPeers];
-  std::uint64_t out_step[kMostPeers];
+  Connection in[kMost];
+  Connection out[kMost];
+  std::uint64_t in_step[kMost];
+  std::uint64_t out_step[kMost];
 };
 
-__device__ inline char* slot_of(const Connection& connection, std::uint64_t step, const FifoShape& fifo) {
-  return connection.slots + step % static_cast<std::uint64_t>(fifo.slot_count) * fifo.slot_bytes;
+// Where the data of this step lie, and the flag of its lines: the step's number from 1, so that none is 0.
+struct Slot {
+  char* at;
+  std::uint32_t flag;
+};
+__device__ inline Slot slot_of(const Connection& connection, std::uint64_t step, const FifoShape& fifo) {
+  return {connection.slots + step % static_cast<std::uint64_t>(fifo.slot_count) * fifo.slot_bytes,
+          static_cast<std::uint32_t>(step + 1)};
 }
 
-// Waits until every receiver has a slot free, and for Simple until all data has come.
-template <Protocol kProtocol>
-__device__ void wait_for_peers(const Ends& ends, const Primitive& p, const FifoShape& fifo) {
+template <int kMost>
+struct Slots {
+  Slot in[kMost];
+  Slot out[kMost];
+};
+template <int kMost>
+__device__ Slots<kMost> slots_of(const Ends<kMost>& ends, const FifoShape& fifo) {
+  Slots<kMost> slots;
+#pragma unroll
+  for (int peer = 0; peer < kMost; ++peer) {
+    slots.in[peer] = slot_of(ends.in[peer], ends.in_step[peer], fifo);
+    slots.out[peer] = slot_of(ends.out[peer], ends.out_step[peer], fifo);
+  }
+  return slots;
+}
+
+// Waits until every receiver has a slot free, and for Simple until all data has come. A thread each waits.
+template <Protocol kProtocol, int kMost>
+__device__ void wait_for_peers(const Ends<kMost>& ends, const Primitive& p, const FifoShape& fifo) {
   const int thread = static_cast<int>(threadIdx.x);
   Patience patience;
-  if (thread < p.send_to) {
-    while (ends.out_step[thread] >= load_acquire(ends.out[thread].head) + static_cast<std::uint64_t>(fifo.slot_count)) {
-      patience.wait();
+#pragma unroll
+  for (int peer = 0; peer < kMost; ++peer) {
+    if (thread == peer && peer < p.send_to) {
+      while (ends.out_step[peer] >= load_relaxed(ends.out[peer].head) + static_cast<std::uint64_t>(fifo.slot_count)) {
+        patience.wait();
+      }
     }
-  }
-  if (kProtocol == Protocol::kSimple && thread >= 32 && thread < 32 + p.receive_from) {
-    while (load_acquire(ends.in[thread - 32].tail) <= ends.in_step[thread - 32]) patience.wait();
+    if (kProtocol == Protocol::kSimple && thread == 32 + peer && peer < p.receive_from) {
+      while (load_acquire(ends.in[peer].tail) <= ends.in_step[peer]) patience.wait();
+    }
   }
   __syncthreads();
 }
 
-// Tells receivers of data (Simple) and senders of credit, and steps on.
-template <Protocol kProtocol>
-__device__ void tell_peers(Ends& ends, const Primitive& p) {
+// Tells receivers of data (Simple) and senders of credit, and steps on. The release covers what all threads of the
+// block stored before the barrier. Credit needs none, as in NCCL: what was read has been added up and stored before it
+// is given.
+template <Protocol kProtocol, int kMost>
+__device__ void tell_peers(Ends<kMost>& ends, const Primitive& p) {
   __syncthreads();
   const int thread = static_cast<int>(threadIdx.x);
-  if (thread == 0) __threadfence();
-  __syncthreads();
-  if (kProtocol == Protocol::kSimple && thread < p.send_to) store_release(ends.out[thread].tail, ends.out_step[thread] + 1);
-  if (thread >= 32 && thread < 32 + p.receive_from) {
-    store_release(ends.in[thread - 32].head, ends.in_step[thread - 32] + 1);
+#pragma unroll
+  for (int peer = 0; peer < kMost; ++peer) {
+    if (peer < p.send_to) {
+      ++ends.out_step[peer];
+      if (kProtocol == Protocol::kSimple && thread == peer) store_release(ends.out[peer].tail, ends.out_step[peer]);
+    }
+    if (peer < p.receive_from) {
+      ++ends.in_step[peer];
+      if (thread == 32 + peer) store_relaxed(ends.in[peer].head, ends.in_step[peer]);
+    }
   }
-  for (int i = 0; i < p.send_to; ++i) ++ends.out_step[i];
-  for (int i = 0; i < p.receive_from; ++i) ++ends.in_step[i];
 }
 
-__device__ inline float2 receive_ll(const char* slot, std::size_t pair, std::uint32_t flag) {
-  const uint4* line = reinterpret_cast<const uint4*>(slot) + pair;
+__device__ inline float2 receive_ll(const Slot& slot, std::size_t pair) {
+  const uint4* line = reinterpret_cast<const uint4*>(slot.at) + pair;
   uint4 v = load_volatile(line);
-  for (Patience patience; v.y != flag || v.w != flag; patience.wait()) v = load_volatile(line);
+  for (Patience patience; v.y != slot.flag || v.w != slot.flag; patience.wait()) v = load_volatile(line);
   return as_pair(v.x, v.z);
 }
-__device__ inline void send_ll(char* slot, std::size_t pair, std::uint32_t flag, float2 value) {
-  store_volatile(reinterpret_cast<uint4*>(slot) + pair,
-                 {__float_as_uint(value.x), flag, __float_as_uint(value.y), flag});
+__device__ inline void send_ll(const Slot& slot, std::size_t pair, float2 value) {
+  store_volatile(reinterpret_cast<uint4*>(slot.at) + pair,
+                 {__float_as_uint(value.x), slot.flag, __float_as_uint(value.y), slot.flag});
 }
 
-__device__ inline void run_ll(const Ends& ends, const Primitive& p, const FifoShape& fifo, const float2* input, float2* output) {
+template <int kMost>
+__device__ void run_ll(const Slots<kMost>& slots, const Primitive& p, const float2* input, float2* output) {
   for (std::size_t i = threadIdx.x; i < p.pairs; i += blockDim.x) {
-    float2 value = p.add_own || p.receive_from == 0 ? input[p.first + i] : float2{0.0F, 0.0F};
-    for (int peer = 0; peer < p.receive_from; ++peer) {
-      value = sum(value, receive_ll(slot_of(ends.in[peer], ends.in_step[peer], fifo), i,
-                                    static_cast<std::uint32_t>(ends.in_step[peer] + 1)));
+    float2 value = p.wants_own() ? input[p.first + i] : float2{0.0F, 0.0F};
+#pragma unroll
+    for (int peer = 0; peer < kMost; ++peer) {
+      if (peer < p.receive_from) value = sum(value, receive_ll(slots.in[peer], i));
     }
-    for (int peer = 0; peer < p.send_to; ++peer) {
-      send_ll(slot_of(ends.out[peer], ends.out_step[peer], fifo), i, static_cast<std::uint32_t>(ends.out_step[peer] + 1), value);
+#pragma unroll
+    for (int peer = 0; peer < kMost; ++peer) {
+      if (peer < p.send_to) send_ll(slots.out[peer], i, value);
     }
     if (p.store) output[p.first + i] = value;
   }
 }
 
+// Waits for a line of which each of eight threads reads its part; the flag stands in the last one's upper half. When
+// the flag has been seen, the line is read again: the parts beside its first sight may have been read before they were
+// stored.
+__device__ inline uint4 receive_ll128(const Slot& slot, std::size_t line, unsigned part, bool there) {
+  constexpr unsigned kWarp = 0xFFFFFFFFU;
+  const uint4* from = reinterpret_cast<const uint4*>(slot.at) + line * 8 + part;
+  uint4 v{};
+  bool missing = there;
+  for (Patience patience; __any_sync(kWarp, missing); patience.wait()) {
+    if (there) v = load_volatile(from);
+    const std::uint32_t seen = __shfl_sync(kWarp, v.z, static_cast<int>((threadIdx.x % 32) | 7U));
+    missing = there && seen != slot.flag;
+  }
+  if (there) v = load_volatile(from);
+  __syncwarp();
+  return v;
+}
+
 // Eight threads hold a line: 15 pairs, the last thread one of them beside the flag.
-__device__ inline void run_ll128(const Ends& ends, const Primitive& p, const FifoShape& fifo, const float2* input,
-                                 float2* output) {
+template <int kMost>
+__device__ void run_ll128(const Slots<kMost>& slots, const Primitive& p, const float2* input, float2* output) {
   constexpr std::size_t kPairsALine = 15;
   const std::size_t lines = (p.pairs + kPairsALine - 1) / kPairsALine;
   const unsigned part = threadIdx.x % 8;
-  const std::size_t rounds = (lines + blockDim.x / 8 - 1) / (blockDim.x / 8);
-  for (std::size_t round = 0; round < rounds; ++round) {
-    const std::size_t line = round * (blockDim.x / 8) + threadIdx.x / 8;
+  const std::size_t lines_a_round = blockDim.x / 8;
+  for (std::size_t begin = 0; begin < lines; begin += lines_a_round) {
+    const std::size_t line = begin + threadIdx.x / 8;
     const bool there = line < lines;
     const std::size_t pair = line * kPairsALine + 2 * part;
     const bool has_first = there && pair < p.pairs;
     const bool has_second = there && part < 7 && pair + 1 < p.pairs;
     float2 first{0.0F, 0.0F};
     float2 second{0.0F, 0.0F};
-    if (p.add_own || p.receive_from == 0) {
+    if (p.wants_own()) {
       if (has_first) first = input[p.first + pair];
       if (has_second) second = input[p.first + pair + 1];
     }
-    for (int peer = 0; peer < p.receive_from; ++peer) {
-      const auto flag = static_cast<std::uint32_t>(ends.in_step[peer] + 1);
-      const uint4* from = reinterpret_cast<const uint4*>(slot_of(ends.in[peer], ends.in_step[peer], fifo)) + line * 8 + part;
-      uint4 v{};
-      bool missing = there;
-      for (Patience patience; __any_sync(0xFFFFFFFFU, missing); patience.wait()) {
-        if (there) v = load_volatile(from);
-        // The flag stands in the last thread's upper half; its line is complete when it is there.
-        const std::uint32_t seen = __shfl_sync(0xFFFFFFFFU, v.z, static_cast<int>((threadIdx.x % 32) | 7U));
-        missing = there && seen != flag;
-      }
+#pragma unroll
+    for (int peer = 0; peer < kMost; ++peer) {
+      if (peer >= p.receive_from) continue;
+      const uint4 v = receive_ll128(slots.in[peer], line, part, there);
       first = sum(first, as_pair(v.x, v.y));
       if (part < 7) second = sum(second, as_pair(v.z, v.w));
     }
-    for (int peer = 0; peer < p.send_to && there; ++peer) {
-      const auto flag = static_cast<std::uint32_t>(ends.out_step[peer] + 1);
+#pragma unroll
+    for (int peer = 0; peer < kMost; ++peer) {
+      if (peer >= p.send_to || !there) continue;
       uint4 v{__float_as_uint(first.x), __float_as_uint(first.y), __float_as_uint(second.x), __float_as_uint(second.y)};
-      if (part == 7) v.z = v.w = flag;
-      store_volatile(reinterpret_cast<uint4*>(slot_of(ends.out[peer], ends.out_step[peer], fifo)) + line * 8 + part, v);
+      if (part == 7) v.z = v.w = slots.out[peer].flag;
+      store_part_of_line(reinterpret_cast<uint4*>(slots.out[peer].at) + line * 8 + part, v);
     }
     if (p.store && has_first) output[p.first + pair] = first;
     if (p.store && has_second) output[p.first + pair + 1] = second;
   }
 }
 
-__device__ inline void run_simple(const Ends& ends, const Primitive& p, const FifoShape& fifo, const float2* input,
-                                  float2* output) {
-  const float2* from[kMostPeers];
-  float2* to[kMostPeers];
-  for (int peer = 0; peer < p.receive_from; ++peer) {
-    from[peer] = reinterpret_cast<const float2*>(slot_of(ends.in[peer], ends.in_step[peer], fifo));
-  }
-  for (int peer = 0; peer < p.send_to; ++peer) {
-    to[peer] = reinterpret_cast<float2*>(slot_of(ends.out[peer], ends.out_step[peer], fifo));
-  }
+template <int kMost>
+__device__ void run_simple(const Slots<kMost>& slots, const Primitive& p, const float2* input, float2* output) {
   const std::size_t fours = p.pairs / 2;
   for (std::size_t i = threadIdx.x; i < fours; i += blockDim.x) {
     float4 value{};
-    if (p.add_own || p.receive_from == 0) value = reinterpret_cast<const float4*>(input + p.first)[i];
-    for (int peer = 0; peer < p.receive_from; ++peer) {
-      const float4 other = __ldcv(reinterpret_cast<const float4*>(from[peer]) + i);
-      value = {value.x + other.x, value.y + other.y, value.z + other.z, value.w + other.w};
+    if (p.wants_own()) value = reinterpret_cast<const float4*>(input + p.first)[i];
+#pragma unroll
+    for (int peer = 0; peer < kMost; ++peer) {
+      if (peer < p.receive_from) {
+        value = sum(value, load_others(reinterpret_cast<const float4*>(slots.in[peer].at) + i));
+      }
     }
-    for (int peer = 0; peer < p.send_to; ++peer) reinterpret_cast<float4*>(to[peer])[i] = value;
+#pragma unroll
+    for (int peer = 0; peer < kMost; ++peer) {
+      if (peer < p.send_to) store_for_others(reinterpret_cast<float4*>(slots.out[peer].at) + i, value);
+    }
     if (p.store) reinterpret_cast<float4*>(output + p.first)[i] = value;
   }
 }
 
-template <Protocol kProtocol>
-__device__ void run(Ends& ends, const Primitive& p, const FifoShape& fifo, const float2* input, float2* output) {
+template <Protocol kProtocol, int kMost>
+__device__ void run(Ends<kMost>& ends, const Primitive& p, const FifoShape& fifo, const float2* input, float2* output) {
   wait_for_peers<kProtocol>(ends, p, fifo);
-  if constexpr (kProtocol == Protocol::kLl) run_ll(ends, p, fifo, input, output);
-  if constexpr (kProtocol == Protocol::kLl128) run_ll128(ends, p, fifo, input, output);
-  if constexpr (kProtocol == Protocol::kSimple) run_simple(ends, p, fifo, input, output);
+  const Slots<kMost> slots = slots_of(ends, fifo);
+  if constexpr (kProtocol == Protocol::kLl) run_ll(slots, p, input, output);
+  if constexpr (kProtocol == Protocol::kLl128) run_ll128(slots, p, input, output);
+  if constexpr (kProtocol == Protocol::kSimple) run_simple(slots, p, input, output);
   tell_peers<kProtocol>(ends, p);
 }
 

@@ -39,7 +39,8 @@ Connection Group::connect() {
   check(cudaMemset(memory.data(), 0, memory.bytes()), "cudaMemset");  // no flag is 0: steps count from 1
   char* const counters = memory.as<char>() + slots;
   const auto counter = [counters](int i) { return reinterpret_cast<std::uint64_t*>(counters + 128 * i); };
-  return {.slots = memory.as<char>(), .tail = counter(0), .head = counter(1), .sent = counter(2), .received = counter(3)};
+  return {
+      .slots = memory.as<char>(), .tail = counter(0), .head = counter(1), .sent = counter(2), .received = counter(3)};
 }
 
 void Group::join(int from_block, int from_place, int to_block, int to_place) {
@@ -63,9 +64,9 @@ Group::Group(const GroupShape& shape, std::size_t bytes)
         join(block(rank, channel), 0, block((rank + 1) % shape.ranks, channel), 0);
         continue;
       }
-      // A heap: children of r are 2r + 1 and 2r + 2. Place 0 is the parent's, 1 and 2 the children's.
+      // A heap: children of r are 2r + 1 and 2r + 2.
       BlockEnds& ends = host_ends_[static_cast<std::size_t>(block(rank, channel))];
-      ends.has_parent = rank > 0;
+      ends.level = rank > 0 ? host_ends_[static_cast<std::size_t>(block((rank - 1) / 2, channel))].level + 1 : 0;
       for (int child = 2 * rank + 1; child <= 2 * rank + 2 && child < shape.ranks; ++child) {
         ++ends.children;
         join(block(rank, channel), ends.children, block(child, channel), 0);

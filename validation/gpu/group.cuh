@@ -19,12 +19,12 @@ struct GroupShape {
   FifoShape fifo;
 };
 
-// The ends of one block: a ring has one each way; a tree a parent and two children both ways.
+// The ends of one block: a ring has one each way; a tree a parent (place 0) and two children (1 and 2) both ways.
 struct BlockEnds {
-  Connection in[kMostPeers];
-  Connection out[kMostPeers];
+  Connection in[3];
+  Connection out[3];
   int children = 0;
-  bool has_parent = false;
+  int level = 0;  // of the tree: 0 is the root, which has no parent
 };
 
 struct GroupView {

@@ -20,14 +20,15 @@ struct Options {
   std::string gpu_key;
   std::vector<std::string> families;  // empty: all
   Extent extent = Extent::kDefault;
-  double budget_seconds = 0.0;        // 0: no limit
+  double budget_seconds = 0.0;  // 0: no limit
 };
 
 void print_help() {
   std::printf(
       "measure_gpu [--out DIR] [--families a,b,...] [--quick | --full] [--budget SECONDS] [--gpu KEY] [--list]\n\n"
       "Writes one CSV table per family into DIR (default: tables). Run it again to go on where it was interrupted:\n"
-      "what a table holds is not measured again. --budget ends it in time; --gpu names the shipped GPU for the tables.\n\n"
+      "what a table holds is not measured again. --budget ends it in time; --gpu names the shipped GPU for the "
+      "tables.\n\n"
       "Families:\n");
   for (const Family& family : families()) std::printf("  %-14s %s\n", family.name, family.help);
 }
@@ -103,13 +104,20 @@ int run(const Options& options) {
   std::filesystem::create_directories(options.folder, error);
   if (error) refuse("cannot make the folder '" + options.folder + "'");
   int measured = 0;
+  int troubles = 0;
   Suite suite{.folder = options.folder,
               .header_lines = describe_device(options.gpu_key),
               .extent = options.extent,
               .time_is_up = [&] { return options.budget_seconds > 0.0 && seconds() > options.budget_seconds; },
-              .progress = [&](const std::string& what) {
-                std::fprintf(stderr, "%6.1f s  %4d  %s\n", seconds(), ++measured, what.c_str());
-              }};
+              .progress =
+                  [&](const std::string& what) {
+                    std::fprintf(stderr, "%6.1f s  %4d  %s\n", seconds(), ++measured, what.c_str());
+                  },
+              .trouble =
+                  [&](const std::string& what) {
+                    std::fprintf(stderr, "%6.1f s  error: %s\n", seconds(), what.c_str());
+                    ++troubles;
+                  }};
   for (const Family& family : families()) {
     if (!is_chosen(options, family)) continue;
     std::fprintf(stderr, "%6.1f s  family %s: %s\n", seconds(), family.name, family.help);
@@ -118,10 +126,12 @@ int run(const Options& options) {
   const bool complete = !suite.time_is_up();
   std::fprintf(stderr, "%6.1f s  %d measurements in %s/%s\n", seconds(), measured, options.folder.c_str(),
                complete ? "" : "; the time is up, run again to go on");
-  return complete ? 0 : 4;
+  return troubles > 0 ? 1 : complete ? 0 : 4;
 }
 
 }  // namespace
 }  // namespace ringwright::gpu
 
-int main(int count, char** arguments) { return ringwright::gpu::run(ringwright::gpu::read_options(count, arguments)); }
+int main(int count, char** arguments) {
+  return ringwright::gpu::run(ringwright::gpu::read_options(count, arguments));
+}

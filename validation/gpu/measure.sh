@@ -1,35 +1,80 @@
 #!/bin/bash
-# Measures all that the suite can on the GPU at hand: builds where nvcc is, runs every family, then what needs PyTorch, within a
-# time; a part that fails is told and the rest goes on.
+# Measures all that the suite can on the GPU at hand: builds where nvcc is, runs every family in a process of its own, then
+# what needs PyTorch, within a time. A part that fails, hangs or is not there is told in one line and the rest goes on; run
+# again, it goes on where it was.
 #
-#     validation/gpu/measure.sh OUT [SECONDS]      # 540 unless told; exit 1 when a part failed, 3 without a GPU
+#     validation/gpu/measure.sh OUT [SECONDS]      # 540 unless told; exit 1 when a part failed, 3 without a GPU,
+#                                                  # 4 when all went well and the time was too short for all
+#     MEASURE_GPU=PROGRAM validation/gpu/measure.sh OUT   # a program that was built elsewhere
 set -u
 out=${1:?usage: measure.sh OUT [SECONDS]}
 seconds=${2:-540}
 here=$(cd "$(dirname "$0")" && pwd)
 build=${BUILD:-$here/../../build/gpu}
-[[ $seconds =~ ^[0-9]+$ ]] || { echo "error: '$seconds' is no number of seconds" >&2; exit 2; }
+program=${MEASURE_GPU:-}
+[[ $seconds =~ ^[1-9][0-9]*$ ]] || { echo "error: '$seconds' is no number of seconds" >&2; exit 2; }
 end=$((SECONDS + seconds))
 failed=
+unfinished=
 
 mkdir -p "$out" || exit 2
 nvidia-smi -L 2>/dev/null | grep -q '^GPU' || { echo "error: there is no GPU here (nvidia-smi names none)" >&2; exit 3; }
-if command -v nvcc >/dev/null; then
-  capability=$(nvidia-smi --id=0 --query-gpu=compute_cap --format=csv,noheader | tr -d '. ')
-  cmake -S "$here" -B "$build" -DCMAKE_CUDA_ARCHITECTURES="${capability:-90}" >"$out/build.log" 2>&1 &&
-    cmake --build "$build" --parallel >>"$out/build.log" 2>&1 || { tail -20 "$out/build.log"; failed="$failed build"; }
+left() { echo $((end - SECONDS)); }
+say() { echo "$((SECONDS + seconds - end)) s: $*"; }
+
+# A part: its name, its share of the seconds that are left, and the command, which is told how long it may take and is
+# ended soon after that.
+part() {
+  local name=$1 share=$2
+  shift 2
+  local budget=$(($(left) * share / 100))
+  [ "$budget" -ge 2 ] || { say "$name: no time is left for it"; unfinished="$unfinished $name"; return; }
+  timeout -k 5 $((budget + 15)) "$@" --budget "$budget"
+  local code=$?
+  case $code in
+    0) ;;
+    4) unfinished="$unfinished $name" ;;
+    124 | 137) say "$name: did not end in its time ($budget s) and was ended"; failed="$failed $name" ;;
+    *) say "$name: failed with exit code $code"; failed="$failed $name" ;;
+  esac
+}
+
+if [ -z "$program" ]; then
+  command -v nvcc >/dev/null || PATH=$PATH:/usr/local/cuda/bin
+  if command -v nvcc >/dev/null && command -v cmake >/dev/null; then
+    capability=$(nvidia-smi --id=0 --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | tr -d '. ')
+    [[ $capability =~ ^[0-9]+$ ]] || capability=90
+    { timeout $((seconds / 2)) cmake -S "$here" -B "$build" -DCMAKE_CUDA_ARCHITECTURES="$capability" &&
+      timeout $((seconds / 2)) cmake --build "$build" --parallel; } >"$out/build.log" 2>&1 ||
+      { tail -20 "$out/build.log"; failed="$failed build"; }
+    say "built for compute capability $capability"
+  else
+    say "build: there is no nvcc or no cmake here"
+    failed="$failed build"
+  fi
+  program=$build/measure_gpu
 fi
 
-# Two thirds of what is left for the suite itself where PyTorch has its part to do, all of it otherwise.
-torch=$(python3 -c 'import torch; print(torch.cuda.is_available())' 2>/dev/null)
-left=$((end - SECONDS))
-[ "$torch" = True ] && left=$((left * 2 / 3)) || echo "attention, layers and training steps are left out: python3 has no PyTorch with a GPU"
-"$build/measure_gpu" --out "$out" --budget "$left" || failed="$failed measure_gpu"
-if [ "$torch" = True ]; then
-  for script in attention.py train_step.py; do
-    [ $((end - SECONDS)) -gt 0 ] || { failed="$failed $script(no-time-left)"; continue; }
-    timeout $((end - SECONDS)) python3 -B "$here/$script" --out "$out" || failed="$failed $script"
+torch=$(timeout 120 python3 -c 'import torch; print(torch.cuda.is_available())' 2>/dev/null)
+[ "$torch" = True ] || say "attention, layers and training steps are left out: python3 has no PyTorch with a GPU"
+
+# What is worth most comes first. Shares are of what is left, so that what one part does not need the next ones have.
+if [ -x "$program" ]; then
+  scale=$([ "$torch" = True ] && echo 100 || echo 160)
+  for family in launches:8 gemm:28 memory:14 primitives:24 interference:24 host_copies:14 offload:14 grouped_gemm:16 \
+    elementwise:20 training:18; do
+    share=$((${family#*:} * scale / 100))
+    part "${family%:*}" "$share" "$program" --out "$out" --families "${family%:*}"
   done
+else
+  say "measure_gpu: there is no program '$program'"
+  failed="$failed measure_gpu"
+fi
+if [ "$torch" = True ]; then
+  part attention.py 35 python3 -B "$here/attention.py" --out "$out"
+  part train_step.py 95 python3 -B "$here/train_step.py" --out "$out"
 fi
 ls -l "$out"
+[ -z "$unfinished" ] || say "not finished, run again to go on:$unfinished"
 [ -z "$failed" ] || { echo "failed:$failed" >&2; exit 1; }
+[ -z "$unfinished" ] || exit 4

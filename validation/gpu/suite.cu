@@ -17,9 +17,10 @@ void measure_offload(const Suite& suite);
 namespace {
 
 Row row_of(const KernelRow& kernel, const TimingRules& rules) {
-  Row row = {{"family", kernel.family},       {"op", kernel.op},           {"dtype", kernel.dtype},
-             {"layout", kernel.layout},       {"batch", text(kernel.batch)}, {"mask", ""},
-             {"flops", text(kernel.flops)},   {"bytes", text(kernel.bytes)}, {"mode", to_string(rules.mode)}};
+  Row row = {
+      {"family", kernel.family},      {"op", kernel.op}, {"dtype", kernel.dtype},       {"layout", kernel.layout},
+      {"batch", text(kernel.batch)},  {"mask", ""},      {"flops", text(kernel.flops)}, {"bytes", text(kernel.bytes)},
+      {"mode", to_string(rules.mode)}};
   if (kernel.m > 0) row["m"] = text(kernel.m);
   if (kernel.n > 0) row["n"] = text(kernel.n);
   if (kernel.k > 0) row["k"] = text(kernel.k);
@@ -31,14 +32,17 @@ Row row_of(const KernelRow& kernel, const TimingRules& rules) {
 const std::vector<Family>& families() {
   static const std::vector<Family> rows = {
       {"gemm", "matrix products of model layers: bf16, fp16, tf32, fp8; forward, dgrad, wgrad; batched", measure_gemm},
-      {"grouped_gemm", "products of experts: as many as there are experts on a GPU, in one launch", measure_grouped_gemm},
+      {"grouped_gemm", "products of experts: as many as there are experts on a GPU, in one launch",
+       measure_grouped_gemm},
       {"elementwise", "norms, activations, residual, dropout, cast and quantise", measure_elementwise},
       {"training", "cross-entropy, embedding gather and scatter, Adam", measure_training_kernels},
       {"memory", "device memory: read, write, copy, reduce, by size and by SMs; L2 hits", measure_memory},
       {"host_copies", "host-device copies: pinned and pageable, each direction and both", measure_host_copies},
       {"launches", "kernel launches, graphs, events, stream waits", measure_launches},
-      {"primitives", "inner steps of collectives: LL, LL128, Simple between thread blocks, ring and tree", measure_primitives},
-      {"interference", "products and memory-bound kernels beside copy and reduce kernels on a few SMs", measure_interference},
+      {"primitives", "inner steps of collectives: LL, LL128, Simple between thread blocks, ring and tree",
+       measure_primitives},
+      {"interference", "products and memory-bound kernels beside copy and reduce kernels on a few SMs",
+       measure_interference},
       {"offload", "optimizer offload: gradients down, parameters up, beside compute", measure_offload},
   };
   return rows;

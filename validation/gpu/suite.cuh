@@ -16,8 +16,9 @@ struct Suite {
   std::string folder;                     // where tables go
   std::vector<std::string> header_lines;  // of every table: the device, versions, the method
   Extent extent = Extent::kDefault;
-  std::function<bool()> time_is_up;       // asked before each measurement
+  std::function<bool()> time_is_up;  // asked before each measurement
   std::function<void(const std::string&)> progress;
+  std::function<void(const std::string&)> trouble;  // what went wrong without ending the run; it then exits with 1
 
   // The table of kernel times, in the format of docs/kernel-tables.md.
   [[nodiscard]] Table kernel_table(const std::string& name) const;

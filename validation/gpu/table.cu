@@ -1,9 +1,15 @@
 // Tables on disk.
 #include "table.cuh"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <iterator>
 #include <sstream>
+#include <system_error>
+
+#include "check.cuh"
 
 namespace ringwright::gpu {
 namespace {
@@ -22,42 +28,63 @@ std::string joined(const std::vector<std::string>& fields) {
   return line;
 }
 
+[[noreturn]] void refuse(const std::string& path, const char* why) {
+  std::fprintf(stderr, "error: '%s' %s; move it away\n", path.c_str(), why);
+  std::exit(2);
+}
+
+// The lines of a file that end; what comes behind the last end is taken off the file.
+std::vector<std::string> whole_lines(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  std::vector<std::string> lines;
+  std::size_t begin = 0;
+  for (std::size_t end = text.find('\n'); end != std::string::npos; begin = end + 1, end = text.find('\n', begin)) {
+    lines.push_back(text.substr(begin, end - begin));
+  }
+  std::error_code error;
+  if (begin < text.size()) std::filesystem::resize_file(path, begin, error);
+  if (error) refuse(path, "ends in half a row, which cannot be taken off");
+  return lines;
+}
+
 }  // namespace
 
 Table::Table(const std::string& path, const std::vector<std::string>& header_lines, std::vector<std::string> keys,
              const std::vector<std::string>& values)
     : keys_(std::move(keys)), columns_(keys_) {
   columns_.insert(columns_.end(), values.begin(), values.end());
-  const bool exists = std::ifstream(path).good();
-  if (exists) read(path);
-  file_.open(path, std::ios::app);
-  if (!file_) {
-    std::fprintf(stderr, "error: cannot write '%s'\n", path.c_str());
-    std::exit(2);
+  const bool goes_on = read(path, header_lines);
+  file_.open(path, goes_on ? std::ios::app : std::ios::trunc);
+  if (!goes_on) {
+    for (const std::string& line : header_lines) file_ << "# " << line << '\n';
+    file_ << joined(columns_) << '\n' << std::flush;
   }
-  if (exists) return;
-  for (const std::string& line : header_lines) file_ << "# " << line << '\n';
-  file_ << joined(columns_) << '\n' << std::flush;
+  if (!file_) refuse(path, "cannot be written");
 }
 
-void Table::read(const std::string& path) {
-  std::ifstream file(path);
+bool Table::read(const std::string& path, const std::vector<std::string>& header_lines) {
+  const std::string kDevice = "device: ";
+  const auto is_device = [&](const std::string& line) { return line.starts_with(kDevice); };
+  const auto ours = std::find_if(header_lines.begin(), header_lines.end(), is_device);
   bool seen_columns = false;
-  for (std::string line; std::getline(file, line);) {
+  for (const std::string& line : whole_lines(path)) {
+    if (line.starts_with("# " + kDevice) && ours != header_lines.end() && line != "# " + *ours) {
+      refuse(path, "was measured on another device");
+    }
     if (line.empty() || line[0] == '#') continue;
     if (!seen_columns) {
-      if (line != joined(columns_)) {
-        std::fprintf(stderr, "error: '%s' holds another table; move it away\n", path.c_str());
-        std::exit(2);
-      }
+      if (line != joined(columns_)) refuse(path, "holds another table");
       seen_columns = true;
       continue;
     }
     const std::vector<std::string> fields = split(line);
+    if (fields.size() != columns_.size()) refuse(path, "has a row with too few or too many columns");
     Row row;
-    for (std::size_t i = 0; i < columns_.size() && i < fields.size(); ++i) row[columns_[i]] = fields[i];
+    for (std::size_t i = 0; i < columns_.size(); ++i) row[columns_[i]] = fields[i];
     known_.insert(key_of(row));
   }
+  return seen_columns;
 }
 
 std::string Table::key_of(const Row& row) const {
@@ -78,6 +105,7 @@ void Table::add(const Row& row) {
   std::string line;
   for (std::size_t i = 0; i < fields.size(); ++i) line += (i == 0 ? "" : ",") + fields[i];
   file_ << line << '\n' << std::flush;
+  if (!file_) fail("a row cannot be written: is the disk full?");
   known_.insert(key_of(row));
 }
 
@@ -87,7 +115,9 @@ std::string text(double number) {
   return digits;
 }
 
-std::string text(long long number) { return std::to_string(number); }
+std::string text(long long number) {
+  return std::to_string(number);
+}
 
 void add_timing(Row& row, const Timing& timing) {
   row["time_us"] = text(timing.median_us);

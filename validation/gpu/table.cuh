@@ -17,7 +17,8 @@ using Row = std::map<std::string, std::string>;  // by column
 class Table {
  public:
   // The columns `keys` say what is measured, `values` what came out. A file that is there already is gone on with when
-  // its columns are the same; its rows are then known. Ends the program when it is another table.
+  // its columns and its device are the same; its rows are then known, and a row that a killed run left half written is
+  // cut off. Ends the program when it is another table, or another device's.
   Table(const std::string& path, const std::vector<std::string>& header_lines, std::vector<std::string> keys,
         const std::vector<std::string>& values);
 
@@ -26,7 +27,8 @@ class Table {
 
  private:
   [[nodiscard]] std::string key_of(const Row& row) const;
-  void read(const std::string& path);
+  // Whether it holds a table that can be gone on with; if not, it holds nothing.
+  bool read(const std::string& path, const std::vector<std::string>& header_lines);
 
   std::vector<std::string> keys_;
   std::vector<std::string> columns_;

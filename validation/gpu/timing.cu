@@ -61,8 +61,10 @@ class Batch {
     check(cudaGraphUpload(executable_, stream_), "cudaGraphUpload");
   }
   void run() {
-    if (executable_ != nullptr) check(cudaGraphLaunch(executable_, stream_), "cudaGraphLaunch");
-    else issue();
+    if (executable_ != nullptr)
+      check(cudaGraphLaunch(executable_, stream_), "cudaGraphLaunch");
+    else
+      issue();
   }
 
  private:
@@ -88,7 +90,9 @@ bool is_narrow(const Timing& timing, double narrow_enough) {
 
 }  // namespace
 
-const char* to_string(LaunchMode mode) { return mode == LaunchMode::kGraph ? "graph" : "eager"; }
+const char* to_string(LaunchMode mode) {
+  return mode == LaunchMode::kGraph ? "graph" : "eager";
+}
 
 Timing summarise(double* samples_us, int count) {
   std::sort(samples_us, samples_us + count);
@@ -109,6 +113,7 @@ Timing time_launches(const Launch& launch, const TimingRules& rules) {
   {
     Stopwatch watch;
     launch(stream, 0);  // loads the module and lets libraries make their choices, before anything is captured
+    check(cudaGetLastError(), "the first launch of a kernel");
     check(cudaStreamSynchronize(stream), "the first launch of a kernel");
     const double once = watch.time(stream, [&] { launch(stream, 1); });
     Batch batch(launch, rules.mode, stream);

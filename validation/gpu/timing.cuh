@@ -18,14 +18,14 @@ struct Timing {
   int samples = 0;
 };
 
-// Graph: the launches of a sample are the nodes of a CUDA graph, so that the host does not set the pace. Eager: they are
-// issued one by one.
+// Graph: the launches of a sample are the nodes of a CUDA graph, so that the host does not set the pace. Eager: they
+// are issued one by one.
 enum class LaunchMode { kGraph, kEager };
 const char* to_string(LaunchMode mode);
 
 struct TimingRules {
   LaunchMode mode = LaunchMode::kGraph;
-  int warmups = 3;             // samples
+  int warmups = 3;  // samples
   int least_samples = 11;
   int most_samples = 101;
   double narrow_enough = 0.01;  // half of the interval, of the median

@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
 """One transformer layer, forward and backward, and whole training steps of GPT and Llama models on one GPU, by PyTorch.
 
-    train_step.py --out tables [--quick] [--dry-run]
+    train_step.py --out tables [--quick] [--budget SECONDS] [--dry-run]
 
 Writes layers.csv (time of a layer's two passes) and train_step.csv, whose columns are those of `ringwright validate training`:
 the same configuration is predicted from it. bf16 weights, gradients added to fp32 main gradients, fused Adam on fp32 masters,
 as Megatron-LM does: 18 bytes a parameter.
 """
 
-import argparse
 import dataclasses
+import gc
 import os
 
-from torch_tables import Table, gpu_key, header, time_calls
+from torch_tables import (TIME_IS_UP, Budget, Table, first_line, gpu_key, header, import_torch, is_device_lost, options_of, run,
+                          time_calls)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -137,7 +138,26 @@ class Trainer:
             self.torch._foreach_zero_([parameter.main_grad for parameter in self.parameters])
 
 
-def measure_layers(torch, options):
+def free(torch):
+    gc.collect()
+    torch.cuda.empty_cache()
+
+
+def measure_layer(torch, layer, model, batch, length):
+    """Times of both passes, and the peak of memory."""
+    layer = layer.to(device='cuda', dtype=torch.bfloat16)
+    x = torch.randn(batch, length, model.hidden, device='cuda', dtype=torch.bfloat16, requires_grad=True)
+    inputs = [x, *layer.parameters()]
+    torch.cuda.reset_peak_memory_stats()
+    result = layer(x)
+    gradient = torch.randn_like(result)
+    forward = time_calls(torch, lambda: layer(x))
+    backward = time_calls(torch, lambda: torch.autograd.grad(result, inputs, gradient, retain_graph=True))
+    return forward, backward, torch.cuda.max_memory_allocated()
+
+
+def measure_layers(torch, options, budget):
+    """False when time is up."""
     keys = ['model', 'hidden', 'heads', 'kv_heads', 'ffn', 'batch', 'length']
     values = [f'{part}_{what}' for part in ('forward', 'backward') for what in ('us', 'low_us', 'high_us')] + ['peak_bytes']
     table = Table(os.path.join(options.out, 'layers.csv'), header(torch, 'train_step.py'), keys, values)
@@ -147,21 +167,21 @@ def measure_layers(torch, options):
                'ffn': model.ffn, 'batch': batch, 'length': length}
         if table.has(row):
             continue
-        layer = layer_class(model).to(device='cuda', dtype=torch.bfloat16)
-        x = torch.randn(batch, length, model.hidden, device='cuda', dtype=torch.bfloat16, requires_grad=True)
-        inputs = [x, *layer.parameters()]
-        torch.cuda.reset_peak_memory_stats()
-        result = layer(x)
-        gradient = torch.randn_like(result)
-        forward = time_calls(torch, lambda: layer(x))
-        backward = time_calls(torch, lambda: torch.autograd.grad(result, inputs, gradient, retain_graph=True))
-        row['peak_bytes'] = torch.cuda.max_memory_allocated()
+        if budget.is_up():
+            return False
+        free(torch)
+        try:
+            forward, backward, row['peak_bytes'] = measure_layer(torch, layer_class(model), model, batch, length)
+        except RuntimeError as error:
+            if is_device_lost(error):
+                raise
+            print(f'skipped: layer {model.name} {batch}x{length}: {first_line(error)}', flush=True)
+            continue
         for part, times in (('forward', forward), ('backward', backward)):
             row[f'{part}_us'], row[f'{part}_low_us'], row[f'{part}_high_us'] = (f'{time:.6g}' for time in times)
         table.add(row)
         print(f"layer {model.name} {batch}x{length}: {row['forward_us']} + {row['backward_us']} us", flush=True)
-        del layer, x, inputs, result, gradient
-        torch.cuda.empty_cache()
+    return True
 
 
 STEP_COLUMNS = ['id', 'model', 'layers', 'hidden', 'heads', 'kv_heads', 'ffn', 'vocab', 'seq', 'gpu', 'n_gpus',
@@ -173,7 +193,8 @@ def step_id(model, micro, accumulate, length):
     return f"train_step-{model.name.replace('-', '_')}_{length}x{micro}x{accumulate}"
 
 
-def measure_steps(torch, options):
+def measure_steps(torch, options, budget):
+    """False when time is up."""
     table = Table(os.path.join(options.out, 'train_step.csv'), header(torch, 'train_step.py'), STEP_COLUMNS,
                   ['step_time_s', 'step_low_s', 'step_high_s', 'mem_gib', 'reserved_gib'])
     _, transformer_class = build(torch)
@@ -185,7 +206,9 @@ def measure_steps(torch, options):
                'framework': 'pytorch-eager'}
         if table.has(row):
             continue
-        torch.cuda.empty_cache()
+        if budget.is_up():
+            return False
+        free(torch)
         torch.cuda.reset_peak_memory_stats()
         try:
             module = transformer_class(model, length).to(device='cuda', dtype=torch.bfloat16)
@@ -198,8 +221,10 @@ def measure_steps(torch, options):
                 trainer.step()
 
             times = time_calls(torch, step, seconds=2.0)
-        except torch.OutOfMemoryError:
-            print(f"out of memory: {row['id']}", flush=True)
+        except RuntimeError as error:
+            if is_device_lost(error):
+                raise
+            print(f"skipped: step {row['id']}: {first_line(error)}", flush=True)
             continue
         finally:
             module = trainer = None
@@ -208,25 +233,31 @@ def measure_steps(torch, options):
         row['reserved_gib'] = f'{torch.cuda.max_memory_reserved() / 2**30:.6g}'
         table.add(row)
         print(f"step {row['id']}: {row['step_time_s']} s, {row['mem_gib']} GiB", flush=True)
+    return True
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument('--out', default='tables')
-    parser.add_argument('--quick', action='store_true')
-    parser.add_argument('--dry-run', action='store_true', help='say what would be measured; needs no GPU and no PyTorch')
-    options = parser.parse_args()
+    options = options_of(__doc__)
     if options.dry_run:
         for model, batch, length in layer_cases(options.quick):
             print(f'layer {model.name} {batch}x{length}')
         for model, micro, accumulate, length in step_cases(options.quick):
             print(f'step {model.name} {length}x{micro}x{accumulate}')
-        return
-    import torch
+        return 0
+    budget = Budget(options.budget)
+    torch = import_torch()
     os.makedirs(options.out, exist_ok=True)
-    measure_layers(torch, options)
-    measure_steps(torch, options)
+    # Layers may take half of the time, and steps what is left; layers then go on in what steps leave.
+    half = Budget(options.budget / 2 if options.budget else None)
+    layers_done = measure_layers(torch, options, half)
+    steps_done = measure_steps(torch, options, budget)
+    if not layers_done and not budget.is_up():
+        layers_done = measure_layers(torch, options, budget)
+    if layers_done and steps_done:
+        return 0
+    print('the time is up, run again to go on', flush=True)
+    return TIME_IS_UP
 
 
 if __name__ == '__main__':
-    main()
+    run(main)

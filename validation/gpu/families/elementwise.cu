@@ -9,6 +9,7 @@
 
 #include "buffers.cuh"
 #include "check.cuh"
+#include "launch.cuh"
 #include "suite.cuh"
 #include "vector_types.cuh"
 
@@ -85,9 +86,13 @@ __global__ void norm_backward(const Eight* in, const Eight* gradient, const Eigh
   }
 }
 
-__device__ float sigmoid(float x) { return 1.0F / (1.0F + __expf(-x)); }
+__device__ float sigmoid(float x) {
+  return 1.0F / (1.0F + __expf(-x));
+}
 // The tanh approximation.
-__device__ float gelu(float x) { return 0.5F * x * (1.0F + tanhf(0.7978846F * (x + 0.044715F * x * x * x))); }
+__device__ float gelu(float x) {
+  return 0.5F * x * (1.0F + tanhf(0.7978846F * (x + 0.044715F * x * x * x)));
+}
 __device__ float gelu_slope(float x) {
   const float t = tanhf(0.7978846F * (x + 0.044715F * x * x * x));
   return 0.5F * (1.0F + t) + 0.5F * x * (1.0F - t * t) * 0.7978846F * (1.0F + 3.0F * 0.044715F * x * x);
@@ -141,18 +146,20 @@ __global__ void map_elements(Pointers at, std::size_t eights) {
 }
 
 // Residual plus dropped-out values, and the mask of one byte an element.
-__global__ void dropout(const Eight* in, const Eight* residual, Eight* out, uint2* mask, std::size_t eights, unsigned seed) {
+__global__ void dropout(const Eight* in, const Eight* residual, Eight* out, uint2* mask, std::size_t eights,
+                        unsigned seed) {
   const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i >= eights) return;
   std::uint64_t state = (i + 1) * 0x9E3779B97F4A7C15ULL ^ seed;
   const Eight x = in[i];
   const Eight r = residual[i];
   Eight sum;
-  std::uint8_t kept[8];
+  alignas(8) std::uint8_t kept[8];
   for (int j = 0; j < 8; ++j) {
     state = (state ^ (state >> 27)) * 0x94D049BB133111EBULL;
     kept[j] = (state >> 60) != 0 ? 1 : 0;  // 1/16 is dropped
-    sum.value[j] = __float2bfloat16(__bfloat162float(r.value[j]) + (kept[j] ? __bfloat162float(x.value[j]) * 1.0667F : 0.0F));
+    sum.value[j] =
+        __float2bfloat16(__bfloat162float(r.value[j]) + (kept[j] ? __bfloat162float(x.value[j]) * 1.0667F : 0.0F));
   }
   out[i] = sum;
   mask[i] = *reinterpret_cast<const uint2*>(kept);
@@ -165,7 +172,7 @@ __global__ void quantise(const Eight* in, uint2* out, float* largest, std::size_
   float most = 0.0F;
   if (i < eights) {
     const Eight x = in[i];
-    __nv_fp8_e4m3 small[8];
+    alignas(8) __nv_fp8_e4m3 small[8];
     for (int j = 0; j < 8; ++j) {
       const float value = __bfloat162float(x.value[j]);
       most = fmaxf(most, fabsf(value));
@@ -189,7 +196,9 @@ __global__ void widen(const Eight* in, float4* out, std::size_t eights) {
 }
 
 constexpr int kThreads = 256;
-unsigned blocks_for(std::size_t items) { return static_cast<unsigned>((items + kThreads - 1) / kThreads); }
+unsigned blocks_for(std::size_t items) {
+  return static_cast<unsigned>((items + kThreads - 1) / kThreads);
+}
 
 struct Size {
   long long tokens, width;
@@ -222,31 +231,34 @@ class SizeMeasurer {
     const Operands& o = operands_;
     const auto rows = static_cast<unsigned>(size_.tokens);
     const int row_eights = static_cast<int>(size_.width / 8);
-    const bool norms =
-        one("norm", "rmsnorm", 4.0, [&](cudaStream_t s, int t) {
-          norm_forward<false><<<rows, kThreads, 0, s>>>(o.a.at<Eight>(t), o.weight.as<Eight>(), o.out.at<Eight>(t),
-                                                        o.statistics.as<float>(), row_eights);
-        }) &&
-        one("norm", "layernorm", 4.0, [&](cudaStream_t s, int t) {
-          norm_forward<true><<<rows, kThreads, 0, s>>>(o.a.at<Eight>(t), o.weight.as<Eight>(), o.out.at<Eight>(t),
-                                                       o.statistics.as<float>(), row_eights);
-        }) &&
-        one("norm", "norm backward", 6.0, [&](cudaStream_t s, int t) {
-          norm_backward<<<rows, kThreads, 0, s>>>(o.a.at<Eight>(t), o.b.at<Eight>(t), o.weight.as<Eight>(),
-                                                  o.statistics.as<float>(), o.out.at<Eight>(t), row_eights);
-        });
+    const bool norms = one("norm", "rmsnorm", 4.0,
+                           [&](cudaStream_t s, int t) {
+                             enqueue(norm_forward<false>, {rows, kThreads}, s, o.a.at<Eight>(t), o.weight.as<Eight>(),
+                                     o.out.at<Eight>(t), o.statistics.as<float>(), row_eights);
+                           }) &&
+                       one("norm", "layernorm", 4.0,
+                           [&](cudaStream_t s, int t) {
+                             enqueue(norm_forward<true>, {rows, kThreads}, s, o.a.at<Eight>(t), o.weight.as<Eight>(),
+                                     o.out.at<Eight>(t), o.statistics.as<float>(), row_eights);
+                           }) &&
+                       one("norm", "norm backward", 6.0, [&](cudaStream_t s, int t) {
+                         enqueue(norm_backward, {rows, kThreads}, s, o.a.at<Eight>(t), o.b.at<Eight>(t),
+                                 o.weight.as<Eight>(), o.statistics.as<float>(), o.out.at<Eight>(t), row_eights);
+                       });
     return norms && map<SwiGlu>("swiglu") && map<SwiGluBackward>("swiglu backward") && map<Gelu>("gelu") &&
            map<GeluBackward>("gelu backward") && map<Residual>("residual") &&
-           one("elementwise", "dropout residual", 7.0, [&](cudaStream_t s, int t) {
-             dropout<<<blocks_for(eights_), kThreads, 0, s>>>(o.a.at<Eight>(t), o.b.at<Eight>(t), o.out.at<Eight>(t),
-                                                              o.second_out.at<uint2>(t), eights_, static_cast<unsigned>(t));
-           }) &&
-           one("cast", "bf16 to fp8", 3.0, [&](cudaStream_t s, int t) {
-             quantise<<<blocks_for(eights_), kThreads, 0, s>>>(o.a.at<Eight>(t), o.out.at<uint2>(t),
-                                                               o.statistics.as<float>(), eights_);
-           }) &&
+           one("elementwise", "dropout residual", 7.0,
+               [&](cudaStream_t s, int t) {
+                 enqueue(dropout, {blocks_for(eights_), kThreads}, s, o.a.at<Eight>(t), o.b.at<Eight>(t),
+                         o.out.at<Eight>(t), o.second_out.at<uint2>(t), eights_, static_cast<unsigned>(t));
+               }) &&
+           one("cast", "bf16 to fp8", 3.0,
+               [&](cudaStream_t s, int t) {
+                 enqueue(quantise, {blocks_for(eights_), kThreads}, s, o.a.at<Eight>(t), o.out.at<uint2>(t),
+                         o.statistics.as<float>(), eights_);
+               }) &&
            one("cast", "bf16 to fp32", 6.0, [&](cudaStream_t s, int t) {
-             widen<<<blocks_for(eights_), kThreads, 0, s>>>(o.a.at<Eight>(t), o.out.at<float4>(t), eights_);
+             enqueue(widen, {blocks_for(eights_), kThreads}, s, o.a.at<Eight>(t), o.out.at<float4>(t), eights_);
            });
   }
 
@@ -260,8 +272,9 @@ class SizeMeasurer {
   bool map(const char* op) {
     const Operands& o = operands_;
     return one("elementwise", op, 2.0 * (Operation::kInputs + Operation::kOutputs), [&](cudaStream_t s, int t) {
-      const Pointers at{{o.a.at<Eight>(t), o.b.at<Eight>(t), o.c.at<Eight>(t)}, {o.out.at<Eight>(t), o.second_out.at<Eight>(t)}};
-      map_elements<Operation><<<blocks_for(eights_), kThreads, 0, s>>>(at, eights_);
+      const Pointers at{{o.a.at<Eight>(t), o.b.at<Eight>(t), o.c.at<Eight>(t)},
+                        {o.out.at<Eight>(t), o.second_out.at<Eight>(t)}};
+      enqueue(map_elements<Operation>, {blocks_for(eights_), kThreads}, s, at, eights_);
     });
   }
 

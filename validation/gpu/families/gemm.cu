@@ -1,5 +1,5 @@
-// Matrix products by cuBLASLt: the layers of known models at tensor-parallel sizes 1 to 8, forward, dgrad and wgrad, and a
-// grid of shapes from small to large and skewed; bf16, fp16, tf32 and fp8; batched products of unfused attention.
+// Matrix products by cuBLASLt: the layers of known models at tensor-parallel sizes 1 to 8, forward, dgrad and wgrad,
+// and a grid of shapes from small to large and skewed; bf16, fp16, tf32 and fp8; batched products of unfused attention.
 //
 // Sizes are those of a row-major y = x W^T as PyTorch stores it: m tokens, n outputs, k inputs. In cuBLAS' column-major
 // letters the forward product is TN, the input's gradient NN, the weight's gradient NT, which here is added to an fp32
@@ -83,7 +83,8 @@ void set_batch(cublasLtMatrixLayout_t layout, long long batch, long long element
   if (batch == 1) return;
   const auto count = static_cast<std::int32_t>(batch);
   const std::int64_t stride = elements;
-  check(cublasLtMatrixLayoutSetAttribute(layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof count), "batch count");
+  check(cublasLtMatrixLayoutSetAttribute(layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof count),
+        "batch count");
   check(cublasLtMatrixLayoutSetAttribute(layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &stride, sizeof stride),
         "batch stride");
 }
@@ -91,8 +92,10 @@ void set_batch(cublasLtMatrixLayout_t layout, long long batch, long long element
 Plan::Plan(cublasLtHandle_t handle, const Type& type, const Product& product, long long batch)
     : handle_(handle), beta_(product.adds ? 1.0F : 0.0F) {
   check(cublasLtMatmulDescCreate(&description_, type.compute, CUDA_R_32F), "cublasLtMatmulDescCreate");
-  check(cublasLtMatmulDescSetAttribute(description_, CUBLASLT_MATMUL_DESC_TRANSA, &product.op_a, sizeof product.op_a), "op A");
-  check(cublasLtMatmulDescSetAttribute(description_, CUBLASLT_MATMUL_DESC_TRANSB, &product.op_b, sizeof product.op_b), "op B");
+  check(cublasLtMatmulDescSetAttribute(description_, CUBLASLT_MATMUL_DESC_TRANSA, &product.op_a, sizeof product.op_a),
+        "op A");
+  check(cublasLtMatmulDescSetAttribute(description_, CUBLASLT_MATMUL_DESC_TRANSB, &product.op_b, sizeof product.op_b),
+        "op B");
   const bool a_turned = product.op_a == CUBLAS_OP_T;
   const bool b_turned = product.op_b == CUBLAS_OP_T;
   const auto rows = static_cast<std::uint64_t>(product.rows);
@@ -100,9 +103,11 @@ Plan::Plan(cublasLtHandle_t handle, const Type& type, const Product& product, lo
   const auto depth = static_cast<std::uint64_t>(product.depth);
   const cudaDataType_t result = product.adds ? CUDA_R_32F : type.data == CUDA_R_8F_E4M3 ? CUDA_R_16BF : type.data;
   check(cublasLtMatrixLayoutCreate(&a_, type.data, a_turned ? depth : rows, a_turned ? rows : depth,
-                                   a_turned ? product.depth : product.rows), "layout A");
+                                   a_turned ? product.depth : product.rows),
+        "layout A");
   check(cublasLtMatrixLayoutCreate(&b_, type.data, b_turned ? columns : depth, b_turned ? depth : columns,
-                                   b_turned ? product.columns : product.depth), "layout B");
+                                   b_turned ? product.columns : product.depth),
+        "layout B");
   check(cublasLtMatrixLayoutCreate(&d_, result, rows, columns, product.rows), "layout D");
   set_batch(a_, batch, product.rows * product.depth);
   set_batch(b_, batch, product.depth * product.columns);
@@ -111,7 +116,8 @@ Plan::Plan(cublasLtHandle_t handle, const Type& type, const Product& product, lo
   check(cublasLtMatmulPreferenceCreate(&preference), "cublasLtMatmulPreferenceCreate");
   const std::size_t workspace = kWorkspace;
   check(cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace,
-                                             sizeof workspace), "workspace");
+                                             sizeof workspace),
+        "workspace");
   // No algorithm is an answer too: the type is not supported by this GPU or this layout.
   if (cublasLtMatmulAlgoGetHeuristic(handle_, description_, a_, b_, d_, d_, preference, 1, &choice_, &found_) !=
       CUBLAS_STATUS_SUCCESS) {
@@ -130,7 +136,8 @@ Plan::~Plan() {
 void Plan::run(cudaStream_t stream, const void* a, const void* b, void* d, void* workspace) const {
   const float alpha = 1.0F;
   check(cublasLtMatmul(handle_, description_, &alpha, a, a_, b, b_, &beta_, d, d_, d, d_, &choice_.algo, workspace,
-                       kWorkspace, stream), "cublasLtMatmul");
+                       kWorkspace, stream),
+        "cublasLtMatmul");
 }
 
 KernelRow row_of(const Type& type, const Product& product, const Shape& shape, Role role) {
@@ -153,8 +160,8 @@ KernelRow row_of(const Type& type, const Product& product, const Shape& shape, R
           .bytes = batch * (operand * depth * (rows + columns) + result * rows * columns)};
 }
 
-bool measure_product(const Suite& suite, Table& table, cublasLtHandle_t handle, const Buffer& workspace, const Type& type,
-                     const Shape& shape, Role role) {
+bool measure_product(const Suite& suite, Table& table, cublasLtHandle_t handle, const Buffer& workspace,
+                     const Type& type, const Shape& shape, Role role) {
   const Product product = product_of(role, shape, type.element == Element::kFp8);
   const KernelRow row = row_of(type, product, shape, role);
   if (!is_missing(table, row)) return true;
@@ -173,7 +180,8 @@ bool measure_product(const Suite& suite, Table& table, cublasLtHandle_t handle, 
   });
 }
 
-// Layers of models (Llama 3 8B, 70B, 405B; GPT-3 13B, 175B) cut by tensor parallelism: qkv, projection, up (with gate), down.
+// Layers of models (Llama 3 8B, 70B, 405B; GPT-3 13B, 175B) cut by tensor parallelism: qkv, projection, up (with gate),
+// down.
 std::vector<Shape> layer_shapes(Extent extent) {
   struct Model {
     long long hidden, query_key_value, ffn_up, ffn;

@@ -1,4 +1,5 @@
-// Products of experts: E products of one shape in one launch (cuBLAS grouped gemm), as a GPU with E local experts runs them.
+// Products of experts: E products of one shape in one launch (cuBLAS grouped gemm), as a GPU with E local experts runs
+// them.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -81,13 +82,17 @@ bool measure_shape(const Suite& suite, Table& table, cublasHandle_t handle, cons
   const int group = static_cast<int>(shape.experts);
   const float alpha = 1.0F;
   const float beta = 0.0F;
-  return measure_kernel(suite, table, row, [&](cudaStream_t stream, int turn) {
-    check(cublasSetStream(handle, stream), "cublasSetStream");
-    check(cublasGemmGroupedBatchedEx(handle, &turned, &straight, &rows, &columns, &depth, &alpha, operands.weights(turn),
-                                     CUDA_R_16BF, &depth, operands.inputs(turn), CUDA_R_16BF, &depth, &beta,
-                                     operands.results(turn), CUDA_R_16BF, &rows, 1, &group, CUBLAS_COMPUTE_32F),
-          "cublasGemmGroupedBatchedEx");
-  }, rules);
+  return measure_kernel(
+      suite, table, row,
+      [&](cudaStream_t stream, int turn) {
+        check(cublasSetStream(handle, stream), "cublasSetStream");
+        check(cublasGemmGroupedBatchedEx(handle, &turned, &straight, &rows, &columns, &depth, &alpha,
+                                         operands.weights(turn), CUDA_R_16BF, &depth, operands.inputs(turn),
+                                         CUDA_R_16BF, &depth, &beta, operands.results(turn), CUDA_R_16BF, &rows, 1,
+                                         &group, CUBLAS_COMPUTE_32F),
+              "cublasGemmGroupedBatchedEx");
+      },
+      rules);
 }
 
 }  // namespace
@@ -107,8 +112,8 @@ void measure_grouped_gemm(const Suite& suite) {
       if (suite.extent == Extent::kQuick && experts != 8) continue;
       for (const long long tokens : {64, 256, 512, 1024, 2048}) {
         if (suite.extent != Extent::kFull && experts * tokens > 16384) continue;
-        for (const Shape& shape : {Shape{experts, tokens, 2 * model.ffn, model.hidden},
-                                   Shape{experts, tokens, model.hidden, model.ffn}}) {
+        for (const Shape& shape :
+             {Shape{experts, tokens, 2 * model.ffn, model.hidden}, Shape{experts, tokens, model.hidden, model.ffn}}) {
           time_left = time_left && measure_shape(suite, table, handle, shape);
         }
       }

@@ -1,10 +1,13 @@
 // What compute and communication kernels take from each other on one GPU: products and memory-bound kernels run while a
-// kernel that copies or reduces, as collectives do, holds a few SMs and keeps moving bytes; both rates, alone and together.
+// kernel that copies or reduces, as collectives do, holds a few SMs and keeps moving bytes; both rates, alone and
+// together.
 //
-// The mover runs until it is told to stop. Its blocks take all the shared memory of an SM, so that a block holds an SM for
-// itself, and count what they move; the host reads the count and the clock when the compute kernels begin and when they
-// end, which lie tens of milliseconds apart.
+// The mover runs until it is told to stop. Its blocks take all the shared memory of an SM, so that a block holds an SM
+// for itself, and count what they move; the host reads the count and the clock when the compute kernels begin and when
+// they end, which lie tens of milliseconds apart.
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,6 +16,8 @@
 #include "check.cuh"
 #include "cublas_product.cuh"
 #include "device.cuh"
+#include "launch.cuh"
+#include "memory_access.cuh"
 #include "suite.cuh"
 
 namespace ringwright::gpu {
@@ -35,14 +40,19 @@ struct MoverStreams {
   float4* out;
 };
 
-// Copies (one stream in) or reduces (two), 64 KiB at a time.
-__global__ void mover(MoverStreams at, int streams_in, Board* board) {
-  constexpr std::size_t kStep = 4096;  // float4s
+// Copies (one stream in) or reduces (two), and looks at the board after each MiB: a look goes over the host link and
+// takes microseconds, so that one thread looks for all, and seldom. Nobody's mover runs for longer than a minute.
+__global__ void __launch_bounds__(kMoverThreads) mover(MoverStreams at, int streams_in, Board* board) {
+  constexpr std::size_t kStep = 65536;                // float4s
+  constexpr std::uint64_t kLongest = 60'000'000'000;  // nanoseconds
+  __shared__ int stop;
+  const std::uint64_t began = nanoseconds();
   const std::size_t part = kPartBytes / sizeof(float4);
   const std::size_t first = part * blockIdx.x;
   unsigned long long moved = 0;
-  for (std::size_t done = 0; board->stop == 0; done = done + kStep < part ? done + kStep : 0) {
-    for (std::size_t i = threadIdx.x; i < kStep; i += blockDim.x) {
+  for (std::size_t done = 0;; done = done + kStep < part ? done + kStep : 0) {
+#pragma unroll 4
+    for (std::size_t i = threadIdx.x; i < kStep; i += kMoverThreads) {
       float4 v = at.in[0][first + done + i];
       if (streams_in == 2) {
         const float4 other = at.in[1][first + done + i];
@@ -52,13 +62,19 @@ __global__ void mover(MoverStreams at, int streams_in, Board* board) {
     }
     __syncthreads();
     moved += kStep * sizeof(float4);
-    if (threadIdx.x == 0) board->moved[blockIdx.x] = moved;
+    if (threadIdx.x == 0) {
+      board->moved[blockIdx.x] = moved;
+      stop = board->stop != 0 || nanoseconds() - began > kLongest ? 1 : 0;
+    }
+    __syncthreads();
+    if (stop != 0) return;
   }
 }
 
 __global__ void stream_copy(const float4* in, float4* out, std::size_t count) {
   const std::size_t stride = static_cast<std::size_t>(gridDim.x) * blockDim.x;
-  for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += stride) out[i] = in[i];
+  for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += stride)
+    out[i] = in[i];
 }
 
 class Mover {
@@ -74,8 +90,10 @@ class Mover {
     check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
     int device = 0;
     check(cudaGetDevice(&device), "cudaGetDevice");
-    check(cudaDeviceGetAttribute(&shared_bytes_, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "cudaDeviceGetAttribute");
-    check(cudaFuncSetAttribute(mover, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes_), "cudaFuncSetAttribute");
+    check(cudaDeviceGetAttribute(&shared_bytes_, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+          "cudaDeviceGetAttribute");
+    check(cudaFuncSetAttribute(mover, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes_),
+          "cudaFuncSetAttribute");
   }
   ~Mover() {
     cudaStreamDestroy(stream_);
@@ -88,12 +106,13 @@ class Mover {
     blocks_ = blocks;
     board_->stop = 0;
     for (int i = 0; i < most_blocks_; ++i) board_->moved[i] = 0;
-    mover<<<static_cast<unsigned>(blocks), kMoverThreads, static_cast<std::size_t>(shared_bytes_), stream_>>>(
-        {{a_.as<float4>(), b_.as<float4>()}, c_.as<float4>()}, streams_in, board_);
-    check(cudaGetLastError(), "the mover's launch");
-    while (board_->moved[blocks - 1] == 0) {  // until the last block has begun
+    enqueue(mover, {static_cast<unsigned>(blocks), kMoverThreads, static_cast<std::size_t>(shared_bytes_)}, stream_,
+            MoverStreams{{a_.as<float4>(), b_.as<float4>()}, c_.as<float4>()}, streams_in, board_);
+    while (!has_begun()) {
       const cudaError_t state = cudaStreamQuery(stream_);
-      if (state != cudaErrorNotReady) check(state, "the mover");
+      if (state == cudaErrorNotReady) continue;
+      check(state, "the mover");
+      if (!has_begun()) fail("the mover ended before all of its blocks had begun");
     }
   }
   void stop() {
@@ -107,6 +126,13 @@ class Mover {
   }
 
  private:
+  [[nodiscard]] bool has_begun() const {
+    for (int i = 0; i < blocks_; ++i) {
+      if (board_->moved[i] == 0) return false;
+    }
+    return true;
+  }
+
   int most_blocks_;
   int blocks_ = 0;
   Buffer a_, b_, c_;
@@ -127,7 +153,7 @@ struct Together {
   double moved_GBps = 0.0;  // of each of the mover's streams; 0 without one
 };
 
-// About 40 ms of launches between two looks at the clock. `mover` may be null.
+// At most 40 ms of launches between two looks at the clock. `mover` may be null.
 Together run(const Compute& compute, const Mover* mover, cudaStream_t stream, int launches) {
   using Clock = std::chrono::steady_clock;
   cudaEvent_t begin{}, end{};
@@ -147,7 +173,8 @@ Together run(const Compute& compute, const Mover* mover, cudaStream_t stream, in
   check(cudaEventElapsedTime(&milliseconds, begin, end), "cudaEventElapsedTime");
   check(cudaEventDestroy(begin), "cudaEventDestroy");
   check(cudaEventDestroy(end), "cudaEventDestroy");
-  return {.compute_us = 1e3 * static_cast<double>(milliseconds) / launches, .moved_GBps = (after - before) / seconds * 1e-9};
+  return {.compute_us = 1e3 * static_cast<double>(milliseconds) / launches,
+          .moved_GBps = (after - before) / seconds * 1e-9};
 }
 
 double mover_alone(const Mover& mover) {
@@ -159,7 +186,9 @@ double mover_alone(const Mover& mover) {
   return (mover.moved() - before) / seconds * 1e-9;
 }
 
-Timing of_three(std::vector<double> values) { return summarise(values.data(), static_cast<int>(values.size())); }
+Timing of_three(std::vector<double> values) {
+  return summarise(values.data(), static_cast<int>(values.size()));
+}
 
 struct Case {
   const Compute& compute;
@@ -174,7 +203,8 @@ bool measure_case(const Suite& suite, Table& table, Mover& mover, cudaStream_t s
   row["sms"] = text(static_cast<long long>(c.sms));
   if (table.has(row)) return true;
   const double once = run(c.compute, nullptr, stream, 4).compute_us;
-  const int launches = static_cast<int>(40e3 / once) + 1;
+  // Fewer than the queue of a stream holds (1024): the host must have issued all before it waits for the first.
+  const int launches = std::min(static_cast<int>(40e3 / once) + 1, 800);
   std::vector<double> alone, together, moved, moved_alone;
   for (int repeat = 0; repeat < 3; ++repeat) {
     alone.push_back(run(c.compute, nullptr, stream, launches).compute_us);
@@ -198,19 +228,26 @@ bool measure_case(const Suite& suite, Table& table, Mover& mover, cudaStream_t s
 }  // namespace
 
 void measure_interference(const Suite& suite) {
-  Table table = suite.table("interference", {"family", "dtype", "m", "n", "k", "flops", "bytes", "mover", "sms"},
-                            {"compute_alone_us", "compute_together_us", "mover_alone_GB_per_s", "mover_together_GB_per_s"});
+  Table table =
+      suite.table("interference", {"family", "dtype", "m", "n", "k", "flops", "bytes", "mover", "sms"},
+                  {"compute_alone_us", "compute_together_us", "mover_alone_GB_per_s", "mover_together_GB_per_s"});
   if (suite.time_is_up()) return;
   const bool quick = suite.extent == Extent::kQuick;
   std::vector<std::unique_ptr<CublasProduct>> products;
   std::vector<Compute> computes;
-  for (const ProductShape& shape : {ProductShape{4096, 4096, 4096}, ProductShape{8192, 8192, 8192}, ProductShape{2048, 8192, 1024},
-                                    ProductShape{8192, 1024, 8192}, ProductShape{256, 8192, 8192}, ProductShape{3072, 3072, 12288}}) {
+  for (const ProductShape& shape :
+       {ProductShape{4096, 4096, 4096}, ProductShape{8192, 8192, 8192}, ProductShape{2048, 8192, 1024},
+        ProductShape{8192, 1024, 8192}, ProductShape{256, 8192, 8192}, ProductShape{3072, 3072, 12288}}) {
     products.push_back(std::make_unique<CublasProduct>(shape));
     const CublasProduct* const product = products.back().get();
     const double m = shape.m, n = shape.n, k = shape.k;
-    const Row kernel = {{"family", "gemm"}, {"dtype", "bf16"}, {"m", text(m)}, {"n", text(n)}, {"k", text(k)},
-                        {"flops", text(2.0 * m * n * k)}, {"bytes", text(2.0 * (m * k + k * n + m * n))}};
+    const Row kernel = {{"family", "gemm"},
+                        {"dtype", "bf16"},
+                        {"m", text(m)},
+                        {"n", text(n)},
+                        {"k", text(k)},
+                        {"flops", text(2.0 * m * n * k)},
+                        {"bytes", text(2.0 * (m * k + k * n + m * n))}};
     computes.push_back({"gemm bf16 " + text(m) + " x " + text(n) + " x " + text(k), kernel,
                         [product](cudaStream_t s, int turn) { product->launch(s, turn); }});
     if (quick) break;
@@ -222,10 +259,12 @@ void measure_interference(const Suite& suite) {
     streams.push_back(std::make_unique<RotatingBuffers>(bytes / 4, Element::kFp32, 2));
     const RotatingBuffers* const out = streams.back().get();
     const auto blocks = static_cast<unsigned>(4 * sm_count());
-    const Row kernel = {{"family", "copy"}, {"dtype", "fp32"}, {"flops", "0"}, {"bytes", text(2.0 * static_cast<double>(bytes))}};
-    computes.push_back({"memory copy of " + std::to_string(bytes >> 20U) + " MiB", kernel, [=](cudaStream_t s, int turn) {
-                          stream_copy<<<blocks, 512, 0, s>>>(in->at<float4>(turn), out->at<float4>(turn), bytes / 16);
-                        }});
+    const Row kernel = {
+        {"family", "copy"}, {"dtype", "fp32"}, {"flops", "0"}, {"bytes", text(2.0 * static_cast<double>(bytes))}};
+    computes.push_back(
+        {"memory copy of " + std::to_string(bytes >> 20U) + " MiB", kernel, [=](cudaStream_t s, int turn) {
+           enqueue(stream_copy, {blocks, 512}, s, in->at<float4>(turn), out->at<float4>(turn), bytes / 16);
+         }});
   }
   Mover mover(32);
   cudaStream_t stream{};

@@ -1,5 +1,5 @@
-// What the host pays: the time of a launch call, the pace of kernels that follow each other, graphs, events, stream waits,
-// and the way from a call to the kernel's end.
+// What the host pays: the time of a launch call, the pace of kernels that follow each other, graphs, events, stream
+// waits, and the way from a call to the kernel's end.
 #include <algorithm>
 #include <chrono>
 #include <functional>
@@ -8,6 +8,7 @@
 
 #include "buffers.cuh"
 #include "check.cuh"
+#include "launch.cuh"
 #include "suite.cuh"
 
 namespace ringwright::gpu {
@@ -63,39 +64,46 @@ class Launches {
 
   // The call alone, while the device is busy with something else.
   void calls() {
-    const auto busy = [this] { spin<<<1, 1, 0, stream_>>>(2'000'000); };
+    const auto busy = [this] { enqueue(spin, {1, 1}, stream_, 2'000'000); };
     const auto idle = [] {};
-    add("launch call without arguments", time_host(64, busy, [this] { nothing<<<1, 32, 0, stream_>>>(); }));
-    add("launch call with 256 B of arguments", time_host(64, busy, [this] { nothing_with_arguments<<<1, 32, 0, stream_>>>({}); }));
-    add("event record call", time_host(64, busy, [this] { check(cudaEventRecord(event_, stream_), "cudaEventRecord"); }));
-    add("stream wait call", time_host(64, busy, [this] { check(cudaStreamWaitEvent(other_, event_), "cudaStreamWaitEvent"); }));
-    add("small copy call", time_host(64, busy, [this] {
-          check(cudaMemcpyAsync(buffer_.data(), buffer_.as<char>() + 64, 32, cudaMemcpyDeviceToDevice, stream_), "cudaMemcpyAsync");
-        }));
-    add("launch and wait for the end", time_host(1, idle, [this] {
-          nothing<<<1, 32, 0, stream_>>>();
-          check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
-        }));
+    add_host("launch call without arguments", 64, busy, [this] { enqueue(nothing, {1, 32}, stream_); });
+    add_host("launch call with 256 B of arguments", 64, busy, [this] {
+      enqueue(nothing_with_arguments, {1, 32}, stream_, ManyArguments{});
+    });
+    add_host("event record call", 64, busy, [this] { check(cudaEventRecord(event_, stream_), "cudaEventRecord"); });
+    add_host("stream wait call", 64, busy,
+             [this] { check(cudaStreamWaitEvent(other_, event_), "cudaStreamWaitEvent"); });
+    add_host("small copy call", 64, busy, [this] {
+      check(cudaMemcpyAsync(buffer_.data(), buffer_.as<char>() + 64, 32, cudaMemcpyDeviceToDevice, stream_),
+            "cudaMemcpyAsync");
+    });
+    add_host("launch and wait for the end", 1, idle, [this] {
+      enqueue(nothing, {1, 32}, stream_);
+      check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
+    });
   }
 
   // From kernel to kernel on the device.
   void pace() {
     TimingRules eager{.mode = LaunchMode::kEager};
     TimingRules graph{};
-    const Launch empty = [](cudaStream_t s, int) { nothing<<<1, 32, 0, s>>>(); };
-    const Launch full = [](cudaStream_t s, int) { nothing<<<1024, 256, 0, s>>>(); };
-    add("kernel after kernel (eager)", time_launches(empty, eager));
-    add("kernel after kernel (graph)", time_launches(empty, graph));
-    add("kernel of 1024 blocks after kernel (eager)", time_launches(full, eager));
-    add("kernel of 1024 blocks after kernel (graph)", time_launches(full, graph));
-    add("kernel after kernel on the other stream", time_launches([this](cudaStream_t s, int) {
-          nothing<<<1, 32, 0, s>>>();
+    const Launch empty = [](cudaStream_t s, int) { enqueue(nothing, {1, 32}, s); };
+    const Launch full = [](cudaStream_t s, int) { enqueue(nothing, {1024, 256}, s); };
+    add_paced("kernel after kernel (eager)", empty, eager);
+    add_paced("kernel after kernel (graph)", empty, graph);
+    add_paced("kernel of 1024 blocks after kernel (eager)", full, eager);
+    add_paced("kernel of 1024 blocks after kernel (graph)", full, graph);
+    add_paced(
+        "kernel after kernel on the other stream",
+        [this](cudaStream_t s, int) {
+          enqueue(nothing, {1, 32}, s);
           check(cudaEventRecord(event_, s), "cudaEventRecord");
           check(cudaStreamWaitEvent(other_, event_), "cudaStreamWaitEvent");
-          nothing<<<1, 32, 0, other_>>>();
+          enqueue(nothing, {1, 32}, other_);
           check(cudaEventRecord(event_, other_), "cudaEventRecord");
           check(cudaStreamWaitEvent(s, event_), "cudaStreamWaitEvent");
-        }, eager));
+        },
+        eager);
   }
 
   // A graph of n empty kernels: what launching it costs the host, and how long it runs.
@@ -104,25 +112,37 @@ class Launches {
       cudaGraph_t graph{};
       cudaGraphExec_t executable{};
       check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
-      for (int i = 0; i < nodes; ++i) nothing<<<1, 32, 0, stream_>>>();
+      for (int i = 0; i < nodes; ++i) enqueue(nothing, {1, 32}, stream_);
       check(cudaStreamEndCapture(stream_, &graph), "cudaStreamEndCapture");
       check(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
       check(cudaGraphUpload(executable, stream_), "cudaGraphUpload");
       const std::string size = std::to_string(nodes) + (nodes == 1 ? " kernel" : " kernels");
-      add("graph launch call: " + size, time_host(1, [] {}, [&] { check(cudaGraphLaunch(executable, stream_), "cudaGraphLaunch"); }));
-      add("graph launch to its end: " + size, time_host(1, [] {}, [&] {
+      add_host(
+          "graph launch call: " + size, 1, [] {},
+          [&] { check(cudaGraphLaunch(executable, stream_), "cudaGraphLaunch"); });
+      add_host(
+          "graph launch to its end: " + size, 1, [] {},
+          [&] {
             check(cudaGraphLaunch(executable, stream_), "cudaGraphLaunch");
             check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
-          }));
+          });
       check(cudaGraphExecDestroy(executable), "cudaGraphExecDestroy");
       check(cudaGraphDestroy(graph), "cudaGraphDestroy");
     }
   }
 
  private:
-  void add(const std::string& what, const Timing& timing) {
+  void add_host(const std::string& what, int count, const std::function<void()>& before,
+                const std::function<void()>& call) {
+    add(what, [&] { return time_host(count, before, call); });
+  }
+  void add_paced(const std::string& what, const Launch& launch, const TimingRules& rules) {
+    add(what, [&] { return time_launches(launch, rules); });
+  }
+  void add(const std::string& what, const std::function<Timing()>& measure) {
     Row row = {{"what", what}};
-    if (table_.has(row)) return;
+    if (table_.has(row) || suite_.time_is_up()) return;
+    const Timing timing = measure();
     add_timing(row, timing);
     table_.add(row);
     suite_.progress(what + ": " + text(timing.median_us) + " us");

@@ -1,11 +1,13 @@
 // Device memory: read, write, copy, reduction of two and of three streams, against size and against the number of SMs
 // that do it; and the same data again and again, which stays in the L2 cache.
+#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "buffers.cuh"
 #include "check.cuh"
 #include "device.cuh"
+#include "launch.cuh"
 #include "suite.cuh"
 
 namespace ringwright::gpu {
@@ -27,7 +29,9 @@ constexpr PatternFacts kPatterns[] = {{Pattern::kRead, "read", 1, 0},
                                       {Pattern::kReduce2, "reduce 2", 2, 1},
                                       {Pattern::kReduce3, "reduce 3", 3, 1}};
 
-__device__ float4 sum(float4 a, float4 b) { return {a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w}; }
+__device__ float4 sum(float4 a, float4 b) {
+  return {a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w};
+}
 
 struct Streams {
   const float4* in[3];
@@ -40,7 +44,8 @@ __global__ void __launch_bounds__(512) move(Streams at, std::size_t count) {
   constexpr int kUnroll = 4;
   const std::size_t stride = static_cast<std::size_t>(gridDim.x) * blockDim.x;
   float4 seen{};
-  for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += kUnroll * stride) {
+  for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
+       i += kUnroll * stride) {
     float4 value[kUnroll];
     for (int u = 0; u < kUnroll; ++u) {
       const std::size_t place = i + static_cast<std::size_t>(u) * stride;
@@ -49,15 +54,18 @@ __global__ void __launch_bounds__(512) move(Streams at, std::size_t count) {
         value[u] = {1.0F, 2.0F, 3.0F, 4.0F};
       } else {
         value[u] = at.in[0][place];
-        if constexpr (kPattern == Pattern::kReduce2 || kPattern == Pattern::kReduce3) value[u] = sum(value[u], at.in[1][place]);
+        if constexpr (kPattern == Pattern::kReduce2 || kPattern == Pattern::kReduce3)
+          value[u] = sum(value[u], at.in[1][place]);
         if constexpr (kPattern == Pattern::kReduce3) value[u] = sum(value[u], at.in[2][place]);
       }
     }
     for (int u = 0; u < kUnroll; ++u) {
       const std::size_t place = i + static_cast<std::size_t>(u) * stride;
       if (place >= count) break;
-      if constexpr (kPattern == Pattern::kRead) seen = sum(seen, value[u]);
-      else at.out[place] = value[u];
+      if constexpr (kPattern == Pattern::kRead)
+        seen = sum(seen, value[u]);
+      else
+        at.out[place] = value[u];
     }
   }
   // Never true for the values that are there; the compiler cannot know.
@@ -67,11 +75,11 @@ __global__ void __launch_bounds__(512) move(Streams at, std::size_t count) {
 void launch(Pattern pattern, unsigned blocks, cudaStream_t stream, const Streams& at, std::size_t count) {
   constexpr int kThreads = 512;
   switch (pattern) {
-    case Pattern::kRead: move<Pattern::kRead><<<blocks, kThreads, 0, stream>>>(at, count); return;
-    case Pattern::kWrite: move<Pattern::kWrite><<<blocks, kThreads, 0, stream>>>(at, count); return;
-    case Pattern::kCopy: move<Pattern::kCopy><<<blocks, kThreads, 0, stream>>>(at, count); return;
-    case Pattern::kReduce2: move<Pattern::kReduce2><<<blocks, kThreads, 0, stream>>>(at, count); return;
-    case Pattern::kReduce3: move<Pattern::kReduce3><<<blocks, kThreads, 0, stream>>>(at, count); return;
+    case Pattern::kRead: enqueue(move<Pattern::kRead>, {blocks, kThreads}, stream, at, count); return;
+    case Pattern::kWrite: enqueue(move<Pattern::kWrite>, {blocks, kThreads}, stream, at, count); return;
+    case Pattern::kCopy: enqueue(move<Pattern::kCopy>, {blocks, kThreads}, stream, at, count); return;
+    case Pattern::kReduce2: enqueue(move<Pattern::kReduce2>, {blocks, kThreads}, stream, at, count); return;
+    case Pattern::kReduce3: enqueue(move<Pattern::kReduce3>, {blocks, kThreads}, stream, at, count); return;
   }
 }
 
@@ -94,22 +102,23 @@ bool measure_case(const Suite& suite, Table& table, const Case& c) {
              {"blocks", text(static_cast<long long>(blocks))}};
   if (table.has(row)) return true;
   const auto elements = static_cast<std::size_t>(c.bytes / 4);
-  std::vector<RotatingBuffers> in;
-  for (int i = 0; i < 3; ++i) {
-    in.emplace_back(i < c.facts.reads ? elements : 4, Element::kFp32, static_cast<unsigned>(i));
+  std::vector<RotatingBuffers> buffers;  // what is read, then what is written; a reader only seems to write
+  for (int i = 0; i < c.facts.reads + std::max(c.facts.writes, 1); ++i) {
+    buffers.emplace_back(i < c.facts.reads + c.facts.writes ? elements : 4, Element::kFp32, static_cast<unsigned>(i));
   }
-  const RotatingBuffers out(c.facts.writes > 0 ? elements : 4, Element::kFp32, 9);
   const Timing timing = time_launches([&](cudaStream_t stream, int turn) {
     const int which = c.where == Where::kL2 ? 0 : turn;
-    launch(c.facts.pattern, blocks, stream,
-           {{in[0].at<float4>(which), in[1].at<float4>(which), in[2].at<float4>(which)}, out.at<float4>(which)}, elements / 4);
+    Streams at{};
+    for (int i = 0; i < c.facts.reads; ++i) at.in[i] = buffers[static_cast<std::size_t>(i)].at<float4>(which);
+    at.out = buffers.back().at<float4>(which);
+    launch(c.facts.pattern, blocks, stream, at, elements / 4);
   });
   const double moved = static_cast<double>(c.bytes) * (c.facts.reads + c.facts.writes);
   row["GB_per_s"] = text(moved / timing.median_us * 1e-3);
   add_timing(row, timing);
   table.add(row);
-  suite.progress(row["level"] + " " + row["pattern"] + " " + row["stream_bytes"] + " B on " + row["sms"] + " SMs: " +
-                 row["GB_per_s"] + " GB/s");
+  suite.progress(row["level"] + " " + row["pattern"] + " " + row["stream_bytes"] + " B on " + row["sms"] +
+                 " SMs: " + row["GB_per_s"] + " GB/s");
   return true;
 }
 
@@ -124,7 +133,9 @@ void measure_memory(const Suite& suite) {
     for (long long bytes = 64 << 10; bytes <= 1LL << 30; bytes *= quick ? 64 : 4) {
       time_left = time_left && measure_case(suite, table, {facts, bytes, 0});
     }
-    for (long long bytes = 256 << 10; bytes <= 16 << 20; bytes *= quick ? 8 : 4) {
+    // Half of the cache at most: on Hopper a half is near, and what lies in the other is copied.
+    const auto most = static_cast<long long>(l2_bytes()) / 2 / (facts.reads + facts.writes);
+    for (long long bytes = 256 << 10; bytes <= most; bytes *= quick ? 8 : 4) {
       time_left = time_left && measure_case(suite, table, {facts, bytes, 0, Where::kL2});
     }
     for (const int sms : {1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128}) {

@@ -1,11 +1,15 @@
-// Optimizer offload over the host link: gradients go down and parameters come up, each alone, both at once, and beside a
-// product that runs all the while; and what the product loses by it.
+// Optimizer offload over the host link: gradients go down and parameters come up, each alone, both at once, and beside
+// a product that runs all the while; and what the product loses by it.
+#include <algorithm>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "buffers.cuh"
 #include "check.cuh"
 #include "cublas_product.cuh"
+#include "launch.cuh"
+#include "memory_access.cuh"
 #include "suite.cuh"
 
 namespace ringwright::gpu {
@@ -16,6 +20,13 @@ namespace {
 
 constexpr std::size_t kBytes = 256UL << 20U;  // one way, in buckets
 constexpr int kProducts = 48;
+constexpr std::uint64_t kGateNanoseconds = 2'000'000;  // more than the host needs to issue 48 products and 128 copies
+
+__global__ void hold(std::uint64_t time) {
+  const std::uint64_t began = nanoseconds();
+  while (nanoseconds() - began < time) {
+  }
+}
 
 enum class Traffic { kNone, kDown, kUp, kBoth };
 
@@ -27,8 +38,10 @@ class Bench {
     for (cudaStream_t* stream : {&compute_, &down_, &up_}) {
       check(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking), "cudaStreamCreate");
     }
+    check(cudaEventCreateWithFlags(&gate_, cudaEventDisableTiming), "cudaEventCreate");
   }
   ~Bench() {
+    cudaEventDestroy(gate_);
     for (cudaStream_t stream : {compute_, down_, up_}) cudaStreamDestroy(stream);
     cudaFreeHost(host_gradients_);
     cudaFreeHost(host_parameters_);
@@ -39,10 +52,14 @@ class Bench {
   struct Times {
     double compute_us = 0.0, down_us = 0.0, up_us = 0.0;
   };
-  // Everything starts together; each stream is timed by its own events.
+  // All is issued while the streams wait at a gate, so that everything starts together; each stream is timed by its own
+  // events, recorded before any is waited for.
   Times run(Traffic traffic, bool with_compute, std::size_t bucket) {
     Span compute(compute_), down(down_), up(up_);
     check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    enqueue(hold, {1, 1}, compute_, kGateNanoseconds);
+    check(cudaEventRecord(gate_, compute_), "cudaEventRecord");
+    for (cudaStream_t stream : {down_, up_}) check(cudaStreamWaitEvent(stream, gate_), "cudaStreamWaitEvent");
     compute.begin();
     down.begin();
     up.begin();
@@ -50,13 +67,16 @@ class Bench {
     for (std::size_t at = 0; at < kBytes; at += bucket) {
       const std::size_t bytes = std::min(bucket, kBytes - at);
       if (traffic == Traffic::kDown || traffic == Traffic::kBoth) {
-        check(cudaMemcpyAsync(host_gradients_ + at, gradients_.as<char>() + at, bytes, cudaMemcpyDeviceToHost, down_), "down");
+        check(cudaMemcpyAsync(host_gradients_ + at, gradients_.as<char>() + at, bytes, cudaMemcpyDeviceToHost, down_),
+              "down");
       }
       if (traffic == Traffic::kUp || traffic == Traffic::kBoth) {
-        check(cudaMemcpyAsync(parameters_.as<char>() + at, host_parameters_ + at, bytes, cudaMemcpyHostToDevice, up_), "up");
+        check(cudaMemcpyAsync(parameters_.as<char>() + at, host_parameters_ + at, bytes, cudaMemcpyHostToDevice, up_),
+              "up");
       }
     }
-    return {.compute_us = compute.end(), .down_us = down.end(), .up_us = up.end()};
+    for (Span* span : {&compute, &down, &up}) span->end();
+    return {.compute_us = compute.microseconds(), .down_us = down.microseconds(), .up_us = up.microseconds()};
   }
 
  private:
@@ -73,8 +93,8 @@ class Bench {
     Span(const Span&) = delete;
     Span& operator=(const Span&) = delete;
     void begin() { check(cudaEventRecord(begin_, stream_), "cudaEventRecord"); }
-    double end() {
-      check(cudaEventRecord(end_, stream_), "cudaEventRecord");
+    void end() { check(cudaEventRecord(end_, stream_), "cudaEventRecord"); }
+    [[nodiscard]] double microseconds() const {
       check(cudaEventSynchronize(end_), "a copy or a product");
       float milliseconds = 0.0F;
       check(cudaEventElapsedTime(&milliseconds, begin_, end_), "cudaEventElapsedTime");
@@ -91,6 +111,7 @@ class Bench {
   char* host_gradients_ = nullptr;
   char* host_parameters_ = nullptr;
   cudaStream_t compute_{}, down_{}, up_{};
+  cudaEvent_t gate_{};
 };
 
 struct TrafficName {
@@ -105,12 +126,14 @@ std::string median_of(std::vector<double> values) {
 }  // namespace
 
 void measure_offload(const Suite& suite) {
-  Table table = suite.table("offload", {"traffic", "compute", "bytes", "bucket_bytes"}, {"compute_us", "down_us", "up_us"});
+  Table table =
+      suite.table("offload", {"traffic", "compute", "bytes", "bucket_bytes"}, {"compute_us", "down_us", "up_us"});
   if (suite.time_is_up()) return;
   Bench bench;
   for (const std::size_t bucket : {4UL << 20U, 64UL << 20U}) {
-    for (const TrafficName& traffic : {TrafficName{Traffic::kNone, "none"}, TrafficName{Traffic::kDown, "gradients down"},
-                                       TrafficName{Traffic::kUp, "parameters up"}, TrafficName{Traffic::kBoth, "both"}}) {
+    for (const TrafficName& traffic :
+         {TrafficName{Traffic::kNone, "none"}, TrafficName{Traffic::kDown, "gradients down"},
+          TrafficName{Traffic::kUp, "parameters up"}, TrafficName{Traffic::kBoth, "both"}}) {
       for (const bool with_compute : {false, true}) {
         if (suite.time_is_up()) return;
         if (traffic.traffic == Traffic::kNone && !with_compute) continue;
@@ -131,8 +154,8 @@ void measure_offload(const Suite& suite) {
         row["down_us"] = median_of(down);
         row["up_us"] = median_of(up);
         table.add(row);
-        suite.progress(std::string("offload, ") + traffic.name + ", compute " + row["compute"] + ": down " + row["down_us"] +
-                       " us, up " + row["up_us"] + " us");
+        suite.progress(std::string("offload, ") + traffic.name + ", compute " + row["compute"] + ": down " +
+                       row["down_us"] + " us, up " + row["up_us"] + " us");
       }
     }
   }

@@ -6,6 +6,7 @@
 
 #include "buffers.cuh"
 #include "check.cuh"
+#include "launch.cuh"
 #include "suite.cuh"
 #include "vector_types.cuh"
 
@@ -74,13 +75,14 @@ struct AdamTensors {
 __global__ void adam(AdamTensors at, int blocks_each, float step_size) {
   const int tensor = static_cast<int>(blockIdx.x) / blocks_each;
   const std::size_t stride = static_cast<std::size_t>(blocks_each) * blockDim.x;
-  const std::size_t start = static_cast<std::size_t>(static_cast<int>(blockIdx.x) % blocks_each) * blockDim.x + threadIdx.x;
+  const std::size_t start =
+      static_cast<std::size_t>(static_cast<int>(blockIdx.x) % blocks_each) * blockDim.x + threadIdx.x;
   for (std::size_t i = start; i < at.fours[tensor]; i += stride) {
     const float4 g = at.gradient[tensor][i];
     float4 p = at.master[tensor][i];
     float4 m = at.first[tensor][i];
     float4 v = at.second[tensor][i];
-    __nv_bfloat16 weight[4];
+    alignas(8) __nv_bfloat16 weight[4];
     const float* gradient = &g.x;
     for (int j = 0; j < 4; ++j) {
       float& first = (&m.x)[j];
@@ -109,8 +111,8 @@ bool measure_loss(const Suite& suite, Table& table, long long tokens, long long 
   fill_random(targets, Element::kInt32, 2, static_cast<unsigned>(vocabulary));
   const Buffer loss(4 * static_cast<std::size_t>(tokens));
   return measure_kernel(suite, table, row, [&](cudaStream_t s, int turn) {
-    cross_entropy<<<static_cast<unsigned>(tokens), 1024, 0, s>>>(values.at<Eight>(turn), targets.as<std::int32_t>(),
-                                                                 loss.as<float>(), static_cast<int>(vocabulary / 8));
+    enqueue(cross_entropy, {static_cast<unsigned>(tokens), 1024}, s, values.at<Eight>(turn), targets.as<std::int32_t>(),
+            loss.as<float>(), static_cast<int>(vocabulary / 8));
   });
 }
 
@@ -124,16 +126,24 @@ bool measure_embedding(const Suite& suite, Table& table, long long tokens, long 
   fill_random(words, Element::kBf16, 3);
   const Buffer gradients(4 * static_cast<std::size_t>(kVocabulary * hidden));
   fill_random(gradients, Element::kFp32, 4);
-  const Buffer chosen(4 * static_cast<std::size_t>(tokens));
-  fill_random(chosen, Element::kInt32, 6, kVocabulary);
+  std::vector<Buffer> chosen;  // other words each launch: the rows of the last ones are in the L2 cache
+  for (unsigned i = 0; i < 16; ++i) {
+    chosen.emplace_back(4 * static_cast<std::size_t>(tokens));
+    fill_random(chosen.back(), Element::kInt32, 6 + i, kVocabulary);
+  }
+  const auto words_of = [&](int turn) {
+    return chosen[static_cast<std::size_t>(turn) % chosen.size()].as<std::int32_t>();
+  };
   const auto blocks = static_cast<unsigned>(tokens);
   const int eights = static_cast<int>(hidden / 8);
-  return measure_kernel(suite, table, look_up, [&](cudaStream_t s, int turn) {
-           gather<<<blocks, kThreads, 0, s>>>(words.as<Eight>(), chosen.as<std::int32_t>(), activations.at<Eight>(turn), eights);
-         }) &&
+  return measure_kernel(suite, table, look_up,
+                        [&](cudaStream_t s, int turn) {
+                          enqueue(gather, {blocks, kThreads}, s, words.as<Eight>(), words_of(turn),
+                                  activations.at<Eight>(turn), eights);
+                        }) &&
          measure_kernel(suite, table, add, [&](cudaStream_t s, int turn) {
-           scatter_add<<<blocks, kThreads, 0, s>>>(activations.at<Eight>(turn), chosen.as<std::int32_t>(),
-                                                   gradients.as<float>(), eights);
+           enqueue(scatter_add, {blocks, kThreads}, s, activations.at<Eight>(turn), words_of(turn),
+                   gradients.as<float>(), eights);
          });
 }
 
@@ -143,25 +153,28 @@ bool measure_adam(const Suite& suite, Table& table, long long parameters, int te
                       .dtype = "fp32",
                       .bytes = 30.0 * static_cast<double>(parameters)};
   if (!is_missing(table, row)) return true;
+  // Four fp32 parts and the bf16 weights, each for all tensors, one set after another: a step finds nothing in the
+  // cache.
   const auto each = static_cast<std::size_t>(parameters / tensors / 4 * 4);
-  std::vector<Buffer> buffers;
-  AdamTensors at{};
-  for (int i = 0; i < tensors; ++i) {
-    for (int part = 0; part < 5; ++part) {
-      buffers.emplace_back(each * (part == 4 ? 2 : 4));
-      if (part < 4) fill_random(buffers.back(), Element::kFp32, static_cast<unsigned>(5 * i + part));
-    }
-    const std::size_t first = buffers.size() - 5;
-    at.gradient[i] = buffers[first].as<float4>();
-    at.master[i] = buffers[first + 1].as<float4>();
-    at.first[i] = buffers[first + 2].as<float4>();
-    at.second[i] = buffers[first + 3].as<float4>();
-    at.weight[i] = buffers[first + 4].as<uint2>();
-    at.fours[i] = each / 4;
-  }
+  const std::size_t all = each * static_cast<std::size_t>(tensors);
+  const std::size_t others = 14 * all;  // besides one fp32 part
+  const RotatingBuffers gradients(all, Element::kFp32, 1, others), masters(all, Element::kFp32, 2, others);
+  const RotatingBuffers first(all, Element::kFp32, 3, others), second(all, Element::kFp32, 4, others);
+  const RotatingBuffers weights(all, Element::kBf16, 5, 16 * all);
   const int blocks_each = 2048 / tensors;
-  return measure_kernel(suite, table, row, [&](cudaStream_t s, int) {
-    adam<<<static_cast<unsigned>(blocks_each * tensors), kThreads, 0, s>>>(at, blocks_each, 1e-4F);
+  return measure_kernel(suite, table, row, [&](cudaStream_t s, int turn) {
+    AdamTensors at{};
+    for (int i = 0; i < tensors; ++i) {
+      const std::size_t fours = each / 4;
+      const std::size_t begin = fours * static_cast<std::size_t>(i);
+      at.gradient[i] = gradients.at<float4>(turn) + begin;
+      at.master[i] = masters.at<float4>(turn) + begin;
+      at.first[i] = first.at<float4>(turn) + begin;
+      at.second[i] = second.at<float4>(turn) + begin;
+      at.weight[i] = weights.at<uint2>(turn) + begin;
+      at.fours[i] = fours;
+    }
+    enqueue(adam, {static_cast<unsigned>(blocks_each * tensors), kThreads}, s, at, blocks_each, 1e-4F);
   });
 }
 
