@@ -68,9 +68,8 @@ SourceRule read_source(ConfigMap& map) {
   rule.recompute = map.text(
       {.name = "recompute", .doc = "of its rows, where their times contradict the column", .fallback = std::string()});
   rule.target = map.percent({.name = "target", .doc = "mean |error| to reach", .fallback = 0.0, .min = 0.0});
-  rule.uneven_layers = map.text({.name = "uneven_layers",
-                                 .doc = "stage_layers of rows whose layers do not divide",
-                                 .fallback = std::string()});
+  rule.uneven_layers = map.text(
+      {.name = "uneven_layers", .doc = "stage_layers of rows whose layers do not divide", .fallback = std::string()});
   rule.heads = map.integer(
       {.name = "heads", .doc = "of the attention, in rows that do not say; 0: of size 128", .fallback = 0, .min = 0});
   rule.target_tau = map.number({.name = "target_tau",
@@ -109,7 +108,10 @@ AttentionRule read_attention(ConfigMap& map) {
 ModelRule read_model_rule(ConfigMap& map) {
   ModelRule rule;
   rule.words = read_words(map);
-  rule.preset = map.text({.name = "preset", .doc = "of the model, or of one built alike"});
+  rule.refused =
+      map.text({.name = "refused", .doc = "why models of this name cannot be played", .fallback = std::string()});
+  rule.preset =
+      map.text({.name = "preset", .doc = "of the model, or of one built alike", .fallback = std::string("llama3-8b")});
   rule.learned_positions =
       map.boolean({.name = "learned_positions", .doc = "it has a table of positions", .fallback = false});
   rule.set = map.texts({.name = "set", .doc = "what differs from the preset, as key=value of the model"});

@@ -36,6 +36,7 @@ struct ModelRule : NamedRule {
   std::string preset;
   bool learned_positions = false;  // the preset has a table of positions, as long as the sequence
   std::vector<std::string> set;    // what else differs from the preset: "mtp_num_layers=0"
+  std::string refused;             // why such a model cannot be played; empty: it can
 };
 
 struct StackRule : NamedRule {

@@ -78,10 +78,15 @@ template <class T>
 Number parse_number(std::string_view text, T& value) {
   const char* const end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, value);
+  if (text == "-" || text == "--") return Number::kWords;
   const bool starts_like_one = std::isdigit(static_cast<unsigned char>(text.front())) != 0 || text.front() == '-' ||
                                text.front() == '+' || text.front() == '.';
   if (!starts_like_one) return Number::kWords;
-  if (error != std::errc() || (rest != end && *rest != ' ') || value < T{}) return Number::kBroken;
+  // Spreadsheets write whole numbers with a fraction: "8.0".
+  const bool whole = std::is_integral_v<T> &&
+                     std::string_view(rest, end).find_first_not_of('0', 1) == std::string_view::npos && rest != end &&
+                     *rest == '.';
+  if (error != std::errc() || (rest != end && *rest != ' ' && !whole) || value < T{}) return Number::kBroken;
   return Number::kValue;
 }
 
@@ -123,8 +128,9 @@ class RowReader {
         }
         return;
       case Number::kBroken:
-        refuse(column, cell.column, fmt::format("column '{}' holds '{}', which is no {} of 0 or more", column,
-                                                cell.text, std::is_integral_v<T> ? "whole number" : "number"));
+        refuse(column, cell.column,
+               fmt::format("column '{}' holds '{}', which is no {} of 0 or more", column, cell.text,
+                           std::is_integral_v<T> ? "whole number" : "number"));
     }
   }
 

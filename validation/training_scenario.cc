@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "validation/training_setup.h"
 #include "validation/training_words.h"
 #include "validation/yaml_text.h"
 
@@ -25,7 +26,8 @@ class ScenarioMaker {
       : row_(row),
         conventions_(conventions),
         source_(conventions.find_source(row.source(), row.model)),
-        version_(source_ != nullptr ? source_->version_of(row.where + " " + row.notes + " " + row.schedule) : nullptr) {}
+        version_(source_ != nullptr ? source_->version_of(row.where + " " + row.notes + " " + row.schedule) : nullptr) {
+  }
 
   tl::expected<TrainingScenario, std::string> make() {
     for (const auto step : {&ScenarioMaker::stack, &ScenarioMaker::machine, &ScenarioMaker::model,
@@ -66,7 +68,6 @@ class ScenarioMaker {
   void overlap();
   void tensor_overlap(std::optional<bool> said);
   void training();
-  void precision();
 
   const TrainingRow& row_;
   const TrainingConventions& conventions_;
@@ -100,6 +101,8 @@ std::string ScenarioMaker::machine() {
   older_attention();
   hosts(*machine);
   if (gpus_ > per_host_) nics();
+  // A rack's cards are rails of its trays, not each one of its own.
+  if (tray_ > 1 && gpus_ > per_host_) set("cluster.fabric.rails", std::min(tray_, per_host_));
   return {};
 }
 
@@ -151,6 +154,7 @@ std::string ScenarioMaker::model() {
   adapters_ = says(row_.model, "lora") || says(row_.notes, "fine-tune LoRA") || says(row_.notes, "fine-tuning LoRA");
   const ModelRule* const rule = find_rule(conventions_.models, row_.model + (adapters_ ? " lora" : ""));
   if (rule == nullptr) return fmt::format("no model is known that '{}' is built like", row_.model);
+  if (!rule->refused.empty()) return fmt::format("'{}' cannot be played: {}", row_.model, rule->refused);
   if (!row_.layers || !row_.hidden) return "the source gives no number of layers or no hidden size";
   yaml_.set("model.preset", rule->preset);
   yaml_.set("model.name", yaml_quoted(row_.model));
@@ -188,6 +192,10 @@ void ScenarioMaker::experts() {
 std::string ScenarioMaker::layout() {
   tp_ = row_.tp.value_or(1);
   pp_ = row_.pp.value_or(1);
+  if (row_.layers && pp_ > *row_.layers + 2) {
+    assume(fmt::format("one stage: {} of them cannot be filled with {} layers", pp_, *row_.layers));
+    pp_ = 1;
+  }
   cp_ = row_.cp.value_or(1);
   if (!row_.tp && !row_.pp && !row_.dp && gpus_ > 1) return "the source gives no parallel layout";
   const std::int64_t model = std::max<std::int64_t>(1, tp_ * pp_ * cp_);
@@ -224,12 +232,21 @@ std::string ScenarioMaker::batch() {
   std::int64_t micro = row_.micro_batch.value_or(0);
   std::int64_t global = row_.global_batch.value_or(0);
   if (global == 0 && micro > 0 && row_.accumulation) global = micro * dp_ * *row_.accumulation;
+  if (global == 0 && micro > 0 && pp_ == 1) {
+    global = micro * dp_;
+    assume("one microbatch in a step, since the source does not say the global batch");
+  }
   if (global == 0) return "the source does not say the global batch";
   if (micro == 0 && row_.accumulation.value_or(0) > 0)
     micro = std::max<std::int64_t>(1, global / dp_ / *row_.accumulation);
   if (micro == 0) {
     micro = 1;
     assume("one sequence a microbatch");
+  }
+  if (global % (micro * dp_) != 0 && row_.accumulation) {
+    assume(fmt::format("{} sequences, as microbatch, ranks and accumulation say; the source prints {}",
+                       micro * dp_ * *row_.accumulation, global));
+    global = micro * dp_ * *row_.accumulation;
   }
   if (global % (micro * dp_) != 0 && global >= micro * dp_) {
     const std::int64_t whole = global / (micro * dp_) * micro * dp_;
@@ -255,8 +272,8 @@ void ScenarioMaker::pipeline() {
   spread_layers(pp_ * chunks);
 }
 
-// Even where that goes; else one layer less at both ends, which hold embedding and logits; else as the source's software
-// does, or the ends get what the middle leaves.
+// Even where that goes; else one layer less at both ends, which hold embedding and logits; else as the source's
+// software does, or the ends get what the middle leaves.
 void ScenarioMaker::spread_layers(std::int64_t parts) {
   const std::int64_t layers = *row_.layers;
   if (layers % parts == 0) return;
@@ -285,6 +302,10 @@ void ScenarioMaker::sharding() {
   if (sharding.fsdp) {
     yaml_.set("parallel.fsdp.sharding_strategy", sharding.keeps_parameters ? "shard_grad_op" : "full_shard");
     if (says(row_.framework, "torchtitan")) yaml_.set("parallel.fsdp.wrap_ends", "true");
+    if (sharding.degree && *sharding.degree < dp_ * cp_) {
+      yaml_.set("parallel.fsdp.sharding_strategy", "hybrid_shard");
+      set("parallel.fsdp.shard_degree", *sharding.degree);
+    }
     return;
   }
   switch (sharding.what) {
@@ -323,36 +344,15 @@ void ScenarioMaker::tensor_overlap(std::optional<bool> said) {
   if (!said) assume("tensor-parallel exchanges beside products, as the source's software does by default");
 }
 
-// Products in fp8 or fp4 leave weights and activations as they are; a stack says which recipe it uses where a row does
-// not. The one format of fp4 that runs of whole models have used is NVFP4.
-void ScenarioMaker::precision() {
-  const std::string precision = read_precision(row_.precision);
-  if (precision.empty()) return;
-  const bool narrow = precision == "fp8" || precision == "fp4";
-  yaml_.set("training.precision", narrow ? "bf16" : precision);
-  if (precision == "fp4") return yaml_.set("training.fp4_recipe", says(row_.precision, "mxfp4") ? "mxfp4" : "nvfp4");
-  const std::string recipe = read_fp8_recipe(row_.precision);
-  if (!recipe.empty()) yaml_.set("training.fp8_recipe", recipe);
-  if (precision == "fp8" && recipe.empty()) yaml_.set("training.fp8_recipe", "delayed");
-}
-
 void ScenarioMaker::training() {
-  precision();
   // Such a compiler makes one kernel of neighbouring operators.
   if (read_overlap(row_.overlap).compiled.value_or(false)) yaml_.set("training.pointwise", "fused");
-  if (source_ != nullptr && !source_->recompute.empty()) {
-    assume(fmt::format("recompute is {}, as the times of the source show; its column says: {}", source_->recompute,
-                       row_.recompute));
-    return yaml_.set("training.recompute", source_->recompute);
-  }
-  switch (read_recompute(row_.recompute)) {
-    case RecomputeWords::kUnsaid: return;
-    case RecomputeWords::kNone: return yaml_.set("training.recompute", "none");
-    case RecomputeWords::kSelective: return yaml_.set("training.recompute", "selective");
-    case RecomputeWords::kSelectiveOps: return yaml_.set("training.recompute", "selective-ops");
-    case RecomputeWords::kSelectiveLayers: return yaml_.set("training.recompute", "selective-layers");
-    case RecomputeWords::kFull: return yaml_.set("training.recompute", "full");
-  }
+  write_precision(row_, yaml_, assumed_);
+  const std::int64_t parts = pp_ * std::max<std::int64_t>(1, row_.virtual_stages.value_or(1));
+  if (source_ == nullptr || source_->recompute.empty()) return write_recompute(row_, parts, yaml_);
+  assume(fmt::format("recompute is {}, as the times of the source show; its column says: {}", source_->recompute,
+                     row_.recompute));
+  yaml_.set("training.recompute", source_->recompute);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <charconv>
 #include <utility>
+#include <vector>
 
 namespace ringwright::validation {
 namespace {
@@ -45,8 +46,11 @@ std::string_view after_blanks(std::string_view text, std::size_t at) {
   return text.substr(std::min(at, text.size()));
 }
 
-// The part that lists the cards for traffic between GPUs, where the text lists several sorts.
+// The part that lists the cards for traffic between GPUs, where the text lists several sorts: "Compute: ..." or,
+// between east and west, "... and ... for EW".
 std::string_view compute_part(std::string_view text) {
+  if (text.ends_with("for ew"))
+    return text.substr(text.rfind(" and ") == std::string_view::npos ? 0 : text.rfind(" and "));
   const std::size_t word = text.find("compute:");
   if (word == std::string_view::npos) return text;
   text.remove_prefix(word + 8);
@@ -79,35 +83,67 @@ std::optional<NicWords> read_nics(std::string_view words) {
 }
 
 std::string read_precision(std::string_view text) {
-  for (const std::string_view name : {"fp4", "fp8", "bf16", "fp16", "fp32"}) {
-    if (says(text, name)) return std::string(name);
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kNames = {{
+      {"fp4", "fp4"},
+      {"fp8", "fp8"},
+      {"bf16", "bf16"},
+      {"bfloat16", "bf16"},
+      {"fp16", "fp16"},
+      {"float16", "fp16"},
+      {"fp32", "fp32"},
+      {"float32", "fp32"},
+      {"tf32", "fp32"},
+      {"16 mixed", "fp16"},
+  }};
+  for (const auto& [words, name] : kNames) {
+    if (says(text, words)) return std::string(name);
   }
   return {};
 }
 
 std::string read_fp8_recipe(std::string_view text) {
   if (says(text, "mxfp8") || says(text, "mx")) return "mxfp8";
-  if (says(text, "block")) return "blockwise";
+  if (says(text, "block") || says(text, "fp8 sc") || says(text, "subchannel")) return "blockwise";
   // A scale for each row costs the passes that one for the tensor does.
   if (says(text, "rowwise")) return "rowwise";
-  if (says(text, "tensorwise") || says(text, "current")) return "tensorwise";
-  return says(text, "delayed") ? "delayed" : "";
+  // Megatron-Bridge: FP8-CS scales by the present maximum, FP8-DS by earlier ones.
+  for (const std::string_view words : {"tensorwise", "current", "fp8 cs", "(cs)"}) {
+    if (says(text, words)) return "tensorwise";
+  }
+  return says(text, "delayed") || says(text, "fp8 ds") || says(text, "(ds)") ? "delayed" : "";
 }
 
 RecomputeWords read_recompute(std::string_view text) {
   if (text.empty() || says(text, "selective/none")) return RecomputeWords::kUnsaid;
   if (says(text, "none (not stated)")) return RecomputeWords::kNone;
   if (says(text, "not stated")) return RecomputeWords::kUnsaid;
-  if (says(text, "selective layer")) return RecomputeWords::kSelectiveLayers;
+  if (says(text, "selective layer") || says(text, "layer)")) return RecomputeWords::kSelectiveLayers;
   if (says(text, "selective op") || says(text, "selective (op")) return RecomputeWords::kSelectiveOps;
   if (says(text, "selective (toml default)")) return RecomputeWords::kSelectiveOps;  // torchtitan's default is "op"
-  if (says(text, "selective")) return RecomputeWords::kSelective;
+  if (says(text, "selective") || !read_recomputed_modules(text).empty()) return RecomputeWords::kSelective;
   if (says(text, "full")) return RecomputeWords::kFull;
   return says(text, "none") ? RecomputeWords::kNone : RecomputeWords::kUnsaid;
 }
 
+int read_layer_period(std::string_view text) {
+  const auto number = next_number(text, 0);
+  return number && number->value >= 1.0 ? static_cast<int>(number->value) : 2;
+}
+
+std::vector<std::string> read_recomputed_modules(std::string_view text) {
+  std::vector<std::string> modules;
+  for (const std::string_view name : {"core_attn", "layernorm", "mla_up_proj", "moe_act"}) {
+    if (says(text, name)) modules.emplace_back(name);
+  }
+  return modules;
+}
+
 Sharding read_sharding(std::string_view text) {
   Sharding result;
+  const std::string lower = plain(text);
+  if (const std::size_t at = lower.find("fsdp="); at != std::string::npos) {
+    if (const auto number = next_number(lower, at)) result.degree = static_cast<int>(number->value);
+  }
   result.fsdp = says(text, "fsdp") || says(text, "full_shard");
   result.offloads_optimizer = says(text, "offload");
   if (says(text, "shard_grad_op")) {

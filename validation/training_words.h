@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace ringwright::validation {
 
@@ -12,8 +13,8 @@ namespace ringwright::validation {
 
 struct NicWords {
   int count = 0;
-  double gbps = 0.0;    // of one card
-  bool divided = false; // only the sum of a node was given
+  double gbps = 0.0;     // of one card
+  bool divided = false;  // only the sum of a node was given
 };
 // "8x200Gbps HDR IB per node", "4 x 200 Gb/s Slingshot", "Storage: 2x ... 400Gb/s, Compute: 8x ConnectX-7 IB NDR
 // 400Gb/s", "800 Gbps per node" (taken as cards of 200). Empty where no number is said.
@@ -23,18 +24,24 @@ struct NicWords {
 // "fp16/bf16" is bf16, which runs at the same rate.
 [[nodiscard]] std::string read_precision(std::string_view text);
 
-// Of products in fp8: "delayed", "tensorwise", "blockwise", "mxfp8"; empty where the text does not say.
+// Of products in fp8: "delayed", "tensorwise", "rowwise", "blockwise", "mxfp8"; empty where the text does not say.
 [[nodiscard]] std::string read_fp8_recipe(std::string_view text);
 
 enum class RecomputeWords { kUnsaid, kNone, kSelective, kSelectiveOps, kSelectiveLayers, kFull };
 [[nodiscard]] RecomputeWords read_recompute(std::string_view text);
 
+// "selective layer 2", "every 3rd layer": 2, 3; torchtitan's default where the text gives no number.
+[[nodiscard]] int read_layer_period(std::string_view text);
+// Megatron's names of modules that are computed again: "core_attn", "layernorm", "mla_up_proj", "moe_act".
+[[nodiscard]] std::vector<std::string> read_recomputed_modules(std::string_view text);
+
 enum class ShardingWords { kUnsaid, kNone, kOptimizer, kGradients, kParameters };
 struct Sharding {
   ShardingWords what = ShardingWords::kUnsaid;
-  bool fsdp = false;                  // PyTorch's, not DeepSpeed's
-  bool keeps_parameters = false;      // gathered once, freed after the backward pass (SHARD_GRAD_OP)
-  bool offloads_optimizer = false;    // to host memory
+  bool fsdp = false;                // PyTorch's, not DeepSpeed's
+  bool keeps_parameters = false;    // gathered once, freed after the backward pass (SHARD_GRAD_OP)
+  bool offloads_optimizer = false;  // to host memory
+  std::optional<int> degree;        // "FSDP=128": ranks that share one copy
 };
 [[nodiscard]] Sharding read_sharding(std::string_view text);
 

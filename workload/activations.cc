@@ -122,11 +122,28 @@ double kept_operators(const KernelContext& context) {
   return ends + static_cast<double>(sizes.tokens) * (e * columns + core_bytes_per_token(context, sizes));
 }
 
+// The layer's input, and what a list says.
+double kept_results(const KernelContext& context) {
+  const KernelMaker sizes(context);
+  const SavedResults& saved = context.training.saved;
+  const double e = value_bytes(context);
+  const auto local = static_cast<double>(sizes.local_tokens * context.shape.hidden) * e;
+  const auto columns = [&](bool kept, std::int64_t count) {
+    return kept ? e * static_cast<double>(sizes.tokens * count) : 0.0;
+  };
+  const double core = saved.core ? static_cast<double>(sizes.tokens) * core_bytes_per_token(context, sizes) : 0.0;
+  return local * (saved.projection ? 2.0 : 1.0) + columns(saved.qkv, sizes.query + sizes.key + sizes.value) +
+         columns(saved.core, sizes.context) + core + columns(saved.mlp_up, sizes.gated_ffn);
+}
+
 }  // namespace
 
 Bytes layer_activations(const KernelContext& context, MlpKind kind) {
   if (context.training.recompute == Recompute::kOperators) {
     return whole(std::min(kept_operators(context), kept_layer(context, kind)));
+  }
+  if (context.training.recompute == Recompute::kExceptSaved) {
+    return whole(std::min(kept_results(context), kept_layer(context, kind)));
   }
   if (context.training.recompute != Recompute::kFull) return whole(kept_layer(context, kind));
   const KernelMaker sizes(context);
@@ -136,6 +153,9 @@ Bytes layer_activations(const KernelContext& context, MlpKind kind) {
 
 Bytes recomputed_layer(const KernelContext& context, MlpKind kind) {
   if (context.training.recompute == Recompute::kFull) return whole(kept_layer(context, kind));
+  if (context.training.recompute == Recompute::kExceptSaved) {
+    return whole(std::max(0.0, kept_layer(context, kind) - kept_results(context)));
+  }
   if (context.training.recompute != Recompute::kOperators) return Bytes(0);
   return whole(std::max(0.0, kept_layer(context, kind) - kept_operators(context)));
 }

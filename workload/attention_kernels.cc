@@ -193,7 +193,16 @@ void add_operators_again(KernelMaker& make) {
   make.linear("attention projection again", make.context, make.shape.hidden);
 }
 
+void add_unsaved_again(KernelMaker& make, const KernelContext& context) {
+  const SavedResults& saved = context.training.saved;
+  add_norm(make, "attention norm again", make.local_tokens * make.shape.hidden);
+  if (!saved.qkv) add_qkv(make);
+  if (!saved.core) add_core(make, context);
+  if (!saved.projection) make.linear("attention projection again", make.context, make.shape.hidden);
+}
+
 void add_attention_backward(KernelMaker& make, const KernelContext& context) {
+  if (context.training.recompute == Recompute::kExceptSaved) add_unsaved_again(make, context);
   if (context.training.recompute == Recompute::kOperators) add_operators_again(make);
   add_projection_backward(make, context);
   if (context.training.recomputes(&RecomputedModules::core_attention)) add_core(make, context);

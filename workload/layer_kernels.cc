@@ -60,7 +60,15 @@ void add_operators_again(KernelMaker& make) {
   add_activation(make, " again", make.tokens * make.ffn);
 }
 
+// The norm and the activation; the up product where its result was not kept. Nothing reads what the down product gave.
+void add_unsaved_again(KernelMaker& make, const SavedResults& saved) {
+  add_mlp_norm(make, "mlp norm again");
+  if (!saved.mlp_up) make.linears("mlp up again", make.shape.hidden, {make.ffn, make.gated_ffn - make.ffn});
+  add_activation(make, " again", make.tokens * make.ffn);
+}
+
 void add_mlp_down_backward(KernelMaker& make, const KernelContext& context) {
+  if (context.training.recompute == Recompute::kExceptSaved) add_unsaved_again(make, context.training.saved);
   if (context.training.recompute == Recompute::kOperators) add_operators_again(make);
   make.dgrad("mlp down dgrad", make.ffn, make.shape.hidden);
   make.wgrad("mlp down wgrad", make.ffn, make.shape.hidden);

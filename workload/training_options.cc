@@ -24,12 +24,14 @@ constexpr std::array kFp4Recipes{
 constexpr std::array kStateTypes{Option{"fp32", "four bytes"}, Option{"bf16", "two bytes"}, Option{"fp16", "two bytes"},
                                  Option{"fp8", "one byte, with a scale a tensor"}};
 constexpr std::array kMasterTypes{Option{"fp32", "four bytes"}, Option{"fp16", "two bytes"}};
-constexpr std::array kRecomputes{Option{"none", "every activation is kept for the backward pass"},
-                                 Option{"selective", "the attention core is computed again in the backward pass"},
-                                 Option{"selective-ops",
-                                        "norms, every second product and what is cheap are computed "
-                                        "again, as torchtitan's option `op`"},
-                                 Option{"full", "only each layer's input is kept; the whole layer is computed again"}};
+constexpr std::array kRecomputes{
+    Option{"none", "every activation is kept for the backward pass"},
+    Option{"selective", "the attention core is computed again in the backward pass"},
+    Option{"selective-ops",
+           "norms, every second product and what is cheap are computed "
+           "again, as torchtitan's option `op`"},
+    Option{"except-saved", "all but `recompute_saves` that a gradient reads, as JAX's policies do"},
+    Option{"full", "only each layer's input is kept; the whole layer is computed again"}};
 constexpr std::array kGradTypes{Option{"fp32", "gradients are summed up and reduced in fp32"},
                                 Option{"bf16", "gradients are summed up and reduced in two bytes"}};
 constexpr std::array kAttentions{Option{"fused", "one kernel that never writes the score matrix (FlashAttention)"},
@@ -42,8 +44,10 @@ struct NamedOptimizer {
 constexpr std::array kOptimizers{
     NamedOptimizer{{"adam", "two moments a parameter"}, OptimizerKind::kAdam},
     NamedOptimizer{{"adamw", "the same, weights decay apart"}, OptimizerKind::kAdamW},
-    NamedOptimizer{{"lamb", "two moments, and an update of its own length for each tensor: two norms a tensor more"}, OptimizerKind::kLamb},
-    NamedOptimizer{{"amsgrad", "adam that keeps the largest second moment, too: three a parameter"}, OptimizerKind::kAmsgrad},
+    NamedOptimizer{{"lamb", "two moments, and an update of its own length for each tensor: two norms a tensor more"},
+                   OptimizerKind::kLamb},
+    NamedOptimizer{{"amsgrad", "adam that keeps the largest second moment, too: three a parameter"},
+                   OptimizerKind::kAmsgrad},
     NamedOptimizer{{"sgd", "one moment, none without sgd_momentum"}, OptimizerKind::kSgd}};
 
 DataType parse_precision(std::string_view text) {
@@ -69,6 +73,7 @@ DataType parse_state(std::string_view text) {
 Recompute parse_recompute(std::string_view text) {
   if (text == "full") return Recompute::kFull;
   if (text == "selective-ops") return Recompute::kOperators;
+  if (text == "except-saved") return Recompute::kExceptSaved;
   return text == "selective" ? Recompute::kSelective : Recompute::kNone;
 }
 
@@ -192,12 +197,16 @@ void read_narrow(ConfigMap& training, TrainingOptions& options) {
 void read_optimizer(ConfigMap& training, OptimizerTypes& types) {
   std::vector<Option> options;
   for (const NamedOptimizer& entry : kOptimizers) options.push_back(entry.option);
-  const std::string name = training.choice({.name = "optimizer", .doc = "what updates the weights", .fallback = "adam"}, options);
+  const std::string name =
+      training.choice({.name = "optimizer", .doc = "what updates the weights", .fallback = "adam"}, options);
   for (const NamedOptimizer& entry : kOptimizers) {
     if (entry.option.name == name) types.kind = entry.kind;
   }
   if (types.kind == OptimizerKind::kSgd || training.documenting()) {
-    types.momentum = training.number({.name = "sgd_momentum", .doc = "of SGD; 0: no moment is kept", .fallback = 0.9, .min = 0.0, .max = 1.0}) > 0.0;
+    types.momentum =
+        training.number(
+            {.name = "sgd_momentum", .doc = "of SGD; 0: no moment is kept", .fallback = 0.9, .min = 0.0, .max = 1.0}) >
+        0.0;
   } else {
     training.ignore("sgd_momentum", "only SGD has it");
   }
@@ -243,6 +252,34 @@ void read_modules(ConfigMap& training, TrainingOptions& options) {
   }
 }
 
+struct NamedResult {
+  std::string_view name;
+  bool SavedResults::*result;
+};
+constexpr std::array kResults{NamedResult{"qkv", &SavedResults::qkv}, NamedResult{"core_attn", &SavedResults::core},
+                              NamedResult{"proj", &SavedResults::projection},
+                              NamedResult{"mlp_up", &SavedResults::mlp_up}};
+
+void read_saved(ConfigMap& training, TrainingOptions& options) {
+  const std::vector<std::string> names = training.texts(
+      {.name = "recompute_saves",
+       .doc = "results of a layer that `except-saved` keeps beside its input: qkv, core_attn, proj, mlp_up"});
+  if (!names.empty() && options.recompute != Recompute::kExceptSaved) {
+    return training.warn(
+        "recompute_saves", "W131",
+        fmt::format("{} has no effect: recompute is not except-saved", training.path_of("recompute_saves")));
+  }
+  for (const std::string& name : names) {
+    const auto found = std::ranges::find(kResults, name, &NamedResult::name);
+    if (found != kResults.end()) {
+      options.saved.*(found->result) = true;
+    } else {
+      training.error("recompute_saves", "E133", fmt::format("'{}' is no result that can be kept", name),
+                     "use qkv, core_attn, proj, mlp_up");
+    }
+  }
+}
+
 }  // namespace
 
 std::string_view to_string(OptimizerKind kind) {
@@ -280,6 +317,7 @@ TrainingOptions read_training_options(ConfigMap& training) {
   options.recompute = parse_recompute(training.choice(
       {.name = "recompute", .doc = "what is computed twice to save memory", .fallback = "none"}, kRecomputes));
   read_modules(training, options);
+  read_saved(training, options);
   read_full(training, options);
   options.attention =
       training.choice({.name = "attention", .doc = "how the attention core is computed", .fallback = "fused"},

@@ -23,8 +23,9 @@
 namespace ringwright::workload {
 
 // Operators: of each layer the norms, every second product (keys, projection, gate) and what is cheap; the attention's
-// result stays (torchtitan's selective activation checkpointing by op).
-enum class Recompute { kNone, kSelective, kOperators, kFull };
+// result stays (torchtitan's selective activation checkpointing by op). ExceptSaved: all that is not in a list of
+// results, and of that only what a gradient reads (JAX's policies: XLA drops a product whose result nobody reads).
+enum class Recompute { kNone, kSelective, kOperators, kExceptSaved, kFull };
 // Which layers full recomputation takes together, in Megatron's words: kept_layers.h.
 enum class RecomputeMethod { kUniform, kBlock };
 struct FullRecompute {
@@ -55,15 +56,15 @@ enum class Pointwise { kFused, kEager };
 // (NVFP4), or by 32 values (MXFP4). Attention core, router, logits and loss stay as they are.
 enum class NarrowRecipe { kNone, kDelayed, kTensorwise, kRowwise, kBlockwise, kMxfp8, kNvfp4, kMxfp4 };
 
-// LAMB scales each tensor's update by the ratio of its weights' norm to the update's (arXiv 1904.00962); AMSGrad keeps the
-// largest second moment beside the present one (arXiv 1904.09237).
+// LAMB scales each tensor's update by the ratio of its weights' norm to the update's (arXiv 1904.00962); AMSGrad keeps
+// the largest second moment beside the present one (arXiv 1904.09237).
 enum class OptimizerKind { kAdam, kAdamW, kLamb, kAmsgrad, kSgd };
 [[nodiscard]] std::string_view to_string(OptimizerKind kind);
 
 // Of an optimizer's state, in the words of Megatron's precision-aware optimizer.
 struct OptimizerTypes {
   OptimizerKind kind = OptimizerKind::kAdam;
-  bool momentum = true;  // of SGD: its one moment
+  bool momentum = true;               // of SGD: its one moment
   DataType master = DataType::kFp32;  // weights; those of a model in fp32 are their own
   DataType first = DataType::kFp32;   // moments
   DataType second = DataType::kFp32;
@@ -84,6 +85,14 @@ struct RecomputedModules {
   bool expert_activation = false;  // "moe_act"
 };
 
+// Results of a layer that are kept where all others are computed again.
+struct SavedResults {
+  bool qkv = false;  // queries, keys and values
+  bool core = false;
+  bool projection = false;
+  bool mlp_up = false;  // both parts of a gated one
+};
+
 struct TrainingOptions {
   std::int64_t global_batch = 1;  // sequences
   std::int64_t micro_batch = 1;   // sequences
@@ -95,6 +104,7 @@ struct TrainingOptions {
   Recompute recompute = Recompute::kNone;
   RecomputedModules modules;  // of selective recomputation
   FullRecompute full;
+  SavedResults saved;
   AttentionKernel attention = AttentionKernel::kFused;
   CrossEntropy cross_entropy = CrossEntropy::kSplit;
   Pointwise pointwise = Pointwise::kFused;

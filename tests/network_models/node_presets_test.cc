@@ -26,18 +26,18 @@ struct Expected {
   bool reduces;
 };
 
-// Makers' figures, per direction: DGX-1 6 * 25; DGX A100 12 * 25; H100 and H200 18 * 25; B200 18 * 50; MI300X 7 * 64; H800 8 * 25; DGX-2 6 * 25. MI325X as
-// MI300X, MI355X 7 * 76.8; boards of four GPUs as their eight-GPU kin.
+// Makers' figures, per direction: DGX-1 6 * 25; DGX A100 12 * 25; H100 and H200 18 * 25; B200 18 * 50; MI300X 7 * 64;
+// H800 8 * 25; DGX-2 6 * 25. MI325X as MI300X, MI355X 7 * 76.8; boards of four GPUs as their eight-GPU kin.
 const std::map<std::string, Expected>& expected() {
   static const std::map<std::string, Expected> table = {
-      {"a100-x4", {4, 2, 300, 50, false}},   {"gh200-x4", {4, 4, 450, 100, false}},
-      {"v100-x4", {4, 2, 150, 25, false}},   {"mi325x-8gpu", {8, 8, 448, 400, false}},
-      {"mi355x-8gpu", {8, 8, 537.6, 400, false}},
-      {"a100-pcie", {4, 2, 0, 50, false}},   {"dgx-a100", {8, 8, 300, 200, false}},
-      {"dgx-b200", {8, 8, 900, 400, true}},  {"dgx-h100", {8, 8, 450, 400, true}},
-      {"dgx1-v100", {8, 4, 150, 50, false}}, {"gb200-nvl72", {72, 72, 900, 3600, true}},
-      {"hgx-h200", {8, 8, 450, 400, true}},  {"mi300x-8gpu", {8, 8, 448, 400, false}},
-      {"dgx2-v100", {16, 8, 150, 100, false}}, {"hgx-h800", {8, 8, 200, 400, true}},
+      {"a100-x4", {4, 2, 300, 50, false}},        {"gh200-x4", {4, 4, 450, 100, false}},
+      {"v100-x4", {4, 2, 150, 25, false}},        {"mi325x-8gpu", {8, 8, 448, 400, false}},
+      {"mi355x-8gpu", {8, 8, 537.6, 400, false}}, {"a100-pcie", {4, 2, 0, 50, false}},
+      {"l40s-pcie", {4, 2, 0, 100, false}},       {"dgx-a100", {8, 8, 300, 200, false}},
+      {"dgx-b200", {8, 8, 900, 400, true}},       {"dgx-h100", {8, 8, 450, 400, true}},
+      {"dgx1-v100", {8, 4, 150, 50, false}},      {"gb200-nvl72", {72, 72, 900, 3600, true}},
+      {"hgx-h200", {8, 8, 450, 400, true}},       {"mi300x-8gpu", {8, 8, 448, 400, false}},
+      {"dgx2-v100", {16, 8, 150, 100, false}},    {"hgx-h800", {8, 8, 200, 400, true}},
   };
   return table;
 }

@@ -36,6 +36,14 @@ TEST(TrainingRow, WordsForANumberAreARemark) {
   EXPECT_TRUE(table->rows[0].one_layer_a_part);
 }
 
+TEST(TrainingRow, WholeNumbersOfSpreadsheetsAndDashesAreRead) {
+  const auto table = read("id,model,gpu,n_gpus,tp,pp\na-1,m,A100,8.0,-,2\n");
+  ASSERT_TRUE(table) << render(table.error());
+  EXPECT_EQ(table->rows[0].gpus, 8);
+  EXPECT_FALSE(table->rows[0].tp);
+  EXPECT_FALSE(read("id,model,gpu,n_gpus\na-1,m,A100,8.5\n"));
+}
+
 TEST(TrainingRow, ABrokenNumberIsAnErrorWithItsPlaceAndColumn) {
   const auto table = read("id,model,gpu,n_gpus,tp\na-1,m,A100,8,4x\na-2,m,A100,-8,4\n");
   ASSERT_FALSE(table);

@@ -119,6 +119,61 @@ TEST(TrainingScenario, ARackIsFilledEvenly) {
   const std::string yaml = yaml_of(row);  // 8 domains of 64, not 7.1 of 72
   EXPECT_THAT(yaml, HasSubstr("gpus: 64"));
   EXPECT_THAT(yaml, HasSubstr("nodes: 8"));
+  EXPECT_THAT(yaml, HasSubstr("fabric: {rails: 4}")) << "those of a tray";
+}
+
+TEST(TrainingScenario, MoreStagesThanLayersAreAMisprint) {
+  TrainingRow row = full_row();
+  row.pp = 99;
+  row.virtual_stages.reset();
+  const auto scenario = make_scenario(row, conventions());
+  ASSERT_TRUE(scenario);
+  EXPECT_THAT(scenario->yaml, HasSubstr("pp: 1"));
+  EXPECT_THAT(scenario->assumed, Contains(HasSubstr("99 of them cannot be filled with 96 layers")));
+}
+
+TEST(TrainingScenario, AccumulationDecidesWhereTheBatchDoesNotDivide) {
+  TrainingRow row = full_row();
+  row.pp = 4;  // dp 2
+  row.virtual_stages.reset();
+  row.micro_batch = 2;
+  row.accumulation = 16;
+  row.global_batch = 46;
+  EXPECT_THAT(yaml_of(row), HasSubstr("global_batch: 64"));  // 2 x 2 x 16
+}
+
+TEST(TrainingScenario, ABatchThatIsNotToldIsOneMicrobatchARankWithoutAPipeline) {
+  TrainingRow row = full_row();
+  row.global_batch.reset();
+  EXPECT_THAT(yaml_of(row), HasSubstr("refused: the source does not say the global batch"));
+  row.pp = 1;
+  row.virtual_stages.reset();
+  EXPECT_THAT(yaml_of(row), HasSubstr("global_batch: 8"));  // dp 8
+}
+
+TEST(TrainingScenario, FewerRanksMayShareACopy) {
+  TrainingRow row = full_row();
+  row.tp = row.pp = 1;
+  row.virtual_stages.reset();
+  row.sharding = "FSDP=16";
+  EXPECT_THAT(yaml_of(row), HasSubstr("sharding_strategy: hybrid_shard, shard_degree: 16"));
+  row.sharding = "FSDP=64";
+  EXPECT_THAT(yaml_of(row), HasSubstr("sharding_strategy: full_shard"));
+}
+
+TEST(TrainingScenario, EverySecondLayerIsAsMuchWorkAsTheFirstHalf) {
+  TrainingRow row = full_row();
+  row.virtual_stages.reset();
+  row.recompute = "selective layer";  // 96 layers on 8 stages
+  EXPECT_THAT(yaml_of(row), HasSubstr("recompute: full, recompute_method: block, recompute_num_layers: 6"));
+  row.recompute = "moe_act, layernorm";
+  EXPECT_THAT(yaml_of(row), HasSubstr("recompute: selective, recompute_modules: [layernorm, moe_act]"));
+}
+
+TEST(TrainingScenario, AModelThatIsNotModelledIsRefusedWithTheReason) {
+  TrainingConventions known = conventions();
+  known.models.insert(known.models.begin(), {{.words = {"gpt"}}, "gpt3-175b", true, {}, "it is of springs"});
+  EXPECT_EQ(make_scenario(full_row(), known).error(), "'gpt3-175b' cannot be played: it is of springs");
 }
 
 TEST(TrainingScenario, TheFrameworkNamesTheStackOfUnknownSources) {

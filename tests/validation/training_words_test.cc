@@ -25,7 +25,8 @@ TEST(TrainingWords, FindsTheCardsOfANode) {
                 "Management: 100Gb/s Ethernet NIC",
                 8, 400.0},
         NicCase{"Compute: 8x MT43244 BlueField-3 200Gb/s, Management: 2x100Gb/s Ethernet", 8, 200.0},
-        NicCase{"1600Gbps per node RoCE", 8, 200.0}, NicCase{"800 Gbps per node inter (config)", 4, 200.0}}) {
+        NicCase{"BF3 200Gbps for NS and 2xBF3 400Gbps for EW", 2, 400.0}, NicCase{"1600Gbps per node RoCE", 8, 200.0},
+        NicCase{"800 Gbps per node inter (config)", 4, 200.0}}) {
     const auto found = read_nics(nic.text);
     ASSERT_TRUE(found) << nic.text;
     EXPECT_EQ(found->count, nic.count) << nic.text;
@@ -46,6 +47,9 @@ TEST(TrainingWords, TheNarrowestTypeDecides) {
   EXPECT_EQ(read_precision("MXFP8"), "fp8");
   EXPECT_EQ(read_precision("amp_bf16"), "bf16");
   EXPECT_EQ(read_precision("fp16/bf16 (tuning period)"), "bf16");
+  EXPECT_EQ(read_precision("bfloat16"), "bf16");
+  EXPECT_EQ(read_precision("float16"), "fp16");
+  EXPECT_EQ(read_precision("TF32"), "fp32");
   EXPECT_EQ(read_precision(""), "");
 }
 
@@ -53,6 +57,11 @@ TEST(TrainingWords, KnowsRecipesOfFp8) {
   EXPECT_EQ(read_fp8_recipe("fp8 (hybrid, delayed scaling)"), "delayed");
   EXPECT_EQ(read_fp8_recipe("fp8 rowwise"), "rowwise");
   EXPECT_EQ(read_fp8_recipe("MXFP8"), "mxfp8");
+  EXPECT_EQ(read_fp8_recipe("FP8-CS"), "tensorwise");
+  EXPECT_EQ(read_fp8_recipe("FP8 (CS)"), "tensorwise");
+  EXPECT_EQ(read_fp8_recipe("FP8-DS"), "delayed");
+  EXPECT_EQ(read_fp8_recipe("FP8 blockwise"), "blockwise");
+  EXPECT_EQ(read_fp8_recipe("FP8-MX"), "mxfp8");
   EXPECT_EQ(read_fp8_recipe("FP8"), "");
 }
 
@@ -64,6 +73,22 @@ TEST(TrainingWords, TellsKindsOfRecomputationApart) {
   EXPECT_EQ(read_recompute("none (not stated)"), RecomputeWords::kNone);
   EXPECT_EQ(read_recompute("selective/none (not stated)"), RecomputeWords::kUnsaid);
   EXPECT_EQ(read_recompute(""), RecomputeWords::kUnsaid);
+}
+
+TEST(TrainingWords, ReadsHowManyLayersAreComputedAgain) {
+  EXPECT_EQ(read_layer_period("selective layer"), 2) << "torchtitan's default";
+  EXPECT_EQ(read_layer_period("selective layer, every 3rd"), 3);
+}
+
+TEST(TrainingWords, KnowsMegatronsModules) {
+  EXPECT_EQ(read_recomputed_modules("moe_act, layernorm"), (std::vector<std::string>{"layernorm", "moe_act"}));
+  EXPECT_EQ(read_recompute("moe_act, layernorm"), RecomputeWords::kSelective);
+  EXPECT_TRUE(read_recomputed_modules("full").empty());
+}
+
+TEST(TrainingWords, ReadsAmongHowManyRanksACopyIsShared) {
+  EXPECT_EQ(read_sharding("FSDP=128").degree, 128);
+  EXPECT_FALSE(read_sharding("FSDP2").degree);
 }
 
 TEST(TrainingWords, TellsKindsOfShardingApart) {

@@ -35,12 +35,22 @@ TEST(Activations, FollowTheTableOfKorthikanti) {
   EXPECT_EQ(layer_activations(gpt("recompute: full", "tp: 4", 4)), Bytes(kSbh * 2));
 }
 
-// Input and last product (h each), queries, values and the core's result (h each), one product of 4 h, in two bytes; the
-// unfused core's 5as/h as ever. What is computed again is alive during a layer's backward pass.
+// Input and last product (h each), queries, values and the core's result (h each), one product of 4 h, in two bytes;
+// the unfused core's 5as/h as ever. What is computed again is alive during a layer's backward pass.
 TEST(Activations, SelectiveOperatorsKeepEverySecondProduct) {
   const KernelContext context = gpt("recompute: selective-ops", "tp: 1", 1);
   EXPECT_EQ(layer_activations(context), Bytes(kSbh * (2 * (5 + 4) + kScores)));
   EXPECT_EQ(recomputed_layer(context), Bytes(kSbh * (34 - 2 * (5 + 4))));
+}
+
+// The layer's input (h), queries, keys and values (3 h), the projection's result (h) and the up product (4 h), in two
+// bytes.
+TEST(Activations, OnlyWhatIsNamedIsKeptBesideTheInput) {
+  EXPECT_EQ(layer_activations(gpt("recompute: except-saved", "tp: 1", 1)), Bytes(kSbh * 2));
+  EXPECT_EQ(layer_activations(gpt("recompute: except-saved, recompute_saves: [qkv]", "tp: 1", 1)), Bytes(kSbh * 2 * 4));
+  const KernelContext products = gpt("recompute: except-saved, recompute_saves: [qkv, proj, mlp_up]", "tp: 1", 1);
+  EXPECT_EQ(layer_activations(products), Bytes(kSbh * 2 * (1 + 3 + 1 + 4)));
+  EXPECT_EQ(recomputed_layer(products), Bytes(kSbh * (34 + kScores - 2 * (1 + 3 + 1 + 4))));
 }
 
 TEST(Activations, OnlyFullRecomputationHasALiveLayer) {

@@ -93,6 +93,24 @@ TEST(LayerKernels, SelectiveOperatorsComputeEverySecondProductAgain) {
   EXPECT_EQ(flops_of(kForward, some).count(), flops_of(kForward, none).count());
 }
 
+// JAX drops the down product from what is computed again: nothing reads it. Per token 2 h FLOPs for each column of what
+// was not kept; with queries, keys and values kept, projection (4096) and both up products are left, and the core.
+TEST(LayerKernels, WhatIsNotSavedIsComputedAgainUnlessNothingReadsIt) {
+  const KernelContext none = context_of("preset: llama3-8b", "", "tp: 1", 1);
+  const auto again = [&](const std::string& saves) {
+    const KernelContext some =
+        context_of("preset: llama3-8b", ", recompute: except-saved, recompute_saves: [" + saves + "]", "tp: 1", 1);
+    EXPECT_EQ(flops_of(kForward, some).count(), flops_of(kForward, none).count());
+    return (flops_of(kBackward, some) - flops_of(kBackward, none)).count();
+  };
+  const double column = 2.0 * 2.0 * 8192.0 * 4096.0;
+  EXPECT_EQ(again("qkv, core_attn, proj, mlp_up"), 0.0);
+  EXPECT_EQ(again("qkv, core_attn, mlp_up"), column * 4096);
+  EXPECT_EQ(again("qkv, core_attn"), column * (4096 + 2 * 14336));
+  EXPECT_EQ(again("core_attn, proj, mlp_up"), column * (4096 + 2 * 1024));
+  EXPECT_GT(again("qkv, proj, mlp_up"), 0.0) << "the attention core";
+}
+
 // Queries, keys and values: 4096, 1024 and 1024 columns. Two sums of what their gradients are for the input.
 TEST(LayerKernels, SeparateProjectionsAreProductsOfTheirOwnWithTheSameFlops) {
   const KernelContext fused = context_of("preset: llama3-8b", "", "tp: 1", 1);

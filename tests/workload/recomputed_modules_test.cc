@@ -74,6 +74,10 @@ TEST(RecomputedModules, SavingsAddUp) {
 TEST(RecomputedModules, MistakesAreTold) {
   EXPECT_THAT(job_of("deepseek-v3", ", recompute_modules: [layernorm]").problems(),
               ElementsAre("W131: training.recompute_modules has no effect: recompute is not selective"));
+  EXPECT_THAT(job_of("deepseek-v3", ", recompute: full, recompute_saves: [qkv]").problems(),
+              ElementsAre("W131: training.recompute_saves has no effect: recompute is not except-saved"));
+  EXPECT_THAT(job_of("llama3-8b", ", recompute: except-saved, recompute_saves: [norm]").problems(),
+              testing::Contains(HasSubstr("E133: 'norm' is no result that can be kept")));
   EXPECT_THAT(job_of("deepseek-v3", ", recompute: selective, recompute_modules: [mlp]").problems(),
               ElementsAre(HasSubstr("E133: 'mlp' is no module")));
 }
