@@ -6,6 +6,7 @@
 
 #include "core/base/text.h"
 #include "core/config/config_loader.h"
+#include "core/config/yaml_writer.h"
 
 namespace ringwright {
 namespace {
@@ -67,6 +68,15 @@ bool ConfigDocument::names(std::string_view path) const {
     path.remove_prefix(dot + 1);
   }
   return false;
+}
+
+ConfigDocument ConfigDocument::changed(const ConfigChanges& changes) const {
+  const LoadOptions options{.overrides = changes.settings};
+  return ConfigLoader(options).change(*root_, changes.removed);
+}
+
+std::string ConfigDocument::yaml() const {
+  return write_yaml(*root_, root_->source);
 }
 
 ConfigDocument ConfigDocument::for_documentation() {

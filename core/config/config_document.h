@@ -57,6 +57,12 @@ struct LoadOptions {
   std::vector<ImportRule> imports = {};
 };
 
+// How a copy of a document differs from it.
+struct ConfigChanges {
+  std::vector<std::string> settings = {};  // "parallel.tp=4"
+  std::vector<std::string> removed = {};   // "parallel.dp", taken away before
+};
+
 class ConfigDocument {
  public:
   // Fails when there is no tree at all: unreadable file, broken syntax. Mistakes that leave one (duplicate keys, a bad
@@ -75,6 +81,13 @@ class ConfigDocument {
   [[nodiscard]] ConfigLog& log() { return *log_; }
   // Call after all reading: every key that no reader asked for is an error, with the nearest key that one asked for.
   void check_all_read();
+  // The same files with other values, not read yet; no file is opened. This document must outlive the copy. Presets stay
+  // those that were named when it was loaded.
+  [[nodiscard]] ConfigDocument changed(const ConfigChanges& changes) const;
+  // As one file that reads the same: what presets supply is left to them.
+  [[nodiscard]] std::string yaml() const;
+  // The file that the user named, of a copy, too; null without one.
+  [[nodiscard]] const ConfigSource* file() const { return root_->source; }
   // Every file that took part, first the one named by the user.
   [[nodiscard]] const std::vector<std::unique_ptr<ConfigSource>>& sources() const { return sources_; }
 

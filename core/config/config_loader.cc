@@ -180,6 +180,14 @@ Result<ConfigDocument> ConfigLoader::finish(std::optional<ConfigNode> root) {
   return std::move(document_);
 }
 
+ConfigDocument ConfigLoader::change(ConfigNode root, std::span<const std::string> removed) {
+  for (const std::string& path : removed) remove_key(root, path);
+  forget_readers(root);
+  *document_.root_ = with_overrides(std::move(root));
+  for (const Diagnostic& problem : problems_.all()) document_.log_->add(problem);
+  return std::move(document_);
+}
+
 ConfigSource& ConfigLoader::add_source(std::string name, SourceKind kind, std::string path) {
   document_.sources_.push_back(std::make_unique<ConfigSource>());
   ConfigSource& source = *document_.sources_.back();

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,8 @@ class ConfigLoader {
 
   [[nodiscard]] Result<ConfigDocument> load(const std::string& path);
   [[nodiscard]] Result<ConfigDocument> load_text(const std::string& name, std::string_view text);
+  // A tree that was loaded before, without the `removed` keys and under the overrides of these options.
+  [[nodiscard]] ConfigDocument change(ConfigNode root, std::span<const std::string> removed);
 
  private:
   // A file in the act of being read, for the circles that `extends` and `preset` can run in.

@@ -77,12 +77,14 @@ T harmless(const Key<T>& key) {
     return T(1);
 }
 
+bool is_list(KeyType type) { return type == KeyType::kIntegers || type == KeyType::kTexts; }
+
 template <class T>
 void document(Reading& reading, const Key<T>& key, const Grammar<T>& grammar, std::vector<OptionDoc> options = {}) {
   KeyDoc doc{.path = reading.path,
              .type = grammar.type,
              .doc = std::string(key.doc),
-             .required = !key.fallback,
+             .required = !key.fallback && !is_list(grammar.type),  // an absent list is empty
              .fallback = {},
              .options = std::move(options)};
   if (key.fallback) doc.fallback = grammar.write(*key.fallback);

@@ -19,4 +19,20 @@ ConfigNode merged(ConfigNode base, ConfigNode over) {
   return over;
 }
 
+void remove_key(ConfigNode& root, std::string_view path) {
+  const std::size_t dot = path.find('.');
+  if (dot == std::string_view::npos) {
+    std::erase_if(root.entries, [path](const ConfigEntry& entry) { return entry.key == path; });
+  } else if (ConfigEntry* entry = find_entry(root, path.substr(0, dot))) {
+    remove_key(entry->value, path.substr(dot + 1));
+  }
+}
+
+void forget_readers(ConfigNode& node) {
+  node.asked.clear();
+  node.settled = false;
+  for (ConfigNode& item : node.items) forget_readers(item);
+  for (ConfigEntry& entry : node.entries) forget_readers(entry.value);
+}
+
 }  // namespace ringwright

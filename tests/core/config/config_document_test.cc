@@ -262,6 +262,40 @@ TEST(ConfigDocument, StaysInPlaceWhenMoved) {
   EXPECT_EQ(second.log().values().size(), 1U);
 }
 
+TEST(ChangedDocument, HasOtherValuesAndKeepsTheRest) {
+  const ConfigDocument base = loaded(ConfigDocument::load_text("t.yaml", "a: 1\nb: {c: 2, d: 3}\n"));
+  ConfigDocument copy = base.changed({.settings = {"b.c=5", "e=6"}, .removed = {"a", "b.nothing", "x.y"}});
+  ConfigMap root = copy.root();
+  EXPECT_FALSE(root.has("a"));
+  ConfigMap below = root.map("b", "");
+  EXPECT_EQ(integer(below, "c"), 5);
+  EXPECT_EQ(integer(below, "d"), 3);
+  EXPECT_EQ(integer(root, "e"), 6);
+  EXPECT_EQ(base.yaml(), "a: 1\nb: {c: 2, d: 3}\n");
+}
+
+// A key may be taken away and set anew: a map is replaced, not merged with what it was.
+TEST(ChangedDocument, RemovesBeforeItSets) {
+  const ConfigDocument base = loaded(ConfigDocument::load_text("t.yaml", "b: {c: 2, d: 3}\n"));
+  EXPECT_EQ(base.changed({.settings = {"b.d=4"}, .removed = {"b"}}).yaml(), "b: {d: 4}\n");
+}
+
+TEST(ChangedDocument, LeavesPresetsToThemselvesWhenWritten) {
+  const ConfigDocument base =
+      loaded(ConfigDocument::load_text("t.yaml", "cluster: {node: {preset: dgx-h100}}\n", with_presets()));
+  EXPECT_EQ(base.changed({.settings = {"cluster.nodes=2"}}).yaml(), "cluster: {node: {preset: dgx-h100}, nodes: 2}\n");
+}
+
+TEST(ChangedDocument, TellsWhatNobodyReads) {
+  const ConfigDocument base = loaded(ConfigDocument::load_text("t.yaml", "a: 1\n"));
+  ConfigDocument copy = base.changed({.settings = {"aa=2"}});
+  ConfigMap root = copy.root();
+  EXPECT_EQ(integer(root, "a"), 1);
+  copy.check_all_read();
+  ASSERT_EQ(copy.log().diagnostics().error_count(), 1U);
+  EXPECT_THAT(copy.log().diagnostics().all().back().message, HasSubstr("unknown key 'aa'"));
+}
+
 TEST(ConfigDocumentNames, LooksAlongThePathAndLeavesNoTrace) {
   const auto document = ConfigDocument::load_text("a.yaml", "training: {deepspeed: ds.json}\nmegatron: run.sh\n");
   ASSERT_TRUE(document.has_value());
