@@ -14,6 +14,7 @@
 #include "collectives/nccl/settings.h"
 #include "configs/nccl_host.h"
 #include "configs/network_sums.h"
+#include "configs/published.h"
 #include "network_models/node_import.h"
 #include "workload/hf_config.h"
 #include "workload/model_config.h"
@@ -157,31 +158,6 @@ SimulateSettings read_simulate(ConfigMap root, int filling = 0) {
   return settings;
 }
 
-void add_published(ConfigMap& map, const std::string& source, std::vector<PublishedFigure>& figures) {
-  const auto add = [&](std::string_view key, PublishedQuantity quantity, double value) {
-    if (map.has(key)) figures.push_back({.quantity = quantity, .value = value, .source = source});
-  };
-  // Defaults stand for "not given"; add() looks whether the key is there.
-  add("step_time", PublishedQuantity::kStepTime,
-      to_seconds(map.duration({.name = "step_time", .doc = "measured time of a training step", .fallback = Duration(0)})));
-  add("mfu", PublishedQuantity::kModelFlopUtilisation,
-      map.percent({.name = "mfu", .doc = "published model FLOP utilisation", .fallback = 0.0, .min = 0.0, .max = 1.0}));
-  add("model_flops_per_gpu", PublishedQuantity::kModelFlopRatePerGpu,
-      map.flop_rate({.name = "model_flops_per_gpu", .doc = "published model FLOP/s of one GPU", .fallback = FlopRate(0.0)})
-          .count());
-  add("tokens_per_s_per_gpu", PublishedQuantity::kTokensPerSecondPerGpu,
-      map.number({.name = "tokens_per_s_per_gpu", .doc = "published tokens per second of one GPU", .fallback = 0.0}));
-}
-
-std::vector<PublishedFigure> read_published(ConfigMap root) {
-  std::vector<PublishedFigure> figures;
-  for (ConfigMap& map : root.maps("published", "what somebody measured for this scenario, to hold the result against")) {
-    const std::string source = map.text({.name = "source", .doc = "where the figure stands"});
-    add_published(map, source, figures);
-  }
-  return figures;
-}
-
 AttentionFlops read_attention_flops(ConfigMap root) {
   static constexpr std::array kOptions = {
       Option{"causal", "half of the score matrix: what causal attention needs; Megatron-LM since 2024"},
@@ -190,6 +166,11 @@ AttentionFlops read_attention_flops(ConfigMap root) {
   const std::string count = map.choice(
       {.name = "attention_flops", .doc = "attention FLOPs that count in MFU", .fallback = std::string("causal")}, kOptions);
   return count == "full" ? AttentionFlops::kFull : AttentionFlops::kCausal;
+}
+
+SimulateSettings read_simulate_of(ConfigMap root, const Job& job) {
+  return read_simulate(root, workload::steps_until_steady(job.parallel.versions, job.parallel.pp,
+                                                          static_cast<int>(job.parallel.microbatches(job.training))));
 }
 
 collectives::CommSettings read_comm(ConfigMap root, collectives::Rung rung, const collectives::NcclHost& host) {
@@ -238,13 +219,12 @@ Scenario read_scenario(ConfigDocument document, const collectives::NcclFiles& fi
   collectives::NcclSetup nccl = read_nccl(root, cluster, chooser.rung, files, foreign);
   collectives::CommSettings comm = read_comm(root, chooser.rung, nccl.host);
   apply_network_sums(root, cluster.switch_sums, nccl, comm);
-  SimulateSettings simulate = read_simulate(
-      root, workload::steps_until_steady(job.parallel.versions, job.parallel.pp,
-                                         static_cast<int>(job.parallel.microbatches(job.training))));
+  SimulateSettings simulate = read_simulate_of(root, job);
   Faults faults = read_faults(root, {.topology = *cluster.topology, .model = *simulate.network, .hosts = cluster.hosts});
   Background background = read_background(root, cluster.gpus(), *simulate.network);
   const AttentionFlops attention_flops = read_attention_flops(root);
   std::vector<PublishedFigure> published = read_published(root);
+  SearchSettings search = read_search(root);
   return {.document = std::move(document),
           .name = std::move(name),
           .cluster = std::move(cluster),
@@ -257,7 +237,8 @@ Scenario read_scenario(ConfigDocument document, const collectives::NcclFiles& fi
           .attention_flops = attention_flops,
           .published = std::move(published),
           .faults = std::move(faults),
-          .background = std::move(background)};
+          .background = std::move(background),
+          .search = std::move(search)};
 }
 
 // A scenario without a job: what a single collective needs.
@@ -287,7 +268,8 @@ Scenario read_machine(ConfigDocument document, const collectives::NcclFiles& fil
           .interference = {},
           .published = {},
           .faults = {},
-          .background = {}};
+          .background = {},
+          .search = {}};
 }
 
 }  // namespace
@@ -332,6 +314,13 @@ Result<ConfigDocument> load_with_imports(const Load& load, const std::string& pa
   return load(how);
 }
 
+Result<Scenario> without_errors(Scenario scenario) {
+  if (scenario.document.log().diagnostics().has_errors()) {
+    return tl::unexpected(scenario.document.log().diagnostics());
+  }
+  return scenario;
+}
+
 Result<Scenario> checked_scenario(const Load& load, const std::string& path, const ScenarioOptions& options,
                                   Extent extent) {
   const collectives::NcclFiles files = nccl_files(path, load_options(options));
@@ -345,10 +334,7 @@ Result<Scenario> checked_scenario(const Load& load, const std::string& path, con
   scenario.document.check_all_read();
   for (const Diagnostic& diagnostic : foreign.all()) scenario.document.log().add(diagnostic);
   for (const IgnoredKey& ignored : imports.ignored) scenario.document.log().add(ignored);
-  if (scenario.document.log().diagnostics().has_errors()) {
-    return tl::unexpected(scenario.document.log().diagnostics());
-  }
-  return scenario;
+  return without_errors(std::move(scenario));
 }
 
 }  // namespace
@@ -360,6 +346,35 @@ Result<Scenario> load_scenario(const std::string& path, const ScenarioOptions& o
 Result<Scenario> load_scenario_text(const std::string& name, std::string_view text, const ScenarioOptions& options) {
   return checked_scenario([&](const LoadOptions& how) { return ConfigDocument::load_text(name, text, how); }, name,
                           options, Extent::kJob);
+}
+
+namespace {
+
+std::string path_of(const ConfigDocument& document) {
+  const ConfigSource& file = *document.file();
+  return file.path.empty() ? file.name : file.path;
+}
+
+}  // namespace
+
+Result<Scenario> changed_scenario(const Scenario& base, const ConfigChanges& changes, const ScenarioOptions& options) {
+  Diagnostics foreign;
+  Scenario scenario = read_scenario(base.document.changed(changes),
+                                    nccl_files(path_of(base.document), load_options(options)), foreign);
+  scenario.document.check_all_read();
+  for (const Diagnostic& diagnostic : foreign.all()) scenario.document.log().add(diagnostic);
+  return without_errors(std::move(scenario));
+}
+
+Result<ChangedJob> changed_job(const Scenario& base, const ConfigChanges& changes) {
+  Diagnostics foreign;
+  ConfigDocument document = base.document.changed(changes);
+  Job job = read_job(document.root(), base.cluster, path_of(document), foreign);
+  SimulateSettings simulate = read_simulate_of(document.root(), job);
+  document.check_all_read();
+  for (const Diagnostic& diagnostic : foreign.all()) document.log().add(diagnostic);
+  if (document.log().diagnostics().has_errors()) return tl::unexpected(document.log().diagnostics());
+  return ChangedJob{.document = std::move(document), .job = std::move(job), .simulate = simulate};
 }
 
 Result<Scenario> load_machine(const std::string& path, const ScenarioOptions& options) {

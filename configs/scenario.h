@@ -14,6 +14,7 @@
 #include "collectives/nccl/selector.h"
 #include "configs/faults.h"
 #include "configs/interference.h"
+#include "configs/search_settings.h"
 #include "core/base/diagnostic.h"
 #include "core/config/config_document.h"
 #include "core/report/facts.h"
@@ -73,6 +74,7 @@ struct Scenario {
   std::vector<PublishedFigure> published;
   Faults faults;
   Background background;
+  SearchSettings search;
 };
 
 struct ScenarioOptions {
@@ -95,6 +97,20 @@ inline constexpr std::string_view kWorld = "world";
                                                  const ScenarioOptions& options = {});
 // Only the cluster part; the rest of the file may be missing.
 [[nodiscard]] Result<Cluster> load_cluster(const std::string& path, const ScenarioOptions& options = {});
+
+// The scenario again with other values, from the tree that was read before: no file but those that readers open themselves.
+// `base` must outlive it. Names of presets and of files that were imported cannot be changed here.
+[[nodiscard]] Result<Scenario> changed_scenario(const Scenario& base, const ConfigChanges& changes,
+                                                const ScenarioOptions& options = {});
+
+// Only the job with other values, which is most of what configurations of one machine differ in, and what `simulate` says
+// of it. Quick: a search asks for thousands. `base` must outlive it.
+struct ChangedJob {
+  ConfigDocument document;
+  Job job;
+  SimulateSettings simulate;
+};
+[[nodiscard]] Result<ChangedJob> changed_job(const Scenario& base, const ConfigChanges& changes);
 
 // The names that `list` and `run` know.
 [[nodiscard]] LoadOptions load_options(const ScenarioOptions& options);

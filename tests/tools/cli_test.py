@@ -41,6 +41,30 @@ class CliTest(unittest.TestCase):
         self.assertIn('name the files', self.refusal('calibrate', 'kernels'))
         self.assertIn('  primitive_times  tables of single primitives', self.answer('validate', '--help'))
 
+    # --- search ---
+
+    def test_search_ranks_layouts_and_writes_the_best(self):
+        narrowed = ('search', SMALL, '--vary', 'tp=1,2', '--fix', 'parallel.pp=1', '--fix', 'recompute=full', '--fix', 'sharding=none')
+        with tempfile.TemporaryDirectory() as folder:
+            best, table = Path(folder) / 'best.yaml', Path(folder) / 'all.csv'
+            out = self.answer(*narrowed, '--write', str(best), '--csv', str(table))
+            self.assertIn('The best', out)
+            self.assertIn("The scenario's own layout", out)
+            rows = table.read_text(encoding='utf-8').splitlines()
+            ranked = [row for row in rows[1:] if not row.startswith('does not fit')]
+            result = json.loads(self.answer('run', str(best), '--json'))
+        found = json.loads(self.answer(*narrowed, '--json'))
+        self.assertEqual(found['schema'], 'ringwright.search/1')
+        self.assertEqual(found['axes']['tp'], ['1', '2'])
+        self.assertEqual(len(ranked), found['predicted'])
+        self.assertEqual(result['metrics']['step_time_s']['mean'], found['ranking'][0]['played']['step_time_s'])
+
+    def test_search_says_what_it_cannot_vary(self):
+        self.assertIn("'cluster.nodes' is not of the job", self.refusal('search', SMALL, '--vary', 'cluster.nodes=1,2'))
+        self.assertIn("cannot read --vary 'tp'", self.refusal('search', SMALL, '--vary', 'tp'))
+        self.assertIn("did you mean 'full'?", self.refusal('search', SMALL, '--fix', 'recompute=fulll'))
+        self.assertIn("'search.objective' is 'speed'", self.refusal('search', SMALL, '--objective', 'speed'))
+
     # --- run ---
 
     def test_run_prints_a_report(self):

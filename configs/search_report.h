@@ -1,0 +1,28 @@
+// What a search found: as text for people, as JSON and as a CSV table for programs.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "configs/search.h"
+
+namespace ringwright::configs {
+
+struct SearchReport {
+  const Scenario& scenario;
+  const SearchSettings& settings;
+  const SearchResult& result;
+};
+
+[[nodiscard]] std::string render_search_text(const SearchReport& report);
+// Schema "ringwright.search/1" (docs/search.md).
+[[nodiscard]] std::string render_search_json(const SearchReport& report);
+// A row for every legal layout, best first and then those that do not fit.
+[[nodiscard]] std::string render_search_csv(const SearchReport& report);
+
+// What a layout says on an axis.
+[[nodiscard]] std::string value_on(const Layout& layout, std::string_view axis);
+// Time in which nothing is computed and communication is under way.
+[[nodiscard]] Duration exposed(const TimeBreakdown& breakdown);
+
+}  // namespace ringwright::configs

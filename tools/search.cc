@@ -1,0 +1,193 @@
+// The command `search`: which parallel layout of a scenario is best on its machine, and fits.
+#include <array>
+#include <charconv>
+#include <cstdio>
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include "configs/scenario.h"
+#include "configs/search.h"
+#include "configs/search_report.h"
+#include "core/base/text.h"
+#include "tools/command.h"
+#include "tools/progress.h"
+#include "tools/scenario_file.h"
+#include "tools/terminal.h"
+
+namespace ringwright::tools {
+namespace {
+
+void print(const std::string& text) {
+  std::fputs(text.c_str(), stdout);
+}
+void tell(const std::string& text) {
+  std::fputs(text.c_str(), stderr);
+}
+
+// "KEY=a,b,c" in its two halves.
+struct Assignment {
+  std::string key;
+  std::string value;
+};
+Result<Assignment> assignment(const std::string& argument, std::string_view option) {
+  const std::size_t equals = argument.find('=');
+  if (equals != std::string::npos && equals > 0 && equals + 1 < argument.size()) {
+    return Assignment{argument.substr(0, equals), argument.substr(equals + 1)};
+  }
+  return tl::unexpected(failure("E153", fmt::format("cannot read {} '{}'", option, argument), {},
+                                fmt::format("write {} tp={}", option, option == "--vary" ? "4,8" : "8")));
+}
+
+std::vector<std::string> comma_separated(const std::string& text) {
+  std::vector<std::string> words;
+  int depth = 0;  // a list or map is one value
+  std::string word;
+  for (const char c : text) {
+    depth += c == '[' || c == '{' ? 1 : c == ']' || c == '}' ? -1 : 0;
+    if (c == ',' && depth == 0)
+      words.push_back(std::exchange(word, {}));
+    else
+      word += c;
+  }
+  words.push_back(word);
+  return words;
+}
+
+class Search final : public Command {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "search"; }
+  [[nodiscard]] std::string_view summary() const override { return "find the best parallel layout of a scenario"; }
+  [[nodiscard]] std::string notes() const override {
+    return "Axes: tp, pp, virtual_stages, cp, ep, etp, micro_batch, recompute, sharding, stage_layers, schedule,\n"
+           "sequence_parallel; `ringwright explain search.tp` says which values each has by itself. The block `search` "
+           "of\n"
+           "the scenario says the same as these options.\n";
+  }
+  [[nodiscard]] std::vector<OptionSpec> options() override {
+    return {{.names = "config",
+             .value = "",
+             .doc = "a YAML file, or the name of a shipped scenario",
+             .target = &config_,
+             .required = true},
+            {.names = "--objective",
+             .value = "WHAT",
+             .doc = "step_time, tokens_per_s, mfu or memory",
+             .target = &objective_},
+            {.names = "--max-memory",
+             .value = "SIZE",
+             .doc = "that a GPU may need: 76GiB; what it has when not given",
+             .target = &max_memory_},
+            {.names = "--top", .value = "N", .doc = "configurations that are shown; 10", .target = &top_},
+            {.names = "--replay",
+             .value = "N",
+             .doc = "of the best, played again on the scenario's own rungs; 10",
+             .target = &replay_},
+            {.names = "--vary",
+             .value = "KEY=a,b,c",
+             .doc = "values of an axis, or of a key of the job, may be repeated",
+             .target = &vary_},
+            {.names = "--fix",
+             .value = "KEY=VALUE",
+             .doc = "one value of an axis, or of any key, may be repeated",
+             .target = &fix_},
+            {.names = "-j", .value = "N", .doc = "threads; all cores when not given", .target = &threads_},
+            {.names = "--csv", .value = "FILE", .doc = "write every legal layout as a table", .target = &csv_},
+            {.names = "--write", .value = "FILE", .doc = "write the best layout as a scenario", .target = &write_}};
+  }
+
+  [[nodiscard]] ExitCode run(const CommonOptions& common) override {
+    const auto path = find_scenario(config_);
+    if (!path) return refuse(path.error());
+    std::vector<configs::SearchAxis> others;
+    const auto overrides = settings_of(others);
+    if (!overrides) return refuse(overrides.error());
+    const auto scenario = configs::load_scenario(*path, {.overrides = *overrides, .share_folders = {}});
+    if (!scenario) return refuse(scenario.error());
+    configs::SearchSettings settings = scenario->search;
+    settings.given.insert(settings.given.end(), others.begin(), others.end());
+    const auto result = configs::search(
+        *scenario, settings, {.threads = static_cast<int>(threads_.value_or(0)), .progress = progress(common)});
+    if (progress_) progress_->clear();
+    if (!result) return refuse(result.error());
+    const configs::SearchReport report{.scenario = *scenario, .settings = settings, .result = *result};
+    print(common.json ? render_search_json(report) : render_search_text(report));
+    if (!csv_.empty() && !write_file(csv_, render_search_csv(report))) return ExitCode::kUsage;
+    if (result->ranked.empty()) return ExitCode::kInfeasible;
+    return write_.empty() ? ExitCode::kOk : write_best(*scenario, settings, *result);
+  }
+
+ private:
+  // The options as settings of the scenario; axes that are no key of `search` apart.
+  [[nodiscard]] Result<std::vector<std::string>> settings_of(std::vector<configs::SearchAxis>& others) const {
+    std::vector<std::string> settings;
+    const auto set = [&settings](std::string_view key, const std::string& value) {
+      if (!value.empty()) settings.push_back(fmt::format("search.{}={}", key, value));
+    };
+    for (const std::string& argument : fix_) {
+      const auto fixed = assignment(argument, "--fix");
+      if (!fixed) return tl::unexpected(fixed.error());
+      const std::string axis = configs::axis_of(fixed->key);
+      if (axis.empty())
+        settings.push_back(argument);
+      else
+        set(axis, "[" + fixed->value + "]");
+    }
+    for (const std::string& argument : vary_) {
+      const auto varied = assignment(argument, "--vary");
+      if (!varied) return tl::unexpected(varied.error());
+      const std::string axis = configs::axis_of(varied->key);
+      if (!axis.empty()) {
+        set(axis, "[" + varied->value + "]");
+        continue;
+      }
+      if (const std::string why = configs::why_not_varied(varied->key); !why.empty()) {
+        return tl::unexpected(failure("E153", why));
+      }
+      others.push_back({.name = varied->key, .values = comma_separated(varied->value)});
+    }
+    set("objective", objective_);
+    set("max_memory", max_memory_);
+    if (top_) set("top", std::to_string(*top_));
+    if (replay_) set("replay", std::to_string(*replay_));
+    return settings;
+  }
+
+  [[nodiscard]] std::function<void(std::size_t, std::size_t)> progress(const CommonOptions& common) {
+    if (common.quiet || !is_terminal(Stream::kError)) return {};
+    progress_.emplace(ProgressStyle::kBar);
+    return [this](std::size_t done, std::size_t all) {
+      progress_->update(static_cast<double>(done) / static_cast<double>(all), done);
+    };
+  }
+
+  [[nodiscard]] static bool write_file(const std::string& path, const std::string& text) {
+    if ((std::ofstream(path) << text).flush()) return true;
+    tell(fmt::format("error: cannot write '{}'\n", path));
+    return false;
+  }
+
+  // What was written is read again: a scenario that names files beside it cannot go to another folder.
+  [[nodiscard]] ExitCode write_best(const configs::Scenario& scenario, const configs::SearchSettings& settings,
+                                    const configs::SearchResult& result) const {
+    const configs::SearchSpace space(scenario, settings);
+    if (!write_file(write_, configs::written(scenario, space, result.ranked.front().layout))) return ExitCode::kUsage;
+    const auto again = configs::load_scenario(write_);
+    if (again) return ExitCode::kOk;
+    tell(fmt::format("error: '{}' was written and cannot be read; does the scenario name files beside it?\n", write_));
+    return refuse(again.error());
+  }
+
+  std::string config_, objective_, max_memory_, csv_, write_;
+  std::vector<std::string> vary_, fix_;
+  std::optional<std::uint64_t> top_, replay_, threads_;
+  std::optional<Progress> progress_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_search() {
+  return std::make_unique<Search>();
+}
+
+}  // namespace ringwright::tools
