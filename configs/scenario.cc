@@ -264,12 +264,7 @@ Scenario read_machine(ConfigDocument document, const collectives::NcclFiles& fil
           .collectives = std::move(chooser),
           .comm = comm,
           .nccl = std::move(nccl),
-          .simulate = simulate,
-          .interference = {},
-          .published = {},
-          .faults = {},
-          .background = {},
-          .search = {}};
+          .simulate = simulate};
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ constexpr std::array kSharding{
     Option{"zero-2", "gradients, too"}, Option{"zero-3", "parameters, too, as DeepSpeed does it"},
     Option{"fsdp", "parameters, gradients and optimizer state, as PyTorch does it"}};
 constexpr std::array kRecompute{Option{"none", ""}, Option{"selective", ""}, Option{"selective-ops", ""},
-                                Option{"full", ""}};
+                                Option{"except-saved", ""}, Option{"full", ""}};
 constexpr std::array kStageLayers{Option{"even", ""}, Option{"filled", ""}, Option{"balanced", ""},
                                   Option{"trim-ends", ""}};
 constexpr std::array kBooleans{Option{"true", ""}, Option{"false", ""}};
@@ -47,7 +47,7 @@ struct WordAxis {
 };
 constexpr std::array kWords{
     WordAxis{"etp", "tensor-parallel sizes of experts, numbers or `tp`; without: 1 and tp", {}},
-    WordAxis{"recompute", "as training.recompute; without: none, selective, full", kRecompute},
+    WordAxis{"recompute", "as training.recompute; without: none, selective, full, and the scenario's own", kRecompute},
     WordAxis{"sharding", "none, zero-1, zero-2, zero-3, fsdp; without: none, zero-1, fsdp, and the scenario's own",
              kSharding},
     WordAxis{"schedule",

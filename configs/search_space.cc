@@ -44,6 +44,17 @@ std::string sharding_of(const workload::ParallelOptions& parallel, const ConfigD
   return document.names("parallel.fsdp") ? "fsdp" : fmt::format("zero-{}", parallel.zero_stage);
 }
 
+std::string recompute_word(workload::Recompute recompute) {
+  switch (recompute) {
+    case workload::Recompute::kNone: return "none";
+    case workload::Recompute::kSelective: return "selective";
+    case workload::Recompute::kOperators: return "selective-ops";
+    case workload::Recompute::kExceptSaved: return "except-saved";
+    case workload::Recompute::kFull: return "full";
+  }
+  return {};
+}
+
 std::vector<std::string> number_values(std::string_view axis, const Scenario& scenario) {
   const workload::ModelShape& shape = scenario.job.model;
   const std::int64_t gpus = scenario.cluster.gpus();
@@ -60,7 +71,11 @@ std::vector<std::string> default_values(std::string_view axis, const Scenario& s
   if (axis == "etp") {
     return scenario.job.model.experts ? std::vector<std::string>{"1", "tp"} : std::vector<std::string>{"1"};
   }
-  if (axis == "recompute") return {"none", "selective", "full"};
+  if (axis == "recompute") {
+    std::vector<std::string> values{"none", "selective", "full"};
+    add_own(recompute_word(scenario.job.training.recompute), values);
+    return values;
+  }
   if (axis == "sharding") {
     std::vector<std::string> values{"none", "zero-1", "fsdp"};
     add_own(sharding_of(own, scenario.document), values);
@@ -147,6 +162,7 @@ constexpr std::array<std::string_view, 17> kOfOneLayout{"megatron",
 void change_recompute(const Layout& layout, ConfigChanges& changes) {
   changes.settings.push_back("training.recompute=" + layout.recompute);
   if (layout.recompute != "selective") changes.removed.emplace_back("training.recompute_modules");
+  if (layout.recompute != "except-saved") changes.removed.emplace_back("training.recompute_saves");
   if (layout.recompute == "full") return;
   for (const std::string_view key :
        {"recompute_method", "recompute_num_layers", "distribute_saved_activations", "cpu_checkpointing"}) {
@@ -256,16 +272,6 @@ bool SearchSpace::repeats_layers(const Layout& layout, const workload::ParallelO
 }
 
 namespace {
-
-std::string recompute_word(workload::Recompute recompute) {
-  switch (recompute) {
-    case workload::Recompute::kNone: return "none";
-    case workload::Recompute::kSelective: return "selective";
-    case workload::Recompute::kOperators: return "selective-ops";
-    case workload::Recompute::kFull: return "full";
-  }
-  return {};
-}
 
 std::string layers_word(const workload::ParallelOptions& parallel) {
   switch (parallel.stage_layers) {
