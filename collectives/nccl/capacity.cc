@@ -127,7 +127,7 @@ HostCapacity::HostCapacity(const NcclHost& host, std::vector<int> members, const
   find_nvlink(host, tables.nvlink_share[index_of(generation_of(host.compute_capability))]);
   find_pcie(host);
   total_ = std::max(gpu_nvlink_, slot_);
-  if (host.nics > 0) find_nics(host, tables.c2c_paths);
+  if (host.nics > 0) find_nics(host);
 }
 
 double HostCapacity::pair(int a, int b) const {
@@ -183,20 +183,19 @@ NcclPath HostCapacity::path_to_nic(const NcclHost& host, int gpu, int nic) const
   const int nic_point = host.nic_at[static_cast<std::size_t>(nic)];
   if (host.pcie_switches > 0 && gpu_point == nic_point) return NcclPath::kPix;
   if (host.socket_of(gpu_point) != host.socket_of(nic_point)) return NcclPath::kSys;
-  return host.by_c2c() ? NcclPath::kP2c : NcclPath::kPhb;
+  return NcclPath::kPhb;
 }
 
 // A ring enters a host at one GPU and leaves it at another, both beside the same NIC. Where a NIC has one GPU alone
 // beside it, the other end goes through that GPU (PXN) where NVLink leads there.
-void HostCapacity::find_nics(const NcclHost& host, bool c2c_paths) {
+void HostCapacity::find_nics(const NcclHost& host) {
   nic_rate_ = std::min(host.nic.count() / 1e9, planned_pcie(host.pcie));
   const int ends = std::min(2, size());
   between_ = NcclPath::kSys;
   for (int nic = 0; nic < host.nics; ++nic) {
     std::vector<NcclPath> paths;
     for (const int gpu : members_) {
-      const NcclPath path = path_to_nic(host, gpu, nic);
-      paths.push_back(path == NcclPath::kP2c && !c2c_paths ? NcclPath::kPhb : path);
+      paths.push_back(path_to_nic(host, gpu, nic));
     }
     std::sort(paths.begin(), paths.end());
     NcclPath worst = paths[static_cast<std::size_t>(ends - 1)];
@@ -241,11 +240,6 @@ int HostCapacity::rings_between(double inside, double between) const {
   }
   // All GPUs but the last of each ring send over NVLink.
   return std::min(rings, size() * fit(gpu_nvlink_, inside) / (size() - 1));
-}
-
-int HostCapacity::heads(double speed) const {
-  if (!switched_) return 0;
-  return std::clamp(fit(gpu_nvlink_, speed) - 1, 0, size());
 }
 
 }  // namespace ringwright::collectives

@@ -1,4 +1,5 @@
-// What the links of one host carry for some of its GPUs, at the rates that NCCL plans with.
+// What the links of one host carry for some of its GPUs, at the rates that NCCL plans with: how many rings and trees fit,
+// without their ways. For RCCL, which does not search on hosts that it knows, but has rings for them that use all lanes.
 #pragma once
 
 #include <vector>
@@ -21,9 +22,6 @@ class HostCapacity {
   // Rings that fit at this bandwidth (GB/s) each; over several hosts they enter and leave through NICs.
   [[nodiscard]] int rings_inside(double speed) const;
   [[nodiscard]] int rings_between(double inside, double between) const;
-  // Channels of in-switch reduction: each has one GPU at its head, which the switch serves twice.
-  [[nodiscard]] int heads(double speed) const;
-  [[nodiscard]] double nic_rate() const { return nic_rate_; }
   [[nodiscard]] NcclPath inside() const { return inside_; }
   [[nodiscard]] NcclPath between() const { return between_; }
   [[nodiscard]] bool has_nvlink() const { return gpu_nvlink_ > 0.0; }
@@ -34,7 +32,7 @@ class HostCapacity {
  private:
   void find_nvlink(const NcclHost& host, double share);
   void find_pcie(const NcclHost& host);
-  void find_nics(const NcclHost& host, bool c2c_paths);
+  void find_nics(const NcclHost& host);
   [[nodiscard]] NcclPath path_to_nic(const NcclHost& host, int gpu, int nic) const;
   [[nodiscard]] int mesh_rings(double speed) const;
   [[nodiscard]] double pair(int a, int b) const;

@@ -33,7 +33,13 @@ bool is_collnet(NcclAlgorithm a) {
 NcclHost with_knobs(NcclHost host, const NcclKnobs& knobs, const NcclTables& tables) {
   if (!knobs.peer_to_peer) host.links = NcclHost::Links::kPcie;
   host.pxn = host.pxn && knobs.pxn && tables.pxn;
+  host.cross_nic = knobs.cross_nic;
+  host.collnet = knobs.collnet;
   return host;
+}
+
+NcclGraphs found(const NcclHost& host, const GroupLayout& layout, const NcclTables& tables, NcclGraphCache* cache) {
+  return cache == nullptr ? find_nccl_graphs(host, layout, tables) : cache->find(host, layout, tables);
 }
 
 NcclGraphs graphs_of(NcclGraphs found, const NcclGraphFile* file, const GroupLayout& layout) {
@@ -65,12 +71,12 @@ bool nccl_has(CollectiveKind kind, NcclAlgorithm algorithm, Protocol protocol) {
 }
 
 NcclCostModel::NcclCostModel(const NcclTables& tables, const NcclHost& host, const NcclKnobs& knobs,
-                             const GroupLayout& layout, const NcclGraphFile* graphs)
+                             const GroupLayout& layout, const NcclGraphFile* graphs, NcclGraphCache* cache)
     : tables_(tables),
       host_(host),
       knobs_(knobs),
       group_{.ranks = layout.size(), .hosts = layout.host_count()},
-      graphs_(graphs_of(find_nccl_graphs(with_knobs(host, knobs, tables), layout, tables), graphs, layout)),
+      graphs_(graphs_of(found(with_knobs(host, knobs, tables), layout, tables, cache), graphs, layout)),
       channels_(clipped(graphs_.compute_channels, knobs, tables.max_channels)),
       generation_(generation_of(host.compute_capability)),
       column_(static_cast<std::size_t>(std::min(layout.host_count(), 3) - 1)) {}
@@ -80,8 +86,8 @@ const NcclGraph& NcclCostModel::graph_of(NcclAlgorithm algorithm) const {
     case NcclAlgorithm::kTree: return graphs_.tree;
     case NcclAlgorithm::kNvls:
     case NcclAlgorithm::kNvlsTree: return tables_.nvls_on_rings ? graphs_.ring : graphs_.nvls;
-    case NcclAlgorithm::kCollnetDirect:
-    case NcclAlgorithm::kCollnetChain: return graphs_.collnet;
+    case NcclAlgorithm::kCollnetDirect: return graphs_.collnet;
+    case NcclAlgorithm::kCollnetChain: return graphs_.collnet_chain;
     case NcclAlgorithm::kRing:
     case NcclAlgorithm::kPat: return graphs_.ring;
   }
@@ -94,7 +100,7 @@ int NcclCostModel::steps(CollectiveKind kind) const {
 }
 
 bool NcclCostModel::ll128_is_safe(const NcclGraph& graph) const {
-  if (host_.compute_capability < 70 || graph.inside > NcclPath::kNvlink) return false;
+  if (host_.compute_capability < 70 || graph.inside > NcclPath::kNvlinkByGpu) return false;
   if (group_.hosts == 1 || graph.between <= NcclPath::kPxb) return true;
   if (host_.compute_capability < 90 || !tables_.pxn_keeps_ll128) return false;
   return graph.between <= NcclPath::kPxn && knobs_.ll128_over_c2c;
@@ -126,6 +132,7 @@ std::string_view NcclCostModel::why_not(const Case& c) const {
     if (c.algorithm == NcclAlgorithm::kCollnetDirect && host_.links != NcclHost::Links::kSwitch) {
       return "needs an NVSwitch";
     }
+    if (graph_of(c.algorithm).channels == 0) return "the search finds no way for it";
   }
   if (c.algorithm == NcclAlgorithm::kPat) {
     if (!tables_.pat) return "not in this version";

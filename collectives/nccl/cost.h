@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "collectives/nccl/graph.h"
+#include "collectives/nccl/graph_cache.h"
 #include "collectives/nccl/graph_file.h"
 #include "collectives/nccl/hardware.h"
 #include "collectives/nccl/knobs.h"
@@ -31,9 +32,10 @@ struct NcclCost {
 // One group on its hosts.
 class NcclCostModel {
  public:
-  // All references must outlive the model. `graphs`: channels from a file, or null.
+  // All references must outlive the model. `graphs`: channels from a file, or null. `cache`: channels of groups like this
+  // one, for the same tables, host and knobs, or null.
   NcclCostModel(const NcclTables& tables, const NcclHost& host, const NcclKnobs& knobs, const GroupLayout& layout,
-                const NcclGraphFile* graphs = nullptr);
+                const NcclGraphFile* graphs = nullptr, NcclGraphCache* cache = nullptr);
 
   // Every algorithm with every protocol it has, in NCCL's order; none for all-to-all, which NCCL does not rank.
   [[nodiscard]] std::vector<NcclCost> costs(const CollectiveCall& call) const;

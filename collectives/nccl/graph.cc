@@ -1,148 +1,278 @@
 #include "collectives/nccl/graph.h"
 
 #include <algorithm>
-#include <set>
-#include <span>
+#include <cmath>
+#include <cstddef>
+#include <utility>
 #include <vector>
 
-#include "collectives/nccl/capacity.h"
+#include "collectives/nccl/rccl_graph.h"
+#include "collectives/nccl/search.h"
+#include "collectives/nccl/search_bound.h"
 
 namespace ringwright::collectives {
 namespace {
 
-// A slower list entry is tried while it is more than this part of the best found (search.cc).
+// Steps that a search may take, and all searches of a pattern together (search.cc of 2.16 and later; older ones took
+// longer for the same).
+constexpr int kSteps = 1 << 14;
+constexpr int kStepsAlike = 1 << 8;
+constexpr std::int64_t kStepsInAll = 1 << 19;
+// A slower entry of the list is tried while it is more than this part of the best found.
 constexpr double kWorthTrying = 0.49;
+constexpr int kWide = 25'000;  // MB/s from which on channels are doubled
+constexpr int kVeryWide = 50'000;
+constexpr int kMostHeads = 32;  // of in-switch reduction (NCCL_MAX_NVLS_ARITY)
 
-struct Search {
-  const HostCapacity& host;
-  std::span<const double> speeds;
-  bool several_hosts = false;
-  int least = 1;
-  int most = 1;  // half of what a communicator may have
-
-  [[nodiscard]] int count(double inside, double between) const {
-    const int fitting = several_hosts ? host.rings_between(inside, between) : host.rings_inside(inside);
-    return std::min(fitting, most);
-  }
+struct Asked {
+  NcclPattern pattern;
+  int least;
+  int most;
 };
 
-// First pass: the bandwidth at which most is carried, faster channels first.
-NcclGraph fastest_channels(const Search& search, double total) {
-  NcclGraph best;
-  const double fastest = search.host.fastest(search.several_hosts);
-  std::size_t first = 0;
-  while (first + 1 < search.speeds.size() &&
-         (search.speeds[first] > fastest || search.speeds[first] * search.least > total)) {
-    ++first;
+// Searches for one pattern on one host, first with less and less, then with more speed.
+class GraphFinder {
+ public:
+  GraphFinder(const NcclTopology& topology, const NcclTables& tables) : topology_(topology), search_(topology), tables_(tables) {
+    const std::size_t generation = index_of(generation_of(topology.host().compute_capability));
+    for (const double speed : topology.nets() > 0 ? tables.speeds_between[generation] : tables.speeds_inside[generation]) {
+      speeds_.push_back(static_cast<int>(std::lround(speed * 1000.0)));
+    }
   }
-  for (std::size_t i = first; i < search.speeds.size(); ++i) {
-    const double speed = search.speeds[i];
-    if (best.channels > 0 && speed / best.between_gb <= kWorthTrying) break;
-    const int channels = search.count(speed, speed);
-    if (channels < search.least || channels * speed <= best.channels * best.inside_gb) continue;
-    best.channels = channels;
-    best.inside_gb = best.between_gb = speed;
-    if (channels == search.most || channels * speed >= search.host.total()) break;
+
+  NcclChannels find(Asked asked);
+
+ private:
+  enum class Outcome { kGoOn, kDone };
+
+  void begin(Asked asked);
+  [[nodiscard]] std::size_t fastest_worth(int least) const;
+  Outcome attempt();
+  bool loosen();
+  bool loosen_order();
+  bool loosen_types();
+  void double_wide();
+  void speed_up();
+  bool faster();
+  [[nodiscard]] NcclPath first_inside() const { return topology_.gpus() == 1 ? NcclPath::kLocal : NcclPath::kNvlink; }
+  void try_speed(int speed) { trial_.inside = trial_.between = speed; }
+
+  const NcclTopology& topology_;
+  NcclSearch search_;
+  const NcclTables& tables_;
+  std::vector<int> speeds_;
+  int cross_nic_ = 0;
+  bool alike_first_ = true;
+  std::size_t speed_ = 0;
+  std::int64_t budget_ = 0;
+  int left_ = 0;
+  NcclChannels trial_;
+  NcclChannels best_;
+};
+
+void GraphFinder::begin(Asked asked) {
+  const bool swaps = asked.pattern == NcclPattern::kRing || asked.pattern == NcclPattern::kBalancedTree ||
+                     asked.pattern == NcclPattern::kSplitTree;
+  cross_nic_ = topology_.nets() > 1 && swaps ? topology_.host().cross_nic : 0;
+  alike_first_ = asked.pattern != NcclPattern::kNvls;
+  if (topology_.gpus() == 1 && asked.pattern != NcclPattern::kRing) asked.pattern = NcclPattern::kTree;
+  best_ = {.pattern = asked.pattern,
+           .cross_nic = cross_nic_ == 1 ? 1 : 0,
+           .least = asked.least,
+           .most = asked.most,
+           .type_inside = first_inside(),
+           .same = alike_first_};
+  trial_ = best_;
+  speed_ = fastest_worth(asked.least);
+  try_speed(speeds_[speed_]);
+  budget_ = kStepsInAll;
+}
+
+// The root of a tree on one host neither sends up nor receives from above: what a ring has in size, a tree has in size-1.
+std::size_t GraphFinder::fastest_worth(int least) const {
+  const double gpus = topology_.gpus();
+  const double total = topology_.total() * (gpus > 1 && best_.pattern != NcclPattern::kRing ? gpus / (gpus - 1) : 1.0);
+  std::size_t index = 0;
+  while (index + 1 < speeds_.size() && (speeds_[index] > topology_.fastest() || speeds_[index] * least > total)) ++index;
+  return index;
+}
+
+GraphFinder::Outcome GraphFinder::attempt() {
+  const int steps = trial_.same ? kStepsAlike : kSteps;
+  budget_ -= steps;
+  left_ = is_hopeless(topology_, trial_, best_) ? steps : search_.run(trial_, steps, best_);
+  if (left_ == NcclSearch::kPerfect || best_.count * best_.between >= topology_.total()) return Outcome::kDone;
+  return Outcome::kGoOn;
+}
+
+// Another order on every channel, but not where traffic between sockets of AMD's processors is at stake; a simpler tree.
+bool GraphFinder::loosen_order() {
+  const bool sockets = topology_.host().processor == Processor::kAmd && trial_.type_inside == NcclPath::kSys;
+  if (trial_.same && !sockets) {
+    trial_.same = false;
+    return true;
   }
-  return best;
+  trial_.same = alike_first_;
+  budget_ += left_;
+  if (budget_ < 0 && best_.count > 0) return false;
+  if (topology_.host().compute_capability >= 90 && trial_.pattern == NcclPattern::kBalancedTree) {
+    trial_.pattern = NcclPattern::kTree;
+    return true;
+  }
+  trial_.pattern = best_.pattern;
+  return false;
+}
+
+// Worse ways inside the host, no worse than those to the network; then worse ones to the network.
+bool GraphFinder::loosen_types() {
+  const auto worse = [](NcclPath path) { return static_cast<NcclPath>(static_cast<int>(path) + 1); };
+  const bool none = best_.count == 0;
+  const bool outside = topology_.nets() > 0;
+  const NcclPath most = outside ? trial_.type_between : NcclPath::kSys;
+  if (trial_.type_inside < most && (none || trial_.type_inside < best_.type_inside)) {
+    trial_.type_inside = worse(trial_.type_inside);
+    return true;
+  }
+  trial_.type_inside = first_inside();
+  const bool better = none || trial_.type_between < best_.type_between || trial_.type_between < NcclPath::kPxn;
+  if (outside && trial_.type_between < NcclPath::kSys && better) {
+    trial_.type_between = worse(trial_.type_between);
+    return true;
+  }
+  trial_.type_between = NcclPath::kPix;
+  return false;
+}
+
+// What to try next in the first pass; false: nothing is left to try.
+bool GraphFinder::loosen() {
+  if (loosen_order()) return true;
+  if (budget_ < 0 && best_.count > 0) return false;
+  if (loosen_types()) return true;
+  const bool swaps = best_.pattern == NcclPattern::kRing || best_.pattern == NcclPattern::kBalancedTree;
+  if (cross_nic_ == 2 && trial_.cross_nic == 0 && swaps) {
+    trial_.cross_nic = 2;
+    return true;
+  }
+  trial_.cross_nic = cross_nic_ == 1 ? 1 : 0;
+  if (speed_ + 1 == speeds_.size()) return false;
+  if (best_.count > 0 && static_cast<double>(speeds_[speed_ + 1]) / best_.between <= kWorthTrying) return false;
+  try_speed(speeds_[++speed_]);
+  return true;
 }
 
 // Wide channels are doubled, each with half of the bandwidth.
-void double_wide(NcclGraph& graph, int compute_capability, int most) {
-  if (graph.channels == 0 || graph.inside_gb < 25.0) return;
-  if (compute_capability > 80 && graph.inside_gb < 50.0 && graph.channels > 4) return;
-  const int doubled = std::min(graph.channels * 2, most);
-  const int times = (doubled + graph.channels - 1) / graph.channels;
-  graph.inside_gb /= times;
-  graph.between_gb /= times;
-  graph.channels = doubled;
+void GraphFinder::double_wide() {
+  if (best_.count == 0 || best_.pattern == NcclPattern::kNvls || best_.inside < kWide) return;
+  if (topology_.host().compute_capability > 80 && best_.inside < kVeryWide && best_.count > 4) return;
+  const int doubled = std::min(best_.count * 2, best_.most);
+  const int times = (doubled + best_.count - 1) / best_.count;
+  const int gpus = topology_.gpus();
+  const auto repeat = [&](std::vector<int>& values, int each) {
+    for (int i = best_.count * each; i < doubled * each; ++i) {
+      values[static_cast<std::size_t>(i)] = values[static_cast<std::size_t>(i - best_.count * each)];
+    }
+  };
+  repeat(best_.gpus, gpus);
+  repeat(best_.nets, 2);
+  best_.inside /= times;
+  best_.between /= times;
+  best_.count = doubled;
 }
 
-std::size_t not_above(std::span<const double> speeds, double speed) {
-  std::size_t at = 0;
-  while (at + 1 < speeds.size() && speeds[at] > speed) ++at;
-  return at;
-}
-
-// Second pass: as many channels, but faster.
-void speed_up_ring(const Search& search, NcclGraph& graph) {
-  for (std::size_t i = not_above(search.speeds, graph.between_gb); i-- > 0;) {
-    const double speed = search.speeds[i];
-    if (search.count(speed, speed) < graph.channels) return;
-    graph.inside_gb = graph.between_gb = speed;
+// The second pass's next speed: of rings inside and between, of in-switch reduction between, of trees inside hosts.
+bool GraphFinder::faster() {
+  if (left_ == 0 || speed_ == 0) return false;
+  if (best_.pattern == NcclPattern::kRing) {
+    if (!tables_.speeds_up_rings) return false;
+    try_speed(speeds_[--speed_]);
+    return true;
   }
-}
-
-void speed_up_tree(const Search& search, NcclGraph& graph) {
-  for (std::size_t i = not_above(search.speeds, graph.between_gb); i-- > 0;) {
-    const double speed = search.speeds[i];
-    if (graph.inside_gb >= 2.0 * graph.between_gb) return;
-    if (search.count(speed, search.several_hosts ? graph.between_gb : speed) < graph.channels) return;
-    graph.inside_gb = speed;
+  if (best_.pattern == NcclPattern::kNvls && trial_.between == best_.between && trial_.between < trial_.inside * 2) {
+    trial_.least = trial_.most = best_.count;
+    trial_.between = speeds_[--speed_];
+    return true;
   }
+  if (trial_.inside == best_.inside && trial_.inside < trial_.between * 2) {
+    trial_.inside = speeds_[--speed_];
+    return true;
+  }
+  return false;
 }
 
-void describe_paths(const HostCapacity& host, bool several_hosts, NcclGraph& graph) {
-  graph.inside = host.size() > 1 ? host.inside() : NcclPath::kNvlink;
-  graph.between = several_hosts ? host.between() : NcclPath::kPix;
+void GraphFinder::speed_up() {
+  left_ = NcclSearch::kPerfect;
+  trial_ = best_;
+  trial_.least = best_.count;
+  speed_ = 0;
+  while (speed_ + 1 < speeds_.size() && speeds_[speed_] > best_.between) ++speed_;
+  try_speed(speeds_[speed_]);
+  while (faster()) attempt();
+}
+
+NcclChannels GraphFinder::find(Asked asked) {
+  begin(asked);
+  while (attempt() == Outcome::kGoOn && loosen()) {
+  }
+  double_wide();
+  if (best_.count > 0) speed_up();
+  return best_;
 }
 
 // Where nothing fits, NCCL takes the GPUs in order, on one slow channel.
-NcclGraph fallback_graph() {
-  return {.channels = 1, .inside_gb = 0.1, .between_gb = 0.1, .inside = NcclPath::kSys, .between = NcclPath::kSys};
+NcclGraph fallback_graph(const NcclTopology& topology) {
+  NcclGraph graph{.channels = 1,
+                  .inside_gb = 0.1,
+                  .between_gb = 0.1,
+                  .inside = NcclPath::kSys,
+                  .between = NcclPath::kSys,
+                  .orders = {topology.members()}};
+  if (topology.nets() > 0) graph.ports = {{0, 0}};
+  return graph;
 }
 
-NcclGraph find_ring(const Search& search, int compute_capability, bool speed_up) {
-  NcclGraph ring = fastest_channels(search, search.host.total());
-  if (ring.channels == 0) return fallback_graph();
-  double_wide(ring, compute_capability, search.most);
-  if (speed_up) speed_up_ring(search, ring);
-  describe_paths(search.host, search.several_hosts, ring);
-  // Rings start at the GPU beside their NIC: with several NICs they differ. On a switch one order serves all.
-  ring.same_channels =
-      search.several_hosts ? search.host.size() == 1 || search.host.near_nics() == 1 : search.host.switched();
-  return ring;
+NcclGraph described(const NcclTopology& topology, const NcclChannels& found) {
+  NcclGraph graph{.channels = found.count,
+                  .inside_gb = found.inside / 1000.0,
+                  .between_gb = found.between / 1000.0,
+                  .inside = found.type_inside,
+                  .between = found.type_between,
+                  .same_channels = found.same,
+                  .plain_tree = found.pattern == NcclPattern::kTree,
+                  .nic_latency_us = topology.host().nic_latency_us};
+  for (int channel = 0; channel < found.count; ++channel) {
+    const auto first = found.gpus.begin() + channel * topology.gpus();
+    std::vector<int>& order = graph.orders.emplace_back(first, first + topology.gpus());
+    for (int& gpu : order) gpu = topology.members()[static_cast<std::size_t>(gpu)];
+    if (topology.nets() == 0) continue;
+    const auto net = found.nets.begin() + channel * 2;
+    graph.ports.push_back({*net, *(net + 1)});
+  }
+  return graph;
 }
 
-NcclGraph find_tree(Search search, const NcclGraph& ring) {
-  const int members = search.host.size();
-  search.least = search.most = ring.channels;
-  // The root of a tree on one host neither sends up nor receives from above: what a ring has in size, a tree has in
-  // size - 1.
-  const double total = members > 1 ? search.host.total() * members / (members - 1) : search.host.total();
-  NcclGraph tree = fastest_channels(search, total);
-  if (tree.channels == 0) {
-    tree = ring;
-  } else {
-    speed_up_tree(search, tree);
+NcclGraphs graphs_of_host(const NcclHost& host, const std::vector<int>& members, const NcclTables& tables,
+                          bool several_hosts) {
+  if (tables.by_share) return find_rccl_graphs(host, members, tables, several_hosts);
+  const NcclTopology topology(host, members, tables, several_hosts);
+  GraphFinder finder(topology, tables);
+  const auto find = [&](NcclPattern pattern, int least, int most) {
+    const NcclChannels found = finder.find({.pattern = pattern, .least = least, .most = most});
+    const bool must = pattern == NcclPattern::kRing || pattern == NcclPattern::kBalancedTree;
+    return found.count == 0 && must ? fallback_graph(topology) : described(topology, found);
+  };
+  NcclGraphs graphs;
+  const int heads = std::min(topology.gpus(), kMostHeads);
+  graphs.ring = find(NcclPattern::kRing, 1, tables.max_channels / 2);
+  graphs.tree = find(NcclPattern::kBalancedTree, graphs.ring.channels, graphs.ring.channels);
+  if (host.multicast && topology.has_switch()) {
+    graphs.nvls = find(NcclPattern::kNvls, several_hosts ? 1 : heads, heads);
   }
-  describe_paths(search.host, search.several_hosts, tree);
-  tree.plain_tree = members == 1;
-  return tree;
-}
-
-// As many heads as there are GPUs come before fast ones.
-NcclGraph find_nvls(const Search& search) {
-  NcclGraph best;
-  for (const double speed : search.speeds) {
-    const int channels = search.host.heads(speed);
-    if (channels < 1 || channels <= best.channels) continue;
-    if (search.several_hosts && search.count(1e-3, speed) < channels) continue;
-    best.channels = channels;
-    best.inside_gb = best.between_gb = speed;
-    if (channels == search.host.size()) break;
+  if (host.collnet && several_hosts) {
+    graphs.collnet = find(NcclPattern::kCollnetDirect, 1, heads);
+    graphs.collnet_chain = find(NcclPattern::kTree, graphs.ring.channels, graphs.ring.channels);
   }
-  // Second pass: faster between hosts only. One host has no such links, so that nothing holds its number back.
-  if (best.channels > 0) {
-    for (std::size_t i = not_above(search.speeds, best.between_gb); i-- > 0;) {
-      const double speed = search.speeds[i];
-      const bool fits = !search.several_hosts || search.count(1e-3, speed) >= best.channels;
-      if (best.between_gb >= 2.0 * best.inside_gb || !fits) break;
-      best.between_gb = speed;
-    }
-  }
-  describe_paths(search.host, search.several_hosts, best);
-  return best;
+  graphs.ring.channels = graphs.tree.channels = std::min(graphs.ring.channels, graphs.tree.channels);
+  return graphs;
 }
 
 int compute_channels(const NcclGraph& ring, int compute_capability, bool several_hosts, int most) {
@@ -160,40 +290,30 @@ void take_worse(const NcclGraph& other, NcclGraph& graph) {
   graph.between = std::max(graph.between, other.between);
   graph.same_channels = graph.same_channels && other.same_channels;
   graph.plain_tree = graph.plain_tree || other.plain_tree;
-}
-
-NcclGraphs graphs_of_host(const NcclHost& host, const std::vector<int>& members, const NcclTables& tables,
-                          bool several_hosts) {
-  const HostCapacity capacity(host, members, tables);
-  const std::size_t generation = index_of(generation_of(host.compute_capability));
-  const Search search{.host = capacity,
-                      .speeds = several_hosts ? tables.speeds_between[generation] : tables.speeds_inside[generation],
-                      .several_hosts = several_hosts,
-                      .most = tables.max_channels / 2};
-  NcclGraphs graphs;
-  graphs.ring = find_ring(search, host.compute_capability, tables.speeds_up_rings);
-  graphs.tree = find_tree(search, graphs.ring);
-  if (host.multicast) graphs.nvls = find_nvls(search);
-  graphs.collnet = graphs.ring;
-  for (NcclGraph* graph : {&graphs.ring, &graphs.tree, &graphs.nvls, &graphs.collnet}) {
-    graph->nic_latency_us = host.nic_latency_us;
-  }
-  return graphs;
+  graph.orders.clear();  // of one host only
+  graph.ports.clear();
 }
 
 }  // namespace
 
-NcclGraphs find_nccl_graphs(const NcclHost& host, const GroupLayout& layout, const NcclTables& tables) {
-  const bool several_hosts = layout.host_count() > 1;
-  NcclGraphs result;
-  std::set<std::vector<int>> seen;
+std::set<std::vector<int>> members_by_host(const GroupLayout& layout) {
+  std::set<std::vector<int>> result;
   for (const std::vector<int>& indices : layout.hosts) {
     std::vector<int> members;
     for (const int index : indices) members.push_back(layout.gpu_of[static_cast<std::size_t>(index)]);
     std::sort(members.begin(), members.end());
-    if (!seen.insert(members).second) continue;
+    result.insert(std::move(members));
+  }
+  return result;
+}
+
+NcclGraphs find_nccl_graphs(const NcclHost& host, const GroupLayout& layout, const NcclTables& tables) {
+  const bool several_hosts = layout.host_count() > 1;
+  NcclGraphs result;
+  bool first = true;
+  for (const std::vector<int>& members : members_by_host(layout)) {
     const NcclGraphs graphs = graphs_of_host(host, members, tables, several_hosts);
-    if (seen.size() == 1) {
+    if (std::exchange(first, false)) {
       result = graphs;
       continue;
     }
@@ -201,6 +321,7 @@ NcclGraphs find_nccl_graphs(const NcclHost& host, const GroupLayout& layout, con
     take_worse(graphs.tree, result.tree);
     take_worse(graphs.nvls, result.nvls);
     take_worse(graphs.collnet, result.collnet);
+    take_worse(graphs.collnet_chain, result.collnet_chain);
   }
   result.compute_channels = compute_channels(result.ring, host.compute_capability, several_hosts, tables.max_channels);
   return result;

@@ -1,23 +1,21 @@
 // The channels that NCCL finds in the hosts of a group: how many there are and what each carries, for each pattern.
 //
 // NCCL searches for the fastest bandwidth of a channel, from a fixed list, at which as many channels fit into the
-// links; then it doubles, speeds up and limits them (graph/search.cc, graph/connect.cc). Here the number that fits is
-// found by counting capacity: every channel passes every GPU of the host once, and enters and leaves the host once.
-// On meshes of NVLink whose pairs are unequal the rings themselves are searched for.
+// links, admitting worse ways step by step; then it doubles, speeds up and limits them (graph/search.cc,
+// graph/connect.cc).
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <set>
 #include <vector>
 
 #include "collectives/nccl/hardware.h"
 #include "collectives/nccl/tables.h"
+#include "collectives/nccl/topology.h"
 #include "core/plan/collective_call.h"
 
 namespace ringwright::collectives {
-
-// How near two devices are, best first, as NCCL orders its paths.
-enum class NcclPath : std::uint8_t { kNvlink, kPix, kPxb, kP2c, kPxn, kPhb, kSys };
 
 struct NcclGraph {
   int channels = 0;         // found by the search; 0: the pattern does not fit
@@ -28,13 +26,16 @@ struct NcclGraph {
   bool same_channels = true;  // all channels run alike
   bool plain_tree = false;    // a chain in each host, one GPU with both the network's directions
   double nic_latency_us = 0.0;
+  std::vector<std::vector<int>> orders;   // by channel: places of the members in their host, as it passes them
+  std::vector<std::array<int, 2>> ports;  // by channel: NICs by which it comes and goes; empty within one host
 };
 
 struct NcclGraphs {
   NcclGraph ring;
   NcclGraph tree;
   NcclGraph nvls;
-  NcclGraph collnet;
+  NcclGraph collnet;        // directly from and to all GPUs of a host
+  NcclGraph collnet_chain;
   int compute_channels = 1;  // of rings and trees, after doubling
 };
 
@@ -44,6 +45,9 @@ struct NcclGroup {
   int hosts = 1;
   [[nodiscard]] double per_host() const { return static_cast<double>(ranks) / hosts; }
 };
+
+// Places of a group's members in their hosts, ascending; hosts with the same ones once.
+[[nodiscard]] std::set<std::vector<int>> members_by_host(const GroupLayout& layout);
 
 // What a group with `layout` finds on hosts that are all alike. Over hosts with different members the worst counts.
 [[nodiscard]] NcclGraphs find_nccl_graphs(const NcclHost& host, const GroupLayout& layout, const NcclTables& tables);

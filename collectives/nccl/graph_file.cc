@@ -19,9 +19,9 @@ constexpr int kNvlsPattern = 5;
 constexpr int kCollnetPattern = 6;
 constexpr int kMostGpus = 1024;
 
-// NCCL's names; what goes by NVLink alone counts as NVLink, whether through a GPU or a processor's port.
+// NCCL's names; a single GPU is as near to itself as NVLink.
 constexpr std::array<std::pair<std::string_view, NcclPath>, 11> kPaths = {{
-    {"LOC", NcclPath::kNvlink}, {"NVL", NcclPath::kNvlink}, {"NVB", NcclPath::kNvlink}, {"C2C", NcclPath::kNvlink},
+    {"LOC", NcclPath::kNvlink}, {"NVL", NcclPath::kNvlink}, {"NVB", NcclPath::kNvlinkByGpu}, {"C2C", NcclPath::kC2c},
     {"PIX", NcclPath::kPix}, {"PXB", NcclPath::kPxb}, {"P2C", NcclPath::kP2c}, {"PXN", NcclPath::kPxn},
     {"PHB", NcclPath::kPhb}, {"SYS", NcclPath::kSys}, {"NET", NcclPath::kSys}}};
 

@@ -36,6 +36,8 @@ struct NcclHost {
   Bandwidth nic;
   bool network_reduces = false;  // the switches between hosts add up (SHARP)
   bool pxn = true;              // GPUs may send through NICs beside other GPUs
+  int cross_nic = 2;            // NCCL_CROSS_NIC
+  bool collnet = false;         // the network's switches reduce
   double nic_latency_us = 0.0;  // the `latency` attribute that a network plug-in states
   Processor processor = Processor::kIntel;
 

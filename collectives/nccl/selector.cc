@@ -74,7 +74,7 @@ std::optional<CollectivePlan> all_pairs(const NcclSetup& setup, const Collective
 }  // namespace
 
 NcclCostModel NcclSelector::model(const GroupLayout& layout) const {
-  return NcclCostModel(setup_.tables, setup_.host, setup_.knobs, layout, setup_.graph ? &*setup_.graph : nullptr);
+  return NcclCostModel(setup_.tables, setup_.host, setup_.knobs, layout, setup_.graph ? &*setup_.graph : nullptr, cache_.get());
 }
 
 NcclGraphs NcclSelector::graphs(const GroupLayout& layout) const {

@@ -1,12 +1,14 @@
 // NCCL's choice for a call: the cheapest algorithm and protocol, then channels and threads for the size.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "collectives/msccl/program.h"
 #include "collectives/nccl/cost.h"
+#include "collectives/nccl/graph_cache.h"
 #include "collectives/nccl/graph_file.h"
 #include "collectives/nccl/tuner_file.h"
 #include "core/plan/collective_call.h"
@@ -32,7 +34,7 @@ struct NcclSetup {
 
 class NcclSelector {
  public:
-  explicit NcclSelector(NcclSetup setup) : setup_(std::move(setup)) {}
+  explicit NcclSelector(NcclSetup setup) : setup_(std::move(setup)), cache_(std::make_unique<NcclGraphCache>()) {}
 
   [[nodiscard]] CollectivePlan plan(const CollectiveCall& call) const;
   [[nodiscard]] CollectivePlan plan_message(const MessageCall& call) const;
@@ -47,6 +49,7 @@ class NcclSelector {
   [[nodiscard]] NcclCostModel model(const GroupLayout& layout) const;
 
   NcclSetup setup_;
+  std::unique_ptr<NcclGraphCache> cache_;
 };
 
 // NCCL's estimate for every algorithm and protocol, as a plain function of its parts.

@@ -153,6 +153,9 @@ void read_channel_rules(ConfigMap map, NcclTables& tables) {
                                                       .fallback = kNcclMaxChannels,
                                                       .min = 1,
                                                       .max = kNcclMaxChannels}));
+  tables.intel_socket_limit = in_gb(map.bandwidth({.name = "intel_socket_limit",
+                                                   .doc = "between sockets of Intel's processors, at most",
+                                                   .fallback = Bandwidth(tables.intel_socket_limit * 1e9)}));
   tables.speeds_up_rings =
       map.boolean({.name = "speeds_up_rings", .doc = "the search's second pass is for rings too", .fallback = true});
   tables.least_traffic = map.bytes({.name = "least_traffic",

@@ -69,6 +69,7 @@ struct NcclTables {
   bool collnet_gathers_by_members = false;  // 0.95 of the bus with one GPU a host to 0.85 with eight
 
   // Channels and chunks.
+  double intel_socket_limit = 40.0;  // between sockets of Intel's, GB/s, at most: the newest that the version knows
   int max_channels = kNcclMaxChannels;
   bool speeds_up_rings = true;            // the search's second pass
   std::int64_t least_traffic = 32 << 10;  // of a channel, before another one joins; 0: no matter

@@ -77,10 +77,12 @@ TEST(NcclGraph, TreesAreFasterInsideThanBetweenHosts) {
   EXPECT_DOUBLE_EQ(found.tree.inside_gb, 48.0);  // at most twice as fast
 }
 
-// Ring ends of an H100 host lie beside different NICs: one goes through the GPU of the other. The A100 host has two
-// GPUs beside each NIC. Of a single GPU both ends are the same.
+// Rings of an H100 host come in pairs that swap NICs: eight that return through the GPU beside their own NIC would take
+// 8 * 48 of that GPU's 370.8 GB/s. On a B200 host they fit. The A100 host has two GPUs beside each NIC. Of a single GPU
+// both ends are the same.
 TEST(NcclGraph, NamesTheWorstWayToANic) {
-  EXPECT_EQ(graphs(dgx_h100(), 16, 8).ring.between, NcclPath::kPxn);
+  EXPECT_EQ(graphs(dgx_h100(), 16, 8).ring.between, NcclPath::kPix);
+  EXPECT_EQ(graphs(dgx_b200(), 16, 8).ring.between, NcclPath::kPxn);
   EXPECT_EQ(graphs(dgx_a100(), 16, 8).ring.between, NcclPath::kPix);
   EXPECT_EQ(graphs(dgx_h100(), 2, 1).ring.between, NcclPath::kPix);
   EXPECT_EQ(graphs(polaris(), 8, 4).ring.between, NcclPath::kPhb);
@@ -89,7 +91,7 @@ TEST(NcclGraph, NamesTheWorstWayToANic) {
 TEST(NcclGraph, OlderVersionsDoNotKnowTheWayOverC2c) {
   const GroupLayout layout = make_block_layout(8, 4);
   EXPECT_EQ(find_nccl_graphs(alps(), layout, shipped_tables("2.30")).ring.between, NcclPath::kPxn);
-  EXPECT_EQ(find_nccl_graphs(alps(), layout, shipped_tables("2.20")).ring.between, NcclPath::kSys);
+  EXPECT_EQ(find_nccl_graphs(alps(), layout, shipped_tables("2.20")).ring.between, NcclPath::kPhb);
 }
 
 // A host with one member next to hosts with eight: channels by the poorer.
