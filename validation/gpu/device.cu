@@ -42,7 +42,7 @@ std::string version(int number) {
 // What a command prints, in one line; empty where it is missing.
 std::string output_of(const char* command) {
   std::string text;
-  FILE* const pipe = popen(command, "r");
+  FILE* const pipe = popen((std::string(command) + " 2>/dev/null").c_str(), "r");
   if (pipe == nullptr) return text;
   std::array<char, 256> chunk{};
   while (std::fgets(chunk.data(), static_cast<int>(chunk.size()), pipe) != nullptr) text += chunk.data();

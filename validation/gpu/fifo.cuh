@@ -180,7 +180,6 @@ __device__ inline uint4 receive_ll128(const Slot& slot, std::size_t line, unsign
     missing = there && seen != slot.flag;
   }
   if (there) v = load_volatile(from);
-  __syncwarp();
   return v;
 }
 
@@ -210,6 +209,7 @@ __device__ void run_ll128(const Slots<kMost>& slots, const Primitive& p, const f
       first = sum(first, as_pair(v.x, v.y));
       if (part < 7) second = sum(second, as_pair(v.z, v.w));
     }
+    __syncwarp();  // a line is whole only when its eight threads store together
 #pragma unroll
     for (int peer = 0; peer < kMost; ++peer) {
       if (peer >= p.send_to || !there) continue;

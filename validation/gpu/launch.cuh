@@ -23,12 +23,11 @@ void enqueue(void (*kernel)(Parameters...), const Grid& grid, cudaStream_t strea
   std::apply(
       [&](auto&... value) {
         void* pointers[] = {static_cast<void*>(&value)..., nullptr};
-        const auto function = reinterpret_cast<const void*>(kernel);
-        const cudaError_t status = grid.cooperative
-                                       ? cudaLaunchCooperativeKernel(function, dim3(grid.blocks), dim3(grid.threads),
-                                                                     pointers, grid.shared_bytes, stream)
-                                       : cudaLaunchKernel(function, dim3(grid.blocks), dim3(grid.threads), pointers,
-                                                          grid.shared_bytes, stream);
+        const cudaError_t status =
+            grid.cooperative
+                ? cudaLaunchCooperativeKernel(kernel, dim3(grid.blocks), dim3(grid.threads), pointers,
+                                              grid.shared_bytes, stream)
+                : cudaLaunchKernel(kernel, dim3(grid.blocks), dim3(grid.threads), pointers, grid.shared_bytes, stream);
         check(status, "a kernel's launch");
       },
       values);

@@ -1,0 +1,4 @@
+// Stands in for cuBLASLt' header of this name.
+#pragma once
+
+#include "cublas_api.cuh"

@@ -1,0 +1,4 @@
+// Stands in for cuBLAS' header of this name.
+#pragma once
+
+#include "cublas_api.cuh"
