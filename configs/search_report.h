@@ -12,6 +12,7 @@ struct SearchReport {
   const Scenario& scenario;
   const SearchSettings& settings;
   const SearchResult& result;
+  Detail detail = Detail::kNormal;  // kQuiet: the best and the scenario's own only
 };
 
 [[nodiscard]] std::string render_search_text(const SearchReport& report);

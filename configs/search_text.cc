@@ -17,6 +17,7 @@ namespace {
 constexpr std::size_t kMisfitsShown = 3;
 constexpr std::size_t kItemsShown = 3;
 constexpr std::size_t kFrontShown = 12;
+constexpr std::string_view kMostOfIt = "most of it";  // ends the headings of columns of words
 
 std::string commas(std::size_t number) {
   return with_commas(static_cast<long long>(number));
@@ -52,8 +53,8 @@ class Page {
   [[nodiscard]] std::string text() {
     tell_space();
     tell_best();
-    tell_front();
-    tell_misfits();
+    if (report_.detail != Detail::kQuiet) tell_front();
+    if (report_.detail != Detail::kQuiet) tell_misfits();
     tell_own();
     return text_;
   }
@@ -71,6 +72,7 @@ class Page {
     std::vector<std::string> axes;
     for (const SearchAxis& axis : result_.axes)
       axes.push_back(fmt::format("{} {}", axis.name, fmt::join(axis.values, " ")));
+    if (report_.detail == Detail::kQuiet) return;
     line("  " + wrap(fmt::format("{} combinations of {}", commas(result_.combinations), join(axes, ", ")), 96, 2));
     TextTable counts({Align::kRight, Align::kLeft});
     counts.add_row(
@@ -97,7 +99,7 @@ class Page {
     header.emplace_back("dp");
     columns.push_back(Align::kRight);
     for (std::string& word : after) {
-      columns.push_back(word.starts_with("next") ? Align::kLeft : Align::kRight);
+      columns.push_back(word.ends_with(kMostOfIt) ? Align::kLeft : Align::kRight);
       header.push_back(std::move(word));
     }
     TextTable table(columns);
@@ -130,6 +132,7 @@ class Page {
     const Prediction& quicker = played ? *better.played : *better.quick;
     const Prediction& slower = played ? *other.played : *other.quick;
     const auto term = largest_difference(quicker.everywhere, slower.everywhere);
+    if (slower.step_time.mean == quicker.step_time.mean) return "as quick";
     const std::string more = signed_time(slower.step_time.mean - quicker.step_time.mean);
     return term ? fmt::format("{}: {} {}", more, term->name, signed_time(term->more)) : more;
   }
@@ -191,7 +194,7 @@ class Page {
     const std::size_t most = std::min(kMisfitsShown, result_.misfits.size());
     line(fmt::format("\nDoes not fit into {}: {}, the closest of them", to_string(result_.capacity),
                      commas(result_.misfits.size())));
-    TextTable misfits = new_table({}, {"memory", "next: most of it"});
+    TextTable misfits = new_table({}, {"memory", std::string(kMostOfIt)});
     for (std::size_t i = 0; i < most; ++i) {
       const Configuration& c = result_.misfits[i];
       misfits.add_row(row({}, c, {to_string(c.fullest.total), largest_items(c.fullest)}));

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Every figure in README.md comes from a run: this writes them there, or checks that they are what a run gives.
+"""Every figure in README.md and docs/search.md comes from a run: this writes them there, or checks that they are what a run gives.
 
-    tools/figures.py BINARY             rewrites README.md
+    tools/figures.py BINARY             rewrites the pages
     tools/figures.py BINARY --check     exit code 1 when a console block is not what the command prints
 
 A console block starts with "$ ./run ARGUMENTS" and holds what that prints. The table between the marks "accuracy" has a
@@ -16,6 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / 'README.md'
+PAGES = (README, ROOT / 'docs' / 'search.md')
 UNITS = {'step_time_s': ('step time', 's', 1.0), 'mfu': ('MFU', '%', 100.0),
          'model_flops_per_s_per_gpu': ('model FLOP rate per GPU', 'TFLOP/s', 1e-12),
          'tokens_per_s_per_gpu': ('tokens/s/GPU', '', 1.0)}
@@ -61,16 +62,19 @@ def accuracy_table(binary):
 
 def main(arguments):
     binary = str(Path(arguments[0]).resolve())
-    old = README.read_text(encoding='utf-8')
-    new = console_blocks(binary, old)
-    if '--check' in arguments:
-        if new != old:
-            print('README.md shows what the program no longer prints; run tools/figures.py BINARY')
-        return 0 if new == old else 1
-    new = re.sub(r'(<!-- accuracy -->\n).*?(<!-- end -->)',
-                 lambda m: f'{m.group(1)}{accuracy_table(binary)}\n{m.group(2)}', new, flags=re.S)
-    README.write_text(new, encoding='utf-8')
-    return 0
+    differing = 0
+    for page in PAGES:
+        old = page.read_text(encoding='utf-8')
+        new = console_blocks(binary, old)
+        if '--check' in arguments:
+            if new != old:
+                print(f'{page.name} shows what the program no longer prints; run tools/figures.py BINARY')
+                differing = 1
+            continue
+        new = re.sub(r'(<!-- accuracy -->\n).*?(<!-- end -->)',
+                     lambda m: f'{m.group(1)}{accuracy_table(binary)}\n{m.group(2)}', new, flags=re.S)
+        page.write_text(new, encoding='utf-8')
+    return differing
 
 
 if __name__ == '__main__':

@@ -110,7 +110,10 @@ class Search final : public Command {
         *scenario, settings, {.threads = static_cast<int>(threads_.value_or(0)), .progress = progress(common)});
     if (progress_) progress_->clear();
     if (!result) return refuse(result.error());
-    const configs::SearchReport report{.scenario = *scenario, .settings = settings, .result = *result};
+    const configs::SearchReport report{.scenario = *scenario,
+                                       .settings = settings,
+                                       .result = *result,
+                                       .detail = common.quiet ? Detail::kQuiet : Detail::kNormal};
     print(common.json ? render_search_json(report) : render_search_text(report));
     if (!csv_.empty() && !write_file(csv_, render_search_csv(report))) return ExitCode::kUsage;
     if (result->ranked.empty()) return ExitCode::kInfeasible;
