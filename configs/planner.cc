@@ -26,19 +26,30 @@ Prediction tell(const Scenario& scenario, const Simulation& simulation, const Ru
 
 }  // namespace
 
-Result<std::optional<Prediction>> Planner::predict(const Scenario& scenario) {
+Result<Planner::Played> Planner::play(const Scenario& scenario, workload::Passes passes) {
   network_models::Network network =
       network_ ? *std::exchange(network_, std::nullopt) : machine_.cluster.topology->build();
   workload::StepPlan plan = workload::build_step(
-      {.shape = scenario.job.model, .training = scenario.job.training, .parallel = scenario.job.parallel});
+      {.shape = scenario.job.model, .training = scenario.job.training, .parallel = scenario.job.parallel}, passes);
   plan.graph.iterations = scenario.simulate.warmup + scenario.simulate.steps;
   auto simulation = Simulation::assemble(scenario, std::move(plan), std::move(network), FoldMode::kTimesOnly);
   if (!simulation) return tl::unexpected(std::move(simulation.error()));
-  const PlayedPlan played = play_plan(scenario, **simulation);
-  std::optional<Prediction> prediction;
-  if (played.run.outcome == RunOutcome::kFinished) prediction = tell(scenario, **simulation, played.run.record);
+  const PlayedPlan played_plan = play_plan(scenario, **simulation);
+  Played played{.outcome = played_plan.run.outcome, .events = played_plan.events, .prediction = {}};
+  if (played.outcome == RunOutcome::kFinished) {
+    played.prediction = tell(scenario, **simulation, played_plan.run.record);
+  }
   network_ = std::move(**simulation).take_network();
-  return prediction;
+  return played;
+}
+
+Result<std::optional<Prediction>> Planner::predict(const Scenario& scenario) {
+  // Where collectives are formulas, passes go by at once, and laps of the pipeline can be left out.
+  const bool by_formula = scenario.collectives.rung == collectives::Rung::kClosedForm;
+  Result<Played> played = play(scenario, by_formula ? workload::Passes::kLapsLeftOut : workload::Passes::kAsSegments);
+  if (played && played->outcome == RunOutcome::kUnproven) played = play(scenario, workload::Passes::kAsSegments);
+  if (!played) return tl::unexpected(std::move(played.error()));
+  return std::move(played->prediction);
 }
 
 }  // namespace ringwright::configs

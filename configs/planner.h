@@ -5,6 +5,7 @@
 // about as long as a look-up in a file.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "configs/scenario.h"
@@ -12,6 +13,7 @@
 #include "core/report/report.h"
 #include "core/run/executor.h"
 #include "network_models/builtin.h"
+#include "workload/step_builder.h"
 
 namespace ringwright::configs {
 
@@ -33,6 +35,13 @@ class Planner {
   [[nodiscard]] Result<std::optional<Prediction>> predict(const Scenario& scenario);
 
  private:
+  struct Played {
+    RunOutcome outcome = RunOutcome::kFinished;
+    std::uint64_t events = 0;
+    std::optional<Prediction> prediction;  // when it finished
+  };
+  [[nodiscard]] Result<Played> play(const Scenario& scenario, workload::Passes passes);
+
   const Scenario& machine_;
   std::optional<network_models::Network> network_;  // while no configuration is at hand
 };

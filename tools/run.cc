@@ -177,6 +177,7 @@ class Run final : public Command {
         tell("error: the run does not come to an end: events follow each other without time passing\n");
         return ExitCode::kInfeasible;
       case RunOutcome::kDisturbed:
+      case RunOutcome::kUnproven:
       case RunOutcome::kStopped: return ExitCode::kInterrupted;
     }
     const Report& report = *outcome.report;

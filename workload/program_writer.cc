@@ -211,6 +211,11 @@ Segment ProgramWriter::cut_segment() {
   return segment;
 }
 
+TaskIndex ProgramWriter::position() {
+  flush();
+  return static_cast<TaskIndex>(program_.tasks.size());
+}
+
 Program ProgramWriter::finish(int stream_count) {
   flush();
   program_.stream_count = stream_count;

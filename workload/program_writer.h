@@ -66,6 +66,8 @@ class ProgramWriter {
   [[nodiscard]] CallShape call_shape();
   void call(std::uint32_t segment);
 
+  // How many tasks there are, when what was named before is written.
+  [[nodiscard]] TaskIndex position();
   [[nodiscard]] Program finish(int stream_count);
 
  private:

@@ -69,6 +69,7 @@ Program StageBuilder::build(GraphTables& tables) {
   for (std::size_t first = 0; first < stage_.slots.size();) {
     std::size_t last = first;
     while (stage_.slots[last].joined && last + 1 < stage_.slots.size()) ++last;
+    first_tasks_.resize(last + 1, writer.position());
     block(writer, first, last);
     first = last + 1;
   }

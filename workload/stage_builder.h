@@ -53,6 +53,8 @@ class StageBuilder {
 
   [[nodiscard]] Program build(GraphTables& tables);
   [[nodiscard]] const std::vector<Part>& parts() const { return parts_; }
+  // By slot: the first task of its block.
+  [[nodiscard]] const std::vector<TaskIndex>& first_tasks() const { return first_tasks_; }
 
  private:
   void begin(ProgramWriter& writer);
@@ -105,6 +107,7 @@ class StageBuilder {
     ProgramWriter::CallShape shape;
     std::optional<std::uint32_t> segment;
   };
+  std::vector<TaskIndex> first_tasks_;
   std::vector<Known> known_;  // those of the written passes that this stage has come upon
 };
 

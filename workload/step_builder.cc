@@ -1,10 +1,13 @@
 #include "workload/step_builder.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/plan/segments.h"
 #include "workload/pipeline/schedule_check.h"
 #include "workload/pipeline_order.h"
+#include "workload/program_loop.h"
+#include "workload/short_order.h"
 #include "workload/stage_builder.h"
 
 namespace ringwright::workload {
@@ -102,6 +105,20 @@ void leave_out_passes_ahead(const ParallelOptions& parallel, PipelineOrder& orde
   }
 }
 
+// The loop of a stage's program, of the laps of its order.
+Loop loop_of(const Program& program, const StageBuilder& builder, const ShortOrder::Steady& steady) {
+  std::vector<TaskIndex> laps;
+  for (std::size_t slot = steady.first; slot < steady.end; slot += steady.lap) {
+    laps.push_back(builder.first_tasks()[slot]);
+  }
+  return find_loop(program, laps);
+}
+
+// Whether every program goes round in laps; then it is worth leaving some out.
+bool has_loops(const TaskGraph& graph) {
+  return std::ranges::all_of(graph.programs, [](const Program& program) { return program.loop.laps >= 3; });
+}
+
 }  // namespace
 
 StepPlan build_step(const StepInputs& inputs, Passes passes) {
@@ -111,6 +128,9 @@ StepPlan build_step(const StepInputs& inputs, Passes passes) {
   const Variants variants = variants_of(inputs, streams);
   PipelineOrder order = pipeline_order(inputs.parallel, inputs.training);
   for (const std::vector<Slot>& slots : order) plan.held_at_peak.push_back(most_held(slots));
+  std::optional<ShortOrder> few;
+  if (passes == Passes::kLapsLeftOut) few = shorten(order, inputs.parallel, inputs.training);
+  if (few) order = few->order;
   leave_out_passes_ahead(inputs.parallel, order);
   std::vector<WrittenPasses> written(static_cast<std::size_t>(variants.count()));
   PassLabels labels(tables, inputs.parallel.virtual_stages);
@@ -122,13 +142,16 @@ StepPlan build_step(const StepInputs& inputs, Passes passes) {
                            {.number = stage,
                             .slots = order[static_cast<std::size_t>(stage)],
                             .context_place = context,
-                            .passes = passes,
+                            .passes = passes == Passes::kWrittenOut ? passes : Passes::kAsSegments,
                             .written = written[static_cast<std::size_t>(variant)],
                             .labels = labels});
-      plan.graph.programs.push_back(builder.build(tables));
+      Program& program = plan.graph.programs.emplace_back(builder.build(tables));
+      if (few) program.loop = loop_of(program, builder, few->steady[static_cast<std::size_t>(stage)]);
       if (variant == 0) plan.stage_parameters.push_back(count_elements(builder.parts()));
     }
   }
+  if (few && !has_loops(plan.graph)) return build_step(inputs);
+  if (few) plan.graph.laps_left_out = few->laps_left_out;
   tables.move_into(plan.graph);
   plan.graph.dimensions = std::move(streams.dimensions);
   assign_programs(plan.graph, RankLayout(inputs.parallel), variants);

@@ -35,8 +35,9 @@ struct StepPlan {
                                                   // collectives (as CollectiveSpec counts) and the messages it sends
 };
 
-// Equal passes are segments of the graph, or each is written out.
-enum class Passes { kAsSegments, kWrittenOut };
+// Equal passes are segments of the graph, or each is written out. kLapsLeftOut: as segments; and where the programs of
+// all stages go round in equal laps, most of those are left out of the graph, though not of what the plan tells.
+enum class Passes { kAsSegments, kWrittenOut, kLapsLeftOut };
 [[nodiscard]] StepPlan build_step(const StepInputs& inputs, Passes passes = Passes::kAsSegments);
 
 }  // namespace ringwright::workload

@@ -69,8 +69,9 @@ std::vector<Program> write_out_programs(const TaskGraph& graph) {
 
 std::vector<std::uint32_t> count_calls(const TaskGraph& graph, const Program& program) {
   std::vector<std::uint32_t> calls(graph.segments.size(), 0);
-  for (const Task& task : program.tasks) {
-    if (task.kind == TaskKind::kSegment) ++calls[task.detail];
+  for (std::size_t i = 0; i < program.tasks.size(); ++i) {
+    const Task& task = program.tasks[i];
+    if (task.kind == TaskKind::kSegment) calls[task.detail] += times_of(graph, program, i);
   }
   return calls;
 }

@@ -9,22 +9,28 @@
 
 namespace ringwright {
 
-// The same program without calls: every segment's tasks in the place of the call.
+// The same program without calls: every segment's tasks in the place of the call. Laps that are left out stay so.
 [[nodiscard]] Program write_out(const TaskGraph& graph, const Program& program);
 [[nodiscard]] std::vector<Program> write_out_programs(const TaskGraph& graph);
 
-// How often the program calls each segment of the graph.
+// How often the program calls each segment of the graph, in laps that are left out as well.
 [[nodiscard]] std::vector<std::uint32_t> count_calls(const TaskGraph& graph, const Program& program);
 
 // How many tasks the program has when it is written out.
 [[nodiscard]] std::uint64_t count_tasks(const TaskGraph& graph, const Program& program);
 
-// Calls visit(task, times) for every task that is not a call: the program's own, once each; then those of each called
-// segment with the number of calls.
+// How many tasks of the step the program's i-th stands for: one of the loop's first lap for those left out, too.
+[[nodiscard]] inline std::uint32_t times_of(const TaskGraph& graph, const Program& program, std::size_t i) {
+  const Loop& loop = program.loop;
+  return i >= loop.first && i < loop.first + loop.size ? 1 + graph.laps_left_out : 1;
+}
+
+// Calls visit(task, times) for every task that is not a call: the program's own, each as often as it stands for one;
+// then those of each called segment with the number of calls.
 template <class Visit>
 void visit_tasks(const TaskGraph& graph, const Program& program, Visit&& visit) {
-  for (const Task& task : program.tasks) {
-    if (task.kind != TaskKind::kSegment) visit(task, std::uint32_t{1});
+  for (std::size_t i = 0; i < program.tasks.size(); ++i) {
+    if (program.tasks[i].kind != TaskKind::kSegment) visit(program.tasks[i], times_of(graph, program, i));
   }
   const std::vector<std::uint32_t> calls = count_calls(graph, program);
   for (std::size_t segment = 0; segment < calls.size(); ++segment) {

@@ -34,6 +34,16 @@ struct Task {
   friend bool operator==(const Task&, const Task&) = default;
 };
 
+// Equal runs of tasks one after another, as the steady state of a pipeline: lap i is lap i - 1 again, with the same
+// dependencies so many places back.
+struct Loop {
+  std::uint32_t first = 0;  // task of the first lap
+  std::uint32_t size = 0;   // tasks in a lap; 0: no loop
+  std::uint32_t laps = 0;
+  [[nodiscard]] std::uint32_t end() const { return first + size * laps; }
+  friend bool operator==(const Loop&, const Loop&) = default;
+};
+
 struct Program {
   std::string name;  // "stage 3"
   std::vector<Task> tasks;
@@ -41,6 +51,7 @@ struct Program {
   // has a smaller index than the task that waits.
   std::vector<std::uint32_t> dependencies;
   int stream_count = 1;
+  Loop loop;
 };
 
 // A run of tasks that programs go through again and again, as the pass of a microbatch through a chunk of the model;
@@ -68,8 +79,8 @@ struct MessageSpec {
   int peer = 0;  // index in the group; or counted on from our own, round its end
   Bytes bytes;
   std::uint8_t channel = 0;  // keeps independent sequences apart (activations, gradients); below kChannels
-  // Of a receive: it takes a send that came so many earlier than the n-th; the first ones find theirs there, from before
-  // the run. Steps of a pipeline that never runs empty hand work on to each other so.
+  // Of a receive: it takes a send that came so many earlier than the n-th; the first ones find theirs there, from
+  // before the run. Steps of a pipeline that never runs empty hand work on to each other so.
   std::uint8_t lag = 0;
   // Not to a peer but to memory or storage of the rank's own host, or back: the peer is the rank itself, and nobody
   // receives.
@@ -118,6 +129,8 @@ struct TaskGraph {
   std::vector<double> compute_slowdown;  // by rank, 1 = nominal, 1.05 = 5 % slower; empty = all nominal
   std::vector<BackgroundTransfer> background;
   int iterations = 1;  // how often every program runs, back to back on each rank
+  // So many laps more has the loop of every program than are written down; nothing else is missing.
+  std::uint32_t laps_left_out = 0;
 
   [[nodiscard]] std::size_t rank_count() const { return program_of.size(); }
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/check.h"
+#include "core/base/random.h"
 
 namespace ringwright {
 
@@ -48,6 +49,12 @@ void ActivityLedger::end_profile(ClassId rank_class, TimePoint now) {
 void ActivityLedger::restart(ClassId rank_class, TimePoint now) {
   std::ranges::fill(time_in_[rank_class.index()], Duration());
   since_[rank_class.index()] = now;
+}
+
+std::uint64_t ActivityLedger::digest(ClassId rank_class) const {
+  std::uint64_t hash = mask_[rank_class.index()];
+  for (std::size_t bit = 0; bit < bits_; ++bit) hash = mix(hash, in_flight_[rank_class.index() * bits_ + bit]);
+  return hash;
 }
 
 void ActivityLedger::switch_bits(ClassId rank_class, ActivityMask on, ActivityMask off, TimePoint now) {

@@ -44,6 +44,8 @@ class ActivityLedger {
   // Books the time up to now, for the end of the class's last iteration.
   void close(ClassId rank_class, TimePoint now) { switch_bits(rank_class, 0, 0, now); }
 
+  // What is under way in the class beside its profile.
+  [[nodiscard]] std::uint64_t digest(ClassId rank_class) const;
   // By class, by activity mask; as of the last change or close().
   [[nodiscard]] const std::vector<std::vector<Duration>>& time_in() const { return time_in_; }
   [[nodiscard]] std::vector<std::vector<Duration>> take() { return std::move(time_in_); }

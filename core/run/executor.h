@@ -60,7 +60,8 @@ struct ExecutorOptions {
 };
 
 // kDisturbed: somebody used links that rehearsed calls were taken to have to themselves; to be played without them.
-enum class RunOutcome { kFinished, kStalled, kLivelock, kStopped, kDisturbed };
+// kUnproven: laps are left out of the graph and the run did not repeat itself from lap to lap; to be played with them.
+enum class RunOutcome { kFinished, kStalled, kLivelock, kStopped, kDisturbed, kUnproven };
 
 struct RunResult {
   RunOutcome outcome = RunOutcome::kFinished;

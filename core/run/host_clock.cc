@@ -32,7 +32,12 @@ std::vector<bool> resumes_of(const TaskGraph& graph, const Program& program) {
 
 }  // namespace
 
-HostClock::HostClock(const Inputs& inputs) : began_(inputs.classes.count()), resume_(inputs.compute.resume_time()) {
+HostClock::HostClock(const Inputs& inputs)
+    : late_at_(inputs.classes.count(), kNever),
+      receive_late_at_(inputs.classes.count(), kNever),
+      began_(inputs.classes.count()),
+      first_began_(inputs.classes.count()),
+      resume_(inputs.compute.resume_time()) {
   const auto& [graph, programs, classes, compute, awaits_receives] = inputs;
   std::vector<Duration> of_work;
   for (const Work& work : graph.works) of_work.push_back(issue_time(compute, work));

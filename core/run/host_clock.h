@@ -32,7 +32,10 @@ class HostClock {
   explicit HostClock(const Inputs& inputs);
 
   // The host begins an iteration of the class's program.
-  void begin(ClassId c, TimePoint now) { began_[c.index()] = now; }
+  void begin(ClassId c, TimePoint now) {
+    began_[c.index()] = now;
+    first_began_[c.index()] = now;
+  }
   // When the host has issued the task.
   [[nodiscard]] TimePoint issued(ClassId c, std::uint32_t task) const {
     return began_[c.index()] + issue_ends_[program_of_[c.index()]][task];
@@ -40,6 +43,10 @@ class HostClock {
   // When it begins to issue it.
   [[nodiscard]] TimePoint issuing(ClassId c, std::uint32_t task) const {
     return task == 0 ? began_[c.index()] : issued(c, task - 1);
+  }
+  // The same for a host that has not waited for anything since it began.
+  [[nodiscard]] TimePoint issuing_unhindered(ClassId c, std::uint32_t task) const {
+    return issuing(c, task) - (began_[c.index()] - first_began_[c.index()]);
   }
   // A task has ended: a host that waits for it issues the next one from now on.
   void ended(ClassId c, std::uint32_t task, TimePoint now);
@@ -49,10 +56,22 @@ class HostClock {
   [[nodiscard]] bool counts() const { return counts_; }
   [[nodiscard]] std::uint64_t digest(TimePoint now) const;
 
+  // A task of the class had to wait for its host, or a message, which had come, for the receive to be issued.
+  void note_late(ClassId c, TimePoint now) { late_at_[c.index()] = now; }
+  void note_late_receive(ClassId c, TimePoint now) { receive_late_at_[c.index()] = now; }
+  // When that was last so; before the run: never.
+  [[nodiscard]] TimePoint late_at(ClassId c) const { return late_at_[c.index()]; }
+  [[nodiscard]] TimePoint receive_late_at(ClassId c) const { return receive_late_at_[c.index()]; }
+
  private:
+  static constexpr TimePoint kNever{Duration(-1)};
+  std::vector<TimePoint> late_at_;          // by class
+  std::vector<TimePoint> receive_late_at_;  // by class
+
   std::vector<std::vector<Duration>> issue_ends_;  // by program, by task: since the host began, without waits
   std::vector<std::size_t> program_of_;            // by class
   std::vector<TimePoint> began_;                   // by class; waits move it
+  std::vector<TimePoint> first_began_;             // by class
   std::vector<std::vector<bool>> receives_;  // by program, by task: what the host waits for; empty where it never does
   std::vector<std::vector<bool>> resumes_;   // by program, by task: computing that follows a message of the pipeline
   Duration resume_;

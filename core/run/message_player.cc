@@ -188,16 +188,17 @@ void MessagePlayer::on_received(std::uint64_t token) {
       job_.listener.on_communication_ended(receiver, receive->task);
       continue;
     }
-    job_.engine.at(receive->not_before, [this, receiver, task = receive->task] {
-      job_.listener.on_communication_ended(receiver, task);
-    });
+    job_.listener.on_late_receive(receiver, receive->task, receive->not_before);
+    job_.engine.at(receive->not_before,
+                   [this, receiver, task = receive->task] { job_.listener.on_communication_ended(receiver, task); });
   }
 }
 
 std::uint64_t MessagePlayer::identity(std::uint64_t token) const {
   const Request& request = in_flight_[static_cast<std::uint32_t>(token)].request;
   const auto relative = static_cast<std::uint64_t>(request.iteration - job_.reference_iteration);
-  return mix(mix(request.rank_class.value, ~std::uint64_t{request.dimension.value}), mix(request.task, relative));
+  return mix(mix(request.rank_class.value, ~std::uint64_t{request.dimension.value}),
+             mix(job_.relative_task(request.rank_class, request.task), relative));
 }
 
 std::string MessagePlayer::waits_for(ClassId rank_class, std::uint32_t task) const {

@@ -19,6 +19,8 @@ class CommunicationListener {
  public:
   virtual ~CommunicationListener() = default;
   virtual void on_communication_ended(ClassId rank_class, std::uint32_t task) = 0;
+  // A message has come before the host of the class has issued its receive.
+  virtual void on_late_receive(ClassId /*rank_class*/, std::uint32_t /*task*/, TimePoint /*issued*/) {}
 };
 
 struct PlayedJob {
@@ -30,7 +32,13 @@ struct PlayedJob {
   CommunicationListener& listener;
   std::vector<std::vector<Bytes>> sent;  // by class, by dimension
   std::vector<std::uint64_t> messages;   // by class: transfers that it started
-  int reference_iteration = 0;  // identities of transfers count from it
+  // Identities of transfers and calls count from these.
+  int reference_iteration = 0;
+  std::vector<std::uint32_t> reference_task;  // by class
+
+  [[nodiscard]] std::uint32_t relative_task(ClassId rank_class, std::uint32_t task) const {
+    return reference_task.empty() ? task : task - reference_task[rank_class.index()];
+  }
 
   [[nodiscard]] std::uint64_t messages_in_all() const {
     return std::accumulate(messages.begin(), messages.end(), std::uint64_t{0});

@@ -1,6 +1,7 @@
 // Where one class of ranks stands in its program.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -12,18 +13,43 @@ namespace ringwright {
 enum class TaskState : std::uint8_t { kWaiting, kRunning, kDone };
 
 struct Progress {
-  std::vector<std::uint16_t> pending;      // by task: unfinished dependencies
-  std::vector<TaskState> state;            // by task
-  std::vector<std::uint32_t> stream_next;  // by stream: place in the stream's order
-  std::vector<bool> stream_busy;           // by stream
+  std::vector<std::uint16_t> pending;                          // by task: unfinished dependencies
+  std::vector<TaskState> state;                                // by task
+  std::vector<std::uint32_t> stream_next;                      // by stream: place in the stream's order
+  std::vector<bool> stream_busy;                               // by stream
   std::vector<std::pair<std::uint32_t, TimePoint>> computing;  // running compute tasks and when they end
+  std::vector<std::pair<std::uint32_t, TimePoint>> delayed;    // tasks whose host is late, and when they begin
   std::size_t unfinished = 0;
+  std::uint32_t first_open = 0;  // all tasks before it are done
+  std::uint32_t farthest = 0;    // no task after it has seen anything, but for receives whose message has not come
   int iteration = 0;
 
   void computed(std::uint32_t task) {
     std::erase_if(computing, [task](const auto& running) { return running.first == task; });
   }
+  void begun(std::uint32_t task) {
+    std::erase_if(delayed, [task](const auto& waiting) { return waiting.first == task; });
+  }
+  void touched(std::uint32_t task) { farthest = std::max(farthest, task); }
+  void done(std::uint32_t task) {
+    state[task] = TaskState::kDone;
+    if (!delayed.empty()) begun(task);
+    touched(task);
+    while (first_open < state.size() && state[first_open] == TaskState::kDone) ++first_open;
+  }
 };
+
+// A hash of which streams are busy, and of what computes or is delayed until when: times relative to `now`, tasks to
+// `reference`.
+[[nodiscard]] std::uint64_t digest_running(const Progress& progress, TimePoint now, std::uint32_t reference);
+
+// A hash of it within a loop: of all tasks between those that are done and those that have seen nothing, by their
+// distance from the lap's first task; so streams stand where these say.
+struct LapReference {
+  TimePoint now;
+  std::uint32_t task = 0;
+};
+[[nodiscard]] std::uint64_t digest_lap(const Progress& progress, const LapReference& reference);
 
 // A hash of all of it, with times relative to `now` and iterations relative to `iteration`.
 [[nodiscard]] std::uint64_t digest(const Progress& progress, TimePoint now, int iteration);

@@ -1,5 +1,7 @@
 #include "core/run/segment_player.h"
 
+#include "core/base/random.h"
+
 namespace ringwright {
 
 SegmentPlayer::SegmentPlayer(PlayedJob& job, CallTimes& calls, const ExecutorInputs& inputs,
@@ -13,7 +15,8 @@ SegmentPlayer::SegmentPlayer(PlayedJob& job, CallTimes& calls, const ExecutorInp
               .collective_time = inputs.collective_time,
               .rehearsed = inputs.rehearsed}),
       rehearsed_(inputs.rehearsed != nullptr),
-      plays_(inputs.classes.count() * inputs.graph.segments.size()) {}
+      plays_(inputs.classes.count() * inputs.graph.segments.size()),
+      under_way_(inputs.classes.count()) {}
 
 Duration SegmentPlayer::begin(ClassId rank_class, std::uint32_t segment, Duration host_behind) {
   const std::size_t c = rank_class.index();
@@ -25,7 +28,9 @@ Duration SegmentPlayer::begin(ClassId rank_class, std::uint32_t segment, Duratio
   Plays& plays = plays_[c * job_.graph.segments.size() + segment];
   if (plays.course == nullptr) plays.course = &times_.undisturbed(segment, rank_class);
   ++plays.count;
-  if (&course != plays.course) {
+  const bool late = &course != plays.course;
+  under_way_[c] = {.active = true, .late = late, .segment = segment, .host_behind = host_behind, .begin = now};
+  if (late) {
     ++plays.late;
     calls_.add(course.calls);
   }
@@ -33,6 +38,15 @@ Duration SegmentPlayer::begin(ClassId rank_class, std::uint32_t segment, Duratio
   if (course.links.empty()) return time;
   if (!course.keeps_apart || !job_.network.set_aside(course.links, now + time)) meets_others_ = true;
   return time;
+}
+
+std::uint64_t SegmentPlayer::digest(ClassId rank_class) const {
+  const UnderWay& call = under_way_[rank_class.index()];
+  if (!call.active) return 0;
+  // An undisturbed course is the same however early the host was.
+  const auto behind = static_cast<std::uint64_t>(call.late ? call.host_behind.count() : 0);
+  const auto since = static_cast<std::uint64_t>((job_.engine.now() - call.begin).count());
+  return mix(mix(call.segment + 1, call.late ? 1 : 0), mix(behind, since));
 }
 
 void SegmentPlayer::add_calls(CallTimes& calls) const {

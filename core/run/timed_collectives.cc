@@ -32,8 +32,8 @@ const TimedCollectives::Cost& TimedCollectives::cost_of(const CollectiveRequest&
   const auto known = costs_.find(key);
   if (known != costs_.end()) return known->second;
   const CollectiveSpec& spec = job_.graph.collectives[request.spec];
-  const CollectiveCall call{.kind = spec.kind, .bytes = spec.bytes, .layout = &job_.graph.layouts[layout],
-                            .dimension = request.dimension};
+  const CollectiveCall call{
+      .kind = spec.kind, .bytes = spec.bytes, .layout = &job_.graph.layouts[layout], .dimension = request.dimension};
   return costs_.emplace(key, Cost{.time = times_.time(call), .sent = times_.sent(call)}).first->second;
 }
 
@@ -79,7 +79,8 @@ std::uint64_t TimedCollectives::state_digest() const {
     const auto relative = static_cast<std::uint64_t>(call.request.iteration - job_.reference_iteration);
     const Duration left = call.ends_at == kNotYet ? Duration(-1) : call.ends_at - job_.engine.now();
     sum += mix(mix(call.request.rank_class.value, call.request.dimension.value),
-               mix(mix(call.request.task, relative), static_cast<std::uint64_t>(left.count())));
+               mix(mix(job_.relative_task(call.request.rank_class, call.request.task), relative),
+                   static_cast<std::uint64_t>(left.count())));
   }
   return sum;
 }
@@ -92,9 +93,8 @@ std::string TimedCollectives::waits_for(ClassId rank_class, std::uint32_t task) 
     for (const RankId rank : job_.group_of(rank_class, request.dimension)) {
       const ClassId c = job_.classes.class_of[rank.index()];
       const auto& slots = lanes_[c.index() * job_.graph.dimensions.size() + request.dimension.index()];
-      const bool has_come = std::ranges::any_of(slots, [&](std::uint32_t slot) {
-        return calls_[slot].request.sequence == request.sequence;
-      });
+      const bool has_come = std::ranges::any_of(
+          slots, [&](std::uint32_t slot) { return calls_[slot].request.sequence == request.sequence; });
       if (!has_come) ranks += fmt::format("{}{}", ranks.empty() ? "" : ", ", rank.value);
     }
     return fmt::format("call {} of '{}' ({}), which misses rank{} {}", request.sequence,

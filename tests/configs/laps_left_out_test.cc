@@ -1,0 +1,157 @@
+// Laps of a pipeline that are left out of a training step change nothing of what a run tells: every time is that of the
+// whole step, to the picosecond.
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "core/plan/segments.h"
+#include "tests/configs/played.h"
+
+namespace ringwright::configs {
+namespace {
+
+struct Step {
+  std::string parallel;  // beside tp, pp and dp
+  int tp = 8;
+  int pp = 4;
+  int microbatches = 64;
+  std::string simulate = "steps: 1";
+  std::string compute;  // a section of the scenario
+  std::string model;    // beside the tiny model's options
+
+  [[nodiscard]] std::string name() const {
+    return fmt::format("tp {} pp {} m {} {} {} {} {}", tp, pp, microbatches, parallel, simulate, compute, model);
+  }
+};
+
+std::string text_of(const Step& step) {
+  const int replicas = 32 / (step.tp * step.pp);
+  return fmt::format(
+      "model: {{num_layers: 16, hidden_size: 256, num_attention_heads: 8, num_query_groups: 8, ffn_hidden_size: 512,"
+      " vocab_size: 1000, seq_length: 128{}}}\ntraining: {{global_batch: {}, micro_batch: 1}}\n"
+      "parallel: {{tp: {}, pp: {}, dp: auto, {}}}\n{}cluster: {{nodes: 4, node: {{preset: dgx-h100}}, "
+      "fabric: {{type: rail_optimized, scalable_unit: 2, leaf: {{ports: 4}}, spine: {{ports: 16}}}}}}\n"
+      "simulate: {{{}, network: alpha_beta}}\ncollectives: {{model: closed_form}}\n",
+      step.model, step.microbatches * replicas, step.tp, step.pp, step.parallel, step.compute, step.simulate);
+}
+
+struct Run {
+  workload::StepPlan plan;
+  PlayedPlan played;
+};
+
+Run run(const Scenario& scenario, workload::Passes passes) {
+  workload::StepPlan plan = workload::build_step(
+      {.shape = scenario.job.model, .training = scenario.job.training, .parallel = scenario.job.parallel}, passes);
+  plan.graph.iterations = scenario.simulate.warmup + scenario.simulate.steps;
+  auto simulation =
+      Simulation::assemble(scenario, std::move(plan), scenario.cluster.topology->build(), FoldMode::kTimesOnly);
+  if (!simulation) throw std::runtime_error(render(simulation.error()));
+  PlayedPlan played = play_plan(scenario, **simulation);
+  return {.plan = (*simulation)->plan(), .played = std::move(played)};
+}
+
+void expect_equal(const Run& some, const Run& all, const std::string& name) {
+  const RunRecord& a = some.played.run.record;
+  const RunRecord& b = all.played.run.record;
+  EXPECT_EQ(a.iteration_end, b.iteration_end) << name;
+  EXPECT_EQ(a.finished_at, b.finished_at) << name;
+  EXPECT_EQ(a.time_in, b.time_in) << name;
+  EXPECT_EQ(a.sent, b.sent) << name;
+  EXPECT_EQ(a.messages, b.messages) << name;
+  ASSERT_EQ(some.played.run.usage.size(), all.played.run.usage.size()) << name;
+  for (std::size_t link = 0; link < all.played.run.usage.size(); ++link) {
+    EXPECT_EQ(some.played.run.usage[link].busy, all.played.run.usage[link].busy) << name;
+    EXPECT_NEAR(some.played.run.usage[link].bytes, all.played.run.usage[link].bytes,
+                1e-9 * all.played.run.usage[link].bytes)
+        << name;
+  }
+  EXPECT_EQ(some.plan.communication, all.plan.communication) << name;
+  EXPECT_EQ(some.plan.tokens, all.plan.tokens) << name;
+  EXPECT_EQ(some.plan.held_at_peak, all.plan.held_at_peak) << name;
+}
+
+// How many laps were left out; none where the run did not show that it may be done.
+std::uint32_t expect_exact(const Step& step) {
+  const Scenario scenario = load(text_of(step));
+  const Run some = run(scenario, workload::Passes::kLapsLeftOut);
+  const std::uint32_t laps = some.plan.graph.laps_left_out;
+  if (some.played.run.outcome == RunOutcome::kUnproven || laps == 0) return 0;
+  EXPECT_EQ(some.played.run.outcome, RunOutcome::kFinished) << step.name();
+  const Run all = run(scenario, workload::Passes::kAsSegments);
+  EXPECT_LT(some.played.events, all.played.events) << step.name();
+  expect_equal(some, all, step.name());
+  return laps;
+}
+
+// The tiny model's hosts are slower than their devices: kernels of measured GPUs are the default.
+TEST(LapsLeftOut, WhereHostsWaitForTheirMessages) {
+  for (const int stages : {1, 2, 4}) {
+    for (const int microbatches : {40, 41, 150}) {
+      const Step step{.parallel = "schedule: 1f1b", .pp = stages, .microbatches = microbatches};
+      EXPECT_GT(expect_exact(step), 0) << step.name();
+    }
+  }
+}
+
+TEST(LapsLeftOut, WhereHostsRunAhead) {
+  for (const char* compute : {"compute: {model: roofline}\n", "compute: {cuda_graphs: true}\n"}) {
+    for (const int stages : {1, 2, 4}) {
+      for (const char* schedule : {"1f1b", "zb-h1"}) {
+        const Step step{.parallel = fmt::format("schedule: {}, overlap_p2p_comm: true", schedule),
+                        .pp = stages,
+                        .microbatches = 57,
+                        .compute = compute};
+        EXPECT_GT(expect_exact(step), 0) << step.name();
+      }
+    }
+  }
+}
+
+// Hosts of several stages that are late by their own pace: found to repeat itself late or not at all.
+TEST(LapsLeftOut, WhereEveryHostGoesItsOwnPace) {
+  for (const int stages : {2, 4}) {
+    for (const char* schedule : {"1f1b", "zb-h1"}) {
+      for (const int microbatches : {41, 200}) {
+        expect_exact({.parallel = fmt::format("schedule: {}, overlap_p2p_comm: true", schedule),
+                      .pp = stages,
+                      .microbatches = microbatches});
+      }
+    }
+  }
+}
+
+TEST(LapsLeftOut, OfInterleavedChunks) {
+  for (const char* overlap : {"true", "false"}) {
+    Step step{.parallel = fmt::format("schedule: interleaved-1f1b, virtual_stages: 2, overlap_p2p_comm: {}", overlap)};
+    expect_exact(step);
+    step.compute = "compute: {model: roofline}\n";
+    EXPECT_GT(expect_exact(step), 0) << step.name();
+  }
+}
+
+TEST(LapsLeftOut, OfEachTrainingStepOfARun) {
+  for (const char* simulate : {"steps: 3, warmup: 1", "steps: 12, warmup: 0", "steps: 2, warmup: 2"}) {
+    EXPECT_GT(expect_exact({.parallel = "schedule: 1f1b", .simulate = simulate}), 0) << simulate;
+  }
+}
+
+TEST(LapsLeftOut, WhereGradientsAreSummedBehindTheLastLap) {
+  for (const char* parallel :
+       {"zero: {stage: 1, overlap_grad_reduce: true, bucket: 64KiB}", "sequence_parallel: true"}) {
+    for (const int stages : {2, 4}) {
+      const Step step{.parallel = parallel, .tp = 4, .pp = stages};
+      EXPECT_GT(expect_exact(step), 0) << step.name();
+    }
+  }
+}
+
+TEST(LapsLeftOut, NoneOfAScheduleWithoutLaps) {
+  EXPECT_EQ(expect_exact({.parallel = "schedule: gpipe"}), 0);
+  EXPECT_EQ(expect_exact({.parallel = "schedule: pipedream-2bw"}), 0);
+}
+
+}  // namespace
+}  // namespace ringwright::configs
