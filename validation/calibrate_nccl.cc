@@ -111,6 +111,11 @@ class NcclCalibration {
       of_class_.push_back(
           std::ranges::any_of(plan->machine.overrides, [&](const auto& o) { return o.starts_with(key); }));
     }
+    for (const std::string& value : plan->machine.overrides) {
+      const bool fitted = std::ranges::any_of(
+          platform_constants(), [&](const auto& c) { return value.starts_with(fmt::format("{}=", c.path)); });
+      if (value.starts_with("comm.costs.") && !fitted) class_values_.push_back(value);
+    }
     return true;
   }
 
@@ -148,6 +153,13 @@ class NcclCalibration {
       const std::string_view full = constants_[i]->path;
       if (is_told(i, answer) && full.substr(0, full.find_last_of('.')) == path)
         lines += value_line(i, answer, indent + 2);
+    }
+    // Values of the class that no fit can find, such as the size up to which messages go unasked.
+    for (const std::string& value : class_values_) {
+      const std::size_t equals = value.find('=');
+      const std::size_t dot = value.find_last_of('.', equals);
+      if (value.substr(0, dot) != path) continue;
+      lines += fmt::format("{:{}}{}: {}\n", "", indent + 2, value.substr(dot + 1, equals - dot - 1), value.substr(equals + 1));
     }
     if (lines.empty()) return "";
     return fmt::format("{:{}}{}:\n", "", indent, path.substr(path.find_last_of('.') + 1)) + lines;
@@ -232,6 +244,7 @@ class NcclCalibration {
         json_text(platform_), std::expm1(answer.error_at_start), std::expm1(answer.error), fmt::join(rows, ",\n"));
   }
 
+  std::vector<std::string> class_values_;  // as overrides
   std::vector<traces::CollectiveLog> logs_;
   const CalibrationRequest& request_;
   std::string platform_;

@@ -122,14 +122,16 @@ void take_library(MeasuredMachine& machine, const traces::CollectiveLog& log) {
   if (log.fact("library").starts_with("RCCL") || contains(small_letters(log.gpu), "mi3")) return;
   if (!log.version_of_library.empty())
     machine.overrides.push_back("comm.nccl_version=\"" + log.version_of_library + "\"");
-  constexpr std::array<std::string_view, 9> kActing = {"NCCL_ALGO",          "NCCL_PROTO",    "NCCL_MIN_NCHANNELS",
-                                                       "NCCL_MAX_NCHANNELS", "NCCL_MIN_CTAS", "NCCL_MAX_CTAS",
-                                                       "NCCL_NVLS_ENABLE",   "NCCL_NTHREADS", "NCCL_PXN_DISABLE"};
+  constexpr std::array<std::string_view, 10> kActing = {
+      "NCCL_ALGO",     "NCCL_PROTO",       "NCCL_MIN_NCHANNELS", "NCCL_MAX_NCHANNELS", "NCCL_MIN_CTAS",
+      "NCCL_MAX_CTAS", "NCCL_NVLS_ENABLE", "NCCL_NTHREADS",      "NCCL_PXN_DISABLE",   "NCCL_CROSS_NIC"};
   const std::string env = log.fact("env");
   for (std::size_t at = 0; at < env.size();) {
     const std::size_t end = std::min(env.find(';', at), env.size());
     std::string_view entry = std::string_view(env).substr(at, end - at);
-    while (entry.starts_with(' ')) entry.remove_prefix(1);
+    // Words before the variable are those of the log's author.
+    const std::size_t space = entry.substr(0, entry.find('=')).find_last_of(' ');
+    if (space != std::string_view::npos) entry.remove_prefix(space + 1);
     const std::size_t equals = entry.find('=');
     if (equals != std::string_view::npos && std::ranges::find(kActing, entry.substr(0, equals)) != kActing.end()) {
       machine.overrides.push_back(fmt::format("comm.env.{}=\"{}\"", entry.substr(0, equals), entry.substr(equals + 1)));
@@ -202,10 +204,11 @@ void take_class_values(MeasuredMachine& machine, const traces::CollectiveLog& lo
                              {"comm.costs.network.post=20us", "comm.costs.network.proxy=10us"});
   }
   if (machine.network != "slingshot") return;
-  // libfabric's provider for Slingshot matches and fetches what is larger than 16 KiB, and a proxy waits for it
-  // (calibrated on Alps); what LL takes there lies between Alps and other networks (assumed).
-  machine.overrides.insert(machine.overrides.begin(),
-                           {"comm.costs.network.rendezvous=5us", "comm.costs.network.host_rate=2GB/s"});
+  // libfabric's provider for Slingshot matches and fetches what is larger than 4 KiB, and a proxy waits for it: on 2 to 32
+  // hosts of Alps LL takes 8 us more a crossing from 2 to 4 KiB of data on, which are 4 and 8 KiB on the wire, and 2 GB/s
+  // of host memory below (calibrated).
+  machine.overrides.insert(machine.overrides.begin(), {"comm.costs.network.eager=4KiB", "comm.costs.network.rendezvous=5us",
+                                                       "comm.costs.network.host_rate=2GB/s"});
 }
 
 }  // namespace

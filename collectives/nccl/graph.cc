@@ -33,9 +33,11 @@ struct Asked {
 // Searches for one pattern on one host, first with less and less, then with more speed.
 class GraphFinder {
  public:
-  GraphFinder(const NcclTopology& topology, const NcclTables& tables) : topology_(topology), search_(topology), tables_(tables) {
+  GraphFinder(const NcclTopology& topology, const NcclTables& tables)
+      : topology_(topology), search_(topology), tables_(tables) {
     const std::size_t generation = index_of(generation_of(topology.host().compute_capability));
-    for (const double speed : topology.nets() > 0 ? tables.speeds_between[generation] : tables.speeds_inside[generation]) {
+    for (const double speed :
+         topology.nets() > 0 ? tables.speeds_between[generation] : tables.speeds_inside[generation]) {
       speeds_.push_back(static_cast<int>(std::lround(speed * 1000.0)));
     }
   }
@@ -88,12 +90,14 @@ void GraphFinder::begin(Asked asked) {
   budget_ = kStepsInAll;
 }
 
-// The root of a tree on one host neither sends up nor receives from above: what a ring has in size, a tree has in size-1.
+// The root of a tree on one host neither sends up nor receives from above: what a ring has in size, a tree has in
+// size-1.
 std::size_t GraphFinder::fastest_worth(int least) const {
   const double gpus = topology_.gpus();
   const double total = topology_.total() * (gpus > 1 && best_.pattern != NcclPattern::kRing ? gpus / (gpus - 1) : 1.0);
   std::size_t index = 0;
-  while (index + 1 < speeds_.size() && (speeds_[index] > topology_.fastest() || speeds_[index] * least > total)) ++index;
+  while (index + 1 < speeds_.size() && (speeds_[index] > topology_.fastest() || speeds_[index] * least > total))
+    ++index;
   return index;
 }
 
@@ -105,7 +109,8 @@ GraphFinder::Outcome GraphFinder::attempt() {
   return Outcome::kGoOn;
 }
 
-// Another order on every channel, but not where traffic between sockets of AMD's processors is at stake; a simpler tree.
+// Another order on every channel, but not where traffic between sockets of AMD's processors is at stake; a simpler
+// tree.
 bool GraphFinder::loosen_order() {
   const bool sockets = topology_.host().processor == Processor::kAmd && trial_.type_inside == NcclPath::kSys;
   if (trial_.same && !sockets) {
