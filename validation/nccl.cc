@@ -52,7 +52,9 @@ Result<ValidationOutcome> validate_nccl(const ValidationRequest& request) {
   if (!plain) return tl::unexpected(plain.error());
   tables.uncalibrated = &*plain;
   outcome.markdown = collectives_markdown(tables);
-  if (shipped) outcome.markdown += "\n" + text_of_file(shipped_folder("nccl") + "/causes.md");
+  for (const char* page : {"/causes.md", "/leave_one_out.md"}) {
+    if (shipped) outcome.markdown += "\n" + text_of_file(shipped_folder("nccl") + page);
+  }
   return outcome;
 }
 

@@ -1,8 +1,10 @@
 #include "collectives/nccl/graph.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -40,6 +42,14 @@ class GraphFinder {
          topology.nets() > 0 ? tables.speeds_between[generation] : tables.speeds_inside[generation]) {
       speeds_.push_back(static_cast<int>(std::lround(speed * 1000.0)));
     }
+    for (int gpu = 0; gpu < topology.gpus(); ++gpu) {
+      for (int to = 0; to < topology.net(topology.nets()); ++to) {
+        Paths& paths = to < topology.gpus() ? inside_ : between_;
+        for (const auto* way : {&topology.way(gpu, to), &topology.way(to, gpu)}) {
+          if (gpu != to) paths[static_cast<std::size_t>(way->path)] = true;
+        }
+      }
+    }
   }
 
   NcclChannels find(Asked asked);
@@ -57,12 +67,16 @@ class GraphFinder {
   void speed_up();
   bool faster();
   [[nodiscard]] NcclPath first_inside() const { return topology_.gpus() == 1 ? NcclPath::kLocal : NcclPath::kNvlink; }
+  using Paths = std::array<bool, static_cast<std::size_t>(NcclPath::kNone) + 1>;
+  [[nodiscard]] static std::optional<NcclPath> next_path(const Paths& has, NcclPath path, NcclPath most);
   void try_speed(int speed) { trial_.inside = trial_.between = speed; }
 
   const NcclTopology& topology_;
   NcclSearch search_;
   const NcclTables& tables_;
   std::vector<int> speeds_;
+  Paths inside_{};  // that ways between GPUs have
+  Paths between_{};
   int cross_nic_ = 0;
   bool alike_first_ = true;
   std::size_t speed_ = 0;
@@ -130,22 +144,33 @@ bool GraphFinder::loosen_order() {
 
 // Worse ways inside the host, no worse than those to the network; then worse ones to the network.
 bool GraphFinder::loosen_types() {
-  const auto worse = [](NcclPath path) { return static_cast<NcclPath>(static_cast<int>(path) + 1); };
   const bool none = best_.count == 0;
   const bool outside = topology_.nets() > 0;
   const NcclPath most = outside ? trial_.type_between : NcclPath::kSys;
   if (trial_.type_inside < most && (none || trial_.type_inside < best_.type_inside)) {
-    trial_.type_inside = worse(trial_.type_inside);
-    return true;
+    if (const auto worse = next_path(inside_, trial_.type_inside, most)) {
+      trial_.type_inside = *worse;
+      return true;
+    }
   }
   trial_.type_inside = first_inside();
   const bool better = none || trial_.type_between < best_.type_between || trial_.type_between < NcclPath::kPxn;
-  if (outside && trial_.type_between < NcclPath::kSys && better) {
-    trial_.type_between = worse(trial_.type_between);
-    return true;
+  if (outside && better) {
+    if (const auto worse = next_path(between_, trial_.type_between, NcclPath::kSys)) {
+      trial_.type_between = *worse;
+      return true;
+    }
   }
   trial_.type_between = NcclPath::kPix;
   return false;
+}
+
+// The next worse kind of path that the host has; trying those that it does not have finds nothing new.
+std::optional<NcclPath> GraphFinder::next_path(const Paths& has, NcclPath path, NcclPath most) {
+  for (int worse = static_cast<int>(path) + 1; worse <= static_cast<int>(most); ++worse) {
+    if (has[static_cast<std::size_t>(worse)]) return static_cast<NcclPath>(worse);
+  }
+  return std::nullopt;
 }
 
 // What to try next in the first pass; false: nothing is left to try.

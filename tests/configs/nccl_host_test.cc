@@ -3,6 +3,7 @@
 
 #include <fstream>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -36,6 +37,59 @@ TEST(NcclHost, ShippedNodesHaveTheChannelsOfTheirLogs) {
   EXPECT_EQ(channels("{preset: dgx-b200}", 8, 8), 32);
   EXPECT_EQ(channels("{preset: a100-x4}", 8, 4), 4);
   EXPECT_EQ(channels("{preset: gh200-x4}", 4, 4), 24);
+}
+
+// What the search finds on every shipped node, alone and between two: rings by number, GB/s and the worst ways inside
+// and to a NIC, the tree's GB/s inside and between, channels of computing. By what the wires hold at NCCL's rates:
+// A switch's 240, 370.8 and 721.8 GB/s a GPU hold 6 x 40, 6 x 60 and 8 x 90, doubled; the cube's and the square's V100 have
+// six lanes of 20. Each 400 Gb/s NIC holds one ring of 48 (its slot), of 200 Gb/s one of 24, of 100 Gb/s one of 12.
+// Trees are sped up to what NVLink holds with as many channels, at most twice the speed between hosts.
+TEST(NcclHost, TheSearchFindsWhatTheWiresOfShippedNodesHold) {
+  using Path = collectives::NcclPath;
+  struct Row {
+    const char* node;
+    int hosts;
+    int rings;
+    double ring_gb;
+    Path inside;
+    Path between;
+    double tree_inside_gb;
+    double tree_between_gb;
+    int compute;
+  };
+  constexpr Row kRows[] = {{"a100-x4", 1, 12, 20, Path::kNvlink, Path::kPix, 20, 20, 24},
+                           {"a100-x4", 2, 2, 24, Path::kNvlink, Path::kPhb, 48, 24, 4},
+                           {"dgx-a100", 1, 12, 20, Path::kNvlink, Path::kPix, 20, 20, 24},
+                           {"dgx-a100", 2, 8, 24, Path::kNvlink, Path::kPix, 30, 24, 16},
+                           {"dgx-b200", 1, 16, 45, Path::kNvlink, Path::kPix, 45, 45, 32},
+                           {"dgx-b200", 2, 8, 48, Path::kNvlink, Path::kPxn, 96, 48, 16},
+                           {"dgx-h100", 1, 12, 30, Path::kNvlink, Path::kPix, 30, 30, 24},
+                           {"dgx-h100", 2, 8, 48, Path::kNvlink, Path::kPix, 48, 48, 16},
+                           {"dgx1-v100", 1, 6, 20, Path::kNvlink, Path::kPix, 20, 20, 12},
+                           {"dgx1-v100", 2, 4, 12, Path::kNvlink, Path::kPix, 20, 12, 8},
+                           {"dgx2-v100", 1, 6, 20, Path::kNvlink, Path::kPix, 20, 20, 12},
+                           {"dgx2-v100", 2, 8, 12, Path::kNvlink, Path::kPix, 15, 12, 16},
+                           {"gh200-x4", 1, 12, 30, Path::kNvlink, Path::kPix, 30, 30, 24},
+                           {"gh200-x4", 2, 4, 24, Path::kNvlink, Path::kPxn, 48, 24, 8},
+                           {"hgx-h200", 2, 8, 48, Path::kNvlink, Path::kPix, 48, 48, 16},
+                           {"hgx-h800", 1, 8, 20, Path::kNvlink, Path::kPix, 20, 20, 16},
+                           {"v100-x4", 1, 6, 20, Path::kNvlink, Path::kPix, 20, 20, 12},
+                           {"v100-x4", 2, 2, 12, Path::kNvlink, Path::kPix, 24, 12, 4}};
+  for (const Row& row : kRows) {
+    const auto scenario = machine(fmt::format("{{preset: {}}}", row.node));
+    ASSERT_TRUE(scenario.has_value()) << render(scenario.error());
+    const int gpus = scenario->cluster.host.gpus;
+    const collectives::NcclGraphs found =
+        collectives::NcclSelector(scenario->nccl).graphs(make_block_layout(row.hosts * gpus, gpus));
+    const std::string name = fmt::format("{} on {}", row.node, row.hosts);
+    EXPECT_EQ(found.ring.channels, row.rings) << name;
+    EXPECT_DOUBLE_EQ(found.ring.inside_gb, row.ring_gb) << name;
+    EXPECT_EQ(found.ring.inside, row.inside) << name;
+    EXPECT_EQ(found.ring.between, row.between) << name;
+    EXPECT_DOUBLE_EQ(found.tree.inside_gb, row.tree_inside_gb) << name;
+    EXPECT_DOUBLE_EQ(found.tree.between_gb, row.tree_between_gb) << name;
+    EXPECT_EQ(found.compute_channels, row.compute) << name;
+  }
 }
 
 TEST(NcclHost, EveryShippedNodeHasChannels) {

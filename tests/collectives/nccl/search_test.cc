@@ -72,6 +72,58 @@ TEST(NcclSearch, TwoGpusWithoutPxnSwapTheirNics) {
   EXPECT_EQ(ring.ports, ports);
 }
 
+// github.com/NVIDIA/nccl/issues/713, the graph file of a host with four V100, two lanes a pair: six rings of 22 GB/s,
+// NVL/PIX, different from each other, the first five in this order (the rest of the file is not quoted there).
+TEST(NcclSearch, FourV100HaveTheSixRingsOfTheirGraphFile) {
+  const NcclHost host = mesh_of_four({.compute_capability = 70,
+                                      .lanes = 2,
+                                      .pcie_gb = 15.75,
+                                      .slot_gb = 15.75,
+                                      .sockets = 2,
+                                      .processor = Processor::kIntel});
+  const NcclGraph ring = found(host, 4, 4, "2.15").ring;
+  EXPECT_EQ(printed(ring), (Printed{6, 22.0, 22.0, NcclPath::kPix}));
+  EXPECT_FALSE(ring.same_channels);
+  const std::vector<std::vector<int>> first = {{0, 1, 2, 3}, {0, 1, 3, 2}, {0, 2, 3, 1}, {0, 2, 1, 3}, {0, 3, 1, 2}};
+  EXPECT_EQ(std::vector(ring.orders.begin(), ring.orders.begin() + 5), first);
+}
+
+// github.com/NVIDIA/nccl/issues/1358: two GPUs on two sockets of Intel: "nChannels 1, bw 10/10, type SYS/PIX,
+// sameChannels 1", for rings and trees.
+TEST(NcclSearch, GpusOnTwoSocketsMeetOverTheLinkBetweenThem) {
+  NcclHost host = mesh_of_four({.sockets = 2, .processor = Processor::kIntel});
+  host.links = NcclHost::Links::kPcie;
+  host.lanes.clear();
+  host.gpus = 2;
+  host.gpu_at = {0, 1};
+  const NcclGraphs graphs = found(host, 2, 2, "2.20");
+  for (const NcclGraph* graph : {&graphs.ring, &graphs.tree}) {
+    EXPECT_EQ(printed(*graph), (Printed{1, 10.0, 10.0, NcclPath::kPix}));
+    EXPECT_EQ(graph->inside, NcclPath::kSys);
+    EXPECT_TRUE(graph->same_channels);
+  }
+}
+
+// github.com/NVIDIA/nccl/issues/601: four GPUs and four ports of 10 Gb/s on two sockets: "nChannels 4, speed 1.2/1.2,
+// type SYS/SYS", a ring by each port, which it leaves by the one by which it came.
+TEST(NcclSearch, SlowPortsHaveARingEach) {
+  NcclHost host = mesh_of_four({.compute_capability = 60,
+                                .pcie_gb = 15.75,
+                                .slot_gb = 15.75,
+                                .nics = 4,
+                                .sockets = 2,
+                                .processor = Processor::kIntel});
+  host.links = NcclHost::Links::kPcie;
+  host.lanes.clear();
+  host.nic = Bandwidth(1.25e9);
+  host.socket = Bandwidth(6e9);
+  const NcclGraph ring = found(host, 8, 4, "2.8").ring;
+  EXPECT_EQ(printed(ring), (Printed{4, 1.2, 1.2, NcclPath::kSys}));
+  EXPECT_EQ(ring.inside, NcclPath::kSys);
+  const std::vector<std::array<int, 2>> ports = {{0, 0}, {1, 1}, {2, 2}, {3, 3}};
+  EXPECT_EQ(ring.ports, ports);
+}
+
 TEST(NcclSearch, RingsOnSwitchesGoFromNeighbourToNeighbour) {
   const NcclGraph ring = found(dgx_h100(), 16, 8).ring;
   const std::vector<int> down = {0, 7, 6, 5, 4, 3, 2, 1};
