@@ -21,7 +21,7 @@ struct NumberAxis {
   std::string_view doc;
 };
 constexpr std::array kNumbers{
-    NumberAxis{"tp", "tensor-parallel sizes; without: those up to the GPUs of a host that divide the attention heads"},
+    NumberAxis{"tp", "tensor-parallel sizes; without: those up to the GPUs of a host that divide heads, MLP and GPUs"},
     NumberAxis{"pp", "pipeline stages; without: divisors of the GPUs, up to the layers"},
     NumberAxis{"virtual_stages", "model parts per stage; without: 1, and divisors of the layers up to 8"},
     NumberAxis{"cp", "context-parallel sizes; without: 1, and powers of two that leave a rank 4,096 tokens or more"},

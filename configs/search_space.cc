@@ -58,7 +58,7 @@ std::string recompute_word(workload::Recompute recompute) {
 std::vector<std::string> number_values(std::string_view axis, const Scenario& scenario) {
   const workload::ModelShape& shape = scenario.job.model;
   const std::int64_t gpus = scenario.cluster.gpus();
-  if (axis == "tp") return divisors(std::gcd(shape.heads, shape.ffn), scenario.cluster.host.gpus);
+  if (axis == "tp") return divisors(std::gcd(std::gcd(shape.heads, shape.ffn), gpus), scenario.cluster.host.gpus);
   if (axis == "pp") return divisors(gpus, shape.layers);
   if (axis == "virtual_stages") return divisors(shape.layers, kVirtualStages);
   if (axis == "cp") return powers(gpus, std::max<std::int64_t>(1, shape.sequence / kTokensOfContextRank));

@@ -17,6 +17,7 @@ namespace {
 constexpr std::size_t kMisfitsShown = 3;
 constexpr std::size_t kItemsShown = 3;
 constexpr std::size_t kFrontShown = 12;
+constexpr std::size_t kExampleWidth = 100;
 constexpr std::string_view kMostOfIt = "most of it";  // ends the headings of columns of words
 
 std::string commas(std::size_t number) {
@@ -80,9 +81,10 @@ class Page {
     counts.add_row({commas(result_.misfits.size()), "are legal and do not fit"});
     counts.add_row({commas(result_.same), "are played like one of these, since a choice has no effect"});
     for (const RefusalCount& entry : result_.refusals) {
-      counts.add_row({commas(entry.count), fmt::format("{}: {} (such as: {})",
-                                                       entry.refusal.code.empty() ? "not played" : entry.refusal.code,
-                                                       entry.refusal.reason, entry.refusal.example)});
+      counts.add_row(
+          {commas(entry.count),
+           fmt::format("{}: {} (such as: {})", entry.refusal.code.empty() ? "not played" : entry.refusal.code,
+                       entry.refusal.reason, shorten_end(entry.refusal.example, kExampleWidth))});
     }
     table(counts);
   }
