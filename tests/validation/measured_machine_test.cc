@@ -47,7 +47,22 @@ TEST(MeasuredMachine, AGpuLeadsToItsNode) {
 
 TEST(MeasuredMachine, FourA100AreABoardOfFourUnlessThereIsASwitch) {
   EXPECT_EQ(machine({.gpu = "NVIDIA A100-SXM4-40GB", .gpus_per_node = 4}).node, "a100-x4");
-  EXPECT_EQ(machine({.gpu = "NVIDIA A100-SXM4-40GB", .gpus_per_node = 4, .intra = "NVLink3 + NVSwitch"}).node, "dgx-a100");
+  EXPECT_EQ(machine({.gpu = "NVIDIA A100-SXM4-40GB", .gpus_per_node = 4, .intra = "NVLink3 + NVSwitch"}).node,
+            "dgx-a100");
+}
+
+TEST(MeasuredMachine, VariablesOfALogActWhateverItsAuthorSaysBefore) {
+  traces::CollectiveLog log = log_of({.gpu = "H100"});
+  log.facts["env"] = "as default but NCCL_CROSS_NIC=1; NCCL_NET=AWS Libfabric";
+  const auto overrides = machine_of(log, UseProfile::kNo)->overrides;
+  EXPECT_THAT(overrides, Contains("comm.env.NCCL_CROSS_NIC=\"1\""));
+  EXPECT_THAT(overrides, Not(Contains(HasSubstr("NCCL_NET"))));
+}
+
+TEST(MeasuredMachine, SlingshotAsksForMessagesAbove4KiB) {
+  EXPECT_THAT(
+      machine({.gpu = "GH200", .nodes = 2, .gpus_per_node = 4, .nic = "4 x HPE Slingshot 11 200 Gb/s"}).overrides,
+      Contains("comm.costs.network.eager=4KiB"));
 }
 
 TEST(MeasuredMachine, OldLibrariesTakeLongerForEachChannel) {
@@ -93,7 +108,8 @@ TEST(MeasuredMachine, LargeMessagesOnSlingshotAreFetchedByTheReceiver) {
 }
 
 TEST(MeasuredMachine, ALogOfAListedMachineTakesItsProfile) {
-  traces::CollectiveLog log = log_of({.gpu = "NVIDIA GH200", .nodes = 4, .gpus_per_node = 4, .nic = "4 x Slingshot 200 Gb/s"});
+  traces::CollectiveLog log =
+      log_of({.gpu = "NVIDIA GH200", .nodes = 4, .gpus_per_node = 4, .nic = "4 x Slingshot 200 Gb/s"});
   log.facts["source"] = "github.com/boeschf/nccl-benchmark-on-alps-2025";
   log.file = "unseen.csv";
   EXPECT_EQ(machine_of(log, UseProfile::kYes)->profile, "alps-gh200");
@@ -106,7 +122,8 @@ TEST(MeasuredMachine, NicsAreThoseOfTheLog) {
   const MeasuredMachine four = machine({.gpu = "A100", .nodes = 3, .nic = "4 x HDR InfiniBand 200 Gb/s"});
   EXPECT_THAT(four.overrides, IsSupersetOf({"cluster.node.nic.count=4", "cluster.node.nic.bandwidth=200Gbps"}));
   EXPECT_EQ(four.network, "infiniband");
-  const MeasuredMachine by_host = machine({.gpu = "A100", .nodes = 2, .nic = "8 x InfiniBand (SR-IOV)", .gbps = "1600"});
+  const MeasuredMachine by_host =
+      machine({.gpu = "A100", .nodes = 2, .nic = "8 x InfiniBand (SR-IOV)", .gbps = "1600"});
   EXPECT_THAT(by_host.overrides, IsSupersetOf({"cluster.node.nic.count=8", "cluster.node.nic.bandwidth=200Gbps"}));
 }
 

@@ -43,6 +43,12 @@ bool allows(const NcclKnobs& knobs, CollectiveKind kind, NcclAlgorithm algorithm
   return knobs.algorithms[index_of(kind)][index_of(algorithm)];
 }
 
+TEST(NcclEnvironment, SaysWhetherChannelsMayCrossNics) {
+  EXPECT_EQ(NcclKnobs().cross_nic, 2);
+  EXPECT_EQ(read("NCCL_CROSS_NIC: 0").knobs.cross_nic, 0);
+  EXPECT_THAT(mistake("NCCL_CROSS_NIC: 3"), HasSubstr("NCCL_CROSS_NIC is '3'"));
+}
+
 TEST(NcclEnvironment, NothingSetChangesNothing) {
   const Read result = read("{}");
   EXPECT_FALSE(result.problems.has_errors());
