@@ -48,6 +48,14 @@ constexpr std::array kCodes = {
                              "simulation.",
               .example = "comm: {env: {NCCL_COLLNET_ENABLE: 1}}\n"
                          "cluster: {fabric: {reduction: {enabled: true}}}"},
+    ErrorCode{.code = "E187",
+              .title = "an execution plan of MSCCL++ is wrong",
+              .explanation = "The plan is checked, linked and proved: every wait has its signal, every packet its writer, no "
+                             "thread blocks wait for each other in a circle, and in the end every GPU holds what the "
+                             "collective promises. Switch channels and pipelines are not played. The line is that of the "
+                             "operation to blame.",
+              .example = "{\"name\": \"wait\", \"channel_ids\": [0], ...}   # and no signal on the other side\n"
+                         "{\"name\": \"signal\", \"channel_ids\": [0], ...}   # there"},
 };
 
 }  // namespace

@@ -114,7 +114,7 @@ void Simulation::wire_channels(const Scenario& scenario) {
   const bool sums = scenario.cluster.switch_sums.enabled;
   planned_ = std::make_unique<collectives::PlannedChooser>(
       tuner, sums ? collectives::NetworkSums::kYes : collectives::NetworkSums::kNo);
-  channel_chooser_ = std::make_unique<collectives::FileChooser>(scenario.nccl.algorithms, *planned_);
+  channel_chooser_ = std::make_unique<collectives::FileChooser>(scenario.nccl.algorithms, scenario.nccl.plans, *planned_);
   channels_.emplace(ChannelInputs{.chooser = *channel_chooser_, .costs = scenario.comm.costs});
 }
 

@@ -6,6 +6,9 @@ ChannelChoice FileChooser::choose(const CollectiveCall& call) const {
   for (const MscclAlgorithm& algorithm : algorithms_) {
     if (algorithm.matches(call)) return {.algorithm = &algorithm, .plan = algorithm.plan()};
   }
+  for (const PlanAlgorithm& plan : plans_) {
+    if (plan.matches(call)) return {.algorithm = &plan, .plan = plan.plan()};
+  }
   return rest_.choose(call);
 }
 

@@ -1,9 +1,10 @@
-// Algorithms from files before all others: the first that is meant for a call plays it.
+// Algorithms from files before all others: the first that is meant for a call plays it, MSCCL's files before MSCCL++'s.
 #pragma once
 
 #include <vector>
 
 #include "collectives/msccl/algorithm.h"
+#include "collectives/msccl/plan_algorithm.h"
 #include "core/ports/channel_algorithm.h"
 
 namespace ringwright::collectives {
@@ -11,8 +12,9 @@ namespace ringwright::collectives {
 class FileChooser final : public ChannelChooser {
  public:
   // `rest` must outlive it.
-  FileChooser(const std::vector<MscclProgram>& programs, const ChannelChooser& rest)
-      : algorithms_(programs.begin(), programs.end()), rest_(rest) {}
+  FileChooser(const std::vector<MscclProgram>& programs, const std::vector<ExecutionPlan>& plans,
+              const ChannelChooser& rest)
+      : algorithms_(programs.begin(), programs.end()), plans_(plans.begin(), plans.end()), rest_(rest) {}
 
   [[nodiscard]] ChannelChoice choose(const CollectiveCall& call) const override;
   [[nodiscard]] ChannelChoice choose_message(const MessageCall& call) const override {
@@ -21,6 +23,7 @@ class FileChooser final : public ChannelChooser {
 
  private:
   std::vector<MscclAlgorithm> algorithms_;
+  std::vector<PlanAlgorithm> plans_;
   const ChannelChooser& rest_;
 };
 

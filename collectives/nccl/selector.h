@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "collectives/msccl/execution_plan.h"
 #include "collectives/msccl/program.h"
 #include "collectives/nccl/cost.h"
 #include "collectives/nccl/graph_cache.h"
@@ -30,6 +31,7 @@ struct NcclSetup {
   TunerFile tuner;
   std::optional<NcclGraphFile> graph;    // channels that NCCL found, instead of our own search
   std::vector<MscclProgram> algorithms;  // from files, for the rung that plays thread blocks
+  std::vector<ExecutionPlan> plans;      // the same, of MSCCL++
 };
 
 class NcclSelector {

@@ -113,20 +113,27 @@ std::optional<NcclGraphFile> read_graph(ConfigMap& comm, const NcclFiles& files,
   return std::nullopt;
 }
 
-std::vector<MscclProgram> read_algorithms(ConfigMap& comm, const NcclFiles& files, Diagnostics& foreign) {
-  std::vector<MscclProgram> programs;
-  if (!comm.documenting() && !comm.has("algorithms")) return programs;
+template <class Program>
+void keep(Result<Program> program, std::vector<Program>& programs, Diagnostics& foreign) {
+  if (program) return programs.push_back(std::move(*program));
+  for (const Diagnostic& problem : program.error().all()) foreign.add(problem);
+}
+
+void read_algorithms(ConfigMap& comm, const NcclFiles& files, NcclSetup& setup, Diagnostics& foreign) {
+  if (!comm.documenting() && !comm.has("algorithms")) return;
   const std::vector<std::string> names = comm.texts(
-      {.name = "algorithms", .doc = "MSCCL files: each plays the calls of its kind, size and number of ranks"});
+      {.name = "algorithms",
+       .doc = "files of MSCCL (*.xml) and MSCCL++ (*.json): each plays the calls of its kind, size and number of ranks"});
   for (const std::string& name : names) {
-    auto program = load_msccl(beside(files, name));
-    if (program) {
-      programs.push_back(std::move(*program));
-      continue;
+    const std::string path = beside(files, name);
+    if (!name.ends_with(".json")) {
+      keep(load_msccl(path), setup.algorithms, foreign);
+    } else if (const std::optional<std::string> text = file_text(path)) {
+      keep(parse_execution_plan(*text, path), setup.plans, foreign);
+    } else {
+      comm.error("algorithms", "E100", fmt::format("cannot read '{}'", path));
     }
-    for (const Diagnostic& problem : program.error().all()) foreign.add(problem);
   }
-  return programs;
 }
 
 TunerFile read_tuner(ConfigMap& comm, const NcclFiles& files, Diagnostics& foreign) {
@@ -171,7 +178,7 @@ NcclSetup read_nccl_settings(ConfigMap comm, const NcclFiles& files, bool nvidia
   setup.knobs = read_nccl_environment(comm.map("env", "NCCL's environment variables, as a job would set them"));
   setup.tuner = read_tuner(comm, files, foreign);
   setup.graph = read_graph(comm, files, foreign);
-  setup.algorithms = read_algorithms(comm, files, foreign);
+  read_algorithms(comm, files, setup, foreign);
   if (!comm.documenting()) setup.tables = load_tables(files, tables, foreign);
   return setup;
 }

@@ -90,7 +90,21 @@ struct Primitive {
   // Something is added up by the thread block itself (not in a switch).
   bool adds = false;
 
-  void clear() { *this = {.after = std::move(after)}; after.clear(); }
+  // One-sided work, beside the ports: members of the host into whose memory the block stores `size` bytes, and from whose
+  // memory it loads them. `tells`: messages through the ports carry nothing, they only tell; then the block loads and
+  // stores `operands` and `results` times.
+  std::vector<int> stores_to;
+  std::vector<int> loads_from;
+  bool tells = false;
+  int operands = 0;
+  int results = 0;
+
+  void clear() {
+    *this = {.after = std::move(after), .stores_to = std::move(stores_to), .loads_from = std::move(loads_from)};
+    after.clear();
+    stores_to.clear();
+    loads_from.clear();
+  }
 };
 
 // For the proof: cells of the member's memory, in the order in which their contents travel in the message. What is

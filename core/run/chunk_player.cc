@@ -114,7 +114,7 @@ void ChunkPlayer::begin(Part part) {
   block.working = true;
   for (int s = block.now.sends.first; s < block.now.sends.first + block.now.sends.count; ++s) {
     ChunkQueue& queue = play.queues[block.first_queue + static_cast<std::uint32_t>(s)];
-    queue.size[queue.written % kSlots] = block.now.size;
+    queue.size[queue.written % kSlots] = block.now.tells ? Bytes(0) : block.now.size;
     ++queue.written;
   }
   const Duration fixed = fixed_time(inputs_.costs, play, block);
@@ -127,7 +127,7 @@ void ChunkPlayer::move(Part part) {
   ChunkPlay& play = plays_[part.play];
   ChunkBlock& block = play.blocks[part.index];
   block.not_before = job_.engine.now() + moving_time(inputs_.costs, play, block);
-  block.flows = block.now.size > Bytes(0) ? start_stores(part) + start_fetches(part) : 0;
+  block.flows = block.now.size > Bytes(0) ? start_stores(part) + start_fetches(part) + start_one_sided(part) : 0;
   if (block.flows == 0) after(block.not_before - job_.engine.now(), part.play, [part](ChunkPlayer& self) { self.end(part); });
 }
 
@@ -151,6 +151,7 @@ int ChunkPlayer::start_stores(Part part) {
   const ChunkBlock& block = play.blocks[part.index];
   int flows = 0;
   bool in_switch = false;
+  if (block.now.tells) return 0;
   for (int s = block.now.sends.first; s < block.now.sends.first + block.now.sends.count; ++s) {
     const ChunkQueue& queue = play.queues[block.first_queue + static_cast<std::uint32_t>(s)];
     if (queue.network || (queue.reach == Reach::kUpToSwitch && in_switch)) continue;
@@ -164,6 +165,31 @@ int ChunkPlayer::start_stores(Part part) {
     ++flows;
   }
   return flows;
+}
+
+// Stores into and loads from the memory of others in the host, of which no queue knows.
+int ChunkPlayer::start_one_sided(Part part) {
+  ChunkPlay& play = plays_[part.play];
+  const ChunkBlock& block = play.blocks[part.index];
+  const ChunkMember& member = play.members[block.member];
+  const auto& group = job_.group_of(member.rank_class, play.dimension);
+  const RankId own = job_.rank_of(member.rank_class);
+  const Transfer transfer{.from = own,
+                          .to = own,
+                          .size = on_wire(play, block.now.size),
+                          .pays_latency = false,
+                          .token = flow_token(part)};
+  for (const int peer : block.now.stores_to) {
+    Transfer store = transfer;
+    store.to = group[static_cast<std::size_t>(peer)];
+    send(part, store);
+  }
+  for (const int peer : block.now.loads_from) {
+    Transfer load = transfer;
+    load.from = group[static_cast<std::size_t>(peer)];
+    send(part, load);
+  }
+  return static_cast<int>(block.now.stores_to.size() + block.now.loads_from.size());
 }
 
 // What a switch of the host has added up, or multicasts, is fetched from it.

@@ -85,6 +85,7 @@ class ChunkPlayer final : public CollectiveRunner, public MessageCarrier, public
   void move(Part part);
   int start_stores(Part part);
   int start_fetches(Part part);
+  int start_one_sided(Part part);
   void end_flow(Part part);
   void end(Part part);
   void pass_on(Part part, const Primitive& primitive);

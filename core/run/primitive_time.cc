@@ -27,6 +27,7 @@ bool through_switch(Reach reach) { return reach == Reach::kUpToSwitch || reach =
 // Every operand is loaded, every destination is stored to. What a switch adds up comes as one operand, what it
 // multicasts leaves once.
 int loads_of(const ChunkBlock& block) {
+  if (block.now.tells) return std::max(block.now.operands, 1);
   const PortRange& from = block.now.receives;
   const bool summed = from.count > 1 && through_switch(block.block.receives[static_cast<std::size_t>(from.first)].reach);
   const int received = summed ? 1 : from.count;
@@ -35,6 +36,7 @@ int loads_of(const ChunkBlock& block) {
 }
 
 int stores_of(const ChunkBlock& block) {
+  if (block.now.tells) return std::max(block.now.results, 1);
   const PortRange& to = block.now.sends;
   const bool multicast = to.count > 1 && through_switch(block.block.sends[static_cast<std::size_t>(to.first)].reach);
   return std::max((multicast ? 1 : to.count) + (block.now.stores ? 1 : 0), 1);

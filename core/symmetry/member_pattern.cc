@@ -156,6 +156,25 @@ void collect_block(const CollectiveCall& call, const Parts& parts, int member, c
   }
 }
 
+// Stores and loads without a queue; the bytes of a load begin at the other member. Whoever does such work is told apart from
+// all others of the group, since no port says whom a primitive meets.
+void collect_one_sided(const ChannelChoice& choice, const CollectiveCall& call, int member, int block,
+                       const ThreadBlock& made, std::vector<EdgeCollector>& collectors) {
+  if (choice.algorithm->shape(call, choice.plan, member, block) != 0) return;
+  Primitive primitive;
+  for (std::int64_t index = 0; index < made.primitives; ++index) {
+    choice.algorithm->primitive(call, choice.plan, member, block, index, primitive);
+    const std::uint64_t salt = mix(mix(bits(member), bits(block)), bits(index));
+    for (const int peer : primitive.stores_to) {
+      collectors[at(member)].add({.peer = peer, .channel = made.channel, .starts_flow = true}, salt);
+    }
+    for (const int peer : primitive.loads_from) {
+      collectors[at(peer)].add({.peer = member, .channel = made.channel, .starts_flow = true}, salt + 1);
+      collectors[at(member)].add({.peer = peer, .channel = made.channel}, salt + 1);
+    }
+  }
+}
+
 }  // namespace
 
 // Blocks are told apart by their parts, not by their numbers or channels; what the channel means for the way, the way
@@ -165,15 +184,17 @@ MemberPattern make_call_pattern(const ChannelChoice& choice, const CollectiveCal
   ThreadBlock made;
   const std::uint64_t salt = hash_of(choice.plan, *call.layout);
   const Parts parts = parts_of(choice, call);
+  std::vector<EdgeCollector> collectors(at(call.size()));
   for (int member = 0; member < call.size(); ++member) {
-    EdgeCollector collector;
+    EdgeCollector& collector = collectors[at(member)];
     for (const int block : parts.block_of[at(member)]) {
       choice.algorithm->block(call, choice.plan, member, block, made);
+      collect_one_sided(choice, call, member, block, made, collectors);
       const std::uint64_t shape = mix(salt, shape_of(choice, call, member, block, made, parts.of_block[at(member)]));
       collect_block(call, parts, member, made, shape, collector);
     }
-    pattern.edges.push_back(collector.edges());
   }
+  for (const EdgeCollector& collector : collectors) pattern.edges.push_back(collector.edges());
   return pattern;
 }
 

@@ -27,7 +27,7 @@ TEST(FileChooser, FilesComeFirstWhereTheyFit) {
     programs.push_back(std::move(*program));
   }
   const Rest rest;
-  const FileChooser chooser(programs, rest);
+  const FileChooser chooser(programs, {}, rest);
   const GroupLayout eight = make_block_layout(8, 8);
   const GroupLayout six = make_block_layout(6, 6);
   const ChannelChoice found = chooser.choose({.kind = CollectiveKind::kAllReduce, .bytes = 1_KiB, .layout = &eight});

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "collectives/builtin_channels.h"
+#include "collectives/msccl/plan_algorithm.h"
 #include "core/run/executor.h"
+#include "tests/collectives/msccl/example_plans.h"
 #include "tests/support/channel_doubles.h"
 #include "tests/support/doubles.h"
 #include "tests/support/job_builder.h"
@@ -336,6 +338,21 @@ TEST(ChunkPlayer, ASwitchThatAddsSlowlySetsThePace) {
   slow.costs.network_sum_rate = Bandwidth(0.02e9);
   EXPECT_GT(end_of(play(slow), 0), TimePoint(Duration(20 * 50'400'000)));  // 50.4 us each
   EXPECT_LT(end_of(play(fast), 0), TimePoint(Duration(20 * 50'400'000) / 2));
+}
+
+// Of two GPUs each is told at 5 + 2 us, loads 1000 bytes and adds them (1 us for the primitive, 2 us for two operands), with
+// the load and the store on the wire at the same time; tells the other, who sees it 2 us later.
+TEST(ChunkPlayer, OneSidedWorkMovesItsBytesAndTells) {
+  auto plan = collectives::parse_execution_plan(collectives::read_all_plan(2), "p.json");
+  ASSERT_TRUE(plan.has_value());
+  const collectives::PlanAlgorithm algorithm(std::move(*plan));
+  const RunResult result = play({.algorithm = algorithm,
+                                 .plan = {.protocol = Protocol::kSimple},
+                                 .kind = CollectiveKind::kAllReduce,
+                                 .bytes = Bytes(2000)});
+  EXPECT_EQ(end_of(result, 0), TimePoint(5_us + 2_us + 1_us + 2_us + 2_us));
+  EXPECT_EQ(end_of(result, 0), end_of(result, 1));
+  EXPECT_EQ(result.record.sent[0][0], Bytes(2000));  // one store, and one load that it began
 }
 
 }  // namespace

@@ -1,15 +1,18 @@
 // Collectives on channels fold exactly: one rank of each class, and the same times for all.
 #include <memory>
+#include <numeric>
 #include <string>
 
 #include <gtest/gtest.h>
 
 #include "collectives/builtin_channels.h"
+#include "collectives/msccl/plan_algorithm.h"
 #include "core/base/random.h"
 #include "core/run/executor.h"
 #include "core/symmetry/folding.h"
 #include "network_models/builtin.h"
 #include "network_models/clos.h"
+#include "tests/collectives/msccl/example_plans.h"
 #include "tests/network_models/clos_orders.h"
 #include "tests/peers/flow/reference_fabric.h"
 #include "tests/support/channel_doubles.h"
@@ -221,6 +224,36 @@ TEST(ChannelFolding, ExchangesByTheReceiversRailKeepTheTimesOfAllRanks) {
     ends.push_back(folded.finished.front());
   }
   EXPECT_NE(ends[0], ends[1]);
+}
+
+// Plans of MSCCL++ tell the members of a group apart, but groups that lie alike are played once.
+TEST(ChannelFolding, ExecutionPlansKeepTheTimesOfAllRanks) {
+  const ReferenceFabric fabric(fabric_of(64));
+  struct Case {
+    std::string text;
+    CollectiveKind kind;
+    bool inside;
+  };
+  for (const Case& c : {Case{collectives::read_all_plan(8), CollectiveKind::kAllReduce, true},
+                        Case{collectives::port_plan(8), CollectiveKind::kAllGather, false}}) {
+    auto plan = collectives::parse_execution_plan(c.text, "p.json");
+    ASSERT_TRUE(plan.has_value());
+    const collectives::PlanAlgorithm algorithm(std::move(*plan));
+    TaskGraph graph;
+    std::vector<std::vector<int>> groups(8);
+    for (int rank = 0; rank < 64; ++rank) groups[static_cast<std::size_t>(c.inside ? rank / 8 : rank % 8)].push_back(rank);
+    const DimensionId tp = test::add_dimension(graph, "tp", groups);
+    test::ProgramBuilder program(graph, "all");
+    program.collective(tp, c.kind, 1_MiB, 1);
+    std::vector<int> all(64);
+    std::iota(all.begin(), all.end(), 0);
+    program.run_on(all);
+    test::place_ranks(graph, 8);
+    const test::AlwaysOnChannels chooser(algorithm, algorithm.plan());
+    const Played folded = play(graph, fabric, Mode::kFolded, chooser);
+    EXPECT_EQ(folded.finished, play(graph, fabric, Mode::kUnfolded, chooser).finished);
+    EXPECT_LE(folded.classes, 8U);
+  }
 }
 
 }  // namespace

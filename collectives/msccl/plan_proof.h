@@ -1,0 +1,14 @@
+// A symbolic proof of an execution plan.
+#pragma once
+
+#include <optional>
+
+#include "collectives/msccl/plan_links.h"
+
+namespace ringwright::collectives {
+
+// Operations run without a clock, in two opposite orders; every unit of memory knows whose data it
+// holds, and the collective's result must be there in the end. Empty: it holds.
+[[nodiscard]] std::optional<PlanProblem> disprove(const ExecutionPlan& plan);
+
+}  // namespace ringwright::collectives

@@ -1,0 +1,120 @@
+// Execution plans of MSCCL++: those that are right are proved, those that are wrong are told with the line to blame.
+#include "collectives/msccl/execution_plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/collectives/msccl/example_plans.h"
+
+namespace ringwright::collectives {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string replaced(std::string text, const std::string& what, const std::string& by) {
+  const std::size_t at = text.find(what);
+  EXPECT_NE(at, std::string::npos) << what;
+  return at == std::string::npos ? text : text.replace(at, what.size(), by);
+}
+
+std::string mistake(const std::string& text) {
+  auto plan = parse_execution_plan(text, "p.json");
+  EXPECT_FALSE(plan.has_value());
+  return plan ? "" : render(plan.error());
+}
+
+TEST(ExecutionPlan, ReadsTheHead) {
+  auto plan = parse_execution_plan(packet_plan(), "p.json");
+  ASSERT_TRUE(plan.has_value()) << render(plan.error());
+  EXPECT_EQ(plan->kind, CollectiveKind::kAllReduce);
+  EXPECT_EQ(plan->protocol, Protocol::kLl);
+  EXPECT_EQ(plan->threads, 512);
+  EXPECT_EQ(plan->chunks, 2);
+  EXPECT_GT(plan->max_bytes, Bytes(std::int64_t{1} << 60));
+}
+
+TEST(ExecutionPlan, ProvesLoadsAndStoresOfAnyNumberOfGpus) {
+  for (int ranks = 2; ranks <= 16; ++ranks) {
+    auto plan = parse_execution_plan(read_all_plan(ranks), "p.json");
+    EXPECT_TRUE(plan.has_value()) << ranks << "\n" << render(plan.error());
+  }
+}
+
+TEST(ExecutionPlan, ProvesPutsThroughPorts) {
+  for (const char* put : {"put", "pws", "pwsf"}) {
+    auto plan = parse_execution_plan(port_plan(5, put), "p.json");
+    ASSERT_TRUE(plan.has_value()) << put << "\n" << render(plan.error());
+    // Each GPU's data to four others; a put without a signal of its own has one after it.
+    EXPECT_EQ(plan->messages.size(), std::string(put) == "put" ? 40U : 20U);
+  }
+}
+
+TEST(ExecutionPlan, ProvesPacketsBarriersAndSemaphores) {
+  EXPECT_TRUE(parse_execution_plan(packet_plan(), "p.json").has_value());
+  auto plan = parse_execution_plan(
+      packet_plan("\"sem_release\", \"semaphore_ids\": [0]", "\"sem_acquire\", \"semaphore_ids\": [0]"), "p.json");
+  ASSERT_TRUE(plan.has_value()) << render(plan.error());
+  ASSERT_EQ(plan->gpus[0].blocks[1].ops[0].after.size(), 1U);
+  EXPECT_EQ(plan->gpus[0].blocks[1].ops[0].after[0].op, 1);  // the release stands behind the packets
+}
+
+// Groups of two thread blocks share every chunk: half each.
+TEST(ExecutionPlan, GroupsOfThreadBlocksShareChunks) {
+  std::string text = read_all_plan(2);
+  const std::string whole = "\"reduce_op\": \"sum\"";
+  auto plan = parse_execution_plan(text, "p.json");
+  ASSERT_TRUE(plan.has_value());
+  EXPECT_EQ(plan->units_per_chunk, 1);
+  const std::string half = replaced(text, whole, whole + ", \"tbg_info\": {\"tb_id\": 0, \"tbg_size\": 2}");
+  EXPECT_THAT(mistake(half), HasSubstr("wrong data in chunk 0"));  // nobody works on the other half
+}
+
+TEST(ExecutionPlan, RefusesWaitsWithoutSignals) {
+  EXPECT_THAT(mistake(replaced(read_all_plan(2), "\"name\": \"signal\"", "\"name\": \"nop\"")),
+              HasSubstr("waits for a signal that nobody gives"));
+  EXPECT_THAT(mistake(replaced(read_all_plan(2), "\"name\": \"wait\"", "\"name\": \"nop\"")),
+              HasSubstr("gives a signal that nobody waits for"));
+}
+
+// Semaphores that are acquired by those who should release them.
+TEST(ExecutionPlan, RefusesWhatNeverRuns) {
+  const std::string text =
+      packet_plan("\"sem_acquire\", \"semaphore_ids\": [0]", "\"sem_acquire\", \"semaphore_ids\": [0]");
+  EXPECT_THAT(mistake(text), HasSubstr("semaphore 0 is"));
+  const std::string other = packet_plan("\"nop\"", "\"sem_acquire\", \"semaphore_ids\": [0]");
+  EXPECT_THAT(mistake(other), HasSubstr("semaphore 0 is never released"));
+}
+
+TEST(ExecutionPlan, RefusesPacketsThatNobodyWrites) {
+  EXPECT_THAT(mistake(replaced(packet_plan(), "\"name\": \"ppkt\"", "\"name\": \"put\"")),
+              HasSubstr("reads packets that nobody writes"));
+}
+
+TEST(ExecutionPlan, RefusesAWrongResult) {
+  // GPU 0 copies instead of adding.
+  EXPECT_THAT(mistake(replaced(read_all_plan(3), "\"rres\"", "\"copy\"")), HasSubstr("wrong data in chunk"));
+}
+
+TEST(ExecutionPlan, SaysWhatCannotBePlayed) {
+  EXPECT_THAT(mistake(replaced(read_all_plan(2), "\"rres\"", "\"glres\"")), HasSubstr("NVLink's switches"));
+  EXPECT_THAT(mistake(replaced(read_all_plan(2), "\"rres\"", "\"pipeline\"")),
+              HasSubstr("loops over parts of a chunk"));
+  EXPECT_THAT(mistake(replaced(read_all_plan(2), "\"rres\"", "\"rses\"")), HasSubstr("is no operation of MSCCL++"));
+  EXPECT_THAT(mistake(replaced(read_all_plan(2), "\"channel_type\": \"memory\"", "\"channel_type\": \"switch\"")),
+              HasSubstr("switch channels"));
+}
+
+TEST(ExecutionPlan, TellsTheLineAndTheValue) {
+  const std::string text = replaced(read_all_plan(2), "\"index\": 1", "\"index\": 9");
+  EXPECT_THAT(mistake(text), HasSubstr("chunks 9 to 9 are out of range: the buffer has 2"));
+  EXPECT_THAT(mistake(text), HasSubstr("p.json:"));
+  EXPECT_THAT(mistake(replaced(read_all_plan(2), "\"allreduce\"", "\"allreduced\"")),
+              HasSubstr("collective is 'allreduced'"));
+  EXPECT_THAT(mistake(replaced(read_all_plan(2), "\"id\": 1", "\"id\": 2")), HasSubstr("GPU 1 must stand here"));
+  EXPECT_THAT(mistake(replaced(read_all_plan(2), "\"input_chunks\": 2", "\"input_chunks\": -2")),
+              HasSubstr("whole number"));
+  EXPECT_THAT(mistake("{\"name\": \"x\"}"), HasSubstr("there is no 'collective'"));
+}
+
+}  // namespace
+}  // namespace ringwright::collectives
