@@ -142,6 +142,8 @@ Counted first_look(const Scenario& scenario, const SearchSpace& space) {
       counted.refuse(std::move(*refusal));
     else if (!(space.essence(layout) == layout))
       ++counted.same;
+    else if (auto left_out = space.left_out(layout))
+      counted.refuse(std::move(*left_out));
     else
       counted.candidates.push_back(index);
   }

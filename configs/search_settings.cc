@@ -48,8 +48,10 @@ struct WordAxis {
 constexpr std::array kWords{
     WordAxis{"etp", "tensor-parallel sizes of experts, numbers or `tp`; without: 1 and tp", {}},
     WordAxis{"recompute", "as training.recompute; without: none, selective, full, and the scenario's own", kRecompute},
-    WordAxis{"sharding", "none, zero-1, zero-2, zero-3, fsdp; without: none, zero-1, fsdp, and the scenario's own",
-             kSharding},
+    WordAxis{
+        "sharding",
+        "none, zero-1, zero-2, zero-3, fsdp; without: none, zero-1, fsdp (without pipelines), and the scenario's own",
+        kSharding},
     WordAxis{"schedule",
              "as parallel.schedule, where 1f1b interleaves virtual stages; without: 1f1b, and the scenario's own",
              {}},

@@ -192,6 +192,8 @@ SearchSpace::SearchSpace(const Scenario& scenario, const SearchSettings& setting
     axes_.push_back({.name = std::string(name),
                      .values = found == settings.given.end() ? default_values(name, scenario) : found->values});
   }
+  const workload::ParallelOptions& own = scenario.job.parallel;
+  gathers_in_pipelines_ = given("sharding") != settings.given.end() || (own.pp > 1 && own.zero_stage == 3);
   for (const SearchAxis& axis : settings.given) {
     if (std::ranges::find(kAxes, axis.name) == kAxes.end()) axes_.push_back(axis);
   }
@@ -260,6 +262,14 @@ ConfigChanges SearchSpace::changes(const Layout& layout) const {
   change_sharding(layout, scenario_.document, changes);
   for (const auto& [key, value] : layout.others) set(key, value);
   return changes;
+}
+
+std::optional<Refusal> SearchSpace::left_out(const Layout& layout) const {
+  const bool gathers = layout.sharding == "fsdp" || layout.sharding == "zero-3";
+  if (gathers_in_pipelines_ || !gathers || layout.pp == 1) return std::nullopt;
+  return Refusal{"",
+                 "left out unless values of sharding are given: parameters gathered for every microbatch of a pipeline",
+                 fmt::format("{} with pp {}", layout.sharding, layout.pp)};
 }
 
 bool SearchSpace::repeats_layers(const Layout& layout, const workload::ParallelOptions& parallel) const {

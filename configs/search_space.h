@@ -34,6 +34,13 @@ struct Layout {
   friend bool operator==(const Layout&, const Layout&) = default;
 };
 
+// Why a layout cannot be had, by a reason that many layouts share.
+struct Refusal {
+  std::string code;     // "E130"
+  std::string reason;   // "the layout does not fill the cluster"
+  std::string example;  // the message for this layout
+};
+
 class SearchSpace {
  public:
   SearchSpace(const Scenario& scenario, const SearchSettings& settings);
@@ -46,6 +53,9 @@ class SearchSpace {
   // The layout of the space that is played the same, since choices of this one have no effect; itself where none is.
   [[nodiscard]] Layout essence(Layout layout) const;
   [[nodiscard]] ConfigChanges changes(const Layout& layout) const;
+  // What nobody asked for and takes most of the time: parameters that are gathered anew for every microbatch of a
+  // pipeline. They are tried where values of `sharding` are given, or the scenario itself does so.
+  [[nodiscard]] std::optional<Refusal> left_out(const Layout& layout) const;
   // Whether the job's parts are those that an earlier way to spread layers gives, too.
   [[nodiscard]] bool repeats_layers(const Layout& layout, const workload::ParallelOptions& parallel) const;
 
@@ -54,17 +64,12 @@ class SearchSpace {
 
   const Scenario& scenario_;
   std::vector<SearchAxis> axes_;
+  bool gathers_in_pipelines_ = false;  // are tried
 };
 
 // What the scenario itself says on each axis, in the words of the axes where they have one.
 [[nodiscard]] Layout own_layout(const Scenario& scenario, const std::vector<SearchAxis>& axes);
 
-// Why a layout cannot be had, by a reason that many layouts share.
-struct Refusal {
-  std::string code;     // "E130"
-  std::string reason;   // "the layout does not fill the cluster"
-  std::string example;  // the message for this layout
-};
 // What is seen without reading the job anew; a job that is refused here is refused there, too.
 [[nodiscard]] std::optional<Refusal> refuse_early(const Layout& layout, const Scenario& scenario);
 

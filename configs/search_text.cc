@@ -81,10 +81,9 @@ class Page {
     counts.add_row({commas(result_.misfits.size()), "are legal and do not fit"});
     counts.add_row({commas(result_.same), "are played like one of these, since a choice has no effect"});
     for (const RefusalCount& entry : result_.refusals) {
-      counts.add_row(
-          {commas(entry.count),
-           fmt::format("{}: {} (such as: {})", entry.refusal.code.empty() ? "not played" : entry.refusal.code,
-                       entry.refusal.reason, shorten_end(entry.refusal.example, kExampleWidth))});
+      counts.add_row({commas(entry.count),
+                      fmt::format("{}{} (such as: {})", entry.refusal.code.empty() ? "" : entry.refusal.code + ": ",
+                                  entry.refusal.reason, shorten_end(entry.refusal.example, kExampleWidth))});
     }
     table(counts);
   }

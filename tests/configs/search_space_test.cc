@@ -161,6 +161,22 @@ TEST(SearchSpace, WhatHasNoEffectIsPlayedTheSame) {
   EXPECT_GT(same, 0U);
 }
 
+// A third of a default space would take most of its time; who asks, or does so already, gets it.
+TEST(SearchSpace, LeavesOutGatheringInPipelinesUnlessAsked) {
+  const Layout gathering{.pp = 2, .sharding = "fsdp"};
+  const auto left_out = [&](const std::string& rest) {
+    const Scenario scenario = tiny("training: {global_batch: 16}\n" + rest);
+    return SearchSpace(scenario, scenario.search).left_out(gathering).has_value();
+  };
+  EXPECT_TRUE(left_out(""));
+  EXPECT_TRUE(left_out("parallel: {fsdp: {}}\n"));
+  EXPECT_FALSE(left_out("search: {sharding: [none, fsdp]}\n"));
+  EXPECT_FALSE(left_out("parallel: {pp: 2, fsdp: {}}\n"));
+  const Scenario scenario = tiny();
+  EXPECT_FALSE(SearchSpace(scenario, scenario.search).left_out({.pp = 1, .sharding = "fsdp"}).has_value());
+  EXPECT_FALSE(SearchSpace(scenario, scenario.search).left_out({.pp = 2, .sharding = "zero-1"}).has_value());
+}
+
 TEST(OwnLayout, IsToldInTheWordsOfTheAxes) {
   const Scenario scenario = tiny(
       "training: {global_batch: 16, recompute: full, micro_batch: 2}\nparallel: {tp: 2, pp: 2, schedule: "
