@@ -136,19 +136,19 @@ class DragonflyRouter final : public Router {
 
 Duration DragonflyRouter::route(const RouteQuery& query, std::vector<Hop>& hops) const {
   Trail trail(hops, query.reach);
-  const auto [from_host, from_gpu, to_host, to_gpu, inside] = block_.begin(query, trail);
-  if (inside) return trail.latency();
+  const HostEnds ends = block_.begin(query, trail);
+  if (ends.inside) return trail.latency();
   const FabricLatency& latency = shape_.latency;
   if (trail.up_wanted()) {
-    block_.to_nic(from_host, from_gpu, trail);
-    trail.add(links_.cable(from_host, block_.nic_of(from_gpu)));
+    const std::uint32_t beside = block_.leave(ends, query.reach, trail);
+    trail.add(links_.cable(ends.from_host, block_.nic_of(beside)));
     trail.wait(latency.nic + latency.cable);
   }
   if (trail.down_wanted()) {
-    between(query, locate(from_host), locate(to_host), trail);
-    trail.add(links_.cable(to_host, block_.nic_of(to_gpu)) + 1);
+    between(query, locate(ends.from_host), locate(ends.to_host), trail);
+    trail.add(links_.cable(ends.to_host, block_.nic_of(ends.to_gpu)) + 1);
     trail.wait(latency.hop + latency.cable + latency.nic);
-    block_.from_nic(to_host, to_gpu, trail);
+    block_.from_nic(ends.to_host, ends.to_gpu, trail);
   }
   return trail.latency();
 }

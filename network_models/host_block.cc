@@ -274,6 +274,14 @@ void HostBlock::to_nic(std::uint32_t host, std::uint32_t gpu, Trail& trail) cons
   append(up_ways_[gpu], host, trail);
 }
 
+std::uint32_t HostBlock::leave(const HostEnds& ends, Reach reach, Trail& trail) const {
+  const bool relayed = reach == Reach::kByPeersRail && nic_of_[ends.from_gpu] != nic_of_[ends.to_gpu];
+  const std::uint32_t gpu = relayed ? ends.to_gpu : ends.from_gpu;
+  if (relayed) forward(ends.from_host, ends.from_gpu, gpu, trail);
+  to_nic(ends.from_host, gpu, trail);
+  return gpu;
+}
+
 void HostBlock::from_nic(std::uint32_t host, std::uint32_t gpu, Trail& trail) const {
   append(down_ways_[gpu], host, trail);
 }

@@ -67,20 +67,22 @@ class TorusRouter final : public Router {
   // No switch of a torus stands above the others: the sender's router is taken as the turn.
   Duration route(const RouteQuery& query, std::vector<Hop>& hops) const override {
     Trail trail(hops, query.reach);
-    const auto [from, from_gpu, to, to_gpu, inside] = block_.begin(query, trail);
-    if (inside) return trail.latency();
+    const HostEnds ends = block_.begin(query, trail);
+    if (ends.inside) return trail.latency();
     const FabricLatency& latency = shape_.latency;
     if (trail.up_wanted()) {
-      block_.to_nic(from, from_gpu, trail);
-      trail.add(links_.cable(from, block_.nic_of(from_gpu)));
+      const std::uint32_t beside = block_.leave(ends, query.reach, trail);
+      trail.add(links_.cable(ends.from_host, block_.nic_of(beside)));
       trail.wait(latency.nic + latency.cable);
     }
     if (trail.down_wanted()) {
-      std::uint32_t here = from;
-      for (std::size_t d = 0; d < kTorusDimensions; ++d) here = walk(here, links_.coordinate(to, d), d, trail);
-      trail.add(links_.cable(to, block_.nic_of(to_gpu)) + 1);
+      std::uint32_t here = ends.from_host;
+      for (std::size_t d = 0; d < kTorusDimensions; ++d) {
+        here = walk(here, links_.coordinate(ends.to_host, d), d, trail);
+      }
+      trail.add(links_.cable(ends.to_host, block_.nic_of(ends.to_gpu)) + 1);
       trail.wait(latency.hop + latency.cable + latency.nic);
-      block_.from_nic(to, to_gpu, trail);
+      block_.from_nic(ends.to_host, ends.to_gpu, trail);
     }
     return trail.latency();
   }

@@ -19,8 +19,9 @@
 namespace ringwright::collectives {
 namespace {
 
-constexpr int kMostChunks = 1 << 20;
+constexpr int kMostChunks = 1 << 16;
 constexpr int kMostUnits = 1 << 10;  // of a chunk
+constexpr std::int64_t kMostUnitsInAll = std::int64_t{1} << 22;
 
 // A range as the file says it, before chunks become units.
 struct RawRange {
@@ -50,6 +51,7 @@ class PlanReader {
     plan_.file = name;
     read_head();
     const ConfigNode* gpus = list(root_, "gpus");
+    if (gpus != nullptr && gpus->items.empty()) fail(*gpus, "there are no GPUs");
     if (gpus == nullptr || problems_.has_errors()) return std::nullopt;
     plan_.gpus.resize(gpus->items.size());
     for (std::size_t rank = 0; rank < gpus->items.size(); ++rank) read_gpu(gpus->items[rank], static_cast<int>(rank));
@@ -254,29 +256,38 @@ class PlanReader {
         op.channels.push_back((op.port ? names.gpu.port : names.gpu.memory)[static_cast<std::size_t>(channel)]);
       }
     }
-    read_ranges(node, "src_buff", names, op.port, op.sources);
-    read_ranges(node, "dst_buff", names, op.port, op.targets);
+    if (uses_buffers(op)) {
+      read_ranges(node, "src_buff", names, op.port, op.sources);
+      read_ranges(node, "dst_buff", names, op.port, op.targets);
+    }
     op.barrier = number(node, "barrier_id", kMostChunks, 0);
     op.semaphores = numbers(node, "semaphore_ids", plan_.gpus[static_cast<std::size_t>(names.rank)].semaphores.size());
     check_op(node, op);
   }
 
+  static bool uses_buffers(const PlanOp& op) {
+    const PlanAction& action = *op.action;
+    if (action.name.starts_with("pws")) return true;
+    const bool talks = action.signals || action.waits || action.barrier || action.acquires || action.releases;
+    return !talks && action.name != "nop" && action.name != "flush";
+  }
+
   void check_op(const ConfigNode& node, const PlanOp& op) {
-    const bool talks = op.action->signals || op.action->waits;
-    const bool quiet = talks || op.action->barrier || op.action->acquires || op.action->releases ||
-                       op.action->name == "nop" || op.action->name == "flush";
-    if (talks && op.channels.empty()) fail(node, fmt::format("'{}' names no channel", op.action->name));
-    if (!quiet && (op.sources.empty() || op.targets.empty())) {
-      return fail(node, fmt::format("'{}' needs src_buff and dst_buff", op.action->name));
+    if ((op.action->signals || op.action->waits) && op.channels.empty()) {
+      fail(node, fmt::format("'{}' names no channel", op.action->name));
     }
-    if (op.action->name.starts_with("pws") && (!op.port || op.targets.empty())) {
+    if (op.action->name.starts_with("pws") && !op.port) {
       return fail(node, "a put with a signal goes through a port only", "channel_type: port");
+    }
+    if (!uses_buffers(op)) return;
+    if (op.sources.empty() || op.targets.empty()) {
+      return fail(node, fmt::format("'{}' needs src_buff and dst_buff", op.action->name));
     }
     const auto size = [](const PlanRange& range) { return range.end; };  // so far: chunks
     const bool equal =
         std::ranges::all_of(op.targets, [&](const PlanRange& r) { return size(r) == size(op.targets[0]); }) &&
         std::ranges::all_of(op.sources, [&](const PlanRange& r) { return size(r) == size(op.targets[0]); });
-    if (!quiet && !equal) fail(node, fmt::format("'{}' has sources and targets of unequal size", op.action->name));
+    if (!equal) fail(node, fmt::format("'{}' has sources and targets of unequal size", op.action->name));
   }
 
   void read_ranges(const ConfigNode& node, std::string_view key, const Names& names, bool port,
@@ -324,6 +335,9 @@ class PlanReader {
 
   // Chunks become units, once it is known how finely groups of thread blocks cut them.
   void find_units() {
+    std::int64_t all = 0;
+    for (const PlanGpu& gpu : plan_.gpus) all += std::int64_t{gpu.inputs + gpu.outputs + gpu.scratch} * units_;
+    if (all > kMostUnitsInAll) return fail(root_, fmt::format("{} chunks and parts of chunks are too many", all));
     plan_.units_per_chunk = units_;
     for (PlanGpu& gpu : plan_.gpus) {
       for (int* count : {&gpu.inputs, &gpu.outputs, &gpu.scratch}) *count *= units_;

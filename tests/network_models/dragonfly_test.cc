@@ -174,5 +174,17 @@ TEST(Dragonfly, SaysThatTheAdaptiveSplitIsAssumed) {
   EXPECT_THAT(cluster.assumptions, testing::Contains("fabric.routing.minimal"));
 }
 
+// NCCL's PXN: over NVLink to the GPU that has the receiver's NIC, and out by it.
+TEST(Dragonfly, LeavesByTheReceiversNicWhereASenderAsks) {
+  DragonflyPlan plan = small(0);
+  plan.host = simple_host(4, 4);
+  const Network network = build_dragonfly(plan);
+  const RouteQuery query = between(0, 4 + 2, Reach::kByPeersRail);
+  EXPECT_THAT(trace(network, query), HasSubstr("host0/gpu0 host0/nvswitch0 host0/gpu2"));
+  EXPECT_THAT(trace(network, query), HasSubstr("host0/nic2"));
+  EXPECT_EQ(flow_error(network.fabric, hops_of(network, query), query), "");
+  EXPECT_EQ(trace(network, between(0, 4, Reach::kByPeersRail)), trace(network, between(0, 4)));  // its own NIC's number
+}
+
 }  // namespace
 }  // namespace ringwright::network_models

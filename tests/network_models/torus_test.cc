@@ -124,5 +124,15 @@ TEST(Torus, LoadsAllLinksOfARingAlikeWhenEveryoneSendsToItsNeighbour) {
   for (const auto& [link, flows] : load) EXPECT_EQ(flows, 1);
 }
 
+// NCCL's PXN: over NVLink to the GPU that has the receiver's NIC, and out by it.
+TEST(Torus, LeavesByTheReceiversNicWhereASenderAsks) {
+  const Network network = build({.name = "", .sizes = {3, 3, 1}}, 4);
+  for (const std::size_t to : {4U, 6U, 19U}) {
+    const RouteQuery query = between(1, to, Reach::kByPeersRail);
+    EXPECT_THAT(trace(network, query), testing::HasSubstr("host0/nic" + std::to_string(to % 4))) << to;
+    EXPECT_EQ(flow_error(network.fabric, hops_of(network, query), query), "") << to;
+  }
+}
+
 }  // namespace
 }  // namespace ringwright::network_models

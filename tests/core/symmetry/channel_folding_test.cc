@@ -226,6 +226,45 @@ TEST(ChannelFolding, ExchangesByTheReceiversRailKeepTheTimesOfAllRanks) {
   EXPECT_NE(ends[0], ends[1]);
 }
 
+// Every GPU sends to the one two places on in the next host, as nccl-tests' sendrecv does where hosts are full.
+TEST(ChannelFolding, MessagesByTheReceiversRailKeepTheTimesOfAllRanks) {
+  class Relayed final : public ChannelChooser {
+   public:
+    explicit Relayed(bool by_peers_rail) : by_peers_rail_(by_peers_rail) {}
+    [[nodiscard]] ChannelChoice choose(const CollectiveCall&) const override { return {}; }
+    [[nodiscard]] ChannelChoice choose_message(const MessageCall& call) const override {
+      CollectivePlan plan{.algorithm = "send", .protocol = Protocol::kSimple, .channels = 2, .by_peers_rail = by_peers_rail_};
+      plan.by_peers_rail = message_reach(*call.layout, plan, call.from, call.to) == Reach::kByPeersRail;
+      return {.algorithm = &collectives::channel_send(), .plan = plan};
+    }
+
+   private:
+    bool by_peers_rail_;
+  };
+  const auto order = network_models::rail_order(16, 8, 4);
+  const network_models::Host host = network_models::simple_host(8, 8);
+  const auto derived = network_models::derive_clos(order, host, 8);
+  const network_models::Network network = network_models::build_clos({.host = host, .shape = derived.shape, .routing = {}});
+  TaskGraph graph;
+  std::vector<int> all(64);
+  std::iota(all.begin(), all.end(), 0);
+  const DimensionId world = test::add_dimension(graph, "world", {all});
+  test::ProgramBuilder program(graph, "all");
+  program.send(world, {.peer = 10, .bytes = 4_MiB, .relative = true}, 1, {});
+  program.receive(world, {.peer = 54, .bytes = 4_MiB, .relative = true}, {}, 2);
+  program.run_on(all);
+  test::place_ranks(graph, 8);
+  std::vector<TimePoint> ends;
+  for (const bool by_peers_rail : {false, true}) {
+    const Relayed chooser(by_peers_rail);
+    const Played folded = play(graph, *network.router, Mode::kFolded, chooser);
+    EXPECT_EQ(folded.finished, play(graph, *network.router, Mode::kUnfolded, chooser).finished) << by_peers_rail;
+    EXPECT_LT(folded.classes, 64U);
+    ends.push_back(folded.finished.front());
+  }
+  EXPECT_NE(ends[0], ends[1]);
+}
+
 // Plans of MSCCL++ tell the members of a group apart, but groups that lie alike are played once.
 TEST(ChannelFolding, ExecutionPlansKeepTheTimesOfAllRanks) {
   const ReferenceFabric fabric(fabric_of(64));
