@@ -38,7 +38,8 @@ NcclChoice choose(const NcclSetup& setup, const CollectiveCall& call, const std:
 // Sends go by the receiver's rail: GPUs write to each other over NVLink, and nothing forbids it.
 bool sends_by_peers_rail(const NcclSetup& setup) {
   const NcclKnobs& knobs = setup.knobs;
-  return setup.host.links != NcclHost::Links::kPcie && setup.host.nics > 1 && knobs.pxn && knobs.p2p_pxn && knobs.peer_to_peer;
+  return setup.host.links != NcclHost::Links::kPcie && setup.host.nics > 1 && knobs.pxn && knobs.p2p_pxn &&
+         knobs.peer_to_peer;
 }
 
 Bytes chunk_of(const NcclKnobs& knobs, const NcclChoice& choice) {
@@ -71,10 +72,41 @@ std::optional<CollectivePlan> all_pairs(const NcclSetup& setup, const Collective
                         .threads = 512};
 }
 
+// Each channel that the search found has a way of its own, and the others begin again at the first.
+int kinds_of(int channels, int found) {
+  return channels > found && channels % found == 0 ? found : channels;
+}
+
+// The ways that the search found on hosts whose GPUs are joined pairwise: places among the members, by kind of channel.
+// Not where ways swap NICs from host to host or leave through another GPU: a plan has one way for all hosts, and its last
+// GPU sends by its own NIC.
+std::vector<std::vector<int>> circles_of_search(const NcclHost& host, const NcclGraphs& graphs, NcclAlgorithm algorithm,
+                                                const GroupLayout& layout, int channels) {
+  const NcclGraph& graph = algorithm == NcclAlgorithm::kTree ? graphs.tree : graphs.ring;
+  const std::vector<std::vector<int>>& orders = graph.orders;
+  if (host.links != NcclHost::Links::kMesh || orders.empty() || !layout.even() || layout.largest_host < 3) return {};
+  const bool stays = std::ranges::all_of(graph.ports, [](const auto& ports) { return ports[0] == ports[1]; });
+  if (layout.host_count() > 1 && (!stays || graph.between == NcclPath::kPxn)) return {};
+  const int found = static_cast<int>(orders.size());
+  const int kinds = kinds_of(channels, found);
+  std::vector<int> members = orders.front();
+  std::sort(members.begin(), members.end());
+  std::vector<std::vector<int>> circles;
+  for (int kind = 0; kind < kinds; ++kind) {
+    std::vector<int> circle;
+    for (const int gpu : orders[static_cast<std::size_t>(kind % found)]) {
+      circle.push_back(static_cast<int>(std::lower_bound(members.begin(), members.end(), gpu) - members.begin()));
+    }
+    circles.push_back(std::move(circle));
+  }
+  return circles;
+}
+
 }  // namespace
 
 NcclCostModel NcclSelector::model(const GroupLayout& layout) const {
-  return NcclCostModel(setup_.tables, setup_.host, setup_.knobs, layout, setup_.graph ? &*setup_.graph : nullptr, cache_.get());
+  return NcclCostModel(setup_.tables, setup_.host, setup_.knobs, layout, setup_.graph ? &*setup_.graph : nullptr,
+                       cache_.get());
 }
 
 NcclGraphs NcclSelector::graphs(const GroupLayout& layout) const {
@@ -98,14 +130,16 @@ CollectivePlan NcclSelector::plan(const CollectiveCall& call) const {
   const NcclWork work = share_out(costs, setup_.host, setup_.knobs, call, choice);
   std::vector<std::vector<int>> circles;
   if (setup_.graph) circles = circles_of_file(*setup_.graph, choice.algorithm, *call.layout);
-  // Channels come in pairs on the same way: each that the search finds is used twice.
+  const int ways = kinds_of(work.channels, std::max(1, costs.graphs().ring.channels));
+  if (circles.empty()) {
+    circles = circles_of_search(setup_.host, costs.graphs(), choice.algorithm, *call.layout, work.channels);
+  }
   Bytes chunk = chunk_of(setup_.knobs, choice);
   const bool simple_tree = choice.algorithm == NcclAlgorithm::kTree && choice.protocol == Protocol::kSimple;
   if (simple_tree && setup_.tables.tree_chunks_by_depth && chunk == Bytes(0)) {
     chunk = tree_chunk_by_depth(call, work.channels);
   }
   const bool direct = choice.algorithm == NcclAlgorithm::kCollnetDirect;
-  const int ways = work.channels % 2 == 0 ? work.channels / 2 : work.channels;
   return {.algorithm = std::string(to_string(choice.algorithm)),
           .protocol = choice.protocol,
           .channels = work.channels,
