@@ -12,6 +12,7 @@
 #include "configs/imports.h"
 #include "configs/listed_schedule.h"
 #include "collectives/nccl/settings.h"
+#include "configs/graph_nets.h"
 #include "configs/nccl_host.h"
 #include "configs/network_sums.h"
 #include "configs/published.h"
@@ -59,10 +60,9 @@ Cluster read_cluster(ConfigMap root) {
 
   ConfigMap fabric = map.map("fabric", "the network between hosts");
   const auto topologies = network_models::topologies();
-  const std::vector<Option> options = options_of(topologies);
   const Key<std::string> type{.name = "type", .doc = "shape of the network",
                               .fallback = std::string(cluster.hosts == 1 ? "single_node" : "rail_optimized")};
-  cluster.fabric = fabric.choice(type, options);
+  cluster.fabric = fabric.choice(type, options_of(topologies));
   const network_models::TopologyRequest request{.host = cluster.host, .hosts = static_cast<int>(cluster.hosts)};
   if (fabric.documenting()) {
     for (const auto& entry : topologies) static_cast<void>(entry.read(fabric, request));
@@ -202,6 +202,7 @@ collectives::NcclSetup read_nccl(ConfigMap root, const Cluster& cluster, collect
   if (comm.has("algorithms") && rung != collectives::Rung::kChunks) {
     comm.ignore("algorithms", "only 'collectives.model: chunks' plays thread blocks");
   }
+  check_graph_nets(comm, files.scenario, cluster.host);
   nccl.host = make_nccl_host(cluster.host, cluster.gpu);
   return nccl;
 }
