@@ -45,7 +45,9 @@ TEST(NcclSelector, MuchDataUsesAllChannelsAndThreads) {
 // 64 KiB by ring with LL: a thread has 8 B for each of 8 ranks, so 512 threads have 32 KiB and two channels are busy.
 TEST(NcclSelector, ChannelsAreDroppedWhileThreadsStarve) {
   NcclSetup setup = setup_of(dgx_h100());
-  setup.tuner.lines = {{.kind = CollectiveKind::kAllReduce, .max_bytes = 1 << 30, .algorithm = NcclAlgorithm::kRing,
+  setup.tuner.lines = {{.kind = CollectiveKind::kAllReduce,
+                        .max_bytes = 1 << 30,
+                        .algorithm = NcclAlgorithm::kRing,
                         .protocol = Protocol::kLl}};
   EXPECT_EQ(plan(setup, 8, 8, 64_KiB).channels, 2);
   EXPECT_EQ(plan(setup, 8, 8, 64_KiB).threads, 512);
@@ -70,9 +72,9 @@ TEST(NcclSelector, MessagesNeedAnotherRailToLeaveBy) {
   const auto relayed = [&](int from, int to) {
     return selector.plan_message({.bytes = 1_MiB, .layout = &layout, .from = from, .to = to}).by_peers_rail;
   };
-  EXPECT_TRUE(relayed(7, 8));    // rail 7 to rail 0 of the next host
-  EXPECT_FALSE(relayed(0, 8));   // the same rail
-  EXPECT_FALSE(relayed(0, 7));   // the same host
+  EXPECT_TRUE(relayed(7, 8));   // rail 7 to rail 0 of the next host
+  EXPECT_FALSE(relayed(0, 8));  // the same rail
+  EXPECT_FALSE(relayed(0, 7));  // the same host
 }
 
 TEST(NcclSelector, ATunersLineDecidesWhereItFits) {
@@ -155,6 +157,21 @@ TEST(NcclSelector, LongMessagesGetMoreChannels) {
   EXPECT_EQ(message(setup, 16, 8, 1_GiB).channels, 4);
 }
 
+// Four GPUs, all pairs joined: the search finds six rings, doubled; each of four channels goes another one.
+TEST(NcclSelector, FewChannelsOfAMeshEachGoTheirOwnWay) {
+  NcclSetup setup = setup_of(polaris());
+  setup.knobs.max_channels = 4;
+  const GroupLayout layout = make_block_layout(4, 4);
+  const CollectivePlan plan =
+      NcclSelector(std::move(setup))
+          .plan({.kind = CollectiveKind::kAllReduce, .bytes = Bytes(64 << 20), .layout = &layout});
+  ASSERT_EQ(plan.channels, 4);
+  ASSERT_EQ(plan.circles.size(), 4U);
+  for (std::size_t a = 0; a < 4; ++a) {
+    for (std::size_t b = a + 1; b < 4; ++b) EXPECT_NE(plan.circles[a], plan.circles[b]) << a << " and " << b;
+  }
+}
+
 TEST(NcclSelector, ListsWhatItWeighedCheapestFirst) {
   const GroupLayout layout = make_block_layout(16, 8);
   const CollectiveCall call{.kind = CollectiveKind::kAllReduce, .bytes = 1_MiB, .layout = &layout};
@@ -196,7 +213,8 @@ TEST(NcclSelector, RingsGoAsTheGraphFileSays) {
   setup.knobs.algorithms[static_cast<std::size_t>(CollectiveKind::kAllReduce)][index_of(NcclAlgorithm::kRing)] = true;
   EXPECT_TRUE(plan(setup, 8, 8, 64_MiB).circles.empty());  // GPUs that meet in switches: any order does
   const std::vector<int> order = {0, 3, 1, 2, 7, 6, 5, 4};
-  setup.graph = NcclGraphFile{.ring = NcclGraph{.channels = 1, .inside_gb = 20.0, .between_gb = 20.0}, .gpus = 8, .rings = {order}};
+  setup.graph = NcclGraphFile{
+      .ring = NcclGraph{.channels = 1, .inside_gb = 20.0, .between_gb = 20.0}, .gpus = 8, .rings = {order}};
   EXPECT_EQ(plan(setup, 8, 8, 64_MiB).circles, (std::vector<std::vector<int>>{order}));
 }
 
