@@ -44,6 +44,12 @@ const std::vector<RankId>& GroupWires::some_group(const CollectiveCall& call) co
 }
 
 collectives::WireCosts GroupWires::operator()(const CollectiveCall& call) const {
+  const auto [entry, is_new] = known_.try_emplace({call.dimension, call.layout});
+  if (is_new) entry->second = look_at(call);
+  return entry->second;
+}
+
+collectives::WireCosts GroupWires::look_at(const CollectiveCall& call) const {
   const std::vector<RankId>& group = some_group(call);
   const auto rank = [&](int member) { return group[static_cast<std::size_t>(member)]; };
   const auto query = [&](int from, int to) {

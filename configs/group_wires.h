@@ -2,7 +2,8 @@
 #pragma once
 
 #include <map>
-#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "collectives/closed_form.h"
 #include "core/plan/task_graph.h"
@@ -21,9 +22,12 @@ class GroupWires {
 
  private:
   [[nodiscard]] const std::vector<RankId>& some_group(const CollectiveCall& call) const;
+  [[nodiscard]] collectives::WireCosts look_at(const CollectiveCall& call) const;
 
   const TaskGraph& graph_;
   const Router& router_;
+  // Calls of one dimension and layout have the same wires, and there are many of them.
+  mutable std::map<std::pair<DimensionId, const GroupLayout*>, collectives::WireCosts> known_;
 };
 
 }  // namespace ringwright::configs

@@ -27,12 +27,15 @@ Prediction tell(const Scenario& scenario, const Simulation& simulation, const Ru
 }  // namespace
 
 Result<Planner::Played> Planner::play(const Scenario& scenario, workload::Passes passes) {
+  const bool is_new = !network_.has_value();
   network_models::Network network =
-      network_ ? *std::exchange(network_, std::nullopt) : machine_.cluster.topology->build();
+      is_new ? machine_.cluster.topology->build() : *std::exchange(network_, std::nullopt);
+  if (is_new) kept_ = {};
   workload::StepPlan plan = workload::build_step(
       {.shape = scenario.job.model, .training = scenario.job.training, .parallel = scenario.job.parallel}, passes);
   plan.graph.iterations = scenario.simulate.warmup + scenario.simulate.steps;
-  auto simulation = Simulation::assemble(scenario, std::move(plan), std::move(network), FoldMode::kTimesOnly);
+  auto simulation = Simulation::assemble(scenario, std::move(plan), std::move(network), FoldMode::kTimesOnly,
+                                         std::exchange(kept_, {}));
   if (!simulation) return tl::unexpected(std::move(simulation.error()));
   const PlayedPlan played_plan = play_plan(scenario, **simulation);
   Played played{.outcome = played_plan.run.outcome, .events = played_plan.events, .prediction = {}};
@@ -40,14 +43,20 @@ Result<Planner::Played> Planner::play(const Scenario& scenario, workload::Passes
     played.prediction = tell(scenario, **simulation, played_plan.run.record);
   }
   network_ = std::move(**simulation).take_network();
+  kept_ = std::move(**simulation).take_kept();
   return played;
 }
 
 Result<std::optional<Prediction>> Planner::predict(const Scenario& scenario) {
-  // Where collectives are formulas, passes go by at once, and laps of the pipeline can be left out.
-  const bool by_formula = scenario.collectives.rung == collectives::Rung::kClosedForm;
-  Result<Played> played = play(scenario, by_formula ? workload::Passes::kLapsLeftOut : workload::Passes::kAsSegments);
-  if (played && played->outcome == RunOutcome::kUnproven) played = play(scenario, workload::Passes::kAsSegments);
+  for (const workload::Passes passes : {workload::Passes::kFewLaps, workload::Passes::kManyLaps}) {
+    // Only where passes go by at once laps can be left out.
+    if (scenario.collectives.rung == collectives::Rung::kChunks || scenario.interference.counts) break;
+    Result<Played> played = play(scenario, passes);
+    if (!played) return tl::unexpected(std::move(played.error()));
+    if (played->outcome != RunOutcome::kUnproven) return std::move(played->prediction);
+    if (played->events == 0) break;
+  }
+  Result<Played> played = play(scenario, workload::Passes::kAsSegments);
   if (!played) return tl::unexpected(std::move(played.error()));
   return std::move(played->prediction);
 }

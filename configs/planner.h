@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "configs/scenario.h"
+#include "configs/simulation.h"
 #include "core/base/diagnostic.h"
 #include "core/report/report.h"
 #include "core/run/executor.h"
@@ -43,7 +44,9 @@ class Planner {
   [[nodiscard]] Result<Played> play(const Scenario& scenario, workload::Passes passes);
 
   const Scenario& machine_;
-  std::optional<network_models::Network> network_;  // while no configuration is at hand
+  // While no configuration is at hand.
+  std::optional<network_models::Network> network_;
+  Simulation::Kept kept_;
 };
 
 }  // namespace ringwright::configs

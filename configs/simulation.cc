@@ -44,7 +44,12 @@ void for_each_call(const TaskGraph& graph, Visit&& visit) {
     const auto& [program, dimension, detail] = key;
     const Dimension& d = graph.dimensions[dimension];
     std::set<std::uint32_t> layouts;
-    for (const std::uint32_t rank : ranks_of[program]) layouts.insert(d.layout_of_group[d.group_of[rank]]);
+    std::uint32_t last = ~std::uint32_t{0};  // nearly always the next one, too
+    for (const std::uint32_t rank : ranks_of[program]) {
+      const std::uint32_t layout = d.layout_of_group[d.group_of[rank]];
+      if (layout != last) layouts.insert(layout);
+      last = layout;
+    }
     for (const std::uint32_t layout : layouts) {
       const CollectiveSpec& spec = graph.collectives[detail];
       visit(CollectiveCall{.kind = spec.kind,
@@ -96,8 +101,8 @@ void slow_hosts(const Scenario& scenario, TaskGraph& graph) {
 }
 
 Folding fold_over_faults(const TaskGraph& graph, const Choosers& chooser, const Router& router,
-                         const network_models::FaultSchedule& schedule) {
-  if (schedule.empty()) return fold(graph, chooser, router);
+                         const network_models::FaultSchedule& schedule, FoldMemory* memory) {
+  if (schedule.empty()) return memory != nullptr ? memory->fold(graph, chooser, router) : fold(graph, chooser, router);
   std::vector<network_models::FaultyRouter> routers;
   for (std::uint32_t epoch = 1; epoch < schedule.epoch_count(); ++epoch) routers.emplace_back(router, schedule, epoch);
   NetworkChanges changes{.epochs = {}, .link_colours = schedule.link_colours()};
@@ -126,8 +131,11 @@ Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenari
 }
 
 Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenario, workload::StepPlan plan,
-                                                         network_models::Network network, FoldMode fold_mode) {
+                                                         network_models::Network network, FoldMode fold_mode,
+                                                         Kept kept) {
   std::unique_ptr<Simulation> simulation(new Simulation);
+  simulation->bottlenecks_ = std::move(kept.bottlenecks);
+  simulation->folds_ = std::move(kept.folds);
   simulation->network_ = std::move(network);
   simulation->plan_ = std::move(plan);
   TaskGraph& graph = simulation->plan_.graph;
@@ -169,13 +177,12 @@ Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenari
     return simulation;
   }
   const CollectiveChooser& seen = simulation->closed_form_ ? collectives::meetings() : *simulation->chooser_;
-  if (fold_mode == FoldMode::kTimesOnly && !scenario.simulate.network->shares_links) {
-    simulation->bottlenecks_ = make_bottleneck_router(router);
-  }
-  const Router& ways = simulation->bottlenecks_ ? *simulation->bottlenecks_ : router;
+  const bool alone = fold_mode == FoldMode::kTimesOnly && !scenario.simulate.network->shares_links;
+  if (alone && !simulation->bottlenecks_) simulation->bottlenecks_ = make_bottleneck_router(router);
+  const Router& ways = alone ? *simulation->bottlenecks_ : router;
   simulation->folding_ =
       fold_over_faults(graph, {seen, simulation->channel_chooser_.get(), simulation->closed_form_.get()}, ways,
-                       simulation->fault_schedule_);
+                       simulation->fault_schedule_, alone ? &simulation->folds_ : nullptr);
   simulation->folded_router_ = make_folded_router(ways, simulation->folding_);
   return simulation;
 }

@@ -19,6 +19,7 @@
 #include "core/base/diagnostic.h"
 #include "core/report/facts.h"
 #include "core/run/chunk_player.h"
+#include "core/symmetry/fold_memory.h"
 #include "core/symmetry/folding.h"
 #include "network_models/builtin.h"
 #include "network_models/fault_schedule.h"
@@ -36,10 +37,17 @@ class Simulation {
   [[nodiscard]] static Result<std::unique_ptr<Simulation>> assemble(const Scenario& scenario, FoldMode fold);
 
   // The same for any plan over this machine, on a network that is built already (every size of a sweep).
+  // `kept`: what an earlier simulation over this very network found out about it.
+  struct Kept {
+    std::unique_ptr<Router> bottlenecks;
+    FoldMemory folds;
+  };
   [[nodiscard]] static Result<std::unique_ptr<Simulation>> assemble(const Scenario& scenario, workload::StepPlan plan,
-                                                                    network_models::Network network, FoldMode fold);
-  // Gives the network back; only for a simulation that is done with.
+                                                                    network_models::Network network, FoldMode fold,
+                                                                    Kept kept = {});
+  // Gives the network back, and what was found out about it; only for a simulation that is done with.
   [[nodiscard]] network_models::Network take_network() && { return std::move(network_); }
+  [[nodiscard]] Kept take_kept() && { return {.bottlenecks = std::move(bottlenecks_), .folds = std::move(folds_)}; }
 
   [[nodiscard]] const network_models::Network& network() const { return network_; }
   // The router to play on: of link classes when folded.
@@ -76,6 +84,7 @@ class Simulation {
   std::optional<ChannelInputs> channels_;
   std::unique_ptr<GpuFootprint> footprint_;
   std::unique_ptr<Router> bottlenecks_;  // null unless only times matter and no transfer shares a link
+  FoldMemory folds_;
   Folding folding_;
   std::unique_ptr<Router> folded_router_;
 };

@@ -76,15 +76,19 @@ int lap_of(const ParallelOptions& parallel) {
 }  // namespace
 
 std::optional<ShortOrder> shorten(const PipelineOrder& whole, const ParallelOptions& parallel,
-                                  const TrainingOptions& training) {
+                                  const TrainingOptions& training, LapsKept laps) {
   if (parallel.listed || !parallel.flushes()) return std::nullopt;
   const auto microbatches = static_cast<int>(parallel.microbatches(training));
   const int lap = lap_of(parallel);
-  // Enough for the pipeline to fill and to come to repeat itself; less would only be played in vain.
-  const int kept = std::max(2 * parallel.pp + 6, 7 * lap);
-  if (microbatches < kept + lap) return std::nullopt;
-  return cut_order(whole, parallel, training,
-                   {.microbatches = lap, .laps = static_cast<std::uint32_t>((microbatches - kept) / lap)});
+  const int few = std::max(parallel.pp + 8, 7 * lap);
+  // Some schedules take more microbatches to come to their steady state.
+  for (const int kept : {few, 4 * few}) {
+    if (kept == few && laps == LapsKept::kMany) continue;
+    if (microbatches < kept + lap) return std::nullopt;
+    const Cut cut{.microbatches = lap, .laps = static_cast<std::uint32_t>((microbatches - kept) / lap)};
+    if (auto result = cut_order(whole, parallel, training, cut)) return result;
+  }
+  return std::nullopt;
 }
 
 }  // namespace ringwright::workload

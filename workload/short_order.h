@@ -25,8 +25,12 @@ struct ShortOrder {
   std::vector<Steady> steady;  // by stage
 };
 
+// kFew: about as many as it takes to fill the pipeline; a run of stages that keep pace repeats itself by then. kMany:
+// several times as many, for stages that drift apart a little in each lap.
+enum class LapsKept { kFew, kMany };
+
 // Nothing where no lap can be left out, or where stages do not go round in laps.
 [[nodiscard]] std::optional<ShortOrder> shorten(const PipelineOrder& whole, const ParallelOptions& parallel,
-                                                const TrainingOptions& training);
+                                                const TrainingOptions& training, LapsKept laps);
 
 }  // namespace ringwright::workload

@@ -129,7 +129,10 @@ StepPlan build_step(const StepInputs& inputs, Passes passes) {
   PipelineOrder order = pipeline_order(inputs.parallel, inputs.training);
   for (const std::vector<Slot>& slots : order) plan.held_at_peak.push_back(most_held(slots));
   std::optional<ShortOrder> few;
-  if (passes == Passes::kLapsLeftOut) few = shorten(order, inputs.parallel, inputs.training);
+  if (passes == Passes::kFewLaps || passes == Passes::kManyLaps) {
+    const LapsKept kept = passes == Passes::kFewLaps ? LapsKept::kFew : LapsKept::kMany;
+    few = shorten(order, inputs.parallel, inputs.training, kept);
+  }
   if (few) order = few->order;
   leave_out_passes_ahead(inputs.parallel, order);
   std::vector<WrittenPasses> written(static_cast<std::size_t>(variants.count()));
@@ -150,7 +153,9 @@ StepPlan build_step(const StepInputs& inputs, Passes passes) {
       if (variant == 0) plan.stage_parameters.push_back(count_elements(builder.parts()));
     }
   }
-  if (few && !has_loops(plan.graph)) return build_step(inputs);
+  if (few && !has_loops(plan.graph)) {
+    return build_step(inputs, passes == Passes::kFewLaps ? Passes::kManyLaps : Passes::kAsSegments);
+  }
   if (few) plan.graph.laps_left_out = few->laps_left_out;
   tables.move_into(plan.graph);
   plan.graph.dimensions = std::move(streams.dimensions);

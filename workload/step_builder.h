@@ -35,9 +35,10 @@ struct StepPlan {
                                                   // collectives (as CollectiveSpec counts) and the messages it sends
 };
 
-// Equal passes are segments of the graph, or each is written out. kLapsLeftOut: as segments; and where the programs of
-// all stages go round in equal laps, most of those are left out of the graph, though not of what the plan tells.
-enum class Passes { kAsSegments, kWrittenOut, kLapsLeftOut };
+// Equal passes are segments of the graph, or each is written out. kFewLaps, kManyLaps: as segments; and where the
+// programs of all stages go round in equal laps, most of those are left out of the graph (LapsKept), though not of what
+// the plan tells.
+enum class Passes { kAsSegments, kWrittenOut, kFewLaps, kManyLaps };
 [[nodiscard]] StepPlan build_step(const StepInputs& inputs, Passes passes = Passes::kAsSegments);
 
 }  // namespace ringwright::workload

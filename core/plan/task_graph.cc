@@ -136,6 +136,12 @@ std::string check_programs(const TaskGraph& graph) {
       if (std::string problem = check_task(graph, program, index); !problem.empty()) return problem;
     }
   }
+  for (const Program& program : graph.programs) {
+    const bool goes_round = program.loop.size > 0 && program.loop.laps > 0;
+    if (program.loop.end() > program.tasks.size() || (graph.laps_left_out > 0 && !goes_round)) {
+      return fmt::format("{}: its loop is not among its tasks", program.name);
+    }
+  }
   for (std::size_t rank = 0; rank < graph.rank_count(); ++rank) {
     if (graph.program_of[rank].index() >= graph.programs.size()) return fmt::format("rank {} has no program", rank);
   }

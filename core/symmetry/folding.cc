@@ -218,7 +218,11 @@ class FoldedRouter final : public Router {
 
 Folding fold(const TaskGraph& graph, const Choosers& choosers, const Router& router,
              const NetworkChanges& changes) {
-  const Footprint footprint = make_footprint(graph, choosers);
+  return fold_footprint(graph, make_footprint(graph, choosers), router, changes);
+}
+
+Folding fold_footprint(const TaskGraph& graph, const Footprint& footprint, const Router& router,
+                       const NetworkChanges& changes) {
   std::vector<Ways> ways = {find_ways(footprint, router)};
   for (const Router* epoch : changes.epochs) ways.push_back(find_ways(footprint, *epoch));
   Refinement refinement(graph, footprint, ways, router, changes);

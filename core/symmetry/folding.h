@@ -52,6 +52,10 @@ struct NetworkChanges {
 [[nodiscard]] Folding fold(const TaskGraph& graph, const Choosers& choosers, const Router& router,
                            const NetworkChanges& changes = {});
 
+// The same of a footprint that was made before.
+[[nodiscard]] Folding fold_footprint(const TaskGraph& graph, const Footprint& footprint, const Router& router,
+                                     const NetworkChanges& changes = {});
+
 // The ways of representatives on link classes: link ids are those of Folding::links, and a hop's multiplicity counts
 // how many of the flows that this one stands for cross one link of the class. References must outlive it.
 [[nodiscard]] std::unique_ptr<Router> make_folded_router(const Router& router, const Folding& folding);

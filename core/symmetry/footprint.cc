@@ -54,27 +54,45 @@ MemberPattern make_pattern(const Choosers& choosers, DimensionId dimension, cons
   return pattern;
 }
 
+// A message with what is the same for all ranks that run its program.
+struct ProgramMessage {
+  explicit ProgramMessage(const MessageContent& message)
+      : content(message),
+        label(message_label(message.dimension, message.channel)),
+        what(mix(mix(label, static_cast<std::uint64_t>(message.way)),
+                 static_cast<std::uint64_t>(message.bytes.count()))),
+        ends(mix(static_cast<std::uint64_t>(message.peer), message.is_send ? 1 : 0)),
+        role(mix(what, ends)) {}
+  MessageContent content;
+  std::uint32_t label;
+  std::uint64_t what;
+  std::uint64_t ends;
+  std::uint64_t role;  // unless channels play it
+};
+
 // What a program does with others. By content: a table may hold equal entries twice.
 struct ProgramTraffic {
-  std::map<DimensionId, std::set<CollectiveContent>> collectives;
-  std::set<MessageContent> messages;
+  std::vector<std::pair<DimensionId, std::set<CollectiveContent>>> collectives;
+  std::vector<ProgramMessage> messages;
 };
 
 std::vector<ProgramTraffic> gather_traffic(const TaskGraph& graph) {
   std::vector<ProgramTraffic> result;
   for (const Program& program : graph.programs) {
-    ProgramTraffic traffic;
+    std::map<DimensionId, std::set<CollectiveContent>> collectives;
+    std::set<MessageContent> messages;
     visit_communications(graph, program, [&](const Task& task) {
       if (task.kind == TaskKind::kCollective) {
         const CollectiveSpec& spec = graph.collectives[task.detail];
-        traffic.collectives[task.dimension].insert({spec.kind, spec.bytes});
+        collectives[task.dimension].insert({spec.kind, spec.bytes});
         return;
       }
       const MessageSpec& spec = graph.messages[task.detail];
-      traffic.messages.insert({task.dimension, task.kind == TaskKind::kSend, spec.peer, spec.relative, spec.bytes,
-                               spec.channel, spec.way});
+      messages.insert(
+          {task.dimension, task.kind == TaskKind::kSend, spec.peer, spec.relative, spec.bytes, spec.channel, spec.way});
     });
-    result.push_back(std::move(traffic));
+    result.push_back(
+        {.collectives = {collectives.begin(), collectives.end()}, .messages = {messages.begin(), messages.end()}});
   }
   return result;
 }
@@ -131,10 +149,10 @@ class FootprintBuilder {
         colour = mix(colour, mix(dimension.value, choosers_.times != nullptr ? pattern.meeting : layout));
       }
     }
-    for (const MessageContent& message : traffic.messages) {
+    for (const ProgramMessage& message : traffic.messages) {
       // A message's receiver knows it by the sender's name for the receiver: its place in the group, or the distance.
-      const Dimension& dimension = graph_.dimensions[message.dimension.index()];
-      if (!message.relative) colour = mix(colour, dimension.index_in_group[rank.index()]);
+      const Dimension& dimension = graph_.dimensions[message.content.dimension.index()];
+      if (!message.content.relative) colour = mix(colour, dimension.index_in_group[rank.index()]);
       add_message(rank, message);
     }
     const auto background = background_.find(rank);
@@ -205,38 +223,40 @@ class FootprintBuilder {
     }
   }
 
-  void add_message(RankId rank, const MessageContent& message) {
-    const auto& [dimension, is_send, peer, relative, bytes, channel, way] = message;
+  void add_message(RankId rank, const ProgramMessage& message) {
+    const auto& [dimension, is_send, peer, relative, bytes, channel, way] = message.content;
     const Dimension& d = graph_.dimensions[dimension.index()];
-    const std::uint32_t label = message_label(dimension, channel);
-    std::uint64_t what = mix(mix(label, static_cast<std::uint64_t>(way)), static_cast<std::uint64_t>(bytes.count()));
-    if (choosers_.channels != nullptr && way == HostWay::kNone) {
-      // Channels and protocol follow from the group's layout, and from whether the message leaves the host.
-      const std::uint32_t layout = d.layout_of_group[d.group_of[rank.index()]];
-      const MessageCall call{.bytes = bytes,
-                             .layout = &graph_.layouts[layout],
-                             .from = static_cast<int>(d.index_in_group[rank.index()]),
-                             .to = peer};
-      what = mix(what, 2 * std::uint64_t{layout} + (call.leaves_host() ? 1 : 0));
-    }
+    const int self = static_cast<int>(d.index_in_group[rank.index()]);
     const auto& group = d.groups[d.group_of[rank.index()]];
     const MessageSpec spec{.peer = peer, .relative = relative};
-    const int self = static_cast<int>(d.index_in_group[rank.index()]);
     const int member = spec.peer_of(self, group.size());
     const Reach reach = way == HostWay::kNone && is_send ? reach_of_send(d, rank, bytes, member) : reach_of(way);
     footprint_.edges.push_back({.peer = group[static_cast<std::size_t>(member)],
-                                .role = mix(what, mix(static_cast<std::uint64_t>(peer), is_send ? 1 : 0)),
-                                .label = label,
+                                .role = role_of(d, rank, message),
+                                .label = message.label,
                                 .reach = reach,
                                 .starts_flow = is_send});
   }
 
+  // On channels, these and the protocol follow from the group's layout, and from whether the message leaves the host.
+  [[nodiscard]] std::uint64_t role_of(const Dimension& d, RankId rank, const ProgramMessage& message) const {
+    if (choosers_.channels == nullptr || message.content.way != HostWay::kNone) return message.role;
+    const std::uint32_t layout = d.layout_of_group[d.group_of[rank.index()]];
+    const MessageCall call{.bytes = message.content.bytes,
+                           .layout = &graph_.layouts[layout],
+                           .from = static_cast<int>(d.index_in_group[rank.index()]),
+                           .to = message.content.peer};
+    return mix(mix(message.what, 2 * std::uint64_t{layout} + (call.leaves_host() ? 1 : 0)), message.ends);
+  }
+
   // By the receiver's rail where kernels send so. Asked of few: most messages stay on their rail or in their host.
   [[nodiscard]] Reach reach_of_send(const Dimension& d, RankId rank, Bytes bytes, int to) const {
+    if (choosers_.channels == nullptr) return Reach::kWhole;
     const GroupLayout& layout = graph_.layouts[d.layout_of_group[d.group_of[rank.index()]]];
-    const MessageCall call{.bytes = bytes, .layout = &layout, .from = static_cast<int>(d.index_in_group[rank.index()]), .to = to};
+    const MessageCall call{
+        .bytes = bytes, .layout = &layout, .from = static_cast<int>(d.index_in_group[rank.index()]), .to = to};
     const auto rail = [&](int member) { return layout.gpu_of[static_cast<std::size_t>(member)]; };
-    if (choosers_.channels == nullptr || !call.leaves_host() || rail(call.from) == rail(to)) return Reach::kWhole;
+    if (!call.leaves_host() || rail(call.from) == rail(to)) return Reach::kWhole;
     return choosers_.channels->choose_message(call).plan.by_peers_rail ? Reach::kByPeersRail : Reach::kWhole;
   }
 

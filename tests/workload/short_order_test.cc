@@ -12,9 +12,9 @@
 namespace ringwright::workload {
 namespace {
 
-std::optional<ShortOrder> shorten_job(const JobText& job) {
+std::optional<ShortOrder> shorten_job(const JobText& job, LapsKept laps = LapsKept::kFew) {
   const StepInputs inputs = job.inputs();
-  return shorten(pipeline_order(inputs.parallel, inputs.training), inputs.parallel, inputs.training);
+  return shorten(pipeline_order(inputs.parallel, inputs.training), inputs.parallel, inputs.training, laps);
 }
 
 // 8 ranks, all of them stages; `microbatches` of one sequence.
@@ -63,7 +63,16 @@ TEST(ShortOrder, WithItsLapsIsTheWholeOne) {
 }
 
 TEST(ShortOrder, LeavesNothingOutOfAFewMicrobatches) {
-  EXPECT_FALSE(shorten_job(JobText(job_text("schedule: 1f1b", 22), 8)).has_value());
+  EXPECT_FALSE(shorten_job(JobText(job_text("schedule: 1f1b", 16), 8)).has_value());
+}
+
+TEST(ShortOrder, KeepsMoreLapsWhenAskedTo) {
+  const JobText job(job_text("schedule: 1f1b", 200), 8);
+  const auto few = shorten_job(job);
+  const auto many = shorten_job(job, LapsKept::kMany);
+  ASSERT_TRUE(few.has_value() && many.has_value());
+  EXPECT_EQ(few->laps_left_out, 200 - 16);
+  EXPECT_EQ(many->laps_left_out, 200 - 4 * 16);
 }
 
 // All forward passes before all backward passes: two steady states, one after the other.
