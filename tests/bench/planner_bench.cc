@@ -42,8 +42,8 @@ void predict(benchmark::State& state, const std::string& model, int microbatches
 }
 
 // A thousand configurations, no two alike: layouts, sizes of microbatches, recomputation, schedules, ways of sharding.
-std::vector<configs::ConfigChanges> thousand_changes() {
-  std::vector<configs::ConfigChanges> changes;
+std::vector<ConfigChanges> thousand_changes() {
+  std::vector<ConfigChanges> changes;
   for (const char* tp : {"1", "2", "4", "8"}) {
     for (const char* pp : {"2", "4", "5", "8", "10", "16"}) {
       for (const char* micro_batch : {"1", "2", "4"}) {
@@ -72,7 +72,7 @@ std::vector<configs::ConfigChanges> thousand_changes() {
 void search(benchmark::State& state) {
   const configs::Scenario base = scenario_of("llama3-70b", 128);
   configs::Scenario scenario = scenario_of("llama3-70b", 128);
-  const std::vector<configs::ConfigChanges> changes = thousand_changes();
+  const std::vector<ConfigChanges> changes = thousand_changes();
   double reading = 0.0;
   double predicting = 0.0;
   std::size_t predicted = 0;
@@ -80,7 +80,7 @@ void search(benchmark::State& state) {
     reading = predicting = 0.0;
     predicted = 0;
     configs::Planner planner(scenario);
-    for (const configs::ConfigChanges& change : changes) {
+    for (const ConfigChanges& change : changes) {
       const double begin = cpu_seconds();
       auto job = configs::changed_job(base, change);
       const double read = cpu_seconds();
