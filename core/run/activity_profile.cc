@@ -7,7 +7,8 @@
 namespace ringwright {
 
 ActivityProfile::ActivityProfile(std::vector<Change> changes, Duration length) : length_(length) {
-  std::ranges::sort(changes, {}, &Change::at);
+  // Tasks that follow each other have told them in order already.
+  if (!std::ranges::is_sorted(changes, {}, &Change::at)) std::ranges::sort(changes, {}, &Change::at);
   std::array<int, 32> under_way{};
   ActivityMask mask = 0;
   stretches_.push_back({.begin = Duration(0), .mixture = mixture_of(0)});
@@ -22,11 +23,13 @@ ActivityProfile::ActivityProfile(std::vector<Change> changes, Duration length) :
     if (mixtures_[stretches_.back().mixture] == mask) continue;
     stretches_.push_back({.begin = at, .mixture = mixture_of(mask)});
   }
-  before_.assign(stretches_.size() * mixtures_.size(), Duration(0));
+  const std::size_t row = mixtures_.size();
+  before_.assign(stretches_.size() * row, Duration(0));
   for (std::size_t s = 1; s < stretches_.size(); ++s) {
-    for (std::size_t m = 0; m < mixtures_.size(); ++m) {
-      before_[s * mixtures_.size() + m] = spent(m, s - 1, stretches_[s].begin);
-    }
+    const Stretch& last = stretches_[s - 1];
+    std::copy_n(before_.begin() + static_cast<std::ptrdiff_t>((s - 1) * row), row,
+                before_.begin() + static_cast<std::ptrdiff_t>(s * row));
+    before_[s * row + last.mixture] += stretches_[s].begin - last.begin;
   }
 }
 
