@@ -44,6 +44,10 @@ bool is_fp8(const MeasuredKernel& row) {
 bool is_fp4(const MeasuredKernel& row) {
   return row.kernel.type == DataType::kFp4;
 }
+// Short ones show what a product takes besides arithmetic, narrow ones most; in longer ones k_ramp can stand for it.
+bool is_short_and_narrow(const MeasuredKernel& row) {
+  return row.seconds < 20e-6 && (is_fp8(row) || is_fp4(row));
+}
 bool is_single(const MeasuredKernel& row) {
   return row.kernel.type == DataType::kTf32 || row.kernel.type == DataType::kFp32;
 }
@@ -85,6 +89,8 @@ const std::array kGemmQuestions{Question{kGemmHalfShare, 1, is_half},
                                 Question{kGemmTileLoad, kMany, any},
                                 Question{kGemmWaveRounding, kMany, any},
                                 Question{kGemmMemoryShare, kMany, any},
+                                Question{kGemmStart, 2, is_short_and_narrow},
+                                Question{kGemmFp4Start, 2, is_fp4},
                                 Question{kGroupedSpeed, kSome, is_grouped},
                                 Question{kGroupedIssue, kSome, is_grouped}};
 const std::array kAttentionQuestions{Question{kAttentionForwardShare, 1, is_forward_attention},
@@ -124,7 +130,7 @@ double mean_error(const GpuSpec& gpu, const Rows& rows) {
 
 // The point i of Halton's sequence along one axis: starts that cover the box evenly, the same each time.
 double halton(std::size_t i, std::size_t axis) {
-  constexpr std::array<std::size_t, 14> kPrimes{2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43};
+  constexpr std::array<std::size_t, 16> kPrimes{2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53};
   const std::size_t base = kPrimes[axis];
   double value = 0.0;
   for (double weight = 1.0 / static_cast<double>(base); i > 0; i /= base, weight /= static_cast<double>(base)) {

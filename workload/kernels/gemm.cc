@@ -1,12 +1,14 @@
 // Matrix products: tiles in waves over the multiprocessors, with a ramp per tile, against the bytes they move.
 //
-//     t = max(waves * 2ab(k/s + ramp) / (P/sms * speed(a, b)) + reduction(s), bytes / memory speed) / power
+//     t = max(waves * 2ab(k/s + ramp) / (P/sms * speed(a, b)) + reduction(s) + start, bytes / memory speed) / power
 //
 // over tiles of a x b and splits of k into s parts, of which the fastest is taken, as libraries' heuristics try to.
 // Waves are pieces / sms, rounded up by `wave_rounding`: a last wave that is partly empty runs faster than a full one
 // (shared bandwidth, higher clock). speed(a, b): a tile loads a + b values for every ab multiply-adds. reduction: the
 // parts' fp32 sums are written and read in the last-level cache. power: short products run at the clock that the chip
 // can reach, long ones at what the power limit leaves (the control loop needs about a millisecond).
+// ramp is a latency, in elements of k at the speed of bf16: narrower types go through more of them in the same time.
+// start: a product's first loads and last stores, once, whatever its waves.
 // Tiles and split-K: CUTLASS, "Efficient GEMM in CUDA"; waves: NVIDIA, "Matrix Multiplication Background User's Guide".
 #include <algorithm>
 #include <array>
@@ -27,6 +29,9 @@ struct Tile {
 constexpr std::array kTiles{Tile{256, 256}, Tile{256, 128}, Tile{128, 256}, Tile{128, 128}, Tile{256, 64},
                             Tile{64, 256},  Tile{128, 64},  Tile{64, 128},  Tile{64, 64},   Tile{32, 128},
                             Tile{128, 32},  Tile{16, 128},  Tile{128, 16}};
+// Products of narrow types come in no smaller tiles: from 1024 x 1024 x 1024 (64 tiles of 128 x 128) to 1024 x 2145 x
+// 1024 (136) fp8 takes a wave longer on 132 multiprocessors and no longer on 148 (validation/kernels/*.azure.csv).
+constexpr std::int64_t kLeastNarrowTile = 128 * 128;
 constexpr std::array<std::int64_t, 6> kSplits{1, 2, 3, 4, 8, 16};
 constexpr std::int64_t kShortestSplit = 512;  // of k
 
@@ -60,6 +65,22 @@ double product_peak(const Kernel& kernel, const GpuSpec& gpu) {
   return leaves && vector > 0.0 ? std::min(peak, vector) : peak;
 }
 
+bool is_narrow(DataType type) {
+  return type == DataType::kFp8 || type == DataType::kFp4;
+}
+
+// In elements of k of the type.
+double ramp_of(const Kernel& kernel, const GpuSpec& gpu) {
+  const double ramp = gpu.kernels[kGemmRamp];
+  const double half = gpu.peak_of(DataType::kBf16).count() * share_of(DataType::kBf16, gpu.kernels);
+  if (!is_narrow(kernel.type) || half <= 0.0) return ramp;
+  return ramp * std::max(gpu.peak_of(kernel.type).count() * share_of(kernel.type, gpu.kernels) / half, 1.0);
+}
+
+double start_of(const Kernel& kernel, const KernelProfile& profile) {
+  return profile[kGemmStart] + (kernel.type == DataType::kFp4 ? profile[kGemmFp4Start] : 0.0);
+}
+
 double role_speed(const Kernel& kernel, const KernelProfile& profile) {
   switch (kernel.role) {
     case ProductRole::kForward: return 1.0;
@@ -77,6 +98,8 @@ double load_penalty(const Tile& tile, double tile_load) {
 double tiled_seconds(const Kernel& kernel, const GpuSpec& gpu, double rate) {
   const KernelProfile& profile = gpu.kernels;
   const double widest = profile[kGemmWidestTile];
+  const std::int64_t least = is_narrow(kernel.type) ? kLeastNarrowTile : 0;
+  const double ramp = ramp_of(kernel, gpu);
   const double reference = 1.0 + profile[kGemmTileLoad] * 2.0 / widest;
   const auto sms = static_cast<double>(gpu.sms);
   const double cache_rate = gpu.memory_bandwidth.count() * profile[kStreamCacheSpeed];
@@ -84,7 +107,7 @@ double tiled_seconds(const Kernel& kernel, const GpuSpec& gpu, double rate) {
       static_cast<double>(kernel.m) * static_cast<double>(kernel.n) * static_cast<double>(kernel.batch);
   double best = 0.0;
   for (const Tile& tile : kTiles) {
-    if (static_cast<double>(std::max(tile.m, tile.n)) > widest) continue;
+    if (static_cast<double>(std::max(tile.m, tile.n)) > widest || tile.m * tile.n < least) continue;
     const std::int64_t tiles = divided_up(kernel.m, tile.m) * divided_up(kernel.n, tile.n) * kernel.batch;
     const double flops_per_k =
         2.0 * static_cast<double>(tile.m * tile.n) * load_penalty(tile, profile[kGemmTileLoad]) / reference;
@@ -92,7 +115,7 @@ double tiled_seconds(const Kernel& kernel, const GpuSpec& gpu, double rate) {
       if (split > 1 && kernel.k / split < kShortestSplit) break;
       const double waves = std::max(static_cast<double>(tiles * split) / sms, 1.0);
       const double rounded = waves + profile[kGemmWaveRounding] * (std::ceil(waves - 1e-9) - waves);
-      const double depth = static_cast<double>(divided_up(kernel.k, split)) + profile[kGemmRamp];
+      const double depth = static_cast<double>(divided_up(kernel.k, split)) + ramp;
       const double reduction = split > 1 ? 8.0 * results * static_cast<double>(split) / cache_rate : 0.0;
       const double seconds = rounded * flops_per_k * depth / (rate / sms) + reduction;
       if (best <= 0.0 || seconds < best) best = seconds;
@@ -108,7 +131,8 @@ double gemm_seconds(const Kernel& kernel, const GpuSpec& gpu) {
   double rate = product_peak(kernel, gpu) * share_of(kernel.type, profile) * role_speed(kernel, profile);
   if (kernel.family == KernelFamily::kGroupedGemm) rate *= profile[kGroupedSpeed];
   const bool has_sizes = kernel.m > 0 && kernel.n > 0 && kernel.k > 0;
-  const double arithmetic = has_sizes ? tiled_seconds(kernel, gpu, rate) : kernel.flops.count() / rate;
+  const double arithmetic =
+      (has_sizes ? tiled_seconds(kernel, gpu, rate) : kernel.flops.count() / rate) + start_of(kernel, profile);
   const double moved =
       static_cast<double>(kernel.bytes.count()) / (gpu.memory_bandwidth.count() * profile[kGemmMemoryShare]);
   const double capped = kernel.flops.count() / (rate * profile[kGemmSustained]);

@@ -27,6 +27,8 @@ enum class KernelConstant {
   kGemmTileLoad,
   kGemmWaveRounding,
   kGemmMemoryShare,
+  kGemmStart,
+  kGemmFp4Start,
   kGemmWidestTile,
   kGemmSmallest,
   kGemmLargest,

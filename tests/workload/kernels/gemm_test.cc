@@ -24,6 +24,56 @@ TEST(Gemm, ARampLengthensEveryTileAlongK) {
   EXPECT_NEAR(gemm_seconds(product(kOneWave), gpu), 1.25 * kOneWaveSeconds, 1e-12);
 }
 
+// fp8 at twice bf16's speed, its share 100 %.
+GpuSpec gpu_with_fp8() {
+  GpuSpec gpu = plain_gpu();
+  gpu.peak[static_cast<std::size_t>(DataType::kFp8)] = FlopRate(200e12);
+  gpu.kernels[kGemmFp8Share] = 1.0;
+  return gpu;
+}
+Kernel in_fp8(const Sizes& sizes) {
+  Kernel kernel = product(sizes);
+  kernel.type = DataType::kFp8;
+  return kernel;
+}
+
+// The ramp of 250 takes a quarter of bf16's time along k = 1000; fp8 needs half of the time for k, and as long for the
+// ramp.
+TEST(Gemm, ARampTakesNarrowTypesAsLongAsWideOnes) {
+  GpuSpec gpu = gpu_with_fp8();
+  gpu.kernels[kGemmRamp] = 250.0;
+  EXPECT_NEAR(gemm_seconds(in_fp8(kOneWave), gpu), (0.5 + 0.25) * kOneWaveSeconds, 1e-12);
+}
+
+TEST(Gemm, AStartIsPaidOnceWhateverTheWaves) {
+  GpuSpec gpu = plain_gpu();
+  gpu.kernels[kGemmStart] = 3e-6;
+  EXPECT_NEAR(gemm_seconds(product(kOneWave), gpu), kOneWaveSeconds + 3e-6, 1e-12);
+  Sizes eight = kOneWave;
+  eight.m *= 8;
+  EXPECT_NEAR(gemm_seconds(product(eight), gpu), 8 * kOneWaveSeconds + 3e-6, 1e-12);
+}
+
+TEST(Gemm, Fp4PaysForTheScalesOfItsBlocks) {
+  GpuSpec gpu = plain_gpu();
+  gpu.peak[static_cast<std::size_t>(DataType::kFp4)] = FlopRate(400e12);
+  gpu.kernels[kGemmFp4Share] = 1.0;
+  gpu.kernels[kGemmStart] = 3e-6;
+  gpu.kernels[kGemmFp4Start] = 4e-6;
+  Kernel kernel = product(kOneWave);
+  kernel.type = DataType::kFp4;
+  EXPECT_NEAR(gemm_seconds(kernel, gpu), kOneWaveSeconds / 4 + 7e-6, 1e-12);
+  EXPECT_NEAR(gemm_seconds(product(kOneWave), gpu), kOneWaveSeconds + 3e-6, 1e-12);
+}
+
+// 640 x 640 is 100 tiles of 64 x 64, which fill the machine, and 25 of 128 x 128, which leave three quarters idle; too
+// short along k to be split. Twice the speed, four times the share of the machine that is idle: twice as long.
+TEST(Gemm, NarrowTypesHaveNoSmallTiles) {
+  const GpuSpec gpu = gpu_with_fp8();
+  const Sizes small{.m = 640, .n = 640, .k = 1000};
+  EXPECT_NEAR(gemm_seconds(in_fp8(small), gpu), 2.0 * gemm_seconds(product(small), gpu), 1e-12);
+}
+
 TEST(Gemm, RoundedWavesMakeTheLastOneCostLikeAFullOne) {
   GpuSpec gpu = plain_gpu();
   gpu.kernels[kGemmTileLoad] = 128.0;  // small tiles do not pay
