@@ -112,6 +112,21 @@ StepCosts read_step_costs(ConfigMap& collectives, Rung rung) {
   return costs;
 }
 
+constexpr std::array kOverheads = {
+    Option{.name = "none", .doc = "none: the wires are all there is"},
+    Option{.name = "kernels", .doc = "what NCCL's kernels (the rung of chunks) take longer for the same call alone"}};
+
+bool read_overhead(ConfigMap& collectives, const ChooserSettings& settings) {
+  if (settings.rung != Rung::kSteps && collectives.has("overhead") && !collectives.documenting()) {
+    collectives.ignore("overhead", "only 'collectives.model: steps' adds it to steps");
+    return false;
+  }
+  return collectives.choice({.name = "overhead",
+                             .doc = "what a call costs before its first step, beside the wires",
+                             .fallback = std::string("none")},
+                            kOverheads) == "kernels" && settings.rung == Rung::kSteps;
+}
+
 }  // namespace
 
 std::string_view to_string(Rung rung) { return kRungs[static_cast<std::size_t>(rung)].name; }
@@ -131,6 +146,7 @@ ChooserSettings read_chooser_settings(ConfigMap collectives, std::span<const std
   settings.use_nvls = collectives.boolean(
       {.name = "nvls", .doc = "reduce and multicast in the hosts' switches where they can", .fallback = true});
   settings.step_costs = read_step_costs(collectives, settings.rung);
+  settings.kernel_overhead = read_overhead(collectives, settings);
   const std::vector<Option> options = algorithm_options();
   for (const std::string& dimension : dimensions) {
     ConfigMap map = collectives.map(dimension, "overrides for collectives of this dimension");

@@ -32,6 +32,8 @@ struct ChooserSettings {
   bool use_nvls = true;  // `collectives.nvls`: use in-switch reduction where the hosts have it
   std::vector<DimensionChoice> choices;
   StepCosts step_costs;  // of Rung::kSteps
+  // Rung::kSteps: a call takes as long, while it has the network to itself, as the kernels of Rung::kChunks.
+  bool kernel_overhead = false;
 };
 
 // Reads the `collectives` map; mistakes are recorded there. `dimensions`: those that may have a choice of their own.

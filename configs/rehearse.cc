@@ -84,7 +84,8 @@ std::optional<RehearsedCalls> rehearse(const Scenario& scenario, const Simulatio
                                    .classes = classes,
                                    .network = *network,
                                    .chooser = simulation.chooser(),
-                                   .compute = compute},
+                                   .compute = compute,
+                                   .call_overhead = simulation.call_overhead()},
                                   rehearsal.options());
     if (owners.shared()) return std::nullopt;
     rehearsal.note(run, owners.links_of());

@@ -173,13 +173,14 @@ SimulateSettings read_simulate_of(ConfigMap root, const Job& job) {
                                                           static_cast<int>(job.parallel.microbatches(job.training))));
 }
 
-collectives::CommSettings read_comm(ConfigMap root, collectives::Rung rung, const collectives::NcclHost& host) {
+collectives::CommSettings read_comm(ConfigMap root, const collectives::ChooserSettings& chooser,
+                                    const collectives::NcclHost& host) {
   ConfigMap map = root.map("comm", "how NCCL plays collectives, for `collectives.model: chunks`");
-  if (rung == collectives::Rung::kChunks || map.documenting()) {
+  if (chooser.rung == collectives::Rung::kChunks || chooser.kernel_overhead || map.documenting()) {
     return collectives::read_comm_settings(map, collectives::generation_of(host.compute_capability));
   }
   for (const std::string_view key : {"costs", "plan"}) {
-    if (map.has(key)) map.map(key, "").ignore_rest("only 'collectives.model: chunks' plays collectives as NCCL does");
+    if (map.has(key)) map.map(key, "").ignore_rest("only 'collectives.model: chunks' and 'collectives.overhead: kernels' play collectives as NCCL does");
   }
   return {};
 }
@@ -218,7 +219,7 @@ Scenario read_scenario(ConfigDocument document, const collectives::NcclFiles& fi
   ConfigMap collective_map = root.map("collectives", "which algorithms play collectives");
   collectives::ChooserSettings chooser = collectives::read_chooser_settings(collective_map, dimension_names());
   collectives::NcclSetup nccl = read_nccl(root, cluster, chooser.rung, files, foreign);
-  collectives::CommSettings comm = read_comm(root, chooser.rung, nccl.host);
+  collectives::CommSettings comm = read_comm(root, chooser, nccl.host);
   apply_network_sums(root, cluster.switch_sums, nccl, comm);
   SimulateSettings simulate = read_simulate_of(root, job);
   Faults faults = read_faults(root, {.topology = *cluster.topology, .model = *simulate.network, .hosts = cluster.hosts});
@@ -255,7 +256,7 @@ Scenario read_machine(ConfigDocument document, const collectives::NcclFiles& fil
   const std::vector<std::string> dimensions = {std::string(kWorld)};
   collectives::ChooserSettings chooser = collectives::read_chooser_settings(collective_map, dimensions);
   collectives::NcclSetup nccl = read_nccl(root, cluster, chooser.rung, files, foreign);
-  collectives::CommSettings comm = read_comm(root, chooser.rung, nccl.host);
+  collectives::CommSettings comm = read_comm(root, chooser, nccl.host);
   apply_network_sums(root, cluster.switch_sums, nccl, comm);
   const SimulateSettings simulate = read_simulate(root);
   return {.document = std::move(document),

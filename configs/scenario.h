@@ -66,7 +66,7 @@ struct Scenario {
   Cluster cluster;
   Job job;
   collectives::ChooserSettings collectives;
-  collectives::CommSettings comm;  // of the rung `chunks`
+  collectives::CommSettings comm;  // where kernels of collectives count
   collectives::NcclSetup nccl;  // `comm`
   SimulateSettings simulate;
   InterferenceSettings interference;

@@ -182,6 +182,7 @@ PlayedPlan play(const Scenario& scenario, const Simulation& simulation, const Si
                         .compute = options.compute != nullptr ? *options.compute : *scenario.job.compute,
                         .collective_time = simulation.collective_time(),
                         .step_costs = scenario.collectives.step_costs,
+                        .call_overhead = simulation.call_overhead(),
                         .channels = simulation.channels(),
                         .footprint = simulation.footprint(),
                         .rehearsed = rehearsed},

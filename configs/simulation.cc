@@ -160,16 +160,23 @@ Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenari
     simulation->closed_form_ =
         std::make_unique<collectives::ClosedForm>(*simulation->chooser_, GroupWires(graph, router));
   }
-  if (scenario.collectives.rung == collectives::Rung::kChunks) {
+  if (scenario.collectives.rung == collectives::Rung::kChunks || scenario.collectives.kernel_overhead) {
     simulation->wire_channels(scenario);
   }
+  if (scenario.collectives.kernel_overhead) {
+    simulation->overheads_ = std::make_unique<CallOverheads>(CallOverheads::Inputs{
+        .network = simulation->network_, .model = *scenario.simulate.network, .per_host = scenario.cluster.host.gpus,
+        .steps = *simulation->chooser_, .step_costs = scenario.collectives.step_costs,
+        .channels = *std::exchange(simulation->channels_, std::nullopt)});
+  }
+  const ChannelChooser* const on_channels = simulation->channels_ ? &simulation->channels_->chooser : nullptr;
   if (scenario.interference.counts) {
     simulation->footprint_ =
         std::make_unique<GpuFootprint>(GpuFootprint::Inputs{.settings = scenario.interference,
                                                             .graph = graph,
                                                             .router = router,
                                                             .tuner = *simulation->nccl_,
-                                                            .channels = simulation->channel_chooser_.get()});
+                                                            .channels = on_channels});
   }
   simulation->fault_schedule_ = network_models::FaultSchedule(scenario.faults.links, router.capacities().size());
   if (fold_mode == FoldMode::kNoFold) {
@@ -181,7 +188,7 @@ Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenari
   if (alone && !simulation->bottlenecks_) simulation->bottlenecks_ = make_bottleneck_router(router);
   const Router& ways = alone ? *simulation->bottlenecks_ : router;
   simulation->folding_ =
-      fold_over_faults(graph, {seen, simulation->channel_chooser_.get(), simulation->closed_form_.get()}, ways,
+      fold_over_faults(graph, {seen, on_channels, simulation->closed_form_.get()}, ways,
                        simulation->fault_schedule_, alone ? &simulation->folds_ : nullptr);
   simulation->folded_router_ = make_folded_router(ways, simulation->folding_);
   return simulation;

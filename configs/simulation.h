@@ -14,6 +14,7 @@
 #include "collectives/closed_form.h"
 #include "collectives/msccl/file_chooser.h"
 #include "collectives/nccl/tuner.h"
+#include "configs/call_overheads.h"
 #include "configs/interference.h"
 #include "configs/scenario.h"
 #include "core/base/diagnostic.h"
@@ -60,6 +61,8 @@ class Simulation {
   [[nodiscard]] const CollectiveTime* collective_time() const { return closed_form_.get(); }
   // Null unless collectives are played as kernels run them.
   [[nodiscard]] const ChannelInputs* channels() const { return channels_ ? &*channels_ : nullptr; }
+  // Null unless collectives in steps cost what kernels take.
+  [[nodiscard]] const CallOverhead* call_overhead() const { return overheads_.get(); }
   // Null unless communication slows computing.
   [[nodiscard]] const CommunicationFootprint* footprint() const { return footprint_.get(); }
   [[nodiscard]] bool is_folded() const { return folded_router_ != nullptr; }
@@ -82,6 +85,7 @@ class Simulation {
   std::unique_ptr<collectives::PlannedChooser> planned_;
   std::unique_ptr<collectives::FileChooser> channel_chooser_;
   std::optional<ChannelInputs> channels_;
+  std::unique_ptr<CallOverheads> overheads_;
   std::unique_ptr<GpuFootprint> footprint_;
   std::unique_ptr<Router> bottlenecks_;  // null unless only times matter and no transfer shares a link
   FoldMemory folds_;

@@ -16,8 +16,14 @@ constexpr std::uint64_t make_token(std::uint32_t slot, std::size_t send) {
 
 }  // namespace
 
-CollectivePlayer::CollectivePlayer(PlayedJob& job, const CollectiveChooser& chooser, const StepCosts& costs)
-    : job_(job), chooser_(chooser), costs_(costs), lanes_(job.classes.count() * job.graph.dimensions.size()), roster_(job) {}
+CollectivePlayer::CollectivePlayer(PlayedJob& job, const CollectiveChooser& chooser, const StepCosts& costs,
+                                   const CallOverhead* overhead)
+    : job_(job),
+      chooser_(chooser),
+      costs_(costs),
+      overhead_(overhead),
+      lanes_(job.classes.count() * job.graph.dimensions.size()),
+      roster_(job) {}
 
 const CollectivePlayer::Choice& CollectivePlayer::choose(const CollectiveCall& call, std::uint32_t spec,
                                                          std::uint32_t layout) {
@@ -27,7 +33,8 @@ const CollectivePlayer::Choice& CollectivePlayer::choose(const CollectiveCall& c
   const CollectiveAlgorithm& algorithm = chooser_.choose(call);
   return choices_.emplace(key, Choice{.algorithm = &algorithm,
                                        .steps = algorithm.steps(call),
-                                       .uniform = algorithm.uniform_steps(call)}).first->second;
+                                       .uniform = algorithm.uniform_steps(call),
+                                       .overhead = overhead_ != nullptr ? overhead_->of(call) : Duration()}).first->second;
 }
 
 std::optional<std::uint32_t> CollectivePlayer::find_active(ClassId c, DimensionId d, std::uint64_t sequence) const {
@@ -56,11 +63,27 @@ void CollectivePlayer::start(const Request& request) {
   call.algorithm = choice.algorithm;
   call.steps = choice.steps;
   call.member = job_.index_in_group(request.rank_class, request.dimension);
-  call.step = 0;
+  call.step = kJoining;
+  call.sends_pending = 0;
+  call.awaits_pending = 0;
+  call.everyone_pending = false;
+  call.now.clear();
+  call.arrived.clear();
   call.active = true;
   call.booked = false;
   lane(request.rank_class, request.dimension).active.push_back(slot);
   join(slot);
+  call.begins = job_.engine.now() + choice.overhead;
+  if (choice.overhead == Duration()) {
+    begin_steps(slot, choice);
+  } else {
+    job_.engine.after(choice.overhead, [this, slot, &choice] { begin_steps(slot, choice); });
+  }
+}
+
+void CollectivePlayer::begin_steps(std::uint32_t slot, const Choice& choice) {
+  Call& call = calls_[slot];
+  call.step = 0;
   if (costs_.free() && choice.uniform && call.steps > 1 && among_equals(call, *choice.uniform)) {
     start_train(slot, *choice.uniform);
     return;
@@ -279,6 +302,7 @@ std::uint64_t CollectivePlayer::state_digest() const {
   for (const Call& call : calls_) {
     if (!call.active) continue;
     std::uint64_t state = mix(identity(call), static_cast<std::uint64_t>(call.step));
+    if (call.step == kJoining) state = mix(state, static_cast<std::uint64_t>((call.begins - job_.engine.now()).count()));
     state = mix(state, static_cast<std::uint64_t>(call.awaits_pending) * 4 + (call.everyone_pending ? 2 : 0) +
                            (call.booked ? 1 : 0));
     for (const bool arrived : call.arrived) state = mix(state, arrived ? 1 : 0);

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "core/plan/step_costs.h"
+#include "core/ports/call_overhead.h"
 #include "core/ports/collective_algorithm.h"
 #include "core/ports/network_model.h"
 #include "core/run/collective_runner.h"
@@ -26,7 +27,8 @@ namespace ringwright {
 
 class CollectivePlayer final : public CollectiveRunner, public TransferListener {
  public:
-  CollectivePlayer(PlayedJob& job, const CollectiveChooser& chooser, const StepCosts& costs);
+  // Without an overhead (null) a call's first step begins when it is called.
+  CollectivePlayer(PlayedJob& job, const CollectiveChooser& chooser, const StepCosts& costs, const CallOverhead* overhead);
 
   using Request = CollectiveRequest;
   void start(const Request& request) override;
@@ -44,6 +46,7 @@ class CollectivePlayer final : public CollectiveRunner, public TransferListener 
     int member = 0;
     int steps = 0;
     int step = 0;
+    TimePoint begins;  // its first step
     int sends_pending = 0;
     int awaits_pending = 0;
     bool everyone_pending = false;
@@ -58,11 +61,13 @@ class CollectivePlayer final : public CollectiveRunner, public TransferListener 
     std::vector<std::uint32_t> active;  // slots of calls_
     SequenceSet done;
   };
-  static constexpr int kJoining = -1;  // the "step" under which members that join a call are counted
+  // The "step" under which members that join a call are counted, and in which a call is until its first step begins.
+  static constexpr int kJoining = -1;
   struct Choice {
     const CollectiveAlgorithm* algorithm;
     int steps;
     std::optional<UniformSteps> uniform;
+    Duration overhead;
   };
 
   Lane& lane(ClassId c, DimensionId d) { return lanes_[c.index() * job_.graph.dimensions.size() + d.index()]; }
@@ -71,6 +76,7 @@ class CollectivePlayer final : public CollectiveRunner, public TransferListener 
   }
   [[nodiscard]] std::optional<std::uint32_t> find_active(ClassId c, DimensionId d, std::uint64_t sequence) const;
   const Choice& choose(const CollectiveCall& call, std::uint32_t spec, std::uint32_t layout);
+  void begin_steps(std::uint32_t slot, const Choice& choice);
   void enter_steps(std::uint32_t slot);
   void start_sends(std::uint32_t slot);
   void start_send(std::uint32_t slot, std::size_t index);
@@ -89,6 +95,7 @@ class CollectivePlayer final : public CollectiveRunner, public TransferListener 
   PlayedJob& job_;
   const CollectiveChooser& chooser_;
   StepCosts costs_;
+  const CallOverhead* overhead_;
   std::vector<Lane> lanes_;      // by class, by dimension
   std::deque<Call> calls_;       // slots, reused; a deque so that references stay
   std::vector<std::uint32_t> free_calls_;

@@ -11,7 +11,7 @@ namespace ringwright {
 std::unique_ptr<CollectiveRunner> make_collective_runner(PlayedJob& job, const ExecutorInputs& inputs) {
   if (inputs.collective_time != nullptr) return std::make_unique<TimedCollectives>(job, *inputs.collective_time);
   if (inputs.channels != nullptr) return std::make_unique<ChunkPlayer>(job, *inputs.channels);
-  return std::make_unique<CollectivePlayer>(job, inputs.chooser, inputs.step_costs);
+  return std::make_unique<CollectivePlayer>(job, inputs.chooser, inputs.step_costs, inputs.call_overhead);
 }
 
 }  // namespace ringwright

@@ -8,6 +8,7 @@
 #include "core/plan/rank_classes.h"
 #include "core/plan/step_costs.h"
 #include "core/plan/task_graph.h"
+#include "core/ports/call_overhead.h"
 #include "core/ports/collective_algorithm.h"
 #include "core/ports/collective_time.h"
 #include "core/ports/communication_footprint.h"
@@ -37,6 +38,7 @@ struct ExecutorInputs {
   const ComputeModel& compute;
   const CollectiveTime* collective_time = nullptr;  // null: collectives are messages; else formulas
   StepCosts step_costs = {};                        // of collectives that go in steps
+  const CallOverhead* call_overhead = nullptr;      // the same; null: calls cost nothing beside their messages
   const ChannelInputs* channels = nullptr;          // null: messages go in steps; else as kernels send them
   // What communication holds of a GPU; null: it does not slow what is computed.
   const CommunicationFootprint* footprint = nullptr;

@@ -81,6 +81,8 @@ enum class SegmentPlay { kByTask, kAtOnce };
                            .chooser = simulation->chooser(),
                            .compute = *scenario.job.compute,
                            .collective_time = simulation->collective_time(),
+                           .step_costs = scenario.collectives.step_costs,
+                           .call_overhead = simulation->call_overhead(),
                            .channels = simulation->channels(),
                            .footprint = simulation->footprint(),
                            .rehearsed = rehearsed ? &*rehearsed : nullptr},

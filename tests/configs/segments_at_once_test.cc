@@ -65,8 +65,14 @@ TEST(SegmentsAtOnce, AreExactAndFewerEvents) {
 
 // The same where collectives are messages that keep to links of their own.
 double expect_exact_in_steps(Job job) {
-  job.collectives = "model: steps";
+  job.collectives = "model: steps, overhead: none";
   return expect_exact(job);
+}
+
+TEST(SegmentsAtOnce, AreExactWhereCallsCostWhatKernelsTake) {
+  for (const char* network : {"network: flow", "network: flow, steps: 4, warmup: 2", "network: alpha_beta"}) {
+    EXPECT_GT(expect_exact({"", "tp: 8, pp: 2, dp: auto", network, "", "model: steps, overhead: kernels"}), 2.5) << network;
+  }
 }
 
 TEST(SegmentsAtOnce, AreExactAndFewerEventsInSteps) {

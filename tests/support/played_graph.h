@@ -17,6 +17,7 @@ struct PlayParts {
   const CollectiveTime* times = nullptr;
   const CommunicationFootprint* footprint = nullptr;
   StepCosts step_costs = {};
+  const CallOverhead* overhead = nullptr;
 };
 
 [[nodiscard]] inline RunResult play_on_wires(TaskGraph& graph, const PlayParts& parts = {}, const ExecutorOptions& options = {}) {
@@ -30,7 +31,8 @@ struct PlayParts {
   const AlwaysChoose chooser(parts.algorithm != nullptr ? *parts.algorithm : kRing);
   const RankClasses classes = identity_classes(graph.rank_count());
   return execute({.engine = engine, .graph = graph, .classes = classes, .network = network, .chooser = chooser,
-                  .compute = parts.compute != nullptr ? *parts.compute : kCompute, .collective_time = parts.times, .step_costs = parts.step_costs,
+                  .compute = parts.compute != nullptr ? *parts.compute : kCompute, .collective_time = parts.times,
+                  .step_costs = parts.step_costs, .call_overhead = parts.overhead,
                   .footprint = parts.footprint},
                  options);
 }

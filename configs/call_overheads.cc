@@ -1,0 +1,111 @@
+#include "configs/call_overheads.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "core/base/check.h"
+#include "core/engine/engine.h"
+#include "core/plan/task_graph.h"
+#include "core/ports/compute_model.h"
+#include "core/run/executor.h"
+#include "core/symmetry/folding.h"
+
+namespace ringwright::configs {
+namespace {
+
+class NoCompute final : public ComputeModel {
+ public:
+  [[nodiscard]] Duration duration(const Kernel& /*kernel*/) const override { return {}; }
+};
+
+// Choices are made by dimension; a call alone has one of its own.
+class InDimension final : public CollectiveChooser {
+ public:
+  InDimension(const CollectiveChooser& chooser, DimensionId dimension) : chooser_(chooser), dimension_(dimension) {}
+  [[nodiscard]] const CollectiveAlgorithm& choose(const CollectiveCall& call) const override {
+    CollectiveCall asked = call;
+    asked.dimension = dimension_;
+    return chooser_.choose(asked);
+  }
+
+ private:
+  const CollectiveChooser& chooser_;
+  DimensionId dimension_;
+};
+
+// One group that lies as the call's does, on the network's first hosts; everybody else there does nothing.
+TaskGraph graph_of(const CollectiveCall& call, int per_host) {
+  const GroupLayout& layout = *call.layout;
+  const auto ranks = static_cast<std::size_t>(layout.host_count()) * static_cast<std::size_t>(per_host);
+  Dimension world{.name = "group", .group_of = {}, .index_in_group = {}, .groups = {{}}, .layout_of_group = {}};
+  std::vector<bool> member(ranks, false);
+  for (int index = 0; index < layout.size(); ++index) {
+    const auto at = static_cast<std::size_t>(index);
+    const RankId rank(static_cast<std::size_t>(layout.host_of[at]) * static_cast<std::size_t>(per_host) +
+                      static_cast<std::size_t>(layout.gpu_of[at]));
+    member[rank.index()] = true;
+    world.groups.front().push_back(rank);
+  }
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    if (!member[rank]) world.groups.push_back({RankId(rank)});
+  }
+  index_groups(world, ranks);
+  TaskGraph graph;
+  graph.labels = {"call"};
+  graph.collectives = {{.kind = call.kind, .bytes = call.bytes}};
+  graph.programs = {Program{.name = "idle", .tasks = {}, .dependencies = {}},
+                    Program{.name = "member",
+                            .tasks = {{.kind = TaskKind::kCollective, .stream = 0, .dimension = DimensionId(0), .detail = 0}},
+                            .dependencies = {}}};
+  graph.program_of.assign(ranks, ProgramId(0));
+  for (const RankId rank : world.groups.front()) graph.program_of[rank.index()] = ProgramId(1);
+  graph.dimensions = {std::move(world)};
+  std::vector<RankPlace> places;
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    places.push_back({.host = static_cast<std::int64_t>(rank / static_cast<std::size_t>(per_host)),
+                      .gpu = static_cast<int>(rank % static_cast<std::size_t>(per_host))});
+  }
+  lay_out_groups(graph, places);
+  return graph;
+}
+
+}  // namespace
+
+Duration CallOverheads::alone(const CollectiveCall& call, bool as_kernels) const {
+  const TaskGraph graph = graph_of(call, inputs_.per_host);
+  const InDimension steps(inputs_.steps, call.dimension);
+  const Router& router = *inputs_.network.router;
+  const Folding folding = fold(graph, {steps, as_kernels ? &inputs_.channels.chooser : nullptr}, router);
+  const auto folded = make_folded_router(router, folding);
+  Engine engine;
+  const auto network = inputs_.model.make({.engine = engine, .router = *folded});
+  const NoCompute compute;
+  const RunResult run = execute({.engine = engine,
+                                 .graph = graph,
+                                 .classes = folding.ranks,
+                                 .network = *network,
+                                 .chooser = steps,
+                                 .compute = compute,
+                                 .step_costs = inputs_.step_costs,
+                                 .channels = as_kernels ? &inputs_.channels : nullptr});
+  CHECK(run.outcome == RunOutcome::kFinished, "a call alone on a whole network ends");
+  return run.record.iteration_end.back().since_start();
+}
+
+CallOverheads::Key CallOverheads::key_of(const CollectiveCall& call) const {
+  const GroupLayout& layout = *call.layout;
+  return {call.kind, call.bytes.count(), &inputs_.steps.choose(call), layout.host_of,
+          layout.largest_host > 1 ? layout.gpu_of : std::vector<int>()};
+}
+
+Duration CallOverheads::of(const CollectiveCall& call) const {
+  Key key = key_of(call);
+  const auto known = known_.find(key);
+  if (known != known_.end()) return known->second;
+  const Duration overhead = std::max(Duration(), alone(call, true) - alone(call, false));
+  return known_.emplace(std::move(key), overhead).first->second;
+}
+
+}  // namespace ringwright::configs

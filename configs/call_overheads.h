@@ -1,0 +1,47 @@
+// What NCCL's kernels take longer for a call than its messages on idle wires: launches, flags, slots, copies.
+//
+// Both are played for one group alone on the run's own network: in steps, as the run plays them, and in chunks, as
+// kernels do. A run that plays steps and begins each call so much later takes, while nobody else sends, exactly what the
+// kernels take, for a small part of the events.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "core/plan/step_costs.h"
+#include "core/ports/call_overhead.h"
+#include "core/ports/collective_algorithm.h"
+#include "core/run/chunk_player.h"
+#include "network_models/builtin.h"
+
+namespace ringwright::configs {
+
+class CallOverheads final : public CallOverhead {
+ public:
+  // References outlive this.
+  struct Inputs {
+    const network_models::Network& network;
+    const network_models::ModelEntry& model;
+    int per_host = 1;  // GPUs
+    const CollectiveChooser& steps;
+    StepCosts step_costs;
+    ChannelInputs channels;
+  };
+  explicit CallOverheads(const Inputs& inputs) : inputs_(inputs) {}
+
+  // Nothing where steps take longer than kernels.
+  [[nodiscard]] Duration of(const CollectiveCall& call) const override;
+
+ private:
+  [[nodiscard]] Duration alone(const CollectiveCall& call, bool as_kernels) const;
+
+  Inputs inputs_;
+  // Rails are alike: of groups with one member a host it does not matter which.
+  using Key = std::tuple<CollectiveKind, std::int64_t, const CollectiveAlgorithm*, std::vector<int>, std::vector<int>>;
+  [[nodiscard]] Key key_of(const CollectiveCall& call) const;
+  mutable std::map<Key, Duration> known_;
+};
+
+}  // namespace ringwright::configs
