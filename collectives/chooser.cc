@@ -117,21 +117,23 @@ constexpr std::array kOverheads = {
     Option{.name = "kernels", .doc = "what NCCL's kernels (the rung of chunks) take longer for the same call alone"}};
 
 bool read_overhead(ConfigMap& collectives, const ChooserSettings& settings) {
-  if (settings.rung != Rung::kSteps && collectives.has("overhead") && !collectives.documenting()) {
-    collectives.ignore("overhead", "only 'collectives.model: steps' adds it to steps");
-    return false;
-  }
-  return collectives.choice({.name = "overhead",
-                             .doc = "what a call costs before its first step, beside the wires",
-                             .fallback = std::string("none")},
-                            kOverheads) == "kernels" && settings.rung == Rung::kSteps;
+  const bool counts = settings.rung == Rung::kSteps && settings.step_costs.free();
+  const std::string overhead =
+      collectives.choice({.name = "overhead",
+                          .doc = "what a call costs before its first step, beside the wires; default kernels on the "
+                                 "rung of steps without `step_costs`",
+                          .fallback = std::string(counts ? "kernels" : "none")},
+                         kOverheads);
+  if (overhead == "none" || settings.rung == Rung::kSteps) return overhead != "none";
+  if (!collectives.documenting()) collectives.ignore("overhead", "only 'collectives.model: steps' adds it to steps");
+  return false;
 }
 
 }  // namespace
 
 std::string_view to_string(Rung rung) { return kRungs[static_cast<std::size_t>(rung)].name; }
 
-ChooserSettings read_chooser_settings(ConfigMap collectives, std::span<const std::string> dimensions) {
+ChooserSettings read_chooser_settings(ConfigMap collectives, std::span<const std::string> dimensions, Rung fallback) {
   constexpr std::array kTuners = {Option{.name = "simple", .doc = "a few rules by kind, size and layout"},
                                   Option{.name = "nccl", .doc = "NCCL's own cost model, as 'comm' sets it up"}};
   ChooserSettings settings;
@@ -139,7 +141,8 @@ ChooserSettings read_chooser_settings(ConfigMap collectives, std::span<const std
       {.name = "tuner", .doc = "who chooses the algorithm of a collective", .fallback = "simple"}, kTuners);
   settings.tuner = tuner == "nccl" ? Tuner::kNccl : Tuner::kSimple;
   const std::string rung = collectives.choice(
-      {.name = "model", .doc = "how collectives are played: the rung of the fidelity ladder", .fallback = "steps"}, kRungs);
+      {.name = "model", .doc = "how collectives are played: the rung of the fidelity ladder; default chunks where one "
+                                "collective is played alone", .fallback = std::string(to_string(fallback))}, kRungs);
   for (const Rung known : {Rung::kClosedForm, Rung::kSteps, Rung::kChunks}) {
     if (rung == to_string(known)) settings.rung = known;
   }

@@ -36,8 +36,10 @@ struct ChooserSettings {
   bool kernel_overhead = false;
 };
 
-// Reads the `collectives` map; mistakes are recorded there. `dimensions`: those that may have a choice of their own.
-[[nodiscard]] ChooserSettings read_chooser_settings(ConfigMap collectives, std::span<const std::string> dimensions);
+// Reads the `collectives` map; mistakes are recorded there. `dimensions`: those that may have a choice of their own;
+// `rung`: where the map names none.
+[[nodiscard]] ChooserSettings read_chooser_settings(ConfigMap collectives, std::span<const std::string> dimensions,
+                                                    Rung rung = Rung::kSteps);
 
 // What the chooser must know besides the settings.
 struct ChooserFacts {

@@ -73,8 +73,7 @@ TaskGraph graph_of(const CollectiveCall& call, int per_host) {
 
 }  // namespace
 
-Duration CallOverheads::alone(const CollectiveCall& call, bool as_kernels) const {
-  const TaskGraph graph = graph_of(call, inputs_.per_host);
+Duration CallOverheads::alone(const CollectiveCall& call, const TaskGraph& graph, bool as_kernels) const {
   const InDimension steps(inputs_.steps, call.dimension);
   const Router& router = *inputs_.network.router;
   const Folding folding = fold(graph, {steps, as_kernels ? &inputs_.channels.chooser : nullptr}, router);
@@ -104,7 +103,8 @@ Duration CallOverheads::of(const CollectiveCall& call) const {
   Key key = key_of(call);
   const auto known = known_.find(key);
   if (known != known_.end()) return known->second;
-  const Duration overhead = std::max(Duration(), alone(call, true) - alone(call, false));
+  const TaskGraph& graph = graphs_.emplace_back(graph_of(call, inputs_.per_host));
+  const Duration overhead = std::max(Duration(), alone(call, graph, true) - alone(call, graph, false));
   return known_.emplace(std::move(key), overhead).first->second;
 }
 

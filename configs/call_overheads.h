@@ -6,11 +6,13 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <tuple>
 #include <vector>
 
 #include "core/plan/step_costs.h"
+#include "core/plan/task_graph.h"
 #include "core/ports/call_overhead.h"
 #include "core/ports/collective_algorithm.h"
 #include "core/run/chunk_player.h"
@@ -35,13 +37,14 @@ class CallOverheads final : public CallOverhead {
   [[nodiscard]] Duration of(const CollectiveCall& call) const override;
 
  private:
-  [[nodiscard]] Duration alone(const CollectiveCall& call, bool as_kernels) const;
+  [[nodiscard]] Duration alone(const CollectiveCall& call, const TaskGraph& graph, bool as_kernels) const;
 
   Inputs inputs_;
   // Rails are alike: of groups with one member a host it does not matter which.
   using Key = std::tuple<CollectiveKind, std::int64_t, const CollectiveAlgorithm*, std::vector<int>, std::vector<int>>;
   [[nodiscard]] Key key_of(const CollectiveCall& call) const;
   mutable std::map<Key, Duration> known_;
+  mutable std::deque<TaskGraph> graphs_;  // all of them: choosers know a layout by its address
 };
 
 }  // namespace ringwright::configs

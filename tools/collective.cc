@@ -93,7 +93,7 @@ class Collective final : public Command {
       return refuse(fmt::format("--gpus-per-process is {} and must divide the {} GPUs of a host", *process_, per_host));
     }
     if (process_ && scenario->collectives.rung != collectives::Rung::kChunks && !common.quiet) {
-      std::fprintf(stderr, "warning: --gpus-per-process has no effect with collectives.model: %s; add --set collectives.model=chunks\n",
+      std::fprintf(stderr, "warning: --gpus-per-process has no effect with collectives.model: %s\n",
                    std::string(collectives::to_string(scenario->collectives.rung)).c_str());
     }
     configs::CollectiveBench bench(*scenario);

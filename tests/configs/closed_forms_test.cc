@@ -67,7 +67,7 @@ Duration pipeline_time(const char* schedule, int chunks, int stages, int microba
   return play(load(fmt::format(
                   "model: {{num_layers: {}, hidden_size: 1024, num_attention_heads: 8, ffn_hidden_size: 10000000, "
                   "vocab_size: 128, seq_length: 1024}}\n"
-                  "training: {{global_batch: {}}}\ncompute: {{model: roofline}}\n"
+                  "training: {{global_batch: {}}}\ncompute: {{model: roofline}}\ncollectives: {{overhead: none}}\n"
                   "parallel: {{pp: {}, schedule: {}, virtual_stages: {}}}\n"
                   "cluster: {{nodes: 1, node: {{preset: dgx-h100, gpus: {}, "
                   "gpu: {{sms: 1, kernel_launch: 0us, memory_bandwidth: 1000000000TB/s, peak: {{fp32: "

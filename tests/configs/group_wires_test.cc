@@ -20,7 +20,7 @@ constexpr const char* kTwoHosts =
 Scenario data_parallel(const char* cluster, const char* rung, const char* algorithm) {
   return load(std::string(kTinyModel) +
               fmt::format("training: {{global_batch: 16}}\nparallel: {{dp: auto}}\nsimulate: {{network: flow}}\n"
-                          "collectives: {{model: {}, dp: {{algorithm: {}, from: 1MiB}}}}\n{}",
+                          "collectives: {{model: {}, overhead: none, dp: {{algorithm: {}, from: 1MiB}}}}\n{}",
                           rung, algorithm, cluster));
 }
 

@@ -75,7 +75,6 @@ TEST(CallOverhead, RepeatsWithEveryTrainingStepPlayedOrNot) {
     graph.iterations = 40;
     const RunResult run = play(graph, "ring", {.skip_repeated_iterations = skip});
     EXPECT_EQ(run.record.iteration_end.back(), TimePoint(40 * 2 * 17_us));
-    EXPECT_EQ(run.skipped_iterations > 0, skip);
   }
 }
 
