@@ -180,15 +180,13 @@ collectives::CommSettings read_comm(ConfigMap root, const collectives::ChooserSe
     return collectives::read_comm_settings(map, collectives::generation_of(host.compute_capability));
   }
   for (const std::string_view key : {"costs", "plan"}) {
-    if (map.has(key)) map.map(key, "").ignore_rest("only 'collectives.model: chunks' and 'collectives.overhead: kernels' play collectives as NCCL does");
+    if (map.has(key)) map.map(key, "").ignore_rest("only 'collectives.model: chunks' or 'overhead: kernels' heeds kernels");
   }
   return {};
 }
 
 void read_header(ConfigMap root, std::string* name) {
-  const std::int64_t version =
-      root.integer({.name = "version", .doc = "version of this format", .fallback = 1, .min = 1, .max = 1});
-  static_cast<void>(version);  // the range check is all there is to it so far
+  static_cast<void>(root.integer({.name = "version", .doc = "version of this format", .fallback = 1, .min = 1, .max = 1}));
   static_cast<void>(root.text({.name = "megatron",
                                .doc = "a Megatron-LM run to take model, training and parallel from: a shell script, the "
                                       "arguments that a log prints, or the YAML of a functional test",
@@ -254,9 +252,8 @@ Scenario read_machine(ConfigDocument document, const collectives::NcclFiles& fil
   job.compute = workload::read_compute_model(compute, cluster.gpu);
   ConfigMap collective_map = root.map("collectives", "which algorithms play collectives");
   const std::vector<std::string> dimensions = {std::string(kWorld)};
-  // Alone, a collective is soon played as NCCL runs it. Libraries that have step costs go in steps.
-  const collectives::Rung rung =
-      collective_map.has("step_costs") ? collectives::Rung::kSteps : collectives::Rung::kChunks;
+  using collectives::Rung;  // alone, a collective is soon played as NCCL runs it; libraries with step costs go in steps
+  const Rung rung = collective_map.has("step_costs") ? Rung::kSteps : Rung::kChunks;
   collectives::ChooserSettings chooser = collectives::read_chooser_settings(collective_map, dimensions, rung);
   collectives::NcclSetup nccl = read_nccl(root, cluster, chooser.rung, files, foreign);
   collectives::CommSettings comm = read_comm(root, chooser, nccl.host);

@@ -112,15 +112,26 @@ Folding fold_over_faults(const TaskGraph& graph, const Choosers& chooser, const 
 
 }  // namespace
 
-// A plan of the user's for all calls, or NCCL's choice for each; algorithms from files before both.
-void Simulation::wire_channels(const Scenario& scenario) {
+// A plan of the user's for all calls, or NCCL's choice for each; algorithms from files before both. Kernels play the
+// calls, or tell what they cost beside their messages.
+void Simulation::wire_kernels(const Scenario& scenario) {
   if (scenario.comm.plan) tuner_ = std::make_unique<collectives::FixedTuner>(*scenario.comm.plan);
   const ChannelTuner& tuner = tuner_ ? *tuner_ : static_cast<const ChannelTuner&>(*nccl_);
   const bool sums = scenario.cluster.switch_sums.enabled;
   planned_ = std::make_unique<collectives::PlannedChooser>(
       tuner, sums ? collectives::NetworkSums::kYes : collectives::NetworkSums::kNo);
   channel_chooser_ = std::make_unique<collectives::FileChooser>(scenario.nccl.algorithms, scenario.nccl.plans, *planned_);
-  channels_.emplace(ChannelInputs{.chooser = *channel_chooser_, .costs = scenario.comm.costs});
+  const ChannelInputs kernels{.chooser = *channel_chooser_, .costs = scenario.comm.costs};
+  if (scenario.collectives.rung == collectives::Rung::kChunks) {
+    channels_.emplace(kernels);
+    return;
+  }
+  overheads_ = std::make_unique<CallOverheads>(CallOverheads::Inputs{.network = network_,
+                                                                     .model = *scenario.simulate.network,
+                                                                     .per_host = scenario.cluster.host.gpus,
+                                                                     .steps = *chooser_,
+                                                                     .step_costs = scenario.collectives.step_costs,
+                                                                     .channels = kernels});
 }
 
 Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenario, FoldMode fold_mode) {
@@ -161,13 +172,7 @@ Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenari
         std::make_unique<collectives::ClosedForm>(*simulation->chooser_, GroupWires(graph, router));
   }
   if (scenario.collectives.rung == collectives::Rung::kChunks || scenario.collectives.kernel_overhead) {
-    simulation->wire_channels(scenario);
-  }
-  if (scenario.collectives.kernel_overhead) {
-    simulation->overheads_ = std::make_unique<CallOverheads>(CallOverheads::Inputs{
-        .network = simulation->network_, .model = *scenario.simulate.network, .per_host = scenario.cluster.host.gpus,
-        .steps = *simulation->chooser_, .step_costs = scenario.collectives.step_costs,
-        .channels = *std::exchange(simulation->channels_, std::nullopt)});
+    simulation->wire_kernels(scenario);
   }
   const ChannelChooser* const on_channels = simulation->channels_ ? &simulation->channels_->chooser : nullptr;
   if (scenario.interference.counts) {

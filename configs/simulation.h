@@ -73,7 +73,7 @@ class Simulation {
 
  private:
   Simulation() = default;
-  void wire_channels(const Scenario& scenario);
+  void wire_kernels(const Scenario& scenario);
 
   network_models::Network network_;
   network_models::FaultSchedule fault_schedule_;

@@ -20,7 +20,7 @@ constexpr std::string_view kPlainHost =
     "    gpus: 4\n"
     "    gpu: {preset: h100-sxm5-80gb}\n"
     "    nvlink: {kind: nvswitch, bandwidth: 100GB/s, latency: 0ns}\n"
-    "collectives: {overhead: none}\n";
+    "collectives: {model: steps, overhead: none}\n";
 
 [[nodiscard]] Scenario machine(std::string_view text, std::vector<std::string> overrides = {}) {
   auto scenario = load_machine_text("machine.yaml", text, {.overrides = std::move(overrides), .share_folders = {}});
