@@ -177,8 +177,8 @@ class CliTest(unittest.TestCase):
 
     def test_collective_says_what_has_no_effect(self):
         words = ('collective', 'dgx-h100', '-b', '8', '-e', '8', '-p', '8')
-        self.assertIn('--gpus-per-process has no effect', self.call(*words)[2])
-        self.assertEqual('', self.call(*words, '--set', 'collectives.model=chunks')[2])
+        self.assertIn('--gpus-per-process has no effect', self.call(*words, '--set', 'collectives.model=steps')[2])
+        self.assertEqual('', self.call(*words)[2])
 
     # --- mistakes ---
 
