@@ -142,7 +142,8 @@ ChooserSettings read_chooser_settings(ConfigMap collectives, std::span<const std
   settings.tuner = tuner == "nccl" ? Tuner::kNccl : Tuner::kSimple;
   const std::string rung = collectives.choice(
       {.name = "model", .doc = "how collectives are played: the rung of the fidelity ladder; default chunks where one "
-                                "collective is played alone", .fallback = std::string(to_string(fallback))}, kRungs);
+                                "collective is played alone", .fallback = std::string(to_string(collectives.has("step_costs") ? Rung::kSteps : fallback))},
+      kRungs);
   for (const Rung known : {Rung::kClosedForm, Rung::kSteps, Rung::kChunks}) {
     if (rung == to_string(known)) settings.rung = known;
   }

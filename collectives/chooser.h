@@ -37,7 +37,7 @@ struct ChooserSettings {
 };
 
 // Reads the `collectives` map; mistakes are recorded there. `dimensions`: those that may have a choice of their own;
-// `rung`: where the map names none.
+// `rung`: where the map names none; libraries with step costs go in steps.
 [[nodiscard]] ChooserSettings read_chooser_settings(ConfigMap collectives, std::span<const std::string> dimensions,
                                                     Rung rung = Rung::kSteps);
 

@@ -252,9 +252,8 @@ Scenario read_machine(ConfigDocument document, const collectives::NcclFiles& fil
   job.compute = workload::read_compute_model(compute, cluster.gpu);
   ConfigMap collective_map = root.map("collectives", "which algorithms play collectives");
   const std::vector<std::string> dimensions = {std::string(kWorld)};
-  using collectives::Rung;  // alone, a collective is soon played as NCCL runs it; libraries with step costs go in steps
-  const Rung rung = collective_map.has("step_costs") ? Rung::kSteps : Rung::kChunks;
-  collectives::ChooserSettings chooser = collectives::read_chooser_settings(collective_map, dimensions, rung);
+  collectives::ChooserSettings chooser =
+      collectives::read_chooser_settings(collective_map, dimensions, collectives::Rung::kChunks);
   collectives::NcclSetup nccl = read_nccl(root, cluster, chooser.rung, files, foreign);
   collectives::CommSettings comm = read_comm(root, chooser, nccl.host);
   apply_network_sums(root, cluster.switch_sums, nccl, comm);
