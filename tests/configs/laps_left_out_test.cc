@@ -105,9 +105,11 @@ TEST(LapsLeftOut, WhereHostsRunAhead) {
       for (const char* schedule : {"1f1b", "zb-h1"}) {
         const Step step{.parallel = fmt::format("schedule: {}, overlap_p2p_comm: true", schedule),
                         .pp = stages,
-                        .microbatches = 57,
+                        .microbatches = 200,
                         .compute = compute};
-        EXPECT_GT(expect_exact(step), 0U) << step.name();
+        // Where kernels of some lengths need more laps to repeat themselves, the second try leaves some out.
+        const std::uint32_t few = expect_exact(step);
+        EXPECT_GT(few > 0 ? few : expect_exact(step, workload::Passes::kManyLaps), 0U) << step.name();
       }
     }
   }

@@ -51,7 +51,7 @@ TEST(ShardedStep, WithoutComputationIsTheSumOfItsCollectives) {
 TEST(ShardedStep, OverAnInfinitelyFastNetworkIsItsComputation) {
   const auto time_of = [](const std::string& parallel) {
     return play(load(std::string(kTinyModel) + "training: {global_batch: 8}\nparallel: {dp: auto, " + parallel + "}\n" +
-                     "simulate: {network: alpha_beta}\n"
+                     "simulate: {network: alpha_beta}\ncollectives: {overhead: none}\n"
                      "cluster: {nodes: 1, node: {preset: dgx-h100, gpus: 4, nvlink: {bandwidth: 1000000TB/s, latency: "
                      "0us}, pcie: {switches: 1}, nic: {count: 0}}, fabric: {type: single_node}}\n"))
         .time();
