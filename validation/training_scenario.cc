@@ -346,7 +346,9 @@ void ScenarioMaker::tensor_overlap(std::optional<bool> said) {
 
 void ScenarioMaker::training() {
   // Such a compiler makes one kernel of neighbouring operators.
-  if (read_overlap(row_.overlap).compiled.value_or(false)) yaml_.set("training.pointwise", "fused");
+  const OverlapWords words = read_overlap(row_.overlap);
+  if (words.compiled.value_or(false)) yaml_.set("training.pointwise", "fused");
+  if (words.graphs) yaml_.set("compute.cuda_graphs", "true");
   write_precision(row_, yaml_, assumed_);
   const std::int64_t parts = pp_ * std::max<std::int64_t>(1, row_.virtual_stages.value_or(1));
   if (source_ == nullptr || source_->recompute.empty()) return write_recompute(row_, parts, yaml_);

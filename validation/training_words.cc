@@ -186,6 +186,9 @@ OverlapWords read_overlap(std::string_view text) {
   flag(result.p2p, "overlap_p2p_comm", true);
   flag(result.p2p, "PP p2p overlap", true);
   flag(result.compiled, "compile", true);
+  for (const std::string_view words : {"CUDA_GRAPH=1", "CUDA_GRAPH=True", "CUDA graphs"}) {
+    result.graphs = result.graphs || says(text, words);
+  }
   result.bf16_gradients = says(text, "grad_sync bf16");
   const std::string lower = plain(text);
   for (const std::string_view key : {"bucket cap mb ", "bucket cap mb="}) {

@@ -50,6 +50,7 @@ struct OverlapWords {
   std::optional<double> bucket_mb;
   bool bf16_gradients = false;
   std::optional<bool> compiled;  // torch.compile
+  bool graphs = false;           // kernels are replayed from CUDA graphs
 };
 [[nodiscard]] OverlapWords read_overlap(std::string_view text);
 

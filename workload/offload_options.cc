@@ -24,8 +24,7 @@ void no_effect(ConfigMap& map, std::string_view key, std::string_view why) {
 
 // Keys of buffers: pinned memory is taken for granted, and buffers only bound what is in flight.
 void read_buffers(ConfigMap& map) {
-  const bool pinned =
-      map.boolean({.name = "pin_memory", .doc = "host buffers are page-locked", .fallback = true});
+  const bool pinned = map.boolean({.name = "pin_memory", .doc = "host buffers are page-locked", .fallback = true});
   if (!pinned) no_effect(map, "pin_memory", "transfers are played as from page-locked buffers, at full speed");
   static_cast<void>(map.integer({.name = "buffer_count", .doc = "host buffers", .fallback = 5, .min = 1}));
   static_cast<void>(map.integer({.name = "buffer_size", .doc = "elements of one", .fallback = 100'000'000, .min = 1}));
@@ -91,16 +90,18 @@ void read_offload(ConfigMap& parallel, ParallelOptions& options) {
       {.name = "max_in_cpu", .doc = "elements kept in host memory with nvme", .fallback = 1'000'000'000, .min = 0}));
   if (param.has("max_in_cpu")) no_effect(param, "max_in_cpu", "with nvme all parameters are on the drives");
   if (offload.parameters != Tier::kGpu && !options.sharding.parameters) {
-    param.error("device", "E140",
-                fmt::format("{} needs parameters that are sharded", param.path_of("device")), "set zero.stage: 3");
+    param.error("device", "E140", fmt::format("{} needs parameters that are sharded", param.path_of("device")),
+                "set zero.stage: 3");
     offload.parameters = Tier::kGpu;
   }
   if (parallel.has("fsdp") || parallel.documenting()) {
     ConfigMap fsdp = parallel.map("fsdp", "PyTorch's fully sharded data parallelism, in its own words");
-    const bool cpu = fsdp.boolean({.name = "cpu_offload",
-                                   .doc = "shards, their gradients and the update are in host memory",
-                                   .fallback = false});
-    if (cpu) offload.optimizer = offload.parameters = Tier::kCpu;
+    const bool cpu = fsdp.boolean(
+        {.name = "cpu_offload", .doc = "shards, their gradients and the update are in host memory", .fallback = false});
+    if (cpu) {
+      offload.optimizer = offload.parameters = Tier::kCpu;
+      offload.passes_apart = false;
+    }
   }
   if (offload.optimizer != Tier::kGpu && options.zero_stage == 0 && options.replicas() > 1) {
     zero.error("offload_optimizer", "E140",

@@ -11,14 +11,17 @@ namespace ringwright::workload {
 enum class Tier { kGpu, kCpu, kNvme };
 
 struct OffloadOptions {
-  Tier optimizer = Tier::kGpu;   // with it gradients, and the update on the CPU
-  Tier parameters = Tier::kGpu;  // needs ZeRO stage 3 or FSDP
-  int activation_layers = 0;     // layers of each part whose activations wait in host memory (Megatron)
-  double ratio = 1.0;            // of the optimizer state; the rest stays on the GPU
-  bool delayed_update = false;   // the CPU updates with the gradients of the step before, while this one runs
-  bool pipelined = true;         // reading, updating and writing of sub-groups overlap (nvme)
+  Tier optimizer = Tier::kGpu;             // with it gradients, and the update on the CPU
+  Tier parameters = Tier::kGpu;            // needs ZeRO stage 3 or FSDP
+  int activation_layers = 0;               // layers of each part whose activations wait in host memory (Megatron)
+  double ratio = 1.0;                      // of the optimizer state; the rest stays on the GPU
+  bool delayed_update = false;             // the CPU updates with the gradients of the step before, while this one runs
+  bool pipelined = true;                   // reading, updating and writing of sub-groups overlap (nvme)
   std::int64_t sub_group = 1'000'000'000;  // parameters that are read, updated and written together
   double adam_efficiency = 0.45;           // share of host memory bandwidth that the CPU's Adam reaches
+  // Beside Adam, gradients are unscaled and clipped, and weights cast, each in a pass over the shard: DeepSpeed's
+  // stage3.py, unscale_and_clip_grads and _reassign_or_swap_out_partitioned_parameters.
+  bool passes_apart = true;
 
   [[nodiscard]] bool any() const {
     return optimizer != Tier::kGpu || parameters != Tier::kGpu || activation_layers > 0;

@@ -113,6 +113,8 @@ TEST(TrainingWords, ReadsOverlapFlags) {
   EXPECT_EQ(mlperf.tensor, false);
   EXPECT_FALSE(mlperf.grad_reduce) << "not said";
   EXPECT_EQ(mlperf.bucket_mb, 125.0);
+  EXPECT_FALSE(read_overlap("LAYER_CUDA_GRAPH=0; MCORE_CUDA_GRAPH=0").graphs);
+  EXPECT_TRUE(read_overlap("LAYER_CUDA_GRAPH=0; MCORE_CUDA_GRAPH=1").graphs);
   EXPECT_EQ(read_overlap("none; 1f1b").grad_reduce, false);
   EXPECT_EQ(read_overlap("off (launchers keep TP/p2p/DP overlap off)").tensor, false);
 }

@@ -100,6 +100,22 @@ TEST(Calibrated, TheProfileSaysHowMuchSlowerStepsAreUnlessTheJobDoes) {
   EXPECT_EQ(duration(*told.model, small_copies(10)), 20_us);
 }
 
+TEST(Calibrated, FusedAttentionKeepsASpeedOfItsOwn) {
+  const std::string told = "{model: calibrated, host_issue: 0us, step_speed: 50%}";
+  const std::string profile = std::string(kStream).substr(0, std::string(kStream).rfind('}'));
+  const Kernel attention{.family = KernelFamily::kAttentionForward,
+                         .name = "attention",
+                         .m = 4096,
+                         .n = 4096,
+                         .k = 128,
+                         .batch = 64,
+                         .flops = Flops(1e12)};
+  const auto alone = Machine(profile + "}", "{model: calibrated, host_issue: 0us}").model->duration(attention);
+  EXPECT_EQ(Machine(profile + "}", told).model->duration(attention), alone);
+  const Machine slower(profile + ", step: {attention_speed: 50%}}", told);
+  EXPECT_NEAR(to_seconds(slower.model->duration(attention)), 2.0 * to_seconds(alone), 1e-12);
+}
+
 TEST(Calibrated, LibrariesAddTheirOwnTimeOfTheHost) {
   const Machine machine(kStream, "{model: calibrated, host_issue: 5us}");
   const Kernel grouped{.family = KernelFamily::kGroupedGemm, .name = "experts", .m = 1, .n = 1, .k = 1, .batch = 4};

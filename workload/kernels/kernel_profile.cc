@@ -84,6 +84,8 @@ constexpr std::array<ConstantSpec, kKernelConstants> kConstants{{
      kTime, 2.5e-6, 0.0, 1e-3},
     {kStepSpeed, "step", "speed", "speed of kernels in a training step against the same kernels measured alone", kShare,
      1.0, 0.1, 1.0},
+    {kStepAttentionSpeed, "step", "attention_speed",
+     "the same of fused attention, which waits for exponentials and seldom for power", kShare, 1.0, 0.1, 1.0},
 }};
 
 double read_constant(ConfigMap& section, const ConstantSpec& spec) {

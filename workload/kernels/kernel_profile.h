@@ -57,6 +57,7 @@ enum class KernelConstant {
   kStreamLargest,
   kHostLaunch,
   kStepSpeed,
+  kStepAttentionSpeed,
   kCount
 };
 inline constexpr auto kKernelConstants = static_cast<std::size_t>(KernelConstant::kCount);

@@ -7,9 +7,11 @@
 namespace ringwright::workload {
 namespace {
 
-// Read and written for a parameter, as on a GPU: the state twice, a gradient and a weight.
-double adam_bytes(std::int64_t state) {
-  return 2.0 * static_cast<double>(state) + 4.0;
+// Read and written for a parameter: the state twice and a gradient in fp32; where passes are apart, that gradient twice
+// more, and a weight in fp32 to be written in the model's type.
+double adam_bytes(std::int64_t state, std::int64_t value, bool passes_apart) {
+  const double passes = passes_apart ? 8.0 + 4.0 + static_cast<double>(value) : 0.0;
+  return 2.0 * static_cast<double>(state) + 4.0 + passes;
 }
 
 }  // namespace
@@ -58,9 +60,11 @@ void HostTraffic::run_update(ProgramWriter& writer, std::int64_t owned, std::vec
     std::vector<TaskIndex> ready = after;
     if (!options_.pipelined) ready.insert(ready.end(), last.begin(), last.end());
     if (nvme) {
-      ready = {move(writer, channels_->in, HostWay::kFromStorage, Bytes(part * state_bytes_), "host read states", ready)};
+      ready = {
+          move(writer, channels_->in, HostWay::kFromStorage, Bytes(part * state_bytes_), "host read states", ready)};
     }
-    const Bytes touched(std::llround(adam_bytes(state_bytes_) * static_cast<double>(part) / options_.adam_efficiency));
+    const Bytes touched(std::llround(adam_bytes(state_bytes_, value_bytes_, options_.passes_apart) *
+                                     static_cast<double>(part) / options_.adam_efficiency));
     last = {move(writer, channels_->cpu, HostWay::kWithinMemory, touched, "host adam", ready)};
     std::vector<TaskIndex> done;
     if (nvme) {
@@ -92,8 +96,8 @@ void HostTraffic::update(ProgramWriter& writer, std::int64_t owned) {
 }
 
 void HostTraffic::store_activations(ProgramWriter& writer, Bytes bytes) {
-  static_cast<void>(move(writer, channels_->out, HostWay::kToMemory, bytes, "host store activations",
-                         writer.last_computation()));
+  static_cast<void>(
+      move(writer, channels_->out, HostWay::kToMemory, bytes, "host store activations", writer.last_computation()));
 }
 
 // Fetched while what comes before it in the backward pass is computed.
