@@ -25,9 +25,9 @@ std::string free_compute(int gpus) {
 
 TEST(ShardedStep, WithoutComputationIsTheSumOfItsCollectives) {
   for (const int n : {2, 4, 8}) {
-    const Scenario scenario = load(std::string(kTinyModel) + fmt::format("training: {{global_batch: {}}}\n", 2 * n) +
-                                   "parallel: {dp: auto, fsdp: {}}\ncollectives: {overhead: none, dp: {algorithm: ring}}\n" +
-                                   free_compute(n));
+    const Scenario scenario =
+        load(std::string(kTinyModel) + fmt::format("training: {{global_batch: {}}}\n", 2 * n) +
+             "parallel: {dp: auto, fsdp: {}}\ncollectives: {overhead: none, dp: {algorithm: ring}}\n" + free_compute(n));
     const auto simulation = assemble(scenario);
     // A ring's gather or scatter takes n - 1 steps of 2 us + S / (n B), its all-reduce (of the norm) twice as many.
     Duration sum;
@@ -81,15 +81,15 @@ TEST(ShardedStep, GatheringAheadHidesTime) {
 // --- offload: one GPU, its host, and nothing else ---
 
 TEST(OffloadedStep, TakesItsWayOverPcieAndTheCpusMemory) {
-  const Scenario scenario =
-      load(std::string(kTinyModel) +
-           "training: {global_batch: 1}\nparallel: {zero: {offload_optimizer: {device: cpu}, cpu_adam_efficiency: 50%}}\n" +
-           free_compute(1));
+  const Scenario scenario = load(
+      std::string(kTinyModel) +
+      "training: {global_batch: 1}\nparallel: {zero: {offload_optimizer: {device: cpu}, cpu_adam_efficiency: 50%}}\n" +
+      free_compute(1));
   const std::int64_t p = assemble(scenario)->plan().stage_parameters[0];
-  // Out and back over two PCIe hops of 150 ns and 63 GB/s and into memory (100 ns); 28 bytes a parameter at half of the
+  // Out and back over two PCIe hops of 150 ns and 63 GB/s and into memory (100 ns); 42 bytes a parameter at half of the
   // socket's 307.2 GB/s.
   const Duration way = 150_ns * 2 + 100_ns + transfer_time(Bytes(2 * p), Bandwidth(63e9));
-  const Duration adam = 100_ns + transfer_time(Bytes(56 * p), Bandwidth(307.2e9));
+  const Duration adam = 100_ns + transfer_time(Bytes(84 * p), Bandwidth(307.2e9));
   const Duration expected = way * 2 + adam;
   EXPECT_NEAR(to_seconds(play(scenario).time()) / to_seconds(expected), 1.0, 1e-4);
 }
