@@ -11,7 +11,12 @@ namespace ringwright::tools {
 Result<std::string> find_scenario(const std::string& path_or_name) {
   const std::filesystem::path path(path_or_name);
   std::error_code ignored;
-  if (std::filesystem::exists(path, ignored)) return path_or_name;
+  if (std::filesystem::exists(path, ignored)) {
+    if (path.extension() != ".sh") return path_or_name;
+    return tl::unexpected(failure("E105", "'" + path_or_name + "' is a script, and a scenario is YAML", {},
+                                  "name a scenario with a 'cluster', and the script with --megatron or as 'megatron: " +
+                                      path.filename().string() + "'"));
+  }
   const LoadOptions options = configs::load_options({});
   const std::string shipped = configs::scenario_path(options, path_or_name);
   if (!shipped.empty()) return shipped;

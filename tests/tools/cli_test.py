@@ -177,6 +177,10 @@ class CliTest(unittest.TestCase):
         self.assertIn('--gpus-per-process is 3', self.refusal('collective', 'dgx-h100', '-p', '3'))
         self.assertIn('two ranks', self.refusal('collective', 'dgx-h100', '-g', '1'))
 
+    def test_a_launch_script_is_no_scenario(self):
+        script = str(Path(__file__).resolve().parents[1] / 'configs' / 'megatron-run.sh')
+        self.assertIn("'megatron: megatron-run.sh'", self.refusal('run', script))
+
     def test_collective_says_what_has_no_effect(self):
         words = ('collective', 'dgx-h100', '-b', '8', '-e', '8', '-p', '8')
         self.assertIn('--gpus-per-process has no effect', self.call(*words, '--set', 'collectives.model=steps')[2])
