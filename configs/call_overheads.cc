@@ -5,20 +5,16 @@
 #include <utility>
 #include <vector>
 
+#include "configs/free_compute.h"
+#include "configs/rank_places.h"
 #include "core/base/check.h"
 #include "core/engine/engine.h"
 #include "core/plan/task_graph.h"
-#include "core/ports/compute_model.h"
 #include "core/run/executor.h"
 #include "core/symmetry/folding.h"
 
 namespace ringwright::configs {
 namespace {
-
-class NoCompute final : public ComputeModel {
- public:
-  [[nodiscard]] Duration duration(const Kernel& /*kernel*/) const override { return {}; }
-};
 
 // Choices are made by dimension; a call alone has one of its own.
 class InDimension final : public CollectiveChooser {
@@ -62,12 +58,7 @@ TaskGraph graph_of(const CollectiveCall& call, int per_host) {
   graph.program_of.assign(ranks, ProgramId(0));
   for (const RankId rank : world.groups.front()) graph.program_of[rank.index()] = ProgramId(1);
   graph.dimensions = {std::move(world)};
-  std::vector<RankPlace> places;
-  for (std::size_t rank = 0; rank < ranks; ++rank) {
-    places.push_back({.host = static_cast<std::int64_t>(rank / static_cast<std::size_t>(per_host)),
-                      .gpu = static_cast<int>(rank % static_cast<std::size_t>(per_host))});
-  }
-  lay_out_groups(graph, places);
+  lay_out_groups(graph, place_ranks(ranks, per_host));
   return graph;
 }
 
@@ -80,7 +71,7 @@ Duration CallOverheads::alone(const CollectiveCall& call, const TaskGraph& graph
   const auto folded = make_folded_router(router, folding);
   Engine engine;
   const auto network = inputs_.model.make({.engine = engine, .router = *folded});
-  const NoCompute compute;
+  const FreeCompute compute;
   const RunResult run = execute({.engine = engine,
                                  .graph = graph,
                                  .classes = folding.ranks,

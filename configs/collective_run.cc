@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "collectives/bus_bandwidth.h"
+#include "configs/free_compute.h"
 #include "configs/simulate.h"
 #include "configs/simulation.h"
 #include "core/base/check.h"
@@ -107,12 +108,6 @@ std::optional<Duration> formula_of(const Scenario& scenario, const CollectiveCal
   return from_seconds(options.front().cost.time_us * 1e-6);
 }
 
-// Calls alone are issued by a bare loop (`comm.costs.host`), not by a training framework; and nothing is computed.
-class NoFramework final : public ComputeModel {
- public:
-  [[nodiscard]] Duration duration(const Kernel&) const override { return {}; }
-};
-
 // Why the run did not end, as a mistake of the input: links that are down, a machine in parts.
 Diagnostics never_ends(const StallReport& stall) {
   return failure("E152", "the collective never ends: " + render(stall));
@@ -200,7 +195,7 @@ Result<CollectiveResult> CollectiveBench::run(const CollectiveRequest& request) 
     return tl::unexpected(simulation.error());
   }
   const TaskGraph& graph = (*simulation)->plan().graph;
-  const NoFramework compute;
+  const FreeCompute compute;  // a bare loop issues the calls (`comm.costs.host`)
   PlayedPlan played = play_plan(scenario_, **simulation, {.compute = &compute});
   CollectiveResult result{.time = {}, .algorithm = "", .protocol = "", .channels = 0, .formula = {}, .events = played.events};
   if (!graph.collectives.empty()) {

@@ -4,20 +4,14 @@
 #include <limits>
 #include <vector>
 
+#include "configs/free_compute.h"
 #include "core/engine/engine.h"
-#include "core/ports/compute_model.h"
 #include "core/run/executor.h"
 #include "core/run/rehearsal.h"
 #include "core/run/segment_times.h"
 
 namespace ringwright::configs {
 namespace {
-
-// Rehearsals compute nothing, and no host issues them.
-class NoCompute final : public ComputeModel {
- public:
-  [[nodiscard]] Duration duration(const Kernel& /*kernel*/) const override { return {}; }
-};
 
 // Which class of ranks started transfers on which links.
 class LinkOwners {
@@ -72,7 +66,7 @@ bool may_rehearse(const Scenario& scenario, const Simulation& simulation) {
 std::optional<RehearsedCalls> rehearse(const Scenario& scenario, const Simulation& simulation) {
   if (!may_rehearse(scenario, simulation)) return std::nullopt;
   const RankClasses& classes = simulation.folding().ranks;
-  const NoCompute compute;
+  const FreeCompute compute;
   Rehearsal rehearsal(simulation.plan().graph, classes);
   for (std::size_t round = 0; round < rehearsal.rounds(); ++round) {
     Engine engine;

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "configs/group_wires.h"
+#include "configs/rank_places.h"
 #include "core/base/check.h"
 #include "core/base/text.h"
 #include "core/plan/segments.h"
@@ -16,16 +17,6 @@
 
 namespace ringwright::configs {
 namespace {
-
-std::vector<RankPlace> place_ranks(const Scenario& scenario, std::size_t ranks) {
-  const auto per_host = static_cast<std::size_t>(scenario.cluster.host.gpus);
-  std::vector<RankPlace> places;
-  places.reserve(ranks);
-  for (std::size_t rank = 0; rank < ranks; ++rank) {
-    places.push_back({.host = static_cast<std::int64_t>(rank / per_host), .gpu = static_cast<int>(rank % per_host)});
-  }
-  return places;
-}
 
 // Calls visit(call, program, number of tasks) for every distinct collective of every program and group layout.
 template <class Visit>
@@ -95,7 +86,7 @@ Folding unfolded(std::size_t ranks, std::size_t links) {
 void slow_hosts(const Scenario& scenario, TaskGraph& graph) {
   const std::vector<double>& slowdown = scenario.faults.slowdown_of_host;
   if (slowdown.empty()) return;
-  for (const RankPlace& place : place_ranks(scenario, graph.rank_count())) {
+  for (const RankPlace& place : place_ranks(graph.rank_count(), scenario.cluster.host.gpus)) {
     graph.compute_slowdown.push_back(slowdown[static_cast<std::size_t>(place.host)]);
   }
 }
@@ -150,7 +141,7 @@ Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenari
   simulation->network_ = std::move(network);
   simulation->plan_ = std::move(plan);
   TaskGraph& graph = simulation->plan_.graph;
-  lay_out_groups(graph, place_ranks(scenario, graph.rank_count()));
+  lay_out_groups(graph, place_ranks(graph.rank_count(), scenario.cluster.host.gpus));
   slow_hosts(scenario, graph);
   graph.background = scenario.background.transfers;
   const std::string problem = check_task_graph(graph);
