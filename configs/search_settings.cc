@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <span>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -175,6 +177,11 @@ std::string why_not_varied(std::string_view key) {
                           [key](std::string_view map) { return key.starts_with(map) && key.size() > map.size(); })) {
     return {};
   }
+  std::vector<std::string> axes;
+  for (const NumberAxis& axis : kNumbers) axes.emplace_back(axis.name);
+  for (const WordAxis& axis : kWords) axes.emplace_back(axis.name);
+  const std::string near = nearest_name(key, axes);
+  if (!near.empty()) return fmt::format("there is no axis '{}'; did you mean '{}'?", key, near);
   return fmt::format(
       "'{}' is not of the job: only keys of parallel, training, compute and memory are varied, on one machine "
       "with one model",
