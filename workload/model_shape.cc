@@ -101,6 +101,7 @@ std::int64_t padded_vocabulary(const ModelShape& shape, std::int64_t tp) {
 
 std::vector<ParameterTensor> attention_tensors(const ModelShape& shape, std::int64_t tp) {
   std::vector<ParameterTensor> tensors;
+  tensors.reserve(8);
   tensors.push_back(replicated("attention norm", norm_elements(shape)));
   if (shape.latent) {
     add_latent_inputs(shape, tp, tensors);
@@ -125,6 +126,7 @@ std::vector<ParameterTensor> attention_tensors(const ModelShape& shape, std::int
 std::vector<ParameterTensor> mlp_tensors(const ModelShape& shape, std::int64_t tp) {
   const std::int64_t columns = mlp_inputs(shape) * (shape.ffn / tp);
   std::vector<ParameterTensor> tensors;
+  tensors.reserve(8);
   tensors.push_back({.name = "mlp norm", .elements = norm_elements(shape), .replicated = true});
   tensors.push_back({.name = "mlp up", .elements = shape.hidden * columns});
   if (shape.biases == Biases::kAllLinear) tensors.push_back({.name = "mlp up bias", .elements = columns});

@@ -41,105 +41,114 @@ ExpertCoordinates RankLayout::expert_coordinates(RankId rank) const {
           .pp = static_cast<int>(rank.index()) / stage_size};
 }
 
+void RankLayout::advance(RankCoordinates& at) const {
+  if (++at.tp < sizes_.tp) return;
+  at.tp = 0;
+  if (++at.cp < sizes_.cp) return;
+  at.cp = 0;
+  if (++at.dp < sizes_.dp) return;
+  at.dp = 0;
+  ++at.pp;
+}
+
 template <class KeyOf>
 Dimension RankLayout::grouped(const char* name, KeyOf key_of) const {
+  constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+  std::vector<std::uint32_t> group_of_key(count_, kNone);  // there are no more groups than ranks
   Dimension dimension;
   dimension.name = name;
-  constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
-  std::vector<std::size_t> group_of_key(count_, kNone);  // there are no more groups than ranks
-  for (std::size_t number = 0; number < count_; ++number) {
-    const RankId rank(number);
-    std::size_t& group = group_of_key[static_cast<std::size_t>(key_of(rank))];
-    if (group == kNone) {
-      group = dimension.groups.size();
-      dimension.groups.emplace_back();
-    }
-    dimension.groups[group].push_back(rank);
+  dimension.group_of.resize(count_);
+  std::uint32_t groups = 0;
+  RankCoordinates at;
+  for (std::size_t number = 0; number < count_; ++number, advance(at)) {
+    std::uint32_t& group = group_of_key[static_cast<std::size_t>(key_of(RankId(number), at))];
+    if (group == kNone) group = groups++;
+    dimension.group_of[number] = group;
   }
-  index_groups(dimension, count_);
+  dimension.index_in_group.resize(count_);
+  dimension.groups.resize(groups);
+  for (std::vector<RankId>& group : dimension.groups) group.reserve(count_ / groups);  // all are as large
+  for (std::size_t number = 0; number < count_; ++number) {
+    std::vector<RankId>& group = dimension.groups[dimension.group_of[number]];
+    dimension.index_in_group[number] = static_cast<std::uint32_t>(group.size());
+    group.emplace_back(number);
+  }
   return dimension;
 }
 
 Dimension RankLayout::tensor_dimension() const {
-  return grouped("tp", [this](RankId rank) {
-    const RankCoordinates at = coordinates(rank);
+  return grouped("tp", [this](RankId, const RankCoordinates& at) {
     return (at.pp * sizes_.dp + at.dp) * sizes_.cp + at.cp;
   });
 }
 
 Dimension RankLayout::context_dimension() const {
-  return grouped("cp", [this](RankId rank) {
-    const RankCoordinates at = coordinates(rank);
+  return grouped("cp", [this](RankId, const RankCoordinates& at) {
     return (at.pp * sizes_.dp + at.dp) * sizes_.tp + at.tp;
   });
 }
 
 Dimension RankLayout::data_dimension() const {
-  return grouped("dp", [this](RankId rank) {
-    const RankCoordinates at = coordinates(rank);
+  return grouped("dp", [this](RankId, const RankCoordinates& at) {
     return at.pp * sizes_.tp + at.tp;
   });
 }
 
 Dimension RankLayout::pipeline_dimension() const {
-  return grouped("pp", [this](RankId rank) {
-    const RankCoordinates at = coordinates(rank);
+  return grouped("pp", [this](RankId, const RankCoordinates& at) {
     return (at.dp * sizes_.cp + at.cp) * sizes_.tp + at.tp;
   });
 }
 
 Dimension RankLayout::ulysses_dimension() const {
-  return grouped("cp_a2a", [this](RankId rank) {
-    const RankCoordinates at = coordinates(rank);
+  return grouped("cp_a2a", [this](RankId, const RankCoordinates& at) {
     return ((at.pp * sizes_.dp + at.dp) * sizes_.cp + at.cp / ulysses_) * sizes_.tp + at.tp;
   });
 }
 
 Dimension RankLayout::ring_dimension() const {
-  return grouped("cp_p2p", [this](RankId rank) {
-    const RankCoordinates at = coordinates(rank);
+  return grouped("cp_p2p", [this](RankId, const RankCoordinates& at) {
     return ((at.pp * sizes_.dp + at.dp) * sizes_.cp + at.cp % ulysses_) * sizes_.tp + at.tp;
   });
 }
 
 Dimension RankLayout::expert_dimension() const {
-  return grouped("ep", [this](RankId rank) {
+  return grouped("ep", [this](RankId rank, const RankCoordinates&) {
     const ExpertCoordinates at = expert_coordinates(rank);
     return (at.pp * expert_sizes_.edp + at.edp) * expert_sizes_.etp + at.etp;
   });
 }
 
 Dimension RankLayout::expert_tensor_dimension() const {
-  return grouped("etp", [this](RankId rank) {
+  return grouped("etp", [this](RankId rank, const RankCoordinates&) {
     const ExpertCoordinates at = expert_coordinates(rank);
     return (at.pp * expert_sizes_.edp + at.edp) * expert_sizes_.ep + at.ep;
   });
 }
 
 Dimension RankLayout::expert_data_dimension() const {
-  return grouped("edp", [this](RankId rank) {
+  return grouped("edp", [this](RankId rank, const RankCoordinates&) {
     const ExpertCoordinates at = expert_coordinates(rank);
     return (at.pp * expert_sizes_.ep + at.ep) * expert_sizes_.etp + at.etp;
   });
 }
 
 Dimension RankLayout::inner_expert_dimension() const {
-  return grouped("ep_inner", [this](RankId rank) {
+  return grouped("ep_inner", [this](RankId rank, const RankCoordinates&) {
     const ExpertCoordinates at = expert_coordinates(rank);
     return ((at.pp * expert_sizes_.edp + at.edp) * expert_sizes_.ep + at.ep / inner_) * expert_sizes_.etp + at.etp;
   });
 }
 
 Dimension RankLayout::outer_expert_dimension() const {
-  return grouped("ep_outer", [this](RankId rank) {
+  return grouped("ep_outer", [this](RankId rank, const RankCoordinates&) {
     const ExpertCoordinates at = expert_coordinates(rank);
     return ((at.pp * expert_sizes_.edp + at.edp) * expert_sizes_.ep + at.ep % inner_) * expert_sizes_.etp + at.etp;
   });
 }
 
 Dimension RankLayout::model_dimension() const {
-  return grouped("mp", [this](RankId rank) {
-    const RankCoordinates at = coordinates(rank);
+  return grouped("mp", [this](RankId, const RankCoordinates& at) {
     return at.dp * sizes_.cp + at.cp;
   });
 }
@@ -147,14 +156,16 @@ Dimension RankLayout::model_dimension() const {
 Dimension RankLayout::embedding_dimension() const {
   Dimension dimension;
   dimension.name = "embedding";
-  for (std::size_t number = 0; number < count_; ++number) {
-    RankCoordinates at = coordinates(RankId(number));
-    if (at.pp == sizes_.pp - 1 && sizes_.pp > 1) continue;  // joins its first stage's group
+  const std::size_t stage = count_ / static_cast<std::size_t>(sizes_.pp);
+  const std::size_t last = count_ - stage;  // the last stage's first rank; they join their first stage's groups
+  dimension.groups.reserve(sizes_.pp > 1 ? last : count_);
+  for (std::size_t number = 0; number < (sizes_.pp > 1 ? last : count_); ++number) {
     std::vector<RankId>& group = dimension.groups.emplace_back();
-    group.emplace_back(number);
-    if (at.pp != 0 || sizes_.pp == 1) continue;
-    at.pp = sizes_.pp - 1;
-    group.push_back(rank(at));
+    if (number < stage && sizes_.pp > 1) {
+      group = {RankId(number), RankId(last + number)};
+    } else {
+      group = {RankId(number)};
+    }
   }
   index_groups(dimension, count_);
   return dimension;

@@ -65,7 +65,8 @@ class RankLayout {
   [[nodiscard]] Dimension mirror_dimension() const;
 
  private:
-  // Ranks with the same key form a group, in ascending order.
+  void advance(RankCoordinates& at) const;  // to those of the next rank
+  // Ranks with the same key form a group, in ascending order; groups are of one size.
   template <class KeyOf>
   [[nodiscard]] Dimension grouped(const char* name, KeyOf key_of) const;
 

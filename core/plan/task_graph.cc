@@ -114,7 +114,8 @@ std::vector<std::set<std::pair<DimensionId, int>>> named_peers(const TaskGraph& 
 }
 
 std::string check_peers(const TaskGraph& graph) {
-  const auto peers = named_peers(graph);
+  std::vector<std::vector<std::pair<DimensionId, int>>> peers;
+  for (const auto& named : named_peers(graph)) peers.emplace_back(named.begin(), named.end());
   for (std::size_t rank = 0; rank < graph.rank_count(); ++rank) {
     for (const auto& [dimension_id, peer] : peers[graph.program_of[rank].index()]) {
       const Dimension& dimension = graph.dimensions[dimension_id.index()];
@@ -194,18 +195,19 @@ void lay_out_groups(TaskGraph& graph, const std::vector<RankPlace>& place_of_ran
     dimension.layout_of_group.reserve(dimension.groups.size());
     offsets_before.clear();
     for (const std::vector<RankId>& group : dimension.groups) {
-      offsets.clear();
+      offsets.resize(2 * group.size());
       const std::int64_t first = place_of_rank[group.front().index()].host;
-      for (const RankId rank : group) {
-        offsets.push_back(place_of_rank[rank.index()].host - first);
-        offsets.push_back(place_of_rank[rank.index()].gpu);
+      for (std::size_t i = 0; i < group.size(); ++i) {
+        const RankPlace& place = place_of_rank[group[i].index()];
+        offsets[2 * i] = place.host - first;
+        offsets[2 * i + 1] = place.gpu;
       }
       if (offsets == offsets_before) {
         dimension.layout_of_group.push_back(dimension.layout_of_group.back());
         continue;
       }
-      offsets_before = offsets;
-      if (const auto same = moved.find(offsets); same != moved.end()) {
+      std::swap(offsets_before, offsets);
+      if (const auto same = moved.find(offsets_before); same != moved.end()) {
         dimension.layout_of_group.push_back(same->second);
         continue;
       }
@@ -220,7 +222,7 @@ void lay_out_groups(TaskGraph& graph, const std::vector<RankPlace>& place_of_ran
       const auto [entry, is_new] = known.try_emplace({layout.host_of, layout.gpu_of}, next);
       if (is_new) graph.layouts.push_back(std::move(layout));
       dimension.layout_of_group.push_back(entry->second);
-      moved.emplace(offsets, entry->second);
+      moved.emplace(offsets_before, entry->second);
     }
   }
 }

@@ -6,11 +6,27 @@
 
 namespace ringwright {
 
+namespace {
+
+// Tasks that follow each other have told their changes nearly in order: one is behind its place by as many as are under
+// way beside it.
+void put_in_order(std::vector<ActivityProfile::Change>& changes) {
+  for (std::size_t i = 1; i < changes.size(); ++i) {
+    if (!(changes[i].at < changes[i - 1].at)) continue;
+    const ActivityProfile::Change moved = changes[i];
+    std::size_t place = i;
+    for (; place > 0 && moved.at < changes[place - 1].at; --place) changes[place] = changes[place - 1];
+    changes[place] = moved;
+  }
+}
+
+}  // namespace
+
 ActivityProfile::ActivityProfile(std::vector<Change> changes, Duration length) : length_(length) {
-  // Tasks that follow each other have told them in order already.
-  if (!std::ranges::is_sorted(changes, {}, &Change::at)) std::ranges::sort(changes, {}, &Change::at);
+  put_in_order(changes);
   std::array<int, 32> under_way{};
   ActivityMask mask = 0;
+  stretches_.reserve(changes.size() + 1);
   stretches_.push_back({.begin = Duration(0), .mixture = mixture_of(0)});
   for (std::size_t i = 0; i < changes.size();) {
     const Duration at = changes[i].at;
@@ -23,13 +39,16 @@ ActivityProfile::ActivityProfile(std::vector<Change> changes, Duration length) :
     if (mixtures_[stretches_.back().mixture] == mask) continue;
     stretches_.push_back({.begin = at, .mixture = mixture_of(mask)});
   }
+  add_up();
+}
+
+void ActivityProfile::add_up() {
   const std::size_t row = mixtures_.size();
-  before_.assign(stretches_.size() * row, Duration(0));
+  before_.reserve(stretches_.size() * row);
+  before_.assign(row, Duration(0));
   for (std::size_t s = 1; s < stretches_.size(); ++s) {
-    const Stretch& last = stretches_[s - 1];
-    std::copy_n(before_.begin() + static_cast<std::ptrdiff_t>((s - 1) * row), row,
-                before_.begin() + static_cast<std::ptrdiff_t>(s * row));
-    before_[s * row + last.mixture] += stretches_[s].begin - last.begin;
+    for (std::size_t m = 0; m < row; ++m) before_.push_back(before_[(s - 1) * row + m]);
+    before_[s * row + stretches_[s - 1].mixture] += stretches_[s].begin - stretches_[s - 1].begin;
   }
 }
 

@@ -32,6 +32,7 @@ class ActivityProfile {
     std::size_t mixture = 0;  // index into mixtures_
   };
   [[nodiscard]] std::size_t mixture_of(ActivityMask mask);
+  void add_up();
   [[nodiscard]] std::size_t stretch_at(Duration moment) const;
   // Time spent in a mixture up to a moment that lies in the stretch.
   [[nodiscard]] Duration spent(std::size_t mixture, std::size_t stretch, Duration moment) const;

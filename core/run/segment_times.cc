@@ -117,28 +117,34 @@ bool segments_stand_alone(const TaskGraph& graph, const RankClasses& classes) {
 
 SegmentTimes::SegmentTimes(const Inputs& inputs)
     : inputs_(inputs),
-      course_(inputs.classes.count() * inputs.graph.segments.size(), nullptr),
+      courses_(inputs.classes.count() * inputs.graph.segments.size(), nullptr),
       at_hand_(inputs.classes.count()) {
   for (const Work& work : inputs.graph.works) issue_time_.push_back(issue_time(inputs.compute, work));
 }
 
 const SegmentCourse& SegmentTimes::of(std::uint32_t segment, ClassId rank_class, Duration host_behind) {
-  const SegmentCourse& course = undisturbed(segment, rank_class);
-  if (host_behind + course.host_lead <= Duration(0)) return course;
-  const auto known = late_.find({segment, rank_class, host_behind});
-  if (known != late_.end()) return known->second;
-  SegmentCourse& late = late_.size() < kKept ? late_[{segment, rank_class, host_behind}] : at_hand_[rank_class.index()];
+  Courses& courses = courses_of(segment, rank_class);
+  if (host_behind + courses.undisturbed.host_lead <= Duration(0)) return courses.undisturbed;
+  const auto known = courses.late.find(host_behind);
+  if (known != courses.late.end()) return known->second;
+  const bool keep = kept_ < kKept;
+  if (keep) ++kept_;
+  SegmentCourse& late = keep ? courses.late[host_behind] : at_hand_[rank_class.index()];
   late = follow(inputs_.graph.segments[segment], rank_class, host_behind);
   return late;
 }
 
 const SegmentCourse& SegmentTimes::undisturbed(std::uint32_t segment, ClassId rank_class) {
-  const SegmentCourse*& known = course_[rank_class.index() * inputs_.graph.segments.size() + segment];
-  if (known != nullptr) return *known;
-  const auto [entry, is_new] = courses_.try_emplace(circumstances(segment, rank_class));
-  if (is_new) entry->second = follow(inputs_.graph.segments[segment], rank_class, kLongAgo);
-  known = &entry->second;
-  return *known;
+  return courses_of(segment, rank_class).undisturbed;
+}
+
+SegmentTimes::Courses& SegmentTimes::courses_of(std::uint32_t segment, ClassId rank_class) {
+  Courses*& courses = courses_[rank_class.index() * inputs_.graph.segments.size() + segment];
+  if (courses != nullptr) return *courses;
+  const auto [entry, is_new] = known_.try_emplace(circumstances(segment, rank_class));
+  if (is_new) entry->second.undisturbed = follow(inputs_.graph.segments[segment], rank_class, kLongAgo);
+  courses = &entry->second;
+  return *courses;
 }
 
 std::vector<std::uint64_t> SegmentTimes::circumstances(std::uint32_t segment, ClassId rank_class) const {
@@ -182,11 +188,11 @@ Duration SegmentTimes::compute_time(const Task& task, RankId rank) const {
 SegmentCourse SegmentTimes::follow(const Segment& segment, ClassId rank_class, Duration host_behind) {
   const RankId rank = inputs_.classes.representative[rank_class.index()];
   const auto size = static_cast<std::uint32_t>(segment.tasks.size());
-  std::vector<Duration> ends(size);
-  std::vector<Part> parts;
-  std::array<Duration, kNoStream> stream_free{};
+  ends_.resize(size);
+  parts_.clear();
   std::vector<ActivityProfile::Change> changes;
   changes.reserve(std::size_t{2} * size);
+  std::array<Duration, kNoStream> stream_free{};
   SegmentCourse course{
       .profile = {}, .sent = std::vector<Bytes>(inputs_.graph.dimensions.size()), .host_lead = kLongAgo};
   Duration issued;  // since the host began
@@ -195,7 +201,7 @@ SegmentCourse SegmentTimes::follow(const Segment& segment, ClassId rank_class, D
     Duration begin = task.stream == kNoStream ? Duration(0) : stream_free[task.stream];
     for (std::uint32_t d = 0; d < task.dependency_count; ++d) {
       const std::uint32_t before = segment.dependencies[task.first_dependency + d];
-      if (before < size) begin = std::max(begin, ends[before]);
+      if (before < size) begin = std::max(begin, ends_[before]);
     }
     const bool computes = task.kind == TaskKind::kCompute;
     const RehearsedCall* const call = computes ? nullptr : &call_of(task, rank_class);
@@ -204,20 +210,20 @@ SegmentCourse SegmentTimes::follow(const Segment& segment, ClassId rank_class, D
     const Duration latest = computes ? begin + time : begin;  // by when it must be issued to begin now
     course.host_lead = std::max(course.host_lead, issued - latest);
     begin += std::max(host_behind + issued - latest, Duration(0));
-    ends[i] = begin + time;
-    if (task.stream != kNoStream) stream_free[task.stream] = ends[i];
+    ends_[i] = begin + time;
+    if (task.stream != kNoStream) stream_free[task.stream] = ends_[i];
     if (!computes) {
       course.sent[task.dimension.index()] += call->sent;
       course.messages += call->messages;
       count_call(task, time, course.calls);
-      parts.push_back({.begin = begin, .end = ends[i], .call = call});
+      parts_.push_back({.begin = begin, .end = ends_[i], .call = call});
     }
     const auto bit = static_cast<std::uint8_t>(computes ? 0 : 1 + task.dimension.index());
     changes.push_back({.at = begin, .bit = bit, .begins = true});
-    changes.push_back({.at = ends[i], .bit = bit, .begins = false});
+    changes.push_back({.at = ends_[i], .bit = bit, .begins = false});
   }
-  course.profile = ActivityProfile(std::move(changes), ends.back());
-  if (inputs_.rehearsed != nullptr) add_uses(parts, course);
+  course.profile = ActivityProfile(std::move(changes), ends_.back());
+  if (inputs_.rehearsed != nullptr) add_uses(parts_, course);
   return course;
 }
 

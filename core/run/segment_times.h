@@ -77,14 +77,25 @@ class SegmentTimes {
   // What tells the courses of one segment apart.
   [[nodiscard]] std::vector<std::uint64_t> circumstances(std::uint32_t segment, ClassId rank_class) const;
 
+  // The courses of calls in equal circumstances.
+  struct Courses {
+    SegmentCourse undisturbed;
+    // When the host is late: of calls that it is late for by the same time, as it is again and again where it waits for
+    // each message; by how far it is behind.
+    std::map<Duration, SegmentCourse> late;
+  };
+  [[nodiscard]] Courses& courses_of(std::uint32_t segment, ClassId rank_class);
+
   Inputs inputs_;
-  std::vector<const SegmentCourse*> course_;  // by class, by segment; null until asked for
-  std::map<std::vector<std::uint64_t>, SegmentCourse> courses_;
-  // When the host is late: of calls that it is late for by the same time, as it is again and again where it waits for
-  // each message; by segment, class and how far it is behind. Beyond kKept of them, by class: of the call at hand.
+  std::vector<Courses*> courses_;  // by class, by segment; null until asked for
+  std::map<std::vector<std::uint64_t>, Courses> known_;
+  // Beyond kKept late courses, by class: of the call at hand.
   static constexpr std::size_t kKept = 4096;
-  std::map<std::tuple<std::uint32_t, ClassId, Duration>, SegmentCourse> late_;
+  std::size_t kept_ = 0;
   std::vector<SegmentCourse> at_hand_;
+  // Scratch of follow().
+  std::vector<Duration> ends_;
+  std::vector<Part> parts_;
   std::vector<Duration> issue_time_;  // by work
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, RehearsedCall> formulas_;  // by spec, layout, dimension
 };

@@ -133,33 +133,42 @@ class FootprintBuilder {
  private:
   void add_rank(RankId rank) {
     const ProgramId program = graph_.program_of[rank.index()];
-    std::uint64_t colour = splitmix64(program.value);
-    if (!graph_.compute_slowdown.empty()) {
-      colour = mix(colour, std::bit_cast<std::uint64_t>(graph_.compute_slowdown[rank.index()]));
-    }
     const ProgramTraffic& traffic = traffic_[program.index()];
+    traits_.clear();
+    if (!graph_.compute_slowdown.empty()) {
+      traits_.push_back(std::bit_cast<std::uint64_t>(graph_.compute_slowdown[rank.index()]));
+    }
     for (const auto& [dimension, contents] : traffic.collectives) {
-      add_collectives(rank, program, dimension, contents);
+      const MemberPattern& pattern = pattern_of(rank, program, dimension, contents);
+      add_collectives(rank, dimension, pattern);
       // Where members meet without messages, nothing but a formula says how long that takes; its layout where that is
       // not known.
+      if (!pattern.only_meets) continue;
       const Dimension& d = graph_.dimensions[dimension.index()];
-      const MemberPattern& pattern = pattern_of(rank, program, dimension, contents);
-      if (pattern.only_meets) {
-        const std::uint32_t layout = d.layout_of_group[d.group_of[rank.index()]];
-        colour = mix(colour, mix(dimension.value, choosers_.times != nullptr ? pattern.meeting : layout));
-      }
+      traits_.push_back(dimension.value);
+      traits_.push_back(choosers_.times != nullptr ? pattern.meeting : d.layout_of_group[d.group_of[rank.index()]]);
     }
     for (const ProgramMessage& message : traffic.messages) {
       // A message's receiver knows it by the sender's name for the receiver: its place in the group, or the distance.
       const Dimension& dimension = graph_.dimensions[message.content.dimension.index()];
-      if (!message.content.relative) colour = mix(colour, dimension.index_in_group[rank.index()]);
+      if (!message.content.relative) traits_.push_back(dimension.index_in_group[rank.index()]);
       add_message(rank, message);
     }
     const auto background = background_.find(rank);
     if (background != background_.end()) {
       for (const std::uint32_t index : background->second) add_background(rank, index);
     }
-    footprint_.colour.push_back(colour);
+    footprint_.colour.push_back(colour_of(program));
+  }
+
+  // Of the rank at hand; it is nearly always that of the rank before.
+  [[nodiscard]] std::uint64_t colour_of(ProgramId program) {
+    if (!footprint_.colour.empty() && program == last_program_ && traits_ == last_traits_) return last_colour_;
+    last_program_ = program;
+    last_traits_ = traits_;
+    last_colour_ = splitmix64(program.value);
+    for (const std::uint64_t trait : traits_) last_colour_ = mix(last_colour_, trait);
+    return last_colour_;
   }
 
   void add_background(RankId rank, std::uint32_t index) {
@@ -209,11 +218,9 @@ class FootprintBuilder {
     return known->second;
   }
 
-  void add_collectives(RankId rank, ProgramId program, DimensionId dimension,
-                       const std::set<CollectiveContent>& contents) {
+  void add_collectives(RankId rank, DimensionId dimension, const MemberPattern& pattern) {
     const Dimension& d = graph_.dimensions[dimension.index()];
     const std::uint32_t group = d.group_of[rank.index()];
-    const MemberPattern& pattern = pattern_of(rank, program, dimension, contents);
     for (const MemberEdge& edge : pattern.edges[d.index_in_group[rank.index()]]) {
       footprint_.edges.push_back({.peer = d.groups[group][static_cast<std::size_t>(edge.peer)],
                                   .role = edge.role,
@@ -267,6 +274,10 @@ class FootprintBuilder {
   std::vector<const MemberPattern*> found_;  // by program, dimension, layout, while these are few; else empty
   std::set<DimensionId> everyone_;
   std::map<RankId, std::vector<std::uint32_t>> background_;  // by rank: transfers from or to it
+  std::vector<std::uint64_t> traits_;  // beside its program, what sets the rank at hand apart by itself
+  ProgramId last_program_;
+  std::vector<std::uint64_t> last_traits_;
+  std::uint64_t last_colour_ = 0;
   Footprint footprint_;
 };
 

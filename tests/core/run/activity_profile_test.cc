@@ -65,6 +65,20 @@ TEST(ActivityProfile, ActivitiesOfOneKindOverlap) {
   EXPECT_EQ(time_in[0], 1_us);
 }
 
+// As tasks tell them, one after another: each its beginning and its end.
+TEST(ActivityProfile, MayBeToldOutOfOrder) {
+  const ActivityProfile told({{.at = 6_us, .bit = 1, .begins = true},
+                              {.at = 14_us, .bit = 1, .begins = false},
+                              {.at = 0_us, .bit = 0, .begins = true},
+                              {.at = 10_us, .bit = 0, .begins = false},
+                              {.at = 14_us, .bit = 0, .begins = true},
+                              {.at = 20_us, .bit = 0, .begins = false}},
+                             20_us);
+  std::vector<Duration> time_in(8);
+  told.book(3_us, 17_us, 0, time_in);
+  EXPECT_EQ(time_in, booked(3_us, 17_us));
+}
+
 TEST(ActivityProfile, OfALedgerGoesOnBesideWhatIsBooked) {
   ActivityLedger ledger(1, 2);
   const ActivityProfile course = profile();
