@@ -27,7 +27,7 @@ double rate_of_way(const Router& router, const RouteQuery& query) {
 InterferenceSettings read_interference(ConfigMap root) {
   static constexpr std::array kModels = {
       Option{"none", "neither slows the other"},
-      Option{"share", "communication holds multiprocessors and memory bandwidth, and kernels beside it get the rest"}};
+      Option{"share", "kernels and communication share multiprocessors and memory bandwidth"}};
   ConfigMap map = root.map("interference", "what computing and communication on one GPU take from each other");
   InterferenceSettings settings;
   settings.counts = map.choice({.name = "model", .doc = "the rung of the ladder", .fallback = std::string("none")},
@@ -61,7 +61,7 @@ GpuFootprint::GpuFootprint(const Inputs& inputs)
       pair_between_(make_block_layout(2, 1)) {}
 
 CollectivePlan GpuFootprint::plan(const CollectiveCall& call) const {
-  return inputs_.channels != nullptr ? inputs_.channels->choose(call).plan : inputs_.tuner.plan(call);
+  return inputs_.channels != nullptr ? inputs_.channels->chooser.choose(call).plan : inputs_.tuner.plan(call);
 }
 
 // Of one member, in one direction: members of a host pass the ring's data on to each other at its slowest hop's pace.
@@ -70,6 +70,12 @@ double GpuFootprint::wire_rate(const CollectiveCall& call) const {
   if (call.layout->host_count() == 1) return wires.inside.bandwidth.count();
   const double outward = wires.host_outward.count();
   return call.layout->largest_host > 1 ? std::min(wires.inside.bandwidth.count(), outward) : outward;
+}
+
+// Few channels do not fill the wires.
+double GpuFootprint::rate_of(const CollectivePlan& plan, double wires) const {
+  if (inputs_.channels == nullptr) return wires;
+  return std::min(wires, plan.channels * inputs_.channels->costs.of(plan.protocol).rate.count());
 }
 
 double GpuFootprint::bytes_per_byte(CollectiveKind kind) const {
@@ -90,8 +96,10 @@ Contention GpuFootprint::of(const CollectiveCall& call) const {
   const auto [entry, is_new] =
       known_.try_emplace(Key(call.layout, call.dimension.value, call.kind, call.bytes.count()));
   if (is_new) {
-    entry->second = {.sms = plan(call).channels * inputs_.settings.sms_per_channel,
-                     .memory = Bandwidth(wire_rate(call) * bytes_per_byte(call.kind))};
+    const CollectivePlan chosen = plan(call);
+    entry->second = {.sms = chosen.channels * inputs_.settings.sms_per_channel,
+                     .memory = Bandwidth(rate_of(chosen, wire_rate(call)) * bytes_per_byte(call.kind)),
+                     .copies = {}};
   }
   return entry->second;
 }
@@ -106,14 +114,16 @@ Contention GpuFootprint::of(const MessageSpec& message, DimensionId dimension, R
                          .reach = reach_of(message.way), .label = message_label(dimension, message.channel)};
   // Copy engines need no multiprocessors.
   if (message.way != HostWay::kNone) {
-    return message.way == HostWay::kWithinMemory ? Contention{} : Contention{.memory = Bandwidth(rate_of_way(inputs_.router, query))};
+    return message.way == HostWay::kWithinMemory ? Contention{} : Contention{.copies = Bandwidth(rate_of_way(inputs_.router, query))};
   }
   const bool one_host = layout.host_of[own] == layout.host_of[peer];
   const CollectiveCall exchange{.kind = CollectiveKind::kAllToAll, .bytes = message.bytes * 2,
                                 .layout = one_host ? &pair_inside_ : &pair_between_, .dimension = dimension};
-  const int channels = std::max(inputs_.tuner.plan(exchange).channels / 2, 1);
-  return {.sms = channels * inputs_.settings.sms_per_channel,
-          .memory = Bandwidth(rate_of_way(inputs_.router, query) * inputs_.settings.bytes_per_copied)};
+  CollectivePlan half = inputs_.tuner.plan(exchange);
+  half.channels = std::max(half.channels / 2, 1);
+  return {.sms = half.channels * inputs_.settings.sms_per_channel,
+          .memory = Bandwidth(rate_of(half, rate_of_way(inputs_.router, query)) * inputs_.settings.bytes_per_copied),
+          .copies = {}};
 }
 
 }  // namespace ringwright::configs

@@ -10,6 +10,7 @@
 #include "core/ports/channel_algorithm.h"
 #include "core/ports/communication_footprint.h"
 #include "core/ports/router.h"
+#include "core/run/chunk_player.h"
 
 namespace ringwright::configs {
 
@@ -24,7 +25,8 @@ struct InterferenceSettings {
 // Of `interference`. Mistakes are recorded in the map.
 [[nodiscard]] InterferenceSettings read_interference(ConfigMap root);
 
-// Channels by NCCL's choice for the call, whoever plays it; the memory traffic of a call that keeps its slowest wire busy.
+// Channels by NCCL's choice for the call, whoever plays it; the memory traffic of a call that keeps its slowest wire busy,
+// or its channels.
 class GpuFootprint final : public CommunicationFootprint {
  public:
   struct Inputs {
@@ -32,8 +34,8 @@ class GpuFootprint final : public CommunicationFootprint {
     const TaskGraph& graph;
     const Router& router;
     const ChannelTuner& tuner;
-    // Where they are played as kernels run them; null: nobody looks at channels.
-    const ChannelChooser* channels = nullptr;
+    // Where they are played as kernels run them; null: channels are as fast as the wires.
+    const ChannelInputs* channels = nullptr;
   };
   explicit GpuFootprint(const Inputs& inputs);
 
@@ -42,6 +44,7 @@ class GpuFootprint final : public CommunicationFootprint {
 
  private:
   [[nodiscard]] CollectivePlan plan(const CollectiveCall& call) const;
+  [[nodiscard]] double rate_of(const CollectivePlan& plan, double wires) const;
   [[nodiscard]] double wire_rate(const CollectiveCall& call) const;
   [[nodiscard]] double bytes_per_byte(CollectiveKind kind) const;
 

@@ -165,15 +165,15 @@ Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenari
   if (scenario.collectives.rung == collectives::Rung::kChunks || scenario.collectives.kernel_overhead) {
     simulation->wire_kernels(scenario);
   }
-  const ChannelChooser* const on_channels = simulation->channels_ ? &simulation->channels_->chooser : nullptr;
   if (scenario.interference.counts) {
     simulation->footprint_ =
         std::make_unique<GpuFootprint>(GpuFootprint::Inputs{.settings = scenario.interference,
                                                             .graph = graph,
                                                             .router = router,
                                                             .tuner = *simulation->nccl_,
-                                                            .channels = on_channels});
+                                                            .channels = simulation->channels()});
   }
+  const ChannelChooser* const on_channels = simulation->channels_ ? &simulation->channels_->chooser : nullptr;
   simulation->fault_schedule_ = network_models::FaultSchedule(scenario.faults.links, router.capacities().size());
   if (fold_mode == FoldMode::kNoFold) {
     simulation->folding_ = unfolded(graph.rank_count(), router.capacities().size());

@@ -50,13 +50,11 @@ PairPrediction predict(const MeasuredPair& pair, const workload::GpuSpec& given,
   const double rate = (pair.adds ? constants.reduce_rate : constants.copy_rate).count() * static_cast<double>(pair.sms);
   const double alone = std::min(rate, memory / bytes_per_byte);
   const Contention taken{.sms = static_cast<int>(pair.sms), .memory = Bandwidth(alone * bytes_per_byte)};
-  const double slower = workload::kernel_seconds(pair.kernel, workload::what_is_left(gpu, taken)) /
-                        workload::kernel_seconds(pair.kernel, gpu);
+  const workload::GpuShare share(gpu, taken, gpu.kernels[workload::KernelConstant::kStreamShare]);
+  const double slower = workload::kernel_seconds(pair.kernel, share.of_kernel()) / workload::kernel_seconds(pair.kernel, gpu);
   const double together = pair.alone_seconds * std::max(slower, 1.0);
-  const double kernels_part = static_cast<double>(pair.kernel.bytes.count()) / together;
-  const double own_part = memory * static_cast<double>(pair.sms) / static_cast<double>(gpu.sms);
-  const double left = std::max(memory - kernels_part, own_part) / bytes_per_byte;
-  return {.together_seconds = together, .mover_alone = Bandwidth(alone), .mover_together = Bandwidth(std::min(alone, left))};
+  const double kept = share.of_blocks(pair.kernel, from_seconds(together)).count() / bytes_per_byte;
+  return {.together_seconds = together, .mover_alone = Bandwidth(alone), .mover_together = Bandwidth(kept)};
 }
 
 InterferenceFit fit_interference(std::span<const MeasuredPair> rows, const workload::GpuSpec& gpu) {

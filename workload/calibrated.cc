@@ -82,7 +82,10 @@ class Calibrated final : public ComputeModel {
     return busy;
   }
   [[nodiscard]] Duration duration_beside(const Kernel& kernel, const Contention& contention) const override {
-    return Calibrated(what_is_left(gpu_, contention), pace_).duration(kernel);
+    return Calibrated(share(contention).of_kernel(), pace_).duration(kernel);
+  }
+  [[nodiscard]] Bandwidth memory_beside(const Kernel& kernel, const Contention& contention) const override {
+    return share(contention).of_blocks(kernel, duration_beside(kernel, contention));
   }
   [[nodiscard]] Duration issue_time(const Kernel& kernel) const override {
     if (pace_.host != HostPace::kIssues) return Duration(0);
@@ -102,6 +105,10 @@ class Calibrated final : public ComputeModel {
     const bool attention =
         kernel.family == KernelFamily::kAttentionForward || kernel.family == KernelFamily::kAttentionBackward;
     return attention ? gpu_.kernels[KernelConstant::kStepAttentionSpeed] : pace_.step_speed;
+  }
+
+  [[nodiscard]] GpuShare share(const Contention& contention) const {
+    return {gpu_, contention, gpu_.kernels[KernelConstant::kStreamShare]};
   }
 
   GpuSpec gpu_;

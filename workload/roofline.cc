@@ -51,7 +51,10 @@ class Roofline final : public ComputeModel {
   Roofline(const GpuSpec& gpu, const Efficiencies& efficiencies) : gpu_(gpu), efficiencies_(efficiencies) {}
 
   [[nodiscard]] Duration duration_beside(const Kernel& kernel, const Contention& contention) const override {
-    return Roofline(what_is_left(gpu_, contention), efficiencies_).duration(kernel);
+    return Roofline(GpuShare(gpu_, contention, efficiencies_.memory).of_kernel(), efficiencies_).duration(kernel);
+  }
+  [[nodiscard]] Bandwidth memory_beside(const Kernel& kernel, const Contention& contention) const override {
+    return GpuShare(gpu_, contention, efficiencies_.memory).of_blocks(kernel, duration_beside(kernel, contention));
   }
   [[nodiscard]] Duration duration(const Kernel& kernel) const override {
     Duration busy = transfer_time(kernel.bytes, gpu_.memory_bandwidth * efficiencies_.memory);

@@ -5,6 +5,9 @@ namespace ringwright {
 Duration ComputeModel::duration_beside(const Kernel& kernel, const Contention& /*contention*/) const {
   return duration(kernel);
 }
+Bandwidth ComputeModel::memory_beside(const Kernel& /*kernel*/, const Contention& contention) const {
+  return contention.memory;
+}
 Duration ComputeModel::issue_time(const Kernel& /*kernel*/) const { return Duration(0); }
 Duration ComputeModel::call_issue_time() const { return Duration(0); }
 Duration ComputeModel::resume_time() const { return Duration(0); }
@@ -20,6 +23,17 @@ Duration duration_beside(const ComputeModel& model, const Work& work, const Cont
   Duration total;
   for (const Kernel& kernel : work.kernels) total += model.duration_beside(kernel, contention) * kernel.launches;
   return total;
+}
+
+Bandwidth memory_beside(const ComputeModel& model, const Work& work, const Contention& contention) {
+  double bytes = 0.0;
+  double seconds = 0.0;
+  for (const Kernel& kernel : work.kernels) {
+    const double busy = to_seconds(model.duration_beside(kernel, contention) * kernel.launches);
+    bytes += model.memory_beside(kernel, contention).count() * busy;
+    seconds += busy;
+  }
+  return seconds > 0.0 ? Bandwidth(bytes / seconds) : contention.memory;
 }
 
 Duration issue_time(const ComputeModel& model, const Work& work) {

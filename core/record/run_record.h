@@ -23,10 +23,13 @@ struct Span {
   TimePoint end;
 };
 
-// Computing took longer by so much because communication held multiprocessors, or memory bandwidth.
-struct LostCompute {
-  Duration to_sms;
-  Duration to_memory;
+// What computing and communication of one dimension took from each other.
+struct Interference {
+  // Computing took longer by so much because communication held multiprocessors, or memory bandwidth.
+  Duration computing_to_sms;
+  Duration computing_to_memory;
+  // Data that thread blocks of the rank moved were late by so much because kernels drew memory bandwidth.
+  Duration communication;
 };
 
 // What calls of one collective took in one dimension, over ranks that were played and iterations. A rank that comes early
@@ -44,9 +47,9 @@ struct RunRecord {
   // By class, then by activity mask (2^(1 + dimensions) entries): time spent in exactly this mixture, over the
   // iterations that count (after warm-up).
   std::vector<std::vector<Duration>> time_in;
-  // By class, by dimension of the communication that took it; over the iterations that count. Empty where computing and
-  // communication do not disturb each other.
-  std::vector<std::vector<LostCompute>> lost_compute;
+  // By class, by dimension of the communication; over the iterations that count. Empty where computing and communication
+  // do not disturb each other.
+  std::vector<std::vector<Interference>> interference;
   std::vector<TimePoint> finished_at;              // by class: end of its last task
   std::vector<TimePoint> iteration_end;            // by iteration: when the last rank finished it
   std::vector<std::vector<Bytes>> sent;            // by class, by dimension: bytes handed to the network, all iterations

@@ -83,6 +83,7 @@ Json breakdown_json(const TimeBreakdown& breakdown) {
     if (breakdown.contended) {
       entry["compute_lost_to_sms_s"] = seconds(dimension.compute_lost_to_sms);
       entry["compute_lost_to_memory_s"] = seconds(dimension.compute_lost_to_memory);
+      entry["lost_to_compute_s"] = seconds(dimension.lost_to_compute);
     }
     entry["bytes"] = dimension.sent.count();
     rows.push_back(entry);

@@ -182,6 +182,8 @@ std::vector<BreakdownRow> breakdown_rows(const Report& report) {
     const bool moved = dimension.in_flight > Duration();
     rows.push_back({dimension_label(dimension.name) + " communication", dimension.exposed, there ? there->exposed : Duration(),
                     moved ? fmt::format("{:.0f} %", 100.0 * ratio(dimension.hidden, dimension.in_flight)) : "-"});
+    if (all.share(dimension.lost_to_compute) < kShareShown) continue;
+    rows.push_back({"  in flight longer: memory", dimension.lost_to_compute, there ? there->lost_to_compute : Duration()});
   }
   rows.push_back({has_pipeline(all) ? "pipeline bubble, waiting" : "waiting", all.idle, slowest.idle});
   return rows;

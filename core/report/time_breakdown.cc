@@ -14,11 +14,11 @@ __extension__ using WideInteger = __int128;
 
 struct Sums {
   explicit Sums(std::size_t dimensions) : exposed(dimensions), hidden(dimensions), in_flight(dimensions), lost_to_sms(dimensions),
-        lost_to_memory(dimensions), sent(dimensions) {}
+        lost_to_memory(dimensions), slowed(dimensions), sent(dimensions) {}
 
   std::size_t ranks = 0;
   WideInteger computing = 0;
-  std::vector<WideInteger> exposed, hidden, in_flight, lost_to_sms, lost_to_memory, sent;
+  std::vector<WideInteger> exposed, hidden, in_flight, lost_to_sms, lost_to_memory, slowed, sent;
 };
 
 void add_class(const BreakdownInputs& inputs, std::size_t rank_class, Sums& sums) {
@@ -38,11 +38,12 @@ void add_class(const BreakdownInputs& inputs, std::size_t rank_class, Sums& sums
       exposed = false;
     }
   }
-  if (!inputs.record.lost_compute.empty()) {
+  if (!inputs.record.interference.empty()) {
     for (std::size_t d = 0; d < sums.sent.size(); ++d) {
-      const LostCompute& lost = inputs.record.lost_compute[rank_class][d];
-      sums.lost_to_sms[d] += static_cast<WideInteger>(lost.to_sms.count()) * static_cast<WideInteger>(size);
-      sums.lost_to_memory[d] += static_cast<WideInteger>(lost.to_memory.count()) * static_cast<WideInteger>(size);
+      const Interference& lost = inputs.record.interference[rank_class][d];
+      sums.lost_to_sms[d] += static_cast<WideInteger>(lost.computing_to_sms.count()) * static_cast<WideInteger>(size);
+      sums.lost_to_memory[d] += static_cast<WideInteger>(lost.computing_to_memory.count()) * static_cast<WideInteger>(size);
+      sums.slowed[d] += static_cast<WideInteger>(lost.communication.count()) * static_cast<WideInteger>(size);
     }
   }
   for (std::size_t d = 0; d < sums.sent.size(); ++d) {
@@ -58,7 +59,7 @@ TimeBreakdown average(const BreakdownInputs& inputs, const Sums& sums, std::stri
   const WideInteger steps = ranks * inputs.counted_iterations;
   const WideInteger all_steps = ranks * inputs.graph.iterations;
   TimeBreakdown result{.of = std::move(of), .ranks = sums.ranks, .computing = Duration(divide(sums.computing, steps)),
-                       .dimensions = {}, .idle = {}, .total = {}, .contended = !inputs.record.lost_compute.empty()};
+                       .dimensions = {}, .idle = {}, .total = {}, .contended = !inputs.record.interference.empty()};
   Duration busy = result.computing;
   for (std::size_t d = 0; d < sums.exposed.size(); ++d) {
     if (sums.in_flight[d] == 0 && sums.sent[d] == 0) continue;
@@ -68,6 +69,7 @@ TimeBreakdown average(const BreakdownInputs& inputs, const Sums& sums, std::stri
                                  .in_flight = Duration(divide(sums.in_flight[d], steps)),
                                  .compute_lost_to_sms = Duration(divide(sums.lost_to_sms[d], steps)),
                                  .compute_lost_to_memory = Duration(divide(sums.lost_to_memory[d], steps)),
+                                 .lost_to_compute = Duration(divide(sums.slowed[d], steps)),
                                  .sent = Bytes(divide(sums.sent[d], all_steps))});
     busy += result.dimensions.back().exposed;
   }

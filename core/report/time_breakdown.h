@@ -10,6 +10,7 @@
 //   hidden(d)          d is in flight while the rank computes
 //   in flight(d)       d is in flight at all: exposed, hidden, or behind another exposed dimension
 //   lost to (d)        the part of computing that it took longer because d held multiprocessors or memory bandwidth
+//   lost by (d)        by how much data of d were later because kernels drew memory bandwidth; part of d's time in flight
 //
 // computing + exposed of all dimensions + idle = the step time; idle takes up what the rank's own record leaves of it.
 #pragma once
@@ -32,6 +33,7 @@ struct DimensionTime {
   Duration in_flight;
   Duration compute_lost_to_sms;
   Duration compute_lost_to_memory;
+  Duration lost_to_compute;
   Bytes sent;        // by one rank in one step
 };
 
@@ -42,7 +44,7 @@ struct TimeBreakdown {
   std::vector<DimensionTime> dimensions;  // those that communicated at all
   Duration idle;
   Duration total;
-  bool contended = false;  // communication slows computing, where it does
+  bool contended = false;  // computing and communication slow each other, where they do
 
   // In [0, 1]; those of computing, exposed and idle add up to 1.
   [[nodiscard]] double share(Duration part) const;

@@ -66,6 +66,7 @@ struct ChunkBlock {
   bool working = false;
   int flows = 0;           // of the present primitive, in flight
   TimePoint not_before;    // the present primitive's own work lasts until then
+  double lag = 0.0;        // of the rank's thread blocks when the present primitive's bytes began to move
 };
 
 // A class of ranks in the call.

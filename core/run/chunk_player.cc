@@ -127,8 +127,9 @@ void ChunkPlayer::move(Part part) {
   ChunkPlay& play = plays_[part.play];
   ChunkBlock& block = play.blocks[part.index];
   block.not_before = job_.engine.now() + moving_time(inputs_.costs, play, block);
+  if (job_.clocks != nullptr) block.lag = job_.clocks->lag(play.members[block.member].rank_class);
   block.flows = block.now.size > Bytes(0) ? start_stores(part) + start_fetches(part) + start_one_sided(part) : 0;
-  if (block.flows == 0) after(block.not_before - job_.engine.now(), part.play, [part](ChunkPlayer& self) { self.end(part); });
+  if (block.flows == 0) after(block.not_before - job_.engine.now(), part.play, [part](ChunkPlayer& self) { self.make_up(part); });
 }
 
 // Hands one message of a block to the network; its copies go side by side.
@@ -227,11 +228,24 @@ void ChunkPlayer::on_arrived(std::uint64_t token) {
 void ChunkPlayer::end_flow(Part part) {
   ChunkBlock& block = plays_[part.play].blocks[part.index];
   if (--block.flows > 0) return;
-  if (block.not_before <= job_.engine.now()) {
-    end(part);
-    return;
-  }
-  after(block.not_before - job_.engine.now(), part.play, [part](ChunkPlayer& self) { self.end(part); });
+  if (block.not_before <= job_.engine.now()) return make_up(part);
+  after(block.not_before - job_.engine.now(), part.play, [part](ChunkPlayer& self) { self.make_up(part); });
+}
+
+// On a GPU of its own the thread block would be through.
+void ChunkPlayer::make_up(Part part) {
+  ChunkPlay& play = plays_[part.play];
+  const ChunkBlock& block = play.blocks[part.index];
+  const ClassId rank_class = play.members[block.member].rank_class;
+  if (job_.clocks == nullptr || job_.clocks->is_through(rank_class, block.lag, *this, flow_token(part))) return end(part);
+  ++play.events;
+}
+
+void ChunkPlayer::on_made_up(std::uint64_t token) {
+  const Part part = part_of(token);
+  --plays_[part.play].events;
+  end(part);
+  retire_if_over(part.play);
 }
 
 void ChunkPlayer::end(Part part) {

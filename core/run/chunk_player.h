@@ -33,7 +33,7 @@ struct ChannelInputs {
   const ChannelCosts& costs;
 };
 
-class ChunkPlayer final : public CollectiveRunner, public MessageCarrier, public TransferListener {
+class ChunkPlayer final : public CollectiveRunner, public MessageCarrier, public TransferListener, public MoverListener {
  public:
   ChunkPlayer(PlayedJob& job, const ChannelInputs& inputs);
 
@@ -41,6 +41,7 @@ class ChunkPlayer final : public CollectiveRunner, public MessageCarrier, public
   [[nodiscard]] MessageCarrier* carrier() override { return this; }
   void carry(const MessageOrder& order, MessageEnds& ends) override;
   void on_arrived(std::uint64_t token) override;
+  void on_made_up(std::uint64_t token) override;
   [[nodiscard]] std::uint64_t identity(std::uint64_t token) const override { return token; }
 
   // While calls are under way, no two moments are alike.
@@ -87,6 +88,7 @@ class ChunkPlayer final : public CollectiveRunner, public MessageCarrier, public
   int start_fetches(Part part);
   int start_one_sided(Part part);
   void end_flow(Part part);
+  void make_up(Part part);
   void end(Part part);
   void pass_on(Part part, const Primitive& primitive);
   void tell_dependents(Part part);

@@ -84,7 +84,7 @@ void CollectivePlayer::start(const Request& request) {
 void CollectivePlayer::begin_steps(std::uint32_t slot, const Choice& choice) {
   Call& call = calls_[slot];
   call.step = 0;
-  if (costs_.free() && choice.uniform && call.steps > 1 && among_equals(call, *choice.uniform)) {
+  if (costs_.free() && job_.clocks == nullptr && choice.uniform && call.steps > 1 && among_equals(call, *choice.uniform)) {
     start_train(slot, *choice.uniform);
     return;
   }
@@ -115,7 +115,7 @@ void CollectivePlayer::start_train(std::uint32_t slot, const UniformSteps& unifo
   job_.sent[request.rank_class.index()][request.dimension.index()] += uniform.size * call.steps;
   job_.messages[request.rank_class.index()] += static_cast<std::uint64_t>(call.steps);
   const auto& group = job_.group_of(request.rank_class, request.dimension);
-  job_.network.start({.from = job_.rank_of(request.rank_class),
+  job_.driven.start({.from = job_.rank_of(request.rank_class),
                       .to = group[static_cast<std::size_t>(call.now.sends.front().peer)],
                       .size = uniform.size,
                       .label = collective_label(request.dimension),
@@ -144,7 +144,7 @@ void CollectivePlayer::start_send(std::uint32_t slot, std::size_t index) {
   const bool down = send.reach == Reach::kDownFromSwitch;
   if (!down) job_.sent[call.request.rank_class.index()][call.request.dimension.index()] += send.size;
   ++job_.messages[call.request.rank_class.index()];
-  job_.network.start({.from = down ? peer : self,
+  job_.driven.start({.from = down ? peer : self,
                       .to = down ? self : peer,
                       .size = send.size,
                       .reach = send.reach,

@@ -62,6 +62,7 @@ void ContendedCompute::count_up(OfClass& of) {
   const auto passed = static_cast<double>((inputs_.engine.now() - of.since).count());
   of.since = inputs_.engine.now();
   if (passed <= 0.0) return;
+  book_movers(of, passed * (1.0 - of.movers));
   for (Running& running : of.running) {
     const double done = passed * running.rate.all;
     const double with_sms_held = done / running.rate.sms_only;
@@ -70,50 +71,72 @@ void ContendedCompute::count_up(OfClass& of) {
   }
 }
 
-void ContendedCompute::book(OfClass& of, double to_sms, double to_memory) const {
-  double sms = 0.0;
-  double memory = 0.0;
-  for (const Held& held : of.held) {
-    sms += held.sms();
-    memory += held.memory();
-  }
+void ContendedCompute::book(OfClass& of, double to_sms, double to_memory) {
+  const Contention all = taken(of);
+  const double memory = all.memory.count() + all.copies.count();
   for (const Held& held : of.held) {
     Loss& loss = of.lost[held.claim.dimension.index()];
-    if (sms > 0.0) loss.to_sms += to_sms * held.sms() / sms;
-    if (memory > 0.0) loss.to_memory += to_memory * held.memory() / memory;
+    if (all.sms > 0) loss.to_sms += to_sms * held.sms() / all.sms;
+    if (memory > 0.0) loss.to_memory += to_memory * (held.memory() + held.copies()).count() / memory;
   }
 }
 
-// New rates for what the class computes now.
+// On every dimension that moves data by thread blocks, once.
+void ContendedCompute::book_movers(OfClass& of, double lost) {
+  if (lost <= 0.0) return;
+  for (std::size_t d = 0; d < of.lost.size(); ++d) {
+    const bool moves = std::ranges::any_of(of.held, [d](const Held& held) {
+      return held.claim.dimension.index() == d && held.memory() > Bandwidth(0.0);
+    });
+    if (moves) of.lost[d].of_movers += lost;
+  }
+}
+
+Contention ContendedCompute::taken(const OfClass& of) {
+  Contention all;
+  for (const Held& held : of.held) {
+    all.sms += held.sms();
+    all.memory = all.memory + held.memory();
+    all.copies = all.copies + held.copies();
+  }
+  return all;
+}
+
+// New rates for what the class computes, and moves, now.
 void ContendedCompute::share_out(ClassId rank_class) {
   OfClass& of = classes_[rank_class.index()];
-  if (of.running.empty()) return;
-  Contention taken;
-  for (const Held& held : of.held) {
-    taken.sms += held.sms();
-    taken.memory = Bandwidth(taken.memory.count() + held.memory());
-  }
+  const Contention all = taken(of);
   for (Running& running : of.running) {
-    running.rate = rate_of(running.job.work, taken);
+    running.rate = rate_of(running.job.work, all);
     if (running.end.order != 0) inputs_.engine.cancel(running.end);
     const Duration left(std::llround(running.left / running.rate.all));
     const std::uint32_t task = running.job.task;
     running.end = inputs_.engine.after(left, [this, rank_class, task] { end(rank_class, task); });
   }
+  pace_movers(rank_class);
+}
+
+void ContendedCompute::pace_movers(ClassId rank_class) {
+  OfClass& of = classes_[rank_class.index()];
+  of.movers = 1.0;
+  for (const Running& running : of.running) of.movers = std::min(of.movers, running.rate.movers);
+  inputs_.clocks.set_speed(rank_class, of.movers);
 }
 
 ContendedCompute::Rate ContendedCompute::rate_of(std::uint32_t work, const Contention& contention) {
   if (contention == Contention{}) return {};
   const auto [entry, is_new] = rates_.try_emplace({work, contention});
   if (!is_new) return entry->second;
-  const Work& asked = inputs_.graph.works[work];
-  const auto alone = static_cast<double>(duration(inputs_.compute, asked).count());
+  const Work& asked_work = inputs_.graph.works[work];
+  const auto alone = static_cast<double>(duration(inputs_.compute, asked_work).count());
   if (alone <= 0.0) return entry->second;
   const auto share = [&](const Contention& c) {
-    return std::min(1.0, alone / static_cast<double>(duration_beside(inputs_.compute, asked, c).count()));
+    return std::min(1.0, alone / static_cast<double>(duration_beside(inputs_.compute, asked_work, c).count()));
   };
   const double all = share(contention);
-  entry->second = {.all = all, .sms_only = std::max(all, share({.sms = contention.sms}))};
+  const double asked = contention.memory.count();
+  const double movers = asked > 0.0 ? memory_beside(inputs_.compute, asked_work, contention).count() / asked : 1.0;
+  entry->second = {.all = all, .sms_only = std::max(all, share({.sms = contention.sms})), .movers = std::min(movers, 1.0)};
   return entry->second;
 }
 
@@ -122,6 +145,7 @@ void ContendedCompute::end(ClassId rank_class, std::uint32_t task) {
   count_up(of);
   const auto erased = std::erase_if(of.running, [task](const Running& running) { return running.job.task == task; });
   CHECK(erased == 1, "a compute task ends once");
+  pace_movers(rank_class);
   inputs_.listener.on_computed(rank_class, task);
 }
 
@@ -131,13 +155,15 @@ void ContendedCompute::restart(ClassId rank_class) {
   std::ranges::fill(of.lost, Loss{});
 }
 
-std::vector<std::vector<LostCompute>> ContendedCompute::lost() const {
-  std::vector<std::vector<LostCompute>> result;
+std::vector<std::vector<Interference>> ContendedCompute::lost() const {
+  std::vector<std::vector<Interference>> result;
   for (const OfClass& of : classes_) {
-    std::vector<LostCompute>& row = result.emplace_back();
+    std::vector<Interference>& row = result.emplace_back();
     for (const Loss& loss : of.lost) {
       row.push_back(
-          {.to_sms = Duration(std::llround(loss.to_sms)), .to_memory = Duration(std::llround(loss.to_memory))});
+          {.computing_to_sms = Duration(std::llround(loss.to_sms)),
+                     .computing_to_memory = Duration(std::llround(loss.to_memory)),
+                     .communication = Duration(std::llround(loss.of_movers))});
     }
   }
   return result;

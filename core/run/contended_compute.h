@@ -1,10 +1,12 @@
-// Compute tasks as work with a rate: what communication holds of a GPU slows the kernels that run beside it.
+// What computing and communication of a rank take from each other: compute tasks as work with a rate, and the speed of
+// the thread blocks that move data.
 //
 // A task has so much work left, in time that it would need undisturbed. Whenever communication of its rank begins or
 // ends, or data begin or cease to move, the task goes on at the rate of its kernels on what is left of the GPU (their
 // mixture: a task's kernels count as evenly mixed). What a moment loses is booked on the dimensions that hold the
 // GPU: first what held multiprocessors alone would cost, in proportion to how many each holds, then the rest on
-// those that take memory bandwidth, in proportion to how much.
+// those that take memory bandwidth, in proportion to how much. Of several tasks at once, the one that keeps most memory
+// from the thread blocks sets their speed.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +19,7 @@
 #include "core/ports/compute_model.h"
 #include "core/record/run_record.h"
 #include "core/run/activity_ledger.h"
+#include "core/run/mover_clocks.h"
 
 namespace ringwright {
 
@@ -32,6 +35,7 @@ class ContendedCompute final : public MovementWatcher {
     Engine& engine;
     const TaskGraph& graph;
     const ComputeModel& compute;
+    MoverClocks& clocks;
     ComputeListener& listener;
     std::size_t classes = 0;
   };
@@ -63,13 +67,14 @@ class ContendedCompute final : public MovementWatcher {
   // Forgets what was lost so far (warm-up).
   void restart(ClassId rank_class);
   // By class, by dimension.
-  [[nodiscard]] std::vector<std::vector<LostCompute>> lost() const;
+  [[nodiscard]] std::vector<std::vector<Interference>> lost() const;
 
  private:
   // Undisturbed time worked off in a unit of time, in (0, 1].
   struct Rate {
     double all = 1.0;
     double sms_only = 1.0;
+    double movers = 1.0;  // data that thread blocks move meanwhile, against what they would move alone
   };
   struct Running {
     Job job;
@@ -82,23 +87,29 @@ class ContendedCompute final : public MovementWatcher {
     bool moves = false;
 
     [[nodiscard]] int sms() const { return moves || !claim.once_data_move ? claim.takes.sms : 0; }
-    [[nodiscard]] double memory() const { return moves ? claim.takes.memory.count() : 0.0; }
+    [[nodiscard]] Bandwidth memory() const { return moves ? claim.takes.memory : Bandwidth(); }
+    [[nodiscard]] Bandwidth copies() const { return moves ? claim.takes.copies : Bandwidth(); }
   };
   struct Loss {  // picoseconds
     double to_sms = 0.0;
     double to_memory = 0.0;
+    double of_movers = 0.0;
   };
   struct OfClass {
     std::vector<Running> running;
     std::vector<Held> held;
     std::vector<int> under_way;  // by dimension
     std::vector<Loss> lost;      // by dimension
+    double movers = 1.0;         // speed of thread blocks
     TimePoint since;             // up to when work is counted
   };
 
   void count_up(OfClass& of);
-  void book(OfClass& of, double to_sms, double to_memory) const;
+  static void book(OfClass& of, double to_sms, double to_memory);
+  static void book_movers(OfClass& of, double lost);
+  static Contention taken(const OfClass& of);
   void share_out(ClassId rank_class);
+  void pace_movers(ClassId rank_class);
   void mark_movers(OfClass& of, DimensionId dimension) const;
   [[nodiscard]] Rate rate_of(std::uint32_t work, const Contention& contention);
   void end(ClassId rank_class, std::uint32_t task);

@@ -14,6 +14,7 @@ constexpr std::uint64_t kEventsPerLook = 500'000;  // between two looks at the o
 StepPlayer::StepPlayer(const ExecutorInputs& inputs, const ExecutorOptions& options)
     : inputs_(inputs),
       options_(options),
+      pacing_(inputs.footprint != nullptr ? std::make_unique<Pacing>(inputs) : nullptr),
       plan_(inputs, options),
       host_({inputs.graph, plan_.programs, inputs.classes, inputs.compute, options.host_awaits_receives}),
       ledger_(inputs.classes.count(), inputs.graph.dimensions.size()),
@@ -21,6 +22,8 @@ StepPlayer::StepPlayer(const ExecutorInputs& inputs, const ExecutorOptions& opti
            .graph = inputs.graph,
            .classes = inputs.classes,
            .network = inputs.network,
+           .driven = pacing_ ? pacing_->network : inputs.network,
+           .clocks = pacing_ ? &pacing_->clocks : nullptr,
            .ledger = ledger_,
            .listener = *this,
            .sent = std::vector<std::vector<Bytes>>(inputs.classes.count(),
@@ -40,6 +43,7 @@ StepPlayer::StepPlayer(const ExecutorInputs& inputs, const ExecutorOptions& opti
     contended_.emplace(ContendedCompute::Inputs{.engine = inputs.engine,
                                                 .graph = inputs.graph,
                                                 .compute = inputs.compute,
+                                                .clocks = pacing_->clocks,
                                                 .listener = *this,
                                                 .classes = inputs.classes.count()});
     ledger_.watch_with(&*contended_);
@@ -330,7 +334,7 @@ RunResult StepPlayer::run() {
                                  .messages = messages_});
   }
   record_.time_in = ledger_.take();
-  if (contended_) record_.lost_compute = contended_->lost();
+  if (contended_) record_.interference = contended_->lost();
   record_.sent = std::move(job_.sent);
   record_.messages = job_.messages_in_all();
   if (segments_) segments_->add_calls(calls_);

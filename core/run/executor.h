@@ -40,7 +40,7 @@ struct ExecutorInputs {
   StepCosts step_costs = {};                        // of collectives that go in steps
   const CallOverhead* call_overhead = nullptr;      // the same; null: calls cost nothing beside their messages
   const ChannelInputs* channels = nullptr;          // null: messages go in steps; else as kernels send them
-  // What communication holds of a GPU; null: it does not slow what is computed.
+  // What communication holds of a GPU; null: the two do not slow each other.
   const CommunicationFootprint* footprint = nullptr;
   // What collectives of segments take alone; null: it is not known. Only where collectives are messages.
   const RehearsedCalls* rehearsed = nullptr;

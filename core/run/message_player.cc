@@ -94,7 +94,7 @@ void MessagePlayer::send(const Request& request) {
   }
   job_.sent[request.rank_class.index()][request.dimension.index()] += spec.bytes;
   ++job_.messages[request.rank_class.index()];
-  job_.network.start({.from = job_.rank_of(request.rank_class),
+  job_.driven.start({.from = job_.rank_of(request.rank_class),
                       .to = to,
                       .size = spec.bytes,
                       .reach = reach_of(spec.way),

@@ -11,6 +11,7 @@
 #include "core/ports/collective_algorithm.h"
 #include "core/ports/network_model.h"
 #include "core/run/activity_ledger.h"
+#include "core/run/mover_clocks.h"
 
 namespace ringwright {
 
@@ -28,6 +29,8 @@ struct PlayedJob {
   const TaskGraph& graph;
   const RankClasses& classes;
   NetworkModel& network;
+  NetworkModel& driven;  // the same as thread blocks drive it: slower while kernels keep memory from them
+  MoverClocks* clocks;   // null: nobody slows thread blocks
   ActivityLedger& ledger;
   CommunicationListener& listener;
   std::vector<std::vector<Bytes>> sent;  // by class, by dimension

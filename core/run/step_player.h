@@ -15,6 +15,8 @@
 #include "core/run/host_clock.h"
 #include "core/run/lap_watch.h"
 #include "core/run/message_player.h"
+#include "core/run/mover_clocks.h"
+#include "core/run/paced_network.h"
 #include "core/run/played_job.h"
 #include "core/run/played_programs.h"
 #include "core/run/progress.h"
@@ -77,8 +79,17 @@ class StepPlayer final : public CommunicationListener, public ComputeListener {
   }
   void note_span(ClassId c, std::uint32_t task);
 
+  // How thread blocks drive the network where kernels slow them.
+  struct Pacing {
+    explicit Pacing(const ExecutorInputs& inputs)
+        : clocks(inputs.engine, inputs.classes.count()), network(inputs.network, inputs.classes, clocks) {}
+    MoverClocks clocks;
+    PacedNetwork network;
+  };
+
   ExecutorInputs inputs_;
   ExecutorOptions options_;
+  std::unique_ptr<Pacing> pacing_;  // null: kernels and communication do not disturb each other
   PlayedPrograms plan_;
   HostClock host_;
   ActivityLedger ledger_;

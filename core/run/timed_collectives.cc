@@ -58,8 +58,27 @@ void TimedCollectives::begin(const CollectiveRequest& last) {
     calls_[slot].ends_at = job_.engine.now() + cost.time;
     job_.sent[c.index()][last.dimension.index()] += cost.sent;
     job_.ledger.begin_communication(c, last.dimension, job_.engine.now());
-    job_.engine.after(cost.time, [this, slot] { end(slot); });
+    if (job_.clocks == nullptr) {
+      job_.engine.after(cost.time, [this, slot] { end(slot); });
+    } else {
+      calls_[slot].lag = job_.clocks->lag(c);
+      job_.engine.after(cost.time, [this, slot] { make_up(slot); });
+    }
   }
+}
+
+// On a GPU of its own the member would be through.
+void TimedCollectives::make_up(std::uint32_t slot) {
+  const Call& call = calls_[slot];
+  if (job_.clocks->is_through(call.request.rank_class, call.lag, *this, slot)) await_slowest(slot);
+}
+
+void TimedCollectives::on_made_up(std::uint64_t token) { await_slowest(static_cast<std::uint32_t>(token)); }
+
+void TimedCollectives::await_slowest(std::uint32_t slot) {
+  const CollectiveRequest request = calls_[slot].request;
+  if (!roster_.come(request.rank_class, request.dimension, request.sequence, 1)) return;
+  for (const ClassId c : roster_.classes_of_group(request.rank_class, request.dimension)) end(find(request, c));
 }
 
 void TimedCollectives::end(std::uint32_t slot) {

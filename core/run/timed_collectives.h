@@ -1,4 +1,5 @@
-// Plays collectives as formulas: a call ends for all its members a given time after the last of them has come.
+// Plays collectives as formulas: a call ends for all its members a given time after the last of them has come, or later
+// where kernels slow the thread blocks of one of them.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +16,12 @@
 
 namespace ringwright {
 
-class TimedCollectives final : public CollectiveRunner {
+class TimedCollectives final : public CollectiveRunner, public MoverListener {
  public:
   TimedCollectives(PlayedJob& job, const CollectiveTime& times);
 
   void start(const CollectiveRequest& request) override;
+  void on_made_up(std::uint64_t token) override;
   [[nodiscard]] std::uint64_t state_digest() const override;
   [[nodiscard]] std::string waits_for(ClassId rank_class, std::uint32_t task) const override;
 
@@ -29,6 +31,7 @@ class TimedCollectives final : public CollectiveRunner {
     CollectiveRequest request;
     TimePoint ends_at = kNotYet;
     bool active = false;
+    double lag = 0.0;  // of the member's thread blocks when the call began
   };
   struct Cost {
     Duration time;
@@ -43,6 +46,8 @@ class TimedCollectives final : public CollectiveRunner {
   const Cost& cost_of(const CollectiveRequest& request);
   void begin(const CollectiveRequest& last);
   void end(std::uint32_t slot);
+  void make_up(std::uint32_t slot);
+  void await_slowest(std::uint32_t slot);
 
   PlayedJob& job_;
   const CollectiveTime& times_;

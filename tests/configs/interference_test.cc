@@ -19,8 +19,8 @@ std::string scenario_text(const std::string& parallel, int batch, const std::str
 
 Duration lost(const Played& played, std::size_t rank) {
   Duration sum;
-  for (const LostCompute& of : played.record.lost_compute[played.folding.ranks.class_of[rank].index()]) {
-    sum += of.to_sms + of.to_memory;
+  for (const Interference& of : played.record.interference[played.folding.ranks.class_of[rank].index()]) {
+    sum += of.computing_to_sms + of.computing_to_memory;
   }
   return sum;
 }
@@ -34,13 +34,22 @@ Duration computing(const Played& played, std::size_t rank) {
   return sum;
 }
 
+// By how much data of the rank's thread blocks were late.
+Duration late(const Played& played, std::size_t rank) {
+  Duration sum;
+  for (const Interference& of : played.record.interference[played.folding.ranks.class_of[rank].index()]) {
+    sum += of.communication;
+  }
+  return sum;
+}
+
 class Layouts : public testing::TestWithParam<const char*> {};
 
 TEST_P(Layouts, WhatIsLostIsWhatComputingTakesLonger) {
   const std::string text = scenario_text(GetParam(), 64);
   const Played alone = play(load(text));
   const Played shared = play(load(text, kShare));
-  ASSERT_TRUE(alone.record.lost_compute.empty());
+  ASSERT_TRUE(alone.record.interference.empty());
   bool some = false;
   for (std::size_t rank = 0; rank < alone.finished_at.size(); ++rank) {
     const Duration longer = computing(shared, rank) - computing(alone, rank);
@@ -58,6 +67,7 @@ TEST_P(Layouts, FoldedIsPlayedAsTheWhole) {
   for (std::size_t rank = 0; rank < whole.finished_at.size(); ++rank) {
     EXPECT_EQ(folded.finished_at[rank], whole.finished_at[rank]) << rank;
     EXPECT_EQ(lost(folded, rank), lost(whole, rank)) << rank;
+    EXPECT_EQ(late(folded, rank), late(whole, rank)) << rank;
   }
 }
 
@@ -65,6 +75,50 @@ INSTANTIATE_TEST_SUITE_P(Interference, Layouts,
                          testing::Values("tp: 2, pp: 4, zero: {overlap_grad_reduce: true}",
                                          "tp: 1, zero: {stage: 3}",
                                          "tp: 4, pp: 2, virtual_stages: 2, schedule: interleaved-1f1b, zero: {overlap_grad_reduce: true}"));
+
+// All ranks gather weights over NVLink, beside products and kernels that are bound by memory.
+class Rungs : public testing::TestWithParam<const char*> {
+ protected:
+  [[nodiscard]] static Scenario scenario(const std::vector<std::string>& more = {}) {
+    std::vector<std::string> all = {kShare.front(), std::string("collectives.model=") + GetParam()};
+    all.insert(all.end(), more.begin(), more.end());
+    return load("model: {preset: gpt2-1.5b, num_layers: 4}\ntraining: {global_batch: 16, micro_batch: 2}\n"
+                "parallel: {tp: 1, zero: {stage: 3}}\ncluster: {nodes: 1, node: {preset: dgx-a100}}\n", all);
+  }
+};
+
+TEST_P(Rungs, CommunicationBesideKernelsTakesLongerToo) {
+  const Played shared = play(scenario());
+  const Played apart = play(scenario({"interference.model=none"}));
+  bool some = false;
+  for (std::size_t rank = 0; rank < shared.finished_at.size(); ++rank) {
+    EXPECT_GE(shared.finished_at[rank], apart.finished_at[rank]) << rank;
+    some = some || late(shared, rank) > Duration(0);
+  }
+  EXPECT_TRUE(some);
+  EXPECT_GT(shared.in_flight(0, "dp"), apart.in_flight(0, "dp"));
+}
+
+TEST_P(Rungs, FoldedIsPlayedAsTheWhole) {
+  const Played folded = play(scenario(), FoldMode::kFold);
+  const Played whole = play(scenario(), FoldMode::kNoFold);
+  for (std::size_t rank = 0; rank < whole.finished_at.size(); ++rank) {
+    EXPECT_EQ(folded.finished_at[rank], whole.finished_at[rank]) << rank;
+    EXPECT_EQ(late(folded, rank), late(whole, rank)) << rank;
+  }
+}
+
+TEST_P(Rungs, TwoRunsAreTheSame) {
+  EXPECT_EQ(play(scenario()).fingerprint, play(scenario()).fingerprint);
+}
+
+TEST_P(Rungs, DataThatTakeNoMemoryAreNotLate) {
+  const Played played = play(scenario({"interference.memory_bytes_per_copied_byte=0",
+                                       "interference.memory_bytes_per_reduced_byte=0"}));
+  for (std::size_t rank = 0; rank < played.finished_at.size(); ++rank) EXPECT_EQ(late(played, rank), Duration(0));
+}
+
+INSTANTIATE_TEST_SUITE_P(Interference, Rungs, testing::Values("closed_form", "steps", "chunks"));
 
 // AutoCCL (NSDI'25): the number of channels that is best for a collective alone is not the best beside computing. One
 // layer's worth of gradients goes over the fabric while the backward pass runs.
@@ -113,8 +167,11 @@ TEST(Interference, ReportNamesWhatWasLostAndToWhom) {
   const Outcome outcome = simulate(scenario, *assemble(scenario), {});
   EXPECT_NE(render_text(*outcome.report).find("lost to DP: SMs"), std::string::npos);
   EXPECT_NE(render_json(*outcome.report).find("compute_lost_to_sms_s"), std::string::npos);
+  EXPECT_NE(render_json(*outcome.report).find("lost_to_compute_s"), std::string::npos);
   const Scenario apart = load(text);
-  EXPECT_EQ(render_json(*simulate(apart, *assemble(apart), {}).report).find("compute_lost"), std::string::npos);
+  const std::string alone = render_json(*simulate(apart, *assemble(apart), {}).report);
+  EXPECT_EQ(alone.find("compute_lost"), std::string::npos);
+  EXPECT_EQ(alone.find("lost_to_compute"), std::string::npos);
 }
 
 TEST(Interference, ConstantsAreIgnoredAloudWhereNothingLooksAtThem) {
@@ -123,11 +180,20 @@ TEST(Interference, ConstantsAreIgnoredAloudWhereNothingLooksAtThem) {
   EXPECT_TRUE(std::ranges::any_of(ignored, [](const IgnoredKey& key) { return key.path == "interference.sms_per_channel"; }));
 }
 
+TEST(Interference, ConstantsThatMakeNoSenseAreRefused) {
+  for (const char* nonsense : {"interference.memory_bytes_per_copied_byte=-1", "interference.streaming_share=0%",
+                               "interference.sms_per_channel=9", "interference.model=both"}) {
+    const auto scenario = load_scenario_text("test.yaml", scenario_text("tp: 2", 64), {.overrides = {kShare.front(), nonsense}, .share_folders = {}});
+    ASSERT_FALSE(scenario) << nonsense;
+    EXPECT_NE(render(scenario.error()).find("interference."), std::string::npos) << nonsense;
+  }
+}
+
 TEST(Interference, ThreadBlocksThatHoldNothingSlowNothingButMemory) {
   const std::string text = scenario_text("tp: 1, zero: {stage: 3}", 64);
   const Played played = play(load(text, {kShare.front(), "interference.sms_per_channel=0"}));
-  for (const auto& of_class : played.record.lost_compute) {
-    for (const LostCompute& of : of_class) EXPECT_EQ(of.to_sms, Duration(0));
+  for (const auto& of_class : played.record.interference) {
+    for (const Interference& of : of_class) EXPECT_EQ(of.computing_to_sms, Duration(0));
   }
 }
 

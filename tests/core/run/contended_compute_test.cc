@@ -13,7 +13,8 @@ using test::ProgramBuilder;
 
 constexpr StreamIndex kCommStream = 1;
 
-// A GPU of 10 multiprocessors and 100 GB/s: kernels with bytes are bound by memory, all others by arithmetic.
+// A GPU of 10 multiprocessors and 100 GB/s: kernels with bytes are bound by memory, all others by arithmetic. Beside
+// the former thread blocks get half of the memory that they ask for.
 class TenSms final : public ComputeModel {
  public:
   [[nodiscard]] Duration duration(const Kernel& kernel) const override {
@@ -23,6 +24,9 @@ class TenSms final : public ComputeModel {
     const double sms = 10.0 / (10.0 - taken.sms);
     const double memory = 100e9 / (100e9 - taken.memory.count());
     return scale(duration(kernel), kernel.bytes > Bytes(0) ? std::max(sms, memory) : sms);
+  }
+  [[nodiscard]] Bandwidth memory_beside(const Kernel& kernel, const Contention& taken) const override {
+    return kernel.bytes > Bytes(0) ? taken.memory * 0.5 : taken.memory;
   }
 };
 
@@ -65,26 +69,30 @@ TEST(ContendedCompute, AKernelIsSlowerWhileMultiprocessorsAreHeldAndFullSpeedAft
   const RunResult result = play(graph, &footprint);
   // For 2 us it runs at 8/10: 1.6 us done, 8.4 us left.
   EXPECT_EQ(result.record.finished_at[0], TimePoint(10_us + 400_ns));
-  EXPECT_EQ(result.record.lost_compute[0][0].to_sms, 400_ns);
-  EXPECT_EQ(result.record.lost_compute[0][0].to_memory, Duration(0));
-  EXPECT_EQ(result.record.lost_compute[1][0].to_sms, Duration(0));
+  EXPECT_EQ(result.record.interference[0][0].computing_to_sms, 400_ns);
+  EXPECT_EQ(result.record.interference[0][0].computing_to_memory, Duration(0));
+  EXPECT_EQ(result.record.interference[1][0].computing_to_sms, Duration(0));
 }
 
 TEST(ContendedCompute, WhatGoesBeyondTheMultiprocessorsIsLostToMemory) {
   TaskGraph graph = compute_beside_a_message(Bytes(1));
   const FixedFootprint footprint({}, {.sms = 2, .memory = 50_GBps});
   const RunResult result = play(graph, &footprint);
-  // Half speed for 2 us: 1 us done, of which multiprocessors alone would have cost 0.25 us.
-  EXPECT_EQ(result.record.finished_at[0], TimePoint(11_us));
-  EXPECT_EQ(result.record.lost_compute[0][0].to_sms, 250_ns);
-  EXPECT_EQ(result.record.lost_compute[0][0].to_memory, 750_ns);
+  // The message goes at half its speed, so that its 2 us become 4. The kernel goes at half its speed meanwhile: 2 us
+  // done, of which multiprocessors alone would have cost 0.5 us.
+  EXPECT_EQ(result.record.finished_at[1], TimePoint(4_us));
+  EXPECT_EQ(result.record.finished_at[0], TimePoint(12_us));
+  EXPECT_EQ(result.record.interference[0][0].computing_to_sms, 500_ns);
+  EXPECT_EQ(result.record.interference[0][0].computing_to_memory, 1500_ns);
+  EXPECT_EQ(result.record.interference[0][0].communication, 2_us);
+  EXPECT_EQ(result.record.interference[1][0].communication, Duration(0));
 }
 
 TEST(ContendedCompute, WithoutAFootprintNothingIsSlowerAndNothingIsBooked) {
   TaskGraph graph = compute_beside_a_message(Bytes(1));
   const RunResult result = play(graph, nullptr);
   EXPECT_EQ(result.record.finished_at[0], TimePoint(10_us));
-  EXPECT_TRUE(result.record.lost_compute.empty());
+  EXPECT_TRUE(result.record.interference.empty());
   TaskGraph again = compute_beside_a_message(Bytes(1));
   const FixedFootprint nothing({}, {});
   EXPECT_EQ(play(again, &nothing).record.finished_at[0], TimePoint(10_us));
@@ -110,10 +118,50 @@ TEST(ContendedCompute, ThreadBlocksThatWaitForPeersHoldMultiprocessorsButNoMemor
   TaskGraph graph = gather_with_a_late_rank();
   const FixedFootprint footprint({.sms = 2, .memory = 50_GBps}, {});
   const RunResult result = play(graph, &footprint);
-  // 6 us at 8/10 while waiting: 4.8 done. 2 us at 5/10 while data move: 1 done. 14.2 left.
-  EXPECT_EQ(result.record.finished_at[0], TimePoint(22_us + 200_ns));
-  EXPECT_EQ(result.record.lost_compute[0][0].to_sms, 1200_ns + 250_ns);
-  EXPECT_EQ(result.record.lost_compute[0][0].to_memory, 750_ns);
+  // 6 us at 8/10 while waiting: 4.8 done. Data move for 2 us at half of their speed: 4 us at 5/10, 2 done. 13.2 left.
+  EXPECT_EQ(result.record.finished_at[0], TimePoint(23_us + 200_ns));
+  EXPECT_EQ(result.record.interference[0][0].computing_to_sms, 1200_ns + 500_ns);
+  EXPECT_EQ(result.record.interference[0][0].computing_to_memory, 1500_ns);
+}
+
+class TwoMicroseconds final : public CollectiveTime {
+ public:
+  [[nodiscard]] Duration time(const CollectiveCall&) const override { return 2_us; }
+  [[nodiscard]] Bytes sent(const CollectiveCall& call) const override { return call.bytes; }
+};
+
+TEST(ContendedCompute, AFormulasCallEndsForAllWithItsSlowestMember) {
+  TaskGraph graph;
+  const DimensionId dp = add_dimension(graph, "dp", {{0, 1}});
+  ProgramBuilder busy(graph, "busy");
+  busy.collective(dp, CollectiveKind::kAllGather, Bytes(2000), kCommStream);
+  busy.compute(20_us);
+  graph.works.back().kernels.back().bytes = Bytes(1);
+  busy.run_on({0});
+  ProgramBuilder idle(graph, "idle");
+  idle.collective(dp, CollectiveKind::kAllGather, Bytes(2000), kCommStream);
+  idle.run_on({1});
+  const FixedFootprint footprint({.sms = 2, .memory = 50_GBps}, {});
+  static const TenSms kGpu;
+  static const TwoMicroseconds kTimes;
+  const RunResult result = test::play_on_wires(graph, {.compute = &kGpu, .times = &kTimes, .footprint = &footprint});
+  EXPECT_EQ(result.record.finished_at[1], TimePoint(4_us));
+  EXPECT_EQ(result.record.interference[0][0].communication, 2_us);
+  EXPECT_EQ(result.record.interference[1][0].communication, Duration(0));
+}
+
+TEST(ContendedCompute, AMessageIsAsLateAsTheLaterOfItsEnds) {
+  TaskGraph graph = compute_beside_a_message(Bytes(1));
+  ProgramBuilder receiver(graph, "busy receiver");
+  receiver.receive(DimensionId(0), {.peer = 0, .bytes = Bytes(1000)});
+  receiver.compute(1_us);
+  graph.works.back().kernels.back().bytes = Bytes(1);
+  receiver.run_on({1});
+  const FixedFootprint footprint({}, {.sms = 2, .memory = 50_GBps});
+  const RunResult result = play(graph, &footprint);
+  // The receiver's kernel ends at 2 us, when its end lags by 1 us; the sender's lags by as much, and goes on slowly.
+  EXPECT_EQ(result.record.interference[1][0].communication, 1_us);
+  EXPECT_EQ(result.record.finished_at[1], TimePoint(4_us));
 }
 
 TEST(ContendedCompute, WarmupIsNotCountedAndEveryIterationIsPlayed) {
@@ -121,7 +169,7 @@ TEST(ContendedCompute, WarmupIsNotCountedAndEveryIterationIsPlayed) {
   graph.iterations = 4;
   const FixedFootprint footprint({}, {.sms = 2});
   const RunResult result = play(graph, &footprint, 1);
-  EXPECT_EQ(result.record.lost_compute[0][0].to_sms, 1200_ns);
+  EXPECT_EQ(result.record.interference[0][0].computing_to_sms, 1200_ns);
   EXPECT_EQ(result.skipped_iterations, 0);
 }
 
@@ -150,8 +198,8 @@ TEST(ContendedCompute, LossesAreSharedByTheDimensionsThatHoldTheGpu) {
   const FixedFootprint footprint({.sms = 4}, {.sms = 1});
   const RunResult result = play(graph, &footprint);
   // 2 us at 5/10; the message holds a fifth of what is held.
-  EXPECT_EQ(result.record.lost_compute[0][0].to_sms, 200_ns);
-  EXPECT_EQ(result.record.lost_compute[0][1].to_sms, 800_ns);
+  EXPECT_EQ(result.record.interference[0][0].computing_to_sms, 200_ns);
+  EXPECT_EQ(result.record.interference[0][1].computing_to_sms, 800_ns);
 }
 
 }  // namespace
