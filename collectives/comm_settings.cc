@@ -97,26 +97,22 @@ void read_calls(ConfigMap costs, ChannelCosts& result) {
                                     .min = 0_ns});
 }
 
-}  // namespace
+// As libfabric's provider for Slingshot does, whose FI_CXI_SAFE_DEVMEM_COPY_THRESHOLD is 4 KiB unless it is set (prov/cxi).
+// The times are those of GH200 on Alps (validation/nccl/alps_gh200x4_n2_allreduce_ofi1130.csv).
+void read_matching(ConfigMap matched, ChannelCosts& result) {
+  result.network_own_copy = matched.bytes({.name = "own_copy",
+                                           .doc = "of messages that just arrive: the receiver's proxy copies so many bytes itself",
+                                           .fallback = 4_KiB,
+                                           .min = Bytes(0)});
+  result.network_copy_rate = matched.bandwidth(
+      {.name = "copy_rate", .doc = "at this rate", .fallback = 2_GBps, .min = Bandwidth(1e6)});
+  result.network_copy_call = matched.duration({.name = "copy_call",
+                                               .doc = "more of them a call of the GPU's driver copies, which takes so long",
+                                               .fallback = 8_us,
+                                               .min = 0_ns});
+}
 
-ChannelCosts read_channel_costs(ConfigMap costs, Generation generation) {
-  ChannelCosts result;
-  read_calls(costs, result);
-  const auto protocols = protocol_defaults(generation);
-  for (std::size_t p = 0; p < protocols.size(); ++p) {
-    result.protocol[p] = read_protocol(costs.map(protocols[p].name, protocols[p].doc), protocols[p].costs);
-  }
-  result.reduce_rate = costs.percent({.name = "reduce_rate",
-                                      .doc = "LL: rate of a primitive that adds, as a part of one that copies",
-                                      .fallback = 0.75,
-                                      .min = 0.01,
-                                      .max = 1.0});
-  result.load_share = costs.percent({.name = "load_share",
-                                     .doc = "LL128, Simple: part of a copied byte's time that loading it takes, the rest is the store's",
-                                     .fallback = 0.30,
-                                     .min = 0.0,
-                                     .max = 1.0});
-  ConfigMap network = costs.map("network", "messages between hosts, beside their way over NICs and switches");
+void read_network(ConfigMap network, ChannelCosts& result) {
   result.network_post = network.duration({.name = "post",
                                           .doc = "from a filled slot to the message on the NIC: GPU, proxy thread, NIC",
                                           .fallback = 1_us,
@@ -146,6 +142,38 @@ ChannelCosts read_channel_costs(ConfigMap costs, Generation generation) {
                                           .doc = "LL and LL128: the same, where the data carry their own flags",
                                           .fallback = 500_ns,
                                           .min = 0_ns});
+  result.network_at_once = static_cast<int>(
+      network.integer({.name = "at_once",
+                       .doc = "messages of a rank that its NIC sends at a time, the others wait for their turn; 0: all",
+                       .fallback = 0,
+                       .min = 0,
+                       .max = 4096}));
+  result.network_matched = network.has("matched");
+  if (result.network_matched || network.documenting()) {
+    read_matching(network.map("matched", "where software matches messages and has them copied or fetches them"), result);
+  }
+}
+
+}  // namespace
+
+ChannelCosts read_channel_costs(ConfigMap costs, Generation generation) {
+  ChannelCosts result;
+  read_calls(costs, result);
+  const auto protocols = protocol_defaults(generation);
+  for (std::size_t p = 0; p < protocols.size(); ++p) {
+    result.protocol[p] = read_protocol(costs.map(protocols[p].name, protocols[p].doc), protocols[p].costs);
+  }
+  result.reduce_rate = costs.percent({.name = "reduce_rate",
+                                      .doc = "LL: rate of a primitive that adds, as a part of one that copies",
+                                      .fallback = 0.75,
+                                      .min = 0.01,
+                                      .max = 1.0});
+  result.load_share = costs.percent({.name = "load_share",
+                                     .doc = "LL128, Simple: part of a copied byte's time that loading it takes, the rest is the store's",
+                                     .fallback = 0.30,
+                                     .min = 0.0,
+                                     .max = 1.0});
+  read_network(costs.map("network", "messages between hosts, beside their way over NICs and switches"), result);
   result.gpudirect =
       costs.boolean({.name = "gpudirect", .doc = "whether NICs read and write the GPUs' memory", .fallback = true});
   result.host_copy = costs.bandwidth({.name = "host_copy",

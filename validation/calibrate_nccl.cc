@@ -104,7 +104,8 @@ class NcclCalibration {
     const configs::Scenario* const machine = &plan->scenario;
     const bool network = std::ranges::any_of(logs_, [&](const auto& log) { return log.nodes > 1; });
     for (const PlatformConstant& constant : platform_constants()) {
-      if (constant.of == ConstantOf::kNetwork && !network) continue;
+      if (constant.of != ConstantOf::kKernels && !network) continue;
+      if (constant.of == ConstantOf::kMatching && !machine->comm.costs.network_matched) continue;
       constants_.push_back(&constant);
       bounds_.push_back(constant.on(*machine));
       const std::string key = fmt::format("{}=", constant.path);
@@ -189,6 +190,7 @@ class NcclCalibration {
          {"comm.costs.host", "comm.costs.ll", "comm.costs.ll128", "comm.costs.simple", "comm.costs.network"}) {
       costs += map_text(answer, map, 4);
     }
+    costs += map_text(answer, "comm.costs.network.matched", 6);
     if (costs != "  costs:\n") text += "comm:\n" + costs;
     return text;
   }

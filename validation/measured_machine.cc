@@ -204,11 +204,13 @@ void take_class_values(MeasuredMachine& machine, const traces::CollectiveLog& lo
                              {"comm.costs.network.post=20us", "comm.costs.network.proxy=10us"});
   }
   if (machine.network != "slingshot") return;
-  // libfabric's provider for Slingshot matches and fetches what is larger than 4 KiB, and a proxy waits for it: on 2 to 32
-  // hosts of Alps LL takes 8 us more a crossing from 2 to 4 KiB of data on, which are 4 and 8 KiB on the wire, and 2 GB/s
-  // of host memory below (calibrated).
-  machine.overrides.insert(machine.overrides.begin(), {"comm.costs.network.eager=4KiB", "comm.costs.network.rendezvous=5us",
-                                                       "comm.costs.network.host_rate=2GB/s"});
+  // libfabric's provider for Slingshot matches in software (FI_CXI_RX_MATCH_MODE). Up to FI_CXI_RDZV_THRESHOLD and
+  // FI_CXI_RDZV_GET_MIN, 16384 and 2049 bytes unless they are set, messages come to its own memory, and are copied to the
+  // GPU; larger ones it fetches. Its NIC sends a process's messages one after another (calibrated: of trees with chunks of
+  // 512 KiB two at a time).
+  machine.overrides.insert(machine.overrides.begin(),
+                           {"comm.costs.network.eager=18433B", "comm.costs.network.rendezvous=2us",
+                            "comm.costs.network.at_once=2", "comm.costs.network.matched.own_copy=4KiB"});
 }
 
 }  // namespace

@@ -34,6 +34,13 @@ struct ChannelCosts {
   // A network library that sends larger messages another way has the receiver match and fetch them.
   Bytes network_eager;             // up to so many bytes on the wire a message just arrives
   Duration network_rendezvous;     // of a larger one: the receiver's proxy is busy for so long, beside `network_proxy`
+  // Where software matches messages, those that just arrive lie in the library's memory, and the receiver's proxy copies
+  // them. Of a larger one the header goes ahead; its data leave when the receiver has matched it and asked for them.
+  bool network_matched = false;
+  Bytes network_own_copy;          // up to so many bytes the proxy copies itself
+  Bandwidth network_copy_rate;     // at this rate
+  Duration network_copy_call;      // of more: a call of the GPU's driver copies them
+  int network_at_once = 0;         // messages of a rank that its NIC sends at a time, the others wait; 0: all
   Bandwidth network_host_rate;     // kLl: messages lie in host memory, whose lines the proxy reads; 0: at once
   // Sums of the network's switches: from the last contribution's arrival to the result's way down, beside the wires; and
   // what a switch adds in a second of each stream.

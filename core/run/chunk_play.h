@@ -71,12 +71,19 @@ struct ChunkBlock {
 
 // A class of ranks in the call.
 struct ChunkMember {
+  // A message for the NIC: of which queue, and its number.
+  struct OnNic {
+    std::uint32_t queue = 0;
+    std::uint64_t message = 0;
+  };
   CollectiveRequest request;
   ClassId rank_class;
   int index = 0;  // of the representative in its group
   std::uint32_t first_block = 0;
   int blocks_left = 0;
   TimePoint proxy_free;  // its proxy thread has work until then
+  int streaming = 0;     // messages that its NIC sends
+  std::vector<OnNic> waiting;  // for their turn on the NIC, in order
   bool joined = false;
   bool running = false;  // its kernel has been launched
   bool booked = false;   // the ledger counts it: all members have joined

@@ -162,7 +162,7 @@ int ChunkPlayer::start_stores(Part part) {
                 .size = on_wire(play, block.now.size),
                 .reach = queue.reach,
                 .pays_latency = false,
-                .token = flow_token(part)});
+                .token = token_of(part, Arrival::kFlow)});
     ++flows;
   }
   return flows;
@@ -179,7 +179,7 @@ int ChunkPlayer::start_one_sided(Part part) {
                           .to = own,
                           .size = on_wire(play, block.now.size),
                           .pays_latency = false,
-                          .token = flow_token(part)};
+                          .token = token_of(part, Arrival::kFlow)};
   for (const int peer : block.now.stores_to) {
     Transfer store = transfer;
     store.to = group[static_cast<std::size_t>(peer)];
@@ -208,7 +208,7 @@ int ChunkPlayer::start_fetches(Part part) {
                 .size = on_wire(play, block.now.size),
                 .reach = Reach::kDownFromSwitch,
                 .pays_latency = false,
-                .token = flow_token(part)});
+                .token = token_of(part, Arrival::kFlow)});
     return 1;
   }
   return 0;
@@ -216,10 +216,12 @@ int ChunkPlayer::start_fetches(Part part) {
 
 void ChunkPlayer::on_arrived(std::uint64_t token) {
   const Part part = part_of(token);
-  if (is_flow(token)) {
-    end_flow(part);
-  } else {
-    arrive_over_network(part, message_of(token));
+  switch (arrival_of(token)) {
+    case Arrival::kFlow: end_flow(part); break;
+    case Arrival::kData: arrive_over_network(part, message_of(token)); break;
+    case Arrival::kHeader: ask_for(part, message_of(token)); break;
+    case Arrival::kRequest: stream(part, message_of(token)); break;
+    case Arrival::kSent: leave_nic(part, message_of(token)); break;
   }
   --plays_[part.play].events;
   retire_if_over(part.play);
@@ -237,7 +239,8 @@ void ChunkPlayer::make_up(Part part) {
   ChunkPlay& play = plays_[part.play];
   const ChunkBlock& block = play.blocks[part.index];
   const ClassId rank_class = play.members[block.member].rank_class;
-  if (job_.clocks == nullptr || job_.clocks->is_through(rank_class, block.lag, *this, flow_token(part))) return end(part);
+  const std::uint64_t token = token_of(part, Arrival::kFlow);
+  if (job_.clocks == nullptr || job_.clocks->is_through(rank_class, block.lag, *this, token)) return end(part);
   ++play.events;
 }
 

@@ -59,15 +59,17 @@ class ChunkPlayer final : public CollectiveRunner, public MessageCarrier, public
     std::uint16_t first = 0;
     std::uint16_t count = 0;
   };
-  // What comes back from the network: the end of a primitive's flow, or message `message` of a queue.
-  static constexpr std::uint64_t flow_token(Part part) { return std::uint64_t{part.play} << 40U | std::uint64_t{part.index} << 8U; }
-  static constexpr std::uint64_t message_token(Part part, std::uint64_t message) {
-    return std::uint64_t{1} << 63U | flow_token(part) | (message & 0xFFU);
+  // What comes back from the network: the end of a primitive's flow, or message `message` of a queue: its data; before them
+  // the header and the request of one that is fetched; and its last byte's way out of a NIC that sends in turn.
+  enum class Arrival : std::uint8_t { kFlow, kData, kHeader, kRequest, kSent };
+  static constexpr std::uint64_t token_of(Part part, Arrival what, std::uint64_t message = 0) {
+    return static_cast<std::uint64_t>(what) << 61U | std::uint64_t{part.play} << 40U | std::uint64_t{part.index} << 8U |
+           (message & 0xFFU);
   }
-  static constexpr bool is_flow(std::uint64_t token) { return token >> 63U == 0; }
+  static constexpr Arrival arrival_of(std::uint64_t token) { return static_cast<Arrival>(token >> 61U); }
   static constexpr std::uint64_t message_of(std::uint64_t token) { return token & 0xFFU; }
   static constexpr Part part_of(std::uint64_t token) {
-    return {.play = static_cast<std::uint32_t>(token >> 40U & 0x7FFFFFU), .index = static_cast<std::uint32_t>(token >> 8U)};
+    return {.play = static_cast<std::uint32_t>(token >> 40U & 0x1FFFFFU), .index = static_cast<std::uint32_t>(token >> 8U)};
   }
   using Key = std::tuple<ClassId, DimensionId, std::uint64_t>;  // first class of the group, dimension, sequence
 
@@ -98,8 +100,13 @@ class ChunkPlayer final : public CollectiveRunner, public MessageCarrier, public
   void post(Part queue);
   void credit(Part queue);
   void depart(Part queue);
+  [[nodiscard]] bool is_fetched(const ChunkPlay& play, const ChunkQueue& queue, std::uint64_t message) const;
   [[nodiscard]] Duration time_to_receive(const ChunkPlay& play, Bytes size) const;
   void put_on_wire(Part queue, std::uint64_t message);
+  void notify(Part queue, std::uint64_t message, Arrival what);
+  void ask_for(Part queue, std::uint64_t message);
+  void stream(Part queue, std::uint64_t message);
+  void leave_nic(Part queue, std::uint64_t message);
   void arrive_over_network(Part queue, std::uint64_t message);
   void take_arrived(Part queue);
   void add_up(std::uint32_t play, ChunkSum& sum, std::uint64_t message);

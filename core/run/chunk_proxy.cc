@@ -5,6 +5,10 @@
 // while for every message that it sends or sees arrive; messages of LL lie in host memory, where it looks at the flag of
 // every line before it sends them (src/transport/net.cc). So what many channels or several neighbours send and receive at
 // a time waits here, even where the NIC is idle.
+//
+// Some network libraries match messages in software (libfabric's provider for Slingshot, prov/cxi): small ones come to
+// the library's memory and are copied by the receiver's proxy; of large ones the header goes ahead, the receiver's proxy
+// asks for the data, and the sender's NIC sends them without its processor.
 #include <algorithm>
 #include <bit>
 
@@ -63,21 +67,87 @@ void ChunkPlayer::depart(Part part) {
   while (queue.may_depart()) put_on_wire(part, queue.departed++);
 }
 
-// What the receiver's proxy does for a message: one that is larger than what goes unasked, it has to match and fetch.
+bool ChunkPlayer::is_fetched(const ChunkPlay& play, const ChunkQueue& queue, std::uint64_t message) const {
+  const bool whole = queue.sum == ChunkQueue::kNoBlock;
+  return whole && inputs_.costs.network_matched &&
+         on_wire(play, queue.size[message % kSlots]) > inputs_.costs.network_eager;
+}
+
+// What the receiver's proxy does when a message's data have come. Where software matches, those that nobody asked for are
+// in the library's memory; those that were fetched are where they belong. Elsewhere a large one is matched now.
 Duration ChunkPlayer::time_to_receive(const ChunkPlay& play, Bytes size) const {
-  const bool asks = on_wire(play, size) > inputs_.costs.network_eager;
-  return inputs_.costs.network_proxy + (asks ? inputs_.costs.network_rendezvous : Duration());
+  const ChannelCosts& costs = inputs_.costs;
+  const Bytes wire = on_wire(play, size);
+  const bool large = wire > costs.network_eager;
+  if (!costs.network_matched) return costs.network_proxy + (large ? costs.network_rendezvous : Duration());
+  if (large || wire == Bytes(0)) return costs.network_proxy;
+  if (wire > costs.network_own_copy) return costs.network_proxy + costs.network_copy_call;
+  return costs.network_proxy + transfer_time(wire, costs.network_copy_rate);
 }
 
 void ChunkPlayer::put_on_wire(Part part, std::uint64_t message) {
   ChunkPlay& play = plays_[part.play];
+  if (is_fetched(play, play.queues[part.index], message)) return notify(part, message, Arrival::kHeader);
+  stream(part, message);
+}
+
+// What goes without data: the header of a message that will be fetched, the request for its data, which goes back, or the
+// way of its last byte.
+void ChunkPlayer::notify(Part part, std::uint64_t message, Arrival what) {
+  ChunkPlay& play = plays_[part.play];
   const ChunkQueue& queue = play.queues[part.index];
+  const bool back = what == Arrival::kRequest;
+  ++play.events;
+  job_.network.start({.from = back ? queue.to : queue.from,
+                      .to = back ? queue.from : queue.to,
+                      .size = Bytes(0),
+                      .label = on_channel(play.label, play.blocks[queue.writer].block.channel),
+                      .token = token_of(part, what, message)},
+                     *this);
+}
+
+// The header is there: the reader's proxy matches it and asks for the data.
+void ChunkPlayer::ask_for(Part part, std::uint64_t message) {
+  ChunkPlay& play = plays_[part.play];
+  const ChunkBlock& reader = play.blocks[play.queues[part.index].reader];
+  const Duration wait =
+      wait_for_proxy(play.members[reader.member], inputs_.costs.network_rendezvous, reader.block.copies);
+  after(wait + inputs_.costs.network_post, part.play,
+        [part, message](ChunkPlayer& self) { self.notify(part, message, Arrival::kRequest); });
+}
+
+// The NIC sends a message's data, in turn where it sends only so many at a time: then its place is free for the next one
+// with its last byte, which is on its way for as long as a byte is.
+void ChunkPlayer::stream(Part part, std::uint64_t message) {
+  ChunkPlay& play = plays_[part.play];
+  const ChunkQueue& queue = play.queues[part.index];
+  ChunkMember& member = play.members[play.blocks[queue.writer].member];
+  const int most = inputs_.costs.network_at_once;
+  const bool in_turn = most > 0 && queue.sum == ChunkQueue::kNoBlock;
+  if (in_turn && member.streaming == most) {
+    member.waiting.push_back({.queue = part.index, .message = message});
+    return;
+  }
+  if (in_turn) ++member.streaming;
   send({.play = part.play, .index = queue.writer},
        {.from = queue.from,
         .to = queue.to,
         .size = on_wire(play, queue.size[message % kSlots]),
         .reach = queue.reach,
-        .token = message_token(part, message)});
+        .pays_latency = !in_turn,
+        .token = token_of(part, in_turn ? Arrival::kSent : Arrival::kData, message)});
+}
+
+// The last byte of a message has left its NIC: the next one's turn.
+void ChunkPlayer::leave_nic(Part part, std::uint64_t message) {
+  ChunkPlay& play = plays_[part.play];
+  ChunkMember& member = play.members[play.blocks[play.queues[part.index].writer].member];
+  --member.streaming;
+  notify(part, message, Arrival::kData);
+  if (member.waiting.empty()) return;
+  const ChunkMember::OnNic next = member.waiting.front();
+  member.waiting.erase(member.waiting.begin());
+  stream({.play = part.play, .index = next.queue}, next.message);
 }
 
 // Messages of one connection are delivered in order: one that overtakes another waits for it.

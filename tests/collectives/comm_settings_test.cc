@@ -68,6 +68,19 @@ TEST(CommSettings, ReadConstantsByProtocol) {
   EXPECT_DOUBLE_EQ(given.costs.reduce_rate, 0.5);
 }
 
+TEST(CommSettings, SoftwareMatchesMessagesWhereItIsSaid) {
+  EXPECT_FALSE(read("{}").costs.network_matched);
+  EXPECT_EQ(read("{}").costs.network_at_once, 0);
+  const Read given = read("costs: {network: {at_once: 2, matched: {copy_call: 5us}}}\n");
+  EXPECT_EQ(given.mistakes, "");
+  EXPECT_TRUE(given.costs.network_matched);
+  EXPECT_EQ(given.costs.network_at_once, 2);
+  EXPECT_EQ(given.costs.network_copy_call, 5_us);
+  EXPECT_EQ(given.costs.network_own_copy, 4_KiB);
+  EXPECT_THAT(read("costs: {network: {copy_call: 5us}}\n").mistakes, HasSubstr("copy_call"));
+  EXPECT_THAT(read("costs: {network: {at_once: -1}}\n").mistakes, HasSubstr("at_once"));
+}
+
 TEST(CommSettings, RatesFollowLoadsAndStores) {
   const ChannelCosts costs = read("costs: {simple: {rate: 40GB/s}, ll: {rate: 8GB/s}, load_share: 25%, reduce_rate: 50%}\n").costs;
   EXPECT_EQ(costs.rate_of(Protocol::kSimple, 1, 1), 40_GBps);

@@ -59,10 +59,12 @@ TEST(MeasuredMachine, VariablesOfALogActWhateverItsAuthorSaysBefore) {
   EXPECT_THAT(overrides, Not(Contains(HasSubstr("NCCL_NET"))));
 }
 
-TEST(MeasuredMachine, SlingshotAsksForMessagesAbove4KiB) {
+// FI_CXI_RDZV_THRESHOLD and FI_CXI_RDZV_GET_MIN: 16384 and 2049 bytes.
+TEST(MeasuredMachine, SlingshotMatchesInSoftwareAndFetchesLargeMessages) {
   EXPECT_THAT(
       machine({.gpu = "GH200", .nodes = 2, .gpus_per_node = 4, .nic = "4 x HPE Slingshot 11 200 Gb/s"}).overrides,
-      Contains("comm.costs.network.eager=4KiB"));
+      IsSupersetOf({"comm.costs.network.eager=18433B", "comm.costs.network.at_once=2",
+                    "comm.costs.network.matched.own_copy=4KiB"}));
 }
 
 TEST(MeasuredMachine, OldLibrariesTakeLongerForEachChannel) {
@@ -102,9 +104,9 @@ TEST(MeasuredMachine, ThreadsThatDriveSeveralGpusAreToldByTheLog) {
 
 TEST(MeasuredMachine, LargeMessagesOnSlingshotAreFetchedByTheReceiver) {
   EXPECT_THAT(machine({.gpu = "A100", .nodes = 2, .gpus_per_node = 4, .nic = "2 x HPE Slingshot 200 Gb/s"}).overrides,
-              Contains("comm.costs.network.rendezvous=5us"));
+              Contains("comm.costs.network.rendezvous=2us"));
   EXPECT_THAT(machine({.gpu = "A100", .nodes = 2, .nic = "4 x HDR InfiniBand 200 Gb/s"}).overrides,
-              Not(Contains(HasSubstr("rendezvous"))));
+              Not(Contains(HasSubstr("comm.costs.network"))));
 }
 
 TEST(MeasuredMachine, ALogOfAListedMachineTakesItsProfile) {

@@ -5,66 +5,20 @@
 
 #include "collectives/builtin_channels.h"
 #include "collectives/msccl/plan_algorithm.h"
-#include "core/run/executor.h"
 #include "tests/collectives/msccl/example_plans.h"
 #include "tests/support/channel_doubles.h"
-#include "tests/support/doubles.h"
-#include "tests/support/job_builder.h"
+#include "tests/support/chunk_case.h"
 
 namespace ringwright {
 namespace {
 
 using namespace ringwright::literals;
 using test::add_dimension;
+using test::end_of;
+using test::play;
 using test::ProgramBuilder;
-
-// A message of 1000 bytes: 1 us at the rate of a channel and 1 us on the wire; with the cost of its primitive, 2 us.
-ChannelCosts round_costs() {
-  ChannelCosts costs;
-  costs.launch = 5_us;
-  costs.protocol.fill({.hop = 2_us, .primitive = 1_us, .rate = 1_GBps});
-  costs.reduce_rate = 0.5;
-  costs.load_share = 1.0;  // a sum takes twice as long, as with LL
-  costs.network_post = 3_us;
-  costs.network_flush = 6_us;
-  costs.network_poll = 1_us;
-  costs.host_copy = Bandwidth(0.25e9);
-  return costs;
-}
-
-struct Case {
-  const ChannelAlgorithm& algorithm;
-  CollectivePlan plan = {.protocol = Protocol::kSimple};
-  CollectiveKind kind = CollectiveKind::kBroadcast;
-  Bytes bytes = Bytes(1000);
-  int ranks = 2;
-  int per_host = 2;
-  ChannelCosts costs = round_costs();
-  Bandwidth wire = 1_GBps;
-};
-
-RunResult play(const Case& c) {
-  TaskGraph graph;
-  std::vector<int> all;
-  for (int rank = 0; rank < c.ranks; ++rank) all.push_back(rank);
-  const DimensionId dp = add_dimension(graph, "dp", {all});
-  ProgramBuilder program(graph, "all");
-  program.collective(dp, c.kind, c.bytes, 1);
-  program.run_on(all);
-  test::place_ranks(graph, c.per_host);
-  const RankClasses classes = identity_classes(graph.rank_count());
-  Engine engine;
-  test::WireNetwork network(engine, 4_us, c.wire);
-  const test::PlainRing steps;
-  const test::AlwaysChoose unused(steps);
-  const test::AlwaysOnChannels chooser(c.algorithm, c.plan);
-  const test::PlainCompute compute;
-  const ChannelInputs channels{.chooser = chooser, .costs = c.costs};
-  return execute({.engine = engine, .graph = graph, .classes = classes, .network = network, .chooser = unused,
-                  .compute = compute, .channels = &channels});
-}
-
-TimePoint end_of(const RunResult& result, std::size_t rank) { return result.record.finished_at[rank]; }
+using test::round_costs;
+using Case = test::ChunkCase;
 
 TEST(ChunkPlayer, InsideAHostMessagesFollowOneAnotherAndAreSeenOneHopLater) {
   const test::PlainPipe three(3, Bytes(1000));
