@@ -225,20 +225,21 @@ Scenario read_scenario(ConfigDocument document, const collectives::NcclFiles& fi
   const AttentionFlops attention_flops = read_attention_flops(root);
   std::vector<PublishedFigure> published = read_published(root);
   SearchSettings search = read_search(root);
-  return {.document = std::move(document),
-          .name = std::move(name),
-          .cluster = std::move(cluster),
-          .job = std::move(job),
-          .collectives = std::move(chooser),
-          .comm = comm,
-          .nccl = std::move(nccl),
-          .simulate = simulate,
-          .interference = interference,
-          .attention_flops = attention_flops,
-          .published = std::move(published),
-          .faults = std::move(faults),
-          .background = std::move(background),
-          .search = std::move(search)};
+  Scenario scenario(std::move(document));
+  scenario.name = std::move(name);
+  scenario.cluster = std::move(cluster);
+  scenario.job = std::move(job);
+  scenario.collectives = std::move(chooser);
+  scenario.comm = comm;
+  scenario.nccl = std::move(nccl);
+  scenario.simulate = simulate;
+  scenario.interference = interference;
+  scenario.attention_flops = attention_flops;
+  scenario.published = std::move(published);
+  scenario.faults = std::move(faults);
+  scenario.background = std::move(background);
+  scenario.search = std::move(search);
+  return scenario;
 }
 
 // A scenario without a job: what a single collective needs.
@@ -258,14 +259,15 @@ Scenario read_machine(ConfigDocument document, const collectives::NcclFiles& fil
   collectives::CommSettings comm = read_comm(root, chooser, nccl.host);
   apply_network_sums(root, cluster.switch_sums, nccl, comm);
   const SimulateSettings simulate = read_simulate(root);
-  return {.document = std::move(document),
-          .name = std::move(name),
-          .cluster = std::move(cluster),
-          .job = std::move(job),
-          .collectives = std::move(chooser),
-          .comm = comm,
-          .nccl = std::move(nccl),
-          .simulate = simulate};
+  Scenario scenario(std::move(document));
+  scenario.name = std::move(name);
+  scenario.cluster = std::move(cluster);
+  scenario.job = std::move(job);
+  scenario.collectives = std::move(chooser);
+  scenario.comm = comm;
+  scenario.nccl = std::move(nccl);
+  scenario.simulate = simulate;
+  return scenario;
 }
 
 }  // namespace
@@ -334,6 +336,11 @@ Result<Scenario> checked_scenario(const Load& load, const std::string& path, con
 }
 
 }  // namespace
+
+Scenario::Scenario(ConfigDocument read) : document(std::move(read)) {}
+Scenario::~Scenario() = default;
+Scenario::Scenario(Scenario&& other) noexcept = default;
+Scenario& Scenario::operator=(Scenario&& other) noexcept = default;
 
 Result<Scenario> load_scenario(const std::string& path, const ScenarioOptions& options) {
   return checked_scenario([&](const LoadOptions& how) { return ConfigDocument::load(path, how); }, path, options, Extent::kJob);

@@ -75,6 +75,12 @@ struct Scenario {
   Faults faults;
   Background background;
   SearchSettings search;
+
+  // Special members are in the source file: each file that holds a scenario would compile those of all parts anew.
+  explicit Scenario(ConfigDocument read);
+  ~Scenario();
+  Scenario(Scenario&& other) noexcept;
+  Scenario& operator=(Scenario&& other) noexcept;
 };
 
 struct ScenarioOptions {

@@ -34,6 +34,10 @@ enum class FoldMode { kFold, kNoFold, kTimesOnly };
 // Owned parts, wired. Parts refer to each other, so it stays where it was made.
 class Simulation {
  public:
+  ~Simulation();  // in the source file: each file that holds one would compile those of all parts anew
+  Simulation(const Simulation&) = delete;
+  Simulation& operator=(const Simulation&) = delete;
+
   // Fails when the scenario's choices do not go together (an algorithm that cannot play a call).
   [[nodiscard]] static Result<std::unique_ptr<Simulation>> assemble(const Scenario& scenario, FoldMode fold);
 
@@ -72,7 +76,7 @@ class Simulation {
   [[nodiscard]] const Folding& folding() const { return folding_; }
 
  private:
-  Simulation() = default;
+  Simulation();
   void wire_kernels(const Scenario& scenario);
 
   network_models::Network network_;

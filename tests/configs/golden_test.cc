@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include "configs/simulate.h"
 #include "tests/configs/played.h"
 #include "tests/paths.h"
 

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "configs/simulate.h"
 #include "tests/configs/played.h"
 
 namespace ringwright::configs {

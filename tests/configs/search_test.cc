@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "configs/search_report.h"
+#include "configs/simulate.h"
 #include "tests/configs/played.h"
 
 namespace ringwright::configs {
