@@ -1,22 +1,18 @@
-#include "configs/scenario.h"
+// Reads a scenario's parts from its document.
+#include "configs/scenario_reader.h"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
-#include <functional>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "configs/imports.h"
 #include "configs/listed_schedule.h"
-#include "collectives/nccl/settings.h"
 #include "configs/graph_nets.h"
 #include "configs/nccl_host.h"
 #include "configs/network_sums.h"
 #include "configs/published.h"
-#include "network_models/node_import.h"
 #include "workload/hf_config.h"
 #include "workload/model_config.h"
 #include "workload/stage_balance.h"
@@ -48,6 +44,8 @@ const Entry& find_entry(std::span<const Entry> entries, std::string_view name) {
   return entries.front();  // the name was refused before
 }
 
+}  // namespace
+
 Cluster read_cluster(ConfigMap root) {
   Cluster cluster;
   ConfigMap map = root.map("cluster", "the machine: hosts, what is in them, and the fabric between them");
@@ -71,6 +69,8 @@ Cluster read_cluster(ConfigMap root) {
   cluster.switch_sums = network_models::read_switch_sums(fabric, cluster.host.nic.bandwidth);
   return cluster;
 }
+
+namespace {
 
 // `model.hf` names a config.json, relative to the scenario file.
 workload::ModelShape read_model_shape(ConfigMap model, const std::string& scenario_path, Diagnostics& foreign) {
@@ -105,6 +105,8 @@ void check_offload(ConfigMap& parallel, const workload::OffloadOptions& offload,
                "device: nvme, but the hosts have no drives", "set cluster.node.storage: {drives: 4, read: 6.8GB/s, write: 4GB/s}");
   }
 }
+
+}  // namespace
 
 Job read_job(ConfigMap root, const Cluster& cluster, const std::string& path, Diagnostics& foreign) {
   Job job;
@@ -141,6 +143,8 @@ Job read_job(ConfigMap root, const Cluster& cluster, const std::string& path, Di
   return job;
 }
 
+namespace {
+
 // `filling`: training steps until a pipeline that never runs empty is in its steady state.
 SimulateSettings read_simulate(ConfigMap root, int filling = 0) {
   SimulateSettings settings;
@@ -168,10 +172,14 @@ AttentionFlops read_attention_flops(ConfigMap root) {
   return count == "full" ? AttentionFlops::kFull : AttentionFlops::kCausal;
 }
 
+}  // namespace
+
 SimulateSettings read_simulate_of(ConfigMap root, const Job& job) {
   return read_simulate(root, workload::steps_until_steady(job.parallel.versions, job.parallel.pp,
                                                           static_cast<int>(job.parallel.microbatches(job.training))));
 }
+
+namespace {
 
 collectives::CommSettings read_comm(ConfigMap root, const collectives::ChooserSettings& chooser,
                                     const collectives::NcclHost& host) {
@@ -205,6 +213,13 @@ collectives::NcclSetup read_nccl(ConfigMap root, const Cluster& cluster, collect
   nccl.host = make_nccl_host(cluster.host, cluster.gpu);
   return nccl;
 }
+
+}  // namespace
+
+Scenario::Scenario(ConfigDocument read) : document(std::move(read)) {}
+Scenario::~Scenario() = default;
+Scenario::Scenario(Scenario&& other) noexcept = default;
+Scenario& Scenario::operator=(Scenario&& other) noexcept = default;
 
 Scenario read_scenario(ConfigDocument document, const collectives::NcclFiles& files, Diagnostics& foreign) {
   ConfigMap root = document.root();
@@ -242,7 +257,6 @@ Scenario read_scenario(ConfigDocument document, const collectives::NcclFiles& fi
   return scenario;
 }
 
-// A scenario without a job: what a single collective needs.
 Scenario read_machine(ConfigDocument document, const collectives::NcclFiles& files, Diagnostics& foreign) {
   ConfigMap root = document.root();
   std::string name;
@@ -268,140 +282,6 @@ Scenario read_machine(ConfigDocument document, const collectives::NcclFiles& fil
   scenario.nccl = std::move(nccl);
   scenario.simulate = simulate;
   return scenario;
-}
-
-}  // namespace
-
-LoadOptions load_options(const ScenarioOptions& options) {
-  LoadOptions load{.overrides = options.overrides,
-                   .presets = {{.path = "", .folder = "profiles"},
-                               {.path = "model", .folder = "models"},
-                               {.path = "cluster.node", .folder = "nodes"},
-                               {.path = "cluster.node.gpu", .folder = "gpus"},
-                               {.path = "cluster.node.gpu.kernels", .folder = "kernels"}},
-                   .share_folders = options.share_folders,
-                   .imports = network_models::node_imports()};
-  if (load.share_folders.empty()) load.share_folders = {RINGWRIGHT_SHARE_DIR};
-  return load;
-}
-
-namespace {
-
-// How much of a file must be there.
-enum class Extent { kJob, kMachine };
-
-collectives::NcclFiles nccl_files(const std::string& scenario, const LoadOptions& load) {
-  collectives::NcclFiles files{.share_folders = load.share_folders, .scenario = scenario};
-  files.share_folders.emplace_back(RINGWRIGHT_SHARE_DIR);  // folders of users need not have NCCL's tables
-  return files;
-}
-
-using Load = std::function<Result<ConfigDocument>(const LoadOptions&)>;
-
-// What files that the document names say, under what it says itself.
-Result<ConfigDocument> load_with_imports(const Load& load, const std::string& path, const ScenarioOptions& options,
-                                         Imports& imports) {
-  LoadOptions how = load_options(options);
-  auto document = load(how);
-  if (!document) return document;
-  constexpr std::array kFiles = {"training.deepspeed", "parallel.fsdp_config", "megatron"};
-  if (std::ranges::none_of(kFiles, [&](const char* file) { return document->names(file); })) return document;
-  ConfigMap root = document->root();
-  imports = read_imports(root, path, read_cluster(root).gpus());
-  how.imported = imports.values;
-  return load(how);
-}
-
-Result<Scenario> without_errors(Scenario scenario) {
-  if (scenario.document.log().diagnostics().has_errors()) {
-    return tl::unexpected(scenario.document.log().diagnostics());
-  }
-  return scenario;
-}
-
-Result<Scenario> checked_scenario(const Load& load, const std::string& path, const ScenarioOptions& options,
-                                  Extent extent) {
-  const collectives::NcclFiles files = nccl_files(path, load_options(options));
-  Imports imports;
-  auto document = load_with_imports(load, path, options, imports);
-  if (!document) return tl::unexpected(document.error());
-  Diagnostics foreign = imports.diagnostics;  // of other files that the scenario names
-  const bool whole = extent == Extent::kJob || document->names("model") || document->names("megatron");
-  Scenario scenario =
-      whole ? read_scenario(std::move(*document), files, foreign) : read_machine(std::move(*document), files, foreign);
-  scenario.document.check_all_read();
-  for (const Diagnostic& diagnostic : foreign.all()) scenario.document.log().add(diagnostic);
-  for (const IgnoredKey& ignored : imports.ignored) scenario.document.log().add(ignored);
-  return without_errors(std::move(scenario));
-}
-
-}  // namespace
-
-Scenario::Scenario(ConfigDocument read) : document(std::move(read)) {}
-Scenario::~Scenario() = default;
-Scenario::Scenario(Scenario&& other) noexcept = default;
-Scenario& Scenario::operator=(Scenario&& other) noexcept = default;
-
-Result<Scenario> load_scenario(const std::string& path, const ScenarioOptions& options) {
-  return checked_scenario([&](const LoadOptions& how) { return ConfigDocument::load(path, how); }, path, options, Extent::kJob);
-}
-
-Result<Scenario> load_scenario_text(const std::string& name, std::string_view text, const ScenarioOptions& options) {
-  return checked_scenario([&](const LoadOptions& how) { return ConfigDocument::load_text(name, text, how); }, name,
-                          options, Extent::kJob);
-}
-
-namespace {
-
-std::string path_of(const ConfigDocument& document) {
-  const ConfigSource& file = *document.file();
-  return file.path.empty() ? file.name : file.path;
-}
-
-}  // namespace
-
-Result<Scenario> changed_scenario(const Scenario& base, const ConfigChanges& changes, const ScenarioOptions& options) {
-  Diagnostics foreign;
-  Scenario scenario = read_scenario(base.document.changed(changes),
-                                    nccl_files(path_of(base.document), load_options(options)), foreign);
-  scenario.document.check_all_read();
-  for (const Diagnostic& diagnostic : foreign.all()) scenario.document.log().add(diagnostic);
-  return without_errors(std::move(scenario));
-}
-
-Result<ChangedJob> changed_job(const Scenario& base, const ConfigChanges& changes) {
-  Diagnostics foreign;
-  ConfigDocument document = base.document.changed(changes);
-  Job job = read_job(document.root(), base.cluster, path_of(document), foreign);
-  SimulateSettings simulate = read_simulate_of(document.root(), job);
-  document.check_all_read();
-  for (const Diagnostic& diagnostic : foreign.all()) document.log().add(diagnostic);
-  if (document.log().diagnostics().has_errors()) return tl::unexpected(document.log().diagnostics());
-  return ChangedJob{.document = std::move(document), .job = std::move(job), .simulate = simulate};
-}
-
-Result<Scenario> load_machine(const std::string& path, const ScenarioOptions& options) {
-  return checked_scenario([&](const LoadOptions& how) { return ConfigDocument::load(path, how); }, path, options, Extent::kMachine);
-}
-
-Result<Scenario> load_machine_text(const std::string& name, std::string_view text, const ScenarioOptions& options) {
-  return checked_scenario([&](const LoadOptions& how) { return ConfigDocument::load_text(name, text, how); }, name,
-                          options, Extent::kMachine);
-}
-
-Result<Cluster> load_cluster(const std::string& path, const ScenarioOptions& options) {
-  auto document = ConfigDocument::load(path, load_options(options));
-  if (!document) return tl::unexpected(document.error());
-  Cluster cluster = read_cluster(document->root());
-  if (document->log().diagnostics().has_errors()) return tl::unexpected(document->log().diagnostics());
-  return cluster;
-}
-
-std::vector<KeyDoc> scenario_keys() {
-  ConfigDocument document = ConfigDocument::for_documentation();
-  Diagnostics foreign;
-  const Scenario scenario = read_scenario(std::move(document), {}, foreign);
-  return scenario.document.log().docs();
 }
 
 }  // namespace ringwright::configs

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/random.h"
+#include "core/plan/segments.h"
 #include "tests/workload/job_text.h"
 #include "tests/workload/task_names.h"
 #include "workload/builtin.h"
