@@ -20,6 +20,8 @@ using testing::HasSubstr;
 // MLPerf Training's fine-tuning: Llama 2 70B, adapters of rank 16 on the attention's products.
 constexpr const char* kLora =
     "model: {preset: llama2-70b, lora: {rank: 16, target_modules: [linear_qkv, linear_proj]}}\n";
+constexpr const char* kTwoLayers =
+    "model: {preset: llama2-70b, num_layers: 2, lora: {rank: 16, target_modules: [linear_qkv, linear_proj]}}\n";
 
 JobText job_of(const std::string& model, const std::string& parallel = "", std::int64_t ranks = 1) {
   return JobText(model + "training: {global_batch: 8}\nparallel: {" + parallel + "}\n", ranks);
@@ -92,7 +94,8 @@ TEST(Adapters, TensorParallelRanksSplitTheMatrixThatTheSplitTouches) {
   EXPECT_EQ(adapters[1].elements, 16 * (1024 + 2 * 128));  // rank to this rank's columns
   EXPECT_EQ(adapters[2].elements, 1024 * 16);              // this rank's rows to rank
   EXPECT_TRUE(adapters[3].replicated);
-  EXPECT_TRUE(FreePlayer(job.plan().graph, {}).play().has_value());
+  const JobText shallow = job_of(kTwoLayers, "tp: 8, sequence_parallel: true", 8);
+  EXPECT_TRUE(FreePlayer(shallow.plan().graph, {}).play().has_value());
 }
 
 TEST(Adapters, MistakesAreTold) {
