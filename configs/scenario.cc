@@ -214,6 +214,15 @@ collectives::NcclSetup read_nccl(ConfigMap root, const Cluster& cluster, collect
   return nccl;
 }
 
+// What a collective needs of the file, once cluster and job are read.
+void read_collectives(ConfigMap root, const collectives::ChooserSettings& chooser,
+                      const collectives::NcclFiles& files, Diagnostics& foreign, Scenario& scenario) {
+  scenario.collectives = chooser;
+  scenario.nccl = read_nccl(root, scenario.cluster, chooser.rung, files, foreign);
+  scenario.comm = read_comm(root, chooser, scenario.nccl.host);
+  apply_network_sums(root, scenario.cluster.switch_sums, scenario.nccl, scenario.comm);
+}
+
 }  // namespace
 
 Scenario::Scenario(ConfigDocument read) : document(std::move(read)) {}
@@ -222,65 +231,38 @@ Scenario::Scenario(Scenario&& other) noexcept = default;
 Scenario& Scenario::operator=(Scenario&& other) noexcept = default;
 
 Scenario read_scenario(ConfigDocument document, const collectives::NcclFiles& files, Diagnostics& foreign) {
-  ConfigMap root = document.root();
-  std::string name;
-  read_header(root, &name);
-  Cluster cluster = read_cluster(root);
-  const InterferenceSettings interference = read_interference(root);
-  cluster.gpu.streaming_share = interference.streaming_share;
-  Job job = read_job(root, cluster, files.scenario, foreign);
-  ConfigMap collective_map = root.map("collectives", "which algorithms play collectives");
-  collectives::ChooserSettings chooser = collectives::read_chooser_settings(collective_map, dimension_names());
-  collectives::NcclSetup nccl = read_nccl(root, cluster, chooser.rung, files, foreign);
-  collectives::CommSettings comm = read_comm(root, chooser, nccl.host);
-  apply_network_sums(root, cluster.switch_sums, nccl, comm);
-  SimulateSettings simulate = read_simulate_of(root, job);
-  Faults faults = read_faults(root, {.topology = *cluster.topology, .model = *simulate.network, .hosts = cluster.hosts});
-  Background background = read_background(root, cluster.gpus(), *simulate.network);
-  const AttentionFlops attention_flops = read_attention_flops(root);
-  std::vector<PublishedFigure> published = read_published(root);
-  SearchSettings search = read_search(root);
   Scenario scenario(std::move(document));
-  scenario.name = std::move(name);
-  scenario.cluster = std::move(cluster);
-  scenario.job = std::move(job);
-  scenario.collectives = std::move(chooser);
-  scenario.comm = comm;
-  scenario.nccl = std::move(nccl);
-  scenario.simulate = simulate;
-  scenario.interference = interference;
-  scenario.attention_flops = attention_flops;
-  scenario.published = std::move(published);
-  scenario.faults = std::move(faults);
-  scenario.background = std::move(background);
-  scenario.search = std::move(search);
+  ConfigMap root = scenario.document.root();
+  read_header(root, &scenario.name);
+  Cluster& cluster = scenario.cluster;
+  cluster = read_cluster(root);
+  scenario.interference = read_interference(root);
+  cluster.gpu.streaming_share = scenario.interference.streaming_share;
+  scenario.job = read_job(root, cluster, files.scenario, foreign);
+  ConfigMap collective_map = root.map("collectives", "which algorithms play collectives");
+  read_collectives(root, collectives::read_chooser_settings(collective_map, dimension_names()), files, foreign, scenario);
+  scenario.simulate = read_simulate_of(root, scenario.job);
+  const network_models::ModelEntry& model = *scenario.simulate.network;
+  scenario.faults = read_faults(root, {.topology = *cluster.topology, .model = model, .hosts = cluster.hosts});
+  scenario.background = read_background(root, cluster.gpus(), model);
+  scenario.attention_flops = read_attention_flops(root);
+  scenario.published = read_published(root);
+  scenario.search = read_search(root);
   return scenario;
 }
 
 Scenario read_machine(ConfigDocument document, const collectives::NcclFiles& files, Diagnostics& foreign) {
-  ConfigMap root = document.root();
-  std::string name;
-  read_header(root, &name);
-  Cluster cluster = read_cluster(root);
-  Job job;
+  Scenario scenario(std::move(document));
+  ConfigMap root = scenario.document.root();
+  read_header(root, &scenario.name);
+  scenario.cluster = read_cluster(root);
   ConfigMap compute = root.map("compute", "how the time of kernels is found");
-  job.compute = workload::read_compute_model(compute, cluster.gpu);
+  scenario.job.compute = workload::read_compute_model(compute, scenario.cluster.gpu);
   ConfigMap collective_map = root.map("collectives", "which algorithms play collectives");
   const std::vector<std::string> dimensions = {std::string(kWorld)};
-  collectives::ChooserSettings chooser =
-      collectives::read_chooser_settings(collective_map, dimensions, collectives::Rung::kChunks);
-  collectives::NcclSetup nccl = read_nccl(root, cluster, chooser.rung, files, foreign);
-  collectives::CommSettings comm = read_comm(root, chooser, nccl.host);
-  apply_network_sums(root, cluster.switch_sums, nccl, comm);
-  const SimulateSettings simulate = read_simulate(root);
-  Scenario scenario(std::move(document));
-  scenario.name = std::move(name);
-  scenario.cluster = std::move(cluster);
-  scenario.job = std::move(job);
-  scenario.collectives = std::move(chooser);
-  scenario.comm = comm;
-  scenario.nccl = std::move(nccl);
-  scenario.simulate = simulate;
+  read_collectives(root, collectives::read_chooser_settings(collective_map, dimensions, collectives::Rung::kChunks), files,
+                   foreign, scenario);
+  scenario.simulate = read_simulate(root);
   return scenario;
 }
 
