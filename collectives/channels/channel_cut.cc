@@ -51,9 +51,9 @@ Bytes ChunkLoops::first_slice(Bytes chunk) const {
   return std::min(chunk, std::max(even, shape_.least_slice));
 }
 
+// Slices for which nothing is left are passed on as well, empty (genericOp of prims_simple.h).
 int ChunkLoops::slice_count(Bytes chunk) const {
-  if (chunk <= Bytes(0)) return 1;
-  return static_cast<int>(ceil_div(chunk.count(), first_slice(chunk).count()));
+  return chunk <= Bytes(0) ? 1 : shape_.slices;
 }
 
 std::int64_t ChunkLoops::slices_in_all() const { return (loops_ - 1) * full_slices_ + last_slices_; }
@@ -75,7 +75,7 @@ ChannelCells::Range ChunkLoops::slice(const Place& place, int part) const {
   const Bytes chunk = is_last(place.loop) ? last_chunk_ : shape_.chunk;
   const Bytes first = first_slice(chunk);
   const Bytes begin = shape_.chunk * shape_.parts * place.loop + chunk * part;
-  const Bytes offset = first * place.slice;
+  const Bytes offset = std::min(first * place.slice, chunk);
   return {.offset = begin + offset, .length = std::min(first, chunk - offset)};
 }
 

@@ -125,6 +125,7 @@ void Ring::primitive(const CollectiveCall& call, const CollectivePlan& plan, int
   const ChunkLoops::Place place = play.loops.place(index, play.steps);
   out.clear();
   out.size = play.loops.slice_size(place);
+  out.continues = place.slice > 0 && out.size == Bytes(0);  // an empty slice: counters move on, nothing else
   // A chain's members each do one step of the circle for every slice.
   const int step = is_chain(call.kind) ? play.rank_in_chain(play.ring(block), member) : place.step;
   const int last = is_chain(call.kind) ? play.size - 1 : play.steps - 1;
