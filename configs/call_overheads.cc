@@ -84,19 +84,40 @@ Duration CallOverheads::alone(const CollectiveCall& call, const TaskGraph& graph
   return run.record.iteration_end.back().since_start();
 }
 
-CallOverheads::Key CallOverheads::key_of(const CollectiveCall& call) const {
+// Rails are alike: of groups with one member a host it does not matter which.
+KnownOverheads::Key CallOverheads::key_of(const CollectiveCall& call) const {
   const GroupLayout& layout = *call.layout;
-  return {call.kind, call.bytes.count(), &inputs_.steps.choose(call), layout.host_of,
-          layout.largest_host > 1 ? layout.gpu_of : std::vector<int>()};
+  return {call.kind,
+          call.bytes.count(),
+          std::string(inputs_.steps.choose(call).name()),
+          layout.host_of,
+          layout.largest_host > 1 ? layout.gpu_of : std::vector<int>(),
+          inputs_.model.name};
 }
 
 Duration CallOverheads::of(const CollectiveCall& call) const {
-  Key key = key_of(call);
-  const auto known = known_.find(key);
-  if (known != known_.end()) return known->second;
+  const KnownOverheads::Key key = key_of(call);
+  if (const auto known = inputs_.known.find(key)) return *known;
   const TaskGraph& graph = graphs_.emplace_back(graph_of(call, inputs_.per_host));
   const Duration overhead = std::max(Duration(), alone(call, graph, true) - alone(call, graph, false));
-  return known_.emplace(std::move(key), overhead).first->second;
+  inputs_.known.add(key, overhead);
+  return overhead;
+}
+
+std::optional<Duration> KnownOverheads::find(const Key& key) const {
+  const std::scoped_lock lock(mutex_);
+  const auto known = known_.find(key);
+  return known == known_.end() ? std::nullopt : std::optional(known->second);
+}
+
+void KnownOverheads::add(const Key& key, Duration overhead) {
+  const std::scoped_lock lock(mutex_);
+  known_.emplace(key, overhead);
+}
+
+std::size_t KnownOverheads::size() const {
+  const std::scoped_lock lock(mutex_);
+  return known_.size();
 }
 
 }  // namespace ringwright::configs

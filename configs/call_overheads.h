@@ -8,6 +8,10 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -20,6 +24,21 @@
 
 namespace ringwright::configs {
 
+// What calls were found to cost on one machine, by everything that it depends on there. For many steps on one machine,
+// by threads at the same time.
+class KnownOverheads {
+ public:
+  // Kind, bytes, algorithm in steps, hosts and GPUs of the members, network model.
+  using Key = std::tuple<CollectiveKind, std::int64_t, std::string, std::vector<int>, std::vector<int>, std::string_view>;
+  [[nodiscard]] std::optional<Duration> find(const Key& key) const;
+  void add(const Key& key, Duration overhead);
+  [[nodiscard]] std::size_t size() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<Key, Duration> known_;
+};
+
 class CallOverheads final : public CallOverhead {
  public:
   // References outlive this.
@@ -30,6 +49,7 @@ class CallOverheads final : public CallOverhead {
     const CollectiveChooser& steps;
     StepCosts step_costs;
     ChannelInputs channels;
+    KnownOverheads& known;
   };
   explicit CallOverheads(const Inputs& inputs) : inputs_(inputs) {}
 
@@ -40,10 +60,7 @@ class CallOverheads final : public CallOverhead {
   [[nodiscard]] Duration alone(const CollectiveCall& call, const TaskGraph& graph, bool as_kernels) const;
 
   Inputs inputs_;
-  // Rails are alike: of groups with one member a host it does not matter which.
-  using Key = std::tuple<CollectiveKind, std::int64_t, const CollectiveAlgorithm*, std::vector<int>, std::vector<int>>;
-  [[nodiscard]] Key key_of(const CollectiveCall& call) const;
-  mutable std::map<Key, Duration> known_;
+  [[nodiscard]] KnownOverheads::Key key_of(const CollectiveCall& call) const;
   mutable std::deque<TaskGraph> graphs_;  // all of them: choosers know a layout by its address
 };
 

@@ -48,16 +48,12 @@ Result<Planner::Played> Planner::play(const Scenario& scenario, workload::Passes
 }
 
 Result<std::optional<Prediction>> Planner::predict(const Scenario& scenario) {
-  for (const workload::Passes passes : {workload::Passes::kFewLaps, workload::Passes::kManyLaps}) {
-    // Only where passes go by at once laps can be left out.
-    if (scenario.collectives.rung == collectives::Rung::kChunks || scenario.interference.counts) break;
-    Result<Played> played = play(scenario, passes);
+  Result<Played> played;
+  for (const workload::Passes passes : passes_to_try(scenario)) {
+    played = play(scenario, passes);
     if (!played) return tl::unexpected(std::move(played.error()));
-    if (played->outcome != RunOutcome::kUnproven) return std::move(played->prediction);
-    if (played->events == 0) break;
+    if (played->outcome != RunOutcome::kUnproven) break;
   }
-  Result<Played> played = play(scenario, workload::Passes::kAsSegments);
-  if (!played) return tl::unexpected(std::move(played.error()));
   return std::move(played->prediction);
 }
 

@@ -155,6 +155,10 @@ SimulateSettings read_simulate(ConfigMap root, int filling = 0) {
       {.name = "warmup", .doc = "training steps played before those that count", .fallback = filling, .min = 0, .max = 1'000}));
   settings.seed = static_cast<std::uint64_t>(
       map.integer({.name = "seed", .doc = "seed of all random streams", .fallback = 1, .min = 0}));
+  settings.fast_forward = map.boolean(
+      {.name = "fast_forward",
+       .doc = "leave out what is proved to repeat itself: rounds of rings, laps of a pipeline, training steps",
+       .fallback = true});
   const std::vector<Option> models = options_of(network_models::models());
   const std::string network = map.choice(
       {.name = "network", .doc = "network model: the rung of the fidelity ladder", .fallback = std::string("flow")}, models);

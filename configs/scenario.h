@@ -33,6 +33,7 @@ struct SimulateSettings {
   int steps = 1;   // training steps that count
   int warmup = 0;  // steps before them
   std::uint64_t seed = 1;
+  bool fast_forward = true;  // what repeats itself exactly is not played again
   const network_models::ModelEntry* network = nullptr;
 };
 

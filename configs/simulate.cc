@@ -21,6 +21,8 @@
 namespace ringwright::configs {
 namespace {
 
+using network_models::FastForward;
+
 constexpr std::size_t kLinksShown = 10;
 constexpr std::size_t kLinksOfOneSort = 3;
 
@@ -164,18 +166,24 @@ StepFacts job_facts(const Scenario& scenario, const Simulation& simulation) {
   return facts;
 }
 
+bool goes_fast_forward(const Scenario& scenario, const SimulateOptions& options) {
+  return scenario.simulate.fast_forward && options.fast_forward == FastForward::kOn;
+}
+
 // Null for `rehearsed`: passes whose collectives are messages are played task by task.
 PlayedPlan play(const Scenario& scenario, const Simulation& simulation, const SimulateOptions& options,
                 const RehearsedCalls* rehearsed) {
+  const bool fast_forward = goes_fast_forward(scenario, options);
   Engine engine;
   FaultRun faults(simulation);
   const auto network = scenario.simulate.network->make(
       {.engine = engine,
        .router = faults.router(),
-       .options = {.fast_forward = options.fast_forward, .verify_fairness = options.verify_fairness}});
+       .options = {.fast_forward = fast_forward ? FastForward::kOn : FastForward::kOff,
+                   .verify_fairness = options.verify_fairness}});
   faults.schedule(engine, *network);
   const TaskGraph& graph = simulation.plan().graph;
-  const bool may_skip = options.fast_forward == network_models::FastForward::kOn && scenario.faults.links.empty();
+  const bool may_skip = fast_forward && scenario.faults.links.empty();
   PlayedPlan played;
   played.run = execute({.engine = engine, .graph = graph, .classes = simulation.folding().ranks,
                         .network = *network, .chooser = simulation.chooser(),
@@ -189,7 +197,7 @@ PlayedPlan play(const Scenario& scenario, const Simulation& simulation, const Si
                        {.warmup_iterations = scenario.simulate.warmup,
                         .observer = options.observer,
                         .skip_repeated_iterations = may_skip,
-                        .pass_segments_at_once = options.fast_forward == network_models::FastForward::kOn,
+                        .pass_segments_at_once = fast_forward,
                         .host_awaits_receives = !scenario.job.parallel.overlap_p2p});
   played.events = engine.events_run();
   played.counters = network->counters();
@@ -199,7 +207,7 @@ PlayedPlan play(const Scenario& scenario, const Simulation& simulation, const Si
 }  // namespace
 
 PlayedPlan play_plan(const Scenario& scenario, const Simulation& simulation, const SimulateOptions& options) {
-  if (options.fast_forward == network_models::FastForward::kOn) {
+  if (goes_fast_forward(scenario, options)) {
     if (const std::optional<RehearsedCalls> rehearsed = rehearse(scenario, simulation)) {
       PlayedPlan played = play(scenario, simulation, options, &*rehearsed);
       if (played.run.outcome != RunOutcome::kDisturbed) return played;
@@ -241,10 +249,45 @@ Outcome simulate(const Scenario& scenario, const Simulation& simulation, const S
     facts.engine.counters.push_back({.name = "training steps fast-forwarded",
                                      .value = static_cast<std::uint64_t>(run.skipped_iterations)});
   }
+  if (const std::uint32_t laps = simulation.plan().graph.laps_left_out; laps > 0) {
+    const auto played_steps = static_cast<std::uint64_t>(simulation.plan().graph.iterations - run.skipped_iterations);
+    facts.engine.counters.push_back({.name = "laps of the pipeline fast-forwarded", .value = laps * played_steps});
+  }
   facts.engine.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   facts.engine.peak_memory = peak_resident_memory();
   outcome.report =
       summarise({.record = run.record, .graph = simulation.plan().graph, .classes = simulation.folding().ranks}, std::move(facts));
+  return outcome;
+}
+
+std::vector<workload::Passes> passes_to_try(const Scenario& scenario) {
+  // Kernels on channels are never twice in the same state, and what changes with time is not the same in two laps.
+  const bool lasting = scenario.faults.links.empty() && scenario.background.transfers.empty();
+  const bool alike = lasting && scenario.collectives.rung != collectives::Rung::kChunks && !scenario.interference.counts;
+  if (!scenario.simulate.fast_forward || !alike) return {workload::Passes::kAsSegments};
+  return {workload::Passes::kFewLaps, workload::Passes::kManyLaps, workload::Passes::kAsSegments};
+}
+
+Result<Outcome> simulate(const Scenario& scenario, FoldMode fold, const SimulateOptions& options) {
+  std::vector<workload::Passes> ways = passes_to_try(scenario);
+  if (fold == FoldMode::kNoFold || !goes_fast_forward(scenario, options)) ways = {workload::Passes::kAsSegments};
+  network_models::Network network = scenario.cluster.topology->build();
+  KnownOverheads overheads;
+  Simulation::Kept kept;
+  Outcome outcome;
+  for (const workload::Passes passes : ways) {
+    workload::StepPlan plan = workload::build_step(
+        {.shape = scenario.job.model, .training = scenario.job.training, .parallel = scenario.job.parallel}, passes);
+    plan.graph.iterations = scenario.simulate.warmup + scenario.simulate.steps;
+    kept.overheads = &overheads;
+    auto simulation = Simulation::assemble(scenario, std::move(plan), std::move(network), fold, std::move(kept));
+    if (!simulation) return tl::unexpected(std::move(simulation.error()));
+    outcome = simulate(scenario, **simulation, options);
+    if (outcome.end != RunOutcome::kUnproven) break;
+    kept = std::move(**simulation).take_kept();
+    kept.folding = std::move(**simulation).take_folding();
+    network = std::move(**simulation).take_network();
+  }
   return outcome;
 }
 

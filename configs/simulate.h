@@ -38,4 +38,12 @@ struct Outcome {
 [[nodiscard]] Outcome simulate(const Scenario& scenario, const Simulation& simulation,
                                const SimulateOptions& options = {});
 
+// From the scenario alone: laps of its pipeline are left out where the run proves that they repeat themselves, and
+// counted in all that the report tells. Mistakes when its choices do not go together.
+[[nodiscard]] Result<Outcome> simulate(const Scenario& scenario, FoldMode fold, const SimulateOptions& options = {});
+
+// The ways to write the scenario's training step that are tried one after another, until one ends other than with
+// RunOutcome::kUnproven; the last one leaves nothing out.
+[[nodiscard]] std::vector<workload::Passes> passes_to_try(const Scenario& scenario);
+
 }  // namespace ringwright::configs

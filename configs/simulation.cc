@@ -125,7 +125,10 @@ void Simulation::wire_kernels(const Scenario& scenario) {
                                                                      .per_host = scenario.cluster.host.gpus,
                                                                      .steps = *chooser_,
                                                                      .step_costs = scenario.collectives.step_costs,
-                                                                     .channels = kernels});
+                                                                     .channels = kernels,
+                                                                     .known = known_overheads_ != nullptr
+                                                                                  ? *known_overheads_
+                                                                                  : own_overheads_});
 }
 
 Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenario, FoldMode fold_mode) {
@@ -141,6 +144,7 @@ Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenari
   std::unique_ptr<Simulation> simulation(new Simulation);
   simulation->bottlenecks_ = std::move(kept.bottlenecks);
   simulation->folds_ = std::move(kept.folds);
+  simulation->known_overheads_ = kept.overheads;
   simulation->network_ = std::move(network);
   simulation->plan_ = std::move(plan);
   TaskGraph& graph = simulation->plan_.graph;
@@ -187,8 +191,9 @@ Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenari
   if (alone && !simulation->bottlenecks_) simulation->bottlenecks_ = make_bottleneck_router(router);
   const Router& ways = alone ? *simulation->bottlenecks_ : router;
   simulation->folding_ =
-      fold_over_faults(graph, {seen, on_channels, simulation->closed_form_.get()}, ways,
-                       simulation->fault_schedule_, alone ? &simulation->folds_ : nullptr);
+      kept.folding ? std::move(*kept.folding)
+                   : fold_over_faults(graph, {seen, on_channels, simulation->closed_form_.get()}, ways,
+                                      simulation->fault_schedule_, alone ? &simulation->folds_ : nullptr);
   simulation->folded_router_ = make_folded_router(ways, simulation->folding_);
   return simulation;
 }

@@ -31,6 +31,14 @@ namespace ringwright::configs {
 // kTimesOnly: as kFold, but what links carry may be lost, where that lets more ranks be left out. Times are the same.
 enum class FoldMode { kFold, kNoFold, kTimesOnly };
 
+// What an earlier simulation found out about a network, for the next one over this very network.
+struct KeptFindings {
+  std::unique_ptr<Router> bottlenecks;
+  FoldMemory folds;
+  KnownOverheads* overheads = nullptr;  // outlives the simulation; null: it finds out for itself
+  std::optional<Folding> folding;       // of a step whose ranks are as alike as this one's: with other laps left out
+};
+
 // Owned parts, wired. Parts refer to each other, so it stays where it was made.
 class Simulation {
  public:
@@ -42,17 +50,19 @@ class Simulation {
   [[nodiscard]] static Result<std::unique_ptr<Simulation>> assemble(const Scenario& scenario, FoldMode fold);
 
   // The same for any plan over this machine, on a network that is built already (every size of a sweep).
-  // `kept`: what an earlier simulation over this very network found out about it.
-  struct Kept {
-    std::unique_ptr<Router> bottlenecks;
-    FoldMemory folds;
-  };
+  using Kept = KeptFindings;
   [[nodiscard]] static Result<std::unique_ptr<Simulation>> assemble(const Scenario& scenario, workload::StepPlan plan,
                                                                     network_models::Network network, FoldMode fold,
                                                                     Kept kept = {});
   // Gives the network back, and what was found out about it; only for a simulation that is done with.
   [[nodiscard]] network_models::Network take_network() && { return std::move(network_); }
-  [[nodiscard]] Kept take_kept() && { return {.bottlenecks = std::move(bottlenecks_), .folds = std::move(folds_)}; }
+  [[nodiscard]] Kept take_kept() && {
+    return {.bottlenecks = std::move(bottlenecks_),
+            .folds = std::move(folds_),
+            .overheads = known_overheads_,
+            .folding = std::nullopt};
+  }
+  [[nodiscard]] Folding take_folding() && { return std::move(folding_); }
 
   [[nodiscard]] const network_models::Network& network() const { return network_; }
   // The router to play on: of link classes when folded.
@@ -89,6 +99,8 @@ class Simulation {
   std::unique_ptr<collectives::PlannedChooser> planned_;
   std::unique_ptr<collectives::FileChooser> channel_chooser_;
   std::optional<ChannelInputs> channels_;
+  KnownOverheads own_overheads_;
+  KnownOverheads* known_overheads_ = nullptr;  // null: its own
   std::unique_ptr<CallOverheads> overheads_;
   std::unique_ptr<GpuFootprint> footprint_;
   std::unique_ptr<Router> bottlenecks_;  // null unless only times matter and no transfer shares a link

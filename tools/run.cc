@@ -120,7 +120,7 @@ class Run final : public Command {
             {.names = "--dry-run", .value = "", .doc = "stop before the simulation: derived sizes and cost", .target = &dry_run_},
             {.names = "--show-origin", .value = "", .doc = "print every value of the configuration and where it is from", .target = &show_origin_},
             {.names = "--no-fold", .value = "", .doc = "play every rank, even those that behave alike", .target = &no_fold_},
-            {.names = "--no-fast-forward", .value = "", .doc = "play every step of a ring, even where all are alike", .target = &no_fast_forward_},
+            {.names = "--no-fast-forward", .value = "", .doc = "play every step of a ring and every lap of a pipeline, even where all are alike", .target = &no_fast_forward_},
             {.names = "--verify-fairness", .value = "", .doc = "prove every solve of shares against a full one; slow", .target = &verify_fairness_},
             {.names = "--seed", .value = "N", .doc = "override simulate.seed", .target = &seed_},
             {.names = "--no-progress", .value = "", .doc = "no progress line", .target = &no_progress_}};
@@ -135,22 +135,21 @@ class Run final : public Command {
     const auto scenario = configs::load_scenario(*path, {.overrides = overrides, .share_folders = {}});
     if (!scenario) return refuse(scenario.error());
     const auto fold = no_fold_ ? configs::FoldMode::kNoFold : configs::FoldMode::kFold;
-    const auto simulation = configs::Simulation::assemble(*scenario, fold);
-    if (!simulation) return refuse(simulation.error());
-
     if (show_origin_ && !common.json) print(resolved_text(scenario->document.log()) + "\n");
     if (dry_run_) {
+      const auto simulation = configs::Simulation::assemble(*scenario, fold);
+      if (!simulation) return refuse(simulation.error());
       print(common.json ? plan_json(*scenario, **simulation) : plan_text(*scenario, **simulation));
       return ExitCode::kOk;
     }
     ShownProgress progress(progress_style(common));
     const auto fast_forward = no_fast_forward_ ? network_models::FastForward::kOff : network_models::FastForward::kOn;
-    const configs::Outcome outcome = configs::simulate(
-        *scenario, **simulation,
-        {.observer = &progress, .verify_fairness = verify_fairness_, .fast_forward = fast_forward});
+    const auto outcome = configs::simulate(
+        *scenario, fold, {.observer = &progress, .verify_fairness = verify_fairness_, .fast_forward = fast_forward});
     progress.clear();
+    if (!outcome) return refuse(outcome.error());
     if (out_.empty() && !common.json) out_ = "out/" + scenario->name;
-    return finish(outcome, common);
+    return finish(*outcome, common);
   }
 
  private:

@@ -14,6 +14,7 @@ class Writer {
 
   Program write() {
     for (const Task& task : program_.tasks) {
+      first_.push_back(static_cast<std::uint32_t>(result_.tasks.size()));
       if (task.kind == TaskKind::kSegment) {
         call(task, graph_.segments[task.detail]);
       } else {
@@ -23,6 +24,12 @@ class Writer {
         result_.tasks.back().first_dependency = first;
       }
       last_.push_back(static_cast<std::uint32_t>(result_.tasks.size() - 1));
+    }
+    first_.push_back(static_cast<std::uint32_t>(result_.tasks.size()));
+    const Loop& loop = program_.loop;
+    if (loop.laps > 0) {
+      const std::uint32_t first = first_[loop.first];
+      result_.loop = {.first = first, .size = first_[loop.first + loop.size] - first, .laps = loop.laps};
     }
     return std::move(result_);
   }
@@ -51,7 +58,8 @@ class Writer {
   const TaskGraph& graph_;
   const Program& program_;
   Program result_;
-  std::vector<std::uint32_t> last_;  // by task of the program: where it, or the last one it stands for, lies
+  std::vector<std::uint32_t> first_;  // by task of the program: where it, or the first one it stands for, lies
+  std::vector<std::uint32_t> last_;   // the same for the last one
 };
 
 }  // namespace

@@ -290,7 +290,7 @@ void CollectivePlayer::count_everyone(std::uint32_t slot) {
 std::uint64_t CollectivePlayer::identity(const Call& call) const {
   const Request& request = call.request;
   const auto relative = static_cast<std::uint64_t>(request.iteration - job_.reference_iteration);
-  return mix(mix(request.rank_class.value, request.dimension.value), mix(request.task, relative));
+  return mix(mix(request.rank_class.value, request.dimension.value), mix(job_.relative_task(request.rank_class, request.task), relative));
 }
 
 std::uint64_t CollectivePlayer::identity(std::uint64_t token) const {

@@ -301,7 +301,7 @@ void StepPlayer::end_iteration(ClassId c) {
 }
 
 RunResult StepPlayer::run() {
-  if (laps_.on() && !plan_.at_once) return {.outcome = RunOutcome::kUnproven};
+  if (laps_.on() && !may_leave_out_laps()) return {.outcome = RunOutcome::kUnproven};
   for (std::size_t c = 0; c < progress_.size(); ++c) {
     tasks_total_ += program_of(ClassId(c)).tasks.size() * static_cast<std::uint64_t>(inputs_.graph.iterations);
   }
@@ -337,8 +337,7 @@ RunResult StepPlayer::run() {
   if (contended_) record_.interference = contended_->lost();
   record_.sent = std::move(job_.sent);
   record_.messages = job_.messages_in_all();
-  if (segments_) segments_->add_calls(calls_);
-  record_.calls = calls_.take();
+  record_.calls = calls();
   result.usage = usage();
   result.messages = std::move(job_.messages);
   result.skipped_iterations = skipped_;

@@ -4,6 +4,13 @@
 #include <utility>
 
 namespace ringwright {
+namespace {
+
+auto same_call(const CallTime& call) {
+  return [&call](const CallTime& other) { return other.dimension == call.dimension && other.spec == call.spec; };
+}
+
+}  // namespace
 
 void LapWatch::begin_step() {
   seen_.clear();
@@ -74,10 +81,27 @@ void LeftOutLaps::add(const StepSnapshot& begin, const StepSnapshot& end, std::u
     }
   }
   messages_ += (end.messages - begin.messages) * times;
+  add_calls(begin.calls, end.calls, times);
   usage_.resize(end.usage.size());
   for (std::size_t link = 0; link < usage_.size(); ++link) {
     usage_[link].bytes += (end.usage[link].bytes - begin.usage[link].bytes) * static_cast<double>(times);
     usage_[link].busy += (end.usage[link].busy - begin.usage[link].busy) * std::int64_t{times};
+  }
+}
+
+void LeftOutLaps::add_calls(const std::vector<CallTime>& before, const std::vector<CallTime>& after,
+                            std::uint32_t times) {
+  for (CallTime call : after) {
+    if (const auto earlier = std::ranges::find_if(before, same_call(call)); earlier != before.end()) {
+      call.count -= earlier->count;
+      call.sum -= earlier->sum;
+    }
+    const auto known = std::ranges::find_if(calls_, same_call(call));
+    CallTime& added = known != calls_.end()
+                          ? *known
+                          : calls_.emplace_back(CallTime{.dimension = call.dimension, .spec = call.spec});
+    added.count += call.count * times;
+    added.sum += call.sum * std::int64_t{times};
   }
 }
 
@@ -106,6 +130,12 @@ void LeftOutLaps::extend(StepSnapshot& snapshot) const {
 
 void LeftOutLaps::extend(RunRecord& record, std::vector<LinkUsage>& usage) const {
   record.messages += messages_;
+  for (CallTime& call : record.calls) {
+    const auto left_out = std::ranges::find_if(calls_, same_call(call));
+    if (left_out == calls_.end()) continue;
+    call.count += left_out->count;
+    call.sum += left_out->sum;
+  }
   extend(record.time_in, record.sent, usage);
 }
 

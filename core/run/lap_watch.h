@@ -86,6 +86,7 @@ class LeftOutLaps {
   void extend(RunRecord& record, std::vector<LinkUsage>& usage) const;
 
  private:
+  void add_calls(const std::vector<CallTime>& before, const std::vector<CallTime>& after, std::uint32_t times);
   void extend(std::vector<std::vector<Duration>>& time_in, std::vector<std::vector<Bytes>>& sent,
               std::vector<LinkUsage>& usage) const;
 
@@ -93,6 +94,7 @@ class LeftOutLaps {
   std::vector<std::vector<Duration>> time_in_;
   std::vector<std::vector<Bytes>> sent_;
   std::uint64_t messages_ = 0;
+  std::vector<CallTime> calls_;
   std::vector<LinkUsage> usage_;
 };
 

@@ -24,6 +24,7 @@ struct StepSnapshot {
   std::vector<std::vector<Duration>> time_in;  // as in RunRecord
   std::vector<std::vector<Bytes>> sent;
   std::uint64_t messages = 0;
+  std::vector<CallTime> calls;
   std::vector<LinkUsage> usage;
 };
 

@@ -70,6 +70,10 @@ class StepPlayer final : public CommunicationListener, public ComputeListener {
   [[nodiscard]] std::vector<LapWatch::Place> find_places();
   [[nodiscard]] std::uint64_t lap_digest(std::uint64_t of_network);
   [[nodiscard]] StepSnapshot snapshot(int iteration, std::uint64_t digest);
+  // Not where something changes with time that no lap sees, nor for whoever looks at the tasks of each lap.
+  [[nodiscard]] bool may_leave_out_laps() const {
+    return !contended_ && inputs_.graph.background.empty() && options_.recorded.empty();
+  }
   void end_laps(ClassId c);
   [[nodiscard]] double done_share() const {
     return tasks_total_ == 0 ? 1.0 : static_cast<double>(tasks_done_) / static_cast<double>(tasks_total_);
@@ -77,6 +81,7 @@ class StepPlayer final : public CommunicationListener, public ComputeListener {
   [[nodiscard]] std::vector<LinkUsage> usage() const {
     return segments_ ? segments_->with_usage(inputs_.network.usage()) : inputs_.network.usage();
   }
+  [[nodiscard]] std::vector<CallTime> calls() const;
   void note_span(ClassId c, std::uint32_t task);
 
   // How thread blocks drive the network where kernels slow them.

@@ -40,7 +40,15 @@ StepSnapshot StepPlayer::snapshot(int iteration, std::uint64_t digest) {
           .time_in = ledger_.time_in(),
           .sent = job_.sent,
           .messages = job_.messages_in_all(),
+          .calls = laps_.on() ? calls() : std::vector<CallTime>(),
           .usage = usage()};
+}
+
+std::vector<CallTime> StepPlayer::calls() const {
+  CallTimes all(0);
+  all.add(calls_.take());
+  if (segments_) segments_->add_calls(all);
+  return all.take();
 }
 
 // A class has begun a task of the compute stream.
@@ -78,7 +86,7 @@ std::uint64_t StepPlayer::lap_digest(std::uint64_t of_network) {
   for (std::size_t c = 0; c < progress_.size(); ++c) {
     const ClassId rank_class(c);
     hash = mix(hash, digest_lap(progress_[c], {.now = now, .task = job_.reference_task[c]}));
-    hash = mix(mix(hash, segments_->digest(rank_class)), ledger_.digest(rank_class));
+    hash = mix(mix(hash, segments_ ? segments_->digest(rank_class) : 0), ledger_.digest(rank_class));
   }
   return hash;
 }

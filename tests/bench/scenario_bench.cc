@@ -1,11 +1,10 @@
-// Shipped scenarios from YAML to the end of the run, and how long reading, assembling and running take.
+// Shipped scenarios from YAML to the end of the run, and how long running takes.
 #include <string>
 
 #include <benchmark/benchmark.h>
 
 #include "configs/scenario.h"
 #include "configs/simulate.h"
-#include "configs/simulation.h"
 #include "core/base/check.h"
 #include "tests/bench/figures.h"
 #include "tests/bench/table_cases.h"
@@ -24,28 +23,22 @@ std::uint64_t counter(const Report& report, const std::string& name) {
 
 void run_scenario(benchmark::State& state, const std::string& file) {
   Figures figures;
-  double assembling = 0.0;
   double running = 0.0;
   for (auto _ : state) {
     const auto scenario = configs::load_scenario(file);
     CHECK(scenario.has_value(), "a shipped scenario can be read");
     const double since_loaded = cpu_seconds();
-    const auto simulation = configs::Simulation::assemble(*scenario, configs::FoldMode::kFold);
-    CHECK(simulation.has_value(), "a shipped scenario can be assembled");
-    const double since_assembled = cpu_seconds();
-    const configs::Outcome outcome = configs::simulate(*scenario, **simulation);
-    CHECK(outcome.report.has_value(), "a shipped scenario runs to its end");
-    assembling = since_assembled - since_loaded;
-    running = cpu_seconds() - since_assembled;
-    const RankClasses& classes = (*simulation)->folding().ranks;
-    figures = {.ranks = classes.class_of.size(),
-               .classes = classes.count(),
-               .flows = counter(*outcome.report, "flows"),
-               .events = outcome.report->facts.engine.events,
-               .simulated_seconds = to_seconds(outcome.report->step_time.mean)};
+    const auto outcome = configs::simulate(*scenario, configs::FoldMode::kFold);
+    CHECK(outcome.has_value() && outcome->report.has_value(), "a shipped scenario runs to its end");
+    running = cpu_seconds() - since_loaded;
+    const EngineFacts& engine = outcome->report->facts.engine;
+    figures = {.ranks = static_cast<std::uint64_t>(scenario->cluster.gpus()),
+               .classes = engine.classes,
+               .flows = counter(*outcome->report, "flows"),
+               .events = engine.events,
+               .simulated_seconds = to_seconds(outcome->report->step_time.mean)};
   }
   report(state, figures);
-  state.counters["assemble_s"] = assembling;
   state.counters["run_s"] = running;
 }
 

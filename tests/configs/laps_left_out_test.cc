@@ -164,6 +164,57 @@ TEST(LapsLeftOut, WhereCollectivesAreRehearsed) {
   EXPECT_GT(laps, 0U);
 }
 
+// Messages between stages that share the fabric with context parallelism: passes are disturbed, and every task is played.
+TEST(LapsLeftOut, WhereTasksArePlayedOneByOne) {
+  std::uint32_t laps = 0;
+  for (const char* overlap : {"true", "false"}) {
+    const Step step{.parallel = fmt::format("cp: 2, schedule: 1f1b, overlap_p2p_comm: {}", overlap),
+                    .tp = 8,
+                    .pp = 2,
+                    .compute = "compute: {model: roofline}\n",
+                    .network = "flow",
+                    .collectives = "steps"};
+    const Scenario scenario = load(text_of(step));
+    ASSERT_EQ(play(scenario, FoldMode::kFold, SegmentPlay::kAtOnce).events, play(scenario).events) << "disturbed";
+    laps += expect_exact(step);
+  }
+  EXPECT_GT(laps, 0U);
+}
+
+std::string part_of(const Step& step, std::string_view part, std::string_view fast_forward) {
+  Step asked = step;
+  asked.simulate += fmt::format(", fast_forward: {}", fast_forward);
+  const auto outcome = simulate(load(text_of(asked)), FoldMode::kFold);
+  if (!outcome || !outcome->report) throw std::runtime_error("it ends: " + step.name());
+  return json_part(render_json(*outcome->report), part);
+}
+
+// Calls, bytes and busy links of laps that were not played are in the report as well.
+TEST(LapsLeftOut, AreCountedInTheReport) {
+  for (const char* collectives : {"closed_form", "steps"}) {
+    const Step step{
+        .parallel = "schedule: 1f1b", .microbatches = 100, .network = "flow", .collectives = collectives};
+    for (const char* part : {"metrics", "breakdown", "collectives", "links", "memory"}) {
+      const std::string whole = part_of(step, part, "false");
+      EXPECT_FALSE(whole.empty()) << part;
+      EXPECT_EQ(part_of(step, part, "true"), whole) << collectives << " " << part;
+    }
+    EXPECT_NE(part_of(step, "counters", "true").find("laps of the pipeline fast-forwarded"), std::string::npos);
+    EXPECT_EQ(part_of(step, "counters", "false").find("laps of the pipeline fast-forwarded"), std::string::npos);
+  }
+}
+
+TEST(LapsLeftOut, NoneWhereLapsMayDiffer) {
+  const Step step{.parallel = "schedule: 1f1b", .network = "flow"};
+  const auto ways = [](const std::string& text) { return passes_to_try(load(text)).size(); };
+  EXPECT_EQ(ways(text_of(step)), 3U);
+  EXPECT_EQ(ways(text_of(step) + "background: [{from: [0], to: [8], size: 1MB}]\n"), 1U);
+  Step chunks = step;
+  chunks.network = "flow";
+  chunks.collectives = "chunks";
+  EXPECT_EQ(ways(text_of(chunks)), 1U);
+}
+
 TEST(LapsLeftOut, NoneOfAScheduleWithoutLaps) {
   EXPECT_EQ(expect_exact({.parallel = "schedule: gpipe"}), 0);
   EXPECT_EQ(expect_exact({.parallel = "schedule: pipedream-2bw"}), 0);

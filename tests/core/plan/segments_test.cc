@@ -72,6 +72,13 @@ TEST(Segments, TakeTheLabelOfTheirCall) {
   EXPECT_EQ(written.tasks[5].label, 2U);  // its own
 }
 
+// Laps of one call each: of the three tasks that it stands for.
+TEST(Segments, ALoopOfCallsIsWrittenOutAsALoopOfTheirTasks) {
+  Program program = caller();
+  program.loop = {.first = 2, .size = 1, .laps = 2};
+  EXPECT_EQ(write_out(graph_with_segment(), program).loop, (Loop{.first = 2, .size = 3, .laps = 2}));
+}
+
 TEST(Segments, AProgramWithoutCallsIsWrittenOutAsItIs) {
   const TaskGraph graph = graph_with_segment();
   const Program program = write_out(graph, caller());
