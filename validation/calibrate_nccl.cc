@@ -104,8 +104,7 @@ class NcclCalibration {
     const configs::Scenario* const machine = &plan->scenario;
     const bool network = std::ranges::any_of(logs_, [&](const auto& log) { return log.nodes > 1; });
     for (const PlatformConstant& constant : platform_constants()) {
-      if (constant.of != ConstantOf::kKernels && !network) continue;
-      if (constant.of == ConstantOf::kMatching && !machine->comm.costs.network_matched) continue;
+      if (constant.of == ConstantOf::kNetwork && !network) continue;
       constants_.push_back(&constant);
       bounds_.push_back(constant.on(*machine));
       const std::string key = fmt::format("{}=", constant.path);

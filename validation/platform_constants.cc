@@ -15,7 +15,6 @@ constexpr auto kUs = ConstantUnit::kMicroseconds;
 constexpr auto kRate = ConstantUnit::kGigabytesPerSecond;
 constexpr auto kPart = ConstantUnit::kShare;
 constexpr auto kNet = ConstantOf::kNetwork;
-constexpr auto kMatched = ConstantOf::kMatching;
 constexpr auto kGpu = ConstantOf::kKernels;
 
 using configs::Scenario;
@@ -58,8 +57,6 @@ constexpr std::array kConstants = {
                      [](const Scenario& s) { return us(s.comm.costs.network_rendezvous); }},
     PlatformConstant{"comm.costs.network.host_rate", "LL, lines that the proxy reads", kRate, kNet, 0.1, 100.0, 1.2,
                      [](const Scenario& s) { return gb(s.comm.costs.network_host_rate); }},
-    PlatformConstant{"comm.costs.network.matched.copy_call", "messages that the GPU's driver copies", kUs, kMatched, 2.0,
-                     30.0, 0.25, [](const Scenario& s) { return us(s.comm.costs.network_copy_call); }},
     PlatformConstant{"cluster.node.nic.efficiency", "data on the NIC, of its nominal rate", kPart, kNet, 0.4, 1.0, 0.08,
                      [](const Scenario& s) { return s.cluster.host.nic.efficiency; }},
 };

@@ -11,14 +11,13 @@
 namespace ringwright::validation {
 
 enum class ConstantUnit { kMicroseconds, kGigabytesPerSecond, kShare };
-// Network: seen only by calls between hosts; matching: by those over a network library that matches in software.
-enum class ConstantOf { kKernels, kNetwork, kMatching };
+enum class ConstantOf { kKernels, kNetwork };
 
 struct PlatformConstant {
   std::string_view path;  // of the scenario
   std::string_view doc;
   ConstantUnit unit = ConstantUnit::kMicroseconds;
-  ConstantOf of = ConstantOf::kKernels;
+  ConstantOf of = ConstantOf::kKernels;  // network: seen only by calls between hosts
   double low = 0.0;                      // in the unit, as `high` and the class value
   double high = 0.0;
   double spread = 0.0;  // of the logarithm: how far platforms of one class lie from its value

@@ -79,14 +79,16 @@ int kinds_of(int channels, int found) {
 
 // The ways that the search found on hosts whose GPUs are joined pairwise: places among the members, by kind of channel.
 // Not where ways swap NICs from host to host or leave through another GPU: a plan has one way for all hosts, and its last
-// GPU sends by its own NIC.
-std::vector<std::vector<int>> circles_of_search(const NcclHost& host, const NcclGraphs& graphs, NcclAlgorithm algorithm,
+// GPU sends by its own NIC. With NCCL_CROSS_NIC=1 ways do not swap: they leave by one NIC and come by another.
+std::vector<std::vector<int>> circles_of_search(const NcclSetup& setup, const NcclGraphs& graphs, NcclAlgorithm algorithm,
                                                 const GroupLayout& layout, int channels) {
   const NcclGraph& graph = algorithm == NcclAlgorithm::kTree ? graphs.tree : graphs.ring;
   const std::vector<std::vector<int>>& orders = graph.orders;
-  if (host.links != NcclHost::Links::kMesh || orders.empty() || !layout.even() || layout.largest_host < 3) return {};
+  const bool mesh = setup.host.links == NcclHost::Links::kMesh;
+  if (!mesh || orders.empty() || !layout.even() || layout.largest_host < 3) return {};
   const bool stays = std::ranges::all_of(graph.ports, [](const auto& ports) { return ports[0] == ports[1]; });
-  if (layout.host_count() > 1 && (!stays || graph.between == NcclPath::kPxn)) return {};
+  const bool alike = stays || setup.knobs.cross_nic == 1;
+  if (layout.host_count() > 1 && (!alike || graph.between == NcclPath::kPxn)) return {};
   const int found = static_cast<int>(orders.size());
   const int kinds = kinds_of(channels, found);
   std::vector<int> members = orders.front();
@@ -132,7 +134,7 @@ CollectivePlan NcclSelector::plan(const CollectiveCall& call) const {
   if (setup_.graph) circles = circles_of_file(*setup_.graph, choice.algorithm, *call.layout);
   const int ways = kinds_of(work.channels, std::max(1, costs.graphs().ring.channels));
   if (circles.empty()) {
-    circles = circles_of_search(setup_.host, costs.graphs(), choice.algorithm, *call.layout, work.channels);
+    circles = circles_of_search(setup_, costs.graphs(), choice.algorithm, *call.layout, work.channels);
   }
   Bytes chunk = chunk_of(setup_.knobs, choice);
   const bool simple_tree = choice.algorithm == NcclAlgorithm::kTree && choice.protocol == Protocol::kSimple;

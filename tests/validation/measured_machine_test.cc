@@ -64,7 +64,7 @@ TEST(MeasuredMachine, SlingshotMatchesInSoftwareAndFetchesLargeMessages) {
   EXPECT_THAT(
       machine({.gpu = "GH200", .nodes = 2, .gpus_per_node = 4, .nic = "4 x HPE Slingshot 11 200 Gb/s"}).overrides,
       IsSupersetOf({"comm.costs.network.eager=18433B", "comm.costs.network.at_once=2",
-                    "comm.costs.network.matched.own_copy=4KiB"}));
+                    "comm.costs.network.matched.own_copy=4KiB", "comm.costs.network.matched.copy_call=8us"}));
 }
 
 TEST(MeasuredMachine, OldLibrariesTakeLongerForEachChannel) {

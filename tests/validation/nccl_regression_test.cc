@@ -44,12 +44,12 @@ TEST(NcclRegression, AProfileOfTwoHostsPredictsFourAndEight) {
 }
 
 // Hosts of Grace Hoppers that may not cross NICs: the search's twelve slow rings make LL end where it was measured to
-// end. 7.1, 14.4 and 5.6 % for four and eight hosts, fitted on one and two; with messages that all cost the same 9.1, 17.5
+// end. 8.7, 10.4 and 5.5 % for four and eight hosts, fitted on one and two; with messages that all cost the same 9.1, 17.5
 // and 17.5 %.
 TEST(NcclRegression, GraceHoppersChangeProtocolsWhereTheyWereMeasuredTo) {
   const PlatformScore score =
       played(logs({"alps_gh200x4_n4_allreduce_ofi1130.csv", "alps_gh200x4_n8_allreduce_ofi1130.csv"}));
-  EXPECT_TRUE(within(score.simulation, {0.09, 0.17, 0.07}));
+  EXPECT_TRUE(within(score.simulation, {0.1, 0.13, 0.07}));
 }
 
 // RCCL's all pairs: 8.4, 12.0 and 0.5 %; with rings alone 43 and 63 %.

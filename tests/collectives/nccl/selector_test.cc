@@ -172,6 +172,18 @@ TEST(NcclSelector, FewChannelsOfAMeshEachGoTheirOwnWay) {
   }
 }
 
+// With NCCL_CROSS_NIC=1 all hosts go the ways that the search found: 0 1 2 3 from NIC 0 to NIC 3, 1 0 3 2 from 1 to 2.
+TEST(NcclSelector, RingsThatCrossNicsGoAsTheSearchFound) {
+  NcclSetup setup = setup_of(alps(), "2.23");
+  setup.knobs.cross_nic = 1;
+  const GroupLayout layout = make_block_layout(16, 4);
+  const CollectivePlan plan =
+      NcclSelector(std::move(setup)).plan({.kind = CollectiveKind::kAllGather, .bytes = 64_MiB, .layout = &layout});
+  ASSERT_EQ(plan.circles.size(), 4U);
+  EXPECT_EQ(plan.circles[0], (std::vector<int>{0, 1, 2, 3}));
+  EXPECT_EQ(plan.circles[1], (std::vector<int>{1, 0, 3, 2}));
+}
+
 TEST(NcclSelector, ListsWhatItWeighedCheapestFirst) {
   const GroupLayout layout = make_block_layout(16, 8);
   const CollectiveCall call{.kind = CollectiveKind::kAllReduce, .bytes = 1_MiB, .layout = &layout};
