@@ -66,6 +66,11 @@ bool is_forward_attention(const MeasuredKernel& row) {
 bool is_backward_attention(const MeasuredKernel& row) {
   return row.kernel.family == KernelFamily::kAttentionBackward;
 }
+// In long ones the work of a block hides what it costs to begin and to end it.
+bool is_short_attention(const MeasuredKernel& row) {
+  constexpr std::int64_t kShort = 2048;
+  return row.kernel.n <= kShort;
+}
 bool is_wide_backward(const MeasuredKernel& row) {
   return is_backward_attention(row) && row.kernel.k > 128;
 }
@@ -98,6 +103,8 @@ const std::array kAttentionQuestions{Question{kAttentionForwardShare, 1, is_forw
                                      Question{kAttentionWideBackward, 2, is_wide_backward},
                                      Question{kAttentionScoreCost, kSome, any},
                                      Question{kAttentionTail, kSome, any},
+                                     Question{kAttentionExposed, kSome, is_short_attention},
+                                     Question{kAttentionStart, kSome, is_short_attention},
                                      Question{kAttentionIssue, kSome, is_eager}};
 
 const ConstantSpec& spec_of(KernelConstant constant) {

@@ -1,10 +1,17 @@
 // Fused attention: blocks of query rows in waves over the multiprocessors, with a tail of uneven blocks.
 //
-//     t = (blocks / sms + tail) * (flops + scores * score_cost) / blocks / (P/sms * share), at least bytes / bandwidth
+//     t = (blocks / sms + tail) * ((flops + scores * score_cost) / blocks / (P/sms * share)
+//                                  + exposed * (start + own bytes / (bandwidth/sms))),   at least bytes / bandwidth
 //
 // A block holds `rows` query rows of one head and walks over the keys (FlashAttention-2, arXiv 2307.08691); under a
 // causal mask the longest block is twice the mean, and what the diagonal's blocks compute and throw away counts. Every
-// score costs an exponential on units that do not grow with the products', which is what makes short heads slow.
+// score costs an exponential on units that do not grow with the products', which is what makes short heads slow. (H100:
+// 16 exponentials a cycle and multiprocessor, 3.9 of 989 TFLOP/s: 256 FLOPs each; arXiv 2407.08608, section 3.1.)
+//
+// A kernel of which one block fits a multiprocessor hides neither the block's first loads nor its last stores: the
+// forward pass reads its queries and writes its result; the backward pass reads keys and values and writes their
+// gradients, and passes before and after it read the result and its gradient, clear the sum of the queries' gradient
+// (fp32), and convert it.
 #include <algorithm>
 #include <cmath>
 
@@ -13,6 +20,21 @@
 namespace ringwright::workload {
 
 using enum KernelConstant;
+
+namespace {
+
+// Of one head's block, or one head's passes, that arithmetic may not hide.
+double own_bytes(const Kernel& kernel) {
+  constexpr double kForward = 2 + 2;                    // queries, result
+  constexpr double kBackward = 4 * 2;                   // keys, values, and their gradients
+  constexpr double kPasses = 2 + 2 + 4 + 4 + 2;         // result and gradient; fp32 sum cleared, read; its result
+  const auto width = static_cast<double>(kernel.k * kernel.batch);
+  const double queries = static_cast<double>(kernel.m) * width;
+  if (kernel.family == KernelFamily::kAttentionForward) return kForward * queries;
+  return kBackward * static_cast<double>(kernel.n) * width + kPasses * queries;
+}
+
+}  // namespace
 
 double attention_seconds(const Kernel& kernel, const GpuSpec& gpu) {
   const KernelProfile& profile = gpu.kernels;
@@ -31,10 +53,11 @@ double attention_seconds(const Kernel& kernel, const GpuSpec& gpu) {
   if (backward && kernel.k > kWide) share *= profile[kAttentionWideBackward];
   const double rate = gpu.peak_of(kernel.type).count() * share;
   const auto sms = static_cast<double>(gpu.sms);
-  const double arithmetic = (blocks / sms + profile[kAttentionTail]) * (work / blocks) / (rate / sms);
-  const double moved =
-      static_cast<double>(kernel.bytes.count()) / (gpu.memory_bandwidth.count() * profile[kStreamShare]);
-  return std::max(arithmetic, moved);
+  const double waves = blocks / sms + profile[kAttentionTail];
+  const double bandwidth = gpu.memory_bandwidth.count() * profile[kStreamShare];
+  const double own = profile[kAttentionStart] + own_bytes(kernel) / blocks / (bandwidth / sms);
+  const double busy = waves * (work / blocks) / (rate / sms) + waves * profile[kAttentionExposed] * own;
+  return std::max(busy, static_cast<double>(kernel.bytes.count()) / bandwidth);
 }
 
 }  // namespace ringwright::workload

@@ -56,6 +56,11 @@ constexpr std::array<ConstantSpec, kKernelConstants> kConstants{{
      kNumber, 100.0, 0.0, 400.0},
     {kAttentionTail, "attention", "tail", "blocks of mean length for which the last wave leaves the GPU half idle",
      kNumber, 1.2, 0.0, 8.0},
+    {kAttentionExposed, "attention", "exposed",
+     "share of what a block takes to begin, to load first and to store last, and of passes before and after, that no "
+     "arithmetic hides",
+     kShare, 0.0, 0.0, 2.0},
+    {kAttentionStart, "attention", "start", "time of a block to begin that is not its loads", kTime, 1e-6, 0.0, 1e-5},
     {kAttentionRows, "attention", "rows", "query rows of a block", kWhole, 128.0, 16.0, 1024.0},
     {kAttentionIssue, "attention", "issue", "time that the host needs to issue one call of fused attention", kTime,
      2e-5, 0.0, 3e-4},

@@ -39,6 +39,8 @@ enum class KernelConstant {
   kAttentionWideBackward,
   kAttentionScoreCost,
   kAttentionTail,
+  kAttentionExposed,
+  kAttentionStart,
   kAttentionRows,
   kAttentionIssue,
   kAttentionShortest,

@@ -41,6 +41,39 @@ TEST(Attention, TheTailWeighsOnFewBlocks) {
   EXPECT_NEAR(attention_seconds(attention(), gpu), 1.1 * even, 1e-12);
 }
 
+// 1000 blocks on 100 multiprocessors.
+TEST(Attention, WhatABlockTakesToBeginMayNotBeHidden) {
+  GpuSpec gpu = plain_gpu();
+  const double before = attention_seconds(attention(), gpu);
+  gpu.kernels[kAttentionStart] = 2e-6;
+  EXPECT_DOUBLE_EQ(attention_seconds(attention(), gpu), before);
+  gpu.kernels[kAttentionExposed] = 0.5;
+  const double bytes = 2.0 * 1280 * 64 * 100 * 2;  // queries and result
+  const double exposed = 0.5 * (10 * 2e-6 + bytes / 1e12);
+  EXPECT_NEAR(attention_seconds(attention(), gpu), before + exposed, 1e-12);
+  gpu.kernels[kAttentionTail] = 1.0;
+  EXPECT_NEAR(attention_seconds(attention(), gpu), 1.1 * (before + exposed), 1e-12);
+}
+
+TEST(Attention, ForwardQueriesAndResultMayNotBeHidden) {
+  GpuSpec gpu = plain_gpu();
+  const double before = attention_seconds(attention(), gpu);
+  gpu.kernels[kAttentionExposed] = 0.5;
+  gpu.kernels[kAttentionStart] = 0.0;
+  // Two tensors of 1280 x 64 x 100 in bf16 at 1000 GB/s, half of it.
+  EXPECT_NEAR(attention_seconds(attention(), gpu), before + 0.5 * 2 * 1280 * 64 * 100 * 2 / 1e12, 1e-12);
+}
+
+TEST(Attention, BackwardMovesMoreThatMayNotBeHidden) {
+  GpuSpec gpu = plain_gpu();
+  const Kernel backward = attention(KernelFamily::kAttentionBackward);
+  const double before = attention_seconds(backward, gpu);
+  gpu.kernels[kAttentionExposed] = 1.0;
+  gpu.kernels[kAttentionStart] = 0.0;
+  // Keys, values, two gradients; result, its gradient; the fp32 sum twice, and what becomes of it: 22 bytes an element.
+  EXPECT_NEAR(attention_seconds(backward, gpu), before + 22.0 * 1280 * 64 * 100 / 1e12, 1e-12);
+}
+
 TEST(Attention, ACausalMaskComputesBlocksOnTheDiagonalWhole) {
   const GpuSpec gpu = plain_gpu();
   Kernel causal = attention();
