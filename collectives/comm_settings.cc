@@ -105,7 +105,7 @@ void read_matching(ConfigMap matched, ChannelCosts& result) {
                                            .fallback = 4_KiB,
                                            .min = Bytes(0)});
   result.network_copy_rate = matched.bandwidth(
-      {.name = "copy_rate", .doc = "at this rate", .fallback = 2_GBps, .min = Bandwidth(1e6)});
+      {.name = "copy_rate", .doc = "at this rate", .fallback = 4_GBps, .min = Bandwidth(1e6)});
   result.network_copy_call = matched.duration({.name = "copy_call",
                                                .doc = "more of them a call of the GPU's driver copies, which takes so long",
                                                .fallback = 8_us,
