@@ -6,7 +6,8 @@
 
 namespace ringwright::gpu {
 
-constexpr int kMostThreads = 512;  // of a block: its registers must suffice
+// Of a block: its registers must suffice. One block a multiprocessor is all that is measured, so that none need be spilled.
+constexpr int kMostThreads = 512;
 
 template <int kMost>
 __device__ void load_steps(Ends<kMost>& ends, int in, int out) {
@@ -57,7 +58,7 @@ __device__ inline Part part_of(const Work& work, int channels, int channel) {
 
 // Every channel goes through its part loop by loop, n chunks a loop.
 template <Protocol kProtocol>
-__global__ void __launch_bounds__(kMostThreads) ring_all_reduce(GroupView group, Work work) {
+__global__ void __launch_bounds__(kMostThreads, 1) ring_all_reduce(GroupView group, Work work) {
   const int ranks = group.shape.ranks;
   const int rank = static_cast<int>(blockIdx.x) / group.shape.channels;
   const int channel = static_cast<int>(blockIdx.x) % group.shape.channels;
@@ -90,7 +91,7 @@ __global__ void __launch_bounds__(kMostThreads) ring_all_reduce(GroupView group,
 // half of the slots for each level above it, so that chunks follow each other through the tree and none waits for a
 // round trip.
 template <Protocol kProtocol>
-__global__ void __launch_bounds__(kMostThreads) tree_all_reduce(GroupView group, Work work) {
+__global__ void __launch_bounds__(kMostThreads, 1) tree_all_reduce(GroupView group, Work work) {
   const int rank = static_cast<int>(blockIdx.x) / group.shape.channels;
   const int channel = static_cast<int>(blockIdx.x) % group.shape.channels;
   const BlockEnds& mine = group.ends[blockIdx.x];

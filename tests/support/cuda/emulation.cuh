@@ -19,7 +19,7 @@
 #define __device__
 #define __host__
 #define __shared__ static  // of one block at a time, or of blocks that write the same
-#define __launch_bounds__(threads)
+#define __launch_bounds__(...)
 #define threadIdx (::emulation::thread_index())
 #define blockIdx (::emulation::block_index())
 #define blockDim (::emulation::block_size())

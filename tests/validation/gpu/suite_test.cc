@@ -211,6 +211,23 @@ TEST(Gemm, LeavesOutWhatFp8CannotDo) {
   EXPECT_GT(fp8, 200);
 }
 
+// Gradients are added in full, as frameworks have it.
+TEST(Gemm, ForwardProductsInFp8ComeWithAndWithoutFastSums) {
+  emulation::fresh_device();
+  const std::string folder = empty_folder("gemm_fast");
+  measure("gemm", {.extent = Extent::kQuick, .folder = folder});
+  int fast = 0, plain = 0;
+  for (const auto& row : rows_of(folder + "/gemm.csv").rows) {
+    if (row.at("dtype") != "fp8" || row.at("layout") != "TN") continue;
+    (row.at("op") == "cublasLt fast sums" ? fast : plain) += 1;
+  }
+  EXPECT_GT(fast, 0);
+  EXPECT_EQ(fast, plain);
+  for (const auto& row : rows_of(folder + "/gemm.csv").rows) {
+    EXPECT_TRUE(row.at("op") != "cublasLt fast sums" || row.at("layout") == "TN");
+  }
+}
+
 // The device computes nothing, and only the first group's inputs are not zero: ring LL is told and left out, the rest
 // goes on.
 TEST(Primitives, AWrongSumIsTroubleAndNoRow) {

@@ -27,11 +27,14 @@ struct Type {
   Element element;
   cudaDataType_t data;
   cublasComputeType_t compute;
+  const char* op = "cublasLt";
+  std::int8_t fast_sums = 0;  // of fp8: partial sums stay in the tensor cores' fewer bits
 };
 constexpr Type kBf16{"bf16", Element::kBf16, CUDA_R_16BF, CUBLAS_COMPUTE_32F};
 constexpr Type kFp16{"fp16", Element::kFp16, CUDA_R_16F, CUBLAS_COMPUTE_32F};
 constexpr Type kTf32{"tf32", Element::kFp32, CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32};
 constexpr Type kFp8{"fp8", Element::kFp8, CUDA_R_8F_E4M3, CUBLAS_COMPUTE_32F};
+constexpr Type kFastFp8{"fp8", Element::kFp8, CUDA_R_8F_E4M3, CUBLAS_COMPUTE_32F, "cublasLt fast sums", 1};
 
 enum class Role { kForward, kDgrad, kWgrad };
 
@@ -96,6 +99,11 @@ Plan::Plan(cublasLtHandle_t handle, const Type& type, const Product& product, lo
         "op A");
   check(cublasLtMatmulDescSetAttribute(description_, CUBLASLT_MATMUL_DESC_TRANSB, &product.op_b, sizeof product.op_b),
         "op B");
+  if (type.fast_sums != 0) {
+    check(cublasLtMatmulDescSetAttribute(description_, CUBLASLT_MATMUL_DESC_FAST_ACCUM, &type.fast_sums,
+                                         sizeof type.fast_sums),
+          "fast sums");
+  }
   const bool a_turned = product.op_a == CUBLAS_OP_T;
   const bool b_turned = product.op_b == CUBLAS_OP_T;
   const auto rows = static_cast<std::uint64_t>(product.rows);
@@ -149,7 +157,7 @@ KernelRow row_of(const Type& type, const Product& product, const Shape& shape, R
   const auto batch = static_cast<double>(shape.batch);
   const bool wgrad = role == Role::kWgrad;
   return {.family = "gemm",
-          .op = "cublasLt",
+          .op = type.op,
           .dtype = type.name,
           .layout = product.letters,
           .m = wgrad ? product.rows : product.columns,
@@ -246,6 +254,12 @@ void measure_gemm(const Suite& suite) {
   const std::size_t fp8_step = suite.extent == Extent::kFull ? 1 : 3 * step;
   for (std::size_t i = 0; i < grid.size() && time_left; i += step) time_left = all_roles(kFp8, grid[i]);
   for (std::size_t i = 1; i < layers.size() && time_left; i += fp8_step) time_left = all_roles(kFp8, layers[i]);
+  // Frameworks add fast in the forward pass only.
+  const auto fast = [&](const Shape& shape) {
+    return measure_product(suite, table, handle, workspace, kFastFp8, shape, Role::kForward);
+  };
+  for (std::size_t i = 0; i < grid.size() && time_left; i += step) time_left = fast(grid[i]);
+  for (std::size_t i = 1; i < layers.size() && time_left; i += fp8_step) time_left = fast(layers[i]);
   for (std::size_t i = 0; i < grid.size() && time_left; i += 4 * step) {
     time_left = all_roles(kFp16, grid[i]) && all_roles(kTf32, grid[i]);
   }
