@@ -48,7 +48,7 @@ class CompassSearch {
     }
     errors_.assign(trials_.size(), answer_.error);
     const auto count = static_cast<std::int64_t>(trials_.size());
-#pragma omp parallel for schedule(dynamic)
+#pragma omp parallel for schedule(dynamic) if (options_.cores == FitCores::kAll)
     for (std::int64_t t = 0; t < count; ++t) {
       const auto trial = static_cast<std::size_t>(t);
       if (trials_[trial] != answer_.values) errors_[trial] = error_(trials_[trial]);

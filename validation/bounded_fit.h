@@ -21,10 +21,14 @@ struct FitConstant {
   double start = 0.0;  // within
 };
 
+// kOne: where a trial takes microseconds, starting threads takes longer.
+enum class FitCores { kAll, kOne };
+
 struct FitOptions {
   double first_factor = 1.6;
   double last_factor = 1.03;  // the search ends below it
   int most_rounds = 60;
+  FitCores cores = FitCores::kAll;
 };
 
 struct FitAnswer {
@@ -35,7 +39,7 @@ struct FitAnswer {
   std::vector<bool> matters;  // by constant: whether any trial of it changed the error
 };
 
-// `error` is called from several threads at once; smaller is better.
+// `error` is called from several threads at once (kAll); smaller is better.
 using FitError = std::function<double(std::span<const double>)>;
 [[nodiscard]] FitAnswer fit(std::span<const FitConstant> constants, const FitError& error, const FitOptions& options = {});
 

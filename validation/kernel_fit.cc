@@ -1,14 +1,16 @@
 // Constants are found group by group: bytes first, then products, grouped products, attention, each on its own rows
 // with what was found before. The measure is the mean of |ln(predicted / measured)|, which outliers do not rule. The
-// search goes along one constant at a time with shrinking steps, from several fixed starts; the best one wins. Nothing
-// in it is random, so that a fit can be repeated to the last digit.
+// search (bounded_fit.h) sets out from several fixed starts; the best one wins. Nothing in it is random, so that a fit can
+// be repeated to the last digit.
 #include "validation/kernel_fit.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <functional>
+#include <numbers>
 
+#include "validation/bounded_fit.h"
 #include "workload/kernels/kernel_rules.h"
 
 namespace ringwright::validation {
@@ -181,43 +183,38 @@ class Search {
       const Point other = descend(starts[i].units);
       if (other.error < best.error) best = other;
     }
-    set(best.units);
+    set(gpu_, best.units);
   }
 
  private:
-  void set(const std::vector<double>& units) {
+  void set(GpuSpec& gpu, std::span<const double> units) const {
     for (std::size_t i = 0; i < units.size(); ++i) {
-      gpu_.kernels[constants_[i]] = from_unit(spec_of(constants_[i]), units[i]);
+      gpu.kernels[constants_[i]] = from_unit(spec_of(constants_[i]), units[i]);
     }
   }
-  double error_at(const std::vector<double>& units) {
-    set(units);
+  [[nodiscard]] double error_at(std::span<const double> units) const {
+    GpuSpec gpu = gpu_;
+    set(gpu, units);
     double strayed = 0.0;
     for (std::size_t i = 0; i < units.size(); ++i) strayed += (units[i] - usual_[i]) * (units[i] - usual_[i]);
-    return mean_error(gpu_, rows_) + kPull * strayed / static_cast<double>(rows_.size());
+    return mean_error(gpu, rows_) + kPull * strayed / static_cast<double>(rows_.size());
   }
 
-  Point descend(std::vector<double> units) {
-    Point point{.units = std::move(units), .error = 0.0};
-    point.error = error_at(point.units);
-    for (double step = 0.1; step > 5e-4;) {
-      if (!improve(point, step)) step /= 2.0;
+  // The shared search moves logarithms: of exp(unit), which lies between 1 and e.
+  [[nodiscard]] Point descend(const std::vector<double>& units) const {
+    std::vector<FitConstant> bounds;
+    for (const double unit : units) {
+      bounds.push_back({.low = 1.0, .high = std::numbers::e, .start = std::exp(std::clamp(unit, 0.0, 1.0))});
     }
-    return point;
-  }
-  bool improve(Point& point, double step) {
-    bool improved = false;
-    for (std::size_t i = 0; i < point.units.size(); ++i) {
-      for (const double direction : {step, -step}) {
-        std::vector<double> moved = point.units;
-        moved[i] = std::clamp(moved[i] + direction, 0.0, 1.0);
-        const double error = error_at(moved);
-        if (!(error < point.error - 1e-9)) continue;
-        point = {.units = std::move(moved), .error = error};
-        improved = true;
-      }
-    }
-    return improved;
+    const auto units_of = [](std::span<const double> values) {
+      std::vector<double> found;
+      for (const double value : values) found.push_back(std::clamp(std::log(value), 0.0, 1.0));
+      return found;
+    };
+    const FitAnswer answer = fit(bounds, [&](std::span<const double> values) { return error_at(units_of(values)); },
+                                 {.first_factor = std::exp(0.1), .last_factor = std::exp(5e-4), .most_rounds = 1000,
+                                  .cores = FitCores::kOne});
+    return {.units = units_of(answer.values), .error = answer.error};
   }
 
   GpuSpec& gpu_;

@@ -41,5 +41,14 @@ TEST(BoundedFit, GetsOverAJump) {
   EXPECT_NEAR(fit(std::vector<FitConstant>{{0.5, 8.0, 1.0}}, jump).values[0], 4.0, 0.15);
 }
 
+TEST(BoundedFit, OneCoreFindsWhatAllFind) {
+  const std::vector<FitConstant> constants = {{0.1, 10.0, 1.0}, {0.1, 10.0, 1.0}};
+  const FitError error = [](std::span<const double> v) { return std::abs(v[0] * v[1] - 6.0) + std::abs(v[0] - 2.0); };
+  const FitAnswer all = fit(constants, error);
+  const FitAnswer one = fit(constants, error, {.cores = FitCores::kOne});
+  EXPECT_EQ(one.values, all.values);
+  EXPECT_EQ(one.rounds, all.rounds);
+}
+
 }  // namespace
 }  // namespace ringwright::validation
