@@ -64,6 +64,19 @@ TEST_F(TimeBreakdownTest, BytesArePerRankAndStepOfAllSteps) {
   EXPECT_EQ(all.dimensions[1].sent, 512_KiB);
 }
 
+TEST_F(TimeBreakdownTest, WhatComputingAndCommunicationTakeFromEachOtherIsPerRankAndStep) {
+  EXPECT_FALSE(break_down(inputs()).contended);
+  run_.record.interference.assign(run_.classes.count(), std::vector<Interference>(run_.record.dimension_count));
+  run_.record.interference[0][0] = {.computing_to_sms = 16_ms, .computing_to_memory = 4_ms, .communication = 8_ms};
+  const TimeBreakdown all = break_down(inputs());
+  EXPECT_TRUE(all.contended);
+  // A class of 2 ranks; 4 ranks x 2 steps.
+  EXPECT_EQ(all.dimensions[0].compute_lost_to_sms, 4_ms);
+  EXPECT_EQ(all.dimensions[0].compute_lost_to_memory, 1_ms);
+  EXPECT_EQ(all.dimensions[0].lost_to_compute, 2_ms);
+  EXPECT_EQ(all.dimensions[1].lost_to_compute, Duration());
+}
+
 TEST_F(TimeBreakdownTest, TheSlowestStageIsTheOneThatComputesLongest) {
   const TimeBreakdown slowest = break_down_slowest(inputs());
   EXPECT_EQ(slowest.of, "stage 1");
