@@ -114,18 +114,18 @@ StepCosts read_step_costs(ConfigMap& collectives, Rung rung) {
 
 constexpr std::array kOverheads = {
     Option{.name = "none", .doc = "none: the wires are all there is"},
-    Option{.name = "kernels", .doc = "what NCCL's kernels (the rung of chunks) take longer for the same call alone"}};
+    Option{.name = "kernels", .doc = "what NCCL's kernels (the rung of chunks) take longer for the same call alone than its steps do"}};
 
 bool read_overhead(ConfigMap& collectives, const ChooserSettings& settings) {
   const bool counts = settings.rung == Rung::kSteps && settings.step_costs.free();
   const std::string overhead =
       collectives.choice({.name = "overhead",
-                          .doc = "what a call costs before its first step, beside the wires; default kernels on the "
-                                 "rung of steps without `step_costs`",
+                          .doc = "what a call costs before its first step, or beside its formula; default kernels on "
+                                 "the rung of steps without `step_costs`",
                           .fallback = std::string(counts ? "kernels" : "none")},
                          kOverheads);
-  if (overhead == "none" || settings.rung == Rung::kSteps) return overhead != "none";
-  if (!collectives.documenting()) collectives.ignore("overhead", "only 'collectives.model: steps' adds it to steps");
+  if (overhead == "none" || settings.rung != Rung::kChunks) return overhead != "none";
+  if (!collectives.documenting()) collectives.ignore("overhead", "'collectives.model: chunks' plays the kernels");
   return false;
 }
 

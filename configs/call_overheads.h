@@ -19,6 +19,7 @@
 #include "core/plan/task_graph.h"
 #include "core/ports/call_overhead.h"
 #include "core/ports/collective_algorithm.h"
+#include "core/ports/collective_time.h"
 #include "core/run/chunk_player.h"
 #include "network_models/builtin.h"
 
@@ -62,6 +63,21 @@ class CallOverheads final : public CallOverhead {
   Inputs inputs_;
   [[nodiscard]] KnownOverheads::Key key_of(const CollectiveCall& call) const;
   mutable std::deque<TaskGraph> graphs_;  // all of them: choosers know a layout by its address
+};
+
+// What a formula says, and what kernels take beside it. References must outlive it.
+class TimeWithOverhead final : public CollectiveTime {
+ public:
+  TimeWithOverhead(const CollectiveTime& formula, const CallOverhead& overhead)
+      : formula_(formula), overhead_(overhead) {}
+  [[nodiscard]] Duration time(const CollectiveCall& call) const override {
+    return formula_.time(call) + overhead_.of(call);
+  }
+  [[nodiscard]] Bytes sent(const CollectiveCall& call) const override { return formula_.sent(call); }
+
+ private:
+  const CollectiveTime& formula_;
+  const CallOverhead& overhead_;
 };
 
 }  // namespace ringwright::configs

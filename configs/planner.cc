@@ -31,6 +31,7 @@ Result<Planner::Played> Planner::play(const Scenario& scenario, workload::Passes
   network_models::Network network =
       is_new ? machine_.cluster.topology->build() : *std::exchange(network_, std::nullopt);
   if (is_new) kept_ = {};
+  kept_.overheads = overheads_;
   workload::StepPlan plan = workload::build_step(
       {.shape = scenario.job.model, .training = scenario.job.training, .parallel = scenario.job.parallel}, passes);
   plan.graph.iterations = scenario.simulate.warmup + scenario.simulate.steps;

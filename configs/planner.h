@@ -28,8 +28,10 @@ struct Prediction {
 
 class Planner {
  public:
-  // The machine of this scenario; it must outlive the planner.
-  explicit Planner(const Scenario& machine) : machine_(machine) {}
+  // The machine of this scenario; it must outlive the planner. `known`: what calls were found to cost on this very
+  // machine, for several planners; null: what this one finds out for itself.
+  explicit Planner(const Scenario& machine, KnownOverheads* known = nullptr)
+      : machine_(machine), overheads_(known != nullptr ? known : &own_overheads_) {}
 
   // Of a scenario with the same `cluster`: of the machine's own, say, after its job was changed. Nothing inside when
   // the run does not come to an end; mistakes when the configuration cannot be played.
@@ -44,6 +46,8 @@ class Planner {
   [[nodiscard]] Result<Played> play(const Scenario& scenario, workload::Passes passes);
 
   const Scenario& machine_;
+  KnownOverheads own_overheads_;
+  KnownOverheads* overheads_;
   // While no configuration is at hand.
   std::optional<network_models::Network> network_;
   Simulation::Kept kept_;

@@ -19,8 +19,12 @@ namespace {
 
 constexpr std::size_t kMostCombinations = 20'000'000;
 
-ConfigChanges quick_rungs() {
-  return {.settings = {"collectives.model=closed_form", "simulate.network=alpha_beta"}};
+// Formulas; and beside them what kernels take where the scenario's own rungs heed that.
+ConfigChanges quick_rungs(const Scenario& scenario) {
+  ConfigChanges changes{.settings = {"collectives.model=closed_form", "simulate.network=alpha_beta"}};
+  const bool kernels = scenario.collectives.kernel_overhead || scenario.collectives.rung == collectives::Rung::kChunks;
+  changes.settings.emplace_back(kernels ? "collectives.overhead=kernels" : "collectives.overhead=none");
+  return changes;
 }
 
 enum class Verdict { kRefused, kSame, kTooLarge, kPredicted };
@@ -46,8 +50,12 @@ Refusal refusal_of(const Diagnostics& diagnostics) {
 // What one thread judges layouts with: a scenario of its own whose job is exchanged, and a planner.
 class Judge {
  public:
-  Judge(const Scenario& base, const SearchSpace& space, Bytes capacity)
-      : base_(base), space_(space), capacity_(capacity), mine_(*changed_scenario(base, {})), planner_(mine_) {}
+  Judge(const Scenario& base, const SearchSpace& space, Bytes capacity, KnownOverheads& overheads)
+      : base_(base),
+        space_(space),
+        capacity_(capacity),
+        mine_(*changed_scenario(base, {})),
+        planner_(mine_, &overheads) {}
 
   // By the rungs of `base`; the memory is asked for first, and what does not fit is not predicted.
   [[nodiscard]] Trial judge(std::size_t index) {
@@ -153,8 +161,9 @@ Counted first_look(const Scenario& scenario, const SearchSpace& space) {
 // Judges items 0 to `count` on all threads, each with a judge of its own.
 class Bench {
  public:
-  Bench(const Scenario& base, const SearchSpace& space, Bytes capacity, const SearchOptions& options)
-      : base_(base), space_(space), capacity_(capacity), options_(options) {}
+  Bench(const Scenario& base, const SearchSpace& space, Bytes capacity, const SearchOptions& options,
+        KnownOverheads& overheads)
+      : base_(base), space_(space), capacity_(capacity), options_(options), overheads_(overheads) {}
 
   template <class Work>
   void each(std::size_t count, const Work& work) const {
@@ -163,7 +172,7 @@ class Bench {
     std::size_t done = 0;
 #pragma omp parallel if (count > 1) num_threads(threads)
     {
-      Judge judge(base_, space_, capacity_);
+      Judge judge(base_, space_, capacity_, overheads_);
 #pragma omp for schedule(dynamic)
       for (std::size_t item = 0; item < count; ++item) {
         work(judge, item);
@@ -178,6 +187,7 @@ class Bench {
   const SearchSpace& space_;
   Bytes capacity_;
   const SearchOptions& options_;
+  KnownOverheads& overheads_;
 };
 
 void judge_all(const Bench& bench, Counted& counted, SearchResult& result) {
@@ -228,16 +238,16 @@ std::size_t rank_of(const Configuration& own, const SearchResult& result, Object
 }
 
 OwnLayout judge_own(const Scenario& scenario, const Scenario& quick, const SearchSpace& space,
-                    const SearchResult& result) {
+                    const SearchResult& result, KnownOverheads& overheads) {
   OwnLayout own;
   own.configuration.layout = own_layout(scenario, result.axes);
-  if (const auto refusal = Judge(quick, space, result.capacity).judge_own(own.configuration, own.fits)) {
+  if (const auto refusal = Judge(quick, space, result.capacity, overheads).judge_own(own.configuration, own.fits)) {
     own.problem = refusal->example;
     return own;
   }
   Configuration played;
   bool ignored = false;
-  if (!Judge(scenario, space, result.capacity).judge_own(played, ignored))
+  if (!Judge(scenario, space, result.capacity, overheads).judge_own(played, ignored))
     own.configuration.played = std::move(played.quick);
   return own;
 }
@@ -251,7 +261,7 @@ Result<SearchResult> search(const Scenario& scenario, const SearchSettings& sett
         "E153", fmt::format("there are {} combinations, and at most {} are tried", space.size(), kMostCombinations), {},
         "narrow some axes: --vary tp=4,8 --fix cp=1"));
   }
-  auto quick = changed_scenario(scenario, quick_rungs());
+  auto quick = changed_scenario(scenario, quick_rungs(scenario));
   if (!quick) return tl::unexpected(std::move(quick.error()));
   const Bytes has = scenario.cluster.gpu.memory;
   SearchResult result;
@@ -259,12 +269,13 @@ Result<SearchResult> search(const Scenario& scenario, const SearchSettings& sett
   result.combinations = space.size();
   result.capacity = settings.max_memory > Bytes(0) ? std::min(settings.max_memory, has) : has;
   Counted counted = first_look(scenario, space);
-  judge_all(Bench(*quick, space, result.capacity, options), counted, result);
+  KnownOverheads overheads;
+  judge_all(Bench(*quick, space, result.capacity, options, overheads), counted, result);
   rank_by_formulas(result.ranked, settings.objective);
-  replay_best(Bench(scenario, space, result.capacity, options), static_cast<std::size_t>(settings.replay),
+  replay_best(Bench(scenario, space, result.capacity, options, overheads), static_cast<std::size_t>(settings.replay),
               settings.objective, result);
   result.front = pareto_front(result.ranked);
-  result.own = judge_own(scenario, *quick, space, result);
+  result.own = judge_own(scenario, *quick, space, result, overheads);
   if (result.own.fits && result.own.problem.empty()) {
     result.own.rank = rank_of(result.own.configuration, result, settings.objective);
   }

@@ -1,5 +1,6 @@
 #include "configs/simulation.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <tuple>
@@ -120,8 +121,12 @@ void Simulation::wire_kernels(const Scenario& scenario) {
     channels_.emplace(kernels);
     return;
   }
+  // Channels of one call share the host's links, whatever the network model of the run lets calls do.
+  const network_models::ModelEntry& model =
+      closed_form_ ? *std::ranges::find(network_models::models(), true, &network_models::ModelEntry::shares_links)
+                   : *scenario.simulate.network;
   overheads_ = std::make_unique<CallOverheads>(CallOverheads::Inputs{.network = network_,
-                                                                     .model = *scenario.simulate.network,
+                                                                     .model = model,
                                                                      .per_host = scenario.cluster.host.gpus,
                                                                      .steps = *chooser_,
                                                                      .step_costs = scenario.collectives.step_costs,
@@ -129,6 +134,7 @@ void Simulation::wire_kernels(const Scenario& scenario) {
                                                                      .known = known_overheads_ != nullptr
                                                                                   ? *known_overheads_
                                                                                   : own_overheads_});
+  if (closed_form_) with_overhead_.emplace(*closed_form_, *overheads_);
 }
 
 Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenario, FoldMode fold_mode) {
@@ -192,7 +198,7 @@ Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenari
   const Router& ways = alone ? *simulation->bottlenecks_ : router;
   simulation->folding_ =
       kept.folding ? std::move(*kept.folding)
-                   : fold_over_faults(graph, {seen, on_channels, simulation->closed_form_.get()}, ways,
+                   : fold_over_faults(graph, {seen, on_channels, simulation->collective_time()}, ways,
                                       simulation->fault_schedule_, alone ? &simulation->folds_ : nullptr);
   simulation->folded_router_ = make_folded_router(ways, simulation->folding_);
   return simulation;

@@ -72,10 +72,12 @@ class Simulation {
   // What NCCL would choose, whoever chooses here.
   [[nodiscard]] const collectives::NcclTuner& nccl() const { return *nccl_; }
   // Null unless collectives are played as formulas.
-  [[nodiscard]] const CollectiveTime* collective_time() const { return closed_form_.get(); }
+  [[nodiscard]] const CollectiveTime* collective_time() const {
+    return with_overhead_ ? &*with_overhead_ : static_cast<const CollectiveTime*>(closed_form_.get());
+  }
   // Null unless collectives are played as kernels run them.
   [[nodiscard]] const ChannelInputs* channels() const { return channels_ ? &*channels_ : nullptr; }
-  // Null unless collectives in steps cost what kernels take.
+  // Null unless collectives, in steps or as formulas, cost what kernels take.
   [[nodiscard]] const CallOverhead* call_overhead() const { return overheads_.get(); }
   // Null unless communication slows computing.
   [[nodiscard]] const CommunicationFootprint* footprint() const { return footprint_.get(); }
@@ -102,6 +104,7 @@ class Simulation {
   KnownOverheads own_overheads_;
   KnownOverheads* known_overheads_ = nullptr;  // null: its own
   std::unique_ptr<CallOverheads> overheads_;
+  std::optional<TimeWithOverhead> with_overhead_;  // formulas
   std::unique_ptr<GpuFootprint> footprint_;
   std::unique_ptr<Router> bottlenecks_;  // null unless only times matter and no transfer shares a link
   FoldMemory folds_;

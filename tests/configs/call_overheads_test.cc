@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "configs/collective_run.h"
+#include "configs/planner.h"
 #include "tests/configs/played.h"
 
 namespace ringwright::configs {
@@ -76,13 +77,47 @@ TEST(CallOverheads, FoldExactly) {
   }
 }
 
-TEST(CallOverheads, AreIgnoredWithAWordOnOtherRungs) {
-  for (const char* rung : {"closed_form", "chunks"}) {
-    const Scenario scenario = load(job(fmt::format("model: {}, overhead: kernels", rung)));
-    EXPECT_EQ(assemble(scenario)->call_overhead(), nullptr);
-    ASSERT_FALSE(scenario.document.log().ignored().empty()) << rung;
-    EXPECT_EQ(scenario.document.log().ignored().front().path, "collectives.overhead");
+TEST(CallOverheads, AreIgnoredWithAWordWhereKernelsArePlayed) {
+  const Scenario scenario = load(job("model: chunks, overhead: kernels"));
+  EXPECT_EQ(assemble(scenario)->call_overhead(), nullptr);
+  ASSERT_FALSE(scenario.document.log().ignored().empty());
+  EXPECT_EQ(scenario.document.log().ignored().front().path, "collectives.overhead");
+}
+
+// By the network's own wires, where the run's network model shares none: the same as the steps of a run get.
+TEST(CallOverheads, AreAddedToFormulasWhereTheyAreAskedFor) {
+  EXPECT_EQ(assemble(load(job("model: closed_form")))->call_overhead(), nullptr);
+  const auto formulas = assemble(load(job("model: closed_form, overhead: kernels"), {"simulate.network=alpha_beta"}));
+  const auto plain = assemble(load(job("model: closed_form"), {"simulate.network=alpha_beta"}));
+  const auto steps = assemble(load(job("model: steps, overhead: kernels")));
+  const TaskGraph& graph = formulas->plan().graph;
+  for (const CollectiveSpec& spec : graph.collectives) {
+    const DimensionId tp(0);
+    const auto call_on = [&](const Simulation& simulation) {
+      const TaskGraph& own = simulation.plan().graph;
+      return CollectiveCall{.kind = spec.kind,
+                            .bytes = spec.bytes,
+                            .layout = &own.layouts[own.dimensions[tp.index()].layout_of_group.front()],
+                            .dimension = tp};
+    };
+    const Duration overhead = steps->call_overhead()->of(call_on(*steps));
+    EXPECT_EQ(formulas->collective_time()->time(call_on(*formulas)),
+              plain->collective_time()->time(call_on(*plain)) + overhead);
   }
+}
+
+// One store for several planners: the second one plays no call again, and predicts the same.
+TEST(CallOverheads, AreFoundOutOnceForAMachine) {
+  const Scenario scenario = load(job("model: closed_form, overhead: kernels"), {"simulate.network=alpha_beta"});
+  KnownOverheads known;
+  const auto predict = [&] { return (*Planner(scenario, &known).predict(scenario))->step_time.mean; };
+  const Duration first = predict();
+  const std::size_t calls = known.size();
+  EXPECT_GT(calls, 0U);
+  EXPECT_EQ(predict(), first);
+  EXPECT_EQ(known.size(), calls);
+  const Scenario plain = load(job("model: closed_form"), {"simulate.network=alpha_beta"});
+  EXPECT_GT(first, (*Planner(plain).predict(plain))->step_time.mean);
 }
 
 TEST(CallOverheads, TakeTheConstantsOfComm) {

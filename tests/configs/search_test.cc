@@ -70,7 +70,8 @@ TEST(Search, FindsWhatBruteForceFinds) {
                   tp, pp, chunks, chunks > 1 ? "interleaved-1f1b" : "1f1b", stage);
               const auto one = load_scenario_text(
                   "one.yaml", text_of("", parallel, "alpha_beta"),
-                  {.overrides = {"collectives.model=closed_form", fmt::format("training.micro_batch={}", micro),
+                  {.overrides = {"collectives.model=closed_form", "collectives.overhead=kernels",
+                                 fmt::format("training.micro_batch={}", micro),
                                  fmt::format("training.recompute={}", recompute)},
                    .share_folders = {}});
               if (!one) continue;
