@@ -72,17 +72,16 @@ Prediction predict(const std::string& name, const std::string& yaml, const CaseO
     result.reason = first_error(scenario.error());
     return result;
   }
-  const auto simulation = configs::Simulation::assemble(*scenario, configs::FoldMode::kFold);
-  if (!simulation) {
-    result.reason = first_error(simulation.error());
+  const auto outcome = configs::simulate(*scenario, configs::FoldMode::kFold);
+  if (!outcome) {
+    result.reason = first_error(outcome.error());
     return result;
   }
-  const configs::Outcome outcome = configs::simulate(*scenario, **simulation);
-  if (!outcome.report) {
+  if (!outcome->report) {
     result.reason = "the step never ends";
     return result;
   }
-  const Report& report = *outcome.report;
+  const Report& report = *outcome->report;
   result.seconds = to_seconds(report.step_time.mean);
   result.tokens = static_cast<double>(report.facts.tokens_per_step);
   result.model_flops = report.facts.model_flops.count();
