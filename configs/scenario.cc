@@ -14,6 +14,7 @@
 #include "configs/network_sums.h"
 #include "configs/published.h"
 #include "workload/hf_config.h"
+#include "workload/memory_balance.h"
 #include "workload/model_config.h"
 #include "workload/stage_balance.h"
 
@@ -38,10 +39,8 @@ std::vector<Option> options_of(std::span<const Entry> entries) {
 
 template <class Entry>
 const Entry& find_entry(std::span<const Entry> entries, std::string_view name) {
-  for (const Entry& entry : entries) {
-    if (entry.name == name) return entry;
-  }
-  return entries.front();  // the name was refused before
+  const auto found = std::ranges::find(entries, name, &Entry::name);
+  return found == entries.end() ? entries.front() : *found;  // the name was refused before
 }
 
 }  // namespace
@@ -140,6 +139,7 @@ Job read_job(ConfigMap root, const Cluster& cluster, const std::string& path, Di
   workload::balance_stages(parallel, job.model, job.training, *job.compute, job.parallel);
   ConfigMap memory = root.map("memory", "what a GPU's memory holds besides the model's own tensors");
   job.memory = workload::read_memory_assumptions(memory);
+  workload::balance_memory(parallel, job.model, job.training, job.memory, job.parallel);
   return job;
 }
 

@@ -39,7 +39,7 @@ constexpr std::array kSharding{
 constexpr std::array kRecompute{Option{"none", ""}, Option{"selective", ""}, Option{"selective-ops", ""},
                                 Option{"except-saved", ""}, Option{"full", ""}};
 constexpr std::array kStageLayers{Option{"even", ""}, Option{"filled", ""}, Option{"balanced", ""},
-                                  Option{"trim-ends", ""}};
+                                  Option{"balanced-memory", ""}, Option{"trim-ends", ""}};
 constexpr std::array kBooleans{Option{"true", ""}, Option{"false", ""}};
 
 struct WordAxis {

@@ -289,6 +289,7 @@ std::string layers_word(const workload::ParallelOptions& parallel) {
     case workload::StageLayers::kFilled: return "filled";
     case workload::StageLayers::kListed: return "listed";
     case workload::StageLayers::kBalanced: return "balanced";
+    case workload::StageLayers::kBalancedMemory: return "balanced-memory";
     case workload::StageLayers::kEnds: return "ends";
   }
   return {};

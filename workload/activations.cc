@@ -85,8 +85,9 @@ double kept_layer(const KernelContext& context, MlpKind kind) {
   const double mask = context.shape.hidden_dropout ? 1.0 : 0.0;
   // Inputs of two norms and of two column-parallel products, and two dropout masks: whole on every rank without
   // sequence parallelism.
-  const double local = static_cast<double>(sizes.local_tokens) *
-                       (2.0 * e + kept_inputs(context) * input_bytes(context) + 2.0 * mask) * h;
+  const auto input_tokens = static_cast<double>(context.keep_gathered ? sizes.tokens : sizes.local_tokens);
+  const double inputs = input_tokens * kept_inputs(context) * input_bytes(context) * h;
+  const double local = static_cast<double>(sizes.local_tokens) * (2.0 * e + 2.0 * mask) * h + inputs;
   // The activation's input and output beside the attention's tensors.
   const double mlp = e * static_cast<double>(sizes.gated_ffn) +
                      (keeps_down_input(context) ? input_bytes(context) : 0.0) * static_cast<double>(sizes.ffn);
@@ -170,7 +171,8 @@ Bytes embedding_activations(const KernelContext& context) {
 // Inputs of the final norm and of the output layer, and what the loss keeps of the logits.
 Bytes head_activations(const KernelContext& context) {
   const KernelMaker sizes(context);
-  double inputs = 2.0 * value_bytes(context) * static_cast<double>(sizes.local_tokens * context.shape.hidden);
+  const std::int64_t gathered = context.keep_gathered ? sizes.tokens : sizes.local_tokens;
+  double inputs = value_bytes(context) * static_cast<double>((sizes.local_tokens + gathered) * context.shape.hidden);
   // Fused with the output layer, the loss computes the gradients of its input and of its weights at once.
   if (context.training.cross_entropy == CrossEntropy::kChunked) {
     inputs += value_bytes(context) * static_cast<double>((sizes.tokens + sizes.vocabulary) * context.shape.hidden);

@@ -144,7 +144,7 @@ void add_projection(KernelMaker& make) {
 
 // Latent attention may make its queries, keys and values again before their gradients are asked for.
 void add_projection_backward(KernelMaker& make, const KernelContext& context) {
-  make.dgrad("attention projection dgrad", make.context, make.shape.hidden);
+  make.gathered_dgrad("attention projection dgrad", make.context, make.shape.hidden);
   make.wgrad("attention projection wgrad", make.context, make.shape.hidden);
   if (make.shape.adapters && make.shape.adapters->projection) make.adapter_backward(make.context, make.shape.hidden);
   if (make.shape.latent && context.training.recomputes(&RecomputedModules::latent_projection)) add_qkv(make);
@@ -188,7 +188,7 @@ void add_qkv_wgrad(KernelMaker& make) {
 // The norm, the keys and the projection's result; queries, values and the core's result were kept.
 void add_operators_again(KernelMaker& make) {
   add_norm(make, "attention norm again", make.local_tokens * make.shape.hidden);
-  make.linear("keys again", make.shape.hidden, make.key);
+  make.linears("keys again", make.shape.hidden, {make.key});
   add_rotary_embedding(make, "rotary embedding again");
   make.linear("attention projection again", make.context, make.shape.hidden);
 }

@@ -17,8 +17,9 @@ bool is_product(const Kernel& kernel, ProductRole role) {
 }
 
 Range with_cast(const std::vector<Kernel>& kernels, std::size_t product) {
-  const bool cast = product > 0 && kernels[product - 1].family == KernelFamily::kCast;
-  return {.begin = product - (cast ? 1U : 0U), .end = product + 1};
+  std::size_t begin = product;
+  while (begin > 0 && kernels[begin - 1].family == KernelFamily::kCast) --begin;
+  return {.begin = begin, .end = product + 1};
 }
 
 // A share has its part of the rows and all of the weights.

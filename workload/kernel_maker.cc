@@ -73,6 +73,23 @@ void KernelMaker::quantise(double elements) {
   bytes_only(KernelFamily::kCast, "quantise", elements * each, product_type_);
 }
 
+// Each rank casts its own part, and what came in is transposed for the weight gradient where a scale holds for the
+// whole tensor; scales of blocks are gathered with values of both layouts. (Transformer Engine, module/base.py,
+// grad_output_preprocess: "cast, transpose for efficient gather"; torchao, float8_tensor_parallel.py.)
+void KernelMaker::quantise_gathered(std::int64_t columns) {
+  const TrainingOptions& training = context_.training;
+  const bool parts = training.narrow_gather && context_.sequence_parallel && context_.tp > 1;
+  if (!parts) return quantise(static_cast<double>(tokens * columns));
+  if (product_type_ == training.precision) return;
+  const bool transposed = training.narrow == NarrowRecipe::kTensorwise || training.narrow == NarrowRecipe::kDelayed;
+  const double each = bytes_per_element(product_type_);
+  quantise(static_cast<double>(local_tokens * columns));
+  if (!transposed) return;
+  // The part was counted with both layouts.
+  bytes_only(KernelFamily::kCast, "transpose", static_cast<double>((tokens * 2 - local_tokens) * columns) * each,
+             product_type_);
+}
+
 void KernelMaker::batched_product(std::string name, const Product& p) {
   add_product(std::move(name), p, context_.training.precision);
 }
@@ -87,6 +104,11 @@ void KernelMaker::dgrad(std::string name, std::int64_t inputs, std::int64_t outp
   add_product(std::move(name), {.m = tokens, .n = inputs, .k = outputs, .role = ProductRole::kDgrad}, product_type_);
 }
 
+void KernelMaker::gathered_dgrad(std::string name, std::int64_t inputs, std::int64_t outputs) {
+  quantise_gathered(outputs);
+  add_product(std::move(name), {.m = tokens, .n = inputs, .k = outputs, .role = ProductRole::kDgrad}, product_type_);
+}
+
 std::vector<std::int64_t> KernelMaker::weights_of(Widths outputs) const {
   if (!context_.training.separate_projections)
     return {std::accumulate(outputs.begin(), outputs.end(), std::int64_t{0})};
@@ -96,7 +118,7 @@ std::vector<std::int64_t> KernelMaker::weights_of(Widths outputs) const {
 }
 
 void KernelMaker::linears(const std::string& name, std::int64_t inputs, Widths outputs) {
-  quantise(static_cast<double>(tokens * inputs));
+  quantise_gathered(inputs);
   for (const std::int64_t width : weights_of(outputs)) {
     add_product(name, {.m = tokens, .n = width, .k = inputs}, product_type_);
   }

@@ -24,9 +24,11 @@ class KernelMaker {
   // y = x W for W of in x out; its two gradients.
   void linear(std::string name, std::int64_t inputs, std::int64_t outputs);
   void dgrad(std::string name, std::int64_t inputs, std::int64_t outputs);
+  // The same where the gradient of the output was gathered from the tensor-parallel ranks' parts of the sequence.
+  void gathered_dgrad(std::string name, std::int64_t inputs, std::int64_t outputs);
   void wgrad(std::string name, std::int64_t inputs, std::int64_t outputs);
-  // Of several weights that take in the same: one product for all of them, or one for each; the gradients of the input
-  // are then added up.
+  // Of several weights that take in the same, gathered from the parts of the sequence: one product for all of them, or
+  // one for each; the gradients of the input are then added up.
   using Widths = std::initializer_list<std::int64_t>;
   void linears(const std::string& name, std::int64_t inputs, Widths outputs);
   void dgrads(const std::string& name, std::int64_t inputs, Widths outputs);
@@ -100,6 +102,8 @@ class KernelMaker {
   [[nodiscard]] double asked_pairs() const;
   // Writes a tensor in fp8 or fp4, where products take it so.
   void quantise(double elements);
+  // One of so many columns that is gathered: whole, or part by part before.
+  void quantise_gathered(std::int64_t columns);
 
   const KernelContext& context_;
   DataType product_type_;  // of linear layers

@@ -56,7 +56,7 @@ void add_mlp(KernelMaker& make) {
 void add_operators_again(KernelMaker& make) {
   const bool gated = make.shape.activation == Activation::kSwiGlu;
   add_mlp_norm(make, "mlp norm again");
-  if (gated) make.linear("mlp gate again", make.shape.hidden, make.ffn);
+  if (gated) make.linears("mlp gate again", make.shape.hidden, {make.ffn});
   add_activation(make, " again", make.tokens * make.ffn);
 }
 
@@ -70,7 +70,7 @@ void add_unsaved_again(KernelMaker& make, const SavedResults& saved) {
 void add_mlp_down_backward(KernelMaker& make, const KernelContext& context) {
   if (context.training.recompute == Recompute::kExceptSaved) add_unsaved_again(make, context.training.saved);
   if (context.training.recompute == Recompute::kOperators) add_operators_again(make);
-  make.dgrad("mlp down dgrad", make.ffn, make.shape.hidden);
+  make.gathered_dgrad("mlp down dgrad", make.ffn, make.shape.hidden);
   make.wgrad("mlp down wgrad", make.ffn, make.shape.hidden);
   if (make.shape.adapters && make.shape.adapters->mlp_down) make.adapter_backward(make.ffn, make.shape.hidden);
   add_activation_backward(make, make.tokens * make.ffn);
@@ -164,6 +164,7 @@ KernelContext make_kernel_context(const ModelShape& shape, const TrainingOptions
   context.ulysses = parallel.ulysses;
   context.ring = parallel.context_exchange == ContextExchange::kAllGather ? 1 : parallel.ring();
   context.async_reduce = parallel.async_reduce;
+  context.keep_gathered = parallel.keep_gathered;
   context.experts = parallel.experts;
   context.expert_load = parallel.experts.hottest();
   context.recompute_ahead = parallel.recompute_ahead;

@@ -22,6 +22,7 @@ struct KernelContext {
   std::int64_t tp = 1;
   bool sequence_parallel = false;
   bool async_reduce = true;
+  bool keep_gathered = false;
   std::int64_t cp = 1;
   std::int64_t ulysses = 1;  // context-parallel ranks among which heads are exchanged for tokens
   std::int64_t ring = 1;     // ranks among which blocks of keys go round

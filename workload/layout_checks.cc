@@ -45,6 +45,11 @@ void check_tensor(ConfigMap& parallel, const ParallelContext& context, const Par
   }
   const std::int64_t shared = shape.experts ? shape.experts->shared_ffn : 0;
   if (shared % options.tp != 0) refuse(shared, "columns", "moe_shared_expert_intermediate_size");
+  if (context.training.narrow_gather && !options.sequence_parallel) {
+    context.training_map.warn("fp8_gather", "W131",
+                              fmt::format("{} has no effect: {} is off", context.training_map.path_of("fp8_gather"),
+                                          parallel.path_of("sequence_parallel")));
+  }
   if (options.sequence_parallel && shape.sequence % (std::int64_t{options.tp} * options.cp) != 0) {
     parallel.error(
         "sequence_parallel", "E134",
@@ -171,7 +176,8 @@ void check_groups_of_layers(const ParallelContext& context, const ParallelOption
                                fmt::format("set {}: 1", key));
     return;
   }
-  if (options.stage_layers == StageLayers::kBalanced) return;  // the last group is what remains
+  // Which layers a part has is not known before it is balanced; the last group is what remains.
+  if (options.stage_layers == StageLayers::kBalanced || options.stage_layers == StageLayers::kBalancedMemory) return;
   for (const std::int64_t layers : options.layers_per_part) {
     if (layers % full.layers == 0) continue;
     context.training_map.error("recompute_num_layers", "E146",

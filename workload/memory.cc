@@ -77,6 +77,35 @@ void add_microbatch_gradients(StageMemory& memory, const std::vector<Part>& part
       of_elements(count_trainable(parts), bytes_per_element(inputs.training.precision)));
 }
 
+// Where the product does not add to the step's gradients, one weight's is there beside them until it is added, and for
+// BF16_Optimizer in fp32 once more. The allocator keeps what the largest needed.
+void add_largest_gradient(StageMemory& memory, const std::vector<Part>& parts, const StepInputs& inputs) {
+  const TrainingOptions& training = inputs.training;
+  if (training.gradient_sum == GradientSum::kFused) return;
+  std::int64_t largest = 0;
+  for (const Part& part : parts) {
+    for (const std::vector<ParameterTensor>& tensors : part.tensors) {
+      for (const ParameterTensor& tensor : tensors) {
+        if (!tensor.frozen) largest = std::max(largest, tensor.elements);
+      }
+    }
+  }
+  const double cast = training.gradient_sum == GradientSum::kCopied ? 4.0 : 0.0;
+  add(memory, "largest gradient", of_elements(largest, bytes_per_element(training.precision) + cast));
+}
+
+// DeepSpeed's optimizers reduce gradients out of a buffer (ipg_buffer of stage_1_and_2.py; buffered_allreduce_fallback
+// of engine.py for BF16_Optimizer), and stages 1 and 2 copy those of a rank's partition into one tensor, cast to fp32
+// for the update (step in stage_1_and_2.py). They are too large for what activations leave to the allocator.
+void add_flat_gradients(StageMemory& memory, const std::vector<Part>& parts, const StepInputs& inputs) {
+  if (!inputs.parallel.flat_gradients) return;
+  const double each = bytes_per_element(inputs.training.grad_reduce);
+  const std::int64_t buffer = std::min(inputs.parallel.flat_bucket, count_trainable(parts));
+  if (inputs.parallel.replicas() > 1) add(memory, "reduction buffer", of_elements(buffer, each));
+  if (inputs.training.grad_reduce == DataType::kFp32) return;
+  add(memory, "flat gradients", of_elements(owned_parameters(parts, inputs), each + 4.0));
+}
+
 // Of the weights that microbatches under way began with.
 void add_weight_versions(StageMemory& memory, const std::vector<Part>& parts, const StepInputs& inputs) {
   const auto microbatches = static_cast<int>(inputs.parallel.microbatches(inputs.training));
@@ -120,7 +149,7 @@ void add_weight_gradients(StageMemory& memory, const std::vector<Part>& parts, c
 
 void add_assumed(StageMemory& memory, const HeldBytes& peak, const StepStreams& streams,
                  const MemoryAssumptions& assumed) {
-  const auto communicators = static_cast<std::int64_t>(streams.dimensions.size());
+  const auto communicators = static_cast<std::int64_t>(streams.dimensions.size()) + assumed.more_communicators;
   add(memory, "fragmentation", scale(peak.total(), assumed.fragmentation), Evidence::kAssumed);
   add(memory, "CUDA context", assumed.cuda_context, Evidence::kAssumed);
   add(memory, "communicators", assumed.communicator * communicators, Evidence::kAssumed);
@@ -153,6 +182,11 @@ MemoryAssumptions read_memory_assumptions(ConfigMap& memory) {
   };
   assumed.cuda_context = read("cuda_context", "CUDA context, libraries and their workspaces on each GPU", 800_MiB);
   assumed.communicator = read("communicator", "buffers of one communicator on each GPU", 400_MiB);
+  assumed.more_communicators = memory.integer({.name = "more_communicators",
+                                               .doc = "communicators of the framework beside one for each dimension",
+                                               .fallback = 0,
+                                               .min = 0,
+                                               .max = 1000});
   if (!memory.has("fragmentation")) memory.assume("fragmentation", "5%", "what the allocator loses of activations");
   assumed.fragmentation = memory.percent({.name = "fragmentation",
                                           .doc = "what the allocator loses of activations",
@@ -184,6 +218,8 @@ std::vector<StageMemory> memory_ledger(const StepInputs& inputs, const MemoryAss
     StageMemory memory{.stage = stage, .items = {}};
     add_model_state(memory, parts, inputs);
     add_microbatch_gradients(memory, parts, inputs);
+    add_largest_gradient(memory, parts, inputs);
+    add_flat_gradients(memory, parts, inputs);
     add_weight_versions(memory, parts, inputs);
     for (std::size_t kind = 0; kind < kHeldKinds; ++kind) {
       add(memory, std::string(to_string(static_cast<Held>(kind))), walk.peak.of[kind]);

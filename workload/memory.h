@@ -24,6 +24,7 @@ struct MemoryAssumptions {
   Bytes cuda_context;          // context, libraries and their workspaces
   Bytes communicator;          // buffers of one communicator
   double fragmentation = 0.0;  // of activations and temporaries
+  std::int64_t more_communicators = 0;  // beside one for each dimension of the layout
 };
 [[nodiscard]] MemoryAssumptions read_memory_assumptions(ConfigMap& memory);
 

@@ -36,6 +36,16 @@ void read_tensor(ConfigMap& parallel, ParallelOptions& options) {
       parallel.boolean({.name = "async_tensor_model_parallel_allreduce",
                         .doc = "gradients of activations are reduced, or gathered, beside the weights' gradients",
                         .fallback = true});
+  options.keep_gathered =
+      parallel.boolean({.name = "keep_gathered_inputs",
+                        .doc = "with sequence_parallel: the gathered input of a layer stays for its weight gradient, "
+                               "as PyTorch's DTensor has it; Megatron keeps 1/tp and gathers it again",
+                        .fallback = false});
+  if (options.keep_gathered && !(options.sequence_parallel && options.tp > 1)) {
+    parallel.warn("keep_gathered_inputs", "W131",
+                  fmt::format("{} has no effect: no input is gathered", parallel.path_of("keep_gathered_inputs")));
+    options.keep_gathered = false;
+  }
   if (options.sequence_parallel && options.tp == 1) {
     parallel.warn("sequence_parallel", "W131",
                   fmt::format("{} has no effect: tp is 1", parallel.path_of("sequence_parallel")));

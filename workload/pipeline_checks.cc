@@ -99,7 +99,16 @@ void spread_layers(ConfigMap& parallel, std::int64_t layers, ParallelOptions& op
     case StageLayers::kListed: check_listed(parallel, layers, options); break;
     case StageLayers::kEnds: options.layers_per_part = spread_by_ends(parallel, layers, options); break;
     case StageLayers::kFilled: options.layers_per_part = fill_parts(parallel, layers, parts); break;
-    case StageLayers::kBalanced:  // for the time being: balance_stages knows better
+    case StageLayers::kBalancedMemory:
+      if (options.virtual_stages != 1 || options.placement != Placement::kLooped) {
+        parallel.error("stage_layers", "E131",
+                       fmt::format("{}: balanced-memory spreads layers over stages that hold one part each, and those "
+                                   "of '{}' hold {}",
+                                   parallel.path_of("stage_layers"), options.schedule, options.virtual_stages),
+                       "set parallel.stage_layers: balanced");
+      }
+      [[fallthrough]];
+    case StageLayers::kBalanced:  // for the time being: balance_stages and balance_memory know better
       options.layers_per_part.assign(count, layers / parts);
       for (std::int64_t part = 0; part < layers % parts; ++part) ++options.layers_per_part[static_cast<std::size_t>(part)];
       break;

@@ -15,6 +15,8 @@ constexpr std::array kStageLayers{
     Option{"even", "the same number of layers in every part"},
     Option{"filled", "as many as the fullest part needs, the last part what remains (DeepSpeed's type:transformer)"},
     Option{"balanced", "parts of equal time: layers, embedding and logits as the compute model sees them"},
+    Option{"balanced-memory",
+           "stages that need memory alike: early ones, with more microbatches in flight, get fewer layers"},
     Option{"trim-ends", "one layer less in the first and in the last part, which also hold embedding and logits"}};
 
 std::string read_schedule(ConfigMap& parallel, const std::string& fallback) {
@@ -139,6 +141,7 @@ void read_layers(ConfigMap& parallel, ParallelOptions& options) {
   const std::string rule = parallel.choice(
       {.name = "stage_layers", .doc = "how layers are spread over pipeline parts", .fallback = "even"}, kStageLayers);
   if (rule == "balanced") options.stage_layers = StageLayers::kBalanced;
+  if (rule == "balanced-memory") options.stage_layers = StageLayers::kBalancedMemory;
   if (rule == "filled") options.stage_layers = StageLayers::kFilled;
   if (rule == "trim-ends") options.embedding_counts = options.loss_counts = true;
   const std::vector<std::int64_t> listed = parallel.integers(

@@ -64,6 +64,13 @@ void read_bucket(ConfigMap& zero, const ParallelContext& context, ParallelOption
   const std::int64_t reduce = elements(zero, "reduce_bucket_size", "gradient elements that are reduced together",
                                        500'000'000);
   options.sharding.reduce_bucket = reduce;
+  options.flat_gradients =
+      zero.boolean({.name = "flat_gradients",
+                    .doc = "as DeepSpeed up to stage 2: gradients are reduced out of a buffer of reduce_bucket_size, "
+                           "and a rank updates from one tensor with those of its partition",
+                    .fallback = false});
+  options.flat_bucket = reduce;
+  if (options.flat_gradients && options.zero_stage == 3) no_effect(zero, "flat_gradients", "in stage 3 they are apart");
   if (zero.has("reduce_bucket_size") && options.zero_stage < 3) {
     options.bucket = scale(Bytes(1), static_cast<double>(reduce) * bytes_per_element(context.training.grad_reduce));
   }

@@ -9,7 +9,8 @@
 namespace ringwright::workload {
 namespace {
 
-constexpr std::string_view kDetails[] = {"tp_comm_overlap_ag", "tp_comm_overlap_rs", "tp_comm_overlap_rs_dgrad"};
+constexpr std::string_view kDetails[] = {"tp_comm_overlap_ag", "tp_comm_overlap_rs", "tp_comm_overlap_rs_dgrad",
+                                         "tp_comm_overlap_user_buffers"};
 
 void refuse(ConfigMap& parallel, const std::string& why, const std::string& way_out) {
   parallel.error("tp_comm_overlap", "E147", fmt::format("{} {}", parallel.path_of("tp_comm_overlap"), why), way_out);
@@ -35,6 +36,11 @@ void read_tensor_overlap(ConfigMap& parallel, const ParallelContext& context, Pa
                         .doc = "of tp_comm_overlap: gradients of inputs are scattered in four chunks, not beside the "
                                "product of the weights' gradient",
                         .fallback = false});
+  overlap.user_buffers =
+      parallel.boolean({.name = "tp_comm_overlap_user_buffers",
+                        .doc = "of tp_comm_overlap: each product has a buffer as large as an activation; without, "
+                               "parts are read where they are (PyTorch's symmetric memory)",
+                        .fallback = true});
   if (!overlap.on) {
     for (const std::string_view key : kDetails) {
       if (!parallel.has(key)) continue;

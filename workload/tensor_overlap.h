@@ -15,10 +15,11 @@ struct TensorOverlap {
   bool scatter = true;             // in chunks
   bool scatter_gradients = false;  // of inputs, in chunks, instead of beside the weights' gradient
   int chunks = 4;
+  bool user_buffers = true;  // else parts are read from the neighbours' memory, out of small buffers
 
   // Buffers as large as an activation, one for each product that has an exchange.
   [[nodiscard]] int buffers() const {
-    return on ? (gather ? 4 : 0) + (scatter ? 2 : 0) + (scatter_gradients ? 2 : 4) : 0;
+    return on && user_buffers ? (gather ? 4 : 0) + (scatter ? 2 : 0) + (scatter_gradients ? 2 : 4) : 0;
   }
 };
 

@@ -192,6 +192,18 @@ void read_narrow(ConfigMap& training, TrainingOptions& options) {
         "take away one of them");
   }
   options.narrow = parse_narrow(fp4 != "none" ? fp4 : fp8);
+  options.narrow_gather = training.boolean({.name = "fp8_gather",
+                                            .doc = "tensor-parallel ranks cast their part of the sequence before they "
+                                                   "gather it, in the type of the products",
+                                            .fallback = false});
+  if (!options.narrow_gather) return;
+  if (options.narrow == NarrowRecipe::kNone || options.narrow == NarrowRecipe::kRowwise) {
+    training.warn("fp8_gather", "W131",
+                  fmt::format("{} has no effect: {}", training.path_of("fp8_gather"),
+                              options.narrow == NarrowRecipe::kNone ? "no product is computed in fp8 or fp4"
+                                                                    : "a scale a row is cast for every product anew"));
+    options.narrow_gather = false;
+  }
 }
 
 void read_optimizer(ConfigMap& training, OptimizerTypes& types) {

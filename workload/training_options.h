@@ -99,6 +99,7 @@ struct TrainingOptions {
   std::int64_t document = 0;      // mean tokens of the documents packed into a sequence; 0: one that fills it
   DataType precision = DataType::kBf16;
   NarrowRecipe narrow = NarrowRecipe::kNone;
+  bool narrow_gather = false;  // tensor-parallel ranks cast their part of the sequence and gather what is narrow
   DataType grad_reduce = DataType::kFp32;
   OptimizerTypes optimizer;
   Recompute recompute = Recompute::kNone;
@@ -131,9 +132,9 @@ struct TrainingOptions {
 
 // Even: equal parts, where embedding and logits may count as a layer of the first and the last part. Filled: as many as
 // the fullest needs, one part after the other, and the last what remains (partition_balanced of DeepSpeed's
-// runtime/utils.py over layers that weigh the same). Balanced: by the modelled time. Ends: first and last stage as
-// told, the others alike.
-enum class StageLayers { kEven, kFilled, kListed, kBalanced, kEnds };
+// runtime/utils.py over layers that weigh the same). Balanced: by the modelled time, or by the memory that stages need.
+// Ends: first and last stage as told, the others alike.
+enum class StageLayers { kEven, kFilled, kListed, kBalanced, kBalancedMemory, kEnds };
 
 // How context-parallel ranks come to all keys and values; Megatron's cp_comm_type. Ring: blocks go round while others
 // are computed. All-gather: everyone gets all of them first (Llama 3). All-to-all: heads are exchanged for tokens
@@ -166,11 +167,14 @@ struct ParallelOptions {
   bool scatter_gather_p2p = true;  // without sequence parallelism: send 1/tp of an activation, gather it on arrival
   bool scatter_gather_gradients = true;  // and of its gradient
   bool async_reduce = true;              // of a column-parallel layer's input gradient, beside its weight gradient
+  bool keep_gathered = false;            // inputs of column-parallel layers stay whole until their weight gradient
   TensorOverlap tensor_overlap;
   bool overlap_p2p = false;  // a send does not hold up the next computation
   int zero_stage = 0;
   bool overlap_grad_reduce = false;
   bool overlap_param_gather = false;
+  bool flat_gradients = false;  // DeepSpeed: reduced out of a buffer, updated from one tensor
+  std::int64_t flat_bucket = 0;  // elements of that buffer
   Bytes bucket;              // gradient bytes of one bucket; 0: Megatron's default
   ShardingOptions sharding;  // zero_stage is then 3
   OffloadOptions offload;

@@ -57,10 +57,47 @@ TEST(Fp8, RecipesDifferInWhatTheyTouch) {
     return static_cast<double>(kernels.front().bytes.count()) / (8192.0 * 4096.0);
   };
   EXPECT_EQ(quantised("delayed"), 4.0);     // two bytes read, two of one byte written
-  EXPECT_EQ(quantised("rowwise"), 10.0);  // twice: read for the maxima, read again, written
+  EXPECT_EQ(quantised("rowwise"), 10.0);    // twice: read for the maxima, read again, written
   EXPECT_EQ(quantised("tensorwise"), 6.0);  // and read once more for the maximum
   EXPECT_EQ(quantised("blockwise"), 4.0 + 8.0 / 128.0);
   EXPECT_EQ(quantised("mxfp8"), 4.0 + 2.0 / 32.0);
+}
+
+// Of 8192 tokens each of two ranks casts 4096, and transposes what it has gathered for the weight gradient.
+TEST(Fp8, PartsOfTheSequenceAreCastBeforeTheyAreGathered) {
+  const auto casts = [](const std::string& recipe) {
+    const JobText job("model: {preset: llama3-8b}\ntraining: {global_batch: 8, fp8_gather: true, fp8_recipe: " +
+                          recipe + "}\nparallel: {tp: 2, sequence_parallel: true}\n",
+                      2);
+    EXPECT_THAT(job.problems(), testing::IsEmpty());
+    const KernelContext context = make_kernel_context(job.shape, job.training, job.parallel);
+    std::vector<double> bytes;  // a value of the part
+    for (const Kernel& kernel : kernels_of(Piece::kQkv, context)) {
+      if (kernel.family == KernelFamily::kCast) {
+        bytes.push_back(static_cast<double>(kernel.bytes.count()) / (4096.0 * 4096.0));
+      }
+    }
+    return bytes;
+  };
+  // A part in both layouts is four bytes more than nothing; read and written whole, less the one written before.
+  EXPECT_THAT(casts("delayed"), ElementsAre(4.0, 2.0 + 1.0));
+  EXPECT_THAT(casts("tensorwise"), ElementsAre(6.0, 2.0 + 1.0));
+  EXPECT_THAT(casts("mxfp8"), ElementsAre(4.0 + 2.0 / 32.0));  // both layouts are gathered
+}
+
+TEST(Fp8, WhereNothingNarrowIsGatheredIsTold) {
+  const auto problems = [](const std::string& recipe, const std::string& parallel) {
+    return JobText("model: {preset: llama3-8b}\ntraining: {global_batch: 8, fp8_gather: true, fp8_recipe: " + recipe +
+                       "}\nparallel: {tp: 2" + parallel + "}\n",
+                   2)
+        .problems();
+  };
+  EXPECT_THAT(problems("none", ", sequence_parallel: true"),
+              ElementsAre("W131: training.fp8_gather has no effect: no product is computed in fp8 or fp4"));
+  EXPECT_THAT(problems("rowwise", ", sequence_parallel: true"),
+              ElementsAre("W131: training.fp8_gather has no effect: a scale a row is cast for every product anew"));
+  EXPECT_THAT(problems("delayed", ""),
+              ElementsAre("W131: training.fp8_gather has no effect: parallel.sequence_parallel is off"));
 }
 
 // The inputs of four linear layers take one byte, but the core's result is kept in both types: 2h and f less, ad more.

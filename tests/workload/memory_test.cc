@@ -139,6 +139,40 @@ TEST(Memory, CopiedGradientsOfAMicrobatchStay) {
   EXPECT_EQ(of("separate").of("microbatch gradients"), Bytes(0));
 }
 
+// DeepSpeed: a weight's gradient of 2 bytes beside those of the step, in fp32 once more for its BF16_Optimizer.
+TEST(Memory, AGradientThatIsAddedLaterIsThereBesideTheOthers) {
+  const auto largest = [](const std::string& sum) {
+    const JobText job(
+        "model: {num_layers: 2, hidden_size: 64, num_attention_heads: 4, vocab_size: 1024, seq_length: 32}\n"
+        "training: {global_batch: 1, gradient_accumulation: " +
+            sum + "}\nparallel: {}\n",
+        1);
+    return memory_ledger(job.inputs(), {}).front().of("largest gradient");
+  };
+  EXPECT_EQ(largest("fused"), 0_B);
+  EXPECT_EQ(largest("separate"), Bytes(2 * 1024 * 64));  // of the embedding
+  EXPECT_EQ(largest("copied"), Bytes((2 + 4) * 1024 * 64));
+}
+
+// Of the gradients of two ranks' weights each updates a half: 2 bytes as they came and 4 as they are used.
+TEST(Memory, DeepSpeedUpdatesFromOneTensor) {
+  const auto ledger = [](const std::string& zero, const std::string& dtype) {
+    const JobText job(
+        "model: {num_layers: 2, hidden_size: 64, num_attention_heads: 4, vocab_size: 1024, seq_length: 32}\n"
+        "training: {global_batch: 2, grad_reduce_dtype: " +
+            dtype + "}\nparallel: {zero: {stage: 1, " + zero + "}}\n",
+        2);
+    EXPECT_THAT(job.problems(), testing::IsEmpty());
+    return memory_ledger(job.inputs(), {}).front();
+  };
+  const StageMemory plain = ledger("flat_gradients: false", "bf16");
+  const StageMemory flat = ledger("flat_gradients: true", "bf16");
+  EXPECT_EQ(plain.of("flat gradients"), 0_B);
+  EXPECT_EQ(flat.of("flat gradients").count(), plain.of("optimizer").count() / 2);  // 6 bytes for 12
+  EXPECT_EQ(flat.of("reduction buffer"), plain.of("gradients"));                    // fewer than 5e8
+  EXPECT_EQ(ledger("flat_gradients: true", "fp32").of("flat gradients"), 0_B);      // they are views
+}
+
 TEST(Memory, TheLossNeedsWhatItsKernelKeeps) {
   const auto logits = [](const std::string& kind, int tp = 1) {
     const JobText job(small_model(2) + "training: {global_batch: 1, cross_entropy: " + kind +
@@ -185,6 +219,13 @@ TEST(Memory, AssumptionsAreMarkedAndCountedByCommunicator) {
   int assumed = 0;
   for (const MemoryItem& item : memory.items) assumed += item.evidence == Evidence::kAssumed ? 1 : 0;
   EXPECT_EQ(assumed, 3);
+}
+
+TEST(Memory, AFrameworkMayHaveMoreCommunicatorsThanTheLayout) {
+  const JobText job(small_model(2) + "training: {global_batch: 8}\nparallel: {tp: 2}\n", 2);
+  const MemoryAssumptions assumed{.cuda_context = 0_B, .communicator = 100_MiB, .more_communicators = 3};
+  // Beside those of tensor parallelism and of the gradients' norm.
+  EXPECT_EQ(memory_ledger(job.inputs(), assumed).front().of("communicators"), 500_MiB);
 }
 
 TEST(Memory, AssumptionsThatNobodyGaveAreListed) {

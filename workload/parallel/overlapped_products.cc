@@ -5,14 +5,14 @@
 namespace ringwright::workload {
 
 OverlappedProducts::OverlappedProducts(PieceTable& pieces, const Channel& channel, const TensorOverlap& options,
-                                       Bytes activation)
+                                       const Sizes& sizes)
     : pieces_(pieces),
       channel_(channel),
       ranks_(static_cast<int>(pieces.context().tp)),
       // Chunks have whole rows of every rank.
       chunks_(
           static_cast<int>(std::gcd(pieces.context().tokens() / pieces.context().tp, std::int64_t{options.chunks}))),
-      activation_(activation) {}
+      sizes_(sizes) {}
 
 std::vector<TaskIndex> OverlappedProducts::run(ProgramWriter& writer, Piece piece, AttentionReach reach,
                                                const Ways& ways) {
@@ -31,8 +31,8 @@ std::vector<TaskIndex> OverlappedProducts::run(ProgramWriter& writer, Piece piec
 
 // Our own part first; each part that comes in is handed on while its product runs, but for the last one.
 void OverlappedProducts::gather(ProgramWriter& writer, PieceId share) {
-  const MessageSpec to_next{.peer = 1, .bytes = activation_ / ranks_, .relative = true};
-  const MessageSpec from_previous{.peer = ranks_ - 1, .bytes = activation_ / ranks_, .relative = true};
+  const MessageSpec to_next{.peer = 1, .bytes = sizes_.gathered / ranks_, .relative = true};
+  const MessageSpec from_previous{.peer = ranks_ - 1, .bytes = sizes_.gathered / ranks_, .relative = true};
   std::vector<TaskIndex> sent = {writer.send(channel_, to_next, "tp send part")};
   for (int part = 0; part < ranks_; ++part) {
     const bool more = part + 1 < ranks_;
@@ -46,7 +46,7 @@ void OverlappedProducts::gather(ProgramWriter& writer, PieceId share) {
 
 std::vector<TaskIndex> OverlappedProducts::scatter(ProgramWriter& writer, PieceId share) {
   std::vector<TaskIndex> scattered;
-  const CollectiveSpec spec{.kind = CollectiveKind::kReduceScatter, .bytes = activation_ / chunks_};
+  const CollectiveSpec spec{.kind = CollectiveKind::kReduceScatter, .bytes = sizes_.scattered / chunks_};
   for (int chunk = 0; chunk < chunks_; ++chunk) {
     writer.compute(share);
     scattered.push_back(writer.collective(channel_, spec, "tp reduce_scatter chunk"));

@@ -15,8 +15,12 @@ namespace ringwright::workload {
 
 class OverlappedProducts {
  public:
-  // Of an activation of that many bytes, whole.
-  OverlappedProducts(PieceTable& pieces, const Channel& channel, const TensorOverlap& options, Bytes activation);
+  // Bytes of a whole activation: as it is gathered, and as results are summed up.
+  struct Sizes {
+    Bytes gathered;
+    Bytes scattered;
+  };
+  OverlappedProducts(PieceTable& pieces, const Channel& channel, const TensorOverlap& options, const Sizes& sizes);
 
   enum class Input { kThere, kGathered };  // gathered: round the ring, while the first product runs
   enum class Result { kStays, kScattered };
@@ -36,7 +40,7 @@ class OverlappedProducts {
   Channel channel_;
   int ranks_;
   int chunks_;
-  Bytes activation_;
+  Sizes sizes_;
 };
 
 }  // namespace ringwright::workload

@@ -22,7 +22,12 @@ TensorParallel::TensorParallel(PieceTable& pieces, ContextParallel& attention, s
   activation_ = Bytes(tokens * context.shape.hidden * value_bytes);
   attention_input_ = Bytes(tokens * gathered_columns(context.shape) * value_bytes);
   loss_ = Bytes(tokens * 4);
-  if (overlap.on && channel && sequence_parallel()) overlapped_.emplace(pieces, *channel, overlap, activation_);
+  if (context.training.narrow_gather && sequence_parallel()) {
+    cast_ratio_ = bytes_per_element(context.training.product_type()) / static_cast<double>(value_bytes);
+  }
+  if (!overlap.on || !channel || !sequence_parallel()) return;
+  overlapped_.emplace(pieces, *channel, overlap,
+                      OverlappedProducts::Sizes{.gathered = as_cast(activation_), .scattered = activation_});
 }
 
 TaskIndex TensorParallel::talk(ProgramWriter& writer, CollectiveKind kind, Bytes bytes) {
@@ -36,7 +41,7 @@ TaskIndex TensorParallel::sum(ProgramWriter& writer, Bytes bytes) {
 void TensorParallel::half_forward(ProgramWriter& writer, const Half& half) {
   if (overlaps()) return overlapped_forward(writer, half);
   writer.compute(pieces_[half.norm]);
-  if (channel_ && sequence_parallel()) writer.wait(gather(writer, activation_));
+  if (channel_ && sequence_parallel()) writer.wait(gather(writer, as_cast(activation_)));
   writer.compute(pieces_[half.body]);
   if (channel_) writer.wait(sum(writer, activation_));
   writer.compute(pieces_[half.residual]);
@@ -44,9 +49,14 @@ void TensorParallel::half_forward(ProgramWriter& writer, const Half& half) {
 
 void TensorParallel::column_backward(ProgramWriter& writer, Piece dgrad, Piece wgrad, Bytes gathered) {
   std::optional<TaskIndex> input;
-  const bool beside = pieces_.context().async_reduce;
-  if (channel_ && sequence_parallel()) input = gather(writer, gathered);
-  if (input && !beside) writer.wait(*std::exchange(input, std::nullopt));
+  const KernelContext& context = pieces_.context();
+  const bool beside = context.async_reduce;
+  // Who computes every second product again has gathered the input for that.
+  const bool there = context.keep_gathered && context.training.recompute != Recompute::kOperators;
+  if (channel_ && sequence_parallel() && !there) {
+    input = gather(writer, dgrad == Piece::kLogitsDgrad ? gathered : as_cast(gathered));
+  }
+  if (input && !beside && !overlaps()) writer.wait(*std::exchange(input, std::nullopt));
   std::vector<TaskIndex> reduced;
   // The output layer is not one of Transformer Engine's.
   const bool in_chunks = overlap_.scatter_gradients && gathered == activation_ && dgrad != Piece::kLogitsDgrad;
@@ -71,7 +81,7 @@ void TensorParallel::overlapped_forward(ProgramWriter& writer, const Half& half)
   using enum OverlappedProducts::Input;
   using enum OverlappedProducts::Result;
   writer.compute(pieces_[half.norm]);
-  if (!overlap_.gather) writer.wait(gather(writer, activation_));
+  if (!overlap_.gather) writer.wait(gather(writer, as_cast(activation_)));
   wait_for(writer, overlapped_->run(writer, half.body, AttentionReach::kAll,
                                     {.input = overlap_.gather ? kGathered : kThere,
                                      .result = overlap_.scatter ? kScattered : kStays}));
@@ -86,7 +96,7 @@ void TensorParallel::overlapped_attention(ProgramWriter& writer, AttentionReach 
   const auto input = overlap_.gather && attention_input_ == activation_ ? kGathered : kThere;
   const auto result = overlap_.scatter ? kScattered : kStays;
   writer.compute(pieces_[Piece::kAttentionNorm]);
-  if (input == kThere) writer.wait(gather(writer, attention_input_));
+  if (input == kThere) writer.wait(gather(writer, as_cast(attention_input_)));
   if (context_.talks()) {
     wait_for(writer, overlapped_->run(writer, Piece::kQkv, reach, {.input = input}));
     context_.core_forward(writer, reach);
@@ -101,7 +111,7 @@ void TensorParallel::overlapped_attention(ProgramWriter& writer, AttentionReach 
 // The gradient of the output comes in while its product with the weights runs.
 void TensorParallel::overlapped_body_backward(ProgramWriter& writer, Piece body, AttentionReach reach) {
   using enum OverlappedProducts::Input;
-  if (!overlap_.gather) writer.wait(gather(writer, activation_));
+  if (!overlap_.gather) writer.wait(gather(writer, as_cast(activation_)));
   wait_for(writer, overlapped_->run(writer, body, reach,
                                     {.role = ProductRole::kDgrad, .input = overlap_.gather ? kGathered : kThere}));
 }
@@ -118,7 +128,7 @@ void TensorParallel::half_backward(ProgramWriter& writer, const HalfBackward& ha
   if (overlaps()) {
     overlapped_body_backward(writer, half.body, AttentionReach::kAll);
   } else {
-    if (channel_ && sequence_parallel()) writer.wait(gather(writer, activation_));
+    if (channel_ && sequence_parallel()) writer.wait(gather(writer, as_cast(activation_)));
     writer.compute(pieces_[half.body]);
   }
   column_backward(writer, half.dgrad, half.wgrad, activation_);
@@ -128,7 +138,7 @@ void TensorParallel::half_backward(ProgramWriter& writer, const HalfBackward& ha
 void TensorParallel::attention_forward(ProgramWriter& writer, AttentionReach reach) {
   if (overlaps()) return overlapped_attention(writer, reach);
   writer.compute(pieces_[Piece::kAttentionNorm]);
-  if (channel_ && sequence_parallel()) writer.wait(gather(writer, attention_input_));
+  if (channel_ && sequence_parallel()) writer.wait(gather(writer, as_cast(attention_input_)));
   context_.attention_forward(writer, reach);
   if (channel_) writer.wait(sum(writer, activation_));
   writer.compute(pieces_[Piece::kAttentionResidual]);
@@ -148,7 +158,7 @@ void TensorParallel::attention_backward(ProgramWriter& writer, AttentionReach re
   if (overlaps()) {
     overlapped_attention_backward(writer, reach);
   } else {
-    if (channel_ && sequence_parallel()) writer.wait(gather(writer, activation_));
+    if (channel_ && sequence_parallel()) writer.wait(gather(writer, as_cast(activation_)));
     context_.attention_backward(writer, reach);
   }
   column_backward(writer, Piece::kQkvDgrad, Piece::kQkvWgrad, attention_input_);

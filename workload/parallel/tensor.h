@@ -68,15 +68,18 @@ class TensorParallel {
   TaskIndex gather(ProgramWriter& writer, Bytes bytes) { return talk(writer, CollectiveKind::kAllGather, bytes); }
   // The end of a row-parallel product: every rank has a summand of the whole activation.
   TaskIndex sum(ProgramWriter& writer, Bytes bytes);
+  // What is gathered for a product that may take it in narrower values.
+  [[nodiscard]] Bytes as_cast(Bytes bytes) const { return scale(bytes, cast_ratio_); }
   [[nodiscard]] bool sequence_parallel() const { return pieces_.context().sequence_parallel; }
 
   PieceTable& pieces_;
   ContextParallel& context_;
   std::optional<Channel> channel_;
   TensorOverlap overlap_;
-  Bytes activation_;       // bsh values
-  Bytes attention_input_;  // the same, or with latent attention the latent vectors
-  Bytes loss_;             // bs fp32 values
+  double cast_ratio_ = 1.0;  // of the bytes of what is gathered for a product of a layer
+  Bytes activation_;         // bsh values
+  Bytes attention_input_;    // the same, or with latent attention the latent vectors
+  Bytes loss_;               // bs fp32 values
   std::optional<OverlappedProducts> overlapped_;
 };
 

@@ -89,6 +89,17 @@ TEST(OverlappedProducts, MessagesAndChunksAddUpToTheExchanges) {
   EXPECT_EQ(traffic(plain, 0, "tp") - traffic(overlapped, 0, "tp"), Bytes(layers * 4 * kActivation / 4));
 }
 
+// All messages have half the bytes where values of one byte go round instead of two; the input that is gathered again
+// beside them, too, and results are summed up as before.
+TEST(OverlappedProducts, NarrowPartsGoRound) {
+  const auto moved = [](const std::string& training) {
+    return traffic(job(kOverlapped, ", fp8_recipe: delayed" + training).plan(), 0, "tp");
+  };
+  const std::int64_t layers = 2;
+  const std::int64_t halved = 4 * 3 * kActivation / 4 + 2 * kActivation;  // a layer
+  EXPECT_EQ(moved("") - moved(", fp8_gather: true"), Bytes(layers * halved / 2));
+}
+
 TEST(OverlappedProducts, EachPartCanBeLeftOut) {
   const StepPlan no_gather = job(kOverlapped + ", tp_comm_overlap_ag: false").plan();
   EXPECT_EQ(count(no_gather, "tp send part"), 0);
@@ -123,6 +134,7 @@ TEST(OverlappedProducts, BuffersAreInMemory) {
   };
   EXPECT_EQ(buffers(kPlain), Bytes(0));
   EXPECT_EQ(buffers(kOverlapped), Bytes(10 * kActivation));
+  EXPECT_EQ(buffers(kOverlapped + ", tp_comm_overlap_user_buffers: false"), Bytes(0));
   EXPECT_EQ(buffers(kOverlapped + ", tp_comm_overlap_ag: false"), Bytes(6 * kActivation));
   EXPECT_EQ(buffers(kOverlapped + ", tp_comm_overlap_rs_dgrad: true"), Bytes(8 * kActivation));
 }

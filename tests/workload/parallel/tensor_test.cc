@@ -1,5 +1,6 @@
 #include "workload/parallel/tensor.h"
 
+#include <algorithm>
 #include <optional>
 
 #include <gmock/gmock.h>
@@ -52,6 +53,18 @@ TEST(TensorParallel, SequenceParallelHalvesGatherAndScatter) {
   const Played played = play(", sequence_parallel: true",
                              [](TensorParallel& tensor, ProgramWriter& writer) { tensor.attention_forward(writer); });
   EXPECT_THAT(played.names(), ElementsAre("work", "tp all_gather", "work", "tp reduce_scatter", "work"));
+}
+
+// PyTorch's DTensor: nothing is gathered again, and each exchange is waited for where it stands.
+TEST(TensorParallel, AGatheredInputMayStayForItsWeightGradient) {
+  const auto backward = [](const std::string& parallel) {
+    return play(", sequence_parallel: true" + parallel,
+                [](TensorParallel& tensor, ProgramWriter& writer) { tensor.mlp_backward(writer); })
+        .names();
+  };
+  EXPECT_EQ(std::ranges::count(backward(""), "tp all_gather"), 2);
+  EXPECT_THAT(backward(", keep_gathered_inputs: true, async_tensor_model_parallel_allreduce: false"),
+              ElementsAre("tp all_gather", "work", "tp reduce_scatter", "work"));
 }
 
 TEST(TensorParallel, TheReductionOfTheInputGradientRunsBesideTheWeightGradient) {
