@@ -57,6 +57,8 @@ void set_positions(const MegatronArguments& arguments, MegatronTree& tree) {
     tree.set("model.position_embedding", *type, learned ? "learned" : type->text == "none" ? "none" : "rotary");
   } else if (arguments.has("use-rotary-position-embeddings")) {
     tree.set("model.position_embedding", arguments.flag("use-rotary-position-embeddings").at, "rotary");
+  } else if (arguments.has("no-position-embedding")) {  // none but what position-embedding-type says
+    tree.set("model.position_embedding", arguments.flag("no-position-embedding").at, "none");
   } else {
     learned = true;
     tree.assume("model.position_embedding", "learned");

@@ -118,6 +118,13 @@ TEST(MegatronImport, WhatIsNotGivenIsAsInMegatron) {
   EXPECT_EQ(Import("--hidden-size 4096 --swiglu\n").assumed.at("model.ffn_hidden_size"), "10880");
 }
 
+TEST(MegatronImport, PositionsMayBeLeftOut) {
+  EXPECT_EQ(Import("--hidden-size 4096 --no-position-embedding\n").keys.at("model.position_embedding"), "none");
+  // Given beside a type, as in Megatron's own examples, it says nothing more.
+  EXPECT_EQ(Import("--no-position-embedding --position-embedding-type rope\n").keys.at("model.position_embedding"),
+            "rotary");
+}
+
 TEST(MegatronImport, ALogTellsEveryArgument) {
   const Import import(
       "  add_bias_linear ................................. False\n  bf16 ............................................ "
