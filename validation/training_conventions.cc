@@ -105,6 +105,14 @@ AttentionRule read_attention(ConfigMap& map) {
   return rule;
 }
 
+NicRule read_nic_rule(ConfigMap& map) {
+  NicRule rule;
+  rule.words = read_words(map);
+  const Bandwidth speed = map.bandwidth({.name = "host_bandwidth", .doc = "what all cards of a host reach, one way"});
+  rule.host_gbps = speed.count() * 8.0 / 1e9;
+  return rule;
+}
+
 ModelRule read_model_rule(ConfigMap& map) {
   ModelRule rule;
   rule.words = read_words(map);
@@ -162,6 +170,7 @@ Result<TrainingConventions> read_conventions(const std::string& folder) {
   for (ConfigMap& map : root.maps("attention", "older kernels of attention")) {
     result.attention.push_back(read_attention(map));
   }
+  for (ConfigMap& map : root.maps("nics", "what transports reach")) result.nics.push_back(read_nic_rule(map));
   for (ConfigMap& map : root.maps("models", "models as tables name them"))
     result.models.push_back(read_model_rule(map));
   document->check_all_read();

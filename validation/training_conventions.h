@@ -32,6 +32,11 @@ struct AttentionRule : NamedRule {
   double backward = 0.0;
 };
 
+// What a transport other than RDMA leaves of network cards.
+struct NicRule : NamedRule {
+  double host_gbps = 0.0;  // of all cards of a host together, one way
+};
+
 struct ModelRule : NamedRule {
   std::string preset;
   bool learned_positions = false;  // the preset has a table of positions, as long as the sequence
@@ -87,6 +92,7 @@ struct TrainingConventions {
   std::vector<StackRule> frameworks;
   std::vector<MachineRule> machines;
   std::vector<AttentionRule> attention;
+  std::vector<NicRule> nics;
   std::vector<ModelRule> models;
 
   [[nodiscard]] const SourceRule* find_source(std::string_view key) const;

@@ -146,7 +146,13 @@ void ScenarioMaker::nics() {
   if (nics->divided) assume(fmt::format("the node's sum is {} network cards", nics->count));
   // A rack's table names the cards of one tray.
   set("cluster.node.nic.count", nics->count * (tray_ > 1 ? per_host_ / tray_ : 1));
-  yaml_.set("cluster.node.nic.bandwidth", fmt::format("{}Gbps", nics->gbps));
+  double gbps = nics->gbps;
+  if (const NicRule* const rule = find_rule(conventions_.nics, row_.nic)) {
+    gbps = std::min(gbps, rule->host_gbps / nics->count);
+    assume(fmt::format("{:.4g} Gb/s from host to host, as '{}' reaches", rule->host_gbps,
+                       fmt::join(rule->words, " ")));
+  }
+  yaml_.set("cluster.node.nic.bandwidth", fmt::format("{:.6g}Gbps", gbps));
 }
 
 std::string ScenarioMaker::model() {

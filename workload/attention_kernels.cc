@@ -126,7 +126,8 @@ void add_qkv(KernelMaker& make) {
     make.linear("key and value up", latent.key_value_rank, make.heads * (latent.plain_size + latent.value_size));
   } else {
     const std::int64_t columns = make.query + make.key + make.value;
-    make.linears("qkv", make.shape.hidden, {make.query, make.key, make.value});
+    make.linears("qkv", make.shape.hidden, {make.query, make.key, make.value},
+                 make.shape.adapters && make.shape.adapters->qkv);
     if (make.shape.adapters && make.shape.adapters->qkv) make.adapter(make.shape.hidden, columns);
   }
   if (make.shape.query_key_norm) {

@@ -117,8 +117,13 @@ std::vector<std::int64_t> KernelMaker::weights_of(Widths outputs) const {
   return widths;
 }
 
-void KernelMaker::linears(const std::string& name, std::int64_t inputs, Widths outputs) {
-  quantise_gathered(inputs);
+// An adapter takes the gathered input in the working type (Transformer Engine, return_layernorm_output_gathered).
+void KernelMaker::linears(const std::string& name, std::int64_t inputs, Widths outputs, bool has_adapter) {
+  if (has_adapter) {
+    quantise(static_cast<double>(tokens * inputs));
+  } else {
+    quantise_gathered(inputs);
+  }
   for (const std::int64_t width : weights_of(outputs)) {
     add_product(name, {.m = tokens, .n = width, .k = inputs}, product_type_);
   }

@@ -30,7 +30,7 @@ class KernelMaker {
   // Of several weights that take in the same, gathered from the parts of the sequence: one product for all of them, or
   // one for each; the gradients of the input are then added up.
   using Widths = std::initializer_list<std::int64_t>;
-  void linears(const std::string& name, std::int64_t inputs, Widths outputs);
+  void linears(const std::string& name, std::int64_t inputs, Widths outputs, bool has_adapter = false);
   void dgrads(const std::string& name, std::int64_t inputs, Widths outputs);
   void wgrads(const std::string& name, std::int64_t inputs, Widths outputs);
   // Of weights that every tensor-parallel rank holds whole and uses for its part of the sequence.

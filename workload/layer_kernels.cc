@@ -45,7 +45,7 @@ void add_residual_backward(KernelMaker& make) {
 
 void add_mlp(KernelMaker& make) {
   const LowRankAdapters adapters = make.shape.adapters.value_or(LowRankAdapters{});
-  make.linears("mlp up", make.shape.hidden, {make.ffn, make.gated_ffn - make.ffn});
+  make.linears("mlp up", make.shape.hidden, {make.ffn, make.gated_ffn - make.ffn}, adapters.mlp_up);
   if (adapters.mlp_up) make.adapter(make.shape.hidden, make.gated_ffn);
   add_activation(make, "", make.tokens * make.ffn);
   make.linear("mlp down", make.ffn, make.shape.hidden);

@@ -49,6 +49,21 @@ std::string yaml_of(const TrainingRow& row) {
   return scenario ? scenario->yaml : "refused: " + scenario.error();
 }
 
+// 4 GB/s of a host are 32 Gb/s of it, 4 for each of eight cards; what is slower anyway stays.
+TEST(TrainingScenario, ATransportMayLeaveLessThanTheCards) {
+  TrainingConventions given = conventions();
+  given.nics = {{{.words = {"TCP"}}, 32.0}};
+  TrainingRow row = full_row();
+  const auto nic_of = [&](const std::string& words) {
+    row.nic = words;
+    const auto scenario = make_scenario(row, given);
+    return scenario ? scenario->yaml.substr(scenario->yaml.find("nic:"), 40) : scenario.error();
+  };
+  EXPECT_THAT(nic_of("8x200Gbps, NCCL over TCP"), HasSubstr("{count: 8, bandwidth: 4Gbps}"));
+  EXPECT_THAT(nic_of("8x2Gbps, NCCL over TCP"), HasSubstr("{count: 8, bandwidth: 2Gbps}"));
+  EXPECT_THAT(nic_of("8x200Gbps HDR IB"), HasSubstr("{count: 8, bandwidth: 200Gbps}"));
+}
+
 TEST(TrainingScenario, SaysWhatTheRowSaysOnTopOfItsStack) {
   const std::string yaml = yaml_of(full_row());
   EXPECT_THAT(yaml, HasSubstr("extends: \"/conventions/megatron.yaml\""));

@@ -38,10 +38,17 @@ TaskIndex TensorParallel::sum(ProgramWriter& writer, Bytes bytes) {
   return talk(writer, sequence_parallel() ? CollectiveKind::kReduceScatter : CollectiveKind::kAllReduce, bytes);
 }
 
+Bytes TensorParallel::cast_input(Piece of, Bytes bytes) const {
+  const auto& adapters = pieces_.context().shape.adapters;
+  const bool of_attention = of == Piece::kAttention || of == Piece::kQkvDgrad;
+  const bool adapted = adapters && (of_attention ? adapters->qkv : adapters->mlp_up);
+  return adapted || of == Piece::kLogitsDgrad ? bytes : as_cast(bytes);
+}
+
 void TensorParallel::half_forward(ProgramWriter& writer, const Half& half) {
   if (overlaps()) return overlapped_forward(writer, half);
   writer.compute(pieces_[half.norm]);
-  if (channel_ && sequence_parallel()) writer.wait(gather(writer, as_cast(activation_)));
+  if (channel_ && sequence_parallel()) writer.wait(gather(writer, cast_input(half.body, activation_)));
   writer.compute(pieces_[half.body]);
   if (channel_) writer.wait(sum(writer, activation_));
   writer.compute(pieces_[half.residual]);
@@ -54,7 +61,7 @@ void TensorParallel::column_backward(ProgramWriter& writer, Piece dgrad, Piece w
   // Who computes every second product again has gathered the input for that.
   const bool there = context.keep_gathered && context.training.recompute != Recompute::kOperators;
   if (channel_ && sequence_parallel() && !there) {
-    input = gather(writer, dgrad == Piece::kLogitsDgrad ? gathered : as_cast(gathered));
+    input = gather(writer, cast_input(dgrad, gathered));
   }
   if (input && !beside && !overlaps()) writer.wait(*std::exchange(input, std::nullopt));
   std::vector<TaskIndex> reduced;
@@ -138,7 +145,7 @@ void TensorParallel::half_backward(ProgramWriter& writer, const HalfBackward& ha
 void TensorParallel::attention_forward(ProgramWriter& writer, AttentionReach reach) {
   if (overlaps()) return overlapped_attention(writer, reach);
   writer.compute(pieces_[Piece::kAttentionNorm]);
-  if (channel_ && sequence_parallel()) writer.wait(gather(writer, as_cast(attention_input_)));
+  if (channel_ && sequence_parallel()) writer.wait(gather(writer, cast_input(Piece::kAttention, attention_input_)));
   context_.attention_forward(writer, reach);
   if (channel_) writer.wait(sum(writer, activation_));
   writer.compute(pieces_[Piece::kAttentionResidual]);

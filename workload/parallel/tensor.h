@@ -68,7 +68,9 @@ class TensorParallel {
   TaskIndex gather(ProgramWriter& writer, Bytes bytes) { return talk(writer, CollectiveKind::kAllGather, bytes); }
   // The end of a row-parallel product: every rank has a summand of the whole activation.
   TaskIndex sum(ProgramWriter& writer, Bytes bytes);
-  // What is gathered for a product that may take it in narrower values.
+  // What is gathered for a product that may take it in narrower values: an output's gradient, or the input of one of
+  // these, where no adapter takes it, too.
+  [[nodiscard]] Bytes cast_input(Piece of, Bytes bytes) const;
   [[nodiscard]] Bytes as_cast(Bytes bytes) const { return scale(bytes, cast_ratio_); }
   [[nodiscard]] bool sequence_parallel() const { return pieces_.context().sequence_parallel; }
 
