@@ -21,7 +21,8 @@ struct ProtocolDefaults {
 
 // Rates of one channel by generation. NCCL's own limits (tuning.cc, one host: LL of all channels together 39, 87.7, 141,
 // 282 GB/s of 12 channels with Volta and 24 after it; LL128 20, 20, 36.7, 40 and Simple, in a tree, 26.5, 24, 38.7, 70 GB/s
-// a channel) are those of channels that add; a copy is a third faster. NPKit's times agree for Simple on GH200.
+// a channel) are those of channels that add; a copy is a third faster. NPKit's times agree for Simple on GH200. LL128 is told
+// by kind up to 2.8: 18.8 GB/s a channel for broadcasts, 18.3 for all-gathers, 16.9, 15.2 and 12 where something is added up.
 struct ChannelRates {
   Bandwidth ll;
   Bandwidth ll128;
@@ -29,10 +30,10 @@ struct ChannelRates {
 };
 constexpr ChannelRates rates_of(Generation generation) {
   switch (generation) {
-    case Generation::kVolta: return {Bandwidth(3.3e9), 27_GBps, 35_GBps};
-    case Generation::kAmpere: return {Bandwidth(3.6e9), 27_GBps, 32_GBps};
-    case Generation::kHopper: return {Bandwidth(7.8e9), 49_GBps, 50_GBps};
-    case Generation::kBlackwell: return {Bandwidth(7.8e9), 53_GBps, 50_GBps};
+    case Generation::kVolta: return {Bandwidth(3.3e9), Bandwidth(18.5e9), 35_GBps};
+    case Generation::kAmpere: return {Bandwidth(3.6e9), Bandwidth(18.5e9), 32_GBps};
+    case Generation::kHopper: return {Bandwidth(7.8e9), 43_GBps, 50_GBps};
+    case Generation::kBlackwell: return {Bandwidth(7.8e9), 47_GBps, 50_GBps};
   }
   return {};
 }
@@ -95,6 +96,10 @@ void read_calls(ConfigMap costs, ChannelCosts& result) {
                                     .doc = "of a call, on each GPU that the thread drives",
                                     .fallback = 4_us,
                                     .min = 0_ns});
+  result.host_channel = host.duration({.name = "channel",
+                                       .doc = "of each further channel of a call, on each GPU that the thread drives",
+                                       .fallback = 20_ns,
+                                       .min = 0_ns});
 }
 
 // As libfabric's provider for Slingshot does, whose FI_CXI_SAFE_DEVMEM_COPY_THRESHOLD is 4 KiB unless it is set (prov/cxi).
@@ -164,12 +169,12 @@ ChannelCosts read_channel_costs(ConfigMap costs, Generation generation) {
     result.protocol[p] = read_protocol(costs.map(protocols[p].name, protocols[p].doc), protocols[p].costs);
   }
   result.reduce_rate = costs.percent({.name = "reduce_rate",
-                                      .doc = "LL: rate of a primitive that adds, as a part of one that copies",
+                                      .doc = "LL, LL128: rate of a primitive that adds, as a part of one that copies",
                                       .fallback = 0.75,
                                       .min = 0.01,
                                       .max = 1.0});
   result.load_share = costs.percent({.name = "load_share",
-                                     .doc = "LL128, Simple: part of a copied byte's time that loading it takes, the rest is the store's",
+                                     .doc = "Simple: part of a copied byte's time that loading it takes, the rest is the store's",
                                      .fallback = 0.30,
                                      .min = 0.0,
                                      .max = 1.0});

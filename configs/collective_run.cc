@@ -83,9 +83,8 @@ void tell_choice(const Simulation& simulation, const CollectiveCall& call, Colle
 }
 
 // Calls run back to back, so that the thread that issues them is ahead of the device or sets the pace.
-Duration time_to_issue(const Scenario& scenario, const Simulation& simulation, const CollectiveRequest& request) {
-  if (simulation.channels() == nullptr) return {};
-  return scenario.comm.costs.issue_of(request.gpus_per_process);
+Duration time_to_issue(const Scenario& scenario, const CollectiveRequest& request, int channels) {
+  return channels > 0 ? scenario.comm.costs.issue_of(request.gpus_per_process, channels) : Duration();
 }
 
 // The same for messages: that of the one that goes farthest.
@@ -207,7 +206,7 @@ Result<CollectiveResult> CollectiveBench::run(const CollectiveRequest& request) 
   } else {
     tell_message_choice(**simulation, request.bytes, result);
   }
-  const Duration issuing = time_to_issue(scenario_, **simulation, request);
+  const Duration issuing = time_to_issue(scenario_, request, result.channels);
   network_ = std::move(**simulation).take_network();
   if (played.run.outcome != RunOutcome::kFinished) return tl::unexpected(never_ends(played.run.stall));
   const std::vector<TimePoint>& ends = played.run.record.iteration_end;

@@ -23,6 +23,7 @@ Bytes slot_data(const CollectivePlan& plan) {
 ChannelCells::ChannelCells(Bytes total, Wanted wanted) {
   CHECK(wanted.channels >= 1 && wanted.kinds >= 1, "a plan has channels");
   cell_ = std::max(align_up(Bytes(ceil_div(total.count(), wanted.channels))), Bytes(kAlignment));
+  cell_ = std::max(cell_, std::min(wanted.least, align_up(total)));
   channels_ = static_cast<int>(std::max<std::int64_t>(ceil_div(total.count(), cell_.count()), 1));
   kinds_ = std::min(wanted.kinds, channels_);
 }
@@ -35,6 +36,16 @@ Bytes ChannelCells::inside(Bytes total, int kind, const Range& range) const {
     sum += std::max(end - begin, Bytes(0));
   }
   return sum;
+}
+
+Bytes ragged_cell(Bytes total, const CollectivePlan& plan, const ChunkLoops::Shape& shape) {
+  if (plan.grain == Bytes(0)) return Bytes(0);
+  const Bytes even(ceil_div(total.count(), plan.channels));
+  const Bytes loop = shape.chunk * shape.parts;
+  const Bytes whole_loops = loop * (even.count() / loop.count());
+  const std::int64_t rest = ceil_div((even - whole_loops).count(), shape.parts);
+  const Bytes chunk(ceil_div(rest, plan.grain.count()) * plan.grain.count());
+  return whole_loops + align_up(std::min(chunk, shape.chunk)) * shape.parts;
 }
 
 ChunkLoops::ChunkLoops(Bytes cell, const Shape& shape) : shape_(shape) {

@@ -2,7 +2,8 @@
 //
 // All channels get cells of one size, all chunks of a loop are of one size, and messages are as long as the longest of
 // their kind: what is missing at the end of the buffer (at most 16 bytes a chunk) is padding. So equal ranks do equal
-// things, whatever the size of the buffer. `inside` says what is data.
+// things, whatever the size of the buffer. `inside` says what is data. Versions that round a chunk up to a grain leave the
+// last channels without work.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +28,7 @@ class ChannelCells {
   struct Wanted {
     int channels = 1;
     int kinds = 1;
+    Bytes least = {};  // of a cell
   };
   ChannelCells(Bytes total, Wanted wanted);
 
@@ -48,7 +50,7 @@ class ChannelCells {
   int kinds_ = 1;
 };
 
-// One cell in loops. Every loop has `parts` chunks of one size; the last loop has smaller ones.
+// One cell in loops, cut into chunks. Every loop has `parts` chunks of one size; the last loop has smaller ones.
 class ChunkLoops {
  public:
   struct Shape {
@@ -88,5 +90,8 @@ class ChunkLoops {
   int full_slices_ = 1;
   int last_slices_ = 1;
 };
+
+// A cell whose last chunks are a multiple of the plan's grain, for loops of this shape; 0 where the plan has none.
+[[nodiscard]] Bytes ragged_cell(Bytes total, const CollectivePlan& plan, const ChunkLoops::Shape& shape);
 
 }  // namespace ringwright::collectives

@@ -49,7 +49,9 @@ struct RingPlay {
         plan(with),
         size(of.size()),
         whole(is_shared_out(of.kind) ? Cut(of.bytes, size).size(0) : of.bytes),
-        cells(whole, {.channels = plan.channels, .kinds = ring_kinds(*of.layout, plan)}),
+        cells(whole, {.channels = plan.channels,
+                      .kinds = ring_kinds(*of.layout, plan),
+                      .least = ragged_cell(whole, plan, loop_shape(of, plan))}),
         loops(cells.cell(), loop_shape(of, plan)),
         slots(is_sliced(of, plan) ? kSliceSlots : 1),
         steps(of.kind == CollectiveKind::kAllReduce ? 2 * size - 1 : (is_chain(of.kind) ? 1 : size)) {}

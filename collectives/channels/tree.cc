@@ -62,8 +62,11 @@ struct TreePlay {
   TreePlay(const CollectiveCall& of, const CollectivePlan& with)
       : call(of),
         plan(with),
-        cells(of.bytes, {.channels = plan.channels, .kinds = kTrees * ring_kinds(*of.layout, plan)}),
-        loops(cells.cell(), {.parts = 1, .chunk = chunk_of(of, plan)}),
+        shape{.parts = 1, .chunk = chunk_of(of, plan)},
+        cells(of.bytes, {.channels = plan.channels,
+                         .kinds = kTrees * ring_kinds(*of.layout, plan),
+                         .least = ragged_cell(of.bytes, plan, shape)}),
+        loops(cells.cell(), shape),
         chains(*of.layout, plan, std::max(cells.kinds() / kTrees, 1)) {}
 
   [[nodiscard]] static int tree_of(int kind) { return kind % kTrees; }
@@ -120,6 +123,7 @@ struct TreePlay {
 
   const CollectiveCall& call;
   const CollectivePlan& plan;
+  ChunkLoops::Shape shape;
   ChannelCells cells;
   ChunkLoops loops;
   HostChains chains;

@@ -147,6 +147,7 @@ CollectivePlan NcclSelector::plan(const CollectiveCall& call) const {
           .channels = work.channels,
           .threads = work.threads,
           .chunk = chunk,
+          .grain = setup_.tables.chunks_by_threads ? chunk_grain(call.kind, choice, work.threads) : Bytes(0),
           .circles = circles.empty() ? find_circles(setup_.host, *call.layout, ways) : std::move(circles),
           .heads = direct ? std::min(setup_.host.nics, call.layout->largest_host) : 0};
 }

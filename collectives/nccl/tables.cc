@@ -164,6 +164,9 @@ void read_channel_rules(ConfigMap map, NcclTables& tables) {
                              .count();
   tables.tree_chunks_by_depth = map.boolean(
       {.name = "tree_chunks_by_depth", .doc = "trees with Simple cut small buffers finer", .fallback = false});
+  tables.chunks_by_threads = map.boolean({.name = "chunks_by_threads",
+                                          .doc = "chunks are multiples of what a block's threads take at once",
+                                          .fallback = false});
 }
 
 void read_rules(ConfigMap map, NcclTables& tables) {

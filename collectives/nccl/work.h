@@ -22,6 +22,8 @@ struct NcclChoice {
 
 // Of trees with Simple in versions that cut small buffers finer, so that their levels overlap.
 [[nodiscard]] Bytes tree_chunk_by_depth(const CollectiveCall& call, int channels);
+// Of such versions: what chunks of rings and trees are multiples of.
+[[nodiscard]] Bytes chunk_grain(CollectiveKind kind, const NcclChoice& choice, int threads);
 
 // Sends and receives among all members: channels and the chunk they move in.
 struct NcclExchange {

@@ -22,10 +22,11 @@ struct ChannelCosts {
   Duration launch_channel;         // of each further channel: its work is fetched, its thread block started
   // Of the thread that issues the call, for each GPU that it launches on: a stream of calls goes no faster than this.
   Duration host_call;
+  Duration host_channel;           // the same for each further channel: its work is written where the device fetches it
   std::array<OfProtocol, kProtocols> protocol;
-  double reduce_rate = 1.0;        // kLl: rate of a primitive that adds, as a part of one that copies
-  // kLl128, kSimple: part of a copied byte's time that its load takes, the rest is the store's. A sum loads each operand,
-  // a copy that is kept and passed on is stored twice.
+  double reduce_rate = 1.0;        // kLl, kLl128: rate of a primitive that adds, as a part of one that copies
+  // kSimple: part of a copied byte's time that its load takes, the rest is the store's. A sum loads each operand, a copy
+  // that is kept and passed on is stored twice.
   double load_share = 0.3;
   Duration network_post;           // from a filled slot to the message on the NIC: GPU to proxy, proxy to NIC
   Duration network_flush;          // kSimple: from the message's arrival to the GPU reading it (completion, flush)
@@ -53,13 +54,13 @@ struct ChannelCosts {
   // Of a primitive with so many operands and destinations, useful bytes of one operand, at the full thread count.
   [[nodiscard]] Bandwidth rate_of(Protocol p, int loads, int stores) const {
     const Bandwidth copy = of(p).rate;
-    if (p == Protocol::kLl) return loads > 1 ? Bandwidth(copy.count() * reduce_rate) : copy;
+    if (p != Protocol::kSimple) return loads > 1 ? Bandwidth(copy.count() * reduce_rate) : copy;
     return Bandwidth(copy.count() / (load_share * loads + (1.0 - load_share) * stores));
   }
   // The kernel of a call with so many channels begins its work so long after its turn has come.
   [[nodiscard]] Duration launch_of(int channels) const { return launch + launch_channel * (channels - 1); }
-  // What a thread takes to issue one call on each of the GPUs that it drives.
-  [[nodiscard]] Duration issue_of(int gpus) const { return host_call * gpus; }
+  // What a thread takes to issue one call with so many channels on each of the GPUs that it drives.
+  [[nodiscard]] Duration issue_of(int gpus, int channels) const { return (host_call + host_channel * (channels - 1)) * gpus; }
 };
 
 // Bytes on a link for each byte of data: flags travel with the data (1 of 2 for kLl, 8 of 128 for kLl128).

@@ -27,6 +27,7 @@ struct CollectivePlan {
   int channels = 1;  // thread blocks (SMs) of every rank
   int threads = 0;   // of one thread block; 0: the protocol's full number
   Bytes chunk;       // useful data in one slot; 0: the protocol's default
+  Bytes grain = {};  // small buffers are cut into multiples of it, so that some channels may get less; 0: evenly
   // How rings and chains pass through each host, by kind of channel: places of its members; empty: in their order.
   std::vector<std::vector<int>> circles = {};
 

@@ -54,20 +54,37 @@ bool uses_network(const ChunkPlay& play, const ChunkBlock& block) {
   return false;
 }
 
+// Of the bytes, while they move by themselves.
+Duration block_time(const ChannelCosts& costs, const ChunkPlay& play, const ChunkBlock& block) {
+  const CollectivePlan& plan = play.choice.plan;
+  const Bandwidth full = costs.rate_of(plan.protocol, loads_of(block), stores_of(block));
+  double rate = full.count() * thread_factor(plan, block.block.thread_share);
+  if (!costs.gpudirect && uses_network(play, block)) rate = std::min(rate, costs.host_copy.count());
+  return transfer_time(block.now.size, Bandwidth(rate));
+}
+
+// With LL128 a warp stores none of its 16 lines before it has all of their operands: the first pass of the threads, 60
+// bytes each (NCCL_LL128_SHMEM_ELEMS_PER_THREAD 8), goes before the bytes' way over the links, and not beside it.
+Duration first_pass(const ChannelCosts& costs, const ChunkPlay& play, const ChunkBlock& block) {
+  const CollectivePlan& plan = play.choice.plan;
+  if (plan.protocol != Protocol::kLl128 || block.now.sends.count == 0 || block.now.size == Bytes(0)) return {};
+  const double threads = plan.threads > 0 ? plan.threads : full_threads(plan.protocol);
+  const double pass = 60.0 * threads * block.block.thread_share;
+  return scale(block_time(costs, play, block), std::min(1.0, pass / static_cast<double>(block.now.size.count())));
+}
+
 }  // namespace
 
 Bytes on_wire(const ChunkPlay& play, Bytes size) { return scale(size, wire_bytes_per_byte(play.choice.plan.protocol)); }
 
 Duration fixed_time(const ChannelCosts& costs, const ChunkPlay& play, const ChunkBlock& block) {
-  return block.now.continues ? Duration() : costs.of(play.choice.plan.protocol).primitive;
+  if (block.now.continues) return {};
+  return costs.of(play.choice.plan.protocol).primitive + first_pass(costs, play, block);
 }
 
-Duration moving_time(const ChannelCosts& all_costs, const ChunkPlay& play, const ChunkBlock& block) {
-  const CollectivePlan& plan = play.choice.plan;
-  const Bandwidth full = all_costs.rate_of(plan.protocol, loads_of(block), stores_of(block));
-  double rate = full.count() * thread_factor(plan, block.block.thread_share);
-  if (!all_costs.gpudirect && uses_network(play, block)) rate = std::min(rate, all_costs.host_copy.count());
-  return transfer_time(block.now.size, Bandwidth(rate));
+Duration moving_time(const ChannelCosts& costs, const ChunkPlay& play, const ChunkBlock& block) {
+  const Duration all = block_time(costs, play, block);
+  return block.now.continues ? all : all - first_pass(costs, play, block);
 }
 
 }  // namespace ringwright

@@ -9,7 +9,7 @@ namespace ringwright {
 // Bytes that a message's data take on a link.
 [[nodiscard]] Bytes on_wire(const ChunkPlay& play, Bytes size);
 
-// Of the block's present primitive: before its bytes move, and while they do.
+// Of the block's present primitive: before its bytes move, and while they do, beside the links.
 [[nodiscard]] Duration fixed_time(const ChannelCosts& costs, const ChunkPlay& play, const ChunkBlock& block);
 [[nodiscard]] Duration moving_time(const ChannelCosts& costs, const ChunkPlay& play, const ChunkBlock& block);
 

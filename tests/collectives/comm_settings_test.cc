@@ -51,10 +51,12 @@ TEST(CommSettings, RatesOfChannelsAreThoseOfTheGeneration) {
 }
 
 TEST(CommSettings, WhatACallCostsGrowsWithChannelsAndGpus) {
-  const ChannelCosts costs = read("costs: {launch: 4us, launch_channel: 1us, host: {call: 5us}}\n").costs;
+  const ChannelCosts costs =
+      read("costs: {launch: 4us, launch_channel: 1us, host: {call: 5us, channel: 200ns}}\n").costs;
   EXPECT_EQ(costs.launch_of(1), 4_us);
   EXPECT_EQ(costs.launch_of(24), 27_us);
-  EXPECT_EQ(costs.issue_of(8), 40_us);
+  EXPECT_EQ(costs.issue_of(8, 1), 40_us);
+  EXPECT_EQ(costs.issue_of(8, 11), 56_us);  // 8 (5 + 10 x 0.2)
 }
 
 TEST(CommSettings, ReadConstantsByProtocol) {
@@ -89,6 +91,9 @@ TEST(CommSettings, RatesFollowLoadsAndStores) {
   EXPECT_EQ(costs.rate_of(Protocol::kSimple, 2, 2), 20_GBps);
   EXPECT_EQ(costs.rate_of(Protocol::kLl, 1, 2), 8_GBps);
   EXPECT_EQ(costs.rate_of(Protocol::kLl, 2, 1), 4_GBps);
+  const ChannelCosts flags = read("costs: {ll128: {rate: 18GB/s}, reduce_rate: 50%}\n").costs;
+  EXPECT_EQ(flags.rate_of(Protocol::kLl128, 1, 2), 18_GBps);  // a second store waits for nothing
+  EXPECT_EQ(flags.rate_of(Protocol::kLl128, 2, 1), 9_GBps);
 }
 
 TEST(CommSettings, ReadAPlanForAllCalls) {

@@ -61,6 +61,15 @@ TEST(CollectiveRun, CallsGoNoFasterThanTheThreadThatIssuesThem) {
   EXPECT_EQ(played(bench, {.bytes = 64_MiB, .gpus_per_process = 4}).time, large);
 }
 
+TEST(CollectiveRun, AThreadTakesLongerForCallsWithMoreChannels) {
+  const Scenario scenario = machine(kPlainHost, {"collectives.model=chunks", "comm.costs.host.call=9us",
+                                                 "comm.costs.host.channel=2us",
+                                                 "comm.plan={algorithm: ring, protocol: ll, channels: 4}"});
+  CollectiveBench bench(scenario);
+  // Four GPUs, each 9 us for the call and 2 us for three channels more.
+  EXPECT_EQ(played(bench, {.bytes = Bytes(1024), .gpus_per_process = 4}).time, 60_us);
+}
+
 TEST(CollectiveRun, OnlyTheFirstGpusOfAHostTakePart) {
   const Scenario scenario = machine(kPlainHost, {"collectives.world.algorithm=ring"});
   CollectiveBench bench(scenario);

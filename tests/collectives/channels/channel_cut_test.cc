@@ -35,6 +35,27 @@ TEST(ChannelCells, AreNoMoreThanThereIsDataFor) {
   EXPECT_EQ(ChannelCells(Bytes(0), {.channels = 4, .kinds = 2}).channels(), 1);
 }
 
+TEST(RaggedCell, EndsInAMultipleOfTheGrain) {
+  const CollectivePlan plan{.protocol = Protocol::kLl128, .channels = 24, .grain = Bytes(19'200)};
+  // 2 MiB on 24 channels are 87,382 bytes; of 8 parts each 10,923, rounded up to 19,200: 14 channels have work.
+  const Bytes cell = ragged_cell(2_MiB, plan, {.parts = 8, .chunk = Bytes(576'000)});
+  EXPECT_EQ(cell, Bytes(8 * 19'200));
+  EXPECT_EQ(ChannelCells(2_MiB, {.channels = 24, .kinds = 1, .least = cell}).channels(), 14);
+  // 40 MB a channel: eight loops of 8 x 576,000, and of the 3,136,000 bytes left 392,000 a part are 21 grains of 19,200.
+  EXPECT_EQ(ragged_cell(Bytes(24LL * 40'000'000), plan, {.parts = 8, .chunk = Bytes(576'000)}),
+            Bytes(8LL * 8 * 576'000 + 8LL * 403'200));
+}
+
+TEST(RaggedCell, IsNeverMoreThanTheBuffer) {
+  const CollectivePlan plan{.protocol = Protocol::kLl128, .channels = 4, .grain = Bytes(19'200)};
+  const Bytes cell = ragged_cell(Bytes(4'000), plan, {.parts = 1, .chunk = Bytes(576'000)});
+  EXPECT_EQ(ChannelCells(Bytes(4'000), {.channels = 4, .kinds = 1, .least = cell}).cell(), Bytes(4'000));
+}
+
+TEST(RaggedCell, IsNotAskedForWithoutAGrain) {
+  EXPECT_EQ(ragged_cell(2_MiB, {.channels = 24}, {.parts = 8, .chunk = 512_KiB}), Bytes(0));
+}
+
 TEST(ChunkLoops, AreOneForSmallCells) {
   // 8 parts of 100 KB: one loop of chunks of 12,512 bytes (12,500 rounded up to 16), in slices of half that.
   const ChunkLoops loops(Bytes(100'000), {.parts = 8, .chunk = 2_MiB, .slices = 2, .least_slice = Bytes(16)});

@@ -174,6 +174,25 @@ TEST(NcclVersions, OldTreesCutSmallBuffersFiner) {
   EXPECT_FALSE(shipped_tables("2.20").tree_chunks_by_depth);
 }
 
+// 640 threads with 60 bytes each are 38,400: chains take that, rings half of it, trees an eighth. With Simple 512 threads
+// move 8 bytes each, in trees 64.
+TEST(NcclVersions, OldChunksAreMultiplesOfWhatThreadsTakeAtOnce) {
+  const auto grain = [](NcclAlgorithm algorithm, Protocol protocol, int threads, CollectiveKind kind = kAllReduce) {
+    return chunk_grain(kind, {.algorithm = algorithm, .protocol = protocol}, threads).count();
+  };
+  EXPECT_EQ(grain(NcclAlgorithm::kRing, Protocol::kLl128, 640), 19'200);
+  EXPECT_EQ(grain(NcclAlgorithm::kRing, Protocol::kLl128, 640, CollectiveKind::kBroadcast), 38'400);
+  EXPECT_EQ(grain(NcclAlgorithm::kTree, Protocol::kLl128, 640), 4'800);
+  EXPECT_EQ(grain(NcclAlgorithm::kRing, Protocol::kSimple, 512 + 32), 4'096);
+  EXPECT_EQ(grain(NcclAlgorithm::kTree, Protocol::kSimple, 512 + 64), 32'768);
+  EXPECT_EQ(grain(NcclAlgorithm::kRing, Protocol::kLl, 512), 0);
+  EXPECT_EQ(grain(NcclAlgorithm::kNvls, Protocol::kSimple, 640), 0);
+  EXPECT_TRUE(shipped_tables("2.8").chunks_by_threads);
+  EXPECT_TRUE(shipped_tables("2.18").chunks_by_threads);
+  EXPECT_FALSE(shipped_tables("2.19").chunks_by_threads);
+  EXPECT_FALSE(shipped_tables("rccl").chunks_by_threads);
+}
+
 // RCCL's factors: a ring over hosts counts a tenth at 128 MiB and all from 256 MiB on; on one host all.
 TEST(NcclVersions, RcclSwitchesRingsOnBySize) {
   const auto slope = [](int ranks, Bytes bytes) {

@@ -161,6 +161,20 @@ TEST(ChunkPlayer, ARingOfTwoTakesThreePrimitivesEach) {
   EXPECT_EQ(end_of(result, 0), end_of(result, 1));
 }
 
+// 640 threads take 38,400 bytes at once: 38.4 us at the rate of a channel, before the first bytes are on the wire.
+TEST(ChunkPlayer, WithLl128NoBytesLeaveBeforeTheFirstPassOfTheThreads) {
+  const auto end = [](Bytes bytes, Bandwidth wire) {
+    const test::PlainPipe one(1, bytes);
+    return end_of(play({.algorithm = one, .plan = {.protocol = Protocol::kLl128}, .wire = wire}), 0) - TimePoint();
+  };
+  // Launch 5 us, primitive 1 us, the pass, and 16/15 of the bytes on a wire of 1 GB/s.
+  EXPECT_EQ(end(Bytes(9'600), 1_GBps), Duration(5'000'000 + 1'000'000 + 9'600'000 + 10'240'000));
+  // What comes after the first pass goes beside the wire: 102.4 us of it, longer than the other 57.6 us of the block.
+  EXPECT_EQ(end(Bytes(96'000), 1_GBps), Duration(5'000'000 + 1'000'000 + 38'400'000 + 102'400'000));
+  // A wire that takes no time leaves the block's own: 96 us.
+  EXPECT_NEAR(to_seconds(end(Bytes(96'000), 100'000_GBps)) * 1e6, 5.0 + 1.0 + 96.0, 0.01);
+}
+
 TEST(ChunkPlayer, WithSimpleEveryOperandIsLoadedAndEveryDestinationStoredTo) {
   const ChannelAlgorithm* ring = collectives::find_channel_algorithm("ring");
   ASSERT_NE(ring, nullptr);
