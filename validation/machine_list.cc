@@ -6,13 +6,14 @@
 
 #include <fmt/format.h>
 
+#include "traces/log_text.h"
 #include "validation/csv_table.h"
 #include "validation/shipped_files.h"
 
 namespace ringwright::validation {
 namespace {
 
-constexpr std::array<std::string_view, 4> kColumns = {"machine", "sources", "gpu", "fitted"};
+constexpr std::array<std::string_view, 5> kColumns = {"machine", "sources", "gpu", "gpus_per_process", "fitted"};
 
 std::vector<std::string> words(std::string_view text) {
   std::vector<std::string> found;
@@ -40,10 +41,18 @@ Result<std::vector<ListedMachine>> machines_of(const CsvTable& table) {
   std::vector<ListedMachine> machines;
   for (const CsvRow& row : table.rows) {
     ListedMachine machine{.name = row.cells[at[0]].text, .sources = words(row.cells[at[1]].text),
-                          .gpu = row.cells[at[2]].text, .fitted = words(row.cells[at[3]].text)};
+                          .gpu = row.cells[at[2]].text, .fitted = words(row.cells[at[4]].text)};
     if (machine.name.empty() || machine.sources.empty() || machine.gpu.empty()) {
       problems.add({.code = "E242", .place = {.file = table.file, .line = row.line, .column = 1},
                     .message = fmt::format("'{}' tells no machine with a source and a GPU", row.raw)});
+    }
+    if (const std::string& driven = row.cells[at[3]].text; !driven.empty()) {
+      machine.gpus_per_process = traces::parse_number<int>(driven);
+      if (!machine.gpus_per_process || *machine.gpus_per_process < 1) {
+        problems.add({.code = "E242", .place = {.file = table.file, .line = row.line, .column = 1},
+                      .message = fmt::format("'{}' is no number of GPUs that a process drives", driven),
+                      .hint = "write a number from 1 on, or nothing where it is not known"});
+      }
     }
     machines.push_back(std::move(machine));
   }

@@ -1,6 +1,7 @@
 // The machines whose logs ship: which logs are theirs, and on which of them their profile was fitted (machines.csv).
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,7 @@ struct ListedMachine {
   std::string name;                  // of the machine, and of its profile where one is shipped
   std::vector<std::string> sources;  // of its logs, or parts of them
   std::string gpu;                   // as nodes call it: "a100"
+  std::optional<int> gpus_per_process;  // of its logs that do not tell it themselves
   std::vector<std::string> fitted;   // logs, without folder and ending
 };
 

@@ -140,18 +140,15 @@ void take_library(MeasuredMachine& machine, const traces::CollectiveLog& log) {
   }
 }
 
-// The profile of the machine that the log was taken on. There is none of another machine: what machines of one GPU have
-// in common are the values of the class, and networks of one kind differ by more.
-Result<bool> take_profile(MeasuredMachine& machine, const traces::CollectiveLog& log, const GpuFamily& family) {
-  const auto machines = read_machines();
-  if (!machines) return tl::unexpected(machines.error());
-  const ListedMachine* const found = find_machine(*machines, log, family.name);
-  if (found == nullptr) return false;
+// What is known of the machine that the log was taken on. There is no profile of another machine: what machines of one GPU
+// have in common are the values of the class, and networks of one kind differ by more.
+void take_listed(MeasuredMachine& machine, const traces::CollectiveLog& log, const ListedMachine& listed, UseProfile use) {
+  if (listed.gpus_per_process && !machine.gpus_per_process)
+    machine.gpus_per_process = std::min(*listed.gpus_per_process, machine.gpus_per_host);
   const auto names = preset_names(configs::load_options({}), "profiles");
-  if (std::ranges::find(names, found->name) == names.end()) return false;
-  machine.profile = found->name;
-  machine.fitted_on = is_fitted_on(*found, log);
-  return true;
+  if (use == UseProfile::kNo || std::ranges::find(names, listed.name) == names.end()) return;
+  machine.profile = listed.name;
+  machine.fitted_on = is_fitted_on(listed, log);
 }
 
 bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
@@ -159,7 +156,8 @@ bool is_one_of(std::string_view name, std::initializer_list<std::string_view> na
 }
 
 // Versions before 2.14 hand every channel its work by itself: the host writes it, the channel's block fetches it from host
-// memory. Logs of A100 that do not tell the version are nearly all of that time.
+// memory. Logs of one host with A100 that do not tell the version are of that time; those of two hosts (OCI, AKS) show
+// nothing of it.
 bool works_by_channel(const traces::CollectiveLog& log, const GpuFamily& family) {
   const std::string& version = log.version_of_library;
   int major = 0, minor = 0;
@@ -169,7 +167,7 @@ bool works_by_channel(const traces::CollectiveLog& log, const GpuFamily& family)
     const auto [end, error] = std::from_chars(dot + 1, last, minor);
     if (error == std::errc()) return major == 2 && minor < 14;
   }
-  return is_one_of(family.name, {"a100", "a100-pcie"});
+  return log.nodes <= 1 && is_one_of(family.name, {"a100", "a100-pcie"});
 }
 
 // What each further channel costs then. On the device, calibrated on machines of the class: 1.5 and 1.8 us with NCCL 2.8
@@ -187,13 +185,11 @@ void take_work_by_channel(MeasuredMachine& machine, const traces::CollectiveLog&
 // thread for several: a call takes 14 us there (geometric mean of four machines with H100 and H200, which lie between 7
 // and 20). What a primitive with Simple takes beyond its bytes is 3.5 us (seven machines, 2 to 5), not 1.5 as between
 // two GPUs.
-void take_values_of_switched_hosts(MeasuredMachine& machine, const traces::CollectiveLog& log,
-                                   const GpuFamily& family) {
+void take_values_of_switched_hosts(MeasuredMachine& machine, const GpuFamily& family) {
   if (!is_one_of(family.name, {"a100", "h100", "h200", "b200"})) return;
   if (machine.hosts > 1 || machine.gpus_per_host != 8) return;
   machine.overrides.insert(machine.overrides.begin(), "comm.costs.simple.primitive=3.5us");
-  const bool tells_processes = !log.fact("gpus_per_process").empty();
-  if (!tells_processes && family.name != "a100")
+  if (!machine.gpus_per_process && family.name != "a100")
     machine.overrides.insert(machine.overrides.begin(), "comm.costs.launch=14us");
 }
 
@@ -205,7 +201,7 @@ void take_class_values(MeasuredMachine& machine, const traces::CollectiveLog& lo
   if (!family.link_efficiency.empty()) set("nvlink", family.link_efficiency);
   if (machine.network != "none") set("nic", kNicEfficiency);
   take_work_by_channel(machine, log, family);
-  take_values_of_switched_hosts(machine, log, family);
+  take_values_of_switched_hosts(machine, family);
   if (machine.network == "tcp") {
     // A message goes through the sockets of both hosts: some 30 us one way between hosts of a cloud (assumed).
     machine.overrides.insert(machine.overrides.begin(),
@@ -266,11 +262,11 @@ Result<MeasuredMachine> machine_of(const traces::CollectiveLog& log, UseProfile 
   if (family->name == "a100-pcie") {
     machine.overrides.push_back(fmt::format("cluster.node.gpus={}", machine.gpus_per_host));
   }
-  machine.gpus_per_process = std::max(parse_number_of(log.fact("gpus_per_process")).value_or(1), 1);
+  if (const auto told = parse_number_of(log.fact("gpus_per_process"))) machine.gpus_per_process = std::max(*told, 1);
   take_library(machine, log);
-  if (use == UseProfile::kYes) {
-    if (const auto told = take_profile(machine, log, *family); !told) return tl::unexpected(told.error());
-  }
+  const auto machines = read_machines();
+  if (!machines) return tl::unexpected(machines.error());
+  if (const ListedMachine* const listed = find_machine(*machines, log, family->name)) take_listed(machine, log, *listed, use);
   if (machine.profile.empty()) take_class_values(machine, log, *family);
   return machine;
 }

@@ -16,7 +16,7 @@ struct MeasuredMachine {
   std::string network;  // the class of its NICs: "slingshot", "infiniband", "roce", "efa"; "none" within one host
   int hosts = 1;
   int gpus_per_host = 1;
-  int gpus_per_process = 1;  // of which one thread issues the calls; 1 where the log does not tell
+  std::optional<int> gpus_per_process;  // of which one thread issues the calls, where the log or its machine tells
   std::vector<std::string> overrides;  // "path=value", what the log says otherwise than the node
   std::string profile;                 // shipped constants of this very machine; empty: values of the class
   bool fitted_on = false;              // the profile was fitted on this log

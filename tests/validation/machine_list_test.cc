@@ -1,6 +1,7 @@
 #include "validation/machine_list.h"
 
 #include <filesystem>
+#include <optional>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,9 +18,9 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 
 constexpr const char* kTwo =
-    "machine,sources,gpu,fitted\n"
-    "north,example.org/north mirror.org/n,h100,one_host two_hosts\n"
-    "north-old,example.org/north,a100,\n";
+    "machine,sources,gpu,gpus_per_process,fitted\n"
+    "north,example.org/north mirror.org/n,h100,8,one_host two_hosts\n"
+    "north-old,example.org/north,a100,,\n";
 
 [[nodiscard]] traces::CollectiveLog log_from(const std::string& source, const std::string& file = "x.csv") {
   traces::CollectiveLog log;
@@ -47,11 +48,23 @@ TEST(MachineList, SaysWhichLogsAProfileWasFittedOn) {
   EXPECT_THAT((*machines)[1].fitted, IsEmpty());
 }
 
+TEST(MachineList, MayTellHowManyGpusAThreadDrives) {
+  const auto machines = parse_machines("machines.csv", kTwo);
+  ASSERT_TRUE(machines.has_value());
+  EXPECT_EQ(machines->front().gpus_per_process, 8);
+  EXPECT_EQ((*machines)[1].gpus_per_process, std::nullopt);
+  for (const std::string wrong : {"0", "all", "8x"}) {
+    const auto told = parse_machines("machines.csv", "machine,sources,gpu,gpus_per_process,fitted\nn,s,h100," + wrong + ",x\n");
+    ASSERT_FALSE(told.has_value()) << wrong;
+    EXPECT_THAT(render(told.error()), HasSubstr("'" + wrong + "' is no number of GPUs"));
+  }
+}
+
 TEST(MachineList, MistakesAreToldWithTheirPlace) {
   const auto no_column = parse_machines("machines.csv", "machine,gpu,fitted\nnorth,h100,x\n");
   ASSERT_FALSE(no_column.has_value());
   EXPECT_THAT(render(no_column.error()), HasSubstr("no column 'sources'"));
-  const auto no_source = parse_machines("machines.csv", "machine,sources,gpu,fitted\nnorth,,h100,x\n");
+  const auto no_source = parse_machines("machines.csv", "machine,sources,gpu,gpus_per_process,fitted\nnorth,,h100,,x\n");
   ASSERT_FALSE(no_source.has_value());
   EXPECT_THAT(render(no_source.error()), HasSubstr("machines.csv:2"));
 }

@@ -76,9 +76,10 @@ TEST(MeasuredMachine, OldLibrariesTakeLongerForEachChannel) {
   EXPECT_THAT(machine_of(log, UseProfile::kNo)->overrides, Not(Contains(HasSubstr("channel"))));
 }
 
-// Logs of A100 without a version are of the years when it was slow.
-TEST(MeasuredMachine, AnA100WithoutAVersionHasAnOldLibrary) {
+// Logs of one host with A100 without a version are of the years when it was slow.
+TEST(MeasuredMachine, AHostWithA100WithoutAVersionHasAnOldLibrary) {
   EXPECT_THAT(machine({.gpu = "A100"}).overrides, Contains("comm.costs.launch_channel=1.9us"));
+  EXPECT_THAT(machine({.gpu = "A100", .nodes = 2}).overrides, Not(Contains(HasSubstr("launch_channel"))));
   EXPECT_THAT(machine({.gpu = "H100"}).overrides, Not(Contains(HasSubstr("launch_channel"))));
 }
 
@@ -98,9 +99,19 @@ TEST(MeasuredMachine, MessagesOverTcpPassTheSocketsOfTheHosts) {
 
 TEST(MeasuredMachine, ThreadsThatDriveSeveralGpusAreToldByTheLog) {
   traces::CollectiveLog log = log_of({.gpu = "A100"});
-  EXPECT_EQ(machine_of(log, UseProfile::kNo)->gpus_per_process, 1);
+  EXPECT_EQ(machine_of(log, UseProfile::kNo)->gpus_per_process, std::nullopt);
   log.facts["gpus_per_process"] = "8";
   EXPECT_EQ(machine_of(log, UseProfile::kNo)->gpus_per_process, 8);
+}
+
+// The script behind SimuMax's logs starts the tests with -g 8.
+TEST(MeasuredMachine, ThreadsThatDriveSeveralGpusAreToldByTheMachine) {
+  traces::CollectiveLog log = log_of({.gpu = "H100"});
+  log.facts["source"] = "github.com/MooreThreads/SimuMax";
+  EXPECT_EQ(machine_of(log, UseProfile::kNo)->gpus_per_process, 8);
+  EXPECT_THAT(machine_of(log, UseProfile::kNo)->overrides, Not(Contains(HasSubstr("comm.costs.launch="))));
+  log.facts["gpus_per_process"] = "1";  // a log that tells it itself is right
+  EXPECT_EQ(machine_of(log, UseProfile::kNo)->gpus_per_process, 1);
 }
 
 TEST(MeasuredMachine, LargeMessagesOnSlingshotAreFetchedByTheReceiver) {
