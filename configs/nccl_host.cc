@@ -1,6 +1,9 @@
 #include "configs/nccl_host.h"
 
 #include <cmath>
+#include <cstddef>
+#include <utility>
+#include <vector>
 
 namespace ringwright::configs {
 namespace {
@@ -29,9 +32,18 @@ collectives::Processor processor(network_models::Host::Processor maker) {
   return To::kOther;
 }
 
+// Every port becomes a NIC at the place of the one that it belongs to.
+void take_ports_apart(collectives::NcclHost& host, int ports) {
+  host.nics *= ports;
+  host.nic = host.nic / ports;
+  std::vector<int> places;
+  for (const int place : host.nic_at) places.insert(places.end(), static_cast<std::size_t>(ports), place);
+  host.nic_at = std::move(places);
+}
+
 }  // namespace
 
-collectives::NcclHost make_nccl_host(const network_models::Host& host, const workload::GpuSpec& gpu) {
+collectives::NcclHost make_nccl_host(const network_models::Host& host, const workload::GpuSpec& gpu, NicPorts ports) {
   using collectives::NcclHost;
   NcclHost result{.gpus = host.gpus,
                   .compute_capability = compute_capability(gpu),
@@ -45,6 +57,7 @@ collectives::NcclHost make_nccl_host(const network_models::Host& host, const wor
                   .nics = host.nic.count,
                   .nic = host.nic.bandwidth,
                   .processor = processor(host.pcie.processor)};
+  if (ports == NicPorts::kApart) take_ports_apart(result, host.nic.ports);
   if (host.nvlink.kind == network_models::ScaleUp::kNvSwitch) {
     result.links = NcclHost::Links::kSwitch;
     result.nvlink = host.nvlink.bandwidth;

@@ -7,6 +7,10 @@
 
 namespace ringwright::configs {
 
-[[nodiscard]] collectives::NcclHost make_nccl_host(const network_models::Host& host, const workload::GpuSpec& gpu);
+// Whether the ports of one NIC are one device to the library.
+enum class NicPorts { kMerged, kApart };
+
+[[nodiscard]] collectives::NcclHost make_nccl_host(const network_models::Host& host, const workload::GpuSpec& gpu,
+                                                   NicPorts ports = NicPorts::kMerged);
 
 }  // namespace ringwright::configs

@@ -214,7 +214,8 @@ collectives::NcclSetup read_nccl(ConfigMap root, const Cluster& cluster, collect
     comm.ignore("algorithms", "only 'collectives.model: chunks' plays thread blocks");
   }
   check_graph_nets(comm, files.scenario, cluster.host);
-  nccl.host = make_nccl_host(cluster.host, cluster.gpu);
+  const bool merged = nccl.tables.merges_ports && nccl.knobs.merge_ports;
+  nccl.host = make_nccl_host(cluster.host, cluster.gpu, merged ? NicPorts::kMerged : NicPorts::kApart);
   return nccl;
 }
 

@@ -17,6 +17,7 @@ namespace {
 using namespace ringwright::literals;
 
 constexpr int kMaxGpus = 1024;
+constexpr int kMaxPorts = 8;
 
 constexpr std::array kKinds = {
     Option{.name = "nvswitch", .doc = "all GPUs meet in one NVLink switch plane"},
@@ -274,7 +275,12 @@ Host read_host(ConfigMap& node) {
   host.nic.count = static_cast<int>(
       nic.integer({.name = "count", .doc = "NICs for traffic between GPUs", .fallback = 0, .min = 0, .max = kMaxGpus}));
   if (host.nic.count > 0 || nic.documenting()) {
-    host.nic.bandwidth = nic.bandwidth({.name = "bandwidth", .doc = "of one NIC, one direction"});
+    host.nic.bandwidth = nic.bandwidth({.name = "bandwidth", .doc = "of one NIC with all of its ports, one direction"});
+    host.nic.ports = static_cast<int>(nic.integer({.name = "ports",
+                                                   .doc = "of one NIC; libraries may take each for a NIC of its own",
+                                                   .fallback = 1,
+                                                   .min = 1,
+                                                   .max = kMaxPorts}));
     host.nic.efficiency = read_efficiency(nic, "data's part of the bandwidth");
     host.nic.latency = duration_or_assumed(
         nic, {.name = "latency", .doc = "through one NIC; paid at the sender and at the receiver", .fallback = 600_ns});

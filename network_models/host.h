@@ -52,6 +52,7 @@ struct Host {
     Bandwidth bandwidth;
     double efficiency = 1.0;  // data's part of it
     Duration latency;  // through one NIC, paid at the sender's and again at the receiver's
+    int ports = 1;     // of a NIC, which share its bandwidth evenly; libraries may take each for a NIC of its own
 
     [[nodiscard]] Bandwidth data_rate() const { return bandwidth * efficiency; }
   };

@@ -109,7 +109,8 @@ void take_nics(MeasuredMachine& machine, const traces::CollectiveLog& log, const
   }
   const int gpus = std::min(family.gpus, std::max(log.gpus_per_node, 1));
   if (*count > gpus && *count % gpus == 0) {
-    // Two ports a GPU are one of twice the speed to it.
+    // Two ports a GPU are those of one NIC of twice the speed.
+    machine.overrides.push_back(fmt::format("cluster.node.nic.ports={}", *count / gpus));
     speed = *speed * (*count / gpus);
     count = gpus;
   }

@@ -34,6 +34,7 @@ struct NcclKnobs {
   bool ll128_over_c2c = true;
   bool peer_to_peer = true;  // NCCL_P2P_DISABLE, NCCL_P2P_LEVEL=LOC
   bool pxn = true;           // NCCL_PXN_DISABLE
+  bool merge_ports = true;   // NCCL_IB_MERGE_NICS, NCCL_NET_MERGE_LEVEL
   bool p2p_pxn = true;       // NCCL_P2P_PXN_LEVEL: 2 of 0 to 2
   int cross_nic = 2;         // NCCL_CROSS_NIC: 0 never by another NIC than it came, 1 always if better, 2 in pairs
   std::optional<double> net_overhead_us;

@@ -156,6 +156,8 @@ void read_channel_rules(ConfigMap map, NcclTables& tables) {
   tables.intel_socket_limit = in_gb(map.bandwidth({.name = "intel_socket_limit",
                                                    .doc = "between sockets of Intel's processors, at most",
                                                    .fallback = Bandwidth(tables.intel_socket_limit * 1e9)}));
+  tables.merges_ports =
+      map.boolean({.name = "merges_ports", .doc = "the ports of one NIC are one device", .fallback = true});
   tables.speeds_up_rings =
       map.boolean({.name = "speeds_up_rings", .doc = "the search's second pass is for rings too", .fallback = true});
   tables.least_traffic = map.bytes({.name = "least_traffic",

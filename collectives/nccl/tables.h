@@ -71,6 +71,7 @@ struct NcclTables {
   // Channels and chunks.
   double intel_socket_limit = 40.0;  // between sockets of Intel's, GB/s, at most: the newest that the version knows
   int max_channels = kNcclMaxChannels;
+  bool merges_ports = true;               // the ports of one NIC are one device
   bool speeds_up_rings = true;            // the search's second pass
   std::int64_t least_traffic = 32 << 10;  // of a channel, before another one joins; 0: no matter
   bool tree_chunks_by_depth = false;      // trees with Simple cut small buffers into smaller chunks

@@ -18,13 +18,14 @@ struct Machine {
   std::string profile;
   int hosts = 1;
   std::string algorithm = "";  // NCCL_ALGO; empty: NCCL's own choice
+  std::vector<std::string> overrides = {};
 };
 
 CollectiveResult run(const Machine& machine, const CollectiveRequest& request) {
   std::string text = "version: 1\npreset: " + machine.profile + "\ncluster: {nodes: " + std::to_string(machine.hosts) +
                      ", node: {preset: " + machine.node + "}}\n";
   if (!machine.algorithm.empty()) text += "comm: {env: {NCCL_ALGO: " + machine.algorithm + "}}\n";
-  const auto scenario = load_machine_text("machine.yaml", text, {.overrides = {}, .share_folders = {}});
+  const auto scenario = load_machine_text("machine.yaml", text, {.overrides = machine.overrides, .share_folders = {}});
   if (!scenario) throw std::runtime_error(render(scenario.error()));
   CollectiveBench bench(*scenario);
   auto result = bench.run(request);
@@ -100,9 +101,9 @@ SwitchGain switch_gain(const std::string& node, const std::string& profile, int 
 TEST(NcclFacts, WhatTheSwitchGainsGrowsWithTheGpus) {
   const std::vector<Measured> h200 = {{4, 1.00}, {5, 1.14}, {6, 1.19}, {7, 1.26}, {8, 1.29}};
   for (const Measured& point : h200) {
-    const SwitchGain ours = switch_gain("hgx-h200", "azure-nd-h200", point.at);
+    const SwitchGain ours = switch_gain("hgx-h200", "stas-h200", point.at);
     EXPECT_EQ(ours.algorithm, point.at == 4 ? "ring" : "nvls") << point.at;
-    expect_near(ours.gain, point, 0.08);
+    expect_near(ours.gain, point, 0.09);
   }
   const std::vector<Measured> b200 = {{4, 1.00}, {5, 1.00}, {6, 1.15}, {7, 1.19}, {8, 1.23}};
   for (const Measured& point : b200) {
@@ -129,6 +130,25 @@ TEST(NcclFacts, LargeBuffersFillTheNics) {
   expect_near(bus_gb(h100, CollectiveOperation::kAllReduce, 4_GiB, 0, 32) / 8, {4, 48.0}, 0.07);
   const Machine gh200{.node = "gh200-x4", .profile = "alps-gh200", .hosts = 4};
   expect_near(bus_gb(gh200, CollectiveOperation::kAllReduce, 4_GiB, 0, 16) / 4, {4, 23.1}, 0.07);
+}
+
+// Two hosts of A100 with eight NICs of two ports: all-reduces jump from 165 to 219 GB/s at 1 GiB and end at 238. With every
+// port a device there are channels enough for a tree with Simple; with ports merged a ring stays.
+TEST(NcclFacts, TreesBeginOnTwoHostsOfA100WherePortsAreDevices) {
+  const Machine oci{.node = "dgx-a100", .profile = "oci-a100", .hosts = 2,
+                    .overrides = {"cluster.node.nic.ports=2", "comm.nccl_version=\"2.8\""}};
+  const auto ours = [](const Machine& machine, Bytes bytes) {
+    return bus_gb(machine, CollectiveOperation::kAllReduce, bytes, 0, 16);
+  };
+  expect_near(ours(oci, 256_MiB), {2, 165.0}, 0.10);
+  EXPECT_EQ(run(oci, {.bytes = 256_MiB}).algorithm, "ring");
+  expect_near(ours(oci, 1_GiB), {2, 219.0}, 0.12);
+  expect_near(ours(oci, 8_GiB), {2, 238.0}, 0.10);
+  EXPECT_EQ(run(oci, {.bytes = 1_GiB}).algorithm, "tree");
+  Machine merged = oci;
+  merged.overrides.back() = "comm.nccl_version=\"2.27\"";
+  EXPECT_EQ(run(merged, {.bytes = 8_GiB}).algorithm, "ring");
+  EXPECT_LT(ours(merged, 8_GiB), 200.0);  // what the NICs carry
 }
 
 // Two hosts: a tree sends every byte once over the NICs and gets it back once, so its bus bandwidth may exceed theirs.

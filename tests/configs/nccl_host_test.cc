@@ -107,6 +107,24 @@ TEST(NcclHost, EveryShippedNodeHasChannels) {
   }
 }
 
+// Eight NICs of 200 Gb/s with two ports each: 16 rings of 12 GB/s, doubled, where each port is a device, which it is up to
+// NCCL 2.19 and with NCCL_IB_MERGE_NICS=0; else eight of 24, doubled.
+TEST(NcclHost, PortsOfANicAreDevicesUnlessTheLibraryMergesThem) {
+  const auto found = [](const std::string& comm) {
+    auto scenario = machine("{preset: dgx-a100, nic: {count: 8, bandwidth: 200Gbps, ports: 2}}", comm);
+    EXPECT_TRUE(scenario.has_value()) << render(scenario.error());
+    const GroupLayout layout = make_block_layout(16, 8);
+    const collectives::NcclGraphs graphs = collectives::NcclSelector(scenario->nccl).graphs(layout);
+    return fmt::format("{} of {} GB/s: {} rings of {}, {} channels", scenario->nccl.host.nics,
+                       scenario->nccl.host.nic.count() / 1e9, graphs.ring.channels, graphs.ring.inside_gb,
+                       graphs.compute_channels);
+  };
+  EXPECT_EQ(found("comm: {nccl_version: \"2.18\"}\n"), "16 of 12.5 GB/s: 16 rings of 12, 32 channels");
+  EXPECT_EQ(found("comm: {nccl_version: \"2.27\", env: {NCCL_IB_MERGE_NICS: 0}}\n"),
+            "16 of 12.5 GB/s: 16 rings of 12, 32 channels");
+  EXPECT_EQ(found("comm: {nccl_version: \"2.27\"}\n"), "8 of 25 GB/s: 8 rings of 24, 16 channels");
+}
+
 TEST(NcclHost, GpusByAmdUseRccl) {
   auto scenario = machine("{preset: mi300x-8gpu}");
   ASSERT_TRUE(scenario.has_value());

@@ -36,11 +36,13 @@ TEST(Host, LinksCarryDataAtTheirEfficiency) {
       "node:\n"
       "  gpus: 2\n"
       "  nvlink: {kind: nvswitch, bandwidth: 450GB/s, efficiency: 80%}\n"
-      "  nic: {count: 2, bandwidth: 400Gbps, efficiency: 90%}\n"
+      "  nic: {count: 2, bandwidth: 400Gbps, efficiency: 90%, ports: 2}\n"
       "fabric: {type: rail_optimized}\n");
   EXPECT_THAT(cluster.problems, IsEmpty());
   EXPECT_EQ(cluster.host.nvlink.bandwidth, 450_GBps);  // as the maker says it
   EXPECT_EQ(cluster.host.nvlink.data_rate(), 360_GBps);
+  EXPECT_EQ(cluster.host.nic.bandwidth, 50_GBps);  // of both ports together
+  EXPECT_EQ(cluster.host.nic.ports, 2);
   const Network network = cluster.topology->build();
   std::vector<Hop> hops;
   network.router->route({.from = RankId(0), .to = RankId(1)}, hops);

@@ -148,7 +148,8 @@ TEST(MeasuredMachine, WithoutAProfileLinksCarryWhatTheLibraryPlansWith) {
 
 TEST(MeasuredMachine, TwoPortsAGpuAreOneOfTwiceTheSpeed) {
   const MeasuredMachine oci = machine({.gpu = "A100", .nodes = 2, .nic = "16 x ConnectX-5 100 Gb/s RoCE"});
-  EXPECT_THAT(oci.overrides, IsSupersetOf({"cluster.node.nic.count=8", "cluster.node.nic.bandwidth=200Gbps"}));
+  EXPECT_THAT(oci.overrides, IsSupersetOf({"cluster.node.nic.count=8", "cluster.node.nic.bandwidth=200Gbps",
+                                           "cluster.node.nic.ports=2"}));
   EXPECT_EQ(oci.network, "roce");
 }
 

@@ -46,6 +46,8 @@ bool allows(const NcclKnobs& knobs, CollectiveKind kind, NcclAlgorithm algorithm
 TEST(NcclEnvironment, SaysWhetherChannelsMayCrossNics) {
   EXPECT_EQ(NcclKnobs().cross_nic, 2);
   EXPECT_EQ(read("NCCL_CROSS_NIC: 0").knobs.cross_nic, 0);
+  EXPECT_TRUE(read("NCCL_CROSS_NIC: 0").knobs.merge_ports);
+  EXPECT_FALSE(read("NCCL_IB_MERGE_NICS: 0").knobs.merge_ports);
   EXPECT_THAT(mistake("NCCL_CROSS_NIC: 3"), HasSubstr("NCCL_CROSS_NIC is '3'"));
 }
 
