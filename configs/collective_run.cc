@@ -83,8 +83,14 @@ void tell_choice(const Simulation& simulation, const CollectiveCall& call, Colle
 }
 
 // Calls run back to back, so that the thread that issues them is ahead of the device or sets the pace.
-Duration time_to_issue(const Scenario& scenario, const CollectiveRequest& request, int channels) {
-  return channels > 0 ? scenario.comm.costs.issue_of(request.gpus_per_process, channels) : Duration();
+Duration time_to_issue(const Scenario& scenario, const CollectiveRequest& request, int ranks, int channels) {
+  if (channels == 0) return {};
+  // Every rank sends to all, itself among them; of a group of sends and receives each channel's work is one piece.
+  if (request.operation == CollectiveOperation::kAllToAll) {
+    return scenario.comm.costs.issue_of(request.gpus_per_process, 1, ranks);
+  }
+  const int peers = request.operation == CollectiveOperation::kSendReceive ? 1 : 0;
+  return scenario.comm.costs.issue_of(request.gpus_per_process, channels, peers);
 }
 
 // The same for messages: that of the one that goes farthest.
@@ -206,7 +212,7 @@ Result<CollectiveResult> CollectiveBench::run(const CollectiveRequest& request) 
   } else {
     tell_message_choice(**simulation, request.bytes, result);
   }
-  const Duration issuing = time_to_issue(scenario_, request, result.channels);
+  const Duration issuing = time_to_issue(scenario_, request, ranks(request.gpus_per_host), result.channels);
   network_ = std::move(**simulation).take_network();
   if (played.run.outcome != RunOutcome::kFinished) return tl::unexpected(never_ends(played.run.stall));
   const std::vector<TimePoint>& ends = played.run.record.iteration_end;

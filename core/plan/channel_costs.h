@@ -22,6 +22,7 @@ struct ChannelCosts {
   Duration launch_channel;         // of each further channel: its work is fetched, its thread block started
   // Of the thread that issues the call, for each GPU that it launches on: a stream of calls goes no faster than this.
   Duration host_call;
+  Duration host_peer;              // and for each peer that it sends to and receives from by itself
   Duration host_channel;           // the same for each further channel: its work is written where the device fetches it
   std::array<OfProtocol, kProtocols> protocol;
   double reduce_rate = 1.0;        // kLl, kLl128: rate of a primitive that adds, as a part of one that copies
@@ -60,7 +61,9 @@ struct ChannelCosts {
   // The kernel of a call with so many channels begins its work so long after its turn has come.
   [[nodiscard]] Duration launch_of(int channels) const { return launch + launch_channel * (channels - 1); }
   // What a thread takes to issue one call with so many channels on each of the GPUs that it drives.
-  [[nodiscard]] Duration issue_of(int gpus, int channels) const { return (host_call + host_channel * (channels - 1)) * gpus; }
+  [[nodiscard]] Duration issue_of(int gpus, int channels, int peers = 0) const {
+    return (host_call + host_channel * (channels - 1) + host_peer * peers) * gpus;
+  }
 };
 
 // Bytes on a link for each byte of data: flags travel with the data (1 of 2 for kLl, 8 of 128 for kLl128).

@@ -52,11 +52,12 @@ TEST(CommSettings, RatesOfChannelsAreThoseOfTheGeneration) {
 
 TEST(CommSettings, WhatACallCostsGrowsWithChannelsAndGpus) {
   const ChannelCosts costs =
-      read("costs: {launch: 4us, launch_channel: 1us, host: {call: 5us, channel: 200ns}}\n").costs;
+      read("costs: {launch: 4us, launch_channel: 1us, host: {call: 5us, channel: 200ns, peer: 1us}}\n").costs;
   EXPECT_EQ(costs.launch_of(1), 4_us);
   EXPECT_EQ(costs.launch_of(24), 27_us);
   EXPECT_EQ(costs.issue_of(8, 1), 40_us);
   EXPECT_EQ(costs.issue_of(8, 11), 56_us);  // 8 (5 + 10 x 0.2)
+  EXPECT_EQ(costs.issue_of(8, 1, 3), 64_us);  // 8 (5 + 3 x 1)
 }
 
 TEST(CommSettings, ReadConstantsByProtocol) {
