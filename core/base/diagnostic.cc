@@ -12,6 +12,12 @@ void Diagnostics::add(Diagnostic diagnostic) {
   all_.push_back(std::move(diagnostic));
 }
 
+void Diagnostics::take_back(std::string_view code, std::string_view message) {
+  const auto meant = [&](const Diagnostic& d) { return d.code == code && d.message == message; };
+  for (const Diagnostic& d : all_) errors_ -= meant(d) && d.severity == Severity::kError ? 1U : 0U;
+  std::erase_if(all_, meant);
+}
+
 std::string render(const Diagnostic& d) {
   std::string text;
   if (!d.place.file.empty()) {

@@ -33,6 +33,8 @@ struct Diagnostic {
 class Diagnostics {
  public:
   void add(Diagnostic diagnostic);
+  // Takes back what a later one explains: those with this code and message.
+  void take_back(std::string_view code, std::string_view message);
   [[nodiscard]] bool has_errors() const { return errors_ > 0; }
   [[nodiscard]] std::size_t error_count() const { return errors_; }
   [[nodiscard]] const std::vector<Diagnostic>& all() const { return all_; }

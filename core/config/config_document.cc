@@ -16,9 +16,12 @@ std::string below(const std::string& path, std::string_view key) {
 }
 
 // The slip may be in the word, or in the place where it stands.
-std::string suggestion(const ConfigNode& map, const std::string& key, const ConfigLog& log) {
+std::string suggestion(const ConfigNode& map, const std::string& path, const std::string& key, ConfigLog& log) {
   const std::string near = nearest_name(key, map.asked);
-  if (!near.empty()) return fmt::format("; did you mean '{}'?", near);
+  if (!near.empty()) {
+    const bool missing = log.explain_missing(below(path, near));
+    return fmt::format("; did you mean '{}'{}?", near, missing ? ", which is missing" : "");
+  }
   const std::string elsewhere = log.asked_path(key);
   return elsewhere.empty() ? elsewhere : fmt::format("; did you mean '{}'?", elsewhere);
 }
@@ -27,7 +30,7 @@ void check_map(ConfigNode& map, const std::string& path, ConfigLog& log) {
   for (ConfigEntry& entry : map.entries) {
     const std::string entry_path = below(path, entry.key);
     if (!entry.read && !map.settled) {
-      const std::string near = suggestion(map, entry.key, log);
+      const std::string near = suggestion(map, path, entry.key, log);
       const bool list_them = near.empty() && !map.asked.empty();
       log.add(at_key(entry.value, "E102", fmt::format("unknown key '{}'{}", entry_path, near),
                      list_them ? "known here: " + join(map.asked, ", ") : std::string()));

@@ -24,6 +24,21 @@ void ConfigLog::add(Diagnostic diagnostic) {
   diagnostics_.add(std::move(diagnostic));
 }
 
+void ConfigLog::add_missing(const std::string& path, Diagnostic diagnostic) {
+  missing_.emplace(path, diagnostic.message);
+  add(std::move(diagnostic));
+}
+
+bool ConfigLog::explain_missing(const std::string& path) {
+  bool found = false;
+  for (const auto& [missing, message] : missing_) {
+    if (missing != path && !missing.starts_with(path + ".")) continue;
+    diagnostics_.take_back("E104", message);
+    found = true;
+  }
+  return found;
+}
+
 void ConfigLog::add(ValueRead value) {
   if (seen_values_.insert(value.path).second) values_.push_back(std::move(value));
 }

@@ -56,6 +56,12 @@ class ConfigLog {
   void mark_open(std::string_view path);
   // A reader asked for this key, wherever it stands; `name` is the path's last word.
   void note_asked(std::string_view name, const std::string& path);
+  // A required key was not there: `diagnostic` says so, and nothing is said about the value that stands in for it.
+  void add_missing(const std::string& path, Diagnostic diagnostic);
+  [[nodiscard]] bool is_missing(const std::string& path) const { return missing_.contains(path); }
+  // The key stands there under a name with a slip in it, or the map in which it belongs does: true if something was
+  // missing there, and is no longer said.
+  bool explain_missing(const std::string& path);
 
   [[nodiscard]] bool documenting() const { return mode_ == LogMode::kDocumenting; }
   [[nodiscard]] const Diagnostics& diagnostics() const { return diagnostics_; }
@@ -78,6 +84,7 @@ class ConfigLog {
   std::vector<IgnoredKey> ignored_;
   std::vector<KeyDoc> docs_;
   std::map<std::string, std::string, std::less<>> asked_;  // name -> the first path
+  std::map<std::string, std::string> missing_;             // path -> what was said of it
   std::unordered_set<std::string> seen_problems_;
   std::unordered_set<std::string> seen_values_;
   std::deque<ConfigNode> absent_;  // a deque, since ConfigMaps point into it

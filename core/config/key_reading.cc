@@ -57,7 +57,8 @@ void report_missing(Reading& reading, std::string_view name, std::string_view do
   const std::string hint = fmt::format("{}: {} ({})", name, doc, describe(type));
   // The root and the items of a list have no key in front of them.
   const bool named = reading.map.key_line > 0;
-  reading.log.add(named ? at_key(reading.map, "E104", message, hint) : at_value(reading.map, "E104", message, hint));
+  reading.log.add_missing(
+      reading.path, named ? at_key(reading.map, "E104", message, hint) : at_value(reading.map, "E104", message, hint));
 }
 
 std::string wrong_kind(std::string_view wanted, const ConfigNode& node) {

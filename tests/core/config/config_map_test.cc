@@ -125,6 +125,44 @@ TEST(ConfigMap, SaysNothingMoreAboutAMapWhoseChoiceIsUnknown) {
   EXPECT_EQ(document.log().diagnostics().all()[0].code, "E107");
 }
 
+std::vector<std::string> all_codes(const ConfigDocument& document) {
+  std::vector<std::string> codes;
+  for (const Diagnostic& diagnostic : document.log().diagnostics().all()) codes.push_back(diagnostic.code);
+  return codes;
+}
+
+TEST(ConfigMap, AMisspeltKeyIsNotMissingToo) {
+  ConfigDocument document = document_of("training: { global_batc: 8, other: 1 }");
+  ConfigMap training = document.root().map("training", "");
+  static_cast<void>(training.integer({.name = "global_batch", .doc = ""}));
+  static_cast<void>(training.integer({.name = "steps", .doc = ""}));
+  document.check_all_read();
+  EXPECT_EQ(all_codes(document), (std::vector<std::string>{"E104", "E102", "E102"}));
+  EXPECT_EQ(document.log().diagnostics().error_count(), 3U);
+  EXPECT_EQ(document.log().diagnostics().all()[0].message, "missing key 'training.steps'");
+  EXPECT_EQ(document.log().diagnostics().all()[1].message,
+            "unknown key 'training.global_batc'; did you mean 'global_batch', which is missing?");
+}
+
+TEST(ConfigMap, AMisspeltMapIsNotMissingToo) {
+  ConfigDocument document = document_of("trainin: { global_batch: 8 }");
+  static_cast<void>(document.root().map("training", "").integer({.name = "global_batch", .doc = ""}));
+  document.check_all_read();
+  ASSERT_EQ(all_codes(document), std::vector<std::string>{"E102"});
+  EXPECT_EQ(document.log().diagnostics().all()[0].message,
+            "unknown key 'trainin'; did you mean 'training', which is missing?");
+}
+
+TEST(ConfigMap, NothingIsSaidAboutTheValueThatStandsInForAMissingOne) {
+  ConfigDocument document = document_of("training: { micro_batch: 4 }");
+  ConfigMap training = document.root().map("training", "");
+  static_cast<void>(training.integer({.name = "global_batch", .doc = ""}));
+  training.error("global_batch", "E136", "is not a multiple of micro_batch", "");
+  EXPECT_EQ(all_codes(document), std::vector<std::string>{"E104"});
+  training.error("micro_batch", "E136", "does not divide", "");
+  EXPECT_EQ(all_codes(document), (std::vector<std::string>{"E104", "E136"}));
+}
+
 TEST(ConfigMap, ReportsOneMistakeOnceHoweverManyReadersFindIt) {
   ConfigDocument document = document_of("parallel: { tp: x }");
   for (int reader = 0; reader < 3; ++reader) {
