@@ -87,9 +87,12 @@ TEST(CallOverheads, AreIgnoredWithAWordWhereKernelsArePlayed) {
 // By the network's own wires, where the run's network model shares none: the same as the steps of a run get.
 TEST(CallOverheads, AreAddedToFormulasWhereTheyAreAskedFor) {
   EXPECT_EQ(assemble(load(job("model: closed_form")))->call_overhead(), nullptr);
-  const auto formulas = assemble(load(job("model: closed_form, overhead: kernels"), {"simulate.network=alpha_beta"}));
-  const auto plain = assemble(load(job("model: closed_form"), {"simulate.network=alpha_beta"}));
-  const auto steps = assemble(load(job("model: steps, overhead: kernels")));
+  const Scenario with_overhead = load(job("model: closed_form, overhead: kernels"), {"simulate.network=alpha_beta"});
+  const Scenario without = load(job("model: closed_form"), {"simulate.network=alpha_beta"});
+  const Scenario in_steps = load(job("model: steps, overhead: kernels"));
+  const auto formulas = assemble(with_overhead);
+  const auto plain = assemble(without);
+  const auto steps = assemble(in_steps);
   const TaskGraph& graph = formulas->plan().graph;
   for (const CollectiveSpec& spec : graph.collectives) {
     const DimensionId tp(0);
