@@ -104,11 +104,11 @@ Folding fold_over_faults(const TaskGraph& graph, const Choosers& chooser, const 
 
 }  // namespace
 
-// A plan of the user's for all calls, or NCCL's choice for each; algorithms from files before both. Kernels play the
-// calls, or tell what they cost beside their messages.
 Simulation::Simulation() = default;
 Simulation::~Simulation() = default;
 
+// A plan of the user's for all calls, or NCCL's choice for each; algorithms from files before both. Kernels play the
+// calls, or tell what they cost beside their messages.
 void Simulation::wire_kernels(const Scenario& scenario) {
   if (scenario.comm.plan) tuner_ = std::make_unique<collectives::FixedTuner>(*scenario.comm.plan);
   const ChannelTuner& tuner = tuner_ ? *tuner_ : static_cast<const ChannelTuner&>(*nccl_);

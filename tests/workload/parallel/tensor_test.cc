@@ -22,8 +22,8 @@ struct Played {
 
 // The tasks that `emit` makes for one rank of two.
 template <class Emit>
-Played play(const std::string& parallel, Emit emit) {
-  const JobText job(small_model(2) + "training: {global_batch: 8}\nparallel: {tp: 2" + parallel + "}\n", 2);
+Played play_job(const std::string& text, Emit emit) {
+  const JobText job(text, 2);
   EXPECT_THAT(job.problems(), testing::IsEmpty());
   GraphTables tables;
   PieceTable pieces(tables, make_kernel_context(job.shape, job.training, job.parallel));
@@ -35,6 +35,11 @@ Played play(const std::string& parallel, Emit emit) {
   Played played{.graph = {}, .program = writer.finish(2)};
   tables.move_into(played.graph);
   return played;
+}
+
+template <class Emit>
+Played play(const std::string& parallel, Emit emit) {
+  return play_job(small_model(2) + "training: {global_batch: 8}\nparallel: {tp: 2" + parallel + "}\n", emit);
 }
 
 TEST(TensorParallel, ForwardHalvesEndInAnAllReduce) {
@@ -70,24 +75,16 @@ TEST(TensorParallel, AGatheredInputMayStayForItsWeightGradient) {
 // A frozen layer in fp8 gathers its input in one byte; one whose adapter takes the input, too, in two.
 TEST(TensorParallel, AnAdapterIsGivenTheInputInTheWorkingType) {
   const auto gathered = [](const std::string& modules, bool attention) {
-    const JobText job("model: {num_layers: 2, hidden_size: 64, num_attention_heads: 8, num_query_groups: 4,"
-                      " ffn_hidden_size: 96, vocab_size: 1000, seq_length: 32, lora: {rank: 4, target_modules: [" +
-                          modules +
-                          "]}}\n"
-                          "training: {global_batch: 8, fp8_recipe: delayed, fp8_gather: true}\n"
-                          "parallel: {tp: 2, sequence_parallel: true}\n",
-                      2);
-    EXPECT_THAT(job.problems(), testing::IsEmpty());
-    GraphTables tables;
-    PieceTable pieces(tables, make_kernel_context(job.shape, job.training, job.parallel));
-    ContextParallel context(pieces, job.parallel, {}, 0);
-    TensorParallel tensor(pieces, context, Channel{.dimension = DimensionId(0), .stream = 1});
-    ProgramWriter writer(tables, "stage 0");
-    attention ? tensor.attention_forward(writer) : tensor.mlp_forward(writer);
-    TaskGraph graph;
-    const Program program = writer.finish(2);
-    tables.move_into(graph);
-    return graph.collectives[program.tasks[1].detail].bytes;  // norm, gather, products, scatter, residual
+    const std::string text = "model: {num_layers: 2, hidden_size: 64, num_attention_heads: 8, num_query_groups: 4,"
+                             " ffn_hidden_size: 96, vocab_size: 1000, seq_length: 32, lora: {rank: 4, target_modules: [" +
+                             modules +
+                             "]}}\n"
+                             "training: {global_batch: 8, fp8_recipe: delayed, fp8_gather: true}\n"
+                             "parallel: {tp: 2, sequence_parallel: true}\n";
+    const Played played = play_job(text, [&](TensorParallel& tensor, ProgramWriter& writer) {
+      attention ? tensor.attention_forward(writer) : tensor.mlp_forward(writer);
+    });
+    return played.graph.collectives[played.program.tasks[1].detail].bytes;  // norm, gather, products, scatter, residual
   };
   EXPECT_EQ(gathered("linear_proj", true), Bytes(32 * 64));
   EXPECT_EQ(gathered("linear_qkv", true), Bytes(32 * 64 * 2));
