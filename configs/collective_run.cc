@@ -217,7 +217,8 @@ Result<CollectiveResult> CollectiveBench::run(const CollectiveRequest& request) 
   if (played.run.outcome != RunOutcome::kFinished) return tl::unexpected(never_ends(played.run.stall));
   const std::vector<TimePoint>& ends = played.run.record.iteration_end;
   const TimePoint begin = request.warmup > 0 ? ends[static_cast<std::size_t>(request.warmup) - 1] : TimePoint();
-  result.time = std::max((ends.back() - begin) / request.iterations, issuing);
+  const Duration played_time = (ends.back() - begin) / request.iterations;
+  result.time = request.alone ? *request.alone + played_time : std::max(played_time, issuing);
   return result;
 }
 

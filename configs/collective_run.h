@@ -50,6 +50,9 @@ struct CollectiveRequest {
   int warmup = 0;        // calls played before those that count
   int iterations = 1;    // calls that count, back to back
   int gpus_per_process = 1;  // one thread issues the calls of so many GPUs, one after another (nccl-tests' -g)
+  // Each call is issued on an idle device, and what the host takes before the library has it counts, so long; without
+  // this calls are issued in a row, and the host is ahead of the device or sets the pace.
+  std::optional<Duration> alone;
 };
 
 struct CollectiveResult {

@@ -106,7 +106,10 @@ class PrintedReader {
     const std::size_t on = text.find(" on ");
     const std::size_t device = text.find(" device ");
     if (on == std::string_view::npos || device == std::string_view::npos) return;
-    hosts_.insert(std::string(trimmed(text.substr(on + 4, device - on - 4))));
+    const std::string host(trimmed(text.substr(on + 4, device - on - 4)));
+    hosts_.insert(host);
+    const std::size_t pid = text.find(" Pid ");
+    if (pid < on) processes_.insert(fmt::format("{} {}", host, trimmed(text.substr(pid + 5, on - pid - 5))));
     const std::size_t bracket = text.find(']', device);
     if (bracket != std::string_view::npos) log_.gpu = std::string(trimmed(text.substr(bracket + 1)));
   }
@@ -114,6 +117,11 @@ class PrintedReader {
   void take_ranks() {
     log_.nodes = static_cast<int>(hosts_.size());
     if (log_.nodes > 0) log_.gpus_per_node = log_.ranks / log_.nodes;
+    // Without the line of the threads the processes tell: the tests start one thread each unless they are asked for more.
+    const int processes = static_cast<int>(processes_.size());
+    if (processes > 0 && log_.ranks % processes == 0 && !log_.facts.contains("gpus_per_process")) {
+      log_.facts["gpus_per_process"] = fmt::format("{}", log_.ranks / processes);
+    }
     if (log_.nodes > 0 && log_.ranks % log_.nodes != 0) {
       warn(0, "W234", fmt::format("{} ranks do not spread evenly over {} hosts", log_.ranks, log_.nodes));
     }
@@ -175,6 +183,7 @@ class PrintedReader {
   Diagnostics warnings_;
   Heading heading_;
   std::set<std::string> hosts_;
+  std::set<std::string> processes_;  // with their hosts
   bool ended_ = false;
   int line_ = 0;
 };

@@ -35,6 +35,8 @@ configs::CollectiveRequest request_of(const ReplayPlan& plan, Bytes size) {
   using configs::CollectiveOperation;
   configs::CollectiveRequest request{.operation = plan.operation, .bytes = size, .gpus_per_host = plan.gpus_per_host};
   request.gpus_per_process = plan.machine.gpus_per_process.value_or(1);
+  request.alone = plan.machine.alone;
+  if (request.alone) return request;
   const bool runs_ahead = plan.operation == CollectiveOperation::kBroadcast ||
                           plan.operation == CollectiveOperation::kReduce;
   if (runs_ahead) {

@@ -30,7 +30,11 @@ constexpr std::array kCodes = {
               "all_reduce_perf -b 8 -e 8G -f 2 > all_reduce_2n.log"},
     ErrorCode{"E242", "the list of measured machines does not say what it should",
               "Each row names a machine, the sources of its logs, its GPU and the logs on which its profile is fitted.",
-              "machine,sources,gpu,fitted\nours,example.org/logs,h100,one_host two_hosts"},
+              "machine,sources,gpu,gpus_per_process,timing,fitted\nours,example.org/logs,h100,8,,one_host two_hosts"},
+    ErrorCode{"E243", "how the calls of a log were timed is not understood",
+              "The line `# timing` of a table says `in a row` (as nccl-tests does, and the default) or `alone PyTorch`: one call\n"
+              "at a time on an idle device, through torch.distributed, between two CUDA events.",
+              "# timing: alone PyTorch"},
 };
 
 }  // namespace

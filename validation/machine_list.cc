@@ -13,7 +13,7 @@
 namespace ringwright::validation {
 namespace {
 
-constexpr std::array<std::string_view, 5> kColumns = {"machine", "sources", "gpu", "gpus_per_process", "fitted"};
+constexpr std::array<std::string_view, 6> kColumns = {"machine", "sources", "gpu", "gpus_per_process", "timing", "fitted"};
 
 std::vector<std::string> words(std::string_view text) {
   std::vector<std::string> found;
@@ -41,7 +41,7 @@ Result<std::vector<ListedMachine>> machines_of(const CsvTable& table) {
   std::vector<ListedMachine> machines;
   for (const CsvRow& row : table.rows) {
     ListedMachine machine{.name = row.cells[at[0]].text, .sources = words(row.cells[at[1]].text),
-                          .gpu = row.cells[at[2]].text, .fitted = words(row.cells[at[4]].text)};
+                          .gpu = row.cells[at[2]].text, .fitted = words(row.cells[at[5]].text)};
     if (machine.name.empty() || machine.sources.empty() || machine.gpu.empty()) {
       problems.add({.code = "E242", .place = {.file = table.file, .line = row.line, .column = 1},
                     .message = fmt::format("'{}' tells no machine with a source and a GPU", row.raw)});
@@ -54,6 +54,15 @@ Result<std::vector<ListedMachine>> machines_of(const CsvTable& table) {
                       .hint = "write a number from 1 on, or nothing where it is not known"});
       }
     }
+    if (const std::string& timing = row.cells[at[4]].text; !timing.empty()) {
+      const auto told = parse_timing(timing);
+      machine.timing = told.value_or(CallTiming::kInARow);
+      if (!told) {
+        problems.add({.code = "E242", .place = {.file = table.file, .line = row.line, .column = 1},
+                      .message = fmt::format("'{}' is no way to time calls", timing),
+                      .hint = "write 'in a row', 'alone PyTorch', or nothing for calls in a row"});
+      }
+    }
     machines.push_back(std::move(machine));
   }
   if (problems.has_errors()) return tl::unexpected(std::move(problems));
@@ -61,6 +70,12 @@ Result<std::vector<ListedMachine>> machines_of(const CsvTable& table) {
 }
 
 }  // namespace
+
+std::optional<CallTiming> parse_timing(std::string_view text) {
+  if (text == "in a row") return CallTiming::kInARow;
+  if (text == "alone PyTorch") return CallTiming::kAlonePyTorch;
+  return std::nullopt;
+}
 
 Result<std::vector<ListedMachine>> read_machines() {
   const auto table = read_csv(shipped_folder("machines.csv"));

@@ -1,6 +1,7 @@
 // The machines whose logs ship: which logs are theirs, and on which of them their profile was fitted (machines.csv).
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,11 +12,19 @@
 
 namespace ringwright::validation {
 
+// How a log's calls were timed. In a row, as nccl-tests does: the time of twenty calls that are issued without waiting, over
+// twenty. Alone, through PyTorch: a CUDA event before and after each call on a device that has nothing else to do, so that
+// the way of the call through torch.distributed lies between them.
+enum class CallTiming : std::uint8_t { kInARow, kAlonePyTorch };
+// "in a row", "alone PyTorch"; empty for other words.
+[[nodiscard]] std::optional<CallTiming> parse_timing(std::string_view text);
+
 struct ListedMachine {
   std::string name;                  // of the machine, and of its profile where one is shipped
   std::vector<std::string> sources;  // of its logs, or parts of them
   std::string gpu;                   // as nodes call it: "a100"
   std::optional<int> gpus_per_process;  // of its logs that do not tell it themselves
+  CallTiming timing = CallTiming::kInARow;  // the same
   std::vector<std::string> fitted;   // logs, without folder and ending
 };
 

@@ -17,6 +17,8 @@
 namespace ringwright::validation {
 namespace {
 
+using namespace ringwright::literals;
+
 struct GpuFamily {
   std::string_view word;  // in the log's name of the GPU, small letters
   std::string_view name;
@@ -152,6 +154,20 @@ void take_listed(MeasuredMachine& machine, const traces::CollectiveLog& log, con
   machine.fitted_on = is_fitted_on(listed, log);
 }
 
+// What PyTorch's way to the library takes of a call that is timed alone: Python, c10d, events between streams. On one host of
+// eight H200 all-reduces through PyTorch took 36.6, 38.0, 39.1, 41.7, 43.5 and 50.9 us (8 B to 1 MiB) one at a time on an
+// idle device and 15.2, 17.9, 18.8, 20.9, 21.4 and 27.7 queued behind others: 21.1 us more in the middle (20.1 to 23.2), and
+// nccl-tests agrees with the queued ones within 1 us (measured: stas00/ml-engineering, network/benchmarks/README.md, 2026).
+constexpr Duration kPyTorchCall = 21_us;
+
+Result<CallTiming> timing_of(const traces::CollectiveLog& log, const ListedMachine* listed) {
+  const std::string told = log.fact("timing");
+  if (told.empty()) return listed != nullptr ? listed->timing : CallTiming::kInARow;
+  if (const auto timing = parse_timing(told)) return *timing;
+  return tl::unexpected(failure("E243", fmt::format("'{}' is no way to time calls", told), {.file = log.file},
+                                "write '# timing: in a row' or '# timing: alone PyTorch', or leave the line out"));
+}
+
 bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
   return std::ranges::find(names, name) != names.end();
 }
@@ -267,7 +283,11 @@ Result<MeasuredMachine> machine_of(const traces::CollectiveLog& log, UseProfile 
   take_library(machine, log);
   const auto machines = read_machines();
   if (!machines) return tl::unexpected(machines.error());
-  if (const ListedMachine* const listed = find_machine(*machines, log, family->name)) take_listed(machine, log, *listed, use);
+  const ListedMachine* const listed = find_machine(*machines, log, family->name);
+  const auto timing = timing_of(log, listed);
+  if (!timing) return tl::unexpected(timing.error());
+  if (*timing == CallTiming::kAlonePyTorch) machine.alone = kPyTorchCall;
+  if (listed != nullptr) take_listed(machine, log, *listed, use);
   if (machine.profile.empty()) take_class_values(machine, log, *family);
   return machine;
 }

@@ -17,6 +17,7 @@ struct MeasuredMachine {
   int hosts = 1;
   int gpus_per_host = 1;
   std::optional<int> gpus_per_process;  // of which one thread issues the calls, where the log or its machine tells
+  std::optional<Duration> alone;  // calls that were timed one at a time: the host's part of each
   std::vector<std::string> overrides;  // "path=value", what the log says otherwise than the node
   std::string profile;                 // shipped constants of this very machine; empty: values of the class
   bool fitted_on = false;              // the profile was fitted on this log

@@ -61,6 +61,14 @@ TEST(CollectiveRun, CallsGoNoFasterThanTheThreadThatIssuesThem) {
   EXPECT_EQ(played(bench, {.bytes = 64_MiB, .gpus_per_process = 4}).time, large);
 }
 
+TEST(CollectiveRun, CallsAloneTakeTheHostsPartBesidesTheDevices) {
+  const Scenario scenario = machine(kPlainHost, {"collectives.model=chunks", "comm.costs.host.call=9us"});
+  CollectiveBench bench(scenario);
+  const Duration device = played(bench, {.bytes = 64_MiB}).time;
+  // No stream of calls, and so no pace of the thread that issues them.
+  EXPECT_EQ(played(bench, {.bytes = 64_MiB, .gpus_per_process = 4, .alone = 20_us}).time, device + 20_us);
+}
+
 TEST(CollectiveRun, AThreadTakesLongerForCallsWithMoreChannels) {
   const Scenario scenario = machine(kPlainHost, {"collectives.model=chunks", "comm.costs.host.call=9us",
                                                  "comm.costs.host.channel=2us",

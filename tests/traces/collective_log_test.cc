@@ -74,6 +74,21 @@ TEST(PrintedLog, OldVersionsHaveNoRootAndPrintAnErrorInsteadOfACount) {
   EXPECT_EQ(result.log.rows.at(0).in_place, 87_us);
 }
 
+TEST(PrintedLog, ProcessesTellHowManyGpusAThreadDrivesWhereTheLineOfTheThreadsIsCutOff) {
+  const std::string rows =
+      "#       size         count    type   redop    root     time   algbw   busbw  #wrong     time   algbw   busbw  #wrong\n"
+      "     1048576        262144   float     sum      -1    88.00   11.92   20.85       0    87.00   12.05   21.09       0\n"
+      "# Out of bounds values : 0 OK\n";
+  const auto ranks = [](int first, int second, const char* host) {
+    return "#  Rank  0 Group  0 Pid " + std::to_string(first) + " on n1 device  0 [0000:1b:00] NVIDIA H100\n" +
+           "#  Rank  1 Group  0 Pid " + std::to_string(second) + " on " + host + " device  1 [0000:43:00] NVIDIA H100\n";
+  };
+  EXPECT_EQ(reading("all_reduce.log", ranks(100, 100, "n1") + rows).log.fact("gpus_per_process"), "2");
+  EXPECT_EQ(reading("all_reduce.log", ranks(100, 101, "n1") + rows).log.fact("gpus_per_process"), "1");
+  // Two hosts may give the same number to their processes.
+  EXPECT_EQ(reading("all_reduce.log", ranks(100, 100, "n2") + rows).log.fact("gpus_per_process"), "1");
+}
+
 TEST(PrintedLog, TestsWithoutAReductionLeaveItsColumnEmpty) {
   const CollectiveLogReading result = reading("all_gather.log",
       "#       size         count    type   redop    root     time   algbw   busbw  #wrong     time   algbw   busbw  #wrong\n"

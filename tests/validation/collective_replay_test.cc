@@ -53,6 +53,15 @@ TEST(Replay, OverridesReachTheMachine) {
   EXPECT_GT((*slow)[0].rows[0].simulated, (*fast)[0].rows[0].simulated);
 }
 
+TEST(Replay, CallsTimedAloneThroughPyTorchTakeTheHostsPartBesides) {
+  auto log = measured({{64_KiB, 40_us}, {64_MiB, 400_us}});
+  const auto in_a_row = replay_all({log}, {});
+  log.facts["timing"] = "alone PyTorch";
+  const auto alone = replay_all({log}, {});
+  ASSERT_TRUE(in_a_row.has_value() && alone.has_value());
+  EXPECT_EQ((*alone)[0].rows[1].simulated, (*in_a_row)[0].rows[1].simulated + 21_us);
+}
+
 TEST(Replay, AMistakeInAnOverrideIsTold) {
   const auto answer = replay_all({measured({{1_MiB, 40_us}})}, {.overrides = {"cluster.node.nvlnk=1"}});
   ASSERT_FALSE(answer.has_value());

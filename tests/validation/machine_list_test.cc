@@ -18,9 +18,9 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 
 constexpr const char* kTwo =
-    "machine,sources,gpu,gpus_per_process,fitted\n"
-    "north,example.org/north mirror.org/n,h100,8,one_host two_hosts\n"
-    "north-old,example.org/north,a100,,\n";
+    "machine,sources,gpu,gpus_per_process,timing,fitted\n"
+    "north,example.org/north mirror.org/n,h100,8,,one_host two_hosts\n"
+    "north-old,example.org/north,a100,,alone PyTorch,\n";
 
 [[nodiscard]] traces::CollectiveLog log_from(const std::string& source, const std::string& file = "x.csv") {
   traces::CollectiveLog log;
@@ -54,17 +54,27 @@ TEST(MachineList, MayTellHowManyGpusAThreadDrives) {
   EXPECT_EQ(machines->front().gpus_per_process, 8);
   EXPECT_EQ((*machines)[1].gpus_per_process, std::nullopt);
   for (const std::string wrong : {"0", "all", "8x"}) {
-    const auto told = parse_machines("machines.csv", "machine,sources,gpu,gpus_per_process,fitted\nn,s,h100," + wrong + ",x\n");
+    const auto told = parse_machines("machines.csv", "machine,sources,gpu,gpus_per_process,timing,fitted\nn,s,h100," + wrong + ",,x\n");
     ASSERT_FALSE(told.has_value()) << wrong;
     EXPECT_THAT(render(told.error()), HasSubstr("'" + wrong + "' is no number of GPUs"));
   }
+}
+
+TEST(MachineList, MayTellHowCallsWereTimed) {
+  const auto machines = parse_machines("machines.csv", kTwo);
+  ASSERT_TRUE(machines.has_value());
+  EXPECT_EQ(machines->front().timing, CallTiming::kInARow);  // not told: as nccl-tests does
+  EXPECT_EQ((*machines)[1].timing, CallTiming::kAlonePyTorch);
+  const auto wrong = parse_machines("machines.csv", "machine,sources,gpu,gpus_per_process,timing,fitted\nn,s,h100,,torch,x\n");
+  ASSERT_FALSE(wrong.has_value());
+  EXPECT_THAT(render(wrong.error()), HasSubstr("'torch' is no way to time calls"));
 }
 
 TEST(MachineList, MistakesAreToldWithTheirPlace) {
   const auto no_column = parse_machines("machines.csv", "machine,gpu,fitted\nnorth,h100,x\n");
   ASSERT_FALSE(no_column.has_value());
   EXPECT_THAT(render(no_column.error()), HasSubstr("no column 'sources'"));
-  const auto no_source = parse_machines("machines.csv", "machine,sources,gpu,gpus_per_process,fitted\nnorth,,h100,,x\n");
+  const auto no_source = parse_machines("machines.csv", "machine,sources,gpu,gpus_per_process,timing,fitted\nnorth,,h100,,,x\n");
   ASSERT_FALSE(no_source.has_value());
   EXPECT_THAT(render(no_source.error()), HasSubstr("machines.csv:2"));
 }

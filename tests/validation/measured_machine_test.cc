@@ -6,6 +6,7 @@
 namespace ringwright::validation {
 namespace {
 
+using namespace literals;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsSupersetOf;
@@ -112,6 +113,28 @@ TEST(MeasuredMachine, ThreadsThatDriveSeveralGpusAreToldByTheMachine) {
   EXPECT_THAT(machine_of(log, UseProfile::kNo)->overrides, Not(Contains(HasSubstr("comm.costs.launch="))));
   log.facts["gpus_per_process"] = "1";  // a log that tells it itself is right
   EXPECT_EQ(machine_of(log, UseProfile::kNo)->gpus_per_process, 1);
+}
+
+// The host of stas00's H200 took 21 us more for a call through PyTorch than the device for the same call behind others.
+TEST(MeasuredMachine, CallsThatPyTorchIssuedOneAtATimeHoldTheHostsPart) {
+  traces::CollectiveLog log = log_of({.gpu = "H200"});
+  EXPECT_EQ(machine_of(log, UseProfile::kNo)->alone, std::nullopt);
+  log.facts["timing"] = "alone PyTorch";
+  EXPECT_EQ(machine_of(log, UseProfile::kNo)->alone, 21_us);
+  log.facts["timing"] = "";
+  log.facts["source"] = "github.com/stas00/ml-engineering";  // the machine tells it
+  EXPECT_NE(machine_of(log, UseProfile::kNo)->alone, std::nullopt);
+  EXPECT_EQ(machine_of(log, UseProfile::kNo)->gpus_per_process, 1);
+  log.facts["timing"] = "in a row";  // a log that tells it itself is right
+  EXPECT_EQ(machine_of(log, UseProfile::kNo)->alone, std::nullopt);
+}
+
+TEST(MeasuredMachine, AnUnknownWayToTimeCallsIsRefused) {
+  traces::CollectiveLog log = log_of({.gpu = "H200"});
+  log.facts["timing"] = "by stopwatch";
+  const auto refused = machine_of(log, UseProfile::kNo);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_THAT(render(refused.error()), HasSubstr("E243"));
 }
 
 TEST(MeasuredMachine, LargeMessagesOnSlingshotAreFetchedByTheReceiver) {
