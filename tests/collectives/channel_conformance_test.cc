@@ -12,7 +12,7 @@
 #include "collectives/lower_bounds.h"
 #include "tests/collectives/example_layouts.h"
 
-namespace ringwright::collectives {
+namespace ringwright::collectives::channel_conformance_test {
 namespace {
 
 constexpr std::array kKinds = {CollectiveKind::kAllReduce,     CollectiveKind::kAllGather,
@@ -111,4 +111,4 @@ INSTANTIATE_TEST_SUITE_P(AllSmallGroups, ChannelConformance, testing::Range(2, 4
 INSTANTIATE_TEST_SUITE_P(SampledGroups, ChannelConformance, testing::Values(72));
 
 }  // namespace
-}  // namespace ringwright::collectives
+}  // namespace ringwright::collectives::channel_conformance_test

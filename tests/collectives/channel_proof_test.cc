@@ -6,7 +6,7 @@
 
 #include "tests/support/channel_doubles.h"
 
-namespace ringwright::collectives {
+namespace ringwright::collectives::channel_proof_test {
 namespace {
 
 using testing::HasSubstr;
@@ -155,4 +155,4 @@ TEST(ChannelProof, NoticesThatEndsDoNotAgreeOnASumOfTheNetwork) {
 }
 
 }  // namespace
-}  // namespace ringwright::collectives
+}  // namespace ringwright::collectives::channel_proof_test

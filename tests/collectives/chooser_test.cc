@@ -11,7 +11,7 @@
 #include "collectives/builtin.h"
 #include "core/config/config_document.h"
 
-namespace ringwright::collectives {
+namespace ringwright::collectives::chooser_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -203,4 +203,4 @@ TEST(ChooserSettings, KnowNoOtherTunersAndDimensions) {
 }
 
 }  // namespace
-}  // namespace ringwright::collectives
+}  // namespace ringwright::collectives::chooser_test

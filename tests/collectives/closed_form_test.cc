@@ -9,7 +9,7 @@
 #include "tests/collectives/example_layouts.h"
 #include "tests/collectives/step_clock.h"
 
-namespace ringwright::collectives {
+namespace ringwright::collectives::closed_form_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -92,4 +92,4 @@ TEST(ClosedForm, AGroupOfOneTakesNoTime) {
 }
 
 }  // namespace
-}  // namespace ringwright::collectives
+}  // namespace ringwright::collectives::closed_form_test

@@ -11,7 +11,7 @@
 #include "tests/collectives/example_layouts.h"
 #include "tests/collectives/step_clock.h"
 
-namespace ringwright::collectives {
+namespace ringwright::collectives::closed_forms_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -243,4 +243,4 @@ TEST(BusBandwidth, FactorsAreThoseOfNcclTests) {
 }
 
 }  // namespace
-}  // namespace ringwright::collectives
+}  // namespace ringwright::collectives::closed_forms_test

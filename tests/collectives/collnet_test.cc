@@ -6,7 +6,7 @@
 #include "collectives/nccl/tuner.h"
 #include "collectives/pipeline.h"
 
-namespace ringwright::collectives {
+namespace ringwright::collectives::collnet_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -70,4 +70,4 @@ TEST(Collnet, StandsForNcclsPlanInSteps) {
 }
 
 }  // namespace
-}  // namespace ringwright::collectives
+}  // namespace ringwright::collectives::collnet_test

@@ -9,7 +9,7 @@
 
 #include "core/config/config_document.h"
 
-namespace ringwright::collectives {
+namespace ringwright::collectives::comm_settings_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -120,4 +120,4 @@ TEST(CommSettings, WireBytesCountFlags) {
 }
 
 }  // namespace
-}  // namespace ringwright::collectives
+}  // namespace ringwright::collectives::comm_settings_test

@@ -13,7 +13,7 @@
 #include "collectives/proof.h"
 #include "tests/collectives/example_layouts.h"
 
-namespace ringwright::collectives {
+namespace ringwright::collectives::conformance_test {
 namespace {
 
 constexpr std::array kKinds = {CollectiveKind::kAllReduce,     CollectiveKind::kAllGather,
@@ -168,4 +168,4 @@ TEST(Conformance, NamesAreUniqueAndFound) {
 }
 
 }  // namespace
-}  // namespace ringwright::collectives
+}  // namespace ringwright::collectives::conformance_test

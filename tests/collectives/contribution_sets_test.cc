@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ringwright::collectives {
+namespace ringwright::collectives::contribution_sets_test {
 namespace {
 
 TEST(ContributionSets, StartEmptyAndFillUp) {
@@ -41,4 +41,4 @@ TEST(ContributionSets, ReplaceForgetsWhatWasThere) {
 }
 
 }  // namespace
-}  // namespace ringwright::collectives
+}  // namespace ringwright::collectives::contribution_sets_test

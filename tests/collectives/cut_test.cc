@@ -5,7 +5,7 @@
 
 #include "collectives/pipeline.h"
 
-namespace ringwright::collectives {
+namespace ringwright::collectives::cut_test {
 namespace {
 
 TEST(Cut, GivesTheRemainderToTheFirstPieces) {
@@ -50,4 +50,4 @@ TEST(Pipeline, GrowsWithTheRootOfSizeAndStagesUpToALimit) {
 }
 
 }  // namespace
-}  // namespace ringwright::collectives
+}  // namespace ringwright::collectives::cut_test

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ringwright::collectives {
+namespace ringwright::collectives::host_tree_test {
 namespace {
 
 bool is_inner(const TreeNode& node) { return node.children[0] >= 0 || node.children[1] >= 0; }
@@ -91,4 +91,4 @@ TEST(HostTree, MirroredTreesOfMirroredHostsAreAlike) {
 }
 
 }  // namespace
-}  // namespace ringwright::collectives
+}  // namespace ringwright::collectives::host_tree_test

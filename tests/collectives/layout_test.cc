@@ -11,7 +11,7 @@
 #include "core/base/random.h"
 #include "tests/collectives/example_layouts.h"
 
-namespace ringwright::collectives {
+namespace ringwright::collectives::layout_test {
 namespace {
 
 using testing::ElementsAre;
@@ -168,4 +168,4 @@ TEST(DoubleTree, AHostsChainBeginsAtADifferentGpuInEveryChannel) {
 }
 
 }  // namespace
-}  // namespace ringwright::collectives
+}  // namespace ringwright::collectives::layout_test

@@ -8,7 +8,7 @@
 #include "collectives/builtin.h"
 #include "tests/collectives/step_clock.h"
 
-namespace ringwright::collectives {
+namespace ringwright::collectives::mpi_algorithms_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -116,4 +116,4 @@ TEST(ScatterAllGather, CostsTwiceTheDataAndFewSteps) {
 }
 
 }  // namespace
-}  // namespace ringwright::collectives
+}  // namespace ringwright::collectives::mpi_algorithms_test

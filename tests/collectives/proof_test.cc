@@ -8,7 +8,7 @@
 
 #include "collectives/builtin.h"
 
-namespace ringwright::collectives {
+namespace ringwright::collectives::proof_test {
 namespace {
 
 using testing::HasSubstr;
@@ -225,4 +225,4 @@ TEST(Proof, CountsBytesSentAndReceivedByMember) {
 }
 
 }  // namespace
-}  // namespace ringwright::collectives
+}  // namespace ringwright::collectives::proof_test

@@ -11,7 +11,7 @@
 #include "configs/simulate.h"
 #include "tests/configs/played.h"
 
-namespace ringwright::configs {
+namespace ringwright::configs::background_test {
 namespace {
 
 using namespace literals;
@@ -93,4 +93,4 @@ TEST(Background, RefusesGpusThatAreNotThere) {
 }
 
 }  // namespace
-}  // namespace ringwright::configs
+}  // namespace ringwright::configs::background_test

@@ -11,7 +11,7 @@
 #include "configs/planner.h"
 #include "tests/configs/played.h"
 
-namespace ringwright::configs {
+namespace ringwright::configs::call_overheads_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -130,4 +130,4 @@ TEST(CallOverheads, TakeTheConstantsOfComm) {
 }
 
 }  // namespace
-}  // namespace ringwright::configs
+}  // namespace ringwright::configs::call_overheads_test

@@ -7,7 +7,7 @@
 
 #include "configs/scenario.h"
 
-namespace ringwright::configs {
+namespace ringwright::configs::catalogue_test {
 namespace {
 
 [[nodiscard]] std::vector<CatalogueEntry> entries(std::string_view kind) {
@@ -48,4 +48,4 @@ TEST(Catalogue, FindsShippedScenariosByName) {
 }
 
 }  // namespace
-}  // namespace ringwright::configs
+}  // namespace ringwright::configs::catalogue_test

@@ -8,7 +8,7 @@
 #include "configs/simulate.h"
 #include "tests/configs/played.h"
 
-namespace ringwright::configs {
+namespace ringwright::configs::chunks_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -153,4 +153,4 @@ TEST(Chunks, OtherRungsSayThatConstantsHaveNoEffect) {
 }
 
 }  // namespace
-}  // namespace ringwright::configs
+}  // namespace ringwright::configs::chunks_test

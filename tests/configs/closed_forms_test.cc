@@ -6,7 +6,7 @@
 
 #include "tests/configs/played.h"
 
-namespace ringwright::configs {
+namespace ringwright::configs::closed_forms_test {
 namespace {
 
 using namespace literals;
@@ -192,4 +192,4 @@ TEST(WireBytes, OfTwoStepsAreTwiceThoseOfOne) {
 }
 
 }  // namespace
-}  // namespace ringwright::configs
+}  // namespace ringwright::configs::closed_forms_test

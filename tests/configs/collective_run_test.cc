@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ringwright::configs {
+namespace ringwright::configs::collective_run_test {
 namespace {
 
 using namespace literals;
@@ -150,4 +150,4 @@ TEST(Machine, AKeyThatNothingReadsIsAnError) {
 }
 
 }  // namespace
-}  // namespace ringwright::configs
+}  // namespace ringwright::configs::collective_run_test

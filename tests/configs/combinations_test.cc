@@ -10,7 +10,7 @@
 #include "tests/paths.h"
 #include "workload/builtin.h"
 
-namespace ringwright::configs {
+namespace ringwright::configs::combinations_test {
 namespace {
 
 // Settings that a fabric cannot do without, by its type, for four hosts.
@@ -96,4 +96,4 @@ TEST(Combinations, EveryScheduleRuns) {
 }
 
 }  // namespace
-}  // namespace ringwright::configs
+}  // namespace ringwright::configs::combinations_test

@@ -7,7 +7,7 @@
 #include "configs/simulate.h"
 #include "tests/configs/played.h"
 
-namespace ringwright::configs {
+namespace ringwright::configs::compute_rungs_test {
 namespace {
 
 constexpr std::string_view kJob =
@@ -59,4 +59,4 @@ TEST(ComputeRungs, KernelsBeyondTheMeasuredSizesAreListed) {
 }
 
 }  // namespace
-}  // namespace ringwright::configs
+}  // namespace ringwright::configs::compute_rungs_test

@@ -9,7 +9,7 @@
 #include "configs/simulate.h"
 #include "tests/configs/played.h"
 
-namespace ringwright::configs {
+namespace ringwright::configs::endless_pipeline_test {
 namespace {
 
 constexpr const char* kOneHost =
@@ -101,4 +101,4 @@ TEST(EndlessPipelines, AreFoldedExactly) {
 }
 
 }  // namespace
-}  // namespace ringwright::configs
+}  // namespace ringwright::configs::endless_pipeline_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ringwright::configs {
+namespace ringwright::configs::explanation_test {
 namespace {
 
 using ::testing::Contains;
@@ -33,4 +33,4 @@ TEST(Explanation, TheSchemaKnowsTheKeysOfAllFolders) {
 }
 
 }  // namespace
-}  // namespace ringwright::configs
+}  // namespace ringwright::configs::explanation_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ringwright::configs {
+namespace ringwright::configs::fabric_names_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -63,4 +63,4 @@ TEST(FabricNames, RefusesWhatIsNoLinkOrNoNic) {
 }
 
 }  // namespace
-}  // namespace ringwright::configs
+}  // namespace ringwright::configs::fabric_names_test

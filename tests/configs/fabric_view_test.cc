@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ringwright::configs {
+namespace ringwright::configs::fabric_view_test {
 namespace {
 
 using namespace literals;
@@ -58,4 +58,4 @@ TEST(FabricView, IsWholeAndCarriesAllNicsThroughItsMiddle) {
 TEST(FabricView, DrawsItselfForGraphviz) { EXPECT_THAT(two_hosts().drawing(), HasSubstr("graph")); }
 
 }  // namespace
-}  // namespace ringwright::configs
+}  // namespace ringwright::configs::fabric_view_test

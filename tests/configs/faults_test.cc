@@ -12,7 +12,7 @@
 #include "configs/simulate.h"
 #include "tests/configs/played.h"
 
-namespace ringwright::configs {
+namespace ringwright::configs::faults_test {
 namespace {
 
 using namespace literals;
@@ -191,4 +191,4 @@ TEST(FaultsFromYaml, AreRefusedWithPlaceAndHint) {
 }
 
 }  // namespace
-}  // namespace ringwright::configs
+}  // namespace ringwright::configs::faults_test

@@ -6,7 +6,7 @@
 
 #include "tests/configs/played.h"
 
-namespace ringwright::configs {
+namespace ringwright::configs::folded_scenarios_test {
 namespace {
 
 struct Case {
@@ -176,4 +176,4 @@ TEST(FoldedScenarios, LeaveAsManyClassesWhenReplicasAreAdded) {
 }
 
 }  // namespace
-}  // namespace ringwright::configs
+}  // namespace ringwright::configs::folded_scenarios_test

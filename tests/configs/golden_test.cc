@@ -15,7 +15,7 @@
 #include "tests/configs/played.h"
 #include "tests/paths.h"
 
-namespace ringwright::configs {
+namespace ringwright::configs::golden_test {
 namespace {
 
 std::vector<std::string> golden_scenarios() {
@@ -55,4 +55,4 @@ INSTANTIATE_TEST_SUITE_P(All, Golden, testing::ValuesIn(golden_scenarios()), [](
 });
 
 }  // namespace
-}  // namespace ringwright::configs
+}  // namespace ringwright::configs::golden_test

@@ -7,7 +7,7 @@
 
 #include "tests/paths.h"
 
-namespace ringwright::configs {
+namespace ringwright::configs::gpu_preset_test {
 namespace {
 
 std::vector<std::string> shipped(const std::string& folder) {
@@ -53,4 +53,4 @@ TEST(GpuPreset, AnUnknownNameIsAMistakeWithAPlace) {
 }
 
 }  // namespace
-}  // namespace ringwright::configs
+}  // namespace ringwright::configs::gpu_preset_test

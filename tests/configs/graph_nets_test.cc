@@ -7,7 +7,7 @@
 #include "configs/scenario.h"
 #include "tests/paths.h"
 
-namespace ringwright::configs {
+namespace ringwright::configs::graph_nets_test {
 namespace {
 
 // The file's only ring leaves by the NIC beside the first GPU.
@@ -25,4 +25,4 @@ TEST(GraphNets, WarnWhereTheFileNamesOtherNics) {
 }
 
 }  // namespace
-}  // namespace ringwright::configs
+}  // namespace ringwright::configs::graph_nets_test

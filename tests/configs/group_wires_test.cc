@@ -8,7 +8,7 @@
 
 #include "tests/configs/played.h"
 
-namespace ringwright::configs {
+namespace ringwright::configs::group_wires_test {
 namespace {
 
 using namespace literals;
@@ -46,4 +46,4 @@ TEST(ClosedFormRung, IsNearTheStepsWhereNothingIsShared) {
 }
 
 }  // namespace
-}  // namespace ringwright::configs
+}  // namespace ringwright::configs::group_wires_test

@@ -9,7 +9,7 @@
 #include "configs/simulate.h"
 #include "tests/configs/played.h"
 
-namespace ringwright::configs {
+namespace ringwright::configs::host_rows_test {
 namespace {
 
 std::string job(const std::string& zero, const std::string& host) {
@@ -63,4 +63,4 @@ TEST(HostRows, AreInTheReport) {
 }
 
 }  // namespace
-}  // namespace ringwright::configs
+}  // namespace ringwright::configs::host_rows_test

@@ -9,7 +9,7 @@
 
 #include "configs/scenario.h"
 
-namespace ringwright::configs {
+namespace ringwright::configs::imports_test {
 namespace {
 
 using testing::HasSubstr;
@@ -197,4 +197,4 @@ TEST_F(NamedFile, AMissingFileIsAMistake) {
 }
 
 }  // namespace
-}  // namespace ringwright::configs
+}  // namespace ringwright::configs::imports_test

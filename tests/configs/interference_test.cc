@@ -8,7 +8,7 @@
 #include "configs/simulate.h"
 #include "tests/configs/played.h"
 
-namespace ringwright::configs {
+namespace ringwright::configs::interference_test {
 namespace {
 
 const std::vector<std::string> kShare = {"interference.model=share"};
@@ -199,4 +199,4 @@ TEST(Interference, ThreadBlocksThatHoldNothingSlowNothingButMemory) {
 }
 
 }  // namespace
-}  // namespace ringwright::configs
+}  // namespace ringwright::configs::interference_test

@@ -10,7 +10,7 @@
 #include "core/plan/segments.h"
 #include "tests/configs/played.h"
 
-namespace ringwright::configs {
+namespace ringwright::configs::laps_left_out_test {
 namespace {
 
 struct Step {
@@ -221,4 +221,4 @@ TEST(LapsLeftOut, NoneOfAScheduleWithoutLaps) {
 }
 
 }  // namespace
-}  // namespace ringwright::configs
+}  // namespace ringwright::configs::laps_left_out_test

@@ -11,7 +11,7 @@
 #include "configs/simulate.h"
 #include "tests/configs/played.h"
 
-namespace ringwright::configs {
+namespace ringwright::configs::laws_test {
 namespace {
 
 std::string job(const std::string& parallel, const std::string& cluster) {
@@ -183,4 +183,4 @@ TEST(Determinism, EveryStepOfARunIsAsLongAsTheNext) {
 }
 
 }  // namespace
-}  // namespace ringwright::configs
+}  // namespace ringwright::configs::laws_test

@@ -7,7 +7,7 @@
 
 #include "tests/configs/played.h"
 
-namespace ringwright::configs {
+namespace ringwright::configs::memory_tiers_test {
 namespace {
 
 // ZeRO-Offload (arXiv 2101.06840, section 6): 65 layers of 4096 channels are 13 billion parameters, 7 of 4096 are 1.4.
@@ -73,4 +73,4 @@ TEST(TrainingTime, IsThatOfTheFormula) {
 }
 
 }  // namespace
-}  // namespace ringwright::configs
+}  // namespace ringwright::configs::memory_tiers_test

@@ -8,7 +8,7 @@
 #include "configs/collective_run.h"
 #include "tests/configs/played.h"
 
-namespace ringwright::configs {
+namespace ringwright::configs::nccl_facts_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -162,4 +162,4 @@ TEST(NcclFacts, ATreeOverTwoHostsExceedsTheBandwidthOfTheNics) {
 }
 
 }  // namespace
-}  // namespace ringwright::configs
+}  // namespace ringwright::configs::nccl_facts_test

@@ -11,7 +11,7 @@
 #include "configs/simulation.h"
 #include "tests/support/own_folder.h"
 
-namespace ringwright::configs {
+namespace ringwright::configs::nccl_host_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -178,4 +178,4 @@ TEST(NcclTunerInScenarios, FilesOfNcclStandBesideTheScenario) {
 }
 
 }  // namespace
-}  // namespace ringwright::configs
+}  // namespace ringwright::configs::nccl_host_test

@@ -10,7 +10,7 @@
 
 #include "configs/collective_run.h"
 
-namespace ringwright::configs {
+namespace ringwright::configs::network_sums_test {
 namespace {
 
 using namespace literals;
@@ -78,4 +78,4 @@ TEST(NetworkSums, APlanThatNeedsThemIsAMistakeWhereThereAreNone) {
 }
 
 }  // namespace
-}  // namespace ringwright::configs
+}  // namespace ringwright::configs::network_sums_test

@@ -10,7 +10,7 @@
 #include "tests/configs/played.h"
 #include "tests/paths.h"
 
-namespace ringwright::configs {
+namespace ringwright::configs::pipeline_scenarios_test {
 namespace {
 
 using testing::ElementsAre;
@@ -138,4 +138,4 @@ TEST(MegatronScenario, AMissingFileIsTold) {
 }
 
 }  // namespace
-}  // namespace ringwright::configs
+}  // namespace ringwright::configs::pipeline_scenarios_test

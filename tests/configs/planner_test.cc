@@ -5,7 +5,7 @@
 #include "configs/simulate.h"
 #include "tests/configs/played.h"
 
-namespace ringwright::configs {
+namespace ringwright::configs::planner_test {
 namespace {
 
 std::string text_of(const std::string& parallel, const std::string& network, const std::string& collectives) {
@@ -74,4 +74,4 @@ TEST(Planner, GoesOnAfterAMistake) {
 }
 
 }  // namespace
-}  // namespace ringwright::configs
+}  // namespace ringwright::configs::planner_test

@@ -8,7 +8,7 @@
 #include "configs/simulate.h"
 #include "tests/configs/played.h"
 
-namespace ringwright::configs {
+namespace ringwright::configs::refusals_test {
 namespace {
 
 using testing::ElementsAre;
@@ -172,4 +172,4 @@ TEST(Memory, ThatDoesNotSufficeIsAFindingOfTheReport) {
 }
 
 }  // namespace
-}  // namespace ringwright::configs
+}  // namespace ringwright::configs::refusals_test

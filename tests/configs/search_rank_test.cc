@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ringwright::configs {
+namespace ringwright::configs::search_rank_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -78,4 +78,4 @@ TEST(LargestDifference, NamesWhatTheSlowerSpendsMoreTimeOn) {
 }
 
 }  // namespace
-}  // namespace ringwright::configs
+}  // namespace ringwright::configs::search_rank_test

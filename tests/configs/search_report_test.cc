@@ -11,7 +11,7 @@
 #include "tests/configs/played.h"
 #include "tests/paths.h"
 
-namespace ringwright::configs {
+namespace ringwright::configs::search_report_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -77,4 +77,4 @@ TEST(Exposed, AddsUpTheDimensions) {
 }
 
 }  // namespace
-}  // namespace ringwright::configs
+}  // namespace ringwright::configs::search_report_test

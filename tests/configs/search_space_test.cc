@@ -11,7 +11,7 @@
 #include "configs/simulation.h"
 #include "tests/configs/played.h"
 
-namespace ringwright::configs {
+namespace ringwright::configs::search_space_test {
 namespace {
 
 using ::testing::Contains;
@@ -196,4 +196,4 @@ TEST(OwnLayout, IsToldInTheWordsOfTheAxes) {
 }
 
 }  // namespace
-}  // namespace ringwright::configs
+}  // namespace ringwright::configs::search_space_test

@@ -11,7 +11,7 @@
 #include "configs/simulate.h"
 #include "tests/configs/played.h"
 
-namespace ringwright::configs {
+namespace ringwright::configs::search_test {
 namespace {
 
 std::string text_of(const std::string& search, const std::string& parallel = "{dp: auto}",
@@ -168,4 +168,4 @@ TEST(Search, RefusesASpaceThatNobodyCouldTry) {
 }
 
 }  // namespace
-}  // namespace ringwright::configs
+}  // namespace ringwright::configs::search_test

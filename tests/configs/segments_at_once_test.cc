@@ -10,7 +10,7 @@
 #include "tests/configs/played.h"
 #include "workload/builtin.h"
 
-namespace ringwright::configs {
+namespace ringwright::configs::segments_at_once_test {
 namespace {
 
 constexpr const char* kCluster =
@@ -170,4 +170,4 @@ TEST(SegmentsAtOnce, OfRanksThatAreFoldedByTimes) {
 }
 
 }  // namespace
-}  // namespace ringwright::configs
+}  // namespace ringwright::configs::segments_at_once_test

@@ -6,7 +6,7 @@
 
 #include "tests/configs/played.h"
 
-namespace ringwright::configs {
+namespace ringwright::configs::sharded_experts_test {
 namespace {
 
 std::string job(const std::string& parallel) {
@@ -42,4 +42,4 @@ TEST(ShardedExperts, LeaveMemoryFree) {
 }
 
 }  // namespace
-}  // namespace ringwright::configs
+}  // namespace ringwright::configs::sharded_experts_test

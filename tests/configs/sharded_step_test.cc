@@ -6,7 +6,7 @@
 
 #include "tests/configs/played.h"
 
-namespace ringwright::configs {
+namespace ringwright::configs::sharded_step_test {
 namespace {
 
 using namespace literals;
@@ -129,4 +129,4 @@ TEST(ShardedStep, FoldedIsUnfolded) {
 }
 
 }  // namespace
-}  // namespace ringwright::configs
+}  // namespace ringwright::configs::sharded_step_test

@@ -10,7 +10,7 @@
 #include "configs/simulation.h"
 #include "tests/paths.h"
 
-namespace ringwright::configs {
+namespace ringwright::configs::shipped_scenarios_test {
 namespace {
 
 // Builds with checks and sanitizers are twenty times slower: there, a scenario runs on at most two replicas with few
@@ -113,4 +113,4 @@ INSTANTIATE_TEST_SUITE_P(All, ShippedScenario, ::testing::ValuesIn(shipped_scena
 });
 
 }  // namespace
-}  // namespace ringwright::configs
+}  // namespace ringwright::configs::shipped_scenarios_test

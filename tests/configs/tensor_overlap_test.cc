@@ -7,7 +7,7 @@
 #include "configs/simulate.h"
 #include "tests/configs/played.h"
 
-namespace ringwright::configs {
+namespace ringwright::configs::tensor_overlap_test {
 namespace {
 
 std::string job(const std::string& parallel, const std::string& nvlink = "450GB/s") {
@@ -65,4 +65,4 @@ TEST(TensorOverlap, IsPlayedByOneRankForAll) {
 }
 
 }  // namespace
-}  // namespace ringwright::configs
+}  // namespace ringwright::configs::tensor_overlap_test

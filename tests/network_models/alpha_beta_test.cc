@@ -6,7 +6,7 @@
 #include "tests/network_models/arrival_log.h"
 #include "tests/network_models/table_router.h"
 
-namespace ringwright::network_models {
+namespace ringwright::network_models::alpha_beta_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -56,4 +56,4 @@ TEST(AlphaBeta, UsageInTheMiddleOfATransferIsInProportionToItsTime) {
 }
 
 }  // namespace
-}  // namespace ringwright::network_models
+}  // namespace ringwright::network_models::alpha_beta_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ringwright::network_models {
+namespace ringwright::network_models::block_pool_test {
 namespace {
 
 TEST(BlockPool, OrderIsTheSmallestPowerOfTwoThatHolds) {
@@ -32,4 +32,4 @@ TEST(BlockPool, ABlockThatIsGivenBackIsTakenAgain) {
 }
 
 }  // namespace
-}  // namespace ringwright::network_models
+}  // namespace ringwright::network_models::block_pool_test

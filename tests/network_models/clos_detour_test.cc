@@ -10,7 +10,7 @@
 #include "tests/network_models/clos_orders.h"
 #include "tests/network_models/path_checks.h"
 
-namespace ringwright::network_models {
+namespace ringwright::network_models::clos_detour_test {
 namespace {
 
 // 2 rails, groups of 4 hosts, 16 hosts: leaves of 4 cables and 4 uplinks; `tiers` 3 puts two groups into a pod.
@@ -157,4 +157,4 @@ TEST(ClosDetourRule, SpraysEvenlyOverWhatIsLeft) {
 }
 
 }  // namespace
-}  // namespace ringwright::network_models
+}  // namespace ringwright::network_models::clos_detour_test

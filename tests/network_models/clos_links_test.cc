@@ -6,7 +6,7 @@
 #include "network_models/clos.h"
 #include "tests/network_models/clos_orders.h"
 
-namespace ringwright::network_models {
+namespace ringwright::network_models::clos_links_test {
 namespace {
 
 struct Built {
@@ -120,4 +120,4 @@ TEST(ClosLinks, PutEachRailOfARailOnlyNetworkIntoAPodOfItsOwn) {
 }
 
 }  // namespace
-}  // namespace ringwright::network_models
+}  // namespace ringwright::network_models::clos_links_test

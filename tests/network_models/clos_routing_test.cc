@@ -10,7 +10,7 @@
 #include "tests/network_models/clos_orders.h"
 #include "tests/network_models/path_checks.h"
 
-namespace ringwright::network_models {
+namespace ringwright::network_models::clos_routing_test {
 namespace {
 
 // 4 rails, units of 8 hosts, 8 uplinks a leaf.
@@ -185,4 +185,4 @@ TEST(SprayRouting, CarriesEqualSharesThatAddUpToOneOnEveryTier) {
 }
 
 }  // namespace
-}  // namespace ringwright::network_models
+}  // namespace ringwright::network_models::clos_routing_test

@@ -5,7 +5,7 @@
 
 #include "tests/network_models/clos_orders.h"
 
-namespace ringwright::network_models {
+namespace ringwright::network_models::clos_shape_test {
 namespace {
 
 using testing::IsEmpty;
@@ -215,4 +215,4 @@ TEST(ClosShape, RejectsAPodThatOverfillsTheSpines) {
 }
 
 }  // namespace
-}  // namespace ringwright::network_models
+}  // namespace ringwright::network_models::clos_shape_test

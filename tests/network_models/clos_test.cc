@@ -13,7 +13,7 @@
 #include "tests/network_models/clos_orders.h"
 #include "tests/network_models/path_checks.h"
 
-namespace ringwright::network_models {
+namespace ringwright::network_models::clos_test {
 namespace {
 
 struct Case {
@@ -167,4 +167,4 @@ TEST(ClosBisection, FallsWithTheRatioOfTheTierThatIsCrossed) {
 }
 
 }  // namespace
-}  // namespace ringwright::network_models
+}  // namespace ringwright::network_models::clos_test

@@ -9,7 +9,7 @@
 
 #include "core/base/random.h"
 
-namespace ringwright::network_models {
+namespace ringwright::network_models::completion_queue_test {
 namespace {
 
 TimePoint at(std::int64_t picoseconds) { return TimePoint(Duration(picoseconds)); }
@@ -144,4 +144,4 @@ TEST(CompletionQueue, ChangesItsFormWithoutLosingItems) {
 }
 
 }  // namespace
-}  // namespace ringwright::network_models
+}  // namespace ringwright::network_models::completion_queue_test

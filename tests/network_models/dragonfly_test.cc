@@ -11,7 +11,7 @@
 #include "tests/network_models/cluster_text.h"
 #include "tests/network_models/path_checks.h"
 
-namespace ringwright::network_models {
+namespace ringwright::network_models::dragonfly_test {
 namespace {
 
 using testing::ElementsAre;
@@ -187,4 +187,4 @@ TEST(Dragonfly, LeavesByTheReceiversNicWhereASenderAsks) {
 }
 
 }  // namespace
-}  // namespace ringwright::network_models
+}  // namespace ringwright::network_models::dragonfly_test

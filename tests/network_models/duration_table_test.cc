@@ -6,7 +6,7 @@
 
 #include "core/base/random.h"
 
-namespace ringwright::network_models {
+namespace ringwright::network_models::duration_table_test {
 namespace {
 
 TEST(DurationTable, FindsWhatWasAddedAndNothingElse) {
@@ -42,4 +42,4 @@ TEST(DurationTable, AgreesWithAMapThroughAddingAndRemoving) {
 }
 
 }  // namespace
-}  // namespace ringwright::network_models
+}  // namespace ringwright::network_models::duration_table_test

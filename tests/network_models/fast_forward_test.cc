@@ -8,7 +8,7 @@
 #include "core/base/random.h"
 #include "network_models/builtin.h"
 
-namespace ringwright::network_models {
+namespace ringwright::network_models::fast_forward_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -152,4 +152,4 @@ TEST(FastForward, WithoutSharingRepetitionsAddUpTheSame) {
 }
 
 }  // namespace
-}  // namespace ringwright::network_models
+}  // namespace ringwright::network_models::fast_forward_test

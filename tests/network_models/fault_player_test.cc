@@ -9,7 +9,7 @@
 #include "tests/network_models/arrival_log.h"
 #include "tests/network_models/table_router.h"
 
-namespace ringwright::network_models {
+namespace ringwright::network_models::fault_player_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -205,4 +205,4 @@ TEST(Faults, AreTranslatedToClassesOfLinks) {
 }
 
 }  // namespace
-}  // namespace ringwright::network_models
+}  // namespace ringwright::network_models::fault_player_test

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ringwright::network_models {
+namespace ringwright::network_models::fault_schedule_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -84,4 +84,4 @@ TEST(FaultSchedule, ColoursSetLinksApartByWhatTheySufferAndWhen) {
 }
 
 }  // namespace
-}  // namespace ringwright::network_models
+}  // namespace ringwright::network_models::fault_schedule_test

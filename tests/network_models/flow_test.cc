@@ -11,7 +11,7 @@
 #include "tests/paths.h"
 #include "tests/peers/flow/csv_table.h"
 
-namespace ringwright::network_models {
+namespace ringwright::network_models::flow_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -181,4 +181,4 @@ TEST(Flow, FinishTimesAreThoseOfExactRationalArithmeticToThePicosecond) {
 }
 
 }  // namespace
-}  // namespace ringwright::network_models
+}  // namespace ringwright::network_models::flow_test

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ringwright::network_models {
+namespace ringwright::network_models::graph_file_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -106,4 +106,4 @@ TEST(GraphFile, SaysThatAFileCannotBeRead) {
 }
 
 }  // namespace
-}  // namespace ringwright::network_models
+}  // namespace ringwright::network_models::graph_file_test

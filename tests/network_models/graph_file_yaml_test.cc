@@ -9,7 +9,7 @@
 #include "network_models/graph_file.h"
 #include "tests/paths.h"
 
-namespace ringwright::network_models {
+namespace ringwright::network_models::graph_file_yaml_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -137,4 +137,4 @@ TEST(GraphFileYaml, SaysThatAFileCannotBeRead) {
 }
 
 }  // namespace
-}  // namespace ringwright::network_models
+}  // namespace ringwright::network_models::graph_file_yaml_test

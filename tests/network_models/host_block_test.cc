@@ -6,7 +6,7 @@
 #include "tests/network_models/cluster_text.h"
 #include "tests/network_models/path_checks.h"
 
-namespace ringwright::network_models {
+namespace ringwright::network_models::host_block_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -92,4 +92,4 @@ TEST(Trail, AddsUpTheSharesOfWaysThatMeet) {
 }
 
 }  // namespace
-}  // namespace ringwright::network_models
+}  // namespace ringwright::network_models::host_block_test

@@ -8,7 +8,7 @@
 
 #include "tests/network_models/cluster_text.h"
 
-namespace ringwright::network_models {
+namespace ringwright::network_models::host_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -125,4 +125,4 @@ TEST(Host, SpreadsDevicesInEqualBlocks) {
 }
 
 }  // namespace
-}  // namespace ringwright::network_models
+}  // namespace ringwright::network_models::host_test

@@ -12,7 +12,7 @@
 #include "core/base/random.h"
 #include "tests/reference/naive_max_min.h"
 
-namespace ringwright::network_models {
+namespace ringwright::network_models::incremental_max_min_test {
 namespace {
 
 std::vector<Bandwidth> bandwidths(const std::vector<double>& values) {
@@ -269,4 +269,4 @@ TEST(IncrementalMaxMin, AgreesWithFullSolvesOnALargeNetwork) {
 }
 
 }  // namespace
-}  // namespace ringwright::network_models
+}  // namespace ringwright::network_models::incremental_max_min_test

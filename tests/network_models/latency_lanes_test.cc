@@ -8,7 +8,7 @@
 
 #include "core/base/random.h"
 
-namespace ringwright::network_models {
+namespace ringwright::network_models::latency_lanes_test {
 namespace {
 
 TimePoint at(std::int64_t picoseconds) { return TimePoint(Duration(picoseconds)); }
@@ -79,4 +79,4 @@ TEST(LatencyLanes, AgreesWithASortedMapOnManyLatencies) {
 }
 
 }  // namespace
-}  // namespace ringwright::network_models
+}  // namespace ringwright::network_models::latency_lanes_test

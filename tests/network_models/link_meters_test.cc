@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ringwright::network_models {
+namespace ringwright::network_models::link_meters_test {
 namespace {
 
 TimePoint at(std::int64_t picoseconds) { return TimePoint(Duration(picoseconds)); }
@@ -50,4 +50,4 @@ TEST(LinkMeters, TellWhoUsesALinkThatIsSetAside) {
 }
 
 }  // namespace
-}  // namespace ringwright::network_models
+}  // namespace ringwright::network_models::link_meters_test

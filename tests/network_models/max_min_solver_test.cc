@@ -14,7 +14,7 @@
 #include "tests/peers/flow/csv_table.h"
 #include "tests/reference/naive_max_min.h"
 
-namespace ringwright::network_models {
+namespace ringwright::network_models::max_min_solver_test {
 namespace {
 
 using reference::NaiveWay;
@@ -171,4 +171,4 @@ TEST(MaxMinSolver, EveryFlowCrossesAFullLinkOnWhichItIsAmongTheFastest) {
 }
 
 }  // namespace
-}  // namespace ringwright::network_models
+}  // namespace ringwright::network_models::max_min_solver_test

@@ -11,7 +11,7 @@
 #include "tests/network_models/arrival_log.h"
 #include "tests/network_models/table_router.h"
 
-namespace ringwright::network_models {
+namespace ringwright::network_models::models_conformance_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -253,4 +253,4 @@ TEST(Models, FlowIsNeverFasterThanAlphaBeta) {
 }
 
 }  // namespace
-}  // namespace ringwright::network_models
+}  // namespace ringwright::network_models::models_conformance_test

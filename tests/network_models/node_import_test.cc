@@ -10,7 +10,7 @@
 #include "tests/paths.h"
 #include "tests/support/own_folder.h"
 
-namespace ringwright::network_models {
+namespace ringwright::network_models::node_import_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -246,4 +246,4 @@ TEST(NodeImport, ABadFileIsAMistakeOfTheDocument) {
 }
 
 }  // namespace
-}  // namespace ringwright::network_models
+}  // namespace ringwright::network_models::node_import_test

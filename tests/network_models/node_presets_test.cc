@@ -13,7 +13,7 @@
 #include "tests/network_models/path_checks.h"
 #include "tests/paths.h"
 
-namespace ringwright::network_models {
+namespace ringwright::network_models::node_presets_test {
 namespace {
 
 using testing::IsEmpty;
@@ -116,4 +116,4 @@ TEST(NodePresets, HaveSixLanesOnEveryGpuOfTheCubeMesh) {
 }
 
 }  // namespace
-}  // namespace ringwright::network_models
+}  // namespace ringwright::network_models::node_presets_test

@@ -12,7 +12,7 @@
 #include "tests/network_models/table_router.h"
 #include "tests/reference/naive_max_min.h"
 
-namespace ringwright::network_models {
+namespace ringwright::network_models::priority_max_min_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -181,4 +181,4 @@ TEST(Priorities, ATrainOfTheJobIsNotDelayedByBackgroundTraffic) {
 }
 
 }  // namespace
-}  // namespace ringwright::network_models
+}  // namespace ringwright::network_models::priority_max_min_test

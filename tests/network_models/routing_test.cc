@@ -10,7 +10,7 @@
 
 #include "core/config/config_document.h"
 
-namespace ringwright::network_models {
+namespace ringwright::network_models::routing_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -135,4 +135,4 @@ TEST(Pick, StaysBelowItsBound) {
 }
 
 }  // namespace
-}  // namespace ringwright::network_models
+}  // namespace ringwright::network_models::routing_test

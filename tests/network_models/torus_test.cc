@@ -12,7 +12,7 @@
 #include "tests/network_models/clos_orders.h"
 #include "tests/network_models/path_checks.h"
 
-namespace ringwright::network_models {
+namespace ringwright::network_models::torus_test {
 namespace {
 
 struct Case {
@@ -135,4 +135,4 @@ TEST(Torus, LeavesByTheReceiversNicWhereASenderAsks) {
 }
 
 }  // namespace
-}  // namespace ringwright::network_models
+}  // namespace ringwright::network_models::torus_test

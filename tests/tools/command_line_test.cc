@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ringwright::tools {
+namespace ringwright::tools::command_line_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -114,4 +114,4 @@ TEST_F(CommandLineTest, WithoutArgumentsItExplainsItselfAndFails) {
 }
 
 }  // namespace
-}  // namespace ringwright::tools
+}  // namespace ringwright::tools::command_line_test

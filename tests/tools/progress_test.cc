@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ringwright::tools {
+namespace ringwright::tools::progress_test {
 namespace {
 
 TEST(ProgressBar, ShowsShareSpeedAndWhatIsLeft) {
@@ -51,4 +51,4 @@ TEST(Progress, TheBarMovesAtMostFiveTimesASecondAndIsTakenAway) {
 }
 
 }  // namespace
-}  // namespace ringwright::tools
+}  // namespace ringwright::tools::progress_test

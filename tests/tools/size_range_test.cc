@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ringwright::tools {
+namespace ringwright::tools::size_range_test {
 namespace {
 
 using namespace literals;
@@ -37,4 +37,4 @@ TEST(SizeRange, GrowsByItsIncrementWhenThereIsOne) {
 TEST(SizeRange, EndsWhereAFactorDoesNotGrow) { EXPECT_THAT(sizes_of({.from = 1_B, .to = 9_B, .factor = 1.0}), ElementsAre(1_B)); }
 
 }  // namespace
-}  // namespace ringwright::tools
+}  // namespace ringwright::tools::size_range_test

@@ -115,6 +115,11 @@ class TidyTest(unittest.TestCase):
         self.assert_only_finding(self.header('namespace ringwright::base {\n}\n'), 'should be in ringwright')
         self.assertEqual(self.findings(self.header('namespace ringwright {\nnamespace {\n}\n}\n')), [])
 
+    def test_a_test_shares_no_namespace_with_another(self):
+        test = 'namespace ringwright%s {\nnamespace {\nTEST(Units, Load) {}\n}\n}\n'
+        self.assert_only_finding({'tests/core/base/more_test.cc': test % ''}, 'ends with ::more_test')
+        self.assertEqual(self.findings({'tests/core/base/more_test.cc': test % '::more_test'}), [])
+
     # --- banned ---
 
     def test_banned_things_are_found(self):

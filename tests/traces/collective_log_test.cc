@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ringwright::traces {
+namespace ringwright::traces::collective_log_test {
 namespace {
 
 using namespace literals;
@@ -214,4 +214,4 @@ TEST(CollectiveLog, NoTextBreaksTheReaders) {
 }
 
 }  // namespace
-}  // namespace ringwright::traces
+}  // namespace ringwright::traces::collective_log_test

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ringwright::validation {
+namespace ringwright::validation::bounded_fit_test {
 namespace {
 
 // A valley whose floor is at 3 and 0.2.
@@ -51,4 +51,4 @@ TEST(BoundedFit, OneCoreFindsWhatAllFind) {
 }
 
 }  // namespace
-}  // namespace ringwright::validation
+}  // namespace ringwright::validation::bounded_fit_test

@@ -12,7 +12,7 @@
 #include "validation/builtin.h"
 #include "validation/platform_constants.h"
 
-namespace ringwright::validation {
+namespace ringwright::validation::calibrate_nccl_test {
 namespace {
 
 using namespace literals;
@@ -93,4 +93,4 @@ TEST(PlatformConstants, AreFewAndTheirTextsAreReadBack) {
 }
 
 }  // namespace
-}  // namespace ringwright::validation
+}  // namespace ringwright::validation::calibrate_nccl_test

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ringwright::validation {
+namespace ringwright::validation::class_fit_test {
 namespace {
 
 // Times of messages: a latency (0) and bytes at a rate (1), in microseconds and bytes a microsecond.
@@ -68,4 +68,4 @@ TEST(ClassFit, AFewRowsDoNotPullFarFromTheClass) {
 }
 
 }  // namespace
-}  // namespace ringwright::validation
+}  // namespace ringwright::validation::class_fit_test

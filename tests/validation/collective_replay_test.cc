@@ -6,7 +6,7 @@
 #include "validation/builtin.h"
 #include "validation/nccl_report.h"
 
-namespace ringwright::validation {
+namespace ringwright::validation::collective_replay_test {
 namespace {
 
 using namespace literals;
@@ -122,4 +122,4 @@ TEST(ValidateNccl, AMissingFileIsTold) {
 }
 
 }  // namespace
-}  // namespace ringwright::validation
+}  // namespace ringwright::validation::collective_replay_test

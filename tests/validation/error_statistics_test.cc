@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ringwright::validation {
+namespace ringwright::validation::error_statistics_test {
 namespace {
 
 TEST(ErrorStatistics, CountsBothSidesOfTheMeasurement) {
@@ -42,4 +42,4 @@ TEST(KendallTau, RanksFromReverseToSame) {
 }
 
 }  // namespace
-}  // namespace ringwright::validation
+}  // namespace ringwright::validation::error_statistics_test

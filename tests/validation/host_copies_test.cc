@@ -11,7 +11,7 @@
 #include "tests/support/own_folder.h"
 #include "validation/builtin.h"
 
-namespace ringwright::validation {
+namespace ringwright::validation::host_copies_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -82,4 +82,4 @@ TEST(HostCopies, AProfileSaysTheRateOfTheSlot) {
 }
 
 }  // namespace
-}  // namespace ringwright::validation
+}  // namespace ringwright::validation::host_copies_test

@@ -13,7 +13,7 @@
 #include "validation/builtin.h"
 #include "validation/interference_table.h"
 
-namespace ringwright::validation {
+namespace ringwright::validation::interference_test {
 namespace {
 
 constexpr const char* kHead =
@@ -133,4 +133,4 @@ TEST(CalibrateInterference, WritesAProfileThatAScenarioReads) {
 }
 
 }  // namespace
-}  // namespace ringwright::validation
+}  // namespace ringwright::validation::interference_test

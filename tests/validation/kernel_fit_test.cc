@@ -8,7 +8,7 @@
 #include "core/config/config_document.h"
 #include "validation/kernel_profile_text.h"
 
-namespace ringwright::validation {
+namespace ringwright::validation::kernel_fit_test {
 namespace {
 
 using enum workload::KernelConstant;
@@ -119,4 +119,4 @@ TEST(KernelProfileText, IsReadBackAsItWasFitted) {
 }
 
 }  // namespace
-}  // namespace ringwright::validation
+}  // namespace ringwright::validation::kernel_fit_test

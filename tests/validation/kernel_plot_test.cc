@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ringwright::validation {
+namespace ringwright::validation::kernel_plot_test {
 namespace {
 
 std::size_t count(const std::string& text, const std::string& word) {
@@ -35,4 +35,4 @@ TEST(KernelPlot, IsEmptyWithoutPoints) {
 }
 
 }  // namespace
-}  // namespace ringwright::validation
+}  // namespace ringwright::validation::kernel_plot_test

@@ -5,7 +5,7 @@
 
 #include "workload/kernels/kernel_rules.h"
 
-namespace ringwright::validation {
+namespace ringwright::validation::kernel_table_test {
 namespace {
 
 constexpr const char* kHead = "# gpu: a100-pcie-80gb\n# source: a test\n";
@@ -100,4 +100,4 @@ TEST(KernelTable, EagerLaunchesAreNoFasterThanTheHost) {
 }
 
 }  // namespace
-}  // namespace ringwright::validation
+}  // namespace ringwright::validation::kernel_table_test

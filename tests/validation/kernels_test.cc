@@ -11,7 +11,7 @@
 #include "validation/kernel_scores.h"
 #include "validation/shipped_files.h"
 
-namespace ringwright::validation {
+namespace ringwright::validation::kernels_test {
 namespace {
 
 const std::vector<GpuScore>& shipped_scores() {
@@ -131,4 +131,4 @@ TEST_F(KernelFile, TablesOfTwoGpusAreNotCalibratedTogether) {
 }
 
 }  // namespace
-}  // namespace ringwright::validation
+}  // namespace ringwright::validation::kernels_test

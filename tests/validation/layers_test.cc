@@ -11,7 +11,7 @@
 #include "validation/builtin.h"
 #include "validation/shipped_files.h"
 
-namespace ringwright::validation {
+namespace ringwright::validation::layers_test {
 namespace {
 
 using testing::HasSubstr;
@@ -103,4 +103,4 @@ TEST(ValidateTrainingSteps, ATableOfTheScriptIsPlayed) {
 }
 
 }  // namespace
-}  // namespace ringwright::validation
+}  // namespace ringwright::validation::layers_test

@@ -9,7 +9,7 @@
 #include "tests/paths.h"
 #include "validation/shipped_files.h"
 
-namespace ringwright::validation {
+namespace ringwright::validation::machine_list_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -92,4 +92,4 @@ TEST(MachineList, OfTheShippedOnesNamesLogsAndProfilesThatAreThere) {
 }
 
 }  // namespace
-}  // namespace ringwright::validation
+}  // namespace ringwright::validation::machine_list_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ringwright::validation {
+namespace ringwright::validation::measured_machine_test {
 namespace {
 
 using namespace literals;
@@ -208,4 +208,4 @@ TEST(NetworkClass, IsFoundFromWordsOfTheNic) {
 }
 
 }  // namespace
-}  // namespace ringwright::validation
+}  // namespace ringwright::validation::measured_machine_test

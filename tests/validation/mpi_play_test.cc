@@ -6,7 +6,7 @@
 #include "validation/builtin.h"
 #include "validation/shipped_files.h"
 
-namespace ringwright::validation {
+namespace ringwright::validation::mpi_play_test {
 namespace {
 
 using testing::HasSubstr;
@@ -81,4 +81,4 @@ TEST(ValidateMpi, JudgesRowsThatNothingWasFittedOn) {
 }
 
 }  // namespace
-}  // namespace ringwright::validation
+}  // namespace ringwright::validation::mpi_play_test

@@ -5,7 +5,7 @@
 
 #include "validation/shipped_files.h"
 
-namespace ringwright::validation {
+namespace ringwright::validation::mpi_table_test {
 namespace {
 
 using configs::CollectiveOperation;
@@ -72,4 +72,4 @@ TEST(MpiTable, OfTheProductHasRowsOfThreeMachines) {
 }
 
 }  // namespace
-}  // namespace ringwright::validation
+}  // namespace ringwright::validation::mpi_table_test

@@ -11,7 +11,7 @@
 #include "validation/nccl_report.h"
 #include "validation/shipped_files.h"
 
-namespace ringwright::validation {
+namespace ringwright::validation::nccl_regression_test {
 namespace {
 
 [[nodiscard]] std::vector<traces::CollectiveLog> logs(std::initializer_list<const char*> names) {
@@ -78,4 +78,4 @@ TEST(ShippedMeasurements, AllFindTheirMachineAndTellTheirSource) {
 }
 
 }  // namespace
-}  // namespace ringwright::validation
+}  // namespace ringwright::validation::nccl_regression_test

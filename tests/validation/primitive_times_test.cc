@@ -7,7 +7,7 @@
 #include "tests/support/own_folder.h"
 #include "validation/builtin.h"
 
-namespace ringwright::validation {
+namespace ringwright::validation::primitive_times_test {
 namespace {
 
 using testing::HasSubstr;
@@ -59,4 +59,4 @@ TEST(PrimitiveTimes, TheShippedTableAgreesWithTheConstantsOfTheClass) {
 }
 
 }  // namespace
-}  // namespace ringwright::validation
+}  // namespace ringwright::validation::primitive_times_test

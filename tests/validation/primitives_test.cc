@@ -13,7 +13,7 @@
 #include "validation/builtin.h"
 #include "validation/primitives_table.h"
 
-namespace ringwright::validation {
+namespace ringwright::validation::primitives_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -101,4 +101,4 @@ TEST(ValidatePrimitives, WithoutATableSaysHowToMeasureOne) {
 }
 
 }  // namespace
-}  // namespace ringwright::validation
+}  // namespace ringwright::validation::primitives_test

@@ -10,7 +10,7 @@
 #include "tests/paths.h"
 #include "validation/machine_list.h"
 
-namespace ringwright::validation {
+namespace ringwright::validation::shipped_profiles_test {
 namespace {
 
 // Of the machine that the profile is named after.
@@ -45,4 +45,4 @@ TEST(ShippedProfiles, AreReadOnTheirMachinesAndSayWhereTheyComeFrom) {
 }
 
 }  // namespace
-}  // namespace ringwright::validation
+}  // namespace ringwright::validation::shipped_profiles_test

@@ -13,7 +13,7 @@
 #include "validation/builtin.h"
 #include "validation/shipped_files.h"
 
-namespace ringwright::validation {
+namespace ringwright::validation::suite_tables_test {
 namespace {
 
 using testing::HasSubstr;
@@ -199,4 +199,4 @@ TEST(ValidateLaunches, HoldsTheTwoConstantsOfTheProfile) {
 }
 
 }  // namespace
-}  // namespace ringwright::validation
+}  // namespace ringwright::validation::suite_tables_test

@@ -7,7 +7,7 @@
 #include "validation/csv_table.h"
 #include "validation/shipped_files.h"
 
-namespace ringwright::validation {
+namespace ringwright::validation::training_cases_test {
 namespace {
 
 class TrainingCases : public ::testing::Test {
@@ -100,4 +100,4 @@ TEST_F(TrainingCases, AScenarioThatIsRefusedIsAReason) {
 }
 
 }  // namespace
-}  // namespace ringwright::validation
+}  // namespace ringwright::validation::training_cases_test

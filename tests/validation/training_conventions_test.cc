@@ -6,7 +6,7 @@
 
 #include "validation/shipped_files.h"
 
-namespace ringwright::validation {
+namespace ringwright::validation::training_conventions_test {
 namespace {
 
 TEST(TrainingConventions, TheShippedOnesAreRead) {
@@ -57,4 +57,4 @@ TEST(TrainingConventions, AFolderWithoutThemIsAnError) {
 }
 
 }  // namespace
-}  // namespace ringwright::validation
+}  // namespace ringwright::validation::training_conventions_test

@@ -9,7 +9,7 @@
 #include "validation/training_cases.h"
 #include "validation/training_score.h"
 
-namespace ringwright::validation {
+namespace ringwright::validation::training_regression_test {
 namespace {
 
 struct Guard {
@@ -68,4 +68,4 @@ INSTANTIATE_TEST_SUITE_P(
     });
 
 }  // namespace
-}  // namespace ringwright::validation
+}  // namespace ringwright::validation::training_regression_test

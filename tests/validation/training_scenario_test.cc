@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ringwright::validation {
+namespace ringwright::validation::training_scenario_test {
 namespace {
 
 using ::testing::Contains;
@@ -363,4 +363,4 @@ TEST(TrainingScenario, AnOptimizerOnTheCpuIsOffloaded) {
 }
 
 }  // namespace
-}  // namespace ringwright::validation
+}  // namespace ringwright::validation::training_scenario_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ringwright::validation {
+namespace ringwright::validation::training_score_test {
 namespace {
 
 PlayedRow played(double predicted, double measured) {
@@ -56,4 +56,4 @@ TEST(TrainingScore, MemoryIsScoredWhereItWasMeasured) {
 }
 
 }  // namespace
-}  // namespace ringwright::validation
+}  // namespace ringwright::validation::training_score_test

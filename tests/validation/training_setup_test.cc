@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ringwright::validation {
+namespace ringwright::validation::training_setup_test {
 namespace {
 
 TEST(TrainingSetup, APrecisionThatIsNotKnownLeavesTheStacks) {
@@ -39,4 +39,4 @@ TEST(TrainingSetup, AtLeastOneLayerIsComputedAgain) {
 }
 
 }  // namespace
-}  // namespace ringwright::validation
+}  // namespace ringwright::validation::training_setup_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ringwright::validation {
+namespace ringwright::validation::training_words_test {
 namespace {
 
 TEST(TrainingWords, CaseAndDashesDoNotMatter) {
@@ -128,4 +128,4 @@ TEST(TrainingWords, KnowsSchedulesByTheirPublishedNames) {
 }
 
 }  // namespace
-}  // namespace ringwright::validation
+}  // namespace ringwright::validation::training_words_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ringwright::validation {
+namespace ringwright::validation::yaml_text_test {
 namespace {
 
 TEST(YamlText, NestsMapsAsPathsSay) {
@@ -24,4 +24,4 @@ TEST(YamlText, ALaterValueReplacesAnEarlierOne) {
 TEST(YamlText, QuotesWords) { EXPECT_EQ(yaml_quoted("a \"b\" \\"), "\"a \\\"b\\\" \\\\\""); }
 
 }  // namespace
-}  // namespace ringwright::validation
+}  // namespace ringwright::validation::yaml_text_test

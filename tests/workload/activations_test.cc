@@ -5,7 +5,7 @@
 
 #include "tests/workload/job_text.h"
 
-namespace ringwright::workload {
+namespace ringwright::workload::activations_test {
 namespace {
 
 // s 64, b 2, h 128, a 8, f 4h: GPT with all its dropouts, so that the paper's table applies as it stands.
@@ -77,4 +77,4 @@ TEST(Activations, GradientsOfAnMlpAreAliveTogether) {
 }
 
 }  // namespace
-}  // namespace ringwright::workload
+}  // namespace ringwright::workload::activations_test

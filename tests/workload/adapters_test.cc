@@ -11,7 +11,7 @@
 #include "workload/layer_kernels.h"
 #include "workload/memory.h"
 
-namespace ringwright::workload {
+namespace ringwright::workload::adapters_test {
 namespace {
 
 using testing::ElementsAre;
@@ -109,4 +109,4 @@ TEST(Adapters, MistakesAreTold) {
 }
 
 }  // namespace
-}  // namespace ringwright::workload
+}  // namespace ringwright::workload::adapters_test

@@ -5,7 +5,7 @@
 
 #include "tests/workload/job_text.h"
 
-namespace ringwright::workload {
+namespace ringwright::workload::attention_kernels_test {
 namespace {
 
 KernelContext context_of(const std::string& model, const std::string& parallel, std::int64_t ranks) {
@@ -92,4 +92,4 @@ TEST(AttentionKernels, BlocksOfARingLeaveOutWhatDocumentsDoNotSee) {
 }
 
 }  // namespace
-}  // namespace ringwright::workload
+}  // namespace ringwright::workload::attention_kernels_test

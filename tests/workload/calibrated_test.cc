@@ -4,7 +4,7 @@
 #include "core/config/config_document.h"
 #include "workload/builtin.h"
 
-namespace ringwright::workload {
+namespace ringwright::workload::calibrated_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -143,4 +143,4 @@ TEST(Roofline, LooksAtNoHostAndExtrapolatesNothing) {
 }
 
 }  // namespace
-}  // namespace ringwright::workload
+}  // namespace ringwright::workload::calibrated_test

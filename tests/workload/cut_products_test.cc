@@ -6,7 +6,7 @@
 #include "tests/workload/job_text.h"
 #include "workload/layer_kernels.h"
 
-namespace ringwright::workload {
+namespace ringwright::workload::cut_products_test {
 namespace {
 
 using testing::ElementsAre;
@@ -88,4 +88,4 @@ TEST(CutProducts, WithoutSuchAProductAllIsInTheMiddle) {
 }
 
 }  // namespace
-}  // namespace ringwright::workload
+}  // namespace ringwright::workload::cut_products_test

@@ -9,7 +9,7 @@
 #include "tests/workload/job_text.h"
 #include "workload/activations.h"
 
-namespace ringwright::workload {
+namespace ringwright::workload::expert_kernels_test {
 namespace {
 
 KernelContext context_of(const std::string& preset, const std::string& parallel, std::int64_t ranks) {
@@ -102,4 +102,4 @@ TEST(ExpertKernels, ALayerKeepsItsRowsForTheBackwardPass) {
 }
 
 }  // namespace
-}  // namespace ringwright::workload
+}  // namespace ringwright::workload::expert_kernels_test

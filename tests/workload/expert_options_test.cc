@@ -7,7 +7,7 @@
 
 #include "tests/workload/job_text.h"
 
-namespace ringwright::workload {
+namespace ringwright::workload::expert_options_test {
 namespace {
 
 using testing::ElementsAre;
@@ -73,4 +73,4 @@ TEST(ExpertOptions, SettingsWithoutEffectAreTold) {
 }
 
 }  // namespace
-}  // namespace ringwright::workload
+}  // namespace ringwright::workload::expert_options_test

@@ -8,7 +8,7 @@
 #include "workload/activations.h"
 #include "workload/layer_kernels.h"
 
-namespace ringwright::workload {
+namespace ringwright::workload::fp8_test {
 namespace {
 
 using testing::ElementsAre;
@@ -120,4 +120,4 @@ TEST(Fp8, AGpuWithoutItIsRefused) {
 }
 
 }  // namespace
-}  // namespace ringwright::workload
+}  // namespace ringwright::workload::fp8_test

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ringwright::workload {
+namespace ringwright::workload::gpu_share_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -100,4 +100,4 @@ INSTANTIATE_TEST_SUITE_P(GpuShare, Sides,
                                           testing::Values(1e9, 1500e9, 3900e9, 9000e9), testing::Values(0.8, 1.0)));
 
 }  // namespace
-}  // namespace ringwright::workload
+}  // namespace ringwright::workload::gpu_share_test

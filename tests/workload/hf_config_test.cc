@@ -6,7 +6,7 @@
 
 #include "core/config/config_document.h"
 
-namespace ringwright::workload {
+namespace ringwright::workload::hf_config_test {
 namespace {
 
 using testing::Contains;
@@ -165,4 +165,4 @@ TEST(HfConfig, MissingSizesAreErrors) {
 }
 
 }  // namespace
-}  // namespace ringwright::workload
+}  // namespace ringwright::workload::hf_config_test

@@ -9,7 +9,7 @@
 #include "tests/workload/job_text.h"
 #include "workload/activations.h"
 
-namespace ringwright::workload {
+namespace ringwright::workload::host_memory_test {
 namespace {
 
 using testing::IsEmpty;
@@ -117,4 +117,4 @@ TEST(HostMemory, CheckpointsNeedFullRecomputation) {
 }
 
 }  // namespace
-}  // namespace ringwright::workload
+}  // namespace ringwright::workload::host_memory_test

@@ -10,7 +10,7 @@
 #include "tests/workload/traffic.h"
 #include "workload/memory.h"
 
-namespace ringwright::workload {
+namespace ringwright::workload::kept_layers_test {
 namespace {
 
 using testing::ElementsAre;
@@ -181,4 +181,4 @@ TEST(KeptLayers, PoliciesNeedFullRecomputation) {
 }
 
 }  // namespace
-}  // namespace ringwright::workload
+}  // namespace ringwright::workload::kept_layers_test

@@ -9,7 +9,7 @@
 #include "tests/workload/job_text.h"
 #include "workload/optimizer_kernels.h"
 
-namespace ringwright::workload {
+namespace ringwright::workload::layer_kernels_test {
 namespace {
 
 KernelContext context_of(const std::string& model, const std::string& training, const std::string& parallel,
@@ -233,4 +233,4 @@ TEST(LayerKernels, AdamMoves28BytesPerParameter) {
 }
 
 }  // namespace
-}  // namespace ringwright::workload
+}  // namespace ringwright::workload::layer_kernels_test

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ringwright::workload {
+namespace ringwright::workload::megatron_flags_test {
 namespace {
 
 TEST(MegatronFlags, NamesAreThereOnce) {
@@ -30,4 +30,4 @@ TEST(MegatronFlags, ExactNamesComeBeforePatterns) {
 }
 
 }  // namespace
-}  // namespace ringwright::workload
+}  // namespace ringwright::workload::megatron_flags_test

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ringwright::workload {
+namespace ringwright::workload::megatron_import_test {
 namespace {
 
 using testing::Contains;
@@ -281,4 +281,4 @@ TEST(MegatronImport, TheWorldGivesTheReplicas) {
 }
 
 }  // namespace
-}  // namespace ringwright::workload
+}  // namespace ringwright::workload::megatron_import_test

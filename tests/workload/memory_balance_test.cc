@@ -10,7 +10,7 @@
 #include "core/base/random.h"
 #include "tests/workload/job_text.h"
 
-namespace ringwright::workload {
+namespace ringwright::workload::memory_balance_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -97,4 +97,4 @@ TEST(BalanceMemory, WantsStagesOfOnePart) {
 }
 
 }  // namespace
-}  // namespace ringwright::workload
+}  // namespace ringwright::workload::memory_balance_test

@@ -8,7 +8,7 @@
 #include "tests/workload/table.h"
 #include "workload/activations.h"
 
-namespace ringwright::workload {
+namespace ringwright::workload::memory_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -239,4 +239,4 @@ TEST(Memory, AssumptionsThatNobodyGaveAreListed) {
 }
 
 }  // namespace
-}  // namespace ringwright::workload
+}  // namespace ringwright::workload::memory_test

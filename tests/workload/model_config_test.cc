@@ -6,7 +6,7 @@
 #include "tests/workload/job_text.h"
 #include "workload/builtin.h"
 
-namespace ringwright::workload {
+namespace ringwright::workload::model_config_test {
 namespace {
 
 using testing::ElementsAre;
@@ -80,4 +80,4 @@ TEST(ModelConfig, EveryErrorCodeOfTheWorkloadHasAPage) {
 }
 
 }  // namespace
-}  // namespace ringwright::workload
+}  // namespace ringwright::workload::model_config_test

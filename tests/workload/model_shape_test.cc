@@ -5,7 +5,7 @@
 
 #include "tests/workload/job_text.h"
 
-namespace ringwright::workload {
+namespace ringwright::workload::model_shape_test {
 namespace {
 
 ModelShape preset(const std::string& name) {
@@ -110,4 +110,4 @@ TEST(ModelShape, LlamaNeedsAboutSixFlopsPerParameterAndToken) {
 }
 
 }  // namespace
-}  // namespace ringwright::workload
+}  // namespace ringwright::workload::model_shape_test

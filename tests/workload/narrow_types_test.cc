@@ -7,7 +7,7 @@
 #include "workload/layer_kernels.h"
 #include "workload/memory.h"
 
-namespace ringwright::workload {
+namespace ringwright::workload::narrow_types_test {
 namespace {
 
 using testing::ElementsAre;
@@ -131,4 +131,4 @@ TEST(NarrowTypes, AnUpdateTouchesTheState) {
 }
 
 }  // namespace
-}  // namespace ringwright::workload
+}  // namespace ringwright::workload::narrow_types_test

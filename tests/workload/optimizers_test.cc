@@ -5,7 +5,7 @@
 #include "tests/workload/job_text.h"
 #include "workload/memory.h"
 
-namespace ringwright::workload {
+namespace ringwright::workload::optimizers_test {
 namespace {
 
 using testing::IsEmpty;
@@ -86,4 +86,4 @@ TEST(Optimizers, WhatHasNoEffectIsTold) {
 }
 
 }  // namespace
-}  // namespace ringwright::workload
+}  // namespace ringwright::workload::optimizers_test

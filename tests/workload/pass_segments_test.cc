@@ -12,7 +12,7 @@
 #include "tests/workload/task_names.h"
 #include "workload/builtin.h"
 
-namespace ringwright::workload {
+namespace ringwright::workload::pass_segments_test {
 namespace {
 
 using testing::IsEmpty;
@@ -137,4 +137,4 @@ TEST(PassSegments, OfLayoutsAtRandom) {
 }
 
 }  // namespace
-}  // namespace ringwright::workload
+}  // namespace ringwright::workload::pass_segments_test

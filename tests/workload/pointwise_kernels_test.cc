@@ -5,7 +5,7 @@
 #include "tests/workload/job_text.h"
 #include "workload/layer_kernels.h"
 
-namespace ringwright::workload {
+namespace ringwright::workload::pointwise_kernels_test {
 namespace {
 
 KernelContext context_of(const std::string& model, const std::string& training) {
@@ -80,4 +80,4 @@ TEST(PointwiseKernels, AMetricOfTheLossIsAnotherEagerForwardPass) {
 }
 
 }  // namespace
-}  // namespace ringwright::workload
+}  // namespace ringwright::workload::pointwise_kernels_test

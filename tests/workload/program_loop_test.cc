@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ringwright::workload {
+namespace ringwright::workload::program_loop_test {
 namespace {
 
 // A task of the compute stream that depends on the task so many places before it, or on none.
@@ -53,4 +53,4 @@ TEST(ProgramLoop, IsNotLeftFromItsMiddle) {
 }
 
 }  // namespace
-}  // namespace ringwright::workload
+}  // namespace ringwright::workload::program_loop_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ringwright::workload {
+namespace ringwright::workload::program_writer_test {
 namespace {
 
 using testing::ElementsAre;
@@ -201,4 +201,4 @@ TEST(ProgramWriter, EqualSegmentsAreKeptOnce) {
 }
 
 }  // namespace
-}  // namespace ringwright::workload
+}  // namespace ringwright::workload::program_writer_test

@@ -6,7 +6,7 @@
 
 #include "tests/workload/job_text.h"
 
-namespace ringwright::workload {
+namespace ringwright::workload::published_models_test {
 namespace {
 
 ModelShape shape_of(const std::string& preset) {
@@ -100,4 +100,4 @@ TEST(PublishedModels, GptCountsAreThoseOfTheFormula) {
 }
 
 }  // namespace
-}  // namespace ringwright::workload
+}  // namespace ringwright::workload::published_models_test

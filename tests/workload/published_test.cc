@@ -11,7 +11,7 @@
 #include "tests/workload/table.h"
 #include "workload/builtin.h"
 
-namespace ringwright::workload {
+namespace ringwright::workload::published_test {
 namespace {
 
 TEST(Published, UtilisationFollowsFromOurFlopsAndTheMeasuredTime) {
@@ -68,4 +68,4 @@ TEST(Published, RooflineMeetsMeasuredProductsOfAnA100) {
 }
 
 }  // namespace
-}  // namespace ringwright::workload
+}  // namespace ringwright::workload::published_test

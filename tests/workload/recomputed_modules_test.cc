@@ -8,7 +8,7 @@
 #include "workload/activations.h"
 #include "workload/layer_kernels.h"
 
-namespace ringwright::workload {
+namespace ringwright::workload::recomputed_modules_test {
 namespace {
 
 using testing::ElementsAre;
@@ -83,4 +83,4 @@ TEST(RecomputedModules, MistakesAreTold) {
 }
 
 }  // namespace
-}  // namespace ringwright::workload
+}  // namespace ringwright::workload::recomputed_modules_test

@@ -5,7 +5,7 @@
 #include "workload/builtin.h"
 #include "workload/training_options.h"
 
-namespace ringwright::workload {
+namespace ringwright::workload::roofline_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -131,4 +131,4 @@ TEST(GpuSpec, RefusesAPrecisionThatTheGpuDoesNotHave) {
 }
 
 }  // namespace
-}  // namespace ringwright::workload
+}  // namespace ringwright::workload::roofline_test

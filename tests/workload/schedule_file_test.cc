@@ -5,7 +5,7 @@
 
 #include "core/config/config_document.h"
 
-namespace ringwright::workload {
+namespace ringwright::workload::schedule_file_test {
 namespace {
 
 using testing::ElementsAre;
@@ -68,4 +68,4 @@ TEST(ScheduleFile, ItMustFitThePipeline) {
 }
 
 }  // namespace
-}  // namespace ringwright::workload
+}  // namespace ringwright::workload::schedule_file_test

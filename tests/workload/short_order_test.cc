@@ -9,7 +9,7 @@
 #include "tests/workload/job_text.h"
 #include "workload/pipeline_order.h"
 
-namespace ringwright::workload {
+namespace ringwright::workload::short_order_test {
 namespace {
 
 std::optional<ShortOrder> shorten_job(const JobText& job, LapsKept laps = LapsKept::kFew) {
@@ -81,4 +81,4 @@ TEST(ShortOrder, NeedsOneSteadyState) {
 }
 
 }  // namespace
-}  // namespace ringwright::workload
+}  // namespace ringwright::workload::short_order_test

@@ -5,7 +5,7 @@
 
 #include "tests/workload/job_text.h"
 
-namespace ringwright::workload {
+namespace ringwright::workload::stage_balance_test {
 namespace {
 
 // A microsecond for every kernel.
@@ -51,4 +51,4 @@ TEST(StageBalance, ALayersTwoPassesAreItsCost) {
 }
 
 }  // namespace
-}  // namespace ringwright::workload
+}  // namespace ringwright::workload::stage_balance_test

@@ -8,7 +8,7 @@
 #include "tests/workload/job_text.h"
 #include "tests/workload/task_names.h"
 
-namespace ringwright::workload {
+namespace ringwright::workload::stage_builder_test {
 namespace {
 
 using testing::ElementsAre;
@@ -206,4 +206,4 @@ TEST(StageBuilder, StreamsKeepDimensionsApart) {
 }
 
 }  // namespace
-}  // namespace ringwright::workload
+}  // namespace ringwright::workload::stage_builder_test

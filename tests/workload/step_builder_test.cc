@@ -11,7 +11,7 @@
 #include "tests/workload/job_text.h"
 #include "tests/workload/traffic.h"
 
-namespace ringwright::workload {
+namespace ringwright::workload::step_builder_test {
 namespace {
 
 using testing::IsEmpty;
@@ -291,4 +291,4 @@ TEST(StepBuilder, OverlappedReductionsStartBeforeTheLastBackwardPassEnds) {
 }
 
 }  // namespace
-}  // namespace ringwright::workload
+}  // namespace ringwright::workload::step_builder_test

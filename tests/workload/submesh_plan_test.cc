@@ -10,7 +10,7 @@
 
 #include "core/base/random.h"
 
-namespace ringwright::workload {
+namespace ringwright::workload::submesh_plan_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -105,4 +105,4 @@ TEST(SubmeshPlan, IsNothingWhereNothingFits) {
 }
 
 }  // namespace
-}  // namespace ringwright::workload
+}  // namespace ringwright::workload::submesh_plan_test

@@ -5,7 +5,7 @@
 
 #include "core/config/config_document.h"
 
-namespace ringwright::workload {
+namespace ringwright::workload::training_options_test {
 namespace {
 
 using testing::ElementsAre;
@@ -73,4 +73,4 @@ TEST(TrainingOptions, MistakesAreFound) {
 }
 
 }  // namespace
-}  // namespace ringwright::workload
+}  // namespace ringwright::workload::training_options_test

@@ -12,7 +12,7 @@
 #include "workload/memory.h"
 #include "workload/pipeline/schedule_check.h"
 
-namespace ringwright::workload {
+namespace ringwright::workload::weight_versions_test {
 namespace {
 
 using testing::ElementsAre;
@@ -187,4 +187,4 @@ TEST(Varuna, GatheredParametersAreRefused) {
 }
 
 }  // namespace
-}  // namespace ringwright::workload
+}  // namespace ringwright::workload::weight_versions_test

@@ -5,7 +5,7 @@
 #include "collectives/channel_proof.h"
 #include "core/ports/channel_algorithm.h"
 
-namespace ringwright::collectives {
+namespace ringwright::collectives::all_pairs_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -63,4 +63,4 @@ TEST(AllPairs, LoopsOverBuffersBeyondASlot) {
 }
 
 }  // namespace
-}  // namespace ringwright::collectives
+}  // namespace ringwright::collectives::all_pairs_test

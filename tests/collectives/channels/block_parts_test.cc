@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-namespace ringwright::collectives {
+namespace ringwright::collectives::block_parts_test {
 namespace {
 
 TEST(BlockParts, FollowTheKeysAndAmongEqualOnesTheBlocks) {
@@ -22,4 +22,4 @@ TEST(BlockParts, MembersWhoseKeysAreRotatedPlayTheSamePartsOnOtherBlocks) {
 }
 
 }  // namespace
-}  // namespace ringwright::collectives
+}  // namespace ringwright::collectives::block_parts_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ringwright::collectives {
+namespace ringwright::collectives::channel_cut_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -96,4 +96,4 @@ TEST(ChunkLoops, PlacePrimitivesStepByStepInEachLoop) {
 }
 
 }  // namespace
-}  // namespace ringwright::collectives
+}  // namespace ringwright::collectives::channel_cut_test

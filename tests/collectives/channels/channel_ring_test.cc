@@ -8,7 +8,7 @@
 
 #include "tests/collectives/example_layouts.h"
 
-namespace ringwright::collectives {
+namespace ringwright::collectives::channel_ring_test {
 namespace {
 
 TEST(ChannelRing, GoesThroughAllMembersOnceInEveryOrder) {
@@ -68,4 +68,4 @@ TEST(ChannelRing, TakesThePlansWaysThroughHosts) {
 TEST(ChannelRing, HasOneOrderInsideOneHost) { EXPECT_EQ(ring_kinds(make_block_layout(8, 8), {.channels = 24}), 1); }
 
 }  // namespace
-}  // namespace ringwright::collectives
+}  // namespace ringwright::collectives::channel_ring_test

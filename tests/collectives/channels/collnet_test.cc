@@ -8,7 +8,7 @@
 #include "collectives/channel_proof.h"
 #include "collectives/channels/network_sum.h"
 
-namespace ringwright::collectives {
+namespace ringwright::collectives::collnet_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -118,4 +118,4 @@ TEST(CollnetOnChannels, RingsStandInWhereTheSwitchesAddNothing) {
 }
 
 }  // namespace
-}  // namespace ringwright::collectives
+}  // namespace ringwright::collectives::collnet_test

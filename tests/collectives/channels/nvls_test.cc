@@ -5,7 +5,7 @@
 #include "collectives/channel_proof.h"
 #include "collectives/channels/nvls_parts.h"
 
-namespace ringwright::collectives {
+namespace ringwright::collectives::nvls_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -74,4 +74,4 @@ TEST(NvlsTreeOnChannels, SendsOnePartOfTheBufferBetweenHosts) {
 }
 
 }  // namespace
-}  // namespace ringwright::collectives
+}  // namespace ringwright::collectives::nvls_test

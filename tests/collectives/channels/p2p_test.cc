@@ -6,7 +6,7 @@
 #include "collectives/builtin_channels.h"
 #include "collectives/channel_proof.h"
 
-namespace ringwright::collectives {
+namespace ringwright::collectives::p2p_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -93,4 +93,4 @@ TEST(PatOnChannels, TakesLogSteps) {
 }
 
 }  // namespace
-}  // namespace ringwright::collectives
+}  // namespace ringwright::collectives::p2p_test

@@ -3,7 +3,7 @@
 
 #include "collectives/builtin_channels.h"
 
-namespace ringwright::collectives {
+namespace ringwright::collectives::ring_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -85,4 +85,4 @@ TEST(RingOnChannels, BroadcastIsAChainFromTheRoot) {
 }
 
 }  // namespace
-}  // namespace ringwright::collectives
+}  // namespace ringwright::collectives::ring_test

@@ -4,7 +4,7 @@
 #include "collectives/builtin_channels.h"
 #include "collectives/channel_proof.h"
 
-namespace ringwright::collectives {
+namespace ringwright::collectives::send_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -32,4 +32,4 @@ TEST(SendOnChannels, SharesTheMessageAmongItsChannels) {
 }
 
 }  // namespace
-}  // namespace ringwright::collectives
+}  // namespace ringwright::collectives::send_test

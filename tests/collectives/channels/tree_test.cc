@@ -6,7 +6,7 @@
 
 #include "collectives/builtin_channels.h"
 
-namespace ringwright::collectives {
+namespace ringwright::collectives::tree_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -77,4 +77,4 @@ TEST(TreeOnChannels, SendsWholeSlotsOrWhatThereIs) {
 }
 
 }  // namespace
-}  // namespace ringwright::collectives
+}  // namespace ringwright::collectives::tree_test

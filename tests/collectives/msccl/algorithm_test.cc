@@ -6,7 +6,7 @@
 #include "core/base/check.h"
 #include "tests/collectives/msccl/example_programs.h"
 
-namespace ringwright::collectives {
+namespace ringwright::collectives::algorithm_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -111,4 +111,4 @@ TEST(MscclAlgorithm, MembersMayHaveFewerBlocks) {
 }
 
 }  // namespace
-}  // namespace ringwright::collectives
+}  // namespace ringwright::collectives::algorithm_test

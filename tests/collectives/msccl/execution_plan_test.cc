@@ -6,7 +6,7 @@
 
 #include "tests/collectives/msccl/example_plans.h"
 
-namespace ringwright::collectives {
+namespace ringwright::collectives::execution_plan_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -121,4 +121,4 @@ TEST(ExecutionPlan, TellsTheLineAndTheValue) {
 }
 
 }  // namespace
-}  // namespace ringwright::collectives
+}  // namespace ringwright::collectives::execution_plan_test

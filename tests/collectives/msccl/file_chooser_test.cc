@@ -6,7 +6,7 @@
 #include "core/base/check.h"
 #include "tests/collectives/msccl/example_programs.h"
 
-namespace ringwright::collectives {
+namespace ringwright::collectives::file_chooser_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -38,4 +38,4 @@ TEST(FileChooser, FilesComeFirstWhereTheyFit) {
 }
 
 }  // namespace
-}  // namespace ringwright::collectives
+}  // namespace ringwright::collectives::file_chooser_test

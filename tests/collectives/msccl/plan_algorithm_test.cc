@@ -9,7 +9,7 @@
 #include "collectives/msccl/file_chooser.h"
 #include "tests/collectives/msccl/example_plans.h"
 
-namespace ringwright::collectives {
+namespace ringwright::collectives::plan_algorithm_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -83,4 +83,4 @@ TEST(PlanAlgorithm, IsChosenBeforeNccl) {
 }
 
 }  // namespace
-}  // namespace ringwright::collectives
+}  // namespace ringwright::collectives::plan_algorithm_test

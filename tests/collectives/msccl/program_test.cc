@@ -7,7 +7,7 @@
 #include "collectives/msccl/proof.h"
 #include "tests/collectives/msccl/example_programs.h"
 
-namespace ringwright::collectives {
+namespace ringwright::collectives::program_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -111,4 +111,4 @@ TEST(MscclProgram, OfACustomCollectiveOnlyTheEndIsProved) {
 }
 
 }  // namespace
-}  // namespace ringwright::collectives
+}  // namespace ringwright::collectives::program_test

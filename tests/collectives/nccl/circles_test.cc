@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ringwright::collectives {
+namespace ringwright::collectives::circles_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -100,4 +100,4 @@ TEST(Circles, AreNoneWhereNoWayLeadsThroughAll) {
 }
 
 }  // namespace
-}  // namespace ringwright::collectives
+}  // namespace ringwright::collectives::circles_test

@@ -11,7 +11,7 @@
 
 #include "tests/collectives/nccl/example_hosts.h"
 
-namespace ringwright::collectives {
+namespace ringwright::collectives::cost_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -210,4 +210,4 @@ TEST(NcclCost, IsAsFarFromMeasuredA100TimesAsNcclsFormula) {
 }
 
 }  // namespace
-}  // namespace ringwright::collectives
+}  // namespace ringwright::collectives::cost_test

@@ -9,7 +9,7 @@
 #include "collectives/nccl/vocabulary.h"
 #include "core/config/config_document.h"
 
-namespace ringwright::collectives {
+namespace ringwright::collectives::environment_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -151,4 +151,4 @@ TEST(NcclEnvironment, NamesAreSortedAndUnique) {
 }
 
 }  // namespace
-}  // namespace ringwright::collectives
+}  // namespace ringwright::collectives::environment_test

@@ -4,7 +4,7 @@
 
 #include "tests/collectives/nccl/example_hosts.h"
 
-namespace ringwright::collectives {
+namespace ringwright::collectives::graph_cache_test {
 namespace {
 
 TEST(GraphCache, AnswersAsTheSearchDoes) {
@@ -32,4 +32,4 @@ TEST(GraphCache, KeepsOneHostApartFromSeveral) {
 }
 
 }  // namespace
-}  // namespace ringwright::collectives
+}  // namespace ringwright::collectives::graph_cache_test

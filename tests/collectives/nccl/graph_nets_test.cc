@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ringwright::collectives {
+namespace ringwright::collectives::graph_nets_test {
 namespace {
 
 std::string differs(const std::string& channel, const std::vector<int>& nic_of, int pattern = 4) {
@@ -28,4 +28,4 @@ TEST(RingNets, OfOtherPatternsDoNotMatter) {
 }
 
 }  // namespace
-}  // namespace ringwright::collectives
+}  // namespace ringwright::collectives::graph_nets_test

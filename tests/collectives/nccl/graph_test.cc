@@ -6,7 +6,7 @@
 #include "collectives/nccl/capacity.h"
 #include "tests/collectives/nccl/example_hosts.h"
 
-namespace ringwright::collectives {
+namespace ringwright::collectives::graph_test {
 namespace {
 
 struct Found {
@@ -140,4 +140,4 @@ TEST(CountRings, TheCubeMeshOfEightV100HasSixRings) {
 TEST(CountRings, NoRingWithoutAWayBack) { EXPECT_EQ(count_rings(3, {0, 1, 0, 0, 0, 1, 0, 0, 0}), 0); }
 
 }  // namespace
-}  // namespace ringwright::collectives
+}  // namespace ringwright::collectives::graph_test

@@ -4,7 +4,7 @@
 
 #include "tests/collectives/nccl/example_hosts.h"
 
-namespace ringwright::collectives {
+namespace ringwright::collectives::rccl_graph_test {
 namespace {
 
 // Eight GPUs, every pair joined: lanes part into seven rings (Tillson 1980), and RCCL's rings for the host use them
@@ -38,4 +38,4 @@ TEST(RcclGraph, IsWhatGroupsOfRcclFind) {
 }
 
 }  // namespace
-}  // namespace ringwright::collectives
+}  // namespace ringwright::collectives::rccl_graph_test

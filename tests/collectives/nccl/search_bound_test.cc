@@ -8,7 +8,7 @@
 #include "collectives/nccl/search.h"
 #include "tests/collectives/nccl/example_hosts.h"
 
-namespace ringwright::collectives {
+namespace ringwright::collectives::search_bound_test {
 namespace {
 
 TEST(SearchBound, NoSearchThatIsLeftOutWouldHaveFoundAnything) {
@@ -59,4 +59,4 @@ TEST(SearchBound, WhatIsFullCannotBeBeaten) {
 }
 
 }  // namespace
-}  // namespace ringwright::collectives
+}  // namespace ringwright::collectives::search_bound_test

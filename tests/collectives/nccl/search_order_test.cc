@@ -6,7 +6,7 @@
 
 #include "tests/collectives/nccl/example_hosts.h"
 
-namespace ringwright::collectives {
+namespace ringwright::collectives::search_order_test {
 namespace {
 
 std::vector<int> listed(std::span<const int> order) {
@@ -41,4 +41,4 @@ TEST(NcclOrder, WithTheNetworkAheadItsNeighboursComeFirst) {
 }
 
 }  // namespace
-}  // namespace ringwright::collectives
+}  // namespace ringwright::collectives::search_order_test

@@ -11,7 +11,7 @@
 #include "collectives/nccl/graph.h"
 #include "tests/collectives/nccl/example_hosts.h"
 
-namespace ringwright::collectives {
+namespace ringwright::collectives::search_test {
 namespace {
 
 struct Printed {
@@ -227,4 +227,4 @@ TEST(NcclSearch, RingsThatMayNotCrossNicsReturnByTheirOwn) {
 }
 
 }  // namespace
-}  // namespace ringwright::collectives
+}  // namespace ringwright::collectives::search_test

@@ -5,7 +5,7 @@
 
 #include "tests/collectives/nccl/example_hosts.h"
 
-namespace ringwright::collectives {
+namespace ringwright::collectives::selector_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -231,4 +231,4 @@ TEST(NcclSelector, RingsGoAsTheGraphFileSays) {
 }
 
 }  // namespace
-}  // namespace ringwright::collectives
+}  // namespace ringwright::collectives::selector_test

@@ -12,7 +12,7 @@
 #include "tests/paths.h"
 #include "tests/support/own_folder.h"
 
-namespace ringwright::collectives {
+namespace ringwright::collectives::settings_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -107,4 +107,4 @@ TEST(NcclSettings, RcclHasOneTable) {
 }
 
 }  // namespace
-}  // namespace ringwright::collectives
+}  // namespace ringwright::collectives::settings_test

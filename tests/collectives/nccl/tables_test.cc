@@ -6,7 +6,7 @@
 
 #include "tests/collectives/nccl/example_hosts.h"
 
-namespace ringwright::collectives {
+namespace ringwright::collectives::tables_test {
 namespace {
 
 TEST(NcclTables, EveryShippedVersionIsWhole) {
@@ -46,4 +46,4 @@ TEST(NcclTables, SpeedsMustFall) {
 }
 
 }  // namespace
-}  // namespace ringwright::collectives
+}  // namespace ringwright::collectives::tables_test

@@ -5,7 +5,7 @@
 
 #include "tests/collectives/nccl/example_hosts.h"
 
-namespace ringwright::collectives {
+namespace ringwright::collectives::topology_test {
 namespace {
 
 NcclTopology topology(const NcclHost& host, int gpus, const std::string& version = "2.30") {
@@ -85,4 +85,4 @@ TEST(NcclTopology, NearerPortsComeFirst) {
 }
 
 }  // namespace
-}  // namespace ringwright::collectives
+}  // namespace ringwright::collectives::topology_test

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ringwright::collectives {
+namespace ringwright::collectives::tuner_file_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -89,4 +89,4 @@ TEST(TunerFile, TellsAllMistakesAtOnce) {
 }
 
 }  // namespace
-}  // namespace ringwright::collectives
+}  // namespace ringwright::collectives::tuner_file_test

@@ -6,7 +6,7 @@
 #include "collectives/chooser.h"
 #include "tests/collectives/nccl/example_hosts.h"
 
-namespace ringwright::collectives {
+namespace ringwright::collectives::tuner_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -68,4 +68,4 @@ TEST(NcclTuner, ChoosesForStepsWhereTheUserWantsIt) {
 }
 
 }  // namespace
-}  // namespace ringwright::collectives
+}  // namespace ringwright::collectives::tuner_test

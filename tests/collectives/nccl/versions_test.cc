@@ -5,7 +5,7 @@
 #include "collectives/nccl/work.h"
 #include "tests/collectives/nccl/example_hosts.h"
 
-namespace ringwright::collectives {
+namespace ringwright::collectives::versions_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -238,4 +238,4 @@ TEST(NcclVersions, RcclPlaysAllPairsInTheMiddle) {
 }
 
 }  // namespace
-}  // namespace ringwright::collectives
+}  // namespace ringwright::collectives::versions_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ringwright {
+namespace ringwright::json_text_test {
 namespace {
 
 TEST(JsonText, QuotesAndEscapes) {
@@ -13,4 +13,4 @@ TEST(JsonText, QuotesAndEscapes) {
 }
 
 }  // namespace
-}  // namespace ringwright
+}  // namespace ringwright::json_text_test

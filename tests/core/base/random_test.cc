@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ringwright {
+namespace ringwright::random_test {
 namespace {
 
 TEST(Random, SplitmixIsTheReferenceOne) {
@@ -33,4 +33,4 @@ TEST(Random, NumbersBelowABoundAreEven) {
 }
 
 }  // namespace
-}  // namespace ringwright
+}  // namespace ringwright::random_test

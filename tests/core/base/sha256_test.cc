@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ringwright {
+namespace ringwright::sha256_test {
 namespace {
 
 // The vectors of FIPS 180-4's companion examples (NIST, "SHA256.pdf" and the SHA test vectors).
@@ -25,4 +25,4 @@ TEST(Sha256, PadsEveryLengthAroundABlock) {
 }
 
 }  // namespace
-}  // namespace ringwright
+}  // namespace ringwright::sha256_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ringwright {
+namespace ringwright::text_test {
 namespace {
 
 TEST(Text, EditDistanceCountsASwapOnce) {
@@ -32,4 +32,4 @@ TEST(Text, JoinsWithASeparator) {
 }
 
 }  // namespace
-}  // namespace ringwright
+}  // namespace ringwright::text_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ringwright {
+namespace ringwright::units_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -55,4 +55,4 @@ TEST(Units, PrintsFourDigitsAndTheFittingUnit) {
 }
 
 }  // namespace
-}  // namespace ringwright
+}  // namespace ringwright::units_test

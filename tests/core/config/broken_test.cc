@@ -15,7 +15,7 @@
 #include "tests/core/config/sample_reader.h"
 #include "tests/paths.h"
 
-namespace ringwright {
+namespace ringwright::broken_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -89,4 +89,4 @@ TEST(BrokenFiles, AreAtLeastForty) {
 }
 
 }  // namespace
-}  // namespace ringwright
+}  // namespace ringwright::broken_test

@@ -12,7 +12,7 @@
 #include "tests/core/config/sample_reader.h"
 #include "tests/paths.h"
 
-namespace ringwright {
+namespace ringwright::config_document_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -308,4 +308,4 @@ TEST(ConfigDocumentNames, LooksAlongThePathAndLeavesNoTrace) {
 }
 
 }  // namespace
-}  // namespace ringwright
+}  // namespace ringwright::config_document_test

@@ -9,7 +9,7 @@
 #include "tests/core/config/sample_reader.h"
 #include "tests/paths.h"
 
-namespace ringwright {
+namespace ringwright::config_log_test {
 namespace {
 
 ConfigDocument read_sample(std::string_view text, std::vector<std::string> overrides = {}) {
@@ -95,4 +95,4 @@ TEST(ConfigLog, TellsDifferentMistakesAtOnePlaceApart) {
 }
 
 }  // namespace
-}  // namespace ringwright
+}  // namespace ringwright::config_log_test

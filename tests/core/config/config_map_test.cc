@@ -12,7 +12,7 @@
 #include "core/config/config_document.h"
 #include "tests/core/config/sample_reader.h"
 
-namespace ringwright {
+namespace ringwright::config_map_test {
 namespace {
 
 using namespace literals;
@@ -320,4 +320,4 @@ TEST(ConfigMap, HoldsTheBoundsItIsGiven) {
 }
 
 }  // namespace
-}  // namespace ringwright
+}  // namespace ringwright::config_map_test

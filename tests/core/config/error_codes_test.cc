@@ -12,7 +12,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ringwright {
+namespace ringwright::error_codes_test {
 namespace {
 
 std::set<std::string> codes_in_expected_messages() {
@@ -54,4 +54,4 @@ TEST(ExplainError, IsAPageWithAnExample) {
 }
 
 }  // namespace
-}  // namespace ringwright
+}  // namespace ringwright::error_codes_test

@@ -12,7 +12,7 @@
 #include "tests/fuzz/config_fuzz.h"
 #include "tests/paths.h"
 
-namespace ringwright {
+namespace ringwright::fuzz_corpus_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -62,4 +62,4 @@ TEST(ConfigFuzz, SurvivesDamagedSeeds) {
 }
 
 }  // namespace
-}  // namespace ringwright
+}  // namespace ringwright::fuzz_corpus_test

@@ -9,7 +9,7 @@
 #include "core/config/config_document.h"
 #include "tests/core/config/sample_reader.h"
 
-namespace ringwright {
+namespace ringwright::key_doc_test {
 namespace {
 
 using ::testing::Contains;
@@ -81,4 +81,4 @@ TEST(KeyDocs, KeepEveryDeclarationOfAKeyThatTwoReadersShare) {
 }
 
 }  // namespace
-}  // namespace ringwright
+}  // namespace ringwright::key_doc_test

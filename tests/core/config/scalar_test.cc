@@ -11,7 +11,7 @@
 
 #include "core/base/random.h"
 
-namespace ringwright {
+namespace ringwright::scalar_test {
 namespace {
 
 using namespace literals;
@@ -211,4 +211,4 @@ TEST(ScalarQuantity, TellsTooLargeFromUnknown) {
 }
 
 }  // namespace
-}  // namespace ringwright
+}  // namespace ringwright::scalar_test

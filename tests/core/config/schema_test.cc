@@ -11,7 +11,7 @@
 #include "core/config/scalar.h"
 #include "tests/core/config/sample_reader.h"
 
-namespace ringwright {
+namespace ringwright::schema_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -101,4 +101,4 @@ TEST(Schema, PatternsAndReaderAgreeOnIntegersThatAreNoYamlIntegers) {
 }
 
 }  // namespace
-}  // namespace ringwright
+}  // namespace ringwright::schema_test

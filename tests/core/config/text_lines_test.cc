@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ringwright {
+namespace ringwright::text_lines_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -57,4 +57,4 @@ TEST(TextLines, JoinSurrogatePairsAndOnlyThose) {
 }
 
 }  // namespace
-}  // namespace ringwright
+}  // namespace ringwright::text_lines_test

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ringwright {
+namespace ringwright::xml_document_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -59,4 +59,4 @@ TEST(XmlDocument, RefusesEndlessDepth) {
 }
 
 }  // namespace
-}  // namespace ringwright
+}  // namespace ringwright::xml_document_test

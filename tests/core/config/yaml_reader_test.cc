@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ringwright {
+namespace ringwright::yaml_reader_test {
 namespace {
 
 struct Tree {
@@ -156,4 +156,4 @@ TEST(YamlReader, ReadsOverrideValuesAtTheirPlace) {
 }
 
 }  // namespace
-}  // namespace ringwright
+}  // namespace ringwright::yaml_reader_test

@@ -6,7 +6,7 @@
 
 #include "core/config/config_document.h"
 
-namespace ringwright {
+namespace ringwright::yaml_writer_test {
 namespace {
 
 ConfigDocument read(std::string_view text) {
@@ -43,4 +43,4 @@ TEST(YamlWriter, AnOverrideDoesNotInheritTheEvidenceOfTheFile) {
 }
 
 }  // namespace
-}  // namespace ringwright
+}  // namespace ringwright::yaml_writer_test

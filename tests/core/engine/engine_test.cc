@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ringwright {
+namespace ringwright::engine_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -111,4 +111,4 @@ TEST(EngineDeathTest, RefusesThePast) {
 }
 
 }  // namespace
-}  // namespace ringwright
+}  // namespace ringwright::engine_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ringwright {
+namespace ringwright::fabric_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -52,4 +52,4 @@ TEST(FabricDeathTest, RefusesLinksToNowhereAndLinksThatCarryNothing) {
 }
 
 }  // namespace
-}  // namespace ringwright
+}  // namespace ringwright::fabric_test

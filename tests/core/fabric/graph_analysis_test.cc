@@ -9,7 +9,7 @@
 
 #include "core/base/random.h"
 
-namespace ringwright {
+namespace ringwright::graph_analysis_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -157,4 +157,4 @@ TEST(GraphAnalysis, AgreesWithAugmentingWaysOnRandomFabrics) {
 }
 
 }  // namespace
-}  // namespace ringwright
+}  // namespace ringwright::graph_analysis_test

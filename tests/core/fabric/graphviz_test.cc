@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ringwright {
+namespace ringwright::graphviz_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -65,4 +65,4 @@ TEST(Graphviz, DrawsLinksOfOneDirection) {
 }
 
 }  // namespace
-}  // namespace ringwright
+}  // namespace ringwright::graphviz_test

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ringwright {
+namespace ringwright::kernel_test {
 namespace {
 
 TEST(Kernel, FamiliesHaveNamesOfTheirOwn) {
@@ -38,4 +38,4 @@ TEST(Kernel, AnElementOfFourBitsIsHalfAByte) {
 }
 
 }  // namespace
-}  // namespace ringwright
+}  // namespace ringwright::kernel_test

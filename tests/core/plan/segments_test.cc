@@ -5,7 +5,7 @@
 
 #include "tests/support/job_builder.h"
 
-namespace ringwright {
+namespace ringwright::segments_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -138,4 +138,4 @@ TEST(Segments, DependOnEarlierTasksOrOnTheCallsDependencies) {
 }
 
 }  // namespace
-}  // namespace ringwright
+}  // namespace ringwright::segments_test

@@ -4,7 +4,7 @@
 
 #include "tests/support/job_builder.h"
 
-namespace ringwright {
+namespace ringwright::task_graph_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -111,4 +111,4 @@ TEST(TaskGraph, GroupsThatLieAlikeShareALayoutWhereverTheirHostsAre) {
 }
 
 }  // namespace
-}  // namespace ringwright
+}  // namespace ringwright::task_graph_test

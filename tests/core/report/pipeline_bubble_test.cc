@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ringwright {
+namespace ringwright::pipeline_bubble_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -40,4 +40,4 @@ TEST(PipelineBubble, EveryStageHasALine) {
 }
 
 }  // namespace
-}  // namespace ringwright
+}  // namespace ringwright::pipeline_bubble_test

@@ -5,7 +5,7 @@
 #include "core/report/report.h"
 #include "tests/core/report/sample_run.h"
 
-namespace ringwright {
+namespace ringwright::report_json_test {
 namespace {
 
 using namespace literals;
@@ -124,4 +124,4 @@ TEST(ReportJson, SurvivesTextThatIsNotUtf8) {
 }
 
 }  // namespace
-}  // namespace ringwright
+}  // namespace ringwright::report_json_test

@@ -4,7 +4,7 @@
 
 #include "tests/core/report/sample_run.h"
 
-namespace ringwright {
+namespace ringwright::report_test {
 namespace {
 
 using namespace literals;
@@ -94,4 +94,4 @@ TEST(Report, PublishedFiguresAreComparedInTheirOwnUnit) {
 }
 
 }  // namespace
-}  // namespace ringwright
+}  // namespace ringwright::report_test

@@ -7,7 +7,7 @@
 #include "core/report/text_table.h"
 #include "tests/core/report/sample_run.h"
 
-namespace ringwright {
+namespace ringwright::report_text_test {
 namespace {
 
 using namespace literals;
@@ -172,4 +172,4 @@ TEST(ReportText, QuietGivesTheKeyFiguresOnly) {
 }
 
 }  // namespace
-}  // namespace ringwright
+}  // namespace ringwright::report_text_test

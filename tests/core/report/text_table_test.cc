@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ringwright {
+namespace ringwright::text_table_test {
 namespace {
 
 using Lines = std::vector<std::string>;
@@ -61,4 +61,4 @@ TEST(Wrap, BreaksAtBlanksAndIndentsWhatFollows) {
 }
 
 }  // namespace
-}  // namespace ringwright
+}  // namespace ringwright::text_table_test

@@ -4,7 +4,7 @@
 
 #include "tests/core/report/sample_run.h"
 
-namespace ringwright {
+namespace ringwright::time_breakdown_test {
 namespace {
 
 using namespace literals;
@@ -132,4 +132,4 @@ TEST(TimeBreakdown, OfNothingHasSharesOfZero) {
 }
 
 }  // namespace
-}  // namespace ringwright
+}  // namespace ringwright::time_breakdown_test

@@ -4,7 +4,7 @@
 
 #include "core/run/activity_ledger.h"
 
-namespace ringwright {
+namespace ringwright::activity_profile_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -98,4 +98,4 @@ TEST(ActivityProfile, OfALedgerGoesOnBesideWhatIsBooked) {
 }
 
 }  // namespace
-}  // namespace ringwright
+}  // namespace ringwright::activity_profile_test

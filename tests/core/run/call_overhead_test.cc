@@ -6,7 +6,7 @@
 #include "collectives/builtin.h"
 #include "tests/support/played_graph.h"
 
-namespace ringwright {
+namespace ringwright::call_overhead_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -79,4 +79,4 @@ TEST(CallOverhead, RepeatsWithEveryTrainingStepPlayedOrNot) {
 }
 
 }  // namespace
-}  // namespace ringwright
+}  // namespace ringwright::call_overhead_test

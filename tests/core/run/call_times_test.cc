@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ringwright {
+namespace ringwright::call_times_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -38,4 +38,4 @@ TEST(CallTimes, OneTaskMayRunAgain) {
 }
 
 }  // namespace
-}  // namespace ringwright
+}  // namespace ringwright::call_times_test

@@ -9,7 +9,7 @@
 #include "tests/support/channel_doubles.h"
 #include "tests/support/chunk_case.h"
 
-namespace ringwright {
+namespace ringwright::chunk_player_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -324,4 +324,4 @@ TEST(ChunkPlayer, OneSidedWorkMovesItsBytesAndTells) {
 }
 
 }  // namespace
-}  // namespace ringwright
+}  // namespace ringwright::chunk_player_test

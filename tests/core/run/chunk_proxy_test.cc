@@ -6,7 +6,7 @@
 #include "tests/support/channel_doubles.h"
 #include "tests/support/chunk_case.h"
 
-namespace ringwright {
+namespace ringwright::chunk_proxy_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -81,4 +81,4 @@ TEST(ChunkProxy, FetchedMessagesTakeTheirTurns) {
 }
 
 }  // namespace
-}  // namespace ringwright
+}  // namespace ringwright::chunk_proxy_test

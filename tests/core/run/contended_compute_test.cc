@@ -4,7 +4,7 @@
 
 #include "tests/support/played_graph.h"
 
-namespace ringwright {
+namespace ringwright::contended_compute_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -203,4 +203,4 @@ TEST(ContendedCompute, LossesAreSharedByTheDimensionsThatHoldTheGpu) {
 }
 
 }  // namespace
-}  // namespace ringwright
+}  // namespace ringwright::contended_compute_test

@@ -4,7 +4,7 @@
 
 #include "tests/support/played_graph.h"
 
-namespace ringwright {
+namespace ringwright::executor_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -299,4 +299,4 @@ TEST(Executor, AnObserverCanStopALongRun) {
 }
 
 }  // namespace
-}  // namespace ringwright
+}  // namespace ringwright::executor_test

@@ -4,7 +4,7 @@
 
 #include "tests/support/played_graph.h"
 
-namespace ringwright {
+namespace ringwright::host_clock_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -161,4 +161,4 @@ TEST(HostClock, AMessageThatCameInTimeIsStillWaitedForWithTheDevice) {
 }
 
 }  // namespace
-}  // namespace ringwright
+}  // namespace ringwright::host_clock_test

@@ -4,7 +4,7 @@
 
 #include "tests/support/doubles.h"
 
-namespace ringwright {
+namespace ringwright::lap_watch_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -117,4 +117,4 @@ TEST(LeftOutLaps, AddWhatAPeriodAdds) {
 }
 
 }  // namespace
-}  // namespace ringwright
+}  // namespace ringwright::lap_watch_test

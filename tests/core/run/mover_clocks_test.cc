@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ringwright {
+namespace ringwright::mover_clocks_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -87,4 +87,4 @@ TEST(MoverClocks, DataNeverGoFasterThanAloneNorStandStill) {
 }
 
 }  // namespace
-}  // namespace ringwright
+}  // namespace ringwright::mover_clocks_test

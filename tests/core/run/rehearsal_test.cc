@@ -5,7 +5,7 @@
 #include "tests/support/doubles.h"
 #include "tests/support/job_builder.h"
 
-namespace ringwright {
+namespace ringwright::rehearsal_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -101,4 +101,4 @@ TEST(Rehearsal, CountsForNothingWhereLinksAreNotWatched) {
 }
 
 }  // namespace
-}  // namespace ringwright
+}  // namespace ringwright::rehearsal_test

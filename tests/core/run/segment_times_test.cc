@@ -6,7 +6,7 @@
 #include "tests/support/doubles.h"
 #include "tests/support/job_builder.h"
 
-namespace ringwright {
+namespace ringwright::segment_times_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -132,4 +132,4 @@ TEST(SegmentTimes, OfASlowRankAreLonger) {
 }
 
 }  // namespace
-}  // namespace ringwright
+}  // namespace ringwright::segment_times_test

@@ -6,7 +6,7 @@
 #include "collectives/builtin.h"
 #include "tests/support/played_graph.h"
 
-namespace ringwright {
+namespace ringwright::step_costs_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -57,4 +57,4 @@ TEST(StepCosts, PostSeveralMessagesOneAfterAnother) {
 }
 
 }  // namespace
-}  // namespace ringwright
+}  // namespace ringwright::step_costs_test

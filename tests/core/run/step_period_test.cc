@@ -12,7 +12,7 @@
 #include "tests/support/doubles.h"
 #include "tests/support/reference_step.h"
 
-namespace ringwright {
+namespace ringwright::step_period_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -101,4 +101,4 @@ TEST(StepPeriod, DifferentStatesAreNoPeriod) {
 }
 
 }  // namespace
-}  // namespace ringwright
+}  // namespace ringwright::step_period_test

@@ -4,7 +4,7 @@
 
 #include "tests/support/played_graph.h"
 
-namespace ringwright {
+namespace ringwright::timed_collectives_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -69,4 +69,4 @@ TEST(TimedCollectives, SayWhoIsMissing) {
 }
 
 }  // namespace
-}  // namespace ringwright
+}  // namespace ringwright::timed_collectives_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ringwright {
+namespace ringwright::bottleneck_router_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -51,4 +51,4 @@ TEST(BottleneckRouter, AHopThatCarriesAShareIsAsMuchWider) {
 }
 
 }  // namespace
-}  // namespace ringwright
+}  // namespace ringwright::bottleneck_router_test

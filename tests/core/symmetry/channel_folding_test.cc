@@ -19,7 +19,7 @@
 #include "tests/support/doubles.h"
 #include "tests/support/job_builder.h"
 
-namespace ringwright {
+namespace ringwright::channel_folding_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -296,4 +296,4 @@ TEST(ChannelFolding, ExecutionPlansKeepTheTimesOfAllRanks) {
 }
 
 }  // namespace
-}  // namespace ringwright
+}  // namespace ringwright::channel_folding_test

@@ -16,7 +16,7 @@
 #include "tests/support/doubles.h"
 #include "tests/support/reference_step.h"
 
-namespace ringwright {
+namespace ringwright::fault_folding_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -187,4 +187,4 @@ TEST(FaultFolding, AFaultOfAnUnusedLinkCostsNoClass) {
 }
 
 }  // namespace
-}  // namespace ringwright
+}  // namespace ringwright::fault_folding_test

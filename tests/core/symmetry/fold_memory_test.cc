@@ -8,7 +8,7 @@
 #include "tests/support/doubles.h"
 #include "tests/support/reference_step.h"
 
-namespace ringwright {
+namespace ringwright::fold_memory_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -72,4 +72,4 @@ TEST_F(FoldMemoryTest, TellsEqualNamesFromDifferentOnes) {
 }
 
 }  // namespace
-}  // namespace ringwright
+}  // namespace ringwright::fold_memory_test

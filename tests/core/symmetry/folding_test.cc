@@ -13,7 +13,7 @@
 #include "tests/support/job_builder.h"
 #include "tests/support/reference_step.h"
 
-namespace ringwright {
+namespace ringwright::folding_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -285,4 +285,4 @@ TEST(Folding, StepsThatWaitForEveryoneFoldExactly) {
 }
 
 }  // namespace
-}  // namespace ringwright
+}  // namespace ringwright::folding_test

@@ -10,7 +10,7 @@
 #include "tests/support/doubles.h"
 #include "tests/support/job_builder.h"
 
-namespace ringwright {
+namespace ringwright::ways_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -131,4 +131,4 @@ TEST(Folding, WithThreadsFindsTheClassesThatOneCanCount) {
 }
 
 }  // namespace
-}  // namespace ringwright
+}  // namespace ringwright::ways_test

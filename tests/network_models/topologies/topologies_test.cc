@@ -12,7 +12,7 @@
 #include "tests/network_models/path_checks.h"
 #include "tests/paths.h"
 
-namespace ringwright::network_models {
+namespace ringwright::network_models::topologies_test {
 namespace {
 
 using testing::ElementsAre;
@@ -233,4 +233,4 @@ TEST(NetworkErrorCodes, AreOrderedAndExplained) {
 }
 
 }  // namespace
-}  // namespace ringwright::network_models
+}  // namespace ringwright::network_models::topologies_test

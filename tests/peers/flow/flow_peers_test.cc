@@ -7,7 +7,7 @@
 #include "tests/paths.h"
 #include "tests/peers/flow/cases.h"
 
-namespace ringwright::peers {
+namespace ringwright::peers::flow_peers_test {
 namespace {
 
 CsvTable table(const std::string& name) { return CsvTable(ringwright::test_data() + "/peers/flow/" + name); }
@@ -94,4 +94,4 @@ TEST(FlowPeers, EverySolveOfAHashedTrainingStepIsFair) {
 }
 
 }  // namespace
-}  // namespace ringwright::peers
+}  // namespace ringwright::peers::flow_peers_test

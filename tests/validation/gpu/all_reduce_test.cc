@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace ringwright::gpu {
+namespace ringwright::gpu::all_reduce_test {
 namespace {
 
 struct Case {
@@ -203,4 +203,4 @@ TEST_P(AllReduce, GivesUpWhenANeighbourNeverComes) {
 }
 
 }  // namespace
-}  // namespace ringwright::gpu
+}  // namespace ringwright::gpu::all_reduce_test

@@ -5,7 +5,7 @@
 
 #include "vector_types.cuh"
 
-namespace ringwright::gpu {
+namespace ringwright::gpu::emulation_test {
 namespace {
 
 constexpr unsigned kSeeds = 200;
@@ -137,4 +137,4 @@ TEST(Emulation, ABlockSumsAndFindsTheLargest) {
 }
 
 }  // namespace
-}  // namespace ringwright::gpu
+}  // namespace ringwright::gpu::emulation_test

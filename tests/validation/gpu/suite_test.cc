@@ -15,7 +15,7 @@
 #include "suite.cuh"
 #include "tests/support/own_folder.h"
 
-namespace ringwright::gpu {
+namespace ringwright::gpu::suite_test {
 namespace {
 
 using emulation::Device;
@@ -265,4 +265,4 @@ TEST(Device, ASliceOrAStrangerIsRefused) {
 }
 
 }  // namespace
-}  // namespace ringwright::gpu
+}  // namespace ringwright::gpu::suite_test

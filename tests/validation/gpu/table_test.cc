@@ -7,7 +7,7 @@
 #include "table.cuh"
 #include "tests/support/own_folder.h"
 
-namespace ringwright::gpu {
+namespace ringwright::gpu::table_test {
 namespace {
 
 const std::vector<std::string> kHead = {"gpu: mine", "device: a device, 132 SMs"};
@@ -64,4 +64,4 @@ TEST(Table, RefusesAnotherTableAndAnotherDevice) {
 }
 
 }  // namespace
-}  // namespace ringwright::gpu
+}  // namespace ringwright::gpu::table_test

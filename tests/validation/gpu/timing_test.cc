@@ -7,7 +7,7 @@
 
 #include "launch.cuh"
 
-namespace ringwright::gpu {
+namespace ringwright::gpu::timing_test {
 namespace {
 
 void nothing() {}
@@ -57,4 +57,4 @@ TEST(Launch, WhatTheDeviceRefusesEndsTheRun) {
 }
 
 }  // namespace
-}  // namespace ringwright::gpu
+}  // namespace ringwright::gpu::timing_test

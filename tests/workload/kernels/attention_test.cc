@@ -2,7 +2,7 @@
 
 #include "tests/workload/kernels/machine.h"
 
-namespace ringwright::workload {
+namespace ringwright::workload::attention_test {
 namespace {
 
 using enum KernelConstant;
@@ -108,4 +108,4 @@ TEST(Attention, ASingleQueryIsBoundByReadingKeys) {
 }
 
 }  // namespace
-}  // namespace ringwright::workload
+}  // namespace ringwright::workload::attention_test

@@ -2,7 +2,7 @@
 
 #include "tests/workload/kernels/machine.h"
 
-namespace ringwright::workload {
+namespace ringwright::workload::gemm_test {
 namespace {
 
 using enum KernelConstant;
@@ -183,4 +183,4 @@ TEST(Gemm, ProductsOfABatchThatAreNotAlignedRunWithoutTensorCores) {
 }
 
 }  // namespace
-}  // namespace ringwright::workload
+}  // namespace ringwright::workload::gemm_test

@@ -8,7 +8,7 @@
 
 #include "core/config/config_document.h"
 
-namespace ringwright::workload {
+namespace ringwright::workload::kernel_profile_test {
 namespace {
 
 TEST(KernelProfile, TheTableOfConstantsIsInTheOrderOfTheirIdsAndConsistent) {
@@ -65,4 +65,4 @@ TEST(KernelProfile, ImpossibleAndUnknownConstantsAreRefusedWithTheirPlace) {
 }
 
 }  // namespace
-}  // namespace ringwright::workload
+}  // namespace ringwright::workload::kernel_profile_test

@@ -4,7 +4,7 @@
 
 #include "tests/workload/kernels/machine.h"
 
-namespace ringwright::workload {
+namespace ringwright::workload::kernel_rules_test {
 namespace {
 
 using enum KernelConstant;
@@ -34,4 +34,4 @@ TEST(KernelRules, AProfileKnowsWhatItWasFittedOn) {
 }
 
 }  // namespace
-}  // namespace ringwright::workload
+}  // namespace ringwright::workload::kernel_rules_test

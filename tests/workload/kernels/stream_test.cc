@@ -2,7 +2,7 @@
 
 #include "tests/workload/kernels/machine.h"
 
-namespace ringwright::workload {
+namespace ringwright::workload::stream_test {
 namespace {
 
 using enum KernelConstant;
@@ -43,4 +43,4 @@ TEST(Stream, EveryFamilyHasItsSpeedAgainstACopy) {
 }
 
 }  // namespace
-}  // namespace ringwright::workload
+}  // namespace ringwright::workload::stream_test

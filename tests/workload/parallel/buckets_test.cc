@@ -7,7 +7,7 @@
 
 #include "tests/workload/job_text.h"
 
-namespace ringwright::workload {
+namespace ringwright::workload::buckets_test {
 namespace {
 
 Part three_points() {
@@ -89,4 +89,4 @@ TEST(StageParts, HoldEveryTensorOfTheModelOnce) {
 }
 
 }  // namespace
-}  // namespace ringwright::workload
+}  // namespace ringwright::workload::buckets_test

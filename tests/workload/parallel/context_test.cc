@@ -9,7 +9,7 @@
 #include "tests/workload/task_names.h"
 #include "tests/workload/traffic.h"
 
-namespace ringwright::workload {
+namespace ringwright::workload::context_test {
 namespace {
 
 using testing::IsEmpty;
@@ -133,4 +133,4 @@ TEST(ContextParallel, GraphsOfManyLayoutsAreSoundAndRunToTheirEnd) {
 }
 
 }  // namespace
-}  // namespace ringwright::workload
+}  // namespace ringwright::workload::context_test

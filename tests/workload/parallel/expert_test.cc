@@ -9,7 +9,7 @@
 #include "tests/workload/task_names.h"
 #include "tests/workload/traffic.h"
 
-namespace ringwright::workload {
+namespace ringwright::workload::expert_test {
 namespace {
 
 using testing::IsEmpty;
@@ -161,4 +161,4 @@ TEST(ExpertParallel, GraphsOfManyLayoutsAreSoundAndRunToTheirEnd) {
 }
 
 }  // namespace
-}  // namespace ringwright::workload
+}  // namespace ringwright::workload::expert_test

@@ -11,7 +11,7 @@
 #include "tests/workload/task_names.h"
 #include "workload/memory.h"
 
-namespace ringwright::workload {
+namespace ringwright::workload::offload_test {
 namespace {
 
 using testing::IsEmpty;
@@ -144,4 +144,4 @@ TEST(Offload, EveryCombinationEnds) {
 }
 
 }  // namespace
-}  // namespace ringwright::workload
+}  // namespace ringwright::workload::offload_test

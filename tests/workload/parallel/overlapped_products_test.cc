@@ -11,7 +11,7 @@
 #include "tests/workload/traffic.h"
 #include "workload/memory.h"
 
-namespace ringwright::workload {
+namespace ringwright::workload::overlapped_products_test {
 namespace {
 
 using testing::ElementsAre;
@@ -150,4 +150,4 @@ TEST(OverlappedProducts, WhatCannotBeIsTold) {
 }
 
 }  // namespace
-}  // namespace ringwright::workload
+}  // namespace ringwright::workload::overlapped_products_test

@@ -7,7 +7,7 @@
 #include "workload/memory.h"
 #include "workload/stage_parts.h"
 
-namespace ringwright::workload {
+namespace ringwright::workload::sharded_experts_test {
 namespace {
 
 using testing::HasSubstr;
@@ -93,4 +93,4 @@ TEST(ShardedExperts, CopiesOfTheStateAreRefused) {
 }
 
 }  // namespace
-}  // namespace ringwright::workload
+}  // namespace ringwright::workload::sharded_experts_test

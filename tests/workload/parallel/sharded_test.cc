@@ -11,7 +11,7 @@
 #include "tests/workload/job_text.h"
 #include "tests/workload/task_names.h"
 
-namespace ringwright::workload {
+namespace ringwright::workload::sharded_test {
 namespace {
 
 using testing::IsEmpty;
@@ -256,4 +256,4 @@ TEST(Sharded, NoSmallLayoutWaitsForEver) {
 }
 
 }  // namespace
-}  // namespace ringwright::workload
+}  // namespace ringwright::workload::sharded_test

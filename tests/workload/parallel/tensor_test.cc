@@ -9,7 +9,7 @@
 #include "tests/workload/job_text.h"
 #include "tests/workload/task_names.h"
 
-namespace ringwright::workload {
+namespace ringwright::workload::tensor_test {
 namespace {
 
 using testing::ElementsAre;
@@ -166,4 +166,4 @@ TEST(TensorParallel, OneRankDoesNotTalk) {
 }
 
 }  // namespace
-}  // namespace ringwright::workload
+}  // namespace ringwright::workload::tensor_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ringwright::workload {
+namespace ringwright::workload::placement_test {
 namespace {
 
 TEST(Placement, EveryPartHasItsNeighboursWhereTheyLie) {
@@ -41,4 +41,4 @@ TEST(Placement, TwoDirectionsAreTwoCopiesOfTheModel) {
 }
 
 }  // namespace
-}  // namespace ringwright::workload
+}  // namespace ringwright::workload::placement_test

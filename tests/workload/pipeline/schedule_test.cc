@@ -6,7 +6,7 @@
 #include "workload/builtin.h"
 #include "workload/pipeline/schedule_check.h"
 
-namespace ringwright::workload {
+namespace ringwright::workload::schedule_test {
 namespace {
 
 using testing::ElementsAre;
@@ -125,4 +125,4 @@ TEST(Schedule, DualPipeSendsHalfOfTheMicrobatchesFromEachEnd) {
 }
 
 }  // namespace
-}  // namespace ringwright::workload
+}  // namespace ringwright::workload::schedule_test

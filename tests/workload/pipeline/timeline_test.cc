@@ -5,7 +5,7 @@
 
 #include "workload/builtin.h"
 
-namespace ringwright::workload {
+namespace ringwright::workload::timeline_test {
 namespace {
 
 constexpr PassTimes kTimes{.forward = 10, .input = 12, .weight = 7};  // F, B, W
@@ -147,4 +147,4 @@ TEST(Timeline, JoinedPassesStartAndEndTogether) {
 }
 
 }  // namespace
-}  // namespace ringwright::workload
+}  // namespace ringwright::workload::timeline_test
