@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "configs/free_compute.h"
+#include "configs/pair_router.h"
 #include "configs/rank_places.h"
 #include "core/base/check.h"
 #include "core/engine/engine.h"
@@ -62,6 +63,36 @@ TaskGraph graph_of(const CollectiveCall& call, int per_host) {
   return graph;
 }
 
+// Rank 0 sends to rank 1, which lie as the message's ends do.
+TaskGraph graph_of(const MessageCall& call) {
+  TaskGraph graph;
+  graph.labels = {"message"};
+  graph.messages = {{.peer = 1, .bytes = call.bytes}, {.peer = 0, .bytes = call.bytes}};
+  const auto program = [](const char* name, TaskKind kind, std::uint32_t spec) {
+    return Program{.name = name,
+                   .tasks = {{.kind = kind, .stream = 0, .dimension = DimensionId(0), .detail = spec}},
+                   .dependencies = {}};
+  };
+  graph.programs = {program("sender", TaskKind::kSend, 0), program("receiver", TaskKind::kReceive, 1)};
+  graph.program_of = {ProgramId(0), ProgramId(1)};
+  Dimension pair{.name = "pair", .group_of = {}, .index_in_group = {}, .groups = {{RankId(0), RankId(1)}}, .layout_of_group = {}};
+  index_groups(pair, 2);
+  graph.dimensions = {std::move(pair)};
+  lay_out_groups(graph, {{.host = 0, .gpu = 0}, {.host = call.leaves_host() ? 1 : 0, .gpu = call.leaves_host() ? 0 : 1}});
+  return graph;
+}
+
+// What was chosen for a message of the run's graph.
+class Chosen final : public ChannelChooser {
+ public:
+  explicit Chosen(ChannelChoice choice) : choice_(std::move(choice)) {}
+  [[nodiscard]] ChannelChoice choose(const CollectiveCall& /*call*/) const override { return choice_; }
+  [[nodiscard]] ChannelChoice choose_message(const MessageCall& /*call*/) const override { return choice_; }
+
+ private:
+  ChannelChoice choice_;
+};
+
 }  // namespace
 
 Duration CallOverheads::alone(const CollectiveCall& call, const TaskGraph& graph, bool as_kernels) const {
@@ -104,10 +135,50 @@ Duration CallOverheads::of(const CollectiveCall& call) const {
   return overhead;
 }
 
+Duration CallOverheads::alone(const TaskGraph& graph, const Router& router, const ChannelChooser* kernels) const {
+  Engine engine;
+  const auto network = inputs_.model.make({.engine = engine, .router = router});
+  const FreeCompute compute;
+  const RankClasses classes = identity_classes(graph.rank_count());
+  const std::optional<ChannelInputs> channels =
+      kernels != nullptr ? std::optional(ChannelInputs{.chooser = *kernels, .costs = inputs_.channels.costs})
+                         : std::nullopt;
+  const RunResult run = execute({.engine = engine,
+                                 .graph = graph,
+                                 .classes = classes,
+                                 .network = *network,
+                                 .chooser = inputs_.steps,
+                                 .compute = compute,
+                                 .channels = channels ? &*channels : nullptr});
+  CHECK(run.outcome == RunOutcome::kFinished, "a message alone arrives");
+  return run.record.iteration_end.back().since_start();
+}
+
+Duration CallOverheads::of(const MessageBetween& message) const {
+  const MessageCall& call = message.call;
+  const ChannelChoice choice = inputs_.channels.chooser.choose_message(call);
+  const PairRouter router(*inputs_.network.router, message.sender, message.receiver);
+  const KnownOverheads::MessageKey key{call.bytes.count(),         choice.plan.channels,      choice.plan.chunk.count(),
+                                       choice.plan.protocol,       choice.plan.by_peers_rail, router.signature(),
+                                       inputs_.model.name};
+  if (const auto known = inputs_.known.find(key)) return *known;
+  const TaskGraph graph = graph_of(call);
+  const Chosen kernels(choice);
+  const Duration overhead = std::max(Duration(), alone(graph, router, &kernels) - alone(graph, router, nullptr));
+  inputs_.known.add(key, overhead);
+  return overhead;
+}
+
 std::optional<Duration> KnownOverheads::find(const Key& key) const {
   const std::scoped_lock lock(mutex_);
   const auto known = known_.find(key);
   return known == known_.end() ? std::nullopt : std::optional(known->second);
+}
+
+std::optional<Duration> KnownOverheads::find(const MessageKey& key) const {
+  const std::scoped_lock lock(mutex_);
+  const auto known = known_messages_.find(key);
+  return known == known_messages_.end() ? std::nullopt : std::optional(known->second);
 }
 
 void KnownOverheads::add(const Key& key, Duration overhead) {
@@ -115,9 +186,14 @@ void KnownOverheads::add(const Key& key, Duration overhead) {
   known_.emplace(key, overhead);
 }
 
+void KnownOverheads::add(const MessageKey& key, Duration overhead) {
+  const std::scoped_lock lock(mutex_);
+  known_messages_.emplace(key, overhead);
+}
+
 std::size_t KnownOverheads::size() const {
   const std::scoped_lock lock(mutex_);
-  return known_.size();
+  return known_.size() + known_messages_.size();
 }
 
 }  // namespace ringwright::configs

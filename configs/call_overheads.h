@@ -1,6 +1,6 @@
 // What NCCL's kernels take longer for a call than its messages on idle wires: launches, flags, slots, copies.
 //
-// Both are played for one group alone on the run's own network: in steps, as the run plays them, and in chunks, as
+// Both are played for one group, or for the two ends of a message, alone on the run's own network: in steps, as the run plays them, and in chunks, as
 // kernels do. A run that plays steps and begins each call so much later takes, while nobody else sends, exactly what the
 // kernels take, for a small part of the events.
 #pragma once
@@ -15,6 +15,7 @@
 #include <tuple>
 #include <vector>
 
+#include "core/plan/collective_plan.h"
 #include "core/plan/step_costs.h"
 #include "core/plan/task_graph.h"
 #include "core/ports/call_overhead.h"
@@ -31,13 +32,19 @@ class KnownOverheads {
  public:
   // Kind, bytes, algorithm in steps, hosts and GPUs of the members, network model.
   using Key = std::tuple<CollectiveKind, std::int64_t, std::string, std::vector<int>, std::vector<int>, std::string_view>;
+  // Bytes, channels, chunk and protocol of the kernels, the ways between the ends, network model.
+  using MessageKey =
+      std::tuple<std::int64_t, int, std::int64_t, Protocol, bool, std::vector<std::int64_t>, std::string_view>;
   [[nodiscard]] std::optional<Duration> find(const Key& key) const;
+  [[nodiscard]] std::optional<Duration> find(const MessageKey& key) const;
   void add(const Key& key, Duration overhead);
-  [[nodiscard]] std::size_t size() const;
+  void add(const MessageKey& key, Duration overhead);
+  [[nodiscard]] std::size_t size() const;  // of both
 
  private:
   mutable std::mutex mutex_;
   std::map<Key, Duration> known_;
+  std::map<MessageKey, Duration> known_messages_;
 };
 
 class CallOverheads final : public CallOverhead {
@@ -56,9 +63,12 @@ class CallOverheads final : public CallOverhead {
 
   // Nothing where steps take longer than kernels.
   [[nodiscard]] Duration of(const CollectiveCall& call) const override;
+  [[nodiscard]] Duration of(const MessageBetween& message) const override;
 
  private:
   [[nodiscard]] Duration alone(const CollectiveCall& call, const TaskGraph& graph, bool as_kernels) const;
+  // Null for `kernels`: as one flow.
+  [[nodiscard]] Duration alone(const TaskGraph& graph, const Router& router, const ChannelChooser* kernels) const;
 
   Inputs inputs_;
   [[nodiscard]] KnownOverheads::Key key_of(const CollectiveCall& call) const;

@@ -74,6 +74,10 @@ struct CollectiveSpec {
   Bytes bytes;  // as in CollectiveCall
 };
 
+// Kernels of the collective library at both ends; or the sender alone, which stores into the receiver's memory as
+// user buffers of Transformer Engine and symmetric memory of PyTorch allow.
+enum class Mover : std::uint8_t { kLibrary, kSender };
+
 // A message between two ranks of a group. The n-th receive on (peer, channel) takes the peer's n-th send to us there.
 struct MessageSpec {
   int peer = 0;  // index in the group; or counted on from our own, round its end
@@ -86,6 +90,7 @@ struct MessageSpec {
   // receives.
   HostWay way = HostWay::kNone;
   bool relative = false;  // how `peer` counts; so the ranks of a ring share a program
+  Mover mover = Mover::kLibrary;
 
   friend bool operator==(const MessageSpec&, const MessageSpec&) = default;
 

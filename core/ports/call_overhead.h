@@ -1,16 +1,27 @@
-// The port for what a collective costs beside its messages: kernels that are launched, wait for flags and copy.
+// The port for what a collective or a message costs beside its bytes on wires: kernels that are launched, wait for flags
+// and copy.
 #pragma once
 
+#include "core/base/ids.h"
 #include "core/base/units.h"
 #include "core/plan/collective_call.h"
 
 namespace ringwright {
+
+// A message, and the ranks at its ends.
+struct MessageBetween {
+  MessageCall call;
+  RankId sender;
+  RankId receiver;
+};
 
 class CallOverhead {
  public:
   virtual ~CallOverhead() = default;
   // From a member's call until its first step begins.
   [[nodiscard]] virtual Duration of(const CollectiveCall& call) const = 0;
+  // From the sender's call until the message leaves.
+  [[nodiscard]] virtual Duration of(const MessageBetween& message) const = 0;
 };
 
 }  // namespace ringwright

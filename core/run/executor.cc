@@ -30,7 +30,7 @@ StepPlayer::StepPlayer(const ExecutorInputs& inputs, const ExecutorOptions& opti
                                                    std::vector<Bytes>(inputs.graph.dimensions.size())),
            .messages = std::vector<std::uint64_t>(inputs.classes.count())},
       collectives_(make_collective_runner(job_, inputs)),
-      messages_(job_, collectives_->carrier()),
+      messages_(job_, collectives_->carrier(), inputs.call_overhead),
       calls_(inputs.classes.count()),
       background_(job_),
       progress_(inputs.classes.count()),

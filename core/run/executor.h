@@ -38,7 +38,8 @@ struct ExecutorInputs {
   const ComputeModel& compute;
   const CollectiveTime* collective_time = nullptr;  // null: collectives are messages; else formulas
   StepCosts step_costs = {};                        // of collectives that go in steps
-  const CallOverhead* call_overhead = nullptr;      // the same; null: calls cost nothing beside their messages
+  // Of collectives that go in steps, and of messages; null: they cost nothing beside their bytes on wires.
+  const CallOverhead* call_overhead = nullptr;
   const ChannelInputs* channels = nullptr;          // null: messages go in steps; else as kernels send them
   // What communication holds of a GPU; null: the two do not slow each other.
   const CommunicationFootprint* footprint = nullptr;

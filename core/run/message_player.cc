@@ -8,8 +8,13 @@
 
 namespace ringwright {
 
-MessagePlayer::MessagePlayer(PlayedJob& job, MessageCarrier* carrier)
-    : job_(job), carrier_(carrier), channels_(job.classes.count()), lanes_(job.classes.count()) {}
+MessagePlayer::MessagePlayer(PlayedJob& job, MessageCarrier* carrier, const CallOverhead* overhead)
+    : job_(job),
+      carrier_(carrier),
+      overhead_(overhead),
+      costs_(job.classes.count()),
+      channels_(job.classes.count()),
+      lanes_(job.classes.count()) {}
 
 int MessagePlayer::peer_of(const Request& request) const {
   return job_.graph.messages[request.spec].peer_of(job_.index_in_group(request.rank_class, request.dimension),
@@ -66,41 +71,73 @@ std::uint32_t MessagePlayer::free_slot(const Request& request) {
   return slot;
 }
 
+MessageCall MessagePlayer::call_of(const Request& request) const {
+  return {.bytes = job_.graph.messages[request.spec].bytes,
+          .layout = &job_.graph.layouts[job_.layout_of(request.rank_class, request.dimension)],
+          .from = job_.index_in_group(request.rank_class, request.dimension),
+          .to = peer_of(request),
+          .dimension = request.dimension};
+}
+
 void MessagePlayer::send(const Request& request) {
   const MessageSpec& spec = job_.graph.messages[request.spec];
   const std::uint32_t slot = free_slot(request);
   ++channel_of(request.rank_class, request.dimension, place_sent_to(request), spec.channel).started;
   const TimePoint now = job_.engine.now();
-  const ClassId receiver = peer_class(request);
   job_.ledger.begin_communication(request.rank_class, request.dimension, now);
-  job_.ledger.begin_communication(receiver, request.dimension, now);
-  const int peer = peer_of(request);
-  const RankId to = job_.group_of(request.rank_class, request.dimension)[static_cast<std::size_t>(peer)];
-  const std::uint32_t label = message_label(request.dimension, spec.channel);
-  if (carrier_ != nullptr && spec.way == HostWay::kNone) {
-    const GroupLayout& layout = job_.graph.layouts[job_.layout_of(request.rank_class, request.dimension)];
-    carrier_->carry({.sender = request.rank_class,
-                     .receiver = receiver,
-                     .to = to,
-                     .call = {.bytes = spec.bytes,
-                              .layout = &layout,
-                              .from = job_.index_in_group(request.rank_class, request.dimension),
-                              .to = peer,
-                              .dimension = request.dimension},
-                     .label = label,
-                     .token = slot},
-                    *this);
-    return;
-  }
+  job_.ledger.begin_communication(peer_class(request), request.dimension, now);
+  if (spec.way != HostWay::kNone || spec.mover == Mover::kSender) return put_on_wire(slot);
+  if (carrier_ != nullptr) return carry(slot);
+  const Duration overhead = overhead_of(request);
+  if (overhead == Duration()) return put_on_wire(slot);
+  in_flight_[slot].has_left = false;
+  in_flight_[slot].leaves = now + overhead;
+  job_.engine.after(overhead, [this, slot] {
+    in_flight_[slot].has_left = true;
+    put_on_wire(slot);
+  });
+}
+
+void MessagePlayer::carry(std::uint32_t slot) {
+  const Request& request = in_flight_[slot].request;
+  const MessageCall call = call_of(request);
+  carrier_->carry({.sender = request.rank_class,
+                   .receiver = peer_class(request),
+                   .to = job_.group_of(request.rank_class, request.dimension)[static_cast<std::size_t>(call.to)],
+                   .call = call,
+                   .label = message_label(request.dimension, job_.graph.messages[request.spec].channel),
+                   .token = slot},
+                  *this);
+}
+
+void MessagePlayer::put_on_wire(std::uint32_t slot) {
+  const Request& request = in_flight_[slot].request;
+  const MessageSpec& spec = job_.graph.messages[request.spec];
+  const auto& group = job_.group_of(request.rank_class, request.dimension);
   job_.sent[request.rank_class.index()][request.dimension.index()] += spec.bytes;
   ++job_.messages[request.rank_class.index()];
   job_.driven.start({.from = job_.rank_of(request.rank_class),
-                      .to = to,
-                      .size = spec.bytes,
-                      .reach = reach_of(spec.way),
-                      .label = label,
-                      .token = slot},
-                     *this);
+                     .to = group[static_cast<std::size_t>(peer_of(request))],
+                     .size = spec.bytes,
+                     .reach = reach_of(spec.way),
+                     .label = message_label(request.dimension, spec.channel),
+                     .token = slot},
+                    *this);
+}
+
+Duration MessagePlayer::overhead_of(const Request& request) {
+  if (overhead_ == nullptr) return {};
+  std::vector<Cost>& costs = costs_[request.rank_class.index()];
+  for (const Cost& cost : costs) {
+    if (cost.spec == request.spec && cost.dimension == request.dimension) return cost.overhead;
+  }
+  const MessageCall call = call_of(request);
+  const auto& group = job_.group_of(request.rank_class, request.dimension);
+  const Duration overhead = overhead_->of({.call = call,
+                                           .sender = job_.rank_of(request.rank_class),
+                                           .receiver = group[static_cast<std::size_t>(call.to)]});
+  costs.push_back({.spec = request.spec, .dimension = request.dimension, .overhead = overhead});
+  return overhead;
 }
 
 bool MessagePlayer::receive(Request request) {
@@ -199,6 +236,16 @@ std::uint64_t MessagePlayer::identity(std::uint64_t token) const {
   const auto relative = static_cast<std::uint64_t>(request.iteration - job_.reference_iteration);
   return mix(mix(request.rank_class.value, ~std::uint64_t{request.dimension.value}),
              mix(job_.relative_task(request.rank_class, request.task), relative));
+}
+
+std::uint64_t MessagePlayer::state_digest() const {
+  std::uint64_t sum = 0;  // a sum: in which slot a message lies means nothing
+  for (std::size_t slot = 0; slot < in_flight_.size(); ++slot) {
+    if (in_flight_[slot].has_left) continue;
+    const Duration left = in_flight_[slot].leaves - job_.engine.now();
+    sum += mix(identity(slot), static_cast<std::uint64_t>(left.count()));
+  }
+  return sum;
 }
 
 std::string MessagePlayer::waits_for(ClassId rank_class, std::uint32_t task) const {

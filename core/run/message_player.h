@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/ports/call_overhead.h"
 #include "core/ports/network_model.h"
 #include "core/run/collective_runner.h"
 #include "core/run/played_job.h"
@@ -16,8 +17,9 @@ namespace ringwright {
 
 class MessagePlayer final : public TransferListener, public MessageEnds {
  public:
-  // `carrier`: who moves messages to peers; null: the network alone, as one flow each.
-  MessagePlayer(PlayedJob& job, MessageCarrier* carrier);
+  // `carrier`: who moves messages to peers; null: the network alone, as one flow each, which leaves so much later as
+  // `overhead` says (null: at once).
+  MessagePlayer(PlayedJob& job, MessageCarrier* carrier, const CallOverhead* overhead);
 
   struct Request {
     ClassId rank_class;
@@ -35,6 +37,8 @@ class MessagePlayer final : public TransferListener, public MessageEnds {
   void on_sent(std::uint64_t token) override;
   void on_received(std::uint64_t token) override;
   [[nodiscard]] std::uint64_t identity(std::uint64_t token) const override;
+  // A hash of the messages that have not left yet.
+  [[nodiscard]] std::uint64_t state_digest() const;
 
   // "message 4 on channel 0 from rank 17 (never sent)": what a started receive of this task waits for.
   [[nodiscard]] std::string waits_for(ClassId rank_class, std::uint32_t task) const;
@@ -82,13 +86,27 @@ class MessagePlayer final : public TransferListener, public MessageEnds {
   struct InFlight {
     Request request;
     int ends_left = 2;
+    bool has_left = true;
+    TimePoint leaves;
+  };
+  // What messages of one kind cost a class beside their bytes.
+  struct Cost {
+    std::uint32_t spec;
+    DimensionId dimension;
+    Duration overhead;
   };
 
   std::uint32_t free_slot(const Request& request);
+  [[nodiscard]] MessageCall call_of(const Request& request) const;
+  void carry(std::uint32_t slot);
+  void put_on_wire(std::uint32_t slot);
+  [[nodiscard]] Duration overhead_of(const Request& request);
   void end(std::uint64_t token);
 
   PlayedJob& job_;
   MessageCarrier* carrier_;
+  const CallOverhead* overhead_;
+  std::vector<std::vector<Cost>> costs_;        // by class of the sender
   std::vector<std::vector<Channel>> channels_;  // by class of the sender
   std::vector<std::vector<Lane>> lanes_;        // by class of the receiver
   std::vector<InFlight> in_flight_;             // slots, reused

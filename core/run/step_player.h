@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/base/random.h"
 #include "core/run/activity_ledger.h"
 #include "core/run/background_traffic.h"
 #include "core/run/call_times.h"
@@ -63,6 +64,9 @@ class StepPlayer final : public CommunicationListener, public ComputeListener {
   void settle(const Ended& ended);
   void end_iteration(ClassId c);
   void look_for_period();
+  [[nodiscard]] std::uint64_t communication_digest() const {
+    return mix(collectives_->state_digest(), messages_.state_digest());
+  }
   [[nodiscard]] std::uint64_t state_digest(int iteration, std::uint64_t of_network);
   void note_lap(ClassId c, std::uint32_t task);
   void look_for_lap();

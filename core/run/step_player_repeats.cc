@@ -26,7 +26,7 @@ void StepPlayer::look_for_period() {
 }
 
 std::uint64_t StepPlayer::state_digest(int iteration, std::uint64_t of_network) {
-  std::uint64_t hash = mix(mix(of_network, collectives_->state_digest()), host_.digest(inputs_.engine.now()));
+  std::uint64_t hash = mix(mix(of_network, communication_digest()), host_.digest(inputs_.engine.now()));
   for (const Progress& progress : progress_) hash = mix(hash, digest(progress, inputs_.engine.now(), iteration));
   return hash;
 }
@@ -82,7 +82,7 @@ std::vector<LapWatch::Place> StepPlayer::find_places() {
 
 std::uint64_t StepPlayer::lap_digest(std::uint64_t of_network) {
   const TimePoint now = inputs_.engine.now();
-  std::uint64_t hash = mix(of_network, collectives_->state_digest());
+  std::uint64_t hash = mix(of_network, communication_digest());
   for (std::size_t c = 0; c < progress_.size(); ++c) {
     const ClassId rank_class(c);
     hash = mix(hash, digest_lap(progress_[c], {.now = now, .task = job_.reference_task[c]}));

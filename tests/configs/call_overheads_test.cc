@@ -47,6 +47,31 @@ TEST(CallOverheads, MakeStepsTakeWhatKernelsTake) {
   }
 }
 
+// Two GPUs that send to each other, of one host and of two: what leaves later arrives when kernels have moved it.
+TEST(CallOverheads, MakeMessagesTakeWhatKernelsTake) {
+  for (const char* nodes : {"cluster.nodes=1", "cluster.nodes=2"}) {
+    const auto time = [&](const std::string& collectives, Bytes bytes) {
+      auto scenario = load_machine_text("machine.yaml",
+                                        "version: 1\ncluster: {nodes: 2, node: {preset: dgx-h100}}\ncollectives: {" +
+                                            collectives + "}\n",
+                                        {.overrides = {nodes}});
+      if (!scenario) throw std::runtime_error(render(scenario.error()));
+      CollectiveBench bench(*scenario);
+      const int per_host = std::string(nodes).back() == '1' ? 2 : 1;
+      const auto result =
+          bench.run({.operation = CollectiveOperation::kSendReceive, .bytes = bytes, .gpus_per_host = per_host});
+      if (!result) throw std::runtime_error(render(result.error()));
+      return result->time;
+    };
+    for (const Bytes bytes : {8_KiB, 4_MiB, 256_MiB}) {
+      const Duration alone = time("model: steps, overhead: none", bytes);
+      const Duration with_overhead = time("model: steps, overhead: kernels", bytes);
+      EXPECT_EQ(with_overhead, time("model: chunks", bytes)) << nodes << " " << to_string(bytes);
+      EXPECT_GT(with_overhead, alone + 1_us) << nodes << " " << to_string(bytes);
+    }
+  }
+}
+
 std::string job(const std::string& collectives) {
   return std::string(kTinyModel) + "training: {global_batch: 32}\nparallel: {tp: 4, pp: 2, dp: auto, sequence_parallel: true}\n" +
          kCluster + "simulate: {network: flow}\ncollectives: {" + collectives + "}\n";

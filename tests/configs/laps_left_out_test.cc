@@ -116,6 +116,20 @@ TEST(LapsLeftOut, WhereHostsRunAhead) {
   }
 }
 
+// What kernels take for a call and for a message begins before its bytes move.
+TEST(LapsLeftOut, WhereCallsAndMessagesHaveOverheads) {
+  for (const char* collectives : {"closed_form, overhead: kernels", "steps, overhead: kernels"}) {
+    for (const char* compute : {"", "compute: {model: roofline}\n"}) {
+      const Step step{.parallel = "schedule: 1f1b, overlap_p2p_comm: true",
+                      .microbatches = 150,
+                      .compute = compute,
+                      .collectives = collectives};
+      const std::uint32_t few = expect_exact(step);
+      EXPECT_GT(few > 0 ? few : expect_exact(step, workload::Passes::kManyLaps), 0U) << step.name();
+    }
+  }
+}
+
 // Hosts of several stages that are late by their own pace: it takes many laps until they repeat themselves.
 TEST(LapsLeftOut, WhereEveryHostGoesItsOwnPace) {
   for (const int stages : {2, 4}) {

@@ -31,8 +31,9 @@ std::vector<TaskIndex> OverlappedProducts::run(ProgramWriter& writer, Piece piec
 
 // Our own part first; each part that comes in is handed on while its product runs, but for the last one.
 void OverlappedProducts::gather(ProgramWriter& writer, PieceId share) {
-  const MessageSpec to_next{.peer = 1, .bytes = sizes_.gathered / ranks_, .relative = true};
-  const MessageSpec from_previous{.peer = ranks_ - 1, .bytes = sizes_.gathered / ranks_, .relative = true};
+  const MessageSpec to_next{.peer = 1, .bytes = sizes_.gathered / ranks_, .relative = true, .mover = Mover::kSender};
+  const MessageSpec from_previous{
+      .peer = ranks_ - 1, .bytes = sizes_.gathered / ranks_, .relative = true, .mover = Mover::kSender};
   std::vector<TaskIndex> sent = {writer.send(channel_, to_next, "tp send part")};
   for (int part = 0; part < ranks_; ++part) {
     const bool more = part + 1 < ranks_;

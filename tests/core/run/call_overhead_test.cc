@@ -16,6 +16,7 @@ using test::ProgramBuilder;
 class FiveMicroseconds final : public CallOverhead {
  public:
   [[nodiscard]] Duration of(const CollectiveCall& /*call*/) const override { return 5_us; }
+  [[nodiscard]] Duration of(const MessageBetween& /*message*/) const override { return 5_us; }
 };
 
 RunResult play(TaskGraph& graph, const char* algorithm = "ring", const ExecutorOptions& options = {}) {
@@ -67,6 +68,49 @@ TEST(CallOverhead, IsPaidFromEachMembersOwnCall) {
   late.collective(dp, CollectiveKind::kAllReduce, Bytes(4000), StreamIndex(0));
   late.run_on({1});
   EXPECT_EQ(play(graph).record.iteration_end.back(), TimePoint(31_us));
+}
+
+// Rank 0 sends `count` messages of 1,000 bytes, one after another: 2 us each on the wire.
+TaskGraph two_ranks(int count, const MessageSpec& like = {}) {
+  TaskGraph graph;
+  const DimensionId pp = add_dimension(graph, "pp", {{0, 1}});
+  ProgramBuilder sender(graph, "sender");
+  ProgramBuilder receiver(graph, "receiver");
+  for (int message = 0; message < count; ++message) {
+    MessageSpec spec = like;
+    spec.bytes = Bytes(1000);
+    spec.peer = 1;
+    sender.send(pp, spec, StreamIndex(1));
+    spec.peer = 0;
+    receiver.receive(pp, spec, {}, StreamIndex(1));
+  }
+  sender.run_on({0});
+  receiver.run_on({1});
+  return graph;
+}
+
+TEST(CallOverhead, IsPaidOnceByEachMessage) {
+  for (const int messages : {1, 3}) {
+    TaskGraph graph = two_ranks(messages);
+    const RunResult run = play(graph);
+    EXPECT_EQ(run.record.iteration_end.back(), TimePoint(messages * 7_us));
+    EXPECT_EQ(run.record.time_in.back()[communicating(DimensionId(0))], messages * 7_us);
+  }
+}
+
+// What a GPU stores into its neighbour's memory itself is no call of the library.
+TEST(CallOverhead, IsNotOfMessagesThatTheSenderStores) {
+  TaskGraph graph = two_ranks(3, {.mover = Mover::kSender});
+  EXPECT_EQ(play(graph).record.iteration_end.back(), TimePoint(3 * 2_us));
+}
+
+TEST(CallOverhead, OfMessagesRepeatsWithEveryTrainingStepPlayedOrNot) {
+  for (const bool skip : {false, true}) {
+    TaskGraph graph = two_ranks(2);
+    graph.iterations = 40;
+    EXPECT_EQ(play(graph, "ring", {.skip_repeated_iterations = skip}).record.iteration_end.back(),
+              TimePoint(40 * 2 * 7_us));
+  }
 }
 
 TEST(CallOverhead, RepeatsWithEveryTrainingStepPlayedOrNot) {
