@@ -8,7 +8,7 @@
 
 #include "tests/configs/played.h"
 
-namespace ringwright::configs {
+namespace ringwright::configs::pair_router_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -72,4 +72,4 @@ TEST_F(PairsOfTwoHosts, AreAlikeOnTheSameRailsAndInTheSameHost) {
 }
 
 }  // namespace
-}  // namespace ringwright::configs
+}  // namespace ringwright::configs::pair_router_test
