@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/base/check.h"
+#include "network_models/cable_ends.h"
 #include "network_models/host_block.h"
 
 namespace ringwright::network_models {
@@ -135,22 +136,10 @@ class DragonflyRouter final : public Router {
 };
 
 Duration DragonflyRouter::route(const RouteQuery& query, std::vector<Hop>& hops) const {
-  Trail trail(hops, query.reach);
-  const HostEnds ends = block_.begin(query, trail);
-  if (ends.inside) return trail.latency();
-  const FabricLatency& latency = shape_.latency;
-  if (trail.up_wanted()) {
-    const std::uint32_t beside = block_.leave(ends, query.reach, trail);
-    trail.add(links_.cable(ends.from_host, block_.nic_of(beside)));
-    trail.wait(latency.nic + latency.cable);
-  }
-  if (trail.down_wanted()) {
+  const auto across = [&](const HostEnds& ends, Trail& trail) {
     between(query, locate(ends.from_host), locate(ends.to_host), trail);
-    trail.add(links_.cable(ends.to_host, block_.nic_of(ends.to_gpu)) + 1);
-    trail.wait(latency.hop + latency.cable + latency.nic);
-    block_.from_nic(ends.to_host, ends.to_gpu, trail);
-  }
-  return trail.latency();
+  };
+  return route_over_cables(query, block_, links_, shape_.latency, hops, across);
 }
 
 // Between two switches of a group; where they are not joined, over a leaf or a spine that both are joined to.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/check.h"
+#include "network_models/cable_ends.h"
 #include "network_models/host_block.h"
 
 namespace ringwright::network_models {
@@ -66,25 +67,13 @@ class TorusRouter final : public Router {
 
   // No switch of a torus stands above the others: the sender's router is taken as the turn.
   Duration route(const RouteQuery& query, std::vector<Hop>& hops) const override {
-    Trail trail(hops, query.reach);
-    const HostEnds ends = block_.begin(query, trail);
-    if (ends.inside) return trail.latency();
-    const FabricLatency& latency = shape_.latency;
-    if (trail.up_wanted()) {
-      const std::uint32_t beside = block_.leave(ends, query.reach, trail);
-      trail.add(links_.cable(ends.from_host, block_.nic_of(beside)));
-      trail.wait(latency.nic + latency.cable);
-    }
-    if (trail.down_wanted()) {
+    const auto row_by_row = [&](const HostEnds& ends, Trail& trail) {
       std::uint32_t here = ends.from_host;
       for (std::size_t d = 0; d < kTorusDimensions; ++d) {
         here = walk(here, links_.coordinate(ends.to_host, d), d, trail);
       }
-      trail.add(links_.cable(ends.to_host, block_.nic_of(ends.to_gpu)) + 1);
-      trail.wait(latency.hop + latency.cable + latency.nic);
-      block_.from_nic(ends.to_host, ends.to_gpu, trail);
-    }
-    return trail.latency();
+    };
+    return route_over_cables(query, block_, links_, shape_.latency, hops, row_by_row);
   }
   [[nodiscard]] std::span<const Bandwidth> capacities() const override { return capacities_; }
 

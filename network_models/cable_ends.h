@@ -1,0 +1,34 @@
+// Ways between hosts whose NICs hang on one cable each: what dragonflies and tori have in common.
+#pragma once
+
+#include <vector>
+
+#include "core/ports/router.h"
+#include "network_models/host_block.h"
+#include "network_models/routing.h"
+
+namespace ringwright::network_models {
+
+// As Router::route. `cables.cable(host, nic)` is the link out of a NIC, the next one the link into it; `between(ends, trail)`
+// adds what lies between the switches at both ends.
+template <class Cables, class Between>
+Duration route_over_cables(const RouteQuery& query, const HostBlock& block, const Cables& cables,
+                           const FabricLatency& latency, std::vector<Hop>& hops, const Between& between) {
+  Trail trail(hops, query.reach);
+  const HostEnds ends = block.begin(query, trail);
+  if (ends.inside) return trail.latency();
+  if (trail.up_wanted()) {
+    const std::uint32_t beside = block.leave(ends, query.reach, trail);
+    trail.add(cables.cable(ends.from_host, block.nic_of(beside)));
+    trail.wait(latency.nic + latency.cable);
+  }
+  if (trail.down_wanted()) {
+    between(ends, trail);
+    trail.add(cables.cable(ends.to_host, block.nic_of(ends.to_gpu)) + 1);
+    trail.wait(latency.hop + latency.cable + latency.nic);
+    block.from_nic(ends.to_host, ends.to_gpu, trail);
+  }
+  return trail.latency();
+}
+
+}  // namespace ringwright::network_models
