@@ -187,9 +187,8 @@ ChannelCosts read_channel_costs(ConfigMap costs, Generation generation) {
   result.gpudirect =
       costs.boolean({.name = "gpudirect", .doc = "whether NICs read and write the GPUs' memory", .fallback = true});
   result.host_copy = costs.bandwidth({.name = "host_copy",
-                                      .doc = "without GPUDirect: of one channel's copies to and from host memory",
-                                      .fallback = 12_GBps,
-                                      .min = Bandwidth(1e6)});
+                                      .doc = "without GPUDirect: of a GPU's copies to or from host memory; 0: 80 % of its slot",
+                                      .fallback = Bandwidth(0.0)});
   return result;
 }
 

@@ -225,6 +225,12 @@ void read_collectives(ConfigMap root, const collectives::ChooserSettings& choose
   scenario.collectives = chooser;
   scenario.nccl = read_nccl(root, scenario.cluster, chooser.rung, files, foreign);
   scenario.comm = read_comm(root, chooser, scenario.nccl.host);
+  scenario.comm.costs.gpudirect = scenario.comm.costs.gpudirect && scenario.nccl.knobs.gpudirect;
+  scenario.nccl.host.gpudirect = scenario.comm.costs.gpudirect;
+  // nvbandwidth copies 26 of 31.5 GB/s to A100 and 51 of 63 to H100 (Azure/AI-benchmarking-guide).
+  if (!(scenario.comm.costs.host_copy > Bandwidth(0.0))) {
+    scenario.comm.costs.host_copy = scenario.cluster.host.pcie.gpu_bandwidth * 0.8;
+  }
   apply_network_sums(root, scenario.cluster.switch_sums, scenario.nccl, scenario.comm);
 }
 

@@ -25,6 +25,18 @@ std::vector<std::string> words(std::string_view text) {
   return found;
 }
 
+std::vector<std::string> settings_of(std::string_view text, const Place& place, Diagnostics& problems) {
+  std::vector<std::string> settings = words(text);
+  for (const std::string& setting : settings) {
+    if (setting.find('=') != std::string::npos) continue;
+    problems.add({.code = "E242",
+                  .place = place,
+                  .message = fmt::format("'{}' is no setting", setting),
+                  .hint = "write PATH=VALUE"});
+  }
+  return settings;
+}
+
 Result<std::vector<ListedMachine>> machines_of(const CsvTable& table) {
   Diagnostics problems;
   std::array<std::size_t, kColumns.size()> at{};
@@ -38,6 +50,7 @@ Result<std::vector<ListedMachine>> machines_of(const CsvTable& table) {
     at[c] = *column;
   }
   if (problems.has_errors()) return tl::unexpected(std::move(problems));
+  const auto settings = table.find_column("settings");
   std::vector<ListedMachine> machines;
   for (const CsvRow& row : table.rows) {
     ListedMachine machine{.name = row.cells[at[0]].text, .sources = words(row.cells[at[1]].text),
@@ -62,6 +75,10 @@ Result<std::vector<ListedMachine>> machines_of(const CsvTable& table) {
                       .message = fmt::format("'{}' is no way to time calls", timing),
                       .hint = "write 'in a row', 'alone PyTorch', or nothing for calls in a row"});
       }
+    }
+    if (settings) {
+      const Place place{.file = table.file, .line = row.line, .column = 1};
+      machine.settings = settings_of(row.cells[*settings].text, place, problems);
     }
     machines.push_back(std::move(machine));
   }

@@ -26,6 +26,7 @@ struct ListedMachine {
   std::optional<int> gpus_per_process;  // of its logs that do not tell it themselves
   CallTiming timing = CallTiming::kInARow;  // the same
   std::vector<std::string> fitted;   // logs, without folder and ending
+  std::vector<std::string> settings;    // overrides that hold for all of its logs
 };
 
 // Of the shipped list.

@@ -148,6 +148,7 @@ void take_library(MeasuredMachine& machine, const traces::CollectiveLog& log) {
 void take_listed(MeasuredMachine& machine, const traces::CollectiveLog& log, const ListedMachine& listed, UseProfile use) {
   if (listed.gpus_per_process && !machine.gpus_per_process)
     machine.gpus_per_process = std::min(*listed.gpus_per_process, machine.gpus_per_host);
+  machine.overrides.insert(machine.overrides.end(), listed.settings.begin(), listed.settings.end());
   const auto names = preset_names(configs::load_options({}), "profiles");
   if (use == UseProfile::kNo || std::ranges::find(names, listed.name) == names.end()) return;
   machine.profile = listed.name;

@@ -96,13 +96,22 @@ std::string set_thresholds(std::string_view text, NcclKnobs& knobs) {
   return {};
 }
 
-std::string set_p2p_level(std::string_view text, NcclKnobs& knobs) {
+// By name, or by the number of older versions. LOC, or 0: nothing is that near.
+std::string set_level(std::string_view text, bool& allowed) {
   constexpr std::array<std::string_view, 6> kLevels = {"LOC", "NVL", "PIX", "PXB", "PHB", "SYS"};
   const bool known = std::find(kLevels.begin(), kLevels.end(), text) != kLevels.end();
   const std::optional<std::int64_t> old_number = whole_number(text);
   if (!known && !old_number) return "must be one of LOC, NVL, PIX, PXB, PHB, SYS";
-  if (text == "LOC" || old_number == 0) knobs.peer_to_peer = false;
+  if (text == "LOC" || old_number == 0) allowed = false;
   return {};
+}
+
+std::string set_p2p_level(std::string_view text, NcclKnobs& knobs) {
+  return set_level(text, knobs.peer_to_peer);
+}
+
+std::string set_gdr_level(std::string_view text, NcclKnobs& knobs) {
+  return set_level(text, knobs.gpudirect);
 }
 
 std::string set_threads(std::string_view text, std::optional<int>& threads) {
@@ -177,6 +186,8 @@ constexpr std::array kVariables = {
                return number(v, kSwitch, [&](std::int64_t n) { k.peer_to_peer = n == 0; });
              }},
     Variable{"NCCL_P2P_LEVEL", "how far apart GPUs may write to each other's memory; LOC: not at all", set_p2p_level},
+    Variable{"NCCL_NET_GDR_LEVEL", "how far from a GPU a NIC may be to use its memory (GPUDirect RDMA); LOC: not at all",
+             set_gdr_level},
     Variable{"NCCL_PXN_DISABLE", "1: GPUs do not use NICs beside other GPUs",
              [](std::string_view v, NcclKnobs& k) {
                return number(v, kSwitch, [&](std::int64_t n) { k.pxn = n == 0; });
@@ -228,7 +239,7 @@ constexpr std::array kVariables = {
 };
 
 // NCCL knows them; nothing here depends on them.
-constexpr std::array<std::string_view, 62> kWithoutEffect = {
+constexpr std::array<std::string_view, 61> kWithoutEffect = {
     "NCCL_ASYNC_ERROR_HANDLING", "NCCL_BLOCKING_WAIT", "NCCL_CGA_CLUSTER_SIZE",
     "NCCL_CHECK_POINTERS", "NCCL_CHECKS_DISABLE", "NCCL_COMM_BLOCKING", "NCCL_COMM_ID", "NCCL_CONF_FILE",
     "NCCL_CUMEM_ENABLE", "NCCL_CUMEM_HOST_ENABLE", "NCCL_DEBUG", "NCCL_DEBUG_FILE",
@@ -238,7 +249,7 @@ constexpr std::array<std::string_view, 62> kWithoutEffect = {
     "NCCL_IB_PCI_RELAXED_ORDERING", "NCCL_IB_QPS_PER_CONNECTION", "NCCL_IB_RETRY_CNT",
     "NCCL_IB_SL", "NCCL_IB_SPLIT_DATA_ON_QPS", "NCCL_IB_TC", "NCCL_IB_TIMEOUT", "NCCL_IGNORE_CPU_AFFINITY",
     "NCCL_IGNORE_DISABLED_P2P", "NCCL_LAUNCH_MODE", "NCCL_LOCAL_REGISTER", "NCCL_MNNVL_ENABLE",
-    "NCCL_NCHANNELS_PER_NET_PEER", "NCCL_NET", "NCCL_NET_GDR_C2C", "NCCL_NET_GDR_LEVEL", "NCCL_NET_GDR_READ",
+    "NCCL_NCHANNELS_PER_NET_PEER", "NCCL_NET", "NCCL_NET_GDR_C2C", "NCCL_NET_GDR_READ",
     "NCCL_NET_MERGE_LEVEL", "NCCL_NET_PLUGIN", "NCCL_NET_SHARED_BUFFERS", "NCCL_NET_SHARED_COMMS",
     "NCCL_NSOCKS_PERTHREAD", "NCCL_P2P_DIRECT_DISABLE", "NCCL_P2P_PER_CHANNEL_NET_BW", 
     "NCCL_PROFILER_PLUGIN", "NCCL_PXN_C2C", "NCCL_RAS_ENABLE", "NCCL_SET_STACK_SIZE", "NCCL_SHM_DISABLE",

@@ -34,6 +34,7 @@ struct NcclHost {
   std::vector<int> nic_at;  // by NIC: the same
   int nics = 0;
   Bandwidth nic;
+  bool gpudirect = true;         // NICs read and write the GPUs' memory; otherwise all goes through the processor
   bool network_reduces = false;  // the switches between hosts add up (SHARP)
   bool pxn = true;              // GPUs may send through NICs beside other GPUs
   int cross_nic = 2;            // NCCL_CROSS_NIC

@@ -33,6 +33,7 @@ struct NcclKnobs {
   Allowed pat = Allowed::kByRule;
   bool ll128_over_c2c = true;
   bool peer_to_peer = true;  // NCCL_P2P_DISABLE, NCCL_P2P_LEVEL=LOC
+  bool gpudirect = true;     // NCCL_NET_GDR_LEVEL=LOC
   bool pxn = true;           // NCCL_PXN_DISABLE
   bool merge_ports = true;   // NCCL_IB_MERGE_NICS, NCCL_NET_MERGE_LEVEL
   bool p2p_pxn = true;       // NCCL_P2P_PXN_LEVEL: 2 of 0 to 2

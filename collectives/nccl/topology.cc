@@ -83,6 +83,7 @@ NcclTopology::NcclTopology(const NcclHost& host, std::vector<int> members, const
     if (kind(device) != Device::kPciSwitch && kind(device) != Device::kNic) find_ways_to(device);
   }
   keep_from_peers();
+  if (!host.gpudirect) keep_from_nets();
   if (c2c_paths_) find_c2c_ways();
   if (host.pxn) find_ways_by_peers();
   list_nets();
@@ -227,6 +228,17 @@ void NcclTopology::keep_from_peers() {
   for (int to = 0; to < gpus_; ++to) {
     for (int from = 0; from < gpus_; ++from) {
       if (from != to && way(from, to).path > most) lead_through(from, cpu_of(to), to);
+    }
+  }
+}
+
+// NICs that cannot use the memory of GPUs are led through the memory beside the GPU (ncclTopoComputePaths of
+// src/graph/paths.cc): such ways pass the processor, so that LL128 is not for them either.
+void NcclTopology::keep_from_nets() {
+  for (int gpu = 0; gpu < gpus_; ++gpu) {
+    for (int port = net(0); port < net(nets_); ++port) {
+      lead_through(port, cpu_of(gpu), gpu);
+      lead_through(gpu, cpu_of(gpu), port);
     }
   }
 }

@@ -83,6 +83,7 @@ class NcclTopology {
   [[nodiscard]] NcclPath path_over(const Link& link, const Way& rest) const;
   void lead_through(int from, int by, int to);
   void keep_from_peers();
+  void keep_from_nets();
   void find_c2c_ways();
   void find_ways_by_peers();
   [[nodiscard]] int cpu_of(int gpu) const;

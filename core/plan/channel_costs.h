@@ -48,8 +48,8 @@ struct ChannelCosts {
   // what a switch adds in a second of each stream.
   Duration network_sum;
   Bandwidth network_sum_rate;      // 0: at the wires' rate
-  bool gpudirect = true;           // false: messages pass through host memory
-  Bandwidth host_copy;             // without GPUDirect: of a thread block's copies to and from host memory
+  bool gpudirect = true;           // false: messages pass through host memory, and need no flush there
+  Bandwidth host_copy;             // without GPUDirect: of a GPU's copies to or from host memory, all thread blocks together
 
   [[nodiscard]] const OfProtocol& of(Protocol p) const { return protocol[static_cast<std::size_t>(p)]; }
   // Of a primitive with so many operands and destinations, useful bytes of one operand, at the full thread count.

@@ -168,7 +168,7 @@ void ChunkPlayer::take_arrived(Part part) {
   ChunkPlay& play = plays_[part.play];
   ChunkQueue& queue = play.queues[part.index];
   const ChunkBlock& reader = play.blocks[queue.reader];
-  const bool flush = play.choice.plan.protocol == Protocol::kSimple;
+  const bool flush = play.choice.plan.protocol == Protocol::kSimple && inputs_.costs.gpudirect;
   const Duration delay = flush ? inputs_.costs.network_flush : inputs_.costs.network_poll;
   const Duration each = time_to_receive(play, queue.size[queue.arrived % kSlots]);
   ++queue.arrived;

@@ -42,24 +42,11 @@ int stores_of(const ChunkBlock& block) {
   return std::max((multicast ? 1 : to.count) + (block.now.stores ? 1 : 0), 1);
 }
 
-bool uses_network(const ChunkPlay& play, const ChunkBlock& block) {
-  const PortRange& receives = block.now.receives;
-  for (int r = receives.first; r < receives.first + receives.count; ++r) {
-    if (play.queues[block.sources[static_cast<std::size_t>(r)]].network) return true;
-  }
-  const PortRange& sends = block.now.sends;
-  for (int s = sends.first; s < sends.first + sends.count; ++s) {
-    if (play.queues[block.first_queue + static_cast<std::uint32_t>(s)].network) return true;
-  }
-  return false;
-}
-
 // Of the bytes, while they move by themselves.
 Duration block_time(const ChannelCosts& costs, const ChunkPlay& play, const ChunkBlock& block) {
   const CollectivePlan& plan = play.choice.plan;
   const Bandwidth full = costs.rate_of(plan.protocol, loads_of(block), stores_of(block));
-  double rate = full.count() * thread_factor(plan, block.block.thread_share);
-  if (!costs.gpudirect && uses_network(play, block)) rate = std::min(rate, costs.host_copy.count());
+  const double rate = full.count() * thread_factor(plan, block.block.thread_share);
   return transfer_time(block.now.size, Bandwidth(rate));
 }
 

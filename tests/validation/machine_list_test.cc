@@ -39,6 +39,18 @@ TEST(MachineList, ALogBelongsToTheMachineOfItsSourceAndGpu) {
   EXPECT_EQ(find_machine(*machines, log_from(""), "h100"), nullptr);
 }
 
+TEST(MachineList, MayTellWhatElseIsKnownOfAMachine) {
+  const auto read = [](const std::string& setting) {
+    return parse_machines("machines.csv", "machine,sources,gpu,gpus_per_process,timing,fitted,settings\nn,s,h100,,,x," + setting + "\n");
+  };
+  EXPECT_THAT(read("a.b=1 c=2")->front().settings, ElementsAre("a.b=1", "c=2"));
+  EXPECT_THAT(read("")->front().settings, IsEmpty());
+  EXPECT_THAT(parse_machines("machines.csv", kTwo)->front().settings, IsEmpty());
+  const auto wrong = read("gpudirect");
+  ASSERT_FALSE(wrong.has_value());
+  EXPECT_THAT(render(wrong.error()), HasSubstr("'gpudirect' is no setting"));
+}
+
 TEST(MachineList, SaysWhichLogsAProfileWasFittedOn) {
   const auto machines = parse_machines("machines.csv", kTwo);
   ASSERT_TRUE(machines.has_value());

@@ -93,6 +93,15 @@ TEST(NcclEnvironment, NamedLl128IsUsedWithoutAsking) {
   EXPECT_EQ(one.protocols[index_of(CollectiveKind::kBroadcast)][index_of(Protocol::kLl)], Allowed::kNo);
 }
 
+TEST(NcclEnvironment, ALevelOfLocMeansNotAtAll) {
+  EXPECT_TRUE(read("{NCCL_NET_GDR_LEVEL: PHB, NCCL_P2P_LEVEL: 3}").knobs.gpudirect);
+  EXPECT_TRUE(read("{NCCL_NET_GDR_LEVEL: PHB, NCCL_P2P_LEVEL: 3}").knobs.peer_to_peer);
+  EXPECT_FALSE(read("NCCL_NET_GDR_LEVEL: LOC").knobs.gpudirect);
+  EXPECT_FALSE(read("NCCL_NET_GDR_LEVEL: 0").knobs.gpudirect);
+  EXPECT_TRUE(read("NCCL_NET_GDR_LEVEL: 0").knobs.peer_to_peer);
+  EXPECT_TRUE(read("NCCL_NET_GDR_LEVEL: near").problems.has_errors());
+}
+
 TEST(NcclEnvironment, NumbersAreReadAsNcclReadsThem) {
   const NcclKnobs knobs = read("{NCCL_MIN_NCHANNELS: 8, NCCL_MAX_CTAS: 16, NCCL_BUFFSIZE: 0x800000, "
                                "NCCL_NET_OVERHEAD: 1500, NCCL_NTHREADS: 256}").knobs;

@@ -59,6 +59,18 @@ TEST(NcclTopology, WithoutPxnAnotherGpusNicIsReachedByTheProcessor) {
   EXPECT_EQ(topology(host, 8).way(0, 8 + 1).path, NcclPath::kPhb);
 }
 
+// NICs that cannot use GPUs' memory: bytes pass the memory beside the processor, whatever is below a switch together.
+TEST(NcclTopology, WithoutGpudirectEveryWayToANicPassesTheProcessor) {
+  NcclHost host = dgx_h100();
+  EXPECT_LE(topology(host, 8).way(0, 8).path, NcclPath::kPxb);
+  host.gpudirect = false;
+  const NcclTopology ways = topology(host, 8);
+  EXPECT_EQ(ways.way(0, ways.net(0)).path, NcclPath::kPhb);
+  EXPECT_EQ(ways.way(ways.net(0), 0).path, NcclPath::kPhb);
+  // Nor does a GPU beside another NIC lead to it.
+  EXPECT_EQ(ways.way(0, ways.net(1)).path, NcclPath::kPhb);
+}
+
 // DGX-1: GPUs 0 and 5 share no lane, but both have one to GPU 1 or 4.
 TEST(NcclTopology, GpusWithoutALaneMeetThroughOneBetween) {
   NcclHost host = mesh_of_four({.compute_capability = 70});

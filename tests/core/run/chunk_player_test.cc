@@ -145,9 +145,28 @@ TEST(ChunkPlayer, WithoutGpudirectHostMemorySetsThePace) {
   ChannelCosts costs = round_costs();
   costs.gpudirect = false;
   const test::PlainPipe one(1, Bytes(1000));
-  // 4 us instead of 1 at either end; nothing changes inside a host.
-  EXPECT_EQ(end_of(play({.algorithm = one, .per_host = 1, .costs = costs}), 1), TimePoint(23_us + 6_us));
+  // 4 us instead of 1 at either end, and a poll of 1 us instead of a flush of 6; nothing changes inside a host.
+  EXPECT_EQ(end_of(play({.algorithm = one, .per_host = 1, .costs = costs}), 1), TimePoint(23_us + 6_us - 5_us));
   EXPECT_EQ(end_of(play({.algorithm = one, .costs = costs}), 1), end_of(play({.algorithm = one}), 1));
+}
+
+TEST(ChunkPlayer, WithoutGpudirectTheChannelsOfAGpuShareItsSlot) {
+  const ChannelAlgorithm* ring = collectives::find_channel_algorithm("ring");
+  ASSERT_NE(ring, nullptr);
+  const auto end = [&](int channels, Bandwidth host_copy) {
+    ChannelCosts costs = round_costs();
+    costs.gpudirect = false;
+    costs.host_copy = host_copy;
+    return end_of(play({.algorithm = *ring,
+                        .plan = {.algorithm = "ring", .protocol = Protocol::kSimple, .channels = channels},
+                        .kind = CollectiveKind::kAllReduce,
+                        .bytes = Bytes(64'000) * channels,
+                        .per_host = 1,
+                        .costs = costs}),
+                  0);
+  };
+  EXPECT_EQ(end(2, Bandwidth(0.5e9)), end(1, Bandwidth(0.25e9)));
+  EXPECT_LT(end(1, Bandwidth(0.5e9)), end(1, Bandwidth(0.25e9)));
 }
 
 TEST(ChunkPlayer, ARingOfTwoTakesThreePrimitivesEach) {
