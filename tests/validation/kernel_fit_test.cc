@@ -36,11 +36,12 @@ Kernel gemm(std::int64_t m, std::int64_t n, std::int64_t k, ProductRole role) {
 }
 
 // What a machine with the given constants would have measured.
-std::vector<MeasuredKernel> measured_on(const workload::GpuSpec& truth) {
+std::vector<MeasuredKernel> measured_on(const workload::GpuSpec& truth,
+                                        const std::vector<std::int64_t>& depths = {256, 1536, 8192}) {
   std::vector<MeasuredKernel> rows;
   for (const std::int64_t m : {1024, 4096, 16384}) {
     for (const std::int64_t n : {768, 2048, 5120, 12288}) {
-      for (const std::int64_t k : {256, 1536, 8192}) {
+      for (const std::int64_t k : depths) {
         for (const ProductRole role : {ProductRole::kForward, ProductRole::kDgrad, ProductRole::kWgrad}) {
           MeasuredKernel row{.kernel = gemm(m, n, k, role), .mode = LaunchMode::kGraph};
           row.kept_aside = is_kept_aside(row.kernel);
@@ -64,6 +65,39 @@ TEST(KernelFit, FindsTheConstantsOfAMachineThatFollowsTheRules) {
   EXPECT_NEAR(fit.profile[kGemmDgradSpeed], 0.93, 0.02);
   EXPECT_NEAR(fit.profile[kGemmWgradSpeed], 0.85, 0.02);
   EXPECT_NEAR(fit.profile[kGemmRamp], 300.0, 40.0);
+}
+
+// k of 16 makes 16 operations for a byte at most, where the machine has time for 150.
+TEST(KernelFit, FindsWhatNeitherArithmeticNorBytesHide) {
+  workload::GpuSpec truth = machine();
+  truth.kernels[kGemmExposed] = 0.6;
+  truth.kernels[kGemmMemoryShare] = 0.7;
+  const KernelFit fit = fit_kernels(machine(), measured_on(truth, {16, 256, 1536}));
+  EXPECT_NEAR(fit.profile[kGemmExposed], 0.6, 0.1);
+  EXPECT_NEAR(fit.profile[kGemmMemoryShare], 0.7, 0.1);
+}
+
+// k of 8192 between sides of 2048 and more makes 1000 operations for a byte and more: nothing waits for memory.
+TEST(KernelFit, AsksProductsThatComputeNothingAboutMemory) {
+  workload::GpuSpec truth = machine();
+  truth.kernels[kGemmExposed] = 0.6;
+  std::vector<MeasuredKernel> rows = measured_on(truth);
+  std::erase_if(rows, [](const MeasuredKernel& row) {
+    return std::min({row.kernel.m, row.kernel.n, row.kernel.k}) < 1536;
+  });
+  const KernelFit fit = fit_kernels(machine(), rows);
+  EXPECT_THAT(fit.fitted, testing::Contains(kGemmRamp));
+  EXPECT_THAT(fit.fitted, testing::Not(testing::Contains(kGemmExposed)));
+  EXPECT_THAT(fit.fitted, testing::Not(testing::Contains(kGemmMemoryShare)));
+  EXPECT_DOUBLE_EQ(fit.profile[kGemmExposed], 0.0);
+}
+
+TEST(KernelFit, LeavesTheTimeOfThePowerLimitAsItWas) {
+  workload::GpuSpec gpu = machine();
+  gpu.kernels[kGemmPowerTime] = 3e-4;
+  const KernelFit fit = fit_kernels(gpu, measured_on(gpu));
+  EXPECT_THAT(fit.fitted, testing::Contains(kGemmSustained));
+  EXPECT_DOUBLE_EQ(fit.profile[kGemmPowerTime], 3e-4);
 }
 
 TEST(KernelFit, IsTheSameEachTime) {

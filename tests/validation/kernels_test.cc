@@ -31,10 +31,12 @@ constexpr Guard kGuards[] = {
     {"a100-pcie-80gb", "attention forward", 0.05, 0.15},
     {"a100-pcie-80gb", "attention backward", 0.05, 0.25},
     {"a100-sxm4-80gb", "copy", 0.06, 0.25},
-    {"b200-sxm-192gb", "gemm bf16", 0.075, 0.34},
-    {"b200-sxm-192gb", "grouped gemm bf16", 0.11, 0.37},
+    {"b200-sxm-192gb", "gemm bf16", 0.072, 0.34},
+    {"b200-sxm-192gb", "grouped gemm bf16", 0.085, 0.29},
     {"b200-sxm-192gb", "attention forward", 0.10, 0.35},
     {"b200-sxm-192gb", "attention backward", 0.06, 0.15},
+    {"h800-sxm-80gb", "gemm fp8", 0.06, 0.13},
+    {"h800-sxm-80gb", "grouped gemm fp8", 0.075, 0.16},
 };
 
 TEST(Kernels, TheErrorsReachedOnNewShapesHold) {
@@ -51,9 +53,17 @@ TEST(Kernels, TheErrorsReachedOnNewShapesHold) {
 
 TEST(Kernels, NewShapesOfEveryGpuStayWithinEightPercentByMedian) {
   for (const GpuScore& score : shipped_scores()) {
-    if (score.unseen.count < 20) continue;
+    if (score.unseen.count < 8) continue;
     EXPECT_LE(score.unseen.median_abs, 0.08) << score.gpu;
   }
+}
+
+// Its one product in bf16 is a scan's best and kept aside; all of it but the peaks follows from others.
+TEST(Kernels, AGpuWithoutARowOfItsTypeStaysWithinAFifth) {
+  const auto score = std::ranges::find(shipped_scores(), "b300-sxm-288gb", &GpuScore::gpu);
+  ASSERT_NE(score, shipped_scores().end());
+  ASSERT_EQ(score->unseen.count, 1U);
+  EXPECT_LE(score->unseen.median_abs, 0.20);
 }
 
 TEST(Kernels, FitsDoNotFavourWhatTheySaw) {

@@ -1,6 +1,8 @@
 // Matrix products: tiles in waves over the multiprocessors, with a ramp per tile, against the bytes they move.
 //
-//     t = max(waves * 2ab(k/s + ramp) / (P/sms * speed(a, b)) + reduction(s) + start, bytes / memory speed) / power
+//     t = max(arithmetic, moved) + exposed * min(arithmetic, moved)
+//     arithmetic = (waves * 2ab(k/s + ramp) / (P/sms * speed(a, b)) + reduction(s) + start) / power
+//     moved = bytes / memory speed
 //
 // over tiles of a x b and splits of k into s parts, of which the fastest is taken, as libraries' heuristics try to.
 // Waves are pieces / sms, rounded up by `wave_rounding`: a last wave that is partly empty runs faster than a full one
@@ -8,6 +10,9 @@
 // parts' fp32 sums are written and read in the last-level cache. power: short products run at the clock that the chip
 // can reach, long ones at what the power limit leaves (the control loop needs about a millisecond).
 // ramp is a latency, in elements of k at the speed of bf16: narrower types go through more of them in the same time.
+// exposed: the multiprocessors of a wave load, compute and store in step, so that the one hides the other in part only.
+// Grouped products on a B200 show it best: 64 weight gradients of 4096 x 7168 in fp32 take 3.90 ms over 512 rows and
+// 2.96 ms where nothing is added to, which differ by the time of those bytes, though arithmetic alone takes 1.9 ms.
 // start: a product's first loads and last stores, once, whatever its waves.
 // Tiles and split-K: CUTLASS, "Efficient GEMM in CUDA"; waves: NVIDIA, "Matrix Multiplication Background User's Guide".
 #include <algorithm>
@@ -137,7 +142,8 @@ double gemm_seconds(const Kernel& kernel, const GpuSpec& gpu) {
       static_cast<double>(kernel.bytes.count()) / (gpu.memory_bandwidth.count() * profile[kGemmMemoryShare]);
   const double capped = kernel.flops.count() / (rate * profile[kGemmSustained]);
   const double slowed = std::max(capped - arithmetic, 0.0) * arithmetic / (arithmetic + profile[kGemmPowerTime]);
-  return std::max(arithmetic + slowed, moved);
+  const double busy = arithmetic + slowed;
+  return std::max(busy, moved) + profile[kGemmExposed] * std::min(busy, moved);
 }
 
 }  // namespace ringwright::workload

@@ -27,6 +27,7 @@ enum class KernelConstant {
   kGemmTileLoad,
   kGemmWaveRounding,
   kGemmMemoryShare,
+  kGemmExposed,
   kGemmStart,
   kGemmFp4Start,
   kGemmWidestTile,

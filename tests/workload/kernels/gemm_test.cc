@@ -136,6 +136,27 @@ TEST(Gemm, AThinProductIsBoundByMemory) {
   EXPECT_DOUBLE_EQ(gemm_seconds(thin, gpu), static_cast<double>(thin.bytes.count()) / 500e9);
 }
 
+// One wave computes for 131.072 us; its bytes take 23.3 us at 1000 GB/s: 2 * (2 * 2560 * 1000 + 2560^2) = 23.3 MB.
+TEST(Gemm, WhatArithmeticDoesNotHideOfBytesIsAdded) {
+  GpuSpec gpu = plain_gpu();
+  gpu.kernels[kGemmExposed] = 0.5;
+  EXPECT_NEAR(gemm_seconds(product(kOneWave), gpu), kOneWaveSeconds + 0.5 * 23.3472e-6, 1e-12);
+  // A gradient in fp32 that is added to moves 8 bytes for a result instead of 2.
+  Kernel added = product(kOneWave);
+  added.bytes += Bytes(6 * kOneWave.m * kOneWave.n);
+  EXPECT_NEAR(gemm_seconds(added, gpu) - gemm_seconds(product(kOneWave), gpu), 0.5 * 39.3216e-6, 1e-12);
+}
+
+// 1 GB takes 1 ms, of the 131.072 us of arithmetic half is added to it.
+TEST(Gemm, WhatBytesDoNotHideOfArithmeticIsAdded) {
+  GpuSpec gpu = plain_gpu();
+  Kernel heavy = product(kOneWave);
+  heavy.bytes = Bytes(1'000'000'000);
+  EXPECT_NEAR(gemm_seconds(heavy, gpu), 1e-3, 1e-12);
+  gpu.kernels[kGemmExposed] = 0.5;
+  EXPECT_NEAR(gemm_seconds(heavy, gpu), 1e-3 + 0.5 * kOneWaveSeconds, 1e-12);
+}
+
 TEST(Gemm, GroupsFillWavesTogether) {
   GpuSpec gpu = plain_gpu();
   gpu.kernels[kGemmWaveRounding] = 1.0;

@@ -22,7 +22,7 @@ inline GpuSpec plain_gpu() {
         kStreamNorm, kStreamElementwise, kStreamSoftmax, kStreamEmbedding, kStreamOptimizer, kStreamCast}) {
     gpu.kernels[one] = 1.0;
   }
-  for (const KernelConstant zero : {kGemmRamp, kGemmTileLoad, kGemmWaveRounding, kGroupedIssue, kAttentionScoreCost,
+  for (const KernelConstant zero : {kGemmRamp, kGemmTileLoad, kGemmWaveRounding, kGemmExposed, kGroupedIssue, kAttentionScoreCost,
                                     kAttentionTail, kAttentionIssue, kStreamGap, kHostLaunch}) {
     gpu.kernels[zero] = 0.0;
   }
