@@ -23,6 +23,10 @@ class Calibrate final : public Command {
              .target = &overrides_},
             {.names = "--cluster", .value = "FILE", .doc = "the machine, for measurements that do not name it",
              .target = &cluster_},
+            {.names = "--classes", .value = "FILE", .doc = "of nccl: begin with the values of classes in this table instead of "
+             "the shipped ones, or with none", .target = &classes_},
+            {.names = "--only", .value = "WHAT", .doc = "of nccl: fit only the constants of `kernels` or of the `network`",
+             .target = &only_},
             {.names = "-o,--out", .value = "PROFILE", .doc = "where the profile goes; printed when not given",
              .target = &out_}};
   }
@@ -34,6 +38,14 @@ class Calibrate final : public Command {
     if (words_.empty()) return refuse("name the files that hold the measurements");
     validation::CalibrationRequest request{.files = words_, .overrides = overrides_};
     if (!cluster_.empty()) request.cluster = cluster_;
+    if (calibrator->name != "nccl" && !(classes_.empty() && only_.empty())) {
+      return refuse("--classes and --only are for `calibrate nccl`");
+    }
+    if (!only_.empty() && only_ != "kernels" && only_ != "network") {
+      return refuse("--only is '" + only_ + "' and must be kernels or network");
+    }
+    if (!classes_.empty()) request.classes = classes_;
+    if (!only_.empty()) request.only = only_;
     const Result<CalibrationOutcome> outcome = calibrator->run(request);
     if (!outcome) {
       std::fputs(render(outcome.error()).c_str(), stderr);
@@ -56,7 +68,7 @@ class Calibrate final : public Command {
   }
 
   std::vector<std::string> words_, overrides_;
-  std::string cluster_, out_;
+  std::string cluster_, classes_, only_, out_;
 };
 
 }  // namespace

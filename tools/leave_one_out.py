@@ -3,59 +3,23 @@
 
     tools/leave_one_out.py build/release/ringwright [--page]
 
-A class is a generation of GPU with machines of which profiles are shipped. Its values are the geometric means of what their
-profiles determine. Each machine's logs are played with the values of all machines of its class, and with those of the
-others alone, which never saw it. With --page the table goes into validation/nccl/leave_one_out.md, which the page of
-collectives ends with.
+Values of classes are fitted over the logs of all machines of a class (tools/class_values.py). Each machine's logs are played
+with the shipped ones, and with those made in the same way without any log of that machine. With --page the table goes into
+validation/nccl/leave_one_out.md, which the page of collectives ends with.
 """
 import json
 import math
 import pathlib
-import re
 import subprocess
 import sys
+import tempfile
+
+import class_values
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BANDS = ["below 64 KiB", "64 KiB to 64 MiB", "64 MiB and above"]
-CLASSES = {
-    "V100": ["abci-v100", "v100-cube"],
-    "A100, NVLink": ["abci-a100", "azure-aks-a100", "azure-nd-a100", "oci-a100", "stas-a100", "superbench-a100"],
-    "Hopper": ["azure-nd-h100", "azure-nd-h200", "dgxc-h100", "gcp-a3-high", "simumax-h100", "stas-h200"],
-    "Blackwell": ["aws-p6-b200", "azure-nd-gb200", "gcp-a4", "stas-b200"],
-}
-
-
-def constants_of(machine):
-    """What a profile determines: path -> (number, unit)."""
-    found, path = {}, []
-    for line in (ROOT / "configs" / "profiles" / f"{machine}.yaml").read_text().splitlines():
-        match = re.match(r"( *)(\w+):(?: +(.*))?$", line)
-        if not match:
-            continue
-        depth = len(match[1]) // 2
-        path = path[:depth] + [match[2]]
-        value = re.fullmatch(r"([0-9.]+)(us|GB/s|%)", match[3] or "")
-        if value:
-            found[".".join(path)] = (float(value[1]), value[2])
-    return found
-
-
-def class_values(machines, of, networks):
-    """Geometric means over machines, as overrides for one of them; constants of networks from those on the same one."""
-    values = {}
-    for machine in machines:
-        for path, (number, unit) in constants_of(machine).items():
-            if (".network." in path or ".nic." in path) and not networks[machine] & networks[of]:
-                continue
-            values.setdefault(path, (unit, []))[1].append(number)
-    return [f"{path}={math.exp(sum(map(math.log, numbers)) / len(numbers)):.4g}{unit}"
-            for path, (unit, numbers) in sorted(values.items())]
-
-
-def play(binary, logs, overrides=(), profile="none"):
-    command = [binary, "validate", "nccl", "--json", "-q"] + (["--profile", profile] if profile else [])
-    for override in overrides:
-        command += ["--set", override]
+def play(binary, logs, classes="shipped", profile="none"):
+    command = [binary, "validate", "nccl", "--json", "-q", "--classes", classes] + (["--profile", profile] if profile else [])
     answer = subprocess.run(command + logs, text=True, capture_output=True)
     if answer.returncode not in (0, 5):
         sys.exit(answer.stderr)
@@ -68,13 +32,20 @@ def errors(answer):
 
 
 def logs_by_machine(binary):
-    """The logs of each machine, and the networks that it has."""
-    logs, networks = {}, {}
+    """The logs of each machine."""
+    logs = {}
     for log in play(binary, [], profile=None)["logs"]:
         if log.get("profile"):
             logs.setdefault(log["profile"], []).append(str(ROOT / "validation" / "nccl" / log["log"]))
-            networks.setdefault(log["profile"], set()).add(log["machine"].rsplit(", ", 1)[1])
-    return logs, {machine: found - {"none"} for machine, found in networks.items()}
+    return logs
+
+
+def without(classes, machine, known):
+    """A file with the values of classes that never saw the machine."""
+    file = tempfile.NamedTemporaryFile("w", suffix=".csv")
+    file.write(class_values.text_of(classes.make(machine, known)))
+    file.flush()
+    return file
 
 
 def cell(pair):
@@ -88,21 +59,23 @@ def mean(pairs):
 
 
 def table(binary):
-    logs, networks = logs_by_machine(binary)
+    logs = logs_by_machine(binary)
+    classes = class_values.Classes(binary)
+    known = class_values.shipped_rows()
     lines = ["| machine | class | < 64 KiB: own profile | all of the class | others only | to 64 MiB: own profile "
              "| all of the class | others only | above: own profile | all of the class | others only |",
              "|---|---|---|---|---|---|---|---|---|---|---|"]
     columns = [[] for _ in range(9)]
-    for name, machines in CLASSES.items():
-        for machine in machines:
-            others = [m for m in machines if m != machine]
-            runs = [errors(play(binary, logs[machine], profile=None)),
-                    errors(play(binary, logs[machine], class_values(machines, machine, networks))),
-                    errors(play(binary, logs[machine], class_values(others, machine, networks)))]
-            cells = [runs[run][band] for band in range(3) for run in range(3)]
-            for column, pair in zip(columns, cells):
-                column.append(pair)
-            lines.append(f"| {machine} | {name} | " + " | ".join(map(cell, cells)) + " |")
+    for entry in class_values.machines():
+        machine = entry["machine"]
+        names = [name for name, of in {**classes.kernels, **classes.networks}.items() if machine in dict(of)]
+        with without(classes, machine, known) as others:
+            runs = [errors(play(binary, logs[machine], profile=None)), errors(play(binary, logs[machine])),
+                    errors(play(binary, logs[machine], others.name))]
+        cells = [runs[run][band] for band in range(3) for run in range(3)]
+        for column, pair in zip(columns, cells):
+            column.append(pair)
+        lines.append(f"| {machine} | {', '.join(names) or '-'} | " + " | ".join(map(cell, cells)) + " |")
     lines.append("| all | | " + " | ".join(cell(mean(column)) for column in columns) + " |")
     return lines
 
@@ -115,10 +88,9 @@ def main():
     print("\n".join(lines))
     if "--page" in sys.argv:
         text = ["## What class values owe to the machine that is scored", "",
-                "Class values here are geometric means over the profiles of a class, a generation of GPUs; those of networks over",
-                "machines on the same kind. *All of the class* contains the machine's own profile, *others only* never saw it. Below",
-                "64 KiB a class mixes hosts with one process a GPU and hosts with one for all, which no mean can meet; where a class",
-                "has two machines, the other one alone is the class. Made by",
+                "Values of classes are one fit over the logs of all machines of a generation of GPUs, and of a kind of network.",
+                "*All of the class* are the shipped ones, *others only* are made in the same way without any log of the machine;",
+                "where nobody else is of its class, planning values are left. Made by",
                 "`tools/leave_one_out.py build/release/ringwright --page`.", ""]
         (ROOT / "validation" / "nccl" / "leave_one_out.md").write_text("\n".join(text + lines) + "\n")
 

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Makes the shipped profiles of collectives again: one for each machine of validation/machines.csv, from its fitted logs.
 
+Values of classes, with which fits begin, come first: tools/class_values.py.
+
     tools/refit.py build/release/ringwright [MACHINE...]
 
 Afterwards `ringwright validate nccl --markdown docs/validation-collectives.md` makes the page again.

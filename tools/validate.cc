@@ -30,6 +30,8 @@ class Validate final : public Command {
              .target = &cluster_},
             {.names = "--profile", .value = "NAME", .doc = "play with these constants: a shipped profile, a file that `calibrate` "
              "wrote, or none for makers' figures and class values", .target = &profile_},
+            {.names = "--classes", .value = "FILE", .doc = "of nccl: values of classes from this table instead of the shipped "
+             "ones, or none for planning values", .target = &classes_},
             {.names = "--threshold", .value = "PERCENT", .doc = "largest error that passes", .target = &threshold_},
             {.names = "--markdown", .value = "FILE", .doc = "also write the tables as a page", .target = &markdown_},
             {.names = "--plots", .value = "FOLDER", .doc = "also write the plots of that page, as SVG", .target = &plots_}};
@@ -42,6 +44,8 @@ class Validate final : public Command {
     validation::ValidationRequest request{.files = words_, .overrides = overrides_};
     if (!cluster_.empty()) request.cluster = cluster_;
     if (!profile_.empty()) request.profile = profile_;
+    if (!classes_.empty() && validator->name != "nccl") return refuse("--classes is for `validate nccl`");
+    if (!classes_.empty()) request.classes = classes_;
     request.wants_page = !markdown_.empty();
     if (!threshold_.empty() && !read_threshold(request)) {
       return refuse("--threshold is '" + threshold_ + "' and must be a percentage such as 10 or 10%");
@@ -85,7 +89,7 @@ class Validate final : public Command {
   }
 
   std::vector<std::string> words_, overrides_;
-  std::string cluster_, profile_, threshold_, markdown_, plots_;
+  std::string cluster_, profile_, classes_, threshold_, markdown_, plots_;
 };
 
 }  // namespace

@@ -105,6 +105,9 @@ class NcclCalibration {
     const bool network = std::ranges::any_of(logs_, [&](const auto& log) { return log.nodes > 1; });
     for (const PlatformConstant& constant : platform_constants()) {
       if (constant.of == ConstantOf::kNetwork && !network) continue;
+      // What links carry by plan is of no class.
+      if (request_.only && constant.unit == ConstantUnit::kShare) continue;
+      if (request_.only && (*request_.only == "network") != (constant.of == ConstantOf::kNetwork)) continue;
       constants_.push_back(&constant);
       bounds_.push_back(constant.on(*machine));
       const std::string key = fmt::format("{}=", constant.path);
@@ -122,6 +125,7 @@ class NcclCalibration {
   [[nodiscard]] ReplayOptions options(std::span<const double> values) const {
     ReplayOptions options{
         .overrides = {"collectives.model=chunks"}, .cluster = request_.cluster, .use_profile = UseProfile::kNo};
+    if (request_.classes) options.classes = *request_.classes;
     for (std::size_t i = 0; i < values.size(); ++i) {
       options.overrides.push_back(fmt::format("{}={}", constants_[i]->path, value_text(*constants_[i], values[i])));
     }

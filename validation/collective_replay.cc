@@ -75,7 +75,7 @@ Result<ReplayPlan> plan_replay(const traces::CollectiveLog& log, const ReplayOpt
     return ReplayPlan{.scenario = std::move(*scenario), .machine = std::move(machine), .operation = *operation,
                       .gpus_per_host = per_host};
   }
-  auto machine = machine_of(log, options.profile ? UseProfile::kNo : options.use_profile);
+  auto machine = machine_of(log, options.profile ? UseProfile::kNo : options.use_profile, options.classes);
   if (!machine) return tl::unexpected(machine.error());
   if (options.profile) machine->profile = *options.profile;
   auto scenario = load(*machine, options);

@@ -45,6 +45,7 @@ struct ReplayOptions {
   std::vector<std::string> overrides;
   std::optional<std::string> cluster;  // for logs that do not say where they were taken
   UseProfile use_profile = UseProfile::kYes;
+  std::string classes = std::string(kShippedClasses);  // values of classes: the shipped ones, none, or a file's
   std::optional<std::string> profile;  // a shipped name or a file, instead of the one of the log's machine
 };
 

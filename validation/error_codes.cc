@@ -35,6 +35,10 @@ constexpr std::array kCodes = {
               "The line `# timing` of a table says `in a row` (as nccl-tests does, and the default) or `alone PyTorch`: one call\n"
               "at a time on an idle device, through torch.distributed, between two CUDA events.",
               "# timing: alone PyTorch"},
+    ErrorCode{"E244", "the values of classes do not say what they should",
+              "Each row names a class (a generation of GPUs or a kind of network), one of the constants that `calibrate nccl`\n"
+              "fits, and its value.",
+              "class,constant,value\nhopper,comm.costs.launch,4.5us"},
 };
 
 }  // namespace

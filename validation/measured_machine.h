@@ -1,11 +1,13 @@
 // The machine on which a collective was measured, as the log describes it: a shipped node, with the network it had.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/base/diagnostic.h"
 #include "traces/collective_log.h"
+#include "validation/class_values.h"
 
 namespace ringwright::validation {
 
@@ -24,8 +26,10 @@ struct MeasuredMachine {
   std::vector<std::string> notes;      // what had to be assumed
 };
 
-// Fails when the log names no GPU that is known, or more GPUs a host than its node has.
-[[nodiscard]] Result<MeasuredMachine> machine_of(const traces::CollectiveLog& log, UseProfile use);
+// Fails when the log names no GPU that is known, or more GPUs a host than its node has. `classes`: values of which file
+// (class_values.h).
+[[nodiscard]] Result<MeasuredMachine> machine_of(const traces::CollectiveLog& log, UseProfile use,
+                                                 const std::string& classes = std::string(kShippedClasses));
 
 // "slingshot" of "4 x HPE Slingshot 11 200 Gb/s".
 [[nodiscard]] std::string network_class(std::string_view nic);

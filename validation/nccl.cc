@@ -31,6 +31,7 @@ Result<ValidationOutcome> validate_nccl(const ValidationRequest& request) {
   auto read = read_nccl_logs(shipped ? files_in(shipped_folder("nccl"), ".csv") : request.files);
   if (!read) return tl::unexpected(read.error());
   ReplayOptions options{.overrides = request.overrides, .cluster = request.cluster};
+  if (request.classes) options.classes = *request.classes;
   if (request.profile == "none") {
     options.use_profile = UseProfile::kNo;
   } else {

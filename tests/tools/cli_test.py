@@ -178,6 +178,11 @@ class CliTest(unittest.TestCase):
         self.assertIn('--gpus-per-process is 3', self.refusal('collective', 'dgx-h100', '-p', '3'))
         self.assertIn('two ranks', self.refusal('collective', 'dgx-h100', '-g', '1'))
 
+    def test_values_of_classes_are_for_collectives(self):
+        self.assertIn('--classes is for', self.refusal('validate', 'mpi', '--classes', 'none'))
+        self.assertIn('are for `calibrate nccl`', self.refusal('calibrate', 'kernels', 'x.csv', '--only', 'network'))
+        self.assertIn("--only is 'nics'", self.refusal('calibrate', 'nccl', 'x.csv', '--only', 'nics'))
+
     def test_a_launch_script_is_no_scenario(self):
         script = str(Path(__file__).resolve().parents[1] / 'configs' / 'megatron-run.sh')
         self.assertIn("'megatron: megatron-run.sh'", self.refusal('run', script))

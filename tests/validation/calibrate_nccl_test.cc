@@ -62,7 +62,7 @@ TEST_F(Calibration, FindsThePlatformThatMadeTheMeasurements) {
   const std::string dgx = "collectives: {model: chunks}\ncluster: {node: {preset: dgx-a100}}\n";
   const configs::Scenario truth =
       machine(dgx, {kPlan, "comm.costs.launch=12us", "cluster.node.nvlink.efficiency=70%", "comm.costs.simple.primitive=3us"});
-  const auto outcome = calibrate_nccl({.files = {measured_on(truth)}, .overrides = {kPlan}, .cluster = {}});
+  const auto outcome = calibrate_nccl({.files = {measured_on(truth)}, .overrides = {kPlan}, .cluster = {}, .classes = "none"});
   ASSERT_TRUE(outcome.has_value()) << render(outcome.error());
   EXPECT_THAT(outcome->profile, HasSubstr("evidence: calibrated"));
   // What no row felt (LL, the network) is not in the profile.

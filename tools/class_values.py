@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+"""Makes the values of classes again: validation/class_values.csv.
+
+    tools/class_values.py build/release/ringwright
+
+A class is a generation of GPUs or a kind of network. Its constants are one set, fitted over the logs of all of its machines
+at once (`ringwright calibrate nccl`), each log weighing alike: those of kernels on logs of one host, beginning with planning
+values; then those of networks on logs of several, played with the kernels' values of their own generations. Logs are those
+that machines are fitted on (validation/machines.csv), so that what machines are judged by is in no class. What links and NICs
+carry of their rate is their protocols' and known; what a machine carries less is its own (PCIe, other traffic, settings).
+"""
+import csv
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+OUT = ROOT / "validation" / "class_values.csv"
+GENERATIONS = {"volta": ["v100"], "ampere": ["a100", "a100-pcie"], "hopper": ["h100", "h200", "gh200"],
+               "blackwell": ["b200", "gb200"], "cdna3": ["mi300x"]}
+NETWORKS = {"slingshot": ["slingshot"], "efa": ["efa"], "tcp": ["tcp"]}
+# Its source calls the latency of its two hosts unusual (220 us).
+NOT_TYPICAL = ["mi300x_n2_all_reduce"]
+HEAD = """# What machines of a class have in common: constants of kernels by generation of GPUs, of messages by kind of network. Each
+# class is one fit over the logs of all of its machines (tools/class_values.py makes them again). Evidence: calibrated. A
+# constant that is missing is not determined by those logs, and stays at its planning value (docs/collectives.md).
+class,constant,value,machines
+"""
+
+
+def machines():
+    lines = (ROOT / "validation" / "machines.csv").read_text().splitlines()
+    return list(csv.DictReader(line for line in lines if not line.startswith("#")))
+
+
+def head_of(log, key):
+    for line in (ROOT / "validation" / "nccl" / f"{log}.csv").read_text().splitlines():
+        if line.startswith(f"# {key}:"):
+            return line.split(":", 1)[1].strip()
+    return ""
+
+
+def network_of(binary, logs):
+    """The kind of each log's network, as `validate` understands it."""
+    files = [str(ROOT / "validation" / "nccl" / f"{log}.csv") for log in logs]
+    answer = subprocess.run([binary, "validate", "nccl", "--json", "-q", "--profile", "none", "--classes", "none", *files],
+                            text=True, capture_output=True)
+    if answer.returncode not in (0, 5):
+        sys.exit(answer.stderr)
+    return {pathlib.Path(log["log"]).stem: log["machine"].rsplit(", ", 1)[1] for log in json.loads(answer.stdout)["logs"]}
+
+
+def fit(binary, logs, only, classes):
+    files = [str(ROOT / "validation" / "nccl" / f"{log}.csv") for log in logs]
+    with tempfile.NamedTemporaryFile(suffix=".yaml") as profile:
+        answer = subprocess.run([binary, "calibrate", "nccl", *files, "--only", only, "--classes", classes, "--json", "-q", "-o", profile.name], text=True, capture_output=True)
+    if answer.returncode != 0:
+        sys.exit(answer.stderr)
+    return json.loads(answer.stdout)["constants"]
+
+
+def shipped_rows():
+    lines = OUT.read_text().splitlines()
+    return [(row["class"], row["constant"], row["value"], row["machines"].split())
+            for row in csv.DictReader(line for line in lines if not line.startswith("#"))]
+
+
+def text_of(rows):
+    return HEAD + "".join(f"{name},{path},{value},{' '.join(of)}\n" for name, path, value, of in rows)
+
+
+class Classes:
+    """The logs of each class, by machine."""
+
+    def __init__(self, binary):
+        self.binary = binary
+        logs = [(machine, log) for machine in machines() for log in machine["fitted"].split() if log not in NOT_TYPICAL]
+        kinds = network_of(binary, [log for _, log in logs])
+        self.kernels = {name: [(m["machine"], log) for m, log in logs if m["gpu"] in gpus and kinds[log] == "none"]
+                        for name, gpus in GENERATIONS.items()}
+        self.networks = {name: [(m["machine"], log) for m, log in logs if kinds[log] in of]
+                         for name, of in NETWORKS.items()}
+
+    def rows(self, name, logs, only, classes):
+        if not logs:
+            return []
+        found = fit(self.binary, [log for _, log in logs], only, classes)
+        of = list(dict.fromkeys(machine for machine, _ in logs))
+        return [(name, path, value, of) for path, value in found.items()]
+
+    def make(self, without=None, known=()):
+        """The table with no log of the machine `without`; of classes that it is not in, `known` rows are kept."""
+        rows = []
+
+        def add(classes, only, file):
+            for name, logs in classes.items():
+                kept = [row for row in known if row[0] == name]
+                others = [(machine, log) for machine, log in logs if machine != without]
+                rows.extend(kept if kept and others == logs else self.rows(name, others, only, file))
+
+        add(self.kernels, "kernels", "none")
+        with tempfile.NamedTemporaryFile("w", suffix=".csv") as kernels:
+            kernels.write(text_of(rows))
+            kernels.flush()
+            add(self.networks, "network", kernels.name)
+        return rows
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    OUT.write_text(text_of(Classes(sys.argv[1]).make()))
+    print(f"{OUT.relative_to(ROOT)}: {len(OUT.read_text().splitlines()) - 4} values")
+
+
+if __name__ == "__main__":
+    main()
