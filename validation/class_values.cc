@@ -102,11 +102,8 @@ std::vector<std::string> overrides_of(const MachineClass& machine, const std::ve
   if (machine.network != "none") overrides.push_back(fmt::format("cluster.node.nic.efficiency={}", kNicEfficiency));
   add_work_by_channel(machine, overrides);
   add_rules_of_networks(machine, overrides);
-  // InfiniBand and RoCE are one transport of the library.
-  const bool verbs = machine.network == "infiniband" || machine.network == "roce";
-  const std::string_view transport = verbs ? "verbs" : std::string_view(machine.network);
   for (const ClassValue& value : values) {
-    if (value.name != machine.generation && value.name != transport) continue;
+    if (value.name != machine.generation && value.name != machine.network) continue;
     // A generation's logs are of one time: what its channels cost is that of the library of that time.
     if (value.path == kOfChannels && !machine.work_by_channel &&
         (machine.generation == "volta" || machine.generation == "ampere"))

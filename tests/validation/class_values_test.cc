@@ -10,7 +10,7 @@
 #include "tests/support/own_folder.h"
 #include "validation/machine_list.h"
 
-namespace ringwright::validation {
+namespace ringwright::validation::class_values_test {
 namespace {
 
 using ::testing::Contains;
@@ -23,7 +23,7 @@ constexpr const char* kTable =
     "class,constant,value,machines\n"
     "hopper,comm.costs.launch,4us,north\n"
     "ampere,comm.costs.launch_channel,1.5us,south\n"
-    "verbs,comm.costs.network.proxy,0.9us,north south\n"
+    "roce,comm.costs.network.proxy,0.9us,north south\n"
     "efa,comm.costs.network.proxy,7us,east\n"
     "hopper,cluster.node.nvlink.efficiency,85%,north\n";
 
@@ -39,13 +39,6 @@ TEST(ClassValues, AreThoseOfTheGenerationAndOfTheNetwork) {
   EXPECT_THAT(overrides, Contains("comm.costs.network.proxy=7us"));
   EXPECT_THAT(overrides, Not(Contains(HasSubstr("launch_channel"))));
   EXPECT_THAT(of({.generation = "volta", .network = "none"}), IsEmpty());
-}
-
-TEST(ClassValues, InfiniBandAndRoceAreOneTransport) {
-  for (const char* network : {"infiniband", "roce"}) {
-    EXPECT_THAT(of({.generation = "hopper", .network = network}), Contains("comm.costs.network.proxy=0.9us"))
-        << network;
-  }
 }
 
 // The link's share that NCCL plans with comes before the one of the class, which is known more closely.
@@ -97,4 +90,4 @@ TEST(ClassValues, AreShippedForEveryGenerationOfNvidia) {
 }
 
 }  // namespace
-}  // namespace ringwright::validation
+}  // namespace ringwright::validation::class_values_test
