@@ -13,6 +13,7 @@ namespace {
 
 constexpr double kStep = 0.05;         // of a logarithm, for derivatives
 constexpr double kEnough = 5e-3;       // a round that gains less than this part ends the search
+constexpr int kMostLeaps = 3;
 constexpr double kFirstDamping = 0.1;
 constexpr double kMostDamping = 1e4;
 
@@ -70,6 +71,7 @@ class Search {
   ClassFitAnswer run() {
     answer_.left_over.assign(constants_.size(), 1.0);
     descend();
+    for (int leaps = 0; leaps < kMostLeaps && leap(); ++leaps) descend();
     weigh_constants();
     answer_.determined.resize(constants_.size());
     for (std::size_t i = 0; i < constants_.size(); ++i) {
@@ -135,6 +137,34 @@ class Search {
       for (std::size_t r = 0; r < rows.size(); ++r) columns[i][r] = (rows[r].error - rows_[r].error) / step;
     }
     return columns;
+  }
+
+  // Errors jump where a library chooses otherwise, and a constant may matter only beyond: from where nothing near is better,
+  // one constant moves by its whole spread, if that is.
+  bool leap() {
+    std::vector<Logarithms> tried;
+    for (std::size_t i = 0; i < x_.size(); ++i) {
+      for (const double way : {-1.0, 1.0}) {
+        const double to = std::clamp(x_[i] + way * constants_[i].spread, std::log(constants_[i].low), std::log(constants_[i].high));
+        tried.push_back(x_);
+        tried.back()[i] = to;
+      }
+    }
+    std::vector<std::vector<ClassResidual>> rows(tried.size());
+    const auto count = static_cast<std::int64_t>(tried.size());
+#pragma omp parallel for schedule(dynamic)
+    for (std::int64_t t = 0; t < count; ++t) rows[static_cast<std::size_t>(t)] = play(tried[static_cast<std::size_t>(t)]);
+    double least = loss(rows_, x_);
+    bool moved = false;
+    for (std::size_t t = 0; t < tried.size(); ++t) {
+      const double here = loss(rows[t], tried[t]);
+      if (here >= least) continue;
+      least = here;
+      x_ = tried[t];
+      rows_ = rows[t];
+      moved = true;
+    }
+    return moved;
   }
 
   // Huber's function as a parabola at the present residual.

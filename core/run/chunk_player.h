@@ -97,7 +97,9 @@ class ChunkPlayer final : public CollectiveRunner, public MessageCarrier, public
   void tell_dependents(Part part);
   void reach_peers(Part part, Ports sends, Ports receives);
   void fill(Part queue);
-  [[nodiscard]] Duration wait_for_proxy(ChunkMember& member, Duration each, int copies) const;
+  // How messages of channels that are alike come to a proxy.
+  enum class Coming : std::uint8_t { kAtOnce, kInTurn };
+  [[nodiscard]] Duration wait_for_proxy(ChunkMember& member, Duration each, int copies, Coming coming) const;
   void post(Part queue);
   void credit(Part queue);
   void depart(Part queue);

@@ -17,12 +17,14 @@
 
 namespace ringwright {
 
-// Until the member's proxy has dealt with one message more on each of `copies` channels.
-Duration ChunkPlayer::wait_for_proxy(ChunkMember& member, Duration each, int copies) const {
+// Until the member's proxy has dealt with one message more on each of `copies` channels: with all of them where they come at
+// once, with one where they follow each other. It is busy with all either way.
+Duration ChunkPlayer::wait_for_proxy(ChunkMember& member, Duration each, int copies, Coming coming) const {
   if (each == Duration()) return {};
   const TimePoint now = job_.engine.now();
-  member.proxy_free = std::max(member.proxy_free, now) + each * copies;
-  return member.proxy_free - now;
+  const TimePoint begins = std::max(member.proxy_free, now);
+  member.proxy_free = begins + each * copies;
+  return begins - now + (coming == Coming::kAtOnce ? each * copies : each);
 }
 
 namespace {
@@ -45,8 +47,11 @@ void ChunkPlayer::fill(Part part) {
   if (play.choice.plan.protocol == Protocol::kLl && inputs_.costs.network_host_rate > Bandwidth(0.0)) {
     each += transfer_time(on_wire(play, queue.size[queue.filled % kSlots]), inputs_.costs.network_host_rate);
   }
+  // Channels begin at once. What the proxy sends later is seen later, so that from then on they follow each other.
+  const Coming coming = queue.filled == 0 ? Coming::kAtOnce : Coming::kInTurn;
   ++queue.filled;
-  const Duration wait = wait_for_proxy(play.members[block.member], each, proxy_operations(queue, block.block.copies));
+  const Duration wait =
+      wait_for_proxy(play.members[block.member], each, proxy_operations(queue, block.block.copies), coming);
   if (wait == Duration()) return post(part);
   after(wait, part.play, [part](ChunkPlayer& self) { self.post(part); });
 }
@@ -111,7 +116,7 @@ void ChunkPlayer::ask_for(Part part, std::uint64_t message) {
   ChunkPlay& play = plays_[part.play];
   const ChunkBlock& reader = play.blocks[play.queues[part.index].reader];
   const Duration wait =
-      wait_for_proxy(play.members[reader.member], inputs_.costs.network_rendezvous, reader.block.copies);
+      wait_for_proxy(play.members[reader.member], inputs_.costs.network_rendezvous, reader.block.copies, Coming::kInTurn);
   after(wait + inputs_.costs.network_post, part.play,
         [part, message](ChunkPlayer& self) { self.notify(part, message, Arrival::kRequest); });
 }
@@ -174,7 +179,7 @@ void ChunkPlayer::take_arrived(Part part) {
   ++queue.arrived;
   ++queue.freed;
   const Duration wait =
-      wait_for_proxy(play.members[reader.member], each, proxy_operations(queue, reader.block.copies));
+      wait_for_proxy(play.members[reader.member], each, proxy_operations(queue, reader.block.copies), Coming::kInTurn);
   after(wait + delay, part.play, [part](ChunkPlayer& self) { self.make_readable(part); });
 }
 

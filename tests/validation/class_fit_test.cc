@@ -1,5 +1,6 @@
 #include "validation/class_fit.h"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -39,6 +40,20 @@ TEST(ClassFit, WhatNoRowFeelsStaysAtItsClassValue) {
   EXPECT_FALSE(answer.determined[1]);
   EXPECT_DOUBLE_EQ(answer.values[1], 5000.0);
   EXPECT_GT(answer.left_over[1], 0.95);
+}
+
+// Beyond 3000 bytes a microsecond something else sets the pace, so that from the class's 5000 no small step shows anything;
+// the measurements are those of 1500, less than a spread away from there.
+TEST(ClassFit, LeapsOverWhereNothingNearIsBetter) {
+  const auto time = [](double rate, double bytes) { return 5.0 + bytes / std::min(rate, 3000.0); };
+  const ClassResiduals limited = [&](std::span<const double> x) {
+    std::vector<ClassResidual> rows;
+    for (const double size : kSizes) rows.push_back({.error = std::log(time(x[0], size) / time(1500.0, size))});
+    return rows;
+  };
+  const ClassFitAnswer answer = fit_to_class(std::vector<ClassConstant>{kRate}, limited);
+  EXPECT_TRUE(answer.determined[0]);
+  EXPECT_NEAR(answer.values[0], 1500.0, 75.0);
 }
 
 TEST(ClassFit, StaysWithinItsBounds) {
