@@ -21,6 +21,7 @@ struct TrainingRow {
   std::optional<std::int64_t> gpus, gpus_per_node, tp, pp, virtual_stages, dp, cp, ep, etp, sequence_parallel;
   std::optional<std::int64_t> micro_batch, global_batch, accumulation;
   std::optional<double> step_seconds, tokens_per_gpu, tflops_per_gpu, memory_gib;
+  std::optional<double> billions_of_parameters, reduce_scatter_gb;  // GB: of one rank in one step
   bool one_layer_a_part = false;      // virtual stages: "max (one layer per chunk)"
   bool tuned_parts = false;           // virtual stages: any other words, such as "not stated"
   std::vector<std::string> remarks;   // words where a number is expected: "mbs: tuned per model (not tabulated)"

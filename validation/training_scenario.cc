@@ -1,6 +1,8 @@
 #include "validation/training_scenario.h"
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -57,6 +59,7 @@ class ScenarioMaker {
   std::string model();
   std::string layout();
   std::string batch();
+  [[nodiscard]] std::optional<std::int64_t> reductions_by_volume() const;
   void hosts(const MachineRule& machine);
   void nics();
   void older_attention();
@@ -65,6 +68,7 @@ class ScenarioMaker {
   void pipeline();
   void spread_layers(std::int64_t parts);
   void sharding();
+  void torchtitan_sharding();
   void overlap();
   void tensor_overlap(std::optional<bool> said);
   void training();
@@ -233,10 +237,25 @@ void ScenarioMaker::spread_experts() {
   }
 }
 
+// How often FSDP reduced gradients in a step, where their volume was measured: each time in fp32, and no fewer than a
+// rank has of tensors cut by tensor parallelism, or of experts.
+std::optional<std::int64_t> ScenarioMaker::reductions_by_volume() const {
+  const bool told = row_.reduce_scatter_gb.value_or(0.0) > 0.0 && row_.billions_of_parameters.value_or(0.0) > 0.0;
+  if (!told || pp_ > 1 || row_.accumulation || !read_sharding(row_.sharding).fsdp) return std::nullopt;
+  const auto cut = static_cast<double>(std::max(tp_, row_.ep.value_or(1)));
+  const double once_gb = 4.0 * *row_.billions_of_parameters / cut;
+  return std::max<std::int64_t>(1, std::llround(*row_.reduce_scatter_gb / once_gb));
+}
+
 // Of micro-batch, global batch and accumulation, two give the third.
 std::string ScenarioMaker::batch() {
   std::int64_t micro = row_.micro_batch.value_or(0);
   std::int64_t global = row_.global_batch.value_or(0);
+  if (const auto times = reductions_by_volume(); times && global > std::max<std::int64_t>(1, micro) * dp_ * *times) {
+    micro = global / (dp_ * *times);
+    assume(fmt::format("{} sequences a microbatch: gradients were reduced {} in a step, as their volume says", micro,
+                       *times == 1 ? "once" : fmt::format("{} times", *times)));
+  }
   if (global == 0 && micro > 0 && row_.accumulation) global = micro * dp_ * *row_.accumulation;
   if (global == 0 && micro > 0 && pp_ == 1) {
     global = micro * dp_;
@@ -300,14 +319,24 @@ void ScenarioMaker::spread_layers(std::int64_t parts) {
   assume(fmt::format("layers do not divide evenly: {}", fmt::join(list, " ")));
 }
 
+// Embedding and logits are units of their own. With stages parameters stay gathered from a forward to its backward pass
+// (torchtitan, parallelize.py), and gradients are reduced with the last microbatch (backward_maybe_with_nosync of PyTorch's
+// torch/distributed/pipelining/stage.py). Its later versions do not reshard after a backward pass either; rows 178 to 183
+// of CCL-Bench took the time of a gather for every microbatch.
+void ScenarioMaker::torchtitan_sharding() {
+  yaml_.set("parallel.fsdp.wrap_ends", "true");
+  if (pp_ > 1) yaml_.set("parallel.fsdp.no_sync", "true");
+}
+
 void ScenarioMaker::sharding() {
   const Sharding sharding = read_sharding(row_.sharding);
   overlap();
   if (dp_ * cp_ == 1) return;
   if (sharding.offloads_optimizer) yaml_.set("parallel.zero.offload_optimizer.device", "cpu");
   if (sharding.fsdp) {
-    yaml_.set("parallel.fsdp.sharding_strategy", sharding.keeps_parameters ? "shard_grad_op" : "full_shard");
-    if (says(row_.framework, "torchtitan")) yaml_.set("parallel.fsdp.wrap_ends", "true");
+    const bool keeps = sharding.keeps_parameters || (pp_ > 1 && says(row_.framework, "torchtitan"));
+    yaml_.set("parallel.fsdp.sharding_strategy", keeps ? "shard_grad_op" : "full_shard");
+    if (says(row_.framework, "torchtitan")) torchtitan_sharding();
     if (sharding.degree && *sharding.degree < dp_ * cp_) {
       yaml_.set("parallel.fsdp.sharding_strategy", "hybrid_shard");
       set("parallel.fsdp.shard_degree", *sharding.degree);

@@ -31,12 +31,15 @@ std::int64_t offloaded(std::int64_t owned, const OffloadOptions& offload) {
 }
 
 // ZeRO keeps a shard in the working type, of gradients too, and fp32 master weights with two moments. FSDP's shards are
-// the master weights, and so are their gradients fp32.
+// the master weights, and so are their gradients fp32. Gradients that are added up unsharded are of the working type, and
+// with FSDP2, whose stages of pipelines keep parameters, of the type in which they are reduced (to_accumulated_grad_if_needed).
 void add_sharded_state(StageMemory& memory, const std::vector<Part>& parts, const StepInputs& inputs) {
   const ShardingOptions& sharding = inputs.parallel.sharding;
   const bool mixed = inputs.training.precision != DataType::kFp32;
   const double value = bytes_per_element(inputs.training.precision);
   const double gradient = sharding.master_in_shard ? 4.0 : bytes_per_element(inputs.training.grad_reduce);
+  const double added_up =
+      sharding.reshard_after_backward ? value : bytes_per_element(inputs.training.grad_reduce);
   const bool away = inputs.parallel.offload.parameters != Tier::kGpu;
   const OptimizerTypes& types = inputs.training.optimizer;
   Bytes weights, second, gradients, optimizer;
@@ -47,7 +50,7 @@ void add_sharded_state(StageMemory& memory, const std::vector<Part>& parts, cons
     if (sharding.secondary > 1) second += of_elements(units.kept(sharding.secondary), value);
     const std::int64_t owned = units.owned(set.options.shard);
     const std::int64_t here = owned - offloaded(owned, inputs.parallel.offload);
-    gradients += sharding.reduce_every_microbatch ? of_elements(here, gradient) : of_elements(units.elements(), value);
+    gradients += sharding.reduce_every_microbatch ? of_elements(here, gradient) : of_elements(units.elements(), added_up);
     optimizer += of_elements(here, mixed && !sharding.master_in_shard ? types.state() : types.moments());
   }
   add(memory, "weights", weights);

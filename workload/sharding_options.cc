@@ -285,6 +285,11 @@ void read_fsdp(ConfigMap fsdp, const ParallelContext& context, ParallelOptions& 
       !fsdp.boolean({.name = "no_sync",
                      .doc = "gradients are added up unsharded and scattered in the last microbatch only",
                      .fallback = false});
+  sharding.reshard_after_backward =
+      fsdp.boolean({.name = "reshard_after_backward",
+                    .doc = "FSDP2's set_reshard_after_backward; off: parameters stay gathered from a backward pass to "
+                           "the next microbatch, as torch.distributed.pipelining keeps them",
+                    .fallback = true});
   const bool wrap_ends = fsdp.boolean({.name = "wrap_ends",
                                        .doc = "embedding and output layer are units of their own (torchtitan), the "
                                               "output layer stays gathered; off: both belong to the root unit",

@@ -352,6 +352,40 @@ TEST(TrainingScenario, ContextParallelRanksShareShards) {
   EXPECT_THAT(yaml_of(row), HasSubstr("sharding_strategy: full_shard"));
 }
 
+// Stages of torchtitan's pipelines reduce once in a step and gather once a microbatch.
+TEST(TrainingScenario, TorchtitansStagesKeepTheirParameters) {
+  TrainingRow row = full_row();
+  row.gpus = 128;
+  row.sharding = "FSDP2";
+  row.framework = "torchtitan 0.1";
+  EXPECT_THAT(yaml_of(row), HasSubstr("sharding_strategy: shard_grad_op"));
+  EXPECT_THAT(yaml_of(row), HasSubstr("no_sync: true"));
+  row.pp = 1;
+  row.virtual_stages = 1;
+  EXPECT_THAT(yaml_of(row), HasSubstr("sharding_strategy: full_shard"));
+  EXPECT_THAT(yaml_of(row), Not(HasSubstr("no_sync")));
+}
+
+// 8 billion parameters over two tensor-parallel ranks are 16 GB in fp32: 17 GB are one reduction, 33 GB two.
+TEST(TrainingScenario, AVolumeOfReductionsTellsTheMicrobatch) {
+  TrainingRow row = full_row();
+  row.gpus = 8;
+  row.tp = 2;
+  row.pp = 1;
+  row.virtual_stages = 1;
+  row.global_batch = 32;  // 8 a rank
+  row.sharding = "FSDP2";
+  row.billions_of_parameters = 8.0;
+  EXPECT_THAT(yaml_of(row), HasSubstr("micro_batch: 1"));
+  row.reduce_scatter_gb = 17.0;
+  EXPECT_THAT(yaml_of(row), HasSubstr("micro_batch: 8"));
+  EXPECT_THAT(make_scenario(row, conventions())->assumed, Contains(HasSubstr("reduced once in a step")));
+  row.reduce_scatter_gb = 33.0;
+  EXPECT_THAT(yaml_of(row), HasSubstr("micro_batch: 4"));
+  row.accumulation = 8;  // what a row says holds
+  EXPECT_THAT(yaml_of(row), HasSubstr("micro_batch: 1"));
+}
+
 TEST(TrainingScenario, AnOptimizerOnTheCpuIsOffloaded) {
   TrainingRow row = full_row();
   row.pp = 1;

@@ -35,7 +35,8 @@ void GatherSchedule::link_uses(const ShardUnits& units, const ShardingOptions& o
     if (!again) continue;
     const bool kept = units.units()[now.unit].kept && now.pass == Pass::kForward;
     const bool soon = before[next_[use]] - before[use + 1] < options.max_reuse_distance;
-    stays_[use] = same_pass || kept || soon;
+    const bool held = !options.reshard_after_backward && now.pass != Pass::kForward;
+    stays_[use] = same_pass || kept || soon || held;
   }
 }
 

@@ -96,6 +96,19 @@ TEST(GatherSchedule, WithoutReshardingEveryUnitIsGatheredOnce) {
   EXPECT_EQ(gathers(schedule_of({.reshard_after_forward = false})), 5);
 }
 
+// Two microbatches: five units of three layers, embedding and head are gathered four times each, or after each backward
+// pass once more, or once.
+TEST(GatherSchedule, WithoutReshardingAfterABackwardPassUnitsStayToTheNext) {
+  const std::vector<Slot> passes = {
+      {Pass::kForward, 0, 0}, {Pass::kBackward, 0, 0}, {Pass::kForward, 1, 0}, {Pass::kBackward, 1, 0}};
+  EXPECT_EQ(gathers(schedule_of({}, passes)), 20);
+  EXPECT_EQ(gathers(schedule_of({.reshard_after_forward = false}, passes)), 10);
+  EXPECT_EQ(gathers(schedule_of({.reshard_after_backward = false}, passes)), 15);
+  const GatherSchedule once = schedule_of({.reshard_after_forward = false, .reshard_after_backward = false}, passes);
+  EXPECT_EQ(gathers(once), 5);
+  EXPECT_EQ(most_live(once), 42);  // the whole model
+}
+
 TEST(GatherSchedule, GradientsAreCompleteAfterTheLastUseOfAPass) {
   const GatherSchedule schedule = schedule_of({.root_unit = true});
   std::vector<std::size_t> complete;

@@ -75,6 +75,16 @@ TEST(Sharded, WithoutSyncGradientsAreScatteredOnce) {
   EXPECT_EQ(volume(plan, "dp", kReduceScatter), 4 * plan.stage_parameters[0]);
 }
 
+// As stages of a pipeline hold FSDP2's modules: two bytes a parameter are gathered and four scattered, once a step.
+TEST(Sharded, WhatIsKeptThroughAllMicrobatchesMovesOnce) {
+  const std::string kept = "fsdp: {no_sync: true, reshard_after_forward: false, reshard_after_backward: false}";
+  for (const int batch : {4, 12}) {
+    const StepPlan plan = job_of(kept, 4, batch).plan();
+    EXPECT_EQ(volume(plan, "dp", kAllGather), 2 * plan.stage_parameters[0]);
+    EXPECT_EQ(volume(plan, "dp", kReduceScatter), 4 * plan.stage_parameters[0]);
+  }
+}
+
 // The root unit (embedding and output layer) is gathered once a microbatch, layers twice.
 TEST(Sharded, FsdpKeepsItsRootUnitToTheBackwardPass) {
   const StepPlan plan = job_of("fsdp: {}", 4, 4).plan();
