@@ -68,7 +68,6 @@ class ScenarioMaker {
   void pipeline();
   void spread_layers(std::int64_t parts);
   void sharding();
-  void torchtitan_sharding();
   void overlap();
   void tensor_overlap(std::optional<bool> said);
   void training();
@@ -319,24 +318,20 @@ void ScenarioMaker::spread_layers(std::int64_t parts) {
   assume(fmt::format("layers do not divide evenly: {}", fmt::join(list, " ")));
 }
 
-// Embedding and logits are units of their own. With stages parameters stay gathered from a forward to its backward pass
-// (torchtitan, parallelize.py), and gradients are reduced with the last microbatch (backward_maybe_with_nosync of PyTorch's
-// torch/distributed/pipelining/stage.py). Its later versions do not reshard after a backward pass either; rows 178 to 183
-// of CCL-Bench took the time of a gather for every microbatch.
-void ScenarioMaker::torchtitan_sharding() {
-  yaml_.set("parallel.fsdp.wrap_ends", "true");
-  if (pp_ > 1) yaml_.set("parallel.fsdp.no_sync", "true");
-}
-
 void ScenarioMaker::sharding() {
   const Sharding sharding = read_sharding(row_.sharding);
   overlap();
   if (dp_ * cp_ == 1) return;
   if (sharding.offloads_optimizer) yaml_.set("parallel.zero.offload_optimizer.device", "cpu");
   if (sharding.fsdp) {
-    const bool keeps = sharding.keeps_parameters || (pp_ > 1 && says(row_.framework, "torchtitan"));
+    // With stages torchtitan keeps parameters from a forward to its backward pass (parallelize.py), and PyTorch reduces
+    // with the last microbatch (backward_maybe_with_nosync of torch/distributed/pipelining/stage.py). Its later versions
+    // keep parameters after a backward pass, too: rows 178 to 183 of CCL-Bench took a gather's time for each microbatch.
+    const bool torchtitan = says(row_.framework, "torchtitan");
+    const bool keeps = sharding.keeps_parameters || (pp_ > 1 && torchtitan);
     yaml_.set("parallel.fsdp.sharding_strategy", keeps ? "shard_grad_op" : "full_shard");
-    if (says(row_.framework, "torchtitan")) torchtitan_sharding();
+    if (torchtitan) yaml_.set("parallel.fsdp.wrap_ends", "true");
+    if (torchtitan && pp_ > 1) yaml_.set("parallel.fsdp.no_sync", "true");
     if (sharding.degree && *sharding.degree < dp_ * cp_) {
       yaml_.set("parallel.fsdp.sharding_strategy", "hybrid_shard");
       set("parallel.fsdp.shard_degree", *sharding.degree);
