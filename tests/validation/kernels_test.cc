@@ -35,6 +35,9 @@ constexpr Guard kGuards[] = {
     {"b200-sxm-192gb", "grouped gemm bf16", 0.085, 0.29},
     {"b200-sxm-192gb", "attention forward", 0.10, 0.35},
     {"b200-sxm-192gb", "attention backward", 0.06, 0.15},
+    {"h100-sxm5-80gb", "gemm bf16", 0.03, 0.03},
+    {"h100-sxm5-80gb", "gemm fp8", 0.07, 0.20},
+    {"h100-sxm5-80gb", "attention forward", 0.07, 0.20},
     {"h800-sxm-80gb", "gemm fp8", 0.06, 0.13},
     {"h800-sxm-80gb", "grouped gemm fp8", 0.075, 0.16},
 };
