@@ -34,6 +34,25 @@ std::int64_t model_ranks(ConfigMap parallel) {
   return ranks;
 }
 
+// Paths of Megatron's scripts are often those of a container.
+std::string named_by_flags(Imports& imports, const std::function<std::string(const std::string&)>& beside) {
+  constexpr std::string_view kStart = "parallel.tp_comm_overlap_cfg=";
+  const auto named = std::ranges::find_if(
+      imports.values, [&](const ImportedValue& value) { return value.setting.starts_with(kStart); });
+  if (named == imports.values.end()) return {};
+  const std::string name = named->setting.substr(kStart.size());
+  const std::string origin = named->origin;
+  imports.values.erase(named);
+  if (std::filesystem::is_regular_file(beside(name))) return name;
+  imports.diagnostics.add({.severity = Severity::kWarning,
+                           .code = "W136",
+                           .place = {.file = origin},
+                           .message = fmt::format("--tp-comm-overlap-cfg names '{}', which is not beside the scenario: "
+                                                  "methods and chunks are Transformer Engine's defaults",
+                                                  name)});
+  return {};
+}
+
 }  // namespace
 
 void Imports::set(std::string path, std::string value, std::string origin) {
@@ -57,6 +76,11 @@ Imports read_imports(ConfigMap root, const std::string& scenario_path, std::int6
   };
   const std::string megatron = name_in(root, "megatron");
   if (!megatron.empty()) read_megatron(beside(megatron), imports);
+  std::string overlap = name_in(parallel, "tp_comm_overlap_cfg");
+  if (overlap.empty()) overlap = named_by_flags(imports, beside);
+  if (!overlap.empty()) {
+    read_file(beside(overlap), imports, [&](ConfigMap file) { read_tensor_overlap(file, imports); });
+  }
   if (!deepspeed.empty()) {
     const BatchWorld world{.replicas = std::max<std::int64_t>(1, ranks / model_ranks(parallel))};
     read_file(beside(deepspeed), imports, [&](ConfigMap file) { read_deepspeed(file, world, imports); });

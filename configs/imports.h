@@ -1,4 +1,5 @@
-// Files that a scenario names and that say a part of it: DeepSpeed's, FSDP's and Megatron's settings as values of ours.
+// Files that a scenario names and that say a part of it: settings of DeepSpeed, FSDP, Megatron and Transformer Engine as
+// values of ours.
 #pragma once
 
 #include <string>
@@ -19,8 +20,8 @@ struct Imports {
   void set(std::string path, std::string value, std::string origin);
 };
 
-// Reads what the scenario names in `megatron`, `training.deepspeed` and `parallel.fsdp_config`. `scenario_path`: files are looked for
-// beside it. `ranks`: GPUs of the cluster.
+// Reads what the scenario names in `megatron`, `training.deepspeed`, `parallel.fsdp_config` and
+// `parallel.tp_comm_overlap_cfg`, which Megatron's flags may name, too. `scenario_path`: files are looked for beside it. `ranks`: GPUs of the cluster.
 [[nodiscard]] Imports read_imports(ConfigMap root, const std::string& scenario_path, std::int64_t ranks);
 
 // How many ranks share a batch: what tp, cp and pp leave.
@@ -29,6 +30,7 @@ struct BatchWorld {
 };
 void read_deepspeed(ConfigMap file, const BatchWorld& world, Imports& imports);
 void read_fsdp_config(ConfigMap file, Imports& imports);
+void read_tensor_overlap(ConfigMap file, Imports& imports);
 void read_megatron(const std::string& path, Imports& imports);
 
 }  // namespace ringwright::configs

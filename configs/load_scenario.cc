@@ -44,7 +44,7 @@ Result<ConfigDocument> load_with_imports(const Load& load, const std::string& pa
   LoadOptions how = load_options(options);
   auto document = load(how);
   if (!document) return document;
-  constexpr std::array kFiles = {"training.deepspeed", "parallel.fsdp_config", "megatron"};
+  constexpr std::array kFiles = {"training.deepspeed", "parallel.fsdp_config", "parallel.tp_comm_overlap_cfg", "megatron"};
   if (std::ranges::none_of(kFiles, [&](const char* file) { return document->names(file); })) return document;
   ConfigMap root = document->root();
   imports = read_imports(root, path, read_cluster(root).gpus());

@@ -122,6 +122,10 @@ Job read_job(ConfigMap root, const Cluster& cluster, const std::string& path, Di
                                    .doc = "an accelerate configuration (YAML) that says how FSDP shards; beside this "
                                           "file",
                                    .fallback = std::string()}));
+  static_cast<void>(parallel.text({.name = "tp_comm_overlap_cfg",
+                                   .doc = "a file of Transformer Engine's user buffers (YAML, as for Megatron's "
+                                          "--tp-comm-overlap-cfg) that says how exchanges overlap; beside this file",
+                                   .fallback = std::string()}));
   job.training = workload::read_training_options(training);
   workload::check_precision(training, job.training, cluster.gpu);
   const ConfigMap map = root.map("cluster", "the machine: hosts, what is in them, and the fabric between them");

@@ -164,7 +164,8 @@ std::string axis_of(std::string_view key) {
 }
 
 std::string why_not_varied(std::string_view key) {
-  constexpr std::array kFiles{"training.deepspeed", "parallel.fsdp_config", "parallel.schedule_file"};
+  constexpr std::array kFiles{"training.deepspeed", "parallel.fsdp_config", "parallel.tp_comm_overlap_cfg",
+                              "parallel.schedule_file"};
   constexpr std::array kMaps{"parallel.", "training.", "compute.", "memory."};
   if (const std::string axis = axis_of(key); !axis.empty()) {
     return fmt::format("'{}' is an axis of its own: search.{}", key, axis);

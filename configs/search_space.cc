@@ -141,9 +141,10 @@ std::vector<std::int64_t> spread(std::string_view rule, std::int64_t layers, std
   return spread;
 }
 
-constexpr std::array<std::string_view, 17> kOfOneLayout{"megatron",
+constexpr std::array<std::string_view, 18> kOfOneLayout{"megatron",
                                                         "training.deepspeed",
                                                         "parallel.fsdp_config",
+                                                        "parallel.tp_comm_overlap_cfg",
                                                         "parallel.schedule_file",
                                                         "parallel.dp",
                                                         "parallel.layers_per_part",

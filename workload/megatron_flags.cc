@@ -95,6 +95,7 @@ constexpr std::array kFlags{
     FlagEntry{"tp-comm-overlap-ag", kOn, "parallel.tp_comm_overlap_ag"},
     FlagEntry{"tp-comm-overlap-rs", kOn, "parallel.tp_comm_overlap_rs"},
     FlagEntry{"tp-comm-overlap-rs-dgrad", kOn, "parallel.tp_comm_overlap_rs_dgrad"},
+    FlagEntry{"tp-comm-overlap-cfg", kText, "parallel.tp_comm_overlap_cfg"},
     FlagEntry{"disable-tp-comm-overlap-ag", kOff, "parallel.tp_comm_overlap_ag"},
     FlagEntry{"disable-tp-comm-overlap-rs", kOff, "parallel.tp_comm_overlap_rs"},
     FlagEntry{"disable-tp-comm-bulk-dgrad", kNoEffect},  // these exchanges run beside the product either way
@@ -140,7 +141,6 @@ constexpr std::array kFlags{
     FlagEntry{"fp4-param*", kNotModelled, "parameters are gathered in two bytes"},
     FlagEntry{"main-grads-dtype", kNotModelled, "gradients have the type in which they are reduced"},
     FlagEntry{"first-last-layers-bf16", kNotModelled, "all layers have one precision"},
-    FlagEntry{"tp-comm-overlap-cfg", kNotModelled, "methods and chunks are Transformer Engine's defaults"},
     FlagEntry{"delay-wgrad-compute", kNotModelled, "gradients of weights follow those of inputs; see zb-h1"},
     FlagEntry{"overlap-moe-expert-parallel-comm", kNotModelled, "tokens travel while nothing else of the stage runs"},
     FlagEntry{"overlap-p2p-communication-warmup-flush", kNotModelled, "messages overlap as in the steady state"},

@@ -10,6 +10,7 @@ namespace ringwright::workload {
 namespace {
 
 constexpr std::string_view kDetails[] = {"tp_comm_overlap_ag", "tp_comm_overlap_rs", "tp_comm_overlap_rs_dgrad",
+                                         "tp_comm_overlap_num_splits",
                                          "tp_comm_overlap_user_buffers"};
 
 void refuse(ConfigMap& parallel, const std::string& why, const std::string& way_out) {
@@ -29,13 +30,20 @@ void read_tensor_overlap(ConfigMap& parallel, const ParallelContext& context, Pa
                         .doc = "of tp_comm_overlap: inputs go round a ring while products run on what is there",
                         .fallback = true});
   overlap.scatter = parallel.boolean({.name = "tp_comm_overlap_rs",
-                                      .doc = "of tp_comm_overlap: results are scattered in four chunks",
+                                      .doc = "of tp_comm_overlap: results are scattered in chunks",
                                       .fallback = true});
   overlap.scatter_gradients =
       parallel.boolean({.name = "tp_comm_overlap_rs_dgrad",
-                        .doc = "of tp_comm_overlap: gradients of inputs are scattered in four chunks, not beside the "
+                        .doc = "of tp_comm_overlap: gradients of inputs are scattered in chunks, not beside the "
                                "product of the weights' gradient",
                         .fallback = false});
+  overlap.chunks = static_cast<int>(
+      parallel.integer({.name = "tp_comm_overlap_num_splits",
+                        .doc = "of tp_comm_overlap: chunks in which results are scattered, as Transformer Engine's "
+                               "num_splits; at most as many as divide a rank's rows",
+                        .fallback = 4,
+                        .min = 1,
+                        .max = 64}));
   overlap.user_buffers =
       parallel.boolean({.name = "tp_comm_overlap_user_buffers",
                         .doc = "of tp_comm_overlap: each product has a buffer as large as an activation; without, "

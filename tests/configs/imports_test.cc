@@ -13,6 +13,7 @@ namespace ringwright::configs::imports_test {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 // A scenario and the file that it names, side by side.
 class NamedFile : public testing::Test {
@@ -39,6 +40,17 @@ class NamedFile : public testing::Test {
   }
   Result<Scenario> fsdp(const std::string& file, const std::string& parallel = "") {
     return load(file, "global_batch: 8", "fsdp_config: named" + (parallel.empty() ? "" : ", " + parallel));
+  }
+
+  // A run of Megatron-LM that names a file of user buffers, which is beside it or not.
+  Result<Scenario> megatron(const std::string& overlap) {
+    if (!overlap.empty()) std::ofstream(folder_ / "ub.yaml") << overlap;
+    std::ofstream(folder_ / "run.sh") << "--num-layers 4 --hidden-size 256 --num-attention-heads 8 --seq-length 128 "
+                                         "--max-position-embeddings 128 --vocab-size 1000 --micro-batch-size 1 "
+                                         "--global-batch-size 8 --bf16 --tensor-model-parallel-size 8 --sequence-parallel "
+                                         "--tp-comm-overlap --tp-comm-overlap-cfg ub.yaml\n";
+    std::ofstream(folder_ / "scenario.yaml") << "megatron: run.sh\ncluster: {nodes: 1, node: {preset: dgx-h100}}\n";
+    return load_scenario((folder_ / "scenario.yaml").string());
   }
 
  private:
@@ -188,6 +200,60 @@ TEST_F(NamedFile, FsdpStrategiesMayBeNumbers) {
   const auto scenario = fsdp("fsdp_config: {fsdp_sharding_strategy: 2}\n");
   ASSERT_TRUE(scenario.has_value()) << problems(scenario);
   EXPECT_FALSE(scenario->job.parallel.sharding.reshard_after_forward);
+}
+
+constexpr const char* kOverlap = "tp: 8, sequence_parallel: true, tp_comm_overlap: true, tp_comm_overlap_cfg: named";
+
+// The methods that Transformer Engine takes by itself, two splits, and gradients of inputs in chunks.
+TEST_F(NamedFile, UserBuffersSayHowExchangesOverlap) {
+  const auto scenario = load(
+      "qkv_fprop: {method: ring_exchange, aggregate: 0}\nfc1_fprop: {method: ring_exchange}\n"
+      "proj_fprop: {method: pipeline, num_sm: 24, cga_size: 2, num_splits: 2, set_sm_margin: 1}\n"
+      "fc2_fprop: {method: pipeline, num_sm: 16, num_splits: 2}\nqkv_dgrad: {method: pipeline, num_splits: 2}\n"
+      "fc1_dgrad: {method: pipeline}\nqkv_wgrad: {method: bulk, num_sm: 4}\n",
+      "global_batch: 8", kOverlap);
+  ASSERT_TRUE(scenario.has_value()) << problems(scenario);
+  const workload::TensorOverlap& overlap = scenario->job.parallel.tensor_overlap;
+  EXPECT_TRUE(overlap.gather);
+  EXPECT_TRUE(overlap.scatter);
+  EXPECT_TRUE(overlap.scatter_gradients);
+  EXPECT_EQ(overlap.chunks, 2);
+  EXPECT_THAT(problems(scenario), Not(HasSubstr("W136")));
+}
+
+TEST_F(NamedFile, UserBuffersThatDifferByProductAreTold) {
+  const auto scenario = load(
+      "proj_fprop: {method: pipeline, num_splits: 2}\nfc2_fprop: {method: ring_exchange, num_splits: 4}\n"
+      "qkv_fprop: {method: bulk}\nqkv_dgrad: {method: bulk}\n",
+      "global_batch: 8", kOverlap);
+  ASSERT_TRUE(scenario.has_value()) << problems(scenario);
+  EXPECT_FALSE(scenario->job.parallel.tensor_overlap.gather);
+  EXPECT_FALSE(scenario->job.parallel.tensor_overlap.scatter_gradients);
+  EXPECT_EQ(scenario->job.parallel.tensor_overlap.chunks, 2);
+  for (const char* told : {"tp_comm_overlap_num_splits=2", "ring_exchange is not modelled: it is played as pipeline",
+                           "bulk is not modelled: the input is gathered before its product"}) {
+    EXPECT_THAT(problems(scenario), HasSubstr(told));
+  }
+}
+
+TEST_F(NamedFile, UserBuffersOfNoSuchProductAreMistakes) {
+  const auto scenario = load("qkv_prop: {method: ring_exchange}\n", "global_batch: 8", kOverlap);
+  ASSERT_FALSE(scenario.has_value());
+  EXPECT_THAT(problems(scenario), HasSubstr("qkv_prop"));
+}
+
+TEST_F(NamedFile, MegatronsFlagsMayNameUserBuffers) {
+  const auto scenario = megatron("proj_fprop: {method: pipeline, num_splits: 8}\n");
+  ASSERT_TRUE(scenario.has_value()) << problems(scenario);
+  EXPECT_EQ(scenario->job.parallel.tensor_overlap.chunks, 8);
+}
+
+// Paths of scripts are often those of a container.
+TEST_F(NamedFile, UserBuffersOfMegatronThatAreElsewhereAreDefaults) {
+  const auto scenario = megatron("");
+  ASSERT_TRUE(scenario.has_value()) << problems(scenario);
+  EXPECT_EQ(scenario->job.parallel.tensor_overlap.chunks, 4);
+  EXPECT_THAT(problems(scenario), HasSubstr("names 'ub.yaml', which is not beside the scenario"));
 }
 
 TEST_F(NamedFile, AMissingFileIsAMistake) {

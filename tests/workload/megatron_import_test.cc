@@ -186,11 +186,11 @@ TEST(MegatronImport, UnknownFlagsAreToldWithTheNearest) {
 }
 
 TEST(MegatronImport, WhatIsNotModelledIsTold) {
-  EXPECT_THAT(Import("--num-layers 2 --tp-comm-overlap-cfg ub.yaml --recompute-granularity selective "
+  EXPECT_THAT(Import("--num-layers 2 --fp8-param-gather --recompute-granularity selective "
                      "--recompute-modules core_attn mlp\n")
                   .told(),
               testing::UnorderedElementsAre(
-                  "W136: --tp-comm-overlap-cfg is not modelled: methods and chunks are Transformer Engine's defaults",
+                  "W136: --fp8-param-gather is not modelled: parameters are gathered in two bytes",
                   "W136: --recompute-modules mlp is not modelled: it is kept"));
 }
 
