@@ -1,6 +1,7 @@
 #include "core/config/config_loader.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -61,6 +62,22 @@ std::string did_you_mean_file(const std::string& path) {
   std::sort(names.begin(), names.end());
   const std::string near = nearest_name(wanted.filename().string(), names);
   return near.empty() ? std::string() : fmt::format("did you mean '{}'?", near);
+}
+
+// A slip of the pen, or a short name of some: "B300" of b300-sxm-288gb. Empty: neither.
+std::string likely_names(std::string_view word, std::span<const std::string> names) {
+  const std::string near = nearest_name(word, names);
+  if (!near.empty()) return fmt::format("'{}'", near);
+  const auto begins_so = [&word](const std::string& name) {
+    if (name.size() > word.size() && name[word.size()] != '-') return false;
+    return std::ranges::equal(word, std::string_view(name).substr(0, word.size()),
+                              [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); });
+  };
+  std::vector<std::string> fitting;
+  for (const std::string& name : names) {
+    if (!word.empty() && begins_so(name)) fitting.push_back(fmt::format("'{}'", name));
+  }
+  return join(fitting, " or ");
 }
 
 // Nothing in this subtree is to be judged: a part of it could not be read, and that is said already.
@@ -348,9 +365,9 @@ std::optional<ConfigNode> ConfigLoader::read_preset(const ConfigNode& wanted, co
     return root;
   }
   const std::vector<std::string> names = preset_names(options_, rule.folder);
-  const std::string near = nearest_name(wanted.text, names);
+  const std::string near = likely_names(wanted.text, names);
   return refuse(fmt::format("is '{}'{}", wanted.text,
-                            near.empty() ? ", which is no preset" : fmt::format("; did you mean '{}'?", near)),
+                            near.empty() ? ", which is no preset" : fmt::format("; did you mean {}?", near)),
                 fmt::format("one of: {}; see 'ringwright list {}'", join(names, ", "), rule.folder));
 }
 

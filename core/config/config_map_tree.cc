@@ -102,7 +102,7 @@ void ConfigMap::ignore_rest(std::string_view why) {
 }
 
 void ConfigMap::error(std::string_view name, std::string code, std::string message, std::string hint) {
-  if (documenting() || log_->is_missing(path_of(name))) return;
+  if (documenting() || log_->is_missing(path_of(name)) || (name.empty() && node_->settled)) return;
   log_->add(about(*node_, name, std::move(code), std::move(message), std::move(hint)));
 }
 

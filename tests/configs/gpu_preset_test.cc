@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "configs/scenario.h"
 #include "tests/paths.h"
 
 namespace ringwright::configs::gpu_preset_test {
@@ -44,6 +45,18 @@ TEST(GpuPreset, OverridesNameItsKeys) {
   ASSERT_TRUE(preset) << render(preset.error());
   EXPECT_DOUBLE_EQ(preset->gpu.kernels[workload::KernelConstant::kStreamGap], 7e-6);
   EXPECT_EQ(preset->gpu.sms, 100);
+}
+
+// What a GPU lacks is no second mistake where its preset is none.
+TEST(GpuPreset, AnUnknownOneIsOneMistake) {
+  const auto unknown = load_gpu("h20");
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().error_count(), 1U) << render(unknown.error());
+  const auto scenario = load_scenario_text(
+      "job.yaml", "version: 1\nname: x\nmodel: {preset: llama3-8b}\ntraining: {global_batch: 8, micro_batch: 1}\n"
+                  "cluster:\n  nodes: 1\n  node: {preset: dgx-h100, gpu: {preset: h20}}\n");
+  ASSERT_FALSE(scenario);
+  EXPECT_EQ(scenario.error().error_count(), 1U) << render(scenario.error());
 }
 
 TEST(GpuPreset, AnUnknownNameIsAMistakeWithAPlace) {

@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "configs/gpu_preset.h"
 #include "tests/support/own_folder.h"
 #include "validation/builtin.h"
 #include "validation/shipped_files.h"
@@ -64,6 +65,22 @@ std::string write(const std::string& name, const std::string& text) {
   const std::string path = test::own_folder() + name + ".csv";
   std::ofstream(path) << text;
   return path;
+}
+
+// Pairs of a part of a device's name and the GPU that is shipped for it, as `text` lists them.
+std::vector<std::pair<std::string, std::string>> known_gpus(const std::string& file, const std::regex& pair) {
+  const std::string text = text_in(shipped_folder("gpu") + "/" + file);
+  std::vector<std::pair<std::string, std::string>> known;
+  for (std::sregex_iterator it(text.begin(), text.end(), pair), end; it != end; ++it) known.emplace_back((*it)[1], (*it)[2]);
+  return known;
+}
+
+TEST(SuiteDevices, BothPartsOfTheSuiteKnowTheSameGpusAndEachIsShipped) {
+  const auto cuda = known_gpus("device.cu", std::regex("\\{\"([^\"]+)\", \"([^\"]+)\"\\}"));
+  const auto torch = known_gpus("torch_tables.py", std::regex("\\('([^']+)', '([^']+)'\\)"));
+  EXPECT_GE(cuda.size(), 17U);
+  EXPECT_THAT(torch, testing::ElementsAreArray(cuda));
+  for (const auto& [device, gpu] : cuda) EXPECT_TRUE(configs::load_gpu(gpu)) << device << ": " << gpu;
 }
 
 class SuiteTable : public testing::TestWithParam<const char*> {};

@@ -19,7 +19,7 @@ struct Known {
   const char* key;     // of the shipped GPU
 };
 // Longer names first, since the first that fits is taken.
-constexpr std::array<Known, 15> kKnown = {{{"GH200", "gh200-96gb"},
+constexpr std::array<Known, 17> kKnown = {{{"GH200", "gh200-96gb"},
                                            {"H200 NVL", "h200-nvl-141gb"},
                                            {"H200", "h200-sxm-141gb"},
                                            {"H800", "h800-sxm-80gb"},
@@ -33,7 +33,9 @@ constexpr std::array<Known, 15> kKnown = {{{"GH200", "gh200-96gb"},
                                            {"GB200", "gb200"},
                                            {"B200", "b200-sxm-192gb"},
                                            {"V100-SXM2-32GB", "v100-sxm2-32gb"},
-                                           {"V100-SXM2-16GB", "v100-sxm2-16gb"}}};
+                                           {"V100-SXM2-16GB", "v100-sxm2-16gb"},
+                                           {"V100-SXM3-32GB", "v100-sxm3-32gb"},
+                                           {"L40S", "l40s"}}};
 
 std::string version(int number) {
   return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);

@@ -14,7 +14,8 @@ KNOWN_GPUS = (('GH200', 'gh200-96gb'), ('H200 NVL', 'h200-nvl-141gb'), ('H200', 
               ('H100 PCIe', 'h100-pcie-80gb'), ('GB300', 'gb300'), ('B300', 'b300-sxm-288gb'),
               ('H100 80GB HBM3', 'h100-sxm5-80gb'), ('A100-SXM4-80GB', 'a100-sxm4-80gb'), ('A100-SXM4-40GB', 'a100-sxm4-40gb'),
               ('A100 80GB PCIe', 'a100-pcie-80gb'), ('GB200', 'gb200'), ('B200', 'b200-sxm-192gb'),
-              ('V100-SXM2-32GB', 'v100-sxm2-32gb'), ('V100-SXM2-16GB', 'v100-sxm2-16gb'))
+              ('V100-SXM2-32GB', 'v100-sxm2-32gb'), ('V100-SXM2-16GB', 'v100-sxm2-16gb'),
+              ('V100-SXM3-32GB', 'v100-sxm3-32gb'), ('L40S', 'l40s'))
 TIME_IS_UP = 4  # the exit code of a run that has more to measure
 
 
