@@ -22,13 +22,16 @@ const Rule* find_rule(const std::vector<Rule>& rules, std::string_view text) {
   return found == rules.end() ? nullptr : &*found;
 }
 
+// Where a version's words are looked for.
+std::string told_by(const TrainingRow& r) { return fmt::format("{} {} {} {}", r.where, r.notes, r.schedule, r.gpu); }
+
 class ScenarioMaker {
  public:
   ScenarioMaker(const TrainingRow& row, const TrainingConventions& conventions)
       : row_(row),
         conventions_(conventions),
         source_(conventions.find_source(row.source(), row.model)),
-        version_(source_ != nullptr ? source_->version_of(row.where + " " + row.notes + " " + row.schedule) : nullptr) {
+        version_(source_ != nullptr ? source_->version_of(told_by(row)) : nullptr) {
   }
 
   tl::expected<TrainingScenario, std::string> make() {
@@ -325,8 +328,8 @@ void ScenarioMaker::sharding() {
   if (sharding.offloads_optimizer) yaml_.set("parallel.zero.offload_optimizer.device", "cpu");
   if (sharding.fsdp) {
     // With stages torchtitan keeps parameters from a forward to its backward pass (parallelize.py), and PyTorch reduces
-    // with the last microbatch (backward_maybe_with_nosync of torch/distributed/pipelining/stage.py). Its later versions
-    // keep parameters after a backward pass, too: rows 178 to 183 of CCL-Bench took a gather's time for each microbatch.
+    // with the last microbatch (torch/distributed/pipelining/stage.py: backward_maybe_with_nosync). It may keep them
+    // after a backward pass, too, but rows 178 to 183 of CCL-Bench took a gather's time for each microbatch.
     const bool torchtitan = says(row_.framework, "torchtitan");
     const bool keeps = sharding.keeps_parameters || (pp_ > 1 && torchtitan);
     yaml_.set("parallel.fsdp.sharding_strategy", keeps ? "shard_grad_op" : "full_shard");

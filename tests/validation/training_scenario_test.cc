@@ -6,6 +6,7 @@
 namespace ringwright::validation::training_scenario_test {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -79,8 +80,7 @@ TEST(TrainingScenario, SaysWhatTheRowSaysOnTopOfItsStack) {
 TEST(TrainingScenario, OneHostNeedsNoCards) {
   TrainingRow row = full_row();
   row.gpus = 8;
-  row.pp = 1;
-  row.virtual_stages = 1;
+  row.pp = row.virtual_stages = 1;
   EXPECT_THAT(yaml_of(row), Not(HasSubstr("nic")));
 }
 
@@ -345,8 +345,7 @@ TEST(TrainingScenario, ACompilerFusesWhatAStackRunsEagerly) {
 // PyTorch shards over data- and context-parallel ranks together, also where there are only the latter.
 TEST(TrainingScenario, ContextParallelRanksShareShards) {
   TrainingRow row = full_row();
-  row.pp = 1;
-  row.virtual_stages = 1;
+  row.pp = row.virtual_stages = 1;
   row.cp = 8;  // dp 1
   row.sharding = "FSDP2";
   EXPECT_THAT(yaml_of(row), HasSubstr("sharding_strategy: full_shard"));
@@ -358,12 +357,9 @@ TEST(TrainingScenario, TorchtitansStagesKeepTheirParameters) {
   row.gpus = 128;
   row.sharding = "FSDP2";
   row.framework = "torchtitan 0.1";
-  EXPECT_THAT(yaml_of(row), HasSubstr("sharding_strategy: shard_grad_op"));
-  EXPECT_THAT(yaml_of(row), HasSubstr("no_sync: true"));
-  row.pp = 1;
-  row.virtual_stages = 1;
-  EXPECT_THAT(yaml_of(row), HasSubstr("sharding_strategy: full_shard"));
-  EXPECT_THAT(yaml_of(row), Not(HasSubstr("no_sync")));
+  EXPECT_THAT(yaml_of(row), AllOf(HasSubstr("sharding_strategy: shard_grad_op"), HasSubstr("no_sync: true")));
+  row.pp = row.virtual_stages = 1;
+  EXPECT_THAT(yaml_of(row), AllOf(HasSubstr("sharding_strategy: full_shard"), Not(HasSubstr("no_sync"))));
 }
 
 // 8 billion parameters over two tensor-parallel ranks are 16 GB in fp32: 17 GB are one reduction, 33 GB two.
@@ -371,8 +367,7 @@ TEST(TrainingScenario, AVolumeOfReductionsTellsTheMicrobatch) {
   TrainingRow row = full_row();
   row.gpus = 8;
   row.tp = 2;
-  row.pp = 1;
-  row.virtual_stages = 1;
+  row.pp = row.virtual_stages = 1;
   row.global_batch = 32;  // 8 a rank
   row.sharding = "FSDP2";
   row.billions_of_parameters = 8.0;
@@ -386,10 +381,15 @@ TEST(TrainingScenario, AVolumeOfReductionsTellsTheMicrobatch) {
   EXPECT_THAT(yaml_of(row), HasSubstr("micro_batch: 1"));
 }
 
+TEST(TrainingScenario, TheGpuMayTellTheVersion) {
+  TrainingConventions given = conventions();
+  given.sources.front().versions = {{{.words = {"H100"}}, "on-h100.yaml"}, {{.words = {"A100"}}, "on-a100.yaml"}};
+  EXPECT_THAT(make_scenario(full_row(), given)->yaml, HasSubstr("on-a100.yaml"));
+}
+
 TEST(TrainingScenario, AnOptimizerOnTheCpuIsOffloaded) {
   TrainingRow row = full_row();
-  row.pp = 1;
-  row.virtual_stages = 1;
+  row.pp = row.virtual_stages = 1;
   row.sharding = "ZeRO-3 + CPU AdamW offload";
   EXPECT_THAT(yaml_of(row), HasSubstr("offload_optimizer"));
   row.sharding = "ZeRO-3";
