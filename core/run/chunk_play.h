@@ -31,6 +31,7 @@ struct ChunkQueue {
   std::uint64_t written = 0;   // begun by the writer
   std::uint64_t freed = 0;     // the writer may use their slots again
   std::uint64_t readable = 0;  // seen by the reader
+  std::uint64_t begun = 0;     // up to here the reader has seen at least the first lines
   std::uint64_t read = 0;      // taken by the reader
   // Network only:
   std::uint64_t filled = 0;    // in the send buffer, before the proxy has come to them
@@ -42,7 +43,7 @@ struct ChunkQueue {
   std::array<Bytes, kSlots> size;  // of message m, at m % kSlots
 
   [[nodiscard]] bool has_room() const { return written - freed < room; }
-  [[nodiscard]] bool has_message() const { return readable > read; }
+  [[nodiscard]] bool has_message() const { return readable > read || begun > read; }
   [[nodiscard]] bool may_depart() const { return departed < posted && departed - credits < room; }
 };
 
@@ -64,6 +65,8 @@ struct ChunkBlock {
   Primitive now;                       // the next one, once it is loaded
   bool loaded = false;
   bool working = false;
+  bool ahead = false;      // through with all but the last lines, which have not come yet
+  Bytes held;              // of these, while the present primitive has not stored them
   int flows = 0;           // of the present primitive, in flight
   TimePoint not_before;    // the present primitive's own work lasts until then
   double lag = 0.0;        // of the rank's thread blocks when the present primitive's bytes began to move

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "core/base/check.h"
 #include "core/run/primitive_time.h"
@@ -149,8 +150,38 @@ void ChunkPlayer::move(Part part) {
   block.not_before = job_.engine.now() + moving_time(inputs_.costs, play, block);
   if (!inputs_.costs.gpudirect) block.not_before = std::max(block.not_before, through_host_memory(play, block));
   if (job_.clocks != nullptr) block.lag = job_.clocks->lag(play.members[block.member].rank_class);
-  block.flows = block.now.size > Bytes(0) ? start_stores(part) + start_fetches(part) + start_one_sided(part) : 0;
+  announce(part);
+  block.held = has_all(play, block) ? Bytes(0) : lines_of(play, block);
+  block.flows = block.now.size > Bytes(0) ? start_stores(part, block.now.size - block.held) + start_fetches(part) + start_one_sided(part) : 0;
   if (block.flows == 0) after(block.not_before - job_.engine.now(), part.play, [part](ChunkPlayer& self) { self.make_up(part); });
+}
+
+// Peers inside the host see the first lines of a message of many, and begin.
+void ChunkPlayer::announce(Part part) {
+  const ChunkPlay& play = plays_[part.play];
+  const ChunkBlock& block = play.blocks[part.index];
+  const Duration first = block.now.tells ? Duration() : line_time(inputs_.costs, play, block);
+  if (first == Duration()) return;
+  for (int s = block.now.sends.first; s < block.now.sends.first + block.now.sends.count; ++s) {
+    const Part to{.play = part.play, .index = block.first_queue + static_cast<std::uint32_t>(s)};
+    const ChunkQueue& queue = play.queues[to.index];
+    if (queue.network) continue;
+    const std::uint64_t upto = queue.written;
+    after(first + inputs_.costs.of(play.choice.plan.protocol).hop, part.play, [to, upto](ChunkPlayer& self) {
+      ChunkQueue& seen = self.plays_[to.play].queues[to.index];
+      seen.begun = std::max(seen.begun, upto);
+      self.try_begin({.play = to.play, .index = seen.reader});
+    });
+  }
+}
+
+// Whether all that the present primitive receives has come to its last line.
+bool ChunkPlayer::has_all(const ChunkPlay& play, const ChunkBlock& block) const {
+  for (int r = block.now.receives.first; r < block.now.receives.first + block.now.receives.count; ++r) {
+    const ChunkQueue& queue = play.queues[block.sources[static_cast<std::size_t>(r)]];
+    if (queue.readable <= queue.read) return false;
+  }
+  return true;
 }
 
 // Hands one message of a block to the network; its copies go side by side.
@@ -168,7 +199,7 @@ void ChunkPlayer::send(Part part, const Transfer& transfer) {
 }
 
 // Inside a host the thread block stores into the peer's memory itself. Returns how many flows that makes.
-int ChunkPlayer::start_stores(Part part) {
+int ChunkPlayer::start_stores(Part part, Bytes size) {
   ChunkPlay& play = plays_[part.play];
   const ChunkBlock& block = play.blocks[part.index];
   int flows = 0;
@@ -180,7 +211,7 @@ int ChunkPlayer::start_stores(Part part) {
     in_switch = in_switch || queue.reach == Reach::kUpToSwitch;
     send(part, {.from = queue.from,
                 .to = queue.to,
-                .size = on_wire(play, block.now.size),
+                .size = on_wire(play, size),
                 .reach = queue.reach,
                 .pays_latency = false,
                 .token = token_of(part, Arrival::kFlow)});
@@ -275,6 +306,8 @@ void ChunkPlayer::on_made_up(std::uint64_t token) {
 void ChunkPlayer::end(Part part) {
   ChunkPlay& play = plays_[part.play];
   ChunkBlock& block = play.blocks[part.index];
+  block.ahead = !has_all(play, block);
+  if (block.ahead) return;
   block.working = false;
   block.loaded = false;
   ++block.done;
@@ -332,9 +365,22 @@ void ChunkPlayer::reach_peers(Part part, Ports sends, Ports receives) {
 }
 
 void ChunkPlayer::make_readable(Part part) {
-  ChunkQueue& queue = plays_[part.play].queues[part.index];
+  ChunkPlay& play = plays_[part.play];
+  ChunkQueue& queue = play.queues[part.index];
   ++queue.readable;
-  try_begin({.play = part.play, .index = queue.reader});
+  const Part reader{.play = part.play, .index = queue.reader};
+  ChunkBlock& block = play.blocks[queue.reader];
+  if (!block.ahead) return try_begin(reader);
+  if (!has_all(play, block)) return;
+  block.ahead = false;
+  after(line_time(inputs_.costs, play, block), part.play, [reader](ChunkPlayer& self) { self.store_last(reader); });
+}
+
+// The last lines have come, after all others were stored.
+void ChunkPlayer::store_last(Part part) {
+  ChunkBlock& block = plays_[part.play].blocks[part.index];
+  block.flows = start_stores(part, std::exchange(block.held, Bytes(0)));
+  if (block.flows == 0) make_up(part);
 }
 
 void ChunkPlayer::tell_dependents(Part part) {

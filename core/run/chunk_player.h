@@ -3,8 +3,10 @@
 // A primitive begins when the messages that it receives are in its slots and there is room for those that it sends. It
 // keeps its thread block for a fixed cost, and then for its bytes at the channel's rate, at least until they are through
 // the links of the host, where sending is the GPU's own storing. The peer sees a message one hop (flag) later; the slot
-// is free again one hop after the peer has read it. Between hosts a proxy (chunk_proxy.cc) sends each message when the receiver has
-// granted a slot; the message takes its way over the network, and is read after a flush or a poll. (NCCL's primitives:
+// is free again one hop after the peer has read it. Of LL and LL128, whose flags travel with the data, the peer begins with
+// the first lines of a message of many, and ends one pass of its threads after the last have come. Between hosts a proxy
+// (chunk_proxy.cc) sends each message when the receiver has granted a slot; the message takes its way over the network, and
+// is read after a flush or a poll. (NCCL's primitives:
 // src/device/prims_{simple,ll,ll128}.h, src/transport/net.cc.)
 //
 // One rank of each class is played, and of channels that are alike one.
@@ -87,9 +89,12 @@ class ChunkPlayer final : public CollectiveRunner, public MessageCarrier, public
   void begin(Part part);
   void move(Part part);
   [[nodiscard]] TimePoint through_host_memory(ChunkPlay& play, const ChunkBlock& block) const;
-  int start_stores(Part part);
+  int start_stores(Part part, Bytes size);
   int start_fetches(Part part);
   int start_one_sided(Part part);
+  void announce(Part part);
+  void store_last(Part part);
+  [[nodiscard]] bool has_all(const ChunkPlay& play, const ChunkBlock& block) const;
   void end_flow(Part part);
   void make_up(Part part);
   void end(Part part);

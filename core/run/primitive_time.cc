@@ -50,19 +50,35 @@ Duration block_time(const ChannelCosts& costs, const ChunkPlay& play, const Chun
   return transfer_time(block.now.size, Bandwidth(rate));
 }
 
-// With LL128 a warp stores none of its 16 lines before it has all of their operands: the first pass of the threads, 60
-// bytes each (NCCL_LL128_SHMEM_ELEMS_PER_THREAD 8), goes before the bytes' way over the links, and not beside it.
+// Bytes that the block's threads take at once, each a line of LL or 60 bytes of LL128 (NCCL_LL128_SHMEM_ELEMS_PER_THREAD 8).
+double pass_of(const CollectivePlan& plan, const ChunkBlock& block) {
+  const double threads = plan.threads > 0 ? plan.threads : full_threads(plan.protocol);
+  return (plan.protocol == Protocol::kLl128 ? 60.0 : 8.0) * threads * block.block.thread_share;
+}
+
+// With LL128 a warp stores none of its 16 lines before it has all of their operands: the first pass of the threads goes
+// before the bytes' way over the links, and not beside it.
 Duration first_pass(const ChannelCosts& costs, const ChunkPlay& play, const ChunkBlock& block) {
   const CollectivePlan& plan = play.choice.plan;
   if (plan.protocol != Protocol::kLl128 || block.now.sends.count == 0 || block.now.size == Bytes(0)) return {};
-  const double threads = plan.threads > 0 ? plan.threads : full_threads(plan.protocol);
-  const double pass = 60.0 * threads * block.block.thread_share;
-  return scale(block_time(costs, play, block), std::min(1.0, pass / static_cast<double>(block.now.size.count())));
+  return scale(block_time(costs, play, block), std::min(1.0, pass_of(plan, block) / static_cast<double>(block.now.size.count())));
 }
 
 }  // namespace
 
 Bytes on_wire(const ChunkPlay& play, Bytes size) { return scale(size, wire_bytes_per_byte(play.choice.plan.protocol)); }
+
+Bytes lines_of(const ChunkPlay& play, const ChunkBlock& block) {
+  const Bytes pass(static_cast<std::int64_t>(pass_of(play.choice.plan, block)));
+  return play.choice.plan.protocol == Protocol::kSimple || block.now.size <= pass ? Bytes(0) : pass;
+}
+
+Duration line_time(const ChannelCosts& costs, const ChunkPlay& play, const ChunkBlock& block) {
+  const Bytes lines = lines_of(play, block);
+  if (lines == Bytes(0)) return {};
+  return scale(block_time(costs, play, block),
+               static_cast<double>(lines.count()) / static_cast<double>(block.now.size.count()));
+}
 
 Duration fixed_time(const ChannelCosts& costs, const ChunkPlay& play, const ChunkBlock& block) {
   if (block.now.continues) return {};
