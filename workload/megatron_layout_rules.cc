@@ -193,6 +193,20 @@ void set_expert_layout(const MegatronArguments& arguments, MegatronTree& tree) {
   }
 }
 
+// Native: fewer passes (core/fusions/fused_cross_entropy.py); te: one kernel of Transformer Engine, which writes the
+// gradient over the logits. Which one says nothing without the switch.
+void set_loss(const MegatronArguments& arguments, MegatronTree& tree) {
+  if (!arguments.has("cross-entropy-loss-fusion")) return;
+  const auto kind = arguments.value("cross-entropy-fusion-impl");
+  if (kind && kind->text == "te") return tree.set("training.cross_entropy", *kind, "fused");
+  set_switch(arguments, tree, "cross-entropy-loss-fusion", "training.cross_entropy", "split-fused");
+}
+
+// Others are refused where the key is read.
+void set_layers(const MegatronArguments& arguments, MegatronTree& tree) {
+  if (const auto layers = arguments.value("transformer-impl")) tree.set("training.transformer_impl", *layers);
+}
+
 }  // namespace
 
 void apply_training_rules(const MegatronArguments& arguments, MegatronTree& tree) {
@@ -206,6 +220,8 @@ void apply_training_rules(const MegatronArguments& arguments, MegatronTree& tree
       (backend->text.find("unfused") != std::string::npos || backend->text.find("local") != std::string::npos)) {
     tree.set("training.attention", *backend, "unfused");
   }
+  set_loss(arguments, tree);
+  set_layers(arguments, tree);
   set_narrow(arguments, tree);
   set_state_types(arguments, tree);
   set_recompute(arguments, tree);

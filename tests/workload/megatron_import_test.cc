@@ -194,6 +194,18 @@ TEST(MegatronImport, WhatIsNotModelledIsTold) {
                   "W136: --recompute-modules mlp is not modelled: it is kept"));
 }
 
+TEST(MegatronImport, FusedLossesAndLayersAreRead) {
+  const Import native("--num-layers 2 --cross-entropy-loss-fusion --transformer-impl transformer_engine\n");
+  EXPECT_THAT(native.told(), IsEmpty());
+  EXPECT_THAT(native.keys, Contains(Pair("training.cross_entropy", "split-fused")));
+  EXPECT_THAT(native.keys, Contains(Pair("training.transformer_impl", "transformer_engine")));
+  const Import engine("--num-layers 2 --cross-entropy-loss-fusion --cross-entropy-fusion-impl te\n");
+  EXPECT_THAT(engine.keys, Contains(Pair("training.cross_entropy", "fused")));
+  const Import without("--num-layers 2 --cross-entropy-fusion-impl te\n");
+  EXPECT_THAT(without.told(), IsEmpty());
+  EXPECT_THAT(without.keys, Not(Contains(Pair("training.cross_entropy", "fused"))));
+}
+
 TEST(MegatronImport, NarrowProductsAndStatesAreRead) {
   const Import fp8("--num-layers 2 --bf16 --fp8-format hybrid --fp8-recipe blockwise --fp8-amax-history-len 16\n");
   EXPECT_THAT(fp8.told(), IsEmpty());
