@@ -47,6 +47,18 @@ TEST(GpuPreset, OverridesNameItsKeys) {
   EXPECT_EQ(preset->gpu.sms, 100);
 }
 
+TEST(GpuPreset, ItsProfileKnowsWhichSharesOfPeakWereMeasuredOnIt) {
+  const auto borrows = [](const char* name, workload::KernelConstant share) {
+    return load_gpu(name)->gpu.kernels.assumed[static_cast<std::size_t>(share)];
+  };
+  using enum workload::KernelConstant;
+  EXPECT_FALSE(borrows("h100-sxm5-80gb", kGemmHalfShare));
+  EXPECT_TRUE(borrows("h800-sxm-80gb", kGemmHalfShare));
+  EXPECT_FALSE(borrows("h800-sxm-80gb", kGemmFp8Share));
+  EXPECT_FALSE(borrows("gb200", kGemmFp4Share));
+  EXPECT_TRUE(borrows("b200-sxm-192gb", kGemmFp4Share));
+}
+
 // What a GPU lacks is no second mistake where its preset is none.
 TEST(GpuPreset, AnUnknownOneIsOneMistake) {
   const auto unknown = load_gpu("h20");

@@ -45,15 +45,7 @@ std::int64_t divided_up(std::int64_t a, std::int64_t b) {
 }
 
 double share_of(DataType type, const KernelProfile& profile) {
-  switch (type) {
-    case DataType::kBf16:
-    case DataType::kFp16: return profile[kGemmHalfShare];
-    case DataType::kFp8: return profile[kGemmFp8Share];
-    case DataType::kFp4: return profile[kGemmFp4Share];
-    case DataType::kTf32:
-    case DataType::kFp32: return profile[kGemmSingleShare];
-  }
-  return 0.0;
+  return profile[product_share(type)];
 }
 
 // Elements of two bytes that make the 16 bytes at which tensor cores load. Products of a batch begin at any multiple of
@@ -130,6 +122,18 @@ double tiled_seconds(const Kernel& kernel, const GpuSpec& gpu, double rate) {
 }
 
 }  // namespace
+
+KernelConstant product_share(DataType type) {
+  switch (type) {
+    case DataType::kBf16:
+    case DataType::kFp16: return kGemmHalfShare;
+    case DataType::kFp8: return kGemmFp8Share;
+    case DataType::kFp4: return kGemmFp4Share;
+    case DataType::kTf32:
+    case DataType::kFp32: return kGemmSingleShare;
+  }
+  return kGemmHalfShare;
+}
 
 double gemm_seconds(const Kernel& kernel, const GpuSpec& gpu) {
   const KernelProfile& profile = gpu.kernels;

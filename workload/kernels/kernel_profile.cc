@@ -149,7 +149,9 @@ KernelProfile read_kernel_profile(ConfigMap& kernels) {
   for (const Section& entry : kSections) {
     ConfigMap section = kernels.map(entry.name, entry.doc);
     for (const ConstantSpec& spec : kConstants) {
-      if (spec.section == entry.name) profile[spec.id] = read_constant(section, spec);
+      if (spec.section != entry.name) continue;
+      profile[spec.id] = read_constant(section, spec);
+      profile.assumed[static_cast<std::size_t>(spec.id)] = section.evidence(spec.name) == Evidence::kAssumed;
     }
     if (entry.name == "gemm") profile.evidence = section.evidence("half_share");
   }

@@ -85,6 +85,7 @@ struct KernelProfile {
   std::string name;  // empty: the GPU has none, and every constant is the class value
   std::array<double, kKernelConstants> values{};
   Evidence evidence = Evidence::kAssumed;  // of the share of peak that products reach
+  std::array<bool, kKernelConstants> assumed{};  // read, and neither measured nor fitted on this GPU
 
   [[nodiscard]] double operator[](KernelConstant id) const { return values[static_cast<std::size_t>(id)]; }
   [[nodiscard]] double& operator[](KernelConstant id) { return values[static_cast<std::size_t>(id)]; }

@@ -27,6 +27,11 @@ TEST(KernelRules, AProfileKnowsWhatItWasFittedOn) {
   profile[kGemmLargest] = 8192;
   EXPECT_TRUE(within_fit(gemm, profile));
   EXPECT_FALSE(within_fit(product({.m = 4096, .n = 512, .k = 8192}), profile));
+  Kernel narrow = gemm;
+  narrow.type = DataType::kFp4;
+  profile.assumed[static_cast<std::size_t>(kGemmFp4Share)] = true;
+  EXPECT_TRUE(within_fit(gemm, profile));
+  EXPECT_FALSE(within_fit(narrow, profile));  // sizes that were measured, in other types
   EXPECT_FALSE(within_fit(moving(1'000'000), profile));
   profile[kStreamSmallest] = 1'000;
   profile[kStreamLargest] = 1'000'000;
