@@ -35,7 +35,7 @@ constexpr std::array kTiles{Tile{256, 256}, Tile{256, 128}, Tile{128, 256}, Tile
                             Tile{64, 256},  Tile{128, 64},  Tile{64, 128},  Tile{64, 64},   Tile{32, 128},
                             Tile{128, 32},  Tile{16, 128},  Tile{128, 16}};
 // Products of narrow types come in no smaller tiles: from 1024 x 1024 x 1024 (64 tiles of 128 x 128) to 1024 x 2145 x
-// 1024 (136) fp8 takes a wave longer on 132 multiprocessors and no longer on 148 (validation/kernels/*.azure.csv).
+// 1024 (136) fp8 takes a wave longer on 132 multiprocessors and no longer on 152 (validation/kernels/*.azure.csv).
 constexpr std::int64_t kLeastNarrowTile = 128 * 128;
 constexpr std::array<std::int64_t, 6> kSplits{1, 2, 3, 4, 8, 16};
 constexpr std::int64_t kShortestSplit = 512;  // of k
