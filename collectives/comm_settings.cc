@@ -173,6 +173,14 @@ ChannelCosts read_channel_costs(ConfigMap costs, Generation generation) {
   for (std::size_t p = 0; p < protocols.size(); ++p) {
     result.protocol[p] = read_protocol(costs.map(protocols[p].name, protocols[p].doc), protocols[p].costs);
   }
+  result.switched = costs.duration({.name = "switched",
+                                    .doc = "of a primitive that takes what a host's switches have added up or multicast, besides",
+                                    .fallback = 0_ns,
+                                    .min = 0_ns});
+  result.further_peer = costs.duration({.name = "further_peer",
+                                        .doc = "of each further peer that a primitive scatters to or gathers from: the copy begins anew",
+                                        .fallback = 0_ns,
+                                        .min = 0_ns});
   result.reduce_rate = costs.percent({.name = "reduce_rate",
                                       .doc = "LL, LL128: rate of a primitive that adds, as a part of one that copies",
                                       .fallback = 0.75,

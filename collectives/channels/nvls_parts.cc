@@ -1,10 +1,13 @@
 // Chunk sizes as NCCL's src/enqueue.cc chooses them (NCCL_NVLS_CHUNKSIZE 128 KiB; its trees 64 KiB from four hosts
 // on; 2.21 to 2.27), and its groups of warps: of 20, the reducing ones are 7 up to six heads and 5 beyond; the rest is
-// halved. Where hosts are added up in the network, 3 reduce and send, 2 receive and multicast.
+// halved. In its trees (src/device/all_reduce.h, 2.19 to 2.27), below a tree's root, 5 reduce and send up and 4 hand out what
+// comes down, the rest is halved; at the root nothing comes down, and it is as on one host with so many ranks. Where hosts are
+// added up in the network, 3 reduce and send, 2 receive and multicast.
 #include "collectives/channels/nvls_parts.h"
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "collectives/channels/channel_cut.h"
 
@@ -36,15 +39,43 @@ Bytes nvls_chunk(const CollectivePlan& plan, const NvlsExtent& extent) {
   return chunk;
 }
 
+namespace {
+
+constexpr double kWarps = 20.0;
+
+// What a group of warps moves grows far less than with their number. On H200 in-switch reduction takes 3 % longer with six GPUs
+// (6 warps gather) than with seven (7 warps), rings taken out, and 0.3 % less from seven to eight (stas00/ml-engineering,
+// network/README.md: gains of 1.19, 1.26 and 1.29); on H100 two hosts, where 5 gather, take 10 % longer than one. (7/6)^x and
+// (7/5)^x are that with 0.2 and 0.28. Calibrated; the groups of eight GPUs on one host are what rates are of.
+constexpr double kPower = 0.25;
+
+struct GroupOfWarps {
+  int warps = 0;
+  int of_eight = 0;  // warps of the same group with eight GPUs on one host
+};
+double share_of(GroupOfWarps group) { return group.of_eight / kWarps * std::pow(double{1.0} * group.warps / group.of_eight, kPower); }
+
+NvlsWarps shares(int scatter, int reduce, int gather, int hand_out) {
+  return {.scatter = share_of({.warps = scatter, .of_eight = 8}),
+          .reduce = share_of({.warps = reduce, .of_eight = 5}),
+          .gather = share_of({.warps = gather, .of_eight = 7}),
+          .hand_out = share_of({.warps = hand_out, .of_eight = 5})};
+}
+
+}  // namespace
+
 NvlsWarps nvls_warps(int heads) {
-  constexpr double kWarps = 20.0;
   const int reduce = heads <= 6 ? 7 : 5;
   const int gather = (20 - reduce) / 2;
-  return {.scatter = (20 - reduce - gather) / kWarps, .reduce = reduce / kWarps, .gather = gather / kWarps};
+  return shares(20 - reduce - gather, reduce, gather, 0);
+}
+
+NvlsWarps nvls_tree_warps(TreePlace place, int ranks) {
+  if (place == TreePlace::kRoot) return nvls_warps(ranks);
+  return shares(6, 5, 5, 4);
 }
 
 NvlsWarps nvls_warps_over_hosts() {
-  constexpr double kWarps = 20.0;
   return {.scatter = 8 / kWarps, .reduce = 3 / kWarps, .gather = 7 / kWarps, .hand_out = 2 / kWarps};
 }
 

@@ -20,9 +20,12 @@ struct NvlsWarps {
   double scatter = 0.0;
   double reduce = 0.0;
   double gather = 0.0;
-  double hand_out = 0.0;  // what the network's switches have added
+  double hand_out = 0.0;  // what comes down from other hosts
 };
 [[nodiscard]] NvlsWarps nvls_warps(int heads);
+// Of NVLSTree, on the host at the root of a channel's tree and on the others.
+enum class TreePlace { kRoot, kBelow };
+[[nodiscard]] NvlsWarps nvls_tree_warps(TreePlace place, int ranks);
 // Where hosts are added up in the network.
 [[nodiscard]] NvlsWarps nvls_warps_over_hosts();
 

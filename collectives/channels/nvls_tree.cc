@@ -143,12 +143,12 @@ void NvlsTree::block(const CollectiveCall& call, const CollectivePlan& plan, int
   const int kind = block / kRoles;
   const auto role = static_cast<Role>(block % kRoles);
   const bool root = play.node(kind, play.host(member)).parent < 0;
-  const NvlsWarps warps = nvls_warps(play.heads);
+  const NvlsWarps warps = nvls_tree_warps(root ? TreePlace::kRoot : TreePlace::kBelow, call.size());
   out.clear();
   out.channel = kind;
   out.copies = play.cells.copies(kind);
-  out.thread_share =
-      role == kScatter ? warps.scatter : (role == kGather ? warps.gather : warps.reduce / (root ? 1 : 2));
+  const std::array<double, kRoles> shares = {warps.scatter, warps.reduce, warps.hand_out, warps.gather};
+  out.thread_share = shares[static_cast<std::size_t>(role)];
   if (role == kDown && root) return;
   const bool to_all_heads = role == kScatter || role == kGather;
   out.primitives = play.loops.slices_in_all() * (to_all_heads ? play.heads : 1);

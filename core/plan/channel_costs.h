@@ -25,6 +25,8 @@ struct ChannelCosts {
   Duration host_peer;              // and for each peer that it sends to and receives from by itself
   Duration host_channel;           // the same for each further channel: its work is written where the device fetches it
   std::array<OfProtocol, kProtocols> protocol;
+  Duration switched;               // of a primitive that takes what a switch has added up or multicast, beside its protocol's
+  Duration further_peer;           // of each further peer of one that scatters or gathers: its copy begins anew
   double reduce_rate = 1.0;        // kLl, kLl128: rate of a primitive that adds, as a part of one that copies
   // kSimple: part of a copied byte's time that its load takes, the rest is the store's. A sum loads each operand, a copy
   // that is kept and passed on is stored twice.

@@ -24,6 +24,11 @@ double thread_factor(const CollectivePlan& plan, double share_of_channel) {
 
 bool through_switch(Reach reach) { return reach == Reach::kUpToSwitch || reach == Reach::kDownFromSwitch; }
 
+bool takes_from_switch(const ChunkBlock& block) {
+  const PortRange& from = block.now.receives;
+  return from.count > 0 && block.block.receives[static_cast<std::size_t>(from.first)].reach == Reach::kDownFromSwitch;
+}
+
 // Every operand is loaded, every destination is stored to. What a switch adds up comes as one operand, what it
 // multicasts leaves once.
 int loads_of(const ChunkBlock& block) {
@@ -81,8 +86,9 @@ Duration line_time(const ChannelCosts& costs, const ChunkPlay& play, const Chunk
 }
 
 Duration fixed_time(const ChannelCosts& costs, const ChunkPlay& play, const ChunkBlock& block) {
-  if (block.now.continues) return {};
-  return costs.of(play.choice.plan.protocol).primitive + first_pass(costs, play, block);
+  if (block.now.continues) return costs.further_peer;
+  const Duration switched = takes_from_switch(block) ? costs.switched : Duration();
+  return costs.of(play.choice.plan.protocol).primitive + switched + first_pass(costs, play, block);
 }
 
 Duration moving_time(const ChannelCosts& costs, const ChunkPlay& play, const ChunkBlock& block) {
