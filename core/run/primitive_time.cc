@@ -29,6 +29,11 @@ bool takes_from_switch(const ChunkBlock& block) {
   return from.count > 0 && block.block.receives[static_cast<std::size_t>(from.first)].reach == Reach::kDownFromSwitch;
 }
 
+bool gives_to_switch(const ChunkBlock& block) {
+  const PortRange& to = block.now.sends;
+  return to.count > 0 && block.block.sends[static_cast<std::size_t>(to.first)].reach == Reach::kUpToSwitch;
+}
+
 // Every operand is loaded, every destination is stored to. What a switch adds up comes as one operand, what it
 // multicasts leaves once.
 int loads_of(const ChunkBlock& block) {
@@ -86,8 +91,9 @@ Duration line_time(const ChannelCosts& costs, const ChunkPlay& play, const Chunk
 }
 
 Duration fixed_time(const ChannelCosts& costs, const ChunkPlay& play, const ChunkBlock& block) {
-  if (block.now.continues) return costs.further_peer;
-  const Duration switched = takes_from_switch(block) ? costs.switched : Duration();
+  const bool taken = takes_from_switch(block);
+  if (block.now.continues) return taken || gives_to_switch(block) ? costs.further_peer : Duration();
+  const Duration switched = taken ? costs.switched : Duration();
   return costs.of(play.choice.plan.protocol).primitive + switched + first_pass(costs, play, block);
 }
 

@@ -55,6 +55,26 @@ TEST(Chunks, LargeInSwitchReductionsOnH100AreNearTheMeasuredTimes) {
   EXPECT_NEAR(microseconds(run(machine(kH100), 1_GiB)), 4512.0, 0.09 * 4512.0);
 }
 
+// 8 heads x 16 KiB on one channel are one chunk: a head takes its sum from the switches, and everybody what is multicast.
+TEST(Chunks, WhatComesFromTheSwitchesIsWaitedForTwice) {
+  const std::vector<std::string> one = {"cluster.nodes=1", "comm.plan={algorithm: nvls, protocol: simple, channels: 1}"};
+  const auto with = [&](const std::string& cost) {
+    std::vector<std::string> overrides = one;
+    overrides.push_back(cost);
+    return run(machine(kH100, overrides), 128_KiB).time;
+  };
+  const Duration plain = run(machine(kH100, one), 128_KiB).time;
+  EXPECT_EQ(with("comm.costs.switched=5us"), plain + 2 * 5_us);
+  // The last of eight heads is scattered to after seven others, and gathered from after as many.
+  EXPECT_GE(with("comm.costs.further_peer=1us"), plain + 7 * 1_us);
+  EXPECT_LE(with("comm.costs.further_peer=1us"), plain + 14 * 1_us);
+  // A ring takes nothing from switches, and has one peer.
+  const std::vector<std::string> ring = {"cluster.nodes=1", "comm.plan={algorithm: ring, protocol: simple, channels: 1}"};
+  std::vector<std::string> costly = ring;
+  costly.insert(costly.end(), {"comm.costs.switched=5us", "comm.costs.further_peer=1us"});
+  EXPECT_EQ(run(machine(kH100, costly), 128_KiB).time, run(machine(kH100, ring), 128_KiB).time);
+}
+
 TEST(Chunks, SmallCallsCostLaunchAndHops) {
   const Scenario scenario = machine(kA100, {"comm.plan.protocol=ll", "comm.costs.launch=5us", "comm.costs.launch_channel=0us",
                                             "comm.costs.ll.hop=1us",

@@ -49,7 +49,21 @@ TEST(NvlsOnChannels, ShareOutTheirWarps) {
   const NvlsWarps eight = nvls_warps(8);
   EXPECT_DOUBLE_EQ(eight.reduce, 0.25);  // 5 of 20
   EXPECT_DOUBLE_EQ(eight.scatter + eight.reduce + eight.gather, 1.0);
-  EXPECT_DOUBLE_EQ(nvls_warps(4).reduce, 0.35);
+  // 7 of 20 instead of 5, of which a group moves as the fourth root.
+  EXPECT_NEAR(nvls_warps(4).reduce, 0.25 * 1.0878, 1e-4);
+  EXPECT_LT(nvls_warps(4).gather, eight.gather);
+}
+
+// 6, 5, 5 and 4 of 20 below a tree's root; at the root nothing comes down.
+TEST(NvlsTreeOnChannels, ShareOutWarpsByThePlaceInTheTree) {
+  const NvlsWarps root = nvls_tree_warps(TreePlace::kRoot, 16);
+  EXPECT_DOUBLE_EQ(root.gather, nvls_warps(8).gather);
+  EXPECT_DOUBLE_EQ(root.hand_out, 0.0);
+  const NvlsWarps below = nvls_tree_warps(TreePlace::kBelow, 16);
+  EXPECT_LT(below.scatter, root.scatter);
+  EXPECT_LT(below.gather, root.gather);
+  EXPECT_DOUBLE_EQ(below.reduce, root.reduce);
+  EXPECT_GT(below.hand_out, 0.0);
 }
 
 TEST(NvlsTreeOnChannels, SendsOnePartOfTheBufferBetweenHosts) {
