@@ -3,6 +3,8 @@
 #include <array>
 #include <span>
 
+#include <fmt/format.h>
+
 #include "collectives/error_codes.h"
 #include "configs/scenario.h"
 #include "core/base/error_code.h"
@@ -46,10 +48,20 @@ std::string explain_code(std::string_view code) {
   return explain_error(tables, code);
 }
 
+// "cluster.node.preset": where presets may be named is no key of any reader.
+std::string explain_preset(std::string_view word) {
+  for (const PresetRule& rule : load_options({}).presets) {
+    if (word != (rule.path.empty() ? "preset" : rule.path + ".preset")) continue;
+    return fmt::format("{}: text\n  {}\n", word, preset_help(rule));
+  }
+  return {};
+}
+
 }  // namespace
 
 Explanation explain(std::string_view word) {
   if (std::string page = explain_code(word); !page.empty()) return {.page = std::move(page), .near = {}};
+  if (std::string page = explain_preset(word); !page.empty()) return {.page = std::move(page), .near = {}};
   const std::vector<KeyDoc> keys = scenario_keys();
   if (std::string page = explain_key(keys, word); !page.empty()) return {.page = std::move(page), .near = {}};
   return {.page = "", .near = near_keys(keys, word)};

@@ -347,9 +347,18 @@ std::optional<ConfigNode> ConfigLoader::read_preset(const ConfigNode& wanted, co
     problems_.add(at_value(wanted, "E109", fmt::format("'{}' {}", preset_key(rule), message), std::move(hint)));
     return std::nullopt;
   };
+  if (wanted.kind == ConfigKind::kScalar && wanted.text.ends_with(".yaml")) {
+    const std::string& here = wanted.source->path.empty() ? wanted.source->name : wanted.source->path;
+    const std::string path = (fs::path(here).parent_path() / wanted.text).lexically_normal().string();
+    const FileText file = read_file(path);
+    if (!file.problem.empty()) {
+      return refuse(fmt::format("cannot read '{}': {}", wanted.text, file.problem), did_you_mean_file(path));
+    }
+    return read_source(add_source(path, SourceKind::kFile, path), file.text, {canonical_path(path)});
+  }
   if (wanted.kind != ConfigKind::kScalar || !is_preset_name(wanted.text)) {
     return refuse(fmt::format("must be the name of a preset, not '{}'", summary(wanted)),
-                  "to build on a file of your own, use 'extends'");
+                  "a file of your own may stand here, too: its name ends with .yaml");
   }
   for (const std::string& share : options_.share_folders) {
     const std::string path = (fs::path(share) / rule.folder / (wanted.text + ".yaml")).string();

@@ -41,6 +41,7 @@ class ConfigLoader {
   void apply_import(ConfigNode& node, const ImportRule& rule);
   // Whether the preset that the node names, if any, could be merged under it.
   bool apply_preset(ConfigNode& node, const PresetRule& rule, Chain chain);
+  // By the name of a shipped one, or the path of a file (`*.yaml`) from where it is written; in an override from here.
   [[nodiscard]] std::optional<ConfigNode> read_preset(const ConfigNode& wanted, const PresetRule& rule);
   void take_file_defaults(ConfigNode& root, ConfigSource& source);
 

@@ -45,7 +45,8 @@ constexpr std::array kCodes = {
     ErrorCode{
         "E109", "a file or preset to build on cannot be used",
         "'extends' is the path of one file, relative to the file that says so. 'preset' is the name of a shipped\n"
-        "file; 'ringwright list' shows them. Neither may lead back to itself.",
+        "file ('ringwright list' shows them), or the path of one of your own, which ends with .yaml; in --set from\n"
+        "where you are. Neither may lead back to itself.",
         "node: { preset: dgx-h10 }     # write: dgx-h100"},
     ErrorCode{
         "E110", "a quantity without a unit",

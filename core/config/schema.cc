@@ -163,8 +163,7 @@ Json object(const Branch& branch, const std::string& path, std::span<const Prese
   }
   for (const PresetRule& rule : presets) {
     if (rule.path != path || properties.contains("preset")) continue;
-    properties["preset"] = {{"description", fmt::format("a preset of 'ringwright list {}'", rule.folder)},
-                            {"type", "string"}};
+    properties["preset"] = {{"description", preset_help(rule)}, {"type", "string"}};
   }
   const bool open = std::any_of(branch.docs.begin(), branch.docs.end(), [](const KeyDoc* doc) { return doc->open; });
   Json schema = {{"type", "object"}, {"properties", std::move(properties)}};
@@ -173,6 +172,11 @@ Json object(const Branch& branch, const std::string& path, std::span<const Prese
 }
 
 }  // namespace
+
+std::string preset_help(const PresetRule& rule) {
+  return fmt::format("what stands beside it is laid over it: a name of 'ringwright list {}', or the path of a file (*.yaml)",
+                     rule.folder);
+}
 
 std::string json_schema(std::span<const KeyDoc> docs, std::span<const PresetRule> presets, std::string_view title) {
   Branch root;

@@ -14,6 +14,13 @@ TEST(Explanation, OfAKeySaysItsTypeAndMeaning) {
   EXPECT_THAT(explain("cluster.fabric.leaf.speed").page, HasSubstr("bandwidth"));
 }
 
+TEST(Explanation, OfAPresetSaysWhereItsNamesAre) {
+  EXPECT_EQ(explain("cluster.node.gpu.preset").page,
+            "cluster.node.gpu.preset: text\n"
+            "  what stands beside it is laid over it: a name of 'ringwright list gpus', or the path of a file (*.yaml)\n");
+  EXPECT_THAT(explain("preset").page, HasSubstr("ringwright list profiles"));
+}
+
 TEST(Explanation, OfACodeComesFromTheFolderThatRaisesIt) {
   EXPECT_THAT(explain("E110").page, HasSubstr("unit"));
   EXPECT_THAT(explain("E131").page, HasSubstr("layers"));

@@ -195,6 +195,39 @@ TEST_F(ConfigFiles, RunInALongCircleAreRefused) {
             "      |          ^^^^^^\n");
 }
 
+TEST_F(ConfigFiles, OfOnesOwnStandWherePresetsDo) {
+  write("parts/node.yaml", "preset: dgx-h100\ngpus: 4\ngpu: { preset: chip.yaml }\n");
+  const std::string chip = write("parts/chip.yaml", "preset: h100\nname: Mine\n");
+  const std::string top = write("top.yaml", "cluster: { nodes: 2, node: { preset: parts/node.yaml } }\n");
+  ConfigDocument document = loaded(ConfigDocument::load(top, with_presets()));
+  const sample::Sample sample = sample::read(document.root());
+  EXPECT_EQ(sample.gpus, 4);
+  EXPECT_EQ(sample.peer_bandwidth, 450_GBps);  // of dgx-h100
+  EXPECT_EQ(sample.gpu_name, "Mine");
+  EXPECT_EQ(sample.peak, FlopRate(989.4e12));  // of h100
+  ConfigMap gpu = document.root().map("cluster", "").map("node", "").map("gpu", "");
+  EXPECT_EQ(without_folder(gpu.origin("name")), "parts/chip.yaml:2");
+  // An override's path begins where the program runs.
+  const std::string plain = write("plain.yaml", "cluster: { nodes: 2, node: { preset: dgx-h100 } }\n");
+  ConfigDocument overridden = loaded(ConfigDocument::load(plain, with_presets({"cluster.node.gpu.preset=" + chip})));
+  EXPECT_EQ(sample::read(overridden.root()).gpu_name, "Mine");
+}
+
+TEST_F(ConfigFiles, OfOnesOwnInPlaceOfPresetsAreRefusedWithTheirName) {
+  write("chip.yaml", "preset: chip.yaml\n");
+  const std::string top =
+      write("top.yaml", "cluster:\n  node: { preset: chop.yaml }\nnodes:\n  - { preset: chip.yaml }\n");
+  ConfigDocument document = loaded(ConfigDocument::load(top, with_presets()));
+  const auto& told = document.log().diagnostics().all();
+  ASSERT_EQ(told.size(), 2U) << render(document.log().diagnostics());
+  EXPECT_EQ(without_folder(render(told[0])),
+            "top.yaml:2:19: error[E109]: 'cluster.node.preset' cannot read 'chop.yaml': no such file\n"
+            "    2 |   node: { preset: chop.yaml }\n"
+            "      |                   ^^^^^^^^^\n"
+            "      did you mean 'chip.yaml'?\n");
+  EXPECT_THAT(told[1].message, HasSubstr("runs in a circle: chip.yaml -> chip.yaml"));
+}
+
 TEST_F(ConfigFiles, MissingAreAnsweredWithTheNearestName) {
   write("llama.yaml", "name: x\n");
   const auto document = ConfigDocument::load((folder_ / "lama.yaml").string());
