@@ -75,7 +75,8 @@ class ChannelProver {
   bool check_pieces() {
     const bool per_member = is_exchange() || call_.kind == CollectiveKind::kAllGather ||
                             call_.kind == CollectiveKind::kReduceScatter;
-    if (pieces_ < 1 || (per_member && pieces_ % members_ != 0) || (is_exchange() && pieces_ % (members_ * members_) != 0)) {
+    if (pieces_ < 1 || (per_member && pieces_ % members_ != 0) ||
+        (is_exchange() && pieces_ % (members_ * members_) != 0)) {
       return fail(fmt::format("{} members cannot have {} pieces", members_, pieces_));
     }
     const int buffers = is_exchange() ? members_ : 1;
@@ -156,7 +157,8 @@ class ChannelProver {
   void fill_memory() {
     for (int piece = 0; piece < pieces_; ++piece) {
       for (int member = 0; member < members_; ++member) {
-        if (starts_with(call_, member, piece, pieces_)) memory_.insert(cell(member, algorithm_.input_cell(call_, plan_, piece)), member);
+        if (starts_with(call_, member, piece, pieces_))
+          memory_.insert(cell(member, algorithm_.input_cell(call_, plan_, piece)), member);
       }
     }
   }

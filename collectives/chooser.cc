@@ -85,13 +85,16 @@ std::string describe(const GroupLayout& layout) {
 }
 
 constexpr std::array kRungs = {
-    Option{.name = "closed_form", .doc = "a formula of latency and bandwidth; a call ends for all at once, and disturbs nobody"},
+    Option{.name = "closed_form",
+           .doc = "a formula of latency and bandwidth; a call ends for all at once, and disturbs nobody"},
     Option{.name = "steps", .doc = "every step's messages travel over the network and share it"},
-    Option{.name = "chunks", .doc = "as NCCL's kernels: channels, protocols, slots and credits; constants in `comm.costs`"}};
+    Option{.name = "chunks",
+           .doc = "as NCCL's kernels: channels, protocols, slots and credits; constants in `comm.costs`"}};
 
 StepCosts read_step_costs(ConfigMap& collectives, Rung rung) {
   if (!collectives.has("step_costs") && !collectives.documenting()) return {};
-  ConfigMap map = collectives.map("step_costs", "what ranks pay for messages beside their way, with libraries like MPI");
+  ConfigMap map =
+      collectives.map("step_costs", "what ranks pay for messages beside their way, with libraries like MPI");
   if (rung != Rung::kSteps && !collectives.documenting()) {
     map.ignore_rest("only 'collectives.model: steps' plays steps");
     return {};
@@ -99,8 +102,10 @@ StepCosts read_step_costs(ConfigMap& collectives, Rung rung) {
   StepCosts costs;
   costs.message = map.duration(
       {.name = "message", .doc = "of each message sent, one after another", .fallback = Duration(), .min = Duration()});
-  costs.eager = map.bytes(
-      {.name = "eager", .doc = "larger messages wait for the receiver's consent", .fallback = Bytes(0), .min = Bytes(0)});
+  costs.eager = map.bytes({.name = "eager",
+                           .doc = "larger messages wait for the receiver's consent",
+                           .fallback = Bytes(0),
+                           .min = Bytes(0)});
   costs.rendezvous =
       map.duration({.name = "rendezvous", .doc = "that consent", .fallback = Duration(), .min = Duration()});
   if (map.has("reduce_rate") || map.documenting()) {
@@ -114,7 +119,8 @@ StepCosts read_step_costs(ConfigMap& collectives, Rung rung) {
 
 constexpr std::array kOverheads = {
     Option{.name = "none", .doc = "none: the wires are all there is"},
-    Option{.name = "kernels", .doc = "what NCCL's kernels (the rung of chunks) take longer for the same call alone than its steps do"}};
+    Option{.name = "kernels",
+           .doc = "what NCCL's kernels (the rung of chunks) take longer for the same call alone than its steps do"}};
 
 bool read_overhead(ConfigMap& collectives, const ChooserSettings& settings) {
   const bool counts = settings.rung == Rung::kSteps && settings.step_costs.free();
@@ -141,8 +147,10 @@ ChooserSettings read_chooser_settings(ConfigMap collectives, std::span<const std
       {.name = "tuner", .doc = "who chooses the algorithm of a collective", .fallback = "simple"}, kTuners);
   settings.tuner = tuner == "nccl" ? Tuner::kNccl : Tuner::kSimple;
   const std::string rung = collectives.choice(
-      {.name = "model", .doc = "how collectives are played: the rung of the fidelity ladder; default chunks where one "
-                                "collective is played alone", .fallback = std::string(to_string(collectives.has("step_costs") ? Rung::kSteps : fallback))},
+      {.name = "model",
+       .doc = "how collectives are played: the rung of the fidelity ladder; default chunks where one "
+              "collective is played alone",
+       .fallback = std::string(to_string(collectives.has("step_costs") ? Rung::kSteps : fallback))},
       kRungs);
   for (const Rung known : {Rung::kClosedForm, Rung::kSteps, Rung::kChunks}) {
     if (rung == to_string(known)) settings.rung = known;

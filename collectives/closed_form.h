@@ -48,7 +48,8 @@ class ClosedForm final : public CollectiveTime {
   WiresOf wires_of_;
 };
 
-// What such a call is to those who look at messages (folding): one step that everybody waits for, in which nobody sends.
+// What such a call is to those who look at messages (folding): one step that everybody waits for, in which nobody
+// sends.
 [[nodiscard]] const CollectiveChooser& meetings();
 
 }  // namespace ringwright::collectives

@@ -1,8 +1,9 @@
-// Defaults of the constants: planning values of the class of NVSwitch hosts. Hop latencies are what remains of NCCL's own
-// tables of latencies per hop (tuning.cc: NVLink, ring 0.6 / 1.9 / 3.4 us for LL / LL128 / Simple) when the time of a
-// primitive is taken out, which was measured with NPKit on GH200 (spcl/atlahs, npkit_benchmark_results: smallest
-// recv-reduce-send 0.13 us with LL and 1.45 us with Simple; of 1 MiB with Simple, send 21.6 us, recv 22.1, recv-reduce-send
-// 28.1, recv-copy-send 38.2, recv-reduce-copy-send 45.0: 6.5 us for each load and 15.1 for each store, within 4 %).
+// Defaults of the constants: planning values of the class of NVSwitch hosts. Hop latencies are what remains of NCCL's
+// own tables of latencies per hop (tuning.cc: NVLink, ring 0.6 / 1.9 / 3.4 us for LL / LL128 / Simple) when the time of
+// a primitive is taken out, which was measured with NPKit on GH200 (spcl/atlahs, npkit_benchmark_results: smallest
+// recv-reduce-send 0.13 us with LL and 1.45 us with Simple; of 1 MiB with Simple, send 21.6 us, recv 22.1,
+// recv-reduce-send 28.1, recv-copy-send 38.2, recv-reduce-copy-send 45.0: 6.5 us for each load and 15.1 for each store,
+// within 4 %).
 #include "collectives/comm_settings.h"
 
 #include <array>
@@ -19,10 +20,11 @@ struct ProtocolDefaults {
   ChannelCosts::OfProtocol costs;
 };
 
-// Rates of one channel by generation. NCCL's own limits (tuning.cc, one host: LL of all channels together 39, 87.7, 141,
-// 282 GB/s of 12 channels with Volta and 24 after it; LL128 20, 20, 36.7, 40 and Simple, in a tree, 26.5, 24, 38.7, 70 GB/s
-// a channel) are those of channels that add; a copy is a third faster. NPKit's times agree for Simple on GH200. LL128 is told
-// by kind up to 2.8: 18.8 GB/s a channel for broadcasts, 18.3 for all-gathers, 16.9, 15.2 and 12 where something is added up.
+// Rates of one channel by generation. NCCL's own limits (tuning.cc, one host: LL of all channels together 39, 87.7,
+// 141, 282 GB/s of 12 channels with Volta and 24 after it; LL128 20, 20, 36.7, 40 and Simple, in a tree, 26.5,
+// 24, 38.7, 70 GB/s a channel) are those of channels that add; a copy is a third faster. NPKit's times agree for Simple
+// on GH200. LL128 is told by kind up to 2.8: 18.8 GB/s a channel for broadcasts, 18.3 for all-gathers, 16.9, 15.2 and
+// 12 where something is added up.
 struct ChannelRates {
   Bandwidth ll;
   Bandwidth ll128;
@@ -87,10 +89,11 @@ void read_calls(ConfigMap costs, ChannelCosts& result) {
                                   .doc = "of a call on the device: from its kernel's turn to the first primitives",
                                   .fallback = 5_us,
                                   .min = 0_ns});
-  result.launch_channel = costs.duration({.name = "launch_channel",
-                                          .doc = "of each further channel of a call: its work is fetched, its block started",
-                                          .fallback = 100_ns,
-                                          .min = 0_ns});
+  result.launch_channel =
+      costs.duration({.name = "launch_channel",
+                      .doc = "of each further channel of a call: its work is fetched, its block started",
+                      .fallback = 100_ns,
+                      .min = 0_ns});
   ConfigMap host = costs.map("host", "the thread that issues calls; a stream of them goes no faster");
   result.host_call = host.duration({.name = "call",
                                     .doc = "of a call, on each GPU that the thread drives",
@@ -100,26 +103,30 @@ void read_calls(ConfigMap costs, ChannelCosts& result) {
                                        .doc = "of each further channel of a call, on each GPU that the thread drives",
                                        .fallback = 20_ns,
                                        .min = 0_ns});
-  // With eight H100 in one process an all-to-all takes 75 us up to 16 MiB, other calls 46 (SimuMax): 29 us for 8 x 8 peers.
-  result.host_peer = host.duration({.name = "peer",
-                                    .doc = "of each peer of an all-to-all or a send, on each GPU that the thread drives",
-                                    .fallback = 450_ns,
-                                    .min = 0_ns});
+  // With eight H100 in one process an all-to-all takes 75 us up to 16 MiB, other calls 46 (SimuMax): 29 us for 8 x 8
+  // peers.
+  result.host_peer =
+      host.duration({.name = "peer",
+                     .doc = "of each peer of an all-to-all or a send, on each GPU that the thread drives",
+                     .fallback = 450_ns,
+                     .min = 0_ns});
 }
 
-// As libfabric's provider for Slingshot does, whose FI_CXI_SAFE_DEVMEM_COPY_THRESHOLD is 4 KiB unless it is set (prov/cxi).
-// The times are those of GH200 on Alps (validation/nccl/alps_gh200x4_n2_allreduce_ofi1130.csv).
+// As libfabric's provider for Slingshot does, whose FI_CXI_SAFE_DEVMEM_COPY_THRESHOLD is 4 KiB unless it is set
+// (prov/cxi). The times are those of GH200 on Alps (validation/nccl/alps_gh200x4_n2_allreduce_ofi1130.csv).
 void read_matching(ConfigMap matched, ChannelCosts& result) {
-  result.network_own_copy = matched.bytes({.name = "own_copy",
-                                           .doc = "of messages that just arrive: the receiver's proxy copies so many bytes itself",
-                                           .fallback = 4_KiB,
-                                           .min = Bytes(0)});
+  result.network_own_copy =
+      matched.bytes({.name = "own_copy",
+                     .doc = "of messages that just arrive: the receiver's proxy copies so many bytes itself",
+                     .fallback = 4_KiB,
+                     .min = Bytes(0)});
   result.network_copy_rate = matched.bandwidth(
       {.name = "copy_rate", .doc = "at this rate", .fallback = 4_GBps, .min = Bandwidth(1e6)});
-  result.network_copy_call = matched.duration({.name = "copy_call",
-                                               .doc = "more of them a call of the GPU's driver copies, which takes so long",
-                                               .fallback = 8_us,
-                                               .min = 0_ns});
+  result.network_copy_call =
+      matched.duration({.name = "copy_call",
+                        .doc = "more of them a call of the GPU's driver copies, which takes so long",
+                        .fallback = 8_us,
+                        .min = 0_ns});
 }
 
 void read_network(ConfigMap network, ChannelCosts& result) {
@@ -135,14 +142,16 @@ void read_network(ConfigMap network, ChannelCosts& result) {
                                         .doc = "messages up to this, on the wire, just arrive",
                                         .fallback = 16_KiB,
                                         .min = Bytes(0)});
-  result.network_rendezvous = network.duration({.name = "rendezvous",
-                                                .doc = "of a larger message: the receiver's proxy matches and fetches it",
-                                                .fallback = 100_ns,
-                                                .min = 0_ns});
-  result.network_proxy = network.duration({.name = "proxy",
-                                           .doc = "a rank's proxy thread is busy so long with each message, sent or received",
-                                           .fallback = 700_ns,
-                                           .min = 0_ns});
+  result.network_rendezvous =
+      network.duration({.name = "rendezvous",
+                        .doc = "of a larger message: the receiver's proxy matches and fetches it",
+                        .fallback = 100_ns,
+                        .min = 0_ns});
+  result.network_proxy =
+      network.duration({.name = "proxy",
+                        .doc = "a rank's proxy thread is busy so long with each message, sent or received",
+                        .fallback = 700_ns,
+                        .min = 0_ns});
   result.network_host_rate = network.bandwidth(
       {.name = "host_rate",
        .doc = "LL: messages lie in host memory, and the proxy reads the flag of every line before it sends them",
@@ -160,7 +169,8 @@ void read_network(ConfigMap network, ChannelCosts& result) {
                        .max = 4096}));
   result.network_matched = network.has("matched");
   if (result.network_matched || network.documenting()) {
-    read_matching(network.map("matched", "where software matches messages and has them copied or fetches them"), result);
+    read_matching(network.map("matched", "where software matches messages and has them copied or fetches them"),
+                  result);
   }
 }
 
@@ -173,30 +183,34 @@ ChannelCosts read_channel_costs(ConfigMap costs, Generation generation) {
   for (std::size_t p = 0; p < protocols.size(); ++p) {
     result.protocol[p] = read_protocol(costs.map(protocols[p].name, protocols[p].doc), protocols[p].costs);
   }
-  result.switched = costs.duration({.name = "switched",
-                                    .doc = "of a primitive that takes what a host's switches have added up or multicast, besides",
-                                    .fallback = 0_ns,
-                                    .min = 0_ns});
-  result.further_peer = costs.duration({.name = "further_peer",
-                                        .doc = "of each further peer that a primitive scatters to or gathers from: the copy begins anew",
-                                        .fallback = 0_ns,
-                                        .min = 0_ns});
+  result.switched =
+      costs.duration({.name = "switched",
+                      .doc = "of a primitive that takes what a host's switches have added up or multicast, besides",
+                      .fallback = 0_ns,
+                      .min = 0_ns});
+  result.further_peer =
+      costs.duration({.name = "further_peer",
+                      .doc = "of each further peer that a primitive scatters to or gathers from: the copy begins anew",
+                      .fallback = 0_ns,
+                      .min = 0_ns});
   result.reduce_rate = costs.percent({.name = "reduce_rate",
                                       .doc = "LL, LL128: rate of a primitive that adds, as a part of one that copies",
                                       .fallback = 0.75,
                                       .min = 0.01,
                                       .max = 1.0});
-  result.load_share = costs.percent({.name = "load_share",
-                                     .doc = "Simple: part of a copied byte's time that loading it takes, the rest is the store's",
-                                     .fallback = 0.30,
-                                     .min = 0.0,
-                                     .max = 1.0});
+  result.load_share =
+      costs.percent({.name = "load_share",
+                     .doc = "Simple: part of a copied byte's time that loading it takes, the rest is the store's",
+                     .fallback = 0.30,
+                     .min = 0.0,
+                     .max = 1.0});
   read_network(costs.map("network", "messages between hosts, beside their way over NICs and switches"), result);
   result.gpudirect =
       costs.boolean({.name = "gpudirect", .doc = "whether NICs read and write the GPUs' memory", .fallback = true});
-  result.host_copy = costs.bandwidth({.name = "host_copy",
-                                      .doc = "without GPUDirect: of a GPU's copies to or from host memory; 0: 80 % of its slot",
-                                      .fallback = Bandwidth(0.0)});
+  result.host_copy =
+      costs.bandwidth({.name = "host_copy",
+                       .doc = "without GPUDirect: of a GPU's copies to or from host memory; 0: 80 % of its slot",
+                       .fallback = Bandwidth(0.0)});
   return result;
 }
 
@@ -212,8 +226,11 @@ std::optional<CollectivePlan> read_fixed_plan(ConfigMap comm) {
   }
   plan.channels = static_cast<int>(
       map.integer({.name = "channels", .doc = "thread blocks (SMs) of every rank", .min = 1, .max = 64}));
-  plan.threads = static_cast<int>(map.integer(
-      {.name = "threads", .doc = "of one thread block; 0: the protocol's full number", .fallback = 0, .min = 0, .max = 1024}));
+  plan.threads = static_cast<int>(map.integer({.name = "threads",
+                                               .doc = "of one thread block; 0: the protocol's full number",
+                                               .fallback = 0,
+                                               .min = 0,
+                                               .max = 1024}));
   plan.chunk = map.bytes({.name = "chunk",
                           .doc = "useful data in one slot; 0: the protocol's default",
                           .fallback = Bytes(0),
@@ -223,7 +240,8 @@ std::optional<CollectivePlan> read_fixed_plan(ConfigMap comm) {
 
 CommSettings read_comm_settings(ConfigMap comm, Generation generation) {
   CommSettings settings;
-  settings.costs = read_channel_costs(comm.map("costs", "what NCCL's kernels cost beside the ways of their bytes"), generation);
+  settings.costs =
+      read_channel_costs(comm.map("costs", "what NCCL's kernels cost beside the ways of their bytes"), generation);
   settings.plan = read_fixed_plan(comm);
   return settings;
 }

@@ -52,10 +52,11 @@ TaskGraph graph_of(const CollectiveCall& call, int per_host) {
   TaskGraph graph;
   graph.labels = {"call"};
   graph.collectives = {{.kind = call.kind, .bytes = call.bytes}};
-  graph.programs = {Program{.name = "idle", .tasks = {}, .dependencies = {}},
-                    Program{.name = "member",
-                            .tasks = {{.kind = TaskKind::kCollective, .stream = 0, .dimension = DimensionId(0), .detail = 0}},
-                            .dependencies = {}}};
+  graph.programs = {
+      Program{.name = "idle", .tasks = {}, .dependencies = {}},
+      Program{.name = "member",
+              .tasks = {{.kind = TaskKind::kCollective, .stream = 0, .dimension = DimensionId(0), .detail = 0}},
+              .dependencies = {}}};
   graph.program_of.assign(ranks, ProgramId(0));
   for (const RankId rank : world.groups.front()) graph.program_of[rank.index()] = ProgramId(1);
   graph.dimensions = {std::move(world)};
@@ -75,10 +76,12 @@ TaskGraph graph_of(const MessageCall& call) {
   };
   graph.programs = {program("sender", TaskKind::kSend, 0), program("receiver", TaskKind::kReceive, 1)};
   graph.program_of = {ProgramId(0), ProgramId(1)};
-  Dimension pair{.name = "pair", .group_of = {}, .index_in_group = {}, .groups = {{RankId(0), RankId(1)}}, .layout_of_group = {}};
+  Dimension pair{
+      .name = "pair", .group_of = {}, .index_in_group = {}, .groups = {{RankId(0), RankId(1)}}, .layout_of_group = {}};
   index_groups(pair, 2);
   graph.dimensions = {std::move(pair)};
-  lay_out_groups(graph, {{.host = 0, .gpu = 0}, {.host = call.leaves_host() ? 1 : 0, .gpu = call.leaves_host() ? 0 : 1}});
+  lay_out_groups(graph,
+                 {{.host = 0, .gpu = 0}, {.host = call.leaves_host() ? 1 : 0, .gpu = call.leaves_host() ? 0 : 1}});
   return graph;
 }
 

@@ -1,8 +1,8 @@
 // What NCCL's kernels take longer for a call than its messages on idle wires: launches, flags, slots, copies.
 //
-// Both are played for one group, or for the two ends of a message, alone on the run's own network: in steps, as the run plays them, and in chunks, as
-// kernels do. A run that plays steps and begins each call so much later takes, while nobody else sends, exactly what the
-// kernels take, for a small part of the events.
+// Both are played for one group, or for the two ends of a message, alone on the run's own network: in steps, as the run
+// plays them, and in chunks, as kernels do. A run that plays steps and begins each call so much later takes, while
+// nobody else sends, exactly what the kernels take, for a small part of the events.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,8 @@ namespace ringwright::configs {
 class KnownOverheads {
  public:
   // Kind, bytes, algorithm in steps, hosts and GPUs of the members, network model.
-  using Key = std::tuple<CollectiveKind, std::int64_t, std::string, std::vector<int>, std::vector<int>, std::string_view>;
+  using Key =
+      std::tuple<CollectiveKind, std::int64_t, std::string, std::vector<int>, std::vector<int>, std::string_view>;
   // Bytes, channels, chunk and protocol of the kernels, the ways between the ends, network model.
   using MessageKey =
       std::tuple<std::int64_t, int, std::int64_t, Protocol, bool, std::vector<std::int64_t>, std::string_view>;

@@ -155,7 +155,8 @@ Bytes rounded_size(CollectiveOperation operation, Bytes size, int ranks, int ele
 TaskGraph collective_graph(const Cluster& cluster, const CollectiveRequest& request) {
   const int per_host = request.gpus_per_host > 0 ? request.gpus_per_host : cluster.host.gpus;
   const auto ranks = static_cast<std::size_t>(cluster.gpus());
-  Dimension world{.name = std::string(kWorld), .group_of = {}, .index_in_group = {}, .groups = {{}}, .layout_of_group = {}};
+  Dimension world{
+      .name = std::string(kWorld), .group_of = {}, .index_in_group = {}, .groups = {{}}, .layout_of_group = {}};
   for (std::size_t rank = 0; rank < ranks; ++rank) {
     const bool member = static_cast<int>(rank % static_cast<std::size_t>(cluster.host.gpus)) < per_host;
     if (member) {
@@ -202,7 +203,8 @@ Result<CollectiveResult> CollectiveBench::run(const CollectiveRequest& request) 
   const TaskGraph& graph = (*simulation)->plan().graph;
   const FreeCompute compute;  // a bare loop issues the calls (`comm.costs.host`)
   PlayedPlan played = play_plan(scenario_, **simulation, {.compute = &compute});
-  CollectiveResult result{.time = {}, .algorithm = "", .protocol = "", .channels = 0, .formula = {}, .events = played.events};
+  CollectiveResult result{
+      .time = {}, .algorithm = "", .protocol = "", .channels = 0, .formula = {}, .events = played.events};
   if (!graph.collectives.empty()) {
     const Dimension& world = graph.dimensions.front();
     const CollectiveCall call{.kind = graph.collectives.front().kind, .bytes = request.bytes,

@@ -63,13 +63,27 @@ constexpr std::array kZeroKeys = {"stage", "overlap_comm", "reduce_bucket_size",
                                   "zero_hpz_partition_size", "zero_quantized_weights", "zero_quantized_gradients",
                                   "mics_shard_size", "mics_hierarchical_params_gather"};
 
-constexpr std::array kZeroNotModelled = {
-    "contiguous_gradients", "reduce_scatter", "use_multi_rank_bucket_allreduce", "allgather_partitions",
-    "load_from_fp32_weights", "elastic_checkpoint", "stage3_gather_16bit_weights_on_model_save",
-    "stage3_model_persistence_threshold", "stage3_use_all_reduce_for_fetch_params", "stage3_module_granularity_threshold",
-    "ignore_unused_parameters", "legacy_stage1", "round_robin_gradients", "zero_quantized_nontrainable_weights",
-    "zeropp_loco_param", "memory_efficient_linear", "pipeline_loading_checkpoint", "override_module_apply",
-    "log_trace_cache_warnings", "leaf_module", "stage3_allgather_sequential"};
+constexpr std::array kZeroNotModelled = {"contiguous_gradients",
+                                         "reduce_scatter",
+                                         "use_multi_rank_bucket_allreduce",
+                                         "allgather_partitions",
+                                         "load_from_fp32_weights",
+                                         "elastic_checkpoint",
+                                         "stage3_gather_16bit_weights_on_model_save",
+                                         "stage3_model_persistence_threshold",
+                                         "stage3_use_all_reduce_for_fetch_params",
+                                         "stage3_module_granularity_threshold",
+                                         "ignore_unused_parameters",
+                                         "legacy_stage1",
+                                         "round_robin_gradients",
+                                         "zero_quantized_nontrainable_weights",
+                                         "zeropp_loco_param",
+                                         "memory_efficient_linear",
+                                         "pipeline_loading_checkpoint",
+                                         "override_module_apply",
+                                         "log_trace_cache_warnings",
+                                         "leaf_module",
+                                         "stage3_allgather_sequential"};
 
 constexpr std::array kOffloadKeys = {"device", "pin_memory", "nvme_path", "buffer_count", "buffer_size"};
 
@@ -127,8 +141,8 @@ std::int64_t stage_of(ConfigMap& file) {
   return zero.integer_or({.name = "stage", .doc = "of ZeRO", .min = 0, .max = 3}, "auto").value_or(-1);
 }
 
-// bf16 without ZeRO has BF16_Optimizer: gradients are summed and reduced in fp32, and its state is sharded as in stage 1.
-// All others up to stage 2 leave the sum to PyTorch.
+// bf16 without ZeRO has BF16_Optimizer: gradients are summed and reduced in fp32, and its state is sharded as in
+// stage 1. All others up to stage 2 leave the sum to PyTorch.
 void read_accumulation(ConfigMap& file, const std::string& precision, const std::string& origin, Imports& imports) {
   const std::int64_t stage = stage_of(file);
   if (precision.empty() || stage < 0 || stage > 2) return;
@@ -166,7 +180,8 @@ void read_offload_block(ConfigMap& zero, const char* name, Imports& imports) {
   for (const char* key : kOffloadKeys) imports.take(block, key, path + key);
   const bool optimizer = std::string_view(name) == "offload_optimizer";
   if (optimizer) {
-    for (const char* key : {"ratio", "pipeline_read", "pipeline_write", "fast_init"}) imports.take(block, key, path + key);
+    for (const char* key : {"ratio", "pipeline_read", "pipeline_write", "fast_init"})
+      imports.take(block, key, path + key);
   } else {
     imports.take(block, "max_in_cpu", path + "max_in_cpu");
   }
@@ -195,8 +210,8 @@ void read_deprecated(ConfigMap& zero, Imports& imports) {
 }
 
 bool uses_bf16_optimizer(const Imports& imports) {
-  return std::ranges::any_of(imports.values,
-                             [](const auto& value) { return value.setting == "training.gradient_accumulation=copied"; });
+  return std::ranges::any_of(
+      imports.values, [](const auto& value) { return value.setting == "training.gradient_accumulation=copied"; });
 }
 
 void read_zero_block(ConfigMap& file, Imports& imports) {
@@ -241,8 +256,9 @@ struct OptimizerName {
   std::string_view type;  // DeepSpeed's
   std::string_view ours;
 };
-constexpr std::array kOptimizers = {OptimizerName{"Adam", "adam"},      OptimizerName{"FusedAdam", "adam"}, OptimizerName{"AdamW", "adamw"},
-                                    OptimizerName{"Lamb", "lamb"},      OptimizerName{"FusedLamb", "lamb"}, OptimizerName{"SGD", "sgd"}};
+constexpr std::array kOptimizers = {OptimizerName{"Adam", "adam"},      OptimizerName{"FusedAdam", "adam"},
+                                    OptimizerName{"AdamW", "adamw"},    OptimizerName{"Lamb", "lamb"},
+                                    OptimizerName{"FusedLamb", "lamb"}, OptimizerName{"SGD", "sgd"}};
 
 void read_optimizer(ConfigMap& file, Imports& imports) {
   if (!file.has("optimizer")) return;
@@ -256,7 +272,8 @@ void read_optimizer(ConfigMap& file, Imports& imports) {
   }
   if (block.has("params")) {
     ConfigMap parameters = block.map("params", "of the optimizer");
-    if (known != kOptimizers.end() && known->ours == "sgd") imports.take(parameters, "momentum", "training.sgd_momentum");
+    if (known != kOptimizers.end() && known->ours == "sgd")
+      imports.take(parameters, "momentum", "training.sgd_momentum");
     parameters.ignore_rest("neither time nor memory depends on it");
   }
   block.ignore_rest("not modelled");

@@ -29,14 +29,16 @@ constexpr std::array kAssemblyCodes = {
                          "collectives: { tp: { algorithm: ring } }"},
     ErrorCode{.code = "E152",
               .title = "a collective never ends",
-              .explanation = "No way leads between two of its ranks, or the links of the only one are down. The message "
-                             "says who waits for whom.",
+              .explanation =
+                  "No way leads between two of its ranks, or the links of the only one are down. The message "
+                  "says who waits for whom.",
               .example = "ringwright topo cluster.yaml --check    # tells which GPUs cannot reach each other"},
     ErrorCode{.code = "E153",
               .title = "what a search cannot vary",
-              .explanation = "A search tries values of its axes (`ringwright search --help`) and of keys of parallel, "
-                             "training, compute and\nmemory, on one machine with one model. Other keys are fixed for the "
-                             "whole search, and another machine is\nanother search. The product of all values has a limit.",
+              .explanation =
+                  "A search tries values of its axes (`ringwright search --help`) and of keys of parallel, "
+                  "training, compute and\nmemory, on one machine with one model. Other keys are fixed for the "
+                  "whole search, and another machine is\nanother search. The product of all values has a limit.",
               .example = "ringwright search llama.yaml --vary tp=4,8 --vary parallel.overlap_p2p_comm=true,false\n"
                          "ringwright search llama.yaml --fix cluster.nodes=64   # not: --vary cluster.nodes=32,64"},
 };

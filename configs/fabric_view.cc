@@ -22,7 +22,9 @@ std::vector<DeviceCount> FabricView::devices() const {
 std::vector<LinkKindCount> FabricView::links() const {
   std::vector<LinkKindCount> links;
   for (const LinkCount& link : count_links(network_.fabric)) {
-    links.push_back({.from = std::string(to_string(link.from)), .to = std::string(to_string(link.to)), .count = link.count,
+    links.push_back({.from = std::string(to_string(link.from)),
+                     .to = std::string(to_string(link.to)),
+                     .count = link.count,
                      .each = link.bandwidth / static_cast<double>(link.count)});
   }
   return links;

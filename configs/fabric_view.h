@@ -50,7 +50,8 @@ class FabricView {
   [[nodiscard]] std::vector<DeviceCount> devices() const;
   [[nodiscard]] std::vector<LinkKindCount> links() const;
   [[nodiscard]] Reachability reachability() const;
-  // From one rank to another, both below gpus() and different. `label` chooses among equal ways where the policy hashes.
+  // From one rank to another, both below gpus() and different. `label` chooses among equal ways where the policy
+  // hashes.
   [[nodiscard]] WayView way(std::size_t from, std::size_t to, std::uint32_t label = 0) const;
   // See bisection_bandwidth in core/fabric/graph_analysis.h.
   [[nodiscard]] Bandwidth bisection() const;

@@ -1,5 +1,5 @@
-// Files that a scenario names and that say a part of it: settings of DeepSpeed, FSDP, Megatron and Transformer Engine as
-// values of ours.
+// Files that a scenario names and that say a part of it: settings of DeepSpeed, FSDP, Megatron and Transformer Engine
+// as values of ours.
 #pragma once
 
 #include <string>
@@ -21,7 +21,8 @@ struct Imports {
 };
 
 // Reads what the scenario names in `megatron`, `training.deepspeed`, `parallel.fsdp_config` and
-// `parallel.tp_comm_overlap_cfg`, which Megatron's flags may name, too. `scenario_path`: files are looked for beside it. `ranks`: GPUs of the cluster.
+// `parallel.tp_comm_overlap_cfg`, which Megatron's flags may name, too. `scenario_path`: files are looked for beside
+// it. `ranks`: GPUs of the cluster.
 [[nodiscard]] Imports read_imports(ConfigMap root, const std::string& scenario_path, std::int64_t ranks);
 
 // How many ranks share a batch: what tp, cp and pp leave.

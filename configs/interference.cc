@@ -1,5 +1,5 @@
-// NCCL runs one thread block a channel, which keeps a multiprocessor (src/enqueue.cc: grid = channels); a message of two
-// ranks is played by half of the channels of an exchange between them, the other half receives.
+// NCCL runs one thread block a channel, which keeps a multiprocessor (src/enqueue.cc: grid = channels); a message of
+// two ranks is played by half of the channels of an exchange between them, the other half receives.
 //
 // Device memory for each byte on a wire: a copy reads and writes once, a sum reads twice and writes once; an all-reduce
 // does one half of each.
@@ -36,8 +36,12 @@ InterferenceSettings read_interference(ConfigMap root) {
     map.ignore_rest("only 'interference.model: share' looks at it");
     return settings;
   }
-  settings.sms_per_channel = static_cast<int>(map.integer(
-      {.name = "sms_per_channel", .doc = "multiprocessors that one channel's thread block keeps", .fallback = 1, .min = 0, .max = 8}));
+  settings.sms_per_channel =
+      static_cast<int>(map.integer({.name = "sms_per_channel",
+                                    .doc = "multiprocessors that one channel's thread block keeps",
+                                    .fallback = 1,
+                                    .min = 0,
+                                    .max = 8}));
   settings.bytes_per_copied = map.number({.name = "memory_bytes_per_copied_byte",
                                           .doc = "device memory that passing on one byte takes",
                                           .fallback = 2.0, .min = 0.0, .max = 16.0});
@@ -114,7 +118,8 @@ Contention GpuFootprint::of(const MessageSpec& message, DimensionId dimension, R
                          .reach = reach_of(message.way), .label = message_label(dimension, message.channel)};
   // Copy engines need no multiprocessors.
   if (message.way != HostWay::kNone) {
-    return message.way == HostWay::kWithinMemory ? Contention{} : Contention{.copies = Bandwidth(rate_of_way(inputs_.router, query))};
+    return message.way == HostWay::kWithinMemory ? Contention{}
+                                                 : Contention{.copies = Bandwidth(rate_of_way(inputs_.router, query))};
   }
   const bool one_host = layout.host_of[own] == layout.host_of[peer];
   const CollectiveCall exchange{.kind = CollectiveKind::kAllToAll, .bytes = message.bytes * 2,

@@ -25,8 +25,8 @@ struct InterferenceSettings {
 // Of `interference`. Mistakes are recorded in the map.
 [[nodiscard]] InterferenceSettings read_interference(ConfigMap root);
 
-// Channels by NCCL's choice for the call, whoever plays it; the memory traffic of a call that keeps its slowest wire busy,
-// or its channels.
+// Channels by NCCL's choice for the call, whoever plays it; the memory traffic of a call that keeps its slowest wire
+// busy, or its channels.
 class GpuFootprint final : public CommunicationFootprint {
  public:
   struct Inputs {

@@ -44,7 +44,8 @@ Result<ConfigDocument> load_with_imports(const Load& load, const std::string& pa
   LoadOptions how = load_options(options);
   auto document = load(how);
   if (!document) return document;
-  constexpr std::array kFiles = {"training.deepspeed", "parallel.fsdp_config", "parallel.tp_comm_overlap_cfg", "megatron"};
+  constexpr std::array kFiles = {"training.deepspeed", "parallel.fsdp_config", "parallel.tp_comm_overlap_cfg",
+                                 "megatron"};
   if (std::ranges::none_of(kFiles, [&](const char* file) { return document->names(file); })) return document;
   ConfigMap root = document->root();
   imports = read_imports(root, path, read_cluster(root).gpus());
@@ -78,7 +79,8 @@ Result<Scenario> checked_scenario(const Load& load, const std::string& path, con
 }  // namespace
 
 Result<Scenario> load_scenario(const std::string& path, const ScenarioOptions& options) {
-  return checked_scenario([&](const LoadOptions& how) { return ConfigDocument::load(path, how); }, path, options, Extent::kJob);
+  return checked_scenario([&](const LoadOptions& how) { return ConfigDocument::load(path, how); }, path, options,
+                          Extent::kJob);
 }
 
 Result<Scenario> load_scenario_text(const std::string& name, std::string_view text, const ScenarioOptions& options) {
@@ -116,7 +118,8 @@ Result<ChangedJob> changed_job(const Scenario& base, const ConfigChanges& change
 }
 
 Result<Scenario> load_machine(const std::string& path, const ScenarioOptions& options) {
-  return checked_scenario([&](const LoadOptions& how) { return ConfigDocument::load(path, how); }, path, options, Extent::kMachine);
+  return checked_scenario([&](const LoadOptions& how) { return ConfigDocument::load(path, how); }, path, options,
+                          Extent::kMachine);
 }
 
 Result<Scenario> load_machine_text(const std::string& name, std::string_view text, const ScenarioOptions& options) {

@@ -66,7 +66,8 @@ collectives::NcclHost make_nccl_host(const network_models::Host& host, const wor
   if (host.nvlink.kind == network_models::ScaleUp::kMesh) {
     result.links = NcclHost::Links::kMesh;
     for (const network_models::MeshLink& link : host.nvlink.mesh) {
-      result.lanes.push_back({.a = link.a, .b = link.b, .bandwidth = host.nvlink.bandwidth * static_cast<double>(link.lanes)});
+      result.lanes.push_back(
+          {.a = link.a, .b = link.b, .bandwidth = host.nvlink.bandwidth * static_cast<double>(link.lanes)});
     }
   }
   return result;

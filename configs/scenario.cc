@@ -101,7 +101,8 @@ void check_offload(ConfigMap& parallel, const workload::OffloadOptions& offload,
   const bool drives = offload.optimizer == workload::Tier::kNvme || offload.parameters == workload::Tier::kNvme;
   if (drives && cluster.host.storage.drives == 0) {
     zero.error(offload.optimizer == workload::Tier::kNvme ? "offload_optimizer" : "offload_param", "E140",
-               "device: nvme, but the hosts have no drives", "set cluster.node.storage: {drives: 4, read: 6.8GB/s, write: 4GB/s}");
+               "device: nvme, but the hosts have no drives",
+               "set cluster.node.storage: {drives: 4, read: 6.8GB/s, write: 4GB/s}");
   }
 }
 
@@ -129,10 +130,10 @@ Job read_job(ConfigMap root, const Cluster& cluster, const std::string& path, Di
   job.training = workload::read_training_options(training);
   workload::check_precision(training, job.training, cluster.gpu);
   const ConfigMap map = root.map("cluster", "the machine: hosts, what is in them, and the fabric between them");
-  const workload::World world{
-      .ranks = cluster.gpus(),
-      .described = fmt::format("cluster.nodes = {} x {} GPUs ({})", cluster.hosts, cluster.host.gpus, map.origin("nodes")),
-      .host_ranks = cluster.host.gpus};
+  const workload::World world{.ranks = cluster.gpus(),
+                              .described = fmt::format("cluster.nodes = {} x {} GPUs ({})", cluster.hosts,
+                                                       cluster.host.gpus, map.origin("nodes")),
+                              .host_ranks = cluster.host.gpus};
   ScheduleFile schedule = read_schedule_file(parallel, path, foreign);
   job.parallel = workload::read_parallel_options(
       parallel, {.shape = job.model, .training = job.training, .model_map = model, .training_map = training,
@@ -153,10 +154,16 @@ namespace {
 SimulateSettings read_simulate(ConfigMap root, int filling = 0) {
   SimulateSettings settings;
   ConfigMap map = root.map("simulate", "what is played, and how faithfully");
-  settings.steps = static_cast<int>(
-      map.integer({.name = "steps", .doc = "training steps that count", .fallback = std::max(1, filling), .min = 1, .max = 10'000}));
-  settings.warmup = static_cast<int>(map.integer(
-      {.name = "warmup", .doc = "training steps played before those that count", .fallback = filling, .min = 0, .max = 1'000}));
+  settings.steps = static_cast<int>(map.integer({.name = "steps",
+                                                 .doc = "training steps that count",
+                                                 .fallback = std::max(1, filling),
+                                                 .min = 1,
+                                                 .max = 10'000}));
+  settings.warmup = static_cast<int>(map.integer({.name = "warmup",
+                                                  .doc = "training steps played before those that count",
+                                                  .fallback = filling,
+                                                  .min = 0,
+                                                  .max = 1'000}));
   settings.seed = static_cast<std::uint64_t>(
       map.integer({.name = "seed", .doc = "seed of all random streams", .fallback = 1, .min = 0}));
   settings.fast_forward = map.boolean(
@@ -165,7 +172,8 @@ SimulateSettings read_simulate(ConfigMap root, int filling = 0) {
        .fallback = true});
   const std::vector<Option> models = options_of(network_models::models());
   const std::string network = map.choice(
-      {.name = "network", .doc = "network model: the rung of the fidelity ladder", .fallback = std::string("flow")}, models);
+      {.name = "network", .doc = "network model: the rung of the fidelity ladder", .fallback = std::string("flow")},
+      models);
   settings.network = &find_entry(network_models::models(), network);
   return settings;
 }
@@ -176,7 +184,8 @@ AttentionFlops read_attention_flops(ConfigMap root) {
       Option{"full", "the whole score matrix: most papers up to 2023"}};
   ConfigMap map = root.map("report", "how results are stated");
   const std::string count = map.choice(
-      {.name = "attention_flops", .doc = "attention FLOPs that count in MFU", .fallback = std::string("causal")}, kOptions);
+      {.name = "attention_flops", .doc = "attention FLOPs that count in MFU", .fallback = std::string("causal")},
+      kOptions);
   return count == "full" ? AttentionFlops::kFull : AttentionFlops::kCausal;
 }
 
@@ -196,17 +205,20 @@ collectives::CommSettings read_comm(ConfigMap root, const collectives::ChooserSe
     return collectives::read_comm_settings(map, collectives::generation_of(host.compute_capability));
   }
   for (const std::string_view key : {"costs", "plan"}) {
-    if (map.has(key)) map.map(key, "").ignore_rest("only 'collectives.model: chunks' or 'overhead: kernels' heeds kernels");
+    if (map.has(key))
+      map.map(key, "").ignore_rest("only 'collectives.model: chunks' or 'overhead: kernels' heeds kernels");
   }
   return {};
 }
 
 void read_header(ConfigMap root, std::string* name) {
-  static_cast<void>(root.integer({.name = "version", .doc = "version of this format", .fallback = 1, .min = 1, .max = 1}));
-  static_cast<void>(root.text({.name = "megatron",
-                               .doc = "a Megatron-LM run to take model, training and parallel from: a shell script, the "
-                                      "arguments that a log prints, or the YAML of a functional test",
-                               .fallback = std::string()}));
+  static_cast<void>(
+      root.integer({.name = "version", .doc = "version of this format", .fallback = 1, .min = 1, .max = 1}));
+  static_cast<void>(
+      root.text({.name = "megatron",
+                 .doc = "a Megatron-LM run to take model, training and parallel from: a shell script, the "
+                        "arguments that a log prints, or the YAML of a functional test",
+                 .fallback = std::string()}));
   *name = root.text({.name = "name", .doc = "what the report calls the scenario", .fallback = std::string("scenario")});
 }
 
@@ -255,7 +267,8 @@ Scenario read_scenario(ConfigDocument document, const collectives::NcclFiles& fi
   cluster.gpu.streaming_share = scenario.interference.streaming_share;
   scenario.job = read_job(root, cluster, files.scenario, foreign);
   ConfigMap collective_map = root.map("collectives", "which algorithms play collectives");
-  read_collectives(root, collectives::read_chooser_settings(collective_map, dimension_names()), files, foreign, scenario);
+  read_collectives(root, collectives::read_chooser_settings(collective_map, dimension_names()), files, foreign,
+                   scenario);
   scenario.simulate = read_simulate_of(root, scenario.job);
   const network_models::ModelEntry& model = *scenario.simulate.network;
   scenario.faults = read_faults(root, {.topology = *cluster.topology, .model = model, .hosts = cluster.hosts});
@@ -275,8 +288,8 @@ Scenario read_machine(ConfigDocument document, const collectives::NcclFiles& fil
   scenario.job.compute = workload::read_compute_model(compute, scenario.cluster.gpu);
   ConfigMap collective_map = root.map("collectives", "which algorithms play collectives");
   const std::vector<std::string> dimensions = {std::string(kWorld)};
-  read_collectives(root, collectives::read_chooser_settings(collective_map, dimensions, collectives::Rung::kChunks), files,
-                   foreign, scenario);
+  read_collectives(root, collectives::read_chooser_settings(collective_map, dimensions, collectives::Rung::kChunks),
+                   files, foreign, scenario);
   scenario.simulate = read_simulate(root);
   return scenario;
 }

@@ -1,4 +1,5 @@
-// A scenario: what a user asks for, read from YAML and checked; plain data, numbers with units, no strings to interpret.
+// A scenario: what a user asks for, read from YAML and checked; plain data, numbers with units, no strings to
+// interpret.
 #pragma once
 
 #include <cstdint>
@@ -105,13 +106,13 @@ inline constexpr std::string_view kWorld = "world";
 // Only the cluster part; the rest of the file may be missing.
 [[nodiscard]] Result<Cluster> load_cluster(const std::string& path, const ScenarioOptions& options = {});
 
-// The scenario again with other values, from the tree that was read before: no file but those that readers open themselves.
-// `base` must outlive it. Names of presets and of files that were imported cannot be changed here.
+// The scenario again with other values, from the tree that was read before: no file but those that readers open
+// themselves. `base` must outlive it. Names of presets and of files that were imported cannot be changed here.
 [[nodiscard]] Result<Scenario> changed_scenario(const Scenario& base, const ConfigChanges& changes,
                                                 const ScenarioOptions& options = {});
 
-// Only the job with other values, which is most of what configurations of one machine differ in, and what `simulate` says
-// of it. Quick: a search asks for thousands. `base` must outlive it.
+// Only the job with other values, which is most of what configurations of one machine differ in, and what `simulate`
+// says of it. Quick: a search asks for thousands. `base` must outlive it.
 struct ChangedJob {
   ConfigDocument document;
   Job job;

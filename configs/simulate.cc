@@ -115,7 +115,8 @@ std::vector<LinkLoad> busiest_links(const Simulation& simulation, const std::vec
   for (std::size_t link = 0; link < usage.size(); ++link) {
     if (usage[link].bytes > 0.0) order.push_back(link);
   }
-  std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return load(a) > load(b) || (!(load(b) > load(a)) && a < b); });
+  std::ranges::sort(order,
+                    [&](std::size_t a, std::size_t b) { return load(a) > load(b) || (!(load(b) > load(a)) && a < b); });
   // Of each sort (GPU to NVSwitch, leaf to spine, ...) a few whose loads differ: else the busiest sort would fill the
   // table with its kin.
   const Fabric& fabric = simulation.network().fabric;
@@ -256,14 +257,16 @@ Outcome simulate(const Scenario& scenario, const Simulation& simulation, const S
   facts.engine.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   facts.engine.peak_memory = peak_resident_memory();
   outcome.report =
-      summarise({.record = run.record, .graph = simulation.plan().graph, .classes = simulation.folding().ranks}, std::move(facts));
+      summarise({.record = run.record, .graph = simulation.plan().graph, .classes = simulation.folding().ranks},
+                std::move(facts));
   return outcome;
 }
 
 std::vector<workload::Passes> passes_to_try(const Scenario& scenario) {
   // Kernels on channels are never twice in the same state, and what changes with time is not the same in two laps.
   const bool lasting = scenario.faults.links.empty() && scenario.background.transfers.empty();
-  const bool alike = lasting && scenario.collectives.rung != collectives::Rung::kChunks && !scenario.interference.counts;
+  const bool alike =
+      lasting && scenario.collectives.rung != collectives::Rung::kChunks && !scenario.interference.counts;
   if (!scenario.simulate.fast_forward || !alike) return {workload::Passes::kAsSegments};
   return {workload::Passes::kFewLaps, workload::Passes::kManyLaps, workload::Passes::kAsSegments};
 }

@@ -115,7 +115,8 @@ void Simulation::wire_kernels(const Scenario& scenario) {
   const bool sums = scenario.cluster.switch_sums.enabled;
   planned_ = std::make_unique<collectives::PlannedChooser>(
       tuner, sums ? collectives::NetworkSums::kYes : collectives::NetworkSums::kNo);
-  channel_chooser_ = std::make_unique<collectives::FileChooser>(scenario.nccl.algorithms, scenario.nccl.plans, *planned_);
+  channel_chooser_ =
+      std::make_unique<collectives::FileChooser>(scenario.nccl.algorithms, scenario.nccl.plans, *planned_);
   const ChannelInputs kernels{.chooser = *channel_chooser_, .costs = scenario.comm.costs};
   if (scenario.collectives.rung == collectives::Rung::kChunks) {
     channels_.emplace(kernels);

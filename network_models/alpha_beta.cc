@@ -1,4 +1,5 @@
-// Alpha-beta model: time = latency of the way + size / bandwidth of its narrowest link, as if every transfer were alone.
+// Alpha-beta model: time = latency of the way + size / bandwidth of its narrowest link, as if every transfer were
+// alone.
 //
 // Hockney, "The communication challenge for MPI" (Parallel Computing 20, 1994). Links are not shared: two transfers on
 // one link both get all of it, so this is a lower bound of the flow model.

@@ -1,4 +1,5 @@
-// One array from which blocks of 2^k items are taken and to which they are given back: many small lists, few allocations.
+// One array from which blocks of 2^k items are taken and to which they are given back: many small lists, few
+// allocations.
 #pragma once
 
 #include <array>

@@ -11,9 +11,13 @@ std::unique_ptr<NetworkModel> make_flow(const ModelInputs& inputs);
 
 std::span<const ModelEntry> models() {
   static constexpr std::array kModels = {
-      ModelEntry{.name = "flow", .help = "max-min fair sharing of every link of the fabric", .make = make_flow,
+      ModelEntry{.name = "flow",
+                 .help = "max-min fair sharing of every link of the fabric",
+                 .make = make_flow,
                  .plays_faults = true},
-      ModelEntry{.name = "alpha_beta", .help = "latency + size / bandwidth; no sharing of links", .make = make_alpha_beta,
+      ModelEntry{.name = "alpha_beta",
+                 .help = "latency + size / bandwidth; no sharing of links",
+                 .make = make_alpha_beta,
                  .shares_links = false},
   };
   return kModels;

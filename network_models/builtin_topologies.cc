@@ -6,7 +6,8 @@
 namespace ringwright::network_models {
 
 using ReadTopology = std::unique_ptr<Topology>(ConfigMap& fabric, const TopologyRequest& request);
-ReadTopology read_dragonfly, read_dragonfly_plus, read_fat_tree, read_graph, read_rail_only, read_rail_optimized, read_single_node, read_torus;
+ReadTopology read_dragonfly, read_dragonfly_plus, read_fat_tree, read_graph, read_rail_only, read_rail_optimized,
+    read_single_node, read_torus;
 
 namespace {
 

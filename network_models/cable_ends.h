@@ -9,8 +9,8 @@
 
 namespace ringwright::network_models {
 
-// As Router::route. `cables.cable(host, nic)` is the link out of a NIC, the next one the link into it; `between(ends, trail)`
-// adds what lies between the switches at both ends.
+// As Router::route. `cables.cable(host, nic)` is the link out of a NIC, the next one the link into it; `between(ends,
+// trail)` adds what lies between the switches at both ends.
 template <class Cables, class Between>
 Duration route_over_cables(const RouteQuery& query, const HostBlock& block, const Cables& cables,
                            const FabricLatency& latency, std::vector<Hop>& hops, const Between& between) {

@@ -40,20 +40,23 @@ constexpr std::array kCodes = {
                          "faults: [{link: \"leaf0.0->spine0\", at: 2s, for: 30s, state: degraded, factor: 0.5}]"},
     ErrorCode{.code = "E125",
               .title = "a fault has no effect",
-              .explanation = "It begins when the run has ended. Times count from the start of the run, warm-up included; "
-                             "a run is as long as its training steps.",
+              .explanation =
+                  "It begins when the run has ended. Times count from the start of the run, warm-up included; "
+                  "a run is as long as its training steps.",
               .example = "faults: [{nic: host0/nic0, at: 100s}] in a run of one step of 5 s\n"
                          "faults: [{nic: host0/nic0, at: 2s}]"},
     ErrorCode{.code = "E126",
               .title = "background traffic does not fit the cluster",
-              .explanation = "GPUs are numbered through the cluster from 0, host by host. `from` and `to` name as many: "
-                             "the first sends to the first, the second to the second. Nobody sends to itself.",
+              .explanation =
+                  "GPUs are numbered through the cluster from 0, host by host. `from` and `to` name as many: "
+                  "the first sends to the first, the second to the second. Nobody sends to itself.",
               .example = "background: [{from: [0, 1], to: [8], size: 1GiB}]\n"
                          "background: [{from: [0, 1], to: [8, 9], size: 1GiB}]"},
     ErrorCode{.code = "E127",
               .title = "the topology of a host cannot be read",
-              .explanation = "The file is NCCL's topology XML, which begins with <system>, or what 'nvidia-smi topo -m' "
-                             "prints: a row for each GPU and NIC, a column for each, and X where they meet.",
+              .explanation =
+                  "The file is NCCL's topology XML, which begins with <system>, or what 'nvidia-smi topo -m' "
+                  "prints: a row for each GPU and NIC, a column for each, and X where they meet.",
               .example = "cluster: {node: {nccl_topo: graph.xml}}   # a file of channels, not of the host\n"
                          "cluster: {node: {nccl_topo: topo.xml}}"},
 };

@@ -106,7 +106,8 @@ Host::NvLink read_nvlink(ConfigMap& map, int gpus) {
   }
   nvlink.latency = duration_or_assumed(
       map, {.name = "latency", .doc = "from one GPU to another, one way, without software", .fallback = 500_ns});
-  nvlink.efficiency = read_efficiency(map, "data's part of the bandwidth: the rest are packet headers and flow control");
+  nvlink.efficiency =
+      read_efficiency(map, "data's part of the bandwidth: the rest are packet headers and flow control");
   if (kind == "nvswitch" || map.documenting()) {
     nvlink.kind = ScaleUp::kNvSwitch;
     nvlink.bandwidth = map.bandwidth({.name = "bandwidth", .doc = "of one GPU, one direction, all its links together"});

@@ -81,8 +81,8 @@ class HostBlock {
   // Between a GPU and its NIC.
   void to_nic(std::uint32_t host, std::uint32_t gpu, Trail& trail) const;
   void from_nic(std::uint32_t host, std::uint32_t gpu, Trail& trail) const;
-  // Out of the host: from the sender to its NIC, or over the GPU that has the receiver's NIC, where the query asks for it.
-  // Returns the GPU beside whose NIC the bytes leave.
+  // Out of the host: from the sender to its NIC, or over the GPU that has the receiver's NIC, where the query asks for
+  // it. Returns the GPU beside whose NIC the bytes leave.
   std::uint32_t leave(const HostEnds& ends, Reach reach, Trail& trail) const;
   // Between a GPU and the memory or the drives of its socket, or within that memory: reaches that stay in a host.
   void beside(std::uint32_t host, std::uint32_t gpu, Reach reach, Trail& trail) const;

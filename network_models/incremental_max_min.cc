@@ -136,7 +136,8 @@ void IncrementalMaxMin::choose(FlowSlot flow) {
 bool IncrementalMaxMin::settle_alone(FlowSlot flow) {
   Flow& row = flows_[flow];
   const std::span<const LinkShare> hops = way(flow);
-  const bool alone = std::ranges::all_of(hops, [this](const LinkShare& hop) { return links_[hop.link].member_count == 1; });
+  const bool alone =
+      std::ranges::all_of(hops, [this](const LinkShare& hop) { return links_[hop.link].member_count == 1; });
   if (!alone || row.chosen_in == solve_number_ || row.bottleneck != kNoBottleneck) return false;
   double rate = std::numeric_limits<double>::infinity();
   for (const LinkShare& hop : hops) {

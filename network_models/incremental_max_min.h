@@ -12,8 +12,8 @@
 // A flow that breaks a rule is chosen too, and the filling repeated, until nothing breaks a rule. What is chosen first
 // thus affects speed alone, never the result. Beyond half of all flows a full solve is cheaper and needs no proof.
 //
-// A new flow that has all links of its way to itself is as fast as the narrowest of them: nothing needs to be solved for
-// it, and no other flow can tell. Such are most steps of rings.
+// A new flow that has all links of its way to itself is as fast as the narrowest of them: nothing needs to be solved
+// for it, and no other flow can tell. Such are most steps of rings.
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,8 @@ namespace ringwright::network_models {
 namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
-// A rest this small beside a share that was taken away is summed up anew: 1e-16 of the share would be 1e-13 of the rest.
+// A rest this small beside a share that was taken away is summed up anew: 1e-16 of the share would be 1e-13 of the
+// rest.
 constexpr double kCancellation = 1e-3;
 
 }  // namespace
@@ -35,7 +36,8 @@ void MaxMinSolver::reset(const MaxMinProblem& problem, MaxMinSolution& solution)
 
   links_.resize(problem.capacity.size());
   for (std::size_t l = 0; l < links_.size(); ++l) {
-    links_[l] = {.remaining = problem.capacity[l], .rising_share = 0.0, .level = kInfinite, .rising = 0, .lowest_of = 0};
+    links_[l] = {
+        .remaining = problem.capacity[l], .rising_share = 0.0, .level = kInfinite, .rising = 0, .lowest_of = 0};
   }
   for (std::size_t h = 0; h < problem.hop_link.size(); ++h) {
     Link& link = links_[problem.hop_link[h]];

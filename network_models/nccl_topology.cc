@@ -1,5 +1,5 @@
-// NCCL's topology XML (NCCL_TOPO_FILE, NCCL_TOPO_DUMP_FILE; RCCL's too): <system> of <cpu> of nested <pci>, with <gpu> and
-// <nic> at their ends. Operators' files leave out <gpu> and <nic>: then the class of the PCI device tells.
+// NCCL's topology XML (NCCL_TOPO_FILE, NCCL_TOPO_DUMP_FILE; RCCL's too): <system> of <cpu> of nested <pci>, with <gpu>
+// and <nic> at their ends. Operators' files leave out <gpu> and <nic>: then the class of the PCI device tells.
 #include <algorithm>
 #include <cmath>
 #include <charconv>
@@ -59,7 +59,8 @@ class TopologyReader {
   Result<ImportedNode> read() {
     const XmlElement& system = document_.root;
     if (system.name != "system") {
-      return tl::unexpected(failure_at(system, fmt::format("the file begins with <{}>, not with <system>", system.name)));
+      return tl::unexpected(
+          failure_at(system, fmt::format("the file begins with <{}>, not with <system>", system.name)));
     }
     std::vector<const XmlElement*> cpus;
     for (const XmlElement& child : system.children) {
@@ -164,7 +165,8 @@ class TopologyReader {
   // Where some devices hang on bridges, those on sockets count as having one of their own.
   void number_points() {
     const auto on_socket = [](const auto& device) { return device.place.root < 0; };
-    const bool loose = std::any_of(gpus_.begin(), gpus_.end(), on_socket) || std::any_of(nics_.begin(), nics_.end(), on_socket);
+    const bool loose =
+        std::any_of(gpus_.begin(), gpus_.end(), on_socket) || std::any_of(nics_.begin(), nics_.end(), on_socket);
     const int of_socket = most_roots_ == 0 ? 0 : most_roots_ + (loose ? 1 : 0);
     node_.switches = of_socket * node_.sockets;
     const auto point = [&](Place place) {
@@ -182,7 +184,8 @@ class TopologyReader {
   }
 
   void sort_gpus() {
-    for (std::size_t i = 0; i < gpus_.size(); ++i) number_of_[std::string(gpus_[i].pci->text("busid"))] = static_cast<int>(i);
+    for (std::size_t i = 0; i < gpus_.size(); ++i)
+      number_of_[std::string(gpus_[i].pci->text("busid"))] = static_cast<int>(i);
   }
 
   void read_links() {
@@ -211,10 +214,12 @@ class TopologyReader {
     return gcn.find("90a") != std::string_view::npos ? 50.0 : 46.0;
   }
 
-  void read_link(const XmlElement& link, int gpu, std::map<std::pair<int, int>, int>& lanes, std::vector<int>& to_switch) {
+  void read_link(const XmlElement& link, int gpu, std::map<std::pair<int, int>, int>& lanes,
+                 std::vector<int>& to_switch) {
     const auto count = link.integer("count");
     if (!count || *count < 1 || *count > 64) {
-      return add_problem(link, fmt::format("count is '{}' and must be a number of lanes from 1 to 64", link.text("count")));
+      return add_problem(link,
+                         fmt::format("count is '{}' and must be a number of lanes from 1 to 64", link.text("count")));
     }
     if (link.text("tclass").starts_with(kNvSwitch)) {
       to_switch[static_cast<std::size_t>(gpu)] += static_cast<int>(*count);

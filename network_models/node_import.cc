@@ -85,8 +85,9 @@ class Writer {
     if (node_.switch_lanes > 0) {
       text.facts += fmt::format("nvlink:\n  kind: nvswitch\n  bandwidth: {}GB/s  # {} lanes of {} GB/s\n",
                                 lane * node_.switch_lanes, node_.switch_lanes, lane);
-      text.guesses += fmt::format("nvlink:\n{}  reduces: {}\n", latency,
-                                  assumed(sm >= 90 ? "true" : "false", "NVSwitches reduce from the third generation on"));
+      text.guesses +=
+          fmt::format("nvlink:\n{}  reduces: {}\n", latency,
+                      assumed(sm >= 90 ? "true" : "false", "NVSwitches reduce from the third generation on"));
       return;
     }
     if (!node_.mesh.empty()) {
@@ -98,7 +99,8 @@ class Writer {
       text.guesses += "nvlink:\n" + latency;
       return;
     }
-    const std::string why = fmt::format("the file names no NVLink; PCIe and number of GPUs are those of {}", guess_.name);
+    const std::string why =
+        fmt::format("the file names no NVLink; PCIe and number of GPUs are those of {}", guess_.name);
     if (node_.gpus.size() >= 8 && !node_.amd) {
       text.guesses += fmt::format("nvlink:\n  kind: {}\n  bandwidth: {}\n  reduces: {}\n{}", assumed("nvswitch", why),
                                   assumed(fmt::format("{}GB/s", lane_gb(guess_.sm) * guess_.lanes), why),
@@ -120,8 +122,8 @@ class Writer {
     if (!node_.processor.empty()) text.facts += fmt::format("  processor: {}\n", node_.processor);
     text.guesses += "pcie:\n  latency: " + assumed("150ns", "one PCIe hop, class value") + "\n";
     if (node_.pcie_gb <= 0.0) {
-      text.guesses += fmt::format("  bandwidth: {}\n",
-                                  assumed(fmt::format("{}GB/s", guess_.pcie_gb), fmt::format("slots of {}", guess_.name)));
+      text.guesses += fmt::format(
+          "  bandwidth: {}\n", assumed(fmt::format("{}GB/s", guess_.pcie_gb), fmt::format("slots of {}", guess_.name)));
     }
     if (node_.c2c) {
       text.guesses += "  gpu_bandwidth: " + assumed("450GB/s", "NVLink-C2C of a Grace with one GPU") + "\n";

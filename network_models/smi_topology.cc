@@ -1,7 +1,7 @@
 // What `nvidia-smi topo -m` prints: a matrix of how GPUs and NICs reach each other.
 //
-//     X self, NV# as many bonded lanes, PIX one PCIe bridge, PXB several, PHB the socket's root, NODE within a NUMA node,
-//     SYS over the link between sockets
+//     X self, NV# as many bonded lanes, PIX one PCIe bridge, PXB several, PHB the socket's root, NODE within a NUMA
+//     node, SYS over the link between sockets
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
@@ -135,7 +135,8 @@ class MatrixReader {
     if (rows_.contains(row[0])) return fail(line, fmt::format("'{}' has two rows", row[0]));
     std::vector<Cell> cells;
     for (std::size_t i = 1; i <= names_.size(); ++i) {
-      if (i >= row.size()) return fail(line, fmt::format("'{}' has {} entries and the header {}", row[0], row.size() - 1, names_.size()));
+      if (i >= row.size())
+        return fail(line, fmt::format("'{}' has {} entries and the header {}", row[0], row.size() - 1, names_.size()));
       const std::optional<Cell> cell = parse_cell(row[i]);
       if (!cell) return fail(line, fmt::format("'{}' is none of X, NV1 to NV18, PIX, PXB, PHB, NODE, SYS", row[i]));
       cells.push_back(*cell);
@@ -153,7 +154,8 @@ class MatrixReader {
         const Cell& other = cell(b, a);
         const bool alike = one.nearness == other.nearness && one.lanes == other.lanes;
         if (alike && (one.nearness == Nearness::kSelf) == (a == b)) continue;
-        fail(line_of_[names_[a]], fmt::format("'{}' and '{}' disagree on how they reach each other", names_[a], names_[b]));
+        fail(line_of_[names_[a]],
+             fmt::format("'{}' and '{}' disagree on how they reach each other", names_[a], names_[b]));
         return;
       }
     }

@@ -19,15 +19,26 @@ class Calibrate final : public Command {
   [[nodiscard]] std::string notes() const override { return kinds_text(validation::calibrators()); }
   [[nodiscard]] std::vector<OptionSpec> options() override {
     return {{.names = "files", .value = "", .doc = "what was measured (below), then files of it", .target = &words_},
-            {.names = "--set", .value = "PATH=VALUE", .doc = "override a value of what is played; repeatable",
+            {.names = "--set",
+             .value = "PATH=VALUE",
+             .doc = "override a value of what is played; repeatable",
              .target = &overrides_},
-            {.names = "--cluster", .value = "FILE", .doc = "the machine, for measurements that do not name it",
+            {.names = "--cluster",
+             .value = "FILE",
+             .doc = "the machine, for measurements that do not name it",
              .target = &cluster_},
-            {.names = "--classes", .value = "FILE", .doc = "of nccl: begin with the values of classes in this table instead of "
-             "the shipped ones, or with none", .target = &classes_},
-            {.names = "--only", .value = "WHAT", .doc = "of nccl: fit only the constants of `kernels` or of the `network`",
+            {.names = "--classes",
+             .value = "FILE",
+             .doc = "of nccl: begin with the values of classes in this table instead of "
+                    "the shipped ones, or with none",
+             .target = &classes_},
+            {.names = "--only",
+             .value = "WHAT",
+             .doc = "of nccl: fit only the constants of `kernels` or of the `network`",
              .target = &only_},
-            {.names = "-o,--out", .value = "PROFILE", .doc = "where the profile goes; printed when not given",
+            {.names = "-o,--out",
+             .value = "PROFILE",
+             .doc = "where the profile goes; printed when not given",
              .target = &out_}};
   }
 

@@ -64,19 +64,39 @@ class Collective final : public Command {
   }
   [[nodiscard]] std::vector<OptionSpec> options() override {
     return {
-        {.names = "cluster", .value = "", .doc = "a file with a cluster, or a shipped node (`list nodes`)", .target = &cluster_, .required = true},
-        {.names = "operation", .value = "", .doc = "all_reduce (default), all_gather, reduce_scatter, alltoall, broadcast, reduce, sendrecv; also as all_reduce_perf", .target = &operation_},
+        {.names = "cluster",
+         .value = "",
+         .doc = "a file with a cluster, or a shipped node (`list nodes`)",
+         .target = &cluster_,
+         .required = true},
+        {.names = "operation",
+         .value = "",
+         .doc = "all_reduce (default), all_gather, reduce_scatter, alltoall, broadcast, reduce, sendrecv; also as "
+                "all_reduce_perf",
+         .target = &operation_},
         {.names = "-N,--nodes", .value = "N", .doc = "hosts, instead of the file's", .target = &nodes_},
         {.names = "-g,--ngpus", .value = "N", .doc = "only the first N GPUs of each host", .target = &gpus_},
-        {.names = "-p,--gpus-per-process", .value = "N", .doc = "one thread issues the calls of N GPUs, one after another (1); what -g means to nccl-tests", .target = &process_},
+        {.names = "-p,--gpus-per-process",
+         .value = "N",
+         .doc = "one thread issues the calls of N GPUs, one after another (1); what -g means to nccl-tests",
+         .target = &process_},
         {.names = "-b,--minbytes", .value = "SIZE", .doc = "first size (8)", .target = &from_},
         {.names = "-e,--maxbytes", .value = "SIZE", .doc = "last size (8G)", .target = &to_},
-        {.names = "-f,--stepfactor", .value = "F", .doc = "each size is F times the one before (2)", .target = &factor_},
-        {.names = "-i,--stepbytes", .value = "SIZE", .doc = "each size is SIZE more than the one before", .target = &increment_},
+        {.names = "-f,--stepfactor",
+         .value = "F",
+         .doc = "each size is F times the one before (2)",
+         .target = &factor_},
+        {.names = "-i,--stepbytes",
+         .value = "SIZE",
+         .doc = "each size is SIZE more than the one before",
+         .target = &increment_},
         {.names = "-d,--datatype", .value = "TYPE", .doc = "of the elements (float)", .target = &type_},
         {.names = "-o,--op", .value = "OP", .doc = "reduction (sum); times do not depend on it", .target = &reduction_},
         {.names = "-w,--warmup_iters", .value = "N", .doc = "calls before those that count", .target = &warmup_},
-        {.names = "-n,--iters", .value = "N", .doc = "calls that count, back to back; the mean is printed", .target = &iterations_},
+        {.names = "-n,--iters",
+         .value = "N",
+         .doc = "calls that count, back to back; the mean is printed",
+         .target = &iterations_},
         {.names = "--set", .value = "KEY=VALUE", .doc = "override a value, may be repeated", .target = &overrides_}};
   }
 
@@ -89,7 +109,8 @@ class Collective final : public Command {
       return refuse(fmt::format("--ngpus is {} and a host has {} GPUs", *gpus_, scenario->cluster.host.gpus));
     }
     const int per_host = static_cast<int>(gpus_.value_or(static_cast<std::uint64_t>(scenario->cluster.host.gpus)));
-    if (process_ && (*process_ == 0 || per_host % static_cast<int>(std::min<std::uint64_t>(*process_, 1'000'000)) != 0)) {
+    if (process_ &&
+        (*process_ == 0 || per_host % static_cast<int>(std::min<std::uint64_t>(*process_, 1'000'000)) != 0)) {
       return refuse(fmt::format("--gpus-per-process is {} and must divide the {} GPUs of a host", *process_, per_host));
     }
     if (process_ && scenario->collectives.rung != collectives::Rung::kChunks && !common.quiet) {
@@ -132,12 +153,14 @@ class Collective final : public Command {
     if (!to) return "--maxbytes is '" + to_ + "' and must be a size such as 8, 128M or 1G";
     if (!increment_.empty() && !increment) return "--stepbytes is '" + increment_ + "' and must be a size such as 1M";
     const auto factor = parse_test_size(factor_);
-    if (!factor || factor->count() < 2) return "--stepfactor is '" + factor_ + "' and must be a whole number of at least 2";
+    if (!factor || factor->count() < 2)
+      return "--stepfactor is '" + factor_ + "' and must be a whole number of at least 2";
     if (*from > *to) return fmt::format("--minbytes {} is above --maxbytes {}", from_, to_);
     if (increment && (*to - *from).count() / increment->count() >= static_cast<std::int64_t>(kMostSizes)) {
       return fmt::format("--stepbytes {} makes more than {} sizes", increment_, kMostSizes);
     }
-    sizes_ = sizes_of({.from = *from, .to = *to, .factor = static_cast<double>(factor->count()), .increment = increment});
+    sizes_ =
+        sizes_of({.from = *from, .to = *to, .factor = static_cast<double>(factor->count()), .increment = increment});
     return "";
   }
 
@@ -169,7 +192,8 @@ class Collective final : public Command {
   }
 
   Result<Row> play(configs::CollectiveBench& bench, Bytes size) const {
-    CollectiveRequest request{.operation = wanted_, .bytes = size, .gpus_per_host = static_cast<int>(gpus_.value_or(0))};
+    CollectiveRequest request{
+        .operation = wanted_, .bytes = size, .gpus_per_host = static_cast<int>(gpus_.value_or(0))};
     request.gpus_per_process = static_cast<int>(process_.value_or(1));
     request.warmup = static_cast<int>(warmup_.value_or(request.warmup));
     request.iterations = static_cast<int>(iterations_.value_or(request.iterations));
@@ -188,13 +212,16 @@ class Collective final : public Command {
     return fmt::format(
         "# {} on {} ranks: {} hosts x {} {}, fabric {}, network {}\n"
         "#\n"
-        "#       size         count      type   redop    root      time    algbw    busbw  algorithm   protocol  channels\n"
+        "#       size         count      type   redop    root      time    algbw    busbw  algorithm   protocol  "
+        "channels\n"
         "#        (B)    (elements)                                (us)   (GB/s)   (GB/s)\n",
         to_string(wanted_), ranks_, cluster.hosts, ranks_ / static_cast<int>(cluster.hosts), cluster.gpu.name,
         cluster.fabric, scenario.simulate.network->name);
   }
 
-  [[nodiscard]] std::string_view shown_reduction() const { return reduces(wanted_) ? std::string_view(reduction_) : "none"; }
+  [[nodiscard]] std::string_view shown_reduction() const {
+    return reduces(wanted_) ? std::string_view(reduction_) : "none";
+  }
   [[nodiscard]] int shown_root() const {
     return wanted_ == CollectiveOperation::kBroadcast || wanted_ == CollectiveOperation::kReduce ? 0 : -1;
   }
@@ -211,7 +238,8 @@ class Collective final : public Command {
 
   [[nodiscard]] std::string json(const Row& row) const {
     return fmt::format(
-        "    {{\"size\": {}, \"count\": {}, \"type\": {}, \"redop\": {}, \"root\": {}, \"time_us\": {:.6f}, \"algbw_GBps\": {:.6g}, "
+        "    {{\"size\": {}, \"count\": {}, \"type\": {}, \"redop\": {}, \"root\": {}, \"time_us\": {:.6f}, "
+        "\"algbw_GBps\": {:.6g}, "
         "\"busbw_GBps\": {:.6g}, \"algorithm\": {}, \"protocol\": {}, \"channels\": {}}}",
         row.size.count(), row.count, json_text(type_), json_text(shown_reduction()), shown_root(),
         to_seconds(row.result.time) * 1e6, row.algbw, row.busbw, json_text(row.result.algorithm),
@@ -226,7 +254,8 @@ class Collective final : public Command {
         json_text(scenario.cluster.fabric), json_text(scenario.simulate.network->name), join(rows, ",\n"));
   }
 
-  std::string cluster_, operation_, from_ = "8", to_ = "8G", factor_ = "2", increment_, type_ = "float", reduction_ = "sum";
+  std::string cluster_, operation_, from_ = "8", to_ = "8G", factor_ = "2", increment_, type_ = "float",
+                                    reduction_ = "sum";
   std::optional<std::uint64_t> nodes_, gpus_, process_, warmup_, iterations_;
   std::vector<std::string> overrides_;
   CollectiveOperation wanted_ = CollectiveOperation::kAllReduce;

@@ -36,7 +36,9 @@ struct AddOption {
   const OptionSpec& spec;
 
   void operator()(bool* flag) const { app.add_flag(std::string(spec.names), *flag, std::string(spec.doc)); }
-  void operator()(std::string* text) const { describe(app.add_option(std::string(spec.names), *text, std::string(spec.doc))); }
+  void operator()(std::string* text) const {
+    describe(app.add_option(std::string(spec.names), *text, std::string(spec.doc)));
+  }
   void operator()(std::optional<std::uint64_t>* number) const {
     describe(app.add_option(std::string(spec.names), *number, std::string(spec.doc)));
   }
@@ -78,7 +80,8 @@ std::string overview(std::span<const std::unique_ptr<Command>> commands) {
   for (const auto& command : commands) text += fmt::format("  {:<10} {}\n", command->name(), command->summary());
   return text +
          "\nEvery command takes --json, -q, -v, --no-color, and --help, which lists its own options.\n"
-         "Exit codes: 0 good, 1 a bug of ours, 2 wrong usage or configuration, 3 bad input data, 4 the job cannot run,\n"
+         "Exit codes: 0 good, 1 a bug of ours, 2 wrong usage or configuration, 3 bad input data, 4 the job cannot "
+         "run,\n"
          "5 predictions outside the threshold, 130 interrupted.\n";
 }
 
@@ -124,7 +127,8 @@ ParsedCommand parse(std::span<const std::unique_ptr<Command>> commands, const st
   const std::string_view name = first == "--version" ? "version" : std::string_view(first);
   const auto command = std::ranges::find(commands, name, [](const auto& c) { return c->name(); });
   if (command != commands.end()) return parse_options(**command, {arguments.begin() + 1, arguments.end()});
-  if (is_option(first)) return usage_error(fmt::format("the first argument must be a command, not '{}'", first), "ringwright");
+  if (is_option(first))
+    return usage_error(fmt::format("the first argument must be a command, not '{}'", first), "ringwright");
   std::vector<std::string> names;
   for (const auto& candidate : commands) names.emplace_back(candidate->name());
   std::string hint = did_you_mean(first, names);

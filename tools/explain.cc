@@ -17,7 +17,9 @@ namespace {
 class Explain final : public Command {
  public:
   [[nodiscard]] std::string_view name() const override { return "explain"; }
-  [[nodiscard]] std::string_view summary() const override { return "explain a key (parallel.tp) or an error code (E110)"; }
+  [[nodiscard]] std::string_view summary() const override {
+    return "explain a key (parallel.tp) or an error code (E110)";
+  }
   [[nodiscard]] std::vector<OptionSpec> options() override {
     return {{.names = "word", .value = "", .doc = "a key or an error code", .target = &word_, .required = true}};
   }

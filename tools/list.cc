@@ -28,7 +28,8 @@ std::string section_text(const CatalogueSection& section) {
 std::string section_json(const CatalogueSection& section) {
   std::vector<std::string> rows;
   for (const CatalogueEntry& entry : section.entries) {
-    rows.push_back(fmt::format("    {{\"name\": {}, \"summary\": {}}}", json_text(entry.name), json_text(entry.summary)));
+    rows.push_back(
+        fmt::format("    {{\"name\": {}, \"summary\": {}}}", json_text(entry.name), json_text(entry.summary)));
   }
   return fmt::format("  {}: [\n{}\n  ]", json_text(section.kind), join(rows, ",\n"));
 }

@@ -12,7 +12,8 @@ namespace ringwright::tools {
 
 // Finds the entry that the first word names and takes the word away. Null, with `problem` said, when no word names one.
 template <class Table>
-[[nodiscard]] auto take_kind(const Table& table, std::vector<std::string>& words, std::string& problem) -> decltype(&table.front()) {
+[[nodiscard]] auto take_kind(const Table& table, std::vector<std::string>& words, std::string& problem)
+    -> decltype(&table.front()) {
   std::vector<std::string> kinds;
   for (const auto& entry : table) {
     if (!words.empty() && words.front() == entry.name) {

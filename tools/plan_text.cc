@@ -63,8 +63,9 @@ std::string plan_text(const Scenario& scenario, const Simulation& simulation) {
   table.add_row({"tokens/step", count(static_cast<std::uint64_t>(plan.tokens))});
   table.add_row({"FLOPs/step", fmt::format("{} of the model, {} of the hardware", to_string(plan.model_flops),
                                            to_string(plan.hardware_flops))});
-  table.add_row({"to play", fmt::format("{} of {} ranks, {} tasks, about {} messages, about {:.2g} s", count(cost.classes),
-                                        count(cost.ranks), count(cost.tasks), count(cost.messages), cost.seconds)});
+  table.add_row(
+      {"to play", fmt::format("{} of {} ranks, {} tasks, about {} messages, about {:.2g} s", count(cost.classes),
+                              count(cost.ranks), count(cost.tasks), count(cost.messages), cost.seconds)});
   std::string text;
   for (const std::string& line : table.lines()) text += line + "\n";
   text += "\nPer rank and step, buffers of collectives and messages sent:\n";
@@ -76,7 +77,8 @@ std::string plan_json(const Scenario& scenario, const Simulation& simulation) {
   const workload::StepPlan& plan = simulation.plan();
   const Estimate cost = estimate(scenario, simulation);
   return fmt::format(
-      "{{\n  \"model\": {},\n  \"parameters\": {},\n  \"gpus\": {},\n  \"microbatches\": {},\n  \"tokens_per_step\": {},\n"
+      "{{\n  \"model\": {},\n  \"parameters\": {},\n  \"gpus\": {},\n  \"microbatches\": {},\n  \"tokens_per_step\": "
+      "{},\n"
       "  \"model_flops_per_step\": {},\n  \"hardware_flops_per_step\": {},\n  \"classes\": {},\n  \"tasks\": {},\n"
       "  \"messages\": {}\n}}\n",
       json_text(scenario.job.model.name), plan.parameters, cost.ranks, plan.microbatches, plan.tokens,

@@ -75,8 +75,9 @@ std::string misfit(const Report& report) {
   const auto too_large = std::ranges::count_if(memory, [](const MemoryRow& row) { return row.total > row.capacity; });
   if (too_large == 0) return "";
   const MemoryRow& row = memory[*report.fullest_memory];
-  std::string text = fmt::format("error: {} of {} stages need more memory than their GPUs have: stage {} needs {}, there are {}",
-                                 too_large, memory.size(), row.stage, to_string(row.total), to_string(row.capacity));
+  std::string text =
+      fmt::format("error: {} of {} stages need more memory than their GPUs have: stage {} needs {}, there are {}",
+                  too_large, memory.size(), row.stage, to_string(row.total), to_string(row.capacity));
   std::vector<MemoryItem> largest = row.items;
   std::ranges::stable_sort(largest, std::ranges::greater(), &MemoryItem::size);
   if (largest.size() > 3) largest.resize(3);
@@ -111,17 +112,41 @@ class Run final : public Command {
   [[nodiscard]] std::string_view name() const override { return "run"; }
   [[nodiscard]] std::string_view summary() const override { return "predict one training step of a scenario"; }
   [[nodiscard]] std::vector<OptionSpec> options() override {
-    return {{.names = "config", .value = "", .doc = "a YAML file, or the name of a shipped scenario", .target = &config_, .required = true},
-            {.names = "--megatron", .value = "FILE", .doc = "a Megatron-LM run to take model, training and parallel from",
+    return {{.names = "config",
+             .value = "",
+             .doc = "a YAML file, or the name of a shipped scenario",
+             .target = &config_,
+             .required = true},
+            {.names = "--megatron",
+             .value = "FILE",
+             .doc = "a Megatron-LM run to take model, training and parallel from",
              .target = &megatron_},
             {.names = "--set", .value = "KEY=VALUE", .doc = "override a value, may be repeated", .target = &overrides_},
-            {.names = "--out", .value = "DIR", .doc = "where result.json and report.txt go; out/NAME when not given", .target = &out_},
+            {.names = "--out",
+             .value = "DIR",
+             .doc = "where result.json and report.txt go; out/NAME when not given",
+             .target = &out_},
             {.names = "--no-out", .value = "", .doc = "write no files", .target = &no_out_},
-            {.names = "--dry-run", .value = "", .doc = "stop before the simulation: derived sizes and cost", .target = &dry_run_},
-            {.names = "--show-origin", .value = "", .doc = "print every value of the configuration and where it is from", .target = &show_origin_},
-            {.names = "--no-fold", .value = "", .doc = "play every rank, even those that behave alike", .target = &no_fold_},
-            {.names = "--no-fast-forward", .value = "", .doc = "play every step of a ring and every lap of a pipeline, even where all are alike", .target = &no_fast_forward_},
-            {.names = "--verify-fairness", .value = "", .doc = "prove every solve of shares against a full one; slow", .target = &verify_fairness_},
+            {.names = "--dry-run",
+             .value = "",
+             .doc = "stop before the simulation: derived sizes and cost",
+             .target = &dry_run_},
+            {.names = "--show-origin",
+             .value = "",
+             .doc = "print every value of the configuration and where it is from",
+             .target = &show_origin_},
+            {.names = "--no-fold",
+             .value = "",
+             .doc = "play every rank, even those that behave alike",
+             .target = &no_fold_},
+            {.names = "--no-fast-forward",
+             .value = "",
+             .doc = "play every step of a ring and every lap of a pipeline, even where all are alike",
+             .target = &no_fast_forward_},
+            {.names = "--verify-fairness",
+             .value = "",
+             .doc = "prove every solve of shares against a full one; slow",
+             .target = &verify_fairness_},
             {.names = "--seed", .value = "N", .doc = "override simulate.seed", .target = &seed_},
             {.names = "--no-progress", .value = "", .doc = "no progress line", .target = &no_progress_}};
   }
@@ -157,7 +182,9 @@ class Run final : public Command {
   // writing it down.
   static ExitCode refuse(const Diagnostics& diagnostics) {
     tell(render(diagnostics));
-    const auto infeasible = [](const Diagnostic& d) { return d.severity == Severity::kWarning || d.code.starts_with("E13"); };
+    const auto infeasible = [](const Diagnostic& d) {
+      return d.severity == Severity::kWarning || d.code.starts_with("E13");
+    };
     return std::ranges::all_of(diagnostics.all(), infeasible) ? ExitCode::kInfeasible : ExitCode::kUsage;
   }
 
@@ -182,7 +209,8 @@ class Run final : public Command {
     const Report& report = *outcome.report;
     print(common.json ? render_json(report) : render_text(report, text_options(common)));
     if (!out_.empty() && !no_out_ && !write_results(report)) return ExitCode::kUsage;
-    if (!out_.empty() && !no_out_ && !common.quiet) tell(fmt::format("results in {}/: result.json, report.txt\n", out_));
+    if (!out_.empty() && !no_out_ && !common.quiet)
+      tell(fmt::format("results in {}/: result.json, report.txt\n", out_));
     const std::string too_large = misfit(report) + misfit_of_hosts(report);
     tell(too_large);
     return too_large.empty() ? ExitCode::kOk : ExitCode::kInfeasible;
@@ -192,8 +220,9 @@ class Run final : public Command {
     const std::filesystem::path folder(out_);
     std::error_code error;
     std::filesystem::create_directories(folder, error);
-    const bool written = (std::ofstream(folder / "result.json") << render_json(report)).flush() &&
-                         (std::ofstream(folder / "report.txt") << render_text(report, {.detail = Detail::kVerbose})).flush();
+    const bool written =
+        (std::ofstream(folder / "result.json") << render_json(report)).flush() &&
+        (std::ofstream(folder / "report.txt") << render_text(report, {.detail = Detail::kVerbose})).flush();
     if (!written) tell(fmt::format("error: cannot write into '{}'\n", out_));
     return written;
   }

@@ -7,8 +7,8 @@
 
 namespace ringwright::tools {
 
-// What exists or looks like a path (a folder, a suffix of YAML or JSON) stays as it is: the loader says what is wrong with
-// it. Any other word that names no scenario fails with the nearest name.
+// What exists or looks like a path (a folder, a suffix of YAML or JSON) stays as it is: the loader says what is wrong
+// with it. Any other word that names no scenario fails with the nearest name.
 [[nodiscard]] Result<std::string> find_scenario(const std::string& path_or_name);
 
 }  // namespace ringwright::tools

@@ -14,6 +14,7 @@ from cpp_source import CppSource
 
 MAX_FILE_LINES = 400
 MAX_FUNCTION_LINES = 60
+MAX_COLUMNS = 120  # as clang-format has it
 SKIPPED_FOLDERS = {'build', 'out', '.git', '.github', '__pycache__'}
 WINGS = ('network_models', 'collectives', 'workload', 'traces')
 
@@ -157,6 +158,10 @@ def check_sizes(house):
         if count > MAX_FILE_LINES:
             house.report(name, count, f'has {count} lines, at most {MAX_FILE_LINES} are allowed: split it by noun')
     for name, source in house.sources.items():
+        for line, text in enumerate(house.read(name).split('\n'), 1):
+            # Lines of a raw string may be what a file under test says.
+            if len(text) > MAX_COLUMNS and (source.code_lines[line - 1].strip() or text.strip().startswith('//')):
+                house.report(name, line, f'has {len(text)} columns, at most {MAX_COLUMNS} are allowed')
         for function in source.functions():
             if function.length > MAX_FUNCTION_LINES:
                 house.report(name, function.first_line, f'{function.name} has {function.length} lines, at most '

@@ -57,7 +57,8 @@ std::string parts_text(const FabricView& view) {
 
 std::string parts_json(const FabricView& view) {
   std::vector<std::string> devices, links;
-  for (const auto& device : view.devices()) devices.push_back(fmt::format("{}: {}", json_text(device.kind), device.count));
+  for (const auto& device : view.devices())
+    devices.push_back(fmt::format("{}: {}", json_text(device.kind), device.count));
   for (const auto& link : view.links()) {
     links.push_back(fmt::format("{{\"from\": {}, \"to\": {}, \"count\": {}, \"bytes_per_s_each\": {}}}",
                                 json_text(link.from), json_text(link.to), link.count, link.each.count()));
@@ -82,21 +83,32 @@ std::string way_json(const configs::WayView& way, RankPair ranks) {
     hops.push_back(fmt::format("{{\"link\": {}, \"bytes_per_s\": {}, \"latency_ps\": {}, \"share\": {}}}",
                                json_text(hop.link), hop.bandwidth.count(), hop.latency.count(), hop.share));
   }
-  return fmt::format("\"way\": {{\"from\": {}, \"to\": {}, \"latency_ps\": {}, \"narrowest_bytes_per_s\": {}, \"hops\": [{}]}}",
-                     ranks.from, ranks.to, way.latency.count(), way.narrowest.count(), join(hops, ",\n    "));
+  return fmt::format(
+      "\"way\": {{\"from\": {}, \"to\": {}, \"latency_ps\": {}, \"narrowest_bytes_per_s\": {}, \"hops\": [{}]}}",
+      ranks.from, ranks.to, way.latency.count(), way.narrowest.count(), join(hops, ",\n    "));
 }
 
 class Topo final : public Command {
  public:
   [[nodiscard]] std::string_view name() const override { return "topo"; }
-  [[nodiscard]] std::string_view summary() const override { return "look at a cluster: parts, ways, bisection, drawing"; }
+  [[nodiscard]] std::string_view summary() const override {
+    return "look at a cluster: parts, ways, bisection, drawing";
+  }
   [[nodiscard]] std::vector<OptionSpec> options() override {
-    return {{.names = "config", .value = "", .doc = "a scenario, or a file with a cluster", .target = &config_, .required = true},
-            {.names = "--set", .value = "KEY=VALUE", .doc = "override a value, may be repeated", .target = &overrides_},
-            {.names = "--check", .value = "", .doc = "check that every GPU reaches every other", .target = &check_},
-            {.names = "--path", .value = "A,B", .doc = "the way from rank A to rank B", .target = &path_},
-            {.names = "--bisection", .value = "", .doc = "what the cut through the middle of the hosts carries", .target = &bisection_},
-            {.names = "--dot", .value = "FILE", .doc = "write a drawing for Graphviz ('-': to stdout)", .target = &dot_}};
+    return {
+        {.names = "config",
+         .value = "",
+         .doc = "a scenario, or a file with a cluster",
+         .target = &config_,
+         .required = true},
+        {.names = "--set", .value = "KEY=VALUE", .doc = "override a value, may be repeated", .target = &overrides_},
+        {.names = "--check", .value = "", .doc = "check that every GPU reaches every other", .target = &check_},
+        {.names = "--path", .value = "A,B", .doc = "the way from rank A to rank B", .target = &path_},
+        {.names = "--bisection",
+         .value = "",
+         .doc = "what the cut through the middle of the hosts carries",
+         .target = &bisection_},
+        {.names = "--dot", .value = "FILE", .doc = "write a drawing for Graphviz ('-': to stdout)", .target = &dot_}};
   }
 
   [[nodiscard]] ExitCode run(const CommonOptions& common) override {
@@ -108,7 +120,8 @@ class Topo final : public Command {
     if (!cluster) return refuse(cluster.error());
     const FabricView view(*cluster);
     if (ranks && (ranks->from >= view.gpus() || ranks->to >= view.gpus() || ranks->from == ranks->to)) {
-      return refuse(fmt::format("--path {}: the ranks of this cluster are 0 to {}, and a way needs two", path_, view.gpus() - 1));
+      return refuse(
+          fmt::format("--path {}: the ranks of this cluster are 0 to {}, and a way needs two", path_, view.gpus() - 1));
     }
     const std::string drawing = dot_.empty() ? "" : view.drawing();
     if (dot_ == "-") {
@@ -129,8 +142,9 @@ class Topo final : public Command {
     }
     if (bisection_) {
       const Bandwidth bandwidth = view.bisection();
-      parts.push_back(common.json ? fmt::format("\"bisection_bytes_per_s\": {}", bandwidth.count())
-                                  : fmt::format("Bisection, first half of the hosts to the second: {}\n", to_string(bandwidth)));
+      parts.push_back(
+          common.json ? fmt::format("\"bisection_bytes_per_s\": {}", bandwidth.count())
+                      : fmt::format("Bisection, first half of the hosts to the second: {}\n", to_string(bandwidth)));
     }
     if (check_) {
       const auto reachability = view.reachability();

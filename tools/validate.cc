@@ -22,19 +22,32 @@ class Validate final : public Command {
   }
   [[nodiscard]] std::string notes() const override { return kinds_text(validation::validators()); }
   [[nodiscard]] std::vector<OptionSpec> options() override {
-    return {{.names = "files", .value = "", .doc = "what was measured (below), then files of it; the shipped set when there are none",
-             .target = &words_},
-            {.names = "--set", .value = "PATH=VALUE", .doc = "override a value of what is played; repeatable",
-             .target = &overrides_},
-            {.names = "--cluster", .value = "FILE", .doc = "the machine, for measurements that do not name it",
-             .target = &cluster_},
-            {.names = "--profile", .value = "NAME", .doc = "play with these constants: a shipped profile, a file that `calibrate` "
-             "wrote, or none for makers' figures and class values", .target = &profile_},
-            {.names = "--classes", .value = "FILE", .doc = "of nccl: values of classes from this table instead of the shipped "
-             "ones, or none for planning values", .target = &classes_},
-            {.names = "--threshold", .value = "PERCENT", .doc = "largest error that passes", .target = &threshold_},
-            {.names = "--markdown", .value = "FILE", .doc = "also write the tables as a page", .target = &markdown_},
-            {.names = "--plots", .value = "FOLDER", .doc = "also write the plots of that page, as SVG", .target = &plots_}};
+    return {
+        {.names = "files",
+         .value = "",
+         .doc = "what was measured (below), then files of it; the shipped set when there are none",
+         .target = &words_},
+        {.names = "--set",
+         .value = "PATH=VALUE",
+         .doc = "override a value of what is played; repeatable",
+         .target = &overrides_},
+        {.names = "--cluster",
+         .value = "FILE",
+         .doc = "the machine, for measurements that do not name it",
+         .target = &cluster_},
+        {.names = "--profile",
+         .value = "NAME",
+         .doc = "play with these constants: a shipped profile, a file that `calibrate` "
+                "wrote, or none for makers' figures and class values",
+         .target = &profile_},
+        {.names = "--classes",
+         .value = "FILE",
+         .doc = "of nccl: values of classes from this table instead of the shipped "
+                "ones, or none for planning values",
+         .target = &classes_},
+        {.names = "--threshold", .value = "PERCENT", .doc = "largest error that passes", .target = &threshold_},
+        {.names = "--markdown", .value = "FILE", .doc = "also write the tables as a page", .target = &markdown_},
+        {.names = "--plots", .value = "FOLDER", .doc = "also write the plots of that page, as SVG", .target = &plots_}};
   }
 
   [[nodiscard]] ExitCode run(const CommonOptions& common) override {

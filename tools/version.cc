@@ -16,8 +16,8 @@ class Version final : public Command {
   [[nodiscard]] std::vector<OptionSpec> options() override { return {}; }
 
   [[nodiscard]] ExitCode run(const CommonOptions& common) override {
-    const std::string text = common.json ? fmt::format("{{\"version\": {}, \"compiler\": {}}}\n", json_text(RINGWRIGHT_VERSION),
-                                                       json_text(kCompiler))
+    const std::string text = common.json ? fmt::format("{{\"version\": {}, \"compiler\": {}}}\n",
+                                                       json_text(RINGWRIGHT_VERSION), json_text(kCompiler))
                                          : fmt::format("ringwright {} ({})\n", RINGWRIGHT_VERSION, kCompiler);
     std::fputs(text.c_str(), stdout);
     return ExitCode::kOk;

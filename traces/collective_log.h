@@ -37,8 +37,8 @@ struct CollectiveLog {
   int nodes = 0;
   int gpus_per_node = 0;
   std::string version_of_library;  // "2.23.4"; empty when it does not say
-  // Header lines "# key: value" of the table form ("nic", "env", "status", "source"), and of the other forms what stands
-  // for them. Only what bears on the result: no users, no paths, no host names.
+  // Header lines "# key: value" of the table form ("nic", "env", "status", "source"), and of the other forms what
+  // stands for them. Only what bears on the result: no users, no paths, no host names.
   std::map<std::string, std::string> facts;
   std::vector<CollectiveRow> rows;
 

@@ -65,7 +65,8 @@ class TableReader {
     row.out_of_place = measured_time(row.size, cell(cells, "time_oop_us"), cell(cells, "algbw_oop_GBps"));
     row.in_place = measured_time(row.size, cell(cells, "time_ip_us"), cell(cells, "algbw_ip_GBps"));
     if (!row.time()) {
-      return complain(Severity::kWarning, "W232", fmt::format("the row of {} bytes has no time and is left out", *size));
+      return complain(Severity::kWarning, "W232",
+                      fmt::format("the row of {} bytes has no time and is left out", *size));
     }
     log_.rows.push_back(std::move(row));
   }

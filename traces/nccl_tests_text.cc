@@ -88,7 +88,8 @@ class PrintedReader {
       const auto code = words_of(text.substr(text.find("nccl-library=") + 13)).front();
       log_.version_of_library = library_version_in(code);
     }
-    if (text.find("Out of bounds values") != std::string_view::npos || text.find("Avg bus bandwidth") != std::string_view::npos) {
+    if (text.find("Out of bounds values") != std::string_view::npos ||
+        text.find("Avg bus bandwidth") != std::string_view::npos) {
       ended_ = true;
       if (text.find("FAILED") != std::string_view::npos) warn(line_, "W234", "the test found wrong values");
     }
@@ -117,7 +118,8 @@ class PrintedReader {
   void take_ranks() {
     log_.nodes = static_cast<int>(hosts_.size());
     if (log_.nodes > 0) log_.gpus_per_node = log_.ranks / log_.nodes;
-    // Without the line of the threads the processes tell: the tests start one thread each unless they are asked for more.
+    // Without the line of the threads the processes tell: the tests start one thread each unless they are asked for
+    // more.
     const int processes = static_cast<int>(processes_.size());
     if (processes > 0 && log_.ranks % processes == 0 && !log_.facts.contains("gpus_per_process")) {
       log_.facts["gpus_per_process"] = fmt::format("{}", log_.ranks / processes);
@@ -147,8 +149,9 @@ class PrintedReader {
     const int blanks = (heading_.redop >= 0 ? 1 : 0) + (heading_.root >= 0 ? 1 : 0);
     const bool whole = static_cast<int>(words.size()) >= heading_.columns - blanks;
     if (!size || !whole) {
-      return warn(line_, "W232", fmt::format("the row '{}' has {} words where the heading has {} columns; it is left out",
-                                             text, words.size(), heading_.columns));
+      return warn(line_, "W232",
+                  fmt::format("the row '{}' has {} words where the heading has {} columns; it is left out", text,
+                              words.size(), heading_.columns));
     }
     if (*size == 0) return;  // fewer elements than ranks: the test measures nothing
     CollectiveRow row{.size = Bytes(*size), .line = line_};
@@ -162,7 +165,8 @@ class PrintedReader {
     log_.rows.push_back(std::move(row));
   }
 
-  [[nodiscard]] std::optional<Duration> time_of(const std::vector<std::string_view>& words, Bytes size, std::size_t half) {
+  [[nodiscard]] std::optional<Duration> time_of(const std::vector<std::string_view>& words, Bytes size,
+                                                std::size_t half) {
     if (half >= heading_.halves.size()) return std::nullopt;
     const Half& columns = heading_.halves[half];
     const auto wrong = parse_number<double>(word(words, columns.wrong));

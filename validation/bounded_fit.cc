@@ -17,7 +17,8 @@ class CompassSearch {
   CompassSearch(std::span<const FitConstant> constants, const FitError& error, const FitOptions& options)
       : constants_(constants), error_(error), options_(options) {
     for (const FitConstant& constant : constants) {
-      CHECK(constant.low > 0.0 && constant.low <= constant.start && constant.start <= constant.high, "bounds hold the start");
+      CHECK(constant.low > 0.0 && constant.low <= constant.start && constant.start <= constant.high,
+            "bounds hold the start");
       answer_.values.push_back(constant.start);
     }
     answer_.matters.assign(constants.size(), false);

@@ -3,8 +3,8 @@
 // A compass search in the logarithms: from the best point so far every constant is tried larger and smaller by the
 // present factor, all at once on all cores, and then all of the trials that helped together. The best of these is the
 // next point; when none helps, the factor's logarithm is halved. It needs no derivative, takes errors that jump (an
-// algorithm may change), and gives the same answer on any number of cores. (Kolda, Lewis, Torczon, "Optimization by direct
-// search", SIAM Review 45, 2003.)
+// algorithm may change), and gives the same answer on any number of cores. (Kolda, Lewis, Torczon, "Optimization by
+// direct search", SIAM Review 45, 2003.)
 #pragma once
 
 #include <cstddef>
@@ -41,6 +41,7 @@ struct FitAnswer {
 
 // `error` is called from several threads at once (kAll); smaller is better.
 using FitError = std::function<double(std::span<const double>)>;
-[[nodiscard]] FitAnswer fit(std::span<const FitConstant> constants, const FitError& error, const FitOptions& options = {});
+[[nodiscard]] FitAnswer fit(std::span<const FitConstant> constants, const FitError& error,
+                            const FitOptions& options = {});
 
 }  // namespace ringwright::validation

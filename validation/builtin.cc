@@ -6,17 +6,24 @@ namespace ringwright::validation {
 namespace {
 
 constexpr std::array kValidators = {
-    Validator{.name = "host_copies", .help = "tables of copies between a GPU and its host", .run = validate_host_copies},
-    Validator{.name = "interference", .help = "tables of kernels beside kernels that move bytes", .run = validate_interference},
+    Validator{
+        .name = "host_copies", .help = "tables of copies between a GPU and its host", .run = validate_host_copies},
+    Validator{.name = "interference",
+              .help = "tables of kernels beside kernels that move bytes",
+              .run = validate_interference},
     Validator{.name = "kernels", .help = "tables of measured kernels", .run = validate_kernels},
     Validator{.name = "launches", .help = "tables of what launches cost the host", .run = validate_launches},
     Validator{.name = "layers", .help = "tables of transformer layers on one GPU", .run = validate_layers},
     Validator{.name = "memory", .help = "tables of device memory's and L2's bandwidth", .run = validate_memory},
-    Validator{.name = "mpi", .help = "tables of MPI collectives whose algorithms are known by name", .run = validate_mpi},
+    Validator{
+        .name = "mpi", .help = "tables of MPI collectives whose algorithms are known by name", .run = validate_mpi},
     Validator{.name = "nccl", .help = "logs of nccl-tests and rccl-tests", .run = validate_nccl},
-    Validator{.name = "offload", .help = "tables of copies over the host link beside computing", .run = validate_offload},
-    Validator{.name = "primitives", .help = "tables of rings among thread blocks of one GPU", .run = validate_primitives},
-    Validator{.name = "primitive_times", .help = "tables of single primitives inside NCCL's kernels (NPKit)",
+    Validator{
+        .name = "offload", .help = "tables of copies over the host link beside computing", .run = validate_offload},
+    Validator{
+        .name = "primitives", .help = "tables of rings among thread blocks of one GPU", .run = validate_primitives},
+    Validator{.name = "primitive_times",
+              .help = "tables of single primitives inside NCCL's kernels (NPKit)",
               .run = validate_primitive_times},
     Validator{.name = "training", .help = "tables of measured training runs", .run = validate_training},
 };

@@ -163,7 +163,8 @@ class NcclCalibration {
       const std::size_t equals = value.find('=');
       const std::size_t dot = value.find_last_of('.', equals);
       if (value.substr(0, dot) != path) continue;
-      lines += fmt::format("{:{}}{}: {}\n", "", indent + 2, value.substr(dot + 1, equals - dot - 1), value.substr(equals + 1));
+      lines += fmt::format("{:{}}{}: {}\n", "", indent + 2, value.substr(dot + 1, equals - dot - 1),
+                           value.substr(equals + 1));
     }
     if (lines.empty()) return "";
     return fmt::format("{:{}}{}:\n", "", indent, path.substr(path.find_last_of('.') + 1)) + lines;

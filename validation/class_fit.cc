@@ -59,7 +59,8 @@ class Search {
   Search(std::span<const ClassConstant> constants, const ClassResiduals& residuals, const ClassFitOptions& options)
       : constants_(constants), residuals_(residuals), options_(options) {
     for (const ClassConstant& constant : constants) {
-      CHECK(constant.low > 0.0 && constant.low <= constant.start && constant.start <= constant.high, "bounds hold the start");
+      CHECK(constant.low > 0.0 && constant.low <= constant.start && constant.start <= constant.high,
+            "bounds hold the start");
       CHECK(constant.spread > 0.0, "a class has a spread");
       x_.push_back(std::log(constant.start));
     }
@@ -139,13 +140,14 @@ class Search {
     return columns;
   }
 
-  // Errors jump where a library chooses otherwise, and a constant may matter only beyond: from where nothing near is better,
-  // one constant moves by its whole spread, if that is.
+  // Errors jump where a library chooses otherwise, and a constant may matter only beyond: from where nothing near is
+  // better, one constant moves by its whole spread, if that is.
   bool leap() {
     std::vector<Logarithms> tried;
     for (std::size_t i = 0; i < x_.size(); ++i) {
       for (const double way : {-1.0, 1.0}) {
-        const double to = std::clamp(x_[i] + way * constants_[i].spread, std::log(constants_[i].low), std::log(constants_[i].high));
+        const double to =
+            std::clamp(x_[i] + way * constants_[i].spread, std::log(constants_[i].low), std::log(constants_[i].high));
         tried.push_back(x_);
         tried.back()[i] = to;
       }
@@ -153,7 +155,8 @@ class Search {
     std::vector<std::vector<ClassResidual>> rows(tried.size());
     const auto count = static_cast<std::int64_t>(tried.size());
 #pragma omp parallel for schedule(dynamic)
-    for (std::int64_t t = 0; t < count; ++t) rows[static_cast<std::size_t>(t)] = play(tried[static_cast<std::size_t>(t)]);
+    for (std::int64_t t = 0; t < count; ++t)
+      rows[static_cast<std::size_t>(t)] = play(tried[static_cast<std::size_t>(t)]);
     double least = loss(rows_, x_);
     bool moved = false;
     for (std::size_t t = 0; t < tried.size(); ++t) {
@@ -189,7 +192,8 @@ class Search {
       const std::vector<double>& first = columns[of[a]];
       for (std::size_t r = 0; r < rows_.size(); ++r) made.slope[a] += curvature(rows_[r]) * first[r] * rows_[r].error;
       for (std::size_t b = 0; b < of.size(); ++b) {
-        for (std::size_t r = 0; r < rows_.size(); ++r) made.matrix.at(a, b) += curvature(rows_[r]) * first[r] * columns[of[b]][r];
+        for (std::size_t r = 0; r < rows_.size(); ++r)
+          made.matrix.at(a, b) += curvature(rows_[r]) * first[r] * columns[of[b]][r];
       }
       const double spread = constants_[of[a]].spread;
       made.matrix.at(a, a) += 1.0 / (spread * spread);
@@ -255,7 +259,8 @@ class Search {
 
 }  // namespace
 
-ClassFitAnswer fit_to_class(std::span<const ClassConstant> constants, const ClassResiduals& residuals, const ClassFitOptions& options) {
+ClassFitAnswer fit_to_class(std::span<const ClassConstant> constants, const ClassResiduals& residuals,
+                            const ClassFitOptions& options) {
   return Search(constants, residuals, options).run();
 }
 

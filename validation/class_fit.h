@@ -8,9 +8,9 @@
 //
 // where h is Huber's function, so that single bad rows bend nothing. (The most probable constants, when logarithms of
 // times scatter by `noise` and constants by their spreads.) The search takes Levenberg's and Marquardt's steps with
-// derivatives from differences; all of its trials run side by side, and it gives the same answer on any number of cores.
-// What is left of a constant's spread once the rows have spoken tells whether they determine it: one that they do not is
-// put back to its class value, and the others are fitted again.
+// derivatives from differences; all of its trials run side by side, and it gives the same answer on any number of
+// cores. What is left of a constant's spread once the rows have spoken tells whether they determine it: one that they
+// do not is put back to its class value, and the others are fitted again.
 #pragma once
 
 #include <functional>

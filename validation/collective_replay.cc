@@ -67,9 +67,11 @@ Result<ReplayPlan> plan_replay(const traces::CollectiveLog& log, const ReplayOpt
     machine.hosts = static_cast<int>(scenario->cluster.hosts);
     const int per_host = log.ranks > 0 ? log.ranks / machine.hosts : scenario->cluster.host.gpus;
     if (per_host < 1 || per_host > scenario->cluster.host.gpus || per_host * machine.hosts < 2) {
-      return tl::unexpected(failure("E240", fmt::format("'{}' has {} ranks and '{}' has {} hosts with {} GPUs", log.file,
-                                                        log.ranks, *options.cluster, machine.hosts,
-                                                        scenario->cluster.host.gpus), {.file = log.file}));
+      return tl::unexpected(
+          failure("E240",
+                  fmt::format("'{}' has {} ranks and '{}' has {} hosts with {} GPUs", log.file, log.ranks,
+                              *options.cluster, machine.hosts, scenario->cluster.host.gpus),
+                  {.file = log.file}));
     }
     machine.gpus_per_host = per_host;
     return ReplayPlan{.scenario = std::move(*scenario), .machine = std::move(machine), .operation = *operation,
@@ -115,7 +117,8 @@ Result<std::vector<ReplayedLog>> replay_all(const std::vector<traces::Collective
   for (std::int64_t i = 0; i < count; ++i) {
     const traces::CollectiveLog& log = logs[static_cast<std::size_t>(i)];
     auto plan = plan_replay(log, options);
-    answers[static_cast<std::size_t>(i)] = plan ? replay(log, *plan) : Result<ReplayedLog>(tl::unexpected(plan.error()));
+    answers[static_cast<std::size_t>(i)] =
+        plan ? replay(log, *plan) : Result<ReplayedLog>(tl::unexpected(plan.error()));
   }
   std::vector<ReplayedLog> replayed;
   for (Result<ReplayedLog>& answer : answers) {

@@ -25,8 +25,8 @@ struct ReplayedRow {
   int channels = 0;
 };
 
-// What the constants of a replay have to do with the log: fitted on it, fitted on other logs of the same machine, or values
-// of the hardware's class.
+// What the constants of a replay have to do with the log: fitted on it, fitted on other logs of the same machine, or
+// values of the hardware's class.
 enum class LogRole : std::uint8_t { kFitted, kPredicted, kClass };
 [[nodiscard]] std::string_view to_string(LogRole role);
 
@@ -71,6 +71,7 @@ inline constexpr int kSizeBands = 3;
 
 enum class Against : std::uint8_t { kSimulation, kFormula };
 // Of the rows of one band, or of all with the band left out.
-[[nodiscard]] std::vector<PredictedMeasured> pairs_of(const std::vector<ReplayedRow>& rows, SizeBand band, Against what);
+[[nodiscard]] std::vector<PredictedMeasured> pairs_of(const std::vector<ReplayedRow>& rows, SizeBand band,
+                                                      Against what);
 
 }  // namespace ringwright::validation

@@ -6,18 +6,21 @@ namespace ringwright::validation {
 namespace {
 
 constexpr std::array kCodes = {
-    ErrorCode{"E160", "a table of measurements cannot be read",
-              "A table is CSV: lines `# key: value` at the head, one line of column names, then one line a row with as\n"
-              "many cells. A cell with a comma stands in double quotes, a quote inside it is written twice.",
-              "model,notes\ngpt3,\"first, and \"\"best\"\"\""},
-    ErrorCode{"E161", "a row of measurements does not say what it should",
-              "A column of numbers holds a number (a remark in brackets may follow), words that say why there is none,\n"
-              "or nothing at all. An empty cell means that the source does not say; it never means 0.",
-              "mbs\n4x          # write: 4, or `tuned, not printed`"},
-    ErrorCode{"E163", "a table of kernels does not say what it should",
-              "The head names the GPU and the source; every row has a family, a data type, FLOPs, bytes and a time. The\n"
-              "format is described in docs/kernel-tables.md.",
-              "# gpu: h100-sxm5-80gb\n# source: ours\nfamily,dtype,m,n,k,flops,bytes,time_us"},
+    ErrorCode{
+        "E160", "a table of measurements cannot be read",
+        "A table is CSV: lines `# key: value` at the head, one line of column names, then one line a row with as\n"
+        "many cells. A cell with a comma stands in double quotes, a quote inside it is written twice.",
+        "model,notes\ngpt3,\"first, and \"\"best\"\"\""},
+    ErrorCode{
+        "E161", "a row of measurements does not say what it should",
+        "A column of numbers holds a number (a remark in brackets may follow), words that say why there is none,\n"
+        "or nothing at all. An empty cell means that the source does not say; it never means 0.",
+        "mbs\n4x          # write: 4, or `tuned, not printed`"},
+    ErrorCode{
+        "E163", "a table of kernels does not say what it should",
+        "The head names the GPU and the source; every row has a family, a data type, FLOPs, bytes and a time. The\n"
+        "format is described in docs/kernel-tables.md.",
+        "# gpu: h100-sxm5-80gb\n# source: ours\nfamily,dtype,m,n,k,flops,bytes,time_us"},
     ErrorCode{"W162", "an option of `validate` has no effect",
               "The kind of measurement that is validated does not need what the option gives.",
               "ringwright validate training --cluster dgx-a100   # every row names its machine"},
@@ -32,11 +35,13 @@ constexpr std::array kCodes = {
               "Each row names a machine, the sources of its logs, its GPU and the logs on which its profile is fitted.",
               "machine,sources,gpu,gpus_per_process,timing,fitted\nours,example.org/logs,h100,8,,one_host two_hosts"},
     ErrorCode{"E243", "how the calls of a log were timed is not understood",
-              "The line `# timing` of a table says `in a row` (as nccl-tests does, and the default) or `alone PyTorch`: one call\n"
+              "The line `# timing` of a table says `in a row` (as nccl-tests does, and the default) or `alone "
+              "PyTorch`: one call\n"
               "at a time on an idle device, through torch.distributed, between two CUDA events.",
               "# timing: alone PyTorch"},
     ErrorCode{"E244", "the values of classes do not say what they should",
-              "Each row names a class (a generation of GPUs or a kind of network), one of the constants that `calibrate nccl`\n"
+              "Each row names a class (a generation of GPUs or a kind of network), one of the constants that "
+              "`calibrate nccl`\n"
               "fits, and its value.",
               "class,constant,value\nhopper,comm.costs.launch,4.5us"},
 };

@@ -19,13 +19,15 @@ Result<std::vector<std::string>> tables_of(const std::vector<std::string>& files
   std::vector<std::string> tables = files;
   if (tables.empty()) tables = files_in(shipped_folder("measurements"), fmt::format("{}.csv", family));
   if (!tables.empty()) return tables;
-  return tl::unexpected(one_error(fmt::format("no table of {} is shipped yet", family),
-                                  fmt::format("measure one: build/gpu/measure_gpu --families {} --out tables", family)));
+  return tl::unexpected(
+      one_error(fmt::format("no table of {} is shipped yet", family),
+                fmt::format("measure one: build/gpu/measure_gpu --families {} --out tables", family)));
 }
 
 Result<std::string> only_table(const std::vector<std::string>& files) {
   if (files.size() == 1) return files.front();
-  return tl::unexpected(one_error(fmt::format("{} tables are given", files.size()), "calibrate with one table of one GPU"));
+  return tl::unexpected(
+      one_error(fmt::format("{} tables are given", files.size()), "calibrate with one table of one GPU"));
 }
 
 Diagnostics cluster_has_no_effect(const std::optional<std::string>& cluster, std::string_view family) {
@@ -62,15 +64,18 @@ Result<ValidationOutcome> validate_tables(const ValidationRequest& request, cons
   outcome.json = "{\"gpus\": [" + objects + "\n]}\n";
   if (!request.wants_page) return outcome;
   outcome.markdown = fmt::format(
-      "# {}\n\nWritten by `ringwright validate {} FILE... --markdown PAGE --plots FOLDER`\n([what it means]({}.md)).\n\n```\n{}```\n",
+      "# {}\n\nWritten by `ringwright validate {} FILE... --markdown PAGE --plots FOLDER`\n([what it "
+      "means]({}.md)).\n\n```\n{}```\n",
       kind.title, kind.family, kind.docs, outcome.text);
-  for (const NamedText& plot : outcome.plots) outcome.markdown += fmt::format("\n![{0}]({1}/{0})\n", plot.name, kind.docs);
+  for (const NamedText& plot : outcome.plots)
+    outcome.markdown += fmt::format("\n![{0}]({1}/{0})\n", plot.name, kind.docs);
   return outcome;
 }
 
 std::string errors_text(const ErrorStatistics& errors) {
   if (errors.count == 0) return "0 rows";
-  return fmt::format("{} rows, mean {}, largest {}", errors.count, percent_text(errors.mean_abs), percent_text(errors.max_abs));
+  return fmt::format("{} rows, mean {}, largest {}", errors.count, percent_text(errors.mean_abs),
+                     percent_text(errors.max_abs));
 }
 
 std::string percent_text(double ratio) { return fmt::format("{:.1f} %", 100.0 * ratio); }

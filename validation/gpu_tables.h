@@ -14,7 +14,8 @@
 namespace ringwright::validation {
 
 // The files given, or those that are shipped for the family of measurements; told when there are neither.
-[[nodiscard]] Result<std::vector<std::string>> tables_of(const std::vector<std::string>& files, std::string_view family);
+[[nodiscard]] Result<std::vector<std::string>> tables_of(const std::vector<std::string>& files,
+                                                         std::string_view family);
 // The one file of a calibration.
 [[nodiscard]] Result<std::string> only_table(const std::vector<std::string>& files);
 // W162 where --cluster was given: such a table names its GPU.
@@ -40,8 +41,9 @@ struct TableKind {
   double threshold = 0.0;   // largest mean error of a part
 };
 // Each table scored, judged, and put together.
-[[nodiscard]] Result<ValidationOutcome> validate_tables(const ValidationRequest& request, const TableKind& kind,
-                                                        const std::function<Result<TableScore>(const std::string& file)>& score);
+[[nodiscard]] Result<ValidationOutcome> validate_tables(
+    const ValidationRequest& request, const TableKind& kind,
+    const std::function<Result<TableScore>(const std::string& file)>& score);
 
 // "12 rows, mean 2.3 %, largest 8.1 %".
 [[nodiscard]] std::string errors_text(const ErrorStatistics& errors);

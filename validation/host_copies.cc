@@ -27,7 +27,8 @@ constexpr std::array<std::string_view, 7> kColumns{"memory",  "direction", "byte
 constexpr std::array<std::string_view, 4> kNeeded{"memory", "direction", "bytes", "time_us"};
 constexpr TableCells::Format kFormat{.of = "copies", .header = kMeasuredHeader, .columns = kColumns, .needed = kNeeded,
                                      .page = "docs/host-copies.md"};
-constexpr std::array kMemories{TableWord<std::string_view>{"pinned", "pinned"}, TableWord<std::string_view>{"pageable", "pageable"}};
+constexpr std::array kMemories{TableWord<std::string_view>{"pinned", "pinned"},
+                               TableWord<std::string_view>{"pageable", "pageable"}};
 constexpr std::array kDirections{TableWord<std::string_view>{"host to device", "host to device"},
                                  TableWord<std::string_view>{"device to host", "device to host"},
                                  TableWord<std::string_view>{"both", "both"}};
@@ -39,7 +40,8 @@ void read_row(TableCells& cells, const CsvRow& row, HostCopyTable& table) {
   copy.way = fmt::format("{}, {}", memory, direction);
   copy.bytes = Bytes(cells.whole(row, "bytes", 1));
   copy.seconds = cells.number(row, "time_us", 1.0, 1e-3) * 1e-6;
-  for (const char* other : {"GB_per_s_each_way", "ci_low_us", "ci_high_us"}) static_cast<void>(cells.number(row, other, 0.0, 0.0));
+  for (const char* other : {"GB_per_s_each_way", "ci_low_us", "ci_high_us"})
+    static_cast<void>(cells.number(row, other, 0.0, 0.0));
   copy.kept_aside = hash_text(fmt::format("{}/{}", copy.way, copy.bytes.count())) % 4 == 0;
   table.rows.push_back(std::move(copy));
 }
@@ -80,8 +82,9 @@ std::vector<ScoredWay> score(const HostCopyTable& table) {
 std::string text_of(const HostCopyTable& table, const std::vector<ScoredWay>& ways) {
   std::string text = table.gpu + ", errors from 1 MiB on\n";
   for (const ScoredWay& way : ways) {
-    text += fmt::format("  {:<26}{:>9} + bytes / {:<12}fitted: {}; new: {}\n", way.costs.way, to_string(way.costs.line.latency),
-                        to_string(way.costs.line.rate), errors_text(way.fitted), errors_text(way.unseen));
+    text += fmt::format("  {:<26}{:>9} + bytes / {:<12}fitted: {}; new: {}\n", way.costs.way,
+                        to_string(way.costs.line.latency), to_string(way.costs.line.rate), errors_text(way.fitted),
+                        errors_text(way.unseen));
   }
   return text;
 }
@@ -89,9 +92,11 @@ std::string text_of(const HostCopyTable& table, const std::vector<ScoredWay>& wa
 std::string json_of(const HostCopyTable& table, const std::vector<ScoredWay>& ways) {
   std::string text = fmt::format("{{\"gpu\": {}, \"ways\": [", json_text(table.gpu));
   for (const ScoredWay& way : ways) {
-    text += fmt::format("{}{{\"way\": {}, \"latency_s\": {:.6g}, \"rate_bytes_per_s\": {:.6g}, \"fitted\": {:.6g}, \"unseen\": {:.6g}}}",
-                        &way == &ways.front() ? "" : ", ", json_text(way.costs.way), to_seconds(way.costs.line.latency),
-                        way.costs.line.rate.count(), way.fitted.mean_abs, way.unseen.mean_abs);
+    text += fmt::format(
+        "{}{{\"way\": {}, \"latency_s\": {:.6g}, \"rate_bytes_per_s\": {:.6g}, \"fitted\": {:.6g}, \"unseen\": "
+        "{:.6g}}}",
+        &way == &ways.front() ? "" : ", ", json_text(way.costs.way), to_seconds(way.costs.line.latency),
+        way.costs.line.rate.count(), way.fitted.mean_abs, way.unseen.mean_abs);
   }
   return text + "]}";
 }
@@ -122,12 +127,14 @@ Result<ValidationOutcome> validate_host_copies(const ValidationRequest& request)
     if (!table) return tl::unexpected(table.error());
     const std::vector<ScoredWay> ways = score(*table);
     std::vector<PlotSeries> series;
-    TableScore answer{.gpu = table->gpu, .text = text_of(*table, ways), .json = json_of(*table, ways), .plot = {}, .parts = {}};
+    TableScore answer{
+        .gpu = table->gpu, .text = text_of(*table, ways), .json = json_of(*table, ways), .plot = {}, .parts = {}};
     for (const ScoredWay& way : ways) {
       series.push_back(way.points);
       answer.parts.push_back({.name = way.costs.way, .fitted = way.fitted, .unseen = way.unseen});
     }
-    answer.plot = {.name = "host-copies-" + table->gpu + ".svg", .text = scatter_svg("host copies, " + table->gpu, series)};
+    answer.plot = {.name = "host-copies-" + table->gpu + ".svg",
+                   .text = scatter_svg("host copies, " + table->gpu, series)};
     return answer;
   });
 }
@@ -150,11 +157,13 @@ Result<CalibrationOutcome> calibrate_host_copies(const CalibrationRequest& reque
   CalibrationOutcome outcome{.text = text_of(*table, ways), .json = json_of(*table, ways) + "\n", .profile = {},
                              .warnings = cluster_has_no_effect(request.cluster, "host copies")};
   outcome.profile = fmt::format(
-      "# The host link of {}.\n# Made by `ringwright calibrate host_copies`; use it with `preset: NAME` at the head of a scenario.\n"
+      "# The host link of {}.\n# Made by `ringwright calibrate host_copies`; use it with `preset: NAME` at the head of "
+      "a scenario.\n"
       "evidence: calibrated\nsource: {}\n\n",
       table->gpu, json_text("fit to " + table->source));
-  outcome.profile += rate > 0.0 ? fmt::format("cluster: {{node: {{pcie: {{gpu_bandwidth: {:.3g}GB/s}}}}}}\n", rate * 1e-9)
-                                : std::string("# no copies of pinned memory were measured\n");
+  outcome.profile += rate > 0.0
+                         ? fmt::format("cluster: {{node: {{pcie: {{gpu_bandwidth: {:.3g}GB/s}}}}}}\n", rate * 1e-9)
+                         : std::string("# no copies of pinned memory were measured\n");
   return outcome;
 }
 

@@ -1,4 +1,5 @@
-// Tables of copies between a GPU and its host (`measure_gpu --families host_copies`), and the two constants of each way.
+// Tables of copies between a GPU and its host (`measure_gpu --families host_copies`), and the two constants of each
+// way.
 #pragma once
 
 #include <string>

@@ -56,7 +56,8 @@ std::string constants_text(const InterferenceFit& fit) {
   std::string text;
   const std::vector<double> values = values_of(fit.constants);
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const std::string value = values[i] > 1e6 ? fmt::format("{:.3g} GB/s", values[i] * 1e-9) : fmt::format("{:.3g}", values[i]);
+    const std::string value =
+        values[i] > 1e6 ? fmt::format("{:.3g} GB/s", values[i] * 1e-9) : fmt::format("{:.3g}", values[i]);
     text += fmt::format("  {:<20}{}{}\n", interference_constants()[i].name, value,
                         fit.matters[i] ? "" : "  (the rows do not tell)");
   }
@@ -66,8 +67,9 @@ std::string constants_text(const InterferenceFit& fit) {
 std::string score_line(std::string_view what, const Scores& scores) {
   if (scores.slowdown.count == 0) return fmt::format("  {:<18}    0 pairs\n", what);
   return fmt::format("  {:<18}{:>5} pairs; kernel: mean error {}, largest {}; mover: mean error {}, largest {}\n", what,
-                     scores.slowdown.count, percent_text(scores.slowdown.mean_abs), percent_text(scores.slowdown.max_abs),
-                     percent_text(scores.mover.mean_abs), percent_text(scores.mover.max_abs));
+                     scores.slowdown.count, percent_text(scores.slowdown.mean_abs),
+                     percent_text(scores.slowdown.max_abs), percent_text(scores.mover.mean_abs),
+                     percent_text(scores.mover.max_abs));
 }
 
 struct Worst {
@@ -113,10 +115,11 @@ std::string json_of(const Measured& measured, const InterferenceFit& fit, const 
     constants += fmt::format("{}\"{}\": {:.6g}", i == 0 ? "" : ", ", interference_constants()[i].name, values[i]);
   }
   return fmt::format(
-      "{{\"gpu\": {}, \"constants\": {{{}}}, \"fitted\": {{\"kernel\": {}, \"mover\": {}}}, \"unseen\": {{\"kernel\": {}, "
+      "{{\"gpu\": {}, \"constants\": {{{}}}, \"fitted\": {{\"kernel\": {}, \"mover\": {}}}, \"unseen\": {{\"kernel\": "
+      "{}, "
       "\"mover\": {}}}}}",
-      json_text(measured.table.gpu), constants, json_of(fitted.slowdown), json_of(fitted.mover), json_of(unseen.slowdown),
-      json_of(unseen.mover));
+      json_text(measured.table.gpu), constants, json_of(fitted.slowdown), json_of(fitted.mover),
+      json_of(unseen.slowdown), json_of(unseen.mover));
 }
 
 std::string profile_of(const Measured& measured, const InterferenceFit& fit) {
@@ -131,8 +134,9 @@ std::string profile_of(const Measured& measured, const InterferenceFit& fit) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     const InterferenceConstantDoc& doc = interference_constants()[i];
     if (doc.key.empty() || !fit.matters[i]) continue;
-    text += fmt::format("  {}: {}\n", doc.key,
-                        doc.key == "streaming_share" ? fmt::format("{:.3g}%", 100.0 * values[i]) : fmt::format("{:.3g}", values[i]));
+    text += fmt::format(
+        "  {}: {}\n", doc.key,
+        doc.key == "streaming_share" ? fmt::format("{:.3g}%", 100.0 * values[i]) : fmt::format("{:.3g}", values[i]));
   }
   return text;
 }
@@ -140,8 +144,10 @@ std::string profile_of(const Measured& measured, const InterferenceFit& fit) {
 }  // namespace
 
 Result<ValidationOutcome> validate_interference(const ValidationRequest& request) {
-  constexpr TableKind kKind{.family = "interference", .title = "Kernels beside communication: predicted beside measured",
-                            .docs = "interference", .threshold = kThreshold};
+  constexpr TableKind kKind{.family = "interference",
+                            .title = "Kernels beside communication: predicted beside measured",
+                            .docs = "interference",
+                            .threshold = kThreshold};
   return validate_tables(request, kKind, [&](const std::string& file) -> Result<TableScore> {
     const auto measured = read_measured(file, request.overrides);
     if (!measured) return tl::unexpected(measured.error());
@@ -165,11 +171,11 @@ Result<CalibrationOutcome> calibrate_interference(const CalibrationRequest& requ
   const InterferenceFit fit = fit_interference(measured->table.rows, measured->gpu);
   const Scores fitted = score(*measured, fit.constants, Rows::kFitted);
   const Scores unseen = score(*measured, fit.constants, Rows::kKeptAside);
-  return CalibrationOutcome{
-      .text = measured->table.gpu + "\n" + constants_text(fit) + score_line("fitted", fitted) + score_line("new", unseen),
-      .json = json_of(*measured, fit, fitted, unseen) + "\n",
-      .profile = profile_of(*measured, fit),
-      .warnings = cluster_has_no_effect(request.cluster, "interference")};
+  return CalibrationOutcome{.text = measured->table.gpu + "\n" + constants_text(fit) + score_line("fitted", fitted) +
+                                    score_line("new", unseen),
+                            .json = json_of(*measured, fit, fitted, unseen) + "\n",
+                            .profile = profile_of(*measured, fit),
+                            .warnings = cluster_has_no_effect(request.cluster, "interference")};
 }
 
 }  // namespace ringwright::validation

@@ -42,7 +42,8 @@ std::vector<double> values_of(const InterferenceConstants& c) {
   return {c.copy_rate.count(), c.reduce_rate.count(), c.bytes_per_copied, c.bytes_per_reduced, c.streaming_share};
 }
 
-PairPrediction predict(const MeasuredPair& pair, const workload::GpuSpec& given, const InterferenceConstants& constants) {
+PairPrediction predict(const MeasuredPair& pair, const workload::GpuSpec& given,
+                       const InterferenceConstants& constants) {
   workload::GpuSpec gpu = given;
   gpu.streaming_share = constants.streaming_share;
   const double memory = gpu.memory_bandwidth.count() * gpu.kernels[workload::KernelConstant::kStreamShare];
@@ -51,7 +52,8 @@ PairPrediction predict(const MeasuredPair& pair, const workload::GpuSpec& given,
   const double alone = std::min(rate, memory / bytes_per_byte);
   const Contention taken{.sms = static_cast<int>(pair.sms), .memory = Bandwidth(alone * bytes_per_byte)};
   const workload::GpuShare share(gpu, taken, gpu.kernels[workload::KernelConstant::kStreamShare]);
-  const double slower = workload::kernel_seconds(pair.kernel, share.of_kernel()) / workload::kernel_seconds(pair.kernel, gpu);
+  const double slower =
+      workload::kernel_seconds(pair.kernel, share.of_kernel()) / workload::kernel_seconds(pair.kernel, gpu);
   const double together = pair.alone_seconds * std::max(slower, 1.0);
   const double kept = share.of_blocks(pair.kernel, from_seconds(together)).count() / bytes_per_byte;
   return {.together_seconds = together, .mover_alone = Bandwidth(alone), .mover_together = Bandwidth(kept)};

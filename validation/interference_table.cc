@@ -16,8 +16,16 @@ namespace {
 constexpr std::array<std::string_view, 13> kColumns{"family", "dtype", "m", "n", "k", "flops", "bytes", "mover", "sms",
                                                     "compute_alone_us", "compute_together_us", "mover_alone_GB_per_s",
                                                     "mover_together_GB_per_s"};
-constexpr std::array<std::string_view, 10> kNeeded{"family", "dtype", "flops", "bytes", "mover", "sms", "compute_alone_us",
-                                                   "compute_together_us", "mover_alone_GB_per_s", "mover_together_GB_per_s"};
+constexpr std::array<std::string_view, 10> kNeeded{"family",
+                                                   "dtype",
+                                                   "flops",
+                                                   "bytes",
+                                                   "mover",
+                                                   "sms",
+                                                   "compute_alone_us",
+                                                   "compute_together_us",
+                                                   "mover_alone_GB_per_s",
+                                                   "mover_together_GB_per_s"};
 constexpr std::array kMovers{TableWord<bool>{"copy", false}, TableWord<bool>{"reduce", true}};
 constexpr std::array kFamilies{TableWord<KernelFamily>{"gemm", KernelFamily::kGemm},
                                TableWord<KernelFamily>{"copy", KernelFamily::kCopy}};
@@ -55,12 +63,17 @@ void read_row(TableCells& cells, const CsvRow& row, InterferenceTable& table) {
   table.rows.push_back(std::move(pair));
 }
 
-constexpr TableCells::Format kFormat{.of = "interference", .header = kMeasuredHeader, .columns = kColumns, .needed = kNeeded,
+constexpr TableCells::Format kFormat{.of = "interference",
+                                     .header = kMeasuredHeader,
+                                     .columns = kColumns,
+                                     .needed = kNeeded,
                                      .page = "docs/interference.md"};
 
 }  // namespace
 
-Result<InterferenceTable> read_interference_table(const std::string& path) { return read_measured<InterferenceTable>(read_csv(path), kFormat, read_row); }
+Result<InterferenceTable> read_interference_table(const std::string& path) {
+  return read_measured<InterferenceTable>(read_csv(path), kFormat, read_row);
+}
 
 Result<InterferenceTable> parse_interference_table(const std::string& name, std::string_view text) {
   return read_measured<InterferenceTable>(parse_csv(name, text), kFormat, read_row);
@@ -68,10 +81,11 @@ Result<InterferenceTable> parse_interference_table(const std::string& name, std:
 
 std::string pair_label(const MeasuredPair& pair) {
   const Kernel& kernel = pair.kernel;
-  const std::string what = kernel.m > 0 ? fmt::format("{} {} x {} x {}", to_string(kernel.type), kernel.m, kernel.n, kernel.k)
-                                        : to_string(kernel.bytes);
-  return fmt::format("{} {} beside {} on {} SM{}", to_string(kernel.family), what, pair.adds ? "reduce" : "copy", pair.sms,
-                     pair.sms == 1 ? "" : "s");
+  const std::string what = kernel.m > 0
+                               ? fmt::format("{} {} x {} x {}", to_string(kernel.type), kernel.m, kernel.n, kernel.k)
+                               : to_string(kernel.bytes);
+  return fmt::format("{} {} beside {} on {} SM{}", to_string(kernel.family), what, pair.adds ? "reduce" : "copy",
+                     pair.sms, pair.sms == 1 ? "" : "s");
 }
 
 }  // namespace ringwright::validation

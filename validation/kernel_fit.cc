@@ -1,7 +1,7 @@
 // Constants are found group by group: bytes first, then products, grouped products, attention, each on its own rows
 // with what was found before. The measure is the mean of |ln(predicted / measured)|, which outliers do not rule. The
-// search (bounded_fit.h) sets out from several fixed starts; the best one wins. Nothing in it is random, so that a fit can
-// be repeated to the last digit.
+// search (bounded_fit.h) sets out from several fixed starts; the best one wins. Nothing in it is random, so that a fit
+// can be repeated to the last digit.
 #include "validation/kernel_fit.h"
 
 #include <algorithm>
@@ -91,9 +91,9 @@ constexpr std::size_t kFew = 5;
 const std::array kStreamQuestions{Question{kStreamShare, 1, any}, Question{kStreamGap, kMany, any},
                                   Question{kStreamCacheSpeed, kMany, any}, Question{kStreamCacheShare, kMany, any},
                                   Question{kHostLaunch, kMany, is_eager}};
-// power_time is not asked for: from 0.1 to 1 ms the rows of a B200 and of an A100 are met equally well, while the shares
-// of peak follow it from 61 % to 98 %. On the B200 products up to 60 us run at 1.4 PFLOP/s, those above 0.7 ms at 1.1,
-// and half of the loss is reached between 0.1 and 0.4 ms.
+// power_time is not asked for: from 0.1 to 1 ms the rows of a B200 and of an A100 are met equally well, while the
+// shares of peak follow it from 61 % to 98 %. On the B200 products up to 60 us run at 1.4 PFLOP/s, those above 0.7 ms
+// at 1.1, and half of the loss is reached between 0.1 and 0.4 ms.
 const std::array kGemmQuestions{Question{kGemmHalfShare, 1, is_half},
                                 Question{kGemmFp8Share, 1, is_fp8},
                                 Question{kGemmFp4Share, 1, is_fp4},

@@ -13,7 +13,8 @@
 namespace ringwright::validation {
 namespace {
 
-constexpr std::array<std::string_view, 6> kColumns = {"machine", "sources", "gpu", "gpus_per_process", "timing", "fitted"};
+constexpr std::array<std::string_view, 6> kColumns = {"machine",          "sources", "gpu",
+                                                      "gpus_per_process", "timing",  "fitted"};
 
 std::vector<std::string> words(std::string_view text) {
   std::vector<std::string> found;

@@ -12,9 +12,9 @@
 
 namespace ringwright::validation {
 
-// How a log's calls were timed. In a row, as nccl-tests does: the time of twenty calls that are issued without waiting, over
-// twenty. Alone, through PyTorch: a CUDA event before and after each call on a device that has nothing else to do, so that
-// the way of the call through torch.distributed lies between them.
+// How a log's calls were timed. In a row, as nccl-tests does: the time of twenty calls that are issued without waiting,
+// over twenty. Alone, through PyTorch: a CUDA event before and after each call on a device that has nothing else to do,
+// so that the way of the call through torch.distributed lies between them.
 enum class CallTiming : std::uint8_t { kInARow, kAlonePyTorch };
 // "in a row", "alone PyTorch"; empty for other words.
 [[nodiscard]] std::optional<CallTiming> parse_timing(std::string_view text);
@@ -35,8 +35,8 @@ struct ListedMachine {
 [[nodiscard]] Result<std::vector<ListedMachine>> parse_machines(const std::string& name, std::string_view text);
 
 // Whose log it is; null when it is of none.
-[[nodiscard]] const ListedMachine* find_machine(const std::vector<ListedMachine>& machines, const traces::CollectiveLog& log,
-                                                std::string_view gpu);
+[[nodiscard]] const ListedMachine* find_machine(const std::vector<ListedMachine>& machines,
+                                                const traces::CollectiveLog& log, std::string_view gpu);
 // Whether the machine's profile was fitted on this log.
 [[nodiscard]] bool is_fitted_on(const ListedMachine& machine, const traces::CollectiveLog& log);
 

@@ -33,12 +33,18 @@ struct GpuFamily {
 
 // The first that fits: longer names before those that they contain.
 constexpr std::array kFamilies = {
-    GpuFamily{"gh200", "gh200", "gh200-x4", 4, "82.4%", "hopper"},    GpuFamily{"gb200", "gb200", "gb200-nvl72", 72, "80.2%", "blackwell"},
-    GpuFamily{"b200", "b200", "dgx-b200", 8, "80.2%", "blackwell"},      GpuFamily{"h200", "h200", "hgx-h200", 8, "82.4%", "hopper"},
-    GpuFamily{"h100", "h100", "dgx-h100", 8, "82.4%", "hopper"},      GpuFamily{"a100-pcie", "a100-pcie", "a100-pcie", 4, "", "ampere"},
-    GpuFamily{"a100 pcie", "a100-pcie", "a100-pcie", 4, "", "ampere"},    GpuFamily{"a100", "a100", "dgx-a100", 8, "80%", "ampere"},
-    GpuFamily{"v100", "v100", "dgx1-v100", 8, "80%", "volta"},       GpuFamily{"mi300x", "mi300x", "mi300x-8gpu", 8, "75%", "cdna3"},
-    GpuFamily{"mi325x", "mi325x", "mi325x-8gpu", 8, "75%", "cdna3"}, GpuFamily{"mi355x", "mi355x", "mi355x-8gpu", 8, "75%", "cdna4"},
+    GpuFamily{"gh200", "gh200", "gh200-x4", 4, "82.4%", "hopper"},
+    GpuFamily{"gb200", "gb200", "gb200-nvl72", 72, "80.2%", "blackwell"},
+    GpuFamily{"b200", "b200", "dgx-b200", 8, "80.2%", "blackwell"},
+    GpuFamily{"h200", "h200", "hgx-h200", 8, "82.4%", "hopper"},
+    GpuFamily{"h100", "h100", "dgx-h100", 8, "82.4%", "hopper"},
+    GpuFamily{"a100-pcie", "a100-pcie", "a100-pcie", 4, "", "ampere"},
+    GpuFamily{"a100 pcie", "a100-pcie", "a100-pcie", 4, "", "ampere"},
+    GpuFamily{"a100", "a100", "dgx-a100", 8, "80%", "ampere"},
+    GpuFamily{"v100", "v100", "dgx1-v100", 8, "80%", "volta"},
+    GpuFamily{"mi300x", "mi300x", "mi300x-8gpu", 8, "75%", "cdna3"},
+    GpuFamily{"mi325x", "mi325x", "mi325x-8gpu", 8, "75%", "cdna3"},
+    GpuFamily{"mi355x", "mi355x", "mi355x-8gpu", 8, "75%", "cdna4"},
 };
 
 // Boards of four GPUs without an NVSwitch.
@@ -142,9 +148,10 @@ void take_library(MeasuredMachine& machine, const traces::CollectiveLog& log) {
   }
 }
 
-// What is known of the machine that the log was taken on. There is no profile of another machine: what machines of one GPU
-// have in common are the values of the class, and networks of one kind differ by more.
-void take_listed(MeasuredMachine& machine, const traces::CollectiveLog& log, const ListedMachine& listed, UseProfile use) {
+// What is known of the machine that the log was taken on. There is no profile of another machine: what machines of one
+// GPU have in common are the values of the class, and networks of one kind differ by more.
+void take_listed(MeasuredMachine& machine, const traces::CollectiveLog& log, const ListedMachine& listed,
+                 UseProfile use) {
   if (listed.gpus_per_process && !machine.gpus_per_process)
     machine.gpus_per_process = std::min(*listed.gpus_per_process, machine.gpus_per_host);
   machine.overrides.insert(machine.overrides.end(), listed.settings.begin(), listed.settings.end());
@@ -154,10 +161,11 @@ void take_listed(MeasuredMachine& machine, const traces::CollectiveLog& log, con
   machine.fitted_on = is_fitted_on(listed, log);
 }
 
-// What PyTorch's way to the library takes of a call that is timed alone: Python, c10d, events between streams. On one host of
-// eight H200 all-reduces through PyTorch took 36.6, 38.0, 39.1, 41.7, 43.5 and 50.9 us (8 B to 1 MiB) one at a time on an
-// idle device and 15.2, 17.9, 18.8, 20.9, 21.4 and 27.7 queued behind others: 21.1 us more in the middle (20.1 to 23.2), and
-// nccl-tests agrees with the queued ones within 1 us (measured: stas00/ml-engineering, network/benchmarks/README.md, 2026).
+// What PyTorch's way to the library takes of a call that is timed alone: Python, c10d, events between streams. On one
+// host of eight H200 all-reduces through PyTorch took 36.6, 38.0, 39.1, 41.7, 43.5 and 50.9 us (8 B to 1 MiB) one at a
+// time on an idle device and 15.2, 17.9, 18.8, 20.9, 21.4 and 27.7 queued behind others: 21.1 us more in the middle
+// (20.1 to 23.2), and nccl-tests agrees with the queued ones within 1 us (measured: stas00/ml-engineering,
+// network/benchmarks/README.md, 2026).
 constexpr Duration kPyTorchCall = 21_us;
 
 Result<CallTiming> timing_of(const traces::CollectiveLog& log, const ListedMachine* listed) {
@@ -172,9 +180,9 @@ bool is_one_of(std::string_view name, std::initializer_list<std::string_view> na
   return std::ranges::find(names, name) != names.end();
 }
 
-// Versions before 2.14 hand every channel its work by itself: the host writes it, the channel's block fetches it from host
-// memory. Logs of one host with A100 that do not tell the version are of that time; those of two hosts (OCI, AKS) show
-// nothing of it.
+// Versions before 2.14 hand every channel its work by itself: the host writes it, the channel's block fetches it from
+// host memory. Logs of one host with A100 that do not tell the version are of that time; those of two hosts (OCI, AKS)
+// show nothing of it.
 bool works_by_channel(const traces::CollectiveLog& log, const GpuFamily& family) {
   const std::string& version = log.version_of_library;
   int major = 0, minor = 0;
@@ -201,11 +209,13 @@ Result<std::vector<std::string>> class_overrides(const MeasuredMachine& machine,
                       *values);
 }
 
-// nccl-tests' README starts one process for all GPUs of a host that is alone (-g 8), and one for each GPU of several hosts
-// (mpirun). Logs of one host with NVIDIA's GPUs that do not tell are taken so: it holds for eight of the thirteen shipped
-// machines with such logs.
+// nccl-tests' README starts one process for all GPUs of a host that is alone (-g 8), and one for each GPU of several
+// hosts (mpirun). Logs of one host with NVIDIA's GPUs that do not tell are taken so: it holds for eight of the thirteen
+// shipped machines with such logs.
 void assume_processes(MeasuredMachine& machine, const GpuFamily& family) {
-  if (machine.gpus_per_process || machine.hosts > 1 || machine.gpus_per_host < 2 || family.generation.starts_with("cdna")) return;
+  if (machine.gpus_per_process || machine.hosts > 1 || machine.gpus_per_host < 2 ||
+      family.generation.starts_with("cdna"))
+    return;
   machine.gpus_per_process = machine.gpus_per_host;
   machine.notes.push_back(fmt::format("the log does not tell how many GPUs a thread drives: all {} are assumed",
                                       machine.gpus_per_host));

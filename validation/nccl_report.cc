@@ -61,14 +61,16 @@ std::string heading(const ReplayedLog& log) {
 }
 
 std::string rows_text(const ReplayedLog& log) {
-  TextTable table({Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kLeft,
-                   Align::kLeft, Align::kRight});
-  table.add_row({"size", "measured us", "simulated us", "error", "formula us", "error", "algorithm", "protocol", "channels"});
+  TextTable table({Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kRight,
+                   Align::kLeft, Align::kLeft, Align::kRight});
+  table.add_row(
+      {"size", "measured us", "simulated us", "error", "formula us", "error", "algorithm", "protocol", "channels"});
   for (const ReplayedRow& row : log.rows) {
     table.add_row({fmt::format("{}", row.size.count()), microseconds(row.measured), microseconds(row.simulated),
                    difference(row.simulated, row.measured), row.formula ? microseconds(*row.formula) : "-",
-                   row.formula ? difference(*row.formula, row.measured) : "-", row.algorithm.empty() ? "-" : row.algorithm,
-                   row.protocol.empty() ? "-" : row.protocol, row.channels > 0 ? fmt::format("{}", row.channels) : "-"});
+                   row.formula ? difference(*row.formula, row.measured) : "-",
+                   row.algorithm.empty() ? "-" : row.algorithm, row.protocol.empty() ? "-" : row.protocol,
+                   row.channels > 0 ? fmt::format("{}", row.channels) : "-"});
   }
   std::string text = heading(log);
   for (const std::string& line : table.lines()) text += "  " + line + "\n";
@@ -85,8 +87,8 @@ std::vector<std::string> band_cells(const PlatformScore& score) {
 }
 
 std::string summary_text(const CollectiveTables& tables) {
-  TextTable table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kRight,
-                   Align::kRight});
+  TextTable table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kRight,
+                   Align::kRight, Align::kRight});
   table.add_row({"", "", "< 64 KiB", "", "to 64 MiB", "", "above", ""});
   table.add_row({"platform", "logs", "ours", "formula", "ours", "formula", "ours", "formula"});
   for (const PlatformScore& score : score_platforms(tables.logs)) table.add_row(band_cells(score));
@@ -113,8 +115,8 @@ std::string verdict_text(const CollectiveTables& tables) {
 }
 
 std::string json_of(const ErrorStatistics& errors) {
-  return fmt::format("{{\"rows\": {}, \"geometric_mean_abs\": {:.6g}, \"mean\": {:.6g}, \"max_abs\": {:.6g}}}", errors.count,
-                     errors.geometric_mean_abs, errors.mean_error, errors.max_abs);
+  return fmt::format("{{\"rows\": {}, \"geometric_mean_abs\": {:.6g}, \"mean\": {:.6g}, \"max_abs\": {:.6g}}}",
+                     errors.count, errors.geometric_mean_abs, errors.mean_error, errors.max_abs);
 }
 
 std::string json_of(const PlatformScore& score) {
@@ -139,9 +141,11 @@ std::string json_of(const ReplayedRow& row) {
 std::string json_of(const ReplayedLog& log) {
   std::vector<std::string> rows;
   for (const ReplayedRow& row : log.rows) rows.push_back(json_of(row));
-  return fmt::format("    {{\"log\": {}, \"operation\": {}, \"ranks\": {}, \"machine\": {}, \"profile\": {}, \"role\": {}, \"rows\": [\n{}\n    ]}}",
-                     json_text(name_of(log.file)), json_text(log.operation), log.ranks, json_text(log.machine),
-                     json_text(log.profile), json_text(to_string(log.role)), fmt::join(rows, ",\n"));
+  return fmt::format(
+      "    {{\"log\": {}, \"operation\": {}, \"ranks\": {}, \"machine\": {}, \"profile\": {}, \"role\": {}, \"rows\": "
+      "[\n{}\n    ]}}",
+      json_text(name_of(log.file)), json_text(log.operation), log.ranks, json_text(log.machine), json_text(log.profile),
+      json_text(to_string(log.role)), fmt::join(rows, ",\n"));
 }
 
 std::string markdown_row(const PlatformScore& calibrated, const PlatformScore* plain) {
@@ -154,7 +158,8 @@ std::string markdown_row(const PlatformScore& calibrated, const PlatformScore* p
 }
 
 std::string markdown_heading() {
-  return "| platform | logs | < 64 KiB: class | calibrated | formula | to 64 MiB: class | calibrated | formula | above: class "
+  return "| platform | logs | < 64 KiB: class | calibrated | formula | to 64 MiB: class | calibrated | formula | "
+         "above: class "
          "| calibrated | formula |\n|---|---|---|---|---|---|---|---|---|---|---|\n";
 }
 
@@ -191,7 +196,8 @@ std::vector<PlatformScore> score_platforms(const std::vector<ReplayedLog>& logs)
   std::vector<PlatformScore> scores;
   for (const ReplayedLog& log : logs) {
     if (std::ranges::find(scores, log.platform, &PlatformScore::platform) != scores.end()) continue;
-    scores.push_back(score_of(logs, log.platform, [&](const ReplayedLog& other) { return other.platform == log.platform; }));
+    scores.push_back(
+        score_of(logs, log.platform, [&](const ReplayedLog& other) { return other.platform == log.platform; }));
   }
   return scores;
 }
@@ -225,24 +231,29 @@ std::string collectives_json(const CollectiveTables& tables) {
   for (const LogRole role : kRoles) platforms.push_back(json_of(score_role(tables.logs, role)));
   platforms.push_back(json_of(score_all(tables.logs)));
   for (const ReplayedLog& log : tables.logs) logs.push_back(json_of(log));
-  return fmt::format("{{\n  \"schema\": \"ringwright.validate.nccl/1\",\n  \"passed\": {},\n  \"platforms\": [\n{}\n  ],\n"
-                     "  \"logs\": [\n{}\n  ]\n}}\n",
-                     within(score_all(tables.logs).simulation, tables.limits), fmt::join(platforms, ",\n"),
-                     fmt::join(logs, ",\n"));
+  return fmt::format(
+      "{{\n  \"schema\": \"ringwright.validate.nccl/1\",\n  \"passed\": {},\n  \"platforms\": [\n{}\n  ],\n"
+      "  \"logs\": [\n{}\n  ]\n}}\n",
+      within(score_all(tables.logs).simulation, tables.limits), fmt::join(platforms, ",\n"), fmt::join(logs, ",\n"));
 }
 
 std::string collectives_markdown(const CollectiveTables& tables) {
   std::string page =
       "# Measured and simulated collectives\n\n"
-      "Geometric mean of the absolute error of times, by platform and size. *Class*: makers' figures and the values of the\n"
-      "hardware's class. *Calibrated*: the profile of the machine, where one is shipped. *Formula*: what NCCL's own cost model\n"
-      "says about the algorithm that it chooses. Made by `ringwright validate nccl --markdown docs/validation-collectives.md`;\n"
+      "Geometric mean of the absolute error of times, by platform and size. *Class*: makers' figures and the values of "
+      "the\n"
+      "hardware's class. *Calibrated*: the profile of the machine, where one is shipped. *Formula*: what NCCL's own "
+      "cost model\n"
+      "says about the algorithm that it chooses. Made by `ringwright validate nccl --markdown "
+      "docs/validation-collectives.md`;\n"
       "the logs, with their sources, are in `validation/nccl`, the machines and what they are fitted on in\n"
       "`validation/machines.csv`.\n\n"
-      "Logs are *fitted* when their machine's profile was made from them, *predicted* when it was made from other logs of the\n"
+      "Logs are *fitted* when their machine's profile was made from them, *predicted* when it was made from other logs "
+      "of the\n"
       "same machine, of the fewest hosts; for the rest there is no profile.\n\n" +
       markdown_heading();
-  const auto plain = tables.uncalibrated == nullptr ? std::vector<PlatformScore>() : score_platforms(*tables.uncalibrated);
+  const auto plain =
+      tables.uncalibrated == nullptr ? std::vector<PlatformScore>() : score_platforms(*tables.uncalibrated);
   for (const PlatformScore& score : score_platforms(tables.logs)) {
     const auto same = std::ranges::find(plain, score.platform, &PlatformScore::platform);
     page += markdown_row(score, same == plain.end() ? nullptr : &*same);

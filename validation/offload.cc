@@ -109,8 +109,9 @@ double product_takes(const workload::GpuSpec& gpu, double alone, double copying,
                       .k = kProductSize,
                       .flops = Flops(2.0 * static_cast<double>(kProductSize * kProductSize * kProductSize)),
                       .bytes = Bytes(6 * kProductSize * kProductSize)};
-  const workload::GpuSpec left = 
-      workload::GpuShare(gpu, {.copies = Bandwidth(rate)}, gpu.kernels[workload::KernelConstant::kStreamShare]).of_kernel();
+  const workload::GpuSpec left =
+      workload::GpuShare(gpu, {.copies = Bandwidth(rate)}, gpu.kernels[workload::KernelConstant::kStreamShare])
+          .of_kernel();
   const double slower = std::max(1.0, workload::kernel_seconds(kernel, left) / workload::kernel_seconds(kernel, gpu));
   return alone * slower <= copying ? alone * slower : alone + copying * (1.0 - 1.0 / slower);
 }

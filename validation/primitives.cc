@@ -33,13 +33,15 @@ struct ScoredTable {
 };
 
 Scored score(const PrimitivesTable& table, Protocol protocol, Bandwidth memory) {
-  Scored scored{.fit = fit_primitives(table.rows, protocol, memory), .rows = {}, .played = {}, .fitted = {}, .unseen = {}};
+  Scored scored{
+      .fit = fit_primitives(table.rows, protocol, memory), .rows = {}, .played = {}, .fitted = {}, .unseen = {}};
   std::ranges::copy_if(table.rows, std::back_inserter(scored.rows),
                        [&](const MeasuredExchange& row) { return row.protocol == protocol; });
   scored.played = play_rings(scored.rows, scored.fit.costs, memory);
   std::vector<PredictedMeasured> fitted, unseen;
   for (std::size_t i = 0; i < scored.rows.size(); ++i) {
-    (scored.rows[i].kept_aside ? unseen : fitted).push_back({.predicted = scored.played[i], .measured = scored.rows[i].seconds});
+    (scored.rows[i].kept_aside ? unseen : fitted)
+        .push_back({.predicted = scored.played[i], .measured = scored.rows[i].seconds});
   }
   scored.fitted = error_statistics(fitted);
   scored.unseen = error_statistics(unseen);
@@ -63,8 +65,8 @@ std::string text_of(const ScoredTable& scored) {
   std::string text = scored.table.gpu + "\n";
   for (const Scored& of : scored.protocols) {
     const PrimitiveCosts& c = of.fit.costs;
-    text += fmt::format("  {:<7} launch {}, hop {}, primitive {}, rate {}\n", to_string(of.fit.protocol), to_string(c.launch),
-                        to_string(c.hop), to_string(c.primitive), to_string(c.rate));
+    text += fmt::format("  {:<7} launch {}, hop {}, primitive {}, rate {}\n", to_string(of.fit.protocol),
+                        to_string(c.launch), to_string(c.hop), to_string(c.primitive), to_string(c.rate));
     text += fmt::format("          fitted: {}; new: {}\n", errors_text(of.fitted), errors_text(of.unseen));
   }
   if (scored.table.left_out > 0) {
@@ -74,16 +76,19 @@ std::string text_of(const ScoredTable& scored) {
 }
 
 std::string json_of(const ScoredTable& scored) {
-  std::string text = fmt::format("{{\"gpu\": {}, \"left_out\": {}, \"protocols\": [", json_text(scored.table.gpu), scored.table.left_out);
+  std::string text = fmt::format("{{\"gpu\": {}, \"left_out\": {}, \"protocols\": [", json_text(scored.table.gpu),
+                                 scored.table.left_out);
   for (const Scored& of : scored.protocols) {
     const PrimitiveCosts& c = of.fit.costs;
     text += fmt::format(
-        "{}{{\"protocol\": \"{}\", \"launch_s\": {:.6g}, \"hop_s\": {:.6g}, \"primitive_s\": {:.6g}, \"rate_bytes_per_s\": {:.6g}, "
-        "\"fitted\": {{\"count\": {}, \"mean\": {:.6g}, \"max\": {:.6g}}}, \"unseen\": {{\"count\": {}, \"mean\": {:.6g}, "
+        "{}{{\"protocol\": \"{}\", \"launch_s\": {:.6g}, \"hop_s\": {:.6g}, \"primitive_s\": {:.6g}, "
+        "\"rate_bytes_per_s\": {:.6g}, "
+        "\"fitted\": {{\"count\": {}, \"mean\": {:.6g}, \"max\": {:.6g}}}, \"unseen\": {{\"count\": {}, \"mean\": "
+        "{:.6g}, "
         "\"max\": {:.6g}}}}}",
-        &of == &scored.protocols.front() ? "" : ", ", to_string(of.fit.protocol), to_seconds(c.launch), to_seconds(c.hop),
-        to_seconds(c.primitive), c.rate.count(), of.fitted.count, of.fitted.mean_abs, of.fitted.max_abs, of.unseen.count,
-        of.unseen.mean_abs, of.unseen.max_abs);
+        &of == &scored.protocols.front() ? "" : ", ", to_string(of.fit.protocol), to_seconds(c.launch),
+        to_seconds(c.hop), to_seconds(c.primitive), c.rate.count(), of.fitted.count, of.fitted.mean_abs,
+        of.fitted.max_abs, of.unseen.count, of.unseen.mean_abs, of.unseen.max_abs);
   }
   return text + "]}";
 }
@@ -128,9 +133,14 @@ Result<ValidationOutcome> validate_primitives(const ValidationRequest& request) 
   return validate_tables(request, kKind, [&](const std::string& file) -> Result<TableScore> {
     const auto scored = score_table(file, request.overrides);
     if (!scored) return tl::unexpected(scored.error());
-    TableScore answer{.gpu = scored->table.gpu, .text = text_of(*scored), .json = json_of(*scored), .plot = plot_of(*scored), .parts = {}};
+    TableScore answer{.gpu = scored->table.gpu,
+                      .text = text_of(*scored),
+                      .json = json_of(*scored),
+                      .plot = plot_of(*scored),
+                      .parts = {}};
     for (const Scored& of : scored->protocols) {
-      answer.parts.push_back({.name = std::string(to_string(of.fit.protocol)), .fitted = of.fitted, .unseen = of.unseen});
+      answer.parts.push_back(
+          {.name = std::string(to_string(of.fit.protocol)), .fitted = of.fitted, .unseen = of.unseen});
     }
     return answer;
   });

@@ -26,7 +26,8 @@ PrimitiveCosts costs_of(std::span<const double> values) {
 
 configs::Scenario machine(int ranks, Bandwidth memory) {
   const std::string text = fmt::format(
-      "version: 1\ncluster: {{nodes: 1, node: {{gpus: {}, gpu: {{peak: {{bf16: 1TFLOPS}}, memory: 1GiB, memory_bandwidth: {:.3f}GB/s, "
+      "version: 1\ncluster: {{nodes: 1, node: {{gpus: {}, gpu: {{peak: {{bf16: 1TFLOPS}}, memory: 1GiB, "
+      "memory_bandwidth: {:.3f}GB/s, "
       "sms: 1}}, nvlink: {{type: nvswitch, bandwidth: {:.3f}GB/s, latency: 0us}}}}}}\ncollectives: {{model: chunks}}\n",
       ranks, memory.count() * 1e-9, memory.count() * 1e-9);
   auto scenario = configs::load_machine_text("thread blocks", text);

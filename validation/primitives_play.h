@@ -1,4 +1,5 @@
-// Rings among thread blocks of one GPU, played by the executor of chunks; and the fit of a protocol's constants to them.
+// Rings among thread blocks of one GPU, played by the executor of chunks; and the fit of a protocol's constants to
+// them.
 #pragma once
 
 #include <span>

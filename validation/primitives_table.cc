@@ -61,15 +61,18 @@ Bytes MeasuredExchange::chunk() const {
   return Bytes(static_cast<std::int64_t>(static_cast<double>(slot.count()) / wire_bytes_per_byte(protocol)));
 }
 
-Result<PrimitivesTable> read_primitives_table(const std::string& path) { return read_measured<PrimitivesTable>(read_csv(path), kFormat, read_row); }
+Result<PrimitivesTable> read_primitives_table(const std::string& path) {
+  return read_measured<PrimitivesTable>(read_csv(path), kFormat, read_row);
+}
 
 Result<PrimitivesTable> parse_primitives_table(const std::string& name, std::string_view text) {
   return read_measured<PrimitivesTable>(parse_csv(name, text), kFormat, read_row);
 }
 
 std::string exchange_label(const MeasuredExchange& row) {
-  return fmt::format("{}, {} ranks, {} channel{} of {} threads, slots of {}, {}", to_string(row.protocol), row.ranks, row.channels,
-                     row.channels == 1 ? "" : "s", row.threads, to_string(row.slot), to_string(row.bytes));
+  return fmt::format("{}, {} ranks, {} channel{} of {} threads, slots of {}, {}", to_string(row.protocol), row.ranks,
+                     row.channels, row.channels == 1 ? "" : "s", row.threads, to_string(row.slot),
+                     to_string(row.bytes));
 }
 
 }  // namespace ringwright::validation

@@ -6,7 +6,9 @@
 
 namespace ringwright::validation {
 
-std::string shipped_folder(std::string_view kind) { return std::string(RINGWRIGHT_VALIDATION_DIR) + "/" + std::string(kind); }
+std::string shipped_folder(std::string_view kind) {
+  return std::string(RINGWRIGHT_VALIDATION_DIR) + "/" + std::string(kind);
+}
 
 std::vector<std::string> files_in(const std::string& folder, std::string_view ending) {
   std::vector<std::string> files;

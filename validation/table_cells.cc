@@ -43,7 +43,8 @@ void TableCells::check_names() {
   }
   for (const std::string_view needed : format_.needed) {
     if (csv_.find_column(needed)) continue;
-    refuse({.file = csv_.file}, fmt::format("there is no column '{}'", needed), "", fmt::format("see {}", format_.page));
+    refuse({.file = csv_.file}, fmt::format("there is no column '{}'", needed), "",
+           fmt::format("see {}", format_.page));
   }
 }
 

@@ -23,9 +23,9 @@ struct TableWord {
 };
 
 // What the head of every table that was measured on a GPU may say (docs/kernel-tables.md).
-inline constexpr std::array<std::string_view, 14> kMeasuredHeader{"gpu",  "source",    "evidence", "device", "clocks",
-                                                                  "power", "driver", "cuda", "libraries", "date", "method",
-                                                                  "note",   "address", "licence"};
+inline constexpr std::array<std::string_view, 14> kMeasuredHeader{"gpu",    "source", "evidence", "device",    "clocks",
+                                                                  "power",  "driver", "cuda",     "libraries", "date",
+                                                                  "method", "note",   "address",  "licence"};
 
 class TableCells {
  public:
@@ -41,7 +41,9 @@ class TableCells {
 
   // The value of a key of the head that must be there.
   [[nodiscard]] std::string head(std::string_view key, std::string_view missing, std::string_view hint);
-  [[nodiscard]] std::string gpu() { return head("gpu", "the table does not name its GPU", "add `# gpu: h100-sxm5-80gb`"); }
+  [[nodiscard]] std::string gpu() {
+    return head("gpu", "the table does not name its GPU", "add `# gpu: h100-sxm5-80gb`");
+  }
   [[nodiscard]] std::string source() {
     return head("source", "the table does not say where its times come from", "add `# source: who, where`");
   }
@@ -82,13 +84,15 @@ class TableCells {
 
 // A table that names its GPU and its source and has rows. `read_row` adds each row to the table.
 template <class Table, class ReadRow>
-[[nodiscard]] Result<Table> read_measured(const Result<CsvTable>& csv, const TableCells::Format& format, const ReadRow& read_row) {
+[[nodiscard]] Result<Table> read_measured(const Result<CsvTable>& csv, const TableCells::Format& format,
+                                          const ReadRow& read_row) {
   if (!csv) return tl::unexpected(csv.error());
   TableCells cells(*csv, format);
   Table table{.file = csv->file, .gpu = cells.gpu(), .source = cells.source(), .rows = {}};
   if (cells.problems().has_errors()) return tl::unexpected(std::move(cells.problems()));
   for (const CsvRow& row : csv->rows) read_row(cells, row, table);
-  if (table.rows.empty()) cells.refuse({.file = csv->file}, fmt::format("there is no row of {} in this table", format.of));
+  if (table.rows.empty())
+    cells.refuse({.file = csv->file}, fmt::format("there is no row of {} in this table", format.of));
   if (cells.problems().has_errors()) return tl::unexpected(std::move(cells.problems()));
   return table;
 }

@@ -72,8 +72,9 @@ std::unique_ptr<ComputeModel> read_compute_model(ConfigMap& compute, const GpuSp
   std::vector<Option> options;
   for (const ComputeEntry& entry : kComputeModels) options.push_back({entry.name, entry.help});
   const std::string name = compute.choice(
-      {.name = "model", .doc = "how long a kernel takes; calibrated where kernels of the GPU were measured, roofline elsewhere, and "
-                               "where one of its shares of the peak is given",
+      {.name = "model",
+       .doc = "how long a kernel takes; calibrated where kernels of the GPU were measured, roofline elsewhere, and "
+              "where one of its shares of the peak is given",
        .fallback = usual_model(compute, gpu)},
       options);
   if (compute.documenting()) {

@@ -99,7 +99,8 @@ constexpr std::array kCodes = {
     ErrorCode{
         "W143", "kernels beyond the measured sizes",
         "The calibrated compute model predicts these kernels by the rule of their family, but its constants were\n"
-        "fitted to other sizes, or to none of that family or type: products in fp4 where only bf16 and fp8 were measured,\n"
+        "fitted to other sizes, or to none of that family or type: products in fp4 where only bf16 and fp8 were "
+        "measured,\n"
         "or all products of a GPU that borrows another one's share of peak. A table of measured kernels narrows it.",
         "ringwright calibrate kernels mine.csv -o configs/kernels/h100-sxm5-80gb.yaml"},
 };

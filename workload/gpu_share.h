@@ -1,9 +1,9 @@
 // How kernels and communication on one GPU share it: one rule for both sides.
 //
-// Thread blocks of communication keep their multiprocessors. Of device memory, copy engines take what they need, since a
-// few requests wait for nobody. The rest goes to kernel and thread blocks by what they ask for; where that is more than
-// there is, each side may have its part of the multiprocessors, since memory serves requests as they come, and what one
-// side leaves of its part is the other's (max-min fairness, weighted by multiprocessors):
+// Thread blocks of communication keep their multiprocessors. Of device memory, copy engines take what they need, since
+// a few requests wait for nobody. The rest goes to kernel and thread blocks by what they ask for; where that is more
+// than there is, each side may have its part of the multiprocessors, since memory serves requests as they come, and
+// what one side leaves of its part is the other's (max-min fairness, weighted by multiprocessors):
 //
 //     kernel = min(asked by the kernel,        max(memory - asked by thread blocks, kernel's part of memory))
 //     blocks = min(asked by the thread blocks, max(memory - drawn by the kernel,    their part of memory))

@@ -71,7 +71,8 @@ GpuSpec read_gpu_spec(ConfigMap& gpu) {
                                      .doc = "time that each kernel takes beyond its arithmetic and its bytes",
                                      .fallback = 4_us,
                                      .min = 0_us});
-  ConfigMap kernels = gpu.map("kernels", "how fast the GPU runs each family of kernels; `preset` names a shipped profile");
+  ConfigMap kernels =
+      gpu.map("kernels", "how fast the GPU runs each family of kernels; `preset` names a shipped profile");
   spec.kernels = read_kernel_profile(kernels);
   return spec;
 }

@@ -31,8 +31,9 @@ std::int64_t offloaded(std::int64_t owned, const OffloadOptions& offload) {
 }
 
 // ZeRO keeps a shard in the working type, of gradients too, and fp32 master weights with two moments. FSDP's shards are
-// the master weights, and so are their gradients fp32. Gradients that are added up unsharded are of the working type, and
-// with FSDP2, whose stages of pipelines keep parameters, of the type in which they are reduced (to_accumulated_grad_if_needed).
+// the master weights, and so are their gradients fp32. Gradients that are added up unsharded are of the working type,
+// and with FSDP2, whose stages of pipelines keep parameters, of the type in which they are reduced
+// (to_accumulated_grad_if_needed).
 void add_sharded_state(StageMemory& memory, const std::vector<Part>& parts, const StepInputs& inputs) {
   const ShardingOptions& sharding = inputs.parallel.sharding;
   const bool mixed = inputs.training.precision != DataType::kFp32;
@@ -50,7 +51,8 @@ void add_sharded_state(StageMemory& memory, const std::vector<Part>& parts, cons
     if (sharding.secondary > 1) second += of_elements(units.kept(sharding.secondary), value);
     const std::int64_t owned = units.owned(set.options.shard);
     const std::int64_t here = owned - offloaded(owned, inputs.parallel.offload);
-    gradients += sharding.reduce_every_microbatch ? of_elements(here, gradient) : of_elements(units.elements(), added_up);
+    gradients +=
+        sharding.reduce_every_microbatch ? of_elements(here, gradient) : of_elements(units.elements(), added_up);
     optimizer += of_elements(here, mixed && !sharding.master_in_shard ? types.state() : types.moments());
   }
   add(memory, "weights", weights);
@@ -72,8 +74,8 @@ void add_model_state(StageMemory& memory, const std::vector<Part>& parts, const 
   add(memory, "optimizer", of_elements(here, mixed ? types.state() : types.moments()));
 }
 
-// DeepSpeed's BF16_Optimizer keeps a microbatch's gradients beside the step's until the next backward pass, and casts one
-// weight's of them at a time.
+// DeepSpeed's BF16_Optimizer keeps a microbatch's gradients beside the step's until the next backward pass, and casts
+// one weight's of them at a time.
 void add_microbatch_gradients(StageMemory& memory, const std::vector<Part>& parts, const StepInputs& inputs) {
   if (inputs.training.gradient_sum != GradientSum::kCopied) return;
   add(memory, "microbatch gradients",

@@ -72,7 +72,8 @@ std::vector<Kernel> optimizer_update(const KernelContext& context, std::int64_t 
     return make.take();
   }
   // The state is read and written, a gradient read and a weight written in two bytes each.
-  make.bytes_only(kOptimizer, std::string(to_string(optimizer.kind)), n * (2.0 * optimizer.state() + 4.0), DataType::kFp32);
+  make.bytes_only(kOptimizer, std::string(to_string(optimizer.kind)), n * (2.0 * optimizer.state() + 4.0),
+                  DataType::kFp32);
   return make.take();
 }
 

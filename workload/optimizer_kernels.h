@@ -21,8 +21,8 @@ namespace ringwright::workload {
 [[nodiscard]] std::vector<Kernel> sum_quantized_gradients(const KernelContext& context, std::int64_t elements,
                                                           std::int64_t sums);
 [[nodiscard]] std::vector<Kernel> gradient_norm(const KernelContext& context, std::int64_t elements);
-// Clipping, then the update: Adam with all of its state in fp32 reads 14 bytes and writes 14 per parameter. LAMB's moments and
-// update come first, then the norms of weights and update, which ranks that hold parts of a tensor add up.
+// Clipping, then the update: Adam with all of its state in fp32 reads 14 bytes and writes 14 per parameter. LAMB's
+// moments and update come first, then the norms of weights and update, which ranks that hold parts of a tensor add up.
 [[nodiscard]] std::vector<Kernel> optimizer_update(const KernelContext& context, std::int64_t elements);
 // LAMB: weights take their updates; empty for others.
 [[nodiscard]] std::vector<Kernel> optimizer_apply(const KernelContext& context, std::int64_t elements);

@@ -68,12 +68,12 @@ std::vector<std::int64_t> spread_by_ends(ConfigMap& parallel, std::int64_t layer
     parts = spread_with_ends(layers, options.end_layers, options.pp, options.virtual_stages);
   }
   if (parts.empty()) {
-    parallel.error(key, "E131",
-                   fmt::format("{} layers with {} on the first and {} on the last of {} stages (0: as the others) do not "
-                               "spread evenly over the other stages and their {} chunks",
-                               layers, options.end_layers.first, options.end_layers.last, options.pp,
-                               options.virtual_stages),
-                   "or list them in parallel.layers_per_part");
+    parallel.error(
+        key, "E131",
+        fmt::format("{} layers with {} on the first and {} on the last of {} stages (0: as the others) do not "
+                    "spread evenly over the other stages and their {} chunks",
+                    layers, options.end_layers.first, options.end_layers.last, options.pp, options.virtual_stages),
+        "or list them in parallel.layers_per_part");
   }
   return parts;
 }
@@ -81,9 +81,10 @@ std::vector<std::int64_t> spread_by_ends(ConfigMap& parallel, std::int64_t layer
 std::vector<std::int64_t> fill_parts(ConfigMap& parallel, std::int64_t layers, std::int64_t parts) {
   const std::int64_t each = (layers + parts - 1) / parts;
   if (each * (parts - 1) >= layers && parts > 1) {
-    parallel.error("stage_layers", "E131",
-                   fmt::format("{} layers in {} parts of up to {} leave nothing for the last part", layers, parts, each),
-                   "or list them in parallel.layers_per_part");
+    parallel.error(
+        "stage_layers", "E131",
+        fmt::format("{} layers in {} parts of up to {} leave nothing for the last part", layers, parts, each),
+        "or list them in parallel.layers_per_part");
     return {};
   }
   std::vector<std::int64_t> filled(static_cast<std::size_t>(parts), each);
@@ -110,7 +111,8 @@ void spread_layers(ConfigMap& parallel, std::int64_t layers, ParallelOptions& op
       [[fallthrough]];
     case StageLayers::kBalanced:  // for the time being: balance_stages and balance_memory know better
       options.layers_per_part.assign(count, layers / parts);
-      for (std::int64_t part = 0; part < layers % parts; ++part) ++options.layers_per_part[static_cast<std::size_t>(part)];
+      for (std::int64_t part = 0; part < layers % parts; ++part)
+        ++options.layers_per_part[static_cast<std::size_t>(part)];
       break;
     case StageLayers::kEven:
       if (counted % parts != 0 || (parts == 1 && counted > layers)) {
@@ -197,10 +199,11 @@ void check_microbatches(ConfigMap& parallel, const ParallelContext& context, con
   const ScheduleEntry& schedule = find_schedule(options.schedule);
   const std::int64_t microbatches = options.microbatches(context.training);
   const auto refuse = [&](const std::string& why, const std::string& way_out = {}) {
-    parallel.error("schedule", "E137", why,
-                   way_out + fmt::format("microbatches = {} ({}) {} / (micro_batch {} x dp {})",
-                               context.training_map.path_of("global_batch"), context.training_map.origin("global_batch"),
-                               context.training.global_batch, context.training.micro_batch, options.dp));
+    parallel.error(
+        "schedule", "E137", why,
+        way_out + fmt::format("microbatches = {} ({}) {} / (micro_batch {} x dp {})",
+                              context.training_map.path_of("global_batch"), context.training_map.origin("global_batch"),
+                              context.training.global_batch, context.training.micro_batch, options.dp));
   };
   const std::int64_t fewest = std::int64_t{schedule.microbatches_per_stage} * options.pp;
   if (microbatches < fewest) {
@@ -212,17 +215,19 @@ void check_microbatches(ConfigMap& parallel, const ParallelContext& context, con
                               microbatches));
   }
   if (options.recompute_ahead && options.sharding.parameters) {
-    return refuse(fmt::format("'{}' computes layers again before their backward pass, which parameters that are gathered "
-                              "for each pass (zero.stage 3) do not allow here",
-                              options.schedule));
+    return refuse(
+        fmt::format("'{}' computes layers again before their backward pass, which parameters that are gathered "
+                    "for each pass (zero.stage 3) do not allow here",
+                    options.schedule));
   }
   if (!options.flushes()) return check_versions(parallel, context, options);
   const PipelineOrder order = pipeline_order(options, context.training);
   const bool splits = std::ranges::any_of(order.front(), [](const Slot& slot) { return !is_whole(slot.pass); });
   if (splits && options.sharding.parameters) {
-    return refuse(fmt::format("'{}' splits backward passes, which parameters that are gathered for each pass (zero.stage "
-                              "3) do not allow here",
-                              options.schedule));
+    return refuse(
+        fmt::format("'{}' splits backward passes, which parameters that are gathered for each pass (zero.stage "
+                    "3) do not allow here",
+                    options.schedule));
   }
   // What the tables generate is legal; only interleaving depends on how microbatches fall into groups.
   if (schedule.chunks != ChunkSupport::kMany || options.virtual_stages == 1) return;

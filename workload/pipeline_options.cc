@@ -43,7 +43,8 @@ int read_layout(ConfigMap& parallel, ParallelOptions& options) {
   constexpr std::string_view kKey = "pipeline_model_parallel_layout";
   const std::string text = parallel.text(
       {.name = kKey,
-       .doc = "Megatron's layout: E embedding, t layer, m multi-token prediction, L loss, '|' ends a part, (..)*n repeats",
+       .doc =
+           "Megatron's layout: E embedding, t layer, m multi-token prediction, L loss, '|' ends a part, (..)*n repeats",
        .fallback = std::string()});
   if (text.empty()) return 1;
   LayerLayout layout = read_layer_layout(text);

@@ -112,8 +112,10 @@ struct Share {
   double Efficiencies::* to = nullptr;
 };
 constexpr std::array kShares{
-    Share{"gemm_efficiency", "share of peak that matrix products reach when all multiprocessors are busy", 0.75, &Efficiencies::gemm},
-    Share{"attention_forward_efficiency", "share of peak that fused attention reaches", 0.60, &Efficiencies::attention_forward},
+    Share{"gemm_efficiency", "share of peak that matrix products reach when all multiprocessors are busy", 0.75,
+          &Efficiencies::gemm},
+    Share{"attention_forward_efficiency", "share of peak that fused attention reaches", 0.60,
+          &Efficiencies::attention_forward},
     Share{"attention_backward_efficiency", "share of peak that fused attention's backward pass reaches", 0.50,
           &Efficiencies::attention_backward},
     Share{"memory_efficiency", "share of memory bandwidth that streaming kernels reach", 0.85, &Efficiencies::memory}};

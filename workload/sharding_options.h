@@ -38,7 +38,7 @@ struct ShardingOptions {
   bool quantized_gradients = false;        // qgZ: int4, all-to-all in the node, then between nodes
   int node = 1;                            // data-parallel ranks of one node, for qgZ
   bool experts_apart = false;              // experts are sharded among those that hold them, not among all
-  bool master_in_shard = false;            // FSDP keeps fp32 shards; ZeRO a sharded copy in the working type beside them
+  bool master_in_shard = false;  // FSDP keeps fp32 shards; ZeRO a sharded copy in the working type beside them
 
   friend bool operator==(const ShardingOptions&, const ShardingOptions&) = default;
 };

@@ -2,8 +2,8 @@
 //
 // All channels get cells of one size, all chunks of a loop are of one size, and messages are as long as the longest of
 // their kind: what is missing at the end of the buffer (at most 16 bytes a chunk) is padding. So equal ranks do equal
-// things, whatever the size of the buffer. `inside` says what is data. Versions that round a chunk up to a grain leave the
-// last channels without work.
+// things, whatever the size of the buffer. `inside` says what is data. Versions that round a chunk up to a grain leave
+// the last channels without work.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // Chunk sizes as NCCL's src/enqueue.cc chooses them (NCCL_NVLS_CHUNKSIZE 128 KiB; its trees 64 KiB from four hosts
 // on; 2.21 to 2.27), and its groups of warps: of 20, the reducing ones are 7 up to six heads and 5 beyond; the rest is
-// halved. In its trees (src/device/all_reduce.h, 2.19 to 2.27), below a tree's root, 5 reduce and send up and 4 hand out what
-// comes down, the rest is halved; at the root nothing comes down, and it is as on one host with so many ranks. Where hosts are
-// added up in the network, 3 reduce and send, 2 receive and multicast.
+// halved. In its trees (src/device/all_reduce.h, 2.19 to 2.27), below a tree's root, 5 reduce and send up and 4 hand
+// out what comes down, the rest is halved; at the root nothing comes down, and it is as on one host with so many ranks.
+// Where hosts are added up in the network, 3 reduce and send, 2 receive and multicast.
 #include "collectives/channels/nvls_parts.h"
 
 #include <algorithm>
@@ -43,17 +43,20 @@ namespace {
 
 constexpr double kWarps = 20.0;
 
-// What a group of warps moves grows far less than with their number. On H200 in-switch reduction takes 3 % longer with six GPUs
-// (6 warps gather) than with seven (7 warps), rings taken out, and 0.3 % less from seven to eight (stas00/ml-engineering,
-// network/README.md: gains of 1.19, 1.26 and 1.29); on H100 two hosts, where 5 gather, take 10 % longer than one. (7/6)^x and
-// (7/5)^x are that with 0.2 and 0.28. Calibrated; the groups of eight GPUs on one host are what rates are of.
+// What a group of warps moves grows far less than with their number. On H200 in-switch reduction takes 3 % longer with
+// six GPUs (6 warps gather) than with seven (7 warps), rings taken out, and 0.3 % less from seven to eight
+// (stas00/ml-engineering, network/README.md: gains of 1.19, 1.26 and 1.29); on H100 two hosts, where 5 gather, take 10
+// % longer than one. (7/6)^x and (7/5)^x are that with 0.2 and 0.28. Calibrated; the groups of eight GPUs on one host
+// are what rates are of.
 constexpr double kPower = 0.25;
 
 struct GroupOfWarps {
   int warps = 0;
   int of_eight = 0;  // warps of the same group with eight GPUs on one host
 };
-double share_of(GroupOfWarps group) { return group.of_eight / kWarps * std::pow(double{1.0} * group.warps / group.of_eight, kPower); }
+double share_of(GroupOfWarps group) {
+  return group.of_eight / kWarps * std::pow(double{1.0} * group.warps / group.of_eight, kPower);
+}
 
 NvlsWarps shares(int scatter, int reduce, int gather, int hand_out) {
   return {.scatter = share_of({.warps = scatter, .of_eight = 8}),

@@ -1,8 +1,8 @@
 // P2p: all-to-all as NCCL's sends and receives, one peer after another in rotating order on each group of channels.
 //
-// Round t takes each member to the peer t places on (hosts outside, places in the host inside, so that all are busy with
-// hosts at one distance), while the peer as far behind is received. Rounds are dealt out to groups of channels; the
-// channels of a group cut every message alike. Sending and receiving warps work side by side. (NCCL 2.19 to 2.27,
+// Round t takes each member to the peer t places on (hosts outside, places in the host inside, so that all are busy
+// with hosts at one distance), while the peer as far behind is received. Rounds are dealt out to groups of channels;
+// the channels of a group cut every message alike. Sending and receiving warps work side by side. (NCCL 2.19 to 2.27,
 // src/enqueue.cc, src/include/scheduler of p2p rounds, src/device/sendrecv.h.) Chunks: 512 KiB inside a host, 128 KiB
 // between hosts, or the plan's; never more than a slot. A member's copy to itself is left out: it is done by the time
 // the first message has come.

@@ -26,7 +26,8 @@ struct PatPlay {
         whole(Cut(of.bytes, size).size(0)),
         cells(whole, {.channels = plan.channels, .kinds = 1}),
         loops(cells.cell(), {.parts = 1, .chunk = slot_data(plan)}),
-        at_once(static_cast<int>(std::max<std::int64_t>(slot_data(plan).count() / loops.slice_size(loops.slice_at(0)).count(), 1))) {}
+        at_once(static_cast<int>(
+            std::max<std::int64_t>(slot_data(plan).count() / loops.slice_size(loops.slice_at(0)).count(), 1))) {}
 
   // Steps of the gathering order: step 0 goes the longest way. The scatter walks them from the end.
   [[nodiscard]] int distance(int step) const { return 1 << (levels - 1 - step); }
@@ -41,7 +42,9 @@ struct PatPlay {
   }
   [[nodiscard]] int offset(int step, int number) const { return number * 2 * distance(step); }
   [[nodiscard]] int messages(int step) const { return static_cast<int>(ceil_div(sends(step), at_once)); }
-  [[nodiscard]] int in_message(int step, int message) const { return std::min(at_once, sends(step) - message * at_once); }
+  [[nodiscard]] int in_message(int step, int message) const {
+    return std::min(at_once, sends(step) - message * at_once);
+  }
 
   const CollectiveCall& call;
   int size;

@@ -76,7 +76,8 @@ class MscclReader {
     }
     return least;
   }
-  int small(const XmlElement& at, std::string_view name, int least, int most, std::optional<int> fallback = std::nullopt) {
+  int small(const XmlElement& at, std::string_view name, int least, int most,
+            std::optional<int> fallback = std::nullopt) {
     return static_cast<int>(number(at, name, least, most, fallback));
   }
 
@@ -195,7 +196,8 @@ class MscclReader {
     }
     step.action = &*found;
     if (found->sends && block.send < 0) fail(element, fmt::format("thread block {} sends to nobody", block.id));
-    if (found->receives && block.receive < 0) fail(element, fmt::format("thread block {} receives from nobody", block.id));
+    if (found->receives && block.receive < 0)
+      fail(element, fmt::format("thread block {} receives from nobody", block.id));
     if (found->reads || found->stores || found->receives) {
       step.count = small(element, "cnt", 1, kMostChunks);
       if (found->reads) {
@@ -221,8 +223,9 @@ class MscclReader {
         for (MscclStep& step : block.steps) {
           if (step.after_block < 0) continue;
           const auto found = place.find(step.after_block);
-          const bool exists = found != place.end() && step.after_step >= 0 &&
-                              step.after_step < static_cast<int>(gpu.blocks[static_cast<std::size_t>(found->second)].steps.size());
+          const bool exists =
+              found != place.end() && step.after_step >= 0 &&
+              step.after_step < static_cast<int>(gpu.blocks[static_cast<std::size_t>(found->second)].steps.size());
           if (!exists) {
             fail_at(step.line, fmt::format("waits for step {} of thread block {}, which is not there", step.after_step,
                                            step.after_block));
@@ -244,7 +247,8 @@ class MscclReader {
     for (int rank = 0; rank < program_.ranks(); ++rank) {
       const MscclGpu& gpu = program_.gpus[static_cast<std::size_t>(rank)];
       for (std::size_t b = 0; b < gpu.blocks.size(); ++b) {
-        if (sends_in(gpu.blocks[b]) > 0) senders[{rank, gpu.blocks[b].send, gpu.blocks[b].channel}] = static_cast<int>(b);
+        if (sends_in(gpu.blocks[b]) > 0)
+          senders[{rank, gpu.blocks[b].send, gpu.blocks[b].channel}] = static_cast<int>(b);
       }
     }
     for (int rank = 0; rank < program_.ranks(); ++rank) {
@@ -255,12 +259,13 @@ class MscclReader {
         }
         const auto found = senders.find({block.receive, rank, block.channel});
         if (found == senders.end()) {
-          fail_at(block.line, fmt::format("receives from GPU {} on channel {}, which sends nothing there", block.receive,
-                                          block.channel));
+          fail_at(block.line, fmt::format("receives from GPU {} on channel {}, which sends nothing there",
+                                          block.receive, block.channel));
           continue;
         }
         block.receive_block = found->second;
-        match(block, program_.gpus[static_cast<std::size_t>(block.receive)].blocks[static_cast<std::size_t>(found->second)]);
+        match(block,
+              program_.gpus[static_cast<std::size_t>(block.receive)].blocks[static_cast<std::size_t>(found->second)]);
         senders.erase(found);
       }
     }
@@ -281,10 +286,12 @@ class MscclReader {
   }
 
   static int sends_in(const MscclBlock& block) {
-    return static_cast<int>(std::count_if(block.steps.begin(), block.steps.end(), [](const MscclStep& s) { return s.action->sends; }));
+    return static_cast<int>(
+        std::count_if(block.steps.begin(), block.steps.end(), [](const MscclStep& s) { return s.action->sends; }));
   }
   static int receives_in(const MscclBlock& block) {
-    return static_cast<int>(std::count_if(block.steps.begin(), block.steps.end(), [](const MscclStep& s) { return s.action->receives; }));
+    return static_cast<int>(
+        std::count_if(block.steps.begin(), block.steps.end(), [](const MscclStep& s) { return s.action->receives; }));
   }
 
   // The messages of a queue, in order, must be as long at both ends.
@@ -298,7 +305,8 @@ class MscclReader {
       if (!step.action->receives) continue;
       if (!next_send()) return fail_at(step.line, "receives a message that nobody sends");
       if (send->count != step.count) {
-        return fail_at(step.line, fmt::format("receives {} chunks where line {} sends {}", step.count, send->line, send->count));
+        return fail_at(step.line,
+                       fmt::format("receives {} chunks where line {} sends {}", step.count, send->line, send->count));
       }
       ++send;
     }
@@ -324,7 +332,9 @@ Result<MscclProgram> checked(Result<XmlDocument> document) {
 
 }  // namespace
 
-Result<MscclProgram> parse_msccl(std::string_view text, const std::string& name) { return checked(parse_xml(text, name)); }
+Result<MscclProgram> parse_msccl(std::string_view text, const std::string& name) {
+  return checked(parse_xml(text, name));
+}
 
 Result<MscclProgram> load_msccl(const std::string& path) { return checked(load_xml(path)); }
 

@@ -173,8 +173,9 @@ class Prover {
       for (std::size_t b = 0; b < gpu.blocks.size(); ++b) {
         const std::size_t done = states_[at(rank)].blocks[b].done;
         if (done == gpu.blocks[b].steps.size()) continue;
-        return fail(fmt::format("never runs: GPU {}, thread block {} waits in a circle with others", rank, gpu.blocks[b].id),
-                    gpu.blocks[b].steps[done].line);
+        return fail(
+            fmt::format("never runs: GPU {}, thread block {} waits in a circle with others", rank, gpu.blocks[b].id),
+            gpu.blocks[b].steps[done].line);
       }
     }
   }

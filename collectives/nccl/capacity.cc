@@ -115,8 +115,9 @@ int count_rings(int size, std::vector<int> units) {
   const auto [least, most] = std::minmax_element(sorted.begin(), sorted.end());
   const bool parts = (size != 4 || *least % 2 == 0) && (size != 6 || *least > 1);
   if (*least == *most && parts) return *least * (size - 1);
-  // 4 members have six rings, and every arc lies in two of them: rings that share an arc share its units, which uses all
-  // arcs up only when each takes half. An odd number leaves one ring out; a search would take all its steps for that.
+  // 4 members have six rings, and every arc lies in two of them: rings that share an arc share its units, which uses
+  // all arcs up only when each takes half. An odd number leaves one ring out; a search would take all its steps for
+  // that.
   if (*least == *most && size == 4) return *least * 3 - 1;
   return RingSearch(size, std::move(units)).count();
 }

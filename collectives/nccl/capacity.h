@@ -1,5 +1,6 @@
-// What the links of one host carry for some of its GPUs, at the rates that NCCL plans with: how many rings and trees fit,
-// without their ways. For RCCL, which does not search on hosts that it knows, but has rings for them that use all lanes.
+// What the links of one host carry for some of its GPUs, at the rates that NCCL plans with: how many rings and trees
+// fit, without their ways. For RCCL, which does not search on hosts that it knows, but has rings for them that use all
+// lanes.
 #pragma once
 
 #include <vector>

@@ -20,8 +20,8 @@ double lanes_between(const NcclHost& host, int a, int b) {
   return 0.0;
 }
 
-// Parts all lanes of a host into circles, so that each is used once. Every circle passes the first GPU, and so has one of
-// its lanes; the others are tried in order. Gives up after some thousand steps, as NCCL's search does.
+// Parts all lanes of a host into circles, so that each is used once. Every circle passes the first GPU, and so has one
+// of its lanes; the others are tried in order. Gives up after some thousand steps, as NCCL's search does.
 class Parting {
  public:
   // `lanes`: from * size + to.
@@ -99,7 +99,8 @@ std::vector<std::vector<int>> part_into_circles(const NcclHost& host, const Grou
   std::vector<double> rates(at(size * size));
   for (int a = 0; a < size; ++a) {
     for (int b = 0; b < size; ++b) {
-      const double rate = a == b ? 0.0 : lanes_between(host, layout.gpu_of[at(members[at(a)])], layout.gpu_of[at(members[at(b)])]);
+      const double rate =
+          a == b ? 0.0 : lanes_between(host, layout.gpu_of[at(members[at(a)])], layout.gpu_of[at(members[at(b)])]);
       rates[at(a * size + b)] = rate;
       if (rate > 0.0) thinnest = std::min(thinnest, rate);
     }
@@ -121,7 +122,8 @@ class CircleSearch {
     const std::vector<int>& members = layout.hosts.front();
     for (int a = 0; a < size_; ++a) {
       for (int b = 0; b < size_; ++b) {
-        lanes_[at(a * size_ + b)] = lanes_between(host, layout.gpu_of[at(members[at(a)])], layout.gpu_of[at(members[at(b)])]);
+        lanes_[at(a * size_ + b)] =
+            lanes_between(host, layout.gpu_of[at(members[at(a)])], layout.gpu_of[at(members[at(b)])]);
       }
     }
   }

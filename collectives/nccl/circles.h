@@ -1,7 +1,7 @@
-// How rings and chains pass through a host whose GPUs are joined pairwise: on every kind of channel another way, so that
-// together they load all pairs alike. NCCL finds such ways by search (graph/search.cc). Circles within one host use every
-// lane once where its lanes part into such circles; elsewhere each channel takes the way that leaves the most loaded pair
-// least loaded.
+// How rings and chains pass through a host whose GPUs are joined pairwise: on every kind of channel another way, so
+// that together they load all pairs alike. NCCL finds such ways by search (graph/search.cc). Circles within one host
+// use every lane once where its lanes part into such circles; elsewhere each channel takes the way that leaves the most
+// loaded pair least loaded.
 #pragma once
 
 #include <vector>

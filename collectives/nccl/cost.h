@@ -32,8 +32,8 @@ struct NcclCost {
 // One group on its hosts.
 class NcclCostModel {
  public:
-  // All references must outlive the model. `graphs`: channels from a file, or null. `cache`: channels of groups like this
-  // one, for the same tables, host and knobs, or null.
+  // All references must outlive the model. `graphs`: channels from a file, or null. `cache`: channels of groups like
+  // this one, for the same tables, host and knobs, or null.
   NcclCostModel(const NcclTables& tables, const NcclHost& host, const NcclKnobs& knobs, const GroupLayout& layout,
                 const NcclGraphFile* graphs = nullptr, NcclGraphCache* cache = nullptr);
 

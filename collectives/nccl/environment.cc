@@ -56,7 +56,8 @@ constexpr Range kSwitch{0, 1};
 constexpr Range kChannels{1, NcclKnobs::kNoLimit};
 
 std::string set_algorithms(std::string_view text, NcclKnobs& knobs) {
-  static const std::vector<std::string> kNames = {"Tree", "Ring", "CollnetDirect", "CollnetChain", "NVLS", "NVLSTree", "PAT"};
+  static const std::vector<std::string> kNames = {"Tree",     "Ring", "CollnetDirect", "CollnetChain", "NVLS",
+                                                  "NVLSTree", "PAT"};
   std::vector<std::vector<bool>> chosen(kNcclKinds, std::vector<bool>(kNames.size(), true));
   std::string wrong = parse_nccl_list(text, kNames, chosen);
   if (!wrong.empty()) return wrong;
@@ -89,7 +90,8 @@ std::string set_thresholds(std::string_view text, NcclKnobs& knobs) {
     if (end > 0) numbers.push_back(*value);
     text.remove_prefix(std::min(end + 1, text.size()));
   }
-  if (numbers.empty() || numbers.size() > 6) return "must be six whole numbers: tree's LL, LL128 and Simple, then a ring's";
+  if (numbers.empty() || numbers.size() > 6)
+    return "must be six whole numbers: tree's LL, LL128 and Simple, then a ring's";
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     if (numbers[i] > 0) knobs.thread_thresholds[i / 3][i % 3] = numbers[i];
   }
@@ -186,12 +188,11 @@ constexpr std::array kVariables = {
                return number(v, kSwitch, [&](std::int64_t n) { k.peer_to_peer = n == 0; });
              }},
     Variable{"NCCL_P2P_LEVEL", "how far apart GPUs may write to each other's memory; LOC: not at all", set_p2p_level},
-    Variable{"NCCL_NET_GDR_LEVEL", "how far from a GPU a NIC may be to use its memory (GPUDirect RDMA); LOC: not at all",
-             set_gdr_level},
-    Variable{"NCCL_PXN_DISABLE", "1: GPUs do not use NICs beside other GPUs",
-             [](std::string_view v, NcclKnobs& k) {
-               return number(v, kSwitch, [&](std::int64_t n) { k.pxn = n == 0; });
-             }},
+    Variable{"NCCL_NET_GDR_LEVEL",
+             "how far from a GPU a NIC may be to use its memory (GPUDirect RDMA); LOC: not at all", set_gdr_level},
+    Variable{
+        "NCCL_PXN_DISABLE", "1: GPUs do not use NICs beside other GPUs",
+        [](std::string_view v, NcclKnobs& k) { return number(v, kSwitch, [&](std::int64_t n) { k.pxn = n == 0; }); }},
     Variable{"NCCL_IB_MERGE_NICS", "0: each port of a NIC is a device of its own",
              [](std::string_view v, NcclKnobs& k) {
                return number(v, kSwitch, [&](std::int64_t n) { k.merge_ports = n == 1; });
@@ -200,7 +201,8 @@ constexpr std::array kVariables = {
              [](std::string_view v, NcclKnobs& k) {
                return number(v, {0, 2}, [&](std::int64_t n) { k.cross_nic = static_cast<int>(n); });
              }},
-    Variable{"NCCL_P2P_PXN_LEVEL", "2: sends use the NIC of the receiver's rail; 0 and 1: their own, which PCIe reaches",
+    Variable{"NCCL_P2P_PXN_LEVEL",
+             "2: sends use the NIC of the receiver's rail; 0 and 1: their own, which PCIe reaches",
              [](std::string_view v, NcclKnobs& k) {
                return number(v, {0, 2}, [&](std::int64_t n) { k.p2p_pxn = n == 2; });
              }},
@@ -228,10 +230,11 @@ constexpr std::array kVariables = {
              [](std::string_view v, NcclKnobs& k) {
                return number(v, kChannels, [&](std::int64_t n) { k.min_p2p_channels = static_cast<int>(n); });
              }},
-    Variable{"NCCL_MAX_P2P_NCHANNELS", "channels of sends at most",
-             [](std::string_view v, NcclKnobs& k) {
-               return number(v, kChannels, [&](std::int64_t n) { k.max_p2p_channels = static_cast<int>(n); });
-             }},
+    Variable{
+        "NCCL_MAX_P2P_NCHANNELS", "channels of sends at most",
+        [](std::string_view v,
+           NcclKnobs&
+               k) { return number(v, kChannels, [&](std::int64_t n) { k.max_p2p_channels = static_cast<int>(n); }); }},
     Variable{"NCCL_NET_OVERHEAD", "nanoseconds that posting a message to the network takes",
              [](std::string_view v, NcclKnobs& k) {
                return number(v, {0}, [&](std::int64_t n) { k.net_overhead_us = static_cast<double>(n) * 1e-3; });

@@ -56,7 +56,8 @@ class GraphsReader {
     const std::string_view text = at.text(name);
     double value = 0.0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (!text.empty() && error == std::errc() && end == text.data() + text.size() && value >= 0.0 && value < 1e6) return value;
+    if (!text.empty() && error == std::errc() && end == text.data() + text.size() && value >= 0.0 && value < 1e6)
+      return value;
     fail(at, fmt::format("{} is '{}' and must be a number of GB/s", name, text));
     return 0.0;
   }
@@ -65,7 +66,8 @@ class GraphsReader {
     for (const auto& [known, value] : kPaths) {
       if (known == at.text(name)) return value;
     }
-    fail(at, fmt::format("{} is '{}'", name, at.text(name)), "one of LOC, NVL, NVB, C2C, PIX, PXB, P2C, PXN, PHB, SYS, NET");
+    fail(at, fmt::format("{} is '{}'", name, at.text(name)),
+         "one of LOC, NVL, NVB, C2C, PIX, PXB, P2C, PXN, PHB, SYS, NET");
     return NcclPath::kSys;
   }
 
@@ -109,7 +111,8 @@ class GraphsReader {
     for (const XmlElement& gpu : channel.children) {
       if (gpu.name == "gpu") order.push_back(whole(gpu, "dev", 0, kMostGpus));
     }
-    if (std::set<int>(order.begin(), order.end()).size() != order.size()) fail(channel, "a GPU stands twice in a channel");
+    if (std::set<int>(order.begin(), order.end()).size() != order.size())
+      fail(channel, "a GPU stands twice in a channel");
     if (file_.gpus > 0 && static_cast<int>(order.size()) != file_.gpus) {
       fail(channel, fmt::format("the channel has {} GPUs and the one before {}", order.size(), file_.gpus));
     }
@@ -157,7 +160,8 @@ std::vector<std::vector<int>> circles_of_file(const NcclGraphFile& file, NcclAlg
   for (const std::vector<int>& order : algorithm == NcclAlgorithm::kRing ? file.rings : file.trees) {
     std::vector<int>& circle = circles.emplace_back();
     for (const int gpu : order) {
-      const auto member = std::ranges::find(host, gpu, [&](int m) { return layout.gpu_of[static_cast<std::size_t>(m)]; });
+      const auto member =
+          std::ranges::find(host, gpu, [&](int m) { return layout.gpu_of[static_cast<std::size_t>(m)]; });
       if (member == host.end()) return {};
       circle.push_back(static_cast<int>(member - host.begin()));
     }

@@ -31,8 +31,8 @@ struct NcclGraphFile {
 // see other channels than those of the file.
 [[nodiscard]] NcclGraphs with_file(NcclGraphs found, const NcclGraphFile& file, const GroupLayout& layout);
 
-// How the file's channels pass through each host, as in CollectivePlan: rings and trees, each in its own order. Empty for
-// other algorithms, and for groups that the file does not hold for.
+// How the file's channels pass through each host, as in CollectivePlan: rings and trees, each in its own order. Empty
+// for other algorithms, and for groups that the file does not hold for.
 [[nodiscard]] std::vector<std::vector<int>> circles_of_file(const NcclGraphFile& file, NcclAlgorithm algorithm,
                                                             const GroupLayout& layout);
 

@@ -78,10 +78,10 @@ int kinds_of(int channels, int found) {
 }
 
 // The ways that the search found on hosts whose GPUs are joined pairwise: places among the members, by kind of channel.
-// Not where ways swap NICs from host to host or leave through another GPU: a plan has one way for all hosts, and its last
-// GPU sends by its own NIC. With NCCL_CROSS_NIC=1 ways do not swap: they leave by one NIC and come by another.
-std::vector<std::vector<int>> circles_of_search(const NcclSetup& setup, const NcclGraphs& graphs, NcclAlgorithm algorithm,
-                                                const GroupLayout& layout, int channels) {
+// Not where ways swap NICs from host to host or leave through another GPU: a plan has one way for all hosts, and its
+// last GPU sends by its own NIC. With NCCL_CROSS_NIC=1 ways do not swap: they leave by one NIC and come by another.
+std::vector<std::vector<int>> circles_of_search(const NcclSetup& setup, const NcclGraphs& graphs,
+                                                NcclAlgorithm algorithm, const GroupLayout& layout, int channels) {
   const NcclGraph& graph = algorithm == NcclAlgorithm::kTree ? graphs.tree : graphs.ring;
   const std::vector<std::vector<int>>& orders = graph.orders;
   const bool mesh = setup.host.links == NcclHost::Links::kMesh;

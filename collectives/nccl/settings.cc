@@ -123,7 +123,8 @@ void read_algorithms(ConfigMap& comm, const NcclFiles& files, NcclSetup& setup, 
   if (!comm.documenting() && !comm.has("algorithms")) return;
   const std::vector<std::string> names = comm.texts(
       {.name = "algorithms",
-       .doc = "files of MSCCL (*.xml) and MSCCL++ (*.json): each plays the calls of its kind, size and number of ranks"});
+       .doc =
+           "files of MSCCL (*.xml) and MSCCL++ (*.json): each plays the calls of its kind, size and number of ranks"});
   for (const std::string& name : names) {
     const std::string path = beside(files, name);
     if (!name.ends_with(".json")) {
@@ -171,9 +172,10 @@ std::string nearest_version(const std::vector<std::string>& shipped, const std::
 
 NcclSetup read_nccl_settings(ConfigMap comm, const NcclFiles& files, bool nvidia, Diagnostics& foreign) {
   NcclSetup setup;
-  const std::string library = comm.choice(
-      {.name = "library", .doc = "who carries collectives out; rccl on AMD's GPUs", .fallback = std::string(nvidia ? "nccl" : kRccl)},
-      kLibraries);
+  const std::string library = comm.choice({.name = "library",
+                                           .doc = "who carries collectives out; rccl on AMD's GPUs",
+                                           .fallback = std::string(nvidia ? "nccl" : kRccl)},
+                                          kLibraries);
   const std::string tables = choose_tables(comm, files, library);
   setup.knobs = read_nccl_environment(comm.map("env", "NCCL's environment variables, as a job would set them"));
   setup.tuner = read_tuner(comm, files, foreign);

@@ -16,7 +16,8 @@ struct NcclFiles {
   std::string scenario;                    // files that it names are relative to it
 };
 
-// `nvidia`: who makes the GPUs decides which library it is, unless the user says. The host is left as it is for others to fill. Mistakes in the files that `comm` names go to `foreign`.
+// `nvidia`: who makes the GPUs decides which library it is, unless the user says. The host is left as it is for others
+// to fill. Mistakes in the files that `comm` names go to `foreign`.
 [[nodiscard]] NcclSetup read_nccl_settings(ConfigMap comm, const NcclFiles& files, bool nvidia,
                                            Diagnostics& foreign);
 

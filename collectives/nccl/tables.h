@@ -75,7 +75,7 @@ struct NcclTables {
   bool speeds_up_rings = true;            // the search's second pass
   std::int64_t least_traffic = 32 << 10;  // of a channel, before another one joins; 0: no matter
   bool tree_chunks_by_depth = false;      // trees with Simple cut small buffers into smaller chunks
-  bool chunks_by_threads = false;         // rings and trees cut buffers into multiples of what a block's threads take at once
+  bool chunks_by_threads = false;  // rings and trees cut buffers into multiples of what a block's threads take at once
 
   // Bandwidth of a channel that the search for channels tries, fastest first, on one host and over several.
   std::array<std::vector<double>, kGenerations.size()> speeds_inside;

@@ -123,10 +123,10 @@ Bytes tree_chunk_by_depth(const CollectiveCall& call, int channels) {
   return Bytes(chunk);
 }
 
-// src/collectives/device/{all_reduce,all_gather,reduce_scatter,broadcast,reduce}.h of 2.6 and 2.18: LL128's threads take 60
-// bytes each at once, of which rings that go round ask for half and trees for an eighth; with Simple 8, in trees 64, without
-// the warps that only wait. LL's threads take 8, but each hands its own on by itself: what is rounded up costs nothing (ABCI,
-// 1 MiB on 8 A100: 75 us; 82 with chunks of 5.3 KiB on 24 channels, 96 with 8 KiB on 16).
+// src/collectives/device/{all_reduce,all_gather,reduce_scatter,broadcast,reduce}.h of 2.6 and 2.18: LL128's threads
+// take 60 bytes each at once, of which rings that go round ask for half and trees for an eighth; with Simple 8, in
+// trees 64, without the warps that only wait. LL's threads take 8, but each hands its own on by itself: what is rounded
+// up costs nothing (ABCI, 1 MiB on 8 A100: 75 us; 82 with chunks of 5.3 KiB on 24 channels, 96 with 8 KiB on 16).
 Bytes chunk_grain(CollectiveKind kind, const NcclChoice& choice, int threads) {
   const bool ring = choice.algorithm == NcclAlgorithm::kRing;
   if (!ring && choice.algorithm != NcclAlgorithm::kTree) return Bytes(0);

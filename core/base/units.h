@@ -91,8 +91,12 @@ namespace literals {
 consteval Duration operator""_ps(unsigned long long n) { return Duration(static_cast<std::int64_t>(n)); }
 consteval Duration operator""_ns(unsigned long long n) { return Duration(static_cast<std::int64_t>(n) * 1'000); }
 consteval Duration operator""_us(unsigned long long n) { return Duration(static_cast<std::int64_t>(n) * 1'000'000); }
-consteval Duration operator""_ms(unsigned long long n) { return Duration(static_cast<std::int64_t>(n) * 1'000'000'000); }
-consteval Duration operator""_s(unsigned long long n) { return Duration(static_cast<std::int64_t>(n) * 1'000'000'000'000); }
+consteval Duration operator""_ms(unsigned long long n) {
+  return Duration(static_cast<std::int64_t>(n) * 1'000'000'000);
+}
+consteval Duration operator""_s(unsigned long long n) {
+  return Duration(static_cast<std::int64_t>(n) * 1'000'000'000'000);
+}
 consteval Bytes operator""_B(unsigned long long n) { return Bytes(static_cast<std::int64_t>(n)); }
 consteval Bytes operator""_KiB(unsigned long long n) { return Bytes(static_cast<std::int64_t>(n) << 10); }
 consteval Bytes operator""_MiB(unsigned long long n) { return Bytes(static_cast<std::int64_t>(n) << 20); }

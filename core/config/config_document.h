@@ -81,8 +81,8 @@ class ConfigDocument {
   [[nodiscard]] ConfigLog& log() { return *log_; }
   // Call after all reading: every key that no reader asked for is an error, with the nearest key that one asked for.
   void check_all_read();
-  // The same files with other values, not read yet; no file is opened. This document must outlive the copy. Presets stay
-  // those that were named when it was loaded.
+  // The same files with other values, not read yet; no file is opened. This document must outlive the copy. Presets
+  // stay those that were named when it was loaded.
   [[nodiscard]] ConfigDocument changed(const ConfigChanges& changes) const;
   // As one file that reads the same: what presets supply is left to them.
   [[nodiscard]] std::string yaml() const;

@@ -33,8 +33,8 @@ FileText read_file(const std::string& path) {
   if (fs::is_directory(status)) return {.text = {}, .problem = "it is a directory"};
   std::ifstream stream(path, std::ios::binary);
   if (!stream) return {.text = {}, .problem = "it cannot be opened"};
-  // Pipes and devices tell no size beforehand, and /dev/zero has no end: block by block, since one buffer of the largest
-  // size would cost more to clear than most files cost to read.
+  // Pipes and devices tell no size beforehand, and /dev/zero has no end: block by block, since one buffer of the
+  // largest size would cost more to clear than most files cost to read.
   constexpr std::size_t kBlock = std::size_t{1} << 16U;
   FileText file;
   while (stream && file.text.size() <= kMaxConfigBytes) {
@@ -285,9 +285,10 @@ ConfigNode ConfigLoader::with_imports(ConfigNode root) {
     if (const ConfigNode* given = find_below(root, path)) {
       const std::string said = value.setting.substr(equals + 1);
       if (same_value(summary(bare_value(*given)), said)) continue;
-      problems_.add(at_value(*given, "E115",
-                             fmt::format("{} is {}, but {} says {}", path, summary(bare_value(*given)), value.origin, said),
-                             "take away one of them, or make them agree"));
+      problems_.add(
+          at_value(*given, "E115",
+                   fmt::format("{} is {}, but {} says {}", path, summary(bare_value(*given)), value.origin, said),
+                   "take away one of them, or make them agree"));
       continue;
     }
     tree->source = root.source;

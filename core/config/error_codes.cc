@@ -69,16 +69,17 @@ constexpr std::array kCodes = {
         "The form is --set path.of.the.key=value, where the value is YAML: --set parallel.stage_layers=\"[7, 8, 7]\".\n"
         "Single entries of lists cannot be reached; give the whole list.",
         "--set parallel.tp             # write: --set parallel.tp=8"},
-    ErrorCode{"E115", "a scenario and a file that it names disagree",
-              "A value that a named file gives (a DeepSpeed configuration, an FSDP configuration) holds where the scenario\n"
-              "says nothing. Where both say something, it must be the same.",
-              "training: { deepspeed: ds.json, micro_batch: 4 }   # ds.json: train_micro_batch_size_per_gpu: 2"},
-    ErrorCode{"E116", "a file in another format cannot be used",
-              "The key names a file of another tool, relative to the file that names it. What the file says counts over\n"
-              "the preset and below the keys that are written out.",
-              "nccl_topo: dgx.xml            # the file must be there"},
-    ErrorCode{"E117", "the text is not XML",
-              "Tags must close, attributes stand in quotes, and & is written as &amp;.",
+    ErrorCode{
+        "E115", "a scenario and a file that it names disagree",
+        "A value that a named file gives (a DeepSpeed configuration, an FSDP configuration) holds where the scenario\n"
+        "says nothing. Where both say something, it must be the same.",
+        "training: { deepspeed: ds.json, micro_batch: 4 }   # ds.json: train_micro_batch_size_per_gpu: 2"},
+    ErrorCode{
+        "E116", "a file in another format cannot be used",
+        "The key names a file of another tool, relative to the file that names it. What the file says counts over\n"
+        "the preset and below the keys that are written out.",
+        "nccl_topo: dgx.xml            # the file must be there"},
+    ErrorCode{"E117", "the text is not XML", "Tags must close, attributes stand in quotes, and & is written as &amp;.",
               "<gpu dev=0>                   # write: <gpu dev=\"0\">"},
 };
 

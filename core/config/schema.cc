@@ -174,8 +174,9 @@ Json object(const Branch& branch, const std::string& path, std::span<const Prese
 }  // namespace
 
 std::string preset_help(const PresetRule& rule) {
-  return fmt::format("what stands beside it is laid over it: a name of 'ringwright list {}', or the path of a file (*.yaml)",
-                     rule.folder);
+  return fmt::format(
+      "what stands beside it is laid over it: a name of 'ringwright list {}', or the path of a file (*.yaml)",
+      rule.folder);
 }
 
 std::string json_schema(std::span<const KeyDoc> docs, std::span<const PresetRule> presets, std::string_view title) {

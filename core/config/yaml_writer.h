@@ -7,8 +7,8 @@
 
 namespace ringwright {
 
-// Without what presets supplied, since the keys that name them stay. `main`: the file whose evidence and source the text
-// as a whole carries; values of other files carry their own where it differs. May be null.
+// Without what presets supplied, since the keys that name them stay. `main`: the file whose evidence and source the
+// text as a whole carries; values of other files carry their own where it differs. May be null.
 [[nodiscard]] std::string write_yaml(const ConfigNode& root, const ConfigSource* main);
 
 }  // namespace ringwright

@@ -25,11 +25,11 @@ struct ChannelCosts {
   Duration host_peer;              // and for each peer that it sends to and receives from by itself
   Duration host_channel;           // the same for each further channel: its work is written where the device fetches it
   std::array<OfProtocol, kProtocols> protocol;
-  Duration switched;               // of a primitive that takes what a switch has added up or multicast, beside its protocol's
+  Duration switched;  // of a primitive that takes what a switch has added up or multicast, beside its protocol's
   Duration further_peer;           // of each further peer of one that scatters or gathers: its copy begins anew
   double reduce_rate = 1.0;        // kLl, kLl128: rate of a primitive that adds, as a part of one that copies
-  // kSimple: part of a copied byte's time that its load takes, the rest is the store's. A sum loads each operand, a copy
-  // that is kept and passed on is stored twice.
+  // kSimple: part of a copied byte's time that its load takes, the rest is the store's. A sum loads each operand, a
+  // copy that is kept and passed on is stored twice.
   double load_share = 0.3;
   Duration network_post;           // from a filled slot to the message on the NIC: GPU to proxy, proxy to NIC
   Duration network_flush;          // kSimple: from the message's arrival to the GPU reading it (completion, flush)
@@ -38,20 +38,21 @@ struct ChannelCosts {
   // A network library that sends larger messages another way has the receiver match and fetch them.
   Bytes network_eager;             // up to so many bytes on the wire a message just arrives
   Duration network_rendezvous;     // of a larger one: the receiver's proxy is busy for so long, beside `network_proxy`
-  // Where software matches messages, those that just arrive lie in the library's memory, and the receiver's proxy copies
-  // them. Of a larger one the header goes ahead; its data leave when the receiver has matched it and asked for them.
+  // Where software matches messages, those that just arrive lie in the library's memory, and the receiver's proxy
+  // copies them. Of a larger one the header goes ahead; its data leave when the receiver has matched it and asked for
+  // them.
   bool network_matched = false;
   Bytes network_own_copy;          // up to so many bytes the proxy copies itself
   Bandwidth network_copy_rate;     // at this rate
   Duration network_copy_call;      // of more: a call of the GPU's driver copies them
   int network_at_once = 0;         // messages of a rank that its NIC sends at a time, the others wait; 0: all
   Bandwidth network_host_rate;     // kLl: messages lie in host memory, whose lines the proxy reads; 0: at once
-  // Sums of the network's switches: from the last contribution's arrival to the result's way down, beside the wires; and
-  // what a switch adds in a second of each stream.
+  // Sums of the network's switches: from the last contribution's arrival to the result's way down, beside the wires;
+  // and what a switch adds in a second of each stream.
   Duration network_sum;
   Bandwidth network_sum_rate;      // 0: at the wires' rate
   bool gpudirect = true;           // false: messages pass through host memory, and need no flush there
-  Bandwidth host_copy;             // without GPUDirect: of a GPU's copies to or from host memory, all thread blocks together
+  Bandwidth host_copy;  // without GPUDirect: of a GPU's copies to or from host memory, all thread blocks together
 
   [[nodiscard]] const OfProtocol& of(Protocol p) const { return protocol[static_cast<std::size_t>(p)]; }
   // Of a primitive with so many operands and destinations, useful bytes of one operand, at the full thread count.

@@ -1,4 +1,5 @@
-// How NCCL would carry out one collective: algorithm, protocol and resources; what a tuner decides and an executor plays.
+// How NCCL would carry out one collective: algorithm, protocol and resources; what a tuner decides and an executor
+// plays.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +21,8 @@ inline constexpr int kProtocols = 3;
 inline constexpr int kSlots = 8;  // NCCL_STEPS: of the queue between two thread blocks
 
 struct CollectivePlan {
-  // By NCCL's names: "ring", "tree", "nvls", "nvls_tree", "collnet_direct", "collnet_chain", "pat", "p2p"; or the name of
-  // an algorithm that came as a file.
+  // By NCCL's names: "ring", "tree", "nvls", "nvls_tree", "collnet_direct", "collnet_chain", "pat", "p2p"; or the name
+  // of an algorithm that came as a file.
   std::string algorithm;
   Protocol protocol = Protocol::kSimple;
   int channels = 1;  // thread blocks (SMs) of every rank

@@ -1,5 +1,5 @@
-// The port for what a collective or a message costs beside its bytes on wires: kernels that are launched, wait for flags
-// and copy.
+// The port for what a collective or a message costs beside its bytes on wires: kernels that are launched, wait for
+// flags and copy.
 #pragma once
 
 #include "core/base/ids.h"

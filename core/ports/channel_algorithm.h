@@ -22,9 +22,9 @@ namespace ringwright {
 // where what several members send to that peer is added up; the peer fetches it with kDownFromSwitch. Messages of one
 // primitive through several ports with kUpToSwitch are one multicast: their bytes leave once.
 //
-// `sum` >= 0: switches of the network add (SHARP). All ports of a call with one number carry the contributions to one sum,
-// message by message; who reads from one of them gets the sum of all. Every port addresses the next host's member, around
-// a ring of hosts: so each NIC carries a contribution up and a result down, whatever the number of hosts.
+// `sum` >= 0: switches of the network add (SHARP). All ports of a call with one number carry the contributions to one
+// sum, message by message; who reads from one of them gets the sum of all. Every port addresses the next host's member,
+// around a ring of hosts: so each NIC carries a contribution up and a result down, whatever the number of hosts.
 inline constexpr int kNoSum = -1;
 
 struct SendPort {
@@ -33,16 +33,16 @@ struct SendPort {
   int sum = kNoSum;
 };
 
-// A switch takes a member's own contribution as all others': such a port's peer is the member itself. For the way of its
-// bytes any other member at that switch serves.
+// A switch takes a member's own contribution as all others': such a port's peer is the member itself. For the way of
+// its bytes any other member at that switch serves.
 [[nodiscard]] int switch_partner(const GroupLayout& layout, int member, int peer);
 
 // How a message between two members travels under the plan: by the peer's rail where both are on different hosts and
 // rails and a member beside the sender sits on the peer's.
 [[nodiscard]] Reach message_reach(const GroupLayout& layout, const CollectivePlan& plan, int from, int to);
 
-// Reads what `peer`'s thread block `block` sends through its port `port`, which is addressed to us. Through several ports
-// with kDownFromSwitch one primitive fetches one sum.
+// Reads what `peer`'s thread block `block` sends through its port `port`, which is addressed to us. Through several
+// ports with kDownFromSwitch one primitive fetches one sum.
 struct ReceivePort {
   int peer = 0;
   int block = 0;
@@ -61,7 +61,11 @@ struct ThreadBlock {
   std::vector<ReceivePort> receives;
   std::vector<SendPort> sends;
 
-  void clear() { *this = {.receives = std::move(receives), .sends = std::move(sends)}; receives.clear(); sends.clear(); }
+  void clear() {
+    *this = {.receives = std::move(receives), .sends = std::move(sends)};
+    receives.clear();
+    sends.clear();
+  }
 };
 
 // A run of ports.
@@ -90,9 +94,9 @@ struct Primitive {
   // Something is added up by the thread block itself (not in a switch).
   bool adds = false;
 
-  // One-sided work, beside the ports: members of the host into whose memory the block stores `size` bytes, and from whose
-  // memory it loads them. `tells`: messages through the ports carry nothing, they only tell; then the block loads and
-  // stores `operands` and `results` times.
+  // One-sided work, beside the ports: members of the host into whose memory the block stores `size` bytes, and from
+  // whose memory it loads them. `tells`: messages through the ports carry nothing, they only tell; then the block loads
+  // and stores `operands` and `results` times.
   std::vector<int> stores_to;
   std::vector<int> loads_from;
   bool tells = false;

@@ -32,8 +32,8 @@ struct Interference {
   Duration communication;
 };
 
-// What calls of one collective took in one dimension, over ranks that were played and iterations. A rank that comes early
-// waits for the others; the one that comes last does not, so the shortest time is the call's own.
+// What calls of one collective took in one dimension, over ranks that were played and iterations. A rank that comes
+// early waits for the others; the one that comes last does not, so the shortest time is the call's own.
 struct CallTime {
   DimensionId dimension;
   std::uint32_t spec = 0;  // index into TaskGraph::collectives
@@ -47,12 +47,12 @@ struct RunRecord {
   // By class, then by activity mask (2^(1 + dimensions) entries): time spent in exactly this mixture, over the
   // iterations that count (after warm-up).
   std::vector<std::vector<Duration>> time_in;
-  // By class, by dimension of the communication; over the iterations that count. Empty where computing and communication
-  // do not disturb each other.
+  // By class, by dimension of the communication; over the iterations that count. Empty where computing and
+  // communication do not disturb each other.
   std::vector<std::vector<Interference>> interference;
   std::vector<TimePoint> finished_at;              // by class: end of its last task
   std::vector<TimePoint> iteration_end;            // by iteration: when the last rank finished it
-  std::vector<std::vector<Bytes>> sent;            // by class, by dimension: bytes handed to the network, all iterations
+  std::vector<std::vector<Bytes>> sent;  // by class, by dimension: bytes handed to the network, all iterations
   std::vector<Span> spans;                         // only of the classes that were asked for
   std::vector<CallTime> calls;                     // of collectives
   std::uint64_t messages = 0;                      // transfers played

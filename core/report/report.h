@@ -83,8 +83,8 @@ struct TextOptions {
 // For people. kQuiet: the key figures only; kVerbose: every stage's memory, every assumption and ignored key.
 [[nodiscard]] std::string render_text(const Report& report, const TextOptions& options = {});
 
-// For programs: schema "ringwright.result/1" (docs/result-format.md). Same configuration, seed and version give the same
-// bytes, except for wall time and memory of the simulator, which stand apart under "engine".
+// For programs: schema "ringwright.result/1" (docs/result-format.md). Same configuration, seed and version give the
+// same bytes, except for wall time and memory of the simulator, which stand apart under "engine".
 [[nodiscard]] std::string render_json(const Report& report);
 
 }  // namespace ringwright

@@ -10,7 +10,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// A division, unlike a product with 1e-12, gives the double nearest to the decimal fraction: 0.1, not 0.09999999999999999.
+// A division, unlike a product with 1e-12, gives the double nearest to the decimal fraction: 0.1, not
+// 0.09999999999999999.
 double seconds(Duration duration) { return static_cast<double>(duration.count()) / 1e12; }
 
 // Where a value came from, without the folders of the user's machine: "llama.yaml:9".
@@ -142,8 +143,9 @@ Json links_json(const std::vector<LinkLoad>& links) {
 Json collectives_json(const std::vector<CollectiveUse>& collectives) {
   Json rows = Json::array();
   for (const CollectiveUse& use : collectives) {
-    Json row = {{"dim", use.dimension}, {"operation", use.operation}, {"bytes", use.bytes.count()}, {"ranks", use.ranks},
-                {"hosts", use.hosts}, {"calls_per_step", use.calls}, {"algorithm", use.algorithm}};
+    Json row = {{"dim", use.dimension},      {"operation", use.operation}, {"bytes", use.bytes.count()},
+                {"ranks", use.ranks},        {"hosts", use.hosts},         {"calls_per_step", use.calls},
+                {"algorithm", use.algorithm}};
     row["protocol"] = use.protocol.empty() ? Json(nullptr) : Json(use.protocol);
     row["channels"] = use.channels == 0 ? Json(nullptr) : Json(use.channels);
     row["shortest_s"] = optional_number(use.shortest ? std::optional(seconds(*use.shortest)) : std::nullopt);
@@ -212,7 +214,8 @@ std::string render_json(const Report& report) {
                    {"metrics", metrics_json(report)},
                    {"breakdown", breakdown_json(report.everywhere)}};
   if (report.slowest_stage) {
-    document["slowest_stage"] = {{"name", report.slowest_stage->of}, {"breakdown", breakdown_json(*report.slowest_stage)}};
+    document["slowest_stage"] = {{"name", report.slowest_stage->of},
+                                 {"breakdown", breakdown_json(*report.slowest_stage)}};
   }
   if (!report.bubbles.empty()) document["pipeline"] = bubbles_json(report.bubbles);
   document["memory"] = memory_json(facts.memory);

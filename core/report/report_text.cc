@@ -131,9 +131,10 @@ Lines key_figures(const Report& report, std::size_t width, const Pen& pen) {
   const std::string rate = report.facts.tokens_per_step > 0 ? print_rate(report.tokens_per_second_per_gpu) : "-";
   table.add_row({"Step time  ", pen.bold(to_string(step.mean)) + spread, "  Tokens/s/GPU", rate});
   std::string use = report.model_flop_utilisation ? print_percent(*report.model_flop_utilisation) : "unknown";
-  if (report.model_flop_utilisation) use = pen.bold(use) + ", " + to_string(report.model_flop_rate_per_gpu) + " per GPU";
-  const std::string hardware = report.hardware_flop_utilisation ? print_percent(*report.hardware_flop_utilisation) : "-";
-  table.add_row({"MFU        ", use, "  HFU", hardware});
+  if (report.model_flop_utilisation)
+    use = pen.bold(use) + ", " + to_string(report.model_flop_rate_per_gpu) + " per GPU";
+  const std::optional<double>& hardware = report.hardware_flop_utilisation;
+  table.add_row({"MFU        ", use, "  HFU", hardware ? print_percent(*hardware) : "-"});
   Lines lines = table.lines();
   if (report.fullest_memory) lines.push_back("Peak memory  " + print_memory(report, pen));
   for (const Comparison& comparison : report.comparisons) {
@@ -149,9 +150,10 @@ bool has_pipeline(const TimeBreakdown& breakdown) {
   return std::ranges::any_of(breakdown.dimensions, [](const DimensionTime& d) { return d.name == "pp"; });
 }
 
-const DimensionTime* find(const TimeBreakdown& breakdown, const std::string& name) {
+// Without times where it is not in the breakdown.
+DimensionTime find(const TimeBreakdown& breakdown, const std::string& name) {
   const auto at = std::ranges::find(breakdown.dimensions, name, &DimensionTime::name);
-  return at == breakdown.dimensions.end() ? nullptr : &*at;
+  return at == breakdown.dimensions.end() ? DimensionTime() : *at;
 }
 
 // One row: of all ranks, then of the slowest stage.
@@ -168,22 +170,22 @@ std::vector<BreakdownRow> breakdown_rows(const Report& report) {
   std::vector<BreakdownRow> rows = {{"compute", all.computing, slowest.computing}};
   for (const DimensionTime& dimension : all.dimensions) {
     if (!all.contended) break;
-    const DimensionTime* there = find(slowest, dimension.name);
+    const DimensionTime there = find(slowest, dimension.name);
     const auto lost_to = [&](std::string_view what, Duration DimensionTime::*lost) {
       if (all.share(dimension.*lost) < kShareShown) return;
-      rows.push_back({fmt::format("  lost to {}: {}", dimension_label(dimension.name), what), dimension.*lost,
-                      there ? there->*lost : Duration()});
+      const std::string name = fmt::format("  lost to {}: {}", dimension_label(dimension.name), what);
+      rows.push_back({name, dimension.*lost, there.*lost});
     };
     lost_to("SMs", &DimensionTime::compute_lost_to_sms);
     lost_to("memory", &DimensionTime::compute_lost_to_memory);
   }
   for (const DimensionTime& dimension : all.dimensions) {
-    const DimensionTime* there = find(slowest, dimension.name);
+    const DimensionTime there = find(slowest, dimension.name);
     const bool moved = dimension.in_flight > Duration();
-    rows.push_back({dimension_label(dimension.name) + " communication", dimension.exposed, there ? there->exposed : Duration(),
+    rows.push_back({dimension_label(dimension.name) + " communication", dimension.exposed, there.exposed,
                     moved ? fmt::format("{:.0f} %", 100.0 * ratio(dimension.hidden, dimension.in_flight)) : "-"});
     if (all.share(dimension.lost_to_compute) < kShareShown) continue;
-    rows.push_back({"  in flight longer: memory", dimension.lost_to_compute, there ? there->lost_to_compute : Duration()});
+    rows.push_back({"  in flight longer: memory", dimension.lost_to_compute, there.lost_to_compute});
   }
   rows.push_back({has_pipeline(all) ? "pipeline bubble, waiting" : "waiting", all.idle, slowest.idle});
   return rows;
@@ -331,11 +333,9 @@ std::string print_use(const CollectiveUse& use) {
 }
 
 void append_collectives(std::string& text, const Report& report, const TextOptions& options, const Pen& pen) {
-  constexpr std::size_t kUsesShown = 3;
-  Lines uses;
-  for (const CollectiveUse& use : report.facts.collectives) uses.push_back(print_use(use));
-  append_remarks(text, {.title = "Collectives: calls in a step, what was chosen, the time of one", .entries = uses, .shown = kUsesShown},
-                 options, pen);
+  Remarks calls{.title = "Collectives: calls in a step, what was chosen, the time of one", .entries = {}, .shown = 3};
+  for (const CollectiveUse& use : report.facts.collectives) calls.entries.push_back(print_use(use));
+  append_remarks(text, calls, options, pen);
 }
 
 std::string evidence_line(const Report& report) {
@@ -390,7 +390,8 @@ std::string render_text(const Report& report, const TextOptions& options) {
   append_time_and_links(text, report, options, pen);
   if (!report.facts.memory.empty()) append(text += "\n", memory_table(report, options, pen));
   append_remarks(text, {"Fullest host, GiB", host_lines(report.facts.hosts)}, options, pen);
-  if (options.detail == Detail::kVerbose) append_remarks(text, {"Pipeline bubble", bubble_lines(report.bubbles)}, options, pen);
+  if (options.detail == Detail::kVerbose)
+    append_remarks(text, {"Pipeline bubble", bubble_lines(report.bubbles)}, options, pen);
   append_collectives(text, report, options, pen);
   append_grounds(text, report, options, pen);
   return text + "\n  " + pen.dim(wrap(footer(report), options.width - 2, 2)) + "\n";

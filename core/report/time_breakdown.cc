@@ -13,8 +13,14 @@ namespace {
 __extension__ using WideInteger = __int128;
 
 struct Sums {
-  explicit Sums(std::size_t dimensions) : exposed(dimensions), hidden(dimensions), in_flight(dimensions), lost_to_sms(dimensions),
-        lost_to_memory(dimensions), slowed(dimensions), sent(dimensions) {}
+  explicit Sums(std::size_t dimensions)
+      : exposed(dimensions),
+        hidden(dimensions),
+        in_flight(dimensions),
+        lost_to_sms(dimensions),
+        lost_to_memory(dimensions),
+        slowed(dimensions),
+        sent(dimensions) {}
 
   std::size_t ranks = 0;
   WideInteger computing = 0;
@@ -42,12 +48,14 @@ void add_class(const BreakdownInputs& inputs, std::size_t rank_class, Sums& sums
     for (std::size_t d = 0; d < sums.sent.size(); ++d) {
       const Interference& lost = inputs.record.interference[rank_class][d];
       sums.lost_to_sms[d] += static_cast<WideInteger>(lost.computing_to_sms.count()) * static_cast<WideInteger>(size);
-      sums.lost_to_memory[d] += static_cast<WideInteger>(lost.computing_to_memory.count()) * static_cast<WideInteger>(size);
+      sums.lost_to_memory[d] +=
+          static_cast<WideInteger>(lost.computing_to_memory.count()) * static_cast<WideInteger>(size);
       sums.slowed[d] += static_cast<WideInteger>(lost.communication.count()) * static_cast<WideInteger>(size);
     }
   }
   for (std::size_t d = 0; d < sums.sent.size(); ++d) {
-    sums.sent[d] += static_cast<WideInteger>(inputs.record.sent[rank_class][d].count()) * static_cast<WideInteger>(size);
+    sums.sent[d] +=
+        static_cast<WideInteger>(inputs.record.sent[rank_class][d].count()) * static_cast<WideInteger>(size);
   }
 }
 

@@ -3,14 +3,16 @@
 // From the record's time by activity mask (which of computing and communication of each dimension is under way):
 //
 //   computing          the rank computes, whatever else is in flight
-//   exposed(d)         the rank does not compute, d is in flight, and no dimension with a lower number is. Dimensions are
+//   exposed(d)         the rank does not compute, d is in flight, and no dimension with a lower number is. Dimensions
+//   are
 //                      numbered from the inside out (tp first), and of several waits the innermost holds the next
 //                      kernel back; so every moment is counted once.
 //   idle               neither: pipeline bubble, waiting for other ranks
 //   hidden(d)          d is in flight while the rank computes
 //   in flight(d)       d is in flight at all: exposed, hidden, or behind another exposed dimension
 //   lost to (d)        the part of computing that it took longer because d held multiprocessors or memory bandwidth
-//   lost by (d)        by how much data of d were later because kernels drew memory bandwidth; part of d's time in flight
+//   lost by (d)        by how much data of d were later because kernels drew memory bandwidth; part of d's time in
+//   flight
 //
 // computing + exposed of all dimensions + idle = the step time; idle takes up what the rank's own record leaves of it.
 #pragma once

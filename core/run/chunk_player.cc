@@ -152,8 +152,11 @@ void ChunkPlayer::move(Part part) {
   if (job_.clocks != nullptr) block.lag = job_.clocks->lag(play.members[block.member].rank_class);
   announce(part);
   block.held = has_all(play, block) ? Bytes(0) : lines_of(play, block);
-  block.flows = block.now.size > Bytes(0) ? start_stores(part, block.now.size - block.held) + start_fetches(part) + start_one_sided(part) : 0;
-  if (block.flows == 0) after(block.not_before - job_.engine.now(), part.play, [part](ChunkPlayer& self) { self.make_up(part); });
+  block.flows = block.now.size > Bytes(0)
+                    ? start_stores(part, block.now.size - block.held) + start_fetches(part) + start_one_sided(part)
+                    : 0;
+  if (block.flows == 0)
+    after(block.not_before - job_.engine.now(), part.play, [part](ChunkPlayer& self) { self.make_up(part); });
 }
 
 // Peers inside the host see the first lines of a message of many, and begin.

@@ -1,13 +1,13 @@
 // Plays collectives as kernels run them: thread blocks on channels work through primitives, over queues of 8 slots.
 //
 // A primitive begins when the messages that it receives are in its slots and there is room for those that it sends. It
-// keeps its thread block for a fixed cost, and then for its bytes at the channel's rate, at least until they are through
-// the links of the host, where sending is the GPU's own storing. The peer sees a message one hop (flag) later; the slot
-// is free again one hop after the peer has read it. Of LL and LL128, whose flags travel with the data, the peer begins with
-// the first lines of a message of many, and ends one pass of its threads after the last have come. Between hosts a proxy
-// (chunk_proxy.cc) sends each message when the receiver has granted a slot; the message takes its way over the network, and
-// is read after a flush or a poll. (NCCL's primitives:
-// src/device/prims_{simple,ll,ll128}.h, src/transport/net.cc.)
+// keeps its thread block for a fixed cost, and then for its bytes at the channel's rate, at least until they are
+// through the links of the host, where sending is the GPU's own storing. The peer sees a message one hop (flag) later;
+// the slot is free again one hop after the peer has read it. Of LL and LL128, whose flags travel with the data, the
+// peer begins with the first lines of a message of many, and ends one pass of its threads after the last have come.
+// Between hosts a proxy (chunk_proxy.cc) sends each message when the receiver has granted a slot; the message takes its
+// way over the network, and is read after a flush or a poll. (NCCL's primitives: src/device/prims_{simple,ll,ll128}.h,
+// src/transport/net.cc.)
 //
 // One rank of each class is played, and of channels that are alike one.
 #pragma once
@@ -35,7 +35,10 @@ struct ChannelInputs {
   const ChannelCosts& costs;
 };
 
-class ChunkPlayer final : public CollectiveRunner, public MessageCarrier, public TransferListener, public MoverListener {
+class ChunkPlayer final : public CollectiveRunner,
+                          public MessageCarrier,
+                          public TransferListener,
+                          public MoverListener {
  public:
   ChunkPlayer(PlayedJob& job, const ChannelInputs& inputs);
 
@@ -61,8 +64,8 @@ class ChunkPlayer final : public CollectiveRunner, public MessageCarrier, public
     std::uint16_t first = 0;
     std::uint16_t count = 0;
   };
-  // What comes back from the network: the end of a primitive's flow, or message `message` of a queue: its data; before them
-  // the header and the request of one that is fetched; and its last byte's way out of a NIC that sends in turn.
+  // What comes back from the network: the end of a primitive's flow, or message `message` of a queue: its data; before
+  // them the header and the request of one that is fetched; and its last byte's way out of a NIC that sends in turn.
   enum class Arrival : std::uint8_t { kFlow, kData, kHeader, kRequest, kSent };
   static constexpr std::uint64_t token_of(Part part, Arrival what, std::uint64_t message = 0) {
     return static_cast<std::uint64_t>(what) << 61U | std::uint64_t{part.play} << 40U | std::uint64_t{part.index} << 8U |
@@ -71,7 +74,8 @@ class ChunkPlayer final : public CollectiveRunner, public MessageCarrier, public
   static constexpr Arrival arrival_of(std::uint64_t token) { return static_cast<Arrival>(token >> 61U); }
   static constexpr std::uint64_t message_of(std::uint64_t token) { return token & 0xFFU; }
   static constexpr Part part_of(std::uint64_t token) {
-    return {.play = static_cast<std::uint32_t>(token >> 40U & 0x1FFFFFU), .index = static_cast<std::uint32_t>(token >> 8U)};
+    return {.play = static_cast<std::uint32_t>(token >> 40U & 0x1FFFFFU),
+            .index = static_cast<std::uint32_t>(token >> 8U)};
   }
   using Key = std::tuple<ClassId, DimensionId, std::uint64_t>;  // first class of the group, dimension, sequence
 

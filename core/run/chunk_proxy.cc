@@ -1,14 +1,14 @@
-// The proxy threads of a chunk player: they send what thread blocks have put into slots for other hosts, and tell thread
-// blocks what has arrived.
+// The proxy threads of a chunk player: they send what thread blocks have put into slots for other hosts, and tell
+// thread blocks what has arrived.
 //
 // Each rank has one such thread for all its channels and connections (NCCL's progress thread, src/proxy.cc). It takes a
-// while for every message that it sends or sees arrive; messages of LL lie in host memory, where it looks at the flag of
-// every line before it sends them (src/transport/net.cc). So what many channels or several neighbours send and receive at
-// a time waits here, even where the NIC is idle.
+// while for every message that it sends or sees arrive; messages of LL lie in host memory, where it looks at the flag
+// of every line before it sends them (src/transport/net.cc). So what many channels or several neighbours send and
+// receive at a time waits here, even where the NIC is idle.
 //
 // Some network libraries match messages in software (libfabric's provider for Slingshot, prov/cxi): small ones come to
-// the library's memory and are copied by the receiver's proxy; of large ones the header goes ahead, the receiver's proxy
-// asks for the data, and the sender's NIC sends them without its processor.
+// the library's memory and are copied by the receiver's proxy; of large ones the header goes ahead, the receiver's
+// proxy asks for the data, and the sender's NIC sends them without its processor.
 #include <algorithm>
 #include <bit>
 
@@ -17,8 +17,8 @@
 
 namespace ringwright {
 
-// Until the member's proxy has dealt with one message more on each of `copies` channels: with all of them where they come at
-// once, with one where they follow each other. It is busy with all either way.
+// Until the member's proxy has dealt with one message more on each of `copies` channels: with all of them where they
+// come at once, with one where they follow each other. It is busy with all either way.
 Duration ChunkPlayer::wait_for_proxy(ChunkMember& member, Duration each, int copies, Coming coming) const {
   if (each == Duration()) return {};
   const TimePoint now = job_.engine.now();
@@ -78,8 +78,8 @@ bool ChunkPlayer::is_fetched(const ChunkPlay& play, const ChunkQueue& queue, std
          on_wire(play, queue.size[message % kSlots]) > inputs_.costs.network_eager;
 }
 
-// What the receiver's proxy does when a message's data have come. Where software matches, those that nobody asked for are
-// in the library's memory; those that were fetched are where they belong. Elsewhere a large one is matched now.
+// What the receiver's proxy does when a message's data have come. Where software matches, those that nobody asked for
+// are in the library's memory; those that were fetched are where they belong. Elsewhere a large one is matched now.
 Duration ChunkPlayer::time_to_receive(const ChunkPlay& play, Bytes size) const {
   const ChannelCosts& costs = inputs_.costs;
   const Bytes wire = on_wire(play, size);
@@ -96,8 +96,8 @@ void ChunkPlayer::put_on_wire(Part part, std::uint64_t message) {
   stream(part, message);
 }
 
-// What goes without data: the header of a message that will be fetched, the request for its data, which goes back, or the
-// way of its last byte.
+// What goes without data: the header of a message that will be fetched, the request for its data, which goes back, or
+// the way of its last byte.
 void ChunkPlayer::notify(Part part, std::uint64_t message, Arrival what) {
   ChunkPlay& play = plays_[part.play];
   const ChunkQueue& queue = play.queues[part.index];
@@ -115,14 +115,14 @@ void ChunkPlayer::notify(Part part, std::uint64_t message, Arrival what) {
 void ChunkPlayer::ask_for(Part part, std::uint64_t message) {
   ChunkPlay& play = plays_[part.play];
   const ChunkBlock& reader = play.blocks[play.queues[part.index].reader];
-  const Duration wait =
-      wait_for_proxy(play.members[reader.member], inputs_.costs.network_rendezvous, reader.block.copies, Coming::kInTurn);
+  const Duration wait = wait_for_proxy(play.members[reader.member], inputs_.costs.network_rendezvous,
+                                       reader.block.copies, Coming::kInTurn);
   after(wait + inputs_.costs.network_post, part.play,
         [part, message](ChunkPlayer& self) { self.notify(part, message, Arrival::kRequest); });
 }
 
-// The NIC sends a message's data, in turn where it sends only so many at a time: then its place is free for the next one
-// with its last byte, which is on its way for as long as a byte is.
+// The NIC sends a message's data, in turn where it sends only so many at a time: then its place is free for the next
+// one with its last byte, which is on its way for as long as a byte is.
 void ChunkPlayer::stream(Part part, std::uint64_t message) {
   ChunkPlay& play = plays_[part.play];
   const ChunkQueue& queue = play.queues[part.index];

@@ -31,10 +31,12 @@ const CollectivePlayer::Choice& CollectivePlayer::choose(const CollectiveCall& c
   const auto known = choices_.find(key);
   if (known != choices_.end()) return known->second;
   const CollectiveAlgorithm& algorithm = chooser_.choose(call);
-  return choices_.emplace(key, Choice{.algorithm = &algorithm,
-                                       .steps = algorithm.steps(call),
-                                       .uniform = algorithm.uniform_steps(call),
-                                       .overhead = overhead_ != nullptr ? overhead_->of(call) : Duration()}).first->second;
+  return choices_
+      .emplace(key, Choice{.algorithm = &algorithm,
+                           .steps = algorithm.steps(call),
+                           .uniform = algorithm.uniform_steps(call),
+                           .overhead = overhead_ != nullptr ? overhead_->of(call) : Duration()})
+      .first->second;
 }
 
 std::optional<std::uint32_t> CollectivePlayer::find_active(ClassId c, DimensionId d, std::uint64_t sequence) const {
@@ -84,7 +86,8 @@ void CollectivePlayer::start(const Request& request) {
 void CollectivePlayer::begin_steps(std::uint32_t slot, const Choice& choice) {
   Call& call = calls_[slot];
   call.step = 0;
-  if (costs_.free() && job_.clocks == nullptr && choice.uniform && call.steps > 1 && among_equals(call, *choice.uniform)) {
+  if (costs_.free() && job_.clocks == nullptr && choice.uniform && call.steps > 1 &&
+      among_equals(call, *choice.uniform)) {
     start_train(slot, *choice.uniform);
     return;
   }
@@ -140,7 +143,8 @@ void CollectivePlayer::start_send(std::uint32_t slot, std::size_t index) {
   const Call& call = calls_[slot];
   const CollectiveSend& send = call.now.sends[index];
   const RankId self = job_.rank_of(call.request.rank_class);
-  const RankId peer = job_.group_of(call.request.rank_class, call.request.dimension)[static_cast<std::size_t>(send.peer)];
+  const RankId peer =
+      job_.group_of(call.request.rank_class, call.request.dimension)[static_cast<std::size_t>(send.peer)];
   const bool down = send.reach == Reach::kDownFromSwitch;
   if (!down) job_.sent[call.request.rank_class.index()][call.request.dimension.index()] += send.size;
   ++job_.messages[call.request.rank_class.index()];
@@ -204,7 +208,9 @@ bool CollectivePlayer::begin_reducing(std::uint32_t slot) {
 
 void CollectivePlayer::try_advance(std::uint32_t slot) {
   Call& call = calls_[slot];
-  if (!call.active || call.sends_pending > 0 || call.awaits_pending > 0 || call.everyone_pending || call.reduces_pending) return;
+  if (!call.active || call.sends_pending > 0 || call.awaits_pending > 0 || call.everyone_pending ||
+      call.reduces_pending)
+    return;
   if (begin_reducing(slot)) return;
   ++call.step;
   enter_steps(slot);
@@ -290,7 +296,8 @@ void CollectivePlayer::count_everyone(std::uint32_t slot) {
 std::uint64_t CollectivePlayer::identity(const Call& call) const {
   const Request& request = call.request;
   const auto relative = static_cast<std::uint64_t>(request.iteration - job_.reference_iteration);
-  return mix(mix(request.rank_class.value, request.dimension.value), mix(job_.relative_task(request.rank_class, request.task), relative));
+  return mix(mix(request.rank_class.value, request.dimension.value),
+             mix(job_.relative_task(request.rank_class, request.task), relative));
 }
 
 std::uint64_t CollectivePlayer::identity(std::uint64_t token) const {
@@ -302,7 +309,8 @@ std::uint64_t CollectivePlayer::state_digest() const {
   for (const Call& call : calls_) {
     if (!call.active) continue;
     std::uint64_t state = mix(identity(call), static_cast<std::uint64_t>(call.step));
-    if (call.step == kJoining) state = mix(state, static_cast<std::uint64_t>((call.begins - job_.engine.now()).count()));
+    if (call.step == kJoining)
+      state = mix(state, static_cast<std::uint64_t>((call.begins - job_.engine.now()).count()));
     state = mix(state, static_cast<std::uint64_t>(call.awaits_pending) * 4 + (call.everyone_pending ? 2 : 0) +
                            (call.booked ? 1 : 0));
     for (const bool arrived : call.arrived) state = mix(state, arrived ? 1 : 0);

@@ -3,8 +3,8 @@
 //
 // A member starts when its own rank calls, without waiting for the others (eager); what it needs from them it awaits
 // step by step. The ledger books a call as communication from the moment its last member has joined: what comes before
-// is waiting for a late rank, not for the network. Since equal ranks do equal things at equal times, a class asks after its peer's class, which makes the
-// same code play all ranks or one per class.
+// is waiting for a late rank, not for the network. Since equal ranks do equal things at equal times, a class asks after
+// its peer's class, which makes the same code play all ranks or one per class.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,8 @@ namespace ringwright {
 class CollectivePlayer final : public CollectiveRunner, public TransferListener {
  public:
   // Without an overhead (null) a call's first step begins when it is called.
-  CollectivePlayer(PlayedJob& job, const CollectiveChooser& chooser, const StepCosts& costs, const CallOverhead* overhead);
+  CollectivePlayer(PlayedJob& job, const CollectiveChooser& chooser, const StepCosts& costs,
+                   const CallOverhead* overhead);
 
   using Request = CollectiveRequest;
   void start(const Request& request) override;

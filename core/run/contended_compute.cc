@@ -136,7 +136,8 @@ ContendedCompute::Rate ContendedCompute::rate_of(std::uint32_t work, const Conte
   const double all = share(contention);
   const double asked = contention.memory.count();
   const double movers = asked > 0.0 ? memory_beside(inputs_.compute, asked_work, contention).count() / asked : 1.0;
-  entry->second = {.all = all, .sms_only = std::max(all, share({.sms = contention.sms})), .movers = std::min(movers, 1.0)};
+  entry->second = {
+      .all = all, .sms_only = std::max(all, share({.sms = contention.sms})), .movers = std::min(movers, 1.0)};
   return entry->second;
 }
 

@@ -53,8 +53,8 @@ class ContendedCompute final : public MovementWatcher {
     DimensionId dimension;
     std::uint32_t task = 0;
     Contention takes;
-    // A receive may have been asked for long before its kernel runs: it holds nothing until its data move. Anything else
-    // holds multiprocessors from its start on.
+    // A receive may have been asked for long before its kernel runs: it holds nothing until its data move. Anything
+    // else holds multiprocessors from its start on.
     bool once_data_move = false;
   };
   // Of a call or message of the class, until it is released.

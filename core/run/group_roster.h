@@ -38,7 +38,9 @@ class GroupRoster {
     int alike = 0;                  // members of the group that are of this class
   };
 
-  [[nodiscard]] Seat& seat(ClassId c, DimensionId d) { return seats_[c.index() * job_.graph.dimensions.size() + d.index()]; }
+  [[nodiscard]] Seat& seat(ClassId c, DimensionId d) {
+    return seats_[c.index() * job_.graph.dimensions.size() + d.index()];
+  }
   GroupClass& group_class_of(ClassId c, DimensionId d);
 
   const PlayedJob& job_;

@@ -49,7 +49,8 @@ void MoverClocks::schedule(ClassId rank_class, Waiting& waiting) {
   const Clock& clock = clocks_[rank_class.index()];
   const double left = std::max(waiting.until - own_time(clock), 0.0);
   const std::uint64_t number = waiting.number;
-  waiting.end = engine_.after(Duration(std::llround(left / clock.speed)), [this, rank_class, number] { end(rank_class, number); });
+  waiting.end = engine_.after(Duration(std::llround(left / clock.speed)),
+                              [this, rank_class, number] { end(rank_class, number); });
 }
 
 void MoverClocks::end(ClassId rank_class, std::uint64_t number) {

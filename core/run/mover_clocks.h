@@ -1,8 +1,8 @@
 // By class of ranks, how far data that its thread blocks move lag behind what they would do on a GPU of their own.
 //
-// While kernels leave them a part of the memory that they ask for, data move at that part of their speed. What was begun
-// when the class had some lag, and would be through now, has yet to make up for the lag that has come since then, at
-// the speed that the class has meanwhile. Wires are held no longer than they would be without all this.
+// While kernels leave them a part of the memory that they ask for, data move at that part of their speed. What was
+// begun when the class had some lag, and would be through now, has yet to make up for the lag that has come since then,
+// at the speed that the class has meanwhile. Wires are held no longer than they would be without all this.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// The network as thread blocks drive it: what they send arrives later where kernels keep memory from them, at either end.
+// The network as thread blocks drive it: what they send arrives later where kernels keep memory from them, at either
+// end.
 #pragma once
 
 #include <cstdint>

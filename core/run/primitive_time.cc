@@ -11,10 +11,10 @@ namespace {
 // NCCL_LL128_MAX_NTHREADS).
 constexpr int full_threads(Protocol protocol) { return protocol == Protocol::kLl128 ? 640 : 512; }
 
-// With fewer threads a block of Simple moves less in proportion. Where flags travel with the data, a pass over the threads'
-// lines takes a time of its own whatever their number, so that half of the threads still do 1/sqrt(2): all-reduce of 4 to
-// 32 KiB on one channel of 8 A100 takes 0.63, 0.67, 0.83, 1.34 us a step with 64, 128, 256, 512 threads (ABCI, NCCL 2.8.4;
-// validation/nccl/abci_a100_intra8_all_reduce.csv).
+// With fewer threads a block of Simple moves less in proportion. Where flags travel with the data, a pass over the
+// threads' lines takes a time of its own whatever their number, so that half of the threads still do 1/sqrt(2):
+// all-reduce of 4 to 32 KiB on one channel of 8 A100 takes 0.63, 0.67, 0.83, 1.34 us a step with 64, 128, 256, 512
+// threads (ABCI, NCCL 2.8.4; validation/nccl/abci_a100_intra8_all_reduce.csv).
 double thread_factor(const CollectivePlan& plan, double share_of_channel) {
   const double full = full_threads(plan.protocol);
   const double threads = plan.threads > 0 ? plan.threads : full;
@@ -39,7 +39,8 @@ bool gives_to_switch(const ChunkBlock& block) {
 int loads_of(const ChunkBlock& block) {
   if (block.now.tells) return std::max(block.now.operands, 1);
   const PortRange& from = block.now.receives;
-  const bool summed = from.count > 1 && through_switch(block.block.receives[static_cast<std::size_t>(from.first)].reach);
+  const bool summed =
+      from.count > 1 && through_switch(block.block.receives[static_cast<std::size_t>(from.first)].reach);
   const int received = summed ? 1 : from.count;
   const bool own = block.now.reads || (block.now.adds && received < 2);
   return std::max(received + (own ? 1 : 0), 1);
@@ -60,7 +61,8 @@ Duration block_time(const ChannelCosts& costs, const ChunkPlay& play, const Chun
   return transfer_time(block.now.size, Bandwidth(rate));
 }
 
-// Bytes that the block's threads take at once, each a line of LL or 60 bytes of LL128 (NCCL_LL128_SHMEM_ELEMS_PER_THREAD 8).
+// Bytes that the block's threads take at once, each a line of LL or 60 bytes of LL128
+// (NCCL_LL128_SHMEM_ELEMS_PER_THREAD 8).
 double pass_of(const CollectivePlan& plan, const ChunkBlock& block) {
   const double threads = plan.threads > 0 ? plan.threads : full_threads(plan.protocol);
   return (plan.protocol == Protocol::kLl128 ? 60.0 : 8.0) * threads * block.block.thread_share;
@@ -71,7 +73,8 @@ double pass_of(const CollectivePlan& plan, const ChunkBlock& block) {
 Duration first_pass(const ChannelCosts& costs, const ChunkPlay& play, const ChunkBlock& block) {
   const CollectivePlan& plan = play.choice.plan;
   if (plan.protocol != Protocol::kLl128 || block.now.sends.count == 0 || block.now.size == Bytes(0)) return {};
-  return scale(block_time(costs, play, block), std::min(1.0, pass_of(plan, block) / static_cast<double>(block.now.size.count())));
+  return scale(block_time(costs, play, block),
+               std::min(1.0, pass_of(plan, block) / static_cast<double>(block.now.size.count())));
 }
 
 }  // namespace

@@ -30,7 +30,8 @@ struct SegmentCourse {
   std::vector<Bytes> sent;      // by dimension
   std::vector<CallTime> calls;  // of its collectives, each once
   Duration host_lead;           // a host that begins to issue the segment this long before it begins is never late
-  // Where collectives were rehearsed: what they add to transfers, the links that they use, and how often each is called.
+  // Where collectives were rehearsed: what they add to transfers, the links that they use, and how often each is
+  // called.
   struct Use {
     const RehearsedCall* call;
     std::uint32_t count = 0;
@@ -97,7 +98,8 @@ class SegmentTimes {
   std::vector<Duration> ends_;
   std::vector<Part> parts_;
   std::vector<Duration> issue_time_;  // by work
-  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, RehearsedCall> formulas_;  // by spec, layout, dimension
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, RehearsedCall>
+      formulas_;  // by spec, layout, dimension
 };
 
 }  // namespace ringwright

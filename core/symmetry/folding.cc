@@ -244,10 +244,12 @@ bool folds_little(const Folding& folding) { return 2 * folding.ranks.count() > f
 std::string why_little_folded(const Folding& folding) {
   if (!folds_little(folding)) return {};
   const bool by_role = 2 * folding.role_classes > folding.ranks.class_of.size();
-  return by_role ? "what ranks do and whom they talk to sets them apart (few replicas, a slow rank, an algorithm that gives "
-                   "every member another part)"
-                 : "the routes of their messages set ranks apart (hashed routes, a fault, hosts that lie unevenly under "
-                   "their switches)";
+  return by_role
+             ? "what ranks do and whom they talk to sets them apart (few replicas, a slow rank, an algorithm that "
+               "gives "
+               "every member another part)"
+             : "the routes of their messages set ranks apart (hashed routes, a fault, hosts that lie unevenly under "
+               "their switches)";
 }
 
 std::unique_ptr<Router> make_folded_router(const Router& router, const Folding& folding) {

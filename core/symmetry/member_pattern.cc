@@ -156,8 +156,8 @@ void collect_block(const CollectiveCall& call, const Parts& parts, int member, c
   }
 }
 
-// Stores and loads without a queue; the bytes of a load begin at the other member. Whoever does such work is told apart from
-// all others of the group, since no port says whom a primitive meets.
+// Stores and loads without a queue; the bytes of a load begin at the other member. Whoever does such work is told apart
+// from all others of the group, since no port says whom a primitive meets.
 void collect_one_sided(const ChannelChoice& choice, const CollectiveCall& call, int member, int block,
                        const ThreadBlock& made, std::vector<EdgeCollector>& collectors) {
   if (choice.algorithm->shape(call, choice.plan, member, block) != 0) return;

@@ -23,8 +23,8 @@ struct Ways {
   std::vector<std::int64_t> latency;     // by edge, ps; 0 where the edge starts no flow
 };
 
-// Of many ranks every edge is routed twice, first to count: a million GPUs have hundreds of millions of hops, and arrays that grow
-// would hold them three times. The router is asked from several threads.
+// Of many ranks every edge is routed twice, first to count: a million GPUs have hundreds of millions of hops, and
+// arrays that grow would hold them three times. The router is asked from several threads.
 [[nodiscard]] Ways find_ways(const Footprint& footprint, const Router& router);
 
 }  // namespace ringwright

@@ -1,7 +1,7 @@
 // The counters that every case of the benchmarks reports, by the names that tools/bench_report.py reads.
 //
-// A case is played once per iteration in a process of its own (bench_report.py sees to that), so the peak of the resident
-// set is the case's.
+// A case is played once per iteration in a process of its own (bench_report.py sees to that), so the peak of the
+// resident set is the case's.
 #pragma once
 
 #include <sys/resource.h>

@@ -40,7 +40,8 @@ void full_solve(benchmark::State& state) {
   MaxMinSolver solver;
   MaxMinSolution solution;
   for (auto _ : state) {
-    solver.solve({.first_hop = first_hop, .hop_link = hop_link, .hop_share = hop_share, .capacity = capacity}, solution);
+    solver.solve({.first_hop = first_hop, .hop_link = hop_link, .hop_share = hop_share, .capacity = capacity},
+                 solution);
     benchmark::DoNotOptimize(solution.rate.data());
   }
   state.SetItemsProcessed(state.iterations() * gpus);

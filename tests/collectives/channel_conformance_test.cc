@@ -28,14 +28,15 @@ std::vector<GroupLayout> layouts_of(int ranks) {
   return layouts;
 }
 
-// Slots of 1 KiB, so that little data make several loops, and of the default size, so that all is one small chunk. LL128
-// is cut as LL is.
+// Slots of 1 KiB, so that little data make several loops, and of the default size, so that all is one small chunk.
+// LL128 is cut as LL is.
 std::vector<CollectivePlan> plans_of(std::string_view algorithm) {
   std::vector<CollectivePlan> plans;
   for (const Protocol protocol : {Protocol::kLl, Protocol::kSimple}) {
     for (const int channels : {1, 5}) {
       const Bytes chunk = Bytes(protocol == Protocol::kLl && channels == 1 ? 0 : 1024);
-      plans.push_back({.algorithm = std::string(algorithm), .protocol = protocol, .channels = channels, .chunk = chunk});
+      plans.push_back(
+          {.algorithm = std::string(algorithm), .protocol = protocol, .channels = channels, .chunk = chunk});
     }
   }
   return plans;
@@ -85,26 +86,29 @@ TEST_P(ChannelConformance, EveryAlgorithmIsProvedForEveryKindItSupports) {
   const int ranks = GetParam();
   // 1 byte is mostly padding; the other leaves a ragged end of every kind and, with small slots, two loops and more.
   const std::vector<Bytes> sizes = ranks <= 16 ? std::vector{Bytes(1), Bytes(60'003)} : std::vector{Bytes(20'011)};
-  const int proofs = for_each_call(layouts_of(ranks), sizes,
-                                   [](const ChannelAlgorithm& algorithm, const CollectiveCall& call, const CollectivePlan& plan) {
-                                     const ChannelProof proof = prove(algorithm, call, plan);
-                                     ASSERT_TRUE(proof.holds()) << describe(algorithm, call, plan) << ": " << proof.violation;
-                                     expect_bytes_above_bounds(proof, algorithm, call, plan);
-                                   });
+  const int proofs =
+      for_each_call(layouts_of(ranks), sizes,
+                    [](const ChannelAlgorithm& algorithm, const CollectiveCall& call, const CollectivePlan& plan) {
+                      const ChannelProof proof = prove(algorithm, call, plan);
+                      ASSERT_TRUE(proof.holds()) << describe(algorithm, call, plan) << ": " << proof.violation;
+                      expect_bytes_above_bounds(proof, algorithm, call, plan);
+                    });
   EXPECT_GE(proofs, 20);
 }
 
 TEST(ChannelParts, EveryMembersPartsAreAPermutationOfItsBlocks) {
   const std::array sizes = {Bytes(60'003)};
-  for_each_call(layouts_of(12), sizes, [](const ChannelAlgorithm& algorithm, const CollectiveCall& call, const CollectivePlan& plan) {
-    std::vector<int> all(static_cast<std::size_t>(algorithm.blocks(call, plan)));
-    std::iota(all.begin(), all.end(), 0);
-    std::vector<int> parts;
-    for (int member = 0; member < call.size(); ++member) {
-      algorithm.parts(call, plan, member, parts);
-      EXPECT_TRUE(std::ranges::is_permutation(parts, all)) << describe(algorithm, call, plan) << ", member " << member;
-    }
-  });
+  for_each_call(layouts_of(12), sizes,
+                [](const ChannelAlgorithm& algorithm, const CollectiveCall& call, const CollectivePlan& plan) {
+                  std::vector<int> all(static_cast<std::size_t>(algorithm.blocks(call, plan)));
+                  std::iota(all.begin(), all.end(), 0);
+                  std::vector<int> parts;
+                  for (int member = 0; member < call.size(); ++member) {
+                    algorithm.parts(call, plan, member, parts);
+                    EXPECT_TRUE(std::ranges::is_permutation(parts, all))
+                        << describe(algorithm, call, plan) << ", member " << member;
+                  }
+                });
 }
 
 INSTANTIATE_TEST_SUITE_P(AllSmallGroups, ChannelConformance, testing::Range(2, 49));

@@ -64,7 +64,9 @@ std::string violation_of(Flaw flaw) {
 
 TEST(ChannelProof, HoldsForASwap) { EXPECT_EQ(violation_of(Flaw::kNone), ""); }
 
-TEST(ChannelProof, NoticesAQueueWithoutAReader) { EXPECT_THAT(violation_of(Flaw::kForgetsAPort), HasSubstr("no reader")); }
+TEST(ChannelProof, NoticesAQueueWithoutAReader) {
+  EXPECT_THAT(violation_of(Flaw::kForgetsAPort), HasSubstr("no reader"));
+}
 
 TEST(ChannelProof, NoticesADeadlock) {
   EXPECT_THAT(violation_of(Flaw::kWaitsForItself), HasSubstr("deadlock"));
@@ -104,7 +106,8 @@ class NetworkSwap final : public ChannelAlgorithm {
   [[nodiscard]] std::string_view help() const override { return "the network adds"; }
   [[nodiscard]] bool supports(const CollectiveCall&, const CollectivePlan&) const override { return true; }
   [[nodiscard]] int blocks(const CollectiveCall&, const CollectivePlan&) const override { return 2; }
-  void block(const CollectiveCall& call, const CollectivePlan&, int member, int block, ThreadBlock& out) const override {
+  void block(const CollectiveCall& call, const CollectivePlan&, int member, int block,
+             ThreadBlock& out) const override {
     const int size = call.size();
     const bool reads_sum = flaw_ != SumFlaw::kReadsWithoutSum || member != 1;
     out.clear();

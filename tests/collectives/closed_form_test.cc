@@ -34,8 +34,8 @@ constexpr Bytes kEven(720'720 * 64);
 
 TEST(ClosedForm, IsWhatTheStepsTakeOnWiresThatAreAlike) {
   // Those whose member has one message a step on its way; the others share their own way out, which StepClock does not.
-  for (const char* name : {"ring", "rail_rings", "hierarchical", "pairwise", "recursive_doubling", "bine", "bine_doubling", "bruck",
-                           "neighbor_exchange", "binomial", "scatter_allgather"}) {
+  for (const char* name : {"ring", "rail_rings", "hierarchical", "pairwise", "recursive_doubling", "bine",
+                           "bine_doubling", "bruck", "neighbor_exchange", "binomial", "scatter_allgather"}) {
     const CollectiveAlgorithm& algorithm = *find_algorithm(name);
     for (const auto& [n, p] : std::vector<std::pair<int, int>>{{2, 2}, {4, 4}, {8, 4}, {12, 4}, {16, 8}, {7, 1}}) {
       const GroupLayout layout = make_block_layout(n, p);

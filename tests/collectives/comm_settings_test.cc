@@ -42,7 +42,9 @@ TEST(CommSettings, HaveADefaultForEveryConstant) {
 }
 
 TEST(CommSettings, RatesOfChannelsAreThoseOfTheGeneration) {
-  const auto rate = [](Generation generation, Protocol protocol) { return read("{}", generation).costs.of(protocol).rate; };
+  const auto rate = [](Generation generation, Protocol protocol) {
+    return read("{}", generation).costs.of(protocol).rate;
+  };
   for (const Protocol protocol : {Protocol::kLl, Protocol::kLl128, Protocol::kSimple}) {
     EXPECT_GT(rate(Generation::kHopper, protocol), rate(Generation::kAmpere, protocol));
     EXPECT_GE(rate(Generation::kBlackwell, protocol), rate(Generation::kHopper, protocol));
@@ -61,7 +63,8 @@ TEST(CommSettings, WhatACallCostsGrowsWithChannelsAndGpus) {
 }
 
 TEST(CommSettings, ReadConstantsByProtocol) {
-  const Read given = read("costs: {launch: 7us, simple: {hop: 2us, rate: 20GB/s}, network: {flush: 4us}, reduce_rate: 50%}\n");
+  const Read given =
+      read("costs: {launch: 7us, simple: {hop: 2us, rate: 20GB/s}, network: {flush: 4us}, reduce_rate: 50%}\n");
   EXPECT_EQ(given.mistakes, "");
   EXPECT_EQ(given.costs.launch, 7_us);
   EXPECT_EQ(given.costs.of(Protocol::kSimple).hop, 2_us);
@@ -85,7 +88,8 @@ TEST(CommSettings, SoftwareMatchesMessagesWhereItIsSaid) {
 }
 
 TEST(CommSettings, RatesFollowLoadsAndStores) {
-  const ChannelCosts costs = read("costs: {simple: {rate: 40GB/s}, ll: {rate: 8GB/s}, load_share: 25%, reduce_rate: 50%}\n").costs;
+  const ChannelCosts costs =
+      read("costs: {simple: {rate: 40GB/s}, ll: {rate: 8GB/s}, load_share: 25%, reduce_rate: 50%}\n").costs;
   EXPECT_EQ(costs.rate_of(Protocol::kSimple, 1, 1), 40_GBps);
   EXPECT_EQ(costs.rate_of(Protocol::kSimple, 2, 1), 32_GBps);                  // 2/4 + 3/4 of a copied byte's time
   EXPECT_NEAR(costs.rate_of(Protocol::kSimple, 1, 2).count(), 40e9 / 1.75, 1);  // 1/4 + 6/4
@@ -101,8 +105,9 @@ TEST(CommSettings, ReadAPlanForAllCalls) {
   const Read given = read("plan: {algorithm: tree, protocol: ll128, channels: 24, threads: 320, chunk: 64KiB}\n");
   EXPECT_EQ(given.mistakes, "");
   ASSERT_TRUE(given.plan.has_value());
-  EXPECT_EQ(*given.plan, (CollectivePlan{.algorithm = "tree", .protocol = Protocol::kLl128, .channels = 24, .threads = 320,
-                                         .chunk = 64_KiB}));
+  EXPECT_EQ(*given.plan,
+            (CollectivePlan{
+                .algorithm = "tree", .protocol = Protocol::kLl128, .channels = 24, .threads = 320, .chunk = 64_KiB}));
 }
 
 TEST(CommSettings, RefuseWhatThereIsNot) {

@@ -41,7 +41,8 @@ TEST(Background, OfEqualPriorityHalvesTheWire) {
   const Played shared = play(load(two_hosts(kHigh)));
   // GPU 0's sends run at half the rate, and both members wait for them: what is bandwidth of the all-reduce doubles.
   const Duration wire = transfer_time(alone.sent(0, "dp"), 25_GBps);
-  EXPECT_NEAR(to_seconds(shared.in_flight(0, "dp") - alone.in_flight(0, "dp")), to_seconds(wire), 0.01 * to_seconds(wire));
+  EXPECT_NEAR(to_seconds(shared.in_flight(0, "dp") - alone.in_flight(0, "dp")), to_seconds(wire),
+              0.01 * to_seconds(wire));
 }
 
 TEST(Background, LaterThanTheJobHasNoEffect) {
@@ -54,9 +55,11 @@ TEST(Background, SetsApartOnlyWhomItTouches) {
   const std::string text =
       std::string(kTinyModel) +
       "training: {global_batch: 32}\nparallel: {tp: 8, dp: auto}\ncollectives: {dp: {algorithm: halving_doubling}}\n"
-      "cluster: {nodes: 4, node: {preset: dgx-h100}, fabric: {type: rail_optimized, scalable_unit: 2, leaf: {ports: 4}, "
+      "cluster: {nodes: 4, node: {preset: dgx-h100}, fabric: {type: rail_optimized, scalable_unit: 2, leaf: {ports: "
+      "4}, "
       "spine: {ports: 16}}}\n"
-      "background: [{from: [0, 9], to: [16, 25], size: 1GB, repeats: 3, priority: high}, {from: [3], to: [4], size: 1MB}]\n";
+      "background: [{from: [0, 9], to: [16, 25], size: 1GB, repeats: 3, priority: high}, {from: [3], to: [4], size: "
+      "1MB}]\n";
   const Scenario scenario = load(text);
   const Played folded = play(scenario, FoldMode::kFold);
   const Played whole = play(scenario, FoldMode::kNoFold);

@@ -21,7 +21,8 @@ constexpr const char* kCluster =
     "spine: {ports: 8}}}\n";
 
 Scenario machine(const std::string& collectives) {
-  auto scenario = load_machine_text("machine.yaml", "version: 1\n" + std::string(kCluster) + "collectives: {" + collectives + "}\n");
+  auto scenario = load_machine_text("machine.yaml",
+                                    "version: 1\n" + std::string(kCluster) + "collectives: {" + collectives + "}\n");
   if (!scenario) throw std::runtime_error(render(scenario.error()));
   return std::move(*scenario);
 }
@@ -73,8 +74,9 @@ TEST(CallOverheads, MakeMessagesTakeWhatKernelsTake) {
 }
 
 std::string job(const std::string& collectives) {
-  return std::string(kTinyModel) + "training: {global_batch: 32}\nparallel: {tp: 4, pp: 2, dp: auto, sequence_parallel: true}\n" +
-         kCluster + "simulate: {network: flow}\ncollectives: {" + collectives + "}\n";
+  return std::string(kTinyModel) +
+         "training: {global_batch: 32}\nparallel: {tp: 4, pp: 2, dp: auto, sequence_parallel: true}\n" + kCluster +
+         "simulate: {network: flow}\ncollectives: {" + collectives + "}\n";
 }
 
 // Every call of the report took its steps' time and the overhead of its size.
@@ -87,7 +89,8 @@ TEST(CallOverheads, AreInTrainingSteps) {
   const DimensionId tp(with.dimension("tp"));
   const GroupLayout& layout = with.graph.layouts[with.graph.dimensions[tp.index()].layout_of_group.front()];
   const CollectiveSpec& spec = with.graph.collectives.front();
-  const Duration overhead = simulation->call_overhead()->of({.kind = spec.kind, .bytes = spec.bytes, .layout = &layout, .dimension = tp});
+  const Duration overhead =
+      simulation->call_overhead()->of({.kind = spec.kind, .bytes = spec.bytes, .layout = &layout, .dimension = tp});
   EXPECT_GT(overhead, 1_us);
   EXPECT_LT(overhead, 50_us);
 }

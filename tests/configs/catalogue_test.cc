@@ -36,7 +36,8 @@ TEST(Catalogue, ListsWhatIsShippedAndWhatIsBuiltIn) {
 TEST(Catalogue, SaysWhatEachThingIs) {
   for (const CatalogueSection& section : catalogue(load_options({}))) {
     EXPECT_FALSE(section.entries.empty()) << section.kind;
-    for (const CatalogueEntry& entry : section.entries) EXPECT_FALSE(entry.summary.empty()) << section.kind << " " << entry.name;
+    for (const CatalogueEntry& entry : section.entries)
+      EXPECT_FALSE(entry.summary.empty()) << section.kind << " " << entry.name;
   }
 }
 

@@ -47,17 +47,19 @@ TEST(Chunks, LargeRingsOnA100AreNearTheMeasuredTimes) {
   EXPECT_NEAR(microseconds(run(scenario, 8_GiB)), 64'074.0, 0.05 * 64'074.0);
 }
 
-// github.com/NVIDIA/dgxc-benchmarking, H100 x 8 with NVLS: 4016 us at 1 GiB. Nebius, 2 x 8 with 8 x 400G: 4512 us, of which
-// this machine without a profile takes 8 % less.
+// github.com/NVIDIA/dgxc-benchmarking, H100 x 8 with NVLS: 4016 us at 1 GiB. Nebius, 2 x 8 with 8 x 400G: 4512 us, of
+// which this machine without a profile takes 8 % less.
 TEST(Chunks, LargeInSwitchReductionsOnH100AreNearTheMeasuredTimes) {
   EXPECT_NEAR(microseconds(run(machine(kH100, {"cluster.nodes=1", "comm.plan.algorithm=nvls"}), 1_GiB)), 4016.0,
               0.06 * 4016.0);
   EXPECT_NEAR(microseconds(run(machine(kH100), 1_GiB)), 4512.0, 0.09 * 4512.0);
 }
 
-// 8 heads x 16 KiB on one channel are one chunk: a head takes its sum from the switches, and everybody what is multicast.
+// 8 heads x 16 KiB on one channel are one chunk: a head takes its sum from the switches, and everybody what is
+// multicast.
 TEST(Chunks, WhatComesFromTheSwitchesIsWaitedForTwice) {
-  const std::vector<std::string> one = {"cluster.nodes=1", "comm.plan={algorithm: nvls, protocol: simple, channels: 1}"};
+  const std::vector<std::string> one = {"cluster.nodes=1",
+                                        "comm.plan={algorithm: nvls, protocol: simple, channels: 1}"};
   const auto with = [&](const std::string& cost) {
     std::vector<std::string> overrides = one;
     overrides.push_back(cost);
@@ -69,16 +71,17 @@ TEST(Chunks, WhatComesFromTheSwitchesIsWaitedForTwice) {
   EXPECT_GE(with("comm.costs.further_peer=1us"), plain + 7 * 1_us);
   EXPECT_LE(with("comm.costs.further_peer=1us"), plain + 14 * 1_us);
   // A ring takes nothing from switches, and has one peer.
-  const std::vector<std::string> ring = {"cluster.nodes=1", "comm.plan={algorithm: ring, protocol: simple, channels: 1}"};
+  const std::vector<std::string> ring = {"cluster.nodes=1",
+                                         "comm.plan={algorithm: ring, protocol: simple, channels: 1}"};
   std::vector<std::string> costly = ring;
   costly.insert(costly.end(), {"comm.costs.switched=5us", "comm.costs.further_peer=1us"});
   EXPECT_EQ(run(machine(kH100, costly), 128_KiB).time, run(machine(kH100, ring), 128_KiB).time);
 }
 
 TEST(Chunks, SmallCallsCostLaunchAndHops) {
-  const Scenario scenario = machine(kA100, {"comm.plan.protocol=ll", "comm.costs.launch=5us", "comm.costs.launch_channel=0us",
-                                            "comm.costs.ll.hop=1us",
-                                            "comm.costs.ll.primitive=2us"});
+  const Scenario scenario =
+      machine(kA100, {"comm.plan.protocol=ll", "comm.costs.launch=5us", "comm.costs.launch_channel=0us",
+                      "comm.costs.ll.hop=1us", "comm.costs.ll.primitive=2us"});
   // 15 primitives of 2 us with 14 hops of 1 us between them; 16 bytes take no time to speak of.
   EXPECT_NEAR(microseconds(run(scenario, Bytes(8))), 5.0 + 15 * 2.0 + 14 * 1.0, 0.1);
 }

@@ -82,9 +82,11 @@ TEST(CollectiveRun, AThreadTakesLongerForEachPeerOfAnAllToAll) {
   const Scenario scenario = machine(kPlainHost, {"collectives.model=chunks", "comm.costs.host.call=9us",
                                                  "comm.costs.host.channel=5us", "comm.costs.host.peer=2us"});
   CollectiveBench bench(scenario);
-  // Four GPUs, each 9 us for the call and 2 us for each of four ranks, itself among them; no piece of work for a channel.
-  EXPECT_EQ(played(bench, {.operation = CollectiveOperation::kAllToAll, .bytes = Bytes(1024), .gpus_per_process = 4}).time,
-            68_us);
+  // Four GPUs, each 9 us for the call and 2 us for each of four ranks, itself among them; no piece of work for a
+  // channel.
+  EXPECT_EQ(
+      played(bench, {.operation = CollectiveOperation::kAllToAll, .bytes = Bytes(1024), .gpus_per_process = 4}).time,
+      68_us);
 }
 
 TEST(CollectiveRun, OnlyTheFirstGpusOfAHostTakePart) {

@@ -29,10 +29,11 @@ TEST(ComputeRungs, MeasuredKernelsAreUsedUnlessAShareOfThePeakIsGiven) {
 }
 
 TEST(ComputeRungs, AGpuThatNobodyMeasuredIsARoofline) {
-  const std::string job = std::string(kJob.substr(0, kJob.find("cluster:"))) +
-                          "cluster: {nodes: 1, node: {gpus: 8, gpu: {peak: {bf16: 500TFLOPS, fp32: 50TFLOPS}, memory: 80GiB, "
-                          "memory_bandwidth: 2TB/s, sms: 100}, nvlink: {type: nvswitch, bandwidth: 300GB/s, latency: 1us}}, "
-                          "fabric: {type: single_node}}\n";
+  const std::string job =
+      std::string(kJob.substr(0, kJob.find("cluster:"))) +
+      "cluster: {nodes: 1, node: {gpus: 8, gpu: {peak: {bf16: 500TFLOPS, fp32: 50TFLOPS}, memory: 80GiB, "
+      "memory_bandwidth: 2TB/s, sms: 100}, nvlink: {type: nvswitch, bandwidth: 300GB/s, latency: 1us}}, "
+      "fabric: {type: single_node}}\n";
   const Scenario scenario = load(job);
   const auto simulation = assemble(scenario);
   EXPECT_EQ(simulate(scenario, *simulation).report->facts.engine.compute, "roofline");

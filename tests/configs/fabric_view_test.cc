@@ -27,7 +27,8 @@ TEST(FabricView, CountsDevicesAndLinks) {
   ASSERT_NE(gpus, devices.end());
   EXPECT_EQ(gpus->count, 16u);
   const auto links = view.links();
-  const auto to_leaf = std::ranges::find_if(links, [](const LinkKindCount& l) { return l.from == "nic" && l.to == "leaf"; });
+  const auto to_leaf =
+      std::ranges::find_if(links, [](const LinkKindCount& l) { return l.from == "nic" && l.to == "leaf"; });
   ASSERT_NE(to_leaf, links.end());
   EXPECT_EQ(to_leaf->count, 16u);       // eight NICs on each of two hosts
   EXPECT_EQ(to_leaf->each, 400_Gbps);   // cluster.fabric.leaf.speed

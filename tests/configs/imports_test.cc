@@ -45,10 +45,11 @@ class NamedFile : public testing::Test {
   // A run of Megatron-LM that names a file of user buffers, which is beside it or not.
   Result<Scenario> megatron(const std::string& overlap) {
     if (!overlap.empty()) std::ofstream(folder_ / "ub.yaml") << overlap;
-    std::ofstream(folder_ / "run.sh") << "--num-layers 4 --hidden-size 256 --num-attention-heads 8 --seq-length 128 "
-                                         "--max-position-embeddings 128 --vocab-size 1000 --micro-batch-size 1 "
-                                         "--global-batch-size 8 --bf16 --tensor-model-parallel-size 8 --sequence-parallel "
-                                         "--tp-comm-overlap --tp-comm-overlap-cfg ub.yaml\n";
+    std::ofstream(folder_ / "run.sh")
+        << "--num-layers 4 --hidden-size 256 --num-attention-heads 8 --seq-length 128 "
+           "--max-position-embeddings 128 --vocab-size 1000 --micro-batch-size 1 "
+           "--global-batch-size 8 --bf16 --tensor-model-parallel-size 8 --sequence-parallel "
+           "--tp-comm-overlap --tp-comm-overlap-cfg ub.yaml\n";
     std::ofstream(folder_ / "scenario.yaml") << "megatron: run.sh\ncluster: {nodes: 1, node: {preset: dgx-h100}}\n";
     return load_scenario((folder_ / "scenario.yaml").string());
   }
@@ -84,14 +85,16 @@ TEST_F(NamedFile, DeepSpeedSaysBatchPrecisionAndSharding) {
 }
 
 TEST_F(NamedFile, DeepSpeedNamesTheOptimizer) {
-  const auto sgd = deepspeed(R"({"train_batch_size": 64, "optimizer": {"type": "SGD", "params": {"lr": 0.1, "momentum": 0.0}}})");
+  const auto sgd =
+      deepspeed(R"({"train_batch_size": 64, "optimizer": {"type": "SGD", "params": {"lr": 0.1, "momentum": 0.0}}})");
   ASSERT_TRUE(sgd.has_value()) << problems(sgd);
   EXPECT_EQ(sgd->job.training.optimizer.kind, workload::OptimizerKind::kSgd);
   EXPECT_DOUBLE_EQ(sgd->job.training.optimizer.state(), 4.0);
   const auto lamb = deepspeed(R"({"train_batch_size": 64, "optimizer": {"type": "Lamb", "params": {"lr": 0.1}}})");
   ASSERT_TRUE(lamb.has_value()) << problems(lamb);
   EXPECT_EQ(lamb->job.training.optimizer.kind, workload::OptimizerKind::kLamb);
-  const auto other = deepspeed(R"({"train_batch_size": 64, "optimizer": {"type": "OneBitAdam", "params": {"lr": 0.1}}})");
+  const auto other =
+      deepspeed(R"({"train_batch_size": 64, "optimizer": {"type": "OneBitAdam", "params": {"lr": 0.1}}})");
   ASSERT_TRUE(other.has_value()) << problems(other);
   EXPECT_TRUE(std::ranges::any_of(other->document.log().ignored(), [](const IgnoredKey& key) {
     return key.why.find("'OneBitAdam' is not modelled") != std::string::npos;
@@ -170,8 +173,8 @@ TEST_F(NamedFile, UnknownKeysHaveANearestName) {
 }
 
 TEST_F(NamedFile, WhatIsNotModelledIsListed) {
-  const auto scenario = deepspeed(
-      R"({"train_batch_size": 8, "gradient_clipping": 1.0, "zero_optimization": {"stage": 2, "contiguous_gradients": true}})");
+  const auto scenario = deepspeed(R"({"train_batch_size": 8, "gradient_clipping": 1.0,
+                                      "zero_optimization": {"stage": 2, "contiguous_gradients": true}})");
   ASSERT_TRUE(scenario.has_value()) << problems(scenario);
   std::vector<std::string> ignored;
   for (const IgnoredKey& key : scenario->document.log().ignored()) ignored.push_back(key.path);

@@ -72,10 +72,10 @@ TEST_P(Layouts, FoldedIsPlayedAsTheWhole) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Interference, Layouts,
-                         testing::Values("tp: 2, pp: 4, zero: {overlap_grad_reduce: true}",
-                                         "tp: 1, zero: {stage: 3}",
-                                         "tp: 4, pp: 2, virtual_stages: 2, schedule: interleaved-1f1b, zero: {overlap_grad_reduce: true}"));
+INSTANTIATE_TEST_SUITE_P(
+    Interference, Layouts,
+    testing::Values("tp: 2, pp: 4, zero: {overlap_grad_reduce: true}", "tp: 1, zero: {stage: 3}",
+                    "tp: 4, pp: 2, virtual_stages: 2, schedule: interleaved-1f1b, zero: {overlap_grad_reduce: true}"));
 
 // All ranks gather weights over NVLink, beside products and kernels that are bound by memory.
 class Rungs : public testing::TestWithParam<const char*> {
@@ -139,7 +139,8 @@ std::vector<ByChannels> sweep_channels() {
   std::vector<ByChannels> rows;
   for (const int channels : {1, 2, 4, 8, 16, 32}) {
     const std::string plan = "comm.plan.channels=" + std::to_string(channels);
-    const Played apart = play(load(text, {plan, "parallel.zero.overlap_grad_reduce=false", "parallel.zero.overlap_param_gather=false"}));
+    const Played apart =
+        play(load(text, {plan, "parallel.zero.overlap_grad_reduce=false", "parallel.zero.overlap_param_gather=false"}));
     const Played beside = play(load(text, {plan, kShare.front()}));
     rows.push_back({channels, to_seconds(apart.in_flight(0, "dp")), to_seconds(beside.time())});
   }
@@ -178,13 +179,15 @@ TEST(Interference, ReportNamesWhatWasLostAndToWhom) {
 TEST(Interference, ConstantsAreIgnoredAloudWhereNothingLooksAtThem) {
   const Scenario scenario = load(scenario_text("tp: 8", 64), {"interference.sms_per_channel=2"});
   const auto& ignored = scenario.document.log().ignored();
-  EXPECT_TRUE(std::ranges::any_of(ignored, [](const IgnoredKey& key) { return key.path == "interference.sms_per_channel"; }));
+  EXPECT_TRUE(
+      std::ranges::any_of(ignored, [](const IgnoredKey& key) { return key.path == "interference.sms_per_channel"; }));
 }
 
 TEST(Interference, ConstantsThatMakeNoSenseAreRefused) {
   for (const char* nonsense : {"interference.memory_bytes_per_copied_byte=-1", "interference.streaming_share=0%",
                                "interference.sms_per_channel=9", "interference.model=both"}) {
-    const auto scenario = load_scenario_text("test.yaml", scenario_text("tp: 2", 64), {.overrides = {kShare.front(), nonsense}, .share_folders = {}});
+    const auto scenario = load_scenario_text("test.yaml", scenario_text("tp: 2", 64),
+                                             {.overrides = {kShare.front(), nonsense}, .share_folders = {}});
     ASSERT_FALSE(scenario) << nonsense;
     EXPECT_NE(render(scenario.error()).find("interference."), std::string::npos) << nonsense;
   }

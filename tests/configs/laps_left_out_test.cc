@@ -178,7 +178,8 @@ TEST(LapsLeftOut, WhereCollectivesAreRehearsed) {
   EXPECT_GT(laps, 0U);
 }
 
-// Messages between stages that share the fabric with context parallelism: passes are disturbed, and every task is played.
+// Messages between stages that share the fabric with context parallelism: passes are disturbed, and every task is
+// played.
 TEST(LapsLeftOut, WhereTasksArePlayedOneByOne) {
   std::uint32_t laps = 0;
   for (const char* overlap : {"true", "false"}) {

@@ -96,8 +96,8 @@ SwitchGain switch_gain(const std::string& node, const std::string& profile, int 
   return {.algorithm = with.algorithm, .gain = ratio(run_with("0").time, with.time)};
 }
 
-// All-reduce of 8 GiB by NCCL 2.27.7 with and without NVLS (github.com/stas00/ml-engineering, network/README.md): rings with
-// four GPUs, on B200 with five too, in-switch reduction beyond.
+// All-reduce of 8 GiB by NCCL 2.27.7 with and without NVLS (github.com/stas00/ml-engineering, network/README.md): rings
+// with four GPUs, on B200 with five too, in-switch reduction beyond.
 TEST(NcclFacts, WhatTheSwitchGainsGrowsWithTheGpus) {
   const std::vector<Measured> h200 = {{4, 1.00}, {5, 1.14}, {6, 1.19}, {7, 1.26}, {8, 1.29}};
   for (const Measured& point : h200) {
@@ -133,8 +133,8 @@ TEST(NcclFacts, LargeBuffersFillTheNics) {
   expect_near(bus_gb(gh200, CollectiveOperation::kAllReduce, 4_GiB, 0, 16) / 4, {4, 23.1}, 0.07);
 }
 
-// Two hosts of A100 with eight NICs of two ports: all-reduces jump from 165 to 219 GB/s at 1 GiB and end at 238. With every
-// port a device there are channels enough for a tree with Simple; with ports merged a ring stays.
+// Two hosts of A100 with eight NICs of two ports: all-reduces jump from 165 to 219 GB/s at 1 GiB and end at 238. With
+// every port a device there are channels enough for a tree with Simple; with ports merged a ring stays.
 TEST(NcclFacts, TreesBeginOnTwoHostsOfA100WherePortsAreDevices) {
   const Machine oci{.node = "dgx-a100", .profile = "oci-a100", .hosts = 2,
                     .overrides = {"cluster.node.nic.ports=2", "comm.nccl_version=\"2.8\""}};

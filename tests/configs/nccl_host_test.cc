@@ -41,10 +41,10 @@ TEST(NcclHost, ShippedNodesHaveTheChannelsOfTheirLogs) {
 
 // What the search finds on every shipped node, alone and between two: rings by number, GB/s and the worst ways inside
 // and to a NIC, the tree's GB/s inside and between, channels of computing. By what the wires hold at NCCL's rates:
-// A switch's 240, 370.8 and 721.8 GB/s a GPU hold 6 x 40, 6 x 60 and 8 x 90, doubled; the cube's and the square's V100 have
-// six lanes of 20. Each 400 Gb/s NIC holds one ring of 48 (its slot), of 200 Gb/s one of 24, of 100 Gb/s one of 12,
-// or of 10 where it is reached through a processor of Intel's, for which NCCL counts a fifth more.
-// Trees are sped up to what NVLink holds with as many channels, at most twice the speed between hosts.
+// A switch's 240, 370.8 and 721.8 GB/s a GPU hold 6 x 40, 6 x 60 and 8 x 90, doubled; the cube's and the square's V100
+// have six lanes of 20. Each 400 Gb/s NIC holds one ring of 48 (its slot), of 200 Gb/s one of 24, of 100 Gb/s one of
+// 12, or of 10 where it is reached through a processor of Intel's, for which NCCL counts a fifth more. Trees are sped
+// up to what NVLink holds with as many channels, at most twice the speed between hosts.
 TEST(NcclHost, TheSearchFindsWhatTheWiresOfShippedNodesHold) {
   using Path = collectives::NcclPath;
   struct Row {
@@ -108,8 +108,8 @@ TEST(NcclHost, EveryShippedNodeHasChannels) {
   }
 }
 
-// Eight NICs of 200 Gb/s with two ports each: 16 rings of 12 GB/s, doubled, where each port is a device, which it is up to
-// NCCL 2.19 and with NCCL_IB_MERGE_NICS=0; else eight of 24, doubled.
+// Eight NICs of 200 Gb/s with two ports each: 16 rings of 12 GB/s, doubled, where each port is a device, which it is up
+// to NCCL 2.19 and with NCCL_IB_MERGE_NICS=0; else eight of 24, doubled.
 TEST(NcclHost, PortsOfANicAreDevicesUnlessTheLibraryMergesThem) {
   const auto found = [](const std::string& comm) {
     auto scenario = machine("{preset: dgx-a100, nic: {count: 8, bandwidth: 200Gbps, ports: 2}}", comm);

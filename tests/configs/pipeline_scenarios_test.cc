@@ -51,7 +51,8 @@ TEST(PipelineScenarios, SchedulesGainOver1F1BWhatIsMeasured) {
     EXPECT_LT(one, two) << measured.microbatches;
     EXPECT_NEAR(interleaved / plain, measured.interleaved / measured.plain, 0.06) << measured.microbatches;
     EXPECT_NEAR(one / plain, measured.one / measured.plain, 0.06) << measured.microbatches;
-    EXPECT_NEAR(two / plain, (1.0 - measured.two_bubble) / (1.0 - measured.plain_bubble), 0.06) << measured.microbatches;
+    EXPECT_NEAR(two / plain, (1.0 - measured.two_bubble) / (1.0 - measured.plain_bubble), 0.06)
+        << measured.microbatches;
   }
 }
 

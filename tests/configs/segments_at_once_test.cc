@@ -27,7 +27,8 @@ struct Job {
 
 std::string text_of(const Job& job) {
   return std::string(kTinyModel) + "training: {global_batch: 32" + job.training + "}\nparallel: {" + job.parallel +
-         "}\ncluster: " + kCluster + "\nsimulate: {" + job.simulate + "}\ncollectives: {" + job.collectives + "}\n" + job.rest;
+         "}\ncluster: " + kCluster + "\nsimulate: {" + job.simulate + "}\ncollectives: {" + job.collectives + "}\n" +
+         job.rest;
 }
 
 void expect_equal(const Played& found, const Played& expected, const std::string& text) {
@@ -72,7 +73,8 @@ double expect_exact_in_steps(Job job) {
 
 TEST(SegmentsAtOnce, AreExactWhereCallsCostWhatKernelsTake) {
   for (const char* network : {"network: flow", "network: flow, steps: 4, warmup: 2", "network: alpha_beta"}) {
-    EXPECT_GT(expect_exact({"", "tp: 8, pp: 2, dp: auto", network, "", "model: steps, overhead: kernels"}), 2.5) << network;
+    EXPECT_GT(expect_exact({"", "tp: 8, pp: 2, dp: auto", network, "", "model: steps, overhead: kernels"}), 2.5)
+        << network;
   }
 }
 

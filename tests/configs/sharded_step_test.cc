@@ -25,9 +25,9 @@ std::string free_compute(int gpus) {
 
 TEST(ShardedStep, WithoutComputationIsTheSumOfItsCollectives) {
   for (const int n : {2, 4, 8}) {
-    const Scenario scenario =
-        load(std::string(kTinyModel) + fmt::format("training: {{global_batch: {}}}\n", 2 * n) +
-             "parallel: {dp: auto, fsdp: {}}\ncollectives: {overhead: none, dp: {algorithm: ring}}\n" + free_compute(n));
+    const Scenario scenario = load(
+        std::string(kTinyModel) + fmt::format("training: {{global_batch: {}}}\n", 2 * n) +
+        "parallel: {dp: auto, fsdp: {}}\ncollectives: {overhead: none, dp: {algorithm: ring}}\n" + free_compute(n));
     const auto simulation = assemble(scenario);
     // A ring's gather or scatter takes n - 1 steps of 2 us + S / (n B), its all-reduce (of the norm) twice as many.
     Duration sum;

@@ -225,7 +225,9 @@ TEST_P(Conformance, LinksInUseCannotBeSetAside) {
 }
 
 INSTANTIATE_TEST_SUITE_P(AllModels, Conformance, testing::ValuesIn(models().begin(), models().end()),
-                         [](const testing::TestParamInfo<ModelEntry>& tested) { return std::string(tested.param.name); });
+                         [](const testing::TestParamInfo<ModelEntry>& tested) {
+                           return std::string(tested.param.name);
+                         });
 
 TEST(Models, HaveDistinctNamesAndSayWhatTheyAre) {
   std::vector<std::string_view> names;

@@ -99,7 +99,8 @@ TEST(NcclTopology, ReadsDumps) {
 
 TEST(NcclTopology, LinksBetweenGpusAreAMesh) {
   std::string text = dumped_system("");
-  text.replace(text.find("gdr=\"1\"></gpu>"), 14, R"(gdr="1"><nvlink target="0000:2b:00.0" count="12" tclass="0x030200"/></gpu>)");
+  text.replace(text.find("gdr=\"1\"></gpu>"), 14,
+               R"(gdr="1"><nvlink target="0000:2b:00.0" count="12" tclass="0x030200"/></gpu>)");
   const ImportedNode node = nccl(text);
   ASSERT_EQ(node.mesh.size(), 1u);
   EXPECT_EQ(node.mesh[0].lanes, 12);
@@ -125,8 +126,9 @@ TEST(NcclTopology, RefusesBrokenFilesWithTheirLine) {
               HasSubstr("'0000:ff:00.0', which is no GPU"));
   EXPECT_THAT(nccl_mistake(dumped_system(R"(<nvlink target="x" count="many" tclass="0x068000"/>)")),
               HasSubstr("count is 'many'"));
-  EXPECT_THAT(nccl_mistake(R"(<system><cpu><pci busid="a" class="0x0302"/><pci busid="a" class="0x0302"/></cpu></system>)"),
-              HasSubstr("two GPUs have the busid"));
+  EXPECT_THAT(
+      nccl_mistake(R"(<system><cpu><pci busid="a" class="0x0302"/><pci busid="a" class="0x0302"/></cpu></system>)"),
+      HasSubstr("two GPUs have the busid"));
   EXPECT_THAT(nccl_mistake(std::string(100, '<')), HasSubstr("error"));
 }
 
@@ -187,7 +189,8 @@ Read read_node(const std::string& node) {
   const LoadOptions load{.presets = {{.path = "cluster.node", .folder = "nodes"}},
                          .share_folders = {share_dir()},
                          .imports = node_imports()};
-  auto document = ConfigDocument::load_text(test::own_folder() + "/scenario.yaml", "cluster: {node: " + node + "}", load);
+  auto document =
+      ConfigDocument::load_text(test::own_folder() + "/scenario.yaml", "cluster: {node: " + node + "}", load);
   EXPECT_TRUE(document.has_value());
   ConfigMap map = document->root().map("cluster", "").map("node", "");
   Host host = read_host(map);

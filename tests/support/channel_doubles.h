@@ -21,7 +21,8 @@ class PlainPipe final : public ChannelAlgorithm {
     if (member == 0) out.sends.push_back({.peer = 1});
     if (member == 1) out.receives.push_back({.peer = 0, .block = 0, .port = 0});
   }
-  void primitive(const CollectiveCall&, const CollectivePlan&, int member, int, std::int64_t, Primitive& out) const override {
+  void primitive(const CollectiveCall&, const CollectivePlan&, int member, int, std::int64_t,
+                 Primitive& out) const override {
     out.clear();
     out.size = size_;
     (member == 0 ? out.sends : out.receives).count = 1;

@@ -20,7 +20,8 @@ class WireNetwork final : public NetworkModel {
     const std::uint64_t token = transfer.token;
     TransferListener* target = &listener;
     const Duration latency = transfer.pays_latency ? latency_ : Duration();
-    engine_.after((latency + transfer_time(transfer.size, bandwidth_)) * transfer.repeats, [target, token] { target->on_arrived(token); });
+    engine_.after((latency + transfer_time(transfer.size, bandwidth_)) * transfer.repeats,
+                  [target, token] { target->on_arrived(token); });
   }
   [[nodiscard]] std::vector<LinkUsage> usage() const override { return {}; }
   [[nodiscard]] std::vector<Counter> counters() const override { return {}; }

@@ -20,7 +20,8 @@ struct PlayParts {
   const CallOverhead* overhead = nullptr;
 };
 
-[[nodiscard]] inline RunResult play_on_wires(TaskGraph& graph, const PlayParts& parts = {}, const ExecutorOptions& options = {}) {
+[[nodiscard]] inline RunResult play_on_wires(TaskGraph& graph, const PlayParts& parts = {},
+                                             const ExecutorOptions& options = {}) {
   using namespace ringwright::literals;
   static const PlainRing kRing;
   static const PlainCompute kCompute;

@@ -85,7 +85,9 @@ TEST_F(CommandLineTest, AnArgumentTooManyIsTold) {
   expect_error({"probe", "a.yaml", "b.yaml"}, "error: 'b.yaml' is one argument too many");
 }
 
-TEST_F(CommandLineTest, AMissingArgumentIsTold) { expect_error({"probe"}, "error: ringwright probe: config is required"); }
+TEST_F(CommandLineTest, AMissingArgumentIsTold) {
+  expect_error({"probe"}, "error: ringwright probe: config is required");
+}
 
 TEST_F(CommandLineTest, ANumberMustBeOne) {
   const ParsedCommand parsed = parse({"probe", "a.yaml", "--seed", "many"});

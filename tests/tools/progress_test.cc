@@ -17,8 +17,10 @@ TEST(ProgressBar, DoesNotGuessFromTheFirstPercent) {
 }
 
 TEST(ProgressBar, StaysWithinItsFrame) {
-  EXPECT_EQ(progress_bar({.done = 1.2, .events = 0, .seconds = 0.0}).substr(0, 38), "[##############################] 100 %");
-  EXPECT_EQ(progress_bar({.done = -1.0, .events = 0, .seconds = 0.0}).substr(0, 36), "[------------------------------] 0 %");
+  EXPECT_EQ(progress_bar({.done = 1.2, .events = 0, .seconds = 0.0}).substr(0, 38),
+            "[##############################] 100 %");
+  EXPECT_EQ(progress_bar({.done = -1.0, .events = 0, .seconds = 0.0}).substr(0, 36),
+            "[------------------------------] 0 %");
 }
 
 TEST(Progress, SaysNothingWhenAskedForNothing) {

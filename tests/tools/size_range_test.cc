@@ -34,7 +34,9 @@ TEST(SizeRange, GrowsByItsIncrementWhenThereIsOne) {
   EXPECT_THAT(sizes_of({.from = 8_B, .to = 30_B, .increment = 10_B}), ElementsAre(8_B, 18_B, 28_B));
 }
 
-TEST(SizeRange, EndsWhereAFactorDoesNotGrow) { EXPECT_THAT(sizes_of({.from = 1_B, .to = 9_B, .factor = 1.0}), ElementsAre(1_B)); }
+TEST(SizeRange, EndsWhereAFactorDoesNotGrow) {
+  EXPECT_THAT(sizes_of({.from = 1_B, .to = 9_B, .factor = 1.0}), ElementsAre(1_B));
+}
 
 }  // namespace
 }  // namespace ringwright::tools::size_range_test

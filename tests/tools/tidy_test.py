@@ -115,6 +115,12 @@ class TidyTest(unittest.TestCase):
         self.assert_only_finding(self.header('namespace ringwright::base {\n}\n'), 'should be in ringwright')
         self.assertEqual(self.findings(self.header('namespace ringwright {\nnamespace {\n}\n}\n')), [])
 
+    def test_a_long_line_is_found(self):
+        line = 'int f(int {}, int second);\n'
+        self.assert_only_finding(self.header(line.format('x' * 97)), 'has 121 columns')
+        self.assertEqual(self.findings(self.header(line.format('x' * 96))), [])
+        self.assertEqual(self.findings({'tests/core/base/more_test.cc': 'const auto kText = R"(\n' + 'x' * 130 + '\n)";\n'}), [])
+
     def test_a_test_shares_no_namespace_with_another(self):
         test = 'namespace ringwright%s {\nnamespace {\nTEST(Units, Load) {}\n}\n}\n'
         self.assert_only_finding({'tests/core/base/more_test.cc': test % ''}, 'ends with ::more_test')

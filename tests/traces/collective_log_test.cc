@@ -14,7 +14,8 @@ using ::testing::Not;
 
 // As nccl-tests prints since 2.11: two halves, "#wrong", lines of NCCL's own log in between.
 constexpr std::string_view kPrinted =
-    "# nThread 1 nGpus 1 minBytes 8 maxBytes 32 step: 2(factor) warmup iters: 5 iters: 20 agg iters: 1 validation: 1 graph: 0\n"
+    "# nThread 1 nGpus 1 minBytes 8 maxBytes 32 step: 2(factor) warmup iters: 5 iters: 20 agg iters: 1 validation: 1 "
+    "graph: 0\n"
     "#\n"
     "# Using devices\n"
     "#  Rank  0 Group  0 Pid   100 on     n1 device  0 [0000:1b:00] NVIDIA H100 80GB HBM3\n"
@@ -24,11 +25,14 @@ constexpr std::string_view kPrinted =
     "NCCL version 2.23.4+cuda12.4\n"
     "#\n"
     "#                                                              out-of-place                       in-place\n"
-    "#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong\n"
+    "#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw "
+    "#wrong\n"
     "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)            (us)  (GB/s)  (GB/s)\n"
-    "           8             2     float     sum      -1    29.82    0.00    0.00      0    29.51    0.00    0.00      0\n"
+    "           8             2     float     sum      -1    29.82    0.00    0.00      0    29.51    0.00    0.00     "
+    " 0\n"
     "n1:100:140 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1]\n"
-    "          16             4     float     sum      -1    30.00    0.00    0.00    N/A    29.70    0.00    0.00    N/A\n"
+    "          16             4     float     sum      -1    30.00    0.00    0.00    N/A    29.70    0.00    0.00    "
+    "N/A\n"
     "# Out of bounds values : 0 OK\n"
     "# Avg bus bandwidth    : 0\n";
 
@@ -76,12 +80,15 @@ TEST(PrintedLog, OldVersionsHaveNoRootAndPrintAnErrorInsteadOfACount) {
 
 TEST(PrintedLog, ProcessesTellHowManyGpusAThreadDrivesWhereTheLineOfTheThreadsIsCutOff) {
   const std::string rows =
-      "#       size         count    type   redop    root     time   algbw   busbw  #wrong     time   algbw   busbw  #wrong\n"
-      "     1048576        262144   float     sum      -1    88.00   11.92   20.85       0    87.00   12.05   21.09       0\n"
+      "#       size         count    type   redop    root     time   algbw   busbw  #wrong     time   algbw   busbw  "
+      "#wrong\n"
+      "     1048576        262144   float     sum      -1    88.00   11.92   20.85       0    87.00   12.05   21.09    "
+      "   0\n"
       "# Out of bounds values : 0 OK\n";
   const auto ranks = [](int first, int second, const char* host) {
     return "#  Rank  0 Group  0 Pid " + std::to_string(first) + " on n1 device  0 [0000:1b:00] NVIDIA H100\n" +
-           "#  Rank  1 Group  0 Pid " + std::to_string(second) + " on " + host + " device  1 [0000:43:00] NVIDIA H100\n";
+           "#  Rank  1 Group  0 Pid " + std::to_string(second) + " on " + host +
+           " device  1 [0000:43:00] NVIDIA H100\n";
   };
   EXPECT_EQ(reading("all_reduce.log", ranks(100, 100, "n1") + rows).log.fact("gpus_per_process"), "2");
   EXPECT_EQ(reading("all_reduce.log", ranks(100, 101, "n1") + rows).log.fact("gpus_per_process"), "1");
@@ -91,10 +98,13 @@ TEST(PrintedLog, ProcessesTellHowManyGpusAThreadDrivesWhereTheLineOfTheThreadsIs
 
 TEST(PrintedLog, TestsWithoutAReductionLeaveItsColumnEmpty) {
   const CollectiveLogReading result = reading("all_gather.log",
-      "#       size         count    type   redop    root     time   algbw   busbw  #wrong     time   algbw   busbw  #wrong\n"
-      "     1048576         32768   float              -1    45.00   23.30   20.39       0    46.00   22.80   19.95       0\n"
-      "     2097152         65536   float                    50.00   41.94   36.70       0    51.00   41.12   35.98       0\n"
-      "# Avg bus bandwidth    : 20\n");
+                                              "#       size         count    type   redop    root     time   algbw   "
+                                              "busbw  #wrong     time   algbw   busbw  #wrong\n"
+                                              "     1048576         32768   float              -1    45.00   23.30   "
+                                              "20.39       0    46.00   22.80   19.95       0\n"
+                                              "     2097152         65536   float                    50.00   41.94   "
+                                              "36.70       0    51.00   41.12   35.98       0\n"
+                                              "# Avg bus bandwidth    : 20\n");
   ASSERT_EQ(result.log.rows.size(), 2u);
   EXPECT_EQ(result.log.rows[0].out_of_place, 45_us);
   EXPECT_EQ(result.log.rows[0].root, -1);
@@ -142,7 +152,8 @@ constexpr std::string_view kTable =
     "# ranks: 8\n"
     "# nic: 4 x HPE Slingshot 11 200 Gb/s\n"
     "# library_version: 2.22.3 (ROCm 6.4.2)\n"
-    "size_bytes,count,type,redop,root,time_oop_us,algbw_oop_GBps,busbw_oop_GBps,time_ip_us,algbw_ip_GBps,busbw_ip_GBps\n"
+    "size_bytes,count,type,redop,root,time_oop_us,algbw_oop_GBps,busbw_oop_GBps,time_ip_us,algbw_ip_GBps,busbw_ip_"
+    "GBps\n"
     "1024,256,float,sum,-1,18.74,0,0,,,\n"
     "1000000,250000,float,sum,-1,,2.0,3.5,,,\n"
     "2048,512,float,sum,-1,,,,,,\n";

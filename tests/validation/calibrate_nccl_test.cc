@@ -23,7 +23,8 @@ constexpr const char* kPlan = "comm.plan={algorithm: ring, protocol: simple, cha
 
 // A machine that we know all about, so that a fit can be held against the truth.
 [[nodiscard]] configs::Scenario machine(const std::string& text, std::vector<std::string> overrides) {
-  auto scenario = configs::load_machine_text("machine.yaml", text, {.overrides = std::move(overrides), .share_folders = {}});
+  auto scenario =
+      configs::load_machine_text("machine.yaml", text, {.overrides = std::move(overrides), .share_folders = {}});
   if (!scenario) throw std::runtime_error(render(scenario.error()));
   return std::move(*scenario);
 }
@@ -46,7 +47,8 @@ class Calibration : public ::testing::Test {
   [[nodiscard]] std::string measured_on(const configs::Scenario& truth) const {
     const std::string path = (folder_ / "all_reduce.csv").string();
     std::ofstream file(path);
-    file << "# collective: all_reduce\n# gpu: NVIDIA A100-SXM4-80GB\n# nodes: 1\n# gpus_per_node: 8\n# ranks: 8\n# nic: none\n"
+    file << "# collective: all_reduce\n# gpu: NVIDIA A100-SXM4-80GB\n# nodes: 1\n# gpus_per_node: 8\n# ranks: 8\n# "
+            "nic: none\n"
             "size_bytes,count,type,redop,root,time_oop_us\n";
     for (const Bytes size : {1_KiB, 4_KiB, 16_KiB, 64_KiB, 256_KiB, 4_MiB, 32_MiB, 64_MiB, 96_MiB, 128_MiB, 512_MiB}) {
       file << fmt::format("{},{},float,sum,-1,{:.6f}\n", size.count(), size.count() / 4,
@@ -60,9 +62,10 @@ class Calibration : public ::testing::Test {
 
 TEST_F(Calibration, FindsThePlatformThatMadeTheMeasurements) {
   const std::string dgx = "collectives: {model: chunks}\ncluster: {node: {preset: dgx-a100}}\n";
-  const configs::Scenario truth =
-      machine(dgx, {kPlan, "comm.costs.launch=12us", "cluster.node.nvlink.efficiency=70%", "comm.costs.simple.primitive=3us"});
-  const auto outcome = calibrate_nccl({.files = {measured_on(truth)}, .overrides = {kPlan}, .cluster = {}, .classes = "none"});
+  const configs::Scenario truth = machine(
+      dgx, {kPlan, "comm.costs.launch=12us", "cluster.node.nvlink.efficiency=70%", "comm.costs.simple.primitive=3us"});
+  const auto outcome =
+      calibrate_nccl({.files = {measured_on(truth)}, .overrides = {kPlan}, .cluster = {}, .classes = "none"});
   ASSERT_TRUE(outcome.has_value()) << render(outcome.error());
   EXPECT_THAT(outcome->profile, HasSubstr("evidence: calibrated"));
   // What no row felt (LL, the network) is not in the profile.

@@ -15,7 +15,8 @@ namespace {
 [[nodiscard]] ClassResiduals residuals_of(const std::vector<double>& sizes, std::vector<double> truth) {
   return [sizes, truth](std::span<const double> x) {
     std::vector<ClassResidual> rows;
-    for (const double size : sizes) rows.push_back({.error = std::log(message_time(x, size) / message_time(truth, size))});
+    for (const double size : sizes)
+      rows.push_back({.error = std::log(message_time(x, size) / message_time(truth, size))});
     return rows;
   };
 }
@@ -25,7 +26,8 @@ constexpr ClassConstant kRate{.low = 100.0, .high = 1e6, .start = 5000.0, .sprea
 const std::vector<double> kSizes = {8, 64, 1024, 8192, 65536, 1 << 20, 1 << 24, 1 << 26};
 
 TEST(ClassFit, FindsWhatMadeTheMeasurements) {
-  const ClassFitAnswer answer = fit_to_class(std::vector<ClassConstant>{kLatency, kRate}, residuals_of(kSizes, {5.0, 20'000.0}));
+  const ClassFitAnswer answer =
+      fit_to_class(std::vector<ClassConstant>{kLatency, kRate}, residuals_of(kSizes, {5.0, 20'000.0}));
   // The pull of the class takes a little of the way: with this many rows, well below a tenth.
   EXPECT_NEAR(answer.values[0], 5.0, 0.2);
   EXPECT_NEAR(answer.values[1], 20'000.0, 800.0);
@@ -35,15 +37,16 @@ TEST(ClassFit, FindsWhatMadeTheMeasurements) {
 
 TEST(ClassFit, WhatNoRowFeelsStaysAtItsClassValue) {
   // All messages are so small that the rate does not show.
-  const ClassFitAnswer answer = fit_to_class(std::vector<ClassConstant>{kLatency, kRate}, residuals_of({8, 16, 32}, {5.0, 20'000.0}));
+  const ClassFitAnswer answer =
+      fit_to_class(std::vector<ClassConstant>{kLatency, kRate}, residuals_of({8, 16, 32}, {5.0, 20'000.0}));
   EXPECT_NEAR(answer.values[0], 5.0, 0.4);
   EXPECT_FALSE(answer.determined[1]);
   EXPECT_DOUBLE_EQ(answer.values[1], 5000.0);
   EXPECT_GT(answer.left_over[1], 0.95);
 }
 
-// Beyond 3000 bytes a microsecond something else sets the pace, so that from the class's 5000 no small step shows anything;
-// the measurements are those of 1500, less than a spread away from there.
+// Beyond 3000 bytes a microsecond something else sets the pace, so that from the class's 5000 no small step shows
+// anything; the measurements are those of 1500, less than a spread away from there.
 TEST(ClassFit, LeapsOverWhereNothingNearIsBetter) {
   const auto time = [](double rate, double bytes) { return 5.0 + bytes / std::min(rate, 3000.0); };
   const ClassResiduals limited = [&](std::span<const double> x) {
@@ -58,7 +61,8 @@ TEST(ClassFit, LeapsOverWhereNothingNearIsBetter) {
 
 TEST(ClassFit, StaysWithinItsBounds) {
   const ClassConstant narrow{.low = 1.0, .high = 3.0, .start = 2.0, .spread = 1.0};
-  const ClassFitAnswer answer = fit_to_class(std::vector<ClassConstant>{narrow, kRate}, residuals_of(kSizes, {5.0, 5000.0}));
+  const ClassFitAnswer answer =
+      fit_to_class(std::vector<ClassConstant>{narrow, kRate}, residuals_of(kSizes, {5.0, 5000.0}));
   EXPECT_NEAR(answer.values[0], 3.0, 1e-9);
 }
 

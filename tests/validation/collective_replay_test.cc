@@ -26,8 +26,13 @@ using ::testing::HasSubstr;
 }
 
 [[nodiscard]] ReplayedLog replayed(const std::string& platform, std::vector<ReplayedRow> rows) {
-  return {.file = platform + ".csv", .machine = "1 x 8 of x", .platform = platform, .profile = "", .operation = "all_reduce",
-          .ranks = 8, .rows = std::move(rows)};
+  return {.file = platform + ".csv",
+          .machine = "1 x 8 of x",
+          .platform = platform,
+          .profile = "",
+          .operation = "all_reduce",
+          .ranks = 8,
+          .rows = std::move(rows)};
 }
 
 TEST(Replay, PlaysEverySizeOfTheLogOnItsMachine) {
@@ -84,9 +89,9 @@ TEST(SizeBand, CutsAtSixtyFourKibibytesAndMebibytes) {
 
 TEST(CollectiveScore, JudgesBandsAndPlatformsApart) {
   // Platform a: 20 % too slow when small, a factor of two too fast when large; platform b: exact.
-  const std::vector<ReplayedLog> logs = {
-      replayed("a", {{.size = 8_B, .measured = 10_us, .simulated = 12_us}, {.size = 1_GiB, .measured = 8_ms, .simulated = 4_ms}}),
-      replayed("b", {{.size = 8_B, .measured = 10_us, .simulated = 10_us}})};
+  const std::vector<ReplayedLog> logs = {replayed("a", {{.size = 8_B, .measured = 10_us, .simulated = 12_us},
+                                                        {.size = 1_GiB, .measured = 8_ms, .simulated = 4_ms}}),
+                                         replayed("b", {{.size = 8_B, .measured = 10_us, .simulated = 10_us}})};
   const auto scores = score_platforms(logs);
   ASSERT_EQ(scores.size(), 2u);
   EXPECT_NEAR(scores[0].simulation[0].geometric_mean_abs, 0.2, 1e-9);
@@ -99,7 +104,8 @@ TEST(CollectiveScore, JudgesBandsAndPlatformsApart) {
 
 TEST(CollectiveScore, TheFormulaIsJudgedOnlyWhereThereIsOne) {
   const std::vector<ReplayedLog> logs = {
-      replayed("a", {{.size = 8_B, .measured = 10_us, .simulated = 10_us, .formula = 5_us}, {.size = 16_B, .measured = 10_us, .simulated = 10_us}})};
+      replayed("a", {{.size = 8_B, .measured = 10_us, .simulated = 10_us, .formula = 5_us},
+                     {.size = 16_B, .measured = 10_us, .simulated = 10_us}})};
   const auto scores = score_platforms(logs);
   EXPECT_EQ(scores[0].formula[0].count, 1u);
   EXPECT_NEAR(scores[0].formula[0].geometric_mean_abs, 1.0, 1e-9);
@@ -116,7 +122,8 @@ TEST(CollectiveTables, TellVerdictAndRows) {
 }
 
 TEST(ValidateNccl, AMissingFileIsTold) {
-  const auto outcome = validate_nccl({.files = {"/nowhere/all_reduce.log"}, .overrides = {}, .cluster = {}, .threshold = {}});
+  const auto outcome =
+      validate_nccl({.files = {"/nowhere/all_reduce.log"}, .overrides = {}, .cluster = {}, .threshold = {}});
   ASSERT_FALSE(outcome.has_value());
   EXPECT_THAT(render(outcome.error()), HasSubstr("E230"));
 }

@@ -45,13 +45,19 @@ TEST(CsvTable, NamesThePlaceOfARowWithTooFewCells) {
   EXPECT_THAT(errors_of("a,b\n1\n"), HasSubstr("t.csv:2:1: error[E160]: this row has 1 cells, but the table has 2"));
 }
 
-TEST(CsvTable, RefusesAnOpenQuote) { EXPECT_THAT(errors_of("a,b\n1,\"x\n"), HasSubstr("t.csv:2:3: error[E160]: this quote")); }
+TEST(CsvTable, RefusesAnOpenQuote) {
+  EXPECT_THAT(errors_of("a,b\n1,\"x\n"), HasSubstr("t.csv:2:3: error[E160]: this quote"));
+}
 
-TEST(CsvTable, RefusesTextBehindAQuote) { EXPECT_THAT(errors_of("a\n\"x\"y\n"), HasSubstr("text behind a closing quote")); }
+TEST(CsvTable, RefusesTextBehindAQuote) {
+  EXPECT_THAT(errors_of("a\n\"x\"y\n"), HasSubstr("text behind a closing quote"));
+}
 
 TEST(CsvTable, RefusesTwoColumnsOfOneName) { EXPECT_THAT(errors_of("a,a\n"), HasSubstr("two columns are called 'a'")); }
 
-TEST(CsvTable, RefusesATableWithoutColumns) { EXPECT_THAT(errors_of("# only: this\n"), HasSubstr("no line of column names")); }
+TEST(CsvTable, RefusesATableWithoutColumns) {
+  EXPECT_THAT(errors_of("# only: this\n"), HasSubstr("no line of column names"));
+}
 
 TEST(CsvTable, AllMistakesComeAtOnce) { EXPECT_THAT(errors_of("a,b\n1\n2\n"), HasSubstr("2 errors")); }
 

@@ -9,7 +9,8 @@ namespace ringwright::validation::error_statistics_test {
 namespace {
 
 TEST(ErrorStatistics, CountsBothSidesOfTheMeasurement) {
-  const std::vector<PredictedMeasured> pairs = {{.predicted = 1.1, .measured = 1.0}, {.predicted = 1.6, .measured = 2.0}};
+  const std::vector<PredictedMeasured> pairs = {{.predicted = 1.1, .measured = 1.0},
+                                                {.predicted = 1.6, .measured = 2.0}};
   const ErrorStatistics statistics = error_statistics(pairs);
   EXPECT_EQ(statistics.count, 2U);
   EXPECT_NEAR(statistics.mean_error, (0.1 - 0.2) / 2, 1e-12);
@@ -18,7 +19,8 @@ TEST(ErrorStatistics, CountsBothSidesOfTheMeasurement) {
 }
 
 TEST(ErrorStatistics, TwiceAndHalfWeighTheSameGeometrically) {
-  const std::vector<PredictedMeasured> pairs = {{.predicted = 2.0, .measured = 1.0}, {.predicted = 0.5, .measured = 1.0}};
+  const std::vector<PredictedMeasured> pairs = {{.predicted = 2.0, .measured = 1.0},
+                                                {.predicted = 0.5, .measured = 1.0}};
   EXPECT_NEAR(error_statistics(pairs).geometric_mean_abs, 1.0, 1e-12);
 }
 

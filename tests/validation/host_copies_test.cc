@@ -21,9 +21,10 @@ constexpr const char* kHead =
 
 // `wobble` makes every second row that much slower.
 std::string made_table(double wobble = 0.0) {
-  const std::vector<HostWayCosts> ways = {{.way = "pinned,host to device", .line = {.latency = 9_us, .rate = 55_GBps}},
-                                          {.way = "pinned,both", .line = {.latency = 12_us, .rate = 48_GBps}},
-                                          {.way = "pageable,device to host", .line = {.latency = 20_us, .rate = 11_GBps}}};
+  const std::vector<HostWayCosts> ways = {
+      {.way = "pinned,host to device", .line = {.latency = 9_us, .rate = 55_GBps}},
+      {.way = "pinned,both", .line = {.latency = 12_us, .rate = 48_GBps}},
+      {.way = "pageable,device to host", .line = {.latency = 20_us, .rate = 11_GBps}}};
   std::string text = kHead;
   for (const HostWayCosts& way : ways) {
     bool slower = false;
@@ -48,7 +49,8 @@ TEST(HostCopies, TheFitFindsLatencyAndRateOfEachWay) {
 }
 
 TEST(HostCopies, MistakesAreToldWithTheirPlace) {
-  const auto table = parse_host_copies("t.csv", std::string(kHead) + "pined,host to device,1024,,9,,\npinned,sideways,x,,9,,\n");
+  const auto table =
+      parse_host_copies("t.csv", std::string(kHead) + "pined,host to device,1024,,9,,\npinned,sideways,x,,9,,\n");
   ASSERT_FALSE(table);
   const std::string problems = render(table.error());
   EXPECT_THAT(problems, testing::HasSubstr("t.csv:4:1: error[E163]: memory 'pined' is unknown"));

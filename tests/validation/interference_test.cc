@@ -1,5 +1,5 @@
-// Interference tables: read, fitted and scored. Nobody has measured one yet: the rows here are made by the model itself,
-// with constants of their own, so that the fit must find them again.
+// Interference tables: read, fitted and scored. Nobody has measured one yet: the rows here are made by the model
+// itself, with constants of their own, so that the fit must find them again.
 #include "validation/interference_model.h"
 
 #include <fstream>
@@ -23,8 +23,11 @@ constexpr const char* kHead =
 
 workload::GpuSpec h200() { return configs::load_gpu("h200-sxm-141gb")->gpu; }
 
-constexpr InterferenceConstants kTruth{.copy_rate = Bandwidth(40e9), .reduce_rate = Bandwidth(30e9), .bytes_per_copied = 2.2,
-                                       .bytes_per_reduced = 3.4, .streaming_share = 0.62};
+constexpr InterferenceConstants kTruth{.copy_rate = Bandwidth(40e9),
+                                       .reduce_rate = Bandwidth(30e9),
+                                       .bytes_per_copied = 2.2,
+                                       .bytes_per_reduced = 3.4,
+                                       .streaming_share = 0.62};
 
 // Products and copies beside both movers, as the suite measures them, made by the model with kTruth.
 std::string made_table() {
@@ -34,14 +37,18 @@ std::string made_table() {
     for (const bool adds : {false, true}) {
       for (const int sms : {1, 2, 4, 8, 16, 24, 32, 64}) {
         MeasuredPair pair{.adds = adds, .sms = sms, .alone_seconds = 1e-3, .mover_alone = {}, .mover_together = {}};
-        pair.kernel = size > 0 ? Kernel{.m = size, .n = size, .k = size, .flops = Flops(2.0 * size * size * size),
-                                        .bytes = Bytes(6LL * size * size)}
-                               : Kernel{.family = KernelFamily::kCopy, .type = DataType::kFp32, .bytes = Bytes(512 << 20)};
+        pair.kernel = size > 0
+                          ? Kernel{.m = size,
+                                   .n = size,
+                                   .k = size,
+                                   .flops = Flops(2.0 * size * size * size),
+                                   .bytes = Bytes(6LL * size * size)}
+                          : Kernel{.family = KernelFamily::kCopy, .type = DataType::kFp32, .bytes = Bytes(512 << 20)};
         const PairPrediction made = predict(pair, gpu, kTruth);
         text += fmt::format("{},{},{},{},{},{},{},{},{},1000,{:.6f},{:.6f},{:.6f}\n", size > 0 ? "gemm" : "copy",
-                            size > 0 ? "bf16" : "fp32", size, size, size, pair.kernel.flops.count(), pair.kernel.bytes.count(),
-                            adds ? "reduce" : "copy", sms, made.together_seconds * 1e6, made.mover_alone.count() * 1e-9,
-                            made.mover_together.count() * 1e-9);
+                            size > 0 ? "bf16" : "fp32", size, size, size, pair.kernel.flops.count(),
+                            pair.kernel.bytes.count(), adds ? "reduce" : "copy", sms, made.together_seconds * 1e6,
+                            made.mover_alone.count() * 1e-9, made.mover_together.count() * 1e-9);
       }
     }
   }
@@ -62,7 +69,8 @@ TEST(InterferenceTable, ReadsPairs) {
 
 TEST(InterferenceTable, MistakesAreToldWithTheirPlace) {
   const auto table = parse_interference_table(
-      "t.csv", std::string(kHead) + "gemm,bf16,,,,1,1,reduce,0,200,230,450,400\nnorm,bf16,,,,0,1,push,1,200,x,450,400\n");
+      "t.csv",
+      std::string(kHead) + "gemm,bf16,,,,1,1,reduce,0,200,230,450,400\nnorm,bf16,,,,0,1,push,1,200,x,450,400\n");
   ASSERT_FALSE(table);
   const std::string problems = render(table.error());
   EXPECT_THAT(problems, testing::HasSubstr("t.csv:4:1: error[E163]: a kernel of family gemm needs m, n and k"));

@@ -41,7 +41,8 @@ TEST(MachineList, ALogBelongsToTheMachineOfItsSourceAndGpu) {
 
 TEST(MachineList, MayTellWhatElseIsKnownOfAMachine) {
   const auto read = [](const std::string& setting) {
-    return parse_machines("machines.csv", "machine,sources,gpu,gpus_per_process,timing,fitted,settings\nn,s,h100,,,x," + setting + "\n");
+    return parse_machines(
+        "machines.csv", "machine,sources,gpu,gpus_per_process,timing,fitted,settings\nn,s,h100,,,x," + setting + "\n");
   };
   EXPECT_THAT(read("a.b=1 c=2")->front().settings, ElementsAre("a.b=1", "c=2"));
   EXPECT_THAT(read("")->front().settings, IsEmpty());
@@ -66,7 +67,8 @@ TEST(MachineList, MayTellHowManyGpusAThreadDrives) {
   EXPECT_EQ(machines->front().gpus_per_process, 8);
   EXPECT_EQ((*machines)[1].gpus_per_process, std::nullopt);
   for (const std::string wrong : {"0", "all", "8x"}) {
-    const auto told = parse_machines("machines.csv", "machine,sources,gpu,gpus_per_process,timing,fitted\nn,s,h100," + wrong + ",,x\n");
+    const auto told = parse_machines("machines.csv",
+                                     "machine,sources,gpu,gpus_per_process,timing,fitted\nn,s,h100," + wrong + ",,x\n");
     ASSERT_FALSE(told.has_value()) << wrong;
     EXPECT_THAT(render(told.error()), HasSubstr("'" + wrong + "' is no number of GPUs"));
   }
@@ -77,7 +79,8 @@ TEST(MachineList, MayTellHowCallsWereTimed) {
   ASSERT_TRUE(machines.has_value());
   EXPECT_EQ(machines->front().timing, CallTiming::kInARow);  // not told: as nccl-tests does
   EXPECT_EQ((*machines)[1].timing, CallTiming::kAlonePyTorch);
-  const auto wrong = parse_machines("machines.csv", "machine,sources,gpu,gpus_per_process,timing,fitted\nn,s,h100,,torch,x\n");
+  const auto wrong =
+      parse_machines("machines.csv", "machine,sources,gpu,gpus_per_process,timing,fitted\nn,s,h100,,torch,x\n");
   ASSERT_FALSE(wrong.has_value());
   EXPECT_THAT(render(wrong.error()), HasSubstr("'torch' is no way to time calls"));
 }
@@ -86,7 +89,8 @@ TEST(MachineList, MistakesAreToldWithTheirPlace) {
   const auto no_column = parse_machines("machines.csv", "machine,gpu,fitted\nnorth,h100,x\n");
   ASSERT_FALSE(no_column.has_value());
   EXPECT_THAT(render(no_column.error()), HasSubstr("no column 'sources'"));
-  const auto no_source = parse_machines("machines.csv", "machine,sources,gpu,gpus_per_process,timing,fitted\nnorth,,h100,,,x\n");
+  const auto no_source =
+      parse_machines("machines.csv", "machine,sources,gpu,gpus_per_process,timing,fitted\nnorth,,h100,,,x\n");
   ASSERT_FALSE(no_source.has_value());
   EXPECT_THAT(render(no_source.error()), HasSubstr("machines.csv:2"));
 }

@@ -45,8 +45,8 @@ TEST(NcclRegression, AProfileOfTwoHostsPredictsFourAndEight) {
 }
 
 // Hosts of Grace Hoppers that may not cross NICs: the search's twelve slow rings make LL end where it was measured to
-// end. 8.7, 10.4 and 5.5 % for four and eight hosts, fitted on one and two; with messages that all cost the same 9.1, 17.5
-// and 17.5 %.
+// end. 8.7, 10.4 and 5.5 % for four and eight hosts, fitted on one and two; with messages that all cost the
+// same 9.1, 17.5 and 17.5 %.
 TEST(NcclRegression, GraceHoppersChangeProtocolsWhereTheyWereMeasuredTo) {
   const PlatformScore score =
       played(logs({"alps_gh200x4_n4_allreduce_ofi1130.csv", "alps_gh200x4_n8_allreduce_ofi1130.csv"}));
@@ -58,21 +58,23 @@ TEST(NcclRegression, OneHostOfMi300xGoesByAllPairs) {
   EXPECT_TRUE(within(played(logs({"mi300x_n1_all_reduce.csv"})).simulation, {0.1, 0.14, 0.02}));
 }
 
-// Without a profile: 16.8, 10.2 and 4.2 % (A100, which tells how many GPUs a thread drives, but no version; SuperBench's hosts
-// issue calls faster than the other A100's).
+// Without a profile: 16.8, 10.2 and 4.2 % (A100, which tells how many GPUs a thread drives, but no version;
+// SuperBench's hosts issue calls faster than the other A100's).
 TEST(NcclRegression, ClassValuesStayAsNearAsTheyWere) {
   const auto measured = logs({"superbench_a100_n1_all_reduce.csv", "superbench_a100_n1_reduce_scatter.csv",
                               "superbench_a100_n1_broadcast.csv", "superbench_a100_n1_reduce.csv"});
   EXPECT_TRUE(within(played(measured, {.use_profile = UseProfile::kNo}).simulation, {0.18, 0.12, 0.05}));
 }
 
-// One set of constants for H100 and H200 of four owners, with one process for eight GPUs and one for each, timed in a row and
-// through PyTorch: 15.1, 4.8 and 1.7 %.
+// One set of constants for H100 and H200 of four owners, with one process for eight GPUs and one for each, timed in a
+// row and through PyTorch: 15.1, 4.8 and 1.7 %.
 TEST(NcclRegression, HostsOfHopperAreOneClassHoweverTheirCallsWereIssued) {
-  const auto measured = logs({"azure_ndh200v5_n1_all_reduce.csv", "dgxc_h100_n1_all_reduce.csv", "stas_h200_n1_all_reduce.csv",
-                              "stas_h200_n1_all_reduce_queued.csv", "stas_h200_n1_all_reduce_tests.csv"});
+  const auto measured =
+      logs({"azure_ndh200v5_n1_all_reduce.csv", "dgxc_h100_n1_all_reduce.csv", "stas_h200_n1_all_reduce.csv",
+            "stas_h200_n1_all_reduce_queued.csv", "stas_h200_n1_all_reduce_tests.csv"});
   EXPECT_TRUE(within(played(measured, {.use_profile = UseProfile::kNo}).simulation, {0.17, 0.06, 0.03}));
-  // Timed one at a time by PyTorch, and queued: its profile is of the one and meets the other, and what lies between is not in it.
+  // Timed one at a time by PyTorch, and queued: its profile is of the one and meets the other, and what lies between is
+  // not in it.
   EXPECT_TRUE(within(played(logs({"stas_h200_n1_all_reduce_queued.csv"})).simulation, {0.1, 0.09, 0.03}));
 }
 

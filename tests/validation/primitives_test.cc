@@ -1,5 +1,5 @@
-// Rings among thread blocks: read, played and fitted. Nobody has measured one yet: the rows here are made by the executor
-// with constants of their own, which the fit must find again.
+// Rings among thread blocks: read, played and fitted. Nobody has measured one yet: the rows here are made by the
+// executor with constants of their own, which the fit must find again.
 #include "validation/primitives_play.h"
 
 #include <fstream>
@@ -33,8 +33,8 @@ std::string made_table(const PrimitiveCosts& costs) {
   const std::vector<double> seconds = play_rings(rows, costs, kMemory);
   std::string text = kHead;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    text += fmt::format("ring,Simple,4,{},512,8,{},{},{:.6f},,\n", rows[i].channels, rows[i].slot.count(), rows[i].bytes.count(),
-                        seconds[i] * 1e6);
+    text += fmt::format("ring,Simple,4,{},512,8,{},{},{:.6f},,\n", rows[i].channels, rows[i].slot.count(),
+                        rows[i].bytes.count(), seconds[i] * 1e6);
   }
   return text;
 }
@@ -61,7 +61,8 @@ TEST(PrimitivesTable, MistakesAreToldWithTheirPlace) {
   EXPECT_FALSE(parse_primitives_table("t.csv", std::string(kHead) + "tree,LL,8,4,512,8,65536,1048576,50,,\n"));
 }
 
-// Two ranks, one channel, one chunk each: launch, and 2 (n - 1) = 2 steps of a primitive and a hop, and the last primitive.
+// Two ranks, one channel, one chunk each: launch, and 2 (n - 1) = 2 steps of a primitive and a hop, and the last
+// primitive.
 TEST(PrimitivesPlay, ASmallRingIsLaunchStepsAndHops) {
   const std::vector<MeasuredExchange> rows = {
       {.ranks = 2, .channels = 1, .threads = 512, .slot = 512_KiB, .bytes = Bytes(4096)}};
@@ -80,7 +81,8 @@ TEST(PrimitivesPlay, TheFitFindsTheConstantsThatMadeTheRows) {
 
 TEST(ValidatePrimitives, ScoresEachProtocolAndWritesAProfile) {
   const std::string path = test::own_folder() + "primitives.csv";
-  std::ofstream(path) << made_table({.launch = 9_us, .hop = Duration(500'000), .primitive = Duration(700'000), .rate = 40_GBps});
+  std::ofstream(path) << made_table(
+      {.launch = 9_us, .hop = Duration(500'000), .primitive = Duration(700'000), .rate = 40_GBps});
   const auto outcome = validate_primitives({.files = {path}, .wants_page = true});
   ASSERT_TRUE(outcome) << render(outcome.error());
   EXPECT_TRUE(outcome->passed) << outcome->text;
@@ -89,7 +91,8 @@ TEST(ValidatePrimitives, ScoresEachProtocolAndWritesAProfile) {
   const auto calibrated = calibrate_primitives({.files = {path}});
   ASSERT_TRUE(calibrated) << render(calibrated.error());
   const auto machine = configs::load_machine_text(
-      "profile.yaml", calibrated->profile + "cluster: {nodes: 1, node: {preset: dgx-h100}}\ncollectives: {model: chunks}\n");
+      "profile.yaml",
+      calibrated->profile + "cluster: {nodes: 1, node: {preset: dgx-h100}}\ncollectives: {model: chunks}\n");
   ASSERT_TRUE(machine) << render(machine.error()) << calibrated->profile;
   EXPECT_NEAR(machine->comm.costs.of(Protocol::kSimple).rate.count(), 40e9, 4e9);
 }

@@ -16,8 +16,9 @@ namespace {
 // Of the machine that the profile is named after.
 [[nodiscard]] std::string node_of(const std::string& profile) {
   static const std::map<std::string, std::string> kNodes = {
-      {"a100", "dgx-a100"}, {"a100-pcie", "a100-pcie"}, {"b200", "dgx-b200"}, {"gb200", "gb200-nvl72"},
-      {"gh200", "gh200-x4"}, {"h100", "dgx-h100"}, {"h200", "hgx-h200"}, {"mi300x", "mi300x-8gpu"}, {"v100", "v100-x4"}};
+      {"a100", "dgx-a100"},     {"a100-pcie", "a100-pcie"}, {"b200", "dgx-b200"},
+      {"gb200", "gb200-nvl72"}, {"gh200", "gh200-x4"},      {"h100", "dgx-h100"},
+      {"h200", "hgx-h200"},     {"mi300x", "mi300x-8gpu"},  {"v100", "v100-x4"}};
   const auto machines = read_machines();
   if (!machines) return "";
   const auto machine = std::ranges::find(*machines, profile, &ListedMachine::name);

@@ -71,7 +71,8 @@ std::string write(const std::string& name, const std::string& text) {
 std::vector<std::pair<std::string, std::string>> known_gpus(const std::string& file, const std::regex& pair) {
   const std::string text = text_in(shipped_folder("gpu") + "/" + file);
   std::vector<std::pair<std::string, std::string>> known;
-  for (std::sregex_iterator it(text.begin(), text.end(), pair), end; it != end; ++it) known.emplace_back((*it)[1], (*it)[2]);
+  for (std::sregex_iterator it(text.begin(), text.end(), pair), end; it != end; ++it)
+    known.emplace_back((*it)[1], (*it)[2]);
   return known;
 }
 

@@ -32,15 +32,19 @@ TEST(GpuShare, FewMultiprocessorsCannotDrawAllOfTheMemory) {
 }
 
 TEST(GpuShare, MemoryIsWhatCommunicationDoesNotTake) {
-  EXPECT_DOUBLE_EQ(GpuShare(hundred_sms(), {.sms = 20, .memory = 500_GBps}, 1.0).of_kernel().memory_bandwidth.count(), 3500e9);
+  EXPECT_DOUBLE_EQ(GpuShare(hundred_sms(), {.sms = 20, .memory = 500_GBps}, 1.0).of_kernel().memory_bandwidth.count(),
+                   3500e9);
 }
 
 TEST(GpuShare, MemoryServesRequestsAsTheyCome) {
   // Twenty multiprocessors that ask for everything do not keep the other eighty from their four fifths.
-  EXPECT_DOUBLE_EQ(GpuShare(hundred_sms(), {.sms = 20, .memory = 9000_GBps}, 1.0).of_kernel().memory_bandwidth.count(), 3200e9);
+  EXPECT_DOUBLE_EQ(GpuShare(hundred_sms(), {.sms = 20, .memory = 9000_GBps}, 1.0).of_kernel().memory_bandwidth.count(),
+                   3200e9);
 }
 
-TEST(GpuShare, OneMultiprocessorIsAlwaysLeft) { EXPECT_EQ(GpuShare(hundred_sms(), {.sms = 500}, 1.0).of_kernel().sms, 1); }
+TEST(GpuShare, OneMultiprocessorIsAlwaysLeft) {
+  EXPECT_EQ(GpuShare(hundred_sms(), {.sms = 500}, 1.0).of_kernel().sms, 1);
+}
 
 TEST(GpuShare, NothingTakenLeavesTheWholeGpu) {
   const GpuSpec left = GpuShare(hundred_sms(), {}, 1.0).of_kernel();
@@ -60,7 +64,9 @@ TEST(GpuShare, WhatStreamsDoNotReachIsNobodys) {
   EXPECT_DOUBLE_EQ(left.memory_bandwidth.count(), 3000e9);
 }
 
-Kernel kernel_of(double bytes) { return {.family = KernelFamily::kCopy, .bytes = Bytes(static_cast<std::int64_t>(bytes))}; }
+Kernel kernel_of(double bytes) {
+  return {.family = KernelFamily::kCopy, .bytes = Bytes(static_cast<std::int64_t>(bytes))};
+}
 
 TEST(GpuShare, ThreadBlocksGetWhatTheKernelLeaves) {
   const GpuSpec gpu = hundred_sms();

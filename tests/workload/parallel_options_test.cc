@@ -106,14 +106,14 @@ TEST(ParallelOptions, ChunksNeedAScheduleAndStages) {
 TEST(ParallelOptions, InterleavingTakesAnyNumberOfMicrobatchesThatCanRun) {
   EXPECT_THAT(problems("pp: 2, schedule: interleaved-1f1b, virtual_stages: 2", 2, 4, "7"), IsEmpty());
   // Groups of fewer microbatches than stages: the next chunk would start before the first has come around.
-  const auto told =
-      problems("pp: 4, schedule: interleaved-1f1b, virtual_stages: 2, microbatch_group_size_per_vp_stage: 3", 4, 8, "5");
+  const auto told = problems(
+      "pp: 4, schedule: interleaved-1f1b, virtual_stages: 2, microbatch_group_size_per_vp_stage: 3", 4, 8, "5");
   ASSERT_EQ(told.size(), 1U);
   EXPECT_THAT(told[0], testing::StartsWith(
                            "E137: 'interleaved-1f1b' with 5 microbatches in groups of 3 cannot run on pp = 4 stages; "
                            "stage 0: F4.1 waits for ever: stage 0 in F4.1 for stage 3"));
-  EXPECT_THAT(told[0], testing::EndsWith(
-                           " | set parallel.microbatch_group_size_per_vp_stage: 5; microbatches = training.global_batch (job.yaml:2) 5 / (micro_batch 1 x dp 1)"));
+  EXPECT_THAT(told[0], testing::EndsWith(" | set parallel.microbatch_group_size_per_vp_stage: 5; microbatches = "
+                                         "training.global_batch (job.yaml:2) 5 / (micro_batch 1 x dp 1)"));
 }
 
 TEST(ParallelOptions, DualPipeNeedsPairsOfStagesAndMicrobatches) {
@@ -130,7 +130,8 @@ TEST(ParallelOptions, DualPipeNeedsPairsOfStagesAndMicrobatches) {
 
 TEST(ParallelOptions, SchedulesBringTheirPlacementAndChunks) {
   const auto parallel = [](const std::string& schedule) {
-    const JobText job(small_model(8) + "training: {global_batch: 8}\nparallel: {pp: 4, schedule: " + schedule + "}\n", 4);
+    const JobText job(small_model(8) + "training: {global_batch: 8}\nparallel: {pp: 4, schedule: " + schedule + "}\n",
+                      4);
     EXPECT_THAT(job.problems(), IsEmpty());
     return job.parallel;
   };

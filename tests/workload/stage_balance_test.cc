@@ -41,9 +41,10 @@ TEST(StageBalance, RecomputationCostsTheForwardPassAgain) {
 }
 
 TEST(StageBalance, ALayersTwoPassesAreItsCost) {
-  const JobText job("model: {num_layers: 4, hidden_size: 64, num_attention_heads: 8, vocab_size: 1000, seq_length: 32}\n"
-                    "training: {global_batch: 8}\n",
-                    1);
+  const JobText job(
+      "model: {num_layers: 4, hidden_size: 64, num_attention_heads: 8, vocab_size: 1000, seq_length: 32}\n"
+      "training: {global_batch: 8}\n",
+      1);
   const LayerPasses passes = dense_layer_passes(make_kernel_context(job.shape, job.training, job.parallel), OneEach());
   EXPECT_NEAR(passes.forward.device + passes.backward.device, costs("").layers.front(), 1e-12);
   EXPECT_GT(passes.backward.device, passes.forward.device);

@@ -145,7 +145,8 @@ TEST(StageBuilder, GradientsOfWeightsExchangeNothing) {
 
 TEST(StageBuilder, GradientsAreReducedAfterTheLastGradientOfWeights) {
   const std::vector<std::string> names = names_of(
-      plan_of("pp: 2, dp: 2, schedule: zb-h1, zero: {stage: 0, overlap_grad_reduce: true, bucket: 64KiB}", 4, 2, "8"), 1);
+      plan_of("pp: 2, dp: 2, schedule: zb-h1, zero: {stage: 0, overlap_grad_reduce: true, bucket: 64KiB}", 4, 2, "8"),
+      1);
   EXPECT_GT(place_of(names, "dp all_reduce gradients"), place_of(names, "W3"));
 }
 
@@ -173,7 +174,8 @@ TEST(StageBuilder, CopiesOfAPartAreSummedInModelOrder) {
   for (const Program& program : plan.graph.programs) {
     std::vector<Bytes>& sizes = reduced.emplace_back();
     for (const Task& task : program.tasks) {
-      if (task.kind != TaskKind::kCollective || plan.graph.dimensions[task.dimension.index()].name != "mirror") continue;
+      if (task.kind != TaskKind::kCollective || plan.graph.dimensions[task.dimension.index()].name != "mirror")
+        continue;
       sizes.push_back(plan.graph.collectives[task.detail].bytes);
     }
   }

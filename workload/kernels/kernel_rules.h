@@ -10,7 +10,8 @@ namespace ringwright::workload {
 [[nodiscard]] double kernel_seconds(const Kernel& kernel, const GpuSpec& gpu);
 // Seconds of the host that a library needs for one call, beyond what every kernel costs to issue.
 [[nodiscard]] double library_issue_seconds(const Kernel& kernel, const GpuSpec& gpu);
-// Whether the kernel's sizes lie within those that the constants were fitted on, and products in its type were measured.
+// Whether the kernel's sizes lie within those that the constants were fitted on, and products in its type were
+// measured.
 [[nodiscard]] bool within_fit(const Kernel& kernel, const KernelProfile& profile);
 
 // The rules by group of families; each in a file of its own. Seconds without the gap.

@@ -3,8 +3,8 @@
 // ZeRO-Offload (arXiv 2101.06840): each reduced gradient goes to host memory (2 bytes a parameter of the shard), the
 // CPU runs Adam there, and the new parameters come back (2 bytes). The CPU is bound by its memory: 28 bytes a parameter
 // over the bandwidth of the socket, which all ranks of the socket share, as with the copies of the same moment.
-// ZeRO-Infinity (arXiv 2104.07857): states lie on drives, and sub-groups of them are read, updated and written (12 bytes
-// a parameter each way); parameters are fetched shard by shard over every rank's own PCIe and then gathered.
+// ZeRO-Infinity (arXiv 2104.07857): states lie on drives, and sub-groups of them are read, updated and written (12
+// bytes a parameter each way); parameters are fetched shard by shard over every rank's own PCIe and then gathered.
 //
 // In the task graph all of this is messages that do not leave the host (core/plan/host_way.h), in a dimension "host"
 // where every rank is alone: they share links with whatever else crosses PCIe.

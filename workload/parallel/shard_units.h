@@ -1,7 +1,7 @@
 // Units of sharded parameters: what is gathered together before it is used, and where its gradients are scattered.
 //
-// A transformer layer is a unit, as FSDP's wrapping policies make it. ZeRO-3 gathers module by module and looks ahead by
-// elements; a layer at once differs by the first of its gathers only.
+// A transformer layer is a unit, as FSDP's wrapping policies make it. ZeRO-3 gathers module by module and looks ahead
+// by elements; a layer at once differs by the first of its gathers only.
 #pragma once
 
 #include <cstdint>

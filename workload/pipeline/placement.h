@@ -8,7 +8,8 @@ namespace ringwright::workload {
 enum class Placement {
   kLooped,         // chunk c of stage i is part c * p + i: every stage, then again from the first
   kVee,            // two chunks: part i, and part 2p - 1 - i on the way back
-  kBidirectional,  // two copies of p parts: chunk 0 is part i, chunk 1 is part p - 1 - i of the copy that runs backwards
+  kBidirectional,  // two copies of p parts: chunk 0 is part i, chunk 1 is part p - 1 - i of the copy that runs
+                   // backwards
 };
 
 struct PipelineShape {

@@ -97,7 +97,8 @@ class Checker {
         if (!forward && elsewhere(stage, chunk, microbatch)) continue;
         if (!forward) return refuse(stage, end, name({Pass::kForward, microbatch, chunk}) + " is missing");
         if (!backward && !input) return refuse(stage, end, name({Pass::kBackward, microbatch, chunk}) + " is missing");
-        if (input && !weight) return refuse(stage, end, name({Pass::kWeightGradient, microbatch, chunk}) + " is missing");
+        if (input && !weight)
+          return refuse(stage, end, name({Pass::kWeightGradient, microbatch, chunk}) + " is missing");
       }
     }
   }

@@ -52,8 +52,12 @@ namespace {
 class Player {
  public:
   Player(const PipelineOrder& order, const PipelineShape& shape, int microbatches, const PassTimes& times)
-      : order_(order), shape_(shape), microbatches_(microbatches), times_(times),
-        ends_(static_cast<std::size_t>(2 * shape.stages * shape.chunks) * static_cast<std::size_t>(microbatches), kNever),
+      : order_(order),
+        shape_(shape),
+        microbatches_(microbatches),
+        times_(times),
+        ends_(static_cast<std::size_t>(2 * shape.stages * shape.chunks) * static_cast<std::size_t>(microbatches),
+              kNever),
         held_(order.size(), 0) {
     result_.stages.resize(order.size());
   }

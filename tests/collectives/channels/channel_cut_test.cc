@@ -41,7 +41,8 @@ TEST(RaggedCell, EndsInAMultipleOfTheGrain) {
   const Bytes cell = ragged_cell(2_MiB, plan, {.parts = 8, .chunk = Bytes(576'000)});
   EXPECT_EQ(cell, Bytes(8 * 19'200));
   EXPECT_EQ(ChannelCells(2_MiB, {.channels = 24, .kinds = 1, .least = cell}).channels(), 14);
-  // 40 MB a channel: eight loops of 8 x 576,000, and of the 3,136,000 bytes left 392,000 a part are 21 grains of 19,200.
+  // 40 MB a channel: eight loops of 8 x 576,000, and of the 3,136,000 bytes left 392,000 a part are 21 grains of
+  // 19,200.
   EXPECT_EQ(ragged_cell(Bytes(24LL * 40'000'000), plan, {.parts = 8, .chunk = Bytes(576'000)}),
             Bytes(8LL * 8 * 576'000 + 8LL * 403'200));
 }
@@ -67,8 +68,8 @@ TEST(ChunkLoops, AreOneForSmallCells) {
 }
 
 TEST(ChunkLoops, DoNotCutChunksIntoCrumbs) {
-  // As NCCL: no slice below 1/32 of a full one of 1 MiB, so 12,512 bytes stay in one piece; the second slice is empty, and
-  // takes its turn all the same.
+  // As NCCL: no slice below 1/32 of a full one of 1 MiB, so 12,512 bytes stay in one piece; the second slice is empty,
+  // and takes its turn all the same.
   const ChunkLoops loops(Bytes(100'000), {.parts = 8, .chunk = 2_MiB, .slices = 2, .least_slice = 32_KiB});
   EXPECT_EQ(loops.slices_in_all(), 2);
   EXPECT_EQ(loops.slice_size({}), Bytes(12'512));

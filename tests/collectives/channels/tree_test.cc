@@ -42,7 +42,8 @@ TEST(TreeOnChannels, OnlyHeadsOfChainsLeaveTheirHosts) {
   for (int b = 0; b < tree().blocks(call, plan); ++b) {
     for (int member = 0; member < 32; ++member) {
       tree().block(call, plan, member, b, block);
-      const bool leaves = std::ranges::any_of(block.sends, [&](const SendPort& port) { return port.peer / 4 != member / 4; });
+      const bool leaves =
+          std::ranges::any_of(block.sends, [&](const SendPort& port) { return port.peer / 4 != member / 4; });
       if (leaves) heads.insert(member % 4);
     }
   }

@@ -117,7 +117,8 @@ TEST(ExecutionPlan, TellsTheLineAndTheValue) {
   EXPECT_THAT(mistake(plan_text("allreduce", "LL", "")), HasSubstr("there are no GPUs"));
   EXPECT_THAT(mistake(replaced(read_all_plan(2), "\"scratch_chunks\": 0", "\"scratch_chunks\": 70000")),
               HasSubstr("whole number from 0 to 65536"));
-  EXPECT_THAT(mistake(replaced(port_plan(2, "pws"), "\"src_buff\"", "\"srcs\"")), HasSubstr("needs src_buff and dst_buff"));
+  EXPECT_THAT(mistake(replaced(port_plan(2, "pws"), "\"src_buff\"", "\"srcs\"")),
+              HasSubstr("needs src_buff and dst_buff"));
 }
 
 }  // namespace

@@ -32,9 +32,12 @@ TEST(FileChooser, FilesComeFirstWhereTheyFit) {
   const GroupLayout six = make_block_layout(6, 6);
   const ChannelChoice found = chooser.choose({.kind = CollectiveKind::kAllReduce, .bytes = 1_KiB, .layout = &eight});
   EXPECT_EQ(found.plan.algorithm, "own_ring");
-  EXPECT_EQ(found.algorithm->blocks({.kind = CollectiveKind::kAllReduce, .bytes = 1_KiB, .layout = &eight}, found.plan), 1);
-  EXPECT_EQ(chooser.choose({.kind = CollectiveKind::kAllReduce, .bytes = 1_KiB, .layout = &six}).plan.algorithm, "rest");
-  EXPECT_EQ(chooser.choose({.kind = CollectiveKind::kAllReduce, .bytes = 2_MiB, .layout = &eight}).plan.algorithm, "rest");
+  EXPECT_EQ(found.algorithm->blocks({.kind = CollectiveKind::kAllReduce, .bytes = 1_KiB, .layout = &eight}, found.plan),
+            1);
+  EXPECT_EQ(chooser.choose({.kind = CollectiveKind::kAllReduce, .bytes = 1_KiB, .layout = &six}).plan.algorithm,
+            "rest");
+  EXPECT_EQ(chooser.choose({.kind = CollectiveKind::kAllReduce, .bytes = 2_MiB, .layout = &eight}).plan.algorithm,
+            "rest");
 }
 
 }  // namespace

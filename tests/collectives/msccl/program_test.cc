@@ -69,7 +69,8 @@ TEST(MscclProgram, RefusesWrongSums) {
 TEST(MscclProgram, RefusesSendsWithoutReceives) {
   const std::string fewer = replaced(ring_all_reduce(2), "<step s=\"2\" type=\"r\"", "<step s=\"2\" type=\"nop\"");
   EXPECT_THAT(mistake(fewer), HasSubstr("sends a message that nobody receives"));
-  EXPECT_THAT(mistake(replaced(ring_all_reduce(3), "recv=\"2\"", "recv=\"1\"")), HasSubstr("which sends nothing there"));
+  EXPECT_THAT(mistake(replaced(ring_all_reduce(3), "recv=\"2\"", "recv=\"1\"")),
+              HasSubstr("which sends nothing there"));
 }
 
 TEST(MscclProgram, RefusesMessagesOfUnequalLength) {
@@ -99,7 +100,8 @@ TEST(MscclProgram, RefusesBadAttributes) {
   EXPECT_THAT(mistake(replaced(ring_all_reduce(2), "allreduce", "sum")), HasSubstr("coll is 'sum'"));
   EXPECT_THAT(mistake(replaced(ring_all_reduce(2), "type=\"s\"", "type=\"t\"")), HasSubstr("type is 't'"));
   EXPECT_THAT(mistake(replaced(ring_all_reduce(2), "<gpu id=\"1\"", "<gpu id=\"0\"")), HasSubstr("stands twice"));
-  EXPECT_THAT(mistake(replaced(ring_all_reduce(2), "nchannels=\"1\"", "nchannels=\"many\"")), HasSubstr("whole number"));
+  EXPECT_THAT(mistake(replaced(ring_all_reduce(2), "nchannels=\"1\"", "nchannels=\"many\"")),
+              HasSubstr("whole number"));
   EXPECT_THAT(mistake("<graphs/>"), HasSubstr("begins with <graphs>"));
   EXPECT_THAT(mistake("<algo"), HasSubstr("p.xml:1"));
 }

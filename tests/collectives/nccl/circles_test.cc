@@ -60,7 +60,8 @@ TEST(Circles, OfAHybridCubeUseEveryLaneOnce) {
   constexpr Pair kPairs[] = {{0, 1, 1}, {0, 2, 1}, {0, 3, 2}, {0, 4, 2}, {1, 2, 2}, {1, 3, 1}, {1, 5, 2}, {2, 3, 2},
                              {2, 6, 1}, {3, 7, 1}, {4, 5, 1}, {4, 6, 1}, {4, 7, 2}, {5, 6, 2}, {5, 7, 1}, {6, 7, 2}};
   std::vector<NcclHost::Lanes> lanes;
-  for (const Pair& pair : kPairs) lanes.push_back({.a = pair.a, .b = pair.b, .bandwidth = 25_GBps * static_cast<double>(pair.lanes)});
+  for (const Pair& pair : kPairs)
+    lanes.push_back({.a = pair.a, .b = pair.b, .bandwidth = 25_GBps * static_cast<double>(pair.lanes)});
   const auto used = loads(find_circles(mesh_of(8, lanes), make_block_layout(8, 8), 6), true);
   for (const Pair& pair : kPairs) {
     EXPECT_EQ(used.at({pair.a, pair.b}), pair.lanes);

@@ -137,10 +137,18 @@ TEST(NcclCost, Ll128NeedsAWayToTheNicWithoutTheProcessor) {
 
 TEST(NcclCost, PatIsForOneGpuAHostAndGathersOnly) {
   const auto kPat = NcclAlgorithm::kPat;
-  EXPECT_EQ(OneGroup(setup_of(dgx_h100()), 8, 1).cost(CollectiveKind::kAllGather, 1_MiB, kPat, Protocol::kSimple).why_not, "");
-  EXPECT_NE(OneGroup(setup_of(dgx_h100()), 8, 2).cost(CollectiveKind::kAllGather, 1_MiB, kPat, Protocol::kSimple).why_not, "");
-  EXPECT_NE(OneGroup(setup_of(dgx_h100(), "2.20"), 8, 1).cost(CollectiveKind::kAllGather, 1_MiB, kPat, Protocol::kSimple).why_not, "");
-  EXPECT_EQ(OneGroup(setup_of(dgx_h100()), 8, 1).cost(kAllReduce, 1_MiB, kPat, Protocol::kSimple).why_not, "no such row");
+  EXPECT_EQ(
+      OneGroup(setup_of(dgx_h100()), 8, 1).cost(CollectiveKind::kAllGather, 1_MiB, kPat, Protocol::kSimple).why_not,
+      "");
+  EXPECT_NE(
+      OneGroup(setup_of(dgx_h100()), 8, 2).cost(CollectiveKind::kAllGather, 1_MiB, kPat, Protocol::kSimple).why_not,
+      "");
+  EXPECT_NE(OneGroup(setup_of(dgx_h100(), "2.20"), 8, 1)
+                .cost(CollectiveKind::kAllGather, 1_MiB, kPat, Protocol::kSimple)
+                .why_not,
+            "");
+  EXPECT_EQ(OneGroup(setup_of(dgx_h100()), 8, 1).cost(kAllReduce, 1_MiB, kPat, Protocol::kSimple).why_not,
+            "no such row");
 }
 
 TEST(NcclCost, HasRowsForWhatNcclRanks) {
@@ -187,8 +195,8 @@ double ratio(const OneGroup& group, const std::string& file, std::int64_t from, 
   return std::exp(sum / rows);
 }
 
-// How far NCCL's formula lies from measured times is known for these logs from an implementation of its own: 1.02, 0.88,
-// 0.90, 0.74, 0.97 by bands of size. The formula is a poor clock in the middle; ours must be as poor.
+// How far NCCL's formula lies from measured times is known for these logs from an implementation of its own: 1.02,
+// 0.88, 0.90, 0.74, 0.97 by bands of size. The formula is a poor clock in the middle; ours must be as poor.
 TEST(NcclCost, IsAsFarFromMeasuredH100TimesAsNcclsFormula) {
   const OneGroup group(setup_of(dgx_h100()), 8, 8);
   const std::string file = "h100_x8_all_reduce.csv";

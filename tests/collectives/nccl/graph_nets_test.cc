@@ -7,8 +7,8 @@ namespace ringwright::collectives::graph_nets_test {
 namespace {
 
 std::string differs(const std::string& channel, const std::vector<int>& nic_of, int pattern = 4) {
-  const std::string text = "<graphs version=\"1\"><graph pattern=\"" + std::to_string(pattern) + "\"><channel>" + channel +
-                           "</channel></graph></graphs>";
+  const std::string text = "<graphs version=\"1\"><graph pattern=\"" + std::to_string(pattern) + "\"><channel>" +
+                           channel + "</channel></graph></graphs>";
   const auto rings = parse_ring_nets(text, "g.xml");
   return rings ? other_nets(*rings, nic_of) : render(rings.error());
 }

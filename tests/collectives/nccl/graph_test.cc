@@ -127,8 +127,9 @@ TEST(CountRings, CompleteGraphsPartIntoRings) {
 // DGX-1: 16 pairs with one or two lanes, six lanes a GPU, known for its three rings there and three back.
 TEST(CountRings, TheCubeMeshOfEightV100HasSixRings) {
   struct Lanes { int a, b, lanes; };
-  const std::vector<Lanes> mesh = {{0, 1, 1}, {0, 2, 1}, {0, 3, 2}, {0, 4, 2}, {1, 2, 2}, {1, 3, 1}, {1, 5, 2}, {2, 3, 2},
-                                   {2, 6, 1}, {3, 7, 1}, {4, 5, 1}, {4, 6, 1}, {4, 7, 2}, {5, 6, 2}, {5, 7, 1}, {6, 7, 2}};
+  const std::vector<Lanes> mesh = {{0, 1, 1}, {0, 2, 1}, {0, 3, 2}, {0, 4, 2}, {1, 2, 2}, {1, 3, 1},
+                                   {1, 5, 2}, {2, 3, 2}, {2, 6, 1}, {3, 7, 1}, {4, 5, 1}, {4, 6, 1},
+                                   {4, 7, 2}, {5, 6, 2}, {5, 7, 1}, {6, 7, 2}};
   std::vector<int> units(64, 0);
   for (const Lanes& l : mesh) {
     units[static_cast<std::size_t>(l.a * 8 + l.b)] = l.lanes;

@@ -63,7 +63,8 @@ TEST(TunerFile, BlanksAndCarriageReturnsDoNotMatter) {
 }
 
 TEST(TunerFile, NamesTheFieldThatIsWrong) {
-  const Diagnostic mistake = first_mistake("allreduce,0,65536,ring,simple,-1,-1,-1\nallreduce,0,65536,trees,ll,2,-1,-1\n");
+  const Diagnostic mistake =
+      first_mistake("allreduce,0,65536,ring,simple,-1,-1,-1\nallreduce,0,65536,trees,ll,2,-1,-1\n");
   EXPECT_EQ(mistake.place.line, 2);
   EXPECT_EQ(mistake.place.column, 19);
   EXPECT_THAT(mistake.message, HasSubstr("'trees' is no algorithm"));

@@ -174,8 +174,8 @@ TEST(NcclVersions, OldTreesCutSmallBuffersFiner) {
   EXPECT_FALSE(shipped_tables("2.20").tree_chunks_by_depth);
 }
 
-// 640 threads with 60 bytes each are 38,400: chains take that, rings half of it, trees an eighth. With Simple 512 threads
-// move 8 bytes each, in trees 64.
+// 640 threads with 60 bytes each are 38,400: chains take that, rings half of it, trees an eighth. With Simple 512
+// threads move 8 bytes each, in trees 64.
 TEST(NcclVersions, OldChunksAreMultiplesOfWhatThreadsTakeAtOnce) {
   const auto grain = [](NcclAlgorithm algorithm, Protocol protocol, int threads, CollectiveKind kind = kAllReduce) {
     return chunk_grain(kind, {.algorithm = algorithm, .protocol = protocol}, threads).count();

@@ -10,7 +10,8 @@ namespace {
 using ::testing::HasSubstr;
 
 TEST(XmlDocument, KeepsElementsAttributesAndLines) {
-  auto document = parse_xml("<?xml version=\"1.0\"?>\n<!-- a\n remark -->\n<a x=\"1\">\n  <b/>\n  <b y='&lt;2'/>\n</a>\n", "f.xml");
+  auto document =
+      parse_xml("<?xml version=\"1.0\"?>\n<!-- a\n remark -->\n<a x=\"1\">\n  <b/>\n  <b y='&lt;2'/>\n</a>\n", "f.xml");
   ASSERT_TRUE(document.has_value());
   EXPECT_EQ(document->root.name, "a");
   EXPECT_EQ(document->root.line, 4);

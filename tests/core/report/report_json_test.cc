@@ -59,9 +59,23 @@ TEST(ReportJson, GivesEachDimensionsTimesAndBytes) {
 
 TEST(ReportJson, TellsWhatWasChosenForCollectives) {
   StepFacts facts = sample_facts();
-  facts.collectives = {{.dimension = "tp", .operation = "all_reduce", .bytes = 32_MiB, .ranks = 8, .hosts = 1, .calls = 96,
-                        .algorithm = "nvls", .protocol = "simple", .channels = 16, .shortest = 210_us, .mean = 250_us},
-                       {.dimension = "dp", .operation = "all_gather", .bytes = 1_GiB, .ranks = 2, .hosts = 2, .calls = 1,
+  facts.collectives = {{.dimension = "tp",
+                        .operation = "all_reduce",
+                        .bytes = 32_MiB,
+                        .ranks = 8,
+                        .hosts = 1,
+                        .calls = 96,
+                        .algorithm = "nvls",
+                        .protocol = "simple",
+                        .channels = 16,
+                        .shortest = 210_us,
+                        .mean = 250_us},
+                       {.dimension = "dp",
+                        .operation = "all_gather",
+                        .bytes = 1_GiB,
+                        .ranks = 2,
+                        .hosts = 2,
+                        .calls = 1,
                         .algorithm = "ring"}};
   const auto rows = json(facts)["collectives"];
   EXPECT_EQ(rows[0]["operation"], "all_reduce");

@@ -113,11 +113,20 @@ TEST(ReportText, SaysWhenAStageDoesNotFit) {
 TEST(ReportText, SaysWhatWasChosenForTheLargestCollectives) {
   StepFacts facts = sample_facts();
   for (int i = 0; i < 4; ++i) {
-    facts.collectives.push_back({.dimension = "tp", .operation = "all_reduce", .bytes = 32_MiB, .ranks = 8, .hosts = 1, .calls = 96,
-                                 .algorithm = "nvls", .protocol = "simple", .channels = 16, .shortest = 210_us});
+    facts.collectives.push_back({.dimension = "tp",
+                                 .operation = "all_reduce",
+                                 .bytes = 32_MiB,
+                                 .ranks = 8,
+                                 .hosts = 1,
+                                 .calls = 96,
+                                 .algorithm = "nvls",
+                                 .protocol = "simple",
+                                 .channels = 16,
+                                 .shortest = 210_us});
   }
   const std::string shown = render_text(summarise(sample_run().inputs(), facts), {.width = 120});
-  EXPECT_THAT(shown, HasSubstr("tp: all_reduce of 32 MiB x 96 among 8 ranks on 1 host: nvls, simple, 16 channels; 210 us"));
+  EXPECT_THAT(shown,
+              HasSubstr("tp: all_reduce of 32 MiB x 96 among 8 ranks on 1 host: nvls, simple, 16 channels; 210 us"));
   EXPECT_THAT(shown, HasSubstr("... and 1 more"));
 }
 
@@ -142,13 +151,16 @@ TEST(ReportText, CountsWhatItLeavesOut) {
 
 TEST(ReportText, HoldsItselfAgainstPublishedFigures) {
   StepFacts facts = sample_facts();
-  facts.published = {{.quantity = PublishedQuantity::kModelFlopUtilisation, .value = 0.41, .source = "a paper, table 4"}};
+  facts.published = {
+      {.quantity = PublishedQuantity::kModelFlopUtilisation, .value = 0.41, .source = "a paper, table 4"}};
   EXPECT_THAT(text(facts), HasSubstr("Published    MFU 41.0 %; ours is -2.4 % [a paper, table 4]\n"));
 }
 
 TEST(ReportText, SaysHowManyRanksStandForAll) {
-  EXPECT_THAT(text(sample_facts()),
-              HasSubstr("1,234,567 events, 48 messages; 3 of 4 ranks played, each for all that behave like it; 0.25 s, 32\n  MiB\n"));
+  EXPECT_THAT(
+      text(sample_facts()),
+      HasSubstr(
+          "1,234,567 events, 48 messages; 3 of 4 ranks played, each for all that behave like it; 0.25 s, 32\n  MiB\n"));
   StepFacts unfolded = sample_facts();
   unfolded.engine.classes = 4;
   EXPECT_THAT(text(unfolded), HasSubstr("48 messages; 0.25 s"));

@@ -1,4 +1,5 @@
-// A run small enough to add up by hand: four ranks, two stages, dimensions tp and pp, one warm-up step and two that count.
+// A run small enough to add up by hand: four ranks, two stages, dimensions tp and pp, one warm-up step and two that
+// count.
 #pragma once
 
 #include "core/report/report.h"
@@ -71,8 +72,9 @@ inline constexpr ActivityMask kPp = 4;
   facts.hardware_flops = Flops(200e12);
   facts.peak_flop_rate = 1000_TFLOPS;
   facts.warmup_iterations = 1;
-  facts.memory = {{.stage = 0, .items = {{"weights", 10_GiB}, {"activations", 50_GiB}}, .total = 60_GiB, .capacity = 80_GiB},
-                  {.stage = 1, .items = {{"weights", 10_GiB}, {"activations", 70_GiB}}, .total = 80_GiB, .capacity = 80_GiB}};
+  facts.memory = {
+      {.stage = 0, .items = {{"weights", 10_GiB}, {"activations", 50_GiB}}, .total = 60_GiB, .capacity = 80_GiB},
+      {.stage = 1, .items = {{"weights", 10_GiB}, {"activations", 70_GiB}}, .total = 80_GiB, .capacity = 80_GiB}};
   facts.links = {{.name = "leaf3->spine5", .utilisation = 0.93, .bytes = 3_GiB, .multiplicity = 16}};
   facts.evidence = {{.input = "compute", .level = Evidence::kCalibrated, .source = "kernels.csv"},
                     {.input = "fabric", .level = Evidence::kVendorSpec, .source = ""}};

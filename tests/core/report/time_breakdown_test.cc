@@ -123,8 +123,8 @@ TEST_F(TimeBreakdownTest, ATimeBeyondTheStepLeavesNoNegativeIdleTime) {
   run_.record.time_in[0][kComputing] = 400_ms;
   const TimeBreakdown all = break_down(inputs());
   EXPECT_EQ(all.idle, 0_ms);
-  EXPECT_NEAR(all.share(all.computing) + all.share(all.dimensions[0].exposed) + all.share(all.dimensions[1].exposed), 1.0,
-              1e-12);
+  EXPECT_NEAR(all.share(all.computing) + all.share(all.dimensions[0].exposed) + all.share(all.dimensions[1].exposed),
+              1.0, 1e-12);
 }
 
 TEST(TimeBreakdown, OfNothingHasSharesOfZero) {

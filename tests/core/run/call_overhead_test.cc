@@ -21,7 +21,8 @@ class FiveMicroseconds final : public CallOverhead {
 
 RunResult play(TaskGraph& graph, const char* algorithm = "ring", const ExecutorOptions& options = {}) {
   const FiveMicroseconds overhead;
-  return test::play_on_wires(graph, {.algorithm = collectives::find_algorithm(algorithm), .overhead = &overhead}, options);
+  return test::play_on_wires(graph, {.algorithm = collectives::find_algorithm(algorithm), .overhead = &overhead},
+                             options);
 }
 
 // Four ranks, `calls` collectives of 4,000 bytes one after another.

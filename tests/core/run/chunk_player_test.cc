@@ -91,9 +91,10 @@ TEST(ChunkPlayer, AProxySendsOneMessageAfterAnother) {
 TEST(ChunkPlayer, LinesOfLlAreReadByTheProxy) {
   ChannelCosts costs = round_costs();
   const test::PlainPipe one(1, Bytes(1000));
-  const RunResult at_once = play({.algorithm = one, .plan = {.protocol = Protocol::kLl}, .per_host = 1, .costs = costs});
+  const CollectivePlan plan{.protocol = Protocol::kLl};
+  const RunResult at_once = play({.algorithm = one, .plan = plan, .per_host = 1, .costs = costs});
   costs.network_host_rate = 1_GBps;
-  const RunResult read = play({.algorithm = one, .plan = {.protocol = Protocol::kLl}, .per_host = 1, .costs = costs});
+  const RunResult read = play({.algorithm = one, .plan = plan, .per_host = 1, .costs = costs});
   EXPECT_EQ(end_of(read, 1) - end_of(at_once, 1), 2_us);
 }
 
@@ -192,11 +193,13 @@ TEST(ChunkPlayer, WithoutGpudirectTheChannelsOfAGpuShareItsSlot) {
 TEST(ChunkPlayer, ARingOfTwoTakesThreePrimitivesEach) {
   const ChannelAlgorithm* ring = collectives::find_channel_algorithm("ring");
   ASSERT_NE(ring, nullptr);
-  const RunResult result = play({.algorithm = *ring, .plan = {.algorithm = "ring", .protocol = Protocol::kLl, .channels = 1},
-                                 .kind = CollectiveKind::kAllReduce, .bytes = Bytes(2000), .wire = 100_GBps});
+  const CollectivePlan plan{.algorithm = "ring", .protocol = Protocol::kLl, .channels = 1};
+  const RunResult result = play({.algorithm = *ring, .plan = plan, .kind = CollectiveKind::kAllReduce,
+                                 .bytes = Bytes(2000), .wire = 100_GBps});
   // Chunks of 1000 bytes (1008, a multiple of 16). Send: 5 to 7.008; seen 2 us later; add and store and send: 1 us and
   // 1008 bytes at half the rate, 3.016 us; seen 2 us later; store: 2.008 us.
-  EXPECT_EQ(end_of(result, 0), TimePoint(Duration(5'000'000 + 2'008'000 + 2'000'000 + 3'016'000 + 2'000'000 + 2'008'000)));
+  const Duration three(2'008'000 + 2'000'000 + 3'016'000 + 2'000'000 + 2'008'000);
+  EXPECT_EQ(end_of(result, 0), TimePoint(5_us + three));
   EXPECT_EQ(end_of(result, 0), end_of(result, 1));
 }
 
@@ -248,8 +251,9 @@ TEST(ChunkPlayer, WithSimpleEveryOperandIsLoadedAndEveryDestinationStoredTo) {
   ASSERT_NE(ring, nullptr);
   ChannelCosts costs = round_costs();
   costs.load_share = 0.25;
-  const RunResult result = play({.algorithm = *ring, .plan = {.algorithm = "ring", .protocol = Protocol::kSimple, .channels = 1},
-                                 .kind = CollectiveKind::kAllReduce, .bytes = Bytes(2016), .costs = costs, .wire = 1000_GBps});
+  const CollectivePlan plan{.algorithm = "ring", .protocol = Protocol::kSimple, .channels = 1};
+  const RunResult result = play({.algorithm = *ring, .plan = plan, .kind = CollectiveKind::kAllReduce,
+                                 .bytes = Bytes(2016), .costs = costs, .wire = 1000_GBps});
   // Chunks of 1008 bytes. Send: 2.008 us; seen 2 us later; two loads and two stores: 1 us and twice 1.008 us; seen 2 us
   // later; the last one stores once: 2.008 us.
   EXPECT_NEAR(to_seconds(end_of(result, 0) - TimePoint()) * 1e6, 5.0 + 2.008 + 2.0 + 3.016 + 2.0 + 2.008, 0.01);
@@ -331,8 +335,8 @@ Case network_sum(int hosts) {
           .per_host = 1};
 }
 
-// Launched at 5 us; 1 us of the primitive and 1.008 us at 384 of 640 threads, 3 us to the NIC, 4 us of way and 1.008 us on
-// the wire; 6 us to the GPU, 1 us and 1.008 us at 256 of 640 threads to store it. The number of hosts does not matter.
+// Launched at 5 us; 1 us of the primitive and 1.008 us at 384 of 640 threads, 3 us to the NIC, 4 us of way and 1.008 us
+// on the wire; 6 us to the GPU, 1 us and 1.008 us at 256 of 640 threads to store it, however many hosts there are.
 TEST(ChunkPlayer, TheNetworkAddsUpInOneWay) {
   const Duration sending(1'680'000);
   const Duration wire(1'008'000);
@@ -377,8 +381,8 @@ TEST(ChunkPlayer, ASwitchThatAddsSlowlySetsThePace) {
   EXPECT_LT(end_of(play(fast), 0), TimePoint(Duration(20 * 50'400'000) / 2));
 }
 
-// Of two GPUs each is told at 5 + 2 us, loads 1000 bytes and adds them (1 us for the primitive, 2 us for two operands), with
-// the load and the store on the wire at the same time; tells the other, who sees it 2 us later.
+// Of two GPUs each is told at 5 + 2 us, loads 1000 bytes and adds them (1 us for the primitive, 2 us for two operands),
+// with the load and the store on the wire at the same time; tells the other, who sees it 2 us later.
 TEST(ChunkPlayer, OneSidedWorkMovesItsBytesAndTells) {
   auto plan = collectives::parse_execution_plan(collectives::read_all_plan(2), "p.json");
   ASSERT_TRUE(plan.has_value());

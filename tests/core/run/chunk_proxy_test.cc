@@ -1,6 +1,6 @@
 // What network libraries do with messages between hosts; times derived by hand, from the constants of chunk_case.h: a
-// message of 1000 bytes is in its buffer at 7 us, on the NIC at 10, there after 4 us of way and 1 us of bytes at 15, flushed
-// 6 us later, stored 2 us later.
+// message of 1000 bytes is in its buffer at 7 us, on the NIC at 10, there after 4 us of way and 1 us of bytes at 15,
+// flushed 6 us later, stored 2 us later.
 #include <gtest/gtest.h>
 
 #include "tests/support/channel_doubles.h"

@@ -32,7 +32,8 @@ class TenSms final : public ComputeModel {
 
 class FixedFootprint final : public CommunicationFootprint {
  public:
-  FixedFootprint(const Contention& collective, const Contention& message) : collective_(collective), message_(message) {}
+  FixedFootprint(const Contention& collective, const Contention& message)
+      : collective_(collective), message_(message) {}
   [[nodiscard]] Contention of(const CollectiveCall&) const override { return collective_; }
   [[nodiscard]] Contention of(const MessageSpec&, DimensionId, RankId) const override { return message_; }
 

@@ -25,10 +25,11 @@ class LapWatchTest : public testing::Test {
   // Lap by lap, 10 us apart; the second class is two laps ahead.
   Verdict observe(std::uint64_t digest, Duration ahead = Duration(0)) {
     const std::uint32_t lap = lap_++;
-    return watch_.observe({.at = at(lap),
-                           .digest = digest,
-                           .places = {{.lap = lap, .host_behind = Duration(0), .receives_behind = Duration(0)},
-                                      {.lap = lap + 2, .host_behind = Duration(0) - ahead, .receives_behind = Duration(0)}}});
+    return watch_.observe(
+        {.at = at(lap),
+         .digest = digest,
+         .places = {{.lap = lap, .host_behind = Duration(0), .receives_behind = Duration(0)},
+                    {.lap = lap + 2, .host_behind = Duration(0) - ahead, .receives_behind = Duration(0)}}});
   }
   static TimePoint at(std::uint32_t lap) { return TimePoint(10_us * std::int64_t{lap}); }
 

@@ -145,8 +145,8 @@ TEST(ChannelFolding, ARingWithAKindForEverySecondPlaceFoldsToTwoRanks) {
   EXPECT_EQ(classes_of("ring", {.algorithm = "ring", .protocol = Protocol::kSimple, .channels = 4}, 256), 2U);
 }
 
-// The trees set hosts apart, not the places in them; the second tree is the first one's mirror image, but the pods (four
-// hosts of 16) lie alike under both.
+// The trees set hosts apart, not the places in them; the second tree is the first one's mirror image, but the pods
+// (four hosts of 16) lie alike under both.
 TEST(ChannelFolding, TreesFoldToTheHostsOfHalfATree) {
   EXPECT_EQ(classes_of("tree", {.algorithm = "tree", .protocol = Protocol::kLl, .channels = 16}, 128), 8U);
   EXPECT_EQ(classes_of("nvls_tree", {.algorithm = "nvls_tree", .protocol = Protocol::kSimple, .channels = 2}, 128), 8U);
@@ -155,7 +155,9 @@ TEST(ChannelFolding, TreesFoldToTheHostsOfHalfATree) {
 // Any number of hosts, GPUs of a host, channels and bytes.
 TEST(ChannelFolding, RandomCallsKeepTheTimesOfAllRanks) {
   RandomStream random(7, "folding");
-  const auto any = [&random](std::uint64_t least, std::uint64_t most) { return least + random.next_below(most - least + 1); };
+  const auto any = [&random](std::uint64_t least, std::uint64_t most) {
+    return least + random.next_below(most - least + 1);
+  };
   for (int round = 0; round < 40; ++round) {
     const int ranks = 8 * static_cast<int>(any(2, 9));
     const ReferenceFabric fabric(fabric_of(static_cast<std::uint32_t>(ranks)));
@@ -169,8 +171,10 @@ TEST(ChannelFolding, RandomCallsKeepTheTimesOfAllRanks) {
     const CollectiveCall call{.kind = kind, .bytes = graph.collectives[0].bytes, .layout = &graph.layouts[0]};
     if (!algorithm.supports(call, plan)) continue;
     const test::AlwaysOnChannels chooser(algorithm, plan);
-    EXPECT_EQ(play(graph, fabric, Mode::kFolded, chooser).finished, play(graph, fabric, Mode::kUnfolded, chooser).finished)
-        << algorithm.name() << " of " << call.bytes.count() << " bytes on " << ranks << " ranks, " << plan.channels << " channels";
+    EXPECT_EQ(play(graph, fabric, Mode::kFolded, chooser).finished,
+              play(graph, fabric, Mode::kUnfolded, chooser).finished)
+        << algorithm.name() << " of " << call.bytes.count() << " bytes on " << ranks << " ranks, " << plan.channels
+        << " channels";
   }
 }
 
@@ -179,7 +183,8 @@ class PipesForMessages final : public ChannelChooser {
   [[nodiscard]] ChannelChoice choose(const CollectiveCall&) const override { return {}; }
   [[nodiscard]] ChannelChoice choose_message(const MessageCall& call) const override {
     const Protocol protocol = call.leaves_host() ? Protocol::kSimple : Protocol::kLl;
-    return {.algorithm = &collectives::channel_send(), .plan = {.algorithm = "send", .protocol = protocol, .channels = 2}};
+    return {.algorithm = &collectives::channel_send(),
+            .plan = {.algorithm = "send", .protocol = protocol, .channels = 2}};
   }
 };
 
@@ -212,7 +217,8 @@ TEST(ChannelFolding, ExchangesByTheReceiversRailKeepTheTimesOfAllRanks) {
   const auto order = network_models::rail_order(16, 8, 4);
   const network_models::Host host = network_models::simple_host(8, 8);
   const auto derived = network_models::derive_clos(order, host, 8);
-  const network_models::Network network = network_models::build_clos({.host = host, .shape = derived.shape, .routing = {}});
+  const network_models::Network network =
+      network_models::build_clos({.host = host, .shape = derived.shape, .routing = {}});
   const TaskGraph graph = one_call(CollectiveKind::kAllToAll, 4_MiB, 64);
   std::vector<TimePoint> ends;
   for (const bool by_peers_rail : {false, true}) {
@@ -233,7 +239,8 @@ TEST(ChannelFolding, MessagesByTheReceiversRailKeepTheTimesOfAllRanks) {
     explicit Relayed(bool by_peers_rail) : by_peers_rail_(by_peers_rail) {}
     [[nodiscard]] ChannelChoice choose(const CollectiveCall&) const override { return {}; }
     [[nodiscard]] ChannelChoice choose_message(const MessageCall& call) const override {
-      CollectivePlan plan{.algorithm = "send", .protocol = Protocol::kSimple, .channels = 2, .by_peers_rail = by_peers_rail_};
+      CollectivePlan plan{
+          .algorithm = "send", .protocol = Protocol::kSimple, .channels = 2, .by_peers_rail = by_peers_rail_};
       plan.by_peers_rail = message_reach(*call.layout, plan, call.from, call.to) == Reach::kByPeersRail;
       return {.algorithm = &collectives::channel_send(), .plan = plan};
     }
@@ -244,7 +251,8 @@ TEST(ChannelFolding, MessagesByTheReceiversRailKeepTheTimesOfAllRanks) {
   const auto order = network_models::rail_order(16, 8, 4);
   const network_models::Host host = network_models::simple_host(8, 8);
   const auto derived = network_models::derive_clos(order, host, 8);
-  const network_models::Network network = network_models::build_clos({.host = host, .shape = derived.shape, .routing = {}});
+  const network_models::Network network =
+      network_models::build_clos({.host = host, .shape = derived.shape, .routing = {}});
   TaskGraph graph;
   std::vector<int> all(64);
   std::iota(all.begin(), all.end(), 0);
@@ -280,7 +288,8 @@ TEST(ChannelFolding, ExecutionPlansKeepTheTimesOfAllRanks) {
     const collectives::PlanAlgorithm algorithm(std::move(*plan));
     TaskGraph graph;
     std::vector<std::vector<int>> groups(8);
-    for (int rank = 0; rank < 64; ++rank) groups[static_cast<std::size_t>(c.inside ? rank / 8 : rank % 8)].push_back(rank);
+    for (int rank = 0; rank < 64; ++rank)
+      groups[static_cast<std::size_t>(c.inside ? rank / 8 : rank % 8)].push_back(rank);
     const DimensionId tp = test::add_dimension(graph, "tp", groups);
     test::ProgramBuilder program(graph, "all");
     program.collective(tp, c.kind, 1_MiB, 1);

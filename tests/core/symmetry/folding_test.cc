@@ -194,7 +194,8 @@ TEST(Folding, NamesOfRanksDoNotMatter) {
       EXPECT_EQ(other.finished[new_rank], plain.finished[rank]) << rank;
     }
   }
-  EXPECT_GT(std::set<TimePoint>(plain.finished.begin(), plain.finished.end()).size(), 1U);  // late hosts hold up their rings
+  EXPECT_GT(std::set<TimePoint>(plain.finished.begin(), plain.finished.end()).size(),
+            1U);  // late hosts hold up their rings
 }
 
 // Everybody passes on what came from behind: one class stands for both ends of every message.
@@ -227,7 +228,8 @@ TEST(Folding, SaysWhyLittleWasFolded) {
   EXPECT_EQ(hashed.role_classes, 4U);  // one a stage
   EXPECT_EQ(why_little_folded(hashed).substr(0, 10), "the routes");
   TaskGraph apart = graph;
-  for (std::size_t rank = 0; rank < 512; ++rank) apart.compute_slowdown.push_back(1.0 + 1e-3 * static_cast<double>(rank));
+  for (std::size_t rank = 0; rank < 512; ++rank)
+    apart.compute_slowdown.push_back(1.0 + 1e-3 * static_cast<double>(rank));
   EXPECT_EQ(why_little_folded(fold(apart, chooser, ReferenceFabric(fabric_512()))).substr(0, 10), "what ranks");
 }
 

@@ -152,7 +152,8 @@ class Permutations final : public TransferListener {
     const std::uint32_t k = next_[rank]++;
     if (k >= targets_.size()) return;
     constexpr std::uint64_t kMiB = 1U << 20U;
-    const std::uint64_t size = 8 * kMiB + splitmix64(std::uint64_t{rank} * 131071 + std::uint64_t{7} * k + 5) % (16 * kMiB);
+    const std::uint64_t size =
+        8 * kMiB + splitmix64(std::uint64_t{rank} * 131071 + std::uint64_t{7} * k + 5) % (16 * kMiB);
     const std::uint32_t target = targets_[k][rank] == rank ? (rank + 1) % stage_.ranks : targets_[k][rank];
     stage_.network.start({.from = RankId(rank),
                           .to = RankId(target),

@@ -1,8 +1,9 @@
-// The training step of the peers' figures: a 1F1B pipeline with activations on the network, then ring all-reduces of gradients.
+// The training step of the peers' figures: a 1F1B pipeline with activations on the network, then ring all-reduces of
+// gradients.
 //
-// Rank = tp + 8 * (dp + D * pp). A stage runs min(M, PP - pp - 1) forwards, then pairs of forward and backward, then the
-// other backwards; a forward waits for the activations of its microbatch, a backward for the gradients. Sends do not
-// hold up the sender. After its last operation a rank joins the ring over dp: 2 (D - 1) steps of grad / D bytes.
+// Rank = tp + 8 * (dp + D * pp). A stage runs min(M, PP - pp - 1) forwards, then pairs of forward and backward, then
+// the other backwards; a forward waits for the activations of its microbatch, a backward for the gradients. Sends do
+// not hold up the sender. After its last operation a rank joins the ring over dp: 2 (D - 1) steps of grad / D bytes.
 #pragma once
 
 #include <algorithm>
@@ -134,7 +135,8 @@ class TrainingStep final : public TransferListener {
     for (const std::uint32_t rank : ranks) {
       rows_[rank].busy = false;
       const std::uint32_t hop = kTensorRanks * shape_.replicas;
-      if (kind == Kind::kForward && stage_of(rank) + 1 < shape_.stages) send(rank, rank + hop, shape_.activations, kind);
+      if (kind == Kind::kForward && stage_of(rank) + 1 < shape_.stages)
+        send(rank, rank + hop, shape_.activations, kind);
       if (kind == Kind::kBackward && stage_of(rank) > 0) send(rank, rank - hop, shape_.activations, kind);
       advance(rank);
     }

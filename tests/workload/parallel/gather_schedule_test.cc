@@ -119,8 +119,8 @@ TEST(GatherSchedule, GradientsAreCompleteAfterTheLastUseOfAPass) {
 }
 
 TEST(GatherSchedule, OnlyTheLastMicrobatchHasLastGradients) {
-  const GatherSchedule schedule =
-      schedule_of({}, {{Pass::kForward, 0, 0}, {Pass::kBackward, 0, 0}, {Pass::kForward, 1, 0}, {Pass::kBackward, 1, 0}});
+  const GatherSchedule schedule = schedule_of(
+      {}, {{Pass::kForward, 0, 0}, {Pass::kBackward, 0, 0}, {Pass::kForward, 1, 0}, {Pass::kBackward, 1, 0}});
   for (std::size_t use = 0; use < schedule.uses().size(); ++use) {
     const bool second = schedule.uses()[use].slot == 3;
     EXPECT_EQ(schedule.steps()[use].last_gradients, second) << use;

@@ -208,8 +208,8 @@ std::string backward_order(const std::string& prefetch) {
 }
 
 // Head, four layers, embedding. Before: the next gather is out before the computation (the first one of the backward
-// pass even before the head's, which is cut off here). After: behind it, before the gradients are copied and scattered. None:
-// behind the scatter.
+// pass even before the head's, which is cut off here). After: behind it, before the gradients are copied and scattered.
+// None: behind the scatter.
 TEST(Sharded, BackwardPrefetchSetsTheOrderOfIssue) {
   EXPECT_EQ(backward_order("backward_pre"), "BsgBsgBsgBsgBsBs");
   EXPECT_EQ(backward_order("backward_post"), "BgBsBgBsBgBsBgBsBgBsBs");

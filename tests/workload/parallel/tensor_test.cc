@@ -75,12 +75,13 @@ TEST(TensorParallel, AGatheredInputMayStayForItsWeightGradient) {
 // A frozen layer in fp8 gathers its input in one byte; one whose adapter takes the input, too, in two.
 TEST(TensorParallel, AnAdapterIsGivenTheInputInTheWorkingType) {
   const auto gathered = [](const std::string& modules, bool attention) {
-    const std::string text = "model: {num_layers: 2, hidden_size: 64, num_attention_heads: 8, num_query_groups: 4,"
-                             " ffn_hidden_size: 96, vocab_size: 1000, seq_length: 32, lora: {rank: 4, target_modules: [" +
-                             modules +
-                             "]}}\n"
-                             "training: {global_batch: 8, fp8_recipe: delayed, fp8_gather: true}\n"
-                             "parallel: {tp: 2, sequence_parallel: true}\n";
+    const std::string text =
+        "model: {num_layers: 2, hidden_size: 64, num_attention_heads: 8, num_query_groups: 4,"
+        " ffn_hidden_size: 96, vocab_size: 1000, seq_length: 32, lora: {rank: 4, target_modules: [" +
+        modules +
+        "]}}\n"
+        "training: {global_batch: 8, fp8_recipe: delayed, fp8_gather: true}\n"
+        "parallel: {tp: 2, sequence_parallel: true}\n";
     const Played played = play_job(text, [&](TensorParallel& tensor, ProgramWriter& writer) {
       attention ? tensor.attention_forward(writer) : tensor.mlp_forward(writer);
     });

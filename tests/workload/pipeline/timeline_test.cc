@@ -113,7 +113,8 @@ TEST(Timeline, DualPipeHasTheBubbleThatItsAuthorsGive) {
   for (const int p : {2, 4, 8}) {
     for (const int m : {2 * p, 4 * p}) {
       const PipelineShape shape{.placement = Placement::kBidirectional, .stages = p, .chunks = 2};
-      EXPECT_EQ(play(dualpipe_order, shape, m, kLikeForward).bubble(), (p / 2 - 1) * ((kF + kF + kW) + (kF + kW) - 3 * kW))
+      EXPECT_EQ(play(dualpipe_order, shape, m, kLikeForward).bubble(),
+                (p / 2 - 1) * ((kF + kF + kW) + (kF + kW) - 3 * kW))
           << p << " " << m;
     }
   }
@@ -122,7 +123,8 @@ TEST(Timeline, DualPipeHasTheBubbleThatItsAuthorsGive) {
 TEST(Timeline, DualPipeCutInHalfHasTheBubbleOfTwiceTheStages) {
   for (const int p : {1, 2, 4, 8}) {
     for (const int m : {2 * p, 4 * p}) {
-      EXPECT_EQ(play(dualpipe_v_order, vee(p), m, kLikeForward).bubble(), (p - 1) * ((kF + kF + kW) + (kF + kW) - 3 * kW))
+      EXPECT_EQ(play(dualpipe_v_order, vee(p), m, kLikeForward).bubble(),
+                (p - 1) * ((kF + kF + kW) + (kF + kW) - 3 * kW))
           << p << " " << m;
     }
   }
