@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the values of classes again: validation/class_values.csv.
+"""Makes the values of classes again: validation/class_values.csv, and those of GPUs as profiles configs/profiles/class-*.yaml.
 
     tools/class_values.py build/release/ringwright
 
@@ -30,6 +30,19 @@ HEAD = """# What machines of a class have in common: constants of kernels by gen
 # constant that is missing is not determined by those logs, and stays at its planning value (docs/collectives.md).
 class,constant,value,machines
 """
+
+
+PROFILE = """# NCCL's kernels on GPUs of the generation {name}, for machines that nobody has measured: one fit over the logs of
+# {machines}.
+# Made by tools/class_values.py; use it with `preset: class-{name}` at the head of a scenario, or `--set preset=class-{name}`.
+evidence: calibrated
+source: "fit to logs of {machines} (validation/machines.csv)"
+
+comm:
+  costs: {{{costs}}}
+"""
+# Their libraries were of a time when each channel cost more; later ones do not.
+OLD_LIBRARIES = ["volta", "ampere"]
 
 
 def machines():
@@ -110,10 +123,27 @@ class Classes:
         return rows
 
 
+def write_profiles(rows):
+    for name in GENERATIONS:
+        values = [(path.removeprefix("comm.costs."), value, of) for kind, path, value, of in rows if kind == name]
+        values = [row for row in values if row[0] != "launch_channel" or name not in OLD_LIBRARIES]
+        if not values:
+            continue
+        costs = {}
+        for path, value, _ in values:
+            group, dot, key = path.rpartition(".")
+            costs.setdefault(group, []).append(f"{key}: {value}")
+        parts = costs.pop("", []) + [f"{group}: {{{', '.join(keys)}}}" for group, keys in costs.items()]
+        text = PROFILE.format(name=name, machines=", ".join(values[0][2]), costs=(",\n" + " " * 10).join(parts))
+        (ROOT / "configs" / "profiles" / f"class-{name}.yaml").write_text(text)
+
+
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
-    OUT.write_text(text_of(Classes(sys.argv[1]).make()))
+    rows = Classes(sys.argv[1]).make()
+    OUT.write_text(text_of(rows))
+    write_profiles(rows)
     print(f"{OUT.relative_to(ROOT)}: {len(OUT.read_text().splitlines()) - 4} values")
 
 

@@ -8,13 +8,22 @@
 
 #include "configs/scenario.h"
 #include "tests/paths.h"
+#include "validation/class_values.h"
 #include "validation/machine_list.h"
+#include "validation/platform_constants.h"
 
 namespace ringwright::validation::shipped_profiles_test {
 namespace {
 
-// Of the machine that the profile is named after.
+const std::map<std::string, std::string> kNodesOfClasses = {{"volta", "v100-x4"},
+                                                            {"ampere", "dgx-a100"},
+                                                            {"hopper", "dgx-h100"},
+                                                            {"blackwell", "dgx-b200"},
+                                                            {"cdna3", "mi300x-8gpu"}};
+
+// Of the machine that the profile is named after, or one of the class.
 [[nodiscard]] std::string node_of(const std::string& profile) {
+  if (profile.starts_with("class-")) return kNodesOfClasses.at(profile.substr(6));
   static const std::map<std::string, std::string> kNodes = {
       {"a100", "dgx-a100"},     {"a100-pcie", "a100-pcie"}, {"b200", "dgx-b200"},
       {"gb200", "gb200-nvl72"}, {"gh200", "gh200-x4"},      {"h100", "dgx-h100"},
@@ -31,7 +40,8 @@ TEST(ShippedProfiles, AreReadOnTheirMachinesAndSayWhereTheyComeFrom) {
     const std::string name = entry.path().stem().string();
     ASSERT_NE(node_of(name), "") << name;
     const auto scenario = configs::load_machine_text(
-        "test.yaml", "preset: " + name + "\ncluster: {nodes: 1, node: {preset: " + node_of(name) + "}}\n");
+        "test.yaml", "preset: " + name + "\ncollectives: {model: chunks}\ncluster: {nodes: 1, node: {preset: " +
+                         node_of(name) + "}}\n");
     ASSERT_TRUE(scenario.has_value()) << render(scenario.error());
     int calibrated = 0;
     for (const ValueRead& value : scenario->document.log().values()) {
@@ -42,7 +52,22 @@ TEST(ShippedProfiles, AreReadOnTheirMachinesAndSayWhereTheyComeFrom) {
     EXPECT_GE(calibrated, 1) << name;
     ++count;
   }
-  EXPECT_GE(count, 20);
+  EXPECT_GE(count, 25);
+}
+
+TEST(ShippedProfiles, OfClassesSayWhatIsFittedToThem) {
+  const auto values = read_class_values(std::string(kShippedClasses));
+  ASSERT_TRUE(values.has_value());
+  for (const auto& [name, node] : kNodesOfClasses) {
+    const std::string machine = "collectives: {model: chunks}\ncluster: {nodes: 1, node: {preset: " + node + "}}\n";
+    const auto profile = configs::load_machine_text("test.yaml", "preset: class-" + name + "\n" + machine);
+    const auto played = configs::load_machine_text(
+        "test.yaml", machine, {.overrides = overrides_of({.generation = name, .network = "none"}, *values)});
+    ASSERT_TRUE(profile.has_value() && played.has_value()) << name;
+    for (const PlatformConstant& constant : platform_constants()) {
+      EXPECT_DOUBLE_EQ(constant.class_value(*profile), constant.class_value(*played)) << name << " " << constant.path;
+    }
+  }
 }
 
 }  // namespace
