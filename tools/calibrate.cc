@@ -19,14 +19,8 @@ class Calibrate final : public Command {
   [[nodiscard]] std::string notes() const override { return kinds_text(validation::calibrators()); }
   [[nodiscard]] std::vector<OptionSpec> options() override {
     return {{.names = "files", .value = "", .doc = "what was measured (below), then files of it", .target = &words_},
-            {.names = "--set",
-             .value = "PATH=VALUE",
-             .doc = "override a value of what is played; repeatable",
-             .target = &overrides_},
-            {.names = "--cluster",
-             .value = "FILE",
-             .doc = "the machine, for measurements that do not name it",
-             .target = &cluster_},
+            played_values_option(&overrides_),
+            played_machine_option(&cluster_),
             {.names = "--classes",
              .value = "FILE",
              .doc = "of nccl: begin with the values of classes in this table instead of "

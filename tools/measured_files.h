@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/base/text.h"
+#include "tools/command.h"
 
 namespace ringwright::tools {
 
@@ -30,6 +31,20 @@ template <class Table>
                           near.empty() ? "" : fmt::format("; did you mean '{}'?", near), join(kinds, ", "));
   }
   return nullptr;
+}
+
+// What is played beside the measurements can be told in both.
+[[nodiscard]] inline OptionSpec played_values_option(std::vector<std::string>* overrides) {
+  return {.names = "--set",
+          .value = "PATH=VALUE",
+          .doc = "override a value of what is played; repeatable",
+          .target = overrides};
+}
+[[nodiscard]] inline OptionSpec played_machine_option(std::string* cluster) {
+  return {.names = "--cluster",
+          .value = "FILE",
+          .doc = "the machine, for measurements that do not name it",
+          .target = cluster};
 }
 
 // A line for each kind.
