@@ -284,7 +284,9 @@ void ChunkPlayer::on_arrived(std::uint64_t token) {
 
 void ChunkPlayer::end_flow(Part part) {
   ChunkBlock& block = plays_[part.play].blocks[part.index];
-  if (--block.flows > 0) return;
+  const bool late = block.late > 0;
+  --(late ? block.late : block.flows);
+  if (late || block.flows > 0) return;
   if (block.not_before <= job_.engine.now()) return make_up(part);
   after(block.not_before - job_.engine.now(), part.play, [part](ChunkPlayer& self) { self.make_up(part); });
 }
@@ -369,13 +371,13 @@ void ChunkPlayer::reach_peers(Part part, Ports sends, Ports receives) {
 
 void ChunkPlayer::make_readable(Part part) {
   ChunkPlay& play = plays_[part.play];
-  ChunkQueue& queue = play.queues[part.index];
-  ++queue.readable;
-  const Part reader{.play = part.play, .index = queue.reader};
-  ChunkBlock& block = play.blocks[queue.reader];
-  if (!block.ahead) return try_begin(reader);
+  ++play.queues[part.index].readable;
+  const Part reader{.play = part.play, .index = play.queues[part.index].reader};
+  ChunkBlock& block = play.blocks[reader.index];
+  if (!block.ahead && block.held == Bytes(0)) return try_begin(reader);
   if (!has_all(play, block)) return;
-  block.ahead = false;
+  if (!block.ahead) block.late += start_stores(reader, std::exchange(block.held, Bytes(0)));
+  if (!std::exchange(block.ahead, false)) return;
   after(line_time(inputs_.costs, play, block), part.play, [reader](ChunkPlayer& self) { self.store_last(reader); });
 }
 

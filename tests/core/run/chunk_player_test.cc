@@ -208,12 +208,11 @@ TEST(ChunkPlayer, WithFlagsAPeerBeginsWhenTheFirstLinesHaveCome) {
   const ChannelAlgorithm* ring = collectives::find_channel_algorithm("ring");
   ASSERT_NE(ring, nullptr);
   const auto ends = [&](Protocol protocol, Bandwidth wire) {
-    const RunResult result = play({.algorithm = *ring,
-                                   .plan = {.algorithm = "ring", .protocol = protocol, .channels = 1},
-                                   .bytes = Bytes(20'480),
-                                   .ranks = 3,
-                                   .per_host = 3,
+    const CollectivePlan plan{.algorithm = "ring", .protocol = protocol, .channels = 1};
+    const RunResult result = play({.algorithm = *ring, .plan = plan, .bytes = Bytes(20'480), .ranks = 3, .per_host = 3,
                                    .wire = wire});
+    // Lines that come late are on the wire as well; LL's have a flag for each word.
+    EXPECT_EQ(result.record.sent[1][0], Bytes(20'480 * (protocol == Protocol::kLl ? 2 : 1)));
     std::vector<double> us;
     for (std::size_t rank = 0; rank < 3; ++rank) us.push_back(to_seconds(end_of(result, rank) - TimePoint()) * 1e6);
     return us;
