@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/random.h"
-#include "tests/fuzz/config_fuzz.h"
+#include "tests/fuzz/config_reader.h"
 #include "tests/paths.h"
 
 namespace ringwright::fuzz_corpus_test {
@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 std::vector<std::string> seeds() {
   const fs::path tests = ringwright::test_data();
   std::vector<fs::path> paths;
-  for (const fs::path& folder : {tests / "fuzz/config_corpus", tests / "core/config/broken"}) {
+  for (const fs::path& folder : {tests / "fuzz/corpus/config", tests / "core/config/broken"}) {
     for (const auto& entry : fs::directory_iterator(folder)) paths.push_back(entry.path());
   }
   std::sort(paths.begin(), paths.end());
