@@ -1,17 +1,18 @@
 #include "configs/graph_nets.h"
 
-#include <filesystem>
+#include <string>
 #include <vector>
 
 #include "collectives/nccl/graph_nets.h"
+#include "core/config/input_file.h"
 
 namespace ringwright::configs {
 
-void check_graph_nets(ConfigMap& comm, const std::string& scenario, const network_models::Host& host) {
+void check_graph_nets(ConfigMap& comm, const network_models::Host& host) {
   if (comm.documenting() || !comm.has("graph") || host.nic.count == 0) return;
-  const std::string name = comm.text({.name = "graph", .doc = "", .fallback = std::string()});
-  const std::filesystem::path path = std::filesystem::path(scenario).parent_path() / name;
-  const auto rings = collectives::load_ring_nets(path.lexically_normal().string());
+  const auto file = comm.file({.name = "graph", .doc = "", .fallback = std::string()});
+  if (!file) return;
+  const auto rings = collectives::parse_ring_nets(file->text, file->path);
   if (!rings) return;
   std::vector<int> nic_of;
   for (int gpu = 0; gpu < host.gpus; ++gpu) nic_of.push_back(host.nic_of(gpu));

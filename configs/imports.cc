@@ -3,19 +3,23 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "core/config/input_file.h"
+
 namespace ringwright::configs {
 namespace {
 
-std::string name_in(ConfigMap map, std::string_view key) {
-  return map.text({.name = key, .doc = "a file", .fallback = std::string()});
+// Mistakes in the name itself are reported when the scenario is read.
+std::optional<InputFile> file_in(ConfigMap map, std::string_view key) {
+  return map.file({.name = key, .doc = "a file", .fallback = std::string()});
 }
 
-void read_file(const std::string& path, Imports& imports, const std::function<void(ConfigMap)>& read) {
-  auto document = ConfigDocument::load(path);
+void read_document(const InputFile& file, Imports& imports, const std::function<void(ConfigMap)>& read) {
+  auto document = ConfigDocument::load_text(file.path, file.text);
   if (!document) {
     for (const Diagnostic& diagnostic : document.error().all()) imports.diagnostics.add(diagnostic);
     return;
@@ -34,23 +38,24 @@ std::int64_t model_ranks(ConfigMap parallel) {
   return ranks;
 }
 
-// Paths of Megatron's scripts are often those of a container.
-std::string named_by_flags(Imports& imports, const std::function<std::string(const std::string&)>& beside) {
+// Paths in Megatron's scripts are often those of a container, so the file is looked for beside the scenario.
+std::optional<InputFile> named_by_flags(Imports& imports, const std::string& scenario_path) {
   constexpr std::string_view kStart = "parallel.tp_comm_overlap_cfg=";
   const auto named = std::ranges::find_if(
       imports.values, [&](const ImportedValue& value) { return value.setting.starts_with(kStart); });
-  if (named == imports.values.end()) return {};
+  if (named == imports.values.end()) return std::nullopt;
   const std::string name = named->setting.substr(kStart.size());
   const std::string origin = named->origin;
   imports.values.erase(named);
-  if (std::filesystem::is_regular_file(beside(name))) return name;
+  InputFile file = read_input_file((std::filesystem::path(scenario_path).parent_path() / name).string());
+  if (file.problem.empty()) return file;
   imports.diagnostics.add({.severity = Severity::kWarning,
                            .code = "W136",
                            .place = {.file = origin},
                            .message = fmt::format("--tp-comm-overlap-cfg names '{}', which is not beside the scenario: "
                                                   "methods and chunks are Transformer Engine's defaults",
                                                   name)});
-  return {};
+  return std::nullopt;
 }
 
 }  // namespace
@@ -69,24 +74,16 @@ Imports read_imports(ConfigMap root, const std::string& scenario_path, std::int6
   Imports imports;
   ConfigMap training = root.map("training", "batch, precision and recomputation");
   ConfigMap parallel = root.map("parallel", "how the work is split over ranks");
-  const std::string deepspeed = name_in(training, "deepspeed");
-  const std::string fsdp = name_in(parallel, "fsdp_config");
-  const auto beside = [&scenario_path](const std::string& name) {
-    return (std::filesystem::path(scenario_path).parent_path() / name).string();
-  };
-  const std::string megatron = name_in(root, "megatron");
-  if (!megatron.empty()) read_megatron(beside(megatron), imports);
-  std::string overlap = name_in(parallel, "tp_comm_overlap_cfg");
-  if (overlap.empty()) overlap = named_by_flags(imports, beside);
-  if (!overlap.empty()) {
-    read_file(beside(overlap), imports, [&](ConfigMap file) { read_tensor_overlap(file, imports); });
-  }
-  if (!deepspeed.empty()) {
+  if (const auto megatron = file_in(root, "megatron")) read_megatron(*megatron, imports);
+  auto overlap = file_in(parallel, "tp_comm_overlap_cfg");
+  if (!overlap) overlap = named_by_flags(imports, scenario_path);
+  if (overlap) read_document(*overlap, imports, [&](ConfigMap file) { read_tensor_overlap(file, imports); });
+  if (const auto deepspeed = file_in(training, "deepspeed")) {
     const BatchWorld world{.replicas = std::max<std::int64_t>(1, ranks / model_ranks(parallel))};
-    read_file(beside(deepspeed), imports, [&](ConfigMap file) { read_deepspeed(file, world, imports); });
+    read_document(*deepspeed, imports, [&](ConfigMap file) { read_deepspeed(file, world, imports); });
   }
-  if (!fsdp.empty()) {
-    read_file(beside(fsdp), imports, [&](ConfigMap file) { read_fsdp_config(file, imports); });
+  if (const auto fsdp = file_in(parallel, "fsdp_config")) {
+    read_document(*fsdp, imports, [&](ConfigMap file) { read_fsdp_config(file, imports); });
   }
   return imports;
 }

@@ -21,8 +21,8 @@ struct Imports {
 };
 
 // Reads what the scenario names in `megatron`, `training.deepspeed`, `parallel.fsdp_config` and
-// `parallel.tp_comm_overlap_cfg`, which Megatron's flags may name, too. `scenario_path`: files are looked for beside
-// it. `ranks`: GPUs of the cluster.
+// `parallel.tp_comm_overlap_cfg`, which Megatron's flags may name, too: that file is looked for beside `scenario_path`.
+// `ranks`: GPUs of the cluster.
 [[nodiscard]] Imports read_imports(ConfigMap root, const std::string& scenario_path, std::int64_t ranks);
 
 // How many ranks share a batch: what tp, cp and pp leave.
@@ -32,6 +32,6 @@ struct BatchWorld {
 void read_deepspeed(ConfigMap file, const BatchWorld& world, Imports& imports);
 void read_fsdp_config(ConfigMap file, Imports& imports);
 void read_tensor_overlap(ConfigMap file, Imports& imports);
-void read_megatron(const std::string& path, Imports& imports);
+void read_megatron(const InputFile& file, Imports& imports);
 
 }  // namespace ringwright::configs

@@ -1,23 +1,17 @@
 #include "configs/listed_schedule.h"
 
-#include <filesystem>
 #include <utility>
 
 namespace ringwright::configs {
 
-ScheduleFile read_schedule_file(ConfigMap parallel, const std::string& scenario_path, Diagnostics& foreign) {
+ScheduleFile read_schedule_file(ConfigMap parallel, Diagnostics& foreign) {
   ScheduleFile file;
-  const std::string name = parallel.text({.name = "schedule_file",
-                                          .doc = "a YAML file with the passes of every stage, instead of schedule",
-                                          .fallback = std::string()});
-  if (name.empty()) return file;
-  const std::filesystem::path path = std::filesystem::path(scenario_path).parent_path() / name;
-  auto document = ConfigDocument::load(path.string());
-  if (!document) {
-    for (const Diagnostic& diagnostic : document.error().all()) foreign.add(diagnostic);
-    return file;
-  }
-  file.document = std::move(*document);
+  file.document = named_document(parallel,
+                                 {.name = "schedule_file",
+                                  .doc = "a YAML file with the passes of every stage, instead of schedule",
+                                  .fallback = std::string()},
+                                 foreign);
+  if (!file.document) return file;
   ConfigMap root = file.document->root();
   file.schedule = workload::read_listed_schedule(root);
   return file;

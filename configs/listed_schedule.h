@@ -1,4 +1,4 @@
-// The list of passes that `parallel.schedule_file` names, relative to the scenario file.
+// The list of passes that `parallel.schedule_file` names.
 #pragma once
 
 #include <optional>
@@ -19,8 +19,7 @@ struct ScheduleFile {
 };
 
 // Mistakes go to `foreign`; nothing is named: an empty file.
-[[nodiscard]] ScheduleFile read_schedule_file(ConfigMap parallel, const std::string& scenario_path,
-                                              Diagnostics& foreign);
+[[nodiscard]] ScheduleFile read_schedule_file(ConfigMap parallel, Diagnostics& foreign);
 void check_schedule_file(ScheduleFile& file, const workload::ParallelOptions& parallel, std::int64_t microbatches,
                          Diagnostics& foreign);
 

@@ -30,8 +30,8 @@ namespace {
 // How much of a file must be there.
 enum class Extent { kJob, kMachine };
 
-collectives::NcclFiles nccl_files(const std::string& scenario, const LoadOptions& load) {
-  collectives::NcclFiles files{.share_folders = load.share_folders, .scenario = scenario};
+collectives::NcclFiles nccl_files(const LoadOptions& load) {
+  collectives::NcclFiles files{.share_folders = load.share_folders};
   files.share_folders.emplace_back(RINGWRIGHT_SHARE_DIR);  // folders of users need not have NCCL's tables
   return files;
 }
@@ -62,7 +62,7 @@ Result<Scenario> without_errors(Scenario scenario) {
 
 Result<Scenario> checked_scenario(const Load& load, const std::string& path, const ScenarioOptions& options,
                                   Extent extent) {
-  const collectives::NcclFiles files = nccl_files(path, load_options(options));
+  const collectives::NcclFiles files = nccl_files(load_options(options));
   Imports imports;
   auto document = load_with_imports(load, path, options, imports);
   if (!document) return tl::unexpected(document.error());
@@ -88,19 +88,10 @@ Result<Scenario> load_scenario_text(const std::string& name, std::string_view te
                           options, Extent::kJob);
 }
 
-namespace {
-
-std::string path_of(const ConfigDocument& document) {
-  const ConfigSource& file = *document.file();
-  return file.path.empty() ? file.name : file.path;
-}
-
-}  // namespace
-
 Result<Scenario> changed_scenario(const Scenario& base, const ConfigChanges& changes, const ScenarioOptions& options) {
   Diagnostics foreign;
-  Scenario scenario = read_scenario(base.document.changed(changes),
-                                    nccl_files(path_of(base.document), load_options(options)), foreign);
+  Scenario scenario =
+      read_scenario(base.document.changed(changes), nccl_files(load_options(options)), foreign);
   scenario.document.check_all_read();
   for (const Diagnostic& diagnostic : foreign.all()) scenario.document.log().add(diagnostic);
   return without_errors(std::move(scenario));
@@ -109,7 +100,7 @@ Result<Scenario> changed_scenario(const Scenario& base, const ConfigChanges& cha
 Result<ChangedJob> changed_job(const Scenario& base, const ConfigChanges& changes) {
   Diagnostics foreign;
   ConfigDocument document = base.document.changed(changes);
-  Job job = read_job(document.root(), base.cluster, path_of(document), foreign);
+  Job job = read_job(document.root(), base.cluster, foreign);
   SimulateSettings simulate = read_simulate_of(document.root(), job);
   document.check_all_read();
   for (const Diagnostic& diagnostic : foreign.all()) document.log().add(diagnostic);

@@ -2,7 +2,6 @@
 #include "configs/scenario_reader.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <string_view>
 #include <utility>
 
@@ -13,6 +12,7 @@
 #include "configs/nccl_host.h"
 #include "configs/network_sums.h"
 #include "configs/published.h"
+#include "core/config/input_file.h"
 #include "workload/hf_config.h"
 #include "workload/memory_balance.h"
 #include "workload/model_config.h"
@@ -71,23 +71,20 @@ Cluster read_cluster(ConfigMap root) {
 
 namespace {
 
-// `model.hf` names a config.json, relative to the scenario file.
-workload::ModelShape read_model_shape(ConfigMap model, const std::string& scenario_path, Diagnostics& foreign) {
-  const std::string hf = model.text({.name = "hf", .doc = "a Hugging Face config.json to take the model from",
-                                     .fallback = std::string()});
-  if (model.documenting() || hf.empty()) return workload::read_model(model);
-  const std::filesystem::path path = std::filesystem::path(scenario_path).parent_path() / hf;
-  auto document = ConfigDocument::load(path.string());
-  if (!document) {
-    for (const Diagnostic& diagnostic : document.error().all()) foreign.add(diagnostic);
-    return {};
-  }
+// `model.hf` names a config.json; its values are listed with the scenario's own.
+workload::ModelShape read_model_shape(ConfigMap model, Diagnostics& foreign) {
+  const bool named = model.has("hf");
+  auto document = named_document(
+      model, {.name = "hf", .doc = "a Hugging Face config.json to take the model from", .fallback = std::string()},
+      foreign);
+  if (!document) return named ? workload::ModelShape() : workload::read_model(model);
   ConfigMap config = document->root();
   workload::ModelShape shape = workload::read_hf_model(config, model);
   for (const Assumption& assumed : document->log().assumptions()) {
     model.assume(assumed.path, assumed.value, assumed.why);
   }
   for (const Diagnostic& diagnostic : document->log().diagnostics().all()) foreign.add(diagnostic);
+  model.note_values("hf", document->log());
   return shape;
 }
 
@@ -108,22 +105,22 @@ void check_offload(ConfigMap& parallel, const workload::OffloadOptions& offload,
 
 }  // namespace
 
-Job read_job(ConfigMap root, const Cluster& cluster, const std::string& path, Diagnostics& foreign) {
+Job read_job(ConfigMap root, const Cluster& cluster, Diagnostics& foreign) {
   Job job;
   ConfigMap model = root.map("model", "the model; `preset` names a shipped one");
   ConfigMap training = root.map("training", "batch, precision and recomputation");
   ConfigMap parallel = root.map("parallel", "how the work is split over ranks");
   ConfigMap compute = root.map("compute", "how the time of kernels is found");
-  job.model = read_model_shape(model, path, foreign);
-  static_cast<void>(training.text({.name = "deepspeed",
+  job.model = read_model_shape(model, foreign);
+  static_cast<void>(training.file({.name = "deepspeed",
                                    .doc = "a DeepSpeed configuration (ds_config.json) that says batch, precision and "
                                           "sharding; beside this file",
                                    .fallback = std::string()}));
-  static_cast<void>(parallel.text({.name = "fsdp_config",
+  static_cast<void>(parallel.file({.name = "fsdp_config",
                                    .doc = "an accelerate configuration (YAML) that says how FSDP shards; beside this "
                                           "file",
                                    .fallback = std::string()}));
-  static_cast<void>(parallel.text({.name = "tp_comm_overlap_cfg",
+  static_cast<void>(parallel.file({.name = "tp_comm_overlap_cfg",
                                    .doc = "a file of Transformer Engine's user buffers (YAML, as for Megatron's "
                                           "--tp-comm-overlap-cfg) that says how exchanges overlap; beside this file",
                                    .fallback = std::string()}));
@@ -134,7 +131,7 @@ Job read_job(ConfigMap root, const Cluster& cluster, const std::string& path, Di
                               .described = fmt::format("cluster.nodes = {} x {} GPUs ({})", cluster.hosts,
                                                        cluster.host.gpus, map.origin("nodes")),
                               .host_ranks = cluster.host.gpus};
-  ScheduleFile schedule = read_schedule_file(parallel, path, foreign);
+  ScheduleFile schedule = read_schedule_file(parallel, foreign);
   job.parallel = workload::read_parallel_options(
       parallel, {.shape = job.model, .training = job.training, .model_map = model, .training_map = training,
                  .world = world, .listed = schedule.get()});
@@ -211,15 +208,32 @@ collectives::CommSettings read_comm(ConfigMap root, const collectives::ChooserSe
   return {};
 }
 
+// Folders and files of results bear the name.
+void check_name(ConfigMap& root, const std::string& name) {
+  constexpr std::size_t kLongest = 200;
+  const auto cannot_stand = [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return c == '/' || c == '\\' || byte < 0x20 || byte == 0x7F;
+  };
+  std::string problem;
+  if (name.empty()) problem = "is empty";
+  if (name.size() > kLongest) problem = fmt::format("has {} bytes and may have {}", name.size(), kLongest);
+  if (name.starts_with('.')) problem = "begins with a dot";
+  if (std::ranges::any_of(name, cannot_stand)) problem = "holds a slash, a backslash or a control character";
+  if (problem.empty()) return;
+  root.error("name", "E118", fmt::format("'name' {}", problem), "folders of results bear the name: write llama-8b-tp4");
+}
+
 void read_header(ConfigMap root, std::string* name) {
   static_cast<void>(
       root.integer({.name = "version", .doc = "version of this format", .fallback = 1, .min = 1, .max = 1}));
   static_cast<void>(
-      root.text({.name = "megatron",
+      root.file({.name = "megatron",
                  .doc = "a Megatron-LM run to take model, training and parallel from: a shell script, the "
                         "arguments that a log prints, or the YAML of a functional test",
                  .fallback = std::string()}));
   *name = root.text({.name = "name", .doc = "what the report calls the scenario", .fallback = std::string("scenario")});
+  check_name(root, *name);
 }
 
 collectives::NcclSetup read_nccl(ConfigMap root, const Cluster& cluster, collectives::Rung rung,
@@ -229,7 +243,7 @@ collectives::NcclSetup read_nccl(ConfigMap root, const Cluster& cluster, collect
   if (comm.has("algorithms") && rung != collectives::Rung::kChunks) {
     comm.ignore("algorithms", "only 'collectives.model: chunks' plays thread blocks");
   }
-  check_graph_nets(comm, files.scenario, cluster.host);
+  check_graph_nets(comm, cluster.host);
   const bool merged = nccl.tables.merges_ports && nccl.knobs.merge_ports;
   nccl.host = make_nccl_host(cluster.host, cluster.gpu, merged ? NicPorts::kMerged : NicPorts::kApart);
   return nccl;
@@ -265,7 +279,7 @@ Scenario read_scenario(ConfigDocument document, const collectives::NcclFiles& fi
   cluster = read_cluster(root);
   scenario.interference = read_interference(root);
   cluster.gpu.streaming_share = scenario.interference.streaming_share;
-  scenario.job = read_job(root, cluster, files.scenario, foreign);
+  scenario.job = read_job(root, cluster, foreign);
   ConfigMap collective_map = root.map("collectives", "which algorithms play collectives");
   read_collectives(root, collectives::read_chooser_settings(collective_map, dimension_names()), files, foreign,
                    scenario);

@@ -12,8 +12,7 @@ namespace ringwright::configs {
 
 // Mistakes go into the document's log; those in other files that the scenario names, into `foreign`.
 [[nodiscard]] Cluster read_cluster(ConfigMap root);
-// `path`: of the scenario, beside which files that it names are looked for.
-[[nodiscard]] Job read_job(ConfigMap root, const Cluster& cluster, const std::string& path, Diagnostics& foreign);
+[[nodiscard]] Job read_job(ConfigMap root, const Cluster& cluster, Diagnostics& foreign);
 [[nodiscard]] SimulateSettings read_simulate_of(ConfigMap root, const Job& job);
 [[nodiscard]] Scenario read_scenario(ConfigDocument document, const collectives::NcclFiles& files,
                                      Diagnostics& foreign);

@@ -182,18 +182,15 @@ Result<Fabric> parse_graph(std::string_view text, const std::string& name) {
   return GraphReader(name).read(text);
 }
 
-Result<Fabric> load_graph(const std::string& path) {
-  const std::string extension = std::filesystem::path(path).extension().string();
-  if (extension == ".yaml" || extension == ".yml" || extension == ".json") {
-    auto document = ConfigDocument::load(path);
-    if (!document) return tl::unexpected(document.error());
-    return read_graph_document(std::move(*document));
+Result<Fabric> read_graph_file(const InputFile& file) {
+  const std::string extension = std::filesystem::path(file.path).extension().string();
+  if (extension != ".yaml" && extension != ".yml" && extension != ".json") return parse_graph(file.text, file.path);
+  auto document = ConfigDocument::load_text(file.path, file.text);
+  if (!document) return tl::unexpected(document.error());
+  if (document->sources().size() > 1) {
+    return tl::unexpected(failure("E123", "a graph stands in one file and extends none", {.file = file.path}));
   }
-  const std::ifstream file(path);
-  if (!file) return tl::make_unexpected(failure("E123", fmt::format("cannot read '{}'", path), {.file = path}));
-  std::ostringstream text;
-  text << file.rdbuf();
-  return parse_graph(text.str(), path);
+  return read_graph_document(std::move(*document));
 }
 
 }  // namespace ringwright::network_models

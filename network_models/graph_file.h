@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "core/base/diagnostic.h"
+#include "core/config/input_file.h"
 #include "core/fabric/fabric.h"
 
 namespace ringwright::network_models {
@@ -18,6 +19,6 @@ namespace ringwright::network_models {
 // Reads this form. `name` is the file's name for messages. All mistakes of the file are returned at once.
 [[nodiscard]] Result<Fabric> parse_graph(std::string_view text, const std::string& name);
 // Reads a file: by its name YAML or JSON (.yaml, .yml, .json; graph_file_yaml.h), else the form above.
-[[nodiscard]] Result<Fabric> load_graph(const std::string& path);
+[[nodiscard]] Result<Fabric> read_graph_file(const InputFile& file);
 
 }  // namespace ringwright::network_models

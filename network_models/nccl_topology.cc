@@ -264,12 +264,10 @@ Result<ImportedNode> parse_nccl_topology(const std::string& text, const std::str
   return TopologyReader(*document).read();
 }
 
-Result<ImportedText> import_nccl_topology(const std::string& path) {
-  auto document = load_xml(path);
-  if (!document) return tl::unexpected(document.error());
-  auto node = TopologyReader(*document).read();
+Result<ImportedText> import_nccl_topology(const InputFile& file) {
+  auto node = parse_nccl_topology(file.text, file.path);
   if (!node) return tl::unexpected(node.error());
-  return node_text(*node, path);
+  return node_text(*node, file.path);
 }
 
 }  // namespace ringwright::network_models

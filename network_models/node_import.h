@@ -46,8 +46,8 @@ struct ImportedNode {
 // Facts are laid over what a preset says; guesses are for nodes without one. `file` is named as the source.
 [[nodiscard]] ImportedText node_text(const ImportedNode& node, const std::string& file);
 
-[[nodiscard]] Result<ImportedText> import_nccl_topology(const std::string& path);
-[[nodiscard]] Result<ImportedText> import_smi_topology(const std::string& path);
+[[nodiscard]] Result<ImportedText> import_nccl_topology(const InputFile& file);
+[[nodiscard]] Result<ImportedText> import_smi_topology(const InputFile& file);
 // `cluster.node.nccl_topo` and `cluster.node.nvidia_smi_topo`.
 [[nodiscard]] std::vector<ImportRule> node_imports();
 

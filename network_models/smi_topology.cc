@@ -229,16 +229,10 @@ Result<ImportedNode> parse_smi_topology(const std::string& text, const std::stri
   return MatrixReader(text, name).read();
 }
 
-Result<ImportedText> import_smi_topology(const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) {
-    return tl::unexpected(failure("E100", fmt::format("cannot read '{}'", path)));
-  }
-  std::ostringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
-  auto node = parse_smi_topology(text.str(), path);
+Result<ImportedText> import_smi_topology(const InputFile& file) {
+  auto node = parse_smi_topology(file.text, file.path);
   if (!node) return tl::unexpected(node.error());
-  return node_text(*node, path);
+  return node_text(*node, file.path);
 }
 
 }  // namespace ringwright::network_models

@@ -336,6 +336,4 @@ Result<MscclProgram> parse_msccl(std::string_view text, const std::string& name)
   return checked(parse_xml(text, name));
 }
 
-Result<MscclProgram> load_msccl(const std::string& path) { return checked(load_xml(path)); }
-
 }  // namespace ringwright::collectives

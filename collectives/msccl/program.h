@@ -84,6 +84,5 @@ struct MscclProgram {
 
 // Parsed, joined and proved (proof.h). All mistakes that can be told at once are; each with its line.
 [[nodiscard]] Result<MscclProgram> parse_msccl(std::string_view text, const std::string& name);
-[[nodiscard]] Result<MscclProgram> load_msccl(const std::string& path);
 
 }  // namespace ringwright::collectives

@@ -133,12 +133,6 @@ Result<NcclGraphFile> parse_nccl_graphs(std::string_view text, const std::string
   return GraphsReader(*document).read();
 }
 
-Result<NcclGraphFile> load_nccl_graphs(const std::string& path) {
-  auto document = load_xml(path);
-  if (!document) return tl::unexpected(document.error());
-  return GraphsReader(*document).read();
-}
-
 NcclGraphs with_file(NcclGraphs found, const NcclGraphFile& file, const GroupLayout& layout) {
   if (!layout.even() || layout.largest_host != file.gpus) return found;
   if (file.ring) {

@@ -25,7 +25,6 @@ struct NcclGraphFile {
 };
 
 [[nodiscard]] Result<NcclGraphFile> parse_nccl_graphs(std::string_view text, const std::string& name);
-[[nodiscard]] Result<NcclGraphFile> load_nccl_graphs(const std::string& path);
 
 // What the file gives takes the place of what was found, for groups that hold all the file's GPUs on every host; others
 // see other channels than those of the file.

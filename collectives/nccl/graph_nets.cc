@@ -42,10 +42,6 @@ Result<std::vector<RingNets>> parse_ring_nets(std::string_view text, const std::
   return nets_of(parse_xml(text, name));
 }
 
-Result<std::vector<RingNets>> load_ring_nets(const std::string& path) {
-  return nets_of(load_xml(path));
-}
-
 std::string other_nets(std::span<const RingNets> rings, std::span<const int> nic_of) {
   std::string first;
   int others = 0;

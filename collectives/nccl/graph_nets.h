@@ -19,7 +19,6 @@ struct RingNets {
 };
 
 [[nodiscard]] Result<std::vector<RingNets>> parse_ring_nets(std::string_view text, const std::string& name);
-[[nodiscard]] Result<std::vector<RingNets>> load_ring_nets(const std::string& path);
 
 // Messages enter and leave by the NIC of the GPU at that end (`nic_of`, by GPU). Says where the rings use others;
 // empty: nowhere.

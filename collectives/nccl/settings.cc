@@ -4,9 +4,7 @@
 #include <array>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
 #include <optional>
-#include <sstream>
 #include <string_view>
 #include <utility>
 
@@ -15,6 +13,7 @@
 #include "collectives/nccl/environment.h"
 #include "core/base/text.h"
 #include "core/config/config_document.h"
+#include "core/config/input_file.h"
 
 namespace ringwright::collectives {
 namespace {
@@ -38,16 +37,6 @@ std::optional<std::pair<int, int>> version_number(std::string_view text) {
   return number;
 }
 
-std::optional<std::string> file_text(const std::string& path) {
-  std::error_code error;
-  if (!fs::is_regular_file(path, error)) return std::nullopt;
-  std::ifstream stream(path, std::ios::binary);
-  std::ostringstream text;
-  text << stream.rdbuf();
-  if (!stream) return std::nullopt;
-  return text.str();
-}
-
 std::vector<std::string> shipped_versions(const NcclFiles& files) {
   std::vector<std::string> versions;
   for (const std::string& name : preset_names({.share_folders = files.share_folders}, kFolder)) {
@@ -56,7 +45,7 @@ std::vector<std::string> shipped_versions(const NcclFiles& files) {
   return versions;
 }
 
-NcclTables load_tables(const NcclFiles& files, const std::string& name, Diagnostics& foreign) {
+NcclTables load_tables(ConfigMap& comm, const NcclFiles& files, const std::string& name, Diagnostics& foreign) {
   for (const std::string& share : files.share_folders) {
     const std::string path = (fs::path(share) / kFolder / (name + ".yaml")).string();
     std::error_code error;
@@ -66,6 +55,7 @@ NcclTables load_tables(const NcclFiles& files, const std::string& name, Diagnost
       for (const Diagnostic& problem : document.error().all()) foreign.add(problem);
       return {};
     }
+    comm.note_content("nccl_tables", name + ".yaml", document->content_sha256());
     NcclTables tables = read_nccl_tables(document->root());
     document->check_all_read();
     for (const Diagnostic& problem : document->log().diagnostics().all()) foreign.add(problem);
@@ -97,63 +87,45 @@ std::string choose_tables(ConfigMap& comm, const NcclFiles& files, std::string_v
   return nearest;
 }
 
-std::string beside(const NcclFiles& files, const std::string& name) {
-  return (fs::path(files.scenario).parent_path() / name).lexically_normal().string();
-}
-
-std::optional<NcclGraphFile> read_graph(ConfigMap& comm, const NcclFiles& files, Diagnostics& foreign) {
-  if (!comm.documenting() && !comm.has("graph")) return std::nullopt;
-  const std::string name = comm.text({.name = "graph",
-                                      .doc = "a graph file of NCCL (NCCL_GRAPH_DUMP_FILE): the channels that it found",
-                                      .fallback = std::string()});
-  if (comm.documenting() || name.empty()) return std::nullopt;
-  auto graph = load_nccl_graphs(beside(files, name));
-  if (graph) return std::move(*graph);
-  for (const Diagnostic& problem : graph.error().all()) foreign.add(problem);
+template <class Parsed>
+std::optional<Parsed> kept(Result<Parsed> parsed, Diagnostics& foreign) {
+  if (parsed) return std::move(*parsed);
+  for (const Diagnostic& problem : parsed.error().all()) foreign.add(problem);
   return std::nullopt;
 }
 
-template <class Program>
-void keep(Result<Program> program, std::vector<Program>& programs, Diagnostics& foreign) {
-  if (program) return programs.push_back(std::move(*program));
-  for (const Diagnostic& problem : program.error().all()) foreign.add(problem);
+std::optional<NcclGraphFile> read_graph(ConfigMap& comm, Diagnostics& foreign) {
+  if (!comm.documenting() && !comm.has("graph")) return std::nullopt;
+  const auto file = comm.file({.name = "graph",
+                               .doc = "a graph file of NCCL (NCCL_GRAPH_DUMP_FILE): the channels that it found",
+                               .fallback = std::string()});
+  if (!file) return std::nullopt;
+  return kept(parse_nccl_graphs(file->text, file->path), foreign);
 }
 
-void read_algorithms(ConfigMap& comm, const NcclFiles& files, NcclSetup& setup, Diagnostics& foreign) {
+void read_algorithms(ConfigMap& comm, NcclSetup& setup, Diagnostics& foreign) {
   if (!comm.documenting() && !comm.has("algorithms")) return;
-  const std::vector<std::string> names = comm.texts(
+  const std::vector<InputFile> files = comm.files(
       {.name = "algorithms",
        .doc =
            "files of MSCCL (*.xml) and MSCCL++ (*.json): each plays the calls of its kind, size and number of ranks"});
-  for (const std::string& name : names) {
-    const std::string path = beside(files, name);
-    if (!name.ends_with(".json")) {
-      keep(load_msccl(path), setup.algorithms, foreign);
-    } else if (const std::optional<std::string> text = file_text(path)) {
-      keep(parse_execution_plan(*text, path), setup.plans, foreign);
-    } else {
-      comm.error("algorithms", "E100", fmt::format("cannot read '{}'", path));
+  for (const InputFile& file : files) {
+    if (file.path.ends_with(".json")) {
+      if (auto plan = kept(parse_execution_plan(file.text, file.path), foreign)) setup.plans.push_back(std::move(*plan));
+    } else if (auto program = kept(parse_msccl(file.text, file.path), foreign)) {
+      setup.algorithms.push_back(std::move(*program));
     }
   }
 }
 
-TunerFile read_tuner(ConfigMap& comm, const NcclFiles& files, Diagnostics& foreign) {
+TunerFile read_tuner(ConfigMap& comm, Diagnostics& foreign) {
   if (!comm.documenting() && !comm.has("tuner_config")) return {};
-  const std::string name = comm.text({.name = "tuner_config",
-                                      .doc = "a tuner file: collective_type,min_bytes,max_bytes,algorithm,protocol,"
-                                             "channels,nNodes,nRanks[,numPipeOps[,regBuff]]",
-                                      .fallback = std::string()});
-  if (comm.documenting() || name.empty()) return {};
-  const std::string path = beside(files, name);
-  const std::optional<std::string> text = file_text(path);
-  if (!text) {
-    comm.error("tuner_config", "E100", fmt::format("cannot read '{}'", path));
-    return {};
-  }
-  auto tuner = parse_tuner_file(*text, path);
-  if (tuner) return std::move(*tuner);
-  for (const Diagnostic& problem : tuner.error().all()) foreign.add(problem);
-  return {};
+  const auto file = comm.file({.name = "tuner_config",
+                               .doc = "a tuner file: collective_type,min_bytes,max_bytes,algorithm,protocol,"
+                                      "channels,nNodes,nRanks[,numPipeOps[,regBuff]]",
+                               .fallback = std::string()});
+  if (!file) return {};
+  return kept(parse_tuner_file(file->text, file->path), foreign).value_or(TunerFile());
 }
 
 }  // namespace
@@ -178,10 +150,10 @@ NcclSetup read_nccl_settings(ConfigMap comm, const NcclFiles& files, bool nvidia
                                           kLibraries);
   const std::string tables = choose_tables(comm, files, library);
   setup.knobs = read_nccl_environment(comm.map("env", "NCCL's environment variables, as a job would set them"));
-  setup.tuner = read_tuner(comm, files, foreign);
-  setup.graph = read_graph(comm, files, foreign);
-  read_algorithms(comm, files, setup, foreign);
-  if (!comm.documenting()) setup.tables = load_tables(files, tables, foreign);
+  setup.tuner = read_tuner(comm, foreign);
+  setup.graph = read_graph(comm, foreign);
+  read_algorithms(comm, setup, foreign);
+  if (!comm.documenting()) setup.tables = load_tables(comm, files, tables, foreign);
   return setup;
 }
 

@@ -10,10 +10,9 @@
 
 namespace ringwright::collectives {
 
-// Where files lie.
+// Where tables lie: below nccl/.
 struct NcclFiles {
-  std::vector<std::string> share_folders;  // tables are below nccl/
-  std::string scenario;                    // files that it names are relative to it
+  std::vector<std::string> share_folders;
 };
 
 // `nvidia`: who makes the GPUs decides which library it is, unless the user says. The host is left as it is for others

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/sha256.h"
 #include "core/base/text.h"
 #include "core/config/config_loader.h"
 #include "core/config/yaml_writer.h"
@@ -73,9 +74,33 @@ bool ConfigDocument::names(std::string_view path) const {
   return false;
 }
 
+std::string ConfigDocument::content_sha256() const {
+  std::string texts;
+  for (const auto& source : sources_) texts += sha256(join(source->lines, "\n")) + "\n";
+  return sha256(texts);
+}
+
 ConfigDocument ConfigDocument::changed(const ConfigChanges& changes) const {
   const LoadOptions options{.overrides = changes.settings};
-  return ConfigLoader(options).change(*root_, changes.removed);
+  ConfigDocument copy = ConfigLoader(options).change(*root_, changes.removed);
+  for (const ValueRead& file : imported_files_) copy.log_->add(file);
+  copy.imported_files_ = imported_files_;
+  return copy;
+}
+
+std::optional<ConfigDocument> named_document(ConfigMap& map, const Key<std::string>& key, Diagnostics& foreign) {
+  const auto file = map.file(key);
+  if (!file) return std::nullopt;
+  auto document = ConfigDocument::load_text(file->path, file->text);
+  if (!document) {
+    for (const Diagnostic& problem : document.error().all()) foreign.add(problem);
+    return std::nullopt;
+  }
+  if (document->sources().size() > 1) {
+    const std::string with = fmt::format("{} files", document->sources().size());
+    map.note_content(fmt::format("{}.extends", key.name), with, document->content_sha256());
+  }
+  return std::move(*document);
 }
 
 std::string ConfigDocument::yaml() const {

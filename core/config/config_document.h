@@ -11,6 +11,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,7 @@
 #include "core/config/config_log.h"
 #include "core/config/config_map.h"
 #include "core/config/config_node.h"
+#include "core/config/input_file.h"
 
 namespace ringwright {
 
@@ -46,7 +48,7 @@ struct ImportedText {
 struct ImportRule {
   std::string path;  // of the map: "cluster.node"
   std::string key;   // "nccl_topo"
-  Result<ImportedText> (*read)(const std::string& path) = nullptr;
+  Result<ImportedText> (*read)(const InputFile& file) = nullptr;
 };
 
 struct LoadOptions {
@@ -90,6 +92,8 @@ class ConfigDocument {
   [[nodiscard]] const ConfigSource* file() const { return root_->source; }
   // Every file that took part, first the one named by the user.
   [[nodiscard]] const std::vector<std::unique_ptr<ConfigSource>>& sources() const { return sources_; }
+  // SHA-256 of what all of them hold, wherever they lie.
+  [[nodiscard]] std::string content_sha256() const;
 
  private:
   friend class ConfigLoader;
@@ -98,7 +102,13 @@ class ConfigDocument {
   std::vector<std::unique_ptr<ConfigSource>> sources_;  // nodes point to them
   std::unique_ptr<ConfigNode> root_;
   std::unique_ptr<ConfigLog> log_;
+  std::vector<ValueRead> imported_files_;  // of import rules, which no reader asks for
 };
+
+// The document that a key of `map` names, recorded with the content of every file that it extends. What is wrong with
+// it goes to `foreign`. Empty where the key is not given or the file cannot be read.
+[[nodiscard]] std::optional<ConfigDocument> named_document(ConfigMap& map, const Key<std::string>& key,
+                                                           Diagnostics& foreign);
 
 // The presets of a folder, sorted: {"dgx-a100", "dgx-h100"}.
 [[nodiscard]] std::vector<std::string> preset_names(const LoadOptions& options, std::string_view folder);

@@ -6,6 +6,7 @@
 
 #include "core/config/config_loader.h"
 #include "core/config/config_merge.h"
+#include "core/config/key_reading.h"
 #include "core/config/yaml_reader.h"
 
 namespace ringwright {
@@ -14,6 +15,16 @@ void ConfigLoader::apply_imports(ConfigNode& node, const std::string& path) {
   for (const ImportRule& rule : options_.imports) {
     if (rule.path == path && find_entry(node, rule.key) != nullptr) apply_import(node, rule);
   }
+}
+
+void ConfigLoader::note_import(const std::string& key, const ConfigNode& wanted, const InputFile& file) {
+  ValueRead value{.path = key,
+                  .text = std::filesystem::path(file.path).filename().string(),
+                  .canonical = content_mark(file.text),
+                  .origin = origin_of(wanted),
+                  .source = {}};
+  document_.log_->add(value);
+  document_.imported_files_.push_back(std::move(value));
 }
 
 void ConfigLoader::apply_import(ConfigNode& node, const ImportRule& rule) {
@@ -32,11 +43,16 @@ void ConfigLoader::apply_import(ConfigNode& node, const ImportRule& rule) {
   if (wanted.kind != ConfigKind::kScalar || wanted.text.empty()) {
     return tell(Severity::kError, fmt::format("'{}.{}' must be the path of one file", rule.path, rule.key));
   }
-  const std::string naming = wanted.source == nullptr || wanted.source->kind == SourceKind::kOverride ? std::string()
-                             : wanted.source->path.empty() ? wanted.source->name
-                                                           : wanted.source->path;
-  const std::string path = (std::filesystem::path(naming).parent_path() / wanted.text).lexically_normal().string();
-  auto imported = rule.read(path);
+  const std::string path = path_beside(wanted, wanted.text);
+  const InputFile file = read_input_file(path);
+  if (!file.problem.empty()) {
+    problems_.add(at_value(wanted, "E100", fmt::format("cannot read '{}': {}", path, file.problem),
+                           did_you_mean_file(path)));
+    node.settled = true;
+    return;
+  }
+  note_import(rule.path + "." + rule.key, wanted, file);
+  auto imported = rule.read(file);
   if (!imported) {
     for (const Diagnostic& problem : imported.error().all()) problems_.add(problem);
     node.settled = true;

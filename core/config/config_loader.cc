@@ -4,13 +4,13 @@
 #include <cctype>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "core/base/text.h"
 #include "core/config/config_merge.h"
+#include "core/config/input_file.h"
 #include "core/config/scalar.h"
 #include "core/config/yaml_reader.h"
 
@@ -20,49 +20,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxChain = 16;
-
-struct FileText {
-  std::string text;
-  std::string problem;  // empty when the text could be read
-};
-
-FileText read_file(const std::string& path) {
-  std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  if (!fs::exists(status)) return {.text = {}, .problem = "no such file"};
-  if (fs::is_directory(status)) return {.text = {}, .problem = "it is a directory"};
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) return {.text = {}, .problem = "it cannot be opened"};
-  // Pipes and devices tell no size beforehand, and /dev/zero has no end: block by block, since one buffer of the
-  // largest size would cost more to clear than most files cost to read.
-  constexpr std::size_t kBlock = std::size_t{1} << 16U;
-  FileText file;
-  while (stream && file.text.size() <= kMaxConfigBytes) {
-    const std::size_t had = file.text.size();
-    file.text.resize(std::min<std::size_t>(had + kBlock, kMaxConfigBytes + 1));
-    stream.read(file.text.data() + had, static_cast<std::streamsize>(file.text.size() - had));
-    file.text.resize(had + static_cast<std::size_t>(stream.gcount()));
-  }
-  if (file.text.size() > kMaxConfigBytes) file.problem = fmt::format("larger than {} MiB", kMaxConfigBytes >> 20U);
-  return file;
-}
-
-// The file next to the missing one whose name is nearest.
-std::string did_you_mean_file(const std::string& path) {
-  const fs::path wanted(path);
-  const fs::path folder = wanted.has_parent_path() ? wanted.parent_path() : fs::path(".");
-  std::vector<std::string> names;
-  std::error_code error;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    const std::string extension = it->path().extension().string();
-    if (extension == ".yaml" || extension == ".yml" || extension == ".json") {
-      names.push_back(it->path().filename().string());
-    }
-  }
-  std::sort(names.begin(), names.end());
-  const std::string near = nearest_name(wanted.filename().string(), names);
-  return near.empty() ? std::string() : fmt::format("did you mean '{}'?", near);
-}
 
 // A slip of the pen, or a short name of some: "B300" of b300-sxm-288gb. Empty: neither.
 std::string likely_names(std::string_view word, std::span<const std::string> names) {
@@ -171,7 +128,7 @@ std::optional<ConfigNode> override_tree(std::string_view argument, ConfigSource&
 }  // namespace
 
 Result<ConfigDocument> ConfigLoader::load(const std::string& path) {
-  FileText file = read_file(path);
+  const InputFile file = read_input_file(path, kMaxConfigBytes);
   if (!file.problem.empty()) {
     return tl::unexpected(
         failure("E100", fmt::format("cannot read '{}': {}", path, file.problem), {}, did_you_mean_file(path)));
@@ -264,7 +221,7 @@ std::optional<ConfigNode> ConfigLoader::read_base(const ConfigNode& wanted, cons
   if (std::find(chain.begin(), chain.end(), canonical) != chain.end() || chain.size() >= kMaxChain) {
     return refuse("'extends' runs in a circle: " + circle(chain, fs::path(path).filename().string()));
   }
-  const FileText file = read_file(path);
+  const InputFile file = read_input_file(path, kMaxConfigBytes);
   if (!file.problem.empty()) {
     return refuse(fmt::format("'extends' cannot read '{}': {}", wanted.text, file.problem), did_you_mean_file(path));
   }
@@ -349,9 +306,8 @@ std::optional<ConfigNode> ConfigLoader::read_preset(const ConfigNode& wanted, co
     return std::nullopt;
   };
   if (wanted.kind == ConfigKind::kScalar && wanted.text.ends_with(".yaml")) {
-    const std::string& here = wanted.source->path.empty() ? wanted.source->name : wanted.source->path;
-    const std::string path = (fs::path(here).parent_path() / wanted.text).lexically_normal().string();
-    const FileText file = read_file(path);
+    const std::string path = path_beside(wanted, wanted.text);
+    const InputFile file = read_input_file(path, kMaxConfigBytes);
     if (!file.problem.empty()) {
       return refuse(fmt::format("cannot read '{}': {}", wanted.text, file.problem), did_you_mean_file(path));
     }
@@ -367,7 +323,7 @@ std::optional<ConfigNode> ConfigLoader::read_preset(const ConfigNode& wanted, co
     if (known != presets_read_.end()) return known->second;
     std::error_code error;
     if (!fs::is_regular_file(path, error)) continue;
-    const FileText file = read_file(path);
+    const InputFile file = read_input_file(path, kMaxConfigBytes);
     if (!file.problem.empty()) return refuse(fmt::format("'{}' cannot be read: {}", wanted.text, file.problem), "");
     ConfigSource& source = add_source("preset:" + wanted.text + ".yaml", SourceKind::kPreset, path);
     auto root = read_source(source, file.text, {canonical_path(path)});

@@ -39,6 +39,7 @@ class ConfigLoader {
   // Lays what a foreign file says over and under the node.
   void apply_imports(ConfigNode& node, const std::string& path);
   void apply_import(ConfigNode& node, const ImportRule& rule);
+  void note_import(const std::string& key, const ConfigNode& wanted, const InputFile& file);
   // Whether the preset that the node names, if any, could be merged under it.
   bool apply_preset(ConfigNode& node, const PresetRule& rule, Chain chain);
   // By the name of a shipped one, or the path of a file (`*.yaml`) from where it is written; in an override from here.

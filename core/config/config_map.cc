@@ -9,6 +9,7 @@
 #include "core/base/text.h"
 #include "core/config/config_log.h"
 #include "core/config/config_node.h"
+#include "core/config/input_file.h"
 #include "core/config/key_reading.h"
 #include "core/config/scalar.h"
 
@@ -132,9 +133,26 @@ T read_scalar(Reading reading, const Key<T>& key, const Grammar<T>& grammar) {
   return *parsed;
 }
 
-// A list of scalars; an absent one is empty.
-template <class T>
-std::vector<T> read_list(Reading reading, const Key<T>& key, const Grammar<T>& entry, KeyType type) {
+// The file that a value names, or nothing after recording why it cannot be read.
+std::optional<InputFile> read_named_file(Reading& reading, ConfigNode& value, const std::string& name) {
+  const ConfigNode& bare = bare_value(value);
+  if (name.empty()) {
+    report(reading, value, bare, {.code = "E113", .says = "names no file", .hint = "give one, or remove the key"});
+    return std::nullopt;
+  }
+  InputFile file = read_input_file(path_beside(bare, name));
+  if (file.problem.empty()) return file;
+  report(reading, value, bare,
+         {.code = "E100",
+          .says = fmt::format("cannot read '{}': {}", file.path, file.problem),
+          .hint = did_you_mean_file(file.path)});
+  return std::nullopt;
+}
+
+// A list of scalars; an absent one is empty. `canonical_of` may refuse an entry after recording why.
+template <class T, class CanonicalOf>
+std::vector<T> read_list(Reading reading, const Key<T>& key, const Grammar<T>& entry, KeyType type,
+                         const CanonicalOf& canonical_of) {
   if (reading.log.documenting()) {
     document(reading, key, Grammar<T>{type, entry.read, entry.write});
     return {};
@@ -162,12 +180,20 @@ std::vector<T> read_list(Reading reading, const Key<T>& key, const Grammar<T>& e
   for (std::size_t i = 0; i < list.items.size(); ++i) {
     Reading item{reading.map, reading.log, fmt::format("{}[{}]", reading.path, i)};
     const auto parsed = parse_value(item, list.items[i], key, entry);
-    if (!parsed) continue;
-    canonical_text += (canonical_text.empty() ? "" : ", ") + canonical(*parsed);
+    const std::optional<std::string> written = parsed ? canonical_of(item, list.items[i], *parsed) : std::nullopt;
+    if (!written) continue;
+    canonical_text += (canonical_text.empty() ? "" : ", ") + *written;
     entries.push_back(*parsed);
   }
   log_value(reading, *value, "[" + canonical_text + "]");
   return entries;
+}
+
+template <class T>
+std::vector<T> read_list(const Reading& reading, const Key<T>& key, const Grammar<T>& entry, KeyType type) {
+  return read_list(reading, key, entry, type, [](Reading&, ConfigNode&, const T& value) -> std::optional<std::string> {
+    return canonical(value);
+  });
 }
 
 }  // namespace
@@ -207,6 +233,34 @@ std::vector<std::int64_t> ConfigMap::integers(const Key<std::int64_t>& key) {
 }
 std::vector<std::string> ConfigMap::texts(const Key<std::string>& key) {
   return read_list(Reading{*node_, *log_, path_of(key.name)}, key, kText, KeyType::kTexts);
+}
+
+std::optional<InputFile> ConfigMap::file(const Key<std::string>& key) {
+  Reading reading{*node_, *log_, path_of(key.name)};
+  ConfigNode* value = documenting() ? nullptr : take(reading, key.name);
+  if (value == nullptr) {
+    static_cast<void>(read_scalar(reading, key, kText));
+    return std::nullopt;
+  }
+  const auto name = parse_value(reading, *value, key, kText);
+  if (!name) return std::nullopt;
+  auto file = read_named_file(reading, *value, *name);
+  if (file) log_file(reading, *value, *file);
+  return file;
+}
+
+std::vector<InputFile> ConfigMap::files(const Key<std::string>& key) {
+  std::vector<InputFile> files;
+  static_cast<void>(read_list(Reading{*node_, *log_, path_of(key.name)}, key, kText, KeyType::kTexts,
+                              [&](Reading& reading, ConfigNode& item, const std::string& name) {
+                                std::optional<std::string> mark;
+                                if (auto file = read_named_file(reading, item, name)) {
+                                  mark = content_mark(file->text);
+                                  files.push_back(std::move(*file));
+                                }
+                                return mark;
+                              }));
+  return files;
 }
 
 std::string ConfigMap::choice(const Key<std::string>& key, std::span<const Option> options) {

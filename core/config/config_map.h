@@ -18,6 +18,7 @@
 
 namespace ringwright {
 
+struct InputFile;   // a file's path and text
 struct ConfigNode;  // one node of a parsed tree: scalar, list or map, with its place and origin
 class ConfigLog;    // what one load has read, what was wrong, and what there is to know about each key
 
@@ -58,6 +59,16 @@ class ConfigMap {
   [[nodiscard]] std::vector<std::int64_t> integers(const Key<std::int64_t>& key);  // a list; fallback: empty list;
                                                                                    // min and max hold per entry
   [[nodiscard]] std::vector<std::string> texts(const Key<std::string>& key);       // a list; fallback: empty list
+
+  // The file that a key names, beside the file in which the key stands; in an override, from where we are. The log keeps
+  // its name, and in place of its path a hash of its content. Empty without the key, and (after recording an error)
+  // where the file cannot be read.
+  [[nodiscard]] std::optional<InputFile> file(const Key<std::string>& key);
+  [[nodiscard]] std::vector<InputFile> files(const Key<std::string>& key);  // a list; fallback: empty list
+  // Notes content that decides a result and that no key of this map names by itself: the shared table behind a version.
+  void note_content(std::string_view name, std::string_view text, std::string_view sha256);
+  // Notes the values that were read from a file that `name` names, so that they are listed with ours.
+  void note_values(std::string_view name, const ConfigLog& log);
 
   // The map below a key; an absent one reads as an empty map, so that its defaults and required keys apply.
   [[nodiscard]] ConfigMap map(std::string_view name, std::string_view doc);

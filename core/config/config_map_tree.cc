@@ -118,6 +118,23 @@ void ConfigMap::assume(std::string_view name, std::string_view value, std::strin
   log_->add(Assumption{path_of(name), std::string(value), std::string(why)});
 }
 
+void ConfigMap::note_content(std::string_view name, std::string_view text, std::string_view sha256) {
+  if (documenting()) return;
+  log_->add(ValueRead{.path = path_of(name),
+                      .text = std::string(text),
+                      .canonical = "sha256:" + std::string(sha256),
+                      .origin = "content",
+                      .source = {}});
+}
+
+void ConfigMap::note_values(std::string_view name, const ConfigLog& log) {
+  if (documenting()) return;
+  for (ValueRead value : log.values()) {
+    value.path = path_of(name) + "." + value.path;
+    log_->add(std::move(value));
+  }
+}
+
 std::string ConfigMap::origin(std::string_view name) const {
   const ConfigEntry* entry = find_entry(*node_, name);
   return entry == nullptr ? "default" : origin_of(entry->value);

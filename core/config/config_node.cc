@@ -1,6 +1,7 @@
 #include "core/config/config_node.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include <fmt/format.h>
@@ -58,6 +59,14 @@ Place place_in(const ConfigSource* source, int line, int column) {
 }
 
 }  // namespace
+
+std::string path_beside(const ConfigNode& value, std::string_view name) {
+  std::string here;
+  if (value.source != nullptr && value.source->kind != SourceKind::kOverride) {
+    here = value.source->path.empty() ? value.source->name : value.source->path;
+  }
+  return (std::filesystem::path(here).parent_path() / name).lexically_normal().string();
+}
 
 std::string excerpt_of(const ConfigSource* source, int line, int column) {
   if (source == nullptr || line < 1 || static_cast<std::size_t>(line) > source->lines.size()) return {};

@@ -72,6 +72,9 @@ struct ConfigEntry {
 // A scalar as it was meant, a list or map in flow form and shortened: for messages and for the log.
 [[nodiscard]] std::string summary(const ConfigNode& node);
 
+// Where a file lies that the value names: beside the file in which the value stands; in an override, from where we are.
+[[nodiscard]] std::string path_beside(const ConfigNode& value, std::string_view name);
+
 // The line of the input, for a caret below `column`; empty where there is none or the caret would be out of sight.
 [[nodiscard]] std::string excerpt_of(const ConfigSource* source, int line, int column);
 

@@ -1,11 +1,13 @@
 #include "core/config/key_reading.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "core/base/sha256.h"
 #include "core/base/text.h"
 
 namespace ringwright {
@@ -102,6 +104,17 @@ void log_value(Reading& reading, const ConfigNode& value, std::string canonical_
   reading.log.add(ValueRead{.path = reading.path,
                             .text = summary(bare_value(value)),
                             .canonical = std::move(canonical_text),
+                            .origin = origin_of(value),
+                            .evidence = evidence_of(value),
+                            .source = provenance_of(value)});
+}
+
+std::string content_mark(std::string_view text) { return "sha256:" + sha256(text); }
+
+void log_file(Reading& reading, const ConfigNode& value, const InputFile& file) {
+  reading.log.add(ValueRead{.path = reading.path,
+                            .text = std::filesystem::path(file.path).filename().string(),
+                            .canonical = content_mark(file.text),
                             .origin = origin_of(value),
                             .evidence = evidence_of(value),
                             .source = provenance_of(value)});

@@ -7,6 +7,7 @@
 
 #include "core/config/config_log.h"
 #include "core/config/config_node.h"
+#include "core/config/input_file.h"
 #include "core/config/key_doc.h"
 #include "core/config/scalar.h"
 
@@ -33,6 +34,9 @@ void report_missing(Reading& reading, std::string_view name, std::string_view do
 void check_provenance(Reading& reading, const ConfigNode& value);
 
 void log_value(Reading& reading, const ConfigNode& value, std::string canonical_text);
+// What stands for a file in the fingerprint of a configuration: its content, wherever it lies.
+[[nodiscard]] std::string content_mark(std::string_view text);
+void log_file(Reading& reading, const ConfigNode& value, const InputFile& file);
 void log_default(Reading& reading, std::string text, std::string canonical_text);
 
 }  // namespace ringwright

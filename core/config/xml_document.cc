@@ -4,9 +4,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include <fmt/format.h>
 #include <pugixml.hpp>
@@ -101,17 +98,6 @@ Result<XmlDocument> parse_xml(std::string_view text, const std::string& name) {
         failure("E117", fmt::format("elements are nested more than {} deep", kDeepest), {.file = name, .line = 1}));
   }
   return document;
-}
-
-Result<XmlDocument> load_xml(const std::string& path) {
-  std::error_code error;
-  std::ifstream stream(path, std::ios::binary);
-  std::ostringstream text;
-  if (std::filesystem::is_regular_file(path, error)) text << stream.rdbuf();
-  if (!std::filesystem::is_regular_file(path, error) || !stream) {
-    return tl::unexpected(failure("E100", fmt::format("cannot read '{}'", path)));
-  }
-  return parse_xml(text.str(), path);
 }
 
 }  // namespace ringwright

@@ -36,6 +36,5 @@ struct XmlDocument {
 };
 
 [[nodiscard]] Result<XmlDocument> parse_xml(std::string_view text, const std::string& name);
-[[nodiscard]] Result<XmlDocument> load_xml(const std::string& path);
 
 }  // namespace ringwright

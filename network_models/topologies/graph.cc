@@ -1,11 +1,11 @@
 // Reads an explicit network: a file with its nodes and links, GPUs and all that lies between them.
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "core/config/input_file.h"
 #include "network_models/builtin.h"
 #include "network_models/graph_file.h"
 #include "network_models/graph_router.h"
@@ -26,13 +26,6 @@ class ExplicitGraph final : public Topology {
   Fabric fabric_;
   GraphRouter::Settings settings_;
 };
-
-// A relative name means: beside the file that says so.
-std::string resolve(const ConfigMap& map, const std::string& file) {
-  const std::filesystem::path path(file);
-  if (path.is_absolute()) return file;
-  return (std::filesystem::path(map.place("file").file).parent_path() / path).string();
-}
 
 void check_graph(ConfigMap& map, const Fabric& fabric, const TopologyRequest& request,
                  const GraphRouter::Settings& settings) {
@@ -56,13 +49,13 @@ void check_graph(ConfigMap& map, const Fabric& fabric, const TopologyRequest& re
 
 std::unique_ptr<Topology> read_graph(ConfigMap& fabric, const TopologyRequest& request) {
   GraphRouter::Settings settings;
-  const std::string file = fabric.text({.name = "file", .doc = "nodes and links: YAML, JSON, or one a line"});
+  const auto file = fabric.file({.name = "file", .doc = "nodes and links: YAML, JSON, or one a line"});
   const bool through = fabric.boolean(
       {.name = "through_gpus", .doc = "whether bytes may pass through other GPUs on their way", .fallback = false});
   settings.transit = through ? GpuTransit::kAllowed : GpuTransit::kForbidden;
   settings.routing = read_routing(fabric);
-  if (fabric.documenting() || !fabric.has("file")) return std::make_unique<ExplicitGraph>(Fabric(), settings);
-  Result<Fabric> graph = load_graph(resolve(fabric, file));
+  if (!file) return std::make_unique<ExplicitGraph>(Fabric(), settings);
+  Result<Fabric> graph = read_graph_file(*file);
   if (!graph) {
     for (const Diagnostic& d : graph.error().all()) {
       const std::string where =

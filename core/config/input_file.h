@@ -1,0 +1,23 @@
+// Reading an input file whole: scenarios, presets, and every file that a scenario names pass through here.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace ringwright {
+
+// Larger files are refused. Graphs of a hundred thousand nodes have tens of megabytes.
+inline constexpr std::size_t kMaxInputBytes = std::size_t{256} << 20U;
+
+struct InputFile {
+  std::string path;
+  std::string text;
+  std::string problem;  // why it could not be read: "no such file"; empty when it could
+};
+
+[[nodiscard]] InputFile read_input_file(const std::string& path, std::size_t most_bytes = kMaxInputBytes);
+
+// "did you mean 'llama.yaml'?": the file beside the missing one whose name is nearest; empty without one.
+[[nodiscard]] std::string did_you_mean_file(const std::string& path);
+
+}  // namespace ringwright
