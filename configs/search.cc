@@ -12,6 +12,7 @@
 #include "configs/search_rank.h"
 #include "configs/simulation.h"
 #include "core/base/check.h"
+#include "core/base/json_text.h"
 #include "workload/builtin.h"
 
 namespace ringwright::configs {
@@ -285,7 +286,7 @@ Result<SearchResult> search(const Scenario& scenario, const SearchSettings& sett
 std::string written(const Scenario& scenario, const SearchSpace& space, const Layout& layout) {
   ConfigChanges changes = space.changes(layout);
   changes.removed.emplace_back("search");
-  changes.settings.push_back("name=" + scenario.name + "-best");
+  changes.settings.push_back("name=" + json_text(scenario.name + "-best"));
   return scenario.document.changed(changes).yaml();
 }
 

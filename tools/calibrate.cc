@@ -1,6 +1,5 @@
 // The command `calibrate`: fits the few physical constants of a platform to measurements, and writes them as a profile.
 #include <cstdio>
-#include <fstream>
 
 #include "core/base/diagnostic.h"
 #include "tools/command.h"
@@ -67,9 +66,7 @@ class Calibrate final : public Command {
       return ExitCode::kOk;
     }
     std::fputs((common.json ? outcome.json : outcome.text).c_str(), stdout);
-    std::ofstream file(out_);
-    if (!(file << outcome.profile)) return refuse("cannot write '" + out_ + "'");
-    return ExitCode::kOk;
+    return write_to(out_, outcome.profile);
   }
 
   std::vector<std::string> words_, overrides_;

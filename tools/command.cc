@@ -2,6 +2,8 @@
 
 #include <cstdio>
 
+#include "tools/written_files.h"
+
 namespace ringwright::tools {
 
 ExitCode Command::refuse(const std::string& message) {
@@ -12,6 +14,11 @@ ExitCode Command::refuse(const std::string& message) {
 ExitCode Command::refuse(const Diagnostics& diagnostics) {
   std::fputs(render(diagnostics).c_str(), stderr);
   return ExitCode::kUsage;
+}
+
+ExitCode Command::write_to(const std::string& path, std::string_view text) {
+  const std::string problem = write_file(path, text);
+  return problem.empty() ? ExitCode::kOk : refuse("cannot write '" + path + "': " + problem);
 }
 
 }  // namespace ringwright::tools

@@ -59,6 +59,8 @@ class Command {
   // Prints what is wrong with the command line, or with what it names.
   [[nodiscard]] static ExitCode refuse(const std::string& message);
   [[nodiscard]] static ExitCode refuse(const Diagnostics& diagnostics);
+  // Writes a file whole or not at all (written_files.h), and prints why it could not be written.
+  [[nodiscard]] static ExitCode write_to(const std::string& path, std::string_view text);
 };
 
 using CommandFactory = std::unique_ptr<Command>();

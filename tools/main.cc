@@ -1,5 +1,7 @@
 // The command line: finds the subcommand and runs it. stdout carries results only; stderr diagnostics and progress.
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <memory>
 #include <string>
@@ -33,13 +35,23 @@ ExitCode run_command(const std::vector<std::string>& arguments) {
   return parsed.exit_code;
 }
 
+// A result that did not arrive (a full disk behind stdout) is no success.
+ExitCode after_output(ExitCode code) {
+  const bool failed_before = std::ferror(stdout) != 0;
+  if (std::fflush(stdout) == 0 && !failed_before) return code;
+  std::fprintf(stderr, "error: cannot write to standard output: %s\n",
+               failed_before ? "an earlier write failed" : std::strerror(errno));
+  return code == ExitCode::kOk ? ExitCode::kUsage : code;
+}
+
 }  // namespace
 }  // namespace ringwright::tools
 
 int main(int argument_count, char** arguments) {
   using ringwright::tools::ExitCode;
   try {
-    return static_cast<int>(ringwright::tools::run_command({arguments + 1, arguments + argument_count}));
+    const ExitCode code = ringwright::tools::run_command({arguments + 1, arguments + argument_count});
+    return static_cast<int>(ringwright::tools::after_output(code));
   } catch (const std::exception& error) {
     // Nothing should get here; if it does (memory has run out, say), a line is better than a terminate.
     std::fprintf(stderr, "internal error: %s\n", error.what());

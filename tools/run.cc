@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <filesystem>
 #include <fstream>
 #include <functional>
+#include <iterator>
 #include <optional>
 
 #include <fmt/format.h>
@@ -13,6 +13,7 @@
 #include "configs/simulate.h"
 #include "configs/simulation.h"
 #include "core/base/diagnostic.h"
+#include "core/base/json_text.h"
 #include "core/base/text.h"
 #include "core/report/report.h"
 #include "tools/command.h"
@@ -20,6 +21,7 @@
 #include "tools/progress.h"
 #include "tools/scenario_file.h"
 #include "tools/terminal.h"
+#include "tools/written_files.h"
 
 namespace ringwright::tools {
 namespace {
@@ -107,6 +109,19 @@ std::string misfit_of_hosts(const Report& report) {
   return text;
 }
 
+// As the text report shows it.
+std::string short_sha(const std::string& sha256) { return sha256.substr(0, 8); }
+
+// `config.sha256` of the results that a folder holds; empty when there are none.
+std::string sha_of_results(const std::string& folder) {
+  std::ifstream file(folder + "/result.json");
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  constexpr std::string_view kBefore = "\"sha256\": \"";
+  constexpr std::size_t kDigits = 64;
+  const std::size_t at = text.find(kBefore);
+  return at == std::string::npos ? "" : text.substr(at + kBefore.size(), kDigits);
+}
+
 class Run final : public Command {
  public:
   [[nodiscard]] std::string_view name() const override { return "run"; }
@@ -124,7 +139,8 @@ class Run final : public Command {
             {.names = "--set", .value = "KEY=VALUE", .doc = "override a value, may be repeated", .target = &overrides_},
             {.names = "--out",
              .value = "DIR",
-             .doc = "where result.json and report.txt go; out/NAME when not given",
+             .doc = "where result.json and report.txt go; when not given out/NAME, or out/NAME-SHA with --set, --seed "
+                    "or --megatron: SHA begins config.sha256",
              .target = &out_},
             {.names = "--no-out", .value = "", .doc = "write no files", .target = &no_out_},
             {.names = "--dry-run",
@@ -153,7 +169,7 @@ class Run final : public Command {
 
   [[nodiscard]] ExitCode run(const CommonOptions& common) override {
     std::vector<std::string> overrides = overrides_;
-    if (!megatron_.empty()) overrides.push_back("megatron=" + std::filesystem::absolute(megatron_).string());
+    if (!megatron_.empty()) overrides.push_back("megatron=" + json_text(megatron_));
     if (seed_) overrides.push_back(fmt::format("simulate.seed={}", *seed_));
     const auto path = find_scenario(config_);
     if (!path) return refuse(path.error());
@@ -173,7 +189,11 @@ class Run final : public Command {
         *scenario, fold, {.observer = &progress, .verify_fairness = verify_fairness_, .fast_forward = fast_forward});
     progress.clear();
     if (!outcome) return refuse(outcome.error());
-    if (out_.empty() && !common.json) out_ = "out/" + scenario->name;
+    if (out_.empty() && !common.json && outcome->report) {
+      // Variants of one scenario keep apart.
+      const std::string variant = overrides.empty() ? "" : "-" + short_sha(outcome->report->facts.config_sha256);
+      out_ = "out/" + scenario->name + variant;
+    }
     return finish(*outcome, common);
   }
 
@@ -208,23 +228,26 @@ class Run final : public Command {
     }
     const Report& report = *outcome.report;
     print(common.json ? render_json(report) : render_text(report, text_options(common)));
-    if (!out_.empty() && !no_out_ && !write_results(report)) return ExitCode::kUsage;
-    if (!out_.empty() && !no_out_ && !common.quiet)
-      tell(fmt::format("results in {}/: result.json, report.txt\n", out_));
+    if (!out_.empty() && !no_out_ && !write_results(report, common)) return ExitCode::kUsage;
     const std::string too_large = misfit(report) + misfit_of_hosts(report);
     tell(too_large);
     return too_large.empty() ? ExitCode::kOk : ExitCode::kInfeasible;
   }
 
-  [[nodiscard]] bool write_results(const Report& report) const {
-    const std::filesystem::path folder(out_);
-    std::error_code error;
-    std::filesystem::create_directories(folder, error);
-    const bool written =
-        (std::ofstream(folder / "result.json") << render_json(report)).flush() &&
-        (std::ofstream(folder / "report.txt") << render_text(report, {.detail = Detail::kVerbose})).flush();
-    if (!written) tell(fmt::format("error: cannot write into '{}'\n", out_));
-    return written;
+  [[nodiscard]] bool write_results(const Report& report, const CommonOptions& common) const {
+    const std::string before = sha_of_results(out_);
+    const std::array files{FileContent{.name = "result.json", .text = render_json(report)},
+                           FileContent{.name = "report.txt", .text = render_text(report, {.detail = Detail::kVerbose})}};
+    const std::string problem = write_files(out_, files);
+    if (!problem.empty()) {
+      tell(fmt::format("error: cannot write into '{}': {}\n", out_, problem));
+      return false;
+    }
+    const bool replaced = !before.empty() && before != report.facts.config_sha256;
+    const std::string instead =
+        replaced ? fmt::format(" (instead of those of configuration {})", short_sha(before)) : "";
+    if (!common.quiet || replaced) tell(fmt::format("results in {}/: result.json, report.txt{}\n", out_, instead));
+    return true;
   }
 
   std::string config_, out_, megatron_;

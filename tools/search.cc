@@ -2,7 +2,6 @@
 #include <array>
 #include <charconv>
 #include <cstdio>
-#include <fstream>
 
 #include <fmt/format.h>
 
@@ -115,7 +114,9 @@ class Search final : public Command {
                                        .result = *result,
                                        .detail = common.quiet ? Detail::kQuiet : Detail::kNormal};
     print(common.json ? render_search_json(report) : render_search_text(report));
-    if (!csv_.empty() && !write_file(csv_, render_search_csv(report))) return ExitCode::kUsage;
+    if (!csv_.empty()) {
+      if (const ExitCode code = write_to(csv_, render_search_csv(report)); code != ExitCode::kOk) return code;
+    }
     if (result->ranked.empty()) return ExitCode::kInfeasible;
     return write_.empty() ? ExitCode::kOk : write_best(*scenario, settings, *result);
   }
@@ -164,20 +165,16 @@ class Search final : public Command {
     };
   }
 
-  [[nodiscard]] static bool write_file(const std::string& path, const std::string& text) {
-    if ((std::ofstream(path) << text).flush()) return true;
-    tell(fmt::format("error: cannot write '{}'\n", path));
-    return false;
-  }
-
-  // What was written is read again: a scenario that names files beside it cannot go to another folder.
+  // What is written is read before: a scenario that names files beside it cannot go to another folder.
   [[nodiscard]] ExitCode write_best(const configs::Scenario& scenario, const configs::SearchSettings& settings,
                                     const configs::SearchResult& result) const {
     const configs::SearchSpace space(scenario, settings);
-    if (!write_file(write_, configs::written(scenario, space, result.ranked.front().layout))) return ExitCode::kUsage;
-    const auto again = configs::load_scenario(write_);
-    if (again) return ExitCode::kOk;
-    tell(fmt::format("error: '{}' was written and cannot be read; does the scenario name files beside it?\n", write_));
+    const std::string text = configs::written(scenario, space, result.ranked.front().layout);
+    const auto again = configs::load_scenario_text(write_, text);
+    if (again) return write_to(write_, text);
+    tell(fmt::format("error: the best layout cannot be read as '{}', and was not written; does the scenario name files "
+                     "beside it?\n",
+                     write_));
     return refuse(again.error());
   }
 

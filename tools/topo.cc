@@ -1,7 +1,6 @@
 // The command `topo`: a look at a cluster: what it is made of, whether it is whole, a way through it, its bisection.
 #include <charconv>
 #include <cstdio>
-#include <fstream>
 #include <optional>
 
 #include <fmt/format.h>
@@ -128,7 +127,9 @@ class Topo final : public Command {
       std::fputs(drawing.c_str(), stdout);
       return ExitCode::kOk;
     }
-    if (!dot_.empty() && !(std::ofstream(dot_) << drawing).flush()) return refuse("cannot write '" + dot_ + "'");
+    if (!dot_.empty()) {
+      if (const ExitCode code = write_to(dot_, drawing); code != ExitCode::kOk) return code;
+    }
     return answer(view, ranks, common);
   }
 

@@ -1,12 +1,11 @@
 // The command `validate`: predictions beside measurements, with a verdict that scripts can use.
 #include <charconv>
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
 
 #include "core/base/diagnostic.h"
 #include "tools/command.h"
 #include "tools/measured_files.h"
+#include "tools/written_files.h"
 #include "validation/builtin.h"
 
 namespace ringwright::tools {
@@ -80,16 +79,13 @@ class Validate final : public Command {
     if (!outcome.warnings.all().empty() && !common.quiet) std::fputs(render(outcome.warnings).c_str(), stderr);
     std::fputs((common.json ? outcome.json : outcome.text).c_str(), stdout);
     if (!markdown_.empty()) {
-      std::ofstream file(markdown_);
-      if (!(file << outcome.markdown)) return refuse("cannot write '" + markdown_ + "'");
+      if (const ExitCode code = write_to(markdown_, outcome.markdown); code != ExitCode::kOk) return code;
     }
     if (!plots_.empty()) {
-      std::error_code error;
-      std::filesystem::create_directories(plots_, error);
-      for (const validation::NamedText& plot : outcome.plots) {
-        std::ofstream file(plots_ + "/" + plot.name);
-        if (!(file << plot.text)) return refuse("cannot write '" + plots_ + "/" + plot.name + "'");
-      }
+      std::vector<FileContent> files;
+      for (const validation::NamedText& plot : outcome.plots) files.push_back({.name = plot.name, .text = plot.text});
+      const std::string problem = write_files(plots_, files);
+      if (!problem.empty()) return refuse("cannot write into '" + plots_ + "': " + problem);
       if (outcome.plots.empty()) std::fputs("note: this kind of measurement has no plots\n", stderr);
     }
     return outcome.passed ? ExitCode::kOk : ExitCode::kOutsideThreshold;

@@ -81,6 +81,10 @@ constexpr std::array kCodes = {
         "nccl_topo: dgx.xml            # the file must be there"},
     ErrorCode{"E117", "the text is not XML", "Tags must close, attributes stand in quotes, and & is written as &amp;.",
               "<gpu dev=0>                   # write: <gpu dev=\"0\">"},
+    ErrorCode{"E118", "a name that no folder can bear",
+              "Results go to out/NAME. A name has no slash, no backslash and no control character, does not begin with\n"
+              "a dot, and has at most 200 bytes.",
+              "name: runs/llama              # write: runs-llama"},
 };
 
 }  // namespace
