@@ -20,6 +20,7 @@ class Calibrate final : public Command {
     return {{.names = "files", .value = "", .doc = "what was measured (below), then files of it", .target = &words_},
             played_values_option(&overrides_),
             played_machine_option(&cluster_),
+            collective_option(&collective_),
             {.names = "--classes",
              .value = "FILE",
              .doc = "of nccl: begin with the values of classes in this table instead of "
@@ -49,6 +50,8 @@ class Calibrate final : public Command {
       return refuse("--only is '" + only_ + "' and must be kernels or network");
     }
     if (!classes_.empty()) request.classes = classes_;
+    if (!collective_.empty() && calibrator->name != "nccl") return refuse("--collective is for `calibrate nccl`");
+    if (!collective_.empty()) request.collective = collective_;
     if (!only_.empty()) request.only = only_;
     const Result<CalibrationOutcome> outcome = calibrator->run(request);
     if (!outcome) {
@@ -70,7 +73,7 @@ class Calibrate final : public Command {
   }
 
   std::vector<std::string> words_, overrides_;
-  std::string cluster_, classes_, only_, out_;
+  std::string cluster_, classes_, only_, out_, collective_;
 };
 
 }  // namespace

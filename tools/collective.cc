@@ -166,6 +166,8 @@ class Collective final : public Command {
 
   ExitCode sweep(configs::CollectiveBench& bench, const configs::Scenario& scenario, const CommonOptions& common) {
     if (!common.json && !common.quiet) std::fputs(head(scenario).c_str(), stdout);
+    double sum_of_busbw = 0.0;
+    std::size_t played = 0;
     std::vector<std::string> rows;
     std::size_t too_small = 0;
     for (const Bytes wanted : sizes_) {
@@ -176,6 +178,8 @@ class Collective final : public Command {
       }
       auto row = play(bench, size);
       if (!row) return refuse(row.error());
+      sum_of_busbw += row->busbw;
+      ++played;
       if (common.json) {
         rows.push_back(json(*row));
         continue;
@@ -188,16 +192,32 @@ class Collective final : public Command {
                    too_small, ranks_);
     }
     if (common.json) std::fputs(document(scenario, rows).c_str(), stdout);
+    if (!common.json && !common.quiet && played > 0) {
+      std::fputs(fmt::format("# Avg bus bandwidth    : {:.6g}\n", sum_of_busbw / static_cast<double>(played)).c_str(),
+                 stdout);
+    }
     return ExitCode::kOk;
   }
 
-  Result<Row> play(configs::CollectiveBench& bench, Bytes size) const {
+  [[nodiscard]] CollectiveRequest request(Bytes size) const {
     CollectiveRequest request{
         .operation = wanted_, .bytes = size, .gpus_per_host = static_cast<int>(gpus_.value_or(0))};
     request.gpus_per_process = static_cast<int>(process_.value_or(1));
     request.warmup = static_cast<int>(warmup_.value_or(request.warmup));
     request.iterations = static_cast<int>(iterations_.value_or(request.iterations));
-    auto result = bench.run(request);
+    return request;
+  }
+
+  // What was laid over the cluster, so that `validate nccl` can play it again.
+  [[nodiscard]] std::vector<std::string> settings_played() const {
+    std::vector<std::string> settings;
+    if (nodes_) settings.push_back(fmt::format("cluster.nodes={}", *nodes_));
+    settings.insert(settings.end(), overrides_.begin(), overrides_.end());
+    return settings;
+  }
+
+  Result<Row> play(configs::CollectiveBench& bench, Bytes size) const {
+    auto result = bench.run(request(size));
     if (!result) return tl::unexpected(result.error());
     const Bytes share = size / element_bytes_;
     const bool cut = configs::cuts_buffer_over_ranks(wanted_);
@@ -209,14 +229,26 @@ class Collective final : public Command {
 
   [[nodiscard]] std::string head(const configs::Scenario& scenario) const {
     const configs::Cluster& cluster = scenario.cluster;
+    const CollectiveRequest calls = request(Bytes(1));
+    std::string settings;
+    for (const std::string& setting : settings_played()) settings += fmt::format("# played set: {}\n", setting);
     return fmt::format(
-        "# {} on {} ranks: {} hosts x {} {}, fabric {}, network {}\n"
+        "# Collective test starting: {0}_perf\n"
+        "# {0} on {1} ranks: {2} hosts x {3} {4}, fabric {5}, network {6}\n"
+        "# played cluster: {7}\n"
+        "{8}"
+        "# played ranks: {1}\n"
+        "# played hosts: {2}\n"
+        "# played gpus_per_process: {9}\n"
+        "# played warmup: {10}\n"
+        "# played iterations: {11}\n"
         "#\n"
         "#       size         count      type   redop    root      time    algbw    busbw  algorithm   protocol  "
         "channels\n"
         "#        (B)    (elements)                                (us)   (GB/s)   (GB/s)\n",
         to_string(wanted_), ranks_, cluster.hosts, ranks_ / static_cast<int>(cluster.hosts), cluster.gpu.name,
-        cluster.fabric, scenario.simulate.network->name);
+        cluster.fabric, scenario.simulate.network->name, cluster_, settings, calls.gpus_per_process, calls.warmup,
+        calls.iterations);
   }
 
   [[nodiscard]] std::string_view shown_reduction() const {
@@ -247,11 +279,17 @@ class Collective final : public Command {
   }
 
   [[nodiscard]] std::string document(const configs::Scenario& scenario, const std::vector<std::string>& rows) const {
+    const CollectiveRequest calls = request(Bytes(1));
+    std::vector<std::string> settings;
+    for (const std::string& setting : settings_played()) settings.push_back(json_text(setting));
+    const std::string played = fmt::format(
+        "{{\"cluster\": {}, \"set\": [{}], \"gpus_per_process\": {}, \"warmup\": {}, \"iterations\": {}}}",
+        json_text(cluster_), join(settings, ", "), calls.gpus_per_process, calls.warmup, calls.iterations);
     return fmt::format(
         "{{\n  \"schema\": \"ringwright.collective/1\",\n  \"operation\": {},\n  \"ranks\": {},\n  \"hosts\": {},\n"
-        "  \"gpu\": {},\n  \"fabric\": {},\n  \"network\": {},\n  \"results\": [\n{}\n  ]\n}}\n",
+        "  \"gpu\": {},\n  \"fabric\": {},\n  \"network\": {},\n  \"played\": {},\n  \"results\": [\n{}\n  ]\n}}\n",
         json_text(to_string(wanted_)), ranks_, scenario.cluster.hosts, json_text(scenario.cluster.gpu.name),
-        json_text(scenario.cluster.fabric), json_text(scenario.simulate.network->name), join(rows, ",\n"));
+        json_text(scenario.cluster.fabric), json_text(scenario.simulate.network->name), played, join(rows, ",\n"));
   }
 
   std::string cluster_, operation_, from_ = "8", to_ = "8G", factor_ = "2", increment_, type_ = "float",

@@ -47,6 +47,13 @@ template <class Table>
           .target = cluster};
 }
 
+[[nodiscard]] inline OptionSpec collective_option(std::string* collective) {
+  return {.names = "--collective",
+          .value = "NAME",
+          .doc = "of nccl: what was measured, for logs whose text and name do not tell: all_reduce, all_gather, ...",
+          .target = collective};
+}
+
 // A line for each kind.
 template <class Table>
 [[nodiscard]] std::string kinds_text(const Table& table) {

@@ -7,6 +7,7 @@
 #include "tools/measured_files.h"
 #include "tools/written_files.h"
 #include "validation/builtin.h"
+#include "validation/training_row.h"
 
 namespace ringwright::tools {
 namespace {
@@ -19,7 +20,7 @@ class Validate final : public Command {
   [[nodiscard]] std::string_view summary() const override {
     return "hold predictions against measurements (exit code 5: outside the threshold)";
   }
-  [[nodiscard]] std::string notes() const override { return kinds_text(validation::validators()); }
+  [[nodiscard]] std::string notes() const override { return kinds_text(validation::validators()) + "\n" + validation::training_columns_text(); }
   [[nodiscard]] std::vector<OptionSpec> options() override {
     return {
         {.names = "files",
@@ -33,6 +34,7 @@ class Validate final : public Command {
          .doc = "play with these constants: a shipped profile, a file that `calibrate` "
                 "wrote, or none for makers' figures and class values",
          .target = &profile_},
+        collective_option(&collective_),
         {.names = "--classes",
          .value = "FILE",
          .doc = "of nccl: values of classes from this table instead of the shipped "
@@ -52,6 +54,8 @@ class Validate final : public Command {
     if (!profile_.empty()) request.profile = profile_;
     if (!classes_.empty() && validator->name != "nccl") return refuse("--classes is for `validate nccl`");
     if (!classes_.empty()) request.classes = classes_;
+    if (!collective_.empty() && validator->name != "nccl") return refuse("--collective is for `validate nccl`");
+    if (!collective_.empty()) request.collective = collective_;
     request.wants_page = !markdown_.empty();
     if (!threshold_.empty() && !read_threshold(request)) {
       return refuse("--threshold is '" + threshold_ + "' and must be a percentage such as 10 or 10%");
@@ -92,7 +96,7 @@ class Validate final : public Command {
   }
 
   std::vector<std::string> words_, overrides_;
-  std::string cluster_, profile_, classes_, threshold_, markdown_, plots_;
+  std::string cluster_, profile_, classes_, threshold_, markdown_, plots_, collective_;
 };
 
 }  // namespace

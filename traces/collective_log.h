@@ -29,6 +29,15 @@ struct CollectiveRow {
   [[nodiscard]] std::optional<Duration> time() const { return out_of_place ? out_of_place : in_place; }
 };
 
+// The machine that `ringwright collective` played, and how: its own output can be played again.
+struct PlayedMachine {
+  std::string cluster;                // as the command was given it: a file or a shipped node
+  std::vector<std::string> settings;  // "path=value", hosts included
+  int gpus_per_process = 1;
+  int warmup = 0;
+  int iterations = 1;
+};
+
 struct CollectiveLog {
   std::string file;
   std::string operation;  // "all_reduce", in the log's spelling; empty when it does not say
@@ -40,6 +49,7 @@ struct CollectiveLog {
   // Header lines "# key: value" of the table form ("nic", "env", "status", "source"), and of the other forms what
   // stands for them. Only what bears on the result: no users, no paths, no host names.
   std::map<std::string, std::string> facts;
+  std::optional<PlayedMachine> played;  // empty: it was measured
   std::vector<CollectiveRow> rows;
 
   [[nodiscard]] std::string fact(const std::string& key) const {

@@ -70,6 +70,19 @@ std::string operation_in(std::string_view text) {
   return "";
 }
 
+std::string tested_operation_in(std::string_view line) {
+  constexpr std::string_view kSuffix = "_perf";
+  for (std::size_t end = line.find(kSuffix); end != std::string_view::npos; end = line.find(kSuffix, end + 1)) {
+    std::size_t begin = end;
+    while (begin > 0 && (line[begin - 1] == '_' || (line[begin - 1] >= 'a' && line[begin - 1] <= 'z'))) --begin;
+    const std::string_view word = line.substr(begin, end - begin);
+    for (const std::string_view operation : kOperations) {
+      if (word == operation) return std::string(operation);
+    }
+  }
+  return "";
+}
+
 std::optional<Duration> measured_time(Bytes size, std::string_view microseconds, std::string_view algbw) {
   const auto us = parse_number<double>(microseconds);
   if (us && *us > 0.0 && *us < 1e12) return from_seconds(*us * 1e-6);

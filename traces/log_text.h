@@ -35,6 +35,9 @@ template <class Number>
 // "all_reduce" of "logs/all_reduce_perf.2n.txt"; empty when no operation is named.
 [[nodiscard]] std::string operation_in(std::string_view text);
 
+// The operation of the test program that a line names, as in "mpirun -np 16 ./build/all_reduce_perf -b 8"; else empty.
+[[nodiscard]] std::string tested_operation_in(std::string_view line);
+
 // Of a row: microseconds, or what follows from GB/s of algorithm bandwidth. Empty for neither, "N/A", zero.
 [[nodiscard]] std::optional<Duration> measured_time(Bytes size, std::string_view microseconds, std::string_view algbw);
 

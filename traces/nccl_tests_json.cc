@@ -81,6 +81,29 @@ void take_operation(const Json& document, CollectiveLog& log) {
   }
 }
 
+// What `ringwright collective --json` says of itself.
+void take_played(const Json& document, CollectiveLog& log) {
+  const auto played = document.find("played");
+  if (played == document.end() || !played->is_object()) return;
+  const auto number = [&](const Json& object, const char* key, int fallback) {
+    return parse_number<int>(text_of(object, key)).value_or(fallback);
+  };
+  log.operation = text_of(document, "operation");
+  log.ranks = number(document, "ranks", 0);
+  log.nodes = number(document, "hosts", 0);
+  log.gpu = text_of(document, "gpu");
+  PlayedMachine& machine = log.played.emplace();
+  machine.cluster = text_of(*played, "cluster");
+  machine.gpus_per_process = number(*played, "gpus_per_process", 1);
+  machine.warmup = number(*played, "warmup", 0);
+  machine.iterations = number(*played, "iterations", 1);
+  const auto settings = played->find("set");
+  if (settings == played->end() || !settings->is_array()) return;
+  for (const Json& setting : *settings) {
+    if (setting.is_string()) machine.settings.push_back(setting.get<std::string>());
+  }
+}
+
 void take_rows(const LogText& input, const Json& document, CollectiveLogReading& reading) {
   const auto results = document.find("results");
   if (results == document.end() || !results->is_array()) return;
@@ -98,6 +121,7 @@ void take_rows(const LogText& input, const Json& document, CollectiveLogReading&
       row.experiment = text_of(result, "experiment_name");
       row.out_of_place = half_time(result, "out_of_place", row.size);
       row.in_place = half_time(result, "in_place", row.size);
+      if (reading.log.played) row.out_of_place = measured_time(row.size, text_of(result, "time_us"), "");
     }
     if (!row.time()) {
       reading.warnings.add({.severity = Severity::kWarning,
@@ -132,6 +156,7 @@ Result<CollectiveLogReading> read_json_log(const LogText& input) {
   take_environment(document, reading.log);
   take_operation(document, reading.log);
   reading.log.version_of_library = library_version_in(text_of(document, "nccl_version"));
+  take_played(document, reading.log);
   take_rows(input, document, reading);
   return reading;
 }

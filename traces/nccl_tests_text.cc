@@ -69,6 +69,8 @@ class PrintedReader {
   void take_line(std::string_view line) {
     const std::string_view text = trimmed(line);
     if (text.empty()) return;
+    // A command line that a shell script echoed, or the test's own first line.
+    if (log_.operation.empty()) log_.operation = tested_operation_in(text);
     if (text.front() == '#') return take_comment(text);
     if (text.find("NCCL version") != std::string_view::npos || text.find("RCCL version") != std::string_view::npos) {
       log_.version_of_library = library_version_in(text.substr(text.find("version")));
@@ -88,6 +90,7 @@ class PrintedReader {
       const auto code = words_of(text.substr(text.find("nccl-library=") + 13)).front();
       log_.version_of_library = library_version_in(code);
     }
+    if (words.size() > 1 && words[1] == "played") return take_played(text);
     if (text.find("Out of bounds values") != std::string_view::npos ||
         text.find("Avg bus bandwidth") != std::string_view::npos) {
       ended_ = true;
@@ -99,6 +102,23 @@ class PrintedReader {
   // "# nThread 1 nGpus 8 minBytes ...": one thread issues the calls of 8 GPUs.
   void take_threads(const std::vector<std::string_view>& words) {
     if (const auto gpus = parse_number<int>(words[4])) log_.facts["gpus_per_process"] = fmt::format("{}", *gpus);
+  }
+
+  // "# played cluster: dgx-h100", "# played set: cluster.nodes=2": what `ringwright collective` says of itself.
+  void take_played(std::string_view text) {
+    const std::size_t colon = text.find(':');
+    const auto words = words_of(text.substr(0, colon));
+    if (colon == std::string_view::npos || words.size() < 3) return;
+    const std::string_view value = trimmed(text.substr(colon + 1));
+    if (!log_.played) log_.played.emplace();
+    PlayedMachine& played = *log_.played;
+    if (words[2] == "cluster") played.cluster = std::string(value);
+    if (words[2] == "set") played.settings.emplace_back(value);
+    if (words[2] == "ranks") log_.ranks = parse_number<int>(value).value_or(0);
+    if (words[2] == "hosts") log_.nodes = parse_number<int>(value).value_or(0);
+    if (words[2] == "gpus_per_process") played.gpus_per_process = parse_number<int>(value).value_or(1);
+    if (words[2] == "warmup") played.warmup = parse_number<int>(value).value_or(0);
+    if (words[2] == "iterations") played.iterations = parse_number<int>(value).value_or(1);
   }
 
   // "#  Rank  0 Group  0 Pid 1234 on HOST device  0 [0000:1b:00] NVIDIA H100 80GB HBM3"
@@ -116,6 +136,7 @@ class PrintedReader {
   }
 
   void take_ranks() {
+    if (log_.played) return;
     log_.nodes = static_cast<int>(hosts_.size());
     if (log_.nodes > 0) log_.gpus_per_node = log_.ranks / log_.nodes;
     // Without the line of the threads the processes tell: the tests start one thread each unless they are asked for

@@ -18,6 +18,7 @@ struct ValidationRequest {
   std::optional<std::string> cluster;  // a file or shipped name for measurements that do not say where they were taken
   std::optional<std::string> profile;  // constants to play all logs with: a shipped name, a file, or "none"
   std::optional<std::string> classes;  // values of classes: a file, or "none"; the shipped ones if not given
+  std::optional<std::string> collective;  // of logs that do not name theirs: "all_gather"
   std::optional<double> threshold;     // largest error that passes, as a ratio; the validator's own if not given
   bool wants_page = false;             // `markdown` will be looked at
 };
@@ -62,6 +63,7 @@ struct CalibrationRequest {
   std::vector<std::string> overrides;
   std::optional<std::string> cluster;
   std::optional<std::string> classes;  // as above: where a fit begins
+  std::optional<std::string> collective;  // as above
   std::optional<std::string> only;     // "kernels" or "network": the constants that are fitted
 };
 

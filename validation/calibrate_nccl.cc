@@ -262,7 +262,7 @@ class NcclCalibration {
 }  // namespace
 
 Result<CalibrationOutcome> calibrate_nccl(const CalibrationRequest& request) {
-  auto read = read_nccl_logs(request.files);
+  auto read = read_nccl_logs(request.files, request.collective);
   if (!read) return tl::unexpected(read.error());
   std::vector<traces::CollectiveLog> logs;
   for (traces::CollectiveLog& log : read->logs) logs.push_back(thinned(std::move(log)));

@@ -30,12 +30,30 @@ Result<configs::Scenario> load(const MeasuredMachine& machine, const ReplayOptio
   return configs::load_machine_text("machine of the log", text, scenario);
 }
 
+// A file with a cluster, or the name of a shipped node.
+Result<configs::Scenario> load_described(const std::string& cluster, const std::vector<std::string>& settings) {
+  const configs::ScenarioOptions options{.overrides = settings, .share_folders = {}};
+  const auto nodes = preset_names(configs::load_options({}), "nodes");
+  std::error_code error;
+  if (std::filesystem::exists(cluster, error) || std::ranges::find(nodes, cluster) == nodes.end()) {
+    return configs::load_machine(cluster, options);
+  }
+  const std::string text = fmt::format("version: 1\nname: {0}\ncluster: {{node: {{preset: {0}}}}}\n", cluster);
+  return configs::load_machine_text("node " + cluster, text, options);
+}
+
 // Times of operations with a root, or of a shift, are those of a stream of calls: the root runs ahead of the others.
 configs::CollectiveRequest request_of(const ReplayPlan& plan, Bytes size) {
   using configs::CollectiveOperation;
   configs::CollectiveRequest request{.operation = plan.operation, .bytes = size, .gpus_per_host = plan.gpus_per_host};
   request.gpus_per_process = plan.machine.gpus_per_process.value_or(1);
   request.alone = plan.machine.alone;
+  if (plan.played) {
+    request.gpus_per_process = plan.played->gpus_per_process;
+    request.warmup = plan.played->warmup;
+    request.iterations = plan.played->iterations;
+    return request;
+  }
   if (request.alone) return request;
   const bool runs_ahead = plan.operation == CollectiveOperation::kBroadcast ||
                           plan.operation == CollectiveOperation::kReduce;
@@ -58,24 +76,29 @@ Result<ReplayPlan> plan_replay(const traces::CollectiveLog& log, const ReplayOpt
   if (!operation) {
     return tl::unexpected(failure("E241", fmt::format("'{}' tells no collective that can be played{}", log.file,
                                                       log.operation.empty() ? "" : ": '" + log.operation + "'"),
-                                  {.file = log.file}, "name the file after the test, as in all_reduce_2n.log"));
+                                  {.file = log.file}, "say --collective all_reduce, or name the file after the test, as in all_reduce_2n.log"));
   }
-  if (options.cluster) {
-    auto scenario = configs::load_machine(*options.cluster, {.overrides = options.overrides, .share_folders = {}});
+  // The output of `ringwright collective` says which machine it played.
+  const bool again = log.played && !options.cluster && !options.profile;
+  if (options.cluster || again) {
+    const std::string cluster = again ? log.played->cluster : *options.cluster;
+    std::vector<std::string> settings = again ? log.played->settings : std::vector<std::string>();
+    settings.insert(settings.end(), options.overrides.begin(), options.overrides.end());
+    auto scenario = load_described(cluster, settings);
     if (!scenario) return tl::unexpected(scenario.error());
-    MeasuredMachine machine{.node = *options.cluster, .network = "as described"};
+    MeasuredMachine machine{.node = cluster, .network = "as described"};
     machine.hosts = static_cast<int>(scenario->cluster.hosts);
     const int per_host = log.ranks > 0 ? log.ranks / machine.hosts : scenario->cluster.host.gpus;
     if (per_host < 1 || per_host > scenario->cluster.host.gpus || per_host * machine.hosts < 2) {
       return tl::unexpected(
           failure("E240",
                   fmt::format("'{}' has {} ranks and '{}' has {} hosts with {} GPUs", log.file, log.ranks,
-                              *options.cluster, machine.hosts, scenario->cluster.host.gpus),
+                              cluster, machine.hosts, scenario->cluster.host.gpus),
                   {.file = log.file}));
     }
     machine.gpus_per_host = per_host;
     return ReplayPlan{.scenario = std::move(*scenario), .machine = std::move(machine), .operation = *operation,
-                      .gpus_per_host = per_host};
+                      .gpus_per_host = per_host, .played = again ? log.played : std::nullopt};
   }
   auto machine = machine_of(log, options.profile ? UseProfile::kNo : options.use_profile, options.classes);
   if (!machine) return tl::unexpected(machine.error());

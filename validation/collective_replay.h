@@ -55,6 +55,7 @@ struct ReplayPlan {
   MeasuredMachine machine;
   configs::CollectiveOperation operation;
   int gpus_per_host = 0;
+  std::optional<traces::PlayedMachine> played;  // the log is our own: calls are played as they were
 };
 [[nodiscard]] Result<ReplayPlan> plan_replay(const traces::CollectiveLog& log, const ReplayOptions& options);
 

@@ -101,6 +101,7 @@ class CsvParser {
       }
       table_.columns.push_back(cell.text);
     }
+    table_.names = {.line = line_, .raw = std::string(text), .cells = cells};
   }
 
   CsvTable table_;

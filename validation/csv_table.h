@@ -33,6 +33,12 @@ struct CsvTable {
   std::vector<CsvHeaderLine> header;
   std::vector<std::string> columns;
   std::vector<CsvRow> rows;
+  CsvRow names;  // the line of the columns
+
+  // Of a column's name.
+  [[nodiscard]] Place place_of_column(std::size_t column) const {
+    return {.file = file, .line = names.line, .column = names.cells[column].column};
+  }
 
   [[nodiscard]] std::optional<std::size_t> find_column(std::string_view name) const;
 };

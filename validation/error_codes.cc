@@ -24,6 +24,17 @@ constexpr std::array kCodes = {
     ErrorCode{"W162", "an option of `validate` has no effect",
               "The kind of measurement that is validated does not need what the option gives.",
               "ringwright validate training --cluster dgx-a100   # every row names its machine"},
+    ErrorCode{"W164", "a column of a table has no effect",
+              "Its name is not known; a slip of the pen leaves out what the column says. docs/training-tables.md lists the\n"
+              "columns.",
+              "id,model,gpu,n_gpus,step_time      # write: step_time_s"},
+    ErrorCode{"W165", "a measured run is not compared",
+              "The row gives no time and no rate, names a GPU or a model that is not known, or its layout cannot be\n"
+              "played. The message says which.",
+              "id,model,gpu,n_gpus,tp,pp,step_time_s\nours-1,gpt3-175b,A100,8,3,1,2.5   # tp 3 does not divide 8 GPUs"},
+    ErrorCode{"E166", "no measured run could be compared",
+              "A comparison of nothing is no success. The messages before it say why each row was left out.",
+              "ringwright validate training runs.csv"},
     ErrorCode{"E240", "the machine of a measurement is not known",
               "The log names a GPU of which no node is shipped, or does not tell its ranks and hosts as they can be.\n"
               "Describe the machine in a file with a map `cluster` and name it.",

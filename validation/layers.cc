@@ -99,7 +99,7 @@ Result<configs::Scenario> scenario_of(const MeasuredLayer& layer, const std::str
   row.sequence = layer.length;
   row.micro_batch = row.global_batch = layer.batch;
   const auto made = make_scenario(row, conventions);
-  if (!made) return tl::unexpected(failure("E163", made.error(), layer.place));
+  if (!made) return tl::unexpected(failure("E163", made.error().reason, layer.place));
   return configs::load_scenario_text(fmt::format("{}:{}", layer.place.file, layer.place.line), made->yaml,
                                      {.overrides = overrides});
 }

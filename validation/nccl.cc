@@ -28,7 +28,7 @@ std::string text_of_file(const std::string& path) {
 
 Result<ValidationOutcome> validate_nccl(const ValidationRequest& request) {
   const bool shipped = request.files.empty();
-  auto read = read_nccl_logs(shipped ? files_in(shipped_folder("nccl"), ".csv") : request.files);
+  auto read = read_nccl_logs(shipped ? files_in(shipped_folder("nccl"), ".csv") : request.files, request.collective);
   if (!read) return tl::unexpected(read.error());
   ReplayOptions options{.overrides = request.overrides, .cluster = request.cluster};
   if (request.classes) options.classes = *request.classes;

@@ -4,7 +4,7 @@
 
 namespace ringwright::validation {
 
-Result<NcclLogs> read_nccl_logs(const std::vector<std::string>& files) {
+Result<NcclLogs> read_nccl_logs(const std::vector<std::string>& files, const std::optional<std::string>& collective) {
   NcclLogs all;
   Diagnostics problems;
   for (const std::string& file : files) {
@@ -14,6 +14,7 @@ Result<NcclLogs> read_nccl_logs(const std::vector<std::string>& files) {
       continue;
     }
     for (const Diagnostic& warning : reading->warnings.all()) all.warnings.add(warning);
+    if (collective) reading->log.operation = *collective;
     all.logs.push_back(std::move(reading->log));
   }
   if (problems.has_errors()) return tl::unexpected(std::move(problems));

@@ -13,6 +13,7 @@ struct NcclLogs {
   std::vector<traces::CollectiveLog> logs;
   Diagnostics warnings;
 };
-[[nodiscard]] Result<NcclLogs> read_nccl_logs(const std::vector<std::string>& files);
+[[nodiscard]] Result<NcclLogs> read_nccl_logs(const std::vector<std::string>& files,
+                                              const std::optional<std::string>& collective = std::nullopt);
 
 }  // namespace ringwright::validation

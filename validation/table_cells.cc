@@ -36,10 +36,11 @@ void TableCells::check_names() {
     refuse({.file = csv_.file}, fmt::format("the head of this table has an unknown key '{}'", line.key), "",
            nearest_of(line.key, as_strings(format_.header)));
   }
-  for (const std::string& column : csv_.columns) {
+  for (std::size_t i = 0; i < csv_.columns.size(); ++i) {
+    const std::string& column = csv_.columns[i];
     if (std::ranges::find(format_.columns, column) != format_.columns.end()) continue;
-    refuse({.file = csv_.file}, fmt::format("column '{}' means nothing in a table of {}", column, format_.of), "",
-           nearest_of(column, as_strings(format_.columns)));
+    refuse(csv_.place_of_column(i), fmt::format("column '{}' means nothing in a table of {}", column, format_.of),
+           csv_.names.raw, nearest_of(column, as_strings(format_.columns)));
   }
   for (const std::string_view needed : format_.needed) {
     if (csv_.find_column(needed)) continue;

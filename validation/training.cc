@@ -1,6 +1,8 @@
 // Validation against measured training runs: tables of a shared schema, each row played as a scenario.
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "validation/builtin.h"
 #include "validation/csv_table.h"
 #include "validation/shipped_files.h"
@@ -16,6 +18,7 @@ namespace {
 struct AllRows {
   std::vector<TrainingRow> rows;
   std::vector<std::string> unused_columns;
+  Diagnostics warnings;
 };
 
 Result<AllRows> read_all(const std::vector<std::string>& files) {
@@ -28,12 +31,36 @@ Result<AllRows> read_all(const std::vector<std::string>& files) {
       continue;
     }
     all.rows.insert(all.rows.end(), table->rows.begin(), table->rows.end());
+    for (const Diagnostic& warning : table->warnings.all()) all.warnings.add(warning);
     for (const std::string& name : table->unused_columns) {
       if (std::ranges::find(all.unused_columns, name) == all.unused_columns.end()) all.unused_columns.push_back(name);
     }
   }
   if (problems.has_errors()) return tl::unexpected(std::move(problems));
   return all;
+}
+
+// What became of rows of the user's own tables: why each that was not compared was not.
+Diagnostics rows_left_out(const std::vector<PlayedRow>& rows, Severity severity) {
+  Diagnostics reasons;
+  for (const PlayedRow& row : rows) {
+    if (row.played()) continue;
+    reasons.add({.severity = severity,
+                 .code = "W165",
+                 .place = row.row.place_of(row.reason_column),
+                 .message = fmt::format("row '{}' is not compared: {}", row.row.id, row.reason)});
+  }
+  return reasons;
+}
+
+// A comparison of nothing is no success.
+Diagnostics nothing_compared(const std::vector<PlayedRow>& rows, const std::vector<std::string>& files) {
+  Diagnostics problems = rows_left_out(rows, Severity::kError);
+  problems.add({.code = "E166",
+                .place = {.file = files.front()},
+                .message = rows.empty() ? "there is no row to compare" : "no row could be compared",
+                .hint = "the columns: `ringwright validate --help`, docs/training-tables.md"});
+  return problems;
 }
 
 }  // namespace
@@ -49,9 +76,16 @@ Result<ValidationOutcome> validate_training(const ValidationRequest& request) {
   const std::vector<PlayedRow> rows =
       play_rows(all->rows, *conventions,
                 {.overrides = request.overrides, .large = shipped ? LargeRows::kLeftOut : LargeRows::kPlayed});
+  if (std::ranges::none_of(rows, &PlayedRow::played)) {
+    return tl::unexpected(nothing_compared(rows, shipped ? std::vector<std::string>{folder} : request.files));
+  }
   const std::vector<SourceScore> scores = score(rows, *conventions, request.threshold);
   const TrainingTables tables{.rows = rows, .scores = scores, .unused_columns = all->unused_columns};
   ValidationOutcome outcome;
+  if (!shipped) {
+    outcome.warnings = all->warnings;
+    for (const Diagnostic& reason : rows_left_out(rows, Severity::kWarning).all()) outcome.warnings.add(reason);
+  }
   outcome.text = training_text(tables, shipped ? RowDetail::kWorst : RowDetail::kAll);
   outcome.json = training_json(tables);
   outcome.markdown = training_markdown(tables);

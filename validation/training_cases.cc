@@ -1,6 +1,8 @@
 #include "validation/training_cases.h"
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <map>
 #include <memory>
 
@@ -111,6 +113,7 @@ void take_measured(const Prediction& prediction, const SourceRule* source, Playe
         (hardware ? prediction.hardware_flops : prediction.model_flops) / (*row.tflops_per_gpu * 1e12 * gpus);
   } else {
     played.reason = "the source gives neither a time nor a rate";
+    played.reason_column = "step_time_s";
   }
   if (source != nullptr && row.memory_gib) {
     played.measured_gib = *row.memory_gib * source->gib_per_unit;
@@ -118,9 +121,34 @@ void take_measured(const Prediction& prediction, const SourceRule* source, Playe
   }
 }
 
+// The column behind the key that a message of the scenario's reader names.
+std::string column_of(std::string_view message) {
+  struct KeyColumn {
+    std::string_view key;
+    std::string_view column;
+  };
+  static constexpr std::array kColumns = {
+      KeyColumn{"parallel.tp", "tp"},          KeyColumn{"parallel.pp", "pp"},
+      KeyColumn{"parallel.cp", "cp"},          KeyColumn{"parallel.ep", "ep"},
+      KeyColumn{"parallel.etp", "etp"},        KeyColumn{"parallel.dp", "dp"},
+      KeyColumn{"training.micro_batch", "mbs"}, KeyColumn{"training.global_batch", "gbs"},
+      KeyColumn{"num_layers", "layers"},       KeyColumn{"hidden_size", "hidden"},
+      KeyColumn{"num_attention_heads", "heads"}, KeyColumn{"num_query_groups", "kv_heads"}};
+  for (const KeyColumn& known : kColumns) {
+    const std::size_t at = message.find(known.key);
+    if (at == std::string_view::npos) continue;
+    const std::size_t end = at + known.key.size();
+    const bool whole = end == message.size() || (std::isalnum(static_cast<unsigned char>(message[end])) == 0 &&
+                                                 message[end] != '_');
+    if (whole) return std::string(known.column);
+  }
+  return {};
+}
+
 void take(const Prediction& prediction, const TrainingConventions& conventions, PlayedRow& played) {
   if (!prediction.reason.empty()) {
     played.reason = prediction.reason;
+    played.reason_column = column_of(prediction.reason);
     return;
   }
   played.predicted_seconds = prediction.seconds;
@@ -194,8 +222,8 @@ std::vector<std::int64_t> parts_of(const TrainingRow& row) {
 
 // One scenario, or several where the source does not say the micro-batch or the parts of a stage: who publishes a
 // figure has tuned them.
-std::vector<Variant> variants_of(const TrainingRow& row, const TrainingConventions& conventions, ScenarioPool& pool,
-                                 std::string& reason) {
+std::vector<Variant> variants_of(const TrainingConventions& conventions, ScenarioPool& pool, PlayedRow& played) {
+  const TrainingRow& row = played.row;
   std::vector<std::int64_t> micro_batches = micro_batches_of(row);
   std::vector<std::int64_t> parts = parts_of(row);
   const bool tunes_batch = micro_batches.size() > 1;
@@ -210,7 +238,8 @@ std::vector<Variant> variants_of(const TrainingRow& row, const TrainingConventio
       if (tunes_parts) variant.virtual_stages = part;
       auto scenario = make_scenario(variant, conventions);
       if (!scenario) {
-        reason = scenario.error();
+        played.reason = scenario.error().reason;
+        played.reason_column = scenario.error().column;
         continue;
       }
       if (tunes_batch)
@@ -219,7 +248,7 @@ std::vector<Variant> variants_of(const TrainingRow& row, const TrainingConventio
       variants.push_back({.scenario = pool.add(scenario->yaml, row.place), .assumed = std::move(scenario->assumed)});
     }
   }
-  if (!variants.empty()) reason.clear();
+  if (!variants.empty()) played.reason.clear();
   return variants;
 }
 
@@ -264,7 +293,7 @@ std::vector<PlayedRow> play_rows(const std::vector<TrainingRow>& rows, const Tra
       variants.emplace_back();
       continue;
     }
-    variants.push_back(variants_of(row, conventions, pool, played.reason));
+    variants.push_back(variants_of(conventions, pool, played));
   }
   const std::vector<Prediction> predictions = pool.predict_all(options);
   for (std::size_t i = 0; i < result.size(); ++i) {

@@ -22,6 +22,7 @@ struct PlayedRow {
   TrainingRow row;
   std::string source;                // key of its rule, or the name of the table
   std::string reason;                // why it could not be played or scored; empty when it was
+  std::string reason_column;         // of the table, that the reason is about; empty: no single one
   std::vector<std::string> assumed;  // what neither the row nor the conventions say
   MeasuredAs measured_as = MeasuredAs::kNothing;
   double measured_seconds = 0.0;  // a step, from whatever the row gives

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/diagnostic.h"
@@ -14,6 +17,7 @@ namespace ringwright::validation {
 // An empty value means that the source does not say; it never means zero or off.
 struct TrainingRow {
   Place place;
+  std::map<std::string, int, std::less<>> cells;  // where each cell that is not empty begins
   std::string id, where, model, gpu, scaleup, nic, sharding, recompute, precision, overlap, framework, schedule, notes,
       trust, split;
   std::optional<std::int64_t> layers, hidden, heads, kv_heads, head_size, ffn, vocabulary, sequence;
@@ -29,6 +33,8 @@ struct TrainingRow {
   [[nodiscard]] bool scored() const { return split != "exclude"; }
   // The part of the id before its number: "bloom_176b_tuning".
   [[nodiscard]] std::string source() const;
+  // Of the cell in this column; of the row where it is empty.
+  [[nodiscard]] Place place_of(std::string_view column) const;
 };
 
 struct TrainingTable {
@@ -36,11 +42,15 @@ struct TrainingTable {
   std::vector<CsvHeaderLine> header;
   std::vector<TrainingRow> rows;
   std::vector<std::string> unused_columns;
+  Diagnostics warnings;  // columns that no reader knows
 };
 
 // Needs the columns id, model, gpu and n_gpus; other columns of the schema may be missing, columns that the schema does
 // not have are listed as unused. A cell in a column of numbers must hold a number (a remark in brackets may follow) or
 // words that say why there is none.
 [[nodiscard]] Result<TrainingTable> read_training_rows(const CsvTable& table);
+
+// The columns with their meaning, one a line.
+[[nodiscard]] std::string training_columns_text();
 
 }  // namespace ringwright::validation

@@ -13,8 +13,6 @@
 namespace ringwright::validation {
 namespace {
 
-using Reason = tl::unexpected<std::string>;
-
 // The first rule that fits, or null.
 template <class Rule>
 const Rule* find_rule(const std::vector<Rule>& rules, std::string_view text) {
@@ -34,10 +32,17 @@ class ScenarioMaker {
         version_(source_ != nullptr ? source_->version_of(told_by(row)) : nullptr) {
   }
 
-  tl::expected<TrainingScenario, std::string> make() {
-    for (const auto step : {&ScenarioMaker::stack, &ScenarioMaker::machine, &ScenarioMaker::model,
-                            &ScenarioMaker::layout, &ScenarioMaker::batch}) {
-      if (const std::string reason = (this->*step)(); !reason.empty()) return Reason(reason);
+  tl::expected<TrainingScenario, Unplayable> make() {
+    struct Part {
+      std::string (ScenarioMaker::*write)();
+      std::string_view column;
+    };
+    for (const Part& part : {Part{&ScenarioMaker::stack, "framework"}, Part{&ScenarioMaker::machine, "gpu"},
+                             Part{&ScenarioMaker::model, "model"}, Part{&ScenarioMaker::layout, "tp"},
+                             Part{&ScenarioMaker::batch, "gbs"}}) {
+      std::string reason = (this->*part.write)();
+      if (reason.empty()) continue;
+      return tl::unexpected(Unplayable{.reason = std::move(reason), .column = std::string(part.column)});
     }
     pipeline();
     sharding();
@@ -392,8 +397,8 @@ void ScenarioMaker::training() {
 
 }  // namespace
 
-tl::expected<TrainingScenario, std::string> make_scenario(const TrainingRow& row,
-                                                          const TrainingConventions& conventions) {
+tl::expected<TrainingScenario, Unplayable> make_scenario(const TrainingRow& row,
+                                                         const TrainingConventions& conventions) {
   return ScenarioMaker(row, conventions).make();
 }
 

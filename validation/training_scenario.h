@@ -16,8 +16,13 @@ struct TrainingScenario {
   std::vector<std::string> assumed;  // what neither the row nor the stack says
 };
 
-// Or the reason why the row cannot be represented.
-[[nodiscard]] tl::expected<TrainingScenario, std::string> make_scenario(const TrainingRow& row,
-                                                                        const TrainingConventions& conventions);
+// Why a row cannot be represented.
+struct Unplayable {
+  std::string reason;
+  std::string column;  // of the table, that the reason is about
+};
+
+[[nodiscard]] tl::expected<TrainingScenario, Unplayable> make_scenario(const TrainingRow& row,
+                                                                       const TrainingConventions& conventions);
 
 }  // namespace ringwright::validation

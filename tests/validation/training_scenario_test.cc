@@ -188,7 +188,7 @@ TEST(TrainingScenario, EverySecondLayerIsAsMuchWorkAsTheFirstHalf) {
 TEST(TrainingScenario, AModelThatIsNotModelledIsRefusedWithTheReason) {
   TrainingConventions known = conventions();
   known.models.insert(known.models.begin(), {{.words = {"gpt"}}, "gpt3-175b", true, {}, "it is of springs"});
-  EXPECT_EQ(make_scenario(full_row(), known).error(), "'gpt3-175b' cannot be played: it is of springs");
+  EXPECT_EQ(make_scenario(full_row(), known).error().reason, "'gpt3-175b' cannot be played: it is of springs");
 }
 
 TEST(TrainingScenario, TheFrameworkNamesTheStackOfUnknownSources) {
