@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "configs/catalogue.h"
+#include "configs/named_machine.h"
 #include "core/base/check.h"
 #include "core/base/json_text.h"
 
@@ -28,18 +29,6 @@ Result<configs::Scenario> load(const MeasuredMachine& machine, const ReplayOptio
   configs::ScenarioOptions scenario{.overrides = machine.overrides, .share_folders = {}};
   scenario.overrides.insert(scenario.overrides.end(), options.overrides.begin(), options.overrides.end());
   return configs::load_machine_text("machine of the log", text, scenario);
-}
-
-// A file with a cluster, or the name of a shipped node.
-Result<configs::Scenario> load_described(const std::string& cluster, const std::vector<std::string>& settings) {
-  const configs::ScenarioOptions options{.overrides = settings, .share_folders = {}};
-  const auto nodes = preset_names(configs::load_options({}), "nodes");
-  std::error_code error;
-  if (std::filesystem::exists(cluster, error) || std::ranges::find(nodes, cluster) == nodes.end()) {
-    return configs::load_machine(cluster, options);
-  }
-  const std::string text = fmt::format("version: 1\nname: {0}\ncluster: {{node: {{preset: {0}}}}}\n", cluster);
-  return configs::load_machine_text("node " + cluster, text, options);
 }
 
 // Times of operations with a root, or of a shift, are those of a stream of calls: the root runs ahead of the others.
@@ -84,7 +73,7 @@ Result<ReplayPlan> plan_replay(const traces::CollectiveLog& log, const ReplayOpt
     const std::string cluster = again ? log.played->cluster : *options.cluster;
     std::vector<std::string> settings = again ? log.played->settings : std::vector<std::string>();
     settings.insert(settings.end(), options.overrides.begin(), options.overrides.end());
-    auto scenario = load_described(cluster, settings);
+    auto scenario = configs::load_named_machine(cluster, {.overrides = settings, .share_folders = {}});
     if (!scenario) return tl::unexpected(scenario.error());
     MeasuredMachine machine{.node = cluster, .network = "as described"};
     machine.hosts = static_cast<int>(scenario->cluster.hosts);
