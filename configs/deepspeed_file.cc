@@ -158,6 +158,10 @@ void read_precision(ConfigMap& file, Imports& imports) {
     if (!file.has(key)) continue;
     const bool on = enabled(file.map(key, "precision"));
     if (!on) continue;
+    // DeepSpeed itself: "bfloat16 and fp16 modes cannot be simultaneously enabled" (runtime/config.py).
+    if (precision == "bf16" && key == "fp16") {
+      file.error(key, "E141", "bf16 and fp16 are both enabled", "enable one of them");
+    }
     precision = key == "fp16" ? "fp16" : "bf16";
     origin = file.origin(key);
   }

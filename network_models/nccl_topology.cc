@@ -23,13 +23,23 @@ bool is_accelerator(std::string_view pci_class) {
 }
 bool is_network(std::string_view pci_class) { return pci_class.starts_with("0x02"); }
 
-// "32.0 GT/s PCIe" times 16 lanes, as raw bytes: 128 of 130 bits carry data, up to 5 GT/s 8 of 10.
-double slot_gb(const XmlElement& pci) {
-  const std::string_view speed = pci.text("link_speed");
+constexpr double kFastestLane = 128.0;  // GT/s, PCIe 7.0
+constexpr long long kWidestSlot = 32;   // lanes (PCI Express Base Specification)
+constexpr long long kMostGpus = 1024;   // of a host, as in graph files
+constexpr long long kFastestNic = 10'000'000;  // Mb/s; the fastest ports of 2025 have 800,000
+
+// A lane's transfers in GT/s: "32.0 GT/s PCIe". Empty when that is no speed.
+std::optional<double> lane_speed(std::string_view text) {
   double gigatransfers = 0.0;
-  std::from_chars(speed.data(), speed.data() + speed.size(), gigatransfers);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), gigatransfers);
+  if (error != std::errc() || !(gigatransfers >= 0.0 && gigatransfers <= kFastestLane)) return std::nullopt;
+  return gigatransfers;
+}
+
+// Raw bytes of a slot: 128 of 130 bits carry data, up to 5 GT/s 8 of 10.
+double slot_gb(double gigatransfers, long long lanes) {
   const double coding = gigatransfers > 5.0 ? 128.0 / 130.0 : 0.8;
-  return gigatransfers * coding / 8.0 * static_cast<double>(pci.integer("link_width").value_or(0));
+  return gigatransfers * coding / 8.0 * static_cast<double>(lanes);
 }
 
 // What NCCL plans with between sockets (topo.h), by Intel's model number or by maker.
@@ -142,11 +152,33 @@ class TopologyReader {
     if (std::any_of(gpus_.begin(), gpus_.end(), same)) {
       return add_problem(pci, fmt::format("two GPUs have the busid '{}'", busid));
     }
+    if (gpu != nullptr && gpu->attribute("dev")) check_range(*gpu, "dev", 0, kMostGpus - 1);
     const long long dev = gpu == nullptr ? static_cast<long long>(gpus_.size())
                                          : gpu->integer("dev").value_or(static_cast<long long>(gpus_.size()));
     gpus_.push_back({.pci = &pci, .gpu = gpu, .place = place, .dev = dev});
-    node_.pcie_gb = std::max(node_.pcie_gb, slot_gb(pci));
+    read_slot(pci);
     if (gpu != nullptr && gpu->attribute("gcn")) node_.amd = true;
+  }
+
+  void check_range(const XmlElement& at, std::string_view name, long long least, long long most) {
+    const auto value = at.integer(name);
+    if (value && *value >= least && *value <= most) return;
+    add_problem(at, fmt::format("{} is '{}' and must be a whole number from {} to {}", name, at.text(name), least, most));
+  }
+
+  // Operators' files leave speed and width out; NCCL writes them empty or 0 where the system does not tell.
+  void read_slot(const XmlElement& pci) {
+    const std::string_view speed = pci.text("link_speed");
+    const std::string_view width = pci.text("link_width");
+    if (!width.empty()) check_range(pci, "link_width", 0, kWidestSlot);
+    const auto gigatransfers = lane_speed(speed);
+    const bool unknown = speed.empty() || speed.starts_with("Unknown");
+    if (!unknown && !gigatransfers) {
+      add_problem(pci, fmt::format("link_speed is '{}' and must be at most {} GT/s", speed, kFastestLane),
+                  "write link_speed=\"32.0 GT/s PCIe\"");
+    }
+    const double gb = slot_gb(gigatransfers.value_or(0.0), pci.integer("link_width").value_or(0));
+    node_.pcie_gb = std::max(node_.pcie_gb, gb);
   }
 
   void read_nets(const XmlElement& nic, Place place) {
@@ -156,6 +188,7 @@ class TopologyReader {
       if (net.attribute("speed") && !speed) {
         add_problem(net, fmt::format("speed is '{}' and must be a whole number of Mb/s", net.text("speed")));
       }
+      if (speed) check_range(net, "speed", 0, kFastestNic);
       nics_.push_back({.place = place,
                        .gbps = static_cast<double>(std::max(0LL, speed.value_or(0))) / 1000.0,
                        .name = std::string(net.text("name"))});

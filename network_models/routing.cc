@@ -38,7 +38,8 @@ Routing read_routing(ConfigMap& fabric) {
   for (const PolicyRow& row : kPolicies) {
     if (policy == row.option.name) routing.policy = row.policy;
   }
-  if (routing.policy == RoutingPolicy::kEcmp || map.documenting()) {
+  const bool given = map.has("hash_seed") || map.has("queue_pairs");
+  if (routing.policy == RoutingPolicy::kEcmp || given || map.documenting()) {
     routing.hash_seed = static_cast<std::uint64_t>(
         map.integer({.name = "hash_seed", .doc = "seed of the switches' hash", .fallback = 1, .min = 0}));
     routing.queue_pairs = static_cast<int>(map.integer({.name = "queue_pairs",
@@ -46,8 +47,10 @@ Routing read_routing(ConfigMap& fabric) {
                                                         .fallback = 1,
                                                         .min = 1,
                                                         .max = kMaxQueuePairs}));
-  } else if (map.has("hash_seed") || map.has("queue_pairs")) {
-    map.ignore_rest("only the policy 'ecmp' hashes");
+  }
+  if (routing.policy != RoutingPolicy::kEcmp && given && !map.documenting()) {
+    for (const char* key : {"hash_seed", "queue_pairs"}) map.ignore(key, "only the policy 'ecmp' hashes");
+    routing.queue_pairs = 1;
   }
   return routing;
 }

@@ -35,6 +35,10 @@ constexpr std::array kCodes = {
     ErrorCode{"E166", "no measured run could be compared",
               "A comparison of nothing is no success. The messages before it say why each row was left out.",
               "ringwright validate training runs.csv"},
+    ErrorCode{"E167", "times in another unit",
+              "Most kernels of the table would be far faster than the GPU's peak, or slower than any kernel of their\n"
+              "size. Times are in the unit that the column's name says.",
+              "time_us\n0.0842        # 84.2 us written in ms"},
     ErrorCode{"E240", "the machine of a measurement is not known",
               "The log names a GPU of which no node is shipped, or does not tell its ranks and hosts as they can be.\n"
               "Describe the machine in a file with a map `cluster` and name it.",

@@ -39,6 +39,8 @@ Result<Tables> read_tables(const std::vector<std::string>& files) {
     if (const auto preset = configs::load_gpu(table->gpu)) {
       const Diagnostics lacking = check_arithmetic(*table, preset->gpu);
       for (const Diagnostic& diagnostic : lacking.all()) problems.add(diagnostic);
+      const Diagnostics units = check_units(*table, preset->gpu);
+      for (const Diagnostic& diagnostic : units.all()) problems.add(diagnostic);
     }
     tables.rows.insert(tables.rows.end(), table->rows.begin(), table->rows.end());
   }

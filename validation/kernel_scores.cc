@@ -98,7 +98,9 @@ Result<std::vector<GpuScore>> score_kernels(const std::vector<std::string>& file
       continue;
     }
     for (const KernelTable& table : tables) {
-      if (table.gpu == score.gpu) take(check_arithmetic(table, preset->gpu));
+      if (table.gpu != score.gpu) continue;
+      take(check_arithmetic(table, preset->gpu));
+      take(check_units(table, preset->gpu));
     }
     if (problems.has_errors()) continue;
     score.profile = preset->gpu.kernels.name;

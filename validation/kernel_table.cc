@@ -55,6 +55,7 @@ void read_row(TableCells& cells, const CsvRow& row, KernelTable& table) {
   kernel.flops = Flops(cells.number(row, "flops", 0.0, 0.0));
   kernel.bytes = Bytes(std::llround(std::min(cells.number(row, "bytes", 0.0, 0.0), 1e18)));
   measured.mode = cells.word(row, "mode", LaunchMode::kEager, kModes);
+  if (const CsvCell* const time = cells.cell(row, "time_us")) measured.time_column = time->column;
   measured.seconds = cells.number(row, "time_us", 1.0, 1e-3) * 1e-6;
   const bool has_sizes = kernel.m > 0 && kernel.n > 0 && kernel.k > 0;
   if (kernel.family <= KernelFamily::kAttentionBackward && !has_sizes) {
@@ -105,6 +106,51 @@ Diagnostics check_arithmetic(const KernelTable& table, const workload::GpuSpec& 
     break;
   }
   return problems;
+}
+
+namespace {
+
+// Of a GPU's arithmetic or memory bandwidth, whichever a kernel uses more: 1 at the peak.
+double achieved_share(const MeasuredKernel& row, const workload::GpuSpec& gpu) {
+  const FlopRate peak = gpu.peak_of(row.kernel.type);
+  const double by_flops = peak > FlopRate(0.0) ? row.kernel.flops.count() / peak.count() : 0.0;
+  const double by_bytes = static_cast<double>(row.kernel.bytes.count()) / gpu.memory_bandwidth.count();
+  return std::max(by_flops, by_bytes) / row.seconds;
+}
+
+// The unit in which times that are `factor` times too small were written.
+std::string_view likely_unit(double factor) {
+  if (factor > 3e4) return "seconds";
+  if (factor > 30.0) return "milliseconds";
+  return factor < 1.0 / 30.0 ? "nanoseconds" : "another unit";
+}
+
+}  // namespace
+
+Diagnostics check_units(const KernelTable& table, const workload::GpuSpec& gpu) {
+  // No kernel goes beyond the peak; caches serve bytes several times as fast as memory. A kernel that is worth 20 us at
+  // the peak is not a launch: it reaches more than a two-hundredth.
+  constexpr double kMost = 10.0, kLeast = 1.0 / 200.0, kTypical = 0.5, kLargeSeconds = 20e-6;
+  std::vector<double> all, large;
+  for (const MeasuredKernel& row : table.rows) {
+    const double share = achieved_share(row, gpu);
+    if (!(share > 0.0)) continue;
+    all.push_back(share);
+    if (share * row.seconds >= kLargeSeconds) large.push_back(share);
+  }
+  const bool any_large = !large.empty();
+  std::vector<double>& judged = any_large ? large : all;
+  if (judged.empty()) return {};
+  std::ranges::nth_element(judged, judged.begin() + static_cast<std::ptrdiff_t>(judged.size() / 2));
+  const double middle = judged[judged.size() / 2];
+  if (middle <= kMost && (middle >= kLeast || !any_large)) return {};
+  return failure("E167",
+                 fmt::format("the times cannot be right: the middle one of {} kernels reaches {:.3g} of what {} has at "
+                             "its peak",
+                             judged.size(), middle, gpu.name),
+                 {.file = table.file, .line = table.rows.front().line, .column = table.rows.front().time_column},
+                 fmt::format("time_us is in microseconds; these seem to be {}. Else see flops and bytes",
+                             likely_unit(middle / kTypical)));
 }
 
 double predicted_seconds(const MeasuredKernel& row, const workload::GpuSpec& gpu) {

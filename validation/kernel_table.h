@@ -20,6 +20,7 @@ struct MeasuredKernel {
   double seconds = 0.0;
   bool kept_aside = false;  // never fitted
   int line = 0;
+  int time_column = 1;  // where the time stands in the line
 };
 
 struct KernelTable {
@@ -39,6 +40,10 @@ struct KernelTable {
 
 // Rows whose arithmetic the GPU does not have are mistakes of the table, or of the GPU's description.
 [[nodiscard]] Diagnostics check_arithmetic(const KernelTable& table, const workload::GpuSpec& gpu);
+
+// Times of another unit: most kernels of the table are far beyond what the GPU can do, or far below what any kernel of
+// their size does.
+[[nodiscard]] Diagnostics check_units(const KernelTable& table, const workload::GpuSpec& gpu);
 
 // What the model says for a row, launched as it was measured.
 [[nodiscard]] double predicted_seconds(const MeasuredKernel& row, const workload::GpuSpec& gpu);

@@ -45,6 +45,7 @@ void read_bert(ConfigMap& config, ModelShape& shape) {
   shape.heads = hf_size(config, "num_attention_heads", "attention heads");
   shape.kv_heads = shape.heads;
   shape.head_size = std::max<std::int64_t>(1, shape.hidden / shape.heads);
+  check_heads(config, {.hidden = "hidden_size", .heads = "num_attention_heads", .kv_heads = "", .head_size = ""}, shape);
   shape.ffn = hf_size(config, "intermediate_size", "width of the MLP");
   shape.vocabulary = hf_size(config, "vocab_size", "tokens in the vocabulary");
   shape.max_positions = hf_size(config, "max_position_embeddings", "rows of the position table");
@@ -67,6 +68,7 @@ void read_gpt2(ConfigMap& config, ModelShape& shape) {
   shape.heads = hf_size(config, "n_head", "attention heads");
   shape.kv_heads = shape.heads;
   shape.head_size = std::max<std::int64_t>(1, shape.hidden / shape.heads);
+  check_heads(config, {.hidden = "n_embd", .heads = "n_head", .kv_heads = "", .head_size = ""}, shape);
   shape.ffn = hf_size_or(config, "n_inner", "width of the MLP", 4 * shape.hidden);
   shape.vocabulary = hf_size(config, "vocab_size", "tokens in the vocabulary");
   shape.max_positions = hf_size(config, "n_positions", "rows of the position table");

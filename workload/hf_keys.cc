@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "workload/model_config.h"
+
 namespace ringwright::workload {
 namespace {
 
@@ -47,6 +49,13 @@ void read_hf_decoder(ConfigMap& config, std::int64_t head_size, ModelShape& shap
   // With latent attention the file's head_dim is the size of the rotated part only.
   shape.head_size =
       shape.latent ? even : hf_size_or(config, "head_dim", "size of one head", head_size > 0 ? head_size : even);
+  // A family's own default (Qwen3: 128) stands for a size that the file gives.
+  check_heads(config,
+              {.hidden = head_size > 0 ? "" : "hidden_size",
+               .heads = "num_attention_heads",
+               .kv_heads = "num_key_value_heads",
+               .head_size = "head_dim"},
+              shape);
   shape.ffn = hf_size(config, "intermediate_size", "width of the MLP");
   shape.vocabulary = hf_size(config, "vocab_size", "tokens in the vocabulary");
   shape.max_positions = hf_size_or(config, "max_position_embeddings", "longest sequence of the model", 4096);

@@ -211,6 +211,11 @@ void set_layers(const MegatronArguments& arguments, MegatronTree& tree) {
 
 void apply_training_rules(const MegatronArguments& arguments, MegatronTree& tree) {
   if (!arguments.has("bf16") && !arguments.has("fp16")) tree.assume("training.precision", "fp32");
+  // Megatron-LM asserts the same (arguments.py).
+  if (arguments.has("bf16") && arguments.has("fp16")) {
+    arguments.error(arguments.flag("fp16").at, "--bf16 and --fp16 contradict each other", "give one of them");
+    return;
+  }
   set_switch(arguments, tree, "fp16", "training.precision", "fp16");
   set_switch(arguments, tree, "bf16", "training.precision", "bf16");
   set_switch(arguments, tree, "grad-reduce-in-bf16", "training.grad_reduce_dtype", "bf16");

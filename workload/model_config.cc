@@ -200,6 +200,24 @@ void read_experts(ConfigMap& model, ModelShape& shape) {
 
 }  // namespace
 
+void check_heads(ConfigMap& map, const HeadKeys& keys, ModelShape& shape) {
+  if (map.documenting()) return;
+  if (shape.heads % shape.kv_heads != 0) {
+    map.error(keys.kv_heads, "E132",
+              fmt::format("{} = {} does not divide the {} attention heads", map.path_of(keys.kv_heads), shape.kv_heads,
+                          shape.heads),
+              "as many as the heads for multi-head attention, fewer for grouped queries");
+    shape.kv_heads = shape.heads;
+  }
+  const bool size_given = shape.latent || (!keys.head_size.empty() && map.has(keys.head_size));
+  if (size_given || keys.hidden.empty() || shape.hidden % shape.heads == 0) return;
+  map.error(keys.hidden, "E132",
+            fmt::format("{} = {} is not a multiple of the {} attention heads", map.path_of(keys.hidden), shape.hidden,
+                        shape.heads),
+            keys.head_size.empty() ? std::string()
+                                   : fmt::format("or give the size of a head in {}", map.path_of(keys.head_size)));
+}
+
 void read_adapters(ConfigMap& model, ModelShape& shape) {
   ConfigMap lora = model.map("lora", "low-rank adapters: the model is frozen and only they are trained");
   const std::int64_t rank = count(lora, "rank", "width of the adapters; 0: none, all weights are trained", 0);
@@ -248,12 +266,12 @@ ModelShape read_model(ConfigMap& model) {
   read_latent(model, shape);
   read_experts(model, shape);
   read_adapters(model, shape);
-  if (shape.heads % shape.kv_heads != 0) {
-    model.error("num_query_groups", "E132",
-                fmt::format("{} = {} does not divide the {} attention heads", model.path_of("num_query_groups"),
-                            shape.kv_heads, shape.heads));
-    shape.kv_heads = shape.heads;
-  }
+  check_heads(model,
+              {.hidden = "hidden_size",
+               .heads = "num_attention_heads",
+               .kv_heads = "num_query_groups",
+               .head_size = "kv_channels"},
+              shape);
   if (shape.positions == Positions::kLearned && shape.max_positions < shape.sequence) {
     model.error("seq_length", "E132",
                 fmt::format("{} = {} is longer than the learned position table of {} rows", model.path_of("seq_length"),

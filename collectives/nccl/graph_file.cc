@@ -17,7 +17,7 @@ constexpr int kRingPattern = 4;
 constexpr int kPlainTreePattern = 3;
 constexpr int kNvlsPattern = 5;
 constexpr int kCollnetPattern = 6;
-constexpr int kMostGpus = 1024;
+constexpr int kHighestGpu = 1023;
 
 // NCCL's names; a single GPU is as near to itself as NVLink.
 constexpr std::array<std::pair<std::string_view, NcclPath>, 11> kPaths = {{
@@ -88,7 +88,10 @@ class GraphsReader {
       fail(element, fmt::format("nchannels is {} and the graph has {} channels", graph.channels, channels));
     }
     switch (pattern) {
-      case kRingPattern: file_.ring = graph; return;
+      case kRingPattern:
+        if (graph.channels == 0) fail(element, "the rings have no channel");
+        file_.ring = graph;
+        return;
       case kNvlsPattern: file_.nvls = graph; return;
       case kCollnetPattern: file_.collnet = graph; return;
       default: file_.tree = graph; return;
@@ -109,8 +112,9 @@ class GraphsReader {
   std::vector<int> read_order(const XmlElement& channel) {
     std::vector<int> order;
     for (const XmlElement& gpu : channel.children) {
-      if (gpu.name == "gpu") order.push_back(whole(gpu, "dev", 0, kMostGpus));
+      if (gpu.name == "gpu") order.push_back(whole(gpu, "dev", 0, kHighestGpu));
     }
+    if (order.empty()) fail(channel, "the channel has no GPU");
     if (std::set<int>(order.begin(), order.end()).size() != order.size())
       fail(channel, "a GPU stands twice in a channel");
     if (file_.gpus > 0 && static_cast<int>(order.size()) != file_.gpus) {

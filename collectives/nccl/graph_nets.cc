@@ -1,5 +1,6 @@
 #include "collectives/nccl/graph_nets.h"
 
+#include <algorithm>
 #include <cstddef>
 
 #include <fmt/format.h>
@@ -20,6 +21,7 @@ RingNets nets_of(const XmlElement& channel) {
     if (child.name != "gpu") continue;
     if (nets.first_gpu < 0) nets.first_gpu = dev;
     nets.last_gpu = dev;
+    nets.highest_gpu = std::max(nets.highest_gpu, dev);
   }
   return nets;
 }

@@ -16,6 +16,7 @@ struct RingNets {
   int first_gpu = -1;
   int last_gpu = -1;
   int out = -1;
+  int highest_gpu = -1;  // of all its GPUs
 };
 
 [[nodiscard]] Result<std::vector<RingNets>> parse_ring_nets(std::string_view text, const std::string& name);

@@ -13,6 +13,7 @@ namespace ringwright::collectives {
 namespace {
 
 constexpr std::int64_t kNoLimit = 4294967295;  // what files write for "and above"
+constexpr int kMostRanks = 10'000'000;
 constexpr std::size_t kFewestFields = 8;
 constexpr std::size_t kMostFields = 10;
 constexpr std::array<std::string_view, kMostFields> kFieldNames = {
@@ -48,10 +49,13 @@ class LineReader {
     read_names(line);
     line.min_bytes = number(1, 0, std::numeric_limits<std::int64_t>::max());
     line.max_bytes = number(2, 0, std::numeric_limits<std::int64_t>::max());
-    line.channels = count(5);
-    line.hosts = count(6);
-    line.ranks = count(7);
-    if (fields_.size() > 8) line.operations = count(8);
+    line.channels = count(5, kNcclMaxChannels);
+    line.hosts = count(6, kMostRanks);
+    line.ranks = count(7, kMostRanks);
+    if (line.hosts > 0 && line.ranks > 0 && line.hosts > line.ranks) {
+      fail(6, fmt::format("nNodes {} is above nRanks {}", line.hosts, line.ranks), "every host has a rank; -1 for any");
+    }
+    if (fields_.size() > 8) line.operations = count(8, kMostRanks);
     if (fields_.size() > 9) line.registered = static_cast<int>(number(9, -1, 1));
     if (line.min_bytes > line.max_bytes) {
       fail(1, fmt::format("min_bytes {} is above max_bytes {}", line.min_bytes, line.max_bytes), {});
@@ -97,14 +101,16 @@ class LineReader {
     std::int64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (text.empty() || error != std::errc() || end != text.data() + text.size() || value < least || value > most) {
-      fail(field, fmt::format("{} is '{}' and must be a whole number from {} on", kFieldNames[field], text, least), {});
+      fail(field, fmt::format("{} is '{}' and must be a whole number from {}{}", kFieldNames[field], text, least,
+                              most < std::numeric_limits<std::int64_t>::max() ? fmt::format(" to {}", most) : " on"),
+           {});
       return least;
     }
     return value;
   }
 
-  int count(std::size_t field) {
-    const auto value = static_cast<int>(number(field, -1, std::numeric_limits<int>::max()));
+  int count(std::size_t field, int most) {
+    const auto value = static_cast<int>(number(field, -1, most));
     if (value == 0) fail(field, fmt::format("{} is 0", kFieldNames[field]), "write -1 for any");
     return value;
   }
