@@ -79,7 +79,8 @@ const std::array kColumns = {
 constexpr std::array<std::string_view, 4> kNeeded = {"id", "model", "gpu", "n_gpus"};
 
 // Figures that tables of sources bear for people: a rate that follows from others, the duration of a whole training.
-constexpr std::array<std::string_view, 3> kForPeople = {"mfu_pct", "hfu_pct", "total_days"};
+constexpr std::array<std::string_view, 4> kForPeople = {"mfu_pct", "hfu_pct", "hfu_tflops_gpu",
+                                                      "time_to_train_min"};
 
 enum class Number { kValue, kWords, kBroken };
 

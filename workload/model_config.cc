@@ -205,8 +205,7 @@ void check_heads(ConfigMap& map, const HeadKeys& keys, ModelShape& shape) {
   if (shape.heads % shape.kv_heads != 0) {
     map.error(keys.kv_heads, "E132",
               fmt::format("{} = {} does not divide the {} attention heads", map.path_of(keys.kv_heads), shape.kv_heads,
-                          shape.heads),
-              "as many as the heads for multi-head attention, fewer for grouped queries");
+                          shape.heads));
     shape.kv_heads = shape.heads;
   }
   const bool size_given = shape.latent || (!keys.head_size.empty() && map.has(keys.head_size));

@@ -101,6 +101,13 @@ TEST_F(NamedFile, DeepSpeedNamesTheOptimizer) {
   }));
 }
 
+TEST_F(NamedFile, DeepSpeedCannotTrainInTwoPrecisions) {
+  const auto scenario =
+      deepspeed("{\"train_batch_size\": 8, \"bf16\": {\"enabled\": true},\n\"fp16\": {\"enabled\": true}}");
+  ASSERT_FALSE(scenario.has_value());
+  EXPECT_THAT(problems(scenario), HasSubstr("named:2:9: error[E141]: bf16 and fp16 are both enabled"));
+}
+
 TEST_F(NamedFile, AnyTwoOfTheBatchTriangleGiveTheThird) {
   const auto scenario = deepspeed(R"({"train_batch_size": 64, "gradient_accumulation_steps": 4})");
   ASSERT_TRUE(scenario.has_value()) << problems(scenario);

@@ -99,11 +99,5 @@ TEST(GraphFile, ShowsTheLineAndPointsAtTheField) {
   EXPECT_EQ(graph.error().all().front().caret_length, 7);
 }
 
-TEST(GraphFile, SaysThatAFileCannotBeRead) {
-  const auto graph = load_graph("/no/such/file.csv");
-  ASSERT_FALSE(graph.has_value());
-  EXPECT_EQ(graph.error().all().front().message, "cannot read '/no/such/file.csv'");
-}
-
 }  // namespace
 }  // namespace ringwright::network_models::graph_file_test

@@ -117,10 +117,10 @@ TEST(GraphFileYaml, TakesNumbersWithTheirSource) {
 
 TEST(GraphFileYaml, IsChosenByTheNameOfTheFile) {
   const std::string folder = ringwright::test_data() + "/network_models/graphs/";
-  const auto from_lines = load_graph(folder + "pair.csv");
+  const auto from_lines = read_graph_file(read_input_file(folder + "pair.csv"));
   ASSERT_TRUE(from_lines.has_value());
   for (const char* name : {"pair.yaml", "pair.json"}) {
-    const auto graph = load_graph(folder + name);
+    const auto graph = read_graph_file(read_input_file(folder + name));
     ASSERT_TRUE(graph.has_value()) << render(graph.error());
     ASSERT_EQ(graph->link_count(), from_lines->link_count()) << name;
     for (std::size_t i = 0; i < graph->link_count(); ++i) {
@@ -131,8 +131,8 @@ TEST(GraphFileYaml, IsChosenByTheNameOfTheFile) {
   }
 }
 
-TEST(GraphFileYaml, SaysThatAFileCannotBeRead) {
-  EXPECT_FALSE(load_graph("/no/such/file.yaml").has_value());
+TEST(GraphFileYaml, SaysThatATextIsNoGraph) {
+  EXPECT_FALSE(read_graph_file({.path = "a.yaml", .text = "", .problem = {}}).has_value());
   EXPECT_THAT(mistakes("nodes: [{name: a\n"), testing::SizeIs(1));  // broken syntax
 }
 

@@ -149,6 +149,19 @@ std::string smi_mistake(std::string text) {
   return node ? "" : render(node.error());
 }
 
+TEST(NcclTopology, SlotsAndPortsHaveARange) {
+  const auto mistake = [](const std::string& from, const std::string& to) {
+    std::string text = dumped_system("");
+    text.replace(text.find(from), from.size(), to);
+    auto node = parse_nccl_topology(text, "topo.xml");
+    return node ? std::string() : render(node.error());
+  };
+  EXPECT_THAT(mistake("link_width=\"16\"", "link_width=\"-16\""), HasSubstr("topo.xml:3:5: error[E127]: link_width is '-16'"));
+  EXPECT_THAT(mistake("32.0 GT/s", "32e9 GT/s"), HasSubstr("link_speed is '32e9 GT/s PCIe'"));
+  EXPECT_THAT(mistake("speed=\"400000\"", "speed=\"-1\""), HasSubstr("speed is '-1'"));
+  EXPECT_THAT(mistake("gpu dev=\"1\"", "gpu dev=\"-1\""), HasSubstr("dev is '-1'"));
+}
+
 TEST(SmiTopology, ReadsTheMatrix) {
   auto node = parse_smi_topology(kMatrix, "smi.txt");
   ASSERT_TRUE(node.has_value());

@@ -48,6 +48,27 @@ constexpr std::string_view kPrinted =
   return result ? "" : render(result.error());
 }
 
+TEST(PrintedLog, TellsItsTestByTheCommandThatAScriptEchoed) {
+  const std::string command = "+ mpirun -np 16 /opt/reduce_scatter/build/all_gather_perf -b 8 -e 1G -f 2\n";
+  EXPECT_EQ(reading("x.log", command + std::string(kPrinted)).log.operation, "all_gather");
+}
+
+TEST(PrintedLog, OfOurOwnTellsTheMachineThatWasPlayed) {
+  const std::string head =
+      "# Collective test starting: all_reduce_perf\n# played cluster: dgx-h100\n# played set: cluster.nodes=2\n"
+      "# played ranks: 16\n# played hosts: 2\n# played gpus_per_process: 1\n# played warmup: 0\n"
+      "# played iterations: 3\n#       size         count      type   redop    root      time    algbw    busbw\n"
+      "           8             2     float     sum      -1     29.82    0.00    0.00\n# Avg bus bandwidth    : 0\n";
+  const CollectiveLogReading result = reading("x.log", head);
+  EXPECT_TRUE(result.warnings.all().empty());
+  EXPECT_EQ(result.log.operation, "all_reduce");
+  EXPECT_EQ(result.log.ranks, 16);
+  ASSERT_TRUE(result.log.played.has_value());
+  EXPECT_EQ(result.log.played->cluster, "dgx-h100");
+  EXPECT_EQ(result.log.played->settings, std::vector<std::string>{"cluster.nodes=2"});
+  EXPECT_EQ(result.log.played->iterations, 3);
+}
+
 TEST(PrintedLog, TellsMachineAndTimes) {
   const CollectiveLogReading result = reading("all_reduce_2n.log", kPrinted);
   EXPECT_TRUE(result.warnings.all().empty());

@@ -52,6 +52,23 @@ TEST(TrainingRow, ABrokenNumberIsAnErrorWithItsPlaceAndColumn) {
   EXPECT_THAT(text, HasSubstr("runs.csv:3:12: error[E161]: column 'n_gpus' holds '-8'"));
 }
 
+TEST(TrainingRow, NumbersHaveARange) {
+  for (const char* number : {"nan", "NaN", "inf", "-inf", "1e999", "1e300"}) {
+    const auto table = read(std::string("id,model,gpu,n_gpus,step_time_s\na-1,m,A100,8,") + number + "\n");
+    EXPECT_FALSE(table) << number;
+  }
+  EXPECT_FALSE(read("id,model,gpu,n_gpus\na-1,m,A100,0\n"));
+  EXPECT_TRUE(read("id,model,gpu,n_gpus,sp\na-1,m,A100,8,0\n"));
+}
+
+TEST(TrainingRow, AnUnknownColumnIsReportedWithItsPlace) {
+  const auto table = read("# source: ours\nid,model,gpu,n_gpus,step_time,mfu_pct\na-1,m,A100,8,1,40\n");
+  ASSERT_TRUE(table) << render(table.error());
+  EXPECT_THAT(render(table->warnings), HasSubstr("runs.csv:2:21: warning[W164]: column 'step_time'"));
+  EXPECT_THAT(render(table->warnings), HasSubstr("did you mean 'step_time_s'?"));
+  EXPECT_EQ(table->warnings.all().size(), 1U);  // mfu_pct is for people
+}
+
 TEST(TrainingRow, ColumnsThatAreNeededAreNamed) {
   const auto table = read("id,model\na-1,m\n");
   ASSERT_FALSE(table);

@@ -94,6 +94,21 @@ TEST(HfConfig, TakesTheLongestSequenceWhenNoneIsGiven) {
   EXPECT_EQ(reading.scenario.log().assumptions()[0].path, "model.seq_length");
 }
 
+TEST(HfConfig, HeadsMustFitTogether) {
+  const auto problems = [](const std::string& heads) {
+    return Reading::of_text("{\"model_type\": \"llama\", \"num_hidden_layers\": 2, \"intermediate_size\": 64, "
+                            "\"vocab_size\": 100, \"max_position_embeddings\": 64, " +
+                            heads + "}")
+        .problems();
+  };
+  EXPECT_THAT(problems(R"("hidden_size": 64, "num_attention_heads": 8, "num_key_value_heads": 16)"),
+              testing::ElementsAre("E132: num_key_value_heads = 16 does not divide the 8 attention heads"));
+  EXPECT_THAT(problems(R"("hidden_size": 1023, "num_attention_heads": 16)"),
+              testing::ElementsAre("E132: hidden_size = 1023 is not a multiple of the 16 attention heads"
+                                   " | or give the size of a head in head_dim"));
+  EXPECT_THAT(problems(R"("hidden_size": 1023, "num_attention_heads": 16, "head_dim": 64)"), testing::IsEmpty());
+}
+
 TEST(HfConfig, AnUnknownFamilyNamesTheKnownOnes) {
   EXPECT_THAT(Reading::of_text("{\"model_type\": \"t5\", \"d_model\": 512}").problems(),
               ElementsAre("E133: model_type 't5' is not known | supported: llama, mistral, qwen2, qwen3, gpt2, bert, "

@@ -49,6 +49,18 @@ TEST(ModelConfig, KeyValueHeadsMustDivideTheHeads) {
               ElementsAre("E132: model.num_query_groups = 3 does not divide the 8 attention heads"));
 }
 
+TEST(ModelConfig, HeadsMustDivideTheHiddenSizeUnlessTheirSizeIsGiven) {
+  const auto problems = [](const std::string& more) {
+    return JobText("model: {num_layers: 2, hidden_size: 1023, num_attention_heads: 16, vocab_size: 100, seq_length: 16" +
+                       more + "}\ntraining: {global_batch: 1}\n",
+                   1)
+        .problems();
+  };
+  EXPECT_THAT(problems(""), ElementsAre("E132: model.hidden_size = 1023 is not a multiple of the 16 attention heads"
+                                        " | or give the size of a head in model.kv_channels"));
+  EXPECT_THAT(problems(", kv_channels: 64"), IsEmpty());
+}
+
 TEST(ModelConfig, SequencesMustFitTheLearnedPositions) {
   EXPECT_THAT(model_of(", position_embedding: learned, max_position_embeddings: 8").problems(),
               ElementsAre("E132: model.seq_length = 16 is longer than the learned position table of 8 rows"

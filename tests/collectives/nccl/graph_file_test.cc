@@ -85,5 +85,14 @@ TEST(NcclGraphFile, RefusesWhatIsWrong) {
   EXPECT_THAT(mistake("<graphs>"), HasSubstr("g.xml"));
 }
 
+TEST(NcclGraphFile, RingsVisitGpus) {
+  const std::string graph =
+      "<graphs version=\"1\"><graph id=\"0\" pattern=\"4\" crossnic=\"0\" nchannels=\"1\" speedintra=\"20\" "
+      "speedinter=\"20\" typeintra=\"NVL\" typeinter=\"PXB\" samechannels=\"1\">";
+  EXPECT_THAT(mistake(graph + "<channel><net dev=\"0\"/></channel></graph></graphs>"), HasSubstr("no GPU"));
+  EXPECT_THAT(mistake(replaced(graph, "nchannels=\"1\"", "nchannels=\"0\"") + "</graph></graphs>"),
+              HasSubstr("the rings have no channel"));
+}
+
 }  // namespace
 }  // namespace ringwright::collectives::graph_file_test

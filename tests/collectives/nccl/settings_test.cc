@@ -24,11 +24,11 @@ struct Read {
 };
 
 Read read(const std::string& comm, bool nvidia = true) {
-  auto document = ConfigDocument::load_text("comm.yaml", comm);
+  auto document = ConfigDocument::load_text(test::own_folder() + "comm.yaml", comm);
   EXPECT_TRUE(document.has_value());
   if (!document) return {};
   Diagnostics foreign;
-  const NcclFiles files{.share_folders = {share_dir()}, .scenario = test::own_folder() + "/scenario.yaml"};
+  const NcclFiles files{.share_folders = {share_dir()}};
   Read result{.setup = read_nccl_settings(document->root(), files, nvidia, foreign), .problems = {}, .assumptions = {}};
   document->check_all_read();
   for (const Diagnostic& problem : foreign.all()) document->log().add(problem);

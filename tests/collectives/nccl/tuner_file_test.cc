@@ -83,6 +83,12 @@ TEST(TunerFile, RefusesNumbersThatAreNone) {
   EXPECT_THAT(first_mistake("allreduce,0,5,tree,ll,2,,-1").message, HasSubstr("nNodes is ''"));
 }
 
+TEST(TunerFile, ChannelsHostsAndRanksHaveARange) {
+  EXPECT_THAT(first_mistake("allreduce,0,5,tree,ll,5000,-1,-1").message,
+              HasSubstr("channels is '5000' and must be a whole number from -1 to 64"));
+  EXPECT_THAT(first_mistake("allreduce,0,5,tree,ll,2,16,8").message, HasSubstr("nNodes 16 is above nRanks 8"));
+}
+
 TEST(TunerFile, TellsAllMistakesAtOnce) {
   auto file = parse_tuner_file("a,0,1,b,c,1,-1,-1\nx\n", "tuner.csv");
   ASSERT_FALSE(file.has_value());
