@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "collectives/nccl/graph_nets.h"
 #include "core/config/input_file.h"
 

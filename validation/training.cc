@@ -84,7 +84,8 @@ Result<ValidationOutcome> validate_training(const ValidationRequest& request) {
   ValidationOutcome outcome;
   if (!shipped) {
     outcome.warnings = all->warnings;
-    for (const Diagnostic& reason : rows_left_out(rows, Severity::kWarning).all()) outcome.warnings.add(reason);
+    const Diagnostics left_out = rows_left_out(rows, Severity::kWarning);
+    for (const Diagnostic& reason : left_out.all()) outcome.warnings.add(reason);
   }
   outcome.text = training_text(tables, shipped ? RowDetail::kWorst : RowDetail::kAll);
   outcome.json = training_json(tables);

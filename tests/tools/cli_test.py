@@ -42,12 +42,13 @@ class CliTest(unittest.TestCase):
         self.assertIn('  primitive_times  tables of single primitives', self.answer('validate', '--help'))
 
     def test_a_comparison_of_nothing_is_an_error(self):
-        head = 'id,model,gpu,n_gpus,tp,pp,gbs,framework,step_time_s\n'
+        head = 'id,model,layers,hidden,heads,vocab,seq,gpu,n_gpus,tp,pp,gbs,framework,step_time_s\n'
+        model = 'a-1,gpt3-175b,96,12288,96,51200,2048,'
         for row, why in (('', 'there is no row to compare'),
-                         ('a-1,gpt3-175b,Z100,8,8,1,8,Megatron-LM,2.5', "2:15: error[W165]: row 'a-1' is not compared: there is no"),
-                         ('a-1,gpt3-175b,A100,8,8,1,8,Megatron-LM,nan', "holds 'nan'"),
-                         ('a-1,gpt3-175b,A100,8,3,1,8,Megatron-LM,2.5', '2:22: error[W165]'),
-                         ('a-1,gpt3-175b,A100,8,8,1,8,Megatron-LM,', 'neither a time nor a rate')):
+                         (model + 'Z100,8,8,1,8,Megatron-LM,2.5', "2:38: error[W165]: row 'a-1' is not compared: there is no preset"),
+                         (model + 'A100,8,8,1,8,Megatron-LM,nan', "holds 'nan'"),
+                         (model + 'A100,8,3,1,8,Megatron-LM,2.5', '2:45: error[W165]'),
+                         (model + 'A100,8,8,1,8,Megatron-LM,', 'neither a time nor a rate')):
             with tempfile.TemporaryDirectory() as folder:
                 table = Path(folder) / 'runs.csv'
                 table.write_text(head + row + '\n')
