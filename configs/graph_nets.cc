@@ -11,7 +11,7 @@
 namespace ringwright::configs {
 
 void check_graph_nets(ConfigMap& comm, const network_models::Host& host) {
-  if (comm.documenting() || !comm.has("graph") ) return;
+  if (comm.documenting() || !comm.has("graph")) return;
   const auto file = comm.file({.name = "graph", .doc = "", .fallback = std::string()});
   if (!file) return;
   const auto rings = collectives::parse_ring_nets(file->text, file->path);

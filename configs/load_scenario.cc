@@ -90,8 +90,7 @@ Result<Scenario> load_scenario_text(const std::string& name, std::string_view te
 
 Result<Scenario> changed_scenario(const Scenario& base, const ConfigChanges& changes, const ScenarioOptions& options) {
   Diagnostics foreign;
-  Scenario scenario =
-      read_scenario(base.document.changed(changes), nccl_files(load_options(options)), foreign);
+  Scenario scenario = read_scenario(base.document.changed(changes), nccl_files(load_options(options)), foreign);
   scenario.document.check_all_read();
   for (const Diagnostic& diagnostic : foreign.all()) scenario.document.log().add(diagnostic);
   return without_errors(std::move(scenario));

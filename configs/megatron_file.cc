@@ -23,8 +23,10 @@ void set_all(const ConfigNode& node, const std::string& path, Imports& imports) 
 }  // namespace
 
 void read_megatron(const InputFile& file, Imports& imports) {
-  ConfigSource source{.name = std::filesystem::path(file.path).filename().string(), .kind = SourceKind::kFile,
-                      .path = file.path, .lines = {}};
+  ConfigSource source{.name = std::filesystem::path(file.path).filename().string(),
+                      .kind = SourceKind::kFile,
+                      .path = file.path,
+                      .lines = {}};
   if (const auto tree = workload::import_megatron(file.text, source, imports.diagnostics)) set_all(*tree, "", imports);
 }
 

@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "configs/listed_schedule.h"
 #include "configs/graph_nets.h"
+#include "configs/listed_schedule.h"
 #include "configs/nccl_host.h"
 #include "configs/network_sums.h"
 #include "configs/published.h"

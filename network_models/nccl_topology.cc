@@ -23,9 +23,9 @@ bool is_accelerator(std::string_view pci_class) {
 }
 bool is_network(std::string_view pci_class) { return pci_class.starts_with("0x02"); }
 
-constexpr double kFastestLane = 128.0;  // GT/s, PCIe 7.0
-constexpr long long kWidestSlot = 32;   // lanes (PCI Express Base Specification)
-constexpr long long kMostGpus = 1024;   // of a host, as in graph files
+constexpr double kFastestLane = 128.0;         // GT/s, PCIe 7.0
+constexpr long long kWidestSlot = 32;          // lanes (PCI Express Base Specification)
+constexpr long long kMostGpus = 1024;          // of a host, as in graph files
 constexpr long long kFastestNic = 10'000'000;  // Mb/s; the fastest ports of 2025 have 800,000
 
 // A lane's transfers in GT/s: "32.0 GT/s PCIe". Empty when that is no speed.
@@ -163,7 +163,8 @@ class TopologyReader {
   void check_range(const XmlElement& at, std::string_view name, long long least, long long most) {
     const auto value = at.integer(name);
     if (value && *value >= least && *value <= most) return;
-    add_problem(at, fmt::format("{} is '{}' and must be a whole number from {} to {}", name, at.text(name), least, most));
+    add_problem(at,
+                fmt::format("{} is '{}' and must be a whole number from {} to {}", name, at.text(name), least, most));
   }
 
   // Operators' files leave speed and width out; NCCL writes them empty or 0 where the system does not tell.

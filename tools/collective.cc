@@ -282,9 +282,9 @@ class Collective final : public Command {
     const CollectiveRequest calls = request(Bytes(1));
     std::vector<std::string> settings;
     for (const std::string& setting : settings_played()) settings.push_back(json_text(setting));
-    const std::string played = fmt::format(
-        "{{\"cluster\": {}, \"set\": [{}], \"gpus_per_process\": {}, \"warmup\": {}, \"iterations\": {}}}",
-        json_text(cluster_), join(settings, ", "), calls.gpus_per_process, calls.warmup, calls.iterations);
+    const std::string played =
+        fmt::format("{{\"cluster\": {}, \"set\": [{}], \"gpus_per_process\": {}, \"warmup\": {}, \"iterations\": {}}}",
+                    json_text(cluster_), join(settings, ", "), calls.gpus_per_process, calls.warmup, calls.iterations);
     return fmt::format(
         "{{\n  \"schema\": \"ringwright.collective/1\",\n  \"operation\": {},\n  \"ranks\": {},\n  \"hosts\": {},\n"
         "  \"gpu\": {},\n  \"fabric\": {},\n  \"network\": {},\n  \"played\": {},\n  \"results\": [\n{}\n  ]\n}}\n",

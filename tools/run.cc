@@ -110,7 +110,9 @@ std::string misfit_of_hosts(const Report& report) {
 }
 
 // As the text report shows it.
-std::string short_sha(const std::string& sha256) { return sha256.substr(0, 8); }
+std::string short_sha(const std::string& sha256) {
+  return sha256.substr(0, 8);
+}
 
 // `config.sha256` of the results that a folder holds; empty when there are none.
 std::string sha_of_results(const std::string& folder) {
@@ -236,8 +238,9 @@ class Run final : public Command {
 
   [[nodiscard]] bool write_results(const Report& report, const CommonOptions& common) const {
     const std::string before = sha_of_results(out_);
-    const std::array files{FileContent{.name = "result.json", .text = render_json(report)},
-                           FileContent{.name = "report.txt", .text = render_text(report, {.detail = Detail::kVerbose})}};
+    const std::array files{
+        FileContent{.name = "result.json", .text = render_json(report)},
+        FileContent{.name = "report.txt", .text = render_text(report, {.detail = Detail::kVerbose})}};
     const std::string problem = write_files(out_, files);
     if (!problem.empty()) {
       tell(fmt::format("error: cannot write into '{}': {}\n", out_, problem));

@@ -172,9 +172,10 @@ class Search final : public Command {
     const std::string text = configs::written(scenario, space, result.ranked.front().layout);
     const auto again = configs::load_scenario_text(write_, text);
     if (again) return write_to(write_, text);
-    tell(fmt::format("error: the best layout cannot be read as '{}', and was not written; does the scenario name files "
-                     "beside it?\n",
-                     write_));
+    tell(
+        fmt::format("error: the best layout cannot be read as '{}', and was not written; does the scenario name files "
+                    "beside it?\n",
+                    write_));
     return refuse(again.error());
   }
 

@@ -20,7 +20,9 @@ class Validate final : public Command {
   [[nodiscard]] std::string_view summary() const override {
     return "hold predictions against measurements (exit code 5: outside the threshold)";
   }
-  [[nodiscard]] std::string notes() const override { return kinds_text(validation::validators()) + "\n" + validation::training_columns_text(); }
+  [[nodiscard]] std::string notes() const override {
+    return kinds_text(validation::validators()) + "\n" + validation::training_columns_text();
+  }
   [[nodiscard]] std::vector<OptionSpec> options() override {
     return {
         {.names = "files",

@@ -21,7 +21,9 @@ namespace fs = std::filesystem;
 
 constexpr int kMostAttempts = 1000;
 
-std::string last_error() { return std::strerror(errno); }
+std::string last_error() {
+  return std::strerror(errno);
+}
 
 // Closes a file descriptor at the end of its life.
 class Descriptor {
@@ -82,8 +84,8 @@ class StagedFile {
  private:
   [[nodiscard]] int open_new() {
     for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
-      const fs::path name = target_.parent_path() / fmt::format(".{}.{}.{}.tmp", target_.filename().string(),
-                                                                ::getpid(), attempt);
+      const fs::path name =
+          target_.parent_path() / fmt::format(".{}.{}.{}.tmp", target_.filename().string(), ::getpid(), attempt);
       const int file = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
       if (file >= 0) temporary_ = name;
       if (file >= 0 || errno != EEXIST) return file;

@@ -63,9 +63,11 @@ LogRole role_of(const MeasuredMachine& machine) {
 Result<ReplayPlan> plan_replay(const traces::CollectiveLog& log, const ReplayOptions& options) {
   const auto operation = configs::parse_operation(log.operation);
   if (!operation) {
-    return tl::unexpected(failure("E241", fmt::format("'{}' tells no collective that can be played{}", log.file,
-                                                      log.operation.empty() ? "" : ": '" + log.operation + "'"),
-                                  {.file = log.file}, "say --collective all_reduce, or name the file after the test, as in all_reduce_2n.log"));
+    return tl::unexpected(failure(
+        "E241",
+        fmt::format("'{}' tells no collective that can be played{}", log.file,
+                    log.operation.empty() ? "" : ": '" + log.operation + "'"),
+        {.file = log.file}, "say --collective all_reduce, or name the file after the test, as in all_reduce_2n.log"));
   }
   // The output of `ringwright collective` says which machine it played.
   const bool again = log.played && !options.cluster && !options.profile;
@@ -79,15 +81,17 @@ Result<ReplayPlan> plan_replay(const traces::CollectiveLog& log, const ReplayOpt
     machine.hosts = static_cast<int>(scenario->cluster.hosts);
     const int per_host = log.ranks > 0 ? log.ranks / machine.hosts : scenario->cluster.host.gpus;
     if (per_host < 1 || per_host > scenario->cluster.host.gpus || per_host * machine.hosts < 2) {
-      return tl::unexpected(
-          failure("E240",
-                  fmt::format("'{}' has {} ranks and '{}' has {} hosts with {} GPUs", log.file, log.ranks,
-                              cluster, machine.hosts, scenario->cluster.host.gpus),
-                  {.file = log.file}));
+      return tl::unexpected(failure("E240",
+                                    fmt::format("'{}' has {} ranks and '{}' has {} hosts with {} GPUs", log.file,
+                                                log.ranks, cluster, machine.hosts, scenario->cluster.host.gpus),
+                                    {.file = log.file}));
     }
     machine.gpus_per_host = per_host;
-    return ReplayPlan{.scenario = std::move(*scenario), .machine = std::move(machine), .operation = *operation,
-                      .gpus_per_host = per_host, .played = again ? log.played : std::nullopt};
+    return ReplayPlan{.scenario = std::move(*scenario),
+                      .machine = std::move(machine),
+                      .operation = *operation,
+                      .gpus_per_host = per_host,
+                      .played = again ? log.played : std::nullopt};
   }
   auto machine = machine_of(log, options.profile ? UseProfile::kNo : options.use_profile, options.classes);
   if (!machine) return tl::unexpected(machine.error());

@@ -25,8 +25,8 @@ constexpr std::array kCodes = {
               "The kind of measurement that is validated does not need what the option gives.",
               "ringwright validate training --cluster dgx-a100   # every row names its machine"},
     ErrorCode{"W164", "a column of a table has no effect",
-              "Its name is not known; a slip of the pen leaves out what the column says. docs/training-tables.md lists the\n"
-              "columns.",
+              "Its name is not known; a slip of the pen leaves out what the column says. docs/training-tables.md\n"
+              "lists the columns.",
               "id,model,gpu,n_gpus,step_time      # write: step_time_s"},
     ErrorCode{"W165", "a measured run is not compared",
               "The row gives no time and no rate, names a GPU or a model that is not known, or its layout cannot be\n"

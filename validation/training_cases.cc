@@ -127,19 +127,24 @@ std::string column_of(std::string_view message) {
     std::string_view key;
     std::string_view column;
   };
-  static constexpr std::array kColumns = {
-      KeyColumn{"parallel.tp", "tp"},          KeyColumn{"parallel.pp", "pp"},
-      KeyColumn{"parallel.cp", "cp"},          KeyColumn{"parallel.ep", "ep"},
-      KeyColumn{"parallel.etp", "etp"},        KeyColumn{"parallel.dp", "dp"},
-      KeyColumn{"training.micro_batch", "mbs"}, KeyColumn{"training.global_batch", "gbs"},
-      KeyColumn{"num_layers", "layers"},       KeyColumn{"hidden_size", "hidden"},
-      KeyColumn{"num_attention_heads", "heads"}, KeyColumn{"num_query_groups", "kv_heads"}};
+  static constexpr std::array kColumns = {KeyColumn{"parallel.tp", "tp"},
+                                          KeyColumn{"parallel.pp", "pp"},
+                                          KeyColumn{"parallel.cp", "cp"},
+                                          KeyColumn{"parallel.ep", "ep"},
+                                          KeyColumn{"parallel.etp", "etp"},
+                                          KeyColumn{"parallel.dp", "dp"},
+                                          KeyColumn{"training.micro_batch", "mbs"},
+                                          KeyColumn{"training.global_batch", "gbs"},
+                                          KeyColumn{"num_layers", "layers"},
+                                          KeyColumn{"hidden_size", "hidden"},
+                                          KeyColumn{"num_attention_heads", "heads"},
+                                          KeyColumn{"num_query_groups", "kv_heads"}};
   for (const KeyColumn& known : kColumns) {
     const std::size_t at = message.find(known.key);
     if (at == std::string_view::npos) continue;
     const std::size_t end = at + known.key.size();
-    const bool whole = end == message.size() || (std::isalnum(static_cast<unsigned char>(message[end])) == 0 &&
-                                                 message[end] != '_');
+    const bool whole =
+        end == message.size() || (std::isalnum(static_cast<unsigned char>(message[end])) == 0 && message[end] != '_');
     if (whole) return std::string(known.column);
   }
   return {};

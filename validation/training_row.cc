@@ -79,8 +79,7 @@ const std::array kColumns = {
 constexpr std::array<std::string_view, 4> kNeeded = {"id", "model", "gpu", "n_gpus"};
 
 // Figures that tables of sources bear for people: a rate that follows from others, the duration of a whole training.
-constexpr std::array<std::string_view, 4> kForPeople = {"mfu_pct", "hfu_pct", "hfu_tflops_gpu",
-                                                      "time_to_train_min"};
+constexpr std::array<std::string_view, 4> kForPeople = {"mfu_pct", "hfu_pct", "hfu_tflops_gpu", "time_to_train_min"};
 
 enum class Number { kValue, kWords, kBroken };
 
@@ -103,7 +102,8 @@ Number parse_number(std::string_view text, T& value) {
   const bool whole = std::is_integral_v<T> &&
                      std::string_view(rest, end).find_first_not_of('0', 1) == std::string_view::npos && rest != end &&
                      *rest == '.';
-  if (error != std::errc() || (rest != end && *rest != ' ' && !whole) || value < T{} || !(static_cast<double>(value) <= kMost)) {
+  if (error != std::errc() || (rest != end && *rest != ' ' && !whole) || value < T{} ||
+      !(static_cast<double>(value) <= kMost)) {
     return Number::kBroken;
   }
   return Number::kValue;

@@ -33,16 +33,12 @@ class ScenarioMaker {
   }
 
   tl::expected<TrainingScenario, Unplayable> make() {
-    struct Part {
-      std::string (ScenarioMaker::*write)();
-      std::string_view column;
-    };
-    for (const Part& part : {Part{&ScenarioMaker::stack, "framework"}, Part{&ScenarioMaker::machine, "gpu"},
-                             Part{&ScenarioMaker::model, "model"}, Part{&ScenarioMaker::layout, "tp"},
-                             Part{&ScenarioMaker::batch, "gbs"}}) {
-      std::string reason = (this->*part.write)();
-      if (reason.empty()) continue;
-      return tl::unexpected(Unplayable{.reason = std::move(reason), .column = std::string(part.column)});
+    const char* const columns[] = {"framework", "gpu", "model", "tp", "gbs"};  // that reasons are about
+    for (const char* const* column = columns;
+         const auto step : {&ScenarioMaker::stack, &ScenarioMaker::machine, &ScenarioMaker::model,
+                            &ScenarioMaker::layout, &ScenarioMaker::batch}) {
+      if (std::string why = (this->*step)(); !why.empty()) return tl::unexpected(Unplayable{std::move(why), *column});
+      ++column;
     }
     pipeline();
     sharding();

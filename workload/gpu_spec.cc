@@ -7,7 +7,7 @@ namespace {
 
 using namespace ringwright::literals;
 
-// A B300 has 15 PFLOPS of dense fp4, 8 TB/s and 288 GB (data sheet). More than fifty times as much is a slip in the unit.
+// A B300 has 15 PFLOPS of dense fp4, 8 TB/s and 288 GB (data sheet). Fifty times as much is a slip in a unit.
 constexpr FlopRate kHighestPeak = 1'000'000_TFLOPS;
 constexpr Bandwidth kFastestMemory = 1'000'000_GBps;
 constexpr Bytes kLargestMemory = 102'400_GiB;
@@ -18,8 +18,8 @@ FlopRate& peak_slot(GpuSpec& gpu, DataType type) {
 
 void read_peaks(ConfigMap& peak, GpuSpec& gpu) {
   const auto read = [&](DataType type, std::string_view doc) {
-    peak_slot(gpu, type) = peak.flop_rate({.name = to_string(type), .doc = doc, .fallback = FlopRate(0.0), .min = FlopRate(0.0),
-                                             .max = kHighestPeak});
+    peak_slot(gpu, type) = peak.flop_rate(
+        {.name = to_string(type), .doc = doc, .fallback = FlopRate(0.0), .min = FlopRate(0.0), .max = kHighestPeak});
   };
   read(DataType::kBf16, "dense matrix products in bf16");
   read(DataType::kFp16, "dense matrix products in fp16");
@@ -69,8 +69,8 @@ GpuSpec read_gpu_spec(ConfigMap& gpu) {
   supply_peaks(peak, spec);
   spec.evidence = peak.evidence(peak.has("bf16") ? "bf16" : "fp16");
   spec.memory = gpu.bytes({.name = "memory", .doc = "device memory", .min = 1_B, .max = kLargestMemory});
-  spec.memory_bandwidth =
-      gpu.bandwidth({.name = "memory_bandwidth", .doc = "device memory bandwidth", .min = Bandwidth(1.0), .max = kFastestMemory});
+  spec.memory_bandwidth = gpu.bandwidth(
+      {.name = "memory_bandwidth", .doc = "device memory bandwidth", .min = Bandwidth(1.0), .max = kFastestMemory});
   spec.sms = gpu.integer({.name = "sms", .doc = "streaming multiprocessors (compute units)", .min = 1, .max = 100'000});
   spec.l2 = gpu.bytes({.name = "l2", .doc = "last-level cache", .fallback = 0_B, .min = 0_B, .max = kLargestMemory});
   spec.kernel_launch = gpu.duration({.name = "kernel_launch",

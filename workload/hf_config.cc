@@ -45,7 +45,8 @@ void read_bert(ConfigMap& config, ModelShape& shape) {
   shape.heads = hf_size(config, "num_attention_heads", "attention heads");
   shape.kv_heads = shape.heads;
   shape.head_size = std::max<std::int64_t>(1, shape.hidden / shape.heads);
-  check_heads(config, {.hidden = "hidden_size", .heads = "num_attention_heads", .kv_heads = "", .head_size = ""}, shape);
+  check_heads(config, {.hidden = "hidden_size", .heads = "num_attention_heads", .kv_heads = "", .head_size = ""},
+              shape);
   shape.ffn = hf_size(config, "intermediate_size", "width of the MLP");
   shape.vocabulary = hf_size(config, "vocab_size", "tokens in the vocabulary");
   shape.max_positions = hf_size(config, "max_position_embeddings", "rows of the position table");

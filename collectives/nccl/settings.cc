@@ -111,7 +111,8 @@ void read_algorithms(ConfigMap& comm, NcclSetup& setup, Diagnostics& foreign) {
            "files of MSCCL (*.xml) and MSCCL++ (*.json): each plays the calls of its kind, size and number of ranks"});
   for (const InputFile& file : files) {
     if (file.path.ends_with(".json")) {
-      if (auto plan = kept(parse_execution_plan(file.text, file.path), foreign)) setup.plans.push_back(std::move(*plan));
+      if (auto plan = kept(parse_execution_plan(file.text, file.path), foreign))
+        setup.plans.push_back(std::move(*plan));
     } else if (auto program = kept(parse_msccl(file.text, file.path), foreign)) {
       setup.algorithms.push_back(std::move(*program));
     }

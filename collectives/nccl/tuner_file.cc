@@ -101,8 +101,9 @@ class LineReader {
     std::int64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (text.empty() || error != std::errc() || end != text.data() + text.size() || value < least || value > most) {
-      fail(field, fmt::format("{} is '{}' and must be a whole number from {}{}", kFieldNames[field], text, least,
-                              most < std::numeric_limits<std::int64_t>::max() ? fmt::format(" to {}", most) : " on"),
+      fail(field,
+           fmt::format("{} is '{}' and must be a whole number from {}{}", kFieldNames[field], text, least,
+                       most < std::numeric_limits<std::int64_t>::max() ? fmt::format(" to {}", most) : " on"),
            {});
       return least;
     }

@@ -46,8 +46,8 @@ void ConfigLoader::apply_import(ConfigNode& node, const ImportRule& rule) {
   const std::string path = path_beside(wanted, wanted.text);
   const InputFile file = read_input_file(path);
   if (!file.problem.empty()) {
-    problems_.add(at_value(wanted, "E100", fmt::format("cannot read '{}': {}", path, file.problem),
-                           did_you_mean_file(path)));
+    problems_.add(
+        at_value(wanted, "E100", fmt::format("cannot read '{}': {}", path, file.problem), did_you_mean_file(path)));
     node.settled = true;
     return;
   }

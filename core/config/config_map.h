@@ -60,7 +60,7 @@ class ConfigMap {
                                                                                    // min and max hold per entry
   [[nodiscard]] std::vector<std::string> texts(const Key<std::string>& key);       // a list; fallback: empty list
 
-  // The file that a key names, beside the file in which the key stands; in an override, from where we are. The log keeps
+  // The file that a key names, beside the file in which the key stands; in an override, from here. The log keeps
   // its name, and in place of its path a hash of its content. Empty without the key, and (after recording an error)
   // where the file cannot be read.
   [[nodiscard]] std::optional<InputFile> file(const Key<std::string>& key);

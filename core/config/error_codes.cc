@@ -82,8 +82,8 @@ constexpr std::array kCodes = {
     ErrorCode{"E117", "the text is not XML", "Tags must close, attributes stand in quotes, and & is written as &amp;.",
               "<gpu dev=0>                   # write: <gpu dev=\"0\">"},
     ErrorCode{"E118", "a name that no folder can bear",
-              "Results go to out/NAME. A name has no slash, no backslash and no control character, does not begin with\n"
-              "a dot, and has at most 200 bytes.",
+              "Results go to out/NAME. A name has no slash, no backslash and no control character, does not begin\n"
+              "with a dot, and has at most 200 bytes.",
               "name: runs/llama              # write: runs-llama"},
 };
 

@@ -109,7 +109,9 @@ void log_value(Reading& reading, const ConfigNode& value, std::string canonical_
                             .source = provenance_of(value)});
 }
 
-std::string content_mark(std::string_view text) { return "sha256:" + sha256(text); }
+std::string content_mark(std::string_view text) {
+  return "sha256:" + sha256(text);
+}
 
 void log_file(Reading& reading, const ConfigNode& value, const InputFile& file) {
   reading.log.add(ValueRead{.path = reading.path,

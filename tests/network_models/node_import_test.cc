@@ -156,7 +156,8 @@ TEST(NcclTopology, SlotsAndPortsHaveARange) {
     auto node = parse_nccl_topology(text, "topo.xml");
     return node ? std::string() : render(node.error());
   };
-  EXPECT_THAT(mistake("link_width=\"16\"", "link_width=\"-16\""), HasSubstr("topo.xml:3:5: error[E127]: link_width is '-16'"));
+  EXPECT_THAT(mistake("link_width=\"16\"", "link_width=\"-16\""),
+              HasSubstr("topo.xml:3:5: error[E127]: link_width is '-16'"));
   EXPECT_THAT(mistake("32.0 GT/s", "32e9 GT/s"), HasSubstr("link_speed is '32e9 GT/s PCIe'"));
   EXPECT_THAT(mistake("speed=\"400000\"", "speed=\"-1\""), HasSubstr("speed is '-1'"));
   EXPECT_THAT(mistake("gpu dev=\"1\"", "gpu dev=\"-1\""), HasSubstr("dev is '-1'"));

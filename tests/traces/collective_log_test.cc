@@ -49,7 +49,7 @@ constexpr std::string_view kPrinted =
 }
 
 TEST(PrintedLog, TellsItsTestByTheCommandThatAScriptEchoed) {
-  const std::string command = "+ mpirun -np 16 /opt/reduce_scatter/build/all_gather_perf -b 8 -e 1G -f 2\n";
+  const std::string command = "+ mpirun -np 16 ./reduce_scatter/build/all_gather_perf -b 8 -e 1G -f 2\n";
   EXPECT_EQ(reading("x.log", command + std::string(kPrinted)).log.operation, "all_gather");
 }
 

@@ -18,8 +18,9 @@ std::string problems_of(const std::string& text) {
 // 2 x 4096^3 FLOPs in bf16: 441 us at the 312 TFLOPS of an A100.
 Diagnostics units_of(const std::string& time) {
   const auto table = parse_kernel_table(
-      "t.csv", std::string(kHead) + "family,dtype,m,n,k,flops,bytes,time_us\ngemm,bf16,4096,4096,4096,137438953472,100663296," +
-                   time + "\n");
+      "t.csv", std::string(kHead) +
+                   "family,dtype,m,n,k,flops,bytes,time_us\ngemm,bf16,4096,4096,4096,137438953472,100663296," + time +
+                   "\n");
   EXPECT_TRUE(table.has_value());
   workload::GpuSpec gpu;
   gpu.name = "A100";
@@ -30,7 +31,7 @@ Diagnostics units_of(const std::string& time) {
 
 TEST(KernelTable, TimesOfAnotherUnitAreRefused) {
   EXPECT_FALSE(units_of("600").has_errors());
-  EXPECT_THAT(render(units_of("0.6")), testing::HasSubstr("t.csv:4:52: error[E167]"));
+  EXPECT_THAT(render(units_of("0.6")), testing::HasSubstr("t.csv:4:49: error[E167]"));
   EXPECT_THAT(render(units_of("0.6")), testing::HasSubstr("these seem to be milliseconds"));
   EXPECT_THAT(render(units_of("600000")), testing::HasSubstr("these seem to be nanoseconds"));
 }

@@ -96,9 +96,10 @@ TEST(HfConfig, TakesTheLongestSequenceWhenNoneIsGiven) {
 
 TEST(HfConfig, HeadsMustFitTogether) {
   const auto problems = [](const std::string& heads) {
-    return Reading::of_text("{\"model_type\": \"llama\", \"num_hidden_layers\": 2, \"intermediate_size\": 64, "
-                            "\"vocab_size\": 100, \"max_position_embeddings\": 64, " +
-                            heads + "}")
+    return Reading::of_text(
+               "{\"model_type\": \"llama\", \"num_hidden_layers\": 2, \"intermediate_size\": 64, "
+               "\"vocab_size\": 100, \"max_position_embeddings\": 64, " +
+               heads + "}")
         .problems();
   };
   EXPECT_THAT(problems(R"("hidden_size": 64, "num_attention_heads": 8, "num_key_value_heads": 16)"),

@@ -51,9 +51,10 @@ TEST(ModelConfig, KeyValueHeadsMustDivideTheHeads) {
 
 TEST(ModelConfig, HeadsMustDivideTheHiddenSizeUnlessTheirSizeIsGiven) {
   const auto problems = [](const std::string& more) {
-    return JobText("model: {num_layers: 2, hidden_size: 1023, num_attention_heads: 16, vocab_size: 100, seq_length: 16" +
-                       more + "}\ntraining: {global_batch: 1}\n",
-                   1)
+    return JobText(
+               "model: {num_layers: 2, hidden_size: 1023, num_attention_heads: 16, vocab_size: 100, seq_length: 16" +
+                   more + "}\ntraining: {global_batch: 1}\n",
+               1)
         .problems();
   };
   EXPECT_THAT(problems(""), ElementsAre("E132: model.hidden_size = 1023 is not a multiple of the 16 attention heads"
