@@ -42,7 +42,7 @@ SwitchOrder read_tier(ConfigMap& fabric, const TierName& name, const SwitchOrder
   tier.speed = map.bandwidth({.name = "speed", .doc = "of one port, one direction", .fallback = fallback.speed});
   if (name.has_ratio == HasRatio::kYes) {
     tier.oversubscription =
-        map.ratio({.name = "oversubscription", .doc = name.ratio_doc, .fallback = 1.0, .min = 0.01});
+        map.ratio({.name = "oversubscription", .doc = name.ratio_doc, .fallback = 1.0, .min = 0.01, .max = 1000.0});
   }
   return tier;
 }
@@ -95,7 +95,8 @@ ClosOrder read_clos_order(ConfigMap& fabric, const TopologyRequest& request, Clo
     order.rails = static_cast<int>(fabric.integer({.name = "rails",
                                                    .doc = "leaf switches that a node's NICs are spread over",
                                                    .fallback = std::max(request.host.nic.count, 1),
-                                                   .min = 1}));
+                                                   .min = 1,
+                                                   .max = 10'000}));
   }
   if (kind == ClosKind::kFatTree) pass_over_count(fabric, "rails", "fat_tree");
   if (kind == ClosKind::kRailOnly) {
@@ -105,12 +106,12 @@ ClosOrder read_clos_order(ConfigMap& fabric, const TopologyRequest& request, Clo
   }
   order.group = optional_count(
       fabric,
-      {.name = "scalable_unit", .doc = "nodes that share their leaf switches; auto: as the ports allow", .min = 1});
+      {.name = "scalable_unit", .doc = "nodes that share their leaf switches; auto: as the ports allow", .min = 1, .max = 1'000'000});
   if (kind != ClosKind::kRailOnly) {
     order.tiers = optional_count(
         fabric, {.name = "tiers", .doc = "tiers of switches; auto: as few as the ports allow", .min = 1, .max = 3});
     order.pod = optional_count(
-        fabric, {.name = "pod", .doc = "scalable units that share their spines when there are cores", .min = 1});
+        fabric, {.name = "pod", .doc = "scalable units that share their spines when there are cores", .min = 1, .max = 1'000'000});
   }
   order.leaf = read_tier(fabric,
                          {.key = "leaf",

@@ -34,9 +34,8 @@ class ScenarioMaker {
 
   tl::expected<TrainingScenario, Unplayable> make() {
     const char* const columns[] = {"framework", "gpu", "model", "tp", "gbs"};  // that reasons are about
-    for (const char* const* column = columns;
-         const auto step : {&ScenarioMaker::stack, &ScenarioMaker::machine, &ScenarioMaker::model,
-                            &ScenarioMaker::layout, &ScenarioMaker::batch}) {
+    for (const char* const* column = columns; const auto step : {&ScenarioMaker::stack, &ScenarioMaker::machine,
+         &ScenarioMaker::model, &ScenarioMaker::layout, &ScenarioMaker::batch}) {
       if (std::string why = (this->*step)(); !why.empty()) return tl::unexpected(Unplayable{std::move(why), *column});
       ++column;
     }

@@ -148,7 +148,8 @@ void read_layers(ConfigMap& parallel, ParallelOptions& options) {
   const std::vector<std::int64_t> listed = parallel.integers(
       {.name = "layers_per_part",
        .doc = "layers of each part (pp x virtual_stages of them; dualpipe: pp) in model order, instead of stage_layers",
-       .min = 0});
+       .min = 0,
+       .max = 10'000});
   if (parallel.has("layers_per_part") && listed.empty()) {
     parallel.error("layers_per_part", "E131", fmt::format("{} lists no part", parallel.path_of("layers_per_part")),
                    "list the layers of every part, or take the key away for even parts");

@@ -98,7 +98,8 @@ void read_zero_pp(ConfigMap& zero, const World& world, const ParallelOptions& op
   const std::int64_t mics = zero.integer({.name = "mics_shard_size",
                                           .doc = "MiCS: ranks that hold one copy of the state together; -1: all",
                                           .fallback = -1,
-                                          .min = -1});
+                                          .min = -1,
+                                          .max = 1'000'000});
   sharding.shard = options.replicas();
   if (mics > 0) {
     sharding.shard = dividing(zero, {"mics_shard_size", mics, options.replicas(), "data-parallel ranks"});
@@ -114,7 +115,8 @@ void read_zero_pp(ConfigMap& zero, const World& world, const ParallelOptions& op
       {.name = "zero_hpz_partition_size",
        .doc = "hpZ: ranks that hold a second copy of the parameters, for gathers of the backward pass; 1: none",
        .fallback = 1,
-       .min = 1});
+       .min = 1,
+       .max = 1'000'000});
   if (hpz > 1) {
     sharding.secondary = dividing(zero, {"zero_hpz_partition_size", hpz, sharding.shard, "ranks of a shard group"});
   }

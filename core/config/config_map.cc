@@ -50,6 +50,19 @@ std::string canonical(const T& value) {
     return fmt::format("{}", value.count());
 }
 
+// Rates without an upper bound of their own: 10 PB/s and 1000 PFLOPS. More is a slip in the unit (a B300 reads 8 TB/s and
+// has 15 PFLOPS of dense fp4).
+template <class T>
+std::optional<T> highest(const Key<T>& key) {
+  if constexpr (std::is_same_v<T, Bandwidth>) {
+    return key.max.value_or(Bandwidth(1e16));
+  } else if constexpr (std::is_same_v<T, FlopRate>) {
+    return key.max.value_or(FlopRate(1e18));
+  } else {
+    return key.max;
+  }
+}
+
 // Without a lower bound of its own a time or size is at least nothing, and a rate is more than nothing.
 template <class T>
 std::string range_problem(const T& value, const Key<T>& key, const Grammar<T>& grammar) {
@@ -59,10 +72,11 @@ std::string range_problem(const T& value, const Key<T>& key, const Grammar<T>& g
     constexpr bool kIsTimeOrSize = std::is_same_v<T, Duration> || std::is_same_v<T, Bytes>;
     constexpr bool kIsRate = std::is_same_v<T, Bandwidth> || std::is_same_v<T, FlopRate>;
     const bool low = key.min ? value < *key.min : kIsTimeOrSize ? value < T(0) : kIsRate && value <= T(0);
-    const bool high = key.max && value > *key.max;
+    const std::optional<T> most = highest(key);
+    const bool high = most && value > *most;
     if (!low && !high) return {};
     if (key.min && key.max) return fmt::format("between {} and {}", grammar.write(*key.min), grammar.write(*key.max));
-    if (high) return fmt::format("at most {}", grammar.write(*key.max));
+    if (high) return fmt::format("at most {}", grammar.write(*most));
     if (key.min) return fmt::format("at least {}", grammar.write(*key.min));
     return kIsRate ? "above 0" : "at least 0";
   }
@@ -90,7 +104,7 @@ void document(Reading& reading, const Key<T>& key, const Grammar<T>& grammar, st
              .options = std::move(options)};
   if (key.fallback) doc.fallback = grammar.write(*key.fallback);
   if (key.min) doc.min = grammar.write(*key.min);
-  if (key.max) doc.max = grammar.write(*key.max);
+  if (const std::optional<T> most = highest(key)) doc.max = grammar.write(*most);
   reading.log.add(std::move(doc));
 }
 

@@ -56,6 +56,24 @@ class CliTest(unittest.TestCase):
             self.assertEqual((code, out), (3, ''), row)
             self.assertIn(why, err)
 
+    def test_no_profile_is_written_of_times_in_another_unit(self):
+        shipped = Path(__file__).parent.parent.parent / 'validation' / 'kernels' / 'a100-pcie-80gb.mamf.csv'
+        lines = shipped.read_text(encoding='utf-8').splitlines()
+        names = next(line for line in lines if not line.startswith('#')).split(',')
+        column = names.index('time_us')
+        with tempfile.TemporaryDirectory() as folder:
+            table, profile = Path(folder) / 'ms.csv', Path(folder) / 'profile.yaml'
+            text = []
+            for line in lines:
+                cells = line.split(',')
+                if not line.startswith('#') and cells != names:
+                    cells[column] = str(max(float(cells[column]) / 1000, 0.001))
+                text.append(','.join(cells))
+            table.write_text('\n'.join(text) + '\n')
+            code, out, err = self.call('calibrate', 'kernels', str(table), '-o', str(profile))
+            self.assertEqual((code, out, profile.exists()), (3, '', False))
+            self.assertIn('these seem to be milliseconds', err)
+
     def test_the_columns_of_training_tables_are_listed(self):
         out = self.answer('validate', '--help')
         self.assertIn('step_time_s      measured: seconds of a training step', out)

@@ -47,7 +47,7 @@ TrainingRow full_row() {
 
 std::string yaml_of(const TrainingRow& row) {
   const auto scenario = make_scenario(row, conventions());
-  return scenario ? scenario->yaml : "refused: " + scenario.error();
+  return scenario ? scenario->yaml : "refused: " + scenario.error().reason;
 }
 
 // 4 GB/s of a host are 32 Gb/s of it, 4 for each of eight cards; what is slower anyway stays.
@@ -58,7 +58,7 @@ TEST(TrainingScenario, ATransportMayLeaveLessThanTheCards) {
   const auto nic_of = [&](const std::string& words) {
     row.nic = words;
     const auto scenario = make_scenario(row, given);
-    return scenario ? scenario->yaml.substr(scenario->yaml.find("nic:"), 40) : scenario.error();
+    return scenario ? scenario->yaml.substr(scenario->yaml.find("nic:"), 40) : scenario.error().reason;
   };
   EXPECT_THAT(nic_of("8x200Gbps, NCCL over TCP"), HasSubstr("{count: 8, bandwidth: 4Gbps}"));
   EXPECT_THAT(nic_of("8x2Gbps, NCCL over TCP"), HasSubstr("{count: 8, bandwidth: 2Gbps}"));
@@ -294,7 +294,7 @@ TEST(TrainingScenario, ASourceMayRunAnOlderAttention) {
   old.sources[0].flash_attention = 1;
   old.attention = {{{.words = {"A100"}}, 2, 0.7, 0.6}, {{.words = {"A100"}}, 1, 0.4, 0.3}};
   const auto scenario = make_scenario(full_row(), old);
-  ASSERT_TRUE(scenario) << scenario.error();
+  ASSERT_TRUE(scenario) << scenario.error().reason;
   EXPECT_THAT(scenario->yaml, HasSubstr("attention: {forward_share: 0.4, backward_share: 0.3, score_cost: 0}"));
   EXPECT_THAT(yaml_of(full_row()), Not(HasSubstr("forward_share")));
 }

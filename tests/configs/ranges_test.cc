@@ -1,0 +1,52 @@
+// Values that no machine and no job has are refused at their place, one by one.
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "configs/scenario.h"
+
+namespace ringwright::configs::ranges_test {
+namespace {
+
+constexpr const char* kScenario =
+    "model: {num_layers: 8, hidden_size: 256, num_attention_heads: 8, vocab_size: 1000, seq_length: 128}\n"
+    "training: {global_batch: 16}\ncluster: {nodes: 2, node: {preset: dgx-h100}, fabric: {type: rail_optimized}}\n";
+
+struct Setting {
+  const char* setting;
+  const char* says;
+};
+
+TEST(Ranges, AValueOutOfItsRangeIsAnErrorThatNamesIt) {
+  for (const Setting& s : {
+           Setting{"cluster.node.gpu.peak.bf16=1e300TFLOPS", "'cluster.node.gpu.peak.bf16' is 1e300TFLOPS"},
+           Setting{"cluster.node.gpu.memory_bandwidth=1e9TB/s", "'cluster.node.gpu.memory_bandwidth' is 1e9TB/s"},
+           Setting{"cluster.node.nvlink.bandwidth=1e9TB/s", "'cluster.node.nvlink.bandwidth' is 1e9TB/s"},
+           Setting{"cluster.node.gpu.memory=1e9GiB", "'cluster.node.gpu.memory' is 1e9GiB"},
+           Setting{"cluster.node.gpu.sms=4294967297", "'cluster.node.gpu.sms' is 4294967297"},
+           Setting{"cluster.node.pcie.switches=4294967297", "'cluster.node.pcie.switches' is 4294967297"},
+           Setting{"cluster.node.pcie.sockets=4294967297", "'cluster.node.pcie.sockets' is 4294967297"},
+           Setting{"cluster.fabric.rails=4294967297", "'cluster.fabric.rails' is 4294967297"},
+           Setting{"cluster.fabric.scalable_unit=4294967297", "'cluster.fabric.scalable_unit' is 4294967297"},
+           Setting{"cluster.fabric.leaf.oversubscription=1e300", "'cluster.fabric.leaf.oversubscription' is 1e300"},
+           Setting{"cluster.fabric.routing.queue_pairs=999", "'cluster.fabric.routing.queue_pairs' is 999"},
+           Setting{"parallel.layers_per_part=[]", "parallel.layers_per_part lists no part"},
+           Setting{"model.hidden_size=257", "model.hidden_size = 257 is not a multiple of the 8 attention heads"},
+           Setting{"model.num_query_groups=16", "model.num_query_groups = 16 does not divide the 8 attention heads"},
+       }) {
+    const auto scenario = load_scenario_text("s.yaml", kScenario, {.overrides = {s.setting}, .share_folders = {}});
+    ASSERT_FALSE(scenario.has_value()) << s.setting;
+    EXPECT_THAT(render(scenario.error()), testing::HasSubstr(s.says));
+  }
+}
+
+TEST(Ranges, HoldForKeysThatHaveNoEffect) {
+  const auto ignored = load_scenario_text(
+      "s.yaml", kScenario, {.overrides = {"cluster.fabric.routing.queue_pairs=4"}, .share_folders = {}});
+  ASSERT_TRUE(ignored.has_value()) << render(ignored.error());
+  EXPECT_EQ(ignored->document.log().ignored().front().path, "cluster.fabric.routing.queue_pairs");
+}
+
+}  // namespace
+}  // namespace ringwright::configs::ranges_test
