@@ -18,7 +18,11 @@ void add_published(ConfigMap& map, const std::string& source, std::vector<Publis
              {.name = "model_flops_per_gpu", .doc = "published model FLOP/s of one GPU", .fallback = FlopRate(0.0)})
           .count());
   add("tokens_per_s_per_gpu", PublishedQuantity::kTokensPerSecondPerGpu,
-      map.number({.name = "tokens_per_s_per_gpu", .doc = "published tokens per second of one GPU", .fallback = 0.0, .min = 0.0, .max = 1e9}));
+      map.number({.name = "tokens_per_s_per_gpu",
+                  .doc = "published tokens per second of one GPU",
+                  .fallback = 0.0,
+                  .min = 0.0,
+                  .max = 1e9}));
 }
 
 }  // namespace

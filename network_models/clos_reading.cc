@@ -104,14 +104,17 @@ ClosOrder read_clos_order(ConfigMap& fabric, const TopologyRequest& request, Clo
     pass_over_count(fabric, "pod", "rail_only");
     pass_over_map(fabric, "core", "the type rail_only has no cores");
   }
-  order.group = optional_count(
-      fabric,
-      {.name = "scalable_unit", .doc = "nodes that share their leaf switches; auto: as the ports allow", .min = 1, .max = 1'000'000});
+  order.group = optional_count(fabric, {.name = "scalable_unit",
+                                        .doc = "nodes that share their leaf switches; auto: as the ports allow",
+                                        .min = 1,
+                                        .max = 1'000'000});
   if (kind != ClosKind::kRailOnly) {
     order.tiers = optional_count(
         fabric, {.name = "tiers", .doc = "tiers of switches; auto: as few as the ports allow", .min = 1, .max = 3});
-    order.pod = optional_count(
-        fabric, {.name = "pod", .doc = "scalable units that share their spines when there are cores", .min = 1, .max = 1'000'000});
+    order.pod = optional_count(fabric, {.name = "pod",
+                                        .doc = "scalable units that share their spines when there are cores",
+                                        .min = 1,
+                                        .max = 1'000'000});
   }
   order.leaf = read_tier(fabric,
                          {.key = "leaf",

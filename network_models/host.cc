@@ -165,8 +165,11 @@ Host::Pcie read_pcie(ConfigMap& map, int gpus, int nics) {
   pcie.gpu_bandwidth = map.bandwidth(
       {.name = "gpu_bandwidth", .doc = "of a GPU's slot, when it differs (NVLink-C2C)", .fallback = pcie.bandwidth});
   pcie.latency = duration_or_assumed(map, {.name = "latency", .doc = "of one PCIe hop", .fallback = 150_ns});
-  pcie.switches = static_cast<int>(map.integer(
-      {.name = "switches", .doc = "PCIe switches, 0 = devices hang on the sockets", .fallback = 0, .min = 0, .max = 1024}));
+  pcie.switches = static_cast<int>(map.integer({.name = "switches",
+                                                .doc = "PCIe switches, 0 = devices hang on the sockets",
+                                                .fallback = 0,
+                                                .min = 0,
+                                                .max = 1024}));
   pcie.sockets = static_cast<int>(
       map.integer({.name = "sockets", .doc = "CPU sockets (root complexes)", .fallback = 1, .min = 1, .max = 1024}));
   pcie.sockets_per_board =

@@ -33,11 +33,14 @@ class ScenarioMaker {
   }
 
   tl::expected<TrainingScenario, Unplayable> make() {
-    const char* const columns[] = {"framework", "gpu", "model", "tp", "gbs"};  // that reasons are about
-    for (const char* const* column = columns; const auto step : {&ScenarioMaker::stack, &ScenarioMaker::machine,
-         &ScenarioMaker::model, &ScenarioMaker::layout, &ScenarioMaker::batch}) {
-      if (std::string why = (this->*step)(); !why.empty()) return tl::unexpected(Unplayable{std::move(why), *column});
-      ++column;
+    const std::pair<std::string (ScenarioMaker::*)(), const char*> parts[] = {// with the column of their reasons
+                                                                              {&ScenarioMaker::stack, "framework"},
+                                                                              {&ScenarioMaker::machine, "gpu"},
+                                                                              {&ScenarioMaker::model, "model"},
+                                                                              {&ScenarioMaker::layout, "tp"},
+                                                                              {&ScenarioMaker::batch, "gbs"}};
+    for (const auto& [write, column] : parts) {
+      if (std::string why = (this->*write)(); !why.empty()) return tl::unexpected(Unplayable{std::move(why), column});
     }
     pipeline();
     sharding();

@@ -26,7 +26,8 @@ void no_effect(ConfigMap& map, std::string_view key, std::string_view why) {
 void read_buffers(ConfigMap& map) {
   const bool pinned = map.boolean({.name = "pin_memory", .doc = "host buffers are page-locked", .fallback = true});
   if (!pinned) no_effect(map, "pin_memory", "transfers are played as from page-locked buffers, at full speed");
-  static_cast<void>(map.integer({.name = "buffer_count", .doc = "host buffers", .fallback = 5, .min = 1, .max = 1'000'000}));
+  static_cast<void>(
+      map.integer({.name = "buffer_count", .doc = "host buffers", .fallback = 5, .min = 1, .max = 1'000'000}));
   static_cast<void>(map.integer({.name = "buffer_size", .doc = "elements of one", .fallback = 100'000'000, .min = 1}));
   static_cast<void>(map.text({.name = "nvme_path", .doc = "where the drives are mounted", .fallback = std::string()}));
   for (const std::string_view key : {"buffer_count", "buffer_size"}) {

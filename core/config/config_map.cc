@@ -50,8 +50,8 @@ std::string canonical(const T& value) {
     return fmt::format("{}", value.count());
 }
 
-// Rates without an upper bound of their own: 10 PB/s and 1000 PFLOPS. More is a slip in the unit (a B300 reads 8 TB/s and
-// has 15 PFLOPS of dense fp4).
+// Rates without an upper bound of their own: 10 PB/s and 1000 PFLOPS. More is a slip in a unit: a B300 reads 8 TB/s and
+// has 15 PFLOPS of dense fp4.
 template <class T>
 std::optional<T> highest(const Key<T>& key) {
   if constexpr (std::is_same_v<T, Bandwidth>) {

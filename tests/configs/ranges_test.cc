@@ -42,8 +42,8 @@ TEST(Ranges, AValueOutOfItsRangeIsAnErrorThatNamesIt) {
 }
 
 TEST(Ranges, HoldForKeysThatHaveNoEffect) {
-  const auto ignored = load_scenario_text(
-      "s.yaml", kScenario, {.overrides = {"cluster.fabric.routing.queue_pairs=4"}, .share_folders = {}});
+  const auto ignored = load_scenario_text("s.yaml", kScenario,
+                                          {.overrides = {"cluster.fabric.routing.queue_pairs=4"}, .share_folders = {}});
   ASSERT_TRUE(ignored.has_value()) << render(ignored.error());
   EXPECT_EQ(ignored->document.log().ignored().front().path, "cluster.fabric.routing.queue_pairs");
 }

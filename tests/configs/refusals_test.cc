@@ -73,7 +73,7 @@ TEST(Refusals, ALayoutThatDoesNotDivideTheClusterSaysSo) {
 }
 
 TEST(Refusals, HeadsThatTensorRanksDoNotShareNameTheModelsKey) {
-  EXPECT_THAT(refusals(scenario_text("num_attention_heads: 8", "num_attention_heads: 6")),
+  EXPECT_THAT(refusals(scenario_text("num_attention_heads: 8", "num_attention_heads: 6, kv_channels: 32")),
               ElementsAre(HasSubstr("job.yaml:3:16 E134 parallel.tp = 4 does not divide the 6 attention heads of "
                                     "model.num_attention_heads (job.yaml:1) | valid values: 1 2"),
                           HasSubstr("key-value heads")));
