@@ -1,6 +1,7 @@
 #include "validation/training_scenario.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 
@@ -29,18 +30,14 @@ class ScenarioMaker {
       : row_(row),
         conventions_(conventions),
         source_(conventions.find_source(row.source(), row.model)),
-        version_(source_ != nullptr ? source_->version_of(told_by(row)) : nullptr) {
-  }
+        version_(source_ != nullptr ? source_->version_of(told_by(row)) : nullptr) {}
 
   tl::expected<TrainingScenario, Unplayable> make() {
-    const std::pair<std::string (ScenarioMaker::*)(), const char*> parts[] = {// with the column of their reasons
-                                                                              {&ScenarioMaker::stack, "framework"},
-                                                                              {&ScenarioMaker::machine, "gpu"},
-                                                                              {&ScenarioMaker::model, "model"},
-                                                                              {&ScenarioMaker::layout, "tp"},
-                                                                              {&ScenarioMaker::batch, "gbs"}};
-    for (const auto& [write, column] : parts) {
-      if (std::string why = (this->*write)(); !why.empty()) return tl::unexpected(Unplayable{std::move(why), column});
+    constexpr std::array kSteps = {&ScenarioMaker::stack, &ScenarioMaker::machine, &ScenarioMaker::model,
+                                   &ScenarioMaker::layout, &ScenarioMaker::batch};
+    constexpr std::array kColumns = {"framework", "gpu", "model", "tp", "gbs"};  // that their reasons are about
+    for (std::size_t i = 0; i < kSteps.size(); ++i) {
+      if (std::string why = (this->*kSteps[i])(); !why.empty()) return tl::unexpected(Unplayable{why, kColumns[i]});
     }
     pipeline();
     sharding();
