@@ -1,12 +1,11 @@
 // A Megatron-LM run (a shell script, the arguments that a log prints, or a functional test) as values of a scenario.
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 
 #include <fmt/format.h>
 
 #include "configs/imports.h"
+#include "core/base/user_file.h"
 #include "workload/megatron_import.h"
 
 namespace ringwright::configs {
@@ -26,15 +25,15 @@ void set_all(const ConfigNode& node, const std::string& path, Imports& imports) 
 }  // namespace
 
 void read_megatron(const std::string& path, Imports& imports) {
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream || std::filesystem::is_directory(path)) {
-    imports.diagnostics.add({.code = "E100", .message = fmt::format("'megatron' cannot read '{}'", path)});
+  const auto text = read_user_file(path);
+  if (!text) {
+    imports.diagnostics.add(
+        {.code = "E100", .message = fmt::format("'megatron' cannot read '{}': {}", path, text.error())});
     return;
   }
-  const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
   ConfigSource source{.name = std::filesystem::path(path).filename().string(), .kind = SourceKind::kFile, .path = path,
                       .lines = {}};
-  if (const auto tree = workload::import_megatron(text, source, imports.diagnostics)) set_all(*tree, "", imports);
+  if (const auto tree = workload::import_megatron(*text, source, imports.diagnostics)) set_all(*tree, "", imports);
 }
 
 }  // namespace ringwright::configs

@@ -138,6 +138,8 @@ Job read_job(ConfigMap root, const Cluster& cluster, const std::string& path, Di
   job.parallel = workload::read_parallel_options(
       parallel, {.shape = job.model, .training = job.training, .model_map = model, .training_map = training,
                  .world = world, .listed = schedule.get()});
+  // Refused already; what follows need not lay out as many.
+  if (!job.parallel.passes_fit(job.training)) job.training.global_batch = job.training.micro_batch * job.parallel.dp;
   check_schedule_file(schedule, job.parallel, job.parallel.microbatches(job.training), foreign);
   check_offload(parallel, job.parallel.offload, cluster);
   job.compute = workload::read_compute_model(compute, cluster.gpu);
@@ -159,17 +161,22 @@ SimulateSettings read_simulate(ConfigMap root, int filling = 0) {
                                                  .fallback = std::max(1, filling),
                                                  .min = 1,
                                                  .max = 10'000}));
+  settings.steps_at = map.place("steps");
   settings.warmup = static_cast<int>(map.integer({.name = "warmup",
                                                   .doc = "training steps played before those that count",
                                                   .fallback = filling,
                                                   .min = 0,
                                                   .max = 1'000}));
   settings.seed = static_cast<std::uint64_t>(
-      map.integer({.name = "seed", .doc = "seed of all random streams", .fallback = 1, .min = 0}));
+      map.integer({.name = "seed", .doc = "seed of all random streams", .fallback = 1, .min = 0, .max = INT64_MAX}));
   settings.fast_forward = map.boolean(
       {.name = "fast_forward",
        .doc = "leave out what is proved to repeat itself: rounds of rings, laps of a pipeline, training steps",
        .fallback = true});
+  settings.allow_slow = map.boolean(
+      {.name = "allow_slow",
+       .doc = "go on where the estimate made beforehand says that the run takes more than 10 minutes or 16 GiB",
+       .fallback = false});
   const std::vector<Option> models = options_of(network_models::models());
   const std::string network = map.choice(
       {.name = "network", .doc = "network model: the rung of the fidelity ladder", .fallback = std::string("flow")},

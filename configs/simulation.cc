@@ -207,12 +207,9 @@ Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenari
 
 namespace {
 
-// Of one rank in one call: one for each step, or one for each primitive that is played.
-std::uint64_t messages_in(const Simulation& simulation, const CollectiveCall& call) {
-  if (simulation.collective_time() != nullptr) return 0;
-  if (simulation.channels() == nullptr)
-    return static_cast<std::uint64_t>(simulation.chooser().choose(call).steps(call));
-  const ChannelChoice choice = simulation.channels()->chooser.choose(call);
+// Of one rank in one call as kernels play it.
+std::uint64_t primitives_in(const ChannelChooser& chooser, const CollectiveCall& call) {
+  const ChannelChoice choice = chooser.choose(call);
   std::uint64_t messages = 0;
   ThreadBlock made;
   for (int block = 0; block < choice.algorithm->blocks(call, choice.plan); ++block) {
@@ -220,6 +217,14 @@ std::uint64_t messages_in(const Simulation& simulation, const CollectiveCall& ca
     messages += static_cast<std::uint64_t>(made.primitives);
   }
   return messages;
+}
+
+// Of one rank in one call: one for each step, or one for each primitive that is played.
+std::uint64_t messages_in(const Simulation& simulation, const CollectiveCall& call) {
+  if (simulation.collective_time() != nullptr) return 0;
+  if (simulation.channels() == nullptr)
+    return static_cast<std::uint64_t>(simulation.chooser().choose(call).steps(call));
+  return primitives_in(simulation.channels()->chooser, call);
 }
 
 }  // namespace
@@ -231,10 +236,14 @@ Estimate estimate(const Scenario& scenario, const Simulation& simulation) {
   const RankClasses& classes = simulation.folding().ranks;
   // By program, dimension and group layout: steps of one rank's collectives, each about one message.
   std::map<std::tuple<std::size_t, std::size_t, const GroupLayout*>, std::uint64_t> messages_of;
+  std::uint64_t overhead_messages = 0;
   for_each_call(graph, [&](const CollectiveCall& call, std::uint32_t program, std::uint64_t tasks) {
     messages_of[{program, call.dimension.index(), call.layout}] += tasks * messages_in(simulation, call);
+    if (const ChannelChooser* const kernels = simulation.overhead_kernels(); kernels != nullptr) {
+      overhead_messages += primitives_in(*kernels, call);
+    }
   });
-  Estimate result{.ranks = graph.rank_count(), .classes = classes.count()};
+  Estimate result{.ranks = graph.rank_count(), .classes = classes.count(), .overhead_messages = overhead_messages};
   for (const RankId rank : classes.representative) {
     const std::size_t program = graph.program_of[rank.index()].index();
     result.tasks += count_tasks(graph, graph.programs[program]);

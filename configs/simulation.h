@@ -79,6 +79,10 @@ class Simulation {
   [[nodiscard]] const ChannelInputs* channels() const { return channels_ ? &*channels_ : nullptr; }
   // Null unless collectives, in steps or as formulas, cost what kernels take.
   [[nodiscard]] const CallOverhead* call_overhead() const { return overheads_.get(); }
+  // Who chooses those kernels; null with the above.
+  [[nodiscard]] const ChannelChooser* overhead_kernels() const {
+    return overheads_ ? channel_chooser_.get() : nullptr;
+  }
   // Null unless communication slows computing.
   [[nodiscard]] const CommunicationFootprint* footprint() const { return footprint_.get(); }
   [[nodiscard]] bool is_folded() const { return folded_router_ != nullptr; }
@@ -118,6 +122,7 @@ struct Estimate {
   std::size_t classes = 0;
   std::uint64_t tasks = 0;  // of all classes played, all iterations
   std::uint64_t messages = 0;
+  std::uint64_t overhead_messages = 0;  // played once, to find out what kernels cost beside the messages of the run
   double seconds = 0.0;  // of this machine's time, by rule of thumb
 };
 [[nodiscard]] Estimate estimate(const Scenario& scenario, const Simulation& simulation);

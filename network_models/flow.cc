@@ -85,19 +85,17 @@ double FlowModel::remaining_now(const Row& row) const {
   return std::max(row.remaining - row.rate * to_seconds(engine_.now() - row.settled), 0.0);
 }
 
-// The flow has a new rate from now on.
+// The flow has a new rate from now on. Without one it stands still; an end that the clock cannot tell is the clock's.
 void FlowModel::settle(FlowSlot flow) {
-  constexpr double kEndOfClock = 9e6;  // seconds; what ends later than the clock can say stands still
   Row& row = rows_[flow];
   row.remaining = remaining_now(row);
   row.settled = engine_.now();
   row.rate = shares_.rate(flow);
-  const double seconds = row.remaining > 0.0 ? row.remaining / row.rate : 0.0;
-  if (seconds < kEndOfClock - to_seconds(engine_.now().since_start())) {
-    ends_.set(flow, engine_.now() + from_seconds(seconds));
+  if (row.remaining > 0.0 && row.rate <= 0.0) {
+    ends_.erase(flow);
     return;
   }
-  ends_.erase(flow);
+  ends_.set(flow, engine_.now() + from_seconds(row.remaining > 0.0 ? row.remaining / row.rate : 0.0));
 }
 
 void FlowModel::wake_up_next() {

@@ -5,16 +5,15 @@
 #include <charconv>
 #include <cstddef>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <optional>
-#include <sstream>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "core/base/units.h"
+#include "core/base/user_file.h"
 #include "core/config/config_document.h"
 #include "network_models/graph_file_gpus.h"
 #include "network_models/graph_file_yaml.h"
@@ -189,11 +188,12 @@ Result<Fabric> load_graph(const std::string& path) {
     if (!document) return tl::unexpected(document.error());
     return read_graph_document(std::move(*document));
   }
-  const std::ifstream file(path);
-  if (!file) return tl::make_unexpected(failure("E123", fmt::format("cannot read '{}'", path), {.file = path}));
-  std::ostringstream text;
-  text << file.rdbuf();
-  return parse_graph(text.str(), path);
+  const auto text = read_user_file(path);
+  if (!text) {
+    return tl::make_unexpected(
+        failure("E123", fmt::format("cannot read '{}': {}", path, text.error()), {.file = path}));
+  }
+  return parse_graph(*text, path);
 }
 
 }  // namespace ringwright::network_models

@@ -4,16 +4,14 @@
 //     node, SYS over the link between sockets
 #include <algorithm>
 #include <charconv>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <numeric>
 #include <optional>
-#include <sstream>
 #include <string_view>
 
 #include <fmt/format.h>
 
+#include "core/base/user_file.h"
 #include "core/config/text_lines.h"
 #include "network_models/node_import.h"
 
@@ -230,13 +228,9 @@ Result<ImportedNode> parse_smi_topology(const std::string& text, const std::stri
 }
 
 Result<ImportedText> import_smi_topology(const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) {
-    return tl::unexpected(failure("E100", fmt::format("cannot read '{}'", path)));
-  }
-  std::ostringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
-  auto node = parse_smi_topology(text.str(), path);
+  const auto text = read_user_file(path);
+  if (!text) return tl::unexpected(failure("E100", fmt::format("cannot read '{}': {}", path, text.error())));
+  auto node = parse_smi_topology(*text, path);
   if (!node) return tl::unexpected(node.error());
   return node_text(*node, path);
 }

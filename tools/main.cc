@@ -1,7 +1,9 @@
 // The command line: finds the subcommand and runs it. stdout carries results only; stderr diagnostics and progress.
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <memory>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -36,12 +38,26 @@ ExitCode run_command(const std::vector<std::string>& arguments) {
 }  // namespace
 }  // namespace ringwright::tools
 
+namespace {
+
+// Instead of std::bad_alloc, which no thread could catch for another: nothing is lost, since results are written last.
+[[noreturn]] void stop_without_memory() {
+  std::fputs(
+      "error: out of memory: this machine has too little for what was asked; fewer ranks, microbatches or threads (-j) "
+      "take less\n",
+      stderr);
+  std::_Exit(static_cast<int>(ringwright::tools::ExitCode::kOutOfMemory));
+}
+
+}  // namespace
+
 int main(int argument_count, char** arguments) {
   using ringwright::tools::ExitCode;
+  std::set_new_handler(stop_without_memory);
   try {
     return static_cast<int>(ringwright::tools::run_command({arguments + 1, arguments + argument_count}));
   } catch (const std::exception& error) {
-    // Nothing should get here; if it does (memory has run out, say), a line is better than a terminate.
+    // Nothing should get here; if it does, a line is better than a terminate.
     std::fprintf(stderr, "internal error: %s\n", error.what());
     return static_cast<int>(ExitCode::kInternal);
   }

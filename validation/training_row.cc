@@ -75,6 +75,8 @@ constexpr std::array<std::string_view, 4> kNeeded = {"id", "model", "gpu", "n_gp
 
 enum class Number { kValue, kWords, kBroken };
 
+constexpr double kLargest = 1e12;  // of parameters, tokens, sizes: more than any machine or model has
+
 // "12", "1 (assumed)", "8 per TP group (derived)"; words without a number in front are a remark.
 template <class T>
 Number parse_number(std::string_view text, T& value) {
@@ -88,7 +90,10 @@ Number parse_number(std::string_view text, T& value) {
   const bool whole = std::is_integral_v<T> &&
                      std::string_view(rest, end).find_first_not_of('0', 1) == std::string_view::npos && rest != end &&
                      *rest == '.';
-  if (error != std::errc() || (rest != end && *rest != ' ' && !whole) || value < T{}) return Number::kBroken;
+  if (error != std::errc() || (rest != end && *rest != ' ' && !whole) || value < T{} ||
+      value > static_cast<T>(kLargest)) {
+    return Number::kBroken;
+  }
   return Number::kValue;
 }
 
@@ -131,7 +136,7 @@ class RowReader {
         return;
       case Number::kBroken:
         refuse(column, cell.column,
-               fmt::format("column '{}' holds '{}', which is no {} of 0 or more", column, cell.text,
+               fmt::format("column '{}' holds '{}', which is no {} from 0 to 1e12", column, cell.text,
                            std::is_integral_v<T> ? "whole number" : "number"));
     }
   }

@@ -4,9 +4,7 @@
 #include <array>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
 #include <optional>
-#include <sstream>
 #include <string_view>
 #include <utility>
 
@@ -14,6 +12,7 @@
 
 #include "collectives/nccl/environment.h"
 #include "core/base/text.h"
+#include "core/base/user_file.h"
 #include "core/config/config_document.h"
 
 namespace ringwright::collectives {
@@ -36,16 +35,6 @@ std::optional<std::pair<int, int>> version_number(std::string_view text) {
   const auto [end, error] = std::from_chars(dot + 1, text.data() + text.size(), number.second);
   if (error != std::errc() || (end != text.data() + text.size() && *end != '.')) return std::nullopt;
   return number;
-}
-
-std::optional<std::string> file_text(const std::string& path) {
-  std::error_code error;
-  if (!fs::is_regular_file(path, error)) return std::nullopt;
-  std::ifstream stream(path, std::ios::binary);
-  std::ostringstream text;
-  text << stream.rdbuf();
-  if (!stream) return std::nullopt;
-  return text.str();
 }
 
 std::vector<std::string> shipped_versions(const NcclFiles& files) {
@@ -129,10 +118,10 @@ void read_algorithms(ConfigMap& comm, const NcclFiles& files, NcclSetup& setup, 
     const std::string path = beside(files, name);
     if (!name.ends_with(".json")) {
       keep(load_msccl(path), setup.algorithms, foreign);
-    } else if (const std::optional<std::string> text = file_text(path)) {
+    } else if (const auto text = read_user_file(path)) {
       keep(parse_execution_plan(*text, path), setup.plans, foreign);
     } else {
-      comm.error("algorithms", "E100", fmt::format("cannot read '{}'", path));
+      comm.error("algorithms", "E100", fmt::format("cannot read '{}': {}", path, text.error()));
     }
   }
 }
@@ -145,9 +134,9 @@ TunerFile read_tuner(ConfigMap& comm, const NcclFiles& files, Diagnostics& forei
                                       .fallback = std::string()});
   if (comm.documenting() || name.empty()) return {};
   const std::string path = beside(files, name);
-  const std::optional<std::string> text = file_text(path);
+  const auto text = read_user_file(path);
   if (!text) {
-    comm.error("tuner_config", "E100", fmt::format("cannot read '{}'", path));
+    comm.error("tuner_config", "E100", fmt::format("cannot read '{}': {}", path, text.error()));
     return {};
   }
   auto tuner = parse_tuner_file(*text, path);

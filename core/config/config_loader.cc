@@ -4,12 +4,12 @@
 #include <cctype>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "core/base/text.h"
+#include "core/base/user_file.h"
 #include "core/config/config_merge.h"
 #include "core/config/scalar.h"
 #include "core/config/yaml_reader.h"
@@ -27,24 +27,9 @@ struct FileText {
 };
 
 FileText read_file(const std::string& path) {
-  std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  if (!fs::exists(status)) return {.text = {}, .problem = "no such file"};
-  if (fs::is_directory(status)) return {.text = {}, .problem = "it is a directory"};
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) return {.text = {}, .problem = "it cannot be opened"};
-  // Pipes and devices tell no size beforehand, and /dev/zero has no end: block by block, since one buffer of the
-  // largest size would cost more to clear than most files cost to read.
-  constexpr std::size_t kBlock = std::size_t{1} << 16U;
-  FileText file;
-  while (stream && file.text.size() <= kMaxConfigBytes) {
-    const std::size_t had = file.text.size();
-    file.text.resize(std::min<std::size_t>(had + kBlock, kMaxConfigBytes + 1));
-    stream.read(file.text.data() + had, static_cast<std::streamsize>(file.text.size() - had));
-    file.text.resize(had + static_cast<std::size_t>(stream.gcount()));
-  }
-  if (file.text.size() > kMaxConfigBytes) file.problem = fmt::format("larger than {} MiB", kMaxConfigBytes >> 20U);
-  return file;
+  auto text = read_user_file(path, {.bytes = kMaxConfigBytes});
+  if (!text) return {.text = {}, .problem = std::move(text.error())};
+  return {.text = std::move(*text), .problem = {}};
 }
 
 // The file next to the missing one whose name is nearest.

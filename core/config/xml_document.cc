@@ -4,13 +4,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include <fmt/format.h>
 #include <pugixml.hpp>
 
+#include "core/base/user_file.h"
 #include "core/config/text_lines.h"
 
 namespace ringwright {
@@ -104,14 +102,9 @@ Result<XmlDocument> parse_xml(std::string_view text, const std::string& name) {
 }
 
 Result<XmlDocument> load_xml(const std::string& path) {
-  std::error_code error;
-  std::ifstream stream(path, std::ios::binary);
-  std::ostringstream text;
-  if (std::filesystem::is_regular_file(path, error)) text << stream.rdbuf();
-  if (!std::filesystem::is_regular_file(path, error) || !stream) {
-    return tl::unexpected(failure("E100", fmt::format("cannot read '{}'", path)));
-  }
-  return parse_xml(text.str(), path);
+  const auto text = read_user_file(path);
+  if (!text) return tl::unexpected(failure("E100", fmt::format("cannot read '{}': {}", path, text.error())));
+  return parse_xml(*text, path);
 }
 
 }  // namespace ringwright
