@@ -117,8 +117,9 @@ std::optional<Duration> formula_of(const Scenario& scenario, const CollectiveCal
 // Why the run did not end, as a mistake of the input: links that are down, a machine in parts, rates that are too low.
 Diagnostics never_ends(const CollectiveRequest& request, const RunResult& run) {
   if (run.outcome == RunOutcome::kClockRanOut) {
-    return failure("E148", fmt::format("{} calls of {} take longer than the 106 days that the clock counts",
-                                       request.warmup + request.iterations, to_string(request.bytes)),
+    return failure("E148",
+                   fmt::format("{} calls of {} take longer than the 106 days that the clock counts",
+                               request.warmup + request.iterations, to_string(request.bytes)),
                    {}, "ask for fewer calls or smaller sizes, or look for a rate of the machine that is too low");
   }
   return failure("E152", "the collective never ends: " + render(run.stall));

@@ -43,7 +43,8 @@ std::string named_by_flags(Imports& imports, const std::function<std::string(con
   const std::string name = named->setting.substr(kStart.size());
   const std::string origin = named->origin;
   imports.values.erase(named);
-  if (std::filesystem::is_regular_file(beside(name))) return name;
+  std::error_code none;
+  if (std::filesystem::is_regular_file(beside(name), none)) return name;
   imports.diagnostics.add({.severity = Severity::kWarning,
                            .code = "W136",
                            .place = {.file = origin},

@@ -33,31 +33,32 @@ std::string count_text(double count) {
 RunCost cost_of_playing(const Scenario& scenario, const Simulation& simulation) {
   const Estimate all = estimate(scenario, simulation);
   const double iterations = simulation.plan().graph.iterations;
-  const bool repeats = scenario.simulate.fast_forward && scenario.faults.links.empty() &&
-                       scenario.background.transfers.empty() && !scenario.interference.counts;
-  const double steps = repeats ? std::min<double>(iterations, kStepsPlayed) : iterations;
-  const double tasks = static_cast<double>(all.tasks) / iterations;
-  const double messages = static_cast<double>(all.messages) / iterations;
-  const double overheads = static_cast<double>(all.overhead_messages);
+  const bool lasting = scenario.faults.links.empty() && scenario.background.transfers.empty();
   const bool rounds = scenario.simulate.fast_forward && simulation.channels() == nullptr;
+  const bool repeats = rounds && lasting && !scenario.interference.counts;
+  const double steps = repeats ? std::min<double>(iterations, kStepsPlayed) : iterations;
+  const double tasks = all.tasks / iterations;
+  const double messages = all.messages / iterations;
   const double per_message = rounds ? kSecondsPerRepeatedMessage : kSecondsPerItem;
-  return {.seconds = steps * (tasks * kSecondsPerItem + messages * per_message) + overheads * kSecondsPerItem,
-          .memory = tasks * kMemoryPerTask,
-          .counts = fmt::format("{} tasks and {} messages", count_text(steps * tasks),
-                                count_text(steps * messages + overheads)),
-          .at = {.file = scenario.simulate.steps_at.file}};
+  return {
+      .seconds = steps * (tasks * kSecondsPerItem + messages * per_message) + all.overhead_messages * kSecondsPerItem,
+      .memory = tasks * kMemoryPerTask,
+      .counts = fmt::format("{} tasks and {} messages", count_text(steps * tasks),
+                            count_text(steps * messages + all.overhead_messages)),
+      .at = {.file = scenario.simulate.steps_at.file}};
 }
 
 Diagnostics too_costly(const Scenario& scenario, const RunCost& cost) {
   if (scenario.simulate.allow_slow || (cost.seconds <= kMostSeconds && cost.memory <= kMostMemory)) return {};
   const std::string memory =
       cost.memory > kMostMemory ? fmt::format(" and {:.0f} GiB of memory", cost.memory / 0x1p30) : "";
-  return failure("E149",
-                 fmt::format("this run would take about {}{} of this machine: {}", duration_text(cost.seconds), memory,
-                             cost.counts),
-                 cost.at,
-                 "make it smaller (fewer microbatches or steps, larger chunks, collectives.model: closed_form), or go on "
-                 "with --set simulate.allow_slow=true");
+  return failure(
+      "E149",
+      fmt::format("this run would take about {}{} of this machine: {}", duration_text(cost.seconds), memory,
+                  cost.counts),
+      cost.at,
+      "make it smaller (fewer microbatches or steps, larger chunks, collectives.model: closed_form), or go on "
+      "with --set simulate.allow_slow=true");
 }
 
 }  // namespace ringwright::configs

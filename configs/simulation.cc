@@ -208,22 +208,21 @@ Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenari
 namespace {
 
 // Of one rank in one call as kernels play it.
-std::uint64_t primitives_in(const ChannelChooser& chooser, const CollectiveCall& call) {
+double primitives_in(const ChannelChooser& chooser, const CollectiveCall& call) {
   const ChannelChoice choice = chooser.choose(call);
-  std::uint64_t messages = 0;
+  double messages = 0.0;
   ThreadBlock made;
   for (int block = 0; block < choice.algorithm->blocks(call, choice.plan); ++block) {
     choice.algorithm->block(call, choice.plan, 0, block, made);
-    messages += static_cast<std::uint64_t>(made.primitives);
+    messages += static_cast<double>(made.primitives);
   }
   return messages;
 }
 
 // Of one rank in one call: one for each step, or one for each primitive that is played.
-std::uint64_t messages_in(const Simulation& simulation, const CollectiveCall& call) {
-  if (simulation.collective_time() != nullptr) return 0;
-  if (simulation.channels() == nullptr)
-    return static_cast<std::uint64_t>(simulation.chooser().choose(call).steps(call));
+double messages_in(const Simulation& simulation, const CollectiveCall& call) {
+  if (simulation.collective_time() != nullptr) return 0.0;
+  if (simulation.channels() == nullptr) return static_cast<double>(simulation.chooser().choose(call).steps(call));
   return primitives_in(simulation.channels()->chooser, call);
 }
 
@@ -235,10 +234,11 @@ Estimate estimate(const Scenario& scenario, const Simulation& simulation) {
   const TaskGraph& graph = simulation.plan().graph;
   const RankClasses& classes = simulation.folding().ranks;
   // By program, dimension and group layout: steps of one rank's collectives, each about one message.
-  std::map<std::tuple<std::size_t, std::size_t, const GroupLayout*>, std::uint64_t> messages_of;
-  std::uint64_t overhead_messages = 0;
+  std::map<std::tuple<std::size_t, std::size_t, const GroupLayout*>, double> messages_of;
+  double overhead_messages = 0.0;
   for_each_call(graph, [&](const CollectiveCall& call, std::uint32_t program, std::uint64_t tasks) {
-    messages_of[{program, call.dimension.index(), call.layout}] += tasks * messages_in(simulation, call);
+    messages_of[{program, call.dimension.index(), call.layout}] +=
+        static_cast<double>(tasks) * messages_in(simulation, call);
     if (const ChannelChooser* const kernels = simulation.overhead_kernels(); kernels != nullptr) {
       overhead_messages += primitives_in(*kernels, call);
     }
@@ -246,7 +246,7 @@ Estimate estimate(const Scenario& scenario, const Simulation& simulation) {
   Estimate result{.ranks = graph.rank_count(), .classes = classes.count(), .overhead_messages = overhead_messages};
   for (const RankId rank : classes.representative) {
     const std::size_t program = graph.program_of[rank.index()].index();
-    result.tasks += count_tasks(graph, graph.programs[program]);
+    result.tasks += static_cast<double>(count_tasks(graph, graph.programs[program]));
     for (std::size_t dimension = 0; dimension < graph.dimensions.size(); ++dimension) {
       const Dimension& d = graph.dimensions[dimension];
       const GroupLayout& layout = graph.layouts[d.layout_of_group[d.group_of[rank.index()]]];
@@ -254,10 +254,10 @@ Estimate estimate(const Scenario& scenario, const Simulation& simulation) {
       if (found != messages_of.end()) result.messages += found->second;
     }
   }
-  const auto iterations = static_cast<std::uint64_t>(scenario.simulate.steps + scenario.simulate.warmup);
+  const double iterations = graph.iterations;
   result.tasks *= iterations;
   result.messages *= iterations;
-  result.seconds = static_cast<double>(result.tasks + result.messages) * kSecondsPerItem;
+  result.seconds = (result.tasks + result.messages) * kSecondsPerItem;
   return result;
 }
 

@@ -116,13 +116,13 @@ class Simulation {
   std::unique_ptr<Router> folded_router_;
 };
 
-// What a run will be like, before it is run.
+// What a run will be like, before it is run. Counts are whole numbers, some too large for 64 bits.
 struct Estimate {
   std::size_t ranks = 0;
   std::size_t classes = 0;
-  std::uint64_t tasks = 0;  // of all classes played, all iterations
-  std::uint64_t messages = 0;
-  std::uint64_t overhead_messages = 0;  // played once, to find out what kernels cost beside the messages of the run
+  double tasks = 0.0;  // of all classes played, all iterations
+  double messages = 0.0;
+  double overhead_messages = 0.0;  // played once, to find out what kernels cost beside the messages of the run
   double seconds = 0.0;  // of this machine's time, by rule of thumb
 };
 [[nodiscard]] Estimate estimate(const Scenario& scenario, const Simulation& simulation);

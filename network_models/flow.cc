@@ -208,6 +208,7 @@ std::vector<LinkUsage> FlowModel::usage() const {
   for (std::size_t f = 0; f < rows_.size(); ++f) {
     const Row& row = rows_[f];
     if (!row.moving && !row.train) continue;
+    if (row.train && row.period == Duration()) continue;  // it ends at this very instant, and its bytes count then
     const double moved = row.train ? row.bytes * ratio(engine_.now() - row.settled, row.period)
                                    : row.bytes - remaining_now(row);
     for (const LinkShare& hop : shares_.way(static_cast<FlowSlot>(f))) usage[hop.link].bytes += hop.share * moved;

@@ -39,8 +39,8 @@ Routing read_routing(ConfigMap& fabric) {
     if (policy == row.option.name) routing.policy = row.policy;
   }
   if (routing.policy == RoutingPolicy::kEcmp || map.documenting()) {
-    routing.hash_seed = static_cast<std::uint64_t>(
-        map.integer({.name = "hash_seed", .doc = "seed of the switches' hash", .fallback = 1, .min = 0, .max = INT64_MAX}));
+    routing.hash_seed = static_cast<std::uint64_t>(map.integer(
+        {.name = "hash_seed", .doc = "seed of the switches' hash", .fallback = 1, .min = 0, .max = INT64_MAX}));
     routing.queue_pairs = static_cast<int>(map.integer({.name = "queue_pairs",
                                                         .doc = "hashed ways that one connection is split over",
                                                         .fallback = 1,

@@ -159,8 +159,8 @@ class Collective final : public Command {
     const auto from = parse_test_size(from_);
     const auto to = parse_test_size(to_);
     const auto increment = increment_.empty() ? std::nullopt : parse_test_size(increment_);
-    if (!from) return "--minbytes is '" + from_ + "' and must be a size such as 8, 128M or 1G";
-    if (!to) return "--maxbytes is '" + to_ + "' and must be a size such as 8, 128M or 1G";
+    if (!from) return "--minbytes is '" + from_ + "' and must be a size such as 8, 128M or 1G, at most 1 PiB";
+    if (!to) return "--maxbytes is '" + to_ + "' and must be a size such as 8, 128M or 1G, at most 1 PiB";
     if (!increment_.empty() && !increment) return "--stepbytes is '" + increment_ + "' and must be a size such as 1M";
     const auto factor = parse_test_size(factor_);
     if (!factor || factor->count() < 2)

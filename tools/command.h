@@ -17,10 +17,10 @@ namespace ringwright::tools {
 // The same for all commands, and part of the interface: scripts rely on them.
 enum class ExitCode : int {
   kOk = 0,
-  kInternal = 1,     // a bug of ours
-  kUsage = 2,        // the command line or a configuration is wrong
-  kBadInput = 3,     // another input file is
-  kInfeasible = 4,   // the job cannot run: it does not fit, or it never ends
+  kInternal = 1,          // a bug of ours
+  kUsage = 2,             // the command line or a configuration is wrong
+  kBadInput = 3,          // another input file is
+  kInfeasible = 4,        // the job cannot run: it does not fit, or it never ends
   kOutsideThreshold = 5,  // predictions lie farther from measurements than allowed
   kOutOfMemory = 6,       // this machine's memory does not suffice
   kInterrupted = 130,

@@ -43,7 +43,8 @@ struct AddOption {
   void operator()(std::optional<std::uint64_t>* number) const {
     // Not the library's own reading, which takes -1 for the largest number.
     describe(app.add_option_function<std::string>(
-        std::string(spec.names), [this_spec = spec, number](const std::string& text) { *number = read(this_spec, text); },
+        std::string(spec.names),
+        [this_spec = spec, number](const std::string& text) { *number = read(this_spec, text); },
         std::string(spec.doc)));
   }
   void operator()(std::vector<std::string>* texts) const {
@@ -97,7 +98,7 @@ std::string overview(std::span<const std::unique_ptr<Command>> commands) {
          "\nEvery command takes --json, -q, -v, --no-color, and --help, which lists its own options.\n"
          "Exit codes: 0 good, 1 a bug of ours, 2 wrong usage or configuration, 3 bad input data, 4 the job cannot "
          "run,\n"
-         "5 predictions outside the threshold, 130 interrupted.\n";
+         "5 predictions outside the threshold, 6 out of memory, 130 interrupted.\n";
 }
 
 // The library of Debian 12 throws on every outcome, help included; nothing of it leaves this function.

@@ -26,11 +26,11 @@ void leave_out_impossible_rows(CollectiveLogReading& reading) {
   std::erase_if(reading.log.rows, [&](const CollectiveRow& row) {
     if (row.size > Bytes(0) && row.size <= kMostBytes) return false;
     if (++left_out <= kWarned) {
-      reading.warnings.add({.severity = Severity::kWarning,
-                            .code = "W232",
-                            .place = {.file = reading.log.file, .line = row.line},
-                            .message = fmt::format("the row of {} bytes is left out: sizes are 1 B to 1 PiB",
-                                                   row.size.count())});
+      reading.warnings.add(
+          {.severity = Severity::kWarning,
+           .code = "W232",
+           .place = {.file = reading.log.file, .line = row.line},
+           .message = fmt::format("the row of {} bytes is left out: sizes are 1 B to 1 PiB", row.size.count())});
     }
     return true;
   });

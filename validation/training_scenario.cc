@@ -31,8 +31,7 @@ class ScenarioMaker {
       : row_(row),
         conventions_(conventions),
         source_(conventions.find_source(row.source(), row.model)),
-        version_(source_ != nullptr ? source_->version_of(told_by(row)) : nullptr) {
-  }
+        version_(source_ != nullptr ? source_->version_of(told_by(row)) : nullptr) {}
 
   tl::expected<TrainingScenario, std::string> make() {
     for (const auto step : {&ScenarioMaker::stack, &ScenarioMaker::machine, &ScenarioMaker::model,
@@ -99,9 +98,7 @@ std::string ScenarioMaker::stack() {
 
 std::string ScenarioMaker::machine() {
   if (!row_.gpus || *row_.gpus < 1) return "the source does not say how many GPUs";
-  if (row_.gpus_per_node && *row_.gpus_per_node < 1) {
-    return fmt::format("the source says {} GPUs per node", *row_.gpus_per_node);
-  }
+  if (row_.gpus_per_node == 0) return "the source says 0 GPUs per node";
   gpus_ = *row_.gpus;
   const MachineRule* const machine = find_rule(conventions_.machines, row_.gpu);
   if (machine == nullptr) return fmt::format("there is no preset for the GPU '{}'", row_.gpu);

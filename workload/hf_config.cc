@@ -132,8 +132,11 @@ ModelShape read_hf_model(ConfigMap& config, ConfigMap& model) {
   if (!model.has("seq_length")) {
     model.assume("seq_length", std::to_string(shape.max_positions), "config.json gives the longest sequence only");
   }
-  shape.sequence = model.integer(
-      {.name = "seq_length", .doc = "tokens in a training sequence", .fallback = shape.max_positions, .min = 1, .max = 10'000'000});
+  shape.sequence = model.integer({.name = "seq_length",
+                                  .doc = "tokens in a training sequence",
+                                  .fallback = shape.max_positions,
+                                  .min = 1,
+                                  .max = 10'000'000});
   shape.vocabulary_multiple =
       model.integer({.name = "make_vocab_size_divisible_by",
                      .doc = "the vocabulary is padded to a multiple of this times parallel.tp, as Megatron does",

@@ -227,22 +227,22 @@ void check_magnitude(const ParallelContext& context) {
   const double visited = shape.experts ? real(shape.experts->per_token) : 1.0;
   const double wide = shape.experts ? std::max(real(shape.experts->ffn), real(shape.experts->shared_ffn)) : 0.0;
   const double ffn = std::max(real(shape.ffn), wide);
-  const double parameters =
-      layers * real(shape.hidden) * (4.0 * attention + 3.0 * ffn * (experts + 1.0)) +
-      2.0 * real(shape.vocabulary) * real(shape.hidden);
+  const double parameters = layers * real(shape.hidden) * (4.0 * attention + 3.0 * ffn * (experts + 1.0)) +
+                            2.0 * real(shape.vocabulary) * real(shape.hidden);
   const double tokens = real(shape.sequence) * real(context.training.micro_batch);
   const double kept = tokens * (layers * 34.0 * std::max(attention, ffn * visited) + 8.0 * real(shape.vocabulary));
   const double scores = 5.0 * real(shape.heads) * tokens * real(shape.sequence);
   if (parameters > kMost) {
-    context.training_map.error("", "E132",
-                               fmt::format("the model has about {:.1e} parameters, and at most {:.0e} can be counted",
-                                           parameters, kMost));
+    context.training_map.error(
+        "", "E132",
+        fmt::format("the model has about {:.1e} parameters, and at most {:.0e} can be counted", parameters, kMost));
   }
   if (std::max(kept, scores) > kMost) {
-    context.training_map.error("micro_batch", "E132",
-                               fmt::format("a microbatch of {} sequences of {} tokens leaves about {:.1e} bytes of "
-                                           "activations, and at most {:.0e} can be counted",
-                                           context.training.micro_batch, shape.sequence, std::max(kept, scores), kMost));
+    context.training_map.error(
+        "micro_batch", "E132",
+        fmt::format("a microbatch of {} sequences of {} tokens leaves about {:.1e} bytes of "
+                    "activations, and at most {:.0e} can be counted",
+                    context.training.micro_batch, shape.sequence, std::max(kept, scores), kMost));
   }
 }
 

@@ -49,7 +49,8 @@ std::optional<std::int64_t> to_integer(std::optional<double> value) {
 
 // The nearest integer. What does not fit is the last one on its side; what is no number is the largest.
 std::int64_t nearest_integer(double value) {
-  if (std::abs(value) <= kLimit) [[likely]] return std::llround(value);
+  if (std::abs(value) <= kLimit) [[likely]]
+    return std::llround(value);
   return value < 0.0 ? -Duration::kLargest : Duration::kLargest;
 }
 

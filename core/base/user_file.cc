@@ -10,6 +10,8 @@
 
 #include <fmt/format.h>
 
+#include "core/base/units.h"
+
 namespace ringwright {
 namespace {
 
@@ -64,7 +66,7 @@ tl::expected<std::string, std::string> read_user_file(const std::string& path, c
   struct stat status {};
   if (::fstat(file.number(), &status) != 0) return tl::unexpected(std::string("it cannot be read"));
   if (std::string why = why_no_file(status.st_mode); !why.empty()) return tl::unexpected(std::move(why));
-  const std::string too_large = fmt::format("it is larger than {} MiB", limits.bytes >> 20U);
+  const std::string too_large = "it is larger than " + to_string(Bytes(static_cast<std::int64_t>(limits.bytes)));
   const bool regular = S_ISREG(status.st_mode);
   if (regular && static_cast<std::uint64_t>(status.st_size) > limits.bytes) return tl::unexpected(too_large);
 
@@ -73,7 +75,7 @@ tl::expected<std::string, std::string> read_user_file(const std::string& path, c
   while (true) {
     if (!regular && !await_data(file.number(), limits.silence)) {
       return tl::unexpected(fmt::format("nothing has come through this pipe for {} s",
-                                        std::chrono::duration_cast<std::chrono::seconds>(limits.silence).count()));
+                                        std::chrono::duration<double>(limits.silence).count()));
     }
     const std::size_t had = text.size();
     text.resize(had + kBlock);
