@@ -31,7 +31,7 @@ std::string count_text(double count) {
 }  // namespace
 
 RunCost cost_of_playing(const Scenario& scenario, const Simulation& simulation) {
-  const Estimate all = estimate(scenario, simulation);
+  const Estimate all = estimate(simulation);
   const double iterations = simulation.plan().graph.iterations;
   const bool lasting = scenario.faults.links.empty() && scenario.background.transfers.empty();
   const bool rounds = scenario.simulate.fast_forward && simulation.channels() == nullptr;

@@ -228,7 +228,7 @@ double messages_in(const Simulation& simulation, const CollectiveCall& call) {
 
 }  // namespace
 
-Estimate estimate(const Scenario& scenario, const Simulation& simulation) {
+Estimate estimate(const Simulation& simulation) {
   // Measured on a 2 GHz-class core: a task or a message costs about half a microsecond.
   constexpr double kSecondsPerItem = 0.5e-6;
   const TaskGraph& graph = simulation.plan().graph;

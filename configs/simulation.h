@@ -125,7 +125,7 @@ struct Estimate {
   double overhead_messages = 0.0;  // played once, to find out what kernels cost beside the messages of the run
   double seconds = 0.0;  // of this machine's time, by rule of thumb
 };
-[[nodiscard]] Estimate estimate(const Scenario& scenario, const Simulation& simulation);
+[[nodiscard]] Estimate estimate(const Simulation& simulation);
 
 // Device memory of every pipeline stage at its peak.
 [[nodiscard]] std::vector<MemoryRow> memory_rows(const Scenario& scenario);

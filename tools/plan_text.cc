@@ -55,7 +55,7 @@ std::vector<std::string> communication_lines(const Simulation& simulation) {
 
 std::string plan_text(const Scenario& scenario, const Simulation& simulation) {
   const workload::StepPlan& plan = simulation.plan();
-  const Estimate cost = estimate(scenario, simulation);
+  const Estimate cost = estimate(simulation);
   TextTable table({Align::kLeft, Align::kLeft});
   table.add_row({"model", fmt::format("{}, {} parameters", scenario.job.model.name,
                                       count(static_cast<std::uint64_t>(plan.parameters)))});
@@ -79,7 +79,7 @@ std::string plan_text(const Scenario& scenario, const Simulation& simulation) {
 
 std::string plan_json(const Scenario& scenario, const Simulation& simulation) {
   const workload::StepPlan& plan = simulation.plan();
-  const Estimate cost = estimate(scenario, simulation);
+  const Estimate cost = estimate(simulation);
   return fmt::format(
       "{{\n  \"model\": {},\n  \"parameters\": {},\n  \"gpus\": {},\n  \"microbatches\": {},\n  \"tokens_per_step\": "
       "{},\n"
