@@ -32,7 +32,7 @@ constexpr std::array kAssemblyCodes = {
               .title = "a run that would take too long",
               .explanation = "Before anything is played, tasks and messages are counted. By rule of thumb each takes "
                              "half a microsecond of a\n4 GHz-class core, rounds of rings that repeat themselves much "
-                             "less. Above 10 minutes or 16 GiB the run is\nrefused, unless simulate.allow_slow is "
+                             "less. Above 2 minutes or 16 GiB the run is\nrefused, unless simulate.allow_slow is "
                              "true (`ringwright run --allow-slow`).",
               .example = "comm: { plan: { chunk: 1B } }   # 10^9 messages for 1 GiB; NCCL's chunks are 512 KiB\n"
                          "ringwright run big.yaml --allow-slow"},

@@ -25,7 +25,9 @@ void set_all(const ConfigNode& node, const std::string& path, Imports& imports) 
 }  // namespace
 
 void read_megatron(const std::string& path, Imports& imports) {
-  const auto text = read_user_file(path);
+  // Each of its words is kept with its place, which takes 70 times the room; a script has kilobytes.
+  constexpr std::size_t kMostBytes = std::size_t{8} << 20U;
+  const auto text = read_user_file(path, {.bytes = kMostBytes});
   if (!text) {
     imports.diagnostics.add(
         {.code = "E100", .message = fmt::format("'megatron' cannot read '{}': {}", path, text.error())});

@@ -10,7 +10,7 @@
 
 namespace ringwright::configs {
 
-inline constexpr double kMostSeconds = 600.0;
+inline constexpr double kMostSeconds = 120.0;
 inline constexpr double kMostMemory = 0x1p34;  // bytes
 
 struct RunCost {

@@ -14,6 +14,7 @@
 #include "configs/network_sums.h"
 #include "configs/published.h"
 #include "workload/hf_config.h"
+#include "workload/layout_checks.h"
 #include "workload/memory_balance.h"
 #include "workload/model_config.h"
 #include "workload/stage_balance.h"
@@ -147,7 +148,7 @@ Job read_job(ConfigMap root, const Cluster& cluster, const std::string& path, Di
       parallel, {.shape = job.model, .training = job.training, .model_map = model, .training_map = training,
                  .world = world, .listed = schedule.get()});
   // Refused already; what follows need not lay out as many.
-  if (!job.parallel.passes_fit(job.training)) job.training.global_batch = job.training.micro_batch * job.parallel.dp;
+  if (!workload::can_be_laid_out(job.parallel, job.training)) job.training.global_batch = job.training.micro_batch * job.parallel.dp;
   check_schedule_file(schedule, job.parallel, job.parallel.microbatches(job.training), foreign);
   check_offload(parallel, job.parallel.offload, cluster);
   job.compute = workload::read_compute_model(compute, cluster.gpu);
@@ -183,7 +184,7 @@ SimulateSettings read_simulate(ConfigMap root, int filling = 0) {
        .fallback = true});
   settings.allow_slow = map.boolean(
       {.name = "allow_slow",
-       .doc = "go on where the estimate made beforehand says that the run takes more than 10 minutes or 16 GiB",
+       .doc = "go on where the estimate made beforehand says that the run takes more than 2 minutes or 16 GiB",
        .fallback = false});
   const std::vector<Option> models = options_of(network_models::models());
   const std::string network = map.choice(

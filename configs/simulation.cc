@@ -10,6 +10,7 @@
 
 #include "configs/group_wires.h"
 #include "configs/rank_places.h"
+#include "configs/run_cost.h"
 #include "core/base/check.h"
 #include "core/base/text.h"
 #include "core/plan/segments.h"
@@ -187,6 +188,11 @@ Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenari
                                                             .tuner = *simulation->nccl_,
                                                             .channels = simulation->channels()});
   }
+  // Folding looks at every primitive of kernels, and so does the price of each call; a search need not ask each time.
+  if (fold_mode != FoldMode::kTimesOnly || scenario.comm.plan) {
+    Diagnostics costly = too_costly(scenario, cost_of_playing(scenario, *simulation));
+    if (costly.has_errors()) return tl::unexpected(std::move(costly));
+  }
   const ChannelChooser* const on_channels = simulation->channels_ ? &simulation->channels_->chooser : nullptr;
   simulation->fault_schedule_ = network_models::FaultSchedule(scenario.faults.links, router.capacities().size());
   if (fold_mode == FoldMode::kNoFold) {
@@ -226,6 +232,17 @@ double messages_in(const Simulation& simulation, const CollectiveCall& call) {
   return primitives_in(simulation.channels()->chooser, call);
 }
 
+std::vector<RankId> one_of_each_program(const TaskGraph& graph) {
+  std::vector<RankId> ranks;
+  std::vector<bool> seen(graph.programs.size(), false);
+  for (std::size_t rank = 0; rank < graph.rank_count(); ++rank) {
+    const std::size_t program = graph.program_of[rank].index();
+    if (!seen[program]) ranks.emplace_back(rank);
+    seen[program] = true;
+  }
+  return ranks;
+}
+
 }  // namespace
 
 Estimate estimate(const Simulation& simulation) {
@@ -244,7 +261,10 @@ Estimate estimate(const Simulation& simulation) {
     }
   });
   Estimate result{.ranks = graph.rank_count(), .classes = classes.count(), .overhead_messages = overhead_messages};
-  for (const RankId rank : classes.representative) {
+  // Before ranks are folded at least one of each program is played.
+  std::vector<RankId> played = classes.representative;
+  if (played.empty()) played = one_of_each_program(graph);
+  for (const RankId rank : played) {
     const std::size_t program = graph.program_of[rank.index()].index();
     result.tasks += static_cast<double>(count_tasks(graph, graph.programs[program]));
     for (std::size_t dimension = 0; dimension < graph.dimensions.size(); ++dimension) {

@@ -166,14 +166,15 @@ Host::Pcie read_pcie(ConfigMap& map, int gpus, int nics) {
       {.name = "gpu_bandwidth", .doc = "of a GPU's slot, when it differs (NVLink-C2C)", .fallback = pcie.bandwidth});
   pcie.latency = duration_or_assumed(map, {.name = "latency", .doc = "of one PCIe hop", .fallback = 150_ns});
   pcie.switches = static_cast<int>(map.integer(
-      {.name = "switches", .doc = "PCIe switches, 0 = devices hang on the sockets", .fallback = 0, .min = 0}));
+      {.name = "switches", .doc = "PCIe switches, 0 = devices hang on the sockets", .fallback = 0, .min = 0, .max = kMaxGpus}));
   pcie.sockets = static_cast<int>(
-      map.integer({.name = "sockets", .doc = "CPU sockets (root complexes)", .fallback = 1, .min = 1}));
+      map.integer({.name = "sockets", .doc = "CPU sockets (root complexes)", .fallback = 1, .min = 1, .max = kMaxGpus}));
   pcie.sockets_per_board =
       static_cast<int>(map.integer({.name = "sockets_per_board",
                                     .doc = "sockets that are joined pairwise; sockets of different boards are not",
                                     .fallback = pcie.sockets,
-                                    .min = 1}));
+                                    .min = 1,
+                                    .max = kMaxGpus}));
   if (pcie.sockets_per_board > 1 || map.documenting()) {
     pcie.socket_bandwidth = bandwidth_or_assumed(
         map, {.name = "socket_bandwidth", .doc = "between two sockets, one direction", .fallback = 22_GBps});

@@ -150,7 +150,7 @@ class Run final : public Command {
             {.names = "--seed", .value = "N", .doc = "override simulate.seed", .target = &seed_, .most = INT64_MAX},
             {.names = "--allow-slow",
              .value = "",
-             .doc = "go on although the estimate says more than 10 minutes or 16 GiB (simulate.allow_slow)",
+             .doc = "go on although the estimate says more than 2 minutes or 16 GiB (simulate.allow_slow)",
              .target = &allow_slow_},
             {.names = "--no-progress", .value = "", .doc = "no progress line", .target = &no_progress_}};
   }

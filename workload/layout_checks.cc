@@ -70,13 +70,13 @@ void check_batch(ConfigMap& parallel, const ParallelContext& context, const Para
                                            options.tp, options.cp, options.pp));
     return;
   }
-  if (!options.passes_fit(training)) {
+  if (!can_be_laid_out(options, training)) {
     context.training_map.error(
         "global_batch", "E136",
         fmt::format("{} = {} makes {} microbatches for each of {} stages, and at most {} of both together can be "
                     "laid out",
                     context.training_map.path_of("global_batch"), training.global_batch, options.microbatches(training),
-                    options.pp * options.virtual_stages, ParallelOptions::kMostPasses),
+                    options.pp * options.virtual_stages, kMostPasses),
         "make global_batch smaller or micro_batch larger");
     return;
   }
@@ -247,6 +247,10 @@ void check_magnitude(const ParallelContext& context) {
 }
 
 }  // namespace
+
+bool can_be_laid_out(const ParallelOptions& options, const TrainingOptions& training) {
+  return options.microbatches(training) <= kMostPasses / (std::int64_t{options.pp} * options.virtual_stages);
+}
 
 void check_layout(ConfigMap& parallel, const ParallelContext& context, ParallelOptions& options) {
   check_magnitude(context);

@@ -194,12 +194,6 @@ struct ParallelOptions {
   [[nodiscard]] std::int64_t microbatches(const TrainingOptions& training) const {
     return training.global_batch / (training.micro_batch * dp);
   }
-  // Whether a pipeline of so many passes, each of one microbatch through one part of the layers, can be laid out: in
-  // 15 GiB and a few minutes at most.
-  static constexpr std::int64_t kMostPasses = 50'000'000;
-  [[nodiscard]] bool passes_fit(const TrainingOptions& training) const {
-    return microbatches(training) <= kMostPasses / (std::int64_t{pp} * virtual_stages);
-  }
 };
 
 // How many ranks the cluster has, and where that was said: "cluster.nodes = 4 x 8 GPUs (scenario.yaml:20)".

@@ -49,7 +49,8 @@ TEST(Clock, StepsBeyondItsEndAreRefusedWithTheNumberThatFits) {
 
   const Outcome fitting = outcome_of({kSlow, "simulate.steps=" + std::to_string(fit)});
   ASSERT_EQ(fitting.end, RunOutcome::kFinished);
-  EXPECT_EQ(fitting.report->step_time.mean, step);
+  // Some of a step overlaps with the one before.
+  EXPECT_NEAR(to_seconds(fitting.report->step_time.mean), to_seconds(step), 1e-6 * to_seconds(step));
 }
 
 TEST(Clock, AStepThatIsTooLongByItselfIsRefused) {
