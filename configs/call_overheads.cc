@@ -114,6 +114,7 @@ Duration CallOverheads::alone(const CollectiveCall& call, const TaskGraph& graph
                                  .compute = compute,
                                  .step_costs = inputs_.step_costs,
                                  .channels = as_kernels ? &inputs_.channels : nullptr});
+  if (run.outcome == RunOutcome::kClockRanOut) return kClockEnd;
   CHECK(run.outcome == RunOutcome::kFinished, "a call alone on a whole network ends");
   return run.record.iteration_end.back().since_start();
 }
@@ -153,6 +154,7 @@ Duration CallOverheads::alone(const TaskGraph& graph, const Router& router, cons
                                  .chooser = inputs_.steps,
                                  .compute = compute,
                                  .channels = channels ? &*channels : nullptr});
+  if (run.outcome == RunOutcome::kClockRanOut) return kClockEnd;
   CHECK(run.outcome == RunOutcome::kFinished, "a message alone arrives");
   return run.record.iteration_end.back().since_start();
 }

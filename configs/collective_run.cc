@@ -9,6 +9,7 @@
 
 #include "collectives/bus_bandwidth.h"
 #include "configs/free_compute.h"
+#include "configs/run_cost.h"
 #include "configs/simulate.h"
 #include "configs/simulation.h"
 #include "core/base/check.h"
@@ -113,9 +114,15 @@ std::optional<Duration> formula_of(const Scenario& scenario, const CollectiveCal
   return from_seconds(options.front().cost.time_us * 1e-6);
 }
 
-// Why the run did not end, as a mistake of the input: links that are down, a machine in parts.
-Diagnostics never_ends(const StallReport& stall) {
-  return failure("E152", "the collective never ends: " + render(stall));
+// Why the run did not end, as a mistake of the input: links that are down, a machine in parts, rates that are too low.
+Diagnostics never_ends(const CollectiveRequest& request, const RunResult& run) {
+  if (run.outcome == RunOutcome::kClockRanOut) {
+    return failure("E148",
+                   fmt::format("{} calls of {} take longer than the 106 days that the clock counts",
+                               request.warmup + request.iterations, to_string(request.bytes)),
+                   {}, "ask for fewer calls or smaller sizes, or look for a rate of the machine that is too low");
+  }
+  return failure("E152", "the collective never ends: " + render(run.stall));
 }
 
 }  // namespace
@@ -200,6 +207,10 @@ Result<CollectiveResult> CollectiveBench::run(const CollectiveRequest& request) 
     network_ = scenario_.cluster.topology->build();
     return tl::unexpected(simulation.error());
   }
+  if (Diagnostics costly = too_costly(scenario_, cost_of_playing(scenario_, **simulation)); costly.has_errors()) {
+    network_ = std::move(**simulation).take_network();
+    return tl::unexpected(std::move(costly));
+  }
   const TaskGraph& graph = (*simulation)->plan().graph;
   const FreeCompute compute;  // a bare loop issues the calls (`comm.costs.host`)
   PlayedPlan played = play_plan(scenario_, **simulation, {.compute = &compute});
@@ -216,7 +227,7 @@ Result<CollectiveResult> CollectiveBench::run(const CollectiveRequest& request) 
   }
   const Duration issuing = time_to_issue(scenario_, request, ranks(request.gpus_per_host), result.channels);
   network_ = std::move(**simulation).take_network();
-  if (played.run.outcome != RunOutcome::kFinished) return tl::unexpected(never_ends(played.run.stall));
+  if (played.run.outcome != RunOutcome::kFinished) return tl::unexpected(never_ends(request, played.run));
   const std::vector<TimePoint>& ends = played.run.record.iteration_end;
   const TimePoint begin = request.warmup > 0 ? ends[static_cast<std::size_t>(request.warmup) - 1] : TimePoint();
   const Duration played_time = (ends.back() - begin) / request.iterations;

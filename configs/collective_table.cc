@@ -70,7 +70,7 @@ bool looks_like(const CollectiveUse& a, const CollectiveUse& b) {
 // Of all specs with these contents.
 void tell_times(const TaskGraph& graph, const RunRecord& record, const CollectiveCall& call, CollectiveUse& use) {
   std::uint64_t count = 0;
-  Duration sum;
+  WideInteger sum = 0;
   for (const CallTime& time : record.calls) {
     const CollectiveSpec& spec = graph.collectives[time.spec];
     if (time.dimension != call.dimension || spec.kind != call.kind || spec.bytes != call.bytes) continue;
@@ -78,7 +78,7 @@ void tell_times(const TaskGraph& graph, const RunRecord& record, const Collectiv
     count += time.count;
     sum += time.sum;
   }
-  if (count > 0) use.mean = sum / static_cast<std::int64_t>(count);
+  if (count > 0) use.mean = Duration(static_cast<std::int64_t>(sum / count));
 }
 
 }  // namespace

@@ -20,6 +20,22 @@ namespace {
 
 // What can be wrong between parts that are each in order.
 constexpr std::array kAssemblyCodes = {
+    ErrorCode{.code = "E148",
+              .title = "a run that ends later than the clock counts",
+              .explanation = "Simulated time is a signed 64-bit count of picoseconds, 106.8 days from the start of the "
+                             "run to its end. A step\nneeds to be played only until it repeats itself: fewer of them "
+                             "give the same time per step. Where one step is\ntoo long, a rate is too low, a latency "
+                             "too high, or the batch too large.",
+              .example = "simulate: { steps: 5000 }   # steps of 10 hours: 256 of them fit\n"
+                         "simulate: { steps: 10 }"},
+    ErrorCode{.code = "E149",
+              .title = "a run that would take too long",
+              .explanation = "Before anything is played, tasks and messages are counted. By rule of thumb each takes "
+                             "half a microsecond of a\n4 GHz-class core, rounds of rings that repeat themselves much "
+                             "less. Above 2 minutes or 16 GiB the run is\nrefused, unless simulate.allow_slow is "
+                             "true (`ringwright run --allow-slow`).",
+              .example = "comm: { plan: { chunk: 1B } }   # 10^9 messages for 1 GiB; NCCL's chunks are 512 KiB\n"
+                         "ringwright run big.yaml --allow-slow"},
     ErrorCode{.code = "E151",
               .title = "an algorithm cannot play a collective of the job",
               .explanation = "The algorithm chosen for a dimension does not know the kind of collective that is called "

@@ -81,7 +81,7 @@ std::optional<RehearsedCalls> rehearse(const Scenario& scenario, const Simulatio
                                    .compute = compute,
                                    .call_overhead = simulation.call_overhead()},
                                   rehearsal.options());
-    if (owners.shared()) return std::nullopt;
+    if (owners.shared() || run.outcome == RunOutcome::kClockRanOut) return std::nullopt;
     rehearsal.note(run, owners.links_of());
   }
   return rehearsal.take();

@@ -14,6 +14,7 @@
 #include "configs/published.h"
 #include "core/config/input_file.h"
 #include "workload/hf_config.h"
+#include "workload/layout_checks.h"
 #include "workload/memory_balance.h"
 #include "workload/model_config.h"
 #include "workload/stage_balance.h"
@@ -63,6 +64,14 @@ Cluster read_cluster(ConfigMap root) {
   const network_models::TopologyRequest request{.host = cluster.host, .hosts = static_cast<int>(cluster.hosts)};
   if (fabric.documenting()) {
     for (const auto& entry : topologies) static_cast<void>(entry.read(fabric, request));
+  }
+  // Each takes about 6 KiB and 30 microseconds to put together (scale-1m-h100).
+  constexpr std::int64_t kMostGpus = 4'194'304;
+  if (cluster.gpus() > kMostGpus) {
+    map.error("nodes", "E106",
+              fmt::format("'cluster.nodes' = {} x {} GPUs = {} GPUs, and must be at most {}", cluster.hosts,
+                          cluster.host.gpus, cluster.gpus(), kMostGpus));
+    cluster.hosts = 1;
   }
   cluster.topology = find_entry(topologies, cluster.fabric).read(fabric, request);
   cluster.switch_sums = network_models::read_switch_sums(fabric, cluster.host.nic.bandwidth);
@@ -135,6 +144,8 @@ Job read_job(ConfigMap root, const Cluster& cluster, Diagnostics& foreign) {
   job.parallel = workload::read_parallel_options(
       parallel, {.shape = job.model, .training = job.training, .model_map = model, .training_map = training,
                  .world = world, .listed = schedule.get()});
+  // Refused already; what follows need not lay out as many.
+  if (!workload::can_be_laid_out(job.parallel, job.training)) job.training.global_batch = job.training.micro_batch * job.parallel.dp;
   check_schedule_file(schedule, job.parallel, job.parallel.microbatches(job.training), foreign);
   check_offload(parallel, job.parallel.offload, cluster);
   job.compute = workload::read_compute_model(compute, cluster.gpu);
@@ -156,17 +167,22 @@ SimulateSettings read_simulate(ConfigMap root, int filling = 0) {
                                                  .fallback = std::max(1, filling),
                                                  .min = 1,
                                                  .max = 10'000}));
+  settings.steps_at = map.place("steps");
   settings.warmup = static_cast<int>(map.integer({.name = "warmup",
                                                   .doc = "training steps played before those that count",
                                                   .fallback = filling,
                                                   .min = 0,
                                                   .max = 1'000}));
   settings.seed = static_cast<std::uint64_t>(
-      map.integer({.name = "seed", .doc = "seed of all random streams", .fallback = 1, .min = 0}));
+      map.integer({.name = "seed", .doc = "seed of all random streams", .fallback = 1, .min = 0, .max = INT64_MAX}));
   settings.fast_forward = map.boolean(
       {.name = "fast_forward",
        .doc = "leave out what is proved to repeat itself: rounds of rings, laps of a pipeline, training steps",
        .fallback = true});
+  settings.allow_slow = map.boolean(
+      {.name = "allow_slow",
+       .doc = "go on where the estimate made beforehand says that the run takes more than 2 minutes or 16 GiB",
+       .fallback = false});
   const std::vector<Option> models = options_of(network_models::models());
   const std::string network = map.choice(
       {.name = "network", .doc = "network model: the rung of the fidelity ladder", .fallback = std::string("flow")},

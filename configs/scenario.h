@@ -32,8 +32,10 @@ namespace ringwright::configs {
 
 struct SimulateSettings {
   int steps = 1;   // training steps that count
+  Place steps_at;  // where the file says so
   int warmup = 0;  // steps before them
   std::uint64_t seed = 1;
+  bool allow_slow = false;   // play also what takes long, or much memory (run_cost.h)
   bool fast_forward = true;  // what repeats itself exactly is not played again
   const network_models::ModelEntry* network = nullptr;
 };

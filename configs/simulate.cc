@@ -11,10 +11,12 @@
 
 #include <fmt/format.h>
 
+#include "configs/clock_range.h"
 #include "configs/collective_table.h"
 #include "configs/fault_run.h"
 #include "configs/host_rows.h"
 #include "configs/rehearse.h"
+#include "configs/run_cost.h"
 #include "core/base/sha256.h"
 #include "core/engine/engine.h"
 
@@ -222,6 +224,7 @@ Outcome simulate(const Scenario& scenario, const Simulation& simulation, const S
   PlayedPlan played = play_plan(scenario, simulation, options);
   RunResult& run = played.run;
   Outcome outcome{.end = run.outcome, .report = {}, .stall = std::move(run.stall)};
+  if (run.outcome == RunOutcome::kClockRanOut) outcome.late = ends_too_late(scenario.simulate, run);
   if (run.outcome != RunOutcome::kFinished) {
     outcome.stall.notes = links_down_at(scenario.faults, outcome.stall.at);
     return outcome;
@@ -285,6 +288,9 @@ Result<Outcome> simulate(const Scenario& scenario, FoldMode fold, const Simulate
     kept.overheads = &overheads;
     auto simulation = Simulation::assemble(scenario, std::move(plan), std::move(network), fold, std::move(kept));
     if (!simulation) return tl::unexpected(std::move(simulation.error()));
+    if (Diagnostics costly = too_costly(scenario, cost_of_playing(scenario, **simulation)); costly.has_errors()) {
+      return tl::unexpected(std::move(costly));
+    }
     outcome = simulate(scenario, **simulation, options);
     if (outcome.end != RunOutcome::kUnproven) break;
     kept = std::move(**simulation).take_kept();

@@ -33,6 +33,7 @@ struct Outcome {
   RunOutcome end = RunOutcome::kFinished;
   std::optional<Report> report;  // when it finished
   StallReport stall;             // when it stalled
+  Diagnostics late;              // when it ends later than the clock can tell: which key makes it so
 };
 
 [[nodiscard]] Outcome simulate(const Scenario& scenario, const Simulation& simulation,

@@ -10,6 +10,7 @@
 
 #include "configs/group_wires.h"
 #include "configs/rank_places.h"
+#include "configs/run_cost.h"
 #include "core/base/check.h"
 #include "core/base/text.h"
 #include "core/plan/segments.h"
@@ -187,6 +188,11 @@ Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenari
                                                             .tuner = *simulation->nccl_,
                                                             .channels = simulation->channels()});
   }
+  // Folding looks at every primitive of kernels, and so does the price of each call; a search need not ask each time.
+  if (fold_mode != FoldMode::kTimesOnly || scenario.comm.plan) {
+    Diagnostics costly = too_costly(scenario, cost_of_playing(scenario, *simulation));
+    if (costly.has_errors()) return tl::unexpected(std::move(costly));
+  }
   const ChannelChooser* const on_channels = simulation->channels_ ? &simulation->channels_->chooser : nullptr;
   simulation->fault_schedule_ = network_models::FaultSchedule(scenario.faults.links, router.capacities().size());
   if (fold_mode == FoldMode::kNoFold) {
@@ -207,37 +213,60 @@ Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenari
 
 namespace {
 
-// Of one rank in one call: one for each step, or one for each primitive that is played.
-std::uint64_t messages_in(const Simulation& simulation, const CollectiveCall& call) {
-  if (simulation.collective_time() != nullptr) return 0;
-  if (simulation.channels() == nullptr)
-    return static_cast<std::uint64_t>(simulation.chooser().choose(call).steps(call));
-  const ChannelChoice choice = simulation.channels()->chooser.choose(call);
-  std::uint64_t messages = 0;
+// Of one rank in one call as kernels play it.
+double primitives_in(const ChannelChooser& chooser, const CollectiveCall& call) {
+  const ChannelChoice choice = chooser.choose(call);
+  double messages = 0.0;
   ThreadBlock made;
   for (int block = 0; block < choice.algorithm->blocks(call, choice.plan); ++block) {
     choice.algorithm->block(call, choice.plan, 0, block, made);
-    messages += static_cast<std::uint64_t>(made.primitives);
+    messages += static_cast<double>(made.primitives);
   }
   return messages;
 }
 
+// Of one rank in one call: one for each step, or one for each primitive that is played.
+double messages_in(const Simulation& simulation, const CollectiveCall& call) {
+  if (simulation.collective_time() != nullptr) return 0.0;
+  if (simulation.channels() == nullptr) return static_cast<double>(simulation.chooser().choose(call).steps(call));
+  return primitives_in(simulation.channels()->chooser, call);
+}
+
+std::vector<RankId> one_of_each_program(const TaskGraph& graph) {
+  std::vector<RankId> ranks;
+  std::vector<bool> seen(graph.programs.size(), false);
+  for (std::size_t rank = 0; rank < graph.rank_count(); ++rank) {
+    const std::size_t program = graph.program_of[rank].index();
+    if (!seen[program]) ranks.emplace_back(rank);
+    seen[program] = true;
+  }
+  return ranks;
+}
+
 }  // namespace
 
-Estimate estimate(const Scenario& scenario, const Simulation& simulation) {
+Estimate estimate(const Simulation& simulation) {
   // Measured on a 2 GHz-class core: a task or a message costs about half a microsecond.
   constexpr double kSecondsPerItem = 0.5e-6;
   const TaskGraph& graph = simulation.plan().graph;
   const RankClasses& classes = simulation.folding().ranks;
   // By program, dimension and group layout: steps of one rank's collectives, each about one message.
-  std::map<std::tuple<std::size_t, std::size_t, const GroupLayout*>, std::uint64_t> messages_of;
+  std::map<std::tuple<std::size_t, std::size_t, const GroupLayout*>, double> messages_of;
+  double overhead_messages = 0.0;
   for_each_call(graph, [&](const CollectiveCall& call, std::uint32_t program, std::uint64_t tasks) {
-    messages_of[{program, call.dimension.index(), call.layout}] += tasks * messages_in(simulation, call);
+    messages_of[{program, call.dimension.index(), call.layout}] +=
+        static_cast<double>(tasks) * messages_in(simulation, call);
+    if (const ChannelChooser* const kernels = simulation.overhead_kernels(); kernels != nullptr) {
+      overhead_messages += primitives_in(*kernels, call);
+    }
   });
-  Estimate result{.ranks = graph.rank_count(), .classes = classes.count()};
-  for (const RankId rank : classes.representative) {
+  Estimate result{.ranks = graph.rank_count(), .classes = classes.count(), .overhead_messages = overhead_messages};
+  // Before ranks are folded at least one of each program is played.
+  std::vector<RankId> played = classes.representative;
+  if (played.empty()) played = one_of_each_program(graph);
+  for (const RankId rank : played) {
     const std::size_t program = graph.program_of[rank.index()].index();
-    result.tasks += count_tasks(graph, graph.programs[program]);
+    result.tasks += static_cast<double>(count_tasks(graph, graph.programs[program]));
     for (std::size_t dimension = 0; dimension < graph.dimensions.size(); ++dimension) {
       const Dimension& d = graph.dimensions[dimension];
       const GroupLayout& layout = graph.layouts[d.layout_of_group[d.group_of[rank.index()]]];
@@ -245,10 +274,10 @@ Estimate estimate(const Scenario& scenario, const Simulation& simulation) {
       if (found != messages_of.end()) result.messages += found->second;
     }
   }
-  const auto iterations = static_cast<std::uint64_t>(scenario.simulate.steps + scenario.simulate.warmup);
+  const double iterations = graph.iterations;
   result.tasks *= iterations;
   result.messages *= iterations;
-  result.seconds = static_cast<double>(result.tasks + result.messages) * kSecondsPerItem;
+  result.seconds = (result.tasks + result.messages) * kSecondsPerItem;
   return result;
 }
 

@@ -79,6 +79,10 @@ class Simulation {
   [[nodiscard]] const ChannelInputs* channels() const { return channels_ ? &*channels_ : nullptr; }
   // Null unless collectives, in steps or as formulas, cost what kernels take.
   [[nodiscard]] const CallOverhead* call_overhead() const { return overheads_.get(); }
+  // Who chooses those kernels; null with the above.
+  [[nodiscard]] const ChannelChooser* overhead_kernels() const {
+    return overheads_ ? channel_chooser_.get() : nullptr;
+  }
   // Null unless communication slows computing.
   [[nodiscard]] const CommunicationFootprint* footprint() const { return footprint_.get(); }
   [[nodiscard]] bool is_folded() const { return folded_router_ != nullptr; }
@@ -112,15 +116,16 @@ class Simulation {
   std::unique_ptr<Router> folded_router_;
 };
 
-// What a run will be like, before it is run.
+// What a run will be like, before it is run. Counts are whole numbers, some too large for 64 bits.
 struct Estimate {
   std::size_t ranks = 0;
   std::size_t classes = 0;
-  std::uint64_t tasks = 0;  // of all classes played, all iterations
-  std::uint64_t messages = 0;
+  double tasks = 0.0;  // of all classes played, all iterations
+  double messages = 0.0;
+  double overhead_messages = 0.0;  // played once, to find out what kernels cost beside the messages of the run
   double seconds = 0.0;  // of this machine's time, by rule of thumb
 };
-[[nodiscard]] Estimate estimate(const Scenario& scenario, const Simulation& simulation);
+[[nodiscard]] Estimate estimate(const Simulation& simulation);
 
 // Device memory of every pipeline stage at its peak.
 [[nodiscard]] std::vector<MemoryRow> memory_rows(const Scenario& scenario);

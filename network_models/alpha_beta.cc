@@ -139,6 +139,7 @@ void AlphaBetaModel::arrive(std::size_t slot) {
 
 double AlphaBetaModel::moved_bytes(const Row& row) const {
   const Duration period = (row.end - row.start) / row.repeats;
+  if (period == Duration()) return 0.0;  // it arrives at this very instant, and its bytes count then
   const std::int64_t done = (engine_.now() - row.start).count() / period.count();
   const Duration phase = engine_.now() - row.start - period * done;
   const double part = phase <= row.latency ? 0.0 : ratio(phase - row.latency, period - row.latency);

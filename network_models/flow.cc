@@ -85,19 +85,17 @@ double FlowModel::remaining_now(const Row& row) const {
   return std::max(row.remaining - row.rate * to_seconds(engine_.now() - row.settled), 0.0);
 }
 
-// The flow has a new rate from now on.
+// The flow has a new rate from now on. Without one it stands still; an end that the clock cannot tell is the clock's.
 void FlowModel::settle(FlowSlot flow) {
-  constexpr double kEndOfClock = 9e6;  // seconds; what ends later than the clock can say stands still
   Row& row = rows_[flow];
   row.remaining = remaining_now(row);
   row.settled = engine_.now();
   row.rate = shares_.rate(flow);
-  const double seconds = row.remaining > 0.0 ? row.remaining / row.rate : 0.0;
-  if (seconds < kEndOfClock - to_seconds(engine_.now().since_start())) {
-    ends_.set(flow, engine_.now() + from_seconds(seconds));
+  if (row.remaining > 0.0 && row.rate <= 0.0) {
+    ends_.erase(flow);
     return;
   }
-  ends_.erase(flow);
+  ends_.set(flow, engine_.now() + from_seconds(row.remaining > 0.0 ? row.remaining / row.rate : 0.0));
 }
 
 void FlowModel::wake_up_next() {
@@ -210,6 +208,7 @@ std::vector<LinkUsage> FlowModel::usage() const {
   for (std::size_t f = 0; f < rows_.size(); ++f) {
     const Row& row = rows_[f];
     if (!row.moving && !row.train) continue;
+    if (row.train && row.period == Duration()) continue;  // it ends at this very instant, and its bytes count then
     const double moved = row.train ? row.bytes * ratio(engine_.now() - row.settled, row.period)
                                    : row.bytes - remaining_now(row);
     for (const LinkShare& hop : shares_.way(static_cast<FlowSlot>(f))) usage[hop.link].bytes += hop.share * moved;

@@ -47,6 +47,8 @@ bool FlowModel::set_aside(std::span<const LinkId> links, TimePoint until) {
 void FlowModel::derail(FlowSlot flow) {
   Row& row = rows_[flow];
   const Duration travelled = engine_.now() - row.settled;
+  // Few bytes on a fast way without latency take less than the clock can tell: no time at all, however often.
+  if (row.period == Duration()) return;
   const auto done = static_cast<std::uint32_t>(travelled.count() / row.period.count());
   if (done == row.repeats) return;  // it ends at this very instant and is about to be told so
   const Duration phase = travelled - row.period * done;

@@ -2,6 +2,7 @@
 #include "network_models/routing.h"
 
 #include <array>
+#include <limits>
 #include <string>
 
 namespace ringwright::network_models {
@@ -41,7 +42,11 @@ Routing read_routing(ConfigMap& fabric) {
   const bool given = map.has("hash_seed") || map.has("queue_pairs");
   if (routing.policy == RoutingPolicy::kEcmp || given || map.documenting()) {
     routing.hash_seed = static_cast<std::uint64_t>(
-        map.integer({.name = "hash_seed", .doc = "seed of the switches' hash", .fallback = 1, .min = 0}));
+        map.integer({.name = "hash_seed",
+                     .doc = "seed of the switches' hash",
+                     .fallback = 1,
+                     .min = 0,
+                     .max = std::numeric_limits<std::int64_t>::max()}));
     routing.queue_pairs = static_cast<int>(map.integer({.name = "queue_pairs",
                                                         .doc = "hashed ways that one connection is split over",
                                                         .fallback = 1,

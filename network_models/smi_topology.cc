@@ -4,12 +4,9 @@
 //     node, SYS over the link between sockets
 #include <algorithm>
 #include <charconv>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <numeric>
 #include <optional>
-#include <sstream>
 #include <string_view>
 
 #include <fmt/format.h>

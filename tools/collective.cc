@@ -23,6 +23,7 @@ using configs::CollectiveRequest;
 using configs::CollectiveResult;
 
 constexpr std::size_t kMostSizes = 10'000;
+constexpr std::uint64_t kMostCalls = 1'000'000;
 
 struct ElementType {
   std::string_view name;
@@ -74,12 +75,17 @@ class Collective final : public Command {
          .doc = "all_reduce (default), all_gather, reduce_scatter, alltoall, broadcast, reduce, sendrecv; also as "
                 "all_reduce_perf",
          .target = &operation_},
-        {.names = "-N,--nodes", .value = "N", .doc = "hosts, instead of the file's", .target = &nodes_},
-        {.names = "-g,--ngpus", .value = "N", .doc = "only the first N GPUs of each host", .target = &gpus_},
+        {.names = "-N,--nodes", .value = "N", .doc = "hosts, instead of the file's", .target = &nodes_, .least = 1},
+        {.names = "-g,--ngpus",
+         .value = "N",
+         .doc = "only the first N GPUs of each host",
+         .target = &gpus_,
+         .least = 1},
         {.names = "-p,--gpus-per-process",
          .value = "N",
          .doc = "one thread issues the calls of N GPUs, one after another (1); what -g means to nccl-tests",
-         .target = &process_},
+         .target = &process_,
+         .least = 1},
         {.names = "-b,--minbytes", .value = "SIZE", .doc = "first size (8)", .target = &from_},
         {.names = "-e,--maxbytes", .value = "SIZE", .doc = "last size (8G)", .target = &to_},
         {.names = "-f,--stepfactor",
@@ -92,11 +98,17 @@ class Collective final : public Command {
          .target = &increment_},
         {.names = "-d,--datatype", .value = "TYPE", .doc = "of the elements (float)", .target = &type_},
         {.names = "-o,--op", .value = "OP", .doc = "reduction (sum); times do not depend on it", .target = &reduction_},
-        {.names = "-w,--warmup_iters", .value = "N", .doc = "calls before those that count", .target = &warmup_},
+        {.names = "-w,--warmup_iters",
+         .value = "N",
+         .doc = "calls before those that count",
+         .target = &warmup_,
+         .most = kMostCalls},
         {.names = "-n,--iters",
          .value = "N",
          .doc = "calls that count, back to back; the mean is printed",
-         .target = &iterations_},
+         .target = &iterations_,
+         .least = 1,
+         .most = kMostCalls},
         {.names = "--set", .value = "KEY=VALUE", .doc = "override a value, may be repeated", .target = &overrides_}};
   }
 
@@ -105,12 +117,11 @@ class Collective final : public Command {
     if (!problem.empty()) return refuse(problem);
     const auto scenario = load_machine(cluster_, {.nodes = nodes_, .overrides = overrides_});
     if (!scenario) return refuse(scenario.error());
-    if (gpus_ && (*gpus_ == 0 || *gpus_ > static_cast<std::uint64_t>(scenario->cluster.host.gpus))) {
+    if (gpus_ && *gpus_ > static_cast<std::uint64_t>(scenario->cluster.host.gpus)) {
       return refuse(fmt::format("--ngpus is {} and a host has {} GPUs", *gpus_, scenario->cluster.host.gpus));
     }
     const int per_host = static_cast<int>(gpus_.value_or(static_cast<std::uint64_t>(scenario->cluster.host.gpus)));
-    if (process_ &&
-        (*process_ == 0 || per_host % static_cast<int>(std::min<std::uint64_t>(*process_, 1'000'000)) != 0)) {
+    if (process_ && per_host % static_cast<int>(*process_) != 0) {
       return refuse(fmt::format("--gpus-per-process is {} and must divide the {} GPUs of a host", *process_, per_host));
     }
     if (process_ && scenario->collectives.rung != collectives::Rung::kChunks && !common.quiet) {
@@ -141,7 +152,6 @@ class Collective final : public Command {
     bool known = false;
     for (const std::string_view entry : kReductions) known = known || entry == reduction_;
     if (!known) return unknown_word("--op", reduction_, kReductions, [](std::string_view entry) { return entry; });
-    if (iterations_ && *iterations_ == 0) return "--iters is 0 and must be at least 1";
     return check_sizes();
   }
 
@@ -149,8 +159,8 @@ class Collective final : public Command {
     const auto from = parse_test_size(from_);
     const auto to = parse_test_size(to_);
     const auto increment = increment_.empty() ? std::nullopt : parse_test_size(increment_);
-    if (!from) return "--minbytes is '" + from_ + "' and must be a size such as 8, 128M or 1G";
-    if (!to) return "--maxbytes is '" + to_ + "' and must be a size such as 8, 128M or 1G";
+    if (!from) return "--minbytes is '" + from_ + "' and must be a size such as 8, 128M or 1G, at most 1 PiB";
+    if (!to) return "--maxbytes is '" + to_ + "' and must be a size such as 8, 128M or 1G, at most 1 PiB";
     if (!increment_.empty() && !increment) return "--stepbytes is '" + increment_ + "' and must be a size such as 1M";
     const auto factor = parse_test_size(factor_);
     if (!factor || factor->count() < 2)

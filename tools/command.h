@@ -17,15 +17,16 @@ namespace ringwright::tools {
 // The same for all commands, and part of the interface: scripts rely on them.
 enum class ExitCode : int {
   kOk = 0,
-  kInternal = 1,     // a bug of ours
-  kUsage = 2,        // the command line or a configuration is wrong
-  kBadInput = 3,     // another input file is
-  kInfeasible = 4,   // the job cannot run: it does not fit, or it never ends
+  kInternal = 1,          // a bug of ours
+  kUsage = 2,             // the command line or a configuration is wrong
+  kBadInput = 3,          // another input file is
+  kInfeasible = 4,        // the job cannot run: it does not fit, or it never ends
   kOutsideThreshold = 5,  // predictions lie farther from measurements than allowed
+  kOutOfMemory = 6,       // this machine's memory does not suffice
   kInterrupted = 130,
 };
 
-// Where the value of an option goes: a flag, a text, a number, or one text for each time the option is given.
+// Where the value of an option goes: a flag, a text, a whole number, or one text for each time the option is given.
 using OptionTarget = std::variant<bool*, std::string*, std::optional<std::uint64_t>*, std::vector<std::string>*>;
 
 struct OptionSpec {
@@ -34,6 +35,8 @@ struct OptionSpec {
   std::string_view doc;
   OptionTarget target;
   bool required = false;    // positionals
+  std::uint64_t least = 0;  // of a number; what lies outside is refused
+  std::uint64_t most = 1'000'000'000;
 };
 
 // What every command understands.

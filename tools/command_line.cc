@@ -1,6 +1,7 @@
 #include "tools/command_line.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -40,7 +41,11 @@ struct AddOption {
     describe(app.add_option(std::string(spec.names), *text, std::string(spec.doc)));
   }
   void operator()(std::optional<std::uint64_t>* number) const {
-    describe(app.add_option(std::string(spec.names), *number, std::string(spec.doc)));
+    // Not the library's own reading, which takes -1 for the largest number.
+    describe(app.add_option_function<std::string>(
+        std::string(spec.names),
+        [this_spec = spec, number](const std::string& text) { *number = read(this_spec, text); },
+        std::string(spec.doc)));
   }
   void operator()(std::vector<std::string>* texts) const {
     CLI::Option* option = app.add_option(std::string(spec.names), *texts, std::string(spec.doc));
@@ -50,6 +55,17 @@ struct AddOption {
   }
 
  private:
+  static std::uint64_t read(const OptionSpec& spec, const std::string& text) {
+    std::uint64_t value = 0;
+    const char* const end = text.data() + text.size();
+    const auto [rest, error] = std::from_chars(text.data(), end, value);
+    const bool is_number = error != std::errc::invalid_argument && rest == end;
+    if (is_number && error == std::errc() && value >= spec.least && value <= spec.most) return value;
+    const std::size_t comma = spec.names.rfind(',');
+    throw CLI::ValidationError(fmt::format("{} is '{}' and must be a whole number from {} to {}",
+                                           spec.names.substr(comma == std::string_view::npos ? 0 : comma + 1), text,
+                                           spec.least, spec.most));
+  }
   void describe(CLI::Option* option) const {
     // The library would print the type: "TEXT". A blank prints as nothing, an empty text would not be taken.
     option->option_text(is_option(spec.names) ? std::string(spec.value) : " ");
@@ -82,7 +98,7 @@ std::string overview(std::span<const std::unique_ptr<Command>> commands) {
          "\nEvery command takes --json, -q, -v, --no-color, and --help, which lists its own options.\n"
          "Exit codes: 0 good, 1 a bug of ours, 2 wrong usage or configuration, 3 bad input data, 4 the job cannot "
          "run,\n"
-         "5 predictions outside the threshold, 130 interrupted.\n";
+         "5 predictions outside the threshold, 6 out of memory, 130 interrupted.\n";
 }
 
 // The library of Debian 12 throws on every outcome, help included; nothing of it leaves this function.

@@ -2,8 +2,10 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <cstdlib>
 #include <exception>
 #include <memory>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -47,13 +49,27 @@ ExitCode after_output(ExitCode code) {
 }  // namespace
 }  // namespace ringwright::tools
 
+namespace {
+
+// Instead of std::bad_alloc, which no thread could catch for another: nothing is lost, since results are written last.
+[[noreturn]] void stop_without_memory() {
+  std::fputs(
+      "error: out of memory: this machine has too little for what was asked; fewer ranks, microbatches or threads (-j) "
+      "take less\n",
+      stderr);
+  std::_Exit(static_cast<int>(ringwright::tools::ExitCode::kOutOfMemory));
+}
+
+}  // namespace
+
 int main(int argument_count, char** arguments) {
   using ringwright::tools::ExitCode;
+  std::set_new_handler(stop_without_memory);
   try {
     const ExitCode code = ringwright::tools::run_command({arguments + 1, arguments + argument_count});
     return static_cast<int>(ringwright::tools::after_output(code));
   } catch (const std::exception& error) {
-    // Nothing should get here; if it does (memory has run out, say), a line is better than a terminate.
+    // Nothing should get here; if it does, a line is better than a terminate.
     std::fprintf(stderr, "internal error: %s\n", error.what());
     return static_cast<int>(ExitCode::kInternal);
   }

@@ -17,6 +17,10 @@ using configs::Scenario;
 using configs::Simulation;
 
 std::string count(std::uint64_t number) { return with_commas(static_cast<long long>(number)); }
+// Whole numbers up to 2^63; beyond, nobody counts the last digits.
+std::string count(double number) {
+  return number < 0x1p63 ? with_commas(static_cast<long long>(number)) : fmt::format("{:.2g}", number);
+}
 
 // Parallel dimensions whose groups have more than one rank: "tp 8 (2,048 groups)".
 std::string dimensions_text(const TaskGraph& graph) {
@@ -51,7 +55,7 @@ std::vector<std::string> communication_lines(const Simulation& simulation) {
 
 std::string plan_text(const Scenario& scenario, const Simulation& simulation) {
   const workload::StepPlan& plan = simulation.plan();
-  const Estimate cost = estimate(scenario, simulation);
+  const Estimate cost = estimate(simulation);
   TextTable table({Align::kLeft, Align::kLeft});
   table.add_row({"model", fmt::format("{}, {} parameters", scenario.job.model.name,
                                       count(static_cast<std::uint64_t>(plan.parameters)))});
@@ -75,12 +79,12 @@ std::string plan_text(const Scenario& scenario, const Simulation& simulation) {
 
 std::string plan_json(const Scenario& scenario, const Simulation& simulation) {
   const workload::StepPlan& plan = simulation.plan();
-  const Estimate cost = estimate(scenario, simulation);
+  const Estimate cost = estimate(simulation);
   return fmt::format(
       "{{\n  \"model\": {},\n  \"parameters\": {},\n  \"gpus\": {},\n  \"microbatches\": {},\n  \"tokens_per_step\": "
       "{},\n"
-      "  \"model_flops_per_step\": {},\n  \"hardware_flops_per_step\": {},\n  \"classes\": {},\n  \"tasks\": {},\n"
-      "  \"messages\": {}\n}}\n",
+      "  \"model_flops_per_step\": {},\n  \"hardware_flops_per_step\": {},\n  \"classes\": {},\n  \"tasks\": {:.0f},\n"
+      "  \"messages\": {:.0f}\n}}\n",
       json_text(scenario.job.model.name), plan.parameters, cost.ranks, plan.microbatches, plan.tokens,
       plan.model_flops.count(), plan.hardware_flops.count(), cost.classes, cost.tasks, cost.messages);
 }

@@ -165,13 +165,18 @@ class Run final : public Command {
              .value = "",
              .doc = "prove every solve of shares against a full one; slow",
              .target = &verify_fairness_},
-            {.names = "--seed", .value = "N", .doc = "override simulate.seed", .target = &seed_},
+            {.names = "--seed", .value = "N", .doc = "override simulate.seed", .target = &seed_, .most = INT64_MAX},
+            {.names = "--allow-slow",
+             .value = "",
+             .doc = "go on although the estimate says more than 2 minutes or 16 GiB (simulate.allow_slow)",
+             .target = &allow_slow_},
             {.names = "--no-progress", .value = "", .doc = "no progress line", .target = &no_progress_}};
   }
 
   [[nodiscard]] ExitCode run(const CommonOptions& common) override {
     std::vector<std::string> overrides = overrides_;
     if (!megatron_.empty()) overrides.push_back("megatron=" + json_text(megatron_));
+    if (allow_slow_) overrides.emplace_back("simulate.allow_slow=true");
     if (seed_) overrides.push_back(fmt::format("simulate.seed={}", *seed_));
     const auto path = find_scenario(config_);
     if (!path) return refuse(path.error());
@@ -224,6 +229,7 @@ class Run final : public Command {
       case RunOutcome::kLivelock:
         tell("error: the run does not come to an end: events follow each other without time passing\n");
         return ExitCode::kInfeasible;
+      case RunOutcome::kClockRanOut: tell(render(outcome.late)); return ExitCode::kInfeasible;
       case RunOutcome::kDisturbed:
       case RunOutcome::kUnproven:
       case RunOutcome::kStopped: return ExitCode::kInterrupted;
@@ -256,6 +262,7 @@ class Run final : public Command {
   std::string config_, out_, megatron_;
   std::vector<std::string> overrides_;
   std::optional<std::uint64_t> seed_;
+  bool allow_slow_ = false;
   bool dry_run_ = false;
   bool show_origin_ = false;
   bool no_fold_ = false;

@@ -17,6 +17,9 @@
 namespace ringwright::tools {
 namespace {
 
+// Each holds a scenario of its own; more than there are cores only share them.
+constexpr std::uint64_t kMostThreads = 256;
+
 void print(const std::string& text) {
   std::fputs(text.c_str(), stdout);
 }
@@ -77,7 +80,7 @@ class Search final : public Command {
              .value = "SIZE",
              .doc = "that a GPU may need: 76GiB; what it has when not given",
              .target = &max_memory_},
-            {.names = "--top", .value = "N", .doc = "configurations that are shown; 10", .target = &top_},
+            {.names = "--top", .value = "N", .doc = "configurations that are shown; 10", .target = &top_, .least = 1},
             {.names = "--replay",
              .value = "N",
              .doc = "of the best, played again on the scenario's own rungs; 10",
@@ -90,7 +93,12 @@ class Search final : public Command {
              .value = "KEY=VALUE",
              .doc = "one value of an axis, or of any key, may be repeated",
              .target = &fix_},
-            {.names = "-j", .value = "N", .doc = "threads; all cores when not given", .target = &threads_},
+            {.names = "-j",
+             .value = "N",
+             .doc = "threads; all cores when not given",
+             .target = &threads_,
+             .least = 1,
+             .most = kMostThreads},
             {.names = "--csv", .value = "FILE", .doc = "write every legal layout as a table", .target = &csv_},
             {.names = "--write", .value = "FILE", .doc = "write the best layout as a scenario", .target = &write_}};
   }

@@ -7,6 +7,8 @@
 namespace ringwright::tools {
 namespace {
 
+constexpr Bytes kLargest{std::int64_t{1} << 50U};
+
 // 0 for anything but the suffixes of nccl-tests.
 double suffix_factor(std::string_view suffix) {
   if (suffix.empty()) return 1.0;
@@ -29,11 +31,10 @@ std::optional<Bytes> parse_test_size(std::string_view text) {
   const double factor = suffix_factor({rest, static_cast<std::size_t>(end - rest)});
   if (!(factor > 0.0)) {
     const auto bytes = parse_bytes(text);
-    return bytes && *bytes > Bytes(0) ? bytes : std::nullopt;
+    return bytes && *bytes > Bytes(0) && *bytes <= kLargest ? bytes : std::nullopt;
   }
   const double bytes = number * factor;
-  constexpr double kLargest = 9.0e18;  // below 2^63
-  if (!(bytes < kLargest) || bytes < 1.0) return std::nullopt;
+  if (!(bytes <= static_cast<double>(kLargest.count())) || bytes < 1.0) return std::nullopt;
   return Bytes(static_cast<std::int64_t>(bytes));
 }
 

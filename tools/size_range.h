@@ -12,7 +12,7 @@
 namespace ringwright::tools {
 
 // "8", "128M", "1.5G": K, M and G are 2^10, 2^20 and 2^30, as nccl-tests takes them; KiB, MB and the like are also
-// understood, as everywhere else in this program. Empty for other words and for sizes below 1.
+// understood, as everywhere else in this program. Empty for other words and for sizes below 1 or above 1 PiB.
 [[nodiscard]] std::optional<Bytes> parse_test_size(std::string_view text);
 
 struct SizeRange {

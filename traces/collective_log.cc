@@ -1,8 +1,10 @@
 #include "traces/collective_log.h"
 
-#include <fstream>
-#include <iterator>
+#include <algorithm>
 
+#include <fmt/format.h>
+
+#include "core/base/user_file.h"
 #include "traces/log_text.h"
 #include "traces/nccl_tests_json.h"
 #include "traces/nccl_tests_table.h"
@@ -10,11 +12,47 @@
 
 namespace ringwright::traces {
 
+namespace {
+
+// Each row is played, which takes milliseconds to seconds.
+constexpr std::size_t kMostRows = 10'000;
+constexpr Bytes kMostBytes{std::int64_t{1} << 50U};
+constexpr int kMostRanks = 1'000'000;
+
+// Rows of sizes that no buffer has are left out, with a warning each for the first few.
+void leave_out_impossible_rows(CollectiveLogReading& reading) {
+  constexpr std::size_t kWarned = 10;
+  std::size_t left_out = 0;
+  std::erase_if(reading.log.rows, [&](const CollectiveRow& row) {
+    if (row.size > Bytes(0) && row.size <= kMostBytes) return false;
+    if (++left_out <= kWarned) {
+      reading.warnings.add(
+          {.severity = Severity::kWarning,
+           .code = "W232",
+           .place = {.file = reading.log.file, .line = row.line},
+           .message = fmt::format("the row of {} bytes is left out: sizes are 1 B to 1 PiB", row.size.count())});
+    }
+    return true;
+  });
+}
+
+std::string why_impossible(const CollectiveLog& log) {
+  for (const int count : {log.ranks, log.nodes, log.gpus_per_node}) {
+    if (count < 0 || count > kMostRanks) {
+      return fmt::format("'{}' says {} ranks, {} nodes and {} GPUs per node; each must be at most {}", log.file,
+                         log.ranks, log.nodes, log.gpus_per_node, kMostRanks);
+    }
+  }
+  if (log.rows.size() <= kMostRows) return "";
+  return fmt::format("'{}' has {} rows; at most {} can be played", log.file, log.rows.size(), kMostRows);
+}
+
+}  // namespace
+
 Result<CollectiveLogReading> read_collective_log(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return tl::unexpected(failure("E230", "cannot read '" + path + "'", {.file = path}));
-  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  return read_collective_log_text(path, text);
+  const auto text = read_user_file(path);
+  if (!text) return tl::unexpected(failure("E230", "cannot read '" + path + "': " + text.error(), {.file = path}));
+  return read_collective_log_text(path, *text);
 }
 
 Result<CollectiveLogReading> read_collective_log_text(const std::string& name, std::string_view text) {
@@ -26,8 +64,14 @@ Result<CollectiveLogReading> read_collective_log_text(const std::string& name, s
   if (!reading) return reading;
   CollectiveLog& log = reading->log;
   log.file = name;
+  leave_out_impossible_rows(*reading);
+  if (const std::string why = why_impossible(log); !why.empty()) {
+    return tl::unexpected(failure("E231", why, {.file = name}, "split the log, or mend its header"));
+  }
   if (log.operation.empty()) log.operation = operation_in(name.substr(name.find_last_of('/') + 1));
-  if (log.ranks == 0) log.ranks = log.nodes * log.gpus_per_node;
+  if (log.ranks == 0) {
+    log.ranks = static_cast<int>(std::min<std::int64_t>(std::int64_t{log.nodes} * log.gpus_per_node, kMostRanks));
+  }
   if (log.nodes > 0 && log.gpus_per_node == 0) log.gpus_per_node = log.ranks / log.nodes;
   if (!log.rows.empty()) return reading;
   Diagnostics nothing = failure("E231", "no row with a size and a time in '" + name + "'", {.file = name},

@@ -85,10 +85,14 @@ std::string tested_operation_in(std::string_view line) {
 
 std::optional<Duration> measured_time(Bytes size, std::string_view microseconds, std::string_view algbw) {
   const auto us = parse_number<double>(microseconds);
-  if (us && *us > 0.0 && *us < 1e12) return from_seconds(*us * 1e-6);
+  const auto within = [](Duration time) -> std::optional<Duration> {
+    if (time <= Duration(0) || is_beyond_clock(time)) return std::nullopt;
+    return time;
+  };
+  if (us && *us > 0.0) return within(from_seconds(*us * 1e-6));
   const auto rate = parse_number<double>(algbw);
   if (!rate || !(*rate > 0.0)) return std::nullopt;
-  return transfer_time(size, Bandwidth(*rate * 1e9));
+  return within(transfer_time(size, Bandwidth(*rate * 1e9)));
 }
 
 double bus_factor_of(std::string_view operation, int ranks) {

@@ -1,10 +1,10 @@
 #include "validation/csv_table.h"
 
 #include <algorithm>
-#include <fstream>
-#include <sstream>
 
 #include <fmt/format.h>
+
+#include "core/base/user_file.h"
 
 namespace ringwright::validation {
 namespace {
@@ -15,9 +15,19 @@ std::string trimmed(std::string_view text) {
   return std::string(text.substr(first, text.find_last_not_of(" \t\r") - first + 1));
 }
 
+constexpr std::size_t kMostRows = 100'000;
+constexpr std::size_t kMostColumns = 1'000;
+
 class CsvParser {
  public:
   explicit CsvParser(std::string name) { table_.file = std::move(name); }
+
+  // False: there are too many, and the rest need not be read.
+  bool more() {
+    if (table_.rows.size() < kMostRows) return true;
+    refuse({}, 1, fmt::format("the table has more than {} rows", kMostRows), "split it");
+    return false;
+  }
 
   void line(std::string_view text) {
     ++line_;
@@ -70,6 +80,10 @@ class CsvParser {
         at = end;
       }
       cells.push_back(std::move(cell));
+      if (cells.size() > kMostColumns) {
+        refuse(text, 1, fmt::format("this row has more than {} columns", kMostColumns));
+        return false;
+      }
       if (at == text.size()) return true;
       ++at;  // the comma
     }
@@ -119,7 +133,7 @@ std::optional<std::size_t> CsvTable::find_column(std::string_view name) const {
 
 Result<CsvTable> parse_csv(const std::string& name, std::string_view text) {
   CsvParser parser(name);
-  while (!text.empty()) {
+  while (!text.empty() && parser.more()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     parser.line(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
@@ -128,12 +142,10 @@ Result<CsvTable> parse_csv(const std::string& name, std::string_view text) {
 }
 
 Result<CsvTable> read_csv(const std::string& path) {
-  std::ifstream file(path);
-  std::ostringstream content;
-  if (!file || !(content << file.rdbuf())) {
-    return tl::unexpected(failure("E160", "this table cannot be read, or is empty", {.file = path}));
-  }
-  return parse_csv(path, content.str());
+  const auto text = read_user_file(path);
+  if (!text) return tl::unexpected(failure("E160", "this table cannot be read: " + text.error(), {.file = path}));
+  if (text->empty()) return tl::unexpected(failure("E160", "this table is empty", {.file = path}));
+  return parse_csv(path, *text);
 }
 
 }  // namespace ringwright::validation

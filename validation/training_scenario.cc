@@ -98,7 +98,8 @@ std::string ScenarioMaker::stack() {
 }
 
 std::string ScenarioMaker::machine() {
-  if (!row_.gpus || *row_.gpus == 0) return "the source does not say how many GPUs";
+  if (!row_.gpus || *row_.gpus < 1) return "the source does not say how many GPUs";
+  if (row_.gpus_per_node == 0) return "the source says 0 GPUs per node";
   gpus_ = *row_.gpus;
   const MachineRule* const machine = find_rule(conventions_.machines, row_.gpu);
   if (machine == nullptr) return fmt::format("there is no preset for the GPU '{}'", row_.gpu);

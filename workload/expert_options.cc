@@ -88,8 +88,8 @@ void read_load(ConfigMap& parallel, const ExpertContext& context, ExpertOptions&
                    .fallback = 0.0,
                    .min = 0.0,
                    .max = 10.0});
-  const auto seed =
-      static_cast<std::uint64_t>(load.integer({.name = "seed", .doc = "seed of the draw", .fallback = 1, .min = 0}));
+  const auto seed = static_cast<std::uint64_t>(
+      load.integer({.name = "seed", .doc = "seed of the draw", .fallback = 1, .min = 0, .max = INT64_MAX}));
   if (load.has("seed") && deviation <= 0.0) {
     load.warn("seed", "W131", fmt::format("{} has no effect: the deviation is 0", load.path_of("seed")));
   }

@@ -77,8 +77,11 @@ void read_deepseek(ConfigMap& config, ModelShape& shape) {
   experts.groups = hf_size_or(config, "n_group", "groups of experts", 1);
   experts.group_limit = hf_size_or(config, "topk_group", "groups that a token visits", experts.groups);
   shape.experts = experts;
-  shape.predictors = config.integer(
-      {.name = "num_nextn_predict_layers", .doc = "layers of multi-token prediction", .fallback = 0, .min = 0});
+  shape.predictors = config.integer({.name = "num_nextn_predict_layers",
+                                     .doc = "layers of multi-token prediction",
+                                     .fallback = 0,
+                                     .min = 0,
+                                     .max = 10'000});
 }
 
 // Windowed and full layers alternate, the first is windowed; or all are of one kind.

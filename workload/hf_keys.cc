@@ -21,15 +21,24 @@ void read_activation(ConfigMap& config, ModelShape& shape) {
   }
 }
 
+// As for the same sizes in a scenario (model_config.cc).
+std::int64_t largest_hf_size(std::string_view name) {
+  if (name == "num_hidden_layers" || name == "n_layer") return 10'000;
+  if (name == "num_attention_heads" || name == "n_head" || name == "num_key_value_heads") return 10'000;
+  if (name == "hidden_size" || name == "n_embd" || name == "head_dim") return 1'000'000;
+  if (name == "vocab_size") return 100'000'000;
+  return 10'000'000;
+}
+
 }  // namespace
 
 std::int64_t hf_size(ConfigMap& config, std::string_view name, std::string_view doc) {
-  return config.integer({.name = name, .doc = doc, .min = 1, .max = 100'000'000});
+  return config.integer({.name = name, .doc = doc, .min = 1, .max = largest_hf_size(name)});
 }
 
 // A size that some files leave out or set to null; what the family's code then takes is recorded as assumed.
 std::int64_t hf_size_or(ConfigMap& config, std::string_view name, std::string_view doc, std::int64_t fallback) {
-  const auto given = config.integer_or({.name = name, .doc = doc, .min = 1, .max = 100'000'000}, "null");
+  const auto given = config.integer_or({.name = name, .doc = doc, .min = 1, .max = largest_hf_size(name)}, "null");
   if (given) return *given;
   config.assume(name, std::to_string(fallback), "not in config.json");
   return fallback;

@@ -70,6 +70,16 @@ void check_batch(ConfigMap& parallel, const ParallelContext& context, const Para
                                            options.tp, options.cp, options.pp));
     return;
   }
+  if (!can_be_laid_out(options, training)) {
+    context.training_map.error(
+        "global_batch", "E136",
+        fmt::format("{} = {} makes {} microbatches for each of {} stages, and at most {} of both together can be "
+                    "laid out",
+                    context.training_map.path_of("global_batch"), training.global_batch, options.microbatches(training),
+                    options.pp * options.virtual_stages, kMostPasses),
+        "make global_batch smaller or micro_batch larger");
+    return;
+  }
   check_microbatches(parallel, context, options);
 }
 
@@ -203,7 +213,47 @@ void check_recomputation(const ParallelContext& context, ParallelOptions& option
 
 }  // namespace
 
+namespace {
+
+// Each size is in range, but products of several must keep to 64 bits, too: parameters, and the bytes that a microbatch
+// leaves behind (Korthikanti et al., arXiv 2205.05198, section 4.1: 34 s b h and 5 a s^2 b a layer).
+void check_magnitude(const ParallelContext& context) {
+  constexpr double kMost = 1e17;
+  const ModelShape& shape = context.shape;
+  const auto real = [](std::int64_t number) { return static_cast<double>(number); };
+  const double layers = real(shape.layers + shape.predictors);
+  const double attention = std::max(real(shape.hidden), real(shape.heads) * real(shape.head_size));
+  const double experts = shape.experts ? real(shape.experts->count) : 1.0;
+  const double visited = shape.experts ? real(shape.experts->per_token) : 1.0;
+  const double wide = shape.experts ? std::max(real(shape.experts->ffn), real(shape.experts->shared_ffn)) : 0.0;
+  const double ffn = std::max(real(shape.ffn), wide);
+  const double parameters = layers * real(shape.hidden) * (4.0 * attention + 3.0 * ffn * (experts + 1.0)) +
+                            2.0 * real(shape.vocabulary) * real(shape.hidden);
+  const double tokens = real(shape.sequence) * real(context.training.micro_batch);
+  const double kept = tokens * (layers * 34.0 * std::max(attention, ffn * visited) + 8.0 * real(shape.vocabulary));
+  const double scores = 5.0 * real(shape.heads) * tokens * real(shape.sequence);
+  if (parameters > kMost) {
+    context.training_map.error(
+        "", "E132",
+        fmt::format("the model has about {:.1e} parameters, and at most {:.0e} can be counted", parameters, kMost));
+  }
+  if (std::max(kept, scores) > kMost) {
+    context.training_map.error(
+        "micro_batch", "E132",
+        fmt::format("a microbatch of {} sequences of {} tokens leaves about {:.1e} bytes of "
+                    "activations, and at most {:.0e} can be counted",
+                    context.training.micro_batch, shape.sequence, std::max(kept, scores), kMost));
+  }
+}
+
+}  // namespace
+
+bool can_be_laid_out(const ParallelOptions& options, const TrainingOptions& training) {
+  return options.microbatches(training) <= kMostPasses / (std::int64_t{options.pp} * options.virtual_stages);
+}
+
 void check_layout(ConfigMap& parallel, const ParallelContext& context, ParallelOptions& options) {
+  check_magnitude(context);
   check_context(parallel, context, options);
   check_tensor(parallel, context, options);
   check_expert_tensor(parallel, context, options);

@@ -20,4 +20,8 @@ void check_context_sizes(ConfigMap& parallel, const std::vector<std::int64_t>& s
 // Also fills options.layers_per_part.
 void check_layout(ConfigMap& parallel, const ParallelContext& context, ParallelOptions& options);
 
+// Passes of microbatches through parts of the layers that a pipeline is laid out for at most: ten seconds and 1 GiB.
+inline constexpr std::int64_t kMostPasses = 2'000'000;
+[[nodiscard]] bool can_be_laid_out(const ParallelOptions& options, const TrainingOptions& training);
+
 }  // namespace ringwright::workload

@@ -28,7 +28,7 @@ void read_buffers(ConfigMap& map) {
   if (!pinned) no_effect(map, "pin_memory", "transfers are played as from page-locked buffers, at full speed");
   static_cast<void>(
       map.integer({.name = "buffer_count", .doc = "host buffers", .fallback = 5, .min = 1, .max = 1'000'000}));
-  static_cast<void>(map.integer({.name = "buffer_size", .doc = "elements of one", .fallback = 100'000'000, .min = 1}));
+  static_cast<void>(map.integer({.name = "buffer_size", .doc = "elements of one", .fallback = 100'000'000, .min = 1, .max = kMostElements}));
   static_cast<void>(map.text({.name = "nvme_path", .doc = "where the drives are mounted", .fallback = std::string()}));
   for (const std::string_view key : {"buffer_count", "buffer_size"}) {
     if (map.has(key)) no_effect(map, key, "transfers are as large as what is needed");
@@ -52,7 +52,8 @@ void read_optimizer(ConfigMap& zero, ConfigMap map, OffloadOptions& offload) {
   offload.sub_group = zero.integer({.name = "sub_group_size",
                                     .doc = "parameters that are read, updated and written together",
                                     .fallback = 1'000'000'000,
-                                    .min = 1});
+                                    .min = 1,
+                                    .max = kMostElements});
   offload.delayed_update =
       zero.boolean({.name = "delayed_param_update",
                     .doc = "the CPU's update works beside the next step, on gradients one step old (ZeRO-Offload)",
@@ -87,8 +88,11 @@ void read_offload(ConfigMap& parallel, ParallelOptions& options) {
   ConfigMap param = zero.map("offload_param", "sharded parameters outside the GPU");
   offload.parameters = read_tier(param);
   read_buffers(param);
-  static_cast<void>(param.integer(
-      {.name = "max_in_cpu", .doc = "elements kept in host memory with nvme", .fallback = 1'000'000'000, .min = 0}));
+  static_cast<void>(param.integer({.name = "max_in_cpu",
+                                   .doc = "elements kept in host memory with nvme",
+                                   .fallback = 1'000'000'000,
+                                   .min = 0,
+                                   .max = kMostElements}));
   if (param.has("max_in_cpu")) no_effect(param, "max_in_cpu", "with nvme all parameters are on the drives");
   if (offload.parameters != Tier::kGpu && !options.sharding.parameters) {
     param.error("device", "E140", fmt::format("{} needs parameters that are sharded", param.path_of("device")),

@@ -8,6 +8,9 @@
 
 namespace ringwright::workload {
 
+// Of a buffer or bucket that a key of DeepSpeed gives in elements; users write 1e12 or 1e14 for "no limit".
+inline constexpr std::int64_t kMostElements = 1'000'000'000'000'000;
+
 enum class Tier { kGpu, kCpu, kNvme };
 
 struct OffloadOptions {

@@ -30,7 +30,7 @@ void no_effect(ConfigMap& map, std::string_view key, std::string_view why) {
 }
 
 std::int64_t elements(ConfigMap& map, std::string_view name, std::string_view doc, std::int64_t fallback) {
-  return map.integer({.name = name, .doc = doc, .fallback = fallback, .min = 0});
+  return map.integer({.name = name, .doc = doc, .fallback = fallback, .min = 0, .max = kMostElements});
 }
 
 // Ranks of one node that differ in their data-parallel place only.

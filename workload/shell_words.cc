@@ -87,6 +87,7 @@ class ShellReader {
   }
   // Inside quotes: whether they began, or go on, with a flag.
   [[nodiscard]] bool holds_flags() const {
+    if (word_.text.size() > kLongestWord) return flags_in_quotes_;
     const auto assigned = assigned_name(word_.text);
     const std::string_view value = std::string_view(word_.text).substr(assigned == 0 ? 0 : word_.text.find('=') + 1);
     return value.empty() || value.starts_with("--") || flags_in_quotes_;
@@ -162,20 +163,24 @@ class ShellReader {
   }
 
   using Variables = std::map<std::string, MegatronWord>;
+  static constexpr std::size_t kDeepest = 8;
+  static constexpr std::size_t kMostLookUps = 100'000;
+  static constexpr std::size_t kLongestWord = 131'072;  // MAX_ARG_STRLEN of Linux
 
-  // $NAME, ${NAME}, ${NAME:-default}; what the file does not set stays and makes the word unresolved.
-  static void expand(MegatronWord& word, const Variables& variables, int depth = 0) {
+  // $NAME, ${NAME}, ${NAME:-default}; what the file does not set stays and makes the word unresolved. So do words that
+  // grow beyond what a command line holds: variables that name each other twice double with each level.
+  void expand(MegatronWord& word, const Variables& variables) {
     for (std::size_t at = word.text.find('$'); at != std::string::npos; at = word.text.find('$', at)) {
       const bool braces = word.text.compare(at, 2, "${") == 0;
       const std::size_t begin = at + (braces ? 2 : 1);
       const std::size_t end = name_end(word.text, begin);
       const std::size_t close = braces ? word.text.find('}', end) : end;
       std::optional<std::string> value;
-      if (close != std::string::npos) value = value_of(word.text.substr(begin, end - begin), variables, depth);
+      if (close != std::string::npos) value = value_of(word.text.substr(begin, end - begin), variables);
       if (!value && close != std::string::npos && word.text.compare(end, 2, ":-") == 0) {
         value = word.text.substr(end + 2, close - end - 2);
       }
-      if (!value) {
+      if (!value || word.text.size() + value->size() > kLongestWord) {
         word.resolved = false;
         return;
       }
@@ -190,14 +195,17 @@ class ShellReader {
     return begin;
   }
   // A variable that names itself (TP=${TP:-8}) has the default; others may name each other, but not in a circle.
-  static std::optional<std::string> value_of(const std::string& name, const Variables& variables, int depth) {
-    constexpr int kDeepest = 8;
+  std::optional<std::string> value_of(const std::string& name, const Variables& variables) {
     const auto known = variables.find(name);
-    if (known == variables.end() || depth == kDeepest) return std::nullopt;
+    const bool within = std::ranges::find(expanding_, name) != expanding_.end();
+    if (known == variables.end() || within || expanding_.size() == kDeepest || looked_up_ == kMostLookUps) {
+      return std::nullopt;
+    }
+    ++looked_up_;
     MegatronWord value = known->second;
-    Variables others = variables;
-    others.erase(name);
-    expand(value, others, depth + 1);
+    expanding_.push_back(name);
+    expand(value, variables);
+    expanding_.pop_back();
     return value.resolved ? std::optional(value.text) : std::nullopt;
   }
   // "$ARGS" and "${ARGS[@]}" stand for words that have been counted, "$@" for those of the command line.
@@ -220,6 +228,8 @@ class ShellReader {
   bool flags_in_quotes_ = false;
   MegatronWord word_;
   std::set<std::string> bundles_;  // variables whose value is flags
+  std::vector<std::string> expanding_;  // variables whose value is being put together, from the outside in
+  std::size_t looked_up_ = 0;
   ShellText result_;
 };
 

@@ -7,8 +7,15 @@
 
 namespace ringwright {
 
+// Broken files have lines of any length and mistakes without number; what nobody will see is not kept.
 void Diagnostics::add(Diagnostic diagnostic) {
+  constexpr std::size_t kLongestExcerpt = 400;
+  constexpr std::size_t kMostInFull = 1'000;
   if (diagnostic.severity == Severity::kError) ++errors_;
+  const bool out_of_sight = diagnostic.place.column > static_cast<int>(kLongestExcerpt);
+  if (all_.size() >= kMostInFull || out_of_sight) diagnostic.excerpt.clear();
+  if (diagnostic.excerpt.size() > kLongestExcerpt) diagnostic.excerpt.resize(kLongestExcerpt);
+  diagnostic.caret_length = std::min(diagnostic.caret_length, static_cast<int>(kLongestExcerpt));
   all_.push_back(std::move(diagnostic));
 }
 

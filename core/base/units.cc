@@ -7,8 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "core/base/check.h"
-
 namespace ringwright {
 namespace {
 
@@ -42,10 +40,18 @@ std::optional<double> parse_with_unit(std::string_view text, std::span<const Uni
   return std::nullopt;
 }
 
+constexpr double kLimit = 9.2e18;  // what a signed 64-bit integer holds for sure
+
 std::optional<std::int64_t> to_integer(std::optional<double> value) {
-  constexpr double kLimit = 9.2e18;
   if (!value || std::abs(*value) > kLimit) return std::nullopt;
   return std::llround(*value);
+}
+
+// The nearest integer. What does not fit is the last one on its side; what is no number is the largest.
+std::int64_t nearest_integer(double value) {
+  if (std::abs(value) <= kLimit) [[likely]]
+    return std::llround(value);
+  return value < 0.0 ? -Duration::kLargest : Duration::kLargest;
 }
 
 // Four significant digits without trailing zeros.
@@ -64,9 +70,7 @@ std::string print_scaled(double value, double step, std::span<const std::string_
 }  // namespace
 
 Duration from_seconds(double seconds) {
-  const double picoseconds = seconds * 1e12;
-  CHECK(std::abs(picoseconds) < 9.2e18, "a time does not fit the clock of 106 days");
-  return Duration(std::llround(picoseconds));
+  return Duration(nearest_integer(seconds * 1e12));
 }
 
 Duration transfer_time(Bytes size, Bandwidth rate) {
@@ -90,7 +94,7 @@ double ratio(Bytes part, Bytes whole) {
 Duration scale(Duration d, double factor) { return from_seconds(to_seconds(d) * factor); }
 
 Bytes scale(Bytes size, double factor) {
-  return Bytes(std::llround(static_cast<double>(size.count()) * factor));
+  return Bytes(nearest_integer(static_cast<double>(size.count()) * factor));
 }
 
 std::optional<Duration> parse_duration(std::string_view text) {

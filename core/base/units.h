@@ -2,11 +2,16 @@
 //
 // Prefixes mean what they say: GB = 1e9 bytes, GiB = 2^30 bytes, Gbps = 1e9 bit/s. Bandwidths are per direction.
 // Cross-type arithmetic exists only as named functions, so that each conversion rounds in one place.
+//
+// Whole numbers never wrap: a sum, difference or product that leaves the range stays at the end of it (saturates), so
+// that a time beyond the clock is recognised (`is_beyond_clock`) and never looks like a short or a negative one.
 #pragma once
 
 #include <cmath>
 #include <compare>
+#include <concepts>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,15 +30,47 @@ class Quantity {
 
   friend constexpr auto operator<=>(Quantity, Quantity) = default;
   friend constexpr bool operator==(Quantity, Quantity) = default;
-  friend constexpr Quantity operator+(Quantity a, Quantity b) { return Quantity(a.raw_ + b.raw_); }
-  friend constexpr Quantity operator-(Quantity a, Quantity b) { return Quantity(a.raw_ - b.raw_); }
-  friend constexpr Quantity operator*(Quantity a, Rep factor) { return Quantity(a.raw_ * factor); }
-  friend constexpr Quantity operator*(Rep factor, Quantity a) { return Quantity(a.raw_ * factor); }
+  friend constexpr Quantity operator+(Quantity a, Quantity b) { return Quantity(sum(a.raw_, b.raw_)); }
+  friend constexpr Quantity operator-(Quantity a, Quantity b) { return Quantity(difference(a.raw_, b.raw_)); }
+  friend constexpr Quantity operator*(Quantity a, Rep factor) { return Quantity(product(a.raw_, factor)); }
+  friend constexpr Quantity operator*(Rep factor, Quantity a) { return a * factor; }
   friend constexpr Quantity operator/(Quantity a, Rep divisor) { return Quantity(a.raw_ / divisor); }
   constexpr Quantity& operator+=(Quantity other) { return *this = *this + other; }
   constexpr Quantity& operator-=(Quantity other) { return *this = *this - other; }
 
+ public:
+  // Where whole numbers end. The largest one is left free: network models take it for "never".
+  static constexpr Rep kLargest = std::numeric_limits<Rep>::max() - Rep(std::integral<Rep> ? 1 : 0);
+
  private:
+  static constexpr Rep sum(Rep a, Rep b) {
+    if constexpr (std::integral<Rep>) {
+      Rep result;
+      if (__builtin_add_overflow(a, b, &result)) [[unlikely]] return b < 0 ? -kLargest : kLargest;
+      return result;
+    } else {
+      return a + b;
+    }
+  }
+  static constexpr Rep difference(Rep a, Rep b) {
+    if constexpr (std::integral<Rep>) {
+      Rep result;
+      if (__builtin_sub_overflow(a, b, &result)) [[unlikely]] return b > 0 ? -kLargest : kLargest;
+      return result;
+    } else {
+      return a - b;
+    }
+  }
+  static constexpr Rep product(Rep a, Rep b) {
+    if constexpr (std::integral<Rep>) {
+      Rep result;
+      if (__builtin_mul_overflow(a, b, &result)) [[unlikely]] return (a < 0) != (b < 0) ? -kLargest : kLargest;
+      return result;
+    } else {
+      return a * b;
+    }
+  }
+
   Rep raw_ = 0;
 };
 
@@ -42,6 +79,9 @@ using Bytes = Quantity<struct BytesTag, std::int64_t>;
 using Bandwidth = Quantity<struct BandwidthTag, double>;  // bytes per second, one direction
 using Flops = Quantity<struct FlopsTag, double>;          // floating-point operations, multiply-add = 2
 using FlopRate = Quantity<struct FlopRateTag, double>;    // FLOP per second
+
+// For sums of counts over ranks and iterations, which may leave 64 bits where each count does not.
+__extension__ using WideInteger = __int128;
 
 // A moment of simulated time, counted from the start of the run.
 class TimePoint {
@@ -60,7 +100,14 @@ class TimePoint {
   Duration since_start_;
 };
 
-// Rounds to the nearest picosecond; the only way from a real number of seconds to the integer clock.
+// Where simulated time ends: 2^63 picoseconds, 106 days. Nothing happens there or later; whoever computes a time that
+// lies there has left the clock and says so.
+inline constexpr Duration kClockEnd{Duration::kLargest};
+[[nodiscard]] constexpr bool is_beyond_clock(Duration d) { return d >= kClockEnd || d <= Duration() - kClockEnd; }
+[[nodiscard]] constexpr bool is_beyond_clock(TimePoint t) { return is_beyond_clock(t.since_start()); }
+
+// Rounds to the nearest picosecond; the only way from a real number of seconds to the integer clock. What does not fit
+// (or is no number) is the end of the clock.
 [[nodiscard]] Duration from_seconds(double seconds);
 [[nodiscard]] constexpr double to_seconds(Duration d) { return static_cast<double>(d.count()) * 1e-12; }
 
@@ -70,7 +117,7 @@ class TimePoint {
 [[nodiscard]] double ratio(Duration part, Duration whole);
 [[nodiscard]] double ratio(Bytes part, Bytes whole);
 [[nodiscard]] Duration scale(Duration d, double factor);
-// Rounds to the nearest byte.
+// Rounds to the nearest byte; what does not fit is the largest size.
 [[nodiscard]] Bytes scale(Bytes size, double factor);
 
 // Text to quantity; the unit is mandatory ("1.2us", "400Gbps", "50GB/s", "80GiB", "989.4TFLOPS"; a blank before the

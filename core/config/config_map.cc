@@ -1,6 +1,7 @@
 #include "core/config/config_map.h"
 
 #include <algorithm>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -50,35 +51,47 @@ std::string canonical(const T& value) {
     return fmt::format("{}", value.count());
 }
 
-// Rates without an upper bound of their own: 10 PB/s and 1000 PFLOPS. More is a slip in a unit: a B300 reads 8 TB/s and
-// has 15 PFLOPS of dense fp4.
+// The range of a kind of value where a key does not say its own: wider than any machine or job, and so narrow that sums
+// and products of a few such values keep to 64 bits. A time may be 1000 h of the 2562 h of the clock.
+template <class T>
+struct UsualRange {
+  static constexpr T low() {
+    if constexpr (std::is_same_v<T, Duration> || std::is_same_v<T, Bytes>) return T(0);
+    if constexpr (std::is_same_v<T, Bandwidth>) return T(1e3);
+    if constexpr (std::is_same_v<T, FlopRate>) return T(1e6);
+    if constexpr (std::is_same_v<T, std::int64_t>) return -high();
+    return T(-1e15);
+  }
+  static constexpr T high() {
+    if constexpr (std::is_same_v<T, Duration>) return T(3'600'000'000'000'000'000);
+    if constexpr (std::is_same_v<T, Bytes>) return T(std::int64_t{1} << 50U);
+    if constexpr (std::is_same_v<T, Bandwidth>) return T(1e16);  // 10 PB/s: a B300 reads 8 TB/s
+    if constexpr (std::is_same_v<T, FlopRate>) return T(1e18);  // 1000 PFLOPS: a B300 has 15 PFLOPS of dense fp4
+    if constexpr (std::is_same_v<T, std::int64_t>) return T(std::numeric_limits<std::int32_t>::max());
+    return T(1e15);
+  }
+};
+
+// Rates say their upper end in the schema, too: more is a slip in a unit.
 template <class T>
 std::optional<T> highest(const Key<T>& key) {
-  if constexpr (std::is_same_v<T, Bandwidth>) {
-    return key.max.value_or(Bandwidth(1e16));
-  } else if constexpr (std::is_same_v<T, FlopRate>) {
-    return key.max.value_or(FlopRate(1e18));
+  if constexpr (std::is_same_v<T, Bandwidth> || std::is_same_v<T, FlopRate>) {
+    return key.max.value_or(UsualRange<T>::high());
   } else {
     return key.max;
   }
 }
 
-// Without a lower bound of its own a time or size is at least nothing, and a rate is more than nothing.
 template <class T>
 std::string range_problem(const T& value, const Key<T>& key, const Grammar<T>& grammar) {
   if constexpr (std::is_same_v<T, std::string> || std::is_same_v<T, bool>) {
     return {};
   } else {
-    constexpr bool kIsTimeOrSize = std::is_same_v<T, Duration> || std::is_same_v<T, Bytes>;
-    constexpr bool kIsRate = std::is_same_v<T, Bandwidth> || std::is_same_v<T, FlopRate>;
-    const bool low = key.min ? value < *key.min : kIsTimeOrSize ? value < T(0) : kIsRate && value <= T(0);
-    const std::optional<T> most = highest(key);
-    const bool high = most && value > *most;
-    if (!low && !high) return {};
-    if (key.min && key.max) return fmt::format("between {} and {}", grammar.write(*key.min), grammar.write(*key.max));
-    if (high) return fmt::format("at most {}", grammar.write(*most));
-    if (key.min) return fmt::format("at least {}", grammar.write(*key.min));
-    return kIsRate ? "above 0" : "at least 0";
+    const T low = key.min.value_or(UsualRange<T>::low());
+    const T high = key.max.value_or(UsualRange<T>::high());
+    if (value >= low && value <= high) return {};
+    if (key.min && key.max) return fmt::format("between {} and {}", grammar.write(low), grammar.write(high));
+    return value > high ? "at most " + grammar.write(high) : "at least " + grammar.write(low);
   }
 }
 

@@ -2,41 +2,23 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "core/base/text.h"
+#include "core/base/user_file.h"
 
 namespace ringwright {
 
 namespace fs = std::filesystem;
 
 InputFile read_input_file(const std::string& path, std::size_t most_bytes) {
-  InputFile file{.path = path, .text = {}, .problem = {}};
-  const auto refuse = [&file](std::string problem) {
-    file.problem = std::move(problem);
-    return file;
-  };
-  std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  if (!fs::exists(status)) return refuse("no such file");
-  if (fs::is_directory(status)) return refuse("it is a directory");
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) return refuse("it cannot be opened");
-  // Pipes and devices tell no size beforehand, and /dev/zero has no end: block by block, since one buffer of the
-  // largest size would cost more to clear than most files cost to read.
-  constexpr std::size_t kBlock = std::size_t{1} << 16U;
-  while (stream && file.text.size() <= most_bytes) {
-    const std::size_t had = file.text.size();
-    file.text.resize(std::min<std::size_t>(had + kBlock, most_bytes + 1));
-    stream.read(file.text.data() + had, static_cast<std::streamsize>(file.text.size() - had));
-    file.text.resize(had + static_cast<std::size_t>(stream.gcount()));
-  }
-  if (file.text.size() > most_bytes) return refuse(fmt::format("larger than {} MiB", most_bytes >> 20U));
-  return file;
+  auto text = read_user_file(path, {.bytes = most_bytes});
+  if (!text) return {.path = path, .text = {}, .problem = std::move(text.error())};
+  return {.path = path, .text = std::move(*text), .problem = {}};
 }
 
 std::string did_you_mean_file(const std::string& path) {

@@ -4,10 +4,9 @@
 #include <cstddef>
 #include <string>
 
-namespace ringwright {
+#include "core/base/user_file.h"
 
-// Larger files are refused. Graphs of a hundred thousand nodes have tens of megabytes.
-inline constexpr std::size_t kMaxInputBytes = std::size_t{256} << 20U;
+namespace ringwright {
 
 struct InputFile {
   std::string path;
@@ -15,7 +14,7 @@ struct InputFile {
   std::string problem;  // why it could not be read: "no such file"; empty when it could
 };
 
-[[nodiscard]] InputFile read_input_file(const std::string& path, std::size_t most_bytes = kMaxInputBytes);
+[[nodiscard]] InputFile read_input_file(const std::string& path, std::size_t most_bytes = kMostFileBytes);
 
 // "did you mean 'llama.yaml'?": the file beside the missing one whose name is nearest; empty without one.
 [[nodiscard]] std::string did_you_mean_file(const std::string& path);

@@ -75,6 +75,8 @@ RunEnd Engine::run(RunLimits limits) {
       stopping_ = false;
       return RunEnd::kIdle;
     }
+    const Entry& next = heap_.front();
+    if (is_beyond_clock(next.when) && slots_[next.slot].order == next.order) return RunEnd::kClockRanOut;
     if (events_run_ >= last_event) return RunEnd::kTooManyEvents;
     run_next();
     if (events_this_instant_ > limits.max_events_per_instant) return RunEnd::kLivelock;

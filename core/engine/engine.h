@@ -46,7 +46,8 @@ struct RunLimits {
   std::uint64_t max_events_per_instant = UINT64_MAX;  // more is a livelock
 };
 
-enum class RunEnd { kIdle, kTooManyEvents, kLivelock };
+// kClockRanOut: all that is left to happen lies at the end of the clock.
+enum class RunEnd { kIdle, kTooManyEvents, kLivelock, kClockRanOut };
 
 class Engine {
  public:

@@ -38,7 +38,7 @@ struct CallTime {
   DimensionId dimension;
   std::uint32_t spec = 0;  // index into TaskGraph::collectives
   std::uint64_t count = 0;
-  Duration sum;
+  WideInteger sum = 0;  // picoseconds
   Duration shortest;
 };
 

@@ -10,8 +10,6 @@ namespace {
 
 // Sums of picoseconds over a hundred thousand ranks do not fit 64 bits, and a sum of doubles would depend on how ranks
 // are grouped into classes.
-__extension__ using WideInteger = __int128;
-
 struct Sums {
   explicit Sums(std::size_t dimensions)
       : exposed(dimensions),

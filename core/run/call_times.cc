@@ -19,7 +19,7 @@ void CallTimes::end(ClassId rank_class, std::uint32_t task, TimePoint now) {
   CallTime& time = entry->second;
   if (is_new) time = {.dimension = call.dimension, .spec = call.spec, .shortest = took};
   ++time.count;
-  time.sum += took;
+  time.sum += took.count();
   time.shortest = std::min(time.shortest, took);
 }
 
@@ -28,7 +28,7 @@ void CallTimes::add(const std::vector<CallTime>& calls, std::uint64_t times) {
     const CallTime none{.dimension = call.dimension, .spec = call.spec, .shortest = call.shortest};
     CallTime& time = times_.try_emplace({call.dimension, call.spec}, none).first->second;
     time.count += call.count * times;
-    time.sum += call.sum * static_cast<std::int64_t>(times);
+    time.sum += call.sum * times;
     time.shortest = std::min(time.shortest, call.shortest);
   }
 }

@@ -322,6 +322,7 @@ RunResult StepPlayer::run() {
   }
   if (end == RunEnd::kLivelock) result.outcome = RunOutcome::kLivelock;
   if (end == RunEnd::kTooManyEvents) result.outcome = RunOutcome::kStopped;
+  if (end == RunEnd::kClockRanOut) result.outcome = RunOutcome::kClockRanOut;
   if (segments_ && segments_->is_disturbed()) return {.outcome = RunOutcome::kDisturbed};
   if (unproven_) return {.outcome = RunOutcome::kUnproven};
   if (end == RunEnd::kIdle && finished_classes_ < progress_.size()) {
@@ -343,6 +344,10 @@ RunResult StepPlayer::run() {
   result.skipped_iterations = skipped_;
   left_out_.extend(record_, result.usage);
   period_.extend(record_, result.usage);
+  result.iterations_in_time = static_cast<int>(std::ranges::count_if(
+      record_.iteration_end, [](TimePoint ended) { return ended > TimePoint() && !is_beyond_clock(ended); }));
+  // Steps and laps that were not played may take it there as well.
+  if (is_beyond_clock(record_.iteration_end.back())) result.outcome = RunOutcome::kClockRanOut;
   result.record = std::move(record_);
   return result;
 }

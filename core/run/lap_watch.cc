@@ -101,7 +101,7 @@ void LeftOutLaps::add_calls(const std::vector<CallTime>& before, const std::vect
                           ? *known
                           : calls_.emplace_back(CallTime{.dimension = call.dimension, .spec = call.spec});
     added.count += call.count * times;
-    added.sum += call.sum * std::int64_t{times};
+    added.sum += call.sum * times;
   }
 }
 

@@ -71,7 +71,7 @@ void count_call(const Task& task, Duration time, std::vector<CallTime>& calls) {
           ? *known
           : calls.emplace_back(CallTime{.dimension = task.dimension, .spec = task.detail, .shortest = time});
   ++call.count;
-  call.sum += time;
+  call.sum += time.count();
 }
 
 bool share_links(const RehearsedCall& a, const RehearsedCall& b) {

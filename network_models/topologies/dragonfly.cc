@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "network_models/fabric_limit.h"
+
 namespace ringwright::network_models {
 
 std::unique_ptr<Topology> read_dragonfly(ConfigMap& fabric, const TopologyRequest& request);
@@ -72,7 +74,15 @@ DragonflyRouting read_paths(ConfigMap& fabric) {
   return routing;
 }
 
+double cables(const DragonflyShape& shape) {
+  const double groups = shape.groups;
+  const double leaves = shape.leaves;
+  const double inside = shape.spines > 0 ? leaves * shape.spines : leaves * (leaves - 1.0) / 2.0;
+  return groups * inside * shape.local_links + groups * (groups - 1.0) / 2.0 * shape.global_links;
+}
+
 void check_size(ConfigMap& fabric, const TopologyRequest& request, const DragonflyShape& shape) {
+  check_cables(fabric, fabric.has("groups") ? "groups" : "switches", cables(shape));
   if (request.host.nic.count == 0 && request.hosts > 1) {
     fabric.error("type", "E120", "a dragonfly of nodes needs NICs but 'cluster.node.nic.count' is 0");
   }

@@ -123,6 +123,42 @@ TEST(FastForward, ATrainIsTakenApartWhereAnotherFlowEnters) {
   EXPECT_LT(player.counter("flows fast-forwarded"), 4U);
 }
 
+// One byte on such a link takes less than half a picosecond.
+class Instant final : public Router {
+ public:
+  Duration route(const RouteQuery& /*query*/, std::vector<Hop>& hops) const override {
+    hops = {{.link = LinkId(0)}};
+    return {};
+  }
+  [[nodiscard]] std::span<const Bandwidth> capacities() const override { return capacities_; }
+
+ private:
+  std::vector<Bandwidth> capacities_ = {Bandwidth(1e15)};
+};
+
+class Arrivals final : public TransferListener {
+ public:
+  void on_arrived(std::uint64_t /*token*/) override { ++count; }
+  int count = 0;
+};
+
+TEST(FastForward, RepetitionsThatTakeNoTimeEndAtOnce) {
+  for (const ModelEntry& entry : models()) {
+    Engine engine;
+    const Instant router;
+    Arrivals arrivals;
+    const auto model = entry.make({.engine = engine, .router = router});
+    const Transfer transfer{.from = RankId(0), .to = RankId(1), .size = 1_B, .repeats = 5};
+    model->start(transfer, arrivals);
+    model->start(transfer, arrivals);
+    static_cast<void>(model->usage());
+    EXPECT_EQ(engine.run(), RunEnd::kIdle) << entry.name;
+    EXPECT_EQ(arrivals.count, 2) << entry.name;
+    EXPECT_EQ(engine.now(), TimePoint()) << entry.name;
+    EXPECT_EQ(model->usage()[0].bytes, 10.0) << entry.name;
+  }
+}
+
 TEST(FastForward, RandomTrafficEndsAtTheSamePicosecondInAllThreeWays) {
   for (std::uint64_t seed = 0; seed < 2000; ++seed) {
     const std::vector<Job> jobs = random_jobs(seed);

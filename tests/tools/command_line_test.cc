@@ -17,7 +17,7 @@ class Probe final : public Command {
   [[nodiscard]] std::vector<OptionSpec> options() override {
     return {{.names = "config", .value = "", .doc = "a file", .target = &config, .required = true},
             {.names = "--set", .value = "KEY=VALUE", .doc = "an override", .target = &overrides},
-            {.names = "--seed", .value = "N", .doc = "a number", .target = &seed},
+            {.names = "--seed", .value = "N", .doc = "a number", .target = &seed, .least = 1, .most = 100},
             {.names = "--dry-run", .value = "", .doc = "a flag", .target = &dry_run}};
   }
   [[nodiscard]] ExitCode run(const CommonOptions&) override { return ExitCode::kOk; }
@@ -94,6 +94,13 @@ TEST_F(CommandLineTest, ANumberMustBeOne) {
   EXPECT_EQ(parsed.exit_code, ExitCode::kUsage);
   EXPECT_THAT(parsed.text, HasSubstr("--seed"));
   EXPECT_THAT(parsed.text, HasSubstr("many"));
+}
+
+TEST_F(CommandLineTest, ANumberStaysInItsRange) {
+  for (const std::string wrong : {"-1", "0", "101", "4294967297", "18446744073709551616", "1e3", "7x", ""}) {
+    expect_error({"probe", "a.yaml", "--seed", wrong},
+                 "error: --seed is '" + wrong + "' and must be a whole number from 1 to 100");
+  }
 }
 
 TEST_F(CommandLineTest, AnOptionBeforeTheCommandIsToldWhereToGo) {

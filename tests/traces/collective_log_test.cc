@@ -231,6 +231,35 @@ TEST(CollectiveLog, AMissingFileIsTold) {
   EXPECT_THAT(render(result.error()), HasSubstr("E230"));
 }
 
+std::string table_of(std::string_view head, std::string_view rows) {
+  return "# collective: all_reduce\n" + std::string(head) + "size_bytes,time_oop_us\n" + std::string(rows);
+}
+
+TEST(CollectiveLog, RowsOfSizesThatNoBufferHasAreLeftOut) {
+  const auto log = reading("x.csv", table_of("# ranks: 8\n", "9223372036854775807,10\n1024,10\n"));
+  ASSERT_EQ(log.log.rows.size(), 1U);
+  EXPECT_EQ(log.log.rows.front().size, 1_KiB);
+  EXPECT_THAT(render(log.warnings), HasSubstr("the row of 9223372036854775807 bytes is left out"));
+}
+
+TEST(CollectiveLog, TimesThatNoClockHasAreLeftOut) {
+  const auto log = reading("x.csv", table_of("# ranks: 8\n", "64,1e300\n128,1e-300\n256,nan\n1024,10\n"));
+  ASSERT_EQ(log.log.rows.size(), 1U);
+  EXPECT_EQ(log.log.rows.front().time(), 10_us);
+}
+
+TEST(CollectiveLog, RanksThatNoMachineHasAreRefused) {
+  for (const char* head : {"# ranks: 2000000000\n", "# ranks: -8\n", "# nodes: 100000000\n# gpus_per_node: 100\n"}) {
+    EXPECT_THAT(refusal(table_of(head, "1024,10\n")), HasSubstr("each must be at most 1000000")) << head;
+  }
+}
+
+TEST(CollectiveLog, MoreRowsThanAnyoneWaitsForAreRefused) {
+  std::string rows;
+  for (int row = 0; row < 10'001; ++row) rows += "1024,10\n";
+  EXPECT_THAT(refusal(table_of("# ranks: 8\n", rows)), HasSubstr("has 10001 rows; at most 10000 can be played"));
+}
+
 TEST(CollectiveLog, NoTextBreaksTheReaders) {
   // Every beginning of each form is read or refused, never worse.
   for (const std::string_view whole : {kPrinted, kTable, kJson}) {

@@ -67,5 +67,12 @@ TEST(CsvTable, RefusesAFileThatIsNotThere) {
   EXPECT_THAT(render(table.error()), HasSubstr("no-such-file.csv"));
 }
 
+TEST(CsvTable, OneThatIsTooLargeIsRefused) {
+  EXPECT_THAT(errors_of("a\n" + std::string(1'001, ',')), HasSubstr("more than 1000 columns"));
+  std::string rows = "a\n";
+  for (int row = 0; row < 100'001; ++row) rows += "1\n";
+  EXPECT_THAT(errors_of(rows), HasSubstr("more than 100000 rows"));
+}
+
 }  // namespace
 }  // namespace ringwright::validation::csv_table_test

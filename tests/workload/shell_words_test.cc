@@ -44,6 +44,19 @@ TEST(ShellWords, VariablesThatNameEachOtherDoNotRunInACircle) {
   EXPECT_THAT(words({"A=$B", "B=$A", "--x $A"}), ElementsAre("--x", "?$A"));
 }
 
+TEST(ShellWords, VariablesThatDoubleEachOtherDoNotGrowWithoutEnd) {
+  // Sixteen times the one before, eight deep: 2^32 characters.
+  std::vector<std::string> lines = {"A0=x"};
+  std::string sixteen;
+  for (int level = 1; level <= 8; ++level) {
+    sixteen.clear();
+    for (int i = 0; i < 16; ++i) sixteen += "$A" + std::to_string(level - 1) + "/";
+    lines.push_back("A" + std::to_string(level) + "=" + sixteen);
+  }
+  lines.push_back("--x $A8");
+  EXPECT_THAT(words(lines), ElementsAre("--x", testing::StartsWith("?")));
+}
+
 TEST(ShellWords, WhatACommandPrintsIsNotKnown) {
   EXPECT_THAT(words({"WORLD=$(($N * 8))", "--world $WORLD --date $(date +%s)"}),
               ElementsAre("--world", "?$WORLD", "--date", "?$(date +%s)"));

@@ -46,6 +46,28 @@ TEST(Units, TransferTimeRoundsToNearest) {
   EXPECT_EQ(transfer_time(50_B, 50_GBps), 1_ns);
 }
 
+TEST(Units, WhatLeavesTheClockStaysAtItsEnd) {
+  const Duration hour = from_seconds(3600.0);
+  EXPECT_EQ(kClockEnd + hour, kClockEnd);
+  EXPECT_EQ(hour * 2'600, kClockEnd);  // 2^63 ps are 2562 hours
+  EXPECT_EQ(hour * -2'600, Duration() - kClockEnd);
+  EXPECT_EQ(Duration() - hour * 2'500 - hour * 2'500, Duration() - kClockEnd);
+  EXPECT_FALSE(is_beyond_clock(hour * 2'562));
+  EXPECT_TRUE(is_beyond_clock(TimePoint(hour * 2'000) + hour * 2'000));
+}
+
+TEST(Units, RealTimesThatDoNotFitAreTheEndOfTheClock) {
+  EXPECT_EQ(from_seconds(1e30), kClockEnd);
+  EXPECT_EQ(from_seconds(-1e30), Duration() - kClockEnd);
+  EXPECT_EQ(transfer_time(1_B, Bandwidth(0.0)), kClockEnd);
+  EXPECT_EQ(transfer_time(0_B, Bandwidth(0.0)), kClockEnd);  // 0 / 0 is no number
+  EXPECT_EQ(scale(1_GiB, 1e30), Bytes(Bytes::kLargest));
+}
+
+TEST(Units, RatesAreRealNumbersAndDoNotSaturate) {
+  EXPECT_EQ((Bandwidth(1e300) * 1e300).count(), std::numeric_limits<double>::infinity());
+}
+
 TEST(Units, PrintsFourDigitsAndTheFittingUnit) {
   EXPECT_EQ(to_string(6_s), "6 s");
   EXPECT_EQ(to_string(Duration(1'234'567)), "1.235 us");

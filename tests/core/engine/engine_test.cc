@@ -103,6 +103,23 @@ TEST(Engine, EqualRunsHaveEqualFingerprints) {
   EXPECT_NE(run(1_us), run(2_us));
 }
 
+TEST(Engine, NothingHappensAtTheEndOfTheClock) {
+  Engine engine;
+  int ran = 0;
+  engine.after(1_us, [&ran] { ++ran; });
+  engine.after(kClockEnd, [&ran] { ++ran; });
+  EXPECT_EQ(engine.run(), RunEnd::kClockRanOut);
+  EXPECT_EQ(ran, 1);
+  EXPECT_EQ(engine.now(), TimePoint(1_us));
+}
+
+TEST(Engine, WhatWasCancelledAtTheEndOfTheClockDoesNotCount) {
+  Engine engine;
+  const EventId late = engine.after(kClockEnd, [] {});
+  EXPECT_TRUE(engine.cancel(late));
+  EXPECT_EQ(engine.run(), RunEnd::kIdle);
+}
+
 TEST(EngineDeathTest, RefusesThePast) {
   Engine engine;
   engine.after(1_us, [] {});

@@ -1,0 +1,173 @@
+// Where the clock, the memory and the patience of a user end: jobs that go beyond are refused in words, and never
+// crash.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "configs/collective_run.h"
+#include "configs/run_cost.h"
+#include "configs/simulate.h"
+#include "tests/configs/played.h"
+
+namespace ringwright::configs::limits_test {
+namespace {
+
+using testing::HasSubstr;
+
+const std::string kJob = "version: 1\n" + std::string(kTinyModel) +
+                         "training: {global_batch: 8}\n"
+                         "parallel: {tp: 2, pp: 2, dp: 2}\n"
+                         "cluster: {nodes: 1, node: {preset: dgx-h100}}\n"
+                         "compute: {model: roofline}\n";
+
+Outcome outcome_of(const std::vector<std::string>& overrides) {
+  auto outcome = simulate(load(kJob, overrides), FoldMode::kFold);
+  if (!outcome) throw std::runtime_error(render(outcome.error()));
+  return std::move(*outcome);
+}
+
+// A GPU of 1 MFLOP/s makes a training step of the tiny model take hours.
+const std::string kSlow = "cluster.node.gpu.peak.bf16=0.001GFLOPS";
+
+TEST(Clock, StepsBeyondItsEndAreRefusedWithTheNumberThatFits) {
+  const Outcome one = outcome_of({kSlow});
+  ASSERT_EQ(one.end, RunOutcome::kFinished);
+  const Duration step = one.report->step_time.mean;
+  ASSERT_GT(step * 10'000, kClockEnd - step);
+
+  const Outcome many = outcome_of({kSlow, "simulate.steps=10000"});
+  EXPECT_EQ(many.end, RunOutcome::kClockRanOut);
+  ASSERT_EQ(many.late.error_count(), 1U);
+  const Diagnostic& why = many.late.all().front();
+  EXPECT_EQ(why.code, "E148");
+  EXPECT_THAT(why.message, HasSubstr("'simulate.steps' is 10000"));
+  const std::int64_t fit = kClockEnd.count() / step.count();
+  EXPECT_EQ(why.hint, "set simulate.steps to at most " + std::to_string(fit));
+
+  const Outcome fitting = outcome_of({kSlow, "simulate.steps=" + std::to_string(fit)});
+  ASSERT_EQ(fitting.end, RunOutcome::kFinished);
+  // Some of a step overlaps with the one before.
+  EXPECT_NEAR(to_seconds(fitting.report->step_time.mean), to_seconds(step), 1e-6 * to_seconds(step));
+}
+
+TEST(Clock, AStepThatIsTooLongByItselfIsRefused) {
+  for (const char* slow : {"cluster.node.nvlink.bandwidth=0.001MB/s", "cluster.node.nvlink.latency=900h"}) {
+    for (const char* model : {"simulate.network=flow", "simulate.network=alpha_beta"}) {
+      const Outcome outcome = outcome_of({kSlow, "training.global_batch=8000", slow, model});
+      EXPECT_EQ(outcome.end, RunOutcome::kClockRanOut) << slow << " " << model;
+      ASSERT_EQ(outcome.late.error_count(), 1U);
+      EXPECT_THAT(outcome.late.all().front().message, HasSubstr("one training step takes longer"));
+    }
+  }
+}
+
+TEST(Clock, ACollectiveBeyondItsEndIsRefused) {
+  const auto machine = load_machine_text(
+      "slow", "version: 1\ncluster: {nodes: 1, node: {preset: dgx-h100, nvlink: {bandwidth: 0.001MB/s}}}\n");
+  ASSERT_TRUE(machine);
+  CollectiveBench bench(*machine);
+  const auto result = bench.run({.bytes = Bytes(std::int64_t{1} << 40U)});
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().all().front().code, "E148");
+}
+
+TEST(RunCost, ManySmallChunksAreRefusedBeforeTheyArePlayed) {
+  const std::string text =
+      "version: 1\ncluster: {nodes: 1, node: {preset: dgx-h100}}\n"
+      "comm: {plan: {algorithm: ring, protocol: simple, channels: 1, chunk: 1B}}\n";
+  const auto machine = load_machine_text("chunks", text);
+  ASSERT_TRUE(machine);
+  CollectiveBench bench(*machine);
+  const auto result = bench.run({.bytes = Bytes(std::int64_t{8} << 30U)});
+  ASSERT_FALSE(result);
+  const Diagnostic& why = result.error().all().front();
+  EXPECT_EQ(why.code, "E149");
+  // A ring's rank passes each of its 8 GiB / 8 bytes on 2 x 7 times, in a chunk each: 1.5e10 messages.
+  EXPECT_THAT(why.message, HasSubstr("messages"));
+  EXPECT_THAT(why.hint, HasSubstr("simulate.allow_slow=true"));
+}
+
+TEST(RunCost, WhoeverInsistsGoesOn) {
+  const RunCost cost{.seconds = 1e6, .memory = 1e15, .counts = "much", .at = {}};
+  EXPECT_TRUE(too_costly(load(kJob), cost).has_errors());
+  EXPECT_FALSE(too_costly(load(kJob, {"simulate.allow_slow=true"}), cost).has_errors());
+}
+
+TEST(RunCost, MicrobatchesThatCannotBeLaidOutAreRefused) {
+  const auto scenario = load_scenario_text("job.yaml", kJob, {.overrides = {"training.global_batch=1000000000"}});
+  ASSERT_FALSE(scenario);
+  // 1e9 / (1 x dp 2) microbatches of 2 stages.
+  EXPECT_THAT(render(scenario.error()), HasSubstr("500000000 microbatches"));
+}
+
+TEST(Limits, SizesWhoseProductsLeave64BitsAreRefused) {
+  const auto scenario =
+      load_scenario_text("job.yaml", kJob,
+                         {.overrides = {"model.hidden_size=1000000", "model.num_experts=10000000",
+                                        "model.moe_router_topk=2", "model.moe_ffn_hidden_size=10000000"}});
+  ASSERT_FALSE(scenario);
+  EXPECT_THAT(render(scenario.error()), HasSubstr("parameters, and at most 1e+17 can be counted"));
+}
+
+// Values at which arithmetic goes wrong, of each kind of key.
+std::vector<std::string> extremes(const KeyDoc& key) {
+  switch (key.type) {
+    case KeyType::kInteger:
+    case KeyType::kIntegerOrWord:
+    case KeyType::kIntegers: return {"0", "-1", "4294967297", "9223372036854775807", key.max.value_or("")};
+    case KeyType::kNumber:
+    case KeyType::kRatio:
+    case KeyType::kPercent: return {"0", "-1", "1e300", "nan", "1e-300"};
+    case KeyType::kDuration: return {"0s", "-1s", "2000h", "900h", "nan"};
+    case KeyType::kBytes: return {"0B", "-1B", "1B", "1000TiB", "1e300TiB"};
+    case KeyType::kBandwidth: return {"0GB/s", "1e-300GB/s", "0.001MB/s", "1e9GB/s", "1e300GB/s"};
+    case KeyType::kFlopRate: return {"0TFLOPS", "0.001GFLOPS", "1e9TFLOPS"};
+    case KeyType::kBoolean:
+    case KeyType::kText:
+    case KeyType::kChoice:
+    case KeyType::kTexts:
+    case KeyType::kMap:
+    case KeyType::kMaps: return {};
+  }
+  return {};
+}
+
+bool may_be_slow(const KeyDoc& key) {
+  return key.path == "cluster.nodes" || key.path == "model.num_layers";
+}
+
+// A crash ends the test and names nothing, so that the trace says what was tried.
+TEST(Limits, NoNumberOfAnyKeyCrashes) {
+  std::size_t tried = 0;
+  for (const KeyDoc& key : scenario_keys()) {
+    if (key.path.find('[') != std::string::npos || may_be_slow(key)) continue;
+    for (std::string value : extremes(key)) {
+      if (value.empty()) continue;
+      if (key.type == KeyType::kIntegers) value = "[" + value + "]";
+      const std::string setting = key.path + "=" + value;
+      SCOPED_TRACE(setting);
+      RecordProperty("last", setting);
+      const auto scenario = load_scenario_text("job.yaml", kJob, {.overrides = {setting}});
+      if (!scenario) {
+        EXPECT_TRUE(scenario.error().has_errors());
+        continue;
+      }
+      const auto outcome = simulate(*scenario, FoldMode::kFold);
+      if (!outcome) {
+        EXPECT_TRUE(outcome.error().has_errors());
+      } else if (outcome->end == RunOutcome::kFinished) {
+        EXPECT_GE(outcome->report->step_time.mean, Duration());
+      } else {
+        EXPECT_TRUE(outcome->end == RunOutcome::kClockRanOut || outcome->end == RunOutcome::kStalled);
+      }
+      ++tried;
+    }
+  }
+  EXPECT_GT(tried, 100U);
+}
+
+}  // namespace
+}  // namespace ringwright::configs::limits_test
