@@ -14,6 +14,15 @@ namespace {
 
 using namespace ringwright::literals;
 
+constexpr std::string_view kCostsDoc = "what NCCL's kernels cost beside the ways of their bytes";
+
+bool read_gpudirect(ConfigMap& costs) {
+  return costs.boolean({.name = "gpudirect",
+                        .doc = "whether NICs read and write the GPUs' memory (GPUDirect RDMA); otherwise messages pass "
+                               "through host memory, with every collectives.model",
+                        .fallback = true});
+}
+
 struct ProtocolDefaults {
   std::string_view name;
   std::string_view doc;
@@ -205,8 +214,7 @@ ChannelCosts read_channel_costs(ConfigMap costs, Generation generation) {
                      .min = 0.0,
                      .max = 1.0});
   read_network(costs.map("network", "messages between hosts, beside their way over NICs and switches"), result);
-  result.gpudirect =
-      costs.boolean({.name = "gpudirect", .doc = "whether NICs read and write the GPUs' memory", .fallback = true});
+  result.gpudirect = read_gpudirect(costs);
   result.host_copy =
       costs.bandwidth({.name = "host_copy",
                        .doc = "without GPUDirect: of a GPU's copies to or from host memory; 0: 80 % of its slot",
@@ -238,10 +246,21 @@ std::optional<CollectivePlan> read_fixed_plan(ConfigMap comm) {
   return plan;
 }
 
+CommSettings read_wires_only(ConfigMap comm) {
+  CommSettings settings;
+  for (const std::string_view key : {"costs", "plan"}) {
+    if (!comm.has(key)) continue;
+    ConfigMap map = comm.map(key, key == "costs" ? kCostsDoc : std::string_view());
+    if (key == "costs") settings.costs.gpudirect = read_gpudirect(map);
+    map.ignore_rest("only 'collectives.model: chunks' or 'overhead: kernels' heeds kernels");
+  }
+  return settings;
+}
+
 CommSettings read_comm_settings(ConfigMap comm, Generation generation) {
   CommSettings settings;
   settings.costs =
-      read_channel_costs(comm.map("costs", "what NCCL's kernels cost beside the ways of their bytes"), generation);
+      read_channel_costs(comm.map("costs", kCostsDoc), generation);
   settings.plan = read_fixed_plan(comm);
   return settings;
 }

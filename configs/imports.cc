@@ -26,12 +26,14 @@ void read_file(const std::string& path, Imports& imports, const std::function<vo
   for (const IgnoredKey& ignored : document->log().ignored()) imports.ignored.push_back(ignored);
 }
 
-std::int64_t model_ranks(ConfigMap parallel) {
-  std::int64_t ranks = 1;
-  for (const std::string_view key : {"tp", "cp", "pp"}) {
-    ranks *= parallel.integer({.name = key, .doc = "ranks", .fallback = 1, .min = 1, .max = 1'000'000});
-  }
-  return ranks;
+std::int64_t ranks_of(ConfigMap& parallel, std::string_view key) {
+  return parallel.integer({.name = key, .doc = "ranks", .fallback = 1, .min = 1, .max = 1'000'000});
+}
+
+BatchWorld read_world(ConfigMap parallel, std::int64_t ranks) {
+  const std::int64_t pp = ranks_of(parallel, "pp");
+  const std::int64_t model_ranks = ranks_of(parallel, "tp") * ranks_of(parallel, "cp") * pp;
+  return {.replicas = std::max<std::int64_t>(1, ranks / model_ranks), .pp = pp};
 }
 
 // Paths of Megatron's scripts are often those of a container.
@@ -82,7 +84,7 @@ Imports read_imports(ConfigMap root, const std::string& scenario_path, std::int6
     read_file(beside(overlap), imports, [&](ConfigMap file) { read_tensor_overlap(file, imports); });
   }
   if (!deepspeed.empty()) {
-    const BatchWorld world{.replicas = std::max<std::int64_t>(1, ranks / model_ranks(parallel))};
+    const BatchWorld world = read_world(parallel, ranks);
     read_file(beside(deepspeed), imports, [&](ConfigMap file) { read_deepspeed(file, world, imports); });
   }
   if (!fsdp.empty()) {

@@ -144,7 +144,8 @@ Job read_job(ConfigMap root, const Cluster& cluster, const std::string& path, Di
   workload::balance_stages(parallel, job.model, job.training, *job.compute, job.parallel);
   ConfigMap memory = root.map("memory", "what a GPU's memory holds besides the model's own tensors");
   job.memory = workload::read_memory_assumptions(memory);
-  workload::balance_memory(parallel, job.model, job.training, job.memory, job.parallel);
+  workload::balance_memory(parallel, {.shape = job.model, .training = job.training, .parallel = job.parallel},
+                           job.memory, {.compute = *job.compute, .capacity = cluster.gpu.memory}, job.parallel);
   return job;
 }
 
@@ -204,11 +205,7 @@ collectives::CommSettings read_comm(ConfigMap root, const collectives::ChooserSe
   if (chooser.rung == collectives::Rung::kChunks || chooser.kernel_overhead || map.documenting()) {
     return collectives::read_comm_settings(map, collectives::generation_of(host.compute_capability));
   }
-  for (const std::string_view key : {"costs", "plan"}) {
-    if (map.has(key))
-      map.map(key, "").ignore_rest("only 'collectives.model: chunks' or 'overhead: kernels' heeds kernels");
-  }
-  return {};
+  return collectives::read_wires_only(map);
 }
 
 void read_header(ConfigMap root, std::string* name) {
@@ -235,6 +232,18 @@ collectives::NcclSetup read_nccl(ConfigMap root, const Cluster& cluster, collect
   return nccl;
 }
 
+// Without GPUDirect RDMA, on wires as well as in what thread blocks take.
+void pass_through_host_memory(ConfigMap root, Cluster& cluster) {
+  cluster.topology->pass_through_host_memory();
+  ConfigMap costs = root.map("comm", "the library that carries collectives out")
+                        .map("costs", "what NCCL's kernels cost beside the ways of their bytes");
+  if (cluster.fabric != "graph" || !costs.has("gpudirect")) return;
+  costs.warn("gpudirect", "W131",
+             fmt::format("{}: a fabric of type graph says nothing of host memory, so that only the GPUs' copies take "
+                         "longer, and no links are crossed twice",
+                         costs.path_of("gpudirect")));
+}
+
 // What a collective needs of the file, once cluster and job are read.
 void read_collectives(ConfigMap root, const collectives::ChooserSettings& chooser,
                       const collectives::NcclFiles& files, Diagnostics& foreign, Scenario& scenario) {
@@ -243,6 +252,7 @@ void read_collectives(ConfigMap root, const collectives::ChooserSettings& choose
   scenario.comm = read_comm(root, chooser, scenario.nccl.host);
   scenario.comm.costs.gpudirect = scenario.comm.costs.gpudirect && scenario.nccl.knobs.gpudirect;
   scenario.nccl.host.gpudirect = scenario.comm.costs.gpudirect;
+  if (!scenario.comm.costs.gpudirect) pass_through_host_memory(root, scenario.cluster);
   // nvbandwidth copies 26 of 31.5 GB/s to A100 and 51 of 63 to H100 (Azure/AI-benchmarking-guide).
   if (!(scenario.comm.costs.host_copy > Bandwidth(0.0))) {
     scenario.comm.costs.host_copy = scenario.cluster.host.pcie.gpu_bandwidth * 0.8;

@@ -20,6 +20,7 @@ class ClosTopology final : public Topology {
  public:
   explicit ClosTopology(ClosPlan plan) : plan_(std::move(plan)) {}
   [[nodiscard]] Network build() const override { return build_clos(plan_); }
+  void pass_through_host_memory() override { plan_.host.gpudirect = false; }
 
  private:
   ClosPlan plan_;

@@ -71,6 +71,9 @@ struct Host {
   };
 
   int gpus = 1;
+  // Whether NICs read and write the GPUs' memory. Otherwise what leaves a host or comes into it lies in host memory on
+  // its way: it crosses the GPU's slot and the bus of the memory beside it, and that bus and the NIC's slot once more.
+  bool gpudirect = true;
   NvLink nvlink;
   Pcie pcie;
   Nic nic;
