@@ -232,15 +232,14 @@ collectives::NcclSetup read_nccl(ConfigMap root, const Cluster& cluster, collect
   return nccl;
 }
 
-// Without GPUDirect RDMA, on wires as well as in what thread blocks take.
-void pass_through_host_memory(ConfigMap root, Cluster& cluster) {
-  cluster.topology->pass_through_host_memory();
-  ConfigMap costs = root.map("comm", "the library that carries collectives out")
+// Without GPUDirect RDMA: on the wires, whatever plays collectives.
+void pass_through_host_memory(ConfigMap root, const ChannelCosts& comm, Cluster& cluster) {
+  cluster.topology->pass_through_host_memory(comm.host_copy);
+  ConfigMap costs = root.map("comm", "how NCCL plays collectives, for `collectives.model: chunks`")
                         .map("costs", "what NCCL's kernels cost beside the ways of their bytes");
   if (cluster.fabric != "graph" || !costs.has("gpudirect")) return;
   costs.warn("gpudirect", "W131",
-             fmt::format("{}: a fabric of type graph says nothing of host memory, so that only the GPUs' copies take "
-                         "longer, and no links are crossed twice",
+             fmt::format("{} has no effect: a fabric of type graph says nothing of host memory",
                          costs.path_of("gpudirect")));
 }
 
@@ -252,11 +251,11 @@ void read_collectives(ConfigMap root, const collectives::ChooserSettings& choose
   scenario.comm = read_comm(root, chooser, scenario.nccl.host);
   scenario.comm.costs.gpudirect = scenario.comm.costs.gpudirect && scenario.nccl.knobs.gpudirect;
   scenario.nccl.host.gpudirect = scenario.comm.costs.gpudirect;
-  if (!scenario.comm.costs.gpudirect) pass_through_host_memory(root, scenario.cluster);
   // nvbandwidth copies 26 of 31.5 GB/s to A100 and 51 of 63 to H100 (Azure/AI-benchmarking-guide).
   if (!(scenario.comm.costs.host_copy > Bandwidth(0.0))) {
     scenario.comm.costs.host_copy = scenario.cluster.host.pcie.gpu_bandwidth * 0.8;
   }
+  if (!scenario.comm.costs.gpudirect) pass_through_host_memory(root, scenario.comm.costs, scenario.cluster);
   apply_network_sums(root, scenario.cluster.switch_sums, scenario.nccl, scenario.comm);
 }
 

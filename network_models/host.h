@@ -80,6 +80,8 @@ struct Host {
   Memory memory;
   Storage storage;
 
+  // Without GPUDirect; no byte crosses a GPU's slot faster than its copies go.
+  void pass_through_memory(Bandwidth copies);
   // The NIC that a GPU's traffic leaves by: under its own PCIe switch and with its place there, else by proportion.
   [[nodiscard]] int nic_of(int gpu) const;
 };

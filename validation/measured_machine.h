@@ -32,7 +32,7 @@ struct MeasuredMachine {
 [[nodiscard]] Result<MeasuredMachine> machine_of(const traces::CollectiveLog& log, UseProfile use,
                                                  const std::string& classes = std::string(kShippedClasses));
 
-// Data's part of the nominal rate of a generation's NVLink or xGMI links ("82.4%" of "hopper"), where nobody has measured.
+// Data's part of the nominal rate of a generation's NVLink or xGMI links: "82.4%" of "hopper".
 [[nodiscard]] std::string_view link_efficiency_of(std::string_view generation);
 
 // "slingshot" of "4 x HPE Slingshot 11 200 Gb/s".

@@ -122,8 +122,8 @@ std::int64_t reduction_buffer(const std::vector<Part>& parts, const StepInputs& 
   return buffers * std::min(parallel.bucket.count() / bytes, trainable);
 }
 
-// DeepSpeed's stages 1 and 2 copy a rank's partition of the gradients into one tensor, cast to fp32 for the update (step
-// in stage_1_and_2.py). It is too large for what activations leave to the allocator, as the reduction buffers are.
+// DeepSpeed's stages 1 and 2 copy a rank's partition of the gradients into one tensor, cast to fp32 for the update
+// (step in stage_1_and_2.py). It is too large for what activations leave to the allocator, as reduction buffers are.
 void add_flat_gradients(StageMemory& memory, const std::vector<Part>& parts, const StepInputs& inputs) {
   const double each = bytes_per_element(inputs.training.grad_reduce);
   add(memory, "reduction buffer", of_elements(reduction_buffer(parts, inputs), each));

@@ -119,7 +119,7 @@ void balance_memory(ConfigMap& parallel, const StepInputs& inputs, const MemoryA
       std::accumulate(costs.layers.begin(), costs.layers.end(), 0.0) / static_cast<double>(costs.layers.size());
   StageLimits limits{.need = static_cast<double>(goal.capacity.count()), .layer_seconds = std::max(mean, 1e-12)};
   auto split = spread_in_time(stages, layers, limits);
-  // Where needs do not grow in proportion, the split is held against the ledger, and the limit lowered by what it exceeds.
+  // Where needs do not grow in proportion, the split is held against the ledger, and the limit lowered by the excess.
   constexpr int kTries = 4;
   for (int tried = 0; split && tried < kTries; ++tried) {
     const double most = std::ranges::max(needs_at(inputs, assumptions, *split));
@@ -129,8 +129,8 @@ void balance_memory(ConfigMap& parallel, const StepInputs& inputs, const MemoryA
   }
   options.layers_per_part = split ? *split : spread_by_need(stages, layers);
   parallel.assume("layers_per_part", fmt::format("{}", fmt::join(options.layers_per_part, " ")),
-                  split ? "stage_layers: balanced-memory, the fastest split that fits, by what stages need at their peak"
-                        : "stage_layers: balanced-memory; no split fits, so the neediest stage needs as little as can be");
+                  split ? "stage_layers: balanced-memory, the fastest split that fits"
+                        : "stage_layers: balanced-memory; no split fits: the neediest stage needs least");
 }
 
 }  // namespace ringwright::workload

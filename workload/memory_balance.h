@@ -30,8 +30,8 @@ struct StageLimits {
 // Layers by stage, one or more each, so that the neediest stage needs as little as can be. `layers` is at least the
 // number of stages.
 [[nodiscard]] std::vector<std::int64_t> spread_by_need(std::span<const StageNeed> stages, std::int64_t layers);
-// The same among the splits whose stages all keep to the limit and whose slowest stage takes least; nothing when no split
-// keeps to it.
+// The same among the splits whose stages all keep to the limit and whose slowest stage takes least; nothing when no
+// split keeps to it.
 [[nodiscard]] std::optional<std::vector<std::int64_t>> spread_in_time(std::span<const StageNeed> stages,
                                                                       std::int64_t layers, const StageLimits& limits);
 
@@ -39,9 +39,9 @@ struct BalanceGoal {
   const ComputeModel& compute;
   Bytes capacity;  // of a GPU's memory
 };
-// With stage_layers: balanced-memory, fills options.layers_per_part and says the split; else does nothing. Where no split
-// fits, the neediest stage needs as little as can be. What a stage needs is taken from the ledger at two splits: it grows
-// with the number of layers in proportion where layers are alike.
+// With stage_layers: balanced-memory, fills options.layers_per_part and says the split; else does nothing. Where no
+// split fits, the neediest stage needs as little as can be. What a stage needs is taken from the ledger at two splits:
+// it grows with the number of layers in proportion where layers are alike.
 void balance_memory(ConfigMap& parallel, const StepInputs& inputs, const MemoryAssumptions& assumptions,
                     const BalanceGoal& goal, ParallelOptions& options);
 

@@ -158,7 +158,8 @@ class Walker {
       if (slot.pass == Pass::kWeightGradient) keep_recomputed(slot.chunk, point, -1);
       if (ends_microbatch(slot.pass)) keep(slot.chunk, point, -1);
     }
-    if (ends_microbatch(slot.pass)) held_[Held::kAccumulators] -= accumulators_.end_backward(slot.chunk, walk_.moments.size() - 1);
+    if (!ends_microbatch(slot.pass)) return;
+    held_[Held::kAccumulators] -= accumulators_.end_backward(slot.chunk, walk_.moments.size() - 1);
   }
   // Gradients of weights need what their layers took in, also what was computed again.
   void keep_recomputed(int chunk, std::size_t point, std::int64_t sign) {

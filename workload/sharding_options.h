@@ -14,7 +14,7 @@ namespace ringwright::workload {
 // pass, after it but before its gradients are reduced, or only when the unit is needed.
 enum class BackwardPrefetch { kNone, kPost, kPre };
 
-// After which backward passes gradients of unsharded parameters are reduced: once a step, when all microbatches have been
+// After which backward passes gradients of unsharded parameters are reduced: once a step, when all microbatches are
 // added up; after the microbatches that pass a chunk in a row (microbatch_group_size_per_vp_stage); or after each.
 enum class GradientReduction { kLastMicrobatch, kMicrobatchGroup, kMicrobatch };
 

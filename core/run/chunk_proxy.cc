@@ -173,7 +173,7 @@ void ChunkPlayer::take_arrived(Part part) {
   ChunkPlay& play = plays_[part.play];
   ChunkQueue& queue = play.queues[part.index];
   const ChunkBlock& reader = play.blocks[queue.reader];
-  // A flush reads over PCIe what the NIC wrote into the GPU's memory; without GPUDirect the GPU reads the message itself
+  // A flush reads over PCIe what the NIC wrote into the GPU's memory. Without GPUDirect the GPU itself reads a message
   // over PCIe, from host memory, and sees it no sooner.
   const bool flush = play.choice.plan.protocol == Protocol::kSimple;
   const Duration delay = flush ? inputs_.costs.network_flush : inputs_.costs.network_poll;

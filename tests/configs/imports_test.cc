@@ -155,11 +155,11 @@ TEST_F(NamedFile, OtherOptimizersOfDeepSpeedLeaveTheSumToPyTorch) {
   EXPECT_EQ(sharded->job.training.gradient_sum, workload::GradientSum::kFused);
 }
 
-// runtime/zero/config.py and stage_1_and_2.py: buckets of several ranks are all-reduced, 5e8 elements at a time, and the
-// update is from one tensor.
+// runtime/zero/config.py and stage_1_and_2.py: buckets of several ranks are all-reduced, 5e8 elements at a time, and
+// the update is from one tensor.
 TEST_F(NamedFile, Stage2IsAsDeepSpeedRunsIt) {
-  const auto scenario = deepspeed(
-      R"({"train_batch_size": 16, "bf16": {"enabled": true}, "zero_optimization": {"stage": 2, "overlap_comm": true}})");
+  const auto scenario = deepspeed(R"({"train_batch_size": 16, "bf16": {"enabled": true},
+                                      "zero_optimization": {"stage": 2, "overlap_comm": true}})");
   ASSERT_TRUE(scenario.has_value()) << problems(scenario);
   const workload::ParallelOptions& parallel = scenario->job.parallel;
   EXPECT_EQ(parallel.gradient_reduction, workload::GradientReduction::kMicrobatch);

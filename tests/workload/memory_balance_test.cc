@@ -60,8 +60,8 @@ TEST(SpreadByNeed, GivesEarlyStagesFewerLayers) {
   EXPECT_THAT(spread_by_need(stages, 25), ElementsAre(3, 4, 6, 12));
 }
 
-// The last stage's logits take as long as two layers: 18 layers over three stages take 7 seconds at best, with 7, 7 and 5
-// layers at most. Of such splits 7 + 6 + 5 needs no more than another.
+// The last stage's logits take as long as two layers: 18 layers over three stages take 7 seconds at best, with 7, 7 and
+// 5 layers at most. Of such splits 7 + 6 + 5 needs no more than another.
 TEST(SpreadInTime, TakesTheLeastMemoryAmongTheFastest) {
   const std::vector<StageNeed> stages{{0.0, 1.0}, {0.0, 1.0}, {0.0, 1.0, 2.0}};
   EXPECT_EQ(spread_in_time(stages, 18, {.need = 100.0, .layer_seconds = 1.0}), (std::vector<std::int64_t>{7, 6, 5}));

@@ -8,7 +8,7 @@
 //
 // Stage 2 keeps a rank's share of the gradients only, and so scatters the gradients of every microbatch: m microbatches
 // move m times as much. As DeepSpeed runs it (runtime/zero/stage_1_and_2.py), gradients are copied into a bucket of
-// reduce_bucket_size; a full bucket is reduced before the pass goes on, or with overlap_comm while the next bucket fills
+// reduce_bucket_size; a full bucket is reduced before the pass goes on, or with overlap_comm while the next one fills
 // (average_tensor: the computation waits for the bucket before); and the pass ends when all are reduced
 // (independent_gradient_partition_epilogue). Stage 3 and FSDP shard the parameters as well: sharded.h.
 #pragma once
