@@ -14,6 +14,21 @@ namespace {
 
 using namespace ringwright::literals;
 
+constexpr std::string_view kCostsDoc = "what NCCL's kernels cost beside the ways of their bytes";
+
+// Whether messages between hosts lie in host memory on their way.
+void read_staging(ConfigMap& costs, ChannelCosts& result) {
+  result.gpudirect =
+      costs.boolean({.name = "gpudirect",
+                     .doc = "whether NICs read and write the GPUs' memory (GPUDirect RDMA); otherwise messages pass "
+                            "through host memory, with every collectives.model",
+                     .fallback = true});
+  result.host_copy =
+      costs.bandwidth({.name = "host_copy",
+                       .doc = "without GPUDirect: of a GPU's copies to or from host memory; 0: 80 % of its slot",
+                       .fallback = Bandwidth(0.0)});
+}
+
 struct ProtocolDefaults {
   std::string_view name;
   std::string_view doc;
@@ -205,12 +220,7 @@ ChannelCosts read_channel_costs(ConfigMap costs, Generation generation) {
                      .min = 0.0,
                      .max = 1.0});
   read_network(costs.map("network", "messages between hosts, beside their way over NICs and switches"), result);
-  result.gpudirect =
-      costs.boolean({.name = "gpudirect", .doc = "whether NICs read and write the GPUs' memory", .fallback = true});
-  result.host_copy =
-      costs.bandwidth({.name = "host_copy",
-                       .doc = "without GPUDirect: of a GPU's copies to or from host memory; 0: 80 % of its slot",
-                       .fallback = Bandwidth(0.0)});
+  read_staging(costs, result);
   return result;
 }
 
@@ -238,10 +248,21 @@ std::optional<CollectivePlan> read_fixed_plan(ConfigMap comm) {
   return plan;
 }
 
+CommSettings read_wires_only(ConfigMap comm) {
+  CommSettings settings;
+  for (const std::string_view key : {"costs", "plan"}) {
+    if (!comm.has(key)) continue;
+    ConfigMap map = comm.map(key, key == "costs" ? kCostsDoc : std::string_view());
+    if (key == "costs") read_staging(map, settings.costs);
+    map.ignore_rest("only 'collectives.model: chunks' or 'overhead: kernels' heeds kernels");
+  }
+  return settings;
+}
+
 CommSettings read_comm_settings(ConfigMap comm, Generation generation) {
   CommSettings settings;
   settings.costs =
-      read_channel_costs(comm.map("costs", "what NCCL's kernels cost beside the ways of their bytes"), generation);
+      read_channel_costs(comm.map("costs", kCostsDoc), generation);
   settings.plan = read_fixed_plan(comm);
   return settings;
 }

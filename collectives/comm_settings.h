@@ -15,6 +15,8 @@ struct CommSettings {
   std::optional<CollectivePlan> plan;  // of every call that its algorithm can play; empty: NCCL's choice for each
 };
 
+// Of the map `comm`, where kernels are not played: how bytes lie on the wires. The rest is ignored.
+[[nodiscard]] CommSettings read_wires_only(ConfigMap comm);
 // Reads the map `comm`; what it does not say are values of the GPUs' generation.
 [[nodiscard]] CommSettings read_comm_settings(ConfigMap comm, Generation generation);
 

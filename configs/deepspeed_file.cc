@@ -61,11 +61,10 @@ constexpr std::array kZeroKeys = {"stage", "overlap_comm", "reduce_bucket_size",
                                   "stage3_prefetch_bucket_size", "stage3_param_persistence_threshold",
                                   "stage3_max_live_parameters", "stage3_max_reuse_distance", "sub_group_size",
                                   "zero_hpz_partition_size", "zero_quantized_weights", "zero_quantized_gradients",
-                                  "mics_shard_size", "mics_hierarchical_params_gather"};
+                                  "mics_shard_size", "mics_hierarchical_params_gather", "reduce_scatter",
+                                  "use_multi_rank_bucket_allreduce"};
 
 constexpr std::array kZeroNotModelled = {"contiguous_gradients",
-                                         "reduce_scatter",
-                                         "use_multi_rank_bucket_allreduce",
                                          "allgather_partitions",
                                          "load_from_fp32_weights",
                                          "elastic_checkpoint",
@@ -218,9 +217,35 @@ bool uses_bf16_optimizer(const Imports& imports) {
       imports.values, [](const auto& value) { return value.setting == "training.gradient_accumulation=copied"; });
 }
 
-void read_zero_block(ConfigMap& file, Imports& imports) {
+// What stages 1 and 2 do where nothing else is said (runtime/zero/config.py and stage_1_and_2.py).
+void set_defaults_of_partitions(const ConfigMap& zero, std::int64_t stage, Imports& imports) {
+  if (stage != 1 && stage != 2) return;
+  const std::string origin = zero.origin("stage");
+  imports.set("parallel.zero.flat_gradients", "true", origin);
+  if (!zero.has("use_multi_rank_bucket_allreduce")) {
+    imports.set("parallel.zero.use_multi_rank_bucket_allreduce", "true", origin);
+  }
+  if (!zero.has("reduce_bucket_size") && zero.has("overlap_comm")) {
+    imports.set("parallel.zero.reduce_bucket_size", "500000000", origin);
+  }
+}
+
+// PipelineEngine of runtime/pipe/engine.py adds microbatches up in whole gradients, and refuses stages from 2 on.
+void check_pipeline(ConfigMap& zero, std::int64_t stage, const BatchWorld& world) {
+  if (stage < 2 || world.pp == 1) return;
+  zero.error("stage", "E140",
+             fmt::format("zero_optimization.stage is {}, and DeepSpeed's pipeline engine takes stages 0 and 1 only, "
+                         "but parallel.pp is {}",
+                         stage, world.pp),
+             "set stage: 1 here, or parallel.pp: 1 in the scenario");
+}
+
+void read_zero_block(ConfigMap& file, const BatchWorld& world, Imports& imports) {
   if (!file.has("zero_optimization")) return;
+  const std::int64_t stage = stage_of(file);
   ConfigMap zero = file.map("zero_optimization", "sharding");
+  check_pipeline(zero, stage, world);
+  set_defaults_of_partitions(zero, stage, imports);
   for (const char* key : kZeroKeys) {
     // BF16_Optimizer takes the place of stage 0.
     const bool replaced = std::string_view(key) == "stage" && uses_bf16_optimizer(imports);
@@ -288,7 +313,7 @@ void read_optimizer(ConfigMap& file, Imports& imports) {
 void read_deepspeed(ConfigMap file, const BatchWorld& world, Imports& imports) {
   read_batch(file, world, imports);
   read_precision(file, imports);
-  read_zero_block(file, imports);
+  read_zero_block(file, world, imports);
   read_checkpointing(file, imports);
   read_pipeline(file, imports);
   read_optimizer(file, imports);

@@ -28,6 +28,7 @@ struct Imports {
 // How many ranks share a batch: what tp, cp and pp leave.
 struct BatchWorld {
   std::int64_t replicas = 1;
+  std::int64_t pp = 1;
 };
 void read_deepspeed(ConfigMap file, const BatchWorld& world, Imports& imports);
 void read_fsdp_config(ConfigMap file, Imports& imports);

@@ -152,7 +152,8 @@ Job read_job(ConfigMap root, const Cluster& cluster, Diagnostics& foreign) {
   workload::balance_stages(parallel, job.model, job.training, *job.compute, job.parallel);
   ConfigMap memory = root.map("memory", "what a GPU's memory holds besides the model's own tensors");
   job.memory = workload::read_memory_assumptions(memory);
-  workload::balance_memory(parallel, job.model, job.training, job.memory, job.parallel);
+  workload::balance_memory(parallel, {.shape = job.model, .training = job.training, .parallel = job.parallel},
+                           job.memory, {.compute = *job.compute, .capacity = cluster.gpu.memory}, job.parallel);
   return job;
 }
 
@@ -217,11 +218,7 @@ collectives::CommSettings read_comm(ConfigMap root, const collectives::ChooserSe
   if (chooser.rung == collectives::Rung::kChunks || chooser.kernel_overhead || map.documenting()) {
     return collectives::read_comm_settings(map, collectives::generation_of(host.compute_capability));
   }
-  for (const std::string_view key : {"costs", "plan"}) {
-    if (map.has(key))
-      map.map(key, "").ignore_rest("only 'collectives.model: chunks' or 'overhead: kernels' heeds kernels");
-  }
-  return {};
+  return collectives::read_wires_only(map);
 }
 
 // Folders and files of results bear the name.
@@ -265,6 +262,17 @@ collectives::NcclSetup read_nccl(ConfigMap root, const Cluster& cluster, collect
   return nccl;
 }
 
+// Without GPUDirect RDMA: on the wires, whatever plays collectives.
+void pass_through_host_memory(ConfigMap root, const ChannelCosts& comm, Cluster& cluster) {
+  cluster.topology->pass_through_host_memory(comm.host_copy);
+  ConfigMap costs = root.map("comm", "how NCCL plays collectives, for `collectives.model: chunks`")
+                        .map("costs", "what NCCL's kernels cost beside the ways of their bytes");
+  if (cluster.fabric != "graph" || !costs.has("gpudirect")) return;
+  costs.warn("gpudirect", "W131",
+             fmt::format("{} has no effect: a fabric of type graph says nothing of host memory",
+                         costs.path_of("gpudirect")));
+}
+
 // What a collective needs of the file, once cluster and job are read.
 void read_collectives(ConfigMap root, const collectives::ChooserSettings& chooser,
                       const collectives::NcclFiles& files, Diagnostics& foreign, Scenario& scenario) {
@@ -277,6 +285,7 @@ void read_collectives(ConfigMap root, const collectives::ChooserSettings& choose
   if (!(scenario.comm.costs.host_copy > Bandwidth(0.0))) {
     scenario.comm.costs.host_copy = scenario.cluster.host.pcie.gpu_bandwidth * 0.8;
   }
+  if (!scenario.comm.costs.gpudirect) pass_through_host_memory(root, scenario.comm.costs, scenario.cluster);
   apply_network_sums(root, scenario.cluster.switch_sums, scenario.nccl, scenario.comm);
 }
 

@@ -27,6 +27,9 @@ class Topology {
  public:
   virtual ~Topology() = default;
   [[nodiscard]] virtual Network build() const = 0;
+  // From now on it builds hosts without GPUDirect (Host::gpudirect), whose GPUs copy to and from host memory at this
+  // rate, all thread blocks together. Where hosts are no part of it, nothing changes.
+  virtual void pass_through_host_memory(Bandwidth copies) = 0;
 };
 
 struct TopologyRequest {

@@ -20,6 +20,7 @@ class ClosTopology final : public Topology {
  public:
   explicit ClosTopology(ClosPlan plan) : plan_(std::move(plan)) {}
   [[nodiscard]] Network build() const override { return build_clos(plan_); }
+  void pass_through_host_memory(Bandwidth copies) override { plan_.host.pass_through_memory(copies); }
 
  private:
   ClosPlan plan_;

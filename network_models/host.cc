@@ -252,6 +252,11 @@ std::vector<int> spread_evenly(int devices, int points) {
   return at;
 }
 
+void Host::pass_through_memory(Bandwidth copies) {
+  gpudirect = false;
+  pcie.gpu_bandwidth = std::min(pcie.gpu_bandwidth, copies);
+}
+
 int Host::nic_of(int gpu) const {
   if (nic.count == 0) return -1;
   const int point = pcie.gpu_at[static_cast<std::size_t>(gpu)];

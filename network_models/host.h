@@ -71,12 +71,17 @@ struct Host {
   };
 
   int gpus = 1;
+  // Whether NICs read and write the GPUs' memory. Otherwise what leaves a host or comes into it lies in host memory on
+  // its way: it crosses the GPU's slot and the bus of the memory beside it, and that bus and the NIC's slot once more.
+  bool gpudirect = true;
   NvLink nvlink;
   Pcie pcie;
   Nic nic;
   Memory memory;
   Storage storage;
 
+  // Without GPUDirect; no byte crosses a GPU's slot faster than its copies go.
+  void pass_through_memory(Bandwidth copies);
   // The NIC that a GPU's traffic leaves by: under its own PCIe switch and with its place there, else by proportion.
   [[nodiscard]] int nic_of(int gpu) const;
 };

@@ -34,6 +34,12 @@ std::uint32_t unsigned_of(int number) {
   return static_cast<std::uint32_t>(number);
 }
 
+std::uint32_t socket_of(const Host& host, std::uint32_t gpu) {
+  const Host::Pcie& pcie = host.pcie;
+  const int point = pcie.gpu_at[gpu];
+  return unsigned_of(pcie.switches > 0 ? point * pcie.sockets / pcie.switches : point);
+}
+
 }  // namespace
 
 void Trail::add_share(std::size_t since, std::uint32_t link, double share) {
@@ -58,17 +64,14 @@ HostBlock::HostBlock(const Host& host) : gpus_(unsigned_of(host.gpus)), nics_(un
   }
   for (std::uint32_t gpu = 0; gpu < gpus_ && nics_ > 0; ++gpu) {
     nic_of_.push_back(unsigned_of(host.nic_of(static_cast<int>(gpu))));
-    up_ways_.push_back(find_way(gpu, first_nic_ + nic_of_.back()));
-    down_ways_.push_back(find_way(first_nic_ + nic_of_.back(), gpu));
   }
   find_ways_beside(host);
+  find_ways_to_nics(host);
 }
 
 void HostBlock::find_ways_beside(const Host& host) {
-  const Host::Pcie& pcie = host.pcie;
   for (std::uint32_t gpu = 0; gpu < gpus_; ++gpu) {
-    const int point = pcie.gpu_at[gpu];
-    const std::uint32_t socket = unsigned_of(pcie.switches > 0 ? point * pcie.sockets / pcie.switches : point);
+    const std::uint32_t socket = socket_of(host, gpu);
     const std::uint32_t memory = first_memory_ + socket;
     to_memory_.push_back(find_way(gpu, memory));
     from_memory_.push_back(find_way(memory, gpu));
@@ -78,6 +81,33 @@ void HostBlock::find_ways_beside(const Host& host) {
     to_storage_.push_back(find_way(memory, storage));
     from_storage_.push_back(find_way(storage, memory));
   }
+}
+
+void HostBlock::find_ways_to_nics(const Host& host) {
+  for (std::uint32_t gpu = 0; gpu < gpus_ && nics_ > 0; ++gpu) {
+    const std::uint32_t nic = first_nic_ + nic_of_[gpu];
+    if (host.gpudirect) {
+      up_ways_.push_back(find_way(gpu, nic));
+      down_ways_.push_back(find_way(nic, gpu));
+      continue;
+    }
+    const std::uint32_t memory = first_memory_ + socket_of(host, gpu);
+    up_ways_.push_back(join(to_memory_[gpu], find_way(memory, nic)));
+    down_ways_.push_back(join(find_way(nic, memory), from_memory_[gpu]));
+  }
+}
+
+// One way after the other. It turns nowhere: ways between a GPU and its NIC are taken whole.
+LocalWay HostBlock::join(const LocalWay& first, const LocalWay& second) {
+  LocalWay joined{.first = static_cast<std::uint32_t>(way_links_.size()),
+                  .count = static_cast<std::uint16_t>(first.count + second.count),
+                  .turn = static_cast<std::uint16_t>(first.count + second.count),
+                  .up = first.up + first.down + second.up + second.down,
+                  .down = {}};
+  for (const LocalWay& part : {first, second}) {
+    for (std::uint32_t i = part.first; i < part.first + part.count; ++i) way_links_.push_back(way_links_[i]);
+  }
+  return joined;
 }
 
 void HostBlock::add_nodes(const Host& host) {

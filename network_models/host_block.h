@@ -101,8 +101,11 @@ class HostBlock {
   void add_pcie(const Host& host);
   void add_storage(const Host& host);
   void find_ways_beside(const Host& host);
+  // After the ways to host memory, over which they lead without GPUDirect.
+  void find_ways_to_nics(const Host& host);
   void add_duplex(const Link& link);
   [[nodiscard]] LocalWay find_way(std::uint32_t from, std::uint32_t to);
+  [[nodiscard]] LocalWay join(const LocalWay& first, const LocalWay& second);
   [[nodiscard]] std::vector<std::uint32_t> pcie_way(std::uint32_t from, std::uint32_t to) const;
   void append(const LocalWay& way, std::uint32_t host, Trail& trail) const;
 

@@ -2,6 +2,7 @@
 """Makes the values of classes again: validation/class_values.csv, and those of GPUs as profiles configs/profiles/class-*.yaml.
 
     tools/class_values.py build/release/ringwright
+    tools/class_values.py --profiles                 the profiles only, from the values as they are
 
 A class is a generation of GPUs or a kind of network. Its constants are one set, fitted over the logs of all of its machines
 at once (`ringwright calibrate nccl`), each log weighing alike: those of kernels on logs of one host, beginning with planning
@@ -38,9 +39,18 @@ PROFILE = """# NCCL's kernels on GPUs of the generation {name}, for machines tha
 evidence: calibrated
 source: "fit to logs of {machines} (validation/machines.csv)"
 
+collectives: {{model: chunks}}
+cluster:
+  node:
+    nvlink: {{efficiency: {link}}}
+    nic: {{efficiency: 96%}}
 comm:
   costs: {{{costs}}}
 """
+# Data's part of the nominal rate of links and NICs, as `validate nccl` plays machines that have no profile: what NCCL and
+# RCCL plan with, and what NICs carry (validation/measured_machine.cc, class_values.cc; shipped_profiles_test.cc holds the
+# profiles against them).
+LINKS = {"volta": "80%", "ampere": "80%", "hopper": "82.4%", "blackwell": "80.2%", "cdna3": "75%"}
 # Their libraries were of a time when each channel cost more; later ones do not.
 OLD_LIBRARIES = ["volta", "ampere"]
 
@@ -134,13 +144,15 @@ def write_profiles(rows):
             group, dot, key = path.rpartition(".")
             costs.setdefault(group, []).append(f"{key}: {value}")
         parts = costs.pop("", []) + [f"{group}: {{{', '.join(keys)}}}" for group, keys in costs.items()]
-        text = PROFILE.format(name=name, machines=", ".join(values[0][2]), costs=(",\n" + " " * 10).join(parts))
+        text = PROFILE.format(name=name, link=LINKS[name], machines=", ".join(values[0][2]), costs=(",\n" + " " * 10).join(parts))
         (ROOT / "configs" / "profiles" / f"class-{name}.yaml").write_text(text)
 
 
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
+    if sys.argv[1] == "--profiles":
+        return write_profiles(shipped_rows())
     rows = Classes(sys.argv[1]).make()
     OUT.write_text(text_of(rows))
     write_profiles(rows)

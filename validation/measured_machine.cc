@@ -281,4 +281,11 @@ Result<MeasuredMachine> machine_of(const traces::CollectiveLog& log, UseProfile 
   return machine;
 }
 
+std::string_view link_efficiency_of(std::string_view generation) {
+  const auto* const family = std::ranges::find_if(kFamilies, [&](const GpuFamily& known) {
+    return known.generation == generation && !known.link_efficiency.empty();
+  });
+  return family == kFamilies.end() ? std::string_view() : family->link_efficiency;
+}
+
 }  // namespace ringwright::validation

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/diagnostic.h"
@@ -30,6 +31,9 @@ struct MeasuredMachine {
 // (class_values.h).
 [[nodiscard]] Result<MeasuredMachine> machine_of(const traces::CollectiveLog& log, UseProfile use,
                                                  const std::string& classes = std::string(kShippedClasses));
+
+// Data's part of the nominal rate of a generation's NVLink or xGMI links: "82.4%" of "hopper".
+[[nodiscard]] std::string_view link_efficiency_of(std::string_view generation);
 
 // "slingshot" of "4 x HPE Slingshot 11 200 Gb/s".
 [[nodiscard]] std::string network_class(std::string_view nic);

@@ -33,6 +33,13 @@ double kept_inputs(const KernelContext& context) {
   if (!context.shape.adapters) return 2.0;
   return (context.shape.adapters->qkv ? 1.0 : 0.0) + (context.shape.adapters->mlp_up ? 1.0 : 0.0);
 }
+// Bytes a value of a token's hidden state: of what products keep in the working type and as it came from the norm.
+double shared_with_norms(const KernelContext& context, const KernelMaker& sizes) {
+  const bool cast = context.training.narrow != NarrowRecipe::kNone;
+  const bool gathered = context.keep_gathered && sizes.tokens != sizes.local_tokens;
+  if (!context.training.norm_keeps_output || cast || gathered) return 0.0;
+  return kept_inputs(context) * value_bytes(context);
+}
 bool keeps_down_input(const KernelContext& context) {
   return !context.shape.adapters || context.shape.adapters->mlp_down;
 }
@@ -84,10 +91,11 @@ double kept_layer(const KernelContext& context, MlpKind kind) {
   const auto h = static_cast<double>(context.shape.hidden);
   const double mask = context.shape.hidden_dropout ? 1.0 : 0.0;
   // Inputs of two norms and of two column-parallel products, and two dropout masks: whole on every rank without
-  // sequence parallelism.
+  // sequence parallelism. A norm whose backward pass starts from its output shares that with the product that follows.
   const auto input_tokens = static_cast<double>(context.keep_gathered ? sizes.tokens : sizes.local_tokens);
   const double inputs = input_tokens * kept_inputs(context) * input_bytes(context) * h;
-  const double local = static_cast<double>(sizes.local_tokens) * (2.0 * e + 2.0 * mask) * h + inputs;
+  const double norms = 2.0 * e - shared_with_norms(context, sizes);
+  const double local = static_cast<double>(sizes.local_tokens) * (norms + 2.0 * mask) * h + inputs;
   // The activation's input and output beside the attention's tensors.
   const double mlp = e * static_cast<double>(sizes.gated_ffn) +
                      (keeps_down_input(context) ? input_bytes(context) : 0.0) * static_cast<double>(sizes.ffn);

@@ -68,6 +68,7 @@ constexpr std::array kFlags{
     FlagEntry{"cross-entropy-loss-fusion", kRule},
     FlagEntry{"cross-entropy-fusion-impl", kRule},
     FlagEntry{"transformer-impl", kRule},
+    FlagEntry{"memory-efficient-layer-norm", kOn, "training.memory_efficient_layer_norm"},
     FlagEntry{"use-flash-attn", kRule},
     FlagEntry{"grad-reduce-in-bf16", kRule},
     FlagEntry{"no-gradient-accumulation-fusion", kRule},

@@ -75,8 +75,15 @@ void add_model_state(StageMemory& memory, const std::vector<Part>& parts, const 
 }
 
 // DeepSpeed's BF16_Optimizer keeps a microbatch's gradients beside the step's until the next backward pass, and casts
-// one weight's of them at a time.
+// one weight's of them at a time. Its stage 2 gathers those of a rank's partition before they are added to the sums of
+// the microbatches before (grads_in_partition of stage_1_and_2.py).
 void add_microbatch_gradients(StageMemory& memory, const std::vector<Part>& parts, const StepInputs& inputs) {
+  const ParallelOptions& parallel = inputs.parallel;
+  if (parallel.gradient_reduction == GradientReduction::kMicrobatch && parallel.microbatches(inputs.training) > 1) {
+    const std::int64_t owned = owned_parameters(parts, inputs);
+    add(memory, "microbatch gradients",
+        of_elements(owned - offloaded(owned, parallel.offload), bytes_per_element(inputs.training.grad_reduce)));
+  }
   if (inputs.training.gradient_sum != GradientSum::kCopied) return;
   add(memory, "microbatch gradients",
       of_elements(count_trainable(parts), bytes_per_element(inputs.training.precision)));
@@ -99,16 +106,30 @@ void add_largest_gradient(StageMemory& memory, const std::vector<Part>& parts, c
   add(memory, "largest gradient", of_elements(largest, bytes_per_element(training.precision) + cast));
 }
 
-// DeepSpeed's optimizers reduce gradients out of a buffer (ipg_buffer of stage_1_and_2.py; buffered_allreduce_fallback
-// of engine.py for BF16_Optimizer), and stages 1 and 2 copy those of a rank's partition into one tensor, cast to fp32
-// for the update (step in stage_1_and_2.py). They are too large for what activations leave to the allocator.
+// Elements of the buffers that gradients are reduced out of. DeepSpeed's stages 1 and 2 have one of reduce_bucket_size
+// whatever the model, and with overlap_comm a second that fills meanwhile (setup_buckets of stage_1_and_2.py), its
+// BF16_Optimizer one as large as what is reduced (buffered_allreduce_fallback of engine.py).
+std::int64_t reduction_buffer(const std::vector<Part>& parts, const StepInputs& inputs) {
+  const ParallelOptions& parallel = inputs.parallel;
+  const bool every_pass = parallel.gradient_reduction == GradientReduction::kMicrobatch;
+  if (parallel.replicas() == 1 || (!parallel.flat_gradients && !every_pass)) return 0;
+  const std::int64_t trainable = count_trainable(parts);
+  const bool copied = inputs.training.gradient_sum == GradientSum::kCopied;
+  if (parallel.flat_gradients && copied) return std::min(parallel.flat_bucket, trainable);
+  const std::int64_t buffers = parallel.overlap_grad_reduce ? 2 : 1;
+  if (parallel.flat_gradients) return buffers * parallel.flat_bucket;
+  const auto bytes = static_cast<std::int64_t>(bytes_per_element(inputs.training.grad_reduce));
+  return buffers * std::min(parallel.bucket.count() / bytes, trainable);
+}
+
+// DeepSpeed's stages 1 and 2 copy a rank's partition of the gradients into one tensor, cast to fp32 for the update
+// (step in stage_1_and_2.py). It is too large for what activations leave to the allocator, as reduction buffers are.
 void add_flat_gradients(StageMemory& memory, const std::vector<Part>& parts, const StepInputs& inputs) {
-  if (!inputs.parallel.flat_gradients) return;
   const double each = bytes_per_element(inputs.training.grad_reduce);
-  const std::int64_t buffer = std::min(inputs.parallel.flat_bucket, count_trainable(parts));
-  if (inputs.parallel.replicas() > 1) add(memory, "reduction buffer", of_elements(buffer, each));
-  if (inputs.training.grad_reduce == DataType::kFp32) return;
-  add(memory, "flat gradients", of_elements(owned_parameters(parts, inputs), each + 4.0));
+  add(memory, "reduction buffer", of_elements(reduction_buffer(parts, inputs), each));
+  if (!inputs.parallel.flat_gradients || inputs.training.grad_reduce == DataType::kFp32) return;
+  const std::int64_t owned = owned_parameters(parts, inputs);
+  add(memory, "flat gradients", of_elements(owned - offloaded(owned, inputs.parallel.offload), each + 4.0));
 }
 
 // Of the weights that microbatches under way began with.

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "workload/activations.h"
+#include "workload/gradient_turns.h"
 #include "workload/kept_layers.h"
 #include "workload/parallel/gather_schedule.h"
 
@@ -20,36 +22,35 @@ bool is_head(PointKind kind) {
   return kind == PointKind::kHead || kind == PointKind::kPredictorHead;
 }
 
-// When the full gradients of a chunk are there, under ZeRO stage 2.
+// When the whole gradients of a chunk are there, under ZeRO stage 2: while microbatches that pass it in a row are added
+// up. Where every microbatch's are reduced by themselves, there is a bucket of them only (reduction buffer).
 class Accumulators {
  public:
-  Accumulators(const std::vector<Part>& parts, const StepInputs& inputs)
-      : microbatches_(inputs.parallel.microbatches(inputs.training)),
-        reduced_at_once_(inputs.parallel.overlap_grad_reduce),
-        done_(parts.size(), 0) {
-    const bool full = inputs.parallel.zero_stage == 2 && inputs.parallel.replicas() > 1 &&
-                      inputs.parallel.offload.optimizer == Tier::kGpu;
+  Accumulators(const std::vector<Part>& parts, const StepInputs& inputs, const std::vector<Slot>& slots)
+      : reduces_(reducing_slots(slots, inputs.parallel.gradient_reduction)), held_(parts.size(), 0) {
+    const bool whole = inputs.parallel.gradient_reduction == GradientReduction::kMicrobatchGroup;
     for (const Part& part : parts) {
-      const std::int64_t elements = full ? count_trainable(std::vector<Part>{part}) : 0;
+      const std::int64_t elements = whole ? count_trainable(std::vector<Part>{part}) : 0;
       bytes_.push_back(of_elements(elements, inputs.training.grad_reduce));
     }
   }
 
-  // What a backward pass through the chunk adds when it starts, and takes away when it ends.
-  [[nodiscard]] Bytes begin_backward(int chunk) const {
+  // What a backward pass adds when it starts, and takes away when it ends.
+  [[nodiscard]] Bytes begin_backward(int chunk) {
     const auto index = static_cast<std::size_t>(chunk);
-    return done_[index] == 0 ? bytes_[index] : 0_B;
+    return std::exchange(held_[index], char{1}) != 0 ? 0_B : bytes_[index];
   }
-  [[nodiscard]] Bytes end_backward(int chunk) {
+  [[nodiscard]] Bytes end_backward(int chunk, std::size_t slot) {
     const auto index = static_cast<std::size_t>(chunk);
-    return ++done_[index] == microbatches_ && reduced_at_once_ ? bytes_[index] : 0_B;
+    if (!reduces_[slot]) return 0_B;
+    held_[index] = 0;
+    return bytes_[index];
   }
 
  private:
-  std::int64_t microbatches_;
-  bool reduced_at_once_;
-  std::vector<std::int64_t> done_;  // by chunk: backward passes
-  std::vector<Bytes> bytes_;        // by chunk
+  std::vector<bool> reduces_;  // by slot
+  std::vector<char> held_;     // by chunk
+  std::vector<Bytes> bytes_;   // by chunk
 };
 
 // Gathered parameters, and gradients that wait to be scattered: of the unit at hand in the type they are computed in,
@@ -95,7 +96,7 @@ class Walker {
       : parts_(parts),
         slots_(slots),
         context_(make_kernel_context(inputs.shape, inputs.training, inputs.parallel)),
-        accumulators_(parts, inputs),
+        accumulators_(parts, inputs, slots),
         offloaded_layers_(inputs.parallel.offload.activation_layers),
         embedding_(embedding_activations(context_)),
         head_(head_activations(context_)) {
@@ -157,7 +158,8 @@ class Walker {
       if (slot.pass == Pass::kWeightGradient) keep_recomputed(slot.chunk, point, -1);
       if (ends_microbatch(slot.pass)) keep(slot.chunk, point, -1);
     }
-    if (ends_microbatch(slot.pass)) held_[Held::kAccumulators] -= accumulators_.end_backward(slot.chunk);
+    if (!ends_microbatch(slot.pass)) return;
+    held_[Held::kAccumulators] -= accumulators_.end_backward(slot.chunk, walk_.moments.size() - 1);
   }
   // Gradients of weights need what their layers took in, also what was computed again.
   void keep_recomputed(int chunk, std::size_t point, std::int64_t sign) {

@@ -16,7 +16,7 @@ namespace ringwright::workload {
 
 // Kinds of what is held, in the order of a report.
 enum class Held : std::uint8_t {
-  kAccumulators,  // ZeRO stage 2: full gradients of chunks that are not reduced yet
+  kAccumulators,  // ZeRO stage 2: whole gradients of a chunk that are added up over microbatches
   kLayers,
   kEmbedding,
   kHead,

@@ -65,15 +65,17 @@ void read_optimizer(ConfigMap& zero, ConfigMap map, OffloadOptions& offload) {
 }
 
 void read_efficiency(ConfigMap& zero, OffloadOptions& offload) {
-  // ZeRO-Offload (arXiv 2101.06840) gives about a quarter of a second for a billion parameters on two sockets with
-  // 256 GB/s together: 28 bytes each at 110 GB/s.
+  // ZeRO-Offload (arXiv 2101.06840) gives about a quarter of a second for Adam alone, of a billion parameters on two
+  // sockets with 256 GB/s together: 28 bytes each at 110 GB/s. The passes beside Adam stream through memory as it does.
   constexpr std::string_view kWhy = "ZeRO-Offload's CPU Adam on two Xeon 8168, about 0.25 s for 1e9 parameters";
   if (offload.optimizer != Tier::kGpu && !zero.has("cpu_adam_efficiency")) {
     zero.assume("cpu_adam_efficiency", "45%", kWhy);
   }
   offload.adam_efficiency =
       zero.percent({.name = "cpu_adam_efficiency",
-                    .doc = "share of host memory bandwidth that the CPU's Adam reaches, of 28 bytes a parameter",
+                    .doc = "share of host memory bandwidth that the CPU's update reaches: with Adam it reads and "
+                           "writes 42 bytes a parameter (zero.offload_optimizer: 28 of Adam, 8 to unscale and clip "
+                           "gradients, 6 to cast weights) or 28 (fsdp.cpu_offload)",
                     .fallback = 0.45,
                     .min = 0.01,
                     .max = 1.0});

@@ -16,7 +16,8 @@ constexpr std::array kStageLayers{
     Option{"filled", "as many as the fullest part needs, the last part what remains (DeepSpeed's type:transformer)"},
     Option{"balanced", "parts of equal time: layers, embedding and logits as the compute model sees them"},
     Option{"balanced-memory",
-           "stages that need memory alike: early ones, with more microbatches in flight, get fewer layers"},
+           "the fastest split that fits: where memory is short, early stages, with more microbatches in flight, get "
+           "fewer layers; when nothing fits, stages need memory alike (Yuan 2.0)"},
     Option{"trim-ends", "one layer less in the first and in the last part, which also hold embedding and logits"}};
 
 std::string read_schedule(ConfigMap& parallel, const std::string& fallback) {

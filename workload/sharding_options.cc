@@ -20,6 +20,10 @@ constexpr std::array kStrategies{
     Option{"hybrid_shard", "full_shard among some ranks, copies over the others"},
     Option{"_hybrid_shard_zero2", "shard_grad_op among some ranks, copies over the others"},
     Option{"no_shard", "every rank holds everything; gradients are all-reduced"}};
+constexpr std::array kReductions{
+    Option{"microbatch", "after every microbatch, as DeepSpeed's stage 2: no rank keeps whole gradients"},
+    Option{"microbatch_group",
+           "after the microbatches that pass a chunk in a row: whole gradients of one chunk at a time are added up"}};
 constexpr std::array kPrefetches{
     Option{"backward_pre", "the next unit is gathered while the present one's gradients are computed"},
     Option{"backward_post", "the next unit is gathered after that, before the present gradients are scattered"},
@@ -71,7 +75,8 @@ void read_bucket(ConfigMap& zero, const ParallelContext& context, ParallelOption
                     .fallback = false});
   options.flat_bucket = reduce;
   if (options.flat_gradients && options.zero_stage == 3) no_effect(zero, "flat_gradients", "in stage 3 they are apart");
-  if (zero.has("reduce_bucket_size") && options.zero_stage < 3) {
+  const bool of_deepspeed = zero.has("reduce_bucket_size") || (options.zero_stage == 2 && !zero.has("bucket"));
+  if (of_deepspeed && options.zero_stage < 3) {
     options.bucket = scale(Bytes(1), static_cast<double>(reduce) * bytes_per_element(context.training.grad_reduce));
   }
   if (options.zero_stage == 3 && zero.has("bucket")) no_effect(zero, "bucket", "in stage 3 it is reduce_bucket_size");
@@ -80,6 +85,36 @@ void read_bucket(ConfigMap& zero, const ParallelContext& context, ParallelOption
   if (zero.has("allgather_bucket_size")) {
     no_effect(zero, "allgather_bucket_size", "parameters are gathered in the buckets of the gradients, or by layers");
   }
+}
+
+// When gradients are reduced, and to whom their sums go.
+void read_reduction(ConfigMap& zero, ParallelOptions& options) {
+  const std::string every = zero.choice({.name = "reduce_every",
+                                         .doc = "stage 2: after which backward passes gradients are reduced",
+                                         .fallback = "microbatch"},
+                                        kReductions);
+  if (zero.has("reduce_every") && options.zero_stage != 2) {
+    no_effect(zero, "reduce_every",
+              options.zero_stage == 3 ? "stage 3 reduces in every microbatch"
+                                      : "below stage 2 gradients are reduced once, when all microbatches are added up");
+  }
+  const bool scatter = zero.boolean(
+      {.name = "reduce_scatter",
+       .doc = "DeepSpeed's stages 1 and 2: off, gradients are all-reduced and each rank takes its partition",
+       .fallback = true});
+  const bool together = zero.boolean(
+      {.name = "use_multi_rank_bucket_allreduce",
+       .doc = "DeepSpeed's stages 1 and 2 (its default): partitions of several ranks in a bucket are all-reduced "
+              "together, which moves twice the bytes of a reduction to each owner",
+       .fallback = false});
+  const bool partitions = options.zero_stage == 1 || options.zero_stage == 2;
+  for (const std::string_view key : {"reduce_scatter", "use_multi_rank_bucket_allreduce"}) {
+    if (zero.has(key) && !partitions) no_effect(zero, key, "it is of stages 1 and 2");
+  }
+  options.allreduce_buckets = partitions && (!scatter || together);
+  if (options.zero_stage != 2 || options.replicas() == 1) return;
+  options.gradient_reduction =
+      every == "microbatch_group" ? GradientReduction::kMicrobatchGroup : GradientReduction::kMicrobatch;
 }
 
 void read_stage_3(ConfigMap& zero, ShardingOptions& sharding) {
@@ -170,7 +205,9 @@ void warn_zero(ConfigMap& zero, ParallelOptions& options) {
     no_effect(zero, "overlap_param_gather", "in stage 3 parameters are gathered in every pass");
     options.overlap_param_gather = false;
   }
-  if (options.bucket > 0_B && !options.overlap_grad_reduce) {
+  const bool in_passes =
+      options.overlap_grad_reduce || options.gradient_reduction != GradientReduction::kLastMicrobatch;
+  if (options.bucket > 0_B && !in_passes) {
     const std::string_view key = zero.has("bucket") ? "bucket" : "reduce_bucket_size";
     no_effect(zero, key, "without overlap_grad_reduce all gradients are one bucket");
   }
@@ -180,13 +217,14 @@ void warn_zero(ConfigMap& zero, ParallelOptions& options) {
 void read_zero(ConfigMap zero, const ParallelContext& context, ParallelOptions& options) {
   options.zero_stage = static_cast<int>(
       zero.integer({.name = "stage",
-                    .doc = "0: every rank has all optimizer state; 1: 1/dp of it; 2: and of the gradients, once they "
-                           "are reduced; 3: and of the parameters",
+                    .doc = "0: every rank has all optimizer state; 1: 1/dp of it (Megatron's distributed optimizer); "
+                           "2: and of the gradients, which are reduced in every microbatch; 3: and of the parameters",
                     .fallback = 0,
                     .min = 0,
                     .max = 3}));
   read_overlap(zero, options);
   read_bucket(zero, context, options);
+  read_reduction(zero, options);
   ShardingOptions& sharding = options.sharding;
   read_stage_3(zero, sharding);
   read_zero_pp(zero, context.world, options, sharding);

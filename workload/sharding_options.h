@@ -14,6 +14,10 @@ namespace ringwright::workload {
 // pass, after it but before its gradients are reduced, or only when the unit is needed.
 enum class BackwardPrefetch { kNone, kPost, kPre };
 
+// After which backward passes gradients of unsharded parameters are reduced: once a step, when all microbatches are
+// added up; after the microbatches that pass a chunk in a row (microbatch_group_size_per_vp_stage); or after each.
+enum class GradientReduction { kLastMicrobatch, kMicrobatchGroup, kMicrobatch };
+
 struct ShardingOptions {
   bool parameters = false;  // sharded between uses: ZeRO stage 3, FSDP
   // FSDP gathers embedding and output layer as one root unit and keeps it to the backward pass. Without: two units.

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "workload/gradient_turns.h"
 #include "workload/optimizer_kernels.h"
 #include "workload/pipeline/schedule_check.h"
 
@@ -43,7 +44,7 @@ StageBuilder::StageBuilder(const StepInputs& inputs, const StepStreams& streams,
       pieces_(pieces),
       stage_(stage),
       parts_(stage_parts(inputs.shape, inputs.parallel, stage.number)),
-      last_weights_(parts_.size(), 0),
+      reduces_(reducing_slots(stage.slots, inputs.parallel.gradient_reduction)),
       context_(pieces, inputs.parallel, {.collective = streams.context, .ring = streams.ring}, stage.context_place),
       tensor_(pieces, context_, streams.tensor, inputs.parallel.tensor_overlap),
       expert_(pieces, tensor_,
@@ -57,10 +58,6 @@ StageBuilder::StageBuilder(const StepInputs& inputs, const StepStreams& streams,
       expert_data_(pieces, inputs.parallel, parts_, stage.slots, expert_channels(inputs.parallel, streams), host_,
                    Holding::kExpert) {
   for (const Part& part : parts_) kept_.emplace_back(part, pieces.context());
-  for (std::size_t i = 0; i < stage_.slots.size(); ++i) {
-    const Slot& slot = stage_.slots[i];
-    if (ends_microbatch(slot.pass)) last_weights_[static_cast<std::size_t>(slot.chunk)] = i;
-  }
 }
 
 Program StageBuilder::build(GraphTables& tables) {
@@ -219,8 +216,7 @@ void StageBuilder::forward_points(ProgramWriter& writer, const Slot& slot) {
 
 void StageBuilder::backward(ProgramWriter& writer, std::size_t number) {
   const Slot& slot = stage_.slots[number];
-  const bool last = number == last_weights_[static_cast<std::size_t>(slot.chunk)];
-  const auto turn = last ? DataParallel::Turn::kLast : DataParallel::Turn::kNotLast;
+  const auto turn = reduces_[number] ? DataParallel::Turn::kReduces : DataParallel::Turn::kAddsUp;
   writer.name_work(stage_.labels.of(slot), work_of(slot.pass));
   const auto write = [&] { backward_points(writer, slot, turn); };
   const bool alike =

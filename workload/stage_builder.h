@@ -92,7 +92,7 @@ class StageBuilder {
   Stage stage_;
   std::vector<Part> parts_;                // by chunk
   std::vector<KeptLayers> kept_;           // by chunk
-  std::vector<std::size_t> last_weights_;  // by chunk: the slot after which its gradients are complete
+  std::vector<bool> reduces_;              // by slot: its backward pass ends with a reduction of gradients
   ContextParallel context_;
   TensorParallel tensor_;
   ExpertParallel expert_;

@@ -137,6 +137,11 @@ void read_kernel_choices(ConfigMap& training, TrainingOptions& options) {
   options.separate_projections =
       training.choice({.name = "projections", .doc = "which weights share a product", .fallback = "fused"},
                       kProjections) == "separate";
+  options.norm_keeps_output =
+      training.boolean({.name = "memory_efficient_layer_norm",
+                        .doc = "a norm's backward pass starts from its output, which the product that follows keeps "
+                               "anyway, and its input is freed (Apex)",
+                        .fallback = false});
   options.weight_gradient_buffers =
       training.choice(
           {.name = "transformer_impl", .doc = "whose layers, for the memory they need", .fallback = "local"},

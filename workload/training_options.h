@@ -113,6 +113,7 @@ struct TrainingOptions {
   bool separate_projections =
       false;                      // queries, keys and values, and both parts of a gated MLP, as weights of their own
   std::int64_t loss_metrics = 0;  // that a trainer computes from the logits beside the loss
+  bool norm_keeps_output = false;        // for its backward pass, instead of its input (Apex, memory_efficient)
   bool weight_gradient_buffers = false;  // Transformer Engine keeps one buffer for each shape of a weight
 
   // Packed into a sequence of so many tokens.
@@ -173,6 +174,8 @@ struct ParallelOptions {
   int zero_stage = 0;
   bool overlap_grad_reduce = false;
   bool overlap_param_gather = false;
+  GradientReduction gradient_reduction = GradientReduction::kLastMicrobatch;  // below ZeRO stage 3
+  bool allreduce_buckets = false;  // DeepSpeed: every rank gets all sums of a bucket and keeps those of its partition
   bool flat_gradients = false;  // DeepSpeed: reduced out of a buffer, updated from one tensor
   std::int64_t flat_bucket = 0;  // elements of that buffer
   Bytes bucket;              // gradient bytes of one bucket; 0: Megatron's default

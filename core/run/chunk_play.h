@@ -86,8 +86,6 @@ struct ChunkMember {
   std::uint32_t first_block = 0;
   int blocks_left = 0;
   TimePoint proxy_free;  // its proxy thread has work until then
-  TimePoint slot_up_free;    // without GPUDirect: its GPU stores messages into host memory until then
-  TimePoint slot_down_free;  // and loads them from there
   int streaming = 0;     // messages that its NIC sends
   std::vector<OnNic> waiting;  // for their turn on the NIC, in order
   bool joined = false;

@@ -123,32 +123,11 @@ void ChunkPlayer::begin(Part part) {
   after(fixed, part.play, [part](ChunkPlayer& self) { self.move(part); });
 }
 
-// Without GPUDirect what leaves the host or comes into it lies in host memory, and the thread blocks of a GPU share its
-// slot on the way there: until all of the present primitive is through.
-TimePoint ChunkPlayer::through_host_memory(ChunkPlay& play, const ChunkBlock& block) const {
-  ChunkMember& member = play.members[block.member];
-  const Duration each = transfer_time(on_wire(play, block.now.size), inputs_.costs.host_copy) * block.block.copies;
-  const TimePoint now = job_.engine.now();
-  TimePoint through = now;
-  const auto take = [&](TimePoint& slot_free) {
-    slot_free = std::max(slot_free, now) + each;
-    through = std::max(through, slot_free);
-  };
-  for (int r = block.now.receives.first; r < block.now.receives.first + block.now.receives.count; ++r) {
-    if (play.queues[block.sources[static_cast<std::size_t>(r)]].network) take(member.slot_down_free);
-  }
-  for (int s = block.now.sends.first; s < block.now.sends.first + block.now.sends.count; ++s) {
-    if (play.queues[block.first_queue + static_cast<std::uint32_t>(s)].network) take(member.slot_up_free);
-  }
-  return through;
-}
-
 // Waiting loops and barriers are over: the bytes of the present primitive move.
 void ChunkPlayer::move(Part part) {
   ChunkPlay& play = plays_[part.play];
   ChunkBlock& block = play.blocks[part.index];
   block.not_before = job_.engine.now() + moving_time(inputs_.costs, play, block);
-  if (!inputs_.costs.gpudirect) block.not_before = std::max(block.not_before, through_host_memory(play, block));
   if (job_.clocks != nullptr) block.lag = job_.clocks->lag(play.members[block.member].rank_class);
   announce(part);
   block.held = has_all(play, block) ? Bytes(0) : lines_of(play, block);

@@ -92,7 +92,6 @@ class ChunkPlayer final : public CollectiveRunner,
   void try_begin(Part part);
   void begin(Part part);
   void move(Part part);
-  [[nodiscard]] TimePoint through_host_memory(ChunkPlay& play, const ChunkBlock& block) const;
   int start_stores(Part part, Bytes size);
   int start_fetches(Part part);
   int start_one_sided(Part part);

@@ -173,7 +173,9 @@ void ChunkPlayer::take_arrived(Part part) {
   ChunkPlay& play = plays_[part.play];
   ChunkQueue& queue = play.queues[part.index];
   const ChunkBlock& reader = play.blocks[queue.reader];
-  const bool flush = play.choice.plan.protocol == Protocol::kSimple && inputs_.costs.gpudirect;
+  // A flush reads over PCIe what the NIC wrote into the GPU's memory. Without GPUDirect the GPU itself reads a message
+  // over PCIe, from host memory, and sees it no sooner.
+  const bool flush = play.choice.plan.protocol == Protocol::kSimple;
   const Duration delay = flush ? inputs_.costs.network_flush : inputs_.costs.network_poll;
   const Duration each = time_to_receive(play, queue.size[queue.arrived % kSlots]);
   ++queue.arrived;

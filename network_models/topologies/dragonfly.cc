@@ -26,6 +26,7 @@ class Dragonfly final : public Topology {
  public:
   explicit Dragonfly(DragonflyPlan plan) : plan_(std::move(plan)) {}
   [[nodiscard]] Network build() const override { return build_dragonfly(plan_); }
+  void pass_through_host_memory(Bandwidth copies) override { plan_.host.pass_through_memory(copies); }
 
  private:
   DragonflyPlan plan_;

@@ -21,6 +21,7 @@ class ExplicitGraph final : public Topology {
   [[nodiscard]] Network build() const override {
     return {.fabric = fabric_, .router = std::make_unique<GraphRouter>(fabric_, settings_)};
   }
+  void pass_through_host_memory(Bandwidth /*copies*/) override {}
 
  private:
   Fabric fabric_;

@@ -39,6 +39,7 @@ class SingleNode final : public Topology {
     network.router = std::make_unique<SingleNodeRouter>(block, network.fabric.capacities());
     return network;
   }
+  void pass_through_host_memory(Bandwidth copies) override { host_.pass_through_memory(copies); }
 
  private:
   Host host_;

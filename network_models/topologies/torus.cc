@@ -19,6 +19,7 @@ class Torus final : public Topology {
  public:
   explicit Torus(TorusPlan plan) : plan_(std::move(plan)) {}
   [[nodiscard]] Network build() const override { return build_torus(plan_); }
+  void pass_through_host_memory(Bandwidth copies) override { plan_.host.pass_through_memory(copies); }
 
  private:
   TorusPlan plan_;

@@ -162,6 +162,28 @@ TEST_F(NamedFile, OtherOptimizersOfDeepSpeedLeaveTheSumToPyTorch) {
   EXPECT_EQ(sharded->job.training.gradient_sum, workload::GradientSum::kFused);
 }
 
+// runtime/zero/config.py and stage_1_and_2.py: buckets of several ranks are all-reduced, 5e8 elements at a time, and
+// the update is from one tensor.
+TEST_F(NamedFile, Stage2IsAsDeepSpeedRunsIt) {
+  const auto scenario = deepspeed(R"({"train_batch_size": 16, "bf16": {"enabled": true},
+                                      "zero_optimization": {"stage": 2, "overlap_comm": true}})");
+  ASSERT_TRUE(scenario.has_value()) << problems(scenario);
+  const workload::ParallelOptions& parallel = scenario->job.parallel;
+  EXPECT_EQ(parallel.gradient_reduction, workload::GradientReduction::kMicrobatch);
+  EXPECT_TRUE(parallel.allreduce_buckets && parallel.flat_gradients && parallel.overlap_grad_reduce);
+  EXPECT_EQ(parallel.bucket, Bytes(2 * 500'000'000));
+  const auto apart = deepspeed(R"({"train_batch_size": 16, "bf16": {"enabled": true},
+                                   "zero_optimization": {"stage": 2, "use_multi_rank_bucket_allreduce": false}})");
+  ASSERT_TRUE(apart.has_value()) << problems(apart);
+  EXPECT_FALSE(apart->job.parallel.allreduce_buckets);
+}
+
+TEST_F(NamedFile, DeepSpeedRefusesToPartitionGradientsOfAPipeline) {
+  const auto scenario = deepspeed(R"({"train_batch_size": 8, "zero_optimization": {"stage": 2}})", "", "tp: 2, pp: 2");
+  ASSERT_FALSE(scenario.has_value());
+  EXPECT_THAT(problems(scenario), HasSubstr("DeepSpeed's pipeline engine takes stages 0 and 1 only"));
+}
+
 TEST_F(NamedFile, DeepSpeedsPipelineSaysWhatItCutsAndHowItSpreadsLayers) {
   const auto scenario =
       deepspeed(R"({"train_batch_size": 8, "pipeline": {"grad_partitioned": false, "partition": "type:transformer"}})",

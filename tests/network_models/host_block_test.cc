@@ -49,6 +49,17 @@ TEST(HostBlock, TurnsAtTheHighestSwitchOfThePcieTree) {
   EXPECT_EQ(trace(same_switch, between(0, 3, Reach::kDownFromSwitch)), "host0/cpu0 host0/pcie1 host0/gpu3");
 }
 
+// Over the GPU's slot into the memory of its socket, and from there to the NIC; back likewise.
+TEST(HostBlock, WithoutGpudirectWaysToTheNicLeadThroughHostMemory) {
+  const auto cluster = load_cluster("nodes: 2\nnode: {preset: a100-pcie}\nfabric: {type: fat_tree}\n");
+  cluster.topology->pass_through_host_memory(25_GBps);
+  const Network network = cluster.topology->build();
+  EXPECT_EQ(trace(network, between(0, 4)),
+            "host0/gpu0 host0/cpu0 host0/dram0 host0/cpu0 host0/nic0 leaf0 host1/nic0 host1/cpu0 host1/dram0 host1/cpu0 "
+            "host1/gpu0");
+  EXPECT_EQ(network.fabric.link(hops_of(network, between(0, 4))[0].link).bandwidth, 25_GBps);  // of a slot of 31.5
+}
+
 TEST(HostBlock, HasNoTurnOnADirectLane) {
   const Network network = one_node("{preset: mi300x-8gpu}");
   EXPECT_EQ(trace(network, between(1, 6, Reach::kUpToSwitch)), "host0/gpu1 host0/gpu6");

@@ -10,6 +10,7 @@
 #include "tests/paths.h"
 #include "validation/class_values.h"
 #include "validation/machine_list.h"
+#include "validation/measured_machine.h"
 #include "validation/platform_constants.h"
 
 namespace ringwright::validation::shipped_profiles_test {
@@ -55,6 +56,7 @@ TEST(ShippedProfiles, AreReadOnTheirMachinesAndSayWhereTheyComeFrom) {
   EXPECT_GE(count, 25);
 }
 
+// And what is known of links and NICs, as `validate nccl` plays machines of a class.
 TEST(ShippedProfiles, OfClassesSayWhatIsFittedToThem) {
   const auto values = read_class_values(std::string(kShippedClasses));
   ASSERT_TRUE(values.has_value());
@@ -62,7 +64,11 @@ TEST(ShippedProfiles, OfClassesSayWhatIsFittedToThem) {
     const std::string machine = "collectives: {model: chunks}\ncluster: {nodes: 1, node: {preset: " + node + "}}\n";
     const auto profile = configs::load_machine_text("test.yaml", "preset: class-" + name + "\n" + machine);
     const auto played = configs::load_machine_text(
-        "test.yaml", machine, {.overrides = overrides_of({.generation = name, .network = "none"}, *values)});
+        "test.yaml", machine,
+        {.overrides = overrides_of({.generation = name,
+                                    .network = "infiniband",
+                                    .link_efficiency = std::string(link_efficiency_of(name))},
+                                   *values)});
     ASSERT_TRUE(profile.has_value() && played.has_value()) << name;
     for (const PlatformConstant& constant : platform_constants()) {
       EXPECT_DOUBLE_EQ(constant.class_value(*profile), constant.class_value(*played)) << name << " " << constant.path;

@@ -13,6 +13,7 @@
 namespace ringwright::workload::memory_balance_test {
 namespace {
 
+using namespace ringwright::literals;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -59,6 +60,24 @@ TEST(SpreadByNeed, GivesEarlyStagesFewerLayers) {
   EXPECT_THAT(spread_by_need(stages, 25), ElementsAre(3, 4, 6, 12));
 }
 
+// The last stage's logits take as long as two layers: 18 layers over three stages take 7 seconds at best, with 7, 7 and
+// 5 layers at most. Of such splits 7 + 6 + 5 needs no more than another.
+TEST(SpreadInTime, TakesTheLeastMemoryAmongTheFastest) {
+  const std::vector<StageNeed> stages{{0.0, 1.0}, {0.0, 1.0}, {0.0, 1.0, 2.0}};
+  EXPECT_EQ(spread_in_time(stages, 18, {.need = 100.0, .layer_seconds = 1.0}), (std::vector<std::int64_t>{7, 6, 5}));
+}
+
+// 1F1B's needs of 4, 3, 2 and 1 a layer: 8 layers of 32 fit on no early stage when a stage may need 20, which 5, 6, 10
+// and 20 layers do. Slowest of a split that fits: 11 layers (5 + 6 + 10 + 11 = 32).
+TEST(SpreadInTime, MovesNoMoreLayersThanMemoryAsksFor) {
+  const std::vector<StageNeed> stages{{0.0, 4.0}, {0.0, 3.0}, {0.0, 2.0}, {0.0, 1.0}};
+  const StageLimits ample{.need = 32.0, .layer_seconds = 1.0};
+  EXPECT_EQ(spread_in_time(stages, 32, ample), (std::vector<std::int64_t>{8, 8, 8, 8}));
+  const StageLimits tight{.need = 20.0, .layer_seconds = 1.0};
+  EXPECT_EQ(spread_in_time(stages, 32, tight), (std::vector<std::int64_t>{5, 6, 10, 11}));
+  EXPECT_EQ(spread_in_time(stages, 32, {.need = 10.0, .layer_seconds = 1.0}), std::nullopt);  // 2 + 3 + 5 + 10
+}
+
 // Long sequences, small model: what is in flight outweighs the rest.
 JobText job(const std::string& parallel) {
   return JobText(
@@ -77,17 +96,40 @@ Bytes fullest(const JobText& text, const ParallelOptions& parallel) {
   return most;
 }
 
-TEST(BalanceMemory, TheFullestStageNeedsLessThanWithEvenParts) {
-  JobText even = job("");
+// Every kernel takes as long, and so does every layer.
+class EvenTime final : public ComputeModel {
+ public:
+  [[nodiscard]] Duration duration(const Kernel& /*kernel*/) const override { return 1_us; }
+};
+
+std::vector<std::int64_t> balanced_in(Bytes capacity) {
   JobText balanced = job(", stage_layers: balanced-memory");
   EXPECT_THAT(balanced.problems(), testing::IsEmpty());
   ParallelOptions options = balanced.parallel;
   auto read = ConfigDocument::load_text("p.yaml", "parallel: {}\n");
   ConfigMap map = read->root().map("parallel", "");
-  balance_memory(map, balanced.shape, balanced.training, {}, options);
+  balance_memory(map, {.shape = balanced.shape, .training = balanced.training, .parallel = balanced.parallel}, {},
+                 {.compute = EvenTime(), .capacity = capacity}, options);
   EXPECT_EQ(std::accumulate(options.layers_per_part.begin(), options.layers_per_part.end(), std::int64_t{0}), 24);
+  return options.layers_per_part;
+}
+
+// Nine tenths of what even parts need: they fit, and no stage has more than a layer beyond its even share of 6.
+TEST(BalanceMemory, FitsWithTheFewestLayersOnTheSlowestStage) {
+  const JobText even = job("");
+  const Bytes capacity = scale(fullest(even, even.parallel), 0.9);
+  ParallelOptions options = even.parallel;
+  options.layers_per_part = balanced_in(capacity);
+  EXPECT_LE(fullest(even, options), capacity);
+  EXPECT_LE(std::ranges::max(options.layers_per_part), 7);
+}
+
+TEST(BalanceMemory, SharesMemoryWhereNothingFits) {
+  const JobText even = job("");
+  ParallelOptions options = even.parallel;
+  options.layers_per_part = balanced_in(Bytes(1));
   EXPECT_TRUE(std::ranges::is_sorted(options.layers_per_part)) << "early stages hold more microbatches";
-  EXPECT_LT(fullest(balanced, options).count() * 10, fullest(even, even.parallel).count() * 8);
+  EXPECT_LT(fullest(even, options).count() * 10, fullest(even, even.parallel).count() * 8);
 }
 
 TEST(BalanceMemory, WantsStagesOfOnePart) {

@@ -111,6 +111,56 @@ TEST(Memory, ModelStateByStageIsThatOfTheZeroPaper) {
   }
 }
 
+// The whole ledger, with microbatches to add up: stage 2 holds no gradients but a rank's share, what the present
+// microbatch adds to it, and the bucket (reduce_bucket_size, here a million elements of two bytes; two that overlap).
+TEST(Memory, Stage2KeepsABucketWhereStage1KeepsAllGradients) {
+  const auto ledger = [](const std::string& zero) {
+    const JobText job("model: {preset: llama3-8b}\ntraining: {global_batch: 128, grad_reduce_dtype: bf16}\n"
+                      "parallel: {zero: {" +
+                          zero + "}}\n",
+                      64);
+    EXPECT_THAT(job.problems(), testing::IsEmpty());
+    return memory_ledger(job.inputs(), {}).front();
+  };
+  const StageMemory one = ledger("stage: 1");
+  const StageMemory two = ledger("stage: 2, reduce_bucket_size: 1000000");
+  EXPECT_EQ(one.of("gradients"), one.of("weights"));
+  EXPECT_NEAR(gib(two.of("gradients")), gib(one.of("weights")) / 64, 0.001);
+  EXPECT_EQ(two.of("microbatch gradients"), two.of("gradients"));
+  EXPECT_EQ(two.of("reduction buffer"), Bytes(2'000'000));
+  const StageMemory overlapped = ledger("stage: 2, reduce_bucket_size: 1000000, overlap_comm: true");
+  EXPECT_EQ(overlapped.of("reduction buffer"), Bytes(4'000'000));
+  EXPECT_EQ(two.of("gradient accumulators"), Bytes(0));
+  const Bytes saved = one.of("gradients") - two.of("gradients") * 2 - two.of("reduction buffer");
+  EXPECT_EQ(one.total() - two.total(), saved);
+}
+
+// Whole gradients of one chunk at a time: half of a stage's, where stage 1 has all of them.
+TEST(Memory, GroupsOfMicrobatchesNeedTheGradientsOfOneChunk) {
+  const JobText job(small_model(8) +
+                        "training: {global_batch: 8}\nparallel: {pp: 2, virtual_stages: 2, "
+                        "schedule: interleaved-1f1b, zero: {stage: 2, reduce_every: microbatch_group}}\n",
+                    4);
+  EXPECT_THAT(job.problems(), testing::IsEmpty());
+  const std::vector<Part> parts = stage_parts(job.shape, job.parallel, 0);
+  const std::int64_t larger = std::max(count_trainable({parts[0]}), count_trainable({parts[1]}));
+  EXPECT_EQ(memory_ledger(job.inputs(), {}).front().of("gradient accumulators"), Bytes(4 * larger));
+}
+
+// Megatron's --memory-efficient-layer-norm: the inputs of two norms, 2 bytes each of s h values, are not kept.
+TEST(Memory, NormsThatStartFromTheirOutputFreeTheirInput) {
+  const auto kept = [](const std::string& key) {
+    const JobText job(small_model(2) + "training: {global_batch: 1" + key + "}\n", 1);
+    EXPECT_THAT(job.problems(), testing::IsEmpty());
+    const KernelContext context = make_kernel_context(job.shape, job.training, job.parallel);
+    return std::pair(layer_activations(context), Bytes(2 * 2 * context.tokens() * job.shape.hidden));
+  };
+  const auto [plain, inputs] = kept("");
+  EXPECT_EQ(plain - kept(", memory_efficient_layer_norm: true").first, inputs);
+  EXPECT_EQ(kept(", memory_efficient_layer_norm: true, recompute: selective, recompute_modules: [layernorm]").first,
+            kept(", recompute: selective, recompute_modules: [layernorm]").first);
+}
+
 // Peak of the stage that holds most, without what the allocator and the libraries add.
 TEST(Memory, PeakIsThatOfMegatronOnB200WithinTwoPercent) {
   const std::vector<TableRow> rows = read_table("simumax_b200_memory.csv");
@@ -169,7 +219,7 @@ TEST(Memory, DeepSpeedUpdatesFromOneTensor) {
   const StageMemory flat = ledger("flat_gradients: true", "bf16");
   EXPECT_EQ(plain.of("flat gradients"), 0_B);
   EXPECT_EQ(flat.of("flat gradients").count(), plain.of("optimizer").count() / 2);  // 6 bytes for 12
-  EXPECT_EQ(flat.of("reduction buffer"), plain.of("gradients"));                    // fewer than 5e8
+  EXPECT_EQ(flat.of("reduction buffer"), Bytes(2 * 500'000'000));                   // reduce_bucket_size, always
   EXPECT_EQ(ledger("flat_gradients: true", "fp32").of("flat gradients"), 0_B);      // they are views
 }
 

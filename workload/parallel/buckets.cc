@@ -24,7 +24,9 @@ BucketRule bucket_rule(const TrainingOptions& training, const ParallelOptions& p
   const int count = copies(parallel, holding);
   BucketRule rule{
       .close_at = std::numeric_limits<std::int64_t>::max(), .multiple = count * kAlignment, .holding = holding};
-  if (!parallel.overlap_grad_reduce || chunk > 0) return rule;
+  const bool in_passes =
+      parallel.overlap_grad_reduce || parallel.gradient_reduction != GradientReduction::kLastMicrobatch;
+  if (!in_passes || chunk > 0) return rule;
   rule.close_at = std::max<std::int64_t>(40'000'000, std::int64_t{1'000'000} * count);
   if (parallel.bucket > Bytes(0)) {
     const auto bytes = static_cast<std::int64_t>(bytes_per_element(training.grad_reduce));

@@ -1,6 +1,7 @@
 #include "workload/parallel/data.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "workload/optimizer_kernels.h"
 
@@ -41,13 +42,19 @@ DataParallel::DataParallel(PieceTable& pieces, const ParallelOptions& parallel, 
       states.push_back({.bucket = bucket, .scale = scale, .reduced = {}, .gathered = {}});
     }
   }
+  if (parallel.gradient_reduction != GradientReduction::kLastMicrobatch) kept_gradients_ = owned_;
 }
 
 std::string DataParallel::label(std::string_view what) const {
   return (holding_ == Holding::kExpert ? "edp " : "dp ") + std::string(what);
 }
 
+void DataParallel::await_reduction(ProgramWriter& writer) {
+  if (const std::optional<TaskIndex> task = std::exchange(reducing_, std::nullopt)) writer.wait(*task);
+}
+
 void DataParallel::reduce(ProgramWriter& writer, BucketState& state) {
+  await_reduction(writer);
   if (channel_) {
     writer.compute(state.scale);
     state.reduced = writer.collective(*channel_,
@@ -60,6 +67,10 @@ void DataParallel::reduce(ProgramWriter& writer, BucketState& state) {
   const bool shares = channel_ && sharded();
   host_.store_gradients(writer, shares ? state.bucket.padded / copies(parallel_, holding_) : state.bucket.elements,
                         {*state.reduced});
+  const bool at_once =
+      !parallel_.overlap_grad_reduce && parallel_.gradient_reduction != GradientReduction::kLastMicrobatch;
+  if (every_pass() || at_once) reducing_ = state.reduced;
+  if (at_once) await_reduction(writer);
 }
 
 void DataParallel::gather(ProgramWriter& writer, BucketState& state) {
@@ -97,10 +108,17 @@ void DataParallel::before_backward(ProgramWriter& writer, int chunk, std::size_t
 
 void DataParallel::after_backward(ProgramWriter& writer, int chunk, std::size_t point, Turn turn) {
   if (sharded_) return sharded_->leave(writer, chunk, point);
-  if (turn == Turn::kNotLast || !passes_gradients() || !parallel_.overlap_grad_reduce) return;
+  if (!reduces_in(turn)) return;
   for (BucketState& state : chunks_[static_cast<std::size_t>(chunk)]) {
-    if (!state.reduced && state.bucket.first_point == point) reduce(writer, state);
+    if (state.bucket.first_point == point) reduce(writer, state);
   }
+  if (point == 0) await_reduction(writer);
+}
+
+bool DataParallel::reduces_in(Turn turn) const {
+  const bool in_passes =
+      parallel_.overlap_grad_reduce || parallel_.gradient_reduction != GradientReduction::kLastMicrobatch;
+  return turn == Turn::kReduces && passes_gradients() && in_passes;
 }
 
 bool DataParallel::leaves_forward_alone(int chunk) const {
@@ -109,7 +127,7 @@ bool DataParallel::leaves_forward_alone(int chunk) const {
 }
 
 bool DataParallel::leaves_backward_alone(Turn turn) const {
-  return !sharded_ && (turn == Turn::kNotLast || !passes_gradients() || !parallel_.overlap_grad_reduce);
+  return !sharded_ && !reduces_in(turn);
 }
 
 void DataParallel::finish_gradients(ProgramWriter& writer) {

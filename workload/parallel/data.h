@@ -2,11 +2,15 @@
 // parameters gathered.
 //
 // Bytes per rank and training step for P parameters: all-reduce of 4P (fp32 gradients); stage 1: reduce-scatter of 4P
-// and all-gather of 2P (ZeRO, arXiv 1910.02054; Megatron's distributed optimizer). Stage 2 moves the same bytes at the
-// same points and keeps less in between. Overlapped, a bucket is reduced as
+// and all-gather of 2P (ZeRO, arXiv 1910.02054; Megatron's distributed optimizer). Overlapped, a bucket is reduced as
 // soon as the last microbatch's backward pass has its gradients, and parameters are gathered from the step's start on,
-// as they are in the steady state: forward passes wait for the buckets that they need. Stage 3 and FSDP shard the
-// parameters as well: sharded.h.
+// as they are in the steady state: forward passes wait for the buckets that they need.
+//
+// Stage 2 keeps a rank's share of the gradients only, and so scatters the gradients of every microbatch: m microbatches
+// move m times as much. As DeepSpeed runs it (runtime/zero/stage_1_and_2.py), gradients are copied into a bucket of
+// reduce_bucket_size; a full bucket is reduced before the pass goes on, or with overlap_comm while the next one fills
+// (average_tensor: the computation waits for the bucket before); and the pass ends when all are reduced
+// (independent_gradient_partition_epilogue). Stage 3 and FSDP shard the parameters as well: sharded.h.
 #pragma once
 
 #include <optional>
@@ -36,7 +40,8 @@ class DataParallel {
   void before_forward(ProgramWriter& writer, int chunk, std::size_t point);
   void after_forward(ProgramWriter& writer, int chunk, std::size_t point);
   void before_backward(ProgramWriter& writer, int chunk, std::size_t point);
-  enum class Turn { kNotLast, kLast };  // microbatch
+  // Whether gradients are reduced after a backward pass (workload/gradient_turns.h), or added to those before.
+  enum class Turn { kAddsUp, kReduces };
   void after_backward(ProgramWriter& writer, int chunk, std::size_t point, Turn turn);
   // Whether such a pass would be the same without data parallelism.
   [[nodiscard]] bool leaves_forward_alone(int chunk) const;
@@ -60,12 +65,17 @@ class DataParallel {
     std::optional<TaskIndex> gathered;  // until somebody has waited for it
   };
   void reduce(ProgramWriter& writer, BucketState& state);
+  // With a reduction in every backward pass: the computation waits for what is reduced.
+  void await_reduction(ProgramWriter& writer);
+  // Of this pass, or of the step's end.
+  [[nodiscard]] bool reduces_in(Turn turn) const;
   void gather(ProgramWriter& writer, BucketState& state);
   void gather_all(ProgramWriter& writer);
   // Gradients go somewhere: to other ranks, or to the host.
   [[nodiscard]] bool passes_gradients() const { return channel_ || host_.updates(); }
   [[nodiscard]] bool sharded() const { return parallel_.zero_stage >= 1; }
-  [[nodiscard]] bool scatters() const { return sharded() && !sums_whole_; }
+  [[nodiscard]] bool scatters() const { return sharded() && !sums_whole_ && !parallel_.allreduce_buckets; }
+  [[nodiscard]] bool every_pass() const { return parallel_.gradient_reduction == GradientReduction::kMicrobatch; }
 
   [[nodiscard]] std::string label(std::string_view what) const;
 
@@ -81,6 +91,7 @@ class DataParallel {
   std::int64_t owned_ = 0;
   std::int64_t kept_gradients_ = 0;
   std::vector<std::vector<BucketState>> chunks_;  // buckets in the order of the backward pass
+  std::optional<TaskIndex> reducing_;             // what the next bucket, or the end of the pass, waits for
 };
 
 }  // namespace ringwright::workload

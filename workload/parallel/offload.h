@@ -1,8 +1,11 @@
 // Offload: traffic between a GPU and the memory or the drives of its host, and the update on the CPU.
 //
 // ZeRO-Offload (arXiv 2101.06840): each reduced gradient goes to host memory (2 bytes a parameter of the shard), the
-// CPU runs Adam there, and the new parameters come back (2 bytes). The CPU is bound by its memory: 28 bytes a parameter
-// over the bandwidth of the socket, which all ranks of the socket share, as with the copies of the same moment.
+// CPU runs Adam there, and the new parameters come back (2 bytes). The CPU is bound by its memory, whose bandwidth all
+// ranks of the socket share, as with the copies of the same moment. Bytes a parameter read and written: Adam itself 28
+// (gradient, weight and two moments in fp32 read, the last three written: Step_AVX in DeepSpeed's cpu_adam.h), and in
+// DeepSpeed 14 more: a pass that unscales and clips gradients (8), and one that casts the weights (4 + 2: stage3.py,
+// unscale_and_clip_grads and _reassign_or_swap_out_partitioned_parameters), 42 in all. PyTorch's FSDP has Adam alone.
 // ZeRO-Infinity (arXiv 2104.07857): states lie on drives, and sub-groups of them are read, updated and written (12
 // bytes a parameter each way); parameters are fetched shard by shard over every rank's own PCIe and then gathered.
 //

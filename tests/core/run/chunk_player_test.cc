@@ -142,15 +142,6 @@ TEST(ChunkPlayer, MessagesWithFlagsPassThroughHostMemory) {
   EXPECT_EQ(end_of(play({.algorithm = two, .per_host = 1, .costs = costs}), 1), TimePoint(25_us));
 }
 
-TEST(ChunkPlayer, WithoutGpudirectHostMemorySetsThePace) {
-  ChannelCosts costs = round_costs();
-  costs.gpudirect = false;
-  const test::PlainPipe one(1, Bytes(1000));
-  // 4 us instead of 1 at either end, and a poll of 1 us instead of a flush of 6; nothing changes inside a host.
-  EXPECT_EQ(end_of(play({.algorithm = one, .per_host = 1, .costs = costs}), 1), TimePoint(23_us + 6_us - 5_us));
-  EXPECT_EQ(end_of(play({.algorithm = one, .costs = costs}), 1), end_of(play({.algorithm = one}), 1));
-}
-
 // Two ranks on two hosts: a ring's message is sent, seen, sent on and seen. What a proxy sends later is seen later: two
 // channels wait for each other where they begin, and nowhere else.
 TEST(ChunkPlayer, ChannelsWaitForEachOtherAtTheirFirstCrossingOnly) {
@@ -169,25 +160,6 @@ TEST(ChunkPlayer, ChannelsWaitForEachOtherAtTheirFirstCrossingOnly) {
   };
   EXPECT_EQ(end_with(1, 1_us) - end_with(1, 0_us), 4_us);
   EXPECT_EQ(end_with(2, 1_us) - end_with(2, 0_us), 5_us);
-}
-
-TEST(ChunkPlayer, WithoutGpudirectTheChannelsOfAGpuShareItsSlot) {
-  const ChannelAlgorithm* ring = collectives::find_channel_algorithm("ring");
-  ASSERT_NE(ring, nullptr);
-  const auto end = [&](int channels, Bandwidth host_copy) {
-    ChannelCosts costs = round_costs();
-    costs.gpudirect = false;
-    costs.host_copy = host_copy;
-    return end_of(play({.algorithm = *ring,
-                        .plan = {.algorithm = "ring", .protocol = Protocol::kSimple, .channels = channels},
-                        .kind = CollectiveKind::kAllReduce,
-                        .bytes = Bytes(64'000) * channels,
-                        .per_host = 1,
-                        .costs = costs}),
-                  0);
-  };
-  EXPECT_EQ(end(2, Bandwidth(0.5e9)), end(1, Bandwidth(0.25e9)));
-  EXPECT_LT(end(1, Bandwidth(0.5e9)), end(1, Bandwidth(0.25e9)));
 }
 
 TEST(ChunkPlayer, ARingOfTwoTakesThreePrimitivesEach) {

@@ -70,6 +70,47 @@ TEST(Sharded, Stage3GathersAndScattersInEveryMicrobatch) {
   EXPECT_EQ(volume(three, "dp", kReduceScatter), 3 * volume(one, "dp", kReduceScatter));
 }
 
+// DeepSpeed, allreduce_gradients in runtime/engine.py: stage 1 communicates where accumulation ends, stage 2 in every
+// micro-step. Two bytes a gradient; parameters are gathered once.
+TEST(Sharded, Stage2ScattersInEveryMicrobatchAndStage1Once) {
+  const auto plan_of = [](int stage, int batch) {
+    return job_of(fmt::format("zero: {{stage: {}}}", stage), 4, batch, ", grad_reduce_dtype: bf16").plan();
+  };
+  const std::int64_t psi = (plan_of(1, 4).stage_parameters[0] + 255) / 256 * 256;
+  for (const int microbatches : {1, 3}) {
+    EXPECT_EQ(volume(plan_of(1, 4 * microbatches), "dp", kReduceScatter), 2 * psi);
+    EXPECT_EQ(volume(plan_of(2, 4 * microbatches), "dp", kReduceScatter), microbatches * 2 * psi);
+    EXPECT_EQ(volume(plan_of(2, 4 * microbatches), "dp", kAllGather), 2 * psi);
+  }
+}
+
+// use_multi_rank_bucket_allreduce: every rank gets all sums. Reductions move twice the bytes; gathers stay.
+TEST(Sharded, BucketsOfSeveralRanksMayBeAllReduced) {
+  const auto plan_of = [](const std::string& key) {
+    return job_of("zero: {stage: 2" + key + "}", 4, 8, ", grad_reduce_dtype: bf16").plan();
+  };
+  const StepPlan apart = plan_of("");
+  for (const std::string key : {", use_multi_rank_bucket_allreduce: true", ", reduce_scatter: false"}) {
+    const StepPlan together = plan_of(key);
+    EXPECT_EQ(volume(together, "dp", kAllReduce), volume(apart, "dp", kReduceScatter));
+    EXPECT_EQ(volume(together, "dp", kReduceScatter), 0);
+    EXPECT_EQ(volume(together, "dp", kAllGather), volume(apart, "dp", kAllGather));
+  }
+}
+
+// Two chunks a stage, groups of two microbatches: each chunk's gradients are scattered once for each of two groups.
+TEST(Sharded, GroupsOfMicrobatchesAreReducedWhenTheyHavePassedAChunk) {
+  const auto scattered = [](const std::string& zero) {
+    const StepPlan plan = job_of("pp: 2, virtual_stages: 2, schedule: interleaved-1f1b, zero: {" + zero + "}", 4, 8,
+                                 ", grad_reduce_dtype: bf16")
+                              .plan();
+    return volume(plan, "dp", kReduceScatter);
+  };
+  const std::int64_t once = scattered("stage: 1");
+  EXPECT_EQ(scattered("stage: 2, reduce_every: microbatch"), 4 * once);
+  EXPECT_EQ(scattered("stage: 2, reduce_every: microbatch_group"), 2 * once);
+}
+
 TEST(Sharded, WithoutSyncGradientsAreScatteredOnce) {
   const StepPlan plan = job_of("fsdp: {no_sync: true}", 4, 12).plan();
   EXPECT_EQ(volume(plan, "dp", kReduceScatter), 4 * plan.stage_parameters[0]);
