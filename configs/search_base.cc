@@ -12,8 +12,8 @@
 namespace ringwright::configs {
 namespace {
 
-// Sizes that do not divide the GPUs, the model or the batch (workload/error_codes.cc).
-constexpr std::array<std::string_view, 6> kSizes = {"E130", "E134", "E136", "E137", "E138", "E139"};
+// Sizes that do not divide the GPUs, the layers, the model or the batch (workload/error_codes.cc).
+constexpr std::array<std::string_view, 7> kSizes = {"E130", "E131", "E134", "E136", "E137", "E138", "E139"};
 
 bool is_of_sizes(const Diagnostic& diagnostic) {
   return diagnostic.severity != Severity::kError || std::ranges::find(kSizes, diagnostic.code) != kSizes.end();

@@ -19,7 +19,7 @@ std::string file_of(const std::string& parallel, const std::string& training) {
   return path;
 }
 
-// Five of the eight GPUs' pipeline stages and a batch of 16: neither fits, and layouts that fit are searched.
+// Five stages divide neither 8 GPUs nor 8 layers: layouts that do are searched.
 TEST(SearchBase, ALayoutThatDoesNotFitTheMachineIsReplacedByOneThatDoes) {
   const std::string path = file_of("{pp: 5, dp: auto}", "{global_batch: 16}");
   ASSERT_FALSE(load_scenario(path, {}).has_value());
