@@ -27,7 +27,9 @@ struct Formula {
   [[nodiscard]] Bytes part(std::int64_t pieces, std::int64_t count = 1) const {
     return Bytes((call.bytes.count() + pieces - 1) / pieces) * count;
   }
+  // Nothing where no host has two members: there is no such wire.
   [[nodiscard]] Duration inside(Bytes bytes) const {
+    if (p == 1) return Duration(0);
     return wires.inside.latency + transfer_time(bytes, wires.inside.bandwidth);
   }
   // To or from the switch: half of the way between two GPUs.
@@ -35,7 +37,9 @@ struct Formula {
     const HopCost& hop = k == 1 ? wires.inside : wires.between;
     return hop.latency / 2 + transfer_time(bytes, hop.bandwidth);
   }
+  // Nothing where all are on one host.
   [[nodiscard]] Duration between(Bytes bytes, int together = 1) const {
+    if (k == 1) return Duration(0);
     const Bandwidth share = wires.host_outward / static_cast<double>(together);
     return wires.between.latency + transfer_time(bytes, std::min(wires.between.bandwidth, share));
   }
@@ -48,8 +52,8 @@ Duration ring_time(const Formula& f) {
   const bool chain = f.call.kind == CollectiveKind::kBroadcast || f.call.kind == CollectiveKind::kReduce;
   const int chunks = chain ? pipeline_chunks(f.call.bytes, f.n - 2) : f.n;
   const Bytes bytes = f.part(chunks);
-  const Duration in = f.p > 1 ? f.inside(bytes) : Duration(0);
-  const Duration out = f.k > 1 ? f.between(bytes) : Duration(0);
+  const Duration in = f.inside(bytes);
+  const Duration out = f.between(bytes);
   if (!chain) return f.passes() * (f.n - 1) * std::max(in, out);
   // The first chunk goes along the chain; the others follow at the pace of its slowest hop.
   return (f.n - f.k) * in + (f.k - 1) * out + (chunks - 1) * std::max(in, out);
@@ -64,13 +68,13 @@ Duration hierarchical_time(const Formula& f) {
   const Duration in = (f.p - 1) * f.inside(f.part(f.n, f.k));
   const bool exchange = f.call.kind == CollectiveKind::kAllToAll;
   const Duration out = (f.k - 1) * f.between(f.part(f.n, exchange ? f.p : 1), f.p);
-  return f.passes() * ((f.p > 1 ? in : Duration(0)) + (f.k > 1 ? out : Duration(0)));
+  return f.passes() * (in + out);
 }
 
 // All messages leave at once and share the member's and the host's way out.
 Duration direct_time(const Formula& f) {
-  const Duration in = f.p > 1 ? f.inside(f.part(f.n, f.p - 1)) : Duration(0);
-  const Duration out = f.k > 1 ? f.between(f.part(f.n, f.n - f.p), f.p) : Duration(0);
+  const Duration in = f.inside(f.part(f.n, f.p - 1));
+  const Duration out = f.between(f.part(f.n, f.n - f.p), f.p);
   return std::max(in, out);
 }
 
@@ -133,8 +137,8 @@ Duration double_tree_time(const Formula& f) {
   const int channels = f.call.layout->smallest_host;
   const std::int64_t pieces = std::int64_t{trees} * channels * chunks;
   const int at_once = chunks == 1 ? 1 : f.all_reduce() ? 2 * trees : trees;
-  const Duration in = f.p > 1 ? f.inside(f.part(pieces, std::int64_t{trees} * std::max(channels - 1, 1))) : Duration(0);
-  const Duration out = f.k > 1 ? f.between(f.part(pieces, at_once), channels) : Duration(0);
+  const Duration in = f.inside(f.part(pieces, std::int64_t{trees} * std::max(channels - 1, 1)));
+  const Duration out = f.between(f.part(pieces, at_once), channels);
   return (chunks - 1 + steps) * std::max(in, out);
 }
 
@@ -151,9 +155,8 @@ Duration nvls_tree_time(const Formula& f) {
   const int height = tree_height(f.k);
   const int chunks = pipeline_chunks(f.call.bytes, 2 * height + 3);
   const std::int64_t pieces = std::int64_t{2} * f.p * chunks;
-  const Duration in =
-      f.wires.inside.latency / 2 +
-      transfer_time(f.part(chunks) + (chunks > 1 ? f.part(pieces, 2) : Bytes(0)), f.wires.inside.bandwidth);
+  const Bytes bytes = f.part(chunks) + (chunks > 1 ? f.part(pieces, 2) : Bytes(0));
+  const Duration in = f.p > 1 ? f.inside(bytes) - f.wires.inside.latency / 2 : Duration(0);
   const Duration out = f.between(f.part(pieces, chunks > 1 ? 4 : 1), f.p);
   return (chunks + 2 * height + 3) * std::max(in, out);
 }
@@ -164,9 +167,7 @@ Duration collnet_time(const Formula& f, int hops) {
   const std::int64_t pieces = std::int64_t{chunks} * f.p;
   const int alone = hops == 1 ? f.p - 1 : 1;  // messages that a member sends at once, of one chunk
   const Duration in = f.inside(f.part(pieces, chunks > 1 ? 2 * (f.p - 1) : alone));
-  const Bandwidth share = f.wires.host_outward / static_cast<double>(f.p);
-  const Duration out =
-      f.wires.between.latency / 2 + transfer_time(f.part(pieces), std::min(f.wires.between.bandwidth, share));
+  const Duration out = f.k > 1 ? f.between(f.part(pieces), f.p) - f.wires.between.latency / 2 : Duration(0);
   return (chunks + 2 * hops + 1) * std::max(in, out);
 }
 

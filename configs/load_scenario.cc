@@ -60,8 +60,8 @@ Result<Scenario> without_errors(Scenario scenario) {
   return scenario;
 }
 
-Result<Scenario> checked_scenario(const Load& load, const std::string& path, const ScenarioOptions& options,
-                                  Extent extent) {
+// Its mistakes are in its document's log.
+Result<Scenario> read_all(const Load& load, const std::string& path, const ScenarioOptions& options, Extent extent) {
   const collectives::NcclFiles files = nccl_files(load_options(options));
   Imports imports;
   auto document = load_with_imports(load, path, options, imports);
@@ -73,7 +73,12 @@ Result<Scenario> checked_scenario(const Load& load, const std::string& path, con
   scenario.document.check_all_read();
   for (const Diagnostic& diagnostic : foreign.all()) scenario.document.log().add(diagnostic);
   for (const IgnoredKey& ignored : imports.ignored) scenario.document.log().add(ignored);
-  return without_errors(std::move(scenario));
+  return scenario;
+}
+
+Result<Scenario> checked_scenario(const Load& load, const std::string& path, const ScenarioOptions& options,
+                                  Extent extent) {
+  return read_all(load, path, options, extent).and_then(without_errors);
 }
 
 }  // namespace
@@ -81,6 +86,11 @@ Result<Scenario> checked_scenario(const Load& load, const std::string& path, con
 Result<Scenario> load_scenario(const std::string& path, const ScenarioOptions& options) {
   return checked_scenario([&](const LoadOptions& how) { return ConfigDocument::load(path, how); }, path, options,
                           Extent::kJob);
+}
+
+Result<Scenario> read_scenario_with_errors(const std::string& path, const ScenarioOptions& options) {
+  return read_all([&](const LoadOptions& how) { return ConfigDocument::load(path, how); }, path, options,
+                  Extent::kJob);
 }
 
 Result<Scenario> load_scenario_text(const std::string& name, std::string_view text, const ScenarioOptions& options) {

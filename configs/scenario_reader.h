@@ -16,6 +16,9 @@ namespace ringwright::configs {
 [[nodiscard]] SimulateSettings read_simulate_of(ConfigMap root, const Job& job);
 [[nodiscard]] Scenario read_scenario(ConfigDocument document, const collectives::NcclFiles& files,
                                      Diagnostics& foreign);
+// A whole scenario from its file with its mistakes in the log, for those that can do with a part of it. Fails where the
+// file cannot be read.
+[[nodiscard]] Result<Scenario> read_scenario_with_errors(const std::string& path, const ScenarioOptions& options);
 // A scenario without a job: what a single collective needs.
 [[nodiscard]] Scenario read_machine(ConfigDocument document, const collectives::NcclFiles& files, Diagnostics& foreign);
 

@@ -18,7 +18,6 @@
 namespace ringwright::configs {
 namespace {
 
-constexpr std::size_t kMostCombinations = 20'000'000;
 
 // Formulas; and beside them what kernels take where the scenario's own rungs heed that.
 ConfigChanges quick_rungs(const Scenario& scenario) {
@@ -277,7 +276,11 @@ Result<SearchResult> search(const Scenario& scenario, const SearchSettings& sett
   replay_best(Bench(scenario, space, result.capacity, options, overheads), static_cast<std::size_t>(settings.replay),
               settings.objective, result);
   result.front = pareto_front(result.ranked);
-  result.own = judge_own(scenario, *quick, space, result, overheads);
+  if (options.own_problem.empty()) {
+    result.own = judge_own(scenario, *quick, space, result, overheads);
+  } else {
+    result.own.problem = options.own_problem;
+  }
   if (result.own.fits && result.own.problem.empty()) {
     result.own.rank = rank_of(result.own.configuration, result, settings.objective);
   }

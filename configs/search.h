@@ -65,6 +65,7 @@ struct SearchResult {
 struct SearchOptions {
   int threads = 0;  // 0: as many as there are
   std::function<void(std::size_t done, std::size_t all)> progress = {};
+  std::string own_problem = {};  // why the scenario's layout is not that of its file (configs/search_base.h)
 };
 
 // Mistakes where the space is too large to be tried.

@@ -16,6 +16,8 @@
 
 namespace ringwright::configs {
 
+constexpr std::size_t kMostCombinations = 20'000'000;  // that are tried
+
 struct Layout {
   std::int64_t tp = 1;
   std::int64_t pp = 1;

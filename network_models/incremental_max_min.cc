@@ -44,26 +44,6 @@ bool IncrementalMaxMin::is_way(FlowSlot flow, std::span<const Hop> way_asked) co
   });
 }
 
-void IncrementalMaxMin::enter(FlowSlot flow) {
-  Flow& row = flows_[flow];
-  DCHECK(!row.entered && row.hops > 0, "a flow enters once, on a way of one link at least");
-  row.entered = true;
-  ++flow_count_;
-  entered_.push_back(flow);
-  for (std::uint32_t h = row.first_hop; h < row.first_hop + row.hops; ++h) add_member(hops_[h], flow, h);
-}
-
-void IncrementalMaxMin::leave(FlowSlot flow) {
-  Flow& row = flows_[flow];
-  DCHECK(row.entered, "a flow leaves after it has entered");
-  if (row.bottleneck != kNoBottleneck) --links_[row.bottleneck].bottleneck_of;
-  for (std::uint32_t h = row.first_hop; h < row.first_hop + row.hops; ++h) remove_member(hops_[h]);
-  row.entered = false;
-  row.bottleneck = kNoBottleneck;
-  row.rate = 0.0;
-  --flow_count_;
-}
-
 bool IncrementalMaxMin::way_is_empty(FlowSlot flow) const {
   const std::span<const LinkShare> hops = way(flow);
   return std::ranges::all_of(hops, [this](const LinkShare& hop) { return links_[hop.link].member_count == 0; });
@@ -88,60 +68,30 @@ void IncrementalMaxMin::set_capacity(LinkId link, Bandwidth capacity) {
   touch(link.value);
 }
 
-void IncrementalMaxMin::add_member(LinkShare& hop, FlowSlot flow, std::uint32_t hop_index) {
-  constexpr std::uint32_t kFirstOrder = 2;  // four members: 64 bytes
-  Link& link = links_[hop.link];
-  if (link.members_order == 0) {
-    link.members_order = kFirstOrder;
-    link.members = members_.take(kFirstOrder);
-  } else if (link.member_count == 1U << link.members_order) {
-    const std::uint32_t larger = members_.take(link.members_order + 1U);
-    std::copy_n(members_.at(link.members), link.member_count, members_.at(larger));
-    members_.give_back(link.members, link.members_order);
-    link.members = larger;
-    ++link.members_order;
-  }
-  hop.place = link.member_count;
-  members_[link.members + link.member_count] = {.flow = flow, .hop = hop_index, .share = hop.share};
-  ++link.member_count;
-  touch(hop.link);
-}
-
-void IncrementalMaxMin::remove_member(const LinkShare& hop) {
-  Link& link = links_[hop.link];
-  --link.member_count;
-  touch(hop.link);
-  if (hop.place == link.member_count) return;
-  // The last member moves into the gap.
-  const Member last = members_[link.members + link.member_count];
-  members_[link.members + hop.place] = last;
-  hops_[last.hop].place = hop.place;
-}
-
 void IncrementalMaxMin::touch(std::uint32_t link) {
   if (links_[link].touched) return;
   links_[link].touched = true;
   touched_.push_back(link);
 }
 
-void IncrementalMaxMin::choose(FlowSlot flow) {
-  Flow& row = flows_[flow];
+void IncrementalMaxMin::choose(PathSlot path) {
+  Path& row = paths_[path];
   if (row.chosen_in == solve_number_) return;
   row.chosen_in = solve_number_;
   row.row = static_cast<std::uint32_t>(chosen_.size());
-  chosen_.push_back(flow);
+  chosen_.push_back(path);
 }
 
 // False: it shares a link, or has its rate already.
-bool IncrementalMaxMin::settle_alone(FlowSlot flow) {
-  Flow& row = flows_[flow];
-  const std::span<const LinkShare> hops = way(flow);
+bool IncrementalMaxMin::settle_alone(PathSlot path) {
+  Path& row = paths_[path];
+  const std::span<const LinkShare> hops = links_of(row);
   const bool alone =
       std::ranges::all_of(hops, [this](const LinkShare& hop) { return links_[hop.link].member_count == 1; });
   if (!alone || row.chosen_in == solve_number_ || row.bottleneck != kNoBottleneck) return false;
   double rate = std::numeric_limits<double>::infinity();
   for (const LinkShare& hop : hops) {
-    const double level = links_[hop.link].capacity / hop.share;
+    const double level = links_[hop.link].capacity / (hop.share * row.weight);
     if (level >= rate) continue;
     rate = level;
     row.bottleneck = hop.link;
@@ -149,7 +99,7 @@ bool IncrementalMaxMin::settle_alone(FlowSlot flow) {
   ++links_[row.bottleneck].bottleneck_of;
   row.chosen_in = solve_number_;
   row.rate = rate;
-  changed_.push_back(flow);
+  work_.flows_resolved += row.flows.size();
   ++alone_;
   return true;
 }
@@ -167,30 +117,30 @@ std::span<const FlowSlot> IncrementalMaxMin::solve() {
 
   choose_first();
   while (!chosen_.empty()) {
-    if (2 * chosen_.size() > flow_count_ - alone_) choose_all();
+    if (2 * chosen_.size() > path_count_ - alone_) choose_all();
     gather();
     fill();
-    if (chosen_.size() == flow_count_ - alone_) break;
+    if (chosen_.size() == path_count_ - alone_) break;
     const std::size_t before = chosen_.size();
     check_certificate();
     if (chosen_.size() == before) break;
   }
   adopt();
+  report_entered();
   return changed_;
 }
 
 void IncrementalMaxMin::choose_first() {
   for (const FlowSlot flow : entered_) {
-    if (flows_[flow].entered && !settle_alone(flow)) choose(flow);
+    if (flows_[flow].entered && !settle_alone(flows_[flow].path)) choose(flows_[flow].path);
   }
-  entered_.clear();
   for (const std::uint32_t l : touched_) {
     Link& link = links_[l];
     if (link.bottleneck_of > 0 || link.resized) {
       const Member* members = members_.at(link.members);
       for (std::uint32_t m = 0; m < link.member_count; ++m) {
         // On a link that has shrunk even flows that are held back elsewhere may be too much.
-        if (link.resized || flows_[members[m].flow].bottleneck == l) choose(members[m].flow);
+        if (link.resized || paths_[members[m].path].bottleneck == l) choose(members[m].path);
       }
     }
     link.touched = false;
@@ -200,18 +150,18 @@ void IncrementalMaxMin::choose_first() {
 }
 
 void IncrementalMaxMin::choose_all() {
-  if (chosen_.size() == flow_count_ - alone_) return;
-  for (std::size_t f = 0; f < flows_.size(); ++f) {
-    if (flows_[f].entered) choose(static_cast<FlowSlot>(f));
+  if (chosen_.size() == path_count_ - alone_) return;
+  for (std::size_t p = 0; p < paths_.size(); ++p) {
+    if (paths_[p].hops > 0) choose(static_cast<PathSlot>(p));
   }
 }
 
 // Makes a small problem of the chosen flows and the links they cross, numbered anew; goes on where it was left.
 void IncrementalMaxMin::gather() {
   for (std::size_t i = problem_first_hop_.size() - 1; i < chosen_.size(); ++i) {
-    const Flow& flow = flows_[chosen_[i]];
-    const LinkShare* hop = hops_.at(flow.first_hop);
-    for (const LinkShare* end = hop + flow.hops; hop < end; ++hop) {
+    const Path& path = paths_[chosen_[i]];
+    const LinkShare* hop = path_hops_.at(path.first_hop);
+    for (const LinkShare* end = hop + path.hops; hop < end; ++hop) {
       if (!is_visited(hop->link)) {
         links_[hop->link].visit = static_cast<std::uint32_t>(visits_.size());
         visits_.push_back({.link = hop->link});
@@ -219,7 +169,7 @@ void IncrementalMaxMin::gather() {
       const std::uint32_t visit = links_[hop->link].visit;
       ++visits_[visit].chosen;
       problem_hop_link_.push_back(visit);
-      problem_hop_share_.push_back(hop->share);
+      problem_hop_share_.push_back(hop->share * path.weight);
     }
     problem_first_hop_.push_back(static_cast<std::uint32_t>(problem_hop_link_.size()));
   }
@@ -229,7 +179,7 @@ double IncrementalMaxMin::load(LinkId link) const {
   const Link& row = links_[link.index()];
   double sum = 0.0;
   for (const Member& member : std::span(members_.at(row.members), row.member_count)) {
-    sum += member.share * flows_[member.flow].rate;
+    sum += member.share * paths_[member.path].weight * paths_[member.path].rate;
   }
   return sum;
 }
@@ -238,8 +188,8 @@ double IncrementalMaxMin::fixed_load(const Link& link) const {
   double load = 0.0;
   const Member* members = members_.at(link.members);
   for (std::uint32_t m = 0; m < link.member_count; ++m) {
-    const Flow& flow = flows_[members[m].flow];
-    if (flow.chosen_in != solve_number_) load += members[m].share * flow.rate;
+    const Path& path = paths_[members[m].path];
+    if (path.chosen_in != solve_number_) load += members[m].share * path.weight * path.rate;
   }
   return load;
 }
@@ -271,62 +221,76 @@ void IncrementalMaxMin::check_certificate() {
     if (visit.chosen == link.member_count) continue;
     if (visit.is_bottleneck || link.bottleneck_of > 0) check_link(visit);
   }
-  for (const FlowSlot flow : broken_) choose(flow);
+  for (const PathSlot path : broken_) choose(path);
 }
 
-// Finds the flows that are not chosen but have to be, for what the chosen ones now do on this link.
+// Finds the paths that are not chosen but have to be, for what the chosen ones now do on this link.
 void IncrementalMaxMin::check_link(const Visit& visit) {
   const Link& link = links_[visit.link];
   const std::span members(members_.at(link.members), link.member_count);
   double load = 0.0;
   double fastest_chosen = 0.0;
   for (const Member& member : members) {
-    const Flow& flow = flows_[member.flow];
-    const bool is_chosen = flow.chosen_in == solve_number_;
-    const double rate = is_chosen ? solution_.rate[flow.row] : flow.rate;
-    load += member.share * rate;
+    const Path& path = paths_[member.path];
+    const bool is_chosen = path.chosen_in == solve_number_;
+    const double rate = is_chosen ? solution_.rate[path.row] : path.rate;
+    load += member.share * path.weight * rate;
     if (is_chosen) fastest_chosen = std::max(fastest_chosen, rate);
   }
   const bool is_full = load >= link.capacity * (1.0 - kTolerance);
   for (const Member& member : members) {
-    const Flow& flow = flows_[member.flow];
-    if (flow.chosen_in == solve_number_) continue;
-    const bool hinders = visit.is_bottleneck && flow.rate > visit.level * (1.0 + kTolerance);
+    const Path& path = paths_[member.path];
+    if (path.chosen_in == solve_number_) continue;
+    const bool hinders = visit.is_bottleneck && path.rate > visit.level * (1.0 + kTolerance);
     const bool has_lost_bottleneck =
-        flow.bottleneck == visit.link && (!is_full || fastest_chosen > flow.rate * (1.0 + kTolerance));
-    if (hinders || has_lost_bottleneck) broken_.push_back(member.flow);
+        path.bottleneck == visit.link && (!is_full || fastest_chosen > path.rate * (1.0 + kTolerance));
+    if (hinders || has_lost_bottleneck) broken_.push_back(member.path);
   }
 }
 
 void IncrementalMaxMin::adopt() {
   for (std::size_t i = 0; i < chosen_.size(); ++i) {
-    Flow& flow = flows_[chosen_[i]];
-    if (flow.bottleneck != kNoBottleneck) --links_[flow.bottleneck].bottleneck_of;
-    flow.bottleneck = visits_[solution_.bottleneck[i]].link;
-    ++links_[flow.bottleneck].bottleneck_of;
+    Path& path = paths_[chosen_[i]];
+    if (path.bottleneck != kNoBottleneck) --links_[path.bottleneck].bottleneck_of;
+    path.bottleneck = visits_[solution_.bottleneck[i]].link;
+    ++links_[path.bottleneck].bottleneck_of;
+    work_.flows_resolved += path.flows.size();
     const double rate = solution_.rate[i];
-    if (std::abs(rate - flow.rate) <= kSameRate * flow.rate) continue;
-    flow.rate = rate;
-    changed_.push_back(chosen_[i]);
+    if (std::abs(rate - path.rate) <= kSameRate * path.rate) continue;
+    path.rate = rate;
+    for (const FlowSlot flow : path.flows) report(flow);
   }
   const std::size_t solved = chosen_.size() + alone_;
   if (solved == 0) return;
   ++work_.solves;
-  if (solved == flow_count_) ++work_.full_solves;
-  work_.flows_resolved += solved;
+  if (solved == path_count_) ++work_.full_solves;
+}
+
+void IncrementalMaxMin::report(FlowSlot flow) {
+  if (flows_[flow].reported_in == solve_number_) return;
+  flows_[flow].reported_in = solve_number_;
+  changed_.push_back(flow);
+}
+
+// They had no rate, even where their path goes on at the same one.
+void IncrementalMaxMin::report_entered() {
+  for (const FlowSlot flow : entered_) {
+    if (flows_[flow].entered) report(flow);
+  }
+  entered_.clear();
 }
 
 double IncrementalMaxMin::largest_error() const {
   std::vector<std::uint32_t> first_hop = {0};
   std::vector<std::uint32_t> hop_link;
   std::vector<double> hop_share;
-  std::vector<FlowSlot> entered;
-  for (std::size_t f = 0; f < flows_.size(); ++f) {
-    if (!flows_[f].entered) continue;
-    entered.push_back(static_cast<FlowSlot>(f));
-    for (const LinkShare& hop : way(entered.back())) {
+  std::vector<PathSlot> entered;
+  for (std::size_t p = 0; p < paths_.size(); ++p) {
+    if (paths_[p].hops == 0) continue;
+    entered.push_back(static_cast<PathSlot>(p));
+    for (const LinkShare& hop : links_of(paths_[p])) {
       hop_link.push_back(hop.link);
-      hop_share.push_back(hop.share);
+      hop_share.push_back(hop.share * paths_[p].weight);
     }
     first_hop.push_back(static_cast<std::uint32_t>(hop_link.size()));
   }
@@ -338,7 +302,7 @@ double IncrementalMaxMin::largest_error() const {
   solver.solve({.first_hop = first_hop, .hop_link = hop_link, .hop_share = hop_share, .capacity = capacity}, fresh);
   double largest = 0.0;
   for (std::size_t i = 0; i < entered.size(); ++i) {
-    const double kept = flows_[entered[i]].rate;
+    const double kept = paths_[entered[i]].rate;
     const double scale = std::max(std::abs(kept), std::abs(fresh.rate[i]));
     if (scale > 0.0) largest = std::max(largest, std::abs(kept - fresh.rate[i]) / scale);
   }

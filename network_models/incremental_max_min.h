@@ -12,11 +12,15 @@
 // A flow that breaks a rule is chosen too, and the filling repeated, until nothing breaks a rule. What is chosen first
 // thus affects speed alone, never the result. Beyond half of all flows a full solve is cheaper and needs no proof.
 //
-// A new flow that has all links of its way to itself is as fast as the narrowest of them: nothing needs to be solved
+// A new flow that has all links of its route to itself is as fast as the narrowest of them: nothing needs to be solved
 // for it, and no other flow can tell. Such are most steps of rings.
+//
+// Flows that take the same route have the same rate. They are one *path* with their number as its weight, and all that
+// is said above is done with paths: a connection that has eight messages in flight costs as much as one.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -65,7 +69,9 @@ class IncrementalMaxMin {
   // Brings all rates up to date; returns the flows whose rate has changed.
   std::span<const FlowSlot> solve();
   // Bytes per second, as of the last solve.
-  [[nodiscard]] double rate(FlowSlot flow) const { return flows_[flow].rate; }
+  [[nodiscard]] double rate(FlowSlot flow) const {
+    return flows_[flow].entered ? paths_[flows_[flow].path].rate : 0.0;
+  }
   [[nodiscard]] std::size_t flow_count() const { return flow_count_; }
 
   // Solves all flows anew, apart from what is kept; returns the largest relative difference between the rates.
@@ -79,32 +85,44 @@ class IncrementalMaxMin {
   [[nodiscard]] const Work& work() const { return work_; }
 
  private:
+  using PathSlot = std::uint32_t;
+
   // Rows rather than columns: a flow or a link is always looked at as a whole, and a row never crosses a cache line.
   struct alignas(32) Flow {
-    double rate = 0.0;
+    std::uint32_t first_hop = 0;
+    std::uint32_t hops = 0;
+    PathSlot path = 0;             // once it has entered
+    std::uint32_t place = 0;       // among the flows of the path
+    std::uint32_t reported_in = 0; // number of the solve that last returned it
+    bool entered = false;
+  };
+  // The flows that have entered on one route.
+  struct alignas(64) Path {
+    double rate = 0.0;    // of each of its flows
+    double weight = 0.0;  // how many they are
     std::uint32_t first_hop = 0;
     std::uint32_t hops = 0;
     std::uint32_t bottleneck = kNoBottleneck;
     std::uint32_t chosen_in = 0;  // number of the solve that last chose it
     std::uint32_t row = 0;        // in the problem of that solve
-    bool entered = false;
+    std::vector<FlowSlot> flows;
   };
   struct alignas(32) Link {
     double capacity = 0.0;
     std::uint32_t members = 0;  // first of its block
     std::uint32_t member_count = 0;
-    std::uint32_t bottleneck_of = 0;  // how many flows
+    std::uint32_t bottleneck_of = 0;  // how many paths
     std::uint32_t visit = 0;          // where to look among the visits of this solve: see is_visited()
     std::uint8_t members_order = 0;   // of its block; 0: none yet
     bool touched = false;
     bool resized = false;             // its capacity has changed
   };
   struct Member {
-    FlowSlot flow = 0;
+    PathSlot path = 0;
     std::uint32_t hop = 0;
-    double share = 1.0;
+    double share = 1.0;  // of each flow of the path
   };
-  // What the chosen flows make of a visited link.
+  // What the chosen paths make of a visited link.
   struct Visit {
     std::uint32_t link = 0;
     std::uint32_t chosen = 0;   // how many of its members
@@ -112,11 +130,18 @@ class IncrementalMaxMin {
     double level = 0.0;         // the rate of the chosen flows that have their bottleneck here
   };
 
-  void add_member(LinkShare& hop, FlowSlot flow, std::uint32_t hop_index);
+  [[nodiscard]] std::span<const LinkShare> links_of(const Path& path) const {
+    return {path_hops_.at(path.first_hop), path.hops};
+  }
+  [[nodiscard]] std::optional<PathSlot> find_path(FlowSlot flow) const;
+  PathSlot make_path(FlowSlot flow);
+  void remove_path(PathSlot path);
+  void touch_links(PathSlot path);
+  void add_member(LinkShare& hop, PathSlot path, std::uint32_t hop_index);
   void remove_member(const LinkShare& hop);
   void touch(std::uint32_t link);
-  void choose(FlowSlot flow);
-  bool settle_alone(FlowSlot flow);
+  void choose(PathSlot path);
+  bool settle_alone(PathSlot path);
   void choose_first();
   void choose_all();
   // A sparse set (Briggs and Torczon, 1993): no link needs to be marked as not visited before a solve.
@@ -130,12 +155,18 @@ class IncrementalMaxMin {
   void check_certificate();
   void check_link(const Visit& visit);
   void adopt();
+  void report(FlowSlot flow);
+  void report_entered();
 
   std::vector<Flow> flows_;
+  std::vector<Path> paths_;
+  std::vector<PathSlot> free_paths_;
   std::vector<Link> links_;
-  BlockPool<LinkShare> hops_;
+  BlockPool<LinkShare> hops_;       // of flows
+  BlockPool<LinkShare> path_hops_;  // apart from them, so that a flow's route stays where it is while another enters
   BlockPool<Member> members_;
-  std::size_t flow_count_ = 0;
+  std::size_t flow_count_ = 0;  // that have entered
+  std::size_t path_count_ = 0;
   std::uint32_t solve_number_ = 0;
   Work work_;
 
@@ -144,9 +175,9 @@ class IncrementalMaxMin {
   std::vector<std::uint32_t> touched_;
 
   // Scratch of a solve.
-  std::vector<FlowSlot> chosen_;
+  std::vector<PathSlot> chosen_;
   std::size_t alone_ = 0;  // how many were settled without being chosen
-  std::vector<FlowSlot> broken_;
+  std::vector<PathSlot> broken_;
   std::vector<FlowSlot> changed_;
   std::vector<Visit> visits_;
   std::vector<std::uint32_t> problem_first_hop_;

@@ -7,6 +7,7 @@
 
 #include "configs/scenario.h"
 #include "configs/search.h"
+#include "configs/search_base.h"
 #include "configs/search_report.h"
 #include "core/base/text.h"
 #include "tools/command.h"
@@ -109,12 +110,15 @@ class Search final : public Command {
     std::vector<configs::SearchAxis> others;
     const auto overrides = settings_of(others);
     if (!overrides) return refuse(overrides.error());
-    const auto scenario = configs::load_scenario(*path, {.overrides = *overrides, .share_folders = {}});
-    if (!scenario) return refuse(scenario.error());
+    const auto base = configs::load_search_base(*path, {.overrides = *overrides, .share_folders = {}}, others);
+    if (!base) return refuse(base.error());
+    const configs::Scenario* const scenario = &base->scenario;
     configs::SearchSettings settings = scenario->search;
     settings.given.insert(settings.given.end(), others.begin(), others.end());
     const auto result = configs::search(
-        *scenario, settings, {.threads = static_cast<int>(threads_.value_or(0)), .progress = progress(common)});
+        *scenario, settings, {.threads = static_cast<int>(threads_.value_or(0)),
+                                                              .progress = progress(common),
+                                                              .own_problem = base->own_problem});
     if (progress_) progress_->clear();
     if (!result) return refuse(result.error());
     const configs::SearchReport report{.scenario = *scenario,

@@ -96,7 +96,7 @@ void read_offload(ConfigMap& parallel, ParallelOptions& options) {
                                    .min = 0,
                                    .max = kMostElements}));
   if (param.has("max_in_cpu")) no_effect(param, "max_in_cpu", "with nvme all parameters are on the drives");
-  if (offload.parameters != Tier::kGpu && !options.sharding.parameters) {
+  if (offload.parameters != Tier::kGpu && options.zero_stage != 3) {
     param.error("device", "E140", fmt::format("{} needs parameters that are sharded", param.path_of("device")),
                 "set zero.stage: 3");
     offload.parameters = Tier::kGpu;
@@ -110,6 +110,9 @@ void read_offload(ConfigMap& parallel, ParallelOptions& options) {
       offload.passes_apart = false;
     }
   }
+  // A single rank has all parameters as its shard: they are fetched from the host and gathered from nobody.
+  if (offload.parameters != Tier::kGpu && options.zero_stage == 3) options.sharding.parameters = true;
+  if (!options.sharding.parameters) options.sharding = {};
   if (offload.optimizer != Tier::kGpu && options.zero_stage == 0 && options.replicas() > 1) {
     zero.error("offload_optimizer", "E140",
                fmt::format("{} needs an optimizer state that is sharded", zero.path_of("offload_optimizer")),

@@ -55,6 +55,7 @@ TaskIndex ProgramWriter::collective(const Channel& channel, const CollectiveSpec
 
 TaskIndex ProgramWriter::collective_after(const Channel& channel, const CollectiveSpec& spec, std::string_view label,
                                           const std::vector<TaskIndex>& after) {
+  if (communication_ == Communication::kOff) return kNoTask;
   flush();
   Task task{.kind = TaskKind::kCollective, .stream = channel.stream, .dimension = channel.dimension};
   task.detail = tables_.collective(spec);
@@ -64,6 +65,7 @@ TaskIndex ProgramWriter::collective_after(const Channel& channel, const Collecti
 
 TaskIndex ProgramWriter::send_after(const Channel& channel, const MessageSpec& spec, std::string_view label,
                                     const std::vector<TaskIndex>& after) {
+  if (communication_ == Communication::kOff) return kNoTask;
   flush();
   Task task{.kind = TaskKind::kSend, .stream = channel.stream, .dimension = channel.dimension};
   task.detail = tables_.message(spec);
@@ -73,6 +75,7 @@ TaskIndex ProgramWriter::send_after(const Channel& channel, const MessageSpec& s
 
 TaskIndex ProgramWriter::compute_on(StreamIndex stream, PieceId piece, const std::string& name,
                                     const std::vector<TaskIndex>& after) {
+  if (communication_ == Communication::kOff) return kNoTask;
   flush();
   Task task{.kind = TaskKind::kCompute, .stream = stream};
   task.detail = tables_.work({piece}, name);

@@ -43,11 +43,12 @@ class ProgramWriter {
                              const std::vector<TaskIndex>& after);
   TaskIndex send_after(const Channel& channel, const MessageSpec& spec, std::string_view label,
                        const std::vector<TaskIndex>& after);
-  // A computation on a stream of communication, in the order of that stream.
+  // A computation on a stream of communication, in the order of that stream: a part of the communication.
   TaskIndex compute_on(StreamIndex stream, PieceId piece, const std::string& name, const std::vector<TaskIndex>& after);
   // What was issued last on the compute stream: one task, or none yet.
   [[nodiscard]] std::vector<TaskIndex> last_computation();
-  // While it is off, nothing is sent, received or waited for: only computations are written.
+  // While it is off, nothing is sent, received or waited for, also of what runs ahead: only what compute() names is
+  // written.
   void mute(Communication communication) { communication_ = communication; }
   // Whatever is issued from here on starts after that task.
   void wait(TaskIndex task);

@@ -211,7 +211,9 @@ void warn_zero(ConfigMap& zero, ParallelOptions& options) {
     const std::string_view key = zero.has("bucket") ? "bucket" : "reduce_bucket_size";
     no_effect(zero, key, "without overlap_grad_reduce all gradients are one bucket");
   }
-  if (options.replicas() == 1 && options.zero_stage >= 1) no_effect(zero, "stage", "dp is 1");
+  // On one GPU stage 3 says how parameters come from the host.
+  const bool offloads = options.zero_stage == 3 && zero.has("offload_param");
+  if (options.replicas() == 1 && options.zero_stage >= 1 && !offloads) no_effect(zero, "stage", "dp is 1");
 }
 
 void read_zero(ConfigMap zero, const ParallelContext& context, ParallelOptions& options) {
@@ -229,12 +231,12 @@ void read_zero(ConfigMap zero, const ParallelContext& context, ParallelOptions& 
   read_stage_3(zero, sharding);
   read_zero_pp(zero, context.world, options, sharding);
   warn_zero(zero, options);
-  if (options.zero_stage == 3 && options.replicas() > 1) {
-    sharding.parameters = true;
+  if (options.zero_stage == 3) {
+    sharding.parameters = options.replicas() > 1;
     sharding.reduce_at_once = !options.overlap_grad_reduce;
     return;
   }
-  if (options.zero_stage < 3) warn_without_stage_3(zero);
+  warn_without_stage_3(zero);
   sharding = {};
 }
 
@@ -344,9 +346,8 @@ void read_fsdp(ConfigMap fsdp, const ParallelContext& context, ParallelOptions& 
     return;
   }
   options.zero_stage = 3;
-  if (options.replicas() == 1) no_effect(fsdp, "sharding_strategy", "dp is 1");
+  if (options.replicas() == 1 && !fsdp.has("cpu_offload")) no_effect(fsdp, "sharding_strategy", "dp is 1");
   sharding.parameters = options.replicas() > 1;
-  if (!sharding.parameters) sharding = {};
 }
 
 }  // namespace

@@ -77,8 +77,8 @@ ShardChannels add_shard_channels(StepStreams& streams, const RankLayout& layout,
   const Dimension all = layout.data_dimension();
   const bool copies = sharding.shard < parallel.replicas();
   const Dimension shard = copies ? neighbours(all, "dp_shard", sharding.shard, ranks) : all;
-  ShardChannels channels{
-      .shard = add_dimension(streams, shard), .replicate = {}, .secondary = {}, .node = {}, .across = {}};
+  ShardChannels channels;
+  if (parallel.replicas() > 1) channels.shard = add_dimension(streams, shard);
   if (copies) channels.replicate = add_dimension(streams, alike(all, "dp_replicate", sharding.shard, ranks));
   if (sharding.secondary > 1) {
     channels.secondary = add_dimension(streams, neighbours(shard, "dp_secondary", sharding.secondary, ranks));

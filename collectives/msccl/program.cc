@@ -169,14 +169,19 @@ class MscclReader {
     return MscclBuffer::kInput;
   }
 
-  // In place the output of an all-reduce is its input, and a file may leave its size out.
+  // In place output and input are one buffer, and a file may leave the size of either out.
   [[nodiscard]] int size_of(const MscclGpu& gpu, MscclBuffer which) const {
     switch (which) {
-      case MscclBuffer::kInput: return gpu.inputs;
+      case MscclBuffer::kInput: return program_.in_place && gpu.inputs == 0 ? in_place_input(gpu) : gpu.inputs;
       case MscclBuffer::kOutput: return program_.in_place ? std::max(gpu.outputs, gpu.inputs) : gpu.outputs;
       case MscclBuffer::kScratch: return gpu.scratch;
     }
     return 0;
+  }
+
+  // Of an all-gather the rank's part of the output.
+  [[nodiscard]] int in_place_input(const MscclGpu& gpu) const {
+    return program_.kind == CollectiveKind::kAllGather ? gpu.outputs / program_.ranks() : gpu.outputs;
   }
 
   int chunk(const XmlElement& at, std::string_view name, const MscclStep& step, int size) {

@@ -66,7 +66,14 @@ class Prover {
   [[nodiscard]] bool aliased() const { return program_.in_place; }
   [[nodiscard]] int per_rank() const { return std::max(1, program_.chunks / program_.ranks()); }
   [[nodiscard]] int shift_end(const MscclGpu& gpu) const {
-    return program_.kind == CollectiveKind::kAllGather ? per_rank() * program_.ranks() : gpu.inputs;
+    return program_.kind == CollectiveKind::kAllGather ? per_rank() * program_.ranks() : inputs_of(gpu);
+  }
+
+  // In place a file may give the size of one of the two buffers alone, as msccl-tools does.
+  [[nodiscard]] int inputs_of(const MscclGpu& gpu) const {
+    if (!aliased()) return gpu.inputs;
+    return program_.kind == CollectiveKind::kAllGather ? std::max(gpu.inputs, per_rank())
+                                                       : std::max(gpu.inputs, gpu.outputs);
   }
 
   void fail(std::string what, int line) {
@@ -96,7 +103,7 @@ class Prover {
     const MscclGpu& gpu = program_.gpus[at(rank)];
     State& state = states_[at(rank)];
     const bool has = program_.kind != CollectiveKind::kBroadcast || rank == 0;
-    for (int chunk = 0; has && chunk < gpu.inputs; ++chunk) {
+    for (int chunk = 0; has && chunk < inputs_of(gpu); ++chunk) {
       state.memory[place(rank, MscclBuffer::kInput, chunk)] = {number(rank, chunk)};
     }
     for (const MscclCopy& copy : gpu.copies) {

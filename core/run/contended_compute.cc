@@ -11,6 +11,7 @@ ContendedCompute::ContendedCompute(const Inputs& inputs) : inputs_(inputs), clas
   for (OfClass& of : classes_) {
     of.under_way.resize(inputs.graph.dimensions.size(), 0);
     of.lost.resize(inputs.graph.dimensions.size());
+    of.awaited.resize(inputs.graph.dimensions.size());
   }
 }
 
@@ -24,7 +25,12 @@ void ContendedCompute::compute(ClassId rank_class, const Job& job) {
 void ContendedCompute::hold(ClassId rank_class, const Claim& claim) {
   OfClass& of = classes_[rank_class.index()];
   count_up(of);
-  of.held.push_back({.claim = claim});
+  const Held held{.claim = claim, .number = of.claims++};
+  if (claim.once_data_move) {
+    await(of, held);
+  } else {
+    of.held.push_back(held);
+  }
   mark_movers(of, claim.dimension);
   share_out(rank_class);
 }
@@ -32,11 +38,16 @@ void ContendedCompute::hold(ClassId rank_class, const Claim& claim) {
 void ContendedCompute::release(ClassId rank_class, std::uint32_t task) {
   OfClass& of = classes_[rank_class.index()];
   const auto held = std::ranges::find(of.held, task, [](const Held& h) { return h.claim.task; });
-  if (held == of.held.end()) return;
+  const bool is_awaited = held == of.held.end() && of.awaited_task.contains(task);
+  if (held == of.held.end() && !is_awaited) return;
   count_up(of);
-  const DimensionId dimension = held->claim.dimension;
-  of.held.erase(held);
-  mark_movers(of, dimension);
+  if (is_awaited) {
+    forget_awaited(of, task);
+  } else {
+    const DimensionId dimension = held->claim.dimension;
+    of.held.erase(held);
+    mark_movers(of, dimension);
+  }
   share_out(rank_class);
 }
 
@@ -48,13 +59,38 @@ void ContendedCompute::on_movement(ClassId rank_class, DimensionId dimension, in
   share_out(rank_class);
 }
 
-void ContendedCompute::mark_movers(OfClass& of, DimensionId dimension) const {
+void ContendedCompute::await(OfClass& of, const Held& receive) {
+  const std::size_t dimension = receive.claim.dimension.index();
+  of.awaited[dimension].emplace(receive.number, receive.claim);
+  of.awaited_task.emplace(receive.claim.task, Awaited{.dimension = dimension, .number = receive.number});
+}
+
+void ContendedCompute::forget_awaited(OfClass& of, std::uint32_t task) {
+  const auto entry = of.awaited_task.find(task);
+  of.awaited[entry->second.dimension].erase(entry->second.number);
+  of.awaited_task.erase(entry);
+}
+
+// Of the receives that take nothing yet, the oldest.
+void ContendedCompute::begin_to_move(OfClass& of, DimensionId dimension) {
+  const auto [number, claim] = *of.awaited[dimension.index()].begin();
+  forget_awaited(of, claim.task);
+  const auto place = std::ranges::lower_bound(of.held, number, {}, &Held::number);
+  of.held.insert(place, {.claim = claim, .number = number, .moves = true});
+}
+
+void ContendedCompute::mark_movers(OfClass& of, DimensionId dimension) {
   int moving = of.under_way[dimension.index()];
-  for (const bool receives : {false, true}) {
-    for (Held& held : of.held) {
-      if (held.claim.dimension == dimension && held.claim.once_data_move == receives) held.moves = moving-- > 0;
-    }
+  for (Held& held : of.held) {
+    if (held.claim.dimension == dimension && !held.claim.once_data_move) held.moves = moving-- > 0;
   }
+  std::erase_if(of.held, [&](const Held& held) {
+    if (held.claim.dimension != dimension || !held.claim.once_data_move || moving-- > 0) return false;
+    await(of, held);
+    return true;
+  });
+  for (; moving > 0 && !of.awaited[dimension.index()].empty(); --moving) begin_to_move(of, dimension);
+  visited_ += of.held.size();
 }
 
 // Work done, and time lost, since the last change.

@@ -68,6 +68,8 @@ class ContendedCompute final : public MovementWatcher {
   void restart(ClassId rank_class);
   // By class, by dimension.
   [[nodiscard]] std::vector<std::vector<Interference>> lost() const;
+  // How many claims were looked at, all moments together: what this class costs.
+  [[nodiscard]] std::uint64_t claims_visited() const { return visited_; }
 
  private:
   // Undisturbed time worked off in a unit of time, in (0, 1].
@@ -84,6 +86,7 @@ class ContendedCompute final : public MovementWatcher {
   };
   struct Held {
     Claim claim;
+    std::uint64_t number = 0;  // of all claims of its class: the oldest has the least
     bool moves = false;
 
     [[nodiscard]] int sms() const { return moves || !claim.once_data_move ? claim.takes.sms : 0; }
@@ -95,9 +98,19 @@ class ContendedCompute final : public MovementWatcher {
     double to_memory = 0.0;
     double of_movers = 0.0;
   };
+  // A receive that was asked for and whose data do not move yet.
+  struct Awaited {
+    std::size_t dimension = 0;
+    std::uint64_t number = 0;
+  };
   struct OfClass {
     std::vector<Running> running;
+    // What takes something, oldest first. Apart from it receives that take nothing yet: of these a training step has
+    // thousands at a time, and what happens at a moment must not cost by their number.
     std::vector<Held> held;
+    std::vector<std::map<std::uint64_t, Claim>> awaited;  // by dimension, by number
+    std::map<std::uint32_t, Awaited> awaited_task;        // by task
+    std::uint64_t claims = 0;                             // so far
     std::vector<int> under_way;  // by dimension
     std::vector<Loss> lost;      // by dimension
     double movers = 1.0;         // speed of thread blocks
@@ -110,13 +123,17 @@ class ContendedCompute final : public MovementWatcher {
   static Contention taken(const OfClass& of);
   void share_out(ClassId rank_class);
   void pace_movers(ClassId rank_class);
-  void mark_movers(OfClass& of, DimensionId dimension) const;
+  static void await(OfClass& of, const Held& receive);
+  static void forget_awaited(OfClass& of, std::uint32_t task);
+  static void begin_to_move(OfClass& of, DimensionId dimension);
+  void mark_movers(OfClass& of, DimensionId dimension);
   [[nodiscard]] Rate rate_of(std::uint32_t work, const Contention& contention);
   void end(ClassId rank_class, std::uint32_t task);
 
   Inputs inputs_;
   std::vector<OfClass> classes_;
   std::map<std::pair<std::uint32_t, Contention>, Rate> rates_;
+  std::uint64_t visited_ = 0;
 };
 
 }  // namespace ringwright

@@ -95,7 +95,7 @@ void StepPlayer::try_start(ClassId c, std::uint32_t task) {
   const TimePoint now = inputs_.engine.now();
   const Duration pause = host_.take_pause(c, task, now);
   if (pause <= Duration(0)) return start(c, task);
-  progress.delayed.emplace_back(task, now + pause);
+  progress.delayed.emplace(task, now + pause);
   inputs_.engine.after(pause, [this, c, task] {
     progress_[c.index()].begun(task);
     start(c, task);
@@ -118,7 +118,7 @@ void StepPlayer::start(ClassId c, std::uint32_t task) {
 void StepPlayer::start_late(ClassId c, std::uint32_t task, Duration late) {
   const TimePoint now = inputs_.engine.now();
   host_.note_late(c, now);
-  progress_[c.index()].delayed.emplace_back(task, now + late);
+  progress_[c.index()].delayed.emplace(task, now + late);
   inputs_.engine.after(late, [this, c, task] {
     progress_[c.index()].begun(task);
     begin_task(c, task);
@@ -201,7 +201,7 @@ void StepPlayer::start_communication(ClassId c, std::uint32_t task, Duration lat
 void StepPlayer::on_late_receive(ClassId rank_class, std::uint32_t task, TimePoint issued) {
   host_.note_late_receive(rank_class, inputs_.engine.now());
   Progress& progress = progress_[rank_class.index()];
-  progress.delayed.emplace_back(task, issued);
+  progress.delayed.emplace(task, issued);
   progress.touched(task);
 }
 

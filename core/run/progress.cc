@@ -6,8 +6,7 @@ namespace ringwright {
 namespace {
 
 // A sum: their order means nothing.
-std::uint64_t digest_times(const std::vector<std::pair<std::uint32_t, TimePoint>>& times, TimePoint now,
-                           std::uint32_t reference) {
+std::uint64_t digest_times(const auto& times, TimePoint now, std::uint32_t reference) {
   std::uint64_t sum = 0;
   for (const auto& [task, at] : times) sum += mix(task - reference, static_cast<std::uint64_t>((at - now).count()));
   return sum;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -18,7 +19,7 @@ struct Progress {
   std::vector<std::uint32_t> stream_next;                      // by stream: place in the stream's order
   std::vector<bool> stream_busy;                               // by stream
   std::vector<std::pair<std::uint32_t, TimePoint>> computing;  // running compute tasks and when they end
-  std::vector<std::pair<std::uint32_t, TimePoint>> delayed;    // tasks whose host is late, and when they begin
+  std::map<std::uint32_t, TimePoint> delayed;                  // tasks whose host is late, and when they begin
   std::size_t unfinished = 0;
   std::uint32_t first_open = 0;  // all tasks before it are done
   std::uint32_t farthest = 0;    // no task after it has seen anything, but for receives whose message has not come
@@ -27,9 +28,7 @@ struct Progress {
   void computed(std::uint32_t task) {
     std::erase_if(computing, [task](const auto& running) { return running.first == task; });
   }
-  void begun(std::uint32_t task) {
-    std::erase_if(delayed, [task](const auto& waiting) { return waiting.first == task; });
-  }
+  void begun(std::uint32_t task) { delayed.erase(task); }
   void touched(std::uint32_t task) { farthest = std::max(farthest, task); }
   void done(std::uint32_t task) {
     state[task] = TaskState::kDone;

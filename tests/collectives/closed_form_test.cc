@@ -70,6 +70,30 @@ TEST(ClosedForm, MembersOfAHostShareItsNics) {
   EXPECT_EQ(closed_form_time(*find_algorithm("hierarchical"), call, wires), inside + between);
 }
 
+// A group on one host has no wire between hosts, one with a member a host none inside: formulas must not ask for them.
+TEST(ClosedForm, EveryAlgorithmHasATimeOnEveryKindOfGroup) {
+  WireCosts one_host = kAlike;
+  one_host.between = {};
+  one_host.host_outward = Bandwidth(0.0);
+  WireCosts one_a_host = kAlike;
+  one_a_host.inside = {};
+  for (const CollectiveAlgorithm* algorithm : algorithms()) {
+    for (const int n : {1, 2, 3, 4, 8}) {
+      for (const int p : {1, n}) {
+        const GroupLayout layout = make_block_layout(n, p);
+        for (const CollectiveKind kind : kKinds) {
+          const CollectiveCall call = call_on(layout, kind, kEven);
+          if (!algorithm->supports(call)) continue;
+          const Duration time = closed_form_time(*algorithm, call, p == 1 ? one_a_host : one_host);
+          EXPECT_EQ(time > Duration(0), n > 1) << describe(*algorithm, call);
+          // An n-th of the buffer at 1 GB/s is the least; 1,000 times that is a wire that does not exist.
+          EXPECT_LT(time, 1000 * transfer_time(kEven, kBandwidth)) << describe(*algorithm, call);
+        }
+      }
+    }
+  }
+}
+
 TEST(ClosedForm, EveryAlgorithmHasOneAndNoneBeatsTheWire) {
   for (const CollectiveAlgorithm* algorithm : algorithms()) {
     for (const GroupLayout& layout : {make_block_layout(8, 8), make_block_layout(16, 4), make_block_layout(6, 1)}) {

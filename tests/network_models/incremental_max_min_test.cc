@@ -62,14 +62,44 @@ TEST(IncrementalMaxMin, NamesExactlyTheFlowsWhoseRateHasChanged) {
   EXPECT_EQ(sorted(shares.solve()), (std::vector<FlowSlot>{1}));
 }
 
+// A connection keeps eight messages in flight: on one route they are solved as one.
+TEST(IncrementalMaxMin, FlowsOfOneRouteShareItsRateAndAreAllNamed) {
+  IncrementalMaxMin shares(bandwidths({10.0, 8.0}));
+  for (FlowSlot flow = 0; flow < 3; ++flow) add(shares, flow, over({0, 1}));
+  add(shares, 3, over({1}));
+  EXPECT_EQ(sorted(shares.solve()), (std::vector<FlowSlot>{0, 1, 2, 3}));
+  EXPECT_EQ(shares.rate(0), 2.0);
+  EXPECT_EQ(shares.rate(3), 2.0);
+  EXPECT_EQ(shares.load(LinkId(1)), 8.0);
+  shares.leave(1);
+  shares.leave(3);
+  EXPECT_EQ(sorted(shares.solve()), (std::vector<FlowSlot>{0, 2}));
+  EXPECT_EQ(shares.rate(2), 4.0);
+  EXPECT_EQ(shares.flow_count(), 2U);
+}
+
+// One leaves and another one comes: the path goes on at its rate, of which the new flow is told.
+TEST(IncrementalMaxMin, AFlowThatTakesAnothersPlaceIsNamedAlone) {
+  IncrementalMaxMin shares(bandwidths({10.0}));
+  add(shares, 0, over({0}));
+  add(shares, 1, over({0}));
+  shares.solve();
+  shares.leave(0);
+  add(shares, 2, over({0}));
+  EXPECT_EQ(sorted(shares.solve()), (std::vector<FlowSlot>{2}));
+  EXPECT_EQ(shares.rate(2), 5.0);
+}
+
 // A chain: freeing link 0 lets flow 1 rise, which takes from flow 2 on link 1, which leaves more to flow 3 on link 2.
 TEST(IncrementalMaxMin, FollowsAChainOfBottlenecks) {
-  IncrementalMaxMin shares(bandwidths({4.0, 10.0, 12.0, 1000.0}));
+  std::vector<double> capacities = {4.0, 10.0, 12.0};
+  capacities.resize(30, 1000.0);
+  IncrementalMaxMin shares(bandwidths(capacities));
   add(shares, 0, over({0}));
   add(shares, 1, over({0, 1}));
   add(shares, 2, over({1, 2}));
   add(shares, 3, over({2}));
-  for (FlowSlot flow = 4; flow < 30; ++flow) add(shares, flow, over({3}));  // the crowd that is not touched
+  for (int flow = 4; flow < 30; ++flow) add(shares, static_cast<FlowSlot>(flow), over({flow}));  // not touched
   shares.solve();
   EXPECT_EQ(shares.rate(1), 2.0);
   EXPECT_EQ(shares.rate(2), 6.0);  // link 2 in halves; on link 1 it could have 8

@@ -200,5 +200,21 @@ TEST(ProgramWriter, EqualSegmentsAreKeptOnce) {
   EXPECT_EQ(graph.segments.size(), 2U);  // one that follows nothing, one that follows a computation
 }
 
+TEST(ProgramWriter, MutedNothingIsSentReceivedOrComputedForCommunication) {
+  GraphTables tables;
+  const PieceId a = tables.add_piece({kernel("a")});
+  ProgramWriter writer(tables, "stage 0");
+  writer.mute(Communication::kOff);
+  const TaskIndex gathered = writer.collective_after(kTensor, kGather, "gather", {});
+  writer.wait(writer.compute_on(kTensor.stream, a, "quantize", {gathered}));
+  writer.wait(writer.send_after(kTensor, {.peer = 1, .bytes = Bytes(8)}, "send", {gathered}));
+  writer.compute(a);
+  writer.mute(Communication::kOn);
+  const Program program = writer.finish(2);
+  ASSERT_EQ(program.tasks.size(), 1U);
+  EXPECT_EQ(program.tasks[0].kind, TaskKind::kCompute);
+  EXPECT_THAT(dependencies(program, 0), IsEmpty());
+}
+
 }  // namespace
 }  // namespace ringwright::workload::program_writer_test

@@ -39,7 +39,7 @@ void HostTraffic::begin_step(ProgramWriter& writer, std::int64_t owned) {
 
 std::vector<TaskIndex> HostTraffic::fetch_parameters(ProgramWriter& writer, std::int64_t elements,
                                                      std::vector<TaskIndex> after) {
-  if (!channels_ || options_.parameters == Tier::kGpu) return after;
+  if (!fetches_parameters()) return after;
   const HostWay way = options_.parameters == Tier::kNvme ? HostWay::kFromStorage : HostWay::kFromMemory;
   return {move(writer, channels_->in, way, Bytes(elements * value_bytes_), "host fetch parameters", after)};
 }

@@ -33,6 +33,7 @@ class HostTraffic {
   HostTraffic(const KernelContext& context, const OffloadOptions& options, std::optional<HostChannels> channels);
 
   [[nodiscard]] bool updates() const { return channels_ && options_.optimizer != Tier::kGpu; }
+  [[nodiscard]] bool fetches_parameters() const { return channels_ && options_.parameters != Tier::kGpu; }
   // Parameters that are updated by the CPU, of those that a rank owns.
   [[nodiscard]] std::int64_t offloaded(std::int64_t owned) const;
   // With a delayed update: the CPU starts with what the step before left.

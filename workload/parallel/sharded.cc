@@ -41,11 +41,15 @@ void ShardedParallel::gather(ProgramWriter& writer, std::size_t use) {
   std::optional<TaskIndex>& gathered = gathered_[wanted.unit];
   if (unit.padded == 0) return;
   const bool second_copy = channels_.secondary && wanted.pass != Pass::kForward;
-  CHECK(second_copy || channels_.shard, "what is sharded has somebody to gather it from");
-  const Channel& channel = second_copy ? *channels_.secondary : *channels_.shard;
   const std::vector<TaskIndex> after = host_.fetch_parameters(
       writer, unit.padded / options_.shard,
       options_.limit_gathers ? writer.last_computation() : std::vector<TaskIndex>());
+  if (!second_copy && !channels_.shard) {
+    CHECK(host_.fetches_parameters(), "what is sharded has somebody to gather it from, or a host");
+    gathered = after.front();
+    return;
+  }
+  const Channel& channel = second_copy ? *channels_.secondary : *channels_.shard;
   const std::string label = name_ + (second_copy ? " all_gather second copy" : " all_gather parameters");
   if (!options_.quantized_weights || second_copy) {
     gathered = writer.collective_after(

@@ -112,5 +112,45 @@ TEST(MscclProgram, OfACustomCollectiveOnlyTheEndIsProved) {
   EXPECT_FALSE(program->kind.has_value());
 }
 
+// What msccl-tools writes for an in-place all-gather: the rank's part of the output is its input, which has no size.
+constexpr std::string_view kInPlaceGather = R"(<algo name="own_gather" nchannels="1" nchunksperloop="2" proto="Simple"
+    coll="allgather" inplace="1" outofplace="0" ngpus="2">
+  <gpu id="0" i_chunks="0" o_chunks="2" s_chunks="0">
+    <tb id="0" send="1" recv="1" chan="0">
+      <step s="0" type="s" srcbuf="o" srcoff="0" dstbuf="o" dstoff="0" cnt="1" depid="-1" deps="-1" hasdep="0"/>
+      <step s="1" type="r" srcbuf="o" srcoff="1" dstbuf="o" dstoff="1" cnt="1" depid="-1" deps="-1" hasdep="0"/>
+    </tb>
+  </gpu>
+  <gpu id="1" i_chunks="0" o_chunks="2" s_chunks="0">
+    <tb id="0" send="0" recv="0" chan="0">
+      <step s="0" type="s" srcbuf="o" srcoff="1" dstbuf="o" dstoff="1" cnt="1" depid="-1" deps="-1" hasdep="0"/>
+      <step s="1" type="r" srcbuf="o" srcoff="0" dstbuf="o" dstoff="0" cnt="1" depid="-1" deps="-1" hasdep="0"/>
+    </tb>
+  </gpu>
+</algo>)";
+
+TEST(MscclProgram, InPlaceAGatherNeedsNoSizeOfItsInput) {
+  const auto gather = parse_msccl(std::string(kInPlaceGather), "p.xml");
+  EXPECT_TRUE(gather.has_value()) << render(gather.error());
+  // The input is the rank's one chunk.
+  const std::string own =
+      replaced(std::string(kInPlaceGather), "srcbuf=\"o\" srcoff=\"0\"", "srcbuf=\"i\" srcoff=\"0\"");
+  EXPECT_TRUE(parse_msccl(own, "p.xml").has_value());
+  EXPECT_THAT(mistake(replaced(own, "srcbuf=\"i\" srcoff=\"0\"", "srcbuf=\"i\" srcoff=\"1\"")),
+              HasSubstr("out of range"));
+  EXPECT_THAT(mistake(replaced(std::string(kInPlaceGather), "inplace=\"1\"", "inplace=\"0\"")),
+              HasSubstr("holds nothing"));
+}
+
+// And of an in-place all-reduce or broadcast the size of either buffer is that of both.
+TEST(MscclProgram, InPlaceOneSizeIsThatOfBothBuffers) {
+  std::string text = ring_all_reduce(2);
+  for (int gpu = 0; gpu < 2; ++gpu) {
+    text = replaced(text, "i_chunks=\"2\" o_chunks=\"0\"", "i_chunks=\"0\" o_chunks=\"2\"");
+  }
+  const auto program = parse_msccl(text, "p.xml");
+  EXPECT_TRUE(program.has_value()) << render(program.error());
+}
+
 }  // namespace
 }  // namespace ringwright::collectives::program_test

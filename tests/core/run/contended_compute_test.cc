@@ -203,5 +203,38 @@ TEST(ContendedCompute, LossesAreSharedByTheDimensionsThatHoldTheGpu) {
   EXPECT_EQ(result.record.interference[0][1].computing_to_sms, 800_ns);
 }
 
+class NobodyListens final : public ComputeListener {
+ public:
+  void on_computed(ClassId, std::uint32_t) override {}
+};
+
+// Claims looked at while one class asks for so many receives, whose data then come one after the other.
+std::uint64_t claims_visited(int receives) {
+  TaskGraph graph;
+  const DimensionId pp = add_dimension(graph, "pp", {{0, 1}});
+  Engine engine;
+  const TenSms gpu;
+  MoverClocks clocks(engine, 1);
+  NobodyListens nobody;
+  ContendedCompute contended(
+      {.engine = engine, .graph = graph, .compute = gpu, .clocks = clocks, .listener = nobody, .classes = 1});
+  const auto count = static_cast<std::uint32_t>(receives);
+  for (std::uint32_t task = 0; task < count; ++task) {
+    contended.hold(ClassId(0), {.dimension = pp, .task = task, .takes = {.sms = 2}, .once_data_move = true});
+  }
+  for (std::uint32_t task = 0; task < count; ++task) {
+    contended.on_movement(ClassId(0), pp, 1);
+    contended.on_movement(ClassId(0), pp, 0);
+    contended.release(ClassId(0), task);
+  }
+  return contended.claims_visited();
+}
+
+// A training step asks for all its receives at its begin: its cost must not grow with their square.
+TEST(ContendedCompute, ReceivesThatTakeNothingYetCostNothing) {
+  EXPECT_EQ(claims_visited(10), 10U);
+  EXPECT_EQ(claims_visited(1000), 1000U);
+}
+
 }  // namespace
 }  // namespace ringwright::contended_compute_test

@@ -49,6 +49,22 @@ TEST(Offload, OneGpuAloneMayOffload) {
   EXPECT_EQ(traffic(plan).at("host store gradients"), 2 * plan.stage_parameters[0]);
 }
 
+// DeepSpeed allows stage 3 with offload_param on one GPU: all parameters are its shard, fetched for every pass, and
+// gathered from nobody.
+TEST(Offload, OneGpuAloneMayFetchItsParameters) {
+  const JobText job = job_of(
+      "zero: {stage: 3, stage3_param_persistence_threshold: 0, offload_optimizer: {device: cpu}, "
+      "offload_param: {device: cpu}}",
+      1);
+  EXPECT_THAT(job.problems(), IsEmpty());
+  const StepPlan plan = job.plan();
+  EXPECT_EQ(check_task_graph(plan.graph), "");
+  // At least once, in 2 bytes each; units that are still there are not fetched again.
+  EXPECT_GE(traffic(plan).at("host fetch parameters"), 2 * plan.stage_parameters[0]);
+  EXPECT_TRUE(plan.graph.collectives.empty());
+  EXPECT_THAT(job_of("fsdp: {cpu_offload: true}", 1).problems(), IsEmpty());
+}
+
 // ZeRO-Infinity: each state of 12 bytes is read and written once a step, sub-group by sub-group.
 TEST(Offload, StatesOnDrivesAreReadAndWritten) {
   const JobText job = job_of(
