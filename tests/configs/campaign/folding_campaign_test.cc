@@ -6,19 +6,24 @@
 //   RINGWRIGHT_CAMPAIGN        how many scenarios
 //   RINGWRIGHT_CAMPAIGN_FIRST  the seed of the first one
 //
-// A failure prints the seed and the YAML: RINGWRIGHT_CAMPAIGN_FIRST=SEED RINGWRIGHT_CAMPAIGN=10 plays it again, and so
-// does `ringwright run` on the YAML, with and without --no-fold.
+// A failure prints the seed and the YAML: RINGWRIGHT_CAMPAIGN_FIRST=SEED RINGWRIGHT_CAMPAIGN=1 plays it again, and so
+// does `ringwright run` on the YAML, with and without --no-fold. While a scenario is played its YAML is in the test's
+// temporary folder (`ringwright_*/scenario.yaml`), where it stays when the process dies.
 #include <cstdint>
 #include <cstdlib>
-#include <optional>
+#include <filesystem>
+#include <fstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "configs/simulate.h"
-#include "tests/configs/played.h"
 #include "tests/configs/campaign/random_scenario.h"
+#include "tests/configs/played.h"
+#include "tests/support/own_folder.h"
 
 namespace ringwright::configs::folding_campaign_test {
 namespace {
@@ -118,9 +123,11 @@ TEST_P(FoldingCampaign, IsExactInRandomScenarios) {
   std::uint64_t drawn = 0;
   std::uint64_t refused = 0;
   std::string refusals;
+  const std::string at_hand = test::own_folder() + "scenario.yaml";
   for (std::uint64_t seed = first + GetParam(); seed < first + count; seed += kBlocks) {
     ++drawn;
     const std::string text = random_scenario(seed);
+    std::ofstream(at_hand) << "# seed " << seed << "\n" << text;
     if (const std::string why = refusal(text); !why.empty()) {
       ++refused;
       refusals += fmt::format("seed {}: {}", seed, why);
@@ -129,6 +136,7 @@ TEST_P(FoldingCampaign, IsExactInRandomScenarios) {
     const std::string problem = difference(load(text));
     EXPECT_EQ(problem, "") << "seed " << seed << "\n" << text;
   }
+  std::filesystem::remove_all(std::filesystem::path(at_hand).parent_path());
   RecordProperty("drawn", static_cast<int>(drawn));
   RecordProperty("refused", static_cast<int>(refused));
   EXPECT_LE(refused * 5, drawn) << refused << " of " << drawn << " scenarios are refused\n" << refusals;

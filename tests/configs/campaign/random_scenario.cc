@@ -47,6 +47,7 @@ struct Drawn {
   int nodes = 1;
   int gpus = 1;  // of a node
   bool old_gpu = false;  // knows no bf16
+  bool drives = false;
   std::string fabric;
   std::string rung = "steps";
   std::string network = "flow";
@@ -65,7 +66,9 @@ std::string node(Draw& draw, Drawn& drawn) {
     case 2: drawn.gpus = 8; drawn.old_gpu = true; return "{preset: dgx1-v100}";
     case 3:
       drawn.gpus = 4;
-      return "{preset: dgx-h100, gpus: 4, pcie: {switches: 4}, nic: {count: 4}}";
+      drawn.drives = true;
+      return "{preset: dgx-h100, gpus: 4, pcie: {switches: 4}, nic: {count: 4}, storage: {drives: 2, read: 7GB/s, write: "
+             "4GB/s}}";
     case 4:
       drawn.gpus = 4;
       return "{preset: dgx-h100, gpus: 4, pcie: {switches: 2}, nic: {count: 1}}";
@@ -92,7 +95,7 @@ std::string clos(Draw& draw, std::string_view type) {
   const int unit = draw.number({1, 2, 2, 3});
   const bool cores = type != "rail_only" && draw.one_in(4);
   std::string text = fmt::format("type: {}, scalable_unit: {}, leaf: {{ports: {}{}}}, spine: {{ports: {}}}", type, unit,
-                                 draw.number({16, 24, 64}),
+                                 draw.number({32, 48, 64}),
                                  draw.one_in(3) ? ", oversubscription: \"2:1\"" : "", draw.number({32, 64}));
   if (cores) text += fmt::format(", tiers: 3, pod: {}, core: {{ports: 64}}", draw.number({1, 2}));
   if (draw.one_in(4)) text += ", reduction: {enabled: true}";
@@ -170,15 +173,16 @@ std::string sharding(Draw& draw, Drawn& drawn) {
   std::string text = fmt::format(", zero: {{stage: {}", stage);
   if (draw.one_in(2)) text += ", overlap_grad_reduce: true, bucket: " + std::string(draw.word({"256KiB", "1MiB", "4MiB"}));
   if (stage == 1 && text.ends_with("iB") && draw.one_in(2)) text += ", overlap_param_gather: true";
-  if (draw.one_in(8)) text += fmt::format(", offload_optimizer: {{device: {}}}", draw.word({"cpu", "cpu", "nvme"}));
+  if (stage > 0 && draw.one_in(8)) text += fmt::format(", offload_optimizer: {{device: {}}}", drawn.drives ? "nvme" : "cpu");
   if (stage == 3 && draw.one_in(3)) text += ", offload_param: {device: cpu}";
   return text + "}";
 }
 
 std::string expert_layout(Draw& draw, const Drawn& drawn, int tp, int cp) {
   if (!drawn.experts) return "";
-  const int across = tp * cp * drawn.dp;
-  std::string text = fmt::format(", ep: {}, etp: 1", draw.divisor(across, 8));
+  int ep = draw.divisor(tp * cp * drawn.dp, 8);
+  while (16 % ep != 0) ep = draw.divisor(tp * cp * drawn.dp, 8);
+  std::string text = fmt::format(", ep: {}, etp: 1", ep);
   text += fmt::format(", moe_token_dispatcher_type: {}", draw.word({"alltoall", "alltoall", "allgather", "flex"}));
   if (draw.one_in(3)) text += ", moe_shared_expert_overlap: true";
   if (draw.one_in(4)) text += ", moe_router_load: {deviation: 0.5}";
@@ -192,7 +196,7 @@ std::string parallel(Draw& draw, Drawn& drawn) {
   int left = drawn.world() / heads_tp;
   drawn.pp = draw.one_in(3) ? 1 : draw.divisor(left, 8);
   left /= drawn.pp;
-  const int cp = draw.one_in(4) ? draw.divisor(left, 4) : 1;
+  const int cp = draw.one_in(4) ? (left % 2 == 0 ? 2 : 1) * (left % 4 == 0 ? draw.number({1, 2}) : 1) : 1;
   drawn.dp = left / cp;
   std::string text = fmt::format("tp: {}, pp: {}, cp: {}, dp: auto", heads_tp, drawn.pp, cp);
   if (heads_tp > 1 && (draw.one_in(2) || drawn.experts)) text += ", sequence_parallel: true";
@@ -240,7 +244,7 @@ std::string collectives(Draw& draw, Drawn& drawn) {
   }
   if (draw.one_in(4)) {
     text += fmt::format(", dp: {{algorithm: {}}}",
-                        draw.word({"ring", "ring", "double_tree", "halving_doubling", "hierarchical", "rail_rings"}));
+                        draw.word({"ring", "ring", "hierarchical", "bruck", "halving_doubling", "rail_rings"}));
   }
   text += "}\n";
   if (drawn.rung == "chunks" && draw.one_in(3)) {
@@ -285,7 +289,7 @@ std::string random_scenario(std::uint64_t seed) {
   const std::string layout = parallel(draw, drawn);
   std::string text = model(draw, drawn) + training(draw, drawn) + "parallel: {" + layout + "}\ncluster: " + machine +
                      "\n" + collectives(draw, drawn) + disturbances(draw, drawn);
-  if (draw.one_in(4)) text += "compute: {model: roofline, cuda_graphs: true}\n";
+  if (draw.one_in(4)) text += "compute: {model: roofline}\n";
   return text + fmt::format("simulate: {{network: {}, steps: {}, warmup: {}{}}}\n", drawn.network,
                             draw.number({1, 1, 2, 3}), draw.number({0, 0, 1}),
                             draw.one_in(6) ? ", fast_forward: false" : "");
