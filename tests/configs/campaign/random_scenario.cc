@@ -46,6 +46,7 @@ class Draw {
 struct Drawn {
   int nodes = 1;
   int gpus = 1;  // of a node
+  int nics = 1;
   bool old_gpu = false;  // knows no bf16
   bool drives = false;
   std::string fabric;
@@ -60,12 +61,12 @@ struct Drawn {
 };
 
 std::string node(Draw& draw, Drawn& drawn) {
-  switch (draw.between(0, 7)) {
-    case 0: drawn.gpus = 8; return "{preset: dgx-h100}";
-    case 1: drawn.gpus = 8; return "{preset: dgx-a100}";
-    case 2: drawn.gpus = 8; drawn.old_gpu = true; return "{preset: dgx1-v100}";
+  switch (draw.number({0, 0, 0, 0, 0, 1, 2, 3, 3, 4, 5, 6, 7})) {
+    case 0: drawn.gpus = drawn.nics = 8; return "{preset: dgx-h100}";
+    case 1: drawn.gpus = drawn.nics = 8; return "{preset: dgx-a100}";
+    case 2: drawn.gpus = 8; drawn.nics = 4; drawn.old_gpu = true; return "{preset: dgx1-v100}";
     case 3:
-      drawn.gpus = 4;
+      drawn.gpus = drawn.nics = 4;
       drawn.drives = true;
       return "{preset: dgx-h100, gpus: 4, pcie: {switches: 4}, nic: {count: 4}, storage: {drives: 2, read: 7GB/s, write: "
              "4GB/s}}";
@@ -74,9 +75,10 @@ std::string node(Draw& draw, Drawn& drawn) {
       return "{preset: dgx-h100, gpus: 4, pcie: {switches: 2}, nic: {count: 1}}";
     case 5:
       drawn.gpus = 4;
+      drawn.nics = 2;
       return "{preset: dgx-a100, gpus: 4, nvlink: {kind: none}, pcie: {switches: 2}, nic: {count: 2}}";
     case 6:
-      drawn.gpus = 2;
+      drawn.gpus = drawn.nics = 2;
       return "{preset: dgx-h100, gpus: 2, pcie: {switches: 2}, nic: {count: 2}}";
     default:
       drawn.gpus = 1;
@@ -91,11 +93,13 @@ std::string routing(Draw& draw, bool rails) {
   return fmt::format("policy: ecmp, hash_seed: {}, queue_pairs: {}", draw.between(0, 99), draw.number({1, 1, 2, 3}));
 }
 
-std::string clos(Draw& draw, std::string_view type) {
-  const int unit = draw.number({1, 2, 2, 3});
+// Leaves just large enough have few uplinks, on which hashed routes meet.
+std::string clos(Draw& draw, std::string_view type, const Drawn& drawn) {
+  const int unit = draw.number({1, 2, 3, 4, drawn.nodes, drawn.nodes, drawn.nodes, drawn.nodes});
+  const int down = type == "fat_tree" ? unit * drawn.nics : unit;
   const bool cores = type != "rail_only" && draw.one_in(4);
   std::string text = fmt::format("type: {}, scalable_unit: {}, leaf: {{ports: {}{}}}, spine: {{ports: {}}}", type, unit,
-                                 draw.number({32, 48, 64}),
+                                 draw.one_in(2) ? std::max(2 * down, 2) : 64,
                                  draw.one_in(3) ? ", oversubscription: \"2:1\"" : "", draw.number({32, 64}));
   if (cores) text += fmt::format(", tiers: 3, pod: {}, core: {{ports: 64}}", draw.number({1, 2}));
   if (draw.one_in(4)) text += ", reduction: {enabled: true}";
@@ -129,15 +133,15 @@ std::string cluster(Draw& draw, Drawn& drawn) {
         test_data() + "/configs/four-hosts.yaml", routing(draw, false));
   }
   const std::string host = node(draw, drawn);
-  drawn.nodes = draw.number({1, 2, 2, 3, 4, 4, 4, 6, 8});
-  drawn.nodes = std::min(drawn.nodes, std::max(1, 32 / drawn.gpus));
+  drawn.nodes = draw.number({1, 2, 2, 3, 4, 4, 4, 6, 8, 8});
+  drawn.nodes = std::min(drawn.nodes, std::max(1, (draw.one_in(8) ? 64 : 32) / drawn.gpus));
   drawn.fabric = drawn.nodes == 1 ? "single_node"
                                   : std::string(draw.word({"rail_optimized", "rail_optimized", "rail_optimized",
                                                            "fat_tree", "fat_tree", "rail_only", "torus", "dragonfly"}));
   std::string text = "type: single_node";
   if (drawn.fabric == "torus") text = torus(draw, drawn.nodes);
   if (drawn.fabric == "dragonfly") text = dragonfly(draw);
-  if (drawn.fabric.starts_with("rail") || drawn.fabric == "fat_tree") text = clos(draw, drawn.fabric);
+  if (drawn.fabric.starts_with("rail") || drawn.fabric == "fat_tree") text = clos(draw, drawn.fabric, drawn);
   return fmt::format("{{nodes: {}, node: {}, fabric: {{{}}}}}", drawn.nodes, host, text);
 }
 
@@ -159,7 +163,7 @@ std::string schedule(Draw& draw, const Drawn& drawn) {
 
 std::string sharding(Draw& draw, Drawn& drawn) {
   const int kind = draw.between(0, 9);
-  if (kind <= 2) return "";
+  if (kind <= 1) return "";
   if (kind == 9 && drawn.pp == 1 && !drawn.experts) {
     drawn.sharded = true;
     return fmt::format(", fsdp: {{sharding_strategy: {}, backward_prefetch: {}, limit_all_gathers: {}, "
@@ -171,7 +175,7 @@ std::string sharding(Draw& draw, Drawn& drawn) {
   const int stage = drawn.pp > 1 || drawn.experts ? draw.number({0, 1, 1}) : draw.number({0, 1, 1, 2, 3});
   drawn.sharded = stage >= 2;
   std::string text = fmt::format(", zero: {{stage: {}", stage);
-  if (draw.one_in(2)) text += ", overlap_grad_reduce: true, bucket: " + std::string(draw.word({"256KiB", "1MiB", "4MiB"}));
+  if (!draw.one_in(3)) text += ", overlap_grad_reduce: true, bucket: " + std::string(draw.word({"256KiB", "1MiB", "4MiB"}));
   if (stage == 1 && text.ends_with("iB") && draw.one_in(2)) text += ", overlap_param_gather: true";
   if (stage > 0 && draw.one_in(8)) text += fmt::format(", offload_optimizer: {{device: {}}}", drawn.drives ? "nvme" : "cpu");
   if (stage == 3 && draw.one_in(3)) text += ", offload_param: {device: cpu}";
@@ -191,10 +195,12 @@ std::string expert_layout(Draw& draw, const Drawn& drawn, int tp, int cp) {
 
 // `parallel`, after what it needs to know of the machine.
 std::string parallel(Draw& draw, Drawn& drawn) {
-  const int tp = draw.divisor(drawn.world(), drawn.nodes > 1 && draw.one_in(5) ? 16 : std::min(drawn.gpus, 8));
+  int tp = draw.divisor(drawn.gpus, draw.number({2, 4, 8}));
+  if (draw.one_in(4)) tp = drawn.gpus;
+  if (draw.one_in(8)) tp = draw.divisor(drawn.world(), 16);
   const int heads_tp = 8 % tp == 0 ? tp : 1;
   int left = drawn.world() / heads_tp;
-  drawn.pp = draw.one_in(3) ? 1 : draw.divisor(left, 8);
+  drawn.pp = draw.one_in(3) ? 1 : draw.divisor(left, draw.number({2, 4, 8}));
   left /= drawn.pp;
   const int cp = draw.one_in(4) ? (left % 2 == 0 ? 2 : 1) * (left % 4 == 0 ? draw.number({1, 2}) : 1) : 1;
   drawn.dp = left / cp;
@@ -209,11 +215,13 @@ std::string parallel(Draw& draw, Drawn& drawn) {
   return text;
 }
 
+// Chunks of kernels are as many as bytes, steps are not.
 std::string model(Draw& draw, const Drawn& drawn) {
+  const int hidden = drawn.rung == "chunks" ? draw.number({128, 256}) : draw.number({128, 512, 1024, 1024});
   std::string text = fmt::format(
-      "model: {{num_layers: {}, hidden_size: {}, num_attention_heads: 8, ffn_hidden_size: 512, vocab_size: 1024, "
+      "model: {{num_layers: {}, hidden_size: {}, num_attention_heads: 8, ffn_hidden_size: {}, vocab_size: 1024, "
       "seq_length: {}",
-      drawn.layers, draw.number({128, 256}), draw.number({64, 128, 256}));
+      drawn.layers, hidden, 2 * hidden, draw.number({64, 128, 256}));
   if (draw.one_in(4)) text += ", untie_embeddings_and_output_weights: false";
   if (drawn.experts) {
     text += fmt::format(", num_experts: 16, moe_router_topk: {}, moe_ffn_hidden_size: 128", draw.number({2, 4}));
@@ -234,11 +242,11 @@ std::string training(Draw& draw, const Drawn& drawn) {
 }
 
 std::string collectives(Draw& draw, Drawn& drawn) {
-  drawn.rung = draw.word({"steps", "steps", "steps", "closed_form", "chunks"});
+  drawn.rung = draw.word({"steps", "steps", "steps", "steps", "closed_form", "chunks"});
   drawn.network = draw.word({"flow", "flow", "flow", "alpha_beta"});
   std::string text = fmt::format("collectives: {{model: {}", drawn.rung);
   if (draw.one_in(2)) text += ", tuner: nccl";
-  if (drawn.rung != "chunks" && draw.one_in(3)) text += fmt::format(", overhead: {}", draw.word({"none", "kernels"}));
+  if (drawn.rung != "chunks" && draw.one_in(4)) text += fmt::format(", overhead: {}", draw.word({"none", "kernels"}));
   if (drawn.rung == "steps" && draw.one_in(8)) {
     text += ", step_costs: {message: 300ns, eager: 64KiB, rendezvous: 1us, reduce_rate: 20GB/s}";
   }
@@ -287,8 +295,10 @@ std::string random_scenario(std::uint64_t seed) {
   const std::string machine = cluster(draw, drawn);
   drawn.experts = draw.one_in(5);
   const std::string layout = parallel(draw, drawn);
-  std::string text = model(draw, drawn) + training(draw, drawn) + "parallel: {" + layout + "}\ncluster: " + machine +
-                     "\n" + collectives(draw, drawn) + disturbances(draw, drawn);
+  const std::string calls = collectives(draw, drawn);
+  const std::string shape = model(draw, drawn);
+  std::string text = shape + training(draw, drawn) + "parallel: {" + layout + "}\ncluster: " + machine + "\n" + calls +
+                     disturbances(draw, drawn);
   if (draw.one_in(4)) text += "compute: {model: roofline}\n";
   return text + fmt::format("simulate: {{network: {}, steps: {}, warmup: {}{}}}\n", drawn.network,
                             draw.number({1, 1, 2, 3}), draw.number({0, 0, 1}),
