@@ -119,24 +119,61 @@ Duration CallOverheads::alone(const CollectiveCall& call, const TaskGraph& graph
   return run.record.iteration_end.back().since_start();
 }
 
-// Rails are alike: of groups with one member a host it does not matter which.
+int CallOverheads::first_rail_like(int gpu) const {
+  const auto [entry, is_new] = rail_like_.try_emplace(gpu, gpu);
+  if (!is_new) return entry->second;
+  const auto ways = [&](int first) {
+    const RankId here(static_cast<std::size_t>(first));
+    return PairRouter(*inputs_.network.router, here, RankId(here.index() + static_cast<std::size_t>(inputs_.per_host)))
+        .signature();
+  };
+  const auto own = ways(gpu);
+  int& like = entry->second;
+  for (like = 0; like < gpu && ways(like) != own;) ++like;
+  return like;
+}
+
+// A group with one member a host is played on the first of the rails that are like its own.
+const GroupLayout& CallOverheads::layout_to_play(const GroupLayout& layout) const {
+  const auto [entry, is_new] = layout_to_play_.try_emplace(&layout, &layout);
+  if (!is_new) return *entry->second;
+  GroupLayout played = layout;
+  const bool one_rail = std::ranges::all_of(layout.gpu_of, [&](int gpu) { return gpu == layout.gpu_of.front(); });
+  if (layout.host_count() > 1 && layout.largest_host == 1 && one_rail) {
+    std::ranges::fill(played.gpu_of, first_rail_like(layout.gpu_of.front()));
+  }
+  const auto known = std::ranges::find(layouts_, played);
+  entry->second = known != layouts_.end() ? &*known : &layouts_.emplace_back(std::move(played));
+  return *entry->second;
+}
+
+// Of a call whose layout is played. Kernels are chosen by the dimension of a call that is alone, too.
 KnownOverheads::Key CallOverheads::key_of(const CollectiveCall& call) const {
-  const GroupLayout& layout = *call.layout;
-  return {call.kind,
-          call.bytes.count(),
-          std::string(inputs_.steps.choose(call).name()),
-          layout.host_of,
-          layout.largest_host > 1 ? layout.gpu_of : std::vector<int>(),
-          inputs_.model.name};
+  CollectiveCall on_its_own = call;
+  on_its_own.dimension = DimensionId(0);
+  return {.kind = call.kind,
+          .bytes = call.bytes,
+          .root = call.root,
+          .algorithm = std::string(inputs_.steps.choose(call).name()),
+          .step_costs = inputs_.step_costs,
+          .plan = inputs_.channels.chooser.choose(on_its_own).plan,
+          .host_of = call.layout->host_of,
+          .gpu_of = call.layout->gpu_of,
+          .model = inputs_.model.name};
 }
 
 Duration CallOverheads::of(const CollectiveCall& call) const {
-  const KnownOverheads::Key key = key_of(call);
-  if (const auto known = inputs_.known.find(key)) return *known;
-  const TaskGraph& graph = graphs_.emplace_back(graph_of(call, inputs_.per_host));
-  const Duration overhead = std::max(Duration(), alone(call, graph, true) - alone(call, graph, false));
-  inputs_.known.add(key, overhead);
-  return overhead;
+  CollectiveCall played = call;
+  played.layout = &layout_to_play(*call.layout);
+  const auto [entry, is_new] =
+      asked_.try_emplace({played.layout, played.dimension, played.kind, played.bytes, played.root});
+  if (!is_new) return entry->second;
+  const KnownOverheads::Key key = key_of(played);
+  if (const auto known = inputs_.known.find(key)) return entry->second = *known;
+  const TaskGraph& graph = graphs_.emplace_back(graph_of(played, inputs_.per_host));
+  entry->second = std::max(Duration(), alone(played, graph, true) - alone(played, graph, false));
+  inputs_.known.add(key, entry->second);
+  return entry->second;
 }
 
 Duration CallOverheads::alone(const TaskGraph& graph, const Router& router, const ChannelChooser* kernels) const {
@@ -163,9 +200,8 @@ Duration CallOverheads::of(const MessageBetween& message) const {
   const MessageCall& call = message.call;
   const ChannelChoice choice = inputs_.channels.chooser.choose_message(call);
   const PairRouter router(*inputs_.network.router, message.sender, message.receiver);
-  const KnownOverheads::MessageKey key{call.bytes.count(),         choice.plan.channels,      choice.plan.chunk.count(),
-                                       choice.plan.protocol,       choice.plan.by_peers_rail, router.signature(),
-                                       inputs_.model.name};
+  const KnownOverheads::MessageKey key{
+      .bytes = call.bytes, .plan = choice.plan, .ways = router.signature(), .model = inputs_.model.name};
   if (const auto known = inputs_.known.find(key)) return *known;
   const TaskGraph graph = graph_of(call);
   const Chosen kernels(choice);
@@ -174,31 +210,54 @@ Duration CallOverheads::of(const MessageBetween& message) const {
   return overhead;
 }
 
+namespace {
+
+template <class Table, class Key>
+std::optional<Duration> find_in(const Table& table, const Key& key) {
+  const auto of_size = table.find(key.bytes);
+  if (of_size == table.end()) return std::nullopt;
+  const auto known = std::ranges::find(of_size->second, key, &std::pair<Key, Duration>::first);
+  return known == of_size->second.end() ? std::nullopt : std::optional(known->second);
+}
+
+// Another thread may have found it meanwhile.
+template <class Table, class Key>
+void add_to(Table& table, const Key& key, Duration overhead) {
+  if (!find_in(table, key)) table[key.bytes].emplace_back(key, overhead);
+}
+
+template <class Table>
+std::size_t size_of(const Table& table) {
+  std::size_t size = 0;
+  for (const auto& [bytes, known] : table) size += known.size();
+  return size;
+}
+
+}  // namespace
+
 std::optional<Duration> KnownOverheads::find(const Key& key) const {
   const std::scoped_lock lock(mutex_);
-  const auto known = known_.find(key);
-  return known == known_.end() ? std::nullopt : std::optional(known->second);
+  return find_in(known_, key);
 }
 
 std::optional<Duration> KnownOverheads::find(const MessageKey& key) const {
   const std::scoped_lock lock(mutex_);
-  const auto known = known_messages_.find(key);
-  return known == known_messages_.end() ? std::nullopt : std::optional(known->second);
+  return find_in(known_messages_, key);
 }
 
 void KnownOverheads::add(const Key& key, Duration overhead) {
   const std::scoped_lock lock(mutex_);
-  known_.emplace(key, overhead);
+  add_to(known_, key, overhead);
 }
 
 void KnownOverheads::add(const MessageKey& key, Duration overhead) {
   const std::scoped_lock lock(mutex_);
-  known_messages_.emplace(key, overhead);
+  add_to(known_messages_, key, overhead);
 }
 
 std::size_t KnownOverheads::size() const {
   const std::scoped_lock lock(mutex_);
-  return known_.size() + known_messages_.size();
+  return size_of(known_) + size_of(known_messages_);
 }
 
 }  // namespace ringwright::configs

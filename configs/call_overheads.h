@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "core/plan/collective_plan.h"
@@ -26,16 +27,31 @@
 
 namespace ringwright::configs {
 
-// What calls were found to cost on one machine, by everything that it depends on there. For many steps on one machine,
-// by threads at the same time.
+// What calls were found to cost on one machine, by everything that it depends on there: whoever asks first, and in
+// whatever order, finds the same. For many steps on one machine, by threads at the same time.
 class KnownOverheads {
  public:
-  // Kind, bytes, algorithm in steps, hosts and GPUs of the members, network model.
-  using Key =
-      std::tuple<CollectiveKind, std::int64_t, std::string, std::vector<int>, std::vector<int>, std::string_view>;
-  // Bytes, channels, chunk and protocol of the kernels, the ways between the ends, network model.
-  using MessageKey =
-      std::tuple<std::int64_t, int, std::int64_t, Protocol, bool, std::vector<std::int64_t>, std::string_view>;
+  // One group alone on the network's first hosts.
+  struct Key {
+    CollectiveKind kind = CollectiveKind::kAllReduce;
+    Bytes bytes;
+    int root = 0;
+    std::string algorithm;     // in steps
+    StepCosts step_costs;      // of these
+    CollectivePlan plan;       // of the kernels
+    std::vector<int> host_of;  // of the members
+    std::vector<int> gpu_of;
+    std::string_view model;    // of the network
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  // Two ranks alone on the ways between them.
+  struct MessageKey {
+    Bytes bytes;
+    CollectivePlan plan;              // of the kernels
+    std::vector<std::uint64_t> ways;  // PairRouter::signature()
+    std::string_view model;
+    friend bool operator==(const MessageKey&, const MessageKey&) = default;
+  };
   [[nodiscard]] std::optional<Duration> find(const Key& key) const;
   [[nodiscard]] std::optional<Duration> find(const MessageKey& key) const;
   void add(const Key& key, Duration overhead);
@@ -43,11 +59,19 @@ class KnownOverheads {
   [[nodiscard]] std::size_t size() const;  // of both
 
  private:
+  // By bytes; calls of one size are few.
+  template <class KeyType>
+  using Table = std::map<Bytes, std::vector<std::pair<KeyType, Duration>>>;
+
   mutable std::mutex mutex_;
-  std::map<Key, Duration> known_;
-  std::map<MessageKey, Duration> known_messages_;
+  Table<Key> known_;
+  Table<MessageKey> known_messages_;
 };
 
+// A group is played alone on the network's first hosts, where it lies as the call's does; if it has one member a host,
+// all on one rail, on the first rail whose GPUs reach each other as theirs do. So an overhead depends on the shape of
+// the group and not on the hosts that it happens to have, even where routes are hashed: groups of one shape get the
+// same one. Messages are played on their own ways, which are few.
 class CallOverheads final : public CallOverhead {
  public:
   // References outlive this.
@@ -62,7 +86,7 @@ class CallOverheads final : public CallOverhead {
   };
   explicit CallOverheads(const Inputs& inputs) : inputs_(inputs) {}
 
-  // Nothing where steps take longer than kernels.
+  // Nothing where steps take longer than kernels. To be asked by one thread at a time.
   [[nodiscard]] Duration of(const CollectiveCall& call) const override;
   [[nodiscard]] Duration of(const MessageBetween& message) const override;
 
@@ -71,9 +95,17 @@ class CallOverheads final : public CallOverhead {
   // Null for `kernels`: as one flow.
   [[nodiscard]] Duration alone(const TaskGraph& graph, const Router& router, const ChannelChooser* kernels) const;
 
-  Inputs inputs_;
+  [[nodiscard]] int first_rail_like(int gpu) const;
+  [[nodiscard]] const GroupLayout& layout_to_play(const GroupLayout& layout) const;
   [[nodiscard]] KnownOverheads::Key key_of(const CollectiveCall& call) const;
-  mutable std::deque<TaskGraph> graphs_;  // all of them: choosers know a layout by its address
+
+  Inputs inputs_;
+  mutable std::map<int, int> rail_like_;  // by GPU of a host
+  mutable std::map<const GroupLayout*, const GroupLayout*> layout_to_play_;
+  mutable std::deque<GroupLayout> layouts_;  // that are played
+  mutable std::deque<TaskGraph> graphs_;     // all of them: choosers know a layout by its address
+  // By layout that is played, dimension, kind, bytes, root.
+  mutable std::map<std::tuple<const GroupLayout*, DimensionId, CollectiveKind, Bytes, int>, Duration> asked_;
 };
 
 // What a formula says, and what kernels take beside it. References must outlive it.

@@ -1,6 +1,6 @@
 #include "configs/pair_router.h"
 
-#include <cmath>
+#include <bit>
 #include <map>
 
 #include "core/base/check.h"
@@ -34,16 +34,15 @@ Duration PairRouter::route(const RouteQuery& query, std::vector<Hop>& hops) cons
   return way.latency;
 }
 
-std::vector<std::int64_t> PairRouter::signature() const {
-  constexpr double kMillionths = 1e6;
-  std::vector<std::int64_t> signature;
+std::vector<std::uint64_t> PairRouter::signature() const {
+  std::vector<std::uint64_t> signature;
   for (const Way& way : ways_) {
-    signature.push_back(way.latency.count());
-    signature.push_back(static_cast<std::int64_t>(way.hops.size()));
+    signature.push_back(static_cast<std::uint64_t>(way.latency.count()));
+    signature.push_back(way.hops.size());
     for (const Hop& hop : way.hops) {
       signature.push_back(hop.link.value);
-      signature.push_back(std::llround(capacities_[hop.link.index()].count()));
-      signature.push_back(std::llround(hop.share * kMillionths));
+      signature.push_back(std::bit_cast<std::uint64_t>(capacities_[hop.link.index()].count()));
+      signature.push_back(std::bit_cast<std::uint64_t>(hop.share));
     }
   }
   return signature;

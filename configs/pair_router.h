@@ -18,9 +18,9 @@ class PairRouter final : public Router {
   Duration route(const RouteQuery& query, std::vector<Hop>& hops) const override;
   [[nodiscard]] std::span<const Bandwidth> capacities() const override { return capacities_; }
 
-  // Latencies in picoseconds, and by hop the link's number here, its capacity in bytes a second and its share in
-  // millionths. Pairs of which this is equal are alike to everybody who asks for ways.
-  [[nodiscard]] std::vector<std::int64_t> signature() const;
+  // Latencies in picoseconds, and by hop the link's number here, the bits of its capacity in bytes a second and of its
+  // share. Pairs of which this is equal are alike to everybody who asks for ways.
+  [[nodiscard]] std::vector<std::uint64_t> signature() const;
 
  private:
   struct Way {

@@ -205,8 +205,10 @@ Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenari
   const Router& ways = alone ? *simulation->bottlenecks_ : router;
   simulation->folding_ =
       kept.folding ? std::move(*kept.folding)
-                   : fold_over_faults(graph, {seen, on_channels, simulation->collective_time()}, ways,
-                                      simulation->fault_schedule_, alone ? &simulation->folds_ : nullptr);
+                   : fold_over_faults(graph,
+                                      {seen, on_channels, simulation->collective_time(), simulation->call_overhead(),
+                                       simulation->footprint()},
+                                      ways, simulation->fault_schedule_, alone ? &simulation->folds_ : nullptr);
   simulation->folded_router_ = make_folded_router(ways, simulation->folding_);
   return simulation;
 }

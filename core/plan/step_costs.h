@@ -19,6 +19,7 @@ struct StepCosts {
   [[nodiscard]] bool free() const {
     return message == Duration() && rendezvous == Duration() && !(reduce_rate > Bandwidth(0.0));
   }
+  friend bool operator==(const StepCosts&, const StepCosts&) = default;
   // From the beginning of a step until its send number `index` leaves.
   [[nodiscard]] Duration before_send(std::size_t index, Bytes size) const {
     return message * static_cast<std::int64_t>(index + 1) + (size > eager ? rendezvous : Duration());

@@ -67,7 +67,6 @@ struct ChunkBlock {
   bool working = false;
   bool ahead = false;      // through with all but the last lines, which have not come yet
   Bytes held;              // of these, while the present primitive has not stored them
-  int late = 0;            // flows of last lines that came while it worked: beside it, and it waits for none of them
   int flows = 0;           // of the present primitive, in flight
   TimePoint not_before;    // the present primitive's own work lasts until then
   double lag = 0.0;        // of the rank's thread blocks when the present primitive's bytes began to move

@@ -131,9 +131,9 @@ void ChunkPlayer::move(Part part) {
   if (job_.clocks != nullptr) block.lag = job_.clocks->lag(play.members[block.member].rank_class);
   announce(part);
   block.held = has_all(play, block) ? Bytes(0) : lines_of(play, block);
-  block.flows = block.now.size > Bytes(0)
-                    ? start_stores(part, block.now.size - block.held) + start_fetches(part) + start_one_sided(part)
-                    : 0;
+  block.flows = block.now.size > Bytes(0) ? start_stores(part, block.now.size - block.held, Arrival::kFlow) +
+                                                start_fetches(part) + start_one_sided(part)
+                                          : 0;
   if (block.flows == 0)
     after(block.not_before - job_.engine.now(), part.play, [part](ChunkPlayer& self) { self.make_up(part); });
 }
@@ -181,7 +181,7 @@ void ChunkPlayer::send(Part part, const Transfer& transfer) {
 }
 
 // Inside a host the thread block stores into the peer's memory itself. Returns how many flows that makes.
-int ChunkPlayer::start_stores(Part part, Bytes size) {
+int ChunkPlayer::start_stores(Part part, Bytes size, Arrival arrival) {
   ChunkPlay& play = plays_[part.play];
   const ChunkBlock& block = play.blocks[part.index];
   int flows = 0;
@@ -196,7 +196,7 @@ int ChunkPlayer::start_stores(Part part, Bytes size) {
                 .size = on_wire(play, size),
                 .reach = queue.reach,
                 .pays_latency = false,
-                .token = token_of(part, Arrival::kFlow)});
+                .token = token_of(part, arrival)});
     ++flows;
   }
   return flows;
@@ -252,6 +252,7 @@ void ChunkPlayer::on_arrived(std::uint64_t token) {
   const Part part = part_of(token);
   switch (arrival_of(token)) {
     case Arrival::kFlow: end_flow(part); break;
+    case Arrival::kLateLines: break;
     case Arrival::kData: arrive_over_network(part, message_of(token)); break;
     case Arrival::kHeader: ask_for(part, message_of(token)); break;
     case Arrival::kRequest: stream(part, message_of(token)); break;
@@ -263,9 +264,7 @@ void ChunkPlayer::on_arrived(std::uint64_t token) {
 
 void ChunkPlayer::end_flow(Part part) {
   ChunkBlock& block = plays_[part.play].blocks[part.index];
-  const bool late = block.late > 0;
-  --(late ? block.late : block.flows);
-  if (late || block.flows > 0) return;
+  if (--block.flows > 0) return;
   if (block.not_before <= job_.engine.now()) return make_up(part);
   after(block.not_before - job_.engine.now(), part.play, [part](ChunkPlayer& self) { self.make_up(part); });
 }
@@ -355,7 +354,7 @@ void ChunkPlayer::make_readable(Part part) {
   ChunkBlock& block = play.blocks[reader.index];
   if (!block.ahead && block.held == Bytes(0)) return try_begin(reader);
   if (!has_all(play, block)) return;
-  if (!block.ahead) block.late += start_stores(reader, std::exchange(block.held, Bytes(0)));
+  if (!block.ahead) start_stores(reader, std::exchange(block.held, Bytes(0)), Arrival::kLateLines);
   if (!std::exchange(block.ahead, false)) return;
   after(line_time(inputs_.costs, play, block), part.play, [reader](ChunkPlayer& self) { self.store_last(reader); });
 }
@@ -363,7 +362,7 @@ void ChunkPlayer::make_readable(Part part) {
 // The last lines have come, after all others were stored.
 void ChunkPlayer::store_last(Part part) {
   ChunkBlock& block = plays_[part.play].blocks[part.index];
-  block.flows = start_stores(part, std::exchange(block.held, Bytes(0)));
+  block.flows = start_stores(part, std::exchange(block.held, Bytes(0)), Arrival::kFlow);
   if (block.flows == 0) make_up(part);
 }
 

@@ -64,9 +64,10 @@ class ChunkPlayer final : public CollectiveRunner,
     std::uint16_t first = 0;
     std::uint16_t count = 0;
   };
-  // What comes back from the network: the end of a primitive's flow, or message `message` of a queue: its data; before
-  // them the header and the request of one that is fetched; and its last byte's way out of a NIC that sends in turn.
-  enum class Arrival : std::uint8_t { kFlow, kData, kHeader, kRequest, kSent };
+  // What comes back from the network: the end of a primitive's flow, or of one of its last lines that it does not wait
+  // for; or message `message` of a queue: its data; before them the header and the request of one that is fetched; and
+  // its last byte's way out of a NIC that sends in turn.
+  enum class Arrival : std::uint8_t { kFlow, kLateLines, kData, kHeader, kRequest, kSent };
   static constexpr std::uint64_t token_of(Part part, Arrival what, std::uint64_t message = 0) {
     return static_cast<std::uint64_t>(what) << 61U | std::uint64_t{part.play} << 40U | std::uint64_t{part.index} << 8U |
            (message & 0xFFU);
@@ -92,7 +93,7 @@ class ChunkPlayer final : public CollectiveRunner,
   void try_begin(Part part);
   void begin(Part part);
   void move(Part part);
-  int start_stores(Part part, Bytes size);
+  int start_stores(Part part, Bytes size, Arrival arrival);
   int start_fetches(Part part);
   int start_one_sided(Part part);
   void announce(Part part);

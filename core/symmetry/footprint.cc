@@ -23,8 +23,23 @@ struct MessageContent {
   Bytes bytes;
   std::uint8_t channel = 0;
   HostWay way = HostWay::kNone;
+  Mover mover = Mover::kLibrary;
   friend auto operator<=>(const MessageContent&, const MessageContent&) = default;
 };
+
+std::uint64_t hash_of(const Contention& contention) {
+  return mix(mix(static_cast<std::uint64_t>(contention.sms), std::bit_cast<std::uint64_t>(contention.memory.count())),
+             std::bit_cast<std::uint64_t>(contention.copies.count()));
+}
+
+std::uint64_t costs_of(const Choosers& choosers, const CollectiveCall& call) {
+  std::uint64_t hash = 0;
+  if (choosers.overhead != nullptr) {
+    hash = mix(hash, static_cast<std::uint64_t>(choosers.overhead->of(call).count()));
+  }
+  if (choosers.contention != nullptr) hash = mix(hash, hash_of(choosers.contention->of(call)));
+  return hash;
+}
 
 // All collectives that a program calls in one dimension, for a group of the given layout.
 MemberPattern make_pattern(const Choosers& choosers, DimensionId dimension, const GroupLayout& layout,
@@ -42,6 +57,9 @@ MemberPattern make_pattern(const Choosers& choosers, DimensionId dimension, cons
     if (choosers.times != nullptr) {
       const auto time = static_cast<std::uint64_t>(choosers.times->time(call).count());
       pattern.meeting = mix(pattern.meeting, mix(time, static_cast<std::uint64_t>(choosers.times->sent(call).count())));
+    }
+    if (choosers.overhead != nullptr || choosers.contention != nullptr) {
+      pattern.costs = mix(pattern.costs, costs_of(choosers, call));
     }
     for (std::size_t member = 0; member < collectors.size(); ++member) {
       for (const MemberEdge& edge : of_call.edges[member]) {
@@ -89,7 +107,8 @@ std::vector<ProgramTraffic> gather_traffic(const TaskGraph& graph) {
       }
       const MessageSpec& spec = graph.messages[task.detail];
       messages.insert(
-          {task.dimension, task.kind == TaskKind::kSend, spec.peer, spec.relative, spec.bytes, spec.channel, spec.way});
+          {task.dimension, task.kind == TaskKind::kSend, spec.peer, spec.relative, spec.bytes, spec.channel, spec.way,
+           spec.mover});
     });
     result.push_back(
         {.collectives = {collectives.begin(), collectives.end()}, .messages = {messages.begin(), messages.end()}});
@@ -141,6 +160,7 @@ class FootprintBuilder {
     for (const auto& [dimension, contents] : traffic.collectives) {
       const MemberPattern& pattern = pattern_of(rank, program, dimension, contents);
       add_collectives(rank, dimension, pattern);
+      if (pattern.costs != 0) traits_.push_back(pattern.costs);
       // Where members meet without messages, nothing but a formula says how long that takes; its layout where that is
       // not known.
       if (!pattern.only_meets) continue;
@@ -153,6 +173,7 @@ class FootprintBuilder {
       const Dimension& dimension = graph_.dimensions[message.content.dimension.index()];
       if (!message.content.relative) traits_.push_back(dimension.index_in_group[rank.index()]);
       add_message(rank, message);
+      add_message_costs(rank, message.content);
     }
     const auto background = background_.find(rank);
     if (background != background_.end()) {
@@ -231,7 +252,7 @@ class FootprintBuilder {
   }
 
   void add_message(RankId rank, const ProgramMessage& message) {
-    const auto& [dimension, is_send, peer, relative, bytes, channel, way] = message.content;
+    const auto& [dimension, is_send, peer, relative, bytes, channel, way, mover] = message.content;
     const Dimension& d = graph_.dimensions[dimension.index()];
     const int self = static_cast<int>(d.index_in_group[rank.index()]);
     const auto& group = d.groups[d.group_of[rank.index()]];
@@ -243,6 +264,29 @@ class FootprintBuilder {
                                 .label = message.label,
                                 .reach = reach,
                                 .starts_flow = is_send});
+  }
+
+  // What the ports say of a message depends on where both its ends are, and on more of the ways between them than the
+  // message itself takes.
+  void add_message_costs(RankId rank, const MessageContent& message) {
+    if (choosers_.overhead == nullptr && choosers_.contention == nullptr) return;
+    const auto& [dimension, is_send, peer, relative, bytes, channel, way, mover] = message;
+    const MessageSpec spec{
+        .peer = peer, .bytes = bytes, .channel = channel, .way = way, .relative = relative, .mover = mover};
+    if (choosers_.contention != nullptr) traits_.push_back(hash_of(choosers_.contention->of(spec, dimension, rank)));
+    const bool by_library = is_send && way == HostWay::kNone && mover == Mover::kLibrary;
+    if (choosers_.overhead == nullptr || !by_library) return;
+    const Dimension& d = graph_.dimensions[dimension.index()];
+    const std::vector<RankId>& group = d.groups[d.group_of[rank.index()]];
+    const int from = static_cast<int>(d.index_in_group[rank.index()]);
+    const int to = spec.peer_of(from, group.size());
+    const MessageCall call{.bytes = bytes,
+                           .layout = &graph_.layouts[d.layout_of_group[d.group_of[rank.index()]]],
+                           .from = from,
+                           .to = to,
+                           .dimension = dimension};
+    const MessageBetween between{.call = call, .sender = rank, .receiver = group[static_cast<std::size_t>(to)]};
+    traits_.push_back(static_cast<std::uint64_t>(choosers_.overhead->of(between).count()));
   }
 
   // On channels, these and the protocol follow from the group's layout, and from whether the message leaves the host.

@@ -8,9 +8,11 @@
 
 #include "core/base/ids.h"
 #include "core/plan/task_graph.h"
+#include "core/ports/call_overhead.h"
 #include "core/ports/channel_algorithm.h"
 #include "core/ports/collective_algorithm.h"
 #include "core/ports/collective_time.h"
+#include "core/ports/communication_footprint.h"
 #include "core/ports/router.h"
 
 namespace ringwright {
@@ -35,15 +37,20 @@ struct Footprint {
   }
 };
 
-// Who says what collectives are made of: steps, or thread blocks on channels when those are played.
+// Everything that the run asks about a rank's communication: ranks for which one of them gives different answers must
+// not be of one class. First of all what collectives are made of: steps, or thread blocks on channels when those are
+// played. A pointer that is null is not asked by the run either.
 struct Choosers {
   Choosers(const CollectiveChooser& in_steps,
            const ChannelChooser* on_channels = nullptr,  // NOLINT: implicit, steps alone
-           const CollectiveTime* as_formulas = nullptr)
-      : steps(in_steps), channels(on_channels), times(as_formulas) {}
+           const CollectiveTime* as_formulas = nullptr, const CallOverhead* beside = nullptr,
+           const CommunicationFootprint* taken = nullptr)
+      : steps(in_steps), channels(on_channels), times(as_formulas), overhead(beside), contention(taken) {}
   const CollectiveChooser& steps;
   const ChannelChooser* channels;
   const CollectiveTime* times;  // of collectives in which members only meet
+  const CallOverhead* overhead;
+  const CommunicationFootprint* contention;
 };
 
 [[nodiscard]] Footprint make_footprint(const TaskGraph& graph, const Choosers& choosers);

@@ -20,10 +20,12 @@ bool collect_member(const CollectiveAlgorithm& algorithm, const CollectiveCall& 
   bool everyone = false;
   CollectiveStep step;
   const int steps = algorithm.steps(call);
+  // What messages carry, and whether it is added, the algorithm knows.
+  const std::uint64_t of_all = mix(hash_text(algorithm.name()), mix(bits(call.size()), bits(call.layout->host_count())));
   for (int index = 0; index < steps; ++index) {
     algorithm.step(call, member, index, step);
     everyone = everyone || step.await_everyone;
-    const std::uint64_t salt = splitmix64(bits(index));
+    const std::uint64_t salt = mix(of_all, bits(index));
     for (std::size_t j = 0; j < step.sends.size(); ++j) {
       const CollectiveSend& send = step.sends[j];
       collector.add({.peer = send.peer, .reach = send.reach, .starts_flow = true},
@@ -41,7 +43,11 @@ std::uint64_t hash_of(const Primitive& primitive, const std::vector<int>& parts)
       mix(bits(primitive.size.count()), bits(primitive.receives.first) << 32U | bits(primitive.receives.count));
   hash = mix(hash, bits(primitive.sends.first) << 32U | bits(primitive.sends.count));
   hash = mix(hash, (primitive.reads ? 1U : 0U) | (primitive.stores ? 2U : 0U) | (primitive.adds ? 4U : 0U) |
-                       (primitive.notifies ? 8U : 0U) | (primitive.continues ? 16U : 0U));
+                       (primitive.notifies ? 8U : 0U) | (primitive.continues ? 16U : 0U) | (primitive.tells ? 32U : 0U));
+  hash = mix(hash, bits(primitive.operands) << 32U | bits(primitive.results));
+  // Whom they reach, collect_one_sided() says.
+  hash = mix(hash, bits(static_cast<std::int64_t>(primitive.stores_to.size())) << 32U |
+                       bits(static_cast<std::int64_t>(primitive.loads_from.size())));
   for (const PrimitiveDependency& after : primitive.after) {
     const int part = after.block < 0 ? after.block : parts[at(after.block)];
     hash = mix(hash, mix(bits(part), bits(after.primitive)));
@@ -49,14 +55,14 @@ std::uint64_t hash_of(const Primitive& primitive, const std::vector<int>& parts)
   return hash;
 }
 
-// What all members of a call have in common, but members of other calls may not.
+// What all members of a call have in common, but members of other calls may not. Not `circles` and `by_peers_rail`: whom
+// a block sends to, and which way, its ports say.
 std::uint64_t hash_of(const CollectivePlan& plan, const GroupLayout& layout) {
   std::uint64_t hash = mix(bits(layout.size()), bits(layout.host_count()));
   hash = mix(hash, mix(static_cast<std::uint64_t>(plan.protocol), bits(plan.channels)));
   hash = mix(hash, mix(bits(plan.threads), bits(plan.chunk.count())));
-  hash = mix(hash, bits(plan.heads));
-  for (const char letter : plan.algorithm) hash = mix(hash, static_cast<std::uint64_t>(letter));
-  return hash;
+  hash = mix(hash, mix(bits(plan.heads), bits(plan.grain.count())));
+  return mix(hash, hash_text(plan.algorithm));
 }
 
 std::uint64_t shape_of(const ChannelChoice& choice, const CollectiveCall& call, int member, int block,
@@ -136,13 +142,14 @@ void collect_block(const CollectiveCall& call, const Parts& parts, int member, c
                    std::uint64_t shape, EdgeCollector& collector) {
   const std::vector<int>& host_of = call.layout->host_of;
   const auto leaves_host = [&](int peer) { return host_of[at(member)] != host_of[at(peer)] ? 1U : 0U; };
+  const auto is_sum = [](int sum) { return sum == kNoSum ? 0U : 1U; };
   for (std::size_t port = 0; port < made.sends.size(); ++port) {
     const SendPort& send = made.sends[port];
     collector.add({.peer = switch_partner(*call.layout, member, send.peer),
                    .reach = send.reach,
                    .channel = made.channel,
                    .starts_flow = true},
-                  mix(shape, 4 * port + 2 * leaves_host(send.peer)));
+                  mix(shape, 8 * port + 4 * is_sum(send.sum) + 2 * leaves_host(send.peer)));
   }
   for (std::size_t port = 0; port < made.receives.size(); ++port) {
     const ReceivePort& from = made.receives[port];
@@ -152,7 +159,8 @@ void collect_block(const CollectiveCall& call, const Parts& parts, int member, c
                    .reach = from.reach,
                    .channel = made.channel,
                    .starts_flow = fetches},
-                  mix(mix(shape, 4 * port + 2 * leaves_host(from.peer) + 1), mix(bits(writer), bits(from.port))));
+                  mix(mix(shape, 8 * port + 4 * is_sum(from.sum) + 2 * leaves_host(from.peer) + 1),
+                      mix(bits(writer), bits(from.port))));
   }
 }
 

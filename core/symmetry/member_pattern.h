@@ -26,6 +26,7 @@ struct MemberPattern {
   bool everyone = false;                       // some step waits for all
   bool only_meets = false;                     // everybody waits for everybody, and nobody sends
   std::uint64_t meeting = 0;                   // then: what says how long that takes
+  std::uint64_t costs = 0;                     // what the calls cost beside their messages; 0: nobody asks
 };
 
 // Gathers the role of every edge of one member.

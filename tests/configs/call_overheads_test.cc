@@ -1,6 +1,7 @@
 // Steps that begin as late as kernels demand take, alone, what the kernels take.
 #include "configs/call_overheads.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -102,6 +103,57 @@ TEST(CallOverheads, FoldExactly) {
     const Played all = play(scenario, FoldMode::kNoFold);
     EXPECT_EQ(folded.finished_at, all.finished_at);
     EXPECT_LT(folded.folding.ranks.count(), all.folding.ranks.count());
+  }
+}
+
+// Data-parallel groups of four hosts, one for each rail, whose routes are hashed: what a rail's group costs must not
+// depend on whether another rail's was asked for before.
+TEST(CallOverheads, DoNotDependOnTheOrderInWhichTheyAreAskedFor) {
+  const Scenario scenario = load(
+      std::string(kTinyModel) +
+      "training: {global_batch: 32}\nparallel: {tp: 8, dp: auto, zero: {stage: 1}}\n"
+      "cluster: {nodes: 8, node: {preset: dgx-h100}, fabric: {type: rail_optimized, scalable_unit: 4, "
+      "leaf: {ports: 8}, spine: {ports: 64}, routing: {policy: ecmp, hash_seed: 3}}}\n");
+  const auto simulation = assemble(scenario);
+  const TaskGraph& graph = simulation->plan().graph;
+  const auto dp = std::ranges::find(graph.dimensions, "dp", &Dimension::name);
+  const DimensionId dimension(static_cast<std::size_t>(dp - graph.dimensions.begin()));
+  // By rail, of its own or of the shared store.
+  const auto overhead = [&](std::size_t rail, const Simulation& asked) {
+    const TaskGraph& own = asked.plan().graph;
+    const std::uint32_t layout = own.dimensions[dimension.index()].layout_of_group[rail];
+    return asked.call_overhead()->of({.kind = CollectiveKind::kAllReduce,
+                                      .bytes = 1_MiB,
+                                      .layout = &own.layouts[layout],
+                                      .dimension = dimension});
+  };
+  ASSERT_EQ(dp->groups.size(), 8U);
+  for (std::size_t rail = 0; rail < 8; ++rail) {
+    EXPECT_EQ(overhead(rail, *simulation), overhead(rail, *assemble(scenario, FoldMode::kNoFold))) << rail;
+  }
+}
+
+// Whom the run charges differently must not be one class: the fold sees overheads, of calls and of messages.
+TEST(CallOverheads, AreSeenByTheFold) {
+  class ByLayout final : public CallOverhead {
+   public:
+    [[nodiscard]] Duration of(const CollectiveCall& call) const override {
+      return Duration(1000 * call.layout->gpu_of.front());
+    }
+    [[nodiscard]] Duration of(const MessageBetween& message) const override {
+      return Duration(1000 * message.sender.value);
+    }
+  };
+  const auto classes = [](const std::string& parallel, const CallOverhead* overhead) {
+    const Scenario scenario = load(std::string(kTinyModel) + "training: {global_batch: 32}\nparallel: {" + parallel +
+                                   "}\ncollectives: {overhead: none, tp: {algorithm: ring}, dp: {algorithm: ring}}\n" + kCluster);
+    const auto simulation = assemble(scenario);
+    const Choosers choosers(simulation->chooser(), nullptr, nullptr, overhead);
+    return fold(simulation->plan().graph, choosers, *simulation->network().router).ranks.count();
+  };
+  const ByLayout overhead;
+  for (const char* parallel : {"tp: 4, dp: auto", "tp: 8, pp: 4"}) {
+    EXPECT_LT(classes(parallel, nullptr), classes(parallel, &overhead)) << parallel;
   }
 }
 

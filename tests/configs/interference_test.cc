@@ -176,6 +176,29 @@ TEST(Interference, ReportNamesWhatWasLostAndToWhom) {
   EXPECT_EQ(alone.find("lost_to_compute"), std::string::npos);
 }
 
+// Whom communication takes different things from must not be one class.
+TEST(Interference, IsSeenByTheFold) {
+  class ByPlace final : public CommunicationFootprint {
+   public:
+    [[nodiscard]] Contention of(const CollectiveCall& call) const override {
+      return {.sms = 1 + call.layout->gpu_of.front(), .memory = {}, .copies = {}};
+    }
+    [[nodiscard]] Contention of(const MessageSpec&, DimensionId, RankId rank) const override {
+      return {.sms = 1 + static_cast<int>(rank.value), .memory = {}, .copies = {}};
+    }
+  };
+  const ByPlace contention;
+  for (const char* parallel : {"tp: 4, dp: auto", "tp: 4, pp: 4"}) {
+    const auto simulation = assemble(load(scenario_text(parallel, 64, "collectives: {overhead: none}\n")));
+    const auto classes = [&](const CommunicationFootprint* footprint) {
+      return fold(simulation->plan().graph, {simulation->chooser(), nullptr, nullptr, nullptr, footprint},
+                  *simulation->network().router)
+          .ranks.count();
+    };
+    EXPECT_LT(classes(nullptr), classes(&contention)) << parallel;
+  }
+}
+
 TEST(Interference, ConstantsAreIgnoredAloudWhereNothingLooksAtThem) {
   const Scenario scenario = load(scenario_text("tp: 8", 64), {"interference.sms_per_channel=2"});
   const auto& ignored = scenario.document.log().ignored();

@@ -65,6 +65,13 @@ TEST(SegmentsAtOnce, AreExactAndFewerEvents) {
   EXPECT_GT(expect_exact({"", "tp: 8, pp: 2, dp: auto, sequence_parallel: true", "network: flow"}), 5.0);
 }
 
+// The rehearsal of calls pays for messages what the run pays.
+TEST(SegmentsAtOnce, AreExactWhereMessagesCostTheirSender) {
+  Job job{"", "tp: 2, pp: 2, dp: auto, sequence_parallel: true", "network: flow"};
+  job.collectives = "model: steps, step_costs: {message: 300ns, eager: 64KiB, rendezvous: 1us, reduce_rate: 20GB/s}";
+  expect_exact(job);
+}
+
 // The same where collectives are messages that keep to links of their own.
 double expect_exact_in_steps(Job job) {
   job.collectives = "model: steps, overhead: none";

@@ -203,6 +203,17 @@ TEST(ChunkPlayer, WithFlagsAPeerBeginsWhenTheFirstLinesHaveCome) {
   EXPECT_GT(ends(Protocol::kSimple, 1'000'000_GBps)[1], 6.0 + 20.48 + 2.0);
 }
 
+// On a wire of 1.8 GB/s the second rank's own 32,768 bytes take from 13.096 to 31.30 us. The first rank's last lines are
+// seen at 6 + 22.756 + 2 us and are on the wire until 35.31 us, beside the block: it is through after its own 20.48 us.
+TEST(ChunkPlayer, ABlockWaitsForItsOwnStoresAndNotForLinesThatCameLate) {
+  const ChannelAlgorithm* ring = collectives::find_channel_algorithm("ring");
+  ASSERT_NE(ring, nullptr);
+  const CollectivePlan plan{.algorithm = "ring", .protocol = Protocol::kLl, .channels = 1};
+  const RunResult result = play({.algorithm = *ring, .plan = plan, .bytes = Bytes(20'480), .ranks = 3, .per_host = 3,
+                                 .wire = Bandwidth(1.8e9)});
+  EXPECT_NEAR(to_seconds(end_of(result, 1) - TimePoint()) * 1e6, 13.096 + 20.48, 0.01);
+}
+
 // 640 threads take 38,400 bytes at once: 38.4 us at the rate of a channel, before the first bytes are on the wire.
 TEST(ChunkPlayer, WithLl128NoBytesLeaveBeforeTheFirstPassOfTheThreads) {
   const auto end = [](Bytes bytes, Bandwidth wire) {

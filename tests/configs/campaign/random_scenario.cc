@@ -1,0 +1,308 @@
+// Drawing: a machine first, then a layout whose degrees divide it, then everything else independently.
+#include "tests/configs/campaign/random_scenario.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/base/random.h"
+#include "tests/paths.h"
+
+namespace ringwright::configs {
+namespace {
+
+class Draw {
+ public:
+  explicit Draw(std::uint64_t seed) : stream_(seed, "scenario") {}
+
+  [[nodiscard]] bool one_in(std::uint64_t of) { return stream_.next_below(of) == 0; }
+  [[nodiscard]] int between(int least, int most) {
+    return least + static_cast<int>(stream_.next_below(static_cast<std::uint64_t>(most - least + 1)));
+  }
+  // Repeat a word to draw it more often.
+  [[nodiscard]] std::string_view word(std::initializer_list<std::string_view> words) {
+    return *(words.begin() + stream_.next_below(words.size()));
+  }
+  [[nodiscard]] int number(std::initializer_list<int> numbers) {
+    return *(numbers.begin() + stream_.next_below(numbers.size()));
+  }
+  // A divisor of `of` up to `most`.
+  [[nodiscard]] int divisor(int of, int most) {
+    std::vector<int> divisors;
+    for (int d = 1; d <= std::min(of, most); ++d) {
+      if (of % d == 0) divisors.push_back(d);
+    }
+    return divisors[stream_.next_below(divisors.size())];
+  }
+
+ private:
+  RandomStream stream_;
+};
+
+// What later choices depend on.
+struct Drawn {
+  int nodes = 1;
+  int gpus = 1;  // of a node
+  int nics = 1;
+  bool old_gpu = false;  // knows no bf16
+  bool drives = false;
+  std::string fabric;
+  std::string rung = "steps";
+  std::string network = "flow";
+  bool experts = false;
+  int pp = 1;
+  int dp = 1;
+  int layers = 8;
+  bool sharded = false;  // ZeRO 2 and 3, FSDP
+  [[nodiscard]] int world() const { return nodes * gpus; }
+};
+
+std::string node(Draw& draw, Drawn& drawn) {
+  switch (draw.number({0, 0, 0, 0, 0, 1, 2, 3, 3, 4, 5, 6, 7})) {
+    case 0: drawn.gpus = drawn.nics = 8; return "{preset: dgx-h100}";
+    case 1: drawn.gpus = drawn.nics = 8; return "{preset: dgx-a100}";
+    case 2: drawn.gpus = 8; drawn.nics = 4; drawn.old_gpu = true; return "{preset: dgx1-v100}";
+    case 3:
+      drawn.gpus = drawn.nics = 4;
+      drawn.drives = true;
+      return "{preset: dgx-h100, gpus: 4, pcie: {switches: 4}, nic: {count: 4}, storage: {drives: 2, read: 7GB/s, write: "
+             "4GB/s}}";
+    case 4:
+      drawn.gpus = 4;
+      return "{preset: dgx-h100, gpus: 4, pcie: {switches: 2}, nic: {count: 1}}";
+    case 5:
+      drawn.gpus = 4;
+      drawn.nics = 2;
+      return "{preset: dgx-a100, gpus: 4, nvlink: {kind: none}, pcie: {switches: 2}, nic: {count: 2}}";
+    case 6:
+      drawn.gpus = drawn.nics = 2;
+      return "{preset: dgx-h100, gpus: 2, pcie: {switches: 2}, nic: {count: 2}}";
+    default:
+      drawn.gpus = 1;
+      return "{preset: dgx-h100, gpus: 1, pcie: {switches: 1}, nvlink: {kind: none}, nic: {count: 1}}";
+  }
+}
+
+std::string routing(Draw& draw, bool rails) {
+  const std::string_view policy = rails ? draw.word({"static", "d_mod_k", "ecmp", "ecmp", "ecmp", "spray"})
+                                        : draw.word({"static", "ecmp", "ecmp", "spray"});
+  if (policy != "ecmp") return fmt::format("policy: {}", policy);
+  return fmt::format("policy: ecmp, hash_seed: {}, queue_pairs: {}", draw.between(0, 99), draw.number({1, 1, 2, 3}));
+}
+
+// Leaves just large enough have few uplinks, on which hashed routes meet.
+std::string clos(Draw& draw, std::string_view type, const Drawn& drawn) {
+  const int unit = draw.number({1, 2, 3, 4, drawn.nodes, drawn.nodes, drawn.nodes, drawn.nodes});
+  const int down = type == "fat_tree" ? unit * drawn.nics : unit;
+  const bool cores = type != "rail_only" && draw.one_in(4);
+  std::string text = fmt::format("type: {}, scalable_unit: {}, leaf: {{ports: {}{}}}, spine: {{ports: {}}}", type, unit,
+                                 draw.one_in(2) ? std::max(2 * down, 2) : 64,
+                                 draw.one_in(3) ? ", oversubscription: \"2:1\"" : "", draw.number({32, 64}));
+  if (cores) text += fmt::format(", tiers: 3, pod: {}, core: {{ports: 64}}", draw.number({1, 2}));
+  if (draw.one_in(4)) text += ", reduction: {enabled: true}";
+  return text + ", routing: {" + routing(draw, true) + "}";
+}
+
+std::string torus(Draw& draw, int nodes) {
+  const int side = draw.divisor(nodes, nodes);
+  const std::string dims = side == 1 || side == nodes ? fmt::format("[{}]", nodes) : fmt::format("[{}, {}]", side, nodes / side);
+  return fmt::format("type: torus, dims: {}{}", dims, draw.one_in(3) ? ", wrap: false" : "");
+}
+
+std::string dragonfly(Draw& draw) {
+  const std::string_view type = draw.word({"dragonfly", "dragonfly_plus"});
+  std::string text = fmt::format("type: {}, switches: {}, nodes_per_switch: {}, global: {{links: {}}}", type,
+                                 draw.number({1, 2}), draw.number({1, 2}), draw.number({1, 2, 4}));
+  const std::string_view paths = draw.word({"minimal", "minimal", "valiant", "adaptive"});
+  const bool sprays = paths == "minimal" && draw.one_in(3);
+  return text + fmt::format(", routing: {{paths: {}, {}}}", paths,
+                            sprays ? "policy: spray" : draw.one_in(2) ? "policy: static" : "policy: ecmp");
+}
+
+// `cluster`. Up to 32 GPUs, few of them on a graph's nodes or a torus.
+std::string cluster(Draw& draw, Drawn& drawn) {
+  if (draw.one_in(20)) {
+    drawn.nodes = 4;
+    drawn.fabric = "graph";
+    return fmt::format(
+        "{{nodes: 4, node: {{gpus: 1, gpu: {{preset: h100-sxm5-80gb}}}}, fabric: {{type: graph, file: {}, "
+        "through_gpus: false, routing: {{{}}}}}}}",
+        test_data() + "/configs/four-hosts.yaml", routing(draw, false));
+  }
+  const std::string host = node(draw, drawn);
+  drawn.nodes = draw.number({1, 2, 2, 3, 4, 4, 4, 6, 8, 8});
+  drawn.nodes = std::min(drawn.nodes, std::max(1, (draw.one_in(8) ? 64 : 32) / drawn.gpus));
+  drawn.fabric = drawn.nodes == 1 ? "single_node"
+                                  : std::string(draw.word({"rail_optimized", "rail_optimized", "rail_optimized",
+                                                           "fat_tree", "fat_tree", "rail_only", "torus", "dragonfly"}));
+  std::string text = "type: single_node";
+  if (drawn.fabric == "torus") text = torus(draw, drawn.nodes);
+  if (drawn.fabric == "dragonfly") text = dragonfly(draw);
+  if (drawn.fabric.starts_with("rail") || drawn.fabric == "fat_tree") text = clos(draw, drawn.fabric, drawn);
+  return fmt::format("{{nodes: {}, node: {}, fabric: {{{}}}}}", drawn.nodes, host, text);
+}
+
+std::string schedule(Draw& draw, const Drawn& drawn) {
+  if (drawn.pp == 1) return "";
+  // Versions of weights go with nothing that shards gradients or parameters.
+  const bool plain = drawn.sharded || drawn.experts;
+  const std::string_view name =
+      plain ? draw.word({"1f1b", "gpipe", "interleaved-1f1b"})
+            : draw.word({"1f1b", "1f1b", "gpipe", "interleaved-1f1b", "interleaved-1f1b", "zb-h1", "zb-h2", "zb-v",
+                         "v-half", "v-min", "dualpipe", "dualpipev", "pipedream", "pipedream-2bw", "varuna"});
+  if (name == "dualpipe" && drawn.pp % 2 == 1) return ", schedule: gpipe";
+  std::string text = fmt::format(", schedule: {}", name);
+  const bool pairs = name == "zb-v" || name == "dualpipev" || name.starts_with("v-");
+  if (pairs || name == "interleaved-1f1b") text += ", virtual_stages: 2";
+  if (draw.one_in(3)) text += ", overlap_p2p_comm: true";
+  return text;
+}
+
+std::string sharding(Draw& draw, Drawn& drawn) {
+  const int kind = draw.between(0, 9);
+  if (kind <= 1) return "";
+  if (kind == 9 && drawn.pp == 1 && !drawn.experts) {
+    drawn.sharded = true;
+    return fmt::format(", fsdp: {{sharding_strategy: {}, backward_prefetch: {}, limit_all_gathers: {}, "
+                       "forward_prefetch: {}}}",
+                       draw.word({"full_shard", "shard_grad_op", "hybrid_shard", "no_shard"}),
+                       draw.word({"backward_pre", "backward_post", "none"}), draw.word({"true", "false"}),
+                       draw.word({"true", "false"}));
+  }
+  const int stage = drawn.pp > 1 || drawn.experts ? draw.number({0, 1, 1}) : draw.number({0, 1, 1, 2, 3});
+  drawn.sharded = stage >= 2;
+  std::string text = fmt::format(", zero: {{stage: {}", stage);
+  if (!draw.one_in(3)) text += ", overlap_grad_reduce: true, bucket: " + std::string(draw.word({"256KiB", "1MiB", "4MiB"}));
+  if (stage == 1 && text.ends_with("iB") && draw.one_in(2)) text += ", overlap_param_gather: true";
+  if (stage > 0 && draw.one_in(8)) text += fmt::format(", offload_optimizer: {{device: {}}}", drawn.drives ? "nvme" : "cpu");
+  if (stage == 3 && draw.one_in(3)) text += ", offload_param: {device: cpu}";
+  return text + "}";
+}
+
+std::string expert_layout(Draw& draw, const Drawn& drawn, int tp, int cp) {
+  if (!drawn.experts) return "";
+  int ep = draw.divisor(tp * cp * drawn.dp, 8);
+  while (16 % ep != 0) ep = draw.divisor(tp * cp * drawn.dp, 8);
+  std::string text = fmt::format(", ep: {}, etp: 1", ep);
+  text += fmt::format(", moe_token_dispatcher_type: {}", draw.word({"alltoall", "alltoall", "allgather", "flex"}));
+  if (draw.one_in(3)) text += ", moe_shared_expert_overlap: true";
+  if (draw.one_in(4)) text += ", moe_router_load: {deviation: 0.5}";
+  return text;
+}
+
+// `parallel`, after what it needs to know of the machine.
+std::string parallel(Draw& draw, Drawn& drawn) {
+  int tp = draw.divisor(drawn.gpus, draw.number({2, 4, 8}));
+  if (draw.one_in(4)) tp = drawn.gpus;
+  if (draw.one_in(8)) tp = draw.divisor(drawn.world(), 16);
+  const int heads_tp = 8 % tp == 0 ? tp : 1;
+  int left = drawn.world() / heads_tp;
+  drawn.pp = draw.one_in(3) ? 1 : draw.divisor(left, draw.number({2, 4, 8}));
+  left /= drawn.pp;
+  const int cp = draw.one_in(4) ? (left % 2 == 0 ? 2 : 1) * (left % 4 == 0 ? draw.number({1, 2}) : 1) : 1;
+  drawn.dp = left / cp;
+  std::string text = fmt::format("tp: {}, pp: {}, cp: {}, dp: auto", heads_tp, drawn.pp, cp);
+  if (heads_tp > 1 && (draw.one_in(2) || drawn.experts)) text += ", sequence_parallel: true";
+  if (text.ends_with("l: true") && draw.one_in(5)) text += ", tp_comm_overlap: true";
+  if (cp > 1) text += fmt::format(", cp_comm_type: {}", heads_tp * cp <= 4 ? draw.word({"p2p", "all_gather", "a2a"}) : draw.word({"p2p", "all_gather"}));
+  text += sharding(draw, drawn);
+  text += schedule(draw, drawn);
+  text += expert_layout(draw, drawn, heads_tp, cp);
+  drawn.layers = drawn.pp * 2 * draw.between(1, drawn.pp > 2 ? 1 : 2);
+  return text;
+}
+
+// Chunks of kernels are as many as bytes, steps are not.
+std::string model(Draw& draw, const Drawn& drawn) {
+  const int hidden = drawn.rung == "chunks" ? draw.number({128, 256}) : draw.number({128, 512, 1024, 1024});
+  std::string text = fmt::format(
+      "model: {{num_layers: {}, hidden_size: {}, num_attention_heads: 8, ffn_hidden_size: {}, vocab_size: 1024, "
+      "seq_length: {}",
+      drawn.layers, hidden, 2 * hidden, draw.number({64, 128, 256}));
+  if (draw.one_in(4)) text += ", untie_embeddings_and_output_weights: false";
+  if (drawn.experts) {
+    text += fmt::format(", num_experts: 16, moe_router_topk: {}, moe_ffn_hidden_size: 128", draw.number({2, 4}));
+    if (draw.one_in(2)) text += ", moe_shared_expert_intermediate_size: 64";
+  }
+  return text + "}\n";
+}
+
+std::string training(Draw& draw, const Drawn& drawn) {
+  // Interleaved and bidirectional schedules want multiples of the stages.
+  const int microbatches = drawn.pp > 1 ? 2 * drawn.pp * draw.number({1, 1, 2}) : draw.number({1, 2, 3});
+  std::string text = fmt::format("training: {{global_batch: {}", drawn.dp * microbatches);
+  if (drawn.old_gpu) text += ", precision: fp16";
+  const std::string_view recompute = draw.word({"none", "none", "selective", "full"});
+  text += fmt::format(", recompute: {}", recompute);
+  if (draw.one_in(4)) text += ", grad_reduce_dtype: bf16";
+  return text + "}\n";
+}
+
+std::string collectives(Draw& draw, Drawn& drawn) {
+  drawn.rung = draw.word({"steps", "steps", "steps", "steps", "closed_form", "chunks"});
+  drawn.network = draw.word({"flow", "flow", "flow", "alpha_beta"});
+  std::string text = fmt::format("collectives: {{model: {}", drawn.rung);
+  if (draw.one_in(2)) text += ", tuner: nccl";
+  if (drawn.rung != "chunks" && draw.one_in(4)) text += fmt::format(", overhead: {}", draw.word({"none", "kernels"}));
+  if (drawn.rung == "steps" && draw.one_in(8)) {
+    text += ", step_costs: {message: 300ns, eager: 64KiB, rendezvous: 1us, reduce_rate: 20GB/s}";
+  }
+  if (draw.one_in(4)) {
+    text += fmt::format(", dp: {{algorithm: {}}}",
+                        draw.word({"ring", "ring", "hierarchical", "bruck", "halving_doubling", "rail_rings"}));
+  }
+  text += "}\n";
+  if (drawn.rung == "chunks" && draw.one_in(3)) {
+    text += fmt::format("comm: {{plan: {{algorithm: {}, protocol: {}, channels: {}}}}}\n",
+                        draw.word({"ring", "tree", "nvls", "nvls_tree", "collnet_chain", "pat", "all_pairs"}),
+                        draw.word({"ll", "ll128", "simple"}), draw.number({1, 2, 4}));
+  }
+  return text;
+}
+
+std::string disturbances(Draw& draw, const Drawn& drawn) {
+  std::string text;
+  if (draw.one_in(4)) text += "interference: {model: share}\n";
+  if (draw.one_in(5)) {
+    const int host = draw.between(0, drawn.nodes - 1);
+    const bool links = drawn.network == "flow" && drawn.nodes > 1 && drawn.fabric != "graph" && drawn.fabric != "torus";
+    const std::string nic = fmt::format("nic: host{}/nic0, at: {}us, for: {}us", host, draw.number({0, 50, 300}),
+                                        draw.number({50, 400, 5000}));
+    switch (links ? draw.between(0, 2) : 0) {
+      case 0: text += fmt::format("faults: [{{node: {}, compute_scale: 0.{}}}]\n", host, draw.between(5, 9)); break;
+      case 1: text += fmt::format("faults: [{{{}}}]\n", nic); break;
+      default: text += fmt::format("faults: [{{{}, state: degraded, factor: 0.25}}]\n", nic); break;
+    }
+  }
+  if (drawn.network == "flow" && drawn.world() > 1 && draw.one_in(6)) {
+    const int from = draw.between(0, drawn.world() - 1);
+    const int to = (from + draw.between(1, drawn.world() - 1)) % drawn.world();
+    text += fmt::format("background: [{{from: [{}], to: [{}], size: {}, at: {}us, repeats: {}, priority: {}}}]\n", from,
+                        to, draw.word({"64KiB", "1MiB", "16MiB"}), draw.number({0, 20, 200}), draw.number({1, 5}),
+                        draw.word({"low", "high"}));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string random_scenario(std::uint64_t seed) {
+  Draw draw(seed);
+  Drawn drawn;
+  const std::string machine = cluster(draw, drawn);
+  drawn.experts = draw.one_in(5);
+  const std::string layout = parallel(draw, drawn);
+  const std::string calls = collectives(draw, drawn);
+  const std::string shape = model(draw, drawn);
+  std::string text = shape + training(draw, drawn) + "parallel: {" + layout + "}\ncluster: " + machine + "\n" + calls +
+                     disturbances(draw, drawn);
+  if (draw.one_in(4)) text += "compute: {model: roofline}\n";
+  return text + fmt::format("simulate: {{network: {}, steps: {}, warmup: {}{}}}\n", drawn.network,
+                            draw.number({1, 1, 2, 3}), draw.number({0, 0, 1}),
+                            draw.one_in(6) ? ", fast_forward: false" : "");
+}
+
+}  // namespace ringwright::configs
