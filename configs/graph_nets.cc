@@ -1,24 +1,27 @@
 #include "configs/graph_nets.h"
 
-#include <filesystem>
-#include <vector>
+#include <cstddef>
+#include <string>
 
-#include "collectives/nccl/graph_nets.h"
+#include <fmt/format.h>
 
 namespace ringwright::configs {
 
-void check_graph_nets(ConfigMap& comm, const std::string& scenario, const network_models::Host& host) {
-  if (comm.documenting() || !comm.has("graph") || host.nic.count == 0) return;
-  const std::string name = comm.text({.name = "graph", .doc = "", .fallback = std::string()});
-  const std::filesystem::path path = std::filesystem::path(scenario).parent_path() / name;
-  const auto rings = collectives::load_ring_nets(path.lexically_normal().string());
-  if (!rings) return;
-  std::vector<int> nic_of;
-  for (int gpu = 0; gpu < host.gpus; ++gpu) nic_of.push_back(host.nic_of(gpu));
-  const std::string differs = collectives::other_nets(*rings, nic_of);
-  if (differs.empty()) return;
-  comm.warn("graph", "E185", differs,
-            "messages go by the GPU's own NIC; cluster.node.pcie says which GPUs and NICs share a switch");
+void check_graph_nets(ConfigMap& comm, const collectives::NcclSetup& nccl) {
+  const int nics = nccl.host.nics;
+  if (!nccl.graph || !nccl.graph->ring || nics == 0) return;
+  std::string first;
+  int unknown = 0;
+  for (std::size_t channel = 0; channel < nccl.graph->ring->ports.size(); ++channel) {
+    for (const int net : nccl.graph->ring->ports[channel]) {
+      if (net < nics || unknown++ > 0) continue;
+      first = fmt::format("channel {} uses net {}, and a host has {} NICs, counted from 0", channel, net, nics);
+    }
+  }
+  if (unknown == 0) return;
+  if (unknown > 1) first += fmt::format("; so it is with {} more ends of rings", unknown - 1);
+  comm.warn("graph", "E185", first,
+            "messages go by the GPU's own NIC there; cluster.node.nic.count says how many NICs there are");
 }
 
 }  // namespace ringwright::configs

@@ -35,7 +35,9 @@ std::vector<std::uint64_t> likeness_of(const TaskGraph& graph, const Footprint& 
     for (const Edge& edge : edges) {
       likeness.push_back(roles.of(edge.role));
       likeness.push_back((std::uint64_t{edge.peer.value} << 32U) | edge.label);
-      likeness.push_back(2 * static_cast<std::uint64_t>(edge.reach) + (edge.starts_flow ? 1 : 0));
+      const auto nic = [](std::int16_t number) { return static_cast<std::uint64_t>(static_cast<std::uint16_t>(number)); };
+      const std::uint64_t nics = nic(edge.nics.out) << 48U | nic(edge.nics.in) << 32U | nic(edge.nics.relay) << 16U;
+      likeness.push_back(nics | (2 * static_cast<std::uint64_t>(edge.reach) + (edge.starts_flow ? 1 : 0)));
     }
   }
   for (const DimensionId dimension : footprint.everyone) {
