@@ -4,6 +4,7 @@
 #include "collectives/nccl/host_paths.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <utility>
 
@@ -60,21 +61,13 @@ bool to_places(const std::vector<int>& gpus, std::vector<int>& order) {
   return true;
 }
 
-// The fewest paths that, taken in turn, give every channel its own on every kind of host.
-void drop_repeats(std::vector<std::vector<HostPath>>& paths) {
-  const std::size_t channels = paths.front().size();
-  for (std::size_t period = 1; period < channels; ++period) {
-    if (channels % period != 0) continue;
-    const bool repeats = std::ranges::all_of(paths, [&](const std::vector<HostPath>& on_host) {
-      for (std::size_t channel = period; channel < channels; ++channel) {
-        if (!(on_host[channel] == on_host[channel - period])) return false;
-      }
-      return true;
-    });
-    if (!repeats) continue;
-    for (std::vector<HostPath>& on_host : paths) on_host.resize(period);
-    return;
-  }
+bool repeats(const std::vector<std::vector<HostPath>>& paths, std::size_t period) {
+  return std::ranges::all_of(paths, [period](const std::vector<HostPath>& on_host) {
+    for (std::size_t channel = period; channel < on_host.size(); ++channel) {
+      if (!(on_host[channel] == on_host[channel - period])) return false;
+    }
+    return true;
+  });
 }
 
 class PathFinder {
@@ -103,11 +96,7 @@ class PathFinder {
     return true;
   }
 
-  HostPaths take() {
-    drop_repeats(result_.paths);
-    if (result_.paths.size() == 1) result_.kind_of_host.clear();
-    return std::move(result_);
-  }
+  HostPaths take() { return std::move(result_); }
 
  private:
   // Channels of the group: of rings and trees as many as all hosts found of both.
@@ -124,10 +113,9 @@ class PathFinder {
   HostPaths result_;
 };
 
-}  // namespace
-
-HostPaths host_paths(const NcclHost& host, const NcclGraphs& graphs, NcclAlgorithm algorithm,
-                     const GroupLayout& layout, int channels) {
+// A path for every channel.
+HostPaths paths_of_channels(const NcclHost& host, const NcclGraphs& graphs, NcclAlgorithm algorithm,
+                            const GroupLayout& layout, int channels) {
   PathFinder finder(host, graphs, algorithm, channels);
   for (int h = 0; h < layout.host_count(); ++h) {
     std::vector<int> gpus;
@@ -135,6 +123,22 @@ HostPaths host_paths(const NcclHost& host, const NcclGraphs& graphs, NcclAlgorit
     if (!finder.add_host(std::move(gpus), h % 2 == 1)) return {};
   }
   return finder.take();
+}
+
+}  // namespace
+
+HostPaths host_paths(const NcclHost& host, const NcclGraphs& graphs, NcclAlgorithm algorithm,
+                     const GroupLayout& layout, int channels) {
+  HostPaths found = paths_of_channels(host, graphs, algorithm, layout, channels);
+  if (found.paths.empty()) return found;
+  const NcclAlgorithm beside = algorithm == NcclAlgorithm::kRing ? NcclAlgorithm::kTree : NcclAlgorithm::kRing;
+  const HostPaths others = paths_of_channels(host, graphs, beside, layout, channels);
+  const auto all = static_cast<std::size_t>(channels);
+  std::size_t period = 1;
+  while (all % period != 0 || !repeats(found.paths, period) || !repeats(others.paths, period)) ++period;
+  for (std::vector<HostPath>& on_host : found.paths) on_host.resize(period);
+  if (found.paths.size() == 1) found.kind_of_host.clear();
+  return found;
 }
 
 }  // namespace ringwright::collectives

@@ -11,7 +11,7 @@
 
 namespace ringwright::collectives {
 
-// As in CollectivePlan. Channels with one path through every host are of one kind.
+// As in CollectivePlan. Channels are of one kind where their rings and their chains take one path through every host.
 struct HostPaths {
   std::vector<std::vector<HostPath>> paths;
   std::vector<int> kind_of_host;
