@@ -262,11 +262,9 @@ int relay_between(const NcclTopology& topology, int gpu, int port) {
 
 // Of rings the last GPU goes on to the network, of chains the first one does.
 int relay_of(const NcclTopology& topology, const NcclChannels& found, int channel) {
-  const auto at = [](int index) { return static_cast<std::size_t>(index); };
   const bool ring = found.pattern == NcclPattern::kRing;
-  const int step = ring ? topology.gpus() - 1 : 0;
-  return relay_between(topology, found.gpus[at(channel * topology.gpus() + step)],
-                       found.nets[at(channel * 2 + (ring ? 1 : 0))]);
+  const auto gpu = found.gpus.begin() + channel * topology.gpus() + (ring ? topology.gpus() - 1 : 0);
+  return relay_between(topology, *gpu, *(found.nets.begin() + channel * 2 + (ring ? 1 : 0)));
 }
 
 // Where nothing fits, NCCL takes the GPUs in order, on one slow channel.

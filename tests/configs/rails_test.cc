@@ -77,9 +77,9 @@ std::vector<std::string> hosts_with_rails() {
 }
 
 constexpr std::array kFabrics = {
-    "{type: rail_optimized, scalable_unit: 4}",
-    "{type: rail_optimized, scalable_unit: 4, leaf: {oversubscription: 4}}",
-    "{type: rail_optimized, scalable_unit: 4, routing: {policy: ecmp, queue_pairs: 4}}",
+    "{type: rail_optimized, scalable_unit: 4, spine: {ports: 128}}",
+    "{type: rail_optimized, scalable_unit: 4, leaf: {oversubscription: 4}, spine: {ports: 128}}",
+    "{type: rail_optimized, scalable_unit: 4, routing: {policy: ecmp, queue_pairs: 4}, spine: {ports: 128}}",
     "{type: rail_only, scalable_unit: 4}",
 };
 
@@ -108,8 +108,8 @@ TEST_P(Rails, RingsAndTreesDoNotLeave) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Hosts, Rails, ::testing::ValuesIn(hosts_with_rails()), [](const auto& info) {
-  std::string name = info.param;
+INSTANTIATE_TEST_SUITE_P(Hosts, Rails, ::testing::ValuesIn(hosts_with_rails()), [](const auto& host) {
+  std::string name = host.param;
   std::erase(name, '-');
   return name;
 });
@@ -138,7 +138,7 @@ TEST(RailTimes, DoNotDependOnOversubscriptionOrRouting) {
 TEST(RailTimes, OfTrainingDoNotDependOnOversubscription) {
   const auto step = [](double oversubscription) {
     return play(load(fmt::format(kEight, oversubscription, "static") + std::string(kTinyModel) +
-                     "training: {micro_batch_size: 1, global_batch_size: 64}\nparallel: {tp: 1}\n"
+                     "training: {micro_batch: 1, global_batch: 64}\nparallel: {tp: 1}\n"
                      "collectives: {tuner: nccl, overhead: kernels}\n"
                      "comm: {env: {NCCL_ALGO: ring, NCCL_CROSS_NIC: 0}}\n"))
         .time();

@@ -69,7 +69,8 @@ TEST(NcclGraphFile, GivesRingsAndChainsTheirOrder) {
   const GroupLayout hosts = make_block_layout(4, 2);
   const std::vector<std::vector<HostPath>> rings = {{{.order = {0, 1}}, {.order = {1, 0}}}};
   EXPECT_EQ(paths(*file, NcclAlgorithm::kRing, hosts).paths, rings);
-  EXPECT_EQ(paths(*file, NcclAlgorithm::kTree, hosts).paths, (std::vector<std::vector<HostPath>>{{{.order = {0, 1}}}}));
+  const std::vector<std::vector<HostPath>> chains = {{{.order = {0, 1}}, {.order = {0, 1}}}};  // their rings differ
+  EXPECT_EQ(paths(*file, NcclAlgorithm::kTree, hosts).paths, chains);
   EXPECT_TRUE(paths(*file, NcclAlgorithm::kNvls, hosts).paths.empty());
   EXPECT_TRUE(paths(*file, NcclAlgorithm::kRing, make_block_layout(4, 1)).paths.empty());  // half of each host
 }

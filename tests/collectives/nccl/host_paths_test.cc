@@ -77,7 +77,9 @@ TEST(HostPaths, NameTheNicOfAPort) {
   host.ports = 2;
   host.nic = Bandwidth(25e9);
   host.nic_at = one_each(16, 8);
-  for (const HostPath& path : rings(host, make_block_layout(16, 8), 16).paths.at(0)) {
+  const HostPaths found = rings(host, make_block_layout(16, 8), 16);
+  ASSERT_EQ(found.paths.size(), 1U);
+  for (const HostPath& path : found.paths[0]) {
     EXPECT_LT(path.out, 8);
     EXPECT_EQ(path.in, path.order.front());
   }
