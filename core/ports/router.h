@@ -48,10 +48,9 @@ enum class Reach : std::uint8_t {
 // The NICs that a message between hosts takes, by their numbers in their hosts; -1: that of the GPU at that end. A
 // topology whose hosts have no numbered NICs, and one where no PCIe path leads to the NIC, takes the GPU's own.
 struct MessageNics {
-  std::int16_t out = -1;  // of the sender's host
-  std::int16_t in = -1;   // of the receiver's host
-  // The GPU of the sender's host that hands the bytes to `out` (NCCL's PXN); -1: the sender itself.
-  std::int16_t relay = -1;
+  std::int16_t out = -1;    // of the sender's host
+  std::int16_t in = -1;     // of the receiver's host
+  std::int16_t relay = -1;  // GPU of the sender's host that hands the bytes to `out` (PXN); -1: the sender
 
   friend auto operator<=>(const MessageNics&, const MessageNics&) = default;
 };

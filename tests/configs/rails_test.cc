@@ -43,8 +43,9 @@ Crossings crossings(const Scenario& scenario, const CollectiveCall& call, int pe
   Crossings result;
   ThreadBlock block;
   std::vector<Hop> hops;
+  const int blocks = algorithm.blocks(call, plan);
   for (int member = 0; member < call.size(); ++member) {
-    for (int number = 0; number < algorithm.blocks(call, plan); ++number) {
+    for (int number = 0; number < blocks; ++number) {
       algorithm.block(call, plan, member, number, block);
       for (const SendPort& port : block.sends) {
         if (port.peer / per_host == member / per_host) continue;
@@ -95,7 +96,7 @@ TEST_P(Rails, RingsAndTreesDoNotLeave) {
                         "comm: {{env: {{NCCL_ALGO: {}, NCCL_CROSS_NIC: {}}}}}\n",
                         GetParam(), fabric, algorithm, cross_nic));
         const int all = scenario.cluster.host.gpus;
-        for (const int per_host : {all, all / 2}) {
+        for (const int per_host : {all, all > 4 ? 4 : 2}) {
           const GroupLayout layout = make_block_layout(4 * per_host, per_host);
           const CollectiveCall call{.kind = CollectiveKind::kAllReduce, .bytes = 1_GiB, .layout = &layout};
           const Crossings found = crossings(scenario, call, per_host);
