@@ -244,7 +244,9 @@ TEST(NcclSelector, RingsTakeTheNicsOfTheGraphFile) {
       .ring = NcclGraph{.channels = 1, .inside_gb = 20.0, .between_gb = 20.0, .orders = {order}, .ports = {{0, 0}}},
       .gpus = 8};
   const HostPath path{.order = order, .in = 0, .out = 0, .relay = 0};
-  EXPECT_EQ(plan(setup, 16, 8, 64_MiB).paths, (std::vector<std::vector<HostPath>>{{path}}));
+  const CollectivePlan chosen = plan(setup, 16, 8, 64_MiB);
+  ASSERT_EQ(chosen.paths.size(), 1U);
+  for (const HostPath& of_channel : chosen.paths[0]) EXPECT_EQ(of_channel, path);
 }
 
 }  // namespace
