@@ -11,7 +11,8 @@ namespace ringwright::collectives {
 CollectivePlan FixedTuner::plan_message(const MessageCall&) const {
   CollectivePlan plan = plan_;
   plan.algorithm = channel_send().name();
-  plan.circles.clear();
+  plan.paths.clear();
+  plan.kind_of_host.clear();
   return plan;
 }
 

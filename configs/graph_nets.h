@@ -1,12 +1,12 @@
-// A graph file of NCCL beside the host: rings that leave by other NICs than those that GPUs use here.
+// A graph file of NCCL beside the host: rings that use NICs which the host does not have.
 #pragma once
 
+#include "collectives/nccl/selector.h"
 #include "core/config/config_map.h"
-#include "network_models/host.h"
 
 namespace ringwright::configs {
 
-// A warning at `comm.graph`; the mistakes in the file have been reported by its reader.
-void check_graph_nets(ConfigMap& comm, const network_models::Host& host);
+// A warning at `comm.graph`; its rings' messages leave or enter by the GPU's own NIC there.
+void check_graph_nets(ConfigMap& comm, const collectives::NcclSetup& nccl);
 
 }  // namespace ringwright::configs

@@ -35,6 +35,7 @@ collectives::Processor processor(network_models::Host::Processor maker) {
 // Every port becomes a NIC at the place of the one that it belongs to.
 void take_ports_apart(collectives::NcclHost& host, int ports) {
   host.nics *= ports;
+  host.ports = ports;
   host.nic = host.nic / ports;
   std::vector<int> places;
   for (const int place : host.nic_at) places.insert(places.end(), static_cast<std::size_t>(ports), place);

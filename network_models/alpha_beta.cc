@@ -78,7 +78,7 @@ const AlphaBetaModel::Way& AlphaBetaModel::way_of(const RouteQuery& query) {
   Way& way = ways_[key % kWays];
   const RouteQuery& known = way.query;
   const bool same = known.from == query.from && known.to == query.to && known.label == query.label;
-  if (same && known.reach == query.reach) return way;
+  if (same && known.reach == query.reach && known.nics == query.nics) return way;
   way.query = query;
   way.latency = router_.route(query, way.hops);
   return way;
@@ -93,7 +93,11 @@ void AlphaBetaModel::start(const Transfer& transfer, TransferListener& listener)
   free_rows_.pop_back();
   Row& row = rows_[slot];
   const Way& way =
-      way_of({.from = transfer.from, .to = transfer.to, .reach = transfer.reach, .label = transfer.label});
+      way_of({.from = transfer.from,
+              .to = transfer.to,
+              .reach = transfer.reach,
+              .nics = transfer.nics,
+              .label = transfer.label});
   row.latency = way.latency;
   row.way = way.hops;
   if (!transfer.pays_latency) row.latency = Duration();

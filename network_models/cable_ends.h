@@ -17,16 +17,17 @@ Duration route_over_cables(const RouteQuery& query, const HostBlock& block, cons
   Trail trail(hops, query.reach);
   const HostEnds ends = block.begin(query, trail);
   if (ends.inside) return trail.latency();
+  const NicEnds nics = block.nics(query, ends);
   if (trail.up_wanted()) {
-    const std::uint32_t beside = block.leave(ends, query.reach, trail);
-    trail.add(cables.cable(ends.from_host, block.nic_of(beside)));
+    block.leave(ends, nics, trail);
+    trail.add(cables.cable(ends.from_host, nics.out));
     trail.wait(latency.nic + latency.cable);
   }
   if (trail.down_wanted()) {
     between(ends, trail);
-    trail.add(cables.cable(ends.to_host, block.nic_of(ends.to_gpu)) + 1);
+    trail.add(cables.cable(ends.to_host, nics.in) + 1);
     trail.wait(latency.hop + latency.cable + latency.nic);
-    block.from_nic(ends.to_host, ends.to_gpu, trail);
+    block.enter(ends, nics, trail);
   }
   return trail.latency();
 }

@@ -23,35 +23,38 @@ ClosRouter::ClosRouter(Parts parts)
       links_(shape_, block_),
       into_leaf_(shape_.latency.nic + shape_.latency.cable),
       switched_(shape_.latency.hop + shape_.latency.cable),
-      out_of_leaf_(shape_.latency.hop + shape_.latency.cable + shape_.latency.nic) {
-  for (std::uint32_t gpu = 0; gpu < block_.gpus(); ++gpu) rail_of_gpu_.push_back(links_.rail_of(block_.nic_of(gpu)));
-}
+      out_of_leaf_(shape_.latency.hop + shape_.latency.cable + shape_.latency.nic) {}
 
-ClosRouter::End ClosRouter::locate(std::uint32_t host, std::uint32_t gpu) const {
-  const std::uint32_t rail = rail_of_gpu_[gpu];
+ClosRouter::End ClosRouter::locate(std::uint32_t host, std::uint32_t gpu, std::uint32_t nic) const {
+  const std::uint32_t rail = links_.rail_of(nic);
   const std::uint32_t group = host / shape_.group;
   return {.host = host,
           .gpu = gpu,
-          .nic = block_.nic_of(gpu),
+          .nic = nic,
           .rail = rail,
           .leaf = links_.leaf(group, rail),
           .pod = links_.pod(group, rail)};
 }
 
+// Where rails are not joined, bytes change rails inside the sender's host: over the GPU beside the NIC that has the
+// number of the one by which they come in.
+NicEnds ClosRouter::nics_of(const RouteQuery& query, const HostEnds& ends) const {
+  NicEnds nics = block_.nics(query, ends);
+  if (shape_.pod_kind != PodKind::kRail || links_.rail_of(nics.out) == links_.rail_of(nics.in)) return nics;
+  nics.relay = block_.gpu_beside({.nic = nics.in, .wanted = ends.to_gpu, .from = ends.from_gpu});
+  nics.out = nics.in;
+  return nics;
+}
+
 Duration ClosRouter::route(const RouteQuery& query, std::vector<Hop>& hops) const {
   Trail trail(hops, query.reach);
-  const auto [from_host, from_gpu, to_host, to_gpu, inside] = block_.begin(query, trail);
-  if (inside) return trail.latency();
-  // Where rails are not joined, or the sender asks for it, bytes change rails inside its host: to the GPU with the
-  // receiver's number.
-  const bool rails_apart = shape_.pod_kind == PodKind::kRail && rail_of_gpu_[from_gpu] != rail_of_gpu_[to_gpu];
-  const bool asked = query.reach == Reach::kByPeersRail && block_.nic_of(from_gpu) != block_.nic_of(to_gpu);
-  const bool changes_rail = rails_apart || asked;
-  const End from = locate(from_host, changes_rail ? to_gpu : from_gpu);
-  const End to = locate(to_host, to_gpu);
+  const HostEnds ends = block_.begin(query, trail);
+  if (ends.inside) return trail.latency();
+  const NicEnds nics = nics_of(query, ends);
+  const End from = locate(ends.from_host, nics.relay, nics.out);
+  const End to = locate(ends.to_host, ends.to_gpu, nics.in);
   if (trail.up_wanted()) {
-    if (changes_rail) block_.forward(from_host, from_gpu, to_gpu, trail);
-    block_.to_nic(from.host, from.gpu, trail);
+    block_.leave(ends, nics, trail);
     trail.add(links_.cable(from.host, from.nic));
     trail.wait(into_leaf_);
   }
@@ -59,7 +62,7 @@ Duration ClosRouter::route(const RouteQuery& query, std::vector<Hop>& hops) cons
   if (trail.down_wanted()) {
     trail.add(links_.cable(to.host, to.nic) + 1);
     trail.wait(out_of_leaf_);
-    block_.from_nic(to.host, to.gpu, trail);
+    block_.enter(ends, nics, trail);
   }
   return trail.latency();
 }

@@ -44,7 +44,8 @@ class ClosRouter final : public Router {
     std::uint32_t down = 0;
   };
 
-  [[nodiscard]] End locate(std::uint32_t host, std::uint32_t gpu) const;
+  [[nodiscard]] End locate(std::uint32_t host, std::uint32_t gpu, std::uint32_t nic) const;
+  [[nodiscard]] NicEnds nics_of(const RouteQuery& query, const HostEnds& ends) const;
   [[nodiscard]] Lanes static_lanes(const End& to) const;
   [[nodiscard]] Lanes hashed_lanes(std::uint64_t hash) const;
   // The next lanes from the wanted ones on that cross no link that is down; the wanted ones when there are none.
@@ -65,7 +66,6 @@ class ClosRouter final : public Router {
   Duration into_leaf_;    // NIC to leaf
   Duration switched_;     // any link that leaves a switch for a switch
   Duration out_of_leaf_;  // leaf to NIC
-  std::vector<std::uint32_t> rail_of_gpu_;
 };
 
 }  // namespace ringwright::network_models

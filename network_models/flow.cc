@@ -13,7 +13,11 @@ namespace ringwright::network_models {
 std::unique_ptr<NetworkModel> make_flow(const ModelInputs& inputs);
 
 void FlowModel::start(const Transfer& transfer, TransferListener& listener) {
-  const RouteQuery query{.from = transfer.from, .to = transfer.to, .reach = transfer.reach, .label = transfer.label};
+  const RouteQuery query{.from = transfer.from,
+                         .to = transfer.to,
+                         .reach = transfer.reach,
+                         .nics = transfer.nics,
+                         .label = transfer.label};
   const Duration latency = find_way(query, transfer.copies);
   const FlowSlot flow = free_slot();
   shares_.place(flow, way_, transfer.priority);

@@ -62,11 +62,28 @@ HostBlock::HostBlock(const Host& host) : gpus_(unsigned_of(host.gpus)), nics_(un
       gpu_ways_.push_back(from == to ? LocalWay() : find_way(from, to));
     }
   }
+  find_ways_beside(host);
+  find_nic_ways(host);
+}
+
+void HostBlock::find_nic_ways(const Host& host) {
+  beside_.assign(nics_, kNowhere);
+  std::vector<std::vector<std::uint32_t>> from_nic;  // by NIC
+  for (std::uint32_t nic = 0; nic < nics_; ++nic) from_nic.push_back(pcie_tree(first_nic_ + nic));
   for (std::uint32_t gpu = 0; gpu < gpus_ && nics_ > 0; ++gpu) {
     nic_of_.push_back(unsigned_of(host.nic_of(static_cast<int>(gpu))));
+    if (beside_[nic_of_.back()] == kNowhere) beside_[nic_of_.back()] = gpu;
+    // Without GPUDirect bytes lie in the memory of the GPU's socket in between.
+    const std::uint32_t end = host.gpudirect ? gpu : first_memory_ + socket_of(host, gpu);
+    const std::vector<std::uint32_t> from_end = pcie_tree(end);
+    for (std::uint32_t nic = 0; nic < nics_; ++nic) {
+      const LocalWay up = add_way(pcie_way(from_end, end, first_nic_ + nic));
+      const LocalWay down = add_way(pcie_way(from_nic[nic], first_nic_ + nic, end));
+      up_ways_.push_back(host.gpudirect || up.count == 0 ? up : join(to_memory_[gpu], up));
+      down_ways_.push_back(host.gpudirect || down.count == 0 ? down : join(down, from_memory_[gpu]));
+    }
+    CHECK(up_ways_[gpu * nics_ + nic_of_.back()].count > 0, "the reader of hosts accepts no GPU without a NIC");
   }
-  find_ways_beside(host);
-  find_ways_to_nics(host);
 }
 
 void HostBlock::find_ways_beside(const Host& host) {
@@ -80,20 +97,6 @@ void HostBlock::find_ways_beside(const Host& host) {
     const std::uint32_t storage = first_storage_ + socket;
     to_storage_.push_back(find_way(memory, storage));
     from_storage_.push_back(find_way(storage, memory));
-  }
-}
-
-void HostBlock::find_ways_to_nics(const Host& host) {
-  for (std::uint32_t gpu = 0; gpu < gpus_ && nics_ > 0; ++gpu) {
-    const std::uint32_t nic = first_nic_ + nic_of_[gpu];
-    if (host.gpudirect) {
-      up_ways_.push_back(find_way(gpu, nic));
-      down_ways_.push_back(find_way(nic, gpu));
-      continue;
-    }
-    const std::uint32_t memory = first_memory_ + socket_of(host, gpu);
-    up_ways_.push_back(join(to_memory_[gpu], find_way(memory, nic)));
-    down_ways_.push_back(join(find_way(nic, memory), from_memory_[gpu]));
   }
 }
 
@@ -227,10 +230,10 @@ void HostBlock::append_hosts(Fabric& fabric, std::uint32_t count) const {
 
 // Breadth first over the PCIe tree; bytes pass through switches and sockets only. Among equally short ways the one
 // whose links come first wins.
-std::vector<std::uint32_t> HostBlock::pcie_way(std::uint32_t from, std::uint32_t to) const {
-  std::vector<std::uint32_t> by(nodes_.size(), kNowhere);  // the link by which a node was reached
+std::vector<std::uint32_t> HostBlock::pcie_tree(std::uint32_t from) const {
+  std::vector<std::uint32_t> by(nodes_.size(), kNowhere);
   std::vector<std::uint32_t> reached = {from};
-  for (std::size_t i = 0; i < reached.size() && by[to] == kNowhere; ++i) {
+  for (std::size_t i = 0; i < reached.size(); ++i) {
     if (i > 0 && height(nodes_[reached[i]].kind) == 0) continue;
     for (std::uint32_t link = 0; link < links_.size(); ++link) {
       const std::uint32_t next = links_[link].to;
@@ -239,24 +242,33 @@ std::vector<std::uint32_t> HostBlock::pcie_way(std::uint32_t from, std::uint32_t
       reached.push_back(next);
     }
   }
-  CHECK(by[to] != kNowhere, "the reader of hosts accepts no host with unreachable devices");
+  return by;
+}
+
+// Empty where PCIe does not lead: between boards that are not joined.
+std::vector<std::uint32_t> HostBlock::pcie_way(const std::vector<std::uint32_t>& tree, std::uint32_t from,
+                                               std::uint32_t to) const {
   std::vector<std::uint32_t> way;
-  for (std::uint32_t node = to; node != from; node = links_[by[node]].from) way.push_back(by[node]);
+  if (tree[to] == kNowhere) return way;
+  for (std::uint32_t node = to; node != from; node = links_[tree[node]].from) way.push_back(tree[node]);
   std::reverse(way.begin(), way.end());
   return way;
 }
 
 LocalWay HostBlock::find_way(std::uint32_t from, std::uint32_t to) {
-  std::vector<std::uint32_t> way;
   if (from < gpus_ && to < gpus_ && nodes_[nvswitch_].kind == NodeKind::kNvSwitch) {
-    way = {2 * from, 2 * to + 1};  // add_scale_up put GPU g's links to the plane at 2g and from it at 2g + 1
-  } else {
-    const auto direct = std::find_if(links_.begin(), links_.end(), [&](const Link& link) {
-      return link.scale_up && link.from == from && link.to == to;
-    });
-    way =
-        direct != links_.end() ? std::vector{static_cast<std::uint32_t>(direct - links_.begin())} : pcie_way(from, to);
+    return add_way({2 * from, 2 * to + 1});  // add_scale_up: GPU g's links to the plane at 2g and from it at 2g + 1
   }
+  const auto direct = std::find_if(links_.begin(), links_.end(), [&](const Link& link) {
+    return link.scale_up && link.from == from && link.to == to;
+  });
+  if (direct != links_.end()) return add_way({static_cast<std::uint32_t>(direct - links_.begin())});
+  const std::vector<std::uint32_t> way = pcie_way(pcie_tree(from), from, to);
+  CHECK(!way.empty(), "the reader of hosts accepts no host with unreachable devices");
+  return add_way(way);
+}
+
+LocalWay HostBlock::add_way(const std::vector<std::uint32_t>& way) {
   LocalWay result{.first = static_cast<std::uint32_t>(way_links_.size()),
                   .count = static_cast<std::uint16_t>(way.size()),
                   .turn = static_cast<std::uint16_t>(way.size()),
@@ -296,24 +308,37 @@ void HostBlock::within(std::uint32_t host, std::uint32_t from, std::uint32_t to,
   append(way, host, trail);
 }
 
-void HostBlock::forward(std::uint32_t host, std::uint32_t from, std::uint32_t to, Trail& trail) const {
-  append(gpu_ways_[from * gpus_ + to], host, trail);
+NicEnds HostBlock::nics(const RouteQuery& query, const HostEnds& ends) const {
+  NicEnds nics{.relay = ends.from_gpu, .out = nic_of_[ends.from_gpu], .in = nic_of_[ends.to_gpu]};
+  const MessageNics& asked = query.nics;
+  if (asked.in >= 0 && unsigned_of(asked.in) < nics_ &&
+      down_ways_[ends.to_gpu * nics_ + unsigned_of(asked.in)].count > 0) {
+    nics.in = unsigned_of(asked.in);
+  }
+  if (asked.out >= 0 && unsigned_of(asked.out) < nics_) {
+    const std::uint32_t relay = asked.relay >= 0 ? unsigned_of(asked.relay) : ends.from_gpu;
+    if (relay >= gpus_ || up_ways_[relay * nics_ + unsigned_of(asked.out)].count == 0) return nics;
+    nics.relay = relay;
+    nics.out = unsigned_of(asked.out);
+  } else if (query.reach == Reach::kByPeersRail && nics.out != nics.in) {
+    nics.relay = gpu_beside({.nic = nics.in, .wanted = ends.to_gpu, .from = ends.from_gpu});
+    nics.out = nics.in;
+  }
+  return nics;
 }
 
-void HostBlock::to_nic(std::uint32_t host, std::uint32_t gpu, Trail& trail) const {
-  append(up_ways_[gpu], host, trail);
+std::uint32_t HostBlock::gpu_beside(const Beside& which) const {
+  if (nic_of_[which.wanted] == which.nic) return which.wanted;
+  return beside_[which.nic] == kNowhere ? which.from : beside_[which.nic];
 }
 
-std::uint32_t HostBlock::leave(const HostEnds& ends, Reach reach, Trail& trail) const {
-  const bool relayed = reach == Reach::kByPeersRail && nic_of_[ends.from_gpu] != nic_of_[ends.to_gpu];
-  const std::uint32_t gpu = relayed ? ends.to_gpu : ends.from_gpu;
-  if (relayed) forward(ends.from_host, ends.from_gpu, gpu, trail);
-  to_nic(ends.from_host, gpu, trail);
-  return gpu;
+void HostBlock::leave(const HostEnds& ends, const NicEnds& nics, Trail& trail) const {
+  if (nics.relay != ends.from_gpu) append(gpu_ways_[ends.from_gpu * gpus_ + nics.relay], ends.from_host, trail);
+  append(up_ways_[nics.relay * nics_ + nics.out], ends.from_host, trail);
 }
 
-void HostBlock::from_nic(std::uint32_t host, std::uint32_t gpu, Trail& trail) const {
-  append(down_ways_[gpu], host, trail);
+void HostBlock::enter(const HostEnds& ends, const NicEnds& nics, Trail& trail) const {
+  append(down_ways_[ends.to_gpu * nics_ + nics.in], ends.to_host, trail);
 }
 
 void HostBlock::beside(std::uint32_t host, std::uint32_t gpu, Reach reach, Trail& trail) const {

@@ -56,6 +56,13 @@ struct HostEnds {
   bool inside = false;  // the way does not leave the host
 };
 
+// The NICs by which a way between hosts goes, and the GPU of the sender's host that hands the bytes to the first one.
+struct NicEnds {
+  std::uint32_t relay = 0;  // the sender, unless another GPU is beside the NIC
+  std::uint32_t out = 0;
+  std::uint32_t in = 0;
+};
+
 class HostBlock {
  public:
   explicit HostBlock(const Host& host);
@@ -76,14 +83,20 @@ class HostBlock {
   [[nodiscard]] HostEnds begin(const RouteQuery& query, Trail& trail) const;
   // A whole way between two GPUs of one host.
   void within(std::uint32_t host, std::uint32_t from, std::uint32_t to, Trail& trail) const;
-  // From a GPU to another GPU of its host as the first (or last) part of a longer way: all links count as one side's.
-  void forward(std::uint32_t host, std::uint32_t from, std::uint32_t to, Trail& trail) const;
-  // Between a GPU and its NIC.
-  void to_nic(std::uint32_t host, std::uint32_t gpu, Trail& trail) const;
-  void from_nic(std::uint32_t host, std::uint32_t gpu, Trail& trail) const;
-  // Out of the host: from the sender to its NIC, or over the GPU that has the receiver's NIC, where the query asks for
-  // it. Returns the GPU beside whose NIC the bytes leave.
-  std::uint32_t leave(const HostEnds& ends, Reach reach, Trail& trail) const;
+  // The NICs that the query asks for where PCIe leads to them, else those of the ends; kByPeersRail asks for the
+  // receiver's.
+  [[nodiscard]] NicEnds nics(const RouteQuery& query, const HostEnds& ends) const;
+  // The GPU that hands bytes to a NIC: `wanted` if the NIC is its own, else the first one whose own it is, else the
+  // sender `from`.
+  struct Beside {
+    std::uint32_t nic = 0;
+    std::uint32_t wanted = 0;
+    std::uint32_t from = 0;
+  };
+  [[nodiscard]] std::uint32_t gpu_beside(const Beside& which) const;
+  // Between the sender and the NIC by which its bytes leave, and between the receiver and the one by which they come.
+  void leave(const HostEnds& ends, const NicEnds& nics, Trail& trail) const;
+  void enter(const HostEnds& ends, const NicEnds& nics, Trail& trail) const;
   // Between a GPU and the memory or the drives of its socket, or within that memory: reaches that stay in a host.
   void beside(std::uint32_t host, std::uint32_t gpu, Reach reach, Trail& trail) const;
 
@@ -102,11 +115,15 @@ class HostBlock {
   void add_storage(const Host& host);
   void find_ways_beside(const Host& host);
   // After the ways to host memory, over which they lead without GPUDirect.
-  void find_ways_to_nics(const Host& host);
+  void find_nic_ways(const Host& host);
   void add_duplex(const Link& link);
   [[nodiscard]] LocalWay find_way(std::uint32_t from, std::uint32_t to);
   [[nodiscard]] LocalWay join(const LocalWay& first, const LocalWay& second);
-  [[nodiscard]] std::vector<std::uint32_t> pcie_way(std::uint32_t from, std::uint32_t to) const;
+  // By node: the link by which PCIe leads to it from `from`.
+  [[nodiscard]] std::vector<std::uint32_t> pcie_tree(std::uint32_t from) const;
+  [[nodiscard]] std::vector<std::uint32_t> pcie_way(const std::vector<std::uint32_t>& tree, std::uint32_t from,
+                                                    std::uint32_t to) const;
+  [[nodiscard]] LocalWay add_way(const std::vector<std::uint32_t>& way);
   void append(const LocalWay& way, std::uint32_t host, Trail& trail) const;
 
   std::vector<NodeSpec> nodes_;
@@ -123,8 +140,9 @@ class HostBlock {
   std::vector<std::uint32_t> nic_of_;     // by GPU
   std::vector<std::uint32_t> way_links_;  // links of all ways, end to end
   std::vector<LocalWay> gpu_ways_;        // by from * gpus + to
-  std::vector<LocalWay> up_ways_;         // by GPU: to its NIC
-  std::vector<LocalWay> down_ways_;       // by GPU: from its NIC
+  std::vector<std::uint32_t> beside_;     // by NIC: the first GPU whose own it is
+  std::vector<LocalWay> up_ways_;         // by gpu * nics + nic: from the GPU to the NIC; no links: there is none
+  std::vector<LocalWay> down_ways_;       // and back
   // By GPU. Storage: between memory and drives, the second half of a way.
   std::vector<LocalWay> to_memory_, from_memory_, within_memory_, to_storage_, from_storage_;
 };

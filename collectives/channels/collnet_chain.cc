@@ -107,7 +107,10 @@ void CollnetChain::block(const CollectiveCall& call, const CollectivePlan& plan,
   if (block == up) {
     if (!tail) out.receives.push_back({.peer = play.beside(kind, member, place + 1), .block = up, .port = 0});
     if (!head) out.sends.push_back({.peer = play.beside(kind, member, place - 1)});
-    if (head) out.sends.push_back({.peer = play.head_of(kind, next_host(play.layout, host)), .sum = kind});
+    if (head) {
+      const int next = play.head_of(kind, next_host(play.layout, host));
+      out.sends.push_back({.peer = next, .sum = kind, .nics = nics_between(play.layout, plan, kind, member, next)});
+    }
     return;
   }
   if (!head) out.receives.push_back({.peer = play.beside(kind, member, place - 1), .block = down, .port = 0});

@@ -18,15 +18,16 @@ std::size_t at(int index) {
 int HostChains::member_at(int way, const Spot& spot) const {
   const std::vector<int>& members = layout_.hosts[at(spot.host)];
   const int size = static_cast<int>(members.size());
-  if (const auto* circle = circle_of(plan_, way)) return members[at((*circle)[at(spot.place)])];
+  if (const HostPath* const path = path_of(plan_, way, spot.host)) return members[at(path->order[at(spot.place)])];
   return members[at((spot.place + first_place(way, size)) % size)];
 }
 
 int HostChains::place_of(int way, int member) const {
-  const int size = static_cast<int>(layout_.hosts[at(layout_.host_of[at(member)])].size());
+  const int host = layout_.host_of[at(member)];
+  const int size = static_cast<int>(layout_.hosts[at(host)].size());
   const int place = layout_.place_in_host[at(member)];
-  if (const auto* circle = circle_of(plan_, way)) {
-    return static_cast<int>(std::ranges::find(*circle, place) - circle->begin());
+  if (const HostPath* const path = path_of(plan_, way, host)) {
+    return static_cast<int>(std::ranges::find(path->order, place) - path->order.begin());
   }
   return (place - first_place(way, size) + size) % size;
 }

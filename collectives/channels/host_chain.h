@@ -1,6 +1,6 @@
 // Chains through the hosts of a group: which member stands where, for each kind of channel.
 //
-// Each way begins at another GPU, so that all NICs are used; a plan's circles say otherwise.
+// Each way begins at another GPU, so that all NICs are used; a plan's paths say otherwise.
 #pragma once
 
 #include "core/plan/collective_call.h"

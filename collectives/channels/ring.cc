@@ -57,7 +57,7 @@ struct RingPlay {
         steps(of.kind == CollectiveKind::kAllReduce ? 2 * size - 1 : (is_chain(of.kind) ? 1 : size)) {}
 
   [[nodiscard]] ChannelRing ring(int block) const {
-    return {*call.layout, {.number = block, .of = cells.kinds(), .circle = circle_of(plan, block)}};
+    return {*call.layout, {.number = block, .of = cells.kinds(), .plan = &plan}};
   }
   // In a chain: how many members come before.
   [[nodiscard]] int rank_in_chain(const ChannelRing& order, int member) const {
@@ -118,7 +118,9 @@ void Ring::block(const CollectiveCall& call, const CollectivePlan& plan, int mem
   out.primitives = play.loops.primitives(play.steps);
   const int rank = is_chain(call.kind) ? play.rank_in_chain(order, member) : -1;
   if (rank != 0) out.receives.push_back({.peer = order.member_at(position - 1), .block = block, .port = 0});
-  if (rank != play.size - 1) out.sends.push_back({.peer = order.member_at(position + 1), .reach = Reach::kWhole});
+  if (rank == play.size - 1) return;
+  const int next = order.member_at(position + 1);
+  out.sends.push_back({.peer = next, .nics = nics_between(*call.layout, plan, block, member, next)});
 }
 
 void Ring::primitive(const CollectiveCall& call, const CollectivePlan& plan, int member, int block, std::int64_t index,

@@ -89,6 +89,10 @@ struct TreePlay {
     return below + (node.children[0] >= 0 ? 1 : 0) + (node.children[1] >= 0 ? 1 : 0);
   }
 
+  [[nodiscard]] SendPort port_to(int kind, int member, int peer) const {
+    return {.peer = peer, .nics = nics_between(*call.layout, plan, kind / kTrees, member, peer)};
+  }
+
   // Children in the order of NCCL's `down`: the chain's next, then the hosts below.
   void add_children(int kind, int member, Place& place) const {
     const int host = call.layout->host_of[at(member)];
@@ -183,13 +187,15 @@ void Tree::block(const CollectiveCall& call, const CollectivePlan& plan, int mem
     for (int child = 0; child < place.child_count; ++child) {
       out.receives.push_back({.peer = place.children[at(child)], .block = block, .port = 0});
     }
-    if (!root) out.sends.push_back({.peer = place.parent});
+    if (!root) out.sends.push_back(play.port_to(kind, member, place.parent));
   } else {
     out.receives.push_back(
         {.peer = place.parent, .block = place.parent_is_root ? block - 1 : block, .port = place.index_at_parent});
   }
   if (up && !root) return;
-  for (int child = 0; child < place.child_count; ++child) out.sends.push_back({.peer = place.children[at(child)]});
+  for (int child = 0; child < place.child_count; ++child) {
+    out.sends.push_back(play.port_to(kind, member, place.children[at(child)]));
+  }
 }
 
 void Tree::primitive(const CollectiveCall& call, const CollectivePlan& plan, int member, int block, std::int64_t index,

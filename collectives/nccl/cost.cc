@@ -42,8 +42,15 @@ NcclGraphs found(const NcclHost& host, const GroupLayout& layout, const NcclTabl
   return cache == nullptr ? find_nccl_graphs(host, layout, tables) : cache->find(host, layout, tables);
 }
 
-NcclGraphs graphs_of(NcclGraphs found, const NcclGraphFile* file, const GroupLayout& layout) {
-  return file == nullptr ? found : with_file(found, *file, layout);
+// A file does not say how its rings go to their NICs.
+NcclGraphs graphs_of(NcclGraphs found, const NcclGraphFile* file, const NcclHost& host, const NcclTables& tables,
+                     const GroupLayout& layout) {
+  if (file == nullptr) return found;
+  NcclGraphs graphs = with_file(std::move(found), *file, layout);
+  if (!graphs.ring.ports.empty() && graphs.ring.relays.empty()) {
+    find_relays(host, *members_by_host(layout).begin(), tables, graphs.ring);
+  }
+  return graphs;
 }
 
 int clipped(int channels, const NcclKnobs& knobs, int most) {
@@ -76,7 +83,8 @@ NcclCostModel::NcclCostModel(const NcclTables& tables, const NcclHost& host, con
       host_(host),
       knobs_(knobs),
       group_{.ranks = layout.size(), .hosts = layout.host_count()},
-      graphs_(graphs_of(found(with_knobs(host, knobs, tables), layout, tables, cache), graphs, layout)),
+      graphs_(graphs_of(found(with_knobs(host, knobs, tables), layout, tables, cache), graphs,
+                        with_knobs(host, knobs, tables), tables, layout)),
       channels_(clipped(graphs_.compute_channels, knobs, tables.max_channels)),
       generation_(generation_of(host.compute_capability)),
       column_(static_cast<std::size_t>(std::min(layout.host_count(), 3) - 1)) {}

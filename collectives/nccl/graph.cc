@@ -248,6 +248,25 @@ NcclChannels GraphFinder::find(Asked asked) {
   return best_;
 }
 
+// The GPU through which a GPU reaches a port of the network, as a place in the host; -1: it needs none.
+int relay_between(const NcclTopology& topology, int gpu, int port) {
+  const NcclTopology::Way& way = topology.way(gpu, topology.net(port));
+  if (way.path != NcclPath::kPxn) return -1;
+  for (auto link = way.links.rbegin(); link != way.links.rend(); ++link) {
+    const int device = topology.links()[static_cast<std::size_t>(*link)].from;
+    if (topology.kind(device) != NcclTopology::Device::kGpu || device == gpu) continue;
+    return topology.members()[static_cast<std::size_t>(device)];
+  }
+  return -1;
+}
+
+// Of rings the last GPU goes on to the network, of chains the first one does.
+int relay_of(const NcclTopology& topology, const NcclChannels& found, int channel) {
+  const bool ring = found.pattern == NcclPattern::kRing;
+  const auto gpu = found.gpus.begin() + channel * topology.gpus() + (ring ? topology.gpus() - 1 : 0);
+  return relay_between(topology, *gpu, *(found.nets.begin() + channel * 2 + (ring ? 1 : 0)));
+}
+
 // Where nothing fits, NCCL takes the GPUs in order, on one slow channel.
 NcclGraph fallback_graph(const NcclTopology& topology) {
   NcclGraph graph{.channels = 1,
@@ -256,7 +275,9 @@ NcclGraph fallback_graph(const NcclTopology& topology) {
                   .inside = NcclPath::kSys,
                   .between = NcclPath::kSys,
                   .orders = {topology.members()}};
-  if (topology.nets() > 0) graph.ports = {{0, 0}};
+  if (topology.nets() == 0) return graph;
+  graph.ports = {{0, 0}};
+  graph.relays = {relay_between(topology, topology.gpus() - 1, 0)};
   return graph;
 }
 
@@ -268,7 +289,8 @@ NcclGraph described(const NcclTopology& topology, const NcclChannels& found) {
                   .between = found.type_between,
                   .same_channels = found.same,
                   .plain_tree = found.pattern == NcclPattern::kTree,
-                  .nic_latency_us = topology.host().nic_latency_us};
+                  .nic_latency_us = topology.host().nic_latency_us,
+                  .swaps_nics = found.pattern == NcclPattern::kRing && found.cross_nic == 2};
   for (int channel = 0; channel < found.count; ++channel) {
     const auto first = found.gpus.begin() + channel * topology.gpus();
     std::vector<int>& order = graph.orders.emplace_back(first, first + topology.gpus());
@@ -276,6 +298,7 @@ NcclGraph described(const NcclTopology& topology, const NcclChannels& found) {
     if (topology.nets() == 0) continue;
     const auto net = found.nets.begin() + channel * 2;
     graph.ports.push_back({*net, *(net + 1)});
+    graph.relays.push_back(relay_of(topology, found, channel));
   }
   return graph;
 }
@@ -322,6 +345,7 @@ void take_worse(const NcclGraph& other, NcclGraph& graph) {
   graph.plain_tree = graph.plain_tree || other.plain_tree;
   graph.orders.clear();  // of one host only
   graph.ports.clear();
+  graph.relays.clear();
 }
 
 }  // namespace
@@ -339,11 +363,12 @@ std::set<std::vector<int>> members_by_host(const GroupLayout& layout) {
 
 NcclGraphs find_nccl_graphs(const NcclHost& host, const GroupLayout& layout, const NcclTables& tables) {
   const bool several_hosts = layout.host_count() > 1;
+  const std::set<std::vector<int>> members = members_by_host(layout);
+  std::vector<NcclGraphs> of_members;
   NcclGraphs result;
-  bool first = true;
-  for (const std::vector<int>& members : members_by_host(layout)) {
-    const NcclGraphs graphs = graphs_of_host(host, members, tables, several_hosts);
-    if (std::exchange(first, false)) {
+  for (const std::vector<int>& kind : members) {
+    const NcclGraphs& graphs = of_members.emplace_back(graphs_of_host(host, kind, tables, several_hosts));
+    if (of_members.size() == 1) {
       result = graphs;
       continue;
     }
@@ -354,7 +379,22 @@ NcclGraphs find_nccl_graphs(const NcclHost& host, const GroupLayout& layout, con
     take_worse(graphs.collnet_chain, result.collnet_chain);
   }
   result.compute_channels = compute_channels(result.ring, host.compute_capability, several_hosts, tables.max_channels);
+  if (members.size() == 1) return result;
+  result.members.assign(members.begin(), members.end());
+  result.of_members = std::move(of_members);
   return result;
+}
+
+void find_relays(const NcclHost& host, const std::vector<int>& members, const NcclTables& tables, NcclGraph& graph) {
+  graph.relays.clear();
+  if (graph.ports.empty()) return;
+  const NcclTopology topology(host, members, tables, true);
+  for (std::size_t channel = 0; channel < graph.orders.size(); ++channel) {
+    const auto gpu = std::ranges::find(members, graph.orders[channel].back());
+    const int port = graph.ports[channel][1];
+    const bool known = gpu != members.end() && port >= 0 && port < topology.nets();
+    graph.relays.push_back(known ? relay_between(topology, static_cast<int>(gpu - members.begin()), port) : -1);
+  }
 }
 
 }  // namespace ringwright::collectives

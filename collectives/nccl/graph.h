@@ -28,6 +28,10 @@ struct NcclGraph {
   double nic_latency_us = 0.0;
   std::vector<std::vector<int>> orders;   // by channel: places of the members in their host, as it passes them
   std::vector<std::array<int, 2>> ports;  // by channel: NICs by which it comes and goes; empty within one host
+  // By channel: the GPU of the host that hands the messages of the last one (of a chain: of the first one) to the NIC
+  // by which the channel goes (PXN); -1: that GPU does itself. Empty within one host.
+  std::vector<int> relays;
+  bool swaps_nics = false;  // NCCL_CROSS_NIC=2: channels in pairs; every second host takes the pair's other one
 };
 
 struct NcclGraphs {
@@ -37,6 +41,10 @@ struct NcclGraphs {
   NcclGraph collnet;        // directly from and to all GPUs of a host
   NcclGraph collnet_chain;
   int compute_channels = 1;  // of rings and trees, after doubling
+
+  // Where hosts have different members: the members of each kind of host, and what was found there.
+  std::vector<std::vector<int>> members;
+  std::vector<NcclGraphs> of_members;
 };
 
 // The members of a group by host, in NCCL's terms.
@@ -51,5 +59,8 @@ struct NcclGroup {
 
 // What a group with `layout` finds on hosts that are all alike. Over hosts with different members the worst counts.
 [[nodiscard]] NcclGraphs find_nccl_graphs(const NcclHost& host, const GroupLayout& layout, const NcclTables& tables);
+
+// For a ring whose orders and NICs are known from elsewhere, on a host with these members: fills its relays.
+void find_relays(const NcclHost& host, const std::vector<int>& members, const NcclTables& tables, NcclGraph& graph);
 
 }  // namespace ringwright::collectives

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -81,9 +82,8 @@ class GraphsReader {
     if (element.attribute("latencyinter")) graph.nic_latency_us = speed(element, "latencyinter");
     const int pattern = whole(element, "pattern", 1, kCollnetPattern);
     graph.plain_tree = pattern == kPlainTreePattern;
-    const bool ring = pattern == kRingPattern;
-    const bool chain = !ring && pattern < kRingPattern;
-    const int channels = read_channels(element, ring ? &file_.rings : (chain ? &file_.trees : nullptr));
+    graph.swaps_nics = pattern == kRingPattern && element.integer("crossnic") == 2;
+    const int channels = read_channels(element, pattern <= kRingPattern ? &graph : nullptr);
     if (channels != graph.channels) {
       fail(element, fmt::format("nchannels is {} and the graph has {} channels", graph.channels, channels));
     }
@@ -98,15 +98,29 @@ class GraphsReader {
     }
   }
 
-  // `orders`: where the order of GPUs is kept, if it means something.
-  int read_channels(const XmlElement& graph, std::vector<std::vector<int>>* orders) {
+  // `graph`: where the channels' GPUs and NICs are kept, if their order means something.
+  int read_channels(const XmlElement& element, NcclGraph* graph) {
     int channels = 0;
-    for (const XmlElement& channel : graph.children) {
+    for (const XmlElement& channel : element.children) {
       if (channel.name != "channel") continue;
       ++channels;
-      if (orders != nullptr) orders->push_back(read_order(channel));
+      if (graph == nullptr) continue;
+      graph->orders.push_back(read_order(channel));
+      if (const auto ports = read_ports(channel)) graph->ports.push_back(*ports);
     }
+    if (graph != nullptr && graph->ports.size() != graph->orders.size()) graph->ports.clear();
     return channels;
+  }
+
+  // The first and the last <net>; nothing where the channel names none.
+  std::optional<std::array<int, 2>> read_ports(const XmlElement& channel) {
+    std::optional<std::array<int, 2>> ports;
+    for (const XmlElement& net : channel.children) {
+      if (net.name != "net") continue;
+      const int dev = whole(net, "dev", 0, kHighestGpu);
+      ports = {ports ? (*ports)[0] : dev, dev};
+    }
+    return ports;
   }
 
   std::vector<int> read_order(const XmlElement& channel) {
@@ -147,24 +161,6 @@ NcclGraphs with_file(NcclGraphs found, const NcclGraphFile& file, const GroupLay
   if (file.nvls) found.nvls = *file.nvls;
   found.collnet = file.collnet.value_or(found.ring);
   return found;
-}
-
-std::vector<std::vector<int>> circles_of_file(const NcclGraphFile& file, NcclAlgorithm algorithm,
-                                              const GroupLayout& layout) {
-  if (!layout.even() || layout.largest_host != file.gpus || layout.size() == 0) return {};
-  if (algorithm != NcclAlgorithm::kRing && algorithm != NcclAlgorithm::kTree) return {};
-  const std::vector<int>& host = layout.hosts.front();
-  std::vector<std::vector<int>> circles;
-  for (const std::vector<int>& order : algorithm == NcclAlgorithm::kRing ? file.rings : file.trees) {
-    std::vector<int>& circle = circles.emplace_back();
-    for (const int gpu : order) {
-      const auto member =
-          std::ranges::find(host, gpu, [&](int m) { return layout.gpu_of[static_cast<std::size_t>(m)]; });
-      if (member == host.end()) return {};
-      circle.push_back(static_cast<int>(member - host.begin()));
-    }
-  }
-  return circles;
 }
 
 }  // namespace ringwright::collectives

@@ -19,9 +19,7 @@ struct NcclGraphFile {
   std::optional<NcclGraph> tree;
   std::optional<NcclGraph> nvls;
   std::optional<NcclGraph> collnet;
-  int gpus = 0;                         // in each channel
-  std::vector<std::vector<int>> rings;  // by channel: GPUs in the order of the ring
-  std::vector<std::vector<int>> trees;  // by channel: GPUs in the order of the host's chain, its head first
+  int gpus = 0;  // in each channel
 };
 
 [[nodiscard]] Result<NcclGraphFile> parse_nccl_graphs(std::string_view text, const std::string& name);
@@ -29,10 +27,5 @@ struct NcclGraphFile {
 // What the file gives takes the place of what was found, for groups that hold all the file's GPUs on every host; others
 // see other channels than those of the file.
 [[nodiscard]] NcclGraphs with_file(NcclGraphs found, const NcclGraphFile& file, const GroupLayout& layout);
-
-// How the file's channels pass through each host, as in CollectivePlan: rings and trees, each in its own order. Empty
-// for other algorithms, and for groups that the file does not hold for.
-[[nodiscard]] std::vector<std::vector<int>> circles_of_file(const NcclGraphFile& file, NcclAlgorithm algorithm,
-                                                            const GroupLayout& layout);
 
 }  // namespace ringwright::collectives

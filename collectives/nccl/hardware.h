@@ -33,6 +33,7 @@ struct NcclHost {
   std::vector<int> gpu_at;  // by GPU: its PCIe switch, or its socket when there are none
   std::vector<int> nic_at;  // by NIC: the same
   int nics = 0;
+  int ports = 1;  // of a NIC: how many of `nics` are one NIC of the host
   Bandwidth nic;
   bool gpudirect = true;         // NICs read and write the GPUs' memory; otherwise all goes through the processor
   bool network_reduces = false;  // the switches between hosts add up (SHARP)

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "collectives/nccl/circles.h"
+#include "collectives/nccl/host_paths.h"
 #include "collectives/nccl/work.h"
 #include "core/ports/channel_algorithm.h"
 
@@ -77,31 +78,24 @@ int kinds_of(int channels, int found) {
   return channels > found && channels % found == 0 ? found : channels;
 }
 
-// The ways that the search found on hosts whose GPUs are joined pairwise: places among the members, by kind of channel.
-// Not where ways swap NICs from host to host or leave through another GPU: a plan has one way for all hosts, and its
-// last GPU sends by its own NIC. With NCCL_CROSS_NIC=1 ways do not swap: they leave by one NIC and come by another.
-std::vector<std::vector<int>> circles_of_search(const NcclSetup& setup, const NcclGraphs& graphs,
-                                                NcclAlgorithm algorithm, const GroupLayout& layout, int channels) {
-  const NcclGraph& graph = algorithm == NcclAlgorithm::kTree ? graphs.tree : graphs.ring;
-  const std::vector<std::vector<int>>& orders = graph.orders;
-  const bool mesh = setup.host.links == NcclHost::Links::kMesh;
-  if (!mesh || orders.empty() || !layout.even() || layout.largest_host < 3) return {};
-  const bool stays = std::ranges::all_of(graph.ports, [](const auto& ports) { return ports[0] == ports[1]; });
-  const bool alike = stays || setup.knobs.cross_nic == 1;
-  if (layout.host_count() > 1 && (!alike || graph.between == NcclPath::kPxn)) return {};
-  const int found = static_cast<int>(orders.size());
-  const int kinds = kinds_of(channels, found);
-  std::vector<int> members = orders.front();
-  std::sort(members.begin(), members.end());
-  std::vector<std::vector<int>> circles;
-  for (int kind = 0; kind < kinds; ++kind) {
-    std::vector<int> circle;
-    for (const int gpu : orders[static_cast<std::size_t>(kind % found)]) {
-      circle.push_back(static_cast<int>(std::lower_bound(members.begin(), members.end(), gpu) - members.begin()));
-    }
-    circles.push_back(std::move(circle));
+// How rings and chains pass through hosts: as the graph file says, as the search found, or, where none is known, so
+// that pairs of GPUs that are joined by NVLink carry alike. Inside one host any order does, unless GPUs are joined
+// pairwise or a file names one.
+HostPaths paths_of(const NcclSetup& setup, const NcclCostModel& costs, NcclAlgorithm algorithm,
+                   const GroupLayout& layout, int channels) {
+  const NcclGraphs& graphs = costs.graphs();
+  const bool mesh = setup.host.links == NcclHost::Links::kMesh && layout.largest_host > 2;
+  if (layout.host_count() > 1 || mesh || setup.graph) {
+    HostPaths paths = host_paths(setup.host, graphs, algorithm, layout, channels);
+    if (!paths.paths.empty()) return paths;
   }
-  return circles;
+  HostPaths paths;
+  const int kinds = kinds_of(channels, std::max(1, graphs.ring.channels));
+  for (std::vector<int>& circle : find_circles(setup.host, layout, kinds)) {
+    if (paths.paths.empty()) paths.paths.emplace_back();
+    paths.paths.front().push_back({.order = std::move(circle)});
+  }
+  return paths;
 }
 
 }  // namespace
@@ -130,12 +124,7 @@ CollectivePlan NcclSelector::plan(const CollectiveCall& call) const {
   if (auto plan = all_pairs(setup_, call)) return *plan;
   const NcclChoice choice = choose(setup_, call, costs.costs(call));
   const NcclWork work = share_out(costs, setup_.host, setup_.knobs, call, choice);
-  std::vector<std::vector<int>> circles;
-  if (setup_.graph) circles = circles_of_file(*setup_.graph, choice.algorithm, *call.layout);
-  const int ways = kinds_of(work.channels, std::max(1, costs.graphs().ring.channels));
-  if (circles.empty()) {
-    circles = circles_of_search(setup_, costs.graphs(), choice.algorithm, *call.layout, work.channels);
-  }
+  HostPaths through = paths_of(setup_, costs, choice.algorithm, *call.layout, work.channels);
   Bytes chunk = chunk_of(setup_.knobs, choice);
   const bool simple_tree = choice.algorithm == NcclAlgorithm::kTree && choice.protocol == Protocol::kSimple;
   if (simple_tree && setup_.tables.tree_chunks_by_depth && chunk == Bytes(0)) {
@@ -148,7 +137,8 @@ CollectivePlan NcclSelector::plan(const CollectiveCall& call) const {
           .threads = work.threads,
           .chunk = chunk,
           .grain = setup_.tables.chunks_by_threads ? chunk_grain(call.kind, choice, work.threads) : Bytes(0),
-          .circles = circles.empty() ? find_circles(setup_.host, *call.layout, ways) : std::move(circles),
+          .paths = std::move(through.paths),
+          .kind_of_host = std::move(through.kind_of_host),
           .heads = direct ? std::min(setup_.host.nics, call.layout->largest_host) : 0};
 }
 

@@ -20,6 +20,17 @@ inline constexpr int kProtocols = 3;
 
 inline constexpr int kSlots = 8;  // NCCL_STEPS: of the queue between two thread blocks
 
+// How one channel passes through a host, as NCCL's graph of it says.
+struct HostPath {
+  std::vector<int> order;  // places of the host's members, as rings and chains pass them
+  // NICs by which messages come from and go to other hosts, by their numbers in the host; -1: that of the GPU there.
+  int in = -1;
+  int out = -1;
+  int relay = -1;  // GPU of the host that hands messages to `out` (PXN); -1: the member that sends
+
+  friend bool operator==(const HostPath&, const HostPath&) = default;
+};
+
 struct CollectivePlan {
   // By NCCL's names: "ring", "tree", "nvls", "nvls_tree", "collnet_direct", "collnet_chain", "pat", "p2p"; or the name
   // of an algorithm that came as a file.
@@ -29,8 +40,10 @@ struct CollectivePlan {
   int threads = 0;   // of one thread block; 0: the protocol's full number
   Bytes chunk;       // useful data in one slot; 0: the protocol's default
   Bytes grain = {};  // small buffers are cut into multiples of it, so that some channels may get less; 0: evenly
-  // How rings and chains pass through each host, by kind of channel: places of its members; empty: in their order.
-  std::vector<std::vector<int>> circles = {};
+  // How rings and chains pass through hosts, by kind of host and kind of channel; of every host there are as many.
+  // Empty: through the members in their order, by their own NICs.
+  std::vector<std::vector<HostPath>> paths = {};
+  std::vector<int> kind_of_host = {};  // by host of the group: index into `paths`; empty: all are of the first kind
 
   // CollNetDirect: members of a host that have a NIC to themselves, spread over the host; 0: all.
   int heads = 0;

@@ -31,6 +31,7 @@ struct SendPort {
   int peer = 0;
   Reach reach = Reach::kWhole;
   int sum = kNoSum;
+  MessageNics nics = {};  // of messages that leave the host
 };
 
 // A switch takes a member's own contribution as all others': such a port's peer is the member itself. For the way of

@@ -1,6 +1,7 @@
 // The port through which bytes learn their way: the links between two ranks, and what each link can carry.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -44,12 +45,23 @@ enum class Reach : std::uint8_t {
   return reach >= Reach::kToMemory && reach <= Reach::kWithinMemory;
 }
 
+// The NICs that a message between hosts takes, by their numbers in their hosts; -1: that of the GPU at that end. A
+// topology whose hosts have no numbered NICs, and one where no PCIe path leads to the NIC, takes the GPU's own.
+struct MessageNics {
+  std::int16_t out = -1;    // of the sender's host
+  std::int16_t in = -1;     // of the receiver's host
+  std::int16_t relay = -1;  // GPU of the sender's host that hands the bytes to `out` (PXN); -1: the sender
+
+  friend auto operator<=>(const MessageNics&, const MessageNics&) = default;
+};
+
 using LinksDown = std::vector<bool>;  // by link id: whether it is down
 
 struct RouteQuery {
   RankId from;
   RankId to;
   Reach reach = Reach::kWhole;
+  MessageNics nics = {};
   std::uint32_t label = 0;  // chooses among equal-cost ways where the policy hashes (a queue pair, a channel)
   // A router that knows equal-cost ways takes one of those without links that are down; when none is left, the way
   // that it would take if all were up. Null: all links are up.

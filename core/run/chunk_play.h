@@ -24,6 +24,7 @@ struct ChunkQueue {
   RankId from;
   RankId to;
   Reach reach = Reach::kWhole;
+  MessageNics nics;
   bool network = false;        // leaves the host: a proxy sends it on
   std::uint32_t sum = kNoBlock;  // index into ChunkPlay::sums: the network's switches add it to others
   std::uint64_t room = kSlots;  // messages

@@ -102,10 +102,12 @@ void ChunkPlayer::notify(Part part, std::uint64_t message, Arrival what) {
   ChunkPlay& play = plays_[part.play];
   const ChunkQueue& queue = play.queues[part.index];
   const bool back = what == Arrival::kRequest;
+  const MessageNics nics = back ? MessageNics{.out = queue.nics.in, .in = queue.nics.out} : queue.nics;
   ++play.events;
   job_.network.start({.from = back ? queue.to : queue.from,
                       .to = back ? queue.from : queue.to,
                       .size = Bytes(0),
+                      .nics = nics,
                       .label = on_channel(play.label, play.blocks[queue.writer].block.channel),
                       .token = token_of(part, what, message)},
                      *this);
@@ -139,6 +141,7 @@ void ChunkPlayer::stream(Part part, std::uint64_t message) {
         .to = queue.to,
         .size = on_wire(play, queue.size[message % kSlots]),
         .reach = queue.reach,
+        .nics = queue.nics,
         .pays_latency = !in_turn,
         .token = token_of(part, in_turn ? Arrival::kSent : Arrival::kData, message)});
 }

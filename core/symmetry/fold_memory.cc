@@ -23,6 +23,12 @@ class Numbering {
   std::uint64_t number_ = 0;
 };
 
+// The low 16 bits are left free.
+std::uint64_t in_one(const MessageNics& nics) {
+  const auto bits = [](std::int16_t number) { return std::uint64_t{static_cast<std::uint16_t>(number)}; };
+  return bits(nics.out) << 48U | bits(nics.in) << 32U | bits(nics.relay) << 16U;
+}
+
 // Everything about a footprint that its partition depends on.
 std::vector<std::uint64_t> likeness_of(const TaskGraph& graph, const Footprint& footprint) {
   std::vector<std::uint64_t> likeness;
@@ -35,7 +41,7 @@ std::vector<std::uint64_t> likeness_of(const TaskGraph& graph, const Footprint& 
     for (const Edge& edge : edges) {
       likeness.push_back(roles.of(edge.role));
       likeness.push_back((std::uint64_t{edge.peer.value} << 32U) | edge.label);
-      likeness.push_back(2 * static_cast<std::uint64_t>(edge.reach) + (edge.starts_flow ? 1 : 0));
+      likeness.push_back(in_one(edge.nics) | (2 * static_cast<std::uint64_t>(edge.reach) + (edge.starts_flow ? 1 : 0)));
     }
   }
   for (const DimensionId dimension : footprint.everyone) {

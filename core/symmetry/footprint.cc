@@ -199,8 +199,8 @@ class FootprintBuilder {
     const std::uint64_t when = mix(static_cast<std::uint64_t>(transfer.at.since_start().count()),
                                    static_cast<std::uint64_t>(transfer.importance));
     footprint_.edges.push_back({.peer = sends ? transfer.to : transfer.from,
-                                .role = mix(mix(size, when), sends ? 1 : 0),
                                 .label = background_label(index),
+                                .role = mix(mix(size, when), sends ? 1 : 0),
                                 .starts_flow = sends});
   }
 
@@ -244,8 +244,9 @@ class FootprintBuilder {
     const std::uint32_t group = d.group_of[rank.index()];
     for (const MemberEdge& edge : pattern.edges[d.index_in_group[rank.index()]]) {
       footprint_.edges.push_back({.peer = d.groups[group][static_cast<std::size_t>(edge.peer)],
-                                  .role = edge.role,
                                   .label = channel_label(dimension, edge.channel),
+                                  .role = edge.role,
+                                  .nics = edge.nics,
                                   .reach = edge.reach,
                                   .starts_flow = edge.starts_flow});
     }
@@ -260,8 +261,8 @@ class FootprintBuilder {
     const int member = spec.peer_of(self, group.size());
     const Reach reach = way == HostWay::kNone && is_send ? reach_of_send(d, rank, bytes, member) : reach_of(way);
     footprint_.edges.push_back({.peer = group[static_cast<std::size_t>(member)],
-                                .role = role_of(d, rank, message),
                                 .label = message.label,
+                                .role = role_of(d, rank, message),
                                 .reach = reach,
                                 .starts_flow = is_send});
   }

@@ -17,10 +17,12 @@
 
 namespace ringwright {
 
+// Label, reach and NICs as in RouteQuery. In an order without gaps: there may be hundreds of millions.
 struct Edge {
   RankId peer;
+  std::uint32_t label = 0;
   std::uint64_t role = 0;
-  std::uint32_t label = 0;  // as in RouteQuery
+  MessageNics nics = {};
   Reach reach = Reach::kWhole;
   bool starts_flow = false;  // this rank starts transfers on it; otherwise it waits for the peer's
 };

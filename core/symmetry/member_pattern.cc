@@ -83,16 +83,17 @@ std::uint64_t shape_of(const ChannelChoice& choice, const CollectiveCall& call, 
 }  // namespace
 
 void EdgeCollector::add(const MemberEdge& edge, std::uint64_t what) {
-  std::uint64_t& role = roles_[{edge.peer, edge.reach, edge.channel, edge.starts_flow}];
+  std::uint64_t& role = roles_[{edge.peer, edge.reach, edge.nics, edge.channel, edge.starts_flow}];
   role = mix(role, what);
 }
 
 std::vector<MemberEdge> EdgeCollector::edges() const {
   std::vector<MemberEdge> result;
   for (const auto& [key, role] : roles_) {
-    const auto& [peer, reach, channel, starts_flow] = key;
+    const auto& [peer, reach, nics, channel, starts_flow] = key;
     result.push_back({.peer = peer,
                       .reach = reach,
+                      .nics = nics,
                       .channel = channel,
                       .starts_flow = starts_flow,
                       .role = mix(role, mix(static_cast<std::uint64_t>(reach), starts_flow ? 1 : 0))});
@@ -147,6 +148,7 @@ void collect_block(const CollectiveCall& call, const Parts& parts, int member, c
     const SendPort& send = made.sends[port];
     collector.add({.peer = switch_partner(*call.layout, member, send.peer),
                    .reach = send.reach,
+                   .nics = send.nics,
                    .channel = made.channel,
                    .starts_flow = true},
                   mix(shape, 8 * port + 4 * is_sum(send.sum) + 2 * leaves_host(send.peer)));

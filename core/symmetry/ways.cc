@@ -19,6 +19,7 @@ Duration route_edge(const Footprint& footprint, std::size_t rank, std::uint64_t 
   return router.route({.from = down ? edge.peer : RankId(rank),
                        .to = down ? RankId(rank) : edge.peer,
                        .reach = edge.reach,
+                       .nics = edge.nics,
                        .label = edge.label},
                       hops);
 }

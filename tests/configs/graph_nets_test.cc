@@ -1,7 +1,6 @@
-// Graph files beside hosts: a warning where rings leave by NICs that GPUs do not use.
+// Graph files beside hosts: a warning where rings use NICs that hosts do not have.
 #include "configs/graph_nets.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "configs/scenario.h"
@@ -10,18 +9,25 @@
 namespace ringwright::configs::graph_nets_test {
 namespace {
 
-// The file's only ring leaves by the NIC beside the first GPU.
-TEST(GraphNets, WarnWhereTheFileNamesOtherNics) {
-  const auto scenario = load_machine_text(ringwright::test_data() + "/configs/machine.yaml",
-                                          "cluster: {nodes: 2, node: {preset: dgx-a100}}\n"
-                                          "collectives: {model: chunks}\n"
-                                          "comm: {graph: one-nic-graph.xml}\n",
-                                          {.overrides = {}, .share_folders = {}});
-  ASSERT_TRUE(scenario.has_value()) << render(scenario.error());
-  const auto& told = scenario->document.log().diagnostics().all();
-  ASSERT_EQ(told.size(), 1U);
-  EXPECT_EQ(told[0].code, "E185");
-  EXPECT_EQ(told[0].message, "channel 0 leaves hosts by net 0, and GPU 7 uses NIC 7");
+Scenario with_graph_file(const std::string& preset) {
+  auto scenario = load_machine_text(ringwright::test_data() + "/configs/machine.yaml",
+                                    "cluster: {nodes: 2, node: {preset: " + preset +
+                                        "}}\n"
+                                        "collectives: {model: chunks}\n"
+                                        "comm: {graph: last-nic-graph.xml}\n",
+                                    {.overrides = {}, .share_folders = {}});
+  if (!scenario) throw std::runtime_error(render(scenario.error()));
+  return std::move(*scenario);
+}
+
+// The file's only ring comes in by NIC 0 and goes out by NIC 7.
+TEST(GraphNets, WarnWhereTheFileNamesNicsThatAreNotThere) {
+  EXPECT_TRUE(with_graph_file("dgx-h100").document.log().diagnostics().all().empty());
+  const Scenario scenario = with_graph_file("dgx1-v100");
+  const auto& reported = scenario.document.log().diagnostics().all();
+  ASSERT_EQ(reported.size(), 1U);
+  EXPECT_EQ(reported[0].code, "E185");
+  EXPECT_EQ(reported[0].message, "channel 0 uses net 7, and a host has 4 NICs, counted from 0");
 }
 
 }  // namespace

@@ -186,5 +186,17 @@ TEST(Dragonfly, LeavesByTheReceiversNicWhereASenderAsks) {
   EXPECT_EQ(trace(network, between(0, 4, Reach::kByPeersRail)), trace(network, between(0, 4)));  // its own NIC's number
 }
 
+TEST(Dragonfly, TakesTheNicsThatAMessageNames) {
+  DragonflyPlan plan = small(0);
+  plan.host = simple_host(4, 4);
+  const Network network = build_dragonfly(plan);
+  RouteQuery query = between(3, 4 + 1);
+  query.nics = {.out = 0, .in = 2, .relay = 0};
+  EXPECT_THAT(trace(network, query), HasSubstr("host0/gpu3 host0/nvswitch0 host0/gpu0"));
+  EXPECT_THAT(trace(network, query), HasSubstr("host0/nic0"));
+  EXPECT_THAT(trace(network, query), HasSubstr("host1/nic2"));
+  EXPECT_EQ(flow_error(network.fabric, hops_of(network, query), query), "");
+}
+
 }  // namespace
 }  // namespace ringwright::network_models::dragonfly_test

@@ -55,14 +55,32 @@ TEST(ChannelRing, SpreadsFewChannelsOverTheHost) {
 
 TEST(ChannelRing, TakesThePlansWaysThroughHosts) {
   const GroupLayout layout = make_block_layout(8, 4);
-  const CollectivePlan plan{.channels = 4, .circles = {{0, 2, 1, 3}, {1, 0, 3, 2}}};
+  const CollectivePlan plan{.channels = 4, .paths = {{{.order = {0, 2, 1, 3}}, {.order = {1, 0, 3, 2}}}}};
   ASSERT_EQ(ring_kinds(layout, plan), 2);
-  const ChannelRing ring(layout, {.number = 1, .of = 2, .circle = circle_of(plan, 1)});
+  const ChannelRing ring(layout, {.number = 1, .of = 2, .plan = &plan});
   const std::vector<int> wanted = {1, 0, 3, 2, 5, 4, 7, 6};  // the second host's members are 4 to 7
   for (int position = 0; position < 8; ++position) {
     EXPECT_EQ(ring.member_at(position), wanted[static_cast<std::size_t>(position)]);
     EXPECT_EQ(ring.position_of(ring.member_at(position)), position);
   }
+}
+
+// The second kind of host has its own order and NICs: what leaves the first one by NIC 3 comes in there by NIC 1.
+TEST(ChannelRing, TakesEveryHostsOwnPath) {
+  const GroupLayout layout = make_block_layout(4, 2);
+  const CollectivePlan plan{.channels = 2,
+                            .paths = {{{.order = {0, 1}, .in = 2, .out = 3, .relay = 5}},
+                                      {{.order = {1, 0}, .in = 1, .out = 0}}},
+                            .kind_of_host = {0, 1}};
+  const ChannelRing ring(layout, {.number = 0, .of = 1, .plan = &plan});
+  const std::vector<int> wanted = {0, 1, 3, 2};
+  for (int position = 0; position < 4; ++position) {
+    EXPECT_EQ(ring.member_at(position), wanted[static_cast<std::size_t>(position)]);
+    EXPECT_EQ(ring.position_of(ring.member_at(position)), position);
+  }
+  EXPECT_EQ(nics_between(layout, plan, 0, 1, 3), (MessageNics{.out = 3, .in = 1, .relay = 5}));
+  EXPECT_EQ(nics_between(layout, plan, 0, 2, 0), (MessageNics{.out = 0, .in = 2, .relay = -1}));
+  EXPECT_EQ(nics_between(layout, plan, 0, 0, 1), MessageNics{});  // inside a host
 }
 
 TEST(ChannelRing, HasOneOrderInsideOneHost) { EXPECT_EQ(ring_kinds(make_block_layout(8, 8), {.channels = 24}), 1); }

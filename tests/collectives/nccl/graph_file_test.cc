@@ -1,8 +1,14 @@
 // NCCL's own graphs from a file.
 #include "collectives/nccl/graph_file.h"
 
+#include <array>
+#include <string>
+#include <vector>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "collectives/nccl/host_paths.h"
 
 namespace ringwright::collectives::graph_file_test {
 namespace {
@@ -36,7 +42,7 @@ TEST(NcclGraphFile, ReadsRingsAndTrees) {
   EXPECT_EQ(file->ring->channels, 2);
   EXPECT_DOUBLE_EQ(file->ring->between_gb, 10.5);
   EXPECT_EQ(file->ring->inside, NcclPath::kSys);
-  EXPECT_EQ(file->rings[1], (std::vector<int>{1, 0}));
+  EXPECT_EQ(file->ring->orders[1], (std::vector<int>{1, 0}));
   EXPECT_TRUE(file->tree->plain_tree);
   EXPECT_EQ(file->tree->between, NcclPath::kPxn);
   EXPECT_EQ(file->gpus, 2);
@@ -53,15 +59,31 @@ TEST(NcclGraphFile, HoldsForGroupsOfWholeHosts) {
   EXPECT_EQ(with_file(found, *file, make_block_layout(4, 1)).ring.channels, 7);
 }
 
+HostPaths paths(const NcclGraphFile& file, NcclAlgorithm algorithm, const GroupLayout& layout) {
+  return host_paths({}, with_file({}, file, layout), algorithm, layout, 2);
+}
+
 TEST(NcclGraphFile, GivesRingsAndChainsTheirOrder) {
   auto file = parse_nccl_graphs(kGraphs, "g.xml");
   ASSERT_TRUE(file.has_value());
   const GroupLayout hosts = make_block_layout(4, 2);
-  const std::vector<std::vector<int>> rings = {{0, 1}, {1, 0}};
-  EXPECT_EQ(circles_of_file(*file, NcclAlgorithm::kRing, hosts), rings);
-  EXPECT_EQ(circles_of_file(*file, NcclAlgorithm::kTree, hosts), (std::vector<std::vector<int>>{{0, 1}}));
-  EXPECT_TRUE(circles_of_file(*file, NcclAlgorithm::kNvls, hosts).empty());
-  EXPECT_TRUE(circles_of_file(*file, NcclAlgorithm::kRing, make_block_layout(4, 1)).empty());  // half of each host
+  const std::vector<std::vector<HostPath>> rings = {{{.order = {0, 1}}, {.order = {1, 0}}}};
+  EXPECT_EQ(paths(*file, NcclAlgorithm::kRing, hosts).paths, rings);
+  const std::vector<std::vector<HostPath>> chains = {{{.order = {0, 1}}, {.order = {0, 1}}}};  // their rings differ
+  EXPECT_EQ(paths(*file, NcclAlgorithm::kTree, hosts).paths, chains);
+  EXPECT_TRUE(paths(*file, NcclAlgorithm::kNvls, hosts).paths.empty());
+  EXPECT_TRUE(paths(*file, NcclAlgorithm::kRing, make_block_layout(4, 1)).paths.empty());  // half of each host
+}
+
+// Of NICs that only some of a graph's channels name, none are taken.
+TEST(NcclGraphFile, GivesRingsTheirNics) {
+  const std::string one = replaced(kGraphs, "<gpu dev=\"0\"/><gpu dev=\"1\"/></channel>",
+                                   "<net dev=\"3\"/><gpu dev=\"0\"/><gpu dev=\"1\"/><net dev=\"2\"/></channel>");
+  const std::string both = replaced(one, "<gpu dev=\"1\"/><gpu dev=\"0\"/></channel>",
+                                    "<net dev=\"2\"/><gpu dev=\"1\"/><gpu dev=\"0\"/><net dev=\"2\"/></channel>");
+  EXPECT_TRUE(parse_nccl_graphs(one, "g.xml")->ring->ports.empty());
+  const std::vector<std::array<int, 2>> ports = {{3, 2}, {2, 2}};
+  EXPECT_EQ(parse_nccl_graphs(both, "g.xml")->ring->ports, ports);
 }
 
 // Devices are positions in the host, members' places follow their order in the group.
@@ -69,9 +91,9 @@ TEST(NcclGraphFile, FindsItsDevicesInGroupsOfAnotherOrder) {
   auto file = parse_nccl_graphs(kGraphs, "g.xml");
   ASSERT_TRUE(file.has_value());
   const GroupLayout backwards = make_group_layout({0, 0}, {1, 0});
-  EXPECT_EQ(circles_of_file(*file, NcclAlgorithm::kRing, backwards)[0], (std::vector<int>{1, 0}));
+  EXPECT_EQ(paths(*file, NcclAlgorithm::kRing, backwards).paths[0][0].order, (std::vector<int>{1, 0}));
   const GroupLayout others = make_group_layout({0, 0}, {4, 5});
-  EXPECT_TRUE(circles_of_file(*file, NcclAlgorithm::kRing, others).empty());
+  EXPECT_TRUE(paths(*file, NcclAlgorithm::kRing, others).paths.empty());
 }
 
 TEST(NcclGraphFile, RefusesWhatIsWrong) {

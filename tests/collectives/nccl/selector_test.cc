@@ -166,9 +166,11 @@ TEST(NcclSelector, FewChannelsOfAMeshEachGoTheirOwnWay) {
       NcclSelector(std::move(setup))
           .plan({.kind = CollectiveKind::kAllReduce, .bytes = Bytes(64 << 20), .layout = &layout});
   ASSERT_EQ(plan.channels, 4);
-  ASSERT_EQ(plan.circles.size(), 4U);
+  ASSERT_EQ(plan.paths.size(), 1U);
+  const std::vector<HostPath>& paths = plan.paths.front();
+  ASSERT_EQ(paths.size(), 4U);
   for (std::size_t a = 0; a < 4; ++a) {
-    for (std::size_t b = a + 1; b < 4; ++b) EXPECT_NE(plan.circles[a], plan.circles[b]) << a << " and " << b;
+    for (std::size_t b = a + 1; b < 4; ++b) EXPECT_NE(paths[a].order, paths[b].order) << a << " and " << b;
   }
 }
 
@@ -179,9 +181,11 @@ TEST(NcclSelector, RingsThatCrossNicsGoAsTheSearchFound) {
   const GroupLayout layout = make_block_layout(16, 4);
   const CollectivePlan plan =
       NcclSelector(std::move(setup)).plan({.kind = CollectiveKind::kAllGather, .bytes = 64_MiB, .layout = &layout});
-  ASSERT_EQ(plan.circles.size(), 4U);
-  EXPECT_EQ(plan.circles[0], (std::vector<int>{0, 1, 2, 3}));
-  EXPECT_EQ(plan.circles[1], (std::vector<int>{1, 0, 3, 2}));
+  ASSERT_EQ(plan.paths.size(), 1U);
+  const std::vector<HostPath>& paths = plan.paths.front();
+  ASSERT_EQ(paths.size(), 4U);
+  EXPECT_EQ(paths[0], (HostPath{.order = {0, 1, 2, 3}, .in = 0, .out = 3, .relay = -1}));
+  EXPECT_EQ(paths[1], (HostPath{.order = {1, 0, 3, 2}, .in = 1, .out = 2, .relay = -1}));
 }
 
 TEST(NcclSelector, ListsWhatItWeighedCheapestFirst) {
@@ -223,11 +227,26 @@ TEST(NcclSelector, RingsGoAsTheGraphFileSays) {
   NcclSetup setup = setup_of(dgx_h100());
   setup.knobs.algorithms[static_cast<std::size_t>(CollectiveKind::kAllReduce)].fill(false);
   setup.knobs.algorithms[static_cast<std::size_t>(CollectiveKind::kAllReduce)][index_of(NcclAlgorithm::kRing)] = true;
-  EXPECT_TRUE(plan(setup, 8, 8, 64_MiB).circles.empty());  // GPUs that meet in switches: any order does
+  EXPECT_TRUE(plan(setup, 8, 8, 64_MiB).paths.empty());  // GPUs that meet in switches: any order does
   const std::vector<int> order = {0, 3, 1, 2, 7, 6, 5, 4};
   setup.graph = NcclGraphFile{
-      .ring = NcclGraph{.channels = 1, .inside_gb = 20.0, .between_gb = 20.0}, .gpus = 8, .rings = {order}};
-  EXPECT_EQ(plan(setup, 8, 8, 64_MiB).circles, (std::vector<std::vector<int>>{order}));
+      .ring = NcclGraph{.channels = 1, .inside_gb = 20.0, .between_gb = 20.0, .orders = {order}}, .gpus = 8};
+  EXPECT_EQ(plan(setup, 8, 8, 64_MiB).paths, (std::vector<std::vector<HostPath>>{{{.order = order}}}));
+}
+
+// The file's ring comes in and goes out by NIC 0; from GPU 4 that is over NVLink to GPU 0, beside it.
+TEST(NcclSelector, RingsTakeTheNicsOfTheGraphFile) {
+  NcclSetup setup = setup_of(dgx_h100());
+  setup.knobs.algorithms[static_cast<std::size_t>(CollectiveKind::kAllReduce)].fill(false);
+  setup.knobs.algorithms[static_cast<std::size_t>(CollectiveKind::kAllReduce)][index_of(NcclAlgorithm::kRing)] = true;
+  const std::vector<int> order = {0, 3, 1, 2, 7, 6, 5, 4};
+  setup.graph = NcclGraphFile{
+      .ring = NcclGraph{.channels = 1, .inside_gb = 20.0, .between_gb = 20.0, .orders = {order}, .ports = {{0, 0}}},
+      .gpus = 8};
+  const HostPath path{.order = order, .in = 0, .out = 0, .relay = 0};
+  const CollectivePlan chosen = plan(setup, 16, 8, 64_MiB);
+  ASSERT_EQ(chosen.paths.size(), 1U);
+  for (const HostPath& of_channel : chosen.paths[0]) EXPECT_EQ(of_channel, path);
 }
 
 }  // namespace

@@ -232,6 +232,31 @@ TEST(ChannelFolding, ExchangesByTheReceiversRailKeepTheTimesOfAllRanks) {
   EXPECT_NE(ends[0], ends[1]);
 }
 
+// Rings that leave and enter hosts by one NIC (NCCL_CROSS_NIC=0) stay on their leaf: oversubscription is nothing to them.
+TEST(ChannelFolding, RingsByTheNicsOfTheirPathsKeepTheTimesOfAllRanks) {
+  CollectivePlan plan{.algorithm = "ring", .protocol = Protocol::kSimple, .channels = 8, .paths = {{}}};
+  for (int nic = 0; nic < 8; ++nic) {
+    HostPath& path = plan.paths[0].emplace_back(HostPath{.order = {}, .in = nic, .out = nic, .relay = nic});
+    for (int step = 0; step < 8; ++step) path.order.push_back((nic + 8 - step) % 8);
+  }
+  const test::AlwaysOnChannels chooser(*collectives::find_channel_algorithm("ring"), plan);
+  const network_models::Host host = network_models::simple_host(8, 8);
+  const TaskGraph graph = one_call(CollectiveKind::kAllReduce, 4_MiB, 32);
+  std::vector<std::vector<TimePoint>> ends;
+  for (const double oversubscription : {1.0, 4.0}) {
+    auto order = network_models::rail_order(16, 8, 4);
+    order.leaf.oversubscription = oversubscription;
+    const auto derived = network_models::derive_clos(order, host, 4);
+    const network_models::Network network =
+        network_models::build_clos({.host = host, .shape = derived.shape, .routing = {}});
+    const Played folded = play(graph, *network.router, Mode::kFolded, chooser);
+    EXPECT_EQ(folded.finished, play(graph, *network.router, Mode::kUnfolded, chooser).finished) << oversubscription;
+    EXPECT_EQ(folded.classes, 1U);
+    ends.push_back(folded.finished);
+  }
+  EXPECT_EQ(ends[0], ends[1]);
+}
+
 // Every GPU sends to the one two places on in the next host, as nccl-tests' sendrecv does where hosts are full.
 TEST(ChannelFolding, MessagesByTheReceiversRailKeepTheTimesOfAllRanks) {
   class Relayed final : public ChannelChooser {

@@ -125,6 +125,27 @@ TEST(RailOptimized, LeavesByTheReceiversRailWhereASenderAsks) {
   EXPECT_EQ(trace(network, between(0, 8, Reach::kByPeersRail)), trace(network, between(0, 8)));
 }
 
+// As NCCL's channels do: in and out by one NIC, which the last GPU reaches over NVLink or over PCIe.
+TEST(RailOptimized, TakesTheNicsThatAMessageNames) {
+  const auto cluster =
+      load_cluster("nodes: 8\nnode: {preset: dgx-h100}\nfabric: {type: rail_optimized, scalable_unit: 4}\n");
+  ASSERT_THAT(cluster.problems, IsEmpty());
+  const Network network = cluster.topology->build();
+  RouteQuery query = between(7, 8);
+  query.nics = {.out = 0, .in = 0, .relay = 0};
+  const std::string relayed = trace(network, query);
+  EXPECT_THAT(relayed, HasSubstr("host0/gpu7 host0/nvswitch0 host0/gpu0"));
+  EXPECT_THAT(relayed, HasSubstr("host0/nic0 leaf0.0 host1/nic0"));
+  query.nics.relay = -1;
+  const std::string over_pcie = trace(network, query);
+  EXPECT_THAT(over_pcie, Not(HasSubstr("nvswitch")));
+  EXPECT_THAT(over_pcie, HasSubstr("host0/nic0 leaf0.0 host1/nic0"));
+  query.nics = {.out = 7, .in = 3};  // comes in by a NIC that is not the receiver's own
+  EXPECT_THAT(trace(network, query), HasSubstr("host1/nic3"));
+  query.nics = {.out = 8, .in = 8};  // there are none
+  EXPECT_EQ(trace(network, query), trace(network, between(7, 8)));
+}
+
 TEST(FatTree, GoesByBothItsNames) {
   for (const std::string type : {"fat_tree", "clos"}) {
     const auto cluster =
