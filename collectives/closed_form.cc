@@ -61,10 +61,11 @@ Duration rail_rings_time(const Formula& f) {
 }
 
 Duration hierarchical_time(const Formula& f) {
-  const Duration in = (f.p - 1) * f.inside(f.part(f.n, f.k));
+  // Wires that the group does not use have no rate.
+  const Duration in = f.p > 1 ? (f.p - 1) * f.inside(f.part(f.n, f.k)) : Duration(0);
   const bool exchange = f.call.kind == CollectiveKind::kAllToAll;
-  const Duration out = (f.k - 1) * f.between(f.part(f.n, exchange ? f.p : 1), f.p);
-  return f.passes() * ((f.p > 1 ? in : Duration(0)) + (f.k > 1 ? out : Duration(0)));
+  const Duration out = f.k > 1 ? (f.k - 1) * f.between(f.part(f.n, exchange ? f.p : 1), f.p) : Duration(0);
+  return f.passes() * (in + out);
 }
 
 // All messages leave at once and share the member's and the host's way out.

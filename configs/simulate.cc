@@ -94,8 +94,14 @@ void add_log(const ConfigLog& log, StepFacts& facts) {
     facts.assumptions.push_back({.path = assumed.path, .value = assumed.value, .why = assumed.why});
   }
   for (const IgnoredKey& ignored : log.ignored()) facts.ignored.push_back({.path = ignored.path, .why = ignored.why});
+  // "W131: parallel.zero.bucket has no effect" is said by the list of ignored keys.
+  const auto is_listed = [&log](const Diagnostic& diagnostic) {
+    return diagnostic.code == "W131" && std::ranges::any_of(log.ignored(), [&](const IgnoredKey& ignored) {
+             return diagnostic.message.starts_with(ignored.path + " ");
+           });
+  };
   for (const Diagnostic& diagnostic : log.diagnostics().all()) {
-    if (diagnostic.severity != Severity::kWarning) continue;
+    if (diagnostic.severity != Severity::kWarning || is_listed(diagnostic)) continue;
     facts.warnings.push_back({.code = diagnostic.code,
                               .where = fmt::format("{}:{}", diagnostic.place.file, diagnostic.place.line),
                               .text = diagnostic.message});
@@ -232,8 +238,9 @@ Outcome simulate(const Scenario& scenario, const Simulation& simulation, const S
   const TimePoint end = run.record.iteration_end.back();
   facts.links = busiest_links(simulation, run.usage, end.since_start());
   facts.collectives = collective_table(simulation, run.record);
-  add_faults(scenario.faults, end, facts);
-  facts.faults.insert(facts.faults.end(), scenario.background.described.begin(), scenario.background.described.end());
+  const LinksMeet met = links_meet(scenario, simulation);
+  add_faults(scenario.faults, met, end, facts);
+  add_background(scenario.background, met, facts);
   facts.engine.network = scenario.simulate.network->name;
   facts.engine.collectives = collectives::to_string(scenario.collectives.rung);
   for (const ValueRead& value : scenario.document.log().values()) {

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "core/config/text_lines.h"
+
 namespace ringwright::validation {
 namespace {
 
@@ -118,6 +120,7 @@ std::optional<std::size_t> CsvTable::find_column(std::string_view name) const {
 
 Result<CsvTable> parse_csv(const std::string& name, std::string_view text) {
   CsvParser parser(name);
+  text = without_byte_order_mark(text);  // Excel writes one
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     parser.line(text.substr(0, end));

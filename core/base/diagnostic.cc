@@ -18,7 +18,19 @@ void Diagnostics::take_back(std::string_view code, std::string_view message) {
   std::erase_if(all_, meant);
 }
 
-std::string render(const Diagnostic& d) {
+namespace {
+
+// Of files that are no text, control characters would reach the terminal. One for one, so that a caret stays in place;
+// what begins an escape sequence is gone, and bytes of UTF-8 stay as they are.
+std::string printable(std::string text) {
+  for (char& c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if ((byte < 0x20 && c != '\t' && c != '\n') || byte == 0x7F) c = '?';
+  }
+  return text;
+}
+
+std::string rendered(const Diagnostic& d) {
   std::string text;
   if (!d.place.file.empty()) {
     text += d.place.file;
@@ -38,6 +50,10 @@ std::string render(const Diagnostic& d) {
   if (!d.hint.empty()) text += "      " + d.hint + "\n";
   return text;
 }
+
+}  // namespace
+
+std::string render(const Diagnostic& d) { return printable(rendered(d)); }
 
 std::string render(const Diagnostics& diagnostics, std::size_t limit) {
   std::string text;

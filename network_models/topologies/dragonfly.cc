@@ -112,6 +112,12 @@ std::unique_ptr<Topology> read(ConfigMap& fabric, const TopologyRequest& request
   shape.global_cable = global.duration(
       {.name = "cable", .doc = "latency along one cable (5 ns a metre)", .fallback = shape.latency.cable});
   plan.routing = read_paths(fabric);
+  if (!fabric.documenting() && shape.groups < 3 && fabric.has("routing")) {
+    ConfigMap routing = fabric.map("routing", "");
+    for (const std::string_view key : {"paths", "minimal"}) {
+      if (routing.has(key)) routing.ignore(key, "there is no third group to go over");
+    }
+  }
   if (!fabric.documenting()) check_size(fabric, request, shape);
   return std::make_unique<Dragonfly>(std::move(plan));
 }
