@@ -16,6 +16,7 @@
 #include "configs/host_rows.h"
 #include "configs/rehearse.h"
 #include "core/base/sha256.h"
+#include "core/config/key_effect.h"
 #include "core/engine/engine.h"
 
 namespace ringwright::configs {
@@ -177,6 +178,22 @@ bool goes_fast_forward(const Scenario& scenario, const SimulateOptions& options)
   return scenario.simulate.fast_forward && options.fast_forward == FastForward::kOn;
 }
 
+// Of `collectives.ep.algorithm` and the like: dimensions in which the job calls no collective.
+void list_idle_choices(const Scenario& scenario, StepFacts& facts) {
+  for (const collectives::DimensionChoice& choice : scenario.collectives.choices) {
+    if (std::ranges::find(facts.collectives, choice.dimension, &CollectiveUse::dimension) != facts.collectives.end()) {
+      continue;
+    }
+    for (const std::string_view key : {"algorithm", "from"}) {
+      const std::string path = fmt::format("collectives.{}.{}", choice.dimension, key);
+      const auto value = std::ranges::find(scenario.document.log().values(), path, &ValueRead::path);
+      if (value == scenario.document.log().values().end() || !is_given(*value)) continue;
+      if (std::ranges::find(facts.ignored, path, &IgnoredKnob::path) != facts.ignored.end()) continue;
+      facts.ignored.push_back({.path = path, .why = "no collective of this dimension is called in the job's step"});
+    }
+  }
+}
+
 // Null for `rehearsed`: passes whose collectives are messages are played task by task.
 PlayedPlan play(const Scenario& scenario, const Simulation& simulation, const SimulateOptions& options,
                 const RehearsedCalls* rehearsed) {
@@ -238,6 +255,7 @@ Outcome simulate(const Scenario& scenario, const Simulation& simulation, const S
   const TimePoint end = run.record.iteration_end.back();
   facts.links = busiest_links(simulation, run.usage, end.since_start());
   facts.collectives = collective_table(simulation, run.record);
+  list_idle_choices(scenario, facts);
   const LinksMeet met = links_meet(scenario, simulation);
   add_faults(scenario.faults, met, end, facts);
   add_background(scenario.background, met, facts);

@@ -7,6 +7,8 @@ namespace {
 
 constexpr std::string_view kHopsOfChunks =
     "'collectives.model: chunks' takes the latency of a hop inside a host from comm.costs (hop of each protocol)";
+constexpr std::string_view kOneWay =
+    "'collectives.model: closed_form' looks at the way of one pair; only messages share links side by side";
 constexpr std::string_view kInSwitches =
     "cluster.nodes>1 & comm.env.NCCL_COLLNET_ENABLE=1 | comm.plan.algorithm=collnet_direct | "
     "comm.plan.algorithm=collnet_chain";
@@ -22,6 +24,10 @@ std::span<const KeyEffect> network_key_effects() {
                 "one host, whose GPUs meet over NVLink, and nothing is offloaded: no bytes cross PCIe"},
       KeyEffect{"cluster.node.memory.*", "job.offloads=yes", "nothing is offloaded to host memory"},
       KeyEffect{"cluster.node.storage.*", "job.nvme=yes", "nothing is offloaded to drives"},
+      KeyEffect{"cluster.fabric.*", "cluster.nodes>1", "there is one host: nothing leaves it"},
+      KeyEffect{"cluster.fabric.local.links", "collectives.model!=closed_form", kOneWay},
+      KeyEffect{"cluster.fabric.global.links", "collectives.model!=closed_form", kOneWay},
+      KeyEffect{"cluster.fabric.spines", "collectives.model!=closed_form", kOneWay},
       KeyEffect{"cluster.fabric.reduction.*", kInSwitches,
                 "in-switch reduction takes several hosts and NCCL_COLLNET_ENABLE=1 in comm.env, or a comm.plan with "
                 "CollNet"},

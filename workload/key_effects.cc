@@ -34,6 +34,7 @@ std::span<const KeyEffect> workload_key_effects() {
       KeyEffect{"model.attention_dropout", "training.attention=unfused",
                 "fused attention draws its dropout again in the backward pass: it costs neither time nor memory"},
       KeyEffect{"parallel.overlap_p2p_comm", "parallel.pp>1", kOneStage},
+      KeyEffect{"parallel.stage_layers", "parallel.pp>1", kOneStage},
       KeyEffect{"parallel.optimizer_post_validation", "parallel.pp>1", kOneStage},
       KeyEffect{"parallel.async_tensor_model_parallel_allreduce", "parallel.tp>1", kOneTensorRank},
       KeyEffect{"parallel.tp_comm_overlap_ag", "parallel.tp>1", kOneTensorRank},

@@ -20,13 +20,16 @@ void Diagnostics::take_back(std::string_view code, std::string_view message) {
 
 namespace {
 
-// Of files that are no text, control characters would reach the terminal. One for one, so that a caret stays in place;
-// what begins an escape sequence is gone, and bytes of UTF-8 stay as they are.
+bool is_control(unsigned char byte) { return (byte < 0x20 && byte != '\t' && byte != '\n') || byte == 0x7F; }
+
+// Of files that are no text, control characters would reach the terminal. One for one, so that a caret stays in place.
+// A text with such characters is taken for binary: then bytes beyond ASCII are no UTF-8, either.
 std::string printable(std::string text) {
-  for (char& c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if ((byte < 0x20 && c != '\t' && c != '\n') || byte == 0x7F) c = '?';
-  }
+  const bool binary = std::ranges::any_of(text, [](char c) { return is_control(static_cast<unsigned char>(c)); });
+  if (!binary) return text;
+  std::ranges::replace_if(
+      text, [](char c) { return is_control(static_cast<unsigned char>(c)) || static_cast<unsigned char>(c) > 0x7F; },
+      '?');
   return text;
 }
 

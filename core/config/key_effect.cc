@@ -24,10 +24,6 @@ std::string_view take_part(std::string_view& text, char separator) {
   return part;
 }
 
-bool is_given(const ValueRead& value) {
-  return value.origin != "default" && !value.origin.starts_with("preset:");
-}
-
 // As many words of the path as the row has: the part that is without effect as a whole.
 std::string part_of(std::string_view path, std::string_view pattern) {
   auto words = 1 + std::ranges::count(pattern, '.');
@@ -70,6 +66,10 @@ bool SettingValues::holds(std::string_view needs) const {
     if (all) return true;
   }
   return false;
+}
+
+bool is_given(const ValueRead& value) {
+  return value.origin != "default" && !value.origin.starts_with("preset:");
 }
 
 bool speaks_about(const KeyEffect& effect, std::string_view path) {

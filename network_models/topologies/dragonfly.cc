@@ -104,6 +104,11 @@ std::unique_ptr<Topology> read(ConfigMap& fabric, const TopologyRequest& request
   shape.local_links = count(local, "links", "side by side between two joined switches", 1);
   shape.local_speed =
       local.bandwidth({.name = "speed", .doc = "of one link, one direction", .fallback = request.host.nic.bandwidth});
+  if (!fabric.documenting() && kind == Kind::kPlain && shape.leaves == 1) {
+    for (const std::string_view key : {"links", "speed"}) {
+      if (local.has(key)) local.ignore(key, "a group of one switch has no links inside");
+    }
+  }
   ConfigMap global = fabric.map("global", "links between groups");
   shape.global_links = count(global, "links", "between two groups; dealt out over the switches that have any", 1);
   shape.global_speed =

@@ -67,5 +67,12 @@ TEST(CsvTable, RefusesAFileThatIsNotThere) {
   EXPECT_THAT(render(table.error()), HasSubstr("no-such-file.csv"));
 }
 
+
+TEST(CsvTable, TakesTheByteOrderMarkOfExcel) {
+  const auto table = parse_csv("t.csv", "\xEF\xBB\xBFid,time\r\na,1\r\n");
+  ASSERT_TRUE(table) << render(table.error());
+  EXPECT_EQ(table->find_column("id"), 0U);
+}
+
 }  // namespace
 }  // namespace ringwright::validation::csv_table_test
