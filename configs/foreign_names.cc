@@ -57,7 +57,8 @@ std::string imported_hint(std::string_view word) {
   read_fsdp_config(nothing.root(), accelerate);
   for (const auto& [imports, whose] : {std::pair(&deepspeed, "DeepSpeed"), std::pair(&accelerate, "accelerate")}) {
     const auto found = std::ranges::find(imports->names, word, &ImportedName::theirs);
-    if (found != imports->names.end()) return fmt::format("'{}' is {}'s name; here it is '{}'", word, whose, found->ours);
+    if (found == imports->names.end()) continue;
+    return fmt::format("'{}' is {}'s name; here it is '{}'", word, whose, found->ours);
   }
   return {};
 }
@@ -94,7 +95,8 @@ Diagnostics with_foreign_names(const Diagnostics& diagnostics) {
   Diagnostics result;
   for (Diagnostic diagnostic : diagnostics.all()) {
     const std::string_view word = unknown_word(diagnostic);
-    if (std::string hint = word.empty() ? std::string() : hint_of(word); !hint.empty()) diagnostic.hint = std::move(hint);
+    std::string hint = word.empty() ? std::string() : hint_of(word);
+    if (!hint.empty()) diagnostic.hint = std::move(hint);
     result.add(std::move(diagnostic));
   }
   return result;

@@ -8,7 +8,8 @@
 
 namespace ringwright::configs {
 
-// The same mistakes; of an unknown key that Megatron-LM, DeepSpeed, accelerate or NCCL knows, the hint says the name here.
+// The same mistakes; of an unknown key that Megatron-LM, DeepSpeed, accelerate or NCCL knows, the hint says the name
+// here.
 [[nodiscard]] Diagnostics with_foreign_names(const Diagnostics& diagnostics);
 
 // An error where the document is no scenario but another tool's file that a scenario can name: a Hugging Face

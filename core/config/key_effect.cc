@@ -89,7 +89,9 @@ void list_without_effect(std::span<const KeyEffect> effects, const SettingValues
     if (!is_given(value)) continue;
     const auto effect = std::ranges::find_if(idle, [&](const KeyEffect* e) { return speaks_about(*e, value.path); });
     if (effect == idle.end()) continue;
-    log.add(IgnoredKey{.path = part_of(value.path, (*effect)->keys), .origin = value.origin, .why = std::string((*effect)->why)});
+    log.add(IgnoredKey{.path = part_of(value.path, (*effect)->keys),
+                       .origin = value.origin,
+                       .why = std::string((*effect)->why)});
   }
 }
 

@@ -43,7 +43,8 @@ class SettingValues {
 // Whether a row speaks about the key: "comm.costs" about "comm.costs.ll.hop", "faults[].link" about "faults[2].link".
 [[nodiscard]] bool speaks_about(const KeyEffect& effect, std::string_view path);
 
-// Lists in the log what was given without effect: the key or map that a row names. The first row that does not hold says why.
+// Lists in the log what was given without effect: the key or map that a row names. The first row that does not hold
+// says why.
 void list_without_effect(std::span<const KeyEffect> effects, const SettingValues& values, ConfigLog& log);
 
 }  // namespace ringwright

@@ -97,7 +97,7 @@ TEST(ClosedForm, HierarchicalAsksOnlyTheWiresThatItUses) {
   const CollectiveAlgorithm& algorithm = *find_algorithm("hierarchical");
   const GroupLayout inside = make_block_layout(4, 4);
   const GroupLayout apart = make_block_layout(4, 1);
-  const WireCosts no_network{.inside = {.latency = kLatency, .bandwidth = kBandwidth}, .between = {}, .host_outward = {}};
+  const WireCosts no_network{.inside = kAlike.inside, .between = {}, .host_outward = {}};
   const WireCosts no_links{.inside = {}, .between = kAlike.between, .host_outward = kAlike.host_outward};
   const CollectiveKind kind = CollectiveKind::kAllGather;
   EXPECT_EQ(closed_form_time(algorithm, call_on(inside, kind, kEven), no_network),
