@@ -62,7 +62,7 @@ TEST(FabricView, DrawsItselfForGraphviz) { EXPECT_THAT(two_hosts().drawing(), Ha
 TEST(FabricView, NamesEveryLinkAsFaultsTakeThem) {
   const FabricView view = two_hosts();
   const auto links = view.named_links();
-  const auto cable = std::ranges::find(links, "host0/nic0->leaf0", &HopView::link);
+  const auto cable = std::ranges::find(links, "host0/nic0->leaf0.0", &HopView::link);
   ASSERT_NE(cable, links.end());
   EXPECT_EQ(cable->bandwidth, 400_Gbps);
 }
