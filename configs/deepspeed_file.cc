@@ -96,6 +96,9 @@ void wrong_batch(ConfigMap& file, std::string_view key, const std::string& says)
 }
 
 void read_batch(ConfigMap& file, const BatchWorld& world, Imports& imports) {
+  imports.know("train_batch_size", "training.global_batch");
+  imports.know("train_micro_batch_size_per_gpu", "training.micro_batch");
+  imports.know("gradient_accumulation_steps", "training.global_batch");
   auto batch = number(file, "train_batch_size");
   auto micro = number(file, "train_micro_batch_size_per_gpu");
   const auto steps = number(file, "gradient_accumulation_steps");
@@ -167,6 +170,7 @@ void read_precision(ConfigMap& file, Imports& imports) {
   if (!precision.empty()) imports.set("training.precision", precision, origin);
   read_accumulation(file, precision, origin, imports);
   const bool whole = precision == "bf16" && stage_of(file) == 0;
+  imports.know("communication_data_type", "training.grad_reduce_dtype");
   // Gradients travel in the model's own type unless something else is said.
   if (file.has("communication_data_type")) {
     const std::string type = file.text({.name = "communication_data_type", .doc = "of gradients"});
@@ -177,7 +181,7 @@ void read_precision(ConfigMap& file, Imports& imports) {
 }
 
 void read_offload_block(ConfigMap& zero, const char* name, Imports& imports) {
-  if (!zero.has(name)) return;
+  if (!zero.has(name) && !zero.documenting()) return;
   ConfigMap block = zero.map(name, "what lives outside the GPU");
   const std::string path = fmt::format("parallel.zero.{}.", name);
   for (const char* key : kOffloadKeys) imports.take(block, key, path + key);
@@ -241,7 +245,8 @@ void check_pipeline(ConfigMap& zero, std::int64_t stage, const BatchWorld& world
 }
 
 void read_zero_block(ConfigMap& file, const BatchWorld& world, Imports& imports) {
-  if (!file.has("zero_optimization")) return;
+  imports.know("zero_optimization", "parallel.zero");
+  if (!file.has("zero_optimization") && !file.documenting()) return;
   const std::int64_t stage = stage_of(file);
   ConfigMap zero = file.map("zero_optimization", "sharding");
   check_pipeline(zero, stage, world);
@@ -259,7 +264,7 @@ void read_zero_block(ConfigMap& file, const BatchWorld& world, Imports& imports)
 
 // DeepSpeed's pipeline engine: `type:transformer` and the like spread layers as stage_layers `filled` does.
 void read_pipeline(ConfigMap& file, Imports& imports) {
-  if (!file.has("pipeline")) return;
+  if (!file.has("pipeline") && !file.documenting()) return;
   ConfigMap block = file.map("pipeline", "of the pipeline engine");
   imports.take(block, "pipe_partitioned", "parallel.scatter_gather_p2p");
   imports.take(block, "grad_partitioned", "parallel.scatter_gather_p2p_gradients");
@@ -271,7 +276,8 @@ void read_pipeline(ConfigMap& file, Imports& imports) {
 
 // How layers are checkpointed; that they are is said in the model's code, here in training.recompute.
 void read_checkpointing(ConfigMap& file, Imports& imports) {
-  if (!file.has("activation_checkpointing")) return;
+  imports.know("activation_checkpointing", "training.recompute");
+  if (!file.has("activation_checkpointing") && !file.documenting()) return;
   ConfigMap block = file.map("activation_checkpointing", "how layers are computed again");
   imports.take(block, "partition_activations", "training.distribute_saved_activations");
   imports.take(block, "cpu_checkpointing", "training.cpu_checkpointing");

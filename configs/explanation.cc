@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "collectives/error_codes.h"
+#include "configs/key_effects.h"
 #include "configs/scenario.h"
 #include "core/base/error_code.h"
 #include "core/config/error_codes.h"
@@ -81,7 +82,11 @@ Explanation explain(std::string_view word) {
   if (std::string page = explain_code(word); !page.empty()) return {.page = std::move(page), .near = {}};
   if (std::string page = explain_preset(word); !page.empty()) return {.page = std::move(page), .near = {}};
   const std::vector<KeyDoc> keys = scenario_keys();
-  if (std::string page = explain_key(keys, word); !page.empty()) return {.page = std::move(page), .near = {}};
+  if (std::string page = explain_key(keys, word); !page.empty()) {
+    const std::string path = page.substr(0, page.find(':'));
+    for (const std::string& reason : reasons_without_effect(path)) page += fmt::format("  not always: {}\n", reason);
+    return {.page = std::move(page), .near = {}};
+  }
   return {.page = "", .near = near_keys(keys, word)};
 }
 

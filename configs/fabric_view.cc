@@ -25,7 +25,16 @@ std::vector<LinkKindCount> FabricView::links() const {
     links.push_back({.from = std::string(to_string(link.from)),
                      .to = std::string(to_string(link.to)),
                      .count = link.count,
-                     .each = link.bandwidth / static_cast<double>(link.count)});
+                     .each = link.each});
+  }
+  return links;
+}
+
+std::vector<HopView> FabricView::named_links() const {
+  std::vector<HopView> links;
+  for (std::size_t i = 0; i < network_.fabric.link_count(); ++i) {
+    const LinkSpec& link = network_.fabric.link(LinkId(i));
+    links.push_back({.link = network_.fabric.name(LinkId(i)), .bandwidth = link.bandwidth, .latency = link.latency});
   }
   return links;
 }

@@ -21,7 +21,7 @@ struct LinkKindCount {
   std::string from;
   std::string to;
   std::size_t count = 0;
-  Bandwidth each;  // on average, one direction
+  Bandwidth each;  // one direction
 };
 
 struct HopView {
@@ -49,6 +49,8 @@ class FabricView {
   [[nodiscard]] std::size_t gpus() const { return network_.fabric.gpus().size(); }
   [[nodiscard]] std::vector<DeviceCount> devices() const;
   [[nodiscard]] std::vector<LinkKindCount> links() const;
+  // Every link, by the name that `faults` takes.
+  [[nodiscard]] std::vector<HopView> named_links() const;
   [[nodiscard]] Reachability reachability() const;
   // From one rank to another, both below gpus() and different. `label` chooses among equal ways where the policy
   // hashes.

@@ -28,10 +28,25 @@ void FaultRun::schedule(Engine& engine, NetworkModel& network) {
   player_->schedule();
 }
 
-void add_faults(const Faults& faults, TimePoint end, StepFacts& facts) {
+LinksMeet links_meet(const Scenario& scenario, const Simulation& simulation) {
+  if (scenario.collectives.rung != collectives::Rung::kClosedForm) return LinksMeet::kAll;
+  return simulation.plan().graph.messages.empty() ? LinksMeet::kNothing : LinksMeet::kMessages;
+}
+
+std::string_view remark(LinksMeet met) {
+  return met == LinksMeet::kMessages ? " (met by messages, not by collectives: closed_form)" : "";
+}
+
+void add_background(const Background& background, LinksMeet met, StepFacts& facts) {
+  if (met == LinksMeet::kNothing) return;  // listed as without effect
+  for (const std::string& traffic : background.described) facts.faults.push_back(traffic + std::string(remark(met)));
+}
+
+void add_faults(const Faults& faults, LinksMeet met, TimePoint end, StepFacts& facts) {
   for (const OrderedFault& fault : faults.ordered) {
+    if (fault.of_link && met == LinksMeet::kNothing) continue;  // listed as without effect
     if (fault.at < end) {
-      facts.faults.push_back(fault.text);
+      facts.faults.push_back(fault.text + std::string(fault.of_link ? remark(met) : ""));
       continue;
     }
     facts.warnings.push_back({.code = "E125",

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "configs/faults.h"
@@ -34,8 +35,17 @@ class FaultRun {
   std::optional<network_models::FaultPlayer> player_;
 };
 
-// The faults that begin before the end of the run, and a warning for each of the others.
-void add_faults(const Faults& faults, TimePoint end, StepFacts& facts);
+// What shares links, and so meets their faults and the traffic of others: with formulas for collectives only messages
+// of the job, which it may have none of.
+enum class LinksMeet { kNothing, kMessages, kAll };
+[[nodiscard]] LinksMeet links_meet(const Scenario& scenario, const Simulation& simulation);
+// Behind what was played: that only messages met it.
+[[nodiscard]] std::string_view remark(LinksMeet met);
+
+// The faults that were played: those that begin before the end of the run and that something could meet. A warning for
+// each that begins later.
+void add_faults(const Faults& faults, LinksMeet met, TimePoint end, StepFacts& facts);
+void add_background(const Background& background, LinksMeet met, StepFacts& facts);
 
 // Of a run that stalled: the links that were down.
 [[nodiscard]] std::vector<std::string> links_down_at(const Faults& faults, TimePoint when);

@@ -103,7 +103,7 @@ class FaultReader {
 
   void read_links(ConfigMap& map) {
     const std::string link = map.text({.name = "link",
-                                       .doc = "a link by its name, FROM->TO as `topo` prints it",
+                                       .doc = "a link by its name, FROM->TO as `topo --names` prints it",
                                        .fallback = std::string()});
     const std::string nic = map.text({.name = "nic",
                                       .doc = "a NIC: the cable between it and the network, both directions",
@@ -122,6 +122,7 @@ class FaultReader {
                                .at = period.at,
                                .until = period.until,
                                .is_down = factor <= 0.0,
+                               .of_link = true,
                                .place = map.place(nic.empty() ? "link" : "nic")});
   }
 
@@ -150,13 +151,15 @@ class FaultReader {
     links.insert(links.end(), found.links.begin(), found.links.end());
     if (found.problem.empty()) return;
     map.error(key, std::string(kCode), found.problem,
-              found.nearest.empty() ? "`ringwright topo` shows the names"
+              found.nearest.empty() ? "`ringwright topo FILE --names` prints the names of all nodes and links"
                                     : fmt::format("did you mean '{}'?", found.nearest));
   }
 
   void read_host(ConfigMap& map) {
-    const std::int64_t host = map.integer({.name = "node", .doc = "number of a host, from 0", .fallback = 0, .min = 0,
-                                           .max = context_.hosts - 1});
+    // The schema knows no cluster.
+    const auto last = map.documenting() ? std::nullopt : std::optional(context_.hosts - 1);
+    const std::int64_t host = map.integer(
+        {.name = "node", .doc = "number of a host, from 0", .fallback = 0, .min = 0, .max = last});
     const double speed = map.number({.name = "compute_scale", .doc = "speed of its GPUs, 1 = nominal", .fallback = 1.0,
                                      .min = 0.001, .max = 1000.0});
     const Period period = read_period(map);
@@ -173,6 +176,7 @@ class FaultReader {
                                .at = period.at,
                                .until = period.until,
                                .is_down = false,
+                               .of_link = false,
                                .place = map.place("node")});
   }
 

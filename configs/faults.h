@@ -19,6 +19,7 @@ struct OrderedFault {
   TimePoint at;
   TimePoint until = network_models::kForGood;
   bool is_down = false;
+  bool of_link = false;  // else of a host
   Place place;
 };
 

@@ -42,6 +42,7 @@ std::string lower(std::string word) {
 
 void take_word(ConfigMap& map, const char* name, const char* path, std::string (*translate)(std::string),
                Imports& imports) {
+  imports.know(name, path);
   if (!map.has(name)) return;
   imports.set(path, translate(map.text({.name = name, .doc = "of the named file"})), map.origin(name));
 }
@@ -50,6 +51,8 @@ void read_sharding(ConfigMap fsdp, Imports& imports) {
   take_word(fsdp, "fsdp_sharding_strategy", "parallel.fsdp.sharding_strategy", strategy_of, imports);
   take_word(fsdp, "fsdp_backward_prefetch", "parallel.fsdp.backward_prefetch", lower, imports);
   take_word(fsdp, "fsdp_backward_prefetch_policy", "parallel.fsdp.backward_prefetch", lower, imports);
+  imports.know("fsdp_reshard_after_forward", "parallel.fsdp.reshard_after_forward");
+  imports.know("fsdp_activation_checkpointing", "training.recompute");
   // Version 1 has the strategy under this name, version 2 a truth value.
   if (fsdp.has("fsdp_reshard_after_forward")) {
     const std::string word = lower(fsdp.text({.name = "fsdp_reshard_after_forward", .doc = "of the named file"}));

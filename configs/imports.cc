@@ -66,7 +66,12 @@ void Imports::set(std::string path, std::string value, std::string origin) {
   values.push_back({.setting = std::move(path) + "=" + std::move(value), .origin = std::move(origin)});
 }
 
+void Imports::know(std::string_view name, std::string_view path) {
+  names.push_back({.theirs = std::string(name), .ours = std::string(path)});
+}
+
 void Imports::take(ConfigMap& map, std::string_view name, std::string_view path) {
+  know(name, path);
   // Asked for even where it is not given, so that a misspelt key finds its neighbour.
   const std::string value = map.text({.name = name, .doc = "of the named file", .fallback = std::string("auto")});
   if (value != "auto") set(std::string(path), value, map.origin(name));

@@ -10,11 +10,20 @@
 
 namespace ringwright::configs {
 
+// A key of another tool, and the path of a scenario that takes its value.
+struct ImportedName {
+  std::string theirs;
+  std::string ours;
+};
+
 struct Imports {
   std::vector<ImportedValue> values;
   Diagnostics diagnostics;          // mistakes and warnings in the named files
   std::vector<IgnoredKey> ignored;  // what is not modelled there
+  std::vector<ImportedName> names;  // that the readers know; all of them where a document is read for documentation
 
+  // Notes that a key of the file is known here by the path.
+  void know(std::string_view name, std::string_view path);
   // Notes a value of another file at a path of the scenario, unless it is left to somebody else ("auto").
   void take(ConfigMap& map, std::string_view name, std::string_view path);
   void set(std::string path, std::string value, std::string origin);

@@ -5,7 +5,9 @@
 #include <string_view>
 #include <utility>
 
+#include "configs/foreign_names.h"
 #include "configs/imports.h"
+#include "configs/key_effects.h"
 #include "configs/scenario.h"
 #include "configs/scenario_reader.h"
 #include "network_models/node_import.h"
@@ -53,9 +55,22 @@ Result<ConfigDocument> load_with_imports(const Load& load, const std::string& pa
   return load(how);
 }
 
+// Whether a layout fits is judged against the model; where its file could not be read, that says nothing.
+bool judges_layout(const Diagnostic& diagnostic) {
+  return diagnostic.code.starts_with("E13") || diagnostic.code.starts_with("E14") || diagnostic.code == "W131";
+}
+
+Diagnostics without_consequences(const Diagnostics& own, const Diagnostics& foreign) {
+  Diagnostics all = foreign;
+  for (const Diagnostic& diagnostic : own.all()) {
+    if (!judges_layout(diagnostic)) all.add(diagnostic);
+  }
+  return all;
+}
+
 Result<Scenario> without_errors(Scenario scenario) {
   if (scenario.document.log().diagnostics().has_errors()) {
-    return tl::unexpected(scenario.document.log().diagnostics());
+    return tl::unexpected(with_foreign_names(scenario.document.log().diagnostics()));
   }
   return scenario;
 }
@@ -66,13 +81,19 @@ Result<Scenario> read_all(const Load& load, const std::string& path, const Scena
   Imports imports;
   auto document = load_with_imports(load, path, options, imports);
   if (!document) return tl::unexpected(document.error());
+  if (const Diagnostics other = other_format(*document, path); other.has_errors()) return tl::unexpected(other);
+  const bool has_model_file = document->names("model.hf");
   Diagnostics foreign = imports.diagnostics;  // of other files that the scenario names
   const bool whole = extent == Extent::kJob || document->names("model") || document->names("megatron");
   Scenario scenario =
       whole ? read_scenario(std::move(*document), files, foreign) : read_machine(std::move(*document), files, foreign);
   scenario.document.check_all_read();
+  if (foreign.has_errors() && has_model_file) {
+    return tl::unexpected(without_consequences(scenario.document.log().diagnostics(), foreign));
+  }
   for (const Diagnostic& diagnostic : foreign.all()) scenario.document.log().add(diagnostic);
   for (const IgnoredKey& ignored : imports.ignored) scenario.document.log().add(ignored);
+  if (whole) list_keys_without_effect(scenario);
   return scenario;
 }
 
@@ -103,6 +124,7 @@ Result<Scenario> changed_scenario(const Scenario& base, const ConfigChanges& cha
   Scenario scenario = read_scenario(base.document.changed(changes), nccl_files(load_options(options)), foreign);
   scenario.document.check_all_read();
   for (const Diagnostic& diagnostic : foreign.all()) scenario.document.log().add(diagnostic);
+  list_keys_without_effect(scenario);
   return without_errors(std::move(scenario));
 }
 

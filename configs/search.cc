@@ -47,6 +47,13 @@ Refusal refusal_of(const Diagnostics& diagnostics) {
   return {.code = first->code, .reason = title_of(first->code), .example = first->message};
 }
 
+// The same once more; search() has asked whether it can be read again.
+Scenario copy_of(const Scenario& base) {
+  auto copy = changed_scenario(base, {});
+  CHECK(copy.has_value(), copy ? std::string() : render(copy.error()));
+  return std::move(*copy);
+}
+
 // What one thread judges layouts with: a scenario of its own whose job is exchanged, and a planner.
 class Judge {
  public:
@@ -54,7 +61,7 @@ class Judge {
       : base_(base),
         space_(space),
         capacity_(capacity),
-        mine_(*changed_scenario(base, {})),
+        mine_(copy_of(base)),
         planner_(mine_, &overheads) {}
 
   // By the rungs of `base`; the memory is asked for first, and what does not fit is not predicted.
@@ -256,6 +263,7 @@ OwnLayout judge_own(const Scenario& scenario, const Scenario& quick, const Searc
 }  // namespace
 
 Result<SearchResult> search(const Scenario& scenario, const SearchSettings& settings, const SearchOptions& options) {
+  if (const auto again = changed_scenario(scenario, {}); !again) return tl::unexpected(again.error());
   const SearchSpace space(scenario, settings);
   if (space.size() > kMostCombinations) {
     return tl::unexpected(failure(

@@ -18,6 +18,7 @@
 #include "configs/rehearse.h"
 #include "configs/run_cost.h"
 #include "core/base/sha256.h"
+#include "core/config/key_effect.h"
 #include "core/engine/engine.h"
 
 namespace ringwright::configs {
@@ -96,8 +97,14 @@ void add_log(const ConfigLog& log, StepFacts& facts) {
     facts.assumptions.push_back({.path = assumed.path, .value = assumed.value, .why = assumed.why});
   }
   for (const IgnoredKey& ignored : log.ignored()) facts.ignored.push_back({.path = ignored.path, .why = ignored.why});
+  // "W131: parallel.zero.bucket has no effect" is said by the list of ignored keys.
+  const auto is_listed = [&log](const Diagnostic& diagnostic) {
+    return diagnostic.code == "W131" && std::ranges::any_of(log.ignored(), [&](const IgnoredKey& ignored) {
+             return diagnostic.message.starts_with(ignored.path + " ");
+           });
+  };
   for (const Diagnostic& diagnostic : log.diagnostics().all()) {
-    if (diagnostic.severity != Severity::kWarning) continue;
+    if (diagnostic.severity != Severity::kWarning || is_listed(diagnostic)) continue;
     facts.warnings.push_back({.code = diagnostic.code,
                               .where = fmt::format("{}:{}", diagnostic.place.file, diagnostic.place.line),
                               .text = diagnostic.message});
@@ -173,6 +180,22 @@ bool goes_fast_forward(const Scenario& scenario, const SimulateOptions& options)
   return scenario.simulate.fast_forward && options.fast_forward == FastForward::kOn;
 }
 
+// Of `collectives.ep.algorithm` and the like: dimensions in which the job calls no collective.
+void list_idle_choices(const Scenario& scenario, StepFacts& facts) {
+  for (const collectives::DimensionChoice& choice : scenario.collectives.choices) {
+    if (std::ranges::find(facts.collectives, choice.dimension, &CollectiveUse::dimension) != facts.collectives.end()) {
+      continue;
+    }
+    for (const std::string_view key : {"algorithm", "from"}) {
+      const std::string path = fmt::format("collectives.{}.{}", choice.dimension, key);
+      const auto value = std::ranges::find(scenario.document.log().values(), path, &ValueRead::path);
+      if (value == scenario.document.log().values().end() || !is_given(*value)) continue;
+      if (std::ranges::find(facts.ignored, path, &IgnoredKnob::path) != facts.ignored.end()) continue;
+      facts.ignored.push_back({.path = path, .why = "no collective of this dimension is called in the job's step"});
+    }
+  }
+}
+
 // Null for `rehearsed`: passes whose collectives are messages are played task by task.
 PlayedPlan play(const Scenario& scenario, const Simulation& simulation, const SimulateOptions& options,
                 const RehearsedCalls* rehearsed) {
@@ -235,8 +258,10 @@ Outcome simulate(const Scenario& scenario, const Simulation& simulation, const S
   const TimePoint end = run.record.iteration_end.back();
   facts.links = busiest_links(simulation, run.usage, end.since_start());
   facts.collectives = collective_table(simulation, run.record);
-  add_faults(scenario.faults, end, facts);
-  facts.faults.insert(facts.faults.end(), scenario.background.described.begin(), scenario.background.described.end());
+  list_idle_choices(scenario, facts);
+  const LinksMeet met = links_meet(scenario, simulation);
+  add_faults(scenario.faults, met, end, facts);
+  add_background(scenario.background, met, facts);
   facts.engine.network = scenario.simulate.network->name;
   facts.engine.collectives = collectives::to_string(scenario.collectives.rung);
   for (const ValueRead& value : scenario.document.log().values()) {

@@ -2,6 +2,7 @@
 #include "network_models/clos_reading.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -79,11 +80,43 @@ void pass_over_count(ConfigMap& fabric, std::string_view name, std::string_view 
   if (fabric.documenting() || !fabric.has(name)) return;
   (void)optional_count(fabric, {.name = name, .doc = "", .min = 1});
   fabric.warn(name, "E121", fmt::format("'{}' has no effect on the type {}", fabric.path_of(name), type));
+  fabric.ignore(name, fmt::format("the type {} has none", type));
 }
 
 void pass_over_map(ConfigMap& fabric, std::string_view name, std::string_view why) {
   if (fabric.documenting() || !fabric.has(name)) return;
   fabric.map(name, "").ignore_rest(why);
+}
+
+void list_given(ConfigMap& map, std::initializer_list<std::string_view> keys, std::string_view why) {
+  for (const std::string_view key : keys) {
+    if (map.has(key)) map.ignore(key, why);
+  }
+}
+
+// What is ordered for tiers that the network does without.
+void list_idle_tiers(ConfigMap& fabric, const ClosShape& shape) {
+  const auto below = [&fabric](std::string_view name) { return fabric.map(name, ""); };
+  if (shape.cores == 0 && fabric.has("core")) {
+    ConfigMap core = below("core");
+    list_given(core, {"ports", "speed", "oversubscription"}, "the network has no cores: two tiers suffice");
+  }
+  if (shape.cores == 0) list_given(fabric, {"pod"}, "the network has no cores: two tiers suffice");
+  if (shape.spines == 0) {
+    constexpr std::string_view kWhy = "the network has no spines: one tier suffices";
+    if (fabric.has("spine")) {
+      ConfigMap spine = below("spine");
+      list_given(spine, {"ports", "speed"}, kWhy);
+    }
+    if (fabric.has("leaf")) {
+      ConfigMap leaf = below("leaf");
+      list_given(leaf, {"oversubscription"}, kWhy);
+    }
+  }
+  if (shape.uplinks <= 1 && shape.spine_uplinks <= 1 && fabric.has("routing")) {
+    ConfigMap routing = below("routing");
+    list_given(routing, {"policy", "hash_seed", "queue_pairs"}, "there is one way between any two leaves");
+  }
 }
 
 }  // namespace
@@ -144,6 +177,7 @@ std::unique_ptr<Topology> read_clos(ConfigMap& fabric, const TopologyRequest& re
   DerivedClos derived;
   if (!fabric.documenting()) derived = derive_clos(order, request.host, request.hosts);
   record_all(fabric, derived);
+  if (!fabric.documenting() && derived.problems.empty()) list_idle_tiers(fabric, derived.shape);
   return std::make_unique<ClosTopology>(ClosPlan{.host = request.host, .shape = derived.shape, .routing = routing});
 }
 

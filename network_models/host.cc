@@ -130,7 +130,9 @@ struct Attachment {
 };
 
 std::vector<int> read_attachment(ConfigMap& map, const Attachment& what) {
-  const auto given = map.integers({.name = what.name, .doc = what.doc, .min = 0, .max = what.points - 1});
+  // The schema knows no node.
+  const auto last = map.documenting() ? std::nullopt : std::optional<std::int64_t>(what.points - 1);
+  const auto given = map.integers({.name = what.name, .doc = what.doc, .min = 0, .max = last});
   if (given.empty()) return spread_evenly(what.devices, what.points);
   if (given.size() != static_cast<std::size_t>(what.devices)) {
     map.error(what.name, "E122",

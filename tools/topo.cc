@@ -87,6 +87,24 @@ std::string way_json(const configs::WayView& way, RankPair ranks) {
       ranks.from, ranks.to, way.latency.count(), way.narrowest.count(), join(hops, ",\n    "));
 }
 
+std::string names_text(const FabricView& view) {
+  TextTable table({Align::kLeft, Align::kRight, Align::kRight});
+  table.add_row({"link", "bandwidth", "latency"});
+  for (const auto& link : view.named_links()) {
+    table.add_row({link.link, to_string(link.bandwidth), to_string(link.latency)});
+  }
+  return table_text("Links by name, as `faults` takes them", table);
+}
+
+std::string names_json(const FabricView& view) {
+  std::vector<std::string> links;
+  for (const auto& link : view.named_links()) {
+    links.push_back(fmt::format("{{\"link\": {}, \"bytes_per_s\": {}, \"latency_ps\": {}}}", json_text(link.link),
+                                link.bandwidth.count(), link.latency.count()));
+  }
+  return fmt::format("\"named_links\": [{}]", join(links, ",\n    "));
+}
+
 class Topo final : public Command {
  public:
   [[nodiscard]] std::string_view name() const override { return "topo"; }
@@ -102,6 +120,10 @@ class Topo final : public Command {
          .required = true},
         {.names = "--set", .value = "KEY=VALUE", .doc = "override a value, may be repeated", .target = &overrides_},
         {.names = "--check", .value = "", .doc = "check that every GPU reaches every other", .target = &check_},
+        {.names = "--names",
+         .value = "",
+         .doc = "every link by the name that `faults` takes, FROM->TO",
+         .target = &names_},
         {.names = "--path", .value = "A,B", .doc = "the way from rank A to rank B", .target = &path_},
         {.names = "--bisection",
          .value = "",
@@ -137,6 +159,7 @@ class Topo final : public Command {
   ExitCode answer(const FabricView& view, const std::optional<RankPair>& ranks, const CommonOptions& common) const {
     std::vector<std::string> parts = {common.json ? parts_json(view) : parts_text(view)};
     bool whole = true;
+    if (names_) parts.push_back(common.json ? names_json(view) : names_text(view));
     if (ranks) {
       const auto way = view.way(ranks->from, ranks->to);
       parts.push_back(common.json ? way_json(way, *ranks) : way_text(way, *ranks));
@@ -168,6 +191,7 @@ class Topo final : public Command {
   std::string config_, path_, dot_;
   std::vector<std::string> overrides_;
   bool check_ = false;
+  bool names_ = false;
   bool bisection_ = false;
 };
 

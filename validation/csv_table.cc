@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/base/user_file.h"
+#include "core/config/text_lines.h"
 
 namespace ringwright::validation {
 namespace {
@@ -133,6 +134,7 @@ std::optional<std::size_t> CsvTable::find_column(std::string_view name) const {
 
 Result<CsvTable> parse_csv(const std::string& name, std::string_view text) {
   CsvParser parser(name);
+  text = without_byte_order_mark(text);  // Excel writes one
   while (!text.empty() && parser.more()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     parser.line(text.substr(0, end));

@@ -89,8 +89,8 @@ void read_gpt2(ConfigMap& config, ModelShape& shape) {
 }
 
 void refuse(ConfigMap& config, std::string_view type) {
-  config.error("model_type", "E133", fmt::format("model_type '{}' is not known", type),
-               fmt::format("supported: {}", kSupported));
+  config.error("model_type", "E107", fmt::format("'model_type' is '{}', which is not known here", type),
+               fmt::format("supported: {}; others can be written out below `model`", kSupported));
 }
 
 void read_family(ConfigMap& config, const std::string& type, ModelShape& shape) {

@@ -21,7 +21,7 @@ enum class FlagMeaning {
 struct FlagEntry {
   std::string_view name;  // without dashes; with a '*' at the end all flags that begin so
   FlagMeaning meaning = FlagMeaning::kNoEffect;
-  std::string_view key = {};  // "parallel.tp"; of kNotModelled: what is done instead
+  std::string_view key = {};  // "parallel.tp", of kRule the nearest one; of kNotModelled: what is done instead
 };
 
 [[nodiscard]] std::span<const FlagEntry> megatron_flags();

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/base/text.h"
+#include "core/config/text_lines.h"
 
 namespace ringwright::collectives {
 namespace {
@@ -151,6 +152,7 @@ const TunerLine* TunerFile::find(const CollectiveCall& call) const {
 Result<TunerFile> parse_tuner_file(std::string_view text, const std::string& name) {
   TunerFile file;
   Diagnostics problems;
+  text = without_byte_order_mark(text);  // Excel writes one
   int number = 0;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());

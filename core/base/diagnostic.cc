@@ -25,7 +25,22 @@ void Diagnostics::take_back(std::string_view code, std::string_view message) {
   std::erase_if(all_, meant);
 }
 
-std::string render(const Diagnostic& d) {
+namespace {
+
+bool is_control(unsigned char byte) { return (byte < 0x20 && byte != '\t' && byte != '\n') || byte == 0x7F; }
+
+// Of files that are no text, control characters would reach the terminal. One for one, so that a caret stays in place.
+// A text with such characters is taken for binary: then bytes beyond ASCII are no UTF-8, either.
+std::string printable(std::string text) {
+  const bool binary = std::ranges::any_of(text, [](char c) { return is_control(static_cast<unsigned char>(c)); });
+  if (!binary) return text;
+  std::ranges::replace_if(
+      text, [](char c) { return is_control(static_cast<unsigned char>(c)) || static_cast<unsigned char>(c) > 0x7F; },
+      '?');
+  return text;
+}
+
+std::string rendered(const Diagnostic& d) {
   std::string text;
   if (!d.place.file.empty()) {
     text += d.place.file;
@@ -45,6 +60,10 @@ std::string render(const Diagnostic& d) {
   if (!d.hint.empty()) text += "      " + d.hint + "\n";
   return text;
 }
+
+}  // namespace
+
+std::string render(const Diagnostic& d) { return printable(rendered(d)); }
 
 std::string render(const Diagnostics& diagnostics, std::size_t limit) {
   std::string text;

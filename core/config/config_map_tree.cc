@@ -1,6 +1,7 @@
 // The part of ConfigMap that walks the tree: maps below maps, places, and what readers say about a key.
 #include "core/config/config_map.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,6 +12,17 @@
 
 namespace ringwright {
 namespace {
+
+// The code of warnings that a key is without effect; the report lists such keys with all others of the kind.
+constexpr std::string_view kWithoutEffect = "W131";
+
+// "tp is 1" of "parallel.sequence_parallel has no effect: tp is 1".
+std::string reason_in(std::string_view message, std::string_view path) {
+  if (message.starts_with(path)) message.remove_prefix(std::min(path.size() + 1, message.size()));
+  constexpr std::string_view kWords = "has no effect: ";
+  if (message.starts_with(kWords)) message.remove_prefix(kWords.size());
+  return std::string(message);
+}
 
 // Points at a key's value, or at the map when the key is not given.
 Diagnostic about(const ConfigNode& map, std::string_view name, std::string code, std::string message,
@@ -108,6 +120,9 @@ void ConfigMap::error(std::string_view name, std::string code, std::string messa
 
 void ConfigMap::warn(std::string_view name, std::string code, std::string message, std::string hint) {
   if (documenting()) return;
+  if (code == kWithoutEffect && has(name)) {
+    log_->add(IgnoredKey{path_of(name), origin(name), reason_in(message, path_of(name))});
+  }
   Diagnostic warning = about(*node_, name, std::move(code), std::move(message), std::move(hint));
   warning.severity = Severity::kWarning;
   log_->add(std::move(warning));

@@ -9,16 +9,21 @@
 namespace ringwright {
 namespace {
 
-// "faults[3].at" is documented as "faults[].at".
+// "faults[3].at", "faults[].at" and "faults.at" mean one key.
 std::string without_indices(std::string_view path) {
   std::string text;
   bool inside = false;
   for (const char c : path) {
-    if (c == ']') inside = false;
-    if (!inside) text += c;
     if (c == '[') inside = true;
+    if (!inside) text += c;
+    if (c == ']') inside = false;
   }
   return text;
+}
+
+// "hf" of "model.hf", "zero.stage" of "parallel.zero.stage".
+bool ends_with_words(const std::string& path, const std::string& words) {
+  return path.size() > words.size() && path.ends_with(words) && path[path.size() - words.size() - 1] == '.';
 }
 
 std::string range_text(const KeyDoc& doc) {
@@ -46,6 +51,20 @@ std::string last_word(std::string_view path) {
   return std::string(dot == std::string_view::npos ? path : path.substr(dot + 1));
 }
 
+// "model.hf" for "hf", where no other key ends so; "faults[].nic" for "faults.nic".
+std::string full_path(std::span<const KeyDoc> docs, std::string_view path) {
+  const std::string wanted = without_indices(path);
+  std::string found;
+  for (const KeyDoc& doc : docs) {
+    const std::string known = without_indices(doc.path);
+    if (known == wanted) return doc.path;
+    if (!ends_with_words(known, wanted)) continue;
+    if (!found.empty() && found != doc.path) return std::string(path);  // several keys end so
+    found = doc.path;
+  }
+  return found.empty() ? std::string(path) : found;
+}
+
 }  // namespace
 
 std::string_view describe(KeyType type) {
@@ -71,13 +90,14 @@ std::string_view describe(KeyType type) {
 }
 
 std::string explain_key(std::span<const KeyDoc> docs, std::string_view path) {
-  const std::string wanted = without_indices(path);
+  const std::string wanted = without_indices(full_path(docs, path));
   std::string text;
   std::vector<std::string> below;
   for (const KeyDoc& doc : docs) {
-    if (doc.path == wanted) text += page(doc);
-    const std::string item = doc.path.compare(0, wanted.size(), wanted) == 0 ? doc.path.substr(wanted.size()) : "";
-    const bool child = item.compare(0, 1, ".") == 0 || item.compare(0, 3, "[].") == 0;
+    const std::string known = without_indices(doc.path);
+    if (known == wanted) text += page(doc);
+    const std::string item = known.compare(0, wanted.size(), wanted) == 0 ? known.substr(wanted.size()) : "";
+    const bool child = item.compare(0, 1, ".") == 0;
     if (!child || item.find('.') != item.rfind('.')) continue;
     const std::string name = last_word(doc.path);
     if (std::find(below.begin(), below.end(), name) == below.end()) below.push_back(name);
@@ -90,7 +110,8 @@ std::vector<std::string> near_keys(std::span<const KeyDoc> docs, std::string_vie
   const std::string wanted = without_indices(path);
   std::vector<std::pair<int, std::string>> found;
   for (const KeyDoc& doc : docs) {
-    const int whole = edit_distance(wanted, doc.path);
+    const std::string known = without_indices(doc.path);
+    const int whole = ends_with_words(known, wanted) ? 0 : edit_distance(wanted, known);
     const int word = edit_distance(last_word(wanted), last_word(doc.path));
     const bool near_whole = whole <= std::max(1, static_cast<int>(wanted.size()) / 4);
     const bool near_word = word <= static_cast<int>(last_word(wanted).size()) / 4;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <tuple>
 
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/dijkstra_shortest_paths.hpp>
@@ -148,15 +149,15 @@ std::vector<NodeCount> count_nodes(const Fabric& fabric) {
 }
 
 std::vector<LinkCount> count_links(const Fabric& fabric) {
-  std::map<std::pair<NodeKind, NodeKind>, LinkCount> counts;
+  std::map<std::tuple<NodeKind, NodeKind, Bandwidth>, LinkCount> counts;
   for (std::size_t i = 0; i < fabric.link_count(); ++i) {
     const LinkSpec& link = fabric.link(LinkId(i));
     const NodeKind from = fabric.node(link.from).kind;
     const NodeKind to = fabric.node(link.to).kind;
     LinkCount& entry =
-        counts.try_emplace({from, to}, LinkCount{.from = from, .to = to, .count = 0, .bandwidth = {}}).first->second;
+        counts.try_emplace({from, to, link.bandwidth}, LinkCount{.from = from, .to = to, .each = link.bandwidth})
+            .first->second;
     ++entry.count;
-    entry.bandwidth += link.bandwidth;
   }
   std::vector<LinkCount> result;
   for (const auto& [kinds, entry] : counts) result.push_back(entry);

@@ -21,12 +21,13 @@ struct NodeCount {
 struct LinkCount {
   NodeKind from = NodeKind::kGpu;
   NodeKind to = NodeKind::kGpu;
+  Bandwidth each;
   std::size_t count = 0;
-  Bandwidth bandwidth;  // of all of them together
 };
 
 // Kinds that occur, in the order of NodeKind.
 [[nodiscard]] std::vector<NodeCount> count_nodes(const Fabric& fabric);
+// By kinds and bandwidth.
 [[nodiscard]] std::vector<LinkCount> count_links(const Fabric& fabric);
 
 struct Connectivity {

@@ -115,6 +115,11 @@ std::unique_ptr<Topology> read(ConfigMap& fabric, const TopologyRequest& request
   shape.local_links = count(local, "links", "side by side between two joined switches", 1);
   shape.local_speed =
       local.bandwidth({.name = "speed", .doc = "of one link, one direction", .fallback = request.host.nic.bandwidth});
+  if (!fabric.documenting() && kind == Kind::kPlain && shape.leaves == 1) {
+    for (const std::string_view key : {"links", "speed"}) {
+      if (local.has(key)) local.ignore(key, "a group of one switch has no links inside");
+    }
+  }
   ConfigMap global = fabric.map("global", "links between groups");
   shape.global_links = count(global, "links", "between two groups; dealt out over the switches that have any", 1);
   shape.global_speed =
@@ -123,6 +128,12 @@ std::unique_ptr<Topology> read(ConfigMap& fabric, const TopologyRequest& request
   shape.global_cable = global.duration(
       {.name = "cable", .doc = "latency along one cable (5 ns a metre)", .fallback = shape.latency.cable});
   plan.routing = read_paths(fabric);
+  if (!fabric.documenting() && shape.groups < 3 && fabric.has("routing")) {
+    ConfigMap routing = fabric.map("routing", "");
+    for (const std::string_view key : {"paths", "minimal"}) {
+      if (routing.has(key)) routing.ignore(key, "there is no third group to go over");
+    }
+  }
   if (!fabric.documenting()) check_size(fabric, request, shape);
   return std::make_unique<Dragonfly>(std::move(plan));
 }

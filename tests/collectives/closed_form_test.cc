@@ -115,5 +115,20 @@ TEST(ClosedForm, AGroupOfOneTakesNoTime) {
   EXPECT_EQ(closed_form_time(*find_algorithm("ring"), call, kAlike), Duration(0));
 }
 
+
+// A group in one host has no way between hosts, and one of single members none inside: such wires have no rate.
+TEST(ClosedForm, HierarchicalAsksOnlyTheWiresThatItUses) {
+  const CollectiveAlgorithm& algorithm = *find_algorithm("hierarchical");
+  const GroupLayout inside = make_block_layout(4, 4);
+  const GroupLayout apart = make_block_layout(4, 1);
+  const WireCosts no_network{.inside = kAlike.inside, .between = {}, .host_outward = {}};
+  const WireCosts no_links{.inside = {}, .between = kAlike.between, .host_outward = kAlike.host_outward};
+  const CollectiveKind kind = CollectiveKind::kAllGather;
+  EXPECT_EQ(closed_form_time(algorithm, call_on(inside, kind, kEven), no_network),
+            closed_form_time(algorithm, call_on(inside, kind, kEven), kAlike));
+  EXPECT_EQ(closed_form_time(algorithm, call_on(apart, kind, kEven), no_links),
+            closed_form_time(algorithm, call_on(apart, kind, kEven), kAlike));
+}
+
 }  // namespace
 }  // namespace ringwright::collectives::closed_form_test

@@ -95,5 +95,14 @@ TEST(Background, RefusesGpusThatAreNotThere) {
   }
 }
 
+
+TEST(Background, ThatNothingMeetsInClosedFormIsListedAndNotPlayed) {
+  const Scenario scenario = load(two_hosts("background: [{from: [0], to: [1], size: 1MB, priority: high}]"),
+                                 {"collectives.model=closed_form"});
+  const auto outcome = simulate(scenario, *assemble(scenario));
+  EXPECT_THAT(outcome.report->facts.faults, testing::IsEmpty());
+  EXPECT_THAT(outcome.report->facts.ignored, testing::Contains(testing::Field(&IgnoredKnob::path, "background[0]")));
+}
+
 }  // namespace
 }  // namespace ringwright::configs::background_test

@@ -40,5 +40,16 @@ TEST(Explanation, TheSchemaKnowsTheKeysOfAllFolders) {
   }
 }
 
+
+// The number of hosts, GPUs, sockets is the cluster's, which the schema does not know.
+TEST(Explanation, TheSchemaKnowsNoBoundsOfTheCluster) {
+  EXPECT_THAT(scenario_schema(), testing::Not(HasSubstr("\"maximum\": 0")));
+}
+
+TEST(Explanation, OfAKeySaysWhenItHasNoEffect) {
+  EXPECT_THAT(explain("faults.nic").page, HasSubstr("'collectives.model: closed_form' takes every link as it is"));
+  EXPECT_THAT(explain("hf").page, HasSubstr("model.hf: a text"));
+}
+
 }  // namespace
 }  // namespace ringwright::configs::explanation_test

@@ -58,5 +58,14 @@ TEST(FabricView, IsWholeAndCarriesAllNicsThroughItsMiddle) {
 
 TEST(FabricView, DrawsItselfForGraphviz) { EXPECT_THAT(two_hosts().drawing(), HasSubstr("graph")); }
 
+
+TEST(FabricView, NamesEveryLinkAsFaultsTakeThem) {
+  const FabricView view = two_hosts();
+  const auto links = view.named_links();
+  const auto cable = std::ranges::find(links, "host0/nic0->leaf0.0", &HopView::link);
+  ASSERT_NE(cable, links.end());
+  EXPECT_EQ(cable->bandwidth, 400_Gbps);
+}
+
 }  // namespace
 }  // namespace ringwright::configs::fabric_view_test

@@ -190,5 +190,24 @@ TEST(FaultsFromYaml, AreRefusedWithPlaceAndHint) {
   }
 }
 
+
+// Formulas of collectives take links as they are without faults; this job has no messages that could meet one.
+TEST(FaultsFromYaml, ThatNothingMeetsInClosedFormAreListedAndNotPlayed) {
+  const std::string text = two_hosts("  - {nic: host0/nic0, state: degraded, factor: 0.1}");
+  const Scenario scenario = load(text, {"collectives.model=closed_form"});
+  const Report report = std::move(*simulate(scenario, *assemble(scenario)).report);
+  EXPECT_THAT(report.facts.faults, IsEmpty());
+  EXPECT_THAT(report.facts.ignored, testing::Contains(testing::Field(&IgnoredKnob::path, "faults[0].nic")));
+}
+
+TEST(FaultsFromYaml, InClosedFormAreMetByMessagesOfThePipeline) {
+  const std::vector<std::string> pipeline = {"collectives.model=closed_form", "parallel.pp=2"};
+  const Scenario whole = load(two_hosts("  []"), pipeline);
+  const Scenario weak = load(two_hosts("  - {nic: host0/nic0, state: degraded, factor: 0.1}"), pipeline);
+  const Report report = std::move(*simulate(weak, *assemble(weak)).report);
+  EXPECT_GT(report.step_time.mean, simulate(whole, *assemble(whole)).report->step_time.mean);
+  EXPECT_THAT(report.facts.faults, ElementsAre(HasSubstr("met by messages, not by collectives")));
+}
+
 }  // namespace
 }  // namespace ringwright::configs::faults_test

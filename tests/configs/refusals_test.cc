@@ -1,4 +1,5 @@
 // What users are told about scenarios that cannot be: exact words, with the place of every value that takes part.
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -169,6 +170,18 @@ TEST(Memory, ThatDoesNotSufficeIsAFindingOfTheReport) {
   ASSERT_TRUE(outcome.report.has_value());  // the time is still told
   ASSERT_TRUE(outcome.report->fullest_memory.has_value());
   EXPECT_GT(fill(outcome.report->facts.memory[*outcome.report->fullest_memory]), 1.0);
+}
+
+
+// Whether the layout fits a model that could not be read is nobody's question.
+TEST(Refusals, AnUnknownFamilyOfHuggingFaceIsTheOnlyMistake) {
+  const std::string file = testing::TempDir() + "ringwright-unknown-family.json";
+  std::ofstream(file) << "{\"model_type\": \"mamba\", \"hidden_size\": 64}";
+  const auto told = refusals(scenario_text(
+      "{num_layers: 8, hidden_size: 256, num_attention_heads: 8, vocab_size: 1000, seq_length: 128}",
+      "{hf: " + file + "}"));
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_THAT(told.front(), HasSubstr("E107 'model_type' is 'mamba'"));
 }
 
 }  // namespace

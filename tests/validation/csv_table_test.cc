@@ -74,5 +74,11 @@ TEST(CsvTable, OneThatIsTooLargeIsRefused) {
   EXPECT_THAT(errors_of(rows), HasSubstr("more than 100000 rows"));
 }
 
+TEST(CsvTable, TakesTheByteOrderMarkOfExcel) {
+  const auto table = parse_csv("t.csv", "\xEF\xBB\xBFid,time\r\na,1\r\n");
+  ASSERT_TRUE(table) << render(table.error());
+  EXPECT_EQ(table->find_column("id"), 0U);
+}
+
 }  // namespace
 }  // namespace ringwright::validation::csv_table_test

@@ -95,5 +95,10 @@ TEST(TunerFile, TellsAllMistakesAtOnce) {
   EXPECT_EQ(file.error().error_count(), 4u);
 }
 
+
+TEST(TunerFile, TakesTheByteOrderMarkOfExcel) {
+  EXPECT_EQ(read("\xEF\xBB\xBF" "allreduce,0,100,ring,simple,2,-1,-1\r\n").lines.size(), 1U);
+}
+
 }  // namespace
 }  // namespace ringwright::collectives::tuner_file_test

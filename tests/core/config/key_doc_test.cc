@@ -80,5 +80,13 @@ TEST(KeyDocs, KeepEveryDeclarationOfAKeyThatTwoReadersShare) {
             "k: an integer, required\n  ports of a switch\nk: an integer, default 4\n  side of a torus\n");
 }
 
+
+TEST(ExplainKey, NeedsNeitherBracketsNorTheWholePath) {
+  const auto docs = sample_docs();
+  EXPECT_EQ(explain_key(docs, "faults.at"), explain_key(docs, "faults[].at"));
+  EXPECT_EQ(explain_key(docs, "oversubscription"), explain_key(docs, "cluster.fabric.leaf.oversubscription"));
+  EXPECT_EQ(explain_key(docs, "name"), "name: a text, default unnamed\n  of the scenario\n");
+}
+
 }  // namespace
 }  // namespace ringwright::key_doc_test

@@ -55,7 +55,7 @@ TEST(GraphAnalysis, CountsNodesAndLinksByKind) {
   });
   ASSERT_NE(trunk, links.end());
   EXPECT_EQ(trunk->count, 4U);  // two cables, two directions
-  EXPECT_EQ(trunk->bandwidth, 200_GBps);
+  EXPECT_EQ(trunk->each, 50_GBps);
 }
 
 TEST(GraphAnalysis, FindsThatAllGpusReachEachOther) {

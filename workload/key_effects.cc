@@ -1,0 +1,73 @@
+#include "workload/key_effects.h"
+
+#include <array>
+
+namespace ringwright::workload {
+namespace {
+
+constexpr std::string_view kOnlyCalibrated = "only 'compute.model: calibrated' looks at it";
+constexpr std::string_view kFsdp = "parallel.fsdp says how the model's state is sharded";
+constexpr std::string_view kOneReplica = "there is one data-parallel rank: no gradients are exchanged";
+constexpr std::string_view kOneStage = "there is one pipeline stage";
+constexpr std::string_view kOneTensorRank = "tp is 1";
+constexpr std::string_view kPipelined =
+    "reading and writing drives overlap with the update only where both pipeline_read and pipeline_write are on";
+constexpr std::string_view kOnGpu = "the optimizer is on the GPU";
+
+// Keys of ZeRO's exchanges, which FSDP has words of its own for.
+constexpr KeyEffect of_replicas(std::string_view keys) { return {keys, "job.replicas>1", kOneReplica}; }
+constexpr KeyEffect not_of_fsdp(std::string_view keys) { return {keys, "job.fsdp=no", kFsdp}; }
+
+}  // namespace
+
+std::span<const KeyEffect> workload_key_effects() {
+  static constexpr std::array kEffects = {
+      KeyEffect{"cluster.node.gpu.peak.tf32", "cluster.node.gpu.peak.fp32=0",
+                "products in fp32 run at peak.fp32; tf32 stands in for it only where it is not given"},
+      KeyEffect{"cluster.node.gpu.l2", "compute.model=calibrated", kOnlyCalibrated},
+      KeyEffect{"cluster.node.gpu.kernels", "compute.model=calibrated", kOnlyCalibrated},
+      KeyEffect{"cluster.node.gpu.kernels.name", "",
+                "a label: a table that has one makes 'compute.model: calibrated' the default"},
+      KeyEffect{"cluster.node.gpu.kernels.host", "", "kernels are issued at compute.host_issue"},
+      KeyEffect{"cluster.node.gpu.kernel_launch", "compute.model=roofline",
+                "'compute.model: calibrated' has the start of each family of kernels in cluster.node.gpu.kernels"},
+      KeyEffect{"model.attention_dropout", "training.attention=unfused",
+                "fused attention draws its dropout again in the backward pass: it costs neither time nor memory"},
+      KeyEffect{"parallel.overlap_p2p_comm", "parallel.pp>1", kOneStage},
+      KeyEffect{"parallel.stage_layers", "parallel.pp>1", kOneStage},
+      KeyEffect{"parallel.optimizer_post_validation", "parallel.pp>1", kOneStage},
+      KeyEffect{"parallel.async_tensor_model_parallel_allreduce", "parallel.tp>1", kOneTensorRank},
+      KeyEffect{"parallel.tp_comm_overlap_ag", "parallel.tp>1", kOneTensorRank},
+      KeyEffect{"parallel.tp_comm_overlap_rs", "parallel.tp>1", kOneTensorRank},
+      KeyEffect{"parallel.tp_comm_overlap_rs_dgrad", "parallel.tp>1", kOneTensorRank},
+      KeyEffect{"parallel.tp_comm_overlap_num_splits", "parallel.tp>1", kOneTensorRank},
+      KeyEffect{"parallel.tp_comm_overlap_user_buffers", "parallel.tp>1", kOneTensorRank},
+      not_of_fsdp("parallel.zero.overlap_grad_reduce"),
+      not_of_fsdp("parallel.zero.overlap_comm"),
+      not_of_fsdp("parallel.zero.overlap_param_gather"),
+      not_of_fsdp("parallel.zero.bucket"),
+      not_of_fsdp("parallel.zero.reduce_bucket_size"),
+      not_of_fsdp("parallel.zero.flat_gradients"),
+      of_replicas("parallel.zero.overlap_grad_reduce"),
+      of_replicas("parallel.zero.overlap_comm"),
+      of_replicas("parallel.zero.overlap_param_gather"),
+      of_replicas("parallel.zero.bucket"),
+      of_replicas("parallel.zero.reduce_bucket_size"),
+      of_replicas("parallel.zero.flat_gradients"),
+      KeyEffect{"parallel.zero.offload_optimizer.nvme_path", "", "cluster.node.storage says what drives a host has"},
+      KeyEffect{"parallel.zero.offload_param.nvme_path", "", "cluster.node.storage says what drives a host has"},
+      KeyEffect{"parallel.zero.offload_optimizer.fast_init", "", "what happens before the first step is not played"},
+      KeyEffect{"parallel.zero.offload_optimizer.pipeline_read",
+                "parallel.zero.offload_optimizer.pipeline_write=true & parallel.zero.offload_optimizer.device=nvme",
+                kPipelined},
+      KeyEffect{"parallel.zero.offload_optimizer.pipeline_write",
+                "parallel.zero.offload_optimizer.pipeline_read=true & parallel.zero.offload_optimizer.device=nvme",
+                kPipelined},
+      KeyEffect{"parallel.zero.offload_optimizer.ratio", "job.optimizer=off the GPU", kOnGpu},
+      KeyEffect{"parallel.zero.sub_group_size", "job.optimizer=off the GPU", kOnGpu},
+      KeyEffect{"parallel.zero.cpu_adam_efficiency", "job.optimizer=off the GPU", kOnGpu},
+  };
+  return kEffects;
+}
+
+}  // namespace ringwright::workload

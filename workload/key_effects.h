@@ -1,0 +1,13 @@
+// When keys of `cluster.node.gpu`, `model`, `training`, `parallel` and `compute` have an effect, beyond what their
+// readers say of each other (W131).
+#pragma once
+
+#include <span>
+
+#include "core/config/key_effect.h"
+
+namespace ringwright::workload {
+
+[[nodiscard]] std::span<const KeyEffect> workload_key_effects();
+
+}  // namespace ringwright::workload
