@@ -1,7 +1,7 @@
 // Library trees: the trees that NCCL's search finds: for each kind of channel a chain through every host in the order
 // found, and two binary trees over the chains' heads, each with half of the kind's share.
 //
-// The pipeline is that of double_tree.cc: a member at depth d of trees of depth D sends chunk c up in step c + D - d and
+// The pipeline is that of double_tree.cc: a member at depth d of trees of depth D sends chunk c up in step c + D - d,
 // down in step c + D + d: C chunks take C - 1 + 2 D steps. Heads are those of the plan's orders, so that the trees of a
 // host leave by as many NICs as the library's do.
 #include <algorithm>

@@ -157,8 +157,8 @@ class TorusRings final : public CollectiveAlgorithm {
     return static_cast<int>(std::ranges::find(peers, peer) - peers.begin());
   }
 
-  // Pieces of a part that a member sends: those of all owners that share its coordinates of the phases before, and whose
-  // coordinate of this phase is the one whose turn it is.
+  // Pieces of a part that a member sends: those of all owners that share its coordinates of the phases before, and
+  // whose coordinate of this phase is the one whose turn it is.
   void pieces_of(const CollectiveCall& call, int member, int part, const Phase& phase, std::vector<int>& out) const {
     out.clear();
     const int here = coordinate(call, member, phase.side);

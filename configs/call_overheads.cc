@@ -32,6 +32,23 @@ class InDimension final : public CollectiveChooser {
   DimensionId dimension_;
 };
 
+class KernelsInDimension final : public ChannelChooser {
+ public:
+  KernelsInDimension(const ChannelChooser& chooser, DimensionId dimension) : chooser_(chooser), dimension_(dimension) {}
+  [[nodiscard]] ChannelChoice choose(const CollectiveCall& call) const override {
+    CollectiveCall asked = call;
+    asked.dimension = dimension_;
+    return chooser_.choose(asked);
+  }
+  [[nodiscard]] ChannelChoice choose_message(const MessageCall& call) const override {
+    return chooser_.choose_message(call);
+  }
+
+ private:
+  const ChannelChooser& chooser_;
+  DimensionId dimension_;
+};
+
 // One group that lies as the call's does, on the network's first hosts; everybody else there does nothing.
 TaskGraph graph_of(const CollectiveCall& call, int per_host) {
   const GroupLayout& layout = *call.layout;
@@ -100,8 +117,10 @@ class Chosen final : public ChannelChooser {
 
 Duration CallOverheads::alone(const CollectiveCall& call, const TaskGraph& graph, bool as_kernels) const {
   const InDimension steps(inputs_.steps, call.dimension);
+  const KernelsInDimension kernels(inputs_.channels.chooser, call.dimension);
+  const ChannelInputs channels{.chooser = kernels, .costs = inputs_.channels.costs};
   const Router& router = *inputs_.network.router;
-  const Folding folding = fold(graph, {steps, as_kernels ? &inputs_.channels.chooser : nullptr}, router);
+  const Folding folding = fold(graph, {steps, as_kernels ? &kernels : nullptr}, router);
   const auto folded = make_folded_router(router, folding);
   Engine engine;
   const auto network = inputs_.model.make({.engine = engine, .router = *folded});
@@ -113,7 +132,7 @@ Duration CallOverheads::alone(const CollectiveCall& call, const TaskGraph& graph
                                  .chooser = steps,
                                  .compute = compute,
                                  .step_costs = inputs_.step_costs,
-                                 .channels = as_kernels ? &inputs_.channels : nullptr});
+                                 .channels = as_kernels ? &channels : nullptr});
   CHECK(run.outcome == RunOutcome::kFinished, "a call alone on a whole network ends");
   return run.record.iteration_end.back().since_start();
 }
@@ -123,7 +142,7 @@ KnownOverheads::Key CallOverheads::key_of(const CollectiveCall& call) const {
   const GroupLayout& layout = *call.layout;
   return {call.kind,
           call.bytes.count(),
-          std::string(inputs_.steps.choose(call).name()),
+          std::string(inputs_.steps.choose(call).name()) + (inputs_.formula != nullptr ? ", formula" : ""),
           layout.host_of,
           layout.largest_host > 1 ? layout.gpu_of : std::vector<int>(),
           inputs_.model.name};
@@ -132,8 +151,12 @@ KnownOverheads::Key CallOverheads::key_of(const CollectiveCall& call) const {
 Duration CallOverheads::of(const CollectiveCall& call) const {
   const KnownOverheads::Key key = key_of(call);
   if (const auto known = inputs_.known.find(key)) return *known;
-  const TaskGraph& graph = graphs_.emplace_back(graph_of(call, inputs_.per_host));
-  const Duration overhead = std::max(Duration(), alone(call, graph, true) - alone(call, graph, false));
+  Duration overhead;
+  if (inputs_.channels.chooser.choose(call).algorithm != nullptr) {
+    const TaskGraph& graph = graphs_.emplace_back(graph_of(call, inputs_.per_host));
+    const Duration own = inputs_.formula != nullptr ? inputs_.formula->time(call) : alone(call, graph, false);
+    overhead = std::max(Duration(), alone(call, graph, true) - own);
+  }
   inputs_.known.add(key, overhead);
   return overhead;
 }

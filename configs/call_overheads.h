@@ -15,6 +15,7 @@
 #include <tuple>
 #include <vector>
 
+#include "collectives/nccl/graph_cache.h"
 #include "core/plan/collective_plan.h"
 #include "core/plan/step_costs.h"
 #include "core/plan/task_graph.h"
@@ -30,7 +31,7 @@ namespace ringwright::configs {
 // by threads at the same time.
 class KnownOverheads {
  public:
-  // Kind, bytes, algorithm in steps, hosts and GPUs of the members, network model.
+  // Kind, bytes, algorithm of steps or formulas, hosts and GPUs of the members, network model.
   using Key =
       std::tuple<CollectiveKind, std::int64_t, std::string, std::vector<int>, std::vector<int>, std::string_view>;
   // Bytes, channels, chunk and protocol of the kernels, the ways between the ends, network model.
@@ -41,8 +42,11 @@ class KnownOverheads {
   void add(const Key& key, Duration overhead);
   void add(const MessageKey& key, Duration overhead);
   [[nodiscard]] std::size_t size() const;  // of both
+  // The channels that NCCL finds on the machine's hosts.
+  [[nodiscard]] collectives::NcclGraphCache& graphs() { return graphs_; }
 
  private:
+  collectives::NcclGraphCache graphs_;
   mutable std::mutex mutex_;
   std::map<Key, Duration> known_;
   std::map<MessageKey, Duration> known_messages_;
@@ -56,13 +60,14 @@ class CallOverheads final : public CallOverhead {
     const network_models::ModelEntry& model;
     int per_host = 1;  // GPUs
     const CollectiveChooser& steps;
+    const CollectiveTime* formula = nullptr;  // where calls are formulas; null: they are played in steps
     StepCosts step_costs;
     ChannelInputs channels;
     KnownOverheads& known;
   };
   explicit CallOverheads(const Inputs& inputs) : inputs_(inputs) {}
 
-  // Nothing where steps take longer than kernels.
+  // Nothing where steps, or the formula, take longer than kernels, or where no kernel plays the algorithm.
   [[nodiscard]] Duration of(const CollectiveCall& call) const override;
   [[nodiscard]] Duration of(const MessageBetween& message) const override;
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "core/config/config_map.h"
 #include "core/engine/engine.h"
@@ -27,6 +28,9 @@ class Topology {
  public:
   virtual ~Topology() = default;
   [[nodiscard]] virtual Network build() const = 0;
+  // Sides of the grid in which hosts are joined to their neighbours only, the first one counting fastest: of a torus
+  // that wraps. Empty: any host reaches any other alike.
+  [[nodiscard]] virtual std::vector<int> grid() const { return {}; }
 };
 
 struct TopologyRequest {

@@ -61,7 +61,21 @@ HostBlock::HostBlock(const Host& host) : gpus_(unsigned_of(host.gpus)), nics_(un
     up_ways_.push_back(find_way(gpu, first_nic_ + nic_of_.back()));
     down_ways_.push_back(find_way(first_nic_ + nic_of_.back(), gpu));
   }
+  find_own_nics();
   find_ways_beside(host);
+}
+
+void HostBlock::find_own_nics() {
+  for (std::uint32_t gpu = 0; gpu < gpus_ && nics_ > 0; ++gpu) {
+    std::vector<OwnNic>& own = own_nics_.emplace_back();
+    if (nics_ < 2 * gpus_) {
+      own.push_back({.nic = nic_of_[gpu], .up = up_ways_[gpu], .down = down_ways_[gpu]});
+      continue;
+    }
+    for (std::uint32_t nic = gpu * nics_ / gpus_; nic < (gpu + 1) * nics_ / gpus_; ++nic) {
+      own.push_back({.nic = nic, .up = find_way(gpu, first_nic_ + nic), .down = find_way(first_nic_ + nic, gpu)});
+    }
+  }
 }
 
 void HostBlock::find_ways_beside(const Host& host) {

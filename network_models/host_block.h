@@ -68,6 +68,13 @@ class HostBlock {
     return NodeId(host * node_count() + first_nic_ + nic);
   }
   [[nodiscard]] std::uint32_t nic_of(std::uint32_t gpu) const { return nic_of_[gpu]; }
+  // NICs that are a GPU's own: several where a host has several for each GPU, shared out in order; else nic_of.
+  [[nodiscard]] std::uint32_t nics_of(std::uint32_t gpu) const {
+    return static_cast<std::uint32_t>(own_nics_[gpu].size());
+  }
+  [[nodiscard]] std::uint32_t own_nic(std::uint32_t gpu, std::uint32_t number) const {
+    return own_nics_[gpu][number].nic;
+  }
 
   // Adds hosts 0..count-1 to an empty fabric: host h's nodes start at h * node_count(), its links at h * link_count().
   void append_hosts(Fabric& fabric, std::uint32_t count) const;
@@ -81,6 +88,13 @@ class HostBlock {
   // Between a GPU and its NIC.
   void to_nic(std::uint32_t host, std::uint32_t gpu, Trail& trail) const;
   void from_nic(std::uint32_t host, std::uint32_t gpu, Trail& trail) const;
+  // The same for one of the GPU's own NICs.
+  void to_own_nic(std::uint32_t host, std::uint32_t gpu, std::uint32_t number, Trail& trail) const {
+    append(own_nics_[gpu][number].up, host, trail);
+  }
+  void from_own_nic(std::uint32_t host, std::uint32_t gpu, std::uint32_t number, Trail& trail) const {
+    append(own_nics_[gpu][number].down, host, trail);
+  }
   // Out of the host: from the sender to its NIC, or over the GPU that has the receiver's NIC, where the query asks for
   // it. Returns the GPU beside whose NIC the bytes leave.
   std::uint32_t leave(const HostEnds& ends, Reach reach, Trail& trail) const;
@@ -96,6 +110,13 @@ class HostBlock {
     bool scale_up = false;
   };
 
+  struct OwnNic {
+    std::uint32_t nic = 0;
+    LocalWay up;
+    LocalWay down;
+  };
+
+  void find_own_nics();
   void add_nodes(const Host& host);
   void add_scale_up(const Host& host);
   void add_pcie(const Host& host);
@@ -117,6 +138,7 @@ class HostBlock {
   std::uint32_t first_storage_ = 0;
   std::uint32_t storages_ = 0;
   std::uint32_t first_nic_ = 0;
+  std::vector<std::vector<OwnNic>> own_nics_;  // by GPU
   std::vector<std::uint32_t> nic_of_;     // by GPU
   std::vector<std::uint32_t> way_links_;  // links of all ways, end to end
   std::vector<LocalWay> gpu_ways_;        // by from * gpus + to

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "core/base/check.h"
-#include "network_models/cable_ends.h"
 #include "network_models/host_block.h"
 
 namespace ringwright::network_models {
@@ -57,6 +56,8 @@ class TorusLinks {
   std::array<std::uint32_t, kTorusDimensions> first_in_ = {};
 };
 
+enum class End { kLeft, kEntered };
+
 class TorusRouter final : public Router {
  public:
   TorusRouter(const TorusPlan& plan, HostBlock block, std::span<const Bandwidth> capacities)
@@ -67,22 +68,67 @@ class TorusRouter final : public Router {
 
   // No switch of a torus stands above the others: the sender's router is taken as the turn.
   Duration route(const RouteQuery& query, std::vector<Hop>& hops) const override {
-    const auto row_by_row = [&](const HostEnds& ends, Trail& trail) {
+    Trail trail(hops, query.reach);
+    const HostEnds ends = block_.begin(query, trail);
+    if (ends.inside) return trail.latency();
+    if (trail.up_wanted()) leave(ends, query.reach, trail);
+    if (trail.down_wanted()) {
       std::uint32_t here = ends.from_host;
       for (std::size_t d = 0; d < kTorusDimensions; ++d) {
         here = walk(here, links_.coordinate(ends.to_host, d), d, trail);
       }
-    };
-    return route_over_cables(query, block_, links_, shape_.latency, hops, row_by_row);
+      enter(ends, trail);
+    }
+    return trail.latency();
   }
   [[nodiscard]] std::span<const Bandwidth> capacities() const override { return capacities_; }
 
  private:
+  // Of a GPU with several NICs each serves some of the directions in which its bytes set out, or come in last.
+  [[nodiscard]] std::uint32_t nic_towards(std::uint32_t gpu, const HostEnds& ends, End end) const {
+    std::uint32_t directions = 0;
+    std::uint32_t wanted = 0;
+    bool found = false;
+    for (std::size_t d = 0; d < kTorusDimensions; ++d) {
+      if (shape_.sizes[d] < 2) continue;
+      const std::uint32_t at = links_.coordinate(ends.from_host, d);
+      const std::uint32_t target = links_.coordinate(ends.to_host, d);
+      if (at != target && (!found || end == End::kEntered)) {
+        wanted = directions + (goes_upward(at, target, d) ? 0 : 1);
+        found = true;
+      }
+      directions += 2;
+    }
+    return directions == 0 ? 0 : wanted * block_.nics_of(gpu) / directions;
+  }
+  void leave(const HostEnds& ends, Reach reach, Trail& trail) const {
+    std::uint32_t nic = 0;
+    if (block_.nics_of(ends.from_gpu) == 1 || reach == Reach::kByPeersRail) {
+      nic = block_.nic_of(block_.leave(ends, reach, trail));
+    } else {
+      const std::uint32_t number = nic_towards(ends.from_gpu, ends, End::kLeft);
+      block_.to_own_nic(ends.from_host, ends.from_gpu, number, trail);
+      nic = block_.own_nic(ends.from_gpu, number);
+    }
+    trail.add(links_.cable(ends.from_host, nic));
+    trail.wait(shape_.latency.nic + shape_.latency.cable);
+  }
+  void enter(const HostEnds& ends, Trail& trail) const {
+    const std::uint32_t number = nic_towards(ends.to_gpu, ends, End::kEntered);
+    trail.add(links_.cable(ends.to_host, block_.own_nic(ends.to_gpu, number)) + 1);
+    trail.wait(shape_.latency.hop + shape_.latency.cable + shape_.latency.nic);
+    block_.from_own_nic(ends.to_host, ends.to_gpu, number, trail);
+  }
+  [[nodiscard]] bool goes_upward(std::uint32_t at, std::uint32_t target, std::size_t d) const {
+    const std::uint32_t size = shape_.sizes[d];
+    return shape_.wraps(d) ? 2 * ((target + size - at) % size) <= size : target > at;
+  }
+
   std::uint32_t walk(std::uint32_t host, std::uint32_t target, std::size_t d, Trail& trail) const {
     const std::uint32_t size = shape_.sizes[d];
     const std::uint32_t at = links_.coordinate(host, d);
     const std::uint32_t ahead = (target + size - at) % size;
-    const bool upward = shape_.wraps(d) ? 2 * ahead <= size : target > at;
+    const bool upward = goes_upward(at, target, d);
     const std::uint32_t steps = upward ? ahead : size - ahead;
     for (std::uint32_t i = 0; i < steps && ahead != 0; ++i) {
       const std::uint32_t now = links_.coordinate(host, d);

@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "collectives/nccl/circles.h"
-#include "collectives/nccl/work.h"
 #include "core/ports/channel_algorithm.h"
 
 namespace ringwright::collectives {
@@ -108,7 +107,7 @@ std::vector<std::vector<int>> circles_of_search(const NcclSetup& setup, const Nc
 
 NcclCostModel NcclSelector::model(const GroupLayout& layout) const {
   return NcclCostModel(setup_.tables, setup_.host, setup_.knobs, layout, setup_.graph ? &*setup_.graph : nullptr,
-                       cache_.get());
+                       cache_);
 }
 
 NcclGraphs NcclSelector::graphs(const GroupLayout& layout) const {
@@ -128,7 +127,23 @@ CollectivePlan NcclSelector::plan(const CollectiveCall& call) const {
             .by_peers_rail = sends_by_peers_rail(setup_)};
   }
   if (auto plan = all_pairs(setup_, call)) return *plan;
-  const NcclChoice choice = choose(setup_, call, costs.costs(call));
+  return plan_for(call, costs, choose(setup_, call, costs.costs(call)));
+}
+
+CollectivePlan NcclSelector::plan_with(const CollectiveCall& call, NcclAlgorithm algorithm) const {
+  if (call.size() < 2) return CollectivePlan{.algorithm = std::string(to_string(algorithm))};
+  NcclKnobs knobs = setup_.knobs;  // what is named here overrules NCCL_ALGO
+  knobs.algorithms[index_of(call.kind)].fill(false);
+  knobs.algorithms[index_of(call.kind)][index_of(algorithm)] = true;
+  const NcclCostModel costs(setup_.tables, setup_.host, knobs, *call.layout, setup_.graph ? &*setup_.graph : nullptr,
+                            cache_);
+  NcclChoice choice = cheapest(costs.costs(call));
+  choice.algorithm = algorithm;  // Simple, which all algorithms have, where the cost model finds no use for any
+  return plan_for(call, costs, choice);
+}
+
+CollectivePlan NcclSelector::plan_for(const CollectiveCall& call, const NcclCostModel& costs,
+                                      const NcclChoice& choice) const {
   const NcclWork work = share_out(costs, setup_.host, setup_.knobs, call, choice);
   std::vector<std::vector<int>> circles;
   if (setup_.graph) circles = circles_of_file(*setup_.graph, choice.algorithm, *call.layout);

@@ -19,6 +19,10 @@ class Torus final : public Topology {
  public:
   explicit Torus(TorusPlan plan) : plan_(std::move(plan)) {}
   [[nodiscard]] Network build() const override { return build_torus(plan_); }
+  [[nodiscard]] std::vector<int> grid() const override {
+    if (!plan_.shape.wrap) return {};
+    return {plan_.shape.sizes.begin(), plan_.shape.sizes.end()};
+  }
 
  private:
   TorusPlan plan_;
