@@ -80,7 +80,8 @@ GroupWires::StepCost GroupWires::step_of_rings(CollectiveCall call, const Collec
 }
 
 // Members of the first hosts send; those of hosts further on do as these do. Four hosts of a tree have all parts.
-GroupWires::StepCost GroupWires::step_of(const CollectiveCall& call, const CollectiveAlgorithm& algorithm, int index) const {
+GroupWires::StepCost GroupWires::step_of(const CollectiveCall& call, const CollectiveAlgorithm& algorithm,
+                                         int index) const {
   constexpr int kHosts = 4;
   const std::vector<RankId>& group = some_group(call);
   const auto host_of = [&](int member) { return call.layout->host_of[static_cast<std::size_t>(member)]; };

@@ -40,7 +40,8 @@ class GroupWires {
   // Calls of one dimension and layout have the same wires, and there are many of them.
   mutable std::map<std::pair<DimensionId, const GroupLayout*>, collectives::WireCosts> known_;
   // By bytes, too, where a step is not in proportion to them; else by 0.
-  mutable std::map<std::tuple<DimensionId, const GroupLayout*, const CollectiveAlgorithm*, Bytes>, StepCost> known_steps_;
+  mutable std::map<std::tuple<DimensionId, const GroupLayout*, const CollectiveAlgorithm*, Bytes>, StepCost>
+      known_steps_;
 };
 
 }  // namespace ringwright::configs

@@ -34,8 +34,8 @@ std::span<const std::string_view> candidates(const CollectivePlan& plan, const C
   return kRings;
 }
 
-// Little data gets few channels, but takes its kernels' latencies and hardly a wire's time: steps play it in the way that
-// all members share alike, which folds.
+// Little data gets few channels, but takes its kernels' latencies and hardly a wire's time: steps play it in the way
+// that all members share alike, which folds.
 constexpr Bytes kLittle = Bytes(1 << 20);
 constexpr Bytes kTiny = Bytes(32 << 10);
 

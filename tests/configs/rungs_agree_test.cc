@@ -72,8 +72,8 @@ TEST_P(OnEveryHost, TheRungsAgreeAboveSixteenMebibytes) {
 }
 
 // Steps wait for a whole message before they pass it on, and pay the way's latency in each of n - 1 steps; kernels pass
-// on the slices that have come. With 32 and 64 ranks messages of 64 MiB are so short (256 KiB of a rail on 4 hosts of 8)
-// that this is up to 14 % of the time; of 256 MiB it is less than 10 % everywhere.
+// on the slices that have come. With 32 and 64 ranks messages of 64 MiB are so short (256 KiB of a rail on 4 hosts of
+// 8) that this is up to 14 % of the time; of 256 MiB it is less than 10 % everywhere.
 bool waits_for_short_messages(const Asked& asked) {
   return asked.hosts == 4 && asked.bytes <= 64_MiB &&
          (asked.node.starts_with("dgx-") || asked.node.starts_with("dgx2-") || asked.node.starts_with("hgx-"));
