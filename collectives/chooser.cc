@@ -122,12 +122,15 @@ constexpr std::array kOverheads = {
     Option{.name = "kernels",
            .doc = "what NCCL's kernels (the rung of chunks) take longer for the same call alone than its steps do"}};
 
-bool read_overhead(ConfigMap& collectives, const ChooserSettings& settings) {
-  const bool counts = settings.rung == Rung::kSteps && settings.step_costs.free();
+// Formulas of a training step are asked for by those who want it in a millisecond; where one collective is played alone
+// all rungs tell the same time.
+bool read_overhead(ConfigMap& collectives, const ChooserSettings& settings, bool alone) {
+  const bool in_steps = settings.rung == Rung::kSteps || (alone && settings.rung == Rung::kClosedForm);
+  const bool counts = in_steps && settings.step_costs.free();
   const std::string overhead =
       collectives.choice({.name = "overhead",
                           .doc = "what a call costs before its first step, or beside its formula; default kernels on "
-                                 "the rung of steps without `step_costs`",
+                                 "the rung of steps without `step_costs`, and wherever one collective is played alone",
                           .fallback = std::string(counts ? "kernels" : "none")},
                          kOverheads);
   if (overhead == "none" || settings.rung != Rung::kChunks) return overhead != "none";
@@ -143,9 +146,6 @@ ChooserSettings read_chooser_settings(ConfigMap collectives, std::span<const std
   constexpr std::array kTuners = {Option{.name = "simple", .doc = "a few rules by kind, size and layout"},
                                   Option{.name = "nccl", .doc = "NCCL's own cost model, as 'comm' sets it up"}};
   ChooserSettings settings;
-  const std::string tuner = collectives.choice(
-      {.name = "tuner", .doc = "who chooses the algorithm of a collective", .fallback = "simple"}, kTuners);
-  settings.tuner = tuner == "nccl" ? Tuner::kNccl : Tuner::kSimple;
   const std::string rung = collectives.choice(
       {.name = "model",
        .doc = "how collectives are played: the rung of the fidelity ladder; default chunks where one "
@@ -158,7 +158,14 @@ ChooserSettings read_chooser_settings(ConfigMap collectives, std::span<const std
   settings.use_nvls = collectives.boolean(
       {.name = "nvls", .doc = "reduce and multicast in the hosts' switches where they can", .fallback = true});
   settings.step_costs = read_step_costs(collectives, settings.rung);
-  settings.kernel_overhead = read_overhead(collectives, settings);
+  settings.kernel_overhead = read_overhead(collectives, settings, fallback == Rung::kChunks);
+  const std::string tuner = collectives.choice(
+      {.name = "tuner",
+       .doc = "who chooses the algorithm of a collective; default nccl where its kernels count (`model: chunks`, "
+              "`overhead: kernels`), which play what it chooses",
+       .fallback = std::string(settings.heeds_kernels() ? "nccl" : "simple")},
+      kTuners);
+  settings.tuner = tuner == "nccl" ? Tuner::kNccl : Tuner::kSimple;
   const std::vector<Option> options = algorithm_options();
   for (const std::string& dimension : dimensions) {
     ConfigMap map = collectives.map(dimension, "overrides for collectives of this dimension");
@@ -174,7 +181,9 @@ ChooserSettings read_chooser_settings(ConfigMap collectives, std::span<const std
 }
 
 SimpleChooser::SimpleChooser(const ChooserSettings& settings, const ChooserFacts& facts)
-    : nvls_(settings.use_nvls && facts.hosts_have_nvls), nccl_(settings.tuner == Tuner::kNccl ? facts.nccl : nullptr) {
+    : nvls_(settings.use_nvls && facts.hosts_have_nvls),
+      library_(settings.tuner == Tuner::kNccl ? facts.library : nullptr),
+      boxes_(facts.boxes) {
   for (const std::string& name : facts.dimensions) {
     by_dimension_.push_back({.dimension = name});
     for (const DimensionChoice& choice : settings.choices) {
@@ -189,11 +198,35 @@ const CollectiveAlgorithm* SimpleChooser::chosen(const CollectiveCall& call) con
   return call.bytes >= choice.from ? choice.algorithm : nullptr;
 }
 
-const CollectiveAlgorithm& SimpleChooser::choose(const CollectiveCall& call) const {
+const CollectiveAlgorithm* SimpleChooser::named(const CollectiveCall& call) const {
   const CollectiveAlgorithm* algorithm = chosen(call);
-  if (algorithm != nullptr && algorithm->supports(call)) return *algorithm;
-  if (nccl_ != nullptr) return nearest_in_steps(nccl_->plan(call), call);
-  return builtin(rule(call, nvls_));
+  return algorithm != nullptr && algorithm->supports(call) ? algorithm : nullptr;
+}
+
+std::string_view SimpleChooser::dimension(const CollectiveCall& call) const {
+  const std::size_t index = call.dimension.index();
+  return index < by_dimension_.size() ? std::string_view(by_dimension_[index].dimension) : std::string_view();
+}
+
+const CollectiveAlgorithm& SimpleChooser::as_library(const CollectiveCall& call) const {
+  const Asked asked{call.layout, call.kind, call.bytes.count()};
+  const std::scoped_lock lock(mutex_);
+  const auto [entry, is_new] = answers_.try_emplace(asked);
+  if (is_new) entry->second = &nearest_in_steps(library_->choose(call).plan, call, made_);
+  return *entry->second;
+}
+
+const CollectiveAlgorithm* SimpleChooser::on_torus(const CollectiveCall& call) const {
+  const auto box = boxes_.find(call.layout);
+  if (box == boxes_.end()) return nullptr;
+  const CollectiveAlgorithm& rings = made_.torus(box->second);
+  return rings.supports(call) ? &rings : nullptr;
+}
+
+const CollectiveAlgorithm& SimpleChooser::choose(const CollectiveCall& call) const {
+  if (const CollectiveAlgorithm* const algorithm = named(call)) return *algorithm;
+  if (const CollectiveAlgorithm* const algorithm = on_torus(call)) return *algorithm;
+  return library_ != nullptr ? as_library(call) : builtin(rule(call, nvls_));
 }
 
 std::string SimpleChooser::check(const CollectiveCall& call) const {

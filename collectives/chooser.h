@@ -1,11 +1,16 @@
 // Which algorithm plays a call: the user's choice for the dimension, else a few rules by kind, size and layout.
 #pragma once
 
+#include <cstdint>
+#include <map>
+#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
+#include "collectives/library_rings.h"
 #include "core/base/units.h"
 #include "core/config/config_map.h"
 #include "core/plan/step_costs.h"
@@ -27,13 +32,15 @@ enum class Rung { kClosedForm, kSteps, kChunks };
 enum class Tuner { kSimple, kNccl };
 
 struct ChooserSettings {
-  Tuner tuner = Tuner::kSimple;
+  Tuner tuner = Tuner::kSimple;  // when read: NCCL's where its kernels count, in all rungs
   Rung rung = Rung::kSteps;
   bool use_nvls = true;  // `collectives.nvls`: use in-switch reduction where the hosts have it
   std::vector<DimensionChoice> choices;
   StepCosts step_costs;  // of Rung::kSteps
-  // Rung::kSteps: a call takes as long, while it has the network to itself, as the kernels of Rung::kChunks.
+  // Not in Rung::kChunks: a call takes as long, while it has the network to itself, as the kernels of Rung::kChunks.
   bool kernel_overhead = false;
+
+  [[nodiscard]] bool heeds_kernels() const { return rung == Rung::kChunks || kernel_overhead; }
 };
 
 // Reads the `collectives` map; mistakes are recorded there. `dimensions`: those that may have a choice of their own;
@@ -45,7 +52,10 @@ struct ChooserSettings {
 struct ChooserFacts {
   std::vector<std::string> dimensions;  // names in DimensionId order
   bool hosts_have_nvls = false;         // switches in the hosts reduce and multicast (NVLink SHARP)
-  const ChannelTuner* nccl = nullptr;   // asked where the user chose `tuner: nccl`; outlives the chooser
+  // What the library would play; asked where the user chose `tuner: nccl`; outlives the chooser.
+  const ChannelChooser* library = nullptr;
+  // Of groups whose hosts fill a box of a torus: its sides.
+  std::map<const GroupLayout*, std::vector<int>> boxes = {};
 };
 
 class SimpleChooser final : public CollectiveChooser {
@@ -55,13 +65,27 @@ class SimpleChooser final : public CollectiveChooser {
   [[nodiscard]] const CollectiveAlgorithm& choose(const CollectiveCall& call) const override;
   // Why the user's choice cannot play this call, for planning time; empty when it can.
   [[nodiscard]] std::string check(const CollectiveCall& call) const;
+  // What the user says for this call, where it can play it; null: nothing.
+  [[nodiscard]] const CollectiveAlgorithm* named(const CollectiveCall& call) const;
+  // Along the sides of a torus; null: elsewhere, or of kinds that are not cut over its sides.
+  [[nodiscard]] const CollectiveAlgorithm* on_torus(const CollectiveCall& call) const;
+  [[nodiscard]] bool by_rule() const { return library_ == nullptr; }
+  // The user's choices as the report names them: "world".
+  [[nodiscard]] std::string_view dimension(const CollectiveCall& call) const;
 
  private:
+  using Asked = std::tuple<const GroupLayout*, CollectiveKind, std::int64_t>;
+
   [[nodiscard]] const CollectiveAlgorithm* chosen(const CollectiveCall& call) const;
+  [[nodiscard]] const CollectiveAlgorithm& as_library(const CollectiveCall& call) const;
 
   std::vector<DimensionChoice> by_dimension_;  // by dimension id
   bool nvls_;
-  const ChannelTuner* nccl_ = nullptr;  // null: by the simple rules
+  const ChannelChooser* library_ = nullptr;  // null: by the simple rules
+  std::map<const GroupLayout*, std::vector<int>> boxes_;
+  mutable std::mutex mutex_;                 // of what follows
+  mutable std::map<Asked, const CollectiveAlgorithm*> answers_;
+  mutable LibraryAlgorithms made_;
 };
 
 }  // namespace ringwright::collectives

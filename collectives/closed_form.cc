@@ -43,12 +43,29 @@ struct Formula {
     const Bandwidth share = wires.host_outward / static_cast<double>(together);
     return wires.between.latency + transfer_time(bytes, std::min(wires.between.bandwidth, share));
   }
+  // Of which the wires know: the hops inside hosts and between them end together.
+  [[nodiscard]] Duration step(Bytes bytes) const {
+    Duration longest;
+    for (const HopCost& hop : {wires.step_inside, wires.step_between}) {
+      if (hop.bandwidth.count() > 0.0) longest = std::max(longest, hop.latency + transfer_time(bytes, hop.bandwidth));
+    }
+    return longest;
+  }
   [[nodiscard]] bool all_reduce() const { return call.kind == CollectiveKind::kAllReduce; }
   // All-reduce goes through the data twice.
   [[nodiscard]] int passes() const { return all_reduce() ? 2 : 1; }
 };
 
+// Rings of which it is known how they load the wires together; C chunks down a chain follow each other at their pace.
+Duration rings_time(const Formula& f) {
+  const bool chain = f.call.kind == CollectiveKind::kBroadcast || f.call.kind == CollectiveKind::kReduce;
+  if (!chain) return f.passes() * (f.n - 1) * f.step(f.call.bytes);
+  const int chunks = pipeline_chunks(f.call.bytes, f.n - 2);
+  return (chunks + f.n - 2) * f.step(f.part(chunks, f.n));
+}
+
 Duration ring_time(const Formula& f) {
+  if (f.wires.knows_step()) return rings_time(f);
   const bool chain = f.call.kind == CollectiveKind::kBroadcast || f.call.kind == CollectiveKind::kReduce;
   const int chunks = chain ? pipeline_chunks(f.call.bytes, f.n - 2) : f.n;
   const Bytes bytes = f.part(chunks);
@@ -60,6 +77,7 @@ Duration ring_time(const Formula& f) {
 }
 
 Duration rail_rings_time(const Formula& f) {
+  if (f.wires.knows_step()) return rings_time(f);
   const std::int64_t pieces = std::int64_t{f.n} * f.p;
   return f.passes() * (f.n - 1) * std::max(f.inside(f.part(pieces, f.p - 1)), f.between(f.part(pieces), f.p));
 }
@@ -124,22 +142,44 @@ Duration recursive_multiplying_time(const Formula& f) {
   return total;
 }
 
-// C - 1 + 2 D steps; an inner node sends a piece up and two down in its tree and one up in the other, and the chain of
-// a host carries the pieces of all channels but its own end's.
-Duration double_tree_time(const Formula& f) {
+// Pieces that a host's head sends at once while both trees are full: up to the parents and down to the children. An
+// inner host of one tree is a leaf of the other: 1 + 2 + 1; of two hosts each is the root of one tree and a leaf of the
+// other, of three none has two children below a parent.
+int most_tree_sends(int hosts) {
+  return hosts == 2 ? 2 : hosts == 3 ? 3 : 4;
+}
+
+// The first chunk goes up and down a tree hop by hop, the others follow at the pace of a step in which all trees are
+// full.
+Duration trees_time(const Formula& f, std::int64_t pieces, int ways, Duration full) {
   const bool rooted = !f.all_reduce();
   const int chain = f.p - 1;
-  const int hosts = rooted ? f.k - 1 : f.k;
-  const int depth = f.k == 1 ? chain : tree_height(std::max(hosts, 1)) + chain + (rooted ? chain + 1 : 0);
-  const int steps = rooted ? depth : 2 * depth;
-  const int chunks = pipeline_chunks(f.call.bytes, steps - 1);
+  const int height = f.k == 1 ? 0 : tree_height(std::max(rooted ? f.k - 1 : f.k, 1));
+  const int depth = chain + height + (rooted && f.k > 1 ? chain + 1 : 0);
+  const int chunks = pipeline_chunks(f.call.bytes, (rooted ? depth : 2 * depth) - 1);
+  const Duration in = f.inside(f.part(pieces));
+  const Duration out = f.between(f.part(pieces), ways);
+  const int hops_in = rooted && f.k == 1 ? chain : 2 * chain;
+  const int hops_out = f.k == 1 ? 0 : rooted ? height + 1 : 2 * height;
+  return hops_in * in + hops_out * out + (chunks - 1) * std::max({full, in, out});
+}
+
+// An inner node sends a piece up and two down in its tree and one up in the other; out of a GPU go the pieces of all
+// channels but its own end's, up and down.
+Duration double_tree_time(const Formula& f, const CollectiveAlgorithm& algorithm) {
+  const std::int64_t pieces = algorithm.pieces(f.call);
   const int trees = f.k > 1 ? 2 : 1;
   const int channels = f.call.layout->smallest_host;
-  const std::int64_t pieces = std::int64_t{trees} * channels * chunks;
-  const int at_once = chunks == 1 ? 1 : f.all_reduce() ? 2 * trees : trees;
-  const Duration in = f.inside(f.part(pieces, std::int64_t{trees} * std::max(channels - 1, 1)));
+  const int ways = f.all_reduce() ? 2 : 1;
+  const int at_once = f.all_reduce() ? most_tree_sends(f.k) : trees;
+  const Duration in = f.inside(f.part(pieces, std::int64_t{ways} * trees * std::max(channels - 1, 1)));
   const Duration out = f.between(f.part(pieces, at_once), channels);
-  return (chunks - 1 + steps) * std::max(in, out);
+  return trees_time(f, pieces, channels, std::max(in, out));
+}
+
+Duration library_trees_time(const Formula& f, const CollectiveAlgorithm& algorithm) {
+  if (!f.wires.knows_step()) return double_tree_time(f, algorithm);
+  return trees_time(f, algorithm.pieces(f.call), 1, f.step(f.call.bytes));
 }
 
 // Chunks through the stages of the switch, in lock step; up or down carries a chunk of all, and an n-th of one.
@@ -157,7 +197,7 @@ Duration nvls_tree_time(const Formula& f) {
   const std::int64_t pieces = std::int64_t{2} * f.p * chunks;
   const Bytes bytes = f.part(chunks) + (chunks > 1 ? f.part(pieces, 2) : Bytes(0));
   const Duration in = f.p > 1 ? f.inside(bytes) - f.wires.inside.latency / 2 : Duration(0);
-  const Duration out = f.between(f.part(pieces, chunks > 1 ? 4 : 1), f.p);
+  const Duration out = f.between(f.part(pieces, chunks > 1 ? most_tree_sends(f.k) : 1), f.p);
   return (chunks + 2 * height + 3) * std::max(in, out);
 }
 
@@ -211,6 +251,22 @@ Duration stepwise_time(const Formula& f, const CollectiveAlgorithm& algorithm) {
   return *std::ranges::max_element(begun);
 }
 
+// All messages of a step at once, each on links of its own: to the hosts beside, or to the next member of the host.
+Duration torus_rings_time(const Formula& f, const CollectiveAlgorithm& algorithm) {
+  Duration total;
+  CollectiveStep step;
+  for (int index = 0; index < algorithm.steps(f.call); ++index) {
+    algorithm.step(f.call, 0, index, step);
+    Duration longest;
+    for (const CollectiveSend& send : step.sends) {
+      const bool stays = f.call.layout->host_of[static_cast<std::size_t>(send.peer)] == f.call.layout->host_of[0];
+      longest = std::max(longest, stays ? f.inside(send.size) : f.between(send.size));
+    }
+    total += longest;
+  }
+  return total;
+}
+
 struct Row {
   std::string_view algorithm;
   Duration (*time)(const Formula& formula);
@@ -218,7 +274,7 @@ struct Row {
 constexpr std::array kRows = {
     Row{"ring", ring_time},
     Row{"rail_rings", rail_rings_time},
-    Row{"double_tree", double_tree_time},
+    Row{"rings", rail_rings_time},
     Row{"halving_doubling", halving_doubling_time},
     Row{"recursive_multiplying", recursive_multiplying_time},
     Row{"hierarchical", hierarchical_time},
@@ -260,13 +316,23 @@ class Meetings final : public CollectiveChooser {
 
 Duration closed_form_time(const CollectiveAlgorithm& algorithm, const CollectiveCall& call, const WireCosts& wires) {
   if (call.size() == 1) return Duration(0);
+  if (algorithm.name() == "torus_rings") return torus_rings_time(Formula(call, wires), algorithm);
+  if (algorithm.name() == "double_tree") return double_tree_time(Formula(call, wires), algorithm);
+  if (algorithm.name() == "trees") return library_trees_time(Formula(call, wires), algorithm);
   const auto row = std::ranges::find(kRows, algorithm.name(), &Row::algorithm);
   return row != kRows.end() ? row->time(Formula(call, wires)) : stepwise_time(Formula(call, wires), algorithm);
 }
 
+StepAsked step_asked(const CollectiveAlgorithm& algorithm) {
+  const std::string_view name = algorithm.name();
+  if (name == "ring" || name == "rail_rings" || name == "rings") return StepAsked::kOfRings;
+  return name == "trees" ? StepAsked::kMiddle : StepAsked::kNone;
+}
+
 Duration ClosedForm::time(const CollectiveCall& call) const {
   if (call.size() == 1) return Duration(0);
-  return closed_form_time(chooser_.choose(call), call, wires_of_(call));
+  const CollectiveAlgorithm& algorithm = chooser_.choose(call);
+  return closed_form_time(algorithm, call, wires_of_(call, algorithm));
 }
 
 Bytes ClosedForm::sent(const CollectiveCall& call) const {

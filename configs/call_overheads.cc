@@ -32,6 +32,23 @@ class InDimension final : public CollectiveChooser {
   DimensionId dimension_;
 };
 
+class KernelsInDimension final : public ChannelChooser {
+ public:
+  KernelsInDimension(const ChannelChooser& chooser, DimensionId dimension) : chooser_(chooser), dimension_(dimension) {}
+  [[nodiscard]] ChannelChoice choose(const CollectiveCall& call) const override {
+    CollectiveCall asked = call;
+    asked.dimension = dimension_;
+    return chooser_.choose(asked);
+  }
+  [[nodiscard]] ChannelChoice choose_message(const MessageCall& call) const override {
+    return chooser_.choose_message(call);
+  }
+
+ private:
+  const ChannelChooser& chooser_;
+  DimensionId dimension_;
+};
+
 // One group that lies as the call's does, on the network's first hosts; everybody else there does nothing.
 TaskGraph graph_of(const CollectiveCall& call, int per_host) {
   const GroupLayout& layout = *call.layout;
@@ -100,8 +117,10 @@ class Chosen final : public ChannelChooser {
 
 Duration CallOverheads::alone(const CollectiveCall& call, const TaskGraph& graph, bool as_kernels) const {
   const InDimension steps(inputs_.steps, call.dimension);
+  const KernelsInDimension kernels(inputs_.channels.chooser, call.dimension);
+  const ChannelInputs channels{.chooser = kernels, .costs = inputs_.channels.costs};
   const Router& router = *inputs_.network.router;
-  const Folding folding = fold(graph, {steps, as_kernels ? &inputs_.channels.chooser : nullptr}, router);
+  const Folding folding = fold(graph, {steps, as_kernels ? &kernels : nullptr}, router);
   const auto folded = make_folded_router(router, folding);
   Engine engine;
   const auto network = inputs_.model.make({.engine = engine, .router = *folded});
@@ -113,7 +132,7 @@ Duration CallOverheads::alone(const CollectiveCall& call, const TaskGraph& graph
                                  .chooser = steps,
                                  .compute = compute,
                                  .step_costs = inputs_.step_costs,
-                                 .channels = as_kernels ? &inputs_.channels : nullptr});
+                                 .channels = as_kernels ? &channels : nullptr});
   if (run.outcome == RunOutcome::kClockRanOut) return kClockEnd;
   CHECK(run.outcome == RunOutcome::kFinished, "a call alone on a whole network ends");
   return run.record.iteration_end.back().since_start();
@@ -147,16 +166,15 @@ const GroupLayout& CallOverheads::layout_to_play(const GroupLayout& layout) cons
   return *entry->second;
 }
 
-// Of a call whose layout is played. Kernels are chosen by the dimension of a call that is alone, too.
+// Of a call whose layout is played.
 KnownOverheads::Key CallOverheads::key_of(const CollectiveCall& call) const {
-  CollectiveCall on_its_own = call;
-  on_its_own.dimension = DimensionId(0);
   return {.kind = call.kind,
           .bytes = call.bytes,
           .root = call.root,
           .algorithm = std::string(inputs_.steps.choose(call).name()),
           .step_costs = inputs_.step_costs,
-          .plan = inputs_.channels.chooser.choose(on_its_own).plan,
+          .formula = inputs_.formula != nullptr,
+          .plan = inputs_.channels.chooser.choose(call).plan,
           .host_of = call.layout->host_of,
           .gpu_of = call.layout->gpu_of,
           .model = inputs_.model.name};
@@ -170,8 +188,11 @@ Duration CallOverheads::of(const CollectiveCall& call) const {
   if (!is_new) return entry->second;
   const KnownOverheads::Key key = key_of(played);
   if (const auto known = inputs_.known.find(key)) return entry->second = *known;
-  const TaskGraph& graph = graphs_.emplace_back(graph_of(played, inputs_.per_host));
-  entry->second = std::max(Duration(), alone(played, graph, true) - alone(played, graph, false));
+  if (inputs_.channels.chooser.choose(played).algorithm != nullptr) {
+    const TaskGraph& graph = graphs_.emplace_back(graph_of(played, inputs_.per_host));
+    const Duration own = inputs_.formula != nullptr ? inputs_.formula->time(played) : alone(played, graph, false);
+    entry->second = std::max(Duration(), alone(played, graph, true) - own);
+  }
   inputs_.known.add(key, entry->second);
   return entry->second;
 }

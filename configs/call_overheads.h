@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "collectives/nccl/graph_cache.h"
 #include "core/plan/collective_plan.h"
 #include "core/plan/step_costs.h"
 #include "core/plan/task_graph.h"
@@ -36,8 +37,9 @@ class KnownOverheads {
     CollectiveKind kind = CollectiveKind::kAllReduce;
     Bytes bytes;
     int root = 0;
-    std::string algorithm;     // in steps
-    StepCosts step_costs;      // of these
+    std::string algorithm;     // of the steps or the formula
+    StepCosts step_costs;      // of these steps
+    bool formula = false;
     CollectivePlan plan;       // of the kernels
     std::vector<int> host_of;  // of the members
     std::vector<int> gpu_of;
@@ -57,12 +59,15 @@ class KnownOverheads {
   void add(const Key& key, Duration overhead);
   void add(const MessageKey& key, Duration overhead);
   [[nodiscard]] std::size_t size() const;  // of both
+  // The channels that NCCL finds on the machine's hosts.
+  [[nodiscard]] collectives::NcclGraphCache& graphs() { return graphs_; }
 
  private:
   // By bytes; calls of one size are few.
   template <class KeyType>
   using Table = std::map<Bytes, std::vector<std::pair<KeyType, Duration>>>;
 
+  collectives::NcclGraphCache graphs_;
   mutable std::mutex mutex_;
   Table<Key> known_;
   Table<MessageKey> known_messages_;
@@ -80,13 +85,15 @@ class CallOverheads final : public CallOverhead {
     const network_models::ModelEntry& model;
     int per_host = 1;  // GPUs
     const CollectiveChooser& steps;
+    const CollectiveTime* formula = nullptr;  // where calls are formulas; null: they are played in steps
     StepCosts step_costs;
     ChannelInputs channels;
     KnownOverheads& known;
   };
   explicit CallOverheads(const Inputs& inputs) : inputs_(inputs) {}
 
-  // Nothing where steps take longer than kernels. To be asked by one thread at a time.
+  // Nothing where steps, or the formula, take longer than kernels, or where no kernel plays the algorithm. To be asked by
+  // one thread at a time.
   [[nodiscard]] Duration of(const CollectiveCall& call) const override;
   [[nodiscard]] Duration of(const MessageBetween& message) const override;
 

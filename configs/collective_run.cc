@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "collectives/bus_bandwidth.h"
+#include "configs/collective_table.h"
 #include "configs/free_compute.h"
 #include "configs/run_cost.h"
 #include "configs/simulate.h"
@@ -73,14 +74,10 @@ void add_ring_shift(TaskGraph& graph, const std::vector<RankId>& members, Bytes 
 
 // Who played the call, and with what.
 void tell_choice(const Simulation& simulation, const CollectiveCall& call, CollectiveResult& result) {
-  if (const ChannelInputs* const channels = simulation.channels(); channels != nullptr) {
-    const CollectivePlan plan = channels->chooser.choose(call).plan;
-    result.algorithm = plan.algorithm;
-    result.protocol = std::string(to_string(plan.protocol));
-    result.channels = plan.channels;
-    return;
-  }
-  result.algorithm = std::string(simulation.chooser().choose(call).name());
+  PlayedChoice choice = played_choice(simulation, call);
+  result.algorithm = std::move(choice.algorithm);
+  result.protocol = std::move(choice.protocol);
+  result.channels = choice.channels;
 }
 
 // Calls run back to back, so that the thread that issues them is ahead of the device or sets the pace.
@@ -225,7 +222,10 @@ Result<CollectiveResult> CollectiveBench::run(const CollectiveRequest& request) 
   } else {
     tell_message_choice(**simulation, request.bytes, result);
   }
-  const Duration issuing = time_to_issue(scenario_, request, ranks(request.gpus_per_host), result.channels);
+  result.ignored = (*simulation)->ignored();
+  const bool kernels = (*simulation)->channels() != nullptr;
+  const Duration issuing =
+      time_to_issue(scenario_, request, ranks(request.gpus_per_host), kernels ? result.channels : 0);
   network_ = std::move(**simulation).take_network();
   if (played.run.outcome != RunOutcome::kFinished) return tl::unexpected(never_ends(request, played.run));
   const std::vector<TimePoint>& ends = played.run.record.iteration_end;

@@ -58,10 +58,11 @@ struct CollectiveRequest {
 struct CollectiveResult {
   Duration time;  // of one call
   std::string algorithm;
-  std::string protocol;  // empty where the rung knows none
-  int channels = 0;      // 0 where the rung knows none
+  std::string protocol;  // of the kernels, played or counted beside the messages; empty where they do not count
+  int channels = 0;      // 0 where they do not count
   std::optional<Duration> formula;  // what the cost model of the library itself would say, where there is one
   std::uint64_t events = 0;
+  std::vector<IgnoredKey> ignored = {};  // settings without effect on this call, beside those of the scenario's log
 };
 
 // Keeps the built network between calls, so that a sweep over sizes pays for it once. The scenario must outlive it.

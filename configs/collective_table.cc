@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
 #include <tuple>
+#include <utility>
 
 #include "core/plan/segments.h"
 
@@ -48,14 +51,10 @@ std::map<Key, Use> uses_of(const TaskGraph& graph) {
 }
 
 void tell_choice(const Simulation& simulation, const CollectiveCall& call, CollectiveUse& use) {
-  if (const ChannelInputs* const channels = simulation.channels(); channels != nullptr) {
-    const CollectivePlan plan = channels->chooser.choose(call).plan;
-    use.algorithm = plan.algorithm;
-    use.protocol = to_string(plan.protocol);
-    use.channels = plan.channels;
-    return;
-  }
-  use.algorithm = simulation.chooser().choose(call).name();
+  PlayedChoice choice = played_choice(simulation, call);
+  use.algorithm = std::move(choice.algorithm);
+  use.protocol = std::move(choice.protocol);
+  use.channels = choice.channels;
 }
 
 // Groups may lie differently on their hosts and yet be shown alike.
@@ -82,6 +81,17 @@ void tell_times(const TaskGraph& graph, const RunRecord& record, const Collectiv
 }
 
 }  // namespace
+
+PlayedChoice played_choice(const Simulation& simulation, const CollectiveCall& call) {
+  const CollectiveAlgorithm& steps = simulation.chooser().choose(call);
+  const std::optional<CollectivePlan> plan = simulation.kernels_of(call);
+  if (!plan) return {.algorithm = std::string(steps.name()), .protocol = "", .channels = 0};
+  const bool stands_for_kernels = collectives::kernel_of(steps, call) != plan->algorithm;
+  const bool by_kernels = simulation.channels() != nullptr || stands_for_kernels;
+  return {.algorithm = by_kernels ? plan->algorithm : std::string(steps.name()),
+          .protocol = std::string(to_string(plan->protocol)),
+          .channels = plan->channels};
+}
 
 std::vector<CollectiveUse> collective_table(const Simulation& simulation, const RunRecord& record) {
   const TaskGraph& graph = simulation.plan().graph;

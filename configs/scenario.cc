@@ -249,6 +249,22 @@ void read_header(ConfigMap root, std::string* name) {
   check_name(root, *name);
 }
 
+// What steers the library's choice, where nobody asks for it.
+void ignore_choices(ConfigMap comm, const ConfigLog& log) {
+  constexpr std::string_view kWhy =
+      "only 'collectives.tuner: nccl', 'overhead: kernels' and 'model: chunks' ask for the library's choice";
+  for (const std::string_view key : {"tuner_config", "graph"}) {
+    if (comm.has(key)) comm.ignore(key, kWhy);
+  }
+  if (!comm.has("env")) return;
+  ConfigMap env = comm.map("env", "");
+  for (const std::string& name : env.keys()) {
+    const std::string path = env.path_of(name);
+    const auto is_known = [&](const IgnoredKey& key) { return key.path == path; };
+    if (std::ranges::none_of(log.ignored(), is_known)) env.ignore(name, kWhy);
+  }
+}
+
 collectives::NcclSetup read_nccl(ConfigMap root, const Cluster& cluster, collectives::Rung rung,
                                  const collectives::NcclFiles& files, Diagnostics& foreign) {
   ConfigMap comm = root.map("comm", "the library that carries collectives out");
@@ -278,6 +294,10 @@ void read_collectives(ConfigMap root, const collectives::ChooserSettings& choose
                       const collectives::NcclFiles& files, Diagnostics& foreign, Scenario& scenario) {
   scenario.collectives = chooser;
   scenario.nccl = read_nccl(root, scenario.cluster, chooser.rung, files, foreign);
+  const bool asked = chooser.heeds_kernels() || chooser.tuner == collectives::Tuner::kNccl;
+  if (!asked && !scenario.interference.counts && !root.documenting()) {
+    ignore_choices(root.map("comm", "the library that carries collectives out"), scenario.document.log());
+  }
   scenario.comm = read_comm(root, chooser, scenario.nccl.host);
   scenario.comm.costs.gpudirect = scenario.comm.costs.gpudirect && scenario.nccl.knobs.gpudirect;
   scenario.nccl.host.gpudirect = scenario.comm.costs.gpudirect;

@@ -254,6 +254,7 @@ Outcome simulate(const Scenario& scenario, const Simulation& simulation, const S
   }
 
   StepFacts facts = job_facts(scenario, simulation);
+  for (const IgnoredKey& key : simulation.ignored()) facts.ignored.push_back({.path = key.path, .why = key.why});
   // Not the engine's time: faults that end later than the run are still among its events.
   const TimePoint end = run.record.iteration_end.back();
   facts.links = busiest_links(simulation, run.usage, end.since_start());

@@ -11,6 +11,7 @@
 #include "configs/group_wires.h"
 #include "configs/rank_places.h"
 #include "configs/run_cost.h"
+#include "configs/torus_boxes.h"
 #include "core/base/check.h"
 #include "core/base/text.h"
 #include "core/plan/segments.h"
@@ -54,24 +55,12 @@ void for_each_call(const TaskGraph& graph, Visit&& visit) {
   }
 }
 
-Diagnostics check_algorithms(const Scenario& scenario, const TaskGraph& graph,
-                             const collectives::SimpleChooser& chooser) {
-  Diagnostics problems;
-  std::set<std::string> told;
-  for_each_call(graph, [&](const CollectiveCall& call, std::uint32_t, std::uint64_t) {
-    const std::string why = chooser.check(call);
-    if (why.empty() || !told.insert(why).second) return;
-    const std::string path = fmt::format("collectives.{}.algorithm", graph.dimensions[call.dimension.index()].name);
-    std::string origin;
-    for (const ValueRead& value : scenario.document.log().values()) {
-      if (value.path == path) origin = value.origin;
-    }
-    problems.add({.code = "E151",
-                  .place = {.file = origin},
-                  .message = fmt::format("'{}' cannot play {} of {} among {} ranks: {}", path, to_string(call.kind),
-                                         to_string(call.bytes), call.size(), why)});
-  });
-  return problems;
+// Where the scenario says which algorithm plays a dimension's collectives.
+Place place_of_choice(const Scenario& scenario, std::string_view path) {
+  for (const ValueRead& value : scenario.document.log().values()) {
+    if (value.path == path) return {.file = value.origin};
+  }
+  return {};
 }
 
 Folding unfolded(std::size_t ranks, std::size_t links) {
@@ -108,21 +97,70 @@ Folding fold_over_faults(const TaskGraph& graph, const Choosers& chooser, const 
 Simulation::Simulation() = default;
 Simulation::~Simulation() = default;
 
-// A plan of the user's for all calls, or NCCL's choice for each; algorithms from files before both. Kernels play the
-// calls, or tell what they cost beside their messages.
-void Simulation::wire_kernels(const Scenario& scenario) {
+Diagnostics Simulation::check_algorithms(const Scenario& scenario) {
+  const TaskGraph& graph = plan_.graph;
+  const bool in_chunks = scenario.collectives.rung == collectives::Rung::kChunks;
+  Diagnostics problems;
+  std::set<std::string> told;
+  for_each_call(graph, [&](const CollectiveCall& call, std::uint32_t, std::uint64_t) {
+    const std::string path = fmt::format("collectives.{}.algorithm", chooser_->dimension(call));
+    const auto refuse = [&](const std::string& why) {
+      if (why.empty() || !told.insert(why).second) return;
+      problems.add({.code = "E151",
+                    .place = place_of_choice(scenario, path),
+                    .message = fmt::format("'{}' cannot play {} of {} among {} ranks: {}", path, to_string(call.kind),
+                                           to_string(call.bytes), call.size(), why)});
+    };
+    const std::string why = chooser_->check(call);
+    refuse(why);
+    if (!why.empty() || call.size() < 2 || !scenario.collectives.heeds_kernels()) return;
+    const bool own = chooser_->named(call) != nullptr || chooser_->on_torus(call) != nullptr;
+    if (!own || kernels_->choose(call).algorithm != nullptr) return;
+    const std::string_view name = chooser_->choose(call).name();
+    if (in_chunks) {
+      refuse(fmt::format("no kernel plays '{}'; these have kernels: {}; or take 'collectives.model: steps'", name,
+                         join(collectives::algorithms_with_kernels(call), ", ")));
+    } else if (told.insert(path).second) {
+      ignored_.push_back({.path = "collectives.overhead",
+                          .why = fmt::format("of dimension '{}': no kernel plays '{}', its messages are all there is",
+                                             chooser_->dimension(call), name)});
+    }
+  });
+  return problems;
+}
+
+// A plan of the user's for all calls, or NCCL's choice for each: steps, formulas and kernels play it alike, unless the
+// user names an algorithm for a dimension.
+void Simulation::wire_choosers(const Scenario& scenario) {
+  collectives::NcclGraphCache* const found = known_overheads_ != nullptr ? &known_overheads_->graphs() : nullptr;
+  nccl_ = std::make_unique<collectives::NcclTuner>(scenario.nccl, found);
   if (scenario.comm.plan) tuner_ = std::make_unique<collectives::FixedTuner>(*scenario.comm.plan);
   const ChannelTuner& tuner = tuner_ ? *tuner_ : static_cast<const ChannelTuner&>(*nccl_);
   const bool sums = scenario.cluster.switch_sums.enabled;
   planned_ = std::make_unique<collectives::PlannedChooser>(
       tuner, sums ? collectives::NetworkSums::kYes : collectives::NetworkSums::kNo);
-  channel_chooser_ =
-      std::make_unique<collectives::FileChooser>(scenario.nccl.algorithms, scenario.nccl.plans, *planned_);
-  const ChannelInputs kernels{.chooser = *channel_chooser_, .costs = scenario.comm.costs};
+  collectives::ChooserFacts facts{
+      .dimensions = {}, .hosts_have_nvls = scenario.cluster.host.nvlink.reduces, .library = planned_.get()};
+  for (const Dimension& dimension : plan_.graph.dimensions) facts.dimensions.push_back(dimension.name);
+  facts.boxes = boxes_of_groups(plan_.graph, scenario.cluster);
+  chooser_ = std::make_unique<collectives::SimpleChooser>(scenario.collectives, facts);
+  kernels_ = std::make_unique<collectives::ChosenKernels>(
+      collectives::ChosenKernels::Inputs{.library = *planned_,
+                                         .steps = *chooser_,
+                                         .nccl = *nccl_,
+                                         .network_sums = sums,
+                                         .played = scenario.collectives.rung == collectives::Rung::kChunks,
+                                         .fixed = scenario.comm.plan ? &*scenario.comm.plan : nullptr});
+}
+
+// Kernels play the calls, algorithms from files before all others, or tell what they cost beside their messages.
+void Simulation::wire_kernels(const Scenario& scenario) {
   if (scenario.collectives.rung == collectives::Rung::kChunks) {
-    channels_.emplace(kernels);
+    files_ = std::make_unique<collectives::FileChooser>(scenario.nccl.algorithms, scenario.nccl.plans, *kernels_);
+    channels_.emplace(ChannelInputs{.chooser = *files_, .costs = scenario.comm.costs});
     return;
   }
+  const ChannelInputs kernels{.chooser = *kernels_, .costs = scenario.comm.costs};
   // Channels of one call share the host's links, whatever the network model of the run lets calls do.
   const network_models::ModelEntry& model =
       closed_form_ ? *std::ranges::find(network_models::models(), true, &network_models::ModelEntry::shares_links)
@@ -131,6 +169,7 @@ void Simulation::wire_kernels(const Scenario& scenario) {
                                                                      .model = model,
                                                                      .per_host = scenario.cluster.host.gpus,
                                                                      .steps = *chooser_,
+                                                                     .formula = closed_form_.get(),
                                                                      .step_costs = scenario.collectives.step_costs,
                                                                      .channels = kernels,
                                                                      .known = known_overheads_ != nullptr
@@ -163,12 +202,8 @@ Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenari
   CHECK(problem.empty(), problem);
   CHECK(simulation->network_.fabric.gpus().size() >= graph.rank_count(), "every rank has a GPU");
 
-  simulation->nccl_ = std::make_unique<collectives::NcclTuner>(scenario.nccl);
-  collectives::ChooserFacts facts{
-      .dimensions = {}, .hosts_have_nvls = scenario.cluster.host.nvlink.reduces, .nccl = simulation->nccl_.get()};
-  for (const Dimension& dimension : graph.dimensions) facts.dimensions.push_back(dimension.name);
-  simulation->chooser_ = std::make_unique<collectives::SimpleChooser>(scenario.collectives, facts);
-  if (Diagnostics problems = check_algorithms(scenario, graph, *simulation->chooser_); problems.has_errors()) {
+  simulation->wire_choosers(scenario);
+  if (Diagnostics problems = simulation->check_algorithms(scenario); problems.has_errors()) {
     return tl::unexpected(std::move(problems));
   }
 
@@ -177,9 +212,7 @@ Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenari
     simulation->closed_form_ =
         std::make_unique<collectives::ClosedForm>(*simulation->chooser_, GroupWires(graph, router));
   }
-  if (scenario.collectives.rung == collectives::Rung::kChunks || scenario.collectives.kernel_overhead) {
-    simulation->wire_kernels(scenario);
-  }
+  if (scenario.collectives.heeds_kernels()) simulation->wire_kernels(scenario);
   if (scenario.interference.counts) {
     simulation->footprint_ =
         std::make_unique<GpuFootprint>(GpuFootprint::Inputs{.settings = scenario.interference,
@@ -211,6 +244,13 @@ Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenari
                                       ways, simulation->fault_schedule_, alone ? &simulation->folds_ : nullptr);
   simulation->folded_router_ = make_folded_router(ways, simulation->folding_);
   return simulation;
+}
+
+std::optional<CollectivePlan> Simulation::kernels_of(const CollectiveCall& call) const {
+  if (!channels_ && !overheads_) return std::nullopt;
+  ChannelChoice choice = channels_ ? channels_->chooser.choose(call) : kernels_->choose(call);
+  if (choice.algorithm == nullptr) return std::nullopt;
+  return std::move(choice.plan);
 }
 
 namespace {

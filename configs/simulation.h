@@ -11,6 +11,7 @@
 
 #include "collectives/channel_chooser.h"
 #include "collectives/chooser.h"
+#include "collectives/chosen_kernels.h"
 #include "collectives/closed_form.h"
 #include "collectives/msccl/file_chooser.h"
 #include "collectives/nccl/tuner.h"
@@ -79,10 +80,11 @@ class Simulation {
   [[nodiscard]] const ChannelInputs* channels() const { return channels_ ? &*channels_ : nullptr; }
   // Null unless collectives, in steps or as formulas, cost what kernels take.
   [[nodiscard]] const CallOverhead* call_overhead() const { return overheads_.get(); }
-  // Who chooses those kernels; null with the above.
-  [[nodiscard]] const ChannelChooser* overhead_kernels() const {
-    return overheads_ ? channel_chooser_.get() : nullptr;
-  }
+  // How the library's kernels carry a call out: as they are played, or as they count beside steps and formulas. Nothing
+  // where kernels do not count, or none plays the algorithm that the user named.
+  [[nodiscard]] std::optional<CollectivePlan> kernels_of(const CollectiveCall& call) const;
+  // Settings of the scenario without effect on what is played, beside those of its own log.
+  [[nodiscard]] const std::vector<IgnoredKey>& ignored() const { return ignored_; }
   // Null unless communication slows computing.
   [[nodiscard]] const CommunicationFootprint* footprint() const { return footprint_.get(); }
   [[nodiscard]] bool is_folded() const { return folded_router_ != nullptr; }
@@ -93,22 +95,26 @@ class Simulation {
 
  private:
   Simulation();
+  void wire_choosers(const Scenario& scenario);
   void wire_kernels(const Scenario& scenario);
+  [[nodiscard]] Diagnostics check_algorithms(const Scenario& scenario);
 
   network_models::Network network_;
   network_models::FaultSchedule fault_schedule_;
   workload::StepPlan plan_;
   std::unique_ptr<collectives::NcclTuner> nccl_;
-  std::unique_ptr<collectives::SimpleChooser> chooser_;
-  std::unique_ptr<collectives::ClosedForm> closed_form_;
   std::unique_ptr<ChannelTuner> tuner_;
   std::unique_ptr<collectives::PlannedChooser> planned_;
-  std::unique_ptr<collectives::FileChooser> channel_chooser_;
+  std::unique_ptr<collectives::SimpleChooser> chooser_;
+  std::unique_ptr<collectives::ClosedForm> closed_form_;
+  std::unique_ptr<collectives::ChosenKernels> kernels_;
+  std::unique_ptr<collectives::FileChooser> files_;
   std::optional<ChannelInputs> channels_;
   KnownOverheads own_overheads_;
   KnownOverheads* known_overheads_ = nullptr;  // null: its own
   std::unique_ptr<CallOverheads> overheads_;
   std::optional<TimeWithOverhead> with_overhead_;  // formulas
+  std::vector<IgnoredKey> ignored_;
   std::unique_ptr<GpuFootprint> footprint_;
   std::unique_ptr<Router> bottlenecks_;  // null unless only times matter and no transfer shares a link
   FoldMemory folds_;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "core/config/config_map.h"
 #include "core/engine/engine.h"
@@ -30,6 +31,9 @@ class Topology {
   // From now on it builds hosts without GPUDirect (Host::gpudirect), whose GPUs copy to and from host memory at this
   // rate, all thread blocks together. Where hosts are no part of it, nothing changes.
   virtual void pass_through_host_memory(Bandwidth copies) = 0;
+  // Sides of the grid in which hosts are joined to their neighbours only, the first one counting fastest: of a torus
+  // that wraps. Empty: any host reaches any other alike.
+  [[nodiscard]] virtual std::vector<int> grid() const { return {}; }
 };
 
 struct TopologyRequest {

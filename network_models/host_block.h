@@ -75,6 +75,13 @@ class HostBlock {
     return NodeId(host * node_count() + first_nic_ + nic);
   }
   [[nodiscard]] std::uint32_t nic_of(std::uint32_t gpu) const { return nic_of_[gpu]; }
+  // NICs that are a GPU's own: several where a host has several for each GPU, shared out in order; else nic_of.
+  [[nodiscard]] std::uint32_t nics_of(std::uint32_t gpu) const {
+    return nics_ < 2 * gpus_ ? 1 : (gpu + 1) * nics_ / gpus_ - gpu * nics_ / gpus_;
+  }
+  [[nodiscard]] std::uint32_t own_nic(std::uint32_t gpu, std::uint32_t number) const {
+    return nics_ < 2 * gpus_ ? nic_of_[gpu] : gpu * nics_ / gpus_ + number;
+  }
 
   // Adds hosts 0..count-1 to an empty fabric: host h's nodes start at h * node_count(), its links at h * link_count().
   void append_hosts(Fabric& fabric, std::uint32_t count) const;

@@ -57,6 +57,8 @@ class TorusLinks {
   std::array<std::uint32_t, kTorusDimensions> first_in_ = {};
 };
 
+enum class End { kLeft, kEntered };
+
 class TorusRouter final : public Router {
  public:
   TorusRouter(const TorusPlan& plan, HostBlock block, std::span<const Bandwidth> capacities)
@@ -73,16 +75,44 @@ class TorusRouter final : public Router {
         here = walk(here, links_.coordinate(ends.to_host, d), d, trail);
       }
     };
-    return route_over_cables(query, block_, links_, shape_.latency, hops, row_by_row);
+    const auto by_direction = [&](const HostEnds& ends, NicEnds& nics) {
+      if (query.reach != Reach::kByPeersRail && query.nics.out < 0) {
+        nics.out = nic_towards(ends.from_gpu, ends, End::kLeft);
+      }
+      if (query.nics.in < 0) nics.in = nic_towards(ends.to_gpu, ends, End::kEntered);
+    };
+    return route_over_cables(query, block_, links_, shape_.latency, hops, row_by_row, by_direction);
   }
   [[nodiscard]] std::span<const Bandwidth> capacities() const override { return capacities_; }
 
  private:
+  // Of a GPU with several NICs each serves some of the directions in which its bytes set out, or come in last.
+  [[nodiscard]] std::uint32_t nic_towards(std::uint32_t gpu, const HostEnds& ends, End end) const {
+    std::uint32_t directions = 0;
+    std::uint32_t wanted = 0;
+    bool found = false;
+    for (std::size_t d = 0; d < kTorusDimensions; ++d) {
+      if (shape_.sizes[d] < 2) continue;
+      const std::uint32_t at = links_.coordinate(ends.from_host, d);
+      const std::uint32_t target = links_.coordinate(ends.to_host, d);
+      if (at != target && (!found || end == End::kEntered)) {
+        wanted = directions + (goes_upward(at, target, d) ? 0 : 1);
+        found = true;
+      }
+      directions += 2;
+    }
+    return block_.own_nic(gpu, directions == 0 ? 0 : wanted * block_.nics_of(gpu) / directions);
+  }
+  [[nodiscard]] bool goes_upward(std::uint32_t at, std::uint32_t target, std::size_t d) const {
+    const std::uint32_t size = shape_.sizes[d];
+    return shape_.wraps(d) ? 2 * ((target + size - at) % size) <= size : target > at;
+  }
+
   std::uint32_t walk(std::uint32_t host, std::uint32_t target, std::size_t d, Trail& trail) const {
     const std::uint32_t size = shape_.sizes[d];
     const std::uint32_t at = links_.coordinate(host, d);
     const std::uint32_t ahead = (target + size - at) % size;
-    const bool upward = shape_.wraps(d) ? 2 * ahead <= size : target > at;
+    const bool upward = goes_upward(at, target, d);
     const std::uint32_t steps = upward ? ahead : size - ahead;
     for (std::uint32_t i = 0; i < steps && ahead != 0; ++i) {
       const std::uint32_t now = links_.coordinate(host, d);

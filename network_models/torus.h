@@ -32,7 +32,9 @@ struct TorusPlan {
   TorusShape shape;
 };
 
-// Routed dimension by dimension (x, then y, then z), the shorter way round; on a tie the upward way.
+// Routed dimension by dimension (x, then y, then z), the shorter way round; on a tie the upward way. Where a host has
+// several NICs for each GPU, bytes leave by the one that serves the direction in which they set out, and enter by the
+// one that serves the direction in which they come.
 [[nodiscard]] Network build_torus(const TorusPlan& plan);
 
 }  // namespace ringwright::network_models

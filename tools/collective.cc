@@ -179,6 +179,7 @@ class Collective final : public Command {
     double sum_of_busbw = 0.0;
     std::size_t played = 0;
     std::vector<std::string> rows;
+    std::vector<IgnoredKey> ignored = scenario.document.log().ignored();
     std::size_t too_small = 0;
     for (const Bytes wanted : sizes_) {
       const Bytes size = configs::rounded_size(wanted_, wanted, ranks_, element_bytes_);
@@ -190,6 +191,10 @@ class Collective final : public Command {
       if (!row) return refuse(row.error());
       sum_of_busbw += row->busbw;
       ++played;
+      for (const IgnoredKey& key : row->result.ignored) {
+        const auto same = [&](const IgnoredKey& other) { return other.path == key.path && other.why == key.why; };
+        if (std::ranges::none_of(ignored, same)) ignored.push_back(key);
+      }
       if (common.json) {
         rows.push_back(json(*row));
         continue;
@@ -201,11 +206,12 @@ class Collective final : public Command {
       std::fprintf(stderr, "note: the %zu smallest sizes have no element for each of %d ranks and are left out\n",
                    too_small, ranks_);
     }
-    if (common.json) std::fputs(document(scenario, rows).c_str(), stdout);
+    if (common.json) std::fputs(document(scenario, rows, ignored).c_str(), stdout);
     if (!common.json && !common.quiet && played > 0) {
       std::fputs(fmt::format("# Avg bus bandwidth    : {:.6g}\n", sum_of_busbw / static_cast<double>(played)).c_str(),
                  stdout);
     }
+    if (!common.json && !common.quiet) std::fputs(remarks(ignored).c_str(), stdout);
     return ExitCode::kOk;
   }
 
@@ -288,18 +294,35 @@ class Collective final : public Command {
         json_text(row.result.protocol), row.result.channels);
   }
 
-  [[nodiscard]] std::string document(const configs::Scenario& scenario, const std::vector<std::string>& rows) const {
+  // What was given but has no effect, as `run` lists it.
+  [[nodiscard]] static std::string remarks(const std::vector<IgnoredKey>& ignored) {
+    std::string text = ignored.empty() ? "" : "#\n# Given, but without effect here:\n";
+    for (const IgnoredKey& key : ignored) {
+      text += fmt::format("#   {}{}\n", key.path, key.why.empty() ? "" : ": " + key.why);
+    }
+    return text;
+  }
+
+  [[nodiscard]] std::string document(const configs::Scenario& scenario, const std::vector<std::string>& rows,
+                                     const std::vector<IgnoredKey>& ignored) const {
     const CollectiveRequest calls = request(Bytes(1));
     std::vector<std::string> settings;
     for (const std::string& setting : settings_played()) settings.push_back(json_text(setting));
     const std::string played =
         fmt::format("{{\"cluster\": {}, \"set\": [{}], \"gpus_per_process\": {}, \"warmup\": {}, \"iterations\": {}}}",
                     json_text(cluster_), join(settings, ", "), calls.gpus_per_process, calls.warmup, calls.iterations);
+    std::vector<std::string> without_effect;
+    for (const IgnoredKey& key : ignored) {
+      without_effect.push_back(
+          fmt::format("{{\"path\": {}, \"why\": {}}}", json_text(key.path), json_text(key.why)));
+    }
     return fmt::format(
         "{{\n  \"schema\": \"ringwright.collective/1\",\n  \"operation\": {},\n  \"ranks\": {},\n  \"hosts\": {},\n"
-        "  \"gpu\": {},\n  \"fabric\": {},\n  \"network\": {},\n  \"played\": {},\n  \"results\": [\n{}\n  ]\n}}\n",
+        "  \"gpu\": {},\n  \"fabric\": {},\n  \"network\": {},\n  \"played\": {},\n  \"results\": [\n{}\n  ],\n"
+        "  \"ignored\": [{}]\n}}\n",
         json_text(to_string(wanted_)), ranks_, scenario.cluster.hosts, json_text(scenario.cluster.gpu.name),
-        json_text(scenario.cluster.fabric), json_text(scenario.simulate.network->name), played, join(rows, ",\n"));
+        json_text(scenario.cluster.fabric), json_text(scenario.simulate.network->name), played, join(rows, ",\n"),
+        join(without_effect, ", "));
   }
 
   std::string cluster_, operation_, from_ = "8", to_ = "8G", factor_ = "2", increment_, type_ = "float",

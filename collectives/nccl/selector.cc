@@ -102,7 +102,7 @@ HostPaths paths_of(const NcclSetup& setup, const NcclCostModel& costs, NcclAlgor
 
 NcclCostModel NcclSelector::model(const GroupLayout& layout) const {
   return NcclCostModel(setup_.tables, setup_.host, setup_.knobs, layout, setup_.graph ? &*setup_.graph : nullptr,
-                       cache_.get());
+                       cache_);
 }
 
 NcclGraphs NcclSelector::graphs(const GroupLayout& layout) const {
@@ -122,7 +122,23 @@ CollectivePlan NcclSelector::plan(const CollectiveCall& call) const {
             .by_peers_rail = sends_by_peers_rail(setup_)};
   }
   if (auto plan = all_pairs(setup_, call)) return *plan;
-  const NcclChoice choice = choose(setup_, call, costs.costs(call));
+  return plan_for(call, costs, choose(setup_, call, costs.costs(call)));
+}
+
+CollectivePlan NcclSelector::plan_with(const CollectiveCall& call, NcclAlgorithm algorithm) const {
+  if (call.size() < 2) return CollectivePlan{.algorithm = std::string(to_string(algorithm))};
+  NcclKnobs knobs = setup_.knobs;  // what is named here overrules NCCL_ALGO
+  knobs.algorithms[index_of(call.kind)].fill(false);
+  knobs.algorithms[index_of(call.kind)][index_of(algorithm)] = true;
+  const NcclCostModel costs(setup_.tables, setup_.host, knobs, *call.layout, setup_.graph ? &*setup_.graph : nullptr,
+                            cache_);
+  NcclChoice choice = cheapest(costs.costs(call));
+  choice.algorithm = algorithm;  // Simple, which all algorithms have, where the cost model finds no use for any
+  return plan_for(call, costs, choice);
+}
+
+CollectivePlan NcclSelector::plan_for(const CollectiveCall& call, const NcclCostModel& costs,
+                                      const NcclChoice& choice) const {
   const NcclWork work = share_out(costs, setup_.host, setup_.knobs, call, choice);
   HostPaths through = paths_of(setup_, costs, choice.algorithm, *call.layout, work.channels);
   Bytes chunk = chunk_of(setup_.knobs, choice);
@@ -131,6 +147,7 @@ CollectivePlan NcclSelector::plan(const CollectiveCall& call) const {
     chunk = tree_chunk_by_depth(call, work.channels);
   }
   const bool direct = choice.algorithm == NcclAlgorithm::kCollnetDirect;
+  const bool ordered = !through.paths.empty() && (setup_.host.links == NcclHost::Links::kMesh || setup_.graph);
   return {.algorithm = std::string(to_string(choice.algorithm)),
           .protocol = choice.protocol,
           .channels = work.channels,
@@ -139,6 +156,7 @@ CollectivePlan NcclSelector::plan(const CollectiveCall& call) const {
           .grain = setup_.tables.chunks_by_threads ? chunk_grain(call.kind, choice, work.threads) : Bytes(0),
           .paths = std::move(through.paths),
           .kind_of_host = std::move(through.kind_of_host),
+          .ordered = ordered,
           .heads = direct ? std::min(setup_.host.nics, call.layout->largest_host) : 0};
 }
 

@@ -12,6 +12,7 @@
 #include "collectives/nccl/graph_cache.h"
 #include "collectives/nccl/graph_file.h"
 #include "collectives/nccl/tuner_file.h"
+#include "collectives/nccl/work.h"
 #include "core/plan/collective_call.h"
 #include "core/plan/collective_plan.h"
 
@@ -36,9 +37,15 @@ struct NcclSetup {
 
 class NcclSelector {
  public:
-  explicit NcclSelector(NcclSetup setup) : setup_(std::move(setup)), cache_(std::make_unique<NcclGraphCache>()) {}
+  // `graphs`: channels that were found for the same setup before; they outlive the selector. Null: it finds its own.
+  explicit NcclSelector(NcclSetup setup, NcclGraphCache* graphs = nullptr)
+      : setup_(std::move(setup)),
+        own_cache_(std::make_unique<NcclGraphCache>()),
+        cache_(graphs != nullptr ? graphs : own_cache_.get()) {}
 
   [[nodiscard]] CollectivePlan plan(const CollectiveCall& call) const;
+  // With the algorithm that the user names, whatever the costs: the cheapest protocol that it may use.
+  [[nodiscard]] CollectivePlan plan_with(const CollectiveCall& call, NcclAlgorithm algorithm) const;
   [[nodiscard]] CollectivePlan plan_message(const MessageCall& call) const;
   // What NCCL itself believes of every choice, cheapest first, those that cannot be used last; empty for all-to-all
   // and for groups of one.
@@ -49,9 +56,12 @@ class NcclSelector {
 
  private:
   [[nodiscard]] NcclCostModel model(const GroupLayout& layout) const;
+  [[nodiscard]] CollectivePlan plan_for(const CollectiveCall& call, const NcclCostModel& costs,
+                                        const NcclChoice& choice) const;
 
   NcclSetup setup_;
-  std::unique_ptr<NcclGraphCache> cache_;
+  std::unique_ptr<NcclGraphCache> own_cache_;
+  NcclGraphCache* cache_;
 };
 
 // NCCL's estimate for every algorithm and protocol, as a plain function of its parts.

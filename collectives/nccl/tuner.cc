@@ -4,6 +4,7 @@
 #include <span>
 
 #include "collectives/builtin.h"
+#include "collectives/channels/channel_ring.h"
 #include "core/base/check.h"
 
 namespace ringwright::collectives {
@@ -12,8 +13,7 @@ namespace {
 // Beyond this many peers, sends to all at once are played one peer at a time, so that the flows in flight stay few.
 constexpr int kDirectUpTo = 256;
 
-constexpr std::array<std::string_view, 2> kRings = {"rail_rings", "ring"};
-constexpr std::array<std::string_view, 3> kTrees = {"double_tree", "recursive_multiplying", "ring"};
+constexpr std::array<std::string_view, 1> kRings = {"ring"};
 constexpr std::array<std::string_view, 2> kInSwitch = {"in_switch", "ring"};
 constexpr std::array<std::string_view, 3> kTreesOfSwitches = {"nvls_tree", "double_tree", "ring"};
 constexpr std::array<std::string_view, 4> kInNetwork = {"collnet_direct", "in_switch", "hierarchical", "ring"};
@@ -24,7 +24,6 @@ constexpr std::array<std::string_view, 2> kOneByOne = {"pairwise", "direct"};
 
 // Nearest first; the first that can play the call is taken.
 std::span<const std::string_view> candidates(const CollectivePlan& plan, const CollectiveCall& call) {
-  if (plan.algorithm == "tree") return kTrees;
   if (plan.algorithm == "nvls" && call.layout->host_count() == 1) return kInSwitch;
   if (plan.algorithm == "nvls" || plan.algorithm == "nvls_tree") return kTreesOfSwitches;
   if (plan.algorithm == "collnet_direct") return kInNetwork;
@@ -32,8 +31,40 @@ std::span<const std::string_view> candidates(const CollectivePlan& plan, const C
   if (plan.algorithm == "pat") return kLogarithmic;
   if (plan.algorithm == "p2p" && call.size() <= kDirectUpTo) return kAllAtOnce;
   if (plan.algorithm == "p2p") return kOneByOne;
-  const bool rails = call.layout->host_count() > 1 && call.layout->largest_host > 1;
-  return std::span<const std::string_view>(kRings).subspan(rails ? 0 : 1);
+  return kRings;
+}
+
+// Little data gets few channels, but takes its kernels' latencies and hardly a wire's time: steps play it in the way
+// that all members share alike, which folds.
+constexpr Bytes kLittle = Bytes(1 << 20);
+constexpr Bytes kTiny = Bytes(32 << 10);
+
+// Every order begins at another GPU, and each GPU begins one.
+bool uses_every_rail(const CollectivePlan& plan, const CollectiveCall& call) {
+  const GroupLayout& layout = *call.layout;
+  const bool all = call.bytes <= kLittle || ring_kinds(layout, plan) == layout.largest_host;
+  return plan.paths.empty() && layout.even() && all;
+}
+
+const CollectiveAlgorithm& rings_in_steps(const CollectivePlan& plan, const CollectiveCall& call,
+                                          LibraryAlgorithms& library) {
+  const GroupLayout& layout = *call.layout;
+  const CollectiveAlgorithm& ring = *find_algorithm("ring");
+  const CollectiveAlgorithm& rails = *find_algorithm("rail_rings");
+  const bool one_order = plan.paths.empty() && (layout.host_count() == 1 || layout.largest_host == 1);
+  if (one_order || (layout.host_count() == 1 && call.bytes <= kTiny)) return ring;
+  return uses_every_rail(plan, call) && rails.supports(call) ? rails : library.rings(plan, layout);
+}
+
+// On one host a tree is a chain, up and down; a ring sends about as much over the same links.
+const CollectiveAlgorithm& trees_in_steps(const CollectivePlan& plan, const CollectiveCall& call,
+                                          LibraryAlgorithms& library) {
+  const GroupLayout& layout = *call.layout;
+  const bool one_host = layout.host_count() == 1;
+  if (one_host && (plan.paths.empty() || call.bytes <= kTiny)) return *find_algorithm("ring");
+  if (call.bytes <= kTiny) return *find_algorithm("recursive_multiplying");
+  const bool rails = layout.largest_host == 1 || uses_every_rail(plan, call);
+  return rails ? *find_algorithm("double_tree") : library.trees(plan, layout);
 }
 
 }  // namespace
@@ -46,7 +77,20 @@ CollectivePlan NcclTuner::plan(const CollectiveCall& call) const {
   return answers_.emplace(asked, selector_.plan(call)).first->second;
 }
 
-const CollectiveAlgorithm& nearest_in_steps(const CollectivePlan& plan, const CollectiveCall& call) {
+CollectivePlan NcclTuner::plan(const CollectiveCall& call, NcclAlgorithm algorithm) const {
+  const Asked asked{.layout = call.layout, .kind = call.kind, .bytes = call.bytes.count(), .algorithm = algorithm};
+  const std::scoped_lock lock(mutex_);
+  const auto known = answers_.find(asked);
+  if (known != answers_.end()) return known->second;
+  return answers_.emplace(asked, selector_.plan_with(call, algorithm)).first->second;
+}
+
+const CollectiveAlgorithm& nearest_in_steps(const CollectivePlan& plan, const CollectiveCall& call,
+                                            LibraryAlgorithms& library) {
+  const bool all_at_once = call.kind == CollectiveKind::kAllToAll;
+  const CollectivePlan orders = plan_for_steps(plan, *call.layout);
+  if (plan.algorithm == "ring" && !all_at_once) return rings_in_steps(orders, call, library);
+  if (plan.algorithm == "tree" && call.kind == CollectiveKind::kAllReduce) return trees_in_steps(orders, call, library);
   for (const std::string_view name : candidates(plan, call)) {
     const CollectiveAlgorithm* algorithm = find_algorithm(name);
     CHECK(algorithm != nullptr, name);
@@ -55,6 +99,26 @@ const CollectiveAlgorithm& nearest_in_steps(const CollectivePlan& plan, const Co
   const CollectiveAlgorithm* ring = find_algorithm("ring");
   CHECK(ring != nullptr && ring->supports(call), "a ring plays what nothing else does");
   return *ring;
+}
+
+std::string_view kernel_of(const CollectiveAlgorithm& algorithm, const CollectiveCall& call) {
+  struct Row {
+    std::string_view steps;
+    std::string_view kernel;
+  };
+  constexpr std::array kRows = {
+      Row{"ring", "ring"},           Row{"rail_rings", "ring"},    Row{"rings", "ring"},
+      Row{"double_tree", "tree"},    Row{"trees", "tree"},         Row{"nvls_tree", "nvls_tree"},
+      Row{"collnet_direct", "collnet_direct"}, Row{"collnet_chain", "collnet_chain"},
+      Row{"direct", "p2p"},          Row{"pairwise", "p2p"},
+  };
+  const bool pairs = call.kind == CollectiveKind::kAllToAll;
+  if (algorithm.name() == "in_switch") return call.layout->host_count() == 1 ? "nvls" : "collnet_chain";
+  for (const Row& row : kRows) {
+    if (row.steps != algorithm.name() || pairs != (row.kernel == "p2p")) continue;
+    return row.kernel == "tree" && call.kind != CollectiveKind::kAllReduce ? "" : row.kernel;
+  }
+  return "";
 }
 
 }  // namespace ringwright::collectives

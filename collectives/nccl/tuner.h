@@ -4,8 +4,10 @@
 #include <compare>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string_view>
 
+#include "collectives/library_rings.h"
 #include "collectives/nccl/selector.h"
 #include "core/ports/channel_algorithm.h"
 #include "core/ports/collective_algorithm.h"
@@ -15,9 +17,12 @@ namespace ringwright::collectives {
 // Layouts of calls must outlive the tuner. Safe to ask from several threads.
 class NcclTuner final : public ChannelTuner {
  public:
-  explicit NcclTuner(NcclSetup setup) : selector_(std::move(setup)) {}
+  // `graphs`: channels that were found for the same setup before, which outlive the tuner; null: none.
+  explicit NcclTuner(NcclSetup setup, NcclGraphCache* graphs = nullptr) : selector_(std::move(setup), graphs) {}
 
   [[nodiscard]] CollectivePlan plan(const CollectiveCall& call) const override;
+  // With an algorithm that somebody else chose.
+  [[nodiscard]] CollectivePlan plan(const CollectiveCall& call, NcclAlgorithm algorithm) const;
   [[nodiscard]] CollectivePlan plan_message(const MessageCall& call) const override {
     return selector_.plan_message(call);
   }
@@ -28,6 +33,7 @@ class NcclTuner final : public ChannelTuner {
     const GroupLayout* layout = nullptr;
     CollectiveKind kind = CollectiveKind::kAllReduce;
     std::int64_t bytes = 0;
+    std::optional<NcclAlgorithm> algorithm = std::nullopt;  // empty: NCCL's choice
     auto operator<=>(const Asked&) const = default;
   };
 
@@ -36,7 +42,13 @@ class NcclTuner final : public ChannelTuner {
   mutable std::map<Asked, CollectivePlan> answers_;
 };
 
-// The rung of steps knows neither channels nor protocols, but its algorithms send the same bytes over the same links.
-[[nodiscard]] const CollectiveAlgorithm& nearest_in_steps(const CollectivePlan& plan, const CollectiveCall& call);
+// The rung of steps knows neither slots nor protocols, but its algorithms send the same bytes over the same links: as
+// many rings and trees as the plan has kinds of channels, in its orders.
+[[nodiscard]] const CollectiveAlgorithm& nearest_in_steps(const CollectivePlan& plan, const CollectiveCall& call,
+                                                          LibraryAlgorithms& library);
+
+// The other way round: the kernel, by its name in CollectivePlan, that sends what an algorithm of steps sends in this
+// call; empty when the library has none.
+[[nodiscard]] std::string_view kernel_of(const CollectiveAlgorithm& algorithm, const CollectiveCall& call);
 
 }  // namespace ringwright::collectives

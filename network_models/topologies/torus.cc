@@ -20,6 +20,10 @@ class Torus final : public Topology {
   explicit Torus(TorusPlan plan) : plan_(std::move(plan)) {}
   [[nodiscard]] Network build() const override { return build_torus(plan_); }
   void pass_through_host_memory(Bandwidth copies) override { plan_.host.pass_through_memory(copies); }
+  [[nodiscard]] std::vector<int> grid() const override {
+    if (!plan_.shape.wrap) return {};
+    return {plan_.shape.sizes.begin(), plan_.shape.sizes.end()};
+  }
 
  private:
   TorusPlan plan_;

@@ -63,10 +63,11 @@ TEST(Collnet, ClosedFormIsNearlyTwiceAsFastAsRings) {
 TEST(Collnet, StandsForNcclsPlanInSteps) {
   const GroupLayout layout = make_block_layout(8, 4);
   const CollectiveCall call = all_reduce(layout, 1_MiB);
-  EXPECT_EQ(nearest_in_steps({.algorithm = "collnet_direct"}, call).name(), "collnet_direct");
-  EXPECT_EQ(nearest_in_steps({.algorithm = "collnet_chain"}, call).name(), "collnet_chain");
+  LibraryAlgorithms library;
+  EXPECT_EQ(nearest_in_steps({.algorithm = "collnet_direct"}, call, library).name(), "collnet_direct");
+  EXPECT_EQ(nearest_in_steps({.algorithm = "collnet_chain"}, call, library).name(), "collnet_chain");
   const GroupLayout spread = make_block_layout(8, 1);
-  EXPECT_EQ(nearest_in_steps({.algorithm = "collnet_chain"}, all_reduce(spread, 1_MiB)).name(), "in_switch");
+  EXPECT_EQ(nearest_in_steps({.algorithm = "collnet_chain"}, all_reduce(spread, 1_MiB), library).name(), "in_switch");
 }
 
 }  // namespace

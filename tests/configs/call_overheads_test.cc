@@ -164,15 +164,17 @@ TEST(CallOverheads, AreIgnoredWithAWordWhereKernelsArePlayed) {
   EXPECT_EQ(scenario.document.log().ignored().front().path, "collectives.overhead");
 }
 
-// By the network's own wires, where the run's network model shares none: the same as the steps of a run get.
+// By the network's own wires, where the run's network model shares none. A formula with its overhead says what the
+// kernels take, as steps with theirs do.
 TEST(CallOverheads, AreAddedToFormulasWhereTheyAreAskedFor) {
   EXPECT_EQ(assemble(load(job("model: closed_form")))->call_overhead(), nullptr);
-  const Scenario with_overhead = load(job("model: closed_form, overhead: kernels"), {"simulate.network=alpha_beta"});
-  const Scenario without = load(job("model: closed_form"), {"simulate.network=alpha_beta"});
-  const Scenario in_steps = load(job("model: steps, overhead: kernels"));
+  const Scenario with_overhead =
+      load(job("model: closed_form, overhead: kernels"), {"simulate.network=alpha_beta"});
+  const Scenario without =
+      load(job("model: closed_form, overhead: none, tuner: nccl"), {"simulate.network=alpha_beta"});
   const auto formulas = assemble(with_overhead);
   const auto plain = assemble(without);
-  const auto steps = assemble(in_steps);
+  EXPECT_EQ(plain->call_overhead(), nullptr);
   const TaskGraph& graph = formulas->plan().graph;
   for (const CollectiveSpec& spec : graph.collectives) {
     const DimensionId tp(0);
@@ -183,7 +185,8 @@ TEST(CallOverheads, AreAddedToFormulasWhereTheyAreAskedFor) {
                             .layout = &own.layouts[own.dimensions[tp.index()].layout_of_group.front()],
                             .dimension = tp};
     };
-    const Duration overhead = steps->call_overhead()->of(call_on(*steps));
+    const Duration overhead = formulas->call_overhead()->of(call_on(*formulas));
+    EXPECT_GT(overhead, 1_us);
     EXPECT_EQ(formulas->collective_time()->time(call_on(*formulas)),
               plain->collective_time()->time(call_on(*plain)) + overhead);
   }
@@ -199,7 +202,7 @@ TEST(CallOverheads, AreFoundOutOnceForAMachine) {
   EXPECT_GT(calls, 0U);
   EXPECT_EQ(predict(), first);
   EXPECT_EQ(known.size(), calls);
-  const Scenario plain = load(job("model: closed_form"), {"simulate.network=alpha_beta"});
+  const Scenario plain = load(job("model: closed_form, overhead: none"), {"simulate.network=alpha_beta"});
   EXPECT_GT(first, (*Planner(plain).predict(plain))->step_time.mean);
 }
 

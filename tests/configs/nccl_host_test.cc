@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "collectives/channel_chooser.h"
 #include "configs/scenario.h"
 #include "configs/simulation.h"
 #include "tests/support/own_folder.h"
@@ -140,13 +141,14 @@ std::string_view chosen(const std::string& more, Bytes bytes) {
   const collectives::NcclTuner tuner(scenario->nccl);
   const GroupLayout layout = make_block_layout(16, 8);
   const CollectiveCall call{.kind = CollectiveKind::kAllReduce, .bytes = bytes, .layout = &layout};
-  return collectives::SimpleChooser(scenario->collectives, {.nccl = &tuner}).choose(call).name();
+  const collectives::PlannedChooser library(tuner);
+  return collectives::SimpleChooser(scenario->collectives, {.library = &library}).choose(call).name();
 }
 
 TEST(NcclTunerInScenarios, TheEnvironmentSteersTheChoice) {
   EXPECT_EQ(chosen("collectives: {tuner: nccl}", Bytes(1 << 30)), "nvls_tree");
   EXPECT_EQ(chosen("collectives: {tuner: nccl}\ncomm: {env: {NCCL_ALGO: Ring}}", Bytes(1 << 30)), "rail_rings");
-  EXPECT_EQ(chosen("collectives: {tuner: nccl}\ncomm: {env: {NCCL_NVLS_ENABLE: 0, NCCL_ALGO: Tree}}", Bytes(1 << 10)),
+  EXPECT_EQ(chosen("collectives: {tuner: nccl}\ncomm: {env: {NCCL_NVLS_ENABLE: 0, NCCL_ALGO: Tree}}", Bytes(1 << 20)),
             "double_tree");
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <ostream>
+#include <set>
 #include <string>
 
 #include <gmock/gmock.h>
@@ -122,6 +123,23 @@ TEST(Torus, LoadsAllLinksOfARingAlikeWhenEveryoneSendsToItsNeighbour) {
     for (const Hop& hop : hops_of(ring, between(host, (host + 1) % 7))) ++load[hop.link];
   }
   for (const auto& [link, flows] : load) EXPECT_EQ(flows, 1);
+}
+
+// Host 21 of 4 x 4 x 4 is (1, 1, 1); its neighbours lie 1, 4 and 16 hosts away on both sides.
+TEST(Torus, ServesEachDirectionByAnotherNicOfAGpuThatHasSix) {
+  const Network network = build_torus({.host = simple_host(1, 6),
+                                       .shape = {.sizes = {4, 4, 4}, .wrap = true, .speed = Bandwidth(50e9)}});
+  std::set<std::string> leave;
+  std::set<std::string> enter;
+  for (const std::size_t neighbour : {22U, 20U, 25U, 17U, 37U, 5U}) {
+    const std::string out = trace(network, between(21, neighbour));
+    const std::string in = trace(network, between(neighbour, 21));
+    leave.insert(out.substr(out.find("host21/nic"), 11));
+    enter.insert(in.substr(in.find("host21/nic"), 11));
+    EXPECT_EQ(flow_error(network.fabric, hops_of(network, between(21, neighbour)), between(21, neighbour)), "");
+  }
+  EXPECT_EQ(leave.size(), 6U);
+  EXPECT_EQ(enter.size(), 6U);
 }
 
 // NCCL's PXN: over NVLink to the GPU that has the receiver's NIC, and out by it.

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "collectives/channel_chooser.h"
 #include "collectives/chooser.h"
 #include "tests/collectives/nccl/example_hosts.h"
 
@@ -22,16 +23,25 @@ TEST(NcclTuner, AnswersAsTheSelectorDoesEveryTime) {
 }
 
 std::string_view in_steps(std::string algorithm, int ranks, int per_host,
-                          CollectiveKind kind = CollectiveKind::kAllReduce) {
+                          CollectiveKind kind = CollectiveKind::kAllReduce, int channels = 16,
+                          Bytes bytes = 64_MiB) {
   const GroupLayout layout = make_block_layout(ranks, per_host);
-  const CollectiveCall call{.kind = kind, .bytes = 1_MiB, .layout = &layout};
-  return nearest_in_steps({.algorithm = std::move(algorithm)}, call).name();
+  const CollectiveCall call{.kind = kind, .bytes = bytes, .layout = &layout};
+  LibraryAlgorithms library;  // names outlive the algorithms that it makes
+  return nearest_in_steps({.algorithm = std::move(algorithm), .channels = channels}, call, library).name();
 }
 
 TEST(NearestInSteps, NamesWhatSendsTheSameBytes) {
   EXPECT_EQ(in_steps("ring", 8, 8), "ring");
   EXPECT_EQ(in_steps("ring", 16, 8), "rail_rings");
   EXPECT_EQ(in_steps("tree", 64, 8), "double_tree");
+  EXPECT_EQ(in_steps("ring", 16, 8, CollectiveKind::kAllReduce, 2), "rings");  // two NICs of eight
+  EXPECT_EQ(in_steps("tree", 64, 8, CollectiveKind::kAllReduce, 2), "trees");
+  EXPECT_EQ(in_steps("ring", 16, 8, CollectiveKind::kBroadcast), "rings");  // chains by all NICs
+  // Little data gets few channels, and costs its kernels' latencies: all members share it alike.
+  EXPECT_EQ(in_steps("ring", 16, 8, CollectiveKind::kAllReduce, 2, 1_MiB), "rail_rings");
+  EXPECT_EQ(in_steps("tree", 64, 8, CollectiveKind::kAllReduce, 2, 8_KiB), "recursive_multiplying");
+  EXPECT_EQ(in_steps("tree", 8, 8, CollectiveKind::kAllReduce, 2, 8_KiB), "ring");
   EXPECT_EQ(in_steps("nvls", 8, 8), "in_switch");
   EXPECT_EQ(in_steps("nvls_tree", 64, 8), "nvls_tree");
   EXPECT_EQ(in_steps("pat", 8, 1, CollectiveKind::kAllGather), "halving_doubling");
@@ -59,10 +69,11 @@ TEST(NcclTuner, ChoosesForStepsWhereTheUserWantsIt) {
   const NcclTuner tuner(setup_of(dgx_a100()));
   const GroupLayout layout = make_block_layout(64, 8);
   const CollectiveCall call{.kind = CollectiveKind::kAllReduce, .bytes = 64_KiB, .layout = &layout};
-  const SimpleChooser by_nccl({.tuner = Tuner::kNccl}, {.nccl = &tuner});
+  const PlannedChooser library(tuner);
+  const SimpleChooser by_nccl({.tuner = Tuner::kNccl}, {.library = &library});
   EXPECT_EQ(tuner.plan(call).algorithm, "tree");
   EXPECT_EQ(by_nccl.choose(call).name(), "double_tree");
-  const SimpleChooser by_rule({}, {.nccl = &tuner});
+  const SimpleChooser by_rule({}, {.library = &library});
   EXPECT_EQ(by_rule.choose({.kind = CollectiveKind::kAllReduce, .bytes = 1_KiB, .layout = &layout}).name(),
             "recursive_multiplying");
 }

@@ -1,0 +1,54 @@
+// The rings and trees that a library's search finds in the hosts of a group, for the rung of steps.
+//
+// The library (NCCL, RCCL) tells in its plan how many kinds of channels there are and in which order each passes the
+// GPUs of a host; kernels and steps then send over the same links. Algorithms made for one plan are pure functions of
+// the call, like those of the table.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <tuple>
+#include <vector>
+
+#include "core/plan/collective_plan.h"
+#include "core/ports/collective_algorithm.h"
+
+namespace ringwright::collectives {
+
+// One ring for each kind of the plan's channels, each with an equal share of the buffer. Every kind but all-to-all.
+[[nodiscard]] std::unique_ptr<const CollectiveAlgorithm> make_library_rings(const CollectivePlan& plan);
+
+// Two binary trees over hosts for each kind of the plan's channels, along its chain through every host: all-reduce.
+[[nodiscard]] std::unique_ptr<const CollectiveAlgorithm> make_library_trees(const CollectivePlan& plan);
+
+// Reduce-scatter along every side of a torus of hosts, all-gather back, by all links at once: `sides` of the box that
+// the group's hosts fill, in their order, the first one counting fastest. All-reduce, all-gather, reduce-scatter.
+[[nodiscard]] std::unique_ptr<const CollectiveAlgorithm> make_torus_rings(const std::vector<int>& sides);
+
+// Each made once and kept; may be asked by several threads.
+class LibraryAlgorithms {
+ public:
+  [[nodiscard]] const CollectiveAlgorithm& rings(const CollectivePlan& plan, const GroupLayout& layout);
+  [[nodiscard]] const CollectiveAlgorithm& trees(const CollectivePlan& plan, const GroupLayout& layout);
+  [[nodiscard]] const CollectiveAlgorithm& torus(const std::vector<int>& sides);
+
+ private:
+  using Make = std::unique_ptr<const CollectiveAlgorithm> (*)(const CollectivePlan& plan);
+  const CollectiveAlgorithm& made(Make make, const CollectivePlan& plan);
+
+  std::mutex mutex_;
+  std::map<std::tuple<bool, int, std::vector<std::vector<int>>>, std::unique_ptr<const CollectiveAlgorithm>> known_;
+  std::map<std::vector<int>, std::unique_ptr<const CollectiveAlgorithm>> on_torus_;
+};
+
+// The plan as steps can follow it. A step's message goes by the sender's and the receiver's own NIC, so that orders are
+// kept only where they decide which links inside a host carry the bytes, and where the plan's channels leave and enter by
+// the NICs of the GPUs at their ends, on all hosts alike; else the plan has none.
+[[nodiscard]] CollectivePlan plan_for_steps(const CollectivePlan& plan, const GroupLayout& layout);
+
+// The plan with each order once, when all orders stand for equally many channels; else as it is. No more channels than
+// orders, so that plans that send alike are equal.
+[[nodiscard]] CollectivePlan distinct_orders(const CollectivePlan& plan, const GroupLayout& layout);
+
+}  // namespace ringwright::collectives
