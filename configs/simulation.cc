@@ -92,6 +92,21 @@ Folding fold_over_faults(const TaskGraph& graph, const Choosers& chooser, const 
   return fold(graph, chooser, router, changes);
 }
 
+// Everything that a run of it asks about communication.
+Choosers asked_by_run(const Simulation& simulation) {
+  const CollectiveTime* const times = simulation.collective_time();
+  const ChannelInputs* const channels = simulation.channels();
+  return {times != nullptr ? collectives::meetings() : simulation.chooser(),
+          channels != nullptr ? &channels->chooser : nullptr, times, simulation.call_overhead(),
+          simulation.footprint()};
+}
+
+// Folding looks at every primitive of kernels, and so does the price of each call; a search need not ask each time.
+Diagnostics too_costly_to_fold(const Scenario& scenario, const Simulation& simulation, FoldMode mode) {
+  if (mode == FoldMode::kTimesOnly && !scenario.comm.plan) return {};
+  return too_costly(scenario, cost_of_playing(scenario, simulation));
+}
+
 }  // namespace
 
 Simulation::Simulation() = default;
@@ -221,27 +236,19 @@ Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenari
                                                             .tuner = *simulation->nccl_,
                                                             .channels = simulation->channels()});
   }
-  // Folding looks at every primitive of kernels, and so does the price of each call; a search need not ask each time.
-  if (fold_mode != FoldMode::kTimesOnly || scenario.comm.plan) {
-    Diagnostics costly = too_costly(scenario, cost_of_playing(scenario, *simulation));
-    if (costly.has_errors()) return tl::unexpected(std::move(costly));
-  }
-  const ChannelChooser* const on_channels = simulation->channels_ ? &simulation->channels_->chooser : nullptr;
+  if (auto slow = too_costly_to_fold(scenario, *simulation, fold_mode); slow.has_errors()) return tl::unexpected(slow);
   simulation->fault_schedule_ = network_models::FaultSchedule(scenario.faults.links, router.capacities().size());
   if (fold_mode == FoldMode::kNoFold) {
     simulation->folding_ = unfolded(graph.rank_count(), router.capacities().size());
     return simulation;
   }
-  const CollectiveChooser& seen = simulation->closed_form_ ? collectives::meetings() : *simulation->chooser_;
   const bool alone = fold_mode == FoldMode::kTimesOnly && !scenario.simulate.network->shares_links;
   if (alone && !simulation->bottlenecks_) simulation->bottlenecks_ = make_bottleneck_router(router);
   const Router& ways = alone ? *simulation->bottlenecks_ : router;
   simulation->folding_ =
       kept.folding ? std::move(*kept.folding)
-                   : fold_over_faults(graph,
-                                      {seen, on_channels, simulation->collective_time(), simulation->call_overhead(),
-                                       simulation->footprint()},
-                                      ways, simulation->fault_schedule_, alone ? &simulation->folds_ : nullptr);
+                   : fold_over_faults(graph, asked_by_run(*simulation), ways, simulation->fault_schedule_,
+                                      alone ? &simulation->folds_ : nullptr);
   simulation->folded_router_ = make_folded_router(ways, simulation->folding_);
   return simulation;
 }

@@ -7,9 +7,9 @@ namespace {
 
 using namespace ringwright::literals;
 
-// A B300 has 15 PFLOPS of dense fp4, 8 TB/s and 288 GB (data sheet). Fifty times as much is a slip in a unit.
-constexpr FlopRate kHighestPeak = 1'000'000_TFLOPS;
-constexpr Bandwidth kFastestMemory = 1'000'000_GBps;
+// What counts as infinitely fast in a study is written as 1e9PFLOPS or 1e9TB/s; more cannot be meant.
+constexpr FlopRate kHighestPeak = FlopRate(1e25);
+constexpr Bandwidth kFastestMemory = Bandwidth(1e22);
 constexpr Bytes kLargestMemory = 102'400_GiB;
 
 FlopRate& peak_slot(GpuSpec& gpu, DataType type) {

@@ -65,14 +65,14 @@ struct UsualRange {
   static constexpr T high() {
     if constexpr (std::is_same_v<T, Duration>) return T(3'600'000'000'000'000'000);
     if constexpr (std::is_same_v<T, Bytes>) return T(std::int64_t{1} << 50U);
-    if constexpr (std::is_same_v<T, Bandwidth>) return T(1e16);  // 10 PB/s: a B300 reads 8 TB/s
-    if constexpr (std::is_same_v<T, FlopRate>) return T(1e18);  // 1000 PFLOPS: a B300 has 15 PFLOPS of dense fp4
+    if constexpr (std::is_same_v<T, Bandwidth>) return T(1e22);  // studies write 1e9TB/s for infinitely fast
+    if constexpr (std::is_same_v<T, FlopRate>) return T(1e25);  // and 1e9PFLOPS
     if constexpr (std::is_same_v<T, std::int64_t>) return T(std::numeric_limits<std::int32_t>::max());
     return T(1e15);
   }
 };
 
-// Rates say their upper end in the schema, too: more is a slip in a unit.
+// Rates say their upper end in the schema, too.
 template <class T>
 std::optional<T> highest(const Key<T>& key) {
   if constexpr (std::is_same_v<T, Bandwidth> || std::is_same_v<T, FlopRate>) {

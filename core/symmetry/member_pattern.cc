@@ -21,7 +21,8 @@ bool collect_member(const CollectiveAlgorithm& algorithm, const CollectiveCall& 
   CollectiveStep step;
   const int steps = algorithm.steps(call);
   // What messages carry, and whether it is added, the algorithm knows.
-  const std::uint64_t of_all = mix(hash_text(algorithm.name()), mix(bits(call.size()), bits(call.layout->host_count())));
+  const std::uint64_t of_all =
+      mix(hash_text(algorithm.name()), mix(bits(call.size()), bits(call.layout->host_count())));
   for (int index = 0; index < steps; ++index) {
     algorithm.step(call, member, index, step);
     everyone = everyone || step.await_everyone;
@@ -43,7 +44,8 @@ std::uint64_t hash_of(const Primitive& primitive, const std::vector<int>& parts)
       mix(bits(primitive.size.count()), bits(primitive.receives.first) << 32U | bits(primitive.receives.count));
   hash = mix(hash, bits(primitive.sends.first) << 32U | bits(primitive.sends.count));
   hash = mix(hash, (primitive.reads ? 1U : 0U) | (primitive.stores ? 2U : 0U) | (primitive.adds ? 4U : 0U) |
-                       (primitive.notifies ? 8U : 0U) | (primitive.continues ? 16U : 0U) | (primitive.tells ? 32U : 0U));
+                       (primitive.notifies ? 8U : 0U) | (primitive.continues ? 16U : 0U) |
+                       (primitive.tells ? 32U : 0U));
   hash = mix(hash, bits(primitive.operands) << 32U | bits(primitive.results));
   // Whom they reach, collect_one_sided() says.
   hash = mix(hash, bits(static_cast<std::int64_t>(primitive.stores_to.size())) << 32U |
@@ -55,8 +57,8 @@ std::uint64_t hash_of(const Primitive& primitive, const std::vector<int>& parts)
   return hash;
 }
 
-// What all members of a call have in common, but members of other calls may not. Not `circles` and `by_peers_rail`: whom
-// a block sends to, and which way, its ports say.
+// What all members of a call have in common, but members of other calls may not. Not `circles` and `by_peers_rail`:
+// whom a block sends to, and which way, its ports say.
 std::uint64_t hash_of(const CollectivePlan& plan, const GroupLayout& layout) {
   std::uint64_t hash = mix(bits(layout.size()), bits(layout.host_count()));
   hash = mix(hash, mix(static_cast<std::uint64_t>(plan.protocol), bits(plan.channels)));

@@ -146,7 +146,8 @@ TEST(CallOverheads, AreSeenByTheFold) {
   };
   const auto classes = [](const std::string& parallel, const CallOverhead* overhead) {
     const Scenario scenario = load(std::string(kTinyModel) + "training: {global_batch: 32}\nparallel: {" + parallel +
-                                   "}\ncollectives: {overhead: none, tp: {algorithm: ring}, dp: {algorithm: ring}}\n" + kCluster);
+                                   "}\ncollectives: {overhead: none, tp: {algorithm: ring}, dp: {algorithm: "
+                                   "ring}}\n" + kCluster);
     const auto simulation = assemble(scenario);
     const Choosers choosers(simulation->chooser(), nullptr, nullptr, overhead);
     return fold(simulation->plan().graph, choosers, *simulation->network().router).ranks.count();

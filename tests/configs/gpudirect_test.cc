@@ -41,10 +41,12 @@ Duration all_reduce(const std::string& node, const std::string& model, const std
 
 class Gpudirect : public testing::TestWithParam<std::string> {};
 
+// To a part in 10,000: where another link is the bottleneck, a message that comes later may share it at a better time.
 TEST_P(Gpudirect, IsNeverSlowerThanHostMemory) {
   for (const std::string model : {"closed_form", "steps", "chunks"}) {
     for (const Bytes bytes : {4_KiB, 1_MiB, 64_MiB}) {
-      EXPECT_GE(all_reduce(GetParam(), model, "false", bytes), all_reduce(GetParam(), model, "true", bytes))
+      const double direct = to_seconds(all_reduce(GetParam(), model, "true", bytes));
+      EXPECT_GE(to_seconds(all_reduce(GetParam(), model, "false", bytes)), direct * (1.0 - 1e-4))
           << model << " " << to_string(bytes);
     }
   }
@@ -57,7 +59,8 @@ INSTANTIATE_TEST_SUITE_P(Nodes, Gpudirect, testing::ValuesIn(shipped_nodes()),
                            return word;
                          });
 
-// One GPU and one NIC a host: 400 MB cross the memory's bus of 10 GB/s where the NIC has 25.
+// One GPU and one NIC a host, which sends 400 MB and receives as many over 25 GB/s. Through memory of 10 GB/s each way
+// both are written and read: 800 MB each way.
 TEST(GpudirectOff, LoadsHostMemory) {
   const auto time = [](const std::string& gpudirect) {
     const std::string text =
@@ -73,7 +76,7 @@ TEST(GpudirectOff, LoadsHostMemory) {
     return to_seconds(bench.run({.operation = CollectiveOperation::kSendReceive, .bytes = Bytes(400'000'000)})->time);
   };
   EXPECT_NEAR(time("true"), 0.016, 1e-4);
-  EXPECT_NEAR(time("false"), 0.040, 1e-4);
+  EXPECT_NEAR(time("false"), 0.080, 1e-4);
 }
 
 }  // namespace

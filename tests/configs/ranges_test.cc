@@ -21,8 +21,8 @@ struct Setting {
 TEST(Ranges, AValueOutOfItsRangeIsAnErrorThatNamesIt) {
   for (const Setting& s : {
            Setting{"cluster.node.gpu.peak.bf16=1e300TFLOPS", "'cluster.node.gpu.peak.bf16' is 1e300TFLOPS"},
-           Setting{"cluster.node.gpu.memory_bandwidth=1e9TB/s", "'cluster.node.gpu.memory_bandwidth' is 1e9TB/s"},
-           Setting{"cluster.node.nvlink.bandwidth=1e9TB/s", "'cluster.node.nvlink.bandwidth' is 1e9TB/s"},
+           Setting{"cluster.node.gpu.memory_bandwidth=1e12TB/s", "'cluster.node.gpu.memory_bandwidth' is 1e12TB/s"},
+           Setting{"cluster.node.nvlink.bandwidth=1e12TB/s", "'cluster.node.nvlink.bandwidth' is 1e12TB/s"},
            Setting{"cluster.node.gpu.memory=1e9GiB", "'cluster.node.gpu.memory' is 1e9GiB"},
            Setting{"cluster.node.gpu.sms=4294967297", "'cluster.node.gpu.sms' is 4294967297"},
            Setting{"cluster.node.pcie.switches=4294967297", "'cluster.node.pcie.switches' is 4294967297"},
@@ -38,6 +38,14 @@ TEST(Ranges, AValueOutOfItsRangeIsAnErrorThatNamesIt) {
     const auto scenario = load_scenario_text("s.yaml", kScenario, {.overrides = {s.setting}, .share_folders = {}});
     ASSERT_FALSE(scenario.has_value()) << s.setting;
     EXPECT_THAT(render(scenario.error()), testing::HasSubstr(s.says));
+  }
+}
+
+TEST(Ranges, ANameThatNoFolderCanBearIsAnErrorWithItsPlace) {
+  for (const char* name : {"\"../../x\"", "a/b", "a\\b", "\"a\\nb\"", ".hidden", "\"\""}) {
+    const auto scenario = load_scenario_text("s.yaml", std::string("name: ") + name + "\n" + kScenario);
+    ASSERT_FALSE(scenario.has_value()) << name;
+    EXPECT_THAT(render(scenario.error()), testing::HasSubstr("s.yaml:1:7: error[E118]: 'name'")) << name;
   }
 }
 

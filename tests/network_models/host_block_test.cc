@@ -55,8 +55,8 @@ TEST(HostBlock, WithoutGpudirectWaysToTheNicLeadThroughHostMemory) {
   cluster.topology->pass_through_host_memory(25_GBps);
   const Network network = cluster.topology->build();
   EXPECT_EQ(trace(network, between(0, 4)),
-            "host0/gpu0 host0/cpu0 host0/dram0 host0/cpu0 host0/nic0 leaf0 host1/nic0 host1/cpu0 host1/dram0 host1/cpu0 "
-            "host1/gpu0");
+            "host0/gpu0 host0/cpu0 host0/dram0 host0/cpu0 host0/nic0 leaf0 "
+            "host1/nic0 host1/cpu0 host1/dram0 host1/cpu0 host1/gpu0");
   EXPECT_EQ(network.fabric.link(hops_of(network, between(0, 4))[0].link).bandwidth, 25_GBps);  // of a slot of 31.5
 }
 

@@ -73,7 +73,8 @@ std::string difference_of_ranks(const Seen& folded, const Seen& whole) {
                          folded.record.finished_at[stand_in].since_start().count(),
                          whole.record.finished_at[rank].since_start().count());
     }
-    if (differs(folded.record.time_in, whole.record.time_in)) return fmt::format("rank {} spends its time differently", rank);
+    if (differs(folded.record.time_in, whole.record.time_in))
+      return fmt::format("rank {} spends its time differently", rank);
     if (differs(folded.record.sent, whole.record.sent)) return fmt::format("rank {} sends other bytes", rank);
   }
   return {};
@@ -85,7 +86,9 @@ std::string difference_of_links(const Seen& folded, const Seen& whole) {
     const LinkUsage& b = whole.usage[link];
     const bool same_bytes = std::abs(a.bytes - b.bytes) <= 1e-9 * b.bytes + 1e-3;
     if (!same_bytes) return fmt::format("link {} carries {} bytes folded, {} unfolded", link, a.bytes, b.bytes);
-    if (a.busy != b.busy) return fmt::format("link {} is busy for {} ps folded, for {} ps unfolded", link, a.busy.count(), b.busy.count());
+    if (a.busy != b.busy) {
+      return fmt::format("link {} is busy for {} ps folded, for {} ps unfolded", link, a.busy.count(), b.busy.count());
+    }
   }
   return {};
 }

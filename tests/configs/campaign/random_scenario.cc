@@ -64,22 +64,23 @@ std::string node(Draw& draw, Drawn& drawn) {
   switch (draw.number({0, 0, 0, 0, 0, 1, 2, 3, 3, 4, 5, 6, 7})) {
     case 0: drawn.gpus = drawn.nics = 8; return "{preset: dgx-h100}";
     case 1: drawn.gpus = drawn.nics = 8; return "{preset: dgx-a100}";
-    case 2: drawn.gpus = 8; drawn.nics = 4; drawn.old_gpu = true; return "{preset: dgx1-v100}";
+    case 2:
+      drawn.gpus = 8;
+      drawn.nics = 4;
+      drawn.old_gpu = true;
+      return "{preset: dgx1-v100}";
     case 3:
       drawn.gpus = drawn.nics = 4;
       drawn.drives = true;
-      return "{preset: dgx-h100, gpus: 4, pcie: {switches: 4}, nic: {count: 4}, storage: {drives: 2, read: 7GB/s, write: "
+      return "{preset: dgx-h100, gpus: 4, pcie: {switches: 4}, nic: {count: 4}, storage: {drives: 2, read: 7GB/s, "
+             "write: "
              "4GB/s}}";
-    case 4:
-      drawn.gpus = 4;
-      return "{preset: dgx-h100, gpus: 4, pcie: {switches: 2}, nic: {count: 1}}";
+    case 4: drawn.gpus = 4; return "{preset: dgx-h100, gpus: 4, pcie: {switches: 2}, nic: {count: 1}}";
     case 5:
       drawn.gpus = 4;
       drawn.nics = 2;
       return "{preset: dgx-a100, gpus: 4, nvlink: {kind: none}, pcie: {switches: 2}, nic: {count: 2}}";
-    case 6:
-      drawn.gpus = drawn.nics = 2;
-      return "{preset: dgx-h100, gpus: 2, pcie: {switches: 2}, nic: {count: 2}}";
+    case 6: drawn.gpus = drawn.nics = 2; return "{preset: dgx-h100, gpus: 2, pcie: {switches: 2}, nic: {count: 2}}";
     default:
       drawn.gpus = 1;
       return "{preset: dgx-h100, gpus: 1, pcie: {switches: 1}, nvlink: {kind: none}, nic: {count: 1}}";
@@ -108,7 +109,8 @@ std::string clos(Draw& draw, std::string_view type, const Drawn& drawn) {
 
 std::string torus(Draw& draw, int nodes) {
   const int side = draw.divisor(nodes, nodes);
-  const std::string dims = side == 1 || side == nodes ? fmt::format("[{}]", nodes) : fmt::format("[{}, {}]", side, nodes / side);
+  const std::string dims =
+      side == 1 || side == nodes ? fmt::format("[{}]", nodes) : fmt::format("[{}, {}]", side, nodes / side);
   return fmt::format("type: torus, dims: {}{}", dims, draw.one_in(3) ? ", wrap: false" : "");
 }
 
@@ -119,7 +121,9 @@ std::string dragonfly(Draw& draw) {
   const std::string_view paths = draw.word({"minimal", "minimal", "valiant", "adaptive"});
   const bool sprays = paths == "minimal" && draw.one_in(3);
   return text + fmt::format(", routing: {{paths: {}, {}}}", paths,
-                            sprays ? "policy: spray" : draw.one_in(2) ? "policy: static" : "policy: ecmp");
+                            sprays           ? "policy: spray"
+                            : draw.one_in(2) ? "policy: static"
+                                             : "policy: ecmp");
 }
 
 // `cluster`. Up to 32 GPUs, few of them on a graph's nodes or a torus.
@@ -166,18 +170,21 @@ std::string sharding(Draw& draw, Drawn& drawn) {
   if (kind <= 1) return "";
   if (kind == 9 && drawn.pp == 1 && !drawn.experts) {
     drawn.sharded = true;
-    return fmt::format(", fsdp: {{sharding_strategy: {}, backward_prefetch: {}, limit_all_gathers: {}, "
-                       "forward_prefetch: {}}}",
-                       draw.word({"full_shard", "shard_grad_op", "hybrid_shard", "no_shard"}),
-                       draw.word({"backward_pre", "backward_post", "none"}), draw.word({"true", "false"}),
-                       draw.word({"true", "false"}));
+    return fmt::format(
+        ", fsdp: {{sharding_strategy: {}, backward_prefetch: {}, limit_all_gathers: {}, "
+        "forward_prefetch: {}}}",
+        draw.word({"full_shard", "shard_grad_op", "hybrid_shard", "no_shard"}),
+        draw.word({"backward_pre", "backward_post", "none"}), draw.word({"true", "false"}),
+        draw.word({"true", "false"}));
   }
   const int stage = drawn.pp > 1 || drawn.experts ? draw.number({0, 1, 1}) : draw.number({0, 1, 1, 2, 3});
   drawn.sharded = stage >= 2;
   std::string text = fmt::format(", zero: {{stage: {}", stage);
-  if (!draw.one_in(3)) text += ", overlap_grad_reduce: true, bucket: " + std::string(draw.word({"256KiB", "1MiB", "4MiB"}));
+  if (!draw.one_in(3))
+    text += ", overlap_grad_reduce: true, bucket: " + std::string(draw.word({"256KiB", "1MiB", "4MiB"}));
   if (stage == 1 && text.ends_with("iB") && draw.one_in(2)) text += ", overlap_param_gather: true";
-  if (stage > 0 && draw.one_in(8)) text += fmt::format(", offload_optimizer: {{device: {}}}", drawn.drives ? "nvme" : "cpu");
+  if (stage > 0 && draw.one_in(8))
+    text += fmt::format(", offload_optimizer: {{device: {}}}", drawn.drives ? "nvme" : "cpu");
   if (stage == 3 && draw.one_in(3)) text += ", offload_param: {device: cpu}";
   return text + "}";
 }
@@ -207,7 +214,9 @@ std::string parallel(Draw& draw, Drawn& drawn) {
   std::string text = fmt::format("tp: {}, pp: {}, cp: {}, dp: auto", heads_tp, drawn.pp, cp);
   if (heads_tp > 1 && (draw.one_in(2) || drawn.experts)) text += ", sequence_parallel: true";
   if (text.ends_with("l: true") && draw.one_in(5)) text += ", tp_comm_overlap: true";
-  if (cp > 1) text += fmt::format(", cp_comm_type: {}", heads_tp * cp <= 4 ? draw.word({"p2p", "all_gather", "a2a"}) : draw.word({"p2p", "all_gather"}));
+  if (cp > 1)
+    text += fmt::format(", cp_comm_type: {}", heads_tp * cp <= 4 ? draw.word({"p2p", "all_gather", "a2a"})
+                                                                 : draw.word({"p2p", "all_gather"}));
   text += sharding(draw, drawn);
   text += schedule(draw, drawn);
   text += expert_layout(draw, drawn, heads_tp, cp);
@@ -251,8 +260,7 @@ std::string collectives(Draw& draw, Drawn& drawn) {
     text += ", step_costs: {message: 300ns, eager: 64KiB, rendezvous: 1us, reduce_rate: 20GB/s}";
   }
   if (draw.one_in(4)) {
-    text += fmt::format(", dp: {{algorithm: {}}}",
-                        draw.word({"ring", "ring", "hierarchical", "bruck", "halving_doubling", "rail_rings"}));
+    text += fmt::format(", dp: {{algorithm: {}}}", draw.word({"ring", "ring", "hierarchical"}));
   }
   text += "}\n";
   if (drawn.rung == "chunks" && draw.one_in(3)) {

@@ -18,7 +18,8 @@ using ChangeBlock = std::function<void(ThreadBlock&)>;
 // A pipe whose thread blocks and primitives are not quite the plain ones.
 class ChangedPipe final : public ChannelAlgorithm {
  public:
-  explicit ChangedPipe(ChangePrimitive primitive, ChangeBlock block = [](ThreadBlock&) {})
+  explicit ChangedPipe(
+      ChangePrimitive primitive, ChangeBlock block = [](ThreadBlock&) {})
       : primitive_(std::move(primitive)), block_(std::move(block)) {}
 
   [[nodiscard]] std::string_view name() const override { return "changed"; }
@@ -88,7 +89,9 @@ TEST(MemberPattern, EveryFieldOfAThreadBlockCounts) {
       [](ThreadBlock& b) { b.slots_per_message = 2; },
       [](ThreadBlock& b) { b.thread_share = 0.5; },
       [](ThreadBlock& b) { b.primitives = 1; },
-      [](ThreadBlock& b) { if (!b.sends.empty()) b.sends.front().sum = 0; },
+      [](ThreadBlock& b) {
+        if (!b.sends.empty()) b.sends.front().sum = 0;
+      },
   };
   for (std::size_t change = 0; change < changes.size(); ++change) {
     EXPECT_NE(role(ChangedPipe(same, changes[change])), plain) << change;
