@@ -232,7 +232,7 @@ TEST(ChannelFolding, ExchangesByTheReceiversRailKeepTheTimesOfAllRanks) {
   EXPECT_NE(ends[0], ends[1]);
 }
 
-// Rings that leave and enter hosts by one NIC (NCCL_CROSS_NIC=0) stay on their leaf: oversubscription is nothing to them.
+// Rings that leave and enter hosts by one NIC (NCCL_CROSS_NIC=0) stay on their leaf: oversubscription does not matter.
 TEST(ChannelFolding, RingsByTheNicsOfTheirPathsKeepTheTimesOfAllRanks) {
   CollectivePlan plan{.algorithm = "ring", .protocol = Protocol::kSimple, .channels = 8, .paths = {{}}};
   for (int nic = 0; nic < 8; ++nic) {
