@@ -145,7 +145,8 @@ Job read_job(ConfigMap root, const Cluster& cluster, Diagnostics& foreign) {
       parallel, {.shape = job.model, .training = job.training, .model_map = model, .training_map = training,
                  .world = world, .listed = schedule.get()});
   // Refused already; what follows need not lay out as many.
-  if (!workload::can_be_laid_out(job.parallel, job.training)) job.training.global_batch = job.training.micro_batch * job.parallel.dp;
+  if (!workload::can_be_laid_out(job.parallel, job.training))
+    job.training.global_batch = job.training.micro_batch * job.parallel.dp;
   check_schedule_file(schedule, job.parallel, job.parallel.microbatches(job.training), foreign);
   check_offload(parallel, job.parallel.offload, cluster);
   job.compute = workload::read_compute_model(compute, cluster.gpu);

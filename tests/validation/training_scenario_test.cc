@@ -396,13 +396,5 @@ TEST(TrainingScenario, AnOptimizerOnTheCpuIsOffloaded) {
   EXPECT_THAT(yaml_of(row), Not(HasSubstr("offload_optimizer")));
 }
 
-TEST(TrainingScenario, ANodeWithoutGpusIsRefused) {
-  TrainingRow row = full_row();
-  row.gpus_per_node = 0;
-  const auto scenario = make_scenario(row, conventions());
-  ASSERT_FALSE(scenario);
-  EXPECT_EQ(scenario.error(), "the source says 0 GPUs per node");
-}
-
 }  // namespace
 }  // namespace ringwright::validation::training_scenario_test

@@ -1,0 +1,23 @@
+// Machines of training rows that cannot be: told, and never divided by.
+#include <gtest/gtest.h>
+
+#include "validation/training_scenario.h"
+
+namespace ringwright::validation::training_machine_test {
+namespace {
+
+TEST(TrainingMachine, ANodeWithoutGpusIsRefused) {
+  TrainingConventions conventions;
+  conventions.machines.push_back({{.words = {"A100"}}, "dgx-a100", "a100-sxm4-80gb"});
+  TrainingRow row;
+  row.id = "x-001";
+  row.gpu = "A100-SXM4-80GB";
+  row.gpus = 64;
+  row.gpus_per_node = 0;
+  const auto scenario = make_scenario(row, conventions);
+  ASSERT_FALSE(scenario);
+  EXPECT_EQ(scenario.error(), "the source says 0 GPUs per node");
+}
+
+}  // namespace
+}  // namespace ringwright::validation::training_machine_test
