@@ -7,6 +7,7 @@
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 log_folder=$top/build/log
 verbose=
+preset=release  # of CMakePresets.json: what build_and_log builds
 
 packages=(
   g++ cmake ninja-build python3
@@ -93,7 +94,7 @@ show_progress() {
 
 build_and_log() {
   local log=$log_folder/build.log
-  local command=(cmake --build "$top/build/release" --parallel "$(build_jobs)" --target "$1")
+  local command=(cmake --build "$top/build/$preset" --parallel "$(build_jobs)" --target "$1")
   if [ -n "$verbose" ]; then
     "${command[@]}" >&2
     return

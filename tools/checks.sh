@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# Checks that take longer than a test run: AddressSanitizer and UndefinedBehaviorSanitizer on core, the network models and
+# every reader of a user's file; clang-tidy on core. ./tools/checks.sh [sanitizers | clang-tidy]
+set -uo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
+
+sanitized=(
+  core_base_test core_config_test core_engine_test core_fabric_test core_plan_test core_report_test core_run_test
+  core_symmetry_test network_models_test traces_test fuzz_test
+)
+
+sanitizers() {
+  local target
+  cd "$top" && quietly configure-sanitize cmake --preset sanitize || fail "cmake could not configure the preset sanitize"
+  preset=sanitize
+  for target in "${sanitized[@]}"; do
+    build_and_log "$target" || fail "the build with sanitizers failed"
+  done
+  for target in "${sanitized[@]}"; do
+    say "sanitizers: $target"
+    quietly "sanitize-$target" "$top/build/sanitize/tests/$target" --gtest_brief=1 || fail "$target found a mistake"
+  done
+}
+
+clang_tidy() {
+  packages+=(clang-tidy)
+  install_packages
+  cd "$top" && quietly configure-tidy cmake --preset tidy || fail "cmake could not configure the preset tidy"
+  say "clang-tidy: core"
+  quietly clang-tidy run-clang-tidy -quiet -p "$top/build/tidy" -j "$(build_jobs)" "^$top/core/.*\\.cc\$" ||
+    fail "clang-tidy has findings in core"
+}
+
+install_packages
+case ${1:-all} in
+  sanitizers) sanitizers ;;
+  clang-tidy) clang_tidy ;;
+  all) sanitizers && clang_tidy ;;
+  *) fail "usage: tools/checks.sh [sanitizers | clang-tidy]" ;;
+esac
