@@ -10,14 +10,12 @@
 
 #include "collectives/contribution_sets.h"
 #include "collectives/first_holders.h"
+#include "collectives/proof_order.h"
 #include "collectives/proof_sums.h"
+#include "core/base/index.h"
 
 namespace ringwright::collectives {
 namespace {
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
-
-enum class Order { kAscending, kDescending };
 
 using Message = ProofMessage;
 
@@ -52,7 +50,7 @@ class ChannelProver {
     proof_.received.resize(at(members_));
   }
 
-  ChannelProof run(Order order) {
+  ChannelProof run(ProofOrder order) {
     if (!check_pieces() || !make_blocks() || !join_queues()) return proof_;
     fill_memory();
     run_blocks(order);
@@ -163,17 +161,17 @@ class ChannelProver {
     }
   }
   // Ascending: one primitive of each block in turn. Descending: each block as far as it gets, the last first.
-  void run_blocks(Order order) {
+  void run_blocks(ProofOrder order) {
     bool moved = true;
     while (moved && proof_.holds()) {
       moved = false;
       for (std::size_t i = 0; i < states_.size(); ++i) {
-        const std::size_t which = order == Order::kAscending ? i : states_.size() - 1 - i;
+        const std::size_t which = order == ProofOrder::kAscending ? i : states_.size() - 1 - i;
         const auto member = static_cast<int>(which / at(blocks_));
         const auto block = static_cast<int>(which % at(blocks_));
         while (proof_.holds() && advance(member, block)) {
           moved = true;
-          if (order == Order::kAscending) break;
+          if (order == ProofOrder::kAscending) break;
         }
       }
     }
@@ -360,9 +358,9 @@ class ChannelProver {
 }  // namespace
 
 ChannelProof prove(const ChannelAlgorithm& algorithm, const CollectiveCall& call, const CollectivePlan& plan) {
-  ChannelProof proof = ChannelProver(algorithm, call, plan).run(Order::kAscending);
+  ChannelProof proof = ChannelProver(algorithm, call, plan).run(ProofOrder::kAscending);
   if (!proof.holds()) return proof;
-  return ChannelProver(algorithm, call, plan).run(Order::kDescending);
+  return ChannelProver(algorithm, call, plan).run(ProofOrder::kDescending);
 }
 
 std::string describe(const ChannelAlgorithm& algorithm, const CollectiveCall& call, const CollectivePlan& plan) {

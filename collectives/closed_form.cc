@@ -304,7 +304,7 @@ class Meeting final : public CollectiveAlgorithm {
   [[nodiscard]] bool rotation_symmetric(const CollectiveCall&) const override { return true; }
 };
 
-class Meetings final : public CollectiveChooser {
+class MeetingChooser final : public CollectiveChooser {
  public:
   [[nodiscard]] const CollectiveAlgorithm& choose(const CollectiveCall&) const override { return meeting_; }
 
@@ -340,7 +340,7 @@ Bytes ClosedForm::sent(const CollectiveCall& call) const {
 }
 
 const CollectiveChooser& meetings() {
-  static const Meetings chooser;
+  static const MeetingChooser chooser;
   return chooser;
 }
 

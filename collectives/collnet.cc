@@ -12,6 +12,7 @@
 #include "collectives/cut.h"
 #include "collectives/pipeline.h"
 #include "collectives/ring_order.h"
+#include "core/base/index.h"
 #include "core/ports/collective_algorithm.h"
 
 namespace ringwright::collectives {
@@ -23,12 +24,8 @@ namespace {
 
 enum class Inside { kDirect, kChain };
 
-std::size_t at(int index) {
-  return static_cast<std::size_t>(index);
-}
-
 // One message of one chunk: the head's part.
-struct Message {
+struct CollnetMessage {
   int peer = 0;
   Reach reach = Reach::kWhole;
   bool reduce = false;
@@ -61,7 +58,7 @@ struct Shape {
   int chunks;
 };
 
-void add_direct(const Shape& shape, int member, int index, std::vector<Message>& out) {
+void add_direct(const Shape& shape, int member, int index, std::vector<CollnetMessage>& out) {
   const int own = shape.place(member);
   for (const bool reduce : {true, false}) {
     const int chunk = reduce ? index : index - 3;
@@ -75,7 +72,7 @@ void add_direct(const Shape& shape, int member, int index, std::vector<Message>&
 }
 
 // The chain of head h begins at place h + 1 and ends at h; results go the other way round.
-void add_chain(const Shape& shape, int member, int index, std::vector<Message>& out) {
+void add_chain(const Shape& shape, int member, int index, std::vector<CollnetMessage>& out) {
   const int own = shape.place(member);
   for (int hop = 0; hop < shape.hops; ++hop) {
     if (const int chunk = index - hop; shape.in_range(chunk)) {
@@ -114,7 +111,7 @@ class Collnet final : public CollectiveAlgorithm {
     out.await_everyone = true;  // the switches must have all contributions of a chunk before it is taken
     const Cut cut(call.bytes, pieces(call));
     const Shape shape(call, inside_);
-    for (const Message& message : messages(shape, member, index)) {
+    for (const CollnetMessage& message : messages(shape, member, index)) {
       out.sends.push_back(
           {.peer = message.peer, .size = cut.size(shape.piece(message.chunk, message.head)), .reach = message.reach});
     }
@@ -129,14 +126,14 @@ class Collnet final : public CollectiveAlgorithm {
   }
   void contents(const CollectiveCall& call, int member, int index, int send, SendContents& out) const override {
     const Shape shape(call, inside_);
-    const Message message = messages(shape, member, index)[at(send)];
+    const CollnetMessage message = messages(shape, member, index)[at(send)];
     out.pieces.assign(1, shape.piece(message.chunk, message.head));
     out.reduce = message.reduce;
   }
 
  private:
-  [[nodiscard]] std::vector<Message> messages(const Shape& shape, int member, int index) const {
-    std::vector<Message> out;
+  [[nodiscard]] std::vector<CollnetMessage> messages(const Shape& shape, int member, int index) const {
+    std::vector<CollnetMessage> out;
     const int own = shape.place(member);
     if (const int chunk = index - shape.hops; shape.in_range(chunk)) {
       out.push_back(

@@ -11,10 +11,10 @@
 namespace ringwright::collectives {
 namespace {
 
-enum class Phase { kFold, kHalve, kDouble, kUnfold };
+enum class HalvingPhase { kFold, kHalve, kDouble, kUnfold };
 
-struct Stage {
-  Phase phase = Phase::kHalve;
+struct HalvingStage {
+  HalvingPhase phase = HalvingPhase::kHalve;
   int level = 0;  // partners differ in this bit of their numbers
 };
 
@@ -39,9 +39,9 @@ class HalvingDoubling final : public CollectiveAlgorithm {
   void step(const CollectiveCall& call, int member, int index, CollectiveStep& out) const override {
     out.clear();
     const PowerCore core(call.size());
-    const Stage stage = stage_at(call, index);
-    if (stage.phase == Phase::kFold || stage.phase == Phase::kUnfold) {
-      const FoldStep fold = stage.phase == Phase::kFold ? FoldStep::kIn : FoldStep::kBack;
+    const HalvingStage stage = stage_at(call, index);
+    if (stage.phase == HalvingPhase::kFold || stage.phase == HalvingPhase::kUnfold) {
+      const FoldStep fold = stage.phase == HalvingPhase::kFold ? FoldStep::kIn : FoldStep::kBack;
       if (core.paired(member)) exchange_in_pair(call, member, fold, out);
       return;
     }
@@ -58,10 +58,10 @@ class HalvingDoubling final : public CollectiveAlgorithm {
   }
   void contents(const CollectiveCall& call, int member, int index, int, SendContents& out) const override {
     const PowerCore core(call.size());
-    const Stage stage = stage_at(call, index);
+    const HalvingStage stage = stage_at(call, index);
     out.pieces.clear();
-    out.reduce = stage.phase == Phase::kFold || stage.phase == Phase::kHalve;
-    const bool whole = stage.phase == Phase::kFold || stage.phase == Phase::kUnfold;
+    out.reduce = stage.phase == HalvingPhase::kFold || stage.phase == HalvingPhase::kHalve;
+    const bool whole = stage.phase == HalvingPhase::kFold || stage.phase == HalvingPhase::kUnfold;
     const Cut::Stride chosen =
         whole ? Cut::Stride{.first = 0, .stride = 1, .count = core.size} : sent(core, core.number(member), stage);
     for (int i = 0; i < chosen.count; ++i) out.pieces.push_back(chosen.first + i * chosen.stride);
@@ -69,22 +69,22 @@ class HalvingDoubling final : public CollectiveAlgorithm {
 
  private:
   // Halving starts with the nearest partner, because the largest messages then stay within a host.
-  static Stage stage_at(const CollectiveCall& call, int index) {
+  static HalvingStage stage_at(const CollectiveCall& call, int index) {
     const PowerCore core(call.size());
-    if (call.kind == CollectiveKind::kReduceScatter) return {.phase = Phase::kHalve, .level = index};
-    if (call.kind == CollectiveKind::kAllGather) return {.phase = Phase::kDouble, .level = core.levels - 1 - index};
+    if (call.kind == CollectiveKind::kReduceScatter) return {.phase = HalvingPhase::kHalve, .level = index};
+    if (call.kind == CollectiveKind::kAllGather) return {.phase = HalvingPhase::kDouble, .level = core.levels - 1 - index};
     const int round = core.excess > 0 ? index - 1 : index;
-    if (round < 0) return {.phase = Phase::kFold};
-    if (round < core.levels) return {.phase = Phase::kHalve, .level = round};
-    if (round < 2 * core.levels) return {.phase = Phase::kDouble, .level = 2 * core.levels - 1 - round};
-    return {.phase = Phase::kUnfold};
+    if (round < 0) return {.phase = HalvingPhase::kFold};
+    if (round < core.levels) return {.phase = HalvingPhase::kHalve, .level = round};
+    if (round < 2 * core.levels) return {.phase = HalvingPhase::kDouble, .level = 2 * core.levels - 1 - round};
+    return {.phase = HalvingPhase::kUnfold};
   }
 
   // After halving at levels 0..l a member is responsible for the pieces whose low l + 1 bits are those of its number.
   // It sends its partner's share of them; doubling sends its own share back the same way.
-  static Cut::Stride sent(const PowerCore& core, int number, const Stage& stage) {
+  static Cut::Stride sent(const PowerCore& core, int number, const HalvingStage& stage) {
     const int stride = 2 << stage.level;
-    const int keeper = stage.phase == Phase::kHalve ? number ^ (1 << stage.level) : number;
+    const int keeper = stage.phase == HalvingPhase::kHalve ? number ^ (1 << stage.level) : number;
     return {.first = keeper & (stride - 1), .stride = stride, .count = core.size / stride};
   }
 };

@@ -11,18 +11,18 @@
 namespace ringwright::collectives {
 namespace {
 
-enum class Phase { kReduceInHost, kReduceOnRail, kGatherOnRail, kGatherInHost, kExchangeInHost, kExchangeOnRail };
+enum class HierarchicalPhase { kReduceInHost, kReduceOnRail, kGatherOnRail, kGatherInHost, kExchangeInHost, kExchangeOnRail };
 
-struct Stage {
-  Phase phase = Phase::kReduceInHost;
+struct HierarchicalStage {
+  HierarchicalPhase phase = HierarchicalPhase::kReduceInHost;
   int round = 0;
 };
 
-bool in_host(Phase phase) {
-  return phase == Phase::kReduceInHost || phase == Phase::kGatherInHost || phase == Phase::kExchangeInHost;
+bool in_host(HierarchicalPhase phase) {
+  return phase == HierarchicalPhase::kReduceInHost || phase == HierarchicalPhase::kGatherInHost || phase == HierarchicalPhase::kExchangeInHost;
 }
-bool is_exchange(Phase phase) { return phase == Phase::kExchangeInHost || phase == Phase::kExchangeOnRail; }
-bool reduces(Phase phase) { return phase == Phase::kReduceInHost || phase == Phase::kReduceOnRail; }
+bool is_exchange(HierarchicalPhase phase) { return phase == HierarchicalPhase::kExchangeInHost || phase == HierarchicalPhase::kExchangeOnRail; }
+bool reduces(HierarchicalPhase phase) { return phase == HierarchicalPhase::kReduceInHost || phase == HierarchicalPhase::kReduceOnRail; }
 
 class Hierarchical final : public CollectiveAlgorithm {
  public:
@@ -40,7 +40,7 @@ class Hierarchical final : public CollectiveAlgorithm {
 
   void step(const CollectiveCall& call, int member, int index, CollectiveStep& out) const override {
     out.clear();
-    const Stage stage = stage_at(call, index);
+    const HierarchicalStage stage = stage_at(call, index);
     const int distance = is_exchange(stage.phase) ? stage.round + 1 : 1;
     const int peer = neighbour(call, member, stage.phase, distance);
     out.sends.push_back({.peer = peer, .size = sent_bytes(call, member, peer, stage)});
@@ -54,7 +54,7 @@ class Hierarchical final : public CollectiveAlgorithm {
     return Cut(call.bytes, call.size()).size(piece % call.size());
   }
   void contents(const CollectiveCall& call, int member, int index, int, SendContents& out) const override {
-    const Stage stage = stage_at(call, index);
+    const HierarchicalStage stage = stage_at(call, index);
     const int n = call.size();
     out.pieces.clear();
     out.reduce = reduces(stage.phase);
@@ -62,15 +62,15 @@ class Hierarchical final : public CollectiveAlgorithm {
     const int peer_host = host_of(call, peer);
     const int peer_place = place_of(call, peer);
     for (int host = 0; host < call.layout->host_count(); ++host) {
-      if (stage.phase == Phase::kExchangeInHost) out.pieces.push_back(member * n + member_on(call, host, peer_place));
-      if (stage.phase == Phase::kReduceInHost || stage.phase == Phase::kGatherInHost) {
+      if (stage.phase == HierarchicalPhase::kExchangeInHost) out.pieces.push_back(member * n + member_on(call, host, peer_place));
+      if (stage.phase == HierarchicalPhase::kReduceInHost || stage.phase == HierarchicalPhase::kGatherInHost) {
         out.pieces.push_back(member_on(call, host, sent_place(call, member, stage)));
       }
     }
-    for (int place = 0; stage.phase == Phase::kExchangeOnRail && place < call.layout->largest_host; ++place) {
+    for (int place = 0; stage.phase == HierarchicalPhase::kExchangeOnRail && place < call.layout->largest_host; ++place) {
       out.pieces.push_back(member_on(call, host_of(call, member), place) * n + member_on(call, peer_host, peer_place));
     }
-    if (stage.phase == Phase::kReduceOnRail || stage.phase == Phase::kGatherOnRail) {
+    if (stage.phase == HierarchicalPhase::kReduceOnRail || stage.phase == HierarchicalPhase::kGatherOnRail) {
       out.pieces.push_back(sent_on_rail(call, member, stage));
     }
   }
@@ -82,22 +82,22 @@ class Hierarchical final : public CollectiveAlgorithm {
   }
 
  private:
-  static Stage stage_at(const CollectiveCall& call, int index) {
+  static HierarchicalStage stage_at(const CollectiveCall& call, int index) {
     const int local = call.layout->largest_host - 1;
     const int rail = call.layout->host_count() - 1;
     if (call.kind == CollectiveKind::kAllToAll) {
-      if (index < local) return {.phase = Phase::kExchangeInHost, .round = index};
-      return {.phase = Phase::kExchangeOnRail, .round = index - local};
+      if (index < local) return {.phase = HierarchicalPhase::kExchangeInHost, .round = index};
+      return {.phase = HierarchicalPhase::kExchangeOnRail, .round = index - local};
     }
     const bool gathers_only = call.kind == CollectiveKind::kAllGather;
     const int round = gathers_only ? index + local + rail : index;
-    if (round < local) return {.phase = Phase::kReduceInHost, .round = round};
-    if (round < local + rail) return {.phase = Phase::kReduceOnRail, .round = round - local};
-    if (round < local + 2 * rail) return {.phase = Phase::kGatherOnRail, .round = round - local - rail};
-    return {.phase = Phase::kGatherInHost, .round = round - local - 2 * rail};
+    if (round < local) return {.phase = HierarchicalPhase::kReduceInHost, .round = round};
+    if (round < local + rail) return {.phase = HierarchicalPhase::kReduceOnRail, .round = round - local};
+    if (round < local + 2 * rail) return {.phase = HierarchicalPhase::kGatherOnRail, .round = round - local - rail};
+    return {.phase = HierarchicalPhase::kGatherInHost, .round = round - local - 2 * rail};
   }
 
-  static int neighbour(const CollectiveCall& call, int member, Phase phase, int distance) {
+  static int neighbour(const CollectiveCall& call, int member, HierarchicalPhase phase, int distance) {
     const int host = host_of(call, member);
     const int place = place_of(call, member);
     if (in_host(phase)) return member_on(call, host, wrap(place + distance, call.layout->largest_host));
@@ -105,25 +105,25 @@ class Hierarchical final : public CollectiveAlgorithm {
   }
 
   // As in a ring: reducing, the share of the member before goes first; gathering, one's own.
-  static int sent_place(const CollectiveCall& call, int member, const Stage& stage) {
-    const int back = stage.phase == Phase::kReduceInHost ? stage.round + 1 : stage.round;
+  static int sent_place(const CollectiveCall& call, int member, const HierarchicalStage& stage) {
+    const int back = stage.phase == HierarchicalPhase::kReduceInHost ? stage.round + 1 : stage.round;
     return wrap(place_of(call, member) - back, call.layout->largest_host);
   }
-  static int sent_on_rail(const CollectiveCall& call, int member, const Stage& stage) {
-    const int back = stage.phase == Phase::kReduceOnRail ? stage.round + 1 : stage.round;
+  static int sent_on_rail(const CollectiveCall& call, int member, const HierarchicalStage& stage) {
+    const int back = stage.phase == HierarchicalPhase::kReduceOnRail ? stage.round + 1 : stage.round;
     const int host = wrap(host_of(call, member) - back, call.layout->host_count());
     return member_on(call, host, place_of(call, member));
   }
 
-  static Bytes sent_bytes(const CollectiveCall& call, int member, int peer, const Stage& stage) {
+  static Bytes sent_bytes(const CollectiveCall& call, int member, int peer, const HierarchicalStage& stage) {
     const Cut cut(call.bytes, call.size());
     switch (stage.phase) {
-      case Phase::kExchangeInHost: return rail_bytes(call, place_of(call, peer));
-      case Phase::kExchangeOnRail: return cut.size(peer) * call.layout->largest_host;
-      case Phase::kReduceInHost:
-      case Phase::kGatherInHost: return rail_bytes(call, sent_place(call, member, stage));
-      case Phase::kReduceOnRail:
-      case Phase::kGatherOnRail: return cut.size(sent_on_rail(call, member, stage));
+      case HierarchicalPhase::kExchangeInHost: return rail_bytes(call, place_of(call, peer));
+      case HierarchicalPhase::kExchangeOnRail: return cut.size(peer) * call.layout->largest_host;
+      case HierarchicalPhase::kReduceInHost:
+      case HierarchicalPhase::kGatherInHost: return rail_bytes(call, sent_place(call, member, stage));
+      case HierarchicalPhase::kReduceOnRail:
+      case HierarchicalPhase::kGatherOnRail: return cut.size(sent_on_rail(call, member, stage));
     }
     return Bytes(0);
   }

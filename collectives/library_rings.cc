@@ -16,6 +16,7 @@
 #include "collectives/nccl/vocabulary.h"
 #include "collectives/pipeline.h"
 #include "collectives/ring_order.h"
+#include "core/base/index.h"
 
 namespace ringwright::collectives {
 namespace {
@@ -92,7 +93,6 @@ class LibraryRings final : public CollectiveAlgorithm {
     std::array<int, kNcclMaxChannels> message;
   };
 
-  static std::size_t at(int index) { return static_cast<std::size_t>(index); }
   [[nodiscard]] int rings(const CollectiveCall& call) const { return ring_kinds(*call.layout, plan_); }
   [[nodiscard]] int chunks(const CollectiveCall& call) const {
     return pipeline_chunks(call.bytes / rings(call), call.size() - 2);

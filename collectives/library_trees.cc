@@ -21,14 +21,14 @@ namespace ringwright::collectives {
 namespace {
 
 // What all members agree on.
-struct Shape {
+struct LibraryTreeShape {
   int hosts;
   int trees;
   int ways;   // chains through each host
   int depth;  // D, as if all hosts were as long as the longest
   int chunks;
 
-  Shape(const CollectiveCall& call, const CollectivePlan& plan)
+  LibraryTreeShape(const CollectiveCall& call, const CollectivePlan& plan)
       : hosts(call.layout->host_count()),
         trees(hosts > 1 ? 2 : 1),
         ways(ring_kinds(*call.layout, plan)),
@@ -38,19 +38,19 @@ struct Shape {
 };
 
 // One tree of one kind of channel.
-struct Lane {
+struct LibraryTreeLane {
   int tree = 0;
   int way = 0;
 };
 
 // A member's place on a lane.
-struct Node {
+struct LibraryTreeNode {
   int parent = -1;
   std::vector<int> children;
   int depth = 0;
 };
 
-struct Message {
+struct LibraryTreeMessage {
   int peer = 0;
   bool reduce = false;
   std::vector<int> pieces;
@@ -69,45 +69,45 @@ class LibraryTrees final : public CollectiveAlgorithm {
   }
   [[nodiscard]] int steps(const CollectiveCall& call) const override {
     if (call.size() == 1) return 0;
-    const Shape shape(call, plan_);
+    const LibraryTreeShape shape(call, plan_);
     return shape.chunks - 1 + 2 * shape.depth;
   }
 
   void step(const CollectiveCall& call, int member, int index, CollectiveStep& out) const override {
     out.clear();
-    const Shape shape(call, plan_);
+    const LibraryTreeShape shape(call, plan_);
     const Cut cut(call.bytes, shape.pieces());
-    for (const Message& message : messages_of(call, shape, member, index)) {
+    for (const LibraryTreeMessage& message : messages_of(call, shape, member, index)) {
       Bytes size;
       for (const int piece : message.pieces) size += cut.size(piece);
       out.sends.push_back({.peer = message.peer, .size = size});
     }
     for (const int peer : neighbours(call, shape, member)) {
-      const std::vector<Message> theirs = messages_of(call, shape, peer, index);
+      const std::vector<LibraryTreeMessage> theirs = messages_of(call, shape, peer, index);
       for (std::size_t i = 0; i < theirs.size(); ++i) {
         if (theirs[i].peer == member) out.awaits.push_back({.peer = peer, .send = static_cast<int>(i)});
       }
     }
   }
 
-  [[nodiscard]] int pieces(const CollectiveCall& call) const override { return Shape(call, plan_).pieces(); }
+  [[nodiscard]] int pieces(const CollectiveCall& call) const override { return LibraryTreeShape(call, plan_).pieces(); }
   [[nodiscard]] Bytes piece_size(const CollectiveCall& call, int piece) const override {
     return Cut(call.bytes, pieces(call)).size(piece);
   }
   void contents(const CollectiveCall& call, int member, int index, int send, SendContents& out) const override {
-    const Message message =
-        messages_of(call, Shape(call, plan_), member, index)[static_cast<std::size_t>(send)];
+    const LibraryTreeMessage message =
+        messages_of(call, LibraryTreeShape(call, plan_), member, index)[static_cast<std::size_t>(send)];
     out.pieces = message.pieces;
     out.reduce = message.reduce;
   }
 
  private:
-  [[nodiscard]] Node node_of(const CollectiveCall& call, const Shape& shape, const Lane& lane, int member) const {
+  [[nodiscard]] LibraryTreeNode node_of(const CollectiveCall& call, const LibraryTreeShape& shape, const LibraryTreeLane& lane, int member) const {
     const HostChains chains(*call.layout, plan_, shape.ways);
     const int host = host_of(call, member);
     const int place = chains.place_of(lane.way, member);
     const TreeNode over = tree_node({.hosts = shape.hosts, .tree = lane.tree, .host = host});
-    Node node{.parent = -1, .children = {}, .depth = over.depth + place};
+    LibraryTreeNode node{.parent = -1, .children = {}, .depth = over.depth + place};
     if (place + 1 < host_size(call, host)) {
       node.children.push_back(chains.member_at(lane.way, {.host = host, .place = place + 1}));
     }
@@ -123,18 +123,18 @@ class LibraryTrees final : public CollectiveAlgorithm {
   }
 
   // All pieces of a step that go to one peer in one direction are one message.
-  [[nodiscard]] std::vector<Message> messages_of(const CollectiveCall& call, const Shape& shape, int member,
+  [[nodiscard]] std::vector<LibraryTreeMessage> messages_of(const CollectiveCall& call, const LibraryTreeShape& shape, int member,
                                                  int index) const {
-    std::vector<Message> messages;
+    std::vector<LibraryTreeMessage> messages;
     const auto send = [&](int peer, bool reduce, int piece) {
       const auto same = std::ranges::find_if(
-          messages, [&](const Message& one) { return one.peer == peer && one.reduce == reduce; });
+          messages, [&](const LibraryTreeMessage& one) { return one.peer == peer && one.reduce == reduce; });
       if (same != messages.end()) return same->pieces.push_back(piece);
       messages.push_back({.peer = peer, .reduce = reduce, .pieces = {piece}});
     };
     for (int tree = 0; tree < shape.trees; ++tree) {
       for (int way = 0; way < shape.ways; ++way) {
-        const Node node = node_of(call, shape, {.tree = tree, .way = way}, member);
+        const LibraryTreeNode node = node_of(call, shape, {.tree = tree, .way = way}, member);
         const int first = (tree * shape.ways + way) * shape.chunks;
         const int up = index - (shape.depth - node.depth);
         const int down = index - shape.depth - node.depth;
@@ -147,14 +147,14 @@ class LibraryTrees final : public CollectiveAlgorithm {
     return messages;
   }
 
-  [[nodiscard]] std::vector<int> neighbours(const CollectiveCall& call, const Shape& shape, int member) const {
+  [[nodiscard]] std::vector<int> neighbours(const CollectiveCall& call, const LibraryTreeShape& shape, int member) const {
     std::vector<int> peers;
     const auto add = [&](int peer) {
       if (peer >= 0 && std::ranges::find(peers, peer) == peers.end()) peers.push_back(peer);
     };
     for (int tree = 0; tree < shape.trees; ++tree) {
       for (int way = 0; way < shape.ways; ++way) {
-        const Node node = node_of(call, shape, {.tree = tree, .way = way}, member);
+        const LibraryTreeNode node = node_of(call, shape, {.tree = tree, .way = way}, member);
         add(node.parent);
         for (const int child : node.children) add(child);
       }

@@ -19,12 +19,12 @@ namespace {
 constexpr int kTrees = 2;
 constexpr int kMostSends = 4 + 3 * kTrees;
 
-struct Shape {
+struct NvlsTreeShape {
   int heads = 1;   // p
   int height = 0;  // H
   int chunks = 1;
 
-  explicit Shape(const CollectiveCall& call)
+  explicit NvlsTreeShape(const CollectiveCall& call)
       : heads(call.layout->largest_host),
         height(tree_height(call.layout->host_count())),
         chunks(pipeline_chunks(call.bytes, 2 * height + 3)) {}
@@ -49,7 +49,7 @@ struct Messages {
 };
 
 // What the head's trees carry: up while the sum grows, down when it is complete.
-void add_tree_messages(const CollectiveCall& call, const Shape& shape, int member, int index, Messages& out) {
+void add_tree_messages(const CollectiveCall& call, const NvlsTreeShape& shape, int member, int index, Messages& out) {
   const int place = place_of(call, member);
   for (int tree = 0; tree < kTrees; ++tree) {
     const TreeNode node =
@@ -73,7 +73,7 @@ void add_tree_messages(const CollectiveCall& call, const Shape& shape, int membe
 }
 
 Messages messages_of(const CollectiveCall& call, int member, int index) {
-  const Shape shape(call);
+  const NvlsTreeShape shape(call);
   const int place = place_of(call, member);
   const int neighbour = member_on(call, host_of(call, member), wrap(place + 1, shape.heads));
   const int of_chunk = shape.heads * kTrees;
@@ -111,7 +111,7 @@ class NvlsTree final : public CollectiveAlgorithm {
            call.layout->largest_host > 1;
   }
   [[nodiscard]] int steps(const CollectiveCall& call) const override {
-    const Shape shape(call);
+    const NvlsTreeShape shape(call);
     return shape.chunks + 2 * shape.height + 3;
   }
 
@@ -128,7 +128,7 @@ class NvlsTree final : public CollectiveAlgorithm {
     }
   }
 
-  [[nodiscard]] int pieces(const CollectiveCall& call) const override { return Shape(call).pieces(); }
+  [[nodiscard]] int pieces(const CollectiveCall& call) const override { return NvlsTreeShape(call).pieces(); }
   [[nodiscard]] Bytes piece_size(const CollectiveCall& call, int piece) const override {
     return Cut(call.bytes, pieces(call)).size(piece);
   }

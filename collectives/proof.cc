@@ -10,11 +10,10 @@
 
 #include "collectives/contribution_sets.h"
 #include "collectives/first_holders.h"
+#include "core/base/index.h"
 
 namespace ringwright::collectives {
 namespace {
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 // A piece on its way: its contributions lie in a scratch row, so that all of a step leave before any arrives.
 struct Parcel {

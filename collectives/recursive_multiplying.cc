@@ -13,7 +13,7 @@ namespace ringwright::collectives {
 namespace {
 
 // The members that differ in one digit of their index: `factor` of them, `stride` apart.
-struct Stage {
+struct MultiplyingStage {
   int factor = 1;
   int stride = 1;
 
@@ -32,7 +32,7 @@ class Stages {
     if (even) add_factors(call.layout->host_count());
   }
   [[nodiscard]] int count() const { return count_; }
-  [[nodiscard]] const Stage& operator[](int index) const { return stages_[static_cast<std::size_t>(index)]; }
+  [[nodiscard]] const MultiplyingStage& operator[](int index) const { return stages_[static_cast<std::size_t>(index)]; }
 
  private:
   void add_factors(int number) {
@@ -45,7 +45,7 @@ class Stages {
     }
   }
 
-  std::array<Stage, 32> stages_{};  // an int has fewer prime factors
+  std::array<MultiplyingStage, 32> stages_{};  // an int has fewer prime factors
   int count_ = 0;
   int stride_ = 1;
 };
@@ -63,7 +63,7 @@ class RecursiveMultiplying final : public CollectiveAlgorithm {
 
   void step(const CollectiveCall& call, int member, int index, CollectiveStep& out) const override {
     out.clear();
-    const Stage stage = Stages(call)[index];
+    const MultiplyingStage stage = Stages(call)[index];
     const int own = stage.digit(member);
     for (int turn = 0; turn + 1 < stage.factor; ++turn) {
       const int peer = stage.with_digit(member, wrap(own + 1 + turn, stage.factor));

@@ -14,6 +14,7 @@
 #include "collectives/cut.h"
 #include "collectives/library_rings.h"
 #include "collectives/ring_order.h"
+#include "core/base/index.h"
 
 namespace ringwright::collectives {
 namespace {
@@ -87,7 +88,6 @@ class TorusRings final : public CollectiveAlgorithm {
   }
 
  private:
-  static std::size_t at(int index) { return static_cast<std::size_t>(index); }
   [[nodiscard]] int parts() const { return 2 * static_cast<int>(sides_.size()); }
   [[nodiscard]] int hosts() const {
     int count = 1;

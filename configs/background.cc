@@ -9,7 +9,7 @@
 namespace ringwright::configs {
 namespace {
 
-constexpr const char* kCode = "E126";
+constexpr const char* kBackgroundCode = "E126";
 constexpr std::array kPriorities = {
     Option{"low", "gets what the job leaves on every link (strict)"},
     Option{"high", "shares links with the job as an equal"}};
@@ -17,10 +17,10 @@ constexpr std::array kPriorities = {
 std::vector<std::int64_t> read_ranks(ConfigMap& map, std::string_view name, std::string_view doc, std::int64_t gpus) {
   std::vector<std::int64_t> ranks = map.integers({.name = name, .doc = doc, .min = 0});
   if (map.documenting()) return {};
-  if (ranks.empty()) map.error(name, kCode, fmt::format("'{}' must name at least one GPU", map.path_of(name)));
+  if (ranks.empty()) map.error(name, kBackgroundCode, fmt::format("'{}' must name at least one GPU", map.path_of(name)));
   const auto wrong = std::ranges::find_if(ranks, [gpus](std::int64_t rank) { return rank < 0 || rank >= gpus; });
   if (wrong == ranks.end()) return ranks;
-  map.error(name, kCode, fmt::format("'{}' names GPU {}, and there are {}, from 0", map.path_of(name), *wrong, gpus));
+  map.error(name, kBackgroundCode, fmt::format("'{}' names GPU {}, and there are {}, from 0", map.path_of(name), *wrong, gpus));
   return {};
 }
 
@@ -36,13 +36,13 @@ void read_entry(ConfigMap& map, std::int64_t gpus, Background& background) {
       {.name = "priority", .doc = "against the job's own traffic", .fallback = std::string("low")}, kPriorities);
   if (map.documenting() || from.empty() || to.empty()) return;
   if (from.size() != to.size()) {
-    map.error("to", kCode, fmt::format("'{}' names {} GPUs and '{}' {}: they must be as many", map.path_of("from"),
+    map.error("to", kBackgroundCode, fmt::format("'{}' names {} GPUs and '{}' {}: they must be as many", map.path_of("from"),
                                        from.size(), map.path_of("to"), to.size()));
     return;
   }
   for (std::size_t i = 0; i < from.size(); ++i) {
     if (from[i] == to[i]) {
-      map.error("to", kCode, fmt::format("GPU {} would send to itself", from[i]));
+      map.error("to", kBackgroundCode, fmt::format("GPU {} would send to itself", from[i]));
       return;
     }
     background.transfers.push_back({.from = RankId(static_cast<std::size_t>(from[i])),

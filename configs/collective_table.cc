@@ -15,20 +15,20 @@ namespace ringwright::configs {
 namespace {
 
 // Dimension, kind, bytes, layout.
-using Key = std::tuple<std::uint32_t, CollectiveKind, std::int64_t, std::uint32_t>;
+using CallKey = std::tuple<std::uint32_t, CollectiveKind, std::int64_t, std::uint32_t>;
 
 struct Use {
   std::uint64_t calls = 0;  // of the rank that makes most of them in a step
   std::uint32_t spec = 0;
 };
 
-std::map<Key, Use> uses_of(const TaskGraph& graph) {
-  std::map<Key, Use> uses;
+std::map<CallKey, Use> uses_of(const TaskGraph& graph) {
+  std::map<CallKey, Use> uses;
   std::vector<std::vector<std::uint32_t>> ranks_of(graph.programs.size());
   for (std::uint32_t rank = 0; rank < graph.rank_count(); ++rank)
     ranks_of[graph.program_of[rank].index()].push_back(rank);
   for (std::size_t p = 0; p < graph.programs.size(); ++p) {
-    std::map<Key, Use> of_program;
+    std::map<CallKey, Use> of_program;
     visit_tasks(graph, graph.programs[p], [&](const Task& task, std::uint32_t times) {
       if (task.kind != TaskKind::kCollective) return;
       const CollectiveSpec& spec = graph.collectives[task.detail];

@@ -14,7 +14,7 @@
 namespace ringwright::configs {
 namespace {
 
-constexpr std::array kNotModelled = {"scheduler",
+constexpr std::array kDeepSpeedNotModelled = {"scheduler",
                                      "gradient_clipping",
                                      "prescale_gradients",
                                      "gradient_predivide_factor",
@@ -323,7 +323,7 @@ void read_deepspeed(ConfigMap file, const BatchWorld& world, Imports& imports) {
   read_checkpointing(file, imports);
   read_pipeline(file, imports);
   read_optimizer(file, imports);
-  for (const char* key : kNotModelled) file.ignore(key, "not modelled");
+  for (const char* key : kDeepSpeedNotModelled) file.ignore(key, "not modelled");
 }
 
 }  // namespace ringwright::configs

@@ -14,7 +14,7 @@
 namespace ringwright::configs {
 namespace {
 
-constexpr std::string_view kCode = "E124";
+constexpr std::string_view kFaultCode = "E124";
 
 constexpr std::array kStates = {Option{"down", "the link carries nothing; flows take another equal way, or wait"},
                                 Option{"degraded", "the link carries `factor` of its bandwidth"}};
@@ -49,7 +49,7 @@ class FaultReader {
     }
     const int subjects = (map.has("link") ? 1 : 0) + (map.has("nic") ? 1 : 0) + (map.has("node") ? 1 : 0);
     if (subjects != 1) {
-      map.error("", std::string(kCode),
+      map.error("", std::string(kFaultCode),
                 fmt::format("a fault is of one 'link', 'nic' or 'node', but {} are given", subjects));
       map.ignore_rest("the fault is not understood");
       return;
@@ -89,13 +89,13 @@ class FaultReader {
     if (map.documenting() || degraded) {
       const double factor = map.number(key);
       if (!map.documenting() && (!map.has("factor") || factor <= 0.0)) {
-        map.error("factor", std::string(kCode), fmt::format("'{}' must say which part of the bandwidth is left",
+        map.error("factor", std::string(kFaultCode), fmt::format("'{}' must say which part of the bandwidth is left",
                                                             map.path_of("factor")), "factor: 0.5");
       }
       return degraded ? factor : 0.0;
     }
     if (map.has("factor")) {
-      map.error("factor", std::string(kCode), "a link that is down has no factor", "state: degraded");
+      map.error("factor", std::string(kFaultCode), "a link that is down has no factor", "state: degraded");
       static_cast<void>(map.number(key));
     }
     return 0.0;
@@ -137,7 +137,7 @@ class FaultReader {
     for (const std::string& direction : {name, reversed(name)}) {
       FoundLinks found = names().links(direction);
       if (lane && !found.links.empty() && *lane >= static_cast<std::int64_t>(found.links.size())) {
-        map.error("lane", std::string(kCode), fmt::format("there are {} links '{}'", found.links.size(), name));
+        map.error("lane", std::string(kFaultCode), fmt::format("there are {} links '{}'", found.links.size(), name));
         return {};
       }
       if (lane && !found.links.empty()) found.links = {found.links[static_cast<std::size_t>(*lane)]};
@@ -150,7 +150,7 @@ class FaultReader {
   static void add_found(ConfigMap& map, std::string_view key, const FoundLinks& found, std::vector<LinkId>& links) {
     links.insert(links.end(), found.links.begin(), found.links.end());
     if (found.problem.empty()) return;
-    map.error(key, std::string(kCode), found.problem,
+    map.error(key, std::string(kFaultCode), found.problem,
               found.nearest.empty() ? "`ringwright topo FILE --names` prints the names of all nodes and links"
                                     : fmt::format("did you mean '{}'?", found.nearest));
   }
@@ -165,7 +165,7 @@ class FaultReader {
     const Period period = read_period(map);
     if (map.documenting()) return;
     if (period.at > TimePoint() || period.until != network_models::kForGood) {
-      map.error(map.has("for") ? "for" : "at", std::string(kCode),
+      map.error(map.has("for") ? "for" : "at", std::string(kFaultCode),
                 "a host is slow for the whole run: other times than 'at: 0s' are not played");
       return;
     }

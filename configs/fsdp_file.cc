@@ -12,7 +12,7 @@
 namespace ringwright::configs {
 namespace {
 
-constexpr std::array kNotModelled = {
+constexpr std::array kFsdpNotModelled = {
     "compute_environment", "distributed_type", "debug", "downcast_bf16", "enable_cpu_affinity", "machine_rank",
     "main_training_function", "main_process_ip", "main_process_port", "num_machines", "num_processes", "rdzv_backend",
     "same_network", "tpu_env", "tpu_use_cluster", "tpu_use_sudo", "use_cpu", "dynamo_config", "gpu_ids", "command_file",
@@ -88,7 +88,7 @@ void read_fsdp_config(ConfigMap file, Imports& imports) {
   if (file.has("gradient_accumulation_steps")) {
     file.ignore("gradient_accumulation_steps", "training.global_batch and micro_batch say it");
   }
-  for (const char* key : kNotModelled) file.ignore(key, "not modelled");
+  for (const char* key : kFsdpNotModelled) file.ignore(key, "not modelled");
 }
 
 }  // namespace ringwright::configs

@@ -265,6 +265,7 @@ namespace {
 // Of one rank in one call as kernels play it.
 double primitives_in(const ChannelChooser& chooser, const CollectiveCall& call) {
   const ChannelChoice choice = chooser.choose(call);
+  if (choice.algorithm == nullptr) return 0.0;
   double messages = 0.0;
   ThreadBlock made;
   for (int block = 0; block < choice.algorithm->blocks(call, choice.plan); ++block) {

@@ -80,6 +80,8 @@ class Simulation {
   [[nodiscard]] const ChannelInputs* channels() const { return channels_ ? &*channels_ : nullptr; }
   // Null unless collectives, in steps or as formulas, cost what kernels take.
   [[nodiscard]] const CallOverhead* call_overhead() const { return overheads_.get(); }
+  // Who chooses those kernels; null with the above.
+  [[nodiscard]] const ChannelChooser* overhead_kernels() const { return overheads_ ? kernels_.get() : nullptr; }
   // How the library's kernels carry a call out: as they are played, or as they count beside steps and formulas. Nothing
   // where kernels do not count, or none plays the algorithm that the user named.
   [[nodiscard]] std::optional<CollectivePlan> kernels_of(const CollectiveCall& call) const;

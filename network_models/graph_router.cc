@@ -10,10 +10,10 @@
 namespace ringwright::network_models {
 namespace {
 
-constexpr std::uint16_t kFar = std::numeric_limits<std::uint16_t>::max();
+constexpr std::uint16_t kUnreachable = std::numeric_limits<std::uint16_t>::max();
 
 // How high a node stands: a transfer turns at the highest switch on its way, the first of equals.
-int height(NodeKind kind) {
+int height_in_graph(NodeKind kind) {
   switch (kind) {
     case NodeKind::kPcieSwitch: return 1;
     case NodeKind::kRootComplex: return 2;
@@ -56,7 +56,7 @@ void GraphRouter::measure(const Fabric& fabric, GpuTransit transit) {
   for (std::size_t i = 0; i < fabric.link_count(); ++i) {
     into[fabric.link(LinkId(i)).to.index()].push_back(fabric.link(LinkId(i)).from.value);
   }
-  distances_.assign(gpus_.size() * kinds_.size(), kFar);
+  distances_.assign(gpus_.size() * kinds_.size(), kUnreachable);
   std::vector<std::uint32_t> reached;
   for (std::size_t rank = 0; rank < gpus_.size(); ++rank) {
     const auto far = std::span(distances_).subspan(rank * kinds_.size(), kinds_.size());
@@ -66,7 +66,7 @@ void GraphRouter::measure(const Fabric& fabric, GpuTransit transit) {
       const std::uint32_t here = reached[i];
       if (i > 0 && transit == GpuTransit::kForbidden && kinds_[here] == NodeKind::kGpu) continue;
       for (const std::uint32_t before : into[here]) {
-        if (far[before] != kFar) continue;
+        if (far[before] != kUnreachable) continue;
         far[before] = static_cast<std::uint16_t>(far[here] + 1);
         reached.push_back(before);
       }
@@ -78,7 +78,7 @@ std::vector<std::pair<RankId, RankId>> GraphRouter::unreachable(std::size_t most
   std::vector<std::pair<RankId, RankId>> pairs;
   for (std::uint32_t from = 0; from < gpus_.size(); ++from) {
     for (std::uint32_t to = 0; to < gpus_.size() && pairs.size() < most; ++to) {
-      if (distance(gpus_[from], to) == kFar) pairs.emplace_back(RankId(from), RankId(to));
+      if (distance(gpus_[from], to) == kUnreachable) pairs.emplace_back(RankId(from), RankId(to));
     }
   }
   return pairs;
@@ -155,8 +155,8 @@ GraphRouter::Walk GraphRouter::walk(const RouteQuery& query, std::uint32_t queue
     walk.links.push_back(taken.link);
     walk.latencies.push_back(taken.latency);
     node = taken.to;
-    if (height(kinds_[node]) > highest) {
-      highest = height(kinds_[node]);
+    if (height_in_graph(kinds_[node]) > highest) {
+      highest = height_in_graph(kinds_[node]);
       walk.turn = walk.links.size();
     }
   }

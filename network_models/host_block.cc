@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint32_t kNowhere = std::numeric_limits<std::uint32_t>::max();
 
 // How high a node stands: a transfer turns at the highest switch on its way.
-int height(NodeKind kind) {
+int height_in_host(NodeKind kind) {
   switch (kind) {
     case NodeKind::kPcieSwitch: return 1;
     case NodeKind::kRootComplex: return 2;
@@ -234,7 +234,7 @@ std::vector<std::uint32_t> HostBlock::pcie_tree(std::uint32_t from) const {
   std::vector<std::uint32_t> by(nodes_.size(), kNowhere);
   std::vector<std::uint32_t> reached = {from};
   for (std::size_t i = 0; i < reached.size(); ++i) {
-    if (i > 0 && height(nodes_[reached[i]].kind) == 0) continue;
+    if (i > 0 && height_in_host(nodes_[reached[i]].kind) == 0) continue;
     for (std::uint32_t link = 0; link < links_.size(); ++link) {
       const std::uint32_t next = links_[link].to;
       if (links_[link].scale_up || links_[link].from != reached[i] || next == from || by[next] != kNowhere) continue;
@@ -276,7 +276,7 @@ LocalWay HostBlock::add_way(const std::vector<std::uint32_t>& way) {
                   .down = {}};
   int highest = 0;
   for (std::size_t i = 0; i < way.size(); ++i) {
-    const int here = height(nodes_[links_[way[i]].to].kind);
+    const int here = height_in_host(nodes_[links_[way[i]].to].kind);
     if (here > highest) {
       highest = here;
       result.turn = static_cast<std::uint16_t>(i + 1);

@@ -39,9 +39,6 @@ class ShownProgress final : public RunObserver {
   Progress progress_;
 };
 
-void print(const std::string& text) { std::fputs(text.c_str(), stdout); }
-void tell(const std::string& text) { std::fputs(text.c_str(), stderr); }
-
 TextOptions text_options(const CommonOptions& common) {
   const bool colour = !common.no_color && wants_colour(Stream::kOut);
   Detail detail = common.quiet ? Detail::kQuiet : Detail::kNormal;

@@ -21,13 +21,6 @@ namespace {
 // Each holds a scenario of its own; more than there are cores only share them.
 constexpr std::uint64_t kMostThreads = 256;
 
-void print(const std::string& text) {
-  std::fputs(text.c_str(), stdout);
-}
-void tell(const std::string& text) {
-  std::fputs(text.c_str(), stderr);
-}
-
 // "KEY=a,b,c" in its two halves.
 struct Assignment {
   std::string key;

@@ -1,5 +1,6 @@
 #include "tools/terminal.h"
 
+#include <cstdio>
 #include <cstdlib>
 #include <string_view>
 
@@ -7,6 +8,9 @@
 #include <unistd.h>
 
 namespace ringwright::tools {
+
+void print(const std::string& text) { std::fputs(text.c_str(), stdout); }
+void tell(const std::string& text) { std::fputs(text.c_str(), stderr); }
 
 bool is_terminal(Stream stream) { return isatty(stream == Stream::kOut ? STDOUT_FILENO : STDERR_FILENO) == 1; }
 

@@ -2,12 +2,16 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 namespace ringwright::tools {
 
 enum class Stream { kOut, kError };
 
 [[nodiscard]] bool is_terminal(Stream stream);
+void print(const std::string& text);  // results, to standard output
+void tell(const std::string& text);   // diagnostics and progress, to standard error
+
 // Columns of the terminal; 100 for a file.
 [[nodiscard]] std::size_t terminal_width();
 // On a terminal that is not "dumb", unless NO_COLOR is set (no-color.org).

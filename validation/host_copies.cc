@@ -19,20 +19,20 @@ namespace {
 
 using namespace ringwright::literals;
 
-constexpr double kThreshold = 0.05;
+constexpr double kHostCopiesThreshold = 0.05;
 constexpr Bytes kJudgedFrom = 1_MiB;  // below, the latency of the host decides
 
-constexpr std::array<std::string_view, 7> kColumns{"memory",  "direction", "bytes",     "GB_per_s_each_way",
+constexpr std::array<std::string_view, 7> kHostCopiesColumns{"memory",  "direction", "bytes",     "GB_per_s_each_way",
                                                    "time_us", "ci_low_us", "ci_high_us"};
-constexpr std::array<std::string_view, 4> kNeeded{"memory", "direction", "bytes", "time_us"};
-constexpr TableCells::Format kFormat{.of = "copies", .header = kMeasuredHeader, .columns = kColumns, .needed = kNeeded,
+constexpr std::array<std::string_view, 4> kHostCopiesNeeded{"memory", "direction", "bytes", "time_us"};
+constexpr TableCells::Format kHostCopiesFormat{.of = "copies", .header = kMeasuredHeader, .columns = kHostCopiesColumns, .needed = kHostCopiesNeeded,
                                      .page = "docs/host-copies.md"};
 constexpr std::array kMemories{TableWord<std::string_view>{"pinned", "pinned"},
                                TableWord<std::string_view>{"pageable", "pageable"}};
 constexpr std::array kDirections{TableWord<std::string_view>{"host to device", "host to device"},
                                  TableWord<std::string_view>{"device to host", "device to host"},
                                  TableWord<std::string_view>{"both", "both"}};
-void read_row(TableCells& cells, const CsvRow& row, HostCopyTable& table) {
+void read_host_copies_row(TableCells& cells, const CsvRow& row, HostCopyTable& table) {
   cells.check_row(row);
   MeasuredCopy copy{.line = row.line};
   const auto memory = cells.word(row, "memory", std::string_view("pinned"), kMemories);
@@ -104,11 +104,11 @@ std::string json_of(const HostCopyTable& table, const std::vector<ScoredWay>& wa
 }  // namespace
 
 Result<HostCopyTable> read_host_copies(const std::string& path) {
-  return read_measured<HostCopyTable>(read_csv(path), kFormat, read_row);
+  return read_measured<HostCopyTable>(read_csv(path), kHostCopiesFormat, read_host_copies_row);
 }
 
 Result<HostCopyTable> parse_host_copies(const std::string& name, std::string_view text) {
-  return read_measured<HostCopyTable>(parse_csv(name, text), kFormat, read_row);
+  return read_measured<HostCopyTable>(parse_csv(name, text), kHostCopiesFormat, read_host_copies_row);
 }
 
 std::vector<HostWayCosts> fit_host_copies(const HostCopyTable& table) {
@@ -121,7 +121,7 @@ std::vector<HostWayCosts> fit_host_copies(const HostCopyTable& table) {
 
 Result<ValidationOutcome> validate_host_copies(const ValidationRequest& request) {
   constexpr TableKind kKind{.family = "host_copies", .title = "Copies between GPU and host: predicted beside measured",
-                            .docs = "host-copies", .threshold = kThreshold};
+                            .docs = "host-copies", .threshold = kHostCopiesThreshold};
   return validate_tables(request, kKind, [](const std::string& file) -> Result<TableScore> {
     const auto table = read_host_copies(file);
     if (!table) return tl::unexpected(table.error());

@@ -17,7 +17,7 @@
 namespace ringwright::validation {
 namespace {
 
-constexpr double kThreshold = 0.10;
+constexpr double kInterferenceThreshold = 0.10;
 constexpr std::size_t kWorst = 5;
 
 struct Measured {
@@ -104,11 +104,11 @@ NamedText plot_of(const Measured& measured, const InterferenceConstants& constan
   return {.name = name + ".svg", .text = scatter_svg(name, std::array{fitted, unseen})};
 }
 
-std::string json_of(const ErrorStatistics& s) {
+std::string interference_json(const ErrorStatistics& s) {
   return fmt::format("{{\"count\": {}, \"mean\": {:.6g}, \"max\": {:.6g}}}", s.count, s.mean_abs, s.max_abs);
 }
 
-std::string json_of(const Measured& measured, const InterferenceFit& fit, const Scores& fitted, const Scores& unseen) {
+std::string interference_json(const Measured& measured, const InterferenceFit& fit, const Scores& fitted, const Scores& unseen) {
   std::string constants;
   const std::vector<double> values = values_of(fit.constants);
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -118,8 +118,8 @@ std::string json_of(const Measured& measured, const InterferenceFit& fit, const 
       "{{\"gpu\": {}, \"constants\": {{{}}}, \"fitted\": {{\"kernel\": {}, \"mover\": {}}}, \"unseen\": {{\"kernel\": "
       "{}, "
       "\"mover\": {}}}}}",
-      json_text(measured.table.gpu), constants, json_of(fitted.slowdown), json_of(fitted.mover),
-      json_of(unseen.slowdown), json_of(unseen.mover));
+      json_text(measured.table.gpu), constants, interference_json(fitted.slowdown), interference_json(fitted.mover),
+      interference_json(unseen.slowdown), interference_json(unseen.mover));
 }
 
 std::string profile_of(const Measured& measured, const InterferenceFit& fit) {
@@ -147,7 +147,7 @@ Result<ValidationOutcome> validate_interference(const ValidationRequest& request
   constexpr TableKind kKind{.family = "interference",
                             .title = "Kernels beside communication: predicted beside measured",
                             .docs = "interference",
-                            .threshold = kThreshold};
+                            .threshold = kInterferenceThreshold};
   return validate_tables(request, kKind, [&](const std::string& file) -> Result<TableScore> {
     const auto measured = read_measured(file, request.overrides);
     if (!measured) return tl::unexpected(measured.error());
@@ -157,7 +157,7 @@ Result<ValidationOutcome> validate_interference(const ValidationRequest& request
     return TableScore{.gpu = measured->table.gpu,
                       .text = measured->table.gpu + "\n" + constants_text(fit) + score_line("fitted", fitted) +
                               score_line("new", unseen) + worst_text(*measured, fit.constants),
-                      .json = json_of(*measured, fit, fitted, unseen),
+                      .json = interference_json(*measured, fit, fitted, unseen),
                       .plot = plot_of(*measured, fit.constants),
                       .parts = {{.name = "kernels", .fitted = fitted.slowdown, .unseen = unseen.slowdown}}};
   });
@@ -173,7 +173,7 @@ Result<CalibrationOutcome> calibrate_interference(const CalibrationRequest& requ
   const Scores unseen = score(*measured, fit.constants, Rows::kKeptAside);
   return CalibrationOutcome{.text = measured->table.gpu + "\n" + constants_text(fit) + score_line("fitted", fitted) +
                                     score_line("new", unseen),
-                            .json = json_of(*measured, fit, fitted, unseen) + "\n",
+                            .json = interference_json(*measured, fit, fitted, unseen) + "\n",
                             .profile = profile_of(*measured, fit),
                             .warnings = cluster_has_no_effect(request.cluster, "interference")};
 }

@@ -13,10 +13,10 @@
 namespace ringwright::validation {
 namespace {
 
-constexpr std::array<std::string_view, 13> kColumns{"family", "dtype", "m", "n", "k", "flops", "bytes", "mover", "sms",
+constexpr std::array<std::string_view, 13> kInterferenceTableColumns{"family", "dtype", "m", "n", "k", "flops", "bytes", "mover", "sms",
                                                     "compute_alone_us", "compute_together_us", "mover_alone_GB_per_s",
                                                     "mover_together_GB_per_s"};
-constexpr std::array<std::string_view, 10> kNeeded{"family",
+constexpr std::array<std::string_view, 10> kInterferenceTableNeeded{"family",
                                                    "dtype",
                                                    "flops",
                                                    "bytes",
@@ -35,7 +35,7 @@ constexpr std::array kTypes{TableWord<DataType>{"bf16", DataType::kBf16}, TableW
 // One pair in four, by what ran and beside what.
 bool is_kept_aside(const MeasuredPair& pair) { return hash_text(pair_label(pair)) % 4 == 0; }
 
-void read_row(TableCells& cells, const CsvRow& row, InterferenceTable& table) {
+void read_interference_row(TableCells& cells, const CsvRow& row, InterferenceTable& table) {
   cells.check_row(row);
   MeasuredPair pair{.line = row.line};
   Kernel& kernel = pair.kernel;
@@ -63,20 +63,20 @@ void read_row(TableCells& cells, const CsvRow& row, InterferenceTable& table) {
   table.rows.push_back(std::move(pair));
 }
 
-constexpr TableCells::Format kFormat{.of = "interference",
+constexpr TableCells::Format kInterferenceTableFormat{.of = "interference",
                                      .header = kMeasuredHeader,
-                                     .columns = kColumns,
-                                     .needed = kNeeded,
+                                     .columns = kInterferenceTableColumns,
+                                     .needed = kInterferenceTableNeeded,
                                      .page = "docs/interference.md"};
 
 }  // namespace
 
 Result<InterferenceTable> read_interference_table(const std::string& path) {
-  return read_measured<InterferenceTable>(read_csv(path), kFormat, read_row);
+  return read_measured<InterferenceTable>(read_csv(path), kInterferenceTableFormat, read_interference_row);
 }
 
 Result<InterferenceTable> parse_interference_table(const std::string& name, std::string_view text) {
-  return read_measured<InterferenceTable>(parse_csv(name, text), kFormat, read_row);
+  return read_measured<InterferenceTable>(parse_csv(name, text), kInterferenceTableFormat, read_interference_row);
 }
 
 std::string pair_label(const MeasuredPair& pair) {

@@ -22,7 +22,7 @@ using workload::GpuSpec;
 using workload::KernelConstant;
 using enum workload::KernelConstant;
 
-using Rows = std::vector<const MeasuredKernel*>;
+using KernelRows = std::vector<const MeasuredKernel*>;
 
 // A constant is fitted where at least `least` rows answer.
 struct Question {
@@ -141,7 +141,7 @@ double from_unit(const ConstantSpec& spec, double unit) {
   return spec.min + unit * (spec.max - spec.min);
 }
 
-double mean_error(const GpuSpec& gpu, const Rows& rows) {
+double mean_error(const GpuSpec& gpu, const KernelRows& rows) {
   double sum = 0.0;
   for (const MeasuredKernel* row : rows) sum += std::abs(std::log(predicted_seconds(*row, gpu) / row->seconds));
   return sum / static_cast<double>(rows.size());
@@ -168,9 +168,9 @@ struct Point {
   double error = 0.0;
 };
 
-class Search {
+class KernelSearch {
  public:
-  Search(GpuSpec& gpu, const Rows& rows, std::vector<KernelConstant> constants)
+  KernelSearch(GpuSpec& gpu, const KernelRows& rows, std::vector<KernelConstant> constants)
       : gpu_(gpu), rows_(rows), constants_(std::move(constants)) {
     for (const KernelConstant constant : constants_) {
       usual_.push_back(to_unit(spec_of(constant), spec_of(constant).fallback));
@@ -228,7 +228,7 @@ class Search {
   }
 
   GpuSpec& gpu_;
-  const Rows& rows_;
+  const KernelRows& rows_;
   std::vector<KernelConstant> constants_;
   std::vector<double> usual_;  // the class values
 };
@@ -251,8 +251,8 @@ class Fitter {
 
  private:
   template <class Predicate>
-  Rows rows_where(Predicate&& predicate) const {
-    Rows rows;
+  KernelRows rows_where(Predicate&& predicate) const {
+    KernelRows rows;
     for (const MeasuredKernel& row : all_) {
       if (!row.kept_aside && predicate(row.kernel)) rows.push_back(&row);
     }
@@ -261,7 +261,7 @@ class Fitter {
 
   template <class Questions, class Predicate>
   void group(const Questions& questions, Predicate&& predicate) {
-    const Rows rows = rows_where(predicate);
+    const KernelRows rows = rows_where(predicate);
     std::vector<KernelConstant> constants;
     for (const Question& question : questions) {
       const auto answers =
@@ -269,7 +269,7 @@ class Fitter {
       if (static_cast<std::size_t>(answers) >= question.least) constants.push_back(question.constant);
     }
     if (constants.empty()) return;
-    Search(gpu_, rows, constants).run();
+    KernelSearch(gpu_, rows, constants).run();
     fitted_.insert(fitted_.end(), constants.begin(), constants.end());
   }
 

@@ -14,10 +14,10 @@
 namespace ringwright::validation {
 namespace {
 
-constexpr std::array<std::string_view, 15> kColumns{
+constexpr std::array<std::string_view, 15> kKernelTableColumns{
     "family", "op",    "dtype", "layout", "m",       "n",         "k",         "batch",
     "mask",   "flops", "bytes", "mode",   "time_us", "ci_low_us", "ci_high_us"};
-constexpr std::array<std::string_view, 5> kNeeded{"family", "dtype", "flops", "bytes", "time_us"};
+constexpr std::array<std::string_view, 5> kKernelTableNeeded{"family", "dtype", "flops", "bytes", "time_us"};
 
 template <class Value>
 using Word = TableWord<Value>;
@@ -39,7 +39,7 @@ std::vector<Word<Value>> printed_words(Value last) {
   return words;
 }
 
-void read_row(TableCells& cells, const CsvRow& row, KernelTable& table) {
+void read_kernel_row(TableCells& cells, const CsvRow& row, KernelTable& table) {
   cells.check_row(row);
   MeasuredKernel measured{.line = row.line};
   Kernel& kernel = measured.kernel;
@@ -67,17 +67,17 @@ void read_row(TableCells& cells, const CsvRow& row, KernelTable& table) {
   table.rows.push_back(std::move(measured));
 }
 
-constexpr TableCells::Format kFormat{.of = "kernels", .header = kMeasuredHeader, .columns = kColumns, .needed = kNeeded,
+constexpr TableCells::Format kKernelTableFormat{.of = "kernels", .header = kMeasuredHeader, .columns = kKernelTableColumns, .needed = kKernelTableNeeded,
                                      .page = "docs/kernel-tables.md"};
 
 }  // namespace
 
 Result<KernelTable> read_kernel_table(const std::string& path) {
-  return read_measured<KernelTable>(read_csv(path), kFormat, read_row);
+  return read_measured<KernelTable>(read_csv(path), kKernelTableFormat, read_kernel_row);
 }
 
 Result<KernelTable> parse_kernel_table(const std::string& name, std::string_view text) {
-  return read_measured<KernelTable>(parse_csv(name, text), kFormat, read_row);
+  return read_measured<KernelTable>(parse_csv(name, text), kKernelTableFormat, read_kernel_row);
 }
 
 std::string shape_key(const Kernel& kernel) {

@@ -15,7 +15,7 @@
 namespace ringwright::validation {
 namespace {
 
-constexpr double kThreshold = 0.08;
+constexpr double kKernelsThreshold = 0.08;
 constexpr std::size_t kWorst = 5;
 
 double error_of(const ScoredKernel& scored) {
@@ -66,7 +66,7 @@ std::string as_text(const std::vector<GpuScore>& scores) {
   return text;
 }
 
-std::string json_of(const ErrorStatistics& s) {
+std::string kernels_json(const ErrorStatistics& s) {
   return fmt::format("{{\"count\": {}, \"median\": {:.6g}, \"p95\": {:.6g}, \"max\": {:.6g}, \"mean\": {:.6g}}}",
                      s.count, s.median_abs, s.p95_abs, s.max_abs, s.mean_error);
 }
@@ -76,11 +76,11 @@ std::string as_json(const std::vector<GpuScore>& scores) {
   for (const GpuScore& score : scores) {
     text += fmt::format("{}\n  {{\"gpu\": {}, \"profile\": {}, \"fitted\": {}, \"unseen\": {}, \"families\": [",
                         &score == &scores.front() ? "" : ",", json_text(score.gpu), json_text(score.profile),
-                        json_of(score.fitted), json_of(score.unseen));
+                        kernels_json(score.fitted), kernels_json(score.unseen));
     for (const FamilyScore& family : score.families) {
       text += fmt::format("{}\n    {{\"family\": {}, \"fitted\": {}, \"unseen\": {}}}",
                           &family == &score.families.front() ? "" : ",", json_text(family.family),
-                          json_of(family.fitted), json_of(family.unseen));
+                          kernels_json(family.fitted), kernels_json(family.unseen));
     }
     text += "]}";
   }
@@ -139,7 +139,7 @@ Result<ValidationOutcome> validate_kernels(const ValidationRequest& request) {
   const auto files = request.files.empty() ? files_in(shipped_folder("kernels"), ".csv") : request.files;
   const auto scores = score_kernels(files, request.overrides);
   if (!scores) return tl::unexpected(scores.error());
-  const double threshold = request.threshold.value_or(kThreshold);
+  const double threshold = request.threshold.value_or(kKernelsThreshold);
   ValidationOutcome outcome;
   outcome.text = as_text(*scores);
   outcome.json = as_json(*scores);

@@ -19,7 +19,7 @@ namespace {
 
 using workload::KernelConstant;
 
-constexpr double kThreshold = 0.20;
+constexpr double kLaunchesThreshold = 0.20;
 
 struct MeasuredCost {
   std::string what;
@@ -33,15 +33,15 @@ struct LaunchTable {
   std::vector<MeasuredCost> rows;
 };
 
-constexpr std::array<std::string_view, 4> kColumns{"what", "time_us", "ci_low_us", "ci_high_us"};
-constexpr std::array<std::string_view, 2> kNeeded{"what", "time_us"};
-constexpr TableCells::Format kFormat{.of = "launches",
+constexpr std::array<std::string_view, 4> kLaunchesColumns{"what", "time_us", "ci_low_us", "ci_high_us"};
+constexpr std::array<std::string_view, 2> kLaunchesNeeded{"what", "time_us"};
+constexpr TableCells::Format kLaunchesFormat{.of = "launches",
                                      .header = kMeasuredHeader,
-                                     .columns = kColumns,
-                                     .needed = kNeeded,
+                                     .columns = kLaunchesColumns,
+                                     .needed = kLaunchesNeeded,
                                      .page = "docs/kernel-tables.md"};
 
-void read_row(TableCells& cells, const CsvRow& row, LaunchTable& table) {
+void read_launches_row(TableCells& cells, const CsvRow& row, LaunchTable& table) {
   cells.check_row(row);
   const CsvCell* const what = cells.cell(row, "what");
   table.rows.push_back({.what = what != nullptr ? what->text : std::string(),
@@ -89,9 +89,9 @@ Result<ValidationOutcome> validate_launches(const ValidationRequest& request) {
   constexpr TableKind kKind{.family = "launches",
                             .title = "Launches: constants beside measured times",
                             .docs = "kernel-tables",
-                            .threshold = kThreshold};
+                            .threshold = kLaunchesThreshold};
   return validate_tables(request, kKind, [&](const std::string& file) -> Result<TableScore> {
-    const auto table = read_measured<LaunchTable>(read_csv(file), kFormat, read_row);
+    const auto table = read_measured<LaunchTable>(read_csv(file), kLaunchesFormat, read_launches_row);
     if (!table) return tl::unexpected(table.error());
     const auto preset = configs::load_gpu(table->gpu, {.overrides = request.overrides});
     if (!preset) return tl::unexpected(preset.error());

@@ -21,7 +21,7 @@
 namespace ringwright::validation {
 namespace {
 
-constexpr double kThreshold = 0.05;
+constexpr double kLayersThreshold = 0.05;
 
 struct MeasuredLayer {
   Place place;
@@ -38,7 +38,7 @@ struct LayerTable {
   std::vector<MeasuredLayer> rows;
 };
 
-constexpr std::array<std::string_view, 14> kColumns{"model",
+constexpr std::array<std::string_view, 14> kLayersColumns{"model",
                                                     "hidden",
                                                     "heads",
                                                     "kv_heads",
@@ -52,15 +52,15 @@ constexpr std::array<std::string_view, 14> kColumns{"model",
                                                     "backward_low_us",
                                                     "backward_high_us",
                                                     "peak_bytes"};
-constexpr std::array<std::string_view, 10> kNeeded{"model", "hidden", "heads",      "kv_heads",    "ffn",
+constexpr std::array<std::string_view, 10> kLayersNeeded{"model", "hidden", "heads",      "kv_heads",    "ffn",
                                                    "batch", "length", "forward_us", "backward_us", "peak_bytes"};
-constexpr TableCells::Format kFormat{.of = "layers",
+constexpr TableCells::Format kLayersFormat{.of = "layers",
                                      .header = kMeasuredHeader,
-                                     .columns = kColumns,
-                                     .needed = kNeeded,
+                                     .columns = kLayersColumns,
+                                     .needed = kLayersNeeded,
                                      .page = "validation/gpu/README.md"};
 
-void read_row(TableCells& cells, const CsvRow& row, LayerTable& table) {
+void read_layers_row(TableCells& cells, const CsvRow& row, LayerTable& table) {
   cells.check_row(row);
   const CsvCell* const model = cells.cell(row, "model");
   MeasuredLayer layer{.place = {.file = table.file, .line = row.line},
@@ -173,11 +173,11 @@ Result<ValidationOutcome> validate_layers(const ValidationRequest& request) {
   constexpr TableKind kKind{.family = "layers",
                             .title = "Transformer layers on one GPU: predicted beside measured",
                             .docs = "kernel-tables",
-                            .threshold = kThreshold};
+                            .threshold = kLayersThreshold};
   const auto conventions = read_conventions(shipped_folder("training"));
   if (!conventions) return tl::unexpected(conventions.error());
   return validate_tables(request, kKind, [&](const std::string& file) -> Result<TableScore> {
-    const auto table = read_measured<LayerTable>(read_csv(file), kFormat, read_row);
+    const auto table = read_measured<LayerTable>(read_csv(file), kLayersFormat, read_layers_row);
     if (!table) return tl::unexpected(table.error());
     std::vector<PredictedLayer> predicted;
     for (const MeasuredLayer& row : table->rows) {

@@ -13,7 +13,7 @@
 namespace ringwright::validation {
 namespace {
 
-constexpr std::array<std::string_view, 6> kColumns = {"machine",          "sources", "gpu",
+constexpr std::array<std::string_view, 6> kMachineListColumns = {"machine",          "sources", "gpu",
                                                       "gpus_per_process", "timing",  "fitted"};
 
 std::vector<std::string> words(std::string_view text) {
@@ -40,12 +40,12 @@ std::vector<std::string> settings_of(std::string_view text, const Place& place, 
 
 Result<std::vector<ListedMachine>> machines_of(const CsvTable& table) {
   Diagnostics problems;
-  std::array<std::size_t, kColumns.size()> at{};
-  for (std::size_t c = 0; c < kColumns.size(); ++c) {
-    const auto column = table.find_column(kColumns[c]);
+  std::array<std::size_t, kMachineListColumns.size()> at{};
+  for (std::size_t c = 0; c < kMachineListColumns.size(); ++c) {
+    const auto column = table.find_column(kMachineListColumns[c]);
     if (!column) {
       problems.add({.code = "E242", .place = {.file = table.file},
-                    .message = fmt::format("'{}' has no column '{}'", table.file, kColumns[c])});
+                    .message = fmt::format("'{}' has no column '{}'", table.file, kMachineListColumns[c])});
       continue;
     }
     at[c] = *column;

@@ -22,7 +22,7 @@
 namespace ringwright::validation {
 namespace {
 
-constexpr double kThreshold = 0.05;
+constexpr double kMemoryCurvesThreshold = 0.05;
 
 struct Pattern {
   std::string_view name;
@@ -57,13 +57,13 @@ struct MemoryTable {
   std::vector<MeasuredMove> rows;
 };
 
-constexpr std::array<std::string_view, 9> kColumns{"pattern",  "level",   "stream_bytes", "sms",       "blocks",
+constexpr std::array<std::string_view, 9> kMemoryCurvesColumns{"pattern",  "level",   "stream_bytes", "sms",       "blocks",
                                                    "GB_per_s", "time_us", "ci_low_us",    "ci_high_us"};
-constexpr std::array<std::string_view, 6> kNeeded{"pattern", "level", "stream_bytes", "sms", "blocks", "time_us"};
-constexpr TableCells::Format kFormat{
-    .of = "moves", .header = kMeasuredHeader, .columns = kColumns, .needed = kNeeded, .page = "docs/memory.md"};
+constexpr std::array<std::string_view, 6> kMemoryCurvesNeeded{"pattern", "level", "stream_bytes", "sms", "blocks", "time_us"};
+constexpr TableCells::Format kMemoryCurvesFormat{
+    .of = "moves", .header = kMeasuredHeader, .columns = kMemoryCurvesColumns, .needed = kMemoryCurvesNeeded, .page = "docs/memory.md"};
 
-void read_row(TableCells& cells, const CsvRow& row, MemoryTable& table) {
+void read_memory_curves_row(TableCells& cells, const CsvRow& row, MemoryTable& table) {
   static constexpr std::array kWords{
       TableWord<std::size_t>{kPatterns[0].name, 0}, TableWord<std::size_t>{kPatterns[1].name, 1},
       TableWord<std::size_t>{kPatterns[2].name, 2}, TableWord<std::size_t>{kPatterns[3].name, 3},
@@ -193,9 +193,9 @@ Result<ValidationOutcome> validate_memory(const ValidationRequest& request) {
   constexpr TableKind kKind{.family = "memory",
                             .title = "Device memory and L2: two rules beside measured times",
                             .docs = "memory",
-                            .threshold = kThreshold};
+                            .threshold = kMemoryCurvesThreshold};
   return validate_tables(request, kKind, [](const std::string& file) -> Result<TableScore> {
-    const auto table = read_measured<MemoryTable>(read_csv(file), kFormat, read_row);
+    const auto table = read_measured<MemoryTable>(read_csv(file), kMemoryCurvesFormat, read_memory_curves_row);
     if (!table) return tl::unexpected(table.error());
     return score(*table);
   });

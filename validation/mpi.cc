@@ -22,7 +22,7 @@
 namespace ringwright::validation {
 namespace {
 
-constexpr double kThreshold = 0.60;  // geometric mean over the runs that nothing was fitted on
+constexpr double kMpiThreshold = 0.60;  // geometric mean over the runs that nothing was fitted on
 
 struct Part {
   std::array<std::vector<PredictedMeasured>, kSizeBands> pairs;
@@ -102,12 +102,12 @@ std::string rows_text(const MpiTable& table, const std::vector<double>& seconds)
   return text + "\n";
 }
 
-std::string json_of(const ErrorStatistics& errors) {
+std::string mpi_json(const ErrorStatistics& errors) {
   return fmt::format("{{\"rows\": {}, \"geometric_mean_abs\": {:.6g}, \"mean\": {:.6g}}}", errors.count,
                      errors.geometric_mean_abs, errors.mean_error);
 }
 
-std::string json_of(const MpiTable& table, const std::vector<double>& seconds, const Scores& scores) {
+std::string mpi_json(const MpiTable& table, const std::vector<double>& seconds, const Scores& scores) {
   std::string rows;
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     const MeasuredMpi& row = table.rows[i];
@@ -119,8 +119,8 @@ std::string json_of(const MpiTable& table, const std::vector<double>& seconds, c
         json_text(row.name), json_text(row.algorithm), row.bytes.count(), row.fitted, row.seconds * 1e6,
         seconds[i] * 1e6);
   }
-  return fmt::format("{{\"fitted\": {}, \"new\": {}, \"rows\": [{}\n]}}\n", json_of(scores.fitted.all()),
-                     json_of(scores.unseen.all()), rows);
+  return fmt::format("{{\"fitted\": {}, \"new\": {}, \"rows\": [{}\n]}}\n", mpi_json(scores.fitted.all()),
+                     mpi_json(scores.unseen.all()), rows);
 }
 
 std::string page_of(const std::string& text) {
@@ -135,7 +135,7 @@ Result<ValidationOutcome> validate_mpi(const ValidationRequest& request) {
   const bool shipped = request.files.empty();
   const std::vector<std::string> files = shipped ? files_in(shipped_folder("mpi"), ".csv") : request.files;
   ValidationOutcome outcome;
-  const double threshold = request.threshold.value_or(kThreshold);
+  const double threshold = request.threshold.value_or(kMpiThreshold);
   for (const std::string& file : files) {
     const auto table = read_mpi_table(file);
     if (!table) return tl::unexpected(table.error());
@@ -144,7 +144,7 @@ Result<ValidationOutcome> validate_mpi(const ValidationRequest& request) {
     const Scores scores = score(*table, *seconds);
     const std::string text = text_of(scores, table->left_out);
     outcome.text += shipped ? text : rows_text(*table, *seconds) + text;
-    outcome.json += json_of(*table, *seconds, scores);
+    outcome.json += mpi_json(*table, *seconds, scores);
     outcome.markdown += page_of(text);
     const ErrorStatistics judged = scores.unseen.all().count > 0 ? scores.unseen.all() : scores.fitted.all();
     outcome.passed = outcome.passed && judged.geometric_mean_abs <= threshold;

@@ -19,12 +19,12 @@ using configs::CollectiveOperation;
 
 constexpr std::array<std::string_view, 8> kHeader{"of",   "source", "what",   "machines",
                                                   "unit", "note",   "status", "fitted"};
-constexpr std::array<std::string_view, 11> kColumns{"system", "nodes",       "collective", "algorithm",
+constexpr std::array<std::string_view, 11> kMpiTableColumns{"system", "nodes",       "collective", "algorithm",
                                                     "mpi",    "mpi_version", "bytes",      "iterations",
                                                     "p10_ns", "median_ns",   "p90_ns"};
-constexpr std::array<std::string_view, 6> kNeeded{"system", "nodes", "collective", "algorithm", "bytes", "median_ns"};
-constexpr TableCells::Format kFormat{
-    .of = "named MPI algorithms", .header = kHeader, .columns = kColumns, .needed = kNeeded, .page = "docs/mpi.md"};
+constexpr std::array<std::string_view, 6> kMpiTableNeeded{"system", "nodes", "collective", "algorithm", "bytes", "median_ns"};
+constexpr TableCells::Format kMpiTableFormat{
+    .of = "named MPI algorithms", .header = kHeader, .columns = kMpiTableColumns, .needed = kMpiTableNeeded, .page = "docs/mpi.md"};
 
 struct Counterpart {
   CollectiveOperation operation;
@@ -93,7 +93,7 @@ std::set<std::string> fitted_runs(const CsvTable& csv) {
   return runs;
 }
 
-void read_row(TableCells& cells, const CsvRow& row, const std::set<std::string>& fitted, MpiTable& table) {
+void read_mpi_row(TableCells& cells, const CsvRow& row, const std::set<std::string>& fitted, MpiTable& table) {
   cells.check_row(row);
   const auto text = [&](std::string_view column) {
     const CsvCell* const cell = cells.cell(row, column);
@@ -127,11 +127,11 @@ void read_row(TableCells& cells, const CsvRow& row, const std::set<std::string>&
 
 Result<MpiTable> read_from(const Result<CsvTable>& csv) {
   if (!csv) return tl::unexpected(csv.error());
-  TableCells cells(*csv, kFormat);
+  TableCells cells(*csv, kMpiTableFormat);
   MpiTable table{.file = csv->file, .source = cells.source(), .rows = {}};
   if (cells.problems().has_errors()) return tl::unexpected(std::move(cells.problems()));
   const std::set<std::string> fitted = fitted_runs(*csv);
-  for (const CsvRow& row : csv->rows) read_row(cells, row, fitted, table);
+  for (const CsvRow& row : csv->rows) read_mpi_row(cells, row, fitted, table);
   if (table.rows.empty()) cells.refuse({.file = csv->file}, "there is no row of a known algorithm in this table");
   if (cells.problems().has_errors()) return tl::unexpected(std::move(cells.problems()));
   return table;

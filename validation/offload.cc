@@ -23,7 +23,7 @@
 namespace ringwright::validation {
 namespace {
 
-constexpr double kThreshold = 0.05;
+constexpr double kOffloadThreshold = 0.05;
 
 enum class Traffic { kNone, kDown, kUp, kBoth };
 
@@ -42,16 +42,16 @@ struct OffloadTable {
   std::vector<MeasuredOffload> rows;
 };
 
-constexpr std::array<std::string_view, 7> kColumns{"traffic",    "compute", "bytes", "bucket_bytes",
+constexpr std::array<std::string_view, 7> kOffloadColumns{"traffic",    "compute", "bytes", "bucket_bytes",
                                                    "compute_us", "down_us", "up_us"};
-constexpr std::array<std::string_view, 7> kNeeded = kColumns;
-constexpr TableCells::Format kFormat{
-    .of = "offload", .header = kMeasuredHeader, .columns = kColumns, .needed = kNeeded, .page = "docs/host-copies.md"};
+constexpr std::array<std::string_view, 7> kOffloadNeeded = kOffloadColumns;
+constexpr TableCells::Format kOffloadFormat{
+    .of = "offload", .header = kMeasuredHeader, .columns = kOffloadColumns, .needed = kOffloadNeeded, .page = "docs/host-copies.md"};
 // The suite's product.
 constexpr std::string_view kProduct = "gemm bf16 4096x4096x4096";
 constexpr std::int64_t kProductSize = 4096;
 
-void read_row(TableCells& cells, const CsvRow& row, OffloadTable& table) {
+void read_offload_row(TableCells& cells, const CsvRow& row, OffloadTable& table) {
   static constexpr std::array kTraffic{
       TableWord<Traffic>{"none", Traffic::kNone}, TableWord<Traffic>{"gradients down", Traffic::kDown},
       TableWord<Traffic>{"parameters up", Traffic::kUp}, TableWord<Traffic>{"both", Traffic::kBoth}};
@@ -174,9 +174,9 @@ Result<ValidationOutcome> validate_offload(const ValidationRequest& request) {
   constexpr TableKind kKind{.family = "offload",
                             .title = "Offload beside computing: predicted beside measured",
                             .docs = "host-copies",
-                            .threshold = kThreshold};
+                            .threshold = kOffloadThreshold};
   return validate_tables(request, kKind, [&](const std::string& file) -> Result<TableScore> {
-    const auto table = read_measured<OffloadTable>(read_csv(file), kFormat, read_row);
+    const auto table = read_measured<OffloadTable>(read_csv(file), kOffloadFormat, read_offload_row);
     if (!table) return tl::unexpected(table.error());
     const auto preset = configs::load_gpu(table->gpu, {.overrides = request.overrides});
     if (!preset) return tl::unexpected(preset.error());

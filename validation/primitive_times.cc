@@ -24,7 +24,7 @@ namespace {
 
 using namespace ringwright::literals;
 
-constexpr double kThreshold = 0.10;
+constexpr double kPrimitiveTimesThreshold = 0.10;
 constexpr Bytes kJudgedFrom = 256_KiB;
 constexpr Bytes kDrawnFrom = 16_KiB;  // smaller ones take a time of their own, whatever their bytes
 
@@ -54,20 +54,20 @@ struct PrimitiveTimesTable {
   std::vector<TimedPrimitive> rows;
 };
 
-constexpr std::array<std::string_view, 7> kColumns{"protocol", "primitive", "bytes",  "samples",
+constexpr std::array<std::string_view, 7> kPrimitiveTimesColumns{"protocol", "primitive", "bytes",  "samples",
                                                    "time_us",  "low_us",    "high_us"};
-constexpr std::array<std::string_view, 4> kNeeded{"protocol", "primitive", "bytes", "time_us"};
-constexpr TableCells::Format kFormat{.of = "primitives",
+constexpr std::array<std::string_view, 4> kPrimitiveTimesNeeded{"protocol", "primitive", "bytes", "time_us"};
+constexpr TableCells::Format kPrimitiveTimesFormat{.of = "primitives",
                                      .header = kMeasuredHeader,
-                                     .columns = kColumns,
-                                     .needed = kNeeded,
+                                     .columns = kPrimitiveTimesColumns,
+                                     .needed = kPrimitiveTimesNeeded,
                                      .page = "docs/primitives.md"};
 
 constexpr std::array kProtocolWords{TableWord<Protocol>{"LL", Protocol::kLl},
                                     TableWord<Protocol>{"LL128", Protocol::kLl128},
                                     TableWord<Protocol>{"Simple", Protocol::kSimple}};
 
-void read_row(TableCells& cells, const CsvRow& row, PrimitiveTimesTable& table) {
+void read_primitive_times_row(TableCells& cells, const CsvRow& row, PrimitiveTimesTable& table) {
   static constexpr std::array kWords{
       TableWord<std::size_t>{kKinds[0].name, 0}, TableWord<std::size_t>{kKinds[1].name, 1},
       TableWord<std::size_t>{kKinds[2].name, 2}, TableWord<std::size_t>{kKinds[3].name, 3},
@@ -174,9 +174,9 @@ Result<ValidationOutcome> validate_primitive_times(const ValidationRequest& requ
   constexpr TableKind kKind{.family = "primitive_times",
                             .title = "Single primitives inside NCCL's kernels: constants beside measured times",
                             .docs = "primitives",
-                            .threshold = kThreshold};
+                            .threshold = kPrimitiveTimesThreshold};
   return validate_tables(request, kKind, [&](const std::string& file) -> Result<TableScore> {
-    const auto table = read_measured<PrimitiveTimesTable>(read_csv(file), kFormat, read_row);
+    const auto table = read_measured<PrimitiveTimesTable>(read_csv(file), kPrimitiveTimesFormat, read_primitive_times_row);
     if (!table) return tl::unexpected(table.error());
     const auto costs = costs_on(table->gpu, request.overrides);
     if (!costs) return tl::unexpected(costs.error());

@@ -17,7 +17,7 @@
 namespace ringwright::validation {
 namespace {
 
-constexpr double kThreshold = 0.10;
+constexpr double kPrimitivesThreshold = 0.10;
 
 struct Scored {
   PrimitivesFit fit;
@@ -129,7 +129,7 @@ std::string profile_of(const ScoredTable& scored) {
 
 Result<ValidationOutcome> validate_primitives(const ValidationRequest& request) {
   constexpr TableKind kKind{.family = "primitives", .title = "Rings among thread blocks: played beside measured",
-                            .docs = "primitives", .threshold = kThreshold};
+                            .docs = "primitives", .threshold = kPrimitivesThreshold};
   return validate_tables(request, kKind, [&](const std::string& file) -> Result<TableScore> {
     const auto scored = score_table(file, request.overrides);
     if (!scored) return tl::unexpected(scored.error());

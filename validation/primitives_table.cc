@@ -12,13 +12,13 @@
 namespace ringwright::validation {
 namespace {
 
-constexpr std::array<std::string_view, 11> kColumns{"graph", "protocol",   "ranks", "channels", "threads",   "slots",
+constexpr std::array<std::string_view, 11> kPrimitivesTableColumns{"graph", "protocol",   "ranks", "channels", "threads",   "slots",
                                                     "slot_bytes", "bytes", "time_us", "ci_low_us", "ci_high_us"};
-constexpr std::array<std::string_view, 9> kNeeded{"graph", "protocol",   "ranks", "channels", "threads",
+constexpr std::array<std::string_view, 9> kPrimitivesTableNeeded{"graph", "protocol",   "ranks", "channels", "threads",
                                                   "slots", "slot_bytes", "bytes", "time_us"};
 enum class Graph { kRing, kTree };
 constexpr std::array kGraphs{TableWord<Graph>{"ring", Graph::kRing}, TableWord<Graph>{"tree", Graph::kTree}};
-constexpr std::array kWords{TableWord<Protocol>{"LL", Protocol::kLl}, TableWord<Protocol>{"LL128", Protocol::kLl128},
+constexpr std::array kProtocols{TableWord<Protocol>{"LL", Protocol::kLl}, TableWord<Protocol>{"LL128", Protocol::kLl128},
                             TableWord<Protocol>{"Simple", Protocol::kSimple}};
 
 int count(TableCells& cells, const CsvRow& row, std::string_view column, int least) {
@@ -30,11 +30,11 @@ int count(TableCells& cells, const CsvRow& row, std::string_view column, int lea
   return static_cast<int>(value);
 }
 
-void read_row(TableCells& cells, const CsvRow& row, PrimitivesTable& table) {
+void read_primitives_row(TableCells& cells, const CsvRow& row, PrimitivesTable& table) {
   cells.check_row(row);
   MeasuredExchange measured{.line = row.line};
   const Graph graph = cells.word(row, "graph", Graph::kRing, kGraphs);
-  measured.protocol = cells.word(row, "protocol", Protocol::kSimple, kWords);
+  measured.protocol = cells.word(row, "protocol", Protocol::kSimple, kProtocols);
   measured.ranks = count(cells, row, "ranks", 2);
   measured.channels = count(cells, row, "channels", 1);
   measured.threads = count(cells, row, "threads", 1);
@@ -52,7 +52,7 @@ void read_row(TableCells& cells, const CsvRow& row, PrimitivesTable& table) {
   table.rows.push_back(measured);
 }
 
-constexpr TableCells::Format kFormat{.of = "rings", .header = kMeasuredHeader, .columns = kColumns, .needed = kNeeded,
+constexpr TableCells::Format kPrimitivesTableFormat{.of = "rings", .header = kMeasuredHeader, .columns = kPrimitivesTableColumns, .needed = kPrimitivesTableNeeded,
                                      .page = "docs/primitives.md"};
 
 }  // namespace
@@ -62,11 +62,11 @@ Bytes MeasuredExchange::chunk() const {
 }
 
 Result<PrimitivesTable> read_primitives_table(const std::string& path) {
-  return read_measured<PrimitivesTable>(read_csv(path), kFormat, read_row);
+  return read_measured<PrimitivesTable>(read_csv(path), kPrimitivesTableFormat, read_primitives_row);
 }
 
 Result<PrimitivesTable> parse_primitives_table(const std::string& name, std::string_view text) {
-  return read_measured<PrimitivesTable>(parse_csv(name, text), kFormat, read_row);
+  return read_measured<PrimitivesTable>(parse_csv(name, text), kPrimitivesTableFormat, read_primitives_row);
 }
 
 std::string exchange_label(const MeasuredExchange& row) {

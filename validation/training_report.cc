@@ -124,7 +124,7 @@ std::string lines_of(const TextTable& table) {
   return text;
 }
 
-std::string json_of(const ErrorStatistics& statistics) {
+std::string training_json(const ErrorStatistics& statistics) {
   return fmt::format(
       "{{\"count\": {}, \"mean_abs\": {:.6f}, \"mean\": {:.6f}, \"median_abs\": {:.6f}, "
       "\"p95_abs\": {:.6f}, \"max_abs\": {:.6f}}}",
@@ -138,7 +138,7 @@ std::string json_list(const std::vector<std::string>& texts) {
   return "[" + list + "]";
 }
 
-std::string json_of(const PlayedRow& row) {
+std::string training_json(const PlayedRow& row) {
   std::string text = fmt::format("    {{\"id\": {}, \"source\": {}, \"split\": {}, \"trust\": {}, \"model\": {}, ",
                                  json_text(row.row.id), json_text(row.source), json_text(row.row.split),
                                  json_text(row.row.trust), json_text(row.row.model));
@@ -159,7 +159,7 @@ std::string json_of(const PlayedRow& row) {
                             row.bottleneck_compute, json_list(row.assumed));
 }
 
-std::string json_of(const SourceScore& score) {
+std::string training_json(const SourceScore& score) {
   std::string reasons;
   for (const auto& [reason, count] : score.reasons) {
     reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : ", ", json_text(reason), count);
@@ -167,7 +167,7 @@ std::string json_of(const SourceScore& score) {
   return fmt::format(
       "    {{\"name\": {}, \"title\": {}, \"rows\": {}, \"time\": {}, \"memory\": {}, \"tau\": {}, "
       "\"sweeps\": {}, \"target\": {}, \"threshold\": {}, \"passed\": {}, \"not_played\": {{{}}}}}",
-      json_text(score.name), json_text(score.title), score.rows, json_of(score.time), json_of(score.memory),
+      json_text(score.name), json_text(score.title), score.rows, training_json(score.time), training_json(score.memory),
       score.tau ? fmt::format("{:.6f}", *score.tau) : "null", score.sweeps, score.target,
       score.threshold ? fmt::format("{}", *score.threshold) : "null", score.passed(), reasons);
 }
@@ -175,7 +175,7 @@ std::string json_of(const SourceScore& score) {
 template <class Items>
 std::string json_lines(const Items& items) {
   std::string text;
-  for (const auto& item : items) text += (text.empty() ? "" : ",\n") + json_of(item);
+  for (const auto& item : items) text += (text.empty() ? "" : ",\n") + training_json(item);
   return text;
 }
 

@@ -27,7 +27,7 @@ struct Column {
 
 // The shared schema of the tables of measured runs. Columns for people (params_b, the derived mfu_pct and hfu_pct,
 // the whole training's duration) are not among them.
-const std::array kColumns = {
+const std::array kTrainingRowColumns = {
     Column{"id", &TrainingRow::id, "name of the row: SOURCE-NUMBER; rows of one SOURCE are scored together"},
     Column{"where", &TrainingRow::where, "where in the source the row stands"},
     Column{"model", &TrainingRow::model,
@@ -76,7 +76,7 @@ const std::array kColumns = {
     Column{"trust", &TrainingRow::trust, "remarks on the source"},
     Column{"split", &TrainingRow::split, "exclude: the row is not compared"},
 };
-constexpr std::array<std::string_view, 4> kNeeded = {"id", "model", "gpu", "n_gpus"};
+constexpr std::array<std::string_view, 4> kTrainingRowNeeded = {"id", "model", "gpu", "n_gpus"};
 
 // Figures that tables of sources bear for people: a rate that follows from others, the duration of a whole training.
 constexpr std::array<std::string_view, 4> kForPeople = {"mfu_pct", "hfu_pct", "hfu_tflops_gpu", "time_to_train_min"};
@@ -172,7 +172,7 @@ class RowReader {
 
 Diagnostics check_columns(const CsvTable& table) {
   Diagnostics problems;
-  for (const std::string_view name : kNeeded) {
+  for (const std::string_view name : kTrainingRowNeeded) {
     if (table.find_column(name)) continue;
     problems.add({.code = "E161",
                   .place = {.file = table.file},
@@ -183,7 +183,7 @@ Diagnostics check_columns(const CsvTable& table) {
 
 Diagnostic unknown_column(const CsvTable& table, std::size_t column) {
   std::vector<std::string> names;
-  for (const Column& known : kColumns) names.emplace_back(known.name);
+  for (const Column& known : kTrainingRowColumns) names.emplace_back(known.name);
   const std::string near = nearest_name(table.columns[column], names);
   return {.severity = Severity::kWarning,
           .code = "W164",
@@ -197,8 +197,8 @@ Diagnostic unknown_column(const CsvTable& table, std::size_t column) {
 
 std::string training_columns_text() {
   std::string text = "Columns of a table of training runs (docs/training-tables.md):\n";
-  for (const Column& column : kColumns) {
-    const bool needed = std::ranges::find(kNeeded, column.name) != kNeeded.end();
+  for (const Column& column : kTrainingRowColumns) {
+    const bool needed = std::ranges::find(kTrainingRowNeeded, column.name) != kTrainingRowNeeded.end();
     text += fmt::format("  {:<16} {}{}\n", column.name, column.doc, needed ? " (required)" : "");
   }
   return text;
@@ -222,13 +222,13 @@ Result<TrainingTable> read_training_rows(const CsvTable& table) {
   TrainingTable result{.file = table.file, .header = table.header, .rows = {}, .unused_columns = {}, .warnings = {}};
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     const std::string& name = table.columns[i];
-    if (std::ranges::find(kColumns, name, &Column::name) != kColumns.end()) continue;
+    if (std::ranges::find(kTrainingRowColumns, name, &Column::name) != kTrainingRowColumns.end()) continue;
     result.unused_columns.push_back(name);
     if (std::ranges::find(kForPeople, name) == kForPeople.end()) result.warnings.add(unknown_column(table, i));
   }
   for (const CsvRow& row : table.rows) {
     RowReader reader(table, row, problems);
-    for (const Column& column : kColumns) {
+    for (const Column& column : kTrainingRowColumns) {
       if (const auto at = table.find_column(column.name)) reader.read(column, row.cells[*at]);
     }
     result.rows.push_back(reader.finish());

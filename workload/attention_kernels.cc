@@ -9,7 +9,7 @@ namespace {
 
 using enum KernelFamily;
 
-constexpr double kFp32 = 4.0;
+constexpr double kAttentionFp32 = 4.0;
 constexpr double kMask = 1.0;  // a dropout mask has one byte an element
 
 // Rotated columns: of latent attention only a part of each head, and one key for all heads.
@@ -35,21 +35,21 @@ bool softmax_is_fused(const KernelMaker& make, const KernelContext& context) {
 void add_softmax(KernelMaker& make, const KernelContext& context) {
   const std::int64_t n = scores(make);
   if (softmax_is_fused(make, context)) return make.stream(kSoftmax, "attention softmax", n, {.values = 2});
-  make.stream(kCast, "attention scores: to fp32", n, {.values = 1, .other_bytes = kFp32});
-  make.stream(kElementwise, "attention scores: scale", n, {.other_bytes = 2 * kFp32});
-  make.stream(kElementwise, "attention scores: mask", n, {.other_bytes = 2 * kFp32 + kMask});
-  make.stream(kSoftmax, "attention softmax", n, {.other_bytes = 2 * kFp32});
-  make.stream(kCast, "attention softmax: from fp32", n, {.values = 1, .other_bytes = kFp32});
+  make.stream(kCast, "attention scores: to fp32", n, {.values = 1, .other_bytes = kAttentionFp32});
+  make.stream(kElementwise, "attention scores: scale", n, {.other_bytes = 2 * kAttentionFp32});
+  make.stream(kElementwise, "attention scores: mask", n, {.other_bytes = 2 * kAttentionFp32 + kMask});
+  make.stream(kSoftmax, "attention softmax", n, {.other_bytes = 2 * kAttentionFp32});
+  make.stream(kCast, "attention softmax: from fp32", n, {.values = 1, .other_bytes = kAttentionFp32});
 }
 
 void add_softmax_backward(KernelMaker& make, const KernelContext& context) {
   const std::int64_t n = scores(make);
   if (softmax_is_fused(make, context)) return make.stream(kSoftmax, "attention softmax backward", n, {.values = 3});
-  make.stream(kCast, "attention softmax backward: to fp32", n, {.values = 1, .other_bytes = kFp32});
-  make.stream(kSoftmax, "attention softmax backward", n, {.other_bytes = 3 * kFp32});
-  make.stream(kElementwise, "attention scores backward: mask", n, {.other_bytes = 2 * kFp32 + kMask});
-  make.stream(kElementwise, "attention scores backward: scale", n, {.other_bytes = 2 * kFp32});
-  make.stream(kCast, "attention scores backward: from fp32", n, {.values = 1, .other_bytes = kFp32});
+  make.stream(kCast, "attention softmax backward: to fp32", n, {.values = 1, .other_bytes = kAttentionFp32});
+  make.stream(kSoftmax, "attention softmax backward", n, {.other_bytes = 3 * kAttentionFp32});
+  make.stream(kElementwise, "attention scores backward: mask", n, {.other_bytes = 2 * kAttentionFp32 + kMask});
+  make.stream(kElementwise, "attention scores backward: scale", n, {.other_bytes = 2 * kAttentionFp32});
+  make.stream(kCast, "attention scores backward: from fp32", n, {.values = 1, .other_bytes = kAttentionFp32});
 }
 
 void add_unfused(KernelMaker& make, const KernelContext& context) {

@@ -7,7 +7,7 @@ namespace {
 
 using enum KernelFamily;
 
-constexpr double kFp32 = 4.0;
+constexpr double kEdgeFp32 = 4.0;
 
 std::int64_t logits(const KernelMaker& make) {
   return make.tokens * make.vocabulary;
@@ -20,32 +20,32 @@ std::int64_t logits(const KernelMaker& make) {
 // (Liger's fused_linear_cross_entropy.py).
 void add_split_loss(Piece piece, KernelMaker& make) {
   if (piece == Piece::kLossMax) {
-    make.stream(kCast, "logits cast", logits(make), {.values = 1, .other_bytes = kFp32});
-    make.stream(kSoftmax, "logits max", logits(make), {.other_bytes = kFp32});
+    make.stream(kCast, "logits cast", logits(make), {.values = 1, .other_bytes = kEdgeFp32});
+    make.stream(kSoftmax, "logits max", logits(make), {.other_bytes = kEdgeFp32});
   } else if (piece == Piece::kLossTarget) {
-    make.stream(kSoftmax, "logits shift", logits(make), {.other_bytes = 2 * kFp32});
+    make.stream(kSoftmax, "logits shift", logits(make), {.other_bytes = 2 * kEdgeFp32});
   } else if (piece == Piece::kLossSum) {
-    make.stream(kSoftmax, "logits exp", logits(make), {.other_bytes = 2 * kFp32});
-    make.stream(kSoftmax, "logits sum", logits(make), {.other_bytes = kFp32});
+    make.stream(kSoftmax, "logits exp", logits(make), {.other_bytes = 2 * kEdgeFp32});
+    make.stream(kSoftmax, "logits sum", logits(make), {.other_bytes = kEdgeFp32});
   } else {
-    make.stream(kSoftmax, "logits divide", logits(make), {.other_bytes = 2 * kFp32});
+    make.stream(kSoftmax, "logits divide", logits(make), {.other_bytes = 2 * kEdgeFp32});
   }
 }
 
 // fused_cross_entropy.py of Megatron-Core: cast with max; shift, exponential and sum; division.
 void add_split_fused_loss(Piece piece, KernelMaker& make) {
   if (piece == Piece::kLossMax) {
-    make.stream(kCast, "logits cast, max", logits(make), {.values = 1, .other_bytes = kFp32});
+    make.stream(kCast, "logits cast, max", logits(make), {.values = 1, .other_bytes = kEdgeFp32});
   } else if (piece == Piece::kLossTarget) {
-    make.stream(kSoftmax, "logits exp, sum", logits(make), {.other_bytes = 2 * kFp32});
+    make.stream(kSoftmax, "logits exp, sum", logits(make), {.other_bytes = 2 * kEdgeFp32});
   } else if (piece == Piece::kLossFinish) {
-    make.stream(kSoftmax, "logits divide", logits(make), {.other_bytes = 2 * kFp32});
+    make.stream(kSoftmax, "logits divide", logits(make), {.other_bytes = 2 * kEdgeFp32});
   }
 }
 
 void add_eager_loss(const std::string& of, KernelMaker& make) {
-  make.stream(kCast, of + "logits cast", logits(make), {.values = 1, .other_bytes = kFp32});
-  make.stream(kSoftmax, of + "log-softmax", logits(make), {.other_bytes = 4 * kFp32});
+  make.stream(kCast, of + "logits cast", logits(make), {.values = 1, .other_bytes = kEdgeFp32});
+  make.stream(kSoftmax, of + "log-softmax", logits(make), {.other_bytes = 4 * kEdgeFp32});
 }
 
 void add_loss(Piece piece, const TrainingOptions& training, KernelMaker& make) {
@@ -64,18 +64,18 @@ void add_loss(Piece piece, const TrainingOptions& training, KernelMaker& make) {
 void add_loss_backward(CrossEntropy kind, KernelMaker& make) {
   if (kind == CrossEntropy::kChunked) return;
   if (kind == CrossEntropy::kSplitFused) {
-    return make.stream(kSoftmax, "cross-entropy backward", logits(make), {.values = 1, .other_bytes = kFp32});
+    return make.stream(kSoftmax, "cross-entropy backward", logits(make), {.values = 1, .other_bytes = kEdgeFp32});
   }
   if (kind == CrossEntropy::kFused || kind == CrossEntropy::kCompiled) {
     return make.stream(kSoftmax, "cross-entropy backward", logits(make), {.values = 2});
   }
   if (kind == CrossEntropy::kEager) {
-    make.stream(kElementwise, "loss backward", logits(make), {.other_bytes = kFp32});
-    make.stream(kSoftmax, "log-softmax backward", logits(make), {.other_bytes = 4 * kFp32});
+    make.stream(kElementwise, "loss backward", logits(make), {.other_bytes = kEdgeFp32});
+    make.stream(kSoftmax, "log-softmax backward", logits(make), {.other_bytes = 4 * kEdgeFp32});
   } else {
-    make.stream(kSoftmax, "cross-entropy backward", logits(make), {.other_bytes = 2 * kFp32});
+    make.stream(kSoftmax, "cross-entropy backward", logits(make), {.other_bytes = 2 * kEdgeFp32});
   }
-  make.stream(kCast, "logits gradient cast", logits(make), {.values = 1, .other_bytes = kFp32});
+  make.stream(kCast, "logits gradient cast", logits(make), {.values = 1, .other_bytes = kEdgeFp32});
 }
 
 // The framework writes a dense gradient of the whole table for every microbatch and adds it to the main gradient.

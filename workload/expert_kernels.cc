@@ -9,7 +9,7 @@ namespace {
 
 using enum KernelFamily;
 
-constexpr double kFp32 = 4.0;
+constexpr double kExpertFp32 = 4.0;
 
 struct ExpertSizes {
   std::int64_t local = 1;  // experts of this rank
@@ -33,12 +33,12 @@ void add_router(KernelMaker& make) {
   const std::int64_t scores = make.local_tokens * experts.count;
   make.keep_precision();
   make.local_linear("router", make.shape.hidden, experts.count);
-  make.stream(kSoftmax, "router choice", scores, {.other_bytes = 2.0 * kFp32});
+  make.stream(kSoftmax, "router choice", scores, {.other_bytes = 2.0 * kExpertFp32});
 }
 
 void add_router_backward(KernelMaker& make) {
   const ExpertShape& experts = *make.shape.experts;
-  make.stream(kSoftmax, "router choice backward", make.local_tokens * experts.count, {.other_bytes = 3.0 * kFp32});
+  make.stream(kSoftmax, "router choice backward", make.local_tokens * experts.count, {.other_bytes = 3.0 * kExpertFp32});
   make.keep_precision();
   make.local_dgrad("router dgrad", make.shape.hidden, experts.count);
   make.local_wgrad("router wgrad", make.shape.hidden, experts.count);

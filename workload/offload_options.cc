@@ -18,20 +18,20 @@ Tier read_tier(ConfigMap& map) {
   return device == "cpu" ? Tier::kCpu : device == "nvme" ? Tier::kNvme : Tier::kGpu;
 }
 
-void no_effect(ConfigMap& map, std::string_view key, std::string_view why) {
+void offload_without_effect(ConfigMap& map, std::string_view key, std::string_view why) {
   map.warn(key, "W131", fmt::format("{} has no effect: {}", map.path_of(key), why));
 }
 
 // Keys of buffers: pinned memory is taken for granted, and buffers only bound what is in flight.
 void read_buffers(ConfigMap& map) {
   const bool pinned = map.boolean({.name = "pin_memory", .doc = "host buffers are page-locked", .fallback = true});
-  if (!pinned) no_effect(map, "pin_memory", "transfers are played as from page-locked buffers, at full speed");
+  if (!pinned) offload_without_effect(map, "pin_memory", "transfers are played as from page-locked buffers, at full speed");
   static_cast<void>(
       map.integer({.name = "buffer_count", .doc = "host buffers", .fallback = 5, .min = 1, .max = 1'000'000}));
   static_cast<void>(map.integer({.name = "buffer_size", .doc = "elements of one", .fallback = 100'000'000, .min = 1, .max = kMostElements}));
   static_cast<void>(map.text({.name = "nvme_path", .doc = "where the drives are mounted", .fallback = std::string()}));
   for (const std::string_view key : {"buffer_count", "buffer_size"}) {
-    if (map.has(key)) no_effect(map, key, "transfers are as large as what is needed");
+    if (map.has(key)) offload_without_effect(map, key, "transfers are as large as what is needed");
   }
 }
 
@@ -59,7 +59,7 @@ void read_optimizer(ConfigMap& zero, ConfigMap map, OffloadOptions& offload) {
                     .doc = "the CPU's update works beside the next step, on gradients one step old (ZeRO-Offload)",
                     .fallback = false});
   if (offload.delayed_update && offload.optimizer == Tier::kGpu) {
-    no_effect(zero, "delayed_param_update", "the optimizer is on the GPU");
+    offload_without_effect(zero, "delayed_param_update", "the optimizer is on the GPU");
     offload.delayed_update = false;
   }
 }
@@ -95,7 +95,7 @@ void read_offload(ConfigMap& parallel, ParallelOptions& options) {
                                    .fallback = 1'000'000'000,
                                    .min = 0,
                                    .max = kMostElements}));
-  if (param.has("max_in_cpu")) no_effect(param, "max_in_cpu", "with nvme all parameters are on the drives");
+  if (param.has("max_in_cpu")) offload_without_effect(param, "max_in_cpu", "with nvme all parameters are on the drives");
   if (offload.parameters != Tier::kGpu && options.zero_stage != 3) {
     param.error("device", "E140", fmt::format("{} needs parameters that are sharded", param.path_of("device")),
                 "set zero.stage: 3");

@@ -29,7 +29,7 @@ constexpr std::array kPrefetches{
     Option{"backward_post", "the next unit is gathered after that, before the present gradients are scattered"},
     Option{"none", "a unit is gathered when it is needed"}};
 
-void no_effect(ConfigMap& map, std::string_view key, std::string_view why) {
+void sharding_without_effect(ConfigMap& map, std::string_view key, std::string_view why) {
   map.warn(key, "W131", fmt::format("{} has no effect: {}", map.path_of(key), why));
 }
 
@@ -74,16 +74,16 @@ void read_bucket(ConfigMap& zero, const ParallelContext& context, ParallelOption
                            "and a rank updates from one tensor with those of its partition",
                     .fallback = false});
   options.flat_bucket = reduce;
-  if (options.flat_gradients && options.zero_stage == 3) no_effect(zero, "flat_gradients", "in stage 3 they are apart");
+  if (options.flat_gradients && options.zero_stage == 3) sharding_without_effect(zero, "flat_gradients", "in stage 3 they are apart");
   const bool of_deepspeed = zero.has("reduce_bucket_size") || (options.zero_stage == 2 && !zero.has("bucket"));
   if (of_deepspeed && options.zero_stage < 3) {
     options.bucket = scale(Bytes(1), static_cast<double>(reduce) * bytes_per_element(context.training.grad_reduce));
   }
-  if (options.zero_stage == 3 && zero.has("bucket")) no_effect(zero, "bucket", "in stage 3 it is reduce_bucket_size");
+  if (options.zero_stage == 3 && zero.has("bucket")) sharding_without_effect(zero, "bucket", "in stage 3 it is reduce_bucket_size");
   static_cast<void>(elements(zero, "allgather_bucket_size", "parameter elements that are gathered together",
                              500'000'000));
   if (zero.has("allgather_bucket_size")) {
-    no_effect(zero, "allgather_bucket_size", "parameters are gathered in the buckets of the gradients, or by layers");
+    sharding_without_effect(zero, "allgather_bucket_size", "parameters are gathered in the buckets of the gradients, or by layers");
   }
 }
 
@@ -94,7 +94,7 @@ void read_reduction(ConfigMap& zero, ParallelOptions& options) {
                                          .fallback = "microbatch"},
                                         kReductions);
   if (zero.has("reduce_every") && options.zero_stage != 2) {
-    no_effect(zero, "reduce_every",
+    sharding_without_effect(zero, "reduce_every",
               options.zero_stage == 3 ? "stage 3 reduces in every microbatch"
                                       : "below stage 2 gradients are reduced once, when all microbatches are added up");
   }
@@ -109,7 +109,7 @@ void read_reduction(ConfigMap& zero, ParallelOptions& options) {
        .fallback = false});
   const bool partitions = options.zero_stage == 1 || options.zero_stage == 2;
   for (const std::string_view key : {"reduce_scatter", "use_multi_rank_bucket_allreduce"}) {
-    if (zero.has(key) && !partitions) no_effect(zero, key, "it is of stages 1 and 2");
+    if (zero.has(key) && !partitions) sharding_without_effect(zero, key, "it is of stages 1 and 2");
   }
   options.allreduce_buckets = partitions && (!scatter || together);
   if (options.zero_stage != 2 || options.replicas() == 1) return;
@@ -144,7 +144,7 @@ void read_zero_pp(ConfigMap& zero, const World& world, const ParallelOptions& op
                                           .doc = "MiCS: parameters are gathered between nodes, then inside",
                                           .fallback = false});
   if (hierarchical) {
-    no_effect(zero, "mics_hierarchical_params_gather", "choose collectives.dp_shard.algorithm: hierarchical instead");
+    sharding_without_effect(zero, "mics_hierarchical_params_gather", "choose collectives.dp_shard.algorithm: hierarchical instead");
   }
   const std::int64_t hpz = zero.integer(
       {.name = "zero_hpz_partition_size",
@@ -171,7 +171,7 @@ void warn_without_stage_3(ConfigMap& zero) {
        {"stage3_prefetch_bucket_size", "stage3_param_persistence_threshold", "stage3_max_live_parameters",
         "stage3_max_reuse_distance", "zero_hpz_partition_size", "zero_quantized_weights", "zero_quantized_gradients",
         "mics_shard_size", "mics_hierarchical_params_gather"}) {
-    if (zero.has(key)) no_effect(zero, key, "without zero.stage 3 parameters are not sharded");
+    if (zero.has(key)) sharding_without_effect(zero, key, "without zero.stage 3 parameters are not sharded");
   }
 }
 
@@ -198,22 +198,22 @@ void read_overlap(ConfigMap& zero, ParallelOptions& options) {
 
 void warn_zero(ConfigMap& zero, ParallelOptions& options) {
   if (options.overlap_param_gather && options.zero_stage == 0) {
-    no_effect(zero, "overlap_param_gather", "without zero.stage 1 no parameters are gathered");
+    sharding_without_effect(zero, "overlap_param_gather", "without zero.stage 1 no parameters are gathered");
     options.overlap_param_gather = false;
   }
   if (options.overlap_param_gather && options.zero_stage == 3) {
-    no_effect(zero, "overlap_param_gather", "in stage 3 parameters are gathered in every pass");
+    sharding_without_effect(zero, "overlap_param_gather", "in stage 3 parameters are gathered in every pass");
     options.overlap_param_gather = false;
   }
   const bool in_passes =
       options.overlap_grad_reduce || options.gradient_reduction != GradientReduction::kLastMicrobatch;
   if (options.bucket > 0_B && !in_passes) {
     const std::string_view key = zero.has("bucket") ? "bucket" : "reduce_bucket_size";
-    no_effect(zero, key, "without overlap_grad_reduce all gradients are one bucket");
+    sharding_without_effect(zero, key, "without overlap_grad_reduce all gradients are one bucket");
   }
   // On one GPU stage 3 says how parameters come from the host.
   const bool offloads = options.zero_stage == 3 && zero.has("offload_param");
-  if (options.replicas() == 1 && options.zero_stage >= 1 && !offloads) no_effect(zero, "stage", "dp is 1");
+  if (options.replicas() == 1 && options.zero_stage >= 1 && !offloads) sharding_without_effect(zero, "stage", "dp is 1");
 }
 
 void read_zero(ConfigMap zero, const ParallelContext& context, ParallelOptions& options) {
@@ -289,7 +289,7 @@ void read_degrees(ConfigMap& fsdp, bool hybrid, const World& world, const Parall
                            fsdp.path_of("replicate_degree"), *replicate, ranks, options.replicas()));
   }
   if (hybrid && ranks == options.replicas() && !shard && !replicate) {
-    no_effect(fsdp, "sharding_strategy", "all data-parallel ranks are in one node, and one copy is sharded over them");
+    sharding_without_effect(fsdp, "sharding_strategy", "all data-parallel ranks are in one node, and one copy is sharded over them");
   }
   sharding.shard = fits ? dividing(fsdp, {shard ? "shard_degree" : "sharding_strategy", ranks, options.replicas(),
                                           "data-parallel ranks"})
@@ -307,7 +307,7 @@ void read_prefetch(ConfigMap& fsdp, ShardingOptions& sharding) {
   const bool forward = fsdp.boolean({.name = "forward_prefetch",
                                      .doc = "the CPU issues the next gather before the present forward pass",
                                      .fallback = false});
-  if (forward) no_effect(fsdp, "forward_prefetch", "the CPU is always ahead of the GPU here");
+  if (forward) sharding_without_effect(fsdp, "forward_prefetch", "the CPU is always ahead of the GPU here");
   sharding.limit_gathers = fsdp.boolean({.name = "limit_all_gathers",
                                          .doc = "at most two units are gathered at a time; off: all that follow",
                                          .fallback = true});
@@ -346,7 +346,7 @@ void read_fsdp(ConfigMap fsdp, const ParallelContext& context, ParallelOptions& 
     return;
   }
   options.zero_stage = 3;
-  if (options.replicas() == 1 && !fsdp.has("cpu_offload")) no_effect(fsdp, "sharding_strategy", "dp is 1");
+  if (options.replicas() == 1 && !fsdp.has("cpu_offload")) sharding_without_effect(fsdp, "sharding_strategy", "dp is 1");
   sharding.parameters = options.replicas() > 1;
 }
 

@@ -16,7 +16,7 @@ const ChannelAlgorithm& channel_all_pairs();
 
 namespace {
 
-enum Role { kScatter, kReduce, kGather };
+enum AllPairsRole { kAllPairsScatter, kAllPairsReduce, kAllPairsGather };
 constexpr int kRoles = 3;
 
 // Channels of one kind begin with the same peer, so that all ways out of a member are busy.
@@ -79,12 +79,12 @@ void AllPairs::block(const CollectiveCall& call, const CollectivePlan& plan, int
   const int role = block % kRoles;
   out.clear();
   out.copies = play.cells.copies(kind);
-  out.primitives = play.loops.loops() * (role == kReduce ? 1 : play.size - 1);
+  out.primitives = play.loops.loops() * (role == kAllPairsReduce ? 1 : play.size - 1);
   for (int port = 0; port < play.size - 1; ++port) {
     const int ahead = wrap(member + play.distance(kind, port), play.size);
     const int behind = wrap(member - play.distance(kind, port), play.size);
-    if (role != kGather) out.sends.push_back({.peer = ahead});
-    if (role != kScatter) {
+    if (role != kAllPairsGather) out.sends.push_back({.peer = ahead});
+    if (role != kAllPairsScatter) {
       out.receives.push_back({.peer = behind, .block = block - 1, .port = port});  // scatter, reduce, gather in turn
     }
   }
@@ -95,7 +95,7 @@ void AllPairs::primitive(const CollectiveCall& call, const CollectivePlan& plan,
   const PairsPlay play(call, plan);
   const int role = block % kRoles;
   out.clear();
-  if (role == kReduce) {
+  if (role == kAllPairsReduce) {
     out.size = play.loops.slice_size(play.loops.slice_at(index));
     out.receives = out.sends = {.first = 0, .count = play.size - 1};
     out.reads = out.adds = out.stores = true;
@@ -104,9 +104,9 @@ void AllPairs::primitive(const CollectiveCall& call, const CollectivePlan& plan,
   const int port = play.port_of(index);
   out.size = play.loops.slice_size(play.loops.slice_at(play.loop_of(index)));
   out.continues = port > 0;
-  (role == kScatter ? out.sends : out.receives) = {.first = port, .count = 1};
-  out.reads = role == kScatter;
-  out.stores = role == kGather;
+  (role == kAllPairsScatter ? out.sends : out.receives) = {.first = port, .count = 1};
+  out.reads = role == kAllPairsScatter;
+  out.stores = role == kAllPairsGather;
 }
 
 void AllPairs::contents(const CollectiveCall& call, const CollectivePlan& plan, int member, int block,
@@ -115,14 +115,14 @@ void AllPairs::contents(const CollectiveCall& call, const CollectivePlan& plan, 
   const int kind = block / kRoles;
   const int role = block % kRoles;
   out.clear();
-  if (role == kReduce) {
+  if (role == kAllPairsReduce) {
     out.reads = out.stores = {play.piece(kind, index, member)};
     return;
   }
   const int distance = play.distance(kind, play.port_of(index));
   const std::int64_t loop = play.loop_of(index);
-  if (role == kScatter) out.reads = {play.piece(kind, loop, member + distance)};
-  if (role == kGather) out.stores = {play.piece(kind, loop, member - distance)};
+  if (role == kAllPairsScatter) out.reads = {play.piece(kind, loop, member + distance)};
+  if (role == kAllPairsGather) out.stores = {play.piece(kind, loop, member - distance)};
 }
 
 }  // namespace

@@ -6,14 +6,9 @@
 #include <cstdint>
 
 #include "collectives/ring_order.h"
+#include "core/base/index.h"
 
 namespace ringwright::collectives {
-namespace {
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
-}  // namespace
-
 int ring_kinds(const GroupLayout& layout, const CollectivePlan& plan) {
   if (!plan.paths.empty()) return std::min(plan.channels, static_cast<int>(plan.paths.front().size()));
   return layout.host_count() == 1 ? 1 : std::min(plan.channels, layout.largest_host);

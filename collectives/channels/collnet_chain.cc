@@ -9,6 +9,7 @@
 #include "collectives/channels/channel_ring.h"
 #include "collectives/channels/host_chain.h"
 #include "collectives/channels/network_sum.h"
+#include "core/base/index.h"
 
 namespace ringwright::collectives {
 
@@ -18,13 +19,9 @@ const ChannelAlgorithm& channel_collnet_chain();
 
 namespace {
 
-enum Role { kUp, kDown, kRoles };
+enum ChainRole { kChainUp, kChainDown, kChainRoles };
 constexpr double kUpShare = 384.0 / 640.0;
 constexpr Bytes kMostChunk = 256_KiB;
-
-std::size_t at(int index) {
-  return static_cast<std::size_t>(index);
-}
 
 struct ChainPlay {
   ChainPlay(const CollectiveCall& of, const CollectivePlan& plan)
@@ -63,7 +60,7 @@ class CollnetChain final : public ChannelAlgorithm {
            call.layout->host_count() > 1;
   }
   [[nodiscard]] int blocks(const CollectiveCall& call, const CollectivePlan& plan) const override {
-    return ChainPlay(call, plan).cells.kinds() * kRoles;
+    return ChainPlay(call, plan).cells.kinds() * kChainRoles;
   }
   void block(const CollectiveCall& call, const CollectivePlan& plan, int member, int block,
              ThreadBlock& out) const override;
@@ -72,7 +69,7 @@ class CollnetChain final : public ChannelAlgorithm {
   [[nodiscard]] std::uint64_t shape(const CollectiveCall& call, const CollectivePlan& plan, int member,
                                     int block) const override {
     const ChainPlay play(call, plan);
-    const int place = play.chains.place_of(block / kRoles, member);
+    const int place = play.chains.place_of(block / kChainRoles, member);
     return 1 + (place == 0 ? 1U : 0U) + (place + 1 == play.length ? 2U : 0U);
   }
   void parts(const CollectiveCall& call, const CollectivePlan& plan, int member, std::vector<int>& out) const override;
@@ -92,9 +89,9 @@ class CollnetChain final : public ChannelAlgorithm {
 void CollnetChain::block(const CollectiveCall& call, const CollectivePlan& plan, int member, int block,
                          ThreadBlock& out) const {
   const ChainPlay play(call, plan);
-  const int kind = block / kRoles;
-  const int up = kind * kRoles + kUp;
-  const int down = kind * kRoles + kDown;
+  const int kind = block / kChainRoles;
+  const int up = kind * kChainRoles + kChainUp;
+  const int down = kind * kChainRoles + kChainDown;
   const int place = play.chains.place_of(kind, member);
   const bool head = place == 0;
   const bool tail = place + 1 == play.length;
@@ -124,8 +121,8 @@ void CollnetChain::block(const CollectiveCall& call, const CollectivePlan& plan,
 void CollnetChain::primitive(const CollectiveCall& call, const CollectivePlan& plan, int member, int block,
                              std::int64_t index, Primitive& out) const {
   const ChainPlay play(call, plan);
-  const bool tail = play.chains.place_of(block / kRoles, member) + 1 == play.length;
-  const bool up = block % kRoles == kUp;
+  const bool tail = play.chains.place_of(block / kChainRoles, member) + 1 == play.length;
+  const bool up = block % kChainRoles == kChainUp;
   out.clear();
   out.size = play.loops.slice_size(play.loops.slice_at(index));
   out.receives.count = up && tail ? 0 : 1;
@@ -141,8 +138,8 @@ void CollnetChain::parts(const CollectiveCall& call, const CollectivePlan& plan,
   const ChainPlay play(call, plan);
   std::vector<int> keys;
   for (int kind = 0; kind < play.cells.kinds(); ++kind) {
-    const int key = play.chains.place_of(kind, member) * kRoles;
-    keys.insert(keys.end(), {key + kUp, key + kDown});
+    const int key = play.chains.place_of(kind, member) * kChainRoles;
+    keys.insert(keys.end(), {key + kChainUp, key + kChainDown});
   }
   parts_by_key(keys, out);
 }
@@ -150,9 +147,9 @@ void CollnetChain::parts(const CollectiveCall& call, const CollectivePlan& plan,
 void CollnetChain::contents(const CollectiveCall& call, const CollectivePlan& plan, int, int block, std::int64_t index,
                             PrimitiveContents& out) const {
   const ChainPlay play(call, plan);
-  const int piece = block / kRoles * static_cast<int>(play.loops.slices_in_all()) + static_cast<int>(index);
+  const int piece = block / kChainRoles * static_cast<int>(play.loops.slices_in_all()) + static_cast<int>(index);
   out.clear();
-  (block % kRoles == kUp ? out.reads : out.stores).push_back(piece);
+  (block % kChainRoles == kChainUp ? out.reads : out.stores).push_back(piece);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "collectives/builtin_channels.h"
 #include "collectives/channels/channel_cut.h"
 #include "collectives/channels/network_sum.h"
+#include "core/base/index.h"
 
 namespace ringwright::collectives {
 
@@ -19,11 +20,7 @@ const ChannelAlgorithm& channel_collnet_direct();
 
 namespace {
 
-enum Role { kScatter, kReduce, kHandOut, kGather, kRoles };
-
-std::size_t at(int index) {
-  return static_cast<std::size_t>(index);
-}
+enum DirectRole { kDirectScatter, kDirectReduce, kDirectHandOut, kDirectGather, kDirectRoles };
 
 struct DirectPlay {
   DirectPlay(const CollectiveCall& of, const CollectivePlan& plan)
@@ -70,7 +67,7 @@ struct DirectPlay {
   ChunkLoops loops;
 };
 
-double share_of(const DirectPlay& play, Role role, bool head) {
+double share_of(const DirectPlay& play, DirectRole role, bool head) {
   constexpr double kThreads = 640.0;
   const bool has_up = play.heads > (head ? 1 : 0);
   const bool has_down = head && play.members > 1;
@@ -79,11 +76,11 @@ double share_of(const DirectPlay& play, Role role, bool head) {
   const double gather = both ? 96 : (has_up ? 192 : 0);
   const double hand_out = 32 + (both ? 96 : (has_up ? 0 : 192));
   switch (role) {
-    case kScatter: return scatter / kThreads;
-    case kGather: return gather / kThreads;
-    case kHandOut: return hand_out / kThreads;
-    case kReduce:
-    case kRoles: break;
+    case kDirectScatter: return scatter / kThreads;
+    case kDirectGather: return gather / kThreads;
+    case kDirectHandOut: return hand_out / kThreads;
+    case kDirectReduce:
+    case kDirectRoles: break;
   }
   return 1.0 - (scatter + gather + hand_out) / kThreads;
 }
@@ -98,7 +95,7 @@ class CollnetDirect final : public ChannelAlgorithm {
     return call.kind == CollectiveKind::kAllReduce && plan.protocol == Protocol::kSimple && call.layout->even() &&
            call.layout->host_count() > 1;
   }
-  [[nodiscard]] int blocks(const CollectiveCall&, const CollectivePlan&) const override { return kRoles; }
+  [[nodiscard]] int blocks(const CollectiveCall&, const CollectivePlan&) const override { return kDirectRoles; }
   void block(const CollectiveCall& call, const CollectivePlan& plan, int member, int block,
              ThreadBlock& out) const override;
   void primitive(const CollectiveCall& call, const CollectivePlan& plan, int member, int block, std::int64_t index,
@@ -123,48 +120,48 @@ class CollnetDirect final : public ChannelAlgorithm {
                 PrimitiveContents& out) const override;
 
  private:
-  static void add_ports_to_heads(const DirectPlay& play, int member, Role role, ThreadBlock& out);
-  static void add_ports_of_head(const DirectPlay& play, int member, Role role, ThreadBlock& out);
+  static void add_ports_to_heads(const DirectPlay& play, int member, DirectRole role, ThreadBlock& out);
+  static void add_ports_of_head(const DirectPlay& play, int member, DirectRole role, ThreadBlock& out);
 };
 
 // Port i of a scattering block: the i-th head on the way around the host from its member on; of a gathering block: the
 // i-th on the way back. Port d of a head's blocks: the member d + 1 places back when it adds up, on when it hands out.
-void CollnetDirect::add_ports_to_heads(const DirectPlay& play, int member, Role role, ThreadBlock& out) {
+void CollnetDirect::add_ports_to_heads(const DirectPlay& play, int member, DirectRole role, ThreadBlock& out) {
   const int place = play.place(member);
   for (int i = 0; i < play.others_of(place); ++i) {
-    if (role == kScatter) out.sends.push_back({.peer = play.beside(member, place + play.distance_to(place, i, 1))});
-    if (role != kGather) continue;
+    if (role == kDirectScatter) out.sends.push_back({.peer = play.beside(member, place + play.distance_to(place, i, 1))});
+    if (role != kDirectGather) continue;
     const int back = play.distance_to(place, i, play.members - 1);
-    out.receives.push_back({.peer = play.beside(member, place - back), .block = kHandOut, .port = back - 1});
+    out.receives.push_back({.peer = play.beside(member, place - back), .block = kDirectHandOut, .port = back - 1});
   }
 }
 
-void CollnetDirect::add_ports_of_head(const DirectPlay& play, int member, Role role, ThreadBlock& out) {
+void CollnetDirect::add_ports_of_head(const DirectPlay& play, int member, DirectRole role, ThreadBlock& out) {
   const int place = play.place(member);
   const int head = play.head_at(place);
   const int host = play.layout.host_of[at(member)];
-  if (role == kHandOut) {
+  if (role == kDirectHandOut) {
     const int before = play.across(member, host_before(play.layout, host));
-    out.receives.push_back({.peer = before, .block = kReduce, .port = 0, .sum = head});
+    out.receives.push_back({.peer = before, .block = kDirectReduce, .port = 0, .sum = head});
   }
   for (int d = 1; d < play.members; ++d) {
-    if (role == kHandOut) out.sends.push_back({.peer = play.beside(member, place + d)});
-    if (role != kReduce) continue;
+    if (role == kDirectHandOut) out.sends.push_back({.peer = play.beside(member, place + d)});
+    if (role != kDirectReduce) continue;
     const int port = play.heads_within((place - d + play.members) % play.members, d, 1) - 1;
-    out.receives.push_back({.peer = play.beside(member, place - d), .block = kScatter, .port = port});
+    out.receives.push_back({.peer = play.beside(member, place - d), .block = kDirectScatter, .port = port});
   }
-  if (role == kReduce) out.sends.push_back({.peer = play.across(member, next_host(play.layout, host)), .sum = head});
+  if (role == kDirectReduce) out.sends.push_back({.peer = play.across(member, next_host(play.layout, host)), .sum = head});
 }
 
 void CollnetDirect::block(const CollectiveCall& call, const CollectivePlan& plan, int member, int block,
                           ThreadBlock& out) const {
   const DirectPlay play(call, plan);
-  const auto role = static_cast<Role>(block);
+  const auto role = static_cast<DirectRole>(block);
   const int place = play.place(member);
   const bool head = play.head_at(place) >= 0;
   out.clear();
   out.copies = play.cells.channels();
-  const bool of_head = role == kReduce || role == kHandOut;
+  const bool of_head = role == kDirectReduce || role == kDirectHandOut;
   if (of_head && !head) return;
   out.thread_share = share_of(play, role, head);
   out.primitives = play.loops.slices_in_all() * (of_head ? 1 : play.others_of(place));
@@ -176,29 +173,29 @@ void CollnetDirect::primitive(const CollectiveCall& call, const CollectivePlan& 
                               std::int64_t index, Primitive& out) const {
   const DirectPlay play(call, plan);
   const int others = play.others_of(play.place(member));
-  const bool of_head = block == kReduce || block == kHandOut;
+  const bool of_head = block == kDirectReduce || block == kDirectHandOut;
   out.clear();
   out.size = play.loops.slice_size(play.loops.slice_at(of_head ? index : index / others));
   const int port = of_head ? 0 : static_cast<int>(index % others);
   out.continues = port > 0;
-  switch (static_cast<Role>(block)) {
-    case kScatter:
+  switch (static_cast<DirectRole>(block)) {
+    case kDirectScatter:
       out.sends = {.first = port, .count = 1};
       out.reads = true;
       break;
-    case kReduce:
+    case kDirectReduce:
       out.receives.count = play.members - 1;
       out.sends.count = 1;
       out.reads = true;
       out.adds = play.members > 1;
       break;
-    case kHandOut:
+    case kDirectHandOut:
       out.receives.count = 1;
       out.sends.count = play.members - 1;
       out.stores = true;
       break;
-    case kGather:
-    case kRoles:
+    case kDirectGather:
+    case kDirectRoles:
       out.receives = {.first = port, .count = 1};
       out.stores = true;
       break;
@@ -208,20 +205,20 @@ void CollnetDirect::primitive(const CollectiveCall& call, const CollectivePlan& 
 void CollnetDirect::contents(const CollectiveCall& call, const CollectivePlan& plan, int member, int block,
                              std::int64_t index, PrimitiveContents& out) const {
   const DirectPlay play(call, plan);
-  const auto role = static_cast<Role>(block);
+  const auto role = static_cast<DirectRole>(block);
   const int place = play.place(member);
   const int others = play.others_of(place);
-  const bool of_head = role == kReduce || role == kHandOut;
+  const bool of_head = role == kDirectReduce || role == kDirectHandOut;
   const int loops = static_cast<int>(play.loops.slices_in_all());
   int head = play.head_at(place);
   if (!of_head) {
     const int port = static_cast<int>(index % others);
-    const int forward = role == kScatter ? 1 : play.members - 1;
+    const int forward = role == kDirectScatter ? 1 : play.members - 1;
     head = play.head_at(place + forward * play.distance_to(place, port, forward) % play.members);
   }
   const int piece = head * loops + static_cast<int>(of_head ? index : index / others);
   out.clear();
-  (role == kScatter || role == kReduce ? out.reads : out.stores).push_back(piece);
+  (role == kDirectScatter || role == kDirectReduce ? out.reads : out.stores).push_back(piece);
 }
 
 }  // namespace

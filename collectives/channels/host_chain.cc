@@ -5,16 +5,9 @@
 #include <vector>
 
 #include "collectives/channels/channel_ring.h"
+#include "core/base/index.h"
 
 namespace ringwright::collectives {
-namespace {
-
-std::size_t at(int index) {
-  return static_cast<std::size_t>(index);
-}
-
-}  // namespace
-
 int HostChains::member_at(int way, const Spot& spot) const {
   const std::vector<int>& members = layout_.hosts[at(spot.host)];
   const int size = static_cast<int>(members.size());

@@ -14,6 +14,7 @@
 #include "collectives/channels/network_sum.h"
 #include "collectives/channels/nvls_parts.h"
 #include "collectives/cut.h"
+#include "core/base/index.h"
 
 namespace ringwright::collectives {
 
@@ -21,11 +22,7 @@ const ChannelAlgorithm& channel_nvls();
 
 namespace {
 
-enum Role { kScatter, kReduce, kGather, kHandOut, kRoles };
-
-std::size_t at(int index) {
-  return static_cast<std::size_t>(index);
-}
+enum NvlsRole { kNvlsScatter, kNvlsReduce, kNvlsGather, kNvlsHandOut, kNvlsRoles };
 
 struct NvlsPlay {
   NvlsPlay(const CollectiveCall& of, const CollectivePlan& plan)
@@ -40,10 +37,10 @@ struct NvlsPlay {
   }
 
   // Whether a role has work in this kind of call.
-  [[nodiscard]] bool works(Role role) const {
-    if (role == kScatter) return call.kind != CollectiveKind::kAllGather;
-    if (role == kGather) return call.kind != CollectiveKind::kReduceScatter;
-    return role == kReduce || over_hosts;
+  [[nodiscard]] bool works(NvlsRole role) const {
+    if (role == kNvlsScatter) return call.kind != CollectiveKind::kAllGather;
+    if (role == kNvlsGather) return call.kind != CollectiveKind::kReduceScatter;
+    return role == kNvlsReduce || over_hosts;
   }
   // Which part a member heads.
   [[nodiscard]] int head(int member) const { return over_hosts ? call.layout->place_in_host[at(member)] : member; }
@@ -77,7 +74,7 @@ class Nvls final : public ChannelAlgorithm {
   }
   [[nodiscard]] int blocks(const CollectiveCall& call, const CollectivePlan&) const override {
     if (call.size() == 1) return 0;
-    return call.layout->host_count() > 1 ? kRoles : kHandOut;
+    return call.layout->host_count() > 1 ? kNvlsRoles : kNvlsHandOut;
   }
   void block(const CollectiveCall& call, const CollectivePlan& plan, int member, int block,
              ThreadBlock& out) const override;
@@ -103,33 +100,33 @@ class Nvls final : public ChannelAlgorithm {
                 PrimitiveContents& out) const override;
 
  private:
-  static void add_ports(const NvlsPlay& play, int member, Role role, int distance, ThreadBlock& out);
+  static void add_ports(const NvlsPlay& play, int member, NvlsRole role, int distance, ThreadBlock& out);
 };
 
-double share_of(const NvlsPlay& play, Role role) {
+double share_of(const NvlsPlay& play, NvlsRole role) {
   const NvlsWarps warps = play.over_hosts ? nvls_warps_over_hosts() : nvls_warps(play.size);
   switch (role) {
-    case kScatter: return warps.scatter;
-    case kReduce: return warps.reduce;
-    case kGather: return warps.gather;
-    case kHandOut:
-    case kRoles: break;
+    case kNvlsScatter: return warps.scatter;
+    case kNvlsReduce: return warps.reduce;
+    case kNvlsGather: return warps.gather;
+    case kNvlsHandOut:
+    case kNvlsRoles: break;
   }
   return warps.hand_out;
 }
 
 // Port d of a scattering or gathering block: the head d places on. Port d of a head's block: the member d places back
 // when it reads, on when it multicasts; so both ends number a queue by the distance from writer to reader.
-void Nvls::add_ports(const NvlsPlay& play, int member, Role role, int d, ThreadBlock& out) {
+void Nvls::add_ports(const NvlsPlay& play, int member, NvlsRole role, int d, ThreadBlock& out) {
   const int on = play.beside(member, d);
   const int back = play.beside(member, play.size - d);
-  const bool multicasts = play.works(kGather) && role == (play.over_hosts ? kHandOut : kReduce);
-  if (role == kScatter || multicasts) out.sends.push_back({.peer = on, .reach = Reach::kUpToSwitch});
-  if (role == kReduce && play.works(kScatter)) {
-    out.receives.push_back({.peer = back, .block = kScatter, .port = d, .reach = Reach::kDownFromSwitch});
+  const bool multicasts = play.works(kNvlsGather) && role == (play.over_hosts ? kNvlsHandOut : kNvlsReduce);
+  if (role == kNvlsScatter || multicasts) out.sends.push_back({.peer = on, .reach = Reach::kUpToSwitch});
+  if (role == kNvlsReduce && play.works(kNvlsScatter)) {
+    out.receives.push_back({.peer = back, .block = kNvlsScatter, .port = d, .reach = Reach::kDownFromSwitch});
   }
-  if (role == kGather) {
-    const int from = play.over_hosts ? kHandOut : kReduce;
+  if (role == kNvlsGather) {
+    const int from = play.over_hosts ? kNvlsHandOut : kNvlsReduce;
     out.receives.push_back({.peer = back, .block = from, .port = d, .reach = Reach::kDownFromSwitch});
   }
 }
@@ -137,21 +134,21 @@ void Nvls::add_ports(const NvlsPlay& play, int member, Role role, int d, ThreadB
 void Nvls::block(const CollectiveCall& call, const CollectivePlan& plan, int member, int block,
                  ThreadBlock& out) const {
   const NvlsPlay play(call, plan);
-  const auto role = static_cast<Role>(block);
+  const auto role = static_cast<NvlsRole>(block);
   out.clear();
   out.copies = play.cells.channels();
   out.thread_share = share_of(play, role);
   if (!play.works(role)) return;
-  const bool of_head = role == kReduce || role == kHandOut;
+  const bool of_head = role == kNvlsReduce || role == kNvlsHandOut;
   out.primitives = play.loops.slices_in_all() * (of_head ? 1 : play.size);
   const int host = call.layout->host_of[at(member)];
   const int head = play.head(member);
-  if (role == kHandOut) {
+  if (role == kNvlsHandOut) {
     const int before = play.on_host(member, host_before(*call.layout, host));
-    out.receives.push_back({.peer = before, .block = kReduce, .port = 0, .sum = head});
+    out.receives.push_back({.peer = before, .block = kNvlsReduce, .port = 0, .sum = head});
   }
   for (int d = 0; d < play.size; ++d) add_ports(play, member, role, d, out);
-  if (role == kReduce && play.over_hosts) {
+  if (role == kNvlsReduce && play.over_hosts) {
     out.sends.push_back({.peer = play.on_host(member, next_host(*call.layout, host)), .sum = head});
   }
 }
@@ -159,29 +156,29 @@ void Nvls::block(const CollectiveCall& call, const CollectivePlan& plan, int mem
 void Nvls::primitive(const CollectiveCall& call, const CollectivePlan& plan, int, int block, std::int64_t index,
                      Primitive& out) const {
   const NvlsPlay play(call, plan);
-  const auto role = static_cast<Role>(block);
-  const int steps = role == kReduce || role == kHandOut ? 1 : play.size;
+  const auto role = static_cast<NvlsRole>(block);
+  const int steps = role == kNvlsReduce || role == kNvlsHandOut ? 1 : play.size;
   out.clear();
   out.size = play.loops.slice_size(play.loops.slice_at(index / steps));
   const int distance = static_cast<int>(index % steps);
   out.continues = distance > 0;
   switch (role) {
-    case kScatter:
+    case kNvlsScatter:
       out.sends = {.first = distance, .count = 1};
       out.reads = true;
       break;
-    case kReduce:
-      out.receives.count = play.works(kScatter) ? play.size : 0;
-      out.sends.count = play.over_hosts ? 1 : (play.works(kGather) ? play.size : 0);
-      out.reads = !play.works(kScatter);
-      out.stores = !play.works(kGather);
+    case kNvlsReduce:
+      out.receives.count = play.works(kNvlsScatter) ? play.size : 0;
+      out.sends.count = play.over_hosts ? 1 : (play.works(kNvlsGather) ? play.size : 0);
+      out.reads = !play.works(kNvlsScatter);
+      out.stores = !play.works(kNvlsGather);
       break;
-    case kHandOut:
+    case kNvlsHandOut:
       out.receives.count = 1;
       out.sends.count = play.size;
       break;
-    case kGather:
-    case kRoles:
+    case kNvlsGather:
+    case kNvlsRoles:
       out.receives = {.first = distance, .count = 1};
       out.stores = true;
       break;
@@ -191,22 +188,22 @@ void Nvls::primitive(const CollectiveCall& call, const CollectivePlan& plan, int
 void Nvls::contents(const CollectiveCall& call, const CollectivePlan& plan, int member, int block, std::int64_t index,
                     PrimitiveContents& out) const {
   const NvlsPlay play(call, plan);
-  const auto role = static_cast<Role>(block);
+  const auto role = static_cast<NvlsRole>(block);
   const int n = play.size;
   const int loops = static_cast<int>(play.loops.slices_in_all());
   out.clear();
-  if (role == kHandOut) return;  // what it passes on is stored where it is gathered
+  if (role == kNvlsHandOut) return;  // what it passes on is stored where it is gathered
   const int own = play.head(member);
-  if (role == kReduce) {
+  if (role == kNvlsReduce) {
     const int piece = own * loops + static_cast<int>(index);
-    if (!play.works(kScatter)) out.reads.push_back(piece);
-    if (!play.works(kGather)) out.stores.push_back(piece);
+    if (!play.works(kNvlsScatter)) out.reads.push_back(piece);
+    if (!play.works(kNvlsGather)) out.stores.push_back(piece);
     return;
   }
   const int distance = static_cast<int>(index % n);
-  const int head = role == kScatter ? (own + distance) % n : (own - distance + n) % n;
+  const int head = role == kNvlsScatter ? (own + distance) % n : (own - distance + n) % n;
   const int piece = head * loops + static_cast<int>(index / n);
-  (role == kScatter ? out.reads : out.stores).push_back(piece);
+  (role == kNvlsScatter ? out.reads : out.stores).push_back(piece);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "collectives/builtin_channels.h"
 #include "collectives/channels/channel_cut.h"
 #include "collectives/cut.h"
+#include "core/base/index.h"
 
 namespace ringwright::collectives {
 
@@ -20,8 +21,6 @@ const ChannelAlgorithm& channel_p2p();
 namespace {
 
 using namespace ringwright::literals;
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 struct ExchangePlay {
   ExchangePlay(const CollectiveCall& of, const CollectivePlan& plan)

@@ -75,7 +75,7 @@ struct RingPlay {
   int steps;  // primitives for each slice of a loop
 };
 
-class Ring final : public ChannelAlgorithm {
+class RingChannels final : public ChannelAlgorithm {
  public:
   [[nodiscard]] std::string_view name() const override { return "ring"; }
   [[nodiscard]] std::string_view help() const override {
@@ -106,7 +106,7 @@ class Ring final : public ChannelAlgorithm {
                 PrimitiveContents& out) const override;
 };
 
-void Ring::block(const CollectiveCall& call, const CollectivePlan& plan, int member, int block,
+void RingChannels::block(const CollectiveCall& call, const CollectivePlan& plan, int member, int block,
                  ThreadBlock& out) const {
   const RingPlay play(call, plan);
   const ChannelRing order = play.ring(block);
@@ -123,7 +123,7 @@ void Ring::block(const CollectiveCall& call, const CollectivePlan& plan, int mem
   out.sends.push_back({.peer = next, .nics = nics_between(*call.layout, plan, block, member, next)});
 }
 
-void Ring::primitive(const CollectiveCall& call, const CollectivePlan& plan, int member, int block, std::int64_t index,
+void RingChannels::primitive(const CollectiveCall& call, const CollectivePlan& plan, int member, int block, std::int64_t index,
                      Primitive& out) const {
   const RingPlay play(call, plan);
   const ChunkLoops::Place place = play.loops.place(index, play.steps);
@@ -155,7 +155,7 @@ void Ring::primitive(const CollectiveCall& call, const CollectivePlan& plan, int
   out.adds = out.reads && step > 0;
 }
 
-std::uint64_t Ring::shape(const CollectiveCall& call, const CollectivePlan& plan, int member, int block) const {
+std::uint64_t RingChannels::shape(const CollectiveCall& call, const CollectivePlan& plan, int member, int block) const {
   if (!is_chain(call.kind)) return 1;
   const RingPlay play(call, plan);
   const int rank = play.rank_in_chain(play.ring(block), member);
@@ -163,7 +163,7 @@ std::uint64_t Ring::shape(const CollectiveCall& call, const CollectivePlan& plan
 }
 
 // By how far behind its host's entry the member is.
-void Ring::parts(const CollectiveCall& call, const CollectivePlan& plan, int member, std::vector<int>& out) const {
+void RingChannels::parts(const CollectiveCall& call, const CollectivePlan& plan, int member, std::vector<int>& out) const {
   const RingPlay play(call, plan);
   std::vector<int> behind;
   for (int block = 0; block < play.cells.kinds(); ++block) {
@@ -175,7 +175,7 @@ void Ring::parts(const CollectiveCall& call, const CollectivePlan& plan, int mem
 }
 
 // Pieces of a kind that is shared out go owner by owner, else slice by slice.
-Bytes Ring::piece_size(const CollectiveCall& call, const CollectivePlan& plan, int piece) const {
+Bytes RingChannels::piece_size(const CollectiveCall& call, const CollectivePlan& plan, int piece) const {
   const RingPlay play(call, plan);
   const int slices = static_cast<int>(play.loops.slices_in_all());
   if (is_shared_out(call.kind)) {
@@ -190,7 +190,7 @@ Bytes Ring::piece_size(const CollectiveCall& call, const CollectivePlan& plan, i
                            play.loops.slice(play.loops.slice_at(slice), piece % parts));
 }
 
-void Ring::contents(const CollectiveCall& call, const CollectivePlan& plan, int member, int block, std::int64_t index,
+void RingChannels::contents(const CollectiveCall& call, const CollectivePlan& plan, int member, int block, std::int64_t index,
                     PrimitiveContents& out) const {
   const RingPlay play(call, plan);
   const ChannelRing order = play.ring(block);
@@ -214,7 +214,7 @@ void Ring::contents(const CollectiveCall& call, const CollectivePlan& plan, int 
 }  // namespace
 
 const ChannelAlgorithm& channel_ring() {
-  static const Ring kRing;
+  static const RingChannels kRing;
   return kRing;
 }
 

@@ -14,6 +14,7 @@
 #include "collectives/channels/channel_ring.h"
 #include "collectives/channels/host_chain.h"
 #include "collectives/host_tree.h"
+#include "core/base/index.h"
 
 namespace ringwright::collectives {
 
@@ -25,10 +26,6 @@ constexpr int kTrees = 2;
 // Of a channel's warps, those that reduce: 7 of 10 where flags travel with the data; of 512 threads 320 with Simple.
 constexpr double kReduceShareOfFlags = 0.7;
 constexpr double kReduceShareOfSimple = 0.625;
-
-std::size_t at(int index) {
-  return static_cast<std::size_t>(index);
-}
 
 double loops_of(const CollectiveCall& call, const CollectivePlan& plan, Bytes chunk) {
   return static_cast<double>(call.bytes.count() / (chunk.count() * plan.channels));

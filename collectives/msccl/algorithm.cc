@@ -4,11 +4,10 @@
 #include <utility>
 
 #include "core/base/check.h"
+#include "core/base/index.h"
 
 namespace ringwright::collectives {
 namespace {
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 // Useful data in a slot (nccl: device.h): 512 KiB of Simple, 120 of 128 bytes of 600 KiB, half of 64 KiB.
 Bytes slot_of(const CollectivePlan& plan) {

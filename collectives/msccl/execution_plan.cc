@@ -19,7 +19,7 @@
 namespace ringwright::collectives {
 namespace {
 
-constexpr int kMostChunks = 1 << 16;
+constexpr int kMostPlanChunks = 1 << 16;
 constexpr int kMostUnits = 1 << 10;  // of a chunk
 constexpr std::int64_t kMostUnitsInAll = std::int64_t{1} << 22;
 
@@ -143,18 +143,18 @@ class PlanReader {
   void read_gpu(const ConfigNode& node, int rank) {
     PlanGpu& gpu = plan_.gpus[static_cast<std::size_t>(rank)];
     gpu.line = node.line;
-    if (number(node, "id", kMostChunks) != rank) return fail(node, fmt::format("GPU {} must stand here", rank));
-    gpu.inputs = number(node, "input_chunks", kMostChunks);
-    gpu.outputs = number(node, "output_chunks", kMostChunks);
-    gpu.scratch = number(node, "scratch_chunks", kMostChunks, 0);
+    if (number(node, "id", kMostPlanChunks) != rank) return fail(node, fmt::format("GPU {} must stand here", rank));
+    gpu.inputs = number(node, "input_chunks", kMostPlanChunks);
+    gpu.outputs = number(node, "output_chunks", kMostPlanChunks);
+    gpu.scratch = number(node, "scratch_chunks", kMostPlanChunks, 0);
     for (const ConfigNode* semaphore : items(node, "semaphores")) {
-      gpu.semaphores.push_back(number(*semaphore, "init_value", kMostChunks));
+      gpu.semaphores.push_back(number(*semaphore, "init_value", kMostPlanChunks));
     }
     const GpuNames names = read_names(node, rank);
     const std::vector<const ConfigNode*> blocks = items(node, "threadblocks");
     gpu.blocks.resize(blocks.size());
     for (std::size_t b = 0; b < blocks.size() && !problems_.has_errors(); ++b) {
-      gpu.blocks[b].id = number(*blocks[b], "id", kMostChunks);
+      gpu.blocks[b].id = number(*blocks[b], "id", kMostPlanChunks);
       read_block(*blocks[b], names, gpu.blocks[b], rank);
     }
   }
@@ -260,7 +260,7 @@ class PlanReader {
       read_ranges(node, "src_buff", names, op.port, op.sources);
       read_ranges(node, "dst_buff", names, op.port, op.targets);
     }
-    op.barrier = number(node, "barrier_id", kMostChunks, 0);
+    op.barrier = number(node, "barrier_id", kMostPlanChunks, 0);
     op.semaphores = numbers(node, "semaphore_ids", plan_.gpus[static_cast<std::size_t>(names.rank)].semaphores.size());
     check_op(node, op);
   }
@@ -308,8 +308,8 @@ class PlanReader {
       } else {
         range.buffer = buffer(*buff);
       }
-      range.begin = number(*buff, "index", kMostChunks);
-      range.end = number(*buff, "size", kMostChunks);  // until chunks become units
+      range.begin = number(*buff, "index", kMostPlanChunks);
+      range.end = number(*buff, "size", kMostPlanChunks);  // until chunks become units
       ranges.push_back(range);
       parts_.push_back({.part = part, .parts = parts});
       places_.push_back(buff);

@@ -7,7 +7,7 @@
 namespace ringwright::collectives {
 namespace {
 
-constexpr std::array kActions = {
+constexpr std::array kPlanActions = {
     PlanAction{.name = "nop"},
     PlanAction{.name = "barrier", .barrier = true},
     PlanAction{.name = "copy"},
@@ -47,8 +47,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kNotPlaye
 }  // namespace
 
 const PlanAction* find_plan_action(std::string_view name) {
-  const auto found = std::ranges::find(kActions, name, &PlanAction::name);
-  return found == kActions.end() ? nullptr : &*found;
+  const auto found = std::ranges::find(kPlanActions, name, &PlanAction::name);
+  return found == kPlanActions.end() ? nullptr : &*found;
 }
 
 std::string_view why_no_plan_action(std::string_view name) {

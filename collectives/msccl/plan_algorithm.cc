@@ -4,13 +4,10 @@
 #include <utility>
 
 #include "core/base/check.h"
+#include "core/base/index.h"
 
 namespace ringwright::collectives {
 namespace {
-
-std::size_t at(std::int64_t index) {
-  return static_cast<std::size_t>(index);
-}
 
 bool moves_data(const PlanOp& op) {
   return !op.targets.empty();

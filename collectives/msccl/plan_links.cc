@@ -8,12 +8,10 @@
 
 #include <fmt/format.h>
 
+#include "core/base/index.h"
+
 namespace ringwright::collectives {
 namespace {
-
-std::size_t at(int index) {
-  return static_cast<std::size_t>(index);
-}
 
 struct Place {
   int gpu = 0;

@@ -10,17 +10,14 @@
 
 #include <fmt/format.h>
 
+#include "collectives/proof_order.h"
+#include "core/base/index.h"
+
 namespace ringwright::collectives {
 namespace {
 
-std::size_t at(int index) {
-  return static_cast<std::size_t>(index);
-}
-
 // Whose data a unit holds: numbers GPU * units + unit, ascending. Empty: nothing.
 using Holdings = std::vector<std::uint32_t>;
-
-enum class Order { kAscending, kDescending };
 
 class PlanProver {
  public:
@@ -39,7 +36,7 @@ class PlanProver {
     for (int rank = 0; rank < plan.ranks(); ++rank) fill(rank);
   }
 
-  std::optional<PlanProblem> run(Order order) {
+  std::optional<PlanProblem> run(ProofOrder order) {
     run_blocks(order);
     if (!problem_) check_ends();
     if (!problem_) check_result();
@@ -87,17 +84,17 @@ class PlanProver {
     }
   }
 
-  void run_blocks(Order order) {
+  void run_blocks(ProofOrder order) {
     for (bool moved = true; moved && !problem_;) {
       moved = false;
       for (int i = 0; i < plan_.ranks(); ++i) {
-        const int gpu = order == Order::kAscending ? i : plan_.ranks() - 1 - i;
+        const int gpu = order == ProofOrder::kAscending ? i : plan_.ranks() - 1 - i;
         const int blocks = static_cast<int>(plan_.gpus[at(gpu)].blocks.size());
         for (int b = 0; b < blocks; ++b) {
-          const int block = order == Order::kAscending ? b : blocks - 1 - b;
+          const int block = order == ProofOrder::kAscending ? b : blocks - 1 - b;
           while (!problem_ && advance(gpu, block, moved)) {
             moved = true;
-            if (order == Order::kAscending) break;
+            if (order == ProofOrder::kAscending) break;
           }
         }
       }
@@ -255,8 +252,8 @@ class PlanProver {
 }  // namespace
 
 std::optional<PlanProblem> disprove(const ExecutionPlan& plan) {
-  auto problem = PlanProver(plan).run(Order::kAscending);
-  return problem ? problem : PlanProver(plan).run(Order::kDescending);
+  auto problem = PlanProver(plan).run(ProofOrder::kAscending);
+  return problem ? problem : PlanProver(plan).run(ProofOrder::kDescending);
 }
 
 }  // namespace ringwright::collectives

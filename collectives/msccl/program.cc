@@ -18,11 +18,11 @@
 namespace ringwright::collectives {
 namespace {
 
-constexpr int kMostGpus = 4096;
-constexpr int kMostChunks = 1 << 20;
+constexpr int kMostMscclGpus = 4096;
+constexpr int kMostMscclChunks = 1 << 20;
 constexpr std::int64_t kDefaultMaxBytes = std::int64_t{1} << 27;
 
-constexpr std::array kActions = {
+constexpr std::array kMscclActions = {
     MscclAction{.name = "s", .sends = true, .reads = true},
     MscclAction{.name = "r", .receives = true, .stores = true},
     MscclAction{.name = "rcs", .receives = true, .sends = true, .stores = true},
@@ -37,7 +37,7 @@ constexpr std::array kActions = {
 
 std::string action_names() {
   std::vector<std::string> names;
-  for (const MscclAction& action : kActions) names.emplace_back(action.name);
+  for (const MscclAction& action : kMscclActions) names.emplace_back(action.name);
   return join(names, ", ");
 }
 
@@ -84,7 +84,7 @@ class MscclReader {
   void read_head(const XmlElement& algo) {
     program_.name = algo.text("name").empty() ? "msccl" : std::string(algo.text("name"));
     program_.channels = small(algo, "nchannels", 1, 64);
-    program_.chunks = small(algo, "nchunksperloop", 1, kMostChunks);
+    program_.chunks = small(algo, "nchunksperloop", 1, kMostMscclChunks);
     program_.threads = small(algo, "nthreads", 0, 1024, 0);
     program_.in_place = small(algo, "inplace", 0, 1, 0) == 1;
     program_.min_bytes = Bytes(number(algo, "minBytes", 0, std::numeric_limits<std::int64_t>::max(), 0));
@@ -105,7 +105,7 @@ class MscclReader {
   }
 
   void read_gpus(const XmlElement& algo) {
-    const int ranks = small(algo, "ngpus", 1, kMostGpus);
+    const int ranks = small(algo, "ngpus", 1, kMostMscclGpus);
     std::vector<bool> seen(static_cast<std::size_t>(ranks), false);
     program_.gpus.resize(static_cast<std::size_t>(ranks));
     for (const XmlElement& gpu : algo.children) {
@@ -123,9 +123,9 @@ class MscclReader {
   void read_gpu(const XmlElement& element, int id) {
     MscclGpu& gpu = program_.gpus[static_cast<std::size_t>(id)];
     gpu.line = element.line;
-    gpu.inputs = small(element, "i_chunks", 0, kMostChunks);
-    gpu.outputs = small(element, "o_chunks", 0, kMostChunks);
-    gpu.scratch = small(element, "s_chunks", 0, kMostChunks);
+    gpu.inputs = small(element, "i_chunks", 0, kMostMscclChunks);
+    gpu.outputs = small(element, "o_chunks", 0, kMostMscclChunks);
+    gpu.scratch = small(element, "s_chunks", 0, kMostMscclChunks);
     for (const XmlElement& child : element.children) {
       if (child.name == "copy") {
         gpu.copies.push_back({.input = small(child, "i_off", 0, std::max(0, gpu.inputs - 1)),
@@ -136,7 +136,7 @@ class MscclReader {
   }
 
   void read_block(const XmlElement& element, MscclGpu& gpu, int self) {
-    MscclBlock block{.id = small(element, "id", 0, kMostChunks),
+    MscclBlock block{.id = small(element, "id", 0, kMostMscclChunks),
                      .channel = small(element, "chan", 0, program_.channels - 1),
                      .send = small(element, "send", -1, program_.ranks() - 1),
                      .receive = small(element, "recv", -1, program_.ranks() - 1),
@@ -185,7 +185,7 @@ class MscclReader {
   }
 
   int chunk(const XmlElement& at, std::string_view name, const MscclStep& step, int size) {
-    const int first = small(at, name, 0, kMostChunks);
+    const int first = small(at, name, 0, kMostMscclChunks);
     if (first + step.count > size) {
       fail(at, fmt::format("chunks {} to {} are out of range: the buffer has {}", first, first + step.count - 1, size));
     }
@@ -194,9 +194,9 @@ class MscclReader {
 
   void read_step(const XmlElement& element, const MscclGpu& gpu, MscclBlock& block) {
     MscclStep step{.line = element.line};
-    const auto found = std::find_if(kActions.begin(), kActions.end(),
+    const auto found = std::find_if(kMscclActions.begin(), kMscclActions.end(),
                                     [&](const MscclAction& action) { return action.name == element.text("type"); });
-    if (found == kActions.end()) {
+    if (found == kMscclActions.end()) {
       return fail(element, fmt::format("type is '{}'", element.text("type")), "one of " + action_names());
     }
     step.action = &*found;
@@ -204,7 +204,7 @@ class MscclReader {
     if (found->receives && block.receive < 0)
       fail(element, fmt::format("thread block {} receives from nobody", block.id));
     if (found->reads || found->stores || found->receives) {
-      step.count = small(element, "cnt", 1, kMostChunks);
+      step.count = small(element, "cnt", 1, kMostMscclChunks);
       if (found->reads) {
         step.source_buffer = buffer(element, "srcbuf");
         step.source = chunk(element, "srcoff", step, size_of(gpu, step.source_buffer));
@@ -214,8 +214,8 @@ class MscclReader {
         step.target = chunk(element, "dstoff", step, size_of(gpu, step.target_buffer));
       }
     }
-    step.after_block = small(element, "depid", -1, kMostChunks, -1);
-    step.after_step = small(element, "deps", -1, kMostChunks, -1);
+    step.after_block = small(element, "depid", -1, kMostMscclChunks, -1);
+    step.after_step = small(element, "deps", -1, kMostMscclChunks, -1);
     block.steps.push_back(step);
   }
 

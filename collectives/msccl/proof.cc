@@ -9,18 +9,17 @@
 
 #include <fmt/format.h>
 
+#include "collectives/proof_order.h"
+#include "core/base/index.h"
+
 namespace ringwright::collectives {
 namespace {
 
 constexpr std::size_t kSlots = 8;
 
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
 // Whose data a chunk holds: numbers rank * chunks + chunk, ascending. Empty: nothing.
 using Holdings = std::vector<std::uint32_t>;
 using Message = std::vector<Holdings>;  // by chunk
-
-enum class Order { kAscending, kDescending };
 
 class Prover {
  public:
@@ -37,7 +36,7 @@ class Prover {
     for (int rank = 0; rank < program.ranks(); ++rank) fill(rank);
   }
 
-  MscclProof run(Order order) {
+  MscclProof run(ProofOrder order) {
     run_blocks(order);
     if (proof_.holds()) check_ends();
     if (proof_.holds() && program_.kind) check_result();
@@ -111,18 +110,18 @@ class Prover {
     }
   }
 
-  void run_blocks(Order order) {
+  void run_blocks(ProofOrder order) {
     bool moved = true;
     while (moved && proof_.holds()) {
       moved = false;
       for (int i = 0; i < program_.ranks(); ++i) {
-        const int rank = order == Order::kAscending ? i : program_.ranks() - 1 - i;
+        const int rank = order == ProofOrder::kAscending ? i : program_.ranks() - 1 - i;
         const int blocks = static_cast<int>(program_.gpus[at(rank)].blocks.size());
         for (int b = 0; b < blocks; ++b) {
-          const int block = order == Order::kAscending ? b : blocks - 1 - b;
+          const int block = order == ProofOrder::kAscending ? b : blocks - 1 - b;
           while (proof_.holds() && advance(rank, block)) {
             moved = true;
-            if (order == Order::kAscending) break;
+            if (order == ProofOrder::kAscending) break;
           }
         }
       }
@@ -232,10 +231,10 @@ class Prover {
 
 MscclProof prove(const MscclProgram& program) {
   Prover one(program);
-  MscclProof proof = one.run(Order::kAscending);
+  MscclProof proof = one.run(ProofOrder::kAscending);
   if (!proof.holds()) return proof;
   Prover other(program);
-  proof = other.run(Order::kDescending);
+  proof = other.run(ProofOrder::kDescending);
   if (!proof.holds()) return proof;
   if (program.kind || one.memory() == other.memory()) return proof;
   return {.violation = "the result depends on the order in which thread blocks run", .line = program.gpus.front().line};

@@ -6,12 +6,12 @@
 #include <limits>
 #include <numeric>
 
+#include "core/base/index.h"
+
 namespace ringwright::collectives {
 namespace {
 
-constexpr int kMostGpus = 8;  // 7! ways are looked at
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
+constexpr int kMostMeshGpus = 8;  // 7! ways are looked at
 
 double lanes_between(const NcclHost& host, int a, int b) {
   for (const NcclHost::Lanes& lanes : host.lanes) {
@@ -209,7 +209,7 @@ class CircleSearch {
 
 std::vector<std::vector<int>> find_circles(const NcclHost& host, const GroupLayout& layout, int kinds) {
   const bool mesh = host.links == NcclHost::Links::kMesh;
-  if (!mesh || !layout.even() || layout.largest_host < 3 || layout.largest_host > kMostGpus) return {};
+  if (!mesh || !layout.even() || layout.largest_host < 3 || layout.largest_host > kMostMeshGpus) return {};
   const bool closed = layout.host_count() == 1;
   if (closed) {
     const std::vector<std::vector<int>> parted = part_into_circles(host, layout);

@@ -8,12 +8,10 @@
 #include <cstddef>
 #include <utility>
 
+#include "core/base/index.h"
+
 namespace ringwright::collectives {
 namespace {
-
-std::size_t at(int index) {
-  return static_cast<std::size_t>(index);
-}
 
 const NcclGraph* graph_of(const NcclGraphs& graphs, NcclAlgorithm algorithm) {
   switch (algorithm) {

@@ -10,7 +10,7 @@ namespace ringwright::collectives {
 namespace {
 
 // A slower list entry is tried while it is more than this part of the best found (search.cc).
-constexpr double kWorthTrying = 0.49;
+constexpr double kRcclWorthTrying = 0.49;
 
 struct Search {
   const HostCapacity& host;
@@ -36,7 +36,7 @@ NcclGraph fastest_channels(const Search& search, double total) {
   }
   for (std::size_t i = first; i < search.speeds.size(); ++i) {
     const double speed = search.speeds[i];
-    if (best.channels > 0 && speed / best.between_gb <= kWorthTrying) break;
+    if (best.channels > 0 && speed / best.between_gb <= kRcclWorthTrying) break;
     const int channels = search.count(speed, speed);
     if (channels < search.least || channels * speed <= best.channels * best.inside_gb) continue;
     best.channels = channels;

@@ -6,12 +6,10 @@
 #include <span>
 #include <utility>
 
+#include "core/base/index.h"
+
 namespace ringwright::collectives {
 namespace {
-
-std::size_t at(int index) {
-  return static_cast<std::size_t>(index);
-}
 
 bool is_tree(NcclPattern pattern) {
   return pattern == NcclPattern::kBalancedTree || pattern == NcclPattern::kSplitTree || pattern == NcclPattern::kTree;

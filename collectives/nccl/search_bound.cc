@@ -7,7 +7,7 @@
 namespace ringwright::collectives {
 namespace {
 
-constexpr int kUnlimited = std::numeric_limits<int>::max();
+constexpr int kUnbounded = std::numeric_limits<int>::max();
 
 // Bounds of rings and trees from the rates of single links; two channels that need one link are not looked at.
 class Bound {
@@ -24,7 +24,7 @@ class Bound {
   // Of one channel, at least.
   [[nodiscard]] int hops() const {
     const int gpus = topology_.gpus();
-    int inside = kUnlimited;
+    int inside = kUnbounded;
     for (int from = 0; from < gpus; ++from) {
       for (int to = 0; to < gpus; ++to) {
         if (from != to) inside = std::min(inside, topology_.way(from, to).hops());
@@ -32,8 +32,8 @@ class Bound {
     }
     const bool ring = trial_.pattern == NcclPattern::kRing;
     if (topology_.nets() == 0) return gpus > 1 ? inside * (ring ? gpus : gpus - 1) : 0;
-    int in = kUnlimited;
-    int out = kUnlimited;
+    int in = kUnbounded;
+    int out = kUnbounded;
     for (int gpu = 0; gpu < gpus; ++gpu) {
       for (int port = topology_.net(0); port < topology_.net(topology_.nets()); ++port) {
         in = std::min(in, topology_.way(port, gpu).hops());
@@ -93,7 +93,7 @@ class Bound {
     const int gpus = topology_.gpus();
     const bool closed = topology_.nets() == 0 && trial_.pattern == NcclPattern::kRing;
     int sum = 0;
-    int least = kUnlimited;
+    int least = kUnbounded;
     for (int from = 0; from < gpus; ++from) {
       std::set<int> doors;
       for (int to = 0; to < gpus; ++to) {

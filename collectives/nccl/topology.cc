@@ -8,6 +8,8 @@
 #include <limits>
 #include <utility>
 
+#include "core/base/index.h"
+
 namespace ringwright::collectives {
 namespace {
 
@@ -17,10 +19,6 @@ constexpr double kPcieLanePlanned = 0.75;
 constexpr double kPcieLaneRaw = 8.0 / 8.0 * 128.0 / 130.0;
 constexpr int kLocalRate = 5'000'000;  // LOC_BW
 constexpr int kPathKinds = static_cast<int>(NcclPath::kNone) + 1;
-
-std::size_t at(int index) {
-  return static_cast<std::size_t>(index);
-}
 
 int mega(double giga) {
   return static_cast<int>(std::lround(giga * 1e3));

@@ -5,13 +5,10 @@
 #include <unordered_map>
 
 #include "core/base/check.h"
+#include "core/base/index.h"
 
 namespace ringwright {
 namespace {
-
-std::size_t at(int index) {
-  return static_cast<std::size_t>(index);
-}
 
 ChunkMember& member_of(ChunkPlay& play, ClassId rank_class) {
   const auto found = std::ranges::lower_bound(play.members, rank_class, {}, &ChunkMember::rank_class);

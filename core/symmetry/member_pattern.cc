@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "core/base/index.h"
 #include "core/base/random.h"
 
 namespace ringwright {
@@ -10,10 +11,6 @@ namespace {
 std::uint64_t bits(std::int64_t number) {
   return static_cast<std::uint64_t>(number);
 }
-std::size_t at(int index) {
-  return static_cast<std::size_t>(index);
-}
-
 // Walks all steps of one member. Returns whether any step waits for everyone.
 bool collect_member(const CollectiveAlgorithm& algorithm, const CollectiveCall& call, int member,
                     EdgeCollector& collector) {

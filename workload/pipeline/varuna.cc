@@ -20,9 +20,9 @@ constexpr std::int64_t kAgain = 1;
 constexpr std::int64_t kBackward = 2;
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
-class Player {
+class VarunaPlayer {
  public:
-  explicit Player(const ScheduleRequest& request)
+  explicit VarunaPlayer(const ScheduleRequest& request)
       : request_(request),
         order_(static_cast<std::size_t>(request.stages)),
         free_at_(order_.size(), 0),
@@ -109,7 +109,7 @@ class Player {
 }  // namespace
 
 PipelineOrder varuna_order(const ScheduleRequest& request) {
-  return Player(request).play();
+  return VarunaPlayer(request).play();
 }
 
 }  // namespace ringwright::workload
