@@ -72,7 +72,8 @@ class HalvingDoubling final : public CollectiveAlgorithm {
   static HalvingStage stage_at(const CollectiveCall& call, int index) {
     const PowerCore core(call.size());
     if (call.kind == CollectiveKind::kReduceScatter) return {.phase = HalvingPhase::kHalve, .level = index};
-    if (call.kind == CollectiveKind::kAllGather) return {.phase = HalvingPhase::kDouble, .level = core.levels - 1 - index};
+    if (call.kind == CollectiveKind::kAllGather)
+      return {.phase = HalvingPhase::kDouble, .level = core.levels - 1 - index};
     const int round = core.excess > 0 ? index - 1 : index;
     if (round < 0) return {.phase = HalvingPhase::kFold};
     if (round < core.levels) return {.phase = HalvingPhase::kHalve, .level = round};

@@ -11,7 +11,14 @@
 namespace ringwright::collectives {
 namespace {
 
-enum class HierarchicalPhase { kReduceInHost, kReduceOnRail, kGatherOnRail, kGatherInHost, kExchangeInHost, kExchangeOnRail };
+enum class HierarchicalPhase {
+  kReduceInHost,
+  kReduceOnRail,
+  kGatherOnRail,
+  kGatherInHost,
+  kExchangeInHost,
+  kExchangeOnRail
+};
 
 struct HierarchicalStage {
   HierarchicalPhase phase = HierarchicalPhase::kReduceInHost;
@@ -19,10 +26,15 @@ struct HierarchicalStage {
 };
 
 bool in_host(HierarchicalPhase phase) {
-  return phase == HierarchicalPhase::kReduceInHost || phase == HierarchicalPhase::kGatherInHost || phase == HierarchicalPhase::kExchangeInHost;
+  return phase == HierarchicalPhase::kReduceInHost || phase == HierarchicalPhase::kGatherInHost ||
+         phase == HierarchicalPhase::kExchangeInHost;
 }
-bool is_exchange(HierarchicalPhase phase) { return phase == HierarchicalPhase::kExchangeInHost || phase == HierarchicalPhase::kExchangeOnRail; }
-bool reduces(HierarchicalPhase phase) { return phase == HierarchicalPhase::kReduceInHost || phase == HierarchicalPhase::kReduceOnRail; }
+bool is_exchange(HierarchicalPhase phase) {
+  return phase == HierarchicalPhase::kExchangeInHost || phase == HierarchicalPhase::kExchangeOnRail;
+}
+bool reduces(HierarchicalPhase phase) {
+  return phase == HierarchicalPhase::kReduceInHost || phase == HierarchicalPhase::kReduceOnRail;
+}
 
 class Hierarchical final : public CollectiveAlgorithm {
  public:
@@ -62,12 +74,14 @@ class Hierarchical final : public CollectiveAlgorithm {
     const int peer_host = host_of(call, peer);
     const int peer_place = place_of(call, peer);
     for (int host = 0; host < call.layout->host_count(); ++host) {
-      if (stage.phase == HierarchicalPhase::kExchangeInHost) out.pieces.push_back(member * n + member_on(call, host, peer_place));
+      if (stage.phase == HierarchicalPhase::kExchangeInHost)
+        out.pieces.push_back(member * n + member_on(call, host, peer_place));
       if (stage.phase == HierarchicalPhase::kReduceInHost || stage.phase == HierarchicalPhase::kGatherInHost) {
         out.pieces.push_back(member_on(call, host, sent_place(call, member, stage)));
       }
     }
-    for (int place = 0; stage.phase == HierarchicalPhase::kExchangeOnRail && place < call.layout->largest_host; ++place) {
+    for (int place = 0; stage.phase == HierarchicalPhase::kExchangeOnRail && place < call.layout->largest_host;
+         ++place) {
       out.pieces.push_back(member_on(call, host_of(call, member), place) * n + member_on(call, peer_host, peer_place));
     }
     if (stage.phase == HierarchicalPhase::kReduceOnRail || stage.phase == HierarchicalPhase::kGatherOnRail) {

@@ -102,7 +102,8 @@ class LibraryTrees final : public CollectiveAlgorithm {
   }
 
  private:
-  [[nodiscard]] LibraryTreeNode node_of(const CollectiveCall& call, const LibraryTreeShape& shape, const LibraryTreeLane& lane, int member) const {
+  [[nodiscard]] LibraryTreeNode node_of(const CollectiveCall& call, const LibraryTreeShape& shape,
+                                        const LibraryTreeLane& lane, int member) const {
     const HostChains chains(*call.layout, plan_, shape.ways);
     const int host = host_of(call, member);
     const int place = chains.place_of(lane.way, member);
@@ -123,8 +124,8 @@ class LibraryTrees final : public CollectiveAlgorithm {
   }
 
   // All pieces of a step that go to one peer in one direction are one message.
-  [[nodiscard]] std::vector<LibraryTreeMessage> messages_of(const CollectiveCall& call, const LibraryTreeShape& shape, int member,
-                                                 int index) const {
+  [[nodiscard]] std::vector<LibraryTreeMessage> messages_of(const CollectiveCall& call, const LibraryTreeShape& shape,
+                                                            int member, int index) const {
     std::vector<LibraryTreeMessage> messages;
     const auto send = [&](int peer, bool reduce, int piece) {
       const auto same = std::ranges::find_if(
@@ -147,7 +148,8 @@ class LibraryTrees final : public CollectiveAlgorithm {
     return messages;
   }
 
-  [[nodiscard]] std::vector<int> neighbours(const CollectiveCall& call, const LibraryTreeShape& shape, int member) const {
+  [[nodiscard]] std::vector<int> neighbours(const CollectiveCall& call, const LibraryTreeShape& shape,
+                                            int member) const {
     std::vector<int> peers;
     const auto add = [&](int peer) {
       if (peer >= 0 && std::ranges::find(peers, peer) == peers.end()) peers.push_back(peer);

@@ -17,10 +17,12 @@ constexpr std::array kPriorities = {
 std::vector<std::int64_t> read_ranks(ConfigMap& map, std::string_view name, std::string_view doc, std::int64_t gpus) {
   std::vector<std::int64_t> ranks = map.integers({.name = name, .doc = doc, .min = 0});
   if (map.documenting()) return {};
-  if (ranks.empty()) map.error(name, kBackgroundCode, fmt::format("'{}' must name at least one GPU", map.path_of(name)));
+  if (ranks.empty())
+    map.error(name, kBackgroundCode, fmt::format("'{}' must name at least one GPU", map.path_of(name)));
   const auto wrong = std::ranges::find_if(ranks, [gpus](std::int64_t rank) { return rank < 0 || rank >= gpus; });
   if (wrong == ranks.end()) return ranks;
-  map.error(name, kBackgroundCode, fmt::format("'{}' names GPU {}, and there are {}, from 0", map.path_of(name), *wrong, gpus));
+  map.error(name, kBackgroundCode,
+            fmt::format("'{}' names GPU {}, and there are {}, from 0", map.path_of(name), *wrong, gpus));
   return {};
 }
 
@@ -36,8 +38,9 @@ void read_entry(ConfigMap& map, std::int64_t gpus, Background& background) {
       {.name = "priority", .doc = "against the job's own traffic", .fallback = std::string("low")}, kPriorities);
   if (map.documenting() || from.empty() || to.empty()) return;
   if (from.size() != to.size()) {
-    map.error("to", kBackgroundCode, fmt::format("'{}' names {} GPUs and '{}' {}: they must be as many", map.path_of("from"),
-                                       from.size(), map.path_of("to"), to.size()));
+    map.error("to", kBackgroundCode,
+              fmt::format("'{}' names {} GPUs and '{}' {}: they must be as many", map.path_of("from"), from.size(),
+                          map.path_of("to"), to.size()));
     return;
   }
   for (std::size_t i = 0; i < from.size(); ++i) {

@@ -190,7 +190,8 @@ Duration CallOverheads::of(const CollectiveCall& call) const {
   if (const auto known = inputs_.known.find(key)) return entry->second = *known;
   if (inputs_.channels.chooser.choose(played).algorithm != nullptr) {
     const TaskGraph& graph = graphs_.emplace_back(graph_of(played, inputs_.per_host));
-    const Duration own = inputs_.formula != nullptr ? inputs_.formula->time(played) : alone(played, graph, false);
+    // The formula knows the wires of the job's own groups.
+    const Duration own = inputs_.formula != nullptr ? inputs_.formula->time(call) : alone(played, graph, false);
     entry->second = std::max(Duration(), alone(played, graph, true) - own);
   }
   inputs_.known.add(key, entry->second);

@@ -89,8 +89,9 @@ class FaultReader {
     if (map.documenting() || degraded) {
       const double factor = map.number(key);
       if (!map.documenting() && (!map.has("factor") || factor <= 0.0)) {
-        map.error("factor", std::string(kFaultCode), fmt::format("'{}' must say which part of the bandwidth is left",
-                                                            map.path_of("factor")), "factor: 0.5");
+        map.error("factor", std::string(kFaultCode),
+                  fmt::format("'{}' must say which part of the bandwidth is left", map.path_of("factor")),
+                  "factor: 0.5");
       }
       return degraded ? factor : 0.0;
     }

@@ -12,11 +12,32 @@
 namespace ringwright::configs {
 namespace {
 
-constexpr std::array kFsdpNotModelled = {
-    "compute_environment", "distributed_type", "debug", "downcast_bf16", "enable_cpu_affinity", "machine_rank",
-    "main_training_function", "main_process_ip", "main_process_port", "num_machines", "num_processes", "rdzv_backend",
-    "same_network", "tpu_env", "tpu_use_cluster", "tpu_use_sudo", "use_cpu", "dynamo_config", "gpu_ids", "command_file",
-    "commands", "tpu_name", "tpu_zone", "megatron_lm_config", "deepspeed_config", "mpirun_config"};
+constexpr std::array kFsdpNotModelled = {"compute_environment",
+                                         "distributed_type",
+                                         "debug",
+                                         "downcast_bf16",
+                                         "enable_cpu_affinity",
+                                         "machine_rank",
+                                         "main_training_function",
+                                         "main_process_ip",
+                                         "main_process_port",
+                                         "num_machines",
+                                         "num_processes",
+                                         "rdzv_backend",
+                                         "same_network",
+                                         "tpu_env",
+                                         "tpu_use_cluster",
+                                         "tpu_use_sudo",
+                                         "use_cpu",
+                                         "dynamo_config",
+                                         "gpu_ids",
+                                         "command_file",
+                                         "commands",
+                                         "tpu_name",
+                                         "tpu_zone",
+                                         "megatron_lm_config",
+                                         "deepspeed_config",
+                                         "mpirun_config"};
 
 constexpr std::array kShardingNotModelled = {"fsdp_auto_wrap_policy",
                                              "fsdp_transformer_layer_cls_to_wrap",

@@ -9,8 +9,12 @@
 
 namespace ringwright::tools {
 
-void print(const std::string& text) { std::fputs(text.c_str(), stdout); }
-void tell(const std::string& text) { std::fputs(text.c_str(), stderr); }
+void print(const std::string& text) {
+  std::fputs(text.c_str(), stdout);
+}
+void tell(const std::string& text) {
+  std::fputs(text.c_str(), stderr);
+}
 
 bool is_terminal(Stream stream) { return isatty(stream == Stream::kOut ? STDOUT_FILENO : STDERR_FILENO) == 1; }
 

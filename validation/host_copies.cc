@@ -23,10 +23,13 @@ constexpr double kHostCopiesThreshold = 0.05;
 constexpr Bytes kJudgedFrom = 1_MiB;  // below, the latency of the host decides
 
 constexpr std::array<std::string_view, 7> kHostCopiesColumns{"memory",  "direction", "bytes",     "GB_per_s_each_way",
-                                                   "time_us", "ci_low_us", "ci_high_us"};
+                                                             "time_us", "ci_low_us", "ci_high_us"};
 constexpr std::array<std::string_view, 4> kHostCopiesNeeded{"memory", "direction", "bytes", "time_us"};
-constexpr TableCells::Format kHostCopiesFormat{.of = "copies", .header = kMeasuredHeader, .columns = kHostCopiesColumns, .needed = kHostCopiesNeeded,
-                                     .page = "docs/host-copies.md"};
+constexpr TableCells::Format kHostCopiesFormat{.of = "copies",
+                                               .header = kMeasuredHeader,
+                                               .columns = kHostCopiesColumns,
+                                               .needed = kHostCopiesNeeded,
+                                               .page = "docs/host-copies.md"};
 constexpr std::array kMemories{TableWord<std::string_view>{"pinned", "pinned"},
                                TableWord<std::string_view>{"pageable", "pageable"}};
 constexpr std::array kDirections{TableWord<std::string_view>{"host to device", "host to device"},
@@ -120,8 +123,10 @@ std::vector<HostWayCosts> fit_host_copies(const HostCopyTable& table) {
 }
 
 Result<ValidationOutcome> validate_host_copies(const ValidationRequest& request) {
-  constexpr TableKind kKind{.family = "host_copies", .title = "Copies between GPU and host: predicted beside measured",
-                            .docs = "host-copies", .threshold = kHostCopiesThreshold};
+  constexpr TableKind kKind{.family = "host_copies",
+                            .title = "Copies between GPU and host: predicted beside measured",
+                            .docs = "host-copies",
+                            .threshold = kHostCopiesThreshold};
   return validate_tables(request, kKind, [](const std::string& file) -> Result<TableScore> {
     const auto table = read_host_copies(file);
     if (!table) return tl::unexpected(table.error());

@@ -108,7 +108,8 @@ std::string interference_json(const ErrorStatistics& s) {
   return fmt::format("{{\"count\": {}, \"mean\": {:.6g}, \"max\": {:.6g}}}", s.count, s.mean_abs, s.max_abs);
 }
 
-std::string interference_json(const Measured& measured, const InterferenceFit& fit, const Scores& fitted, const Scores& unseen) {
+std::string interference_json(const Measured& measured, const InterferenceFit& fit, const Scores& fitted,
+                              const Scores& unseen) {
   std::string constants;
   const std::vector<double> values = values_of(fit.constants);
   for (std::size_t i = 0; i < values.size(); ++i) {

@@ -13,19 +13,29 @@
 namespace ringwright::validation {
 namespace {
 
-constexpr std::array<std::string_view, 13> kInterferenceTableColumns{"family", "dtype", "m", "n", "k", "flops", "bytes", "mover", "sms",
-                                                    "compute_alone_us", "compute_together_us", "mover_alone_GB_per_s",
-                                                    "mover_together_GB_per_s"};
+constexpr std::array<std::string_view, 13> kInterferenceTableColumns{"family",
+                                                                     "dtype",
+                                                                     "m",
+                                                                     "n",
+                                                                     "k",
+                                                                     "flops",
+                                                                     "bytes",
+                                                                     "mover",
+                                                                     "sms",
+                                                                     "compute_alone_us",
+                                                                     "compute_together_us",
+                                                                     "mover_alone_GB_per_s",
+                                                                     "mover_together_GB_per_s"};
 constexpr std::array<std::string_view, 10> kInterferenceTableNeeded{"family",
-                                                   "dtype",
-                                                   "flops",
-                                                   "bytes",
-                                                   "mover",
-                                                   "sms",
-                                                   "compute_alone_us",
-                                                   "compute_together_us",
-                                                   "mover_alone_GB_per_s",
-                                                   "mover_together_GB_per_s"};
+                                                                    "dtype",
+                                                                    "flops",
+                                                                    "bytes",
+                                                                    "mover",
+                                                                    "sms",
+                                                                    "compute_alone_us",
+                                                                    "compute_together_us",
+                                                                    "mover_alone_GB_per_s",
+                                                                    "mover_together_GB_per_s"};
 constexpr std::array kMovers{TableWord<bool>{"copy", false}, TableWord<bool>{"reduce", true}};
 constexpr std::array kFamilies{TableWord<KernelFamily>{"gemm", KernelFamily::kGemm},
                                TableWord<KernelFamily>{"copy", KernelFamily::kCopy}};
@@ -64,10 +74,10 @@ void read_interference_row(TableCells& cells, const CsvRow& row, InterferenceTab
 }
 
 constexpr TableCells::Format kInterferenceTableFormat{.of = "interference",
-                                     .header = kMeasuredHeader,
-                                     .columns = kInterferenceTableColumns,
-                                     .needed = kInterferenceTableNeeded,
-                                     .page = "docs/interference.md"};
+                                                      .header = kMeasuredHeader,
+                                                      .columns = kInterferenceTableColumns,
+                                                      .needed = kInterferenceTableNeeded,
+                                                      .page = "docs/interference.md"};
 
 }  // namespace
 

@@ -14,9 +14,9 @@
 namespace ringwright::validation {
 namespace {
 
-constexpr std::array<std::string_view, 15> kKernelTableColumns{
-    "family", "op",    "dtype", "layout", "m",       "n",         "k",         "batch",
-    "mask",   "flops", "bytes", "mode",   "time_us", "ci_low_us", "ci_high_us"};
+constexpr std::array<std::string_view, 15> kKernelTableColumns{"family", "op",   "dtype",   "layout",    "m",
+                                                               "n",      "k",    "batch",   "mask",      "flops",
+                                                               "bytes",  "mode", "time_us", "ci_low_us", "ci_high_us"};
 constexpr std::array<std::string_view, 5> kKernelTableNeeded{"family", "dtype", "flops", "bytes", "time_us"};
 
 template <class Value>
@@ -67,8 +67,11 @@ void read_kernel_row(TableCells& cells, const CsvRow& row, KernelTable& table) {
   table.rows.push_back(std::move(measured));
 }
 
-constexpr TableCells::Format kKernelTableFormat{.of = "kernels", .header = kMeasuredHeader, .columns = kKernelTableColumns, .needed = kKernelTableNeeded,
-                                     .page = "docs/kernel-tables.md"};
+constexpr TableCells::Format kKernelTableFormat{.of = "kernels",
+                                                .header = kMeasuredHeader,
+                                                .columns = kKernelTableColumns,
+                                                .needed = kKernelTableNeeded,
+                                                .page = "docs/kernel-tables.md"};
 
 }  // namespace
 

@@ -36,10 +36,10 @@ struct LaunchTable {
 constexpr std::array<std::string_view, 4> kLaunchesColumns{"what", "time_us", "ci_low_us", "ci_high_us"};
 constexpr std::array<std::string_view, 2> kLaunchesNeeded{"what", "time_us"};
 constexpr TableCells::Format kLaunchesFormat{.of = "launches",
-                                     .header = kMeasuredHeader,
-                                     .columns = kLaunchesColumns,
-                                     .needed = kLaunchesNeeded,
-                                     .page = "docs/kernel-tables.md"};
+                                             .header = kMeasuredHeader,
+                                             .columns = kLaunchesColumns,
+                                             .needed = kLaunchesNeeded,
+                                             .page = "docs/kernel-tables.md"};
 
 void read_launches_row(TableCells& cells, const CsvRow& row, LaunchTable& table) {
   cells.check_row(row);

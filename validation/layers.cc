@@ -39,26 +39,26 @@ struct LayerTable {
 };
 
 constexpr std::array<std::string_view, 14> kLayersColumns{"model",
-                                                    "hidden",
-                                                    "heads",
-                                                    "kv_heads",
-                                                    "ffn",
-                                                    "batch",
-                                                    "length",
-                                                    "forward_us",
-                                                    "forward_low_us",
-                                                    "forward_high_us",
-                                                    "backward_us",
-                                                    "backward_low_us",
-                                                    "backward_high_us",
-                                                    "peak_bytes"};
+                                                          "hidden",
+                                                          "heads",
+                                                          "kv_heads",
+                                                          "ffn",
+                                                          "batch",
+                                                          "length",
+                                                          "forward_us",
+                                                          "forward_low_us",
+                                                          "forward_high_us",
+                                                          "backward_us",
+                                                          "backward_low_us",
+                                                          "backward_high_us",
+                                                          "peak_bytes"};
 constexpr std::array<std::string_view, 10> kLayersNeeded{"model", "hidden", "heads",      "kv_heads",    "ffn",
-                                                   "batch", "length", "forward_us", "backward_us", "peak_bytes"};
+                                                         "batch", "length", "forward_us", "backward_us", "peak_bytes"};
 constexpr TableCells::Format kLayersFormat{.of = "layers",
-                                     .header = kMeasuredHeader,
-                                     .columns = kLayersColumns,
-                                     .needed = kLayersNeeded,
-                                     .page = "validation/gpu/README.md"};
+                                           .header = kMeasuredHeader,
+                                           .columns = kLayersColumns,
+                                           .needed = kLayersNeeded,
+                                           .page = "validation/gpu/README.md"};
 
 void read_layers_row(TableCells& cells, const CsvRow& row, LayerTable& table) {
   cells.check_row(row);

@@ -14,7 +14,7 @@ namespace ringwright::validation {
 namespace {
 
 constexpr std::array<std::string_view, 6> kMachineListColumns = {"machine",          "sources", "gpu",
-                                                      "gpus_per_process", "timing",  "fitted"};
+                                                                 "gpus_per_process", "timing",  "fitted"};
 
 std::vector<std::string> words(std::string_view text) {
   std::vector<std::string> found;
@@ -44,7 +44,8 @@ Result<std::vector<ListedMachine>> machines_of(const CsvTable& table) {
   for (std::size_t c = 0; c < kMachineListColumns.size(); ++c) {
     const auto column = table.find_column(kMachineListColumns[c]);
     if (!column) {
-      problems.add({.code = "E242", .place = {.file = table.file},
+      problems.add({.code = "E242",
+                    .place = {.file = table.file},
                     .message = fmt::format("'{}' has no column '{}'", table.file, kMachineListColumns[c])});
       continue;
     }

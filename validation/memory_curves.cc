@@ -57,11 +57,15 @@ struct MemoryTable {
   std::vector<MeasuredMove> rows;
 };
 
-constexpr std::array<std::string_view, 9> kMemoryCurvesColumns{"pattern",  "level",   "stream_bytes", "sms",       "blocks",
-                                                   "GB_per_s", "time_us", "ci_low_us",    "ci_high_us"};
-constexpr std::array<std::string_view, 6> kMemoryCurvesNeeded{"pattern", "level", "stream_bytes", "sms", "blocks", "time_us"};
-constexpr TableCells::Format kMemoryCurvesFormat{
-    .of = "moves", .header = kMeasuredHeader, .columns = kMemoryCurvesColumns, .needed = kMemoryCurvesNeeded, .page = "docs/memory.md"};
+constexpr std::array<std::string_view, 9> kMemoryCurvesColumns{
+    "pattern", "level", "stream_bytes", "sms", "blocks", "GB_per_s", "time_us", "ci_low_us", "ci_high_us"};
+constexpr std::array<std::string_view, 6> kMemoryCurvesNeeded{"pattern", "level",  "stream_bytes",
+                                                              "sms",     "blocks", "time_us"};
+constexpr TableCells::Format kMemoryCurvesFormat{.of = "moves",
+                                                 .header = kMeasuredHeader,
+                                                 .columns = kMemoryCurvesColumns,
+                                                 .needed = kMemoryCurvesNeeded,
+                                                 .page = "docs/memory.md"};
 
 void read_memory_curves_row(TableCells& cells, const CsvRow& row, MemoryTable& table) {
   static constexpr std::array kWords{

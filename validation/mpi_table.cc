@@ -20,11 +20,15 @@ using configs::CollectiveOperation;
 constexpr std::array<std::string_view, 8> kHeader{"of",   "source", "what",   "machines",
                                                   "unit", "note",   "status", "fitted"};
 constexpr std::array<std::string_view, 11> kMpiTableColumns{"system", "nodes",       "collective", "algorithm",
-                                                    "mpi",    "mpi_version", "bytes",      "iterations",
-                                                    "p10_ns", "median_ns",   "p90_ns"};
-constexpr std::array<std::string_view, 6> kMpiTableNeeded{"system", "nodes", "collective", "algorithm", "bytes", "median_ns"};
-constexpr TableCells::Format kMpiTableFormat{
-    .of = "named MPI algorithms", .header = kHeader, .columns = kMpiTableColumns, .needed = kMpiTableNeeded, .page = "docs/mpi.md"};
+                                                            "mpi",    "mpi_version", "bytes",      "iterations",
+                                                            "p10_ns", "median_ns",   "p90_ns"};
+constexpr std::array<std::string_view, 6> kMpiTableNeeded{"system",    "nodes", "collective",
+                                                          "algorithm", "bytes", "median_ns"};
+constexpr TableCells::Format kMpiTableFormat{.of = "named MPI algorithms",
+                                             .header = kHeader,
+                                             .columns = kMpiTableColumns,
+                                             .needed = kMpiTableNeeded,
+                                             .page = "docs/mpi.md"};
 
 struct Counterpart {
   CollectiveOperation operation;

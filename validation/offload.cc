@@ -43,10 +43,13 @@ struct OffloadTable {
 };
 
 constexpr std::array<std::string_view, 7> kOffloadColumns{"traffic",    "compute", "bytes", "bucket_bytes",
-                                                   "compute_us", "down_us", "up_us"};
+                                                          "compute_us", "down_us", "up_us"};
 constexpr std::array<std::string_view, 7> kOffloadNeeded = kOffloadColumns;
-constexpr TableCells::Format kOffloadFormat{
-    .of = "offload", .header = kMeasuredHeader, .columns = kOffloadColumns, .needed = kOffloadNeeded, .page = "docs/host-copies.md"};
+constexpr TableCells::Format kOffloadFormat{.of = "offload",
+                                            .header = kMeasuredHeader,
+                                            .columns = kOffloadColumns,
+                                            .needed = kOffloadNeeded,
+                                            .page = "docs/host-copies.md"};
 // The suite's product.
 constexpr std::string_view kProduct = "gemm bf16 4096x4096x4096";
 constexpr std::int64_t kProductSize = 4096;

@@ -55,13 +55,13 @@ struct PrimitiveTimesTable {
 };
 
 constexpr std::array<std::string_view, 7> kPrimitiveTimesColumns{"protocol", "primitive", "bytes",  "samples",
-                                                   "time_us",  "low_us",    "high_us"};
+                                                                 "time_us",  "low_us",    "high_us"};
 constexpr std::array<std::string_view, 4> kPrimitiveTimesNeeded{"protocol", "primitive", "bytes", "time_us"};
 constexpr TableCells::Format kPrimitiveTimesFormat{.of = "primitives",
-                                     .header = kMeasuredHeader,
-                                     .columns = kPrimitiveTimesColumns,
-                                     .needed = kPrimitiveTimesNeeded,
-                                     .page = "docs/primitives.md"};
+                                                   .header = kMeasuredHeader,
+                                                   .columns = kPrimitiveTimesColumns,
+                                                   .needed = kPrimitiveTimesNeeded,
+                                                   .page = "docs/primitives.md"};
 
 constexpr std::array kProtocolWords{TableWord<Protocol>{"LL", Protocol::kLl},
                                     TableWord<Protocol>{"LL128", Protocol::kLl128},
@@ -176,7 +176,8 @@ Result<ValidationOutcome> validate_primitive_times(const ValidationRequest& requ
                             .docs = "primitives",
                             .threshold = kPrimitiveTimesThreshold};
   return validate_tables(request, kKind, [&](const std::string& file) -> Result<TableScore> {
-    const auto table = read_measured<PrimitiveTimesTable>(read_csv(file), kPrimitiveTimesFormat, read_primitive_times_row);
+    const auto table =
+        read_measured<PrimitiveTimesTable>(read_csv(file), kPrimitiveTimesFormat, read_primitive_times_row);
     if (!table) return tl::unexpected(table.error());
     const auto costs = costs_on(table->gpu, request.overrides);
     if (!costs) return tl::unexpected(costs.error());

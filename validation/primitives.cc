@@ -128,8 +128,10 @@ std::string profile_of(const ScoredTable& scored) {
 }  // namespace
 
 Result<ValidationOutcome> validate_primitives(const ValidationRequest& request) {
-  constexpr TableKind kKind{.family = "primitives", .title = "Rings among thread blocks: played beside measured",
-                            .docs = "primitives", .threshold = kPrimitivesThreshold};
+  constexpr TableKind kKind{.family = "primitives",
+                            .title = "Rings among thread blocks: played beside measured",
+                            .docs = "primitives",
+                            .threshold = kPrimitivesThreshold};
   return validate_tables(request, kKind, [&](const std::string& file) -> Result<TableScore> {
     const auto scored = score_table(file, request.overrides);
     if (!scored) return tl::unexpected(scored.error());

@@ -12,14 +12,16 @@
 namespace ringwright::validation {
 namespace {
 
-constexpr std::array<std::string_view, 11> kPrimitivesTableColumns{"graph", "protocol",   "ranks", "channels", "threads",   "slots",
-                                                    "slot_bytes", "bytes", "time_us", "ci_low_us", "ci_high_us"};
+constexpr std::array<std::string_view, 11> kPrimitivesTableColumns{"graph",   "protocol",  "ranks",      "channels",
+                                                                   "threads", "slots",     "slot_bytes", "bytes",
+                                                                   "time_us", "ci_low_us", "ci_high_us"};
 constexpr std::array<std::string_view, 9> kPrimitivesTableNeeded{"graph", "protocol",   "ranks", "channels", "threads",
-                                                  "slots", "slot_bytes", "bytes", "time_us"};
+                                                                 "slots", "slot_bytes", "bytes", "time_us"};
 enum class Graph { kRing, kTree };
 constexpr std::array kGraphs{TableWord<Graph>{"ring", Graph::kRing}, TableWord<Graph>{"tree", Graph::kTree}};
-constexpr std::array kProtocols{TableWord<Protocol>{"LL", Protocol::kLl}, TableWord<Protocol>{"LL128", Protocol::kLl128},
-                            TableWord<Protocol>{"Simple", Protocol::kSimple}};
+constexpr std::array kProtocols{TableWord<Protocol>{"LL", Protocol::kLl},
+                                TableWord<Protocol>{"LL128", Protocol::kLl128},
+                                TableWord<Protocol>{"Simple", Protocol::kSimple}};
 
 int count(TableCells& cells, const CsvRow& row, std::string_view column, int least) {
   const std::int64_t value = cells.whole(row, column, least);
@@ -52,8 +54,11 @@ void read_primitives_row(TableCells& cells, const CsvRow& row, PrimitivesTable& 
   table.rows.push_back(measured);
 }
 
-constexpr TableCells::Format kPrimitivesTableFormat{.of = "rings", .header = kMeasuredHeader, .columns = kPrimitivesTableColumns, .needed = kPrimitivesTableNeeded,
-                                     .page = "docs/primitives.md"};
+constexpr TableCells::Format kPrimitivesTableFormat{.of = "rings",
+                                                    .header = kMeasuredHeader,
+                                                    .columns = kPrimitivesTableColumns,
+                                                    .needed = kPrimitivesTableNeeded,
+                                                    .page = "docs/primitives.md"};
 
 }  // namespace
 

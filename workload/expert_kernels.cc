@@ -38,7 +38,8 @@ void add_router(KernelMaker& make) {
 
 void add_router_backward(KernelMaker& make) {
   const ExpertShape& experts = *make.shape.experts;
-  make.stream(kSoftmax, "router choice backward", make.local_tokens * experts.count, {.other_bytes = 3.0 * kExpertFp32});
+  make.stream(kSoftmax, "router choice backward", make.local_tokens * experts.count,
+              {.other_bytes = 3.0 * kExpertFp32});
   make.keep_precision();
   make.local_dgrad("router dgrad", make.shape.hidden, experts.count);
   make.local_wgrad("router wgrad", make.shape.hidden, experts.count);

@@ -25,7 +25,8 @@ void offload_without_effect(ConfigMap& map, std::string_view key, std::string_vi
 // Keys of buffers: pinned memory is taken for granted, and buffers only bound what is in flight.
 void read_buffers(ConfigMap& map) {
   const bool pinned = map.boolean({.name = "pin_memory", .doc = "host buffers are page-locked", .fallback = true});
-  if (!pinned) offload_without_effect(map, "pin_memory", "transfers are played as from page-locked buffers, at full speed");
+  if (!pinned)
+    offload_without_effect(map, "pin_memory", "transfers are played as from page-locked buffers, at full speed");
   static_cast<void>(
       map.integer({.name = "buffer_count", .doc = "host buffers", .fallback = 5, .min = 1, .max = 1'000'000}));
   static_cast<void>(map.integer({.name = "buffer_size", .doc = "elements of one", .fallback = 100'000'000, .min = 1, .max = kMostElements}));
@@ -95,7 +96,8 @@ void read_offload(ConfigMap& parallel, ParallelOptions& options) {
                                    .fallback = 1'000'000'000,
                                    .min = 0,
                                    .max = kMostElements}));
-  if (param.has("max_in_cpu")) offload_without_effect(param, "max_in_cpu", "with nvme all parameters are on the drives");
+  if (param.has("max_in_cpu"))
+    offload_without_effect(param, "max_in_cpu", "with nvme all parameters are on the drives");
   if (offload.parameters != Tier::kGpu && options.zero_stage != 3) {
     param.error("device", "E140", fmt::format("{} needs parameters that are sharded", param.path_of("device")),
                 "set zero.stage: 3");

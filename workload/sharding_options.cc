@@ -74,16 +74,19 @@ void read_bucket(ConfigMap& zero, const ParallelContext& context, ParallelOption
                            "and a rank updates from one tensor with those of its partition",
                     .fallback = false});
   options.flat_bucket = reduce;
-  if (options.flat_gradients && options.zero_stage == 3) sharding_without_effect(zero, "flat_gradients", "in stage 3 they are apart");
+  if (options.flat_gradients && options.zero_stage == 3)
+    sharding_without_effect(zero, "flat_gradients", "in stage 3 they are apart");
   const bool of_deepspeed = zero.has("reduce_bucket_size") || (options.zero_stage == 2 && !zero.has("bucket"));
   if (of_deepspeed && options.zero_stage < 3) {
     options.bucket = scale(Bytes(1), static_cast<double>(reduce) * bytes_per_element(context.training.grad_reduce));
   }
-  if (options.zero_stage == 3 && zero.has("bucket")) sharding_without_effect(zero, "bucket", "in stage 3 it is reduce_bucket_size");
+  if (options.zero_stage == 3 && zero.has("bucket"))
+    sharding_without_effect(zero, "bucket", "in stage 3 it is reduce_bucket_size");
   static_cast<void>(elements(zero, "allgather_bucket_size", "parameter elements that are gathered together",
                              500'000'000));
   if (zero.has("allgather_bucket_size")) {
-    sharding_without_effect(zero, "allgather_bucket_size", "parameters are gathered in the buckets of the gradients, or by layers");
+    sharding_without_effect(zero, "allgather_bucket_size",
+                            "parameters are gathered in the buckets of the gradients, or by layers");
   }
 }
 
@@ -95,8 +98,9 @@ void read_reduction(ConfigMap& zero, ParallelOptions& options) {
                                         kReductions);
   if (zero.has("reduce_every") && options.zero_stage != 2) {
     sharding_without_effect(zero, "reduce_every",
-              options.zero_stage == 3 ? "stage 3 reduces in every microbatch"
-                                      : "below stage 2 gradients are reduced once, when all microbatches are added up");
+                            options.zero_stage == 3
+                                ? "stage 3 reduces in every microbatch"
+                                : "below stage 2 gradients are reduced once, when all microbatches are added up");
   }
   const bool scatter = zero.boolean(
       {.name = "reduce_scatter",
@@ -144,7 +148,8 @@ void read_zero_pp(ConfigMap& zero, const World& world, const ParallelOptions& op
                                           .doc = "MiCS: parameters are gathered between nodes, then inside",
                                           .fallback = false});
   if (hierarchical) {
-    sharding_without_effect(zero, "mics_hierarchical_params_gather", "choose collectives.dp_shard.algorithm: hierarchical instead");
+    sharding_without_effect(zero, "mics_hierarchical_params_gather",
+                            "choose collectives.dp_shard.algorithm: hierarchical instead");
   }
   const std::int64_t hpz = zero.integer(
       {.name = "zero_hpz_partition_size",
@@ -213,7 +218,8 @@ void warn_zero(ConfigMap& zero, ParallelOptions& options) {
   }
   // On one GPU stage 3 says how parameters come from the host.
   const bool offloads = options.zero_stage == 3 && zero.has("offload_param");
-  if (options.replicas() == 1 && options.zero_stage >= 1 && !offloads) sharding_without_effect(zero, "stage", "dp is 1");
+  if (options.replicas() == 1 && options.zero_stage >= 1 && !offloads)
+    sharding_without_effect(zero, "stage", "dp is 1");
 }
 
 void read_zero(ConfigMap zero, const ParallelContext& context, ParallelOptions& options) {
@@ -289,7 +295,8 @@ void read_degrees(ConfigMap& fsdp, bool hybrid, const World& world, const Parall
                            fsdp.path_of("replicate_degree"), *replicate, ranks, options.replicas()));
   }
   if (hybrid && ranks == options.replicas() && !shard && !replicate) {
-    sharding_without_effect(fsdp, "sharding_strategy", "all data-parallel ranks are in one node, and one copy is sharded over them");
+    sharding_without_effect(fsdp, "sharding_strategy",
+                            "all data-parallel ranks are in one node, and one copy is sharded over them");
   }
   sharding.shard = fits ? dividing(fsdp, {shard ? "shard_degree" : "sharding_strategy", ranks, options.replicas(),
                                           "data-parallel ranks"})
@@ -346,7 +353,8 @@ void read_fsdp(ConfigMap fsdp, const ParallelContext& context, ParallelOptions& 
     return;
   }
   options.zero_stage = 3;
-  if (options.replicas() == 1 && !fsdp.has("cpu_offload")) sharding_without_effect(fsdp, "sharding_strategy", "dp is 1");
+  if (options.replicas() == 1 && !fsdp.has("cpu_offload"))
+    sharding_without_effect(fsdp, "sharding_strategy", "dp is 1");
   sharding.parameters = options.replicas() > 1;
 }
 

@@ -129,7 +129,8 @@ class CollnetDirect final : public ChannelAlgorithm {
 void CollnetDirect::add_ports_to_heads(const DirectPlay& play, int member, DirectRole role, ThreadBlock& out) {
   const int place = play.place(member);
   for (int i = 0; i < play.others_of(place); ++i) {
-    if (role == kDirectScatter) out.sends.push_back({.peer = play.beside(member, place + play.distance_to(place, i, 1))});
+    if (role == kDirectScatter)
+      out.sends.push_back({.peer = play.beside(member, place + play.distance_to(place, i, 1))});
     if (role != kDirectGather) continue;
     const int back = play.distance_to(place, i, play.members - 1);
     out.receives.push_back({.peer = play.beside(member, place - back), .block = kDirectHandOut, .port = back - 1});
@@ -150,7 +151,8 @@ void CollnetDirect::add_ports_of_head(const DirectPlay& play, int member, Direct
     const int port = play.heads_within((place - d + play.members) % play.members, d, 1) - 1;
     out.receives.push_back({.peer = play.beside(member, place - d), .block = kDirectScatter, .port = port});
   }
-  if (role == kDirectReduce) out.sends.push_back({.peer = play.across(member, next_host(play.layout, host)), .sum = head});
+  if (role == kDirectReduce)
+    out.sends.push_back({.peer = play.across(member, next_host(play.layout, host)), .sum = head});
 }
 
 void CollnetDirect::block(const CollectiveCall& call, const CollectivePlan& plan, int member, int block,

@@ -112,7 +112,8 @@ void NvlsTree::add_ports(const NvlsTreePlay& play, int member, int block, Thread
     const int back = play.on_host(host, place - d + n);
     if (role == kNvlsTreeScatter || passes_down) out.sends.push_back({.peer = on, .reach = Reach::kUpToSwitch});
     if (role == kNvlsTreeUp) {
-      out.receives.push_back({.peer = back, .block = first + kNvlsTreeScatter, .port = d, .reach = Reach::kDownFromSwitch});
+      out.receives.push_back(
+          {.peer = back, .block = first + kNvlsTreeScatter, .port = d, .reach = Reach::kDownFromSwitch});
     }
     if (role == kNvlsTreeGather) {
       const int head_block = first + (root ? kNvlsTreeUp : kNvlsTreeDown);
@@ -131,7 +132,8 @@ void NvlsTree::add_ports(const NvlsTreePlay& play, int member, int block, Thread
   if (role != kNvlsTreeDown) return;
   const TreeNode parent = play.node(kind, node.parent);
   const int index = children_of(parent)[0] == host ? 0 : 1;
-  out.receives.push_back({.peer = above, .block = first + (parent.parent < 0 ? kNvlsTreeUp : kNvlsTreeDown), .port = n + index});
+  out.receives.push_back(
+      {.peer = above, .block = first + (parent.parent < 0 ? kNvlsTreeUp : kNvlsTreeDown), .port = n + index});
 }
 
 void NvlsTree::block(const CollectiveCall& call, const CollectivePlan& plan, int member, int block,

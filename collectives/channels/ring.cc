@@ -107,7 +107,7 @@ class RingChannels final : public ChannelAlgorithm {
 };
 
 void RingChannels::block(const CollectiveCall& call, const CollectivePlan& plan, int member, int block,
-                 ThreadBlock& out) const {
+                         ThreadBlock& out) const {
   const RingPlay play(call, plan);
   const ChannelRing order = play.ring(block);
   const int position = order.position_of(member);
@@ -123,8 +123,8 @@ void RingChannels::block(const CollectiveCall& call, const CollectivePlan& plan,
   out.sends.push_back({.peer = next, .nics = nics_between(*call.layout, plan, block, member, next)});
 }
 
-void RingChannels::primitive(const CollectiveCall& call, const CollectivePlan& plan, int member, int block, std::int64_t index,
-                     Primitive& out) const {
+void RingChannels::primitive(const CollectiveCall& call, const CollectivePlan& plan, int member, int block,
+                             std::int64_t index, Primitive& out) const {
   const RingPlay play(call, plan);
   const ChunkLoops::Place place = play.loops.place(index, play.steps);
   out.clear();
@@ -163,7 +163,8 @@ std::uint64_t RingChannels::shape(const CollectiveCall& call, const CollectivePl
 }
 
 // By how far behind its host's entry the member is.
-void RingChannels::parts(const CollectiveCall& call, const CollectivePlan& plan, int member, std::vector<int>& out) const {
+void RingChannels::parts(const CollectiveCall& call, const CollectivePlan& plan, int member,
+                         std::vector<int>& out) const {
   const RingPlay play(call, plan);
   std::vector<int> behind;
   for (int block = 0; block < play.cells.kinds(); ++block) {
@@ -190,8 +191,8 @@ Bytes RingChannels::piece_size(const CollectiveCall& call, const CollectivePlan&
                            play.loops.slice(play.loops.slice_at(slice), piece % parts));
 }
 
-void RingChannels::contents(const CollectiveCall& call, const CollectivePlan& plan, int member, int block, std::int64_t index,
-                    PrimitiveContents& out) const {
+void RingChannels::contents(const CollectiveCall& call, const CollectivePlan& plan, int member, int block,
+                            std::int64_t index, PrimitiveContents& out) const {
   const RingPlay play(call, plan);
   const ChannelRing order = play.ring(block);
   const ChunkLoops::Place place = play.loops.place(index, play.steps);

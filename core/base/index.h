@@ -7,6 +7,8 @@
 namespace ringwright {
 
 // `index` must not be negative.
-[[nodiscard]] constexpr std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+[[nodiscard]] constexpr std::size_t at(std::int64_t index) {
+  return static_cast<std::size_t>(index);
+}
 
 }  // namespace ringwright
