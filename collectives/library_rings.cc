@@ -2,13 +2,15 @@
 //
 // Ring r of R goes host by host in the order of the plan's r-th kind of channel (collectives/channels/channel_ring.h),
 // so that together they load the lanes of a host and its NICs as the library's channels do. In a step a member sends,
-// for each ring, one slice of S / (n R) bytes to the ring's next member; slices for one peer are one message.
+// for each ring, one slice of S / (n R) bytes to the ring's next member; slices for one peer by the same NICs are one
+// message.
 // Time without sharing: all-reduce 2 (n-1) (a + m S / (n R B)), m being the most rings on one lane; all-gather and
 // reduce-scatter half of it. Broadcast and reduce: R chains from or to the root, (C + n - 2) (a + m S / (R C B)).
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <map>
+#include <utility>
+#include <vector>
 
 #include "collectives/channels/channel_ring.h"
 #include "collectives/cut.h"
@@ -56,7 +58,9 @@ class LibraryRings final : public CollectiveAlgorithm {
     for (int ring = 0; ring < sent.rings; ++ring) {
       if (sent.piece[at(ring)] < 0) continue;
       const auto message = static_cast<std::size_t>(sent.message[at(ring)]);
-      if (message == out.sends.size()) out.sends.push_back({.peer = sent.peer[at(ring)], .size = Bytes(0)});
+      if (message == out.sends.size()) {
+        out.sends.push_back({.peer = sent.peer[at(ring)], .size = Bytes(0), .nics = sent.nics[at(ring)]});
+      }
       out.sends[message].size += cut.size(sent.piece[at(ring)]);
     }
     for (int ring = 0; ring < sent.rings; ++ring) {
@@ -91,6 +95,7 @@ class LibraryRings final : public CollectiveAlgorithm {
     std::array<int, kNcclMaxChannels> piece;
     std::array<int, kNcclMaxChannels> peer;
     std::array<int, kNcclMaxChannels> message;
+    std::array<MessageNics, kNcclMaxChannels> nics;
   };
 
   [[nodiscard]] int rings(const CollectiveCall& call) const { return ring_kinds(*call.layout, plan_); }
@@ -111,9 +116,11 @@ class LibraryRings final : public CollectiveAlgorithm {
       sent.piece[at(ring)] = sent_piece(call, order, {.ring = ring, .position = position, .index = index});
       if (sent.piece[at(ring)] < 0) continue;
       sent.peer[at(ring)] = order.member_at(position + 1);
+      sent.nics[at(ring)] = nics_between(*call.layout, plan_, ring, member, sent.peer[at(ring)]);
       sent.message[at(ring)] = messages;
       for (int other = 0; other < ring; ++other) {
         if (sent.piece[at(other)] < 0 || sent.peer[at(other)] != sent.peer[at(ring)]) continue;
+        if (sent.nics[at(other)] != sent.nics[at(ring)]) continue;
         sent.message[at(ring)] = sent.message[at(other)];
         break;
       }
@@ -124,12 +131,14 @@ class LibraryRings final : public CollectiveAlgorithm {
 
   void await_from(const CollectiveCall& call, int peer, Receiver receiver, CollectiveStep& out) const {
     const auto is_known = [&](const CollectiveAwait& await) { return await.peer == peer; };
-    if (std::ranges::any_of(out.awaits, is_known)) return;  // all that it sends us is one message
+    if (std::ranges::any_of(out.awaits, is_known)) return;  // by an earlier ring
     const Sent sent = sent_by(call, peer, receiver.index);
+    int awaited = -1;  // messages are numbered in the order of their first rings
     for (int ring = 0; ring < sent.rings; ++ring) {
       if (sent.piece[at(ring)] < 0 || sent.peer[at(ring)] != receiver.member) continue;
-      out.awaits.push_back({.peer = peer, .send = sent.message[at(ring)]});
-      return;
+      if (sent.message[at(ring)] <= awaited) continue;
+      awaited = sent.message[at(ring)];
+      out.awaits.push_back({.peer = peer, .send = awaited});
     }
   }
 
@@ -160,11 +169,27 @@ class LibraryRings final : public CollectiveAlgorithm {
   CollectivePlan plan_;
 };
 
-std::vector<std::vector<int>> orders_of(const CollectivePlan& plan) {
-  std::vector<std::vector<int>> orders;
-  if (plan.paths.empty()) return orders;
-  for (const HostPath& path : plan.paths.front()) orders.push_back(path.order);
-  return orders;
+// Everything that an algorithm takes of a plan beside the number of channels.
+std::vector<std::vector<int>> paths_in_one(const CollectivePlan& plan) {
+  std::vector<std::vector<int>> all = {plan.kind_of_host};
+  for (const std::vector<HostPath>& of_host : plan.paths) {
+    all.push_back({static_cast<int>(of_host.size())});
+    for (const HostPath& path : of_host) {
+      all.push_back({path.in, path.out, path.relay});
+      all.push_back(path.order);
+    }
+  }
+  return all;
+}
+
+// How channels of a kind pass through every kind of host; of one host alone the NICs do not matter.
+std::vector<HostPath> through_hosts(const CollectivePlan& plan, const GroupLayout& layout, int kind) {
+  std::vector<HostPath> paths;
+  for (const std::vector<HostPath>& of_host : plan.paths) {
+    const HostPath& path = of_host[at(kind) % of_host.size()];
+    paths.push_back(layout.host_count() > 1 ? path : HostPath{.order = path.order});
+  }
+  return paths;
 }
 
 }  // namespace
@@ -175,7 +200,7 @@ std::unique_ptr<const CollectiveAlgorithm> make_library_rings(const CollectivePl
 
 const CollectiveAlgorithm& LibraryAlgorithms::made(Make make, const CollectivePlan& plan) {
   const std::scoped_lock lock(mutex_);
-  auto& known = known_[{make == &make_library_trees, plan.channels, orders_of(plan)}];
+  auto& known = known_[{make == &make_library_trees, plan.channels, paths_in_one(plan)}];
   if (known == nullptr) known = make(plan);
   return *known;
 }
@@ -195,30 +220,29 @@ const CollectiveAlgorithm& LibraryAlgorithms::torus(const std::vector<int>& side
   return *known;
 }
 
-CollectivePlan plan_for_steps(const CollectivePlan& plan, const GroupLayout& layout) {
-  if (plan.paths.empty()) return plan;
-  const auto by_own_nics = [](const HostPath& path) { return path.relay < 0; };
-  const bool usable = plan.ordered && (layout.host_count() == 1 ||
-                                       (plan.kind_of_host.empty() && std::ranges::all_of(plan.paths.front(), by_own_nics)));
-  if (usable) return plan;
-  CollectivePlan result = plan;
-  result.paths.clear();
-  result.kind_of_host.clear();
-  return result;
-}
-
 CollectivePlan distinct_orders(const CollectivePlan& plan, const GroupLayout& layout) {
   CollectivePlan result{.algorithm = plan.algorithm, .channels = ring_kinds(layout, plan)};
   if (plan.paths.empty()) return result;
-  std::map<std::vector<int>, int> count;
-  for (int kind = 0; kind < result.channels; ++kind) ++count[path_of(plan, kind, 0)->order];
-  const bool alike = std::ranges::all_of(count, [&](const auto& one) { return one.second == count.begin()->second; });
-  std::vector<HostPath>& paths = result.paths.emplace_back();
+  std::vector<std::vector<HostPath>> kinds;
+  std::vector<int> count;
   for (int kind = 0; kind < result.channels; ++kind) {
-    const HostPath path{.order = path_of(plan, kind, 0)->order};
-    if (!alike || std::ranges::find(paths, path) == paths.end()) paths.push_back(path);
+    std::vector<HostPath> paths = through_hosts(plan, layout, kind);
+    const auto known = std::ranges::find(kinds, paths);
+    if (known == kinds.end()) {
+      kinds.push_back(std::move(paths));
+      count.push_back(1);
+    } else {
+      ++count[static_cast<std::size_t>(known - kinds.begin())];
+    }
   }
-  result.channels = static_cast<int>(paths.size());
+  const bool alike = std::ranges::all_of(count, [&](int of_kind) { return of_kind == count.front(); });
+  if (alike) result.channels = static_cast<int>(kinds.size());
+  result.kind_of_host = plan.kind_of_host;
+  result.paths.resize(plan.paths.size());
+  for (int kind = 0; kind < result.channels; ++kind) {
+    const std::vector<HostPath> paths = alike ? kinds[at(kind)] : through_hosts(plan, layout, kind);
+    for (std::size_t host = 0; host < paths.size(); ++host) result.paths[host].push_back(paths[host]);
+  }
   return result;
 }
 

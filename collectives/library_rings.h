@@ -42,12 +42,7 @@ class LibraryAlgorithms {
   std::map<std::vector<int>, std::unique_ptr<const CollectiveAlgorithm>> on_torus_;
 };
 
-// The plan as steps can follow it. A step's message goes by the sender's and the receiver's own NIC, so that orders are
-// kept only where they decide which links inside a host carry the bytes, and where the plan's channels leave and enter by
-// the NICs of the GPUs at their ends, on all hosts alike; else the plan has none.
-[[nodiscard]] CollectivePlan plan_for_steps(const CollectivePlan& plan, const GroupLayout& layout);
-
-// The plan with each order once, when all orders stand for equally many channels; else as it is. No more channels than
+// The plan with each path once, when all paths stand for equally many channels; else as it is. No more channels than
 // orders, so that plans that send alike are equal.
 [[nodiscard]] CollectivePlan distinct_orders(const CollectivePlan& plan, const GroupLayout& layout);
 

@@ -53,6 +53,7 @@ struct LibraryTreeNode {
 struct LibraryTreeMessage {
   int peer = 0;
   bool reduce = false;
+  MessageNics nics = {};
   std::vector<int> pieces;
 };
 
@@ -80,7 +81,7 @@ class LibraryTrees final : public CollectiveAlgorithm {
     for (const LibraryTreeMessage& message : messages_of(call, shape, member, index)) {
       Bytes size;
       for (const int piece : message.pieces) size += cut.size(piece);
-      out.sends.push_back({.peer = message.peer, .size = size});
+      out.sends.push_back({.peer = message.peer, .size = size, .nics = message.nics});
     }
     for (const int peer : neighbours(call, shape, member)) {
       const std::vector<LibraryTreeMessage> theirs = messages_of(call, shape, peer, index);
@@ -123,15 +124,17 @@ class LibraryTrees final : public CollectiveAlgorithm {
     return node;
   }
 
-  // All pieces of a step that go to one peer in one direction are one message.
+  // All pieces of a step that go to one peer in one direction by the same NICs are one message.
   [[nodiscard]] std::vector<LibraryTreeMessage> messages_of(const CollectiveCall& call, const LibraryTreeShape& shape,
                                                             int member, int index) const {
     std::vector<LibraryTreeMessage> messages;
-    const auto send = [&](int peer, bool reduce, int piece) {
-      const auto same = std::ranges::find_if(
-          messages, [&](const LibraryTreeMessage& one) { return one.peer == peer && one.reduce == reduce; });
+    const auto send = [&](int peer, bool reduce, int way, int piece) {
+      const MessageNics nics = nics_between(*call.layout, plan_, way, member, peer);
+      const auto same = std::ranges::find_if(messages, [&](const LibraryTreeMessage& one) {
+        return one.peer == peer && one.reduce == reduce && one.nics == nics;
+      });
       if (same != messages.end()) return same->pieces.push_back(piece);
-      messages.push_back({.peer = peer, .reduce = reduce, .pieces = {piece}});
+      messages.push_back({.peer = peer, .reduce = reduce, .nics = nics, .pieces = {piece}});
     };
     for (int tree = 0; tree < shape.trees; ++tree) {
       for (int way = 0; way < shape.ways; ++way) {
@@ -139,9 +142,9 @@ class LibraryTrees final : public CollectiveAlgorithm {
         const int first = (tree * shape.ways + way) * shape.chunks;
         const int up = index - (shape.depth - node.depth);
         const int down = index - shape.depth - node.depth;
-        if (up >= 0 && up < shape.chunks && node.parent >= 0) send(node.parent, true, first + up);
+        if (up >= 0 && up < shape.chunks && node.parent >= 0) send(node.parent, true, way, first + up);
         for (const int child : node.children) {
-          if (down >= 0 && down < shape.chunks) send(child, false, first + down);
+          if (down >= 0 && down < shape.chunks) send(child, false, way, first + down);
         }
       }
     }

@@ -181,6 +181,7 @@ KnownOverheads::Key CallOverheads::key_of(const CollectiveCall& call) const {
 }
 
 Duration CallOverheads::of(const CollectiveCall& call) const {
+  if (inputs_.channels.chooser.choose(call).algorithm == nullptr) return {};
   CollectiveCall played = call;
   played.layout = &layout_to_play(*call.layout);
   const auto [entry, is_new] =
@@ -188,12 +189,10 @@ Duration CallOverheads::of(const CollectiveCall& call) const {
   if (!is_new) return entry->second;
   const KnownOverheads::Key key = key_of(played);
   if (const auto known = inputs_.known.find(key)) return entry->second = *known;
-  if (inputs_.channels.chooser.choose(played).algorithm != nullptr) {
-    const TaskGraph& graph = graphs_.emplace_back(graph_of(played, inputs_.per_host));
-    // The formula knows the wires of the job's own groups.
-    const Duration own = inputs_.formula != nullptr ? inputs_.formula->time(call) : alone(played, graph, false);
-    entry->second = std::max(Duration(), alone(played, graph, true) - own);
-  }
+  const TaskGraph& graph = graphs_.emplace_back(graph_of(played, inputs_.per_host));
+  // The formula knows the wires of the job's own groups.
+  const Duration own = inputs_.formula != nullptr ? inputs_.formula->time(call) : alone(played, graph, false);
+  entry->second = std::max(Duration(), alone(played, graph, true) - own);
   inputs_.known.add(key, entry->second);
   return entry->second;
 }

@@ -92,8 +92,8 @@ class CallOverheads final : public CallOverhead {
   };
   explicit CallOverheads(const Inputs& inputs) : inputs_(inputs) {}
 
-  // Nothing where steps, or the formula, take longer than kernels, or where no kernel plays the algorithm. To be asked by
-  // one thread at a time.
+  // Nothing where steps, or the formula, take longer than kernels, or where no kernel plays the algorithm. To be asked
+  // by one thread at a time.
   [[nodiscard]] Duration of(const CollectiveCall& call) const override;
   [[nodiscard]] Duration of(const MessageBetween& message) const override;
 

@@ -95,6 +95,7 @@ GroupWires::StepCost GroupWires::step_of(const CollectiveCall& call, const Colle
         Flow& flow = flows.emplace_back(Flow{.stays = host_of(send.peer) == host, .latency = {}, .way = {}});
         flow.latency = router_.route({.from = group[static_cast<std::size_t>(member)],
                                       .to = group[static_cast<std::size_t>(send.peer)],
+                                      .nics = send.nics,
                                       .label = collective_label(call.dimension)},
                                      flow.way);
         for (const Hop& hop : flow.way) load[hop.link] += hop.share * static_cast<double>(send.size.count());

@@ -21,7 +21,6 @@ const Rule* find_rule(const std::vector<Rule>& rules, std::string_view text) {
   return found == rules.end() ? nullptr : &*found;
 }
 
-// Where a version's words are looked for.
 std::string told_by(const TrainingRow& r) { return fmt::format("{} {} {} {}", r.where, r.notes, r.schedule, r.gpu); }
 
 class ScenarioMaker {

@@ -29,7 +29,8 @@ void read_buffers(ConfigMap& map) {
     offload_without_effect(map, "pin_memory", "transfers are played as from page-locked buffers, at full speed");
   static_cast<void>(
       map.integer({.name = "buffer_count", .doc = "host buffers", .fallback = 5, .min = 1, .max = 1'000'000}));
-  static_cast<void>(map.integer({.name = "buffer_size", .doc = "elements of one", .fallback = 100'000'000, .min = 1, .max = kMostElements}));
+  static_cast<void>(map.integer(
+      {.name = "buffer_size", .doc = "elements of one", .fallback = 100'000'000, .min = 1, .max = kMostElements}));
   static_cast<void>(map.text({.name = "nvme_path", .doc = "where the drives are mounted", .fallback = std::string()}));
   for (const std::string_view key : {"buffer_count", "buffer_size"}) {
     if (map.has(key)) offload_without_effect(map, key, "transfers are as large as what is needed");

@@ -42,8 +42,8 @@ constexpr Bytes kTiny = Bytes(32 << 10);
 // Every order begins at another GPU, and each GPU begins one.
 bool uses_every_rail(const CollectivePlan& plan, const CollectiveCall& call) {
   const GroupLayout& layout = *call.layout;
-  const bool all = call.bytes <= kLittle || ring_kinds(layout, plan) == layout.largest_host;
-  return plan.paths.empty() && layout.even() && all;
+  const bool all = call.bytes <= kLittle || plan.channels >= layout.largest_host;
+  return !plan.ordered && layout.even() && all;
 }
 
 const CollectiveAlgorithm& rings_in_steps(const CollectivePlan& plan, const CollectiveCall& call,
@@ -51,7 +51,7 @@ const CollectiveAlgorithm& rings_in_steps(const CollectivePlan& plan, const Coll
   const GroupLayout& layout = *call.layout;
   const CollectiveAlgorithm& ring = *find_algorithm("ring");
   const CollectiveAlgorithm& rails = *find_algorithm("rail_rings");
-  const bool one_order = plan.paths.empty() && (layout.host_count() == 1 || layout.largest_host == 1);
+  const bool one_order = !plan.ordered && (layout.host_count() == 1 || layout.largest_host == 1);
   if (one_order || (layout.host_count() == 1 && call.bytes <= kTiny)) return ring;
   return uses_every_rail(plan, call) && rails.supports(call) ? rails : library.rings(plan, layout);
 }
@@ -61,7 +61,7 @@ const CollectiveAlgorithm& trees_in_steps(const CollectivePlan& plan, const Coll
                                           LibraryAlgorithms& library) {
   const GroupLayout& layout = *call.layout;
   const bool one_host = layout.host_count() == 1;
-  if (one_host && (plan.paths.empty() || call.bytes <= kTiny)) return *find_algorithm("ring");
+  if (one_host && (!plan.ordered || call.bytes <= kTiny)) return *find_algorithm("ring");
   if (call.bytes <= kTiny) return *find_algorithm("recursive_multiplying");
   const bool rails = layout.largest_host == 1 || uses_every_rail(plan, call);
   return rails ? *find_algorithm("double_tree") : library.trees(plan, layout);
@@ -88,9 +88,8 @@ CollectivePlan NcclTuner::plan(const CollectiveCall& call, NcclAlgorithm algorit
 const CollectiveAlgorithm& nearest_in_steps(const CollectivePlan& plan, const CollectiveCall& call,
                                             LibraryAlgorithms& library) {
   const bool all_at_once = call.kind == CollectiveKind::kAllToAll;
-  const CollectivePlan orders = plan_for_steps(plan, *call.layout);
-  if (plan.algorithm == "ring" && !all_at_once) return rings_in_steps(orders, call, library);
-  if (plan.algorithm == "tree" && call.kind == CollectiveKind::kAllReduce) return trees_in_steps(orders, call, library);
+  if (plan.algorithm == "ring" && !all_at_once) return rings_in_steps(plan, call, library);
+  if (plan.algorithm == "tree" && call.kind == CollectiveKind::kAllReduce) return trees_in_steps(plan, call, library);
   for (const std::string_view name : candidates(plan, call)) {
     const CollectiveAlgorithm* algorithm = find_algorithm(name);
     CHECK(algorithm != nullptr, name);

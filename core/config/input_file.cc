@@ -23,6 +23,8 @@ InputFile read_input_file(const std::string& path, std::size_t most_bytes) {
 
 std::string did_you_mean_file(const std::string& path) {
   const fs::path wanted(path);
+  std::error_code none;
+  if (fs::exists(wanted, none)) return {};
   const fs::path folder = wanted.has_parent_path() ? wanted.parent_path() : fs::path(".");
   std::vector<std::string> names;
   std::error_code error;

@@ -44,7 +44,7 @@ struct CollectivePlan {
   // Empty: through the members in their order, by their own NICs.
   std::vector<std::vector<HostPath>> paths = {};
   std::vector<int> kind_of_host = {};  // by host of the group: index into `paths`; empty: all are of the first kind
-  // The orders of `paths` decide which links of a host carry the bytes: GPUs are joined pairwise, or a file names orders.
+  // The orders of `paths` decide which links of a host carry the bytes: GPUs are joined pairwise, or a file says so.
   bool ordered = false;
 
   // CollNetDirect: members of a host that have a NIC to themselves, spread over the host; 0: all.

@@ -20,6 +20,7 @@ struct CollectiveSend {
   int peer = 0;
   Bytes size;
   Reach reach = Reach::kWhole;
+  MessageNics nics = {};  // where the algorithm names them
 };
 
 // This step is over for us only when `peer`'s send number `send` of its step with the same index has arrived. That send

@@ -152,6 +152,7 @@ void CollectivePlayer::start_send(std::uint32_t slot, std::size_t index) {
                       .to = down ? self : peer,
                       .size = send.size,
                       .reach = send.reach,
+                      .nics = send.nics,
                       .label = collective_label(call.request.dimension),
                       .token = make_token(slot, index)},
                      *this);

@@ -26,7 +26,7 @@ bool collect_member(const CollectiveAlgorithm& algorithm, const CollectiveCall& 
     const std::uint64_t salt = mix(of_all, bits(index));
     for (std::size_t j = 0; j < step.sends.size(); ++j) {
       const CollectiveSend& send = step.sends[j];
-      collector.add({.peer = send.peer, .reach = send.reach, .starts_flow = true},
+      collector.add({.peer = send.peer, .reach = send.reach, .nics = send.nics, .starts_flow = true},
                     mix(salt + j, bits(send.size.count())));
     }
     for (const CollectiveAwait& await : step.awaits) {
