@@ -79,8 +79,8 @@ void HostBlock::find_nic_ways(const Host& host) {
     for (std::uint32_t nic = 0; nic < nics_; ++nic) {
       const LocalWay up = add_way(pcie_way(from_end, end, first_nic_ + nic));
       const LocalWay down = add_way(pcie_way(from_nic[nic], first_nic_ + nic, end));
-      up_ways_.push_back(host.gpudirect || up.count == 0 ? up : join(to_memory_[gpu], up, up));
-      down_ways_.push_back(host.gpudirect || down.count == 0 ? down : join(down, from_memory_[gpu], down));
+      up_ways_.push_back(host.gpudirect || up.count == 0 ? up : join(to_memory_[gpu], up));
+      down_ways_.push_back(host.gpudirect || down.count == 0 ? down : join(down, from_memory_[gpu]));
     }
     CHECK(up_ways_[gpu * nics_ + nic_of_.back()].count > 0, "the reader of hosts accepts no GPU without a NIC");
   }
@@ -100,14 +100,12 @@ void HostBlock::find_ways_beside(const Host& host) {
   }
 }
 
-// One way after the other, with the latency of the part between host memory and the NIC alone: what it takes a GPU and
-// its memory to reach each other is in the proxy's `network.post` and `network.poll`, whose flags take the same path.
-// It turns nowhere: ways between a GPU and its NIC are taken whole.
-LocalWay HostBlock::join(const LocalWay& first, const LocalWay& second, const LocalWay& of_nic) {
+// One way after the other. It turns nowhere: ways between a GPU and its NIC are taken whole.
+LocalWay HostBlock::join(const LocalWay& first, const LocalWay& second) {
   LocalWay joined{.first = static_cast<std::uint32_t>(way_links_.size()),
                   .count = static_cast<std::uint16_t>(first.count + second.count),
                   .turn = static_cast<std::uint16_t>(first.count + second.count),
-                  .up = of_nic.up + of_nic.down,
+                  .up = first.up + first.down + second.up + second.down,
                   .down = {}};
   for (const LocalWay& part : {first, second}) {
     for (std::uint32_t i = part.first; i < part.first + part.count; ++i) way_links_.push_back(way_links_[i]);

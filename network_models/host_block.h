@@ -125,7 +125,7 @@ class HostBlock {
   void find_nic_ways(const Host& host);
   void add_duplex(const Link& link);
   [[nodiscard]] LocalWay find_way(std::uint32_t from, std::uint32_t to);
-  [[nodiscard]] LocalWay join(const LocalWay& first, const LocalWay& second, const LocalWay& of_nic);
+  [[nodiscard]] LocalWay join(const LocalWay& first, const LocalWay& second);
   // By node: the link by which PCIe leads to it from `from`.
   [[nodiscard]] std::vector<std::uint32_t> pcie_tree(std::uint32_t from) const;
   [[nodiscard]] std::vector<std::uint32_t> pcie_way(const std::vector<std::uint32_t>& tree, std::uint32_t from,

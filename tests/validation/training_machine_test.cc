@@ -8,9 +8,11 @@ namespace {
 
 TEST(TrainingMachine, ANodeWithoutGpusIsRefused) {
   TrainingConventions conventions;
+  conventions.frameworks.push_back({{.words = {"NeMo"}}, "nemo.yaml"});
   conventions.machines.push_back({{.words = {"A100"}}, "dgx-a100", "a100-sxm4-80gb"});
   TrainingRow row;
   row.id = "x-001";
+  row.framework = "NeMo 25.02";
   row.gpu = "A100-SXM4-80GB";
   row.gpus = 64;
   row.gpus_per_node = 0;

@@ -113,8 +113,8 @@ TEST(HfConfig, HeadsMustFitTogether) {
 TEST(HfConfig, AnUnknownFamilyNamesTheKnownOnes) {
   EXPECT_THAT(Reading::of_text("{\"model_type\": \"t5\", \"d_model\": 512}").problems(),
               ElementsAre("E107: 'model_type' is 't5', which is not known here | supported: llama, mistral, qwen2, "
-                          "qwen3, gpt2, bert, mixtral, qwen2_moe, qwen3_moe, deepseek_v2, deepseek_v3, gpt_oss; others can be "
-                          "written out below `model`"));
+                          "qwen3, gpt2, bert, mixtral, qwen2_moe, qwen3_moe, deepseek_v2, deepseek_v3, gpt_oss; others "
+                          "can be written out below `model`"));
 }
 
 TEST(HfConfig, ReadsMixtral) {
