@@ -34,8 +34,8 @@ TEST(NcclRegression, OneHostOfA100StaysAsNearAsItWas) {
   EXPECT_TRUE(within(played(logs({"superbench_a100_n1_all_reduce.csv"})).simulation, {0.03, 0.1, 0.04}));
 }
 
-// The profile was fitted on one and two hosts; for four and eight it is 9.8 and 19.3 %. It was 5.5 and 12.6 % while bytes
-// without GPUDirect loaded neither PCIe nor host memory twice, and such hosts were faster than those with it.
+// The profile was fitted on one and two hosts; for four and eight it is 9.8 and 19.3 %. It was 5.5 and 12.6 % while
+// bytes without GPUDirect loaded neither PCIe nor host memory twice, and such hosts were faster than those with it.
 TEST(NcclRegression, AProfileOfTwoHostsPredictsFourAndEight) {
   const PlatformScore score = played(logs({"abci_v100_n4_all_reduce.csv", "abci_v100_n8_all_reduce.csv"}));
   EXPECT_TRUE(within(score.simulation, {0.11, 0.2, 0.1}));
