@@ -151,14 +151,14 @@ int most_tree_sends(int hosts) {
 
 // The first chunk goes up and down a tree hop by hop, the others follow at the pace of a step in which all trees are
 // full.
-Duration trees_time(const Formula& f, std::int64_t pieces, int ways, Duration full) {
+Duration trees_time(const Formula& f, std::int64_t pieces, int senders, Duration full) {
   const bool rooted = !f.all_reduce();
   const int chain = f.p - 1;
   const int height = f.k == 1 ? 0 : tree_height(std::max(rooted ? f.k - 1 : f.k, 1));
   const int depth = chain + height + (rooted && f.k > 1 ? chain + 1 : 0);
   const int chunks = pipeline_chunks(f.call.bytes, (rooted ? depth : 2 * depth) - 1);
   const Duration in = f.inside(f.part(pieces));
-  const Duration out = f.between(f.part(pieces), ways);
+  const Duration out = f.between(f.part(pieces), senders);
   const int hops_in = rooted && f.k == 1 ? chain : 2 * chain;
   const int hops_out = f.k == 1 ? 0 : rooted ? height + 1 : 2 * height;
   return hops_in * in + hops_out * out + (chunks - 1) * std::max({full, in, out});
@@ -170,9 +170,9 @@ Duration double_tree_time(const Formula& f, const CollectiveAlgorithm& algorithm
   const std::int64_t pieces = algorithm.pieces(f.call);
   const int trees = f.k > 1 ? 2 : 1;
   const int channels = f.call.layout->smallest_host;
-  const int ways = f.all_reduce() ? 2 : 1;
+  const int directions = f.all_reduce() ? 2 : 1;
   const int at_once = f.all_reduce() ? most_tree_sends(f.k) : trees;
-  const Duration in = f.inside(f.part(pieces, std::int64_t{ways} * trees * std::max(channels - 1, 1)));
+  const Duration in = f.inside(f.part(pieces, std::int64_t{directions} * trees * std::max(channels - 1, 1)));
   const Duration out = f.between(f.part(pieces, at_once), channels);
   return trees_time(f, pieces, channels, std::max(in, out));
 }

@@ -51,7 +51,7 @@ struct ChannelCosts {
   // and what a switch adds in a second of each stream.
   Duration network_sum;
   Bandwidth network_sum_rate;      // 0: at the wires' rate
-  bool gpudirect = true;           // false: messages pass through host memory, and need no flush there
+  bool gpudirect = true;           // false: messages pass through host memory, which the GPU reads instead of a flush
   Bandwidth host_copy;  // without GPUDirect: of a GPU's copies to or from host memory, all thread blocks together
 
   [[nodiscard]] const OfProtocol& of(Protocol p) const { return protocol[static_cast<std::size_t>(p)]; }
