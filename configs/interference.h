@@ -1,11 +1,11 @@
-// `interference`: what computing and communication on one GPU take from each other, and the port that says it.
+// What communication takes of a GPU - multiprocessors and memory bandwidth - as the port of `interference` asks for it.
 #pragma once
 
 #include <map>
 #include <tuple>
 
 #include "configs/group_wires.h"
-#include "core/config/config_map.h"
+#include "configs/interference_settings.h"
 #include "core/plan/task_graph.h"
 #include "core/ports/channel_algorithm.h"
 #include "core/ports/communication_footprint.h"
@@ -13,17 +13,6 @@
 #include "core/run/chunk_player.h"
 
 namespace ringwright::configs {
-
-struct InterferenceSettings {
-  bool counts = false;           // false: neither slows the other
-  int sms_per_channel = 1;       // multiprocessors that a channel's thread block sits on
-  double bytes_per_copied = 2.0;   // of device memory, for each byte that a thread block passes on
-  double bytes_per_reduced = 3.0;  // the same where it adds
-  double streaming_share = 0.5;  // of all multiprocessors, which draw all of device memory's bandwidth
-};
-
-// Of `interference`. Mistakes are recorded in the map.
-[[nodiscard]] InterferenceSettings read_interference(ConfigMap root);
 
 // Channels by NCCL's choice for the call, whoever plays it; the memory traffic of a call that keeps its slowest wire
 // busy, or its channels.

@@ -14,7 +14,7 @@
 #include "collectives/comm_settings.h"
 #include "collectives/nccl/selector.h"
 #include "configs/faults.h"
-#include "configs/interference.h"
+#include "configs/interference_settings.h"
 #include "configs/search_settings.h"
 #include "core/base/diagnostic.h"
 #include "core/config/config_document.h"

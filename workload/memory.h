@@ -15,7 +15,7 @@
 #include "core/base/units.h"
 #include "core/config/config_map.h"
 #include "workload/stage_parts.h"
-#include "workload/step_builder.h"
+#include "workload/step_inputs.h"
 
 namespace ringwright::workload {
 

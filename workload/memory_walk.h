@@ -10,7 +10,7 @@
 #include "core/base/units.h"
 #include "workload/pipeline/schedule.h"
 #include "workload/stage_parts.h"
-#include "workload/step_builder.h"
+#include "workload/step_inputs.h"
 
 namespace ringwright::workload {
 

@@ -6,16 +6,9 @@
 #include <vector>
 
 #include "core/plan/task_graph.h"
-#include "workload/model_shape.h"
-#include "workload/training_options.h"
+#include "workload/step_inputs.h"
 
 namespace ringwright::workload {
-
-struct StepInputs {
-  const ModelShape& shape;
-  const TrainingOptions& training;
-  const ParallelOptions& parallel;  // as read_parallel_options leaves it: dp and layers_per_part are set
-};
 
 struct StepPlan {
   TaskGraph graph;                // without layouts: lay_out_groups adds them

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 
 #include "core/base/ids.h"
@@ -57,10 +56,5 @@ class CollectiveRunner {
   // "call 12 (all_gather, ring) in step 3 of 14 for ranks 4, 5": whom a started call of this task waits for.
   [[nodiscard]] virtual std::string waits_for(ClassId rank_class, std::uint32_t task) const = 0;
 };
-
-struct ExecutorInputs;
-struct PlayedJob;
-// The rung that the inputs ask for.
-[[nodiscard]] std::unique_ptr<CollectiveRunner> make_collective_runner(PlayedJob& job, const ExecutorInputs& inputs);
 
 }  // namespace ringwright

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/check.h"
+#include "core/run/collective_rung.h"
 
 namespace ringwright {
 namespace {

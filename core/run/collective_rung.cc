@@ -1,9 +1,7 @@
-// Which rung plays collectives.
-#include "core/run/collective_runner.h"
+#include "core/run/collective_rung.h"
 
 #include "core/run/chunk_player.h"
 #include "core/run/collective_player.h"
-#include "core/run/executor.h"
 #include "core/run/timed_collectives.h"
 
 namespace ringwright {

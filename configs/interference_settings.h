@@ -1,0 +1,19 @@
+// The block `interference` of a scenario: whether and by how much computing and communication on one GPU slow each other.
+#pragma once
+
+#include "core/config/config_map.h"
+
+namespace ringwright::configs {
+
+struct InterferenceSettings {
+  bool counts = false;           // false: neither slows the other
+  int sms_per_channel = 1;       // multiprocessors that a channel's thread block sits on
+  double bytes_per_copied = 2.0;   // of device memory, for each byte that a thread block passes on
+  double bytes_per_reduced = 3.0;  // the same where it adds
+  double streaming_share = 0.5;  // of all multiprocessors, which draw all of device memory's bandwidth
+};
+
+// Of `interference`. Mistakes are recorded in the map.
+[[nodiscard]] InterferenceSettings read_interference(ConfigMap root);
+
+}  // namespace ringwright::configs
