@@ -10,7 +10,7 @@
 #include <tuple>
 #include <vector>
 
-#include "collectives/library_rings.h"
+#include "collectives/steps/library_rings.h"
 #include "core/base/units.h"
 #include "core/config/config_map.h"
 #include "core/plan/step_costs.h"

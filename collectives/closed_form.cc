@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "collectives/bus_bandwidth.h"
-#include "collectives/host_tree.h"
-#include "collectives/pipeline.h"
+#include "collectives/shapes/host_tree.h"
+#include "collectives/shapes/pipeline.h"
 
 namespace ringwright::collectives {
 namespace {

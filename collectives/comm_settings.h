@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "collectives/nccl/vocabulary.h"
+#include "collectives/nccl/tables/vocabulary.h"
 #include "core/config/config_map.h"
 #include "core/plan/channel_costs.h"
 #include "core/plan/collective_plan.h"

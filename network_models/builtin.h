@@ -14,7 +14,7 @@
 
 namespace ringwright::network_models {
 
-struct Host;  // network_models/host.h: what a server holds (GPUs, NVLink, PCIe tree, NICs)
+struct Host;  // network_models/host/host.h: what a server holds (GPUs, NVLink, PCIe tree, NICs)
 
 // A built network: the fabric, and the way through it. GPU number g of the fabric is GPU g % gpus_per_host of host
 // g / gpus_per_host; rank r sits on GPU r.

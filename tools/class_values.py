@@ -48,7 +48,7 @@ comm:
   costs: {{{costs}}}
 """
 # Data's part of the nominal rate of links and NICs, as `validate nccl` plays machines that have no profile: what NCCL and
-# RCCL plan with, and what NICs carry (validation/measured_machine.cc, class_values.cc; shipped_profiles_test.cc holds the
+# RCCL plan with, and what NICs carry (validation/nccl/measured_machine.cc, class_values.cc; shipped_profiles_test.cc holds the
 # profiles against them).
 LINKS = {"volta": "80%", "ampere": "80%", "hopper": "82.4%", "blackwell": "80.2%", "cdna3": "75%"}
 # Their libraries were of a time when each channel cost more; later ones do not.

@@ -4,14 +4,14 @@
 
 #include <fmt/format.h>
 
-#include "configs/catalogue.h"
-#include "configs/collective_run.h"
-#include "configs/scenario.h"
+#include "configs/scenario/catalogue.h"
+#include "configs/scenario/scenario.h"
+#include "configs/simulation/collective_run.h"
 #include "core/base/diagnostic.h"
+#include "core/base/json_text.h"
 #include "core/base/text.h"
 #include "core/report/text_table.h"
 #include "tools/command.h"
-#include "core/base/json_text.h"
 #include "tools/machine_file.h"
 #include "tools/size_range.h"
 

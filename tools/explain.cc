@@ -4,12 +4,12 @@
 
 #include <fmt/format.h>
 
-#include "configs/explanation.h"
+#include "configs/scenario/explanation.h"
 #include "core/base/error_code.h"
+#include "core/base/json_text.h"
 #include "core/base/text.h"
 #include "tools/command.h"
 #include "validation/error_codes.h"
-#include "core/base/json_text.h"
 
 namespace ringwright::tools {
 namespace {

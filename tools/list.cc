@@ -3,12 +3,12 @@
 
 #include <fmt/format.h>
 
-#include "configs/catalogue.h"
-#include "configs/scenario.h"
+#include "configs/scenario/catalogue.h"
+#include "configs/scenario/scenario.h"
+#include "core/base/json_text.h"
 #include "core/base/text.h"
 #include "core/report/text_table.h"
 #include "tools/command.h"
-#include "core/base/json_text.h"
 #include "tools/terminal.h"
 
 namespace ringwright::tools {

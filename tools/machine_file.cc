@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "configs/named_machine.h"
+#include "configs/scenario/named_machine.h"
 
 namespace ringwright::tools {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "configs/scenario.h"
+#include "configs/scenario/scenario.h"
 #include "core/base/diagnostic.h"
 
 namespace ringwright::tools {

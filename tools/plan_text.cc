@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
+#include "core/base/json_text.h"
 #include "core/base/text.h"
 #include "core/base/units.h"
 #include "core/report/text_table.h"
-#include "core/base/json_text.h"
 
 namespace ringwright::tools {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "configs/scenario.h"
-#include "configs/simulation.h"
+#include "configs/scenario/scenario.h"
+#include "configs/simulation/simulation.h"
 
 namespace ringwright::tools {
 

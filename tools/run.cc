@@ -9,9 +9,9 @@
 
 #include <fmt/format.h>
 
-#include "configs/scenario.h"
-#include "configs/simulate.h"
-#include "configs/simulation.h"
+#include "configs/scenario/scenario.h"
+#include "configs/simulation/simulate.h"
+#include "configs/simulation/simulation.h"
 #include "core/base/diagnostic.h"
 #include "core/base/json_text.h"
 #include "core/base/text.h"

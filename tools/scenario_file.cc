@@ -2,8 +2,8 @@
 
 #include <filesystem>
 
-#include "configs/catalogue.h"
-#include "configs/scenario.h"
+#include "configs/scenario/catalogue.h"
+#include "configs/scenario/scenario.h"
 #include "core/base/text.h"
 
 namespace ringwright::tools {

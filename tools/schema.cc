@@ -1,7 +1,7 @@
 // The command `schema`: the JSON Schema of a scenario, for completion and checking in editors.
 #include <cstdio>
 
-#include "configs/explanation.h"
+#include "configs/scenario/explanation.h"
 #include "tools/command.h"
 
 namespace ringwright::tools {

@@ -5,11 +5,11 @@
 
 #include <fmt/format.h>
 
-#include "configs/scenario.h"
-#include "configs/search.h"
-#include "configs/search_base.h"
-#include "configs/search_report.h"
+#include "configs/scenario/scenario.h"
 #include "core/base/text.h"
+#include "planning/search/search.h"
+#include "planning/search/search_base.h"
+#include "planning/search/search_report.h"
 #include "tools/command.h"
 #include "tools/progress.h"
 #include "tools/scenario_file.h"
@@ -103,18 +103,18 @@ class Search final : public Command {
     std::vector<configs::SearchAxis> others;
     const auto overrides = settings_of(others);
     if (!overrides) return refuse(overrides.error());
-    const auto base = configs::load_search_base(*path, {.overrides = *overrides, .share_folders = {}}, others);
+    const auto base = planning::load_search_base(*path, {.overrides = *overrides, .share_folders = {}}, others);
     if (!base) return refuse(base.error());
     const configs::Scenario* const scenario = &base->scenario;
     configs::SearchSettings settings = scenario->search;
     settings.given.insert(settings.given.end(), others.begin(), others.end());
-    const auto result = configs::search(
+    const auto result = planning::search(
         *scenario, settings, {.threads = static_cast<int>(threads_.value_or(0)),
                                                               .progress = progress(common),
                                                               .own_problem = base->own_problem});
     if (progress_) progress_->clear();
     if (!result) return refuse(result.error());
-    const configs::SearchReport report{.scenario = *scenario,
+    const planning::SearchReport report{.scenario = *scenario,
                                        .settings = settings,
                                        .result = *result,
                                        .detail = common.quiet ? Detail::kQuiet : Detail::kNormal};
@@ -172,9 +172,9 @@ class Search final : public Command {
 
   // What is written is read before: a scenario that names files beside it cannot go to another folder.
   [[nodiscard]] ExitCode write_best(const configs::Scenario& scenario, const configs::SearchSettings& settings,
-                                    const configs::SearchResult& result) const {
-    const configs::SearchSpace space(scenario, settings);
-    const std::string text = configs::written(scenario, space, result.ranked.front().layout);
+                                    const planning::SearchResult& result) const {
+    const planning::SearchSpace space(scenario, settings);
+    const std::string text = planning::written(scenario, space, result.ranked.front().layout);
     const auto again = configs::load_scenario_text(write_, text);
     if (again) return write_to(write_, text);
     tell(

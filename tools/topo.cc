@@ -5,13 +5,13 @@
 
 #include <fmt/format.h>
 
-#include "configs/fabric_view.h"
-#include "configs/scenario.h"
+#include "configs/scenario/scenario.h"
+#include "configs/simulation/fabric_view.h"
 #include "core/base/diagnostic.h"
+#include "core/base/json_text.h"
 #include "core/base/text.h"
 #include "core/report/text_table.h"
 #include "tools/command.h"
-#include "core/base/json_text.h"
 #include "tools/scenario_file.h"
 
 namespace ringwright::tools {

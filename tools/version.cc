@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "tools/command.h"
 #include "core/base/json_text.h"
+#include "tools/command.h"
 
 namespace ringwright::tools {
 namespace {

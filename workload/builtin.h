@@ -9,9 +9,9 @@
 #include "core/base/error_code.h"
 #include "core/config/config_map.h"
 #include "core/ports/compute_model.h"
-#include "workload/gpu_spec.h"
+#include "workload/gpu/gpu_spec.h"
 #include "workload/pipeline/schedule.h"
-#include "workload/weight_versions.h"
+#include "workload/pipeline/weight_versions.h"
 
 namespace ringwright::workload {
 

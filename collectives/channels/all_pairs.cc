@@ -8,7 +8,7 @@
 
 #include "collectives/builtin_channels.h"
 #include "collectives/channels/channel_cut.h"
-#include "collectives/ring_order.h"
+#include "collectives/shapes/ring_order.h"
 
 namespace ringwright::collectives {
 

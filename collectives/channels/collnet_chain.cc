@@ -6,9 +6,9 @@
 #include "collectives/builtin_channels.h"
 #include "collectives/channels/block_parts.h"
 #include "collectives/channels/channel_cut.h"
-#include "collectives/channels/channel_ring.h"
-#include "collectives/channels/host_chain.h"
 #include "collectives/channels/network_sum.h"
+#include "collectives/shapes/channel_ring.h"
+#include "collectives/shapes/host_chain.h"
 #include "core/base/index.h"
 
 namespace ringwright::collectives {

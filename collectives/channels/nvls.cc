@@ -13,7 +13,7 @@
 #include "collectives/channels/channel_cut.h"
 #include "collectives/channels/network_sum.h"
 #include "collectives/channels/nvls_parts.h"
-#include "collectives/cut.h"
+#include "collectives/shapes/cut.h"
 #include "core/base/index.h"
 
 namespace ringwright::collectives {

@@ -9,7 +9,7 @@
 #include "collectives/channels/block_parts.h"
 #include "collectives/channels/channel_cut.h"
 #include "collectives/channels/nvls_parts.h"
-#include "collectives/host_tree.h"
+#include "collectives/shapes/host_tree.h"
 #include "core/base/index.h"
 
 namespace ringwright::collectives {

@@ -11,7 +11,7 @@
 
 #include "collectives/builtin_channels.h"
 #include "collectives/channels/channel_cut.h"
-#include "collectives/cut.h"
+#include "collectives/shapes/cut.h"
 #include "core/base/index.h"
 
 namespace ringwright::collectives {

@@ -8,9 +8,9 @@
 #include "collectives/builtin_channels.h"
 #include "collectives/channels/block_parts.h"
 #include "collectives/channels/channel_cut.h"
-#include "collectives/channels/channel_ring.h"
-#include "collectives/cut.h"
-#include "collectives/ring_order.h"
+#include "collectives/shapes/channel_ring.h"
+#include "collectives/shapes/cut.h"
+#include "collectives/shapes/ring_order.h"
 
 namespace ringwright::collectives {
 

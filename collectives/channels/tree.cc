@@ -11,9 +11,9 @@
 #include "collectives/builtin_channels.h"
 #include "collectives/channels/block_parts.h"
 #include "collectives/channels/channel_cut.h"
-#include "collectives/channels/channel_ring.h"
-#include "collectives/channels/host_chain.h"
-#include "collectives/host_tree.h"
+#include "collectives/shapes/channel_ring.h"
+#include "collectives/shapes/host_chain.h"
+#include "collectives/shapes/host_tree.h"
 #include "core/base/index.h"
 
 namespace ringwright::collectives {

@@ -13,7 +13,7 @@
 #include "collectives/msccl/plan_actions.h"
 #include "collectives/msccl/plan_links.h"
 #include "collectives/msccl/plan_proof.h"
-#include "collectives/nccl/vocabulary.h"
+#include "collectives/nccl/tables/vocabulary.h"
 #include "core/config/yaml_reader.h"
 
 namespace ringwright::collectives {

@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "collectives/msccl/proof.h"
-#include "collectives/nccl/vocabulary.h"
+#include "collectives/nccl/tables/vocabulary.h"
 #include "core/base/text.h"
 #include "core/config/xml_document.h"
 

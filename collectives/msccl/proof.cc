@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "collectives/proof_order.h"
+#include "collectives/proof/proof_order.h"
 #include "core/base/index.h"
 
 namespace ringwright::collectives {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "collectives/nccl/knobs.h"
+#include "collectives/nccl/tables/knobs.h"
 #include "core/config/config_map.h"
 
 namespace ringwright::collectives {

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "collectives/nccl/vocabulary.h"
+#include "collectives/nccl/tables/vocabulary.h"
 #include "core/base/text.h"
 
 namespace ringwright::collectives {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "collectives/nccl/selector.h"
+#include "collectives/nccl/cost/selector.h"
 #include "core/base/diagnostic.h"
 #include "core/config/config_map.h"
 

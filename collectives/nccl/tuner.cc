@@ -4,7 +4,7 @@
 #include <span>
 
 #include "collectives/builtin.h"
-#include "collectives/channels/channel_ring.h"
+#include "collectives/shapes/channel_ring.h"
 #include "core/base/check.h"
 
 namespace ringwright::collectives {

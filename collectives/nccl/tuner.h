@@ -7,8 +7,8 @@
 #include <optional>
 #include <string_view>
 
-#include "collectives/library_rings.h"
-#include "collectives/nccl/selector.h"
+#include "collectives/nccl/cost/selector.h"
+#include "collectives/steps/library_rings.h"
 #include "core/ports/channel_algorithm.h"
 #include "core/ports/collective_algorithm.h"
 

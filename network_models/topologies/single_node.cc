@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "network_models/builtin.h"
-#include "network_models/host_block.h"
+#include "network_models/host/host_block.h"
 
 namespace ringwright::network_models {
 namespace {

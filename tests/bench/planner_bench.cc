@@ -6,7 +6,7 @@
 
 #include <benchmark/benchmark.h>
 
-#include "configs/planner.h"
+#include "configs/simulation/planner.h"
 #include "core/base/check.h"
 #include "tests/bench/figures.h"
 

@@ -4,9 +4,9 @@
 
 #include <benchmark/benchmark.h>
 
-#include "configs/collective_run.h"
-#include "configs/scenario.h"
-#include "configs/simulate.h"
+#include "configs/scenario/scenario.h"
+#include "configs/simulation/collective_run.h"
+#include "configs/simulation/simulate.h"
 #include "core/base/check.h"
 #include "tests/bench/figures.h"
 #include "tests/bench/table_cases.h"

@@ -5,8 +5,8 @@
 #include <benchmark/benchmark.h>
 
 #include "core/base/random.h"
-#include "network_models/completion_queue.h"
-#include "network_models/max_min_solver.h"
+#include "network_models/flow/completion_queue.h"
+#include "network_models/solver/max_min_solver.h"
 #include "tests/peers/flow/reference_fabric.h"
 
 namespace ringwright::bench {

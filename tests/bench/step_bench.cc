@@ -5,7 +5,7 @@
 
 #include "collectives/builtin.h"
 #include "core/base/check.h"
-#include "core/run/executor.h"
+#include "core/run/step/executor.h"
 #include "core/symmetry/folding.h"
 #include "tests/bench/figures.h"
 #include "tests/peers/flow/play.h"

@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "collectives/builtin_channels.h"
-#include "collectives/channel_proof.h"
-#include "collectives/lower_bounds.h"
+#include "collectives/proof/channel_proof.h"
+#include "collectives/proof/lower_bounds.h"
 #include "tests/collectives/example_layouts.h"
 
 namespace ringwright::collectives::channel_conformance_test {

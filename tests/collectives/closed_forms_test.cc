@@ -6,8 +6,8 @@
 
 #include "collectives/builtin.h"
 #include "collectives/bus_bandwidth.h"
-#include "collectives/pipeline.h"
-#include "collectives/proof.h"
+#include "collectives/proof/proof.h"
+#include "collectives/shapes/pipeline.h"
 #include "tests/collectives/example_layouts.h"
 #include "tests/collectives/step_clock.h"
 

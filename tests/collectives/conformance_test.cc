@@ -8,9 +8,9 @@
 #include <gtest/gtest.h>
 
 #include "collectives/builtin.h"
-#include "collectives/cut.h"
-#include "collectives/lower_bounds.h"
-#include "collectives/proof.h"
+#include "collectives/proof/lower_bounds.h"
+#include "collectives/proof/proof.h"
+#include "collectives/shapes/cut.h"
 #include "tests/collectives/example_layouts.h"
 
 namespace ringwright::collectives::conformance_test {

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "collectives/builtin.h"
-#include "collectives/proof.h"
+#include "collectives/proof/proof.h"
 #include "core/base/random.h"
 #include "tests/collectives/example_layouts.h"
 

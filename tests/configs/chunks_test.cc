@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "configs/collective_run.h"
-#include "configs/simulate.h"
+#include "configs/simulation/collective_run.h"
+#include "configs/simulation/simulate.h"
 #include "tests/configs/played.h"
 
 namespace ringwright::configs::chunks_test {

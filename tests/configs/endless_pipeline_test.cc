@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "configs/simulate.h"
+#include "configs/simulation/simulate.h"
 #include "tests/configs/played.h"
 
 namespace ringwright::configs::endless_pipeline_test {

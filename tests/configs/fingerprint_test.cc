@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "configs/scenario.h"
+#include "configs/scenario/scenario.h"
 #include "core/base/sha256.h"
 #include "tests/collectives/msccl/example_programs.h"
 #include "tests/support/own_folder.h"

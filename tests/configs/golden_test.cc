@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "configs/simulate.h"
+#include "configs/simulation/simulate.h"
 #include "tests/configs/played.h"
 #include "tests/paths.h"
 

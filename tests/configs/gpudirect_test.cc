@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "configs/collective_run.h"
+#include "configs/simulation/collective_run.h"
 #include "tests/paths.h"
 
 namespace ringwright::configs::gpudirect_test {

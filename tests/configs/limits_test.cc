@@ -7,9 +7,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "configs/collective_run.h"
-#include "configs/run_cost.h"
-#include "configs/simulate.h"
+#include "configs/simulation/collective_run.h"
+#include "configs/simulation/run_cost.h"
+#include "configs/simulation/simulate.h"
 #include "tests/configs/played.h"
 
 namespace ringwright::configs::limits_test {

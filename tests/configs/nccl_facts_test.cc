@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "configs/collective_run.h"
+#include "configs/simulation/collective_run.h"
 #include "tests/configs/played.h"
 
 namespace ringwright::configs::nccl_facts_test {

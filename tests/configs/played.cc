@@ -5,8 +5,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include "configs/rehearse.h"
-#include "configs/simulate.h"
+#include "configs/simulation/rehearse.h"
+#include "configs/simulation/simulate.h"
 #include "core/engine/engine.h"
 
 namespace ringwright::configs {

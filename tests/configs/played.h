@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "configs/scenario.h"
-#include "configs/simulation.h"
-#include "core/run/executor.h"
+#include "configs/scenario/scenario.h"
+#include "configs/simulation/simulation.h"
+#include "core/run/step/executor.h"
 
 namespace ringwright::configs {
 

@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "collectives/builtin_channels.h"
-#include "configs/collective_run.h"
-#include "configs/simulate.h"
+#include "configs/simulation/collective_run.h"
+#include "configs/simulation/simulate.h"
 #include "core/config/config_loader.h"
 #include "core/plan/task_graph.h"
 #include "tests/configs/played.h"

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "configs/scenario.h"
+#include "configs/scenario/scenario.h"
 
 namespace ringwright::configs::ranges_test {
 namespace {

@@ -10,9 +10,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "configs/catalogue.h"
-#include "configs/collective_run.h"
-#include "configs/simulation.h"
+#include "configs/scenario/catalogue.h"
+#include "configs/simulation/collective_run.h"
+#include "configs/simulation/simulation.h"
 #include "core/base/text.h"
 
 namespace ringwright::configs::rungs_agree_test {

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "configs/simulate.h"
+#include "configs/simulation/simulate.h"
 #include "core/base/random.h"
 #include "tests/configs/played.h"
 #include "workload/builtin.h"

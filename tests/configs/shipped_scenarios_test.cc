@@ -5,9 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include "configs/scenario.h"
-#include "configs/simulate.h"
-#include "configs/simulation.h"
+#include "configs/scenario/scenario.h"
+#include "configs/simulation/simulate.h"
+#include "configs/simulation/simulation.h"
 #include "tests/paths.h"
 
 namespace ringwright::configs::shipped_scenarios_test {

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "configs/simulate.h"
+#include "configs/simulation/simulate.h"
 #include "tests/configs/played.h"
 
 namespace ringwright::configs::tensor_overlap_test {

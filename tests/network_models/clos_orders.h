@@ -1,9 +1,9 @@
 // Hosts and orders of Clos networks for tests: simple hosts, few ports, all speeds equal.
 #pragma once
 
-#include "network_models/clos.h"
-#include "network_models/clos_shape.h"
-#include "network_models/host.h"
+#include "network_models/host/host.h"
+#include "network_models/topologies/clos/clos.h"
+#include "network_models/topologies/clos/clos_shape.h"
 
 namespace ringwright::network_models {
 

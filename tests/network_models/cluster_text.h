@@ -11,7 +11,7 @@
 
 #include "core/config/config_document.h"
 #include "network_models/builtin.h"
-#include "network_models/host.h"
+#include "network_models/host/host.h"
 #include "tests/paths.h"
 
 namespace ringwright::network_models {

@@ -8,7 +8,7 @@
 
 #include "core/config/config_document.h"
 #include "core/fabric/graph_analysis.h"
-#include "network_models/host_block.h"
+#include "network_models/host/host_block.h"
 #include "tests/network_models/cluster_text.h"
 #include "tests/network_models/path_checks.h"
 #include "tests/paths.h"

@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "core/run/chunk_player.h"
-#include "core/run/executor.h"
+#include "core/run/kernels/chunk_player.h"
+#include "core/run/step/executor.h"
 #include "tests/support/channel_doubles.h"
 #include "tests/support/doubles.h"
 #include "tests/support/job_builder.h"

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/plan/rank_classes.h"
-#include "core/run/executor.h"
+#include "core/run/step/executor.h"
 #include "tests/support/doubles.h"
 #include "tests/support/job_builder.h"
 

@@ -31,7 +31,7 @@ TIDY_HOUSE = {
     'core/base/units.cc': '#include "core/base/units.h"\n\nint twice(int value) { return 2 * value; }\n',
     'core/engine/engine.h': '// The clock and what happens next.\n#pragma once\n\n#include "core/base/units.h"\n',
     'collectives/builtin.cc': '// The table of collective algorithms.\n#include "core/base/units.h"\nint make_ring();\n',
-    'collectives/ring.cc': '// Ring: every member passes to the next.\nint make_ring() { return 1; }\n',
+    'collectives/steps/ring.cc': '// Ring: every member passes to the next.\nint make_ring() { return 1; }\n',
     'configs/gpus/h100.yaml': 'name: h100\n',
     'tests/core/base/units_test.cc': 'TEST(Units, LoadsThePreset) { load("gpus/h100.yaml"); }\n',
 }
@@ -62,8 +62,8 @@ class TidyTest(unittest.TestCase):
 
     def test_a_collective_must_not_know_the_clock(self):
         self.assert_only_finding(
-            {'collectives/ring.cc': '// Ring: passes on.\n#include "core/engine/engine.h"\n'},
-            'collectives/ring.cc:2: collectives must not include core/engine ("core/engine/engine.h")')
+            {'collectives/steps/ring.cc': '// Ring: passes on.\n#include "core/engine/engine.h"\n'},
+            'collectives/steps/ring.cc:2: collectives must not include core/engine ("core/engine/engine.h")')
 
     def test_an_include_by_a_wrong_path_is_found(self):
         self.assert_only_finding(self.header('#include "units.h"\n'), 'includes "units.h", which does not exist')
@@ -174,7 +174,7 @@ class TidyTest(unittest.TestCase):
     # --- what nobody would miss ---
 
     def test_a_plugin_that_no_table_names_is_found(self):
-        self.assert_only_finding({'collectives/bruck.cc': '// Bruck: log steps, by rotation.\n'},
+        self.assert_only_finding({'collectives/steps/bruck.cc': '// Bruck: log steps, by rotation.\n'},
                                  'no builtin table of collectives names "bruck"')
 
     def test_a_second_source_of_a_class_is_no_plugin(self):

@@ -6,12 +6,12 @@
 
 #include <gtest/gtest.h>
 
-#include "configs/scenario.h"
+#include "configs/scenario/scenario.h"
 #include "tests/paths.h"
-#include "validation/class_values.h"
-#include "validation/machine_list.h"
-#include "validation/measured_machine.h"
-#include "validation/platform_constants.h"
+#include "validation/fit/platform_constants.h"
+#include "validation/nccl/class_values.h"
+#include "validation/nccl/machine_list.h"
+#include "validation/nccl/measured_machine.h"
 
 namespace ringwright::validation::shipped_profiles_test {
 namespace {

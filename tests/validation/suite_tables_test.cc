@@ -9,10 +9,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "configs/gpu_preset.h"
+#include "configs/scenario/gpu_preset.h"
 #include "tests/support/own_folder.h"
 #include "validation/builtin.h"
-#include "validation/shipped_files.h"
+#include "validation/tables/shipped_files.h"
 
 namespace ringwright::validation::suite_tables_test {
 namespace {

@@ -7,9 +7,9 @@
 #include "tests/workload/free_player.h"
 #include "tests/workload/job_text.h"
 #include "tests/workload/traffic.h"
-#include "workload/activations.h"
-#include "workload/layer_kernels.h"
-#include "workload/memory.h"
+#include "workload/kernels/layer_kernels.h"
+#include "workload/memory/activations.h"
+#include "workload/memory/memory.h"
 
 namespace ringwright::workload::adapters_test {
 namespace {

@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "tests/workload/job_text.h"
-#include "workload/activations.h"
-#include "workload/layer_kernels.h"
+#include "workload/kernels/layer_kernels.h"
+#include "workload/memory/activations.h"
 
 namespace ringwright::workload::fp8_test {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "core/plan/segments.h"
 #include "tests/paths.h"
-#include "workload/model_config.h"
+#include "workload/model/model_config.h"
 
 namespace ringwright::workload {
 

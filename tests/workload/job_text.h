@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/config/config_document.h"
-#include "workload/step_builder.h"
+#include "workload/step/step_builder.h"
 
 namespace ringwright::workload {
 

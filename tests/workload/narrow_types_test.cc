@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "tests/workload/job_text.h"
-#include "workload/activations.h"
-#include "workload/layer_kernels.h"
-#include "workload/memory.h"
+#include "workload/kernels/layer_kernels.h"
+#include "workload/memory/activations.h"
+#include "workload/memory/memory.h"
 
 namespace ringwright::workload::narrow_types_test {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/workload/job_text.h"
-#include "workload/memory.h"
+#include "workload/memory/memory.h"
 
 namespace ringwright::workload::optimizers_test {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "workload/step_builder.h"
+#include "workload/step/step_builder.h"
 
 namespace ringwright::workload {
 

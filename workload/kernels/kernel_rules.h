@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/plan/kernel.h"
-#include "workload/gpu_spec.h"
+#include "workload/gpu/gpu_spec.h"
 
 namespace ringwright::workload {
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "workload/stage_parts.h"
+#include "workload/layout/stage_parts.h"
 
 namespace ringwright::workload {
 

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "workload/kernel_maker.h"
+#include "workload/kernels/kernel_maker.h"
 
 namespace ringwright::workload {
 

@@ -9,9 +9,9 @@
 
 #include <optional>
 
+#include "workload/options/training_options.h"
 #include "workload/parallel/pieces.h"
-#include "workload/program_writer.h"
-#include "workload/training_options.h"
+#include "workload/program/program_writer.h"
 
 namespace ringwright::workload {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "workload/optimizer_kernels.h"
+#include "workload/kernels/optimizer_kernels.h"
 
 namespace ringwright::workload {
 

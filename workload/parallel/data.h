@@ -40,7 +40,7 @@ class DataParallel {
   void before_forward(ProgramWriter& writer, int chunk, std::size_t point);
   void after_forward(ProgramWriter& writer, int chunk, std::size_t point);
   void before_backward(ProgramWriter& writer, int chunk, std::size_t point);
-  // Whether gradients are reduced after a backward pass (workload/gradient_turns.h), or added to those before.
+  // Whether gradients are reduced after a backward pass (workload/layout/gradient_turns.h), or added to those before.
   enum class Turn { kAddsUp, kReduces };
   void after_backward(ProgramWriter& writer, int chunk, std::size_t point, Turn turn);
   // Whether such a pass would be the same without data parallelism.

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "workload/kernel_maker.h"
+#include "workload/kernels/kernel_maker.h"
 
 namespace ringwright::workload {
 

@@ -16,7 +16,7 @@
 #include <optional>
 #include <vector>
 
-#include "workload/offload_options.h"
+#include "workload/options/offload_options.h"
 #include "workload/parallel/tensor.h"
 
 namespace ringwright::workload {

@@ -7,9 +7,9 @@
 
 #include <vector>
 
+#include "workload/options/tensor_overlap.h"
 #include "workload/parallel/pieces.h"
-#include "workload/program_writer.h"
-#include "workload/tensor_overlap.h"
+#include "workload/program/program_writer.h"
 
 namespace ringwright::workload {
 

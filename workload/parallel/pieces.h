@@ -5,9 +5,9 @@
 #include <tuple>
 #include <vector>
 
-#include "workload/cut_products.h"
-#include "workload/graph_tables.h"
-#include "workload/layer_kernels.h"
+#include "workload/kernels/cut_products.h"
+#include "workload/kernels/layer_kernels.h"
+#include "workload/program/graph_tables.h"
 
 namespace ringwright::workload {
 

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "workload/layout/stage_parts.h"
 #include "workload/pipeline/schedule.h"
-#include "workload/stage_parts.h"
 
 namespace ringwright::workload {
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "core/base/check.h"
-#include "workload/optimizer_kernels.h"
+#include "workload/kernels/optimizer_kernels.h"
 
 namespace ringwright::workload {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "workload/attention_kernels.h"
+#include "workload/kernels/attention_kernels.h"
 
 namespace ringwright::workload {
 namespace {

@@ -14,7 +14,7 @@
 #include "workload/parallel/context.h"
 #include "workload/parallel/overlapped_products.h"
 #include "workload/parallel/pieces.h"
-#include "workload/program_writer.h"
+#include "workload/program/program_writer.h"
 
 namespace ringwright::workload {
 

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "collectives/builtin_channels.h"
-#include "collectives/channel_proof.h"
+#include "collectives/proof/channel_proof.h"
 #include "core/ports/channel_algorithm.h"
 
 namespace ringwright::collectives::all_pairs_test {

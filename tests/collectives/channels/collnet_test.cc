@@ -5,8 +5,8 @@
 
 #include "collectives/builtin_channels.h"
 #include "collectives/channel_chooser.h"
-#include "collectives/channel_proof.h"
 #include "collectives/channels/network_sum.h"
+#include "collectives/proof/channel_proof.h"
 
 namespace ringwright::collectives::collnet_test {
 namespace {

@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "collectives/builtin_channels.h"
-#include "collectives/channel_proof.h"
 #include "collectives/channels/nvls_parts.h"
+#include "collectives/proof/channel_proof.h"
 
 namespace ringwright::collectives::nvls_test {
 namespace {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "collectives/builtin_channels.h"
-#include "collectives/channel_proof.h"
+#include "collectives/proof/channel_proof.h"
 
 namespace ringwright::collectives::p2p_test {
 namespace {

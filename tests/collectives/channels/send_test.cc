@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "collectives/builtin_channels.h"
-#include "collectives/channel_proof.h"
+#include "collectives/proof/channel_proof.h"
 
 namespace ringwright::collectives::send_test {
 namespace {

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "collectives/nccl/vocabulary.h"
+#include "collectives/nccl/tables/vocabulary.h"
 #include "core/config/config_document.h"
 
 namespace ringwright::collectives::environment_test {

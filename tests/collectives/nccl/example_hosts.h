@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "collectives/nccl/hardware.h"
-#include "collectives/nccl/selector.h"
+#include "collectives/nccl/cost/selector.h"
+#include "collectives/nccl/topology/hardware.h"
 #include "core/base/check.h"
 #include "core/config/config_document.h"
 #include "core/plan/collective_call.h"

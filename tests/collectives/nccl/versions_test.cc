@@ -1,8 +1,8 @@
 // Each version's formula against values worked out by hand from the numbers that its source publishes.
 #include <gtest/gtest.h>
 
-#include "collectives/nccl/cost.h"
-#include "collectives/nccl/work.h"
+#include "collectives/nccl/cost/cost.h"
+#include "collectives/nccl/cost/work.h"
 #include "tests/collectives/nccl/example_hosts.h"
 
 namespace ringwright::collectives::versions_test {

@@ -20,7 +20,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "configs/simulate.h"
+#include "configs/simulation/simulate.h"
 #include "tests/configs/campaign/random_scenario.h"
 #include "tests/configs/played.h"
 #include "tests/support/own_folder.h"

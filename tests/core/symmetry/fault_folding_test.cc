@@ -5,13 +5,13 @@
 #include <gtest/gtest.h>
 
 #include "collectives/builtin.h"
-#include "core/run/executor.h"
+#include "core/run/step/executor.h"
 #include "core/symmetry/folding.h"
 #include "network_models/builtin.h"
-#include "network_models/clos.h"
-#include "network_models/fault_player.h"
-#include "network_models/fault_schedule.h"
-#include "network_models/faulty_router.h"
+#include "network_models/flow/fault_player.h"
+#include "network_models/topologies/clos/clos.h"
+#include "network_models/topologies/fault_schedule.h"
+#include "network_models/topologies/faulty_router.h"
 #include "tests/network_models/clos_orders.h"
 #include "tests/support/doubles.h"
 #include "tests/support/reference_step.h"

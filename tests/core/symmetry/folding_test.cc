@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "collectives/builtin.h"
-#include "core/run/executor.h"
+#include "core/run/step/executor.h"
 #include "network_models/builtin.h"
 #include "tests/peers/flow/reference_fabric.h"
 #include "tests/support/doubles.h"

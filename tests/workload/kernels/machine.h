@@ -1,7 +1,7 @@
 // A GPU with round numbers and a kernel profile that takes nothing away, for tests of one rule at a time.
 #pragma once
 
-#include "workload/gpu_spec.h"
+#include "workload/gpu/gpu_spec.h"
 #include "workload/kernels/kernel_rules.h"
 
 namespace ringwright::workload {

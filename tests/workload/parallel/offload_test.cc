@@ -9,7 +9,7 @@
 #include "tests/workload/free_player.h"
 #include "tests/workload/job_text.h"
 #include "tests/workload/task_names.h"
-#include "workload/memory.h"
+#include "workload/memory/memory.h"
 
 namespace ringwright::workload::offload_test {
 namespace {

@@ -9,7 +9,7 @@
 #include "tests/workload/job_text.h"
 #include "tests/workload/task_names.h"
 #include "tests/workload/traffic.h"
-#include "workload/memory.h"
+#include "workload/memory/memory.h"
 
 namespace ringwright::workload::overlapped_products_test {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "tests/workload/job_text.h"
 #include "tests/workload/traffic.h"
-#include "workload/memory.h"
-#include "workload/stage_parts.h"
+#include "workload/layout/stage_parts.h"
+#include "workload/memory/memory.h"
 
 namespace ringwright::workload::sharded_experts_test {
 namespace {

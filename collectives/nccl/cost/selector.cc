@@ -1,0 +1,195 @@
+#include "collectives/nccl/cost/selector.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+
+#include "collectives/nccl/cost/work.h"
+#include "collectives/nccl/search/circles.h"
+#include "collectives/nccl/search/host_paths.h"
+#include "core/ports/channel_algorithm.h"
+
+namespace ringwright::collectives {
+namespace {
+
+bool usable(const NcclCost& cost) {
+  return cost.why_not.empty();
+}
+
+// The cheapest that can be used; the first of equals, in NCCL's order. NCCL turns to a ring when nothing is left.
+NcclChoice cheapest(const std::vector<NcclCost>& costs) {
+  const NcclCost* best = nullptr;
+  for (const NcclCost& cost : costs) {
+    if (usable(cost) && (best == nullptr || cost.time_us < best->time_us)) best = &cost;
+  }
+  return best == nullptr ? NcclChoice{} : NcclChoice{.algorithm = best->algorithm, .protocol = best->protocol};
+}
+
+// A tuner's line sets its entry of the table to nothing, unless the entry cannot be used.
+NcclChoice choose(const NcclSetup& setup, const CollectiveCall& call, const std::vector<NcclCost>& costs) {
+  if (const TunerLine* line = setup.tuner.find(call)) {
+    for (const NcclCost& cost : costs) {
+      if (cost.algorithm != line->algorithm || cost.protocol != line->protocol || !usable(cost)) continue;
+      return {.algorithm = line->algorithm, .protocol = line->protocol, .channels = std::max(0, line->channels)};
+    }
+  }
+  return cheapest(costs);
+}
+
+// Sends go by the receiver's rail: GPUs write to each other over NVLink, and nothing forbids it.
+bool sends_by_peers_rail(const NcclSetup& setup) {
+  const NcclKnobs& knobs = setup.knobs;
+  return setup.host.links != NcclHost::Links::kPcie && setup.host.nics > 1 && knobs.pxn && knobs.p2p_pxn &&
+         knobs.peer_to_peer;
+}
+
+Bytes chunk_of(const NcclKnobs& knobs, const NcclChoice& choice) {
+  constexpr std::int64_t kSlots = 8;  // a buffer's; a chunk is what one of them holds, in LL half of it
+  if (choice.algorithm == NcclAlgorithm::kNvls) return knobs.nvls_chunk.value_or(Bytes(0));
+  if (choice.algorithm == NcclAlgorithm::kNvlsTree) return knobs.nvls_tree_chunk.value_or(Bytes(0));
+  const auto& buffer = knobs.buffer[index_of(choice.protocol)];
+  if (!buffer) return Bytes(0);
+  const std::int64_t slot = buffer->count() / kSlots;
+  switch (choice.protocol) {
+    case Protocol::kLl: return Bytes(slot / 2);
+    case Protocol::kLl128: return Bytes(slot * 120 / 128);
+    case Protocol::kSimple: return Bytes(slot);
+  }
+  return Bytes(0);
+}
+
+// RCCL asks its files of algorithms before its cost model, unless the user has named an algorithm or protocol.
+std::optional<CollectivePlan> all_pairs(const NcclSetup& setup, const CollectiveCall& call) {
+  const NcclTables::AllPairs& pairs = setup.tables.all_pairs;
+  const std::int64_t bytes = call.bytes.count();
+  if (call.kind != CollectiveKind::kAllReduce || call.layout->host_count() > 1 || call.size() != pairs.members)
+    return {};
+  const NcclKnobs untouched;
+  if (setup.knobs.algorithms != untouched.algorithms || setup.knobs.protocols != untouched.protocols) return {};
+  if (bytes < pairs.from || bytes > pairs.up_to) return {};
+  return CollectivePlan{.algorithm = "all_pairs",
+                        .protocol = bytes <= pairs.ll_up_to ? Protocol::kLl : Protocol::kSimple,
+                        .channels = bytes <= pairs.few_up_to ? pairs.few_blocks : pairs.blocks,
+                        .threads = 512};
+}
+
+// Each channel that the search found has a way of its own, and the others begin again at the first.
+int kinds_of(int channels, int found) {
+  return channels > found && channels % found == 0 ? found : channels;
+}
+
+// How rings and chains pass through hosts: as the graph file says, as the search found, or, where none is known, so
+// that pairs of GPUs that are joined by NVLink carry alike. Inside one host any order does, unless GPUs are joined
+// pairwise or a file names one.
+HostPaths paths_of(const NcclSetup& setup, const NcclCostModel& costs, NcclAlgorithm algorithm,
+                   const GroupLayout& layout, int channels) {
+  const NcclGraphs& graphs = costs.graphs();
+  const bool mesh = setup.host.links == NcclHost::Links::kMesh && layout.largest_host > 2;
+  if (layout.host_count() > 1 || mesh || setup.graph) {
+    HostPaths paths = host_paths(setup.host, graphs, algorithm, layout, channels);
+    if (!paths.paths.empty()) return paths;
+  }
+  HostPaths paths;
+  const int kinds = kinds_of(channels, std::max(1, graphs.ring.channels));
+  for (std::vector<int>& circle : find_circles(setup.host, layout, kinds)) {
+    if (paths.paths.empty()) paths.paths.emplace_back();
+    paths.paths.front().push_back({.order = std::move(circle)});
+  }
+  return paths;
+}
+
+}  // namespace
+
+NcclCostModel NcclSelector::model(const GroupLayout& layout) const {
+  return NcclCostModel(setup_.tables, setup_.host, setup_.knobs, layout, setup_.graph ? &*setup_.graph : nullptr,
+                       cache_);
+}
+
+NcclGraphs NcclSelector::graphs(const GroupLayout& layout) const {
+  return model(layout).graphs();
+}
+
+CollectivePlan NcclSelector::plan(const CollectiveCall& call) const {
+  if (call.size() < 2) return CollectivePlan{.algorithm = "ring"};
+  const NcclCostModel costs = model(*call.layout);
+  if (call.kind == CollectiveKind::kAllToAll) {
+    const NcclExchange exchange = share_out_exchange(costs, setup_.host, setup_.knobs, call);
+    return {.algorithm = "p2p",
+            .protocol = exchange.protocol,
+            .channels = exchange.channels,
+            .threads = 512,
+            .chunk = exchange.chunk,
+            .by_peers_rail = sends_by_peers_rail(setup_)};
+  }
+  if (auto plan = all_pairs(setup_, call)) return *plan;
+  return plan_for(call, costs, choose(setup_, call, costs.costs(call)));
+}
+
+CollectivePlan NcclSelector::plan_with(const CollectiveCall& call, NcclAlgorithm algorithm) const {
+  if (call.size() < 2) return CollectivePlan{.algorithm = std::string(to_string(algorithm))};
+  NcclKnobs knobs = setup_.knobs;  // what is named here overrules NCCL_ALGO
+  knobs.algorithms[index_of(call.kind)].fill(false);
+  knobs.algorithms[index_of(call.kind)][index_of(algorithm)] = true;
+  const NcclCostModel costs(setup_.tables, setup_.host, knobs, *call.layout, setup_.graph ? &*setup_.graph : nullptr,
+                            cache_);
+  NcclChoice choice = cheapest(costs.costs(call));
+  choice.algorithm = algorithm;  // Simple, which all algorithms have, where the cost model finds no use for any
+  return plan_for(call, costs, choice);
+}
+
+CollectivePlan NcclSelector::plan_for(const CollectiveCall& call, const NcclCostModel& costs,
+                                      const NcclChoice& choice) const {
+  const NcclWork work = share_out(costs, setup_.host, setup_.knobs, call, choice);
+  HostPaths through = paths_of(setup_, costs, choice.algorithm, *call.layout, work.channels);
+  Bytes chunk = chunk_of(setup_.knobs, choice);
+  const bool simple_tree = choice.algorithm == NcclAlgorithm::kTree && choice.protocol == Protocol::kSimple;
+  if (simple_tree && setup_.tables.tree_chunks_by_depth && chunk == Bytes(0)) {
+    chunk = tree_chunk_by_depth(call, work.channels);
+  }
+  const bool direct = choice.algorithm == NcclAlgorithm::kCollnetDirect;
+  const bool ordered = !through.paths.empty() && (setup_.host.links == NcclHost::Links::kMesh || setup_.graph);
+  return {.algorithm = std::string(to_string(choice.algorithm)),
+          .protocol = choice.protocol,
+          .channels = work.channels,
+          .threads = work.threads,
+          .chunk = chunk,
+          .grain = setup_.tables.chunks_by_threads ? chunk_grain(call.kind, choice, work.threads) : Bytes(0),
+          .paths = std::move(through.paths),
+          .kind_of_host = std::move(through.kind_of_host),
+          .ordered = ordered,
+          .heads = direct ? std::min(setup_.host.nics, call.layout->largest_host) : 0};
+}
+
+CollectivePlan NcclSelector::plan_message(const MessageCall& call) const {
+  const NcclExchange send = share_out_message(model(*call.layout), setup_.host, setup_.knobs, call);
+  CollectivePlan plan{.algorithm = "send",
+                      .protocol = send.protocol,
+                      .channels = send.channels,
+                      .threads = 512,
+                      .chunk = send.chunk,
+                      .by_peers_rail = sends_by_peers_rail(setup_)};
+  plan.by_peers_rail = message_reach(*call.layout, plan, call.from, call.to) == Reach::kByPeersRail;
+  return plan;
+}
+
+std::vector<NcclOption> NcclSelector::options(const CollectiveCall& call) const {
+  std::vector<NcclOption> options;
+  if (call.size() < 2) return options;
+  const NcclCostModel costs = model(*call.layout);
+  for (const NcclCost& cost : costs.costs(call)) {
+    const NcclChoice choice{.algorithm = cost.algorithm, .protocol = cost.protocol};
+    const NcclWork work = share_out(costs, setup_.host, setup_.knobs, call, choice);
+    options.push_back({.cost = cost, .channels = work.channels, .threads = work.threads});
+  }
+  std::stable_sort(options.begin(), options.end(), [](const NcclOption& a, const NcclOption& b) {
+    if (usable(a.cost) != usable(b.cost)) return usable(a.cost);
+    return usable(a.cost) && a.cost.time_us < b.cost.time_us;
+  });
+  return options;
+}
+
+std::vector<NcclOption> nccl_cost(const NcclSetup& setup, const CollectiveCall& call) {
+  return NcclSelector(setup).options(call);
+}
+
+}  // namespace ringwright::collectives

@@ -1,0 +1,70 @@
+// NCCL's choice for a call: the cheapest algorithm and protocol, then channels and threads for the size.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "collectives/msccl/execution_plan.h"
+#include "collectives/msccl/program.h"
+#include "collectives/nccl/cost/cost.h"
+#include "collectives/nccl/cost/tuner_file.h"
+#include "collectives/nccl/cost/work.h"
+#include "collectives/nccl/search/graph_cache.h"
+#include "collectives/nccl/search/graph_file.h"
+#include "core/plan/collective_call.h"
+#include "core/plan/collective_plan.h"
+
+namespace ringwright::collectives {
+
+// A line of the table that a report shows: why this choice.
+struct NcclOption {
+  NcclCost cost;
+  int channels = 0;
+  int threads = 0;
+};
+
+struct NcclSetup {
+  NcclTables tables;
+  NcclHost host;
+  NcclKnobs knobs;
+  TunerFile tuner;
+  std::optional<NcclGraphFile> graph;    // channels that NCCL found, instead of our own search
+  std::vector<MscclProgram> algorithms;  // from files, for the rung that plays thread blocks
+  std::vector<ExecutionPlan> plans;      // the same, of MSCCL++
+};
+
+class NcclSelector {
+ public:
+  // `graphs`: channels that were found for the same setup before; they outlive the selector. Null: it finds its own.
+  explicit NcclSelector(NcclSetup setup, NcclGraphCache* graphs = nullptr)
+      : setup_(std::move(setup)),
+        own_cache_(std::make_unique<NcclGraphCache>()),
+        cache_(graphs != nullptr ? graphs : own_cache_.get()) {}
+
+  [[nodiscard]] CollectivePlan plan(const CollectiveCall& call) const;
+  // With the algorithm that the user names, whatever the costs: the cheapest protocol that it may use.
+  [[nodiscard]] CollectivePlan plan_with(const CollectiveCall& call, NcclAlgorithm algorithm) const;
+  [[nodiscard]] CollectivePlan plan_message(const MessageCall& call) const;
+  // What NCCL itself believes of every choice, cheapest first, those that cannot be used last; empty for all-to-all
+  // and for groups of one.
+  [[nodiscard]] std::vector<NcclOption> options(const CollectiveCall& call) const;
+  [[nodiscard]] const NcclSetup& setup() const { return setup_; }
+  // The group's channels, as NCCL prints them at start.
+  [[nodiscard]] NcclGraphs graphs(const GroupLayout& layout) const;
+
+ private:
+  [[nodiscard]] NcclCostModel model(const GroupLayout& layout) const;
+  [[nodiscard]] CollectivePlan plan_for(const CollectiveCall& call, const NcclCostModel& costs,
+                                        const NcclChoice& choice) const;
+
+  NcclSetup setup_;
+  std::unique_ptr<NcclGraphCache> own_cache_;
+  NcclGraphCache* cache_;
+};
+
+// NCCL's estimate for every algorithm and protocol, as a plain function of its parts.
+[[nodiscard]] std::vector<NcclOption> nccl_cost(const NcclSetup& setup, const CollectiveCall& call);
+
+}  // namespace ringwright::collectives

@@ -1,0 +1,225 @@
+#include "collectives/nccl/cost/work.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+namespace ringwright::collectives {
+namespace {
+
+constexpr int kWarp = 32;
+constexpr int kMaxThreads = 640;
+constexpr int kSimpleThreads = 512;
+constexpr int kLlThreads = 512;
+constexpr int kLl128Threads = 640;
+constexpr double kSlowRing = 12.0;  // GB/s of all channels; up to here a ring runs with fewer threads
+
+// Bytes per thread below which threads idle (device.h, tuning.cc).
+constexpr std::int64_t kLlThreshold = 8;
+constexpr std::int64_t kLl128Threshold = 8;
+constexpr std::int64_t kSimpleThreshold = 64;
+constexpr std::int64_t kCollnetThreshold = 512;
+
+constexpr std::int64_t kBuffer = 4 << 20;  // of Simple, in eight slots
+
+bool in_switch(NcclAlgorithm a) {
+  return a == NcclAlgorithm::kNvls || a == NcclAlgorithm::kNvlsTree;
+}
+
+int most_threads(const NcclCostModel& model, const NcclKnobs& knobs, const NcclChoice& choice) {
+  if (choice.algorithm != NcclAlgorithm::kRing && choice.algorithm != NcclAlgorithm::kTree) return kMaxThreads;
+  switch (choice.protocol) {
+    case Protocol::kLl: return std::clamp(knobs.threads.value_or(kLlThreads), 2 * kWarp, kLlThreads);
+    case Protocol::kLl128:
+      return std::clamp(knobs.ll128_threads.value_or(kLl128Threads), kLl128Threads / 4, kLl128Threads);
+    case Protocol::kSimple: {
+      const NcclGraph& ring = model.graphs().ring;
+      const bool slow = choice.algorithm == NcclAlgorithm::kRing && ring.inside_gb * ring.channels <= kSlowRing;
+      return std::clamp(knobs.threads.value_or(slow ? 256 : kSimpleThreads), 2 * kWarp, kSimpleThreads);
+    }
+  }
+  return kSimpleThreads;
+}
+
+std::int64_t threshold(const NcclCostModel& model, const NcclKnobs& knobs, const NcclChoice& choice) {
+  const bool ring = choice.algorithm == NcclAlgorithm::kRing;
+  if (ring || choice.algorithm == NcclAlgorithm::kTree) {
+    const std::int64_t given = knobs.thread_thresholds[ring ? 1 : 0][index_of(choice.protocol)];
+    if (given > 0) return given;
+  }
+  if (choice.algorithm == NcclAlgorithm::kCollnetDirect || choice.algorithm == NcclAlgorithm::kCollnetChain) {
+    return kCollnetThreshold;
+  }
+  switch (choice.protocol) {
+    case Protocol::kLl: return ring ? kLlThreshold * model.group().ranks : kLlThreshold;
+    case Protocol::kLl128: return kLl128Threshold;
+    case Protocol::kSimple: return kSimpleThreshold;
+  }
+  return kSimpleThreshold;
+}
+
+int nvls_channels(const NcclCostModel& model, const NcclHost& host, const NcclKnobs& knobs, NcclAlgorithm algorithm) {
+  const bool several_hosts = model.group().hosts > 1;
+  int channels = 16;
+  if (host.compute_capability >= 100) channels = several_hosts ? 32 : 24;
+  channels = knobs.nvls_channels.value_or(channels);
+  if (knobs.max_channels) channels = std::min(channels, *knobs.max_channels);
+  return several_hosts && algorithm == NcclAlgorithm::kNvls ? std::min(channels, model.channels()) : channels;
+}
+
+// Bytes that cross a channel's links; LL's flags make its traffic dear.
+std::int64_t traffic(const CollectiveCall& call, Protocol protocol) {
+  const std::int64_t bytes = call.kind == CollectiveKind::kAllReduce ? 2 * call.bytes.count() : call.bytes.count();
+  return protocol == Protocol::kLl ? 4 * bytes : bytes;
+}
+
+int up_to_traffic(int channels, const CollectiveCall& call, Protocol protocol, std::int64_t least) {
+  if (least == 0) return channels;
+  const std::int64_t wanted = (traffic(call, protocol) + least - 1) / least;
+  return static_cast<int>(std::clamp<std::int64_t>(wanted, 1, channels));
+}
+
+// Threads of the groups of warps that an algorithm needs besides those that move data.
+int with_helpers(int threads, const NcclChoice& choice) {
+  if (choice.algorithm == NcclAlgorithm::kTree || choice.algorithm == NcclAlgorithm::kPat) return kMaxThreads;
+  if (choice.algorithm == NcclAlgorithm::kRing && choice.protocol == Protocol::kSimple) threads += kWarp;
+  return std::max(threads, 3 * kWarp);
+}
+
+}  // namespace
+
+NcclWork share_out(const NcclCostModel& model, const NcclHost& host, const NcclKnobs& knobs, const CollectiveCall& call,
+                   const NcclChoice& choice) {
+  NcclWork work{.channels = choice.channels > 0 ? choice.channels : model.channels(),
+                .threads = most_threads(model, knobs, choice)};
+  if (in_switch(choice.algorithm)) {
+    if (choice.channels == 0) work.channels = nvls_channels(model, host, knobs, choice.algorithm);
+    work.channels = up_to_traffic(work.channels, call, choice.protocol, model.least_traffic());
+    return work;
+  }
+  const std::int64_t per_thread = threshold(model, knobs, choice);
+  const auto starves = [&] { return call.bytes.count() < std::int64_t{work.channels} * work.threads * per_thread; };
+  while (choice.channels == 0 && starves() && work.channels > 1) --work.channels;
+  while (choice.algorithm != NcclAlgorithm::kCollnetDirect && starves() && work.threads % 128 == 0) work.threads /= 2;
+  work.threads = with_helpers(work.threads, choice);
+  work.channels = up_to_traffic(work.channels, call, choice.protocol, model.least_traffic());
+  return work;
+}
+
+// computeColl of src/enqueue.cc up to 2.18: a slot is halved while there are few loops for the depth of the tree.
+Bytes tree_chunk_by_depth(const CollectiveCall& call, int channels) {
+  const auto hosts = static_cast<unsigned>(call.layout->host_count());
+  const int depth = call.size() / static_cast<int>(hosts) - 1 + static_cast<int>(std::bit_width(hosts)) - 1;
+  std::int64_t chunk = kBuffer / 8;
+  struct Step {
+    int loops_a_level;
+    std::int64_t down_to;
+  };
+  for (const Step& step : {Step{8, 128 << 10}, Step{4, 64 << 10}, Step{1, 32 << 10}}) {
+    while (call.bytes.count() / (channels * chunk) < std::int64_t{step.loops_a_level} * depth && chunk > step.down_to)
+      chunk /= 2;
+  }
+  return Bytes(chunk);
+}
+
+// src/collectives/device/{all_reduce,all_gather,reduce_scatter,broadcast,reduce}.h of 2.6 and 2.18: LL128's threads
+// take 60 bytes each at once, of which rings that go round ask for half and trees for an eighth; with Simple 8, in
+// trees 64, without the warps that only wait. LL's threads take 8, but each hands its own on by itself: what is rounded
+// up costs nothing (ABCI, 1 MiB on 8 A100: 75 us; 82 with chunks of 5.3 KiB on 24 channels, 96 with 8 KiB on 16).
+Bytes chunk_grain(CollectiveKind kind, const NcclChoice& choice, int threads) {
+  const bool ring = choice.algorithm == NcclAlgorithm::kRing;
+  if (!ring && choice.algorithm != NcclAlgorithm::kTree) return Bytes(0);
+  switch (choice.protocol) {
+    case Protocol::kLl: return Bytes(0);
+    case Protocol::kLl128: {
+      const bool chain = kind == CollectiveKind::kBroadcast || kind == CollectiveKind::kReduce;
+      return Bytes(60 * threads / (!ring ? 8 : (chain ? 1 : 2)));
+    }
+    case Protocol::kSimple: return ring ? Bytes(8 * (threads - kWarp)) : Bytes(64 * (threads - 2 * kWarp));
+  }
+  return Bytes(0);
+}
+
+namespace {
+
+enum class PeerWay { kNetwork, kNvlink, kPcie };
+
+constexpr double kNetChannelRate = 14e9;  // NCCL_P2P_PER_CHANNEL_NET_BW
+constexpr double kNvlinkRate = 25e9;      // of one link of the generations with meshes, raw
+
+int power_of_two(int number) {
+  return static_cast<int>(std::bit_ceil(static_cast<unsigned>(number)));
+}
+
+// Of all sends and receives together.
+int exchange_channels(const NcclCostModel& model, const NcclKnobs& knobs) {
+  const int wanted = std::clamp(model.channels(), knobs.min_p2p_channels, knobs.max_p2p_channels);
+  return std::min(power_of_two(wanted), knobs.max_p2p_channels);
+}
+
+PeerWay inside_host(const NcclHost& host, const NcclKnobs& knobs) {
+  return knobs.peer_to_peer && host.links != NcclHost::Links::kPcie ? PeerWay::kNvlink : PeerWay::kPcie;
+}
+
+Protocol exchange_protocol(const NcclKnobs& knobs, Bytes to_peer, PeerWay way) {
+  // Connections over the network have no buffers of LL, unless they are asked for.
+  const bool has_ll = way != PeerWay::kNetwork || knobs.p2p_net_ll;
+  return has_ll && to_peer <= knobs.p2p_ll_up_to ? Protocol::kLl : Protocol::kSimple;
+}
+
+Bytes exchange_chunk(const NcclKnobs& knobs, PeerWay way) {
+  switch (way) {
+    case PeerWay::kNetwork: return knobs.p2p_net_chunk;
+    case PeerWay::kNvlink: return knobs.p2p_nvlink_chunk;
+    case PeerWay::kPcie: return knobs.p2p_pcie_chunk;
+  }
+  return knobs.p2p_net_chunk;
+}
+
+// The number that the peer with the fewest ways has; all peers get it.
+int most_channels_of_peer(const NcclCostModel& model, const NcclHost& host, PeerWay way) {
+  constexpr int kTwo = 2;
+  if (model.group().hosts > 1) {
+    return power_of_two(std::max(kTwo, static_cast<int>(std::ceil(host.nic.count() / kNetChannelRate))));
+  }
+  if (way == PeerWay::kPcie) return kTwo;
+  if (host.links == NcclHost::Links::kSwitch) {
+    return power_of_two(2 * static_cast<int>(std::round(host.nvlink.count() / kNvlinkRate)));
+  }
+  double least = kNvlinkRate;
+  if (!host.lanes.empty())
+    least = std::ranges::min_element(host.lanes, {}, &NcclHost::Lanes::bandwidth)->bandwidth.count();
+  return power_of_two(2 * std::max(1, static_cast<int>(std::round(least / kNvlinkRate))));
+}
+
+}  // namespace
+
+NcclExchange share_out_exchange(const NcclCostModel& model, const NcclHost& host, const NcclKnobs& knobs,
+                                const CollectiveCall& call) {
+  const PeerWay way = model.group().hosts > 1 ? PeerWay::kNetwork : inside_host(host, knobs);
+  return {.channels = exchange_channels(model, knobs),
+          .protocol = exchange_protocol(knobs, call.bytes / std::max(1, call.size()), way),
+          .chunk = exchange_chunk(knobs, way)};
+}
+
+// From the channels that a peer has when all members are peers, doubled while each would move more than a slot between
+// hosts, or 32 slots inside one (calcP2pChunkSize of src/enqueue.cc).
+NcclExchange share_out_message(const NcclCostModel& model, const NcclHost& host, const NcclKnobs& knobs,
+                               const MessageCall& call) {
+  const PeerWay way = call.leaves_host() ? PeerWay::kNetwork : inside_host(host, knobs);
+  const int all = exchange_channels(model, knobs);
+  const int most = std::min(all, most_channels_of_peer(model, host, way));
+  int channels = most;
+  while (channels * model.group().ranks > all && channels > 1) channels /= 2;
+  const std::int64_t slot = knobs.buffer[index_of(Protocol::kSimple)].value_or(Bytes(kBuffer)).count() / 8;
+  const bool several_hosts = model.group().hosts > 1;
+  const std::int64_t most_bytes = several_hosts ? slot : 32 * slot;
+  const auto each = [&] { return (call.bytes.count() + channels - 1) / channels; };
+  while (each() > most_bytes && channels <= most / 2) channels *= 2;
+  return {.channels = channels,
+          .protocol = exchange_protocol(knobs, call.bytes, way),
+          .chunk = std::min(exchange_chunk(knobs, way), Bytes(slot))};
+}
+
+}  // namespace ringwright::collectives

@@ -1,0 +1,400 @@
+#include "collectives/nccl/search/graph.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "collectives/nccl/search/rccl_graph.h"
+#include "collectives/nccl/search/search.h"
+#include "collectives/nccl/search/search_bound.h"
+
+namespace ringwright::collectives {
+namespace {
+
+// Steps that a search may take, and all searches of a pattern together (search.cc of 2.16 and later; older ones took
+// longer for the same).
+constexpr int kSteps = 1 << 14;
+constexpr int kStepsAlike = 1 << 8;
+constexpr std::int64_t kStepsInAll = 1 << 19;
+// A slower entry of the list is tried while it is more than this part of the best found.
+constexpr double kWorthTrying = 0.49;
+constexpr int kWide = 25'000;  // MB/s from which on channels are doubled
+constexpr int kVeryWide = 50'000;
+constexpr int kMostHeads = 32;  // of in-switch reduction (NCCL_MAX_NVLS_ARITY)
+
+struct Asked {
+  NcclPattern pattern;
+  int least;
+  int most;
+};
+
+// Searches for one pattern on one host, first with less and less, then with more speed.
+class GraphFinder {
+ public:
+  GraphFinder(const NcclTopology& topology, const NcclTables& tables)
+      : topology_(topology), search_(topology), tables_(tables) {
+    const std::size_t generation = index_of(generation_of(topology.host().compute_capability));
+    for (const double speed :
+         topology.nets() > 0 ? tables.speeds_between[generation] : tables.speeds_inside[generation]) {
+      speeds_.push_back(static_cast<int>(std::lround(speed * 1000.0)));
+    }
+    for (int gpu = 0; gpu < topology.gpus(); ++gpu) {
+      for (int to = 0; to < topology.net(topology.nets()); ++to) {
+        Paths& paths = to < topology.gpus() ? inside_ : between_;
+        for (const auto* way : {&topology.way(gpu, to), &topology.way(to, gpu)}) {
+          if (gpu != to) paths[static_cast<std::size_t>(way->path)] = true;
+        }
+      }
+    }
+  }
+
+  NcclChannels find(Asked asked);
+
+ private:
+  enum class Outcome { kGoOn, kDone };
+
+  void begin(Asked asked);
+  [[nodiscard]] std::size_t fastest_worth(int least) const;
+  Outcome attempt();
+  bool loosen();
+  bool loosen_order();
+  bool loosen_types();
+  void double_wide();
+  void speed_up();
+  bool faster();
+  [[nodiscard]] NcclPath first_inside() const { return topology_.gpus() == 1 ? NcclPath::kLocal : NcclPath::kNvlink; }
+  using Paths = std::array<bool, static_cast<std::size_t>(NcclPath::kNone) + 1>;
+  [[nodiscard]] static std::optional<NcclPath> next_path(const Paths& has, NcclPath path, NcclPath most);
+  void try_speed(int speed) { trial_.inside = trial_.between = speed; }
+
+  const NcclTopology& topology_;
+  NcclSearch search_;
+  const NcclTables& tables_;
+  std::vector<int> speeds_;
+  Paths inside_{};  // that ways between GPUs have
+  Paths between_{};
+  int cross_nic_ = 0;
+  bool alike_first_ = true;
+  std::size_t speed_ = 0;
+  std::int64_t budget_ = 0;
+  int left_ = 0;
+  NcclChannels trial_;
+  NcclChannels best_;
+};
+
+void GraphFinder::begin(Asked asked) {
+  const bool swaps = asked.pattern == NcclPattern::kRing || asked.pattern == NcclPattern::kBalancedTree ||
+                     asked.pattern == NcclPattern::kSplitTree;
+  cross_nic_ = topology_.nets() > 1 && swaps ? topology_.host().cross_nic : 0;
+  alike_first_ = asked.pattern != NcclPattern::kNvls;
+  if (topology_.gpus() == 1 && asked.pattern != NcclPattern::kRing) asked.pattern = NcclPattern::kTree;
+  best_ = {.pattern = asked.pattern,
+           .cross_nic = cross_nic_ == 1 ? 1 : 0,
+           .least = asked.least,
+           .most = asked.most,
+           .type_inside = first_inside(),
+           .same = alike_first_};
+  trial_ = best_;
+  speed_ = fastest_worth(asked.least);
+  try_speed(speeds_[speed_]);
+  budget_ = kStepsInAll;
+}
+
+// The root of a tree on one host neither sends up nor receives from above: what a ring has in size, a tree has in
+// size-1.
+std::size_t GraphFinder::fastest_worth(int least) const {
+  const double gpus = topology_.gpus();
+  const double total = topology_.total() * (gpus > 1 && best_.pattern != NcclPattern::kRing ? gpus / (gpus - 1) : 1.0);
+  std::size_t index = 0;
+  while (index + 1 < speeds_.size() && (speeds_[index] > topology_.fastest() || speeds_[index] * least > total))
+    ++index;
+  return index;
+}
+
+GraphFinder::Outcome GraphFinder::attempt() {
+  const int steps = trial_.same ? kStepsAlike : kSteps;
+  budget_ -= steps;
+  left_ = is_hopeless(topology_, trial_, best_) ? steps : search_.run(trial_, steps, best_);
+  if (left_ == NcclSearch::kPerfect || best_.count * best_.between >= topology_.total()) return Outcome::kDone;
+  return Outcome::kGoOn;
+}
+
+// Another order on every channel, but not where traffic between sockets of AMD's processors is at stake; a simpler
+// tree.
+bool GraphFinder::loosen_order() {
+  const bool sockets = topology_.host().processor == Processor::kAmd && trial_.type_inside == NcclPath::kSys;
+  if (trial_.same && !sockets) {
+    trial_.same = false;
+    return true;
+  }
+  trial_.same = alike_first_;
+  budget_ += left_;
+  if (budget_ < 0 && best_.count > 0) return false;
+  if (topology_.host().compute_capability >= 90 && trial_.pattern == NcclPattern::kBalancedTree) {
+    trial_.pattern = NcclPattern::kTree;
+    return true;
+  }
+  trial_.pattern = best_.pattern;
+  return false;
+}
+
+// Worse ways inside the host, no worse than those to the network; then worse ones to the network.
+bool GraphFinder::loosen_types() {
+  const bool none = best_.count == 0;
+  const bool outside = topology_.nets() > 0;
+  const NcclPath most = outside ? trial_.type_between : NcclPath::kSys;
+  if (trial_.type_inside < most && (none || trial_.type_inside < best_.type_inside)) {
+    if (const auto worse = next_path(inside_, trial_.type_inside, most)) {
+      trial_.type_inside = *worse;
+      return true;
+    }
+  }
+  trial_.type_inside = first_inside();
+  const bool better = none || trial_.type_between < best_.type_between || trial_.type_between < NcclPath::kPxn;
+  if (outside && better) {
+    if (const auto worse = next_path(between_, trial_.type_between, NcclPath::kSys)) {
+      trial_.type_between = *worse;
+      return true;
+    }
+  }
+  trial_.type_between = NcclPath::kPix;
+  return false;
+}
+
+// The next worse kind of path that the host has; trying those that it does not have finds nothing new.
+std::optional<NcclPath> GraphFinder::next_path(const Paths& has, NcclPath path, NcclPath most) {
+  for (int worse = static_cast<int>(path) + 1; worse <= static_cast<int>(most); ++worse) {
+    if (has[static_cast<std::size_t>(worse)]) return static_cast<NcclPath>(worse);
+  }
+  return std::nullopt;
+}
+
+// What to try next in the first pass; false: nothing is left to try.
+bool GraphFinder::loosen() {
+  if (loosen_order()) return true;
+  if (budget_ < 0 && best_.count > 0) return false;
+  if (loosen_types()) return true;
+  const bool swaps = best_.pattern == NcclPattern::kRing || best_.pattern == NcclPattern::kBalancedTree;
+  if (cross_nic_ == 2 && trial_.cross_nic == 0 && swaps) {
+    trial_.cross_nic = 2;
+    return true;
+  }
+  trial_.cross_nic = cross_nic_ == 1 ? 1 : 0;
+  if (speed_ + 1 == speeds_.size()) return false;
+  if (best_.count > 0 && static_cast<double>(speeds_[speed_ + 1]) / best_.between <= kWorthTrying) return false;
+  try_speed(speeds_[++speed_]);
+  return true;
+}
+
+// Wide channels are doubled, each with half of the bandwidth.
+void GraphFinder::double_wide() {
+  if (best_.count == 0 || best_.pattern == NcclPattern::kNvls || best_.inside < kWide) return;
+  if (topology_.host().compute_capability > 80 && best_.inside < kVeryWide && best_.count > 4) return;
+  const int doubled = std::min(best_.count * 2, best_.most);
+  const int times = (doubled + best_.count - 1) / best_.count;
+  const int gpus = topology_.gpus();
+  const auto repeat = [&](std::vector<int>& values, int each) {
+    for (int i = best_.count * each; i < doubled * each; ++i) {
+      values[static_cast<std::size_t>(i)] = values[static_cast<std::size_t>(i - best_.count * each)];
+    }
+  };
+  repeat(best_.gpus, gpus);
+  repeat(best_.nets, 2);
+  best_.inside /= times;
+  best_.between /= times;
+  best_.count = doubled;
+}
+
+// The second pass's next speed: of rings inside and between, of in-switch reduction between, of trees inside hosts.
+bool GraphFinder::faster() {
+  if (left_ == 0 || speed_ == 0) return false;
+  if (best_.pattern == NcclPattern::kRing) {
+    if (!tables_.speeds_up_rings) return false;
+    try_speed(speeds_[--speed_]);
+    return true;
+  }
+  if (best_.pattern == NcclPattern::kNvls && trial_.between == best_.between && trial_.between < trial_.inside * 2) {
+    trial_.least = trial_.most = best_.count;
+    trial_.between = speeds_[--speed_];
+    return true;
+  }
+  if (trial_.inside == best_.inside && trial_.inside < trial_.between * 2) {
+    trial_.inside = speeds_[--speed_];
+    return true;
+  }
+  return false;
+}
+
+void GraphFinder::speed_up() {
+  left_ = NcclSearch::kPerfect;
+  trial_ = best_;
+  trial_.least = best_.count;
+  speed_ = 0;
+  while (speed_ + 1 < speeds_.size() && speeds_[speed_] > best_.between) ++speed_;
+  try_speed(speeds_[speed_]);
+  while (faster()) attempt();
+}
+
+NcclChannels GraphFinder::find(Asked asked) {
+  begin(asked);
+  while (attempt() == Outcome::kGoOn && loosen()) {
+  }
+  double_wide();
+  if (best_.count > 0) speed_up();
+  return best_;
+}
+
+// The GPU through which a GPU reaches a port of the network, as a place in the host; -1: it needs none.
+int relay_between(const NcclTopology& topology, int gpu, int port) {
+  const NcclTopology::Way& way = topology.way(gpu, topology.net(port));
+  if (way.path != NcclPath::kPxn) return -1;
+  for (auto link = way.links.rbegin(); link != way.links.rend(); ++link) {
+    const int device = topology.links()[static_cast<std::size_t>(*link)].from;
+    if (topology.kind(device) != NcclTopology::Device::kGpu || device == gpu) continue;
+    return topology.members()[static_cast<std::size_t>(device)];
+  }
+  return -1;
+}
+
+// Of rings the last GPU goes on to the network, of chains the first one does.
+int relay_of(const NcclTopology& topology, const NcclChannels& found, int channel) {
+  const bool ring = found.pattern == NcclPattern::kRing;
+  const auto gpu = found.gpus.begin() + channel * topology.gpus() + (ring ? topology.gpus() - 1 : 0);
+  return relay_between(topology, *gpu, *(found.nets.begin() + channel * 2 + (ring ? 1 : 0)));
+}
+
+// Where nothing fits, NCCL takes the GPUs in order, on one slow channel.
+NcclGraph fallback_graph(const NcclTopology& topology) {
+  NcclGraph graph{.channels = 1,
+                  .inside_gb = 0.1,
+                  .between_gb = 0.1,
+                  .inside = NcclPath::kSys,
+                  .between = NcclPath::kSys,
+                  .orders = {topology.members()}};
+  if (topology.nets() == 0) return graph;
+  graph.ports = {{0, 0}};
+  graph.relays = {relay_between(topology, topology.gpus() - 1, 0)};
+  return graph;
+}
+
+NcclGraph described(const NcclTopology& topology, const NcclChannels& found) {
+  NcclGraph graph{.channels = found.count,
+                  .inside_gb = found.inside / 1000.0,
+                  .between_gb = found.between / 1000.0,
+                  .inside = found.type_inside,
+                  .between = found.type_between,
+                  .same_channels = found.same,
+                  .plain_tree = found.pattern == NcclPattern::kTree,
+                  .nic_latency_us = topology.host().nic_latency_us,
+                  .swaps_nics = found.pattern == NcclPattern::kRing && found.cross_nic == 2};
+  for (int channel = 0; channel < found.count; ++channel) {
+    const auto first = found.gpus.begin() + channel * topology.gpus();
+    std::vector<int>& order = graph.orders.emplace_back(first, first + topology.gpus());
+    for (int& gpu : order) gpu = topology.members()[static_cast<std::size_t>(gpu)];
+    if (topology.nets() == 0) continue;
+    const auto net = found.nets.begin() + channel * 2;
+    graph.ports.push_back({*net, *(net + 1)});
+    graph.relays.push_back(relay_of(topology, found, channel));
+  }
+  return graph;
+}
+
+NcclGraphs graphs_of_host(const NcclHost& host, const std::vector<int>& members, const NcclTables& tables,
+                          bool several_hosts) {
+  if (tables.by_share) return find_rccl_graphs(host, members, tables, several_hosts);
+  const NcclTopology topology(host, members, tables, several_hosts);
+  GraphFinder finder(topology, tables);
+  const auto find = [&](NcclPattern pattern, int least, int most) {
+    const NcclChannels found = finder.find({.pattern = pattern, .least = least, .most = most});
+    const bool must = pattern == NcclPattern::kRing || pattern == NcclPattern::kBalancedTree;
+    return found.count == 0 && must ? fallback_graph(topology) : described(topology, found);
+  };
+  NcclGraphs graphs;
+  const int heads = std::min(topology.gpus(), kMostHeads);
+  graphs.ring = find(NcclPattern::kRing, 1, tables.max_channels / 2);
+  graphs.tree = find(NcclPattern::kBalancedTree, graphs.ring.channels, graphs.ring.channels);
+  if (host.multicast && topology.has_switch()) {
+    graphs.nvls = find(NcclPattern::kNvls, several_hosts ? 1 : heads, heads);
+  }
+  if (host.collnet && several_hosts) {
+    graphs.collnet = find(NcclPattern::kCollnetDirect, 1, heads);
+    graphs.collnet_chain = find(NcclPattern::kTree, graphs.ring.channels, graphs.ring.channels);
+  }
+  graphs.ring.channels = graphs.tree.channels = std::min(graphs.ring.channels, graphs.tree.channels);
+  return graphs;
+}
+
+int compute_channels(const NcclGraph& ring, int compute_capability, bool several_hosts, int most) {
+  int channels = std::min(ring.channels * 2, most);
+  // Fast NICs from Hopper on: four channels of computing for one found.
+  if (compute_capability >= 90 && several_hosts && ring.inside_gb > 45.0 && channels < 16) channels *= 2;
+  return channels;
+}
+
+void take_worse(const NcclGraph& other, NcclGraph& graph) {
+  graph.channels = std::min(graph.channels, other.channels);
+  graph.inside_gb = std::min(graph.inside_gb, other.inside_gb);
+  graph.between_gb = std::min(graph.between_gb, other.between_gb);
+  graph.inside = std::max(graph.inside, other.inside);
+  graph.between = std::max(graph.between, other.between);
+  graph.same_channels = graph.same_channels && other.same_channels;
+  graph.plain_tree = graph.plain_tree || other.plain_tree;
+  graph.orders.clear();  // of one host only
+  graph.ports.clear();
+  graph.relays.clear();
+}
+
+}  // namespace
+
+std::set<std::vector<int>> members_by_host(const GroupLayout& layout) {
+  std::set<std::vector<int>> result;
+  for (const std::vector<int>& indices : layout.hosts) {
+    std::vector<int> members;
+    for (const int index : indices) members.push_back(layout.gpu_of[static_cast<std::size_t>(index)]);
+    std::sort(members.begin(), members.end());
+    result.insert(std::move(members));
+  }
+  return result;
+}
+
+NcclGraphs find_nccl_graphs(const NcclHost& host, const GroupLayout& layout, const NcclTables& tables) {
+  const bool several_hosts = layout.host_count() > 1;
+  const std::set<std::vector<int>> members = members_by_host(layout);
+  std::vector<NcclGraphs> of_members;
+  NcclGraphs result;
+  for (const std::vector<int>& kind : members) {
+    const NcclGraphs& graphs = of_members.emplace_back(graphs_of_host(host, kind, tables, several_hosts));
+    if (of_members.size() == 1) {
+      result = graphs;
+      continue;
+    }
+    take_worse(graphs.ring, result.ring);
+    take_worse(graphs.tree, result.tree);
+    take_worse(graphs.nvls, result.nvls);
+    take_worse(graphs.collnet, result.collnet);
+    take_worse(graphs.collnet_chain, result.collnet_chain);
+  }
+  result.compute_channels = compute_channels(result.ring, host.compute_capability, several_hosts, tables.max_channels);
+  if (members.size() == 1) return result;
+  result.members.assign(members.begin(), members.end());
+  result.of_members = std::move(of_members);
+  return result;
+}
+
+void find_relays(const NcclHost& host, const std::vector<int>& members, const NcclTables& tables, NcclGraph& graph) {
+  graph.relays.clear();
+  if (graph.ports.empty()) return;
+  const NcclTopology topology(host, members, tables, true);
+  for (std::size_t channel = 0; channel < graph.orders.size(); ++channel) {
+    const auto gpu = std::ranges::find(members, graph.orders[channel].back());
+    const int port = graph.ports[channel][1];
+    const bool known = gpu != members.end() && port >= 0 && port < topology.nets();
+    graph.relays.push_back(known ? relay_between(topology, static_cast<int>(gpu - members.begin()), port) : -1);
+  }
+}
+
+}  // namespace ringwright::collectives

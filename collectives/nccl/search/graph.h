@@ -1,0 +1,66 @@
+// The channels that NCCL finds in the hosts of a group: how many there are and what each carries, for each pattern.
+//
+// NCCL searches for the fastest bandwidth of a channel, from a fixed list, at which as many channels fit into the
+// links, admitting worse ways step by step; then it doubles, speeds up and limits them (graph/search.cc,
+// graph/connect.cc).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <set>
+#include <vector>
+
+#include "collectives/nccl/tables/tables.h"
+#include "collectives/nccl/topology/hardware.h"
+#include "collectives/nccl/topology/topology.h"
+#include "core/plan/collective_call.h"
+
+namespace ringwright::collectives {
+
+struct NcclGraph {
+  int channels = 0;         // found by the search; 0: the pattern does not fit
+  double inside_gb = 0.0;   // GB/s of one channel in a host
+  double between_gb = 0.0;  // and between hosts
+  NcclPath inside = NcclPath::kNvlink;
+  NcclPath between = NcclPath::kPix;
+  bool same_channels = true;  // all channels run alike
+  bool plain_tree = false;    // a chain in each host, one GPU with both the network's directions
+  double nic_latency_us = 0.0;
+  std::vector<std::vector<int>> orders;   // by channel: places of the members in their host, as it passes them
+  std::vector<std::array<int, 2>> ports;  // by channel: NICs by which it comes and goes; empty within one host
+  // By channel: the GPU of the host that hands the messages of the last one (of a chain: of the first one) to the NIC
+  // by which the channel goes (PXN); -1: that GPU does itself. Empty within one host.
+  std::vector<int> relays;
+  bool swaps_nics = false;  // NCCL_CROSS_NIC=2: channels in pairs; every second host takes the pair's other one
+};
+
+struct NcclGraphs {
+  NcclGraph ring;
+  NcclGraph tree;
+  NcclGraph nvls;
+  NcclGraph collnet;        // directly from and to all GPUs of a host
+  NcclGraph collnet_chain;
+  int compute_channels = 1;  // of rings and trees, after doubling
+
+  // Where hosts have different members: the members of each kind of host, and what was found there.
+  std::vector<std::vector<int>> members;
+  std::vector<NcclGraphs> of_members;
+};
+
+// The members of a group by host, in NCCL's terms.
+struct NcclGroup {
+  int ranks = 1;
+  int hosts = 1;
+  [[nodiscard]] double per_host() const { return static_cast<double>(ranks) / hosts; }
+};
+
+// Places of a group's members in their hosts, ascending; hosts with the same ones once.
+[[nodiscard]] std::set<std::vector<int>> members_by_host(const GroupLayout& layout);
+
+// What a group with `layout` finds on hosts that are all alike. Over hosts with different members the worst counts.
+[[nodiscard]] NcclGraphs find_nccl_graphs(const NcclHost& host, const GroupLayout& layout, const NcclTables& tables);
+
+// For a ring whose orders and NICs are known from elsewhere, on a host with these members: fills its relays.
+void find_relays(const NcclHost& host, const std::vector<int>& members, const NcclTables& tables, NcclGraph& graph);
+
+}  // namespace ringwright::collectives

@@ -1,0 +1,26 @@
+// Channels that were found already, by the members that groups have on their hosts: a job has many groups and few
+// shapes.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "collectives/nccl/search/graph.h"
+
+namespace ringwright::collectives {
+
+// Of one kind of host and one version; may be asked by several threads.
+class NcclGraphCache {
+ public:
+  [[nodiscard]] NcclGraphs find(const NcclHost& host, const GroupLayout& layout, const NcclTables& tables);
+
+ private:
+  using Shape = std::pair<bool, std::set<std::vector<int>>>;  // several hosts?, members by host
+  std::mutex mutex_;
+  std::map<Shape, NcclGraphs> known_;
+};
+
+}  // namespace ringwright::collectives

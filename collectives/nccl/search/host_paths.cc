@@ -1,0 +1,142 @@
+// Hosts of a group are of one kind where they have the same GPUs in the same places; with NCCL_CROSS_NIC=2 every second
+// host swaps the channels of a pair, so that a ring that leaves by one NIC enters the next host by the same one
+// (ncclTopoPostset of NCCL's src/graph/connect.cc).
+#include "collectives/nccl/search/host_paths.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <utility>
+
+#include "core/base/index.h"
+
+namespace ringwright::collectives {
+namespace {
+
+const NcclGraph* graph_of(const NcclGraphs& graphs, NcclAlgorithm algorithm) {
+  switch (algorithm) {
+    case NcclAlgorithm::kRing: return &graphs.ring;
+    case NcclAlgorithm::kTree: return &graphs.tree;
+    case NcclAlgorithm::kCollnetChain: return &graphs.collnet_chain;
+    case NcclAlgorithm::kCollnetDirect:
+    case NcclAlgorithm::kNvls:
+    case NcclAlgorithm::kNvlsTree:
+    case NcclAlgorithm::kPat: return nullptr;
+  }
+  return nullptr;
+}
+
+// The graph of hosts with these GPUs in the places of their members; null: none is known.
+const NcclGraph* graph_on(const NcclGraphs& graphs, NcclAlgorithm algorithm, std::vector<int> gpus) {
+  const NcclGraph* graph = graph_of(graphs, algorithm);
+  if (graph == nullptr || !graph->orders.empty()) return graph;
+  std::ranges::sort(gpus);
+  const auto known = std::ranges::find(graphs.members, gpus);
+  if (known == graphs.members.end()) return nullptr;
+  graph = graph_of(graphs.of_members[static_cast<std::size_t>(known - graphs.members.begin())], algorithm);
+  return graph->orders.empty() ? nullptr : graph;
+}
+
+// Chains go back to the network where they came from.
+HostPath path_of_channel(const NcclHost& host, const NcclGraph& graph, NcclAlgorithm algorithm, int channel) {
+  HostPath path{.order = graph.orders[at(channel)]};
+  if (graph.ports.empty()) return path;
+  const std::array<int, 2>& ports = graph.ports[at(channel)];
+  path.in = ports[0] / host.ports;
+  path.out = ports[algorithm == NcclAlgorithm::kRing ? 1 : 0] / host.ports;
+  if (!graph.relays.empty()) path.relay = graph.relays[at(channel)];
+  return path;
+}
+
+// From numbers of GPUs to places of members; false: a GPU is no member.
+bool to_places(const std::vector<int>& gpus, std::vector<int>& order) {
+  if (order.size() != gpus.size()) return false;
+  for (int& gpu : order) {
+    const auto place = std::ranges::find(gpus, gpu);
+    if (place == gpus.end()) return false;
+    gpu = static_cast<int>(place - gpus.begin());
+  }
+  return true;
+}
+
+bool repeats(const std::vector<std::vector<HostPath>>& paths, std::size_t period) {
+  return std::ranges::all_of(paths, [period](const std::vector<HostPath>& on_host) {
+    for (std::size_t channel = period; channel < on_host.size(); ++channel) {
+      if (!(on_host[channel] == on_host[channel - period])) return false;
+    }
+    return true;
+  });
+}
+
+class PathFinder {
+ public:
+  PathFinder(const NcclHost& host, const NcclGraphs& graphs, NcclAlgorithm algorithm, int channels)
+      : host_(host), graphs_(graphs), algorithm_(algorithm), channels_(channels) {}
+
+  // False: no paths are known there.
+  bool add_host(std::vector<int> gpus, bool odd) {
+    const NcclGraph* graph = graph_on(graphs_, algorithm_, gpus);
+    if (graph == nullptr || graph->orders.empty()) return false;
+    const int found = found_on(*graph);
+    const bool swapped = odd && graph->swaps_nics && found % 2 == 0;
+    const std::pair kind(std::move(gpus), swapped);
+    const auto known = std::ranges::find(kinds_, kind);
+    result_.kind_of_host.push_back(static_cast<int>(known - kinds_.begin()));
+    if (known != kinds_.end()) return true;
+    std::vector<HostPath>& paths = result_.paths.emplace_back();
+    for (int channel = 0; channel < channels_; ++channel) {
+      const int of_graph = channel % found;
+      HostPath path = path_of_channel(host_, *graph, algorithm_, swapped ? of_graph ^ 1 : of_graph);
+      if (!to_places(kind.first, path.order)) return false;
+      paths.push_back(std::move(path));
+    }
+    kinds_.push_back(kind);
+    return true;
+  }
+
+  HostPaths take() { return std::move(result_); }
+
+ private:
+  // Channels of the group: of rings and trees as many as all hosts found of both.
+  [[nodiscard]] int found_on(const NcclGraph& graph) const {
+    const int all = graph_of(graphs_, algorithm_)->channels;
+    return std::clamp(all, 1, static_cast<int>(graph.orders.size()));
+  }
+
+  const NcclHost& host_;
+  const NcclGraphs& graphs_;
+  NcclAlgorithm algorithm_;
+  int channels_;
+  std::vector<std::pair<std::vector<int>, bool>> kinds_;
+  HostPaths result_;
+};
+
+// A path for every channel.
+HostPaths paths_of_channels(const NcclHost& host, const NcclGraphs& graphs, NcclAlgorithm algorithm,
+                            const GroupLayout& layout, int channels) {
+  PathFinder finder(host, graphs, algorithm, channels);
+  for (int h = 0; h < layout.host_count(); ++h) {
+    std::vector<int> gpus;
+    for (const int member : layout.hosts[at(h)]) gpus.push_back(layout.gpu_of[at(member)]);
+    if (!finder.add_host(std::move(gpus), h % 2 == 1)) return {};
+  }
+  return finder.take();
+}
+
+}  // namespace
+
+HostPaths host_paths(const NcclHost& host, const NcclGraphs& graphs, NcclAlgorithm algorithm,
+                     const GroupLayout& layout, int channels) {
+  HostPaths found = paths_of_channels(host, graphs, algorithm, layout, channels);
+  if (found.paths.empty()) return found;
+  const NcclAlgorithm beside = algorithm == NcclAlgorithm::kRing ? NcclAlgorithm::kTree : NcclAlgorithm::kRing;
+  const HostPaths others = paths_of_channels(host, graphs, beside, layout, channels);
+  const auto all = static_cast<std::size_t>(channels);
+  std::size_t period = 1;
+  while (all % period != 0 || !repeats(found.paths, period) || !repeats(others.paths, period)) ++period;
+  for (std::vector<HostPath>& on_host : found.paths) on_host.resize(period);
+  if (found.paths.size() == 1) found.kind_of_host.clear();
+  return found;
+}
+
+}  // namespace ringwright::collectives

@@ -1,0 +1,61 @@
+// What a user's environment changes in NCCL's choice; the values of a machine without such variables.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "collectives/nccl/tables/vocabulary.h"
+#include "core/base/units.h"
+
+namespace ringwright::collectives {
+
+enum class Allowed : std::uint8_t { kNo, kYes, kByRule };
+
+struct NcclKnobs {
+  // NCCL_ALGO, NCCL_PROTO. LL128 is used by rule unless it is named.
+  std::array<std::array<bool, kNcclAlgorithms.size()>, kNcclKinds> algorithms{};
+  std::array<std::array<Allowed, kAllProtocols.size()>, kNcclKinds> protocols{};
+
+  std::optional<int> min_channels;  // NCCL_MIN_NCHANNELS, NCCL_MIN_CTAS
+  std::optional<int> max_channels;  // NCCL_MAX_NCHANNELS, NCCL_MAX_CTAS
+  std::optional<int> nvls_channels;
+  int min_p2p_channels = 1;
+  int max_p2p_channels = kNoLimit;
+
+  std::optional<int> threads;                                                         // NCCL_NTHREADS
+  std::optional<int> ll128_threads;                                                   // NCCL_LL128_NTHREADS
+  std::array<std::array<std::int64_t, kAllProtocols.size()>, 2> thread_thresholds{};  // tree, ring; 0: as NCCL has it
+
+  bool nvls = true;            // NCCL_NVLS_ENABLE
+  bool collnet = false;        // NCCL_COLLNET_ENABLE
+  int collnet_from_hosts = 2;  // NCCL_COLLNET_NODE_THRESHOLD
+  Allowed pat = Allowed::kByRule;
+  bool ll128_over_c2c = true;
+  bool peer_to_peer = true;  // NCCL_P2P_DISABLE, NCCL_P2P_LEVEL=LOC
+  bool gpudirect = true;     // NCCL_NET_GDR_LEVEL=LOC
+  bool pxn = true;           // NCCL_PXN_DISABLE
+  bool merge_ports = true;   // NCCL_IB_MERGE_NICS, NCCL_NET_MERGE_LEVEL
+  bool p2p_pxn = true;       // NCCL_P2P_PXN_LEVEL: 2 of 0 to 2
+  int cross_nic = 2;         // NCCL_CROSS_NIC: 0 never by another NIC than it came, 1 always if better, 2 in pairs
+  std::optional<double> net_overhead_us;
+
+  // Buffers and chunks; empty: NCCL's defaults.
+  std::array<std::optional<Bytes>, kAllProtocols.size()> buffer;
+  std::optional<Bytes> nvls_chunk;
+  std::optional<Bytes> nvls_tree_chunk;
+  Bytes p2p_net_chunk{128 << 10};
+  Bytes p2p_pcie_chunk{128 << 10};
+  Bytes p2p_nvlink_chunk{512 << 10};
+  Bytes p2p_ll_up_to{16 << 10};
+  bool p2p_net_ll = false;  // NCCL_ALLOC_P2P_NET_LL_BUFFERS: between hosts too
+
+  static constexpr int kNoLimit = 64;
+
+  NcclKnobs() {
+    for (auto& kind : algorithms) kind.fill(true);
+    for (auto& kind : protocols) kind = {Allowed::kYes, Allowed::kByRule, Allowed::kYes};
+  }
+};
+
+}  // namespace ringwright::collectives

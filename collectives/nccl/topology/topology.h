@@ -1,0 +1,109 @@
+// A host as NCCL's search sees it: its devices, the wires between them at the rates that NCCL plans with, and the way
+// from each device to each other (graph/topo.cc, graph/paths.cc).
+//
+// Rates are whole MB/s: NCCL keeps them to 1/1000 GB/s.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "collectives/nccl/tables/tables.h"
+#include "collectives/nccl/topology/hardware.h"
+
+namespace ringwright::collectives {
+
+// How near two devices are, best first, as NCCL orders its paths.
+enum class NcclPath : std::uint8_t {
+  kLocal,
+  kNvlink,
+  kNvlinkByGpu,  // NVB: through one GPU between
+  kC2c,
+  kPix,
+  kPxb,
+  kP2c,
+  kPxn,
+  kPhb,
+  kSys,
+  kNone,
+};
+
+class NcclTopology {
+ public:
+  enum class Device : std::uint8_t { kGpu, kNet, kSwitch, kCpu, kPciSwitch, kNic };
+  enum class Wire : std::uint8_t { kNvlink, kC2c, kPci, kSocket, kNet };
+
+  struct Link {
+    int from = 0;
+    int to = 0;
+    Wire wire = Wire::kPci;
+    int rate = 0;
+    int back = 0;  // the link in the other direction
+  };
+  struct Way {
+    std::vector<int> links;
+    int rate = 0;
+    NcclPath path = NcclPath::kNone;
+    [[nodiscard]] int hops() const { return static_cast<int>(links.size()); }
+  };
+
+  // `members`: places of the group's GPUs in the host, ascending. Without `network` there are no NICs to leave by.
+  NcclTopology(const NcclHost& host, std::vector<int> members, const NcclTables& tables, bool network);
+
+  [[nodiscard]] int gpus() const { return gpus_; }
+  [[nodiscard]] int nets() const { return nets_; }
+  [[nodiscard]] bool has_switch() const { return switch_ >= 0; }
+  [[nodiscard]] const std::vector<int>& members() const { return members_; }
+  // Devices are numbered GPUs first, then ports of the network.
+  [[nodiscard]] int net(int index) const { return gpus_ + index; }
+  [[nodiscard]] int nvswitch() const { return switch_; }
+  [[nodiscard]] Device kind(int device) const { return kinds_[static_cast<std::size_t>(device)]; }
+  [[nodiscard]] const std::vector<Link>& links() const { return links_; }
+  [[nodiscard]] const Way& way(int from, int to) const;
+  [[nodiscard]] int net_rate() const { return net_rate_; }
+  [[nodiscard]] int gpu_slot(int gpu) const;  // of the PCIe slot; -1 without one
+
+  [[nodiscard]] const NcclHost& host() const { return host_; }
+  // Of the fastest way that a channel could take, and of one GPU's wires together: bounds of the search.
+  [[nodiscard]] int fastest() const;
+  [[nodiscard]] int total() const;
+
+  // The port beside a GPU that NCCL gives it for a channel, and the GPU that a port is beside of; -1: none.
+  [[nodiscard]] int net_of(int gpu, int channel) const;
+  [[nodiscard]] int gpu_of_net(int net) const;
+  // Ports to try for a GPU (-1: for any), nearest first, those beyond `worst` left out unless nothing is nearer.
+  [[nodiscard]] const std::vector<int>& nets_near(int gpu, NcclPath worst) const;
+
+ private:
+  int add(Device kind);
+  void connect(int a, int b, Wire wire, int rate);
+  void up_last(int device, int parent);
+  void add_pcie();
+  void add_nvlink(double share);
+  void find_ways_to(int base);
+  [[nodiscard]] NcclPath path_over(const Link& link, const Way& rest) const;
+  void lead_through(int from, int by, int to);
+  void keep_from_peers();
+  void keep_from_nets();
+  void find_c2c_ways();
+  void find_ways_by_peers();
+  [[nodiscard]] int cpu_of(int gpu) const;
+  [[nodiscard]] std::vector<int> nearest(int from, int first, int count) const;
+  void list_nets();
+
+  NcclHost host_;
+  std::vector<int> members_;
+  bool c2c_paths_;
+  int gpus_ = 0;
+  int nets_ = 0;
+  int switch_ = -1;
+  int first_cpu_ = 0;
+  int cpus_ = 0;
+  int net_rate_ = 0;
+  std::vector<Device> kinds_;
+  std::vector<Link> links_;
+  std::vector<std::vector<int>> out_;   // by device: its links in the order in which NCCL walks them
+  std::vector<Way> ways_;               // from * devices + to
+  std::vector<std::vector<int>> near_;  // by (gpu + 1) and worst path
+};
+
+}  // namespace ringwright::collectives

@@ -1,0 +1,72 @@
+// Butterflies: in every stage each member exchanges with one partner, and after the last everyone has heard of
+// everyone.
+//
+// Scattering sums, a member hands its partner all that the partner answers for from then on, itself and whom it meets
+// later; gathering goes the same way back. log2 n a + (n-1)/n S/B each. (Thakur, Rabenseifner and Gropp, "Optimization
+// of collective communication operations in MPICH", IJHPCA 2005.)
+#pragma once
+
+#include <vector>
+
+#include "collectives/shapes/cut.h"
+#include "collectives/shapes/power_core.h"
+#include "collectives/shapes/ring_order.h"
+#include "core/ports/collective_algorithm.h"
+
+namespace ringwright::collectives {
+
+// Whom a member meets in a stage. Stages are numbered as reduce-scatter takes them.
+class Meetings {
+ public:
+  enum class Pattern { kFarthestFirst, kNearestFirst, kBine };
+  Meetings(Pattern pattern, int members) : pattern_(pattern), members_(members), stages_(PowerCore(members).levels) {}
+
+  [[nodiscard]] int stages() const { return stages_; }
+  [[nodiscard]] int partner(int member, int stage) const;
+  // Replaces `out` by the members whose data `member` still passes on or scatters to after a stage: itself and whom it
+  // meets later, and whom these meet.
+  void beyond(int member, int stage, std::vector<int>& out) const;
+
+ private:
+  Pattern pattern_;
+  int members_;
+  int stages_;
+};
+
+[[nodiscard]] inline bool is_power_of_two(const CollectiveCall& call) {
+  return PowerCore(call.size()).excess == 0;
+}
+
+// Halving scatters sums; doubling gathers.
+enum class Half { kScatter, kGather };
+
+struct ButterflyStage {
+  Half half = Half::kScatter;
+  int number = 0;
+};
+
+// Halving, doubling, or one after the other.
+class HalvingButterfly {
+ public:
+  HalvingButterfly(Meetings::Pattern pattern, const CollectiveCall& call)
+      : meetings_(pattern, call.size()), call_(call) {}
+
+  [[nodiscard]] int steps() const {
+    return call_.kind == CollectiveKind::kAllReduce ? 2 * meetings_.stages() : meetings_.stages();
+  }
+  void step(int member, int index, CollectiveStep& out) const;
+  void contents(int member, int index, SendContents& out) const;
+
+ private:
+  [[nodiscard]] ButterflyStage stage_at(int index) const;
+  // Whose pieces travel: scattering, those that the partner answers for; gathering, those that the sender has.
+  [[nodiscard]] int keeper(const ButterflyStage& stage, int member) const {
+    return stage.half == Half::kScatter ? meetings_.partner(member, stage.number) : member;
+  }
+  [[nodiscard]] Bytes size(const ButterflyStage& stage, int member) const;
+
+  Meetings meetings_;
+  const CollectiveCall& call_;
+};
+
+}  // namespace ringwright::collectives

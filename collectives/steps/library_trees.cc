@@ -1,0 +1,179 @@
+// Library trees: the trees that NCCL's search finds: for each kind of channel a chain through every host in the order
+// found, and two binary trees over the chains' heads, each with half of the kind's share.
+//
+// The pipeline is that of double_tree.cc: a member at depth d of trees of depth D sends chunk c up in step c + D - d,
+// down in step c + D + d: C chunks take C - 1 + 2 D steps. Heads are those of the plan's orders, so that the trees of a
+// host leave by as many NICs as the library's do.
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <vector>
+
+#include "collectives/shapes/channel_ring.h"
+#include "collectives/shapes/cut.h"
+#include "collectives/shapes/host_chain.h"
+#include "collectives/shapes/host_tree.h"
+#include "collectives/shapes/pipeline.h"
+#include "collectives/shapes/ring_order.h"
+#include "collectives/steps/library_rings.h"
+
+namespace ringwright::collectives {
+namespace {
+
+// What all members agree on.
+struct LibraryTreeShape {
+  int hosts;
+  int trees;
+  int ways;   // chains through each host
+  int depth;  // D, as if all hosts were as long as the longest
+  int chunks;
+
+  LibraryTreeShape(const CollectiveCall& call, const CollectivePlan& plan)
+      : hosts(call.layout->host_count()),
+        trees(hosts > 1 ? 2 : 1),
+        ways(ring_kinds(*call.layout, plan)),
+        depth(tree_height(hosts) + call.layout->largest_host - 1),
+        chunks(pipeline_chunks(call.bytes, 2 * depth - 1)) {}
+  [[nodiscard]] int pieces() const { return trees * ways * chunks; }
+};
+
+// One tree of one kind of channel.
+struct LibraryTreeLane {
+  int tree = 0;
+  int way = 0;
+};
+
+// A member's place on a lane.
+struct LibraryTreeNode {
+  int parent = -1;
+  std::vector<int> children;
+  int depth = 0;
+};
+
+struct LibraryTreeMessage {
+  int peer = 0;
+  bool reduce = false;
+  MessageNics nics = {};
+  std::vector<int> pieces;
+};
+
+class LibraryTrees final : public CollectiveAlgorithm {
+ public:
+  explicit LibraryTrees(const CollectivePlan& plan) : plan_(plan) {}
+
+  [[nodiscard]] std::string_view name() const override { return "trees"; }
+  [[nodiscard]] std::string_view help() const override {
+    return "double binary trees over hosts on as many chains as the library's search finds (NCCL's tree)";
+  }
+  [[nodiscard]] bool supports(const CollectiveCall& call) const override {
+    return call.kind == CollectiveKind::kAllReduce;
+  }
+  [[nodiscard]] int steps(const CollectiveCall& call) const override {
+    if (call.size() == 1) return 0;
+    const LibraryTreeShape shape(call, plan_);
+    return shape.chunks - 1 + 2 * shape.depth;
+  }
+
+  void step(const CollectiveCall& call, int member, int index, CollectiveStep& out) const override {
+    out.clear();
+    const LibraryTreeShape shape(call, plan_);
+    const Cut cut(call.bytes, shape.pieces());
+    for (const LibraryTreeMessage& message : messages_of(call, shape, member, index)) {
+      Bytes size;
+      for (const int piece : message.pieces) size += cut.size(piece);
+      out.sends.push_back({.peer = message.peer, .size = size, .nics = message.nics});
+    }
+    for (const int peer : neighbours(call, shape, member)) {
+      const std::vector<LibraryTreeMessage> theirs = messages_of(call, shape, peer, index);
+      for (std::size_t i = 0; i < theirs.size(); ++i) {
+        if (theirs[i].peer == member) out.awaits.push_back({.peer = peer, .send = static_cast<int>(i)});
+      }
+    }
+  }
+
+  [[nodiscard]] int pieces(const CollectiveCall& call) const override { return LibraryTreeShape(call, plan_).pieces(); }
+  [[nodiscard]] Bytes piece_size(const CollectiveCall& call, int piece) const override {
+    return Cut(call.bytes, pieces(call)).size(piece);
+  }
+  void contents(const CollectiveCall& call, int member, int index, int send, SendContents& out) const override {
+    const LibraryTreeMessage message =
+        messages_of(call, LibraryTreeShape(call, plan_), member, index)[static_cast<std::size_t>(send)];
+    out.pieces = message.pieces;
+    out.reduce = message.reduce;
+  }
+
+ private:
+  [[nodiscard]] LibraryTreeNode node_of(const CollectiveCall& call, const LibraryTreeShape& shape,
+                                        const LibraryTreeLane& lane, int member) const {
+    const HostChains chains(*call.layout, plan_, shape.ways);
+    const int host = host_of(call, member);
+    const int place = chains.place_of(lane.way, member);
+    const TreeNode over = tree_node({.hosts = shape.hosts, .tree = lane.tree, .host = host});
+    LibraryTreeNode node{.parent = -1, .children = {}, .depth = over.depth + place};
+    if (place + 1 < host_size(call, host)) {
+      node.children.push_back(chains.member_at(lane.way, {.host = host, .place = place + 1}));
+    }
+    if (place > 0) {
+      node.parent = chains.member_at(lane.way, {.host = host, .place = place - 1});
+      return node;
+    }
+    if (over.parent >= 0) node.parent = chains.member_at(lane.way, {.host = over.parent, .place = 0});
+    for (const int below : over.children) {
+      if (below >= 0) node.children.push_back(chains.member_at(lane.way, {.host = below, .place = 0}));
+    }
+    return node;
+  }
+
+  // All pieces of a step that go to one peer in one direction by the same NICs are one message.
+  [[nodiscard]] std::vector<LibraryTreeMessage> messages_of(const CollectiveCall& call, const LibraryTreeShape& shape,
+                                                            int member, int index) const {
+    std::vector<LibraryTreeMessage> messages;
+    const auto send = [&](int peer, bool reduce, int way, int piece) {
+      const MessageNics nics = nics_between(*call.layout, plan_, way, member, peer);
+      const auto same = std::ranges::find_if(messages, [&](const LibraryTreeMessage& one) {
+        return one.peer == peer && one.reduce == reduce && one.nics == nics;
+      });
+      if (same != messages.end()) return same->pieces.push_back(piece);
+      messages.push_back({.peer = peer, .reduce = reduce, .nics = nics, .pieces = {piece}});
+    };
+    for (int tree = 0; tree < shape.trees; ++tree) {
+      for (int way = 0; way < shape.ways; ++way) {
+        const LibraryTreeNode node = node_of(call, shape, {.tree = tree, .way = way}, member);
+        const int first = (tree * shape.ways + way) * shape.chunks;
+        const int up = index - (shape.depth - node.depth);
+        const int down = index - shape.depth - node.depth;
+        if (up >= 0 && up < shape.chunks && node.parent >= 0) send(node.parent, true, way, first + up);
+        for (const int child : node.children) {
+          if (down >= 0 && down < shape.chunks) send(child, false, way, first + down);
+        }
+      }
+    }
+    return messages;
+  }
+
+  [[nodiscard]] std::vector<int> neighbours(const CollectiveCall& call, const LibraryTreeShape& shape,
+                                            int member) const {
+    std::vector<int> peers;
+    const auto add = [&](int peer) {
+      if (peer >= 0 && std::ranges::find(peers, peer) == peers.end()) peers.push_back(peer);
+    };
+    for (int tree = 0; tree < shape.trees; ++tree) {
+      for (int way = 0; way < shape.ways; ++way) {
+        const LibraryTreeNode node = node_of(call, shape, {.tree = tree, .way = way}, member);
+        add(node.parent);
+        for (const int child : node.children) add(child);
+      }
+    }
+    return peers;
+  }
+
+  CollectivePlan plan_;
+};
+
+}  // namespace
+
+std::unique_ptr<const CollectiveAlgorithm> make_library_trees(const CollectivePlan& plan) {
+  return std::make_unique<LibraryTrees>(plan);
+}
+
+}  // namespace ringwright::collectives

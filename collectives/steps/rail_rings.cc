@@ -1,0 +1,122 @@
+// Rail rings: one ring per GPU of a host, each carrying an equal share and leaving hosts on a rail of its own.
+//
+// NCCL's channels on hosts with one NIC a GPU: ring j enters a host next to NIC j, goes through all its p GPUs and
+// leaves through the neighbouring NIC; odd hosts are walked backwards, so that every hop between hosts stays on one
+// rail (the swap of channel pairs on odd nodes; only the hop that closes a circle of oddly many hosts changes rails).
+// Per step a member sends p - 1 slices to its neighbour in the host and 1 to the next host, S / (n p) bytes each.
+// Time without sharing: all-reduce 2 (n-1) (a + (p-1) S / (n p B)), all-gather and reduce-scatter half of it.
+#include "collectives/shapes/cut.h"
+#include "collectives/shapes/ring_order.h"
+#include "core/ports/collective_algorithm.h"
+
+namespace ringwright::collectives {
+namespace {
+
+constexpr int kToNeighbour = 0;
+constexpr int kToNextHost = 1;
+
+class RailRings final : public CollectiveAlgorithm {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "rail_rings"; }
+  [[nodiscard]] std::string_view help() const override {
+    return "one ring per GPU of a host, each on a rail of its own (NCCL rings with all channels)";
+  }
+  [[nodiscard]] bool supports(const CollectiveCall& call) const override {
+    const bool kind = call.kind == CollectiveKind::kAllReduce || call.kind == CollectiveKind::kAllGather ||
+                      call.kind == CollectiveKind::kReduceScatter;
+    return kind && call.layout->even() && call.layout->host_count() > 1 && call.layout->largest_host > 1;
+  }
+  [[nodiscard]] int steps(const CollectiveCall& call) const override {
+    return call.kind == CollectiveKind::kAllReduce ? 2 * (call.size() - 1) : call.size() - 1;
+  }
+
+  void step(const CollectiveCall& call, int member, int index, CollectiveStep& out) const override {
+    out.clear();
+    const Cut cut(call.bytes, pieces(call));
+    const int rings = call.layout->largest_host;
+    const int leaving = leaving_ring(call, member);
+    Bytes to_neighbour;
+    for (int ring = 0; ring < rings; ++ring) {
+      if (ring != leaving) to_neighbour += cut.size(sent_piece(call, member, ring, index));
+    }
+    const int host = host_of(call, member);
+    const int place = place_of(call, member);
+    const int forward = host % 2 == 0 ? 1 : -1;
+    out.sends.push_back({.peer = member_on(call, host, wrap(place + forward, rings)), .size = to_neighbour});
+    out.sends.push_back({.peer = next_host_peer(call, member),
+                         .size = cut.size(sent_piece(call, member, leaving, index))});
+    out.awaits.push_back({.peer = member_on(call, host, wrap(place - forward, rings)), .send = kToNeighbour});
+    out.awaits.push_back({.peer = previous_host_peer(call, member), .send = kToNextHost});
+  }
+
+  // Each member owns p pieces, one for each ring.
+  [[nodiscard]] int pieces(const CollectiveCall& call) const override {
+    return call.size() * call.layout->largest_host;
+  }
+  [[nodiscard]] Bytes piece_size(const CollectiveCall& call, int piece) const override {
+    return Cut(call.bytes, pieces(call)).size(piece);
+  }
+  void contents(const CollectiveCall& call, int member, int index, int send, SendContents& out) const override {
+    out.pieces.clear();
+    out.reduce = reducing(call, index);
+    const int leaving = leaving_ring(call, member);
+    for (int ring = 0; ring < call.layout->largest_host; ++ring) {
+      if ((ring == leaving) == (send == kToNextHost)) out.pieces.push_back(sent_piece(call, member, ring, index));
+    }
+  }
+
+ private:
+  static bool reducing(const CollectiveCall& call, int index) {
+    return call.kind == CollectiveKind::kReduceScatter ||
+           (call.kind == CollectiveKind::kAllReduce && index < call.size() - 1);
+  }
+
+  // Ring j walks an even host from place j upwards and an odd one from place j - 1 downwards.
+  static int position_in(const CollectiveCall& call, int member, int ring) {
+    const int p = call.layout->largest_host;
+    const int host = host_of(call, member);
+    const int place = place_of(call, member);
+    return host * p + (host % 2 == 0 ? wrap(place - ring, p) : wrap(ring - 1 - place, p));
+  }
+  static int member_in(const CollectiveCall& call, int position, int ring) {
+    const int p = call.layout->largest_host;
+    const int around = wrap(position, call.size());
+    const int host = around / p;
+    const int walked = around % p;
+    return member_on(call, host, host % 2 == 0 ? wrap(ring + walked, p) : wrap(ring - 1 - walked, p));
+  }
+  // The one ring in which the member is the last of its host, and the one in which it is the first.
+  static int leaving_ring(const CollectiveCall& call, int member) {
+    const int place = place_of(call, member);
+    return host_of(call, member) % 2 == 0 ? wrap(place + 1, call.layout->largest_host) : place;
+  }
+  static int entering_ring(const CollectiveCall& call, int member) {
+    const int place = place_of(call, member);
+    return host_of(call, member) % 2 == 0 ? place : wrap(place + 1, call.layout->largest_host);
+  }
+  static int next_host_peer(const CollectiveCall& call, int member) {
+    const int ring = leaving_ring(call, member);
+    return member_in(call, position_in(call, member, ring) + 1, ring);
+  }
+  static int previous_host_peer(const CollectiveCall& call, int member) {
+    const int ring = entering_ring(call, member);
+    return member_in(call, position_in(call, member, ring) - 1, ring);
+  }
+
+  static int sent_piece(const CollectiveCall& call, int member, int ring, int index) {
+    const int n = call.size();
+    const int position = position_in(call, member, ring);
+    const int round = call.kind == CollectiveKind::kAllReduce && index >= n - 1 ? index - (n - 1) : index;
+    const int owner = reducing(call, index) ? position - 1 - round : position - round;
+    return member_in(call, owner, ring) * call.layout->largest_host + ring;
+  }
+};
+
+}  // namespace
+
+const CollectiveAlgorithm& rail_rings() {
+  static const RailRings algorithm;
+  return algorithm;
+}
+
+}  // namespace ringwright::collectives

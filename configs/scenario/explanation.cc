@@ -1,0 +1,97 @@
+#include "configs/scenario/explanation.h"
+
+#include <array>
+#include <span>
+
+#include <fmt/format.h>
+
+#include "collectives/error_codes.h"
+#include "configs/scenario/key_effects.h"
+#include "configs/scenario/scenario.h"
+#include "core/base/error_code.h"
+#include "core/config/error_codes.h"
+#include "core/config/key_doc.h"
+#include "core/config/schema.h"
+#include "network_models/error_codes.h"
+#include "traces/error_codes.h"
+#include "workload/builtin.h"
+
+namespace ringwright::configs {
+namespace {
+
+// What can be wrong between parts that are each in order.
+constexpr std::array kAssemblyCodes = {
+    ErrorCode{.code = "E148",
+              .title = "a run that ends later than the clock counts",
+              .explanation = "Simulated time is a signed 64-bit count of picoseconds, 106.8 days from the start of the "
+                             "run to its end. A step\nneeds to be played only until it repeats itself: fewer of them "
+                             "give the same time per step. Where one step is\ntoo long, a rate is too low, a latency "
+                             "too high, or the batch too large.",
+              .example = "simulate: { steps: 5000 }   # steps of 10 hours: 256 of them fit\n"
+                         "simulate: { steps: 10 }"},
+    ErrorCode{.code = "E149",
+              .title = "a run that would take too long",
+              .explanation = "Before anything is played, tasks and messages are counted. By rule of thumb each takes "
+                             "half a microsecond of a\n4 GHz-class core, rounds of rings that repeat themselves much "
+                             "less. Above 2 minutes or 16 GiB the run is\nrefused, unless simulate.allow_slow is "
+                             "true (`ringwright run --allow-slow`).",
+              .example = "comm: { plan: { chunk: 1B } }   # 10^9 messages for 1 GiB; NCCL's chunks are 512 KiB\n"
+                         "ringwright run big.yaml --allow-slow"},
+    ErrorCode{.code = "E151",
+              .title = "an algorithm cannot play a collective of the job",
+              .explanation = "The algorithm chosen for a dimension does not know the kind of collective that is called "
+                             "there, or its group does not lie on the hosts as it needs. The message names those that "
+                             "can; without a choice the tuner takes one that fits.",
+              .example = "collectives: { tp: { algorithm: pairwise } }   # only all-to-all\n"
+                         "collectives: { tp: { algorithm: ring } }"},
+    ErrorCode{.code = "E152",
+              .title = "a collective never ends",
+              .explanation =
+                  "No way leads between two of its ranks, or the links of the only one are down. The message "
+                  "says who waits for whom.",
+              .example = "ringwright topo cluster.yaml --check    # tells which GPUs cannot reach each other"},
+    ErrorCode{.code = "E153",
+              .title = "what a search cannot vary",
+              .explanation =
+                  "A search tries values of its axes (`ringwright search --help`) and of keys of parallel, "
+                  "training, compute and\nmemory, on one machine with one model. Other keys are fixed for the "
+                  "whole search, and another machine is\nanother search. The product of all values has a limit.",
+              .example = "ringwright search llama.yaml --vary tp=4,8 --vary parallel.overlap_p2p_comm=true,false\n"
+                         "ringwright search llama.yaml --fix cluster.nodes=64   # not: --vary cluster.nodes=32,64"},
+};
+
+std::string explain_code(std::string_view code) {
+  const std::array tables = {config_error_codes(), network_models::network_error_codes(),
+                             workload::workload_error_codes(), traces::trace_error_codes(),
+                             collectives::collective_error_codes(), std::span<const ErrorCode>(kAssemblyCodes)};
+  return explain_error(tables, code);
+}
+
+// "cluster.node.preset": where presets may be named is no key of any reader.
+std::string explain_preset(std::string_view word) {
+  for (const PresetRule& rule : load_options({}).presets) {
+    if (word != (rule.path.empty() ? "preset" : rule.path + ".preset")) continue;
+    return fmt::format("{}: text\n  {}\n", word, preset_help(rule));
+  }
+  return {};
+}
+
+}  // namespace
+
+Explanation explain(std::string_view word) {
+  if (std::string page = explain_code(word); !page.empty()) return {.page = std::move(page), .near = {}};
+  if (std::string page = explain_preset(word); !page.empty()) return {.page = std::move(page), .near = {}};
+  const std::vector<KeyDoc> keys = scenario_keys();
+  if (std::string page = explain_key(keys, word); !page.empty()) {
+    const std::string path = page.substr(0, page.find(':'));
+    for (const std::string& reason : reasons_without_effect(path)) page += fmt::format("  not always: {}\n", reason);
+    return {.page = std::move(page), .near = {}};
+  }
+  return {.page = "", .near = near_keys(keys, word)};
+}
+
+std::string scenario_schema() {
+  return json_schema(scenario_keys(), load_options({}).presets, "ringwright scenario");
+}
+
+}  // namespace ringwright::configs

@@ -1,0 +1,88 @@
+// Looks up names of nodes and links, and what was meant when there is no such name.
+#include "configs/scenario/fabric_names.h"
+
+#include <fmt/format.h>
+
+#include "core/base/text.h"
+
+namespace ringwright::configs {
+namespace {
+
+// A switch of the network between hosts.
+bool is_network_switch(NodeKind kind) {
+  return is_switch(kind) && kind != NodeKind::kNvSwitch && kind != NodeKind::kPcieSwitch;
+}
+
+}  // namespace
+
+FabricNames::FabricNames(const Fabric& fabric) : fabric_(fabric) {
+  names_.reserve(fabric.node_count());
+  for (std::size_t node = 0; node < fabric.node_count(); ++node) {
+    names_.push_back(fabric.name(NodeId(node)));
+    nodes_.emplace(names_.back(), NodeId(node));
+  }
+}
+
+std::optional<NodeId> FabricNames::node(const std::string& name) const {
+  const auto found = nodes_.find(name);
+  if (found == nodes_.end()) return std::nullopt;
+  return found->second;
+}
+
+FoundLinks FabricNames::no_node(const std::string& name) const {
+  return {.links = {},
+          .problem = fmt::format("the fabric has no node '{}'", name),
+          .nearest = nearest_name(name, names_)};
+}
+
+std::vector<std::string> FabricNames::neighbours(NodeId node) const {
+  std::vector<std::string> result;
+  for (std::size_t i = 0; i < fabric_.link_count(); ++i) {
+    const LinkSpec& link = fabric_.link(LinkId(i));
+    if (link.from == node) result.push_back(names_[link.to.index()]);
+  }
+  return result;
+}
+
+FoundLinks FabricNames::links(std::string_view name) const {
+  constexpr std::string_view kArrow = "->";
+  const std::size_t arrow = name.find(kArrow);
+  if (arrow == std::string_view::npos) {
+    return {.links = {}, .problem = fmt::format("'{}' is no link: a link is FROM->TO", name), .nearest = ""};
+  }
+  const std::string from(name.substr(0, arrow));
+  const std::string to(name.substr(arrow + kArrow.size()));
+  const auto from_node = node(from);
+  if (!from_node) return no_node(from);
+  const auto to_node = node(to);
+  FoundLinks found;
+  for (std::size_t i = 0; to_node && i < fabric_.link_count(); ++i) {
+    const LinkSpec& link = fabric_.link(LinkId(i));
+    if (link.from == *from_node && link.to == *to_node) found.links.emplace_back(i);
+  }
+  if (!found.links.empty()) return found;
+  found.problem = fmt::format("no link leads from '{}' to '{}'", from, to);
+  const std::string near = nearest_name(to, neighbours(*from_node));
+  if (!near.empty()) found.nearest = from + std::string(kArrow) + near;
+  return found;
+}
+
+FoundLinks FabricNames::cables_of_nic(std::string_view name) const {
+  const std::string text(name);
+  const auto nic = node(text);
+  if (!nic) return no_node(text);
+  if (fabric_.node(*nic).kind != NodeKind::kNic) {
+    return {.links = {}, .problem = fmt::format("'{}' is no NIC", name), .nearest = ""};
+  }
+  FoundLinks found;
+  for (std::size_t i = 0; i < fabric_.link_count(); ++i) {
+    const LinkSpec& link = fabric_.link(LinkId(i));
+    const bool leaves = link.from == *nic && is_network_switch(fabric_.node(link.to).kind);
+    const bool enters = link.to == *nic && is_network_switch(fabric_.node(link.from).kind);
+    if (leaves || enters) found.links.emplace_back(i);
+  }
+  if (found.links.empty()) found.problem = fmt::format("'{}' has no cable to a switch of the network", name);
+  return found;
+}
+
+}  // namespace ringwright::configs

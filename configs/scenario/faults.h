@@ -1,0 +1,41 @@
+// What breaks during a run: links that go down or weaken for a while, hosts that compute slowly; read from `faults`.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/base/diagnostic.h"
+#include "core/base/units.h"
+#include "core/config/config_map.h"
+#include "network_models/builtin.h"
+#include "network_models/topologies/fault_schedule.h"
+
+namespace ringwright::configs {
+
+// A fault as it was ordered, for reports.
+struct OrderedFault {
+  std::string text;  // "leaf3.2->spine5 down from 2 s to 32 s"
+  TimePoint at;
+  TimePoint until = network_models::kForGood;
+  bool is_down = false;
+  bool of_link = false;  // else of a host
+  Place place;
+};
+
+struct Faults {
+  std::vector<network_models::LinkFault> links;
+  std::vector<double> slowdown_of_host;  // 1 = nominal; empty: all are
+  std::vector<OrderedFault> ordered;
+};
+
+struct FaultContext {
+  const network_models::Topology& topology;  // built to look up names, when there are faults of links
+  const network_models::ModelEntry& model;   // one that plays no faults ignores those of links
+  std::int64_t hosts = 1;
+};
+
+// The list `faults` of the document's root.
+[[nodiscard]] Faults read_faults(ConfigMap& root, const FaultContext& context);
+
+}  // namespace ringwright::configs

@@ -1,0 +1,119 @@
+#include "configs/scenario/foreign_names.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "collectives/nccl/environment.h"
+#include "configs/scenario/imports/imports.h"
+#include "configs/scenario/imports/megatron/megatron_flags.h"
+
+namespace ringwright::configs {
+namespace {
+
+constexpr std::string_view kUnknownKey = "E102";
+
+// "tensor_model_parallel_size" of "unknown key 'parallel.tensor_model_parallel_size'; did you ...".
+std::string_view unknown_word(const Diagnostic& diagnostic) {
+  const std::string_view message = diagnostic.message;
+  const std::size_t open = message.find('\'');
+  if (diagnostic.code != kUnknownKey || open == std::string_view::npos) return {};
+  std::string_view path = message.substr(open + 1, message.find('\'', open + 1) - open - 1);
+  if (const std::size_t dot = path.rfind('.'); dot != std::string_view::npos) path.remove_prefix(dot + 1);
+  return path;
+}
+
+std::string megatron_hint(std::string_view word) {
+  std::string flag(word);
+  flag.erase(0, std::min(flag.find_first_not_of('-'), flag.size()));
+  std::ranges::replace(flag, '_', '-');
+  const workload::FlagEntry* const entry = workload::find_megatron_flag(flag);
+  if (entry == nullptr || entry->name != flag) return {};
+  const std::string theirs = fmt::format("'{}' is Megatron-LM's name", word);
+  switch (entry->meaning) {
+    case workload::FlagMeaning::kNumber:
+    case workload::FlagMeaning::kText:
+    case workload::FlagMeaning::kOn:
+    case workload::FlagMeaning::kOff:
+    case workload::FlagMeaning::kRule:
+      if (entry->key.empty()) return theirs + "; `megatron: FILE` reads a run's script as it is";
+      return fmt::format("{}; here it is '{}'", theirs, entry->key);
+    case workload::FlagMeaning::kNotModelled: return fmt::format("{}; here it is not modelled: {}", theirs, entry->key);
+    case workload::FlagMeaning::kNoEffect: break;
+  }
+  // One word alone ("seed", "load") may be anybody's.
+  return flag.find('-') == std::string::npos ? std::string() : theirs + "; nothing that is predicted depends on it";
+}
+
+std::string imported_hint(std::string_view word) {
+  ConfigDocument nothing = ConfigDocument::for_documentation();
+  Imports deepspeed, accelerate;
+  read_deepspeed(nothing.root(), {}, deepspeed);
+  read_fsdp_config(nothing.root(), accelerate);
+  for (const auto& [imports, whose] : {std::pair(&deepspeed, "DeepSpeed"), std::pair(&accelerate, "accelerate")}) {
+    const auto found = std::ranges::find(imports->names, word, &ImportedName::theirs);
+    if (found == imports->names.end()) continue;
+    return fmt::format("'{}' is {}'s name; here it is '{}'", word, whose, found->ours);
+  }
+  return {};
+}
+
+std::string nccl_hint(std::string_view word) {
+  const std::vector<std::string> known = collectives::nccl_variables();
+  if (!std::ranges::binary_search(known, word)) return {};
+  return fmt::format("'{0}' is a variable of NCCL; here it is 'comm.env.{0}'", word);
+}
+
+std::string hint_of(std::string_view word) {
+  for (const auto ask : {megatron_hint, imported_hint, nccl_hint}) {
+    if (std::string hint = ask(word); !hint.empty()) return hint;
+  }
+  return {};
+}
+
+struct OtherFormat {
+  std::string_view what;
+  std::array<std::string_view, 2> keys;  // any of which tells it
+  std::string_view named_as;
+};
+constexpr std::array kOtherFormats = {
+    OtherFormat{"a Hugging Face config.json", {"model_type", "architectures"}, "model: {hf: FILE}"},
+    OtherFormat{"a DeepSpeed configuration",
+                {"zero_optimization", "train_micro_batch_size_per_gpu"},
+                "training: {deepspeed: FILE}"},
+    OtherFormat{"an accelerate configuration", {"fsdp_config", "distributed_type"}, "parallel: {fsdp_config: FILE}"},
+};
+
+}  // namespace
+
+Diagnostics with_foreign_names(const Diagnostics& diagnostics) {
+  Diagnostics result;
+  for (Diagnostic diagnostic : diagnostics.all()) {
+    const std::string_view word = unknown_word(diagnostic);
+    std::string hint = word.empty() ? std::string() : hint_of(word);
+    if (!hint.empty()) diagnostic.hint = std::move(hint);
+    result.add(std::move(diagnostic));
+  }
+  return result;
+}
+
+Diagnostics other_format(const ConfigDocument& document, const std::string& path) {
+  for (const std::string_view own : {"cluster", "model", "training", "parallel", "megatron"}) {
+    if (document.names(own)) return {};
+  }
+  for (const OtherFormat& format : kOtherFormats) {
+    if (std::ranges::none_of(format.keys, [&](std::string_view key) { return document.names(key); })) continue;
+    std::string named(format.named_as);
+    named.replace(named.find("FILE"), 4, std::filesystem::path(path).filename().string());
+    return failure("E102", fmt::format("this is {}, not a scenario", format.what), {.file = path},
+                   fmt::format("name it in a scenario, beside a `cluster`: {}", named));
+  }
+  return {};
+}
+
+}  // namespace ringwright::configs

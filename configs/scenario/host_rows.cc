@@ -1,0 +1,71 @@
+#include "configs/scenario/host_rows.h"
+
+#include <algorithm>
+#include <map>
+
+#include "workload/layout/rank_layout.h"
+#include "workload/memory/host_memory.h"
+
+namespace ringwright::configs {
+namespace {
+
+using workload::HostHoldings;
+using Items = std::vector<workload::MemoryItem>;
+
+// Of one host: how many of its ranks each stage has.
+using StagesOfHost = std::map<int, std::int64_t>;
+
+std::vector<StagesOfHost> stages_of_hosts(const Scenario& scenario) {
+  const workload::RankLayout layout(scenario.job.parallel);
+  const auto per_host = static_cast<std::size_t>(scenario.cluster.host.gpus);
+  std::vector<StagesOfHost> hosts((layout.rank_count() + per_host - 1) / per_host);
+  for (std::size_t rank = 0; rank < layout.rank_count(); ++rank) {
+    ++hosts[rank / per_host][layout.coordinates(RankId(rank)).pp];
+  }
+  return hosts;
+}
+
+HostRow sum(const std::vector<HostHoldings>& holdings, const StagesOfHost& host, Items HostHoldings::*where) {
+  HostRow row;
+  for (const auto& [stage, ranks] : host) {
+    for (const workload::MemoryItem& item : holdings[static_cast<std::size_t>(stage)].*where) {
+      auto at = std::ranges::find(row.items, item.name, &MemoryItem::name);
+      if (at == row.items.end()) at = row.items.insert(at, {.name = item.name, .size = Bytes(0)});
+      at->size += item.bytes * ranks;
+      row.total += item.bytes * ranks;
+    }
+  }
+  return row;
+}
+
+}  // namespace
+
+std::vector<HostRow> host_rows(const Scenario& scenario) {
+  const std::vector<HostHoldings> holdings = workload::host_holdings(
+      {.shape = scenario.job.model, .training = scenario.job.training, .parallel = scenario.job.parallel});
+  if (holdings.empty()) return {};
+  HostRow memory;
+  HostRow drives;
+  const std::vector<StagesOfHost> hosts = stages_of_hosts(scenario);
+  for (std::size_t host = 0; host < hosts.size(); ++host) {
+    const auto take = [&](HostRow& fullest, const char* what, Items HostHoldings::*where) {
+      HostRow row = sum(holdings, hosts[host], where);
+      if (row.total <= fullest.total) return;
+      fullest = std::move(row);
+      fullest.what = what;
+      fullest.host = static_cast<std::int64_t>(host);
+    };
+    take(memory, "memory", &HostHoldings::memory);
+    take(drives, "drives", &HostHoldings::drives);
+  }
+  const network_models::Host& host = scenario.cluster.host;
+  memory.capacity = host.memory.capacity * host.pcie.sockets;
+  drives.capacity = host.storage.capacity * host.storage.drives;
+  std::vector<HostRow> rows;
+  for (HostRow* row : {&memory, &drives}) {
+    if (row->total > Bytes(0)) rows.push_back(std::move(*row));
+  }
+  return rows;
+}
+
+}  // namespace ringwright::configs

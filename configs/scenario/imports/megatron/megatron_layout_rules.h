@@ -1,0 +1,12 @@
+// Training, layout and machine in Megatron's flags: what several of them say together, or by being absent.
+#pragma once
+
+#include "configs/scenario/imports/megatron/megatron_tree.h"
+
+namespace ringwright::configs {
+
+void apply_training_rules(const MegatronArguments& arguments, MegatronTree& tree);
+void apply_parallel_rules(const MegatronArguments& arguments, MegatronTree& tree);
+void apply_machine_rules(const MegatronArguments& arguments, MegatronTree& tree);
+
+}  // namespace ringwright::configs

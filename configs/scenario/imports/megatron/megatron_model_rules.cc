@@ -1,0 +1,193 @@
+#include "configs/scenario/imports/megatron/megatron_model_rules.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace ringwright::configs {
+namespace {
+
+void set_kinds(const MegatronArguments& arguments, MegatronTree& tree) {
+  if (arguments.has("swiglu")) {
+    tree.set("model.activation", arguments.flag("swiglu").at, "swiglu");
+  } else {
+    tree.assume("model.activation", "gelu");
+  }
+  if (const auto norm = arguments.value("normalization")) {
+    tree.set("model.normalization", *norm, norm->text == "RMSNorm" ? "rmsnorm" : "layernorm");
+  } else {
+    tree.assume("model.normalization", "layernorm");
+  }
+  if (arguments.has("untie-embeddings-and-output-weights")) {
+    tree.set("model.untie_embeddings_and_output_weights", arguments.flag("untie-embeddings-and-output-weights").at,
+             "true");
+  } else {
+    tree.assume("model.untie_embeddings_and_output_weights", "false");
+  }
+  for (const auto& [flag, key] : {std::pair{"hidden-dropout", "model.hidden_dropout"},
+                                  std::pair{"attention-dropout", "model.attention_dropout"}}) {
+    if (const auto word = arguments.value(flag)) {
+      tree.set(key, *word);
+    } else {
+      tree.assume(key, "0.1");
+    }
+  }
+}
+
+void set_biases(const MegatronArguments& arguments, MegatronTree& tree) {
+  const bool logged = arguments.spelling() == MegatronSpelling::kArguments;
+  const bool none = arguments.has("disable-bias-linear") || (logged && !arguments.has("add-bias-linear"));
+  if (!none) return tree.assume("model.bias", "all");
+  const bool qkv = arguments.has("add-qkv-bias");
+  const std::string_view said = qkv                                    ? "add-qkv-bias"
+                                : arguments.has("disable-bias-linear") ? "disable-bias-linear"
+                                                                       : "add-bias-linear";
+  if (!arguments.all().contains(said)) return tree.assume("model.bias", "none");
+  tree.set("model.bias", arguments.flag(said).at, qkv ? "qkv" : "none");
+}
+
+void set_positions(const MegatronArguments& arguments, MegatronTree& tree) {
+  bool learned = false;
+  if (const auto type = arguments.value("position-embedding-type")) {
+    learned = type->text == "learned_absolute";
+    tree.set("model.position_embedding", *type, learned ? "learned" : type->text == "none" ? "none" : "rotary");
+  } else if (arguments.has("use-rotary-position-embeddings")) {
+    tree.set("model.position_embedding", arguments.flag("use-rotary-position-embeddings").at, "rotary");
+  } else if (arguments.has("no-position-embedding")) {  // none but what position-embedding-type says
+    tree.set("model.position_embedding", arguments.flag("no-position-embedding").at, "none");
+  } else {
+    learned = true;
+    tree.assume("model.position_embedding", "learned");
+  }
+  if (!learned) return;
+  if (arguments.number("max-position-embeddings")) {
+    tree.set("model.max_position_embeddings", *arguments.value("max-position-embeddings"));
+  }
+}
+
+void set_attention(const MegatronArguments& arguments, MegatronTree& tree) {
+  const auto groups = arguments.value("num-query-groups");
+  if (groups && arguments.has("group-query-attention")) {
+    tree.set("model.num_query_groups", *groups);
+  } else if (groups && arguments.spelling() != MegatronSpelling::kArguments) {
+    arguments.warn(*groups, "W131", "--num-query-groups has no effect without --group-query-attention");
+  }
+  if (const auto window = arguments.value("window-size")) {
+    const auto begin = window->text.find_first_of("0123456789");
+    const auto end = window->text.find_first_not_of("0123456789", begin);
+    const auto left = begin == std::string::npos ? std::nullopt : parse_whole(window->text.substr(begin, end - begin));
+    if (left) {
+      tree.set("model.sliding_window", *window, std::to_string(*left + 1));  // so many before a token, and itself
+    } else {
+      arguments.error(*window, fmt::format("--window-size is '{}'", window->text), "write it as 127,0");
+    }
+  }
+  if (const auto skip = arguments.value("window-attn-skip-freq")) tree.set("model.window_attn_skip_freq", *skip);
+}
+
+void set_latent(const MegatronArguments& arguments, MegatronTree& tree) {
+  if (!arguments.has("multi-latent-attention")) return;
+  tree.set("model.multi_latent_attention", arguments.flag("multi-latent-attention").at, "true");
+  struct Size {
+    std::string_view flag, key, fallback;  // of MLATransformerConfig
+  };
+  for (const Size& size :
+       {Size{"q-lora-rank", "model.q_lora_rank", "0"}, Size{"kv-lora-rank", "model.kv_lora_rank", "32"},
+        Size{"qk-head-dim", "model.qk_head_dim", "128"}, Size{"qk-pos-emb-head-dim", "model.qk_pos_emb_head_dim", "64"},
+        Size{"v-head-dim", "model.v_head_dim", "128"}}) {
+    if (const auto word = arguments.value(size.flag)) {
+      tree.set(size.key, *word);
+    } else {
+      tree.assume(size.key, std::string(size.fallback));
+    }
+  }
+}
+
+// "([0]*3+[1]*58)": three layers without experts, then 58 with. Empty when it is written otherwise.
+std::vector<int> layer_pattern(std::string_view text) {
+  std::vector<int> pattern;
+  std::vector<int> bracket;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '[') bracket.clear();
+    if (c == '0' || c == '1') bracket.push_back(c - '0');
+    if (c == ']') {
+      std::int64_t times = 1;
+      if (i + 1 < text.size() && text[i + 1] == '*') {
+        const auto end = std::min(text.find_first_not_of("0123456789", i + 2), text.size());
+        times = parse_whole(text.substr(i + 2, end - i - 2)).value_or(0);
+        i = end - 1;
+      }
+      if (times < 1 || times > 10'000) return {};
+      for (std::int64_t n = 0; n < times; ++n) pattern.insert(pattern.end(), bracket.begin(), bracket.end());
+    } else if (std::string_view("()[]01,+ ").find(c) == std::string_view::npos) {
+      return {};
+    }
+  }
+  return pattern;
+}
+
+void set_expert_layers(const MegatronArguments& arguments, MegatronTree& tree) {
+  const auto word = arguments.value("moe-layer-freq");
+  if (!word) return;
+  if (parse_whole(word->text)) return tree.set("model.moe_layer_freq", *word);
+  const std::vector<int> pattern = layer_pattern(word->text);
+  const auto first = static_cast<std::size_t>(std::ranges::find(pattern, 1) - pattern.begin());
+  const bool all_after = std::ranges::all_of(pattern.begin() + static_cast<std::ptrdiff_t>(first), pattern.end(),
+                                             [](int has) { return has == 1; });
+  if (!pattern.empty() && first < pattern.size() && all_after) {
+    return tree.set("model.first_k_dense_replace", *word, std::to_string(first));
+  }
+  arguments.error(
+      *word, fmt::format("--moe-layer-freq is '{}': layers with experts in this order cannot be described", word->text),
+      "a number, or layers without experts followed by layers with: ([0]*3+[1]*58)");
+}
+
+void set_experts(const MegatronArguments& arguments, MegatronTree& tree) {
+  const auto experts = arguments.number("num-experts");
+  if (!experts) return;
+  tree.set("model.num_experts", *arguments.value("num-experts"));
+  if (!arguments.has("moe-router-topk")) tree.assume("model.moe_router_topk", "2");
+  for (const auto& [flag, key] :
+       {std::pair{"moe-router-topk", "model.moe_router_topk"},
+        std::pair{"moe-ffn-hidden-size", "model.moe_ffn_hidden_size"},
+        std::pair{"moe-shared-expert-intermediate-size", "model.moe_shared_expert_intermediate_size"},
+        std::pair{"moe-router-num-groups", "model.moe_router_num_groups"},
+        std::pair{"moe-router-group-topk", "model.moe_router_group_topk"}}) {
+    if (const auto word = arguments.value(flag)) tree.set(key, *word);
+  }
+  set_expert_layers(arguments, tree);
+}
+
+// Megatron pads the vocabulary of its tokenizer; a log has the padded size, which padding leaves as it is.
+void set_vocabulary(const MegatronArguments& arguments, MegatronTree& tree) {
+  constexpr std::string_view kGpt2Tokens = "50257";
+  if (const auto word = arguments.value("vocab-size")) return tree.set("model.vocab_size", *word);
+  if (const auto word = arguments.value("padded-vocab-size")) return tree.set("model.vocab_size", *word);
+  const auto tokenizer = arguments.value("tokenizer-type");
+  if (tokenizer && tokenizer->text == "GPT2BPETokenizer") {
+    tree.set("model.vocab_size", *tokenizer, std::string(kGpt2Tokens));
+  }
+}
+
+}  // namespace
+
+void apply_model_rules(const MegatronArguments& arguments, MegatronTree& tree) {
+  set_kinds(arguments, tree);
+  set_biases(arguments, tree);
+  set_positions(arguments, tree);
+  set_attention(arguments, tree);
+  set_latent(arguments, tree);
+  set_experts(arguments, tree);
+  set_vocabulary(arguments, tree);
+  const auto hidden = arguments.number("hidden-size");
+  if (hidden && !arguments.has("ffn-hidden-size") && arguments.has("swiglu")) {
+    tree.assume("model.ffn_hidden_size", std::to_string(*hidden * 4 * 2 / 3 / 64 * 64));
+  }
+}
+
+}  // namespace ringwright::configs

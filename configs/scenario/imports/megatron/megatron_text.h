@@ -1,0 +1,45 @@
+// The flags of a Megatron-LM run as people have them: a shell script, the arguments that a log prints, or the YAML of a
+// functional test.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/diagnostic.h"
+#include "core/config/config_node.h"
+
+namespace ringwright::configs {
+
+struct MegatronWord {
+  std::string text;
+  int line = 1;  // from 1, as the column
+  int column = 1;
+  int length = 1;
+  bool resolved = true;  // false: it holds a variable that the file does not set
+};
+
+struct MegatronFlag {
+  std::string name;  // "tensor-model-parallel-size"
+  MegatronWord at;   // the flag itself
+  std::vector<MegatronWord> values;
+};
+
+enum class MegatronSpelling { kShell, kArguments, kTestCase };
+
+struct MegatronText {
+  MegatronSpelling spelling = MegatronSpelling::kShell;
+  std::vector<MegatronFlag> flags;                     // in the order given
+  std::map<std::string, MegatronWord> variables = {};  // of the shell or the environment
+};
+
+// Fills source.lines. Recorded as an error: text without any flag.
+[[nodiscard]] MegatronText read_megatron_text(std::string_view text, ConfigSource& source, Diagnostics& problems);
+
+// Points at a word of the source, with its line and a caret.
+[[nodiscard]] Diagnostic at_word(const ConfigSource& source, const MegatronWord& word, std::string code,
+                                 std::string message, std::string hint = {});
+
+}  // namespace ringwright::configs

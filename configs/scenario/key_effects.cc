@@ -1,0 +1,89 @@
+// Rows about keys whose effect hangs on several wings, and the facts that all rows may ask for.
+#include "configs/scenario/key_effects.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include <fmt/format.h>
+
+#include "collectives/key_effects.h"
+#include "network_models/key_effects.h"
+#include "workload/key_effects.h"
+
+namespace ringwright::configs {
+namespace {
+
+constexpr std::string_view kWholeLinks =
+    "'collectives.model: closed_form' takes every link as it is without faults; only messages (between pipeline "
+    "stages, in rings of context parallelism, to host memory) meet them";
+constexpr std::string_view kNoSharing =
+    "collectives of 'collectives.model: closed_form' share links with nobody; only messages (between pipeline stages, "
+    "in rings of context parallelism, to host memory) do";
+constexpr std::string_view kNotClosed = "collectives.model!=closed_form";
+
+constexpr std::array kEffects = {
+    KeyEffect{"simulate.seed", "", "nothing that is played is random; hashed routing, router load and searches have "
+                                   "seeds of their own"},
+    KeyEffect{"simulate.fast_forward", "collectives.model!=chunks & interference.model!=share",
+              "with 'collectives.model: chunks' or 'interference.model: share' nothing is left out anyway"},
+    KeyEffect{"search", "", "only 'ringwright search' looks at it"},
+    KeyEffect{"faults[].link", kNotClosed, kWholeLinks},
+    KeyEffect{"faults[].nic", kNotClosed, kWholeLinks},
+    KeyEffect{"faults[].at", kNotClosed, kWholeLinks},
+    KeyEffect{"faults[].for", kNotClosed, kWholeLinks},
+    KeyEffect{"faults[].state", kNotClosed, kWholeLinks},
+    KeyEffect{"faults[].factor", kNotClosed, kWholeLinks},
+    KeyEffect{"faults[].direction", kNotClosed, kWholeLinks},
+    KeyEffect{"faults[].lane", kNotClosed, kWholeLinks},
+    KeyEffect{"background[]", kNotClosed, kNoSharing},
+    KeyEffect{"cluster.node.nic.ports", collectives::kNcclCounts, collectives::kNcclDoesNotCount},
+    KeyEffect{"cluster.node.pcie.processor", collectives::kNcclCounts, collectives::kNcclDoesNotCount},
+    KeyEffect{"cluster.node.gpu.vendor", collectives::kNcclCounts, collectives::kNcclDoesNotCount},
+    KeyEffect{"cluster.node.gpu.compute_capability", collectives::kNcclCounts, collectives::kNcclDoesNotCount},
+};
+
+std::vector<KeyEffect> all_effects() {
+  std::vector<KeyEffect> all(kEffects.begin(), kEffects.end());
+  for (const std::span<const KeyEffect> wing : {collectives::collective_key_effects(),
+                                                network_models::network_key_effects(),
+                                                workload::workload_key_effects()}) {
+    all.insert(all.end(), wing.begin(), wing.end());
+  }
+  return all;
+}
+
+const char* yes_or_no(bool fact) { return fact ? "yes" : "no"; }
+
+void add_facts(const Scenario& scenario, SettingValues& values) {
+  using workload::Tier;
+  const workload::ParallelOptions& parallel = scenario.job.parallel;
+  const workload::OffloadOptions& offload = parallel.offload;
+  const bool fsdp = std::ranges::any_of(scenario.document.log().values(), [](const ValueRead& value) {
+    return value.path.starts_with("parallel.fsdp.");
+  });
+  values.add("job.replicas", std::to_string(parallel.replicas()));
+  values.add("job.fsdp", yes_or_no(fsdp));
+  values.add("job.offloads", yes_or_no(offload.any()));
+  values.add("job.nvme", yes_or_no(offload.optimizer == Tier::kNvme || offload.parameters == Tier::kNvme));
+  values.add("job.optimizer", offload.optimizer == Tier::kGpu ? "on the GPU" : "off the GPU");
+}
+
+}  // namespace
+
+void list_keys_without_effect(Scenario& scenario) {
+  ConfigLog& log = scenario.document.log();
+  SettingValues values(log);
+  add_facts(scenario, values);
+  list_without_effect(all_effects(), values, log);
+}
+
+std::vector<std::string> reasons_without_effect(std::string_view key) {
+  std::vector<std::string> reasons;
+  for (const KeyEffect& effect : all_effects()) {
+    if (speaks_about(effect, key)) reasons.emplace_back(effect.why);
+  }
+  return reasons;
+}
+
+}  // namespace ringwright::configs

@@ -1,0 +1,167 @@
+// Loads scenarios: files, what they import, changes to what was read, and all mistakes at once.
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <string_view>
+#include <utility>
+
+#include "configs/scenario/foreign_names.h"
+#include "configs/scenario/imports/imports.h"
+#include "configs/scenario/key_effects.h"
+#include "configs/scenario/scenario.h"
+#include "configs/scenario/scenario_reader.h"
+#include "network_models/imports/node_import.h"
+
+namespace ringwright::configs {
+
+LoadOptions load_options(const ScenarioOptions& options) {
+  LoadOptions load{.overrides = options.overrides,
+                   .presets = {{.path = "", .folder = "profiles"},
+                               {.path = "model", .folder = "models"},
+                               {.path = "cluster.node", .folder = "nodes"},
+                               {.path = "cluster.node.gpu", .folder = "gpus"},
+                               {.path = "cluster.node.gpu.kernels", .folder = "kernels"}},
+                   .share_folders = options.share_folders,
+                   .imports = network_models::node_imports()};
+  if (load.share_folders.empty()) load.share_folders = {RINGWRIGHT_SHARE_DIR};
+  return load;
+}
+
+namespace {
+
+// How much of a file must be there.
+enum class Extent { kJob, kMachine };
+
+collectives::NcclFiles nccl_files(const LoadOptions& load) {
+  collectives::NcclFiles files{.share_folders = load.share_folders};
+  files.share_folders.emplace_back(RINGWRIGHT_SHARE_DIR);  // folders of users need not have NCCL's tables
+  return files;
+}
+
+using Load = std::function<Result<ConfigDocument>(const LoadOptions&)>;
+
+// What files that the document names say, under what it says itself.
+Result<ConfigDocument> load_with_imports(const Load& load, const std::string& path, const ScenarioOptions& options,
+                                         Imports& imports) {
+  LoadOptions how = load_options(options);
+  auto document = load(how);
+  if (!document) return document;
+  constexpr std::array kFiles = {"training.deepspeed", "parallel.fsdp_config", "parallel.tp_comm_overlap_cfg",
+                                 "megatron"};
+  if (std::ranges::none_of(kFiles, [&](const char* file) { return document->names(file); })) return document;
+  ConfigMap root = document->root();
+  imports = read_imports(root, path, read_cluster(root).gpus());
+  how.imported = imports.values;
+  return load(how);
+}
+
+// Whether a layout fits is judged against the model; where its file could not be read, that says nothing.
+bool judges_layout(const Diagnostic& diagnostic) {
+  return diagnostic.code.starts_with("E13") || diagnostic.code.starts_with("E14") || diagnostic.code == "W131";
+}
+
+Diagnostics without_consequences(const Diagnostics& own, const Diagnostics& foreign) {
+  Diagnostics all = foreign;
+  for (const Diagnostic& diagnostic : own.all()) {
+    if (!judges_layout(diagnostic)) all.add(diagnostic);
+  }
+  return all;
+}
+
+Result<Scenario> without_errors(Scenario scenario) {
+  if (scenario.document.log().diagnostics().has_errors()) {
+    return tl::unexpected(with_foreign_names(scenario.document.log().diagnostics()));
+  }
+  return scenario;
+}
+
+// Its mistakes are in its document's log.
+Result<Scenario> read_all(const Load& load, const std::string& path, const ScenarioOptions& options, Extent extent) {
+  const collectives::NcclFiles files = nccl_files(load_options(options));
+  Imports imports;
+  auto document = load_with_imports(load, path, options, imports);
+  if (!document) return tl::unexpected(document.error());
+  if (const Diagnostics other = other_format(*document, path); other.has_errors()) return tl::unexpected(other);
+  const bool has_model_file = document->names("model.hf");
+  Diagnostics foreign = imports.diagnostics;  // of other files that the scenario names
+  const bool whole = extent == Extent::kJob || document->names("model") || document->names("megatron");
+  Scenario scenario =
+      whole ? read_scenario(std::move(*document), files, foreign) : read_machine(std::move(*document), files, foreign);
+  scenario.document.check_all_read();
+  if (foreign.has_errors() && has_model_file) {
+    return tl::unexpected(without_consequences(scenario.document.log().diagnostics(), foreign));
+  }
+  for (const Diagnostic& diagnostic : foreign.all()) scenario.document.log().add(diagnostic);
+  for (const IgnoredKey& ignored : imports.ignored) scenario.document.log().add(ignored);
+  if (whole) list_keys_without_effect(scenario);
+  return scenario;
+}
+
+Result<Scenario> checked_scenario(const Load& load, const std::string& path, const ScenarioOptions& options,
+                                  Extent extent) {
+  return read_all(load, path, options, extent).and_then(without_errors);
+}
+
+}  // namespace
+
+Result<Scenario> load_scenario(const std::string& path, const ScenarioOptions& options) {
+  return checked_scenario([&](const LoadOptions& how) { return ConfigDocument::load(path, how); }, path, options,
+                          Extent::kJob);
+}
+
+Result<Scenario> read_scenario_with_errors(const std::string& path, const ScenarioOptions& options) {
+  return read_all([&](const LoadOptions& how) { return ConfigDocument::load(path, how); }, path, options,
+                  Extent::kJob);
+}
+
+Result<Scenario> load_scenario_text(const std::string& name, std::string_view text, const ScenarioOptions& options) {
+  return checked_scenario([&](const LoadOptions& how) { return ConfigDocument::load_text(name, text, how); }, name,
+                          options, Extent::kJob);
+}
+
+Result<Scenario> changed_scenario(const Scenario& base, const ConfigChanges& changes, const ScenarioOptions& options) {
+  Diagnostics foreign;
+  Scenario scenario = read_scenario(base.document.changed(changes), nccl_files(load_options(options)), foreign);
+  scenario.document.check_all_read();
+  for (const Diagnostic& diagnostic : foreign.all()) scenario.document.log().add(diagnostic);
+  list_keys_without_effect(scenario);
+  return without_errors(std::move(scenario));
+}
+
+Result<ChangedJob> changed_job(const Scenario& base, const ConfigChanges& changes) {
+  Diagnostics foreign;
+  ConfigDocument document = base.document.changed(changes);
+  Job job = read_job(document.root(), base.cluster, foreign);
+  SimulateSettings simulate = read_simulate_of(document.root(), job);
+  document.check_all_read();
+  for (const Diagnostic& diagnostic : foreign.all()) document.log().add(diagnostic);
+  if (document.log().diagnostics().has_errors()) return tl::unexpected(document.log().diagnostics());
+  return ChangedJob{.document = std::move(document), .job = std::move(job), .simulate = simulate};
+}
+
+Result<Scenario> load_machine(const std::string& path, const ScenarioOptions& options) {
+  return checked_scenario([&](const LoadOptions& how) { return ConfigDocument::load(path, how); }, path, options,
+                          Extent::kMachine);
+}
+
+Result<Scenario> load_machine_text(const std::string& name, std::string_view text, const ScenarioOptions& options) {
+  return checked_scenario([&](const LoadOptions& how) { return ConfigDocument::load_text(name, text, how); }, name,
+                          options, Extent::kMachine);
+}
+
+Result<Cluster> load_cluster(const std::string& path, const ScenarioOptions& options) {
+  auto document = ConfigDocument::load(path, load_options(options));
+  if (!document) return tl::unexpected(document.error());
+  Cluster cluster = read_cluster(document->root());
+  if (document->log().diagnostics().has_errors()) return tl::unexpected(document->log().diagnostics());
+  return cluster;
+}
+
+std::vector<KeyDoc> scenario_keys() {
+  ConfigDocument document = ConfigDocument::for_documentation();
+  Diagnostics foreign;
+  const Scenario scenario = read_scenario(std::move(document), {}, foreign);
+  return scenario.document.log().docs();
+}
+
+}  // namespace ringwright::configs

@@ -1,0 +1,77 @@
+#include "configs/scenario/nccl_host.h"
+
+#include <cmath>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace ringwright::configs {
+namespace {
+
+// Of a GPU that does not say what it is: the most common one.
+constexpr int kAssumedCapability = 90;
+// AMD's GPUs have no such number; RCCL plans for them with the lists of NCCL's older generations.
+constexpr int kOfAmd = 80;
+
+int compute_capability(const workload::GpuSpec& gpu) {
+  if (!gpu.nvidia) return kOfAmd;
+  const int number = static_cast<int>(std::lround(gpu.compute_capability * 10.0));
+  return number > 0 ? number : kAssumedCapability;
+}
+
+collectives::Processor processor(network_models::Host::Processor maker) {
+  using From = network_models::Host::Processor;
+  using To = collectives::Processor;
+  switch (maker) {
+    case From::kIntel: return To::kIntel;
+    case From::kAmd: return To::kAmd;
+    case From::kArm: return To::kArm;
+    case From::kPower: return To::kPower;
+    case From::kOther: return To::kOther;
+  }
+  return To::kOther;
+}
+
+// Every port becomes a NIC at the place of the one that it belongs to.
+void take_ports_apart(collectives::NcclHost& host, int ports) {
+  host.nics *= ports;
+  host.ports = ports;
+  host.nic = host.nic / ports;
+  std::vector<int> places;
+  for (const int place : host.nic_at) places.insert(places.end(), static_cast<std::size_t>(ports), place);
+  host.nic_at = std::move(places);
+}
+
+}  // namespace
+
+collectives::NcclHost make_nccl_host(const network_models::Host& host, const workload::GpuSpec& gpu, NicPorts ports) {
+  using collectives::NcclHost;
+  NcclHost result{.gpus = host.gpus,
+                  .compute_capability = compute_capability(gpu),
+                  .pcie = host.pcie.bandwidth,
+                  .gpu_slot = host.pcie.gpu_bandwidth,
+                  .socket = host.pcie.socket_bandwidth,
+                  .pcie_switches = host.pcie.switches,
+                  .sockets = host.pcie.sockets,
+                  .gpu_at = host.pcie.gpu_at,
+                  .nic_at = host.pcie.nic_at,
+                  .nics = host.nic.count,
+                  .nic = host.nic.bandwidth,
+                  .processor = processor(host.pcie.processor)};
+  if (ports == NicPorts::kApart) take_ports_apart(result, host.nic.ports);
+  if (host.nvlink.kind == network_models::ScaleUp::kNvSwitch) {
+    result.links = NcclHost::Links::kSwitch;
+    result.nvlink = host.nvlink.bandwidth;
+    result.multicast = host.nvlink.reduces;
+  }
+  if (host.nvlink.kind == network_models::ScaleUp::kMesh) {
+    result.links = NcclHost::Links::kMesh;
+    for (const network_models::MeshLink& link : host.nvlink.mesh) {
+      result.lanes.push_back(
+          {.a = link.a, .b = link.b, .bandwidth = host.nvlink.bandwidth * static_cast<double>(link.lanes)});
+    }
+  }
+  return result;
+}
+
+}  // namespace ringwright::configs

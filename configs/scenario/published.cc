@@ -1,0 +1,40 @@
+#include "configs/scenario/published.h"
+
+namespace ringwright::configs {
+namespace {
+
+void add_published(ConfigMap& map, const std::string& source, std::vector<PublishedFigure>& figures) {
+  const auto add = [&](std::string_view key, PublishedQuantity quantity, double value) {
+    if (map.has(key)) figures.push_back({.quantity = quantity, .value = value, .source = source});
+  };
+  // Defaults stand for "not given"; add() looks whether the key is there.
+  add("step_time", PublishedQuantity::kStepTime,
+      to_seconds(
+          map.duration({.name = "step_time", .doc = "measured time of a training step", .fallback = Duration(0)})));
+  add("mfu", PublishedQuantity::kModelFlopUtilisation,
+      map.percent({.name = "mfu", .doc = "published model FLOP utilisation", .fallback = 0.0, .min = 0.0, .max = 1.0}));
+  add("model_flops_per_gpu", PublishedQuantity::kModelFlopRatePerGpu,
+      map.flop_rate(
+             {.name = "model_flops_per_gpu", .doc = "published model FLOP/s of one GPU", .fallback = FlopRate(0.0)})
+          .count());
+  add("tokens_per_s_per_gpu", PublishedQuantity::kTokensPerSecondPerGpu,
+      map.number({.name = "tokens_per_s_per_gpu",
+                  .doc = "published tokens per second of one GPU",
+                  .fallback = 0.0,
+                  .min = 0.0,
+                  .max = 1e9}));
+}
+
+}  // namespace
+
+std::vector<PublishedFigure> read_published(ConfigMap root) {
+  std::vector<PublishedFigure> figures;
+  for (ConfigMap& map :
+       root.maps("published", "what somebody measured for this scenario, to hold the result against")) {
+    const std::string source = map.text({.name = "source", .doc = "where the figure stands"});
+    add_published(map, source, figures);
+  }
+  return figures;
+}
+
+}  // namespace ringwright::configs

@@ -1,0 +1,357 @@
+// Reads a scenario's parts from its document.
+#include "configs/scenario/scenario_reader.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "configs/scenario/graph_nets.h"
+#include "configs/scenario/listed_schedule.h"
+#include "configs/scenario/nccl_host.h"
+#include "configs/scenario/network_sums.h"
+#include "configs/scenario/published.h"
+#include "core/config/input_file.h"
+#include "workload/layout/layout_checks.h"
+#include "workload/layout/stage_balance.h"
+#include "workload/memory/memory_balance.h"
+#include "workload/model/hf_config.h"
+#include "workload/model/model_config.h"
+
+namespace ringwright::configs {
+namespace {
+
+// The dimensions whose collectives may have an algorithm of their own.
+const std::vector<std::string>& dimension_names() {
+  static const std::vector<std::string> kNames = {
+      "tp", "cp", "cp_a2a", "cp_p2p",    "ep",     "ep_inner", "ep_outer",     "etp",          "edp",
+      "dp", "pp", "mp",     "embedding", "mirror", "dp_shard", "dp_replicate", "dp_secondary", "dp_node",
+      "dp_across"};
+  return kNames;
+}
+
+template <class Entry>
+std::vector<Option> options_of(std::span<const Entry> entries) {
+  std::vector<Option> options;
+  for (const Entry& entry : entries) options.push_back({.name = entry.name, .doc = entry.help});
+  return options;
+}
+
+template <class Entry>
+const Entry& find_entry(std::span<const Entry> entries, std::string_view name) {
+  const auto found = std::ranges::find(entries, name, &Entry::name);
+  return found == entries.end() ? entries.front() : *found;  // the name was refused before
+}
+
+}  // namespace
+
+Cluster read_cluster(ConfigMap root) {
+  Cluster cluster;
+  ConfigMap map = root.map("cluster", "the machine: hosts, what is in them, and the fabric between them");
+  cluster.hosts = map.integer({.name = "nodes", .doc = "number of hosts (servers)", .fallback = 1, .min = 1,
+                               .max = 1'000'000});
+  ConfigMap node = map.map("node", "one host; `preset` names a shipped one");
+  cluster.host = network_models::read_host(node);
+  ConfigMap gpu = node.map("gpu", "the GPU of the host; `preset` names a shipped one");
+  cluster.gpu = workload::read_gpu_spec(gpu);
+
+  ConfigMap fabric = map.map("fabric", "the network between hosts");
+  const auto topologies = network_models::topologies();
+  const Key<std::string> type{.name = "type", .doc = "shape of the network",
+                              .fallback = std::string(cluster.hosts == 1 ? "single_node" : "rail_optimized")};
+  cluster.fabric = fabric.choice(type, options_of(topologies));
+  const network_models::TopologyRequest request{.host = cluster.host, .hosts = static_cast<int>(cluster.hosts)};
+  if (fabric.documenting()) {
+    for (const auto& entry : topologies) static_cast<void>(entry.read(fabric, request));
+  }
+  // Each takes about 6 KiB and 30 microseconds to put together (scale-1m-h100).
+  constexpr std::int64_t kMostGpus = 4'194'304;
+  if (cluster.gpus() > kMostGpus) {
+    map.error("nodes", "E106",
+              fmt::format("'cluster.nodes' = {} x {} GPUs = {} GPUs, and must be at most {}", cluster.hosts,
+                          cluster.host.gpus, cluster.gpus(), kMostGpus));
+    cluster.hosts = 1;
+  }
+  cluster.topology = find_entry(topologies, cluster.fabric).read(fabric, request);
+  cluster.switch_sums = network_models::read_switch_sums(fabric, cluster.host.nic.bandwidth);
+  return cluster;
+}
+
+namespace {
+
+// `model.hf` names a config.json; its values are listed with the scenario's own.
+workload::ModelShape read_model_shape(ConfigMap model, Diagnostics& foreign) {
+  const bool named = model.has("hf");
+  auto document = named_document(
+      model, {.name = "hf", .doc = "a Hugging Face config.json to take the model from", .fallback = std::string()},
+      foreign);
+  if (!document) return named ? workload::ModelShape() : workload::read_model(model);
+  ConfigMap config = document->root();
+  workload::ModelShape shape = workload::read_hf_model(config, model);
+  for (const Assumption& assumed : document->log().assumptions()) {
+    model.assume(assumed.path, assumed.value, assumed.why);
+  }
+  for (const Diagnostic& diagnostic : document->log().diagnostics().all()) foreign.add(diagnostic);
+  model.note_values("hf", document->log());
+  return shape;
+}
+
+// What is kept beside a GPU needs a host that has a place for it.
+void check_offload(ConfigMap& parallel, const workload::OffloadOptions& offload, const Cluster& cluster) {
+  if (!offload.any() || parallel.documenting()) return;
+  ConfigMap zero = parallel.map("zero", "sharding of a model's state over data-parallel ranks, with DeepSpeed's keys");
+  if (cluster.fabric == "graph") {
+    parallel.error("", "E140", "offloading needs hosts as cluster.node describes them, not a fabric of type graph");
+  }
+  const bool drives = offload.optimizer == workload::Tier::kNvme || offload.parameters == workload::Tier::kNvme;
+  if (drives && cluster.host.storage.drives == 0) {
+    zero.error(offload.optimizer == workload::Tier::kNvme ? "offload_optimizer" : "offload_param", "E140",
+               "device: nvme, but the hosts have no drives",
+               "set cluster.node.storage: {drives: 4, read: 6.8GB/s, write: 4GB/s}");
+  }
+}
+
+}  // namespace
+
+Job read_job(ConfigMap root, const Cluster& cluster, Diagnostics& foreign) {
+  Job job;
+  ConfigMap model = root.map("model", "the model; `preset` names a shipped one");
+  ConfigMap training = root.map("training", "batch, precision and recomputation");
+  ConfigMap parallel = root.map("parallel", "how the work is split over ranks");
+  ConfigMap compute = root.map("compute", "how the time of kernels is found");
+  job.model = read_model_shape(model, foreign);
+  static_cast<void>(training.file({.name = "deepspeed",
+                                   .doc = "a DeepSpeed configuration (ds_config.json) that says batch, precision and "
+                                          "sharding; beside this file",
+                                   .fallback = std::string()}));
+  static_cast<void>(parallel.file({.name = "fsdp_config",
+                                   .doc = "an accelerate configuration (YAML) that says how FSDP shards; beside this "
+                                          "file",
+                                   .fallback = std::string()}));
+  static_cast<void>(parallel.file({.name = "tp_comm_overlap_cfg",
+                                   .doc = "a file of Transformer Engine's user buffers (YAML, as for Megatron's "
+                                          "--tp-comm-overlap-cfg) that says how exchanges overlap; beside this file",
+                                   .fallback = std::string()}));
+  job.training = workload::read_training_options(training);
+  workload::check_precision(training, job.training, cluster.gpu);
+  const ConfigMap map = root.map("cluster", "the machine: hosts, what is in them, and the fabric between them");
+  const workload::World world{.ranks = cluster.gpus(),
+                              .described = fmt::format("cluster.nodes = {} x {} GPUs ({})", cluster.hosts,
+                                                       cluster.host.gpus, map.origin("nodes")),
+                              .host_ranks = cluster.host.gpus};
+  ScheduleFile schedule = read_schedule_file(parallel, foreign);
+  job.parallel = workload::read_parallel_options(
+      parallel, {.shape = job.model, .training = job.training, .model_map = model, .training_map = training,
+                 .world = world, .listed = schedule.get()});
+  // Refused already; what follows need not lay out as many.
+  if (!workload::can_be_laid_out(job.parallel, job.training))
+    job.training.global_batch = job.training.micro_batch * job.parallel.dp;
+  check_schedule_file(schedule, job.parallel, job.parallel.microbatches(job.training), foreign);
+  check_offload(parallel, job.parallel.offload, cluster);
+  job.compute = workload::read_compute_model(compute, cluster.gpu);
+  workload::balance_stages(parallel, job.model, job.training, *job.compute, job.parallel);
+  ConfigMap memory = root.map("memory", "what a GPU's memory holds besides the model's own tensors");
+  job.memory = workload::read_memory_assumptions(memory);
+  workload::balance_memory(parallel, {.shape = job.model, .training = job.training, .parallel = job.parallel},
+                           job.memory, {.compute = *job.compute, .capacity = cluster.gpu.memory}, job.parallel);
+  return job;
+}
+
+namespace {
+
+// `filling`: training steps until a pipeline that never runs empty is in its steady state.
+SimulateSettings read_simulate(ConfigMap root, int filling = 0) {
+  SimulateSettings settings;
+  ConfigMap map = root.map("simulate", "what is played, and how faithfully");
+  settings.steps = static_cast<int>(map.integer({.name = "steps",
+                                                 .doc = "training steps that count",
+                                                 .fallback = std::max(1, filling),
+                                                 .min = 1,
+                                                 .max = 10'000}));
+  settings.steps_at = map.place("steps");
+  settings.warmup = static_cast<int>(map.integer({.name = "warmup",
+                                                  .doc = "training steps played before those that count",
+                                                  .fallback = filling,
+                                                  .min = 0,
+                                                  .max = 1'000}));
+  settings.seed = static_cast<std::uint64_t>(
+      map.integer({.name = "seed", .doc = "seed of all random streams", .fallback = 1, .min = 0, .max = INT64_MAX}));
+  settings.fast_forward = map.boolean(
+      {.name = "fast_forward",
+       .doc = "leave out what is proved to repeat itself: rounds of rings, laps of a pipeline, training steps",
+       .fallback = true});
+  settings.allow_slow = map.boolean(
+      {.name = "allow_slow",
+       .doc = "go on where the estimate made beforehand says that the run takes more than 2 minutes or 16 GiB",
+       .fallback = false});
+  const std::vector<Option> models = options_of(network_models::models());
+  const std::string network = map.choice(
+      {.name = "network", .doc = "network model: the rung of the fidelity ladder", .fallback = std::string("flow")},
+      models);
+  settings.network = &find_entry(network_models::models(), network);
+  return settings;
+}
+
+AttentionFlops read_attention_flops(ConfigMap root) {
+  static constexpr std::array kOptions = {
+      Option{"causal", "half of the score matrix: what causal attention needs; Megatron-LM since 2024"},
+      Option{"full", "the whole score matrix: most papers up to 2023"}};
+  ConfigMap map = root.map("report", "how results are stated");
+  const std::string count = map.choice(
+      {.name = "attention_flops", .doc = "attention FLOPs that count in MFU", .fallback = std::string("causal")},
+      kOptions);
+  return count == "full" ? AttentionFlops::kFull : AttentionFlops::kCausal;
+}
+
+}  // namespace
+
+SimulateSettings read_simulate_of(ConfigMap root, const Job& job) {
+  return read_simulate(root, workload::steps_until_steady(job.parallel.versions, job.parallel.pp,
+                                                          static_cast<int>(job.parallel.microbatches(job.training))));
+}
+
+namespace {
+
+collectives::CommSettings read_comm(ConfigMap root, const collectives::ChooserSettings& chooser,
+                                    const collectives::NcclHost& host) {
+  ConfigMap map = root.map("comm", "how NCCL plays collectives, for `collectives.model: chunks`");
+  if (chooser.rung == collectives::Rung::kChunks || chooser.kernel_overhead || map.documenting()) {
+    return collectives::read_comm_settings(map, collectives::generation_of(host.compute_capability));
+  }
+  return collectives::read_wires_only(map);
+}
+
+// Folders and files of results bear the name.
+void check_name(ConfigMap& root, const std::string& name) {
+  constexpr std::size_t kLongest = 200;
+  const auto cannot_stand = [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return c == '/' || c == '\\' || byte < 0x20 || byte == 0x7F;
+  };
+  std::string problem;
+  if (name.empty()) problem = "is empty";
+  if (name.size() > kLongest) problem = fmt::format("has {} bytes and may have {}", name.size(), kLongest);
+  if (name.starts_with('.')) problem = "begins with a dot";
+  if (std::ranges::any_of(name, cannot_stand)) problem = "holds a slash, a backslash or a control character";
+  if (problem.empty()) return;
+  root.error("name", "E118", fmt::format("'name' {}", problem), "folders of results bear the name: write llama-8b-tp4");
+}
+
+void read_header(ConfigMap root, std::string* name) {
+  static_cast<void>(
+      root.integer({.name = "version", .doc = "version of this format", .fallback = 1, .min = 1, .max = 1}));
+  static_cast<void>(
+      root.file({.name = "megatron",
+                 .doc = "a Megatron-LM run to take model, training and parallel from: a shell script, the "
+                        "arguments that a log prints, or the YAML of a functional test",
+                 .fallback = std::string()}));
+  *name = root.text({.name = "name", .doc = "what the report calls the scenario", .fallback = std::string("scenario")});
+  check_name(root, *name);
+}
+
+// What steers the library's choice, where nobody asks for it.
+void ignore_choices(ConfigMap comm, const ConfigLog& log) {
+  constexpr std::string_view kWhy =
+      "only 'collectives.tuner: nccl', 'overhead: kernels' and 'model: chunks' ask for the library's choice";
+  for (const std::string_view key : {"tuner_config", "graph"}) {
+    if (comm.has(key)) comm.ignore(key, kWhy);
+  }
+  if (!comm.has("env")) return;
+  ConfigMap env = comm.map("env", "");
+  for (const std::string& name : env.keys()) {
+    const std::string path = env.path_of(name);
+    const auto is_known = [&](const IgnoredKey& key) { return key.path == path; };
+    if (std::ranges::none_of(log.ignored(), is_known)) env.ignore(name, kWhy);
+  }
+}
+
+collectives::NcclSetup read_nccl(ConfigMap root, const Cluster& cluster, collectives::Rung rung,
+                                 const collectives::NcclFiles& files, Diagnostics& foreign) {
+  ConfigMap comm = root.map("comm", "the library that carries collectives out");
+  collectives::NcclSetup nccl = collectives::read_nccl_settings(comm, files, cluster.gpu.nvidia, foreign);
+  if (comm.has("algorithms") && rung != collectives::Rung::kChunks) {
+    comm.ignore("algorithms", "only 'collectives.model: chunks' plays thread blocks");
+  }
+  const bool merged = nccl.tables.merges_ports && nccl.knobs.merge_ports;
+  nccl.host = make_nccl_host(cluster.host, cluster.gpu, merged ? NicPorts::kMerged : NicPorts::kApart);
+  check_graph_nets(comm, nccl);
+  return nccl;
+}
+
+// Without GPUDirect RDMA: on the wires, whatever plays collectives.
+void pass_through_host_memory(ConfigMap root, const ChannelCosts& comm, Cluster& cluster) {
+  cluster.topology->pass_through_host_memory(comm.host_copy);
+  ConfigMap costs = root.map("comm", "how NCCL plays collectives, for `collectives.model: chunks`")
+                        .map("costs", "what NCCL's kernels cost beside the ways of their bytes");
+  if (cluster.fabric != "graph" || !costs.has("gpudirect")) return;
+  costs.warn("gpudirect", "W131",
+             fmt::format("{} has no effect: a fabric of type graph says nothing of host memory",
+                         costs.path_of("gpudirect")));
+}
+
+// What a collective needs of the file, once cluster and job are read.
+void read_collectives(ConfigMap root, const collectives::ChooserSettings& chooser,
+                      const collectives::NcclFiles& files, Diagnostics& foreign, Scenario& scenario) {
+  scenario.collectives = chooser;
+  scenario.nccl = read_nccl(root, scenario.cluster, chooser.rung, files, foreign);
+  const bool asked = chooser.heeds_kernels() || chooser.tuner == collectives::Tuner::kNccl;
+  if (!asked && !scenario.interference.counts && !root.documenting()) {
+    ignore_choices(root.map("comm", "the library that carries collectives out"), scenario.document.log());
+  }
+  scenario.comm = read_comm(root, chooser, scenario.nccl.host);
+  scenario.comm.costs.gpudirect = scenario.comm.costs.gpudirect && scenario.nccl.knobs.gpudirect;
+  scenario.nccl.host.gpudirect = scenario.comm.costs.gpudirect;
+  // nvbandwidth copies 26 of 31.5 GB/s to A100 and 51 of 63 to H100 (Azure/AI-benchmarking-guide).
+  if (!(scenario.comm.costs.host_copy > Bandwidth(0.0))) {
+    scenario.comm.costs.host_copy = scenario.cluster.host.pcie.gpu_bandwidth * 0.8;
+  }
+  if (!scenario.comm.costs.gpudirect) pass_through_host_memory(root, scenario.comm.costs, scenario.cluster);
+  apply_network_sums(root, scenario.cluster.switch_sums, scenario.nccl, scenario.comm);
+}
+
+}  // namespace
+
+Scenario::Scenario(ConfigDocument read) : document(std::move(read)) {}
+Scenario::~Scenario() = default;
+Scenario::Scenario(Scenario&& other) noexcept = default;
+Scenario& Scenario::operator=(Scenario&& other) noexcept = default;
+
+Scenario read_scenario(ConfigDocument document, const collectives::NcclFiles& files, Diagnostics& foreign) {
+  Scenario scenario(std::move(document));
+  ConfigMap root = scenario.document.root();
+  read_header(root, &scenario.name);
+  Cluster& cluster = scenario.cluster;
+  cluster = read_cluster(root);
+  scenario.interference = read_interference(root);
+  cluster.gpu.streaming_share = scenario.interference.streaming_share;
+  scenario.job = read_job(root, cluster, foreign);
+  ConfigMap collective_map = root.map("collectives", "which algorithms play collectives");
+  read_collectives(root, collectives::read_chooser_settings(collective_map, dimension_names()), files, foreign,
+                   scenario);
+  scenario.simulate = read_simulate_of(root, scenario.job);
+  const network_models::ModelEntry& model = *scenario.simulate.network;
+  scenario.faults = read_faults(root, {.topology = *cluster.topology, .model = model, .hosts = cluster.hosts});
+  scenario.background = read_background(root, cluster.gpus(), model);
+  scenario.attention_flops = read_attention_flops(root);
+  scenario.published = read_published(root);
+  scenario.search = read_search(root);
+  return scenario;
+}
+
+Scenario read_machine(ConfigDocument document, const collectives::NcclFiles& files, Diagnostics& foreign) {
+  Scenario scenario(std::move(document));
+  ConfigMap root = scenario.document.root();
+  read_header(root, &scenario.name);
+  scenario.cluster = read_cluster(root);
+  ConfigMap compute = root.map("compute", "how the time of kernels is found");
+  scenario.job.compute = workload::read_compute_model(compute, scenario.cluster.gpu);
+  ConfigMap collective_map = root.map("collectives", "which algorithms play collectives");
+  const std::vector<std::string> dimensions = {std::string(kWorld)};
+  read_collectives(root, collectives::read_chooser_settings(collective_map, dimensions, collectives::Rung::kChunks),
+                   files, foreign, scenario);
+  scenario.simulate = read_simulate(root);
+  return scenario;
+}
+
+}  // namespace ringwright::configs

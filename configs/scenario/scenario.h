@@ -1,0 +1,131 @@
+// A scenario: what a user asks for, read from YAML and checked; plain data, numbers with units, no strings to
+// interpret.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collectives/chooser.h"
+#include "collectives/comm_settings.h"
+#include "collectives/nccl/cost/selector.h"
+#include "configs/scenario/background.h"
+#include "configs/scenario/faults.h"
+#include "configs/scenario/interference_settings.h"
+#include "configs/scenario/search_settings.h"
+#include "core/base/diagnostic.h"
+#include "core/config/config_document.h"
+#include "core/report/facts.h"
+#include "network_models/builtin.h"
+#include "network_models/host/host.h"
+#include "network_models/topologies/switch_sums.h"
+#include "workload/builtin.h"
+#include "workload/gpu/gpu_spec.h"
+#include "workload/memory/memory.h"
+#include "workload/model/model_shape.h"
+#include "workload/options/training_options.h"
+
+namespace ringwright::configs {
+
+struct SimulateSettings {
+  int steps = 1;   // training steps that count
+  Place steps_at;  // where the file says so
+  int warmup = 0;  // steps before them
+  std::uint64_t seed = 1;
+  bool allow_slow = false;   // play also what takes long, or much memory (run_cost.h)
+  bool fast_forward = true;  // what repeats itself exactly is not played again
+  const network_models::ModelEntry* network = nullptr;
+};
+
+struct Cluster {
+  std::int64_t hosts = 1;
+  network_models::Host host;
+  std::string fabric;  // name of the topology
+  std::unique_ptr<network_models::Topology> topology;
+  workload::GpuSpec gpu;
+  network_models::SwitchSums switch_sums;
+
+  [[nodiscard]] std::int64_t gpus() const { return hosts * host.gpus; }
+};
+
+// What a whole training step needs; a file that only describes a cluster has none.
+struct Job {
+  workload::ModelShape model;
+  workload::TrainingOptions training;
+  workload::ParallelOptions parallel;
+  std::unique_ptr<ComputeModel> compute;
+  workload::MemoryAssumptions memory;
+};
+
+// Which attention FLOPs count as the model's own in MFU: half of the score matrix, which causal attention needs, or all
+// of it, as most papers up to 2023 count.
+enum class AttentionFlops { kCausal, kFull };
+
+struct Scenario {
+  ConfigDocument document;  // for origins, evidence and assumptions
+  std::string name;
+  Cluster cluster;
+  Job job;
+  collectives::ChooserSettings collectives;
+  collectives::CommSettings comm;  // where kernels of collectives count
+  collectives::NcclSetup nccl;  // `comm`
+  SimulateSettings simulate;
+  InterferenceSettings interference;
+  AttentionFlops attention_flops = AttentionFlops::kCausal;
+  std::vector<PublishedFigure> published;
+  Faults faults;
+  Background background;
+  SearchSettings search;
+
+  // Special members are in the source file: each file that holds a scenario would compile those of all parts anew.
+  explicit Scenario(ConfigDocument read);
+  ~Scenario();
+  Scenario(Scenario&& other) noexcept;
+  Scenario& operator=(Scenario&& other) noexcept;
+};
+
+struct ScenarioOptions {
+  std::vector<std::string> overrides;      // "parallel.tp=4"
+  std::vector<std::string> share_folders;  // presets; empty: the shipped ones
+};
+
+// All mistakes of the file at once. Warnings stay in the scenario's document log.
+[[nodiscard]] Result<Scenario> load_scenario(const std::string& path, const ScenarioOptions& options = {});
+// The same for a text at hand; `name` stands in messages, and files that it names are looked for beside it.
+[[nodiscard]] Result<Scenario> load_scenario_text(const std::string& name, std::string_view text,
+                                                  const ScenarioOptions& options = {});
+// The dimension of a collective that is played alone: `collectives.world.algorithm` chooses for it.
+inline constexpr std::string_view kWorld = "world";
+
+// What a single collective needs: the machine, `collectives` and `simulate`; job.compute is set, the rest of the job is
+// not. A file with a `model` is read and checked whole.
+[[nodiscard]] Result<Scenario> load_machine(const std::string& path, const ScenarioOptions& options = {});
+[[nodiscard]] Result<Scenario> load_machine_text(const std::string& name, std::string_view text,
+                                                 const ScenarioOptions& options = {});
+// Only the cluster part; the rest of the file may be missing.
+[[nodiscard]] Result<Cluster> load_cluster(const std::string& path, const ScenarioOptions& options = {});
+
+// The scenario again with other values, from the tree that was read before: no file but those that readers open
+// themselves. `base` must outlive it. Names of presets and of files that were imported cannot be changed here.
+[[nodiscard]] Result<Scenario> changed_scenario(const Scenario& base, const ConfigChanges& changes,
+                                                const ScenarioOptions& options = {});
+
+// Only the job with other values, which is most of what configurations of one machine differ in, and what `simulate`
+// says of it. Quick: a search asks for thousands. `base` must outlive it.
+struct ChangedJob {
+  ConfigDocument document;
+  Job job;
+  SimulateSettings simulate;
+};
+[[nodiscard]] Result<ChangedJob> changed_job(const Scenario& base, const ConfigChanges& changes);
+
+// The names that `list` and `run` know.
+[[nodiscard]] LoadOptions load_options(const ScenarioOptions& options);
+
+// Every key that a scenario may have, for `explain` and the schema.
+[[nodiscard]] std::vector<KeyDoc> scenario_keys();
+
+}  // namespace ringwright::configs

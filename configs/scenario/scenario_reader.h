@@ -1,0 +1,25 @@
+// Reads a scenario's parts from its document; what loads files lies in load_scenario.cc.
+#pragma once
+
+#include <string>
+
+#include "collectives/nccl/settings.h"
+#include "configs/scenario/scenario.h"
+#include "core/base/diagnostic.h"
+#include "core/config/config_document.h"
+
+namespace ringwright::configs {
+
+// Mistakes go into the document's log; those in other files that the scenario names, into `foreign`.
+[[nodiscard]] Cluster read_cluster(ConfigMap root);
+[[nodiscard]] Job read_job(ConfigMap root, const Cluster& cluster, Diagnostics& foreign);
+[[nodiscard]] SimulateSettings read_simulate_of(ConfigMap root, const Job& job);
+[[nodiscard]] Scenario read_scenario(ConfigDocument document, const collectives::NcclFiles& files,
+                                     Diagnostics& foreign);
+// A whole scenario from its file with its mistakes in the log, for those that can do with a part of it. Fails where the
+// file cannot be read.
+[[nodiscard]] Result<Scenario> read_scenario_with_errors(const std::string& path, const ScenarioOptions& options);
+// A scenario without a job: what a single collective needs.
+[[nodiscard]] Scenario read_machine(ConfigDocument document, const collectives::NcclFiles& files, Diagnostics& foreign);
+
+}  // namespace ringwright::configs

@@ -1,0 +1,133 @@
+// What NCCL's kernels take longer for a call than its messages on idle wires: launches, flags, slots, copies.
+//
+// Both are played for one group, or for the two ends of a message, alone on the run's own network: in steps, as the run
+// plays them, and in chunks, as kernels do. A run that plays steps and begins each call so much later takes, while
+// nobody else sends, exactly what the kernels take, for a small part of the events.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "collectives/nccl/search/graph_cache.h"
+#include "core/plan/collective_plan.h"
+#include "core/plan/step_costs.h"
+#include "core/plan/task_graph.h"
+#include "core/ports/call_overhead.h"
+#include "core/ports/collective_algorithm.h"
+#include "core/ports/collective_time.h"
+#include "core/run/kernels/chunk_player.h"
+#include "network_models/builtin.h"
+
+namespace ringwright::configs {
+
+// What calls were found to cost on one machine, by everything that it depends on there: whoever asks first, and in
+// whatever order, finds the same. For many steps on one machine, by threads at the same time.
+class KnownOverheads {
+ public:
+  // One group alone on the network's first hosts.
+  struct Key {
+    CollectiveKind kind = CollectiveKind::kAllReduce;
+    Bytes bytes;
+    int root = 0;
+    std::string algorithm;     // of the steps or the formula
+    StepCosts step_costs;      // of these steps
+    bool formula = false;
+    CollectivePlan plan;       // of the kernels
+    std::vector<int> host_of;  // of the members
+    std::vector<int> gpu_of;
+    std::string_view model;    // of the network
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  // Two ranks alone on the ways between them.
+  struct MessageKey {
+    Bytes bytes;
+    CollectivePlan plan;              // of the kernels
+    std::vector<std::uint64_t> ways;  // PairRouter::signature()
+    std::string_view model;
+    friend bool operator==(const MessageKey&, const MessageKey&) = default;
+  };
+  [[nodiscard]] std::optional<Duration> find(const Key& key) const;
+  [[nodiscard]] std::optional<Duration> find(const MessageKey& key) const;
+  void add(const Key& key, Duration overhead);
+  void add(const MessageKey& key, Duration overhead);
+  [[nodiscard]] std::size_t size() const;  // of both
+  // The channels that NCCL finds on the machine's hosts.
+  [[nodiscard]] collectives::NcclGraphCache& graphs() { return graphs_; }
+
+ private:
+  // By bytes; calls of one size are few.
+  template <class KeyType>
+  using Table = std::map<Bytes, std::vector<std::pair<KeyType, Duration>>>;
+
+  collectives::NcclGraphCache graphs_;
+  mutable std::mutex mutex_;
+  Table<Key> known_;
+  Table<MessageKey> known_messages_;
+};
+
+// A group is played alone on the network's first hosts, where it lies as the call's does; if it has one member a host,
+// all on one rail, on the first rail whose GPUs reach each other as theirs do. So an overhead depends on the shape of
+// the group and not on the hosts that it happens to have, even where routes are hashed: groups of one shape get the
+// same one. Messages are played on their own ways, which are few.
+class CallOverheads final : public CallOverhead {
+ public:
+  // References outlive this.
+  struct Inputs {
+    const network_models::Network& network;
+    const network_models::ModelEntry& model;
+    int per_host = 1;  // GPUs
+    const CollectiveChooser& steps;
+    const CollectiveTime* formula = nullptr;  // where calls are formulas; null: they are played in steps
+    StepCosts step_costs;
+    ChannelInputs channels;
+    KnownOverheads& known;
+  };
+  explicit CallOverheads(const Inputs& inputs) : inputs_(inputs) {}
+
+  // Nothing where steps, or the formula, take longer than kernels, or where no kernel plays the algorithm. To be asked
+  // by one thread at a time.
+  [[nodiscard]] Duration of(const CollectiveCall& call) const override;
+  [[nodiscard]] Duration of(const MessageBetween& message) const override;
+
+ private:
+  [[nodiscard]] Duration alone(const CollectiveCall& call, const TaskGraph& graph, bool as_kernels) const;
+  // Null for `kernels`: as one flow.
+  [[nodiscard]] Duration alone(const TaskGraph& graph, const Router& router, const ChannelChooser* kernels) const;
+
+  [[nodiscard]] int first_rail_like(int gpu) const;
+  [[nodiscard]] const GroupLayout& layout_to_play(const GroupLayout& layout) const;
+  [[nodiscard]] KnownOverheads::Key key_of(const CollectiveCall& call) const;
+
+  Inputs inputs_;
+  mutable std::map<int, int> rail_like_;  // by GPU of a host
+  mutable std::map<const GroupLayout*, const GroupLayout*> layout_to_play_;
+  mutable std::deque<GroupLayout> layouts_;  // that are played
+  mutable std::deque<TaskGraph> graphs_;     // all of them: choosers know a layout by its address
+  // By layout that is played, dimension, kind, bytes, root.
+  mutable std::map<std::tuple<const GroupLayout*, DimensionId, CollectiveKind, Bytes, int>, Duration> asked_;
+};
+
+// What a formula says, and what kernels take beside it. References must outlive it.
+class TimeWithOverhead final : public CollectiveTime {
+ public:
+  TimeWithOverhead(const CollectiveTime& formula, const CallOverhead& overhead)
+      : formula_(formula), overhead_(overhead) {}
+  [[nodiscard]] Duration time(const CollectiveCall& call) const override {
+    return formula_.time(call) + overhead_.of(call);
+  }
+  [[nodiscard]] Bytes sent(const CollectiveCall& call) const override { return formula_.sent(call); }
+
+ private:
+  const CollectiveTime& formula_;
+  const CallOverhead& overhead_;
+};
+
+}  // namespace ringwright::configs

@@ -1,0 +1,67 @@
+// Puts the faulty router under the folded one, and tells which faults were played.
+#include "configs/simulation/fault_run.h"
+
+#include <fmt/format.h>
+
+namespace ringwright::configs {
+
+FaultRun::FaultRun(const Simulation& simulation)
+    : simulation_(simulation), faulty_(*simulation.network().router, simulation.fault_schedule()) {
+  if (simulation.fault_schedule().empty()) return;
+  if (simulation.is_folded()) folded_ = make_folded_router(faulty_, simulation.folding());
+}
+
+const Router& FaultRun::router() const {
+  if (simulation_.fault_schedule().empty()) return simulation_.router();
+  if (folded_) return *folded_;
+  return faulty_;
+}
+
+void FaultRun::schedule(Engine& engine, NetworkModel& network) {
+  if (simulation_.fault_schedule().empty()) return;
+  player_.emplace(network_models::FaultPlayer::Parts{.engine = engine,
+                                                     .schedule = simulation_.fault_schedule(),
+                                                     .router = faulty_,
+                                                     .network = network,
+                                                     .capacities = router().capacities(),
+                                                     .link_class_of = simulation_.folding().links.class_of});
+  player_->schedule();
+}
+
+LinksMeet links_meet(const Scenario& scenario, const Simulation& simulation) {
+  if (scenario.collectives.rung != collectives::Rung::kClosedForm) return LinksMeet::kAll;
+  return simulation.plan().graph.messages.empty() ? LinksMeet::kNothing : LinksMeet::kMessages;
+}
+
+std::string_view remark(LinksMeet met) {
+  return met == LinksMeet::kMessages ? " (met by messages, not by collectives: closed_form)" : "";
+}
+
+void add_background(const Background& background, LinksMeet met, StepFacts& facts) {
+  if (met == LinksMeet::kNothing) return;  // listed as without effect
+  for (const std::string& traffic : background.described) facts.faults.push_back(traffic + std::string(remark(met)));
+}
+
+void add_faults(const Faults& faults, LinksMeet met, TimePoint end, StepFacts& facts) {
+  for (const OrderedFault& fault : faults.ordered) {
+    if (fault.of_link && met == LinksMeet::kNothing) continue;  // listed as without effect
+    if (fault.at < end) {
+      facts.faults.push_back(fault.text + std::string(fault.of_link ? remark(met) : ""));
+      continue;
+    }
+    facts.warnings.push_back({.code = "E125",
+                              .where = fmt::format("{}:{}", fault.place.file, fault.place.line),
+                              .text = fmt::format("the fault '{}' has no effect: the run ends at {}", fault.text,
+                                                  to_string(end.since_start()))});
+  }
+}
+
+std::vector<std::string> links_down_at(const Faults& faults, TimePoint when) {
+  std::vector<std::string> result;
+  for (const OrderedFault& fault : faults.ordered) {
+    if (fault.is_down && fault.at <= when && when < fault.until) result.push_back(fault.text);
+  }
+  return result;
+}
+
+}  // namespace ringwright::configs

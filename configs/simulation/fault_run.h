@@ -1,0 +1,53 @@
+// The faults of one run at play: the router that leads around them, the events that change the network, what to tell.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "configs/scenario/faults.h"
+#include "configs/simulation/simulation.h"
+#include "core/engine/engine.h"
+#include "core/ports/network_model.h"
+#include "core/ports/router.h"
+#include "core/report/facts.h"
+#include "network_models/flow/fault_player.h"
+#include "network_models/topologies/faulty_router.h"
+
+namespace ringwright::configs {
+
+// Stays where it was made: events refer to it. References must outlive it.
+class FaultRun {
+ public:
+  explicit FaultRun(const Simulation& simulation);
+
+  // The router to make the network model with.
+  [[nodiscard]] const Router& router() const;
+  // Before anything else is scheduled.
+  void schedule(Engine& engine, NetworkModel& network);
+
+ private:
+  const Simulation& simulation_;
+  network_models::FaultyRouter faulty_;
+  std::unique_ptr<Router> folded_;
+  std::optional<network_models::FaultPlayer> player_;
+};
+
+// What shares links, and so meets their faults and the traffic of others: with formulas for collectives only messages
+// of the job, which it may have none of.
+enum class LinksMeet { kNothing, kMessages, kAll };
+[[nodiscard]] LinksMeet links_meet(const Scenario& scenario, const Simulation& simulation);
+// Behind what was played: that only messages met it.
+[[nodiscard]] std::string_view remark(LinksMeet met);
+
+// The faults that were played: those that begin before the end of the run and that something could meet. A warning for
+// each that begins later.
+void add_faults(const Faults& faults, LinksMeet met, TimePoint end, StepFacts& facts);
+void add_background(const Background& background, LinksMeet met, StepFacts& facts);
+
+// Of a run that stalled: the links that were down.
+[[nodiscard]] std::vector<std::string> links_down_at(const Faults& faults, TimePoint when);
+
+}  // namespace ringwright::configs

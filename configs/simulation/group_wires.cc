@@ -1,0 +1,144 @@
+#include "configs/simulation/group_wires.h"
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "core/base/check.h"
+
+namespace ringwright::configs {
+namespace {
+
+using collectives::HopCost;
+
+HopCost cost_of_way(const Router& router, const RouteQuery& query) {
+  std::vector<Hop> way;
+  const Duration latency = router.route(query, way);
+  double narrowest = std::numeric_limits<double>::max();
+  for (const Hop& hop : way) narrowest = std::min(narrowest, router.capacities()[hop.link.index()].count() / hop.share);
+  return {.latency = latency, .bandwidth = Bandwidth(narrowest)};
+}
+
+// A message of a step, and whether it stays in its host.
+struct Flow {
+  bool stays = false;
+  Duration latency;
+  std::vector<Hop> way;
+};
+
+// What the members of one host get out together when each sends to its counterpart on another.
+Bandwidth outward(const Router& router, const std::vector<RouteQuery>& queries) {
+  std::map<LinkId, double> load;  // flows on it
+  std::vector<Hop> way;
+  for (const RouteQuery& query : queries) {
+    router.route(query, way);
+    for (const Hop& hop : way) load[hop.link] += hop.share;
+  }
+  double rate = std::numeric_limits<double>::max();  // of every one of them
+  for (const auto& [link, flows] : load) rate = std::min(rate, router.capacities()[link.index()].count() / flows);
+  return Bandwidth(rate * static_cast<double>(queries.size()));
+}
+
+}  // namespace
+
+const std::vector<RankId>& GroupWires::some_group(const CollectiveCall& call) const {
+  const Dimension& dimension = graph_.dimensions[call.dimension.index()];
+  for (std::size_t group = 0; group < dimension.groups.size(); ++group) {
+    if (&graph_.layouts[dimension.layout_of_group[group]] == call.layout) return dimension.groups[group];
+  }
+  CHECK(false, "a call's layout is that of a group of its dimension");
+  return dimension.groups.front();
+}
+
+collectives::WireCosts GroupWires::operator()(const CollectiveCall& call) const {
+  const auto [entry, is_new] = known_.try_emplace({call.dimension, call.layout});
+  if (is_new) entry->second = look_at(call);
+  return entry->second;
+}
+
+collectives::WireCosts GroupWires::operator()(const CollectiveCall& call, const CollectiveAlgorithm& algorithm) const {
+  collectives::WireCosts wires = (*this)(call);
+  const collectives::StepAsked asked = collectives::step_asked(algorithm);
+  if (asked == collectives::StepAsked::kNone || call.size() < 2) return wires;
+  const bool of_rings = asked == collectives::StepAsked::kOfRings;
+  const auto [entry, is_new] =
+      known_steps_.try_emplace({call.dimension, call.layout, &algorithm, of_rings ? Bytes(0) : call.bytes});
+  if (is_new) {
+    entry->second = of_rings ? step_of_rings(call, algorithm) : step_of(call, algorithm, algorithm.steps(call) / 2);
+  }
+  wires.step_inside = entry->second.inside;
+  wires.step_between = entry->second.between;
+  return wires;
+}
+
+// As in the first step of an all-gather, whose slices are those of all ring steps.
+GroupWires::StepCost GroupWires::step_of_rings(CollectiveCall call, const CollectiveAlgorithm& algorithm) const {
+  constexpr Bytes kEach(1 << 20);  // of a slice: large beside rounding
+  call.kind = CollectiveKind::kAllGather;
+  call.bytes = kEach * algorithm.pieces(call);
+  return step_of(call, algorithm, 0);
+}
+
+// Members of the first hosts send; those of hosts further on do as these do. Four hosts of a tree have all parts.
+GroupWires::StepCost GroupWires::step_of(const CollectiveCall& call, const CollectiveAlgorithm& algorithm,
+                                         int index) const {
+  constexpr int kHosts = 4;
+  const std::vector<RankId>& group = some_group(call);
+  const auto host_of = [&](int member) { return call.layout->host_of[static_cast<std::size_t>(member)]; };
+  std::vector<Flow> flows;
+  std::map<LinkId, double> load;  // bytes
+  CollectiveStep step;
+  for (int host = 0; host < std::min(kHosts, call.layout->host_count()); ++host) {
+    for (const int member : call.layout->hosts[static_cast<std::size_t>(host)]) {
+      algorithm.step(call, member, index, step);
+      for (const CollectiveSend& send : step.sends) {
+        Flow& flow = flows.emplace_back(Flow{.stays = host_of(send.peer) == host, .latency = {}, .way = {}});
+        flow.latency = router_.route({.from = group[static_cast<std::size_t>(member)],
+                                      .to = group[static_cast<std::size_t>(send.peer)],
+                                      .nics = send.nics,
+                                      .label = collective_label(call.dimension)},
+                                     flow.way);
+        for (const Hop& hop : flow.way) load[hop.link] += hop.share * static_cast<double>(send.size.count());
+      }
+    }
+  }
+  const auto slowest = [&](bool stays) {
+    HopCost cost;
+    double seconds = 0.0;
+    for (const Flow& flow : flows) {
+      if (flow.stays != stays) continue;
+      cost.latency = std::max(cost.latency, flow.latency);
+      for (const Hop& hop : flow.way) {
+        seconds = std::max(seconds, load[hop.link] / router_.capacities()[hop.link.index()].count());
+      }
+    }
+    if (seconds > 0.0) cost.bandwidth = Bandwidth(static_cast<double>(call.bytes.count()) / seconds);
+    return cost;
+  };
+  return {.inside = slowest(true), .between = slowest(false)};
+}
+
+collectives::WireCosts GroupWires::look_at(const CollectiveCall& call) const {
+  const std::vector<RankId>& group = some_group(call);
+  const auto rank = [&](int member) { return group[static_cast<std::size_t>(member)]; };
+  const auto query = [&](int from, int to) {
+    return RouteQuery{.from = rank(from), .to = rank(to), .label = collective_label(call.dimension)};
+  };
+  collectives::WireCosts wires;
+  for (const std::vector<int>& host : call.layout->hosts) {
+    if (host.size() < 2) continue;
+    wires.inside = cost_of_way(router_, query(host[0], host[1]));
+    break;
+  }
+  if (call.layout->host_count() > 1) {
+    const std::vector<int>& here = call.layout->hosts[0];
+    const std::vector<int>& there = call.layout->hosts[1];
+    wires.between = cost_of_way(router_, query(here[0], there[0]));
+    std::vector<RouteQuery> all;
+    for (std::size_t i = 0; i < std::min(here.size(), there.size()); ++i) all.push_back(query(here[i], there[i]));
+    wires.host_outward = outward(router_, all);
+  }
+  return wires;
+}
+
+}  // namespace ringwright::configs

@@ -1,0 +1,51 @@
+#include "configs/simulation/pair_router.h"
+
+#include <bit>
+#include <map>
+
+#include "core/base/check.h"
+
+namespace ringwright::configs {
+
+PairRouter::PairRouter(const Router& router, RankId first, RankId second) {
+  std::map<std::uint32_t, LinkId> number_of_link;
+  for (const bool back : {false, true}) {
+    for (const Reach reach : {Reach::kWhole, Reach::kByPeersRail}) {
+      Way& way = ways_[number_of({.from = RankId(back ? 1 : 0), .to = RankId(back ? 0 : 1), .reach = reach})];
+      way.latency =
+          router.route({.from = back ? second : first, .to = back ? first : second, .reach = reach}, way.hops);
+      for (Hop& hop : way.hops) {
+        const auto [link, is_new] = number_of_link.emplace(hop.link.value, LinkId(capacities_.size()));
+        if (is_new) capacities_.push_back(router.capacities()[hop.link.index()]);
+        hop.link = link->second;
+      }
+    }
+  }
+}
+
+std::size_t PairRouter::number_of(const RouteQuery& query) {
+  CHECK(query.reach == Reach::kWhole || query.reach == Reach::kByPeersRail, "a message goes the whole way");
+  return (query.from < query.to ? 0U : 2U) + (query.reach == Reach::kWhole ? 0U : 1U);
+}
+
+Duration PairRouter::route(const RouteQuery& query, std::vector<Hop>& hops) const {
+  const Way& way = ways_[number_of(query)];
+  hops = way.hops;
+  return way.latency;
+}
+
+std::vector<std::uint64_t> PairRouter::signature() const {
+  std::vector<std::uint64_t> signature;
+  for (const Way& way : ways_) {
+    signature.push_back(static_cast<std::uint64_t>(way.latency.count()));
+    signature.push_back(way.hops.size());
+    for (const Hop& hop : way.hops) {
+      signature.push_back(hop.link.value);
+      signature.push_back(std::bit_cast<std::uint64_t>(capacities_[hop.link.index()].count()));
+      signature.push_back(std::bit_cast<std::uint64_t>(hop.share));
+    }
+  }
+  return signature;
+}
+
+}  // namespace ringwright::configs

@@ -1,0 +1,61 @@
+#include "configs/simulation/planner.h"
+
+#include <utility>
+
+#include "configs/simulation/simulate.h"
+#include "configs/simulation/simulation.h"
+
+namespace ringwright::configs {
+namespace {
+
+Prediction tell(const Scenario& scenario, const Simulation& simulation, const RunRecord& record) {
+  const workload::StepPlan& plan = simulation.plan();
+  StepFacts facts;
+  facts.tokens_per_step = plan.tokens;
+  facts.model_flops =
+      scenario.attention_flops == AttentionFlops::kCausal ? plan.model_flops : plan.model_flops_full_attention;
+  facts.peak_flop_rate = scenario.cluster.gpu.peak_of(scenario.job.training.precision);
+  facts.warmup_iterations = scenario.simulate.warmup;
+  Report report =
+      summarise({.record = record, .graph = plan.graph, .classes = simulation.folding().ranks}, std::move(facts));
+  return {.step_time = report.step_time,
+          .everywhere = std::move(report.everywhere),
+          .tokens_per_second_per_gpu = report.tokens_per_second_per_gpu,
+          .model_flop_utilisation = report.model_flop_utilisation};
+}
+
+}  // namespace
+
+Result<Planner::Played> Planner::play(const Scenario& scenario, workload::Passes passes) {
+  const bool is_new = !network_.has_value();
+  network_models::Network network =
+      is_new ? machine_.cluster.topology->build() : *std::exchange(network_, std::nullopt);
+  if (is_new) kept_ = {};
+  kept_.overheads = overheads_;
+  workload::StepPlan plan = workload::build_step(
+      {.shape = scenario.job.model, .training = scenario.job.training, .parallel = scenario.job.parallel}, passes);
+  plan.graph.iterations = scenario.simulate.warmup + scenario.simulate.steps;
+  auto simulation = Simulation::assemble(scenario, std::move(plan), std::move(network), FoldMode::kTimesOnly,
+                                         std::exchange(kept_, {}));
+  if (!simulation) return tl::unexpected(std::move(simulation.error()));
+  const PlayedPlan played_plan = play_plan(scenario, **simulation);
+  Played played{.outcome = played_plan.run.outcome, .events = played_plan.events, .prediction = {}};
+  if (played.outcome == RunOutcome::kFinished) {
+    played.prediction = tell(scenario, **simulation, played_plan.run.record);
+  }
+  network_ = std::move(**simulation).take_network();
+  kept_ = std::move(**simulation).take_kept();
+  return played;
+}
+
+Result<std::optional<Prediction>> Planner::predict(const Scenario& scenario) {
+  Result<Played> played;
+  for (const workload::Passes passes : passes_to_try(scenario)) {
+    played = play(scenario, passes);
+    if (!played) return tl::unexpected(std::move(played.error()));
+    if (played->outcome != RunOutcome::kUnproven) break;
+  }
+  return std::move(played->prediction);
+}
+
+}  // namespace ringwright::configs

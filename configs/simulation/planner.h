@@ -1,0 +1,56 @@
+// Many configurations on one machine, one after another in one process: the door for whoever searches among them.
+//
+// The machine's network is built once. Of a configuration only times are told, not what links carry; where neither
+// collectives nor messages share links (`closed_form` on `alpha_beta`), one configuration of a thousand GPUs takes
+// about as long as a look-up in a file.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "configs/scenario/scenario.h"
+#include "configs/simulation/simulation.h"
+#include "core/base/diagnostic.h"
+#include "core/report/report.h"
+#include "core/run/step/executor.h"
+#include "network_models/builtin.h"
+#include "workload/step/step_builder.h"
+
+namespace ringwright::configs {
+
+// As a report of `run` has them.
+struct Prediction {
+  StepTimes step_time;
+  TimeBreakdown everywhere;
+  double tokens_per_second_per_gpu = 0.0;
+  std::optional<double> model_flop_utilisation;
+};
+
+class Planner {
+ public:
+  // The machine of this scenario; it must outlive the planner. `known`: what calls were found to cost on this very
+  // machine, for several planners; null: what this one finds out for itself.
+  explicit Planner(const Scenario& machine, KnownOverheads* known = nullptr)
+      : machine_(machine), overheads_(known != nullptr ? known : &own_overheads_) {}
+
+  // Of a scenario with the same `cluster`: of the machine's own, say, after its job was changed. Nothing inside when
+  // the run does not come to an end; mistakes when the configuration cannot be played.
+  [[nodiscard]] Result<std::optional<Prediction>> predict(const Scenario& scenario);
+
+ private:
+  struct Played {
+    RunOutcome outcome = RunOutcome::kFinished;
+    std::uint64_t events = 0;
+    std::optional<Prediction> prediction;  // when it finished
+  };
+  [[nodiscard]] Result<Played> play(const Scenario& scenario, workload::Passes passes);
+
+  const Scenario& machine_;
+  KnownOverheads own_overheads_;
+  KnownOverheads* overheads_;
+  // While no configuration is at hand.
+  std::optional<network_models::Network> network_;
+  Simulation::Kept kept_;
+};
+
+}  // namespace ringwright::configs

@@ -1,0 +1,329 @@
+#include "configs/simulation/simulate.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <map>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "configs/scenario/host_rows.h"
+#include "configs/simulation/clock_range.h"
+#include "configs/simulation/collective_table.h"
+#include "configs/simulation/fault_run.h"
+#include "configs/simulation/rehearse.h"
+#include "configs/simulation/run_cost.h"
+#include "core/base/sha256.h"
+#include "core/config/key_effect.h"
+#include "core/engine/engine.h"
+
+namespace ringwright::configs {
+namespace {
+
+using network_models::FastForward;
+
+constexpr std::size_t kLinksShown = 10;
+constexpr std::size_t kLinksOfOneSort = 3;
+
+std::string layout_text(const workload::ParallelOptions& parallel) {
+  std::string text = fmt::format("TP {} x PP {} x DP {}", parallel.tp, parallel.pp, parallel.dp);
+  if (parallel.cp > 1) text += fmt::format(" x CP {}", parallel.cp);
+  if (parallel.virtual_stages > 1) text += fmt::format(", {} virtual stages", parallel.virtual_stages);
+  return text;
+}
+
+// The inputs that a step time leans on, and the key whose evidence speaks for each.
+struct EvidenceKey {
+  std::string_view input;
+  std::string_view path;
+};
+constexpr std::array kEvidenceKeys = {
+    EvidenceKey{"GPU memory", "cluster.node.gpu.memory_bandwidth"},
+    EvidenceKey{"kernel efficiency", "compute.gemm_efficiency"},
+    EvidenceKey{"kernel profile", "cluster.node.gpu.kernels.gemm.half_share"},
+    EvidenceKey{"NVLink", "cluster.node.nvlink.bandwidth"},
+    EvidenceKey{"PCIe", "cluster.node.pcie.bandwidth"},
+    EvidenceKey{"NIC", "cluster.node.nic.bandwidth"},
+    EvidenceKey{"fabric speed", "cluster.fabric.leaf.speed"},
+    EvidenceKey{"fabric latency", "cluster.fabric.latency.hop"},
+};
+
+std::vector<InputEvidence> gather_evidence(const Scenario& scenario) {
+  const bool calibrated = std::ranges::any_of(scenario.document.log().values(), [](const ValueRead& value) {
+    return value.path == "compute.model" && value.text == "calibrated";
+  });
+  std::vector<InputEvidence> evidence;
+  evidence.push_back({.input = "GPU arithmetic", .level = scenario.cluster.gpu.evidence,
+                      .source = scenario.cluster.gpu.name});
+  for (const EvidenceKey& key : kEvidenceKeys) {
+    for (const ValueRead& value : scenario.document.log().values()) {
+      if (value.path != key.path || (key.input == "kernel profile" && !calibrated)) continue;
+      evidence.push_back({.input = std::string(key.input), .level = value.evidence,
+                          .source = value.source.empty() ? value.origin : value.source});
+    }
+  }
+  return evidence;
+}
+
+// Kernels of sizes that the compute model's constants were not fitted on, each name once.
+void note_extrapolation(const Scenario& scenario, const TaskGraph& graph, StepFacts& facts) {
+  constexpr std::size_t kNamed = 6;
+  std::set<std::string> within, beyond;
+  for (const Work& work : graph.works) {
+    for (const Kernel& kernel : work.kernels) {
+      (scenario.job.compute->extrapolates(kernel) ? beyond : within).insert(kernel.name);
+    }
+  }
+  if (beyond.empty()) return;
+  std::string names;
+  std::size_t named = 0;
+  for (const std::string& name : beyond) {
+    if (named++ == kNamed) break;
+    names += (names.empty() ? "" : ", ") + name;
+  }
+  if (beyond.size() > kNamed) names += ", ...";
+  facts.warnings.push_back({.code = "W143",
+                            .where = "cluster.node.gpu.kernels",
+                            .text = fmt::format("{} kinds of kernels are extrapolated, {} are not: {}", beyond.size(),
+                                                within.size(), names)});
+}
+
+void add_log(const ConfigLog& log, StepFacts& facts) {
+  for (const Assumption& assumed : log.assumptions()) {
+    facts.assumptions.push_back({.path = assumed.path, .value = assumed.value, .why = assumed.why});
+  }
+  for (const IgnoredKey& ignored : log.ignored()) facts.ignored.push_back({.path = ignored.path, .why = ignored.why});
+  // "W131: parallel.zero.bucket has no effect" is said by the list of ignored keys.
+  const auto is_listed = [&log](const Diagnostic& diagnostic) {
+    return diagnostic.code == "W131" && std::ranges::any_of(log.ignored(), [&](const IgnoredKey& ignored) {
+             return diagnostic.message.starts_with(ignored.path + " ");
+           });
+  };
+  for (const Diagnostic& diagnostic : log.diagnostics().all()) {
+    if (diagnostic.severity != Severity::kWarning || is_listed(diagnostic)) continue;
+    facts.warnings.push_back({.code = diagnostic.code,
+                              .where = fmt::format("{}:{}", diagnostic.place.file, diagnostic.place.line),
+                              .text = diagnostic.message});
+  }
+  for (const ValueRead& value : log.values()) {
+    facts.config.push_back({.path = value.path, .text = value.text, .origin = value.origin});
+  }
+  facts.config_sha256 = sha256(canonical_text(log));
+}
+
+std::vector<LinkLoad> busiest_links(const Simulation& simulation, const std::vector<LinkUsage>& usage,
+                                    Duration elapsed) {
+  const LinkClasses& links = simulation.folding().links;
+  const std::span<const Bandwidth> capacities = simulation.router().capacities();
+  std::vector<std::size_t> order;
+  const auto load = [&](std::size_t link) { return usage[link].bytes / capacities[link].count(); };
+  for (std::size_t link = 0; link < usage.size(); ++link) {
+    if (usage[link].bytes > 0.0) order.push_back(link);
+  }
+  std::ranges::sort(order,
+                    [&](std::size_t a, std::size_t b) { return load(a) > load(b) || (!(load(b) > load(a)) && a < b); });
+  // Of each sort (GPU to NVSwitch, leaf to spine, ...) a few whose loads differ: else the busiest sort would fill the
+  // table with its kin.
+  const Fabric& fabric = simulation.network().fabric;
+  std::map<std::pair<NodeKind, NodeKind>, std::set<std::int64_t>> shown;  // loads in bytes
+  std::vector<LinkLoad> result;
+  for (const std::size_t link : order) {
+    const LinkSpec& spec = fabric.link(links.representative[link]);
+    std::set<std::int64_t>& of_sort = shown[{fabric.node(spec.from).kind, fabric.node(spec.to).kind}];
+    if (of_sort.size() == kLinksOfOneSort || result.size() == kLinksShown) continue;
+    if (!of_sort.insert(std::llround(usage[link].bytes)).second) continue;
+    result.push_back({.name = fabric.name(links.representative[link]),
+                      .utilisation = load(link) / to_seconds(elapsed),
+                      .bytes = Bytes(std::llround(usage[link].bytes)),
+                      .multiplicity = links.size[link]});
+  }
+  return result;
+}
+
+Bytes peak_resident_memory() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return Bytes(usage.ru_maxrss * 1024);
+}
+
+StepFacts job_facts(const Scenario& scenario, const Simulation& simulation) {
+  const workload::StepPlan& plan = simulation.plan();
+  StepFacts facts;
+  facts.scenario = scenario.name;
+  facts.seed = scenario.simulate.seed;
+  facts.model = scenario.job.model.name;
+  facts.parameters = plan.parameters;
+  facts.layout = layout_text(scenario.job.parallel);
+  facts.microbatches = plan.microbatches;
+  facts.tokens_per_step = plan.tokens;
+  facts.model_flops = scenario.attention_flops == AttentionFlops::kCausal ? plan.model_flops
+                                                                          : plan.model_flops_full_attention;
+  facts.hardware_flops = plan.hardware_flops;
+  facts.peak_flop_rate = scenario.cluster.gpu.peak_of(scenario.job.training.precision);
+  facts.warmup_iterations = scenario.simulate.warmup;
+  facts.memory = memory_rows(scenario);
+  facts.hosts = host_rows(scenario);
+  facts.held_at_peak = plan.held_at_peak;
+  facts.weight_versions = plan.weight_versions;
+  facts.published = scenario.published;
+  facts.evidence = gather_evidence(scenario);
+  add_log(scenario.document.log(), facts);
+  note_extrapolation(scenario, simulation.plan().graph, facts);
+  return facts;
+}
+
+bool goes_fast_forward(const Scenario& scenario, const SimulateOptions& options) {
+  return scenario.simulate.fast_forward && options.fast_forward == FastForward::kOn;
+}
+
+// Of `collectives.ep.algorithm` and the like: dimensions in which the job calls no collective.
+void list_idle_choices(const Scenario& scenario, StepFacts& facts) {
+  for (const collectives::DimensionChoice& choice : scenario.collectives.choices) {
+    if (std::ranges::find(facts.collectives, choice.dimension, &CollectiveUse::dimension) != facts.collectives.end()) {
+      continue;
+    }
+    for (const std::string_view key : {"algorithm", "from"}) {
+      const std::string path = fmt::format("collectives.{}.{}", choice.dimension, key);
+      const auto value = std::ranges::find(scenario.document.log().values(), path, &ValueRead::path);
+      if (value == scenario.document.log().values().end() || !is_given(*value)) continue;
+      if (std::ranges::find(facts.ignored, path, &IgnoredKnob::path) != facts.ignored.end()) continue;
+      facts.ignored.push_back({.path = path, .why = "no collective of this dimension is called in the job's step"});
+    }
+  }
+}
+
+// Null for `rehearsed`: passes whose collectives are messages are played task by task.
+PlayedPlan play(const Scenario& scenario, const Simulation& simulation, const SimulateOptions& options,
+                const RehearsedCalls* rehearsed) {
+  const bool fast_forward = goes_fast_forward(scenario, options);
+  Engine engine;
+  FaultRun faults(simulation);
+  const auto network = scenario.simulate.network->make(
+      {.engine = engine,
+       .router = faults.router(),
+       .options = {.fast_forward = fast_forward ? FastForward::kOn : FastForward::kOff,
+                   .verify_fairness = options.verify_fairness}});
+  faults.schedule(engine, *network);
+  const TaskGraph& graph = simulation.plan().graph;
+  const bool may_skip = fast_forward && scenario.faults.links.empty();
+  PlayedPlan played;
+  played.run = execute({.engine = engine, .graph = graph, .classes = simulation.folding().ranks,
+                        .network = *network, .chooser = simulation.chooser(),
+                        .compute = options.compute != nullptr ? *options.compute : *scenario.job.compute,
+                        .collective_time = simulation.collective_time(),
+                        .step_costs = scenario.collectives.step_costs,
+                        .call_overhead = simulation.call_overhead(),
+                        .channels = simulation.channels(),
+                        .footprint = simulation.footprint(),
+                        .rehearsed = rehearsed},
+                       {.warmup_iterations = scenario.simulate.warmup,
+                        .observer = options.observer,
+                        .skip_repeated_iterations = may_skip,
+                        .pass_segments_at_once = fast_forward,
+                        .host_awaits_receives = !scenario.job.parallel.overlap_p2p});
+  played.events = engine.events_run();
+  played.counters = network->counters();
+  return played;
+}
+
+}  // namespace
+
+PlayedPlan play_plan(const Scenario& scenario, const Simulation& simulation, const SimulateOptions& options) {
+  if (goes_fast_forward(scenario, options)) {
+    if (const std::optional<RehearsedCalls> rehearsed = rehearse(scenario, simulation)) {
+      PlayedPlan played = play(scenario, simulation, options, &*rehearsed);
+      if (played.run.outcome != RunOutcome::kDisturbed) return played;
+    }
+  }
+  return play(scenario, simulation, options, nullptr);
+}
+
+Outcome simulate(const Scenario& scenario, const Simulation& simulation, const SimulateOptions& options) {
+  const auto started = std::chrono::steady_clock::now();
+  PlayedPlan played = play_plan(scenario, simulation, options);
+  RunResult& run = played.run;
+  Outcome outcome{.end = run.outcome, .report = {}, .stall = std::move(run.stall)};
+  if (run.outcome == RunOutcome::kClockRanOut) outcome.late = ends_too_late(scenario.simulate, run);
+  if (run.outcome != RunOutcome::kFinished) {
+    outcome.stall.notes = links_down_at(scenario.faults, outcome.stall.at);
+    return outcome;
+  }
+
+  StepFacts facts = job_facts(scenario, simulation);
+  for (const IgnoredKey& key : simulation.ignored()) facts.ignored.push_back({.path = key.path, .why = key.why});
+  // Not the engine's time: faults that end later than the run are still among its events.
+  const TimePoint end = run.record.iteration_end.back();
+  facts.links = busiest_links(simulation, run.usage, end.since_start());
+  facts.collectives = collective_table(simulation, run.record);
+  list_idle_choices(scenario, facts);
+  const LinksMeet met = links_meet(scenario, simulation);
+  add_faults(scenario.faults, met, end, facts);
+  add_background(scenario.background, met, facts);
+  facts.engine.network = scenario.simulate.network->name;
+  facts.engine.collectives = collectives::to_string(scenario.collectives.rung);
+  for (const ValueRead& value : scenario.document.log().values()) {
+    if (value.path == "compute.model") facts.engine.compute = value.text;
+  }
+  facts.engine.interference = scenario.interference.counts ? "share" : "none";
+  facts.engine.events = played.events;
+  facts.engine.classes = simulation.folding().ranks.count();
+  if (simulation.is_folded()) facts.engine.little_folded = why_little_folded(simulation.folding());
+  for (const auto& counter : played.counters) {
+    facts.engine.counters.push_back({.name = counter.name, .value = counter.value});
+  }
+  if (run.skipped_iterations > 0) {
+    facts.engine.counters.push_back({.name = "training steps fast-forwarded",
+                                     .value = static_cast<std::uint64_t>(run.skipped_iterations)});
+  }
+  if (const std::uint32_t laps = simulation.plan().graph.laps_left_out; laps > 0) {
+    const auto played_steps = static_cast<std::uint64_t>(simulation.plan().graph.iterations - run.skipped_iterations);
+    facts.engine.counters.push_back({.name = "laps of the pipeline fast-forwarded", .value = laps * played_steps});
+  }
+  facts.engine.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
+  facts.engine.peak_memory = peak_resident_memory();
+  outcome.report =
+      summarise({.record = run.record, .graph = simulation.plan().graph, .classes = simulation.folding().ranks},
+                std::move(facts));
+  return outcome;
+}
+
+std::vector<workload::Passes> passes_to_try(const Scenario& scenario) {
+  // Kernels on channels are never twice in the same state, and what changes with time is not the same in two laps.
+  const bool lasting = scenario.faults.links.empty() && scenario.background.transfers.empty();
+  const bool alike =
+      lasting && scenario.collectives.rung != collectives::Rung::kChunks && !scenario.interference.counts;
+  if (!scenario.simulate.fast_forward || !alike) return {workload::Passes::kAsSegments};
+  return {workload::Passes::kFewLaps, workload::Passes::kManyLaps, workload::Passes::kAsSegments};
+}
+
+Result<Outcome> simulate(const Scenario& scenario, FoldMode fold, const SimulateOptions& options) {
+  std::vector<workload::Passes> ways = passes_to_try(scenario);
+  if (fold == FoldMode::kNoFold || !goes_fast_forward(scenario, options)) ways = {workload::Passes::kAsSegments};
+  network_models::Network network = scenario.cluster.topology->build();
+  KnownOverheads overheads;
+  Simulation::Kept kept;
+  Outcome outcome;
+  for (const workload::Passes passes : ways) {
+    workload::StepPlan plan = workload::build_step(
+        {.shape = scenario.job.model, .training = scenario.job.training, .parallel = scenario.job.parallel}, passes);
+    plan.graph.iterations = scenario.simulate.warmup + scenario.simulate.steps;
+    kept.overheads = &overheads;
+    auto simulation = Simulation::assemble(scenario, std::move(plan), std::move(network), fold, std::move(kept));
+    if (!simulation) return tl::unexpected(std::move(simulation.error()));
+    if (Diagnostics costly = too_costly(scenario, cost_of_playing(scenario, **simulation)); costly.has_errors()) {
+      return tl::unexpected(std::move(costly));
+    }
+    outcome = simulate(scenario, **simulation, options);
+    if (outcome.end != RunOutcome::kUnproven) break;
+    kept = std::move(**simulation).take_kept();
+    kept.folding = std::move(**simulation).take_folding();
+    network = std::move(**simulation).take_network();
+  }
+  return outcome;
+}
+
+}  // namespace ringwright::configs

@@ -1,0 +1,50 @@
+// The library's face: a scenario in, a report out.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "configs/scenario/scenario.h"
+#include "configs/simulation/simulation.h"
+#include "core/report/report.h"
+#include "core/run/step/executor.h"
+
+namespace ringwright::configs {
+
+struct SimulateOptions {
+  RunObserver* observer = nullptr;
+  bool verify_fairness = false;  // check the certificate of every solve with an independent full solve
+  network_models::FastForward fast_forward = network_models::FastForward::kOn;
+  const ComputeModel* compute = nullptr;  // instead of the job's
+};
+
+// What was played, without a report of it.
+struct PlayedPlan {
+  RunResult run;
+  std::uint64_t events = 0;
+  std::vector<NetworkModel::Counter> counters;
+};
+[[nodiscard]] PlayedPlan play_plan(const Scenario& scenario, const Simulation& simulation,
+                                   const SimulateOptions& options = {});
+
+struct Outcome {
+  RunOutcome end = RunOutcome::kFinished;
+  std::optional<Report> report;  // when it finished
+  StallReport stall;             // when it stalled
+  Diagnostics late;              // when it ends later than the clock can tell: which key makes it so
+};
+
+[[nodiscard]] Outcome simulate(const Scenario& scenario, const Simulation& simulation,
+                               const SimulateOptions& options = {});
+
+// From the scenario alone: laps of its pipeline are left out where the run proves that they repeat themselves, and
+// counted in all that the report tells. Mistakes when its choices do not go together.
+[[nodiscard]] Result<Outcome> simulate(const Scenario& scenario, FoldMode fold, const SimulateOptions& options = {});
+
+// The ways to write the scenario's training step that are tried one after another, until one ends other than with
+// RunOutcome::kUnproven; the last one leaves nothing out.
+[[nodiscard]] std::vector<workload::Passes> passes_to_try(const Scenario& scenario);
+
+}  // namespace ringwright::configs

@@ -1,0 +1,141 @@
+// A scenario made ready to run: the built network, the training step as a task graph, the chooser, the classes of
+// ranks.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "collectives/channel_chooser.h"
+#include "collectives/chooser.h"
+#include "collectives/chosen_kernels.h"
+#include "collectives/closed_form.h"
+#include "collectives/msccl/file_chooser.h"
+#include "collectives/nccl/tuner.h"
+#include "configs/scenario/scenario.h"
+#include "configs/simulation/call_overheads.h"
+#include "configs/simulation/interference.h"
+#include "core/base/diagnostic.h"
+#include "core/report/facts.h"
+#include "core/run/kernels/chunk_player.h"
+#include "core/symmetry/fold_memory.h"
+#include "core/symmetry/folding.h"
+#include "network_models/builtin.h"
+#include "network_models/topologies/fault_schedule.h"
+#include "workload/step/step_builder.h"
+
+namespace ringwright::configs {
+
+// kTimesOnly: as kFold, but what links carry may be lost, where that lets more ranks be left out. Times are the same.
+enum class FoldMode { kFold, kNoFold, kTimesOnly };
+
+// What an earlier simulation found out about a network, for the next one over this very network.
+struct KeptFindings {
+  std::unique_ptr<Router> bottlenecks;
+  FoldMemory folds;
+  KnownOverheads* overheads = nullptr;  // outlives the simulation; null: it finds out for itself
+  std::optional<Folding> folding;       // of a step whose ranks are as alike as this one's: with other laps left out
+};
+
+// Owned parts, wired. Parts refer to each other, so it stays where it was made.
+class Simulation {
+ public:
+  ~Simulation();  // in the source file: each file that holds one would compile those of all parts anew
+  Simulation(const Simulation&) = delete;
+  Simulation& operator=(const Simulation&) = delete;
+
+  // Fails when the scenario's choices do not go together (an algorithm that cannot play a call).
+  [[nodiscard]] static Result<std::unique_ptr<Simulation>> assemble(const Scenario& scenario, FoldMode fold);
+
+  // The same for any plan over this machine, on a network that is built already (every size of a sweep).
+  using Kept = KeptFindings;
+  [[nodiscard]] static Result<std::unique_ptr<Simulation>> assemble(const Scenario& scenario, workload::StepPlan plan,
+                                                                    network_models::Network network, FoldMode fold,
+                                                                    Kept kept = {});
+  // Gives the network back, and what was found out about it; only for a simulation that is done with.
+  [[nodiscard]] network_models::Network take_network() && { return std::move(network_); }
+  [[nodiscard]] Kept take_kept() && {
+    return {.bottlenecks = std::move(bottlenecks_),
+            .folds = std::move(folds_),
+            .overheads = known_overheads_,
+            .folding = std::nullopt};
+  }
+  [[nodiscard]] Folding take_folding() && { return std::move(folding_); }
+
+  [[nodiscard]] const network_models::Network& network() const { return network_; }
+  // The router to play on: of link classes when folded.
+  [[nodiscard]] const Router& router() const { return folded_router_ ? *folded_router_ : *network_.router; }
+  [[nodiscard]] const workload::StepPlan& plan() const { return plan_; }
+  [[nodiscard]] const CollectiveChooser& chooser() const { return *chooser_; }
+  // What NCCL would choose, whoever chooses here.
+  [[nodiscard]] const collectives::NcclTuner& nccl() const { return *nccl_; }
+  // Null unless collectives are played as formulas.
+  [[nodiscard]] const CollectiveTime* collective_time() const {
+    return with_overhead_ ? &*with_overhead_ : static_cast<const CollectiveTime*>(closed_form_.get());
+  }
+  // Null unless collectives are played as kernels run them.
+  [[nodiscard]] const ChannelInputs* channels() const { return channels_ ? &*channels_ : nullptr; }
+  // Null unless collectives, in steps or as formulas, cost what kernels take.
+  [[nodiscard]] const CallOverhead* call_overhead() const { return overheads_.get(); }
+  // Who chooses those kernels; null with the above.
+  [[nodiscard]] const ChannelChooser* overhead_kernels() const { return overheads_ ? kernels_.get() : nullptr; }
+  // How the library's kernels carry a call out: as they are played, or as they count beside steps and formulas. Nothing
+  // where kernels do not count, or none plays the algorithm that the user named.
+  [[nodiscard]] std::optional<CollectivePlan> kernels_of(const CollectiveCall& call) const;
+  // Settings of the scenario without effect on what is played, beside those of its own log.
+  [[nodiscard]] const std::vector<IgnoredKey>& ignored() const { return ignored_; }
+  // Null unless communication slows computing.
+  [[nodiscard]] const CommunicationFootprint* footprint() const { return footprint_.get(); }
+  [[nodiscard]] bool is_folded() const { return folded_router_ != nullptr; }
+  // By link of the network, not of the classes. Ways of other epochs than 0: network_models/topologies/faulty_router.h.
+  [[nodiscard]] const network_models::FaultSchedule& fault_schedule() const { return fault_schedule_; }
+  // With FoldMode::kNoFold every rank and every link is a class of its own.
+  [[nodiscard]] const Folding& folding() const { return folding_; }
+
+ private:
+  Simulation();
+  void wire_choosers(const Scenario& scenario);
+  void wire_kernels(const Scenario& scenario);
+  [[nodiscard]] Diagnostics check_algorithms(const Scenario& scenario);
+
+  network_models::Network network_;
+  network_models::FaultSchedule fault_schedule_;
+  workload::StepPlan plan_;
+  std::unique_ptr<collectives::NcclTuner> nccl_;
+  std::unique_ptr<ChannelTuner> tuner_;
+  std::unique_ptr<collectives::PlannedChooser> planned_;
+  std::unique_ptr<collectives::SimpleChooser> chooser_;
+  std::unique_ptr<collectives::ClosedForm> closed_form_;
+  std::unique_ptr<collectives::ChosenKernels> kernels_;
+  std::unique_ptr<collectives::FileChooser> files_;
+  std::optional<ChannelInputs> channels_;
+  KnownOverheads own_overheads_;
+  KnownOverheads* known_overheads_ = nullptr;  // null: its own
+  std::unique_ptr<CallOverheads> overheads_;
+  std::optional<TimeWithOverhead> with_overhead_;  // formulas
+  std::vector<IgnoredKey> ignored_;
+  std::unique_ptr<GpuFootprint> footprint_;
+  std::unique_ptr<Router> bottlenecks_;  // null unless only times matter and no transfer shares a link
+  FoldMemory folds_;
+  Folding folding_;
+  std::unique_ptr<Router> folded_router_;
+};
+
+// What a run will be like, before it is run. Counts are whole numbers, some too large for 64 bits.
+struct Estimate {
+  std::size_t ranks = 0;
+  std::size_t classes = 0;
+  double tasks = 0.0;  // of all classes played, all iterations
+  double messages = 0.0;
+  double overhead_messages = 0.0;  // played once, to find out what kernels cost beside the messages of the run
+  double seconds = 0.0;  // of this machine's time, by rule of thumb
+};
+[[nodiscard]] Estimate estimate(const Simulation& simulation);
+
+// Device memory of every pipeline stage at its peak.
+[[nodiscard]] std::vector<MemoryRow> memory_rows(const Scenario& scenario);
+
+}  // namespace ringwright::configs

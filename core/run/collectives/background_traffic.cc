@@ -1,0 +1,26 @@
+#include "core/run/collectives/background_traffic.h"
+
+namespace ringwright {
+
+void BackgroundTraffic::schedule() {
+  const auto& background = job_.graph.background;
+  for (std::uint32_t index = 0; index < background.size(); ++index) {
+    const RankId from = background[index].from;
+    if (job_.rank_of(job_.classes.class_of[from.index()]) != from) continue;
+    job_.engine.at(background[index].at, [this, index] { start(index); });
+  }
+}
+
+void BackgroundTraffic::start(std::uint32_t index) {
+  const BackgroundTransfer& transfer = job_.graph.background[index];
+  job_.network.start({.from = transfer.from,
+                      .to = transfer.to,
+                      .size = transfer.size,
+                      .label = background_label(index),
+                      .repeats = transfer.repeats,
+                      .priority = transfer.importance == Importance::kYields ? Priority::kLow : Priority::kHigh,
+                      .token = index},
+                     *this);
+}
+
+}  // namespace ringwright

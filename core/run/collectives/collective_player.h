@@ -1,0 +1,107 @@
+// Plays collectives over a network: each class of ranks walks through its algorithm's steps; a message sent by one is
+// what another waits for.
+//
+// A member starts when its own rank calls, without waiting for the others (eager); what it needs from them it awaits
+// step by step. The ledger books a call as communication from the moment its last member has joined: what comes before
+// is waiting for a late rank, not for the network. Since equal ranks do equal things at equal times, a class asks after
+// its peer's class, which makes the same code play all ranks or one per class.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/plan/step_costs.h"
+#include "core/ports/call_overhead.h"
+#include "core/ports/collective_algorithm.h"
+#include "core/ports/network_model.h"
+#include "core/run/job/collective_runner.h"
+#include "core/run/job/group_roster.h"
+#include "core/run/job/played_job.h"
+
+namespace ringwright {
+
+class CollectivePlayer final : public CollectiveRunner, public TransferListener {
+ public:
+  // Without an overhead (null) a call's first step begins when it is called.
+  CollectivePlayer(PlayedJob& job, const CollectiveChooser& chooser, const StepCosts& costs,
+                   const CallOverhead* overhead);
+
+  using Request = CollectiveRequest;
+  void start(const Request& request) override;
+  void on_arrived(std::uint64_t token) override;
+  [[nodiscard]] std::uint64_t identity(std::uint64_t token) const override;
+
+  [[nodiscard]] std::uint64_t state_digest() const override;
+  [[nodiscard]] std::string waits_for(ClassId rank_class, std::uint32_t task) const override;
+
+ private:
+  struct Call {
+    Request request;
+    CollectiveCall call;
+    const CollectiveAlgorithm* algorithm = nullptr;
+    int member = 0;
+    int steps = 0;
+    int step = 0;
+    TimePoint begins;  // its first step
+    int sends_pending = 0;
+    int awaits_pending = 0;
+    bool everyone_pending = false;
+    bool reduces_pending = false;  // what the step has received is still being added
+    bool active = false;
+    bool booked = false;  // the ledger counts it: all members have joined
+    std::vector<bool> arrived;  // by send of the present step
+    CollectiveStep now;
+  };
+  // The calls of one class in one dimension.
+  struct Lane {
+    std::vector<std::uint32_t> active;  // slots of calls_
+    SequenceSet done;
+  };
+  // The "step" under which members that join a call are counted, and in which a call is until its first step begins.
+  static constexpr int kJoining = -1;
+  struct Choice {
+    const CollectiveAlgorithm* algorithm;
+    int steps;
+    std::optional<UniformSteps> uniform;
+    Duration overhead;
+  };
+
+  Lane& lane(ClassId c, DimensionId d) { return lanes_[c.index() * job_.graph.dimensions.size() + d.index()]; }
+  [[nodiscard]] const Lane& lane(ClassId c, DimensionId d) const {
+    return lanes_[c.index() * job_.graph.dimensions.size() + d.index()];
+  }
+  [[nodiscard]] std::optional<std::uint32_t> find_active(ClassId c, DimensionId d, std::uint64_t sequence) const;
+  const Choice& choose(const CollectiveCall& call, std::uint32_t spec, std::uint32_t layout);
+  void begin_steps(std::uint32_t slot, const Choice& choice);
+  void enter_steps(std::uint32_t slot);
+  void start_sends(std::uint32_t slot);
+  void start_send(std::uint32_t slot, std::size_t index);
+  [[nodiscard]] Duration time_to_reduce(const Call& call) const;
+  bool begin_reducing(std::uint32_t slot);
+  void start_train(std::uint32_t slot, const UniformSteps& uniform);
+  [[nodiscard]] bool among_equals(const Call& call, const UniformSteps& uniform) const;
+  void try_advance(std::uint32_t slot);
+  void finish(std::uint32_t slot);
+  void notify_peer(const Call& sender, int send);
+  [[nodiscard]] bool has_arrived(ClassId sender, const Call& receiver, int send) const;
+  [[nodiscard]] std::uint64_t identity(const Call& call) const;
+  void join(std::uint32_t slot);
+  void count_everyone(std::uint32_t slot);
+
+  PlayedJob& job_;
+  const CollectiveChooser& chooser_;
+  StepCosts costs_;
+  const CallOverhead* overhead_;
+  std::vector<Lane> lanes_;      // by class, by dimension
+  std::deque<Call> calls_;       // slots, reused; a deque so that references stay
+  std::vector<std::uint32_t> free_calls_;
+  std::map<std::pair<std::uint64_t, std::uint32_t>, Choice> choices_;  // by (spec, layout) and dimension
+  GroupRoster roster_;
+};
+
+}  // namespace ringwright

@@ -1,0 +1,265 @@
+#include "core/run/collectives/message_player.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/base/random.h"
+
+namespace ringwright {
+
+MessagePlayer::MessagePlayer(PlayedJob& job, MessageCarrier* carrier, const CallOverhead* overhead)
+    : job_(job),
+      carrier_(carrier),
+      overhead_(overhead),
+      costs_(job.classes.count()),
+      channels_(job.classes.count()),
+      lanes_(job.classes.count()) {}
+
+int MessagePlayer::peer_of(const Request& request) const {
+  return job_.graph.messages[request.spec].peer_of(job_.index_in_group(request.rank_class, request.dimension),
+                                                   job_.group_of(request.rank_class, request.dimension).size());
+}
+
+int MessagePlayer::place_sent_to(const Request& send) const {
+  const MessageSpec& spec = job_.graph.messages[send.spec];
+  return spec.relative ? -spec.peer : spec.peer;
+}
+
+int MessagePlayer::place_received_at(const Request& receive) const {
+  const MessageSpec& spec = job_.graph.messages[receive.spec];
+  const auto size = static_cast<int>(job_.group_of(receive.rank_class, receive.dimension).size());
+  return spec.relative ? spec.peer - size : job_.index_in_group(receive.rank_class, receive.dimension);
+}
+
+ClassId MessagePlayer::peer_class(const Request& request) const {
+  return job_.class_of_member(request.rank_class, request.dimension, peer_of(request));
+}
+
+const MessagePlayer::Channel* MessagePlayer::find_channel(ClassId sender, DimensionId dimension, int peer,
+                                                          std::uint8_t channel) const {
+  const auto& all = channels_[sender.index()];
+  const auto found = std::ranges::find_if(
+      all, [&](const Channel& c) { return c.dimension == dimension && c.peer == peer && c.channel == channel; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+MessagePlayer::Channel& MessagePlayer::channel_of(ClassId sender, DimensionId dimension, int peer,
+                                                  std::uint8_t channel) {
+  for (Channel& c : channels_[sender.index()]) {
+    if (c.dimension == dimension && c.peer == peer && c.channel == channel) return c;
+  }
+  channels_[sender.index()].push_back(
+      {.dimension = dimension, .peer = peer, .channel = channel, .started = 0, .arrived = {}});
+  return channels_[sender.index()].back();
+}
+
+// The channel of the peer that a receive listens to: the peer's sends to our place in the group.
+const MessagePlayer::Channel* MessagePlayer::channel_towards(const Request& receive) const {
+  const MessageSpec& spec = job_.graph.messages[receive.spec];
+  return find_channel(peer_class(receive), receive.dimension, place_received_at(receive), spec.channel);
+}
+
+std::uint32_t MessagePlayer::free_slot(const Request& request) {
+  if (free_.empty()) {
+    free_.push_back(static_cast<std::uint32_t>(in_flight_.size()));
+    in_flight_.emplace_back();
+  }
+  const std::uint32_t slot = free_.back();
+  free_.pop_back();
+  in_flight_[slot] = {.request = request};
+  return slot;
+}
+
+MessageCall MessagePlayer::call_of(const Request& request) const {
+  return {.bytes = job_.graph.messages[request.spec].bytes,
+          .layout = &job_.graph.layouts[job_.layout_of(request.rank_class, request.dimension)],
+          .from = job_.index_in_group(request.rank_class, request.dimension),
+          .to = peer_of(request),
+          .dimension = request.dimension};
+}
+
+void MessagePlayer::send(const Request& request) {
+  const MessageSpec& spec = job_.graph.messages[request.spec];
+  const std::uint32_t slot = free_slot(request);
+  ++channel_of(request.rank_class, request.dimension, place_sent_to(request), spec.channel).started;
+  const TimePoint now = job_.engine.now();
+  job_.ledger.begin_communication(request.rank_class, request.dimension, now);
+  job_.ledger.begin_communication(peer_class(request), request.dimension, now);
+  if (spec.way != HostWay::kNone || spec.mover == Mover::kSender) return put_on_wire(slot);
+  if (carrier_ != nullptr) return carry(slot);
+  const Duration overhead = overhead_of(request);
+  if (overhead == Duration()) return put_on_wire(slot);
+  in_flight_[slot].has_left = false;
+  in_flight_[slot].leaves = now + overhead;
+  job_.engine.after(overhead, [this, slot] {
+    in_flight_[slot].has_left = true;
+    put_on_wire(slot);
+  });
+}
+
+void MessagePlayer::carry(std::uint32_t slot) {
+  const Request& request = in_flight_[slot].request;
+  const MessageCall call = call_of(request);
+  carrier_->carry({.sender = request.rank_class,
+                   .receiver = peer_class(request),
+                   .to = job_.group_of(request.rank_class, request.dimension)[static_cast<std::size_t>(call.to)],
+                   .call = call,
+                   .label = message_label(request.dimension, job_.graph.messages[request.spec].channel),
+                   .token = slot},
+                  *this);
+}
+
+void MessagePlayer::put_on_wire(std::uint32_t slot) {
+  const Request& request = in_flight_[slot].request;
+  const MessageSpec& spec = job_.graph.messages[request.spec];
+  const auto& group = job_.group_of(request.rank_class, request.dimension);
+  job_.sent[request.rank_class.index()][request.dimension.index()] += spec.bytes;
+  ++job_.messages[request.rank_class.index()];
+  job_.driven.start({.from = job_.rank_of(request.rank_class),
+                     .to = group[static_cast<std::size_t>(peer_of(request))],
+                     .size = spec.bytes,
+                     .reach = reach_of(spec.way),
+                     .label = message_label(request.dimension, spec.channel),
+                     .token = slot},
+                    *this);
+}
+
+Duration MessagePlayer::overhead_of(const Request& request) {
+  if (overhead_ == nullptr) return {};
+  std::vector<Cost>& costs = costs_[request.rank_class.index()];
+  for (const Cost& cost : costs) {
+    if (cost.spec == request.spec && cost.dimension == request.dimension) return cost.overhead;
+  }
+  const MessageCall call = call_of(request);
+  const auto& group = job_.group_of(request.rank_class, request.dimension);
+  const Duration overhead = overhead_->of({.call = call,
+                                           .sender = job_.rank_of(request.rank_class),
+                                           .receiver = group[static_cast<std::size_t>(call.to)]});
+  costs.push_back({.spec = request.spec, .dimension = request.dimension, .overhead = overhead});
+  return overhead;
+}
+
+bool MessagePlayer::receive(Request request) {
+  const std::uint64_t lag = job_.graph.messages[request.spec].lag;
+  if (request.sequence < lag) return true;
+  request.sequence -= lag;
+  const Channel* channel = channel_towards(request);
+  if (channel != nullptr && channel->arrived.contains(request.sequence)) return true;
+  lane_of(request).add(request);
+  return false;
+}
+
+void MessagePlayer::Lane::add(const Request& receive) {
+  if (taken == waiting.size()) {
+    waiting.clear();
+    taken = 0;
+  }
+  const auto after = std::ranges::upper_bound(left(), receive.sequence, {}, &Request::sequence) - left().begin();
+  waiting.insert(waiting.begin() + static_cast<std::ptrdiff_t>(taken) + after, receive);
+}
+
+std::optional<MessagePlayer::Request> MessagePlayer::Lane::take(std::uint64_t sequence) {
+  const auto found = std::ranges::lower_bound(left(), sequence, {}, &Request::sequence);
+  if (found == left().end() || found->sequence != sequence) return std::nullopt;
+  const Request receive = *found;
+  const auto place = found - left().begin();
+  if (place == 0) {
+    ++taken;
+  } else {
+    waiting.erase(waiting.begin() + static_cast<std::ptrdiff_t>(taken) + place);
+  }
+  return receive;
+}
+
+MessagePlayer::Lane& MessagePlayer::lane_of(const Request& receive) {
+  const MessageSpec& spec = job_.graph.messages[receive.spec];
+  const int peer = peer_of(receive);
+  std::vector<Lane>& lanes = lanes_[receive.rank_class.index()];
+  for (Lane& lane : lanes) {
+    if (lane.dimension == receive.dimension && lane.peer == peer && lane.channel == spec.channel) return lane;
+  }
+  return lanes.emplace_back(Lane{.dimension = receive.dimension,
+                                 .peer = peer,
+                                 .channel = spec.channel,
+                                 .sender = peer_class(receive),
+                                 .waiting = {}});
+}
+
+std::optional<MessagePlayer::Request> MessagePlayer::take_waiting(ClassId receiver, const Request& sent) {
+  const std::uint8_t channel = job_.graph.messages[sent.spec].channel;
+  for (Lane& lane : lanes_[receiver.index()]) {
+    if (lane.dimension != sent.dimension || lane.channel != channel || lane.sender != sent.rank_class) continue;
+    if (const std::optional<Request> receive = lane.take(sent.sequence)) return receive;
+  }
+  return std::nullopt;
+}
+
+void MessagePlayer::on_arrived(std::uint64_t token) {
+  on_sent(token);
+  on_received(token);
+}
+
+void MessagePlayer::end(std::uint64_t token) {
+  const auto slot = static_cast<std::uint32_t>(token);
+  if (--in_flight_[slot].ends_left == 0) free_.push_back(slot);
+}
+
+void MessagePlayer::on_sent(std::uint64_t token) {
+  const Request sent = in_flight_[token].request;
+  end(token);
+  job_.ledger.end_communication(sent.rank_class, sent.dimension, job_.engine.now());
+  job_.listener.on_communication_ended(sent.rank_class, sent.task);
+}
+
+void MessagePlayer::on_received(std::uint64_t token) {
+  const Request sent = in_flight_[token].request;
+  end(token);
+  const MessageSpec& spec = job_.graph.messages[sent.spec];
+  channel_of(sent.rank_class, sent.dimension, place_sent_to(sent), spec.channel).arrived.add(sent.sequence);
+  const ClassId receiver = peer_class(sent);
+  job_.ledger.end_communication(receiver, sent.dimension, job_.engine.now());
+  // Ending a receive may start others, so each round looks afresh.
+  while (const auto receive = take_waiting(receiver, sent)) {
+    if (receive->not_before <= job_.engine.now()) {
+      job_.listener.on_communication_ended(receiver, receive->task);
+      continue;
+    }
+    job_.listener.on_late_receive(receiver, receive->task, receive->not_before);
+    job_.engine.at(receive->not_before,
+                   [this, receiver, task = receive->task] { job_.listener.on_communication_ended(receiver, task); });
+  }
+}
+
+std::uint64_t MessagePlayer::identity(std::uint64_t token) const {
+  const Request& request = in_flight_[static_cast<std::uint32_t>(token)].request;
+  const auto relative = static_cast<std::uint64_t>(request.iteration - job_.reference_iteration);
+  return mix(mix(request.rank_class.value, ~std::uint64_t{request.dimension.value}),
+             mix(job_.relative_task(request.rank_class, request.task), relative));
+}
+
+std::uint64_t MessagePlayer::state_digest() const {
+  std::uint64_t sum = 0;  // a sum: in which slot a message lies means nothing
+  for (std::size_t slot = 0; slot < in_flight_.size(); ++slot) {
+    if (in_flight_[slot].has_left) continue;
+    const Duration left = in_flight_[slot].leaves - job_.engine.now();
+    sum += mix(identity(slot), static_cast<std::uint64_t>(left.count()));
+  }
+  return sum;
+}
+
+std::string MessagePlayer::waits_for(ClassId rank_class, std::uint32_t task) const {
+  for (const Lane& lane : lanes_[rank_class.index()]) {
+    const auto receive = std::ranges::find(lane.left(), task, &Request::task);
+    if (receive == lane.left().end()) continue;
+    const auto& group = job_.group_of(rank_class, lane.dimension);
+    const Channel* channel = channel_towards(*receive);
+    const std::uint64_t started = channel == nullptr ? 0 : channel->started;
+    return fmt::format("message {} on channel {} of '{}' from rank {}, which has sent {} there", receive->sequence + 1,
+                       lane.channel, job_.graph.dimensions[lane.dimension.index()].name,
+                       group[static_cast<std::size_t>(lane.peer)].value, started);
+  }
+  return {};
+}
+
+}  // namespace ringwright

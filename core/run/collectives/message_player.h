@@ -1,0 +1,116 @@
+// Plays messages between two ranks: a send moves bytes as soon as it starts (eager), a receive ends when the matching
+// message has arrived. The n-th receive of a channel takes the peer's n-th send there.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/ports/call_overhead.h"
+#include "core/ports/network_model.h"
+#include "core/run/job/collective_runner.h"
+#include "core/run/job/played_job.h"
+
+namespace ringwright {
+
+class MessagePlayer final : public TransferListener, public MessageEnds {
+ public:
+  // `carrier`: who moves messages to peers; null: the network alone, as one flow each, which leaves so much later as
+  // `overhead` says (null: at once).
+  MessagePlayer(PlayedJob& job, MessageCarrier* carrier, const CallOverhead* overhead);
+
+  struct Request {
+    ClassId rank_class;
+    DimensionId dimension;
+    std::uint32_t spec = 0;      // index into TaskGraph::messages
+    std::uint64_t sequence = 0;  // the n-th send (receive) of this peer and channel
+    int iteration = 0;           // that the task belongs to
+    std::uint32_t task = 0;
+    TimePoint not_before;  // a receive does not end earlier, whenever its message comes
+  };
+  void send(const Request& request);
+  // True: the message is there already and the listener will not be told.
+  [[nodiscard]] bool receive(Request request);
+  void on_arrived(std::uint64_t token) override;
+  void on_sent(std::uint64_t token) override;
+  void on_received(std::uint64_t token) override;
+  [[nodiscard]] std::uint64_t identity(std::uint64_t token) const override;
+  // A hash of the messages that have not left yet.
+  [[nodiscard]] std::uint64_t state_digest() const;
+
+  // "message 4 on channel 0 from rank 17 (never sent)": what a started receive of this task waits for.
+  [[nodiscard]] std::string waits_for(ClassId rank_class, std::uint32_t task) const;
+
+ private:
+  // What one class has sent to one peer on one channel.
+  struct Channel {
+    DimensionId dimension;
+    int peer;  // as place_sent_to()
+    std::uint8_t channel;
+    std::uint64_t started = 0;
+    SequenceSet arrived;
+  };
+
+  [[nodiscard]] int peer_of(const Request& request) const;
+  // How a channel's two ends name it alike, also where one class stands for both: the receiver's place in the group, or
+  // below 0 the distance to it.
+  [[nodiscard]] int place_sent_to(const Request& send) const;
+  [[nodiscard]] int place_received_at(const Request& receive) const;
+  [[nodiscard]] ClassId peer_class(const Request& request) const;
+  Channel& channel_of(ClassId sender, DimensionId dimension, int peer, std::uint8_t channel);
+  [[nodiscard]] const Channel* find_channel(ClassId sender, DimensionId dimension, int peer,
+                                            std::uint8_t channel) const;
+  [[nodiscard]] const Channel* channel_towards(const Request& receive) const;
+
+  // Receives of one class that wait for a peer's messages on one channel, hundreds of them; by sequence.
+  struct Lane {
+    DimensionId dimension;
+    int peer;
+    std::uint8_t channel;
+    ClassId sender;
+    std::vector<Request> waiting;
+    std::size_t taken = 0;  // the first ones, which wait no longer: most messages come in order
+
+    [[nodiscard]] std::span<Request> left() { return std::span(waiting).subspan(taken); }
+    [[nodiscard]] std::span<const Request> left() const { return std::span(waiting).subspan(taken); }
+    void add(const Request& receive);
+    [[nodiscard]] std::optional<Request> take(std::uint64_t sequence);
+  };
+  Lane& lane_of(const Request& receive);
+  // Takes out a receive of this class that waits for the message, if there is one.
+  std::optional<Request> take_waiting(ClassId receiver, const Request& sent);
+
+  // A message on its way; its slot is free again when both ends have been told.
+  struct InFlight {
+    Request request;
+    int ends_left = 2;
+    bool has_left = true;
+    TimePoint leaves;
+  };
+  // What messages of one kind cost a class beside their bytes.
+  struct Cost {
+    std::uint32_t spec;
+    DimensionId dimension;
+    Duration overhead;
+  };
+
+  std::uint32_t free_slot(const Request& request);
+  [[nodiscard]] MessageCall call_of(const Request& request) const;
+  void carry(std::uint32_t slot);
+  void put_on_wire(std::uint32_t slot);
+  [[nodiscard]] Duration overhead_of(const Request& request);
+  void end(std::uint64_t token);
+
+  PlayedJob& job_;
+  MessageCarrier* carrier_;
+  const CallOverhead* overhead_;
+  std::vector<std::vector<Cost>> costs_;        // by class of the sender
+  std::vector<std::vector<Channel>> channels_;  // by class of the sender
+  std::vector<std::vector<Lane>> lanes_;        // by class of the receiver
+  std::vector<InFlight> in_flight_;             // slots, reused
+  std::vector<std::uint32_t> free_;
+};
+
+}  // namespace ringwright

@@ -1,0 +1,209 @@
+#include "core/run/contention/contended_compute.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/check.h"
+
+namespace ringwright {
+
+ContendedCompute::ContendedCompute(const Inputs& inputs) : inputs_(inputs), classes_(inputs.classes) {
+  for (OfClass& of : classes_) {
+    of.under_way.resize(inputs.graph.dimensions.size(), 0);
+    of.lost.resize(inputs.graph.dimensions.size());
+    of.awaited.resize(inputs.graph.dimensions.size());
+  }
+}
+
+void ContendedCompute::compute(ClassId rank_class, const Job& job) {
+  OfClass& of = classes_[rank_class.index()];
+  count_up(of);
+  of.running.push_back({.job = job, .left = static_cast<double>(job.alone.count()), .rate = {}, .end = {}});
+  share_out(rank_class);
+}
+
+void ContendedCompute::hold(ClassId rank_class, const Claim& claim) {
+  OfClass& of = classes_[rank_class.index()];
+  count_up(of);
+  const Held held{.claim = claim, .number = of.claims++};
+  if (claim.once_data_move) {
+    await(of, held);
+  } else {
+    of.held.push_back(held);
+  }
+  mark_movers(of, claim.dimension);
+  share_out(rank_class);
+}
+
+void ContendedCompute::release(ClassId rank_class, std::uint32_t task) {
+  OfClass& of = classes_[rank_class.index()];
+  const auto held = std::ranges::find(of.held, task, [](const Held& h) { return h.claim.task; });
+  const bool is_awaited = held == of.held.end() && of.awaited_task.contains(task);
+  if (held == of.held.end() && !is_awaited) return;
+  count_up(of);
+  if (is_awaited) {
+    forget_awaited(of, task);
+  } else {
+    const DimensionId dimension = held->claim.dimension;
+    of.held.erase(held);
+    mark_movers(of, dimension);
+  }
+  share_out(rank_class);
+}
+
+void ContendedCompute::on_movement(ClassId rank_class, DimensionId dimension, int under_way) {
+  OfClass& of = classes_[rank_class.index()];
+  count_up(of);
+  of.under_way[dimension.index()] = under_way;
+  mark_movers(of, dimension);
+  share_out(rank_class);
+}
+
+void ContendedCompute::await(OfClass& of, const Held& receive) {
+  const std::size_t dimension = receive.claim.dimension.index();
+  of.awaited[dimension].emplace(receive.number, receive.claim);
+  of.awaited_task.emplace(receive.claim.task, Awaited{.dimension = dimension, .number = receive.number});
+}
+
+void ContendedCompute::forget_awaited(OfClass& of, std::uint32_t task) {
+  const auto entry = of.awaited_task.find(task);
+  of.awaited[entry->second.dimension].erase(entry->second.number);
+  of.awaited_task.erase(entry);
+}
+
+// Of the receives that take nothing yet, the oldest.
+void ContendedCompute::begin_to_move(OfClass& of, DimensionId dimension) {
+  const auto [number, claim] = *of.awaited[dimension.index()].begin();
+  forget_awaited(of, claim.task);
+  const auto place = std::ranges::lower_bound(of.held, number, {}, &Held::number);
+  of.held.insert(place, {.claim = claim, .number = number, .moves = true});
+}
+
+void ContendedCompute::mark_movers(OfClass& of, DimensionId dimension) {
+  int moving = of.under_way[dimension.index()];
+  for (Held& held : of.held) {
+    if (held.claim.dimension == dimension && !held.claim.once_data_move) held.moves = moving-- > 0;
+  }
+  std::erase_if(of.held, [&](const Held& held) {
+    if (held.claim.dimension != dimension || !held.claim.once_data_move || moving-- > 0) return false;
+    await(of, held);
+    return true;
+  });
+  for (; moving > 0 && !of.awaited[dimension.index()].empty(); --moving) begin_to_move(of, dimension);
+  visited_ += of.held.size();
+}
+
+// Work done, and time lost, since the last change.
+void ContendedCompute::count_up(OfClass& of) {
+  const auto passed = static_cast<double>((inputs_.engine.now() - of.since).count());
+  of.since = inputs_.engine.now();
+  if (passed <= 0.0) return;
+  book_movers(of, passed * (1.0 - of.movers));
+  for (Running& running : of.running) {
+    const double done = passed * running.rate.all;
+    const double with_sms_held = done / running.rate.sms_only;
+    running.left = std::max(running.left - done, 0.0);
+    book(of, with_sms_held - done, passed - with_sms_held);
+  }
+}
+
+void ContendedCompute::book(OfClass& of, double to_sms, double to_memory) {
+  const Contention all = taken(of);
+  const double memory = all.memory.count() + all.copies.count();
+  for (const Held& held : of.held) {
+    Loss& loss = of.lost[held.claim.dimension.index()];
+    if (all.sms > 0) loss.to_sms += to_sms * held.sms() / all.sms;
+    if (memory > 0.0) loss.to_memory += to_memory * (held.memory() + held.copies()).count() / memory;
+  }
+}
+
+// On every dimension that moves data by thread blocks, once.
+void ContendedCompute::book_movers(OfClass& of, double lost) {
+  if (lost <= 0.0) return;
+  for (std::size_t d = 0; d < of.lost.size(); ++d) {
+    const bool moves = std::ranges::any_of(of.held, [d](const Held& held) {
+      return held.claim.dimension.index() == d && held.memory() > Bandwidth(0.0);
+    });
+    if (moves) of.lost[d].of_movers += lost;
+  }
+}
+
+Contention ContendedCompute::taken(const OfClass& of) {
+  Contention all;
+  for (const Held& held : of.held) {
+    all.sms += held.sms();
+    all.memory = all.memory + held.memory();
+    all.copies = all.copies + held.copies();
+  }
+  return all;
+}
+
+// New rates for what the class computes, and moves, now.
+void ContendedCompute::share_out(ClassId rank_class) {
+  OfClass& of = classes_[rank_class.index()];
+  const Contention all = taken(of);
+  for (Running& running : of.running) {
+    running.rate = rate_of(running.job.work, all);
+    if (running.end.order != 0) inputs_.engine.cancel(running.end);
+    const Duration left(std::llround(running.left / running.rate.all));
+    const std::uint32_t task = running.job.task;
+    running.end = inputs_.engine.after(left, [this, rank_class, task] { end(rank_class, task); });
+  }
+  pace_movers(rank_class);
+}
+
+void ContendedCompute::pace_movers(ClassId rank_class) {
+  OfClass& of = classes_[rank_class.index()];
+  of.movers = 1.0;
+  for (const Running& running : of.running) of.movers = std::min(of.movers, running.rate.movers);
+  inputs_.clocks.set_speed(rank_class, of.movers);
+}
+
+ContendedCompute::Rate ContendedCompute::rate_of(std::uint32_t work, const Contention& contention) {
+  if (contention == Contention{}) return {};
+  const auto [entry, is_new] = rates_.try_emplace({work, contention});
+  if (!is_new) return entry->second;
+  const Work& asked_work = inputs_.graph.works[work];
+  const auto alone = static_cast<double>(duration(inputs_.compute, asked_work).count());
+  if (alone <= 0.0) return entry->second;
+  const auto share = [&](const Contention& c) {
+    return std::min(1.0, alone / static_cast<double>(duration_beside(inputs_.compute, asked_work, c).count()));
+  };
+  const double all = share(contention);
+  const double asked = contention.memory.count();
+  const double movers = asked > 0.0 ? memory_beside(inputs_.compute, asked_work, contention).count() / asked : 1.0;
+  entry->second = {
+      .all = all, .sms_only = std::max(all, share({.sms = contention.sms})), .movers = std::min(movers, 1.0)};
+  return entry->second;
+}
+
+void ContendedCompute::end(ClassId rank_class, std::uint32_t task) {
+  OfClass& of = classes_[rank_class.index()];
+  count_up(of);
+  const auto erased = std::erase_if(of.running, [task](const Running& running) { return running.job.task == task; });
+  CHECK(erased == 1, "a compute task ends once");
+  pace_movers(rank_class);
+  inputs_.listener.on_computed(rank_class, task);
+}
+
+void ContendedCompute::restart(ClassId rank_class) {
+  OfClass& of = classes_[rank_class.index()];
+  count_up(of);
+  std::ranges::fill(of.lost, Loss{});
+}
+
+std::vector<std::vector<Interference>> ContendedCompute::lost() const {
+  std::vector<std::vector<Interference>> result;
+  for (const OfClass& of : classes_) {
+    std::vector<Interference>& row = result.emplace_back();
+    for (const Loss& loss : of.lost) {
+      row.push_back(
+          {.computing_to_sms = Duration(std::llround(loss.to_sms)),
+                     .computing_to_memory = Duration(std::llround(loss.to_memory)),
+                     .communication = Duration(std::llround(loss.of_movers))});
+    }
+  }
+  return result;
+}
+
+}  // namespace ringwright

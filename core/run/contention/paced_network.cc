@@ -1,0 +1,51 @@
+#include "core/run/contention/paced_network.h"
+
+namespace ringwright {
+
+PacedNetwork::End PacedNetwork::end_at(RankId rank) const {
+  const ClassId of = classes_.class_of[rank.index()];
+  return {.rank_class = of, .lag = clocks_.lag(of)};
+}
+
+void PacedNetwork::start(const Transfer& transfer, TransferListener& listener) {
+  if (transfer.from == transfer.to) return network_.start(transfer, listener);
+  if (free_.empty()) {
+    free_.push_back(rows_.size());
+    rows_.emplace_back();
+  }
+  const std::uint64_t slot = free_.back();
+  free_.pop_back();
+  Row& row = rows_[slot];
+  row = {.listener = &listener, .token = transfer.token, .sender = {}, .receiver = {}};
+  if (transfer.reach != Reach::kDownFromSwitch) row.sender = end_at(transfer.from);
+  if (transfer.reach != Reach::kUpToSwitch) row.receiver = end_at(transfer.to);
+  Transfer paced = transfer;
+  paced.token = slot;
+  network_.start(paced, *this);
+}
+
+void PacedNetwork::on_arrived(std::uint64_t slot) {
+  const Row row = rows_[slot];
+  rows_[slot].awaited = 1;  // not told before both ends were asked
+  wait_for(row.sender, slot);
+  wait_for(row.receiver, slot);
+  on_made_up(slot);
+}
+
+void PacedNetwork::wait_for(const std::optional<End>& end, std::uint64_t slot) {
+  if (end && !clocks_.is_through(end->rank_class, end->lag, *this, slot)) ++rows_[slot].awaited;
+}
+
+void PacedNetwork::on_made_up(std::uint64_t slot) {
+  if (--rows_[slot].awaited > 0) return;
+  TransferListener* const listener = rows_[slot].listener;
+  const std::uint64_t token = rows_[slot].token;
+  free_.push_back(slot);
+  listener->on_arrived(token);
+}
+
+std::uint64_t PacedNetwork::identity(std::uint64_t slot) const {
+  return rows_[slot].listener->identity(rows_[slot].token);
+}
+
+}  // namespace ringwright

@@ -1,0 +1,52 @@
+// The network as thread blocks drive it: what they send arrives later where kernels keep memory from them, at either
+// end.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/plan/rank_classes.h"
+#include "core/ports/network_model.h"
+#include "core/run/job/mover_clocks.h"
+
+namespace ringwright {
+
+// Only what goes from one rank to another; a rank's copies to and from its host are made by engines.
+class PacedNetwork final : public NetworkModel, public TransferListener, public MoverListener {
+ public:
+  PacedNetwork(NetworkModel& network, const RankClasses& classes, MoverClocks& clocks)
+      : network_(network), classes_(classes), clocks_(clocks) {}
+
+  void start(const Transfer& transfer, TransferListener& listener) override;
+  void on_arrived(std::uint64_t token) override;
+  [[nodiscard]] std::uint64_t identity(std::uint64_t token) const override;
+  void on_made_up(std::uint64_t token) override;
+
+  [[nodiscard]] std::vector<LinkUsage> usage() const override { return network_.usage(); }
+  [[nodiscard]] std::vector<Counter> counters() const override { return network_.counters(); }
+
+ private:
+  struct End {
+    ClassId rank_class;
+    double lag = 0.0;  // at the start
+  };
+  struct Row {
+    TransferListener* listener = nullptr;
+    std::uint64_t token = 0;
+    std::optional<End> sender;    // empty: a switch
+    std::optional<End> receiver;
+    int awaited = 0;  // ends that have yet to make up for their lag
+  };
+
+  [[nodiscard]] End end_at(RankId rank) const;
+  void wait_for(const std::optional<End>& end, std::uint64_t slot);
+
+  NetworkModel& network_;
+  const RankClasses& classes_;
+  MoverClocks& clocks_;
+  std::vector<Row> rows_;  // slots, reused
+  std::vector<std::uint64_t> free_;
+};
+
+}  // namespace ringwright

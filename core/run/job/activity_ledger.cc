@@ -1,0 +1,71 @@
+#include "core/run/job/activity_ledger.h"
+
+#include <algorithm>
+
+#include "core/base/check.h"
+#include "core/base/random.h"
+
+namespace ringwright {
+
+ActivityLedger::ActivityLedger(std::size_t classes, std::size_t dimensions)
+    : bits_(1 + dimensions),
+      mask_(classes, 0),
+      since_(classes),
+      in_flight_(classes * (1 + dimensions), 0),
+      course_(classes),
+      time_in_(classes, std::vector<Duration>(std::size_t{2} << dimensions)) {
+  CHECK(dimensions < 16, "activity masks hold at most 15 dimensions");
+}
+
+void ActivityLedger::begin(ClassId rank_class, std::size_t bit, TimePoint now) {
+  const bool first = in_flight_[rank_class.index() * bits_ + bit]++ == 0;
+  if (first) switch_bits(rank_class, ActivityMask{1} << bit, 0, now);
+  tell(rank_class, bit);
+}
+
+void ActivityLedger::end(ClassId rank_class, std::size_t bit, TimePoint now) {
+  std::uint16_t& in_flight = in_flight_[rank_class.index() * bits_ + bit];
+  CHECK(in_flight > 0, "an activity ends that did not begin");
+  if (--in_flight == 0) switch_bits(rank_class, 0, ActivityMask{1} << bit, now);
+  tell(rank_class, bit);
+}
+
+void ActivityLedger::tell(ClassId rank_class, std::size_t bit) const {
+  if (watcher_ == nullptr || bit == 0) return;
+  watcher_->on_movement(rank_class, DimensionId(bit - 1), in_flight_[rank_class.index() * bits_ + bit]);
+}
+
+void ActivityLedger::begin_profile(ClassId rank_class, const ActivityProfile& profile, TimePoint now) {
+  CHECK(course_[rank_class.index()].profile == nullptr, "one profile at a time");
+  close(rank_class, now);
+  course_[rank_class.index()] = {.profile = &profile, .begin = now};
+}
+
+void ActivityLedger::end_profile(ClassId rank_class, TimePoint now) {
+  close(rank_class, now);
+  course_[rank_class.index()].profile = nullptr;
+}
+
+void ActivityLedger::restart(ClassId rank_class, TimePoint now) {
+  std::ranges::fill(time_in_[rank_class.index()], Duration());
+  since_[rank_class.index()] = now;
+}
+
+std::uint64_t ActivityLedger::digest(ClassId rank_class) const {
+  std::uint64_t hash = mask_[rank_class.index()];
+  for (std::size_t bit = 0; bit < bits_; ++bit) hash = mix(hash, in_flight_[rank_class.index() * bits_ + bit]);
+  return hash;
+}
+
+void ActivityLedger::switch_bits(ClassId rank_class, ActivityMask on, ActivityMask off, TimePoint now) {
+  const std::size_t c = rank_class.index();
+  if (const Course& course = course_[c]; course.profile != nullptr) {
+    course.profile->book(since_[c] - course.begin, now - course.begin, mask_[c], time_in_[c]);
+  } else {
+    time_in_[c][mask_[c]] += now - since_[c];
+  }
+  since_[c] = now;
+  mask_[c] = (mask_[c] | on) & ~off;
+}
+
+}  // namespace ringwright

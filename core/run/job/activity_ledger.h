@@ -1,0 +1,74 @@
+// How each class of ranks spends its time: the ledger behind "where a step goes".
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/base/ids.h"
+#include "core/base/units.h"
+#include "core/record/run_record.h"
+#include "core/run/job/activity_profile.h"
+
+namespace ringwright {
+
+// Told when data of a dimension begin or cease to move to or from a class.
+class MovementWatcher {
+ public:
+  virtual ~MovementWatcher() = default;
+  virtual void on_movement(ClassId rank_class, DimensionId dimension, int under_way) = 0;
+};
+
+class ActivityLedger {
+ public:
+  ActivityLedger(std::size_t classes, std::size_t dimensions);
+  // Null: nobody.
+  void watch_with(MovementWatcher* watcher) { watcher_ = watcher; }
+
+  // Activities of one kind may overlap; the kind counts as active while at least one is under way.
+  void begin_compute(ClassId rank_class, TimePoint now) { begin(rank_class, 0, now); }
+  void end_compute(ClassId rank_class, TimePoint now) { end(rank_class, 0, now); }
+  void begin_communication(ClassId rank_class, DimensionId dimension, TimePoint now) {
+    begin(rank_class, 1 + dimension.index(), now);
+  }
+  void end_communication(ClassId rank_class, DimensionId dimension, TimePoint now) {
+    end(rank_class, 1 + dimension.index(), now);
+  }
+
+  // Until it is ended, all that the profile says goes on from now on, beside what begins and ends otherwise. One at a
+  // time in a class; it must outlive its end.
+  void begin_profile(ClassId rank_class, const ActivityProfile& profile, TimePoint now);
+  void end_profile(ClassId rank_class, TimePoint now);
+
+  // Forgets what the class did so far (warm-up).
+  void restart(ClassId rank_class, TimePoint now);
+  // Books the time up to now, for the end of the class's last iteration.
+  void close(ClassId rank_class, TimePoint now) { switch_bits(rank_class, 0, 0, now); }
+
+  // What is under way in the class beside its profile.
+  [[nodiscard]] std::uint64_t digest(ClassId rank_class) const;
+  // By class, by activity mask; as of the last change or close().
+  [[nodiscard]] const std::vector<std::vector<Duration>>& time_in() const { return time_in_; }
+  [[nodiscard]] std::vector<std::vector<Duration>> take() { return std::move(time_in_); }
+
+ private:
+  // `bit` is a bit of the activity mask.
+  void begin(ClassId rank_class, std::size_t bit, TimePoint now);
+  void end(ClassId rank_class, std::size_t bit, TimePoint now);
+  void tell(ClassId rank_class, std::size_t bit) const;
+  void switch_bits(ClassId rank_class, ActivityMask on, ActivityMask off, TimePoint now);
+
+  struct Course {
+    const ActivityProfile* profile = nullptr;  // null: none
+    TimePoint begin;
+  };
+
+  std::size_t bits_;                      // compute and the dimensions
+  std::vector<ActivityMask> mask_;        // by class
+  std::vector<TimePoint> since_;          // by class: up to when time is booked
+  std::vector<std::uint16_t> in_flight_;  // by class, by bit
+  std::vector<Course> course_;            // by class
+  std::vector<std::vector<Duration>> time_in_;
+  MovementWatcher* watcher_ = nullptr;
+};
+
+}  // namespace ringwright

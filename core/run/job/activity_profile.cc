@@ -1,0 +1,80 @@
+#include "core/run/job/activity_profile.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace ringwright {
+
+namespace {
+
+// Tasks that follow each other have told their changes nearly in order: one is behind its place by as many as are under
+// way beside it.
+void put_in_order(std::vector<ActivityProfile::Change>& changes) {
+  for (std::size_t i = 1; i < changes.size(); ++i) {
+    if (!(changes[i].at < changes[i - 1].at)) continue;
+    const ActivityProfile::Change moved = changes[i];
+    std::size_t place = i;
+    for (; place > 0 && moved.at < changes[place - 1].at; --place) changes[place] = changes[place - 1];
+    changes[place] = moved;
+  }
+}
+
+}  // namespace
+
+ActivityProfile::ActivityProfile(std::vector<Change> changes, Duration length) : length_(length) {
+  put_in_order(changes);
+  std::array<int, 32> under_way{};
+  ActivityMask mask = 0;
+  stretches_.reserve(changes.size() + 1);
+  stretches_.push_back({.begin = Duration(0), .mixture = mixture_of(0)});
+  for (std::size_t i = 0; i < changes.size();) {
+    const Duration at = changes[i].at;
+    for (; i < changes.size() && changes[i].at == at; ++i) {
+      int& count = under_way[changes[i].bit];
+      count += changes[i].begins ? 1 : -1;
+      const ActivityMask bit = ActivityMask{1} << changes[i].bit;
+      mask = count > 0 ? mask | bit : mask & ~bit;
+    }
+    if (mixtures_[stretches_.back().mixture] == mask) continue;
+    stretches_.push_back({.begin = at, .mixture = mixture_of(mask)});
+  }
+  add_up();
+}
+
+void ActivityProfile::add_up() {
+  const std::size_t row = mixtures_.size();
+  before_.reserve(stretches_.size() * row);
+  before_.assign(row, Duration(0));
+  for (std::size_t s = 1; s < stretches_.size(); ++s) {
+    for (std::size_t m = 0; m < row; ++m) before_.push_back(before_[(s - 1) * row + m]);
+    before_[s * row + stretches_[s - 1].mixture] += stretches_[s].begin - stretches_[s - 1].begin;
+  }
+}
+
+std::size_t ActivityProfile::mixture_of(ActivityMask mask) {
+  const auto known = std::ranges::find(mixtures_, mask);
+  if (known != mixtures_.end()) return static_cast<std::size_t>(known - mixtures_.begin());
+  mixtures_.push_back(mask);
+  return mixtures_.size() - 1;
+}
+
+std::size_t ActivityProfile::stretch_at(Duration moment) const {
+  const auto after = std::ranges::upper_bound(stretches_, moment, {}, &Stretch::begin);
+  return static_cast<std::size_t>(after - stretches_.begin()) - 1;
+}
+
+Duration ActivityProfile::spent(std::size_t mixture, std::size_t stretch, Duration moment) const {
+  const Duration before = before_[stretch * mixtures_.size() + mixture];
+  return stretches_[stretch].mixture == mixture ? before + (moment - stretches_[stretch].begin) : before;
+}
+
+void ActivityProfile::book(Duration from, Duration to, ActivityMask beside, std::vector<Duration>& time_in) const {
+  const std::size_t last = to == length_ ? stretches_.size() - 1 : stretch_at(to);
+  for (std::size_t m = 0; m < mixtures_.size(); ++m) time_in[mixtures_[m] | beside] += spent(m, last, to);
+  if (from == Duration(0)) return;
+  const std::size_t first = stretch_at(from);
+  for (std::size_t m = 0; m < mixtures_.size(); ++m) time_in[mixtures_[m] | beside] -= spent(m, first, from);
+}
+
+}  // namespace ringwright

@@ -1,0 +1,90 @@
+#include "core/run/job/host_clock.h"
+
+#include <algorithm>
+#include <span>
+
+#include "core/base/random.h"
+
+namespace ringwright {
+
+namespace {
+
+std::vector<bool> receives_of(const Program& program) {
+  std::vector<bool> receives;
+  for (const Task& task : program.tasks) receives.push_back(task.kind == TaskKind::kReceive);
+  return receives;
+}
+
+// Computing that depends on a message between stages.
+std::vector<bool> resumes_of(const TaskGraph& graph, const Program& program) {
+  const auto of_pipeline = [&](const Task& task) {
+    return task.kind == TaskKind::kReceive && graph.dimensions[task.dimension.index()].name == "pp";
+  };
+  std::vector<bool> resumes;
+  for (const Task& task : program.tasks) {
+    const bool computes = task.kind == TaskKind::kCompute || task.kind == TaskKind::kSegment;
+    const auto awaited = std::span(program.dependencies).subspan(task.first_dependency, task.dependency_count);
+    resumes.push_back(computes &&
+                      std::ranges::any_of(awaited, [&](std::uint32_t on) { return of_pipeline(program.tasks[on]); }));
+  }
+  return resumes;
+}
+
+}  // namespace
+
+HostClock::HostClock(const Inputs& inputs)
+    : late_at_(inputs.classes.count(), kNever),
+      receive_late_at_(inputs.classes.count(), kNever),
+      began_(inputs.classes.count()),
+      first_began_(inputs.classes.count()),
+      resume_(inputs.compute.resume_time()) {
+  const auto& [graph, programs, classes, compute, awaits_receives] = inputs;
+  std::vector<Duration> of_work;
+  for (const Work& work : graph.works) of_work.push_back(issue_time(compute, work));
+  const auto issue_time_of = [&](const Task& task) {
+    return task.kind == TaskKind::kCompute ? of_work[task.detail] : compute.call_issue_time();
+  };
+  std::vector<Duration> of_segment;
+  for (const Segment& segment : graph.segments) {
+    Duration& sum = of_segment.emplace_back();
+    for (const Task& task : segment.tasks) sum += issue_time_of(task);
+  }
+  for (const Program& program : programs) {
+    std::vector<Duration>& ends = issue_ends_.emplace_back();
+    Duration sum;
+    for (const Task& task : program.tasks) {
+      sum += task.kind == TaskKind::kSegment ? of_segment[task.detail] : issue_time_of(task);
+      ends.push_back(sum);
+    }
+    counts_ = counts_ || sum > Duration(0);
+  }
+  if (awaits_receives) {
+    for (const Program& program : programs) {
+      receives_.push_back(receives_of(program));
+      resumes_.push_back(resumes_of(graph, program));
+    }
+  }
+  for (const RankId rank : classes.representative) program_of_.push_back(graph.program_of[rank.index()].index());
+}
+
+void HostClock::ended(ClassId c, std::uint32_t task, TimePoint now) {
+  const std::size_t program = program_of_[c.index()];
+  if (receives_.empty() || !receives_[program][task]) return;
+  began_[c.index()] = std::max(began_[c.index()], now - issue_ends_[program][task]);
+}
+
+Duration HostClock::take_pause(ClassId c, std::uint32_t task, TimePoint now) {
+  if (resume_ <= Duration(0) || resumes_.empty() || !resumes_[program_of_[c.index()]][task]) return Duration(0);
+  const TimePoint behind = began_[c.index()] + (now + resume_ - issuing(c, task));
+  began_[c.index()] = std::max(began_[c.index()], behind);
+  return resume_;
+}
+
+std::uint64_t HostClock::digest(TimePoint now) const {
+  std::uint64_t hash = 0;
+  if (!counts_) return hash;
+  for (const TimePoint began : began_) hash = mix(hash, static_cast<std::uint64_t>((now - began).count()));
+  return hash;
+}
+
+}  // namespace ringwright

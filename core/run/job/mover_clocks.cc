@@ -1,0 +1,66 @@
+#include "core/run/job/mover_clocks.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/check.h"
+
+namespace ringwright {
+namespace {
+
+constexpr double kNothing = 0.5;  // picoseconds: the clock knows no less
+
+}  // namespace
+
+double MoverClocks::lag(ClassId rank_class) const {
+  const Clock& clock = clocks_[rank_class.index()];
+  return clock.lag + static_cast<double>((engine_.now() - clock.since).count()) * (1.0 - clock.speed);
+}
+
+double MoverClocks::own_time(const Clock& clock) const {
+  const auto passed = static_cast<double>((engine_.now() - clock.since).count());
+  return static_cast<double>(clock.since.since_start().count()) - clock.lag + passed * clock.speed;
+}
+
+void MoverClocks::set_speed(ClassId rank_class, double speed) {
+  CHECK(speed > 0.0 && speed <= 1.0, "kernels never speed communication up, nor stop it");
+  Clock& clock = clocks_[rank_class.index()];
+  if (std::abs(speed - clock.speed) <= 0.0) return;
+  clock.lag = lag(rank_class);
+  clock.since = engine_.now();
+  clock.speed = speed;
+  for (Waiting& waiting : clock.waiting) {
+    engine_.cancel(waiting.end);
+    schedule(rank_class, waiting);
+  }
+}
+
+bool MoverClocks::is_through(ClassId rank_class, double lag_at_begin, MoverListener& listener, std::uint64_t token) {
+  const double behind = lag(rank_class) - lag_at_begin;
+  if (behind < kNothing) return true;
+  Clock& clock = clocks_[rank_class.index()];
+  clock.waiting.push_back(
+      {.until = own_time(clock) + behind, .listener = &listener, .token = token, .number = ++waited_, .end = {}});
+  schedule(rank_class, clock.waiting.back());
+  return false;
+}
+
+void MoverClocks::schedule(ClassId rank_class, Waiting& waiting) {
+  const Clock& clock = clocks_[rank_class.index()];
+  const double left = std::max(waiting.until - own_time(clock), 0.0);
+  const std::uint64_t number = waiting.number;
+  waiting.end = engine_.after(Duration(std::llround(left / clock.speed)),
+                              [this, rank_class, number] { end(rank_class, number); });
+}
+
+void MoverClocks::end(ClassId rank_class, std::uint64_t number) {
+  std::vector<Waiting>& waiting = clocks_[rank_class.index()].waiting;
+  const auto ended = std::ranges::find(waiting, number, &Waiting::number);
+  CHECK(ended != waiting.end(), "what waits ends once");
+  MoverListener& listener = *ended->listener;
+  const std::uint64_t token = ended->token;
+  waiting.erase(ended);
+  listener.on_made_up(token);
+}
+
+}  // namespace ringwright

@@ -1,0 +1,81 @@
+// What the players share: the job, the classes that stand for its ranks, and the doors to network and ledger.
+#pragma once
+
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include "core/engine/engine.h"
+#include "core/plan/rank_classes.h"
+#include "core/plan/task_graph.h"
+#include "core/ports/collective_algorithm.h"
+#include "core/ports/network_model.h"
+#include "core/run/job/activity_ledger.h"
+#include "core/run/job/mover_clocks.h"
+
+namespace ringwright {
+
+// Told when a communication task of a class has ended.
+class CommunicationListener {
+ public:
+  virtual ~CommunicationListener() = default;
+  virtual void on_communication_ended(ClassId rank_class, std::uint32_t task) = 0;
+  // A message has come before the host of the class has issued its receive.
+  virtual void on_late_receive(ClassId /*rank_class*/, std::uint32_t /*task*/, TimePoint /*issued*/) {}
+};
+
+struct PlayedJob {
+  Engine& engine;
+  const TaskGraph& graph;
+  const RankClasses& classes;
+  NetworkModel& network;
+  NetworkModel& driven;  // the same as thread blocks drive it: slower while kernels keep memory from them
+  MoverClocks* clocks;   // null: nobody slows thread blocks
+  ActivityLedger& ledger;
+  CommunicationListener& listener;
+  std::vector<std::vector<Bytes>> sent;  // by class, by dimension
+  std::vector<std::uint64_t> messages;   // by class: transfers that it started
+  // Identities of transfers and calls count from these.
+  int reference_iteration = 0;
+  std::vector<std::uint32_t> reference_task;  // by class
+
+  [[nodiscard]] std::uint32_t relative_task(ClassId rank_class, std::uint32_t task) const {
+    return reference_task.empty() ? task : task - reference_task[rank_class.index()];
+  }
+
+  [[nodiscard]] std::uint64_t messages_in_all() const {
+    return std::accumulate(messages.begin(), messages.end(), std::uint64_t{0});
+  }
+  [[nodiscard]] RankId rank_of(ClassId rank_class) const { return classes.representative[rank_class.index()]; }
+  [[nodiscard]] const std::vector<RankId>& group_of(ClassId rank_class, DimensionId dimension) const {
+    const Dimension& d = graph.dimensions[dimension.index()];
+    return d.groups[d.group_of[rank_of(rank_class).index()]];
+  }
+  [[nodiscard]] int index_in_group(ClassId rank_class, DimensionId dimension) const {
+    const Dimension& d = graph.dimensions[dimension.index()];
+    return static_cast<int>(d.index_in_group[rank_of(rank_class).index()]);
+  }
+  [[nodiscard]] std::uint32_t layout_of(ClassId rank_class, DimensionId dimension) const {
+    const Dimension& d = graph.dimensions[dimension.index()];
+    return d.layout_of_group[d.group_of[rank_of(rank_class).index()]];
+  }
+  // The class of the member with this index in the class's group.
+  [[nodiscard]] ClassId class_of_member(ClassId rank_class, DimensionId dimension, int member) const {
+    const RankId rank = group_of(rank_class, dimension)[static_cast<std::size_t>(member)];
+    return classes.class_of[rank.index()];
+  }
+};
+
+// A set of sequence numbers that fills up nearly in order: all below `through`, and a few beyond.
+class SequenceSet {
+ public:
+  void add(std::uint64_t number);
+  [[nodiscard]] bool contains(std::uint64_t number) const;
+  [[nodiscard]] std::uint64_t through() const { return through_; }
+
+ private:
+  std::uint64_t through_ = 0;
+  std::vector<std::uint64_t> beyond_;
+};
+
+}  // namespace ringwright

@@ -1,0 +1,120 @@
+// One collective call while its chunks are on their way: the thread blocks of one rank of each class, and the queues
+// between them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "core/base/ids.h"
+#include "core/ports/channel_algorithm.h"
+#include "core/run/job/collective_runner.h"
+#include "core/run/job/played_job.h"
+
+namespace ringwright {
+
+// What one thread block sends through one port. Message numbers count up; each stage has a count of those that have
+// passed it, so "there is something" and "there is room" are comparisons.
+struct ChunkQueue {
+  static constexpr std::uint32_t kNoBlock = std::numeric_limits<std::uint32_t>::max();
+
+  std::uint32_t writer = kNoBlock;  // index into ChunkPlay::blocks
+  std::uint32_t reader = kNoBlock;
+  RankId from;
+  RankId to;
+  Reach reach = Reach::kWhole;
+  MessageNics nics;
+  bool network = false;        // leaves the host: a proxy sends it on
+  std::uint32_t sum = kNoBlock;  // index into ChunkPlay::sums: the network's switches add it to others
+  std::uint64_t room = kSlots;  // messages
+
+  std::uint64_t written = 0;   // begun by the writer
+  std::uint64_t freed = 0;     // the writer may use their slots again
+  std::uint64_t readable = 0;  // seen by the reader
+  std::uint64_t begun = 0;     // up to here the reader has seen at least the first lines
+  std::uint64_t read = 0;      // taken by the reader
+  // Network only:
+  std::uint64_t filled = 0;    // in the send buffer, before the proxy has come to them
+  std::uint64_t posted = 0;    // dealt with by the proxy
+  std::uint64_t departed = 0;  // on the wire or beyond
+  std::uint64_t arrived = 0;   // all up to here have arrived
+  std::uint64_t credits = 0;   // taken by the reader, as the sender knows
+  std::uint64_t early = 0;     // bit m % 64: message m has arrived before one ahead of it
+  std::array<Bytes, kSlots> size;  // of message m, at m % kSlots
+
+  [[nodiscard]] bool has_room() const { return written - freed < room; }
+  [[nodiscard]] bool has_message() const { return readable > read || begun > read; }
+  [[nodiscard]] bool may_depart() const { return departed < posted && departed - credits < room; }
+};
+
+// What switches of the network add up: message by message of several queues, each of which has a reader of the sum.
+struct ChunkSum {
+  std::vector<std::uint32_t> queues;
+  std::uint64_t done = 0;                       // messages that are added up
+  std::array<std::uint32_t, kSlots> arrived{};  // contributions to message m, at m % kSlots
+  TimePoint busy_until;                         // the switch adds at its own rate
+};
+
+struct ChunkBlock {
+  std::uint32_t member = 0;  // index into ChunkPlay::members
+  int number = 0;            // thread block of its rank
+  ThreadBlock block;
+  std::vector<std::uint32_t> sources;  // by receiving port: its queue
+  std::uint32_t first_queue = 0;       // by sending port: consecutive queues
+  std::int64_t done = 0;               // primitives
+  Primitive now;                       // the next one, once it is loaded
+  bool loaded = false;
+  bool working = false;
+  bool ahead = false;      // through with all but the last lines, which have not come yet
+  Bytes held;              // of these, while the present primitive has not stored them
+  int flows = 0;           // of the present primitive, in flight
+  TimePoint not_before;    // the present primitive's own work lasts until then
+  double lag = 0.0;        // of the rank's thread blocks when the present primitive's bytes began to move
+};
+
+// A class of ranks in the call.
+struct ChunkMember {
+  // A message for the NIC: of which queue, and its number.
+  struct OnNic {
+    std::uint32_t queue = 0;
+    std::uint64_t message = 0;
+  };
+  CollectiveRequest request;
+  ClassId rank_class;
+  int index = 0;  // of the representative in its group
+  std::uint32_t first_block = 0;
+  int blocks_left = 0;
+  TimePoint proxy_free;  // its proxy thread has work until then
+  int streaming = 0;     // messages that its NIC sends
+  std::vector<OnNic> waiting;  // for their turn on the NIC, in order
+  bool joined = false;
+  bool running = false;  // its kernel has been launched
+  bool booked = false;   // the ledger counts it: all members have joined
+};
+
+struct ChunkPlay {
+  DimensionId dimension;
+  std::uint64_t sequence = 0;
+  CollectiveCall call;
+  ChannelChoice choice;
+  std::uint32_t label = 0;       // of the first channel's messages
+  MessageEnds* ends = nullptr;   // of a message: its members are sender and receiver
+  std::uint64_t token = 0;       // of a message
+  std::vector<ChunkMember> members;  // by class
+  std::vector<ChunkBlock> blocks;
+  std::vector<ChunkQueue> queues;
+  std::vector<ChunkSum> sums;
+  std::size_t joined = 0;
+  std::size_t members_left = 0;
+  std::uint64_t events = 0;  // scheduled, or flows in flight, that will come back to this play
+
+  [[nodiscard]] bool over() const { return members_left == 0 && events == 0; }
+};
+
+// Makes blocks and queues for the classes of one group.
+void lay_out(const PlayedJob& job, std::span<const ClassId> classes, ChunkPlay& play);
+// The same for the two ends of a message.
+void lay_out_message(const PlayedJob& job, const MessageOrder& order, ChunkPlay& play);
+
+}  // namespace ringwright

@@ -1,0 +1,150 @@
+// Plays collectives as kernels run them: thread blocks on channels work through primitives, over queues of 8 slots.
+//
+// A primitive begins when the messages that it receives are in its slots and there is room for those that it sends. It
+// keeps its thread block for a fixed cost, and then for its bytes at the channel's rate, at least until they are
+// through the links of the host, where sending is the GPU's own storing. The peer sees a message one hop (flag) later;
+// the slot is free again one hop after the peer has read it. Of LL and LL128, whose flags travel with the data, the
+// peer begins with the first lines of a message of many, and ends one pass of its threads after the last have come.
+// Between hosts a proxy (chunk_proxy.cc) sends each message when the receiver has granted a slot; the message takes its
+// way over the network, and is read after a flush or a poll. (NCCL's primitives: src/device/prims_{simple,ll,ll128}.h,
+// src/transport/net.cc.)
+//
+// One rank of each class is played, and of channels that are alike one.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "core/plan/channel_costs.h"
+#include "core/ports/channel_algorithm.h"
+#include "core/ports/network_model.h"
+#include "core/run/job/collective_runner.h"
+#include "core/run/job/group_roster.h"
+#include "core/run/job/played_job.h"
+#include "core/run/kernels/chunk_play.h"
+
+namespace ringwright {
+
+// What the player asks besides the job.
+struct ChannelInputs {
+  const ChannelChooser& chooser;
+  const ChannelCosts& costs;
+};
+
+class ChunkPlayer final : public CollectiveRunner,
+                          public MessageCarrier,
+                          public TransferListener,
+                          public MoverListener {
+ public:
+  ChunkPlayer(PlayedJob& job, const ChannelInputs& inputs);
+
+  void start(const CollectiveRequest& request) override;
+  [[nodiscard]] MessageCarrier* carrier() override { return this; }
+  void carry(const MessageOrder& order, MessageEnds& ends) override;
+  void on_arrived(std::uint64_t token) override;
+  void on_made_up(std::uint64_t token) override;
+  [[nodiscard]] std::uint64_t identity(std::uint64_t token) const override { return token; }
+
+  // While calls are under way, no two moments are alike.
+  [[nodiscard]] std::uint64_t state_digest() const override;
+  [[nodiscard]] std::string waits_for(ClassId rank_class, std::uint32_t task) const override;
+
+ private:
+  // A block of a play, or a queue of it.
+  struct Part {
+    std::uint32_t play = 0;
+    std::uint32_t index = 0;
+  };
+  // Consecutive ports whose messages take the same turn.
+  struct Ports {
+    std::uint16_t first = 0;
+    std::uint16_t count = 0;
+  };
+  // What comes back from the network: the end of a primitive's flow, or of one of its last lines that it does not wait
+  // for; or message `message` of a queue: its data; before them the header and the request of one that is fetched; and
+  // its last byte's way out of a NIC that sends in turn.
+  enum class Arrival : std::uint8_t { kFlow, kLateLines, kData, kHeader, kRequest, kSent };
+  static constexpr std::uint64_t token_of(Part part, Arrival what, std::uint64_t message = 0) {
+    return static_cast<std::uint64_t>(what) << 61U | std::uint64_t{part.play} << 40U | std::uint64_t{part.index} << 8U |
+           (message & 0xFFU);
+  }
+  static constexpr Arrival arrival_of(std::uint64_t token) { return static_cast<Arrival>(token >> 61U); }
+  static constexpr std::uint64_t message_of(std::uint64_t token) { return token & 0xFFU; }
+  static constexpr Part part_of(std::uint64_t token) {
+    return {.play = static_cast<std::uint32_t>(token >> 40U & 0x1FFFFFU),
+            .index = static_cast<std::uint32_t>(token >> 8U)};
+  }
+  using Key = std::tuple<ClassId, DimensionId, std::uint64_t>;  // first class of the group, dimension, sequence
+
+  std::uint32_t free_play();
+  std::uint32_t find_or_make_play(const CollectiveRequest& request);
+  void join(std::uint32_t play, ChunkMember& member);
+  void start_after(Duration launch_time, Part member);
+  void launch(Part member);
+  static void tell_end(const ChunkPlay& play, const ChunkMember& member);
+  void finish(std::uint32_t play, ChunkMember& member);
+  void retire_if_over(std::uint32_t play);
+
+  [[nodiscard]] bool may_begin(const ChunkPlay& play, const ChunkBlock& block) const;
+  void try_begin(Part part);
+  void begin(Part part);
+  void move(Part part);
+  int start_stores(Part part, Bytes size, Arrival arrival);
+  int start_fetches(Part part);
+  int start_one_sided(Part part);
+  void announce(Part part);
+  void store_last(Part part);
+  [[nodiscard]] bool has_all(const ChunkPlay& play, const ChunkBlock& block) const;
+  void end_flow(Part part);
+  void make_up(Part part);
+  void end(Part part);
+  void pass_on(Part part, const Primitive& primitive);
+  void tell_dependents(Part part);
+  void reach_peers(Part part, Ports sends, Ports receives);
+  void fill(Part queue);
+  // How messages of channels that are alike come to a proxy.
+  enum class Coming : std::uint8_t { kAtOnce, kInTurn };
+  [[nodiscard]] Duration wait_for_proxy(ChunkMember& member, Duration each, int copies, Coming coming) const;
+  void post(Part queue);
+  void credit(Part queue);
+  void depart(Part queue);
+  [[nodiscard]] bool is_fetched(const ChunkPlay& play, const ChunkQueue& queue, std::uint64_t message) const;
+  [[nodiscard]] Duration time_to_receive(const ChunkPlay& play, Bytes size) const;
+  void put_on_wire(Part queue, std::uint64_t message);
+  void notify(Part queue, std::uint64_t message, Arrival what);
+  void ask_for(Part queue, std::uint64_t message);
+  void stream(Part queue, std::uint64_t message);
+  void leave_nic(Part queue, std::uint64_t message);
+  void arrive_over_network(Part queue, std::uint64_t message);
+  void take_arrived(Part queue);
+  void add_up(std::uint32_t play, ChunkSum& sum, std::uint64_t message);
+  void make_readable(Part queue);
+  void send(Part part, const Transfer& transfer);
+
+  // Every event counts, so that a play is kept until the last of them.
+  template <class Callable>
+  void after(Duration delay, std::uint32_t play, Callable callable) {
+    ++plays_[play].events;
+    job_.engine.after(delay, [this, play, callable] {
+      callable(*this);
+      --plays_[play].events;
+      retire_if_over(play);
+    });
+  }
+
+  PlayedJob& job_;
+  ChannelInputs inputs_;
+  GroupRoster roster_;
+  std::deque<ChunkPlay> plays_;  // slots, reused; a deque so that references stay
+  std::vector<std::uint32_t> free_plays_;
+  std::map<Key, std::uint32_t> active_;
+  GroupLayout pair_inside_ = make_block_layout(2, 2);  // of messages that stay in a host
+  GroupLayout pair_between_ = make_block_layout(2, 1);
+  std::size_t messages_ = 0;  // on their way
+};
+
+}  // namespace ringwright

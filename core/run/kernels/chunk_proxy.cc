@@ -1,0 +1,216 @@
+// The proxy threads of a chunk player: they send what thread blocks have put into slots for other hosts, and tell
+// thread blocks what has arrived.
+//
+// Each rank has one such thread for all its channels and connections (NCCL's progress thread, src/proxy.cc). It takes a
+// while for every message that it sends or sees arrive; messages of LL lie in host memory, where it looks at the flag
+// of every line before it sends them (src/transport/net.cc). So what many channels or several neighbours send and
+// receive at a time waits here, even where the NIC is idle.
+//
+// Some network libraries match messages in software (libfabric's provider for Slingshot, prov/cxi): small ones come to
+// the library's memory and are copied by the receiver's proxy; of large ones the header goes ahead, the receiver's
+// proxy asks for the data, and the sender's NIC sends them without its processor.
+#include <algorithm>
+#include <bit>
+
+#include "core/run/kernels/chunk_player.h"
+#include "core/run/kernels/primitive_time.h"
+
+namespace ringwright {
+
+// Until the member's proxy has dealt with one message more on each of `copies` channels: with all of them where they
+// come at once, with one where they follow each other. It is busy with all either way.
+Duration ChunkPlayer::wait_for_proxy(ChunkMember& member, Duration each, int copies, Coming coming) const {
+  if (each == Duration()) return {};
+  const TimePoint now = job_.engine.now();
+  const TimePoint begins = std::max(member.proxy_free, now);
+  member.proxy_free = begins + each * copies;
+  return begins - now + (coming == Coming::kAtOnce ? each * copies : each);
+}
+
+namespace {
+
+// The proxy hands the messages of up to eight channels to the network's switches as one (COLLNET_GROUP_NSUBS of
+// src/transport/coll_net.cc).
+int proxy_operations(const ChunkQueue& queue, int copies) {
+  constexpr int kAtOnce = 8;
+  return queue.sum == ChunkQueue::kNoBlock ? copies : (copies + kAtOnce - 1) / kAtOnce;
+}
+
+}  // namespace
+
+// A slot is full, and the proxy gets to know.
+void ChunkPlayer::fill(Part part) {
+  ChunkPlay& play = plays_[part.play];
+  ChunkQueue& queue = play.queues[part.index];
+  const ChunkBlock& block = play.blocks[queue.writer];
+  Duration each = inputs_.costs.network_proxy;
+  if (play.choice.plan.protocol == Protocol::kLl && inputs_.costs.network_host_rate > Bandwidth(0.0)) {
+    each += transfer_time(on_wire(play, queue.size[queue.filled % kSlots]), inputs_.costs.network_host_rate);
+  }
+  // Channels begin at once. What the proxy sends later is seen later, so that from then on they follow each other.
+  const Coming coming = queue.filled == 0 ? Coming::kAtOnce : Coming::kInTurn;
+  ++queue.filled;
+  const Duration wait =
+      wait_for_proxy(play.members[block.member], each, proxy_operations(queue, block.block.copies), coming);
+  if (wait == Duration()) return post(part);
+  after(wait, part.play, [part](ChunkPlayer& self) { self.post(part); });
+}
+
+void ChunkPlayer::post(Part part) {
+  ++plays_[part.play].queues[part.index].posted;
+  depart(part);
+}
+
+void ChunkPlayer::credit(Part part) {
+  ++plays_[part.play].queues[part.index].credits;
+  depart(part);
+}
+
+// The proxy sends what is posted and has a slot at the receiver.
+void ChunkPlayer::depart(Part part) {
+  ChunkQueue& queue = plays_[part.play].queues[part.index];
+  while (queue.may_depart()) put_on_wire(part, queue.departed++);
+}
+
+bool ChunkPlayer::is_fetched(const ChunkPlay& play, const ChunkQueue& queue, std::uint64_t message) const {
+  const bool whole = queue.sum == ChunkQueue::kNoBlock;
+  return whole && inputs_.costs.network_matched &&
+         on_wire(play, queue.size[message % kSlots]) > inputs_.costs.network_eager;
+}
+
+// What the receiver's proxy does when a message's data have come. Where software matches, those that nobody asked for
+// are in the library's memory; those that were fetched are where they belong. Elsewhere a large one is matched now.
+Duration ChunkPlayer::time_to_receive(const ChunkPlay& play, Bytes size) const {
+  const ChannelCosts& costs = inputs_.costs;
+  const Bytes wire = on_wire(play, size);
+  const bool large = wire > costs.network_eager;
+  if (!costs.network_matched) return costs.network_proxy + (large ? costs.network_rendezvous : Duration());
+  if (large || wire == Bytes(0)) return costs.network_proxy;
+  if (wire > costs.network_own_copy) return costs.network_proxy + costs.network_copy_call;
+  return costs.network_proxy + transfer_time(wire, costs.network_copy_rate);
+}
+
+void ChunkPlayer::put_on_wire(Part part, std::uint64_t message) {
+  ChunkPlay& play = plays_[part.play];
+  if (is_fetched(play, play.queues[part.index], message)) return notify(part, message, Arrival::kHeader);
+  stream(part, message);
+}
+
+// What goes without data: the header of a message that will be fetched, the request for its data, which goes back, or
+// the way of its last byte.
+void ChunkPlayer::notify(Part part, std::uint64_t message, Arrival what) {
+  ChunkPlay& play = plays_[part.play];
+  const ChunkQueue& queue = play.queues[part.index];
+  const bool back = what == Arrival::kRequest;
+  const MessageNics nics = back ? MessageNics{.out = queue.nics.in, .in = queue.nics.out} : queue.nics;
+  ++play.events;
+  job_.network.start({.from = back ? queue.to : queue.from,
+                      .to = back ? queue.from : queue.to,
+                      .size = Bytes(0),
+                      .nics = nics,
+                      .label = on_channel(play.label, play.blocks[queue.writer].block.channel),
+                      .token = token_of(part, what, message)},
+                     *this);
+}
+
+// The header is there: the reader's proxy matches it and asks for the data.
+void ChunkPlayer::ask_for(Part part, std::uint64_t message) {
+  ChunkPlay& play = plays_[part.play];
+  const ChunkBlock& reader = play.blocks[play.queues[part.index].reader];
+  const Duration wait = wait_for_proxy(play.members[reader.member], inputs_.costs.network_rendezvous,
+                                       reader.block.copies, Coming::kInTurn);
+  after(wait + inputs_.costs.network_post, part.play,
+        [part, message](ChunkPlayer& self) { self.notify(part, message, Arrival::kRequest); });
+}
+
+// The NIC sends a message's data, in turn where it sends only so many at a time: then its place is free for the next
+// one with its last byte, which is on its way for as long as a byte is.
+void ChunkPlayer::stream(Part part, std::uint64_t message) {
+  ChunkPlay& play = plays_[part.play];
+  const ChunkQueue& queue = play.queues[part.index];
+  ChunkMember& member = play.members[play.blocks[queue.writer].member];
+  const int most = inputs_.costs.network_at_once;
+  const bool in_turn = most > 0 && queue.sum == ChunkQueue::kNoBlock;
+  if (in_turn && member.streaming == most) {
+    member.waiting.push_back({.queue = part.index, .message = message});
+    return;
+  }
+  if (in_turn) ++member.streaming;
+  send({.play = part.play, .index = queue.writer},
+       {.from = queue.from,
+        .to = queue.to,
+        .size = on_wire(play, queue.size[message % kSlots]),
+        .reach = queue.reach,
+        .nics = queue.nics,
+        .pays_latency = !in_turn,
+        .token = token_of(part, in_turn ? Arrival::kSent : Arrival::kData, message)});
+}
+
+// The last byte of a message has left its NIC: the next one's turn.
+void ChunkPlayer::leave_nic(Part part, std::uint64_t message) {
+  ChunkPlay& play = plays_[part.play];
+  ChunkMember& member = play.members[play.blocks[play.queues[part.index].writer].member];
+  --member.streaming;
+  notify(part, message, Arrival::kData);
+  if (member.waiting.empty()) return;
+  const ChunkMember::OnNic next = member.waiting.front();
+  member.waiting.erase(member.waiting.begin());
+  stream({.play = part.play, .index = next.queue}, next.message);
+}
+
+// Messages of one connection are delivered in order: one that overtakes another waits for it.
+void ChunkPlayer::arrive_over_network(Part part, std::uint64_t message) {
+  ChunkPlay& play = plays_[part.play];
+  ChunkQueue& queue = play.queues[part.index];
+  if (queue.sum != ChunkQueue::kNoBlock) return add_up(part.play, play.sums[queue.sum], message);
+  queue.early |= std::uint64_t{1} << (message % 64);
+  while ((queue.early >> (queue.arrived % 64) & 1U) != 0) {
+    queue.early &= ~(std::uint64_t{1} << (queue.arrived % 64));
+    take_arrived(part);
+  }
+  try_begin({.play = part.play, .index = queue.writer});
+}
+
+// The next message is there: its slot at the sender is free, the reader's proxy looks at it.
+void ChunkPlayer::take_arrived(Part part) {
+  ChunkPlay& play = plays_[part.play];
+  ChunkQueue& queue = play.queues[part.index];
+  const ChunkBlock& reader = play.blocks[queue.reader];
+  // A flush reads over PCIe what the NIC wrote into the GPU's memory. Without GPUDirect the GPU itself reads a message
+  // over PCIe, from host memory, and sees it no sooner.
+  const bool flush = play.choice.plan.protocol == Protocol::kSimple;
+  const Duration delay = flush ? inputs_.costs.network_flush : inputs_.costs.network_poll;
+  const Duration each = time_to_receive(play, queue.size[queue.arrived % kSlots]);
+  ++queue.arrived;
+  ++queue.freed;
+  const Duration wait =
+      wait_for_proxy(play.members[reader.member], each, proxy_operations(queue, reader.block.copies), Coming::kInTurn);
+  after(wait + delay, part.play, [part](ChunkPlayer& self) { self.make_readable(part); });
+}
+
+// Switches add while the contributions stream in: a sum is whole with the last byte of the last one, or when the switch
+// has done as much as it can. Then all readers get it at once.
+void ChunkPlayer::add_up(std::uint32_t number, ChunkSum& sum, std::uint64_t message) {
+  ++sum.arrived[message % kSlots];
+  while (sum.arrived[sum.done % kSlots] == sum.queues.size()) {
+    sum.arrived[sum.done % kSlots] = 0;
+    const ChunkPlay& play = plays_[number];
+    const ChunkQueue& first = play.queues[sum.queues.front()];
+    const Bytes bytes = on_wire(play, first.size[sum.done % kSlots]) * play.blocks[first.writer].block.copies;
+    ++sum.done;
+    if (inputs_.costs.network_sum_rate > Bandwidth(0.0)) {
+      sum.busy_until = sum.busy_until + transfer_time(bytes, inputs_.costs.network_sum_rate);
+    }
+    sum.busy_until = std::max(sum.busy_until, job_.engine.now());
+    const auto index = static_cast<std::uint32_t>(&sum - play.sums.data());
+    after(sum.busy_until - job_.engine.now() + inputs_.costs.network_sum, number, [number, index](ChunkPlayer& self) {
+      for (const std::uint32_t queue : self.plays_[number].sums[index].queues) {
+        const Part part{.play = number, .index = queue};
+        self.take_arrived(part);
+        self.try_begin({.play = number, .index = self.plays_[number].queues[queue].writer});
+      }
+    });
+  }
+}
+
+}  // namespace ringwright

@@ -1,0 +1,108 @@
+#include "core/run/kernels/primitive_time.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+namespace ringwright {
+namespace {
+
+// Threads of one block at which the protocol's rate was measured (NCCL_SIMPLE_MAX_NTHREADS, NCCL_LL_MAX_NTHREADS,
+// NCCL_LL128_MAX_NTHREADS).
+constexpr int full_threads(Protocol protocol) { return protocol == Protocol::kLl128 ? 640 : 512; }
+
+// With fewer threads a block of Simple moves less in proportion. Where flags travel with the data, a pass over the
+// threads' lines takes a time of its own whatever their number, so that half of the threads still do 1/sqrt(2):
+// all-reduce of 4 to 32 KiB on one channel of 8 A100 takes 0.63, 0.67, 0.83, 1.34 us a step with 64, 128, 256, 512
+// threads (ABCI, NCCL 2.8.4; validation/nccl/abci_a100_intra8_all_reduce.csv).
+double thread_factor(const CollectivePlan& plan, double share_of_channel) {
+  const double full = full_threads(plan.protocol);
+  const double threads = plan.threads > 0 ? plan.threads : full;
+  if (plan.protocol == Protocol::kSimple) return std::min(1.0, threads / full) * share_of_channel;
+  return std::sqrt(std::min(1.0, threads * share_of_channel / full));
+}
+
+bool through_switch(Reach reach) { return reach == Reach::kUpToSwitch || reach == Reach::kDownFromSwitch; }
+
+bool takes_from_switch(const ChunkBlock& block) {
+  const PortRange& from = block.now.receives;
+  return from.count > 0 && block.block.receives[static_cast<std::size_t>(from.first)].reach == Reach::kDownFromSwitch;
+}
+
+bool gives_to_switch(const ChunkBlock& block) {
+  const PortRange& to = block.now.sends;
+  return to.count > 0 && block.block.sends[static_cast<std::size_t>(to.first)].reach == Reach::kUpToSwitch;
+}
+
+// Every operand is loaded, every destination is stored to. What a switch adds up comes as one operand, what it
+// multicasts leaves once.
+int loads_of(const ChunkBlock& block) {
+  if (block.now.tells) return std::max(block.now.operands, 1);
+  const PortRange& from = block.now.receives;
+  const bool summed =
+      from.count > 1 && through_switch(block.block.receives[static_cast<std::size_t>(from.first)].reach);
+  const int received = summed ? 1 : from.count;
+  const bool own = block.now.reads || (block.now.adds && received < 2);
+  return std::max(received + (own ? 1 : 0), 1);
+}
+
+int stores_of(const ChunkBlock& block) {
+  if (block.now.tells) return std::max(block.now.results, 1);
+  const PortRange& to = block.now.sends;
+  const bool multicast = to.count > 1 && through_switch(block.block.sends[static_cast<std::size_t>(to.first)].reach);
+  return std::max((multicast ? 1 : to.count) + (block.now.stores ? 1 : 0), 1);
+}
+
+// Of the bytes, while they move by themselves.
+Duration block_time(const ChannelCosts& costs, const ChunkPlay& play, const ChunkBlock& block) {
+  const CollectivePlan& plan = play.choice.plan;
+  const Bandwidth full = costs.rate_of(plan.protocol, loads_of(block), stores_of(block));
+  const double rate = full.count() * thread_factor(plan, block.block.thread_share);
+  return transfer_time(block.now.size, Bandwidth(rate));
+}
+
+// Bytes that the block's threads take at once, each a line of LL or 60 bytes of LL128
+// (NCCL_LL128_SHMEM_ELEMS_PER_THREAD 8).
+double pass_of(const CollectivePlan& plan, const ChunkBlock& block) {
+  const double threads = plan.threads > 0 ? plan.threads : full_threads(plan.protocol);
+  return (plan.protocol == Protocol::kLl128 ? 60.0 : 8.0) * threads * block.block.thread_share;
+}
+
+// With LL128 a warp stores none of its 16 lines before it has all of their operands: the first pass of the threads goes
+// before the bytes' way over the links, and not beside it.
+Duration first_pass(const ChannelCosts& costs, const ChunkPlay& play, const ChunkBlock& block) {
+  const CollectivePlan& plan = play.choice.plan;
+  if (plan.protocol != Protocol::kLl128 || block.now.sends.count == 0 || block.now.size == Bytes(0)) return {};
+  return scale(block_time(costs, play, block),
+               std::min(1.0, pass_of(plan, block) / static_cast<double>(block.now.size.count())));
+}
+
+}  // namespace
+
+Bytes on_wire(const ChunkPlay& play, Bytes size) { return scale(size, wire_bytes_per_byte(play.choice.plan.protocol)); }
+
+Bytes lines_of(const ChunkPlay& play, const ChunkBlock& block) {
+  const Bytes pass(static_cast<std::int64_t>(pass_of(play.choice.plan, block)));
+  return play.choice.plan.protocol == Protocol::kSimple || block.now.size <= pass ? Bytes(0) : pass;
+}
+
+Duration line_time(const ChannelCosts& costs, const ChunkPlay& play, const ChunkBlock& block) {
+  const Bytes lines = lines_of(play, block);
+  if (lines == Bytes(0)) return {};
+  return scale(block_time(costs, play, block),
+               static_cast<double>(lines.count()) / static_cast<double>(block.now.size.count()));
+}
+
+Duration fixed_time(const ChannelCosts& costs, const ChunkPlay& play, const ChunkBlock& block) {
+  const bool taken = takes_from_switch(block);
+  if (block.now.continues) return taken || gives_to_switch(block) ? costs.further_peer : Duration();
+  const Duration switched = taken ? costs.switched : Duration();
+  return costs.of(play.choice.plan.protocol).primitive + switched + first_pass(costs, play, block);
+}
+
+Duration moving_time(const ChannelCosts& costs, const ChunkPlay& play, const ChunkBlock& block) {
+  const Duration all = block_time(costs, play, block);
+  return block.now.continues ? all : all - first_pass(costs, play, block);
+}
+
+}  // namespace ringwright

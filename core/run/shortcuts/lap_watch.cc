@@ -1,0 +1,142 @@
+#include "core/run/shortcuts/lap_watch.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ringwright {
+namespace {
+
+auto same_call(const CallTime& call) {
+  return [&call](const CallTime& other) { return other.dimension == call.dimension && other.spec == call.spec; };
+}
+
+}  // namespace
+
+void LapWatch::begin_step() {
+  seen_.clear();
+  begin_.reset();
+  proofs_.emplace_back();
+}
+
+bool LapWatch::host_keeps_up(ClassId c, const Place& before, const Place& now, TimePoint since) const {
+  if (now.host_behind > before.host_behind || now.receives_behind > before.receives_behind) return false;
+  if (now.host_behind < before.host_behind && host_.late_at(c) >= since) return false;
+  return now.receives_behind == before.receives_behind || host_.receive_late_at(c) < since;
+}
+
+bool LapWatch::repeats(const Moment& before, const Moment& now) const {
+  if (before.digest != now.digest) return false;
+  const std::uint32_t laps = now.places.front().lap - before.places.front().lap;
+  if (laps == 0 || left_out_ % laps != 0) return false;
+  for (std::size_t c = 0; c < now.places.size(); ++c) {
+    if (now.places[c].lap - before.places[c].lap != laps) return false;
+    if (!host_keeps_up(ClassId(c), before.places[c], now.places[c], before.at)) return false;
+  }
+  return true;
+}
+
+LapWatch::Verdict LapWatch::observe(Moment moment) {
+  const std::uint32_t lap = moment.places.front().lap;
+  if (begin_ && lap == begin_->places.front().lap + period_ && repeats(*begin_, moment)) {
+    Proof& proof = proofs_.back();
+    proof = {.holds = true, .since = begin_->at};
+    for (std::size_t c = 0; c < moment.places.size(); ++c) {
+      const Place& before = begin_->places[c];
+      proof.ahead.push_back({.host = moment.places[c].host_behind != before.host_behind,
+                             .receives = moment.places[c].receives_behind != before.receives_behind});
+    }
+    return Verdict::kProved;
+  }
+  if (seen_.size() == kLongest) seen_.erase(seen_.begin());
+  seen_.push_back(std::move(moment));
+  if (begin_ && lap < begin_->places.front().lap + period_) return Verdict::kGoOn;
+  const Moment& now = seen_.back();
+  const auto equal =
+      std::find_if(seen_.rbegin() + 1, seen_.rend(), [&](const Moment& before) { return repeats(before, now); });
+  period_ = equal == seen_.rend() ? 1 : lap - equal->places.front().lap;
+  begin_ = now;
+  return Verdict::kBegins;
+}
+
+bool LapWatch::held(ClassId c, int iteration) const {
+  const Proof& proof = proofs_[static_cast<std::size_t>(iteration)];
+  if (!proof.holds) return false;
+  const Ahead& ahead = proof.ahead[c.index()];
+  if (ahead.host && host_.late_at(c) >= proof.since) return false;
+  return !ahead.receives || host_.receive_late_at(c) < proof.since;
+}
+
+LeftOutLaps::LeftOutLaps(std::size_t classes, std::size_t dimensions)
+    : time_in_(classes, std::vector<Duration>(std::size_t{2} << dimensions)),
+      sent_(classes, std::vector<Bytes>(dimensions)) {}
+
+void LeftOutLaps::add(const StepSnapshot& begin, const StepSnapshot& end, std::uint32_t times) {
+  time_ += (end.at - begin.at) * std::int64_t{times};
+  for (std::size_t c = 0; c < time_in_.size(); ++c) {
+    for (std::size_t mask = 0; mask < time_in_[c].size(); ++mask) {
+      time_in_[c][mask] += (end.time_in[c][mask] - begin.time_in[c][mask]) * std::int64_t{times};
+    }
+    for (std::size_t d = 0; d < sent_[c].size(); ++d) {
+      sent_[c][d] += (end.sent[c][d] - begin.sent[c][d]) * std::int64_t{times};
+    }
+  }
+  messages_ += (end.messages - begin.messages) * times;
+  add_calls(begin.calls, end.calls, times);
+  usage_.resize(end.usage.size());
+  for (std::size_t link = 0; link < usage_.size(); ++link) {
+    usage_[link].bytes += (end.usage[link].bytes - begin.usage[link].bytes) * static_cast<double>(times);
+    usage_[link].busy += (end.usage[link].busy - begin.usage[link].busy) * std::int64_t{times};
+  }
+}
+
+void LeftOutLaps::add_calls(const std::vector<CallTime>& before, const std::vector<CallTime>& after,
+                            std::uint32_t times) {
+  for (CallTime call : after) {
+    if (const auto earlier = std::ranges::find_if(before, same_call(call)); earlier != before.end()) {
+      call.count -= earlier->count;
+      call.sum -= earlier->sum;
+    }
+    const auto known = std::ranges::find_if(calls_, same_call(call));
+    CallTime& added = known != calls_.end()
+                          ? *known
+                          : calls_.emplace_back(CallTime{.dimension = call.dimension, .spec = call.spec});
+    added.count += call.count * times;
+    added.sum += call.sum * times;
+  }
+}
+
+void LeftOutLaps::restart(ClassId c) {
+  std::ranges::fill(time_in_[c.index()], Duration());
+}
+
+void LeftOutLaps::extend(std::vector<std::vector<Duration>>& time_in, std::vector<std::vector<Bytes>>& sent,
+                         std::vector<LinkUsage>& usage) const {
+  if (time_ == Duration(0)) return;
+  for (std::size_t c = 0; c < time_in_.size(); ++c) {
+    for (std::size_t mask = 0; mask < time_in_[c].size(); ++mask) time_in[c][mask] += time_in_[c][mask];
+    for (std::size_t d = 0; d < sent_[c].size(); ++d) sent[c][d] += sent_[c][d];
+  }
+  for (std::size_t link = 0; link < usage_.size(); ++link) {
+    usage[link].bytes += usage_[link].bytes;
+    usage[link].busy += usage_[link].busy;
+  }
+}
+
+void LeftOutLaps::extend(StepSnapshot& snapshot) const {
+  snapshot.at = snapshot.at + time_;
+  snapshot.messages += messages_;
+  extend(snapshot.time_in, snapshot.sent, snapshot.usage);
+}
+
+void LeftOutLaps::extend(RunRecord& record, std::vector<LinkUsage>& usage) const {
+  record.messages += messages_;
+  for (CallTime& call : record.calls) {
+    const auto left_out = std::ranges::find_if(calls_, same_call(call));
+    if (left_out == calls_.end()) continue;
+    call.count += left_out->count;
+    call.sum += left_out->sum;
+  }
+  extend(record.time_in, record.sent, usage);
+}
+
+}  // namespace ringwright

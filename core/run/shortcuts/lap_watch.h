@@ -1,0 +1,101 @@
+// Recognises within a training step that the loops of all programs go through a lap as they went through the one
+// before, so that laps which the graph leaves out need not be played: what they add is what one period adds.
+//
+// Looked at is each lap of class 0. Let everything that bears on the future (where every class stands in its lap, what
+// is running and until when, what is in flight) be the same as some laps earlier, with every class as many laps
+// further; and let nothing yet have touched the last lap written down. Then the period in between, which saw only laps
+// that are alike, repeats for as long as there are such laps: a run with whole periods more is this one with its later
+// part moved by so many periods. Exact: times are whole picoseconds, and equal states are equal bit by bit.
+//
+// Two things need not be equal, but may only grow: how far a host is ahead of its device, and of messages that it
+// receives. As long as nothing had to wait for it, nothing will with a host that is further ahead. So such a class must
+// not wait for its host from then on until its program ends, where it was less far ahead in this run than in the whole.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/base/ids.h"
+#include "core/base/units.h"
+#include "core/run/job/host_clock.h"
+#include "core/run/shortcuts/step_period.h"
+
+namespace ringwright {
+
+class LapWatch {
+ public:
+  // Where one class stands.
+  struct Place {
+    std::uint32_t lap = 0;
+    // So long after now the host begins to issue the lap; and would, if it had not waited since the step began: so it
+    // issues receives.
+    Duration host_behind;
+    Duration receives_behind;
+  };
+  struct Moment {
+    TimePoint at;
+    std::uint64_t digest = 0;   // of all that bears on the future, relative to `at` and the places
+    std::vector<Place> places;  // by class
+  };
+  LapWatch(const HostClock& host, std::uint32_t laps_left_out) : host_(host), left_out_(laps_left_out) {}
+
+  [[nodiscard]] bool on() const { return left_out_ > 0; }
+  // Looks from now on at a training step of class 0.
+  void begin_step();
+  [[nodiscard]] bool searches() const { return on() && !proofs_.empty() && !proofs_.back().holds; }
+  // kBegins: a period may begin now: keep what the run has come to. kProved: it has ended, and repeats.
+  enum class Verdict { kGoOn, kBegins, kProved };
+  [[nodiscard]] Verdict observe(Moment moment);
+  // How often the period is left out.
+  [[nodiscard]] std::uint32_t periods() const { return left_out_ / period_; }
+  // Whether laps of that step could be left out, as far as the class is concerned whose program ends now.
+  [[nodiscard]] bool held(ClassId c, int iteration) const;
+
+ private:
+  static constexpr std::uint32_t kLongest = 32;  // laps of a period
+  [[nodiscard]] bool repeats(const Moment& before, const Moment& now) const;
+  [[nodiscard]] bool host_keeps_up(ClassId c, const Place& before, const Place& now, TimePoint since) const;
+  struct Ahead {
+    bool host = false;
+    bool receives = false;
+  };
+
+  const HostClock& host_;
+  std::uint32_t left_out_;
+  std::vector<Moment> seen_;  // of the last laps
+  std::optional<Moment> begin_;
+  std::uint32_t period_ = 1;
+  struct Proof {
+    bool holds = false;
+    TimePoint since;
+    std::vector<Ahead> ahead;  // by class: whether its host gets further ahead from lap to lap
+  };
+  std::vector<Proof> proofs_;  // by iteration
+};
+
+// What laps that were left out add to a run.
+class LeftOutLaps {
+ public:
+  LeftOutLaps(std::size_t classes, std::size_t dimensions);
+  void add(const StepSnapshot& begin, const StepSnapshot& end, std::uint32_t times);
+  // Forgets how the class spent its time (warm-up).
+  void restart(ClassId c);
+  [[nodiscard]] Duration time() const { return time_; }
+  void extend(StepSnapshot& snapshot) const;
+  void extend(RunRecord& record, std::vector<LinkUsage>& usage) const;
+
+ private:
+  void add_calls(const std::vector<CallTime>& before, const std::vector<CallTime>& after, std::uint32_t times);
+  void extend(std::vector<std::vector<Duration>>& time_in, std::vector<std::vector<Bytes>>& sent,
+              std::vector<LinkUsage>& usage) const;
+
+  Duration time_;
+  std::vector<std::vector<Duration>> time_in_;
+  std::vector<std::vector<Bytes>> sent_;
+  std::uint64_t messages_ = 0;
+  std::vector<CallTime> calls_;
+  std::vector<LinkUsage> usage_;
+};
+
+}  // namespace ringwright

@@ -1,0 +1,105 @@
+// How segments pass where collectives take times that are known, from formulas or from a rehearsal: computed once from
+// their tasks, instead of being played call by call.
+//
+// A segment begins when everything before it is done, and whoever waits for it waits for its last task. So if all
+// members of the groups of its collectives are of one class, which do the same at the same time, nothing outside of the
+// segment bears on it: each task begins when its stream and its dependencies are free, and its length, what is under
+// way at each moment, and what is sent are the same in every call. Exact to the picosecond: the same sums as in a play.
+// Only a host that is late with issuing the segment's tasks changes its course, which is then computed for that call.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "core/base/ids.h"
+#include "core/base/units.h"
+#include "core/plan/rank_classes.h"
+#include "core/plan/task_graph.h"
+#include "core/ports/collective_time.h"
+#include "core/ports/compute_model.h"
+#include "core/record/run_record.h"
+#include "core/run/job/activity_profile.h"
+#include "core/run/shortcuts/rehearsed_calls.h"
+
+namespace ringwright {
+
+struct SegmentCourse {
+  ActivityProfile profile;
+  std::vector<Bytes> sent;      // by dimension
+  std::vector<CallTime> calls;  // of its collectives, each once
+  Duration host_lead;           // a host that begins to issue the segment this long before it begins is never late
+  // Where collectives were rehearsed: what they add to transfers, the links that they use, and how often each is
+  // called.
+  struct Use {
+    const RehearsedCall* call;
+    std::uint32_t count = 0;
+  };
+  std::uint64_t messages = 0;
+  std::vector<LinkId> links;
+  std::vector<Use> uses;
+  bool keeps_apart = true;  // no two of them use one link at the same time
+};
+
+// Whether what a graph's segments do depends on nobody else: they send no messages, their collectives are among ranks
+// of one class, and no task before a call can hold up a stream of the segment.
+[[nodiscard]] bool segments_stand_alone(const TaskGraph& graph, const RankClasses& classes);
+
+class SegmentTimes {
+ public:
+  struct Inputs {
+    const TaskGraph& graph;  // with segments that stand alone
+    const RankClasses& classes;
+    const std::vector<Duration>& work_duration;
+    const ComputeModel& compute;
+    const CollectiveTime* collective_time = nullptr;  // formulas, or
+    const RehearsedCalls* rehearsed = nullptr;        // what a rehearsal found
+  };
+  explicit SegmentTimes(const Inputs& inputs);
+
+  // The course of a call for whose tasks the host begins to issue so long after (negative: before) it begins. Valid
+  // until the next call of the class.
+  [[nodiscard]] const SegmentCourse& of(std::uint32_t segment, ClassId rank_class, Duration host_behind);
+  // Of a call whose tasks have all been issued beforehand; stays where it is.
+  [[nodiscard]] const SegmentCourse& undisturbed(std::uint32_t segment, ClassId rank_class);
+
+ private:
+  // One rehearsed collective of a course.
+  struct Part {
+    Duration begin;
+    Duration end;
+    const RehearsedCall* call;
+  };
+  [[nodiscard]] SegmentCourse follow(const Segment& segment, ClassId rank_class, Duration host_behind);
+  static void add_uses(std::vector<Part>& parts, SegmentCourse& course);
+  [[nodiscard]] const RehearsedCall& call_of(const Task& collective, ClassId rank_class);
+  [[nodiscard]] Duration compute_time(const Task& task, RankId rank) const;
+  // What tells the courses of one segment apart.
+  [[nodiscard]] std::vector<std::uint64_t> circumstances(std::uint32_t segment, ClassId rank_class) const;
+
+  // The courses of calls in equal circumstances.
+  struct Courses {
+    SegmentCourse undisturbed;
+    // When the host is late: of calls that it is late for by the same time, as it is again and again where it waits for
+    // each message; by how far it is behind.
+    std::map<Duration, SegmentCourse> late;
+  };
+  [[nodiscard]] Courses& courses_of(std::uint32_t segment, ClassId rank_class);
+
+  Inputs inputs_;
+  std::vector<Courses*> courses_;  // by class, by segment; null until asked for
+  std::map<std::vector<std::uint64_t>, Courses> known_;
+  // Beyond kKept late courses, by class: of the call at hand.
+  static constexpr std::size_t kKept = 4096;
+  std::size_t kept_ = 0;
+  std::vector<SegmentCourse> at_hand_;
+  // Scratch of follow().
+  std::vector<Duration> ends_;
+  std::vector<Part> parts_;
+  std::vector<Duration> issue_time_;  // by work
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, RehearsedCall>
+      formulas_;  // by spec, layout, dimension
+};
+
+}  // namespace ringwright

@@ -1,0 +1,15 @@
+// Which rung of the ladder plays the collectives of a run: steps over a network, kernels on channels, or formulas.
+#pragma once
+
+#include <memory>
+
+#include "core/run/job/collective_runner.h"
+#include "core/run/job/played_job.h"
+#include "core/run/step/executor.h"
+
+namespace ringwright {
+
+// The rung that the inputs ask for.
+[[nodiscard]] std::unique_ptr<CollectiveRunner> make_collective_runner(PlayedJob& job, const ExecutorInputs& inputs);
+
+}  // namespace ringwright

@@ -1,0 +1,82 @@
+// Plays a task graph: streams, dependencies, iterations; tells what happened, or who waits for whom.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/engine/engine.h"
+#include "core/plan/rank_classes.h"
+#include "core/plan/step_costs.h"
+#include "core/plan/task_graph.h"
+#include "core/ports/call_overhead.h"
+#include "core/ports/collective_algorithm.h"
+#include "core/ports/collective_time.h"
+#include "core/ports/communication_footprint.h"
+#include "core/ports/compute_model.h"
+#include "core/ports/network_model.h"
+#include "core/record/run_record.h"
+#include "core/run/kernels/chunk_player.h"
+#include "core/run/shortcuts/rehearsed_calls.h"
+#include "core/run/step/stall_report.h"
+
+namespace ringwright {
+
+// Told now and then how far a run is; a pure onlooker.
+class RunObserver {
+ public:
+  virtual ~RunObserver() = default;
+  // `done` in [0, 1]: tasks finished of all tasks. False: stop the run.
+  virtual bool on_progress(double done, std::uint64_t events) = 0;
+};
+
+struct ExecutorInputs {
+  Engine& engine;
+  const TaskGraph& graph;  // sound (check_task_graph)
+  const RankClasses& classes;
+  NetworkModel& network;
+  const CollectiveChooser& chooser;
+  const ComputeModel& compute;
+  const CollectiveTime* collective_time = nullptr;  // null: collectives are messages; else formulas
+  StepCosts step_costs = {};                        // of collectives that go in steps
+  // Of collectives that go in steps, and of messages; null: they cost nothing beside their bytes on wires.
+  const CallOverhead* call_overhead = nullptr;
+  const ChannelInputs* channels = nullptr;          // null: messages go in steps; else as kernels send them
+  // What communication holds of a GPU; null: the two do not slow each other.
+  const CommunicationFootprint* footprint = nullptr;
+  // What collectives of segments take alone; null: it is not known. Only where collectives are messages.
+  const RehearsedCalls* rehearsed = nullptr;
+};
+
+struct ExecutorOptions {
+  int warmup_iterations = 0;      // not counted in RunRecord::time_in
+  std::vector<ClassId> recorded;  // classes whose spans are kept
+  std::uint64_t max_events_per_instant = 2'000'000'000;
+  RunObserver* observer = nullptr;
+  // Leave out training steps that repeat the one before exactly. Not for runs whose network changes with time, and
+  // without effect where communication slows computing.
+  bool skip_repeated_iterations = false;
+  // Segments that nobody outside of them bears on pass as one event. Exact; spans of their tasks are not told then.
+  bool pass_segments_at_once = false;
+  // The host waits until each receive has ended before it issues what follows, as frameworks do that synchronise after
+  // messages of a pipeline. Matters only where issuing takes time.
+  bool host_awaits_receives = false;
+};
+
+// kDisturbed: somebody used links that rehearsed calls were taken to have to themselves; to be played without them.
+// kUnproven: laps are left out of the graph and the run did not repeat itself from lap to lap; to be played with them.
+// kClockRanOut: it ends later than the clock can tell (kClockEnd); what of the record ends in time is right.
+enum class RunOutcome { kFinished, kStalled, kLivelock, kStopped, kDisturbed, kUnproven, kClockRanOut };
+
+struct RunResult {
+  RunOutcome outcome = RunOutcome::kFinished;
+  RunRecord record;
+  std::vector<LinkUsage> usage;  // of the network model; iterations that were left out included
+  std::vector<std::uint64_t> messages;  // by class: transfers that it started, without iterations that were left out
+  int skipped_iterations = 0;
+  int iterations_in_time = 0;  // that ended before the clock does; all of them when the run finished
+  StallReport stall;  // when stalled
+};
+
+[[nodiscard]] RunResult execute(const ExecutorInputs& inputs, const ExecutorOptions& options = {});
+
+}  // namespace ringwright

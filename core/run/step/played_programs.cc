@@ -1,0 +1,27 @@
+#include "core/run/step/played_programs.h"
+
+#include "core/plan/segments.h"
+#include "core/run/shortcuts/segment_times.h"
+
+namespace ringwright {
+namespace {
+
+// Whether segments need not be played task by task.
+bool pass_at_once(const ExecutorInputs& inputs, const ExecutorOptions& options) {
+  const bool may = options.pass_segments_at_once && options.recorded.empty() && inputs.footprint == nullptr;
+  const bool known = inputs.collective_time != nullptr || inputs.rehearsed != nullptr;
+  return may && known && !inputs.graph.segments.empty() &&
+         segments_stand_alone(inputs.graph, inputs.classes);
+}
+
+}  // namespace
+
+PlayedPrograms::PlayedPrograms(const ExecutorInputs& inputs, const ExecutorOptions& options)
+    : at_once(pass_at_once(inputs, options)),
+      written_out(at_once ? std::vector<Program>() : write_out_programs(inputs.graph)),
+      programs(at_once ? inputs.graph.programs : written_out) {
+  for (const Program& program : programs) indices.push_back(index_program(inputs.graph, program));
+  for (const Work& work : inputs.graph.works) work_duration.push_back(duration(inputs.compute, work));
+}
+
+}  // namespace ringwright

@@ -1,0 +1,46 @@
+#include "core/run/step/progress.h"
+
+#include "core/base/random.h"
+
+namespace ringwright {
+namespace {
+
+// A sum: their order means nothing.
+std::uint64_t digest_times(const auto& times, TimePoint now, std::uint32_t reference) {
+  std::uint64_t sum = 0;
+  for (const auto& [task, at] : times) sum += mix(task - reference, static_cast<std::uint64_t>((at - now).count()));
+  return sum;
+}
+
+}  // namespace
+
+std::uint64_t digest_running(const Progress& progress, TimePoint now, std::uint32_t reference) {
+  std::uint64_t hash = 0;
+  for (const bool busy : progress.stream_busy) hash = mix(hash, busy ? 1 : 0);
+  hash = mix(hash, digest_times(progress.computing, now, reference));
+  return mix(hash, digest_times(progress.delayed, now, reference));
+}
+
+std::uint64_t digest_lap(const Progress& progress, const LapReference& reference) {
+  std::uint64_t hash = progress.first_open - reference.task;
+  for (std::uint32_t task = progress.first_open; task <= progress.farthest; ++task) {
+    const std::uint64_t state =
+        (std::uint64_t{progress.pending[task]} << 2U) | static_cast<std::uint64_t>(progress.state[task]);
+    hash = (hash ^ state) * 0x100000001B3ULL + (task - reference.task);
+  }
+  return mix(hash, digest_running(progress, reference.now, reference.task));
+}
+
+std::uint64_t digest(const Progress& progress, TimePoint now, int iteration) {
+  std::uint64_t hash = static_cast<std::uint64_t>(progress.iteration - iteration);
+  for (std::size_t task = 0; task < progress.state.size(); ++task) {
+    // Tasks that are done or wait for equally many others weigh in with their place.
+    const std::uint64_t state =
+        (std::uint64_t{progress.pending[task]} << 2U) | static_cast<std::uint64_t>(progress.state[task]);
+    hash = (hash ^ state) * 0x100000001B3ULL + task;
+  }
+  for (const std::uint32_t next : progress.stream_next) hash = mix(hash, next);
+  return mix(hash, digest_running(progress, now, 0));
+}
+
+}  // namespace ringwright

@@ -1,0 +1,71 @@
+#include "core/run/step/rehearsal.h"
+
+#include <algorithm>
+#include <set>
+
+#include "core/base/check.h"
+#include "core/plan/segments.h"
+
+namespace ringwright {
+
+Rehearsal::Rehearsal(const TaskGraph& graph, const RankClasses& classes) : classes_(classes) {
+  std::set<DimensionId> dimensions;
+  for (const Program& program : graph.programs) {
+    std::set<Part> parts;
+    const std::vector<std::uint32_t> calls = count_calls(graph, program);
+    for (std::size_t segment = 0; segment < calls.size(); ++segment) {
+      if (calls[segment] == 0) continue;
+      for (const Task& task : graph.segments[segment].tasks) {
+        if (task.kind == TaskKind::kCollective) parts.emplace(task.dimension, task.detail);
+      }
+    }
+    for (const auto& [dimension, spec] : parts) dimensions.insert(dimension);
+    rounds_ = std::max(rounds_, parts.size());
+    parts_.emplace_back(parts.begin(), parts.end());
+  }
+  graph_.programs.resize(graph.programs.size());
+  graph_.program_of = graph.program_of;
+  graph_.layouts = graph.layouts;
+  graph_.collectives = graph.collectives;
+  graph_.labels = {"rehearsed"};
+  graph_.dimensions.resize(graph.dimensions.size());
+  for (const DimensionId dimension : dimensions) {
+    graph_.dimensions[dimension.index()] = graph.dimensions[dimension.index()];
+  }
+  calls_.of_class.resize(classes.count());
+}
+
+const TaskGraph& Rehearsal::round(std::size_t number) {
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    std::vector<Task>& tasks = graph_.programs[p].tasks;
+    tasks.clear();
+    if (number >= parts_[p].size()) continue;
+    const auto& [dimension, spec] = parts_[p][number];
+    tasks.push_back({.kind = TaskKind::kCollective, .dimension = dimension, .detail = spec});
+  }
+  return graph_;
+}
+
+ExecutorOptions Rehearsal::options() const {
+  ExecutorOptions options;
+  for (std::size_t c = 0; c < classes_.count(); ++c) options.recorded.emplace_back(c);
+  return options;
+}
+
+void Rehearsal::note(const RunResult& run, const std::vector<std::vector<LinkId>>& links_of) {
+  CHECK(run.outcome == RunOutcome::kFinished, "a collective among equals comes to its end");
+  for (const Span& span : run.record.spans) {
+    const std::size_t c = span.rank_class.index();
+    const Task& task = graph_.programs[graph_.program_of[classes_.representative[c].index()].index()].tasks[span.task];
+    RehearsedCall& call = calls_.of_class[c].emplace_back(RehearsedCall{
+        .dimension = task.dimension,
+        .spec = task.detail,
+        .time = span.end - span.start,
+        .sent = run.record.sent[c][task.dimension.index()],
+        .messages = run.messages[c],
+    });
+    for (const LinkId link : links_of[c]) call.links.push_back({.link = link, .usage = run.usage[link.index()]});
+  }
+}
+
+}  // namespace ringwright

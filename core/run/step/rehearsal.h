@@ -1,0 +1,44 @@
+// The rehearsal of a run whose collectives are messages: each collective of its segments is played alone, once for each
+// class of ranks, so that a pass can go by as one event afterwards.
+//
+// In a round every class plays one of its collectives, all from the start of the clock. Groups are of one class
+// (segments_stand_alone), so its members do the same at the same time, and what a call takes in the round it takes
+// whenever nobody else uses its links: times of a run depend on differences alone. That classes keep out of each
+// other's way in the round is for the caller to see; that nobody else uses the links is watched in the run.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "core/plan/rank_classes.h"
+#include "core/plan/task_graph.h"
+#include "core/run/shortcuts/rehearsed_calls.h"
+#include "core/run/step/executor.h"
+
+namespace ringwright {
+
+class Rehearsal {
+ public:
+  // Of a graph whose segments stand alone.
+  Rehearsal(const TaskGraph& graph, const RankClasses& classes);
+
+  [[nodiscard]] std::size_t rounds() const { return rounds_; }
+  // To be played with the run's classes, chooser and network model; valid until the next round is asked for.
+  [[nodiscard]] const TaskGraph& round(std::size_t number);
+  [[nodiscard]] ExecutorOptions options() const;
+  // What the run of the round's graph told; `links_of`: by class, those on which it started transfers.
+  void note(const RunResult& run, const std::vector<std::vector<LinkId>>& links_of);
+  [[nodiscard]] RehearsedCalls take() { return std::move(calls_); }
+
+ private:
+  using Part = std::pair<DimensionId, std::uint32_t>;  // and index into TaskGraph::collectives
+
+  const RankClasses& classes_;
+  std::vector<std::vector<Part>> parts_;  // by program: its segments' collectives
+  std::size_t rounds_ = 0;
+  TaskGraph graph_;
+  RehearsedCalls calls_;
+};
+
+}  // namespace ringwright

@@ -1,0 +1,73 @@
+#include "core/run/step/segment_player.h"
+
+#include "core/base/random.h"
+
+namespace ringwright {
+
+SegmentPlayer::SegmentPlayer(PlayedJob& job, CallTimes& calls, const ExecutorInputs& inputs,
+                             const PlayedPrograms& programs)
+    : job_(job),
+      calls_(calls),
+      times_({.graph = inputs.graph,
+              .classes = inputs.classes,
+              .work_duration = programs.work_duration,
+              .compute = inputs.compute,
+              .collective_time = inputs.collective_time,
+              .rehearsed = inputs.rehearsed}),
+      rehearsed_(inputs.rehearsed != nullptr),
+      plays_(inputs.classes.count() * inputs.graph.segments.size()),
+      under_way_(inputs.classes.count()) {}
+
+Duration SegmentPlayer::begin(ClassId rank_class, std::uint32_t segment, Duration host_behind) {
+  const std::size_t c = rank_class.index();
+  const TimePoint now = job_.engine.now();
+  const SegmentCourse& course = times_.of(segment, rank_class, host_behind);
+  const Duration time = course.profile.length();
+  for (std::size_t d = 0; d < course.sent.size(); ++d) job_.sent[c][d] += course.sent[d];
+  job_.messages[c] += course.messages;
+  Plays& plays = plays_[c * job_.graph.segments.size() + segment];
+  if (plays.course == nullptr) plays.course = &times_.undisturbed(segment, rank_class);
+  ++plays.count;
+  const bool late = &course != plays.course;
+  under_way_[c] = {.active = true, .late = late, .segment = segment, .host_behind = host_behind, .begin = now};
+  if (late) {
+    ++plays.late;
+    calls_.add(course.calls);
+  }
+  job_.ledger.begin_profile(rank_class, course.profile, now);
+  if (course.links.empty()) return time;
+  if (!course.keeps_apart || !job_.network.set_aside(course.links, now + time)) meets_others_ = true;
+  return time;
+}
+
+std::uint64_t SegmentPlayer::digest(ClassId rank_class) const {
+  const UnderWay& call = under_way_[rank_class.index()];
+  if (!call.active) return 0;
+  // An undisturbed course is the same however early the host was.
+  const auto behind = static_cast<std::uint64_t>(call.late ? call.host_behind.count() : 0);
+  const auto since = static_cast<std::uint64_t>((job_.engine.now() - call.begin).count());
+  return mix(mix(call.segment + 1, call.late ? 1 : 0), mix(behind, since));
+}
+
+void SegmentPlayer::add_calls(CallTimes& calls) const {
+  for (const Plays& plays : plays_) {
+    if (plays.count > plays.late) calls.add(plays.course->calls, plays.count - plays.late);
+  }
+}
+
+std::vector<LinkUsage> SegmentPlayer::with_usage(std::vector<LinkUsage> usage) const {
+  for (const Plays& plays : plays_) {
+    if (plays.count == 0) continue;
+    for (const SegmentCourse::Use& use : plays.course->uses) {
+      const std::uint64_t times = plays.count * use.count;
+      for (const RehearsedCall::Link& of_call : use.call->links) {
+        LinkUsage& link = usage[of_call.link.index()];
+        link.bytes += of_call.usage.bytes * static_cast<double>(times);
+        link.busy += of_call.usage.busy * static_cast<std::int64_t>(times);
+      }
+    }
+  }
+  return usage;
+}
+
+}  // namespace ringwright

@@ -1,0 +1,70 @@
+#include "core/run/step/stall_report.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace ringwright {
+namespace {
+
+constexpr std::size_t kBlockedShown = 24;
+
+const Program& program_of(const StallSources& sources, ClassId c) {
+  return sources.programs[sources.job.graph.program_of[sources.job.rank_of(c).index()].index()];
+}
+
+std::string why_blocked(const StallSources& sources, ClassId c, std::uint32_t task) {
+  const Program& program = program_of(sources, c);
+  const Task& entry = program.tasks[task];
+  const Progress& progress = sources.progress[c.index()];
+  if (progress.state[task] == TaskState::kRunning) {
+    return entry.kind == TaskKind::kCollective ? sources.collectives.waits_for(c, task)
+                                               : sources.messages.waits_for(c, task);
+  }
+  for (std::uint32_t d = 0; d < entry.dependency_count; ++d) {
+    const std::uint32_t before = program.dependencies[entry.first_dependency + d];
+    if (progress.state[before] == TaskState::kDone) continue;
+    return fmt::format("its own task '{}'", sources.job.graph.labels[program.tasks[before].label]);
+  }
+  return "the task before it on its stream";
+}
+
+}  // namespace
+
+StallReport report_stall(const StallSources& sources) {
+  StallReport report;
+  report.at = sources.job.engine.now();
+  for (std::size_t c = 0; c < sources.progress.size(); ++c) {
+    const Progress& progress = sources.progress[c];
+    if (progress.iteration >= sources.iterations) continue;
+    report.unfinished_ranks += sources.job.classes.size[c];
+    const Program& program = program_of(sources, ClassId(c));
+    const bool any_running = std::ranges::count(progress.state, TaskState::kRunning) > 0;
+    for (std::uint32_t task = 0; task < program.tasks.size(); ++task) {
+      if (report.blocked.size() >= kBlockedShown) break;
+      const bool head =
+          progress.state[task] == TaskState::kRunning || (!any_running && progress.state[task] == TaskState::kWaiting);
+      if (!head) continue;
+      report.blocked.push_back({.rank = sources.job.rank_of(ClassId(c)),
+                                .program = program.name,
+                                .task = sources.job.graph.labels[program.tasks[task].label],
+                                .waits_for = why_blocked(sources, ClassId(c), task)});
+      if (!any_running) break;  // the rest waits behind it
+    }
+  }
+  return report;
+}
+
+std::string render(const StallReport& stall) {
+  std::string text =
+      fmt::format("the run cannot go on at {}: {} rank{} unfinished\n", to_string(stall.at.since_start()),
+                  stall.unfinished_ranks, stall.unfinished_ranks == 1 ? "" : "s");
+  for (const Blocked& blocked : stall.blocked) {
+    text += fmt::format("  rank {} ({}) in '{}' waits for {}\n", blocked.rank.value, blocked.program, blocked.task,
+                        blocked.waits_for);
+  }
+  for (const std::string& note : stall.notes) text += fmt::format("  {}\n", note);
+  return text;
+}
+
+}  // namespace ringwright

@@ -1,0 +1,125 @@
+// Flow model: a transfer pays its way's latency, then streams at its max-min fair share of every link until it is done.
+//
+// The standard fluid model of flow-level simulation (Casanova et al., "Versatile, scalable, and accurate simulation of
+// distributed applications and platforms", JPDC 2014, section 4.2, with raw fair sharing). Rates are constant between
+// solves, so a flow's remaining work is only brought up to date when its rate changes, and its end is known in advance:
+// end = now + remaining / rate, rounded to the nearest picosecond. All starts and ends of one instant lead to one
+// solve, at the end of the instant. The engine holds one event of this model: the next instant at which a latency has
+// been paid or a flow ends.
+//
+// Fast-forward: a repeated transfer that has its way to itself repeats itself to the picosecond, so its repetitions are
+// played as one *train* with one end. When another flow enters one of its links, the train is taken apart where it is.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "core/engine/engine.h"
+#include "network_models/builtin.h"
+#include "network_models/flow/completion_queue.h"
+#include "network_models/flow/latency_lanes.h"
+#include "network_models/flow/link_meters.h"
+#include "network_models/solver/priority_max_min.h"
+
+namespace ringwright::network_models {
+
+class FlowModel final : public NetworkModel {
+ public:
+  explicit FlowModel(const ModelInputs& inputs)
+      : engine_(inputs.engine),
+        router_(inputs.router),
+        options_(inputs.options),
+        shares_(inputs.router.capacities()),
+        meters_(inputs.router.capacities().size()),
+        train_on_(inputs.router.capacities().size(), kNoTrain) {}
+
+  void start(const Transfer& transfer, TransferListener& listener) override;
+  void set_capacity(LinkId link, Bandwidth capacity) override;
+  void reroute() override {
+    reroute_due_ = true;  // at the end of the instant, when what ends now has ended on its old way
+    expect_end_of_instant();
+  }
+  [[nodiscard]] bool set_aside(std::span<const LinkId> links, TimePoint until) override;
+  [[nodiscard]] bool trespassed() const override { return meters_.trespassed(); }
+  [[nodiscard]] std::optional<std::uint64_t> state_digest() const override;
+  [[nodiscard]] std::vector<LinkUsage> usage() const override;
+  [[nodiscard]] std::vector<Counter> counters() const override;
+
+ private:
+  struct alignas(64) Row {
+    double bytes = 0.0;
+    double remaining = 0.0;  // as of `settled`
+    double rate = 0.0;       // bytes per second, since `settled`
+    TimePoint settled;
+    std::uint64_t order = 0;  // of starting
+    TransferListener* listener = nullptr;
+    std::uint64_t token = 0;
+    Duration latency;
+    std::uint32_t repeats = 1;    // still to come, the present one included
+    std::uint32_t copies = 1;
+    bool pays_latency = true;
+    bool moving = false;  // its latency is paid, its bytes are not all there
+    bool train = false;   // all repeats at once, from `settled` on
+    Duration period;      // of a train: latency and streaming of one repetition
+    RouteQuery query = {};
+  };
+  static constexpr FlowSlot kNoTrain = std::numeric_limits<FlowSlot>::max();
+
+  struct Arrival {
+    std::uint64_t order;
+    TransferListener* listener;
+    std::uint64_t token;
+  };
+
+  Duration find_way(const RouteQuery& query, std::uint32_t copies);
+  FlowSlot free_slot();
+  void expect_end_of_instant();
+  void end_instant();
+  void settle(FlowSlot flow);
+  void wake_up_next();
+  void wake();
+  void begin(FlowSlot flow);
+  void set_out(FlowSlot flow);
+  void stream(FlowSlot flow);
+  void finish(FlowSlot flow);
+  void end_repetition(FlowSlot flow);
+  void arrive(FlowSlot flow);
+  [[nodiscard]] bool may_board(FlowSlot flow) const;
+  void board(FlowSlot flow);
+  void derail(FlowSlot flow);
+  void leave_rails(FlowSlot flow, std::uint32_t repeats_done);
+  void take_new_ways();
+  void change_way(FlowSlot flow);
+  [[nodiscard]] double remaining_now(const Row& row) const;
+
+  Engine& engine_;
+  const Router& router_;
+  ModelOptions options_;
+  PriorityMaxMin shares_;
+  CompletionQueue ends_;
+  LatencyLanes lanes_;
+  LinkMeters meters_;
+  std::vector<FlowSlot> train_on_;  // by link: the train that has it to itself
+
+  std::vector<Row> rows_;  // by flow slot
+  std::vector<FlowSlot> free_slots_;
+  std::uint64_t started_ = 0;
+  std::uint64_t fast_forwarded_ = 0;  // repetitions that were not played one by one
+  std::size_t in_flight_ = 0;
+  std::size_t most_in_flight_ = 0;
+  double largest_error_ = 0.0;
+
+  bool ending_instant_ = false;
+  bool reroute_due_ = false;
+  TimePoint wake_at_ = kNever;
+  EventId wake_event_;
+
+  std::vector<Hop> way_;              // scratch of start
+  std::vector<FlowSlot> due_;         // scratch of wake
+  std::vector<FlowSlot> again_;       // of this instant: repetitions that follow
+  std::vector<Arrival> arrivals_;     // of this instant
+};
+
+}  // namespace ringwright::network_models

@@ -1,0 +1,72 @@
+// Flow model: trains, which play all repetitions of a transfer at once while nothing else uses their links.
+#include <algorithm>
+
+#include "network_models/flow/flow_model.h"
+
+namespace ringwright::network_models {
+
+bool FlowModel::may_board(FlowSlot flow) const {
+  const Row& row = rows_[flow];
+  if (row.repeats < 2 || row.bytes <= 0.0 || shares_.way(flow).empty() || !shares_.way_is_empty(flow)) return false;
+  const auto free = [this](const LinkShare& hop) { return train_on_[hop.link] == kNoTrain; };
+  return options_.fast_forward == FastForward::kOn && shares_.rate_alone(flow) > 0.0 &&
+         std::ranges::all_of(shares_.way(flow), free);
+}
+
+void FlowModel::board(FlowSlot flow) {
+  Row& row = rows_[flow];
+  row.train = true;
+  row.settled = engine_.now();
+  row.rate = shares_.rate_alone(flow);
+  row.period = row.latency + from_seconds(row.bytes / row.rate);
+  for (const LinkShare& hop : shares_.way(flow)) {
+    train_on_[hop.link] = flow;
+    meters_.watch(hop.link, engine_.now());
+  }
+  ends_.set(flow, engine_.now() + row.period * row.repeats);
+  fast_forwarded_ += row.repeats;
+}
+
+// Books what the train has done and frees its links.
+void FlowModel::leave_rails(FlowSlot flow, std::uint32_t repeats_done) {
+  Row& row = rows_[flow];
+  for (const LinkShare& hop : shares_.way(flow)) {
+    train_on_[hop.link] = kNoTrain;
+    meters_.carry(hop.link, hop.share * row.bytes * repeats_done);
+    meters_.add_busy(hop.link, (row.period - row.latency) * repeats_done);
+  }
+  row.train = false;
+}
+
+bool FlowModel::set_aside(std::span<const LinkId> links, TimePoint until) {
+  const auto has_train = [this](LinkId link) { return train_on_[link.index()] != kNoTrain; };
+  return std::ranges::none_of(links, has_train) && meters_.set_aside(links, engine_.now(), until);
+}
+
+// Another flow enters: the train goes on as an ordinary flow from where it is.
+void FlowModel::derail(FlowSlot flow) {
+  Row& row = rows_[flow];
+  const Duration travelled = engine_.now() - row.settled;
+  // Few bytes on a fast way without latency take less than the clock can tell: no time at all, however often.
+  if (row.period == Duration()) return;
+  const auto done = static_cast<std::uint32_t>(travelled.count() / row.period.count());
+  if (done == row.repeats) return;  // it ends at this very instant and is about to be told so
+  const Duration phase = travelled - row.period * done;
+  leave_rails(flow, done);
+  row.repeats -= done;
+  fast_forwarded_ -= row.repeats;
+  if (phase < row.latency) {
+    row.settled = engine_.now() - phase;
+    ends_.set(flow, engine_.now() + (row.latency - phase));
+    return;
+  }
+  ends_.erase(flow);
+  for (const LinkShare& hop : shares_.way(flow)) meters_.add_busy(hop.link, phase - row.latency);
+  row.settled = engine_.now() - (phase - row.latency);
+  row.remaining = row.bytes;
+  row.remaining = remaining_now(row);
+  row.settled = engine_.now();
+  stream(flow);
+}
+
+}  // namespace ringwright::network_models

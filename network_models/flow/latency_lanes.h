@@ -1,0 +1,48 @@
+// Flows that are still paying their latency: first in, first out per latency value, so that no flow needs a heap.
+//
+// A fabric has few distinct latencies (in the host, one, two, three tiers); what starts later on one lane is due later.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/base/units.h"
+#include "network_models/flow/completion_queue.h"
+#include "network_models/flow/duration_table.h"
+
+namespace ringwright::network_models {
+
+class LatencyLanes {
+ public:
+  // `now` must not go back from call to call.
+  void push(std::uint32_t item, TimePoint now, Duration latency);
+  [[nodiscard]] TimePoint earliest() const { return heads_.empty() ? kNever : heads_.front().due; }
+  // Appends all items that are due at the earliest moment, and takes them out.
+  void pop_earliest(std::vector<std::uint32_t>& items);
+
+ private:
+  struct Waiting {
+    TimePoint due;
+    std::uint32_t item;
+  };
+  // A queue in an array whose used-up front is cut off now and then.
+  struct Lane {
+    std::vector<Waiting> waiting;
+    std::size_t front = 0;
+  };
+  struct Head {
+    TimePoint due;
+    std::uint32_t lane;
+  };
+  struct Later {
+    bool operator()(const Head& a, const Head& b) const { return a.due != b.due ? a.due > b.due : a.lane > b.lane; }
+  };
+
+  void pop_lane(std::uint32_t lane, std::vector<std::uint32_t>& items);
+
+  DurationTable by_latency_;
+  std::vector<Lane> lanes_;
+  std::vector<Head> heads_;  // a heap of the lanes that hold something
+};
+
+}  // namespace ringwright::network_models

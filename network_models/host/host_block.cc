@@ -1,0 +1,352 @@
+// One host's block of nodes and links: NVLink plane or mesh, PCIe tree, NICs, memory; ways found once per block.
+#include "network_models/host/host_block.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "core/base/check.h"
+
+namespace ringwright::network_models {
+namespace {
+
+constexpr std::uint32_t kNowhere = std::numeric_limits<std::uint32_t>::max();
+
+// How high a node stands: a transfer turns at the highest switch on its way.
+int height_in_host(NodeKind kind) {
+  switch (kind) {
+    case NodeKind::kPcieSwitch: return 1;
+    case NodeKind::kRootComplex: return 2;
+    case NodeKind::kNvSwitch: return 3;
+    case NodeKind::kGpu:
+    case NodeKind::kHostMemory:
+    case NodeKind::kNic:
+    case NodeKind::kLeaf:
+    case NodeKind::kSpine:
+    case NodeKind::kCore:
+    case NodeKind::kSwitch:
+    case NodeKind::kStorage: return 0;
+  }
+  return 0;
+}
+
+std::uint32_t unsigned_of(int number) {
+  return static_cast<std::uint32_t>(number);
+}
+
+std::uint32_t socket_of(const Host& host, std::uint32_t gpu) {
+  const Host::Pcie& pcie = host.pcie;
+  const int point = pcie.gpu_at[gpu];
+  return unsigned_of(pcie.switches > 0 ? point * pcie.sockets / pcie.switches : point);
+}
+
+}  // namespace
+
+void Trail::add_share(std::size_t since, std::uint32_t link, double share) {
+  for (std::size_t i = since; i < hops_.size(); ++i) {
+    if (hops_[i].link == LinkId(link)) {
+      hops_[i].share += share;
+      return;
+    }
+  }
+  add(link, share);
+}
+
+HostBlock::HostBlock(const Host& host) : gpus_(unsigned_of(host.gpus)), nics_(unsigned_of(host.nic.count)) {
+  add_nodes(host);
+  add_scale_up(host);
+  add_pcie(host);
+  add_storage(host);
+  for (std::uint32_t from = 0; from < gpus_; ++from) {
+    for (std::uint32_t to = 0; to < gpus_; ++to) {
+      gpu_ways_.push_back(from == to ? LocalWay() : find_way(from, to));
+    }
+  }
+  find_ways_beside(host);
+  find_nic_ways(host);
+}
+
+void HostBlock::find_nic_ways(const Host& host) {
+  beside_.assign(nics_, kNowhere);
+  std::vector<std::vector<std::uint32_t>> from_nic;  // by NIC
+  for (std::uint32_t nic = 0; nic < nics_; ++nic) from_nic.push_back(pcie_tree(first_nic_ + nic));
+  for (std::uint32_t gpu = 0; gpu < gpus_ && nics_ > 0; ++gpu) {
+    nic_of_.push_back(unsigned_of(host.nic_of(static_cast<int>(gpu))));
+    if (beside_[nic_of_.back()] == kNowhere) beside_[nic_of_.back()] = gpu;
+    // Without GPUDirect bytes lie in the memory of the GPU's socket in between.
+    const std::uint32_t end = host.gpudirect ? gpu : first_memory_ + socket_of(host, gpu);
+    const std::vector<std::uint32_t> from_end = pcie_tree(end);
+    for (std::uint32_t nic = 0; nic < nics_; ++nic) {
+      const LocalWay up = add_way(pcie_way(from_end, end, first_nic_ + nic));
+      const LocalWay down = add_way(pcie_way(from_nic[nic], first_nic_ + nic, end));
+      up_ways_.push_back(host.gpudirect || up.count == 0 ? up : join(to_memory_[gpu], up));
+      down_ways_.push_back(host.gpudirect || down.count == 0 ? down : join(down, from_memory_[gpu]));
+    }
+    CHECK(up_ways_[gpu * nics_ + nic_of_.back()].count > 0, "the reader of hosts accepts no GPU without a NIC");
+  }
+}
+
+void HostBlock::find_ways_beside(const Host& host) {
+  for (std::uint32_t gpu = 0; gpu < gpus_; ++gpu) {
+    const std::uint32_t socket = socket_of(host, gpu);
+    const std::uint32_t memory = first_memory_ + socket;
+    to_memory_.push_back(find_way(gpu, memory));
+    from_memory_.push_back(find_way(memory, gpu));
+    within_memory_.push_back(find_way(memory, first_socket_ + socket));
+    if (storages_ == 0) continue;
+    const std::uint32_t storage = first_storage_ + socket;
+    to_storage_.push_back(find_way(memory, storage));
+    from_storage_.push_back(find_way(storage, memory));
+  }
+}
+
+// One way after the other. It turns nowhere: ways between a GPU and its NIC are taken whole.
+LocalWay HostBlock::join(const LocalWay& first, const LocalWay& second) {
+  LocalWay joined{.first = static_cast<std::uint32_t>(way_links_.size()),
+                  .count = static_cast<std::uint16_t>(first.count + second.count),
+                  .turn = static_cast<std::uint16_t>(first.count + second.count),
+                  .up = first.up + first.down + second.up + second.down,
+                  .down = {}};
+  for (const LocalWay& part : {first, second}) {
+    for (std::uint32_t i = part.first; i < part.first + part.count; ++i) way_links_.push_back(way_links_[i]);
+  }
+  return joined;
+}
+
+void HostBlock::add_nodes(const Host& host) {
+  const auto add = [this](NodeKind kind, int count) {
+    const auto first = static_cast<std::uint32_t>(nodes_.size());
+    for (int i = 0; i < count; ++i) nodes_.push_back({.kind = kind, .first = 0, .second = i});
+    return first;
+  };
+  add(NodeKind::kGpu, host.gpus);
+  nvswitch_ = add(NodeKind::kNvSwitch, host.nvlink.kind == ScaleUp::kNvSwitch ? 1 : 0);
+  first_pcie_switch_ = add(NodeKind::kPcieSwitch, host.pcie.switches);
+  first_socket_ = add(NodeKind::kRootComplex, host.pcie.sockets);
+  first_memory_ = add(NodeKind::kHostMemory, host.pcie.sockets);
+  first_nic_ = add(NodeKind::kNic, host.nic.count);
+  storages_ = host.storage.drives > 0 ? unsigned_of(host.pcie.sockets) : 0;
+  first_storage_ = add(NodeKind::kStorage, host.storage.drives > 0 ? host.pcie.sockets : 0);
+}
+
+void HostBlock::add_duplex(const Link& link) {
+  links_.push_back(link);
+  links_.push_back(link);
+  std::swap(links_.back().from, links_.back().to);
+}
+
+void HostBlock::add_scale_up(const Host& host) {
+  const Host::NvLink& nvlink = host.nvlink;
+  if (nvlink.kind == ScaleUp::kNvSwitch) {
+    for (std::uint32_t gpu = 0; gpu < gpus_; ++gpu) {
+      add_duplex({.from = gpu,
+                  .to = nvswitch_,
+                  .bandwidth = nvlink.data_rate(),
+                  .latency = nvlink.latency / 2,
+                  .scale_up = true});
+      // The halves of an odd number of picoseconds must still add up to the whole.
+      links_.back().latency = nvlink.latency - nvlink.latency / 2;
+    }
+  }
+  for (const MeshLink& link : nvlink.mesh) {
+    add_duplex({.from = unsigned_of(link.a),
+                .to = unsigned_of(link.b),
+                .bandwidth = nvlink.data_rate() * link.lanes,
+                .latency = nvlink.latency,
+                .scale_up = true});
+  }
+}
+
+void HostBlock::add_pcie(const Host& host) {
+  const Host::Pcie& pcie = host.pcie;
+  const std::uint32_t points = pcie.switches > 0 ? first_pcie_switch_ : first_socket_;
+  for (std::uint32_t gpu = 0; gpu < gpus_; ++gpu) {
+    add_duplex({.from = gpu,
+                .to = points + unsigned_of(pcie.gpu_at[gpu]),
+                .bandwidth = pcie.gpu_bandwidth,
+                .latency = pcie.latency});
+  }
+  for (std::uint32_t nic = 0; nic < nics_; ++nic) {
+    add_duplex({.from = first_nic_ + nic,
+                .to = points + unsigned_of(pcie.nic_at[nic]),
+                .bandwidth = pcie.bandwidth,
+                .latency = pcie.latency});
+  }
+  for (int s = 0; s < pcie.switches; ++s) {
+    add_duplex({.from = first_pcie_switch_ + unsigned_of(s),
+                .to = first_socket_ + unsigned_of(s * pcie.sockets / pcie.switches),
+                .bandwidth = pcie.bandwidth,
+                .latency = pcie.latency});
+  }
+  for (int a = 0; a < pcie.sockets; ++a) {
+    const std::uint32_t socket = first_socket_ + unsigned_of(a);
+    add_duplex({.from = socket,
+                .to = socket + unsigned_of(pcie.sockets),
+                .bandwidth = host.memory.bandwidth,
+                .latency = host.memory.latency});
+    for (int b = a + 1; b < pcie.sockets && b / pcie.sockets_per_board == a / pcie.sockets_per_board; ++b) {
+      add_duplex({.from = socket,
+                  .to = first_socket_ + unsigned_of(b),
+                  .bandwidth = pcie.socket_bandwidth,
+                  .latency = pcie.socket_latency});
+    }
+  }
+}
+
+void HostBlock::add_storage(const Host& host) {
+  if (storages_ == 0) return;
+  const double each = static_cast<double>(host.storage.drives) / host.pcie.sockets;
+  for (std::uint32_t socket = 0; socket < storages_; ++socket) {
+    links_.push_back({.from = first_socket_ + socket,
+                      .to = first_storage_ + socket,
+                      .bandwidth = host.storage.write * each,
+                      .latency = host.storage.latency});
+    links_.push_back({.from = first_storage_ + socket,
+                      .to = first_socket_ + socket,
+                      .bandwidth = host.storage.read * each,
+                      .latency = host.storage.latency});
+  }
+}
+
+void HostBlock::append_hosts(Fabric& fabric, std::uint32_t count) const {
+  CHECK(fabric.node_count() == 0, "hosts come first, so that their numbers are a formula");
+  for (std::uint32_t host = 0; host < count; ++host) {
+    for (NodeSpec node : nodes_) {
+      node.first = static_cast<std::int32_t>(host);
+      const NodeId id = fabric.add_node(node);
+      if (node.kind == NodeKind::kGpu) fabric.add_gpu(id);
+    }
+  }
+  for (std::uint32_t host = 0; host < count; ++host) {
+    const std::uint32_t base = host * node_count();
+    for (const Link& link : links_) {
+      fabric.add_link({.from = NodeId(base + link.from),
+                       .to = NodeId(base + link.to),
+                       .bandwidth = link.bandwidth,
+                       .latency = link.latency});
+    }
+  }
+}
+
+// Breadth first over the PCIe tree; bytes pass through switches and sockets only. Among equally short ways the one
+// whose links come first wins.
+std::vector<std::uint32_t> HostBlock::pcie_tree(std::uint32_t from) const {
+  std::vector<std::uint32_t> by(nodes_.size(), kNowhere);
+  std::vector<std::uint32_t> reached = {from};
+  for (std::size_t i = 0; i < reached.size(); ++i) {
+    if (i > 0 && height_in_host(nodes_[reached[i]].kind) == 0) continue;
+    for (std::uint32_t link = 0; link < links_.size(); ++link) {
+      const std::uint32_t next = links_[link].to;
+      if (links_[link].scale_up || links_[link].from != reached[i] || next == from || by[next] != kNowhere) continue;
+      by[next] = link;
+      reached.push_back(next);
+    }
+  }
+  return by;
+}
+
+// Empty where PCIe does not lead: between boards that are not joined.
+std::vector<std::uint32_t> HostBlock::pcie_way(const std::vector<std::uint32_t>& tree, std::uint32_t from,
+                                               std::uint32_t to) const {
+  std::vector<std::uint32_t> way;
+  if (tree[to] == kNowhere) return way;
+  for (std::uint32_t node = to; node != from; node = links_[tree[node]].from) way.push_back(tree[node]);
+  std::reverse(way.begin(), way.end());
+  return way;
+}
+
+LocalWay HostBlock::find_way(std::uint32_t from, std::uint32_t to) {
+  if (from < gpus_ && to < gpus_ && nodes_[nvswitch_].kind == NodeKind::kNvSwitch) {
+    return add_way({2 * from, 2 * to + 1});  // add_scale_up: GPU g's links to the plane at 2g and from it at 2g + 1
+  }
+  const auto direct = std::find_if(links_.begin(), links_.end(), [&](const Link& link) {
+    return link.scale_up && link.from == from && link.to == to;
+  });
+  if (direct != links_.end()) return add_way({static_cast<std::uint32_t>(direct - links_.begin())});
+  const std::vector<std::uint32_t> way = pcie_way(pcie_tree(from), from, to);
+  CHECK(!way.empty(), "the reader of hosts accepts no host with unreachable devices");
+  return add_way(way);
+}
+
+LocalWay HostBlock::add_way(const std::vector<std::uint32_t>& way) {
+  LocalWay result{.first = static_cast<std::uint32_t>(way_links_.size()),
+                  .count = static_cast<std::uint16_t>(way.size()),
+                  .turn = static_cast<std::uint16_t>(way.size()),
+                  .up = {},
+                  .down = {}};
+  int highest = 0;
+  for (std::size_t i = 0; i < way.size(); ++i) {
+    const int here = height_in_host(nodes_[links_[way[i]].to].kind);
+    if (here > highest) {
+      highest = here;
+      result.turn = static_cast<std::uint16_t>(i + 1);
+    }
+  }
+  for (std::size_t i = 0; i < way.size(); ++i) {
+    (i < result.turn ? result.up : result.down) += links_[way[i]].latency;
+  }
+  way_links_.insert(way_links_.end(), way.begin(), way.end());
+  return result;
+}
+
+void HostBlock::append(const LocalWay& way, std::uint32_t host, Trail& trail) const {
+  const std::uint32_t base = host * link_count();
+  for (std::uint32_t i = way.first; i < way.first + way.count; ++i) trail.add(base + way_links_[i]);
+  trail.wait(way.up + way.down);
+}
+
+void HostBlock::within(std::uint32_t host, std::uint32_t from, std::uint32_t to, Trail& trail) const {
+  LocalWay way = gpu_ways_[from * gpus_ + to];
+  if (!trail.down_wanted()) {
+    way.count = way.turn;
+    way.down = Duration();
+  } else if (!trail.up_wanted()) {
+    way.first += way.turn;
+    way.count = static_cast<std::uint16_t>(way.count - way.turn);
+    way.up = Duration();
+  }
+  append(way, host, trail);
+}
+
+NicEnds HostBlock::nics(const RouteQuery& query, const HostEnds& ends) const {
+  NicEnds nics{.relay = ends.from_gpu, .out = nic_of_[ends.from_gpu], .in = nic_of_[ends.to_gpu]};
+  const MessageNics& asked = query.nics;
+  if (asked.in >= 0 && unsigned_of(asked.in) < nics_ &&
+      down_ways_[ends.to_gpu * nics_ + unsigned_of(asked.in)].count > 0) {
+    nics.in = unsigned_of(asked.in);
+  }
+  if (asked.out >= 0 && unsigned_of(asked.out) < nics_) {
+    const std::uint32_t relay = asked.relay >= 0 ? unsigned_of(asked.relay) : ends.from_gpu;
+    if (relay >= gpus_ || up_ways_[relay * nics_ + unsigned_of(asked.out)].count == 0) return nics;
+    nics.relay = relay;
+    nics.out = unsigned_of(asked.out);
+  } else if (query.reach == Reach::kByPeersRail && nics.out != nics.in) {
+    nics.relay = gpu_beside({.nic = nics.in, .wanted = ends.to_gpu, .from = ends.from_gpu});
+    nics.out = nics.in;
+  }
+  return nics;
+}
+
+std::uint32_t HostBlock::gpu_beside(const Beside& which) const {
+  if (nic_of_[which.wanted] == which.nic) return which.wanted;
+  return beside_[which.nic] == kNowhere ? which.from : beside_[which.nic];
+}
+
+void HostBlock::leave(const HostEnds& ends, const NicEnds& nics, Trail& trail) const {
+  if (nics.relay != ends.from_gpu) append(gpu_ways_[ends.from_gpu * gpus_ + nics.relay], ends.from_host, trail);
+  append(up_ways_[nics.relay * nics_ + nics.out], ends.from_host, trail);
+}
+
+void HostBlock::enter(const HostEnds& ends, const NicEnds& nics, Trail& trail) const {
+  append(down_ways_[ends.to_gpu * nics_ + nics.in], ends.to_host, trail);
+}
+
+void HostBlock::beside(std::uint32_t host, std::uint32_t gpu, Reach reach, Trail& trail) const {
+  if (reach == Reach::kFromStorage) append(from_storage_[gpu], host, trail);
+  if (reach == Reach::kToMemory || reach == Reach::kToStorage) append(to_memory_[gpu], host, trail);
+  if (reach == Reach::kFromMemory || reach == Reach::kFromStorage) append(from_memory_[gpu], host, trail);
+  if (reach == Reach::kToStorage) append(to_storage_[gpu], host, trail);
+  if (reach == Reach::kWithinMemory) append(within_memory_[gpu], host, trail);
+}
+
+}  // namespace ringwright::network_models

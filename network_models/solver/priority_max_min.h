@@ -1,0 +1,60 @@
+// Max-min fair shares in two classes of strict priority: high fills up first, low shares what high leaves.
+//
+// The high class is allocated as if it were alone. A link then offers the low class its capacity less the high class's
+// load, and the low class is max-min fair on that (strict priority queues; Bertsekas and Gallager, Data Networks,
+// section 6.5.2, once per class). Without flows of low priority this is IncrementalMaxMin, and costs as much.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/ports/network_model.h"
+#include "network_models/solver/incremental_max_min.h"
+
+namespace ringwright::network_models {
+
+// As IncrementalMaxMin, with a class for each flow.
+class PriorityMaxMin {
+ public:
+  explicit PriorityMaxMin(std::span<const Bandwidth> capacities)
+      : capacities_(capacities.begin(), capacities.end()), high_(capacities) {}
+
+  void place(FlowSlot flow, std::span<const Hop> way, Priority priority = Priority::kHigh);
+  [[nodiscard]] Priority priority(FlowSlot flow) const {
+    return flow < is_low_.size() && is_low_[flow] ? Priority::kLow : Priority::kHigh;
+  }
+  [[nodiscard]] std::span<const LinkShare> way(FlowSlot flow) const { return of(flow).way(flow); }
+  [[nodiscard]] bool is_way(FlowSlot flow, std::span<const Hop> way) const { return of(flow).is_way(flow, way); }
+  void enter(FlowSlot flow) { of(flow).enter(flow); }
+  void leave(FlowSlot flow);
+  void forget(FlowSlot flow) { of(flow).forget(flow); }
+  void set_capacity(LinkId link, Bandwidth capacity);
+
+  // Of flows of both classes.
+  [[nodiscard]] bool way_is_empty(FlowSlot flow) const;
+  [[nodiscard]] double rate_alone(FlowSlot flow) const;
+
+  std::span<const FlowSlot> solve();
+  [[nodiscard]] double rate(FlowSlot flow) const { return of(flow).rate(flow); }
+  [[nodiscard]] double largest_error() const;
+  [[nodiscard]] IncrementalMaxMin::Work work() const;
+
+ private:
+  [[nodiscard]] const IncrementalMaxMin& of(FlowSlot flow) const {
+    return priority(flow) == Priority::kLow ? *low_ : high_;
+  }
+  [[nodiscard]] IncrementalMaxMin& of(FlowSlot flow) { return priority(flow) == Priority::kLow ? *low_ : high_; }
+  void touch_way(FlowSlot flow);
+  void offer_rest(std::uint32_t link);
+
+  std::vector<Bandwidth> capacities_;  // by link
+  IncrementalMaxMin high_;
+  std::unique_ptr<IncrementalMaxMin> low_;  // null until the first flow of low priority
+  std::vector<bool> is_low_;                // by flow slot; shorter where the rest is high
+  std::vector<std::uint32_t> touched_;      // links whose load by the high class may have changed
+  std::vector<FlowSlot> changed_;           // scratch of solve
+};
+
+}  // namespace ringwright::network_models

@@ -1,0 +1,42 @@
+// Ways between hosts whose NICs hang on one cable each: what dragonflies and tori have in common.
+#pragma once
+
+#include <vector>
+
+#include "core/ports/router.h"
+#include "network_models/host/host_block.h"
+#include "network_models/topologies/routing.h"
+
+namespace ringwright::network_models {
+
+// The NICs that the query or the host names.
+struct NicsAsNamed {
+  void operator()(const HostEnds& /*ends*/, NicEnds& /*nics*/) const {}
+};
+
+// As Router::route. `cables.cable(host, nic)` is the link out of a NIC, the next one the link into it; `between(ends,
+// trail)` adds what lies between the switches at both ends; `choose(ends, nics)` may take other NICs.
+template <class Cables, class Between, class Choose = NicsAsNamed>
+Duration route_over_cables(const RouteQuery& query, const HostBlock& block, const Cables& cables,
+                           const FabricLatency& latency, std::vector<Hop>& hops, const Between& between,
+                           const Choose& choose = {}) {
+  Trail trail(hops, query.reach);
+  const HostEnds ends = block.begin(query, trail);
+  if (ends.inside) return trail.latency();
+  NicEnds nics = block.nics(query, ends);
+  choose(ends, nics);
+  if (trail.up_wanted()) {
+    block.leave(ends, nics, trail);
+    trail.add(cables.cable(ends.from_host, nics.out));
+    trail.wait(latency.nic + latency.cable);
+  }
+  if (trail.down_wanted()) {
+    between(ends, trail);
+    trail.add(cables.cable(ends.to_host, nics.in) + 1);
+    trail.wait(latency.hop + latency.cable + latency.nic);
+    block.enter(ends, nics, trail);
+  }
+  return trail.latency();
+}
+
+}  // namespace ringwright::network_models

@@ -1,0 +1,118 @@
+// Building a Clos network: hosts, leaves, spines, cores and the cables between them, in the order of ClosLinks.
+#include "network_models/topologies/clos/clos.h"
+
+#include <memory>
+#include <vector>
+
+#include "core/base/check.h"
+#include "network_models/host/host_block.h"
+#include "network_models/topologies/clos/clos_links.h"
+#include "network_models/topologies/clos/clos_router.h"
+
+namespace ringwright::network_models {
+namespace {
+
+std::int32_t signed_of(std::uint32_t number) {
+  return static_cast<std::int32_t>(number);
+}
+
+// Tier coordinates for names: "leaf3.2" is group 3, rail 2; a coordinate that is always 0 is left out.
+void add_switches(Fabric& fabric, const ClosShape& shape) {
+  for (std::uint32_t group = 0; group < shape.groups; ++group) {
+    for (std::uint32_t rail = 0; rail < shape.rails; ++rail) {
+      fabric.add_node(
+          {.kind = NodeKind::kLeaf, .first = signed_of(group), .second = shape.rails > 1 ? signed_of(rail) : -1});
+    }
+  }
+  for (std::uint32_t pod = 0; pod < shape.pods; ++pod) {
+    for (std::uint32_t spine = 0; spine < shape.spines; ++spine) {
+      const bool one_pod = shape.pods == 1;
+      fabric.add_node({.kind = NodeKind::kSpine,
+                       .first = signed_of(one_pod ? spine : pod),
+                       .second = one_pod ? -1 : signed_of(spine)});
+    }
+  }
+  for (std::uint32_t plane = 0; plane < shape.spines && shape.cores > 0; ++plane) {
+    for (std::uint32_t core = 0; core < shape.cores; ++core) {
+      fabric.add_node({.kind = NodeKind::kCore, .first = signed_of(plane), .second = signed_of(core)});
+    }
+  }
+}
+
+struct Cable {
+  NodeId low;
+  NodeId high;
+  Bandwidth bandwidth;
+  Duration up;
+  Duration down;
+};
+
+LinkId add_cable(Fabric& fabric, const Cable& cable) {
+  const LinkId up =
+      fabric.add_link({.from = cable.low, .to = cable.high, .bandwidth = cable.bandwidth, .latency = cable.up});
+  fabric.add_link({.from = cable.high, .to = cable.low, .bandwidth = cable.bandwidth, .latency = cable.down});
+  return up;
+}
+
+void add_nic_cables(Fabric& fabric, const ClosShape& shape, const HostBlock& block, const ClosLinks& links) {
+  const FabricLatency& latency = shape.latency;
+  for (std::uint32_t host = 0; host < shape.hosts; ++host) {
+    for (std::uint32_t nic = 0; nic < shape.nics; ++nic) {
+      const std::uint32_t leaf = links.leaf(host / shape.group, links.rail_of(nic));
+      const LinkId added = add_cable(fabric, {.low = block.nic_node(host, nic),
+                                              .high = NodeId(links.leaf_node(leaf)),
+                                              .bandwidth = shape.cable * shape.cable_efficiency,
+                                              .up = latency.nic + latency.cable,
+                                              .down = latency.hop + latency.cable + latency.nic});
+      DCHECK(added.value == links.cable(host, nic), "cables are numbered as ClosLinks says");
+    }
+  }
+}
+
+void add_switch_cables(Fabric& fabric, const ClosShape& shape, const ClosLinks& links) {
+  const Duration switched = shape.latency.hop + shape.latency.cable;
+  for (std::uint32_t leaf = 0; leaf < shape.leaves(); ++leaf) {
+    const std::uint32_t pod = links.pod(leaf / shape.rails, leaf % shape.rails);
+    for (std::uint32_t lane = 0; lane < shape.uplinks; ++lane) {
+      const LinkId added = add_cable(fabric, {.low = NodeId(links.leaf_node(leaf)),
+                                              .high = NodeId(links.spine_node(pod, lane % shape.spines)),
+                                              .bandwidth = shape.uplink,
+                                              .up = switched,
+                                              .down = switched});
+      DCHECK(added.value == links.uplink(leaf, lane), "uplinks are numbered as ClosLinks says");
+    }
+  }
+  for (std::uint32_t pod = 0; pod < shape.pods; ++pod) {
+    for (std::uint32_t spine = 0; spine < shape.spines; ++spine) {
+      for (std::uint32_t lane = 0; lane < shape.spine_uplinks; ++lane) {
+        const LinkId added = add_cable(fabric, {.low = NodeId(links.spine_node(pod, spine)),
+                                                .high = NodeId(links.core_node(spine, lane % shape.cores)),
+                                                .bandwidth = shape.core_link,
+                                                .up = switched,
+                                                .down = switched});
+        DCHECK(added.value == links.core_link(pod, spine, lane), "core links are numbered as ClosLinks says");
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Network build_clos(const ClosPlan& plan) {
+  const HostBlock block(plan.host);
+  const ClosLinks links(plan.shape, block);
+  Network network;
+  block.append_hosts(network.fabric, plan.shape.hosts);
+  add_switches(network.fabric, plan.shape);
+  add_nic_cables(network.fabric, plan.shape, block, links);
+  add_switch_cables(network.fabric, plan.shape, links);
+  const auto capacities = network.fabric.capacities();
+  network.router = std::make_unique<ClosRouter>(
+      ClosRouter::Parts{.block = block,
+                        .shape = plan.shape,
+                        .routing = plan.routing,
+                        .capacities = std::vector<Bandwidth>(capacities.begin(), capacities.end())});
+  return network;
+}
+
+}  // namespace ringwright::network_models

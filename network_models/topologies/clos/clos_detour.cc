@@ -1,0 +1,159 @@
+// Ways through a Clos network around links that are down; the rule is stated in clos_router.cc.
+#include <optional>
+#include <vector>
+
+#include "network_models/topologies/clos/clos_router.h"
+
+namespace ringwright::network_models {
+namespace {
+
+// A choice among `count` parallel links: `first`, and then every `stride`-th, around the end.
+struct Choice {
+  std::uint32_t first = 0;
+  std::uint32_t stride = 1;
+  std::uint32_t count = 1;
+};
+
+// The first choice that `is_up` likes.
+template <class IsUp>
+std::optional<std::uint32_t> first_up(const Choice& choice, const IsUp& is_up) {
+  const std::uint32_t tries = choice.count / choice.stride;
+  for (std::uint32_t i = 0; i < tries; ++i) {
+    const std::uint32_t lane = (choice.first + i * choice.stride) % choice.count;
+    if (is_up(lane)) return lane;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+ClosRouter::Lanes ClosRouter::healthy_lanes(const Lanes& wanted, const End& from, const End& to,
+                                            const LinksDown& down) const {
+  for (std::uint32_t i = 0; i < shape_.uplinks; ++i) {
+    Lanes lanes = wanted;
+    lanes.up = (wanted.up + i) % shape_.uplinks;
+    if (down[links_.uplink(from.leaf, lanes.up)]) continue;
+    // Both numbers move on together, so that they stay on one spine: the number of spines divides that of uplinks.
+    const auto lane_down =
+        first_up({.first = (wanted.down + i) % shape_.uplinks, .stride = shape_.spines, .count = shape_.uplinks},
+                 [&](std::uint32_t lane) { return !down[links_.uplink(to.leaf, lane) + 1]; });
+    if (!lane_down) continue;
+    lanes.down = *lane_down;
+    if (from.pod == to.pod) return lanes;
+    if (const auto over_core = healthy_core_lanes(lanes, from, to, down)) return *over_core;
+  }
+  return wanted;
+}
+
+std::optional<ClosRouter::Lanes> ClosRouter::healthy_core_lanes(const Lanes& wanted, const End& from, const End& to,
+                                                                const LinksDown& down) const {
+  const std::uint32_t spine = wanted.up % shape_.spines;
+  for (std::uint32_t i = 0; i < shape_.spine_uplinks; ++i) {
+    Lanes lanes = wanted;
+    lanes.core_up = (wanted.core_up + i) % shape_.spine_uplinks;
+    if (down[links_.core_link(from.pod, spine, lanes.core_up)]) continue;
+    const Choice below_core{.first = (wanted.core_down + i) % shape_.spine_uplinks, .stride = shape_.cores,
+                            .count = shape_.spine_uplinks};
+    const auto lane_down =
+        first_up(below_core, [&](std::uint32_t lane) { return !down[links_.core_link(to.pod, spine, lane) + 1]; });
+    if (!lane_down) continue;
+    lanes.core_down = *lane_down;
+    return lanes;
+  }
+  return std::nullopt;
+}
+
+// Counts the ways through every link: those of a spine are (uplinks that are up) x (ways over its cores, or 1) x
+// (downlinks that are up), and a link carries its part of them.
+class ClosRouter::HealthyWays {
+ public:
+  HealthyWays(const ClosRouter& router, const End& from, const End& to, const LinksDown& down)
+      : shape_(router.shape_),
+        links_(router.links_),
+        from_(from),
+        to_(to),
+        down_(down),
+        over_core_(from.pod != to.pod) {
+    count_uplinks();
+    count_core_links();
+    for (std::uint32_t spine = 0; spine < shape_.spines; ++spine) total_ += ups_[spine] * cores_[spine] * downs_[spine];
+  }
+
+  [[nodiscard]] double total() const { return total_; }
+  void add_up(Trail& trail) const {
+    for (std::uint32_t lane = 0; lane < shape_.uplinks; ++lane) {
+      const std::uint32_t spine = lane % shape_.spines;
+      add(links_.uplink(from_.leaf, lane), cores_[spine] * downs_[spine], trail);
+    }
+    add_core(from_, 0, out_, trail);
+  }
+  void add_down(Trail& trail) const {
+    add_core(to_, 1, into_, trail);
+    for (std::uint32_t lane = 0; lane < shape_.uplinks; ++lane) {
+      const std::uint32_t spine = lane % shape_.spines;
+      add(links_.uplink(to_.leaf, lane) + 1, cores_[spine] * ups_[spine], trail);
+    }
+  }
+
+ private:
+  [[nodiscard]] double up(std::uint32_t link) const { return down_[link] ? 0.0 : 1.0; }
+  void add(std::uint32_t link, double ways, Trail& trail) const {
+    if (!down_[link] && ways > 0.0) trail.add(link, ways / total_);
+  }
+  void add_core(const End& end, std::uint32_t direction, const std::vector<double>& beyond, Trail& trail) const {
+    for (std::uint32_t spine = 0; over_core_ && spine < shape_.spines; ++spine) {
+      for (std::uint32_t lane = 0; lane < shape_.spine_uplinks; ++lane) {
+        add(links_.core_link(end.pod, spine, lane) + direction,
+            ups_[spine] * downs_[spine] * beyond[spine * shape_.cores + lane % shape_.cores], trail);
+      }
+    }
+  }
+  void count_uplinks() {
+    ups_.assign(shape_.spines, 0.0);
+    downs_.assign(shape_.spines, 0.0);
+    for (std::uint32_t lane = 0; lane < shape_.uplinks; ++lane) {
+      ups_[lane % shape_.spines] += up(links_.uplink(from_.leaf, lane));
+      downs_[lane % shape_.spines] += up(links_.uplink(to_.leaf, lane) + 1);
+    }
+  }
+  void count_core_links() {
+    cores_.assign(shape_.spines, over_core_ ? 0.0 : 1.0);
+    if (!over_core_) return;
+    into_.assign(shape_.all_cores(), 0.0);
+    out_.assign(shape_.all_cores(), 0.0);
+    for (std::uint32_t spine = 0; spine < shape_.spines; ++spine) {
+      for (std::uint32_t lane = 0; lane < shape_.spine_uplinks; ++lane) {
+        const std::uint32_t core = spine * shape_.cores + lane % shape_.cores;
+        into_[core] += up(links_.core_link(from_.pod, spine, lane));
+        out_[core] += up(links_.core_link(to_.pod, spine, lane) + 1);
+      }
+      for (std::uint32_t core = spine * shape_.cores; core < (spine + 1) * shape_.cores; ++core) {
+        cores_[spine] += into_[core] * out_[core];
+      }
+    }
+  }
+
+  const ClosShape& shape_;
+  const ClosLinks& links_;
+  const End& from_;
+  const End& to_;
+  const LinksDown& down_;
+  bool over_core_;
+  std::vector<double> ups_;    // by spine: links that are up, from the sender's leaf
+  std::vector<double> downs_;  // by spine: and to the receiver's
+  std::vector<double> into_;   // by spine and core: links that are up, towards the core
+  std::vector<double> out_;    // by spine and core: and from it
+  std::vector<double> cores_;  // by spine: ways over its cores to the other pod's spine; 1 in one pod
+  double total_ = 0.0;
+};
+
+// False when no way is left.
+bool ClosRouter::add_healthy_ways(const End& from, const End& to, const LinksDown& down, Trail& trail) const {
+  const HealthyWays ways(*this, from, to, down);
+  if (ways.total() <= 0.0) return false;
+  if (trail.up_wanted()) ways.add_up(trail);
+  if (trail.down_wanted()) ways.add_down(trail);
+  return true;
+}
+
+}  // namespace ringwright::network_models

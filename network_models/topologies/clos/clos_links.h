@@ -1,0 +1,66 @@
+// The numbering of a Clos network's nodes and links: hosts first, then cables, uplinks, core links, each by formula.
+#pragma once
+
+#include <cstdint>
+
+#include "network_models/host/host_block.h"
+#include "network_models/topologies/clos/clos_shape.h"
+
+namespace ringwright::network_models {
+
+// Every cable has two links: the even one leads up, the odd one down.
+class ClosLinks {
+ public:
+  ClosLinks(const ClosShape& shape, const HostBlock& block)
+      : shape_(shape),
+        first_leaf_(shape.hosts * block.node_count()),
+        first_spine_(first_leaf_ + shape.leaves()),
+        first_core_(first_spine_ + shape.all_spines()),
+        first_cable_(shape.hosts * block.link_count()),
+        first_uplink_(first_cable_ + 2 * shape.hosts * shape.nics),
+        first_core_link_(first_uplink_ + 2 * shape.leaves() * shape.uplinks) {}
+
+  [[nodiscard]] std::uint32_t leaf_node(std::uint32_t leaf) const { return first_leaf_ + leaf; }
+  [[nodiscard]] std::uint32_t spine_node(std::uint32_t pod, std::uint32_t spine) const {
+    return first_spine_ + pod * shape_.spines + spine;
+  }
+  [[nodiscard]] std::uint32_t core_node(std::uint32_t plane, std::uint32_t core) const {
+    return first_core_ + plane * shape_.cores + core;
+  }
+
+  [[nodiscard]] std::uint32_t cable(std::uint32_t host, std::uint32_t nic) const {
+    return first_cable_ + 2 * (host * shape_.nics + nic);
+  }
+  [[nodiscard]] std::uint32_t uplink(std::uint32_t leaf, std::uint32_t lane) const {
+    return first_uplink_ + 2 * (leaf * shape_.uplinks + lane);
+  }
+  [[nodiscard]] std::uint32_t core_link(std::uint32_t pod, std::uint32_t spine, std::uint32_t lane) const {
+    return first_core_link_ + 2 * ((pod * shape_.spines + spine) * shape_.spine_uplinks + lane);
+  }
+
+  // Leaf number from the group and the rail, and the pod that the leaf is in.
+  [[nodiscard]] std::uint32_t leaf(std::uint32_t group, std::uint32_t rail) const {
+    return group * shape_.rails + rail;
+  }
+  [[nodiscard]] std::uint32_t pod(std::uint32_t group, std::uint32_t rail) const {
+    return shape_.pod_kind == PodKind::kRail ? rail : group / shape_.groups_per_pod;
+  }
+  // The rail of a NIC, and its place among its host's NICs on that rail.
+  [[nodiscard]] std::uint32_t rail_of(std::uint32_t nic) const {
+    return shape_.spread == NicSpread::kRails ? nic % shape_.rails : nic / shape_.nics_per_rail();
+  }
+  [[nodiscard]] std::uint32_t place_of(std::uint32_t nic) const {
+    return shape_.spread == NicSpread::kRails ? nic / shape_.rails : nic % shape_.nics_per_rail();
+  }
+
+ private:
+  ClosShape shape_;
+  std::uint32_t first_leaf_;
+  std::uint32_t first_spine_;
+  std::uint32_t first_core_;
+  std::uint32_t first_cable_;
+  std::uint32_t first_uplink_;
+  std::uint32_t first_core_link_;
+};
+
+}  // namespace ringwright::network_models

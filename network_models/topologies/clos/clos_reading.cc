@@ -1,0 +1,184 @@
+// Reads the order of a Clos network: switches by tier, ratios, group and pod sizes, latencies, routing.
+#include "network_models/topologies/clos/clos_reading.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "network_models/topologies/clos/clos.h"
+
+namespace ringwright::network_models {
+namespace {
+
+constexpr int kMaxPorts = 4096;
+
+class ClosTopology final : public Topology {
+ public:
+  explicit ClosTopology(ClosPlan plan) : plan_(std::move(plan)) {}
+  [[nodiscard]] Network build() const override { return build_clos(plan_); }
+  void pass_through_host_memory(Bandwidth copies) override { plan_.host.pass_through_memory(copies); }
+
+ private:
+  ClosPlan plan_;
+};
+
+enum class HasRatio : std::uint8_t { kNo, kYes };
+
+struct TierName {
+  std::string_view key;
+  std::string_view doc;
+  std::string_view ratio_doc;
+  HasRatio has_ratio = HasRatio::kYes;
+};
+
+SwitchOrder read_tier(ConfigMap& fabric, const TierName& name, const SwitchOrder& fallback) {
+  ConfigMap map = fabric.map(name.key, name.doc);
+  SwitchOrder tier;
+  tier.ports = static_cast<int>(map.integer(
+      {.name = "ports", .doc = "ports of one switch", .fallback = fallback.ports, .min = 2, .max = kMaxPorts}));
+  tier.speed = map.bandwidth({.name = "speed", .doc = "of one port, one direction", .fallback = fallback.speed});
+  if (name.has_ratio == HasRatio::kYes) {
+    tier.oversubscription =
+        map.ratio({.name = "oversubscription", .doc = name.ratio_doc, .fallback = 1.0, .min = 0.01, .max = 1000.0});
+  }
+  return tier;
+}
+
+std::optional<int> optional_count(ConfigMap& fabric, const Key<std::int64_t>& key) {
+  const auto value = fabric.integer_or(key, "auto");
+  if (!value) return std::nullopt;
+  return static_cast<int>(*value);
+}
+
+// A problem belongs to the map that its key names: "leaf.ports" to the sub-map `leaf`.
+template <class Record>
+void record(ConfigMap& fabric, const OrderProblem& problem, Record&& put) {
+  const std::size_t dot = problem.key.find('.');
+  if (dot == std::string::npos) return put(fabric, problem.key);
+  ConfigMap sub = fabric.map(problem.key.substr(0, dot), "");
+  put(sub, problem.key.substr(dot + 1));
+}
+
+void record_all(ConfigMap& fabric, const DerivedClos& derived) {
+  for (const OrderProblem& problem : derived.problems) {
+    record(fabric, problem,
+           [&](ConfigMap& map, const std::string& key) { map.error(key, "E120", problem.message, problem.hint); });
+  }
+  for (const OrderProblem& warning : derived.warnings) {
+    record(fabric, warning,
+           [&](ConfigMap& map, const std::string& key) { map.warn(key, "E121", warning.message, warning.hint); });
+  }
+}
+
+// Keys of the sibling topologies are known but have no effect, so that one scenario can be tried as several types.
+void pass_over_count(ConfigMap& fabric, std::string_view name, std::string_view type) {
+  if (fabric.documenting() || !fabric.has(name)) return;
+  (void)optional_count(fabric, {.name = name, .doc = "", .min = 1});
+  fabric.warn(name, "E121", fmt::format("'{}' has no effect on the type {}", fabric.path_of(name), type));
+  fabric.ignore(name, fmt::format("the type {} has none", type));
+}
+
+void pass_over_map(ConfigMap& fabric, std::string_view name, std::string_view why) {
+  if (fabric.documenting() || !fabric.has(name)) return;
+  fabric.map(name, "").ignore_rest(why);
+}
+
+void list_given(ConfigMap& map, std::initializer_list<std::string_view> keys, std::string_view why) {
+  for (const std::string_view key : keys) {
+    if (map.has(key)) map.ignore(key, why);
+  }
+}
+
+// What is ordered for tiers that the network does without.
+void list_idle_tiers(ConfigMap& fabric, const ClosShape& shape) {
+  const auto below = [&fabric](std::string_view name) { return fabric.map(name, ""); };
+  if (shape.cores == 0 && fabric.has("core")) {
+    ConfigMap core = below("core");
+    list_given(core, {"ports", "speed", "oversubscription"}, "the network has no cores: two tiers suffice");
+  }
+  if (shape.cores == 0) list_given(fabric, {"pod"}, "the network has no cores: two tiers suffice");
+  if (shape.spines == 0) {
+    constexpr std::string_view kWhy = "the network has no spines: one tier suffices";
+    if (fabric.has("spine")) {
+      ConfigMap spine = below("spine");
+      list_given(spine, {"ports", "speed"}, kWhy);
+    }
+    if (fabric.has("leaf")) {
+      ConfigMap leaf = below("leaf");
+      list_given(leaf, {"oversubscription"}, kWhy);
+    }
+  }
+  if (shape.uplinks <= 1 && shape.spine_uplinks <= 1 && fabric.has("routing")) {
+    ConfigMap routing = below("routing");
+    list_given(routing, {"policy", "hash_seed", "queue_pairs"}, "there is one way between any two leaves");
+  }
+}
+
+}  // namespace
+
+ClosOrder read_clos_order(ConfigMap& fabric, const TopologyRequest& request, ClosKind kind) {
+  ClosOrder order;
+  order.spread = kind == ClosKind::kFatTree ? NicSpread::kBlocks : NicSpread::kRails;
+  order.pod_kind = kind == ClosKind::kRailOnly ? PodKind::kRail : PodKind::kGroups;
+  if (kind != ClosKind::kFatTree) {
+    order.rails = static_cast<int>(fabric.integer({.name = "rails",
+                                                   .doc = "leaf switches that a node's NICs are spread over",
+                                                   .fallback = std::max(request.host.nic.count, 1),
+                                                   .min = 1,
+                                                   .max = 10'000}));
+  }
+  if (kind == ClosKind::kFatTree) pass_over_count(fabric, "rails", "fat_tree");
+  if (kind == ClosKind::kRailOnly) {
+    pass_over_count(fabric, "tiers", "rail_only");
+    pass_over_count(fabric, "pod", "rail_only");
+    pass_over_map(fabric, "core", "the type rail_only has no cores");
+  }
+  order.group = optional_count(fabric, {.name = "scalable_unit",
+                                        .doc = "nodes that share their leaf switches; auto: as the ports allow",
+                                        .min = 1,
+                                        .max = 1'000'000});
+  if (kind != ClosKind::kRailOnly) {
+    order.tiers = optional_count(
+        fabric, {.name = "tiers", .doc = "tiers of switches; auto: as few as the ports allow", .min = 1, .max = 3});
+    order.pod = optional_count(fabric, {.name = "pod",
+                                        .doc = "scalable units that share their spines when there are cores",
+                                        .min = 1,
+                                        .max = 1'000'000});
+  }
+  order.leaf = read_tier(fabric,
+                         {.key = "leaf",
+                          .doc = "switches of the first tier",
+                          .ratio_doc = "bandwidth of a leaf's downlinks to that of its uplinks"},
+                         {.ports = 64, .speed = request.host.nic.bandwidth});
+  order.spine = read_tier(
+      fabric, {.key = "spine", .doc = "switches of the second tier", .ratio_doc = "", .has_ratio = HasRatio::kNo},
+      order.leaf);
+  order.core = order.spine;
+  if (kind != ClosKind::kRailOnly) {
+    order.core =
+        read_tier(fabric,
+                  {.key = "core",
+                   .doc = "switches of the third tier",
+                   .ratio_doc = "bandwidth of a spine's links to the leaves to that of its links to the cores"},
+                  order.spine);
+  }
+  order.latency = read_latency(fabric, request.host.nic.latency);
+  return order;
+}
+
+std::unique_ptr<Topology> read_clos(ConfigMap& fabric, const TopologyRequest& request, ClosKind kind) {
+  const ClosOrder order = read_clos_order(fabric, request, kind);
+  const Routing routing = read_routing(fabric);
+  DerivedClos derived;
+  if (!fabric.documenting()) derived = derive_clos(order, request.host, request.hosts);
+  record_all(fabric, derived);
+  if (!fabric.documenting() && derived.problems.empty()) list_idle_tiers(fabric, derived.shape);
+  return std::make_unique<ClosTopology>(ClosPlan{.host = request.host, .shape = derived.shape, .routing = routing});
+}
+
+}  // namespace ringwright::network_models

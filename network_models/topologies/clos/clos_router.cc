@@ -1,0 +1,166 @@
+// Ways through a Clos network: up to the lowest common tier, down again; the policy picks among parallel links.
+//
+// Static, by the destination: p = its port number in its rail r of R, U uplinks a leaf, S spines a pod, V uplinks a
+// spine: uplink p % U, then core link (p / S * R + r) % V. A shift loads all links of a tier alike, and rails differ by
+// renaming only, because R normally divides V. D-mod-k puts the rail into the first choice: uplink (p + r) % U, then
+// core link (g / U) % V with the GPU's number g. Going down, the links with the same numbers are taken.
+//
+// Links that are down: the uplink number is raised by one (mod U) until the whole way is up; on each uplink's spine the
+// core link likewise, and on the way down the next parallel link. Spraying leaves out what is down and spreads evenly
+// over all ways that are left.
+#include "network_models/topologies/clos/clos_router.h"
+
+#include <array>
+#include <utility>
+
+namespace ringwright::network_models {
+
+ClosRouter::ClosRouter(Parts parts)
+    : block_(std::move(parts.block)),
+      shape_(parts.shape),
+      routing_(parts.routing),
+      capacities_(std::move(parts.capacities)),
+      links_(shape_, block_),
+      into_leaf_(shape_.latency.nic + shape_.latency.cable),
+      switched_(shape_.latency.hop + shape_.latency.cable),
+      out_of_leaf_(shape_.latency.hop + shape_.latency.cable + shape_.latency.nic) {}
+
+ClosRouter::End ClosRouter::locate(std::uint32_t host, std::uint32_t gpu, std::uint32_t nic) const {
+  const std::uint32_t rail = links_.rail_of(nic);
+  const std::uint32_t group = host / shape_.group;
+  return {.host = host,
+          .gpu = gpu,
+          .nic = nic,
+          .rail = rail,
+          .leaf = links_.leaf(group, rail),
+          .pod = links_.pod(group, rail)};
+}
+
+// Where rails are not joined, bytes change rails inside the sender's host: over the GPU beside the NIC that has the
+// number of the one by which they come in.
+NicEnds ClosRouter::nics_of(const RouteQuery& query, const HostEnds& ends) const {
+  NicEnds nics = block_.nics(query, ends);
+  if (shape_.pod_kind != PodKind::kRail || links_.rail_of(nics.out) == links_.rail_of(nics.in)) return nics;
+  nics.relay = block_.gpu_beside({.nic = nics.in, .wanted = ends.to_gpu, .from = ends.from_gpu});
+  nics.out = nics.in;
+  return nics;
+}
+
+Duration ClosRouter::route(const RouteQuery& query, std::vector<Hop>& hops) const {
+  Trail trail(hops, query.reach);
+  const HostEnds ends = block_.begin(query, trail);
+  if (ends.inside) return trail.latency();
+  const NicEnds nics = nics_of(query, ends);
+  const End from = locate(ends.from_host, nics.relay, nics.out);
+  const End to = locate(ends.to_host, ends.to_gpu, nics.in);
+  if (trail.up_wanted()) {
+    block_.leave(ends, nics, trail);
+    trail.add(links_.cable(from.host, from.nic));
+    trail.wait(into_leaf_);
+  }
+  if (from.leaf != to.leaf) between_leaves(query, from, to, trail);
+  if (trail.down_wanted()) {
+    trail.add(links_.cable(to.host, to.nic) + 1);
+    trail.wait(out_of_leaf_);
+    block_.enter(ends, nics, trail);
+  }
+  return trail.latency();
+}
+
+ClosRouter::Lanes ClosRouter::static_lanes(const End& to) const {
+  const bool d_mod_k = routing_.policy == RoutingPolicy::kDModK;
+  const std::uint32_t port = to.host * shape_.nics_per_rail() + links_.place_of(to.nic);
+  Lanes lanes;
+  lanes.up = (port + (d_mod_k ? to.rail : 0)) % shape_.uplinks;
+  lanes.down = lanes.up;
+  if (shape_.spine_uplinks > 0) {
+    const std::uint32_t number =
+        d_mod_k ? (to.host * block_.gpus() + to.gpu) / shape_.uplinks : port / shape_.spines * shape_.rails + to.rail;
+    lanes.core_up = number % shape_.spine_uplinks;
+    lanes.core_down = lanes.core_up;
+  }
+  return lanes;
+}
+
+// A spine sees `uplinks / spines` links to a leaf, a core `spine_uplinks / cores` to a spine; each switch on the way
+// hashes with other bits, so choices are independent.
+ClosRouter::Lanes ClosRouter::hashed_lanes(std::uint64_t hash) const {
+  const auto low = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits); };
+  const auto high = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits >> 32U); };
+  const std::uint64_t again = splitmix64(hash);
+  Lanes lanes;
+  lanes.up = pick(low(hash), shape_.uplinks);
+  lanes.down = lanes.up % shape_.spines + shape_.spines * pick(low(again), shape_.uplinks / shape_.spines);
+  if (shape_.spine_uplinks > 0) {
+    lanes.core_up = pick(high(hash), shape_.spine_uplinks);
+    lanes.core_down =
+        lanes.core_up % shape_.cores + shape_.cores * pick(high(again), shape_.spine_uplinks / shape_.cores);
+  }
+  return lanes;
+}
+
+void ClosRouter::between_leaves(const RouteQuery& query, const End& from, const End& to, Trail& trail) const {
+  const std::int64_t tiers = from.pod == to.pod ? 1 : 2;
+  if (trail.up_wanted()) trail.wait(switched_ * tiers);
+  if (trail.down_wanted()) trail.wait(switched_ * tiers);
+  switch (routing_.policy) {
+    case RoutingPolicy::kStatic:
+    case RoutingPolicy::kDModK: {
+      const Lanes lanes = static_lanes(to);
+      const std::array way = {query.down == nullptr ? lanes : healthy_lanes(lanes, from, to, *query.down)};
+      return add_ways(way, from, to, trail);
+    }
+    case RoutingPolicy::kEcmp: {
+      std::array<Lanes, kMaxQueuePairs> ways;
+      const auto count = static_cast<std::uint32_t>(routing_.queue_pairs);
+      for (std::uint32_t pair = 0; pair < count; ++pair) {
+        ways[pair] = hashed_lanes(flow_hash(query, routing_.hash_seed, pair));
+        if (query.down != nullptr) ways[pair] = healthy_lanes(ways[pair], from, to, *query.down);
+      }
+      return add_ways(std::span(ways).first(count), from, to, trail);
+    }
+    case RoutingPolicy::kSpray:
+      if (query.down != nullptr && add_healthy_ways(from, to, *query.down, trail)) return;
+      return add_all_ways(from, to, trail);
+  }
+}
+
+// Tier by tier, so that hops stay in order; ways that share a link add up their shares on it.
+void ClosRouter::add_ways(std::span<const Lanes> ways, const End& from, const End& to, Trail& trail) const {
+  const double share = 1.0 / static_cast<double>(ways.size());
+  const auto add_tier = [&](const auto& link_of) {
+    const std::size_t since = trail.size();
+    for (const Lanes& lanes : ways) trail.add_share(since, link_of(lanes), share);
+  };
+  const bool over_core = from.pod != to.pod;
+  if (trail.up_wanted()) {
+    add_tier([&](const Lanes& lanes) { return links_.uplink(from.leaf, lanes.up); });
+    if (over_core) {
+      add_tier([&](const Lanes& lanes) { return links_.core_link(from.pod, lanes.up % shape_.spines, lanes.core_up); });
+    }
+  }
+  if (trail.down_wanted()) {
+    if (over_core) {
+      add_tier(
+          [&](const Lanes& lanes) { return links_.core_link(to.pod, lanes.up % shape_.spines, lanes.core_down) + 1; });
+    }
+    add_tier([&](const Lanes& lanes) { return links_.uplink(to.leaf, lanes.down) + 1; });
+  }
+}
+
+void ClosRouter::add_all_ways(const End& from, const End& to, Trail& trail) const {
+  const std::uint32_t core_lanes = from.pod == to.pod ? 0 : shape_.spines * shape_.spine_uplinks;
+  const auto add_tier = [&trail](std::uint32_t first, std::uint32_t count) {
+    for (std::uint32_t lane = 0; lane < count; ++lane) trail.add(first + 2 * lane, 1.0 / static_cast<double>(count));
+  };
+  if (trail.up_wanted()) {
+    add_tier(links_.uplink(from.leaf, 0), shape_.uplinks);
+    add_tier(links_.core_link(from.pod, 0, 0), core_lanes);
+  }
+  if (trail.down_wanted()) {
+    add_tier(links_.core_link(to.pod, 0, 0) + 1, core_lanes);
+    add_tier(links_.uplink(to.leaf, 0) + 1, shape_.uplinks);
+  }
+}
+
+}  // namespace ringwright::network_models

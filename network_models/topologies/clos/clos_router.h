@@ -1,0 +1,71 @@
+// Ways through a Clos network, computed from the ends' numbers; nothing is stored per pair of GPUs.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/ports/router.h"
+#include "network_models/host/host_block.h"
+#include "network_models/topologies/clos/clos_links.h"
+#include "network_models/topologies/routing.h"
+
+namespace ringwright::network_models {
+
+class ClosRouter final : public Router {
+ public:
+  struct Parts {
+    HostBlock block;
+    ClosShape shape;
+    Routing routing;
+    std::vector<Bandwidth> capacities;
+  };
+  explicit ClosRouter(Parts parts);
+
+  Duration route(const RouteQuery& query, std::vector<Hop>& hops) const override;
+  [[nodiscard]] std::span<const Bandwidth> capacities() const override { return capacities_; }
+
+ private:
+  // Where a rank sits.
+  struct End {
+    std::uint32_t host = 0;
+    std::uint32_t gpu = 0;
+    std::uint32_t nic = 0;
+    std::uint32_t rail = 0;
+    std::uint32_t leaf = 0;
+    std::uint32_t pod = 0;
+  };
+  // Which of the parallel links are taken: leaf to spine, spine to core, core to spine, spine to leaf.
+  struct Lanes {
+    std::uint32_t up = 0;
+    std::uint32_t core_up = 0;
+    std::uint32_t core_down = 0;
+    std::uint32_t down = 0;
+  };
+
+  [[nodiscard]] End locate(std::uint32_t host, std::uint32_t gpu, std::uint32_t nic) const;
+  [[nodiscard]] NicEnds nics_of(const RouteQuery& query, const HostEnds& ends) const;
+  [[nodiscard]] Lanes static_lanes(const End& to) const;
+  [[nodiscard]] Lanes hashed_lanes(std::uint64_t hash) const;
+  // The next lanes from the wanted ones on that cross no link that is down; the wanted ones when there are none.
+  [[nodiscard]] Lanes healthy_lanes(const Lanes& wanted, const End& from, const End& to, const LinksDown& down) const;
+  [[nodiscard]] std::optional<Lanes> healthy_core_lanes(const Lanes& wanted, const End& from, const End& to,
+                                                        const LinksDown& down) const;
+  void between_leaves(const RouteQuery& query, const End& from, const End& to, Trail& trail) const;
+  void add_ways(std::span<const Lanes> ways, const End& from, const End& to, Trail& trail) const;
+  void add_all_ways(const End& from, const End& to, Trail& trail) const;
+  class HealthyWays;
+  [[nodiscard]] bool add_healthy_ways(const End& from, const End& to, const LinksDown& down, Trail& trail) const;
+
+  HostBlock block_;
+  ClosShape shape_;
+  Routing routing_;
+  std::vector<Bandwidth> capacities_;
+  ClosLinks links_;
+  Duration into_leaf_;    // NIC to leaf
+  Duration switched_;     // any link that leaves a switch for a switch
+  Duration out_of_leaf_;  // leaf to NIC
+};
+
+}  // namespace ringwright::network_models

@@ -1,0 +1,35 @@
+// A router that leads around links that are down: another router's ways in the present epoch of a fault schedule.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/ports/router.h"
+#include "network_models/topologies/fault_schedule.h"
+
+namespace ringwright::network_models {
+
+class FaultyRouter final : public Router {
+ public:
+  // References must outlive it.
+  FaultyRouter(const Router& router, const FaultSchedule& schedule, std::uint32_t epoch = 0)
+      : router_(router), schedule_(schedule), epoch_(epoch) {}
+
+  void set_epoch(std::uint32_t epoch) { epoch_ = epoch; }
+
+  Duration route(const RouteQuery& query, std::vector<Hop>& hops) const override {
+    RouteQuery now = query;
+    now.down = schedule_.down(epoch_);
+    return router_.route(now, hops);
+  }
+  // Of healthy links.
+  [[nodiscard]] std::span<const Bandwidth> capacities() const override { return router_.capacities(); }
+
+ private:
+  const Router& router_;
+  const FaultSchedule& schedule_;
+  std::uint32_t epoch_;
+};
+
+}  // namespace ringwright::network_models

@@ -1,0 +1,79 @@
+// Reading the routing policy and the latencies of a fabric.
+#include "network_models/topologies/routing.h"
+
+#include <array>
+#include <limits>
+#include <string>
+
+namespace ringwright::network_models {
+namespace {
+
+using namespace ringwright::literals;
+
+struct PolicyRow {
+  Option option;
+  RoutingPolicy policy;
+};
+
+constexpr std::array kPolicies = {
+    PolicyRow{{.name = "static", .doc = "uplink by the destination's port number in its rail: rails stay alike"},
+              RoutingPolicy::kStatic},
+    PolicyRow{{.name = "d_mod_k", .doc = "uplink by the destination's port number plus its rail"},
+              RoutingPolicy::kDModK},
+    PolicyRow{{.name = "ecmp", .doc = "uplink by a seeded hash of source, destination and queue pair"},
+              RoutingPolicy::kEcmp},
+    PolicyRow{{.name = "spray", .doc = "every way carries an equal share (packet spraying, ideal)"},
+              RoutingPolicy::kSpray},
+};
+
+constexpr std::array<Option, kPolicies.size()> kPolicyOptions = {kPolicies[0].option, kPolicies[1].option,
+                                                                 kPolicies[2].option, kPolicies[3].option};
+
+}  // namespace
+
+Routing read_routing(ConfigMap& fabric) {
+  ConfigMap map = fabric.map("routing", "which of several equal-cost ways a transfer takes");
+  Routing routing;
+  const std::string policy =
+      map.choice({.name = "policy", .doc = "how an uplink is chosen", .fallback = "static"}, kPolicyOptions);
+  for (const PolicyRow& row : kPolicies) {
+    if (policy == row.option.name) routing.policy = row.policy;
+  }
+  const bool given = map.has("hash_seed") || map.has("queue_pairs");
+  if (routing.policy == RoutingPolicy::kEcmp || given || map.documenting()) {
+    routing.hash_seed = static_cast<std::uint64_t>(
+        map.integer({.name = "hash_seed",
+                     .doc = "seed of the switches' hash",
+                     .fallback = 1,
+                     .min = 0,
+                     .max = std::numeric_limits<std::int64_t>::max()}));
+    routing.queue_pairs = static_cast<int>(map.integer({.name = "queue_pairs",
+                                                        .doc = "hashed ways that one connection is split over",
+                                                        .fallback = 1,
+                                                        .min = 1,
+                                                        .max = kMaxQueuePairs}));
+  }
+  if (routing.policy != RoutingPolicy::kEcmp && given && !map.documenting()) {
+    for (const char* key : {"hash_seed", "queue_pairs"}) map.ignore(key, "only the policy 'ecmp' hashes");
+    routing.queue_pairs = 1;
+  }
+  return routing;
+}
+
+FabricLatency read_latency(ConfigMap& fabric, Duration node_nic_latency) {
+  ConfigMap map = fabric.map("latency", "latencies of the fabric's parts, one way");
+  FabricLatency latency;
+  latency.nic = map.duration({.name = "nic",
+                              .doc = "through one NIC, paid at both ends; default: the node's nic.latency",
+                              .fallback = node_nic_latency});
+  const auto assumed = [&map](std::string_view name, std::string_view doc, Duration fallback) {
+    if (!map.documenting() && !map.has(name)) map.assume(name, to_string(fallback), "not given for this fabric");
+    return map.duration({.name = name, .doc = doc, .fallback = fallback});
+  };
+  // Class values: an NDR InfiniBand switch forwards in about 230 ns, fibre takes 5 ns a metre.
+  latency.hop = assumed("hop", "through one switch", 230_ns);
+  latency.cable = assumed("cable", "along one cable (5 ns a metre)", 50_ns);
+  return latency;
+}
+
+}  // namespace ringwright::network_models

@@ -1,0 +1,40 @@
+// A torus (or mesh) of hosts in one to three dimensions: each host has a router that is joined to its neighbours'.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "core/base/units.h"
+#include "network_models/builtin.h"
+#include "network_models/host/host.h"
+#include "network_models/topologies/routing.h"
+
+namespace ringwright::network_models {
+
+inline constexpr std::size_t kTorusDimensions = 3;
+
+struct TorusShape {
+  std::array<std::uint32_t, kTorusDimensions> sizes = {1, 1, 1};  // host = x + sizes[0] * (y + sizes[1] * z)
+  bool wrap = true;                                               // rings instead of rows, where a row has 3 or more
+  Bandwidth speed;                                                // of a link between neighbours, one direction
+  FabricLatency latency;
+
+  [[nodiscard]] std::uint32_t hosts() const { return sizes[0] * sizes[1] * sizes[2]; }
+  [[nodiscard]] bool wraps(std::size_t dimension) const { return wrap && sizes[dimension] > 2; }
+  // Cables of one row along a dimension.
+  [[nodiscard]] std::uint32_t row_cables(std::size_t dimension) const {
+    return wraps(dimension) ? sizes[dimension] : sizes[dimension] - 1;
+  }
+};
+
+struct TorusPlan {
+  Host host;
+  TorusShape shape;
+};
+
+// Routed dimension by dimension (x, then y, then z), the shorter way round; on a tie the upward way. Where a host has
+// several NICs for each GPU, bytes leave by the one that serves the direction in which they set out, and enter by the
+// one that serves the direction in which they come.
+[[nodiscard]] Network build_torus(const TorusPlan& plan);
+
+}  // namespace ringwright::network_models

@@ -1,0 +1,305 @@
+#include "planning/search/search.h"
+
+#include <algorithm>
+#include <map>
+#include <span>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "configs/scenario/host_rows.h"
+#include "configs/simulation/simulation.h"
+#include "core/base/check.h"
+#include "core/base/json_text.h"
+#include "planning/search/search_rank.h"
+#include "workload/builtin.h"
+
+namespace ringwright::planning {
+namespace {
+
+
+// Formulas; and beside them what kernels take where the scenario's own rungs heed that.
+ConfigChanges quick_rungs(const configs::Scenario& scenario) {
+  ConfigChanges changes{.settings = {"collectives.model=closed_form", "simulate.network=alpha_beta"}};
+  const bool kernels = scenario.collectives.kernel_overhead || scenario.collectives.rung == collectives::Rung::kChunks;
+  changes.settings.emplace_back(kernels ? "collectives.overhead=kernels" : "collectives.overhead=none");
+  return changes;
+}
+
+enum class Verdict { kRefused, kSame, kTooLarge, kPredicted };
+
+struct Trial {
+  Verdict verdict = Verdict::kRefused;
+  Refusal refusal;
+  Configuration configuration;
+};
+
+std::string title_of(const std::string& code) {
+  for (const ErrorCode& entry : workload::workload_error_codes()) {
+    if (entry.code == code) return std::string(entry.title);
+  }
+  return "it cannot be played";
+}
+
+Refusal refusal_of(const Diagnostics& diagnostics) {
+  const auto first = std::ranges::find(diagnostics.all(), Severity::kError, &Diagnostic::severity);
+  return {.code = first->code, .reason = title_of(first->code), .example = first->message};
+}
+
+// The same once more; search() has asked whether it can be read again.
+configs::Scenario copy_of(const configs::Scenario& base) {
+  auto copy = changed_scenario(base, {});
+  CHECK(copy.has_value(), copy ? std::string() : render(copy.error()));
+  return std::move(*copy);
+}
+
+// What one thread judges layouts with: a scenario of its own whose job is exchanged, and a planner.
+class Judge {
+ public:
+  Judge(const configs::Scenario& base, const SearchSpace& space, Bytes capacity, KnownOverheads& overheads)
+      : base_(base),
+        space_(space),
+        capacity_(capacity),
+        mine_(copy_of(base)),
+        planner_(mine_, &overheads) {}
+
+  // By the rungs of `base`; the memory is asked for first, and what does not fit is not predicted.
+  [[nodiscard]] Trial judge(std::size_t index) {
+    Trial trial{
+        .verdict = Verdict::kRefused, .refusal = {}, .configuration = {.index = index, .layout = space_.layout(index)}};
+    auto job = changed_job(base_, space_.changes(trial.configuration.layout));
+    if (!job) {
+      trial.refusal = refusal_of(job.error());
+      return trial;
+    }
+    take(std::move(*job), trial.configuration);
+    if (space_.repeats_layers(trial.configuration.layout, mine_.job.parallel)) {
+      trial.verdict = Verdict::kSame;
+    } else if (!measure(trial.configuration)) {
+      trial.verdict = Verdict::kTooLarge;
+    } else if (auto refusal = predict(trial.configuration.quick)) {
+      trial.refusal = std::move(*refusal);
+    } else {
+      trial.verdict = Verdict::kPredicted;
+    }
+    return trial;
+  }
+
+  // The base's own job.
+  [[nodiscard]] std::optional<Refusal> judge_own(Configuration& own, bool& fits) {
+    auto job = changed_job(base_, {});
+    CHECK(job.has_value(), "a scenario that was read can be read again");
+    take(std::move(*job), own);
+    fits = measure(own);
+    return predict(own.quick);
+  }
+
+  // The prediction alone, of a layout that was judged before; nothing when it cannot be played here.
+  [[nodiscard]] std::optional<configs::Prediction> replay(const Layout& layout) {
+    auto job = changed_job(base_, space_.changes(layout));
+    CHECK(job.has_value(), "what is legal on one rung is legal on another");
+    Configuration ignored;
+    take(std::move(*job), ignored);
+    std::optional<configs::Prediction> prediction;
+    static_cast<void>(predict(prediction));
+    return prediction;
+  }
+
+ private:
+  void take(configs::ChangedJob changed, Configuration& configuration) {
+    mine_.job = std::move(changed.job);
+    mine_.simulate = changed.simulate;
+    configuration.dp = mine_.job.parallel.dp;
+    configuration.layers_per_part = mine_.job.parallel.layers_per_part;
+  }
+
+  bool measure(Configuration& configuration) {
+    std::vector<configs::MemoryRow> rows = memory_rows(mine_);
+    for (configs::MemoryRow& row : rows) row.capacity = capacity_;
+    const auto fullest = std::ranges::max_element(rows, {}, &configs::MemoryRow::total);
+    configuration.fullest = *fullest;
+    return configuration.fullest.total <= capacity_ && std::ranges::all_of(host_rows(mine_), &configs::HostRow::fits);
+  }
+
+  std::optional<Refusal> predict(std::optional<configs::Prediction>& prediction) {
+    auto predicted = planner_.predict(mine_);
+    if (!predicted) return refusal_of(predicted.error());
+    if (!*predicted) return Refusal{"", "ranks wait for each other for ever", "the step does not come to an end"};
+    prediction = std::move(**predicted);
+    return std::nullopt;
+  }
+
+  const configs::Scenario& base_;
+  const SearchSpace& space_;
+  Bytes capacity_;
+  configs::Scenario mine_;
+  configs::Planner planner_;
+};
+
+struct Counted {
+  std::vector<std::size_t> candidates;
+  std::map<std::pair<std::string, std::string>, RefusalCount> refusals;
+  std::size_t same = 0;
+
+  void refuse(Refusal refusal) {
+    RefusalCount& entry = refusals[{refusal.code, refusal.reason}];
+    if (entry.count++ == 0) entry.refusal = std::move(refusal);
+  }
+};
+
+// What can be told from numbers alone, before anything is read.
+Counted first_look(const configs::Scenario& scenario, const SearchSpace& space) {
+  Counted counted;
+  for (std::size_t index = 0; index < space.size(); ++index) {
+    const Layout layout = space.layout(index);
+    if (auto refusal = refuse_early(layout, scenario))
+      counted.refuse(std::move(*refusal));
+    else if (!(space.essence(layout) == layout))
+      ++counted.same;
+    else if (auto left_out = space.left_out(layout))
+      counted.refuse(std::move(*left_out));
+    else
+      counted.candidates.push_back(index);
+  }
+  return counted;
+}
+
+// Judges items 0 to `count` on all threads, each with a judge of its own.
+class Bench {
+ public:
+  Bench(const configs::Scenario& base, const SearchSpace& space, Bytes capacity, const SearchOptions& options,
+        KnownOverheads& overheads)
+      : base_(base), space_(space), capacity_(capacity), options_(options), overheads_(overheads) {}
+
+  template <class Work>
+  void each(std::size_t count, const Work& work) const {
+    const int usual = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+    const int asked = options_.threads > 0 ? options_.threads : usual;
+    const int threads = static_cast<int>(std::clamp<std::size_t>(count, 1, static_cast<std::size_t>(asked)));
+    std::size_t done = 0;
+#pragma omp parallel if (count > 1) num_threads(threads)
+    {
+      Judge judge(base_, space_, capacity_, overheads_);
+#pragma omp for schedule(dynamic)
+      for (std::size_t item = 0; item < count; ++item) {
+        work(judge, item);
+#pragma omp critical(search_progress)
+        if (options_.progress) options_.progress(++done, count);
+      }
+    }
+  }
+
+ private:
+  const configs::Scenario& base_;
+  const SearchSpace& space_;
+  Bytes capacity_;
+  const SearchOptions& options_;
+  KnownOverheads& overheads_;
+};
+
+void judge_all(const Bench& bench, Counted& counted, SearchResult& result) {
+  std::vector<Trial> trials(counted.candidates.size());
+  bench.each(trials.size(),
+             [&](Judge& judge, std::size_t item) { trials[item] = judge.judge(counted.candidates[item]); });
+  for (Trial& trial : trials) {
+    switch (trial.verdict) {
+      case Verdict::kRefused: counted.refuse(std::move(trial.refusal)); break;
+      case Verdict::kSame: ++counted.same; break;
+      case Verdict::kTooLarge: result.misfits.push_back(std::move(trial.configuration)); break;
+      case Verdict::kPredicted: result.ranked.push_back(std::move(trial.configuration)); break;
+    }
+  }
+  result.same = counted.same;
+  for (auto& [key, entry] : counted.refusals) result.refusals.push_back(std::move(entry));
+  std::ranges::stable_sort(result.refusals, std::ranges::greater(), &RefusalCount::count);
+  std::ranges::stable_sort(result.misfits, {}, [](const Configuration& c) { return c.fullest.total; });
+}
+
+// On the scenario's own rungs; what cannot be played there stays where formulas put it.
+void replay_best(const Bench& bench, std::size_t most, configs::Objective objective, SearchResult& result) {
+  std::vector<std::optional<configs::Prediction>> played(std::min(most, result.ranked.size()));
+  bench.each(played.size(),
+             [&](Judge& judge, std::size_t item) { played[item] = judge.replay(result.ranked[item].layout); });
+  for (std::size_t i = 0; i < played.size(); ++i) result.ranked[i].played = std::move(played[i]);
+  const auto end = result.ranked.begin() + static_cast<std::ptrdiff_t>(played.size());
+  const auto rest =
+      std::stable_partition(result.ranked.begin(), end, [](const Configuration& c) { return c.played.has_value(); });
+  result.replayed = static_cast<std::size_t>(rest - result.ranked.begin());
+  const std::span<Configuration> replayed(result.ranked.data(), result.replayed);
+  result.agreement = agreement(replayed, objective);
+  rank_replayed(replayed, objective);
+}
+
+// As if it had been in the space: among those played again, if it is good enough by formulas to be one of them.
+std::size_t rank_of(const Configuration& own, const SearchResult& result, configs::Objective objective) {
+  const auto better = [&](const Configuration& other, const std::optional<configs::Prediction> Configuration::*rung) {
+    return score(*(other.*rung), other.fullest.total, objective) < score(*(own.*rung), own.fullest.total, objective);
+  };
+  const auto quicker =
+      std::ranges::count_if(result.ranked, [&](const Configuration& c) { return better(c, &Configuration::quick); });
+  if (!own.played || static_cast<std::size_t>(quicker) >= result.replayed) return static_cast<std::size_t>(quicker) + 1;
+  const auto replayed = std::span(result.ranked).first(result.replayed);
+  return static_cast<std::size_t>(std::ranges::count_if(
+             replayed, [&](const Configuration& c) { return better(c, &Configuration::played); })) +
+         1;
+}
+
+OwnLayout judge_own(const configs::Scenario& scenario, const configs::Scenario& quick, const SearchSpace& space,
+                    const SearchResult& result, KnownOverheads& overheads) {
+  OwnLayout own;
+  own.configuration.layout = own_layout(scenario, result.axes);
+  if (const auto refusal = Judge(quick, space, result.capacity, overheads).judge_own(own.configuration, own.fits)) {
+    own.problem = refusal->example;
+    return own;
+  }
+  Configuration played;
+  bool ignored = false;
+  if (!Judge(scenario, space, result.capacity, overheads).judge_own(played, ignored))
+    own.configuration.played = std::move(played.quick);
+  return own;
+}
+
+}  // namespace
+
+Result<SearchResult> search(const configs::Scenario& scenario, const configs::SearchSettings& settings, const SearchOptions& options) {
+  if (const auto again = changed_scenario(scenario, {}); !again) return tl::unexpected(again.error());
+  const SearchSpace space(scenario, settings);
+  if (space.size() > kMostCombinations) {
+    return tl::unexpected(failure(
+        "E153", fmt::format("there are {} combinations, and at most {} are tried", space.size(), kMostCombinations), {},
+        "narrow some axes: --vary tp=4,8 --fix cp=1"));
+  }
+  auto quick = changed_scenario(scenario, quick_rungs(scenario));
+  if (!quick) return tl::unexpected(std::move(quick.error()));
+  const Bytes has = scenario.cluster.gpu.memory;
+  SearchResult result;
+  result.axes = space.axes();
+  result.combinations = space.size();
+  result.capacity = settings.max_memory > Bytes(0) ? std::min(settings.max_memory, has) : has;
+  Counted counted = first_look(scenario, space);
+  KnownOverheads overheads;
+  judge_all(Bench(*quick, space, result.capacity, options, overheads), counted, result);
+  rank_by_formulas(result.ranked, settings.objective);
+  replay_best(Bench(scenario, space, result.capacity, options, overheads), static_cast<std::size_t>(settings.replay),
+              settings.objective, result);
+  result.front = pareto_front(result.ranked);
+  if (options.own_problem.empty()) {
+    result.own = judge_own(scenario, *quick, space, result, overheads);
+  } else {
+    result.own.problem = options.own_problem;
+  }
+  if (result.own.fits && result.own.problem.empty()) {
+    result.own.rank = rank_of(result.own.configuration, result, settings.objective);
+  }
+  return result;
+}
+
+std::string written(const configs::Scenario& scenario, const SearchSpace& space, const Layout& layout) {
+  ConfigChanges changes = space.changes(layout);
+  changes.removed.emplace_back("search");
+  changes.settings.push_back("name=" + json_text(scenario.name + "-best"));
+  return scenario.document.changed(changes).yaml();
+}
+
+}  // namespace ringwright::planning

@@ -1,0 +1,78 @@
+// The search for the best layout: every legal one is predicted by formulas, the best are played again.
+//
+// 1. A layout that model, batch or machine do not allow is counted by its reason; one that is played like another is
+//    counted as such.
+// 2. The memory ledger says whether it fits; what does not is kept, with what fills it.
+// 3. What fits is predicted with formulas for collectives on a network without sharing (`closed_form` on `alpha_beta`).
+// 4. The best of these are predicted again on the scenario's own rungs, and ranked by that.
+// The result does not depend on the number of threads: each layout is judged by one of them, alone.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "configs/scenario/scenario.h"
+#include "configs/simulation/planner.h"
+#include "planning/search/search_space.h"
+
+namespace ringwright::planning {
+
+// A layout as it came out of reading the job: with what was derived.
+struct Configuration {
+  std::size_t index = 0;  // in the space
+  Layout layout;
+  std::int64_t dp = 1;
+  std::vector<std::int64_t> layers_per_part;
+  configs::MemoryRow fullest;                 // of the stage that fills its GPU most
+  std::optional<configs::Prediction> quick;   // by formulas
+  std::optional<configs::Prediction> played;  // on the scenario's own rungs
+
+  [[nodiscard]] const configs::Prediction& best_known() const { return played ? *played : *quick; }
+};
+
+struct RefusalCount {
+  Refusal refusal;  // the example is that of the first such layout
+  std::size_t count = 0;
+};
+
+// The scenario's own layout beside the others.
+struct OwnLayout {
+  Configuration configuration;
+  bool fits = false;
+  std::optional<std::size_t> rank;  // it would have among the ranked, counted from 1
+  std::string problem;              // why it was not predicted
+};
+
+struct SearchResult {
+  std::vector<configs::SearchAxis> axes;
+  std::size_t combinations = 0;
+  std::size_t same = 0;                // played like another one that is counted
+  std::vector<RefusalCount> refusals;  // most frequent first
+  std::vector<Configuration> ranked;   // best first: those played again, then the others
+  std::size_t replayed = 0;
+  std::vector<Configuration> misfits;  // legal and too large, the closest first
+  std::vector<std::size_t> front;      // of `ranked`, by formulas: no other is both quicker and smaller; smallest first
+  std::optional<double> agreement;     // Kendall's tau of both rankings of those played again
+  Bytes capacity;
+  OwnLayout own;
+
+  [[nodiscard]] std::size_t legal() const { return ranked.size() + misfits.size(); }
+};
+
+struct SearchOptions {
+  int threads = 0;  // 0: as many as there are
+  std::function<void(std::size_t done, std::size_t all)> progress = {};
+  std::string own_problem = {};  // why the scenario's layout is not that of its file (planning/search/search_base.h)
+};
+
+// Mistakes where the space is too large to be tried.
+[[nodiscard]] Result<SearchResult> search(const configs::Scenario& scenario, const configs::SearchSettings& settings,
+                                          const SearchOptions& options = {});
+
+// The scenario with this layout, as YAML that `load_scenario` takes.
+[[nodiscard]] std::string written(const configs::Scenario& scenario, const SearchSpace& space, const Layout& layout);
+
+}  // namespace ringwright::planning

@@ -1,0 +1,29 @@
+// What a search found: as text for people, as JSON and as a CSV table for programs.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "planning/search/search.h"
+
+namespace ringwright::planning {
+
+struct SearchReport {
+  const configs::Scenario& scenario;
+  const configs::SearchSettings& settings;
+  const SearchResult& result;
+  Detail detail = Detail::kNormal;  // kQuiet: the best and the scenario's own only
+};
+
+[[nodiscard]] std::string render_search_text(const SearchReport& report);
+// Schema "ringwright.search/1" (docs/search.md).
+[[nodiscard]] std::string render_search_json(const SearchReport& report);
+// A row for every legal layout, best first and then those that do not fit.
+[[nodiscard]] std::string render_search_csv(const SearchReport& report);
+
+// What a layout says on an axis.
+[[nodiscard]] std::string value_on(const Layout& layout, std::string_view axis);
+// Time in which nothing is computed and communication is under way.
+[[nodiscard]] Duration exposed(const TimeBreakdown& breakdown);
+
+}  // namespace ringwright::planning

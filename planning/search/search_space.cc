@@ -1,0 +1,351 @@
+#include "planning/search/search_space.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "core/base/check.h"
+
+namespace ringwright::planning {
+namespace {
+
+// The order in which they are varied, the first slowest.
+constexpr std::array<std::string_view, 12> kAxes{"tp",       "pp",           "virtual_stages", "cp",
+                                                 "ep",       "etp",          "micro_batch",    "recompute",
+                                                 "sharding", "stage_layers", "schedule",       "sequence_parallel"};
+constexpr std::int64_t kTokensOfContextRank = 4096;
+constexpr std::int64_t kVirtualStages = 8;
+constexpr std::int64_t kMicroBatches = 8;
+
+std::vector<std::string> divisors(std::int64_t number, std::int64_t most) {
+  std::vector<std::string> result;
+  for (std::int64_t d = 1; d <= std::min(number, most); ++d) {
+    if (number % d == 0) result.push_back(std::to_string(d));
+  }
+  return result;
+}
+
+// 1, 2, 4, ... as long as they divide.
+std::vector<std::string> powers(std::int64_t number, std::int64_t most) {
+  std::vector<std::string> result;
+  for (std::int64_t p = 1; p <= most && number % p == 0; p *= 2) result.push_back(std::to_string(p));
+  return result;
+}
+
+void add_own(std::string own, std::vector<std::string>& values) {
+  if (std::ranges::find(values, own) == values.end()) values.push_back(std::move(own));
+}
+
+std::string sharding_of(const workload::ParallelOptions& parallel, const ConfigDocument& document) {
+  if (parallel.zero_stage == 0) return "none";
+  return document.names("parallel.fsdp") ? "fsdp" : fmt::format("zero-{}", parallel.zero_stage);
+}
+
+std::string recompute_word(workload::Recompute recompute) {
+  switch (recompute) {
+    case workload::Recompute::kNone: return "none";
+    case workload::Recompute::kSelective: return "selective";
+    case workload::Recompute::kOperators: return "selective-ops";
+    case workload::Recompute::kExceptSaved: return "except-saved";
+    case workload::Recompute::kFull: return "full";
+  }
+  return {};
+}
+
+std::vector<std::string> number_values(std::string_view axis, const configs::Scenario& scenario) {
+  const workload::ModelShape& shape = scenario.job.model;
+  const std::int64_t gpus = scenario.cluster.gpus();
+  if (axis == "tp") return divisors(std::gcd(std::gcd(shape.heads, shape.ffn), gpus), scenario.cluster.host.gpus);
+  if (axis == "pp") return divisors(gpus, shape.layers);
+  if (axis == "virtual_stages") return divisors(shape.layers, kVirtualStages);
+  if (axis == "cp") return powers(gpus, std::max<std::int64_t>(1, shape.sequence / kTokensOfContextRank));
+  if (axis == "ep") return divisors(shape.experts ? shape.experts->count : 1, gpus);
+  return powers(scenario.job.training.global_batch, kMicroBatches);
+}
+
+std::vector<std::string> default_values(std::string_view axis, const configs::Scenario& scenario) {
+  const workload::ParallelOptions& own = scenario.job.parallel;
+  if (axis == "etp") {
+    return scenario.job.model.experts ? std::vector<std::string>{"1", "tp"} : std::vector<std::string>{"1"};
+  }
+  if (axis == "recompute") {
+    std::vector<std::string> values{"none", "selective", "full"};
+    add_own(recompute_word(scenario.job.training.recompute), values);
+    return values;
+  }
+  if (axis == "sharding") {
+    std::vector<std::string> values{"none", "zero-1", "fsdp"};
+    add_own(sharding_of(own, scenario.document), values);
+    return values;
+  }
+  if (axis == "schedule") {
+    std::vector<std::string> values{"1f1b"};
+    if (!own.listed && own.schedule != "interleaved-1f1b" && own.schedule != "dapple") add_own(own.schedule, values);
+    return values;
+  }
+  if (axis == "stage_layers") return {"even", "balanced"};
+  if (axis == "sequence_parallel") return {"true"};
+  return number_values(axis, scenario);
+}
+
+std::int64_t number(const std::string& text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  CHECK(error == std::errc() && end == text.data() + text.size(), "axes of numbers hold numbers");
+  return value;
+}
+
+void choose(std::string_view axis, const std::string& value, Layout& layout) {
+  if (axis == "tp")
+    layout.tp = number(value);
+  else if (axis == "pp")
+    layout.pp = number(value);
+  else if (axis == "virtual_stages")
+    layout.virtual_stages = number(value);
+  else if (axis == "cp")
+    layout.cp = number(value);
+  else if (axis == "ep")
+    layout.ep = number(value);
+  else if (axis == "etp")
+    layout.etp = value;
+  else if (axis == "micro_batch")
+    layout.micro_batch = number(value);
+  else if (axis == "recompute")
+    layout.recompute = value;
+  else if (axis == "sharding")
+    layout.sharding = value;
+  else if (axis == "stage_layers")
+    layout.stage_layers = value;
+  else if (axis == "schedule")
+    layout.schedule = value;
+  else if (axis == "sequence_parallel")
+    layout.sequence_parallel = value;
+  else
+    layout.others.emplace_back(axis, value);
+}
+
+// Layers of each part as the simple rules spread them; none where a rule does not.
+std::vector<std::int64_t> spread(std::string_view rule, std::int64_t layers, std::int64_t parts) {
+  const bool trimmed = rule == "trim-ends";
+  if (rule != "even" && !trimmed) return {};
+  const std::int64_t counted = layers + (trimmed ? 2 : 0);
+  if (counted % parts != 0 || parts < 2) return {};
+  std::vector<std::int64_t> spread(static_cast<std::size_t>(parts), counted / parts);
+  if (trimmed) {
+    --spread.front();
+    --spread.back();
+  }
+  return spread;
+}
+
+constexpr std::array<std::string_view, 18> kOfOneLayout{"megatron",
+                                                        "training.deepspeed",
+                                                        "parallel.fsdp_config",
+                                                        "parallel.tp_comm_overlap_cfg",
+                                                        "parallel.schedule_file",
+                                                        "parallel.dp",
+                                                        "parallel.layers_per_part",
+                                                        "parallel.pipeline_model_parallel_layout",
+                                                        "parallel.decoder_first_pipeline_num_layers",
+                                                        "parallel.decoder_last_pipeline_num_layers",
+                                                        "parallel.account_for_embedding_in_pipeline_split",
+                                                        "parallel.account_for_loss_in_pipeline_split",
+                                                        "parallel.microbatch_group_size_per_vp_stage",
+                                                        "parallel.virtual_stages",
+                                                        "parallel.stage_layers",
+                                                        "parallel.sequence_parallel",
+                                                        "parallel.etp",
+                                                        "published"};
+
+void change_recompute(const Layout& layout, ConfigChanges& changes) {
+  changes.settings.push_back("training.recompute=" + layout.recompute);
+  if (layout.recompute != "selective") changes.removed.emplace_back("training.recompute_modules");
+  if (layout.recompute != "except-saved") changes.removed.emplace_back("training.recompute_saves");
+  if (layout.recompute == "full") return;
+  for (const std::string_view key :
+       {"recompute_method", "recompute_num_layers", "distribute_saved_activations", "cpu_checkpointing"}) {
+    changes.removed.push_back(fmt::format("training.{}", key));
+  }
+}
+
+void change_sharding(const Layout& layout, const ConfigDocument& document, ConfigChanges& changes) {
+  if (layout.sharding == "fsdp") {
+    changes.removed.emplace_back("parallel.zero");
+    if (!document.names("parallel.fsdp")) changes.settings.emplace_back("parallel.fsdp={}");
+    return;
+  }
+  changes.removed.emplace_back("parallel.fsdp");
+  const std::string stage = layout.sharding == "none" ? "0" : layout.sharding.substr(layout.sharding.size() - 1);
+  changes.settings.push_back("parallel.zero.stage=" + stage);
+}
+
+}  // namespace
+
+SearchSpace::SearchSpace(const configs::Scenario& scenario, const configs::SearchSettings& settings) : scenario_(scenario) {
+  const auto given = [&settings](std::string_view name) {
+    return std::ranges::find(settings.given, name, &configs::SearchAxis::name);
+  };
+  for (const std::string_view name : kAxes) {
+    const auto found = given(name);
+    axes_.push_back({.name = std::string(name),
+                     .values = found == settings.given.end() ? default_values(name, scenario) : found->values});
+  }
+  const workload::ParallelOptions& own = scenario.job.parallel;
+  gathers_in_pipelines_ = given("sharding") != settings.given.end() || (own.pp > 1 && own.zero_stage == 3);
+  for (const configs::SearchAxis& axis : settings.given) {
+    if (std::ranges::find(kAxes, axis.name) == kAxes.end()) axes_.push_back(axis);
+  }
+}
+
+const std::vector<std::string>& SearchSpace::values(std::string_view axis) const {
+  return std::ranges::find(axes_, axis, &configs::SearchAxis::name)->values;
+}
+
+std::size_t SearchSpace::size() const {
+  std::size_t product = 1;
+  for (const configs::SearchAxis& axis : axes_) product *= axis.values.size();
+  return product;
+}
+
+Layout SearchSpace::layout(std::size_t index) const {
+  Layout layout;
+  std::vector<std::size_t> digits(axes_.size());
+  for (std::size_t axis = axes_.size(); axis-- > 0;) {
+    digits[axis] = index % axes_[axis].values.size();
+    index /= axes_[axis].values.size();
+  }
+  for (std::size_t axis = 0; axis < axes_.size(); ++axis)
+    choose(axes_[axis].name, axes_[axis].values[digits[axis]], layout);
+  return layout;
+}
+
+Layout SearchSpace::essence(Layout layout) const {
+  const auto has = [this](std::string_view axis, std::string_view value) {
+    return std::ranges::find(values(axis), value) != values(axis).end();
+  };
+  const std::int64_t model_ranks = layout.tp * layout.pp;  // what is left are copies of the dense parameters
+  if (layout.tp == 1) layout.sequence_parallel = values("sequence_parallel").front();
+  if (layout.pp == 1) layout.stage_layers = values("stage_layers").front();
+  if (layout.tp == 1 && layout.etp == "1" && has("etp", "tp")) layout.etp = "tp";
+  if (model_ranks == scenario_.cluster.gpus()) layout.sharding = values("sharding").front();
+  const bool interleaved = layout.schedule == "interleaved-1f1b" || layout.schedule == "dapple";
+  if (interleaved && has("schedule", "1f1b")) layout.schedule = "1f1b";
+  const bool two_chunks = workload::find_schedule(layout.schedule).chunks == workload::ChunkSupport::kTwo;
+  if (two_chunks && layout.virtual_stages == 2 && has("virtual_stages", "1")) layout.virtual_stages = 1;
+  return layout;
+}
+
+ConfigChanges SearchSpace::changes(const Layout& layout) const {
+  ConfigChanges changes;
+  changes.removed.assign(kOfOneLayout.begin(), kOfOneLayout.end());
+  const auto set = [&changes](std::string_view key, const auto& value) {
+    changes.settings.push_back(fmt::format("{}={}", key, value));
+  };
+  set("parallel.tp", layout.tp);
+  set("parallel.pp", layout.pp);
+  set("parallel.cp", layout.cp);
+  set("training.micro_batch", layout.micro_batch);
+  if (layout.virtual_stages > 1) set("parallel.virtual_stages", layout.virtual_stages);
+  set("parallel.schedule",
+      layout.schedule == "1f1b" && layout.virtual_stages > 1 ? "interleaved-1f1b" : layout.schedule);
+  if (layout.pp > 1) set("parallel.stage_layers", layout.stage_layers);
+  if (layout.tp > 1) set("parallel.sequence_parallel", layout.sequence_parallel);
+  if (scenario_.job.model.experts) {
+    set("parallel.ep", layout.ep);
+    set("parallel.etp", layout.etp == "tp" ? std::to_string(layout.tp) : layout.etp);
+  } else if (layout.ep > 1) {
+    set("parallel.ep", layout.ep);
+  }
+  change_recompute(layout, changes);
+  change_sharding(layout, scenario_.document, changes);
+  for (const auto& [key, value] : layout.others) set(key, value);
+  return changes;
+}
+
+std::optional<Refusal> SearchSpace::left_out(const Layout& layout) const {
+  const bool gathers = layout.sharding == "fsdp" || layout.sharding == "zero-3";
+  if (gathers_in_pipelines_ || !gathers || layout.pp == 1) return std::nullopt;
+  return Refusal{"",
+                 "left out unless values of sharding are given: parameters gathered for every microbatch of a pipeline",
+                 fmt::format("{} with pp {}", layout.sharding, layout.pp)};
+}
+
+bool SearchSpace::repeats_layers(const Layout& layout, const workload::ParallelOptions& parallel) const {
+  if (layout.pp == 1) return false;
+  for (const std::string& rule : values("stage_layers")) {
+    if (rule == layout.stage_layers) return false;
+    if (spread(rule, scenario_.job.model.layers, parallel.parts()) == parallel.layers_per_part) return true;
+  }
+  return false;
+}
+
+namespace {
+
+std::string layers_word(const workload::ParallelOptions& parallel) {
+  switch (parallel.stage_layers) {
+    case workload::StageLayers::kEven: return parallel.embedding_counts || parallel.loss_counts ? "trim-ends" : "even";
+    case workload::StageLayers::kFilled: return "filled";
+    case workload::StageLayers::kListed: return "listed";
+    case workload::StageLayers::kBalanced: return "balanced";
+    case workload::StageLayers::kBalancedMemory: return "balanced-memory";
+    case workload::StageLayers::kEnds: return "ends";
+  }
+  return {};
+}
+
+std::string value_read(const ConfigLog& log, std::string_view path) {
+  const auto found = std::ranges::find(log.values(), path, &ValueRead::path);
+  return found == log.values().end() ? std::string("-") : found->text;
+}
+
+}  // namespace
+
+Layout own_layout(const configs::Scenario& scenario, const std::vector<configs::SearchAxis>& axes) {
+  const workload::ParallelOptions& own = scenario.job.parallel;
+  Layout layout{.tp = own.tp,
+                .pp = own.pp,
+                .virtual_stages = own.virtual_stages,
+                .cp = own.cp,
+                .ep = own.experts.ep,
+                .etp = std::to_string(own.experts.etp),
+                .micro_batch = scenario.job.training.micro_batch,
+                .recompute = recompute_word(scenario.job.training.recompute),
+                .sharding = sharding_of(own, scenario.document),
+                .schedule = own.listed                           ? "listed"
+                            : own.schedule == "interleaved-1f1b" ? "1f1b"
+                                                                 : own.schedule,
+                .stage_layers = layers_word(own),
+                .sequence_parallel = own.sequence_parallel ? "true" : "false",
+                .others = {}};
+  for (const configs::SearchAxis& axis : axes) {
+    if (axis_of(axis.name).empty())
+      layout.others.emplace_back(axis.name, value_read(scenario.document.log(), axis.name));
+  }
+  return layout;
+}
+
+std::optional<Refusal> refuse_early(const Layout& layout, const configs::Scenario& scenario) {
+  const std::int64_t gpus = scenario.cluster.gpus();
+  const std::int64_t batch = scenario.job.training.global_batch;
+  const std::int64_t ranks = layout.tp * layout.cp * layout.pp;
+  if (gpus % ranks != 0) {
+    return Refusal{"E130", "tp x cp x pp does not divide the GPUs",
+                   fmt::format("tp {} x cp {} x pp {} = {} does not divide {} GPUs", layout.tp, layout.cp, layout.pp,
+                               ranks, gpus)};
+  }
+  const std::int64_t dp = gpus / ranks;
+  if (batch % (layout.micro_batch * dp) != 0) {
+    return Refusal{"E136", "micro_batch x dp does not divide the global batch",
+                   fmt::format("micro_batch {} x dp {} does not divide {} sequences", layout.micro_batch, dp, batch)};
+  }
+  if (layout.pp == 1 && layout.virtual_stages > 1) {
+    return Refusal{"E137", "virtual stages without pipeline stages",
+                   fmt::format("{} virtual stages with pp 1", layout.virtual_stages)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace ringwright::planning

@@ -1,0 +1,78 @@
+// What a search tries: the values of each axis, and the layouts that their product holds.
+//
+// An axis that nobody narrowed has the values that model and machine allow. A layout is a choice on every axis; as
+// changes of the scenario it takes with it what only holds for another layout (dp, lists of layers, files of
+// schedules).
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "configs/scenario/scenario.h"
+#include "configs/scenario/search_settings.h"
+
+namespace ringwright::planning {
+
+constexpr std::size_t kMostCombinations = 20'000'000;  // that are tried
+
+struct Layout {
+  std::int64_t tp = 1;
+  std::int64_t pp = 1;
+  std::int64_t virtual_stages = 1;
+  std::int64_t cp = 1;
+  std::int64_t ep = 1;
+  std::string etp = "1";  // or "tp"
+  std::int64_t micro_batch = 1;
+  std::string recompute;
+  std::string sharding;
+  std::string schedule;
+  std::string stage_layers;
+  std::string sequence_parallel;
+  std::vector<std::pair<std::string, std::string>> others;  // keys and values
+
+  friend bool operator==(const Layout&, const Layout&) = default;
+};
+
+// Why a layout cannot be had, by a reason that many layouts share.
+struct Refusal {
+  std::string code;     // "E130"
+  std::string reason;   // "the layout does not fill the cluster"
+  std::string example;  // the message for this layout
+};
+
+class SearchSpace {
+ public:
+  SearchSpace(const configs::Scenario& scenario, const configs::SearchSettings& settings);
+
+  // All of them, whether somebody gave values or not.
+  [[nodiscard]] const std::vector<configs::SearchAxis>& axes() const { return axes_; }
+  [[nodiscard]] std::size_t size() const;
+  // The first axis changes slowest.
+  [[nodiscard]] Layout layout(std::size_t index) const;
+  // The layout of the space that is played the same, since choices of this one have no effect; itself where none is.
+  [[nodiscard]] Layout essence(Layout layout) const;
+  [[nodiscard]] ConfigChanges changes(const Layout& layout) const;
+  // What nobody asked for and takes most of the time: parameters that are gathered anew for every microbatch of a
+  // pipeline. They are tried where values of `sharding` are given, or the scenario itself does so.
+  [[nodiscard]] std::optional<Refusal> left_out(const Layout& layout) const;
+  // Whether the job's parts are those that an earlier way to spread layers gives, too.
+  [[nodiscard]] bool repeats_layers(const Layout& layout, const workload::ParallelOptions& parallel) const;
+
+ private:
+  [[nodiscard]] const std::vector<std::string>& values(std::string_view axis) const;
+
+  const configs::Scenario& scenario_;
+  std::vector<configs::SearchAxis> axes_;
+  bool gathers_in_pipelines_ = false;  // are tried
+};
+
+// What the scenario itself says on each axis, in the words of the axes where they have one.
+[[nodiscard]] Layout own_layout(const configs::Scenario& scenario, const std::vector<configs::SearchAxis>& axes);
+
+// What is seen without reading the job anew; a job that is refused here is refused there, too.
+[[nodiscard]] std::optional<Refusal> refuse_early(const Layout& layout, const configs::Scenario& scenario);
+
+}  // namespace ringwright::planning

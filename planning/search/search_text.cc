@@ -1,0 +1,249 @@
+// The page of a search for people.
+#include <algorithm>
+#include <functional>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/base/text.h"
+#include "core/report/text_table.h"
+#include "planning/search/search_rank.h"
+#include "planning/search/search_report.h"
+
+namespace ringwright::planning {
+namespace {
+
+constexpr std::size_t kMisfitsShown = 3;
+constexpr std::size_t kItemsShown = 3;
+constexpr std::size_t kFrontShown = 12;
+constexpr std::size_t kExampleWidth = 100;
+constexpr std::string_view kMostOfIt = "most of it";  // ends the headings of columns of words
+
+std::string commas(std::size_t number) {
+  return with_commas(static_cast<long long>(number));
+}
+std::string percent(double share) {
+  return fmt::format("{:.1f} %", 100.0 * share);
+}
+std::string signed_percent(double share) {
+  return fmt::format("{:+.1f} %", 100.0 * share);
+}
+
+// "+1.2 s", "-31.5 ms".
+std::string signed_time(Duration time) {
+  return time < Duration(0) ? "-" + to_string(Duration(0) - time) : "+" + to_string(time);
+}
+
+std::string_view heading(std::string_view axis) {
+  if (axis == "virtual_stages") return "v";
+  if (axis == "micro_batch") return "mb";
+  if (axis == "stage_layers") return "layers";
+  if (axis == "sequence_parallel") return "sp";
+  return axis;
+}
+
+class Page {
+ public:
+  explicit Page(const SearchReport& report) : report_(report), result_(report.result) {
+    for (const configs::SearchAxis& axis : result_.axes) {
+      if (axis.values.size() > 1) shown_.push_back(axis.name);
+    }
+  }
+
+  [[nodiscard]] std::string text() {
+    tell_space();
+    tell_best();
+    if (report_.detail != Detail::kQuiet) tell_front();
+    if (report_.detail != Detail::kQuiet) tell_misfits();
+    tell_own();
+    return text_;
+  }
+
+ private:
+  void line(const std::string& words) { text_ += words + "\n"; }
+  void table(const TextTable& table) {
+    for (const std::string& row : table.lines()) line("  " + row);
+  }
+
+  void tell_space() {
+    line(fmt::format("{}: {} on {} GPUs, by {}", report_.scenario.name, report_.scenario.job.model.name,
+                     commas(static_cast<std::size_t>(report_.scenario.cluster.gpus())),
+                     to_string(report_.settings.objective)));
+    std::vector<std::string> axes;
+    for (const configs::SearchAxis& axis : result_.axes)
+      axes.push_back(fmt::format("{} {}", axis.name, fmt::join(axis.values, " ")));
+    if (report_.detail == Detail::kQuiet) return;
+    line("  " + wrap(fmt::format("{} combinations of {}", commas(result_.combinations), join(axes, ", ")), 96, 2));
+    TextTable counts({Align::kRight, Align::kLeft});
+    counts.add_row(
+        {commas(result_.ranked.size()), fmt::format("fit into {} and are predicted", to_string(result_.capacity))});
+    counts.add_row({commas(result_.misfits.size()), "are legal and do not fit"});
+    counts.add_row({commas(result_.same), "are played like one of these, since a choice has no effect"});
+    for (const RefusalCount& entry : result_.refusals) {
+      counts.add_row({commas(entry.count),
+                      fmt::format("{}{} (such as: {})", entry.refusal.code.empty() ? "" : entry.refusal.code + ": ",
+                                  entry.refusal.reason, shorten_end(entry.refusal.example, kExampleWidth))});
+    }
+    table(counts);
+  }
+
+  [[nodiscard]] TextTable new_table(std::vector<std::string> before, std::vector<std::string> after) const {
+    std::vector<std::string> header = std::move(before);
+    std::vector<Align> columns(header.size(), Align::kRight);
+    for (const std::string& axis : shown_) {
+      header.emplace_back(heading(axis));
+      const auto& values = std::ranges::find(result_.axes, axis, &configs::SearchAxis::name)->values;
+      const bool number = values.front().find_first_not_of("0123456789") == std::string::npos;
+      columns.push_back(number ? Align::kRight : Align::kLeft);
+    }
+    header.emplace_back("dp");
+    columns.push_back(Align::kRight);
+    for (std::string& word : after) {
+      columns.push_back(word.ends_with(kMostOfIt) ? Align::kLeft : Align::kRight);
+      header.push_back(std::move(word));
+    }
+    TextTable table(columns);
+    table.add_row(header);
+    return table;
+  }
+
+  [[nodiscard]] std::vector<std::string> row(std::vector<std::string> cells, const Configuration& configuration,
+                                             const std::vector<std::string>& after) const {
+    for (const std::string& axis : shown_) cells.push_back(value_on(configuration.layout, axis));
+    cells.push_back(std::to_string(configuration.dp));
+    cells.insert(cells.end(), after.begin(), after.end());
+    return cells;
+  }
+
+  [[nodiscard]] static std::vector<std::string> figures(const Configuration& configuration) {
+    const configs::Prediction& best = configuration.best_known();
+    return {to_string(best.step_time.mean),
+            fmt::format("{:.0f}", best.tokens_per_second_per_gpu),
+            best.model_flop_utilisation ? percent(*best.model_flop_utilisation) : "-",
+            to_string(configuration.fullest.total),
+            percent(best.everywhere.share(best.everywhere.idle)),
+            percent(best.everywhere.share(exposed(best.everywhere))),
+            configuration.played ? to_string(configuration.quick->step_time.mean) : "-"};
+  }
+
+  // Between two on the same rung.
+  [[nodiscard]] static std::string why(const Configuration& better, const Configuration& other) {
+    const bool played = better.played && other.played;
+    const configs::Prediction& quicker = played ? *better.played : *better.quick;
+    const configs::Prediction& slower = played ? *other.played : *other.quick;
+    const auto term = largest_difference(quicker.everywhere, slower.everywhere);
+    if (slower.step_time.mean == quicker.step_time.mean) return "as quick";
+    const std::string more = signed_time(slower.step_time.mean - quicker.step_time.mean);
+    return term ? fmt::format("{}: {} {}", more, term->name, signed_time(term->more)) : more;
+  }
+
+  void tell_best() {
+    if (result_.ranked.empty()) return line("\nNothing that is legal fits.");
+    const std::size_t most =
+        std::min<std::size_t>(static_cast<std::size_t>(report_.settings.top), result_.ranked.size());
+    line(fmt::format("\nThe best {} of {}{}", most, commas(result_.ranked.size()),
+                     result_.replayed > 0
+                         ? fmt::format("; the first {} as played on the scenario's own rungs, beside what "
+                                       "formulas say",
+                                       result_.replayed)
+                         : "; by formulas"));
+    TextTable best = new_table({"rank"}, {"step", "tokens/s/GPU", "MFU", "memory", "bubble", "exposed", "formulas",
+                                          "next is slower by: most of it"});
+    for (std::size_t i = 0; i < most; ++i) {
+      const Configuration& configuration = result_.ranked[i];
+      std::vector<std::string> after = figures(configuration);
+      if (i + 1 < result_.ranked.size()) after.push_back(why(configuration, result_.ranked[i + 1]));
+      best.add_row(row({std::to_string(i + 1)}, configuration, after));
+    }
+    table(best);
+    tell_agreement();
+  }
+
+  void tell_agreement() {
+    if (result_.replayed == 0) return;
+    double sum = 0.0;
+    for (std::size_t i = 0; i < result_.replayed; ++i) {
+      const Configuration& c = result_.ranked[i];
+      sum += to_seconds(c.quick->step_time.mean) / to_seconds(c.played->step_time.mean) - 1.0;
+    }
+    line(fmt::format(
+        "  formulas against playing, over these {}: step times {} in the mean, Kendall's tau of the rankings {}",
+        result_.replayed, signed_percent(sum / static_cast<double>(result_.replayed)),
+        result_.agreement ? fmt::format("{:.2f}", *result_.agreement) : "-"));
+  }
+
+  void tell_front() {
+    if (result_.front.empty()) return;
+    const std::size_t most = std::min(kFrontShown, result_.front.size());
+    line(fmt::format(
+        "\nTime against memory: no other is both quicker and smaller (by formulas){}",
+        most < result_.front.size() ? fmt::format("; the quickest {} of {}", most, result_.front.size()) : ""));
+    TextTable front = new_table({"rank"}, {"memory", "step", "against the quickest"});
+    const configs::Prediction& quickest = *result_.ranked[result_.front.back()].quick;
+    for (std::size_t i = result_.front.size() - most; i < result_.front.size(); ++i) {
+      const Configuration& c = result_.ranked[result_.front[i]];
+      const double longer = to_seconds(c.quick->step_time.mean) / to_seconds(quickest.step_time.mean) - 1.0;
+      front.add_row(row({std::to_string(result_.front[i] + 1)}, c,
+                        {to_string(c.fullest.total), to_string(c.quick->step_time.mean), signed_percent(longer)}));
+    }
+    table(front);
+  }
+
+  void tell_misfits() {
+    if (result_.misfits.empty()) return;
+    const std::size_t most = std::min(kMisfitsShown, result_.misfits.size());
+    line(fmt::format("\nDoes not fit into {}: {}, the closest of them", to_string(result_.capacity),
+                     commas(result_.misfits.size())));
+    TextTable misfits = new_table({}, {"memory", std::string(kMostOfIt)});
+    for (std::size_t i = 0; i < most; ++i) {
+      const Configuration& c = result_.misfits[i];
+      misfits.add_row(row({}, c, {to_string(c.fullest.total), largest_items(c.fullest)}));
+    }
+    table(misfits);
+  }
+
+  [[nodiscard]] static std::string largest_items(const configs::MemoryRow& row) {
+    std::vector<MemoryItem> items = row.items;
+    std::ranges::stable_sort(items, std::ranges::greater(), &MemoryItem::size);
+    std::vector<std::string> words;
+    for (const MemoryItem& item : items) {
+      if (words.size() < kItemsShown) words.push_back(item.name + " " + to_string(item.size));
+    }
+    return fmt::format("stage {}: {}", row.stage, join(words, ", "));
+  }
+
+  void tell_own() {
+    const OwnLayout& own = result_.own;
+    line("\nThe scenario's own layout");
+    if (!own.problem.empty()) return line("  cannot be played: " + own.problem);
+    TextTable yours = new_table({}, {"step", "tokens/s/GPU", "MFU", "memory", "bubble", "exposed", "formulas"});
+    yours.add_row(row({}, own.configuration, figures(own.configuration)));
+    table(yours);
+    if (!own.fits) line(fmt::format("  does not fit; {}", largest_items(own.configuration.fullest)));
+    if (result_.ranked.empty()) return;
+    const Configuration& best = result_.ranked.front();
+    const bool played = best.played && own.configuration.played;
+    const Duration mine = (played ? *own.configuration.played : *own.configuration.quick).step_time.mean;
+    const Duration first = (played ? *best.played : *best.quick).step_time.mean;
+    const double longer = to_seconds(mine) / to_seconds(first) - 1.0;
+    std::string words =
+        own.rank ? fmt::format("  would be rank {} of {}", commas(*own.rank), commas(result_.ranked.size())) : "";
+    words += fmt::format("{} {} against the best, {}", own.rank ? "," : " ", signed_percent(longer),
+                         why(best, own.configuration));
+    line(words);
+  }
+
+  const SearchReport& report_;
+  const SearchResult& result_;
+  std::vector<std::string> shown_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string render_search_text(const SearchReport& report) {
+  return Page(report).text();
+}
+
+}  // namespace ringwright::planning

@@ -1,0 +1,55 @@
+#include "configs/scenario/explanation.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace ringwright::configs::explanation_test {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+TEST(Explanation, OfAKeySaysItsTypeAndMeaning) {
+  EXPECT_THAT(explain("parallel.tp").page, HasSubstr("tensor"));
+  EXPECT_THAT(explain("cluster.fabric.leaf.speed").page, HasSubstr("bandwidth"));
+}
+
+TEST(Explanation, OfAPresetSaysWhereItsNamesAre) {
+  EXPECT_EQ(
+      explain("cluster.node.gpu.preset").page,
+      "cluster.node.gpu.preset: text\n"
+      "  what stands beside it is laid over it: a name of 'ringwright list gpus', or the path of a file (*.yaml)\n");
+  EXPECT_THAT(explain("preset").page, HasSubstr("ringwright list profiles"));
+}
+
+TEST(Explanation, OfACodeComesFromTheFolderThatRaisesIt) {
+  EXPECT_THAT(explain("E110").page, HasSubstr("unit"));
+  EXPECT_THAT(explain("E131").page, HasSubstr("layers"));
+}
+
+TEST(Explanation, OfAnUnknownWordNamesTheNearest) {
+  const Explanation unknown = explain("paralel.tp");
+  EXPECT_EQ(unknown.page, "");
+  EXPECT_THAT(unknown.near, Contains("parallel.tp"));
+}
+
+TEST(Explanation, TheSchemaKnowsTheKeysOfAllFolders) {
+  const std::string schema = scenario_schema();
+  for (const char* key : {"\"parallel\"", "\"nvlink\"", "\"oversubscription\"", "\"gemm_efficiency\"", "\"tuner\""}) {
+    EXPECT_THAT(schema, HasSubstr(key));
+  }
+}
+
+
+// The number of hosts, GPUs, sockets is the cluster's, which the schema does not know.
+TEST(Explanation, TheSchemaKnowsNoBoundsOfTheCluster) {
+  EXPECT_THAT(scenario_schema(), testing::Not(HasSubstr("\"maximum\": 0")));
+}
+
+TEST(Explanation, OfAKeySaysWhenItHasNoEffect) {
+  EXPECT_THAT(explain("faults.nic").page, HasSubstr("'collectives.model: closed_form' takes every link as it is"));
+  EXPECT_THAT(explain("hf").page, HasSubstr("model.hf: a text"));
+}
+
+}  // namespace
+}  // namespace ringwright::configs::explanation_test

@@ -1,0 +1,51 @@
+// Keys and files of other tools in the place of ours.
+#include "configs/scenario/foreign_names.h"
+
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "configs/scenario/scenario.h"
+
+namespace ringwright::configs::foreign_names_test {
+namespace {
+
+using testing::HasSubstr;
+
+std::string hint_of(const std::string& key) {
+  Diagnostics unknown = failure("E102", "unknown key 'parallel." + key + "'; did you mean 'tp'?");
+  return with_foreign_names(unknown).all().front().hint;
+}
+
+TEST(ForeignNames, OfMegatronPointToOurs) {
+  EXPECT_EQ(hint_of("tensor_model_parallel_size"),
+            "'tensor_model_parallel_size' is Megatron-LM's name; here it is 'parallel.tp'");
+  EXPECT_THAT(hint_of("micro-batch-size"), HasSubstr("here it is 'training.micro_batch'"));
+  EXPECT_THAT(hint_of("recompute_granularity"), HasSubstr("here it is 'training.recompute'"));
+}
+
+TEST(ForeignNames, OfDeepSpeedAccelerateAndNcclPointToOurs) {
+  EXPECT_EQ(hint_of("train_batch_size"), "'train_batch_size' is DeepSpeed's name; here it is 'training.global_batch'");
+  EXPECT_THAT(hint_of("zero_optimization"), HasSubstr("here it is 'parallel.zero'"));
+  EXPECT_THAT(hint_of("fsdp_sharding_strategy"), HasSubstr("here it is 'parallel.fsdp.sharding_strategy'"));
+  EXPECT_THAT(hint_of("NCCL_ALGO"), HasSubstr("here it is 'comm.env.NCCL_ALGO'"));
+}
+
+TEST(ForeignNames, OfNobodyKeepTheirHint) { EXPECT_EQ(hint_of("tensor_paralel"), ""); }
+
+std::string refusal_of(const std::string& text) {
+  const auto scenario = load_scenario_text("config.json", text);
+  return scenario ? std::string() : render(scenario.error());
+}
+
+TEST(OtherFormats, AreToldByTheirKeysWithOneError) {
+  const std::string hf = refusal_of("{model_type: llama, hidden_size: 4096, num_hidden_layers: 32, vocab_size: 32000}");
+  EXPECT_THAT(hf, HasSubstr("this is a Hugging Face config.json, not a scenario"));
+  EXPECT_THAT(hf, HasSubstr("model: {hf: config.json}"));
+  EXPECT_THAT(hf, HasSubstr("1 error, "));
+  EXPECT_THAT(refusal_of("{train_micro_batch_size_per_gpu: 1}"), HasSubstr("training: {deepspeed: config.json}"));
+}
+
+}  // namespace
+}  // namespace ringwright::configs::foreign_names_test

@@ -1,0 +1,298 @@
+#include "configs/scenario/imports/imports.h"
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "configs/scenario/scenario.h"
+
+namespace ringwright::configs::imports_test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+// A scenario and the file that it names, side by side.
+class NamedFile : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+    folder_ = std::filesystem::path(testing::TempDir()) / (std::string("imports_") + test->name());
+    std::filesystem::create_directories(folder_);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  Result<Scenario> load(const std::string& file, const std::string& training, const std::string& parallel) {
+    std::ofstream(folder_ / "named") << file;
+    std::ofstream(folder_ / "scenario.yaml")
+        << "model: {num_layers: 4, hidden_size: 256, num_attention_heads: 8, ffn_hidden_size: 512, vocab_size: 1000, "
+           "seq_length: 128}\ntraining: {"
+        << training << "}\nparallel: {" << parallel << "}\n"
+        << "cluster: {nodes: 1, node: {preset: dgx-h100, storage: {drives: 2, read: 6GB/s, write: 3GB/s}}}\n";
+    return load_scenario((folder_ / "scenario.yaml").string());
+  }
+  Result<Scenario> deepspeed(const std::string& file, const std::string& training = "",
+                             const std::string& parallel = "") {
+    return load(file, "deepspeed: named" + (training.empty() ? "" : ", " + training), parallel);
+  }
+  Result<Scenario> fsdp(const std::string& file, const std::string& parallel = "") {
+    return load(file, "global_batch: 8", "fsdp_config: named" + (parallel.empty() ? "" : ", " + parallel));
+  }
+
+  // A run of Megatron-LM that names a file of user buffers, which is beside it or not.
+  Result<Scenario> megatron(const std::string& overlap) {
+    if (!overlap.empty()) std::ofstream(folder_ / "ub.yaml") << overlap;
+    std::ofstream(folder_ / "run.sh")
+        << "--num-layers 4 --hidden-size 256 --num-attention-heads 8 --seq-length 128 "
+           "--max-position-embeddings 128 --vocab-size 1000 --micro-batch-size 1 "
+           "--global-batch-size 8 --bf16 --tensor-model-parallel-size 8 --sequence-parallel "
+           "--tp-comm-overlap --tp-comm-overlap-cfg ub.yaml\n";
+    std::ofstream(folder_ / "scenario.yaml") << "megatron: run.sh\ncluster: {nodes: 1, node: {preset: dgx-h100}}\n";
+    return load_scenario((folder_ / "scenario.yaml").string());
+  }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+std::string problems(const Result<Scenario>& scenario) {
+  return scenario ? render(scenario->document.log().diagnostics()) : render(scenario.error());
+}
+
+TEST_F(NamedFile, DeepSpeedSaysBatchPrecisionAndSharding) {
+  const auto scenario = deepspeed(R"({
+    "train_micro_batch_size_per_gpu": 2, "gradient_accumulation_steps": 3,
+    "bf16": {"enabled": true},
+    "zero_optimization": {"stage": 3, "reduce_bucket_size": 5e7, "stage3_prefetch_bucket_size": 1e6,
+                          "stage3_param_persistence_threshold": 1e4, "zero_hpz_partition_size": 4,
+                          "offload_optimizer": {"device": "cpu", "pin_memory": true}}})");
+  ASSERT_TRUE(scenario.has_value()) << problems(scenario);
+  EXPECT_EQ(scenario->job.training.micro_batch, 2);
+  EXPECT_EQ(scenario->job.training.global_batch, 2 * 3 * 8);
+  EXPECT_EQ(scenario->job.training.grad_reduce, DataType::kBf16);
+  EXPECT_TRUE(scenario->job.parallel.sharding.parameters);
+  EXPECT_EQ(scenario->job.parallel.sharding.reduce_bucket, 50'000'000);
+  EXPECT_EQ(scenario->job.parallel.sharding.secondary, 4);
+  EXPECT_EQ(scenario->job.parallel.offload.optimizer, workload::Tier::kCpu);
+  bool told = false;
+  for (const ValueRead& value : scenario->document.log().values()) {
+    told = told || (value.path == "parallel.zero.stage" && value.origin.find("named:4") != std::string::npos);
+  }
+  EXPECT_TRUE(told);  // the report says where the stage comes from
+}
+
+TEST_F(NamedFile, DeepSpeedNamesTheOptimizer) {
+  const auto sgd =
+      deepspeed(R"({"train_batch_size": 64, "optimizer": {"type": "SGD", "params": {"lr": 0.1, "momentum": 0.0}}})");
+  ASSERT_TRUE(sgd.has_value()) << problems(sgd);
+  EXPECT_EQ(sgd->job.training.optimizer.kind, workload::OptimizerKind::kSgd);
+  EXPECT_DOUBLE_EQ(sgd->job.training.optimizer.state(), 4.0);
+  const auto lamb = deepspeed(R"({"train_batch_size": 64, "optimizer": {"type": "Lamb", "params": {"lr": 0.1}}})");
+  ASSERT_TRUE(lamb.has_value()) << problems(lamb);
+  EXPECT_EQ(lamb->job.training.optimizer.kind, workload::OptimizerKind::kLamb);
+  const auto other =
+      deepspeed(R"({"train_batch_size": 64, "optimizer": {"type": "OneBitAdam", "params": {"lr": 0.1}}})");
+  ASSERT_TRUE(other.has_value()) << problems(other);
+  EXPECT_TRUE(std::ranges::any_of(other->document.log().ignored(), [](const IgnoredKey& key) {
+    return key.why.find("'OneBitAdam' is not modelled") != std::string::npos;
+  }));
+}
+
+TEST_F(NamedFile, DeepSpeedCannotTrainInTwoPrecisions) {
+  const auto scenario =
+      deepspeed("{\"train_batch_size\": 8, \"bf16\": {\"enabled\": true},\n\"fp16\": {\"enabled\": true}}");
+  ASSERT_FALSE(scenario.has_value());
+  EXPECT_THAT(problems(scenario), HasSubstr("named:2:9: error[E141]: bf16 and fp16 are both enabled"));
+}
+
+TEST_F(NamedFile, AnyTwoOfTheBatchTriangleGiveTheThird) {
+  const auto scenario = deepspeed(R"({"train_batch_size": 64, "gradient_accumulation_steps": 4})");
+  ASSERT_TRUE(scenario.has_value()) << problems(scenario);
+  EXPECT_EQ(scenario->job.training.micro_batch, 2);  // 64 / (4 x 8)
+}
+
+TEST_F(NamedFile, AutoIsWhatTheScenarioSays) {
+  const auto scenario = deepspeed(
+      R"({"train_batch_size": "auto", "train_micro_batch_size_per_gpu": "auto", "zero_optimization": {"stage": 1}})",
+      "global_batch: 16, micro_batch: 1");
+  ASSERT_TRUE(scenario.has_value()) << problems(scenario);
+  EXPECT_EQ(scenario->job.training.global_batch, 16);
+  const auto missing = deepspeed(R"({"train_batch_size": "auto"})");
+  EXPECT_THAT(problems(missing), HasSubstr("global_batch"));
+}
+
+TEST_F(NamedFile, AWrongTriangleIsRefused) {
+  const auto scenario =
+      deepspeed(R"({"train_batch_size": 64, "train_micro_batch_size_per_gpu": 4, "gradient_accumulation_steps": 4})");
+  ASSERT_FALSE(scenario.has_value());
+  EXPECT_THAT(problems(scenario), HasSubstr("train_batch_size = 64, but 4 x 4 steps x 8 ranks = 128"));
+}
+
+TEST_F(NamedFile, DisagreementNamesBothPlaces) {
+  const auto scenario = deepspeed("{\n\"train_micro_batch_size_per_gpu\": 2,\n\"zero_optimization\": {\"stage\": 3}}",
+                                  "micro_batch: 4", "zero: {stage: 3}");
+  ASSERT_FALSE(scenario.has_value());
+  EXPECT_THAT(problems(scenario), HasSubstr("training.micro_batch is 4, but "));
+  EXPECT_THAT(problems(scenario), HasSubstr("named:2 says 2"));
+  EXPECT_THAT(problems(scenario), HasSubstr("scenario.yaml:2"));
+  EXPECT_THAT(problems(scenario), testing::Not(HasSubstr("zero.stage is")));  // there they agree
+}
+
+TEST_F(NamedFile, DeepSpeedsBf16OptimizerSumsInFp32AndShardsItsState) {
+  const auto scenario =
+      deepspeed(R"({"train_batch_size": 8, "bf16": {"enabled": true}, "zero_optimization": {"stage": 0}})");
+  ASSERT_TRUE(scenario.has_value()) << problems(scenario);
+  EXPECT_EQ(scenario->job.training.gradient_sum, workload::GradientSum::kCopied);
+  EXPECT_EQ(scenario->job.training.grad_reduce, DataType::kFp32);
+  EXPECT_EQ(scenario->job.parallel.zero_stage, 1);
+}
+
+TEST_F(NamedFile, OtherOptimizersOfDeepSpeedLeaveTheSumToPyTorch) {
+  const auto fp16 =
+      deepspeed(R"({"train_batch_size": 8, "fp16": {"enabled": true}, "zero_optimization": {"stage": 1}})");
+  ASSERT_TRUE(fp16.has_value()) << problems(fp16);
+  EXPECT_EQ(fp16->job.training.gradient_sum, workload::GradientSum::kSeparate);
+  EXPECT_EQ(fp16->job.parallel.zero_stage, 1);
+  const auto sharded =
+      deepspeed(R"({"train_batch_size": 8, "bf16": {"enabled": true}, "zero_optimization": {"stage": 3}})");
+  ASSERT_TRUE(sharded.has_value()) << problems(sharded);
+  EXPECT_EQ(sharded->job.training.gradient_sum, workload::GradientSum::kFused);
+}
+
+// runtime/zero/config.py and stage_1_and_2.py: buckets of several ranks are all-reduced, 5e8 elements at a time, and
+// the update is from one tensor.
+TEST_F(NamedFile, Stage2IsAsDeepSpeedRunsIt) {
+  const auto scenario = deepspeed(R"({"train_batch_size": 16, "bf16": {"enabled": true},
+                                      "zero_optimization": {"stage": 2, "overlap_comm": true}})");
+  ASSERT_TRUE(scenario.has_value()) << problems(scenario);
+  const workload::ParallelOptions& parallel = scenario->job.parallel;
+  EXPECT_EQ(parallel.gradient_reduction, workload::GradientReduction::kMicrobatch);
+  EXPECT_TRUE(parallel.allreduce_buckets && parallel.flat_gradients && parallel.overlap_grad_reduce);
+  EXPECT_EQ(parallel.bucket, Bytes(2 * 500'000'000));
+  const auto apart = deepspeed(R"({"train_batch_size": 16, "bf16": {"enabled": true},
+                                   "zero_optimization": {"stage": 2, "use_multi_rank_bucket_allreduce": false}})");
+  ASSERT_TRUE(apart.has_value()) << problems(apart);
+  EXPECT_FALSE(apart->job.parallel.allreduce_buckets);
+}
+
+TEST_F(NamedFile, DeepSpeedRefusesToPartitionGradientsOfAPipeline) {
+  const auto scenario = deepspeed(R"({"train_batch_size": 8, "zero_optimization": {"stage": 2}})", "", "tp: 2, pp: 2");
+  ASSERT_FALSE(scenario.has_value());
+  EXPECT_THAT(problems(scenario), HasSubstr("DeepSpeed's pipeline engine takes stages 0 and 1 only"));
+}
+
+TEST_F(NamedFile, DeepSpeedsPipelineSaysWhatItCutsAndHowItSpreadsLayers) {
+  const auto scenario =
+      deepspeed(R"({"train_batch_size": 8, "pipeline": {"grad_partitioned": false, "partition": "type:transformer"}})",
+                "", "tp: 2, pp: 2");
+  ASSERT_TRUE(scenario.has_value()) << problems(scenario);
+  EXPECT_TRUE(scenario->job.parallel.scatter_gather_p2p);
+  EXPECT_FALSE(scenario->job.parallel.scatter_gather_gradients);
+  EXPECT_EQ(scenario->job.parallel.stage_layers, workload::StageLayers::kFilled);
+}
+
+TEST_F(NamedFile, UnknownKeysHaveANearestName) {
+  const auto scenario =
+      deepspeed(R"({"train_batch_size": 8, "zero_optimization": {"stage": 2, "reduce_buket_size": 1e8}})");
+  ASSERT_FALSE(scenario.has_value());
+  EXPECT_THAT(problems(scenario), HasSubstr("reduce_bucket_size"));
+}
+
+TEST_F(NamedFile, WhatIsNotModelledIsListed) {
+  const auto scenario = deepspeed(R"({"train_batch_size": 8, "gradient_clipping": 1.0,
+                                      "zero_optimization": {"stage": 2, "contiguous_gradients": true}})");
+  ASSERT_TRUE(scenario.has_value()) << problems(scenario);
+  std::vector<std::string> ignored;
+  for (const IgnoredKey& key : scenario->document.log().ignored()) ignored.push_back(key.path);
+  EXPECT_THAT(ignored, testing::IsSupersetOf({"gradient_clipping", "zero_optimization.contiguous_gradients"}));
+}
+
+TEST_F(NamedFile, DeprecatedKeysAreReadWithAWarning) {
+  const auto scenario = deepspeed(R"({"train_batch_size": 8, "zero_optimization": {"stage": 2, "cpu_offload": true}})");
+  ASSERT_TRUE(scenario.has_value()) << problems(scenario);
+  EXPECT_EQ(scenario->job.parallel.offload.optimizer, workload::Tier::kCpu);
+  EXPECT_THAT(problems(scenario), HasSubstr("W142"));
+}
+
+TEST_F(NamedFile, AccelerateSaysHowFsdpShards) {
+  const auto scenario = fsdp(
+      "distributed_type: FSDP\nmixed_precision: bf16\nnum_processes: 8\nfsdp_config:\n"
+      "  fsdp_sharding_strategy: HYBRID_SHARD\n  fsdp_backward_prefetch: BACKWARD_POST\n"
+      "  fsdp_auto_wrap_policy: TRANSFORMER_BASED_WRAP\n  fsdp_offload_params: false\n",
+      "fsdp: {shard_degree: 4}");
+  ASSERT_TRUE(scenario.has_value()) << problems(scenario);
+  EXPECT_EQ(scenario->job.parallel.sharding.shard, 4);
+  EXPECT_EQ(scenario->job.parallel.sharding.backward_prefetch, workload::BackwardPrefetch::kPost);
+}
+
+TEST_F(NamedFile, FsdpStrategiesMayBeNumbers) {
+  const auto scenario = fsdp("fsdp_config: {fsdp_sharding_strategy: 2}\n");
+  ASSERT_TRUE(scenario.has_value()) << problems(scenario);
+  EXPECT_FALSE(scenario->job.parallel.sharding.reshard_after_forward);
+}
+
+constexpr const char* kOverlap = "tp: 8, sequence_parallel: true, tp_comm_overlap: true, tp_comm_overlap_cfg: named";
+
+// The methods that Transformer Engine takes by itself, two splits, and gradients of inputs in chunks.
+TEST_F(NamedFile, UserBuffersSayHowExchangesOverlap) {
+  const auto scenario = load(
+      "qkv_fprop: {method: ring_exchange, aggregate: 0}\nfc1_fprop: {method: ring_exchange}\n"
+      "proj_fprop: {method: pipeline, num_sm: 24, cga_size: 2, num_splits: 2, set_sm_margin: 1}\n"
+      "fc2_fprop: {method: pipeline, num_sm: 16, num_splits: 2}\nqkv_dgrad: {method: pipeline, num_splits: 2}\n"
+      "fc1_dgrad: {method: pipeline}\nqkv_wgrad: {method: bulk, num_sm: 4}\n",
+      "global_batch: 8", kOverlap);
+  ASSERT_TRUE(scenario.has_value()) << problems(scenario);
+  const workload::TensorOverlap& overlap = scenario->job.parallel.tensor_overlap;
+  EXPECT_TRUE(overlap.gather);
+  EXPECT_TRUE(overlap.scatter);
+  EXPECT_TRUE(overlap.scatter_gradients);
+  EXPECT_EQ(overlap.chunks, 2);
+  EXPECT_THAT(problems(scenario), Not(HasSubstr("W136")));
+}
+
+TEST_F(NamedFile, UserBuffersThatDifferByProductAreTold) {
+  const auto scenario = load(
+      "proj_fprop: {method: pipeline, num_splits: 2}\nfc2_fprop: {method: ring_exchange, num_splits: 4}\n"
+      "qkv_fprop: {method: bulk}\nqkv_dgrad: {method: bulk}\n",
+      "global_batch: 8", kOverlap);
+  ASSERT_TRUE(scenario.has_value()) << problems(scenario);
+  EXPECT_FALSE(scenario->job.parallel.tensor_overlap.gather);
+  EXPECT_FALSE(scenario->job.parallel.tensor_overlap.scatter_gradients);
+  EXPECT_EQ(scenario->job.parallel.tensor_overlap.chunks, 2);
+  for (const char* told : {"tp_comm_overlap_num_splits=2", "ring_exchange is not modelled: it is played as pipeline",
+                           "bulk is not modelled: the input is gathered before its product"}) {
+    EXPECT_THAT(problems(scenario), HasSubstr(told));
+  }
+}
+
+TEST_F(NamedFile, UserBuffersOfNoSuchProductAreMistakes) {
+  const auto scenario = load("qkv_prop: {method: ring_exchange}\n", "global_batch: 8", kOverlap);
+  ASSERT_FALSE(scenario.has_value());
+  EXPECT_THAT(problems(scenario), HasSubstr("qkv_prop"));
+}
+
+TEST_F(NamedFile, MegatronsFlagsMayNameUserBuffers) {
+  const auto scenario = megatron("proj_fprop: {method: pipeline, num_splits: 8}\n");
+  ASSERT_TRUE(scenario.has_value()) << problems(scenario);
+  EXPECT_EQ(scenario->job.parallel.tensor_overlap.chunks, 8);
+}
+
+// Paths of scripts are often those of a container.
+TEST_F(NamedFile, UserBuffersOfMegatronThatAreElsewhereAreDefaults) {
+  const auto scenario = megatron("");
+  ASSERT_TRUE(scenario.has_value()) << problems(scenario);
+  EXPECT_EQ(scenario->job.parallel.tensor_overlap.chunks, 4);
+  EXPECT_THAT(problems(scenario), HasSubstr("names 'ub.yaml', which is not beside the scenario"));
+}
+
+TEST_F(NamedFile, AMissingFileIsAMistake) {
+  const auto scenario = load("", "deepspeed: elsewhere.json, global_batch: 8", "");
+  ASSERT_FALSE(scenario.has_value());
+  EXPECT_THAT(problems(scenario), HasSubstr("elsewhere.json"));
+}
+
+}  // namespace
+}  // namespace ringwright::configs::imports_test

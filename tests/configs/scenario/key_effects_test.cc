@@ -1,0 +1,241 @@
+// Every key of the schema: on every rung it changes a result, is listed as without effect, or is refused. A key without
+// a row in key_trials.txt fails.
+#include "configs/scenario/key_effects.h"
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "configs/simulation/simulate.h"
+#include "core/base/text.h"
+#include "tests/configs/played.h"
+#include "tests/paths.h"
+
+namespace ringwright::configs::key_effects_test {
+namespace {
+
+using testing::IsEmpty;
+using Settings = std::vector<std::string>;
+
+// Four hosts of two GPUs: pipeline, tensor and data parallelism, NVLink and network.
+constexpr std::string_view kBase =
+    "model: {num_layers: 4, hidden_size: 256, num_attention_heads: 8, num_query_groups: 4, ffn_hidden_size: 512,"
+    " vocab_size: 1000, seq_length: 128}\n"
+    "training: {global_batch: 8}\nparallel: {tp: 2, pp: 2, dp: auto}\n"
+    "cluster: {nodes: 4, node: {preset: dgx-h100, gpus: 2, nic: {count: 2}, pcie: {switches: 1}},"
+    " fabric: {type: rail_optimized}}\n";
+
+struct Trial {
+  std::string key;
+  std::string value;  // or another setting
+  Settings before;
+  Settings with;
+};
+
+Settings split(const std::string& text, const std::string& separator) {
+  Settings parts;
+  std::size_t from = 0;
+  for (std::size_t at = text.find(separator); at != std::string::npos; at = text.find(separator, from)) {
+    parts.push_back(text.substr(from, at - from));
+    from = at + separator.size();
+  }
+  parts.push_back(text.substr(from));
+  std::erase(parts, "");
+  return parts;
+}
+
+std::vector<Trial> read_trials() {
+  std::ifstream file(test_data() + "/configs/key_trials.txt");
+  std::vector<Trial> trials;
+  for (std::string line; std::getline(file, line);) {
+    if (line.empty() || line.front() == '#') continue;
+    for (std::size_t at = line.find("TESTS"); at != std::string::npos; at = line.find("TESTS")) {
+      line.replace(at, 5, test_data());
+    }
+    // An empty column stays one.
+    for (std::size_t at = line.find("|  |"); at != std::string::npos; at = line.find("|  |")) line.insert(at + 2, ";");
+    Settings columns = split(line, " | ");
+    columns.resize(4);
+    trials.push_back({columns[0], columns[1], split(columns[2], ";"), split(columns[3], ";")});
+  }
+  return trials;
+}
+
+bool is_map(const KeyDoc& doc) { return doc.type == KeyType::kMap || doc.type == KeyType::kMaps; }
+
+// What a run says, without what it says of its configuration and of this machine.
+struct Said {
+  std::string result;
+  std::string configuration;  // its hash
+  std::vector<std::string> ignored;
+};
+
+std::string result_of(Report report) {
+  StepFacts& facts = report.facts;
+  facts.config.clear();
+  facts.config_sha256.clear();
+  facts.ignored.clear();
+  std::erase_if(facts.warnings, [](const ReportWarning& warning) { return warning.code == "W131"; });
+  for (ReportWarning& warning : facts.warnings) warning.where.clear();
+  facts.assumptions.clear();
+  facts.evidence.resize(std::min<std::size_t>(facts.evidence.size(), 1));  // of others the place is told, too
+  facts.seed = 0;
+  facts.engine.wall_seconds = 0.0;
+  facts.engine.peak_memory = Bytes(0);
+  return render_json(report);
+}
+
+std::optional<Said> run(const Settings& settings) {
+  const auto scenario = load_scenario_text("test.yaml", kBase, {.overrides = settings, .share_folders = {}});
+  if (!scenario) return std::nullopt;
+  auto outcome = simulate(*scenario, FoldMode::kFold);
+  if (!outcome) return std::nullopt;
+  if (!outcome->report) return Said{.result = "stalled: " + render(outcome->stall), .configuration = {}, .ignored = {}};
+  Said said;
+  for (const IgnoredKnob& ignored : outcome->report->facts.ignored) said.ignored.push_back(ignored.path);
+  said.configuration = outcome->report->facts.config_sha256;
+  said.result = result_of(std::move(*outcome->report));
+  return said;
+}
+
+// "faults[].at" is listed as "faults[0].at", or within a list of a whole map.
+bool lists(const Said& said, std::string key) {
+  if (const std::size_t at = key.find("[]"); at != std::string::npos) key.insert(at + 1, "0");
+  return std::ranges::any_of(said.ignored, [&](const std::string& path) {
+    return path == key || path.starts_with(key + "[") || key.starts_with(path + ".");
+  });
+}
+
+struct Situation {
+  const char* name;
+  const char* settings;
+};
+constexpr std::array kRungs = {
+    Situation{"defaults", ""},
+    Situation{"alpha_beta", "simulate.network=alpha_beta"},
+    Situation{"closed_form", "collectives.model=closed_form"},
+    Situation{"steps alone", "collectives.model=steps;collectives.overhead=none"},
+    Situation{"chunks", "collectives.model=chunks"},
+    Situation{"roofline", "compute.model=roofline"},
+    Situation{"interference", "interference.model=share"},
+    Situation{"NCCL's tuner", "collectives.tuner=nccl"},
+};
+constexpr std::array kFabrics = {
+    Situation{"fat_tree", "cluster.fabric.type=fat_tree"},
+    Situation{"rail_only", "cluster.fabric.type=rail_only"},
+    Situation{"torus", "cluster.fabric.type=torus;cluster.fabric.dims=[4]"},
+    Situation{"dragonfly", "cluster.fabric.type=dragonfly;cluster.fabric.switches=1;cluster.fabric.nodes_per_switch=2"},
+    Situation{"one host", "cluster.nodes=1;cluster.node.gpus=8;cluster.fabric.type=single_node"},
+    Situation{"nothing offloaded",
+              "parallel.zero.offload_optimizer.device=none;parallel.zero.offload_param.device=none"},
+};
+constexpr std::array kLayouts = {
+    Situation{"pp 1", "parallel.pp=1"},
+    Situation{"tp 1", "parallel.tp=1"},
+    Situation{"dp 1", "cluster.nodes=2"},
+    Situation{"ZeRO 1", "parallel.zero.stage=1"},
+    Situation{"ZeRO 3", "parallel.zero.stage=3;parallel.pp=1"},
+    Situation{"FSDP",
+              "parallel.pp=1;parallel.tp=1;training.global_batch=16;parallel.fsdp.sharding_strategy=full_shard"},
+    Situation{"nothing offloaded",
+              "parallel.zero.offload_optimizer.device=none;parallel.zero.offload_param.device=none"},
+    Situation{"experts", "parallel.sequence_parallel=true;parallel.ep=2;model.num_experts=4;model.moe_router_topk=2"},
+};
+
+// Of one GPU and its model: rungs of the network make no difference to them.
+constexpr std::array kComputing = {
+    Situation{"defaults", ""},
+    Situation{"chunks", "collectives.model=chunks"},
+    Situation{"roofline", "compute.model=roofline"},
+};
+
+std::vector<Situation> situations_of(const std::string& key) {
+  const auto is_below = [&key](std::string_view part) { return key.starts_with(part); };
+  if (is_below("cluster.node.gpu.") || is_below("model")) return {kComputing.begin(), kComputing.end()};
+  const bool layout = is_below("parallel") || is_below("training");
+  std::vector<Situation> all(kRungs.begin(), kRungs.end());
+  if (layout) all.assign(kComputing.begin(), kComputing.end());
+  if (is_below("cluster")) all.insert(all.end(), kFabrics.begin(), kFabrics.end());
+  if (layout) all.insert(all.end(), kLayouts.begin(), kLayouts.end());
+  return all;
+}
+
+class Section : public testing::TestWithParam<const char*> {
+ protected:
+  // Empty: in order, or refused.
+  std::string silent(const Trial& trial, const Situation& situation) {
+    Settings settings = trial.with;
+    for (const std::string& setting : split(situation.settings, ";")) settings.push_back(setting);
+    Settings changed = settings;
+    settings.insert(settings.end(), trial.before.begin(), trial.before.end());
+    const bool other = trial.value.find("=[{") != std::string::npos;
+    for (const std::string& setting : split(other ? trial.value : trial.key + "=" + trial.value, ";")) {
+      changed.push_back(setting);
+    }
+    const std::optional<Said>& before = known(settings);
+    if (!before) return {};
+    const std::optional<Said> after = run(changed);
+    if (after && after->configuration == before->configuration && !lists(*after, trial.key)) return {};
+    ++tried_;
+    if (!after || after->result != before->result || lists(*after, trial.key)) return {};
+    return fmt::format("{} = {} changes nothing and is not listed ({}): --set {}", trial.key, trial.value,
+                       situation.name, fmt::join(changed, " --set "));
+  }
+  [[nodiscard]] int tried() const { return tried_; }
+
+ private:
+  const std::optional<Said>& known(const Settings& settings) {
+    const auto [entry, is_new] = known_.try_emplace(settings);
+    if (is_new) entry->second = run(settings);
+    return entry->second;
+  }
+
+  std::map<Settings, std::optional<Said>> known_;
+  int tried_ = 0;
+};
+
+TEST_P(Section, EveryKeyChangesAResultOrIsListedOnEveryRung) {
+  const std::string section = GetParam();
+  std::vector<std::string> silent_ones;
+  for (const Trial& trial : read_trials()) {
+    if (trial.key.substr(0, trial.key.find_first_of(".[")) != section) continue;
+    if (trial.value.starts_with("UNTRIED")) continue;
+    const int tried_before = tried();
+    for (const Situation& situation : situations_of(trial.key)) {
+      const std::string problem = silent(trial, situation);
+      if (!problem.empty()) silent_ones.push_back(problem);
+    }
+    if (tried() == tried_before) silent_ones.push_back(trial.key + ": no situation takes what its row is tried with");
+  }
+  EXPECT_THAT(silent_ones, IsEmpty()) << fmt::format("{}", fmt::join(silent_ones, "\n"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Keys, Section,
+                         testing::Values("cluster", "interference", "model", "training", "parallel", "compute",
+                                         "memory", "collectives", "comm", "simulate", "faults", "background",
+                                         "report", "published", "search", "version", "megatron", "name"));
+
+TEST(KeyTrials, ThereIsOneForEveryKey) {
+  std::set<std::string> tried, known;
+  for (const Trial& trial : read_trials()) tried.insert(trial.key);
+  for (const KeyDoc& doc : scenario_keys()) {
+    if (!is_map(doc)) known.insert(doc.path);
+  }
+  std::vector<std::string> missing, unknown;
+  std::ranges::set_difference(known, tried, std::back_inserter(missing));
+  std::ranges::set_difference(tried, known, std::back_inserter(unknown));
+  EXPECT_THAT(missing, IsEmpty()) << "give them a row in tests/configs/key_trials.txt";
+  EXPECT_THAT(unknown, IsEmpty());
+}
+
+}  // namespace
+}  // namespace ringwright::configs::key_effects_test

@@ -1,0 +1,217 @@
+// Steps that begin as late as kernels demand take, alone, what the kernels take.
+#include "configs/simulation/call_overheads.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "configs/simulation/collective_run.h"
+#include "configs/simulation/planner.h"
+#include "tests/configs/played.h"
+
+namespace ringwright::configs::call_overheads_test {
+namespace {
+
+using namespace ringwright::literals;
+
+constexpr const char* kCluster =
+    "cluster: {nodes: 4, node: {preset: dgx-h100}, fabric: {type: rail_optimized, scalable_unit: 4, leaf: {ports: 8}, "
+    "spine: {ports: 8}}}\n";
+
+Scenario machine(const std::string& collectives) {
+  auto scenario = load_machine_text("machine.yaml",
+                                    "version: 1\n" + std::string(kCluster) + "collectives: {" + collectives + "}\n");
+  if (!scenario) throw std::runtime_error(render(scenario.error()));
+  return std::move(*scenario);
+}
+
+Duration time_of(const Scenario& scenario, CollectiveOperation operation, Bytes bytes) {
+  CollectiveBench bench(scenario);
+  const auto result = bench.run({.operation = operation, .bytes = bytes});
+  if (!result) throw std::runtime_error(render(result.error()));
+  return result->time;
+}
+
+TEST(CallOverheads, MakeStepsTakeWhatKernelsTake) {
+  const Scenario kernels = machine("model: chunks");
+  const Scenario plain = machine("model: steps, overhead: none");
+  const Scenario steps = machine("model: steps, overhead: kernels");
+  for (const CollectiveOperation operation : {CollectiveOperation::kAllReduce, CollectiveOperation::kAllGather,
+                                              CollectiveOperation::kReduceScatter, CollectiveOperation::kAllToAll}) {
+    for (const Bytes bytes : {8_KiB, 4_MiB, 256_MiB}) {
+      const Duration expected =
+          std::max(time_of(kernels, operation, bytes), time_of(plain, operation, bytes));
+      EXPECT_EQ(time_of(steps, operation, bytes), expected) << to_string(operation) << " of " << to_string(bytes);
+    }
+  }
+}
+
+// Two GPUs that send to each other, of one host and of two: what leaves later arrives when kernels have moved it.
+TEST(CallOverheads, MakeMessagesTakeWhatKernelsTake) {
+  for (const char* nodes : {"cluster.nodes=1", "cluster.nodes=2"}) {
+    const auto time = [&](const std::string& collectives, Bytes bytes) {
+      auto scenario = load_machine_text("machine.yaml",
+                                        "version: 1\ncluster: {nodes: 2, node: {preset: dgx-h100}}\ncollectives: {" +
+                                            collectives + "}\n",
+                                        {.overrides = {nodes}});
+      if (!scenario) throw std::runtime_error(render(scenario.error()));
+      CollectiveBench bench(*scenario);
+      const int per_host = std::string(nodes).back() == '1' ? 2 : 1;
+      const auto result =
+          bench.run({.operation = CollectiveOperation::kSendReceive, .bytes = bytes, .gpus_per_host = per_host});
+      if (!result) throw std::runtime_error(render(result.error()));
+      return result->time;
+    };
+    for (const Bytes bytes : {8_KiB, 4_MiB, 256_MiB}) {
+      const Duration alone = time("model: steps, overhead: none", bytes);
+      const Duration with_overhead = time("model: steps, overhead: kernels", bytes);
+      EXPECT_EQ(with_overhead, time("model: chunks", bytes)) << nodes << " " << to_string(bytes);
+      EXPECT_GT(with_overhead, alone + 1_us) << nodes << " " << to_string(bytes);
+    }
+  }
+}
+
+std::string job(const std::string& collectives) {
+  return std::string(kTinyModel) +
+         "training: {global_batch: 32}\nparallel: {tp: 4, pp: 2, dp: auto, sequence_parallel: true}\n" + kCluster +
+         "simulate: {network: flow}\ncollectives: {" + collectives + "}\n";
+}
+
+// Every call of the report took its steps' time and the overhead of its size.
+TEST(CallOverheads, AreInTrainingSteps) {
+  const Scenario scenario = load(job("overhead: kernels"));
+  const auto simulation = assemble(scenario);
+  const Played with = play(scenario);
+  const Played without = play(load(job("overhead: none")));
+  EXPECT_GT(with.time(), without.time());
+  const DimensionId tp(with.dimension("tp"));
+  const GroupLayout& layout = with.graph.layouts[with.graph.dimensions[tp.index()].layout_of_group.front()];
+  const CollectiveSpec& spec = with.graph.collectives.front();
+  const Duration overhead =
+      simulation->call_overhead()->of({.kind = spec.kind, .bytes = spec.bytes, .layout = &layout, .dimension = tp});
+  EXPECT_GT(overhead, 1_us);
+  EXPECT_LT(overhead, 50_us);
+}
+
+TEST(CallOverheads, FoldExactly) {
+  for (const char* collectives : {"overhead: kernels", "overhead: kernels, tuner: nccl"}) {
+    const Scenario scenario = load(job(collectives));
+    const Played folded = play(scenario, FoldMode::kFold);
+    const Played all = play(scenario, FoldMode::kNoFold);
+    EXPECT_EQ(folded.finished_at, all.finished_at);
+    EXPECT_LT(folded.folding.ranks.count(), all.folding.ranks.count());
+  }
+}
+
+// Data-parallel groups of four hosts, one for each rail, whose routes are hashed: what a rail's group costs must not
+// depend on whether another rail's was asked for before.
+TEST(CallOverheads, DoNotDependOnTheOrderInWhichTheyAreAskedFor) {
+  const Scenario scenario = load(
+      std::string(kTinyModel) +
+      "training: {global_batch: 32}\nparallel: {tp: 8, dp: auto, zero: {stage: 1}}\n"
+      "cluster: {nodes: 8, node: {preset: dgx-h100}, fabric: {type: rail_optimized, scalable_unit: 4, "
+      "leaf: {ports: 8}, spine: {ports: 64}, routing: {policy: ecmp, hash_seed: 3}}}\n");
+  const auto simulation = assemble(scenario);
+  const TaskGraph& graph = simulation->plan().graph;
+  const auto dp = std::ranges::find(graph.dimensions, "dp", &Dimension::name);
+  const DimensionId dimension(static_cast<std::size_t>(dp - graph.dimensions.begin()));
+  // By rail, of its own or of the shared store.
+  const auto overhead = [&](std::size_t rail, const Simulation& asked) {
+    const TaskGraph& own = asked.plan().graph;
+    const std::uint32_t layout = own.dimensions[dimension.index()].layout_of_group[rail];
+    return asked.call_overhead()->of({.kind = CollectiveKind::kAllReduce,
+                                      .bytes = 1_MiB,
+                                      .layout = &own.layouts[layout],
+                                      .dimension = dimension});
+  };
+  ASSERT_EQ(dp->groups.size(), 8U);
+  for (std::size_t rail = 0; rail < 8; ++rail) {
+    EXPECT_EQ(overhead(rail, *simulation), overhead(rail, *assemble(scenario, FoldMode::kNoFold))) << rail;
+  }
+}
+
+// Whom the run charges differently must not be one class: the fold sees overheads, of calls and of messages.
+TEST(CallOverheads, AreSeenByTheFold) {
+  class ByLayout final : public CallOverhead {
+   public:
+    [[nodiscard]] Duration of(const CollectiveCall& call) const override {
+      return Duration(1000 * call.layout->gpu_of.front());
+    }
+    [[nodiscard]] Duration of(const MessageBetween& message) const override {
+      return Duration(1000 * message.sender.value);
+    }
+  };
+  const auto classes = [](const std::string& parallel, const CallOverhead* overhead) {
+    const Scenario scenario = load(std::string(kTinyModel) + "training: {global_batch: 32}\nparallel: {" + parallel +
+                                   "}\ncollectives: {overhead: none, tp: {algorithm: ring}, dp: {algorithm: "
+                                   "ring}}\n" + kCluster);
+    const auto simulation = assemble(scenario);
+    const Choosers choosers(simulation->chooser(), nullptr, nullptr, overhead);
+    return fold(simulation->plan().graph, choosers, *simulation->network().router).ranks.count();
+  };
+  const ByLayout overhead;
+  for (const char* parallel : {"tp: 4, dp: auto", "tp: 8, pp: 4"}) {
+    EXPECT_LT(classes(parallel, nullptr), classes(parallel, &overhead)) << parallel;
+  }
+}
+
+TEST(CallOverheads, AreIgnoredWithAWordWhereKernelsArePlayed) {
+  const Scenario scenario = load(job("model: chunks, overhead: kernels"));
+  EXPECT_EQ(assemble(scenario)->call_overhead(), nullptr);
+  ASSERT_FALSE(scenario.document.log().ignored().empty());
+  EXPECT_EQ(scenario.document.log().ignored().front().path, "collectives.overhead");
+}
+
+// By the network's own wires, where the run's network model shares none. A formula with its overhead says what the
+// kernels take, as steps with theirs do.
+TEST(CallOverheads, AreAddedToFormulasWhereTheyAreAskedFor) {
+  EXPECT_EQ(assemble(load(job("model: closed_form")))->call_overhead(), nullptr);
+  const Scenario with_overhead =
+      load(job("model: closed_form, overhead: kernels"), {"simulate.network=alpha_beta"});
+  const Scenario without =
+      load(job("model: closed_form, overhead: none, tuner: nccl"), {"simulate.network=alpha_beta"});
+  const auto formulas = assemble(with_overhead);
+  const auto plain = assemble(without);
+  EXPECT_EQ(plain->call_overhead(), nullptr);
+  const TaskGraph& graph = formulas->plan().graph;
+  for (const CollectiveSpec& spec : graph.collectives) {
+    const DimensionId tp(0);
+    const auto call_on = [&](const Simulation& simulation) {
+      const TaskGraph& own = simulation.plan().graph;
+      return CollectiveCall{.kind = spec.kind,
+                            .bytes = spec.bytes,
+                            .layout = &own.layouts[own.dimensions[tp.index()].layout_of_group.front()],
+                            .dimension = tp};
+    };
+    const Duration overhead = formulas->call_overhead()->of(call_on(*formulas));
+    EXPECT_GT(overhead, 1_us);
+    EXPECT_EQ(formulas->collective_time()->time(call_on(*formulas)),
+              plain->collective_time()->time(call_on(*plain)) + overhead);
+  }
+}
+
+// One store for several planners: the second one plays no call again, and predicts the same.
+TEST(CallOverheads, AreFoundOutOnceForAMachine) {
+  const Scenario scenario = load(job("model: closed_form, overhead: kernels"), {"simulate.network=alpha_beta"});
+  KnownOverheads known;
+  const auto predict = [&] { return (*Planner(scenario, &known).predict(scenario))->step_time.mean; };
+  const Duration first = predict();
+  const std::size_t calls = known.size();
+  EXPECT_GT(calls, 0U);
+  EXPECT_EQ(predict(), first);
+  EXPECT_EQ(known.size(), calls);
+  const Scenario plain = load(job("model: closed_form, overhead: none"), {"simulate.network=alpha_beta"});
+  EXPECT_GT(first, (*Planner(plain).predict(plain))->step_time.mean);
+}
+
+TEST(CallOverheads, TakeTheConstantsOfComm) {
+  const Scenario plain = load(job("overhead: kernels"));
+  const Scenario slow = load(job("overhead: kernels") + "comm: {costs: {launch: 500us}}\n");
+  EXPECT_GT(play(slow).time(), play(plain).time() + 400_us);
+}
+
+}  // namespace
+}  // namespace ringwright::configs::call_overheads_test

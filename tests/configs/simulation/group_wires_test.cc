@@ -1,0 +1,49 @@
+// The closed-form rung on real machines: it sees their wires, and lies near the steps where nothing is shared.
+#include "configs/simulation/group_wires.h"
+
+#include <string>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "tests/configs/played.h"
+
+namespace ringwright::configs::group_wires_test {
+namespace {
+
+using namespace literals;
+
+constexpr const char* kTwoHosts =
+    "cluster: {nodes: 2, node: {preset: dgx-h100, gpus: 4, nic: {count: 2, bandwidth: 200Gbps}, pcie: {switches: 2}}, "
+    "fabric: {type: fat_tree}}\n";
+
+Scenario data_parallel(const char* cluster, const char* rung, const char* algorithm) {
+  return load(std::string(kTinyModel) +
+              fmt::format("training: {{global_batch: 16}}\nparallel: {{dp: auto}}\nsimulate: {{network: flow}}\n"
+                          "collectives: {{model: {}, overhead: none, dp: {{algorithm: {}, from: 1MiB}}}}\n{}",
+                          rung, algorithm, cluster));
+}
+
+TEST(GroupWires, SeeThatGpusOfAHostShareItsNics) {
+  const Scenario scenario = data_parallel(kTwoHosts, "closed_form", "ring");
+  const auto simulation = assemble(scenario);
+  const TaskGraph& graph = simulation->plan().graph;
+  const GroupWires wires(graph, *simulation->network().router);
+  const auto costs = wires({.kind = CollectiveKind::kAllReduce, .bytes = 1_MiB, .layout = &graph.layouts[0],
+                            .dimension = DimensionId(0)});
+  EXPECT_EQ(costs.between.bandwidth, 200_Gbps);
+  EXPECT_EQ(costs.host_outward, 400_Gbps);  // two NICs for four GPUs
+  EXPECT_EQ(costs.inside.bandwidth, scenario.cluster.host.nvlink.bandwidth);
+  EXPECT_LT(costs.inside.latency, costs.between.latency);
+}
+
+TEST(ClosedFormRung, IsNearTheStepsWhereNothingIsShared) {
+  for (const char* algorithm : {"ring", "rail_rings", "hierarchical", "halving_doubling"}) {
+    const Duration formula = play(data_parallel(kTwoHosts, "closed_form", algorithm)).in_flight(0, "dp");
+    const Duration steps = play(data_parallel(kTwoHosts, "steps", algorithm)).in_flight(0, "dp");
+    EXPECT_NEAR(ratio(formula, steps), 1.0, 0.03) << algorithm;
+  }
+}
+
+}  // namespace
+}  // namespace ringwright::configs::group_wires_test

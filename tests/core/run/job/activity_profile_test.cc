@@ -1,0 +1,101 @@
+#include "core/run/job/activity_profile.h"
+
+#include <gtest/gtest.h>
+
+#include "core/run/job/activity_ledger.h"
+
+namespace ringwright::activity_profile_test {
+namespace {
+
+using namespace ringwright::literals;
+
+constexpr ActivityMask kTensor = 2;
+constexpr ActivityMask kData = 4;
+
+// Computing from 0 to 10 us, tensor-parallel talk from 6 to 14, computing again from 14 to 20.
+ActivityProfile profile() {
+  return {{{.at = 0_us, .bit = 0, .begins = true},
+           {.at = 6_us, .bit = 1, .begins = true},
+           {.at = 10_us, .bit = 0, .begins = false},
+           {.at = 14_us, .bit = 1, .begins = false},
+           {.at = 14_us, .bit = 0, .begins = true},
+           {.at = 20_us, .bit = 0, .begins = false}},
+          20_us};
+}
+
+std::vector<Duration> booked(Duration from, Duration to, ActivityMask beside = 0) {
+  std::vector<Duration> time_in(8);
+  profile().book(from, to, beside, time_in);
+  return time_in;
+}
+
+TEST(ActivityProfile, TellsHowLongEachMixtureLasts) {
+  const std::vector<Duration> whole = booked(0_us, 20_us);
+  EXPECT_EQ(whole[0], 0_us);
+  EXPECT_EQ(whole[kComputing], 12_us);
+  EXPECT_EQ(whole[kComputing | kTensor], 4_us);
+  EXPECT_EQ(whole[kTensor], 4_us);
+}
+
+TEST(ActivityProfile, PartsAddUpToTheWhole) {
+  const std::vector<Duration> early = booked(0_us, 7_us);
+  const std::vector<Duration> late = booked(7_us, 20_us);
+  EXPECT_EQ(early[kComputing], 6_us);
+  EXPECT_EQ(early[kComputing | kTensor], 1_us);
+  const std::vector<Duration> whole = booked(0_us, 20_us);
+  for (std::size_t mask = 0; mask < whole.size(); ++mask) EXPECT_EQ(early[mask] + late[mask], whole[mask]);
+}
+
+TEST(ActivityProfile, MixesWithWhatGoesOnBeside) {
+  const std::vector<Duration> mixed = booked(8_us, 12_us, kData);
+  EXPECT_EQ(mixed[kComputing | kTensor | kData], 2_us);
+  EXPECT_EQ(mixed[kTensor | kData], 2_us);
+  EXPECT_EQ(mixed[kTensor], 0_us);
+}
+
+TEST(ActivityProfile, ActivitiesOfOneKindOverlap) {
+  const ActivityProfile twice({{.at = 0_us, .bit = 0, .begins = true},
+                               {.at = 2_us, .bit = 0, .begins = true},
+                               {.at = 3_us, .bit = 0, .begins = false},
+                               {.at = 9_us, .bit = 0, .begins = false}},
+                              10_us);
+  std::vector<Duration> time_in(2);
+  twice.book(0_us, 10_us, 0, time_in);
+  EXPECT_EQ(time_in[kComputing], 9_us);
+  EXPECT_EQ(time_in[0], 1_us);
+}
+
+// As tasks tell them, one after another: each its beginning and its end.
+TEST(ActivityProfile, MayBeToldOutOfOrder) {
+  const ActivityProfile told({{.at = 6_us, .bit = 1, .begins = true},
+                              {.at = 14_us, .bit = 1, .begins = false},
+                              {.at = 0_us, .bit = 0, .begins = true},
+                              {.at = 10_us, .bit = 0, .begins = false},
+                              {.at = 14_us, .bit = 0, .begins = true},
+                              {.at = 20_us, .bit = 0, .begins = false}},
+                             20_us);
+  std::vector<Duration> time_in(8);
+  told.book(3_us, 17_us, 0, time_in);
+  EXPECT_EQ(time_in, booked(3_us, 17_us));
+}
+
+TEST(ActivityProfile, OfALedgerGoesOnBesideWhatIsBooked) {
+  ActivityLedger ledger(1, 2);
+  const ActivityProfile course = profile();
+  const ClassId only(0);
+  ledger.begin_profile(only, course, TimePoint(100_us));
+  ledger.begin_communication(only, DimensionId(1), TimePoint(104_us));
+  ledger.end_communication(only, DimensionId(1), TimePoint(112_us));
+  ledger.end_profile(only, TimePoint(120_us));
+  ledger.close(only, TimePoint(121_us));
+  const std::vector<Duration>& time_in = ledger.time_in()[0];
+  EXPECT_EQ(time_in[kComputing | kData], 2_us);            // 104 .. 106
+  EXPECT_EQ(time_in[kComputing | kTensor | kData], 4_us);  // 106 .. 110
+  EXPECT_EQ(time_in[kTensor | kData], 2_us);               // 110 .. 112
+  EXPECT_EQ(time_in[kTensor], 2_us);                       // 112 .. 114
+  EXPECT_EQ(time_in[kComputing], 10_us);                   // 100 .. 104, 114 .. 120
+  EXPECT_EQ(time_in[0], 101_us);                           // before and after
+}
+
+}  // namespace
+}  // namespace ringwright::activity_profile_test

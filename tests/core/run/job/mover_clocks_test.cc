@@ -1,0 +1,92 @@
+#include "core/run/job/mover_clocks.h"
+
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace ringwright::mover_clocks_test {
+namespace {
+
+using namespace ringwright::literals;
+
+constexpr ClassId kRank{0};
+
+struct Told {
+  std::uint64_t token = 0;
+  TimePoint when;
+};
+
+class Listener final : public MoverListener {
+ public:
+  explicit Listener(const Engine& engine) : engine_(engine) {}
+  void on_made_up(std::uint64_t token) override { told.push_back({token, engine_.now()}); }
+
+  std::vector<Told> told;
+
+ private:
+  const Engine& engine_;
+};
+
+struct Scene {
+  Engine engine;
+  MoverClocks clocks{engine, 1};
+  Listener listener{engine};
+
+  void at(Duration when, auto action) { engine.at(TimePoint(when), action); }
+};
+
+TEST(MoverClocks, WithoutKernelsDataAreThroughAtOnce) {
+  Scene scene;
+  scene.at(3_us, [&scene] { EXPECT_TRUE(scene.clocks.is_through(kRank, 0.0, scene.listener, 7)); });
+  scene.engine.run();
+  EXPECT_TRUE(scene.listener.told.empty());
+}
+
+TEST(MoverClocks, WhatLagsMakesUpForItAtTheSpeedOfTheMoment) {
+  Scene scene;
+  scene.at(1_us, [&scene] { scene.clocks.set_speed(kRank, 0.5); });
+  scene.at(5_us, [&scene] { EXPECT_FALSE(scene.clocks.is_through(kRank, 0.0, scene.listener, 7)); });
+  scene.at(6_us, [&scene] { scene.clocks.set_speed(kRank, 0.25); });
+  scene.at(8_us, [&scene] { scene.clocks.set_speed(kRank, 1.0); });
+  scene.engine.run();
+  // At 5 us it lags by 4 / 2 = 2 us. It makes up for 0.5 us until 6 us, for 0.5 us until 8 us, and for the rest in 1
+  // us.
+  ASSERT_EQ(scene.listener.told.size(), 1U);
+  EXPECT_EQ(scene.listener.told.front().token, 7U);
+  EXPECT_EQ(scene.listener.told.front().when, TimePoint(9_us));
+}
+
+TEST(MoverClocks, OnlyLagSinceTheBeginCounts) {
+  Scene scene;
+  double at_begin = 0.0;
+  scene.at(0_us, [&scene] { scene.clocks.set_speed(kRank, 0.5); });
+  scene.at(4_us, [&scene, &at_begin] { at_begin = scene.clocks.lag(kRank); });
+  scene.at(4_us, [&scene] { scene.clocks.set_speed(kRank, 1.0); });
+  scene.at(9_us, [&scene, &at_begin] {
+    EXPECT_DOUBLE_EQ(at_begin, 2e6);
+    EXPECT_TRUE(scene.clocks.is_through(kRank, at_begin, scene.listener, 1));
+  });
+  scene.engine.run();
+}
+
+TEST(MoverClocks, WhoWaitsIsToldInTheOrderOfTheirEnds) {
+  Scene scene;
+  scene.at(0_us, [&scene] { scene.clocks.set_speed(kRank, 0.5); });
+  scene.at(4_us, [&scene] { EXPECT_FALSE(scene.clocks.is_through(kRank, 0.0, scene.listener, 1)); });  // 2 us behind
+  scene.at(4_us,
+           [&scene] { EXPECT_FALSE(scene.clocks.is_through(kRank, 1.5e6, scene.listener, 2)); });  // 0.5 us behind
+  scene.engine.run();
+  ASSERT_EQ(scene.listener.told.size(), 2U);
+  EXPECT_EQ(scene.listener.told[0].token, 2U);
+  EXPECT_EQ(scene.listener.told[0].when, TimePoint(5_us));
+  EXPECT_EQ(scene.listener.told[1].when, TimePoint(8_us));
+}
+
+TEST(MoverClocks, DataNeverGoFasterThanAloneNorStandStill) {
+  Scene scene;
+  EXPECT_DEATH(scene.clocks.set_speed(kRank, 1.1), "never speed communication up");
+  EXPECT_DEATH(scene.clocks.set_speed(kRank, 0.0), "nor stop it");
+}
+
+}  // namespace
+}  // namespace ringwright::mover_clocks_test

@@ -1,0 +1,80 @@
+#include "planning/search/search_report.h"
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/configs/played.h"
+#include "tests/paths.h"
+
+namespace ringwright::planning::search_report_test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class SearchPage : public ::testing::Test {
+ protected:
+  SearchPage()
+      : scenario_(*configs::load_scenario(ringwright::test_data() + "/configs/search/uneven.yaml")),
+        result_(*search(scenario_, scenario_.search)) {}
+
+  [[nodiscard]] SearchReport report(Detail detail = Detail::kNormal) const {
+    return {.scenario = scenario_, .settings = scenario_.search, .result = result_, .detail = detail};
+  }
+
+  configs::Scenario scenario_;
+  SearchResult result_;
+};
+
+std::string content(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+// To the last byte; kept anew with UPDATE_GOLDEN=1, as the results of tests/golden.
+TEST_F(SearchPage, GoldenIsThatWhichWasKept) {
+  const std::string kept = ringwright::test_data() + "/configs/search/uneven.txt";
+  const std::string found = render_search_text(report());
+  if (std::getenv("UPDATE_GOLDEN") != nullptr) std::ofstream(kept) << found;
+  EXPECT_EQ(found, content(kept));
+}
+
+TEST_F(SearchPage, QuietlyTellsOnlyTheBestAndTheScenariosOwn) {
+  const std::string quiet = render_search_text(report(Detail::kQuiet));
+  EXPECT_THAT(quiet, HasSubstr("The best 10 of"));
+  EXPECT_THAT(quiet, HasSubstr("The scenario's own layout"));
+  EXPECT_THAT(quiet, Not(HasSubstr("Does not fit")));
+  EXPECT_THAT(quiet, Not(HasSubstr("combinations")));
+}
+
+// 7 layers in 2 parts: the scenario's own list is a layout that no rule of the axes gives.
+TEST_F(SearchPage, TellsTheScenariosOwnListOfLayers) {
+  EXPECT_THAT(render_search_text(report()), HasSubstr("listed"));
+  EXPECT_THAT(render_search_json(report()), HasSubstr("\"layers_per_part\": [4, 3]"));
+}
+
+TEST_F(SearchPage, HasARowForEveryLegalLayout) {
+  const std::string csv = render_search_csv(report());
+  const auto rows = static_cast<std::size_t>(std::ranges::count(csv, '\n'));
+  EXPECT_EQ(rows, result_.legal() + 1);
+  std::istringstream lines(csv);
+  std::string line;
+  std::getline(lines, line);
+  const auto columns = std::ranges::count(line, ',');
+  while (std::getline(lines, line)) EXPECT_EQ(std::ranges::count(line, ','), columns) << line;
+}
+
+TEST(Exposed, AddsUpTheDimensions) {
+  const TimeBreakdown breakdown{
+      .of = "", .dimensions = {{.name = "tp", .exposed = Duration(3)}, {.name = "dp", .exposed = Duration(4)}}};
+  EXPECT_EQ(exposed(breakdown), Duration(7));
+}
+
+}  // namespace
+}  // namespace ringwright::planning::search_report_test

@@ -1,0 +1,199 @@
+#include "planning/search/search_space.h"
+
+#include <set>
+#include <string>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "configs/simulation/planner.h"
+#include "configs/simulation/simulation.h"
+#include "tests/configs/played.h"
+
+namespace ringwright::planning::search_space_test {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+
+constexpr std::string_view kMachine =
+    "cluster: {nodes: 1, node: {preset: dgx-h100}, fabric: {type: single_node}}\n"
+    "collectives: {model: closed_form}\nsimulate: {network: alpha_beta}\n";
+
+configs::Scenario tiny(const std::string& rest = "training: {global_batch: 16}\n") {
+  return load(std::string(kTinyModel) + rest + std::string(kMachine));
+}
+
+std::vector<std::string> values(const SearchSpace& space, std::string_view axis) {
+  for (const configs::SearchAxis& entry : space.axes()) {
+    if (entry.name == axis) return entry.values;
+  }
+  return {};
+}
+
+TEST(SearchSpace, HasTheValuesThatModelAndMachineAllow) {
+  const configs::Scenario scenario = tiny();
+  const SearchSpace space(scenario, scenario.search);
+  EXPECT_THAT(values(space, "tp"), ElementsAre("1", "2", "4", "8"));  // of 8 heads and 512 columns, on 8 GPUs
+  EXPECT_THAT(values(space, "pp"), ElementsAre("1", "2", "4", "8"));  // of 8 GPUs, up to 8 layers
+  EXPECT_THAT(values(space, "virtual_stages"), ElementsAre("1", "2", "4", "8"));
+  EXPECT_THAT(values(space, "cp"), ElementsAre("1"));  // 128 tokens
+  EXPECT_THAT(values(space, "micro_batch"), ElementsAre("1", "2", "4", "8"));
+  EXPECT_THAT(values(space, "ep"), ElementsAre("1"));
+  EXPECT_EQ(space.size(),
+            4U * 4 * 4 * 4 * 3 * 3 * 2);  // tp, pp, virtual stages, microbatch, recompute, sharding, layers
+}
+
+TEST(SearchSpace, TakesTheValuesThatAreGiven) {
+  const configs::Scenario scenario = tiny(
+      "training: {global_batch: 16}\nsearch: {tp: [2, 8, 2], sharding: [zero-2], vary: [{key: "
+      "parallel.overlap_p2p_comm, "
+      "values: ['true', 'false']}]}\n");
+  const SearchSpace space(scenario, scenario.search);
+  EXPECT_THAT(values(space, "tp"), ElementsAre("2", "8"));
+  EXPECT_THAT(values(space, "sharding"), ElementsAre("zero-2"));
+  EXPECT_THAT(values(space, "parallel.overlap_p2p_comm"), ElementsAre("true", "false"));
+  EXPECT_THAT(space.changes(space.layout(0)).settings, Contains("parallel.overlap_p2p_comm=true"));
+  EXPECT_THAT(space.changes(space.layout(1)).settings, Contains("parallel.overlap_p2p_comm=false"));
+}
+
+TEST(SearchSpace, HoldsEveryCombinationOnce) {
+  const configs::Scenario scenario =
+      tiny("training: {global_batch: 16}\nsearch: {tp: [1, 2], pp: [1, 2, 4], sharding: [none]}\n");
+  const SearchSpace space(scenario, scenario.search);
+  std::set<std::string> seen;
+  for (std::size_t i = 0; i < space.size(); ++i) {
+    std::string all;
+    for (const std::string& setting : space.changes(space.layout(i)).settings) all += setting + " ";
+    all += space.layout(i).stage_layers;
+    seen.insert(all);
+  }
+  EXPECT_EQ(seen.size(), space.size());
+}
+
+TEST(SearchSpace, AddsWhatTheScenarioItselfHas) {
+  const configs::Scenario scenario =
+      tiny("training: {global_batch: 16}\nparallel: {pp: 2, schedule: zb-h1, zero: {stage: 2}}\n");
+  const SearchSpace space(scenario, scenario.search);
+  EXPECT_THAT(values(space, "sharding"), ElementsAre("none", "zero-1", "fsdp", "zero-2"));
+  EXPECT_THAT(values(space, "schedule"), ElementsAre("1f1b", "zb-h1"));
+}
+
+// A list of layers, a fixed dp or the schedule of one layout would make every other layout illegal.
+TEST(SearchSpace, LeavesBehindWhatHoldsForOneLayoutOnly) {
+  const configs::Scenario scenario =
+      tiny("training: {global_batch: 16}\nparallel: {pp: 4, dp: 2, layers_per_part: [3, 2, 2, 1]}\n");
+  const SearchSpace space(scenario, scenario.search);
+  const Layout layout{.tp = 2,
+                      .pp = 2,
+                      .recompute = "none",
+                      .sharding = "none",
+                      .schedule = "1f1b",
+                      .stage_layers = "even",
+                      .sequence_parallel = "true"};
+  const auto job = changed_job(scenario, space.changes(layout));
+  ASSERT_TRUE(job.has_value()) << render(job.error());
+  EXPECT_EQ(job->job.parallel.dp, 2);
+  EXPECT_THAT(job->job.parallel.layers_per_part, ElementsAre(4, 4));
+  EXPECT_TRUE(job->job.parallel.sequence_parallel);
+}
+
+TEST(SearchSpace, ShardingReplacesTheScenariosOwn) {
+  const configs::Scenario scenario =
+      tiny("training: {global_batch: 16}\nparallel: {zero: {stage: 1, bucket: 1MB, overlap_grad_reduce: true}}\n");
+  const SearchSpace space(scenario, scenario.search);
+  Layout layout = own_layout(scenario, space.axes());
+  EXPECT_EQ(layout.sharding, "zero-1");
+  layout.sharding = "fsdp";
+  const auto sharded = changed_job(scenario, space.changes(layout));
+  ASSERT_TRUE(sharded.has_value()) << render(sharded.error());
+  EXPECT_EQ(sharded->job.parallel.zero_stage, 3);
+  EXPECT_EQ(sharded->job.parallel.bucket, Bytes(0));  // the bucket was that of `zero`
+  layout.sharding = "none";
+  EXPECT_EQ(changed_job(scenario, space.changes(layout))->job.parallel.zero_stage, 0);
+}
+
+// What is refused without reading would be refused by reading, too.
+TEST(SearchSpace, FirstLookNeverRefusesWhatIsLegal) {
+  const configs::Scenario scenario =
+      tiny("training: {global_batch: 24}\nsearch: {recompute: [none], micro_batch: [1, 2, 3, 5]}\n");
+  const SearchSpace space(scenario, scenario.search);
+  std::size_t refused = 0;
+  for (std::size_t i = 0; i < space.size(); ++i) {
+    const Layout layout = space.layout(i);
+    if (!refuse_early(layout, scenario)) continue;
+    ++refused;
+    EXPECT_FALSE(changed_job(scenario, space.changes(layout)).has_value()) << i;
+  }
+  EXPECT_GT(refused, 0U);
+}
+
+// A choice without effect: the essence is in the space, legal exactly when the layout is, and takes the same time and
+// memory.
+TEST(SearchSpace, WhatHasNoEffectIsPlayedTheSame) {
+  const configs::Scenario scenario = tiny(
+      "training: {global_batch: 32}\nsearch: {recompute: [none], micro_batch: [1], sequence_parallel: ['true', "
+      "'false'], "
+      "schedule: [1f1b, interleaved-1f1b, zb-v], virtual_stages: [1, 2], sharding: [none, zero-1, fsdp], pp: [1, 2, "
+      "4]}\n");
+  const SearchSpace space(scenario, scenario.search);
+  configs::Scenario mine = *changed_scenario(scenario, {});
+  configs::Planner planner(mine);
+  const auto told = [&](const Layout& layout) -> std::string {
+    auto job = changed_job(scenario, space.changes(layout));
+    if (!job) return "illegal";
+    mine.job = std::move(job->job);
+    const auto prediction = planner.predict(mine);
+    std::int64_t bytes = 0;
+    for (const configs::MemoryRow& row : memory_rows(mine)) bytes += row.total.count();
+    return fmt::format("{} {}", (*prediction)->step_time.mean.count(), bytes);
+  };
+  std::size_t same = 0;
+  for (std::size_t i = 0; i < space.size(); ++i) {
+    const Layout layout = space.layout(i);
+    const Layout essence = space.essence(layout);
+    if (essence == layout || refuse_early(layout, scenario)) continue;
+    ++same;
+    EXPECT_EQ(space.essence(essence), essence);
+    EXPECT_EQ(told(layout), told(essence)) << i;
+  }
+  EXPECT_GT(same, 0U);
+}
+
+// A third of a default space would take most of its time; who asks, or does so already, gets it.
+TEST(SearchSpace, LeavesOutGatheringInPipelinesUnlessAsked) {
+  const Layout gathering{.pp = 2, .sharding = "fsdp"};
+  const auto left_out = [&](const std::string& rest) {
+    const configs::Scenario scenario = tiny("training: {global_batch: 16}\n" + rest);
+    return SearchSpace(scenario, scenario.search).left_out(gathering).has_value();
+  };
+  EXPECT_TRUE(left_out(""));
+  EXPECT_TRUE(left_out("parallel: {fsdp: {}}\n"));
+  EXPECT_FALSE(left_out("search: {sharding: [none, fsdp]}\n"));
+  EXPECT_FALSE(left_out("parallel: {pp: 2, fsdp: {}}\n"));
+  const configs::Scenario scenario = tiny();
+  EXPECT_FALSE(SearchSpace(scenario, scenario.search).left_out({.pp = 1, .sharding = "fsdp"}).has_value());
+  EXPECT_FALSE(SearchSpace(scenario, scenario.search).left_out({.pp = 2, .sharding = "zero-1"}).has_value());
+}
+
+TEST(OwnLayout, IsToldInTheWordsOfTheAxes) {
+  const configs::Scenario scenario = tiny(
+      "training: {global_batch: 16, recompute: full, micro_batch: 2}\nparallel: {tp: 2, pp: 2, schedule: "
+      "interleaved-1f1b, "
+      "virtual_stages: 2, stage_layers: balanced, sequence_parallel: true, fsdp: {}}\n");
+  const Layout own = own_layout(scenario, {});
+  EXPECT_EQ(own, (Layout{.tp = 2,
+                         .pp = 2,
+                         .virtual_stages = 2,
+                         .micro_batch = 2,
+                         .recompute = "full",
+                         .sharding = "fsdp",
+                         .schedule = "1f1b",
+                         .stage_layers = "balanced",
+                         .sequence_parallel = "true",
+                         .others = {}}));
+}
+
+}  // namespace
+}  // namespace ringwright::planning::search_space_test

@@ -1,0 +1,171 @@
+#include "planning/search/search.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "configs/simulation/simulate.h"
+#include "planning/search/search_report.h"
+#include "tests/configs/played.h"
+
+namespace ringwright::planning::search_test {
+namespace {
+
+std::string text_of(const std::string& search, const std::string& parallel = "{dp: auto}",
+                    const std::string& network = "flow") {
+  return std::string(kTinyModel) + "training: {global_batch: 16}\nparallel: " + parallel + "\nsearch: {" + search +
+         "}\ncluster: {nodes: 1, node: {preset: dgx-h100}, fabric: {type: single_node}}\nsimulate: {network: " +
+         network + "}\n";
+}
+
+// One choice on every axis but tp and pp.
+const std::string kTwoAxes =
+    "virtual_stages: [1], micro_batch: [1], recompute: [none], sharding: [none], stage_layers: [even]";
+
+SearchResult found(const configs::Scenario& scenario, int threads = 0) {
+  auto result = search(scenario, scenario.search, {.threads = threads});
+  if (!result) throw std::runtime_error(render(result.error()));
+  return std::move(*result);
+}
+
+// tp and pp of 1, 2, 4 and 8 on 8 GPUs: 10 of 16 products divide 8; every one divides the 8 layers and heads, 16
+// sequences spread over 8, 4, 2 or 1 replicas.
+TEST(Search, MissesNothingThatIsLegal) {
+  const configs::Scenario scenario = load(text_of(kTwoAxes));
+  const SearchResult result = found(scenario);
+  EXPECT_EQ(result.combinations, 16U);
+  EXPECT_EQ(result.ranked.size(), 10U);
+  ASSERT_EQ(result.refusals.size(), 1U);
+  EXPECT_EQ(result.refusals[0].refusal.code, "E130");
+  EXPECT_EQ(result.refusals[0].count, 6U);
+}
+
+// Every combination is one of: predicted, too large, the same as another, refused.
+TEST(Search, CountsEveryCombinationOnce) {
+  const configs::Scenario scenario = load(text_of("micro_batch: [1, 3], max_memory: 6GiB"));
+  const SearchResult result = found(scenario);
+  std::size_t refused = 0;
+  for (const RefusalCount& entry : result.refusals) refused += entry.count;
+  EXPECT_EQ(result.legal() + result.same + refused, result.combinations);
+}
+
+// Each layout as a scenario of its own, read from YAML and predicted one by one.
+TEST(Search, FindsWhatBruteForceFinds) {
+  const configs::Scenario scenario =
+      load(text_of("tp: [1, 2, 4], pp: [1, 2, 4], virtual_stages: [1, 2], micro_batch: [1, 2], "
+                   "recompute: [none, full], sharding: [none, zero-1], stage_layers: [even], replay: 0"));
+  std::vector<std::int64_t> expected;
+  for (const int tp : {1, 2, 4})
+    for (const int pp : {1, 2, 4})
+      for (const int chunks : {1, 2})
+        for (const int micro : {1, 2})
+          for (const char* recompute : {"none", "full"})
+            for (const int stage : {0, 1}) {
+              if (8 % (tp * pp) != 0 || (tp * pp == 8 && stage == 1)) continue;  // one replica has nothing to share
+              const std::string parallel = fmt::format(
+                  "{{tp: {}, pp: {}, virtual_stages: {}, schedule: {}, sequence_parallel: true, zero: {{stage: {}}}}}",
+                  tp, pp, chunks, chunks > 1 ? "interleaved-1f1b" : "1f1b", stage);
+              const auto one = load_scenario_text(
+                  "one.yaml", text_of("", parallel, "alpha_beta"),
+                  {.overrides = {"collectives.model=closed_form", "collectives.overhead=kernels",
+                                 fmt::format("training.micro_batch={}", micro),
+                                 fmt::format("training.recompute={}", recompute)},
+                   .share_folders = {}});
+              if (!one) continue;
+              expected.push_back((*configs::Planner(*one).predict(*one))->step_time.mean.count());
+            }
+  std::ranges::sort(expected);
+  std::vector<std::int64_t> ranked;
+  for (const Configuration& c : found(scenario).ranked) ranked.push_back(c.quick->step_time.mean.count());
+  EXPECT_EQ(ranked, expected);
+}
+
+TEST(Search, DoesNotDependOnThreads) {
+  const configs::Scenario scenario = load(text_of("max_memory: 5GiB, micro_batch: [1, 2]"));
+  const auto told = [&](int threads) {
+    const SearchResult result = found(scenario, threads);
+    const SearchReport report{.scenario = scenario, .settings = scenario.search, .result = result};
+    return render_search_text(report) + render_search_json(report) + render_search_csv(report);
+  };
+  EXPECT_EQ(told(1), told(4));
+}
+
+TEST(Search, PlaysTheBestAgainOnTheScenariosOwnRungs) {
+  const configs::Scenario scenario = load(text_of(kTwoAxes + ", replay: 3"));
+  const SearchResult result = found(scenario);
+  ASSERT_EQ(result.replayed, 3U);
+  for (std::size_t i = 0; i < result.ranked.size(); ++i) EXPECT_EQ(result.ranked[i].played.has_value(), i < 3) << i;
+  for (std::size_t i = 1; i < 3; ++i)
+    EXPECT_LE(result.ranked[i - 1].played->step_time.mean, result.ranked[i].played->step_time.mean);
+  for (std::size_t i = 4; i < 10; ++i)
+    EXPECT_LE(result.ranked[i - 1].quick->step_time.mean, result.ranked[i].quick->step_time.mean);
+}
+
+// What `run` of the written scenario says is what the search says of its best.
+TEST(Search, WritesTheBestAsAScenario) {
+  const configs::Scenario scenario =
+      load(text_of("recompute: [none, full], micro_batch: [1, 2]", "{pp: 2, dp: 4, layers_per_part: [5, 3]}"));
+  const SearchResult result = found(scenario);
+  const SearchSpace space(scenario, scenario.search);
+  const auto again = load_scenario_text("best.yaml", written(scenario, space, result.ranked.front().layout));
+  ASSERT_TRUE(again.has_value()) << render(again.error());
+  EXPECT_EQ(again->name, "scenario-best");
+  EXPECT_EQ(simulate(*again, *assemble(*again)).report->step_time.mean, result.ranked.front().played->step_time.mean);
+}
+
+TEST(Search, RanksTheScenariosOwnLayoutBesideTheOthers) {
+  const configs::Scenario scenario = load(text_of(kTwoAxes + ", replay: 10", "{tp: 4, pp: 2, sequence_parallel: true}"));
+  const SearchResult result = found(scenario);
+  const auto same =
+      std::ranges::find_if(result.ranked, [](const Configuration& c) { return c.layout.tp == 4 && c.layout.pp == 2; });
+  ASSERT_NE(same, result.ranked.end());
+  EXPECT_EQ(result.own.rank, static_cast<std::size_t>(same - result.ranked.begin()) + 1);
+  EXPECT_EQ(result.own.configuration.played->step_time.mean, same->played->step_time.mean);
+}
+
+TEST(Search, KeepsWhatDoesNotFitTheClosestFirst) {
+  const configs::Scenario scenario = load(text_of(kTwoAxes + ", max_memory: 1MiB"));
+  const SearchResult result = found(scenario);
+  EXPECT_TRUE(result.ranked.empty());
+  ASSERT_EQ(result.misfits.size(), 10U);
+  for (std::size_t i = 1; i < 10; ++i) EXPECT_LE(result.misfits[i - 1].fullest.total, result.misfits[i].fullest.total);
+  EXPECT_FALSE(result.own.fits);
+  EXPECT_FALSE(result.own.rank.has_value());
+}
+
+TEST(Search, LeavesOutBalancedPartsThatAreEven) {
+  const configs::Scenario scenario =
+      load(text_of("tp: [1], virtual_stages: [1], micro_batch: [1], recompute: [none], sharding: [none], "
+                   "stage_layers: [even, balanced]"));
+  const SearchResult result = found(scenario);
+  for (const Configuration& c : result.ranked) {
+    const bool even = std::ranges::adjacent_find(c.layers_per_part, std::not_equal_to()) == c.layers_per_part.end();
+    EXPECT_EQ(c.layout.stage_layers == "even", even);
+  }
+}
+
+// 7 layers on 2 or 4 stages: only uneven parts can hold them, the last one, with the logits, fewest.
+TEST(Search, FindsUnevenStagesWhereEvenOnesCannotBe) {
+  const configs::Scenario scenario =
+      load(text_of(kTwoAxes.substr(0, kTwoAxes.rfind(',')) + ", pp: [2, 4], tp: [1], stage_layers: [even, balanced]"),
+           {"model.num_layers=7", "model.vocab_size=64000"});
+  const SearchResult result = found(scenario);
+  ASSERT_EQ(result.ranked.size(), 2U);
+  EXPECT_EQ(result.refusals.front().refusal.code, "E131");
+  for (const Configuration& c : result.ranked) EXPECT_LT(c.layers_per_part.back(), c.layers_per_part.front());
+}
+
+TEST(Search, RefusesASpaceThatNobodyCouldTry) {
+  std::string many = "1";
+  for (int i = 2; i <= 3000; ++i) many += ", " + std::to_string(i);
+  const configs::Scenario scenario = load(text_of("tp: [" + many + "], pp: [" + many + "]"));
+  const auto result = search(scenario, scenario.search);
+  ASSERT_FALSE(result.has_value());
+  EXPECT_EQ(result.error().all().front().code, "E153");
+}
+
+}  // namespace
+}  // namespace ringwright::planning::search_test

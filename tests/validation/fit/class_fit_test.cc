@@ -1,0 +1,90 @@
+#include "validation/fit/class_fit.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace ringwright::validation::class_fit_test {
+namespace {
+
+// Times of messages: a latency (0) and bytes at a rate (1), in microseconds and bytes a microsecond.
+[[nodiscard]] double message_time(std::span<const double> x, double bytes) { return x[0] + bytes / x[1]; }
+
+[[nodiscard]] ClassResiduals residuals_of(const std::vector<double>& sizes, std::vector<double> truth) {
+  return [sizes, truth](std::span<const double> x) {
+    std::vector<ClassResidual> rows;
+    for (const double size : sizes)
+      rows.push_back({.error = std::log(message_time(x, size) / message_time(truth, size))});
+    return rows;
+  };
+}
+
+constexpr ClassConstant kLatency{.low = 0.1, .high = 100.0, .start = 2.0, .spread = 1.0};
+constexpr ClassConstant kRate{.low = 100.0, .high = 1e6, .start = 5000.0, .spread = 1.0};
+const std::vector<double> kSizes = {8, 64, 1024, 8192, 65536, 1 << 20, 1 << 24, 1 << 26};
+
+TEST(ClassFit, FindsWhatMadeTheMeasurements) {
+  const ClassFitAnswer answer =
+      fit_to_class(std::vector<ClassConstant>{kLatency, kRate}, residuals_of(kSizes, {5.0, 20'000.0}));
+  // The pull of the class takes a little of the way: with this many rows, well below a tenth.
+  EXPECT_NEAR(answer.values[0], 5.0, 0.2);
+  EXPECT_NEAR(answer.values[1], 20'000.0, 800.0);
+  EXPECT_TRUE(answer.determined[0] && answer.determined[1]);
+  EXPECT_LT(answer.error, 0.05 * answer.error_at_start);
+}
+
+TEST(ClassFit, WhatNoRowFeelsStaysAtItsClassValue) {
+  // All messages are so small that the rate does not show.
+  const ClassFitAnswer answer =
+      fit_to_class(std::vector<ClassConstant>{kLatency, kRate}, residuals_of({8, 16, 32}, {5.0, 20'000.0}));
+  EXPECT_NEAR(answer.values[0], 5.0, 0.4);
+  EXPECT_FALSE(answer.determined[1]);
+  EXPECT_DOUBLE_EQ(answer.values[1], 5000.0);
+  EXPECT_GT(answer.left_over[1], 0.95);
+}
+
+// Beyond 3000 bytes a microsecond something else sets the pace, so that from the class's 5000 no small step shows
+// anything; the measurements are those of 1500, less than a spread away from there.
+TEST(ClassFit, LeapsOverWhereNothingNearIsBetter) {
+  const auto time = [](double rate, double bytes) { return 5.0 + bytes / std::min(rate, 3000.0); };
+  const ClassResiduals limited = [&](std::span<const double> x) {
+    std::vector<ClassResidual> rows;
+    for (const double size : kSizes) rows.push_back({.error = std::log(time(x[0], size) / time(1500.0, size))});
+    return rows;
+  };
+  const ClassFitAnswer answer = fit_to_class(std::vector<ClassConstant>{kRate}, limited);
+  EXPECT_TRUE(answer.determined[0]);
+  EXPECT_NEAR(answer.values[0], 1500.0, 75.0);
+}
+
+TEST(ClassFit, StaysWithinItsBounds) {
+  const ClassConstant narrow{.low = 1.0, .high = 3.0, .start = 2.0, .spread = 1.0};
+  const ClassFitAnswer answer =
+      fit_to_class(std::vector<ClassConstant>{narrow, kRate}, residuals_of(kSizes, {5.0, 5000.0}));
+  EXPECT_NEAR(answer.values[0], 3.0, 1e-9);
+}
+
+TEST(ClassFit, OneBadRowBendsNothing) {
+  const ClassResiduals good = residuals_of(kSizes, {5.0, 20'000.0});
+  const ClassResiduals with_outlier = [&](std::span<const double> x) {
+    std::vector<ClassResidual> rows = good(x);
+    rows[1].error -= std::log(5.0);  // five times the time that the platform takes
+    return rows;
+  };
+  const ClassFitAnswer answer = fit_to_class(std::vector<ClassConstant>{kLatency, kRate}, with_outlier);
+  EXPECT_NEAR(answer.values[0], 5.0, 0.5);
+}
+
+TEST(ClassFit, AFewRowsDoNotPullFarFromTheClass) {
+  // One row of little weight, four times as slow as the class: half of a spread's way at most.
+  const ClassConstant tight{.low = 0.1, .high = 100.0, .start = 2.0, .spread = 0.05};
+  const ClassResiduals one = [](std::span<const double> x) {
+    return std::vector<ClassResidual>{{.error = std::log(x[0] / 8.0), .weight = 0.1}};
+  };
+  EXPECT_NEAR(fit_to_class(std::vector<ClassConstant>{tight}, one).values[0], 2.0, 0.1);
+}
+
+}  // namespace
+}  // namespace ringwright::validation::class_fit_test

@@ -1,0 +1,107 @@
+// Rings among thread blocks: read, played and fitted. Nobody has measured one yet: the rows here are made by the
+// executor with constants of their own, which the fit must find again.
+#include "validation/gpu/primitives_play.h"
+
+#include <fstream>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "configs/scenario/scenario.h"
+#include "tests/support/own_folder.h"
+#include "validation/builtin.h"
+#include "validation/gpu/primitives_table.h"
+
+namespace ringwright::validation::primitives_test {
+namespace {
+
+using namespace ringwright::literals;
+
+constexpr const char* kHead =
+    "# gpu: h200-sxm-141gb\n# source: a test\n"
+    "graph,protocol,ranks,channels,threads,slots,slot_bytes,bytes,time_us,ci_low_us,ci_high_us\n";
+const Bandwidth kMemory = 4800_GBps;
+
+std::string made_table(const PrimitiveCosts& costs) {
+  std::vector<MeasuredExchange> rows;
+  for (const int channels : {1, 4}) {
+    for (std::int64_t bytes = 4096; bytes <= 64 << 20; bytes *= 8) {
+      rows.push_back({.ranks = 4, .channels = channels, .threads = 512, .slot = 512_KiB, .bytes = Bytes(bytes)});
+    }
+  }
+  const std::vector<double> seconds = play_rings(rows, costs, kMemory);
+  std::string text = kHead;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    text += fmt::format("ring,Simple,4,{},512,8,{},{},{:.6f},,\n", rows[i].channels, rows[i].slot.count(),
+                        rows[i].bytes.count(), seconds[i] * 1e6);
+  }
+  return text;
+}
+
+TEST(PrimitivesTable, ReadsRingsAndCountsWhatIsNotPlayed) {
+  const auto table = parse_primitives_table("t.csv", std::string(kHead) + "ring,LL,8,4,512,8,65536,1048576,50,49,51\n"
+                                                                          "tree,LL,8,4,512,8,65536,1048576,50,,\n"
+                                                                          "ring,LL128,8,4,512,4,614400,1048576,50,,\n");
+  ASSERT_TRUE(table) << render(table.error());
+  ASSERT_EQ(table->rows.size(), 1U);
+  EXPECT_EQ(table->left_out, 2U);
+  EXPECT_EQ(table->rows[0].protocol, Protocol::kLl);
+  EXPECT_EQ(table->rows[0].chunk(), 32_KiB);  // half of an LL slot is flags
+  EXPECT_EQ(exchange_label(table->rows[0]), "ll, 8 ranks, 4 channels of 512 threads, slots of 64 KiB, 1 MiB");
+}
+
+TEST(PrimitivesTable, MistakesAreToldWithTheirPlace) {
+  const auto table = parse_primitives_table("t.csv", std::string(kHead) + "ring,LL64,1,4,512,8,65536,1048576,fast,,\n");
+  ASSERT_FALSE(table);
+  const std::string problems = render(table.error());
+  EXPECT_THAT(problems, testing::HasSubstr("protocol 'LL64' is unknown"));
+  EXPECT_THAT(problems, testing::HasSubstr("t.csv:4:11: error[E163]: ranks is 1 and must lie between 2 and 4096"));
+  EXPECT_THAT(problems, testing::HasSubstr("time_us is 'fast'"));
+  EXPECT_FALSE(parse_primitives_table("t.csv", std::string(kHead) + "tree,LL,8,4,512,8,65536,1048576,50,,\n"));
+}
+
+// Two ranks, one channel, one chunk each: launch, and 2 (n - 1) = 2 steps of a primitive and a hop, and the last
+// primitive.
+TEST(PrimitivesPlay, ASmallRingIsLaunchStepsAndHops) {
+  const std::vector<MeasuredExchange> rows = {
+      {.ranks = 2, .channels = 1, .threads = 512, .slot = 512_KiB, .bytes = Bytes(4096)}};
+  const PrimitiveCosts costs{.launch = 10_us, .hop = 2_us, .primitive = 1_us, .rate = Bandwidth(1e12)};
+  EXPECT_NEAR(play_rings(rows, costs, kMemory).front() * 1e6, 10.0 + 3 * 1.0 + 2 * 2.0, 0.1);  // and its bytes
+}
+
+TEST(PrimitivesPlay, TheFitFindsTheConstantsThatMadeTheRows) {
+  const PrimitiveCosts truth{.launch = 9_us, .hop = Duration(500'000), .primitive = Duration(700'000), .rate = 40_GBps};
+  const auto table = parse_primitives_table("t.csv", made_table(truth));
+  ASSERT_TRUE(table) << render(table.error());
+  const PrimitivesFit fit = fit_primitives(table->rows, Protocol::kSimple, kMemory);
+  EXPECT_LT(fit.error, 0.03);
+  EXPECT_NEAR(fit.costs.rate.count(), 40e9, 4e9);
+}
+
+TEST(ValidatePrimitives, ScoresEachProtocolAndWritesAProfile) {
+  const std::string path = test::own_folder() + "primitives.csv";
+  std::ofstream(path) << made_table(
+      {.launch = 9_us, .hop = Duration(500'000), .primitive = Duration(700'000), .rate = 40_GBps});
+  const auto outcome = validate_primitives({.files = {path}, .wants_page = true});
+  ASSERT_TRUE(outcome) << render(outcome.error());
+  EXPECT_TRUE(outcome->passed) << outcome->text;
+  EXPECT_THAT(outcome->text, testing::HasSubstr("simple  launch "));
+  EXPECT_THAT(outcome->markdown, testing::HasSubstr("primitives-h200-sxm-141gb.svg"));
+  const auto calibrated = calibrate_primitives({.files = {path}});
+  ASSERT_TRUE(calibrated) << render(calibrated.error());
+  const auto machine = configs::load_machine_text(
+      "profile.yaml",
+      calibrated->profile + "cluster: {nodes: 1, node: {preset: dgx-h100}}\ncollectives: {model: chunks}\n");
+  ASSERT_TRUE(machine) << render(machine.error()) << calibrated->profile;
+  EXPECT_NEAR(machine->comm.costs.of(Protocol::kSimple).rate.count(), 40e9, 4e9);
+}
+
+TEST(ValidatePrimitives, WithoutATableSaysHowToMeasureOne) {
+  const auto outcome = validate_primitives({});
+  ASSERT_FALSE(outcome);
+  EXPECT_THAT(render(outcome.error()), testing::HasSubstr("measure_gpu --families primitives"));
+}
+
+}  // namespace
+}  // namespace ringwright::validation::primitives_test

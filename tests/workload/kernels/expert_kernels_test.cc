@@ -1,0 +1,105 @@
+#include "workload/kernels/expert_kernels.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/workload/job_text.h"
+#include "workload/memory/activations.h"
+
+namespace ringwright::workload::expert_kernels_test {
+namespace {
+
+KernelContext context_of(const std::string& preset, const std::string& parallel, std::int64_t ranks) {
+  const JobText job("model: {preset: " + preset + "}\ntraining: {global_batch: 64, attention: unfused}\nparallel: {" +
+                        parallel + "}\n",
+                    ranks);
+  EXPECT_THAT(job.problems(), testing::IsEmpty());
+  return make_kernel_context(job.shape, job.training, job.parallel);
+}
+
+Flops flops_of(const std::vector<Piece>& pieces, const KernelContext& context) {
+  Flops total;
+  for (const Piece piece : pieces) {
+    for (const Kernel& kernel : kernels_of(piece, context)) total += kernel.flops;
+  }
+  return total;
+}
+
+Kernel find(Piece piece, const KernelContext& context, const std::string& name) {
+  const std::vector<Kernel> kernels = kernels_of(piece, context);
+  const auto found = std::ranges::find(kernels, name, &Kernel::name);
+  EXPECT_NE(found, kernels.end()) << name;
+  return found == kernels.end() ? Kernel{} : *found;
+}
+
+const std::vector<Piece> kForward{Piece::kAttentionNorm, Piece::kAttention, Piece::kRouter, Piece::kExperts,
+                                  Piece::kSharedExperts};
+const std::vector<Piece> kBackward{Piece::kRouterBackward,    Piece::kExpertsBackward,       Piece::kExpertsWgrad,
+                                   Piece::kQkvDgrad,          Piece::kSharedExpertsBackward, Piece::kQkvWgrad,
+                                   Piece::kAttentionBackward, Piece::kAttentionNormBackward};
+
+TEST(ExpertKernels, LayersHaveExactlyTheFormulasFlops) {
+  for (const char* preset : {"mixtral-8x7b", "qwen3-30b-a3b", "deepseek-v2-lite", "deepseek-v3"}) {
+    const KernelContext context = context_of(preset, "ep: 8, etp: 1", 8);
+    const std::int64_t layer = context.shape.layers - 1;
+    const double formula = layer_forward_flops(context.shape, 1, AttentionCount::kFull, layer).count();
+    EXPECT_NEAR(flops_of(kForward, context).count() / formula, 1.0, 1e-12) << preset;
+    EXPECT_NEAR(flops_of(kBackward, context).count() / (2.0 * formula), 1.0, 1e-12) << preset;
+  }
+}
+
+TEST(ExpertKernels, TensorParallelRanksShareALayersFlops) {
+  for (const char* preset : {"mixtral-8x7b", "deepseek-v3"}) {
+    const KernelContext context = context_of(preset, "tp: 4, sequence_parallel: true, ep: 2, etp: 4", 8);
+    const std::int64_t layer = context.shape.layers - 1;
+    const double formula = layer_forward_flops(context.shape, 1, AttentionCount::kFull, layer).count();
+    EXPECT_NEAR(4.0 * flops_of(kForward, context).count() / formula, 1.0, 1e-12) << preset;
+    EXPECT_NEAR(4.0 * flops_of(kBackward, context).count() / (2.0 * formula), 1.0, 1e-12) << preset;
+  }
+}
+
+TEST(ExpertKernels, ProductsAreGroupedByExpert) {
+  const KernelContext context = context_of("deepseek-v3", "ep: 8, etp: 1", 8);
+  // 4096 tokens x 8 experts each; 32 experts on a rank get 1024 of them.
+  const Kernel up = find(Piece::kExperts, context, "experts up");
+  EXPECT_EQ(up.family, KernelFamily::kGroupedGemm);
+  EXPECT_EQ(up.batch, 32);
+  EXPECT_EQ(up.m, 1024);
+  EXPECT_EQ(up.n, 2 * 2048);
+  EXPECT_EQ(up.k, 7168);
+  // Rows in and out, and the weights of all 32 experts, in two bytes.
+  EXPECT_EQ(up.bytes, Bytes(2 * (32768LL * (7168 + 4096) + 32LL * 7168 * 4096)));
+  const Kernel wgrad = find(Piece::kExpertsWgrad, context, "experts up wgrad");
+  EXPECT_EQ(wgrad.role, ProductRole::kWgrad);
+  EXPECT_EQ(wgrad.k, 1024);
+  EXPECT_EQ(wgrad.flops.count(), up.flops.count());
+}
+
+TEST(ExpertKernels, OneExpertOnARankNeedsNoSorting) {
+  EXPECT_EQ(kernels_of(Piece::kExpertSort, context_of("mixtral-8x7b", "ep: 8, etp: 1", 8)).size(), 0U);
+  EXPECT_EQ(kernels_of(Piece::kExpertSort, context_of("mixtral-8x7b", "ep: 4, etp: 1", 8)).size(), 1U);
+}
+
+TEST(ExpertKernels, ARanksLoadScalesItsRows) {
+  KernelContext context = context_of("mixtral-8x7b", "ep: 8, etp: 1", 8);
+  const double rows = expert_rows(context);
+  EXPECT_EQ(rows, 4096.0 * 2.0);
+  context.expert_load = 1.5;
+  EXPECT_EQ(expert_rows(context), 1.5 * rows);
+}
+
+// bf16: eight h for norms and inputs, four ad + 4 kd + 4a for the attention, then for K rows of each token what
+// arrived, gate, up, activation and what the expert gave, and 4 E for the router's scores.
+TEST(ExpertKernels, ALayerKeepsItsRowsForTheBackwardPass) {
+  const JobText job("model: {preset: mixtral-8x7b}\ntraining: {global_batch: 8}\nparallel: {ep: 8, etp: 1}\n", 8);
+  const KernelContext context = make_kernel_context(job.shape, job.training, job.parallel);
+  const std::int64_t attention = 8 * 4096 + 4 * 32 * 128 + 4 * 8 * 128 + 4 * 32;
+  const std::int64_t experts = 2 * 2 * (2 * 4096 + 3 * 14336) + 4 * 8;
+  EXPECT_EQ(layer_activations(context, MlpKind::kExperts), Bytes(4096 * (attention + experts)));
+}
+
+}  // namespace
+}  // namespace ringwright::workload::expert_kernels_test

@@ -1,0 +1,80 @@
+#include "workload/memory/activations.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/workload/job_text.h"
+
+namespace ringwright::workload::activations_test {
+namespace {
+
+// s 64, b 2, h 128, a 8, f 4h: GPT with all its dropouts, so that the paper's table applies as it stands.
+KernelContext gpt(const std::string& training, const std::string& parallel, std::int64_t ranks) {
+  const JobText job(
+      "model: {num_layers: 2, hidden_size: 128, num_attention_heads: 8, vocab_size: 2048, seq_length: 64, activation: "
+      "gelu,"
+      " hidden_dropout: 0.1, attention_dropout: 0.1}\n"
+      "training: {global_batch: 8, micro_batch: 2, attention: unfused, " +
+          training + "}\nparallel: {" + parallel + "}\n",
+      ranks);
+  EXPECT_THAT(job.problems(), testing::IsEmpty());
+  return make_kernel_context(job.shape, job.training, job.parallel);
+}
+
+constexpr std::int64_t kSbh = 64 * 2 * 128;
+constexpr std::int64_t kScores = 5 * 8 * 64 / 128;  // 5as/h = 20
+
+// Korthikanti et al., arXiv 2205.05198, Table 2, row by row.
+TEST(Activations, FollowTheTableOfKorthikanti) {
+  EXPECT_EQ(layer_activations(gpt("recompute: none", "tp: 1", 1)), Bytes(kSbh * (34 + kScores)));
+  EXPECT_EQ(layer_activations(gpt("recompute: none", "tp: 4", 4)), Bytes(kSbh * (10 + 24 / 4 + kScores / 4)));
+  EXPECT_EQ(layer_activations(gpt("recompute: none", "tp: 4, sequence_parallel: true", 4)),
+            Bytes(kSbh / 4 * (34 + kScores)));
+  EXPECT_EQ(layer_activations(gpt("recompute: selective", "tp: 4", 4)), Bytes(kSbh * (10 + 24 / 4)));
+  EXPECT_EQ(layer_activations(gpt("recompute: selective", "tp: 4, sequence_parallel: true", 4)), Bytes(kSbh * 34 / 4));
+  EXPECT_EQ(layer_activations(gpt("recompute: full", "tp: 4", 4)), Bytes(kSbh * 2));
+}
+
+// Input and last product (h each), queries, values and the core's result (h each), one product of 4 h, in two bytes;
+// the unfused core's 5as/h as ever. What is computed again is alive during a layer's backward pass.
+TEST(Activations, SelectiveOperatorsKeepEverySecondProduct) {
+  const KernelContext context = gpt("recompute: selective-ops", "tp: 1", 1);
+  EXPECT_EQ(layer_activations(context), Bytes(kSbh * (2 * (5 + 4) + kScores)));
+  EXPECT_EQ(recomputed_layer(context), Bytes(kSbh * (34 - 2 * (5 + 4))));
+}
+
+// The layer's input (h), queries, keys and values (3 h), the projection's result (h) and the up product (4 h), in two
+// bytes.
+TEST(Activations, OnlyWhatIsNamedIsKeptBesideTheInput) {
+  EXPECT_EQ(layer_activations(gpt("recompute: except-saved", "tp: 1", 1)), Bytes(kSbh * 2));
+  EXPECT_EQ(layer_activations(gpt("recompute: except-saved, recompute_saves: [qkv]", "tp: 1", 1)), Bytes(kSbh * 2 * 4));
+  const KernelContext products = gpt("recompute: except-saved, recompute_saves: [qkv, proj, mlp_up]", "tp: 1", 1);
+  EXPECT_EQ(layer_activations(products), Bytes(kSbh * 2 * (1 + 3 + 1 + 4)));
+  EXPECT_EQ(recomputed_layer(products), Bytes(kSbh * (34 + kScores - 2 * (1 + 3 + 1 + 4))));
+}
+
+TEST(Activations, OnlyFullRecomputationHasALiveLayer) {
+  EXPECT_EQ(recomputed_layer(gpt("recompute: none", "tp: 1", 1)), Bytes(0));
+  EXPECT_EQ(recomputed_layer(gpt("recompute: full", "tp: 1", 1)), Bytes(kSbh * (34 + kScores)));
+}
+
+TEST(Activations, EmbeddingKeepsItsMaskAndTheTokens) {
+  EXPECT_EQ(embedding_activations(gpt("recompute: none", "tp: 1", 1)), Bytes(kSbh + 8 * 64 * 2));
+  EXPECT_EQ(embedding_activations(gpt("recompute: none", "tp: 4, sequence_parallel: true", 4)),
+            Bytes(kSbh / 4 + 8 * 64 * 2));
+}
+
+TEST(Activations, HeadKeepsTwoInputsAndTheSoftmax) {
+  // 4sbh/t (1 + V/h) of the paper, section 4.3, with sequence parallelism.
+  EXPECT_EQ(head_activations(gpt("recompute: none", "tp: 4, sequence_parallel: true", 4)),
+            Bytes(4 * kSbh / 4 * (1 + 2048 / 128)));
+  EXPECT_EQ(head_workspace(gpt("recompute: none", "tp: 4", 4)), Bytes(2 * 64 * 2 * 2048 / 4));
+}
+
+TEST(Activations, GradientsOfAnMlpAreAliveTogether) {
+  // Output h, activation f/t, up product f/t (GELU), two bytes each.
+  EXPECT_EQ(gradient_workspace(gpt("recompute: none", "tp: 4", 4)), Bytes(2 * 64 * 2 * (128 + 128 + 128)));
+}
+
+}  // namespace
+}  // namespace ringwright::workload::activations_test

@@ -1,0 +1,76 @@
+#include "workload/options/expert_options.h"
+
+#include <numeric>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/workload/job_text.h"
+
+namespace ringwright::workload::expert_options_test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+JobText job_of(const std::string& parallel, std::int64_t ranks) {
+  return JobText(
+      "model: {num_layers: 2, hidden_size: 64, num_attention_heads: 8, ffn_hidden_size: 96, vocab_size: 1000,"
+      " seq_length: 32, num_experts: 8, moe_router_topk: 2, moe_ffn_hidden_size: 48}\n"
+      "training: {global_batch: 16}\nparallel: {" +
+          parallel + "}\n",
+      ranks);
+}
+
+TEST(ExpertOptions, ExpertsAreSplitAsTheDenseLayersUnlessToldOtherwise) {
+  EXPECT_EQ(job_of("tp: 2, sequence_parallel: true, ep: 2", 4).parallel.experts.etp, 2);
+  EXPECT_EQ(job_of("tp: 2, sequence_parallel: true, ep: 2, etp: 1", 4).parallel.experts.etp, 1);
+}
+
+TEST(ExpertOptions, CopiesOfExpertsAreWhatRemainsOfAStage) {
+  const JobText job = job_of("tp: 2, sequence_parallel: true, pp: 2, ep: 4, etp: 1", 32);
+  EXPECT_THAT(job.problems(), IsEmpty());
+  EXPECT_EQ(job.parallel.dp, 8);
+  EXPECT_EQ(job.parallel.expert_replicas(), 4);
+}
+
+TEST(ExpertOptions, ImpossibleSpreadsAreRefused) {
+  EXPECT_THAT(job_of("ep: 3", 3).problems(),
+              testing::Contains(HasSubstr("E138: parallel.ep = 3 does not divide the 8")));
+  EXPECT_THAT(job_of("ep: 8", 4).problems(),
+              ElementsAre("E138: parallel: etp 1 x ep 8 = 8 does not divide the 4 ranks of a stage (tp x cp x dp)"));
+  EXPECT_THAT(job_of("etp: 5", 5).problems(), testing::Contains(HasSubstr("E138: parallel.etp = 5 does not divide")));
+  EXPECT_THAT(job_of("tp: 2", 2).problems(), ElementsAre(HasSubstr("experts with tp = 2 need sequence parallelism")));
+}
+
+TEST(ExpertOptions, ADrawnLoadIsRepeatableAndKeepsAllTokens) {
+  const auto load = [](const std::string& settings) {
+    return job_of("ep: 4, moe_router_load: {" + settings + "}", 4).parallel.experts.load;
+  };
+  const std::vector<double> drawn = load("deviation: 0.5, seed: 7");
+  ASSERT_EQ(drawn.size(), 4U);
+  EXPECT_NEAR(std::accumulate(drawn.begin(), drawn.end(), 0.0), 4.0, 1e-12);
+  EXPECT_EQ(drawn, load("deviation: 0.5, seed: 7"));
+  EXPECT_NE(drawn, load("deviation: 0.5, seed: 8"));
+  EXPECT_THAT(load("deviation: 0"), IsEmpty());
+}
+
+TEST(ExpertOptions, CapacityBoundsADrawnLoad) {
+  const JobText job =
+      job_of("ep: 8, etp: 1, moe_expert_capacity_factor: 1.1, moe_router_load: {deviation: 2.0, seed: 1}", 8);
+  EXPECT_EQ(job.parallel.experts.hottest(), 1.1);
+}
+
+TEST(ExpertOptions, SettingsWithoutEffectAreTold) {
+  EXPECT_THAT(job_of("moe_pad_expert_input_to_capacity: true", 1).problems(),
+              ElementsAre("W131: parallel.moe_pad_expert_input_to_capacity has no effect without "
+                          "moe_expert_capacity_factor"));
+  EXPECT_THAT(job_of("moe_router_load: {seed: 3}", 1).problems(),
+              ElementsAre("W131: parallel.moe_router_load.seed has no effect: the deviation is 0"));
+  EXPECT_THAT(job_of("moe_fp8_dispatch: true, moe_token_dispatcher_type: allgather", 1).problems(),
+              ElementsAre(HasSubstr("W131: parallel.moe_fp8_dispatch has no effect")));
+}
+
+}  // namespace
+}  // namespace ringwright::workload::expert_options_test

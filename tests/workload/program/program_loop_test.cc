@@ -1,0 +1,56 @@
+#include "workload/program/program_loop.h"
+
+#include <gtest/gtest.h>
+
+namespace ringwright::workload::program_loop_test {
+namespace {
+
+// A task of the compute stream that depends on the task so many places before it, or on none.
+void add(Program& program, std::uint32_t detail, std::uint32_t distance = 0) {
+  Task task{.kind = TaskKind::kCompute, .detail = detail};
+  task.first_dependency = static_cast<std::uint32_t>(program.dependencies.size());
+  if (distance > 0) program.dependencies.push_back(static_cast<std::uint32_t>(program.tasks.size()) - distance);
+  task.dependency_count = distance > 0 ? 1 : 0;
+  task.label = static_cast<std::uint32_t>(program.tasks.size());  // every task has one of its own
+  program.tasks.push_back(task);
+}
+
+// One task, then laps of two, then one that depends on the last.
+Program rounds(int laps) {
+  Program program;
+  add(program, 7);
+  for (int lap = 0; lap < laps; ++lap) {
+    add(program, 1, 1);
+    add(program, 2, 1);
+  }
+  add(program, 9, 1);
+  return program;
+}
+
+TEST(ProgramLoop, IsFoundWhereLapsDoTheSame) {
+  EXPECT_EQ(find_loop(rounds(4), {1, 3, 5, 7, 9}), (Loop{.first = 1, .size = 2, .laps = 4}));
+}
+
+TEST(ProgramLoop, LeavesOutLapsThatDiffer) {
+  Program program = rounds(6);
+  program.tasks[3].detail = 5;  // in the second lap
+  EXPECT_EQ(find_loop(program, {1, 3, 5, 7, 9, 11, 13}), (Loop{.first = 5, .size = 2, .laps = 4}));
+  program.tasks[11].detail = 5;  // in the last one
+  EXPECT_EQ(find_loop(program, {1, 3, 5, 7, 9, 11, 13}), (Loop{.first = 5, .size = 2, .laps = 3}));
+}
+
+TEST(ProgramLoop, HasDependenciesAsFarBackInEveryLap) {
+  Program program = rounds(5);
+  program.dependencies[program.tasks[7].first_dependency] = 5;  // the fourth lap, one task farther back
+  EXPECT_EQ(find_loop(program, {1, 3, 5, 7, 9, 11}), (Loop{.first = 1, .size = 2, .laps = 3}));
+}
+
+// Where more laps lay in between, that would be another task.
+TEST(ProgramLoop, IsNotLeftFromItsMiddle) {
+  Program program = rounds(4);
+  program.dependencies[program.tasks.back().first_dependency] = 4;
+  EXPECT_EQ(find_loop(program, {1, 3, 5, 7, 9}), Loop{});
+}
+
+}  // namespace
+}  // namespace ringwright::workload::program_loop_test

@@ -1,0 +1,54 @@
+// The interference rung's rules for one kernel beside one mover, and the fit of their constants.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "validation/fit/bounded_fit.h"
+#include "validation/gpu/interference_table.h"
+#include "workload/gpu/gpu_spec.h"
+
+namespace ringwright::validation {
+
+// What a mover does on one multiprocessor, what that costs of device memory, and how many multiprocessors memory needs.
+struct InterferenceConstants {
+  Bandwidth copy_rate = Bandwidth(25e9);    // one multiprocessor, bytes of one stream
+  Bandwidth reduce_rate = Bandwidth(20e9);
+  double bytes_per_copied = 2.0;
+  double bytes_per_reduced = 3.0;
+  double streaming_share = 0.5;
+};
+
+struct InterferenceConstantDoc {
+  std::string_view name;  // "bytes_per_copied"
+  std::string_view key;   // of a scenario; empty: the rung has no use for it
+  FitConstant bounds;
+};
+[[nodiscard]] std::span<const InterferenceConstantDoc> interference_constants();
+[[nodiscard]] std::vector<double> values_of(const InterferenceConstants& constants);
+
+struct PairPrediction {
+  double together_seconds = 0.0;
+  Bandwidth mover_alone;
+  Bandwidth mover_together;
+};
+
+// The kernel's time alone is taken as measured: what is predicted is by how much it slows. The mover goes at its rate
+// on each multiprocessor as long as memory gives it; beside the kernel it gets what the kernel leaves of memory, though
+// no less than its part of the multiprocessors.
+[[nodiscard]] PairPrediction predict(const MeasuredPair& pair, const workload::GpuSpec& gpu,
+                                     const InterferenceConstants& constants);
+
+struct InterferenceFit {
+  InterferenceConstants constants;
+  double error = 0.0;           // root mean square of the logarithm's error, of rows that were fitted
+  double error_at_start = 0.0;
+  std::vector<bool> matters;    // by constant: the rows tell something of it
+};
+// Over rows that are not kept aside.
+[[nodiscard]] InterferenceFit fit_interference(std::span<const MeasuredPair> rows, const workload::GpuSpec& gpu);
+
+}  // namespace ringwright::validation

@@ -1,0 +1,35 @@
+// Rings among thread blocks of one GPU, played by the executor of chunks; and the fit of a protocol's constants to
+// them.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "core/base/units.h"
+#include "validation/gpu/primitives_table.h"
+
+namespace ringwright::validation {
+
+// What ChannelCosts knows of one protocol, and the launch.
+struct PrimitiveCosts {
+  Duration launch;
+  Duration hop;
+  Duration primitive;
+  Bandwidth rate;
+};
+
+// Seconds by row. Every rank is a GPU of one host, behind wires as fast as the GPU's own memory: what thread blocks do
+// themselves decides.
+[[nodiscard]] std::vector<double> play_rings(std::span<const MeasuredExchange> rows, const PrimitiveCosts& costs,
+                                             Bandwidth memory);
+
+struct PrimitivesFit {
+  Protocol protocol = Protocol::kSimple;
+  PrimitiveCosts costs;
+  double error = 0.0;         // mean absolute error of the logarithm, of rows that were fitted
+  std::vector<bool> matters;  // launch, hop, primitive, rate: the rows tell something of it
+};
+// To the rows of one protocol that are not kept aside.
+[[nodiscard]] PrimitivesFit fit_primitives(std::span<const MeasuredExchange> rows, Protocol protocol, Bandwidth memory);
+
+}  // namespace ringwright::validation

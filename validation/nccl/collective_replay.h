@@ -1,0 +1,78 @@
+// Plays what was measured: the same collective at the same sizes on a description of the same machine.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "configs/scenario/scenario.h"
+#include "configs/simulation/collective_run.h"
+#include "core/base/diagnostic.h"
+#include "traces/collective_log.h"
+#include "validation/fit/error_statistics.h"
+#include "validation/nccl/measured_machine.h"
+
+namespace ringwright::validation {
+
+struct ReplayedRow {
+  Bytes size;
+  int line = 0;
+  Duration measured;
+  Duration simulated;
+  std::optional<Duration> formula;  // what NCCL's own cost model says; where there is one
+  std::string algorithm;
+  std::string protocol;
+  int channels = 0;
+};
+
+// What the constants of a replay have to do with the log: fitted on it, fitted on other logs of the same machine, or
+// values of the hardware's class.
+enum class LogRole : std::uint8_t { kFitted, kPredicted, kClass };
+[[nodiscard]] std::string_view to_string(LogRole role);
+
+struct ReplayedLog {
+  std::string file;
+  std::string machine;    // "2 hosts x 4 of gh200-x4, slingshot"
+  std::string platform;   // "gh200-x4, slingshot": logs of one platform are judged together
+  std::string profile;    // empty: nothing is calibrated
+  LogRole role = LogRole::kClass;
+  std::string operation;
+  int ranks = 0;
+  std::vector<ReplayedRow> rows;
+};
+
+struct ReplayOptions {
+  std::vector<std::string> overrides;
+  std::optional<std::string> cluster;  // for logs that do not say where they were taken
+  UseProfile use_profile = UseProfile::kYes;
+  std::string classes = std::string(kShippedClasses);  // values of classes: the shipped ones, none, or a file's
+  std::optional<std::string> profile;  // a shipped name or a file, instead of the one of the log's machine
+};
+
+// The machine of a log, ready to play on.
+struct ReplayPlan {
+  configs::Scenario scenario;
+  MeasuredMachine machine;
+  configs::CollectiveOperation operation;
+  int gpus_per_host = 0;
+  std::optional<traces::PlayedMachine> played;  // the log is our own: calls are played as they were
+};
+[[nodiscard]] Result<ReplayPlan> plan_replay(const traces::CollectiveLog& log, const ReplayOptions& options);
+
+[[nodiscard]] Result<ReplayedLog> replay(const traces::CollectiveLog& log, const ReplayPlan& plan);
+// All logs, on all cores; the order of the answers is that of the logs, and so is the first failure.
+[[nodiscard]] Result<std::vector<ReplayedLog>> replay_all(const std::vector<traces::CollectiveLog>& logs,
+                                                          const ReplayOptions& options);
+
+// Sizes fall into bands, since what limits them differs: latency, pipelining, bandwidth.
+enum class SizeBand : std::uint8_t { kSmall, kMiddle, kLarge };
+inline constexpr int kSizeBands = 3;
+[[nodiscard]] SizeBand band_of(Bytes size);
+[[nodiscard]] std::string_view to_string(SizeBand band);  // "below 64 KiB"
+
+enum class Against : std::uint8_t { kSimulation, kFormula };
+// Of the rows of one band, or of all with the band left out.
+[[nodiscard]] std::vector<PredictedMeasured> pairs_of(const std::vector<ReplayedRow>& rows, SizeBand band,
+                                                      Against what);
+
+}  // namespace ringwright::validation

@@ -1,0 +1,62 @@
+// Validation against nccl-tests: measured collectives beside the same ones played, and beside NCCL's own formula.
+#include "validation/builtin.h"
+
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "validation/nccl/collective_replay.h"
+#include "validation/nccl/nccl_logs.h"
+#include "validation/nccl/nccl_report.h"
+#include "validation/tables/shipped_files.h"
+
+namespace ringwright::validation {
+namespace {
+
+// What a calibrated platform should reach; the targets of the project.
+constexpr BandLimits kTargets = {0.20, 0.15, 0.10};
+
+// Why platforms miss is written by hand, beside the logs that it speaks of.
+std::string text_of_file(const std::string& path) {
+  std::ifstream stream(path);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+}  // namespace
+
+Result<ValidationOutcome> validate_nccl(const ValidationRequest& request) {
+  const bool shipped = request.files.empty();
+  auto read = read_nccl_logs(shipped ? files_in(shipped_folder("nccl"), ".csv") : request.files, request.collective);
+  if (!read) return tl::unexpected(read.error());
+  ReplayOptions options{.overrides = request.overrides, .cluster = request.cluster};
+  if (request.classes) options.classes = *request.classes;
+  if (request.profile == "none") {
+    options.use_profile = UseProfile::kNo;
+  } else {
+    options.profile = request.profile;
+  }
+  const auto calibrated = replay_all(read->logs, options);
+  if (!calibrated) return tl::unexpected(calibrated.error());
+  CollectiveTables tables{.logs = *calibrated, .limits = kTargets};
+  if (request.threshold) tables.limits.fill(*request.threshold);
+  ValidationOutcome outcome;
+  outcome.text = collectives_text(tables, shipped ? RowsShown::kNone : RowsShown::kAll);
+  outcome.json = collectives_json(tables);
+  outcome.passed = within(score_all(*calibrated).simulation, tables.limits);
+  outcome.warnings = std::move(read->warnings);
+  if (!request.wants_page) return outcome;
+  options.use_profile = UseProfile::kNo;
+  options.profile.reset();
+  const auto plain = replay_all(read->logs, options);
+  if (!plain) return tl::unexpected(plain.error());
+  tables.uncalibrated = &*plain;
+  outcome.markdown = collectives_markdown(tables);
+  for (const char* page : {"/causes.md", "/leave_one_out.md"}) {
+    if (shipped) outcome.markdown += "\n" + text_of_file(shipped_folder("nccl") + page);
+  }
+  return outcome;
+}
+
+}  // namespace ringwright::validation

@@ -1,0 +1,23 @@
+#include "validation/tables/shipped_files.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+namespace ringwright::validation {
+
+std::string shipped_folder(std::string_view kind) {
+  return std::string(RINGWRIGHT_VALIDATION_DIR) + "/" + std::string(kind);
+}
+
+std::vector<std::string> files_in(const std::string& folder, std::string_view ending) {
+  std::vector<std::string> files;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    if (entry.path().filename().string().ends_with(ending)) files.push_back(entry.path().string());
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+}  // namespace ringwright::validation

@@ -1,0 +1,102 @@
+// Validation against measured training runs: tables of a shared schema, each row played as a scenario.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "validation/builtin.h"
+#include "validation/tables/csv_table.h"
+#include "validation/tables/shipped_files.h"
+#include "validation/training/training_cases.h"
+#include "validation/training/training_conventions.h"
+#include "validation/training/training_report.h"
+#include "validation/training/training_row.h"
+#include "validation/training/training_score.h"
+
+namespace ringwright::validation {
+namespace {
+
+struct AllRows {
+  std::vector<TrainingRow> rows;
+  std::vector<std::string> unused_columns;
+  Diagnostics warnings;
+};
+
+Result<AllRows> read_all(const std::vector<std::string>& files) {
+  AllRows all;
+  Diagnostics problems;
+  for (const std::string& file : files) {
+    const auto table = read_csv(file).and_then([](const CsvTable& csv) { return read_training_rows(csv); });
+    if (!table) {
+      for (const Diagnostic& diagnostic : table.error().all()) problems.add(diagnostic);
+      continue;
+    }
+    all.rows.insert(all.rows.end(), table->rows.begin(), table->rows.end());
+    for (const Diagnostic& warning : table->warnings.all()) all.warnings.add(warning);
+    for (const std::string& name : table->unused_columns) {
+      if (std::ranges::find(all.unused_columns, name) == all.unused_columns.end()) all.unused_columns.push_back(name);
+    }
+  }
+  if (problems.has_errors()) return tl::unexpected(std::move(problems));
+  return all;
+}
+
+// What became of rows of the user's own tables: why each that was not compared was not.
+Diagnostics rows_left_out(const std::vector<PlayedRow>& rows, Severity severity) {
+  Diagnostics reasons;
+  for (const PlayedRow& row : rows) {
+    if (row.played()) continue;
+    reasons.add({.severity = severity,
+                 .code = "W165",
+                 .place = row.row.place_of(row.reason_column),
+                 .message = fmt::format("row '{}' is not compared: {}", row.row.id, row.reason)});
+  }
+  return reasons;
+}
+
+// A comparison of nothing is no success.
+Diagnostics nothing_compared(const std::vector<PlayedRow>& rows, const std::vector<std::string>& files) {
+  Diagnostics problems = rows_left_out(rows, Severity::kError);
+  problems.add({.code = "E166",
+                .place = {.file = files.front()},
+                .message = rows.empty() ? "there is no row to compare" : "no row could be compared",
+                .hint = "the columns: `ringwright validate --help`, docs/training-tables.md"});
+  return problems;
+}
+
+}  // namespace
+
+Result<ValidationOutcome> validate_training(const ValidationRequest& request) {
+  const std::string folder = shipped_folder("training");
+  const auto conventions = read_conventions(folder);
+  if (!conventions) return tl::unexpected(conventions.error());
+  const bool shipped = request.files.empty();
+  const auto all = read_all(shipped ? files_in(folder, ".csv") : request.files);
+  if (!all) return tl::unexpected(all.error());
+
+  const std::vector<PlayedRow> rows =
+      play_rows(all->rows, *conventions,
+                {.overrides = request.overrides, .large = shipped ? LargeRows::kLeftOut : LargeRows::kPlayed});
+  if (std::ranges::none_of(rows, &PlayedRow::played)) {
+    return tl::unexpected(nothing_compared(rows, shipped ? std::vector<std::string>{folder} : request.files));
+  }
+  const std::vector<SourceScore> scores = score(rows, *conventions, request.threshold);
+  const TrainingTables tables{.rows = rows, .scores = scores, .unused_columns = all->unused_columns};
+  ValidationOutcome outcome;
+  if (!shipped) {
+    outcome.warnings = all->warnings;
+    const Diagnostics left_out = rows_left_out(rows, Severity::kWarning);
+    for (const Diagnostic& reason : left_out.all()) outcome.warnings.add(reason);
+  }
+  outcome.text = training_text(tables, shipped ? RowDetail::kWorst : RowDetail::kAll);
+  outcome.json = training_json(tables);
+  outcome.markdown = training_markdown(tables);
+  outcome.passed = std::ranges::all_of(scores, &SourceScore::passed);
+  if (request.cluster) {
+    outcome.warnings.add({.severity = Severity::kWarning,
+                          .code = "W162",
+                          .message = "--cluster has no effect: every row of training runs names its machine"});
+  }
+  return outcome;
+}
+
+}  // namespace ringwright::validation

@@ -1,0 +1,181 @@
+#include "validation/training/training_conventions.h"
+
+#include <algorithm>
+#include <array>
+
+#include "core/config/config_document.h"
+#include "validation/training/training_words.h"
+
+namespace ringwright::validation {
+namespace {
+
+constexpr std::array kMeanings = {
+    Option{.name = "allocated", .doc = "tensors only"},
+    Option{.name = "reserved", .doc = "with what the allocator keeps"},
+    Option{.name = "device", .doc = "everything on the device"},
+};
+
+std::vector<std::string> read_words(ConfigMap& map) {
+  return map.texts({.name = "words", .doc = "all of them must be said, in whatever case"});
+}
+
+MemoryMeaning parse_meaning(std::string_view text) {
+  if (text == "allocated") return MemoryMeaning::kAllocated;
+  return text == "device" ? MemoryMeaning::kDevice : MemoryMeaning::kReserved;
+}
+
+int read_generation(ConfigMap& map) {
+  return static_cast<int>(map.integer({.name = "flash_attention",
+                                       .doc = "generation of its attention; 0: the newest for the GPU",
+                                       .fallback = 0,
+                                       .min = 0,
+                                       .max = 4}));
+}
+
+VersionRule read_version(ConfigMap& map) {
+  VersionRule rule;
+  rule.words = read_words(map);
+  rule.stack = map.text({.name = "stack", .doc = "file with what rows do not say", .fallback = std::string()});
+  rule.flash_attention = read_generation(map);
+  rule.tensor_overlap = map.boolean({.name = "tensor_overlap",
+                                     .doc = "tensor-parallel exchanges run beside products, in rows that do not say",
+                                     .fallback = false});
+  return rule;
+}
+
+SourceRule read_source(ConfigMap& map) {
+  SourceRule rule;
+  rule.name = map.text({.name = "name", .doc = "what the ids of its rows start with"});
+  rule.models = map.texts({.name = "models", .doc = "words that the model of a row must say"});
+  rule.causes = map.texts({.name = "causes", .doc = "what is known about its errors"});
+  rule.remarks = map.texts({.name = "remarks", .doc = "what was found out about its rows"});
+  for (ConfigMap& version : map.maps("versions", "what differs where `where` says so")) {
+    rule.versions.push_back(read_version(version));
+  }
+  rule.title = map.text({.name = "title", .doc = "what tables call it", .fallback = rule.name});
+  rule.stack = map.text({.name = "stack", .doc = "file with what rows do not say", .fallback = std::string()});
+  rule.memory = parse_meaning(
+      map.choice({.name = "memory", .doc = "what mem_gib counts", .fallback = std::string("reserved")}, kMeanings));
+  const bool decimal = map.boolean({.name = "memory_in_gb", .doc = "mem_gib holds GB (1e9)", .fallback = false});
+  rule.gib_per_unit = decimal ? 1e9 / (1024.0 * 1024.0 * 1024.0) : 1.0;
+  rule.flops_with_recompute = map.boolean(
+      {.name = "flops_with_recompute", .doc = "tflops_gpu counts what is computed twice", .fallback = false});
+  rule.flash_attention = read_generation(map);
+  rule.most_gpus = static_cast<int>(map.integer({.name = "most_gpus",
+                                                 .doc = "rows of more GPUs are played only when their file is given",
+                                                 .fallback = 0,
+                                                 .min = 0}));
+  rule.recompute = map.text(
+      {.name = "recompute", .doc = "of its rows, where their times contradict the column", .fallback = std::string()});
+  rule.target = map.percent({.name = "target", .doc = "mean |error| to reach", .fallback = 0.0, .min = 0.0});
+  rule.uneven_layers = map.text(
+      {.name = "uneven_layers", .doc = "stage_layers of rows whose layers do not divide", .fallback = std::string()});
+  rule.heads = map.integer(
+      {.name = "heads", .doc = "of the attention, in rows that do not say; 0: of size 128", .fallback = 0, .min = 0});
+  rule.target_tau = map.number({.name = "target_tau",
+                                .doc = "rank correlation inside sweeps to reach",
+                                .fallback = 0.0,
+                                .min = 0.0,
+                                .max = 1.0});
+  const double threshold =
+      map.percent({.name = "threshold", .doc = "mean |error| that holds", .fallback = 0.0, .min = 0.0});
+  if (map.has("threshold")) rule.threshold = threshold;
+  return rule;
+}
+
+MachineRule read_machine(ConfigMap& map) {
+  MachineRule rule;
+  rule.words = read_words(map);
+  rule.node = map.text({.name = "node", .doc = "preset of the host"});
+  rule.gpu = map.text({.name = "gpu", .doc = "preset of the GPU"});
+  rule.domain = static_cast<int>(
+      map.integer({.name = "domain", .doc = "GPUs that NVLink joins beyond a host", .fallback = 0, .min = 0}));
+  rule.tray = static_cast<int>(
+      map.integer({.name = "tray", .doc = "GPUs of the smallest part of a domain", .fallback = 1, .min = 1}));
+  return rule;
+}
+
+AttentionRule read_attention(ConfigMap& map) {
+  AttentionRule rule;
+  rule.words = read_words(map);
+  rule.generation =
+      static_cast<int>(map.integer({.name = "generation", .doc = "of FlashAttention", .min = 1, .max = 4}));
+  rule.forward = map.percent({.name = "forward", .doc = "share of the peak that it reaches", .min = 0.01, .max = 1.0});
+  rule.backward = map.percent({.name = "backward", .doc = "the same backward", .min = 0.01, .max = 1.0});
+  return rule;
+}
+
+NicRule read_nic_rule(ConfigMap& map) {
+  NicRule rule;
+  rule.words = read_words(map);
+  const Bandwidth speed = map.bandwidth({.name = "host_bandwidth", .doc = "what all cards of a host reach, one way"});
+  rule.host_gbps = speed.count() * 8.0 / 1e9;
+  return rule;
+}
+
+ModelRule read_model_rule(ConfigMap& map) {
+  ModelRule rule;
+  rule.words = read_words(map);
+  rule.refused =
+      map.text({.name = "refused", .doc = "why models of this name cannot be played", .fallback = std::string()});
+  rule.preset =
+      map.text({.name = "preset", .doc = "of the model, or of one built alike", .fallback = std::string("llama3-8b")});
+  rule.learned_positions =
+      map.boolean({.name = "learned_positions", .doc = "it has a table of positions", .fallback = false});
+  rule.set = map.texts({.name = "set", .doc = "what differs from the preset, as key=value of the model"});
+  return rule;
+}
+
+}  // namespace
+
+bool NamedRule::fits(std::string_view text) const {
+  return std::ranges::all_of(words, [&](const std::string& word) { return says(text, word); });
+}
+
+std::string SourceRule::key() const {
+  std::string key = name;
+  for (const std::string& word : models) key += "/" + word;
+  return key;
+}
+
+const VersionRule* SourceRule::version_of(std::string_view text) const {
+  const auto found = std::ranges::find_if(versions, [&](const VersionRule& rule) { return rule.fits(text); });
+  return found == versions.end() ? nullptr : &*found;
+}
+
+const SourceRule* TrainingConventions::find_source(std::string_view key) const {
+  const auto found = std::ranges::find(sources, key, &SourceRule::key);
+  return found == sources.end() ? nullptr : &*found;
+}
+
+const SourceRule* TrainingConventions::find_source(std::string_view name, std::string_view model) const {
+  const auto found = std::ranges::find_if(
+      sources, [&](const SourceRule& rule) { return rule.name == name && NamedRule{rule.models}.fits(model); });
+  return found == sources.end() ? nullptr : &*found;
+}
+
+Result<TrainingConventions> read_conventions(const std::string& folder) {
+  auto document = ConfigDocument::load(folder + "/conventions.yaml");
+  if (!document) return tl::unexpected(document.error());
+  ConfigMap root = document->root();
+  TrainingConventions result{.folder = folder};
+  for (ConfigMap& map : root.maps("sources", "tables of measured runs")) result.sources.push_back(read_source(map));
+  for (ConfigMap& map : root.maps("frameworks", "software stacks by the name of the framework")) {
+    StackRule rule;
+    rule.words = read_words(map);
+    rule.stack = map.text({.name = "stack", .doc = "file with what rows do not say"});
+    result.frameworks.push_back(std::move(rule));
+  }
+  for (ConfigMap& map : root.maps("machines", "GPUs as tables name them")) result.machines.push_back(read_machine(map));
+  for (ConfigMap& map : root.maps("attention", "older kernels of attention")) {
+    result.attention.push_back(read_attention(map));
+  }
+  for (ConfigMap& map : root.maps("nics", "what transports reach")) result.nics.push_back(read_nic_rule(map));
+  for (ConfigMap& map : root.maps("models", "models as tables name them"))
+    result.models.push_back(read_model_rule(map));
+  document->check_all_read();
+  if (document->log().diagnostics().has_errors()) return tl::unexpected(document->log().diagnostics());
+  return result;
+}
+
+}  // namespace ringwright::validation

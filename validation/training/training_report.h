@@ -1,0 +1,25 @@
+// Measured training runs beside predicted ones as text, JSON and a page of Markdown.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "validation/training/training_cases.h"
+#include "validation/training/training_score.h"
+
+namespace ringwright::validation {
+
+struct TrainingTables {
+  std::span<const PlayedRow> rows;
+  std::span<const SourceScore> scores;
+  std::vector<std::string> unused_columns;  // of the files, that the schema does not know
+};
+
+enum class RowDetail { kWorst, kAll };
+
+[[nodiscard]] std::string training_text(const TrainingTables& tables, RowDetail detail);
+[[nodiscard]] std::string training_json(const TrainingTables& tables);
+[[nodiscard]] std::string training_markdown(const TrainingTables& tables);
+
+}  // namespace ringwright::validation

@@ -1,0 +1,18 @@
+// What a row's words on precision and recomputation mean, as keys of a scenario's `training`.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "validation/tables/yaml_text.h"
+#include "validation/training/training_row.h"
+
+namespace ringwright::validation {
+
+// Words that are not known are listed as assumed: the stack's precision holds then.
+void write_precision(const TrainingRow& row, YamlText& yaml, std::vector<std::string>& assumed);
+// The layers of a row are spread over so many parts.
+void write_recompute(const TrainingRow& row, std::int64_t parts, YamlText& yaml);
+
+}  // namespace ringwright::validation

@@ -1,0 +1,38 @@
+// What one GPU can do by its data sheet: arithmetic, memory, and how much each launch costs.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "core/base/evidence.h"
+#include "core/base/units.h"
+#include "core/config/config_map.h"
+#include "core/plan/kernel.h"
+#include "workload/gpu/kernel_profile.h"
+
+namespace ringwright::workload {
+
+inline constexpr std::size_t kDataTypes = 6;
+
+struct GpuSpec {
+  std::string name;
+  bool nvidia = true;
+  double compute_capability = 0.0;  // CUDA's number of the architecture, 9.0; 0 where it is not given
+  std::array<FlopRate, kDataTypes> peak{};  // by DataType; 0 where the GPU has no such arithmetic
+  Bytes memory;
+  Bandwidth memory_bandwidth;
+  std::int64_t sms = 0;  // streaming multiprocessors
+  Bytes l2;
+  Duration kernel_launch;
+  double streaming_share = 0.5;  // of the multiprocessors, which draw all of the memory's bandwidth
+  Evidence evidence = Evidence::kAssumed;  // of the peak that matters most
+  KernelProfile kernels;
+
+  [[nodiscard]] FlopRate peak_of(DataType type) const { return peak[static_cast<std::size_t>(type)]; }
+};
+
+// Reads `cluster.node.gpu`. Mistakes are recorded in the map.
+[[nodiscard]] GpuSpec read_gpu_spec(ConfigMap& gpu);
+
+}  // namespace ringwright::workload

@@ -1,0 +1,273 @@
+#include "workload/kernels/attention_kernels.h"
+
+#include <algorithm>
+
+#include "workload/kernels/pointwise_kernels.h"
+
+namespace ringwright::workload {
+namespace {
+
+using enum KernelFamily;
+
+constexpr double kAttentionFp32 = 4.0;
+constexpr double kMask = 1.0;  // a dropout mask has one byte an element
+
+// Rotated columns: of latent attention only a part of each head, and one key for all heads.
+std::int64_t rotated_columns(const KernelMaker& make) {
+  if (!make.shape.latent) return make.query + make.key;
+  return (make.heads + 1) * make.shape.latent->rotated_size;
+}
+
+void add_rotary_embedding(KernelMaker& make, const char* name) {
+  if (make.shape.positions == Positions::kRotary) add_rotation(make, name, make.tokens * rotated_columns(make));
+}
+
+std::int64_t scores(const KernelMaker& make) {
+  return make.tokens * make.shape.sequence * make.heads;
+}
+
+// Megatron's fused scale, mask and softmax takes four sequences of a head at a time (ScaledMaskedSoftmax in its
+// fused_softmax.py: batch x heads % 4); where they do not divide, PyTorch runs each operator, in fp32.
+bool softmax_is_fused(const KernelMaker& make, const KernelContext& context) {
+  return context.training.micro_batch * make.heads % 4 == 0;
+}
+
+void add_softmax(KernelMaker& make, const KernelContext& context) {
+  const std::int64_t n = scores(make);
+  if (softmax_is_fused(make, context)) return make.stream(kSoftmax, "attention softmax", n, {.values = 2});
+  make.stream(kCast, "attention scores: to fp32", n, {.values = 1, .other_bytes = kAttentionFp32});
+  make.stream(kElementwise, "attention scores: scale", n, {.other_bytes = 2 * kAttentionFp32});
+  make.stream(kElementwise, "attention scores: mask", n, {.other_bytes = 2 * kAttentionFp32 + kMask});
+  make.stream(kSoftmax, "attention softmax", n, {.other_bytes = 2 * kAttentionFp32});
+  make.stream(kCast, "attention softmax: from fp32", n, {.values = 1, .other_bytes = kAttentionFp32});
+}
+
+void add_softmax_backward(KernelMaker& make, const KernelContext& context) {
+  const std::int64_t n = scores(make);
+  if (softmax_is_fused(make, context)) return make.stream(kSoftmax, "attention softmax backward", n, {.values = 3});
+  make.stream(kCast, "attention softmax backward: to fp32", n, {.values = 1, .other_bytes = kAttentionFp32});
+  make.stream(kSoftmax, "attention softmax backward", n, {.other_bytes = 3 * kAttentionFp32});
+  make.stream(kElementwise, "attention scores backward: mask", n, {.other_bytes = 2 * kAttentionFp32 + kMask});
+  make.stream(kElementwise, "attention scores backward: scale", n, {.other_bytes = 2 * kAttentionFp32});
+  make.stream(kCast, "attention scores backward: from fp32", n, {.values = 1, .other_bytes = kAttentionFp32});
+}
+
+void add_unfused(KernelMaker& make, const KernelContext& context) {
+  const std::int64_t s = make.shape.sequence;
+  const std::int64_t batch = context.training.micro_batch * make.heads;
+  make.batched_product("attention scores", {.m = s, .n = s, .k = key_size(make.shape), .batch = batch});
+  add_softmax(make, context);
+  if (make.shape.attention_dropout) {
+    make.stream(kElementwise, "attention dropout", scores(make), {.values = 2, .other_bytes = kMask});
+  }
+  make.batched_product("attention over values", {.m = s, .n = value_size(make.shape), .k = s, .batch = batch});
+  make.stream(kCopy, "attention context copy", make.tokens * make.context, {.values = 2});
+}
+
+void add_unfused_backward(KernelMaker& make, const KernelContext& context) {
+  const std::int64_t s = make.shape.sequence;
+  const std::int64_t keys = key_size(make.shape);
+  const std::int64_t values = value_size(make.shape);
+  const std::int64_t batch = context.training.micro_batch * make.heads;
+  make.stream(kCopy, "attention context copy", make.tokens * make.context, {.values = 2});
+  make.batched_product("attention probabilities dgrad", {.m = s, .n = s, .k = values, .batch = batch});
+  make.batched_product("attention values dgrad", {.m = s, .n = values, .k = s, .batch = batch});
+  if (make.shape.attention_dropout) {
+    make.stream(kElementwise, "attention dropout backward", scores(make), {.values = 2, .other_bytes = kMask});
+  }
+  add_softmax_backward(make, context);
+  make.batched_product("attention queries dgrad", {.m = s, .n = keys, .k = s, .batch = batch});
+  make.batched_product("attention keys dgrad", {.m = s, .n = keys, .k = s, .batch = batch});
+}
+
+// All scores that this rank computes for one microbatch, in one kernel: its heads of its queries with all keys.
+KernelMaker::Scores all_scores(const KernelMaker& make, const KernelContext& context) {
+  const std::int64_t exchanged = context.cp / context.ulysses;  // ranks that split the queries
+  const std::int64_t documents = context.training.documents(make.shape.sequence);
+  return {.queries = std::max<std::int64_t>(1, make.shape.sequence / (exchanged * documents)),
+          .keys = make.shape.sequence / documents,
+          .heads = make.heads / context.ulysses,
+          .documents = documents,
+          .share = context.core_load / static_cast<double>(exchanged)};
+}
+
+// With the keys of one rank of the ring. A causal mask leaves half of the scores: in zig-zag order of every block.
+enum class Block { kHalf, kFull };
+KernelMaker::Scores block_scores(const KernelMaker& make, const KernelContext& context, Block block) {
+  const std::int64_t tokens = make.shape.sequence / context.ring;
+  const auto blocks = static_cast<double>(context.ring * context.ring);
+  return {.queries = tokens,
+          .keys = tokens,
+          .heads = make.heads / context.ulysses,
+          .share = (block == Block::kFull ? 2.0 : 1.0) / blocks,
+          .masked = block == Block::kHalf};
+}
+
+void add_core(KernelMaker& make, const KernelContext& context) {
+  if (context.training.attention == AttentionKernel::kUnfused) return add_unfused(make, context);
+  make.attention("attention", kAttentionForward, all_scores(make, context));
+}
+
+void add_core_backward(KernelMaker& make, const KernelContext& context) {
+  if (context.training.attention == AttentionKernel::kUnfused) return add_unfused_backward(make, context);
+  make.attention("attention backward", kAttentionBackward, all_scores(make, context));
+}
+
+void add_qkv(KernelMaker& make) {
+  if (make.shape.latent) {
+    const LatentAttention& latent = *make.shape.latent;
+    if (latent.query_rank > 0) {
+      make.stream(kNorm, "query norm", make.tokens * latent.query_rank, {.values = 2});
+      make.linear("query up", latent.query_rank, make.query);
+    } else {
+      make.linear("query", make.shape.hidden, make.query);
+    }
+    make.stream(kNorm, "key and value norm", make.tokens * latent.key_value_rank, {.values = 2});
+    make.linear("key and value up", latent.key_value_rank, make.heads * (latent.plain_size + latent.value_size));
+  } else {
+    const std::int64_t columns = make.query + make.key + make.value;
+    make.linears("qkv", make.shape.hidden, {make.query, make.key, make.value},
+                 make.shape.adapters && make.shape.adapters->qkv);
+    if (make.shape.adapters && make.shape.adapters->qkv) make.adapter(make.shape.hidden, columns);
+  }
+  if (make.shape.query_key_norm) {
+    make.stream(kNorm, "query and key norm", make.tokens * (make.query + make.key), {.values = 2});
+  }
+  add_rotary_embedding(make, "rotary embedding");
+  // The shared rotated part is written beside every head's own part.
+  if (make.shape.latent) make.stream(kCopy, "key assembly", make.tokens * make.key, {.values = 2});
+}
+
+void add_projection(KernelMaker& make) {
+  make.linear("attention projection", make.context, make.shape.hidden);
+  if (make.shape.adapters && make.shape.adapters->projection) make.adapter(make.context, make.shape.hidden);
+}
+
+// Latent attention may make its queries, keys and values again before their gradients are asked for.
+void add_projection_backward(KernelMaker& make, const KernelContext& context) {
+  make.gathered_dgrad("attention projection dgrad", make.context, make.shape.hidden);
+  make.wgrad("attention projection wgrad", make.context, make.shape.hidden);
+  if (make.shape.adapters && make.shape.adapters->projection) make.adapter_backward(make.context, make.shape.hidden);
+  if (make.shape.latent && context.training.recomputes(&RecomputedModules::latent_projection)) add_qkv(make);
+}
+
+void add_qkv_backward(KernelMaker& make) {
+  if (make.shape.latent) make.stream(kCopy, "key assembly backward", make.tokens * make.key, {.values = 2});
+  add_rotary_embedding(make, "rotary embedding backward");
+  if (make.shape.query_key_norm) {
+    make.stream(kNorm, "query and key norm backward", make.tokens * (make.query + make.key), {.values = 3});
+  }
+  if (make.shape.biases != Biases::kNone) {
+    make.stream(kElementwise, "qkv bias gradient", make.tokens * (make.query + make.key + make.value), {.values = 1});
+  }
+}
+
+void add_qkv_dgrad(KernelMaker& make) {
+  if (!make.shape.latent) {
+    const std::int64_t columns = make.query + make.key + make.value;
+    make.dgrads("qkv dgrad", make.shape.hidden, {make.query, make.key, make.value});
+    if (make.shape.adapters && make.shape.adapters->qkv) make.adapter_backward(make.shape.hidden, columns);
+    return;
+  }
+  const LatentAttention& latent = *make.shape.latent;
+  const std::int64_t inputs = latent.query_rank > 0 ? latent.query_rank : make.shape.hidden;
+  make.dgrad("query up dgrad", inputs, make.query);
+  make.dgrad("key and value up dgrad", latent.key_value_rank, make.heads * (latent.plain_size + latent.value_size));
+  make.stream(kNorm, "latent norms backward", make.tokens * (latent.query_rank + latent.key_value_rank), {.values = 3});
+}
+
+void add_qkv_wgrad(KernelMaker& make) {
+  if (!make.shape.latent) {
+    return make.wgrads("qkv wgrad", make.shape.hidden, {make.query, make.key, make.value});
+  }
+  const LatentAttention& latent = *make.shape.latent;
+  const std::int64_t inputs = latent.query_rank > 0 ? latent.query_rank : make.shape.hidden;
+  make.wgrad("query up wgrad", inputs, make.query);
+  make.wgrad("key and value up wgrad", latent.key_value_rank, make.heads * (latent.plain_size + latent.value_size));
+}
+
+// The norm, the keys and the projection's result; queries, values and the core's result were kept.
+void add_operators_again(KernelMaker& make) {
+  add_norm(make, "attention norm again", make.local_tokens * make.shape.hidden);
+  make.linears("keys again", make.shape.hidden, {make.key});
+  add_rotary_embedding(make, "rotary embedding again");
+  make.linear("attention projection again", make.context, make.shape.hidden);
+}
+
+void add_unsaved_again(KernelMaker& make, const KernelContext& context) {
+  const SavedResults& saved = context.training.saved;
+  add_norm(make, "attention norm again", make.local_tokens * make.shape.hidden);
+  if (!saved.qkv) add_qkv(make);
+  if (!saved.core) add_core(make, context);
+  if (!saved.projection) make.linear("attention projection again", make.context, make.shape.hidden);
+}
+
+void add_attention_backward(KernelMaker& make, const KernelContext& context) {
+  if (context.training.recompute == Recompute::kExceptSaved) add_unsaved_again(make, context);
+  if (context.training.recompute == Recompute::kOperators) add_operators_again(make);
+  add_projection_backward(make, context);
+  if (context.training.recomputes(&RecomputedModules::core_attention)) add_core(make, context);
+  add_core_backward(make, context);
+  add_qkv_backward(make);
+}
+
+}  // namespace
+
+void add_attention_norm(KernelMaker& make) {
+  add_norm(make, "attention norm", make.local_tokens * make.shape.hidden);
+}
+
+void add_latent_down(KernelMaker& make) {
+  if (!make.shape.latent) return;
+  const LatentAttention& latent = *make.shape.latent;
+  const std::int64_t h = make.shape.hidden;
+  if (latent.query_rank > 0) make.local_linear("query down", h, latent.query_rank);
+  make.local_linear("key and value down", h, latent.key_value_rank + latent.rotated_size);
+}
+
+void add_latent_down_backward(KernelMaker& make) {
+  if (!make.shape.latent) return;
+  const LatentAttention& latent = *make.shape.latent;
+  const std::int64_t h = make.shape.hidden;
+  const std::int64_t compressed = latent.key_value_rank + latent.rotated_size;
+  if (latent.query_rank > 0) {
+    make.local_dgrad("query down dgrad", h, latent.query_rank);
+    make.local_wgrad("query down wgrad", h, latent.query_rank);
+  }
+  make.local_dgrad("key and value down dgrad", h, compressed);
+  make.local_wgrad("key and value down wgrad", h, compressed);
+}
+
+std::int64_t gathered_columns(const ModelShape& shape) {
+  if (!shape.latent) return shape.hidden;
+  const LatentAttention& latent = *shape.latent;
+  const std::int64_t queries = latent.query_rank > 0 ? latent.query_rank : shape.hidden;
+  return queries + latent.key_value_rank + latent.rotated_size;
+}
+
+void add_attention_pieces(Piece piece, const KernelContext& context, KernelMaker& make) {
+  if (piece == Piece::kQkv) return add_qkv(make);
+  if (piece == Piece::kCore) return add_core(make, context);
+  if (piece == Piece::kProjection) return add_projection(make);
+  if (piece == Piece::kProjectionBackward) return add_projection_backward(make, context);
+  if (piece == Piece::kCoreBackward) return add_core_backward(make, context);
+  if (piece == Piece::kQkvBackward) return add_qkv_backward(make);
+  if (piece == Piece::kQkvDgrad) {
+    if (context.training.recomputes(&RecomputedModules::norms)) add_attention_norm(make);
+    return add_qkv_dgrad(make);
+  }
+  if (piece == Piece::kQkvWgrad) return add_qkv_wgrad(make);
+  if (piece == Piece::kAttentionBackward) return add_attention_backward(make, context);
+  if (piece == Piece::kAttention) {
+    add_qkv(make);
+    add_core(make, context);
+    return add_projection(make);
+  }
+  const bool full = piece == Piece::kCoreFullBlock || piece == Piece::kCoreFullBlockBackward;
+  const bool forward = piece == Piece::kCoreBlock || piece == Piece::kCoreFullBlock;
+  make.attention(forward ? "attention block" : "attention block backward",
+                 forward ? kAttentionForward : kAttentionBackward,
+                 block_scores(make, context, full ? Block::kFull : Block::kHalf));
+}
+
+}  // namespace ringwright::workload

@@ -1,0 +1,151 @@
+// Calibrated: each kernel by the rule of its family, with the few constants that were fitted to measurements of this
+// GPU; and the host, which cannot issue kernels faster than its framework runs.
+//
+// The host's time counts where the host falls behind (core/run/job/host_clock.h). CUDA graphs replay kernels without it.
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "core/base/check.h"
+#include "workload/builtin.h"
+#include "workload/gpu/gpu_share.h"
+#include "workload/kernels/kernel_rules.h"
+
+namespace ringwright::workload {
+namespace {
+
+using namespace ringwright::literals;
+
+// Ahead of the device, one kernel ahead of it at most, waiting for each kernel before it issues the next
+// (CUDA_LAUNCH_BLOCKING), or replaying graphs.
+enum class HostPace { kIssues, kFollows, kBlocks, kReplays };
+
+struct PaceSwitches {
+  bool graphs = false;
+  bool blocking = false;
+  bool serial = false;
+
+  [[nodiscard]] HostPace pace() const {
+    if (graphs) return HostPace::kReplays;
+    if (blocking) return HostPace::kBlocks;
+    return serial ? HostPace::kFollows : HostPace::kIssues;
+  }
+};
+
+void warn_of_no_effect(ConfigMap& compute, std::string_view key, std::string_view why) {
+  compute.warn(key, "W131", compute.path_of(key) + " has no effect: " + std::string(why));
+}
+
+PaceSwitches read_pace(ConfigMap& compute) {
+  PaceSwitches read;
+  read.graphs = compute.boolean(
+      {.name = "cuda_graphs", .doc = "kernels are replayed from CUDA graphs, without the host", .fallback = false});
+  read.blocking = compute.boolean({.name = "launch_blocking",
+                                   .doc = "the host waits for each kernel before it issues the next one, as with "
+                                          "CUDA_LAUNCH_BLOCKING=1",
+                                   .fallback = false});
+  read.serial = compute.boolean({.name = "serial_launches",
+                                 .doc = "the host is one kernel ahead of the device at most, as under profilers that "
+                                        "trace kernels one by one: each takes at least host_issue",
+                                 .fallback = false});
+  if (read.graphs && read.blocking) {
+    warn_of_no_effect(compute, "launch_blocking", "kernels of graphs are replayed without the host");
+  }
+  if (read.graphs && read.serial) {
+    warn_of_no_effect(compute, "serial_launches", "kernels of graphs are replayed without the host");
+  }
+  if (!read.graphs && read.blocking && read.serial) {
+    warn_of_no_effect(compute, "serial_launches", "with launch_blocking the host is never ahead");
+  }
+  return read;
+}
+
+class Calibrated final : public ComputeModel {
+ public:
+  struct Pace {
+    HostPace host = HostPace::kIssues;
+    Duration issue;           // of one kernel
+    Duration resume;          // after a message that the host has waited for
+    double step_speed = 1.0;  // of kernels in a training step, against the same kernels alone
+  };
+  Calibrated(const GpuSpec& gpu, const Pace& pace) : gpu_(gpu), pace_(pace) {}
+
+  [[nodiscard]] Duration duration(const Kernel& kernel) const override {
+    CHECK(kernel.flops <= Flops(0.0) || gpu_.peak_of(kernel.type) > FlopRate(0.0), "check_precision has been asked");
+    const Duration busy = from_seconds(kernel_seconds(kernel, gpu_) / speed_of(kernel));
+    switch (pace_.host) {
+      case HostPace::kIssues:
+      case HostPace::kReplays: return busy;
+      case HostPace::kFollows: return std::max(busy, pace_.issue);
+      case HostPace::kBlocks: return busy + pace_.issue;
+    }
+    return busy;
+  }
+  [[nodiscard]] Duration duration_beside(const Kernel& kernel, const Contention& contention) const override {
+    return Calibrated(share(contention).of_kernel(), pace_).duration(kernel);
+  }
+  [[nodiscard]] Bandwidth memory_beside(const Kernel& kernel, const Contention& contention) const override {
+    return share(contention).of_blocks(kernel, duration_beside(kernel, contention));
+  }
+  [[nodiscard]] Duration issue_time(const Kernel& kernel) const override {
+    if (pace_.host != HostPace::kIssues) return Duration(0);
+    return pace_.issue + from_seconds(library_issue_seconds(kernel, gpu_));
+  }
+  // A collective's kernel is issued like any other.
+  [[nodiscard]] Duration call_issue_time() const override {
+    return pace_.host == HostPace::kIssues ? pace_.issue : Duration(0);
+  }
+  [[nodiscard]] Duration resume_time() const override { return pace_.resume; }
+  [[nodiscard]] bool extrapolates(const Kernel& kernel) const override { return !within_fit(kernel, gpu_.kernels); }
+
+ private:
+  // GPUs of one model differ where power bounds them. Fused attention waits for exponentials: sequences of 64 thousand
+  // tokens on H100 and H200 are met at the speed of its kernels alone, while products and copies beside it are not.
+  [[nodiscard]] double speed_of(const Kernel& kernel) const {
+    const bool attention =
+        kernel.family == KernelFamily::kAttentionForward || kernel.family == KernelFamily::kAttentionBackward;
+    return attention ? gpu_.kernels[KernelConstant::kStepAttentionSpeed] : pace_.step_speed;
+  }
+
+  [[nodiscard]] GpuShare share(const Contention& contention) const {
+    return {gpu_, contention, gpu_.kernels[KernelConstant::kStreamShare]};
+  }
+
+  GpuSpec gpu_;
+  Pace pace_;
+};
+
+}  // namespace
+
+std::unique_ptr<ComputeModel> make_calibrated(ConfigMap& compute, const GpuSpec& gpu) {
+  const HostPace pace = read_pace(compute).pace();
+  const Duration issue = compute.duration({.name = "host_issue",
+                                           .doc = "time that the framework on the host needs to issue one kernel",
+                                           .fallback = 4_us,
+                                           .min = 0_us,
+                                           .max = 1_ms});
+  if (pace != HostPace::kReplays && !compute.has("host_issue")) {
+    compute.assume("host_issue", "4us", "an eager framework issues 200 to 300 thousand kernels a second");
+  }
+  const Duration resume = compute.duration({.name = "host_resume",
+                                            .doc = "time from a pipeline's message that the host has waited for "
+                                                   "(overlap_p2p_comm: false) to the first kernel after it",
+                                            .fallback = 0_us,
+                                            .min = 0_us,
+                                            .max = 100_ms});
+  if (gpu.kernels.name.empty()) {
+    compute.assume("model", "class values",
+                   "nobody measured kernels of this GPU: cluster.node.gpu.kernels is not given");
+  }
+  const double step_speed = compute.percent(
+      {.name = "step_speed",
+       .doc = "speed of kernels in a training step, fused attention apart, against that of the same kernels measured "
+              "alone: what power limit, cold caches and gaps leave when the device never rests",
+       .fallback = gpu.kernels[KernelConstant::kStepSpeed],
+       .min = 0.1,
+       .max = 1.0});
+  return std::make_unique<Calibrated>(
+      gpu, Calibrated::Pace{.host = pace, .issue = issue, .resume = resume, .step_speed = step_speed});
+}
+
+}  // namespace ringwright::workload

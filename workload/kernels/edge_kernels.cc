@@ -1,0 +1,149 @@
+#include "workload/kernels/edge_kernels.h"
+
+#include "workload/kernels/pointwise_kernels.h"
+
+namespace ringwright::workload {
+namespace {
+
+using enum KernelFamily;
+
+constexpr double kEdgeFp32 = 4.0;
+
+std::int64_t logits(const KernelMaker& make) {
+  return make.tokens * make.vocabulary;
+}
+
+// Cross-entropy, forward. Split: Megatron's vocab_parallel_cross_entropy casts logits to fp32, and then each of max,
+// shift, exp, sum and division goes over them once. Eager: PyTorch casts them, and its log-softmax reads a row that no
+// cache holds for the maximum, for the sum and for the result (SoftMax.cu). Fused: they are read once (flash-attn's
+// xentropy.py), compiled twice, for the sum and for the result; and chunk by chunk their gradient is written at once
+// (Liger's fused_linear_cross_entropy.py).
+void add_split_loss(Piece piece, KernelMaker& make) {
+  if (piece == Piece::kLossMax) {
+    make.stream(kCast, "logits cast", logits(make), {.values = 1, .other_bytes = kEdgeFp32});
+    make.stream(kSoftmax, "logits max", logits(make), {.other_bytes = kEdgeFp32});
+  } else if (piece == Piece::kLossTarget) {
+    make.stream(kSoftmax, "logits shift", logits(make), {.other_bytes = 2 * kEdgeFp32});
+  } else if (piece == Piece::kLossSum) {
+    make.stream(kSoftmax, "logits exp", logits(make), {.other_bytes = 2 * kEdgeFp32});
+    make.stream(kSoftmax, "logits sum", logits(make), {.other_bytes = kEdgeFp32});
+  } else {
+    make.stream(kSoftmax, "logits divide", logits(make), {.other_bytes = 2 * kEdgeFp32});
+  }
+}
+
+// fused_cross_entropy.py of Megatron-Core: cast with max; shift, exponential and sum; division.
+void add_split_fused_loss(Piece piece, KernelMaker& make) {
+  if (piece == Piece::kLossMax) {
+    make.stream(kCast, "logits cast, max", logits(make), {.values = 1, .other_bytes = kEdgeFp32});
+  } else if (piece == Piece::kLossTarget) {
+    make.stream(kSoftmax, "logits exp, sum", logits(make), {.other_bytes = 2 * kEdgeFp32});
+  } else if (piece == Piece::kLossFinish) {
+    make.stream(kSoftmax, "logits divide", logits(make), {.other_bytes = 2 * kEdgeFp32});
+  }
+}
+
+void add_eager_loss(const std::string& of, KernelMaker& make) {
+  make.stream(kCast, of + "logits cast", logits(make), {.values = 1, .other_bytes = kEdgeFp32});
+  make.stream(kSoftmax, of + "log-softmax", logits(make), {.other_bytes = 4 * kEdgeFp32});
+}
+
+void add_loss(Piece piece, const TrainingOptions& training, KernelMaker& make) {
+  const CrossEntropy kind = training.cross_entropy;
+  if (piece == Piece::kLossFinish) {
+    for (std::int64_t i = 0; i < training.loss_metrics; ++i) add_eager_loss("metric's ", make);
+  }
+  if (kind == CrossEntropy::kSplit) return add_split_loss(piece, make);
+  if (kind == CrossEntropy::kSplitFused) return add_split_fused_loss(piece, make);
+  if (piece != Piece::kLossMax) return;
+  if (kind == CrossEntropy::kEager) return add_eager_loss("", make);
+  const double values = kind == CrossEntropy::kFused ? 1.0 : kind == CrossEntropy::kCompiled ? 2.0 : 3.0;
+  make.stream(kSoftmax, "cross-entropy", logits(make), {.values = values});
+}
+
+void add_loss_backward(CrossEntropy kind, KernelMaker& make) {
+  if (kind == CrossEntropy::kChunked) return;
+  if (kind == CrossEntropy::kSplitFused) {
+    return make.stream(kSoftmax, "cross-entropy backward", logits(make), {.values = 1, .other_bytes = kEdgeFp32});
+  }
+  if (kind == CrossEntropy::kFused || kind == CrossEntropy::kCompiled) {
+    return make.stream(kSoftmax, "cross-entropy backward", logits(make), {.values = 2});
+  }
+  if (kind == CrossEntropy::kEager) {
+    make.stream(kElementwise, "loss backward", logits(make), {.other_bytes = kEdgeFp32});
+    make.stream(kSoftmax, "log-softmax backward", logits(make), {.other_bytes = 4 * kEdgeFp32});
+  } else {
+    make.stream(kSoftmax, "cross-entropy backward", logits(make), {.other_bytes = 2 * kEdgeFp32});
+  }
+  make.stream(kCast, "logits gradient cast", logits(make), {.values = 1, .other_bytes = kEdgeFp32});
+}
+
+// The framework writes a dense gradient of the whole table for every microbatch and adds it to the main gradient.
+void add_embedding_wgrad(KernelMaker& make) {
+  if (make.shape.adapters) return;  // frozen
+  const std::int64_t h = make.shape.hidden;
+  make.stream(kEmbedding, "embedding scatter", make.tokens * h, {.values = 3});
+  if (make.copies_gradients()) {
+    make.stream(kEmbedding, "embedding gradient", make.vocabulary * h, {.values = 1});
+    make.add_gradient("embedding gradient", make.vocabulary * h);
+  } else {
+    make.stream(kEmbedding, "embedding gradient", make.vocabulary * h,
+                {.values = 2, .other_bytes = 2 * make.gradient_bytes});
+  }
+  if (make.shape.positions == Positions::kLearned) {
+    make.stream(kEmbedding, "position embedding gradient", make.local_tokens * h, {.values = 1});
+  }
+}
+
+}  // namespace
+
+void add_embedding_pieces(Piece piece, const KernelContext& context, KernelMaker& make) {
+  const std::int64_t local = make.local_tokens * context.shape.hidden;
+  if (piece == Piece::kEmbeddingGather) {
+    make.stream(kEmbedding, "embedding gather", make.tokens * context.shape.hidden, {.values = 2});
+  } else if (piece == Piece::kEmbeddingFinish) {
+    if (context.shape.positions == Positions::kLearned) {
+      make.stream(kElementwise, "position embedding add", local, {.values = 3});
+    }
+    if (context.shape.hidden_dropout) {
+      make.stream(kElementwise, "embedding dropout", local, {.values = 2, .other_bytes = 1});
+    }
+  } else if (piece == Piece::kEmbeddingFinishBackward) {
+    if (context.shape.hidden_dropout) {
+      make.stream(kElementwise, "embedding dropout backward", local, {.values = 2, .other_bytes = 1});
+    }
+  } else {
+    add_embedding_wgrad(make);
+  }
+}
+
+void add_head_pieces(Piece piece, const KernelContext& context, KernelMaker& make) {
+  make.keep_precision();
+  const std::int64_t h = make.shape.hidden;
+  const std::int64_t local = make.local_tokens * h;
+  if (piece == Piece::kFinalNorm) return add_norm(make, "final norm", local);
+  if (piece == Piece::kFinalNormBackward) return add_norm_backward(make, "final norm", local);
+  if (piece == Piece::kLogits) return make.linear("logits", h, make.vocabulary);
+  if (piece == Piece::kLogitsDgrad) return make.dgrad("logits dgrad", h, make.vocabulary);
+  if (piece == Piece::kLogitsWgrad) return make.wgrad("logits wgrad", h, make.vocabulary);
+  if (piece == Piece::kLossBackward) return add_loss_backward(context.training.cross_entropy, make);
+  add_loss(piece, context.training, make);
+}
+
+// Norms of the residual stream and of the next token's embedding, and the product of both to one vector. The head's
+// logits and loss are those of the model.
+void add_predictor_pieces(Piece piece, KernelMaker& make) {
+  const std::int64_t h = make.shape.hidden;
+  const std::int64_t local = make.local_tokens * h;
+  if (piece == Piece::kPredictorInput) {
+    make.stream(kEmbedding, "predictor embedding gather", local, {.values = 2});
+    make.stream(kNorm, "predictor norms", 2 * local, {.values = 2});
+    return make.linear("predictor projection", 2 * h, h / make.tp());
+  }
+  make.dgrad("predictor projection dgrad", 2 * h, h / make.tp());
+  make.wgrad("predictor projection wgrad", 2 * h, h / make.tp());
+  make.stream(kNorm, "predictor norms backward", 2 * local, {.values = 3});
+  add_embedding_wgrad(make);
+}
+
+}  // namespace ringwright::workload

@@ -1,0 +1,287 @@
+#include "workload/kernels/kernel_maker.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+namespace ringwright::workload {
+namespace {
+
+Bytes whole(double bytes) {
+  return Bytes(std::llround(bytes));
+}
+double product_flops(const Product& p) {
+  return 2.0 * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) *
+         static_cast<double>(p.batch);
+}
+
+}  // namespace
+
+KernelMaker::KernelMaker(const KernelContext& given)
+    : shape(given.shape),
+      tokens(given.tokens()),
+      local_tokens(given.sequence_parallel ? tokens / given.tp : tokens),
+      heads(given.shape.heads / given.tp),
+      key_heads(given.shape.latent ? heads : kv_heads_per_rank(given.shape, given.tp)),
+      query(heads * key_size(given.shape)),
+      key(key_heads * key_size(given.shape)),
+      value(key_heads * value_size(given.shape)),
+      context(heads * value_size(given.shape)),
+      ffn(given.shape.ffn / given.tp),
+      gated_ffn(given.shape.activation == Activation::kSwiGlu ? 2 * ffn : ffn),
+      vocabulary(padded_vocabulary(given.shape, given.tp) / given.tp),
+      gradient_bytes(bytes_per_element(given.training.grad_reduce)),
+      pointwise(given.training.pointwise),
+      context_(given),
+      product_type_(given.training.product_type()) {}
+
+void KernelMaker::add_product(std::string name, const Product& p, DataType type) {
+  const auto operands = static_cast<double>((p.m * p.k + p.k * p.n) * p.batch) * bytes_per_element(type);
+  const auto result = static_cast<double>(p.m * p.n * p.batch) * bytes_per_element(context_.training.precision);
+  kernels_.push_back({.family = KernelFamily::kGemm,
+                      .name = std::move(name),
+                      .type = type,
+                      .m = p.m,
+                      .n = p.n,
+                      .k = p.k,
+                      .batch = p.batch,
+                      .role = p.role,
+                      .flops = Flops(product_flops(p)),
+                      .bytes = whole(operands + result)});
+}
+
+void KernelMaker::keep_precision() {
+  product_type_ = context_.training.precision;
+}
+
+// Reads a tensor and writes it twice, since the weight gradient needs it transposed; a scale of its own takes a pass
+// that looks for the maximum, scales of blocks are written beside the values. Scales of rows differ between the two
+// products of a tensor, which sum along its one or its other side: both passes are run for each. NVFP4 has both
+// (NVIDIA, "Pretraining Large Language Models with NVFP4", arXiv 2509.25149): a byte for 16 values, and one scale for
+// the tensor.
+void KernelMaker::quantise(double elements) {
+  const NarrowRecipe recipe = context_.training.narrow;
+  if (recipe == NarrowRecipe::kNone || product_type_ == context_.training.precision) return;
+  const double read = bytes_per_element(context_.training.precision);
+  double each = read + 2.0 * bytes_per_element(product_type_);
+  if (recipe == NarrowRecipe::kTensorwise || recipe == NarrowRecipe::kNvfp4) each += read;
+  if (recipe == NarrowRecipe::kRowwise) each = 2.0 * (2.0 * read + bytes_per_element(product_type_));
+  if (recipe == NarrowRecipe::kBlockwise) each += 2.0 * 4.0 / 128.0;
+  if (recipe == NarrowRecipe::kMxfp8 || recipe == NarrowRecipe::kMxfp4) each += 2.0 / 32.0;
+  if (recipe == NarrowRecipe::kNvfp4) each += 2.0 / 16.0;
+  bytes_only(KernelFamily::kCast, "quantise", elements * each, product_type_);
+}
+
+// Each rank casts its own part, and what came in is transposed for the weight gradient where a scale holds for the
+// whole tensor; scales of blocks are gathered with values of both layouts. (Transformer Engine, module/base.py,
+// grad_output_preprocess: "cast, transpose for efficient gather"; torchao, float8_tensor_parallel.py.)
+void KernelMaker::quantise_gathered(std::int64_t columns) {
+  const TrainingOptions& training = context_.training;
+  const bool parts = training.narrow_gather && context_.sequence_parallel && context_.tp > 1;
+  if (!parts) return quantise(static_cast<double>(tokens * columns));
+  if (product_type_ == training.precision) return;
+  const bool transposed = training.narrow == NarrowRecipe::kTensorwise || training.narrow == NarrowRecipe::kDelayed;
+  const double each = bytes_per_element(product_type_);
+  quantise(static_cast<double>(local_tokens * columns));
+  if (!transposed) return;
+  // The part was counted with both layouts.
+  bytes_only(KernelFamily::kCast, "transpose", static_cast<double>((tokens * 2 - local_tokens) * columns) * each,
+             product_type_);
+}
+
+void KernelMaker::batched_product(std::string name, const Product& p) {
+  add_product(std::move(name), p, context_.training.precision);
+}
+
+void KernelMaker::linear(std::string name, std::int64_t inputs, std::int64_t outputs) {
+  quantise(static_cast<double>(tokens * inputs));
+  add_product(std::move(name), {.m = tokens, .n = outputs, .k = inputs}, product_type_);
+}
+
+void KernelMaker::dgrad(std::string name, std::int64_t inputs, std::int64_t outputs) {
+  quantise(static_cast<double>(tokens * outputs));
+  add_product(std::move(name), {.m = tokens, .n = inputs, .k = outputs, .role = ProductRole::kDgrad}, product_type_);
+}
+
+void KernelMaker::gathered_dgrad(std::string name, std::int64_t inputs, std::int64_t outputs) {
+  quantise_gathered(outputs);
+  add_product(std::move(name), {.m = tokens, .n = inputs, .k = outputs, .role = ProductRole::kDgrad}, product_type_);
+}
+
+std::vector<std::int64_t> KernelMaker::weights_of(Widths outputs) const {
+  if (!context_.training.separate_projections)
+    return {std::accumulate(outputs.begin(), outputs.end(), std::int64_t{0})};
+  std::vector<std::int64_t> widths(outputs);
+  std::erase(widths, 0);
+  return widths;
+}
+
+// An adapter takes the gathered input in the working type (Transformer Engine, return_layernorm_output_gathered).
+void KernelMaker::linears(const std::string& name, std::int64_t inputs, Widths outputs, bool has_adapter) {
+  if (has_adapter) {
+    quantise(static_cast<double>(tokens * inputs));
+  } else {
+    quantise_gathered(inputs);
+  }
+  for (const std::int64_t width : weights_of(outputs)) {
+    add_product(name, {.m = tokens, .n = width, .k = inputs}, product_type_);
+  }
+}
+
+void KernelMaker::dgrads(const std::string& name, std::int64_t inputs, Widths outputs) {
+  const std::vector<std::int64_t> widths = weights_of(outputs);
+  for (const std::int64_t width : widths) dgrad(name, inputs, width);
+  for (std::size_t i = 1; i < widths.size(); ++i) {
+    stream(KernelFamily::kElementwise, name + " sum", tokens * inputs, {.values = 3});
+  }
+}
+
+void KernelMaker::wgrads(const std::string& name, std::int64_t inputs, Widths outputs) {
+  for (const std::int64_t width : weights_of(outputs)) wgrad(name, inputs, width);
+}
+
+void KernelMaker::local_linear(std::string name, std::int64_t inputs, std::int64_t outputs) {
+  quantise(static_cast<double>(local_tokens * inputs));
+  add_product(std::move(name), {.m = local_tokens, .n = outputs, .k = inputs}, product_type_);
+}
+
+void KernelMaker::local_dgrad(std::string name, std::int64_t inputs, std::int64_t outputs) {
+  quantise(static_cast<double>(local_tokens * outputs));
+  add_product(std::move(name), {.m = local_tokens, .n = inputs, .k = outputs, .role = ProductRole::kDgrad},
+              product_type_);
+}
+
+void KernelMaker::wgrad(std::string name, std::int64_t inputs, std::int64_t outputs) {
+  weight_gradient(std::move(name), {.m = inputs, .n = outputs, .k = tokens});
+}
+
+void KernelMaker::local_wgrad(std::string name, std::int64_t inputs, std::int64_t outputs) {
+  weight_gradient(std::move(name), {.m = inputs, .n = outputs, .k = local_tokens});
+}
+
+void KernelMaker::weight_gradient(std::string name, const Product& p) {
+  if (shape.adapters) return;  // frozen
+  const double operands = static_cast<double>(p.k * (p.m + p.n)) * bytes_per_element(product_type_);
+  const std::int64_t elements = p.m * p.n;
+  const bool fused = context_.training.gradient_sum == GradientSum::kFused;
+  // Read, added and written; or written, to be added later.
+  const double each = fused ? 2.0 * gradient_bytes : bytes_per_element(context_.training.precision);
+  const double accumulated = each * static_cast<double>(elements);
+  const std::string weight = name;
+  kernels_.push_back({.family = KernelFamily::kGemm,
+                      .name = std::move(name),
+                      .type = product_type_,
+                      .m = p.m,
+                      .n = p.n,
+                      .k = p.k,
+                      .role = ProductRole::kWgrad,
+                      .flops = Flops(product_flops(p)),
+                      .bytes = whole(operands + accumulated)});
+  if (!fused) add_gradient(weight, elements);
+}
+
+void KernelMaker::add_gradient(const std::string& name, std::int64_t elements) {
+  constexpr double kFp32 = 4.0;
+  if (context_.training.gradient_sum == GradientSum::kCopied) {
+    stream(KernelFamily::kCast, name + " to fp32", elements, {.values = 1, .other_bytes = kFp32});
+    return stream(KernelFamily::kElementwise, name + " sum", elements, {.values = 0, .other_bytes = 3.0 * kFp32});
+  }
+  stream(KernelFamily::kElementwise, name + " sum", elements, {.values = 1, .other_bytes = 2.0 * gradient_bytes});
+}
+
+// x A, then (x A) B, added to what the frozen product gives.
+void KernelMaker::adapter(std::int64_t inputs, std::int64_t outputs) {
+  const std::int64_t rank = shape.adapters->rank;
+  batched_product("adapter down", {.m = tokens, .n = rank, .k = inputs});
+  batched_product("adapter up", {.m = tokens, .n = outputs, .k = rank});
+  stream(KernelFamily::kElementwise, "adapter add", tokens * outputs, {.values = 3});
+}
+
+void KernelMaker::adapter_backward(std::int64_t inputs, std::int64_t outputs) {
+  const std::int64_t rank = shape.adapters->rank;
+  batched_product("adapter up dgrad", {.m = tokens, .n = rank, .k = outputs, .role = ProductRole::kDgrad});
+  batched_product("adapter up wgrad", {.m = rank, .n = outputs, .k = tokens, .role = ProductRole::kWgrad});
+  batched_product("adapter down wgrad", {.m = inputs, .n = rank, .k = tokens, .role = ProductRole::kWgrad});
+  batched_product("adapter down dgrad", {.m = tokens, .n = inputs, .k = rank, .role = ProductRole::kDgrad});
+  stream(KernelFamily::kElementwise, "adapter gradient add", tokens * inputs, {.values = 3});
+}
+
+double KernelMaker::asked_pairs() const {
+  const std::int64_t documents = context_.training.documents(shape.sequence);
+  if (documents == 1) return score_pairs(shape, context_.windowed);
+  ModelShape document = shape;
+  document.sequence = shape.sequence / documents;
+  const bool windowed = context_.windowed && shape.window < document.sequence;
+  return score_pairs(document, windowed) * static_cast<double>(documents);
+}
+
+void KernelMaker::attention(std::string name, KernelFamily family, const Scores& scores) {
+  const std::int64_t batch = context_.training.micro_batch * scores.heads;
+  const double pairs = asked_pairs() * scores.share;
+  // Two products for each pair of query and key; five of them backward.
+  const double forward =
+      2.0 * static_cast<double>(batch) * pairs * static_cast<double>(key_size(shape) + value_size(shape));
+  const bool backward = family == KernelFamily::kAttentionBackward;
+  // Forward: reads Q, K, V, writes O. Backward: reads Q, K, V, O, dO, writes dQ, dK, dV. One fp32 statistic a row.
+  const std::int64_t keys = scores.keys * key_heads * scores.heads / heads;
+  const auto values =
+      static_cast<double>((scores.queries * scores.heads + keys) * (key_size(shape) + value_size(shape)));
+  const auto statistics = static_cast<double>(scores.queries * scores.heads);
+  const double moved =
+      static_cast<double>(context_.training.micro_batch * scores.documents) *
+      ((backward ? 2.0 : 1.0) * values * bytes_per_element(context_.training.precision) + 4.0 * statistics);
+  kernels_.push_back(
+      {.family = family,
+       .name = std::move(name),
+       .type = context_.training.precision,
+       .m = scores.queries,
+       .n = scores.keys,
+       .k = key_size(shape),
+       .batch = batch * scores.documents,
+       .mask = scores.masked && shape.masking == Masking::kCausal ? AttentionMask::kCausal : AttentionMask::kNone,
+       .flops = Flops(backward ? 2.5 * forward : forward),
+       .bytes = whole(moved)});
+}
+
+void KernelMaker::grouped(std::string name, const Grouped& p) {
+  const auto experts = static_cast<double>(p.experts);
+  const auto inputs = static_cast<double>(p.inputs);
+  const auto outputs = static_cast<double>(p.outputs);
+  const bool wgrad = p.role == ProductRole::kWgrad;
+  const bool dgrad = p.role == ProductRole::kDgrad;
+  if (wgrad && shape.adapters) return;  // frozen
+  if (!wgrad) quantise(p.rows * (dgrad ? outputs : inputs));
+  const double operand = bytes_per_element(product_type_);
+  const double result = bytes_per_element(context_.training.precision);
+  // A weight gradient is added to the main gradient, read and written; or it is written, to be added later.
+  const bool adds = context_.training.gradient_sum == GradientSum::kFused;
+  const double summed = adds ? 2.0 * gradient_bytes : result;
+  const double weights = experts * inputs * outputs * (wgrad ? summed : operand);
+  const double rows_in_and_out = wgrad   ? operand * (inputs + outputs)
+                                 : dgrad ? result * inputs + operand * outputs
+                                         : operand * inputs + result * outputs;
+  const auto rows = std::max<std::int64_t>(1, std::llround(std::ceil(p.rows / experts)));
+  Kernel kernel{.family = KernelFamily::kGroupedGemm, .name = std::move(name), .type = product_type_};
+  kernel.m = wgrad ? p.inputs : rows;
+  kernel.n = dgrad ? p.inputs : p.outputs;
+  kernel.k = wgrad ? rows : dgrad ? p.outputs : p.inputs;
+  kernel.batch = p.experts;
+  kernel.role = p.role;
+  kernel.flops = Flops(2.0 * p.rows * inputs * outputs);
+  kernel.bytes = whole(p.rows * rows_in_and_out + weights);
+  const std::string weight = kernel.name;
+  kernels_.push_back(std::move(kernel));
+  if (wgrad && !adds) add_gradient(weight, p.experts * p.inputs * p.outputs);
+}
+
+void KernelMaker::bytes_only(KernelFamily family, std::string name, double bytes, DataType type) {
+  kernels_.push_back({.family = family, .name = std::move(name), .type = type, .bytes = whole(bytes)});
+}
+
+void KernelMaker::stream(KernelFamily family, std::string name, std::int64_t elements, const Touch& per_element) {
+  const double each = per_element.values * bytes_per_element(context_.training.precision) + per_element.other_bytes;
+  bytes_only(family, std::move(name), static_cast<double>(elements) * each, context_.training.precision);
+}
+
+}  // namespace ringwright::workload

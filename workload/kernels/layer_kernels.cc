@@ -1,0 +1,180 @@
+#include "workload/kernels/layer_kernels.h"
+
+#include <algorithm>
+#include <array>
+
+#include "workload/kernels/attention_kernels.h"
+#include "workload/kernels/edge_kernels.h"
+#include "workload/kernels/expert_kernels.h"
+#include "workload/kernels/pointwise_kernels.h"
+
+namespace ringwright::workload {
+namespace {
+
+using enum KernelFamily;
+
+constexpr double kMask = 1.0;  // a dropout mask has one byte an element
+
+void add_mlp_norm(KernelMaker& make, const std::string& name) {
+  add_norm(make, name, make.local_tokens * make.shape.hidden);
+}
+
+// Then the gradient that came around the block is added.
+void add_block_norm_backward(KernelMaker& make, const std::string& name) {
+  const std::int64_t elements = make.local_tokens * make.shape.hidden;
+  add_norm_backward(make, name, elements);
+  add_residual_gradient(make, elements);
+}
+
+void add_residual(KernelMaker& make) {
+  const std::int64_t elements = make.local_tokens * make.shape.hidden;
+  if (make.shape.hidden_dropout) {
+    make.stream(kElementwise, "bias dropout add", elements, {.values = 3, .other_bytes = kMask});
+    return;
+  }
+  make.stream(kElementwise, "residual add", elements, {.values = 3});
+}
+
+void add_residual_backward(KernelMaker& make) {
+  const std::int64_t elements = make.local_tokens * make.shape.hidden;
+  if (make.shape.hidden_dropout) {
+    make.stream(kElementwise, "dropout backward", elements, {.values = 2, .other_bytes = kMask});
+  }
+  if (make.shape.biases == Biases::kAllLinear) make.stream(kElementwise, "bias gradient", elements, {.values = 1});
+}
+
+void add_mlp(KernelMaker& make) {
+  const LowRankAdapters adapters = make.shape.adapters.value_or(LowRankAdapters{});
+  make.linears("mlp up", make.shape.hidden, {make.ffn, make.gated_ffn - make.ffn}, adapters.mlp_up);
+  if (adapters.mlp_up) make.adapter(make.shape.hidden, make.gated_ffn);
+  add_activation(make, "", make.tokens * make.ffn);
+  make.linear("mlp down", make.ffn, make.shape.hidden);
+  if (adapters.mlp_down) make.adapter(make.ffn, make.shape.hidden);
+}
+
+// The norm, one of a gated MLP's two up products, and the activation.
+void add_operators_again(KernelMaker& make) {
+  const bool gated = make.shape.activation == Activation::kSwiGlu;
+  add_mlp_norm(make, "mlp norm again");
+  if (gated) make.linears("mlp gate again", make.shape.hidden, {make.ffn});
+  add_activation(make, " again", make.tokens * make.ffn);
+}
+
+// The norm and the activation; the up product where its result was not kept. Nothing reads what the down product gave.
+void add_unsaved_again(KernelMaker& make, const SavedResults& saved) {
+  add_mlp_norm(make, "mlp norm again");
+  if (!saved.mlp_up) make.linears("mlp up again", make.shape.hidden, {make.ffn, make.gated_ffn - make.ffn});
+  add_activation(make, " again", make.tokens * make.ffn);
+}
+
+void add_mlp_down_backward(KernelMaker& make, const KernelContext& context) {
+  if (context.training.recompute == Recompute::kExceptSaved) add_unsaved_again(make, context.training.saved);
+  if (context.training.recompute == Recompute::kOperators) add_operators_again(make);
+  make.gathered_dgrad("mlp down dgrad", make.ffn, make.shape.hidden);
+  make.wgrad("mlp down wgrad", make.ffn, make.shape.hidden);
+  if (make.shape.adapters && make.shape.adapters->mlp_down) make.adapter_backward(make.ffn, make.shape.hidden);
+  add_activation_backward(make, make.tokens * make.ffn);
+  if (make.shape.biases == Biases::kAllLinear) {
+    make.stream(kElementwise, "mlp up bias gradient", make.tokens * make.gated_ffn, {.values = 1});
+  }
+}
+
+bool is_of_attention(Piece piece) {
+  constexpr std::array kPieces{Piece::kAttention,
+                               Piece::kQkv,
+                               Piece::kCore,
+                               Piece::kCoreBlock,
+                               Piece::kCoreFullBlock,
+                               Piece::kProjection,
+                               Piece::kAttentionBackward,
+                               Piece::kProjectionBackward,
+                               Piece::kCoreBackward,
+                               Piece::kCoreBlockBackward,
+                               Piece::kCoreFullBlockBackward,
+                               Piece::kQkvBackward,
+                               Piece::kQkvDgrad,
+                               Piece::kQkvWgrad};
+  return std::ranges::find(kPieces, piece) != kPieces.end();
+}
+
+bool is_of_experts(Piece piece) {
+  constexpr std::array kPieces{Piece::kRouter,
+                               Piece::kPermute,
+                               Piece::kExpertSort,
+                               Piece::kExperts,
+                               Piece::kExpertUnsort,
+                               Piece::kUnpermute,
+                               Piece::kSharedExperts,
+                               Piece::kUnpermuteBackward,
+                               Piece::kExpertsBackward,
+                               Piece::kExpertsWgrad,
+                               Piece::kSharedExpertsBackward,
+                               Piece::kPermuteBackward,
+                               Piece::kRouterBackward};
+  return std::ranges::find(kPieces, piece) != kPieces.end();
+}
+
+bool is_of_embedding(Piece piece) {
+  constexpr std::array kPieces{Piece::kEmbeddingGather, Piece::kEmbeddingFinish, Piece::kEmbeddingFinishBackward,
+                               Piece::kEmbeddingWgrad};
+  return std::ranges::find(kPieces, piece) != kPieces.end();
+}
+
+void add_piece(Piece piece, const KernelContext& context, KernelMaker& make) {
+  if (is_of_attention(piece)) return add_attention_pieces(piece, context, make);
+  if (is_of_experts(piece)) return add_expert_pieces(piece, context, make);
+  if (is_of_embedding(piece)) return add_embedding_pieces(piece, context, make);
+  const std::int64_t h = make.shape.hidden;
+  if (piece == Piece::kAttentionNorm) {
+    add_attention_norm(make);
+    return add_latent_down(make);
+  }
+  if (piece == Piece::kAttentionNormBackward) {
+    add_latent_down_backward(make);
+    return add_block_norm_backward(make, "attention norm");
+  }
+  if (piece == Piece::kMlpNorm) return add_mlp_norm(make, "mlp norm");
+  if (piece == Piece::kMlp) return add_mlp(make);
+  if (piece == Piece::kAttentionResidual || piece == Piece::kMlpResidual) return add_residual(make);
+  if (piece == Piece::kAttentionResidualBackward || piece == Piece::kMlpResidualBackward) {
+    return add_residual_backward(make);
+  }
+  if (piece == Piece::kMlpDownBackward) return add_mlp_down_backward(make, context);
+  if (piece == Piece::kMlpUpDgrad) {
+    if (context.training.recomputes(&RecomputedModules::norms)) add_mlp_norm(make, "mlp norm");
+    make.dgrads("mlp up dgrad", h, {make.ffn, make.gated_ffn - make.ffn});
+    if (make.shape.adapters && make.shape.adapters->mlp_up) make.adapter_backward(h, make.gated_ffn);
+    return;
+  }
+  if (piece == Piece::kMlpUpWgrad) return make.wgrads("mlp up wgrad", h, {make.ffn, make.gated_ffn - make.ffn});
+  if (piece == Piece::kMlpNormBackward) return add_block_norm_backward(make, "mlp norm");
+  if (piece == Piece::kPredictorInput || piece == Piece::kPredictorInputBackward) {
+    return add_predictor_pieces(piece, make);
+  }
+  add_head_pieces(piece, context, make);
+}
+
+}  // namespace
+
+KernelContext make_kernel_context(const ModelShape& shape, const TrainingOptions& training,
+                                  const ParallelOptions& parallel) {
+  KernelContext context{
+      .shape = shape, .training = training, .tp = parallel.tp, .sequence_parallel = parallel.sequence_parallel};
+  context.cp = parallel.cp;
+  context.ulysses = parallel.ulysses;
+  context.ring = parallel.context_exchange == ContextExchange::kAllGather ? 1 : parallel.ring();
+  context.async_reduce = parallel.async_reduce;
+  context.keep_gathered = parallel.keep_gathered;
+  context.experts = parallel.experts;
+  context.expert_load = parallel.experts.hottest();
+  context.recompute_ahead = parallel.recompute_ahead;
+  return context;
+}
+
+std::vector<Kernel> kernels_of(Piece piece, const KernelContext& context) {
+  KernelMaker make(context);
+  add_piece(piece, context, make);
+  return make.take();
+}
+
+}  // namespace ringwright::workload

@@ -1,0 +1,83 @@
+#include "workload/kernels/pointwise_kernels.h"
+
+namespace ringwright::workload {
+namespace {
+
+using enum KernelFamily;
+
+constexpr double kPointwiseFp32 = 4.0;
+
+bool is_chain(const KernelMaker& make) {
+  return make.pointwise == Pointwise::kEager && make.shape.normalization == Normalization::kRmsNorm;
+}
+
+bool is_gated(const KernelMaker& make) {
+  return make.shape.activation == Activation::kSwiGlu;
+}
+
+}  // namespace
+
+void add_norm(KernelMaker& make, const std::string& name, std::int64_t elements) {
+  if (!is_chain(make)) return make.stream(kNorm, name, elements, {.values = 2});
+  make.stream(kCast, name + ": to fp32", elements, {.values = 1, .other_bytes = kPointwiseFp32});
+  make.stream(kElementwise, name + ": square", elements, {.other_bytes = 2 * kPointwiseFp32});
+  make.stream(kNorm, name + ": mean", elements, {.other_bytes = kPointwiseFp32});
+  make.stream(kElementwise, name + ": scale", elements, {.other_bytes = 2 * kPointwiseFp32});
+  make.stream(kCast, name + ": from fp32", elements, {.values = 1, .other_bytes = kPointwiseFp32});
+  make.stream(kElementwise, name + ": weight", elements, {.values = 2});
+}
+
+// Fused: reads input and output gradient, writes the input's gradient. PyTorch's LayerNorm reads both again for the
+// gradients of its weights.
+void add_norm_backward(KernelMaker& make, const std::string& name, std::int64_t elements) {
+  if (make.pointwise == Pointwise::kFused) return make.stream(kNorm, name + " backward", elements, {.values = 3});
+  if (!is_chain(make)) {
+    make.stream(kNorm, name + " backward", elements, {.values = 3});
+    return make.stream(kNorm, name + " weight gradient", elements, {.values = 2});
+  }
+  make.stream(kElementwise, name + " backward: weight", elements, {.values = 2});
+  make.stream(kElementwise, name + " backward: weight's product", elements, {.values = 3});
+  make.stream(kNorm, name + " backward: weight's sum", elements, {.values = 1});
+  make.stream(kCast, name + " backward: to fp32", elements, {.values = 1, .other_bytes = kPointwiseFp32});
+  make.stream(kElementwise, name + " backward: scale", elements, {.other_bytes = 2 * kPointwiseFp32});
+  make.stream(kElementwise, name + " backward: scale's product", elements, {.other_bytes = 3 * kPointwiseFp32});
+  make.stream(kNorm, name + " backward: scale's sum", elements, {.other_bytes = kPointwiseFp32});
+  make.stream(kElementwise, name + " backward: mean", elements, {.other_bytes = kPointwiseFp32});
+  // Of x^2: x^1, times 2, times the gradient.
+  make.stream(kElementwise, name + " backward: power", elements, {.other_bytes = 2 * kPointwiseFp32});
+  make.stream(kElementwise, name + " backward: twice", elements, {.other_bytes = 2 * kPointwiseFp32});
+  make.stream(kElementwise, name + " backward: square", elements, {.other_bytes = 3 * kPointwiseFp32});
+  make.stream(kElementwise, name + " backward: sum of both", elements, {.other_bytes = 3 * kPointwiseFp32});
+  make.stream(kCast, name + " backward: from fp32", elements, {.values = 1, .other_bytes = kPointwiseFp32});
+}
+
+void add_residual_gradient(KernelMaker& make, std::int64_t elements) {
+  make.stream(kElementwise, "residual gradient", elements, {.values = 3});
+}
+
+void add_rotation(KernelMaker& make, const std::string& name, std::int64_t elements) {
+  if (make.pointwise == Pointwise::kFused) return make.stream(kElementwise, name, elements, {.values = 2});
+  make.stream(kCast, name + ": to fp32", elements, {.values = 1, .other_bytes = kPointwiseFp32});
+  make.stream(kElementwise, name + ": product", elements, {.other_bytes = 2 * kPointwiseFp32});
+  make.stream(kCast, name + ": from fp32", elements, {.values = 1, .other_bytes = kPointwiseFp32});
+}
+
+// SwiGLU reads gate and up and writes one; GELU reads one (with its bias) and writes one.
+void add_activation(KernelMaker& make, const std::string& suffix, std::int64_t elements) {
+  if (!is_gated(make)) return make.stream(kElementwise, "gelu" + suffix, elements, {.values = 2});
+  if (make.pointwise == Pointwise::kFused) return make.stream(kElementwise, "swiglu" + suffix, elements, {.values = 3});
+  make.stream(kElementwise, "silu" + suffix, elements, {.values = 2});
+  make.stream(kElementwise, "gate" + suffix, elements, {.values = 3});
+}
+
+void add_activation_backward(KernelMaker& make, std::int64_t elements) {
+  if (!is_gated(make)) return make.stream(kElementwise, "gelu backward", elements, {.values = 3});
+  if (make.pointwise == Pointwise::kFused) {
+    return make.stream(kElementwise, "swiglu backward", elements, {.values = 5});
+  }
+  make.stream(kElementwise, "gate backward", elements, {.values = 3});
+  make.stream(kElementwise, "up backward", elements, {.values = 3});
+  make.stream(kElementwise, "silu backward", elements, {.values = 3});
+}
+
+}  // namespace ringwright::workload

@@ -1,0 +1,265 @@
+#include "workload/layout/layout_checks.h"
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "workload/layout/pipeline_checks.h"
+
+namespace ringwright::workload {
+namespace {
+
+std::vector<std::string> divisors(std::int64_t number) {
+  std::vector<std::string> result;
+  for (std::int64_t d = 1; d <= number; ++d) {
+    if (number % d == 0) result.push_back(std::to_string(d));
+  }
+  return result;
+}
+
+std::string blank_separated(const std::vector<std::string>& words) {
+  return fmt::format("{}", fmt::join(words, " "));
+}
+
+// "model.num_attention_heads (llama.yaml:7)".
+std::string placed(const ConfigMap& map, std::string_view name) {
+  return fmt::format("{} ({})", map.path_of(name), map.origin(name));
+}
+
+void check_tensor(ConfigMap& parallel, const ParallelContext& context, const ParallelOptions& options) {
+  const ModelShape& shape = context.shape;
+  const auto refuse = [&](std::int64_t number, std::string_view what, std::string_view key) {
+    parallel.error("tp", "E134",
+                   fmt::format("{} = {} does not divide the {} {} of {}", parallel.path_of("tp"), options.tp, number,
+                               what, placed(context.model_map, key)),
+                   fmt::format("valid values: {}", blank_separated(divisors(std::gcd(shape.heads, shape.ffn)))));
+  };
+  if (shape.heads % options.tp != 0) refuse(shape.heads, "attention heads", "num_attention_heads");
+  if (shape.ffn % options.tp != 0) refuse(shape.ffn, "columns", "ffn_hidden_size");
+  // Megatron: fewer key-value heads than ranks are replicated, when each rank gets exactly one.
+  if (shape.kv_heads % options.tp != 0 && options.tp % shape.kv_heads != 0) {
+    refuse(shape.kv_heads, "key-value heads", "num_query_groups");
+  }
+  const std::int64_t shared = shape.experts ? shape.experts->shared_ffn : 0;
+  if (shared % options.tp != 0) refuse(shared, "columns", "moe_shared_expert_intermediate_size");
+  if (context.training.narrow_gather && !options.sequence_parallel) {
+    context.training_map.warn("fp8_gather", "W131",
+                              fmt::format("{} has no effect: {} is off", context.training_map.path_of("fp8_gather"),
+                                          parallel.path_of("sequence_parallel")));
+  }
+  if (options.sequence_parallel && shape.sequence % (std::int64_t{options.tp} * options.cp) != 0) {
+    parallel.error(
+        "sequence_parallel", "E134",
+        fmt::format("{} needs {} = {} to be a multiple of tp x cp = {}", parallel.path_of("sequence_parallel"),
+                    placed(context.model_map, "seq_length"), shape.sequence, options.tp * options.cp));
+  }
+}
+
+void check_batch(ConfigMap& parallel, const ParallelContext& context, const ParallelOptions& options) {
+  const TrainingOptions& training = context.training;
+  const std::int64_t at_once = training.micro_batch * options.dp;
+  if (training.global_batch % at_once != 0) {
+    context.training_map.error("global_batch", "E136",
+                               fmt::format("{} = {} is not a multiple of micro_batch x dp = {} x {} = {}",
+                                           context.training_map.path_of("global_batch"), training.global_batch,
+                                           training.micro_batch, options.dp, at_once),
+                               fmt::format("dp comes from {} / (tp {} x cp {} x pp {})", context.world.described,
+                                           options.tp, options.cp, options.pp));
+    return;
+  }
+  if (!can_be_laid_out(options, training)) {
+    context.training_map.error(
+        "global_batch", "E136",
+        fmt::format("{} = {} makes {} microbatches for each of {} stages, and at most {} of both together can be "
+                    "laid out",
+                    context.training_map.path_of("global_batch"), training.global_batch, options.microbatches(training),
+                    options.pp * options.virtual_stages, kMostPasses),
+        "make global_batch smaller or micro_batch larger");
+    return;
+  }
+  check_microbatches(parallel, context, options);
+}
+
+}  // namespace
+
+void derive_data_parallel(ConfigMap& parallel, std::optional<std::int64_t> given, const World& world,
+                          ParallelOptions& options) {
+  const std::int64_t model_ranks = std::int64_t{options.tp} * options.cp * options.pp;
+  if (!given) {
+    options.dp = static_cast<int>(std::max<std::int64_t>(1, world.ranks / model_ranks));
+    if (world.ranks % model_ranks == 0) return;
+    parallel.error("", "E130",
+                   fmt::format("{}: tp {} x cp {} x pp {} = {} ranks do not divide {} = {} ranks", parallel.path(),
+                               options.tp, options.cp, options.pp, model_ranks, world.described, world.ranks));
+    return;
+  }
+  options.dp = static_cast<int>(*given);
+  if (model_ranks * options.dp == world.ranks) return;
+  parallel.error(
+      "dp", "E130",
+      fmt::format("{}: tp {} x cp {} x pp {} x dp {} = {} ranks, but {} = {} ranks", parallel.path(), options.tp,
+                  options.cp, options.pp, options.dp, model_ranks * options.dp, world.described, world.ranks),
+      world.ranks % model_ranks == 0
+          ? fmt::format("set {}: auto ({})", parallel.path_of("dp"), world.ranks / model_ranks)
+          : std::string());
+}
+
+void check_context_sizes(ConfigMap& parallel, const std::vector<std::int64_t>& sizes, ParallelOptions& options) {
+  if (options.context_exchange != ContextExchange::kHierarchical) {
+    if (sizes.empty()) return;
+    parallel.warn("hierarchical_context_parallel_sizes", "W131",
+                  fmt::format("{} has no effect: cp_comm_type is not a2a+p2p",
+                              parallel.path_of("hierarchical_context_parallel_sizes")));
+    return;
+  }
+  if (parallel.documenting()) return;
+  if (sizes.size() == 2 && sizes[0] * sizes[1] == options.cp) {
+    options.ulysses = static_cast<int>(sizes[0]);
+    return;
+  }
+  parallel.error("hierarchical_context_parallel_sizes", "E139",
+                 fmt::format("{} must be two sizes whose product is cp = {}",
+                             parallel.path_of("hierarchical_context_parallel_sizes"), options.cp),
+                 fmt::format("for example [2, {}]", std::max(1, options.cp / 2)));
+}
+
+namespace {
+
+void check_context(ConfigMap& parallel, const ParallelContext& context, ParallelOptions& options) {
+  const ModelShape& shape = context.shape;
+  if (options.cp == 1) {
+    for (const std::string_view key : {"cp_comm_type", "cp_balanced"}) {
+      if (!parallel.has(key)) continue;
+      parallel.warn(key, "W131", fmt::format("{} has no effect: cp is 1", parallel.path_of(key)));
+    }
+    return;
+  }
+  const std::int64_t chunks = std::int64_t{options.cp} * (options.context_balanced ? 2 : 1);
+  if (shape.sequence % chunks != 0) {
+    parallel.error("cp", "E139",
+                   fmt::format("{} = {} needs {} = {} to be a multiple of {}", parallel.path_of("cp"), options.cp,
+                               placed(context.model_map, "seq_length"), shape.sequence, chunks),
+                   "each rank has two chunks of a sequence (one with cp_balanced: false)");
+    options.cp = options.ulysses = 1;
+    return;
+  }
+  const std::int64_t exchanged = std::int64_t{options.ulysses} * options.tp;
+  const std::int64_t key_heads = shape.latent ? shape.heads : shape.kv_heads;
+  if (options.ulysses > 1 && (shape.heads % exchanged != 0 || key_heads % exchanged != 0)) {
+    parallel.error("cp", "E139",
+                   fmt::format("{}: heads are exchanged for tokens among {} ranks, and tp {} x {} = {} does not divide "
+                               "the {} attention heads and {} key-value heads",
+                               parallel.path_of("cp_comm_type"), options.ulysses, options.tp, options.ulysses,
+                               exchanged, shape.heads, key_heads),
+                   "set parallel.cp_comm_type: p2p");
+  }
+  if (context.training.attention == AttentionKernel::kUnfused) {
+    parallel.error(
+        "cp", "E139",
+        fmt::format("{} = {} needs fused attention, which works on blocks of keys", parallel.path_of("cp"), options.cp),
+        "set training.attention: fused");
+  }
+}
+
+void check_expert_tensor(ConfigMap& parallel, const ParallelContext& context, const ParallelOptions& options) {
+  if (!context.shape.experts || options.tp == 1 || options.sequence_parallel) return;
+  parallel.error("sequence_parallel", "E138",
+                 fmt::format("{}: experts with tp = {} need sequence parallelism, else every rank would send the same "
+                             "tokens",
+                             parallel.path_of("sequence_parallel"), options.tp),
+                 "set parallel.sequence_parallel: true");
+}
+
+// Megatron-LM takes layers in groups without looking whether the last group is whole.
+void check_groups_of_layers(const ParallelContext& context, const ParallelOptions& options) {
+  const FullRecompute& full = context.training.full;
+  if (full.method == RecomputeMethod::kBlock || full.layers == 1) return;
+  const std::string key = context.training_map.path_of("recompute_num_layers");
+  if (options.sharding.parameters) {
+    context.training_map.error("recompute_num_layers", "E146",
+                               fmt::format("{} = {}: parameters that are gathered layer by layer (zero.stage 3, fsdp) "
+                                           "need groups of one layer",
+                                           key, full.layers),
+                               fmt::format("set {}: 1", key));
+    return;
+  }
+  // Which layers a part has is not known before it is balanced; the last group is what remains.
+  if (options.stage_layers == StageLayers::kBalanced || options.stage_layers == StageLayers::kBalancedMemory) return;
+  for (const std::int64_t layers : options.layers_per_part) {
+    if (layers % full.layers == 0) continue;
+    context.training_map.error("recompute_num_layers", "E146",
+                               fmt::format("{} = {} does not divide the {} layers of a part", key, full.layers, layers),
+                               fmt::format("valid values: {}; or set {}: block", blank_separated(divisors(layers)),
+                                           context.training_map.path_of("recompute_method")));
+    return;
+  }
+}
+
+void check_recomputation(const ParallelContext& context, ParallelOptions& options) {
+  check_groups_of_layers(context, options);
+  if (!context.training.full.distributed) return;
+  const std::string key = context.training_map.path_of("distribute_saved_activations");
+  if (options.sequence_parallel) {
+    context.training_map.error("distribute_saved_activations", "E146",
+                               fmt::format("{}: with sequence parallelism every rank keeps its own part already", key),
+                               fmt::format("take {} away", key));
+  } else if (options.tp == 1) {
+    context.training_map.warn("distribute_saved_activations", "W131", fmt::format("{} has no effect: tp is 1", key));
+  }
+}
+
+}  // namespace
+
+namespace {
+
+// Each size is in range, but products of several must keep to 64 bits, too: parameters, and the bytes that a microbatch
+// leaves behind (Korthikanti et al., arXiv 2205.05198, section 4.1: 34 s b h and 5 a s^2 b a layer).
+void check_magnitude(const ParallelContext& context) {
+  constexpr double kMost = 1e17;
+  const ModelShape& shape = context.shape;
+  const auto real = [](std::int64_t number) { return static_cast<double>(number); };
+  const double layers = real(shape.layers + shape.predictors);
+  const double attention = std::max(real(shape.hidden), real(shape.heads) * real(shape.head_size));
+  const double experts = shape.experts ? real(shape.experts->count) : 1.0;
+  const double visited = shape.experts ? real(shape.experts->per_token) : 1.0;
+  const double wide = shape.experts ? std::max(real(shape.experts->ffn), real(shape.experts->shared_ffn)) : 0.0;
+  const double ffn = std::max(real(shape.ffn), wide);
+  const double parameters = layers * real(shape.hidden) * (4.0 * attention + 3.0 * ffn * (experts + 1.0)) +
+                            2.0 * real(shape.vocabulary) * real(shape.hidden);
+  const double tokens = real(shape.sequence) * real(context.training.micro_batch);
+  const double kept = tokens * (layers * 34.0 * std::max(attention, ffn * visited) + 8.0 * real(shape.vocabulary));
+  const double scores = 5.0 * real(shape.heads) * tokens * real(shape.sequence);
+  if (parameters > kMost) {
+    context.training_map.error(
+        "", "E132",
+        fmt::format("the model has about {:.1e} parameters, and at most {:.0e} can be counted", parameters, kMost));
+  }
+  if (std::max(kept, scores) > kMost) {
+    context.training_map.error(
+        "micro_batch", "E132",
+        fmt::format("a microbatch of {} sequences of {} tokens leaves about {:.1e} bytes of "
+                    "activations, and at most {:.0e} can be counted",
+                    context.training.micro_batch, shape.sequence, std::max(kept, scores), kMost));
+  }
+}
+
+}  // namespace
+
+bool can_be_laid_out(const ParallelOptions& options, const TrainingOptions& training) {
+  return options.microbatches(training) <= kMostPasses / (std::int64_t{options.pp} * options.virtual_stages);
+}
+
+void check_layout(ConfigMap& parallel, const ParallelContext& context, ParallelOptions& options) {
+  check_magnitude(context);
+  check_context(parallel, context, options);
+  check_tensor(parallel, context, options);
+  check_expert_tensor(parallel, context, options);
+  check_pipeline(parallel, context, options);
+  check_recomputation(context, options);
+  check_batch(parallel, context, options);
+}
+
+}  // namespace ringwright::workload

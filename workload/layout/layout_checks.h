@@ -1,0 +1,27 @@
+// Whether a parallel layout is possible at all: every impossible one is told with both places that do not fit.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/config/config_map.h"
+#include "workload/options/training_options.h"
+
+namespace ringwright::workload {
+
+// Sets options.dp from what is given, or from the world's size.
+void derive_data_parallel(ConfigMap& parallel, std::optional<std::int64_t> given, const World& world,
+                          ParallelOptions& options);
+
+// Sets options.ulysses where heads are exchanged for tokens among a part of the context-parallel ranks.
+void check_context_sizes(ConfigMap& parallel, const std::vector<std::int64_t>& sizes, ParallelOptions& options);
+
+// Also fills options.layers_per_part.
+void check_layout(ConfigMap& parallel, const ParallelContext& context, ParallelOptions& options);
+
+// Passes of microbatches through parts of the layers that a pipeline is laid out for at most: ten seconds and 1 GiB.
+inline constexpr std::int64_t kMostPasses = 2'000'000;
+[[nodiscard]] bool can_be_laid_out(const ParallelOptions& options, const TrainingOptions& training);
+
+}  // namespace ringwright::workload

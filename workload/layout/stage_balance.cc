@@ -1,0 +1,125 @@
+#include "workload/layout/stage_balance.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace ringwright::workload {
+namespace {
+
+using enum Piece;
+
+constexpr Piece kWholeAttention[] = {kAttentionNorm, kAttention, kAttentionResidual};
+constexpr Piece kCutAttention[] = {kAttentionNorm, kQkv, kCore, kProjection, kAttentionResidual};
+constexpr Piece kWholeAttentionBackward[] = {kAttentionResidualBackward, kAttentionBackward, kQkvDgrad, kQkvWgrad,
+                                             kAttentionNormBackward};
+constexpr Piece kCutAttentionBackward[] = {
+    kAttentionResidualBackward, kProjectionBackward, kCoreBackward, kQkvBackward, kQkvDgrad, kQkvWgrad,
+    kAttentionNormBackward};
+constexpr Piece kDense[] = {kMlpNorm, kMlp, kMlpResidual};
+constexpr Piece kDenseBackward[] = {kMlpResidualBackward, kMlpDownBackward, kMlpUpDgrad, kMlpUpWgrad, kMlpNormBackward};
+constexpr Piece kSparse[] = {kMlpNorm, kRouter,       kPermute,   kExpertSort,
+                             kExperts, kExpertUnsort, kUnpermute, kMlpResidual};
+constexpr Piece kSparseBackward[] = {kMlpResidualBackward, kUnpermuteBackward, kExpertSort,
+                                     kExpertsBackward,     kExpertsWgrad,      kExpertUnsort,
+                                     kPermuteBackward,     kRouterBackward,    kMlpNormBackward};
+constexpr Piece kEmbedding[] = {kEmbeddingGather, kEmbeddingFinish, kEmbeddingFinishBackward, kEmbeddingWgrad};
+constexpr Piece kHead[] = {kFinalNorm,  kLogits,       kLossMax,     kLossTarget,  kLossSum,
+                           kLossFinish, kLossBackward, kLogitsDgrad, kLogitsWgrad, kFinalNormBackward};
+
+class Coster {
+ public:
+  // Of a layer's forward pass, `again` times are computed again.
+  Coster(const KernelContext& context, const ComputeModel& compute, double again)
+      : context_(context), compute_(compute), again_(again) {}
+
+  [[nodiscard]] double of(std::span<const Piece> pieces, bool windowed = false) const {
+    KernelContext context = context_;
+    context.windowed = windowed;
+    double seconds = 0.0;
+    for (const Piece piece : pieces) {
+      for (const Kernel& kernel : kernels_of(piece, context)) {
+        seconds += to_seconds(compute_.duration(kernel)) * static_cast<double>(kernel.launches);
+      }
+    }
+    return seconds;
+  }
+  [[nodiscard]] double of_layer(std::int64_t layer) const {
+    const ModelShape& shape = context_.shape;
+    const bool windowed = is_windowed(shape, layer);
+    const bool cut = context_.cp > 1;
+    double forward = of(cut ? std::span<const Piece>(kCutAttention) : kWholeAttention, windowed);
+    double backward = of(cut ? std::span<const Piece>(kCutAttentionBackward) : kWholeAttentionBackward, windowed);
+    if (has_experts(shape, layer)) {
+      forward += of(kSparse);
+      backward += of(kSparseBackward);
+      if (shape.experts->shared_ffn > 0) {
+        forward += of(std::array{kSharedExperts});
+        backward += of(std::array{kSharedExpertsBackward});
+      }
+    } else {
+      forward += of(kDense);
+      backward += of(kDenseBackward);
+    }
+    return (1.0 + again_) * forward + backward;
+  }
+
+ private:
+  const KernelContext& context_;
+  const ComputeModel& compute_;
+  double again_;
+};
+
+// With `block` only the first layers of a part are computed again; which ones is not known before they are spread.
+double computed_again(const ModelShape& shape, const TrainingOptions& training, const ParallelOptions& parallel) {
+  if (training.recompute != Recompute::kFull) return 0.0;
+  if (training.full.method == RecomputeMethod::kUniform) return 1.0;
+  return std::min(1.0,
+                  static_cast<double>(training.full.layers) * parallel.parts() / static_cast<double>(shape.layers));
+}
+
+}  // namespace
+
+LayerCosts layer_costs(const ModelShape& shape, const TrainingOptions& training, const ParallelOptions& parallel,
+                       const ComputeModel& compute) {
+  const KernelContext context = make_kernel_context(shape, training, parallel);
+  const Coster coster(context, compute, computed_again(shape, training, parallel));
+  LayerCosts costs{.layers = {}, .first = coster.of(kEmbedding), .last = coster.of(kHead)};
+  for (std::int64_t layer = 0; layer < shape.layers; ++layer) costs.layers.push_back(coster.of_layer(layer));
+  for (std::int64_t number = 0; number < shape.predictors; ++number) {
+    costs.last += coster.of(std::array{kPredictorInput, kPredictorInputBackward}) +
+                  coster.of_layer(shape.layers + number) + coster.of(kHead);
+  }
+  return costs;
+}
+
+LayerPasses dense_layer_passes(const KernelContext& context, const ComputeModel& compute) {
+  const auto add = [&](std::span<const Piece> pieces, PassTime& pass) {
+    for (const Piece piece : pieces) {
+      for (const Kernel& kernel : kernels_of(piece, context)) {
+        const auto launches = static_cast<double>(kernel.launches);
+        pass.device += to_seconds(compute.duration(kernel)) * launches;
+        pass.host += to_seconds(compute.issue_time(kernel)) * launches;
+      }
+    }
+  };
+  LayerPasses passes;
+  add(kWholeAttention, passes.forward);
+  add(kDense, passes.forward);
+  add(kDenseBackward, passes.backward);
+  add(kWholeAttentionBackward, passes.backward);
+  return passes;
+}
+
+void balance_stages(ConfigMap& parallel, const ModelShape& shape, const TrainingOptions& training,
+                    const ComputeModel& compute, ParallelOptions& options) {
+  if (options.stage_layers != StageLayers::kBalanced) return;
+  options.layers_per_part = balance_layers(layer_costs(shape, training, options, compute), options.parts());
+  parallel.assume("layers_per_part", fmt::format("{}", fmt::join(options.layers_per_part, " ")),
+                  "stage_layers: balanced, by the modelled time of layers, embedding and logits");
+}
+
+}  // namespace ringwright::workload

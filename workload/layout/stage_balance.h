@@ -1,0 +1,31 @@
+// Pipeline parts of equal time: layers, embedding and logits as the compute model sees them.
+#pragma once
+
+#include "core/config/config_map.h"
+#include "core/ports/compute_model.h"
+#include "workload/kernels/layer_kernels.h"
+#include "workload/options/layer_layout.h"
+#include "workload/options/training_options.h"
+
+namespace ringwright::workload {
+
+// Time in seconds that one rank computes for a microbatch, forward and backward; exchanges are not in it.
+[[nodiscard]] LayerCosts layer_costs(const ModelShape& shape, const TrainingOptions& training,
+                                     const ParallelOptions& parallel, const ComputeModel& compute);
+
+// One pass of a dense layer, without exchanges.
+struct PassTime {
+  double device = 0.0;  // seconds of its kernels, one after another
+  double host = 0.0;    // seconds that the host needs to issue them
+};
+struct LayerPasses {
+  PassTime forward;
+  PassTime backward;
+};
+[[nodiscard]] LayerPasses dense_layer_passes(const KernelContext& context, const ComputeModel& compute);
+
+// With stage_layers: balanced, fills options.layers_per_part and says the split; else does nothing.
+void balance_stages(ConfigMap& parallel, const ModelShape& shape, const TrainingOptions& training,
+                    const ComputeModel& compute, ParallelOptions& options);
+
+}  // namespace ringwright::workload

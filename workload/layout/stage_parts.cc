@@ -1,0 +1,111 @@
+#include "workload/layout/stage_parts.h"
+
+namespace ringwright::workload {
+namespace {
+
+void add_point(Part& part, PointKind kind, std::vector<ParameterTensor> tensors) {
+  part.points.push_back(kind);
+  part.tensors.push_back(std::move(tensors));
+}
+
+void add_layer(Part& part, const ModelShape& shape, const ParallelOptions& parallel, std::int64_t layer) {
+  add_point(part, is_windowed(shape, layer) ? PointKind::kWindowedAttention : PointKind::kAttention,
+            attention_tensors(shape, parallel.tp));
+  if (has_experts(shape, layer)) {
+    const TensorSplit split{.tp = parallel.tp, .ep = parallel.experts.ep, .etp = parallel.experts.etp};
+    add_point(part, PointKind::kExperts, expert_tensors(shape, split));
+  } else {
+    add_point(part, PointKind::kMlp, mlp_tensors(shape, parallel.tp));
+  }
+}
+
+// Whether the stage with the head also has the embedding.
+bool head_finds_embedding(const ParallelOptions& parallel, int stage) {
+  for (int chunk = 0; chunk < parallel.virtual_stages; ++chunk) {
+    if (part_at(parallel.pipeline(), {.stage = stage, .chunk = chunk}) == 0) return true;
+  }
+  return false;
+}
+
+// Layers of multi-token prediction lie with the head; a stage without the embedding holds a copy of it for them.
+void add_predictors(Part& part, const ModelShape& shape, const ParallelOptions& parallel, int stage) {
+  for (std::int64_t number = 0; number < shape.predictors; ++number) {
+    std::vector<ParameterTensor> tensors = predictor_tensors(shape, parallel.tp);
+    if (number == 0 && !head_finds_embedding(parallel, stage) && shape.embeddings == Embeddings::kUntied) {
+      tensors.push_back(embedding_tensors(shape, parallel.tp).front());
+    }
+    add_point(part, PointKind::kPredictor, std::move(tensors));
+    add_layer(part, shape, parallel, shape.layers + number);
+    add_point(part, PointKind::kPredictorHead, {});
+    ++part.layers;
+  }
+}
+
+}  // namespace
+
+std::vector<Part> stage_parts(const ModelShape& shape, const ParallelOptions& parallel, int stage) {
+  std::vector<Part> parts;
+  for (int chunk = 0; chunk < parallel.virtual_stages; ++chunk) {
+    Part part{.number = part_at(parallel.pipeline(), {.stage = stage, .chunk = chunk})};
+    const auto number = static_cast<std::size_t>(part.number);
+    part.layers = parallel.layers_per_part[number];
+    part.embedding = part.number == 0;
+    part.head = part.number == parallel.parts() - 1;
+    if (part.embedding) add_point(part, PointKind::kEmbedding, embedding_tensors(shape, parallel.tp));
+    std::int64_t layer = 0;
+    for (std::size_t before = 0; before < number; ++before) layer += parallel.layers_per_part[before];
+    for (const std::int64_t end = layer + part.layers; layer < end; ++layer) add_layer(part, shape, parallel, layer);
+    if (part.head) {
+      add_predictors(part, shape, parallel, stage);
+      const bool shared = shape.embeddings == Embeddings::kTied && head_finds_embedding(parallel, stage);
+      add_point(part, PointKind::kHead,
+                head_tensors(shape, parallel.tp, shared ? OutputWeights::kShared : OutputWeights::kOwn));
+    }
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+std::int64_t count_elements(const std::vector<Part>& parts) {
+  std::int64_t total = 0;
+  for (const Part& part : parts) {
+    for (const std::vector<ParameterTensor>& tensors : part.tensors) total += count_elements(tensors);
+  }
+  return total;
+}
+
+std::int64_t count_replicated(const std::vector<Part>& parts) {
+  std::int64_t total = 0;
+  for (const Part& part : parts) {
+    for (const std::vector<ParameterTensor>& tensors : part.tensors) {
+      for (const ParameterTensor& tensor : tensors) total += tensor.replicated && !tensor.frozen ? tensor.elements : 0;
+    }
+  }
+  return total;
+}
+
+std::int64_t count_trainable(const std::vector<Part>& parts) {
+  std::int64_t total = 0;
+  for (const Part& part : parts) {
+    for (const std::vector<ParameterTensor>& tensors : part.tensors) total += count_trainable(tensors);
+  }
+  return total;
+}
+
+std::int64_t count_expert_elements(const std::vector<Part>& parts) {
+  std::int64_t total = 0;
+  for (const Part& part : parts) {
+    for (const std::vector<ParameterTensor>& tensors : part.tensors) {
+      for (const ParameterTensor& tensor : tensors) total += tensor.expert ? tensor.elements : 0;
+    }
+  }
+  return total;
+}
+
+bool shares_embedding(const ModelShape& shape, const ParallelOptions& parallel) {
+  if (shape.adapters) return false;  // nothing to sum for frozen weights
+  return (shape.embeddings == Embeddings::kTied || shape.predictors > 0) && parallel.pp > 1 &&
+         parallel.placement == Placement::kLooped;
+}
+
+}  // namespace ringwright::workload

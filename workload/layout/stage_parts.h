@@ -1,0 +1,50 @@
+// What a pipeline stage holds: for each of its chunks the points of the forward pass and the parameters at each point.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "workload/model/model_shape.h"
+#include "workload/options/training_options.h"
+
+namespace ringwright::workload {
+
+enum class PointKind {
+  kEmbedding,
+  kAttention,
+  kWindowedAttention,
+  kMlp,
+  kExperts,
+  kPredictor,      // joins the residual stream with the next token's embedding, for multi-token prediction
+  kPredictorHead,  // the model's head, for the token after the next
+  kHead
+};
+// The second half of a layer, where its backward pass begins.
+[[nodiscard]] constexpr bool ends_layer(PointKind kind) {
+  return kind == PointKind::kMlp || kind == PointKind::kExperts;
+}
+
+// One chunk of one stage.
+struct Part {
+  int number = 0;           // in model order
+  std::int64_t layers = 0;  // with those of multi-token prediction
+  bool embedding = false;
+  bool head = false;
+  std::vector<PointKind> points;                      // in forward order
+  std::vector<std::vector<ParameterTensor>> tensors;  // by point
+};
+
+// By chunk.
+[[nodiscard]] std::vector<Part> stage_parts(const ModelShape& shape, const ParallelOptions& parallel, int stage);
+
+[[nodiscard]] std::int64_t count_elements(const std::vector<Part>& parts);
+// Of tensors that are not frozen.
+[[nodiscard]] std::int64_t count_trainable(const std::vector<Part>& parts);
+// Of experts only.
+[[nodiscard]] std::int64_t count_expert_elements(const std::vector<Part>& parts);
+// Of trained tensors that every tensor-parallel rank holds whole.
+[[nodiscard]] std::int64_t count_replicated(const std::vector<Part>& parts);
+// Whether first and last stage hold copies of one embedding, whose gradients must be summed.
+[[nodiscard]] bool shares_embedding(const ModelShape& shape, const ParallelOptions& parallel);
+
+}  // namespace ringwright::workload

@@ -1,0 +1,214 @@
+#include "workload/memory/activations.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "workload/kernels/attention_kernels.h"
+#include "workload/kernels/expert_kernels.h"
+#include "workload/kernels/kernel_maker.h"
+
+namespace ringwright::workload {
+namespace {
+
+double value_bytes(const KernelContext& context) {
+  return bytes_per_element(context.training.precision);
+}
+// Of the inputs of linear layers, which the weight gradient needs again.
+double input_bytes(const KernelContext& context) {
+  switch (context.training.narrow) {
+    case NarrowRecipe::kNvfp4: return 0.5 + 1.0 / 16.0;  // with the scales, which are an eighth of it
+    case NarrowRecipe::kMxfp4: return 0.5 + 1.0 / 32.0;
+    case NarrowRecipe::kNone: return value_bytes(context);
+    case NarrowRecipe::kDelayed:
+    case NarrowRecipe::kTensorwise:
+    case NarrowRecipe::kRowwise:
+    case NarrowRecipe::kBlockwise:
+    case NarrowRecipe::kMxfp8: return bytes_per_element(DataType::kFp8);
+  }
+  return value_bytes(context);
+}
+// Inputs of the two column-parallel products that are kept; a frozen product needs none, its adapter does.
+double kept_inputs(const KernelContext& context) {
+  if (context.training.recomputes(&RecomputedModules::norms)) return 0.0;
+  if (!context.shape.adapters) return 2.0;
+  return (context.shape.adapters->qkv ? 1.0 : 0.0) + (context.shape.adapters->mlp_up ? 1.0 : 0.0);
+}
+// Bytes a value of a token's hidden state: of what products keep in the working type and as it came from the norm.
+double shared_with_norms(const KernelContext& context, const KernelMaker& sizes) {
+  const bool cast = context.training.narrow != NarrowRecipe::kNone;
+  const bool gathered = context.keep_gathered && sizes.tokens != sizes.local_tokens;
+  if (!context.training.norm_keeps_output || cast || gathered) return 0.0;
+  return kept_inputs(context) * value_bytes(context);
+}
+bool keeps_down_input(const KernelContext& context) {
+  return !context.shape.adapters || context.shape.adapters->mlp_down;
+}
+Bytes whole(double bytes) {
+  return Bytes(std::llround(bytes));
+}
+
+// Of the attention core: what selective recomputation saves.
+double core_bytes_per_token(const KernelContext& context, const KernelMaker& sizes) {
+  if (context.training.recomputes(&RecomputedModules::core_attention)) return 0.0;
+  const auto heads = static_cast<double>(sizes.heads);
+  if (context.training.attention == AttentionKernel::kFused) return 4.0 * heads;  // one fp32 statistic a row
+  // Probabilities; with dropout also their mask and the dropped-out probabilities.
+  const double per_score = context.shape.attention_dropout ? 2.0 * value_bytes(context) + 1.0 : value_bytes(context);
+  return per_score * heads * static_cast<double>(context.shape.sequence);
+}
+
+// Queries, keys, values and the projection's input, in fp8 or fp4 beside the core's result; latent attention also keeps
+// the latent vectors. In values of the working type.
+double attention_columns(const KernelContext& context, const KernelMaker& sizes) {
+  const bool again = context.shape.latent && context.training.recomputes(&RecomputedModules::latent_projection);
+  auto columns = static_cast<double>(sizes.context + (again ? 0 : sizes.query + sizes.key + sizes.value));
+  if (context.training.narrow != NarrowRecipe::kNone) {
+    columns += static_cast<double>(sizes.context) * input_bytes(context) / value_bytes(context);
+  }
+  if (context.shape.latent)
+    columns += static_cast<double>(gathered_columns(context.shape)) /
+               (context.sequence_parallel ? static_cast<double>(context.tp) : 1.0);
+  return columns;
+}
+
+double kept_experts(const KernelContext& context, const KernelMaker& sizes) {
+  const ExpertShape& experts = *context.shape.experts;
+  const double e = value_bytes(context);
+  const std::int64_t inputs = context.shape.activation == Activation::kSwiGlu ? 2 : 1;
+  const auto width = static_cast<double>(experts.ffn / context.experts.etp);
+  const auto h = static_cast<double>(context.shape.hidden);
+  const double low = input_bytes(context);
+  const double activation = context.training.recomputes(&RecomputedModules::expert_activation) ? 0.0 : low;
+  const double rows = expert_rows(context) * ((low + e) * h + (e * static_cast<double>(inputs) + activation) * width);
+  const double router = 4.0 * static_cast<double>(sizes.local_tokens * experts.count);
+  const std::int64_t shared = (inputs + 1) * experts.shared_ffn / context.tp;
+  return rows + router + e * static_cast<double>(sizes.tokens * shared);
+}
+
+double kept_layer(const KernelContext& context, MlpKind kind) {
+  const KernelMaker sizes(context);
+  const double e = value_bytes(context);
+  const auto h = static_cast<double>(context.shape.hidden);
+  const double mask = context.shape.hidden_dropout ? 1.0 : 0.0;
+  // Inputs of two norms and of two column-parallel products, and two dropout masks: whole on every rank without
+  // sequence parallelism. A norm whose backward pass starts from its output shares that with the product that follows.
+  const auto input_tokens = static_cast<double>(context.keep_gathered ? sizes.tokens : sizes.local_tokens);
+  const double inputs = input_tokens * kept_inputs(context) * input_bytes(context) * h;
+  const double norms = 2.0 * e - shared_with_norms(context, sizes);
+  const double local = static_cast<double>(sizes.local_tokens) * (norms + 2.0 * mask) * h + inputs;
+  // The activation's input and output beside the attention's tensors.
+  const double mlp = e * static_cast<double>(sizes.gated_ffn) +
+                     (keeps_down_input(context) ? input_bytes(context) : 0.0) * static_cast<double>(sizes.ffn);
+  const double columns = e * attention_columns(context, sizes) + (kind == MlpKind::kDense ? mlp : 0.0);
+  const double split = static_cast<double>(sizes.tokens) * (columns + core_bytes_per_token(context, sizes));
+  return local + split + (kind == MlpKind::kExperts ? kept_experts(context, sizes) : 0.0);
+}
+
+// Bytes of a logit that are kept to the backward pass, and beside it while the loss is computed.
+struct LogitBytes {
+  double kept = 0.0;
+  double working = 0.0;
+};
+LogitBytes logit_bytes(const KernelContext& context) {
+  const double value = value_bytes(context);
+  switch (context.training.cross_entropy) {
+    case CrossEntropy::kSplit:
+    case CrossEntropy::kSplitFused: return {.kept = 4.0, .working = value};
+    case CrossEntropy::kFused: return {.kept = value, .working = 0.0};
+    case CrossEntropy::kEager: return {.kept = 4.0, .working = context.tp > 1 ? 12.0 : 8.0};
+    case CrossEntropy::kCompiled: return {.kept = value, .working = value};
+    case CrossEntropy::kChunked: return {};
+  }
+  return {};
+}
+
+// The layer's input, and the results of the products and of the core that are not computed again.
+double kept_operators(const KernelContext& context) {
+  const KernelMaker sizes(context);
+  const double e = value_bytes(context);
+  const auto columns = static_cast<double>(sizes.query + sizes.value + sizes.context + sizes.ffn);
+  const double ends = 2.0 * e * static_cast<double>(sizes.local_tokens * context.shape.hidden);
+  return ends + static_cast<double>(sizes.tokens) * (e * columns + core_bytes_per_token(context, sizes));
+}
+
+// The layer's input, and what a list says.
+double kept_results(const KernelContext& context) {
+  const KernelMaker sizes(context);
+  const SavedResults& saved = context.training.saved;
+  const double e = value_bytes(context);
+  const auto local = static_cast<double>(sizes.local_tokens * context.shape.hidden) * e;
+  const auto columns = [&](bool kept, std::int64_t count) {
+    return kept ? e * static_cast<double>(sizes.tokens * count) : 0.0;
+  };
+  const double core = saved.core ? static_cast<double>(sizes.tokens) * core_bytes_per_token(context, sizes) : 0.0;
+  return local * (saved.projection ? 2.0 : 1.0) + columns(saved.qkv, sizes.query + sizes.key + sizes.value) +
+         columns(saved.core, sizes.context) + core + columns(saved.mlp_up, sizes.gated_ffn);
+}
+
+}  // namespace
+
+Bytes layer_activations(const KernelContext& context, MlpKind kind) {
+  if (context.training.recompute == Recompute::kOperators) {
+    return whole(std::min(kept_operators(context), kept_layer(context, kind)));
+  }
+  if (context.training.recompute == Recompute::kExceptSaved) {
+    return whole(std::min(kept_results(context), kept_layer(context, kind)));
+  }
+  if (context.training.recompute != Recompute::kFull) return whole(kept_layer(context, kind));
+  const KernelMaker sizes(context);
+  const std::int64_t tokens = context.training.full.distributed ? sizes.tokens / context.tp : sizes.local_tokens;
+  return whole(static_cast<double>(tokens * context.shape.hidden) * value_bytes(context));
+}
+
+Bytes recomputed_layer(const KernelContext& context, MlpKind kind) {
+  if (context.training.recompute == Recompute::kFull) return whole(kept_layer(context, kind));
+  if (context.training.recompute == Recompute::kExceptSaved) {
+    return whole(std::max(0.0, kept_layer(context, kind) - kept_results(context)));
+  }
+  if (context.training.recompute != Recompute::kOperators) return Bytes(0);
+  return whole(std::max(0.0, kept_layer(context, kind) - kept_operators(context)));
+}
+
+// Token ids, and the dropout's mask.
+Bytes embedding_activations(const KernelContext& context) {
+  const KernelMaker sizes(context);
+  const std::int64_t mask = context.shape.hidden_dropout ? sizes.local_tokens * context.shape.hidden : 0;
+  return Bytes(8 * sizes.tokens + mask);
+}
+
+// Inputs of the final norm and of the output layer, and what the loss keeps of the logits.
+Bytes head_activations(const KernelContext& context) {
+  const KernelMaker sizes(context);
+  const std::int64_t gathered = context.keep_gathered ? sizes.tokens : sizes.local_tokens;
+  double inputs = value_bytes(context) * static_cast<double>((sizes.local_tokens + gathered) * context.shape.hidden);
+  // Fused with the output layer, the loss computes the gradients of its input and of its weights at once.
+  if (context.training.cross_entropy == CrossEntropy::kChunked) {
+    inputs += value_bytes(context) * static_cast<double>((sizes.tokens + sizes.vocabulary) * context.shape.hidden);
+  }
+  return whole(inputs + logit_bytes(context).kept * static_cast<double>(sizes.tokens * sizes.vocabulary));
+}
+
+// What the loss needs beside it. In chunks: as many tokens at a time as make their logits as large as the layer's
+// input, in the working type and in fp32 (Liger-Kernel, fused_linear_cross_entropy.py).
+Bytes head_workspace(const KernelContext& context) {
+  const KernelMaker sizes(context);
+  if (context.training.cross_entropy == CrossEntropy::kChunked) {
+    return whole((value_bytes(context) + 4.0) * static_cast<double>(sizes.tokens * context.shape.hidden));
+  }
+  return whole(logit_bytes(context).working * static_cast<double>(sizes.tokens * sizes.vocabulary));
+}
+
+// Gradients of the MLP's output, of its activation and of its up product are alive together.
+Bytes gradient_workspace(const KernelContext& context, MlpKind kind) {
+  const KernelMaker sizes(context);
+  if (kind == MlpKind::kExperts) {
+    const ExpertShape& experts = *context.shape.experts;
+    const std::int64_t inputs = context.shape.activation == Activation::kSwiGlu ? 2 : 1;
+    const std::int64_t columns = context.shape.hidden + (inputs + 1) * experts.ffn / context.experts.etp;
+    return whole(value_bytes(context) * expert_rows(context) * static_cast<double>(columns));
+  }
+  return whole(value_bytes(context) *
+               static_cast<double>(sizes.tokens * (context.shape.hidden + sizes.ffn + sizes.gated_ffn)));
+}
+
+}  // namespace ringwright::workload

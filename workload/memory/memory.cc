@@ -1,0 +1,261 @@
+#include "workload/memory/memory.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "workload/layout/pipeline_order.h"
+#include "workload/memory/memory_walk.h"
+#include "workload/parallel/buckets.h"
+#include "workload/parallel/shard_units.h"
+#include "workload/parallel/step_streams.h"
+
+namespace ringwright::workload {
+namespace {
+
+using namespace ringwright::literals;
+
+void add(StageMemory& memory, std::string name, Bytes bytes, Evidence evidence = Evidence::kVendorSpec) {
+  if (bytes > 0_B) memory.items.push_back({.name = std::move(name), .bytes = bytes, .evidence = evidence});
+}
+
+Bytes of_elements(std::int64_t elements, double bytes_each) {
+  return scale(Bytes(1), static_cast<double>(elements) * bytes_each);
+}
+
+// Parameters whose state and gradients are with the host.
+std::int64_t offloaded(std::int64_t owned, const OffloadOptions& offload) {
+  return offload.optimizer == Tier::kGpu ? 0 : std::llround(offload.ratio * static_cast<double>(owned));
+}
+
+// ZeRO keeps a shard in the working type, of gradients too, and fp32 master weights with two moments. FSDP's shards are
+// the master weights, and so are their gradients fp32. Gradients that are added up unsharded are of the working type,
+// and with FSDP2, whose stages of pipelines keep parameters, of the type in which they are reduced
+// (to_accumulated_grad_if_needed).
+void add_sharded_state(StageMemory& memory, const std::vector<Part>& parts, const StepInputs& inputs) {
+  const ShardingOptions& sharding = inputs.parallel.sharding;
+  const bool mixed = inputs.training.precision != DataType::kFp32;
+  const double value = bytes_per_element(inputs.training.precision);
+  const double gradient = sharding.master_in_shard ? 4.0 : bytes_per_element(inputs.training.grad_reduce);
+  const double added_up =
+      sharding.reshard_after_backward ? value : bytes_per_element(inputs.training.grad_reduce);
+  const bool away = inputs.parallel.offload.parameters != Tier::kGpu;
+  const OptimizerTypes& types = inputs.training.optimizer;
+  Bytes weights, second, gradients, optimizer;
+  for (const UnitSet& set : unit_sets(inputs.parallel)) {
+    const ShardUnits units(parts, set.options, set.of);
+    weights +=
+        of_elements(away ? units.persistent() : units.kept(set.options.shard), sharding.master_in_shard ? 4.0 : value);
+    if (sharding.secondary > 1) second += of_elements(units.kept(sharding.secondary), value);
+    const std::int64_t owned = units.owned(set.options.shard);
+    const std::int64_t here = owned - offloaded(owned, inputs.parallel.offload);
+    gradients +=
+        sharding.reduce_every_microbatch ? of_elements(here, gradient) : of_elements(units.elements(), added_up);
+    optimizer += of_elements(here, mixed && !sharding.master_in_shard ? types.state() : types.moments());
+  }
+  add(memory, "weights", weights);
+  add(memory, "second copy", second);
+  add(memory, "gradients", gradients);
+  add(memory, "optimizer", optimizer);
+}
+
+void add_model_state(StageMemory& memory, const std::vector<Part>& parts, const StepInputs& inputs) {
+  if (inputs.parallel.sharding.parameters) return add_sharded_state(memory, parts, inputs);
+  const bool mixed = inputs.training.precision != DataType::kFp32;
+  const auto elements = static_cast<double>(count_elements(parts));
+  const std::int64_t owned = owned_parameters(parts, inputs);
+  add(memory, "weights", scale(Bytes(1), elements * bytes_per_element(inputs.training.precision)));
+  const std::int64_t here = owned - offloaded(owned, inputs.parallel.offload);
+  const double kept = static_cast<double>(inputs.parallel.zero_stage >= 2 ? here : count_trainable(parts));
+  add(memory, "gradients", scale(Bytes(1), kept * bytes_per_element(inputs.training.grad_reduce)));
+  const OptimizerTypes& types = inputs.training.optimizer;  // in fp32 training the weights are the master weights
+  add(memory, "optimizer", of_elements(here, mixed ? types.state() : types.moments()));
+}
+
+// DeepSpeed's BF16_Optimizer keeps a microbatch's gradients beside the step's until the next backward pass, and casts
+// one weight's of them at a time. Its stage 2 gathers those of a rank's partition before they are added to the sums of
+// the microbatches before (grads_in_partition of stage_1_and_2.py).
+void add_microbatch_gradients(StageMemory& memory, const std::vector<Part>& parts, const StepInputs& inputs) {
+  const ParallelOptions& parallel = inputs.parallel;
+  if (parallel.gradient_reduction == GradientReduction::kMicrobatch && parallel.microbatches(inputs.training) > 1) {
+    const std::int64_t owned = owned_parameters(parts, inputs);
+    add(memory, "microbatch gradients",
+        of_elements(owned - offloaded(owned, parallel.offload), bytes_per_element(inputs.training.grad_reduce)));
+  }
+  if (inputs.training.gradient_sum != GradientSum::kCopied) return;
+  add(memory, "microbatch gradients",
+      of_elements(count_trainable(parts), bytes_per_element(inputs.training.precision)));
+}
+
+// Where the product does not add to the step's gradients, one weight's is there beside them until it is added, and for
+// BF16_Optimizer in fp32 once more. The allocator keeps what the largest needed.
+void add_largest_gradient(StageMemory& memory, const std::vector<Part>& parts, const StepInputs& inputs) {
+  const TrainingOptions& training = inputs.training;
+  if (training.gradient_sum == GradientSum::kFused) return;
+  std::int64_t largest = 0;
+  for (const Part& part : parts) {
+    for (const std::vector<ParameterTensor>& tensors : part.tensors) {
+      for (const ParameterTensor& tensor : tensors) {
+        if (!tensor.frozen) largest = std::max(largest, tensor.elements);
+      }
+    }
+  }
+  const double cast = training.gradient_sum == GradientSum::kCopied ? 4.0 : 0.0;
+  add(memory, "largest gradient", of_elements(largest, bytes_per_element(training.precision) + cast));
+}
+
+// Elements of the buffers that gradients are reduced out of. DeepSpeed's stages 1 and 2 have one of reduce_bucket_size
+// whatever the model, and with overlap_comm a second that fills meanwhile (setup_buckets of stage_1_and_2.py), its
+// BF16_Optimizer one as large as what is reduced (buffered_allreduce_fallback of engine.py).
+std::int64_t reduction_buffer(const std::vector<Part>& parts, const StepInputs& inputs) {
+  const ParallelOptions& parallel = inputs.parallel;
+  const bool every_pass = parallel.gradient_reduction == GradientReduction::kMicrobatch;
+  if (parallel.replicas() == 1 || (!parallel.flat_gradients && !every_pass)) return 0;
+  const std::int64_t trainable = count_trainable(parts);
+  const bool copied = inputs.training.gradient_sum == GradientSum::kCopied;
+  if (parallel.flat_gradients && copied) return std::min(parallel.flat_bucket, trainable);
+  const std::int64_t buffers = parallel.overlap_grad_reduce ? 2 : 1;
+  if (parallel.flat_gradients) return buffers * parallel.flat_bucket;
+  const auto bytes = static_cast<std::int64_t>(bytes_per_element(inputs.training.grad_reduce));
+  return buffers * std::min(parallel.bucket.count() / bytes, trainable);
+}
+
+// DeepSpeed's stages 1 and 2 copy a rank's partition of the gradients into one tensor, cast to fp32 for the update
+// (step in stage_1_and_2.py). It is too large for what activations leave to the allocator, as reduction buffers are.
+void add_flat_gradients(StageMemory& memory, const std::vector<Part>& parts, const StepInputs& inputs) {
+  const double each = bytes_per_element(inputs.training.grad_reduce);
+  add(memory, "reduction buffer", of_elements(reduction_buffer(parts, inputs), each));
+  if (!inputs.parallel.flat_gradients || inputs.training.grad_reduce == DataType::kFp32) return;
+  const std::int64_t owned = owned_parameters(parts, inputs);
+  add(memory, "flat gradients", of_elements(owned - offloaded(owned, inputs.parallel.offload), each + 4.0));
+}
+
+// Of the weights that microbatches under way began with.
+void add_weight_versions(StageMemory& memory, const std::vector<Part>& parts, const StepInputs& inputs) {
+  const auto microbatches = static_cast<int>(inputs.parallel.microbatches(inputs.training));
+  const int versions = weight_versions(inputs.parallel.versions, inputs.parallel.pp, memory.stage, microbatches);
+  add(memory, "older weights",
+      of_elements((versions - 1) * count_elements(parts), bytes_per_element(inputs.training.precision)));
+}
+
+// Of Transformer Engine, where exchanges run beside products: as large as an activation, one for each such product.
+void add_user_buffers(StageMemory& memory, const StepInputs& inputs) {
+  const KernelContext context = make_kernel_context(inputs.shape, inputs.training, inputs.parallel);
+  add(memory, "user buffers",
+      of_elements(inputs.parallel.tensor_overlap.buffers() * context.tokens() * inputs.shape.hidden,
+                  bytes_per_element(inputs.training.precision)));
+}
+
+std::int64_t local_experts(const StepInputs& inputs) {
+  return inputs.shape.experts ? std::max<std::int64_t>(1, inputs.shape.experts->count / inputs.parallel.experts.ep) : 1;
+}
+
+// One buffer in the working type for each shape of a weight: what Transformer Engine hands to autograd in place of a
+// gradient that was added to the main gradient (module/base.py, get_dummy_wgrad).
+void add_weight_gradients(StageMemory& memory, const std::vector<Part>& parts, const StepInputs& inputs) {
+  if (!inputs.training.weight_gradient_buffers) return;
+  std::map<std::string, std::int64_t> shapes;  // by name of the weight
+  for (const Part& part : parts) {
+    for (std::size_t point = 0; point < part.points.size(); ++point) {
+      const PointKind kind = part.points[point];
+      if (kind == PointKind::kEmbedding || kind == PointKind::kHead) continue;
+      for (const ParameterTensor& tensor : part.tensors[point]) {
+        const std::int64_t experts = tensor.expert ? local_experts(inputs) : 1;  // each a weight of its own
+        const bool matrix = !tensor.replicated && tensor.name.find("bias") == std::string::npos;
+        if (matrix && !tensor.frozen) shapes[tensor.name] = tensor.elements / experts;
+      }
+    }
+  }
+  std::int64_t elements = 0;
+  for (const auto& [name, size] : shapes) elements += size;
+  add(memory, "weight gradient buffers", of_elements(elements, bytes_per_element(inputs.training.precision)));
+}
+
+void add_assumed(StageMemory& memory, const HeldBytes& peak, const StepStreams& streams,
+                 const MemoryAssumptions& assumed) {
+  const auto communicators = static_cast<std::int64_t>(streams.dimensions.size()) + assumed.more_communicators;
+  add(memory, "fragmentation", scale(peak.total(), assumed.fragmentation), Evidence::kAssumed);
+  add(memory, "CUDA context", assumed.cuda_context, Evidence::kAssumed);
+  add(memory, "communicators", assumed.communicator * communicators, Evidence::kAssumed);
+}
+
+}  // namespace
+
+std::int64_t owned_parameters(const std::vector<Part>& parts, const StepInputs& inputs) {
+  std::int64_t owned = 0;
+  if (inputs.parallel.sharding.parameters) {
+    for (const UnitSet& set : unit_sets(inputs.parallel)) {
+      owned += ShardUnits(parts, set.options, set.of).owned(set.options.shard);
+    }
+    return owned;
+  }
+  for (std::size_t chunk = 0; chunk < parts.size(); ++chunk) {
+    for (const Holding holding : {Holding::kDense, Holding::kExpert}) {
+      const BucketRule rule = bucket_rule(inputs.training, inputs.parallel, static_cast<int>(chunk), holding);
+      owned += owned_elements(fill_buckets(parts[chunk], rule), inputs.parallel, holding);
+    }
+  }
+  return owned;
+}
+
+MemoryAssumptions read_memory_assumptions(ConfigMap& memory) {
+  MemoryAssumptions assumed;
+  const auto read = [&memory](std::string_view name, std::string_view doc, Bytes fallback) {
+    if (!memory.has(name)) memory.assume(name, to_string(fallback), doc);
+    return memory.bytes({.name = name, .doc = doc, .fallback = fallback, .min = 0_B});
+  };
+  assumed.cuda_context = read("cuda_context", "CUDA context, libraries and their workspaces on each GPU", 800_MiB);
+  assumed.communicator = read("communicator", "buffers of one communicator on each GPU", 400_MiB);
+  assumed.more_communicators = memory.integer({.name = "more_communicators",
+                                               .doc = "communicators of the framework beside one for each dimension",
+                                               .fallback = 0,
+                                               .min = 0,
+                                               .max = 1000});
+  if (!memory.has("fragmentation")) memory.assume("fragmentation", "5%", "what the allocator loses of activations");
+  assumed.fragmentation = memory.percent({.name = "fragmentation",
+                                          .doc = "what the allocator loses of activations",
+                                          .fallback = 0.05,
+                                          .min = 0.0,
+                                          .max = 1.0});
+  return assumed;
+}
+
+Bytes StageMemory::total() const {
+  Bytes sum;
+  for (const MemoryItem& item : items) sum += item.bytes;
+  return sum;
+}
+
+Bytes StageMemory::of(std::string_view name) const {
+  const auto item = std::ranges::find(items, name, &MemoryItem::name);
+  return item == items.end() ? 0_B : item->bytes;
+}
+
+std::vector<StageMemory> memory_ledger(const StepInputs& inputs, const MemoryAssumptions& assumptions) {
+  const ParallelOptions& parallel = inputs.parallel;
+  const StepStreams streams = make_streams(inputs.shape, parallel);
+  std::vector<StageMemory> ledger;
+  const PipelineOrder order = pipeline_order(parallel, inputs.training);
+  for (int stage = 0; stage < parallel.pp; ++stage) {
+    const std::vector<Part> parts = stage_parts(inputs.shape, parallel, stage);
+    const MemoryWalk walk = walk_memory(inputs, parts, order[static_cast<std::size_t>(stage)]);
+    StageMemory memory{.stage = stage, .items = {}};
+    add_model_state(memory, parts, inputs);
+    add_microbatch_gradients(memory, parts, inputs);
+    add_largest_gradient(memory, parts, inputs);
+    add_flat_gradients(memory, parts, inputs);
+    add_weight_versions(memory, parts, inputs);
+    for (std::size_t kind = 0; kind < kHeldKinds; ++kind) {
+      add(memory, std::string(to_string(static_cast<Held>(kind))), walk.peak.of[kind]);
+    }
+    add_weight_gradients(memory, parts, inputs);
+    add_user_buffers(memory, inputs);
+    add_assumed(memory, walk.peak, streams, assumptions);
+    ledger.push_back(std::move(memory));
+  }
+  return ledger;
+}
+
+}  // namespace ringwright::workload

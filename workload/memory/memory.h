@@ -1,0 +1,52 @@
+// The memory ledger: what each pipeline stage holds on one GPU at its worst moment, item by item.
+//
+// Model state per parameter with Adam: 2 (weights) + 4 (fp32 gradients) + 12 (fp32 master weights and two moments), the
+// 12 divided by dp under ZeRO stage 1 (Megatron's distributed optimizer). Activations are listed tensor by tensor, as
+// Korthikanti et al. (arXiv 2205.05198, section 4) do: with tensor parallelism sbh(10 + 24/t + 5as/(ht)) per layer.
+// What is in flight follows from playing the pipeline schedule.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/evidence.h"
+#include "core/base/units.h"
+#include "core/config/config_map.h"
+#include "workload/layout/stage_parts.h"
+#include "workload/options/step_inputs.h"
+
+namespace ringwright::workload {
+
+// What no formula gives: taken from experience, to be measured where it matters.
+struct MemoryAssumptions {
+  Bytes cuda_context;          // context, libraries and their workspaces
+  Bytes communicator;          // buffers of one communicator
+  double fragmentation = 0.0;  // of activations and temporaries
+  std::int64_t more_communicators = 0;  // beside one for each dimension of the layout
+};
+[[nodiscard]] MemoryAssumptions read_memory_assumptions(ConfigMap& memory);
+
+struct MemoryItem {
+  std::string name;
+  Bytes bytes;
+  Evidence evidence = Evidence::kVendorSpec;  // kVendorSpec: follows from sizes; kAssumed: one of the assumptions
+};
+
+struct StageMemory {
+  int stage = 0;
+  std::vector<MemoryItem> items;
+
+  [[nodiscard]] Bytes total() const;
+  // 0 when there is no such item.
+  [[nodiscard]] Bytes of(std::string_view name) const;
+};
+
+// Whose state one rank of a stage updates.
+[[nodiscard]] std::int64_t owned_parameters(const std::vector<Part>& parts, const StepInputs& inputs);
+
+// By stage.
+[[nodiscard]] std::vector<StageMemory> memory_ledger(const StepInputs& inputs, const MemoryAssumptions& assumptions);
+
+}  // namespace ringwright::workload

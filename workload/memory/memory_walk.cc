@@ -1,0 +1,232 @@
+#include "workload/memory/memory_walk.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "workload/layout/gradient_turns.h"
+#include "workload/memory/activations.h"
+#include "workload/memory/kept_layers.h"
+#include "workload/parallel/gather_schedule.h"
+
+namespace ringwright::workload {
+namespace {
+
+using namespace ringwright::literals;
+
+Bytes of_elements(std::int64_t elements, DataType type) {
+  return scale(Bytes(1), static_cast<double>(elements) * bytes_per_element(type));
+}
+
+bool is_head(PointKind kind) {
+  return kind == PointKind::kHead || kind == PointKind::kPredictorHead;
+}
+
+// When the whole gradients of a chunk are there, under ZeRO stage 2: while microbatches that pass it in a row are added
+// up. Where every microbatch's are reduced by themselves, there is a bucket of them only (reduction buffer).
+class Accumulators {
+ public:
+  Accumulators(const std::vector<Part>& parts, const StepInputs& inputs, const std::vector<Slot>& slots)
+      : reduces_(reducing_slots(slots, inputs.parallel.gradient_reduction)), held_(parts.size(), 0) {
+    const bool whole = inputs.parallel.gradient_reduction == GradientReduction::kMicrobatchGroup;
+    for (const Part& part : parts) {
+      const std::int64_t elements = whole ? count_trainable(std::vector<Part>{part}) : 0;
+      bytes_.push_back(of_elements(elements, inputs.training.grad_reduce));
+    }
+  }
+
+  // What a backward pass adds when it starts, and takes away when it ends.
+  [[nodiscard]] Bytes begin_backward(int chunk) {
+    const auto index = static_cast<std::size_t>(chunk);
+    return std::exchange(held_[index], char{1}) != 0 ? 0_B : bytes_[index];
+  }
+  [[nodiscard]] Bytes end_backward(int chunk, std::size_t slot) {
+    const auto index = static_cast<std::size_t>(chunk);
+    if (!reduces_[slot]) return 0_B;
+    held_[index] = 0;
+    return bytes_[index];
+  }
+
+ private:
+  std::vector<bool> reduces_;  // by slot
+  std::vector<char> held_;     // by chunk
+  std::vector<Bytes> bytes_;   // by chunk
+};
+
+// Gathered parameters, and gradients that wait to be scattered: of the unit at hand in the type they are computed in,
+// and what is being reduced in the type it is reduced in.
+class ShardedState {
+ public:
+  ShardedState(const StepInputs& inputs, const UnitSet& set, const std::vector<Part>& parts,
+               const std::vector<Slot>& slots)
+      : inputs_(inputs), units_(parts, set.options, set.of), schedule_(units_, set.options, slots) {}
+
+  void enter(int chunk, std::size_t point, HeldBytes& held) {
+    const std::size_t unit = units_.unit_at(chunk, point);
+    if (!started_ || schedule_.uses()[use_].unit != unit || new_pass_) use_ = started_ ? use_ + 1 : 0;
+    started_ = true;
+    new_pass_ = false;
+    const DataType type = inputs_.training.precision;
+    held[Held::kGathered] += of_elements(schedule_.steps()[use_].live, type);
+    if (schedule_.uses()[use_].pass == Pass::kForward) return;
+    const std::int64_t elements = units_.units()[unit].padded_gradients;
+    held[Held::kUnreduced] +=
+        of_elements(elements, type) + of_elements(in_flight(elements), inputs_.training.grad_reduce);
+  }
+  void end_pass() { new_pass_ = true; }
+
+ private:
+  // The bucket that is being filled or reduced: at least the unit before.
+  [[nodiscard]] std::int64_t in_flight(std::int64_t unit) const {
+    return std::max(unit, std::min(inputs_.parallel.sharding.reduce_bucket, count_));
+  }
+
+  const StepInputs& inputs_;
+  ShardUnits units_;
+  GatherSchedule schedule_;
+  std::int64_t count_ = units_.elements();
+  std::size_t use_ = 0;
+  bool started_ = false;
+  bool new_pass_ = false;
+};
+
+class Walker {
+ public:
+  Walker(const StepInputs& inputs, const std::vector<Part>& parts, const std::vector<Slot>& slots)
+      : parts_(parts),
+        slots_(slots),
+        context_(make_kernel_context(inputs.shape, inputs.training, inputs.parallel)),
+        accumulators_(parts, inputs, slots),
+        offloaded_layers_(inputs.parallel.offload.activation_layers),
+        embedding_(embedding_activations(context_)),
+        head_(head_activations(context_)) {
+    for (const Part& part : parts) layers_.emplace_back(part, context_);
+    if (!inputs.parallel.sharding.parameters) return;
+    for (const UnitSet& set : unit_sets(inputs.parallel)) sharded_.emplace_back(inputs, set, parts, slots);
+  }
+
+  MemoryWalk walk() {
+    for (const Slot& slot : slots_) {
+      walk_.moments.push_back({.slot = slot, .total = 0_B});
+      if (slot.pass == Pass::kForward) {
+        forward(slot);
+      } else {
+        backward(slot);
+      }
+      for (ShardedState& state : sharded_) state.end_pass();
+    }
+    return std::move(walk_);
+  }
+
+ private:
+  // A layer's tensors count from its second half on.
+  void keep(int chunk, std::size_t point, std::int64_t sign) {
+    const Part& part = part_of(chunk);
+    const PointKind kind = part.points[point];
+    if (ends_layer(kind)) {
+      const bool elsewhere = waits_elsewhere(part, point);
+      (elsewhere ? on_host_ : held_[Held::kLayers]) += layers_of(chunk).kept(point) * sign;
+      walk_.on_host = std::max(walk_.on_host, on_host_);
+    }
+    if (kind == PointKind::kEmbedding) held_[Held::kEmbedding] += embedding_ * sign;
+    if (is_head(kind)) held_[Held::kHead] += head_ * sign;
+  }
+
+  [[nodiscard]] const Part& part_of(int chunk) const { return parts_[static_cast<std::size_t>(chunk)]; }
+  [[nodiscard]] const KeptLayers& layers_of(int chunk) const { return layers_[static_cast<std::size_t>(chunk)]; }
+  // One of the layers whose activations are in host memory between the passes.
+  [[nodiscard]] bool waits_elsewhere(const Part& part, std::size_t point) const {
+    const auto before =
+        std::count_if(part.points.begin(), part.points.begin() + static_cast<std::ptrdiff_t>(point), ends_layer);
+    return before < offloaded_layers_;
+  }
+
+  void forward(const Slot& slot) {
+    const Part& part = part_of(slot.chunk);
+    for (std::size_t point = 0; point < part.points.size(); ++point) {
+      keep(slot.chunk, point, 1);
+      look(slot, point, Pass::kForward);
+    }
+  }
+
+  void backward(const Slot& slot) {
+    const Part& part = part_of(slot.chunk);
+    if (ends_microbatch(slot.pass)) held_[Held::kAccumulators] += accumulators_.begin_backward(slot.chunk);
+    for (std::size_t point = part.points.size(); point-- > 0;) {
+      look(slot, point, slot.pass == Pass::kWeightGradient ? Pass::kForward : Pass::kBackward);
+      if (slot.pass == Pass::kInputGradient) keep_recomputed(slot.chunk, point, 1);
+      if (slot.pass == Pass::kWeightGradient) keep_recomputed(slot.chunk, point, -1);
+      if (ends_microbatch(slot.pass)) keep(slot.chunk, point, -1);
+    }
+    if (!ends_microbatch(slot.pass)) return;
+    held_[Held::kAccumulators] -= accumulators_.end_backward(slot.chunk, walk_.moments.size() - 1);
+  }
+  // Gradients of weights need what their layers took in, also what was computed again.
+  void keep_recomputed(int chunk, std::size_t point, std::int64_t sign) {
+    if (ends_layer(part_of(chunk).points[point])) held_[Held::kRecomputed] += layers_of(chunk).again(point) * sign;
+  }
+
+  void look(const Slot& slot, std::size_t point, Pass pass) {
+    HeldBytes now = held_;
+    const PointKind kind = part_of(slot.chunk).points[point];
+    if (is_head(kind)) now[Held::kHead] += head_workspace(context_);
+    if (ends_layer(kind) && waits_elsewhere(part_of(slot.chunk), point)) {
+      // A group of layers that is computed again needs its first one's.
+      const KeptLayers& layers = layers_of(slot.chunk);
+      now[Held::kLayers] +=
+          std::max(layers.kept(point), layers.needed_before(point)) * 2;  // this one, and the one that is on its way
+    }
+    if (ends_layer(kind) && pass != Pass::kForward) {
+      const MlpKind mlp = kind == PointKind::kExperts ? MlpKind::kExperts : MlpKind::kDense;
+      now[Held::kRecomputed] += layers_of(slot.chunk).alive_again(point);
+      now[Held::kGradients] = gradient_workspace(context_, mlp);
+    }
+    for (ShardedState& state : sharded_) state.enter(slot.chunk, point, now);
+    MemoryMoment& moment = walk_.moments.back();
+    moment.total = std::max(moment.total, now.total());
+    if (now.total() <= walk_.peak.total()) return;
+    walk_.peak = now;
+    walk_.peak_slot = walk_.moments.size() - 1;
+  }
+
+  const std::vector<Part>& parts_;
+  const std::vector<Slot>& slots_;
+  KernelContext context_;
+  Accumulators accumulators_;
+  std::ptrdiff_t offloaded_layers_;
+  std::vector<KeptLayers> layers_;  // by chunk
+  Bytes embedding_;
+  Bytes head_;
+  std::vector<ShardedState> sharded_;  // one, or dense parameters and experts apart
+  HeldBytes held_;
+  Bytes on_host_;
+  MemoryWalk walk_;
+};
+
+}  // namespace
+
+std::string_view to_string(Held kind) {
+  switch (kind) {
+    case Held::kAccumulators: return "gradient accumulators";
+    case Held::kLayers: return "layer activations";
+    case Held::kEmbedding: return "embedding activations";
+    case Held::kHead: return "logits";
+    case Held::kRecomputed: return "recomputed layer";
+    case Held::kGradients: return "activation gradients";
+    case Held::kGathered: return "gathered parameters";
+    case Held::kUnreduced: return "unreduced gradients";
+  }
+  return {};
+}
+
+Bytes HeldBytes::total() const {
+  Bytes sum;
+  for (const Bytes bytes : of) sum += bytes;
+  return sum;
+}
+
+MemoryWalk walk_memory(const StepInputs& inputs, const std::vector<Part>& parts, const std::vector<Slot>& slots) {
+  return Walker(inputs, parts, slots).walk();
+}
+
+}  // namespace ringwright::workload

@@ -1,0 +1,55 @@
+// What a stage holds for a while: its schedule is walked point by point, and the fullest moment is remembered.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/units.h"
+#include "workload/layout/stage_parts.h"
+#include "workload/options/step_inputs.h"
+#include "workload/pipeline/schedule.h"
+
+namespace ringwright::workload {
+
+// Kinds of what is held, in the order of a report.
+enum class Held : std::uint8_t {
+  kAccumulators,  // ZeRO stage 2: whole gradients of a chunk that are added up over microbatches
+  kLayers,
+  kEmbedding,
+  kHead,
+  kRecomputed,
+  kGradients,  // of activations
+  kGathered,   // sharded parameters while they are whole
+  kUnreduced,  // gradients of sharded parameters until they are scattered
+};
+inline constexpr std::size_t kHeldKinds = 8;
+[[nodiscard]] std::string_view to_string(Held kind);
+
+struct HeldBytes {
+  std::array<Bytes, kHeldKinds> of{};
+
+  [[nodiscard]] Bytes& operator[](Held kind) { return of[static_cast<std::size_t>(kind)]; }
+  [[nodiscard]] Bytes operator[](Held kind) const { return of[static_cast<std::size_t>(kind)]; }
+  [[nodiscard]] Bytes total() const;
+};
+
+// The fullest moment of one pass.
+struct MemoryMoment {
+  Slot slot;
+  Bytes total;
+};
+
+struct MemoryWalk {
+  HeldBytes peak;
+  std::size_t peak_slot = 0;          // in which pass
+  Bytes on_host;                      // activations that wait there, at the fullest moment
+  std::vector<MemoryMoment> moments;  // by pass
+};
+
+[[nodiscard]] MemoryWalk walk_memory(const StepInputs& inputs, const std::vector<Part>& parts,
+                                     const std::vector<Slot>& slots);
+
+}  // namespace ringwright::workload

@@ -1,0 +1,283 @@
+#include "workload/model/model_config.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+namespace ringwright::workload {
+namespace {
+
+constexpr std::array kNormalizations{Option{"rmsnorm", "root mean square only, one weight a channel"},
+                                     Option{"layernorm", "mean and variance, weight and bias"}};
+constexpr std::array kActivations{Option{"swiglu", "gated: SiLU(gate) * up"}, Option{"gelu", "one product, then GELU"}};
+constexpr std::array kPositions{Option{"rotary", "rotates queries and keys"},
+                                Option{"learned", "a table added to the word embedding"},
+                                Option{"none", "no position embedding"}};
+constexpr std::array kMasks{Option{"causal", "a token sees those before it and itself"},
+                            Option{"bidirectional", "every token sees all (BERT)"}};
+constexpr std::array kBiases{Option{"none", "no linear layer has a bias"},
+                             Option{"qkv", "queries, keys and values only"},
+                             Option{"all", "every linear layer of the blocks"}};
+
+void read_sizes(ConfigMap& model, ModelShape& shape) {
+  shape.layers = model.integer({.name = "num_layers", .doc = "transformer layers", .min = 1, .max = 10'000});
+  shape.hidden =
+      model.integer({.name = "hidden_size", .doc = "width of the residual stream", .min = 1, .max = 1'000'000});
+  shape.heads =
+      model.integer({.name = "num_attention_heads", .doc = "attention heads (of queries)", .min = 1, .max = 10'000});
+  shape.kv_heads = model.integer({.name = "num_query_groups",
+                                  .doc = "key-value heads; fewer than the heads: grouped-query attention",
+                                  .fallback = shape.heads,
+                                  .min = 1,
+                                  .max = 10'000});
+  shape.head_size = model.integer({.name = "kv_channels",
+                                   .doc = "size of one head; hidden_size / num_attention_heads when not given",
+                                   .fallback = std::max<std::int64_t>(1, shape.hidden / shape.heads),
+                                   .min = 1,
+                                   .max = 10'000});
+  shape.ffn = model.integer({.name = "ffn_hidden_size",
+                             .doc = "width of the MLP between its two products; 4 x hidden_size when not given",
+                             .fallback = 4 * shape.hidden,
+                             .min = 1,
+                             .max = 10'000'000});
+  shape.vocabulary =
+      model.integer({.name = "vocab_size", .doc = "tokens in the vocabulary, unpadded", .min = 1, .max = 100'000'000});
+  shape.sequence =
+      model.integer({.name = "seq_length", .doc = "tokens in a training sequence", .min = 1, .max = 10'000'000});
+  shape.vocabulary_multiple =
+      model.integer({.name = "make_vocab_size_divisible_by",
+                     .doc = "the vocabulary is padded to a multiple of this times parallel.tp, as Megatron does",
+                     .fallback = 128,
+                     .min = 1,
+                     .max = 1'000'000});
+}
+
+void read_kinds(ConfigMap& model, ModelShape& shape) {
+  const std::string norm = model.choice(
+      {.name = "normalization", .doc = "the norm before attention and MLP", .fallback = "rmsnorm"}, kNormalizations);
+  shape.normalization = norm == "layernorm" ? Normalization::kLayerNorm : Normalization::kRmsNorm;
+  const std::string activation =
+      model.choice({.name = "activation", .doc = "between the MLP's products", .fallback = "swiglu"}, kActivations);
+  shape.activation = activation == "gelu" ? Activation::kGelu : Activation::kSwiGlu;
+  const std::string positions = model.choice(
+      {.name = "position_embedding", .doc = "how a token knows its place", .fallback = "rotary"}, kPositions);
+  shape.positions = positions == "learned" ? Positions::kLearned
+                    : positions == "none"  ? Positions::kNone
+                                           : Positions::kRotary;
+  const std::string biases =
+      model.choice({.name = "bias", .doc = "which linear layers have a bias", .fallback = "none"}, kBiases);
+  shape.biases = biases == "all" ? Biases::kAllLinear : biases == "qkv" ? Biases::kQkvOnly : Biases::kNone;
+  const bool untied = model.boolean({.name = "untie_embeddings_and_output_weights",
+                                     .doc = "the output layer has weights of its own",
+                                     .fallback = true});
+  shape.embeddings = untied ? Embeddings::kUntied : Embeddings::kTied;
+  shape.query_key_norm =
+      model.boolean({.name = "qk_layernorm", .doc = "a norm over each head's query and key", .fallback = false});
+  shape.hidden_dropout =
+      model.number({.name = "hidden_dropout",
+                    .doc = "dropout probability after embedding, attention and MLP; only whether it is 0 matters",
+                    .fallback = 0.0,
+                    .min = 0.0,
+                    .max = 1.0}) > 0.0;
+  shape.attention_dropout =
+      model.number({.name = "attention_dropout",
+                    .doc = "dropout probability on attention probabilities; only whether it is 0 matters",
+                    .fallback = 0.0,
+                    .min = 0.0,
+                    .max = 1.0}) > 0.0;
+  if (shape.positions != Positions::kLearned && !model.documenting()) return;
+  shape.max_positions = model.integer({.name = "max_position_embeddings",
+                                       .doc = "rows of the learned position table; seq_length when not given",
+                                       .fallback = shape.sequence,
+                                       .min = 1,
+                                       .max = 10'000'000});
+}
+
+std::int64_t size(ConfigMap& model, std::string_view name, std::string_view doc) {
+  return model.integer({.name = name, .doc = doc, .min = 1, .max = 10'000'000});
+}
+std::int64_t count(ConfigMap& model, std::string_view name, std::string_view doc, std::int64_t fallback) {
+  return model.integer({.name = name, .doc = doc, .fallback = fallback, .min = 0, .max = 10'000'000});
+}
+
+void read_mask(ConfigMap& model, ModelShape& shape) {
+  const std::string mask =
+      model.choice({.name = "attention_mask", .doc = "which tokens a token sees", .fallback = "causal"}, kMasks);
+  shape.masking = mask == "bidirectional" ? Masking::kBidirectional : Masking::kCausal;
+  shape.window = count(model, "sliding_window", "tokens that a token sees, itself included; 0: no window", 0);
+  shape.full_every =
+      count(model, "window_attn_skip_freq", "every n-th layer sees all tokens in spite of sliding_window; 0: none", 0);
+  shape.attention_sinks =
+      model.boolean({.name = "attention_sinks", .doc = "a learned logit a head (GPT-OSS)", .fallback = false});
+  shape.predictors = count(model, "mtp_num_layers", "layers of multi-token prediction (DeepSeek-V3)", 0);
+  if (model.has("window_attn_skip_freq") && shape.window == 0) {
+    model.warn("window_attn_skip_freq", "W131",
+               fmt::format("{} has no effect: there is no sliding_window", model.path_of("window_attn_skip_freq")));
+  }
+}
+
+void read_latent(ConfigMap& model, ModelShape& shape) {
+  const bool latent = model.boolean({.name = "multi_latent_attention",
+                                     .doc = "keys and values come from a narrow latent vector (DeepSeek's MLA)",
+                                     .fallback = false});
+  if (!latent && !model.documenting()) return;
+  LatentAttention sizes;
+  sizes.query_rank = count(model, "q_lora_rank", "width of the queries' latent vector; 0: none", 0);
+  sizes.key_value_rank = size(model, "kv_lora_rank", "width of the latent vector of keys and values");
+  sizes.plain_size = size(model, "qk_head_dim", "size of a head's query and key without the rotated part");
+  sizes.rotated_size = size(model, "qk_pos_emb_head_dim", "size of the rotated part of a head's query and key");
+  sizes.value_size = size(model, "v_head_dim", "size of a head's value");
+  if (!latent) return;
+  shape.latent = sizes;
+  shape.kv_heads = shape.heads;
+  shape.head_size = key_size(shape);
+  for (const std::string_view key : {"num_query_groups", "kv_channels"}) {
+    if (!model.has(key)) continue;
+    model.warn(key, "W131", fmt::format("{} has no effect with multi_latent_attention", model.path_of(key)));
+  }
+}
+
+void check_experts(ConfigMap& model, const ModelShape& shape, ExpertShape& experts) {
+  const auto refuse = [&](std::string_view key, std::string problem, std::string hint) {
+    model.error(key, "E132", std::move(problem), std::move(hint));
+  };
+  if (experts.per_token > experts.count) {
+    refuse("moe_router_topk",
+           fmt::format("{} = {} is more than the {} experts", model.path_of("moe_router_topk"), experts.per_token,
+                       experts.count),
+           "write at most model.num_experts");
+    experts.per_token = experts.count;
+  }
+  if (experts.dense_layers >= shape.layers) {
+    refuse("first_k_dense_replace",
+           fmt::format("{} = {} leaves no layer of {} to the experts", model.path_of("first_k_dense_replace"),
+                       experts.dense_layers, shape.layers),
+           "leave num_experts out for a dense model");
+    experts.dense_layers = 0;
+  }
+  if (experts.count % experts.groups != 0 || experts.group_limit > experts.groups) {
+    refuse("moe_router_num_groups",
+           fmt::format("{} = {} must divide the {} experts and be at least moe_router_group_topk = {}",
+                       model.path_of("moe_router_num_groups"), experts.groups, experts.count, experts.group_limit),
+           "write 1 for routing without groups");
+    experts.groups = experts.group_limit = 1;
+  }
+}
+
+void read_experts(ConfigMap& model, ModelShape& shape) {
+  const std::int64_t experts = count(model, "num_experts", "experts of an expert layer; 0: a dense model", 0);
+  if (experts == 0 && !model.documenting()) return;
+  ExpertShape sizes{.count = experts};
+  sizes.per_token = size(model, "moe_router_topk", "experts that a token visits");
+  sizes.ffn = model.integer({.name = "moe_ffn_hidden_size",
+                             .doc = "width of one expert; ffn_hidden_size when not given",
+                             .fallback = shape.ffn,
+                             .min = 1,
+                             .max = 10'000'000});
+  sizes.shared_ffn = count(model, "moe_shared_expert_intermediate_size",
+                           "width of the experts that every token visits, all together; 0: none", 0);
+  sizes.dense_layers = count(model, "first_k_dense_replace", "first layers with an ordinary MLP", 0);
+  sizes.every = model.integer({.name = "moe_layer_freq",
+                               .doc = "of the layers after these, every n-th has experts",
+                               .fallback = 1,
+                               .min = 1,
+                               .max = 10'000});
+  sizes.groups = model.integer({.name = "moe_router_num_groups",
+                                .doc = "groups of experts, of which a token visits moe_router_group_topk",
+                                .fallback = 1,
+                                .min = 1,
+                                .max = 10'000});
+  sizes.group_limit = model.integer({.name = "moe_router_group_topk",
+                                     .doc = "groups whose experts a token may visit; all when not given",
+                                     .fallback = sizes.groups,
+                                     .min = 1,
+                                     .max = 10'000});
+  if (experts == 0) return;
+  check_experts(model, shape, sizes);
+  shape.experts = sizes;
+}
+
+}  // namespace
+
+void check_heads(ConfigMap& map, const HeadKeys& keys, ModelShape& shape) {
+  if (map.documenting()) return;
+  if (shape.heads % shape.kv_heads != 0) {
+    map.error(keys.kv_heads, "E132",
+              fmt::format("{} = {} does not divide the {} attention heads", map.path_of(keys.kv_heads), shape.kv_heads,
+                          shape.heads));
+    shape.kv_heads = shape.heads;
+  }
+  const bool size_given = shape.latent || (!keys.head_size.empty() && map.has(keys.head_size));
+  if (size_given || keys.hidden.empty() || shape.hidden % shape.heads == 0) return;
+  map.error(keys.hidden, "E132",
+            fmt::format("{} = {} is not a multiple of the {} attention heads", map.path_of(keys.hidden), shape.hidden,
+                        shape.heads),
+            keys.head_size.empty() ? std::string()
+                                   : fmt::format("or give the size of a head in {}", map.path_of(keys.head_size)));
+}
+
+void read_adapters(ConfigMap& model, ModelShape& shape) {
+  ConfigMap lora = model.map("lora", "low-rank adapters: the model is frozen and only they are trained");
+  const std::int64_t rank = count(lora, "rank", "width of the adapters; 0: none, all weights are trained", 0);
+  const std::vector<std::string> targets = lora.texts(
+      {.name = "target_modules", .doc = "products with an adapter: linear_qkv, linear_proj, linear_fc1, linear_fc2"});
+  if (rank == 0) {
+    if (!targets.empty()) {
+      lora.warn("target_modules", "W131",
+                fmt::format("{} has no effect: the rank is 0", lora.path_of("target_modules")));
+    }
+    return;
+  }
+  LowRankAdapters adapters{.rank = rank};
+  if (targets.empty()) {
+    lora.assume("target_modules", "linear_qkv, linear_proj", "the attention's products, as MLPerf Training does");
+    adapters.qkv = adapters.projection = true;
+  }
+  for (const std::string& target : targets) {
+    if (target == "linear_qkv") {
+      adapters.qkv = true;
+    } else if (target == "linear_proj") {
+      adapters.projection = true;
+    } else if (target == "linear_fc1") {
+      adapters.mlp_up = true;
+    } else if (target == "linear_fc2") {
+      adapters.mlp_down = true;
+    } else {
+      lora.error("target_modules", "E132", fmt::format("'{}' is no product of a layer", target),
+                 "use linear_qkv, linear_proj, linear_fc1, linear_fc2");
+    }
+  }
+  if (shape.latent && adapters.qkv) {
+    lora.error("target_modules", "E132", "latent attention has no single product linear_qkv to adapt",
+               "set target_modules: [linear_proj]");
+    adapters.qkv = false;
+  }
+  shape.adapters = adapters;
+}
+
+ModelShape read_model(ConfigMap& model) {
+  ModelShape shape;
+  shape.name = model.text({.name = "name", .doc = "what reports call the model", .fallback = "model"});
+  read_sizes(model, shape);
+  read_kinds(model, shape);
+  read_mask(model, shape);
+  read_latent(model, shape);
+  read_experts(model, shape);
+  read_adapters(model, shape);
+  check_heads(model,
+              {.hidden = "hidden_size",
+               .heads = "num_attention_heads",
+               .kv_heads = "num_query_groups",
+               .head_size = "kv_channels"},
+              shape);
+  if (shape.positions == Positions::kLearned && shape.max_positions < shape.sequence) {
+    model.error("seq_length", "E132",
+                fmt::format("{} = {} is longer than the learned position table of {} rows", model.path_of("seq_length"),
+                            shape.sequence, shape.max_positions),
+                fmt::format("set {} to at least {}", model.path_of("max_position_embeddings"), shape.sequence));
+  }
+  return shape;
+}
+
+}  // namespace ringwright::workload

@@ -1,0 +1,295 @@
+#include "workload/model/model_shape.h"
+
+#include <algorithm>
+
+namespace ringwright::workload {
+namespace {
+
+std::int64_t mlp_inputs(const ModelShape& shape) {
+  return shape.activation == Activation::kSwiGlu ? 2 : 1;
+}
+std::int64_t norm_elements(const ModelShape& shape) {
+  return shape.normalization == Normalization::kLayerNorm ? 2 * shape.hidden : shape.hidden;
+}
+
+ParameterTensor replicated(std::string name, std::int64_t elements) {
+  return {.name = std::move(name), .elements = elements, .replicated = true};
+}
+
+// Freezes what there is, and adds an adapter beside a product: the matrix that the split touches is split, the other
+// one is held whole.
+enum class Split { kColumns, kRows };
+struct AdaptedProduct {
+  const char* name;
+  std::int64_t inputs = 0;   // on this rank
+  std::int64_t outputs = 0;  // on this rank
+  Split split = Split::kColumns;
+};
+void add_adapter(const ModelShape& shape, const AdaptedProduct& product, std::vector<ParameterTensor>& tensors) {
+  const std::int64_t rank = shape.adapters->rank;
+  const bool columns = product.split == Split::kColumns;
+  const std::string name = product.name;
+  tensors.push_back({.name = name + " adapter down", .elements = product.inputs * rank, .replicated = columns});
+  tensors.push_back({.name = name + " adapter up", .elements = rank * product.outputs, .replicated = !columns});
+}
+
+void freeze(const ModelShape& shape, std::vector<ParameterTensor>& tensors) {
+  if (!shape.adapters) return;
+  for (ParameterTensor& tensor : tensors) tensor.frozen = true;
+}
+
+// The projections before the attention core, and their norms.
+void add_latent_inputs(const ModelShape& shape, std::int64_t tp, std::vector<ParameterTensor>& tensors) {
+  const LatentAttention& latent = *shape.latent;
+  const std::int64_t query = shape.heads / tp * key_size(shape);
+  const std::int64_t compressed = latent.key_value_rank + latent.rotated_size;
+  if (latent.query_rank > 0) {
+    tensors.push_back(replicated("query down", shape.hidden * latent.query_rank));
+    tensors.push_back(replicated("query norm", latent.query_rank));
+    tensors.push_back({.name = "query up", .elements = latent.query_rank * query});
+  } else {
+    tensors.push_back({.name = "query", .elements = shape.hidden * query});
+  }
+  tensors.push_back(replicated("key and value down", shape.hidden * compressed));
+  tensors.push_back(replicated("key and value norm", latent.key_value_rank));
+  const std::int64_t columns = shape.heads / tp * (latent.plain_size + latent.value_size);
+  tensors.push_back({.name = "key and value up", .elements = latent.key_value_rank * columns});
+}
+
+void add_plain_inputs(const ModelShape& shape, std::int64_t tp, std::vector<ParameterTensor>& tensors) {
+  const std::int64_t query = shape.heads / tp * shape.head_size;
+  const std::int64_t columns = query + 2 * kv_heads_per_rank(shape, tp) * shape.head_size;
+  tensors.push_back({.name = "qkv", .elements = shape.hidden * columns});
+  if (shape.biases != Biases::kNone) tensors.push_back({.name = "qkv bias", .elements = columns});
+  if (shape.query_key_norm) tensors.push_back(replicated("query and key norm", 2 * shape.head_size));
+}
+
+}  // namespace
+
+bool has_experts(const ModelShape& shape, std::int64_t layer) {
+  if (!shape.experts) return false;
+  const std::int64_t place = std::min(layer, shape.layers - 1) - shape.experts->dense_layers;
+  return place >= 0 && (place + 1) % shape.experts->every == 0;
+}
+
+bool is_windowed(const ModelShape& shape, std::int64_t layer) {
+  if (shape.window == 0 || shape.window >= shape.sequence) return false;
+  return shape.full_every == 0 || (layer + 1) % shape.full_every != 0;
+}
+
+std::int64_t key_size(const ModelShape& shape) {
+  return shape.latent ? shape.latent->plain_size + shape.latent->rotated_size : shape.head_size;
+}
+std::int64_t value_size(const ModelShape& shape) {
+  return shape.latent ? shape.latent->value_size : shape.head_size;
+}
+
+double score_pairs(const ModelShape& shape, bool windowed) {
+  const auto s = static_cast<double>(shape.sequence);
+  const auto w = static_cast<double>(windowed ? shape.window : shape.sequence);
+  return shape.masking == Masking::kCausal ? s * w - w * w / 2.0 : 2.0 * s * w - w * w;
+}
+
+std::int64_t kv_heads_per_rank(const ModelShape& shape, std::int64_t tp) {
+  return std::max<std::int64_t>(1, shape.kv_heads / tp);
+}
+
+std::int64_t padded_vocabulary(const ModelShape& shape, std::int64_t tp) {
+  const std::int64_t multiple = shape.vocabulary_multiple * tp;
+  return (shape.vocabulary + multiple - 1) / multiple * multiple;
+}
+
+std::vector<ParameterTensor> attention_tensors(const ModelShape& shape, std::int64_t tp) {
+  std::vector<ParameterTensor> tensors;
+  tensors.reserve(8);
+  tensors.push_back(replicated("attention norm", norm_elements(shape)));
+  if (shape.latent) {
+    add_latent_inputs(shape, tp, tensors);
+  } else {
+    add_plain_inputs(shape, tp, tensors);
+  }
+  if (shape.attention_sinks) tensors.push_back({.name = "attention sinks", .elements = shape.heads / tp});
+  tensors.push_back({.name = "attention projection", .elements = shape.heads / tp * value_size(shape) * shape.hidden});
+  if (shape.biases == Biases::kAllLinear) tensors.push_back(replicated("attention projection bias", shape.hidden));
+  freeze(shape, tensors);
+  if (!shape.adapters) return tensors;
+  const std::int64_t query = shape.heads / tp * key_size(shape);
+  const std::int64_t columns = query + 2 * kv_heads_per_rank(shape, tp) * shape.head_size;
+  if (shape.adapters->qkv) add_adapter(shape, {"qkv", shape.hidden, columns, Split::kColumns}, tensors);
+  if (shape.adapters->projection) {
+    add_adapter(shape, {"attention projection", shape.heads / tp * value_size(shape), shape.hidden, Split::kRows},
+                tensors);
+  }
+  return tensors;
+}
+
+std::vector<ParameterTensor> mlp_tensors(const ModelShape& shape, std::int64_t tp) {
+  const std::int64_t columns = mlp_inputs(shape) * (shape.ffn / tp);
+  std::vector<ParameterTensor> tensors;
+  tensors.reserve(8);
+  tensors.push_back({.name = "mlp norm", .elements = norm_elements(shape), .replicated = true});
+  tensors.push_back({.name = "mlp up", .elements = shape.hidden * columns});
+  if (shape.biases == Biases::kAllLinear) tensors.push_back({.name = "mlp up bias", .elements = columns});
+  tensors.push_back({.name = "mlp down", .elements = shape.ffn / tp * shape.hidden});
+  if (shape.biases == Biases::kAllLinear) {
+    tensors.push_back({.name = "mlp down bias", .elements = shape.hidden, .replicated = true});
+  }
+  freeze(shape, tensors);
+  if (!shape.adapters) return tensors;
+  if (shape.adapters->mlp_up) add_adapter(shape, {"mlp up", shape.hidden, columns, Split::kColumns}, tensors);
+  if (shape.adapters->mlp_down) add_adapter(shape, {"mlp down", shape.ffn / tp, shape.hidden, Split::kRows}, tensors);
+  return tensors;
+}
+
+std::vector<ParameterTensor> expert_tensors(const ModelShape& shape, const TensorSplit& split) {
+  const ExpertShape& experts = *shape.experts;
+  const std::int64_t local = experts.count / split.ep;
+  const std::int64_t width = experts.ffn / split.etp;
+  const bool biased = shape.biases == Biases::kAllLinear;
+  std::vector<ParameterTensor> tensors;
+  tensors.push_back(replicated("mlp norm", norm_elements(shape)));
+  tensors.push_back(replicated("router", shape.hidden * experts.count));
+  if (biased) tensors.push_back(replicated("router bias", experts.count));
+  const auto add = [&](const char* name, std::int64_t elements) {
+    tensors.push_back({.name = name, .elements = local * elements, .expert = true});
+  };
+  add("experts up", shape.hidden * mlp_inputs(shape) * width);
+  if (biased) add("experts up bias", mlp_inputs(shape) * width);
+  add("experts down", width * shape.hidden);
+  if (biased) add("experts down bias", shape.hidden);
+  if (experts.shared_ffn == 0) {
+    freeze(shape, tensors);
+    return tensors;
+  }
+  const std::int64_t shared = experts.shared_ffn / split.tp;
+  tensors.push_back({.name = "shared experts up", .elements = shape.hidden * mlp_inputs(shape) * shared});
+  tensors.push_back({.name = "shared experts down", .elements = shared * shape.hidden});
+  freeze(shape, tensors);
+  return tensors;
+}
+
+// Two norms, a product from 2h to h, and the norm before the logits.
+std::vector<ParameterTensor> predictor_tensors(const ModelShape& shape, std::int64_t tp) {
+  std::vector<ParameterTensor> tensors;
+  tensors.push_back(replicated("predictor norms", 3 * norm_elements(shape)));
+  tensors.push_back({.name = "predictor projection", .elements = 2 * shape.hidden * shape.hidden / tp});
+  freeze(shape, tensors);
+  return tensors;
+}
+
+std::vector<ParameterTensor> embedding_tensors(const ModelShape& shape, std::int64_t tp) {
+  std::vector<ParameterTensor> tensors;
+  tensors.push_back({.name = "word embedding", .elements = padded_vocabulary(shape, tp) / tp * shape.hidden});
+  if (shape.positions == Positions::kLearned) {
+    tensors.push_back(
+        {.name = "position embedding", .elements = shape.max_positions * shape.hidden, .replicated = true});
+  }
+  freeze(shape, tensors);
+  return tensors;
+}
+
+std::vector<ParameterTensor> head_tensors(const ModelShape& shape, std::int64_t tp, OutputWeights weights) {
+  std::vector<ParameterTensor> tensors;
+  tensors.push_back({.name = "final norm", .elements = norm_elements(shape), .replicated = true});
+  if (weights == OutputWeights::kOwn) {
+    tensors.push_back({.name = "output layer", .elements = padded_vocabulary(shape, tp) / tp * shape.hidden});
+  }
+  freeze(shape, tensors);
+  return tensors;
+}
+
+std::int64_t count_elements(const std::vector<ParameterTensor>& tensors) {
+  std::int64_t total = 0;
+  for (const ParameterTensor& tensor : tensors) total += tensor.elements;
+  return total;
+}
+
+std::int64_t count_trainable(const std::vector<ParameterTensor>& tensors) {
+  std::int64_t total = 0;
+  for (const ParameterTensor& tensor : tensors) total += tensor.frozen ? 0 : tensor.elements;
+  return total;
+}
+
+std::int64_t parameters(const ModelShape& shape) {
+  ModelShape unpadded = shape;
+  unpadded.vocabulary_multiple = 1;
+  const auto output = shape.embeddings == Embeddings::kTied ? OutputWeights::kShared : OutputWeights::kOwn;
+  std::int64_t total = count_elements(embedding_tensors(unpadded, 1)) +
+                       count_elements(head_tensors(unpadded, 1, output)) +
+                       shape.layers * count_elements(attention_tensors(shape, 1));
+  for (std::int64_t layer = 0; layer < shape.layers; ++layer) {
+    total += count_elements(has_experts(shape, layer) ? expert_tensors(shape, {}) : mlp_tensors(shape, 1));
+  }
+  return total;
+}
+
+std::int64_t active_parameters(const ModelShape& shape) {
+  std::int64_t total = parameters(shape);
+  for (std::int64_t layer = 0; layer < shape.layers; ++layer) {
+    if (!has_experts(shape, layer)) continue;
+    for (const ParameterTensor& tensor : expert_tensors(shape, {})) {
+      if (!tensor.expert) continue;
+      total -= tensor.elements / shape.experts->count * (shape.experts->count - shape.experts->per_token);
+    }
+  }
+  return total;
+}
+
+Flops attention_core_flops(const ModelShape& shape, std::int64_t sequences, AttentionCount count, std::int64_t layer) {
+  const double asked = score_pairs(shape, is_windowed(shape, layer));
+  const double pairs = count == AttentionCount::kFull && shape.masking == Masking::kCausal ? 2.0 * asked : asked;
+  return Flops(2.0 * static_cast<double>(sequences) * pairs *
+               static_cast<double>(shape.heads * (key_size(shape) + value_size(shape))));
+}
+
+namespace {
+
+// Multiplications for one token in the products before and after the attention core.
+double attention_products(const ModelShape& shape) {
+  const auto h = static_cast<double>(shape.hidden);
+  const auto heads = static_cast<double>(shape.heads);
+  const double query = heads * static_cast<double>(key_size(shape));
+  const double projection = heads * static_cast<double>(value_size(shape)) * h;
+  if (!shape.latent) {
+    const auto key_value = static_cast<double>(2 * shape.kv_heads * shape.head_size);
+    return h * (query + key_value) + projection;
+  }
+  const LatentAttention& latent = *shape.latent;
+  const auto rank = static_cast<double>(latent.query_rank);
+  const double queries = latent.query_rank > 0 ? h * rank + rank * query : h * query;
+  const double down = h * static_cast<double>(latent.key_value_rank + latent.rotated_size);
+  const double up =
+      static_cast<double>(latent.key_value_rank) * heads * static_cast<double>(latent.plain_size + latent.value_size);
+  return queries + down + up + projection;
+}
+
+double mlp_products(const ModelShape& shape, std::int64_t layer) {
+  const auto h = static_cast<double>(shape.hidden);
+  const auto matrices = static_cast<double>(mlp_inputs(shape) + 1);
+  if (!has_experts(shape, layer)) return matrices * h * static_cast<double>(shape.ffn);
+  const ExpertShape& experts = *shape.experts;
+  const auto visited = static_cast<double>(experts.per_token * experts.ffn + experts.shared_ffn);
+  return matrices * h * visited + h * static_cast<double>(experts.count);
+}
+
+}  // namespace
+
+Flops layer_forward_flops(const ModelShape& shape, std::int64_t sequences, AttentionCount count, std::int64_t layer) {
+  const auto tokens = static_cast<double>(sequences * shape.sequence);
+  return Flops(2.0 * tokens * (attention_products(shape) + mlp_products(shape, layer))) +
+         attention_core_flops(shape, sequences, count, layer);
+}
+
+Flops model_flops(const ModelShape& shape, std::int64_t sequences, AttentionCount count) {
+  const double tokens = static_cast<double>(sequences * shape.sequence);
+  const auto h = static_cast<double>(shape.hidden);
+  const auto predictors = static_cast<double>(shape.predictors);
+  const double logits = 2.0 * tokens * h * static_cast<double>(shape.vocabulary);
+  Flops total(logits * (1.0 + predictors) + 4.0 * tokens * h * h * predictors);
+  for (std::int64_t layer = 0; layer < shape.layers + shape.predictors; ++layer) {
+    total += layer_forward_flops(shape, sequences, count, layer);
+  }
+  return total * (shape.adapters ? 2.0 : 3.0);
+}
+
+}  // namespace ringwright::workload

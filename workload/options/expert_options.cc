@@ -1,0 +1,194 @@
+#include "workload/options/expert_options.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "core/base/random.h"
+
+namespace ringwright::workload {
+namespace {
+
+constexpr std::array kDispatchers{
+    Option{"alltoall", "a token is sent to each of its experts' ranks"},
+    Option{"allgather", "every rank of the group gets every token"},
+    Option{"flex", "as DeepEP: a token crosses to another host once and is handed on inside"}};
+
+// Each expert's popularity is log-normal with the coefficient of variation that is asked for; a rank's load is the mean
+// of its experts'. One draw holds for all layers: at every layer all ranks wait for the hottest, whichever it is.
+std::vector<double> draw_load(const ExpertShape& shape, const ExpertOptions& options, double deviation,
+                              std::uint64_t seed) {
+  RandomStream random(seed, "router load");
+  const double sigma = std::sqrt(std::log(1.0 + deviation * deviation));
+  std::vector<double> popularity;
+  for (std::int64_t expert = 0; expert < shape.count; ++expert) {
+    const double radius = std::sqrt(-2.0 * std::log(1.0 - random.next_unit()));
+    popularity.push_back(std::exp(sigma * radius * std::cos(2.0 * 3.14159265358979323846 * random.next_unit())));
+  }
+  const double mean = std::accumulate(popularity.begin(), popularity.end(), 0.0) / static_cast<double>(shape.count);
+  const auto local = static_cast<std::size_t>(shape.count / options.ep);
+  std::vector<double> load;
+  for (std::size_t first = 0; load.size() < static_cast<std::size_t>(options.ep); first += local) {
+    const auto begin = popularity.begin() + static_cast<std::ptrdiff_t>(first);
+    const double sum = std::accumulate(begin, begin + static_cast<std::ptrdiff_t>(local), 0.0);
+    load.push_back(sum / (static_cast<double>(local) * mean));
+  }
+  return load;
+}
+
+// A rank computes no more than its experts' capacity, and with padding exactly that.
+void bound_load(ExpertOptions& options) {
+  if (options.capacity <= 0.0) return;
+  if (options.pad_to_capacity) {
+    options.load.assign(static_cast<std::size_t>(options.ep), options.capacity);
+    return;
+  }
+  if (options.load.empty() && options.capacity < 1.0) options.load.assign(static_cast<std::size_t>(options.ep), 1.0);
+  for (double& load : options.load) load = std::min(load, options.capacity);
+}
+
+void check_divisions(ConfigMap& parallel, const ExpertContext& context, ExpertOptions& options) {
+  const std::int64_t experts = context.shape.experts ? context.shape.experts->count : 1;
+  if (options.ep > 1 && !context.shape.experts) {
+    parallel.error("ep", "E138",
+                   fmt::format("{} = {}, but the model has no experts", parallel.path_of("ep"), options.ep),
+                   "leave ep out, or set model.num_experts");
+    options.ep = 1;
+  }
+  if (experts % options.ep != 0) {
+    parallel.error("ep", "E138",
+                   fmt::format("{} = {} does not divide the {} experts ({})", parallel.path_of("ep"), options.ep,
+                               experts, context.model_map.origin("num_experts")));
+    options.ep = 1;
+  }
+  if (context.shape.experts && context.shape.experts->ffn % options.etp != 0) {
+    parallel.error(
+        "etp", "E138",
+        fmt::format("{} = {} does not divide the width {} of an expert ({})", parallel.path_of("etp"), options.etp,
+                    context.shape.experts->ffn, context.model_map.origin("moe_ffn_hidden_size")));
+    options.etp = 1;
+  }
+  if (context.ranks % (options.ep * options.etp) != 0) {
+    parallel.error("ep", "E138",
+                   fmt::format("{}: etp {} x ep {} = {} does not divide the {} ranks of a stage (tp x cp x dp)",
+                               parallel.path(), options.etp, options.ep, options.etp * options.ep, context.ranks));
+    options.ep = options.etp = 1;
+  }
+}
+
+void read_load(ConfigMap& parallel, const ExpertContext& context, ExpertOptions& options) {
+  ConfigMap load = parallel.map("moe_router_load", "how unevenly the router spreads tokens; nothing: equally");
+  const double deviation =
+      load.number({.name = "deviation",
+                   .doc = "standard deviation of the experts' tokens against their mean (log-normal); 0: equal",
+                   .fallback = 0.0,
+                   .min = 0.0,
+                   .max = 10.0});
+  const auto seed = static_cast<std::uint64_t>(
+      load.integer({.name = "seed", .doc = "seed of the draw", .fallback = 1, .min = 0, .max = INT64_MAX}));
+  if (load.has("seed") && deviation <= 0.0) {
+    load.warn("seed", "W131", fmt::format("{} has no effect: the deviation is 0", load.path_of("seed")));
+  }
+  if (context.shape.experts && deviation > 0.0) {
+    options.load = draw_load(*context.shape.experts, options, deviation, seed);
+  }
+}
+
+void read_capacity(ConfigMap& parallel, ExpertOptions& options) {
+  options.capacity = parallel.number({.name = "moe_expert_capacity_factor",
+                                      .doc = "tokens that an expert takes, against an equal share; 0: all that come",
+                                      .fallback = 0.0,
+                                      .min = 0.0,
+                                      .max = 1000.0});
+  options.pad_to_capacity = parallel.boolean({.name = "moe_pad_expert_input_to_capacity",
+                                              .doc = "every expert computes its whole capacity, filled up with zeros",
+                                              .fallback = false});
+  if (options.pad_to_capacity && options.capacity <= 0.0) {
+    parallel.warn("moe_pad_expert_input_to_capacity", "W131",
+                  fmt::format("{} has no effect without moe_expert_capacity_factor",
+                              parallel.path_of("moe_pad_expert_input_to_capacity")));
+  }
+}
+
+void read_dispatch(ConfigMap& parallel, ExpertOptions& options) {
+  const std::string kind = parallel.choice(
+      {.name = "moe_token_dispatcher_type", .doc = "how tokens reach their experts", .fallback = "alltoall"},
+      kDispatchers);
+  options.dispatcher = kind == "allgather" ? Dispatcher::kAllGather
+                       : kind == "flex"    ? Dispatcher::kFlex
+                                           : Dispatcher::kAllToAll;
+  options.fp8_dispatch = parallel.boolean({.name = "moe_fp8_dispatch",
+                                           .doc = "tokens travel to experts in fp8, with a scale for 128 values",
+                                           .fallback = false});
+  options.overlap_shared = parallel.boolean(
+      {.name = "moe_shared_expert_overlap", .doc = "shared experts compute while tokens travel", .fallback = false});
+  if (options.fp8_dispatch && options.dispatcher == Dispatcher::kAllGather) {
+    parallel.warn("moe_fp8_dispatch", "W131",
+                  fmt::format("{} has no effect: the allgather dispatcher sends tokens as they are",
+                              parallel.path_of("moe_fp8_dispatch")));
+    options.fp8_dispatch = false;
+  }
+}
+
+// Without experts every key about them is without effect.
+void warn_unused(ConfigMap& parallel) {
+  for (const std::string_view key :
+       {"etp", "moe_token_dispatcher_type", "moe_fp8_dispatch", "moe_shared_expert_overlap",
+        "moe_expert_capacity_factor", "moe_pad_expert_input_to_capacity", "moe_router_load"}) {
+    if (!parallel.has(key)) continue;
+    parallel.warn(key, "W131", fmt::format("{} has no effect: the model has no experts", parallel.path_of(key)));
+  }
+}
+
+}  // namespace
+
+double ExpertOptions::hottest() const {
+  return load.empty() ? 1.0 : *std::ranges::max_element(load);
+}
+
+int ExpertOptions::inner() const {
+  return std::gcd(ep, std::max(1, host_ranks / etp));
+}
+
+ExpertOptions read_expert_options(ConfigMap& parallel, const ExpertContext& context) {
+  ExpertOptions options;
+  options.host_ranks = context.host_ranks;
+  options.ep = static_cast<int>(parallel.integer(
+      {.name = "ep", .doc = "expert-parallel size; a part of tp x cp x dp", .fallback = 1, .min = 1, .max = 100'000}));
+  options.etp =
+      static_cast<int>(parallel.integer({.name = "etp",
+                                         .doc = "tensor-parallel size of experts; tp when not given, as in Megatron",
+                                         .fallback = context.shape.experts ? context.tp : 1,
+                                         .min = 1,
+                                         .max = 100'000}));
+  check_divisions(parallel, context, options);
+  read_dispatch(parallel, options);
+  read_capacity(parallel, options);
+  read_load(parallel, context, options);
+  bound_load(options);
+  if (!context.shape.experts && !parallel.documenting()) {
+    warn_unused(parallel);
+    options.etp = 1;
+    options.load.clear();
+  }
+  return options;
+}
+
+// A token's K experts are a random choice of E: it misses a host, with E/n experts, with the probability that all K lie
+// elsewhere.
+double hosts_visited(const ExpertShape& experts, int hosts) {
+  double missed = 1.0;
+  const std::int64_t elsewhere = experts.count - experts.count / hosts;
+  for (std::int64_t choice = 0; choice < experts.per_token; ++choice) {
+    missed *= static_cast<double>(std::max<std::int64_t>(0, elsewhere - choice)) /
+              static_cast<double>(experts.count - choice);
+  }
+  const double visited = static_cast<double>(hosts) * (1.0 - missed);
+  return experts.group_limit < experts.groups ? std::min(visited, static_cast<double>(experts.group_limit)) : visited;
+}
+
+}  // namespace ringwright::workload

@@ -1,0 +1,15 @@
+// What one training step is made from: the model's shape, how it is trained, and how it is spread over ranks.
+#pragma once
+
+#include "workload/model/model_shape.h"
+#include "workload/options/training_options.h"
+
+namespace ringwright::workload {
+
+struct StepInputs {
+  const ModelShape& shape;
+  const TrainingOptions& training;
+  const ParallelOptions& parallel;  // as read_parallel_options leaves it: dp and layers_per_part are set
+};
+
+}  // namespace ringwright::workload

@@ -1,0 +1,71 @@
+#include "workload/options/tensor_overlap.h"
+
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "workload/options/training_options.h"
+
+namespace ringwright::workload {
+namespace {
+
+constexpr std::string_view kDetails[] = {"tp_comm_overlap_ag", "tp_comm_overlap_rs", "tp_comm_overlap_rs_dgrad",
+                                         "tp_comm_overlap_num_splits",
+                                         "tp_comm_overlap_user_buffers"};
+
+void refuse(ConfigMap& parallel, const std::string& why, const std::string& way_out) {
+  parallel.error("tp_comm_overlap", "E147", fmt::format("{} {}", parallel.path_of("tp_comm_overlap"), why), way_out);
+}
+
+}  // namespace
+
+void read_tensor_overlap(ConfigMap& parallel, const ParallelContext& context, ParallelOptions& options) {
+  TensorOverlap& overlap = options.tensor_overlap;
+  overlap.on = parallel.boolean({.name = "tp_comm_overlap",
+                                 .doc = "tensor-parallel exchanges run beside their products, piece by piece, as "
+                                        "Transformer Engine does with user buffers",
+                                 .fallback = false});
+  overlap.gather =
+      parallel.boolean({.name = "tp_comm_overlap_ag",
+                        .doc = "of tp_comm_overlap: inputs go round a ring while products run on what is there",
+                        .fallback = true});
+  overlap.scatter = parallel.boolean({.name = "tp_comm_overlap_rs",
+                                      .doc = "of tp_comm_overlap: results are scattered in chunks",
+                                      .fallback = true});
+  overlap.scatter_gradients =
+      parallel.boolean({.name = "tp_comm_overlap_rs_dgrad",
+                        .doc = "of tp_comm_overlap: gradients of inputs are scattered in chunks, not beside the "
+                               "product of the weights' gradient",
+                        .fallback = false});
+  overlap.chunks = static_cast<int>(
+      parallel.integer({.name = "tp_comm_overlap_num_splits",
+                        .doc = "of tp_comm_overlap: chunks in which results are scattered, as Transformer Engine's "
+                               "num_splits; at most as many as divide a rank's rows",
+                        .fallback = 4,
+                        .min = 1,
+                        .max = 64}));
+  overlap.user_buffers =
+      parallel.boolean({.name = "tp_comm_overlap_user_buffers",
+                        .doc = "of tp_comm_overlap: each product has a buffer as large as an activation; without, "
+                               "parts are read where they are (PyTorch's symmetric memory)",
+                        .fallback = true});
+  if (!overlap.on) {
+    for (const std::string_view key : kDetails) {
+      if (!parallel.has(key)) continue;
+      parallel.warn(key, "W131", fmt::format("{} has no effect: tp_comm_overlap is off", parallel.path_of(key)));
+    }
+    return;
+  }
+  if (options.tp == 1) {
+    parallel.warn("tp_comm_overlap", "W131",
+                  fmt::format("{} has no effect: tp is 1", parallel.path_of("tp_comm_overlap")));
+    overlap = {};
+  } else if (!options.sequence_parallel) {
+    refuse(parallel, "needs activations that are split along the sequence", "set parallel.sequence_parallel: true");
+  } else if (context.shape.adapters) {
+    refuse(parallel, "does not go with low-rank adapters, whose products need the whole input",
+           "take one of them away");
+  }
+}
+
+}  // namespace ringwright::workload

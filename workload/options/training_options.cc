@@ -1,0 +1,371 @@
+#include "workload/options/training_options.h"
+
+#include <array>
+
+#include <fmt/format.h>
+
+namespace ringwright::workload {
+namespace {
+
+constexpr std::array kPrecisions{Option{"bf16", "weights and activations in bf16, master weights in fp32"},
+                                 Option{"fp16", "weights and activations in fp16, master weights in fp32"},
+                                 Option{"fp32", "everything in fp32"}};
+constexpr std::array kFp8Recipes{
+    Option{"none", "products as `precision` says"},
+    Option{"delayed", "the layers' products in fp8, one scale a tensor from the maxima of earlier steps"},
+    Option{"tensorwise", "one scale a tensor from its own maximum, found in a pass of its own"},
+    Option{"rowwise", "a scale a row of each operand, so that it is cast for every product anew (torchao)"},
+    Option{"blockwise", "a scale for 128 values, as DeepSeek-V3"},
+    Option{"mxfp8", "a scale for 32 values (Blackwell)"}};
+constexpr std::array kFp4Recipes{
+    Option{"none", "products as `precision` and `fp8_recipe` say"},
+    Option{"nvfp4", "the layers' products in fp4, a scale for 16 values and one a tensor (Blackwell)"},
+    Option{"mxfp4", "the layers' products in fp4, a scale for 32 values"}};
+constexpr std::array kStateTypes{Option{"fp32", "four bytes"}, Option{"bf16", "two bytes"}, Option{"fp16", "two bytes"},
+                                 Option{"fp8", "one byte, with a scale a tensor"}};
+constexpr std::array kMasterTypes{Option{"fp32", "four bytes"}, Option{"fp16", "two bytes"}};
+constexpr std::array kRecomputes{
+    Option{"none", "every activation is kept for the backward pass"},
+    Option{"selective", "the attention core is computed again in the backward pass"},
+    Option{"selective-ops",
+           "norms, every second product and what is cheap are computed "
+           "again, as torchtitan's option `op`"},
+    Option{"except-saved", "all but `recompute_saves` that a gradient reads, as JAX's policies do"},
+    Option{"full", "only each layer's input is kept; the whole layer is computed again"}};
+constexpr std::array kGradTypes{Option{"fp32", "gradients are summed up and reduced in fp32"},
+                                Option{"bf16", "gradients are summed up and reduced in two bytes"}};
+constexpr std::array kAttentions{Option{"fused", "one kernel that never writes the score matrix (FlashAttention)"},
+                                 Option{"unfused", "products, softmax and dropout as kernels of their own"}};
+
+struct NamedOptimizer {
+  Option option;
+  OptimizerKind kind;
+};
+constexpr std::array kOptimizers{
+    NamedOptimizer{{"adam", "two moments a parameter"}, OptimizerKind::kAdam},
+    NamedOptimizer{{"adamw", "the same, weights decay apart"}, OptimizerKind::kAdamW},
+    NamedOptimizer{{"lamb", "two moments, and an update of its own length for each tensor: two norms a tensor more"},
+                   OptimizerKind::kLamb},
+    NamedOptimizer{{"amsgrad", "adam that keeps the largest second moment, too: three a parameter"},
+                   OptimizerKind::kAmsgrad},
+    NamedOptimizer{{"sgd", "one moment, none without sgd_momentum"}, OptimizerKind::kSgd}};
+
+DataType parse_precision(std::string_view text) {
+  if (text == "fp32") return DataType::kFp32;
+  return text == "fp16" ? DataType::kFp16 : DataType::kBf16;
+}
+
+NarrowRecipe parse_narrow(std::string_view text) {
+  if (text == "delayed") return NarrowRecipe::kDelayed;
+  if (text == "tensorwise") return NarrowRecipe::kTensorwise;
+  if (text == "rowwise") return NarrowRecipe::kRowwise;
+  if (text == "blockwise") return NarrowRecipe::kBlockwise;
+  if (text == "mxfp8") return NarrowRecipe::kMxfp8;
+  if (text == "nvfp4") return NarrowRecipe::kNvfp4;
+  return text == "mxfp4" ? NarrowRecipe::kMxfp4 : NarrowRecipe::kNone;
+}
+
+DataType parse_state(std::string_view text) {
+  if (text == "fp8") return DataType::kFp8;
+  return text == "fp16" ? DataType::kFp16 : text == "bf16" ? DataType::kBf16 : DataType::kFp32;
+}
+
+Recompute parse_recompute(std::string_view text) {
+  if (text == "full") return Recompute::kFull;
+  if (text == "selective-ops") return Recompute::kOperators;
+  if (text == "except-saved") return Recompute::kExceptSaved;
+  return text == "selective" ? Recompute::kSelective : Recompute::kNone;
+}
+
+constexpr std::array kCrossEntropies{
+    Option{"split", "Megatron's, over a split vocabulary: fp32 softmax, and the logits or their gradient"},
+    Option{"split-fused", "the same with fewer passes (Megatron's --cross-entropy-loss-fusion, native)"},
+    Option{"fused", "one kernel that writes the gradient over the logits"},
+    Option{"eager", "PyTorch's log-softmax and loss in fp32"},
+    Option{"compiled", "the same by torch.compile: nothing in fp32 is written"},
+    Option{"chunked", "fused with the output layer, chunk by chunk (Liger): the logits are never whole"}};
+constexpr std::array kImplementations{
+    Option{"local", "products add to the main gradient in place"},
+    Option{"transformer_engine", "the same, with one buffer kept for each shape of a weight"}};
+
+constexpr std::array kPointwise{
+    Option{"fused", "a kernel for each norm, rotation and activation (Transformer Engine, Apex, torch.compile)"},
+    Option{"eager", "a kernel for each operator of PyTorch that they are written in"}};
+
+constexpr std::array kGradientSums{
+    Option{"fused", "the product of a weight's gradient adds it to the step's gradient in its epilogue (Megatron)"},
+    Option{"separate", "the product writes it and a kernel of its own adds it (PyTorch, Megatron before 3.0)"},
+    Option{"copied", "as DeepSpeed's BF16_Optimizer: it is kept, cast to fp32 and added in two kernels"}};
+
+constexpr std::array kProjections{
+    Option{"fused", "one product for queries, keys and values, and one for both parts of a gated MLP (Megatron)"},
+    Option{"separate", "a product for each, as torchtitan and Hugging Face write them"}};
+
+CrossEntropy parse_cross_entropy(std::string_view text) {
+  if (text == "split-fused") return CrossEntropy::kSplitFused;
+  if (text == "fused") return CrossEntropy::kFused;
+  if (text == "eager") return CrossEntropy::kEager;
+  if (text == "compiled") return CrossEntropy::kCompiled;
+  return text == "chunked" ? CrossEntropy::kChunked : CrossEntropy::kSplit;
+}
+
+void read_kernel_choices(ConfigMap& training, TrainingOptions& options) {
+  options.cross_entropy = parse_cross_entropy(
+      training.choice({.name = "cross_entropy",
+                       .doc = "how the loss is computed: its passes over the logits, and what is kept of them",
+                       .fallback = "split"},
+                      kCrossEntropies));
+  options.loss_metrics = training.integer({.name = "loss_metrics",
+                                           .doc = "metrics that the trainer computes from the logits of every "
+                                                  "microbatch, each as PyTorch's cross-entropy",
+                                           .fallback = 0,
+                                           .min = 0,
+                                           .max = 100});
+  options.pointwise =
+      training.choice(
+          {.name = "pointwise", .doc = "how norms, rotary embedding and activations are run", .fallback = "fused"},
+          kPointwise) == "eager"
+          ? Pointwise::kEager
+          : Pointwise::kFused;
+  const std::string sum = training.choice({.name = "gradient_accumulation",
+                                           .doc = "how weight gradients of a microbatch come to those of the step",
+                                           .fallback = "fused"},
+                                          kGradientSums);
+  options.gradient_sum = sum == "copied"     ? GradientSum::kCopied
+                         : sum == "separate" ? GradientSum::kSeparate
+                                             : GradientSum::kFused;
+  options.separate_projections =
+      training.choice({.name = "projections", .doc = "which weights share a product", .fallback = "fused"},
+                      kProjections) == "separate";
+  options.norm_keeps_output =
+      training.boolean({.name = "memory_efficient_layer_norm",
+                        .doc = "a norm's backward pass starts from its output, which the product that follows keeps "
+                               "anyway, and its input is freed (Apex)",
+                        .fallback = false});
+  options.weight_gradient_buffers =
+      training.choice(
+          {.name = "transformer_impl", .doc = "whose layers, for the memory they need", .fallback = "local"},
+          kImplementations) == "transformer_engine";
+}
+
+constexpr std::array kMethods{
+    Option{"uniform",
+           "layers in groups of recompute_num_layers; a group keeps its first input and is computed again whole"},
+    Option{"block", "the first recompute_num_layers layers of each part alone; the others keep everything"}};
+
+void read_full(ConfigMap& training, TrainingOptions& options) {
+  options.full.method =
+      training.choice(
+          {.name = "recompute_method", .doc = "which layers full recomputation takes", .fallback = "uniform"},
+          kMethods) == "block"
+          ? RecomputeMethod::kBlock
+          : RecomputeMethod::kUniform;
+  options.full.layers = static_cast<int>(
+      training.integer({.name = "recompute_num_layers",
+                        .doc = "layers of a group (uniform), or layers of each part that are computed again (block)",
+                        .fallback = 1,
+                        .min = 1,
+                        .max = 10'000}));
+  options.full.distributed = training.boolean(
+      {.name = "distribute_saved_activations",
+       .doc = "tensor-parallel ranks share what full recomputation keeps, and gather it before its use",
+       .fallback = false});
+  options.full.on_host = training.boolean({.name = "cpu_checkpointing",
+                                           .doc = "what full recomputation keeps waits in host memory (DeepSpeed)",
+                                           .fallback = false});
+  if (options.recompute == Recompute::kFull) return;
+  for (const std::string_view key :
+       {"recompute_method", "recompute_num_layers", "distribute_saved_activations", "cpu_checkpointing"}) {
+    if (!training.has(key)) continue;
+    training.warn(key, "W131", fmt::format("{} has no effect: recompute is not full", training.path_of(key)));
+  }
+  options.full = {};
+}
+
+void read_narrow(ConfigMap& training, TrainingOptions& options) {
+  const std::string fp8 = training.choice(
+      {.name = "fp8_recipe", .doc = "how the products of the layers are computed in fp8", .fallback = "none"},
+      kFp8Recipes);
+  const std::string fp4 = training.choice(
+      {.name = "fp4_recipe", .doc = "how the products of the layers are computed in fp4", .fallback = "none"},
+      kFp4Recipes);
+  if (fp8 != "none" && fp4 != "none") {
+    training.error(
+        "fp4_recipe", "E141",
+        fmt::format("{} = {} and {} = {} ({}) both say how products are computed", training.path_of("fp4_recipe"), fp4,
+                    training.path_of("fp8_recipe"), fp8, training.origin("fp8_recipe")),
+        "take away one of them");
+  }
+  options.narrow = parse_narrow(fp4 != "none" ? fp4 : fp8);
+  options.narrow_gather = training.boolean({.name = "fp8_gather",
+                                            .doc = "tensor-parallel ranks cast their part of the sequence before they "
+                                                   "gather it, in the type of the products",
+                                            .fallback = false});
+  if (!options.narrow_gather) return;
+  if (options.narrow == NarrowRecipe::kNone || options.narrow == NarrowRecipe::kRowwise) {
+    training.warn("fp8_gather", "W131",
+                  fmt::format("{} has no effect: {}", training.path_of("fp8_gather"),
+                              options.narrow == NarrowRecipe::kNone ? "no product is computed in fp8 or fp4"
+                                                                    : "a scale a row is cast for every product anew"));
+    options.narrow_gather = false;
+  }
+}
+
+void read_optimizer(ConfigMap& training, OptimizerTypes& types) {
+  std::vector<Option> options;
+  for (const NamedOptimizer& entry : kOptimizers) options.push_back(entry.option);
+  const std::string name =
+      training.choice({.name = "optimizer", .doc = "what updates the weights", .fallback = "adam"}, options);
+  for (const NamedOptimizer& entry : kOptimizers) {
+    if (entry.option.name == name) types.kind = entry.kind;
+  }
+  if (types.kind == OptimizerKind::kSgd || training.documenting()) {
+    types.momentum =
+        training.number(
+            {.name = "sgd_momentum", .doc = "of SGD; 0: no moment is kept", .fallback = 0.9, .min = 0.0, .max = 1.0}) >
+        0.0;
+  } else {
+    training.ignore("sgd_momentum", "only SGD has it");
+  }
+  if (types.kind == OptimizerKind::kSgd) training.ignore("exp_avg_sq_dtype", "SGD has no second moment");
+}
+
+void read_optimizer_types(ConfigMap& training, OptimizerTypes& types) {
+  read_optimizer(training, types);
+  types.master = parse_state(training.choice(
+      {.name = "main_params_dtype", .doc = "type of the optimizer's own weights", .fallback = "fp32"}, kMasterTypes));
+  types.first = parse_state(training.choice(
+      {.name = "exp_avg_dtype", .doc = "type of Adam's first moment", .fallback = "fp32"}, kStateTypes));
+  if (types.kind == OptimizerKind::kSgd) return;
+  types.second = parse_state(training.choice(
+      {.name = "exp_avg_sq_dtype", .doc = "type of Adam's second moment", .fallback = "fp32"}, kStateTypes));
+}
+
+void read_modules(ConfigMap& training, TrainingOptions& options) {
+  const std::vector<std::string> names = training.texts(
+      {.name = "recompute_modules",
+       .doc =
+           "what selective recomputation computes again: core_attn (nothing given), layernorm, mla_up_proj, moe_act"});
+  if (names.empty()) return;
+  if (options.recompute != Recompute::kSelective) {
+    training.warn("recompute_modules", "W131",
+                  fmt::format("{} has no effect: recompute is not selective", training.path_of("recompute_modules")));
+    return;
+  }
+  options.modules.core_attention = false;
+  for (const std::string& name : names) {
+    if (name == "core_attn") {
+      options.modules.core_attention = true;
+    } else if (name == "layernorm") {
+      options.modules.norms = true;
+    } else if (name == "mla_up_proj") {
+      options.modules.latent_projection = true;
+    } else if (name == "moe_act") {
+      options.modules.expert_activation = true;
+    } else {
+      training.error("recompute_modules", "E133", fmt::format("'{}' is no module that can be computed again", name),
+                     "use core_attn, layernorm, mla_up_proj, moe_act; or recompute: full");
+    }
+  }
+}
+
+struct NamedResult {
+  std::string_view name;
+  bool SavedResults::*result;
+};
+constexpr std::array kResults{NamedResult{"qkv", &SavedResults::qkv}, NamedResult{"core_attn", &SavedResults::core},
+                              NamedResult{"proj", &SavedResults::projection},
+                              NamedResult{"mlp_up", &SavedResults::mlp_up}};
+
+void read_saved(ConfigMap& training, TrainingOptions& options) {
+  const std::vector<std::string> names = training.texts(
+      {.name = "recompute_saves",
+       .doc = "results of a layer that `except-saved` keeps beside its input: qkv, core_attn, proj, mlp_up"});
+  if (!names.empty() && options.recompute != Recompute::kExceptSaved) {
+    return training.warn(
+        "recompute_saves", "W131",
+        fmt::format("{} has no effect: recompute is not except-saved", training.path_of("recompute_saves")));
+  }
+  for (const std::string& name : names) {
+    const auto found = std::ranges::find(kResults, name, &NamedResult::name);
+    if (found != kResults.end()) {
+      options.saved.*(found->result) = true;
+    } else {
+      training.error("recompute_saves", "E133", fmt::format("'{}' is no result that can be kept", name),
+                     "use qkv, core_attn, proj, mlp_up");
+    }
+  }
+}
+
+}  // namespace
+
+std::string_view to_string(OptimizerKind kind) {
+  for (const NamedOptimizer& entry : kOptimizers) {
+    if (entry.kind == kind) return entry.option.name;
+  }
+  return "";
+}
+
+TrainingOptions read_training_options(ConfigMap& training) {
+  TrainingOptions options;
+  options.global_batch = training.integer(
+      {.name = "global_batch", .doc = "sequences in one training step", .min = 1, .max = 1'000'000'000});
+  options.micro_batch = training.integer({.name = "micro_batch",
+                                          .doc = "sequences that go through a stage at once",
+                                          .fallback = 1,
+                                          .min = 1,
+                                          .max = 10'000});
+  options.document = training.integer({.name = "document_length",
+                                       .doc = "mean tokens of the documents that are packed into a sequence and do not "
+                                              "see each other (fused attention); 0: one fills a sequence",
+                                       .fallback = 0,
+                                       .min = 0,
+                                       .max = 1'000'000'000});
+  options.precision = parse_precision(training.choice(
+      {.name = "precision", .doc = "type of weights and activations", .fallback = "bf16"}, kPrecisions));
+  read_narrow(training, options);
+  options.grad_reduce =
+      training.choice(
+          {.name = "grad_reduce_dtype", .doc = "type of the gradients that ranks add up", .fallback = "fp32"},
+          kGradTypes) == "bf16"
+          ? DataType::kBf16
+          : DataType::kFp32;
+  read_optimizer_types(training, options.optimizer);
+  options.recompute = parse_recompute(training.choice(
+      {.name = "recompute", .doc = "what is computed twice to save memory", .fallback = "none"}, kRecomputes));
+  read_modules(training, options);
+  read_saved(training, options);
+  read_full(training, options);
+  options.attention =
+      training.choice({.name = "attention", .doc = "how the attention core is computed", .fallback = "fused"},
+                      kAttentions) == "unfused"
+          ? AttentionKernel::kUnfused
+          : AttentionKernel::kFused;
+  if (options.document > 0 && options.attention == AttentionKernel::kUnfused) {
+    training.warn("document_length", "W131",
+                  fmt::format("{} has no effect: unfused attention computes every score and masks it",
+                              training.path_of("document_length")));
+  }
+  read_kernel_choices(training, options);
+  return options;
+}
+
+void check_precision(ConfigMap& training, const TrainingOptions& options, const GpuSpec& gpu) {
+  const DataType narrow = options.product_type();
+  if (options.narrow != NarrowRecipe::kNone && gpu.peak_of(narrow) <= FlopRate(0.0)) {
+    const std::string_view name = narrow == DataType::kFp4 ? "fp4_recipe" : "fp8_recipe";
+    const std::string key = training.path_of(name);
+    training.error(
+        name, "E135",
+        fmt::format("{} needs {}, which {} does not have (cluster.node.gpu.peak)", key, to_string(narrow), gpu.name),
+        fmt::format("set {}: none", key));
+  }
+  if (gpu.peak_of(options.precision) > FlopRate(0.0)) return;
+  training.error(
+      "precision", "E135",
+      fmt::format("{} = {}, but {} has no {} arithmetic (cluster.node.gpu.peak)", training.path_of("precision"),
+                  to_string(options.precision), gpu.name, to_string(options.precision)),
+      fmt::format("set {}: fp16", training.path_of("precision")));
+}
+
+}  // namespace ringwright::workload

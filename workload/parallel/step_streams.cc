@@ -1,0 +1,135 @@
+#include "workload/parallel/step_streams.h"
+
+#include <utility>
+
+#include "workload/layout/stage_parts.h"
+
+namespace ringwright::workload {
+namespace {
+
+Channel add_dimension(StepStreams& streams, Dimension dimension) {
+  streams.dimensions.push_back(std::move(dimension));
+  return {.dimension = DimensionId(streams.dimensions.size() - 1),
+          .stream = static_cast<StreamIndex>(streams.stream_count++)};
+}
+
+Channel second_stream(StepStreams& streams, const Channel& channel) {
+  return {.dimension = channel.dimension, .stream = static_cast<StreamIndex>(streams.stream_count++)};
+}
+
+void add_context(const RankLayout& layout, const ParallelOptions& parallel, StepStreams& streams) {
+  if (parallel.cp == 1) return;
+  if (parallel.context_exchange == ContextExchange::kAllGather || parallel.ring() == 1) {
+    streams.context = add_dimension(streams, layout.context_dimension());
+    return;
+  }
+  if (parallel.ulysses > 1) streams.context = add_dimension(streams, layout.ulysses_dimension());
+  const Channel values =
+      add_dimension(streams, parallel.ulysses > 1 ? layout.ring_dimension() : layout.context_dimension());
+  streams.ring = RingChannels{.values = values, .gradients = second_stream(streams, values)};
+}
+
+void add_experts(const RankLayout& layout, const ParallelOptions& parallel, StepStreams& streams) {
+  const ExpertOptions& experts = parallel.experts;
+  if (experts.ep > 1 && experts.dispatcher == Dispatcher::kFlex) {
+    if (experts.inner() > 1) streams.inner_expert = add_dimension(streams, layout.inner_expert_dimension());
+    if (experts.outer() > 1) streams.outer_expert = add_dimension(streams, layout.outer_expert_dimension());
+  } else if (experts.ep > 1) {
+    streams.expert = add_dimension(streams, layout.expert_dimension());
+  }
+  if (experts.etp > 1) streams.expert_tensor = add_dimension(streams, layout.expert_tensor_dimension());
+  const bool with_others = parallel.sharding.parameters && !parallel.shards_experts_apart();
+  const bool alone = parallel.expert_replicas() == 1 || with_others;
+  if (!alone) streams.expert_data = add_dimension(streams, layout.expert_data_dimension());
+}
+
+// Groups of neighbours within the groups of a dimension.
+Dimension neighbours(const Dimension& whole, const char* name, int size, std::size_t ranks) {
+  Dimension dimension;
+  dimension.name = name;
+  for (const std::vector<RankId>& group : whole.groups) {
+    for (std::size_t first = 0; first < group.size(); first += static_cast<std::size_t>(size)) {
+      const auto begin = group.begin() + static_cast<std::ptrdiff_t>(first);
+      dimension.groups.emplace_back(begin, begin + size);
+    }
+  }
+  index_groups(dimension, ranks);
+  return dimension;
+}
+
+// Groups of those that have the same place among neighbours.
+Dimension alike(const Dimension& whole, const char* name, int size, std::size_t ranks) {
+  Dimension dimension;
+  dimension.name = name;
+  for (const std::vector<RankId>& group : whole.groups) {
+    for (std::size_t place = 0; place < static_cast<std::size_t>(size); ++place) {
+      std::vector<RankId>& members = dimension.groups.emplace_back();
+      for (std::size_t i = place; i < group.size(); i += static_cast<std::size_t>(size)) members.push_back(group[i]);
+    }
+  }
+  index_groups(dimension, ranks);
+  return dimension;
+}
+
+ShardChannels add_shard_channels(StepStreams& streams, const RankLayout& layout, const ParallelOptions& parallel) {
+  const ShardingOptions& sharding = parallel.sharding;
+  const std::size_t ranks = layout.rank_count();
+  const Dimension all = layout.data_dimension();
+  const bool copies = sharding.shard < parallel.replicas();
+  const Dimension shard = copies ? neighbours(all, "dp_shard", sharding.shard, ranks) : all;
+  ShardChannels channels;
+  if (parallel.replicas() > 1) channels.shard = add_dimension(streams, shard);
+  if (copies) channels.replicate = add_dimension(streams, alike(all, "dp_replicate", sharding.shard, ranks));
+  if (sharding.secondary > 1) {
+    channels.secondary = add_dimension(streams, neighbours(shard, "dp_secondary", sharding.secondary, ranks));
+  }
+  if (sharding.quantized_gradients && sharding.node > 1) {
+    channels.node = add_dimension(streams, neighbours(shard, "dp_node", sharding.node, ranks));
+  }
+  if (sharding.quantized_gradients && sharding.node < sharding.shard) {
+    channels.across = add_dimension(streams, alike(shard, "dp_across", sharding.node, ranks));
+  }
+  return channels;
+}
+
+// Every rank alone with its host.
+HostChannels add_host(StepStreams& streams, std::size_t ranks) {
+  Dimension dimension;
+  dimension.name = "host";
+  for (std::size_t rank = 0; rank < ranks; ++rank) dimension.groups.push_back({RankId(rank)});
+  index_groups(dimension, ranks);
+  const Channel out = add_dimension(streams, std::move(dimension));
+  const Channel in = second_stream(streams, out);
+  return {.out = out, .in = in, .cpu = second_stream(streams, out)};
+}
+
+}  // namespace
+
+StepStreams make_streams(const ModelShape& shape, const ParallelOptions& parallel) {
+  const RankLayout layout(parallel);
+  StepStreams streams;
+  if (parallel.tp > 1) streams.tensor = add_dimension(streams, layout.tensor_dimension());
+  add_context(layout, parallel, streams);
+  if (shape.experts) add_experts(layout, parallel, streams);
+  if (parallel.sharding.parameters) {
+    streams.data.shards = add_shard_channels(streams, layout, parallel);
+  } else if (parallel.replicas() > 1) {
+    streams.data.replicas = add_dimension(streams, layout.data_dimension());
+  }
+  if (parallel.pp > 1) {
+    const Channel forward = add_dimension(streams, layout.pipeline_dimension());
+    const Channel backward{.dimension = forward.dimension, .stream = static_cast<StreamIndex>(streams.stream_count++)};
+    streams.pipeline = PipelineChannels{.forward = forward, .backward = backward};
+  }
+  // Where every stage updates its weights alone, no norm is taken over all of them.
+  if (parallel.tp * parallel.pp > 1 && parallel.flushes())
+    streams.model = add_dimension(streams, layout.model_dimension());
+  if (shares_embedding(shape, parallel)) streams.embedding = add_dimension(streams, layout.embedding_dimension());
+  if (parallel.placement == Placement::kBidirectional) {
+    streams.mirror = add_dimension(streams, layout.mirror_dimension());
+  }
+  if (parallel.offload.any()) streams.host = add_host(streams, layout.rank_count());
+  return streams;
+}
+
+}  // namespace ringwright::workload

@@ -1,0 +1,97 @@
+#include "workload/program/graph_tables.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ringwright::workload {
+namespace {
+
+bool same_launch(const Kernel& a, const Kernel& b) {
+  const auto sizes = [](const Kernel& k) {
+    return std::tie(k.family, k.type, k.m, k.n, k.k, k.batch, k.role, k.mask, k.flops, k.bytes, k.name);
+  };
+  return sizes(a) == sizes(b);
+}
+
+void add_kernel(Work& work, const Kernel& kernel) {
+  const auto known =
+      std::ranges::find_if(work.kernels, [&kernel](const Kernel& other) { return same_launch(other, kernel); });
+  if (known == work.kernels.end()) {
+    work.kernels.push_back(kernel);
+    return;
+  }
+  known->launches += kernel.launches;
+}
+
+}  // namespace
+
+// Pieces are few: the same one is made again by every stage that needs it.
+PieceId GraphTables::add_piece(std::vector<Kernel> kernels) {
+  const auto known = std::ranges::find_if(pieces_, [&kernels](const std::vector<Kernel>& piece) {
+    return std::ranges::equal(piece, kernels, same_launch);
+  });
+  if (known != pieces_.end()) return static_cast<PieceId>(known - pieces_.begin());
+  pieces_.push_back(std::move(kernels));
+  return static_cast<PieceId>(pieces_.size() - 1);
+}
+
+std::uint32_t GraphTables::work(const std::vector<PieceId>& pieces, const std::string& name) {
+  const auto [entry, is_new] = work_of_.try_emplace(pieces, static_cast<std::uint32_t>(works_.size()));
+  if (!is_new) return entry->second;
+  Work work{.name = name, .kernels = {}};
+  for (const PieceId piece : pieces) {
+    for (const Kernel& kernel : pieces_[piece]) add_kernel(work, kernel);
+  }
+  works_.push_back(std::move(work));
+  return entry->second;
+}
+
+std::uint32_t GraphTables::collective(const CollectiveSpec& spec) {
+  const auto [entry, is_new] =
+      collective_of_.try_emplace({spec.kind, spec.bytes.count()}, static_cast<std::uint32_t>(collectives_.size()));
+  if (is_new) collectives_.push_back(spec);
+  return entry->second;
+}
+
+std::uint32_t GraphTables::message(const MessageSpec& spec) {
+  for (const std::uint32_t recent : recent_messages_) {
+    if (recent < messages_.size() && messages_[recent] == spec) return recent;
+  }
+  const auto [entry, is_new] = message_of_.try_emplace(
+      {spec.peer, spec.relative, spec.bytes.count(), spec.channel, spec.lag, spec.way, spec.mover},
+      static_cast<std::uint32_t>(messages_.size()));
+  if (is_new) messages_.push_back(spec);
+  recent_messages_[next_message_++ % kRecent] = entry->second;
+  return entry->second;
+}
+
+std::uint32_t GraphTables::label(std::string_view text) {
+  for (const std::uint32_t recent : recent_labels_) {
+    if (recent < labels_.size() && labels_[recent] == text) return recent;
+  }
+  auto known = label_of_.find(text);
+  if (known == label_of_.end()) {
+    known = label_of_.emplace(text, static_cast<std::uint32_t>(labels_.size())).first;
+    labels_.emplace_back(text);
+  }
+  recent_labels_[next_label_++ % kRecent] = known->second;
+  return known->second;
+}
+
+// Stages of equal layers go through equal segments.
+std::uint32_t GraphTables::segment(Segment segment) {
+  const auto known = std::ranges::find(segments_, segment);
+  if (known != segments_.end()) return static_cast<std::uint32_t>(known - segments_.begin());
+  segments_.push_back(std::move(segment));
+  return static_cast<std::uint32_t>(segments_.size() - 1);
+}
+
+void GraphTables::move_into(TaskGraph& graph) {
+  graph.works = std::move(works_);
+  graph.collectives = std::move(collectives_);
+  graph.messages = std::move(messages_);
+  graph.segments = std::move(segments_);
+  graph.labels = std::move(labels_);
+}
+
+}  // namespace ringwright::workload

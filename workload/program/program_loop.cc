@@ -1,0 +1,56 @@
+#include "workload/program/program_loop.h"
+
+#include <span>
+
+namespace ringwright::workload {
+namespace {
+
+std::span<const std::uint32_t> dependencies_of(const Program& program, const Task& task) {
+  return std::span(program.dependencies).subspan(task.first_dependency, task.dependency_count);
+}
+
+// Whether the second task is the first one again, so many places later.
+bool does_the_same(const Program& program, std::uint32_t before, std::uint32_t distance) {
+  const Task& a = program.tasks[before];
+  const Task& b = program.tasks[before + distance];
+  const bool alike = a.kind == b.kind && a.stream == b.stream && a.dimension == b.dimension && a.detail == b.detail;
+  if (!alike || a.dependency_count != b.dependency_count) return false;
+  for (std::uint32_t d = 0; d < a.dependency_count; ++d) {
+    const std::uint32_t after = dependencies_of(program, b)[d];
+    if (dependencies_of(program, a)[d] + distance != after) return false;
+  }
+  return true;
+}
+
+bool repeats(const Program& program, std::uint32_t first, std::uint32_t size) {
+  for (std::uint32_t task = first; task < first + size; ++task) {
+    if (!does_the_same(program, task, size)) return false;
+  }
+  return true;
+}
+
+bool is_left_through_last_lap(const Program& program, const Loop& loop) {
+  for (std::uint32_t task = loop.end(); task < program.tasks.size(); ++task) {
+    for (const std::uint32_t before : dependencies_of(program, program.tasks[task])) {
+      if (before >= loop.first && before + loop.size < loop.end()) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+Loop find_loop(const Program& program, const std::vector<std::uint32_t>& laps) {
+  Loop longest;
+  Loop run;
+  for (std::size_t i = 0; i + 1 < laps.size(); ++i) {
+    const std::uint32_t size = laps[i + 1] - laps[i];
+    const bool goes_on = size == run.size && laps[i] == run.end() && repeats(program, laps[i] - size, size);
+    if (!goes_on) run = {.first = laps[i], .size = size, .laps = 0};
+    ++run.laps;
+    if (run.laps > longest.laps) longest = run;
+  }
+  return is_left_through_last_lap(program, longest) ? longest : Loop{};
+}
+
+}  // namespace ringwright::workload

@@ -1,0 +1,228 @@
+#include "workload/program/program_writer.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace ringwright::workload {
+
+ProgramWriter::ProgramWriter(GraphTables& tables, std::string name) : tables_(tables) {
+  program_.name = std::move(name);
+}
+
+void ProgramWriter::name_work(std::uint32_t label, std::string_view work) {
+  flush();
+  label_ = label;
+  work_ = work;
+}
+
+void ProgramWriter::compute(PieceId piece) {
+  if (tables_.has_kernels(piece)) pending_.push_back(piece);
+}
+
+TaskIndex ProgramWriter::add(Task task, const std::vector<TaskIndex>& dependencies,
+                             std::optional<TaskIndex> computation) {
+  task.first_dependency = static_cast<std::uint32_t>(program_.dependencies.size());
+  task.dependency_count = static_cast<std::uint32_t>(dependencies.size()) + (computation ? 1 : 0);
+  for (const TaskIndex before : dependencies) program_.dependencies.push_back(before);
+  if (computation) program_.dependencies.push_back(*computation);
+  program_.tasks.push_back(task);
+  return static_cast<TaskIndex>(program_.tasks.size() - 1);
+}
+
+void ProgramWriter::flush() {
+  if (pending_.empty()) return;
+  Task task{.kind = TaskKind::kCompute, .stream = kComputeStream};
+  task.detail = tables_.work(pending_, work_);
+  task.label = label_;
+  last_compute_ = add(task, waits_);
+  pending_.clear();
+  waits_.clear();
+}
+
+TaskIndex ProgramWriter::issue(Task task) {
+  flush();
+  return add(task, waits_, last_compute_);
+}
+
+TaskIndex ProgramWriter::collective(const Channel& channel, const CollectiveSpec& spec, std::string_view label) {
+  if (communication_ == Communication::kOff) return kNoTask;
+  Task task{.kind = TaskKind::kCollective, .stream = channel.stream, .dimension = channel.dimension};
+  task.detail = tables_.collective(spec);
+  task.label = tables_.label(label);
+  return issue(task);
+}
+
+TaskIndex ProgramWriter::collective_after(const Channel& channel, const CollectiveSpec& spec, std::string_view label,
+                                          const std::vector<TaskIndex>& after) {
+  if (communication_ == Communication::kOff) return kNoTask;
+  flush();
+  Task task{.kind = TaskKind::kCollective, .stream = channel.stream, .dimension = channel.dimension};
+  task.detail = tables_.collective(spec);
+  task.label = tables_.label(label);
+  return add(task, after);
+}
+
+TaskIndex ProgramWriter::send_after(const Channel& channel, const MessageSpec& spec, std::string_view label,
+                                    const std::vector<TaskIndex>& after) {
+  if (communication_ == Communication::kOff) return kNoTask;
+  flush();
+  Task task{.kind = TaskKind::kSend, .stream = channel.stream, .dimension = channel.dimension};
+  task.detail = tables_.message(spec);
+  task.label = tables_.label(label);
+  return add(task, after);
+}
+
+TaskIndex ProgramWriter::compute_on(StreamIndex stream, PieceId piece, const std::string& name,
+                                    const std::vector<TaskIndex>& after) {
+  if (communication_ == Communication::kOff) return kNoTask;
+  flush();
+  Task task{.kind = TaskKind::kCompute, .stream = stream};
+  task.detail = tables_.work({piece}, name);
+  task.label = tables_.label(name);
+  return add(task, after);
+}
+
+std::vector<TaskIndex> ProgramWriter::last_computation() {
+  flush();
+  return last_compute_ ? std::vector<TaskIndex>{*last_compute_} : std::vector<TaskIndex>();
+}
+
+TaskIndex ProgramWriter::send(const Channel& channel, const MessageSpec& spec, std::string_view label) {
+  if (communication_ == Communication::kOff) return kNoTask;
+  Task task{.kind = TaskKind::kSend, .stream = channel.stream, .dimension = channel.dimension};
+  task.detail = tables_.message(spec);
+  task.label = tables_.label(label);
+  return issue(task);
+}
+
+TaskIndex ProgramWriter::receive(const Channel& channel, const MessageSpec& spec, std::string_view label) {
+  if (communication_ == Communication::kOff) return kNoTask;
+  flush();
+  Task task{.kind = TaskKind::kReceive, .stream = kNoStream, .dimension = channel.dimension};
+  task.detail = tables_.message(spec);
+  task.label = tables_.label(label);
+  return add(task, {});
+}
+
+void ProgramWriter::wait(TaskIndex task) {
+  if (communication_ == Communication::kOff) return;
+  flush();
+  waits_.push_back(task);
+}
+
+std::vector<TaskIndex> ProgramWriter::call_dependencies() const {
+  std::vector<TaskIndex> dependencies = waits_;
+  if (last_compute_) dependencies.push_back(*last_compute_);
+  return dependencies;
+}
+
+ProgramWriter::CallShape ProgramWriter::call_shape() {
+  flush();
+  return {.waits = waits_.size(), .follows_computation = last_compute_.has_value()};
+}
+
+void ProgramWriter::begin_segment() {
+  flush();
+  open_ = {.begin = static_cast<TaskIndex>(program_.tasks.size()),
+           .dependency = program_.dependencies.size(),
+           .waits = waits_,
+           .last_compute = last_compute_,
+           .after = call_dependencies()};
+}
+
+std::optional<std::uint32_t> ProgramWriter::end_segment() {
+  flush();
+  if (!hangs_together()) return std::nullopt;
+  const std::uint32_t segment = tables_.segment(cut_segment());
+  waits_ = std::move(open_.waits);
+  last_compute_ = open_.last_compute;
+  call(segment);
+  return segment;
+}
+
+void ProgramWriter::call(std::uint32_t segment) {
+  flush();
+  Task task{.kind = TaskKind::kSegment, .stream = kComputeStream};
+  task.detail = segment;
+  task.label = label_;
+  last_compute_ = add(task, waits_, last_compute_);
+  waits_.clear();
+}
+
+bool ProgramWriter::hangs_together() const {
+  const bool ends = program_.tasks.size() > open_.begin && program_.tasks.back().stream == kComputeStream;
+  return ends && waits_.empty() && all_awaited() && all_begin_within();
+}
+
+// The last task comes after all others: each is on a stream with a later one, or a later one depends on it.
+bool ProgramWriter::all_awaited() const {
+  std::vector<bool> awaited(program_.tasks.size() - open_.begin, false);
+  awaited.back() = true;
+  std::array<bool, kNoStream> streams{};
+  for (std::size_t i = awaited.size(); i-- > 0;) {
+    const Task& task = program_.tasks[open_.begin + i];
+    const bool later_on_stream = task.stream != kNoStream && std::exchange(streams[task.stream], true);
+    if (!awaited[i] && !later_on_stream) return false;
+    for (std::uint32_t d = 0; d < task.dependency_count; ++d) {
+      const TaskIndex before = program_.dependencies[task.first_dependency + d];
+      if (before >= open_.begin) awaited[before - open_.begin] = true;
+    }
+  }
+  return true;
+}
+
+// Every task comes after all that a call depends on: it waits for all of that itself, or for a task that does; the
+// compute stream's first one comes after the computation before in any case.
+bool ProgramWriter::all_begin_within() const {
+  bool computed = false;
+  for (std::size_t i = open_.begin; i < program_.tasks.size(); ++i) {
+    const Task& task = program_.tasks[i];
+    std::size_t outside = 0;
+    for (std::uint32_t d = 0; d < task.dependency_count; ++d) {
+      const TaskIndex before = program_.dependencies[task.first_dependency + d];
+      if (before >= open_.begin) continue;
+      if (std::ranges::find(open_.after, before) == open_.after.end()) return false;
+      ++outside;
+    }
+    const bool computes = task.stream == kComputeStream;
+    const bool follows = outside < task.dependency_count || (computes && computed);
+    if (!follows && outside < (computes ? open_.waits.size() : open_.after.size())) return false;
+    computed = computed || computes;
+  }
+  return true;
+}
+
+Segment ProgramWriter::cut_segment() {
+  Segment segment;
+  const auto begin = program_.tasks.begin() + static_cast<std::ptrdiff_t>(open_.begin);
+  segment.tasks.assign(begin, program_.tasks.end());
+  const auto size = static_cast<std::uint32_t>(segment.tasks.size());
+  for (Task& task : segment.tasks) {
+    task.first_dependency -= static_cast<std::uint32_t>(open_.dependency);
+    if (task.label == label_) task.label = kCallersLabel;
+  }
+  for (std::size_t d = open_.dependency; d < program_.dependencies.size(); ++d) {
+    const TaskIndex before = program_.dependencies[d];
+    const auto place = std::ranges::find(open_.after, before) - open_.after.begin();
+    segment.dependencies.push_back(before >= open_.begin ? before - open_.begin
+                                                         : size + static_cast<std::uint32_t>(place));
+  }
+  segment.call_dependencies = static_cast<std::uint32_t>(open_.after.size());
+  program_.tasks.erase(begin, program_.tasks.end());
+  program_.dependencies.resize(open_.dependency);
+  return segment;
+}
+
+TaskIndex ProgramWriter::position() {
+  flush();
+  return static_cast<TaskIndex>(program_.tasks.size());
+}
+
+Program ProgramWriter::finish(int stream_count) {
+  flush();
+  program_.stream_count = stream_count;
+  return std::move(program_);
+}
+
+}  // namespace ringwright::workload

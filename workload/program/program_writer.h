@@ -1,0 +1,107 @@
+// Writes one program as a framework issues it: kernels on the compute stream in order, communication on streams of its
+// own, and waits that hold up what is issued after them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "workload/program/graph_tables.h"
+
+namespace ringwright::workload {
+
+// Which dimension talks and on which stream; absent where the dimension has one member.
+struct Channel {
+  DimensionId dimension;
+  StreamIndex stream = kNoStream;
+};
+
+using TaskIndex = std::uint32_t;
+
+enum class Communication { kOn, kOff };
+
+class ProgramWriter {
+ public:
+  ProgramWriter(GraphTables& tables, std::string name);
+
+  // Names the computations that follow.
+  struct WorkName {
+    std::string label;  // "F3": this task in a timeline
+    std::string work;   // "forward": what it does, shared by all tasks that do the same
+  };
+  void name_work(const WorkName& name) { name_work(tables_.label(name.label), name.work); }
+  void name_work(std::uint32_t label, std::string_view work);  // of the tables
+  void compute(PieceId piece);
+  // Communication starts when all that was issued before on the compute stream is done.
+  TaskIndex collective(const Channel& channel, const CollectiveSpec& spec, std::string_view label);
+  TaskIndex send(const Channel& channel, const MessageSpec& spec, std::string_view label);
+  // Waits for nothing; the message may arrive any time before.
+  TaskIndex receive(const Channel& channel, const MessageSpec& spec, std::string_view label);
+  // For communication that runs ahead of, or beside, what is being computed: starts when those tasks are done.
+  TaskIndex collective_after(const Channel& channel, const CollectiveSpec& spec, std::string_view label,
+                             const std::vector<TaskIndex>& after);
+  TaskIndex send_after(const Channel& channel, const MessageSpec& spec, std::string_view label,
+                       const std::vector<TaskIndex>& after);
+  // A computation on a stream of communication, in the order of that stream: a part of the communication.
+  TaskIndex compute_on(StreamIndex stream, PieceId piece, const std::string& name, const std::vector<TaskIndex>& after);
+  // What was issued last on the compute stream: one task, or none yet.
+  [[nodiscard]] std::vector<TaskIndex> last_computation();
+  // While it is off, nothing is sent, received or waited for, also of what runs ahead: only what compute() names is
+  // written.
+  void mute(Communication communication) { communication_ = communication; }
+  // Whatever is issued from here on starts after that task.
+  void wait(TaskIndex task);
+
+  // What is written between begin and end becomes a segment, and the program calls it instead; begin follows name_work
+  // and end comes before the next one. Nothing, and the tasks stay as they are, if they do not hang together as those
+  // of a segment must.
+  void begin_segment();
+  [[nodiscard]] std::optional<std::uint32_t> end_segment();
+  // What a call made now would depend on: calls of one segment must agree in its shape.
+  struct CallShape {
+    std::size_t waits = 0;
+    bool follows_computation = false;
+    friend auto operator<=>(const CallShape&, const CallShape&) = default;
+  };
+  [[nodiscard]] CallShape call_shape();
+  void call(std::uint32_t segment);
+
+  // How many tasks there are, when what was named before is written.
+  [[nodiscard]] TaskIndex position();
+  [[nodiscard]] Program finish(int stream_count);
+
+ private:
+  void flush();
+  // Depends on these, and on the last computation if it is given.
+  TaskIndex add(Task task, const std::vector<TaskIndex>& dependencies, std::optional<TaskIndex> computation = {});
+  TaskIndex issue(Task task);
+
+  [[nodiscard]] std::vector<TaskIndex> call_dependencies() const;
+  [[nodiscard]] bool hangs_together() const;
+  [[nodiscard]] bool all_awaited() const;
+  [[nodiscard]] bool all_begin_within() const;
+  [[nodiscard]] Segment cut_segment();
+
+  static constexpr TaskIndex kNoTask = ~TaskIndex{0};
+
+  GraphTables& tables_;
+  Program program_;
+  Communication communication_ = Communication::kOn;
+  std::uint32_t label_ = 0;
+  std::string work_;
+  std::vector<PieceId> pending_;  // kernels that will be one task
+  std::vector<TaskIndex> waits_;  // for the next task of the compute stream
+  std::optional<TaskIndex> last_compute_;
+  // The segment that is being written: where it begins, and what a call of it depends on.
+  struct OpenSegment {
+    TaskIndex begin = 0;
+    std::size_t dependency = 0;
+    std::vector<TaskIndex> waits;
+    std::optional<TaskIndex> last_compute;
+    std::vector<TaskIndex> after;  // both
+  };
+  OpenSegment open_;
+};
+
+}  // namespace ringwright::workload

@@ -1,0 +1,114 @@
+// The program of one pipeline stage, which all its ranks run.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "workload/memory/kept_layers.h"
+#include "workload/parallel/context.h"
+#include "workload/parallel/data.h"
+#include "workload/parallel/expert.h"
+#include "workload/parallel/pipeline.h"
+#include "workload/parallel/step_streams.h"
+#include "workload/parallel/tensor.h"
+#include "workload/step/step_builder.h"
+
+namespace ringwright::workload {
+
+// Passes that were written before, by what decides their course: stages of equal layers go through equal segments. Of a
+// pass that makes no segment: nothing.
+struct WrittenPasses {
+  using Layers = std::tuple<std::vector<PointKind>, bool>;  // the part's points, and whether it has the head
+  std::map<std::tuple<Layers, Pass, ProgramWriter::CallShape>, std::optional<std::uint32_t>> segments;
+};
+
+// Labels of passes in a timeline, each made once.
+class PassLabels {
+ public:
+  PassLabels(GraphTables& tables, int chunks) : tables_(tables), chunks_(chunks) {}
+  [[nodiscard]] std::uint32_t of(const Slot& slot);
+
+ private:
+  GraphTables& tables_;
+  int chunks_;
+  std::vector<std::uint32_t> labels_;  // one more than the label, by microbatch, chunk and pass; 0: not made yet
+};
+
+struct Stage {
+  int number = 0;
+  const std::vector<Slot>& slots;
+  int context_place = 0;  // which context-parallel rank, where that matters
+  Passes passes = Passes::kAsSegments;
+  WrittenPasses& written;  // by stages of the same kernels
+  PassLabels& labels;
+};
+
+class StageBuilder {
+ public:
+  StageBuilder(const StepInputs& inputs, const StepStreams& streams, PieceTable& pieces, const Stage& stage);
+
+  [[nodiscard]] Program build(GraphTables& tables);
+  [[nodiscard]] const std::vector<Part>& parts() const { return parts_; }
+  // By slot: the first task of its block.
+  [[nodiscard]] const std::vector<TaskIndex>& first_tasks() const { return first_tasks_; }
+
+ private:
+  void begin(ProgramWriter& writer);
+  // Slots first .. last are one block.
+  void block(ProgramWriter& writer, std::size_t first, std::size_t last);
+  void forward(ProgramWriter& writer, const Slot& slot);
+  void forward_points(ProgramWriter& writer, const Slot& slot);
+  void backward(ProgramWriter& writer, std::size_t number);
+  void backward_points(ProgramWriter& writer, const Slot& slot, DataParallel::Turn turn);
+  // Null: this pass is the first of its kind.
+  [[nodiscard]] const std::optional<std::uint32_t>* known_pass(const Slot& slot, const ProgramWriter::CallShape& shape);
+  template <class Write>
+  void write_pass(ProgramWriter& writer, const Slot& slot, Write&& write);
+  void forward_point(ProgramWriter& writer, PointKind kind);
+  void backward_point(ProgramWriter& writer, PointKind kind);
+  void backward_share(ProgramWriter& writer, PointKind kind, Pass pass);
+  void recompute_layers(ProgramWriter& writer, int chunk, std::size_t point);
+  // What can be computed again before the gradient has come in: the layers whose backward pass is first.
+  void recompute_ahead(ProgramWriter& writer, const Slot& slot);
+  [[nodiscard]] bool goes_ahead(int chunk, std::size_t point) const;
+  // Activations that wait in host memory: of the layer that ends at this point, and of the layer before it.
+  void store_activations(ProgramWriter& writer, int chunk, std::size_t point);
+  void fetch_activations(ProgramWriter& writer, int chunk, std::size_t point);
+  // Bytes in host memory that must be back before the backward pass of this point.
+  [[nodiscard]] Bytes awaited(int chunk, std::size_t point) const;
+  [[nodiscard]] const Part& part_of(int chunk) const { return parts_[static_cast<std::size_t>(chunk)]; }
+  [[nodiscard]] const KeptLayers& kept_of(int chunk) const { return kept_[static_cast<std::size_t>(chunk)]; }
+  void finish(ProgramWriter& writer);
+  void apply_update(ProgramWriter& writer, std::int64_t owned);
+  void reduce_copies(ProgramWriter& writer);
+
+  const StepInputs& inputs_;
+  const StepStreams& streams_;
+  PieceTable& pieces_;
+  Stage stage_;
+  std::vector<Part> parts_;                // by chunk
+  std::vector<KeptLayers> kept_;           // by chunk
+  std::vector<bool> reduces_;              // by slot: its backward pass ends with a reduction of gradients
+  ContextParallel context_;
+  TensorParallel tensor_;
+  ExpertParallel expert_;
+  PipelineParallel pipeline_;
+  HostTraffic host_;
+  std::optional<TaskIndex> fetched_;  // activations of the layer at hand
+  DataParallel data_;
+  DataParallel expert_data_;
+  struct Known {
+    int chunk;
+    Pass pass;
+    ProgramWriter::CallShape shape;
+    std::optional<std::uint32_t> segment;
+  };
+  std::vector<TaskIndex> first_tasks_;
+  std::vector<Known> known_;  // those of the written passes that this stage has come upon
+};
+
+}  // namespace ringwright::workload
