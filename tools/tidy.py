@@ -150,6 +150,35 @@ def check_cycles(house):
             visit(name, [name])
 
 
+def check_rooms(house):
+    """Folders inside a wing include each other in one direction. A folder's tables and codes are everybody's."""
+    edges = {}
+    for name, source in house.sources.items():
+        top, here = name.split('/')[0], name.rpartition('/')[0]
+        if top == 'tests':
+            continue
+        for line, included, ours in source.includes():
+            there = included.rpartition('/')[0]
+            shared = re.match(r'(builtin\w*|error_codes|key_effects)\.h$', included.rpartition('/')[2])
+            if ours and there != here and included.startswith(top + '/') and not shared:
+                edges.setdefault(here, {}).setdefault(there, (name, line))
+    state = {}
+
+    def visit(room, path):
+        state[room] = 'open'
+        for target, (name, line) in sorted(edges.get(room, {}).items()):
+            if state.get(target) == 'open':
+                house.report(name, line, 'rooms include each other in a circle: ' +
+                             ' -> '.join(path[path.index(target):] + [target]))
+            elif target not in state:
+                visit(target, path + [target])
+        state[room] = 'done'
+
+    for room in sorted(edges):
+        if room not in state:
+            visit(room, [room])
+
+
 def check_sizes(house):
     for name in house.files:
         if not name.endswith(('.h', '.cc', '.py', '.sh')):
@@ -269,7 +298,7 @@ def check_paths(house):
                 house.report(name, line, f'names a path of some machine: "{text[match.start():match.start() + 40]}"')
 
 
-CHECKS = [check_layers, check_libraries, check_cycles, check_sizes, check_heads, check_namespaces, check_banned,
+CHECKS = [check_layers, check_libraries, check_cycles, check_rooms, check_sizes, check_heads, check_namespaces, check_banned,
           check_globals, check_plugins, check_presets, check_paths]
 
 

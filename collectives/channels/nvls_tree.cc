@@ -53,7 +53,7 @@ std::array<int, 2> children_of(const TreeNode& node) {
   return {node.children[1], -1};
 }
 
-class NvlsTree final : public ChannelAlgorithm {
+class NvlsTreeAlgorithm final : public ChannelAlgorithm {
  public:
   [[nodiscard]] std::string_view name() const override { return "nvls_tree"; }
   [[nodiscard]] std::string_view help() const override {
@@ -97,7 +97,7 @@ class NvlsTree final : public ChannelAlgorithm {
 };
 
 // Queues inside a host are numbered by the distance from writer to reader, as in nvls.cc; ports to other hosts follow.
-void NvlsTree::add_ports(const NvlsTreePlay& play, int member, int block, ThreadBlock& out) {
+void NvlsTreeAlgorithm::add_ports(const NvlsTreePlay& play, int member, int block, ThreadBlock& out) {
   const int kind = block / kNvlsTreeRoles;
   const int first = kind * kNvlsTreeRoles;
   const auto role = static_cast<NvlsTreeRole>(block % kNvlsTreeRoles);
@@ -136,7 +136,7 @@ void NvlsTree::add_ports(const NvlsTreePlay& play, int member, int block, Thread
       {.peer = above, .block = first + (parent.parent < 0 ? kNvlsTreeUp : kNvlsTreeDown), .port = n + index});
 }
 
-void NvlsTree::block(const CollectiveCall& call, const CollectivePlan& plan, int member, int block,
+void NvlsTreeAlgorithm::block(const CollectiveCall& call, const CollectivePlan& plan, int member, int block,
                      ThreadBlock& out) const {
   const NvlsTreePlay play(call, plan);
   const int kind = block / kNvlsTreeRoles;
@@ -154,7 +154,7 @@ void NvlsTree::block(const CollectiveCall& call, const CollectivePlan& plan, int
   add_ports(play, member, block, out);
 }
 
-void NvlsTree::primitive(const CollectiveCall& call, const CollectivePlan& plan, int member, int block,
+void NvlsTreeAlgorithm::primitive(const CollectiveCall& call, const CollectivePlan& plan, int member, int block,
                          std::int64_t index, Primitive& out) const {
   const NvlsTreePlay play(call, plan);
   const auto role = static_cast<NvlsTreeRole>(block % kNvlsTreeRoles);
@@ -181,7 +181,7 @@ void NvlsTree::primitive(const CollectiveCall& call, const CollectivePlan& plan,
 }
 
 // By tree and role.
-void NvlsTree::parts(const CollectiveCall& call, const CollectivePlan& plan, int member, std::vector<int>& out) const {
+void NvlsTreeAlgorithm::parts(const CollectiveCall& call, const CollectivePlan& plan, int member, std::vector<int>& out) const {
   const NvlsTreePlay play(call, plan);
   std::vector<int> keys;
   for (int kind = 0; kind < play.cells.kinds(); ++kind) {
@@ -191,7 +191,7 @@ void NvlsTree::parts(const CollectiveCall& call, const CollectivePlan& plan, int
   parts_by_key(keys, out);
 }
 
-void NvlsTree::contents(const CollectiveCall& call, const CollectivePlan& plan, int member, int block,
+void NvlsTreeAlgorithm::contents(const CollectiveCall& call, const CollectivePlan& plan, int member, int block,
                         std::int64_t index, PrimitiveContents& out) const {
   const NvlsTreePlay play(call, plan);
   const auto role = static_cast<NvlsTreeRole>(block % kNvlsTreeRoles);
@@ -208,7 +208,7 @@ void NvlsTree::contents(const CollectiveCall& call, const CollectivePlan& plan, 
 }  // namespace
 
 const ChannelAlgorithm& channel_nvls_tree() {
-  static const NvlsTree kNvlsTree;
+  static const NvlsTreeAlgorithm kNvlsTree;
   return kNvlsTree;
 }
 

@@ -22,7 +22,7 @@ const ChannelAlgorithm& channel_tree();
 
 namespace {
 
-constexpr int kTrees = 2;
+constexpr int kChannelTrees = 2;
 // Of a channel's warps, those that reduce: 7 of 10 where flags travel with the data; of 512 threads 320 with Simple.
 constexpr double kReduceShareOfFlags = 0.7;
 constexpr double kReduceShareOfSimple = 0.625;
@@ -47,7 +47,7 @@ Bytes chunk_of(const CollectiveCall& call, const CollectivePlan& plan) {
 }
 
 // Where one member stands in the tree of one kind of channel.
-struct Place {
+struct TreePosition {
   int parent = -1;
   int index_at_parent = 0;  // among the parent's children
   bool parent_is_root = false;
@@ -61,17 +61,17 @@ struct TreePlay {
         plan(with),
         shape{.parts = 1, .chunk = chunk_of(of, plan)},
         cells(of.bytes, {.channels = plan.channels,
-                         .kinds = kTrees * ring_kinds(*of.layout, plan),
+                         .kinds = kChannelTrees * ring_kinds(*of.layout, plan),
                          .least = ragged_cell(of.bytes, plan, shape)}),
         loops(cells.cell(), shape),
-        chains(*of.layout, plan, std::max(cells.kinds() / kTrees, 1)) {}
+        chains(*of.layout, plan, std::max(cells.kinds() / kChannelTrees, 1)) {}
 
-  [[nodiscard]] static int tree_of(int kind) { return kind % kTrees; }
+  [[nodiscard]] static int tree_of(int kind) { return kind % kChannelTrees; }
   // The member at a place of its host's chain; the head is at 0.
   [[nodiscard]] int in_chain(int kind, int host, int place) const {
-    return chains.member_at(kind / kTrees, {.host = host, .place = place});
+    return chains.member_at(kind / kChannelTrees, {.host = host, .place = place});
   }
-  [[nodiscard]] int place_in_chain(int kind, int member) const { return chains.place_of(kind / kTrees, member); }
+  [[nodiscard]] int place_in_chain(int kind, int member) const { return chains.place_of(kind / kChannelTrees, member); }
   [[nodiscard]] bool is_root(int kind, int member) const {
     return place_in_chain(kind, member) == 0 &&
            call.layout->host_of[at(member)] == tree_root(call.layout->host_count(), tree_of(kind));
@@ -87,11 +87,11 @@ struct TreePlay {
   }
 
   [[nodiscard]] SendPort port_to(int kind, int member, int peer) const {
-    return {.peer = peer, .nics = nics_between(*call.layout, plan, kind / kTrees, member, peer)};
+    return {.peer = peer, .nics = nics_between(*call.layout, plan, kind / kChannelTrees, member, peer)};
   }
 
   // Children in the order of NCCL's `down`: the chain's next, then the hosts below.
-  void add_children(int kind, int member, Place& place) const {
+  void add_children(int kind, int member, TreePosition& place) const {
     const int host = call.layout->host_of[at(member)];
     const int size = static_cast<int>(call.layout->hosts[at(host)].size());
     const int rank = place_in_chain(kind, member);
@@ -103,8 +103,8 @@ struct TreePlay {
     }
   }
 
-  [[nodiscard]] Place place_of(int kind, int member) const {
-    Place place;
+  [[nodiscard]] TreePosition place_of(int kind, int member) const {
+    TreePosition place;
     add_children(kind, member, place);
     const int host = call.layout->host_of[at(member)];
     const int rank = place_in_chain(kind, member);
@@ -116,7 +116,7 @@ struct TreePlay {
     }
     if (place.parent < 0) return place;
     place.parent_is_root = is_root(kind, place.parent);
-    Place above;
+    TreePosition above;
     add_children(kind, place.parent, above);
     while (above.children[at(place.index_at_parent)] != member) ++place.index_at_parent;
     return place;
@@ -149,7 +149,7 @@ class Tree final : public ChannelAlgorithm {
                  Primitive& out) const override;
   [[nodiscard]] std::uint64_t shape(const CollectiveCall& call, const CollectivePlan& plan, int member,
                                     int block) const override {
-    const Place place = TreePlay(call, plan).place_of(block / 2, member);
+    const TreePosition place = TreePlay(call, plan).place_of(block / 2, member);
     return 1 + static_cast<std::uint64_t>(place.child_count) * 2 + (place.parent < 0 ? 1U : 0U);
   }
   void parts(const CollectiveCall& call, const CollectivePlan& plan, int member, std::vector<int>& out) const override;
@@ -171,7 +171,7 @@ void Tree::block(const CollectiveCall& call, const CollectivePlan& plan, int mem
   const TreePlay play(call, plan);
   const int kind = block / 2;
   const bool up = block % 2 == 0;
-  const Place place = play.place_of(kind, member);
+  const TreePosition place = play.place_of(kind, member);
   const bool root = place.parent < 0;
   const double up_share = plan.protocol == Protocol::kSimple ? kReduceShareOfSimple : kReduceShareOfFlags;
   out.clear();
@@ -217,7 +217,7 @@ void Tree::parts(const CollectiveCall& call, const CollectivePlan& plan, int mem
   std::vector<int> keys;
   for (int kind = 0; kind < play.cells.kinds(); ++kind) {
     const int tree = mirrored_tree({.hosts = call.layout->host_count(), .tree = TreePlay::tree_of(kind), .host = host});
-    const int key = (play.place_in_chain(kind, member) * kTrees + tree) * 2;
+    const int key = (play.place_in_chain(kind, member) * kChannelTrees + tree) * 2;
     keys.insert(keys.end(), {key, key + 1});
   }
   parts_by_key(keys, out);

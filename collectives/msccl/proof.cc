@@ -21,9 +21,9 @@ constexpr std::size_t kSlots = 8;
 using Holdings = std::vector<std::uint32_t>;
 using Message = std::vector<Holdings>;  // by chunk
 
-class Prover {
+class ProgramProver {
  public:
-  explicit Prover(const MscclProgram& program) : program_(program) {
+  explicit ProgramProver(const MscclProgram& program) : program_(program) {
     for (const MscclGpu& gpu : program.gpus) {
       State state;
       // In place, output and input are one buffer.
@@ -230,10 +230,10 @@ class Prover {
 }  // namespace
 
 MscclProof prove(const MscclProgram& program) {
-  Prover one(program);
+  ProgramProver one(program);
   MscclProof proof = one.run(ProofOrder::kAscending);
   if (!proof.holds()) return proof;
-  Prover other(program);
+  ProgramProver other(program);
   proof = other.run(ProofOrder::kDescending);
   if (!proof.holds()) return proof;
   if (program.kind || one.memory() == other.memory()) return proof;

@@ -11,7 +11,7 @@ namespace ringwright::collectives {
 namespace {
 
 // Beyond this many peers, sends to all at once are played one peer at a time, so that the flows in flight stay few.
-constexpr int kDirectUpTo = 256;
+constexpr int kDirectStepsUpTo = 256;
 
 constexpr std::array<std::string_view, 1> kRings = {"ring"};
 constexpr std::array<std::string_view, 2> kInSwitch = {"in_switch", "ring"};
@@ -29,7 +29,7 @@ std::span<const std::string_view> candidates(const CollectivePlan& plan, const C
   if (plan.algorithm == "collnet_direct") return kInNetwork;
   if (plan.algorithm == "collnet_chain") return kChainsInNetwork;
   if (plan.algorithm == "pat") return kLogarithmic;
-  if (plan.algorithm == "p2p" && call.size() <= kDirectUpTo) return kAllAtOnce;
+  if (plan.algorithm == "p2p" && call.size() <= kDirectStepsUpTo) return kAllAtOnce;
   if (plan.algorithm == "p2p") return kOneByOne;
   return kRings;
 }

@@ -33,8 +33,8 @@ struct CollnetMessage {
   int chunk = 0;
 };
 
-struct Shape {
-  Shape(const CollectiveCall& call, Inside of_host)
+struct CollnetShape {
+  CollnetShape(const CollectiveCall& call, Inside of_host)
       : layout(*call.layout),
         heads(layout.largest_host),
         hops(of_host == Inside::kDirect ? 1 : heads - 1),
@@ -58,7 +58,7 @@ struct Shape {
   int chunks;
 };
 
-void add_direct(const Shape& shape, int member, int index, std::vector<CollnetMessage>& out) {
+void add_direct(const CollnetShape& shape, int member, int index, std::vector<CollnetMessage>& out) {
   const int own = shape.place(member);
   for (const bool reduce : {true, false}) {
     const int chunk = reduce ? index : index - 3;
@@ -72,7 +72,7 @@ void add_direct(const Shape& shape, int member, int index, std::vector<CollnetMe
 }
 
 // The chain of head h begins at place h + 1 and ends at h; results go the other way round.
-void add_chain(const Shape& shape, int member, int index, std::vector<CollnetMessage>& out) {
+void add_chain(const CollnetShape& shape, int member, int index, std::vector<CollnetMessage>& out) {
   const int own = shape.place(member);
   for (int hop = 0; hop < shape.hops; ++hop) {
     if (const int chunk = index - hop; shape.in_range(chunk)) {
@@ -104,13 +104,13 @@ class Collnet final : public CollectiveAlgorithm {
     return call.kind == CollectiveKind::kAllReduce && layout.even() && layout.host_count() > 1 &&
            layout.largest_host > 1;
   }
-  [[nodiscard]] int steps(const CollectiveCall& call) const override { return Shape(call, inside_).steps(); }
+  [[nodiscard]] int steps(const CollectiveCall& call) const override { return CollnetShape(call, inside_).steps(); }
 
   void step(const CollectiveCall& call, int member, int index, CollectiveStep& out) const override {
     out.clear();
     out.await_everyone = true;  // the switches must have all contributions of a chunk before it is taken
     const Cut cut(call.bytes, pieces(call));
-    const Shape shape(call, inside_);
+    const CollnetShape shape(call, inside_);
     for (const CollnetMessage& message : messages(shape, member, index)) {
       out.sends.push_back(
           {.peer = message.peer, .size = cut.size(shape.piece(message.chunk, message.head)), .reach = message.reach});
@@ -118,21 +118,21 @@ class Collnet final : public CollectiveAlgorithm {
   }
 
   [[nodiscard]] int pieces(const CollectiveCall& call) const override {
-    const Shape shape(call, inside_);
+    const CollnetShape shape(call, inside_);
     return shape.chunks * shape.heads;
   }
   [[nodiscard]] Bytes piece_size(const CollectiveCall& call, int piece) const override {
     return Cut(call.bytes, pieces(call)).size(piece);
   }
   void contents(const CollectiveCall& call, int member, int index, int send, SendContents& out) const override {
-    const Shape shape(call, inside_);
+    const CollnetShape shape(call, inside_);
     const CollnetMessage message = messages(shape, member, index)[at(send)];
     out.pieces.assign(1, shape.piece(message.chunk, message.head));
     out.reduce = message.reduce;
   }
 
  private:
-  [[nodiscard]] std::vector<CollnetMessage> messages(const Shape& shape, int member, int index) const {
+  [[nodiscard]] std::vector<CollnetMessage> messages(const CollnetShape& shape, int member, int index) const {
     std::vector<CollnetMessage> out;
     const int own = shape.place(member);
     if (const int chunk = index - shape.hops; shape.in_range(chunk)) {

@@ -32,19 +32,19 @@ std::string megatron_hint(std::string_view word) {
   std::string flag(word);
   flag.erase(0, std::min(flag.find_first_not_of('-'), flag.size()));
   std::ranges::replace(flag, '_', '-');
-  const workload::FlagEntry* const entry = workload::find_megatron_flag(flag);
+  const FlagEntry* const entry = find_megatron_flag(flag);
   if (entry == nullptr || entry->name != flag) return {};
   const std::string theirs = fmt::format("'{}' is Megatron-LM's name", word);
   switch (entry->meaning) {
-    case workload::FlagMeaning::kNumber:
-    case workload::FlagMeaning::kText:
-    case workload::FlagMeaning::kOn:
-    case workload::FlagMeaning::kOff:
-    case workload::FlagMeaning::kRule:
+    case FlagMeaning::kNumber:
+    case FlagMeaning::kText:
+    case FlagMeaning::kOn:
+    case FlagMeaning::kOff:
+    case FlagMeaning::kRule:
       if (entry->key.empty()) return theirs + "; `megatron: FILE` reads a run's script as it is";
       return fmt::format("{}; here it is '{}'", theirs, entry->key);
-    case workload::FlagMeaning::kNotModelled: return fmt::format("{}; here it is not modelled: {}", theirs, entry->key);
-    case workload::FlagMeaning::kNoEffect: break;
+    case FlagMeaning::kNotModelled: return fmt::format("{}; here it is not modelled: {}", theirs, entry->key);
+    case FlagMeaning::kNoEffect: break;
   }
   // One word alone ("seed", "load") may be anybody's.
   return flag.find('-') == std::string::npos ? std::string() : theirs + "; nothing that is predicted depends on it";

@@ -1,4 +1,4 @@
-// The block `interference` of a scenario: whether and by how much computing and communication on one GPU slow each other.
+// The block `interference` of a scenario: by how much computing and communication on one GPU slow each other.
 #pragma once
 
 #include "core/config/config_map.h"

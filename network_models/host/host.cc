@@ -17,7 +17,7 @@ namespace {
 using namespace ringwright::literals;
 
 constexpr int kMaxGpus = 1024;
-constexpr int kMaxPorts = 8;
+constexpr int kMaxNicPorts = 8;
 
 constexpr std::array kKinds = {
     Option{.name = "nvswitch", .doc = "all GPUs meet in one NVLink switch plane"},
@@ -292,7 +292,7 @@ Host read_host(ConfigMap& node) {
                                                    .doc = "of one NIC; libraries may take each for a NIC of its own",
                                                    .fallback = 1,
                                                    .min = 1,
-                                                   .max = kMaxPorts}));
+                                                   .max = kMaxNicPorts}));
     host.nic.efficiency = read_efficiency(nic, "data's part of the bandwidth");
     host.nic.latency = duration_or_assumed(
         nic, {.name = "latency", .doc = "through one NIC; paid at the sender and at the receiver", .fallback = 600_ns});

@@ -57,7 +57,7 @@ configs::Scenario copy_of(const configs::Scenario& base) {
 // What one thread judges layouts with: a scenario of its own whose job is exchanged, and a planner.
 class Judge {
  public:
-  Judge(const configs::Scenario& base, const SearchSpace& space, Bytes capacity, KnownOverheads& overheads)
+  Judge(const configs::Scenario& base, const SearchSpace& space, Bytes capacity, configs::KnownOverheads& overheads)
       : base_(base),
         space_(space),
         capacity_(capacity),
@@ -115,11 +115,11 @@ class Judge {
   }
 
   bool measure(Configuration& configuration) {
-    std::vector<configs::MemoryRow> rows = memory_rows(mine_);
-    for (configs::MemoryRow& row : rows) row.capacity = capacity_;
-    const auto fullest = std::ranges::max_element(rows, {}, &configs::MemoryRow::total);
+    std::vector<MemoryRow> rows = memory_rows(mine_);
+    for (MemoryRow& row : rows) row.capacity = capacity_;
+    const auto fullest = std::ranges::max_element(rows, {}, &MemoryRow::total);
     configuration.fullest = *fullest;
-    return configuration.fullest.total <= capacity_ && std::ranges::all_of(host_rows(mine_), &configs::HostRow::fits);
+    return configuration.fullest.total <= capacity_ && std::ranges::all_of(host_rows(mine_), &HostRow::fits);
   }
 
   std::optional<Refusal> predict(std::optional<configs::Prediction>& prediction) {
@@ -169,7 +169,7 @@ Counted first_look(const configs::Scenario& scenario, const SearchSpace& space) 
 class Bench {
  public:
   Bench(const configs::Scenario& base, const SearchSpace& space, Bytes capacity, const SearchOptions& options,
-        KnownOverheads& overheads)
+        configs::KnownOverheads& overheads)
       : base_(base), space_(space), capacity_(capacity), options_(options), overheads_(overheads) {}
 
   template <class Work>
@@ -195,7 +195,7 @@ class Bench {
   const SearchSpace& space_;
   Bytes capacity_;
   const SearchOptions& options_;
-  KnownOverheads& overheads_;
+  configs::KnownOverheads& overheads_;
 };
 
 void judge_all(const Bench& bench, Counted& counted, SearchResult& result) {
@@ -246,7 +246,7 @@ std::size_t rank_of(const Configuration& own, const SearchResult& result, config
 }
 
 OwnLayout judge_own(const configs::Scenario& scenario, const configs::Scenario& quick, const SearchSpace& space,
-                    const SearchResult& result, KnownOverheads& overheads) {
+                    const SearchResult& result, configs::KnownOverheads& overheads) {
   OwnLayout own;
   own.configuration.layout = own_layout(scenario, result.axes);
   if (const auto refusal = Judge(quick, space, result.capacity, overheads).judge_own(own.configuration, own.fits)) {
@@ -262,7 +262,8 @@ OwnLayout judge_own(const configs::Scenario& scenario, const configs::Scenario& 
 
 }  // namespace
 
-Result<SearchResult> search(const configs::Scenario& scenario, const configs::SearchSettings& settings, const SearchOptions& options) {
+Result<SearchResult> search(const configs::Scenario& scenario, const configs::SearchSettings& settings,
+                            const SearchOptions& options) {
   if (const auto again = changed_scenario(scenario, {}); !again) return tl::unexpected(again.error());
   const SearchSpace space(scenario, settings);
   if (space.size() > kMostCombinations) {
@@ -278,7 +279,7 @@ Result<SearchResult> search(const configs::Scenario& scenario, const configs::Se
   result.combinations = space.size();
   result.capacity = settings.max_memory > Bytes(0) ? std::min(settings.max_memory, has) : has;
   Counted counted = first_look(scenario, space);
-  KnownOverheads overheads;
+  configs::KnownOverheads overheads;
   judge_all(Bench(*quick, space, result.capacity, options, overheads), counted, result);
   rank_by_formulas(result.ranked, settings.objective);
   replay_best(Bench(scenario, space, result.capacity, options, overheads), static_cast<std::size_t>(settings.replay),

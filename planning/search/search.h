@@ -26,7 +26,7 @@ struct Configuration {
   Layout layout;
   std::int64_t dp = 1;
   std::vector<std::int64_t> layers_per_part;
-  configs::MemoryRow fullest;                 // of the stage that fills its GPU most
+  MemoryRow fullest;                 // of the stage that fills its GPU most
   std::optional<configs::Prediction> quick;   // by formulas
   std::optional<configs::Prediction> played;  // on the scenario's own rungs
 

@@ -184,7 +184,8 @@ void change_sharding(const Layout& layout, const ConfigDocument& document, Confi
 
 }  // namespace
 
-SearchSpace::SearchSpace(const configs::Scenario& scenario, const configs::SearchSettings& settings) : scenario_(scenario) {
+SearchSpace::SearchSpace(const configs::Scenario& scenario, const configs::SearchSettings& settings)
+    : scenario_(scenario) {
   const auto given = [&settings](std::string_view name) {
     return std::ranges::find(settings.given, name, &configs::SearchAxis::name);
   };
@@ -321,7 +322,7 @@ Layout own_layout(const configs::Scenario& scenario, const std::vector<configs::
                 .sequence_parallel = own.sequence_parallel ? "true" : "false",
                 .others = {}};
   for (const configs::SearchAxis& axis : axes) {
-    if (axis_of(axis.name).empty())
+    if (configs::axis_of(axis.name).empty())
       layout.others.emplace_back(axis.name, value_read(scenario.document.log(), axis.name));
   }
   return layout;

@@ -203,7 +203,7 @@ class Page {
     table(misfits);
   }
 
-  [[nodiscard]] static std::string largest_items(const configs::MemoryRow& row) {
+  [[nodiscard]] static std::string largest_items(const MemoryRow& row) {
     std::vector<MemoryItem> items = row.items;
     std::ranges::stable_sort(items, std::ranges::greater(), &MemoryItem::size);
     std::vector<std::string> words;

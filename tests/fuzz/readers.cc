@@ -114,7 +114,7 @@ void deepspeed(std::string_view text) {
 void megatron(std::string_view text) {
   ConfigSource source{.name = "run.sh", .kind = SourceKind::kFile, .path = "run.sh", .lines = {}};
   Diagnostics problems;
-  const auto tree = workload::import_megatron(text, source, problems);
+  const auto tree = configs::import_megatron(text, source, problems);
   CHECK(tree || problems.has_errors(), "a failure says why");
   static_cast<void>(render(problems));
 }

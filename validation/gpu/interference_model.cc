@@ -10,7 +10,7 @@ namespace ringwright::validation {
 namespace {
 
 // A multiprocessor moves from a few to a hundred GB/s; bytes beyond those of the data are caches' and ECC's.
-constexpr std::array kConstants = {
+constexpr std::array kRuleConstants = {
     InterferenceConstantDoc{"copy_rate", "", {2e9, 200e9, 25e9}},
     InterferenceConstantDoc{"reduce_rate", "", {2e9, 200e9, 20e9}},
     InterferenceConstantDoc{"bytes_per_copied", "memory_bytes_per_copied_byte", {0.5, 6.0, 2.0}},
@@ -36,7 +36,7 @@ double squared_errors(const MeasuredPair& pair, const PairPrediction& prediction
 
 }  // namespace
 
-std::span<const InterferenceConstantDoc> interference_constants() { return kConstants; }
+std::span<const InterferenceConstantDoc> interference_constants() { return kRuleConstants; }
 
 std::vector<double> values_of(const InterferenceConstants& c) {
   return {c.copy_rate.count(), c.reduce_rate.count(), c.bytes_per_copied, c.bytes_per_reduced, c.streaming_share};
@@ -61,7 +61,7 @@ PairPrediction predict(const MeasuredPair& pair, const workload::GpuSpec& given,
 
 InterferenceFit fit_interference(std::span<const MeasuredPair> rows, const workload::GpuSpec& gpu) {
   std::vector<FitConstant> bounds;
-  for (const InterferenceConstantDoc& constant : kConstants) bounds.push_back(constant.bounds);
+  for (const InterferenceConstantDoc& constant : kRuleConstants) bounds.push_back(constant.bounds);
   const FitAnswer answer = fit(bounds, [&](std::span<const double> values) {
     double sum = 0.0;
     double count = 0.0;

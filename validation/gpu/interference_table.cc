@@ -37,7 +37,7 @@ constexpr std::array<std::string_view, 10> kInterferenceTableNeeded{"family",
                                                                     "mover_alone_GB_per_s",
                                                                     "mover_together_GB_per_s"};
 constexpr std::array kMovers{TableWord<bool>{"copy", false}, TableWord<bool>{"reduce", true}};
-constexpr std::array kFamilies{TableWord<KernelFamily>{"gemm", KernelFamily::kGemm},
+constexpr std::array kKernelFamilies{TableWord<KernelFamily>{"gemm", KernelFamily::kGemm},
                                TableWord<KernelFamily>{"copy", KernelFamily::kCopy}};
 constexpr std::array kTypes{TableWord<DataType>{"bf16", DataType::kBf16}, TableWord<DataType>{"fp16", DataType::kFp16},
                             TableWord<DataType>{"fp32", DataType::kFp32}};
@@ -49,7 +49,7 @@ void read_interference_row(TableCells& cells, const CsvRow& row, InterferenceTab
   cells.check_row(row);
   MeasuredPair pair{.line = row.line};
   Kernel& kernel = pair.kernel;
-  kernel.family = cells.word(row, "family", KernelFamily::kGemm, kFamilies);
+  kernel.family = cells.word(row, "family", KernelFamily::kGemm, kKernelFamilies);
   kernel.type = cells.word(row, "dtype", DataType::kBf16, kTypes);
   kernel.m = cells.whole(row, "m", 0);
   kernel.n = cells.whole(row, "n", 0);

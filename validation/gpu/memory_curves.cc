@@ -152,7 +152,7 @@ std::vector<Curve> fit_curves(const MemoryTable& table) {
   return curves;
 }
 
-std::string name_of(const Curve& curve) {
+std::string curve_name(const Curve& curve) {
   return fmt::format("{}, {}{}", kPatterns[curve.sweep.pattern].name, curve.sweep.level == Level::kL2 ? "L2" : "memory",
                      curve.sweep.by_sms ? ", by multiprocessors" : "");
 }
@@ -170,7 +170,7 @@ TableScore score(const MemoryTable& table) {
   std::string objects;
   for (const Curve& curve : fit_curves(table)) {
     std::vector<PredictedMeasured> fitted, unseen;
-    PlotSeries points{.name = name_of(curve), .colour = kPatterns[curve.sweep.pattern].colour, .points = {}};
+    PlotSeries points{.name = curve_name(curve), .colour = kPatterns[curve.sweep.pattern].colour, .points = {}};
     for (const MeasuredMove& row : curve.rows) {
       points.points.push_back({.predicted = curve.rule.seconds(row), .measured = row.seconds});
       (row.kept_aside ? unseen : fitted).push_back(points.points.back());

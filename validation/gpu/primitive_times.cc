@@ -25,7 +25,7 @@ namespace {
 using namespace ringwright::literals;
 
 constexpr double kPrimitiveTimesThreshold = 0.10;
-constexpr Bytes kJudgedFrom = 256_KiB;
+constexpr Bytes kPrimitivesJudgedFrom = 256_KiB;
 constexpr Bytes kDrawnFrom = 16_KiB;  // smaller ones take a time of their own, whatever their bytes
 
 // What a primitive loads and stores (NCCL's names).
@@ -125,7 +125,7 @@ ScoredKind score(const PrimitiveTimesTable& table, const ChannelCosts& costs, st
     const PredictedMeasured pair{.predicted = predicted(costs, row), .measured = row.seconds};
     ++scored.rows;
     if (row.bytes >= kDrawnFrom) scored.points.points.push_back(pair);
-    if (row.bytes >= kJudgedFrom) judged.push_back(pair);
+    if (row.bytes >= kPrimitivesJudgedFrom) judged.push_back(pair);
     if (row.bytes >= most) scored.largest = pair;
     if (!least || row.bytes < *least) scored.floor = row.seconds;
     least = std::min(least.value_or(row.bytes), row.bytes);

@@ -16,18 +16,18 @@ namespace ringwright::validation {
 namespace {
 
 constexpr double kKernelsThreshold = 0.08;
-constexpr std::size_t kWorst = 5;
+constexpr std::size_t kWorstRows = 5;
 
 double error_of(const ScoredKernel& scored) {
   return relative_error({.predicted = scored.predicted, .measured = scored.row.seconds});
 }
 
 // Fewer new shapes than this say little about a rule.
-constexpr std::size_t kEnough = 20;
+constexpr std::size_t kEnoughRows = 20;
 
 // Of rows that were kept aside, where they are enough; else of all rows.
 ErrorStatistics decisive(const GpuScore& score) {
-  if (score.unseen.count >= kEnough) return score.unseen;
+  if (score.unseen.count >= kEnoughRows) return score.unseen;
   std::vector<PredictedMeasured> pairs;
   for (const ScoredKernel& scored : score.rows)
     pairs.push_back({.predicted = scored.predicted, .measured = scored.row.seconds});
@@ -57,7 +57,7 @@ std::string as_text(const std::vector<GpuScore>& scores) {
     for (const FamilyScore& family : score.families) append_row(text, family.family, family.fitted, family.unseen);
     append_row(text, "all", score.fitted, score.unseen);
     text += "  worst:\n";
-    for (const ScoredKernel* worst : worst_kernels(score, kWorst)) {
+    for (const ScoredKernel* worst : worst_kernels(score, kWorstRows)) {
       text += fmt::format("    {:+6.1f} %  {:.1f} us  {}{}\n", 100.0 * error_of(*worst), worst->row.seconds * 1e6,
                           kernel_label(worst->row.kernel), worst->row.kept_aside ? "  (new)" : "");
     }
@@ -103,7 +103,7 @@ std::string as_markdown(const std::vector<GpuScore>& scores, double threshold) {
       "*new* shapes. The median error of new shapes must\nstay within {} where there are {} of them; on GPUs with "
       "fewer the numbers are shown and judge nothing. Errors are "
       "|predicted / measured - 1|.\n",
-      percent_text(threshold), kEnough);
+      percent_text(threshold), kEnoughRows);
   for (const GpuScore& score : scores) {
     text += fmt::format("\n## {}\n\nProfile `{}`. Sources:\n\n", score.gpu, profile_name(score));
     for (const std::string& source : score.sources) text += fmt::format("* {}\n", source);
@@ -113,7 +113,7 @@ std::string as_markdown(const std::vector<GpuScore>& scores, double threshold) {
     }
     text +=
         fmt::format("| all {}{}|\n\nLargest errors:\n\n", markdown_cells(score.fitted), markdown_cells(score.unseen));
-    for (const ScoredKernel* worst : worst_kernels(score, kWorst)) {
+    for (const ScoredKernel* worst : worst_kernels(score, kWorstRows)) {
       text +=
           fmt::format("* {:+.1f} %: {}, measured {:.1f} us{}\n", 100.0 * error_of(*worst),
                       kernel_label(worst->row.kernel), worst->row.seconds * 1e6, worst->row.kept_aside ? " (new)" : "");
@@ -146,7 +146,7 @@ Result<ValidationOutcome> validate_kernels(const ValidationRequest& request) {
   outcome.markdown = as_markdown(*scores, threshold);
   for (const GpuScore& score : *scores) {
     outcome.plots.push_back(plot_of(score));
-    const bool judged = score.unseen.count >= kEnough || !request.files.empty();
+    const bool judged = score.unseen.count >= kEnoughRows || !request.files.empty();
     const ErrorStatistics errors = decisive(score);
     if (!judged) {
       outcome.text += fmt::format("{}: {} new shapes are too few to judge by\n", score.gpu, score.unseen.count);

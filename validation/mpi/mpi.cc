@@ -37,15 +37,15 @@ struct Part {
   }
 };
 
-struct Scores {
+struct MpiScores {
   std::map<std::string, Part> by_algorithm;  // "fugaku, all_reduce, ring"
   std::map<std::string, Part> by_run;        // "fugaku 8x8x8, new"
   Part fitted;
   Part unseen;
 };
 
-Scores score(const MpiTable& table, const std::vector<double>& seconds) {
-  Scores scores;
+MpiScores score(const MpiTable& table, const std::vector<double>& seconds) {
+  MpiScores scores;
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     const MeasuredMpi& row = table.rows[i];
     const std::string what = fmt::format("{}, {}, {}", row.system, configs::to_string(row.operation), row.algorithm);
@@ -71,7 +71,7 @@ void add_row(TextTable& table, const std::string& name, const Part& part) {
   table.add_row(cells);
 }
 
-std::string text_of(const Scores& scores, std::size_t left_out) {
+std::string text_of(const MpiScores& scores, std::size_t left_out) {
   TextTable table(
       {Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kRight});
   table.add_row({"", "rows", "< 64 KiB", "to 64 MiB", "above", "all", "mean"});
@@ -107,7 +107,7 @@ std::string mpi_json(const ErrorStatistics& errors) {
                      errors.geometric_mean_abs, errors.mean_error);
 }
 
-std::string mpi_json(const MpiTable& table, const std::vector<double>& seconds, const Scores& scores) {
+std::string mpi_json(const MpiTable& table, const std::vector<double>& seconds, const MpiScores& scores) {
   std::string rows;
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     const MeasuredMpi& row = table.rows[i];
@@ -141,7 +141,7 @@ Result<ValidationOutcome> validate_mpi(const ValidationRequest& request) {
     if (!table) return tl::unexpected(table.error());
     const auto seconds = play_mpi(*table, {.overrides = request.overrides, .cluster = request.cluster.value_or("")});
     if (!seconds) return tl::unexpected(seconds.error());
-    const Scores scores = score(*table, *seconds);
+    const MpiScores scores = score(*table, *seconds);
     const std::string text = text_of(scores, table->left_out);
     outcome.text += shipped ? text : rows_text(*table, *seconds) + text;
     outcome.json += mpi_json(*table, *seconds, scores);

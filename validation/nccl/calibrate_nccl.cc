@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <filesystem>
 #include <memory>
 
 #include <fmt/format.h>
@@ -38,10 +37,6 @@ struct BandWeight {
 };
 constexpr BandWeight weight_of(SizeBand band) {
   return band == SizeBand::kLarge ? BandWeight{.band = 12.0, .row = 4.0} : BandWeight{};
-}
-
-std::string name_of(const std::string& file) {
-  return std::filesystem::path(file).filename().string();
 }
 
 traces::CollectiveLog thinned(traces::CollectiveLog log) {
@@ -173,7 +168,7 @@ class NcclCalibration {
   [[nodiscard]] std::string profile(const ClassFitAnswer& answer, const std::vector<ReplayedLog>& after) const {
     std::vector<std::string> names, sources;
     for (const traces::CollectiveLog& log : logs_) {
-      names.push_back(name_of(log.file));
+      names.push_back(log_name(log.file));
       const std::string source = log.fact("source");
       if (!source.empty() && std::ranges::find(sources, source) == sources.end()) sources.push_back(source);
     }
@@ -216,7 +211,7 @@ class NcclCalibration {
       if (errors.count > 0)
         bands.push_back(fmt::format("{} {:.1f} %", to_string(band), 100.0 * errors.geometric_mean_abs));
     }
-    return fmt::format("{}: {}, left over: {}", name_of(log.file), log.operation, fmt::join(bands, ", "));
+    return fmt::format("{}: {}, left over: {}", log_name(log.file), log.operation, fmt::join(bands, ", "));
   }
 
   [[nodiscard]] std::string text(const ClassFitAnswer& answer, const std::vector<ReplayedLog>& after) const {

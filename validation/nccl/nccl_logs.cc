@@ -1,5 +1,6 @@
 #include "validation/nccl/nccl_logs.h"
 
+#include <filesystem>
 #include <utility>
 
 namespace ringwright::validation {
@@ -19,6 +20,10 @@ Result<NcclLogs> read_nccl_logs(const std::vector<std::string>& files, const std
   }
   if (problems.has_errors()) return tl::unexpected(std::move(problems));
   return all;
+}
+
+std::string log_name(const std::string& file) {
+  return std::filesystem::path(file).filename().string();
 }
 
 }  // namespace ringwright::validation

@@ -16,4 +16,7 @@ struct NcclLogs {
 [[nodiscard]] Result<NcclLogs> read_nccl_logs(const std::vector<std::string>& files,
                                               const std::optional<std::string>& collective = std::nullopt);
 
+// A log's name without its folder.
+[[nodiscard]] std::string log_name(const std::string& file);
+
 }  // namespace ringwright::validation

@@ -1,12 +1,12 @@
 #include "validation/nccl/nccl_report.h"
 
 #include <algorithm>
-#include <filesystem>
 
 #include <fmt/format.h>
 
 #include "core/base/json_text.h"
 #include "core/report/text_table.h"
+#include "validation/nccl/nccl_logs.h"
 
 namespace ringwright::validation {
 namespace {
@@ -15,7 +15,6 @@ constexpr std::array kBands = {SizeBand::kSmall, SizeBand::kMiddle, SizeBand::kL
 
 constexpr std::array kRoles = {LogRole::kFitted, LogRole::kPredicted, LogRole::kClass};
 
-std::string name_of(const std::string& file) { return std::filesystem::path(file).filename().string(); }
 
 std::string microseconds(Duration time) {
   const double us = to_seconds(time) * 1e6;
@@ -56,7 +55,7 @@ PlatformScore score_of(const std::vector<ReplayedLog>& logs, std::string platfor
 }
 
 std::string heading(const ReplayedLog& log) {
-  return fmt::format("{}: {} on {} ranks ({}), {}\n", name_of(log.file), log.operation, log.ranks, log.machine,
+  return fmt::format("{}: {} on {} ranks ({}), {}\n", log_name(log.file), log.operation, log.ranks, log.machine,
                      log.profile.empty() ? "makers' figures only" : "profile " + log.profile);
 }
 
@@ -144,7 +143,7 @@ std::string json_of(const ReplayedLog& log) {
   return fmt::format(
       "    {{\"log\": {}, \"operation\": {}, \"ranks\": {}, \"machine\": {}, \"profile\": {}, \"role\": {}, \"rows\": "
       "[\n{}\n    ]}}",
-      json_text(name_of(log.file)), json_text(log.operation), log.ranks, json_text(log.machine), json_text(log.profile),
+      json_text(log_name(log.file)), json_text(log.operation), log.ranks, json_text(log.machine), json_text(log.profile),
       json_text(to_string(log.role)), fmt::join(rows, ",\n"));
 }
 
@@ -183,7 +182,7 @@ std::string markdown_logs(const CollectiveTables& tables) {
       "|---|---|---|---|---|---|---|---|\n";
   for (const ReplayedLog& log : tables.logs) {
     const PlatformScore score = score_all({log});
-    page += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", name_of(log.file), log.operation, log.machine,
+    page += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", log_name(log.file), log.operation, log.machine,
                         log.profile.empty() ? "-" : log.profile, to_string(log.role), error_cell(score.simulation[0]),
                         error_cell(score.simulation[1]), error_cell(score.simulation[2]));
   }

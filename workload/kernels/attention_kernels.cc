@@ -10,7 +10,6 @@ namespace {
 using enum KernelFamily;
 
 constexpr double kAttentionFp32 = 4.0;
-constexpr double kMask = 1.0;  // a dropout mask has one byte an element
 
 // Rotated columns: of latent attention only a part of each head, and one key for all heads.
 std::int64_t rotated_columns(const KernelMaker& make) {
@@ -37,7 +36,7 @@ void add_softmax(KernelMaker& make, const KernelContext& context) {
   if (softmax_is_fused(make, context)) return make.stream(kSoftmax, "attention softmax", n, {.values = 2});
   make.stream(kCast, "attention scores: to fp32", n, {.values = 1, .other_bytes = kAttentionFp32});
   make.stream(kElementwise, "attention scores: scale", n, {.other_bytes = 2 * kAttentionFp32});
-  make.stream(kElementwise, "attention scores: mask", n, {.other_bytes = 2 * kAttentionFp32 + kMask});
+  make.stream(kElementwise, "attention scores: mask", n, {.other_bytes = 2 * kAttentionFp32 + kDropoutMaskBytes});
   make.stream(kSoftmax, "attention softmax", n, {.other_bytes = 2 * kAttentionFp32});
   make.stream(kCast, "attention softmax: from fp32", n, {.values = 1, .other_bytes = kAttentionFp32});
 }
@@ -47,7 +46,7 @@ void add_softmax_backward(KernelMaker& make, const KernelContext& context) {
   if (softmax_is_fused(make, context)) return make.stream(kSoftmax, "attention softmax backward", n, {.values = 3});
   make.stream(kCast, "attention softmax backward: to fp32", n, {.values = 1, .other_bytes = kAttentionFp32});
   make.stream(kSoftmax, "attention softmax backward", n, {.other_bytes = 3 * kAttentionFp32});
-  make.stream(kElementwise, "attention scores backward: mask", n, {.other_bytes = 2 * kAttentionFp32 + kMask});
+  make.stream(kElementwise, "attention scores backward: mask", n, {.other_bytes = 2 * kAttentionFp32 + kDropoutMaskBytes});
   make.stream(kElementwise, "attention scores backward: scale", n, {.other_bytes = 2 * kAttentionFp32});
   make.stream(kCast, "attention scores backward: from fp32", n, {.values = 1, .other_bytes = kAttentionFp32});
 }
@@ -58,7 +57,7 @@ void add_unfused(KernelMaker& make, const KernelContext& context) {
   make.batched_product("attention scores", {.m = s, .n = s, .k = key_size(make.shape), .batch = batch});
   add_softmax(make, context);
   if (make.shape.attention_dropout) {
-    make.stream(kElementwise, "attention dropout", scores(make), {.values = 2, .other_bytes = kMask});
+    make.stream(kElementwise, "attention dropout", scores(make), {.values = 2, .other_bytes = kDropoutMaskBytes});
   }
   make.batched_product("attention over values", {.m = s, .n = value_size(make.shape), .k = s, .batch = batch});
   make.stream(kCopy, "attention context copy", make.tokens * make.context, {.values = 2});
@@ -73,7 +72,7 @@ void add_unfused_backward(KernelMaker& make, const KernelContext& context) {
   make.batched_product("attention probabilities dgrad", {.m = s, .n = s, .k = values, .batch = batch});
   make.batched_product("attention values dgrad", {.m = s, .n = values, .k = s, .batch = batch});
   if (make.shape.attention_dropout) {
-    make.stream(kElementwise, "attention dropout backward", scores(make), {.values = 2, .other_bytes = kMask});
+    make.stream(kElementwise, "attention dropout backward", scores(make), {.values = 2, .other_bytes = kDropoutMaskBytes});
   }
   add_softmax_backward(make, context);
   make.batched_product("attention queries dgrad", {.m = s, .n = keys, .k = s, .batch = batch});

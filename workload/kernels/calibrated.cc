@@ -1,7 +1,8 @@
 // Calibrated: each kernel by the rule of its family, with the few constants that were fitted to measurements of this
 // GPU; and the host, which cannot issue kernels faster than its framework runs.
 //
-// The host's time counts where the host falls behind (core/run/job/host_clock.h). CUDA graphs replay kernels without it.
+// The host's time counts where the host falls behind (core/run/job/host_clock.h). CUDA graphs replay kernels without
+// it.
 #include <algorithm>
 #include <array>
 #include <string>

@@ -7,7 +7,7 @@ namespace ringwright::workload {
 namespace {
 
 // Where a product begins and ends in a piece: its input may be quantised first.
-struct Range {
+struct RowRange {
   std::size_t begin = 0;
   std::size_t end = 0;
 };
@@ -16,7 +16,7 @@ bool is_product(const Kernel& kernel, ProductRole role) {
   return kernel.family == KernelFamily::kGemm && kernel.role == role;
 }
 
-Range with_cast(const std::vector<Kernel>& kernels, std::size_t product) {
+RowRange with_cast(const std::vector<Kernel>& kernels, std::size_t product) {
   std::size_t begin = product;
   while (begin > 0 && kernels[begin - 1].family == KernelFamily::kCast) --begin;
   return {.begin = begin, .end = product + 1};
@@ -39,7 +39,7 @@ std::vector<Kernel> part(const std::vector<Kernel>& kernels, std::size_t begin, 
   return {kernels.begin() + static_cast<std::ptrdiff_t>(begin), kernels.begin() + static_cast<std::ptrdiff_t>(end)};
 }
 
-std::vector<Kernel> shares_of(const std::vector<Kernel>& kernels, const Range& range, int shares) {
+std::vector<Kernel> shares_of(const std::vector<Kernel>& kernels, const RowRange& range, int shares) {
   std::vector<Kernel> made;
   for (std::size_t i = range.begin; i < range.end; ++i) made.push_back(share_of(kernels[i], shares));
   return made;
@@ -50,8 +50,8 @@ std::vector<Kernel> shares_of(const std::vector<Kernel>& kernels, const Range& r
 CutKernels cut_products(const std::vector<Kernel>& kernels, const ProductShares& shares) {
   const auto wanted = [&shares](const Kernel& kernel) { return is_product(kernel, shares.role); };
   CutKernels cut;
-  Range first{.begin = 0, .end = 0};
-  Range last{.begin = kernels.size(), .end = kernels.size()};
+  RowRange first{.begin = 0, .end = 0};
+  RowRange last{.begin = kernels.size(), .end = kernels.size()};
   const auto front = std::find_if(kernels.begin(), kernels.end(), wanted);
   const auto back = std::find_if(kernels.rbegin(), kernels.rend(), wanted);
   if (shares.first > 0 && front != kernels.end()) {

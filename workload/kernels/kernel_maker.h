@@ -9,6 +9,8 @@
 
 namespace ringwright::workload {
 
+constexpr double kDropoutMaskBytes = 1.0;  // an element of a dropout mask
+
 struct Product {
   std::int64_t m = 0;
   std::int64_t n = 0;

@@ -13,8 +13,6 @@ namespace {
 
 using enum KernelFamily;
 
-constexpr double kMask = 1.0;  // a dropout mask has one byte an element
-
 void add_mlp_norm(KernelMaker& make, const std::string& name) {
   add_norm(make, name, make.local_tokens * make.shape.hidden);
 }
@@ -29,7 +27,7 @@ void add_block_norm_backward(KernelMaker& make, const std::string& name) {
 void add_residual(KernelMaker& make) {
   const std::int64_t elements = make.local_tokens * make.shape.hidden;
   if (make.shape.hidden_dropout) {
-    make.stream(kElementwise, "bias dropout add", elements, {.values = 3, .other_bytes = kMask});
+    make.stream(kElementwise, "bias dropout add", elements, {.values = 3, .other_bytes = kDropoutMaskBytes});
     return;
   }
   make.stream(kElementwise, "residual add", elements, {.values = 3});
@@ -38,7 +36,7 @@ void add_residual(KernelMaker& make) {
 void add_residual_backward(KernelMaker& make) {
   const std::int64_t elements = make.local_tokens * make.shape.hidden;
   if (make.shape.hidden_dropout) {
-    make.stream(kElementwise, "dropout backward", elements, {.values = 2, .other_bytes = kMask});
+    make.stream(kElementwise, "dropout backward", elements, {.values = 2, .other_bytes = kDropoutMaskBytes});
   }
   if (make.shape.biases == Biases::kAllLinear) make.stream(kElementwise, "bias gradient", elements, {.values = 1});
 }
@@ -53,7 +51,7 @@ void add_mlp(KernelMaker& make) {
 }
 
 // The norm, one of a gated MLP's two up products, and the activation.
-void add_operators_again(KernelMaker& make) {
+void add_mlp_operators_again(KernelMaker& make) {
   const bool gated = make.shape.activation == Activation::kSwiGlu;
   add_mlp_norm(make, "mlp norm again");
   if (gated) make.linears("mlp gate again", make.shape.hidden, {make.ffn});
@@ -69,7 +67,7 @@ void add_unsaved_again(KernelMaker& make, const SavedResults& saved) {
 
 void add_mlp_down_backward(KernelMaker& make, const KernelContext& context) {
   if (context.training.recompute == Recompute::kExceptSaved) add_unsaved_again(make, context.training.saved);
-  if (context.training.recompute == Recompute::kOperators) add_operators_again(make);
+  if (context.training.recompute == Recompute::kOperators) add_mlp_operators_again(make);
   make.gathered_dgrad("mlp down dgrad", make.ffn, make.shape.hidden);
   make.wgrad("mlp down wgrad", make.ffn, make.shape.hidden);
   if (make.shape.adapters && make.shape.adapters->mlp_down) make.adapter_backward(make.ffn, make.shape.hidden);

@@ -22,17 +22,17 @@
 namespace ringwright::workload {
 namespace {
 
-struct Tile {
+struct RatedTile {
   std::int64_t m = 0;
   std::int64_t n = 0;
   double speed = 1.0;  // against the largest tile
 };
 
-constexpr std::array kTiles{Tile{256, 128, 1.0}, Tile{128, 256, 1.0}, Tile{128, 128, 0.95},
-                            Tile{128, 64, 0.80}, Tile{64, 64, 0.65},  Tile{32, 64, 0.50}};
+constexpr std::array kRatedTiles{RatedTile{256, 128, 1.0}, RatedTile{128, 256, 1.0}, RatedTile{128, 128, 0.95},
+                            RatedTile{128, 64, 0.80}, RatedTile{64, 64, 0.65},  RatedTile{32, 64, 0.50}};
 
-constexpr std::array<std::int64_t, 4> kSplits{1, 2, 4, 8};
-constexpr std::int64_t kShortestSplit = 1024;  // of k
+constexpr std::array<std::int64_t, 4> kRooflineSplits{1, 2, 4, 8};
+constexpr std::int64_t kShortestRooflineSplit = 1024;  // of k
 constexpr double kSplitSpeed = 0.90;
 
 struct Efficiencies {
@@ -42,7 +42,7 @@ struct Efficiencies {
   double memory = 0.0;
 };
 
-std::int64_t divided_up(std::int64_t a, std::int64_t b) {
+std::int64_t rounded_up_quotient(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b;
 }
 
@@ -75,8 +75,8 @@ class Roofline final : public ComputeModel {
   // Share of the tiles' arithmetic that is asked for, times the share of multiprocessors at work over all waves.
   [[nodiscard]] double wave_use(const Kernel& kernel) const {
     double best = 0.0;
-    for (const Tile& tile : kTiles) {
-      const std::int64_t tiles = divided_up(kernel.m, tile.m) * divided_up(kernel.n, tile.n) * kernel.batch;
+    for (const RatedTile& tile : kRatedTiles) {
+      const std::int64_t tiles = rounded_up_quotient(kernel.m, tile.m) * rounded_up_quotient(kernel.n, tile.n) * kernel.batch;
       const double asked =
           static_cast<double>(kernel.m) * static_cast<double>(kernel.n) * static_cast<double>(kernel.batch);
       const double asked_share = asked / (static_cast<double>(tiles) * static_cast<double>(tile.m * tile.n));
@@ -92,10 +92,10 @@ class Roofline final : public ComputeModel {
   // Share of the multiprocessors that are at work, over all waves.
   [[nodiscard]] double occupancy(const Grid& grid) const {
     double best = 0.0;
-    for (const std::int64_t split : kSplits) {
-      if (split > 1 && grid.k / split < kShortestSplit) break;
+    for (const std::int64_t split : kRooflineSplits) {
+      if (split > 1 && grid.k / split < kShortestRooflineSplit) break;
       const std::int64_t pieces = grid.tiles * split;
-      const auto slots = static_cast<double>(divided_up(pieces, gpu_.sms) * gpu_.sms);
+      const auto slots = static_cast<double>(rounded_up_quotient(pieces, gpu_.sms) * gpu_.sms);
       best = std::max(best, static_cast<double>(pieces) / slots * (split > 1 ? kSplitSpeed : 1.0));
     }
     return best;

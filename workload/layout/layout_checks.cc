@@ -1,3 +1,4 @@
+#include "core/base/text.h"
 #include "workload/layout/layout_checks.h"
 
 #include <algorithm>
@@ -20,10 +21,6 @@ std::vector<std::string> divisors(std::int64_t number) {
   return result;
 }
 
-std::string blank_separated(const std::vector<std::string>& words) {
-  return fmt::format("{}", fmt::join(words, " "));
-}
-
 // "model.num_attention_heads (llama.yaml:7)".
 std::string placed(const ConfigMap& map, std::string_view name) {
   return fmt::format("{} ({})", map.path_of(name), map.origin(name));
@@ -35,7 +32,7 @@ void check_tensor(ConfigMap& parallel, const ParallelContext& context, const Par
     parallel.error("tp", "E134",
                    fmt::format("{} = {} does not divide the {} {} of {}", parallel.path_of("tp"), options.tp, number,
                                what, placed(context.model_map, key)),
-                   fmt::format("valid values: {}", blank_separated(divisors(std::gcd(shape.heads, shape.ffn)))));
+                   fmt::format("valid values: {}", join(divisors(std::gcd(shape.heads, shape.ffn)), " ")));
   };
   if (shape.heads % options.tp != 0) refuse(shape.heads, "attention heads", "num_attention_heads");
   if (shape.ffn % options.tp != 0) refuse(shape.ffn, "columns", "ffn_hidden_size");
@@ -192,7 +189,7 @@ void check_groups_of_layers(const ParallelContext& context, const ParallelOption
     if (layers % full.layers == 0) continue;
     context.training_map.error("recompute_num_layers", "E146",
                                fmt::format("{} = {} does not divide the {} layers of a part", key, full.layers, layers),
-                               fmt::format("valid values: {}; or set {}: block", blank_separated(divisors(layers)),
+                               fmt::format("valid values: {}; or set {}: block", join(divisors(layers), " "),
                                            context.training_map.path_of("recompute_method")));
     return;
   }

@@ -1,3 +1,4 @@
+#include "core/base/text.h"
 #include "workload/layout/pipeline_checks.h"
 
 #include <algorithm>
@@ -16,10 +17,6 @@
 namespace ringwright::workload {
 namespace {
 
-std::string blank_separated(const std::vector<std::string>& words) {
-  return fmt::format("{}", fmt::join(words, " "));
-}
-
 std::string layers_hint(std::int64_t layers, const ParallelOptions& options) {
   const std::int64_t v = options.virtual_stages;
   std::vector<std::string> even;
@@ -31,7 +28,7 @@ std::string layers_hint(std::int64_t layers, const ParallelOptions& options) {
     if ((layers + 2) % (p * v) == 0 && std::abs(p - options.pp) <= std::abs(trimmed - options.pp)) trimmed = p;
   }
   std::string hint = even.empty() ? fmt::format("no value divides {} layers", layers)
-                                  : fmt::format("valid values for {} layers: {}", layers, blank_separated(even));
+                                  : fmt::format("valid values for {} layers: {}", layers, join(even, " "));
   if (trimmed > 0) hint += fmt::format("; or set parallel.stage_layers: trim-ends ({})", trimmed);
   return hint + "; or list them in parallel.layers_per_part";
 }

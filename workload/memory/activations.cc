@@ -43,7 +43,7 @@ double shared_with_norms(const KernelContext& context, const KernelMaker& sizes)
 bool keeps_down_input(const KernelContext& context) {
   return !context.shape.adapters || context.shape.adapters->mlp_down;
 }
-Bytes whole(double bytes) {
+Bytes whole_bytes(double bytes) {
   return Bytes(std::llround(bytes));
 }
 
@@ -149,24 +149,24 @@ double kept_results(const KernelContext& context) {
 
 Bytes layer_activations(const KernelContext& context, MlpKind kind) {
   if (context.training.recompute == Recompute::kOperators) {
-    return whole(std::min(kept_operators(context), kept_layer(context, kind)));
+    return whole_bytes(std::min(kept_operators(context), kept_layer(context, kind)));
   }
   if (context.training.recompute == Recompute::kExceptSaved) {
-    return whole(std::min(kept_results(context), kept_layer(context, kind)));
+    return whole_bytes(std::min(kept_results(context), kept_layer(context, kind)));
   }
-  if (context.training.recompute != Recompute::kFull) return whole(kept_layer(context, kind));
+  if (context.training.recompute != Recompute::kFull) return whole_bytes(kept_layer(context, kind));
   const KernelMaker sizes(context);
   const std::int64_t tokens = context.training.full.distributed ? sizes.tokens / context.tp : sizes.local_tokens;
-  return whole(static_cast<double>(tokens * context.shape.hidden) * value_bytes(context));
+  return whole_bytes(static_cast<double>(tokens * context.shape.hidden) * value_bytes(context));
 }
 
 Bytes recomputed_layer(const KernelContext& context, MlpKind kind) {
-  if (context.training.recompute == Recompute::kFull) return whole(kept_layer(context, kind));
+  if (context.training.recompute == Recompute::kFull) return whole_bytes(kept_layer(context, kind));
   if (context.training.recompute == Recompute::kExceptSaved) {
-    return whole(std::max(0.0, kept_layer(context, kind) - kept_results(context)));
+    return whole_bytes(std::max(0.0, kept_layer(context, kind) - kept_results(context)));
   }
   if (context.training.recompute != Recompute::kOperators) return Bytes(0);
-  return whole(std::max(0.0, kept_layer(context, kind) - kept_operators(context)));
+  return whole_bytes(std::max(0.0, kept_layer(context, kind) - kept_operators(context)));
 }
 
 // Token ids, and the dropout's mask.
@@ -185,7 +185,7 @@ Bytes head_activations(const KernelContext& context) {
   if (context.training.cross_entropy == CrossEntropy::kChunked) {
     inputs += value_bytes(context) * static_cast<double>((sizes.tokens + sizes.vocabulary) * context.shape.hidden);
   }
-  return whole(inputs + logit_bytes(context).kept * static_cast<double>(sizes.tokens * sizes.vocabulary));
+  return whole_bytes(inputs + logit_bytes(context).kept * static_cast<double>(sizes.tokens * sizes.vocabulary));
 }
 
 // What the loss needs beside it. In chunks: as many tokens at a time as make their logits as large as the layer's
@@ -193,9 +193,9 @@ Bytes head_activations(const KernelContext& context) {
 Bytes head_workspace(const KernelContext& context) {
   const KernelMaker sizes(context);
   if (context.training.cross_entropy == CrossEntropy::kChunked) {
-    return whole((value_bytes(context) + 4.0) * static_cast<double>(sizes.tokens * context.shape.hidden));
+    return whole_bytes((value_bytes(context) + 4.0) * static_cast<double>(sizes.tokens * context.shape.hidden));
   }
-  return whole(logit_bytes(context).working * static_cast<double>(sizes.tokens * sizes.vocabulary));
+  return whole_bytes(logit_bytes(context).working * static_cast<double>(sizes.tokens * sizes.vocabulary));
 }
 
 // Gradients of the MLP's output, of its activation and of its up product are alive together.
@@ -205,9 +205,9 @@ Bytes gradient_workspace(const KernelContext& context, MlpKind kind) {
     const ExpertShape& experts = *context.shape.experts;
     const std::int64_t inputs = context.shape.activation == Activation::kSwiGlu ? 2 : 1;
     const std::int64_t columns = context.shape.hidden + (inputs + 1) * experts.ffn / context.experts.etp;
-    return whole(value_bytes(context) * expert_rows(context) * static_cast<double>(columns));
+    return whole_bytes(value_bytes(context) * expert_rows(context) * static_cast<double>(columns));
   }
-  return whole(value_bytes(context) *
+  return whole_bytes(value_bytes(context) *
                static_cast<double>(sizes.tokens * (context.shape.hidden + sizes.ffn + sizes.gated_ffn)));
 }
 

@@ -5,7 +5,7 @@
 namespace ringwright::workload {
 namespace {
 
-int divided_up(int number, int by) {
+int batches_of(int number, int by) {
   return (number + by - 1) / by;
 }
 
@@ -18,14 +18,14 @@ int passes_ahead(WeightVersions versions, int stages, int stage) {
 int weight_versions(WeightVersions versions, int stages, int stage, int microbatches) {
   switch (versions) {
     case WeightVersions::kOne: return 1;
-    case WeightVersions::kStashed: return 1 + divided_up(passes_ahead(versions, stages, stage), microbatches);
+    case WeightVersions::kStashed: return 1 + batches_of(passes_ahead(versions, stages, stage), microbatches);
     case WeightVersions::kTwo: return std::min(2, stages);
   }
   return 1;
 }
 
 int steps_until_steady(WeightVersions versions, int stages, int microbatches) {
-  return versions == WeightVersions::kOne || stages == 1 ? 0 : divided_up(2 * stages, microbatches);
+  return versions == WeightVersions::kOne || stages == 1 ? 0 : batches_of(2 * stages, microbatches);
 }
 
 PipelineOrder steady_order(const ScheduleRequest& request) {

@@ -10,16 +10,10 @@
 namespace ringwright::collectives {
 namespace {
 
-// NCCL plans with 0.75 GB/s for a lane of PCIe 3.0, whose raw rate is 8 GT/s * 128/130, and with multiples of it for
-// wider and faster slots (topo.h).
-constexpr double kPcieLanePlanned = 0.75;
-constexpr double kPcieLaneRaw = 8.0 / 8.0 * 128.0 / 130.0;
 // GPU to GPU through an Intel processor is charged 6/5 of its rate.
 constexpr double kIntelPenalty = 6.0 / 5.0;
 // NCCL keeps what is left of a link rounded to 1/1000 GB/s.
 constexpr double kRounding = 1e-3;
-
-double planned_pcie(Bandwidth raw) { return std::round(raw.count() / 1e9 / kPcieLaneRaw) * kPcieLanePlanned; }
 
 int fit(double capacity, double speed) {
   return static_cast<int>(std::floor((capacity + kRounding) / speed));

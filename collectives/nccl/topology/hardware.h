@@ -1,12 +1,21 @@
 // One host as NCCL's topology detection sees it: raw rates by data sheet, what hangs where, who made the processor.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
 #include "core/base/units.h"
 
 namespace ringwright::collectives {
+
+// The rate in GB/s that NCCL plans with for a PCIe connection: 0.75 for a lane of PCIe 3.0, whose raw rate is
+// 8 GT/s * 128/130, and multiples of it for wider and faster slots (graph/topo.h).
+[[nodiscard]] inline double planned_pcie(Bandwidth raw) {
+  constexpr double kLanePlanned = 0.75;
+  constexpr double kLaneRaw = 8.0 / 8.0 * 128.0 / 130.0;
+  return std::round(raw.count() / 1e9 / kLaneRaw) * kLanePlanned;
+}
 
 enum class Processor : std::uint8_t { kIntel, kAmd, kArm, kPower, kOther };
 

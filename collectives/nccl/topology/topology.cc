@@ -13,10 +13,6 @@
 namespace ringwright::collectives {
 namespace {
 
-// NCCL plans with 0.75 GB/s for a lane of PCIe 3.0, whose raw rate is 8 GT/s * 128/130, and with multiples of it for
-// wider and faster slots (topo.h).
-constexpr double kPcieLanePlanned = 0.75;
-constexpr double kPcieLaneRaw = 8.0 / 8.0 * 128.0 / 130.0;
 constexpr int kLocalRate = 5'000'000;  // LOC_BW
 constexpr int kPathKinds = static_cast<int>(NcclPath::kNone) + 1;
 
@@ -25,10 +21,6 @@ int mega(double giga) {
 }
 int mega(Bandwidth rate) {
   return mega(rate.count() / 1e9);
-}
-
-int planned_pcie(Bandwidth raw) {
-  return mega(std::round(raw.count() / 1e9 / kPcieLaneRaw) * kPcieLanePlanned);
 }
 
 // Between sockets by maker (topo.h). Of Intel's there are four; the host's own figure tells which.
@@ -115,7 +107,7 @@ void NcclTopology::add_pcie() {
   first_cpu_ = static_cast<int>(kinds_.size());
   cpus_ = std::max(1, host_.sockets);
   for (int i = 0; i < cpus_; ++i) add(Device::kCpu);
-  const int slot = planned_pcie(host_.pcie);
+  const int slot = mega(planned_pcie(host_.pcie));
   std::vector<int> points;
   for (int i = 0; i < host_.pcie_switches; ++i) {
     points.push_back(add(Device::kPciSwitch));
@@ -127,7 +119,7 @@ void NcclTopology::add_pcie() {
     if (host_.by_c2c()) {  // the narrow PCIe port that such a GPU also has is never better
       connect(gpu, up, Wire::kC2c, mega(host_.gpu_slot));
     } else {
-      connect(gpu, up, Wire::kPci, planned_pcie(host_.gpu_slot));
+      connect(gpu, up, Wire::kPci, mega(planned_pcie(host_.gpu_slot)));
     }
   }
   for (int index = 0; index < nets_; ++index) {

@@ -27,7 +27,7 @@ void read_megatron(const InputFile& file, Imports& imports) {
                       .kind = SourceKind::kFile,
                       .path = file.path,
                       .lines = {}};
-  if (const auto tree = workload::import_megatron(file.text, source, imports.diagnostics)) set_all(*tree, "", imports);
+  if (const auto tree = import_megatron(file.text, source, imports.diagnostics)) set_all(*tree, "", imports);
 }
 
 }  // namespace ringwright::configs

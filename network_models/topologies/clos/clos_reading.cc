@@ -15,7 +15,7 @@
 namespace ringwright::network_models {
 namespace {
 
-constexpr int kMaxPorts = 4096;
+constexpr int kMaxSwitchPorts = 4096;
 
 class ClosTopology final : public Topology {
  public:
@@ -40,7 +40,7 @@ SwitchOrder read_tier(ConfigMap& fabric, const TierName& name, const SwitchOrder
   ConfigMap map = fabric.map(name.key, name.doc);
   SwitchOrder tier;
   tier.ports = static_cast<int>(map.integer(
-      {.name = "ports", .doc = "ports of one switch", .fallback = fallback.ports, .min = 2, .max = kMaxPorts}));
+      {.name = "ports", .doc = "ports of one switch", .fallback = fallback.ports, .min = 2, .max = kMaxSwitchPorts}));
   tier.speed = map.bandwidth({.name = "speed", .doc = "of one port, one direction", .fallback = fallback.speed});
   if (name.has_ratio == HasRatio::kYes) {
     tier.oversubscription =

@@ -146,7 +146,7 @@ TEST(SearchSpace, WhatHasNoEffectIsPlayedTheSame) {
     mine.job = std::move(job->job);
     const auto prediction = planner.predict(mine);
     std::int64_t bytes = 0;
-    for (const configs::MemoryRow& row : memory_rows(mine)) bytes += row.total.count();
+    for (const MemoryRow& row : memory_rows(mine)) bytes += row.total.count();
     return fmt::format("{} {}", (*prediction)->step_time.mean.count(), bytes);
   };
   std::size_t same = 0;

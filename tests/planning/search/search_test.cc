@@ -117,7 +117,8 @@ TEST(Search, WritesTheBestAsAScenario) {
 }
 
 TEST(Search, RanksTheScenariosOwnLayoutBesideTheOthers) {
-  const configs::Scenario scenario = load(text_of(kTwoAxes + ", replay: 10", "{tp: 4, pp: 2, sequence_parallel: true}"));
+  const configs::Scenario scenario =
+      load(text_of(kTwoAxes + ", replay: 10", "{tp: 4, pp: 2, sequence_parallel: true}"));
   const SearchResult result = found(scenario);
   const auto same =
       std::ranges::find_if(result.ranked, [](const Configuration& c) { return c.layout.tp == 4 && c.layout.pp == 2; });
