@@ -44,9 +44,10 @@ void add_background(const Background& background, LinksMeet met, StepFacts& fact
 
 void add_faults(const Faults& faults, LinksMeet met, TimePoint end, StepFacts& facts) {
   for (const OrderedFault& fault : faults.ordered) {
-    if (fault.of_link && met == LinksMeet::kNothing) continue;  // listed as without effect
+    const bool meets = fault.of_link && !fault.of_lost_nic;
+    if (meets && met == LinksMeet::kNothing) continue;  // listed as without effect
     if (fault.at < end) {
-      facts.faults.push_back(fault.text + std::string(fault.of_link ? remark(met) : ""));
+      facts.faults.push_back(fault.text + std::string(meets ? remark(met) : ""));
       continue;
     }
     facts.warnings.push_back({.code = "E125",
@@ -59,7 +60,7 @@ void add_faults(const Faults& faults, LinksMeet met, TimePoint end, StepFacts& f
 std::vector<std::string> links_down_at(const Faults& faults, TimePoint when) {
   std::vector<std::string> result;
   for (const OrderedFault& fault : faults.ordered) {
-    if (fault.is_down && fault.at <= when && when < fault.until) result.push_back(fault.text);
+    if (fault.is_down && !fault.of_lost_nic && fault.at <= when && when < fault.until) result.push_back(fault.text);
   }
   return result;
 }

@@ -310,6 +310,14 @@ void read_collectives(ConfigMap root, const collectives::ChooserSettings& choose
   apply_network_sums(root, scenario.cluster.switch_sums, scenario.nccl, scenario.comm);
 }
 
+// From the start and for good: they lie on no way, and no search of the library finds them.
+void go_without_nics(Scenario& scenario) {
+  const network_models::NicSets& sets = scenario.faults.lost_nics;
+  scenario.cluster.host.nic_sets = sets;
+  scenario.cluster.topology->leave_out_nics(sets);
+  scenario.nccl.host.lacking = sets.lacking;
+}
+
 }  // namespace
 
 Scenario::Scenario(ConfigDocument read) : document(std::move(read)) {}
@@ -331,7 +339,12 @@ Scenario read_scenario(ConfigDocument document, const collectives::NcclFiles& fi
                    scenario);
   scenario.simulate = read_simulate_of(root, scenario.job);
   const network_models::ModelEntry& model = *scenario.simulate.network;
-  scenario.faults = read_faults(root, {.topology = *cluster.topology, .model = model, .hosts = cluster.hosts});
+  scenario.faults = read_faults(root, {.topology = *cluster.topology,
+                                       .model = model,
+                                       .hosts = cluster.hosts,
+                                       .nics = cluster.host.nic.count,
+                                       .fabric = cluster.fabric});
+  if (!scenario.faults.lost_nics.empty()) go_without_nics(scenario);
   scenario.background = read_background(root, cluster.gpus(), model);
   scenario.attention_flops = read_attention_flops(root);
   scenario.published = read_published(root);

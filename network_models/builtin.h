@@ -11,6 +11,7 @@
 #include "core/fabric/fabric.h"
 #include "core/ports/network_model.h"
 #include "core/ports/router.h"
+#include "network_models/nic_sets.h"
 
 namespace ringwright::network_models {
 
@@ -31,6 +32,9 @@ class Topology {
   // From now on it builds hosts without GPUDirect (Host::gpudirect), whose GPUs copy to and from host memory at this
   // rate, all thread blocks together. Where hosts are no part of it, nothing changes.
   virtual void pass_through_host_memory(Bandwidth copies) = 0;
+  // From now on hosts are without the NICs that their sets lack: GPUs take the nearest of the others. Where hosts are no
+  // part of it, nothing changes.
+  virtual void leave_out_nics(const NicSets& sets) = 0;
   // Sides of the grid in which hosts are joined to their neighbours only, the first one counting fastest: of a torus
   // that wraps. Empty: any host reaches any other alike.
   [[nodiscard]] virtual std::vector<int> grid() const { return {}; }
