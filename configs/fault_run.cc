@@ -57,6 +57,26 @@ void add_faults(const Faults& faults, LinksMeet met, TimePoint end, StepFacts& f
   }
 }
 
+std::vector<std::string> tell_given_up(const Scenario& scenario, const Simulation& simulation,
+                                       const StallReport& stall) {
+  const Broken& broken = *stall.broken;
+  const GivenUp& transfer = broken.transfer;
+  const collectives::NcclKnobs& knobs = scenario.nccl.knobs;
+  std::string where = "no link of their way carries anything";
+  if (transfer.link) {
+    const LinkId link = simulation.folding().links.representative[transfer.link->index()];
+    where = simulation.network().fabric.name(link) + " is down";
+  }
+  std::string what = broken.task.empty() ? "background traffic" : fmt::format("'{}'", broken.task);
+  if (!broken.call.empty()) what += ": " + broken.call;
+  return {fmt::format("rank {} sends to rank {} in vain from {} to {}: {}", transfer.from.value, transfer.to.value,
+                      to_string(transfer.since.since_start()), to_string(stall.at.since_start()), where),
+          fmt::format("it is in {}", what),
+          fmt::format("its NIC reports error 12 (IBV_WC_RETRY_EXC_ERR, transport retry counter exceeded), and NCCL "
+                      "ends the job: NCCL_IB_TIMEOUT is {} and NCCL_IB_RETRY_CNT is {}, so NICs try for {}",
+                      knobs.ib_timeout, knobs.ib_retries, to_string(knobs.ib_patience()))};
+}
+
 std::vector<std::string> links_down_at(const Faults& faults, TimePoint when) {
   std::vector<std::string> result;
   for (const OrderedFault& fault : faults.ordered) {

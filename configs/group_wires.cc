@@ -95,7 +95,8 @@ GroupWires::StepCost GroupWires::step_of_rings(CollectiveCall call, const Collec
   return step_of(call, algorithm, 0);
 }
 
-// Members of the first hosts send; those of hosts further on do as these do, and as those that lack the same NICs do. Four hosts of a tree have all parts.
+// Members of the first hosts send; those of hosts further on with the same NICs do as these do. Four hosts of a tree
+// have all parts.
 GroupWires::StepCost GroupWires::step_of(const CollectiveCall& call, const CollectiveAlgorithm& algorithm,
                                          int index) const {
   constexpr int kHosts = 4;

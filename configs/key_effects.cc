@@ -24,6 +24,11 @@ constexpr std::string_view kNotClosed = "collectives.model!=closed_form";
 // A NIC that is down from the start and for good is down for formulas, too.
 constexpr std::string_view kMeetsLinks = "collectives.model!=closed_form | faults.lost_nics=yes";
 
+constexpr std::string_view kMeetsLinksDown = "collectives.model!=closed_form & faults.down=yes";
+constexpr std::string_view kNothingStands =
+    "NICs give up where a link stays down: it takes 'faults' with 'state: down' that the network model plays, and "
+    "collectives as messages, not 'collectives.model: closed_form'";
+
 constexpr std::array kEffects = {
     KeyEffect{"simulate.seed", "", "nothing that is played is random; hashed routing, router load and searches have "
                                    "seeds of their own"},
@@ -38,6 +43,8 @@ constexpr std::array kEffects = {
     KeyEffect{"faults[].factor", kMeetsLinks, kWholeLinks},
     KeyEffect{"faults[].direction", kMeetsLinks, kWholeLinks},
     KeyEffect{"faults[].lane", kMeetsLinks, kWholeLinks},
+    KeyEffect{"comm.env.NCCL_IB_TIMEOUT", kMeetsLinksDown, kNothingStands},
+    KeyEffect{"comm.env.NCCL_IB_RETRY_CNT", kMeetsLinksDown, kNothingStands},
     KeyEffect{"background[]", kNotClosed, kNoSharing},
     KeyEffect{"cluster.node.nic.ports", collectives::kNcclCounts, collectives::kNcclDoesNotCount},
     KeyEffect{"cluster.node.pcie.processor", collectives::kNcclCounts, collectives::kNcclDoesNotCount},
@@ -64,6 +71,8 @@ void add_facts(const Scenario& scenario, SettingValues& values) {
   const bool fsdp = std::ranges::any_of(scenario.document.log().values(), [](const ValueRead& value) {
     return value.path.starts_with("parallel.fsdp.");
   });
+  const bool down = std::ranges::any_of(scenario.faults.links, [](const auto& fault) { return fault.factor <= 0.0; });
+  values.add("faults.down", yes_or_no(down));
   values.add("faults.lost_nics", yes_or_no(!scenario.faults.lost_nics.empty()));
   values.add("job.replicas", std::to_string(parallel.replicas()));
   values.add("job.fsdp", yes_or_no(fsdp));

@@ -8,7 +8,7 @@ namespace ringwright::network_models {
 
 // Hosts that lack the same NICs have the same set. Set 0 is that of a whole host.
 struct NicSets {
-  std::vector<std::vector<int>> lacking;  // by set: numbers of the NICs that it lacks, ascending; empty: no host lacks any
+  std::vector<std::vector<int>> lacking;  // by set: the NICs that it lacks, ascending; empty: no host lacks any
   std::vector<int> of_host;               // by host; empty: all hosts are whole
 
   [[nodiscard]] bool empty() const { return of_host.empty(); }

@@ -1,6 +1,6 @@
-// Hosts of a group are of one kind where they have the same GPUs in the same places and the same NICs; with
-// NCCL_CROSS_NIC=2 every second host swaps the channels of a pair, so that a ring that leaves by one NIC enters the next
-// host by the same one (ncclTopoPostset of NCCL's src/graph/connect.cc).
+// Hosts of a group are of one kind where they have the same GPUs in the same places, and the same NICs; with
+// NCCL_CROSS_NIC=2 every second host swaps the channels of a pair, so that a ring that leaves by one NIC enters the
+// next host by the same one (ncclTopoPostset of NCCL's src/graph/connect.cc).
 #include "collectives/nccl/host_paths.h"
 
 #include <algorithm>
