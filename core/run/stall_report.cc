@@ -83,7 +83,8 @@ std::string render(const StallReport& stall) {
   std::string text =
       fmt::format("the run cannot go on at {}: {} rank{} unfinished\n", to_string(stall.at.since_start()),
                   stall.unfinished_ranks, stall.unfinished_ranks == 1 ? "" : "s");
-  for (const Blocked& blocked : stall.blocked) {
+  const std::vector<Blocked> none;  // where one transfer holds up all others, they tell nothing
+  for (const Blocked& blocked : stall.broken ? none : stall.blocked) {
     text += fmt::format("  rank {} ({}) in '{}' waits for {}\n", blocked.rank.value, blocked.program, blocked.task,
                         blocked.waits_for);
   }

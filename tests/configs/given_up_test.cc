@@ -1,4 +1,5 @@
 // Links that stay down: NICs stall, and give up after their time (NCCL_IB_TIMEOUT, NCCL_IB_RETRY_CNT).
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>

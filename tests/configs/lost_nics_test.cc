@@ -1,7 +1,9 @@
 // NICs that are down from the start and for good: jobs go by those that are left, on every rung.
 #include "configs/nics_down.h"
 
+#include <cstdint>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +22,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
+constexpr const char* kTorus = "torus, dims: [4], speed: 400Gbps";
+constexpr const char* kDragonfly = "dragonfly, switches: 1, nodes_per_switch: 2";
 constexpr const char* kRungs[] = {"closed_form", "steps", "chunks"};
 
 // Four hosts of eight GPUs, each with a NIC of its own, that all-reduce gradients of some 40 MB.
@@ -58,7 +62,7 @@ TEST(LostNics, AJobGoesByThoseThatAreLeftAndTakesLonger) {
 }
 
 TEST(LostNics, DoSoOnEveryFabricOfHosts) {
-  for (const char* fabric : {"fat_tree", "rail_only", "torus", "dragonfly"}) {
+  for (const char* fabric : {"fat_tree", "rail_only", kTorus, kDragonfly}) {
     const std::string healthy = four_hosts("[]", fabric);
     const std::string lost = four_hosts("[{nic: host1/nic3}]", fabric);
     const Duration folded = report_of(lost, "steps").step_time.mean;
@@ -69,7 +73,7 @@ TEST(LostNics, DoSoOnEveryFabricOfHosts) {
 
 // Between any two GPUs, whatever NICs are asked for.
 TEST(LostNics, LieOnNoWay) {
-  for (const char* fabric : {"rail_optimized", "rail_only", "fat_tree", "torus", "dragonfly"}) {
+  for (const char* fabric : {"rail_optimized", "rail_only", "fat_tree", kTorus, kDragonfly}) {
     const Scenario scenario = load(four_hosts("[{nic: host1/nic3}, {nic: host2/nic3}, {nic: host2/nic0}]", fabric));
     const network_models::Network network = scenario.cluster.topology->build();
     const std::set<std::string> lost = {"host1/nic3", "host2/nic3", "host2/nic0"};
@@ -78,11 +82,12 @@ TEST(LostNics, LieOnNoWay) {
       for (std::size_t to = 0; to < 32; ++to) {
         if (from / 8 == to / 8) continue;
         for (const Reach reach : {Reach::kWhole, Reach::kByPeersRail}) {
-          for (const std::int16_t asked : {-1, 0, 3, 6}) {
+          for (const int asked : {-1, 0, 3, 6}) {
+            const auto number = static_cast<std::int16_t>(asked);
             network.router->route({.from = RankId(from),
                                    .to = RankId(to),
                                    .reach = reach,
-                                   .nics = {.out = asked, .in = asked, .relay = asked}},
+                                   .nics = {.out = number, .in = number, .relay = number}},
                                   hops);
             for (const Hop& hop : hops) {
               const LinkSpec& link = network.fabric.link(hop.link);
@@ -145,7 +150,7 @@ TEST(LostNics, AHostNeedsOne) {
   for (int nic = 0; nic < 8; ++nic) all += fmt::format("\n  - {{nic: host1/nic{}}}", nic);
   const std::string text = refusal(four_hosts(all));
   EXPECT_THAT(text, HasSubstr("host1 has no NIC left: all 8 are down from the start and for good"));
-  EXPECT_THAT(text, HasSubstr("test.yaml:12:"));  // the last of them
+  EXPECT_THAT(text, HasSubstr("test.yaml:13:"));  // the last of them
 }
 
 TEST(LostNics, RailsThatAreNotJoinedMustBeCommon) {

@@ -9,11 +9,14 @@ namespace {
 
 using namespace ringwright::literals;
 
-// Rank 2 and 3 send to rank 0, on whose host only rank 1 is, too.
+// Ranks 2 and 3 send to rank 0 on another host, rank 1 on its own.
 constexpr ModelOptions kPatient{.patience = 10_ms, .ranks_per_host = 2};
 
 TableRouter one_link() { return TableRouter({1_GBps}, {over({0}), over({0}), over({0}), over({0})}); }
 
+void send(ModelBench& bench, std::uint32_t from, Bytes size) {
+  bench.network->start({.from = RankId(from), .to = RankId(0), .size = size, .token = from}, bench.log);
+}
 void set_at(ModelBench& bench, TimePoint when, Bandwidth capacity) {
   bench.engine.at(when, [&bench, capacity] { bench.network->set_capacity(LinkId(0), capacity); });
 }
@@ -22,7 +25,7 @@ void set_at(ModelBench& bench, TimePoint when, Bandwidth capacity) {
 TEST(FlowPatience, AShortStandIsForgiven) {
   const TableRouter router = one_link();
   ModelBench bench("flow", router, kPatient);
-  bench.send(2, Bytes(2'000'000));
+  send(bench, 2, Bytes(2'000'000));
   set_at(bench, TimePoint(1_ms), Bandwidth(0.0));
   set_at(bench, TimePoint(10_ms), 1_GBps);
   bench.engine.run();
@@ -33,8 +36,8 @@ TEST(FlowPatience, AShortStandIsForgiven) {
 TEST(FlowPatience, ALongStandEndsTheRunAndNamesTheLink) {
   const TableRouter router = one_link();
   ModelBench bench("flow", router, kPatient);
-  bench.send(3, Bytes(2'000'000));
-  bench.send(2, Bytes(2'000'000));
+  send(bench, 3, Bytes(2'000'000));
+  send(bench, 2, Bytes(2'000'000));
   set_at(bench, TimePoint(1_ms), Bandwidth(0.0));
   set_at(bench, TimePoint(20_ms), 1_GBps);
   bench.engine.run();
@@ -50,7 +53,7 @@ TEST(FlowPatience, WhoFindsALinkDownStandsFromTheStart) {
   const TableRouter router = one_link();
   ModelBench bench("flow", router, kPatient);
   set_at(bench, TimePoint(), Bandwidth(0.0));
-  bench.send_at(TimePoint(2_ms), 2, Bytes(1'000));
+  bench.engine.at(TimePoint(2_ms), [&bench] { send(bench, 2, Bytes(1'000)); });
   bench.engine.run();
   ASSERT_TRUE(bench.network->given_up().has_value());
   EXPECT_EQ(bench.engine.now(), TimePoint(12_ms));
@@ -59,7 +62,7 @@ TEST(FlowPatience, WhoFindsALinkDownStandsFromTheStart) {
 TEST(FlowPatience, EachStandCountsAnew) {
   const TableRouter router = one_link();
   ModelBench bench("flow", router, kPatient);
-  bench.send(2, Bytes(3'000'000));
+  send(bench, 2, Bytes(3'000'000));
   for (const int from : {1, 10}) {
     set_at(bench, TimePoint(Duration(1_ms) * from), Bandwidth(0.0));
     set_at(bench, TimePoint(Duration(1_ms) * (from + 8)), 1_GBps);
@@ -72,7 +75,7 @@ TEST(FlowPatience, EachStandCountsAnew) {
 TEST(FlowPatience, WithinAHostEverybodyWaits) {
   const TableRouter router = one_link();
   ModelBench bench("flow", router, kPatient);
-  bench.send(1, Bytes(1'000));
+  send(bench, 1, Bytes(1'000));
   set_at(bench, TimePoint(), Bandwidth(0.0));
   set_at(bench, TimePoint(90_ms), 1_GBps);
   bench.engine.run();
