@@ -60,9 +60,8 @@ void HostBlock::take_nearest_nic(const Host& host, std::uint32_t gpu, NicSet& se
 NicEnds HostBlock::nics(const RouteQuery& query, const HostEnds& ends) const {
   const NicSet& here = set_of(ends.from_host);
   const NicSet& there = set_of(ends.to_host);
-  NicEnds nics{.relay = here.relay_of[ends.from_gpu],
-               .out = here.nic_of[ends.from_gpu],
-               .in = there.nic_of[ends.to_gpu]};
+  NicEnds nics{
+      .relay = here.relay_of[ends.from_gpu], .out = here.nic_of[ends.from_gpu], .in = there.nic_of[ends.to_gpu]};
   const MessageNics& asked = query.nics;
   const auto in = static_cast<std::uint32_t>(asked.in);
   if (asked.in >= 0 && in < nics_ && there.has[in] && down_ways_[ends.to_gpu * nics_ + in].count > 0) nics.in = in;

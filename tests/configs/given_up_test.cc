@@ -21,17 +21,15 @@ using testing::HasSubstr;
 
 // Two hosts with one GPU and one NIC each, joined by one leaf.
 std::string two_hosts(std::string_view fault) {
-  return std::string(kTinyModel) +
-         fmt::format(
-             "training: {{global_batch: 2}}\nparallel: {{dp: auto}}\n"
-             "cluster: {{nodes: 2, node: {{preset: dgx-h100, gpus: 1, pcie: {{switches: 1}}, "
-             "nvlink: {{kind: none}}, nic: {{count: 1}}}}, fabric: {{type: fat_tree}}}}\n"
-             "faults: [{}]\n",
-             fault);
+  return std::string(kTinyModel) + fmt::format(
+                                       "training: {{global_batch: 2}}\nparallel: {{dp: auto}}\n"
+                                       "cluster: {{nodes: 2, node: {{preset: dgx-h100, gpus: 1, pcie: {{switches: 1}}, "
+                                       "nvlink: {{kind: none}}, nic: {{count: 1}}}}, fabric: {{type: fat_tree}}}}\n"
+                                       "faults: [{}]\n",
+                                       fault);
 }
 
-Outcome outcome_of(const std::string& text, const std::vector<std::string>& settings,
-                   FoldMode fold = FoldMode::kFold) {
+Outcome outcome_of(const std::string& text, const std::vector<std::string>& settings, FoldMode fold = FoldMode::kFold) {
   const Scenario scenario = load(text, settings);
   auto outcome = simulate(scenario, fold);
   if (!outcome) throw std::runtime_error(render(outcome.error()));
@@ -40,7 +38,9 @@ Outcome outcome_of(const std::string& text, const std::vector<std::string>& sett
 
 constexpr const char* kFlap = "{{nic: host0/nic0, at: 1us, for: {}}}";
 
-std::string flap(std::string_view length) { return two_hosts(fmt::format(fmt::runtime(kFlap), length)); }
+std::string flap(std::string_view length) {
+  return two_hosts(fmt::format(fmt::runtime(kFlap), length));
+}
 
 // 4.096 us * 2^20 * 8 = 34.36 s: a flap of 10 s stalls, one of 60 s ends the job.
 TEST(GivenUp, AShortFlapStallsAndALongOneEndsTheJob) {

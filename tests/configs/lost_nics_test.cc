@@ -128,17 +128,17 @@ TEST(LostNics, AreToldInTheReportOnEveryRung) {
 
 // With formulas a weak link beside a lost NIC has no effect, and that is said of it alone.
 TEST(LostNics, DoNotHideFaultsThatNothingMeets) {
-  const Report report = report_of(
-      four_hosts("[{nic: host2/nic5}, {nic: host0/nic1, state: degraded, factor: 0.5}]"), "closed_form");
+  const Report report =
+      report_of(four_hosts("[{nic: host2/nic5}, {nic: host0/nic1, state: degraded, factor: 0.5}]"), "closed_form");
   ASSERT_EQ(report.facts.ignored.size(), 1U);
   EXPECT_EQ(report.facts.ignored.front().path, "faults[1].nic");
 }
 
 // Down for a while, later, weaker, or in one direction only: the library finds such a NIC.
 TEST(LostNics, AreOnlyThoseThatNeverCarryAnything) {
-  for (const char* fault : {"{nic: host2/nic5, for: 10s}", "{nic: host2/nic5, at: 1us}",
-                            "{nic: host2/nic5, state: degraded, factor: 0.5}",
-                            "{link: host2/nic5->leaf0.5, direction: one}"}) {
+  for (const char* fault :
+       {"{nic: host2/nic5, for: 10s}", "{nic: host2/nic5, at: 1us}", "{nic: host2/nic5, state: degraded, factor: 0.5}",
+        "{link: host2/nic5->leaf0.5, direction: one}"}) {
     const Scenario scenario = load(four_hosts(fmt::format("[{}]", fault)));
     EXPECT_TRUE(scenario.faults.lost_nics.empty()) << fault;
     EXPECT_FALSE(scenario.faults.links.empty()) << fault;

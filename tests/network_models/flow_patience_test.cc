@@ -12,7 +12,9 @@ using namespace ringwright::literals;
 // Ranks 2 and 3 send to rank 0 on another host, rank 1 on its own.
 constexpr ModelOptions kPatient{.patience = 10_ms, .ranks_per_host = 2};
 
-TableRouter one_link() { return TableRouter({1_GBps}, {over({0}), over({0}), over({0}), over({0})}); }
+TableRouter one_link() {
+  return TableRouter({1_GBps}, {over({0}), over({0}), over({0}), over({0})});
+}
 
 void send(ModelBench& bench, std::uint32_t from, Bytes size) {
   bench.network->start({.from = RankId(from), .to = RankId(0), .size = size, .token = from}, bench.log);
