@@ -1,6 +1,7 @@
 // The tables of this wing: topologies (the shape of a network) and network models (its behaviour).
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include "core/fabric/fabric.h"
 #include "core/ports/network_model.h"
 #include "core/ports/router.h"
+#include "network_models/host/nic_sets.h"
 
 namespace ringwright::network_models {
 
@@ -31,6 +33,9 @@ class Topology {
   // From now on it builds hosts without GPUDirect (Host::gpudirect), whose GPUs copy to and from host memory at this
   // rate, all thread blocks together. Where hosts are no part of it, nothing changes.
   virtual void pass_through_host_memory(Bandwidth copies) = 0;
+  // From now on hosts are without the NICs that their sets lack: GPUs take the nearest of the others. Where hosts are
+  // no part of it, nothing changes.
+  virtual void leave_out_nics(const NicSets& sets) = 0;
   // Sides of the grid in which hosts are joined to their neighbours only, the first one counting fastest: of a torus
   // that wraps. Empty: any host reaches any other alike.
   [[nodiscard]] virtual std::vector<int> grid() const { return {}; }
@@ -56,6 +61,10 @@ struct ModelOptions {
   FastForward fast_forward = FastForward::kOn;
   // flow: prove every re-solve against a full one; slow. The largest difference is a counter.
   bool verify_fairness = false;
+  // How long a transfer between hosts may stand still before its NICs give it up and the run ends; 0: for ever. Only
+  // for models that play faults.
+  Duration patience = {};
+  std::uint32_t ranks_per_host = 1;  // tells which transfers are between hosts
 };
 
 struct ModelInputs {

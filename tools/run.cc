@@ -223,6 +223,9 @@ class Run final : public Command {
       case RunOutcome::kStalled:
         tell("error: the run cannot go on: ranks wait for each other\n" + render(outcome.stall));
         return ExitCode::kInfeasible;
+      case RunOutcome::kGivenUp:
+        tell("error: the run ends: a NIC gave up a transfer over a link that stays down\n" + render(outcome.stall));
+        return ExitCode::kInfeasible;
       case RunOutcome::kLivelock:
         tell("error: the run does not come to an end: events follow each other without time passing\n");
         return ExitCode::kInfeasible;

@@ -197,6 +197,15 @@ constexpr std::array kVariables = {
              [](std::string_view v, NcclKnobs& k) {
                return number(v, kSwitch, [&](std::int64_t n) { k.merge_ports = n == 1; });
              }},
+    Variable{"NCCL_IB_TIMEOUT",
+             "a NIC sends again after 4.096 us * 2^this without an acknowledgement, 20: 4.3 s; 0: it waits for ever",
+             [](std::string_view v, NcclKnobs& k) {
+               return number(v, {0, 31}, [&](std::int64_t n) { k.ib_timeout = static_cast<int>(n); });
+             }},
+    Variable{"NCCL_IB_RETRY_CNT", "how often a NIC sends again before it gives up and the job ends",
+             [](std::string_view v, NcclKnobs& k) {
+               return number(v, {0, 7}, [&](std::int64_t n) { k.ib_retries = static_cast<int>(n); });
+             }},
     Variable{"NCCL_CROSS_NIC", "0: channels leave a host by the NIC by which they came; 1: by any; 2: swapped in pairs",
              [](std::string_view v, NcclKnobs& k) {
                return number(v, {0, 2}, [&](std::int64_t n) { k.cross_nic = static_cast<int>(n); });
@@ -242,15 +251,15 @@ constexpr std::array kVariables = {
 };
 
 // NCCL knows them; nothing here depends on them.
-constexpr std::array<std::string_view, 61> kWithoutEffect = {
+constexpr std::array<std::string_view, 59> kWithoutEffect = {
     "NCCL_ASYNC_ERROR_HANDLING", "NCCL_BLOCKING_WAIT", "NCCL_CGA_CLUSTER_SIZE",
     "NCCL_CHECK_POINTERS", "NCCL_CHECKS_DISABLE", "NCCL_COMM_BLOCKING", "NCCL_COMM_ID", "NCCL_CONF_FILE",
     "NCCL_CUMEM_ENABLE", "NCCL_CUMEM_HOST_ENABLE", "NCCL_DEBUG", "NCCL_DEBUG_FILE",
     "NCCL_DEBUG_SUBSYS", "NCCL_DMABUF_ENABLE", "NCCL_GDRCOPY_ENABLE", "NCCL_GRAPH_DUMP_FILE", "NCCL_GRAPH_FILE",
     "NCCL_GRAPH_MIXING_SUPPORT", "NCCL_GRAPH_REGISTER", "NCCL_HOSTID", "NCCL_IB_ADAPTIVE_ROUTING",
     "NCCL_IB_AR_THRESHOLD", "NCCL_IB_CUDA_SUPPORT", "NCCL_IB_DISABLE", "NCCL_IB_GID_INDEX", "NCCL_IB_HCA",
-    "NCCL_IB_PCI_RELAXED_ORDERING", "NCCL_IB_QPS_PER_CONNECTION", "NCCL_IB_RETRY_CNT",
-    "NCCL_IB_SL", "NCCL_IB_SPLIT_DATA_ON_QPS", "NCCL_IB_TC", "NCCL_IB_TIMEOUT", "NCCL_IGNORE_CPU_AFFINITY",
+    "NCCL_IB_PCI_RELAXED_ORDERING", "NCCL_IB_QPS_PER_CONNECTION",
+    "NCCL_IB_SL", "NCCL_IB_SPLIT_DATA_ON_QPS", "NCCL_IB_TC", "NCCL_IGNORE_CPU_AFFINITY",
     "NCCL_IGNORE_DISABLED_P2P", "NCCL_LAUNCH_MODE", "NCCL_LOCAL_REGISTER", "NCCL_MNNVL_ENABLE",
     "NCCL_NCHANNELS_PER_NET_PEER", "NCCL_NET", "NCCL_NET_GDR_C2C", "NCCL_NET_GDR_READ",
     "NCCL_NET_MERGE_LEVEL", "NCCL_NET_PLUGIN", "NCCL_NET_SHARED_BUFFERS", "NCCL_NET_SHARED_COMMS",

@@ -43,7 +43,7 @@ constexpr Bytes kTiny = Bytes(32 << 10);
 bool uses_every_rail(const CollectivePlan& plan, const CollectiveCall& call) {
   const GroupLayout& layout = *call.layout;
   const bool all = call.bytes <= kLittle || plan.channels >= layout.largest_host;
-  return !plan.ordered && layout.even() && all;
+  return !plan.ordered && layout.even() && layout.nic_set.empty() && all;
 }
 
 const CollectiveAlgorithm& rings_in_steps(const CollectivePlan& plan, const CollectiveCall& call,

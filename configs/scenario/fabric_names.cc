@@ -6,14 +6,10 @@
 #include "core/base/text.h"
 
 namespace ringwright::configs {
-namespace {
 
-// A switch of the network between hosts.
 bool is_network_switch(NodeKind kind) {
   return is_switch(kind) && kind != NodeKind::kNvSwitch && kind != NodeKind::kPcieSwitch;
 }
-
-}  // namespace
 
 FabricNames::FabricNames(const Fabric& fabric) : fabric_(fabric) {
   names_.reserve(fabric.node_count());

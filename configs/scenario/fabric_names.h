@@ -12,6 +12,9 @@
 
 namespace ringwright::configs {
 
+// A switch of the network between hosts.
+[[nodiscard]] bool is_network_switch(NodeKind kind);
+
 // What was found, or why nothing was.
 struct FoundLinks {
   std::vector<LinkId> links;  // several where parallel links have one name

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "configs/scenario/fabric_names.h"
+#include "configs/scenario/nics_down.h"
 
 namespace ringwright::configs {
 namespace {
@@ -41,7 +42,8 @@ class FaultReader {
  public:
   explicit FaultReader(const FaultContext& context) : context_(context) {}
 
-  void read(ConfigMap& map) {
+  void read(ConfigMap& map, std::size_t number) {
+    number_ = number;
     if (map.documenting()) {
       read_links(map);
       read_host(map);
@@ -61,7 +63,11 @@ class FaultReader {
     }
     read_links(map);
   }
-  [[nodiscard]] Faults take() { return std::move(faults_); }
+  // After the last of them.
+  [[nodiscard]] Faults take(std::vector<ConfigMap>& maps) {
+    if (!faults_.links.empty() && context_.fabric != "graph") leave_out_lost_nics(maps);
+    return std::move(faults_);
+  }
 
  private:
   [[nodiscard]] static Period read_period(ConfigMap& map) {
@@ -124,7 +130,9 @@ class FaultReader {
                                .until = period.until,
                                .is_down = factor <= 0.0,
                                .of_link = true,
+                               .path = map.path_of(nic.empty() ? "link" : "nic"),
                                .place = map.place(nic.empty() ? "link" : "nic")});
+    note(std::move(links));
   }
 
   std::vector<LinkId> read_named_links(ConfigMap& map, const std::string& name) {
@@ -178,7 +186,37 @@ class FaultReader {
                                .until = period.until,
                                .is_down = false,
                                .of_link = false,
+                               .path = map.path_of("node"),
                                .place = map.place("node")});
+    note({});
+  }
+
+  // Of the fault that was ordered last.
+  void note(std::vector<LinkId> links) {
+    links_of_.push_back(std::move(links));
+    map_of_.push_back(number_);
+  }
+
+  // What does not exist for the library is no fault of the run.
+  void leave_out_lost_nics(std::vector<ConfigMap>& maps) {
+    const NicsDown down = find_nics_down(network_.fabric, faults_.links);
+    const std::string problem = why_cut_off(
+        down, {.hosts = context_.hosts, .nics = context_.nics, .rails_apart = context_.fabric == "rail_only"});
+    std::size_t last_lost = 0;
+    const auto is_lost = [&](LinkId link) { return down.cables.contains(link); };
+    for (std::size_t i = 0; i < faults_.ordered.size(); ++i) {
+      OrderedFault& fault = faults_.ordered[i];
+      fault.of_lost_nic = fault.of_link && std::ranges::all_of(links_of_[i], is_lost);
+      if (!fault.of_lost_nic) continue;
+      fault.text += ": the library does not find it";
+      last_lost = i;
+    }
+    if (!problem.empty()) {
+      return maps[map_of_[last_lost]].error("", std::string(kFaultCode), problem,
+                                             "leave it a NIC, or let the fault begin after 'at: 0s'");
+    }
+    std::erase_if(faults_.links, [&](const network_models::LinkFault& fault) { return is_lost(fault.link); });
+    faults_.lost_nics = down.sets(context_.hosts);
   }
 
   // Built once, and only when a link is named.
@@ -194,14 +232,18 @@ class FaultReader {
   network_models::Network network_;
   std::optional<FabricNames> names_;
   Faults faults_;
+  std::size_t number_ = 0;                      // of the fault being read, in its list
+  std::vector<std::vector<LinkId>> links_of_;  // by ordered fault
+  std::vector<std::size_t> map_of_;            // by ordered fault: its number in the list
 };
 
 }  // namespace
 
 Faults read_faults(ConfigMap& root, const FaultContext& context) {
   FaultReader reader(context);
-  for (ConfigMap& map : root.maps("faults", "what breaks during the run, and when")) reader.read(map);
-  return reader.take();
+  std::vector<ConfigMap> maps = root.maps("faults", "what breaks during the run, and when");
+  for (std::size_t i = 0; i < maps.size(); ++i) reader.read(maps[i], i);
+  return reader.take(maps);
 }
 
 }  // namespace ringwright::configs

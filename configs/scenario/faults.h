@@ -3,12 +3,14 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/diagnostic.h"
 #include "core/base/units.h"
 #include "core/config/config_map.h"
 #include "network_models/builtin.h"
+#include "network_models/host/nic_sets.h"
 #include "network_models/topologies/fault_schedule.h"
 
 namespace ringwright::configs {
@@ -20,11 +22,14 @@ struct OrderedFault {
   TimePoint until = network_models::kForGood;
   bool is_down = false;
   bool of_link = false;  // else of a host
+  bool of_lost_nic = false;  // all of its links are cables of NICs that the run begins and ends without
+  std::string path;  // "faults[2].nic"
   Place place;
 };
 
 struct Faults {
-  std::vector<network_models::LinkFault> links;
+  std::vector<network_models::LinkFault> links;  // those of lost NICs left out
+  network_models::NicSets lost_nics;             // down from the start and for good: the library goes without them
   std::vector<double> slowdown_of_host;  // 1 = nominal; empty: all are
   std::vector<OrderedFault> ordered;
 };
@@ -33,6 +38,8 @@ struct FaultContext {
   const network_models::Topology& topology;  // built to look up names, when there are faults of links
   const network_models::ModelEntry& model;   // one that plays no faults ignores those of links
   std::int64_t hosts = 1;
+  int nics = 0;                // of a host
+  std::string_view fabric = {};  // name of the topology
 };
 
 // The list `faults` of the document's root.

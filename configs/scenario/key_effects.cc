@@ -21,6 +21,13 @@ constexpr std::string_view kNoSharing =
     "collectives of 'collectives.model: closed_form' share links with nobody; only messages (between pipeline stages, "
     "in rings of context parallelism, to host memory) do";
 constexpr std::string_view kNotClosed = "collectives.model!=closed_form";
+// A NIC that is down from the start and for good is down for formulas, too.
+constexpr std::string_view kMeetsLinks = "collectives.model!=closed_form | faults.lost_nics=yes";
+
+constexpr std::string_view kMeetsLinksDown = "collectives.model!=closed_form & faults.down=yes";
+constexpr std::string_view kNothingStands =
+    "NICs give up where a link stays down: it takes 'faults' with 'state: down' that the network model plays, and "
+    "collectives as messages, not 'collectives.model: closed_form'";
 
 constexpr std::array kEffects = {
     KeyEffect{"simulate.seed", "", "nothing that is played is random; hashed routing, router load and searches have "
@@ -28,14 +35,16 @@ constexpr std::array kEffects = {
     KeyEffect{"simulate.fast_forward", "collectives.model!=chunks & interference.model!=share",
               "with 'collectives.model: chunks' or 'interference.model: share' nothing is left out anyway"},
     KeyEffect{"search", "", "only 'ringwright search' looks at it"},
-    KeyEffect{"faults[].link", kNotClosed, kWholeLinks},
-    KeyEffect{"faults[].nic", kNotClosed, kWholeLinks},
-    KeyEffect{"faults[].at", kNotClosed, kWholeLinks},
-    KeyEffect{"faults[].for", kNotClosed, kWholeLinks},
-    KeyEffect{"faults[].state", kNotClosed, kWholeLinks},
-    KeyEffect{"faults[].factor", kNotClosed, kWholeLinks},
-    KeyEffect{"faults[].direction", kNotClosed, kWholeLinks},
-    KeyEffect{"faults[].lane", kNotClosed, kWholeLinks},
+    KeyEffect{"faults[].link", kMeetsLinks, kWholeLinks},
+    KeyEffect{"faults[].nic", kMeetsLinks, kWholeLinks},
+    KeyEffect{"faults[].at", kMeetsLinks, kWholeLinks},
+    KeyEffect{"faults[].for", kMeetsLinks, kWholeLinks},
+    KeyEffect{"faults[].state", kMeetsLinks, kWholeLinks},
+    KeyEffect{"faults[].factor", kMeetsLinks, kWholeLinks},
+    KeyEffect{"faults[].direction", kMeetsLinks, kWholeLinks},
+    KeyEffect{"faults[].lane", kMeetsLinks, kWholeLinks},
+    KeyEffect{"comm.env.NCCL_IB_TIMEOUT", kMeetsLinksDown, kNothingStands},
+    KeyEffect{"comm.env.NCCL_IB_RETRY_CNT", kMeetsLinksDown, kNothingStands},
     KeyEffect{"background[]", kNotClosed, kNoSharing},
     KeyEffect{"cluster.node.nic.ports", collectives::kNcclCounts, collectives::kNcclDoesNotCount},
     KeyEffect{"cluster.node.pcie.processor", collectives::kNcclCounts, collectives::kNcclDoesNotCount},
@@ -62,11 +71,24 @@ void add_facts(const Scenario& scenario, SettingValues& values) {
   const bool fsdp = std::ranges::any_of(scenario.document.log().values(), [](const ValueRead& value) {
     return value.path.starts_with("parallel.fsdp.");
   });
+  const bool down = std::ranges::any_of(scenario.faults.links, [](const auto& fault) { return fault.factor <= 0.0; });
+  values.add("faults.down", yes_or_no(down));
+  values.add("faults.lost_nics", yes_or_no(!scenario.faults.lost_nics.empty()));
   values.add("job.replicas", std::to_string(parallel.replicas()));
   values.add("job.fsdp", yes_or_no(fsdp));
   values.add("job.offloads", yes_or_no(offload.any()));
   values.add("job.nvme", yes_or_no(offload.optimizer == Tier::kNvme || offload.parameters == Tier::kNvme));
   values.add("job.optimizer", offload.optimizer == Tier::kGpu ? "on the GPU" : "off the GPU");
+}
+
+// Beside NICs that the run goes without, links that formulas do not meet.
+void list_unmet_faults(const Scenario& scenario, const SettingValues& values, ConfigLog& log) {
+  if (scenario.faults.lost_nics.empty() || values.holds(kNotClosed)) return;
+  for (const OrderedFault& fault : scenario.faults.ordered) {
+    if (!fault.of_link || fault.of_lost_nic) continue;
+    const auto place = fmt::format("{}:{}", fault.place.file, fault.place.line);
+    log.add(IgnoredKey{.path = fault.path, .origin = place, .why = std::string(kWholeLinks)});
+  }
 }
 
 }  // namespace
@@ -76,6 +98,7 @@ void list_keys_without_effect(Scenario& scenario) {
   SettingValues values(log);
   add_facts(scenario, values);
   list_without_effect(all_effects(), values, log);
+  list_unmet_faults(scenario, values, log);
 }
 
 std::vector<std::string> reasons_without_effect(std::string_view key) {

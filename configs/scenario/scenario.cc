@@ -298,6 +298,9 @@ void read_collectives(ConfigMap root, const collectives::ChooserSettings& choose
   const bool asked = chooser.heeds_kernels() || chooser.tuner == collectives::Tuner::kNccl;
   if (!asked && !scenario.interference.counts && !root.documenting()) {
     ignore_choices(root.map("comm", "the library that carries collectives out"), scenario.document.log());
+    const collectives::NcclKnobs untouched;
+    scenario.nccl.knobs.ib_timeout = untouched.ib_timeout;
+    scenario.nccl.knobs.ib_retries = untouched.ib_retries;
   }
   scenario.comm = read_comm(root, chooser, scenario.nccl.host);
   scenario.comm.costs.gpudirect = scenario.comm.costs.gpudirect && scenario.nccl.knobs.gpudirect;
@@ -308,6 +311,24 @@ void read_collectives(ConfigMap root, const collectives::ChooserSettings& choose
   }
   if (!scenario.comm.costs.gpudirect) pass_through_host_memory(root, scenario.comm.costs, scenario.cluster);
   apply_network_sums(root, scenario.cluster.switch_sums, scenario.nccl, scenario.comm);
+}
+
+// Where no faults are played.
+void ignore_patience(ConfigMap root) {
+  ConfigMap comm = root.map("comm", "the library that carries collectives out");
+  if (!comm.has("env")) return;
+  ConfigMap env = comm.map("env", "");
+  for (const std::string_view name : {"NCCL_IB_TIMEOUT", "NCCL_IB_RETRY_CNT"}) {
+    if (env.has(name)) env.ignore(name, "NICs give up where a link stays down, and no faults are played here");
+  }
+}
+
+// From the start and for good: they lie on no way, and no search of the library finds them.
+void go_without_nics(Scenario& scenario) {
+  const network_models::NicSets& sets = scenario.faults.lost_nics;
+  scenario.cluster.host.nic_sets = sets;
+  scenario.cluster.topology->leave_out_nics(sets);
+  scenario.nccl.host.lacking = sets.lacking;
 }
 
 }  // namespace
@@ -331,7 +352,12 @@ Scenario read_scenario(ConfigDocument document, const collectives::NcclFiles& fi
                    scenario);
   scenario.simulate = read_simulate_of(root, scenario.job);
   const network_models::ModelEntry& model = *scenario.simulate.network;
-  scenario.faults = read_faults(root, {.topology = *cluster.topology, .model = model, .hosts = cluster.hosts});
+  scenario.faults = read_faults(root, {.topology = *cluster.topology,
+                                       .model = model,
+                                       .hosts = cluster.hosts,
+                                       .nics = cluster.host.nic.count,
+                                       .fabric = cluster.fabric});
+  if (!scenario.faults.lost_nics.empty()) go_without_nics(scenario);
   scenario.background = read_background(root, cluster.gpus(), model);
   scenario.attention_flops = read_attention_flops(root);
   scenario.published = read_published(root);
@@ -351,6 +377,7 @@ Scenario read_machine(ConfigDocument document, const collectives::NcclFiles& fil
   read_collectives(root, collectives::read_chooser_settings(collective_map, dimensions, collectives::Rung::kChunks),
                    files, foreign, scenario);
   scenario.simulate = read_simulate(root);
+  ignore_patience(root);
   return scenario;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -49,15 +50,16 @@ class KernelsInDimension final : public ChannelChooser {
   DimensionId dimension_;
 };
 
-// One group that lies as the call's does, on the network's first hosts; everybody else there does nothing.
-TaskGraph graph_of(const CollectiveCall& call, int per_host) {
+// One group that lies as the call's does, on these hosts of the network; everybody else there does nothing.
+TaskGraph graph_of(const CollectiveCall& call, int per_host, std::span<const std::size_t> hosts,
+                   std::span<const int> nic_set_of_host) {
   const GroupLayout& layout = *call.layout;
-  const auto ranks = static_cast<std::size_t>(layout.host_count()) * static_cast<std::size_t>(per_host);
+  const std::size_t ranks = (*std::ranges::max_element(hosts) + 1) * static_cast<std::size_t>(per_host);
   Dimension world{.name = "group", .group_of = {}, .index_in_group = {}, .groups = {{}}, .layout_of_group = {}};
   std::vector<bool> member(ranks, false);
   for (int index = 0; index < layout.size(); ++index) {
     const auto at = static_cast<std::size_t>(index);
-    const RankId rank(static_cast<std::size_t>(layout.host_of[at]) * static_cast<std::size_t>(per_host) +
+    const RankId rank(hosts[static_cast<std::size_t>(layout.host_of[at])] * static_cast<std::size_t>(per_host) +
                       static_cast<std::size_t>(layout.gpu_of[at]));
     member[rank.index()] = true;
     world.groups.front().push_back(rank);
@@ -77,7 +79,7 @@ TaskGraph graph_of(const CollectiveCall& call, int per_host) {
   graph.program_of.assign(ranks, ProgramId(0));
   for (const RankId rank : world.groups.front()) graph.program_of[rank.index()] = ProgramId(1);
   graph.dimensions = {std::move(world)};
-  lay_out_groups(graph, place_ranks(ranks, per_host));
+  lay_out_groups(graph, place_ranks(ranks, per_host, nic_set_of_host));
   return graph;
 }
 
@@ -138,6 +140,20 @@ Duration CallOverheads::alone(const CollectiveCall& call, const TaskGraph& graph
   return run.record.iteration_end.back().since_start();
 }
 
+std::vector<std::size_t> CallOverheads::hosts_like(const GroupLayout& layout) const {
+  std::vector<std::size_t> hosts;
+  for (int host = 0; host < layout.host_count(); ++host) {
+    const auto like = [&](std::size_t candidate) {
+      return layout.host_count() == 1 || inputs_.nic_set_of_host.empty() ||
+             inputs_.nic_set_of_host[candidate] == layout.nic_set_of(host);
+    };
+    std::size_t next = 0;
+    while (!like(next) || std::ranges::count(hosts, next) > 0) ++next;
+    hosts.push_back(next);
+  }
+  return hosts;
+}
+
 int CallOverheads::first_rail_like(int gpu) const {
   const auto [entry, is_new] = rail_like_.try_emplace(gpu, gpu);
   if (!is_new) return entry->second;
@@ -158,7 +174,7 @@ const GroupLayout& CallOverheads::layout_to_play(const GroupLayout& layout) cons
   if (!is_new) return *entry->second;
   GroupLayout played = layout;
   const bool one_rail = std::ranges::all_of(layout.gpu_of, [&](int gpu) { return gpu == layout.gpu_of.front(); });
-  if (layout.host_count() > 1 && layout.largest_host == 1 && one_rail) {
+  if (layout.host_count() > 1 && layout.largest_host == 1 && one_rail && inputs_.nic_set_of_host.empty()) {
     std::ranges::fill(played.gpu_of, first_rail_like(layout.gpu_of.front()));
   }
   const auto known = std::ranges::find(layouts_, played);
@@ -177,6 +193,7 @@ KnownOverheads::Key CallOverheads::key_of(const CollectiveCall& call) const {
           .plan = inputs_.channels.chooser.choose(call).plan,
           .host_of = call.layout->host_of,
           .gpu_of = call.layout->gpu_of,
+          .nic_set = call.layout->nic_set,
           .model = inputs_.model.name};
 }
 
@@ -189,7 +206,8 @@ Duration CallOverheads::of(const CollectiveCall& call) const {
   if (!is_new) return entry->second;
   const KnownOverheads::Key key = key_of(played);
   if (const auto known = inputs_.known.find(key)) return entry->second = *known;
-  const TaskGraph& graph = graphs_.emplace_back(graph_of(played, inputs_.per_host));
+  const TaskGraph& graph = graphs_.emplace_back(
+      graph_of(played, inputs_.per_host, hosts_like(*played.layout), inputs_.nic_set_of_host));
   // The formula knows the wires of the job's own groups.
   const Duration own = inputs_.formula != nullptr ? inputs_.formula->time(call) : alone(played, graph, false);
   entry->second = std::max(Duration(), alone(played, graph, true) - own);

@@ -10,6 +10,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -43,6 +44,7 @@ class KnownOverheads {
     CollectivePlan plan;       // of the kernels
     std::vector<int> host_of;  // of the members
     std::vector<int> gpu_of;
+    std::vector<int> nic_set;  // of the hosts
     std::string_view model;    // of the network
     friend bool operator==(const Key&, const Key&) = default;
   };
@@ -84,6 +86,7 @@ class CallOverheads final : public CallOverhead {
     const network_models::Network& network;
     const network_models::ModelEntry& model;
     int per_host = 1;  // GPUs
+    std::span<const int> nic_set_of_host = {};  // as in GroupLayout; empty: every host has all NICs
     const CollectiveChooser& steps;
     const CollectiveTime* formula = nullptr;  // where calls are formulas; null: they are played in steps
     StepCosts step_costs;
@@ -102,6 +105,8 @@ class CallOverheads final : public CallOverhead {
   // Null for `kernels`: as one flow.
   [[nodiscard]] Duration alone(const TaskGraph& graph, const Router& router, const ChannelChooser* kernels) const;
 
+  // By host of a layout: a host of the network with the same NICs, the first that is left.
+  [[nodiscard]] std::vector<std::size_t> hosts_like(const GroupLayout& layout) const;
   [[nodiscard]] int first_rail_like(int gpu) const;
   [[nodiscard]] const GroupLayout& layout_to_play(const GroupLayout& layout) const;
   [[nodiscard]] KnownOverheads::Key key_of(const CollectiveCall& call) const;

@@ -44,9 +44,10 @@ void add_background(const Background& background, LinksMeet met, StepFacts& fact
 
 void add_faults(const Faults& faults, LinksMeet met, TimePoint end, StepFacts& facts) {
   for (const OrderedFault& fault : faults.ordered) {
-    if (fault.of_link && met == LinksMeet::kNothing) continue;  // listed as without effect
+    const bool meets = fault.of_link && !fault.of_lost_nic;
+    if (meets && met == LinksMeet::kNothing) continue;  // listed as without effect
     if (fault.at < end) {
-      facts.faults.push_back(fault.text + std::string(fault.of_link ? remark(met) : ""));
+      facts.faults.push_back(fault.text + std::string(meets ? remark(met) : ""));
       continue;
     }
     facts.warnings.push_back({.code = "E125",
@@ -56,10 +57,30 @@ void add_faults(const Faults& faults, LinksMeet met, TimePoint end, StepFacts& f
   }
 }
 
+std::vector<std::string> tell_given_up(const Scenario& scenario, const Simulation& simulation,
+                                       const StallReport& stall) {
+  const Broken& broken = *stall.broken;
+  const GivenUp& transfer = broken.transfer;
+  const collectives::NcclKnobs& knobs = scenario.nccl.knobs;
+  std::string where = "no link of their way carries anything";
+  if (transfer.link) {
+    const LinkId link = simulation.folding().links.representative[transfer.link->index()];
+    where = simulation.network().fabric.name(link) + " is down";
+  }
+  std::string what = broken.task.empty() ? "background traffic" : fmt::format("'{}'", broken.task);
+  if (!broken.call.empty()) what += ": " + broken.call;
+  return {fmt::format("rank {} sends to rank {} in vain from {} to {}: {}", transfer.from.value, transfer.to.value,
+                      to_string(transfer.since.since_start()), to_string(stall.at.since_start()), where),
+          fmt::format("it is in {}", what),
+          fmt::format("its NIC reports error 12 (IBV_WC_RETRY_EXC_ERR, transport retry counter exceeded), and NCCL "
+                      "ends the job: NCCL_IB_TIMEOUT is {} and NCCL_IB_RETRY_CNT is {}, so NICs try for {}",
+                      knobs.ib_timeout, knobs.ib_retries, to_string(knobs.ib_patience()))};
+}
+
 std::vector<std::string> links_down_at(const Faults& faults, TimePoint when) {
   std::vector<std::string> result;
   for (const OrderedFault& fault : faults.ordered) {
-    if (fault.is_down && fault.at <= when && when < fault.until) result.push_back(fault.text);
+    if (fault.is_down && !fault.of_lost_nic && fault.at <= when && when < fault.until) result.push_back(fault.text);
   }
   return result;
 }

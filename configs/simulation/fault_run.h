@@ -13,6 +13,7 @@
 #include "core/ports/network_model.h"
 #include "core/ports/router.h"
 #include "core/report/facts.h"
+#include "core/run/step/stall_report.h"
 #include "network_models/flow/fault_player.h"
 #include "network_models/topologies/faulty_router.h"
 
@@ -47,6 +48,9 @@ enum class LinksMeet { kNothing, kMessages, kAll };
 void add_faults(const Faults& faults, LinksMeet met, TimePoint end, StepFacts& facts);
 void add_background(const Background& background, LinksMeet met, StepFacts& facts);
 
+// Of a run that ended with a transfer that was given up: which, where it stood, and what NCCL says then.
+[[nodiscard]] std::vector<std::string> tell_given_up(const Scenario& scenario, const Simulation& simulation,
+                                                     const StallReport& stall);
 // Of a run that stalled: the links that were down.
 [[nodiscard]] std::vector<std::string> links_down_at(const Faults& faults, TimePoint when);
 

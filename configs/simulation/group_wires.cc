@@ -26,6 +26,22 @@ struct Flow {
   std::vector<Hop> way;
 };
 
+// The first `count` hosts, and of each set of NICs that is none of theirs the first host and the one before it, so that
+// bytes into such a host and out of it are looked at.
+std::vector<int> first_hosts(const GroupLayout& layout, int count) {
+  std::vector<int> hosts;
+  std::vector<int> sets;
+  for (int host = 0; host < layout.host_count(); ++host) {
+    const bool is_first = host < count;
+    const bool is_new = !layout.nic_set.empty() && std::ranges::count(sets, layout.nic_set_of(host)) == 0;
+    if (!is_first && !is_new) continue;
+    if (!is_first && std::ranges::count(hosts, host - 1) == 0) hosts.push_back(host - 1);
+    hosts.push_back(host);
+    sets.push_back(layout.nic_set_of(host));
+  }
+  return hosts;
+}
+
 // What the members of one host get out together when each sends to its counterpart on another.
 Bandwidth outward(const Router& router, const std::vector<RouteQuery>& queries) {
   std::map<LinkId, double> load;  // flows on it
@@ -79,7 +95,8 @@ GroupWires::StepCost GroupWires::step_of_rings(CollectiveCall call, const Collec
   return step_of(call, algorithm, 0);
 }
 
-// Members of the first hosts send; those of hosts further on do as these do. Four hosts of a tree have all parts.
+// Members of the first hosts send; those of hosts further on with the same NICs do as these do. Four hosts of a tree
+// have all parts.
 GroupWires::StepCost GroupWires::step_of(const CollectiveCall& call, const CollectiveAlgorithm& algorithm,
                                          int index) const {
   constexpr int kHosts = 4;
@@ -88,7 +105,7 @@ GroupWires::StepCost GroupWires::step_of(const CollectiveCall& call, const Colle
   std::vector<Flow> flows;
   std::map<LinkId, double> load;  // bytes
   CollectiveStep step;
-  for (int host = 0; host < std::min(kHosts, call.layout->host_count()); ++host) {
+  for (const int host : first_hosts(*call.layout, kHosts)) {
     for (const int member : call.layout->hosts[static_cast<std::size_t>(host)]) {
       algorithm.step(call, member, index, step);
       for (const CollectiveSend& send : step.sends) {
@@ -131,12 +148,18 @@ collectives::WireCosts GroupWires::look_at(const CollectiveCall& call) const {
     break;
   }
   if (call.layout->host_count() > 1) {
-    const std::vector<int>& here = call.layout->hosts[0];
-    const std::vector<int>& there = call.layout->hosts[1];
-    wires.between = cost_of_way(router_, query(here[0], there[0]));
-    std::vector<RouteQuery> all;
-    for (std::size_t i = 0; i < std::min(here.size(), there.size()); ++i) all.push_back(query(here[i], there[i]));
-    wires.host_outward = outward(router_, all);
+    for (const int first : first_hosts(*call.layout, 1)) {
+      const std::vector<int>& here = call.layout->hosts[static_cast<std::size_t>(first)];
+      const std::vector<int>& there =
+          call.layout->hosts[static_cast<std::size_t>((first + 1) % call.layout->host_count())];
+      std::vector<RouteQuery> all;
+      for (std::size_t i = 0; i < std::min(here.size(), there.size()); ++i) all.push_back(query(here[i], there[i]));
+      const HopCost hop = cost_of_way(router_, all.front());
+      const Bandwidth together = outward(router_, all);
+      if (first > 0 && !(together < wires.host_outward)) continue;
+      wires.between = hop;
+      wires.host_outward = together;
+    }
   }
   return wires;
 }

@@ -3,18 +3,24 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/plan/task_graph.h"
 
 namespace ringwright::configs {
 
-[[nodiscard]] inline std::vector<RankPlace> place_ranks(std::size_t ranks, int gpus_per_host) {
+// `nic_set_of_host`: as in GroupLayout, by host; empty: every host has all NICs.
+[[nodiscard]] inline std::vector<RankPlace> place_ranks(std::size_t ranks, int gpus_per_host,
+                                                        std::span<const int> nic_set_of_host = {}) {
   const auto per_host = static_cast<std::size_t>(gpus_per_host);
   std::vector<RankPlace> places;
   places.reserve(ranks);
   for (std::size_t rank = 0; rank < ranks; ++rank) {
-    places.push_back({.host = static_cast<std::int64_t>(rank / per_host), .gpu = static_cast<int>(rank % per_host)});
+    const std::size_t host = rank / per_host;
+    places.push_back({.host = static_cast<std::int64_t>(host),
+                      .gpu = static_cast<int>(rank % per_host),
+                      .nic_set = nic_set_of_host.empty() ? 0 : nic_set_of_host[host]});
   }
   return places;
 }

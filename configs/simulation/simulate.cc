@@ -206,7 +206,9 @@ PlayedPlan play(const Scenario& scenario, const Simulation& simulation, const Si
       {.engine = engine,
        .router = faults.router(),
        .options = {.fast_forward = fast_forward ? FastForward::kOn : FastForward::kOff,
-                   .verify_fairness = options.verify_fairness}});
+                   .verify_fairness = options.verify_fairness,
+                   .patience = scenario.faults.links.empty() ? Duration() : scenario.nccl.knobs.ib_patience(),
+                   .ranks_per_host = static_cast<std::uint32_t>(scenario.cluster.host.gpus)}});
   faults.schedule(engine, *network);
   const TaskGraph& graph = simulation.plan().graph;
   const bool may_skip = fast_forward && scenario.faults.links.empty();
@@ -249,7 +251,10 @@ Outcome simulate(const Scenario& scenario, const Simulation& simulation, const S
   Outcome outcome{.end = run.outcome, .report = {}, .stall = std::move(run.stall)};
   if (run.outcome == RunOutcome::kClockRanOut) outcome.late = ends_too_late(scenario.simulate, run);
   if (run.outcome != RunOutcome::kFinished) {
-    outcome.stall.notes = links_down_at(scenario.faults, outcome.stall.at);
+    if (outcome.stall.broken) outcome.stall.notes = tell_given_up(scenario, simulation, outcome.stall);
+    for (std::string& link : links_down_at(scenario.faults, outcome.stall.at)) {
+      outcome.stall.notes.push_back(std::move(link));
+    }
     return outcome;
   }
 

@@ -183,6 +183,8 @@ void Simulation::wire_kernels(const Scenario& scenario) {
   overheads_ = std::make_unique<CallOverheads>(CallOverheads::Inputs{.network = network_,
                                                                      .model = model,
                                                                      .per_host = scenario.cluster.host.gpus,
+                                                                     .nic_set_of_host =
+                                                                         scenario.cluster.host.nic_sets.of_host,
                                                                      .steps = *chooser_,
                                                                      .formula = closed_form_.get(),
                                                                      .step_costs = scenario.collectives.step_costs,
@@ -210,7 +212,8 @@ Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenari
   simulation->network_ = std::move(network);
   simulation->plan_ = std::move(plan);
   TaskGraph& graph = simulation->plan_.graph;
-  lay_out_groups(graph, place_ranks(graph.rank_count(), scenario.cluster.host.gpus));
+  const std::vector<int>& nic_set_of_host = scenario.cluster.host.nic_sets.of_host;
+  lay_out_groups(graph, place_ranks(graph.rank_count(), scenario.cluster.host.gpus, nic_set_of_host));
   slow_hosts(scenario, graph);
   graph.background = scenario.background.transfers;
   const std::string problem = check_task_graph(graph);

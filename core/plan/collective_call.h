@@ -24,6 +24,8 @@ struct GroupLayout {
   std::vector<int> gpu_of;                 // by index: position of the GPU in its host (the rail), 0-based
   std::vector<int> host_order;             // all indices, host by host: the way a ring goes
   std::vector<int> position;               // by index: its place in host_order
+  // By host: which of the machine's sets of NICs it has, where some hosts lack NICs; empty: every host has all of them.
+  std::vector<int> nic_set;
   int smallest_host = 0;                   // members on the host that has the fewest, and the most
   int largest_host = 0;
 
@@ -31,6 +33,9 @@ struct GroupLayout {
   [[nodiscard]] int host_count() const { return static_cast<int>(hosts.size()); }
   // Every host holds the same number of the group's ranks.
   [[nodiscard]] bool even() const { return smallest_host == largest_host; }
+  [[nodiscard]] int nic_set_of(int host) const {
+    return nic_set.empty() ? 0 : nic_set[static_cast<std::size_t>(host)];
+  }
   friend bool operator==(const GroupLayout&, const GroupLayout&) = default;
 };
 

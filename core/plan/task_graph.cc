@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -149,6 +150,17 @@ std::string check_programs(const TaskGraph& graph) {
   return {};
 }
 
+// By host; empty where all have every NIC, and within one host.
+std::vector<int> nic_sets_of(const GroupLayout& layout, const std::vector<RankId>& group,
+                             const std::vector<RankPlace>& place_of_rank) {
+  std::vector<int> sets;
+  for (const std::vector<int>& members : layout.hosts) {
+    sets.push_back(place_of_rank[group[static_cast<std::size_t>(members.front())].index()].nic_set);
+  }
+  if (sets.size() == 1 || std::ranges::all_of(sets, [](int set) { return set == 0; })) sets.clear();
+  return sets;
+}
+
 }  // namespace
 
 std::string check_task_graph(const TaskGraph& graph) {
@@ -182,8 +194,8 @@ void index_groups(Dimension& dimension, std::size_t rank_count) {
 
 void lay_out_groups(TaskGraph& graph, const std::vector<RankPlace>& place_of_rank) {
   CHECK(place_of_rank.size() == graph.rank_count(), "one place per rank");
-  // Shapes are few and groups many: key each shape by hosts (numbered in order of appearance) and GPU positions.
-  std::map<std::pair<std::vector<int>, std::vector<int>>, std::uint32_t> known;
+  // Shapes are few and groups many: key each shape by hosts (numbered in order of appearance), GPU positions and NICs.
+  std::map<std::tuple<std::vector<int>, std::vector<int>, std::vector<int>>, std::uint32_t> known;
   // Most groups lie as another one does, some hosts further on: told without numbering their hosts.
   std::map<std::vector<std::int64_t>, std::uint32_t> moved;
   std::vector<std::int64_t> host;
@@ -200,7 +212,7 @@ void lay_out_groups(TaskGraph& graph, const std::vector<RankPlace>& place_of_ran
       for (std::size_t i = 0; i < group.size(); ++i) {
         const RankPlace& place = place_of_rank[group[i].index()];
         offsets[2 * i] = place.host - first;
-        offsets[2 * i + 1] = place.gpu;
+        offsets[2 * i + 1] = place.gpu + (std::int64_t{place.nic_set} << 32);
       }
       if (offsets == offsets_before) {
         dimension.layout_of_group.push_back(dimension.layout_of_group.back());
@@ -218,8 +230,9 @@ void lay_out_groups(TaskGraph& graph, const std::vector<RankPlace>& place_of_ran
         gpu.push_back(place_of_rank[rank.index()].gpu);
       }
       GroupLayout layout = make_group_layout(host, gpu);
+      layout.nic_set = nic_sets_of(layout, group, place_of_rank);
       const auto next = static_cast<std::uint32_t>(graph.layouts.size());
-      const auto [entry, is_new] = known.try_emplace({layout.host_of, layout.gpu_of}, next);
+      const auto [entry, is_new] = known.try_emplace({layout.host_of, layout.gpu_of, layout.nic_set}, next);
       if (is_new) graph.layouts.push_back(std::move(layout));
       dimension.layout_of_group.push_back(entry->second);
       moved.emplace(offsets_before, entry->second);

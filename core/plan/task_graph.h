@@ -167,6 +167,7 @@ struct TaskGraph {
 struct RankPlace {
   std::int64_t host = 0;
   int gpu = 0;
+  int nic_set = 0;  // as in GroupLayout
 };
 
 // Fills `layouts` and every dimension's layout_of_group from the places of the ranks.

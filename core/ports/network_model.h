@@ -49,6 +49,14 @@ struct LinkUsage {
   Duration busy;  // time with at least one flow on it
 };
 
+// A transfer between hosts of which nothing could be moved for longer than its NICs try.
+struct GivenUp {
+  RankId from;
+  RankId to;
+  std::optional<LinkId> link;  // on its way, that carries nothing; by link id of the router the model was made with
+  TimePoint since;             // when it came to a stand
+};
+
 class NetworkModel {
  public:
   virtual ~NetworkModel() = default;
@@ -61,6 +69,9 @@ class NetworkModel {
   virtual void set_capacity(LinkId, Bandwidth) { CHECK(false, "this network model plays no faults"); }
   // The router's ways have changed: what is still to arrive of each transfer goes on along its new way.
   virtual void reroute() { CHECK(false, "this network model plays no faults"); }
+
+  // The first transfer that was given up, with which the run has ended; empty: none was.
+  [[nodiscard]] virtual std::optional<GivenUp> given_up() const { return std::nullopt; }
 
   // Whoever leaves out transfers whose course he knows sets their links aside: nobody else may use them from now until
   // then. False: somebody does already, or the model cannot watch.

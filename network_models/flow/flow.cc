@@ -34,7 +34,7 @@ void FlowModel::start(const Transfer& transfer, TransferListener& listener) {
   row.repeats = transfer.repeats;
   row.copies = transfer.copies;
   row.pays_latency = transfer.pays_latency;
-  row.moving = row.train = false;
+  row.moving = row.train = row.stands = false;
   row.period = Duration();
   row.query = query;
   started_ += transfer.repeats;
@@ -81,6 +81,7 @@ void FlowModel::end_instant() {
   ending_instant_ = false;
   if (reroute_due_) take_new_ways();
   for (const FlowSlot flow : shares_.solve()) settle(flow);
+  if (!entered_.empty()) look_at_entered();
   if (options_.verify_fairness) largest_error_ = std::max(largest_error_, shares_.largest_error());
   wake_up_next();
 }
@@ -95,10 +96,8 @@ void FlowModel::settle(FlowSlot flow) {
   row.remaining = remaining_now(row);
   row.settled = engine_.now();
   row.rate = shares_.rate(flow);
-  if (row.remaining > 0.0 && row.rate <= 0.0) {
-    ends_.erase(flow);
-    return;
-  }
+  if (row.remaining > 0.0 && row.rate <= 0.0) return stand_still(flow);
+  row.stands = false;
   ends_.set(flow, engine_.now() + from_seconds(row.remaining > 0.0 ? row.remaining / row.rate : 0.0));
 }
 
@@ -123,6 +122,10 @@ void FlowModel::wake() {
   if (ends_.earliest() == engine_.now()) {
     ends_.pop_earliest(due_);
     for (const FlowSlot flow : due_) {
+      if (rows_[flow].stands) {
+        give_up(flow);
+        continue;
+      }
       const bool ends = rows_[flow].moving || rows_[flow].train;
       ends ? finish(flow) : begin(flow);  // a derailed train may wait here for the rest of its latency
     }
@@ -154,6 +157,7 @@ void FlowModel::stream(FlowSlot flow) {
     meters_.enter(hop.link, engine_.now());
   }
   shares_.enter(flow);
+  if (options_.patience > Duration()) entered_.push_back(flow);
 }
 
 void FlowModel::finish(FlowSlot flow) {

@@ -41,6 +41,7 @@ class FlowModel final : public NetworkModel {
     reroute_due_ = true;  // at the end of the instant, when what ends now has ended on its old way
     expect_end_of_instant();
   }
+  [[nodiscard]] std::optional<GivenUp> given_up() const override { return given_up_; }
   [[nodiscard]] bool set_aside(std::span<const LinkId> links, TimePoint until) override;
   [[nodiscard]] bool trespassed() const override { return meters_.trespassed(); }
   [[nodiscard]] std::optional<std::uint64_t> state_digest() const override;
@@ -62,7 +63,9 @@ class FlowModel final : public NetworkModel {
     bool pays_latency = true;
     bool moving = false;  // its latency is paid, its bytes are not all there
     bool train = false;   // all repeats at once, from `settled` on
+    bool stands = false;  // its NICs send in vain; it is among `ends_` with the time at which they give it up
     Duration period;      // of a train: latency and streaming of one repetition
+    TimePoint stands_since;
     RouteQuery query = {};
   };
   static constexpr FlowSlot kNoTrain = std::numeric_limits<FlowSlot>::max();
@@ -78,6 +81,10 @@ class FlowModel final : public NetworkModel {
   void expect_end_of_instant();
   void end_instant();
   void settle(FlowSlot flow);
+  [[nodiscard]] bool may_be_given_up(const Row& row) const;
+  void stand_still(FlowSlot flow);
+  void look_at_entered();
+  void give_up(FlowSlot flow);
   void wake_up_next();
   void wake();
   void begin(FlowSlot flow);
@@ -111,6 +118,9 @@ class FlowModel final : public NetworkModel {
   std::size_t most_in_flight_ = 0;
   double largest_error_ = 0.0;
 
+  std::optional<GivenUp> given_up_;
+  std::uint64_t order_given_up_ = 0;  // of the one that was given up
+
   bool ending_instant_ = false;
   bool reroute_due_ = false;
   TimePoint wake_at_ = kNever;
@@ -119,6 +129,7 @@ class FlowModel final : public NetworkModel {
   std::vector<Hop> way_;              // scratch of start
   std::vector<FlowSlot> due_;         // scratch of wake
   std::vector<FlowSlot> again_;       // of this instant: repetitions that follow
+  std::vector<FlowSlot> entered_;     // of this instant, where flows may be given up
   std::vector<Arrival> arrivals_;     // of this instant
 };
 

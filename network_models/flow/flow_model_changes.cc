@@ -37,7 +37,47 @@ void FlowModel::change_way(FlowSlot flow) {
   row.settled = engine_.now();
   row.rate = 0.0;
   ends_.erase(flow);
-  stream(flow);
+  stream(flow);  // one that stood goes on standing from when it came to a stand, if the new way leads it nowhere either
+}
+
+// NICs send again what is not acknowledged; within a host nothing waits for an acknowledgement, and what is low has to
+// wait for what is high.
+bool FlowModel::may_be_given_up(const Row& row) const {
+  const RouteQuery& query = row.query;
+  return options_.patience > Duration() && !stays_in_host(query.reach) &&
+         query.from.value / options_.ranks_per_host != query.to.value / options_.ranks_per_host;
+}
+
+void FlowModel::stand_still(FlowSlot flow) {
+  Row& row = rows_[flow];
+  if (!may_be_given_up(row) || shares_.priority(flow) == Priority::kLow) return ends_.erase(flow);
+  if (!row.stands) row.stands_since = engine_.now();
+  row.stands = true;
+  ends_.set(flow, row.stands_since + options_.patience);
+}
+
+// Whoever enters a link that carries nothing has no rate before and none after.
+void FlowModel::look_at_entered() {
+  for (const FlowSlot flow : entered_) {
+    const Row& row = rows_[flow];
+    if (row.moving && row.remaining > 0.0 && row.rate <= 0.0) stand_still(flow);
+  }
+  entered_.clear();
+}
+
+// Of several at one instant the one that was started first. Then nothing more happens.
+void FlowModel::give_up(FlowSlot flow) {
+  const Row& row = rows_[flow];
+  if (given_up_ && order_given_up_ < row.order) return;
+  order_given_up_ = row.order;
+  given_up_ = GivenUp{.from = row.query.from, .to = row.query.to, .link = {}, .since = row.stands_since};
+  for (const LinkShare& hop : shares_.way(flow)) {
+    if (!shares_.carries(hop.link)) {
+      given_up_->link = LinkId(hop.link);
+      break;
+    }
+  }
+  engine_.stop_after_instant();
 }
 
 }  // namespace ringwright::network_models

@@ -6,6 +6,7 @@
 
 #include "core/base/units.h"
 #include "core/config/config_map.h"
+#include "network_models/host/nic_sets.h"
 
 namespace ringwright::network_models {
 
@@ -79,6 +80,7 @@ struct Host {
   Nic nic;
   Memory memory;
   Storage storage;
+  NicSets nic_sets;  // of all hosts of the cluster
 
   // Without GPUDirect; no byte crosses a GPU's slot faster than its copies go.
   void pass_through_memory(Bandwidth copies);

@@ -64,6 +64,7 @@ HostBlock::HostBlock(const Host& host) : gpus_(unsigned_of(host.gpus)), nics_(un
   }
   find_ways_beside(host);
   find_nic_ways(host);
+  add_nic_sets(host);
 }
 
 void HostBlock::find_nic_ways(const Host& host) {
@@ -306,30 +307,6 @@ void HostBlock::within(std::uint32_t host, std::uint32_t from, std::uint32_t to,
     way.up = Duration();
   }
   append(way, host, trail);
-}
-
-NicEnds HostBlock::nics(const RouteQuery& query, const HostEnds& ends) const {
-  NicEnds nics{.relay = ends.from_gpu, .out = nic_of_[ends.from_gpu], .in = nic_of_[ends.to_gpu]};
-  const MessageNics& asked = query.nics;
-  if (asked.in >= 0 && unsigned_of(asked.in) < nics_ &&
-      down_ways_[ends.to_gpu * nics_ + unsigned_of(asked.in)].count > 0) {
-    nics.in = unsigned_of(asked.in);
-  }
-  if (asked.out >= 0 && unsigned_of(asked.out) < nics_) {
-    const std::uint32_t relay = asked.relay >= 0 ? unsigned_of(asked.relay) : ends.from_gpu;
-    if (relay >= gpus_ || up_ways_[relay * nics_ + unsigned_of(asked.out)].count == 0) return nics;
-    nics.relay = relay;
-    nics.out = unsigned_of(asked.out);
-  } else if (query.reach == Reach::kByPeersRail && nics.out != nics.in) {
-    nics.relay = gpu_beside({.nic = nics.in, .wanted = ends.to_gpu, .from = ends.from_gpu});
-    nics.out = nics.in;
-  }
-  return nics;
-}
-
-std::uint32_t HostBlock::gpu_beside(const Beside& which) const {
-  if (nic_of_[which.wanted] == which.nic) return which.wanted;
-  return beside_[which.nic] == kNowhere ? which.from : beside_[which.nic];
 }
 
 void HostBlock::leave(const HostEnds& ends, const NicEnds& nics, Trail& trail) const {

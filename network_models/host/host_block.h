@@ -74,7 +74,10 @@ class HostBlock {
   [[nodiscard]] NodeId nic_node(std::uint32_t host, std::uint32_t nic) const {
     return NodeId(host * node_count() + first_nic_ + nic);
   }
+  // In a whole host.
   [[nodiscard]] std::uint32_t nic_of(std::uint32_t gpu) const { return nic_of_[gpu]; }
+  // Whether a host has a NIC that its like has.
+  [[nodiscard]] bool has_nic(std::uint32_t host, std::uint32_t nic) const { return set_of(host).has[nic]; }
   // NICs that are a GPU's own: several where a host has several for each GPU, shared out in order; else nic_of.
   [[nodiscard]] std::uint32_t nics_of(std::uint32_t gpu) const {
     return nics_ < 2 * gpus_ ? 1 : (gpu + 1) * nics_ / gpus_ - gpu * nics_ / gpus_;
@@ -116,6 +119,19 @@ class HostBlock {
     bool scale_up = false;
   };
 
+  // What GPUs of the hosts of one set leave by: their own NIC, or the nearest that is left, and the GPU that hands it
+  // their bytes.
+  struct NicSet {
+    std::vector<bool> has;                // by NIC
+    std::vector<std::uint32_t> nic_of;    // by GPU
+    std::vector<std::uint32_t> relay_of;  // by GPU
+  };
+  [[nodiscard]] const NicSet& set_of(std::uint32_t host) const {
+    return sets_[set_of_host_.empty() ? 0 : set_of_host_[host]];
+  }
+  void add_nic_sets(const Host& host);
+  void take_nearest_nic(const Host& host, std::uint32_t gpu, NicSet& set) const;
+  [[nodiscard]] bool passes_socket(const LocalWay& way) const;
   void add_nodes(const Host& host);
   void add_scale_up(const Host& host);
   void add_pcie(const Host& host);
@@ -150,6 +166,8 @@ class HostBlock {
   std::vector<std::uint32_t> beside_;     // by NIC: the first GPU whose own it is
   std::vector<LocalWay> up_ways_;         // by gpu * nics + nic: from the GPU to the NIC; no links: there is none
   std::vector<LocalWay> down_ways_;       // and back
+  std::vector<NicSet> sets_;
+  std::vector<std::uint32_t> set_of_host_;  // empty: all hosts are whole
   // By GPU. Storage: between memory and drives, the second half of a way.
   std::vector<LocalWay> to_memory_, from_memory_, within_memory_, to_storage_, from_storage_;
 };

@@ -31,6 +31,7 @@ class PriorityMaxMin {
   void leave(FlowSlot flow);
   void forget(FlowSlot flow) { of(flow).forget(flow); }
   void set_capacity(LinkId link, Bandwidth capacity);
+  [[nodiscard]] bool carries(std::uint32_t link) const { return capacities_[link] > Bandwidth(0.0); }
 
   // Of flows of both classes.
   [[nodiscard]] bool way_is_empty(FlowSlot flow) const;

@@ -48,7 +48,7 @@ NcclGraphs graphs_of(NcclGraphs found, const NcclGraphFile* file, const NcclHost
   if (file == nullptr) return found;
   NcclGraphs graphs = with_file(std::move(found), *file, layout);
   if (!graphs.ring.ports.empty() && graphs.ring.relays.empty()) {
-    find_relays(host, *members_by_host(layout).begin(), tables, graphs.ring);
+    find_relays(host, members_by_host(layout).begin()->gpus, tables, graphs.ring);
   }
   return graphs;
 }

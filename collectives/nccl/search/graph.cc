@@ -303,7 +303,9 @@ NcclGraph described(const NcclTopology& topology, const NcclChannels& found) {
   return graph;
 }
 
-NcclGraphs graphs_of_host(const NcclHost& host, const std::vector<int>& members, const NcclTables& tables,
+}  // namespace
+
+NcclGraphs find_graphs_on_host(const NcclHost& host, const std::vector<int>& members, const NcclTables& tables,
                           bool several_hosts) {
   if (tables.by_share) return find_rccl_graphs(host, members, tables, several_hosts);
   const NcclTopology topology(host, members, tables, several_hosts);
@@ -326,63 +328,6 @@ NcclGraphs graphs_of_host(const NcclHost& host, const std::vector<int>& members,
   }
   graphs.ring.channels = graphs.tree.channels = std::min(graphs.ring.channels, graphs.tree.channels);
   return graphs;
-}
-
-int compute_channels(const NcclGraph& ring, int compute_capability, bool several_hosts, int most) {
-  int channels = std::min(ring.channels * 2, most);
-  // Fast NICs from Hopper on: four channels of computing for one found.
-  if (compute_capability >= 90 && several_hosts && ring.inside_gb > 45.0 && channels < 16) channels *= 2;
-  return channels;
-}
-
-void take_worse(const NcclGraph& other, NcclGraph& graph) {
-  graph.channels = std::min(graph.channels, other.channels);
-  graph.inside_gb = std::min(graph.inside_gb, other.inside_gb);
-  graph.between_gb = std::min(graph.between_gb, other.between_gb);
-  graph.inside = std::max(graph.inside, other.inside);
-  graph.between = std::max(graph.between, other.between);
-  graph.same_channels = graph.same_channels && other.same_channels;
-  graph.plain_tree = graph.plain_tree || other.plain_tree;
-  graph.orders.clear();  // of one host only
-  graph.ports.clear();
-  graph.relays.clear();
-}
-
-}  // namespace
-
-std::set<std::vector<int>> members_by_host(const GroupLayout& layout) {
-  std::set<std::vector<int>> result;
-  for (const std::vector<int>& indices : layout.hosts) {
-    std::vector<int> members;
-    for (const int index : indices) members.push_back(layout.gpu_of[static_cast<std::size_t>(index)]);
-    std::sort(members.begin(), members.end());
-    result.insert(std::move(members));
-  }
-  return result;
-}
-
-NcclGraphs find_nccl_graphs(const NcclHost& host, const GroupLayout& layout, const NcclTables& tables) {
-  const bool several_hosts = layout.host_count() > 1;
-  const std::set<std::vector<int>> members = members_by_host(layout);
-  std::vector<NcclGraphs> of_members;
-  NcclGraphs result;
-  for (const std::vector<int>& kind : members) {
-    const NcclGraphs& graphs = of_members.emplace_back(graphs_of_host(host, kind, tables, several_hosts));
-    if (of_members.size() == 1) {
-      result = graphs;
-      continue;
-    }
-    take_worse(graphs.ring, result.ring);
-    take_worse(graphs.tree, result.tree);
-    take_worse(graphs.nvls, result.nvls);
-    take_worse(graphs.collnet, result.collnet);
-    take_worse(graphs.collnet_chain, result.collnet_chain);
-  }
-  result.compute_channels = compute_channels(result.ring, host.compute_capability, several_hosts, tables.max_channels);
-  if (members.size() == 1) return result;
-  result.members.assign(members.begin(), members.end());
-  result.of_members = std::move(of_members);
-  return result;
 }
 
 void find_relays(const NcclHost& host, const std::vector<int>& members, const NcclTables& tables, NcclGraph& graph) {

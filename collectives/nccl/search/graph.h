@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <set>
 #include <vector>
@@ -34,6 +35,14 @@ struct NcclGraph {
   bool swaps_nics = false;  // NCCL_CROSS_NIC=2: channels in pairs; every second host takes the pair's other one
 };
 
+// What a host is to a group: the places of the members in it, ascending, and its set of NICs.
+struct HostMembers {
+  std::vector<int> gpus;
+  int nic_set = 0;
+
+  friend auto operator<=>(const HostMembers&, const HostMembers&) = default;
+};
+
 struct NcclGraphs {
   NcclGraph ring;
   NcclGraph tree;
@@ -42,8 +51,8 @@ struct NcclGraphs {
   NcclGraph collnet_chain;
   int compute_channels = 1;  // of rings and trees, after doubling
 
-  // Where hosts have different members: the members of each kind of host, and what was found there.
-  std::vector<std::vector<int>> members;
+  // Where hosts have different members, or NICs: each kind of host, and what was found there.
+  std::vector<HostMembers> members;
   std::vector<NcclGraphs> of_members;
 };
 
@@ -54,10 +63,15 @@ struct NcclGroup {
   [[nodiscard]] double per_host() const { return static_cast<double>(ranks) / hosts; }
 };
 
-// Places of a group's members in their hosts, ascending; hosts with the same ones once.
-[[nodiscard]] std::set<std::vector<int>> members_by_host(const GroupLayout& layout);
+// The hosts of a group, those that are alike once.
+[[nodiscard]] std::set<HostMembers> members_by_host(const GroupLayout& layout);
 
-// What a group with `layout` finds on hosts that are all alike. Over hosts with different members the worst counts.
+// What is found on a host for members in these places.
+[[nodiscard]] NcclGraphs find_graphs_on_host(const NcclHost& host, const std::vector<int>& members,
+                                             const NcclTables& tables, bool several_hosts);
+
+// What a group with `layout` finds on hosts that are alike, but for NICs that some lack. Over hosts with different
+// members or NICs the worst counts.
 [[nodiscard]] NcclGraphs find_nccl_graphs(const NcclHost& host, const GroupLayout& layout, const NcclTables& tables);
 
 // For a ring whose orders and NICs are known from elsewhere, on a host with these members: fills its relays.

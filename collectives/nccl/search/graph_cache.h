@@ -18,7 +18,7 @@ class NcclGraphCache {
   [[nodiscard]] NcclGraphs find(const NcclHost& host, const GroupLayout& layout, const NcclTables& tables);
 
  private:
-  using Shape = std::pair<bool, std::set<std::vector<int>>>;  // several hosts?, members by host
+  using Shape = std::pair<bool, std::set<HostMembers>>;  // several hosts?, kinds of them
   std::mutex mutex_;
   std::map<Shape, NcclGraphs> known_;
 };

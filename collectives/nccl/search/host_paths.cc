@@ -1,6 +1,6 @@
-// Hosts of a group are of one kind where they have the same GPUs in the same places; with NCCL_CROSS_NIC=2 every second
-// host swaps the channels of a pair, so that a ring that leaves by one NIC enters the next host by the same one
-// (ncclTopoPostset of NCCL's src/graph/connect.cc).
+// Hosts of a group are of one kind where they have the same GPUs in the same places, and the same NICs; with
+// NCCL_CROSS_NIC=2 every second host swaps the channels of a pair, so that a ring that leaves by one NIC enters the
+// next host by the same one (ncclTopoPostset of NCCL's src/graph/connect.cc).
 #include "collectives/nccl/search/host_paths.h"
 
 #include <algorithm>
@@ -26,12 +26,12 @@ const NcclGraph* graph_of(const NcclGraphs& graphs, NcclAlgorithm algorithm) {
   return nullptr;
 }
 
-// The graph of hosts with these GPUs in the places of their members; null: none is known.
-const NcclGraph* graph_on(const NcclGraphs& graphs, NcclAlgorithm algorithm, std::vector<int> gpus) {
+// The graph of hosts with these GPUs in the places of their members, and these NICs; null: none is known.
+const NcclGraph* graph_on(const NcclGraphs& graphs, NcclAlgorithm algorithm, HostMembers host) {
   const NcclGraph* graph = graph_of(graphs, algorithm);
   if (graph == nullptr || !graph->orders.empty()) return graph;
-  std::ranges::sort(gpus);
-  const auto known = std::ranges::find(graphs.members, gpus);
+  std::ranges::sort(host.gpus);
+  const auto known = std::ranges::find(graphs.members, host);
   if (known == graphs.members.end()) return nullptr;
   graph = graph_of(graphs.of_members[static_cast<std::size_t>(known - graphs.members.begin())], algorithm);
   return graph->orders.empty() ? nullptr : graph;
@@ -74,12 +74,12 @@ class PathFinder {
       : host_(host), graphs_(graphs), algorithm_(algorithm), channels_(channels) {}
 
   // False: no paths are known there.
-  bool add_host(std::vector<int> gpus, bool odd) {
-    const NcclGraph* graph = graph_on(graphs_, algorithm_, gpus);
+  bool add_host(HostMembers members, bool odd) {
+    const NcclGraph* graph = graph_on(graphs_, algorithm_, members);
     if (graph == nullptr || graph->orders.empty()) return false;
     const int found = found_on(*graph);
     const bool swapped = odd && graph->swaps_nics && found % 2 == 0;
-    const std::pair kind(std::move(gpus), swapped);
+    const std::pair kind(std::move(members), swapped);
     const auto known = std::ranges::find(kinds_, kind);
     result_.kind_of_host.push_back(static_cast<int>(known - kinds_.begin()));
     if (known != kinds_.end()) return true;
@@ -87,7 +87,7 @@ class PathFinder {
     for (int channel = 0; channel < channels_; ++channel) {
       const int of_graph = channel % found;
       HostPath path = path_of_channel(host_, *graph, algorithm_, swapped ? of_graph ^ 1 : of_graph);
-      if (!to_places(kind.first, path.order)) return false;
+      if (!to_places(kind.first.gpus, path.order)) return false;
       paths.push_back(std::move(path));
     }
     kinds_.push_back(kind);
@@ -107,7 +107,7 @@ class PathFinder {
   const NcclGraphs& graphs_;
   NcclAlgorithm algorithm_;
   int channels_;
-  std::vector<std::pair<std::vector<int>, bool>> kinds_;
+  std::vector<std::pair<HostMembers, bool>> kinds_;
   HostPaths result_;
 };
 
@@ -116,9 +116,9 @@ HostPaths paths_of_channels(const NcclHost& host, const NcclGraphs& graphs, Nccl
                             const GroupLayout& layout, int channels) {
   PathFinder finder(host, graphs, algorithm, channels);
   for (int h = 0; h < layout.host_count(); ++h) {
-    std::vector<int> gpus;
-    for (const int member : layout.hosts[at(h)]) gpus.push_back(layout.gpu_of[at(member)]);
-    if (!finder.add_host(std::move(gpus), h % 2 == 1)) return {};
+    HostMembers members{.gpus = {}, .nic_set = layout.nic_set_of(h)};
+    for (const int member : layout.hosts[at(h)]) members.gpus.push_back(layout.gpu_of[at(member)]);
+    if (!finder.add_host(std::move(members), h % 2 == 1)) return {};
   }
   return finder.take();
 }

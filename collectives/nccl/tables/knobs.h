@@ -50,6 +50,17 @@ struct NcclKnobs {
   Bytes p2p_ll_up_to{16 << 10};
   bool p2p_net_ll = false;  // NCCL_ALLOC_P2P_NET_LL_BUFFERS: between hosts too
 
+  // NICs send again what is not acknowledged within 4.096 us * 2^ib_timeout, so many times (InfiniBand Architecture
+  // Specification, volume 1, section 9.7.6.1.3). 0: they wait for ever.
+  int ib_timeout = 20;  // NCCL_IB_TIMEOUT
+  int ib_retries = 7;   // NCCL_IB_RETRY_CNT
+
+  // From the first sending to giving up; 0: never.
+  [[nodiscard]] Duration ib_patience() const {
+    constexpr Duration kUnit(4'096'000);  // picoseconds
+    return ib_timeout == 0 ? Duration() : kUnit * (std::int64_t{1} << ib_timeout) * (ib_retries + 1);
+  }
+
   static constexpr int kNoLimit = 64;
 
   NcclKnobs() {

@@ -43,6 +43,9 @@ struct NcclHost {
   std::vector<int> nic_at;  // by NIC: the same
   int nics = 0;
   int ports = 1;  // of a NIC: how many of `nics` are one NIC of the host
+  // By set of NICs (GroupLayout::nic_set): NICs of the host, counted without their ports, that hosts of this set lack.
+  // Set 0 lacks none; empty: nor does any other.
+  std::vector<std::vector<int>> lacking;
   Bandwidth nic;
   bool gpudirect = true;         // NICs read and write the GPUs' memory; otherwise all goes through the processor
   bool network_reduces = false;  // the switches between hosts add up (SHARP)

@@ -327,7 +327,7 @@ RunResult StepPlayer::run() {
   if (segments_ && segments_->is_disturbed()) return {.outcome = RunOutcome::kDisturbed};
   if (unproven_) return {.outcome = RunOutcome::kUnproven};
   if (end == RunEnd::kIdle && finished_classes_ < progress_.size()) {
-    result.outcome = RunOutcome::kStalled;
+    result.outcome = inputs_.network.given_up() ? RunOutcome::kGivenUp : RunOutcome::kStalled;
     result.stall = report_stall({.job = job_,
                                  .programs = plan_.programs,
                                  .progress = progress_,

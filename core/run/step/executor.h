@@ -64,8 +64,9 @@ struct ExecutorOptions {
 
 // kDisturbed: somebody used links that rehearsed calls were taken to have to themselves; to be played without them.
 // kUnproven: laps are left out of the graph and the run did not repeat itself from lap to lap; to be played with them.
+// kGivenUp: a transfer between hosts stood still for longer than its NICs try.
 // kClockRanOut: it ends later than the clock can tell (kClockEnd); what of the record ends in time is right.
-enum class RunOutcome { kFinished, kStalled, kLivelock, kStopped, kDisturbed, kUnproven, kClockRanOut };
+enum class RunOutcome { kFinished, kStalled, kLivelock, kStopped, kDisturbed, kUnproven, kGivenUp, kClockRanOut };
 
 struct RunResult {
   RunOutcome outcome = RunOutcome::kFinished;
@@ -74,7 +75,7 @@ struct RunResult {
   std::vector<std::uint64_t> messages;  // by class: transfers that it started, without iterations that were left out
   int skipped_iterations = 0;
   int iterations_in_time = 0;  // that ended before the clock does; all of them when the run finished
-  StallReport stall;  // when stalled
+  StallReport stall;  // when stalled, or given up
 };
 
 [[nodiscard]] RunResult execute(const ExecutorInputs& inputs, const ExecutorOptions& options = {});

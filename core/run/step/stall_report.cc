@@ -29,11 +29,34 @@ std::string why_blocked(const StallSources& sources, ClassId c, std::uint32_t ta
   return "the task before it on its stream";
 }
 
+bool communicates(TaskKind kind) {
+  return kind == TaskKind::kCollective || kind == TaskKind::kSend || kind == TaskKind::kReceive;
+}
+
+// The sender's first task under way in a group that holds both ends.
+Broken describe(const StallSources& sources, const GivenUp& transfer) {
+  Broken broken{.transfer = transfer, .task = {}, .call = {}};
+  const ClassId c = sources.job.classes.class_of[transfer.from.index()];
+  const Program& program = program_of(sources, c);
+  const Progress& progress = sources.progress[c.index()];
+  for (std::uint32_t task = 0; task < progress.state.size(); ++task) {
+    const Task& entry = program.tasks[task];
+    if (progress.state[task] != TaskState::kRunning || !communicates(entry.kind)) continue;
+    if (entry.kind == TaskKind::kReceive) continue;  // its sender is another
+    if (std::ranges::count(sources.job.group_of(c, entry.dimension), transfer.to) == 0) continue;
+    broken.task = sources.job.graph.labels[entry.label];
+    broken.call = why_blocked(sources, c, task);
+    break;
+  }
+  return broken;
+}
+
 }  // namespace
 
 StallReport report_stall(const StallSources& sources) {
   StallReport report;
   report.at = sources.job.engine.now();
+  if (const auto given_up = sources.job.network.given_up()) report.broken = describe(sources, *given_up);
   for (std::size_t c = 0; c < sources.progress.size(); ++c) {
     const Progress& progress = sources.progress[c];
     if (progress.iteration >= sources.iterations) continue;
@@ -44,7 +67,8 @@ StallReport report_stall(const StallSources& sources) {
       if (report.blocked.size() >= kBlockedShown) break;
       const bool head =
           progress.state[task] == TaskState::kRunning || (!any_running && progress.state[task] == TaskState::kWaiting);
-      if (!head) continue;
+      const bool works = progress.state[task] == TaskState::kRunning && !communicates(program.tasks[task].kind);
+      if (!head || works) continue;
       report.blocked.push_back({.rank = sources.job.rank_of(ClassId(c)),
                                 .program = program.name,
                                 .task = sources.job.graph.labels[program.tasks[task].label],
@@ -59,7 +83,8 @@ std::string render(const StallReport& stall) {
   std::string text =
       fmt::format("the run cannot go on at {}: {} rank{} unfinished\n", to_string(stall.at.since_start()),
                   stall.unfinished_ranks, stall.unfinished_ranks == 1 ? "" : "s");
-  for (const Blocked& blocked : stall.blocked) {
+  const std::vector<Blocked> none;  // where one transfer holds up all others, they tell nothing
+  for (const Blocked& blocked : stall.broken ? none : stall.blocked) {
     text += fmt::format("  rank {} ({}) in '{}' waits for {}\n", blocked.rank.value, blocked.program, blocked.task,
                         blocked.waits_for);
   }

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/base/ids.h"
 #include "core/base/units.h"
+#include "core/ports/network_model.h"
 #include "core/run/collectives/message_player.h"
 #include "core/run/job/collective_runner.h"
 #include "core/run/job/played_job.h"
@@ -22,10 +24,18 @@ struct Blocked {
   std::string waits_for;  // "rank 7 ...", "its task ..."
 };
 
+// A transfer with which the run ended.
+struct Broken {
+  GivenUp transfer;
+  std::string task;  // of the sender, that the transfer belongs to; empty: it is the job's no longer
+  std::string call;  // which call of which group the sender is in, as in Blocked::waits_for
+};
+
 struct StallReport {
   std::vector<Blocked> blocked;  // at most a few dozen
   std::size_t unfinished_ranks = 0;
   TimePoint at;
+  std::optional<Broken> broken;
   std::vector<std::string> notes;  // what whoever assembled the run adds: links that are down
 };
 

@@ -41,6 +41,10 @@ ClosRouter::End ClosRouter::locate(std::uint32_t host, std::uint32_t gpu, std::u
 NicEnds ClosRouter::nics_of(const RouteQuery& query, const HostEnds& ends) const {
   NicEnds nics = block_.nics(query, ends);
   if (shape_.pod_kind != PodKind::kRail || links_.rail_of(nics.out) == links_.rail_of(nics.in)) return nics;
+  // Both hosts must have it; the reader of faults accepts no two hosts without a rail in common.
+  for (std::uint32_t nic = 0; nic < block_.nics() && !block_.has_nic(ends.from_host, nics.in); ++nic) {
+    if (block_.has_nic(ends.from_host, nic) && block_.has_nic(ends.to_host, nic)) nics.in = nic;
+  }
   nics.relay = block_.gpu_beside({.nic = nics.in, .wanted = ends.to_gpu, .from = ends.from_gpu});
   nics.out = nics.in;
   return nics;

@@ -22,6 +22,7 @@ class ExplicitGraph final : public Topology {
     return {.fabric = fabric_, .router = std::make_unique<GraphRouter>(fabric_, settings_)};
   }
   void pass_through_host_memory(Bandwidth /*copies*/) override {}
+  void leave_out_nics(const NicSets& /*sets*/) override {}
 
  private:
   Fabric fabric_;

@@ -77,9 +77,11 @@ class TorusRouter final : public Router {
     };
     const auto by_direction = [&](const HostEnds& ends, NicEnds& nics) {
       if (query.reach != Reach::kByPeersRail && query.nics.out < 0) {
-        nics.out = nic_towards(ends.from_gpu, ends, End::kLeft);
+        const std::uint32_t out = nic_towards(ends.from_gpu, ends, End::kLeft);
+        if (block_.has_nic(ends.from_host, out)) nics = {.relay = ends.from_gpu, .out = out, .in = nics.in};
       }
-      if (query.nics.in < 0) nics.in = nic_towards(ends.to_gpu, ends, End::kEntered);
+      const std::uint32_t in = nic_towards(ends.to_gpu, ends, End::kEntered);
+      if (query.nics.in < 0 && block_.has_nic(ends.to_host, in)) nics.in = in;
     };
     return route_over_cables(query, block_, links_, shape_.latency, hops, row_by_row, by_direction);
   }

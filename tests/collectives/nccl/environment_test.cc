@@ -128,6 +128,16 @@ TEST(NcclEnvironment, PeersCanBeForbidden) {
   EXPECT_THAT(mistake("NCCL_P2P_LEVEL: NVLINK"), HasSubstr("LOC, NVL"));
 }
 
+// 4.096 us * 2^20 = 4.295 s, once and seven times more.
+TEST(NcclEnvironment, SaysHowLongNicsTry) {
+  EXPECT_EQ(NcclKnobs().ib_patience(), Duration(34'359'738'368'000));
+  EXPECT_EQ(read("NCCL_IB_TIMEOUT: 22").knobs.ib_patience(), NcclKnobs().ib_patience() * 4);
+  EXPECT_EQ(read("NCCL_IB_RETRY_CNT: 0").knobs.ib_patience() * 8, NcclKnobs().ib_patience());
+  EXPECT_EQ(read("NCCL_IB_TIMEOUT: 0").knobs.ib_patience(), Duration(0));  // for ever
+  EXPECT_THAT(mistake("NCCL_IB_TIMEOUT: 32"), HasSubstr("from 0 to 31"));
+  EXPECT_THAT(mistake("NCCL_IB_RETRY_CNT: 8"), HasSubstr("from 0 to 7"));
+}
+
 TEST(NcclEnvironment, KnownVariablesWithoutEffectAreListed) {
   const Read result = read("{NCCL_DEBUG: INFO, NCCL_IB_HCA: mlx5, NCCL_TOPO_FILE: a.xml}");
   EXPECT_FALSE(result.problems.has_errors());

@@ -60,6 +60,23 @@ TEST(HostBlock, WithoutGpudirectWaysToTheNicLeadThroughHostMemory) {
   EXPECT_EQ(network.fabric.link(hops_of(network, between(0, 4))[0].link).bandwidth, 25_GBps);  // of a slot of 31.5
 }
 
+// Every GPU of a DGX H100 has a PCIe switch of its own. NICs 4, 6 and 7 are equally near to GPU 5: it takes the third
+// of them, sends over the GPU beside it and receives over PCIe.
+TEST(HostBlock, AGpuWithoutItsNicTakesTheNearestThatIsLeft) {
+  const auto cluster = load_cluster("nodes: 2\nnode: {preset: dgx-h100}\nfabric: {type: fat_tree}\n");
+  cluster.topology->leave_out_nics({.lacking = {{}, {5}}, .of_host = {1, 0}});
+  const Network network = cluster.topology->build();
+  EXPECT_EQ(trace(network, between(5, 13)),
+            "host0/gpu5 host0/nvswitch0 host0/gpu7 host0/pcie7 host0/nic7 leaf0 "
+            "host1/nic5 host1/pcie5 host1/gpu5");
+  EXPECT_EQ(trace(network, between(13, 5)),
+            "host1/gpu5 host1/pcie5 host1/nic5 leaf0 "
+            "host0/nic7 host0/pcie7 host0/cpu1 host0/pcie5 host0/gpu5");
+  RouteQuery asked = between(6, 13);
+  asked.nics = {.out = 5, .in = 5};
+  EXPECT_EQ(trace(network, asked), trace(network, between(6, 13)));
+}
+
 TEST(HostBlock, HasNoTurnOnADirectLane) {
   const Network network = one_node("{preset: mi300x-8gpu}");
   EXPECT_EQ(trace(network, between(1, 6, Reach::kUpToSwitch)), "host0/gpu1 host0/gpu6");

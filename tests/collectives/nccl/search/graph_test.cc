@@ -1,6 +1,8 @@
 // Channels that NCCL prints at start, on hosts whose logs are known, and what groups of a training job find.
 #include "collectives/nccl/search/graph.h"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "collectives/nccl/search/capacity.h"
@@ -53,6 +55,26 @@ TEST(NcclGraph, OneGpuAHostHasItsOwnNicOnly) { EXPECT_EQ(rings(dgx_h100(), 4, 1)
 TEST(NcclGraph, GroupsInsideAHostFindItsWholeNvlink) {
   EXPECT_EQ(rings(dgx_h100(), 2, 2), (Found{12, 30.0, 24}));
   EXPECT_EQ(rings(dgx_h100(), 4, 4), (Found{12, 30.0, 24}));
+}
+
+// A host that lacks NIC 5 finds what seven NICs carry, by the numbers of a whole one; the group takes the worse.
+TEST(NcclGraph, HostsThatLackANicAreSearchedWithoutIt) {
+  NcclHost host = dgx_h100();
+  host.lacking = {{}, {5}};
+  GroupLayout layout = make_block_layout(16, 8);
+  layout.nic_set = {0, 1};
+  const NcclGraphs found = find_nccl_graphs(host, layout, shipped_tables("2.30"));
+  ASSERT_EQ(found.of_members.size(), 2U);
+  const NcclGraph& whole = found.of_members[0].ring;
+  const NcclGraph& lacking = found.of_members[1].ring;
+  EXPECT_EQ(whole.channels, 8);
+  EXPECT_LT(lacking.channels * lacking.between_gb, whole.channels * whole.between_gb);
+  EXPECT_EQ(found.ring.channels, std::min(whole.channels, lacking.channels));
+  for (const auto& ports : lacking.ports) {
+    EXPECT_NE(ports[0], 5);
+    EXPECT_NE(ports[1], 5);
+  }
+  EXPECT_EQ(whole.channels, graphs(dgx_h100(), 16, 8).ring.channels);
 }
 
 // Two of eight GPUs a host: their own two NICs.

@@ -1,0 +1,27 @@
+#include "collectives/nccl/search/nics_left.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/index.h"
+
+namespace ringwright::collectives {
+
+std::vector<int> nics_left(const NcclHost& host, int nic_set) {
+  std::vector<int> left;
+  for (int device = 0; device < host.nics; ++device) {
+    const bool lacks = !host.lacking.empty() && std::ranges::count(host.lacking[at(nic_set)], device / host.ports) > 0;
+    if (!lacks) left.push_back(device);
+  }
+  return left;
+}
+
+NcclHost with_nics(NcclHost host, const std::vector<int>& left) {
+  std::vector<int> places;
+  for (const int device : left) places.push_back(host.nic_at[at(device)]);
+  host.nic_at = std::move(places);
+  host.nics = static_cast<int>(left.size());
+  return host;
+}
+
+}  // namespace ringwright::collectives
