@@ -181,7 +181,8 @@ void NvlsTreeAlgorithm::primitive(const CollectiveCall& call, const CollectivePl
 }
 
 // By tree and role.
-void NvlsTreeAlgorithm::parts(const CollectiveCall& call, const CollectivePlan& plan, int member, std::vector<int>& out) const {
+void NvlsTreeAlgorithm::parts(const CollectiveCall& call, const CollectivePlan& plan, int member,
+                              std::vector<int>& out) const {
   const NvlsTreePlay play(call, plan);
   std::vector<int> keys;
   for (int kind = 0; kind < play.cells.kinds(); ++kind) {

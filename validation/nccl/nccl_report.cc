@@ -143,8 +143,8 @@ std::string json_of(const ReplayedLog& log) {
   return fmt::format(
       "    {{\"log\": {}, \"operation\": {}, \"ranks\": {}, \"machine\": {}, \"profile\": {}, \"role\": {}, \"rows\": "
       "[\n{}\n    ]}}",
-      json_text(log_name(log.file)), json_text(log.operation), log.ranks, json_text(log.machine), json_text(log.profile),
-      json_text(to_string(log.role)), fmt::join(rows, ",\n"));
+      json_text(log_name(log.file)), json_text(log.operation), log.ranks, json_text(log.machine),
+      json_text(log.profile), json_text(to_string(log.role)), fmt::join(rows, ",\n"));
 }
 
 std::string markdown_row(const PlatformScore& calibrated, const PlatformScore* plain) {

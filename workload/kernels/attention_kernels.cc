@@ -46,7 +46,8 @@ void add_softmax_backward(KernelMaker& make, const KernelContext& context) {
   if (softmax_is_fused(make, context)) return make.stream(kSoftmax, "attention softmax backward", n, {.values = 3});
   make.stream(kCast, "attention softmax backward: to fp32", n, {.values = 1, .other_bytes = kAttentionFp32});
   make.stream(kSoftmax, "attention softmax backward", n, {.other_bytes = 3 * kAttentionFp32});
-  make.stream(kElementwise, "attention scores backward: mask", n, {.other_bytes = 2 * kAttentionFp32 + kDropoutMaskBytes});
+  make.stream(kElementwise, "attention scores backward: mask", n,
+              {.other_bytes = 2 * kAttentionFp32 + kDropoutMaskBytes});
   make.stream(kElementwise, "attention scores backward: scale", n, {.other_bytes = 2 * kAttentionFp32});
   make.stream(kCast, "attention scores backward: from fp32", n, {.values = 1, .other_bytes = kAttentionFp32});
 }
@@ -72,7 +73,8 @@ void add_unfused_backward(KernelMaker& make, const KernelContext& context) {
   make.batched_product("attention probabilities dgrad", {.m = s, .n = s, .k = values, .batch = batch});
   make.batched_product("attention values dgrad", {.m = s, .n = values, .k = s, .batch = batch});
   if (make.shape.attention_dropout) {
-    make.stream(kElementwise, "attention dropout backward", scores(make), {.values = 2, .other_bytes = kDropoutMaskBytes});
+    make.stream(kElementwise, "attention dropout backward", scores(make),
+                {.values = 2, .other_bytes = kDropoutMaskBytes});
   }
   add_softmax_backward(make, context);
   make.batched_product("attention queries dgrad", {.m = s, .n = keys, .k = s, .batch = batch});

@@ -76,7 +76,8 @@ class Roofline final : public ComputeModel {
   [[nodiscard]] double wave_use(const Kernel& kernel) const {
     double best = 0.0;
     for (const RatedTile& tile : kRatedTiles) {
-      const std::int64_t tiles = rounded_up_quotient(kernel.m, tile.m) * rounded_up_quotient(kernel.n, tile.n) * kernel.batch;
+      const std::int64_t tiles =
+          rounded_up_quotient(kernel.m, tile.m) * rounded_up_quotient(kernel.n, tile.n) * kernel.batch;
       const double asked =
           static_cast<double>(kernel.m) * static_cast<double>(kernel.n) * static_cast<double>(kernel.batch);
       const double asked_share = asked / (static_cast<double>(tiles) * static_cast<double>(tile.m * tile.n));
