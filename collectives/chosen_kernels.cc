@@ -14,7 +14,7 @@ namespace {
 
 // Through which GPUs the algorithm of steps goes, whatever the library's search finds: one ring host by host, or one
 // ring or chain from every place of a host.
-void take_ways_of(std::string_view algorithm, const GroupLayout& layout, CollectivePlan& plan) {
+void take_paths_of(std::string_view algorithm, const GroupLayout& layout, CollectivePlan& plan) {
   if (algorithm != "ring" && algorithm != "rail_rings" && algorithm != "double_tree") return;
   if (algorithm != "ring") {
     if (plan.ordered) {
@@ -53,7 +53,7 @@ ChannelChoice ChosenKernels::kernel_for(const CollectiveAlgorithm& algorithm, co
                        .plan = inputs_.fixed != nullptr || !nccl ? CollectivePlan() : inputs_.nccl.plan(call, *nccl)};
   if (inputs_.fixed != nullptr) choice.plan = *inputs_.fixed;
   choice.plan.algorithm = name;
-  take_ways_of(algorithm.name(), *call.layout, choice.plan);
+  take_paths_of(algorithm.name(), *call.layout, choice.plan);
   const bool plays = choice.algorithm != nullptr && choice.algorithm->supports(call, choice.plan);
   return plays ? choice : ChannelChoice();
 }

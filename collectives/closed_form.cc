@@ -286,7 +286,7 @@ constexpr std::array kRows = {
     Row{"collnet_chain", collnet_chain_time},
 };
 
-class Meeting final : public CollectiveAlgorithm {
+class Barrier final : public CollectiveAlgorithm {
  public:
   [[nodiscard]] std::string_view name() const override { return "closed_form"; }
   [[nodiscard]] std::string_view help() const override {
@@ -304,12 +304,12 @@ class Meeting final : public CollectiveAlgorithm {
   [[nodiscard]] bool rotation_symmetric(const CollectiveCall&) const override { return true; }
 };
 
-class MeetingChooser final : public CollectiveChooser {
+class BarrierChooser final : public CollectiveChooser {
  public:
-  [[nodiscard]] const CollectiveAlgorithm& choose(const CollectiveCall&) const override { return meeting_; }
+  [[nodiscard]] const CollectiveAlgorithm& choose(const CollectiveCall&) const override { return pairing_; }
 
  private:
-  Meeting meeting_;
+  Barrier pairing_;
 };
 
 }  // namespace
@@ -339,8 +339,8 @@ Bytes ClosedForm::sent(const CollectiveCall& call) const {
   return scale(call.bytes, busbw_factor(call.kind, call.size()));
 }
 
-const CollectiveChooser& meetings() {
-  static const MeetingChooser chooser;
+const CollectiveChooser& pairings() {
+  static const BarrierChooser chooser;
   return chooser;
 }
 

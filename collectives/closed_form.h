@@ -64,6 +64,6 @@ enum class StepAsked { kNone, kOfRings, kMiddle };
 
 // What such a call is to those who look at messages (folding): one step that everybody waits for, in which nobody
 // sends.
-[[nodiscard]] const CollectiveChooser& meetings();
+[[nodiscard]] const CollectiveChooser& pairings();
 
 }  // namespace ringwright::collectives

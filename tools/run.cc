@@ -47,25 +47,25 @@ TextOptions text_options(const CommonOptions& common) {
 }
 
 // The setting that makes an item of the memory table smaller.
-struct WayOut {
+struct Remedy {
   std::string_view item;
   std::string_view setting;
 };
-constexpr std::array kWaysOut = {
-    WayOut{"layer activations", "training.recompute: full, a smaller micro_batch, or more tp with sequence_parallel"},
-    WayOut{"optimizer", "parallel.zero.stage: 1 or more, or offload_optimizer"},
-    WayOut{"gradients", "parallel.zero.stage: 2 or more"},
-    WayOut{"gradient accumulators", "parallel.zero.stage: 3 or parallel.fsdp"},
-    WayOut{"weights", "more tp or pp, or parallel.fsdp"},
-    WayOut{"logits", "more tp, or training.cross_entropy: chunked"},
-    WayOut{"gathered parameters", "a smaller stage3_max_live_parameters and stage3_max_reuse_distance"},
-    WayOut{"unreduced gradients", "a smaller reduce_bucket_size"},
-    WayOut{"recomputed layer", "a smaller micro_batch"},
-    WayOut{"activation gradients", "a smaller micro_batch"}};
+constexpr std::array kRemedies = {
+    Remedy{"layer activations", "training.recompute: full, a smaller micro_batch, or more tp with sequence_parallel"},
+    Remedy{"optimizer", "parallel.zero.stage: 1 or more, or offload_optimizer"},
+    Remedy{"gradients", "parallel.zero.stage: 2 or more"},
+    Remedy{"gradient accumulators", "parallel.zero.stage: 3 or parallel.fsdp"},
+    Remedy{"weights", "more tp or pp, or parallel.fsdp"},
+    Remedy{"logits", "more tp, or training.cross_entropy: chunked"},
+    Remedy{"gathered parameters", "a smaller stage3_max_live_parameters and stage3_max_reuse_distance"},
+    Remedy{"unreduced gradients", "a smaller reduce_bucket_size"},
+    Remedy{"recomputed layer", "a smaller micro_batch"},
+    Remedy{"activation gradients", "a smaller micro_batch"}};
 
-std::string_view way_out(std::string_view item) {
-  const auto* way = std::ranges::find(kWaysOut, item, &WayOut::item);
-  return way == kWaysOut.end() ? std::string_view() : way->setting;
+std::string_view remedy(std::string_view item) {
+  const auto* path = std::ranges::find(kRemedies, item, &Remedy::item);
+  return path == kRemedies.end() ? std::string_view() : path->setting;
 }
 
 // What does not fit, told by the fullest stage; empty when everything fits.
@@ -83,12 +83,12 @@ std::string misfit(const Report& report) {
   std::vector<std::string> items;
   for (const MemoryItem& item : largest) items.push_back(fmt::format("{} {}", item.name, to_string(item.size)));
   text += "; most of it is " + join(items, ", ") + "\n";
-  std::vector<std::string> ways;
+  std::vector<std::string> paths;
   for (const MemoryItem& item : largest) {
-    const std::string way(way_out(item.name));
-    if (!way.empty() && std::ranges::find(ways, way) == ways.end()) ways.push_back(way);
+    const std::string path(remedy(item.name));
+    if (!path.empty() && std::ranges::find(paths, path) == paths.end()) paths.push_back(path);
   }
-  return ways.empty() ? text : text + "  what would help: " + join(ways, "; ") + "\n";
+  return paths.empty() ? text : text + "  what would help: " + join(paths, "; ") + "\n";
 }
 
 // The same for what is kept beside the GPUs.

@@ -65,26 +65,26 @@ std::string parts_json(const FabricView& view) {
   return fmt::format("\"devices\": {{{}}},\n  \"links\": [{}]", join(devices, ", "), join(links, ",\n    "));
 }
 
-std::string way_text(const configs::WayView& way, RankPair ranks) {
+std::string path_text(const configs::PathView& path, RankPair ranks) {
   TextTable table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight});
   table.add_row({"link", "bandwidth", "latency", "share"});
-  for (const auto& hop : way.hops) {
+  for (const auto& hop : path.hops) {
     table.add_row({hop.link, to_string(hop.bandwidth), to_string(hop.latency), fmt::format("{:.4g}", hop.share)});
   }
   return table_text(fmt::format("Way from rank {} to rank {}: {}, at most {} alone", ranks.from, ranks.to,
-                                to_string(way.latency), to_string(way.narrowest)),
+                                to_string(path.latency), to_string(path.narrowest)),
                     table);
 }
 
-std::string way_json(const configs::WayView& way, RankPair ranks) {
+std::string path_json(const configs::PathView& path, RankPair ranks) {
   std::vector<std::string> hops;
-  for (const auto& hop : way.hops) {
+  for (const auto& hop : path.hops) {
     hops.push_back(fmt::format("{{\"link\": {}, \"bytes_per_s\": {}, \"latency_ps\": {}, \"share\": {}}}",
                                json_text(hop.link), hop.bandwidth.count(), hop.latency.count(), hop.share));
   }
   return fmt::format(
       "\"way\": {{\"from\": {}, \"to\": {}, \"latency_ps\": {}, \"narrowest_bytes_per_s\": {}, \"hops\": [{}]}}",
-      ranks.from, ranks.to, way.latency.count(), way.narrowest.count(), join(hops, ",\n    "));
+      ranks.from, ranks.to, path.latency.count(), path.narrowest.count(), join(hops, ",\n    "));
 }
 
 std::string names_text(const FabricView& view) {
@@ -161,8 +161,8 @@ class Topo final : public Command {
     bool whole = true;
     if (names_) parts.push_back(common.json ? names_json(view) : names_text(view));
     if (ranks) {
-      const auto way = view.way(ranks->from, ranks->to);
-      parts.push_back(common.json ? way_json(way, *ranks) : way_text(way, *ranks));
+      const auto path = view.path(ranks->from, ranks->to);
+      parts.push_back(common.json ? path_json(path, *ranks) : path_text(path, *ranks));
     }
     if (bisection_) {
       const Bandwidth bandwidth = view.bisection();

@@ -127,9 +127,9 @@ void Pat::block(const CollectiveCall& call, const CollectivePlan& plan, int memb
   out.thread_share = 0.5;
   out.primitives = play.loops.loops() * per_loop(play);
   for (int step = 0; step < play.levels; ++step) {
-    const int way = forwards * play.distance(step);
-    if (block == 0) out.sends.push_back({.peer = wrap(member + way, play.size), .reach = Reach::kWhole});
-    if (block == 1) out.receives.push_back({.peer = wrap(member - way, play.size), .block = 0, .port = step});
+    const int jump = forwards * play.distance(step);
+    if (block == 0) out.sends.push_back({.peer = wrap(member + jump, play.size), .reach = Reach::kWhole});
+    if (block == 1) out.receives.push_back({.peer = wrap(member - jump, play.size), .block = 0, .port = step});
   }
 }
 

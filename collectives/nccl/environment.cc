@@ -268,7 +268,7 @@ constexpr std::array<std::string_view, 59> kWithoutEffect = {
     "NCCL_SOCKET_FAMILY", "NCCL_SOCKET_IFNAME", "NCCL_SOCKET_NTHREADS", "NCCL_TOPO_DUMP_FILE", "NCCL_TOPO_FILE",
     "NCCL_TUNER_CONFIG_FILE", "NCCL_TUNER_PLUGIN"};
 
-std::string way_out(std::string_view name) {
+std::string remedy(std::string_view name) {
   if (name == "NCCL_TOPO_FILE") return "name the file as 'cluster.node.nccl_topo'";
   if (name == "NCCL_GRAPH_FILE") return "name the file as 'comm.graph'";
   if (name == "NCCL_TUNER_CONFIG_FILE") return "name the file as 'comm.tuner_config'";
@@ -303,7 +303,7 @@ NcclKnobs read_nccl_environment(ConfigMap env) {
     if (!wrong.empty()) env.error(variable.name, "E182", fmt::format("{} is '{}': {}", variable.name, value, wrong));
   }
   for (const std::string_view name : kWithoutEffect) {
-    if (env.has(name)) env.ignore(name, way_out(name));
+    if (env.has(name)) env.ignore(name, remedy(name));
   }
   env.ignore_rest("NCCL does not know it");
   if (knobs.min_channels && knobs.max_channels && *knobs.min_channels > *knobs.max_channels) {

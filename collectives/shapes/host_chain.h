@@ -10,22 +10,22 @@ namespace ringwright::collectives {
 
 class HostChains {
  public:
-  HostChains(const GroupLayout& layout, const CollectivePlan& plan, int ways)
-      : layout_(layout), plan_(plan), ways_(ways) {}
+  HostChains(const GroupLayout& layout, const CollectivePlan& plan, int kinds)
+      : layout_(layout), plan_(plan), kinds_(kinds) {}
 
   struct Spot {
     int host = 0;
     int place = 0;  // 0 is the head
   };
-  [[nodiscard]] int member_at(int way, const Spot& spot) const;
-  [[nodiscard]] int place_of(int way, int member) const;
+  [[nodiscard]] int member_at(int kind, const Spot& spot) const;
+  [[nodiscard]] int place_of(int kind, int member) const;
 
  private:
-  [[nodiscard]] int first_place(int way, int size) const { return way * size / ways_; }
+  [[nodiscard]] int first_place(int kind, int size) const { return kind * size / kinds_; }
 
   const GroupLayout& layout_;
   const CollectivePlan& plan_;
-  int ways_;
+  int kinds_;
 };
 
 }  // namespace ringwright::collectives

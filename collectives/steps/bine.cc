@@ -37,7 +37,7 @@ class Bine final : public CollectiveAlgorithm {
   }
 
  private:
-  static HalvingButterfly halving(const CollectiveCall& call) { return {Meetings::Pattern::kBine, call}; }
+  static HalvingButterfly halving(const CollectiveCall& call) { return {Pairings::Pattern::kBine, call}; }
 };
 
 class BineDoubling final : public CollectiveAlgorithm {
@@ -49,10 +49,10 @@ class BineDoubling final : public CollectiveAlgorithm {
   [[nodiscard]] bool supports(const CollectiveCall& call) const override {
     return call.kind == CollectiveKind::kAllReduce && is_power_of_two(call);
   }
-  [[nodiscard]] int steps(const CollectiveCall& call) const override { return meetings(call).stages(); }
+  [[nodiscard]] int steps(const CollectiveCall& call) const override { return pairings(call).stages(); }
   void step(const CollectiveCall& call, int member, int index, CollectiveStep& out) const override {
     out.clear();
-    const int partner = meetings(call).partner(member, index);
+    const int partner = pairings(call).partner(member, index);
     out.sends.push_back({.peer = partner, .size = call.bytes});
     out.awaits.push_back({.peer = partner, .send = 0});
   }
@@ -64,7 +64,7 @@ class BineDoubling final : public CollectiveAlgorithm {
   }
 
  private:
-  static Meetings meetings(const CollectiveCall& call) { return {Meetings::Pattern::kBine, call.size()}; }
+  static Pairings pairings(const CollectiveCall& call) { return {Pairings::Pattern::kBine, call.size()}; }
 };
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 namespace ringwright::collectives {
 
-int Meetings::partner(int member, int stage) const {
+int Pairings::partner(int member, int stage) const {
   switch (pattern_) {
     case Pattern::kFarthestFirst: return member ^ (1 << (stages_ - 1 - stage));
     case Pattern::kNearestFirst: return member ^ (1 << stage);
@@ -15,7 +15,7 @@ int Meetings::partner(int member, int stage) const {
   return wrap(member % 2 == 0 ? member + distance : member - distance, members_);
 }
 
-void Meetings::beyond(int member, int stage, std::vector<int>& out) const {
+void Pairings::beyond(int member, int stage, std::vector<int>& out) const {
   out.assign(1, member);
   for (int later = stage + 1; later < stages_; ++later) {
     const std::size_t known = out.size();
@@ -25,19 +25,19 @@ void Meetings::beyond(int member, int stage, std::vector<int>& out) const {
 
 void HalvingButterfly::step(int member, int index, CollectiveStep& out) const {
   const ButterflyStage stage = stage_at(index);
-  const int partner = meetings_.partner(member, stage.number);
+  const int partner = pairings_.partner(member, stage.number);
   out.sends.push_back({.peer = partner, .size = size(stage, member)});
   out.awaits.push_back({.peer = partner, .send = 0});
 }
 
 void HalvingButterfly::contents(int member, int index, SendContents& out) const {
   const ButterflyStage stage = stage_at(index);
-  meetings_.beyond(keeper(stage, member), stage.number, out.pieces);
+  pairings_.beyond(keeper(stage, member), stage.number, out.pieces);
   out.reduce = stage.half == Half::kScatter;
 }
 
 ButterflyStage HalvingButterfly::stage_at(int index) const {
-  const int stages = meetings_.stages();
+  const int stages = pairings_.stages();
   if (call_.kind == CollectiveKind::kAllGather) return {.half = Half::kGather, .number = stages - 1 - index};
   if (index < stages) return {.half = Half::kScatter, .number = index};
   return {.half = Half::kGather, .number = 2 * stages - 1 - index};
@@ -45,9 +45,9 @@ ButterflyStage HalvingButterfly::stage_at(int index) const {
 
 Bytes HalvingButterfly::size(const ButterflyStage& stage, int member) const {
   const Cut cut(call_.bytes, call_.size());
-  if (cut.even()) return cut.size(0) * (std::int64_t{1} << (meetings_.stages() - 1 - stage.number));
+  if (cut.even()) return cut.size(0) * (std::int64_t{1} << (pairings_.stages() - 1 - stage.number));
   std::vector<int> pieces;
-  meetings_.beyond(keeper(stage, member), stage.number, pieces);
+  pairings_.beyond(keeper(stage, member), stage.number, pieces);
   Bytes sum;
   for (const int piece : pieces) sum += cut.size(piece);
   return sum;

@@ -16,10 +16,10 @@
 namespace ringwright::collectives {
 
 // Whom a member meets in a stage. Stages are numbered as reduce-scatter takes them.
-class Meetings {
+class Pairings {
  public:
   enum class Pattern { kFarthestFirst, kNearestFirst, kBine };
-  Meetings(Pattern pattern, int members) : pattern_(pattern), members_(members), stages_(PowerCore(members).levels) {}
+  Pairings(Pattern pattern, int members) : pattern_(pattern), members_(members), stages_(PowerCore(members).levels) {}
 
   [[nodiscard]] int stages() const { return stages_; }
   [[nodiscard]] int partner(int member, int stage) const;
@@ -48,11 +48,11 @@ struct ButterflyStage {
 // Halving, doubling, or one after the other.
 class HalvingButterfly {
  public:
-  HalvingButterfly(Meetings::Pattern pattern, const CollectiveCall& call)
-      : meetings_(pattern, call.size()), call_(call) {}
+  HalvingButterfly(Pairings::Pattern pattern, const CollectiveCall& call)
+      : pairings_(pattern, call.size()), call_(call) {}
 
   [[nodiscard]] int steps() const {
-    return call_.kind == CollectiveKind::kAllReduce ? 2 * meetings_.stages() : meetings_.stages();
+    return call_.kind == CollectiveKind::kAllReduce ? 2 * pairings_.stages() : pairings_.stages();
   }
   void step(int member, int index, CollectiveStep& out) const;
   void contents(int member, int index, SendContents& out) const;
@@ -61,11 +61,11 @@ class HalvingButterfly {
   [[nodiscard]] ButterflyStage stage_at(int index) const;
   // Whose pieces travel: scattering, those that the partner answers for; gathering, those that the sender has.
   [[nodiscard]] int keeper(const ButterflyStage& stage, int member) const {
-    return stage.half == Half::kScatter ? meetings_.partner(member, stage.number) : member;
+    return stage.half == Half::kScatter ? pairings_.partner(member, stage.number) : member;
   }
   [[nodiscard]] Bytes size(const ButterflyStage& stage, int member) const;
 
-  Meetings meetings_;
+  Pairings pairings_;
   const CollectiveCall& call_;
 };
 

@@ -235,12 +235,12 @@ CollectivePlan distinct_orders(const CollectivePlan& plan, const GroupLayout& la
       ++count[static_cast<std::size_t>(known - kinds.begin())];
     }
   }
-  const bool alike = std::ranges::all_of(count, [&](int of_kind) { return of_kind == count.front(); });
-  if (alike) result.channels = static_cast<int>(kinds.size());
+  const bool identical = std::ranges::all_of(count, [&](int of_kind) { return of_kind == count.front(); });
+  if (identical) result.channels = static_cast<int>(kinds.size());
   result.kind_of_host = plan.kind_of_host;
   result.paths.resize(plan.paths.size());
   for (int kind = 0; kind < result.channels; ++kind) {
-    const std::vector<HostPath> paths = alike ? kinds[at(kind)] : through_hosts(plan, layout, kind);
+    const std::vector<HostPath> paths = identical ? kinds[at(kind)] : through_hosts(plan, layout, kind);
     for (std::size_t host = 0; host < paths.size(); ++host) result.paths[host].push_back(paths[host]);
   }
   return result;

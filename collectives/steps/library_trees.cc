@@ -24,23 +24,23 @@ namespace {
 struct LibraryTreeShape {
   int hosts;
   int trees;
-  int ways;   // chains through each host
+  int kinds;   // chains through each host
   int depth;  // D, as if all hosts were as long as the longest
   int chunks;
 
   LibraryTreeShape(const CollectiveCall& call, const CollectivePlan& plan)
       : hosts(call.layout->host_count()),
         trees(hosts > 1 ? 2 : 1),
-        ways(ring_kinds(*call.layout, plan)),
+        kinds(ring_kinds(*call.layout, plan)),
         depth(tree_height(hosts) + call.layout->largest_host - 1),
         chunks(pipeline_chunks(call.bytes, 2 * depth - 1)) {}
-  [[nodiscard]] int pieces() const { return trees * ways * chunks; }
+  [[nodiscard]] int pieces() const { return trees * kinds * chunks; }
 };
 
 // One tree of one kind of channel.
 struct LibraryTreeLane {
   int tree = 0;
-  int way = 0;
+  int kind = 0;
 };
 
 // A member's place on a lane.
@@ -105,21 +105,21 @@ class LibraryTrees final : public CollectiveAlgorithm {
  private:
   [[nodiscard]] LibraryTreeNode node_of(const CollectiveCall& call, const LibraryTreeShape& shape,
                                         const LibraryTreeLane& lane, int member) const {
-    const HostChains chains(*call.layout, plan_, shape.ways);
+    const HostChains chains(*call.layout, plan_, shape.kinds);
     const int host = host_of(call, member);
-    const int place = chains.place_of(lane.way, member);
+    const int place = chains.place_of(lane.kind, member);
     const TreeNode over = tree_node({.hosts = shape.hosts, .tree = lane.tree, .host = host});
     LibraryTreeNode node{.parent = -1, .children = {}, .depth = over.depth + place};
     if (place + 1 < host_size(call, host)) {
-      node.children.push_back(chains.member_at(lane.way, {.host = host, .place = place + 1}));
+      node.children.push_back(chains.member_at(lane.kind, {.host = host, .place = place + 1}));
     }
     if (place > 0) {
-      node.parent = chains.member_at(lane.way, {.host = host, .place = place - 1});
+      node.parent = chains.member_at(lane.kind, {.host = host, .place = place - 1});
       return node;
     }
-    if (over.parent >= 0) node.parent = chains.member_at(lane.way, {.host = over.parent, .place = 0});
+    if (over.parent >= 0) node.parent = chains.member_at(lane.kind, {.host = over.parent, .place = 0});
     for (const int below : over.children) {
-      if (below >= 0) node.children.push_back(chains.member_at(lane.way, {.host = below, .place = 0}));
+      if (below >= 0) node.children.push_back(chains.member_at(lane.kind, {.host = below, .place = 0}));
     }
     return node;
   }
@@ -128,8 +128,8 @@ class LibraryTrees final : public CollectiveAlgorithm {
   [[nodiscard]] std::vector<LibraryTreeMessage> messages_of(const CollectiveCall& call, const LibraryTreeShape& shape,
                                                             int member, int index) const {
     std::vector<LibraryTreeMessage> messages;
-    const auto send = [&](int peer, bool reduce, int way, int piece) {
-      const MessageNics nics = nics_between(*call.layout, plan_, way, member, peer);
+    const auto send = [&](int peer, bool reduce, int kind, int piece) {
+      const MessageNics nics = nics_between(*call.layout, plan_, kind, member, peer);
       const auto same = std::ranges::find_if(messages, [&](const LibraryTreeMessage& one) {
         return one.peer == peer && one.reduce == reduce && one.nics == nics;
       });
@@ -137,14 +137,14 @@ class LibraryTrees final : public CollectiveAlgorithm {
       messages.push_back({.peer = peer, .reduce = reduce, .nics = nics, .pieces = {piece}});
     };
     for (int tree = 0; tree < shape.trees; ++tree) {
-      for (int way = 0; way < shape.ways; ++way) {
-        const LibraryTreeNode node = node_of(call, shape, {.tree = tree, .way = way}, member);
-        const int first = (tree * shape.ways + way) * shape.chunks;
+      for (int kind = 0; kind < shape.kinds; ++kind) {
+        const LibraryTreeNode node = node_of(call, shape, {.tree = tree, .kind = kind}, member);
+        const int first = (tree * shape.kinds + kind) * shape.chunks;
         const int up = index - (shape.depth - node.depth);
         const int down = index - shape.depth - node.depth;
-        if (up >= 0 && up < shape.chunks && node.parent >= 0) send(node.parent, true, way, first + up);
+        if (up >= 0 && up < shape.chunks && node.parent >= 0) send(node.parent, true, kind, first + up);
         for (const int child : node.children) {
-          if (down >= 0 && down < shape.chunks) send(child, false, way, first + down);
+          if (down >= 0 && down < shape.chunks) send(child, false, kind, first + down);
         }
       }
     }
@@ -158,8 +158,8 @@ class LibraryTrees final : public CollectiveAlgorithm {
       if (peer >= 0 && std::ranges::find(peers, peer) == peers.end()) peers.push_back(peer);
     };
     for (int tree = 0; tree < shape.trees; ++tree) {
-      for (int way = 0; way < shape.ways; ++way) {
-        const LibraryTreeNode node = node_of(call, shape, {.tree = tree, .way = way}, member);
+      for (int kind = 0; kind < shape.kinds; ++kind) {
+        const LibraryTreeNode node = node_of(call, shape, {.tree = tree, .kind = kind}, member);
         add(node.parent);
         for (const int child : node.children) add(child);
       }

@@ -40,7 +40,7 @@ class RecursiveDoubling final : public CollectiveAlgorithm {
     }
     const int number = core.number(member);
     if (number < 0) return;
-    const int partner = core.member(Meetings(Meetings::Pattern::kNearestFirst, core.size).partner(number, round));
+    const int partner = core.member(Pairings(Pairings::Pattern::kNearestFirst, core.size).partner(number, round));
     out.sends.push_back({.peer = partner, .size = call.bytes});
     out.awaits.push_back({.peer = partner, .send = 0});
   }
@@ -58,7 +58,7 @@ class RecursiveDoubling final : public CollectiveAlgorithm {
 
  private:
   static bool whole(const CollectiveCall& call) { return call.kind == CollectiveKind::kAllReduce; }
-  static HalvingButterfly halving(const CollectiveCall& call) { return {Meetings::Pattern::kFarthestFirst, call}; }
+  static HalvingButterfly halving(const CollectiveCall& call) { return {Pairings::Pattern::kFarthestFirst, call}; }
 };
 
 }  // namespace

@@ -56,14 +56,14 @@ Result<ConfigDocument> load_with_imports(const Load& load, const std::string& pa
 }
 
 // Whether a layout fits is judged against the model; where its file could not be read, that says nothing.
-bool judges_layout(const Diagnostic& diagnostic) {
+bool evaluates_layout(const Diagnostic& diagnostic) {
   return diagnostic.code.starts_with("E13") || diagnostic.code.starts_with("E14") || diagnostic.code == "W131";
 }
 
 Diagnostics without_consequences(const Diagnostics& own, const Diagnostics& foreign) {
   Diagnostics all = foreign;
   for (const Diagnostic& diagnostic : own.all()) {
-    if (!judges_layout(diagnostic)) all.add(diagnostic);
+    if (!evaluates_layout(diagnostic)) all.add(diagnostic);
   }
   return all;
 }

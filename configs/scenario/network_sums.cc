@@ -3,7 +3,7 @@
 namespace ringwright::configs {
 namespace {
 
-constexpr const char* kWayOut = "set cluster.fabric.reduction: {enabled: true} where the switches have SHARP";
+constexpr const char* kRemedy = "set cluster.fabric.reduction: {enabled: true} where the switches have SHARP";
 
 }  // namespace
 
@@ -16,10 +16,10 @@ void apply_network_sums(ConfigMap root, const network_models::SwitchSums& sums, 
   ConfigMap map = root.map("comm", "the library that carries collectives out");
   if (nccl.knobs.collnet) {
     map.map("env", "").warn("NCCL_COLLNET_ENABLE", "E186",
-                            "the fabric's switches add nothing up, so NCCL goes without CollNet", kWayOut);
+                            "the fabric's switches add nothing up, so NCCL goes without CollNet", kRemedy);
   }
   if (comm.plan && comm.plan->algorithm.starts_with("collnet")) {
-    map.map("plan", "").error("algorithm", "E186", "CollNet needs a fabric whose switches add up", kWayOut);
+    map.map("plan", "").error("algorithm", "E186", "CollNet needs a fabric whose switches add up", kRemedy);
   }
 }
 

@@ -157,14 +157,14 @@ std::vector<std::size_t> CallOverheads::hosts_like(const GroupLayout& layout) co
 int CallOverheads::first_rail_like(int gpu) const {
   const auto [entry, is_new] = rail_like_.try_emplace(gpu, gpu);
   if (!is_new) return entry->second;
-  const auto ways = [&](int first) {
+  const auto paths = [&](int first) {
     const RankId here(static_cast<std::size_t>(first));
     return PairRouter(*inputs_.network.router, here, RankId(here.index() + static_cast<std::size_t>(inputs_.per_host)))
         .signature();
   };
-  const auto own = ways(gpu);
+  const auto own = paths(gpu);
   int& like = entry->second;
-  for (like = 0; like < gpu && ways(like) != own;) ++like;
+  for (like = 0; like < gpu && paths(like) != own;) ++like;
   return like;
 }
 
@@ -240,7 +240,7 @@ Duration CallOverheads::of(const MessageBetween& message) const {
   const ChannelChoice choice = inputs_.channels.chooser.choose_message(call);
   const PairRouter router(*inputs_.network.router, message.sender, message.receiver);
   const KnownOverheads::MessageKey key{
-      .bytes = call.bytes, .plan = choice.plan, .ways = router.signature(), .model = inputs_.model.name};
+      .bytes = call.bytes, .plan = choice.plan, .paths = router.signature(), .model = inputs_.model.name};
   if (const auto known = inputs_.known.find(key)) return *known;
   const TaskGraph graph = graph_of(call);
   const Chosen kernels(choice);

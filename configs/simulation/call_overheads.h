@@ -52,7 +52,7 @@ class KnownOverheads {
   struct MessageKey {
     Bytes bytes;
     CollectivePlan plan;              // of the kernels
-    std::vector<std::uint64_t> ways;  // PairRouter::signature()
+    std::vector<std::uint64_t> paths;  // PairRouter::signature()
     std::string_view model;
     friend bool operator==(const MessageKey&, const MessageKey&) = default;
   };

@@ -48,19 +48,19 @@ Reachability FabricView::reachability() const {
   return result;
 }
 
-WayView FabricView::way(std::size_t from, std::size_t to, std::uint32_t label) const {
+PathView FabricView::path(std::size_t from, std::size_t to, std::uint32_t label) const {
   CHECK(from < gpus() && to < gpus() && from != to, "a way runs between two different ranks of the cluster");
   std::vector<Hop> hops;
-  WayView way;
-  way.latency = network_.router->route({.from = RankId(from), .to = RankId(to), .label = label}, hops);
+  PathView path;
+  path.latency = network_.router->route({.from = RankId(from), .to = RankId(to), .label = label}, hops);
   for (const Hop& hop : hops) {
     const LinkSpec& link = network_.fabric.link(hop.link);
-    way.hops.push_back({.link = network_.fabric.name(hop.link), .bandwidth = link.bandwidth, .latency = link.latency,
+    path.hops.push_back({.link = network_.fabric.name(hop.link), .bandwidth = link.bandwidth, .latency = link.latency,
                         .share = hop.share});
     const Bandwidth reachable = link.bandwidth / hop.share;
-    way.narrowest = way.hops.size() == 1 ? reachable : std::min(way.narrowest, reachable);
+    path.narrowest = path.hops.size() == 1 ? reachable : std::min(path.narrowest, reachable);
   }
-  return way;
+  return path;
 }
 
 Bandwidth FabricView::bisection() const { return bisection_bandwidth(network_.fabric, gpus_per_host_); }

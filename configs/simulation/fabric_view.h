@@ -31,7 +31,7 @@ struct HopView {
   double share = 1.0;  // of the flow
 };
 
-struct WayView {
+struct PathView {
   std::vector<HopView> hops;
   Duration latency;
   Bandwidth narrowest;  // what one flow alone can reach
@@ -54,7 +54,7 @@ class FabricView {
   [[nodiscard]] Reachability reachability() const;
   // From one rank to another, both below gpus() and different. `label` chooses among equal ways where the policy
   // hashes.
-  [[nodiscard]] WayView way(std::size_t from, std::size_t to, std::uint32_t label = 0) const;
+  [[nodiscard]] PathView path(std::size_t from, std::size_t to, std::uint32_t label = 0) const;
   // See bisection_bandwidth in core/fabric/graph_analysis.h.
   [[nodiscard]] Bandwidth bisection() const;
   [[nodiscard]] std::string drawing() const;  // Graphviz

@@ -11,11 +11,11 @@ namespace {
 
 using collectives::HopCost;
 
-HopCost cost_of_way(const Router& router, const RouteQuery& query) {
-  std::vector<Hop> way;
-  const Duration latency = router.route(query, way);
+HopCost cost_of_path(const Router& router, const RouteQuery& query) {
+  std::vector<Hop> path;
+  const Duration latency = router.route(query, path);
   double narrowest = std::numeric_limits<double>::max();
-  for (const Hop& hop : way) narrowest = std::min(narrowest, router.capacities()[hop.link.index()].count() / hop.share);
+  for (const Hop& hop : path) narrowest = std::min(narrowest, router.capacities()[hop.link.index()].count() / hop.share);
   return {.latency = latency, .bandwidth = Bandwidth(narrowest)};
 }
 
@@ -23,7 +23,7 @@ HopCost cost_of_way(const Router& router, const RouteQuery& query) {
 struct Flow {
   bool stays = false;
   Duration latency;
-  std::vector<Hop> way;
+  std::vector<Hop> path;
 };
 
 // The first `count` hosts, and of each set of NICs that is none of theirs the first host and the one before it, so that
@@ -45,10 +45,10 @@ std::vector<int> first_hosts(const GroupLayout& layout, int count) {
 // What the members of one host get out together when each sends to its counterpart on another.
 Bandwidth outward(const Router& router, const std::vector<RouteQuery>& queries) {
   std::map<LinkId, double> load;  // flows on it
-  std::vector<Hop> way;
+  std::vector<Hop> path;
   for (const RouteQuery& query : queries) {
-    router.route(query, way);
-    for (const Hop& hop : way) load[hop.link] += hop.share;
+    router.route(query, path);
+    for (const Hop& hop : path) load[hop.link] += hop.share;
   }
   double rate = std::numeric_limits<double>::max();  // of every one of them
   for (const auto& [link, flows] : load) rate = std::min(rate, router.capacities()[link.index()].count() / flows);
@@ -109,13 +109,13 @@ GroupWires::StepCost GroupWires::step_of(const CollectiveCall& call, const Colle
     for (const int member : call.layout->hosts[static_cast<std::size_t>(host)]) {
       algorithm.step(call, member, index, step);
       for (const CollectiveSend& send : step.sends) {
-        Flow& flow = flows.emplace_back(Flow{.stays = host_of(send.peer) == host, .latency = {}, .way = {}});
+        Flow& flow = flows.emplace_back(Flow{.stays = host_of(send.peer) == host, .latency = {}, .path = {}});
         flow.latency = router_.route({.from = group[static_cast<std::size_t>(member)],
                                       .to = group[static_cast<std::size_t>(send.peer)],
                                       .nics = send.nics,
                                       .label = collective_label(call.dimension)},
-                                     flow.way);
-        for (const Hop& hop : flow.way) load[hop.link] += hop.share * static_cast<double>(send.size.count());
+                                     flow.path);
+        for (const Hop& hop : flow.path) load[hop.link] += hop.share * static_cast<double>(send.size.count());
       }
     }
   }
@@ -125,7 +125,7 @@ GroupWires::StepCost GroupWires::step_of(const CollectiveCall& call, const Colle
     for (const Flow& flow : flows) {
       if (flow.stays != stays) continue;
       cost.latency = std::max(cost.latency, flow.latency);
-      for (const Hop& hop : flow.way) {
+      for (const Hop& hop : flow.path) {
         seconds = std::max(seconds, load[hop.link] / router_.capacities()[hop.link.index()].count());
       }
     }
@@ -144,7 +144,7 @@ collectives::WireCosts GroupWires::look_at(const CollectiveCall& call) const {
   collectives::WireCosts wires;
   for (const std::vector<int>& host : call.layout->hosts) {
     if (host.size() < 2) continue;
-    wires.inside = cost_of_way(router_, query(host[0], host[1]));
+    wires.inside = cost_of_path(router_, query(host[0], host[1]));
     break;
   }
   if (call.layout->host_count() > 1) {
@@ -154,7 +154,7 @@ collectives::WireCosts GroupWires::look_at(const CollectiveCall& call) const {
           call.layout->hosts[static_cast<std::size_t>((first + 1) % call.layout->host_count())];
       std::vector<RouteQuery> all;
       for (std::size_t i = 0; i < std::min(here.size(), there.size()); ++i) all.push_back(query(here[i], there[i]));
-      const HopCost hop = cost_of_way(router_, all.front());
+      const HopCost hop = cost_of_path(router_, all.front());
       const Bandwidth together = outward(router_, all);
       if (first > 0 && !(together < wires.host_outward)) continue;
       wires.between = hop;

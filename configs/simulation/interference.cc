@@ -13,12 +13,12 @@ namespace ringwright::configs {
 namespace {
 
 // The narrowest link between two ranks.
-double rate_of_way(const Router& router, const RouteQuery& query) {
-  std::vector<Hop> way;
-  router.route(query, way);
+double rate_of_path(const Router& router, const RouteQuery& query) {
+  std::vector<Hop> path;
+  router.route(query, path);
   double rate = std::numeric_limits<double>::max();
-  for (const Hop& hop : way) rate = std::min(rate, router.capacities()[hop.link.index()].count() / hop.share);
-  return way.empty() ? 0.0 : rate;
+  for (const Hop& hop : path) rate = std::min(rate, router.capacities()[hop.link.index()].count() / hop.share);
+  return path.empty() ? 0.0 : rate;
 }
 
 }  // namespace
@@ -80,11 +80,11 @@ Contention GpuFootprint::of(const MessageSpec& message, DimensionId dimension, R
   const auto own = static_cast<std::size_t>(of.index_in_group[rank.index()]);
   const auto peer = static_cast<std::size_t>(message.peer_of(static_cast<int>(own), group.size()));
   const RouteQuery query{.from = rank, .to = group[peer],
-                         .reach = reach_of(message.way), .label = message_label(dimension, message.channel)};
+                         .reach = reach_of(message.path), .label = message_label(dimension, message.channel)};
   // Copy engines need no multiprocessors.
-  if (message.way != HostWay::kNone) {
-    return message.way == HostWay::kWithinMemory ? Contention{}
-                                                 : Contention{.copies = Bandwidth(rate_of_way(inputs_.router, query))};
+  if (message.path != DmaPath::kNone) {
+    return message.path == DmaPath::kWithinMemory ? Contention{}
+                                                 : Contention{.copies = Bandwidth(rate_of_path(inputs_.router, query))};
   }
   const bool one_host = layout.host_of[own] == layout.host_of[peer];
   const CollectiveCall exchange{.kind = CollectiveKind::kAllToAll, .bytes = message.bytes * 2,
@@ -92,7 +92,7 @@ Contention GpuFootprint::of(const MessageSpec& message, DimensionId dimension, R
   CollectivePlan half = inputs_.tuner.plan(exchange);
   half.channels = std::max(half.channels / 2, 1);
   return {.sms = half.channels * inputs_.settings.sms_per_channel,
-          .memory = Bandwidth(rate_of(half, rate_of_way(inputs_.router, query)) * inputs_.settings.bytes_per_copied),
+          .memory = Bandwidth(rate_of(half, rate_of_path(inputs_.router, query)) * inputs_.settings.bytes_per_copied),
           .copies = {}};
 }
 

@@ -10,11 +10,11 @@ namespace ringwright::configs {
 PairRouter::PairRouter(const Router& router, RankId first, RankId second) {
   std::map<std::uint32_t, LinkId> number_of_link;
   for (const bool back : {false, true}) {
-    for (const Reach reach : {Reach::kWhole, Reach::kByPeersRail}) {
-      Way& way = ways_[number_of({.from = RankId(back ? 1 : 0), .to = RankId(back ? 0 : 1), .reach = reach})];
-      way.latency =
-          router.route({.from = back ? second : first, .to = back ? first : second, .reach = reach}, way.hops);
-      for (Hop& hop : way.hops) {
+    for (const Reach reach : {Reach::kWhole, Reach::kPxn}) {
+      Path& path = paths_[number_of({.from = RankId(back ? 1 : 0), .to = RankId(back ? 0 : 1), .reach = reach})];
+      path.latency =
+          router.route({.from = back ? second : first, .to = back ? first : second, .reach = reach}, path.hops);
+      for (Hop& hop : path.hops) {
         const auto [link, is_new] = number_of_link.emplace(hop.link.value, LinkId(capacities_.size()));
         if (is_new) capacities_.push_back(router.capacities()[hop.link.index()]);
         hop.link = link->second;
@@ -24,22 +24,22 @@ PairRouter::PairRouter(const Router& router, RankId first, RankId second) {
 }
 
 std::size_t PairRouter::number_of(const RouteQuery& query) {
-  CHECK(query.reach == Reach::kWhole || query.reach == Reach::kByPeersRail, "a message goes the whole way");
+  CHECK(query.reach == Reach::kWhole || query.reach == Reach::kPxn, "a message goes the whole way");
   return (query.from < query.to ? 0U : 2U) + (query.reach == Reach::kWhole ? 0U : 1U);
 }
 
 Duration PairRouter::route(const RouteQuery& query, std::vector<Hop>& hops) const {
-  const Way& way = ways_[number_of(query)];
-  hops = way.hops;
-  return way.latency;
+  const Path& path = paths_[number_of(query)];
+  hops = path.hops;
+  return path.latency;
 }
 
 std::vector<std::uint64_t> PairRouter::signature() const {
   std::vector<std::uint64_t> signature;
-  for (const Way& way : ways_) {
-    signature.push_back(static_cast<std::uint64_t>(way.latency.count()));
-    signature.push_back(way.hops.size());
-    for (const Hop& hop : way.hops) {
+  for (const Path& path : paths_) {
+    signature.push_back(static_cast<std::uint64_t>(path.latency.count()));
+    signature.push_back(path.hops.size());
+    for (const Hop& hop : path.hops) {
       signature.push_back(hop.link.value);
       signature.push_back(std::bit_cast<std::uint64_t>(capacities_[hop.link.index()].count()));
       signature.push_back(std::bit_cast<std::uint64_t>(hop.share));

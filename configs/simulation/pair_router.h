@@ -23,13 +23,13 @@ class PairRouter final : public Router {
   [[nodiscard]] std::vector<std::uint64_t> signature() const;
 
  private:
-  struct Way {
+  struct Path {
     Duration latency;
     std::vector<Hop> hops;
   };
   [[nodiscard]] static std::size_t number_of(const RouteQuery& query);
 
-  std::array<Way, 4> ways_;  // there and back, each directly and by the peer's rail
+  std::array<Path, 4> paths_;  // there and back, each directly and by the peer's rail
   std::vector<Bandwidth> capacities_;
 };
 

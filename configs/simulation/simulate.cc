@@ -284,9 +284,9 @@ Outcome simulate(const Scenario& scenario, const Simulation& simulation, const S
     facts.engine.counters.push_back({.name = "training steps fast-forwarded",
                                      .value = static_cast<std::uint64_t>(run.skipped_iterations)});
   }
-  if (const std::uint32_t laps = simulation.plan().graph.laps_left_out; laps > 0) {
+  if (const std::uint32_t cycles = simulation.plan().graph.cycles_left_out; cycles > 0) {
     const auto played_steps = static_cast<std::uint64_t>(simulation.plan().graph.iterations - run.skipped_iterations);
-    facts.engine.counters.push_back({.name = "laps of the pipeline fast-forwarded", .value = laps * played_steps});
+    facts.engine.counters.push_back({.name = "laps of the pipeline fast-forwarded", .value = cycles * played_steps});
   }
   facts.engine.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   facts.engine.peak_memory = peak_resident_memory();
@@ -299,20 +299,20 @@ Outcome simulate(const Scenario& scenario, const Simulation& simulation, const S
 std::vector<workload::Passes> passes_to_try(const Scenario& scenario) {
   // Kernels on channels are never twice in the same state, and what changes with time is not the same in two laps.
   const bool lasting = scenario.faults.links.empty() && scenario.background.transfers.empty();
-  const bool alike =
+  const bool identical =
       lasting && scenario.collectives.rung != collectives::Rung::kChunks && !scenario.interference.counts;
-  if (!scenario.simulate.fast_forward || !alike) return {workload::Passes::kAsSegments};
-  return {workload::Passes::kFewLaps, workload::Passes::kManyLaps, workload::Passes::kAsSegments};
+  if (!scenario.simulate.fast_forward || !identical) return {workload::Passes::kAsSegments};
+  return {workload::Passes::kFewCycles, workload::Passes::kManyCycles, workload::Passes::kAsSegments};
 }
 
 Result<Outcome> simulate(const Scenario& scenario, FoldMode fold, const SimulateOptions& options) {
-  std::vector<workload::Passes> ways = passes_to_try(scenario);
-  if (fold == FoldMode::kNoFold || !goes_fast_forward(scenario, options)) ways = {workload::Passes::kAsSegments};
+  std::vector<workload::Passes> paths = passes_to_try(scenario);
+  if (fold == FoldMode::kNoFold || !goes_fast_forward(scenario, options)) paths = {workload::Passes::kAsSegments};
   network_models::Network network = scenario.cluster.topology->build();
   KnownOverheads overheads;
   Simulation::Kept kept;
   Outcome outcome;
-  for (const workload::Passes passes : ways) {
+  for (const workload::Passes passes : paths) {
     workload::StepPlan plan = workload::build_step(
         {.shape = scenario.job.model, .training = scenario.job.training, .parallel = scenario.job.parallel}, passes);
     plan.graph.iterations = scenario.simulate.warmup + scenario.simulate.steps;

@@ -96,7 +96,7 @@ Folding fold_over_faults(const TaskGraph& graph, const Choosers& chooser, const 
 Choosers asked_by_run(const Simulation& simulation) {
   const CollectiveTime* const times = simulation.collective_time();
   const ChannelInputs* const channels = simulation.channels();
-  return {times != nullptr ? collectives::meetings() : simulation.chooser(),
+  return {times != nullptr ? collectives::pairings() : simulation.chooser(),
           channels != nullptr ? &channels->chooser : nullptr, times, simulation.call_overhead(),
           simulation.footprint()};
 }
@@ -247,12 +247,12 @@ Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenari
   }
   const bool alone = fold_mode == FoldMode::kTimesOnly && !scenario.simulate.network->shares_links;
   if (alone && !simulation->bottlenecks_) simulation->bottlenecks_ = make_bottleneck_router(router);
-  const Router& ways = alone ? *simulation->bottlenecks_ : router;
+  const Router& paths = alone ? *simulation->bottlenecks_ : router;
   simulation->folding_ =
       kept.folding ? std::move(*kept.folding)
-                   : fold_over_faults(graph, asked_by_run(*simulation), ways, simulation->fault_schedule_,
+                   : fold_over_faults(graph, asked_by_run(*simulation), paths, simulation->fault_schedule_,
                                       alone ? &simulation->folds_ : nullptr);
-  simulation->folded_router_ = make_folded_router(ways, simulation->folding_);
+  simulation->folded_router_ = make_folded_router(paths, simulation->folding_);
   return simulation;
 }
 

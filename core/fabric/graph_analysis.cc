@@ -196,19 +196,19 @@ std::vector<LinkId> shortest_path(const Fabric& fabric, NodeId from, NodeId to) 
                                  boost::predecessor_map(boost::make_iterator_property_map(before.begin(), index))
                                      .distance_map(boost::make_iterator_property_map(distance.begin(), index)));
   // A link lies on the way when it bridges the distance of its ends; the first such link stands for its parallels.
-  std::vector<LinkId> way;
+  std::vector<LinkId> path;
   for (std::size_t node = to.index(); before[node] != node; node = before[node]) {
     for (std::size_t i = 0; i < fabric.link_count(); ++i) {
       const LinkSpec& link = fabric.link(LinkId(i));
       const std::int64_t weight = link.latency.count() * kLinksPerPicosecond + 1;
       if (link.to.index() != node || link.from.index() != before[node]) continue;
       if (distance[link.from.index()] + weight != distance[node]) continue;
-      way.push_back(LinkId(i));
+      path.push_back(LinkId(i));
       break;
     }
   }
-  std::reverse(way.begin(), way.end());
-  return way;
+  std::reverse(path.begin(), path.end());
+  return path;
 }
 
 Bandwidth max_flow(const Fabric& fabric, std::span<const NodeId> from, std::span<const NodeId> to) {

@@ -51,7 +51,7 @@ struct CollectivePlan {
   int heads = 0;
 
   // PXN: messages for another rail go over NVLink to the GPU on it, and leave by its NIC.
-  bool by_peers_rail = false;
+  bool pxn = false;
 
   friend bool operator==(const CollectivePlan&, const CollectivePlan&) = default;
 };

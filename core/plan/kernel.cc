@@ -43,11 +43,11 @@ std::string_view to_string(KernelFamily family) {
   return "";
 }
 
-std::string_view to_string(ProductRole role) {
+std::string_view to_string(GemmRole role) {
   switch (role) {
-    case ProductRole::kForward: return "forward";
-    case ProductRole::kDgrad: return "dgrad";
-    case ProductRole::kWgrad: return "wgrad";
+    case GemmRole::kForward: return "forward";
+    case GemmRole::kDgrad: return "dgrad";
+    case GemmRole::kWgrad: return "wgrad";
   }
   return "";
 }

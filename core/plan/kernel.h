@@ -33,9 +33,9 @@ enum class KernelFamily {
 
 // Which product of a linear layer y = x W it is: libraries lay the operands out differently for each and reach
 // different speeds (in cuBLAS' letters TN, NN and NT).
-enum class ProductRole { kForward, kDgrad, kWgrad };
+enum class GemmRole { kForward, kDgrad, kWgrad };
 
-[[nodiscard]] std::string_view to_string(ProductRole role);
+[[nodiscard]] std::string_view to_string(GemmRole role);
 
 enum class AttentionMask { kNone, kCausal };
 
@@ -46,7 +46,7 @@ struct Kernel {
   // GEMM: m, n, k of one of `batch` products. Attention: m = query length, n = key length, k = head size, batch =
   // sequences x heads of this rank. Others: 0.
   std::int64_t m = 0, n = 0, k = 0, batch = 1;
-  ProductRole role = ProductRole::kForward;
+  GemmRole role = GemmRole::kForward;
   AttentionMask mask = AttentionMask::kNone;
   Flops flops;                   // of one launch; of causal attention only what the mask leaves
   Bytes bytes;                   // read and written from device memory by one launch, lower bound

@@ -27,9 +27,9 @@ class Writer {
     }
     first_.push_back(static_cast<std::uint32_t>(result_.tasks.size()));
     const Loop& loop = program_.loop;
-    if (loop.laps > 0) {
+    if (loop.cycles > 0) {
       const std::uint32_t first = first_[loop.first];
-      result_.loop = {.first = first, .size = first_[loop.first + loop.size] - first, .laps = loop.laps};
+      result_.loop = {.first = first, .size = first_[loop.first + loop.size] - first, .cycles = loop.cycles};
     }
     return std::move(result_);
   }

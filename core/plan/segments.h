@@ -22,7 +22,7 @@ namespace ringwright {
 // How many tasks of the step the program's i-th stands for: one of the loop's first lap for those left out, too.
 [[nodiscard]] inline std::uint32_t times_of(const TaskGraph& graph, const Program& program, std::size_t i) {
   const Loop& loop = program.loop;
-  return i >= loop.first && i < loop.first + loop.size ? 1 + graph.laps_left_out : 1;
+  return i >= loop.first && i < loop.first + loop.size ? 1 + graph.cycles_left_out : 1;
 }
 
 // Calls visit(task, times) for every task that is not a call: the program's own, each as often as it stands for one;

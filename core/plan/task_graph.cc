@@ -139,8 +139,8 @@ std::string check_programs(const TaskGraph& graph) {
     }
   }
   for (const Program& program : graph.programs) {
-    const bool goes_round = program.loop.size > 0 && program.loop.laps > 0;
-    if (program.loop.end() > program.tasks.size() || (graph.laps_left_out > 0 && !goes_round)) {
+    const bool goes_round = program.loop.size > 0 && program.loop.cycles > 0;
+    if (program.loop.end() > program.tasks.size() || (graph.cycles_left_out > 0 && !goes_round)) {
       return fmt::format("{}: its loop is not among its tasks", program.name);
     }
   }

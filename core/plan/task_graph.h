@@ -9,7 +9,7 @@
 #include "core/base/ids.h"
 #include "core/base/units.h"
 #include "core/plan/collective_call.h"
-#include "core/plan/host_way.h"
+#include "core/plan/dma_path.h"
 #include "core/plan/kernel.h"
 
 namespace ringwright {
@@ -39,8 +39,8 @@ struct Task {
 struct Loop {
   std::uint32_t first = 0;  // task of the first lap
   std::uint32_t size = 0;   // tasks in a lap; 0: no loop
-  std::uint32_t laps = 0;
-  [[nodiscard]] std::uint32_t end() const { return first + size * laps; }
+  std::uint32_t cycles = 0;
+  [[nodiscard]] std::uint32_t end() const { return first + size * cycles; }
   friend bool operator==(const Loop&, const Loop&) = default;
 };
 
@@ -88,7 +88,7 @@ struct MessageSpec {
   std::uint8_t lag = 0;
   // Not to a peer but to memory or storage of the rank's own host, or back: the peer is the rank itself, and nobody
   // receives.
-  HostWay way = HostWay::kNone;
+  DmaPath path = DmaPath::kNone;
   bool relative = false;  // how `peer` counts; so the ranks of a ring share a program
   Mover mover = Mover::kLibrary;
 
@@ -135,7 +135,7 @@ struct TaskGraph {
   std::vector<BackgroundTransfer> background;
   int iterations = 1;  // how often every program runs, back to back on each rank
   // So many laps more has the loop of every program than are written down; nothing else is missing.
-  std::uint32_t laps_left_out = 0;
+  std::uint32_t cycles_left_out = 0;
 
   [[nodiscard]] std::size_t rank_count() const { return program_of.size(); }
 };

@@ -18,11 +18,11 @@ int switch_partner(const GroupLayout& layout, int member, int peer) {
 Reach message_reach(const GroupLayout& layout, const CollectivePlan& plan, int from, int to) {
   const auto at = [](int index) { return static_cast<std::size_t>(index); };
   const int host = layout.host_of[at(from)];
-  if (!plan.by_peers_rail || host == layout.host_of[at(to)] || layout.gpu_of[at(from)] == layout.gpu_of[at(to)]) {
+  if (!plan.pxn || host == layout.host_of[at(to)] || layout.gpu_of[at(from)] == layout.gpu_of[at(to)]) {
     return Reach::kWhole;
   }
   for (const int member : layout.hosts[at(host)]) {
-    if (layout.gpu_of[at(member)] == layout.gpu_of[at(to)]) return Reach::kByPeersRail;
+    if (layout.gpu_of[at(member)] == layout.gpu_of[at(to)]) return Reach::kPxn;
   }
   return Reach::kWhole;
 }

@@ -8,14 +8,14 @@
 
 #include "core/base/ids.h"
 #include "core/base/units.h"
-#include "core/plan/host_way.h"
+#include "core/plan/dma_path.h"
 
 namespace ringwright {
 
 // Which part of the way from one rank to another a transfer takes. A switch that reduces or multicasts (NVLS, SHARP)
 // is the point where the way turns from up to down: a contribution goes from `from` up to it, a result comes from it
 // down to `to`.
-// Ways within a host (core/plan/host_way.h) begin or end at the GPU of `from`, which is `to` as well.
+// Ways within a host (core/plan/dma_path.h) begin or end at the GPU of `from`, which is `to` as well.
 enum class Reach : std::uint8_t {
   kWhole,
   kUpToSwitch,
@@ -27,17 +27,17 @@ enum class Reach : std::uint8_t {
   kWithinMemory,
   // A whole way, but into the fabric by the NIC that has the receiver's place in the sender's host: over NVLink to the
   // GPU beside it (NCCL's PXN). Where hosts have no such NIC, as kWhole.
-  kByPeersRail
+  kPxn
 };
 
-[[nodiscard]] constexpr Reach reach_of(HostWay way) {
-  switch (way) {
-    case HostWay::kNone: return Reach::kWhole;
-    case HostWay::kToMemory: return Reach::kToMemory;
-    case HostWay::kFromMemory: return Reach::kFromMemory;
-    case HostWay::kToStorage: return Reach::kToStorage;
-    case HostWay::kFromStorage: return Reach::kFromStorage;
-    case HostWay::kWithinMemory: return Reach::kWithinMemory;
+[[nodiscard]] constexpr Reach reach_of(DmaPath path) {
+  switch (path) {
+    case DmaPath::kNone: return Reach::kWhole;
+    case DmaPath::kToMemory: return Reach::kToMemory;
+    case DmaPath::kFromMemory: return Reach::kFromMemory;
+    case DmaPath::kToStorage: return Reach::kToStorage;
+    case DmaPath::kFromStorage: return Reach::kFromStorage;
+    case DmaPath::kWithinMemory: return Reach::kWithinMemory;
   }
   return Reach::kWhole;
 }

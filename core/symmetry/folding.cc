@@ -8,7 +8,7 @@
 #include "core/base/check.h"
 #include "core/base/random.h"
 #include "core/symmetry/footprint.h"
-#include "core/symmetry/ways.h"
+#include "core/symmetry/paths.h"
 
 namespace ringwright {
 namespace {
@@ -37,18 +37,18 @@ class DistinctCounter {
 class Refinement {
  public:
   // One table of ways for each epoch of the network.
-  Refinement(const TaskGraph& graph, const Footprint& footprint, const std::vector<Ways>& ways, const Router& router,
+  Refinement(const TaskGraph& graph, const Footprint& footprint, const std::vector<Paths>& paths, const Router& router,
              const NetworkChanges& changes)
-      : graph_(graph), footprint_(footprint), ways_(ways), rank_colour_(footprint.colour) {
+      : graph_(graph), footprint_(footprint), paths_(paths), rank_colour_(footprint.colour) {
     for (const Bandwidth capacity : router.capacities()) {
       link_colour_.push_back(splitmix64(std::bit_cast<std::uint64_t>(capacity.count())));
     }
     for (std::size_t link = 0; link < changes.link_colours.size(); ++link) {
       link_colour_[link] = mix(link_colour_[link], changes.link_colours[link]);
     }
-    for (std::size_t epoch = 0; epoch < ways.size(); ++epoch) {
+    for (std::size_t epoch = 0; epoch < paths.size(); ++epoch) {
       std::vector<std::uint64_t>& factors = share_factor_.emplace_back();
-      for (const std::uint64_t share : ways[epoch].shares) factors.push_back(splitmix64(share + epoch) | 1U);
+      for (const std::uint64_t share : paths[epoch].shares) factors.push_back(splitmix64(share + epoch) | 1U);
     }
   }
 
@@ -72,15 +72,15 @@ class Refinement {
   [[nodiscard]] const std::vector<std::uint64_t>& link_colours() const { return link_colour_; }
 
  private:
-  [[nodiscard]] std::uint64_t way_colour(std::uint64_t edge) const {
+  [[nodiscard]] std::uint64_t path_colour(std::uint64_t edge) const {
     std::uint64_t colour = 0;
-    for (std::size_t epoch = 0; epoch < ways_.size(); ++epoch) {
-      const Ways& ways = ways_[epoch];
-      colour = splitmix64(colour + static_cast<std::uint64_t>(ways.latency[edge]));
-      for (std::uint64_t hop = ways.first_hop[edge]; hop < ways.first_hop[edge + 1]; ++hop) {
+    for (std::size_t epoch = 0; epoch < paths_.size(); ++epoch) {
+      const Paths& paths = paths_[epoch];
+      colour = splitmix64(colour + static_cast<std::uint64_t>(paths.latency[edge]));
+      for (std::uint64_t hop = paths.first_hop[edge]; hop < paths.first_hop[edge + 1]; ++hop) {
         // A sum: on a sprayed way the order of the equal branches means nothing. Colours are well mixed already, so a
         // product with an odd factor sets shares apart.
-        colour += link_colour_[ways.link[hop].index()] * share_factor_[epoch][ways.share[hop]];
+        colour += link_colour_[paths.link[hop].index()] * share_factor_[epoch][paths.share[hop]];
       }
     }
     return colour;
@@ -96,7 +96,7 @@ class Refinement {
       for (std::uint64_t e = footprint_.first_edge[rank]; e < footprint_.first_edge[rank + 1]; ++e) {
         const Edge& edge = footprint_.edges[e];
         std::uint64_t seen = edge.role + rank_colour_[edge.peer.index()];
-        if (edge.starts_flow) seen ^= splitmix64(way_colour(e));
+        if (edge.starts_flow) seen ^= splitmix64(path_colour(e));
         sum += splitmix64(seen);
       }
       next[rank] = mix(rank_colour_[rank], sum);
@@ -145,10 +145,10 @@ class Refinement {
     for (std::uint64_t e = footprint_.first_edge[rank]; e < footprint_.first_edge[rank + 1]; ++e) {
       if (!footprint_.edges[e].starts_flow) continue;
       const std::uint64_t flow = splitmix64(footprint_.edges[e].role + rank_colour_[rank]);
-      for (std::size_t epoch = 0; epoch < ways_.size(); ++epoch) {
-        const Ways& ways = ways_[epoch];
-        for (std::uint64_t hop = ways.first_hop[e]; hop < ways.first_hop[e + 1]; ++hop) {
-          add(link_sum_[ways.link[hop].index()], flow * share_factor_[epoch][ways.share[hop]]);
+      for (std::size_t epoch = 0; epoch < paths_.size(); ++epoch) {
+        const Paths& paths = paths_[epoch];
+        for (std::uint64_t hop = paths.first_hop[e]; hop < paths.first_hop[e + 1]; ++hop) {
+          add(link_sum_[paths.link[hop].index()], flow * share_factor_[epoch][paths.share[hop]]);
         }
       }
     }
@@ -156,7 +156,7 @@ class Refinement {
 
   const TaskGraph& graph_;
   const Footprint& footprint_;
-  const std::vector<Ways>& ways_;         // by epoch
+  const std::vector<Paths>& paths_;         // by epoch
   std::vector<std::uint64_t> rank_colour_;
   std::vector<std::uint64_t> link_colour_;
   std::vector<std::vector<std::uint64_t>> share_factor_;  // by epoch and distinct share, odd
@@ -223,15 +223,15 @@ Folding fold(const TaskGraph& graph, const Choosers& choosers, const Router& rou
 
 Folding fold_footprint(const TaskGraph& graph, const Footprint& footprint, const Router& router,
                        const NetworkChanges& changes) {
-  std::vector<Ways> ways = {find_ways(footprint, router)};
-  for (const Router* epoch : changes.epochs) ways.push_back(find_ways(footprint, *epoch));
-  Refinement refinement(graph, footprint, ways, router, changes);
+  std::vector<Paths> paths = {find_paths(footprint, router)};
+  for (const Router* epoch : changes.epochs) paths.push_back(find_paths(footprint, *epoch));
+  Refinement refinement(graph, footprint, paths, router, changes);
   Folding folding;
   folding.rounds = refinement.run();
   number_classes(refinement.rank_colours(), folding.ranks.class_of, folding.ranks.representative, folding.ranks.size);
   number_classes(refinement.link_colours(), folding.links.class_of, folding.links.representative, folding.links.size);
   if (folds_little(folding)) {
-    const std::vector<Ways> nowhere;
+    const std::vector<Paths> nowhere;
     Refinement roles(graph, footprint, nowhere, router, {});
     roles.run();
     folding.role_classes = DistinctCounter().count(roles.rank_colours());

@@ -22,7 +22,7 @@ struct MessageContent {
   bool relative = false;
   Bytes bytes;
   std::uint8_t channel = 0;
-  HostWay way = HostWay::kNone;
+  DmaPath path = DmaPath::kNone;
   Mover mover = Mover::kLibrary;
   friend auto operator<=>(const MessageContent&, const MessageContent&) = default;
 };
@@ -56,7 +56,7 @@ MemberPattern make_pattern(const Choosers& choosers, DimensionId dimension, cons
     pattern.everyone = pattern.everyone || of_call.everyone;
     if (choosers.times != nullptr) {
       const auto time = static_cast<std::uint64_t>(choosers.times->time(call).count());
-      pattern.meeting = mix(pattern.meeting, mix(time, static_cast<std::uint64_t>(choosers.times->sent(call).count())));
+      pattern.pairing = mix(pattern.pairing, mix(time, static_cast<std::uint64_t>(choosers.times->sent(call).count())));
     }
     if (choosers.overhead != nullptr || choosers.contention != nullptr) {
       pattern.costs = mix(pattern.costs, costs_of(choosers, call));
@@ -77,7 +77,7 @@ struct ProgramMessage {
   explicit ProgramMessage(const MessageContent& message)
       : content(message),
         label(message_label(message.dimension, message.channel)),
-        what(mix(mix(label, static_cast<std::uint64_t>(message.way)),
+        what(mix(mix(label, static_cast<std::uint64_t>(message.path)),
                  static_cast<std::uint64_t>(message.bytes.count()))),
         ends(mix(static_cast<std::uint64_t>(message.peer), message.is_send ? 1 : 0)),
         role(mix(what, ends)) {}
@@ -107,7 +107,7 @@ std::vector<ProgramTraffic> gather_traffic(const TaskGraph& graph) {
       }
       const MessageSpec& spec = graph.messages[task.detail];
       messages.insert(
-          {task.dimension, task.kind == TaskKind::kSend, spec.peer, spec.relative, spec.bytes, spec.channel, spec.way,
+          {task.dimension, task.kind == TaskKind::kSend, spec.peer, spec.relative, spec.bytes, spec.channel, spec.path,
            spec.mover});
     });
     result.push_back(
@@ -166,7 +166,7 @@ class FootprintBuilder {
       if (!pattern.only_meets) continue;
       const Dimension& d = graph_.dimensions[dimension.index()];
       traits_.push_back(dimension.value);
-      traits_.push_back(choosers_.times != nullptr ? pattern.meeting : d.layout_of_group[d.group_of[rank.index()]]);
+      traits_.push_back(choosers_.times != nullptr ? pattern.pairing : d.layout_of_group[d.group_of[rank.index()]]);
     }
     for (const ProgramMessage& message : traffic.messages) {
       // A message's receiver knows it by the sender's name for the receiver: its place in the group, or the distance.
@@ -253,13 +253,13 @@ class FootprintBuilder {
   }
 
   void add_message(RankId rank, const ProgramMessage& message) {
-    const auto& [dimension, is_send, peer, relative, bytes, channel, way, mover] = message.content;
+    const auto& [dimension, is_send, peer, relative, bytes, channel, path, mover] = message.content;
     const Dimension& d = graph_.dimensions[dimension.index()];
     const int self = static_cast<int>(d.index_in_group[rank.index()]);
     const auto& group = d.groups[d.group_of[rank.index()]];
     const MessageSpec spec{.peer = peer, .relative = relative};
     const int member = spec.peer_of(self, group.size());
-    const Reach reach = way == HostWay::kNone && is_send ? reach_of_send(d, rank, bytes, member) : reach_of(way);
+    const Reach reach = path == DmaPath::kNone && is_send ? reach_of_send(d, rank, bytes, member) : reach_of(path);
     footprint_.edges.push_back({.peer = group[static_cast<std::size_t>(member)],
                                 .label = message.label,
                                 .role = role_of(d, rank, message),
@@ -271,11 +271,11 @@ class FootprintBuilder {
   // message itself takes.
   void add_message_costs(RankId rank, const MessageContent& message) {
     if (choosers_.overhead == nullptr && choosers_.contention == nullptr) return;
-    const auto& [dimension, is_send, peer, relative, bytes, channel, way, mover] = message;
+    const auto& [dimension, is_send, peer, relative, bytes, channel, path, mover] = message;
     const MessageSpec spec{
-        .peer = peer, .bytes = bytes, .channel = channel, .way = way, .relative = relative, .mover = mover};
+        .peer = peer, .bytes = bytes, .channel = channel, .path = path, .relative = relative, .mover = mover};
     if (choosers_.contention != nullptr) traits_.push_back(hash_of(choosers_.contention->of(spec, dimension, rank)));
-    const bool by_library = is_send && way == HostWay::kNone && mover == Mover::kLibrary;
+    const bool by_library = is_send && path == DmaPath::kNone && mover == Mover::kLibrary;
     if (choosers_.overhead == nullptr || !by_library) return;
     const Dimension& d = graph_.dimensions[dimension.index()];
     const std::vector<RankId>& group = d.groups[d.group_of[rank.index()]];
@@ -292,7 +292,7 @@ class FootprintBuilder {
 
   // On channels, these and the protocol follow from the group's layout, and from whether the message leaves the host.
   [[nodiscard]] std::uint64_t role_of(const Dimension& d, RankId rank, const ProgramMessage& message) const {
-    if (choosers_.channels == nullptr || message.content.way != HostWay::kNone) return message.role;
+    if (choosers_.channels == nullptr || message.content.path != DmaPath::kNone) return message.role;
     const std::uint32_t layout = d.layout_of_group[d.group_of[rank.index()]];
     const MessageCall call{.bytes = message.content.bytes,
                            .layout = &graph_.layouts[layout],
@@ -309,7 +309,7 @@ class FootprintBuilder {
         .bytes = bytes, .layout = &layout, .from = static_cast<int>(d.index_in_group[rank.index()]), .to = to};
     const auto rail = [&](int member) { return layout.gpu_of[static_cast<std::size_t>(member)]; };
     if (!call.leaves_host() || rail(call.from) == rail(to)) return Reach::kWhole;
-    return choosers_.channels->choose_message(call).plan.by_peers_rail ? Reach::kByPeersRail : Reach::kWhole;
+    return choosers_.channels->choose_message(call).plan.pxn ? Reach::kPxn : Reach::kWhole;
   }
 
   const TaskGraph& graph_;

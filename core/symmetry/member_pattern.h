@@ -26,7 +26,7 @@ struct MemberPattern {
   std::vector<std::vector<MemberEdge>> edges;  // by member
   bool everyone = false;                       // some step waits for all
   bool only_meets = false;                     // everybody waits for everybody, and nobody sends
-  std::uint64_t meeting = 0;                   // then: what says how long that takes
+  std::uint64_t pairing = 0;                   // then: what says how long that takes
   std::uint64_t costs = 0;                     // what the calls cost beside their messages; 0: nobody asks
 };
 

@@ -24,7 +24,7 @@ namespace {
 class AlphaBetaModel final : public NetworkModel {
  public:
   explicit AlphaBetaModel(const ModelInputs& inputs)
-      : engine_(inputs.engine), router_(inputs.router), meters_(inputs.router.capacities().size()), ways_(kWays) {}
+      : engine_(inputs.engine), router_(inputs.router), meters_(inputs.router.capacities().size()), routes_(kRoutes) {}
 
   void start(const Transfer& transfer, TransferListener& listener) override;
   // Times never depend on what else is under way, but how long a link is busy does.
@@ -46,20 +46,20 @@ class AlphaBetaModel final : public NetworkModel {
     TimePoint end;
     TransferListener* listener = nullptr;
     std::uint64_t token = 0;
-    std::vector<Hop> way;  // keeps its memory when the row is used again
+    std::vector<Hop> route;  // keeps its memory when the row is used again
     bool in_flight = false;
   };
 
   // Ways are few and gone again and again: by a hash of the query, the last one asked for.
-  struct Way {
+  struct Route {
     RouteQuery query;
     Duration latency;
     std::vector<Hop> hops;
   };
-  static constexpr std::size_t kWays = 1024;
+  static constexpr std::size_t kRoutes = 1024;
 
-  [[nodiscard]] const Way& way_of(const RouteQuery& query);
-  [[nodiscard]] Duration streaming_time(Bytes size, const std::vector<Hop>& way) const;
+  [[nodiscard]] const Route& route_of(const RouteQuery& query);
+  [[nodiscard]] Duration streaming_time(Bytes size, const std::vector<Hop>& route) const;
   [[nodiscard]] double moved_bytes(const Row& row) const;
   void arrive(std::size_t slot);
 
@@ -69,19 +69,19 @@ class AlphaBetaModel final : public NetworkModel {
   std::vector<Row> rows_;
   std::vector<std::size_t> free_rows_;
   std::uint64_t started_ = 0;
-  std::vector<Way> ways_;
+  std::vector<Route> routes_;
 };
 
-const AlphaBetaModel::Way& AlphaBetaModel::way_of(const RouteQuery& query) {
+const AlphaBetaModel::Route& AlphaBetaModel::route_of(const RouteQuery& query) {
   const std::uint64_t ends = (std::uint64_t{query.from.value} << 32U) | query.to.value;
   const std::uint64_t key = mix(ends, (std::uint64_t{query.label} << 8U) | static_cast<std::uint64_t>(query.reach));
-  Way& way = ways_[key % kWays];
-  const RouteQuery& known = way.query;
+  Route& route = routes_[key % kRoutes];
+  const RouteQuery& known = route.query;
   const bool same = known.from == query.from && known.to == query.to && known.label == query.label;
-  if (same && known.reach == query.reach && known.nics == query.nics) return way;
-  way.query = query;
-  way.latency = router_.route(query, way.hops);
-  return way;
+  if (same && known.reach == query.reach && known.nics == query.nics) return route;
+  route.query = query;
+  route.latency = router_.route(query, route.hops);
+  return route;
 }
 
 void AlphaBetaModel::start(const Transfer& transfer, TransferListener& listener) {
@@ -92,33 +92,33 @@ void AlphaBetaModel::start(const Transfer& transfer, TransferListener& listener)
   const std::size_t slot = free_rows_.back();
   free_rows_.pop_back();
   Row& row = rows_[slot];
-  const Way& way =
-      way_of({.from = transfer.from,
+  const Route& route =
+      route_of({.from = transfer.from,
               .to = transfer.to,
               .reach = transfer.reach,
               .nics = transfer.nics,
               .label = transfer.label});
-  row.latency = way.latency;
-  row.way = way.hops;
+  row.latency = route.latency;
+  row.route = route.hops;
   if (!transfer.pays_latency) row.latency = Duration();
-  for (Hop& hop : row.way) hop.multiplicity *= transfer.copies;
+  for (Hop& hop : row.route) hop.multiplicity *= transfer.copies;
   row.size = transfer.size;
   row.repeats = transfer.repeats;
   row.start = engine_.now();
-  row.end = row.start + (row.latency + streaming_time(row.size, row.way)) * transfer.repeats;
+  row.end = row.start + (row.latency + streaming_time(row.size, row.route)) * transfer.repeats;
   row.listener = &listener;
   row.token = transfer.token;
   row.in_flight = true;
   started_ += transfer.repeats;
   if (row.size > Bytes(0)) {
-    for (const Hop& hop : row.way) meters_.enter(hop.link.value, engine_.now());
+    for (const Hop& hop : row.route) meters_.enter(hop.link.value, engine_.now());
   }
   engine_.at(row.end, [this, slot] { arrive(slot); });
 }
 
-Duration AlphaBetaModel::streaming_time(Bytes size, const std::vector<Hop>& way) const {
+Duration AlphaBetaModel::streaming_time(Bytes size, const std::vector<Hop>& route) const {
   double narrowest = std::numeric_limits<double>::infinity();
-  for (const Hop& hop : way) {
+  for (const Hop& hop : route) {
     narrowest = std::min(narrowest, router_.capacities()[hop.link.index()].count() / hop.share);
   }
   return transfer_time(size, Bandwidth(narrowest));
@@ -127,7 +127,7 @@ Duration AlphaBetaModel::streaming_time(Bytes size, const std::vector<Hop>& way)
 void AlphaBetaModel::arrive(std::size_t slot) {
   Row& row = rows_[slot];
   if (row.size > Bytes(0)) {
-    for (const Hop& hop : row.way) {
+    for (const Hop& hop : row.route) {
       meters_.carry(hop.link.value,
                     hop.share * hop.multiplicity * static_cast<double>(row.size.count()) * row.repeats);
       meters_.leave(hop.link.value, engine_.now());
@@ -165,7 +165,7 @@ std::vector<LinkUsage> AlphaBetaModel::usage() const {
   for (const Row& row : rows_) {
     if (!row.in_flight) continue;
     const double moved = moved_bytes(row);
-    for (const Hop& hop : row.way) usage[hop.link.index()].bytes += hop.share * hop.multiplicity * moved;
+    for (const Hop& hop : row.route) usage[hop.link.index()].bytes += hop.share * hop.multiplicity * moved;
   }
   return usage;
 }

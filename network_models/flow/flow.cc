@@ -18,9 +18,9 @@ void FlowModel::start(const Transfer& transfer, TransferListener& listener) {
                          .reach = transfer.reach,
                          .nics = transfer.nics,
                          .label = transfer.label};
-  const Duration latency = find_way(query, transfer.copies);
+  const Duration latency = find_route(query, transfer.copies);
   const FlowSlot flow = free_slot();
-  shares_.place(flow, way_, transfer.priority);
+  shares_.place(flow, route_, transfer.priority);
   // Field by field: a row that is made first and then copied in large words has to wait for its own small ones, which
   // took a sixth of a ring's time.
   Row& row = rows_[flow];
@@ -44,16 +44,16 @@ void FlowModel::start(const Transfer& transfer, TransferListener& listener) {
 }
 
 // Into `way_`; its latency.
-Duration FlowModel::find_way(const RouteQuery& query, std::uint32_t copies) {
-  const Duration latency = router_.route(query, way_);
+Duration FlowModel::find_route(const RouteQuery& query, std::uint32_t copies) {
+  const Duration latency = router_.route(query, route_);
   if (copies == 1) return latency;
-  for (Hop& hop : way_) hop.multiplicity *= copies;
+  for (Hop& hop : route_) hop.multiplicity *= copies;
   return latency;
 }
 
 // Starts a repetition, or all that are left at once.
 void FlowModel::set_out(FlowSlot flow) {
-  if (may_board(flow)) {
+  if (may_start_batch(flow)) {
     board(flow);
     return;
   }
@@ -79,7 +79,7 @@ void FlowModel::expect_end_of_instant() {
 
 void FlowModel::end_instant() {
   ending_instant_ = false;
-  if (reroute_due_) take_new_ways();
+  if (reroute_due_) take_new_routes();
   for (const FlowSlot flow : shares_.solve()) settle(flow);
   if (!entered_.empty()) look_at_entered();
   if (options_.verify_fairness) largest_error_ = std::max(largest_error_, shares_.largest_error());
@@ -140,7 +140,7 @@ void FlowModel::wake() {
 
 void FlowModel::begin(FlowSlot flow) {
   Row& row = rows_[flow];
-  if (row.bytes <= 0.0 || shares_.way(flow).empty()) {
+  if (row.bytes <= 0.0 || shares_.route(flow).empty()) {
     end_repetition(flow);
     return;
   }
@@ -152,8 +152,8 @@ void FlowModel::begin(FlowSlot flow) {
 // Enters the links, now or (a derailed train) in the middle of its bytes.
 void FlowModel::stream(FlowSlot flow) {
   rows_[flow].moving = true;
-  for (const LinkShare& hop : shares_.way(flow)) {
-    if (train_on_[hop.link] != kNoTrain) derail(train_on_[hop.link]);
+  for (const LinkShare& hop : shares_.route(flow)) {
+    if (batch_on_[hop.link] != kNoBatch) split_batch(batch_on_[hop.link]);
     meters_.enter(hop.link, engine_.now());
   }
   shares_.enter(flow);
@@ -168,7 +168,7 @@ void FlowModel::finish(FlowSlot flow) {
     end_repetition(flow);
     return;
   }
-  for (const LinkShare& hop : shares_.way(flow)) {
+  for (const LinkShare& hop : shares_.route(flow)) {
     meters_.carry(hop.link, hop.share * row.bytes);
     meters_.leave(hop.link, engine_.now());
   }
@@ -205,7 +205,7 @@ std::optional<std::uint64_t> FlowModel::state_digest() const {
     state = mix(state, std::bit_cast<std::uint64_t>(row.rate));
     state = mix(state, static_cast<std::uint64_t>(shares_.priority(static_cast<FlowSlot>(f))));
     state = mix(state, std::uint64_t{row.repeats} * 4 + (row.moving ? 2 : 0) + (row.train ? 1 : 0));
-    for (const LinkShare& hop : shares_.way(static_cast<FlowSlot>(f))) state = mix(state, hop.link);
+    for (const LinkShare& hop : shares_.route(static_cast<FlowSlot>(f))) state = mix(state, hop.link);
     sum += state;
   }
   return sum;
@@ -219,7 +219,7 @@ std::vector<LinkUsage> FlowModel::usage() const {
     if (row.train && row.period == Duration()) continue;  // it ends at this very instant, and its bytes count then
     const double moved = row.train ? row.bytes * ratio(engine_.now() - row.settled, row.period)
                                    : row.bytes - remaining_now(row);
-    for (const LinkShare& hop : shares_.way(static_cast<FlowSlot>(f))) usage[hop.link].bytes += hop.share * moved;
+    for (const LinkShare& hop : shares_.route(static_cast<FlowSlot>(f))) usage[hop.link].bytes += hop.share * moved;
   }
   return usage;
 }

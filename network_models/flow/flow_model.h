@@ -19,7 +19,7 @@
 #include "core/engine/engine.h"
 #include "network_models/builtin.h"
 #include "network_models/flow/completion_queue.h"
-#include "network_models/flow/latency_lanes.h"
+#include "network_models/flow/latency_queues.h"
 #include "network_models/flow/link_meters.h"
 #include "network_models/solver/priority_max_min.h"
 
@@ -33,7 +33,7 @@ class FlowModel final : public NetworkModel {
         options_(inputs.options),
         shares_(inputs.router.capacities()),
         meters_(inputs.router.capacities().size()),
-        train_on_(inputs.router.capacities().size(), kNoTrain) {}
+        batch_on_(inputs.router.capacities().size(), kNoBatch) {}
 
   void start(const Transfer& transfer, TransferListener& listener) override;
   void set_capacity(LinkId link, Bandwidth capacity) override;
@@ -68,7 +68,7 @@ class FlowModel final : public NetworkModel {
     TimePoint stands_since;
     RouteQuery query = {};
   };
-  static constexpr FlowSlot kNoTrain = std::numeric_limits<FlowSlot>::max();
+  static constexpr FlowSlot kNoBatch = std::numeric_limits<FlowSlot>::max();
 
   struct Arrival {
     std::uint64_t order;
@@ -76,7 +76,7 @@ class FlowModel final : public NetworkModel {
     std::uint64_t token;
   };
 
-  Duration find_way(const RouteQuery& query, std::uint32_t copies);
+  Duration find_route(const RouteQuery& query, std::uint32_t copies);
   FlowSlot free_slot();
   void expect_end_of_instant();
   void end_instant();
@@ -93,12 +93,12 @@ class FlowModel final : public NetworkModel {
   void finish(FlowSlot flow);
   void end_repetition(FlowSlot flow);
   void arrive(FlowSlot flow);
-  [[nodiscard]] bool may_board(FlowSlot flow) const;
+  [[nodiscard]] bool may_start_batch(FlowSlot flow) const;
   void board(FlowSlot flow);
-  void derail(FlowSlot flow);
+  void split_batch(FlowSlot flow);
   void leave_rails(FlowSlot flow, std::uint32_t repeats_done);
-  void take_new_ways();
-  void change_way(FlowSlot flow);
+  void take_new_routes();
+  void change_route(FlowSlot flow);
   [[nodiscard]] double remaining_now(const Row& row) const;
 
   Engine& engine_;
@@ -106,9 +106,9 @@ class FlowModel final : public NetworkModel {
   ModelOptions options_;
   PriorityMaxMin shares_;
   CompletionQueue ends_;
-  LatencyLanes lanes_;
+  LatencyQueues lanes_;
   LinkMeters meters_;
-  std::vector<FlowSlot> train_on_;  // by link: the train that has it to itself
+  std::vector<FlowSlot> batch_on_;  // by link: the train that has it to itself
 
   std::vector<Row> rows_;  // by flow slot
   std::vector<FlowSlot> free_slots_;
@@ -126,7 +126,7 @@ class FlowModel final : public NetworkModel {
   TimePoint wake_at_ = kNever;
   EventId wake_event_;
 
-  std::vector<Hop> way_;              // scratch of start
+  std::vector<Hop> route_;              // scratch of start
   std::vector<FlowSlot> due_;         // scratch of wake
   std::vector<FlowSlot> again_;       // of this instant: repetitions that follow
   std::vector<FlowSlot> entered_;     // of this instant, where flows may be given up

@@ -4,35 +4,35 @@
 namespace ringwright::network_models {
 
 void FlowModel::set_capacity(LinkId link, Bandwidth capacity) {
-  if (train_on_[link.index()] != kNoTrain) derail(train_on_[link.index()]);
+  if (batch_on_[link.index()] != kNoBatch) split_batch(batch_on_[link.index()]);
   shares_.set_capacity(link, capacity);
   expect_end_of_instant();
 }
 
-void FlowModel::take_new_ways() {
+void FlowModel::take_new_routes() {
   reroute_due_ = false;
   for (FlowSlot flow = 0; flow < rows_.size(); ++flow) {
     if (rows_[flow].repeats == 0) continue;  // a free slot
-    if (rows_[flow].train) derail(flow);
+    if (rows_[flow].train) split_batch(flow);
     // Where the latency is being paid it stays that of the old way; repetitions to come pay the new one.
-    const Duration latency = find_way(rows_[flow].query, rows_[flow].copies);
+    const Duration latency = find_route(rows_[flow].query, rows_[flow].copies);
     if (rows_[flow].pays_latency) rows_[flow].latency = latency;
-    if (!shares_.is_way(flow, way_)) change_way(flow);
+    if (!shares_.is_route(flow, route_)) change_route(flow);
   }
 }
 
 // The bytes that have arrived stay with the old links, the rest goes over the new ones (`way_`).
-void FlowModel::change_way(FlowSlot flow) {
+void FlowModel::change_route(FlowSlot flow) {
   Row& row = rows_[flow];
   const double moved = row.moving ? row.bytes - remaining_now(row) : 0.0;
-  for (const LinkShare& hop : shares_.way(flow)) {
+  for (const LinkShare& hop : shares_.route(flow)) {
     meters_.carry(hop.link, hop.share * moved);
     if (row.moving) meters_.leave(hop.link, engine_.now());
   }
   if (row.moving) shares_.leave(flow);
-  shares_.place(flow, way_, shares_.priority(flow));
+  shares_.place(flow, route_, shares_.priority(flow));
   if (!row.moving) return;
-  for (const LinkShare& hop : shares_.way(flow)) meters_.carry(hop.link, -hop.share * moved);  // finish() books all
+  for (const LinkShare& hop : shares_.route(flow)) meters_.carry(hop.link, -hop.share * moved);  // finish() books all
   row.remaining = row.bytes - moved;
   row.settled = engine_.now();
   row.rate = 0.0;
@@ -71,7 +71,7 @@ void FlowModel::give_up(FlowSlot flow) {
   if (given_up_ && order_given_up_ < row.order) return;
   order_given_up_ = row.order;
   given_up_ = GivenUp{.from = row.query.from, .to = row.query.to, .link = {}, .since = row.stands_since};
-  for (const LinkShare& hop : shares_.way(flow)) {
+  for (const LinkShare& hop : shares_.route(flow)) {
     if (!shares_.carries(hop.link)) {
       given_up_->link = LinkId(hop.link);
       break;

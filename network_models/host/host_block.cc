@@ -42,7 +42,7 @@ std::uint32_t socket_of(const Host& host, std::uint32_t gpu) {
 
 }  // namespace
 
-void Trail::add_share(std::size_t since, std::uint32_t link, double share) {
+void PathBuilder::add_share(std::size_t since, std::uint32_t link, double share) {
   for (std::size_t i = since; i < hops_.size(); ++i) {
     if (hops_[i].link == LinkId(link)) {
       hops_[i].share += share;
@@ -59,15 +59,15 @@ HostBlock::HostBlock(const Host& host) : gpus_(unsigned_of(host.gpus)), nics_(un
   add_storage(host);
   for (std::uint32_t from = 0; from < gpus_; ++from) {
     for (std::uint32_t to = 0; to < gpus_; ++to) {
-      gpu_ways_.push_back(from == to ? LocalWay() : find_way(from, to));
+      gpu_paths_.push_back(from == to ? LocalPath() : find_path(from, to));
     }
   }
-  find_ways_beside(host);
-  find_nic_ways(host);
+  find_paths_beside(host);
+  find_nic_paths(host);
   add_nic_sets(host);
 }
 
-void HostBlock::find_nic_ways(const Host& host) {
+void HostBlock::find_nic_paths(const Host& host) {
   beside_.assign(nics_, kNowhere);
   std::vector<std::vector<std::uint32_t>> from_nic;  // by NIC
   for (std::uint32_t nic = 0; nic < nics_; ++nic) from_nic.push_back(pcie_tree(first_nic_ + nic));
@@ -78,38 +78,38 @@ void HostBlock::find_nic_ways(const Host& host) {
     const std::uint32_t end = host.gpudirect ? gpu : first_memory_ + socket_of(host, gpu);
     const std::vector<std::uint32_t> from_end = pcie_tree(end);
     for (std::uint32_t nic = 0; nic < nics_; ++nic) {
-      const LocalWay up = add_way(pcie_way(from_end, end, first_nic_ + nic));
-      const LocalWay down = add_way(pcie_way(from_nic[nic], first_nic_ + nic, end));
-      up_ways_.push_back(host.gpudirect || up.count == 0 ? up : join(to_memory_[gpu], up));
-      down_ways_.push_back(host.gpudirect || down.count == 0 ? down : join(down, from_memory_[gpu]));
+      const LocalPath up = add_path(pcie_path(from_end, end, first_nic_ + nic));
+      const LocalPath down = add_path(pcie_path(from_nic[nic], first_nic_ + nic, end));
+      up_paths_.push_back(host.gpudirect || up.count == 0 ? up : join(to_memory_[gpu], up));
+      down_paths_.push_back(host.gpudirect || down.count == 0 ? down : join(down, from_memory_[gpu]));
     }
-    CHECK(up_ways_[gpu * nics_ + nic_of_.back()].count > 0, "the reader of hosts accepts no GPU without a NIC");
+    CHECK(up_paths_[gpu * nics_ + nic_of_.back()].count > 0, "the reader of hosts accepts no GPU without a NIC");
   }
 }
 
-void HostBlock::find_ways_beside(const Host& host) {
+void HostBlock::find_paths_beside(const Host& host) {
   for (std::uint32_t gpu = 0; gpu < gpus_; ++gpu) {
     const std::uint32_t socket = socket_of(host, gpu);
     const std::uint32_t memory = first_memory_ + socket;
-    to_memory_.push_back(find_way(gpu, memory));
-    from_memory_.push_back(find_way(memory, gpu));
-    within_memory_.push_back(find_way(memory, first_socket_ + socket));
+    to_memory_.push_back(find_path(gpu, memory));
+    from_memory_.push_back(find_path(memory, gpu));
+    within_memory_.push_back(find_path(memory, first_socket_ + socket));
     if (storages_ == 0) continue;
     const std::uint32_t storage = first_storage_ + socket;
-    to_storage_.push_back(find_way(memory, storage));
-    from_storage_.push_back(find_way(storage, memory));
+    to_storage_.push_back(find_path(memory, storage));
+    from_storage_.push_back(find_path(storage, memory));
   }
 }
 
 // One way after the other. It turns nowhere: ways between a GPU and its NIC are taken whole.
-LocalWay HostBlock::join(const LocalWay& first, const LocalWay& second) {
-  LocalWay joined{.first = static_cast<std::uint32_t>(way_links_.size()),
+LocalPath HostBlock::join(const LocalPath& first, const LocalPath& second) {
+  LocalPath joined{.first = static_cast<std::uint32_t>(path_links_.size()),
                   .count = static_cast<std::uint16_t>(first.count + second.count),
-                  .turn = static_cast<std::uint16_t>(first.count + second.count),
+                  .apex = static_cast<std::uint16_t>(first.count + second.count),
                   .up = first.up + first.down + second.up + second.down,
                   .down = {}};
-  for (const LocalWay& part : {first, second}) {
-    for (std::uint32_t i = part.first; i < part.first + part.count; ++i) way_links_.push_back(way_links_[i]);
+  for (const LocalPath& part : {first, second}) {
+    for (std::uint32_t i = part.first; i < part.first + part.count; ++i) path_links_.push_back(path_links_[i]);
   }
   return joined;
 }
@@ -247,83 +247,83 @@ std::vector<std::uint32_t> HostBlock::pcie_tree(std::uint32_t from) const {
 }
 
 // Empty where PCIe does not lead: between boards that are not joined.
-std::vector<std::uint32_t> HostBlock::pcie_way(const std::vector<std::uint32_t>& tree, std::uint32_t from,
+std::vector<std::uint32_t> HostBlock::pcie_path(const std::vector<std::uint32_t>& tree, std::uint32_t from,
                                                std::uint32_t to) const {
-  std::vector<std::uint32_t> way;
-  if (tree[to] == kNowhere) return way;
-  for (std::uint32_t node = to; node != from; node = links_[tree[node]].from) way.push_back(tree[node]);
-  std::reverse(way.begin(), way.end());
-  return way;
+  std::vector<std::uint32_t> path;
+  if (tree[to] == kNowhere) return path;
+  for (std::uint32_t node = to; node != from; node = links_[tree[node]].from) path.push_back(tree[node]);
+  std::reverse(path.begin(), path.end());
+  return path;
 }
 
-LocalWay HostBlock::find_way(std::uint32_t from, std::uint32_t to) {
+LocalPath HostBlock::find_path(std::uint32_t from, std::uint32_t to) {
   if (from < gpus_ && to < gpus_ && nodes_[nvswitch_].kind == NodeKind::kNvSwitch) {
-    return add_way({2 * from, 2 * to + 1});  // add_scale_up: GPU g's links to the plane at 2g and from it at 2g + 1
+    return add_path({2 * from, 2 * to + 1});  // add_scale_up: GPU g's links to the plane at 2g and from it at 2g + 1
   }
   const auto direct = std::find_if(links_.begin(), links_.end(), [&](const Link& link) {
     return link.scale_up && link.from == from && link.to == to;
   });
-  if (direct != links_.end()) return add_way({static_cast<std::uint32_t>(direct - links_.begin())});
-  const std::vector<std::uint32_t> way = pcie_way(pcie_tree(from), from, to);
-  CHECK(!way.empty(), "the reader of hosts accepts no host with unreachable devices");
-  return add_way(way);
+  if (direct != links_.end()) return add_path({static_cast<std::uint32_t>(direct - links_.begin())});
+  const std::vector<std::uint32_t> path = pcie_path(pcie_tree(from), from, to);
+  CHECK(!path.empty(), "the reader of hosts accepts no host with unreachable devices");
+  return add_path(path);
 }
 
-LocalWay HostBlock::add_way(const std::vector<std::uint32_t>& way) {
-  LocalWay result{.first = static_cast<std::uint32_t>(way_links_.size()),
-                  .count = static_cast<std::uint16_t>(way.size()),
-                  .turn = static_cast<std::uint16_t>(way.size()),
+LocalPath HostBlock::add_path(const std::vector<std::uint32_t>& path) {
+  LocalPath result{.first = static_cast<std::uint32_t>(path_links_.size()),
+                  .count = static_cast<std::uint16_t>(path.size()),
+                  .apex = static_cast<std::uint16_t>(path.size()),
                   .up = {},
                   .down = {}};
   int highest = 0;
-  for (std::size_t i = 0; i < way.size(); ++i) {
-    const int here = height_in_host(nodes_[links_[way[i]].to].kind);
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    const int here = height_in_host(nodes_[links_[path[i]].to].kind);
     if (here > highest) {
       highest = here;
-      result.turn = static_cast<std::uint16_t>(i + 1);
+      result.apex = static_cast<std::uint16_t>(i + 1);
     }
   }
-  for (std::size_t i = 0; i < way.size(); ++i) {
-    (i < result.turn ? result.up : result.down) += links_[way[i]].latency;
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    (i < result.apex ? result.up : result.down) += links_[path[i]].latency;
   }
-  way_links_.insert(way_links_.end(), way.begin(), way.end());
+  path_links_.insert(path_links_.end(), path.begin(), path.end());
   return result;
 }
 
-void HostBlock::append(const LocalWay& way, std::uint32_t host, Trail& trail) const {
+void HostBlock::append(const LocalPath& path, std::uint32_t host, PathBuilder& builder) const {
   const std::uint32_t base = host * link_count();
-  for (std::uint32_t i = way.first; i < way.first + way.count; ++i) trail.add(base + way_links_[i]);
-  trail.wait(way.up + way.down);
+  for (std::uint32_t i = path.first; i < path.first + path.count; ++i) builder.add(base + path_links_[i]);
+  builder.wait(path.up + path.down);
 }
 
-void HostBlock::within(std::uint32_t host, std::uint32_t from, std::uint32_t to, Trail& trail) const {
-  LocalWay way = gpu_ways_[from * gpus_ + to];
-  if (!trail.down_wanted()) {
-    way.count = way.turn;
-    way.down = Duration();
-  } else if (!trail.up_wanted()) {
-    way.first += way.turn;
-    way.count = static_cast<std::uint16_t>(way.count - way.turn);
-    way.up = Duration();
+void HostBlock::within(std::uint32_t host, std::uint32_t from, std::uint32_t to, PathBuilder& builder) const {
+  LocalPath path = gpu_paths_[from * gpus_ + to];
+  if (!builder.down_wanted()) {
+    path.count = path.apex;
+    path.down = Duration();
+  } else if (!builder.up_wanted()) {
+    path.first += path.apex;
+    path.count = static_cast<std::uint16_t>(path.count - path.apex);
+    path.up = Duration();
   }
-  append(way, host, trail);
+  append(path, host, builder);
 }
 
-void HostBlock::leave(const HostEnds& ends, const NicEnds& nics, Trail& trail) const {
-  if (nics.relay != ends.from_gpu) append(gpu_ways_[ends.from_gpu * gpus_ + nics.relay], ends.from_host, trail);
-  append(up_ways_[nics.relay * nics_ + nics.out], ends.from_host, trail);
+void HostBlock::leave(const HostEnds& ends, const NicEnds& nics, PathBuilder& builder) const {
+  if (nics.relay != ends.from_gpu) append(gpu_paths_[ends.from_gpu * gpus_ + nics.relay], ends.from_host, builder);
+  append(up_paths_[nics.relay * nics_ + nics.out], ends.from_host, builder);
 }
 
-void HostBlock::enter(const HostEnds& ends, const NicEnds& nics, Trail& trail) const {
-  append(down_ways_[ends.to_gpu * nics_ + nics.in], ends.to_host, trail);
+void HostBlock::enter(const HostEnds& ends, const NicEnds& nics, PathBuilder& builder) const {
+  append(down_paths_[ends.to_gpu * nics_ + nics.in], ends.to_host, builder);
 }
 
-void HostBlock::beside(std::uint32_t host, std::uint32_t gpu, Reach reach, Trail& trail) const {
-  if (reach == Reach::kFromStorage) append(from_storage_[gpu], host, trail);
-  if (reach == Reach::kToMemory || reach == Reach::kToStorage) append(to_memory_[gpu], host, trail);
-  if (reach == Reach::kFromMemory || reach == Reach::kFromStorage) append(from_memory_[gpu], host, trail);
-  if (reach == Reach::kToStorage) append(to_storage_[gpu], host, trail);
-  if (reach == Reach::kWithinMemory) append(within_memory_[gpu], host, trail);
+void HostBlock::beside(std::uint32_t host, std::uint32_t gpu, Reach reach, PathBuilder& builder) const {
+  if (reach == Reach::kFromStorage) append(from_storage_[gpu], host, builder);
+  if (reach == Reach::kToMemory || reach == Reach::kToStorage) append(to_memory_[gpu], host, builder);
+  if (reach == Reach::kFromMemory || reach == Reach::kFromStorage) append(from_memory_[gpu], host, builder);
+  if (reach == Reach::kToStorage) append(to_storage_[gpu], host, builder);
+  if (reach == Reach::kWithinMemory) append(within_memory_[gpu], host, builder);
 }
 
 }  // namespace ringwright::network_models

@@ -15,18 +15,18 @@
 namespace ringwright::network_models {
 
 // A way inside a host, in link numbers of the block. The first `turn` links lead up to the highest switch on it.
-struct LocalWay {
+struct LocalPath {
   std::uint32_t first = 0;
   std::uint16_t count = 0;
-  std::uint16_t turn = 0;
+  std::uint16_t apex = 0;
   Duration up;    // latency of the first `turn` links
   Duration down;  // latency of the rest
 };
 
 // Collects the hops of one route, leaving out the part that the query's reach does not ask for.
-class Trail {
+class PathBuilder {
  public:
-  Trail(std::vector<Hop>& hops, Reach reach)
+  PathBuilder(std::vector<Hop>& hops, Reach reach)
       : hops_(hops), up_wanted_(reach != Reach::kDownFromSwitch), down_wanted_(reach != Reach::kUpToSwitch) {
     hops_.clear();
   }
@@ -90,9 +90,9 @@ class HostBlock {
   void append_hosts(Fabric& fabric, std::uint32_t count) const;
 
   // The ends of a query; a way that stays in their host is added whole.
-  [[nodiscard]] HostEnds begin(const RouteQuery& query, Trail& trail) const;
+  [[nodiscard]] HostEnds begin(const RouteQuery& query, PathBuilder& builder) const;
   // A whole way between two GPUs of one host.
-  void within(std::uint32_t host, std::uint32_t from, std::uint32_t to, Trail& trail) const;
+  void within(std::uint32_t host, std::uint32_t from, std::uint32_t to, PathBuilder& builder) const;
   // The NICs that the query asks for where PCIe leads to them, else those of the ends; kByPeersRail asks for the
   // receiver's.
   [[nodiscard]] NicEnds nics(const RouteQuery& query, const HostEnds& ends) const;
@@ -105,10 +105,10 @@ class HostBlock {
   };
   [[nodiscard]] std::uint32_t gpu_beside(const Beside& which) const;
   // Between the sender and the NIC by which its bytes leave, and between the receiver and the one by which they come.
-  void leave(const HostEnds& ends, const NicEnds& nics, Trail& trail) const;
-  void enter(const HostEnds& ends, const NicEnds& nics, Trail& trail) const;
+  void leave(const HostEnds& ends, const NicEnds& nics, PathBuilder& builder) const;
+  void enter(const HostEnds& ends, const NicEnds& nics, PathBuilder& builder) const;
   // Between a GPU and the memory or the drives of its socket, or within that memory: reaches that stay in a host.
-  void beside(std::uint32_t host, std::uint32_t gpu, Reach reach, Trail& trail) const;
+  void beside(std::uint32_t host, std::uint32_t gpu, Reach reach, PathBuilder& builder) const;
 
  private:
   struct Link {
@@ -131,23 +131,23 @@ class HostBlock {
   }
   void add_nic_sets(const Host& host);
   void take_nearest_nic(const Host& host, std::uint32_t gpu, NicSet& set) const;
-  [[nodiscard]] bool passes_socket(const LocalWay& way) const;
+  [[nodiscard]] bool passes_socket(const LocalPath& path) const;
   void add_nodes(const Host& host);
   void add_scale_up(const Host& host);
   void add_pcie(const Host& host);
   void add_storage(const Host& host);
-  void find_ways_beside(const Host& host);
+  void find_paths_beside(const Host& host);
   // After the ways to host memory, over which they lead without GPUDirect.
-  void find_nic_ways(const Host& host);
+  void find_nic_paths(const Host& host);
   void add_duplex(const Link& link);
-  [[nodiscard]] LocalWay find_way(std::uint32_t from, std::uint32_t to);
-  [[nodiscard]] LocalWay join(const LocalWay& first, const LocalWay& second);
+  [[nodiscard]] LocalPath find_path(std::uint32_t from, std::uint32_t to);
+  [[nodiscard]] LocalPath join(const LocalPath& first, const LocalPath& second);
   // By node: the link by which PCIe leads to it from `from`.
   [[nodiscard]] std::vector<std::uint32_t> pcie_tree(std::uint32_t from) const;
-  [[nodiscard]] std::vector<std::uint32_t> pcie_way(const std::vector<std::uint32_t>& tree, std::uint32_t from,
+  [[nodiscard]] std::vector<std::uint32_t> pcie_path(const std::vector<std::uint32_t>& tree, std::uint32_t from,
                                                     std::uint32_t to) const;
-  [[nodiscard]] LocalWay add_way(const std::vector<std::uint32_t>& way);
-  void append(const LocalWay& way, std::uint32_t host, Trail& trail) const;
+  [[nodiscard]] LocalPath add_path(const std::vector<std::uint32_t>& path);
+  void append(const LocalPath& path, std::uint32_t host, PathBuilder& builder) const;
 
   std::vector<NodeSpec> nodes_;
   std::vector<Link> links_;
@@ -161,27 +161,27 @@ class HostBlock {
   std::uint32_t storages_ = 0;
   std::uint32_t first_nic_ = 0;
   std::vector<std::uint32_t> nic_of_;     // by GPU
-  std::vector<std::uint32_t> way_links_;  // links of all ways, end to end
-  std::vector<LocalWay> gpu_ways_;        // by from * gpus + to
+  std::vector<std::uint32_t> path_links_;  // links of all ways, end to end
+  std::vector<LocalPath> gpu_paths_;        // by from * gpus + to
   std::vector<std::uint32_t> beside_;     // by NIC: the first GPU whose own it is
-  std::vector<LocalWay> up_ways_;         // by gpu * nics + nic: from the GPU to the NIC; no links: there is none
-  std::vector<LocalWay> down_ways_;       // and back
+  std::vector<LocalPath> up_paths_;         // by gpu * nics + nic: from the GPU to the NIC; no links: there is none
+  std::vector<LocalPath> down_paths_;       // and back
   std::vector<NicSet> sets_;
   std::vector<std::uint32_t> set_of_host_;  // empty: all hosts are whole
   // By GPU. Storage: between memory and drives, the second half of a way.
-  std::vector<LocalWay> to_memory_, from_memory_, within_memory_, to_storage_, from_storage_;
+  std::vector<LocalPath> to_memory_, from_memory_, within_memory_, to_storage_, from_storage_;
 };
 
 // Here because every route begins with it.
-inline HostEnds HostBlock::begin(const RouteQuery& query, Trail& trail) const {
+inline HostEnds HostBlock::begin(const RouteQuery& query, PathBuilder& builder) const {
   HostEnds ends{.from_host = query.from.value / gpus_, .to_host = query.to.value / gpus_};
   ends.from_gpu = query.from.value - ends.from_host * gpus_;
   ends.to_gpu = query.to.value - ends.to_host * gpus_;
   ends.inside = true;
   if (stays_in_host(query.reach)) {
-    beside(ends.from_host, ends.from_gpu, query.reach, trail);
+    beside(ends.from_host, ends.from_gpu, query.reach, builder);
   } else if (ends.from_host == ends.to_host) {
-    within(ends.from_host, ends.from_gpu, ends.to_gpu, trail);
+    within(ends.from_host, ends.from_gpu, ends.to_gpu, builder);
   } else {
     ends.inside = false;
   }

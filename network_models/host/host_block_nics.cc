@@ -27,9 +27,9 @@ void HostBlock::add_nic_sets(const Host& host) {
   }
 }
 
-bool HostBlock::passes_socket(const LocalWay& way) const {
-  for (std::uint32_t i = way.first; i < way.first + way.count; ++i) {
-    if (nodes_[links_[way_links_[i]].to].kind == NodeKind::kRootComplex) return true;
+bool HostBlock::passes_socket(const LocalPath& path) const {
+  for (std::uint32_t i = path.first; i < path.first + path.count; ++i) {
+    if (nodes_[links_[path_links_[i]].to].kind == NodeKind::kRootComplex) return true;
   }
   return false;
 }
@@ -41,7 +41,7 @@ void HostBlock::take_nearest_nic(const Host& host, std::uint32_t gpu, NicSet& se
   std::vector<std::uint32_t> nearest;
   std::uint32_t fewest = std::numeric_limits<std::uint32_t>::max();
   for (std::uint32_t nic = 0; nic < nics_; ++nic) {
-    const std::uint32_t links = up_ways_[gpu * nics_ + nic].count;
+    const std::uint32_t links = up_paths_[gpu * nics_ + nic].count;
     if (!set.has[nic] || links == 0 || links > fewest) continue;
     if (links < fewest) nearest.clear();
     fewest = links;
@@ -51,10 +51,10 @@ void HostBlock::take_nearest_nic(const Host& host, std::uint32_t gpu, NicSet& se
   const std::uint32_t nic = nearest[gpu % nearest.size()];
   set.nic_of[gpu] = nic;
   const std::uint32_t beside = beside_[nic];
-  if (!host.gpudirect || beside == kNobodyBeside || !passes_socket(up_ways_[gpu * nics_ + nic])) return;
-  const LocalWay& over = gpu_ways_[gpu * gpus_ + beside];
-  const bool by_nvlink = over.count > 0 && links_[way_links_[over.first]].scale_up;
-  if (by_nvlink && !passes_socket(up_ways_[beside * nics_ + nic])) set.relay_of[gpu] = beside;
+  if (!host.gpudirect || beside == kNobodyBeside || !passes_socket(up_paths_[gpu * nics_ + nic])) return;
+  const LocalPath& over = gpu_paths_[gpu * gpus_ + beside];
+  const bool by_nvlink = over.count > 0 && links_[path_links_[over.first]].scale_up;
+  if (by_nvlink && !passes_socket(up_paths_[beside * nics_ + nic])) set.relay_of[gpu] = beside;
 }
 
 NicEnds HostBlock::nics(const RouteQuery& query, const HostEnds& ends) const {
@@ -64,14 +64,14 @@ NicEnds HostBlock::nics(const RouteQuery& query, const HostEnds& ends) const {
       .relay = here.relay_of[ends.from_gpu], .out = here.nic_of[ends.from_gpu], .in = there.nic_of[ends.to_gpu]};
   const MessageNics& asked = query.nics;
   const auto in = static_cast<std::uint32_t>(asked.in);
-  if (asked.in >= 0 && in < nics_ && there.has[in] && down_ways_[ends.to_gpu * nics_ + in].count > 0) nics.in = in;
+  if (asked.in >= 0 && in < nics_ && there.has[in] && down_paths_[ends.to_gpu * nics_ + in].count > 0) nics.in = in;
   const auto out = static_cast<std::uint32_t>(asked.out);
   if (asked.out >= 0 && out < nics_ && here.has[out]) {
     const std::uint32_t relay = asked.relay >= 0 ? static_cast<std::uint32_t>(asked.relay) : ends.from_gpu;
-    if (relay >= gpus_ || up_ways_[relay * nics_ + out].count == 0) return nics;
+    if (relay >= gpus_ || up_paths_[relay * nics_ + out].count == 0) return nics;
     nics.relay = relay;
     nics.out = out;
-  } else if (query.reach == Reach::kByPeersRail && nics.out != nics.in && here.has[nics.in]) {
+  } else if (query.reach == Reach::kPxn && nics.out != nics.in && here.has[nics.in]) {
     nics.relay = gpu_beside({.nic = nics.in, .wanted = ends.to_gpu, .from = ends.from_gpu});
     nics.out = nics.in;
   }

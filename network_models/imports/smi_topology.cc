@@ -149,8 +149,8 @@ class MatrixReader {
       for (std::size_t b = 0; b <= a; ++b) {
         const Cell& one = cell(a, b);
         const Cell& other = cell(b, a);
-        const bool alike = one.nearness == other.nearness && one.lanes == other.lanes;
-        if (alike && (one.nearness == Nearness::kSelf) == (a == b)) continue;
+        const bool identical = one.nearness == other.nearness && one.lanes == other.lanes;
+        if (identical && (one.nearness == Nearness::kSelf) == (a == b)) continue;
         fail(line_of_[names_[a]],
              fmt::format("'{}' and '{}' disagree on how they reach each other", names_[a], names_[b]));
         return;

@@ -22,36 +22,36 @@ IncrementalMaxMin::IncrementalMaxMin(std::span<const Bandwidth> capacities) {
   for (std::size_t l = 0; l < links_.size(); ++l) links_[l].capacity = capacities[l].count();
 }
 
-void IncrementalMaxMin::place(FlowSlot flow, std::span<const Hop> way) {
+void IncrementalMaxMin::place(FlowSlot flow, std::span<const Hop> route) {
   if (flow >= flows_.size()) flows_.resize(flow + 1);
   Flow& row = flows_[flow];
   DCHECK(!row.entered, "a flow gets its way before it enters");
   forget(flow);
   row = {};
-  row.hops = static_cast<std::uint32_t>(way.size());
-  if (way.empty()) return;
-  row.first_hop = hops_.take(block_order(way.size()));
+  row.hops = static_cast<std::uint32_t>(route.size());
+  if (route.empty()) return;
+  row.first_hop = hops_.take(block_order(route.size()));
   LinkShare* hop = hops_.at(row.first_hop);
-  for (const Hop& step : way) {
+  for (const Hop& step : route) {
     DCHECK(step.share > 0.0, "a hop of a way must carry something");
     *hop++ = {.link = step.link.value, .place = 0, .share = step.share * step.multiplicity};
   }
 }
 
-bool IncrementalMaxMin::is_way(FlowSlot flow, std::span<const Hop> way_asked) const {
-  return std::ranges::equal(way(flow), way_asked, [](const LinkShare& own, const Hop& asked) {
+bool IncrementalMaxMin::is_route(FlowSlot flow, std::span<const Hop> route_asked) const {
+  return std::ranges::equal(route(flow), route_asked, [](const LinkShare& own, const Hop& asked) {
     return own.link == asked.link.value && std::abs(own.share - asked.share * asked.multiplicity) <= 0.0;
   });
 }
 
-bool IncrementalMaxMin::way_is_empty(FlowSlot flow) const {
-  const std::span<const LinkShare> hops = way(flow);
+bool IncrementalMaxMin::route_is_empty(FlowSlot flow) const {
+  const std::span<const LinkShare> hops = route(flow);
   return std::ranges::all_of(hops, [this](const LinkShare& hop) { return links_[hop.link].member_count == 0; });
 }
 
 double IncrementalMaxMin::rate_alone(FlowSlot flow) const {
   double rate = std::numeric_limits<double>::infinity();
-  for (const LinkShare& hop : way(flow)) rate = std::min(rate, links_[hop.link].capacity / hop.share);
+  for (const LinkShare& hop : route(flow)) rate = std::min(rate, links_[hop.link].capacity / hop.share);
   return rate;
 }
 

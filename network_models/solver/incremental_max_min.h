@@ -46,16 +46,16 @@ class IncrementalMaxMin {
 
   // Notes the way of a flow, instead of what it had; it takes no bandwidth before it enters. Slots are numbered by the
   // caller, densely.
-  void place(FlowSlot flow, std::span<const Hop> way);
-  [[nodiscard]] std::span<const LinkShare> way(FlowSlot flow) const {
+  void place(FlowSlot flow, std::span<const Hop> route);
+  [[nodiscard]] std::span<const LinkShare> route(FlowSlot flow) const {
     return {hops_.at(flows_[flow].first_hop), flows_[flow].hops};
   }
-  [[nodiscard]] bool is_way(FlowSlot flow, std::span<const Hop> way) const;
+  [[nodiscard]] bool is_route(FlowSlot flow, std::span<const Hop> route) const;
   void enter(FlowSlot flow);
   // Takes the flow out; it may enter again.
   void leave(FlowSlot flow);
   // Whether no flow has entered any link of this one's way.
-  [[nodiscard]] bool way_is_empty(FlowSlot flow) const;
+  [[nodiscard]] bool route_is_empty(FlowSlot flow) const;
   // The rate of a flow that has its way to itself.
   [[nodiscard]] double rate_alone(FlowSlot flow) const;
   // Forgets the way of a flow that has not entered.

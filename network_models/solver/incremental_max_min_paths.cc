@@ -39,7 +39,7 @@ void IncrementalMaxMin::leave(FlowSlot flow) {
 
 // Where one of its links is empty there is none; else it is among the paths of the link that has the fewest.
 std::optional<IncrementalMaxMin::PathSlot> IncrementalMaxMin::find_path(FlowSlot flow) const {
-  const std::span<const LinkShare> asked = way(flow);
+  const std::span<const LinkShare> asked = route(flow);
   const auto members_of = [this](const LinkShare& hop) { return links_[hop.link].member_count; };
   const Link& link = links_[std::ranges::min_element(asked, {}, members_of)->link];
   for (const Member& member : std::span(members_.at(link.members), link.member_count)) {

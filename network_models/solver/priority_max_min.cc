@@ -6,18 +6,18 @@
 
 namespace ringwright::network_models {
 
-void PriorityMaxMin::place(FlowSlot flow, std::span<const Hop> way, Priority priority) {
+void PriorityMaxMin::place(FlowSlot flow, std::span<const Hop> route, Priority priority) {
   if (priority == Priority::kLow && !low_) {
     low_ = std::make_unique<IncrementalMaxMin>(capacities_);
     for (std::uint32_t link = 0; link < capacities_.size(); ++link) touched_.push_back(link);
   }
   if (priority == Priority::kLow && flow >= is_low_.size()) is_low_.resize(flow + 1, false);
   if (flow < is_low_.size()) is_low_[flow] = priority == Priority::kLow;
-  of(flow).place(flow, way);
+  of(flow).place(flow, route);
 }
 
 void PriorityMaxMin::leave(FlowSlot flow) {
-  if (low_ && priority(flow) == Priority::kHigh) touch_way(flow);
+  if (low_ && priority(flow) == Priority::kHigh) touch_route(flow);
   of(flow).leave(flow);
 }
 
@@ -27,21 +27,21 @@ void PriorityMaxMin::set_capacity(LinkId link, Bandwidth capacity) {
   if (low_) touched_.push_back(link.value);
 }
 
-bool PriorityMaxMin::way_is_empty(FlowSlot flow) const {
+bool PriorityMaxMin::route_is_empty(FlowSlot flow) const {
   const auto is_empty = [this](const LinkShare& hop) {
     return high_.is_empty(LinkId(hop.link)) && (!low_ || low_->is_empty(LinkId(hop.link)));
   };
-  return std::ranges::all_of(way(flow), is_empty);
+  return std::ranges::all_of(route(flow), is_empty);
 }
 
 double PriorityMaxMin::rate_alone(FlowSlot flow) const {
   double rate = std::numeric_limits<double>::infinity();
-  for (const LinkShare& hop : way(flow)) rate = std::min(rate, capacities_[hop.link].count() / hop.share);
+  for (const LinkShare& hop : route(flow)) rate = std::min(rate, capacities_[hop.link].count() / hop.share);
   return rate;
 }
 
-void PriorityMaxMin::touch_way(FlowSlot flow) {
-  for (const LinkShare& hop : way(flow)) touched_.push_back(hop.link);
+void PriorityMaxMin::touch_route(FlowSlot flow) {
+  for (const LinkShare& hop : route(flow)) touched_.push_back(hop.link);
 }
 
 void PriorityMaxMin::offer_rest(std::uint32_t link) {
@@ -56,7 +56,7 @@ std::span<const FlowSlot> PriorityMaxMin::solve() {
   const std::span<const FlowSlot> high = high_.solve();
   if (!low_) return high;
   changed_.assign(high.begin(), high.end());
-  for (const FlowSlot flow : changed_) touch_way(flow);
+  for (const FlowSlot flow : changed_) touch_route(flow);
   std::ranges::sort(touched_);
   touched_.erase(std::unique(touched_.begin(), touched_.end()), touched_.end());
   for (const std::uint32_t link : touched_) offer_rest(link);

@@ -21,12 +21,12 @@ class PriorityMaxMin {
   explicit PriorityMaxMin(std::span<const Bandwidth> capacities)
       : capacities_(capacities.begin(), capacities.end()), high_(capacities) {}
 
-  void place(FlowSlot flow, std::span<const Hop> way, Priority priority = Priority::kHigh);
+  void place(FlowSlot flow, std::span<const Hop> route, Priority priority = Priority::kHigh);
   [[nodiscard]] Priority priority(FlowSlot flow) const {
     return flow < is_low_.size() && is_low_[flow] ? Priority::kLow : Priority::kHigh;
   }
-  [[nodiscard]] std::span<const LinkShare> way(FlowSlot flow) const { return of(flow).way(flow); }
-  [[nodiscard]] bool is_way(FlowSlot flow, std::span<const Hop> way) const { return of(flow).is_way(flow, way); }
+  [[nodiscard]] std::span<const LinkShare> route(FlowSlot flow) const { return of(flow).route(flow); }
+  [[nodiscard]] bool is_route(FlowSlot flow, std::span<const Hop> route) const { return of(flow).is_route(flow, route); }
   void enter(FlowSlot flow) { of(flow).enter(flow); }
   void leave(FlowSlot flow);
   void forget(FlowSlot flow) { of(flow).forget(flow); }
@@ -34,7 +34,7 @@ class PriorityMaxMin {
   [[nodiscard]] bool carries(std::uint32_t link) const { return capacities_[link] > Bandwidth(0.0); }
 
   // Of flows of both classes.
-  [[nodiscard]] bool way_is_empty(FlowSlot flow) const;
+  [[nodiscard]] bool route_is_empty(FlowSlot flow) const;
   [[nodiscard]] double rate_alone(FlowSlot flow) const;
 
   std::span<const FlowSlot> solve();
@@ -47,7 +47,7 @@ class PriorityMaxMin {
     return priority(flow) == Priority::kLow ? *low_ : high_;
   }
   [[nodiscard]] IncrementalMaxMin& of(FlowSlot flow) { return priority(flow) == Priority::kLow ? *low_ : high_; }
-  void touch_way(FlowSlot flow);
+  void touch_route(FlowSlot flow);
   void offer_rest(std::uint32_t link);
 
   std::vector<Bandwidth> capacities_;  // by link

@@ -20,23 +20,23 @@ template <class Cables, class Between, class Choose = NicsAsNamed>
 Duration route_over_cables(const RouteQuery& query, const HostBlock& block, const Cables& cables,
                            const FabricLatency& latency, std::vector<Hop>& hops, const Between& between,
                            const Choose& choose = {}) {
-  Trail trail(hops, query.reach);
-  const HostEnds ends = block.begin(query, trail);
-  if (ends.inside) return trail.latency();
+  PathBuilder builder(hops, query.reach);
+  const HostEnds ends = block.begin(query, builder);
+  if (ends.inside) return builder.latency();
   NicEnds nics = block.nics(query, ends);
   choose(ends, nics);
-  if (trail.up_wanted()) {
-    block.leave(ends, nics, trail);
-    trail.add(cables.cable(ends.from_host, nics.out));
-    trail.wait(latency.nic + latency.cable);
+  if (builder.up_wanted()) {
+    block.leave(ends, nics, builder);
+    builder.add(cables.cable(ends.from_host, nics.out));
+    builder.wait(latency.nic + latency.cable);
   }
-  if (trail.down_wanted()) {
-    between(ends, trail);
-    trail.add(cables.cable(ends.to_host, nics.in) + 1);
-    trail.wait(latency.hop + latency.cable + latency.nic);
-    block.enter(ends, nics, trail);
+  if (builder.down_wanted()) {
+    between(ends, builder);
+    builder.add(cables.cable(ends.to_host, nics.in) + 1);
+    builder.wait(latency.hop + latency.cable + latency.nic);
+    block.enter(ends, nics, builder);
   }
-  return trail.latency();
+  return builder.latency();
 }
 
 }  // namespace ringwright::network_models

@@ -18,9 +18,9 @@ class SingleNodeRouter final : public Router {
       : block_(std::move(block)), capacities_(capacities.begin(), capacities.end()) {}
 
   Duration route(const RouteQuery& query, std::vector<Hop>& hops) const override {
-    Trail trail(hops, query.reach);
-    static_cast<void>(block_.begin(query, trail));  // never leaves the one host
-    return trail.latency();
+    PathBuilder builder(hops, query.reach);
+    static_cast<void>(block_.begin(query, builder));  // never leaves the one host
+    return builder.latency();
   }
   [[nodiscard]] std::span<const Bandwidth> capacities() const override { return capacities_; }
 

@@ -55,9 +55,9 @@ configs::Scenario copy_of(const configs::Scenario& base) {
 }
 
 // What one thread judges layouts with: a scenario of its own whose job is exchanged, and a planner.
-class Judge {
+class Evaluator {
  public:
-  Judge(const configs::Scenario& base, const SearchSpace& space, Bytes capacity, configs::KnownOverheads& overheads)
+  Evaluator(const configs::Scenario& base, const SearchSpace& space, Bytes capacity, configs::KnownOverheads& overheads)
       : base_(base),
         space_(space),
         capacity_(capacity),
@@ -65,7 +65,7 @@ class Judge {
         planner_(mine_, &overheads) {}
 
   // By the rungs of `base`; the memory is asked for first, and what does not fit is not predicted.
-  [[nodiscard]] Trial judge(std::size_t index) {
+  [[nodiscard]] Trial evaluator(std::size_t index) {
     Trial trial{
         .verdict = Verdict::kRefused, .refusal = {}, .configuration = {.index = index, .layout = space_.layout(index)}};
     auto job = changed_job(base_, space_.changes(trial.configuration.layout));
@@ -87,7 +87,7 @@ class Judge {
   }
 
   // The base's own job.
-  [[nodiscard]] std::optional<Refusal> judge_own(Configuration& own, bool& fits) {
+  [[nodiscard]] std::optional<Refusal> evaluate_own(Configuration& own, bool& fits) {
     auto job = changed_job(base_, {});
     CHECK(job.has_value(), "a scenario that was read can be read again");
     take(std::move(*job), own);
@@ -166,9 +166,9 @@ Counted first_look(const configs::Scenario& scenario, const SearchSpace& space) 
 }
 
 // Judges items 0 to `count` on all threads, each with a judge of its own.
-class Bench {
+class WorkerPool {
  public:
-  Bench(const configs::Scenario& base, const SearchSpace& space, Bytes capacity, const SearchOptions& options,
+  WorkerPool(const configs::Scenario& base, const SearchSpace& space, Bytes capacity, const SearchOptions& options,
         configs::KnownOverheads& overheads)
       : base_(base), space_(space), capacity_(capacity), options_(options), overheads_(overheads) {}
 
@@ -180,10 +180,10 @@ class Bench {
     std::size_t done = 0;
 #pragma omp parallel if (count > 1) num_threads(threads)
     {
-      Judge judge(base_, space_, capacity_, overheads_);
+      Evaluator evaluator(base_, space_, capacity_, overheads_);
 #pragma omp for schedule(dynamic)
       for (std::size_t item = 0; item < count; ++item) {
-        work(judge, item);
+        work(evaluator, item);
 #pragma omp critical(search_progress)
         if (options_.progress) options_.progress(++done, count);
       }
@@ -198,10 +198,10 @@ class Bench {
   configs::KnownOverheads& overheads_;
 };
 
-void judge_all(const Bench& bench, Counted& counted, SearchResult& result) {
+void evaluate_all(const WorkerPool& pool, Counted& counted, SearchResult& result) {
   std::vector<Trial> trials(counted.candidates.size());
-  bench.each(trials.size(),
-             [&](Judge& judge, std::size_t item) { trials[item] = judge.judge(counted.candidates[item]); });
+  pool.each(trials.size(),
+             [&](Evaluator& evaluator, std::size_t item) { trials[item] = evaluator.evaluator(counted.candidates[item]); });
   for (Trial& trial : trials) {
     switch (trial.verdict) {
       case Verdict::kRefused: counted.refuse(std::move(trial.refusal)); break;
@@ -217,10 +217,10 @@ void judge_all(const Bench& bench, Counted& counted, SearchResult& result) {
 }
 
 // On the scenario's own rungs; what cannot be played there stays where formulas put it.
-void replay_best(const Bench& bench, std::size_t most, configs::Objective objective, SearchResult& result) {
+void replay_best(const WorkerPool& pool, std::size_t most, configs::Objective objective, SearchResult& result) {
   std::vector<std::optional<configs::Prediction>> played(std::min(most, result.ranked.size()));
-  bench.each(played.size(),
-             [&](Judge& judge, std::size_t item) { played[item] = judge.replay(result.ranked[item].layout); });
+  pool.each(played.size(),
+             [&](Evaluator& evaluator, std::size_t item) { played[item] = evaluator.replay(result.ranked[item].layout); });
   for (std::size_t i = 0; i < played.size(); ++i) result.ranked[i].played = std::move(played[i]);
   const auto end = result.ranked.begin() + static_cast<std::ptrdiff_t>(played.size());
   const auto rest =
@@ -245,17 +245,17 @@ std::size_t rank_of(const Configuration& own, const SearchResult& result, config
          1;
 }
 
-OwnLayout judge_own(const configs::Scenario& scenario, const configs::Scenario& quick, const SearchSpace& space,
+OwnLayout evaluate_own(const configs::Scenario& scenario, const configs::Scenario& quick, const SearchSpace& space,
                     const SearchResult& result, configs::KnownOverheads& overheads) {
   OwnLayout own;
   own.configuration.layout = own_layout(scenario, result.axes);
-  if (const auto refusal = Judge(quick, space, result.capacity, overheads).judge_own(own.configuration, own.fits)) {
+  if (const auto refusal = Evaluator(quick, space, result.capacity, overheads).evaluate_own(own.configuration, own.fits)) {
     own.problem = refusal->example;
     return own;
   }
   Configuration played;
   bool ignored = false;
-  if (!Judge(scenario, space, result.capacity, overheads).judge_own(played, ignored))
+  if (!Evaluator(scenario, space, result.capacity, overheads).evaluate_own(played, ignored))
     own.configuration.played = std::move(played.quick);
   return own;
 }
@@ -280,13 +280,13 @@ Result<SearchResult> search(const configs::Scenario& scenario, const configs::Se
   result.capacity = settings.max_memory > Bytes(0) ? std::min(settings.max_memory, has) : has;
   Counted counted = first_look(scenario, space);
   configs::KnownOverheads overheads;
-  judge_all(Bench(*quick, space, result.capacity, options, overheads), counted, result);
+  evaluate_all(WorkerPool(*quick, space, result.capacity, options, overheads), counted, result);
   rank_by_formulas(result.ranked, settings.objective);
-  replay_best(Bench(scenario, space, result.capacity, options, overheads), static_cast<std::size_t>(settings.replay),
+  replay_best(WorkerPool(scenario, space, result.capacity, options, overheads), static_cast<std::size_t>(settings.replay),
               settings.objective, result);
   result.front = pareto_front(result.ranked);
   if (options.own_problem.empty()) {
-    result.own = judge_own(scenario, *quick, space, result, overheads);
+    result.own = evaluate_own(scenario, *quick, space, result, overheads);
   } else {
     result.own.problem = options.own_problem;
   }

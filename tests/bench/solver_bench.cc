@@ -25,11 +25,11 @@ void full_solve(benchmark::State& state) {
   std::vector<std::uint32_t> hop_link;
   std::vector<double> hop_share;
   RandomStream random(1, "targets");
-  std::vector<Hop> way;
+  std::vector<Hop> path;
   for (std::uint32_t from = 0; from < gpus; ++from) {
     const auto to = static_cast<std::uint32_t>(random.next_below(gpus - 1));
-    fabric.route({.from = RankId(from), .to = RankId(to < from ? to : to + 1)}, way);
-    for (const Hop& hop : way) {
+    fabric.route({.from = RankId(from), .to = RankId(to < from ? to : to + 1)}, path);
+    for (const Hop& hop : path) {
       hop_link.push_back(hop.link.value);
       hop_share.push_back(hop.share);
     }

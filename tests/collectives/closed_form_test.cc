@@ -21,7 +21,7 @@ constexpr CollectiveKind kKinds[] = {CollectiveKind::kAllReduce, CollectiveKind:
                                      CollectiveKind::kBroadcast, CollectiveKind::kReduce};
 
 // Every hop alike, and NICs that carry any number of flows: what StepClock plays.
-constexpr WireCosts kAlike{.inside = {.latency = kLatency, .bandwidth = kBandwidth},
+constexpr WireCosts kUniform{.inside = {.latency = kLatency, .bandwidth = kBandwidth},
                            .between = {.latency = kLatency, .bandwidth = kBandwidth},
                            .host_outward = Bandwidth(1e30)};
 
@@ -44,7 +44,7 @@ TEST(ClosedForm, IsWhatTheStepsTakeOnWiresThatAreAlike) {
         if (!algorithm.supports(call)) continue;
         const Duration played = StepClock{.latency = kLatency, .bandwidth = kBandwidth}.run(algorithm, call);
         // Chunks of a chain need not divide the buffer: a few bytes of 1 ns each.
-        EXPECT_NEAR(static_cast<double>(closed_form_time(algorithm, call, kAlike).count()),
+        EXPECT_NEAR(static_cast<double>(closed_form_time(algorithm, call, kUniform).count()),
                     static_cast<double>(played.count()), 1e-5 * static_cast<double>(played.count()))
             << describe(algorithm, call);
       }
@@ -55,7 +55,7 @@ TEST(ClosedForm, IsWhatTheStepsTakeOnWiresThatAreAlike) {
 TEST(ClosedForm, HalvingDoublingIsRabenseifners) {
   const GroupLayout layout = make_block_layout(16, 4);
   const CollectiveCall call = call_on(layout, CollectiveKind::kAllReduce, Bytes(64'000));
-  EXPECT_EQ(closed_form_time(*find_algorithm("halving_doubling"), call, kAlike),
+  EXPECT_EQ(closed_form_time(*find_algorithm("halving_doubling"), call, kUniform),
             StepClock({.latency = kLatency, .bandwidth = kBandwidth}).run(*find_algorithm("halving_doubling"), call));
 }
 
@@ -63,7 +63,7 @@ TEST(ClosedForm, MembersOfAHostShareItsNics) {
   // 2 hosts of 4; all four exchange S / 8 on their rails at once through NICs of 2 GB/s together: 0.5 GB/s each.
   const GroupLayout layout = make_block_layout(8, 4);
   const CollectiveCall call = call_on(layout, CollectiveKind::kAllReduce, Bytes(8'000));
-  WireCosts wires = kAlike;
+  WireCosts wires = kUniform;
   wires.host_outward = 2_GBps;
   const Duration inside = 2 * 3 * (1_us + 2_us);       // 2,000 bytes at 1 GB/s
   const Duration between = 2 * 1 * (1_us + 2_us);      // 1,000 bytes at 0.5 GB/s
@@ -72,10 +72,10 @@ TEST(ClosedForm, MembersOfAHostShareItsNics) {
 
 // A group on one host has no wire between hosts, one with a member a host none inside: formulas must not ask for them.
 TEST(ClosedForm, EveryAlgorithmHasATimeOnEveryKindOfGroup) {
-  WireCosts one_host = kAlike;
+  WireCosts one_host = kUniform;
   one_host.between = {};
   one_host.host_outward = Bandwidth(0.0);
-  WireCosts one_a_host = kAlike;
+  WireCosts one_a_host = kUniform;
   one_a_host.inside = {};
   for (const CollectiveAlgorithm* algorithm : algorithms()) {
     for (const int n : {1, 2, 3, 4, 8}) {
@@ -103,7 +103,7 @@ TEST(ClosedForm, EveryAlgorithmHasOneAndNoneBeatsTheWire) {
         const double n = call.size();
         // Each member must at least receive an n-th of the buffer, and the first byte pays one latency.
         const Duration least = kLatency / 2 + transfer_time(Bytes(static_cast<std::int64_t>(46e6 / n)), kBandwidth);
-        EXPECT_GE(closed_form_time(*algorithm, call, kAlike), least) << describe(*algorithm, call);
+        EXPECT_GE(closed_form_time(*algorithm, call, kUniform), least) << describe(*algorithm, call);
       }
     }
   }
@@ -112,7 +112,7 @@ TEST(ClosedForm, EveryAlgorithmHasOneAndNoneBeatsTheWire) {
 TEST(ClosedForm, AGroupOfOneTakesNoTime) {
   const GroupLayout layout = make_block_layout(1, 1);
   const CollectiveCall call = call_on(layout, CollectiveKind::kAllReduce, kEven);
-  EXPECT_EQ(closed_form_time(*find_algorithm("ring"), call, kAlike), Duration(0));
+  EXPECT_EQ(closed_form_time(*find_algorithm("ring"), call, kUniform), Duration(0));
 }
 
 
@@ -121,13 +121,13 @@ TEST(ClosedForm, HierarchicalAsksOnlyTheWiresThatItUses) {
   const CollectiveAlgorithm& algorithm = *find_algorithm("hierarchical");
   const GroupLayout inside = make_block_layout(4, 4);
   const GroupLayout apart = make_block_layout(4, 1);
-  const WireCosts no_network{.inside = kAlike.inside, .between = {}, .host_outward = {}};
-  const WireCosts no_links{.inside = {}, .between = kAlike.between, .host_outward = kAlike.host_outward};
+  const WireCosts no_network{.inside = kUniform.inside, .between = {}, .host_outward = {}};
+  const WireCosts no_links{.inside = {}, .between = kUniform.between, .host_outward = kUniform.host_outward};
   const CollectiveKind kind = CollectiveKind::kAllGather;
   EXPECT_EQ(closed_form_time(algorithm, call_on(inside, kind, kEven), no_network),
-            closed_form_time(algorithm, call_on(inside, kind, kEven), kAlike));
+            closed_form_time(algorithm, call_on(inside, kind, kEven), kUniform));
   EXPECT_EQ(closed_form_time(algorithm, call_on(apart, kind, kEven), no_links),
-            closed_form_time(algorithm, call_on(apart, kind, kEven), kAlike));
+            closed_form_time(algorithm, call_on(apart, kind, kEven), kUniform));
 }
 
 }  // namespace

@@ -121,7 +121,7 @@ TEST(Conformance, GroupsOfOneDoNothing) {
 }
 
 // What the port promises to folding: equal (role, bytes) for all members, a role being peer - member modulo the size.
-bool looks_alike(const CollectiveAlgorithm& algorithm, const CollectiveCall& call) {
+bool is_identical(const CollectiveAlgorithm& algorithm, const CollectiveCall& call) {
   CollectiveStep first;
   CollectiveStep other;
   for (int index = 0; index < algorithm.steps(call); ++index) {
@@ -151,7 +151,7 @@ TEST(Conformance, WhoClaimsRotationSymmetryHasIt) {
     const std::array sizes = {Bytes(12 * 16 * 9 * 1'000), Bytes(300'007)};
     for_each_call(layouts_of(ranks), sizes, [&](const CollectiveAlgorithm& algorithm, const CollectiveCall& call) {
       if (!algorithm.rotation_symmetric(call)) return;
-      EXPECT_TRUE(looks_alike(algorithm, call)) << describe(algorithm, call);
+      EXPECT_TRUE(is_identical(algorithm, call)) << describe(algorithm, call);
       ++claims;
     });
   }

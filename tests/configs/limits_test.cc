@@ -103,7 +103,7 @@ TEST(RunCost, MicrobatchesThatCannotBeLaidOutAreRefused) {
   EXPECT_THAT(render(scenario.error()), HasSubstr("500000000 microbatches"));
 }
 
-TEST(Limits, SizesWhoseProductsLeave64BitsAreRefused) {
+TEST(Limits, SizesWhoseGemmsLeave64BitsAreRefused) {
   const auto scenario =
       load_scenario_text("job.yaml", kJob,
                          {.overrides = {"model.hidden_size=1000000", "model.num_experts=10000000",

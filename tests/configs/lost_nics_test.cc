@@ -72,7 +72,7 @@ TEST(LostNics, DoSoOnEveryFabricOfHosts) {
 }
 
 // Between any two GPUs, whatever NICs are asked for.
-TEST(LostNics, LieOnNoWay) {
+TEST(LostNics, LieOnNoPath) {
   for (const char* fabric : {"rail_optimized", "rail_only", "fat_tree", kTorus, kDragonfly}) {
     const Scenario scenario = load(four_hosts("[{nic: host1/nic3}, {nic: host2/nic3}, {nic: host2/nic0}]", fabric));
     const network_models::Network network = scenario.cluster.topology->build();
@@ -81,7 +81,7 @@ TEST(LostNics, LieOnNoWay) {
     for (std::size_t from = 0; from < 32; ++from) {
       for (std::size_t to = 0; to < 32; ++to) {
         if (from / 8 == to / 8) continue;
-        for (const Reach reach : {Reach::kWhole, Reach::kByPeersRail}) {
+        for (const Reach reach : {Reach::kWhole, Reach::kPxn}) {
           for (const int asked : {-1, 0, 3, 6}) {
             const auto number = static_cast<std::int16_t>(asked);
             network.router->route({.from = RankId(from),

@@ -80,7 +80,7 @@ TEST(Refusals, HeadsThatTensorRanksDoNotShareNameTheModelsKey) {
                           HasSubstr("key-value heads")));
 }
 
-TEST(Refusals, LayersThatStagesDoNotShareListTheWaysOut) {
+TEST(Refusals, LayersThatStagesDoNotShareListThePathsOut) {
   EXPECT_THAT(
       refusals(scenario_text("num_layers: 8", "num_layers: 9")),
       ElementsAre("job.yaml:3:23 E131 parallel.pp = 2 does not divide 9 layers | valid values for 9 layers: 1 3 9; "

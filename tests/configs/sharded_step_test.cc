@@ -80,7 +80,7 @@ TEST(ShardedStep, GatheringAheadHidesTime) {
 
 // --- offload: one GPU, its host, and nothing else ---
 
-TEST(OffloadedStep, TakesItsWayOverPcieAndTheCpusMemory) {
+TEST(OffloadedStep, TakesItsPathOverPcieAndTheCpusMemory) {
   const Scenario scenario = load(
       std::string(kTinyModel) +
       "training: {global_batch: 1}\nparallel: {zero: {offload_optimizer: {device: cpu}, cpu_adam_efficiency: 50%}}\n" +
@@ -88,9 +88,9 @@ TEST(OffloadedStep, TakesItsWayOverPcieAndTheCpusMemory) {
   const std::int64_t p = assemble(scenario)->plan().stage_parameters[0];
   // Out and back over two PCIe hops of 150 ns and 63 GB/s and into memory (100 ns); 42 bytes a parameter at half of the
   // socket's 307.2 GB/s.
-  const Duration way = 150_ns * 2 + 100_ns + transfer_time(Bytes(2 * p), Bandwidth(63e9));
+  const Duration path = 150_ns * 2 + 100_ns + transfer_time(Bytes(2 * p), Bandwidth(63e9));
   const Duration adam = 100_ns + transfer_time(Bytes(84 * p), Bandwidth(307.2e9));
-  const Duration expected = way * 2 + adam;
+  const Duration expected = path * 2 + adam;
   EXPECT_NEAR(to_seconds(play(scenario).time()) / to_seconds(expected), 1.0, 1e-4);
 }
 

@@ -25,7 +25,7 @@ struct Send {
 // Random ways over a few links, and a random start and size for each.
 struct Traffic {
   std::vector<Bandwidth> capacities;
-  std::vector<TableWay> ways;
+  std::vector<TablePath> paths;
   std::vector<Send> sends;
 };
 
@@ -36,13 +36,13 @@ Traffic random_traffic(std::uint64_t seed) {
     traffic.capacities.emplace_back(static_cast<double>(1 + random.next_below(20)) * 5e9);
   }
   for (std::uint32_t row = 0; row < 60; ++row) {
-    TableWay way = {.latency = Duration(static_cast<std::int64_t>(2 * random.next_below(4)) * 500'000), .hops = {}};
+    TablePath path = {.latency = Duration(static_cast<std::int64_t>(2 * random.next_below(4)) * 500'000), .hops = {}};
     const bool sprayed = random.next_below(4) == 0;
     const std::uint64_t first = random.next_below(6);
     for (std::uint64_t l = first; l < first + 1 + random.next_below(2); ++l) {
-      way.hops.push_back({.link = LinkId(l), .share = sprayed ? 0.5 : 1.0});
+      path.hops.push_back({.link = LinkId(l), .share = sprayed ? 0.5 : 1.0});
     }
-    traffic.ways.push_back(way);
+    traffic.paths.push_back(path);
     const auto start = static_cast<std::int64_t>(2 * random.next_below(50'000'000));
     const bool empty = random.next_below(10) == 0;
     traffic.sends.push_back({.when = TimePoint(Duration(start)),
@@ -56,7 +56,7 @@ class Conformance : public testing::TestWithParam<ModelEntry> {
  protected:
   // Plays the traffic to its end.
   std::vector<Arrived> play(const Traffic& traffic, std::vector<LinkUsage>* usage = nullptr) {
-    const TableRouter router(traffic.capacities, traffic.ways);
+    const TableRouter router(traffic.capacities, traffic.paths);
     ModelBench bench(GetParam().name, router);
     for (const Send& send : traffic.sends) bench.send_at(send.when, send.row, send.size);
     EXPECT_EQ(bench.engine.run(), RunEnd::kIdle);
@@ -77,7 +77,7 @@ TEST_P(Conformance, EveryLinkCarriesTheBytesOfItsTransfersAndNoMore) {
   const Traffic traffic = random_traffic(2);
   std::vector<double> expected(traffic.capacities.size(), 0.0);
   for (const Send& send : traffic.sends) {
-    for (const Hop& hop : traffic.ways[send.row].hops) {
+    for (const Hop& hop : traffic.paths[send.row].hops) {
       expected[hop.link.index()] += hop.share * static_cast<double>(send.size.count());
     }
   }
@@ -91,10 +91,10 @@ TEST_P(Conformance, NoTransferIsFasterThanItsWire) {
   const Traffic traffic = random_traffic(3);
   for (const Arrived& arrival : play(traffic)) {
     const Send& send = traffic.sends[arrival.token];
-    const TableWay& way = traffic.ways[send.row];
-    double seconds = to_seconds(way.latency);
+    const TablePath& path = traffic.paths[send.row];
+    double seconds = to_seconds(path.latency);
     double wire = 0.0;
-    for (const Hop& hop : way.hops) {
+    for (const Hop& hop : path.hops) {
       const double share_of_bytes = hop.share * static_cast<double>(send.size.count());
       wire = std::max(wire, share_of_bytes / traffic.capacities[hop.link.index()].count());
     }
@@ -119,7 +119,7 @@ TEST_P(Conformance, TwiceTheBandwidthAndHalfTheLatencyIsHalfTheTime) {
   const Traffic slow = random_traffic(4);
   Traffic fast = slow;
   for (Bandwidth& capacity : fast.capacities) capacity = 2.0 * capacity;
-  for (TableWay& way : fast.ways) way.latency = way.latency / 2;
+  for (TablePath& path : fast.paths) path.latency = path.latency / 2;
   for (Send& send : fast.sends) send.when = TimePoint(send.when.since_start() / 2);
   std::vector<Arrived> of_slow = play(slow);
   std::vector<Arrived> of_fast = play(fast);
@@ -142,17 +142,17 @@ TEST_P(Conformance, DisjointNetworksDoNotDisturbEachOther) {
   const Traffic other = random_traffic(7);
   Traffic both = one;
   both.capacities.insert(both.capacities.end(), other.capacities.begin(), other.capacities.end());
-  for (std::size_t row = 0; row < other.ways.size(); ++row) {
-    TableWay way = other.ways[row];
-    for (Hop& hop : way.hops) hop.link = LinkId(hop.link.index() + one.capacities.size());
-    both.ways.push_back(way);
+  for (std::size_t row = 0; row < other.paths.size(); ++row) {
+    TablePath path = other.paths[row];
+    for (Hop& hop : path.hops) hop.link = LinkId(hop.link.index() + one.capacities.size());
+    both.paths.push_back(path);
     Send send = other.sends[row];
-    send.row += static_cast<std::uint32_t>(one.ways.size());
+    send.row += static_cast<std::uint32_t>(one.paths.size());
     both.sends.push_back(send);
   }
   std::vector<Arrived> expected = play(one);
   for (Arrived arrival : play(other)) {
-    arrival.token += one.ways.size();
+    arrival.token += one.paths.size();
     expected.push_back(arrival);
   }
   std::vector<Arrived> together = play(both);
@@ -242,7 +242,7 @@ TEST(Models, HaveDistinctNamesAndSayWhatTheyAre) {
 // Sharing only slows down: the flow model is nowhere ahead of the model without sharing.
 TEST(Models, FlowIsNeverFasterThanAlphaBeta) {
   const Traffic traffic = random_traffic(9);
-  const TableRouter router(traffic.capacities, traffic.ways);
+  const TableRouter router(traffic.capacities, traffic.paths);
   ModelBench shared("flow", router);
   ModelBench alone("alpha_beta", router);
   for (ModelBench* bench : {&shared, &alone}) {

@@ -86,7 +86,7 @@ TEST_P(NodePreset, IsWiredAsItsMakerSays) {
 
 TEST_P(NodePreset, HasAWayBetweenAnyTwoGpus) {
   const Network network = load_preset(GetParam()).topology->build();
-  EXPECT_EQ(first_broken_way(network), "");
+  EXPECT_EQ(first_broken_path(network), "");
   EXPECT_EQ(check_connectivity(network.fabric).unreachable_pairs, 0U);
 }
 

@@ -44,7 +44,7 @@ inline std::string flow_error(const Fabric& fabric, const std::vector<Hop>& hops
 }
 
 // Empty when all is well between two ranks, for the whole way and for its two parts.
-inline std::string way_error(const Network& network, std::size_t from, std::size_t to) {
+inline std::string path_error(const Network& network, std::size_t from, std::size_t to) {
   const Fabric& fabric = network.fabric;
   std::vector<Hop> whole;
   std::vector<Hop> up;
@@ -72,12 +72,12 @@ inline std::string way_error(const Network& network, std::size_t from, std::size
 }
 
 // The first broken way of a fabric, named; empty when every ordered pair is well.
-inline std::string first_broken_way(const Network& network) {
+inline std::string first_broken_path(const Network& network) {
   const std::size_t ranks = network.fabric.gpus().size();
   for (std::size_t from = 0; from < ranks; ++from) {
     for (std::size_t to = 0; to < ranks; ++to) {
       if (from == to) continue;
-      if (const std::string error = way_error(network, from, to); !error.empty()) {
+      if (const std::string error = path_error(network, from, to); !error.empty()) {
         return fmt::format("{} -> {}: {}", from, to, error);
       }
     }

@@ -10,33 +10,33 @@
 
 namespace ringwright::network_models {
 
-struct TableWay {
+struct TablePath {
   Duration latency;
   std::vector<Hop> hops;
 };
 
 class TableRouter final : public Router {
  public:
-  TableRouter(std::vector<Bandwidth> capacities, std::vector<TableWay> ways)
-      : capacities_(std::move(capacities)), ways_(std::move(ways)) {}
+  TableRouter(std::vector<Bandwidth> capacities, std::vector<TablePath> paths)
+      : capacities_(std::move(capacities)), paths_(std::move(paths)) {}
 
   Duration route(const RouteQuery& query, std::vector<Hop>& hops) const override {
-    const TableWay& way = ways_[query.from.index()];
-    hops.assign(way.hops.begin(), way.hops.end());
-    return way.latency;
+    const TablePath& path = paths_[query.from.index()];
+    hops.assign(path.hops.begin(), path.hops.end());
+    return path.latency;
   }
   [[nodiscard]] std::span<const Bandwidth> capacities() const override { return capacities_; }
 
  private:
   std::vector<Bandwidth> capacities_;
-  std::vector<TableWay> ways_;
+  std::vector<TablePath> paths_;
 };
 
 // A way over whole links.
-[[nodiscard]] inline TableWay over(std::initializer_list<int> links, Duration latency = Duration(0)) {
-  TableWay way = {.latency = latency, .hops = {}};
-  for (const int link : links) way.hops.push_back({.link = LinkId(link)});
-  return way;
+[[nodiscard]] inline TablePath over(std::initializer_list<int> links, Duration latency = Duration(0)) {
+  TablePath path = {.latency = latency, .hops = {}};
+  for (const int link : links) path.hops.push_back({.link = LinkId(link)});
+  return path;
 }
 
 }  // namespace ringwright::network_models

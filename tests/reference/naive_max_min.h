@@ -16,18 +16,18 @@ struct NaiveHop {
   std::uint32_t link = 0;
   double share = 1.0;  // taken as the exact binary fraction that it is
 };
-using NaiveWay = std::vector<NaiveHop>;
+using NaivePath = std::vector<NaiveHop>;
 
 // By flow. A flow without hops is not for this twin.
 [[nodiscard]] inline std::vector<Rational> naive_max_min(const std::vector<double>& capacity,
-                                                         const std::vector<NaiveWay>& ways) {
+                                                         const std::vector<NaivePath>& paths) {
   std::vector<Rational> remaining(capacity.begin(), capacity.end());
-  std::vector<std::optional<Rational>> rate(ways.size());
-  for (std::size_t frozen = 0; frozen < ways.size();) {
+  std::vector<std::optional<Rational>> rate(paths.size());
+  for (std::size_t frozen = 0; frozen < paths.size();) {
     std::vector<Rational> rising_share(capacity.size(), Rational(0));
-    for (std::size_t f = 0; f < ways.size(); ++f) {
+    for (std::size_t f = 0; f < paths.size(); ++f) {
       if (rate[f]) continue;
-      for (const NaiveHop& hop : ways[f]) rising_share[hop.link] += Rational(hop.share);
+      for (const NaiveHop& hop : paths[f]) rising_share[hop.link] += Rational(hop.share);
     }
     std::optional<Rational> lowest;
     std::size_t bottleneck = 0;
@@ -38,13 +38,13 @@ using NaiveWay = std::vector<NaiveHop>;
       lowest = level;
       bottleneck = l;
     }
-    for (std::size_t f = 0; f < ways.size(); ++f) {
+    for (std::size_t f = 0; f < paths.size(); ++f) {
       bool crosses = false;
-      for (const NaiveHop& hop : ways[f]) crosses = crosses || hop.link == bottleneck;
+      for (const NaiveHop& hop : paths[f]) crosses = crosses || hop.link == bottleneck;
       if (rate[f] || !crosses) continue;
       rate[f] = *lowest;
       ++frozen;
-      for (const NaiveHop& hop : ways[f]) remaining[hop.link] -= Rational(hop.share) * *lowest;
+      for (const NaiveHop& hop : paths[f]) remaining[hop.link] -= Rational(hop.share) * *lowest;
     }
   }
   std::vector<Rational> result;

@@ -172,7 +172,7 @@ std::string offload_rows(double held, double both) {
   return text;
 }
 
-TEST(ValidateOffload, DirectionsDoNotDisturbEachOtherAndTakeLittleFromAProduct) {
+TEST(ValidateOffload, DirectionsDoNotDisturbEachOtherAndTakeLittleFromAGemm) {
   const auto outcome = validate_offload({.files = {write("offload", offload_rows(1.0, 1.0))}, .wants_page = true});
   ASSERT_TRUE(outcome) << render(outcome.error());
   EXPECT_TRUE(outcome->passed) << outcome->text;

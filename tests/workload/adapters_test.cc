@@ -42,7 +42,7 @@ TEST(Adapters, OnlyTheyAreTrained) {
   EXPECT_EQ(trained(job), 80LL * 16 * ((8192 + 10240) + (8192 + 8192)));
 }
 
-TEST(Adapters, FrozenProductsHaveNoWeightGradient) {
+TEST(Adapters, FrozenGemmsHaveNoWeightGradient) {
   const JobText job = job_of(kLora);
   const KernelContext context = make_kernel_context(job.shape, job.training, job.parallel);
   EXPECT_THAT(kernels_of(Piece::kMlpUpWgrad, context), testing::IsEmpty());
@@ -75,7 +75,7 @@ TEST(Adapters, OptimizerAndGradientsAreTheirs) {
 }
 
 // Of the inputs of four products only those with an adapter are kept: without one on the MLP 2h + 2f less.
-TEST(Adapters, InputsOfFrozenProductsAreNotKept) {
+TEST(Adapters, InputsOfFrozenGemmsAreNotKept) {
   const auto kept = [](const std::string& model) {
     const JobText job = job_of(model);
     return layer_activations(make_kernel_context(job.shape, job.training, job.parallel));

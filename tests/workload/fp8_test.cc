@@ -43,7 +43,7 @@ TEST(Fp8, LogitsAndRouterKeepTheirPrecision) {
               ElementsAre("quantise", "experts up", "quantise", "experts down"));
 }
 
-TEST(Fp8, AProductReadsOneByteAndWritesTwo) {
+TEST(Fp8, AGemmReadsOneByteAndWritesTwo) {
   const KernelContext context = context_of("preset: llama3-8b", "delayed");
   const std::vector<Kernel> kernels = kernels_of(Piece::kMlp, context);
   const auto up = std::ranges::find(kernels, "mlp up", &Kernel::name);

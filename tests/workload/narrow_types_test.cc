@@ -32,7 +32,7 @@ std::vector<std::string> in_fp4(Piece piece, const KernelContext& context) {
   return names;
 }
 
-TEST(NarrowTypes, AllThreeProductsOfALinearLayerAreInFp4) {
+TEST(NarrowTypes, AllThreeGemmsOfALinearLayerAreInFp4) {
   const KernelContext context = context_of("fp4_recipe: nvfp4");
   EXPECT_THAT(in_fp4(Piece::kMlp, context), ElementsAre("quantise", "mlp up", "quantise", "mlp down"));
   EXPECT_THAT(in_fp4(Piece::kMlpUpDgrad, context), ElementsAre("quantise", "mlp up dgrad"));
@@ -48,7 +48,7 @@ TEST(NarrowTypes, CoreLogitsAndRouterKeepTheirPrecision) {
 }
 
 // 8192 tokens, 4096 channels in, 2 x 14336 out: half a byte read, two written.
-TEST(NarrowTypes, AProductReadsHalfAByteAndWritesTwo) {
+TEST(NarrowTypes, AGemmReadsHalfAByteAndWritesTwo) {
   const Kernel up = kernels_of(Piece::kMlp, context_of("fp4_recipe: mxfp4"))[1];
   EXPECT_EQ(up.bytes, Bytes((8192LL * 4096 + 4096LL * 28672) / 2 + 2 * 8192LL * 28672));
 }

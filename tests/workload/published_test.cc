@@ -35,7 +35,7 @@ TEST(Published, UtilisationFollowsFromOurFlopsAndTheMeasuredTime) {
 }
 
 // With the default efficiency, which was set by looking at the table that this is a quarter of.
-TEST(Published, RooflineMeetsMeasuredProductsOfAnA100) {
+TEST(Published, RooflineMeetsMeasuredGemmsOfAnA100) {
   auto document = ConfigDocument::load_text("gpu.yaml",
                                             "gpu: {name: A100-PCIE, peak: {bf16: 312TFLOPS}, memory: 80GiB,"
                                             " memory_bandwidth: 1935GB/s, sms: 108, kernel_launch: 2us}\ncompute: {}\n")

@@ -40,7 +40,7 @@ Bytes saved(const std::string& modules, MlpKind kind = MlpKind::kExperts) {
 }
 
 // 4096 tokens of DeepSeek-V3 in two bytes.
-TEST(RecomputedModules, NormsSaveTheInputsOfTwoProducts) {
+TEST(RecomputedModules, NormsSaveTheInputsOfTwoGemms) {
   EXPECT_EQ(saved("layernorm"), Bytes(4096LL * 2 * 2 * 7168));
   EXPECT_TRUE(launches(Piece::kQkvDgrad, context_of("layernorm"), "attention norm"));
   EXPECT_TRUE(launches(Piece::kRouterBackward, context_of("layernorm"), "mlp norm"));

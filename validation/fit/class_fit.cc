@@ -145,9 +145,9 @@ class Search {
   bool leap() {
     std::vector<Logarithms> tried;
     for (std::size_t i = 0; i < x_.size(); ++i) {
-      for (const double way : {-1.0, 1.0}) {
+      for (const double path : {-1.0, 1.0}) {
         const double to =
-            std::clamp(x_[i] + way * constants_[i].spread, std::log(constants_[i].low), std::log(constants_[i].high));
+            std::clamp(x_[i] + path * constants_[i].spread, std::log(constants_[i].low), std::log(constants_[i].high));
         tried.push_back(x_);
         tried.back()[i] = to;
       }

@@ -1,5 +1,5 @@
 // The product by cublasGemmEx, row-major y = x W^T.
-#include "cublas_product.cuh"
+#include "cublas_gemm.cuh"
 
 #include "check.cuh"
 
@@ -12,7 +12,7 @@ std::size_t area(int rows, int columns) {
 
 }  // namespace
 
-CublasProduct::CublasProduct(const ProductShape& shape)
+CublasGemm::CublasGemm(const GemmShape& shape)
     : shape_(shape),
       a_(area(shape.m, shape.k), Element::kBf16, 1),
       b_(area(shape.n, shape.k), Element::kBf16, 2),
@@ -20,11 +20,11 @@ CublasProduct::CublasProduct(const ProductShape& shape)
   check(cublasCreate(&handle_), "cublasCreate");
 }
 
-CublasProduct::~CublasProduct() {
+CublasGemm::~CublasGemm() {
   cublasDestroy(handle_);
 }
 
-void CublasProduct::launch(cudaStream_t stream, int turn) const {
+void CublasGemm::launch(cudaStream_t stream, int turn) const {
   const float alpha = 1.0F;
   const float beta = 0.0F;
   check(cublasSetStream(handle_, stream), "cublasSetStream");

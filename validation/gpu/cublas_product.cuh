@@ -7,21 +7,21 @@
 
 namespace ringwright::gpu {
 
-struct ProductShape {
+struct GemmShape {
   int m = 0, n = 0, k = 0;
 };
 
-class CublasProduct {
+class CublasGemm {
  public:
-  explicit CublasProduct(const ProductShape& shape);
-  ~CublasProduct();
-  CublasProduct(const CublasProduct&) = delete;
-  CublasProduct& operator=(const CublasProduct&) = delete;
+  explicit CublasGemm(const GemmShape& shape);
+  ~CublasGemm();
+  CublasGemm(const CublasGemm&) = delete;
+  CublasGemm& operator=(const CublasGemm&) = delete;
 
   void launch(cudaStream_t stream, int turn) const;
 
  private:
-  ProductShape shape_;
+  GemmShape shape_;
   cublasHandle_t handle_{};
   RotatingBuffers a_, b_, c_;
 };

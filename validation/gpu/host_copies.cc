@@ -40,66 +40,66 @@ void read_host_copies_row(TableCells& cells, const CsvRow& row, HostCopyTable& t
   MeasuredCopy copy{.line = row.line};
   const auto memory = cells.word(row, "memory", std::string_view("pinned"), kMemories);
   const auto direction = cells.word(row, "direction", std::string_view("host to device"), kDirections);
-  copy.way = fmt::format("{}, {}", memory, direction);
+  copy.path = fmt::format("{}, {}", memory, direction);
   copy.bytes = Bytes(cells.whole(row, "bytes", 1));
   copy.seconds = cells.number(row, "time_us", 1.0, 1e-3) * 1e-6;
   for (const char* other : {"GB_per_s_each_way", "ci_low_us", "ci_high_us"})
     static_cast<void>(cells.number(row, other, 0.0, 0.0));
-  copy.kept_aside = hash_text(fmt::format("{}/{}", copy.way, copy.bytes.count())) % 4 == 0;
+  copy.kept_aside = hash_text(fmt::format("{}/{}", copy.path, copy.bytes.count())) % 4 == 0;
   table.rows.push_back(std::move(copy));
 }
 
-HostWayCosts fit_way(const HostCopyTable& table, const std::string& way) {
+DmaPathCosts fit_path(const HostCopyTable& table, const std::string& path) {
   std::vector<SizedTime> points;
   for (const MeasuredCopy& row : table.rows) {
-    if (row.way == way && !row.kept_aside) points.push_back({.bytes = row.bytes, .seconds = row.seconds});
+    if (row.path == path && !row.kept_aside) points.push_back({.bytes = row.bytes, .seconds = row.seconds});
   }
-  return {.way = way, .line = fit_latency_line(points)};
+  return {.path = path, .line = fit_latency_line(points)};
 }
 
-struct ScoredWay {
-  HostWayCosts costs;
+struct ScoredPath {
+  DmaPathCosts costs;
   ErrorStatistics fitted;  // from 1 MiB on
   ErrorStatistics unseen;
   PlotSeries points;
 };
 
-std::vector<ScoredWay> score(const HostCopyTable& table) {
+std::vector<ScoredPath> score(const HostCopyTable& table) {
   constexpr std::array kColours = {"#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#8c564b"};
-  std::vector<ScoredWay> ways;
-  for (HostWayCosts& costs : fit_host_copies(table)) {
+  std::vector<ScoredPath> paths;
+  for (DmaPathCosts& costs : fit_host_copies(table)) {
     std::vector<PredictedMeasured> fitted, unseen, all;
     for (const MeasuredCopy& row : table.rows) {
-      if (row.way != costs.way) continue;
+      if (row.path != costs.path) continue;
       const PredictedMeasured pair{.predicted = costs.line.seconds(row.bytes), .measured = row.seconds};
       all.push_back(pair);
       if (row.bytes >= kJudgedFrom) (row.kept_aside ? unseen : fitted).push_back(pair);
     }
-    PlotSeries points{.name = costs.way, .colour = kColours[ways.size() % kColours.size()], .points = std::move(all)};
-    ways.push_back({.costs = std::move(costs), .fitted = error_statistics(fitted), .unseen = error_statistics(unseen),
+    PlotSeries points{.name = costs.path, .colour = kColours[paths.size() % kColours.size()], .points = std::move(all)};
+    paths.push_back({.costs = std::move(costs), .fitted = error_statistics(fitted), .unseen = error_statistics(unseen),
                     .points = std::move(points)});
   }
-  return ways;
+  return paths;
 }
 
-std::string text_of(const HostCopyTable& table, const std::vector<ScoredWay>& ways) {
+std::string text_of(const HostCopyTable& table, const std::vector<ScoredPath>& paths) {
   std::string text = table.gpu + ", errors from 1 MiB on\n";
-  for (const ScoredWay& way : ways) {
-    text += fmt::format("  {:<26}{:>9} + bytes / {:<12}fitted: {}; new: {}\n", way.costs.way,
-                        to_string(way.costs.line.latency), to_string(way.costs.line.rate), errors_text(way.fitted),
-                        errors_text(way.unseen));
+  for (const ScoredPath& path : paths) {
+    text += fmt::format("  {:<26}{:>9} + bytes / {:<12}fitted: {}; new: {}\n", path.costs.path,
+                        to_string(path.costs.line.latency), to_string(path.costs.line.rate), errors_text(path.fitted),
+                        errors_text(path.unseen));
   }
   return text;
 }
 
-std::string json_of(const HostCopyTable& table, const std::vector<ScoredWay>& ways) {
+std::string json_of(const HostCopyTable& table, const std::vector<ScoredPath>& paths) {
   std::string text = fmt::format("{{\"gpu\": {}, \"ways\": [", json_text(table.gpu));
-  for (const ScoredWay& way : ways) {
+  for (const ScoredPath& path : paths) {
     text += fmt::format(
         "{}{{\"way\": {}, \"latency_s\": {:.6g}, \"rate_bytes_per_s\": {:.6g}, \"fitted\": {:.6g}, \"unseen\": "
         "{:.6g}}}",
-        &way == &ways.front() ? "" : ", ", json_text(way.costs.way), to_seconds(way.costs.line.latency),
-        way.costs.line.rate.count(), way.fitted.mean_abs, way.unseen.mean_abs);
+        &path == &paths.front() ? "" : ", ", json_text(path.costs.path), to_seconds(path.costs.line.latency),
+        path.costs.line.rate.count(), path.fitted.mean_abs, path.unseen.mean_abs);
   }
   return text + "]}";
 }
@@ -114,12 +114,12 @@ Result<HostCopyTable> parse_host_copies(const std::string& name, std::string_vie
   return read_measured<HostCopyTable>(parse_csv(name, text), kHostCopiesFormat, read_host_copies_row);
 }
 
-std::vector<HostWayCosts> fit_host_copies(const HostCopyTable& table) {
-  std::vector<HostWayCosts> ways;
+std::vector<DmaPathCosts> fit_host_copies(const HostCopyTable& table) {
+  std::vector<DmaPathCosts> paths;
   for (const MeasuredCopy& row : table.rows) {
-    if (std::ranges::find(ways, row.way, &HostWayCosts::way) == ways.end()) ways.push_back(fit_way(table, row.way));
+    if (std::ranges::find(paths, row.path, &DmaPathCosts::path) == paths.end()) paths.push_back(fit_path(table, row.path));
   }
-  return ways;
+  return paths;
 }
 
 Result<ValidationOutcome> validate_host_copies(const ValidationRequest& request) {
@@ -130,13 +130,13 @@ Result<ValidationOutcome> validate_host_copies(const ValidationRequest& request)
   return validate_tables(request, kKind, [](const std::string& file) -> Result<TableScore> {
     const auto table = read_host_copies(file);
     if (!table) return tl::unexpected(table.error());
-    const std::vector<ScoredWay> ways = score(*table);
+    const std::vector<ScoredPath> paths = score(*table);
     std::vector<PlotSeries> series;
     TableScore answer{
-        .gpu = table->gpu, .text = text_of(*table, ways), .json = json_of(*table, ways), .plot = {}, .parts = {}};
-    for (const ScoredWay& way : ways) {
-      series.push_back(way.points);
-      answer.parts.push_back({.name = way.costs.way, .fitted = way.fitted, .unseen = way.unseen});
+        .gpu = table->gpu, .text = text_of(*table, paths), .json = json_of(*table, paths), .plot = {}, .parts = {}};
+    for (const ScoredPath& path : paths) {
+      series.push_back(path.points);
+      answer.parts.push_back({.name = path.costs.path, .fitted = path.fitted, .unseen = path.unseen});
     }
     answer.plot = {.name = "host-copies-" + table->gpu + ".svg",
                    .text = scatter_svg("host copies, " + table->gpu, series)};
@@ -150,16 +150,16 @@ Result<CalibrationOutcome> calibrate_host_copies(const CalibrationRequest& reque
   if (!file) return tl::unexpected(file.error());
   const auto table = read_host_copies(*file);
   if (!table) return tl::unexpected(table.error());
-  const std::vector<ScoredWay> ways = score(*table);
+  const std::vector<ScoredPath> paths = score(*table);
   double rate = 0.0;
-  for (const ScoredWay& way : ways) {
-    if (way.costs.way == "pinned, both") rate = way.costs.line.rate.count();
+  for (const ScoredPath& path : paths) {
+    if (path.costs.path == "pinned, both") rate = path.costs.line.rate.count();
   }
-  for (const ScoredWay& way : ways) {
-    const bool one_way = way.costs.way.starts_with("pinned, ") && !way.costs.way.ends_with("both");
-    if (one_way && rate <= 0.0) rate = way.costs.line.rate.count();
+  for (const ScoredPath& path : paths) {
+    const bool one_way = path.costs.path.starts_with("pinned, ") && !path.costs.path.ends_with("both");
+    if (one_way && rate <= 0.0) rate = path.costs.line.rate.count();
   }
-  CalibrationOutcome outcome{.text = text_of(*table, ways), .json = json_of(*table, ways) + "\n", .profile = {},
+  CalibrationOutcome outcome{.text = text_of(*table, paths), .json = json_of(*table, paths) + "\n", .profile = {},
                              .warnings = cluster_has_no_effect(request.cluster, "host copies")};
   outcome.profile = fmt::format(
       "# The host link of {}.\n# Made by `ringwright calibrate host_copies`; use it with `preset: NAME` at the head of "

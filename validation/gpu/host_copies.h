@@ -13,7 +13,7 @@
 namespace ringwright::validation {
 
 struct MeasuredCopy {
-  std::string way;  // "pinned, host to device"
+  std::string path;  // "pinned, host to device"
   Bytes bytes;      // each way
   double seconds = 0.0;
   bool kept_aside = false;  // never fitted
@@ -32,11 +32,11 @@ struct HostCopyTable {
 [[nodiscard]] Result<HostCopyTable> parse_host_copies(const std::string& name, std::string_view text);
 
 // How the fabric plays PCIe and NVLink-C2C.
-struct HostWayCosts {
-  std::string way;
+struct DmaPathCosts {
+  std::string path;
   LatencyLine line;
 };
 // Of every way of the table, in the order in which they come; to rows that are not kept aside.
-[[nodiscard]] std::vector<HostWayCosts> fit_host_copies(const HostCopyTable& table);
+[[nodiscard]] std::vector<DmaPathCosts> fit_host_copies(const HostCopyTable& table);
 
 }  // namespace ringwright::validation

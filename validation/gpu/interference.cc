@@ -42,14 +42,14 @@ struct Scores {
 enum class Rows { kFitted, kKeptAside };
 
 Scores score(const Measured& measured, const InterferenceConstants& constants, Rows rows) {
-  std::vector<PredictedMeasured> kernels, movers;
+  std::vector<PredictedMeasured> kernels, copy_blocks;
   for (const MeasuredPair& pair : measured.table.rows) {
     if (pair.kept_aside != (rows == Rows::kKeptAside)) continue;
     const PairPrediction prediction = predict(pair, measured.gpu, constants);
     kernels.push_back({.predicted = prediction.together_seconds, .measured = pair.together_seconds});
-    movers.push_back({.predicted = prediction.mover_together.count(), .measured = pair.mover_together.count()});
+    copy_blocks.push_back({.predicted = prediction.mover_together.count(), .measured = pair.mover_together.count()});
   }
-  return {.slowdown = error_statistics(kernels), .mover = error_statistics(movers)};
+  return {.slowdown = error_statistics(kernels), .mover = error_statistics(copy_blocks)};
 }
 
 std::string constants_text(const InterferenceFit& fit) {

@@ -36,7 +36,7 @@ constexpr std::array<std::string_view, 10> kInterferenceTableNeeded{"family",
                                                                     "compute_together_us",
                                                                     "mover_alone_GB_per_s",
                                                                     "mover_together_GB_per_s"};
-constexpr std::array kMovers{TableWord<bool>{"copy", false}, TableWord<bool>{"reduce", true}};
+constexpr std::array kCopyBlocks{TableWord<bool>{"copy", false}, TableWord<bool>{"reduce", true}};
 constexpr std::array kKernelFamilies{TableWord<KernelFamily>{"gemm", KernelFamily::kGemm},
                                TableWord<KernelFamily>{"copy", KernelFamily::kCopy}};
 constexpr std::array kTypes{TableWord<DataType>{"bf16", DataType::kBf16}, TableWord<DataType>{"fp16", DataType::kFp16},
@@ -61,7 +61,7 @@ void read_interference_row(TableCells& cells, const CsvRow& row, InterferenceTab
   if (product && (kernel.m < 1 || kernel.n < 1 || kernel.k < 1)) {
     cells.refuse_cell(row, "family", "a kernel of family gemm needs m, n and k");
   }
-  pair.adds = cells.word(row, "mover", false, kMovers);
+  pair.adds = cells.word(row, "mover", false, kCopyBlocks);
   pair.sms = cells.whole(row, "sms", 1);
   if (pair.sms < 1) cells.refuse_cell(row, "sms", "a mover holds at least one multiprocessor");
   constexpr double kLeast = 1e-3;

@@ -51,14 +51,14 @@ constexpr TableCells::Format kOffloadFormat{.of = "offload",
                                             .needed = kOffloadNeeded,
                                             .page = "docs/host-copies.md"};
 // The suite's product.
-constexpr std::string_view kProduct = "gemm bf16 4096x4096x4096";
-constexpr std::int64_t kProductSize = 4096;
+constexpr std::string_view kGemm = "gemm bf16 4096x4096x4096";
+constexpr std::int64_t kGemmSize = 4096;
 
 void read_offload_row(TableCells& cells, const CsvRow& row, OffloadTable& table) {
   static constexpr std::array kTraffic{
       TableWord<Traffic>{"none", Traffic::kNone}, TableWord<Traffic>{"gradients down", Traffic::kDown},
       TableWord<Traffic>{"parameters up", Traffic::kUp}, TableWord<Traffic>{"both", Traffic::kBoth}};
-  static constexpr std::array kCompute{TableWord<bool>{"none", false}, TableWord<bool>{kProduct, true}};
+  static constexpr std::array kCompute{TableWord<bool>{"none", false}, TableWord<bool>{kGemm, true}};
   cells.check_row(row);
   MeasuredOffload made{.traffic = cells.word(row, "traffic", Traffic::kNone, kTraffic),
                        .computes = cells.word(row, "compute", false, kCompute),
@@ -106,12 +106,12 @@ double copies_take(const MeasuredOffload& row, const LatencyLine& line) {
 }
 
 // The product beside copies: slower while they run, and then as fast as alone.
-double product_takes(const workload::GpuSpec& gpu, double alone, double copying, double rate) {
-  const Kernel kernel{.m = kProductSize,
-                      .n = kProductSize,
-                      .k = kProductSize,
-                      .flops = Flops(2.0 * static_cast<double>(kProductSize * kProductSize * kProductSize)),
-                      .bytes = Bytes(6 * kProductSize * kProductSize)};
+double gemm_takes(const workload::GpuSpec& gpu, double alone, double copying, double rate) {
+  const Kernel kernel{.m = kGemmSize,
+                      .n = kGemmSize,
+                      .k = kGemmSize,
+                      .flops = Flops(2.0 * static_cast<double>(kGemmSize * kGemmSize * kGemmSize)),
+                      .bytes = Bytes(6 * kGemmSize * kGemmSize)};
   const workload::GpuSpec left =
       workload::GpuShare(gpu, {.copies = Bandwidth(rate)}, gpu.kernels[workload::KernelConstant::kStreamShare])
           .of_kernel();
@@ -144,7 +144,7 @@ Streams predict(const OffloadTable& table, const workload::GpuSpec& gpu) {
     }
     if (row.computes && one.compute) {
       streams.compute.push_back(
-          {.predicted = product_takes(gpu, *one.compute, copying, rate), .measured = row.compute});
+          {.predicted = gemm_takes(gpu, *one.compute, copying, rate), .measured = row.compute});
     }
   }
   return streams;

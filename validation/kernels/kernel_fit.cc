@@ -62,10 +62,10 @@ bool is_grouped(const MeasuredKernel& row) {
   return row.kernel.family == KernelFamily::kGroupedGemm;
 }
 bool is_dgrad(const MeasuredKernel& row) {
-  return row.kernel.role == ProductRole::kDgrad;
+  return row.kernel.role == GemmRole::kDgrad;
 }
 bool is_wgrad(const MeasuredKernel& row) {
-  return row.kernel.role == ProductRole::kWgrad;
+  return row.kernel.role == GemmRole::kWgrad;
 }
 bool is_forward_attention(const MeasuredKernel& row) {
   return row.kernel.family == KernelFamily::kAttentionForward;

@@ -24,9 +24,9 @@ using Word = TableWord<Value>;
 constexpr std::array kModes{Word<LaunchMode>{"eager", LaunchMode::kEager},
                             Word<LaunchMode>{"graph", LaunchMode::kGraph},
                             Word<LaunchMode>{"kernel", LaunchMode::kKernel}};
-constexpr std::array kLayouts{Word<ProductRole>{"TN", ProductRole::kForward},
-                              Word<ProductRole>{"NN", ProductRole::kDgrad},
-                              Word<ProductRole>{"NT", ProductRole::kWgrad}};
+constexpr std::array kLayouts{Word<GemmRole>{"TN", GemmRole::kForward},
+                              Word<GemmRole>{"NN", GemmRole::kDgrad},
+                              Word<GemmRole>{"NT", GemmRole::kWgrad}};
 constexpr std::array kMasks{Word<AttentionMask>{"none", AttentionMask::kNone},
                             Word<AttentionMask>{"causal", AttentionMask::kCausal}};
 
@@ -46,7 +46,7 @@ void read_kernel_row(TableCells& cells, const CsvRow& row, KernelTable& table) {
   kernel.family = cells.word(row, "family", KernelFamily::kCopy, printed_words(KernelFamily::kCopy));
   if (const CsvCell* const op = cells.cell(row, "op")) kernel.name = op->text;
   kernel.type = cells.word(row, "dtype", DataType::kBf16, printed_words(DataType::kFp4));
-  kernel.role = cells.word(row, "layout", ProductRole::kForward, kLayouts);
+  kernel.role = cells.word(row, "layout", GemmRole::kForward, kLayouts);
   kernel.mask = cells.word(row, "mask", AttentionMask::kNone, kMasks);
   kernel.m = cells.whole(row, "m", 0);
   kernel.n = cells.whole(row, "n", 0);

@@ -55,12 +55,12 @@ void add_softmax_backward(KernelMaker& make, const KernelContext& context) {
 void add_unfused(KernelMaker& make, const KernelContext& context) {
   const std::int64_t s = make.shape.sequence;
   const std::int64_t batch = context.training.micro_batch * make.heads;
-  make.batched_product("attention scores", {.m = s, .n = s, .k = key_size(make.shape), .batch = batch});
+  make.batched_gemm("attention scores", {.m = s, .n = s, .k = key_size(make.shape), .batch = batch});
   add_softmax(make, context);
   if (make.shape.attention_dropout) {
     make.stream(kElementwise, "attention dropout", scores(make), {.values = 2, .other_bytes = kDropoutMaskBytes});
   }
-  make.batched_product("attention over values", {.m = s, .n = value_size(make.shape), .k = s, .batch = batch});
+  make.batched_gemm("attention over values", {.m = s, .n = value_size(make.shape), .k = s, .batch = batch});
   make.stream(kCopy, "attention context copy", make.tokens * make.context, {.values = 2});
 }
 
@@ -70,15 +70,15 @@ void add_unfused_backward(KernelMaker& make, const KernelContext& context) {
   const std::int64_t values = value_size(make.shape);
   const std::int64_t batch = context.training.micro_batch * make.heads;
   make.stream(kCopy, "attention context copy", make.tokens * make.context, {.values = 2});
-  make.batched_product("attention probabilities dgrad", {.m = s, .n = s, .k = values, .batch = batch});
-  make.batched_product("attention values dgrad", {.m = s, .n = values, .k = s, .batch = batch});
+  make.batched_gemm("attention probabilities dgrad", {.m = s, .n = s, .k = values, .batch = batch});
+  make.batched_gemm("attention values dgrad", {.m = s, .n = values, .k = s, .batch = batch});
   if (make.shape.attention_dropout) {
     make.stream(kElementwise, "attention dropout backward", scores(make),
                 {.values = 2, .other_bytes = kDropoutMaskBytes});
   }
   add_softmax_backward(make, context);
-  make.batched_product("attention queries dgrad", {.m = s, .n = keys, .k = s, .batch = batch});
-  make.batched_product("attention keys dgrad", {.m = s, .n = keys, .k = s, .batch = batch});
+  make.batched_gemm("attention queries dgrad", {.m = s, .n = keys, .k = s, .batch = batch});
+  make.batched_gemm("attention keys dgrad", {.m = s, .n = keys, .k = s, .batch = batch});
 }
 
 // All scores that this rank computes for one microbatch, in one kernel: its heads of its queries with all keys.

@@ -80,11 +80,11 @@ void add_experts_backward(KernelMaker& make, const KernelContext& context) {
   }
   make.grouped(
       "experts down dgrad",
-      {.experts = sizes.local, .rows = sizes.rows, .inputs = sizes.width, .outputs = h, .role = ProductRole::kDgrad});
+      {.experts = sizes.local, .rows = sizes.rows, .inputs = sizes.width, .outputs = h, .role = GemmRole::kDgrad});
   add_expert_activation(make, sizes, gated ? "experts swiglu backward" : "experts gelu backward", gated ? 5.0 : 3.0);
   make.grouped(
       "experts up dgrad",
-      {.experts = sizes.local, .rows = sizes.rows, .inputs = h, .outputs = sizes.gated, .role = ProductRole::kDgrad});
+      {.experts = sizes.local, .rows = sizes.rows, .inputs = h, .outputs = sizes.gated, .role = GemmRole::kDgrad});
 }
 
 void add_experts_wgrad(KernelMaker& make, const KernelContext& context) {
@@ -93,7 +93,7 @@ void add_experts_wgrad(KernelMaker& make, const KernelContext& context) {
                                .rows = sizes.rows,
                                .inputs = sizes.width,
                                .outputs = make.shape.hidden,
-                               .role = ProductRole::kWgrad};
+                               .role = GemmRole::kWgrad};
   make.grouped("experts down wgrad", product);
   product.inputs = make.shape.hidden;
   product.outputs = sizes.gated;

@@ -45,7 +45,7 @@ std::int64_t divided_up(std::int64_t a, std::int64_t b) {
 }
 
 double share_of(DataType type, const KernelProfile& profile) {
-  return profile[product_share(type)];
+  return profile[gemm_share(type)];
 }
 
 // Elements of two bytes that make the 16 bytes at which tensor cores load. Products of a batch begin at any multiple of
@@ -53,7 +53,7 @@ double share_of(DataType type, const KernelProfile& profile) {
 // slower, which is the ratio of both peaks: chronicles-prequel.md of bigscience, "NHEADs comparison").
 constexpr std::int64_t kAligned = 8;
 
-double product_peak(const Kernel& kernel, const GpuSpec& gpu) {
+double gemm_peak(const Kernel& kernel, const GpuSpec& gpu) {
   const bool half = kernel.type == DataType::kBf16 || kernel.type == DataType::kFp16;
   const bool odd = kernel.batch > 1 && (kernel.n % kAligned != 0 || kernel.k % kAligned != 0);
   const bool leaves = half && odd && kernel.family == KernelFamily::kGemm;  // grouped ones are aligned by their callers
@@ -80,9 +80,9 @@ double start_of(const Kernel& kernel, const KernelProfile& profile) {
 
 double role_speed(const Kernel& kernel, const KernelProfile& profile) {
   switch (kernel.role) {
-    case ProductRole::kForward: return 1.0;
-    case ProductRole::kDgrad: return profile[kGemmDgradSpeed];
-    case ProductRole::kWgrad: return profile[kGemmWgradSpeed];
+    case GemmRole::kForward: return 1.0;
+    case GemmRole::kDgrad: return profile[kGemmDgradSpeed];
+    case GemmRole::kWgrad: return profile[kGemmWgradSpeed];
   }
   return 1.0;
 }
@@ -123,7 +123,7 @@ double tiled_seconds(const Kernel& kernel, const GpuSpec& gpu, double rate) {
 
 }  // namespace
 
-KernelConstant product_share(DataType type) {
+KernelConstant gemm_share(DataType type) {
   switch (type) {
     case DataType::kBf16:
     case DataType::kFp16: return kGemmHalfShare;
@@ -137,7 +137,7 @@ KernelConstant product_share(DataType type) {
 
 double gemm_seconds(const Kernel& kernel, const GpuSpec& gpu) {
   const KernelProfile& profile = gpu.kernels;
-  double rate = product_peak(kernel, gpu) * share_of(kernel.type, profile) * role_speed(kernel, profile);
+  double rate = gemm_peak(kernel, gpu) * share_of(kernel.type, profile) * role_speed(kernel, profile);
   if (kernel.family == KernelFamily::kGroupedGemm) rate *= profile[kGroupedSpeed];
   const bool has_sizes = kernel.m > 0 && kernel.n > 0 && kernel.k > 0;
   const double arithmetic =

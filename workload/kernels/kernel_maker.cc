@@ -11,7 +11,7 @@ namespace {
 Bytes whole(double bytes) {
   return Bytes(std::llround(bytes));
 }
-double product_flops(const Product& p) {
+double gemm_flops(const Gemm& p) {
   return 2.0 * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) *
          static_cast<double>(p.batch);
 }
@@ -34,9 +34,9 @@ KernelMaker::KernelMaker(const KernelContext& given)
       gradient_bytes(bytes_per_element(given.training.grad_reduce)),
       pointwise(given.training.pointwise),
       context_(given),
-      product_type_(given.training.product_type()) {}
+      gemm_type_(given.training.gemm_type()) {}
 
-void KernelMaker::add_product(std::string name, const Product& p, DataType type) {
+void KernelMaker::add_gemm(std::string name, const Gemm& p, DataType type) {
   const auto operands = static_cast<double>((p.m * p.k + p.k * p.n) * p.batch) * bytes_per_element(type);
   const auto result = static_cast<double>(p.m * p.n * p.batch) * bytes_per_element(context_.training.precision);
   kernels_.push_back({.family = KernelFamily::kGemm,
@@ -47,12 +47,12 @@ void KernelMaker::add_product(std::string name, const Product& p, DataType type)
                       .k = p.k,
                       .batch = p.batch,
                       .role = p.role,
-                      .flops = Flops(product_flops(p)),
+                      .flops = Flops(gemm_flops(p)),
                       .bytes = whole(operands + result)});
 }
 
 void KernelMaker::keep_precision() {
-  product_type_ = context_.training.precision;
+  gemm_type_ = context_.training.precision;
 }
 
 // Reads a tensor and writes it twice, since the weight gradient needs it transposed; a scale of its own takes a pass
@@ -62,15 +62,15 @@ void KernelMaker::keep_precision() {
 // the tensor.
 void KernelMaker::quantise(double elements) {
   const NarrowRecipe recipe = context_.training.narrow;
-  if (recipe == NarrowRecipe::kNone || product_type_ == context_.training.precision) return;
+  if (recipe == NarrowRecipe::kNone || gemm_type_ == context_.training.precision) return;
   const double read = bytes_per_element(context_.training.precision);
-  double each = read + 2.0 * bytes_per_element(product_type_);
+  double each = read + 2.0 * bytes_per_element(gemm_type_);
   if (recipe == NarrowRecipe::kTensorwise || recipe == NarrowRecipe::kNvfp4) each += read;
-  if (recipe == NarrowRecipe::kRowwise) each = 2.0 * (2.0 * read + bytes_per_element(product_type_));
+  if (recipe == NarrowRecipe::kRowwise) each = 2.0 * (2.0 * read + bytes_per_element(gemm_type_));
   if (recipe == NarrowRecipe::kBlockwise) each += 2.0 * 4.0 / 128.0;
   if (recipe == NarrowRecipe::kMxfp8 || recipe == NarrowRecipe::kMxfp4) each += 2.0 / 32.0;
   if (recipe == NarrowRecipe::kNvfp4) each += 2.0 / 16.0;
-  bytes_only(KernelFamily::kCast, "quantise", elements * each, product_type_);
+  bytes_only(KernelFamily::kCast, "quantise", elements * each, gemm_type_);
 }
 
 // Each rank casts its own part, and what came in is transposed for the weight gradient where a scale holds for the
@@ -80,33 +80,33 @@ void KernelMaker::quantise_gathered(std::int64_t columns) {
   const TrainingOptions& training = context_.training;
   const bool parts = training.narrow_gather && context_.sequence_parallel && context_.tp > 1;
   if (!parts) return quantise(static_cast<double>(tokens * columns));
-  if (product_type_ == training.precision) return;
+  if (gemm_type_ == training.precision) return;
   const bool transposed = training.narrow == NarrowRecipe::kTensorwise || training.narrow == NarrowRecipe::kDelayed;
-  const double each = bytes_per_element(product_type_);
+  const double each = bytes_per_element(gemm_type_);
   quantise(static_cast<double>(local_tokens * columns));
   if (!transposed) return;
   // The part was counted with both layouts.
   bytes_only(KernelFamily::kCast, "transpose", static_cast<double>((tokens * 2 - local_tokens) * columns) * each,
-             product_type_);
+             gemm_type_);
 }
 
-void KernelMaker::batched_product(std::string name, const Product& p) {
-  add_product(std::move(name), p, context_.training.precision);
+void KernelMaker::batched_gemm(std::string name, const Gemm& p) {
+  add_gemm(std::move(name), p, context_.training.precision);
 }
 
 void KernelMaker::linear(std::string name, std::int64_t inputs, std::int64_t outputs) {
   quantise(static_cast<double>(tokens * inputs));
-  add_product(std::move(name), {.m = tokens, .n = outputs, .k = inputs}, product_type_);
+  add_gemm(std::move(name), {.m = tokens, .n = outputs, .k = inputs}, gemm_type_);
 }
 
 void KernelMaker::dgrad(std::string name, std::int64_t inputs, std::int64_t outputs) {
   quantise(static_cast<double>(tokens * outputs));
-  add_product(std::move(name), {.m = tokens, .n = inputs, .k = outputs, .role = ProductRole::kDgrad}, product_type_);
+  add_gemm(std::move(name), {.m = tokens, .n = inputs, .k = outputs, .role = GemmRole::kDgrad}, gemm_type_);
 }
 
 void KernelMaker::gathered_dgrad(std::string name, std::int64_t inputs, std::int64_t outputs) {
   quantise_gathered(outputs);
-  add_product(std::move(name), {.m = tokens, .n = inputs, .k = outputs, .role = ProductRole::kDgrad}, product_type_);
+  add_gemm(std::move(name), {.m = tokens, .n = inputs, .k = outputs, .role = GemmRole::kDgrad}, gemm_type_);
 }
 
 std::vector<std::int64_t> KernelMaker::weights_of(Widths outputs) const {
@@ -125,7 +125,7 @@ void KernelMaker::linears(const std::string& name, std::int64_t inputs, Widths o
     quantise_gathered(inputs);
   }
   for (const std::int64_t width : weights_of(outputs)) {
-    add_product(name, {.m = tokens, .n = width, .k = inputs}, product_type_);
+    add_gemm(name, {.m = tokens, .n = width, .k = inputs}, gemm_type_);
   }
 }
 
@@ -143,13 +143,13 @@ void KernelMaker::wgrads(const std::string& name, std::int64_t inputs, Widths ou
 
 void KernelMaker::local_linear(std::string name, std::int64_t inputs, std::int64_t outputs) {
   quantise(static_cast<double>(local_tokens * inputs));
-  add_product(std::move(name), {.m = local_tokens, .n = outputs, .k = inputs}, product_type_);
+  add_gemm(std::move(name), {.m = local_tokens, .n = outputs, .k = inputs}, gemm_type_);
 }
 
 void KernelMaker::local_dgrad(std::string name, std::int64_t inputs, std::int64_t outputs) {
   quantise(static_cast<double>(local_tokens * outputs));
-  add_product(std::move(name), {.m = local_tokens, .n = inputs, .k = outputs, .role = ProductRole::kDgrad},
-              product_type_);
+  add_gemm(std::move(name), {.m = local_tokens, .n = inputs, .k = outputs, .role = GemmRole::kDgrad},
+              gemm_type_);
 }
 
 void KernelMaker::wgrad(std::string name, std::int64_t inputs, std::int64_t outputs) {
@@ -160,9 +160,9 @@ void KernelMaker::local_wgrad(std::string name, std::int64_t inputs, std::int64_
   weight_gradient(std::move(name), {.m = inputs, .n = outputs, .k = local_tokens});
 }
 
-void KernelMaker::weight_gradient(std::string name, const Product& p) {
+void KernelMaker::weight_gradient(std::string name, const Gemm& p) {
   if (shape.adapters) return;  // frozen
-  const double operands = static_cast<double>(p.k * (p.m + p.n)) * bytes_per_element(product_type_);
+  const double operands = static_cast<double>(p.k * (p.m + p.n)) * bytes_per_element(gemm_type_);
   const std::int64_t elements = p.m * p.n;
   const bool fused = context_.training.gradient_sum == GradientSum::kFused;
   // Read, added and written; or written, to be added later.
@@ -171,12 +171,12 @@ void KernelMaker::weight_gradient(std::string name, const Product& p) {
   const std::string weight = name;
   kernels_.push_back({.family = KernelFamily::kGemm,
                       .name = std::move(name),
-                      .type = product_type_,
+                      .type = gemm_type_,
                       .m = p.m,
                       .n = p.n,
                       .k = p.k,
-                      .role = ProductRole::kWgrad,
-                      .flops = Flops(product_flops(p)),
+                      .role = GemmRole::kWgrad,
+                      .flops = Flops(gemm_flops(p)),
                       .bytes = whole(operands + accumulated)});
   if (!fused) add_gradient(weight, elements);
 }
@@ -193,17 +193,17 @@ void KernelMaker::add_gradient(const std::string& name, std::int64_t elements) {
 // x A, then (x A) B, added to what the frozen product gives.
 void KernelMaker::adapter(std::int64_t inputs, std::int64_t outputs) {
   const std::int64_t rank = shape.adapters->rank;
-  batched_product("adapter down", {.m = tokens, .n = rank, .k = inputs});
-  batched_product("adapter up", {.m = tokens, .n = outputs, .k = rank});
+  batched_gemm("adapter down", {.m = tokens, .n = rank, .k = inputs});
+  batched_gemm("adapter up", {.m = tokens, .n = outputs, .k = rank});
   stream(KernelFamily::kElementwise, "adapter add", tokens * outputs, {.values = 3});
 }
 
 void KernelMaker::adapter_backward(std::int64_t inputs, std::int64_t outputs) {
   const std::int64_t rank = shape.adapters->rank;
-  batched_product("adapter up dgrad", {.m = tokens, .n = rank, .k = outputs, .role = ProductRole::kDgrad});
-  batched_product("adapter up wgrad", {.m = rank, .n = outputs, .k = tokens, .role = ProductRole::kWgrad});
-  batched_product("adapter down wgrad", {.m = inputs, .n = rank, .k = tokens, .role = ProductRole::kWgrad});
-  batched_product("adapter down dgrad", {.m = tokens, .n = inputs, .k = rank, .role = ProductRole::kDgrad});
+  batched_gemm("adapter up dgrad", {.m = tokens, .n = rank, .k = outputs, .role = GemmRole::kDgrad});
+  batched_gemm("adapter up wgrad", {.m = rank, .n = outputs, .k = tokens, .role = GemmRole::kWgrad});
+  batched_gemm("adapter down wgrad", {.m = inputs, .n = rank, .k = tokens, .role = GemmRole::kWgrad});
+  batched_gemm("adapter down dgrad", {.m = tokens, .n = inputs, .k = rank, .role = GemmRole::kDgrad});
   stream(KernelFamily::kElementwise, "adapter gradient add", tokens * inputs, {.values = 3});
 }
 
@@ -248,11 +248,11 @@ void KernelMaker::grouped(std::string name, const Grouped& p) {
   const auto experts = static_cast<double>(p.experts);
   const auto inputs = static_cast<double>(p.inputs);
   const auto outputs = static_cast<double>(p.outputs);
-  const bool wgrad = p.role == ProductRole::kWgrad;
-  const bool dgrad = p.role == ProductRole::kDgrad;
+  const bool wgrad = p.role == GemmRole::kWgrad;
+  const bool dgrad = p.role == GemmRole::kDgrad;
   if (wgrad && shape.adapters) return;  // frozen
   if (!wgrad) quantise(p.rows * (dgrad ? outputs : inputs));
-  const double operand = bytes_per_element(product_type_);
+  const double operand = bytes_per_element(gemm_type_);
   const double result = bytes_per_element(context_.training.precision);
   // A weight gradient is added to the main gradient, read and written; or it is written, to be added later.
   const bool adds = context_.training.gradient_sum == GradientSum::kFused;
@@ -262,7 +262,7 @@ void KernelMaker::grouped(std::string name, const Grouped& p) {
                                  : dgrad ? result * inputs + operand * outputs
                                          : operand * inputs + result * outputs;
   const auto rows = std::max<std::int64_t>(1, std::llround(std::ceil(p.rows / experts)));
-  Kernel kernel{.family = KernelFamily::kGroupedGemm, .name = std::move(name), .type = product_type_};
+  Kernel kernel{.family = KernelFamily::kGroupedGemm, .name = std::move(name), .type = gemm_type_};
   kernel.m = wgrad ? p.inputs : rows;
   kernel.n = dgrad ? p.inputs : p.outputs;
   kernel.k = wgrad ? rows : dgrad ? p.outputs : p.inputs;

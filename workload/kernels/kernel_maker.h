@@ -11,12 +11,12 @@ namespace ringwright::workload {
 
 constexpr double kDropoutMaskBytes = 1.0;  // an element of a dropout mask
 
-struct Product {
+struct Gemm {
   std::int64_t m = 0;
   std::int64_t n = 0;
   std::int64_t k = 0;
   std::int64_t batch = 1;
-  ProductRole role = ProductRole::kForward;
+  GemmRole role = GemmRole::kForward;
 };
 
 class KernelMaker {
@@ -39,7 +39,7 @@ class KernelMaker {
   void local_linear(std::string name, std::int64_t inputs, std::int64_t outputs);
   void local_dgrad(std::string name, std::int64_t inputs, std::int64_t outputs);
   void local_wgrad(std::string name, std::int64_t inputs, std::int64_t outputs);
-  void batched_product(std::string name, const Product& product);
+  void batched_gemm(std::string name, const Gemm& product);
   // Fused attention, forward or backward: `share` of the microbatch's scores, by queries and keys of that many tokens
   // of each sequence.
   struct Scores {
@@ -60,7 +60,7 @@ class KernelMaker {
     double rows = 0.0;
     std::int64_t inputs = 0;
     std::int64_t outputs = 0;
-    ProductRole role = ProductRole::kForward;
+    GemmRole role = GemmRole::kForward;
   };
   void grouped(std::string name, const Grouped& product);
   // A kernel that touches `values` values of the working type and `other_bytes` beside them, per element.
@@ -96,8 +96,8 @@ class KernelMaker {
   Pointwise pointwise;      // how what is no product is run
 
  private:
-  void add_product(std::string name, const Product& product, DataType type);
-  void weight_gradient(std::string name, const Product& product);
+  void add_gemm(std::string name, const Gemm& product, DataType type);
+  void weight_gradient(std::string name, const Gemm& product);
   // The widths of their products.
   [[nodiscard]] std::vector<std::int64_t> weights_of(Widths outputs) const;
   // Pairs of query and key in one sequence: documents do not see each other.
@@ -108,7 +108,7 @@ class KernelMaker {
   void quantise_gathered(std::int64_t columns);
 
   const KernelContext& context_;
-  DataType product_type_;  // of linear layers
+  DataType gemm_type_;  // of linear layers
   std::vector<Kernel> kernels_;
 };
 

@@ -57,7 +57,7 @@ double library_issue_seconds(const Kernel& kernel, const GpuSpec& gpu) {
 
 bool within_fit(const Kernel& kernel, const KernelProfile& profile) {
   if (kernel.family == kGemm || kernel.family == kGroupedGemm) {
-    if (profile.assumed[static_cast<std::size_t>(product_share(kernel.type))]) return false;
+    if (profile.assumed[static_cast<std::size_t>(gemm_share(kernel.type))]) return false;
     const Range range{.least = profile[kGemmSmallest], .most = profile[kGemmLargest]};
     return covers(range, kernel.m) && covers(range, kernel.n) && covers(range, kernel.k);
   }

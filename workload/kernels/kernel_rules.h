@@ -16,7 +16,7 @@ namespace ringwright::workload {
 
 // The rules by group of families; each in a file of its own. Seconds without the gap.
 // The share of peak that products of operands of the type reach.
-[[nodiscard]] KernelConstant product_share(DataType type);
+[[nodiscard]] KernelConstant gemm_share(DataType type);
 [[nodiscard]] double gemm_seconds(const Kernel& kernel, const GpuSpec& gpu);
 [[nodiscard]] double attention_seconds(const Kernel& kernel, const GpuSpec& gpu);
 [[nodiscard]] double stream_seconds(const Kernel& kernel, const GpuSpec& gpu);

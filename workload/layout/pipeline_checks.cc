@@ -173,10 +173,10 @@ namespace {
 
 // Every stage updates its own weights when its backward passes are done: nothing is gathered or summed across stages.
 void check_versions(ConfigMap& parallel, const ParallelContext& context, const ParallelOptions& options) {
-  const auto refuse = [&](std::string_view what, const std::string& way_out) {
+  const auto refuse = [&](std::string_view what, const std::string& remedy) {
     parallel.error("schedule", "E137",
                    fmt::format("'{}' never empties the pipeline, which {} does not allow", options.schedule, what),
-                   way_out);
+                   remedy);
   };
   if (options.zero_stage > 0) {
     refuse(fmt::format("state that is sharded over data-parallel ranks (zero.stage {}, fsdp)", options.zero_stage),
@@ -195,10 +195,10 @@ void check_microbatches(ConfigMap& parallel, const ParallelContext& context, con
   if (options.listed) return;  // check_listed_schedule tells it at the list's own lines
   const ScheduleEntry& schedule = find_schedule(options.schedule);
   const std::int64_t microbatches = options.microbatches(context.training);
-  const auto refuse = [&](const std::string& why, const std::string& way_out = {}) {
+  const auto refuse = [&](const std::string& why, const std::string& remedy = {}) {
     parallel.error(
         "schedule", "E137", why,
-        way_out + fmt::format("microbatches = {} ({}) {} / (micro_batch {} x dp {})",
+        remedy + fmt::format("microbatches = {} ({}) {} / (micro_batch {} x dp {})",
                               context.training_map.path_of("global_batch"), context.training_map.origin("global_batch"),
                               context.training.global_batch, context.training.micro_batch, options.dp));
   };

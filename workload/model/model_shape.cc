@@ -19,13 +19,13 @@ ParameterTensor replicated(std::string name, std::int64_t elements) {
 // Freezes what there is, and adds an adapter beside a product: the matrix that the split touches is split, the other
 // one is held whole.
 enum class Split { kColumns, kRows };
-struct AdaptedProduct {
+struct AdaptedGemm {
   const char* name;
   std::int64_t inputs = 0;   // on this rank
   std::int64_t outputs = 0;  // on this rank
   Split split = Split::kColumns;
 };
-void add_adapter(const ModelShape& shape, const AdaptedProduct& product, std::vector<ParameterTensor>& tensors) {
+void add_adapter(const ModelShape& shape, const AdaptedGemm& product, std::vector<ParameterTensor>& tensors) {
   const std::int64_t rank = shape.adapters->rank;
   const bool columns = product.split == Split::kColumns;
   const std::string name = product.name;
@@ -245,7 +245,7 @@ Flops attention_core_flops(const ModelShape& shape, std::int64_t sequences, Atte
 namespace {
 
 // Multiplications for one token in the products before and after the attention core.
-double attention_products(const ModelShape& shape) {
+double attention_gemms(const ModelShape& shape) {
   const auto h = static_cast<double>(shape.hidden);
   const auto heads = static_cast<double>(shape.heads);
   const double query = heads * static_cast<double>(key_size(shape));
@@ -263,7 +263,7 @@ double attention_products(const ModelShape& shape) {
   return queries + down + up + projection;
 }
 
-double mlp_products(const ModelShape& shape, std::int64_t layer) {
+double mlp_gemms(const ModelShape& shape, std::int64_t layer) {
   const auto h = static_cast<double>(shape.hidden);
   const auto matrices = static_cast<double>(mlp_inputs(shape) + 1);
   if (!has_experts(shape, layer)) return matrices * h * static_cast<double>(shape.ffn);
@@ -276,7 +276,7 @@ double mlp_products(const ModelShape& shape, std::int64_t layer) {
 
 Flops layer_forward_flops(const ModelShape& shape, std::int64_t sequences, AttentionCount count, std::int64_t layer) {
   const auto tokens = static_cast<double>(sequences * shape.sequence);
-  return Flops(2.0 * tokens * (attention_products(shape) + mlp_products(shape, layer))) +
+  return Flops(2.0 * tokens * (attention_gemms(shape) + mlp_gemms(shape, layer))) +
          attention_core_flops(shape, sequences, count, layer);
 }
 

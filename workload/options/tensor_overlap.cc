@@ -13,8 +13,8 @@ constexpr std::string_view kDetails[] = {"tp_comm_overlap_ag", "tp_comm_overlap_
                                          "tp_comm_overlap_num_splits",
                                          "tp_comm_overlap_user_buffers"};
 
-void refuse(ConfigMap& parallel, const std::string& why, const std::string& way_out) {
-  parallel.error("tp_comm_overlap", "E147", fmt::format("{} {}", parallel.path_of("tp_comm_overlap"), why), way_out);
+void refuse(ConfigMap& parallel, const std::string& why, const std::string& remedy) {
+  parallel.error("tp_comm_overlap", "E147", fmt::format("{} {}", parallel.path_of("tp_comm_overlap"), why), remedy);
 }
 
 }  // namespace

@@ -351,7 +351,7 @@ TrainingOptions read_training_options(ConfigMap& training) {
 }
 
 void check_precision(ConfigMap& training, const TrainingOptions& options, const GpuSpec& gpu) {
-  const DataType narrow = options.product_type();
+  const DataType narrow = options.gemm_type();
   if (options.narrow != NarrowRecipe::kNone && gpu.peak_of(narrow) <= FlopRate(0.0)) {
     const std::string_view name = narrow == DataType::kFp4 ? "fp4_recipe" : "fp8_recipe";
     const std::string key = training.path_of(name);

@@ -121,7 +121,7 @@ struct TrainingOptions {
     return document == 0 ? 1 : std::max<std::int64_t>(1, (sequence + document / 2) / document);
   }
   // Of the layers' products.
-  [[nodiscard]] DataType product_type() const {
+  [[nodiscard]] DataType gemm_type() const {
     if (narrow == NarrowRecipe::kNone) return precision;
     const bool fp4 = narrow == NarrowRecipe::kNvfp4 || narrow == NarrowRecipe::kMxfp4;
     return fp4 ? DataType::kFp4 : DataType::kFp8;

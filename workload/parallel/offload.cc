@@ -23,9 +23,9 @@ HostTraffic::HostTraffic(const KernelContext& context, const OffloadOptions& opt
       value_bytes_(static_cast<std::int64_t>(bytes_per_element(context.training.precision))),
       state_bytes_(static_cast<std::int64_t>(context.training.optimizer.state())) {}
 
-TaskIndex HostTraffic::move(ProgramWriter& writer, const Channel& channel, HostWay way, Bytes bytes,
+TaskIndex HostTraffic::move(ProgramWriter& writer, const Channel& channel, DmaPath path, Bytes bytes,
                             const std::string& label, const std::vector<TaskIndex>& after) const {
-  return writer.send_after(channel, {.peer = 0, .bytes = bytes, .channel = 0, .way = way}, label, after);
+  return writer.send_after(channel, {.peer = 0, .bytes = bytes, .channel = 0, .path = path}, label, after);
 }
 
 std::int64_t HostTraffic::offloaded(std::int64_t owned) const {
@@ -40,14 +40,14 @@ void HostTraffic::begin_step(ProgramWriter& writer, std::int64_t owned) {
 std::vector<TaskIndex> HostTraffic::fetch_parameters(ProgramWriter& writer, std::int64_t elements,
                                                      std::vector<TaskIndex> after) {
   if (!fetches_parameters()) return after;
-  const HostWay way = options_.parameters == Tier::kNvme ? HostWay::kFromStorage : HostWay::kFromMemory;
-  return {move(writer, channels_->in, way, Bytes(elements * value_bytes_), "host fetch parameters", after)};
+  const DmaPath path = options_.parameters == Tier::kNvme ? DmaPath::kFromStorage : DmaPath::kFromMemory;
+  return {move(writer, channels_->in, path, Bytes(elements * value_bytes_), "host fetch parameters", after)};
 }
 
 void HostTraffic::store_gradients(ProgramWriter& writer, std::int64_t elements, const std::vector<TaskIndex>& after) {
   if (!updates()) return;
   const Bytes bytes(offloaded(elements) * value_bytes_);
-  stored_.push_back(move(writer, channels_->out, HostWay::kToMemory, bytes, "host store gradients", after));
+  stored_.push_back(move(writer, channels_->out, DmaPath::kToMemory, bytes, "host store gradients", after));
 }
 
 // Sub-group by sub-group. Streams keep the order of each kind; without a pipeline each piece waits for the one before.
@@ -61,23 +61,23 @@ void HostTraffic::run_update(ProgramWriter& writer, std::int64_t owned, std::vec
     if (!options_.pipelined) ready.insert(ready.end(), last.begin(), last.end());
     if (nvme) {
       ready = {
-          move(writer, channels_->in, HostWay::kFromStorage, Bytes(part * state_bytes_), "host read states", ready)};
+          move(writer, channels_->in, DmaPath::kFromStorage, Bytes(part * state_bytes_), "host read states", ready)};
     }
     const Bytes touched(std::llround(adam_bytes(state_bytes_, value_bytes_, options_.passes_apart) *
                                      static_cast<double>(part) / options_.adam_efficiency));
-    last = {move(writer, channels_->cpu, HostWay::kWithinMemory, touched, "host adam", ready)};
+    last = {move(writer, channels_->cpu, DmaPath::kWithinMemory, touched, "host adam", ready)};
     std::vector<TaskIndex> done;
     if (nvme) {
       done.push_back(
-          move(writer, channels_->out, HostWay::kToStorage, Bytes(part * state_bytes_), "host write states", last));
+          move(writer, channels_->out, DmaPath::kToStorage, Bytes(part * state_bytes_), "host write states", last));
     }
     if (options_.parameters == Tier::kGpu) {
       done.push_back(
-          move(writer, channels_->in, HostWay::kFromMemory, Bytes(part * value_bytes_), "host fetch parameters", last));
+          move(writer, channels_->in, DmaPath::kFromMemory, Bytes(part * value_bytes_), "host fetch parameters", last));
     }
     if (options_.parameters == Tier::kNvme) {
       done.push_back(
-          move(writer, channels_->out, HostWay::kToStorage, Bytes(part * value_bytes_), "host write parameters", last));
+          move(writer, channels_->out, DmaPath::kToStorage, Bytes(part * value_bytes_), "host write parameters", last));
     }
     if (!done.empty()) last = done;
     updated_.insert(updated_.end(), last.begin(), last.end());
@@ -97,12 +97,12 @@ void HostTraffic::update(ProgramWriter& writer, std::int64_t owned) {
 
 void HostTraffic::store_activations(ProgramWriter& writer, Bytes bytes) {
   static_cast<void>(
-      move(writer, channels_->out, HostWay::kToMemory, bytes, "host store activations", writer.last_computation()));
+      move(writer, channels_->out, DmaPath::kToMemory, bytes, "host store activations", writer.last_computation()));
 }
 
 // Fetched while what comes before it in the backward pass is computed.
 std::optional<TaskIndex> HostTraffic::fetch_activations(ProgramWriter& writer, Bytes bytes) {
-  return move(writer, channels_->in, HostWay::kFromMemory, bytes, "host fetch activations", writer.last_computation());
+  return move(writer, channels_->in, DmaPath::kFromMemory, bytes, "host fetch activations", writer.last_computation());
 }
 
 }  // namespace ringwright::workload

@@ -9,7 +9,7 @@
 // ZeRO-Infinity (arXiv 2104.07857): states lie on drives, and sub-groups of them are read, updated and written (12
 // bytes a parameter each way); parameters are fetched shard by shard over every rank's own PCIe and then gathered.
 //
-// In the task graph all of this is messages that do not leave the host (core/plan/host_way.h), in a dimension "host"
+// In the task graph all of this is messages that do not leave the host (core/plan/dma_path.h), in a dimension "host"
 // where every rank is alone: they share links with whatever else crosses PCIe.
 #pragma once
 
@@ -51,7 +51,7 @@ class HostTraffic {
   [[nodiscard]] std::optional<TaskIndex> fetch_activations(ProgramWriter& writer, Bytes bytes);
 
  private:
-  [[nodiscard]] TaskIndex move(ProgramWriter& writer, const Channel& channel, HostWay way, Bytes bytes,
+  [[nodiscard]] TaskIndex move(ProgramWriter& writer, const Channel& channel, DmaPath path, Bytes bytes,
                                const std::string& label, const std::vector<TaskIndex>& after) const;
   void run_update(ProgramWriter& writer, std::int64_t owned, std::vector<TaskIndex> after);
 

@@ -13,7 +13,7 @@ std::vector<Kernel> PieceTable::make(Piece piece, AttentionReach reach) const {
   std::vector<Kernel> kernels = kernels_of(piece, reach == AttentionReach::kWindow ? windowed_ : context_);
   if (share_ != GradientShare::kWhole) {
     std::erase_if(kernels, [this](const Kernel& kernel) {
-      return (kernel.role == ProductRole::kWgrad) != (share_ == GradientShare::kWeights);
+      return (kernel.role == GemmRole::kWgrad) != (share_ == GradientShare::kWeights);
     });
   }
   return kernels;
@@ -27,11 +27,11 @@ PieceId PieceTable::of(Piece piece, AttentionReach reach) {
   return made;
 }
 
-CutPiece PieceTable::cut(Piece piece, AttentionReach reach, const ProductShares& shares) {
+CutPiece PieceTable::cut(Piece piece, AttentionReach reach, const GemmShares& shares) {
   const std::tuple key(piece, reach, share_, shares.first, shares.last);
   const auto known = cut_.find(key);
   if (known != cut_.end()) return known->second;
-  CutKernels kernels = cut_products(make(piece, reach), shares);
+  CutKernels kernels = split_gemms(make(piece, reach), shares);
   const CutPiece made{.head = tables_.add_piece(std::move(kernels.head)),
                       .first = tables_.add_piece(std::move(kernels.first)),
                       .middle = tables_.add_piece(std::move(kernels.middle)),

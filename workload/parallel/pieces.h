@@ -5,8 +5,8 @@
 #include <tuple>
 #include <vector>
 
-#include "workload/kernels/cut_products.h"
 #include "workload/kernels/layer_kernels.h"
+#include "workload/kernels/split_gemms.h"
 #include "workload/program/graph_tables.h"
 
 namespace ringwright::workload {
@@ -32,7 +32,7 @@ class PieceTable {
   PieceTable(GraphTables& tables, const KernelContext& context);
   [[nodiscard]] PieceId operator[](Piece piece) { return of(piece, AttentionReach::kAll); }
   [[nodiscard]] PieceId of(Piece piece, AttentionReach reach);
-  [[nodiscard]] CutPiece cut(Piece piece, AttentionReach reach, const ProductShares& shares);
+  [[nodiscard]] CutPiece cut(Piece piece, AttentionReach reach, const GemmShares& shares);
   // What pieces are cut down to from here on.
   void take(GradientShare share) { share_ = share; }
   [[nodiscard]] GradientShare taken() const { return share_; }

@@ -58,7 +58,7 @@ Dimension neighbours(const Dimension& whole, const char* name, int size, std::si
 }
 
 // Groups of those that have the same place among neighbours.
-Dimension alike(const Dimension& whole, const char* name, int size, std::size_t ranks) {
+Dimension identical(const Dimension& whole, const char* name, int size, std::size_t ranks) {
   Dimension dimension;
   dimension.name = name;
   for (const std::vector<RankId>& group : whole.groups) {
@@ -79,7 +79,7 @@ ShardChannels add_shard_channels(StepStreams& streams, const RankLayout& layout,
   const Dimension shard = copies ? neighbours(all, "dp_shard", sharding.shard, ranks) : all;
   ShardChannels channels;
   if (parallel.replicas() > 1) channels.shard = add_dimension(streams, shard);
-  if (copies) channels.replicate = add_dimension(streams, alike(all, "dp_replicate", sharding.shard, ranks));
+  if (copies) channels.replicate = add_dimension(streams, identical(all, "dp_replicate", sharding.shard, ranks));
   if (sharding.secondary > 1) {
     channels.secondary = add_dimension(streams, neighbours(shard, "dp_secondary", sharding.secondary, ranks));
   }
@@ -87,7 +87,7 @@ ShardChannels add_shard_channels(StepStreams& streams, const RankLayout& layout,
     channels.node = add_dimension(streams, neighbours(shard, "dp_node", sharding.node, ranks));
   }
   if (sharding.quantized_gradients && sharding.node < sharding.shard) {
-    channels.across = add_dimension(streams, alike(shard, "dp_across", sharding.node, ranks));
+    channels.across = add_dimension(streams, identical(shard, "dp_across", sharding.node, ranks));
   }
   return channels;
 }

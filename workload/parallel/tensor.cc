@@ -23,11 +23,11 @@ TensorParallel::TensorParallel(PieceTable& pieces, ContextParallel& attention, s
   attention_input_ = Bytes(tokens * gathered_columns(context.shape) * value_bytes);
   loss_ = Bytes(tokens * 4);
   if (context.training.narrow_gather && sequence_parallel()) {
-    cast_ratio_ = bytes_per_element(context.training.product_type()) / static_cast<double>(value_bytes);
+    cast_ratio_ = bytes_per_element(context.training.gemm_type()) / static_cast<double>(value_bytes);
   }
   if (!overlap.on || !channel || !sequence_parallel()) return;
   overlapped_.emplace(pieces, *channel, overlap,
-                      OverlappedProducts::Sizes{.gathered = as_cast(activation_), .scattered = activation_});
+                      OverlappedGemms::Sizes{.gathered = as_cast(activation_), .scattered = activation_});
 }
 
 TaskIndex TensorParallel::talk(ProgramWriter& writer, CollectiveKind kind, Bytes bytes) {
@@ -69,7 +69,7 @@ void TensorParallel::column_backward(ProgramWriter& writer, Piece dgrad, Piece w
   const bool in_chunks = overlap_.scatter_gradients && gathered == activation_ && dgrad != Piece::kLogitsDgrad;
   if (overlaps() && in_chunks) {
     reduced = overlapped_->run(writer, dgrad, AttentionReach::kAll,
-                               {.role = ProductRole::kDgrad, .result = OverlappedProducts::Result::kScattered});
+                               {.role = GemmRole::kDgrad, .result = OverlappedGemms::Result::kScattered});
   } else {
     writer.compute(pieces_[dgrad]);
     if (channel_) reduced.push_back(sum(writer, gathered));
@@ -85,8 +85,8 @@ void TensorParallel::wait_for(ProgramWriter& writer, const std::vector<TaskIndex
 }
 
 void TensorParallel::overlapped_forward(ProgramWriter& writer, const Half& half) {
-  using enum OverlappedProducts::Input;
-  using enum OverlappedProducts::Result;
+  using enum OverlappedGemms::Input;
+  using enum OverlappedGemms::Result;
   writer.compute(pieces_[half.norm]);
   if (!overlap_.gather) writer.wait(gather(writer, as_cast(activation_)));
   wait_for(writer, overlapped_->run(writer, half.body, AttentionReach::kAll,
@@ -98,8 +98,8 @@ void TensorParallel::overlapped_forward(ProgramWriter& writer, const Half& half)
 
 // Of latent attention the latent vectors are gathered, which several products need whole.
 void TensorParallel::overlapped_attention(ProgramWriter& writer, AttentionReach reach) {
-  using enum OverlappedProducts::Input;
-  using enum OverlappedProducts::Result;
+  using enum OverlappedGemms::Input;
+  using enum OverlappedGemms::Result;
   const auto input = overlap_.gather && attention_input_ == activation_ ? kGathered : kThere;
   const auto result = overlap_.scatter ? kScattered : kStays;
   writer.compute(pieces_[Piece::kAttentionNorm]);
@@ -117,10 +117,10 @@ void TensorParallel::overlapped_attention(ProgramWriter& writer, AttentionReach 
 
 // The gradient of the output comes in while its product with the weights runs.
 void TensorParallel::overlapped_body_backward(ProgramWriter& writer, Piece body, AttentionReach reach) {
-  using enum OverlappedProducts::Input;
+  using enum OverlappedGemms::Input;
   if (!overlap_.gather) writer.wait(gather(writer, as_cast(activation_)));
   wait_for(writer, overlapped_->run(writer, body, reach,
-                                    {.role = ProductRole::kDgrad, .input = overlap_.gather ? kGathered : kThere}));
+                                    {.role = GemmRole::kDgrad, .input = overlap_.gather ? kGathered : kThere}));
 }
 
 void TensorParallel::overlapped_attention_backward(ProgramWriter& writer, AttentionReach reach) {

@@ -12,7 +12,7 @@
 #include <string>
 
 #include "workload/parallel/context.h"
-#include "workload/parallel/overlapped_products.h"
+#include "workload/parallel/overlapped_gemms.h"
 #include "workload/parallel/pieces.h"
 #include "workload/program/program_writer.h"
 
@@ -82,7 +82,7 @@ class TensorParallel {
   Bytes activation_;         // bsh values
   Bytes attention_input_;    // the same, or with latent attention the latent vectors
   Bytes loss_;               // bs fp32 values
-  std::optional<OverlappedProducts> overlapped_;
+  std::optional<OverlappedGemms> overlapped_;
 };
 
 }  // namespace ringwright::workload

@@ -197,9 +197,9 @@ std::uint32_t PassLabels::of(const Slot& slot) {
 void StageBuilder::forward(ProgramWriter& writer, const Slot& slot) {
   writer.name_work(stage_.labels.of(slot), "forward");
   const auto write = [&] { forward_points(writer, slot); };
-  const bool alike = data_.leaves_forward_alone(slot.chunk) && expert_data_.leaves_forward_alone(slot.chunk) &&
+  const bool identical = data_.leaves_forward_alone(slot.chunk) && expert_data_.leaves_forward_alone(slot.chunk) &&
                      !host_.moves_activations();
-  alike ? write_pass(writer, slot, write) : write();
+  identical ? write_pass(writer, slot, write) : write();
 }
 
 void StageBuilder::forward_points(ProgramWriter& writer, const Slot& slot) {
@@ -219,9 +219,9 @@ void StageBuilder::backward(ProgramWriter& writer, std::size_t number) {
   const auto turn = reduces_[number] ? DataParallel::Turn::kReduces : DataParallel::Turn::kAddsUp;
   writer.name_work(stage_.labels.of(slot), work_of(slot.pass));
   const auto write = [&] { backward_points(writer, slot, turn); };
-  const bool alike =
+  const bool identical =
       data_.leaves_backward_alone(turn) && expert_data_.leaves_backward_alone(turn) && !host_.moves_activations();
-  alike ? write_pass(writer, slot, write) : write();
+  identical ? write_pass(writer, slot, write) : write();
 }
 
 void StageBuilder::backward_points(ProgramWriter& writer, const Slot& slot, DataParallel::Turn turn) {

@@ -107,16 +107,16 @@ void leave_out_passes_ahead(const ParallelOptions& parallel, PipelineOrder& orde
 
 // The loop of a stage's program, of the laps of its order.
 Loop loop_of(const Program& program, const StageBuilder& builder, const ShortOrder::Steady& steady) {
-  std::vector<TaskIndex> laps;
-  for (std::size_t slot = steady.first; slot < steady.end; slot += steady.lap) {
-    laps.push_back(builder.first_tasks()[slot]);
+  std::vector<TaskIndex> cycles;
+  for (std::size_t slot = steady.first; slot < steady.end; slot += steady.cycle) {
+    cycles.push_back(builder.first_tasks()[slot]);
   }
-  return find_loop(program, laps);
+  return find_loop(program, cycles);
 }
 
 // Whether every program goes round in laps; then it is worth leaving some out.
 bool has_loops(const TaskGraph& graph) {
-  return std::ranges::all_of(graph.programs, [](const Program& program) { return program.loop.laps >= 3; });
+  return std::ranges::all_of(graph.programs, [](const Program& program) { return program.loop.cycles >= 3; });
 }
 
 }  // namespace
@@ -129,8 +129,8 @@ StepPlan build_step(const StepInputs& inputs, Passes passes) {
   PipelineOrder order = pipeline_order(inputs.parallel, inputs.training);
   for (const std::vector<Slot>& slots : order) plan.held_at_peak.push_back(most_held(slots));
   std::optional<ShortOrder> few;
-  if (passes == Passes::kFewLaps || passes == Passes::kManyLaps) {
-    const LapsKept kept = passes == Passes::kFewLaps ? LapsKept::kFew : LapsKept::kMany;
+  if (passes == Passes::kFewCycles || passes == Passes::kManyCycles) {
+    const CyclesKept kept = passes == Passes::kFewCycles ? CyclesKept::kFew : CyclesKept::kMany;
     few = shorten(order, inputs.parallel, inputs.training, kept);
   }
   if (few) order = few->order;
@@ -154,9 +154,9 @@ StepPlan build_step(const StepInputs& inputs, Passes passes) {
     }
   }
   if (few && !has_loops(plan.graph)) {
-    return build_step(inputs, passes == Passes::kFewLaps ? Passes::kManyLaps : Passes::kAsSegments);
+    return build_step(inputs, passes == Passes::kFewCycles ? Passes::kManyCycles : Passes::kAsSegments);
   }
-  if (few) plan.graph.laps_left_out = few->laps_left_out;
+  if (few) plan.graph.cycles_left_out = few->cycles_left_out;
   tables.move_into(plan.graph);
   plan.graph.dimensions = std::move(streams.dimensions);
   assign_programs(plan.graph, RankLayout(inputs.parallel), variants);

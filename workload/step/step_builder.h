@@ -31,7 +31,7 @@ struct StepPlan {
 // Equal passes are segments of the graph, or each is written out. kFewLaps, kManyLaps: as segments; and where the
 // programs of all stages go round in equal laps, most of those are left out of the graph (LapsKept), though not of what
 // the plan tells.
-enum class Passes { kAsSegments, kWrittenOut, kFewLaps, kManyLaps };
+enum class Passes { kAsSegments, kWrittenOut, kFewCycles, kManyCycles };
 [[nodiscard]] StepPlan build_step(const StepInputs& inputs, Passes passes = Passes::kAsSegments);
 
 }  // namespace ringwright::workload

@@ -167,8 +167,8 @@ double NcclCostModel::ring_bandwidth(const Case& c, double bus) const {
     // On one host the GPU bounds LL, over several the processor.
     const std::size_t by_processor = host_.processor == Processor::kAmd ? 1 : 0;
     const double limit = tables_.ll_total[group_.hosts == 1 ? g : by_processor][column_];
-    const bool free_way = group_.hosts == 1 && (one_way(c.kind) || c.kind == CollectiveKind::kBroadcast);
-    return std::min(or_unlimited(limit), bus * (free_way ? tables_.ring_ll_share_one_way : tables_.ring_ll_share));
+    const bool free_path = group_.hosts == 1 && (one_way(c.kind) || c.kind == CollectiveKind::kBroadcast);
+    return std::min(or_unlimited(limit), bus * (free_path ? tables_.ring_ll_share_one_way : tables_.ring_ll_share));
   }
   if (c.protocol == Protocol::kLl128) {
     const double share = group_.per_host() < 2.0 ? tables_.ring_ll128_share_alone : 0.92;

@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "collectives/nccl/cost/work.h"
-#include "collectives/nccl/search/circles.h"
 #include "collectives/nccl/search/host_paths.h"
+#include "collectives/nccl/search/ring_orders.h"
 #include "core/ports/channel_algorithm.h"
 
 namespace ringwright::collectives {
@@ -37,7 +37,7 @@ NcclChoice choose(const NcclSetup& setup, const CollectiveCall& call, const std:
 }
 
 // Sends go by the receiver's rail: GPUs write to each other over NVLink, and nothing forbids it.
-bool sends_by_peers_rail(const NcclSetup& setup) {
+bool uses_pxn(const NcclSetup& setup) {
   const NcclKnobs& knobs = setup.knobs;
   return setup.host.links != NcclHost::Links::kPcie && setup.host.nics > 1 && knobs.pxn && knobs.p2p_pxn &&
          knobs.peer_to_peer;
@@ -91,9 +91,9 @@ HostPaths paths_of(const NcclSetup& setup, const NcclCostModel& costs, NcclAlgor
   }
   HostPaths paths;
   const int kinds = kinds_of(channels, std::max(1, graphs.ring.channels));
-  for (std::vector<int>& circle : find_circles(setup.host, layout, kinds)) {
+  for (std::vector<int>& ring_order : find_ring_orders(setup.host, layout, kinds)) {
     if (paths.paths.empty()) paths.paths.emplace_back();
-    paths.paths.front().push_back({.order = std::move(circle)});
+    paths.paths.front().push_back({.order = std::move(ring_order)});
   }
   return paths;
 }
@@ -119,7 +119,7 @@ CollectivePlan NcclSelector::plan(const CollectiveCall& call) const {
             .channels = exchange.channels,
             .threads = 512,
             .chunk = exchange.chunk,
-            .by_peers_rail = sends_by_peers_rail(setup_)};
+            .pxn = uses_pxn(setup_)};
   }
   if (auto plan = all_pairs(setup_, call)) return *plan;
   return plan_for(call, costs, choose(setup_, call, costs.costs(call)));
@@ -167,8 +167,8 @@ CollectivePlan NcclSelector::plan_message(const MessageCall& call) const {
                       .channels = send.channels,
                       .threads = 512,
                       .chunk = send.chunk,
-                      .by_peers_rail = sends_by_peers_rail(setup_)};
-  plan.by_peers_rail = message_reach(*call.layout, plan, call.from, call.to) == Reach::kByPeersRail;
+                      .pxn = uses_pxn(setup_)};
+  plan.pxn = message_reach(*call.layout, plan, call.from, call.to) == Reach::kPxn;
   return plan;
 }
 

@@ -143,7 +143,7 @@ Bytes chunk_grain(CollectiveKind kind, const NcclChoice& choice, int threads) {
 
 namespace {
 
-enum class PeerWay { kNetwork, kNvlink, kPcie };
+enum class PeerPath { kNetwork, kNvlink, kPcie };
 
 constexpr double kNetChannelRate = 14e9;  // NCCL_P2P_PER_CHANNEL_NET_BW
 constexpr double kNvlinkRate = 25e9;      // of one link of the generations with meshes, raw
@@ -158,32 +158,32 @@ int exchange_channels(const NcclCostModel& model, const NcclKnobs& knobs) {
   return std::min(power_of_two(wanted), knobs.max_p2p_channels);
 }
 
-PeerWay inside_host(const NcclHost& host, const NcclKnobs& knobs) {
-  return knobs.peer_to_peer && host.links != NcclHost::Links::kPcie ? PeerWay::kNvlink : PeerWay::kPcie;
+PeerPath inside_host(const NcclHost& host, const NcclKnobs& knobs) {
+  return knobs.peer_to_peer && host.links != NcclHost::Links::kPcie ? PeerPath::kNvlink : PeerPath::kPcie;
 }
 
-Protocol exchange_protocol(const NcclKnobs& knobs, Bytes to_peer, PeerWay way) {
+Protocol exchange_protocol(const NcclKnobs& knobs, Bytes to_peer, PeerPath path) {
   // Connections over the network have no buffers of LL, unless they are asked for.
-  const bool has_ll = way != PeerWay::kNetwork || knobs.p2p_net_ll;
+  const bool has_ll = path != PeerPath::kNetwork || knobs.p2p_net_ll;
   return has_ll && to_peer <= knobs.p2p_ll_up_to ? Protocol::kLl : Protocol::kSimple;
 }
 
-Bytes exchange_chunk(const NcclKnobs& knobs, PeerWay way) {
-  switch (way) {
-    case PeerWay::kNetwork: return knobs.p2p_net_chunk;
-    case PeerWay::kNvlink: return knobs.p2p_nvlink_chunk;
-    case PeerWay::kPcie: return knobs.p2p_pcie_chunk;
+Bytes exchange_chunk(const NcclKnobs& knobs, PeerPath path) {
+  switch (path) {
+    case PeerPath::kNetwork: return knobs.p2p_net_chunk;
+    case PeerPath::kNvlink: return knobs.p2p_nvlink_chunk;
+    case PeerPath::kPcie: return knobs.p2p_pcie_chunk;
   }
   return knobs.p2p_net_chunk;
 }
 
 // The number that the peer with the fewest ways has; all peers get it.
-int most_channels_of_peer(const NcclCostModel& model, const NcclHost& host, PeerWay way) {
+int most_channels_of_peer(const NcclCostModel& model, const NcclHost& host, PeerPath path) {
   constexpr int kTwo = 2;
   if (model.group().hosts > 1) {
     return power_of_two(std::max(kTwo, static_cast<int>(std::ceil(host.nic.count() / kNetChannelRate))));
   }
-  if (way == PeerWay::kPcie) return kTwo;
+  if (path == PeerPath::kPcie) return kTwo;
   if (host.links == NcclHost::Links::kSwitch) {
     return power_of_two(2 * static_cast<int>(std::round(host.nvlink.count() / kNvlinkRate)));
   }
@@ -197,19 +197,19 @@ int most_channels_of_peer(const NcclCostModel& model, const NcclHost& host, Peer
 
 NcclExchange share_out_exchange(const NcclCostModel& model, const NcclHost& host, const NcclKnobs& knobs,
                                 const CollectiveCall& call) {
-  const PeerWay way = model.group().hosts > 1 ? PeerWay::kNetwork : inside_host(host, knobs);
+  const PeerPath path = model.group().hosts > 1 ? PeerPath::kNetwork : inside_host(host, knobs);
   return {.channels = exchange_channels(model, knobs),
-          .protocol = exchange_protocol(knobs, call.bytes / std::max(1, call.size()), way),
-          .chunk = exchange_chunk(knobs, way)};
+          .protocol = exchange_protocol(knobs, call.bytes / std::max(1, call.size()), path),
+          .chunk = exchange_chunk(knobs, path)};
 }
 
 // From the channels that a peer has when all members are peers, doubled while each would move more than a slot between
 // hosts, or 32 slots inside one (calcP2pChunkSize of src/enqueue.cc).
 NcclExchange share_out_message(const NcclCostModel& model, const NcclHost& host, const NcclKnobs& knobs,
                                const MessageCall& call) {
-  const PeerWay way = call.leaves_host() ? PeerWay::kNetwork : inside_host(host, knobs);
+  const PeerPath path = call.leaves_host() ? PeerPath::kNetwork : inside_host(host, knobs);
   const int all = exchange_channels(model, knobs);
-  const int most = std::min(all, most_channels_of_peer(model, host, way));
+  const int most = std::min(all, most_channels_of_peer(model, host, path));
   int channels = most;
   while (channels * model.group().ranks > all && channels > 1) channels /= 2;
   const std::int64_t slot = knobs.buffer[index_of(Protocol::kSimple)].value_or(Bytes(kBuffer)).count() / 8;
@@ -218,8 +218,8 @@ NcclExchange share_out_message(const NcclCostModel& model, const NcclHost& host,
   const auto each = [&] { return (call.bytes.count() + channels - 1) / channels; };
   while (each() > most_bytes && channels <= most / 2) channels *= 2;
   return {.channels = channels,
-          .protocol = exchange_protocol(knobs, call.bytes, way),
-          .chunk = std::min(exchange_chunk(knobs, way), Bytes(slot))};
+          .protocol = exchange_protocol(knobs, call.bytes, path),
+          .chunk = std::min(exchange_chunk(knobs, path), Bytes(slot))};
 }
 
 }  // namespace ringwright::collectives

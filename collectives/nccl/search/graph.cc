@@ -18,7 +18,7 @@ namespace {
 // Steps that a search may take, and all searches of a pattern together (search.cc of 2.16 and later; older ones took
 // longer for the same).
 constexpr int kSteps = 1 << 14;
-constexpr int kStepsAlike = 1 << 8;
+constexpr int kIdenticalSteps = 1 << 8;
 constexpr std::int64_t kStepsInAll = 1 << 19;
 // A slower entry of the list is tried while it is more than this part of the best found.
 constexpr double kWorthTrying = 0.49;
@@ -45,8 +45,8 @@ class GraphFinder {
     for (int gpu = 0; gpu < topology.gpus(); ++gpu) {
       for (int to = 0; to < topology.net(topology.nets()); ++to) {
         Paths& paths = to < topology.gpus() ? inside_ : between_;
-        for (const auto* way : {&topology.way(gpu, to), &topology.way(to, gpu)}) {
-          if (gpu != to) paths[static_cast<std::size_t>(way->path)] = true;
+        for (const auto* route : {&topology.route(gpu, to), &topology.route(to, gpu)}) {
+          if (gpu != to) paths[static_cast<std::size_t>(route->path)] = true;
         }
       }
     }
@@ -78,7 +78,7 @@ class GraphFinder {
   Paths inside_{};  // that ways between GPUs have
   Paths between_{};
   int cross_nic_ = 0;
-  bool alike_first_ = true;
+  bool identical_first_ = true;
   std::size_t speed_ = 0;
   std::int64_t budget_ = 0;
   int left_ = 0;
@@ -90,14 +90,14 @@ void GraphFinder::begin(Asked asked) {
   const bool swaps = asked.pattern == NcclPattern::kRing || asked.pattern == NcclPattern::kBalancedTree ||
                      asked.pattern == NcclPattern::kSplitTree;
   cross_nic_ = topology_.nets() > 1 && swaps ? topology_.host().cross_nic : 0;
-  alike_first_ = asked.pattern != NcclPattern::kNvls;
+  identical_first_ = asked.pattern != NcclPattern::kNvls;
   if (topology_.gpus() == 1 && asked.pattern != NcclPattern::kRing) asked.pattern = NcclPattern::kTree;
   best_ = {.pattern = asked.pattern,
            .cross_nic = cross_nic_ == 1 ? 1 : 0,
            .least = asked.least,
            .most = asked.most,
            .type_inside = first_inside(),
-           .same = alike_first_};
+           .same = identical_first_};
   trial_ = best_;
   speed_ = fastest_worth(asked.least);
   try_speed(speeds_[speed_]);
@@ -116,7 +116,7 @@ std::size_t GraphFinder::fastest_worth(int least) const {
 }
 
 GraphFinder::Outcome GraphFinder::attempt() {
-  const int steps = trial_.same ? kStepsAlike : kSteps;
+  const int steps = trial_.same ? kIdenticalSteps : kSteps;
   budget_ -= steps;
   left_ = is_hopeless(topology_, trial_, best_) ? steps : search_.run(trial_, steps, best_);
   if (left_ == NcclSearch::kPerfect || best_.count * best_.between >= topology_.total()) return Outcome::kDone;
@@ -131,7 +131,7 @@ bool GraphFinder::loosen_order() {
     trial_.same = false;
     return true;
   }
-  trial_.same = alike_first_;
+  trial_.same = identical_first_;
   budget_ += left_;
   if (budget_ < 0 && best_.count > 0) return false;
   if (topology_.host().compute_capability >= 90 && trial_.pattern == NcclPattern::kBalancedTree) {
@@ -250,9 +250,9 @@ NcclChannels GraphFinder::find(Asked asked) {
 
 // The GPU through which a GPU reaches a port of the network, as a place in the host; -1: it needs none.
 int relay_between(const NcclTopology& topology, int gpu, int port) {
-  const NcclTopology::Way& way = topology.way(gpu, topology.net(port));
-  if (way.path != NcclPath::kPxn) return -1;
-  for (auto link = way.links.rbegin(); link != way.links.rend(); ++link) {
+  const NcclTopology::Route& route = topology.route(gpu, topology.net(port));
+  if (route.path != NcclPath::kPxn) return -1;
+  for (auto link = route.links.rbegin(); link != route.links.rend(); ++link) {
     const int device = topology.links()[static_cast<std::size_t>(*link)].from;
     if (topology.kind(device) != NcclTopology::Device::kGpu || device == gpu) continue;
     return topology.members()[static_cast<std::size_t>(device)];

@@ -30,7 +30,7 @@ NcclSearch::NcclSearch(const NcclTopology& topology) : topology_(topology), orde
   for (const NcclTopology::Link& link : topology.links()) left_.push_back(link.rate);
   net_left_.assign(at(topology.nets()), topology.net_rate());
   used_.assign(at(topology.gpus()), 0);
-  list_tolls();
+  list_link_costs();
 }
 
 int NcclSearch::run(NcclChannels trial, int steps, NcclChannels& best) {
@@ -120,17 +120,17 @@ void NcclSearch::from_net(int net, Goal goal) {
   int rate = 0;
   int hops = 0;
   for (int gpu = 0; gpu < topology_.gpus(); ++gpu) {
-    const NcclTopology::Way& way = topology_.way(port, gpu);
-    if (way.rate < rate || (way.rate == rate && way.hops() >= hops)) continue;
-    rate = way.rate;
-    hops = way.hops();
+    const NcclTopology::Route& route = topology_.route(port, gpu);
+    if (route.rate < rate || (route.rate == rate && route.hops() >= hops)) continue;
+    rate = route.rate;
+    hops = route.hops();
   }
   if (rate < whole(trial_.between)) return;
   const int gpus = topology_.gpus();
   for (int i = 0; i < gpus && steps_ > 0; ++i) {
     const int gpu = (trial_.count + i) % gpus;
-    const NcclTopology::Way& way = topology_.way(port, gpu);
-    if (way.rate == rate && way.hops() == hops) try_gpu(port, gpu, 0, goal, Order::kFree);
+    const NcclTopology::Route& route = topology_.route(port, gpu);
+    if (route.rate == rate && route.hops() == hops) try_gpu(port, gpu, 0, goal, Order::kFree);
   }
 }
 
@@ -139,7 +139,7 @@ std::size_t NcclSearch::pair(int from, int to) const {
   return at(end(from) * ends_ + end(to));
 }
 
-void NcclSearch::list_tolls() {
+void NcclSearch::list_link_costs() {
   using Device = NcclTopology::Device;
   const NcclHost& host = topology_.host();
   std::vector<int> ends;
@@ -148,22 +148,22 @@ void NcclSearch::list_tolls() {
   ends_ = static_cast<int>(ends.size());
   for (const int from : ends) {
     for (const int to : ends) {
-      first_toll_.push_back(tolls_.size());
-      const NcclTopology::Way& way = topology_.way(from, to);
+      first_link_cost_.push_back(link_costs_.size());
+      const NcclTopology::Route& route = topology_.route(from, to);
       const bool from_gpu = topology_.kind(from) == Device::kGpu;
-      const bool small_packets = way.path == NcclPath::kPhb && from_gpu && host.processor == Processor::kIntel;
-      for (const int index : way.links) {
+      const bool small_packets = route.path == NcclPath::kPhb && from_gpu && host.processor == Processor::kIntel;
+      for (const int index : route.links) {
         const NcclTopology::Link& link = topology_.links()[at(index)];
         const Device end = topology_.kind(link.to);
-        Toll toll{.link = index, .other = link.back, .dear = small_packets && link.wire == NcclTopology::Wire::kPci};
-        if (end == Device::kGpu && host.compute_capability < 80 && !from_gpu) toll.back += 1;
+        LinkCost link_cost{.link = index, .other = link.back, .dear = small_packets && link.wire == NcclTopology::Wire::kPci};
+        if (end == Device::kGpu && host.compute_capability < 80 && !from_gpu) link_cost.back += 1;
         const bool power = host.processor == Processor::kPower && link.wire == NcclTopology::Wire::kNvlink;
-        if (end == Device::kCpu && power) toll.back += 8;
-        tolls_.push_back(toll);
+        if (end == Device::kCpu && power) link_cost.back += 8;
+        link_costs_.push_back(link_cost);
       }
     }
   }
-  first_toll_.push_back(tolls_.size());
+  first_link_cost_.push_back(link_costs_.size());
 }
 
 int NcclSearch::speed_between(int from, int to, double part) const {
@@ -177,41 +177,41 @@ bool NcclSearch::allowed(int from, int to) const {
   const bool network = outside(from) || outside(to);
   if (!network && has_heads(trial_.pattern)) return true;
   const NcclPath worst = network ? trial_.type_between : trial_.type_inside;
-  return topology_.way(from, to).path <= worst && (!is_tree(trial_.pattern) || topology_.way(to, from).path <= worst);
+  return topology_.route(from, to).path <= worst && (!is_tree(trial_.pattern) || topology_.route(to, from).path <= worst);
 }
 
 // Takes the speed from every link of the way; nothing when one has too little, or the way is of a worse kind.
 bool NcclSearch::follow(int from, int to, double part) {
   if (!allowed(from, to)) return false;
   const int speed = speed_between(from, to, part);
-  const std::size_t way = pair(from, to);
-  for (std::size_t i = first_toll_[way]; i < first_toll_[way + 1]; ++i) {
-    const Toll& toll = tolls_[i];
-    const int there = toll.dear ? speed * 6 / 5 : speed;
-    const int back = toll.back * there / 8;
-    if (left_[at(toll.link)] >= there && (back == 0 || left_[at(toll.other)] >= back)) {
-      left_[at(toll.link)] -= there;
-      left_[at(toll.other)] -= back;
+  const std::size_t route = pair(from, to);
+  for (std::size_t i = first_link_cost_[route]; i < first_link_cost_[route + 1]; ++i) {
+    const LinkCost& link_cost = link_costs_[i];
+    const int there = link_cost.dear ? speed * 6 / 5 : speed;
+    const int back = link_cost.back * there / 8;
+    if (left_[at(link_cost.link)] >= there && (back == 0 || left_[at(link_cost.other)] >= back)) {
+      left_[at(link_cost.link)] -= there;
+      left_[at(link_cost.other)] -= back;
       continue;
     }
-    for (std::size_t taken = first_toll_[way]; taken < i; ++taken) give_back(tolls_[taken], speed);
+    for (std::size_t taken = first_link_cost_[route]; taken < i; ++taken) give_back(link_costs_[taken], speed);
     return false;
   }
-  trial_.hops += static_cast<int>(first_toll_[way + 1] - first_toll_[way]);
+  trial_.hops += static_cast<int>(first_link_cost_[route + 1] - first_link_cost_[route]);
   return true;
 }
 
-void NcclSearch::give_back(const Toll& toll, int speed) {
-  const int there = toll.dear ? speed * 6 / 5 : speed;
-  left_[at(toll.link)] += there;
-  left_[at(toll.other)] += toll.back * there / 8;
+void NcclSearch::give_back(const LinkCost& link_cost, int speed) {
+  const int there = link_cost.dear ? speed * 6 / 5 : speed;
+  left_[at(link_cost.link)] += there;
+  left_[at(link_cost.other)] += link_cost.back * there / 8;
 }
 
 void NcclSearch::undo(int from, int to, double part) {
   const int speed = speed_between(from, to, part);
-  const std::size_t way = pair(from, to);
-  for (std::size_t i = first_toll_[way]; i < first_toll_[way + 1]; ++i) give_back(tolls_[i], speed);
-  trial_.hops -= static_cast<int>(first_toll_[way + 1] - first_toll_[way]);
+  const std::size_t route = pair(from, to);
+  for (std::size_t i = first_link_cost_[route]; i < first_link_cost_[route + 1]; ++i) give_back(link_costs_[i], speed);
+  trial_.hops -= static_cast<int>(first_link_cost_[route + 1] - first_link_cost_[route]);
 }
 
 void NcclSearch::try_gpu(int from, int gpu, int step, Goal goal, Order order) {
@@ -286,7 +286,7 @@ void NcclSearch::push_next(int gpu, Goal goal, int step) {
   }
   if (topology_.has_switch()) return push_neighbours(gpu, first);
   const bool far = goal.net >= 0 && goal.net != step + 1;
-  if (far && order_.alike(gpu, std::span(stack_).subspan(first))) {
+  if (far && order_.identical(gpu, std::span(stack_).subspan(first))) {
     std::reverse(stack_.begin() + static_cast<std::ptrdiff_t>(first), stack_.end());
   }
 }

@@ -84,14 +84,14 @@ class NcclSearch {
   [[nodiscard]] bool used(int gpu) const;
 
   // What a channel takes from one link, and from its other direction.
-  struct Toll {
+  struct LinkCost {
     int link = 0;
     int other = 0;
     bool dear = false;  // 6/5: processors of Intel pass writes between GPUs in small packets
     int back = 0;       // eighths of that: GPUs before Ampere answer writes into them
   };
-  void list_tolls();
-  void give_back(const Toll& toll, int speed);
+  void list_link_costs();
+  void give_back(const LinkCost& link_cost, int speed);
   [[nodiscard]] std::size_t pair(int from, int to) const;
 
   const NcclTopology& topology_;
@@ -101,8 +101,8 @@ class NcclSearch {
   NcclOrder order_;
   std::vector<int> stack_;  // GPUs to try, of all steps that are open
   int ends_ = 0;            // GPUs, ports, and the switch
-  std::vector<Toll> tolls_;
-  std::vector<std::size_t> first_toll_;  // by pair
+  std::vector<LinkCost> link_costs_;
+  std::vector<std::size_t> first_link_cost_;  // by pair
   NcclChannels trial_;
   NcclChannels* best_ = nullptr;
   int steps_ = 0;

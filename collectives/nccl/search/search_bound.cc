@@ -27,7 +27,7 @@ class Bound {
     int inside = kUnbounded;
     for (int from = 0; from < gpus; ++from) {
       for (int to = 0; to < gpus; ++to) {
-        if (from != to) inside = std::min(inside, topology_.way(from, to).hops());
+        if (from != to) inside = std::min(inside, topology_.route(from, to).hops());
       }
     }
     const bool ring = trial_.pattern == NcclPattern::kRing;
@@ -36,19 +36,19 @@ class Bound {
     int out = kUnbounded;
     for (int gpu = 0; gpu < gpus; ++gpu) {
       for (int port = topology_.net(0); port < topology_.net(topology_.nets()); ++port) {
-        in = std::min(in, topology_.way(port, gpu).hops());
-        out = std::min(out, topology_.way(gpu, port).hops());
+        in = std::min(in, topology_.route(port, gpu).hops());
+        out = std::min(out, topology_.route(gpu, port).hops());
       }
     }
-    const int ways_out = trial_.pattern == NcclPattern::kBalancedTree ? 2 : 1;
-    return in + ways_out * out + (gpus > 1 ? inside * (gpus - 1) : 0);
+    const int remedies = trial_.pattern == NcclPattern::kBalancedTree ? 2 : 1;
+    return in + remedies * out + (gpus > 1 ? inside * (gpus - 1) : 0);
   }
 
  private:
   [[nodiscard]] bool usable(int from, int to, int speed, NcclPath worst) const {
-    const NcclTopology::Way& way = topology_.way(from, to);
-    if (way.path > worst || way.rate < speed) return false;
-    return trial_.pattern == NcclPattern::kRing || topology_.way(to, from).path <= worst;
+    const NcclTopology::Route& route = topology_.route(from, to);
+    if (route.path > worst || route.rate < speed) return false;
+    return trial_.pattern == NcclPattern::kRing || topology_.route(to, from).path <= worst;
   }
   [[nodiscard]] bool enters(int port, int gpu) const { return usable(port, gpu, trial_.between, trial_.type_between); }
   [[nodiscard]] bool leaves(int gpu, int port) const {
@@ -73,7 +73,7 @@ class Bound {
       const int port = topology_.net(net);
       int rate = 0;
       for (int gpu = 0; gpu < topology_.gpus(); ++gpu) {
-        if (enters(port, gpu) && returns_somewhere(gpu, port)) rate = std::max(rate, topology_.way(port, gpu).rate);
+        if (enters(port, gpu) && returns_somewhere(gpu, port)) rate = std::max(rate, topology_.route(port, gpu).rate);
       }
       sum += std::min(rate, topology_.net_rate()) / trial_.between;
     }
@@ -98,7 +98,7 @@ class Bound {
       std::set<int> doors;
       for (int to = 0; to < gpus; ++to) {
         if (from != to && usable(from, to, trial_.inside, trial_.type_inside)) {
-          doors.insert(topology_.way(from, to).links.front());
+          doors.insert(topology_.route(from, to).links.front());
         }
       }
       int sends = 0;

@@ -16,11 +16,11 @@ NcclOrder::NcclOrder(const NcclTopology& topology) : topology_(topology) {
 }
 
 NcclOrder::Near NcclOrder::near(int gpu, int to) const {
-  const NcclTopology::Way& way = topology_.way(gpu, to);
-  return {.rate = way.rate / kWhole, .hops = way.hops()};
+  const NcclTopology::Route& route = topology_.route(gpu, to);
+  return {.rate = route.rate / kWhole, .hops = route.hops()};
 }
 
-bool NcclOrder::alike(int gpu, std::span<const int> others) const {
+bool NcclOrder::identical(int gpu, std::span<const int> others) const {
   return std::ranges::all_of(others, [&](int to) { return near(gpu, to) == near(gpu, others.front()); });
 }
 
@@ -29,13 +29,13 @@ std::vector<int> NcclOrder::sorted(int gpu, int net) const {
   std::vector<int> order;
   for (int turn = 1; turn < gpus; ++turn) {
     const int to = (gpu + turn) % gpus;
-    if (topology_.way(gpu, to).hops() > 0) order.push_back(to);
+    if (topology_.route(gpu, to).hops() > 0) order.push_back(to);
   }
   const auto score = [&](int to) {
     const Near here = near(gpu, to);
     if (net < 0) return std::tuple(0, 0, 0, -here.rate, here.hops);
-    const NcclTopology::Way& way = topology_.way(topology_.net(net), to);
-    return std::tuple(-(way.rate / kWhole), -topology_.gpu_slot(to) / kWhole, way.hops(), -here.rate, here.hops);
+    const NcclTopology::Route& route = topology_.route(topology_.net(net), to);
+    return std::tuple(-(route.rate / kWhole), -topology_.gpu_slot(to) / kWhole, route.hops(), -here.rate, here.hops);
   };
   std::ranges::stable_sort(order, {}, score);
   return order;

@@ -17,7 +17,7 @@ class NcclOrder {
   // All GPUs that `gpu` reaches, in order; `net` -1: the network does not matter any more.
   [[nodiscard]] std::span<const int> after(int gpu, int net);
   // As far and as wide from `gpu`, all of them.
-  [[nodiscard]] bool alike(int gpu, std::span<const int> others) const;
+  [[nodiscard]] bool identical(int gpu, std::span<const int> others) const;
 
  private:
   struct Near {

@@ -68,14 +68,14 @@ NcclTopology::NcclTopology(const NcclHost& host, std::vector<int> members, const
   for (int a = 0; a < cpus_; ++a) {
     for (int b = a + 1; b < cpus_; ++b) connect(first_cpu_ + a, first_cpu_ + b, Wire::kSocket, between);
   }
-  ways_.resize(kinds_.size() * kinds_.size());
+  routes_.resize(kinds_.size() * kinds_.size());
   for (int device = 0; device < static_cast<int>(kinds_.size()); ++device) {
-    if (kind(device) != Device::kPciSwitch && kind(device) != Device::kNic) find_ways_to(device);
+    if (kind(device) != Device::kPciSwitch && kind(device) != Device::kNic) find_routes_to(device);
   }
   keep_from_peers();
   if (!host.gpudirect) keep_from_nets();
-  if (c2c_paths_) find_c2c_ways();
-  if (host.pxn) find_ways_by_peers();
+  if (c2c_paths_) find_c2c_routes();
+  if (host.pxn) find_routes_by_peers();
   list_nets();
 }
 
@@ -146,11 +146,11 @@ void NcclTopology::add_nvlink(double share) {
   }
 }
 
-const NcclTopology::Way& NcclTopology::way(int from, int to) const {
-  return ways_[at(from) * kinds_.size() + at(to)];
+const NcclTopology::Route& NcclTopology::route(int from, int to) const {
+  return routes_[at(from) * kinds_.size() + at(to)];
 }
 
-NcclPath NcclTopology::path_over(const Link& link, const Way& rest) const {
+NcclPath NcclTopology::path_over(const Link& link, const Route& rest) const {
   NcclPath path = NcclPath::kLocal;
   switch (link.wire) {
     case Wire::kNvlink: path = NcclPath::kNvlink; break;
@@ -168,8 +168,8 @@ NcclPath NcclTopology::path_over(const Link& link, const Way& rest) const {
 }
 
 // Breadth first: the fastest of the ways with the fewest hops, through one GPU at most.
-void NcclTopology::find_ways_to(int base) {
-  const auto to_base = [&](int from) -> Way& { return ways_[at(from) * kinds_.size() + at(base)]; };
+void NcclTopology::find_routes_to(int base) {
+  const auto to_base = [&](int from) -> Route& { return routes_[at(from) * kinds_.size() + at(base)]; };
   to_base(base) = {.links = {}, .rate = kLocalRate, .path = NcclPath::kLocal};
   std::vector<int> reached = {base};
   while (!reached.empty()) {
@@ -177,13 +177,13 @@ void NcclTopology::find_ways_to(int base) {
     for (const int node : reached) {
       for (const int index : out_[at(node)]) {
         const Link& link = links_[at(index)];
-        const Way& rest = to_base(node);
+        const Route& rest = to_base(node);
         const bool by_gpu = node != base && kind(node) == Device::kGpu;
         if (by_gpu && (link.wire != Wire::kNvlink || kind(link.to) != Device::kGpu || rest.hops() > 1)) continue;
-        Way& known = to_base(link.to);
+        Route& known = to_base(link.to);
         const int rate = std::min(rest.rate, link.rate);
         if ((known.rate != 0 && known.hops() <= rest.hops()) || known.rate >= rate) continue;
-        Way found{.links = {link.back}, .rate = rate, .path = path_over(link, rest)};
+        Route found{.links = {link.back}, .rate = rate, .path = path_over(link, rest)};
         found.links.insert(found.links.end(), rest.links.begin(), rest.links.end());
         known = std::move(found);
         if (std::ranges::find(next, link.to) == next.end()) next.push_back(link.to);
@@ -194,19 +194,19 @@ void NcclTopology::find_ways_to(int base) {
 }
 
 void NcclTopology::lead_through(int from, int by, int to) {
-  const Way& first = way(from, by);
-  const Way& second = way(by, to);
-  Way joined{
+  const Route& first = route(from, by);
+  const Route& second = route(by, to);
+  Route joined{
       .links = first.links, .rate = std::min(first.rate, second.rate), .path = std::max(first.path, second.path)};
   joined.links.insert(joined.links.end(), second.links.begin(), second.links.end());
   if (kind(by) == Device::kGpu) joined.path = NcclPath::kPxn;
-  ways_[at(from) * kinds_.size() + at(to)] = std::move(joined);
+  routes_[at(from) * kinds_.size() + at(to)] = std::move(joined);
 }
 
 int NcclTopology::cpu_of(int gpu) const {
   int nearest = first_cpu_;
   for (int cpu = first_cpu_; cpu < first_cpu_ + cpus_; ++cpu) {
-    if (way(gpu, cpu).hops() < way(gpu, nearest).hops()) nearest = cpu;
+    if (route(gpu, cpu).hops() < route(gpu, nearest).hops()) nearest = cpu;
   }
   return nearest;
 }
@@ -217,7 +217,7 @@ void NcclTopology::keep_from_peers() {
   const NcclPath most = any ? NcclPath::kSys : NcclPath::kPxb;
   for (int to = 0; to < gpus_; ++to) {
     for (int from = 0; from < gpus_; ++from) {
-      if (from != to && way(from, to).path > most) lead_through(from, cpu_of(to), to);
+      if (from != to && route(from, to).path > most) lead_through(from, cpu_of(to), to);
     }
   }
 }
@@ -233,13 +233,13 @@ void NcclTopology::keep_from_nets() {
   }
 }
 
-void NcclTopology::find_c2c_ways() {
+void NcclTopology::find_c2c_routes() {
   for (int gpu = 0; gpu < gpus_; ++gpu) {
     for (int port = net(0); port < net(nets_); ++port) {
       const int cpu = cpu_of(gpu);
-      if (way(gpu, cpu).path != NcclPath::kC2c || way(port, cpu).path != NcclPath::kPhb) continue;
+      if (route(gpu, cpu).path != NcclPath::kC2c || route(port, cpu).path != NcclPath::kPhb) continue;
       for (const auto& [from, to] : {std::pair(gpu, port), std::pair(port, gpu)}) {
-        NcclPath& path = ways_[at(from) * kinds_.size() + at(to)].path;
+        NcclPath& path = routes_[at(from) * kinds_.size() + at(to)].path;
         path = std::min(path, NcclPath::kP2c);
       }
     }
@@ -247,16 +247,16 @@ void NcclTopology::find_c2c_ways() {
 }
 
 // PXN: to a NIC through the GPU beside it, where that is faster or avoids the processor. Only towards the network.
-void NcclTopology::find_ways_by_peers() {
+void NcclTopology::find_routes_by_peers() {
   const NcclPath beside = c2c_paths_ ? NcclPath::kP2c : NcclPath::kPxb;
   const NcclPath direct = c2c_paths_ ? NcclPath::kPxn : NcclPath::kPxb;
   for (int index = 0; index < nets_; ++index) {
     for (int gpu = 0; gpu < gpus_; ++gpu) {
       const int peer = gpu_of_net(index);
       if (peer < 0 || peer == gpu) continue;
-      const Way& own = way(gpu, net(index));
-      const Way& theirs = way(peer, net(index));
-      if (theirs.path > beside || way(peer, gpu).path > NcclPath::kNvlink) continue;
+      const Route& own = route(gpu, net(index));
+      const Route& theirs = route(peer, net(index));
+      if (theirs.path > beside || route(peer, gpu).path > NcclPath::kNvlink) continue;
       if (theirs.rate > own.rate || own.path > direct) lead_through(gpu, peer, net(index));
     }
   }
@@ -275,7 +275,7 @@ int NcclTopology::fastest() const {
   for (int gpu = 0; gpu < gpus_; ++gpu) {
     const int first = nets_ > 0 ? net(0) : 0;
     for (int to = first; to < first + (nets_ > 0 ? nets_ : gpus_); ++to) {
-      if (way(gpu, to).hops() > 0) result = std::max(result, way(gpu, to).rate);
+      if (route(gpu, to).hops() > 0) result = std::max(result, route(gpu, to).rate);
     }
   }
   return result;
@@ -303,7 +303,7 @@ std::vector<int> NcclTopology::nearest(int from, int first, int count) const {
   int rate = 0;
   NcclPath path = NcclPath::kNone;
   for (int to = first; to < first + count; ++to) {
-    const Way& candidate = way(from, to);
+    const Route& candidate = route(from, to);
     if (candidate.rate > rate || (candidate.rate == rate && candidate.path < path)) {
       rate = candidate.rate;
       path = candidate.path;
@@ -350,7 +350,7 @@ void NcclTopology::list_nets() {
     for (int path = 0; path < kPathKinds; ++path) {
       for (int gpu = first; gpu < last; ++gpu) {
         for (int port = 0; port < nets_; ++port) {
-          if (way(gpu, net(port)).path == static_cast<NcclPath>(path)) append(port);
+          if (route(gpu, net(port)).path == static_cast<NcclPath>(path)) append(port);
         }
       }
       near_[at((asking + 1) * kPathKinds + path)] = list;

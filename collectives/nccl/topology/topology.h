@@ -39,7 +39,7 @@ class NcclTopology {
     int rate = 0;
     int back = 0;  // the link in the other direction
   };
-  struct Way {
+  struct Route {
     std::vector<int> links;
     int rate = 0;
     NcclPath path = NcclPath::kNone;
@@ -58,7 +58,7 @@ class NcclTopology {
   [[nodiscard]] int nvswitch() const { return switch_; }
   [[nodiscard]] Device kind(int device) const { return kinds_[static_cast<std::size_t>(device)]; }
   [[nodiscard]] const std::vector<Link>& links() const { return links_; }
-  [[nodiscard]] const Way& way(int from, int to) const;
+  [[nodiscard]] const Route& route(int from, int to) const;
   [[nodiscard]] int net_rate() const { return net_rate_; }
   [[nodiscard]] int gpu_slot(int gpu) const;  // of the PCIe slot; -1 without one
 
@@ -79,13 +79,13 @@ class NcclTopology {
   void up_last(int device, int parent);
   void add_pcie();
   void add_nvlink(double share);
-  void find_ways_to(int base);
-  [[nodiscard]] NcclPath path_over(const Link& link, const Way& rest) const;
+  void find_routes_to(int base);
+  [[nodiscard]] NcclPath path_over(const Link& link, const Route& rest) const;
   void lead_through(int from, int by, int to);
   void keep_from_peers();
   void keep_from_nets();
-  void find_c2c_ways();
-  void find_ways_by_peers();
+  void find_c2c_routes();
+  void find_routes_by_peers();
   [[nodiscard]] int cpu_of(int gpu) const;
   [[nodiscard]] std::vector<int> nearest(int from, int first, int count) const;
   void list_nets();
@@ -102,7 +102,7 @@ class NcclTopology {
   std::vector<Device> kinds_;
   std::vector<Link> links_;
   std::vector<std::vector<int>> out_;   // by device: its links in the order in which NCCL walks them
-  std::vector<Way> ways_;               // from * devices + to
+  std::vector<Route> routes_;               // from * devices + to
   std::vector<std::vector<int>> near_;  // by (gpu + 1) and worst path
 };
 

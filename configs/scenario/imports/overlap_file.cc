@@ -76,7 +76,7 @@ class Settings {
   Imports& imports_;
 };
 
-void read_product(ConfigMap product, const Kind& kind, Settings& settings) {
+void read_gemm(ConfigMap product, const Kind& kind, Settings& settings) {
   if (product.has("method")) {
     const std::string method =
         product.choice({.name = "method", .doc = "how it is exchanged", .fallback = "bulk"}, kMethods);
@@ -108,7 +108,7 @@ void read_tensor_overlap(ConfigMap file, Imports& imports) {
   Settings settings(imports);
   for (const Kind& kind : kKinds) {
     for (const char* name : kind.products) {
-      if (file.has(name)) read_product(file.map(name, "one product"), kind, settings);
+      if (file.has(name)) read_gemm(file.map(name, "one product"), kind, settings);
     }
   }
 }

@@ -88,7 +88,7 @@ void CollectivePlayer::begin_steps(std::uint32_t slot, const Choice& choice) {
   call.step = 0;
   if (costs_.free() && job_.clocks == nullptr && choice.uniform && call.steps > 1 &&
       among_equals(call, *choice.uniform)) {
-    start_train(slot, *choice.uniform);
+    start_batch(slot, *choice.uniform);
     return;
   }
   enter_steps(slot);
@@ -105,7 +105,7 @@ bool CollectivePlayer::among_equals(const Call& call, const UniformSteps& unifor
 }
 
 // All steps as one repeated transfer: each begins when the one before has arrived, and nobody else is waited for.
-void CollectivePlayer::start_train(std::uint32_t slot, const UniformSteps& uniform) {
+void CollectivePlayer::start_batch(std::uint32_t slot, const UniformSteps& uniform) {
   Call& call = calls_[slot];
   const Request& request = call.request;
   call.step = call.steps - 1;

@@ -83,7 +83,7 @@ class CollectivePlayer final : public CollectiveRunner, public TransferListener 
   void start_send(std::uint32_t slot, std::size_t index);
   [[nodiscard]] Duration time_to_reduce(const Call& call) const;
   bool begin_reducing(std::uint32_t slot);
-  void start_train(std::uint32_t slot, const UniformSteps& uniform);
+  void start_batch(std::uint32_t slot, const UniformSteps& uniform);
   [[nodiscard]] bool among_equals(const Call& call, const UniformSteps& uniform) const;
   void try_advance(std::uint32_t slot);
   void finish(std::uint32_t slot);

@@ -86,7 +86,7 @@ void MessagePlayer::send(const Request& request) {
   const TimePoint now = job_.engine.now();
   job_.ledger.begin_communication(request.rank_class, request.dimension, now);
   job_.ledger.begin_communication(peer_class(request), request.dimension, now);
-  if (spec.way != HostWay::kNone || spec.mover == Mover::kSender) return put_on_wire(slot);
+  if (spec.path != DmaPath::kNone || spec.mover == Mover::kSender) return put_on_wire(slot);
   if (carrier_ != nullptr) return carry(slot);
   const Duration overhead = overhead_of(request);
   if (overhead == Duration()) return put_on_wire(slot);
@@ -119,7 +119,7 @@ void MessagePlayer::put_on_wire(std::uint32_t slot) {
   job_.driven.start({.from = job_.rank_of(request.rank_class),
                      .to = group[static_cast<std::size_t>(peer_of(request))],
                      .size = spec.bytes,
-                     .reach = reach_of(spec.way),
+                     .reach = reach_of(spec.path),
                      .label = message_label(request.dimension, spec.channel),
                      .token = slot},
                     *this);

@@ -73,7 +73,7 @@ void TimedCollectives::make_up(std::uint32_t slot) {
   if (job_.clocks->is_through(call.request.rank_class, call.lag, *this, slot)) await_slowest(slot);
 }
 
-void TimedCollectives::on_made_up(std::uint64_t token) { await_slowest(static_cast<std::uint32_t>(token)); }
+void TimedCollectives::on_caught_up(std::uint64_t token) { await_slowest(static_cast<std::uint32_t>(token)); }
 
 void TimedCollectives::await_slowest(std::uint32_t slot) {
   const CollectiveRequest request = calls_[slot].request;

@@ -16,12 +16,12 @@
 
 namespace ringwright {
 
-class TimedCollectives final : public CollectiveRunner, public MoverListener {
+class TimedCollectives final : public CollectiveRunner, public CopyBlockListener {
  public:
   TimedCollectives(PlayedJob& job, const CollectiveTime& times);
 
   void start(const CollectiveRequest& request) override;
-  void on_made_up(std::uint64_t token) override;
+  void on_caught_up(std::uint64_t token) override;
   [[nodiscard]] std::uint64_t state_digest() const override;
   [[nodiscard]] std::string waits_for(ClassId rank_class, std::uint32_t task) const override;
 

@@ -9,7 +9,7 @@ namespace ringwright {
 
 ContendedCompute::ContendedCompute(const Inputs& inputs) : inputs_(inputs), classes_(inputs.classes) {
   for (OfClass& of : classes_) {
-    of.under_way.resize(inputs.graph.dimensions.size(), 0);
+    of.in_flight.resize(inputs.graph.dimensions.size(), 0);
     of.lost.resize(inputs.graph.dimensions.size());
     of.awaited.resize(inputs.graph.dimensions.size());
   }
@@ -31,7 +31,7 @@ void ContendedCompute::hold(ClassId rank_class, const Claim& claim) {
   } else {
     of.held.push_back(held);
   }
-  mark_movers(of, claim.dimension);
+  mark_copy_blocks(of, claim.dimension);
   share_out(rank_class);
 }
 
@@ -46,16 +46,16 @@ void ContendedCompute::release(ClassId rank_class, std::uint32_t task) {
   } else {
     const DimensionId dimension = held->claim.dimension;
     of.held.erase(held);
-    mark_movers(of, dimension);
+    mark_copy_blocks(of, dimension);
   }
   share_out(rank_class);
 }
 
-void ContendedCompute::on_movement(ClassId rank_class, DimensionId dimension, int under_way) {
+void ContendedCompute::on_movement(ClassId rank_class, DimensionId dimension, int in_flight) {
   OfClass& of = classes_[rank_class.index()];
   count_up(of);
-  of.under_way[dimension.index()] = under_way;
-  mark_movers(of, dimension);
+  of.in_flight[dimension.index()] = in_flight;
+  mark_copy_blocks(of, dimension);
   share_out(rank_class);
 }
 
@@ -79,8 +79,8 @@ void ContendedCompute::begin_to_move(OfClass& of, DimensionId dimension) {
   of.held.insert(place, {.claim = claim, .number = number, .moves = true});
 }
 
-void ContendedCompute::mark_movers(OfClass& of, DimensionId dimension) {
-  int moving = of.under_way[dimension.index()];
+void ContendedCompute::mark_copy_blocks(OfClass& of, DimensionId dimension) {
+  int moving = of.in_flight[dimension.index()];
   for (Held& held : of.held) {
     if (held.claim.dimension == dimension && !held.claim.once_data_move) held.moves = moving-- > 0;
   }
@@ -98,7 +98,7 @@ void ContendedCompute::count_up(OfClass& of) {
   const auto passed = static_cast<double>((inputs_.engine.now() - of.since).count());
   of.since = inputs_.engine.now();
   if (passed <= 0.0) return;
-  book_movers(of, passed * (1.0 - of.movers));
+  book_copy_blocks(of, passed * (1.0 - of.copy_blocks));
   for (Running& running : of.running) {
     const double done = passed * running.rate.all;
     const double with_sms_held = done / running.rate.sms_only;
@@ -118,13 +118,13 @@ void ContendedCompute::book(OfClass& of, double to_sms, double to_memory) {
 }
 
 // On every dimension that moves data by thread blocks, once.
-void ContendedCompute::book_movers(OfClass& of, double lost) {
+void ContendedCompute::book_copy_blocks(OfClass& of, double lost) {
   if (lost <= 0.0) return;
   for (std::size_t d = 0; d < of.lost.size(); ++d) {
     const bool moves = std::ranges::any_of(of.held, [d](const Held& held) {
       return held.claim.dimension.index() == d && held.memory() > Bandwidth(0.0);
     });
-    if (moves) of.lost[d].of_movers += lost;
+    if (moves) of.lost[d].of_copy_blocks += lost;
   }
 }
 
@@ -149,14 +149,14 @@ void ContendedCompute::share_out(ClassId rank_class) {
     const std::uint32_t task = running.job.task;
     running.end = inputs_.engine.after(left, [this, rank_class, task] { end(rank_class, task); });
   }
-  pace_movers(rank_class);
+  pace_copy_blocks(rank_class);
 }
 
-void ContendedCompute::pace_movers(ClassId rank_class) {
+void ContendedCompute::pace_copy_blocks(ClassId rank_class) {
   OfClass& of = classes_[rank_class.index()];
-  of.movers = 1.0;
-  for (const Running& running : of.running) of.movers = std::min(of.movers, running.rate.movers);
-  inputs_.clocks.set_speed(rank_class, of.movers);
+  of.copy_blocks = 1.0;
+  for (const Running& running : of.running) of.copy_blocks = std::min(of.copy_blocks, running.rate.copy_blocks);
+  inputs_.clocks.set_speed(rank_class, of.copy_blocks);
 }
 
 ContendedCompute::Rate ContendedCompute::rate_of(std::uint32_t work, const Contention& contention) {
@@ -171,9 +171,9 @@ ContendedCompute::Rate ContendedCompute::rate_of(std::uint32_t work, const Conte
   };
   const double all = share(contention);
   const double asked = contention.memory.count();
-  const double movers = asked > 0.0 ? memory_beside(inputs_.compute, asked_work, contention).count() / asked : 1.0;
+  const double copy_blocks = asked > 0.0 ? memory_beside(inputs_.compute, asked_work, contention).count() / asked : 1.0;
   entry->second = {
-      .all = all, .sms_only = std::max(all, share({.sms = contention.sms})), .movers = std::min(movers, 1.0)};
+      .all = all, .sms_only = std::max(all, share({.sms = contention.sms})), .copy_blocks = std::min(copy_blocks, 1.0)};
   return entry->second;
 }
 
@@ -182,7 +182,7 @@ void ContendedCompute::end(ClassId rank_class, std::uint32_t task) {
   count_up(of);
   const auto erased = std::erase_if(of.running, [task](const Running& running) { return running.job.task == task; });
   CHECK(erased == 1, "a compute task ends once");
-  pace_movers(rank_class);
+  pace_copy_blocks(rank_class);
   inputs_.listener.on_computed(rank_class, task);
 }
 
@@ -200,7 +200,7 @@ std::vector<std::vector<Interference>> ContendedCompute::lost() const {
       row.push_back(
           {.computing_to_sms = Duration(std::llround(loss.to_sms)),
                      .computing_to_memory = Duration(std::llround(loss.to_memory)),
-                     .communication = Duration(std::llround(loss.of_movers))});
+                     .communication = Duration(std::llround(loss.of_copy_blocks))});
     }
   }
   return result;

@@ -19,7 +19,7 @@
 #include "core/ports/compute_model.h"
 #include "core/record/run_record.h"
 #include "core/run/job/activity_ledger.h"
-#include "core/run/job/mover_clocks.h"
+#include "core/run/job/copy_block_clocks.h"
 
 namespace ringwright {
 
@@ -35,7 +35,7 @@ class ContendedCompute final : public MovementWatcher {
     Engine& engine;
     const TaskGraph& graph;
     const ComputeModel& compute;
-    MoverClocks& clocks;
+    CopyBlockClocks& clocks;
     ComputeListener& listener;
     std::size_t classes = 0;
   };
@@ -62,7 +62,7 @@ class ContendedCompute final : public MovementWatcher {
   // Nothing happens when the task holds nothing.
   void release(ClassId rank_class, std::uint32_t task);
   // Of what a dimension holds, the oldest moves data; receives after all else.
-  void on_movement(ClassId rank_class, DimensionId dimension, int under_way) override;
+  void on_movement(ClassId rank_class, DimensionId dimension, int in_flight) override;
 
   // Forgets what was lost so far (warm-up).
   void restart(ClassId rank_class);
@@ -76,7 +76,7 @@ class ContendedCompute final : public MovementWatcher {
   struct Rate {
     double all = 1.0;
     double sms_only = 1.0;
-    double movers = 1.0;  // data that thread blocks move meanwhile, against what they would move alone
+    double copy_blocks = 1.0;  // data that thread blocks move meanwhile, against what they would move alone
   };
   struct Running {
     Job job;
@@ -96,7 +96,7 @@ class ContendedCompute final : public MovementWatcher {
   struct Loss {  // picoseconds
     double to_sms = 0.0;
     double to_memory = 0.0;
-    double of_movers = 0.0;
+    double of_copy_blocks = 0.0;
   };
   // A receive that was asked for and whose data do not move yet.
   struct Awaited {
@@ -111,22 +111,22 @@ class ContendedCompute final : public MovementWatcher {
     std::vector<std::map<std::uint64_t, Claim>> awaited;  // by dimension, by number
     std::map<std::uint32_t, Awaited> awaited_task;        // by task
     std::uint64_t claims = 0;                             // so far
-    std::vector<int> under_way;  // by dimension
+    std::vector<int> in_flight;  // by dimension
     std::vector<Loss> lost;      // by dimension
-    double movers = 1.0;         // speed of thread blocks
+    double copy_blocks = 1.0;         // speed of thread blocks
     TimePoint since;             // up to when work is counted
   };
 
   void count_up(OfClass& of);
   static void book(OfClass& of, double to_sms, double to_memory);
-  static void book_movers(OfClass& of, double lost);
+  static void book_copy_blocks(OfClass& of, double lost);
   static Contention taken(const OfClass& of);
   void share_out(ClassId rank_class);
-  void pace_movers(ClassId rank_class);
+  void pace_copy_blocks(ClassId rank_class);
   static void await(OfClass& of, const Held& receive);
   static void forget_awaited(OfClass& of, std::uint32_t task);
   static void begin_to_move(OfClass& of, DimensionId dimension);
-  void mark_movers(OfClass& of, DimensionId dimension);
+  void mark_copy_blocks(OfClass& of, DimensionId dimension);
   [[nodiscard]] Rate rate_of(std::uint32_t work, const Contention& contention);
   void end(ClassId rank_class, std::uint32_t task);
 

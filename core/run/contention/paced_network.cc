@@ -29,14 +29,14 @@ void PacedNetwork::on_arrived(std::uint64_t slot) {
   rows_[slot].awaited = 1;  // not told before both ends were asked
   wait_for(row.sender, slot);
   wait_for(row.receiver, slot);
-  on_made_up(slot);
+  on_caught_up(slot);
 }
 
 void PacedNetwork::wait_for(const std::optional<End>& end, std::uint64_t slot) {
   if (end && !clocks_.is_through(end->rank_class, end->lag, *this, slot)) ++rows_[slot].awaited;
 }
 
-void PacedNetwork::on_made_up(std::uint64_t slot) {
+void PacedNetwork::on_caught_up(std::uint64_t slot) {
   if (--rows_[slot].awaited > 0) return;
   TransferListener* const listener = rows_[slot].listener;
   const std::uint64_t token = rows_[slot].token;

@@ -8,20 +8,20 @@
 
 #include "core/plan/rank_classes.h"
 #include "core/ports/network_model.h"
-#include "core/run/job/mover_clocks.h"
+#include "core/run/job/copy_block_clocks.h"
 
 namespace ringwright {
 
 // Only what goes from one rank to another; a rank's copies to and from its host are made by engines.
-class PacedNetwork final : public NetworkModel, public TransferListener, public MoverListener {
+class PacedNetwork final : public NetworkModel, public TransferListener, public CopyBlockListener {
  public:
-  PacedNetwork(NetworkModel& network, const RankClasses& classes, MoverClocks& clocks)
+  PacedNetwork(NetworkModel& network, const RankClasses& classes, CopyBlockClocks& clocks)
       : network_(network), classes_(classes), clocks_(clocks) {}
 
   void start(const Transfer& transfer, TransferListener& listener) override;
   void on_arrived(std::uint64_t token) override;
   [[nodiscard]] std::uint64_t identity(std::uint64_t token) const override;
-  void on_made_up(std::uint64_t token) override;
+  void on_caught_up(std::uint64_t token) override;
 
   [[nodiscard]] std::vector<LinkUsage> usage() const override { return network_.usage(); }
   [[nodiscard]] std::vector<Counter> counters() const override { return network_.counters(); }
@@ -44,7 +44,7 @@ class PacedNetwork final : public NetworkModel, public TransferListener, public 
 
   NetworkModel& network_;
   const RankClasses& classes_;
-  MoverClocks& clocks_;
+  CopyBlockClocks& clocks_;
   std::vector<Row> rows_;  // slots, reused
   std::vector<std::uint64_t> free_;
 };

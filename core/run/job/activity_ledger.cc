@@ -12,7 +12,7 @@ ActivityLedger::ActivityLedger(std::size_t classes, std::size_t dimensions)
       mask_(classes, 0),
       since_(classes),
       in_flight_(classes * (1 + dimensions), 0),
-      course_(classes),
+      timeline_(classes),
       time_in_(classes, std::vector<Duration>(std::size_t{2} << dimensions)) {
   CHECK(dimensions < 16, "activity masks hold at most 15 dimensions");
 }
@@ -36,14 +36,14 @@ void ActivityLedger::tell(ClassId rank_class, std::size_t bit) const {
 }
 
 void ActivityLedger::begin_profile(ClassId rank_class, const ActivityProfile& profile, TimePoint now) {
-  CHECK(course_[rank_class.index()].profile == nullptr, "one profile at a time");
+  CHECK(timeline_[rank_class.index()].profile == nullptr, "one profile at a time");
   close(rank_class, now);
-  course_[rank_class.index()] = {.profile = &profile, .begin = now};
+  timeline_[rank_class.index()] = {.profile = &profile, .begin = now};
 }
 
 void ActivityLedger::end_profile(ClassId rank_class, TimePoint now) {
   close(rank_class, now);
-  course_[rank_class.index()].profile = nullptr;
+  timeline_[rank_class.index()].profile = nullptr;
 }
 
 void ActivityLedger::restart(ClassId rank_class, TimePoint now) {
@@ -59,8 +59,8 @@ std::uint64_t ActivityLedger::digest(ClassId rank_class) const {
 
 void ActivityLedger::switch_bits(ClassId rank_class, ActivityMask on, ActivityMask off, TimePoint now) {
   const std::size_t c = rank_class.index();
-  if (const Course& course = course_[c]; course.profile != nullptr) {
-    course.profile->book(since_[c] - course.begin, now - course.begin, mask_[c], time_in_[c]);
+  if (const Timeline& timeline = timeline_[c]; timeline.profile != nullptr) {
+    timeline.profile->book(since_[c] - timeline.begin, now - timeline.begin, mask_[c], time_in_[c]);
   } else {
     time_in_[c][mask_[c]] += now - since_[c];
   }

@@ -15,7 +15,7 @@ namespace ringwright {
 class MovementWatcher {
  public:
   virtual ~MovementWatcher() = default;
-  virtual void on_movement(ClassId rank_class, DimensionId dimension, int under_way) = 0;
+  virtual void on_movement(ClassId rank_class, DimensionId dimension, int in_flight) = 0;
 };
 
 class ActivityLedger {
@@ -57,7 +57,7 @@ class ActivityLedger {
   void tell(ClassId rank_class, std::size_t bit) const;
   void switch_bits(ClassId rank_class, ActivityMask on, ActivityMask off, TimePoint now);
 
-  struct Course {
+  struct Timeline {
     const ActivityProfile* profile = nullptr;  // null: none
     TimePoint begin;
   };
@@ -66,7 +66,7 @@ class ActivityLedger {
   std::vector<ActivityMask> mask_;        // by class
   std::vector<TimePoint> since_;          // by class: up to when time is booked
   std::vector<std::uint16_t> in_flight_;  // by class, by bit
-  std::vector<Course> course_;            // by class
+  std::vector<Timeline> timeline_;            // by class
   std::vector<std::vector<Duration>> time_in_;
   MovementWatcher* watcher_ = nullptr;
 };

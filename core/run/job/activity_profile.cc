@@ -24,14 +24,14 @@ void put_in_order(std::vector<ActivityProfile::Change>& changes) {
 
 ActivityProfile::ActivityProfile(std::vector<Change> changes, Duration length) : length_(length) {
   put_in_order(changes);
-  std::array<int, 32> under_way{};
+  std::array<int, 32> in_flight{};
   ActivityMask mask = 0;
   stretches_.reserve(changes.size() + 1);
   stretches_.push_back({.begin = Duration(0), .mixture = mixture_of(0)});
   for (std::size_t i = 0; i < changes.size();) {
     const Duration at = changes[i].at;
     for (; i < changes.size() && changes[i].at == at; ++i) {
-      int& count = under_way[changes[i].bit];
+      int& count = in_flight[changes[i].bit];
       count += changes[i].begins ? 1 : -1;
       const ActivityMask bit = ActivityMask{1} << changes[i].bit;
       mask = count > 0 ? mask | bit : mask & ~bit;

@@ -16,8 +16,8 @@ GroupRoster::GroupClass& GroupRoster::group_class_of(ClassId c, DimensionId d) {
   group_classes_.emplace_back();
   GroupClass& group = group_classes_.back();
   group.size = static_cast<int>(job_.group_of(c, d).size());
-  for (const auto& [member, alike] : count) {
-    seat(member, d) = {.group_class = static_cast<std::int32_t>(group_classes_.size() - 1), .alike = alike};
+  for (const auto& [member, identical] : count) {
+    seat(member, d) = {.group_class = static_cast<std::int32_t>(group_classes_.size() - 1), .identical = identical};
     group.members.push_back(member);
   }
   return group;
@@ -36,7 +36,7 @@ bool GroupRoster::come(ClassId rank_class, DimensionId dimension, std::uint64_t 
     group.counts.push_back({.sequence = sequence, .step = step, .arrived = 0});
     count = group.counts.end() - 1;
   }
-  count->arrived += seat(rank_class, dimension).alike;
+  count->arrived += seat(rank_class, dimension).identical;
   if (count->arrived < group.size) return false;
   group.counts.erase(count);
   return true;

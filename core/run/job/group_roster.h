@@ -35,7 +35,7 @@ class GroupRoster {
   };
   struct Seat {
     std::int32_t group_class = -1;  // not looked up yet
-    int alike = 0;                  // members of the group that are of this class
+    int identical = 0;                  // members of the group that are of this class
   };
 
   [[nodiscard]] Seat& seat(ClassId c, DimensionId d) {

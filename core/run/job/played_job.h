@@ -11,7 +11,7 @@
 #include "core/ports/collective_algorithm.h"
 #include "core/ports/network_model.h"
 #include "core/run/job/activity_ledger.h"
-#include "core/run/job/mover_clocks.h"
+#include "core/run/job/copy_block_clocks.h"
 
 namespace ringwright {
 
@@ -30,7 +30,7 @@ struct PlayedJob {
   const RankClasses& classes;
   NetworkModel& network;
   NetworkModel& driven;  // the same as thread blocks drive it: slower while kernels keep memory from them
-  MoverClocks* clocks;   // null: nobody slows thread blocks
+  CopyBlockClocks* clocks;   // null: nobody slows thread blocks
   ActivityLedger& ledger;
   CommunicationListener& listener;
   std::vector<std::vector<Bytes>> sent;  // by class, by dimension

@@ -279,7 +279,7 @@ void ChunkPlayer::make_up(Part part) {
   ++play.events;
 }
 
-void ChunkPlayer::on_made_up(std::uint64_t token) {
+void ChunkPlayer::on_caught_up(std::uint64_t token) {
   const Part part = part_of(token);
   --plays_[part.play].events;
   end(part);

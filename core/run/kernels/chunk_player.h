@@ -38,7 +38,7 @@ struct ChannelInputs {
 class ChunkPlayer final : public CollectiveRunner,
                           public MessageCarrier,
                           public TransferListener,
-                          public MoverListener {
+                          public CopyBlockListener {
  public:
   ChunkPlayer(PlayedJob& job, const ChannelInputs& inputs);
 
@@ -46,7 +46,7 @@ class ChunkPlayer final : public CollectiveRunner,
   [[nodiscard]] MessageCarrier* carrier() override { return this; }
   void carry(const MessageOrder& order, MessageEnds& ends) override;
   void on_arrived(std::uint64_t token) override;
-  void on_made_up(std::uint64_t token) override;
+  void on_caught_up(std::uint64_t token) override;
   [[nodiscard]] std::uint64_t identity(std::uint64_t token) const override { return token; }
 
   // While calls are under way, no two moments are alike.

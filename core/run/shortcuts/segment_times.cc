@@ -80,15 +80,15 @@ bool share_links(const RehearsedCall& a, const RehearsedCall& b) {
   });
 }
 
-void add_use(const RehearsedCall& call, SegmentCourse& course) {
-  const auto known = std::ranges::find(course.uses, &call, &SegmentCourse::Use::call);
-  if (known != course.uses.end()) {
+void add_use(const RehearsedCall& call, SegmentTimeline& timeline) {
+  const auto known = std::ranges::find(timeline.uses, &call, &SegmentTimeline::Use::call);
+  if (known != timeline.uses.end()) {
     ++known->count;
     return;
   }
-  course.uses.push_back({.call = &call, .count = 1});
+  timeline.uses.push_back({.call = &call, .count = 1});
   for (const RehearsedCall::Link& link : call.links) {
-    if (std::ranges::find(course.links, link.link) == course.links.end()) course.links.push_back(link.link);
+    if (std::ranges::find(timeline.links, link.link) == timeline.links.end()) timeline.links.push_back(link.link);
   }
 }
 
@@ -117,34 +117,34 @@ bool segments_stand_alone(const TaskGraph& graph, const RankClasses& classes) {
 
 SegmentTimes::SegmentTimes(const Inputs& inputs)
     : inputs_(inputs),
-      courses_(inputs.classes.count() * inputs.graph.segments.size(), nullptr),
-      at_hand_(inputs.classes.count()) {
+      timelines_(inputs.classes.count() * inputs.graph.segments.size(), nullptr),
+      scratch_(inputs.classes.count()) {
   for (const Work& work : inputs.graph.works) issue_time_.push_back(issue_time(inputs.compute, work));
 }
 
-const SegmentCourse& SegmentTimes::of(std::uint32_t segment, ClassId rank_class, Duration host_behind) {
-  Courses& courses = courses_of(segment, rank_class);
-  if (host_behind + courses.undisturbed.host_lead <= Duration(0)) return courses.undisturbed;
-  const auto known = courses.late.find(host_behind);
-  if (known != courses.late.end()) return known->second;
+const SegmentTimeline& SegmentTimes::of(std::uint32_t segment, ClassId rank_class, Duration host_behind) {
+  Timelines& timelines = timelines_of(segment, rank_class);
+  if (host_behind + timelines.undisturbed.host_lead <= Duration(0)) return timelines.undisturbed;
+  const auto known = timelines.late.find(host_behind);
+  if (known != timelines.late.end()) return known->second;
   const bool keep = kept_ < kKept;
   if (keep) ++kept_;
-  SegmentCourse& late = keep ? courses.late[host_behind] : at_hand_[rank_class.index()];
+  SegmentTimeline& late = keep ? timelines.late[host_behind] : scratch_[rank_class.index()];
   late = follow(inputs_.graph.segments[segment], rank_class, host_behind);
   return late;
 }
 
-const SegmentCourse& SegmentTimes::undisturbed(std::uint32_t segment, ClassId rank_class) {
-  return courses_of(segment, rank_class).undisturbed;
+const SegmentTimeline& SegmentTimes::undisturbed(std::uint32_t segment, ClassId rank_class) {
+  return timelines_of(segment, rank_class).undisturbed;
 }
 
-SegmentTimes::Courses& SegmentTimes::courses_of(std::uint32_t segment, ClassId rank_class) {
-  Courses*& courses = courses_[rank_class.index() * inputs_.graph.segments.size() + segment];
-  if (courses != nullptr) return *courses;
+SegmentTimes::Timelines& SegmentTimes::timelines_of(std::uint32_t segment, ClassId rank_class) {
+  Timelines*& timelines = timelines_[rank_class.index() * inputs_.graph.segments.size() + segment];
+  if (timelines != nullptr) return *timelines;
   const auto [entry, is_new] = known_.try_emplace(circumstances(segment, rank_class));
   if (is_new) entry->second.undisturbed = follow(inputs_.graph.segments[segment], rank_class, kLongAgo);
-  courses = &entry->second;
-  return *courses;
+  timelines = &entry->second;
+  return *timelines;
 }
 
 std::vector<std::uint64_t> SegmentTimes::circumstances(std::uint32_t segment, ClassId rank_class) const {
@@ -185,7 +185,7 @@ Duration SegmentTimes::compute_time(const Task& task, RankId rank) const {
 
 // As the executor plays: a task begins when its stream is free, its dependencies have ended, and the host has issued
 // it; what is computed ends no earlier than it is issued.
-SegmentCourse SegmentTimes::follow(const Segment& segment, ClassId rank_class, Duration host_behind) {
+SegmentTimeline SegmentTimes::follow(const Segment& segment, ClassId rank_class, Duration host_behind) {
   const RankId rank = inputs_.classes.representative[rank_class.index()];
   const auto size = static_cast<std::uint32_t>(segment.tasks.size());
   ends_.resize(size);
@@ -193,7 +193,7 @@ SegmentCourse SegmentTimes::follow(const Segment& segment, ClassId rank_class, D
   std::vector<ActivityProfile::Change> changes;
   changes.reserve(std::size_t{2} * size);
   std::array<Duration, kNoStream> stream_free{};
-  SegmentCourse course{
+  SegmentTimeline timeline{
       .profile = {}, .sent = std::vector<Bytes>(inputs_.graph.dimensions.size()), .host_lead = kLongAgo};
   Duration issued;  // since the host began
   for (std::uint32_t i = 0; i < size; ++i) {
@@ -208,41 +208,41 @@ SegmentCourse SegmentTimes::follow(const Segment& segment, ClassId rank_class, D
     const Duration time = computes ? compute_time(task, rank) : call->time;
     issued += computes ? issue_time_[task.detail] : inputs_.compute.call_issue_time();
     const Duration latest = computes ? begin + time : begin;  // by when it must be issued to begin now
-    course.host_lead = std::max(course.host_lead, issued - latest);
+    timeline.host_lead = std::max(timeline.host_lead, issued - latest);
     begin += std::max(host_behind + issued - latest, Duration(0));
     ends_[i] = begin + time;
     if (task.stream != kNoStream) stream_free[task.stream] = ends_[i];
     if (!computes) {
-      course.sent[task.dimension.index()] += call->sent;
-      course.messages += call->messages;
-      count_call(task, time, course.calls);
+      timeline.sent[task.dimension.index()] += call->sent;
+      timeline.messages += call->messages;
+      count_call(task, time, timeline.calls);
       parts_.push_back({.begin = begin, .end = ends_[i], .call = call});
     }
     const auto bit = static_cast<std::uint8_t>(computes ? 0 : 1 + task.dimension.index());
     changes.push_back({.at = begin, .bit = bit, .begins = true});
     changes.push_back({.at = ends_[i], .bit = bit, .begins = false});
   }
-  course.profile = ActivityProfile(std::move(changes), ends_.back());
-  if (inputs_.rehearsed != nullptr) add_uses(parts_, course);
-  return course;
+  timeline.profile = ActivityProfile(std::move(changes), ends_.back());
+  if (inputs_.rehearsed != nullptr) add_uses(parts_, timeline);
+  return timeline;
 }
 
-void SegmentTimes::add_uses(std::vector<Part>& parts, SegmentCourse& course) {
+void SegmentTimes::add_uses(std::vector<Part>& parts, SegmentTimeline& timeline) {
   std::ranges::sort(parts, {}, &Part::begin);
-  std::vector<const RehearsedCall*> under_way;
+  std::vector<const RehearsedCall*> in_flight;
   std::vector<Duration> until;  // of each of them
   for (const Part& part : parts) {
-    for (std::size_t i = under_way.size(); i-- > 0;) {
+    for (std::size_t i = in_flight.size(); i-- > 0;) {
       if (until[i] > part.begin) {
-        course.keeps_apart = course.keeps_apart && !share_links(*under_way[i], *part.call);
+        timeline.keeps_apart = timeline.keeps_apart && !share_links(*in_flight[i], *part.call);
         continue;
       }
-      under_way.erase(under_way.begin() + static_cast<std::ptrdiff_t>(i));
+      in_flight.erase(in_flight.begin() + static_cast<std::ptrdiff_t>(i));
       until.erase(until.begin() + static_cast<std::ptrdiff_t>(i));
     }
-    under_way.push_back(part.call);
+    in_flight.push_back(part.call);
     until.push_back(part.end);
-    add_use(*part.call, course);
+    add_use(*part.call, timeline);
   }
 }
 

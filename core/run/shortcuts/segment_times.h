@@ -25,7 +25,7 @@
 
 namespace ringwright {
 
-struct SegmentCourse {
+struct SegmentTimeline {
   ActivityProfile profile;
   std::vector<Bytes> sent;      // by dimension
   std::vector<CallTime> calls;  // of its collectives, each once
@@ -60,9 +60,9 @@ class SegmentTimes {
 
   // The course of a call for whose tasks the host begins to issue so long after (negative: before) it begins. Valid
   // until the next call of the class.
-  [[nodiscard]] const SegmentCourse& of(std::uint32_t segment, ClassId rank_class, Duration host_behind);
+  [[nodiscard]] const SegmentTimeline& of(std::uint32_t segment, ClassId rank_class, Duration host_behind);
   // Of a call whose tasks have all been issued beforehand; stays where it is.
-  [[nodiscard]] const SegmentCourse& undisturbed(std::uint32_t segment, ClassId rank_class);
+  [[nodiscard]] const SegmentTimeline& undisturbed(std::uint32_t segment, ClassId rank_class);
 
  private:
   // One rehearsed collective of a course.
@@ -71,29 +71,29 @@ class SegmentTimes {
     Duration end;
     const RehearsedCall* call;
   };
-  [[nodiscard]] SegmentCourse follow(const Segment& segment, ClassId rank_class, Duration host_behind);
-  static void add_uses(std::vector<Part>& parts, SegmentCourse& course);
+  [[nodiscard]] SegmentTimeline follow(const Segment& segment, ClassId rank_class, Duration host_behind);
+  static void add_uses(std::vector<Part>& parts, SegmentTimeline& timeline);
   [[nodiscard]] const RehearsedCall& call_of(const Task& collective, ClassId rank_class);
   [[nodiscard]] Duration compute_time(const Task& task, RankId rank) const;
   // What tells the courses of one segment apart.
   [[nodiscard]] std::vector<std::uint64_t> circumstances(std::uint32_t segment, ClassId rank_class) const;
 
   // The courses of calls in equal circumstances.
-  struct Courses {
-    SegmentCourse undisturbed;
+  struct Timelines {
+    SegmentTimeline undisturbed;
     // When the host is late: of calls that it is late for by the same time, as it is again and again where it waits for
     // each message; by how far it is behind.
-    std::map<Duration, SegmentCourse> late;
+    std::map<Duration, SegmentTimeline> late;
   };
-  [[nodiscard]] Courses& courses_of(std::uint32_t segment, ClassId rank_class);
+  [[nodiscard]] Timelines& timelines_of(std::uint32_t segment, ClassId rank_class);
 
   Inputs inputs_;
-  std::vector<Courses*> courses_;  // by class, by segment; null until asked for
-  std::map<std::vector<std::uint64_t>, Courses> known_;
+  std::vector<Timelines*> timelines_;  // by class, by segment; null until asked for
+  std::map<std::vector<std::uint64_t>, Timelines> known_;
   // Beyond kKept late courses, by class: of the call at hand.
   static constexpr std::size_t kKept = 4096;
   std::size_t kept_ = 0;
-  std::vector<SegmentCourse> at_hand_;
+  std::vector<SegmentTimeline> scratch_;
   // Scratch of follow().
   std::vector<Duration> ends_;
   std::vector<Part> parts_;

@@ -35,7 +35,7 @@ StepPlayer::StepPlayer(const ExecutorInputs& inputs, const ExecutorOptions& opti
       calls_(inputs.classes.count()),
       background_(job_),
       progress_(inputs.classes.count()),
-      laps_(host_, inputs.graph.laps_left_out),
+      cycles_(host_, inputs.graph.cycles_left_out),
       left_out_(inputs.classes.count(), inputs.graph.dimensions.size()),
       recorded_(inputs.classes.count(), false),
       started_at_(inputs.classes.count()) {
@@ -68,9 +68,9 @@ void StepPlayer::begin_iteration(ClassId c) {
   progress.unfinished = program.tasks.size();
   progress.first_open = 0;
   progress.farthest = 0;
-  if (c.index() == 0 && laps_.on()) {
-    laps_.begin_step();
-    next_lap_ = program.loop.first;
+  if (c.index() == 0 && cycles_.on()) {
+    cycles_.begin_step();
+    next_cycle_ = program.loop.first;
   }
   if (recorded_[c.index()]) started_at_[c.index()].resize(program.tasks.size());
   if (program.tasks.empty()) return end_iteration(c);
@@ -92,7 +92,7 @@ void StepPlayer::try_start(ClassId c, std::uint32_t task) {
   }
   progress.state[task] = TaskState::kRunning;
   if (program_of(c).tasks[task].kind != TaskKind::kReceive) progress.touched(task);
-  if (stream == kComputeStream) note_lap(c, task);
+  if (stream == kComputeStream) note_cycle(c, task);
   const TimePoint now = inputs_.engine.now();
   const Duration pause = host_.take_pause(c, task, now);
   if (pause <= Duration(0)) return start(c, task);
@@ -278,7 +278,7 @@ void StepPlayer::end_iteration(ClassId c) {
   Progress& progress = progress_[c.index()];
   const TimePoint now = inputs_.engine.now();
   TimePoint& end = record_.iteration_end[static_cast<std::size_t>(progress.iteration)];
-  end_laps(c);
+  end_cycles(c);
   end = std::max(end, now + left_out_.time());
   ++progress.iteration;
   if (progress.iteration == options_.warmup_iterations) {
@@ -302,7 +302,7 @@ void StepPlayer::end_iteration(ClassId c) {
 }
 
 RunResult StepPlayer::run() {
-  if (laps_.on() && !may_leave_out_laps()) return {.outcome = RunOutcome::kUnproven};
+  if (cycles_.on() && !may_leave_out_cycles()) return {.outcome = RunOutcome::kUnproven};
   for (std::size_t c = 0; c < progress_.size(); ++c) {
     tasks_total_ += program_of(ClassId(c)).tasks.size() * static_cast<std::uint64_t>(inputs_.graph.iterations);
   }

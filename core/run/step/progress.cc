@@ -21,7 +21,7 @@ std::uint64_t digest_running(const Progress& progress, TimePoint now, std::uint3
   return mix(hash, digest_times(progress.delayed, now, reference));
 }
 
-std::uint64_t digest_lap(const Progress& progress, const LapReference& reference) {
+std::uint64_t digest_cycle(const Progress& progress, const CycleReference& reference) {
   std::uint64_t hash = progress.first_open - reference.task;
   for (std::uint32_t task = progress.first_open; task <= progress.farthest; ++task) {
     const std::uint64_t state =

@@ -44,11 +44,11 @@ struct Progress {
 
 // A hash of it within a loop: of all tasks between those that are done and those that have seen nothing, by their
 // distance from the lap's first task; so streams stand where these say.
-struct LapReference {
+struct CycleReference {
   TimePoint now;
   std::uint32_t task = 0;
 };
-[[nodiscard]] std::uint64_t digest_lap(const Progress& progress, const LapReference& reference);
+[[nodiscard]] std::uint64_t digest_cycle(const Progress& progress, const CycleReference& reference);
 
 // A hash of all of it, with times relative to `now` and iterations relative to `iteration`.
 [[nodiscard]] std::uint64_t digest(const Progress& progress, TimePoint now, int iteration);

@@ -16,32 +16,32 @@ SegmentPlayer::SegmentPlayer(PlayedJob& job, CallTimes& calls, const ExecutorInp
               .rehearsed = inputs.rehearsed}),
       rehearsed_(inputs.rehearsed != nullptr),
       plays_(inputs.classes.count() * inputs.graph.segments.size()),
-      under_way_(inputs.classes.count()) {}
+      in_flight_(inputs.classes.count()) {}
 
 Duration SegmentPlayer::begin(ClassId rank_class, std::uint32_t segment, Duration host_behind) {
   const std::size_t c = rank_class.index();
   const TimePoint now = job_.engine.now();
-  const SegmentCourse& course = times_.of(segment, rank_class, host_behind);
-  const Duration time = course.profile.length();
-  for (std::size_t d = 0; d < course.sent.size(); ++d) job_.sent[c][d] += course.sent[d];
-  job_.messages[c] += course.messages;
+  const SegmentTimeline& timeline = times_.of(segment, rank_class, host_behind);
+  const Duration time = timeline.profile.length();
+  for (std::size_t d = 0; d < timeline.sent.size(); ++d) job_.sent[c][d] += timeline.sent[d];
+  job_.messages[c] += timeline.messages;
   Plays& plays = plays_[c * job_.graph.segments.size() + segment];
-  if (plays.course == nullptr) plays.course = &times_.undisturbed(segment, rank_class);
+  if (plays.timeline == nullptr) plays.timeline = &times_.undisturbed(segment, rank_class);
   ++plays.count;
-  const bool late = &course != plays.course;
-  under_way_[c] = {.active = true, .late = late, .segment = segment, .host_behind = host_behind, .begin = now};
+  const bool late = &timeline != plays.timeline;
+  in_flight_[c] = {.active = true, .late = late, .segment = segment, .host_behind = host_behind, .begin = now};
   if (late) {
     ++plays.late;
-    calls_.add(course.calls);
+    calls_.add(timeline.calls);
   }
-  job_.ledger.begin_profile(rank_class, course.profile, now);
-  if (course.links.empty()) return time;
-  if (!course.keeps_apart || !job_.network.set_aside(course.links, now + time)) meets_others_ = true;
+  job_.ledger.begin_profile(rank_class, timeline.profile, now);
+  if (timeline.links.empty()) return time;
+  if (!timeline.keeps_apart || !job_.network.set_aside(timeline.links, now + time)) meets_others_ = true;
   return time;
 }
 
 std::uint64_t SegmentPlayer::digest(ClassId rank_class) const {
-  const UnderWay& call = under_way_[rank_class.index()];
+  const InFlight& call = in_flight_[rank_class.index()];
   if (!call.active) return 0;
   // An undisturbed course is the same however early the host was.
   const auto behind = static_cast<std::uint64_t>(call.late ? call.host_behind.count() : 0);
@@ -51,14 +51,14 @@ std::uint64_t SegmentPlayer::digest(ClassId rank_class) const {
 
 void SegmentPlayer::add_calls(CallTimes& calls) const {
   for (const Plays& plays : plays_) {
-    if (plays.count > plays.late) calls.add(plays.course->calls, plays.count - plays.late);
+    if (plays.count > plays.late) calls.add(plays.timeline->calls, plays.count - plays.late);
   }
 }
 
 std::vector<LinkUsage> SegmentPlayer::with_usage(std::vector<LinkUsage> usage) const {
   for (const Plays& plays : plays_) {
     if (plays.count == 0) continue;
-    for (const SegmentCourse::Use& use : plays.course->uses) {
+    for (const SegmentTimeline::Use& use : plays.timeline->uses) {
       const std::uint64_t times = plays.count * use.count;
       for (const RehearsedCall::Link& of_call : use.call->links) {
         LinkUsage& link = usage[of_call.link.index()];

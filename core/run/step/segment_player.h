@@ -20,10 +20,10 @@ class SegmentPlayer {
   [[nodiscard]] Duration begin(ClassId rank_class, std::uint32_t segment, Duration host_behind);
   void end(ClassId rank_class) {
     job_.ledger.end_profile(rank_class, job_.engine.now());
-    under_way_[rank_class.index()].active = false;
+    in_flight_[rank_class.index()].active = false;
   }
   // Whether the class's present call goes otherwise than it would with a quicker host.
-  [[nodiscard]] bool is_late(ClassId rank_class) const { return under_way_[rank_class.index()].late; }
+  [[nodiscard]] bool is_late(ClassId rank_class) const { return in_flight_[rank_class.index()].late; }
   // Which call is under way in the class, and since when.
   [[nodiscard]] std::uint64_t digest(ClassId rank_class) const;
 
@@ -41,19 +41,19 @@ class SegmentPlayer {
   bool rehearsed_;
   bool meets_others_ = false;
   struct Plays {
-    const SegmentCourse* course = nullptr;  // the undisturbed one
+    const SegmentTimeline* timeline = nullptr;  // the undisturbed one
     std::uint64_t count = 0;
     std::uint64_t late = 0;  // of them, in courses of their own
   };
   std::vector<Plays> plays_;  // by class, by segment
-  struct UnderWay {
+  struct InFlight {
     bool active = false;
     bool late = false;
     std::uint32_t segment = 0;
     Duration host_behind;
     TimePoint begin;
   };
-  std::vector<UnderWay> under_way_;  // by class
+  std::vector<InFlight> in_flight_;  // by class
 };
 
 }  // namespace ringwright

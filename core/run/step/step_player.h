@@ -14,10 +14,10 @@
 #include "core/run/job/activity_ledger.h"
 #include "core/run/job/call_times.h"
 #include "core/run/job/collective_runner.h"
+#include "core/run/job/copy_block_clocks.h"
 #include "core/run/job/host_clock.h"
-#include "core/run/job/mover_clocks.h"
 #include "core/run/job/played_job.h"
-#include "core/run/shortcuts/lap_watch.h"
+#include "core/run/shortcuts/steady_state_watch.h"
 #include "core/run/shortcuts/step_period.h"
 #include "core/run/step/executor.h"
 #include "core/run/step/played_programs.h"
@@ -68,17 +68,17 @@ class StepPlayer final : public CommunicationListener, public ComputeListener {
     return mix(collectives_->state_digest(), messages_.state_digest());
   }
   [[nodiscard]] std::uint64_t state_digest(int iteration, std::uint64_t of_network);
-  void note_lap(ClassId c, std::uint32_t task);
-  void look_for_lap();
+  void note_cycle(ClassId c, std::uint32_t task);
+  void look_for_cycle();
   // Where all classes stand in their loops; empty when one is not in its loop, or has come to the end of it.
-  [[nodiscard]] std::vector<LapWatch::Place> find_places();
-  [[nodiscard]] std::uint64_t lap_digest(std::uint64_t of_network);
+  [[nodiscard]] std::vector<SteadyStateWatch::Place> find_places();
+  [[nodiscard]] std::uint64_t cycle_digest(std::uint64_t of_network);
   [[nodiscard]] StepSnapshot snapshot(int iteration, std::uint64_t digest);
   // Not where something changes with time that no lap sees, nor for whoever looks at the tasks of each lap.
-  [[nodiscard]] bool may_leave_out_laps() const {
+  [[nodiscard]] bool may_leave_out_cycles() const {
     return !contended_ && inputs_.graph.background.empty() && options_.recorded.empty();
   }
-  void end_laps(ClassId c);
+  void end_cycles(ClassId c);
   [[nodiscard]] double done_share() const {
     return tasks_total_ == 0 ? 1.0 : static_cast<double>(tasks_done_) / static_cast<double>(tasks_total_);
   }
@@ -92,7 +92,7 @@ class StepPlayer final : public CommunicationListener, public ComputeListener {
   struct Pacing {
     explicit Pacing(const ExecutorInputs& inputs)
         : clocks(inputs.engine, inputs.classes.count()), network(inputs.network, inputs.classes, clocks) {}
-    MoverClocks clocks;
+    CopyBlockClocks clocks;
     PacedNetwork network;
   };
 
@@ -114,10 +114,10 @@ class StepPlayer final : public CommunicationListener, public ComputeListener {
   bool settling_ = false;
   int iterations_ = 1;  // to play; fewer than asked for once they are known to repeat
   StepPeriod period_;
-  LapWatch laps_;
-  std::optional<StepSnapshot> lap_begin_;
-  LeftOutLaps left_out_;
-  std::uint32_t next_lap_ = 0;  // of class 0: the task that begins it
+  SteadyStateWatch cycles_;
+  std::optional<StepSnapshot> cycle_begin_;
+  LeftOutCycles left_out_;
+  std::uint32_t next_cycle_ = 0;  // of class 0: the task that begins it
   bool unproven_ = false;       // laps were left out that may not be
   int skipped_ = 0;
   std::size_t finished_classes_ = 0;

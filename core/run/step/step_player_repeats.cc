@@ -40,7 +40,7 @@ StepSnapshot StepPlayer::snapshot(int iteration, std::uint64_t digest) {
           .time_in = ledger_.time_in(),
           .sent = job_.sent,
           .messages = job_.messages_in_all(),
-          .calls = laps_.on() ? calls() : std::vector<CallTime>(),
+          .calls = cycles_.on() ? calls() : std::vector<CallTime>(),
           .usage = usage()};
 }
 
@@ -52,15 +52,15 @@ std::vector<CallTime> StepPlayer::calls() const {
 }
 
 // A class has begun a task of the compute stream.
-void StepPlayer::note_lap(ClassId c, std::uint32_t task) {
+void StepPlayer::note_cycle(ClassId c, std::uint32_t task) {
   const Loop& loop = program_of(c).loop;
-  if (c.index() != 0 || !laps_.searches() || task < next_lap_ || task >= loop.end()) return;
-  next_lap_ = loop.first + ((task - loop.first) / loop.size + 1) * loop.size;
-  inputs_.engine.at_end_of_instant([this] { look_for_lap(); });
+  if (c.index() != 0 || !cycles_.searches() || task < next_cycle_ || task >= loop.end()) return;
+  next_cycle_ = loop.first + ((task - loop.first) / loop.size + 1) * loop.size;
+  inputs_.engine.at_end_of_instant([this] { look_for_cycle(); });
 }
 
-std::vector<LapWatch::Place> StepPlayer::find_places() {
-  std::vector<LapWatch::Place> places;
+std::vector<SteadyStateWatch::Place> StepPlayer::find_places() {
+  std::vector<SteadyStateWatch::Place> places;
   for (std::size_t i = 0; i < progress_.size(); ++i) {
     const ClassId c(i);
     const Progress& progress = progress_[i];
@@ -69,45 +69,45 @@ std::vector<LapWatch::Place> StepPlayer::find_places() {
     const std::size_t at = progress.stream_next[kComputeStream];
     if (progress.iteration != progress_.front().iteration || at >= order.size()) return {};
     if (order[at] < loop.first || progress.farthest + loop.size >= loop.end()) return {};
-    const std::uint32_t lap = (order[at] - loop.first) / loop.size;
-    const std::uint32_t first = loop.first + lap * loop.size;
+    const std::uint32_t cycle = (order[at] - loop.first) / loop.size;
+    const std::uint32_t first = loop.first + cycle * loop.size;
     job_.reference_task[i] = first;
     const TimePoint now = inputs_.engine.now();
-    places.push_back({.lap = lap,
+    places.push_back({.cycle = cycle,
                       .host_behind = host_.issuing(c, first) - now,
                       .receives_behind = host_.issuing_unhindered(c, first) - now});
   }
   return places;
 }
 
-std::uint64_t StepPlayer::lap_digest(std::uint64_t of_network) {
+std::uint64_t StepPlayer::cycle_digest(std::uint64_t of_network) {
   const TimePoint now = inputs_.engine.now();
   std::uint64_t hash = mix(of_network, communication_digest());
   for (std::size_t c = 0; c < progress_.size(); ++c) {
     const ClassId rank_class(c);
-    hash = mix(hash, digest_lap(progress_[c], {.now = now, .task = job_.reference_task[c]}));
+    hash = mix(hash, digest_cycle(progress_[c], {.now = now, .task = job_.reference_task[c]}));
     hash = mix(mix(hash, segments_ ? segments_->digest(rank_class) : 0), ledger_.digest(rank_class));
   }
   return hash;
 }
 
 // At the end of the instant in which class 0 began a lap.
-void StepPlayer::look_for_lap() {
+void StepPlayer::look_for_cycle() {
   job_.reference_iteration = progress_.front().iteration;
   job_.reference_task.resize(progress_.size());
-  std::vector<LapWatch::Place> places = find_places();
+  std::vector<SteadyStateWatch::Place> places = find_places();
   const auto of_network = inputs_.network.state_digest();
   if (places.empty() || !of_network) return;
-  const std::uint64_t digest = lap_digest(*of_network);
-  switch (laps_.observe({.at = inputs_.engine.now(), .digest = digest, .places = std::move(places)})) {
-    case LapWatch::Verdict::kGoOn: return;
-    case LapWatch::Verdict::kBegins: lap_begin_ = snapshot(0, digest); return;
-    case LapWatch::Verdict::kProved: left_out_.add(*lap_begin_, snapshot(0, digest), laps_.periods()); return;
+  const std::uint64_t digest = cycle_digest(*of_network);
+  switch (cycles_.observe({.at = inputs_.engine.now(), .digest = digest, .places = std::move(places)})) {
+    case SteadyStateWatch::Verdict::kGoOn: return;
+    case SteadyStateWatch::Verdict::kBegins: cycle_begin_ = snapshot(0, digest); return;
+    case SteadyStateWatch::Verdict::kProved: left_out_.add(*cycle_begin_, snapshot(0, digest), cycles_.periods()); return;
   }
 }
 
-void StepPlayer::end_laps(ClassId c) {
-  if (!laps_.on() || laps_.held(c, progress_[c.index()].iteration)) return;
+void StepPlayer::end_cycles(ClassId c) {
+  if (!cycles_.on() || cycles_.held(c, progress_[c.index()].iteration)) return;
   unproven_ = true;
   inputs_.engine.stop_after_instant();
 }

@@ -65,9 +65,9 @@ std::optional<ClosRouter::Lanes> ClosRouter::healthy_core_lanes(const Lanes& wan
 
 // Counts the ways through every link: those of a spine are (uplinks that are up) x (ways over its cores, or 1) x
 // (downlinks that are up), and a link carries its part of them.
-class ClosRouter::HealthyWays {
+class ClosRouter::HealthyPaths {
  public:
-  HealthyWays(const ClosRouter& router, const End& from, const End& to, const LinksDown& down)
+  HealthyPaths(const ClosRouter& router, const End& from, const End& to, const LinksDown& down)
       : shape_(router.shape_),
         links_(router.links_),
         from_(from),
@@ -80,31 +80,31 @@ class ClosRouter::HealthyWays {
   }
 
   [[nodiscard]] double total() const { return total_; }
-  void add_up(Trail& trail) const {
+  void add_up(PathBuilder& builder) const {
     for (std::uint32_t lane = 0; lane < shape_.uplinks; ++lane) {
       const std::uint32_t spine = lane % shape_.spines;
-      add(links_.uplink(from_.leaf, lane), cores_[spine] * downs_[spine], trail);
+      add(links_.uplink(from_.leaf, lane), cores_[spine] * downs_[spine], builder);
     }
-    add_core(from_, 0, out_, trail);
+    add_core(from_, 0, out_, builder);
   }
-  void add_down(Trail& trail) const {
-    add_core(to_, 1, into_, trail);
+  void add_down(PathBuilder& builder) const {
+    add_core(to_, 1, into_, builder);
     for (std::uint32_t lane = 0; lane < shape_.uplinks; ++lane) {
       const std::uint32_t spine = lane % shape_.spines;
-      add(links_.uplink(to_.leaf, lane) + 1, cores_[spine] * ups_[spine], trail);
+      add(links_.uplink(to_.leaf, lane) + 1, cores_[spine] * ups_[spine], builder);
     }
   }
 
  private:
   [[nodiscard]] double up(std::uint32_t link) const { return down_[link] ? 0.0 : 1.0; }
-  void add(std::uint32_t link, double ways, Trail& trail) const {
-    if (!down_[link] && ways > 0.0) trail.add(link, ways / total_);
+  void add(std::uint32_t link, double paths, PathBuilder& builder) const {
+    if (!down_[link] && paths > 0.0) builder.add(link, paths / total_);
   }
-  void add_core(const End& end, std::uint32_t direction, const std::vector<double>& beyond, Trail& trail) const {
+  void add_core(const End& end, std::uint32_t direction, const std::vector<double>& beyond, PathBuilder& builder) const {
     for (std::uint32_t spine = 0; over_core_ && spine < shape_.spines; ++spine) {
       for (std::uint32_t lane = 0; lane < shape_.spine_uplinks; ++lane) {
         add(links_.core_link(end.pod, spine, lane) + direction,
-            ups_[spine] * downs_[spine] * beyond[spine * shape_.cores + lane % shape_.cores], trail);
+            ups_[spine] * downs_[spine] * beyond[spine * shape_.cores + lane % shape_.cores], builder);
       }
     }
   }
@@ -148,11 +148,11 @@ class ClosRouter::HealthyWays {
 };
 
 // False when no way is left.
-bool ClosRouter::add_healthy_ways(const End& from, const End& to, const LinksDown& down, Trail& trail) const {
-  const HealthyWays ways(*this, from, to, down);
-  if (ways.total() <= 0.0) return false;
-  if (trail.up_wanted()) ways.add_up(trail);
-  if (trail.down_wanted()) ways.add_down(trail);
+bool ClosRouter::add_healthy_paths(const End& from, const End& to, const LinksDown& down, PathBuilder& builder) const {
+  const HealthyPaths paths(*this, from, to, down);
+  if (paths.total() <= 0.0) return false;
+  if (builder.up_wanted()) paths.add_up(builder);
+  if (builder.down_wanted()) paths.add_down(builder);
   return true;
 }
 

@@ -51,24 +51,24 @@ NicEnds ClosRouter::nics_of(const RouteQuery& query, const HostEnds& ends) const
 }
 
 Duration ClosRouter::route(const RouteQuery& query, std::vector<Hop>& hops) const {
-  Trail trail(hops, query.reach);
-  const HostEnds ends = block_.begin(query, trail);
-  if (ends.inside) return trail.latency();
+  PathBuilder builder(hops, query.reach);
+  const HostEnds ends = block_.begin(query, builder);
+  if (ends.inside) return builder.latency();
   const NicEnds nics = nics_of(query, ends);
   const End from = locate(ends.from_host, nics.relay, nics.out);
   const End to = locate(ends.to_host, ends.to_gpu, nics.in);
-  if (trail.up_wanted()) {
-    block_.leave(ends, nics, trail);
-    trail.add(links_.cable(from.host, from.nic));
-    trail.wait(into_leaf_);
+  if (builder.up_wanted()) {
+    block_.leave(ends, nics, builder);
+    builder.add(links_.cable(from.host, from.nic));
+    builder.wait(into_leaf_);
   }
-  if (from.leaf != to.leaf) between_leaves(query, from, to, trail);
-  if (trail.down_wanted()) {
-    trail.add(links_.cable(to.host, to.nic) + 1);
-    trail.wait(out_of_leaf_);
-    block_.enter(ends, nics, trail);
+  if (from.leaf != to.leaf) between_leaves(query, from, to, builder);
+  if (builder.down_wanted()) {
+    builder.add(links_.cable(to.host, to.nic) + 1);
+    builder.wait(out_of_leaf_);
+    block_.enter(ends, nics, builder);
   }
-  return trail.latency();
+  return builder.latency();
 }
 
 ClosRouter::Lanes ClosRouter::static_lanes(const End& to) const {
@@ -103,47 +103,47 @@ ClosRouter::Lanes ClosRouter::hashed_lanes(std::uint64_t hash) const {
   return lanes;
 }
 
-void ClosRouter::between_leaves(const RouteQuery& query, const End& from, const End& to, Trail& trail) const {
+void ClosRouter::between_leaves(const RouteQuery& query, const End& from, const End& to, PathBuilder& builder) const {
   const std::int64_t tiers = from.pod == to.pod ? 1 : 2;
-  if (trail.up_wanted()) trail.wait(switched_ * tiers);
-  if (trail.down_wanted()) trail.wait(switched_ * tiers);
+  if (builder.up_wanted()) builder.wait(switched_ * tiers);
+  if (builder.down_wanted()) builder.wait(switched_ * tiers);
   switch (routing_.policy) {
     case RoutingPolicy::kStatic:
     case RoutingPolicy::kDModK: {
       const Lanes lanes = static_lanes(to);
-      const std::array way = {query.down == nullptr ? lanes : healthy_lanes(lanes, from, to, *query.down)};
-      return add_ways(way, from, to, trail);
+      const std::array path = {query.down == nullptr ? lanes : healthy_lanes(lanes, from, to, *query.down)};
+      return add_paths(path, from, to, builder);
     }
     case RoutingPolicy::kEcmp: {
-      std::array<Lanes, kMaxQueuePairs> ways;
+      std::array<Lanes, kMaxQueuePairs> paths;
       const auto count = static_cast<std::uint32_t>(routing_.queue_pairs);
       for (std::uint32_t pair = 0; pair < count; ++pair) {
-        ways[pair] = hashed_lanes(flow_hash(query, routing_.hash_seed, pair));
-        if (query.down != nullptr) ways[pair] = healthy_lanes(ways[pair], from, to, *query.down);
+        paths[pair] = hashed_lanes(flow_hash(query, routing_.hash_seed, pair));
+        if (query.down != nullptr) paths[pair] = healthy_lanes(paths[pair], from, to, *query.down);
       }
-      return add_ways(std::span(ways).first(count), from, to, trail);
+      return add_paths(std::span(paths).first(count), from, to, builder);
     }
     case RoutingPolicy::kSpray:
-      if (query.down != nullptr && add_healthy_ways(from, to, *query.down, trail)) return;
-      return add_all_ways(from, to, trail);
+      if (query.down != nullptr && add_healthy_paths(from, to, *query.down, builder)) return;
+      return add_all_paths(from, to, builder);
   }
 }
 
 // Tier by tier, so that hops stay in order; ways that share a link add up their shares on it.
-void ClosRouter::add_ways(std::span<const Lanes> ways, const End& from, const End& to, Trail& trail) const {
-  const double share = 1.0 / static_cast<double>(ways.size());
+void ClosRouter::add_paths(std::span<const Lanes> paths, const End& from, const End& to, PathBuilder& builder) const {
+  const double share = 1.0 / static_cast<double>(paths.size());
   const auto add_tier = [&](const auto& link_of) {
-    const std::size_t since = trail.size();
-    for (const Lanes& lanes : ways) trail.add_share(since, link_of(lanes), share);
+    const std::size_t since = builder.size();
+    for (const Lanes& lanes : paths) builder.add_share(since, link_of(lanes), share);
   };
   const bool over_core = from.pod != to.pod;
-  if (trail.up_wanted()) {
+  if (builder.up_wanted()) {
     add_tier([&](const Lanes& lanes) { return links_.uplink(from.leaf, lanes.up); });
     if (over_core) {
       add_tier([&](const Lanes& lanes) { return links_.core_link(from.pod, lanes.up % shape_.spines, lanes.core_up); });
     }
   }
-  if (trail.down_wanted()) {
+  if (builder.down_wanted()) {
     if (over_core) {
       add_tier(
           [&](const Lanes& lanes) { return links_.core_link(to.pod, lanes.up % shape_.spines, lanes.core_down) + 1; });
@@ -152,16 +152,16 @@ void ClosRouter::add_ways(std::span<const Lanes> ways, const End& from, const En
   }
 }
 
-void ClosRouter::add_all_ways(const End& from, const End& to, Trail& trail) const {
+void ClosRouter::add_all_paths(const End& from, const End& to, PathBuilder& builder) const {
   const std::uint32_t core_lanes = from.pod == to.pod ? 0 : shape_.spines * shape_.spine_uplinks;
-  const auto add_tier = [&trail](std::uint32_t first, std::uint32_t count) {
-    for (std::uint32_t lane = 0; lane < count; ++lane) trail.add(first + 2 * lane, 1.0 / static_cast<double>(count));
+  const auto add_tier = [&builder](std::uint32_t first, std::uint32_t count) {
+    for (std::uint32_t lane = 0; lane < count; ++lane) builder.add(first + 2 * lane, 1.0 / static_cast<double>(count));
   };
-  if (trail.up_wanted()) {
+  if (builder.up_wanted()) {
     add_tier(links_.uplink(from.leaf, 0), shape_.uplinks);
     add_tier(links_.core_link(from.pod, 0, 0), core_lanes);
   }
-  if (trail.down_wanted()) {
+  if (builder.down_wanted()) {
     add_tier(links_.core_link(to.pod, 0, 0) + 1, core_lanes);
     add_tier(links_.uplink(to.leaf, 0) + 1, shape_.uplinks);
   }

@@ -52,11 +52,11 @@ class ClosRouter final : public Router {
   [[nodiscard]] Lanes healthy_lanes(const Lanes& wanted, const End& from, const End& to, const LinksDown& down) const;
   [[nodiscard]] std::optional<Lanes> healthy_core_lanes(const Lanes& wanted, const End& from, const End& to,
                                                         const LinksDown& down) const;
-  void between_leaves(const RouteQuery& query, const End& from, const End& to, Trail& trail) const;
-  void add_ways(std::span<const Lanes> ways, const End& from, const End& to, Trail& trail) const;
-  void add_all_ways(const End& from, const End& to, Trail& trail) const;
-  class HealthyWays;
-  [[nodiscard]] bool add_healthy_ways(const End& from, const End& to, const LinksDown& down, Trail& trail) const;
+  void between_leaves(const RouteQuery& query, const End& from, const End& to, PathBuilder& builder) const;
+  void add_paths(std::span<const Lanes> paths, const End& from, const End& to, PathBuilder& builder) const;
+  void add_all_paths(const End& from, const End& to, PathBuilder& builder) const;
+  class HealthyPaths;
+  [[nodiscard]] bool add_healthy_paths(const End& from, const End& to, const LinksDown& down, PathBuilder& builder) const;
 
   HostBlock block_;
   ClosShape shape_;

@@ -114,19 +114,19 @@ class DragonflyRouter final : public Router {
     const std::uint32_t leaf = host / shape_.per_switch;
     return {.group = leaf / shape_.leaves, .leaf = leaf % shape_.leaves};
   }
-  [[nodiscard]] std::uint32_t minimal_ways(const End& from, const End& to) const {
+  [[nodiscard]] std::uint32_t minimal_routes(const End& from, const End& to) const {
     if (from.group != to.group) return shape_.global_links * shape_.local_links;
     return std::max(shape_.spines, 1U) * shape_.local_links;
   }
-  [[nodiscard]] std::uint32_t valiant_ways(const End& from, const End& to) const {
+  [[nodiscard]] std::uint32_t valiant_routes(const End& from, const End& to) const {
     return from.group == to.group || shape_.groups < 3 ? 0 : (shape_.groups - 2) * shape_.global_links;
   }
-  [[nodiscard]] Path minimal(const End& from, const End& to, std::uint32_t way) const;
-  [[nodiscard]] Path valiant(const End& from, const End& to, std::uint32_t way) const;
-  void walk(std::uint32_t group, std::uint32_t from, std::uint32_t to, std::uint32_t way, Path& path) const;
-  void between(const RouteQuery& query, const End& from, const End& to, Trail& trail) const;
+  [[nodiscard]] Path minimal(const End& from, const End& to, std::uint32_t route) const;
+  [[nodiscard]] Path valiant(const End& from, const End& to, std::uint32_t route) const;
+  void walk(std::uint32_t group, std::uint32_t from, std::uint32_t to, std::uint32_t route, Path& path) const;
+  void between(const RouteQuery& query, const End& from, const End& to, PathBuilder& builder) const;
   template <class PathOf>
-  Duration spread(const RouteQuery& query, std::uint32_t ways, double share, const PathOf& path_of, Trail& trail) const;
+  Duration spread(const RouteQuery& query, std::uint32_t routes, double share, const PathOf& path_of, PathBuilder& builder) const;
 
   HostBlock block_;
   DragonflyShape shape_;
@@ -136,46 +136,46 @@ class DragonflyRouter final : public Router {
 };
 
 Duration DragonflyRouter::route(const RouteQuery& query, std::vector<Hop>& hops) const {
-  const auto across = [&](const HostEnds& ends, Trail& trail) {
-    between(query, locate(ends.from_host), locate(ends.to_host), trail);
+  const auto across = [&](const HostEnds& ends, PathBuilder& builder) {
+    between(query, locate(ends.from_host), locate(ends.to_host), builder);
   };
   return route_over_cables(query, block_, links_, shape_.latency, hops, across);
 }
 
 // Between two switches of a group; where they are not joined, over a leaf or a spine that both are joined to.
-void DragonflyRouter::walk(std::uint32_t group, std::uint32_t from, std::uint32_t to, std::uint32_t way,
+void DragonflyRouter::walk(std::uint32_t group, std::uint32_t from, std::uint32_t to, std::uint32_t route,
                            Path& path) const {
   if (from == to) return;
-  const std::uint32_t lane = way % shape_.local_links;
+  const std::uint32_t lane = route % shape_.local_links;
   const bool joined = shape_.spines == 0 || (from < shape_.leaves) != (to < shape_.leaves);
   if (joined) return path.add(links_.local(group, from, to, lane));
   const bool over_spine = from < shape_.leaves;
-  const std::uint32_t choice = way / shape_.local_links;
+  const std::uint32_t choice = route / shape_.local_links;
   const std::uint32_t middle = over_spine ? shape_.leaves + choice % shape_.spines : choice % shape_.leaves;
   path.add(links_.local(group, from, middle, lane));
   path.add(links_.local(group, middle, to, lane));
 }
 
-Path DragonflyRouter::minimal(const End& from, const End& to, std::uint32_t way) const {
+Path DragonflyRouter::minimal(const End& from, const End& to, std::uint32_t route) const {
   Path path;
   if (from.group == to.group) {
-    walk(from.group, from.leaf, to.leaf, way, path);
+    walk(from.group, from.leaf, to.leaf, route, path);
     return path;
   }
-  const std::uint32_t lane = way / shape_.local_links;
-  walk(from.group, from.leaf, links_.gateway(from.group, to.group, lane), way, path);
+  const std::uint32_t lane = route / shape_.local_links;
+  walk(from.group, from.leaf, links_.gateway(from.group, to.group, lane), route, path);
   path.add(links_.global(from.group, to.group, lane));
   path.globals = 1;
-  walk(to.group, links_.gateway(to.group, from.group, lane), to.leaf, way, path);
+  walk(to.group, links_.gateway(to.group, from.group, lane), to.leaf, route, path);
   return path;
 }
 
 // Over the way's third group. There the second link is one that starts where the first ends, if there is such a one.
-Path DragonflyRouter::valiant(const End& from, const End& to, std::uint32_t way) const {
-  std::uint32_t third = way % (shape_.groups - 2);
+Path DragonflyRouter::valiant(const End& from, const End& to, std::uint32_t route) const {
+  std::uint32_t third = route % (shape_.groups - 2);
   for (const std::uint32_t end : {std::min(from.group, to.group), std::max(from.group, to.group)})
     third += third >= end ? 1 : 0;
-  const std::uint32_t first = way / (shape_.groups - 2);
+  const std::uint32_t first = route / (shape_.groups - 2);
   const std::uint32_t enters = links_.gateway(third, from.group, first);
   std::uint32_t second = first;
   for (std::uint32_t lane = 0; lane < shape_.global_links; ++lane) {
@@ -185,41 +185,41 @@ Path DragonflyRouter::valiant(const End& from, const End& to, std::uint32_t way)
     break;
   }
   Path path;
-  walk(from.group, from.leaf, links_.gateway(from.group, third, first), way, path);
+  walk(from.group, from.leaf, links_.gateway(from.group, third, first), route, path);
   path.add(links_.global(from.group, third, first));
-  walk(third, enters, links_.gateway(third, to.group, second), way, path);
+  walk(third, enters, links_.gateway(third, to.group, second), route, path);
   path.add(links_.global(third, to.group, second));
   path.globals = 2;
-  walk(to.group, links_.gateway(to.group, third, second), to.leaf, way, path);
+  walk(to.group, links_.gateway(to.group, third, second), to.leaf, route, path);
   return path;
 }
 
-void DragonflyRouter::between(const RouteQuery& query, const End& from, const End& to, Trail& trail) const {
+void DragonflyRouter::between(const RouteQuery& query, const End& from, const End& to, PathBuilder& builder) const {
   if (from.group == to.group && from.leaf == to.leaf) return;
-  const std::uint32_t detours = routing_.paths == DragonflyPaths::kMinimal ? 0 : valiant_ways(from, to);
+  const std::uint32_t detours = routing_.paths == DragonflyPaths::kMinimal ? 0 : valiant_routes(from, to);
   double straight = detours == 0 ? 1.0 : 0.0;
   if (detours > 0 && routing_.paths == DragonflyPaths::kAdaptive) straight = routing_.minimal_share;
   Duration latency;
   if (straight > 0.0) {
     latency = spread(
-        query, minimal_ways(from, to), straight, [&](std::uint32_t way) { return minimal(from, to, way); }, trail);
+        query, minimal_routes(from, to), straight, [&](std::uint32_t route) { return minimal(from, to, route); }, builder);
   }
   if (straight < 1.0) {
     latency = std::max(
         latency, spread(
-                     query, detours, 1.0 - straight, [&](std::uint32_t way) { return valiant(from, to, way); }, trail));
+                     query, detours, 1.0 - straight, [&](std::uint32_t route) { return valiant(from, to, route); }, builder));
   }
-  trail.wait(latency);
+  builder.wait(latency);
 }
 
 // Adds `share` of the flow to the ways that the policy takes of `ways`; the latency is that of the longest of them.
 template <class PathOf>
-Duration DragonflyRouter::spread(const RouteQuery& query, std::uint32_t ways, double share, const PathOf& path_of,
-                                 Trail& trail) const {
+Duration DragonflyRouter::spread(const RouteQuery& query, std::uint32_t routes, double share, const PathOf& path_of,
+                                 PathBuilder& builder) const {
   std::vector<Path> taken;
   const auto take_from = [&](std::uint32_t first, std::uint32_t count) {  // the first that is up, else the first
     for (std::uint32_t tried = 0; tried < count; ++tried) {
-      Path path = path_of((first + tried) % ways);
+      Path path = path_of((first + tried) % routes);
       if (query.down == nullptr || !path.down(*query.down)) {
         taken.push_back(path);
         return;
@@ -228,14 +228,14 @@ Duration DragonflyRouter::spread(const RouteQuery& query, std::uint32_t ways, do
   };
   const Routing& among = routing_.among;
   if (among.policy == RoutingPolicy::kSpray) {
-    for (std::uint32_t way = 0; way < ways; ++way) take_from(way, 1);
+    for (std::uint32_t route = 0; route < routes; ++route) take_from(route, 1);
   } else if (among.policy == RoutingPolicy::kEcmp) {
     for (int pair = 0; pair < among.queue_pairs; ++pair) {
       const std::uint64_t hash = flow_hash(query, among.hash_seed, static_cast<std::uint32_t>(pair));
-      take_from(pick(static_cast<std::uint32_t>(hash), ways), ways);
+      take_from(pick(static_cast<std::uint32_t>(hash), routes), routes);
     }
   } else {
-    take_from(query.to.value / block_.gpus() % ways, ways);
+    take_from(query.to.value / block_.gpus() % routes, routes);
   }
   if (taken.empty()) taken.push_back(path_of(0));
   Duration longest;
@@ -246,7 +246,7 @@ Duration DragonflyRouter::spread(const RouteQuery& query, std::uint32_t ways, do
                              shape_.latency.cable * (between_switches - globals) + shape_.global_cable * globals;
     longest = std::max(longest, latency);
     for (std::size_t i = 0; i < path.count; ++i)
-      trail.add_share(0, path.links[i], share / static_cast<double>(taken.size()));
+      builder.add_share(0, path.links[i], share / static_cast<double>(taken.size()));
   }
   return longest;
 }

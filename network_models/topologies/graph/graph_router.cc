@@ -145,10 +145,10 @@ GraphRouter::Walk GraphRouter::walk(const RouteQuery& query, std::uint32_t queue
   const std::uint32_t to = query.to.value;
   int highest = 0;
   for (std::uint32_t node = gpus_[query.from.value]; node != gpus_[to];) {
-    const std::uint32_t ways = nearer_count(node, detour);
-    std::uint32_t which = to % std::max(ways, 1U);
+    const std::uint32_t paths = nearer_count(node, detour);
+    std::uint32_t which = to % std::max(paths, 1U);
     if (routing_.policy == RoutingPolicy::kEcmp) {
-      which = pick(static_cast<std::uint32_t>(hash), ways);
+      which = pick(static_cast<std::uint32_t>(hash), paths);
       hash = splitmix64(hash);
     }
     const Out& taken = nearer(node, which, detour);
@@ -157,25 +157,25 @@ GraphRouter::Walk GraphRouter::walk(const RouteQuery& query, std::uint32_t queue
     node = taken.to;
     if (height_in_graph(kinds_[node]) > highest) {
       highest = height_in_graph(kinds_[node]);
-      walk.turn = walk.links.size();
+      walk.apex = walk.links.size();
     }
   }
-  if (highest == 0) walk.turn = walk.links.size();
+  if (highest == 0) walk.apex = walk.links.size();
   return walk;
 }
 
 // All shortest ways have the same number of links, so shares move on layer by layer.
-void GraphRouter::spray(const RouteQuery& query, const Walk& pattern, const Detour& detour, Trail& trail) const {
+void GraphRouter::spray(const RouteQuery& query, const Walk& pattern, const Detour& detour, PathBuilder& builder) const {
   std::map<std::uint32_t, double> layer = {{gpus_[query.from.value], 1.0}};
   for (std::size_t depth = 0; depth < pattern.links.size(); ++depth) {
-    const bool wanted = depth < pattern.turn ? trail.up_wanted() : trail.down_wanted();
+    const bool wanted = depth < pattern.apex ? builder.up_wanted() : builder.down_wanted();
     std::map<std::uint32_t, double> next;
     for (const auto& [node, share] : layer) {
-      const std::uint32_t ways = nearer_count(node, detour);
-      for (std::uint32_t which = 0; which < ways; ++which) {
+      const std::uint32_t paths = nearer_count(node, detour);
+      for (std::uint32_t which = 0; which < paths; ++which) {
         const Out& taken = nearer(node, which, detour);
-        next[taken.to] += share / ways;
-        if (wanted) trail.add(taken.link, share / ways);
+        next[taken.to] += share / paths;
+        if (wanted) builder.add(taken.link, share / paths);
       }
     }
     layer = std::move(next);
@@ -183,13 +183,13 @@ void GraphRouter::spray(const RouteQuery& query, const Walk& pattern, const Deto
 }
 
 Duration GraphRouter::route(const RouteQuery& query, std::vector<Hop>& hops) const {
-  Trail trail(hops, query.reach);
+  PathBuilder builder(hops, query.reach);
   const Detour detour(*this, query);
   const Walk pattern = walk(query, 0, detour);
-  const std::size_t begin = trail.up_wanted() ? 0 : pattern.turn;
-  const std::size_t end = trail.down_wanted() ? pattern.links.size() : pattern.turn;
+  const std::size_t begin = builder.up_wanted() ? 0 : pattern.apex;
+  const std::size_t end = builder.down_wanted() ? pattern.links.size() : pattern.apex;
   if (routing_.policy == RoutingPolicy::kSpray) {
-    spray(query, pattern, detour, trail);
+    spray(query, pattern, detour, builder);
   } else {
     const bool hashed = routing_.policy == RoutingPolicy::kEcmp;
     std::vector<Walk> walks = {pattern};
@@ -197,12 +197,12 @@ Duration GraphRouter::route(const RouteQuery& query, std::vector<Hop>& hops) con
       walks.push_back(walk(query, static_cast<std::uint32_t>(pair), detour));
     }
     for (std::size_t depth = begin; depth < end; ++depth) {
-      const std::size_t since = trail.size();
-      for (const Walk& w : walks) trail.add_share(since, w.links[depth], 1.0 / static_cast<double>(walks.size()));
+      const std::size_t since = builder.size();
+      for (const Walk& w : walks) builder.add_share(since, w.links[depth], 1.0 / static_cast<double>(walks.size()));
     }
   }
-  for (std::size_t depth = begin; depth < end; ++depth) trail.wait(pattern.latencies[depth]);
-  return trail.latency();
+  for (std::size_t depth = begin; depth < end; ++depth) builder.wait(pattern.latencies[depth]);
+  return builder.latency();
 }
 
 }  // namespace ringwright::network_models

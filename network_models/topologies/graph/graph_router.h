@@ -38,7 +38,7 @@ class GraphRouter final : public Router {
   struct Walk {
     std::vector<std::uint32_t> links;
     std::vector<Duration> latencies;  // of those links
-    std::size_t turn = 0;             // the first `turn` links lead to the highest switch
+    std::size_t apex = 0;             // the first `turn` links lead to the highest switch
   };
 
   [[nodiscard]] std::span<const Out> out(std::uint32_t node) const {
@@ -54,7 +54,7 @@ class GraphRouter final : public Router {
   [[nodiscard]] std::uint32_t nearer_count(std::uint32_t node, const Detour& detour) const;
   [[nodiscard]] const Out& nearer(std::uint32_t node, std::uint32_t which, const Detour& detour) const;
   [[nodiscard]] Walk walk(const RouteQuery& query, std::uint32_t queue_pair, const Detour& detour) const;
-  void spray(const RouteQuery& query, const Walk& pattern, const Detour& detour, Trail& trail) const;
+  void spray(const RouteQuery& query, const Walk& pattern, const Detour& detour, PathBuilder& builder) const;
 
   Routing routing_;
   std::vector<NodeKind> kinds_;           // by node

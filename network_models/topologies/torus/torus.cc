@@ -69,14 +69,14 @@ class TorusRouter final : public Router {
 
   // No switch of a torus stands above the others: the sender's router is taken as the turn.
   Duration route(const RouteQuery& query, std::vector<Hop>& hops) const override {
-    const auto row_by_row = [&](const HostEnds& ends, Trail& trail) {
+    const auto row_by_row = [&](const HostEnds& ends, PathBuilder& builder) {
       std::uint32_t here = ends.from_host;
       for (std::size_t d = 0; d < kTorusDimensions; ++d) {
-        here = walk(here, links_.coordinate(ends.to_host, d), d, trail);
+        here = walk(here, links_.coordinate(ends.to_host, d), d, builder);
       }
     };
     const auto by_direction = [&](const HostEnds& ends, NicEnds& nics) {
-      if (query.reach != Reach::kByPeersRail && query.nics.out < 0) {
+      if (query.reach != Reach::kPxn && query.nics.out < 0) {
         const std::uint32_t out = nic_towards(ends.from_gpu, ends, End::kLeft);
         if (block_.has_nic(ends.from_host, out)) nics = {.relay = ends.from_gpu, .out = out, .in = nics.in};
       }
@@ -110,7 +110,7 @@ class TorusRouter final : public Router {
     return shape_.wraps(d) ? 2 * ((target + size - at) % size) <= size : target > at;
   }
 
-  std::uint32_t walk(std::uint32_t host, std::uint32_t target, std::size_t d, Trail& trail) const {
+  std::uint32_t walk(std::uint32_t host, std::uint32_t target, std::size_t d, PathBuilder& builder) const {
     const std::uint32_t size = shape_.sizes[d];
     const std::uint32_t at = links_.coordinate(host, d);
     const std::uint32_t ahead = (target + size - at) % size;
@@ -120,8 +120,8 @@ class TorusRouter final : public Router {
       const std::uint32_t now = links_.coordinate(host, d);
       const std::uint32_t next = upward ? (now + 1) % size : (now + size - 1) % size;
       const std::uint32_t neighbour = links_.at(host, d, next);
-      trail.add(upward ? links_.row_cable(host, d) : links_.row_cable(neighbour, d) + 1);
-      trail.wait(shape_.latency.hop + shape_.latency.cable);
+      builder.add(upward ? links_.row_cable(host, d) : links_.row_cable(neighbour, d) + 1);
+      builder.wait(shape_.latency.hop + shape_.latency.cable);
       host = neighbour;
     }
     return host;

@@ -55,13 +55,13 @@ TEST(P2pOnChannels, CutsFinerBetweenHosts) {
 TEST(P2pOnChannels, LeavesByThePeersRailWhenThePlanSaysSo) {
   const GroupLayout layout = make_block_layout(8, 4);
   const CollectiveCall call{.kind = CollectiveKind::kAllToAll, .bytes = 8_KiB, .layout = &layout};
-  const CollectivePlan plan{.protocol = Protocol::kSimple, .channels = 1, .by_peers_rail = true};
+  const CollectivePlan plan{.protocol = Protocol::kSimple, .channels = 1, .pxn = true};
   ThreadBlock block;
   p2p().block(call, plan, 1, 0, block);
   int others_rail = 0;
   for (const SendPort& port : block.sends) {
     const bool relayed = port.peer >= 4 && port.peer != 5;  // on the other host, and not on rail 1
-    EXPECT_EQ(port.reach, relayed ? Reach::kByPeersRail : Reach::kWhole) << port.peer;
+    EXPECT_EQ(port.reach, relayed ? Reach::kPxn : Reach::kWhole) << port.peer;
     others_rail += relayed ? 1 : 0;
   }
   EXPECT_EQ(others_rail, 3);
@@ -71,8 +71,8 @@ TEST(P2pOnChannels, LeavesByThePeersRailWhenThePlanSaysSo) {
 // The GPU on the peer's rail must be a member: NCCL relays through ranks of the communicator.
 TEST(MessageReach, NeedsAMemberOnThePeersRail) {
   const GroupLayout layout = make_group_layout({0, 0, 1, 1}, {0, 1, 0, 2});
-  const CollectivePlan plan{.by_peers_rail = true};
-  EXPECT_EQ(message_reach(layout, plan, 1, 2), Reach::kByPeersRail);
+  const CollectivePlan plan{.pxn = true};
+  EXPECT_EQ(message_reach(layout, plan, 1, 2), Reach::kPxn);
   EXPECT_EQ(message_reach(layout, plan, 1, 3), Reach::kWhole);
   EXPECT_EQ(message_reach(layout, {}, 1, 2), Reach::kWhole);
 }

@@ -53,7 +53,7 @@ TEST(ChannelRing, SpreadsFewChannelsOverTheHost) {
   EXPECT_EQ(ChannelRing(layout, {.number = 1, .of = 2}).member_at(0), 2);  // beside the other half's NIC
 }
 
-TEST(ChannelRing, TakesThePlansWaysThroughHosts) {
+TEST(ChannelRing, TakesThePlansPathsThroughHosts) {
   const GroupLayout layout = make_block_layout(8, 4);
   const CollectivePlan plan{.channels = 4, .paths = {{{.order = {0, 2, 1, 3}}, {.order = {1, 0, 3, 2}}}}};
   ASSERT_EQ(ring_kinds(layout, plan), 2);

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "collectives/nccl/search/circles.h"
+#include "collectives/nccl/search/ring_orders.h"
 #include "collectives/proof/proof.h"
 #include "tests/collectives/example_layouts.h"
 
@@ -96,7 +96,7 @@ TEST(LibraryRings, UseEveryLaneOfAFullMeshOnce) {
     for (int b = a + 1; b < 8; ++b) host.lanes.push_back({.a = a, .b = b, .bandwidth = Bandwidth(64e9)});
   }
   const GroupLayout layout = make_block_layout(8, 8);
-  const CollectivePlan plan{.algorithm = "ring", .channels = 7, .paths = paths_of(find_circles(host, layout, 7))};
+  const CollectivePlan plan{.algorithm = "ring", .channels = 7, .paths = paths_of(find_ring_orders(host, layout, 7))};
   const auto rings = make_library_rings(plan);
   const CollectiveCall call{.kind = CollectiveKind::kAllReduce, .bytes = Bytes(56'000), .layout = &layout};
   CollectiveStep step;

@@ -35,19 +35,19 @@ TEST(FabricView, CountsDevicesAndLinks) {
 }
 
 TEST(FabricView, AWayWithinAHostGoesOverNvLink) {
-  const WayView way = two_hosts().way(0, 3);
-  ASSERT_EQ(way.hops.size(), 2u);
-  EXPECT_EQ(way.hops[0].link, "host0/gpu0->host0/nvswitch0");
-  EXPECT_EQ(way.narrowest, 450_GBps);   // configs/nodes/dgx-h100.yaml
+  const PathView path = two_hosts().path(0, 3);
+  ASSERT_EQ(path.hops.size(), 2u);
+  EXPECT_EQ(path.hops[0].link, "host0/gpu0->host0/nvswitch0");
+  EXPECT_EQ(path.narrowest, 450_GBps);   // configs/nodes/dgx-h100.yaml
 }
 
 TEST(FabricView, AWayBetweenHostsIsAsWideAsItsNarrowestLink) {
-  const WayView way = two_hosts().way(0, 8);
-  EXPECT_EQ(way.hops.front().link, "host0/gpu0->host0/pcie0");
-  EXPECT_EQ(way.narrowest, 400_Gbps);
+  const PathView path = two_hosts().path(0, 8);
+  EXPECT_EQ(path.hops.front().link, "host0/gpu0->host0/pcie0");
+  EXPECT_EQ(path.narrowest, 400_Gbps);
   Duration sum;
-  for (const HopView& hop : way.hops) sum += hop.latency;
-  EXPECT_EQ(way.latency, sum);
+  for (const HopView& hop : path.hops) sum += hop.latency;
+  EXPECT_EQ(path.latency, sum);
 }
 
 TEST(FabricView, IsWholeAndCarriesAllNicsThroughItsMiddle) {

@@ -29,10 +29,10 @@ class PairsOfTwoHosts : public testing::Test {
   network_models::Network network_;
 };
 
-TEST_F(PairsOfTwoHosts, HaveTheWaysOfTheClustersRouter) {
+TEST_F(PairsOfTwoHosts, HaveThePathsOfTheClustersRouter) {
   for (const int peer : {1, 8, 11}) {
     const PairRouter router = pair(0, peer);
-    for (const Reach reach : {Reach::kWhole, Reach::kByPeersRail}) {
+    for (const Reach reach : {Reach::kWhole, Reach::kPxn}) {
       std::vector<Hop> expected;
       std::vector<Hop> hops;
       const Duration latency =
@@ -55,8 +55,8 @@ TEST_F(PairsOfTwoHosts, NumberTheirLinksFromNought) {
   router.route({.from = RankId(0), .to = RankId(1)}, there);
   router.route({.from = RankId(1), .to = RankId(0)}, back);
   std::vector<bool> seen(router.capacities().size(), false);
-  for (const auto& way : {there, back}) {
-    for (const Hop& hop : way) {
+  for (const auto& path : {there, back}) {
+    for (const Hop& hop : path) {
       EXPECT_FALSE(seen[hop.link.index()]);
       seen[hop.link.index()] = true;
     }

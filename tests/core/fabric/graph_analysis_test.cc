@@ -78,7 +78,7 @@ TEST(GraphAnalysis, CountsPairsThatReachOneWayOnly) {
   EXPECT_EQ(check_connectivity(one_way.fabric).unreachable_pairs, 16U);
 }
 
-TEST(GraphAnalysis, TakesTheWayOfLeastLatency) {
+TEST(GraphAnalysis, TakesThePathOfLeastLatency) {
   Fabric fabric;
   std::vector<NodeId> nodes;
   for (int i = 0; i < 4; ++i) nodes.push_back(fabric.add_node({.kind = NodeKind::kSwitch}));
@@ -133,7 +133,7 @@ std::int64_t slow_max_flow(std::vector<std::vector<std::int64_t>> capacity, std:
   }
 }
 
-TEST(GraphAnalysis, AgreesWithAugmentingWaysOnRandomFabrics) {
+TEST(GraphAnalysis, AgreesWithAugmentingPathsOnRandomFabrics) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     RandomStream random(seed, "fabric");
     const std::size_t nodes = 3 + random.next_below(10);

@@ -19,9 +19,9 @@ TEST(Kernel, FamiliesHaveNamesOfTheirOwn) {
 }
 
 TEST(Kernel, RolesAreNamedAsTheirKernelsAre) {
-  EXPECT_EQ(to_string(ProductRole::kForward), "forward");
-  EXPECT_EQ(to_string(ProductRole::kDgrad), "dgrad");
-  EXPECT_EQ(to_string(ProductRole::kWgrad), "wgrad");
+  EXPECT_EQ(to_string(GemmRole::kForward), "forward");
+  EXPECT_EQ(to_string(GemmRole::kDgrad), "dgrad");
+  EXPECT_EQ(to_string(GemmRole::kWgrad), "wgrad");
 }
 
 TEST(Kernel, AWorksFlopsAreThoseOfAllItsLaunches) {

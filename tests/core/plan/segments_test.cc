@@ -75,8 +75,8 @@ TEST(Segments, TakeTheLabelOfTheirCall) {
 // Laps of one call each: of the three tasks that it stands for.
 TEST(Segments, ALoopOfCallsIsWrittenOutAsALoopOfTheirTasks) {
   Program program = caller();
-  program.loop = {.first = 2, .size = 1, .laps = 2};
-  EXPECT_EQ(write_out(graph_with_segment(), program).loop, (Loop{.first = 2, .size = 3, .laps = 2}));
+  program.loop = {.first = 2, .size = 1, .cycles = 2};
+  EXPECT_EQ(write_out(graph_with_segment(), program).loop, (Loop{.first = 2, .size = 3, .cycles = 2}));
 }
 
 TEST(Segments, AProgramWithoutCallsIsWrittenOutAsItIs) {

@@ -221,12 +221,12 @@ TEST(ChannelFolding, ExchangesByTheReceiversRailKeepTheTimesOfAllRanks) {
       network_models::build_clos({.host = host, .shape = derived.shape, .routing = {}});
   const TaskGraph graph = one_call(CollectiveKind::kAllToAll, 4_MiB, 64);
   std::vector<TimePoint> ends;
-  for (const bool by_peers_rail : {false, true}) {
+  for (const bool pxn : {false, true}) {
     const CollectivePlan plan{
-        .algorithm = "p2p", .protocol = Protocol::kSimple, .channels = 4, .by_peers_rail = by_peers_rail};
+        .algorithm = "p2p", .protocol = Protocol::kSimple, .channels = 4, .pxn = pxn};
     const test::AlwaysOnChannels chooser(*collectives::find_channel_algorithm("p2p"), plan);
     const Played folded = play(graph, *network.router, Mode::kFolded, chooser);
-    EXPECT_EQ(folded.finished, play(graph, *network.router, Mode::kUnfolded, chooser).finished) << by_peers_rail;
+    EXPECT_EQ(folded.finished, play(graph, *network.router, Mode::kUnfolded, chooser).finished) << pxn;
     ends.push_back(folded.finished.front());
   }
   EXPECT_NE(ends[0], ends[1]);
@@ -261,17 +261,17 @@ TEST(ChannelFolding, RingsByTheNicsOfTheirPathsKeepTheTimesOfAllRanks) {
 TEST(ChannelFolding, MessagesByTheReceiversRailKeepTheTimesOfAllRanks) {
   class Relayed final : public ChannelChooser {
    public:
-    explicit Relayed(bool by_peers_rail) : by_peers_rail_(by_peers_rail) {}
+    explicit Relayed(bool pxn) : pxn_(pxn) {}
     [[nodiscard]] ChannelChoice choose(const CollectiveCall&) const override { return {}; }
     [[nodiscard]] ChannelChoice choose_message(const MessageCall& call) const override {
       CollectivePlan plan{
-          .algorithm = "send", .protocol = Protocol::kSimple, .channels = 2, .by_peers_rail = by_peers_rail_};
-      plan.by_peers_rail = message_reach(*call.layout, plan, call.from, call.to) == Reach::kByPeersRail;
+          .algorithm = "send", .protocol = Protocol::kSimple, .channels = 2, .pxn = pxn_};
+      plan.pxn = message_reach(*call.layout, plan, call.from, call.to) == Reach::kPxn;
       return {.algorithm = &collectives::channel_send(), .plan = plan};
     }
 
    private:
-    bool by_peers_rail_;
+    bool pxn_;
   };
   const auto order = network_models::rail_order(16, 8, 4);
   const network_models::Host host = network_models::simple_host(8, 8);
@@ -288,10 +288,10 @@ TEST(ChannelFolding, MessagesByTheReceiversRailKeepTheTimesOfAllRanks) {
   program.run_on(all);
   test::place_ranks(graph, 8);
   std::vector<TimePoint> ends;
-  for (const bool by_peers_rail : {false, true}) {
-    const Relayed chooser(by_peers_rail);
+  for (const bool pxn : {false, true}) {
+    const Relayed chooser(pxn);
     const Played folded = play(graph, *network.router, Mode::kFolded, chooser);
-    EXPECT_EQ(folded.finished, play(graph, *network.router, Mode::kUnfolded, chooser).finished) << by_peers_rail;
+    EXPECT_EQ(folded.finished, play(graph, *network.router, Mode::kUnfolded, chooser).finished) << pxn;
     EXPECT_LT(folded.classes, 64U);
     ends.push_back(folded.finished.front());
   }

@@ -32,8 +32,8 @@ TEST(AlphaBeta, TransfersDoNotShare) {
 
 // A quarter of the bytes crosses link 1 of 1 GB/s, all of them link 0 of 3 GB/s: link 0 decides.
 TEST(AlphaBeta, ASharedOutLinkIsAsFastAsItsShareIsSmall) {
-  const TableWay way = {.latency = Duration(0), .hops = {{.link = LinkId(0)}, {.link = LinkId(1), .share = 0.25}}};
-  const TableRouter router({3_GBps, 1_GBps}, {way});
+  const TableRoute route = {.latency = Duration(0), .hops = {{.link = LinkId(0)}, {.link = LinkId(1), .share = 0.25}}};
+  const TableRouter router({3_GBps, 1_GBps}, {route});
   ModelBench bench("alpha_beta", router);
   bench.send(0, Bytes(3'000'000));
   bench.engine.run();

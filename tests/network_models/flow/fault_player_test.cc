@@ -15,9 +15,9 @@ namespace {
 using namespace ringwright::literals;
 
 // Two equal ways, link 0 and link 1, of 1 GB/s; everyone prefers link 0. Link 2 of 4 GB/s leads to both.
-class TwoWays final : public Router {
+class TwoRoutes final : public Router {
  public:
-  explicit TwoWays(Duration latency = Duration(0)) : latency_(latency) {}
+  explicit TwoRoutes(Duration latency = Duration(0)) : latency_(latency) {}
   Duration route(const RouteQuery& query, std::vector<Hop>& hops) const override {
     const bool around = query.down != nullptr && (*query.down)[0] && !(*query.down)[1];
     hops.assign({{.link = LinkId(2)}, {.link = LinkId(around ? 1 : 0)}});
@@ -33,16 +33,16 @@ class TwoWays final : public Router {
 struct FaultBench {
   explicit FaultBench(const std::vector<LinkFault>& faults, Duration latency = Duration(0),
                       FastForward fast_forward = FastForward::kOn)
-      : ways(latency),
+      : routes(latency),
         schedule(faults, 3),
-        router(ways, schedule),
+        router(routes, schedule),
         bench("flow", router, {.fast_forward = fast_forward, .verify_fairness = true}),
         player({.engine = bench.engine, .schedule = schedule, .router = router, .network = *bench.network,
-                .capacities = ways.capacities(), .link_class_of = {}}) {
+                .capacities = routes.capacities(), .link_class_of = {}}) {
     player.schedule();
   }
 
-  TwoWays ways;
+  TwoRoutes routes;
   FaultSchedule schedule;
   FaultyRouter router;
   ModelBench bench;
@@ -55,7 +55,7 @@ LinkFault down(int link, Duration at, Duration until) {
 }
 
 // 1 MB in the first ms at 1 GB/s, the second at half of it: 2 ms.
-TEST(Faults, ADegradedLinkSlowsWhatIsOnItsWay) {
+TEST(Faults, ADegradedLinkSlowsWhatIsOnItsRoute) {
   FaultBench test({{.link = LinkId(0), .at = TimePoint(1_ms), .factor = 0.5}});
   test.bench.send(0, Bytes(2'000'000));
   test.bench.engine.run();
@@ -122,14 +122,14 @@ TEST(Faults, AFlowReturnsWhenTheLinkIsBack) {
 }
 
 // No way is left from 1 to 5 ms: the flow waits for 4 ms.
-TEST(Faults, AFlowWaitsWhereNoWayIsLeft) {
+TEST(Faults, AFlowWaitsWhereNoRouteIsLeft) {
   FaultBench test({down(0, 1_ms, 5_ms), down(1, 1_ms, 5_ms)});
   test.bench.send(0, Bytes(2'000'000));
   test.bench.engine.run();
   EXPECT_EQ(test.bench.log.time_of(0), TimePoint(6_ms));
 }
 
-TEST(Faults, AFlowThatStartsOnADeadWayWaitsToo) {
+TEST(Faults, AFlowThatStartsOnADeadRouteWaitsToo) {
   FaultBench test({down(2, 0_ms, 5_ms)});
   test.bench.send_at(TimePoint(1_ms), 0, Bytes(1'000'000));
   test.bench.engine.run();
@@ -152,7 +152,7 @@ TEST(Faults, AFlowThatEndsAtTheInstantOfTheFaultIsDone) {
 }
 
 // The latency of 10 us is paid while the link goes down; the bytes enter the other way at the end of it.
-TEST(Faults, WhilePayingItsLatencyAFlowChangesItsWayOnly) {
+TEST(Faults, WhilePayingItsLatencyAFlowChangesItsRouteOnly) {
   FaultBench test({down(0, 5_us)}, 10_us);
   test.bench.send(0, Bytes(1'000'000));
   test.bench.engine.run();
@@ -190,14 +190,14 @@ TEST(Faults, ATrainGoesAroundALinkThatIsDown) {
 
 // A folded run's link 0 stands for links 0 and 1 of the schedule.
 TEST(Faults, AreTranslatedToClassesOfLinks) {
-  const TwoWays ways;
+  const TwoRoutes routes;
   const std::vector<LinkFault> faults = {{.link = LinkId(4), .at = TimePoint(1_ms), .factor = 0.5}};
   const FaultSchedule schedule(faults, 5);
-  FaultyRouter router(ways, schedule);
+  FaultyRouter router(routes, schedule);
   ModelBench bench("flow", router);
   const std::vector<std::uint32_t> class_of = {2, 2, 1, 1, 0};
   FaultPlayer player({.engine = bench.engine, .schedule = schedule, .router = router, .network = *bench.network,
-                      .capacities = ways.capacities(), .link_class_of = class_of});
+                      .capacities = routes.capacities(), .link_class_of = class_of});
   player.schedule();
   bench.send(0, Bytes(2'000'000));
   bench.engine.run();

@@ -51,9 +51,9 @@ TEST(Flow, WhoStaysSpeedsUpWhenTheOtherLeaves) {
 }
 
 TEST(Flow, FlowsThatEndTogetherAreToldInTheOrderOfTheirStart) {
-  std::vector<TableWay> ways;
-  for (int i = 0; i < 20; ++i) ways.push_back(over({i % 3}, i % 2 == 0 ? 1_us : 2_us));
-  const TableRouter router(links({1_GBps, 1_GBps, 1_GBps}), ways);
+  std::vector<TableRoute> routes;
+  for (int i = 0; i < 20; ++i) routes.push_back(over({i % 3}, i % 2 == 0 ? 1_us : 2_us));
+  const TableRouter router(links({1_GBps, 1_GBps, 1_GBps}), routes);
   ModelBench bench("flow", router);
   // No bytes and one latency: all of one kind are told at one instant.
   for (const std::uint32_t row : {7U, 3U, 9U, 1U, 5U}) bench.send(row, Bytes(0));
@@ -65,7 +65,7 @@ TEST(Flow, FlowsThatEndTogetherAreToldInTheOrderOfTheirStart) {
 
 // Half of the flow's rate goes over each of two links of 1 GB/s: 2 GB/s in all.
 TEST(Flow, ASprayedTransferUsesBothWays) {
-  const TableWay spray = {.latency = Duration(0),
+  const TableRoute spray = {.latency = Duration(0),
                           .hops = {{.link = LinkId(0), .share = 0.5}, {.link = LinkId(1), .share = 0.5}}};
   const TableRouter router(links({1_GBps, 1_GBps}), {spray});
   ModelBench bench("flow", router);
@@ -85,8 +85,8 @@ TEST(Flow, AWayWithoutLinksCostsItsLatency) {
 }
 
 TEST(Flow, OneInstantIsOneSolve) {
-  const std::vector<TableWay> ways(100, over({0}));
-  const TableRouter router(links({1_GBps}), ways);
+  const std::vector<TableRoute> routes(100, over({0}));
+  const TableRouter router(links({1_GBps}), routes);
   ModelBench bench("flow", router);
   for (std::uint32_t row = 0; row < 100; ++row) bench.send(row, 1_MiB);
   bench.engine.run();
@@ -134,7 +134,7 @@ TEST(Flow, VerificationReportsTheLargestError) {
 
 struct ExactCase {
   std::vector<Bandwidth> capacities;
-  std::vector<TableWay> ways;
+  std::vector<TableRoute> routes;
   std::vector<TimePoint> starts;
   std::vector<Bytes> sizes;
   std::vector<long double> finish_picoseconds;
@@ -148,11 +148,11 @@ std::map<std::uint32_t, ExactCase> exact_cases(const peers::CsvTable& rows) {
     for (const std::string& text : peers::split(rows.text(row, "link_capacities_B_per_s"), ' ')) {
       instance.capacities.emplace_back(std::stod(text));
     }
-    TableWay way = {.latency = from_seconds(rows.number(row, "latency_s")), .hops = {}};
+    TableRoute route = {.latency = from_seconds(rows.number(row, "latency_s")), .hops = {}};
     for (const std::string& text : peers::split(rows.text(row, "path_links"), ' ')) {
-      way.hops.push_back({.link = LinkId(std::stoi(text))});
+      route.hops.push_back({.link = LinkId(std::stoi(text))});
     }
-    instance.ways.push_back(way);
+    instance.routes.push_back(route);
     instance.starts.push_back(TimePoint(from_seconds(rows.number(row, "start_s"))));
     instance.sizes.push_back(Bytes(std::stoll(rows.text(row, "size_B"))));
     const std::vector<std::string> fraction = peers::split(rows.text(row, "finish_exact_fraction_s"), '/');
@@ -166,13 +166,13 @@ TEST(Flow, FinishTimesAreThoseOfExactRationalArithmeticToThePicosecond) {
   const std::map<std::uint32_t, ExactCase> cases = exact_cases(rows);
   ASSERT_EQ(cases.size(), 16U);
   for (const auto& [number, instance] : cases) {
-    const TableRouter router(instance.capacities, instance.ways);
+    const TableRouter router(instance.capacities, instance.routes);
     ModelBench bench("flow", router, {.verify_fairness = true});
-    for (std::uint32_t row = 0; row < instance.ways.size(); ++row) {
+    for (std::uint32_t row = 0; row < instance.routes.size(); ++row) {
       bench.send_at(instance.starts[row], row, instance.sizes[row]);
     }
     bench.engine.run();
-    for (std::uint32_t row = 0; row < instance.ways.size(); ++row) {
+    for (std::uint32_t row = 0; row < instance.routes.size(); ++row) {
       const auto ours = static_cast<long double>(bench.log.time_of(row).since_start().count());
       EXPECT_LE(std::abs(ours - instance.finish_picoseconds[row]), 1.0L) << "case " << number << ", flow " << row;
     }

@@ -50,7 +50,7 @@ TEST(HostBlock, TurnsAtTheHighestSwitchOfThePcieTree) {
 }
 
 // Over the GPU's slot into the memory of its socket, and from there to the NIC; back likewise.
-TEST(HostBlock, WithoutGpudirectWaysToTheNicLeadThroughHostMemory) {
+TEST(HostBlock, WithoutGpudirectPathsToTheNicLeadThroughHostMemory) {
   const auto cluster = load_cluster("nodes: 2\nnode: {preset: a100-pcie}\nfabric: {type: fat_tree}\n");
   cluster.topology->pass_through_host_memory(25_GBps);
   const Network network = cluster.topology->build();
@@ -102,18 +102,18 @@ TEST(HostBlock, RepeatsWithTheSameNumbersForEveryHost) {
 }
 
 TEST(HostBlock, HasAWayBetweenAnyTwoGpusWithoutNvLink) {
-  EXPECT_EQ(first_broken_way(one_node("{preset: a100-pcie}")), "");
-  EXPECT_EQ(first_broken_way(one_node("{gpus: 8, pcie: {switches: 4, sockets: 2}}")), "");
+  EXPECT_EQ(first_broken_path(one_node("{preset: a100-pcie}")), "");
+  EXPECT_EQ(first_broken_path(one_node("{gpus: 8, pcie: {switches: 4, sockets: 2}}")), "");
 }
 
-TEST(Trail, AddsUpTheSharesOfWaysThatMeet) {
+TEST(PathBuilder, AddsUpTheSharesOfPathsThatMeet) {
   std::vector<Hop> hops = {{.link = LinkId(9)}};
-  Trail trail(hops, Reach::kWhole);
-  trail.add(1);
-  const std::size_t since = trail.size();
-  trail.add_share(since, 1, 0.5);
-  trail.add_share(since, 2, 0.25);
-  trail.add_share(since, 2, 0.25);
+  PathBuilder builder(hops, Reach::kWhole);
+  builder.add(1);
+  const std::size_t since = builder.size();
+  builder.add_share(since, 1, 0.5);
+  builder.add_share(since, 2, 0.25);
+  builder.add_share(since, 2, 0.25);
   ASSERT_EQ(hops.size(), 3U);  // the first link 1 lies before `since`
   EXPECT_DOUBLE_EQ(hops[1].share, 0.5);
   EXPECT_DOUBLE_EQ(hops[2].share, 0.5);

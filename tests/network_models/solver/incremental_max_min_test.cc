@@ -22,13 +22,13 @@ std::vector<Bandwidth> bandwidths(const std::vector<double>& values) {
 }
 
 std::vector<Hop> over(std::initializer_list<int> links) {
-  std::vector<Hop> way;
-  for (const int link : links) way.push_back({.link = LinkId(link)});
-  return way;
+  std::vector<Hop> route;
+  for (const int link : links) route.push_back({.link = LinkId(link)});
+  return route;
 }
 
-void add(IncrementalMaxMin& shares, FlowSlot flow, const std::vector<Hop>& way) {
-  shares.place(flow, way);
+void add(IncrementalMaxMin& shares, FlowSlot flow, const std::vector<Hop>& route) {
+  shares.place(flow, route);
   shares.enter(flow);
 }
 
@@ -155,14 +155,14 @@ TEST(IncrementalMaxMin, ASlotIsReusableInTheSameInstant) {
   EXPECT_EQ(shares.flow_count(), 1U);
 }
 
-TEST(IncrementalMaxMin, KeepsTheWayOfAFlowAndForgetsIt) {
+TEST(IncrementalMaxMin, KeepsTheRouteOfAFlowAndForgetsIt) {
   IncrementalMaxMin shares(bandwidths({8.0, 6.0}));
   shares.place(0, std::vector<Hop>{{.link = LinkId(1), .share = 0.25}});
-  ASSERT_EQ(shares.way(0).size(), 1U);
-  EXPECT_EQ(shares.way(0)[0].link, 1U);
-  EXPECT_EQ(shares.way(0)[0].share, 0.25);
+  ASSERT_EQ(shares.route(0).size(), 1U);
+  EXPECT_EQ(shares.route(0)[0].link, 1U);
+  EXPECT_EQ(shares.route(0)[0].share, 0.25);
   shares.forget(0);
-  EXPECT_TRUE(shares.way(0).empty());
+  EXPECT_TRUE(shares.route(0).empty());
 }
 
 TEST(IncrementalMaxMin, ASmallChangeAmongManyFlowsIsSolvedInItsSurroundings) {
@@ -191,7 +191,7 @@ class Churn {
       const std::uint64_t what = random_.next_below(20);
       if (what == 0) {
         resize(static_cast<std::uint32_t>(random_.next_below(capacity_.size())));
-      } else if (what < 11 || ways_.empty()) {
+      } else if (what < 11 || routes_.empty()) {
         add_flow();
       } else {
         remove_flow();
@@ -202,11 +202,11 @@ class Churn {
   // Solves, and compares every rate and the list of changes.
   void solve_and_compare() {
     const std::vector<FlowSlot> changed = sorted(shares_.solve());
-    std::vector<reference::NaiveWay> ways;
-    for (const auto& [flow, way] : ways_) ways.push_back(way);
-    const std::vector<reference::Rational> exact = reference::naive_max_min(capacity_, ways);
+    std::vector<reference::NaiveRoute> routes;
+    for (const auto& [flow, route] : routes_) routes.push_back(route);
+    const std::vector<reference::Rational> exact = reference::naive_max_min(capacity_, routes);
     std::size_t index = 0;
-    for (const auto& [flow, way] : ways_) {
+    for (const auto& [flow, route] : routes_) {
       const auto expected = exact[index++].convert_to<double>();
       EXPECT_NEAR(shares_.rate(flow), expected, 1e-11 * expected + 1e-12);
       const auto known = rates_.find(flow);
@@ -230,34 +230,34 @@ class Churn {
   void add_flow() {
     constexpr std::array kShares = {1.0, 1.0, 1.0, 1.0, 2.0, 5.0, 0.5, 0.125};
     FlowSlot slot = 0;
-    while (ways_.contains(slot)) ++slot;
-    std::vector<Hop> way;
-    reference::NaiveWay naive;
+    while (routes_.contains(slot)) ++slot;
+    std::vector<Hop> route;
+    reference::NaiveRoute naive;
     std::set<std::uint32_t> links;
     const std::uint64_t length = 1 + random_.next_below(4);
     while (links.size() < length) links.insert(static_cast<std::uint32_t>(random_.next_below(capacity_.size())));
     for (const std::uint32_t link : links) {
       const double share = kShares[random_.next_below(kShares.size())];
-      way.push_back({.link = LinkId(link), .share = share});
+      route.push_back({.link = LinkId(link), .share = share});
       naive.push_back({.link = link, .share = share});
     }
-    shares_.place(slot, way);
+    shares_.place(slot, route);
     shares_.enter(slot);
-    ways_[slot] = naive;
+    routes_[slot] = naive;
     rates_.erase(slot);
   }
   void remove_flow() {
-    auto flow = ways_.begin();
-    std::advance(flow, random_.next_below(ways_.size()));
+    auto flow = routes_.begin();
+    std::advance(flow, random_.next_below(routes_.size()));
     shares_.leave(flow->first);
     rates_.erase(flow->first);
-    ways_.erase(flow);
+    routes_.erase(flow);
   }
 
   RandomStream random_;
   std::vector<double> capacity_;
   IncrementalMaxMin shares_;
-  std::map<FlowSlot, reference::NaiveWay> ways_;
+  std::map<FlowSlot, reference::NaiveRoute> routes_;
   std::map<FlowSlot, double> rates_;
 };
 

@@ -17,14 +17,14 @@
 namespace ringwright::network_models::max_min_solver_test {
 namespace {
 
-using reference::NaiveWay;
+using reference::NaiveRoute;
 
-MaxMinSolution solve(const std::vector<double>& capacity, const std::vector<NaiveWay>& ways) {
+MaxMinSolution solve(const std::vector<double>& capacity, const std::vector<NaiveRoute>& routes) {
   std::vector<std::uint32_t> first_hop = {0};
   std::vector<std::uint32_t> hop_link;
   std::vector<double> hop_share;
-  for (const NaiveWay& way : ways) {
-    for (const reference::NaiveHop& hop : way) {
+  for (const NaiveRoute& route : routes) {
+    for (const reference::NaiveHop& hop : route) {
       hop_link.push_back(hop.link);
       hop_share.push_back(hop.share);
     }
@@ -56,7 +56,7 @@ TEST(MaxMinSolver, AShareWeighsTheLoadAndNotTheRate) {
 }
 
 // Sprayed over two links of 5, half on each, a flow reaches 10.
-TEST(MaxMinSolver, ASprayedFlowUsesAllItsWays) {
+TEST(MaxMinSolver, ASprayedFlowUsesAllItsRoutes) {
   const MaxMinSolution solution = solve({5.0, 5.0}, {{{.link = 0, .share = 0.5}, {.link = 1, .share = 0.5}}});
   EXPECT_EQ(solution.rate, (std::vector{10.0}));
 }
@@ -64,9 +64,9 @@ TEST(MaxMinSolver, ASprayedFlowUsesAllItsWays) {
 // 1,000 flows of share 1 are held to 0.1 elsewhere; the one of share 1e-6 gets all of the remaining 900: 9e8. Taking
 // 1,000 from 1,000.000001 leaves no more than seven digits of that share.
 TEST(MaxMinSolver, ASmallShareSurvivesAmongLargeOnes) {
-  std::vector<NaiveWay> ways(1000, NaiveWay{{.link = 0}, {.link = 1}});
-  ways.push_back({{.link = 0, .share = 1e-6}});
-  const MaxMinSolution solution = solve({1000.0, 100.0}, ways);
+  std::vector<NaiveRoute> routes(1000, NaiveRoute{{.link = 0}, {.link = 1}});
+  routes.push_back({{.link = 0, .share = 1e-6}});
+  const MaxMinSolution solution = solve({1000.0, 100.0}, routes);
   EXPECT_NEAR(solution.rate[0], 0.1, 1e-15);
   EXPECT_NEAR(solution.rate.back(), 9e8, 9e8 * 1e-12);
 }
@@ -89,7 +89,7 @@ TEST(MaxMinSolver, RatesAreThoseOfExactRationalArithmetic) {
   const peers::CsvTable rows(ringwright::test_data() + "/peers/flow/maxmin-static-exact.csv");
   struct Case {
     std::vector<double> capacity;
-    std::vector<NaiveWay> ways;
+    std::vector<NaiveRoute> routes;
     std::vector<double> rate;
   };
   std::map<std::uint32_t, Case> cases;
@@ -99,33 +99,33 @@ TEST(MaxMinSolver, RatesAreThoseOfExactRationalArithmetic) {
     for (const std::string& text : peers::split(rows.text(row, "link_capacities"), ' ')) {
       instance.capacity.push_back(std::stod(text));
     }
-    NaiveWay way;
+    NaiveRoute route;
     for (const std::string& text : peers::split(rows.text(row, "path_links"), ' ')) {
-      way.push_back({.link = static_cast<std::uint32_t>(std::stoul(text))});
+      route.push_back({.link = static_cast<std::uint32_t>(std::stoul(text))});
     }
-    instance.ways.push_back(way);
+    instance.routes.push_back(route);
     const std::vector<std::string> fraction = peers::split(rows.text(row, "rate_exact_fraction"), '/');
     instance.rate.push_back(std::stod(fraction[0]) / (fraction.size() > 1 ? std::stod(fraction[1]) : 1.0));
   }
   ASSERT_EQ(cases.size(), 24U);
   for (const auto& [number, instance] : cases) {
-    const MaxMinSolution solution = solve(instance.capacity, instance.ways);
+    const MaxMinSolution solution = solve(instance.capacity, instance.routes);
     for (std::size_t f = 0; f < instance.rate.size(); ++f) {
       EXPECT_NEAR(solution.rate[f], instance.rate[f], 1e-12 * instance.rate[f]) << "case " << number << ", flow " << f;
     }
   }
 }
 
-std::vector<NaiveWay> random_ways(RandomStream& random, std::size_t flows, std::size_t links) {
+std::vector<NaiveRoute> random_routes(RandomStream& random, std::size_t flows, std::size_t links) {
   constexpr std::array kShares = {1.0, 1.0, 1.0, 2.0, 3.0, 7.0, 0.5, 0.25, 1.0 / 3.0};
-  std::vector<NaiveWay> ways(flows);
-  for (NaiveWay& way : ways) {
+  std::vector<NaiveRoute> routes(flows);
+  for (NaiveRoute& route : routes) {
     for (std::uint32_t l = 0; l < links; ++l) {
-      if (random.next_below(3) == 0) way.push_back({.link = l, .share = kShares[random.next_below(kShares.size())]});
+      if (random.next_below(3) == 0) route.push_back({.link = l, .share = kShares[random.next_below(kShares.size())]});
     }
-    if (way.empty()) way.push_back({.link = static_cast<std::uint32_t>(random.next_below(links))});
+    if (route.empty()) route.push_back({.link = static_cast<std::uint32_t>(random.next_below(links))});
   }
-  return ways;
+  return routes;
 }
 
 TEST(MaxMinSolver, AgreesWithExactProgressiveFillingOnRandomNetworks) {
@@ -133,10 +133,10 @@ TEST(MaxMinSolver, AgreesWithExactProgressiveFillingOnRandomNetworks) {
   for (int instance = 0; instance < 600; ++instance) {
     std::vector<double> capacity(2 + random.next_below(8));
     for (double& value : capacity) value = static_cast<double>(1 + random.next_below(40));
-    const std::vector<NaiveWay> ways = random_ways(random, 1 + random.next_below(15), capacity.size());
-    const std::vector<reference::Rational> exact = reference::naive_max_min(capacity, ways);
-    const MaxMinSolution solution = solve(capacity, ways);
-    for (std::size_t f = 0; f < ways.size(); ++f) {
+    const std::vector<NaiveRoute> routes = random_routes(random, 1 + random.next_below(15), capacity.size());
+    const std::vector<reference::Rational> exact = reference::naive_max_min(capacity, routes);
+    const MaxMinSolution solution = solve(capacity, routes);
+    for (std::size_t f = 0; f < routes.size(); ++f) {
       const auto expected = exact[f].convert_to<double>();
       EXPECT_NEAR(solution.rate[f], expected, 1e-12 * expected) << "instance " << instance << ", flow " << f;
     }
@@ -148,22 +148,22 @@ TEST(MaxMinSolver, EveryFlowCrossesAFullLinkOnWhichItIsAmongTheFastest) {
   RandomStream random(8, "large networks");
   std::vector<double> capacity(200);
   for (double& value : capacity) value = 1.0 + 99.0 * random.next_unit();
-  std::vector<NaiveWay> ways(2000);
-  for (NaiveWay& way : ways) {
+  std::vector<NaiveRoute> routes(2000);
+  for (NaiveRoute& route : routes) {
     const auto first = static_cast<std::uint32_t>(random.next_below(196));
-    for (std::uint32_t l = first; l < first + 1 + random.next_below(4); ++l) way.push_back({.link = l});
+    for (std::uint32_t l = first; l < first + 1 + random.next_below(4); ++l) route.push_back({.link = l});
   }
-  const MaxMinSolution solution = solve(capacity, ways);
+  const MaxMinSolution solution = solve(capacity, routes);
   std::vector<double> load(capacity.size(), 0.0);
   std::vector<double> fastest(capacity.size(), 0.0);
-  for (std::size_t f = 0; f < ways.size(); ++f) {
-    for (const reference::NaiveHop& hop : ways[f]) {
+  for (std::size_t f = 0; f < routes.size(); ++f) {
+    for (const reference::NaiveHop& hop : routes[f]) {
       load[hop.link] += solution.rate[f];
       fastest[hop.link] = std::max(fastest[hop.link], solution.rate[f]);
     }
   }
   for (std::size_t l = 0; l < capacity.size(); ++l) EXPECT_LE(load[l], capacity[l] * (1 + 1e-12));
-  for (std::size_t f = 0; f < ways.size(); ++f) {
+  for (std::size_t f = 0; f < routes.size(); ++f) {
     const std::uint32_t bottleneck = solution.bottleneck[f];
     EXPECT_NEAR(load[bottleneck], capacity[bottleneck], 1e-12 * capacity[bottleneck]);
     EXPECT_LE(fastest[bottleneck], solution.rate[f] * (1 + 1e-12));

@@ -17,7 +17,7 @@ namespace {
 
 using namespace ringwright::literals;
 using reference::NaiveHop;
-using reference::NaiveWay;
+using reference::NaiveRoute;
 using reference::Rational;
 
 std::vector<Bandwidth> bandwidths(const std::vector<double>& values) {
@@ -26,18 +26,18 @@ std::vector<Bandwidth> bandwidths(const std::vector<double>& values) {
   return result;
 }
 
-void add(PriorityMaxMin& shares, FlowSlot flow, const std::vector<Hop>& way, Priority priority) {
-  shares.place(flow, way, priority);
+void add(PriorityMaxMin& shares, FlowSlot flow, const std::vector<Hop>& route, Priority priority) {
+  shares.place(flow, route, priority);
   shares.enter(flow);
 }
 
-std::vector<Hop> way_over(std::initializer_list<int> links) { return over(links).hops; }
+std::vector<Hop> route_over(std::initializer_list<int> links) { return over(links).hops; }
 
 TEST(PriorityMaxMin, LowTakesWhatHighLeaves) {
   PriorityMaxMin shares(bandwidths({10.0, 4.0}));
-  add(shares, 0, way_over({0, 1}), Priority::kHigh);  // held back to 4 by link 1
-  add(shares, 1, way_over({0}), Priority::kLow);
-  add(shares, 2, way_over({0}), Priority::kLow);
+  add(shares, 0, route_over({0, 1}), Priority::kHigh);  // held back to 4 by link 1
+  add(shares, 1, route_over({0}), Priority::kLow);
+  add(shares, 2, route_over({0}), Priority::kLow);
   shares.solve();
   EXPECT_EQ(shares.rate(0), 4.0);
   EXPECT_EQ(shares.rate(1), 3.0);
@@ -46,8 +46,8 @@ TEST(PriorityMaxMin, LowTakesWhatHighLeaves) {
 
 TEST(PriorityMaxMin, LowStandsStillOnALinkThatHighFills) {
   PriorityMaxMin shares(bandwidths({10.0}));
-  for (FlowSlot flow = 0; flow < 3; ++flow) add(shares, flow, way_over({0}), Priority::kHigh);
-  add(shares, 3, way_over({0}), Priority::kLow);
+  for (FlowSlot flow = 0; flow < 3; ++flow) add(shares, flow, route_over({0}), Priority::kHigh);
+  add(shares, 3, route_over({0}), Priority::kLow);
   shares.solve();
   EXPECT_EQ(shares.rate(3), 0.0);
   for (FlowSlot flow = 0; flow < 3; ++flow) shares.leave(flow);
@@ -57,13 +57,13 @@ TEST(PriorityMaxMin, LowStandsStillOnALinkThatHighFills) {
 
 TEST(PriorityMaxMin, ASlotMayChangeItsClass) {
   PriorityMaxMin shares(bandwidths({10.0}));
-  add(shares, 0, way_over({0}), Priority::kLow);
-  add(shares, 1, way_over({0}), Priority::kHigh);
+  add(shares, 0, route_over({0}), Priority::kLow);
+  add(shares, 1, route_over({0}), Priority::kHigh);
   shares.solve();
   EXPECT_EQ(shares.rate(0), 0.0);
   shares.leave(0);
   shares.forget(0);
-  add(shares, 0, way_over({0}), Priority::kHigh);
+  add(shares, 0, route_over({0}), Priority::kHigh);
   shares.solve();
   EXPECT_EQ(shares.rate(0), 5.0);
   EXPECT_EQ(shares.rate(1), 5.0);
@@ -71,11 +71,11 @@ TEST(PriorityMaxMin, ASlotMayChangeItsClass) {
 
 TEST(PriorityMaxMin, AWayIsEmptyOnlyWhenNeitherClassIsOnIt) {
   PriorityMaxMin shares(bandwidths({10.0, 8.0}));
-  shares.place(0, way_over({0, 1}));
-  EXPECT_TRUE(shares.way_is_empty(0));
+  shares.place(0, route_over({0, 1}));
+  EXPECT_TRUE(shares.route_is_empty(0));
   EXPECT_EQ(shares.rate_alone(0), 8.0);
-  add(shares, 1, way_over({1}), Priority::kLow);
-  EXPECT_FALSE(shares.way_is_empty(0));
+  add(shares, 1, route_over({1}), Priority::kLow);
+  EXPECT_FALSE(shares.route_is_empty(0));
 }
 
 // The twin: all of the high class in exact arithmetic, then the low class on what is left of each link.
@@ -88,17 +88,17 @@ class Twin {
     std::vector<double> rest = capacity;
     for (const Priority priority : {Priority::kHigh, Priority::kLow}) {
       std::vector<FlowSlot> slots;
-      std::vector<NaiveWay> ways;
+      std::vector<NaiveRoute> routes;
       for (const auto& [slot, flow] : flows) {
         if (flow.priority != priority) continue;
         slots.push_back(slot);
-        ways.push_back(flow.way);
+        routes.push_back(flow.route);
       }
-      const std::vector<Rational> exact = reference::naive_max_min(rest, ways);
+      const std::vector<Rational> exact = reference::naive_max_min(rest, routes);
       std::vector<Rational> left(rest.begin(), rest.end());
       for (std::size_t i = 0; i < slots.size(); ++i) {
         result[slots[i]] = exact[i].convert_to<double>();
-        for (const NaiveHop& hop : ways[i]) left[hop.link] -= Rational(hop.share) * exact[i];
+        for (const NaiveHop& hop : routes[i]) left[hop.link] -= Rational(hop.share) * exact[i];
       }
       for (std::size_t link = 0; link < rest.size(); ++link) rest[link] = left[link].convert_to<double>();
     }
@@ -106,7 +106,7 @@ class Twin {
   }
 
   struct Flow {
-    NaiveWay way;
+    NaiveRoute route;
     Priority priority = Priority::kHigh;
   };
   std::vector<double> capacity;
@@ -119,32 +119,32 @@ TEST(PriorityMaxMin, AgreesWithTheExactTwinWhileFlowsComeAndGo) {
     RandomStream random(seed, "priorities");
     Twin twin({10.0, 7.0, 12.0, 5.0, 9.0, 16.0});
     PriorityMaxMin shares(bandwidths(twin.capacity));
-    for (int turn = 0; turn < 60; ++turn) {
+    for (int apex = 0; apex < 60; ++apex) {
       const auto slot = static_cast<FlowSlot>(random.next_below(14));
       if (twin.flows.contains(slot)) {
         shares.leave(slot);
         shares.forget(slot);
         twin.flows.erase(slot);
       } else {
-        Twin::Flow flow{.way = {}, .priority = random.next_below(2) == 0 ? Priority::kHigh : Priority::kLow};
-        std::vector<Hop> way;
+        Twin::Flow flow{.route = {}, .priority = random.next_below(2) == 0 ? Priority::kHigh : Priority::kLow};
+        std::vector<Hop> route;
         for (std::uint32_t link = 0; link < 6; ++link) {
-          if (random.next_below(3) != 0 && !(way.empty() && link == 5)) continue;
+          if (random.next_below(3) != 0 && !(route.empty() && link == 5)) continue;
           const double share = random.next_below(2) == 0 ? 1.0 : 0.5;
-          flow.way.push_back({.link = link, .share = share});
-          way.push_back({.link = LinkId(link), .share = share});
+          flow.route.push_back({.link = link, .share = share});
+          route.push_back({.link = LinkId(link), .share = share});
         }
         twin.flows[slot] = flow;
-        add(shares, slot, way, flow.priority);
+        add(shares, slot, route, flow.priority);
       }
-      if (turn % 7 == 3) {
+      if (apex % 7 == 3) {
         const std::size_t link = random.next_below(6);
         twin.capacity[link] = 4.0 + static_cast<double>(random.next_below(12));
         shares.set_capacity(LinkId(link), Bandwidth(twin.capacity[link]));
       }
       shares.solve();
       for (const auto& [flow, rate] : twin.rates()) {
-        EXPECT_NEAR(shares.rate(flow), rate, 1e-8) << "seed " << seed << " turn " << turn << " flow " << flow;
+        EXPECT_NEAR(shares.rate(flow), rate, 1e-8) << "seed " << seed << " turn " << apex << " flow " << flow;
       }
       EXPECT_LE(shares.largest_error(), 1e-9);
     }

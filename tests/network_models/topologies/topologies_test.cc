@@ -68,7 +68,7 @@ TEST(RailOptimized, ReadsThePublishedFormOf16384Gpus) {
   std::vector<Hop> hops;
   // 4 PCIe hops of 150 ns, 2 NICs, 5 switches, 6 cables.
   EXPECT_EQ(network.router->route(between(0, 16383), hops), Duration((4 * 150 + 2 * 1000 + 5 * 350 + 6 * 100) * 1000));
-  EXPECT_EQ(way_error(network, 5, 16000), "");
+  EXPECT_EQ(path_error(network, 5, 16000), "");
 }
 
 TEST(RailOptimized, ThinsUplinksByTheRatioAsked) {
@@ -119,10 +119,10 @@ TEST(RailOptimized, LeavesByTheReceiversRailWhereASenderAsks) {
   ASSERT_THAT(cluster.problems, IsEmpty());
   const Network network = cluster.topology->build();
   EXPECT_THAT(trace(network, between(0, 11)), HasSubstr("spine"));
-  const std::string relayed = trace(network, between(0, 11, Reach::kByPeersRail));
+  const std::string relayed = trace(network, between(0, 11, Reach::kPxn));
   EXPECT_THAT(relayed, HasSubstr("host0/gpu0 host0/nvswitch0 host0/gpu3"));
   EXPECT_THAT(relayed, HasSubstr("host0/nic3 leaf0.3 host1/nic3"));
-  EXPECT_EQ(trace(network, between(0, 8, Reach::kByPeersRail)), trace(network, between(0, 8)));
+  EXPECT_EQ(trace(network, between(0, 8, Reach::kPxn)), trace(network, between(0, 8)));
 }
 
 // As NCCL's channels do: in and out by one NIC, which the last GPU reaches over NVLink or over PCIe.
@@ -175,7 +175,7 @@ TEST(RailOnly, JoinsNoRails) {
       load_cluster("nodes: 8\nnode: {preset: dgx-h100}\nfabric: {type: rail_only, scalable_unit: 4}\n");
   ASSERT_THAT(cluster.problems, IsEmpty());
   const Network network = cluster.topology->build();
-  EXPECT_EQ(first_broken_way(network), "");
+  EXPECT_EQ(first_broken_path(network), "");
   EXPECT_EQ(nodes_of(network, NodeKind::kCore), 0U);
   // GPU 0 of host 0 to GPU 3 of host 7: over NVLink to GPU 3, then along rail 3.
   EXPECT_THAT(trace(network, between(0, 59)), HasSubstr("host0/gpu0 host0/nvswitch0 host0/gpu3"));
@@ -185,7 +185,7 @@ TEST(RailOnly, JoinsNoRails) {
 TEST(SingleNode, HoldsOneNodeOnly) {
   const auto one = load_cluster("node: {preset: dgx-h100}\nfabric: {type: single_node}\n");
   ASSERT_THAT(one.problems, IsEmpty());
-  EXPECT_EQ(first_broken_way(one.topology->build()), "");
+  EXPECT_EQ(first_broken_path(one.topology->build()), "");
   const auto two = load_cluster("nodes: 2\nnode: {preset: dgx-h100}\nfabric: {type: none}\n");
   EXPECT_THAT(two.problems, ElementsAre("3:16 E120 'cluster.nodes' is 2 but a fabric of this type holds one node"));
 }
@@ -214,7 +214,7 @@ TEST_F(GraphTopology, FindsItsFileBesideTheConfiguration) {
   ASSERT_THAT(cluster.problems, IsEmpty());
   const Network network = cluster.topology->build();
   EXPECT_EQ(trace(network, between(0, 1)), "gpu0 tor gpu1");
-  EXPECT_EQ(first_broken_way(network), "");
+  EXPECT_EQ(first_broken_path(network), "");
 }
 
 TEST_F(GraphTopology, ReadsTheSameNetworkFromYaml) {
@@ -222,7 +222,7 @@ TEST_F(GraphTopology, ReadsTheSameNetworkFromYaml) {
   ASSERT_THAT(cluster.problems, IsEmpty());
   const Network network = cluster.topology->build();
   EXPECT_EQ(trace(network, between(0, 1)), "gpu0 tor gpu1");
-  EXPECT_EQ(first_broken_way(network), "");
+  EXPECT_EQ(first_broken_path(network), "");
 }
 
 TEST_F(GraphTopology, PassesOnTheMistakesOfTheFile) {

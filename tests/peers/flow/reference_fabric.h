@@ -53,16 +53,16 @@ class ReferenceFabric final : public Router {
       hops.assign({hop(2 * n + s), hop(3 * n + d)});
       return Duration(2'000'000);
     }
-    const Ways ways = choose(query);
-    const Hop up = hop(4 * n + from_leaf * shape_.uplinks + ways.uplink);
-    const Hop down = hop(4 * n + leaf_links_ + to_leaf * shape_.uplinks + ways.uplink);
+    const Paths paths = choose(query);
+    const Hop up = hop(4 * n + from_leaf * shape_.uplinks + paths.uplink);
+    const Hop down = hop(4 * n + leaf_links_ + to_leaf * shape_.uplinks + paths.uplink);
     if (shape_.pods_per_superpod == 0 || superpod(s) == superpod(d)) {
       hops.assign({hop(2 * n + s), up, down, hop(3 * n + d)});
       return Duration(2'000'000);
     }
     const std::uint32_t first = 4 * n + 2 * leaf_links_;
-    const std::uint32_t out = (superpod(s) * shape_.uplinks + ways.uplink) * shape_.core_uplinks + ways.core;
-    const std::uint32_t in = (superpod(d) * shape_.uplinks + ways.uplink) * shape_.core_uplinks + ways.core;
+    const std::uint32_t out = (superpod(s) * shape_.uplinks + paths.uplink) * shape_.core_uplinks + paths.core;
+    const std::uint32_t in = (superpod(d) * shape_.uplinks + paths.uplink) * shape_.core_uplinks + paths.core;
     hops.assign({hop(2 * n + s), up, hop(first + out), hop(first + core_links_ + in), down, hop(3 * n + d)});
     return Duration(2'000'000);
   }
@@ -72,7 +72,7 @@ class ReferenceFabric final : public Router {
  private:
   static constexpr std::uint32_t kGpusPerHost = 8;
 
-  struct Ways {
+  struct Paths {
     std::uint32_t uplink = 0;
     std::uint32_t core = 0;
   };
@@ -83,7 +83,7 @@ class ReferenceFabric final : public Router {
   [[nodiscard]] std::uint32_t leaf(std::uint32_t gpu) const { return pod(gpu) * kGpusPerHost + gpu % kGpusPerHost; }
   [[nodiscard]] std::uint32_t superpod(std::uint32_t gpu) const { return pod(gpu) / shape_.pods_per_superpod; }
 
-  [[nodiscard]] Ways choose(const RouteQuery& query) const {
+  [[nodiscard]] Paths choose(const RouteQuery& query) const {
     const std::uint32_t cores = shape_.core_uplinks > 0 ? shape_.core_uplinks : 1;
     const std::uint32_t d = query.to.value;
     const std::uint32_t host = d / kGpusPerHost;

@@ -30,10 +30,10 @@ class RouterZone final : public NetZoneImpl {
   }
   void get_local_route(const NetPoint* from, const NetPoint* to, simgrid::kernel::routing::Route* into,
                        double* latency) override {
-    const Duration way = router_.route(
+    const Duration path = router_.route(
         {.from = RankId(std::size_t{from->id()}), .to = RankId(std::size_t{to->id()})}, hops_);
     for (const Hop& hop : hops_) into->link_list_.push_back(links_[hop.link.index()]);
-    *latency += to_seconds(way);
+    *latency += to_seconds(path);
   }
 
  private:

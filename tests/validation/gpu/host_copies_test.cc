@@ -21,17 +21,17 @@ constexpr const char* kHead =
 
 // `wobble` makes every second row that much slower.
 std::string made_table(double wobble = 0.0) {
-  const std::vector<HostWayCosts> ways = {
-      {.way = "pinned,host to device", .line = {.latency = 9_us, .rate = 55_GBps}},
-      {.way = "pinned,both", .line = {.latency = 12_us, .rate = 48_GBps}},
-      {.way = "pageable,device to host", .line = {.latency = 20_us, .rate = 11_GBps}}};
+  const std::vector<DmaPathCosts> paths = {
+      {.path = "pinned,host to device", .line = {.latency = 9_us, .rate = 55_GBps}},
+      {.path = "pinned,both", .line = {.latency = 12_us, .rate = 48_GBps}},
+      {.path = "pageable,device to host", .line = {.latency = 20_us, .rate = 11_GBps}}};
   std::string text = kHead;
-  for (const HostWayCosts& way : ways) {
+  for (const DmaPathCosts& path : paths) {
     bool slower = false;
     for (std::int64_t bytes = 1 << 10; bytes <= 1 << 29; bytes *= 2) {
-      const double seconds = way.line.seconds(Bytes(bytes)) * (slower ? 1.0 + wobble : 1.0);
+      const double seconds = path.line.seconds(Bytes(bytes)) * (slower ? 1.0 + wobble : 1.0);
       slower = !slower;
-      text += fmt::format("{},{},,{:.6f},,\n", way.way, bytes, seconds * 1e6);
+      text += fmt::format("{},{},,{:.6f},,\n", path.path, bytes, seconds * 1e6);
     }
   }
   return text;
@@ -40,12 +40,12 @@ std::string made_table(double wobble = 0.0) {
 TEST(HostCopies, TheFitFindsLatencyAndRateOfEachWay) {
   const auto table = parse_host_copies("t.csv", made_table());
   ASSERT_TRUE(table) << render(table.error());
-  const std::vector<HostWayCosts> ways = fit_host_copies(*table);
-  ASSERT_EQ(ways.size(), 3U);
-  EXPECT_EQ(ways[0].way, "pinned, host to device");
-  EXPECT_NEAR(to_seconds(ways[0].line.latency) * 1e6, 9.0, 0.3);
-  EXPECT_NEAR(ways[0].line.rate.count(), 55e9, 1e9);
-  EXPECT_NEAR(ways[2].line.rate.count(), 11e9, 0.2e9);
+  const std::vector<DmaPathCosts> paths = fit_host_copies(*table);
+  ASSERT_EQ(paths.size(), 3U);
+  EXPECT_EQ(paths[0].path, "pinned, host to device");
+  EXPECT_NEAR(to_seconds(paths[0].line.latency) * 1e6, 9.0, 0.3);
+  EXPECT_NEAR(paths[0].line.rate.count(), 55e9, 1e9);
+  EXPECT_NEAR(paths[2].line.rate.count(), 11e9, 0.2e9);
 }
 
 TEST(HostCopies, MistakesAreToldWithTheirPlace) {

@@ -80,7 +80,7 @@ TEST(InterferenceTable, MistakesAreToldWithTheirPlace) {
   EXPECT_FALSE(parse_interference_table("t.csv", kHead));
 }
 
-TEST(InterferenceModel, AProductSlowsByTheMultiprocessorsThatItLoses) {
+TEST(InterferenceModel, AGemmSlowsByTheMultiprocessorsThatItLoses) {
   workload::GpuSpec gpu = h200();
   const MeasuredPair pair{.kernel = {.m = 8192, .n = 8192, .k = 8192, .flops = Flops(2.0 * 8192.0 * 8192.0 * 8192.0),
                                      .bytes = Bytes(6LL * 8192 * 8192)},
@@ -89,7 +89,7 @@ TEST(InterferenceModel, AProductSlowsByTheMultiprocessorsThatItLoses) {
   EXPECT_NEAR(predict(pair, gpu, {}).together_seconds, 1e-3 * 4.0 / 3.0, 0.06e-3);
 }
 
-TEST(InterferenceModel, AMoverBesideAStreamSharesMemory) {
+TEST(InterferenceModel, CopyBlocksBesideAStreamShareMemory) {
   const workload::GpuSpec gpu = h200();
   const MeasuredPair pair{.kernel = {.family = KernelFamily::kCopy, .type = DataType::kFp32, .bytes = Bytes(1 << 30)},
                           .sms = 32, .alone_seconds = 0.25e-3, .mover_alone = {}, .mover_together = {}};

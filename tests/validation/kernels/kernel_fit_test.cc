@@ -24,7 +24,7 @@ workload::GpuSpec machine() {
   return gpu;
 }
 
-Kernel gemm(std::int64_t m, std::int64_t n, std::int64_t k, ProductRole role) {
+Kernel gemm(std::int64_t m, std::int64_t n, std::int64_t k, GemmRole role) {
   return {.family = KernelFamily::kGemm,
           .name = "x",
           .m = m,
@@ -42,7 +42,7 @@ std::vector<MeasuredKernel> measured_on(const workload::GpuSpec& truth,
   for (const std::int64_t m : {1024, 4096, 16384}) {
     for (const std::int64_t n : {768, 2048, 5120, 12288}) {
       for (const std::int64_t k : depths) {
-        for (const ProductRole role : {ProductRole::kForward, ProductRole::kDgrad, ProductRole::kWgrad}) {
+        for (const GemmRole role : {GemmRole::kForward, GemmRole::kDgrad, GemmRole::kWgrad}) {
           MeasuredKernel row{.kernel = gemm(m, n, k, role), .mode = LaunchMode::kGraph};
           row.kept_aside = is_kept_aside(row.kernel);
           row.seconds = predicted_seconds(row, truth);
@@ -78,7 +78,7 @@ TEST(KernelFit, FindsWhatNeitherArithmeticNorBytesHide) {
 }
 
 // k of 8192 between sides of 2048 and more makes 1000 operations for a byte and more: nothing waits for memory.
-TEST(KernelFit, AsksProductsThatComputeNothingAboutMemory) {
+TEST(KernelFit, AsksGemmsThatComputeNothingAboutMemory) {
   workload::GpuSpec truth = machine();
   truth.kernels[kGemmExposed] = 0.6;
   std::vector<MeasuredKernel> rows = measured_on(truth);
@@ -121,7 +121,7 @@ TEST(KernelFit, DoesNotLookAtWhatIsKeptAside) {
 }
 
 TEST(KernelFit, FewRowsFitSharesAndLeaveTheRest) {
-  MeasuredKernel row{.kernel = gemm(8192, 8192, 8192, ProductRole::kForward), .mode = LaunchMode::kGraph};
+  MeasuredKernel row{.kernel = gemm(8192, 8192, 8192, GemmRole::kForward), .mode = LaunchMode::kGraph};
   workload::GpuSpec truth = machine();
   truth.kernels[kGemmHalfShare] = 0.6;
   row.seconds = predicted_seconds(row, truth);

@@ -49,7 +49,7 @@ TEST(KernelTable, ReadsWhatAKernelIsAndHowItWasMeasured) {
   ASSERT_EQ(table->rows.size(), 3U);
   const MeasuredKernel& gemm = table->rows[0];
   EXPECT_EQ(gemm.kernel.family, KernelFamily::kGemm);
-  EXPECT_EQ(gemm.kernel.role, ProductRole::kWgrad);
+  EXPECT_EQ(gemm.kernel.role, GemmRole::kWgrad);
   EXPECT_EQ(gemm.kernel.m, 512);
   EXPECT_EQ(gemm.kernel.batch, 2);
   EXPECT_EQ(gemm.mode, LaunchMode::kGraph);
@@ -93,7 +93,7 @@ Kernel gemm(std::int64_t m, std::int64_t n, std::int64_t k) {
   return {.family = KernelFamily::kGemm, .name = "x", .m = m, .n = n, .k = k};
 }
 
-TEST(KernelTable, TheThreeProductsOfALayerAreOneShape) {
+TEST(KernelTable, TheThreeGemmsOfALayerAreOneShape) {
   EXPECT_EQ(shape_key(gemm(4096, 1024, 512)), shape_key(gemm(512, 4096, 1024)));
   EXPECT_NE(shape_key(gemm(4096, 1024, 512)), shape_key(gemm(4096, 1024, 513)));
   EXPECT_EQ(shape_key({.family = KernelFamily::kCopy, .name = "x", .bytes = Bytes(77)}), "copy/bf16/77");

@@ -61,7 +61,7 @@ TEST(MpiTable, SaysWhereARowIsWrong) {
   EXPECT_THAT(all[1].message, HasSubstr("many"));
 }
 
-TEST(MpiTable, OfTheProductHasRowsOfThreeMachines) {
+TEST(MpiTable, OfTheGemmHasRowsOfThreeMachines) {
   const auto table = read_mpi_table(shipped_folder("mpi") + "/named_algorithms.csv");
   ASSERT_TRUE(table);
   for (const char* system : {"leonardo", "lumi", "fugaku"}) {

@@ -145,7 +145,7 @@ TEST(MeasuredMachine, CallsThatPyTorchIssuedOneAtATimeHoldTheHostsPart) {
   EXPECT_EQ(machine_of(log, UseProfile::kNo)->alone, std::nullopt);
 }
 
-TEST(MeasuredMachine, AnUnknownWayToTimeCallsIsRefused) {
+TEST(MeasuredMachine, AnUnknownPathToTimeCallsIsRefused) {
   traces::CollectiveLog log = log_of({.gpu = "H200"});
   log.facts["timing"] = "by stopwatch";
   const auto refused = machine_of(log, UseProfile::kNo);

@@ -222,13 +222,13 @@ TEST(TrainingScenario, NotesMaySayThatOnlyAdaptersAreTrained) {
   EXPECT_THAT(make_scenario(row, with_adapters)->yaml, HasSubstr("lora: {rank: 32}"));
 }
 
-TEST(TrainingScenario, ProductsInFp8LeaveTheRestAsItIs) {
+TEST(TrainingScenario, GemmsInFp8LeaveTheRestAsItIs) {
   TrainingRow row = full_row();
   row.precision = "fp8 rowwise";
   EXPECT_THAT(yaml_of(row), HasSubstr("precision: bf16, fp8_recipe: rowwise"));
 }
 
-TEST(TrainingScenario, ProductsInFp4AreOfNvfp4UnlessTheRowSaysOtherwise) {
+TEST(TrainingScenario, GemmsInFp4AreOfNvfp4UnlessTheRowSaysOtherwise) {
   TrainingRow row = full_row();
   row.precision = "FP4";
   EXPECT_THAT(yaml_of(row), HasSubstr("precision: bf16, fp4_recipe: nvfp4"));
@@ -236,7 +236,7 @@ TEST(TrainingScenario, ProductsInFp4AreOfNvfp4UnlessTheRowSaysOtherwise) {
   EXPECT_THAT(yaml_of(row), HasSubstr("precision: bf16, fp4_recipe: mxfp4"));
 }
 
-TEST(TrainingScenario, ExchangesRunBesideProductsWhereTheRowSaysSoAndTheSequenceIsSplit) {
+TEST(TrainingScenario, ExchangesRunBesideGemmsWhereTheRowSaysSoAndTheSequenceIsSplit) {
   TrainingRow row = full_row();
   row.overlap = "ub_tp_comm_overlap";
   row.sequence_parallel = 1;

@@ -61,7 +61,7 @@ TEST(ExpertKernels, TensorParallelRanksShareALayersFlops) {
   }
 }
 
-TEST(ExpertKernels, ProductsAreGroupedByExpert) {
+TEST(ExpertKernels, GemmsAreGroupedByExpert) {
   const KernelContext context = context_of("deepseek-v3", "ep: 8, etp: 1", 8);
   // 4096 tokens x 8 experts each; 32 experts on a rank get 1024 of them.
   const Kernel up = find(Piece::kExperts, context, "experts up");
@@ -73,7 +73,7 @@ TEST(ExpertKernels, ProductsAreGroupedByExpert) {
   // Rows in and out, and the weights of all 32 experts, in two bytes.
   EXPECT_EQ(up.bytes, Bytes(2 * (32768LL * (7168 + 4096) + 32LL * 7168 * 4096)));
   const Kernel wgrad = find(Piece::kExpertsWgrad, context, "experts up wgrad");
-  EXPECT_EQ(wgrad.role, ProductRole::kWgrad);
+  EXPECT_EQ(wgrad.role, GemmRole::kWgrad);
   EXPECT_EQ(wgrad.k, 1024);
   EXPECT_EQ(wgrad.flops.count(), up.flops.count());
 }

@@ -98,7 +98,7 @@ TEST(Gemm, FewTilesAreSplitAlongK) {
   EXPECT_LT(product(shallow).flops.count() / 100e12 / gemm_seconds(product(shallow), gpu), share);
 }
 
-TEST(Gemm, ThePowerLimitSlowsLongProductsAndNotShortOnes) {
+TEST(Gemm, ThePowerLimitSlowsLongGemmsAndNotShortOnes) {
   GpuSpec gpu = plain_gpu();
   gpu.kernels[kGemmSustained] = 0.5;
   gpu.kernels[kGemmPowerTime] = kOneWaveSeconds;  // half of the loss at this length
@@ -108,7 +108,7 @@ TEST(Gemm, ThePowerLimitSlowsLongProductsAndNotShortOnes) {
   EXPECT_NEAR(gemm_seconds(product(longer), gpu), 2000 * kOneWaveSeconds, 2 * kOneWaveSeconds);
 }
 
-TEST(Gemm, AProductThatLeavesMultiprocessorsIdleDoesNotMeetThePowerLimit) {
+TEST(Gemm, AGemmThatLeavesMultiprocessorsIdleDoesNotMeetThePowerLimit) {
   GpuSpec gpu = plain_gpu();
   gpu.kernels[kGemmWaveRounding] = 1.0;
   gpu.kernels[kGemmTileLoad] = 128.0;
@@ -123,13 +123,13 @@ TEST(Gemm, GradientsHaveSpeedsOfTheirOwn) {
   gpu.kernels[kGemmDgradSpeed] = 0.8;
   gpu.kernels[kGemmWgradSpeed] = 0.5;
   Kernel kernel = product(kOneWave);
-  kernel.role = ProductRole::kDgrad;
+  kernel.role = GemmRole::kDgrad;
   EXPECT_NEAR(gemm_seconds(kernel, gpu), kOneWaveSeconds / 0.8, 1e-12);
-  kernel.role = ProductRole::kWgrad;
+  kernel.role = GemmRole::kWgrad;
   EXPECT_NEAR(gemm_seconds(kernel, gpu), kOneWaveSeconds / 0.5, 1e-12);
 }
 
-TEST(Gemm, AThinProductIsBoundByMemory) {
+TEST(Gemm, AThinGemmIsBoundByMemory) {
   GpuSpec gpu = plain_gpu();
   gpu.kernels[kGemmMemoryShare] = 0.5;
   const Kernel thin = product({.m = 16, .n = 8192, .k = 8192});
@@ -170,7 +170,7 @@ TEST(Gemm, GroupsFillWavesTogether) {
   EXPECT_DOUBLE_EQ(library_issue_seconds(grouped, gpu), 50e-6);
 }
 
-TEST(Gemm, ADoubledProductNeverTakesLess) {
+TEST(Gemm, ADoubledGemmNeverTakesLess) {
   const GpuSpec gpu = [] {
     GpuSpec spec = plain_gpu();
     spec.kernels = class_profile();
@@ -189,7 +189,7 @@ TEST(Gemm, ADoubledProductNeverTakesLess) {
 }
 
 // 108 elements of two bytes are no multiple of 16 bytes.
-TEST(Gemm, ProductsOfABatchThatAreNotAlignedRunWithoutTensorCores) {
+TEST(Gemm, GemmsOfABatchThatAreNotAlignedRunWithoutTensorCores) {
   GpuSpec gpu = plain_gpu();
   gpu.peak[static_cast<std::size_t>(DataType::kFp32)] = FlopRate(10e12);
   const Sizes heads{.m = 2560, .n = 2560, .k = 108};

@@ -46,7 +46,7 @@ Kernel find(Piece piece, const KernelContext& context, const std::string& name) 
 
 // Of a product k x m by k x n: operands and result. Fused, the result is read and written in the gradients' type; else
 // written in the working type, and added by kernels of their own.
-TEST(LayerKernels, WeightGradientsAreAddedInTheProductOrByKernelsOfTheirOwn) {
+TEST(LayerKernels, WeightGradientsAreAddedInTheGemmOrByKernelsOfTheirOwn) {
   const std::string model = "preset: llama3-8b";
   const auto of = [&](const std::string& training) { return context_of(model, ", " + training, "tp: 1", 1); };
   const double weight = 4096.0 * 14336.0;  // of the MLP's way down
@@ -84,7 +84,7 @@ TEST(LayerKernels, UnfusedLayersHaveExactlyTheFormulasFlops) {
 
 // torchtitan keeps every second product of a layer: queries, values, gate's twin and down are kept; keys, projection
 // and one up product are computed again, beside both norms. Per token 2 h (key + context + ffn) FLOPs.
-TEST(LayerKernels, SelectiveOperatorsComputeEverySecondProductAgain) {
+TEST(LayerKernels, SelectiveOperatorsComputeEverySecondGemmAgain) {
   const KernelContext none = context_of("preset: llama3-8b", "", "tp: 1", 1);
   const KernelContext some = context_of("preset: llama3-8b", ", recompute: selective-ops", "tp: 1", 1);
   const double tokens = 2.0 * 8192.0;
@@ -112,7 +112,7 @@ TEST(LayerKernels, WhatIsNotSavedIsComputedAgainUnlessNothingReadsIt) {
 }
 
 // Queries, keys and values: 4096, 1024 and 1024 columns. Two sums of what their gradients are for the input.
-TEST(LayerKernels, SeparateProjectionsAreProductsOfTheirOwnWithTheSameFlops) {
+TEST(LayerKernels, SeparateProjectionsAreGemmsOfTheirOwnWithTheSameFlops) {
   const KernelContext fused = context_of("preset: llama3-8b", "", "tp: 1", 1);
   const KernelContext separate = context_of("preset: llama3-8b", ", projections: separate", "tp: 1", 1);
   EXPECT_EQ(kernels_of(Piece::kQkvWgrad, fused).size(), 1U);
@@ -129,11 +129,11 @@ TEST(LayerKernels, AnMlpWithoutAGateHasOneUpProductEitherWay) {
   EXPECT_EQ(kernels_of(Piece::kMlpUpWgrad, separate).size(), 1U);
 }
 
-TEST(LayerKernels, ProductsSayWhichOfALayersThreeTheyAre) {
+TEST(LayerKernels, GemmsSayWhichOfALayersThreeTheyAre) {
   const KernelContext context = context_of("preset: llama3-8b", "", "tp: 4", 4);
-  EXPECT_EQ(find(Piece::kMlp, context, "mlp up").role, ProductRole::kForward);
-  EXPECT_EQ(find(Piece::kMlpUpDgrad, context, "mlp up dgrad").role, ProductRole::kDgrad);
-  EXPECT_EQ(find(Piece::kMlpUpWgrad, context, "mlp up wgrad").role, ProductRole::kWgrad);
+  EXPECT_EQ(find(Piece::kMlp, context, "mlp up").role, GemmRole::kForward);
+  EXPECT_EQ(find(Piece::kMlpUpDgrad, context, "mlp up dgrad").role, GemmRole::kDgrad);
+  EXPECT_EQ(find(Piece::kMlpUpWgrad, context, "mlp up wgrad").role, GemmRole::kWgrad);
   EXPECT_EQ(find(Piece::kAttention, context, "attention").mask, AttentionMask::kCausal);
 }
 
@@ -145,7 +145,7 @@ TEST(LayerKernels, FusedAttentionSkipsHalfOfTheScoresAndRepeatsThemBackward) {
   EXPECT_EQ((flops_of(kBackward, context) * 4.0).count(), (formula * 2.0 + core * 0.5).count());
 }
 
-TEST(LayerKernels, ProductsHaveTheShapesOfMegatron) {
+TEST(LayerKernels, GemmsHaveTheShapesOfMegatron) {
   const KernelContext context = context_of("preset: llama3.1-405b", "", "tp: 8", 8);
   const Kernel qkv = find(Piece::kAttention, context, "qkv");
   EXPECT_EQ(qkv.m, 2 * 8192);

@@ -39,7 +39,7 @@ Kernel product(std::int64_t m, std::int64_t n, std::int64_t k) {
           .bytes = Bytes(2 * (m * k + k * n + m * n))};
 }
 
-TEST(Roofline, AProductThatFillsAllMultiprocessorsRunsAtTheGivenShareOfPeak) {
+TEST(Roofline, AGemmThatFillsAllMultiprocessorsRunsAtTheGivenShareOfPeak) {
   const Machine machine("{gemm_efficiency: 0.5}");
   // 2560 x 1280 is 100 tiles of 256 x 128: one full wave. 2 * 2560 * 1280 * 10000 FLOP at 50 TFLOP/s = 1310.72 us.
   EXPECT_EQ(machine.model->duration(product(2560, 1280, 10'000)), Duration(1'310'720'000) + 2_us);
@@ -53,7 +53,7 @@ TEST(Roofline, ALastWaveThatIsNearlyEmptyTakesAsLongAsAFullOne) {
   EXPECT_LE(ratio(more, full), 1.5);
 }
 
-TEST(Roofline, ALongProductOfFewTilesIsSplitAlongK) {
+TEST(Roofline, ALongGemmOfFewTilesIsSplitAlongK) {
   const Machine machine("{gemm_efficiency: 1, memory_efficiency: 1}");
   // 10 tiles of 256 x 128 keep a tenth of the machine busy; the best small tiling, 64 x 64 at 0.65, keeps 80 tiles
   // busy.
@@ -69,7 +69,7 @@ TEST(Roofline, AKernelWithoutArithmeticRunsAtMemorySpeed) {
   EXPECT_EQ(machine.model->duration(copy), 1_ms + 2_us);  // 0.8 GB at 800 GB/s
 }
 
-TEST(Roofline, AThinProductIsBoundByMemory) {
+TEST(Roofline, AThinGemmIsBoundByMemory) {
   const Machine machine("{gemm_efficiency: 1, memory_efficiency: 1}");
   const Kernel thin = product(16, 8192, 8192);
   EXPECT_EQ(machine.model->duration(thin), transfer_time(thin.bytes, 1000_GBps) + 2_us);

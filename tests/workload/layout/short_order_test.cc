@@ -12,9 +12,9 @@
 namespace ringwright::workload::short_order_test {
 namespace {
 
-std::optional<ShortOrder> shorten_job(const JobText& job, LapsKept laps = LapsKept::kFew) {
+std::optional<ShortOrder> shorten_job(const JobText& job, CyclesKept cycles = CyclesKept::kFew) {
   const StepInputs inputs = job.inputs();
-  return shorten(pipeline_order(inputs.parallel, inputs.training), inputs.parallel, inputs.training, laps);
+  return shorten(pipeline_order(inputs.parallel, inputs.training), inputs.parallel, inputs.training, cycles);
 }
 
 // 8 ranks, all of them stages; `microbatches` of one sequence.
@@ -26,34 +26,34 @@ std::string job_text(const std::string& parallel, int microbatches) {
 }
 
 // Every slot of a lap again, so many microbatches later.
-void append_laps(std::vector<Slot>& slots, const ShortOrder::Steady& steady, std::uint32_t laps, int microbatches) {
-  for (std::uint32_t i = 0; i < laps * steady.lap; ++i) {
-    slots.push_back(slots[slots.size() - steady.lap]);
+void append_cycles(std::vector<Slot>& slots, const ShortOrder::Steady& steady, std::uint32_t cycles, int microbatches) {
+  for (std::uint32_t i = 0; i < cycles * steady.cycle; ++i) {
+    slots.push_back(slots[slots.size() - steady.cycle]);
     slots.back().microbatch += microbatches;
   }
 }
 
-void expect_whole(const std::string& parallel, int microbatches, int lap) {
+void expect_whole(const std::string& parallel, int microbatches, int cycle) {
   const JobText job(job_text(parallel, microbatches), 8);
   const PipelineOrder whole = pipeline_order(job.inputs().parallel, job.inputs().training);
   const auto few = shorten_job(job);
   ASSERT_TRUE(few.has_value()) << parallel;
-  EXPECT_GT(few->laps_left_out, 0) << parallel;
+  EXPECT_GT(few->cycles_left_out, 0) << parallel;
   for (std::size_t stage = 0; stage < whole.size(); ++stage) {
     const std::vector<Slot>& slots = few->order[stage];
     const ShortOrder::Steady& steady = few->steady[stage];
     const auto end = slots.begin() + static_cast<std::ptrdiff_t>(steady.end);
     std::vector<Slot> again(slots.begin(), end);
-    append_laps(again, steady, few->laps_left_out, lap);
+    append_cycles(again, steady, few->cycles_left_out, cycle);
     for (auto slot = end; slot != slots.end(); ++slot) {
       again.push_back(*slot);
-      again.back().microbatch += lap * static_cast<int>(few->laps_left_out);
+      again.back().microbatch += cycle * static_cast<int>(few->cycles_left_out);
     }
     EXPECT_EQ(again, whole[stage]) << parallel << ", stage " << stage;
   }
 }
 
-TEST(ShortOrder, WithItsLapsIsTheWholeOne) {
+TEST(ShortOrder, WithItsCyclesIsTheWholeOne) {
   for (const int microbatches : {25, 64, 301}) {
     expect_whole("schedule: 1f1b", microbatches, 1);
     expect_whole("schedule: zb-h1", microbatches, 1);
@@ -66,13 +66,13 @@ TEST(ShortOrder, LeavesNothingOutOfAFewMicrobatches) {
   EXPECT_FALSE(shorten_job(JobText(job_text("schedule: 1f1b", 16), 8)).has_value());
 }
 
-TEST(ShortOrder, KeepsMoreLapsWhenAskedTo) {
+TEST(ShortOrder, KeepsMoreCyclesWhenAskedTo) {
   const JobText job(job_text("schedule: 1f1b", 200), 8);
   const auto few = shorten_job(job);
-  const auto many = shorten_job(job, LapsKept::kMany);
+  const auto many = shorten_job(job, CyclesKept::kMany);
   ASSERT_TRUE(few.has_value() && many.has_value());
-  EXPECT_EQ(few->laps_left_out, 200 - 16);
-  EXPECT_EQ(many->laps_left_out, 200 - 4 * 16);
+  EXPECT_EQ(few->cycles_left_out, 200 - 16);
+  EXPECT_EQ(many->cycles_left_out, 200 - 4 * 16);
 }
 
 // All forward passes before all backward passes: two steady states, one after the other.

@@ -37,7 +37,7 @@ TEST(Activations, FollowTheTableOfKorthikanti) {
 
 // Input and last product (h each), queries, values and the core's result (h each), one product of 4 h, in two bytes;
 // the unfused core's 5as/h as ever. What is computed again is alive during a layer's backward pass.
-TEST(Activations, SelectiveOperatorsKeepEverySecondProduct) {
+TEST(Activations, SelectiveOperatorsKeepEverySecondGemm) {
   const KernelContext context = gpt("recompute: selective-ops", "tp: 1", 1);
   EXPECT_EQ(layer_activations(context), Bytes(kSbh * (2 * (5 + 4) + kScores)));
   EXPECT_EQ(recomputed_layer(context), Bytes(kSbh * (34 - 2 * (5 + 4))));

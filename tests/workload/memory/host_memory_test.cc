@@ -104,8 +104,8 @@ TEST(HostMemory, CheckpointsGoOutAndComeBack) {
   for (const Task& task : plan.graph.programs.front().tasks) {
     if (task.kind != TaskKind::kSend) continue;
     const MessageSpec& message = plan.graph.messages[task.detail];
-    if (message.way == HostWay::kToMemory) out += message.bytes.count();
-    if (message.way == HostWay::kFromMemory) back += message.bytes.count();
+    if (message.path == DmaPath::kToMemory) out += message.bytes.count();
+    if (message.path == DmaPath::kFromMemory) back += message.bytes.count();
   }
   EXPECT_EQ(out, 2 * 32 * 64 * 2);
   EXPECT_EQ(back, out);

@@ -70,19 +70,19 @@ TEST(ContextParallel, GradientsAreReducedOverContextAndDataParallelRanks) {
   EXPECT_EQ(plan.microbatches, 2);
 }
 
-TEST(ContextParallel, EveryWayComputesTheScoresOnce) {
+TEST(ContextParallel, EveryPathComputesTheScoresOnce) {
   const double alone = plan_of("", 1).hardware_flops.count();
-  for (const char* way : {"cp: 4", "cp: 4, cp_comm_type: all_gather", "cp: 4, cp_comm_type: a2a",
+  for (const char* path : {"cp: 4", "cp: 4, cp_comm_type: all_gather", "cp: 4, cp_comm_type: a2a",
                           "cp: 4, cp_comm_type: a2a+p2p, hierarchical_context_parallel_sizes: [2, 2]",
                           "cp: 4, cp_balanced: false", "cp: 4, cp_comm_type: all_gather, cp_balanced: false"}) {
-    EXPECT_NEAR(plan_of(way, 4).hardware_flops.count() / alone, 1.0, 1e-9) << way;
+    EXPECT_NEAR(plan_of(path, 4).hardware_flops.count() / alone, 1.0, 1e-9) << path;
   }
 }
 
 // Without zig-zag order the last rank has most of a causal mask's scores: seven of sixteen blocks' halves.
 TEST(ContextParallel, WithoutZigZagTheLastRankHasMostToDo) {
-  for (const char* way : {"cp: 4, cp_balanced: false", "cp: 4, cp_comm_type: all_gather, cp_balanced: false"}) {
-    const StepPlan plan = plan_of(way, 4);
+  for (const char* path : {"cp: 4, cp_balanced: false", "cp: 4, cp_comm_type: all_gather, cp_balanced: false"}) {
+    const StepPlan plan = plan_of(path, 4);
     ASSERT_EQ(plan.graph.programs.size(), 4U);
     std::vector<double> scores;
     for (const Program& program : plan.graph.programs) {
@@ -97,8 +97,8 @@ TEST(ContextParallel, WithoutZigZagTheLastRankHasMostToDo) {
       }
       scores.push_back(flops);
     }
-    EXPECT_NEAR(scores[1] / scores[0], 3.0, 1e-9) << way;
-    EXPECT_NEAR(scores[3] / scores[0], 7.0, 1e-9) << way;
+    EXPECT_NEAR(scores[1] / scores[0], 3.0, 1e-9) << path;
+    EXPECT_NEAR(scores[3] / scores[0], 7.0, 1e-9) << path;
   }
 }
 
@@ -115,16 +115,16 @@ TEST(ContextParallel, BlocksAreComputedWhileTheNextArrives) {
 }
 
 TEST(ContextParallel, GraphsOfManyLayoutsAreSoundAndRunToTheirEnd) {
-  for (const char* way :
+  for (const char* path :
        {"cp: 2", "cp: 4", "cp: 8", "cp: 4, cp_comm_type: all_gather", "cp: 2, cp_comm_type: a2a",
         "cp: 8, cp_comm_type: a2a+p2p, hierarchical_context_parallel_sizes: [2, 4]", "cp: 4, cp_balanced: false"}) {
     for (const char* rest : {"tp: 1", "tp: 2", "tp: 2, sequence_parallel: true, pp: 2",
                              "pp: 2, schedule: gpipe, zero: {stage: 1, overlap_grad_reduce: true}"}) {
       for (const char* recompute : {"none", "selective", "full"}) {
-        const std::string layout = fmt::format("{}, {}, dp: 1", way, rest);
+        const std::string layout = fmt::format("{}, {}, dp: 1", path, rest);
         const int tp = std::string(rest).starts_with("tp: 2") ? 2 : 1;
         const int pp = std::string(rest).find("pp: 2") == std::string::npos ? 1 : 2;
-        const StepPlan plan = plan_of(layout, (way[4] - '0') * tp * pp, fmt::format(", recompute: {}", recompute));
+        const StepPlan plan = plan_of(layout, (path[4] - '0') * tp * pp, fmt::format(", recompute: {}", recompute));
         EXPECT_EQ(check_task_graph(plan.graph), "") << layout;
         EXPECT_TRUE(FreePlayer(plan.graph, {}).play().has_value()) << layout;
       }

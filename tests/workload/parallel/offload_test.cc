@@ -27,7 +27,7 @@ std::map<std::string, std::int64_t> traffic(const StepPlan& plan) {
   for (const Task& task : plan.graph.programs.front().tasks) {
     if (task.kind != TaskKind::kSend) continue;
     const MessageSpec& spec = plan.graph.messages[task.detail];
-    if (spec.way != HostWay::kNone) result[plan.graph.labels[task.label]] += spec.bytes.count();
+    if (spec.path != DmaPath::kNone) result[plan.graph.labels[task.label]] += spec.bytes.count();
   }
   return result;
 }

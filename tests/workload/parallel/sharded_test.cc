@@ -282,13 +282,13 @@ TEST(Sharded, UnlimitedGathersStartAtOnce) {
 // --- everything ends ---
 
 TEST(Sharded, NoSmallLayoutWaitsForEver) {
-  const std::vector<std::string> ways = {
+  const std::vector<std::string> paths = {
       "fsdp: {}", "fsdp: {sharding_strategy: hybrid_shard, shard_degree: 2}", "fsdp: {backward_prefetch: none}",
       "fsdp: {backward_prefetch: backward_post, wrap_ends: true, no_sync: true}", "fsdp: {limit_all_gathers: false}",
       "zero: {stage: 3, stage3_max_reuse_distance: 0, stage3_prefetch_bucket_size: 0}",
       "zero: {stage: 3, zero_hpz_partition_size: 2, zero_quantized_weights: true, zero_quantized_gradients: true}",
       "zero: {stage: 3, mics_shard_size: 2, overlap_comm: false}"};
-  for (const std::string& way : ways) {
+  for (const std::string& path : paths) {
     for (const std::string layout :
          {"dp: 4", "dp: 4, pp: 2", "dp: 4, tp: 2, sequence_parallel: true", "dp: 4, pp: 4",
           "dp: 4, pp: 2, schedule: interleaved-1f1b, virtual_stages: 2", "dp: 4, pp: 2, schedule: gpipe"}) {
@@ -296,11 +296,11 @@ TEST(Sharded, NoSmallLayoutWaitsForEver) {
         const std::int64_t ranks = 4 * (layout.find("pp: 4") != std::string::npos ? 4
                                         : layout == "dp: 4"                       ? 1
                                                                                                : 2);
-        const JobText job = job_of(layout + ", " + way, ranks, 16, ", recompute: " + recompute);
+        const JobText job = job_of(layout + ", " + path, ranks, 16, ", recompute: " + recompute);
         EXPECT_THAT(job.problems(), IsEmpty());
         const StepPlan plan = job.plan();
-        EXPECT_EQ(check_task_graph(plan.graph), "") << layout << " " << way;
-        EXPECT_TRUE(FreePlayer(plan.graph, {}).play().has_value()) << layout << " " << way;
+        EXPECT_EQ(check_task_graph(plan.graph), "") << layout << " " << path;
+        EXPECT_TRUE(FreePlayer(plan.graph, {}).play().has_value()) << layout << " " << path;
       }
     }
   }

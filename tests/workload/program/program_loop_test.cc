@@ -16,10 +16,10 @@ void add(Program& program, std::uint32_t detail, std::uint32_t distance = 0) {
 }
 
 // One task, then laps of two, then one that depends on the last.
-Program rounds(int laps) {
+Program rounds(int cycles) {
   Program program;
   add(program, 7);
-  for (int lap = 0; lap < laps; ++lap) {
+  for (int cycle = 0; cycle < cycles; ++cycle) {
     add(program, 1, 1);
     add(program, 2, 1);
   }
@@ -27,22 +27,22 @@ Program rounds(int laps) {
   return program;
 }
 
-TEST(ProgramLoop, IsFoundWhereLapsDoTheSame) {
-  EXPECT_EQ(find_loop(rounds(4), {1, 3, 5, 7, 9}), (Loop{.first = 1, .size = 2, .laps = 4}));
+TEST(ProgramLoop, IsFoundWhereCyclesDoTheSame) {
+  EXPECT_EQ(find_loop(rounds(4), {1, 3, 5, 7, 9}), (Loop{.first = 1, .size = 2, .cycles = 4}));
 }
 
-TEST(ProgramLoop, LeavesOutLapsThatDiffer) {
+TEST(ProgramLoop, LeavesOutCyclesThatDiffer) {
   Program program = rounds(6);
   program.tasks[3].detail = 5;  // in the second lap
-  EXPECT_EQ(find_loop(program, {1, 3, 5, 7, 9, 11, 13}), (Loop{.first = 5, .size = 2, .laps = 4}));
+  EXPECT_EQ(find_loop(program, {1, 3, 5, 7, 9, 11, 13}), (Loop{.first = 5, .size = 2, .cycles = 4}));
   program.tasks[11].detail = 5;  // in the last one
-  EXPECT_EQ(find_loop(program, {1, 3, 5, 7, 9, 11, 13}), (Loop{.first = 5, .size = 2, .laps = 3}));
+  EXPECT_EQ(find_loop(program, {1, 3, 5, 7, 9, 11, 13}), (Loop{.first = 5, .size = 2, .cycles = 3}));
 }
 
-TEST(ProgramLoop, HasDependenciesAsFarBackInEveryLap) {
+TEST(ProgramLoop, HasDependenciesAsFarBackInEveryCycle) {
   Program program = rounds(5);
   program.dependencies[program.tasks[7].first_dependency] = 5;  // the fourth lap, one task farther back
-  EXPECT_EQ(find_loop(program, {1, 3, 5, 7, 9, 11}), (Loop{.first = 1, .size = 2, .laps = 3}));
+  EXPECT_EQ(find_loop(program, {1, 3, 5, 7, 9, 11}), (Loop{.first = 1, .size = 2, .cycles = 3}));
 }
 
 // Where more laps lay in between, that would be another task.

@@ -43,14 +43,14 @@ struct Shape {
 };
 
 // A product in cuBLAS' terms: D (rows x columns) = op(A) op(B) + beta C.
-struct Product {
+struct Gemm {
   long long rows, columns, depth;
   cublasOperation_t op_a, op_b;
   const char* letters;
   bool adds = false;  // to an fp32 result
 };
 
-Product product_of(Role role, const Shape& shape, bool fp8) {
+Gemm product_of(Role role, const Shape& shape, bool fp8) {
   // fp8 on Hopper has TN only; libraries transpose the operands beforehand.
   const cublasOperation_t n = CUBLAS_OP_N;
   const cublasOperation_t t = CUBLAS_OP_T;
@@ -65,7 +65,7 @@ Product product_of(Role role, const Shape& shape, bool fp8) {
 // One product, planned: descriptors, layouts and the heuristic's first algorithm.
 class Plan {
  public:
-  Plan(cublasLtHandle_t handle, const Type& type, const Product& product, long long batch);
+  Plan(cublasLtHandle_t handle, const Type& type, const Gemm& product, long long batch);
   ~Plan();
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
@@ -92,7 +92,7 @@ void set_batch(cublasLtMatrixLayout_t layout, long long batch, long long element
         "batch stride");
 }
 
-Plan::Plan(cublasLtHandle_t handle, const Type& type, const Product& product, long long batch)
+Plan::Plan(cublasLtHandle_t handle, const Type& type, const Gemm& product, long long batch)
     : handle_(handle), beta_(product.adds ? 1.0F : 0.0F) {
   check(cublasLtMatmulDescCreate(&description_, type.compute, CUDA_R_32F), "cublasLtMatmulDescCreate");
   check(cublasLtMatmulDescSetAttribute(description_, CUBLASLT_MATMUL_DESC_TRANSA, &product.op_a, sizeof product.op_a),
@@ -148,7 +148,7 @@ void Plan::run(cudaStream_t stream, const void* a, const void* b, void* d, void*
         "cublasLtMatmul");
 }
 
-KernelRow row_of(const Type& type, const Product& product, const Shape& shape, Role role) {
+KernelRow row_of(const Type& type, const Gemm& product, const Shape& shape, Role role) {
   const double operand = static_cast<double>(bytes_of(type.element));
   const double result = product.adds ? 8.0 : type.element == Element::kFp8 ? 2.0 : operand;  // fp32: read and written
   const auto rows = static_cast<double>(product.rows);
@@ -168,9 +168,9 @@ KernelRow row_of(const Type& type, const Product& product, const Shape& shape, R
           .bytes = batch * (operand * depth * (rows + columns) + result * rows * columns)};
 }
 
-bool measure_product(const Suite& suite, Table& table, cublasLtHandle_t handle, const Buffer& workspace,
+bool measure_gemm_shape(const Suite& suite, Table& table, cublasLtHandle_t handle, const Buffer& workspace,
                      const Type& type, const Shape& shape, Role role) {
-  const Product product = product_of(role, shape, type.element == Element::kFp8);
+  const Gemm product = product_of(role, shape, type.element == Element::kFp8);
   const KernelRow row = row_of(type, product, shape, role);
   if (!is_missing(table, row)) return true;
   const Plan plan(handle, type, product, shape.batch);
@@ -241,7 +241,7 @@ void measure_gemm(const Suite& suite) {
   const auto all_roles = [&](const Type& type, const Shape& shape) {
     bool time_left = true;
     for (const Role role : {Role::kForward, Role::kDgrad, Role::kWgrad}) {
-      time_left = time_left && measure_product(suite, table, handle, workspace, type, shape, role);
+      time_left = time_left && measure_gemm_shape(suite, table, handle, workspace, type, shape, role);
     }
     return time_left;
   };
@@ -256,7 +256,7 @@ void measure_gemm(const Suite& suite) {
   for (std::size_t i = 1; i < layers.size() && time_left; i += fp8_step) time_left = all_roles(kFp8, layers[i]);
   // Frameworks add fast in the forward pass only.
   const auto fast = [&](const Shape& shape) {
-    return measure_product(suite, table, handle, workspace, kFastFp8, shape, Role::kForward);
+    return measure_gemm_shape(suite, table, handle, workspace, kFastFp8, shape, Role::kForward);
   };
   for (std::size_t i = 0; i < grid.size() && time_left; i += step) time_left = fast(grid[i]);
   for (std::size_t i = 1; i < layers.size() && time_left; i += fp8_step) time_left = fast(layers[i]);
@@ -267,7 +267,7 @@ void measure_gemm(const Suite& suite) {
   for (const long long heads : {16, 96}) {
     for (const long long sequence : {1024, 2048}) {
       for (const Shape& shape : {Shape{sequence, sequence, 128, heads}, Shape{sequence, 128, sequence, heads}}) {
-        time_left = time_left && measure_product(suite, table, handle, workspace, kBf16, shape, Role::kForward);
+        time_left = time_left && measure_gemm_shape(suite, table, handle, workspace, kBf16, shape, Role::kForward);
       }
     }
   }

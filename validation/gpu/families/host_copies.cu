@@ -17,18 +17,18 @@ void measure_host_copies(const Suite& suite);
 namespace {
 
 enum class HostKind { kPinned, kPageable };
-enum class Way { kUp, kDown, kBoth };  // up: to the device
+enum class Path { kUp, kDown, kBoth };  // up: to the device
 
 struct HostKindName {
   HostKind kind;
   const char* name;
 };
-struct WayName {
-  Way way;
+struct PathName {
+  Path path;
   const char* name;
 };
 constexpr HostKindName kKinds[] = {{HostKind::kPinned, "pinned"}, {HostKind::kPageable, "pageable"}};
-constexpr WayName kWays[] = {{Way::kUp, "host to device"}, {Way::kDown, "device to host"}, {Way::kBoth, "both"}};
+constexpr PathName kPaths[] = {{Path::kUp, "host to device"}, {Path::kDown, "device to host"}, {Path::kBoth, "both"}};
 
 class HostBuffer {
  public:
@@ -73,10 +73,10 @@ class Copies {
   Copies(const Copies&) = delete;
   Copies& operator=(const Copies&) = delete;
 
-  void run(Way way, cudaStream_t stream) {
-    if (way == Way::kUp) up(stream);
-    if (way == Way::kDown) down(stream);
-    if (way != Way::kBoth) return;
+  void run(Path path, cudaStream_t stream) {
+    if (path == Path::kUp) up(stream);
+    if (path == Path::kDown) down(stream);
+    if (path != Path::kBoth) return;
     check(cudaEventRecord(fork_, stream), "cudaEventRecord");
     check(cudaStreamWaitEvent(second_, fork_), "cudaStreamWaitEvent");
     down(second_);
@@ -113,18 +113,18 @@ void measure_host_copies(const Suite& suite) {
   for (const HostKindName& kind : kKinds) {
     for (long long bytes = 1 << 10; bytes <= 1LL << 29; bytes *= quick ? 64 : 4) {
       std::optional<Copies> copies;  // made when the first is missing
-      for (const WayName& way : kWays) {
+      for (const PathName& path : kPaths) {
         // From pageable memory the call itself waits: there is no "both at once" from one thread.
-        if (way.way == Way::kBoth && kind.kind == HostKind::kPageable) continue;
-        Row row = {{"memory", kind.name}, {"direction", way.name}, {"bytes", text(bytes)}};
+        if (path.path == Path::kBoth && kind.kind == HostKind::kPageable) continue;
+        Row row = {{"memory", kind.name}, {"direction", path.name}, {"bytes", text(bytes)}};
         if (suite.time_is_up()) return;
         if (table.has(row)) continue;
         if (!copies) copies.emplace(kind.kind, static_cast<std::size_t>(bytes));
-        const Timing timing = time_launches([&](cudaStream_t stream, int) { copies->run(way.way, stream); }, rules);
+        const Timing timing = time_launches([&](cudaStream_t stream, int) { copies->run(path.path, stream); }, rules);
         row["GB_per_s_each_way"] = text(static_cast<double>(bytes) / timing.median_us * 1e-3);
         add_timing(row, timing);
         table.add(row);
-        suite.progress(std::string(kind.name) + " " + way.name + " " + text(bytes) + " B: " + row["GB_per_s_each_way"] +
+        suite.progress(std::string(kind.name) + " " + path.name + " " + text(bytes) + " B: " + row["GB_per_s_each_way"] +
                        " GB/s");
       }
     }

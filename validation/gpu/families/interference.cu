@@ -14,7 +14,7 @@
 
 #include "buffers.cuh"
 #include "check.cuh"
-#include "cublas_product.cuh"
+#include "cublas_gemm.cuh"
 #include "device.cuh"
 #include "launch.cuh"
 #include "memory_access.cuh"
@@ -26,7 +26,7 @@ void measure_interference(const Suite& suite);
 
 namespace {
 
-constexpr int kMoverThreads = 512;
+constexpr int kCopyThreads = 512;
 constexpr std::size_t kPartBytes = 32UL << 20U;  // of each block's share of a stream: far larger than its part of L2
 
 // Host memory that the device sees.
@@ -35,14 +35,14 @@ struct Board {
   volatile unsigned long long moved[256] = {};  // bytes of one stream, by block
 };
 
-struct MoverStreams {
+struct CopyBlockStreams {
   const float4* in[2];
   float4* out;
 };
 
 // Copies (one stream in) or reduces (two), and looks at the board after each MiB: a look goes over the host link and
 // takes microseconds, so that one thread looks for all, and seldom. Nobody's mover runs for longer than a minute.
-__global__ void __launch_bounds__(kMoverThreads) mover(MoverStreams at, int streams_in, Board* board) {
+__global__ void __launch_bounds__(kCopyThreads) mover(CopyBlockStreams at, int streams_in, Board* board) {
   constexpr std::size_t kStep = 65536;                // float4s
   constexpr std::uint64_t kLongest = 60'000'000'000;  // nanoseconds
   __shared__ int stop;
@@ -52,7 +52,7 @@ __global__ void __launch_bounds__(kMoverThreads) mover(MoverStreams at, int stre
   unsigned long long moved = 0;
   for (std::size_t done = 0;; done = done + kStep < part ? done + kStep : 0) {
 #pragma unroll 4
-    for (std::size_t i = threadIdx.x; i < kStep; i += kMoverThreads) {
+    for (std::size_t i = threadIdx.x; i < kStep; i += kCopyThreads) {
       float4 v = at.in[0][first + done + i];
       if (streams_in == 2) {
         const float4 other = at.in[1][first + done + i];
@@ -106,8 +106,8 @@ class Mover {
     blocks_ = blocks;
     board_->stop = 0;
     for (int i = 0; i < most_blocks_; ++i) board_->moved[i] = 0;
-    enqueue(mover, {static_cast<unsigned>(blocks), kMoverThreads, static_cast<std::size_t>(shared_bytes_)}, stream_,
-            MoverStreams{{a_.as<float4>(), b_.as<float4>()}, c_.as<float4>()}, streams_in, board_);
+    enqueue(mover, {static_cast<unsigned>(blocks), kCopyThreads, static_cast<std::size_t>(shared_bytes_)}, stream_,
+            CopyBlockStreams{{a_.as<float4>(), b_.as<float4>()}, c_.as<float4>()}, streams_in, board_);
     while (!has_begun()) {
       const cudaError_t state = cudaStreamQuery(stream_);
       if (state == cudaErrorNotReady) continue;
@@ -233,13 +233,13 @@ void measure_interference(const Suite& suite) {
                   {"compute_alone_us", "compute_together_us", "mover_alone_GB_per_s", "mover_together_GB_per_s"});
   if (suite.time_is_up()) return;
   const bool quick = suite.extent == Extent::kQuick;
-  std::vector<std::unique_ptr<CublasProduct>> products;
+  std::vector<std::unique_ptr<CublasGemm>> products;
   std::vector<Compute> computes;
-  for (const ProductShape& shape :
-       {ProductShape{4096, 4096, 4096}, ProductShape{8192, 8192, 8192}, ProductShape{2048, 8192, 1024},
-        ProductShape{8192, 1024, 8192}, ProductShape{256, 8192, 8192}, ProductShape{3072, 3072, 12288}}) {
-    products.push_back(std::make_unique<CublasProduct>(shape));
-    const CublasProduct* const product = products.back().get();
+  for (const GemmShape& shape :
+       {GemmShape{4096, 4096, 4096}, GemmShape{8192, 8192, 8192}, GemmShape{2048, 8192, 1024},
+        GemmShape{8192, 1024, 8192}, GemmShape{256, 8192, 8192}, GemmShape{3072, 3072, 12288}}) {
+    products.push_back(std::make_unique<CublasGemm>(shape));
+    const CublasGemm* const product = products.back().get();
     const double m = shape.m, n = shape.n, k = shape.k;
     const Row kernel = {{"family", "gemm"},
                         {"dtype", "bf16"},

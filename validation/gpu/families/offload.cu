@@ -7,7 +7,7 @@
 
 #include "buffers.cuh"
 #include "check.cuh"
-#include "cublas_product.cuh"
+#include "cublas_gemm.cuh"
 #include "launch.cuh"
 #include "memory_access.cuh"
 #include "suite.cuh"
@@ -19,7 +19,7 @@ void measure_offload(const Suite& suite);
 namespace {
 
 constexpr std::size_t kBytes = 256UL << 20U;  // one way, in buckets
-constexpr int kProducts = 48;
+constexpr int kGemms = 48;
 constexpr std::uint64_t kGateNanoseconds = 2'000'000;  // more than the host needs to issue 48 products and 128 copies
 
 __global__ void hold(std::uint64_t time) {
@@ -63,7 +63,7 @@ class Bench {
     compute.begin();
     down.begin();
     up.begin();
-    for (int i = 0; with_compute && i < kProducts; ++i) product_.launch(compute_, i);
+    for (int i = 0; with_compute && i < kGemms; ++i) product_.launch(compute_, i);
     for (std::size_t at = 0; at < kBytes; at += bucket) {
       const std::size_t bytes = std::min(bucket, kBytes - at);
       if (traffic == Traffic::kDown || traffic == Traffic::kBoth) {
@@ -106,7 +106,7 @@ class Bench {
     cudaEvent_t begin_{}, end_{};
   };
 
-  CublasProduct product_;
+  CublasGemm product_;
   Buffer gradients_, parameters_;
   char* host_gradients_ = nullptr;
   char* host_parameters_ = nullptr;

@@ -58,19 +58,19 @@ TEST(NcclSelector, ChannelsAreDroppedWhileThreadsStarve) {
 
 TEST(NcclSelector, SendsByTheReceiversRailUnlessForbidden) {
   NcclSetup setup = setup_of(dgx_h100());
-  EXPECT_TRUE(plan(setup, 16, 8, 1_MiB, CollectiveKind::kAllToAll).by_peers_rail);
+  EXPECT_TRUE(plan(setup, 16, 8, 1_MiB, CollectiveKind::kAllToAll).pxn);
   setup.knobs.p2p_pxn = false;
-  EXPECT_FALSE(plan(setup, 16, 8, 1_MiB, CollectiveKind::kAllToAll).by_peers_rail);
+  EXPECT_FALSE(plan(setup, 16, 8, 1_MiB, CollectiveKind::kAllToAll).pxn);
   setup.knobs = {};
   setup.knobs.pxn = false;
-  EXPECT_FALSE(plan(setup, 16, 8, 1_MiB, CollectiveKind::kAllToAll).by_peers_rail);
+  EXPECT_FALSE(plan(setup, 16, 8, 1_MiB, CollectiveKind::kAllToAll).pxn);
 }
 
 TEST(NcclSelector, MessagesNeedAnotherRailToLeaveBy) {
   const NcclSelector selector(setup_of(dgx_h100()));
   const GroupLayout layout = make_block_layout(16, 8);
   const auto relayed = [&](int from, int to) {
-    return selector.plan_message({.bytes = 1_MiB, .layout = &layout, .from = from, .to = to}).by_peers_rail;
+    return selector.plan_message({.bytes = 1_MiB, .layout = &layout, .from = from, .to = to}).pxn;
   };
   EXPECT_TRUE(relayed(7, 8));   // rail 7 to rail 0 of the next host
   EXPECT_FALSE(relayed(0, 8));  // the same rail
@@ -136,7 +136,7 @@ CollectivePlan message(const NcclSetup& setup, int ranks, int to, Bytes bytes) {
   return NcclSelector(setup).plan_message({.bytes = bytes, .layout = &layout, .from = 0, .to = to});
 }
 
-TEST(NcclSelector, MessagesMoveInChunksByTheWayTheyTake) {
+TEST(NcclSelector, MessagesMoveInChunksByThePathTheyTake) {
   const NcclSetup setup = setup_of(dgx_h100());
   EXPECT_EQ(message(setup, 16, 8, 64_MiB).chunk, 128_KiB);
   EXPECT_EQ(message(setup, 16, 1, 64_MiB).chunk, 512_KiB);

@@ -102,7 +102,7 @@ TEST(NcclGraph, TreesAreFasterInsideThanBetweenHosts) {
 // Rings of an H100 host come in pairs that swap NICs: eight that return through the GPU beside their own NIC would take
 // 8 * 48 of that GPU's 370.8 GB/s. On a B200 host they fit. The A100 host has two GPUs beside each NIC. Of a single GPU
 // both ends are the same.
-TEST(NcclGraph, NamesTheWorstWayToANic) {
+TEST(NcclGraph, NamesTheWorstRouteToANic) {
   EXPECT_EQ(graphs(dgx_h100(), 16, 8).ring.between, NcclPath::kPix);
   EXPECT_EQ(graphs(dgx_b200(), 16, 8).ring.between, NcclPath::kPxn);
   EXPECT_EQ(graphs(dgx_a100(), 16, 8).ring.between, NcclPath::kPix);
@@ -110,7 +110,7 @@ TEST(NcclGraph, NamesTheWorstWayToANic) {
   EXPECT_EQ(graphs(polaris(), 8, 4).ring.between, NcclPath::kPhb);
 }
 
-TEST(NcclGraph, OlderVersionsDoNotKnowTheWayOverC2c) {
+TEST(NcclGraph, OlderVersionsDoNotKnowTheRouteOverC2c) {
   const GroupLayout layout = make_block_layout(8, 4);
   EXPECT_EQ(find_nccl_graphs(alps(), layout, shipped_tables("2.30")).ring.between, NcclPath::kPxn);
   EXPECT_EQ(find_nccl_graphs(alps(), layout, shipped_tables("2.20")).ring.between, NcclPath::kPhb);

@@ -17,7 +17,7 @@ TEST(NcclOrder, GpusThatAreAlikeFollowByNumber) {
   const NcclTopology topology(polaris(), {0, 1, 2, 3}, shipped_tables("2.30"), false);
   NcclOrder order(topology);
   EXPECT_EQ(listed(order.after(1, -1)), (std::vector<int>{2, 3, 0}));
-  EXPECT_TRUE(order.alike(1, order.after(1, -1)));
+  EXPECT_TRUE(order.identical(1, order.after(1, -1)));
 }
 
 // One pair has four lanes, the others two.
@@ -27,7 +27,7 @@ TEST(NcclOrder, ThickBundlesComeFirst) {
   const NcclTopology topology(host, {0, 1, 2, 3}, shipped_tables("2.30"), false);
   NcclOrder order(topology);
   EXPECT_EQ(listed(order.after(0, -1)), (std::vector<int>{3, 1, 2}));
-  EXPECT_FALSE(order.alike(0, order.after(0, -1)));
+  EXPECT_FALSE(order.identical(0, order.after(0, -1)));
 }
 
 // Two of an A100 host's GPUs are beside a NIC: a way that goes back there next looks at them first.

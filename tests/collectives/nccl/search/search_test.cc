@@ -175,7 +175,7 @@ TEST(NcclSearch, EveryChannelPassesEveryGpuOnce) {
 std::map<std::pair<int, int>, double> loads(const NcclTopology& topology, const NcclGraph& ring) {
   std::map<std::pair<int, int>, double> load;
   const auto walk = [&](int from, int to, double speed) {
-    for (const int index : topology.way(from, to).links) {
+    for (const int index : topology.route(from, to).links) {
       const NcclTopology::Link& link = topology.links()[static_cast<std::size_t>(index)];
       load[{link.from, link.to}] += speed;
     }

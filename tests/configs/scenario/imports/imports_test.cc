@@ -253,7 +253,7 @@ TEST_F(NamedFile, UserBuffersSayHowExchangesOverlap) {
   EXPECT_THAT(problems(scenario), Not(HasSubstr("W136")));
 }
 
-TEST_F(NamedFile, UserBuffersThatDifferByProductAreTold) {
+TEST_F(NamedFile, UserBuffersThatDifferByGemmAreTold) {
   const auto scenario = load(
       "proj_fprop: {method: pipeline, num_splits: 2}\nfc2_fprop: {method: ring_exchange, num_splits: 4}\n"
       "qkv_fprop: {method: bulk}\nqkv_dgrad: {method: bulk}\n",
@@ -268,7 +268,7 @@ TEST_F(NamedFile, UserBuffersThatDifferByProductAreTold) {
   }
 }
 
-TEST_F(NamedFile, UserBuffersOfNoSuchProductAreMistakes) {
+TEST_F(NamedFile, UserBuffersOfNoSuchGemmAreMistakes) {
   const auto scenario = load("qkv_prop: {method: ring_exchange}\n", "global_batch: 8", kOverlap);
   ASSERT_FALSE(scenario.has_value());
   EXPECT_THAT(problems(scenario), HasSubstr("qkv_prop"));

@@ -214,7 +214,7 @@ std::uint64_t claims_visited(int receives) {
   const DimensionId pp = add_dimension(graph, "pp", {{0, 1}});
   Engine engine;
   const TenSms gpu;
-  MoverClocks clocks(engine, 1);
+  CopyBlockClocks clocks(engine, 1);
   NobodyListens nobody;
   ContendedCompute contended(
       {.engine = engine, .graph = graph, .compute = gpu, .clocks = clocks, .listener = nobody, .classes = 1});

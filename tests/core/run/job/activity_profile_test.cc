@@ -81,9 +81,9 @@ TEST(ActivityProfile, MayBeToldOutOfOrder) {
 
 TEST(ActivityProfile, OfALedgerGoesOnBesideWhatIsBooked) {
   ActivityLedger ledger(1, 2);
-  const ActivityProfile course = profile();
+  const ActivityProfile timeline = profile();
   const ClassId only(0);
-  ledger.begin_profile(only, course, TimePoint(100_us));
+  ledger.begin_profile(only, timeline, TimePoint(100_us));
   ledger.begin_communication(only, DimensionId(1), TimePoint(104_us));
   ledger.end_communication(only, DimensionId(1), TimePoint(112_us));
   ledger.end_profile(only, TimePoint(120_us));

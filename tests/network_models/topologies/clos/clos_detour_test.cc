@@ -73,7 +73,7 @@ TEST_P(ClosDetour, IsThePolicysOwnWayWhenNothingIsDown) {
   }
 }
 
-TEST_P(ClosDetour, IsASoundWayOverLinksThatAreUp) {
+TEST_P(ClosDetour, IsASoundPathOverLinksThatAreUp) {
   const Network network = cluster(GetParam().routing, GetParam().tiers);
   for (const int which : {0, 3, 7}) {
     const LinksDown down = some_switch_links(network, which);
@@ -91,7 +91,7 @@ TEST_P(ClosDetour, IsASoundWayOverLinksThatAreUp) {
   }
 }
 
-TEST_P(ClosDetour, LeavesWaysAloneThatAreUp) {
+TEST_P(ClosDetour, LeavesPathsAloneThatAreUp) {
   const Network network = cluster(GetParam().routing, GetParam().tiers);
   const LinksDown down = some_switch_links(network, 2);
   for (std::size_t to = 1; to < 32; ++to) {

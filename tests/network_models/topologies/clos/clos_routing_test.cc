@@ -173,10 +173,10 @@ TEST(SprayRouting, CarriesEqualSharesThatAddUpToOneOnEveryTier) {
     const LinkSpec& link = network.fabric.link(hop.link);
     shares[{network.fabric.node(link.from).kind, network.fabric.node(link.to).kind}].push_back(hop.share);
   }
-  const auto expect_tier = [&](NodeKind from, NodeKind to, std::size_t ways) {
+  const auto expect_tier = [&](NodeKind from, NodeKind to, std::size_t paths) {
     const auto& tier = shares[std::pair(from, to)];
-    EXPECT_EQ(tier.size(), ways);
-    for (const double share : tier) EXPECT_DOUBLE_EQ(share, 1.0 / static_cast<double>(ways));
+    EXPECT_EQ(tier.size(), paths);
+    for (const double share : tier) EXPECT_DOUBLE_EQ(share, 1.0 / static_cast<double>(paths));
   };
   expect_tier(NodeKind::kLeaf, NodeKind::kSpine, 4);
   expect_tier(NodeKind::kSpine, NodeKind::kCore, 16);  // 4 spines with 4 core links each

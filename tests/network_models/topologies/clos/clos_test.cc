@@ -73,12 +73,12 @@ std::string case_name(const testing::TestParamInfo<Case>& param) {
 
 class ClosNetwork : public testing::TestWithParam<Case> {};
 
-TEST_P(ClosNetwork, HasASoundWayBetweenAnyTwoGpusUnderEveryPolicy) {
+TEST_P(ClosNetwork, HasASoundPathBetweenAnyTwoGpusUnderEveryPolicy) {
   for (const Routing& routing :
        {Routing{}, Routing{.policy = RoutingPolicy::kDModK}, Routing{.policy = RoutingPolicy::kEcmp, .hash_seed = 7},
         Routing{.policy = RoutingPolicy::kEcmp, .hash_seed = 7, .queue_pairs = 5},
         Routing{.policy = RoutingPolicy::kSpray}}) {
-    EXPECT_EQ(first_broken_way(build(GetParam(), routing)), "") << static_cast<int>(routing.policy);
+    EXPECT_EQ(first_broken_path(build(GetParam(), routing)), "") << static_cast<int>(routing.policy);
   }
 }
 
@@ -105,7 +105,7 @@ TEST_P(ClosNetwork, SurvivesAMove) {
 
 INSTANTIATE_TEST_SUITE_P(All, ClosNetwork, testing::ValuesIn(cases()), case_name);
 
-TEST(ClosWays, GoUpToTheLowestCommonTierOnly) {
+TEST(ClosPaths, GoUpToTheLowestCommonTierOnly) {
   const Network network = build({"", with_pods(rail_order(16, 2, 4), 2), 2, 2, 24});
   // Hosts 0..3 are a unit, units 0 and 1 a pod. GPU 2h + r is on rail r of host h.
   EXPECT_EQ(trace(network, between(0, 2)),
@@ -117,7 +117,7 @@ TEST(ClosWays, GoUpToTheLowestCommonTierOnly) {
             "host16/gpu1");
 }
 
-TEST(ClosWays, AreCutAtTheirHighestSwitch) {
+TEST(ClosPaths, AreCutAtTheirHighestSwitch) {
   const Network network = build({"", with_pods(rail_order(16, 2, 4), 2), 2, 2, 24});
   EXPECT_EQ(trace(network, between(0, 2, Reach::kUpToSwitch)), "host0/gpu0 host0/pcie0 host0/nic0 leaf0.0");
   EXPECT_EQ(trace(network, between(0, 10, Reach::kDownFromSwitch)),
@@ -126,7 +126,7 @@ TEST(ClosWays, AreCutAtTheirHighestSwitch) {
             "host0/gpu0 host0/pcie0 host0/nic0 leaf0.0 spine0.0 core0.1");
 }
 
-TEST(ClosWays, ChangeRailsOnASpineOrWithoutSpinesOverNvLink) {
+TEST(ClosPaths, ChangeRailsOnASpineOrWithoutSpinesOverNvLink) {
   const Network with_spines = build({"", rail_order(16, 4, 8), 4, 4, 5});
   // 4 leaves with 5 uplinks in 16 ports: 5 spines; host 1 takes uplink 1.
   EXPECT_EQ(trace(with_spines, between(0, 6)),
@@ -136,7 +136,7 @@ TEST(ClosWays, ChangeRailsOnASpineOrWithoutSpinesOverNvLink) {
             "host0/gpu0 host0/nvswitch0 host0/gpu2 host0/pcie2 host0/nic2 leaf0.2 host1/nic2 host1/pcie2 host1/gpu2");
 }
 
-TEST(ClosWays, PayNicsHopsAndCables) {
+TEST(ClosPaths, PayNicsHopsAndCables) {
   const Network network = build({"", with_pods(rail_order(16, 2, 4), 2), 2, 2, 24});
   std::vector<Hop> hops;
   // simple_order: NIC 600 ns at both ends, 230 ns a switch, 50 ns a cable; PCIe 150 ns a hop, two at each end.

@@ -55,11 +55,11 @@ double on_global(const Network& network, std::size_t from, std::size_t to) {
   return sum;
 }
 
-TEST(DragonflyNetwork, HasASoundWayBetweenAnyTwoGpus) {
+TEST(DragonflyNetwork, HasASoundPathBetweenAnyTwoGpus) {
   for (const std::uint32_t spines : {0U, 2U, 3U}) {
     for (const DragonflyPaths paths : {DragonflyPaths::kMinimal, DragonflyPaths::kValiant, DragonflyPaths::kAdaptive}) {
       for (const RoutingPolicy policy : {RoutingPolicy::kStatic, RoutingPolicy::kEcmp, RoutingPolicy::kSpray}) {
-        EXPECT_EQ(first_broken_way(build_dragonfly(small(spines, paths, policy))), "")
+        EXPECT_EQ(first_broken_path(build_dragonfly(small(spines, paths, policy))), "")
             << spines << ' ' << static_cast<int>(paths) << ' ' << static_cast<int>(policy);
       }
     }
@@ -151,7 +151,7 @@ TEST(Dragonfly, ReadsAsManyGroupsAsItsNodesFill) {
   const auto cluster = load_cluster(std::string(kPlus) + "}\n");
   ASSERT_THAT(cluster.problems, IsEmpty());
   const Network network = cluster.topology->build();
-  EXPECT_EQ(first_broken_way(network), "");
+  EXPECT_EQ(first_broken_path(network), "");
   // Two groups of 20 nodes, 2 links of 25 GB/s between them, though 20 nodes inject 250 GB/s.
   EXPECT_DOUBLE_EQ(bisection_bandwidth(network.fabric, 1).count(), 2 * 25e9);
 }
@@ -179,11 +179,11 @@ TEST(Dragonfly, LeavesByTheReceiversNicWhereASenderAsks) {
   DragonflyPlan plan = small(0);
   plan.host = simple_host(4, 4);
   const Network network = build_dragonfly(plan);
-  const RouteQuery query = between(0, 4 + 2, Reach::kByPeersRail);
+  const RouteQuery query = between(0, 4 + 2, Reach::kPxn);
   EXPECT_THAT(trace(network, query), HasSubstr("host0/gpu0 host0/nvswitch0 host0/gpu2"));
   EXPECT_THAT(trace(network, query), HasSubstr("host0/nic2"));
   EXPECT_EQ(flow_error(network.fabric, hops_of(network, query), query), "");
-  EXPECT_EQ(trace(network, between(0, 4, Reach::kByPeersRail)), trace(network, between(0, 4)));  // its own NIC's number
+  EXPECT_EQ(trace(network, between(0, 4, Reach::kPxn)), trace(network, between(0, 4)));  // its own NIC's number
 }
 
 TEST(Dragonfly, TakesTheNicsThatAMessageNames) {

@@ -33,11 +33,11 @@ constexpr std::string_view kTree =
     "link,l0,s0,50GB/s,2us\nlink,l0,s1,50GB/s,2us\nlink,l0,s2,50GB/s,2us\n"
     "link,l1,s0,50GB/s,2us\nlink,l1,s1,50GB/s,2us\nlink,l1,s2,50GB/s,2us\n";
 
-TEST(GraphRouter, HasASoundWayBetweenAnyTwoGpusUnderEveryPolicy) {
+TEST(GraphRouter, HasASoundPathBetweenAnyTwoGpusUnderEveryPolicy) {
   for (const Routing& routing : {Routing{}, Routing{.policy = RoutingPolicy::kEcmp, .hash_seed = 3},
                                  Routing{.policy = RoutingPolicy::kEcmp, .hash_seed = 3, .queue_pairs = 4},
                                  Routing{.policy = RoutingPolicy::kSpray}}) {
-    EXPECT_EQ(first_broken_way(network_of(kTree, {.routing = routing})), "");
+    EXPECT_EQ(first_broken_path(network_of(kTree, {.routing = routing})), "");
   }
 }
 
@@ -53,13 +53,13 @@ TEST(GraphRouter, TakesTheFewestLinksAndTurnsAtTheHighestSwitch) {
   EXPECT_EQ(network.router->route(between(0, 3, Reach::kUpToSwitch), hops), Duration(3'000'000));
 }
 
-TEST(GraphRouter, HashesAmongEqualWays) {
+TEST(GraphRouter, HashesAmongEqualPaths) {
   const Network network = network_of(kTree, {.routing = {.policy = RoutingPolicy::kEcmp, .hash_seed = 3}});
-  std::set<std::string> ways;
+  std::set<std::string> paths;
   for (std::uint32_t label = 0; label < 40; ++label) {
-    ways.insert(trace(network, {.from = RankId(0), .to = RankId(2), .label = label}));
+    paths.insert(trace(network, {.from = RankId(0), .to = RankId(2), .label = label}));
   }
-  EXPECT_EQ(ways.size(), 3U);
+  EXPECT_EQ(paths.size(), 3U);
 }
 
 TEST(GraphRouter, SpraysEqualSharesAtEveryFork) {
@@ -106,7 +106,7 @@ TEST(GraphRouter, TakesItsOwnWayWhenNoneIsLeft) {
   EXPECT_EQ(trace(network, around(between(0, 2), down)), "g0 l0 s2 l1 g2");
 }
 
-TEST(GraphRouter, SpraysOverTheWaysThatAreLeft) {
+TEST(GraphRouter, SpraysOverThePathsThatAreLeft) {
   const Network network = network_of(kTree, {.routing = {.policy = RoutingPolicy::kSpray}});
   const LinksDown down = down_links(network, {"s1->l1"});
   const auto hops = hops_of(network, around(between(0, 2), down));
@@ -126,7 +126,7 @@ TEST(GraphRouter, PassesThroughGpusOnlyWhereAllowed) {
   EXPECT_THAT(forbidden.unreachable(10), ElementsAre(Pair(RankId(0), RankId(2)), Pair(RankId(1), RankId(3)),
                                                      Pair(RankId(2), RankId(0)), Pair(RankId(3), RankId(1))));
   const Network allowed = network_of(kRing, {.transit = GpuTransit::kAllowed});
-  EXPECT_EQ(first_broken_way(allowed), "");
+  EXPECT_EQ(first_broken_path(allowed), "");
   EXPECT_EQ(trace(allowed, between(1, 3)), "b c d");
 }
 

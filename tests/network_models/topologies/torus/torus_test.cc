@@ -53,8 +53,8 @@ std::size_t router_steps(const Network& network, std::size_t from, std::size_t t
 
 class TorusNetwork : public testing::TestWithParam<Case> {};
 
-TEST_P(TorusNetwork, HasASoundWayBetweenAnyTwoGpus) {
-  EXPECT_EQ(first_broken_way(build(GetParam(), 2)), "");
+TEST_P(TorusNetwork, HasASoundPathBetweenAnyTwoGpus) {
+  EXPECT_EQ(first_broken_path(build(GetParam(), 2)), "");
 }
 
 TEST_P(TorusNetwork, TakesAsFewStepsAsTheManhattanDistanceAsks) {
@@ -101,7 +101,7 @@ TEST(Torus, HasTwoFacesAsBisection) {
   EXPECT_DOUBLE_EQ(bisection_bandwidth(cube.fabric, 2).count(), 2 * 16 * 50e9);
 }
 
-TEST(Torus, GoesTheShorterWayRound) {
+TEST(Torus, GoesTheShorterPathRound) {
   const Network ring = build({"", {6, 1, 1}});
   EXPECT_EQ(trace(ring, between(1, 5)),
             "host1/gpu0 host1/pcie0 host1/nic0 switch1 switch0 switch5 host5/nic0 host5/pcie0 host5/gpu0");
@@ -146,7 +146,7 @@ TEST(Torus, ServesEachDirectionByAnotherNicOfAGpuThatHasSix) {
 TEST(Torus, LeavesByTheReceiversNicWhereASenderAsks) {
   const Network network = build({.name = "", .sizes = {3, 3, 1}}, 4);
   for (const std::size_t to : {4U, 6U, 19U}) {
-    const RouteQuery query = between(1, to, Reach::kByPeersRail);
+    const RouteQuery query = between(1, to, Reach::kPxn);
     EXPECT_THAT(trace(network, query), testing::HasSubstr("host0/nic" + std::to_string(to % 4))) << to;
     EXPECT_EQ(flow_error(network.fabric, hops_of(network, query), query), "") << to;
   }

@@ -112,7 +112,7 @@ int measurements(const Seen& seen) {
       std::ranges::count_if(seen.progress, [](const std::string& what) { return !what.starts_with("skipped"); }));
 }
 
-bool runs_a_mover(const std::string& family) {
+bool runs_copy_blocks(const std::string& family) {
   return family == "interference";
 }
 
@@ -121,7 +121,7 @@ class SuiteFamily : public testing::TestWithParam<std::string> {};
 TEST_P(SuiteFamily, MeasuresAllWithinTheLimitsOfTheDevice) {
   Device& device = device_for(GetParam());
   const std::string folder = empty_folder("whole");
-  const Extent extent = runs_a_mover(GetParam()) ? Extent::kQuick : Extent::kDefault;
+  const Extent extent = runs_copy_blocks(GetParam()) ? Extent::kQuick : Extent::kDefault;
   const Seen seen = measure(GetParam(), {.extent = extent, .folder = folder});
   EXPECT_THAT(seen.troubles, IsEmpty());
   EXPECT_THAT(device.complaints, IsEmpty());
@@ -212,7 +212,7 @@ TEST(Gemm, LeavesOutWhatFp8CannotDo) {
 }
 
 // Gradients are added in full, as frameworks have it.
-TEST(Gemm, ForwardProductsInFp8ComeWithAndWithoutFastSums) {
+TEST(Gemm, ForwardGemmsInFp8ComeWithAndWithoutFastSums) {
   emulation::fresh_device();
   const std::string folder = empty_folder("gemm_fast");
   measure("gemm", {.extent = Extent::kQuick, .folder = folder});

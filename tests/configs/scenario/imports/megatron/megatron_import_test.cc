@@ -206,7 +206,7 @@ TEST(MegatronImport, FusedLossesAndLayersAreRead) {
   EXPECT_THAT(without.keys, Not(Contains(Pair("training.cross_entropy", "fused"))));
 }
 
-TEST(MegatronImport, NarrowProductsAndStatesAreRead) {
+TEST(MegatronImport, NarrowGemmsAndStatesAreRead) {
   const Import fp8("--num-layers 2 --bf16 --fp8-format hybrid --fp8-recipe blockwise --fp8-amax-history-len 16\n");
   EXPECT_THAT(fp8.told(), IsEmpty());
   EXPECT_THAT(fp8.keys, Contains(Pair("training.fp8_recipe", "blockwise")));
@@ -237,7 +237,7 @@ TEST(MegatronImport, OffloadingIsRead) {
               Not(Contains(Pair("parallel.cpu_offloading_num_layers", "1"))));
 }
 
-TEST(MegatronImport, ExchangesBesideProductsAreRead) {
+TEST(MegatronImport, ExchangesBesideGemmsAreRead) {
   const Import import(
       "--num-layers 2 --tp-comm-overlap --disable-tp-comm-overlap-ag --tp-comm-overlap-rs-dgrad "
       "--disable-tp-comm-bulk-wgrad\n");

@@ -1,5 +1,5 @@
 // Finding the ways of all flows: count, lay out, fill; the result does not depend on the number of threads.
-#include "core/symmetry/ways.h"
+#include "core/symmetry/paths.h"
 
 #include <algorithm>
 #include <bit>
@@ -36,7 +36,7 @@ std::uint16_t index_of(const std::vector<std::uint64_t>& shares, double share) {
 }
 
 // Latencies, shares, and in first_hop[e + 1] the number of hops of edge e.
-void count_hops(const Footprint& footprint, const Router& router, Ways& ways) {
+void count_hops(const Footprint& footprint, const Router& router, Paths& paths) {
   const auto ranks = static_cast<std::ptrdiff_t>(footprint.first_edge.size()) - 1;
 #pragma omp parallel if (ranks >= kRanksWorthThreads)
   {
@@ -46,22 +46,22 @@ void count_hops(const Footprint& footprint, const Router& router, Ways& ways) {
     for (std::ptrdiff_t r = 0; r < ranks; ++r) {
       const auto rank = static_cast<std::size_t>(r);
       for (std::uint64_t e = footprint.first_edge[rank]; e < footprint.first_edge[rank + 1]; ++e) {
-        ways.latency[e] = route_edge(footprint, rank, e, router, hops).count();
-        ways.first_hop[e + 1] = hops.size();
+        paths.latency[e] = route_edge(footprint, rank, e, router, hops).count();
+        paths.first_hop[e + 1] = hops.size();
         for (const Hop& hop : hops) note_share(shares, hop.share);
       }
     }
 #pragma omp critical
-    ways.shares.insert(ways.shares.end(), shares.begin(), shares.end());
+    paths.shares.insert(paths.shares.end(), shares.begin(), shares.end());
   }
   // Sorted, so that the order in which threads come by leaves no trace.
-  std::ranges::sort(ways.shares);
+  std::ranges::sort(paths.shares);
   // Not std::ranges::unique, whose sub-range clang 14 cannot read.
-  ways.shares.erase(std::unique(ways.shares.begin(), ways.shares.end()), ways.shares.end());
-  CHECK(ways.shares.size() <= std::numeric_limits<std::uint16_t>::max(), "distinct shares are few");
+  paths.shares.erase(std::unique(paths.shares.begin(), paths.shares.end()), paths.shares.end());
+  CHECK(paths.shares.size() <= std::numeric_limits<std::uint16_t>::max(), "distinct shares are few");
 }
 
-void fill_hops(const Footprint& footprint, const Router& router, Ways& ways) {
+void fill_hops(const Footprint& footprint, const Router& router, Paths& paths) {
   const auto ranks = static_cast<std::ptrdiff_t>(footprint.first_edge.size()) - 1;
 #pragma omp parallel if (ranks >= kRanksWorthThreads)
   {
@@ -72,10 +72,10 @@ void fill_hops(const Footprint& footprint, const Router& router, Ways& ways) {
       for (std::uint64_t e = footprint.first_edge[rank]; e < footprint.first_edge[rank + 1]; ++e) {
         if (!footprint.edges[e].starts_flow) continue;
         route_edge(footprint, rank, e, router, hops);
-        std::uint64_t at = ways.first_hop[e];
+        std::uint64_t at = paths.first_hop[e];
         for (const Hop& hop : hops) {
-          ways.link[at] = hop.link;
-          ways.share[at++] = index_of(ways.shares, hop.share);
+          paths.link[at] = hop.link;
+          paths.share[at++] = index_of(paths.shares, hop.share);
         }
       }
     }
@@ -83,44 +83,44 @@ void fill_hops(const Footprint& footprint, const Router& router, Ways& ways) {
 }
 
 // Of few ranks: arrays may grow.
-Ways gather_hops(const Footprint& footprint, const Router& router) {
-  Ways ways;
-  ways.first_hop.reserve(footprint.edges.size() + 1);
-  ways.latency.reserve(footprint.edges.size());
+Paths gather_hops(const Footprint& footprint, const Router& router) {
+  Paths paths;
+  paths.first_hop.reserve(footprint.edges.size() + 1);
+  paths.latency.reserve(footprint.edges.size());
   std::vector<std::uint64_t> shares;  // by hop
   std::vector<Hop> hops;
   for (std::size_t rank = 0; rank + 1 < footprint.first_edge.size(); ++rank) {
     for (std::uint64_t e = footprint.first_edge[rank]; e < footprint.first_edge[rank + 1]; ++e) {
-      ways.first_hop.push_back(ways.link.size());
-      ways.latency.push_back(route_edge(footprint, rank, e, router, hops).count());
+      paths.first_hop.push_back(paths.link.size());
+      paths.latency.push_back(route_edge(footprint, rank, e, router, hops).count());
       for (const Hop& hop : hops) {
-        ways.link.push_back(hop.link);
+        paths.link.push_back(hop.link);
         shares.push_back(std::bit_cast<std::uint64_t>(hop.share));
-        note_share(ways.shares, hop.share);
+        note_share(paths.shares, hop.share);
       }
     }
   }
-  ways.first_hop.push_back(ways.link.size());
-  std::ranges::sort(ways.shares);
-  CHECK(ways.shares.size() <= std::numeric_limits<std::uint16_t>::max(), "distinct shares are few");
-  for (const std::uint64_t share : shares) ways.share.push_back(index_of(ways.shares, std::bit_cast<double>(share)));
-  return ways;
+  paths.first_hop.push_back(paths.link.size());
+  std::ranges::sort(paths.shares);
+  CHECK(paths.shares.size() <= std::numeric_limits<std::uint16_t>::max(), "distinct shares are few");
+  for (const std::uint64_t share : shares) paths.share.push_back(index_of(paths.shares, std::bit_cast<double>(share)));
+  return paths;
 }
 
 }  // namespace
 
-Ways find_ways(const Footprint& footprint, const Router& router) {
+Paths find_paths(const Footprint& footprint, const Router& router) {
   constexpr std::size_t kFewRanks = 1 << 14;
   if (footprint.first_edge.size() <= kFewRanks) return gather_hops(footprint, router);
-  Ways ways;
-  ways.first_hop.assign(footprint.edges.size() + 1, 0);
-  ways.latency.assign(footprint.edges.size(), 0);
-  count_hops(footprint, router, ways);
-  for (std::size_t edge = 0; edge < footprint.edges.size(); ++edge) ways.first_hop[edge + 1] += ways.first_hop[edge];
-  ways.link.resize(ways.first_hop.back());
-  ways.share.resize(ways.first_hop.back());
-  fill_hops(footprint, router, ways);
-  return ways;
+  Paths paths;
+  paths.first_hop.assign(footprint.edges.size() + 1, 0);
+  paths.latency.assign(footprint.edges.size(), 0);
+  count_hops(footprint, router, paths);
+  for (std::size_t edge = 0; edge < footprint.edges.size(); ++edge) paths.first_hop[edge + 1] += paths.first_hop[edge];
+  paths.link.resize(paths.first_hop.back());
+  paths.share.resize(paths.first_hop.back());
+  fill_hops(footprint, router, paths);
+  return paths;
 }
 
 }  // namespace ringwright

@@ -1,10 +1,10 @@
-#include "core/run/job/mover_clocks.h"
+#include "core/run/job/copy_block_clocks.h"
 
 #include <vector>
 
 #include <gtest/gtest.h>
 
-namespace ringwright::mover_clocks_test {
+namespace ringwright::copy_block_clocks_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -16,10 +16,10 @@ struct Told {
   TimePoint when;
 };
 
-class Listener final : public MoverListener {
+class Listener final : public CopyBlockListener {
  public:
   explicit Listener(const Engine& engine) : engine_(engine) {}
-  void on_made_up(std::uint64_t token) override { told.push_back({token, engine_.now()}); }
+  void on_caught_up(std::uint64_t token) override { told.push_back({token, engine_.now()}); }
 
   std::vector<Told> told;
 
@@ -29,20 +29,20 @@ class Listener final : public MoverListener {
 
 struct Scene {
   Engine engine;
-  MoverClocks clocks{engine, 1};
+  CopyBlockClocks clocks{engine, 1};
   Listener listener{engine};
 
   void at(Duration when, auto action) { engine.at(TimePoint(when), action); }
 };
 
-TEST(MoverClocks, WithoutKernelsDataAreThroughAtOnce) {
+TEST(CopyBlockClocks, WithoutKernelsDataAreThroughAtOnce) {
   Scene scene;
   scene.at(3_us, [&scene] { EXPECT_TRUE(scene.clocks.is_through(kRank, 0.0, scene.listener, 7)); });
   scene.engine.run();
   EXPECT_TRUE(scene.listener.told.empty());
 }
 
-TEST(MoverClocks, WhatLagsMakesUpForItAtTheSpeedOfTheMoment) {
+TEST(CopyBlockClocks, WhatLagsMakesUpForItAtTheSpeedOfTheMoment) {
   Scene scene;
   scene.at(1_us, [&scene] { scene.clocks.set_speed(kRank, 0.5); });
   scene.at(5_us, [&scene] { EXPECT_FALSE(scene.clocks.is_through(kRank, 0.0, scene.listener, 7)); });
@@ -56,7 +56,7 @@ TEST(MoverClocks, WhatLagsMakesUpForItAtTheSpeedOfTheMoment) {
   EXPECT_EQ(scene.listener.told.front().when, TimePoint(9_us));
 }
 
-TEST(MoverClocks, OnlyLagSinceTheBeginCounts) {
+TEST(CopyBlockClocks, OnlyLagSinceTheBeginCounts) {
   Scene scene;
   double at_begin = 0.0;
   scene.at(0_us, [&scene] { scene.clocks.set_speed(kRank, 0.5); });
@@ -69,7 +69,7 @@ TEST(MoverClocks, OnlyLagSinceTheBeginCounts) {
   scene.engine.run();
 }
 
-TEST(MoverClocks, WhoWaitsIsToldInTheOrderOfTheirEnds) {
+TEST(CopyBlockClocks, WhoWaitsIsToldInTheOrderOfTheirEnds) {
   Scene scene;
   scene.at(0_us, [&scene] { scene.clocks.set_speed(kRank, 0.5); });
   scene.at(4_us, [&scene] { EXPECT_FALSE(scene.clocks.is_through(kRank, 0.0, scene.listener, 1)); });  // 2 us behind
@@ -82,7 +82,7 @@ TEST(MoverClocks, WhoWaitsIsToldInTheOrderOfTheirEnds) {
   EXPECT_EQ(scene.listener.told[1].when, TimePoint(8_us));
 }
 
-TEST(MoverClocks, DataNeverGoFasterThanAloneNorStandStill) {
+TEST(CopyBlockClocks, DataNeverGoFasterThanAloneNorStandStill) {
   Scene scene;
   EXPECT_DEATH(scene.clocks.set_speed(kRank, 1.1), "never speed communication up");
   EXPECT_DEATH(scene.clocks.set_speed(kRank, 0.0), "nor stop it");

@@ -1,19 +1,19 @@
-#include "core/run/shortcuts/lap_watch.h"
+#include "core/run/shortcuts/steady_state_watch.h"
 
 #include <gtest/gtest.h>
 
 #include "tests/support/doubles.h"
 
-namespace ringwright::lap_watch_test {
+namespace ringwright::steady_state_watch_test {
 namespace {
 
 using namespace ringwright::literals;
-using Verdict = LapWatch::Verdict;
+using Verdict = SteadyStateWatch::Verdict;
 
 // Two classes without tasks: their hosts are late only when a test says so.
-class LapWatchTest : public testing::Test {
+class SteadyStateWatchTest : public testing::Test {
  protected:
-  LapWatchTest() { watch_.begin_step(); }
+  SteadyStateWatchTest() { watch_.begin_step(); }
 
   static RankClasses two_classes() { return identity_classes(2); }
   static TaskGraph idle_graph() {
@@ -24,24 +24,24 @@ class LapWatchTest : public testing::Test {
   }
   // Lap by lap, 10 us apart; the second class is two laps ahead.
   Verdict observe(std::uint64_t digest, Duration ahead = Duration(0)) {
-    const std::uint32_t lap = lap_++;
+    const std::uint32_t cycle = cycle_++;
     return watch_.observe(
-        {.at = at(lap),
+        {.at = at(cycle),
          .digest = digest,
-         .places = {{.lap = lap, .host_behind = Duration(0), .receives_behind = Duration(0)},
-                    {.lap = lap + 2, .host_behind = Duration(0) - ahead, .receives_behind = Duration(0)}}});
+         .places = {{.cycle = cycle, .host_behind = Duration(0), .receives_behind = Duration(0)},
+                    {.cycle = cycle + 2, .host_behind = Duration(0) - ahead, .receives_behind = Duration(0)}}});
   }
-  static TimePoint at(std::uint32_t lap) { return TimePoint(10_us * std::int64_t{lap}); }
+  static TimePoint at(std::uint32_t cycle) { return TimePoint(10_us * std::int64_t{cycle}); }
 
   TaskGraph graph_ = idle_graph();
   RankClasses classes_ = two_classes();
   test::PlainCompute compute_;
   HostClock host_{{.graph = graph_, .programs = graph_.programs, .classes = classes_, .compute = compute_}};
-  LapWatch watch_{host_, 100};
-  std::uint32_t lap_ = 0;
+  SteadyStateWatch watch_{host_, 100};
+  std::uint32_t cycle_ = 0;
 };
 
-TEST_F(LapWatchTest, ProvesWhatIsAsOneLapBefore) {
+TEST_F(SteadyStateWatchTest, ProvesWhatIsAsOneCycleBefore) {
   EXPECT_EQ(observe(1), Verdict::kBegins);
   EXPECT_EQ(observe(2), Verdict::kBegins);
   EXPECT_EQ(observe(2), Verdict::kProved);
@@ -49,7 +49,7 @@ TEST_F(LapWatchTest, ProvesWhatIsAsOneLapBefore) {
   EXPECT_TRUE(watch_.held(ClassId(0), 0));
 }
 
-TEST_F(LapWatchTest, WaitsForAPeriodOfSeveralLaps) {
+TEST_F(SteadyStateWatchTest, WaitsForAPeriodOfSeveralCycles) {
   EXPECT_EQ(observe(1), Verdict::kBegins);
   EXPECT_EQ(observe(2), Verdict::kBegins);
   EXPECT_EQ(observe(1), Verdict::kBegins);
@@ -59,31 +59,31 @@ TEST_F(LapWatchTest, WaitsForAPeriodOfSeveralLaps) {
 }
 
 // 100 laps are no whole number of periods of three.
-TEST_F(LapWatchTest, LeavesOutWholePeriodsOnly) {
+TEST_F(SteadyStateWatchTest, LeavesOutWholePeriodsOnly) {
   for (int i = 0; i < 4; ++i) {
     for (const std::uint64_t digest : {1U, 2U, 3U}) EXPECT_NE(observe(digest), Verdict::kProved);
   }
 }
 
-TEST_F(LapWatchTest, TakesAHostThatGetsFurtherAhead) {
+TEST_F(SteadyStateWatchTest, TakesAHostThatGetsFurtherAhead) {
   EXPECT_EQ(observe(1, 1_us), Verdict::kBegins);
   EXPECT_EQ(observe(1, 2_us), Verdict::kProved);
   EXPECT_TRUE(watch_.held(ClassId(1), 0));
 }
 
-TEST_F(LapWatchTest, RefusesAHostThatFallsBehind) {
+TEST_F(SteadyStateWatchTest, RefusesAHostThatFallsBehind) {
   EXPECT_EQ(observe(1, 2_us), Verdict::kBegins);
   EXPECT_EQ(observe(1, 1_us), Verdict::kBegins);
 }
 
-TEST_F(LapWatchTest, RefusesAHostThatGetsAheadWhileItsDeviceWaitsForIt) {
+TEST_F(SteadyStateWatchTest, RefusesAHostThatGetsAheadWhileItsDeviceWaitsForIt) {
   EXPECT_EQ(observe(1, 1_us), Verdict::kBegins);
   host_.note_late(ClassId(1), at(0) + 1_us);
   EXPECT_EQ(observe(1, 2_us), Verdict::kBegins);
 }
 
 // It was less far ahead in what was played than in the whole step: there, nothing may have waited.
-TEST_F(LapWatchTest, DoesNotHoldWhenSuchAHostIsLateAfterwards) {
+TEST_F(SteadyStateWatchTest, DoesNotHoldWhenSuchAHostIsLateAfterwards) {
   EXPECT_EQ(observe(1, 1_us), Verdict::kBegins);
   EXPECT_EQ(observe(1, 2_us), Verdict::kProved);
   host_.note_late(ClassId(0), at(3));
@@ -92,7 +92,7 @@ TEST_F(LapWatchTest, DoesNotHoldWhenSuchAHostIsLateAfterwards) {
   EXPECT_FALSE(watch_.held(ClassId(1), 0));
 }
 
-TEST_F(LapWatchTest, EveryTrainingStepNeedsItsOwnProof) {
+TEST_F(SteadyStateWatchTest, EveryTrainingStepNeedsItsOwnProof) {
   observe(1);
   EXPECT_EQ(observe(1), Verdict::kProved);
   watch_.begin_step();
@@ -100,20 +100,20 @@ TEST_F(LapWatchTest, EveryTrainingStepNeedsItsOwnProof) {
   EXPECT_FALSE(watch_.held(ClassId(0), 1));
 }
 
-TEST(LeftOutLaps, AddWhatAPeriodAdds) {
-  LeftOutLaps laps(1, 1);
+TEST(LeftOutCycles, AddWhatAPeriodAdds) {
+  LeftOutCycles cycles(1, 1);
   StepSnapshot begin{
       .at = TimePoint(3_us), .time_in = {{1_us, 2_us, 0_us, 0_us}}, .sent = {{Bytes(10)}}, .messages = 4};
   StepSnapshot end{.at = TimePoint(7_us), .time_in = {{2_us, 5_us, 0_us, 0_us}}, .sent = {{Bytes(25)}}, .messages = 6};
-  laps.add(begin, end, 10);
-  EXPECT_EQ(laps.time(), 40_us);
-  laps.extend(end);
+  cycles.add(begin, end, 10);
+  EXPECT_EQ(cycles.time(), 40_us);
+  cycles.extend(end);
   EXPECT_EQ(end.at, TimePoint(47_us));
   EXPECT_EQ(end.time_in[0][1], 35_us);  // 5 us and ten times 3 us
   EXPECT_EQ(end.sent[0][0], Bytes(175));
   EXPECT_EQ(end.messages, 26U);
-  laps.restart(ClassId(0));
-  laps.extend(begin);
+  cycles.restart(ClassId(0));
+  cycles.extend(begin);
   EXPECT_EQ(begin.time_in[0][1], 2_us);
 }
 

@@ -14,15 +14,15 @@
 
 namespace ringwright {
 
-class MoverListener {
+class CopyBlockListener {
  public:
-  virtual ~MoverListener() = default;
-  virtual void on_made_up(std::uint64_t token) = 0;
+  virtual ~CopyBlockListener() = default;
+  virtual void on_caught_up(std::uint64_t token) = 0;
 };
 
-class MoverClocks {
+class CopyBlockClocks {
  public:
-  MoverClocks(Engine& engine, std::size_t classes) : engine_(engine), clocks_(classes) {}
+  CopyBlockClocks(Engine& engine, std::size_t classes) : engine_(engine), clocks_(classes) {}
 
   // In (0, 1], from now on.
   void set_speed(ClassId rank_class, double speed);
@@ -31,12 +31,12 @@ class MoverClocks {
   // Picoseconds up to now; never less than before.
   [[nodiscard]] double lag(ClassId rank_class) const;
   // Data of the class that were begun at this lag would be through now. True: they are; else the listener is told when.
-  [[nodiscard]] bool is_through(ClassId rank_class, double lag_at_begin, MoverListener& listener, std::uint64_t token);
+  [[nodiscard]] bool is_through(ClassId rank_class, double lag_at_begin, CopyBlockListener& listener, std::uint64_t token);
 
  private:
   struct Waiting {
     double until = 0.0;  // of the clock's own time
-    MoverListener* listener = nullptr;
+    CopyBlockListener* listener = nullptr;
     std::uint64_t token = 0;
     std::uint64_t number = 0;  // of all that ever waited
     EventId end;

@@ -5,12 +5,12 @@
 
 namespace ringwright::network_models {
 
-bool FlowModel::may_board(FlowSlot flow) const {
+bool FlowModel::may_start_batch(FlowSlot flow) const {
   const Row& row = rows_[flow];
-  if (row.repeats < 2 || row.bytes <= 0.0 || shares_.way(flow).empty() || !shares_.way_is_empty(flow)) return false;
-  const auto free = [this](const LinkShare& hop) { return train_on_[hop.link] == kNoTrain; };
+  if (row.repeats < 2 || row.bytes <= 0.0 || shares_.route(flow).empty() || !shares_.route_is_empty(flow)) return false;
+  const auto free = [this](const LinkShare& hop) { return batch_on_[hop.link] == kNoBatch; };
   return options_.fast_forward == FastForward::kOn && shares_.rate_alone(flow) > 0.0 &&
-         std::ranges::all_of(shares_.way(flow), free);
+         std::ranges::all_of(shares_.route(flow), free);
 }
 
 void FlowModel::board(FlowSlot flow) {
@@ -19,8 +19,8 @@ void FlowModel::board(FlowSlot flow) {
   row.settled = engine_.now();
   row.rate = shares_.rate_alone(flow);
   row.period = row.latency + from_seconds(row.bytes / row.rate);
-  for (const LinkShare& hop : shares_.way(flow)) {
-    train_on_[hop.link] = flow;
+  for (const LinkShare& hop : shares_.route(flow)) {
+    batch_on_[hop.link] = flow;
     meters_.watch(hop.link, engine_.now());
   }
   ends_.set(flow, engine_.now() + row.period * row.repeats);
@@ -30,8 +30,8 @@ void FlowModel::board(FlowSlot flow) {
 // Books what the train has done and frees its links.
 void FlowModel::leave_rails(FlowSlot flow, std::uint32_t repeats_done) {
   Row& row = rows_[flow];
-  for (const LinkShare& hop : shares_.way(flow)) {
-    train_on_[hop.link] = kNoTrain;
+  for (const LinkShare& hop : shares_.route(flow)) {
+    batch_on_[hop.link] = kNoBatch;
     meters_.carry(hop.link, hop.share * row.bytes * repeats_done);
     meters_.add_busy(hop.link, (row.period - row.latency) * repeats_done);
   }
@@ -39,12 +39,12 @@ void FlowModel::leave_rails(FlowSlot flow, std::uint32_t repeats_done) {
 }
 
 bool FlowModel::set_aside(std::span<const LinkId> links, TimePoint until) {
-  const auto has_train = [this](LinkId link) { return train_on_[link.index()] != kNoTrain; };
-  return std::ranges::none_of(links, has_train) && meters_.set_aside(links, engine_.now(), until);
+  const auto has_batch = [this](LinkId link) { return batch_on_[link.index()] != kNoBatch; };
+  return std::ranges::none_of(links, has_batch) && meters_.set_aside(links, engine_.now(), until);
 }
 
 // Another flow enters: the train goes on as an ordinary flow from where it is.
-void FlowModel::derail(FlowSlot flow) {
+void FlowModel::split_batch(FlowSlot flow) {
   Row& row = rows_[flow];
   const Duration travelled = engine_.now() - row.settled;
   // Few bytes on a fast way without latency take less than the clock can tell: no time at all, however often.
@@ -61,7 +61,7 @@ void FlowModel::derail(FlowSlot flow) {
     return;
   }
   ends_.erase(flow);
-  for (const LinkShare& hop : shares_.way(flow)) meters_.add_busy(hop.link, phase - row.latency);
+  for (const LinkShare& hop : shares_.route(flow)) meters_.add_busy(hop.link, phase - row.latency);
   row.settled = engine_.now() - (phase - row.latency);
   row.remaining = row.bytes;
   row.remaining = remaining_now(row);

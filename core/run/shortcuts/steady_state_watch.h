@@ -23,11 +23,11 @@
 
 namespace ringwright {
 
-class LapWatch {
+class SteadyStateWatch {
  public:
   // Where one class stands.
   struct Place {
-    std::uint32_t lap = 0;
+    std::uint32_t cycle = 0;
     // So long after now the host begins to issue the lap; and would, if it had not waited since the step began: so it
     // issues receives.
     Duration host_behind;
@@ -38,7 +38,7 @@ class LapWatch {
     std::uint64_t digest = 0;   // of all that bears on the future, relative to `at` and the places
     std::vector<Place> places;  // by class
   };
-  LapWatch(const HostClock& host, std::uint32_t laps_left_out) : host_(host), left_out_(laps_left_out) {}
+  SteadyStateWatch(const HostClock& host, std::uint32_t cycles_left_out) : host_(host), left_out_(cycles_left_out) {}
 
   [[nodiscard]] bool on() const { return left_out_ > 0; }
   // Looks from now on at a training step of class 0.
@@ -75,9 +75,9 @@ class LapWatch {
 };
 
 // What laps that were left out add to a run.
-class LeftOutLaps {
+class LeftOutCycles {
  public:
-  LeftOutLaps(std::size_t classes, std::size_t dimensions);
+  LeftOutCycles(std::size_t classes, std::size_t dimensions);
   void add(const StepSnapshot& begin, const StepSnapshot& end, std::uint32_t times);
   // Forgets how the class spent its time (warm-up).
   void restart(ClassId c);

@@ -1,4 +1,4 @@
-#include "workload/kernels/cut_products.h"
+#include "workload/kernels/split_gemms.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,7 +12,7 @@ struct RowRange {
   std::size_t end = 0;
 };
 
-bool is_product(const Kernel& kernel, ProductRole role) {
+bool is_gemm(const Kernel& kernel, GemmRole role) {
   return kernel.family == KernelFamily::kGemm && kernel.role == role;
 }
 
@@ -47,8 +47,8 @@ std::vector<Kernel> shares_of(const std::vector<Kernel>& kernels, const RowRange
 
 }  // namespace
 
-CutKernels cut_products(const std::vector<Kernel>& kernels, const ProductShares& shares) {
-  const auto wanted = [&shares](const Kernel& kernel) { return is_product(kernel, shares.role); };
+CutKernels split_gemms(const std::vector<Kernel>& kernels, const GemmShares& shares) {
+  const auto wanted = [&shares](const Kernel& kernel) { return is_gemm(kernel, shares.role); };
   CutKernels cut;
   RowRange first{.begin = 0, .end = 0};
   RowRange last{.begin = kernels.size(), .end = kernels.size()};

@@ -1,4 +1,4 @@
-#include "collectives/nccl/search/circles.h"
+#include "collectives/nccl/search/ring_orders.h"
 
 #include <algorithm>
 #include <cmath>
@@ -32,7 +32,7 @@ class Parting {
     for (int from = 0; from < size_; ++from) {
       if (out_of(from) != out_of(0)) return {};
     }
-    return begin_circle() ? circles_ : std::vector<std::vector<int>>();
+    return begin_ring_order() ? ring_orders_ : std::vector<std::vector<int>>();
   }
 
  private:
@@ -43,10 +43,10 @@ class Parting {
     return std::accumulate(lanes_.begin() + from * size_, lanes_.begin() + (from + 1) * size_, 0);
   }
 
-  bool begin_circle() {
+  bool begin_ring_order() {
     for (int to = 1; to < size_; ++to) {
       if (lane(0, to) == 0) continue;
-      way_ = {0};
+      route_ = {0};
       return extend(to);  // some circle must take this lane; which one comes first does not matter
     }
     return true;
@@ -54,45 +54,45 @@ class Parting {
 
   bool extend(int to) {
     if (++steps_ > kSteps) return false;
-    const int from = way_.back();
+    const int from = route_.back();
     --lane(from, to);
-    way_.push_back(to);
-    const bool found = static_cast<int>(way_.size()) == size_ ? close() : go_on();
+    route_.push_back(to);
+    const bool found = static_cast<int>(route_.size()) == size_ ? close() : go_on();
     if (found) return true;
-    way_.pop_back();
+    route_.pop_back();
     ++lane(from, to);
     return false;
   }
 
   bool go_on() {
-    const int from = way_.back();
+    const int from = route_.back();
     for (int to = 1; to < size_; ++to) {
-      if (lane(from, to) > 0 && std::ranges::find(way_, to) == way_.end() && extend(to)) return true;
+      if (lane(from, to) > 0 && std::ranges::find(route_, to) == route_.end() && extend(to)) return true;
     }
     return false;
   }
 
   bool close() {
-    const int last = way_.back();
+    const int last = route_.back();
     if (lane(last, 0) == 0) return false;
     --lane(last, 0);
-    circles_.push_back(way_);
-    const std::vector<int> done = way_;
-    if (begin_circle()) return true;
-    way_ = done;
-    circles_.pop_back();
+    ring_orders_.push_back(route_);
+    const std::vector<int> done = route_;
+    if (begin_ring_order()) return true;
+    route_ = done;
+    ring_orders_.pop_back();
     ++lane(last, 0);
     return false;
   }
 
   int size_;
   std::vector<int> lanes_;
-  std::vector<int> way_;
-  std::vector<std::vector<int>> circles_;
+  std::vector<int> route_;
+  std::vector<std::vector<int>> ring_orders_;
   int steps_ = 0;
 };
 
-std::vector<std::vector<int>> part_into_circles(const NcclHost& host, const GroupLayout& layout) {
+std::vector<std::vector<int>> split_into_rings(const NcclHost& host, const GroupLayout& layout) {
   const std::vector<int>& members = layout.hosts.front();
   const int size = static_cast<int>(members.size());
   double thinnest = std::numeric_limits<double>::infinity();
@@ -111,10 +111,10 @@ std::vector<std::vector<int>> part_into_circles(const NcclHost& host, const Grou
   return Parting(size, std::move(lanes)).find();
 }
 
-class CircleSearch {
+class RingOrderSearch {
  public:
   // `closed`: the way returns to its first GPU; else it begins and ends at a NIC.
-  CircleSearch(const NcclHost& host, const GroupLayout& layout, bool closed)
+  RingOrderSearch(const NcclHost& host, const GroupLayout& layout, bool closed)
       : size_(static_cast<int>(layout.hosts.front().size())), closed_(closed) {
     lanes_.assign(at(size_ * size_), 0.0);
     load_.assign(lanes_.size(), 0.0);
@@ -129,15 +129,15 @@ class CircleSearch {
   }
 
   std::vector<std::vector<int>> find(int kinds) {
-    std::vector<std::vector<int>> circles;
+    std::vector<std::vector<int>> ring_orders;
     for (int kind = 0; kind < kinds; ++kind) {
       // Ways between hosts enter beside all NICs alike.
-      const std::vector<int> best = best_way(closed_ ? 0 : kind * size_ / std::min(kinds, size_) % size_);
+      const std::vector<int> best = best_route(closed_ ? 0 : kind * size_ / std::min(kinds, size_) % size_);
       if (best.empty()) return {};
       add(best);
-      circles.push_back(best);
+      ring_orders.push_back(best);
     }
-    return circles;
+    return ring_orders;
   }
 
  private:
@@ -152,48 +152,48 @@ class CircleSearch {
   };
 
   template <class Visit>
-  void for_each_pair(const std::vector<int>& way, Visit&& visit) const {
-    for (std::size_t i = 0; i + 1 < way.size(); ++i) visit(at(way[i] * size_ + way[i + 1]));
-    if (closed_) visit(at(way.back() * size_ + way.front()));
+  void for_each_pair(const std::vector<int>& order, Visit&& visit) const {
+    for (std::size_t i = 0; i + 1 < order.size(); ++i) visit(at(order[i] * size_ + order[i + 1]));
+    if (closed_) visit(at(order.back() * size_ + order.front()));
   }
 
-  void add(const std::vector<int>& way) {
-    for_each_pair(way, [&](std::size_t pair) { load_[pair] += 1.0 / lanes_[pair]; });
-    ends_[at(way.back())] += 1.0;
+  void add(const std::vector<int>& order) {
+    for_each_pair(order, [&](std::size_t pair) { load_[pair] += 1.0 / lanes_[pair]; });
+    ends_[at(order.back())] += 1.0;
   }
 
   // Of the loads after this way was added; only what it changes is compared beside the worst.
-  [[nodiscard]] Cost cost_of(const std::vector<int>& way) const {
+  [[nodiscard]] Cost cost_of(const std::vector<int>& order) const {
     Cost cost;
-    for_each_pair(way, [&](std::size_t pair) {
+    for_each_pair(order, [&](std::size_t pair) {
       const double after = load_[pair] + 1.0 / lanes_[pair];
       cost.worst = std::max(cost.worst, after * scale_);
       cost.spread += after * after * scale_ * scale_;
     });
-    if (!closed_) cost.spread += ends_[at(way.back())];
+    if (!closed_) cost.spread += ends_[at(order.back())];
     return cost;
   }
 
-  [[nodiscard]] bool possible(const std::vector<int>& way) const {
+  [[nodiscard]] bool possible(const std::vector<int>& order) const {
     bool joined = true;
-    for_each_pair(way, [&](std::size_t pair) { joined = joined && lanes_[pair] > 0.0; });
+    for_each_pair(order, [&](std::size_t pair) { joined = joined && lanes_[pair] > 0.0; });
     return joined;
   }
 
-  [[nodiscard]] std::vector<int> best_way(int first) const {
-    std::vector<int> way(at(size_));
-    std::iota(way.begin(), way.end(), 0);
-    std::swap(way[0], way[at(first)]);
-    std::sort(way.begin() + 1, way.end());
+  [[nodiscard]] std::vector<int> best_route(int first) const {
+    std::vector<int> order(at(size_));
+    std::iota(order.begin(), order.end(), 0);
+    std::swap(order[0], order[at(first)]);
+    std::sort(order.begin() + 1, order.end());
     std::vector<int> best;
     Cost least;
     do {
-      if (!possible(way)) continue;
-      const Cost cost = cost_of(way);
+      if (!possible(order)) continue;
+      const Cost cost = cost_of(order);
       if (!best.empty() && !cost.below(least)) continue;
-      best = way;
+      best = order;
       least = cost;
-    } while (std::next_permutation(way.begin() + 1, way.end()));
+    } while (std::next_permutation(order.begin() + 1, order.end()));
     return best;
   }
 
@@ -207,19 +207,19 @@ class CircleSearch {
 
 }  // namespace
 
-std::vector<std::vector<int>> find_circles(const NcclHost& host, const GroupLayout& layout, int kinds) {
+std::vector<std::vector<int>> find_ring_orders(const NcclHost& host, const GroupLayout& layout, int kinds) {
   const bool mesh = host.links == NcclHost::Links::kMesh;
   if (!mesh || !layout.even() || layout.largest_host < 3 || layout.largest_host > kMostMeshGpus) return {};
   const bool closed = layout.host_count() == 1;
   if (closed) {
-    const std::vector<std::vector<int>> parted = part_into_circles(host, layout);
+    const std::vector<std::vector<int>> parted = split_into_rings(host, layout);
     if (!parted.empty()) {
-      std::vector<std::vector<int>> circles;
-      for (int kind = 0; kind < kinds; ++kind) circles.push_back(parted[at(kind) % parted.size()]);
-      return circles;
+      std::vector<std::vector<int>> ring_orders;
+      for (int kind = 0; kind < kinds; ++kind) ring_orders.push_back(parted[at(kind) % parted.size()]);
+      return ring_orders;
     }
   }
-  return CircleSearch(host, layout, closed).find(kinds);
+  return RingOrderSearch(host, layout, closed).find(kinds);
 }
 
 }  // namespace ringwright::collectives

@@ -9,8 +9,8 @@
 namespace ringwright::workload {
 
 // Into how many shares the first and the last product of this role are cut; 0: they stay as they are.
-struct ProductShares {
-  ProductRole role = ProductRole::kForward;
+struct GemmShares {
+  GemmRole role = GemmRole::kForward;
   int first = 0;
   int last = 0;
 };
@@ -23,6 +23,6 @@ struct CutKernels {
   std::vector<Kernel> last;
   std::vector<Kernel> tail;
 };
-[[nodiscard]] CutKernels cut_products(const std::vector<Kernel>& kernels, const ProductShares& shares);
+[[nodiscard]] CutKernels split_gemms(const std::vector<Kernel>& kernels, const GemmShares& shares);
 
 }  // namespace ringwright::workload

@@ -13,24 +13,24 @@
 
 namespace ringwright::workload {
 
-class OverlappedProducts {
+class OverlappedGemms {
  public:
   // Bytes of a whole activation: as it is gathered, and as results are summed up.
   struct Sizes {
     Bytes gathered;
     Bytes scattered;
   };
-  OverlappedProducts(PieceTable& pieces, const Channel& channel, const TensorOverlap& options, const Sizes& sizes);
+  OverlappedGemms(PieceTable& pieces, const Channel& channel, const TensorOverlap& options, const Sizes& sizes);
 
   enum class Input { kThere, kGathered };  // gathered: round the ring, while the first product runs
   enum class Result { kStays, kScattered };
   // The kernels of a piece, whose first and last products of that role have the exchanges. What the rest must wait for.
-  struct Ways {
-    ProductRole role = ProductRole::kForward;
+  struct Paths {
+    GemmRole role = GemmRole::kForward;
     Input input = Input::kThere;
     Result result = Result::kStays;
   };
-  [[nodiscard]] std::vector<TaskIndex> run(ProgramWriter& writer, Piece piece, AttentionReach reach, const Ways& ways);
+  [[nodiscard]] std::vector<TaskIndex> run(ProgramWriter& writer, Piece piece, AttentionReach reach, const Paths& paths);
 
  private:
   void gather(ProgramWriter& writer, PieceId share);

@@ -1,10 +1,10 @@
-#include "workload/parallel/overlapped_products.h"
+#include "workload/parallel/overlapped_gemms.h"
 
 #include <numeric>
 
 namespace ringwright::workload {
 
-OverlappedProducts::OverlappedProducts(PieceTable& pieces, const Channel& channel, const TensorOverlap& options,
+OverlappedGemms::OverlappedGemms(PieceTable& pieces, const Channel& channel, const TensorOverlap& options,
                                        const Sizes& sizes)
     : pieces_(pieces),
       channel_(channel),
@@ -14,23 +14,23 @@ OverlappedProducts::OverlappedProducts(PieceTable& pieces, const Channel& channe
           static_cast<int>(std::gcd(pieces.context().tokens() / pieces.context().tp, std::int64_t{options.chunks}))),
       sizes_(sizes) {}
 
-std::vector<TaskIndex> OverlappedProducts::run(ProgramWriter& writer, Piece piece, AttentionReach reach,
-                                               const Ways& ways) {
+std::vector<TaskIndex> OverlappedGemms::run(ProgramWriter& writer, Piece piece, AttentionReach reach,
+                                               const Paths& paths) {
   const CutPiece cut = pieces_.cut(piece, reach,
-                                   {.role = ways.role,
-                                    .first = ways.input == Input::kGathered ? ranks_ : 0,
-                                    .last = ways.result == Result::kScattered ? chunks_ : 0});
+                                   {.role = paths.role,
+                                    .first = paths.input == Input::kGathered ? ranks_ : 0,
+                                    .last = paths.result == Result::kScattered ? chunks_ : 0});
   std::vector<TaskIndex> scattered;
   writer.compute(cut.head);
-  if (ways.input == Input::kGathered) gather(writer, cut.first);
+  if (paths.input == Input::kGathered) gather(writer, cut.first);
   writer.compute(cut.middle);
-  if (ways.result == Result::kScattered) scattered = scatter(writer, cut.last);
+  if (paths.result == Result::kScattered) scattered = scatter(writer, cut.last);
   writer.compute(cut.tail);
   return scattered;
 }
 
 // Our own part first; each part that comes in is handed on while its product runs, but for the last one.
-void OverlappedProducts::gather(ProgramWriter& writer, PieceId share) {
+void OverlappedGemms::gather(ProgramWriter& writer, PieceId share) {
   const MessageSpec to_next{.peer = 1, .bytes = sizes_.gathered / ranks_, .relative = true, .mover = Mover::kSender};
   const MessageSpec from_previous{
       .peer = ranks_ - 1, .bytes = sizes_.gathered / ranks_, .relative = true, .mover = Mover::kSender};
@@ -45,7 +45,7 @@ void OverlappedProducts::gather(ProgramWriter& writer, PieceId share) {
   for (const TaskIndex task : sent) writer.wait(task);  // the buffer is used again
 }
 
-std::vector<TaskIndex> OverlappedProducts::scatter(ProgramWriter& writer, PieceId share) {
+std::vector<TaskIndex> OverlappedGemms::scatter(ProgramWriter& writer, PieceId share) {
   std::vector<TaskIndex> scattered;
   const CollectiveSpec spec{.kind = CollectiveKind::kReduceScatter, .bytes = sizes_.scattered / chunks_};
   for (int chunk = 0; chunk < chunks_; ++chunk) {

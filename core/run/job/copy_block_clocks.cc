@@ -1,4 +1,4 @@
-#include "core/run/job/mover_clocks.h"
+#include "core/run/job/copy_block_clocks.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,17 +12,17 @@ constexpr double kNothing = 0.5;  // picoseconds: the clock knows no less
 
 }  // namespace
 
-double MoverClocks::lag(ClassId rank_class) const {
+double CopyBlockClocks::lag(ClassId rank_class) const {
   const Clock& clock = clocks_[rank_class.index()];
   return clock.lag + static_cast<double>((engine_.now() - clock.since).count()) * (1.0 - clock.speed);
 }
 
-double MoverClocks::own_time(const Clock& clock) const {
+double CopyBlockClocks::own_time(const Clock& clock) const {
   const auto passed = static_cast<double>((engine_.now() - clock.since).count());
   return static_cast<double>(clock.since.since_start().count()) - clock.lag + passed * clock.speed;
 }
 
-void MoverClocks::set_speed(ClassId rank_class, double speed) {
+void CopyBlockClocks::set_speed(ClassId rank_class, double speed) {
   CHECK(speed > 0.0 && speed <= 1.0, "kernels never speed communication up, nor stop it");
   Clock& clock = clocks_[rank_class.index()];
   if (std::abs(speed - clock.speed) <= 0.0) return;
@@ -35,7 +35,7 @@ void MoverClocks::set_speed(ClassId rank_class, double speed) {
   }
 }
 
-bool MoverClocks::is_through(ClassId rank_class, double lag_at_begin, MoverListener& listener, std::uint64_t token) {
+bool CopyBlockClocks::is_through(ClassId rank_class, double lag_at_begin, CopyBlockListener& listener, std::uint64_t token) {
   const double behind = lag(rank_class) - lag_at_begin;
   if (behind < kNothing) return true;
   Clock& clock = clocks_[rank_class.index()];
@@ -45,7 +45,7 @@ bool MoverClocks::is_through(ClassId rank_class, double lag_at_begin, MoverListe
   return false;
 }
 
-void MoverClocks::schedule(ClassId rank_class, Waiting& waiting) {
+void CopyBlockClocks::schedule(ClassId rank_class, Waiting& waiting) {
   const Clock& clock = clocks_[rank_class.index()];
   const double left = std::max(waiting.until - own_time(clock), 0.0);
   const std::uint64_t number = waiting.number;
@@ -53,14 +53,14 @@ void MoverClocks::schedule(ClassId rank_class, Waiting& waiting) {
                               [this, rank_class, number] { end(rank_class, number); });
 }
 
-void MoverClocks::end(ClassId rank_class, std::uint64_t number) {
+void CopyBlockClocks::end(ClassId rank_class, std::uint64_t number) {
   std::vector<Waiting>& waiting = clocks_[rank_class.index()].waiting;
   const auto ended = std::ranges::find(waiting, number, &Waiting::number);
   CHECK(ended != waiting.end(), "what waits ends once");
-  MoverListener& listener = *ended->listener;
+  CopyBlockListener& listener = *ended->listener;
   const std::uint64_t token = ended->token;
   waiting.erase(ended);
-  listener.on_made_up(token);
+  listener.on_caught_up(token);
 }
 
 }  // namespace ringwright

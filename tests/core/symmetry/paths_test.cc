@@ -1,5 +1,5 @@
 // The ways of all flows beside the router's own answers, and folding from where it runs on several threads.
-#include "core/symmetry/ways.h"
+#include "core/symmetry/paths.h"
 
 #include <bit>
 
@@ -10,7 +10,7 @@
 #include "tests/support/doubles.h"
 #include "tests/support/job_builder.h"
 
-namespace ringwright::ways_test {
+namespace ringwright::paths_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -52,9 +52,9 @@ TaskGraph gather_over_hosts(int ranks) {
   return graph;
 }
 
-void expect_ways_of_router(const Footprint& footprint, const Router& router, std::size_t stride) {
-  const Ways ways = find_ways(footprint, router);
-  ASSERT_EQ(ways.first_hop.size(), footprint.edges.size() + 1);
+void expect_paths_of_router(const Footprint& footprint, const Router& router, std::size_t stride) {
+  const Paths paths = find_paths(footprint, router);
+  ASSERT_EQ(paths.first_hop.size(), footprint.edges.size() + 1);
   std::vector<Hop> hops;
   for (std::size_t rank = 0; rank + 1 < footprint.first_edge.size(); rank += stride) {
     for (std::uint64_t e = footprint.first_edge[rank]; e < footprint.first_edge[rank + 1]; ++e) {
@@ -62,21 +62,21 @@ void expect_ways_of_router(const Footprint& footprint, const Router& router, std
       hops.clear();
       Duration latency;
       if (edge.starts_flow) latency = router.route({.from = RankId(rank), .to = edge.peer}, hops);
-      ASSERT_EQ(ways.latency[e], latency.count());
-      ASSERT_EQ(ways.first_hop[e + 1] - ways.first_hop[e], hops.size());
+      ASSERT_EQ(paths.latency[e], latency.count());
+      ASSERT_EQ(paths.first_hop[e + 1] - paths.first_hop[e], hops.size());
       for (std::size_t h = 0; h < hops.size(); ++h) {
-        ASSERT_EQ(ways.link[ways.first_hop[e] + h], hops[h].link);
-        ASSERT_EQ(ways.shares[ways.share[ways.first_hop[e] + h]], std::bit_cast<std::uint64_t>(hops[h].share));
+        ASSERT_EQ(paths.link[paths.first_hop[e] + h], hops[h].link);
+        ASSERT_EQ(paths.shares[paths.share[paths.first_hop[e] + h]], std::bit_cast<std::uint64_t>(hops[h].share));
       }
     }
   }
 }
 
-TEST(Ways, AreThoseOfTheRouter) {
+TEST(Paths, AreThoseOfTheRouter) {
   const TaskGraph graph = gather_over_hosts(64);
   const test::PlainRing ring;
   const Footprint footprint = make_footprint(graph, test::AlwaysChoose(ring));
-  expect_ways_of_router(footprint, ReferenceFabric({.gpus = 64, .hosts_per_pod = 1, .uplinks = 2}), 1);
+  expect_paths_of_router(footprint, ReferenceFabric({.gpus = 64, .hosts_per_pod = 1, .uplinks = 2}), 1);
 }
 
 // Every second link of the way carries a third, the others all.
@@ -94,22 +94,22 @@ class UnevenRouter final : public Router {
   const Router& router_;
 };
 
-TEST(Ways, KeepTheSharesOfSprayedWays) {
+TEST(Paths, KeepTheSharesOfSprayedPaths) {
   const TaskGraph graph = gather_over_hosts(64);
   const test::PlainRing ring;
   const Footprint footprint = make_footprint(graph, test::AlwaysChoose(ring));
   const ReferenceFabric fabric({.gpus = 64, .hosts_per_pod = 1, .uplinks = 2});
   const UnevenRouter uneven(fabric);
-  EXPECT_EQ(find_ways(footprint, uneven).shares.size(), 2U);
-  expect_ways_of_router(footprint, uneven, 1);
+  EXPECT_EQ(find_paths(footprint, uneven).shares.size(), 2U);
+  expect_paths_of_router(footprint, uneven, 1);
 }
 
-TEST(Ways, AreThoseOfTheRouterWhereThreadsSearch) {
+TEST(Paths, AreThoseOfTheRouterWhereThreadsSearch) {
   const TaskGraph graph = gather_in_hosts(static_cast<int>(kRanksWorthThreads));
   const test::PlainRing ring;
   const Footprint footprint = make_footprint(graph, test::AlwaysChoose(ring));
   const ReferenceFabric fabric({.gpus = static_cast<std::uint32_t>(kRanksWorthThreads)});
-  expect_ways_of_router(footprint, fabric, 97);
+  expect_paths_of_router(footprint, fabric, 97);
 }
 
 // All ranks are alike, and of the links those that carry something. One slow rank sets the 8 of its host apart, each by
@@ -119,9 +119,9 @@ TEST(Folding, WithThreadsFindsTheClassesThatOneCanCount) {
   const test::PlainRing ring;
   const test::AlwaysChoose chooser(ring);
   const ReferenceFabric fabric({.gpus = static_cast<std::uint32_t>(kRanksWorthThreads)});
-  const Folding alike = fold(graph, chooser, fabric);
-  EXPECT_EQ(alike.ranks.count(), 1U);
-  EXPECT_EQ(alike.links.size.size(), 2U);
+  const Folding identical = fold(graph, chooser, fabric);
+  EXPECT_EQ(identical.ranks.count(), 1U);
+  EXPECT_EQ(identical.links.size.size(), 2U);
   graph.compute_slowdown.assign(graph.rank_count(), 1.0);
   graph.compute_slowdown[4321] = 1.05;
   const Folding apart = fold(graph, chooser, fabric);

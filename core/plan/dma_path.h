@@ -7,6 +7,6 @@ namespace ringwright {
 
 // Storage is reached through host memory, where a pinned buffer lies. Within memory: what a CPU reads and writes while
 // it computes, the share of the bus that nobody else has meanwhile.
-enum class HostWay : std::uint8_t { kNone, kToMemory, kFromMemory, kToStorage, kFromStorage, kWithinMemory };
+enum class DmaPath : std::uint8_t { kNone, kToMemory, kFromMemory, kToStorage, kFromStorage, kWithinMemory };
 
 }  // namespace ringwright

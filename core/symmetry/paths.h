@@ -15,7 +15,7 @@ namespace ringwright {
 // cores (which spin) have met: on a busy machine a fold of 16,384 ranks took ten times as long with two threads.
 inline constexpr std::ptrdiff_t kRanksWorthThreads = 1 << 18;
 
-struct Ways {
+struct Paths {
   std::vector<std::uint64_t> first_hop;  // by edge, and one past the end
   std::vector<LinkId> link;              // by hop
   std::vector<std::uint16_t> share;      // by hop: index into shares
@@ -25,6 +25,6 @@ struct Ways {
 
 // Of many ranks every edge is routed twice, first to count: a million GPUs have hundreds of millions of hops, and
 // arrays that grow would hold them three times. The router is asked from several threads.
-[[nodiscard]] Ways find_ways(const Footprint& footprint, const Router& router);
+[[nodiscard]] Paths find_paths(const Footprint& footprint, const Router& router);
 
 }  // namespace ringwright

@@ -10,7 +10,7 @@
 #include "core/plan/segments.h"
 #include "tests/configs/played.h"
 
-namespace ringwright::configs::laps_left_out_test {
+namespace ringwright::configs::cycles_left_out_test {
 namespace {
 
 struct Step {
@@ -78,20 +78,20 @@ void expect_equal(const Run& some, const Run& all, const std::string& name) {
 }
 
 // How many laps were left out; none where the run did not show that it may be done.
-std::uint32_t expect_exact(const Step& step, workload::Passes passes = workload::Passes::kFewLaps) {
+std::uint32_t expect_exact(const Step& step, workload::Passes passes = workload::Passes::kFewCycles) {
   const Scenario scenario = load(text_of(step));
   const Run some = run(scenario, passes);
-  const std::uint32_t laps = some.plan.graph.laps_left_out;
-  if (some.played.run.outcome == RunOutcome::kUnproven || laps == 0) return 0;
+  const std::uint32_t cycles = some.plan.graph.cycles_left_out;
+  if (some.played.run.outcome == RunOutcome::kUnproven || cycles == 0) return 0;
   EXPECT_EQ(some.played.run.outcome, RunOutcome::kFinished) << step.name();
   const Run all = run(scenario, workload::Passes::kAsSegments);
   EXPECT_LT(some.played.events, all.played.events) << step.name();
   expect_equal(some, all, step.name());
-  return laps;
+  return cycles;
 }
 
 // The tiny model's hosts are slower than their devices: kernels of measured GPUs are the default.
-TEST(LapsLeftOut, WhereHostsWaitForTheirMessages) {
+TEST(CyclesLeftOut, WhereHostsWaitForTheirMessages) {
   for (const int stages : {1, 2, 4}) {
     for (const int microbatches : {40, 41, 150}) {
       const Step step{.parallel = "schedule: 1f1b", .pp = stages, .microbatches = microbatches};
@@ -100,7 +100,7 @@ TEST(LapsLeftOut, WhereHostsWaitForTheirMessages) {
   }
 }
 
-TEST(LapsLeftOut, WhereHostsRunAhead) {
+TEST(CyclesLeftOut, WhereHostsRunAhead) {
   for (const char* compute : {"compute: {model: roofline}\n", "compute: {cuda_graphs: true}\n"}) {
     for (const int stages : {1, 2, 4}) {
       for (const char* schedule : {"1f1b", "zb-h1"}) {
@@ -110,14 +110,14 @@ TEST(LapsLeftOut, WhereHostsRunAhead) {
                         .compute = compute};
         // Where kernels of some lengths need more laps to repeat themselves, the second try leaves some out.
         const std::uint32_t few = expect_exact(step);
-        EXPECT_GT(few > 0 ? few : expect_exact(step, workload::Passes::kManyLaps), 0U) << step.name();
+        EXPECT_GT(few > 0 ? few : expect_exact(step, workload::Passes::kManyCycles), 0U) << step.name();
       }
     }
   }
 }
 
 // What kernels take for a call and for a message begins before its bytes move.
-TEST(LapsLeftOut, WhereCallsAndMessagesHaveOverheads) {
+TEST(CyclesLeftOut, WhereCallsAndMessagesHaveOverheads) {
   for (const char* collectives : {"closed_form, overhead: kernels", "steps, overhead: kernels"}) {
     for (const char* compute : {"", "compute: {model: roofline}\n"}) {
       const Step step{.parallel = "schedule: 1f1b, overlap_p2p_comm: true",
@@ -125,24 +125,24 @@ TEST(LapsLeftOut, WhereCallsAndMessagesHaveOverheads) {
                       .compute = compute,
                       .collectives = collectives};
       const std::uint32_t few = expect_exact(step);
-      EXPECT_GT(few > 0 ? few : expect_exact(step, workload::Passes::kManyLaps), 0U) << step.name();
+      EXPECT_GT(few > 0 ? few : expect_exact(step, workload::Passes::kManyCycles), 0U) << step.name();
     }
   }
 }
 
 // Hosts of several stages that are late by their own pace: it takes many laps until they repeat themselves.
-TEST(LapsLeftOut, WhereEveryHostGoesItsOwnPace) {
+TEST(CyclesLeftOut, WhereEveryHostGoesItsOwnPace) {
   for (const int stages : {2, 4}) {
     for (const char* schedule : {"1f1b", "zb-h1"}) {
       const Step step{
           .parallel = fmt::format("schedule: {}, overlap_p2p_comm: true", schedule), .pp = stages, .microbatches = 200};
       expect_exact(step);
-      EXPECT_GT(expect_exact(step, workload::Passes::kManyLaps), 0) << step.name();
+      EXPECT_GT(expect_exact(step, workload::Passes::kManyCycles), 0) << step.name();
     }
   }
 }
 
-TEST(LapsLeftOut, OfInterleavedChunks) {
+TEST(CyclesLeftOut, OfInterleavedChunks) {
   for (const char* overlap : {"true", "false"}) {
     Step step{.parallel = fmt::format("schedule: interleaved-1f1b, virtual_stages: 2, overlap_p2p_comm: {}", overlap)};
     expect_exact(step);
@@ -151,13 +151,13 @@ TEST(LapsLeftOut, OfInterleavedChunks) {
   }
 }
 
-TEST(LapsLeftOut, OfEachTrainingStepOfARun) {
+TEST(CyclesLeftOut, OfEachTrainingStepOfARun) {
   for (const char* simulate : {"steps: 3, warmup: 1", "steps: 12, warmup: 0", "steps: 2, warmup: 2"}) {
     EXPECT_GT(expect_exact({.parallel = "schedule: 1f1b", .simulate = simulate}), 0) << simulate;
   }
 }
 
-TEST(LapsLeftOut, WhereGradientsAreSummedBehindTheLastLap) {
+TEST(CyclesLeftOut, WhereGradientsAreSummedBehindTheLastCycle) {
   for (const char* parallel :
        {"zero: {stage: 1, overlap_grad_reduce: true, bucket: 64KiB}", "sequence_parallel: true"}) {
     for (const int stages : {2, 4}) {
@@ -168,20 +168,20 @@ TEST(LapsLeftOut, WhereGradientsAreSummedBehindTheLastLap) {
 }
 
 // Collectives that are messages, each rehearsed: where nobody disturbs them, laps can be left out as well.
-TEST(LapsLeftOut, WhereCollectivesAreRehearsed) {
-  std::uint32_t laps = 0;
+TEST(CyclesLeftOut, WhereCollectivesAreRehearsed) {
+  std::uint32_t cycles = 0;
   for (const char* network : {"alpha_beta", "flow"}) {
     for (const int stages : {2, 4}) {
-      laps += expect_exact({.parallel = "schedule: 1f1b", .pp = stages, .network = network, .collectives = "steps"});
+      cycles += expect_exact({.parallel = "schedule: 1f1b", .pp = stages, .network = network, .collectives = "steps"});
     }
   }
-  EXPECT_GT(laps, 0U);
+  EXPECT_GT(cycles, 0U);
 }
 
 // Messages between stages that share the fabric with context parallelism: passes are disturbed, and every task is
 // played.
-TEST(LapsLeftOut, WhereTasksArePlayedOneByOne) {
-  std::uint32_t laps = 0;
+TEST(CyclesLeftOut, WhereTasksArePlayedOneByOne) {
+  std::uint32_t cycles = 0;
   for (const char* overlap : {"true", "false"}) {
     const Step step{.parallel = fmt::format("cp: 2, schedule: 1f1b, overlap_p2p_comm: {}", overlap),
                     .tp = 8,
@@ -191,9 +191,9 @@ TEST(LapsLeftOut, WhereTasksArePlayedOneByOne) {
                     .collectives = "steps"};
     const Scenario scenario = load(text_of(step));
     ASSERT_EQ(play(scenario, FoldMode::kFold, SegmentPlay::kAtOnce).events, play(scenario).events) << "disturbed";
-    laps += expect_exact(step);
+    cycles += expect_exact(step);
   }
-  EXPECT_GT(laps, 0U);
+  EXPECT_GT(cycles, 0U);
 }
 
 std::string part_of(const Step& step, std::string_view part, std::string_view fast_forward) {
@@ -205,7 +205,7 @@ std::string part_of(const Step& step, std::string_view part, std::string_view fa
 }
 
 // Calls, bytes and busy links of laps that were not played are in the report as well.
-TEST(LapsLeftOut, AreCountedInTheReport) {
+TEST(CyclesLeftOut, AreCountedInTheReport) {
   for (const char* collectives : {"closed_form", "steps"}) {
     const Step step{
         .parallel = "schedule: 1f1b", .microbatches = 100, .network = "flow", .collectives = collectives};
@@ -219,18 +219,18 @@ TEST(LapsLeftOut, AreCountedInTheReport) {
   }
 }
 
-TEST(LapsLeftOut, NoneWhereLapsMayDiffer) {
+TEST(CyclesLeftOut, NoneWhereCyclesMayDiffer) {
   const Step step{.parallel = "schedule: 1f1b", .network = "flow"};
-  const auto ways = [](const std::string& text) { return passes_to_try(load(text)).size(); };
-  EXPECT_EQ(ways(text_of(step)), 3U);
-  EXPECT_EQ(ways(text_of(step) + "background: [{from: [0], to: [8], size: 1MB}]\n"), 1U);
+  const auto paths = [](const std::string& text) { return passes_to_try(load(text)).size(); };
+  EXPECT_EQ(paths(text_of(step)), 3U);
+  EXPECT_EQ(paths(text_of(step) + "background: [{from: [0], to: [8], size: 1MB}]\n"), 1U);
   Step chunks = step;
   chunks.network = "flow";
   chunks.collectives = "chunks";
-  EXPECT_EQ(ways(text_of(chunks)), 1U);
+  EXPECT_EQ(paths(text_of(chunks)), 1U);
 }
 
-TEST(LapsLeftOut, NoneOfAScheduleWithoutLaps) {
+TEST(CyclesLeftOut, NoneOfAScheduleWithoutCycles) {
   EXPECT_EQ(expect_exact({.parallel = "schedule: gpipe"}), 0);
   EXPECT_EQ(expect_exact({.parallel = "schedule: pipedream-2bw"}), 0);
 }

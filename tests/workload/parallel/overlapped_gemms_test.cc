@@ -1,4 +1,4 @@
-#include "workload/parallel/overlapped_products.h"
+#include "workload/parallel/overlapped_gemms.h"
 
 #include <algorithm>
 
@@ -11,7 +11,7 @@
 #include "tests/workload/traffic.h"
 #include "workload/memory/memory.h"
 
-namespace ringwright::workload::overlapped_products_test {
+namespace ringwright::workload::overlapped_gemms_test {
 namespace {
 
 using testing::ElementsAre;
@@ -33,7 +33,7 @@ std::int64_t count(const StepPlan& plan, const std::string& name) {
   return std::ranges::count(names_of(plan), name);
 }
 
-TEST(OverlappedProducts, TheSameIsComputed) {
+TEST(OverlappedGemms, TheSameIsComputed) {
   for (const char* training : {"", ", recompute: full", ", recompute: selective", ", fp8_recipe: delayed"}) {
     EXPECT_DOUBLE_EQ(job(kOverlapped, training).plan().hardware_flops.count(),
                      job(kPlain, training).plan().hardware_flops.count())
@@ -42,7 +42,7 @@ TEST(OverlappedProducts, TheSameIsComputed) {
 }
 
 // The first half of the first layer: four products round the ring, then what is in between, then four chunks.
-TEST(OverlappedProducts, PartsGoRoundTheRingWhileProductsRun) {
+TEST(OverlappedGemms, PartsGoRoundTheRingWhileGemmsRun) {
   const StepPlan plan = job(kOverlapped).plan();
   const std::vector<std::string> names = names_of(plan);
   const auto begin = std::ranges::find(names, "tp send part");
@@ -55,7 +55,7 @@ TEST(OverlappedProducts, PartsGoRoundTheRingWhileProductsRun) {
                           "tp reduce_scatter chunk", "F0", "tp reduce_scatter chunk", "F0", "tp reduce_scatter chunk"));
 }
 
-TEST(OverlappedProducts, AProductWaitsForItsPartAndAChunkForNobody) {
+TEST(OverlappedGemms, AGemmWaitsForItsPartAndAChunkForNobody) {
   const StepPlan plan = job(kOverlapped).plan();
   const Program& program = plan.graph.programs[0];
   const std::vector<std::string> names = names_of(plan);
@@ -78,7 +78,7 @@ TEST(OverlappedProducts, AProductWaitsForItsPartAndAChunkForNobody) {
 
 // Each of four exchanges of a layer that had an all-gather now has three messages of a quarter of it; of ten buffers of
 // an activation (see StepBuilder.SequenceParallelismGathersColumnInputsAgain) four are messages.
-TEST(OverlappedProducts, MessagesAndChunksAddUpToTheExchanges) {
+TEST(OverlappedGemms, MessagesAndChunksAddUpToTheExchanges) {
   const StepPlan plain = job(kPlain).plan();
   const StepPlan overlapped = job(kOverlapped).plan();
   const std::int64_t layers = 2;
@@ -91,7 +91,7 @@ TEST(OverlappedProducts, MessagesAndChunksAddUpToTheExchanges) {
 
 // All messages have half the bytes where values of one byte go round instead of two; the input that is gathered again
 // beside them, too, and results are summed up as before.
-TEST(OverlappedProducts, NarrowPartsGoRound) {
+TEST(OverlappedGemms, NarrowPartsGoRound) {
   const auto moved = [](const std::string& training) {
     return traffic(job(kOverlapped, ", fp8_recipe: delayed" + training).plan(), 0, "tp");
   };
@@ -100,7 +100,7 @@ TEST(OverlappedProducts, NarrowPartsGoRound) {
   EXPECT_EQ(moved("") - moved(", fp8_gather: true"), Bytes(layers * halved / 2));
 }
 
-TEST(OverlappedProducts, EachPartCanBeLeftOut) {
+TEST(OverlappedGemms, EachPartCanBeLeftOut) {
   const StepPlan no_gather = job(kOverlapped + ", tp_comm_overlap_ag: false").plan();
   EXPECT_EQ(count(no_gather, "tp send part"), 0);
   EXPECT_EQ(count(no_gather, "tp all_gather"), count(job(kPlain).plan(), "tp all_gather"));
@@ -111,7 +111,7 @@ TEST(OverlappedProducts, EachPartCanBeLeftOut) {
   EXPECT_EQ(count(gradients, "tp reduce_scatter chunk"), 2 * 4 * 4);  // of two layers: two forward, two backward
 }
 
-TEST(OverlappedProducts, PassesForWeightsExchangeNothing) {
+TEST(OverlappedGemms, PassesForWeightsExchangeNothing) {
   const std::string split = ", pp: 2, schedule: zb-h1";
   const auto sends = [](const std::string& parallel) {
     const JobText asked = job(parallel, "", 8);
@@ -121,14 +121,14 @@ TEST(OverlappedProducts, PassesForWeightsExchangeNothing) {
   EXPECT_EQ(sends(kOverlapped + split), sends(kOverlapped + ", pp: 2"));
 }
 
-TEST(OverlappedProducts, ContextParallelRanksExchangeInBetween) {
+TEST(OverlappedGemms, ContextParallelRanksExchangeInBetween) {
   const JobText asked = job(kOverlapped + ", cp: 2", "", 8);
   EXPECT_THAT(asked.problems(), IsEmpty());
   EXPECT_DOUBLE_EQ(asked.plan().hardware_flops.count(), job(kPlain + ", cp: 2", "", 8).plan().hardware_flops.count());
   EXPECT_EQ(count(asked.plan(), "tp send part"), 2 * 4 * 3);
 }
 
-TEST(OverlappedProducts, BuffersAreInMemory) {
+TEST(OverlappedGemms, BuffersAreInMemory) {
   const auto buffers = [](const std::string& parallel) {
     return memory_ledger(job(parallel).inputs(), {}).front().of("user buffers");
   };
@@ -139,7 +139,7 @@ TEST(OverlappedProducts, BuffersAreInMemory) {
   EXPECT_EQ(buffers(kOverlapped + ", tp_comm_overlap_rs_dgrad: true"), Bytes(8 * kActivation));
 }
 
-TEST(OverlappedProducts, WhatCannotBeIsTold) {
+TEST(OverlappedGemms, WhatCannotBeIsTold) {
   EXPECT_THAT(job("tp: 4, tp_comm_overlap: true").problems(),
               ElementsAre("E147: parallel.tp_comm_overlap needs activations that are split along the sequence | set "
                           "parallel.sequence_parallel: true"));

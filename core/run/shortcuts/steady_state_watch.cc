@@ -1,4 +1,4 @@
-#include "core/run/shortcuts/lap_watch.h"
+#include "core/run/shortcuts/steady_state_watch.h"
 
 #include <algorithm>
 #include <utility>
@@ -12,32 +12,32 @@ auto same_call(const CallTime& call) {
 
 }  // namespace
 
-void LapWatch::begin_step() {
+void SteadyStateWatch::begin_step() {
   seen_.clear();
   begin_.reset();
   proofs_.emplace_back();
 }
 
-bool LapWatch::host_keeps_up(ClassId c, const Place& before, const Place& now, TimePoint since) const {
+bool SteadyStateWatch::host_keeps_up(ClassId c, const Place& before, const Place& now, TimePoint since) const {
   if (now.host_behind > before.host_behind || now.receives_behind > before.receives_behind) return false;
   if (now.host_behind < before.host_behind && host_.late_at(c) >= since) return false;
   return now.receives_behind == before.receives_behind || host_.receive_late_at(c) < since;
 }
 
-bool LapWatch::repeats(const Moment& before, const Moment& now) const {
+bool SteadyStateWatch::repeats(const Moment& before, const Moment& now) const {
   if (before.digest != now.digest) return false;
-  const std::uint32_t laps = now.places.front().lap - before.places.front().lap;
-  if (laps == 0 || left_out_ % laps != 0) return false;
+  const std::uint32_t cycles = now.places.front().cycle - before.places.front().cycle;
+  if (cycles == 0 || left_out_ % cycles != 0) return false;
   for (std::size_t c = 0; c < now.places.size(); ++c) {
-    if (now.places[c].lap - before.places[c].lap != laps) return false;
+    if (now.places[c].cycle - before.places[c].cycle != cycles) return false;
     if (!host_keeps_up(ClassId(c), before.places[c], now.places[c], before.at)) return false;
   }
   return true;
 }
 
-LapWatch::Verdict LapWatch::observe(Moment moment) {
-  const std::uint32_t lap = moment.places.front().lap;
-  if (begin_ && lap == begin_->places.front().lap + period_ && repeats(*begin_, moment)) {
+SteadyStateWatch::Verdict SteadyStateWatch::observe(Moment moment) {
+  const std::uint32_t cycle = moment.places.front().cycle;
+  if (begin_ && cycle == begin_->places.front().cycle + period_ && repeats(*begin_, moment)) {
     Proof& proof = proofs_.back();
     proof = {.holds = true, .since = begin_->at};
     for (std::size_t c = 0; c < moment.places.size(); ++c) {
@@ -49,16 +49,16 @@ LapWatch::Verdict LapWatch::observe(Moment moment) {
   }
   if (seen_.size() == kLongest) seen_.erase(seen_.begin());
   seen_.push_back(std::move(moment));
-  if (begin_ && lap < begin_->places.front().lap + period_) return Verdict::kGoOn;
+  if (begin_ && cycle < begin_->places.front().cycle + period_) return Verdict::kGoOn;
   const Moment& now = seen_.back();
   const auto equal =
       std::find_if(seen_.rbegin() + 1, seen_.rend(), [&](const Moment& before) { return repeats(before, now); });
-  period_ = equal == seen_.rend() ? 1 : lap - equal->places.front().lap;
+  period_ = equal == seen_.rend() ? 1 : cycle - equal->places.front().cycle;
   begin_ = now;
   return Verdict::kBegins;
 }
 
-bool LapWatch::held(ClassId c, int iteration) const {
+bool SteadyStateWatch::held(ClassId c, int iteration) const {
   const Proof& proof = proofs_[static_cast<std::size_t>(iteration)];
   if (!proof.holds) return false;
   const Ahead& ahead = proof.ahead[c.index()];
@@ -66,11 +66,11 @@ bool LapWatch::held(ClassId c, int iteration) const {
   return !ahead.receives || host_.receive_late_at(c) < proof.since;
 }
 
-LeftOutLaps::LeftOutLaps(std::size_t classes, std::size_t dimensions)
+LeftOutCycles::LeftOutCycles(std::size_t classes, std::size_t dimensions)
     : time_in_(classes, std::vector<Duration>(std::size_t{2} << dimensions)),
       sent_(classes, std::vector<Bytes>(dimensions)) {}
 
-void LeftOutLaps::add(const StepSnapshot& begin, const StepSnapshot& end, std::uint32_t times) {
+void LeftOutCycles::add(const StepSnapshot& begin, const StepSnapshot& end, std::uint32_t times) {
   time_ += (end.at - begin.at) * std::int64_t{times};
   for (std::size_t c = 0; c < time_in_.size(); ++c) {
     for (std::size_t mask = 0; mask < time_in_[c].size(); ++mask) {
@@ -89,7 +89,7 @@ void LeftOutLaps::add(const StepSnapshot& begin, const StepSnapshot& end, std::u
   }
 }
 
-void LeftOutLaps::add_calls(const std::vector<CallTime>& before, const std::vector<CallTime>& after,
+void LeftOutCycles::add_calls(const std::vector<CallTime>& before, const std::vector<CallTime>& after,
                             std::uint32_t times) {
   for (CallTime call : after) {
     if (const auto earlier = std::ranges::find_if(before, same_call(call)); earlier != before.end()) {
@@ -105,11 +105,11 @@ void LeftOutLaps::add_calls(const std::vector<CallTime>& before, const std::vect
   }
 }
 
-void LeftOutLaps::restart(ClassId c) {
+void LeftOutCycles::restart(ClassId c) {
   std::ranges::fill(time_in_[c.index()], Duration());
 }
 
-void LeftOutLaps::extend(std::vector<std::vector<Duration>>& time_in, std::vector<std::vector<Bytes>>& sent,
+void LeftOutCycles::extend(std::vector<std::vector<Duration>>& time_in, std::vector<std::vector<Bytes>>& sent,
                          std::vector<LinkUsage>& usage) const {
   if (time_ == Duration(0)) return;
   for (std::size_t c = 0; c < time_in_.size(); ++c) {
@@ -122,13 +122,13 @@ void LeftOutLaps::extend(std::vector<std::vector<Duration>>& time_in, std::vecto
   }
 }
 
-void LeftOutLaps::extend(StepSnapshot& snapshot) const {
+void LeftOutCycles::extend(StepSnapshot& snapshot) const {
   snapshot.at = snapshot.at + time_;
   snapshot.messages += messages_;
   extend(snapshot.time_in, snapshot.sent, snapshot.usage);
 }
 
-void LeftOutLaps::extend(RunRecord& record, std::vector<LinkUsage>& usage) const {
+void LeftOutCycles::extend(RunRecord& record, std::vector<LinkUsage>& usage) const {
   record.messages += messages_;
   for (CallTime& call : record.calls) {
     const auto left_out = std::ranges::find_if(calls_, same_call(call));

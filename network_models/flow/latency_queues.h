@@ -12,7 +12,7 @@
 
 namespace ringwright::network_models {
 
-class LatencyLanes {
+class LatencyQueues {
  public:
   // `now` must not go back from call to call.
   void push(std::uint32_t item, TimePoint now, Duration latency);
@@ -26,22 +26,22 @@ class LatencyLanes {
     std::uint32_t item;
   };
   // A queue in an array whose used-up front is cut off now and then.
-  struct Lane {
+  struct Queue {
     std::vector<Waiting> waiting;
     std::size_t front = 0;
   };
   struct Head {
     TimePoint due;
-    std::uint32_t lane;
+    std::uint32_t queue;
   };
   struct Later {
-    bool operator()(const Head& a, const Head& b) const { return a.due != b.due ? a.due > b.due : a.lane > b.lane; }
+    bool operator()(const Head& a, const Head& b) const { return a.due != b.due ? a.due > b.due : a.queue > b.queue; }
   };
 
-  void pop_lane(std::uint32_t lane, std::vector<std::uint32_t>& items);
+  void pop_queue(std::uint32_t queue, std::vector<std::uint32_t>& items);
 
   DurationTable by_latency_;
-  std::vector<Lane> lanes_;
+  std::vector<Queue> queues_;
   std::vector<Head> heads_;  // a heap of the lanes that hold something
 };
 

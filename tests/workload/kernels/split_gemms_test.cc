@@ -1,4 +1,4 @@
-#include "workload/kernels/cut_products.h"
+#include "workload/kernels/split_gemms.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include "tests/workload/job_text.h"
 #include "workload/kernels/layer_kernels.h"
 
-namespace ringwright::workload::cut_products_test {
+namespace ringwright::workload::split_gemms_test {
 namespace {
 
 using testing::ElementsAre;
@@ -31,8 +31,8 @@ double flops(const std::vector<Kernel>& kernels) {
   return sum;
 }
 
-TEST(CutProducts, AnMlpIsCutAtBothOfItsProducts) {
-  const CutKernels cut = cut_products(kernels_of(Piece::kMlp, context_of("")), {.first = 4, .last = 2});
+TEST(SplitGemms, AnMlpIsCutAtBothOfItsGemms) {
+  const CutKernels cut = split_gemms(kernels_of(Piece::kMlp, context_of("")), {.first = 4, .last = 2});
   EXPECT_THAT(names(cut.head), IsEmpty());
   EXPECT_THAT(names(cut.first), ElementsAre("mlp up"));
   EXPECT_THAT(names(cut.middle), ElementsAre("swiglu"));
@@ -40,9 +40,9 @@ TEST(CutProducts, AnMlpIsCutAtBothOfItsProducts) {
   EXPECT_THAT(names(cut.tail), IsEmpty());
 }
 
-TEST(CutProducts, AShareHasItsRowsAndAllOfTheWeights) {
+TEST(SplitGemms, AShareHasItsRowsAndAllOfTheWeights) {
   const std::vector<Kernel> whole = kernels_of(Piece::kMlp, context_of(""));
-  const CutKernels cut = cut_products(whole, {.first = 4});
+  const CutKernels cut = split_gemms(whole, {.first = 4});
   const Kernel& up = whole.front();
   const Kernel& share = cut.first.front();
   EXPECT_EQ(share.m, up.m / 4);
@@ -53,36 +53,36 @@ TEST(CutProducts, AShareHasItsRowsAndAllOfTheWeights) {
   EXPECT_EQ(share.bytes, Bytes(2 * (8 * 64 + 64 * 48 + 8 * 48)));
 }
 
-TEST(CutProducts, NothingIsLost) {
+TEST(SplitGemms, NothingIsLost) {
   for (const Piece piece : {Piece::kMlp, Piece::kAttention, Piece::kMlpDownBackward, Piece::kAttentionBackward}) {
     const bool forward = piece == Piece::kMlp || piece == Piece::kAttention;
     const std::vector<Kernel> whole = kernels_of(piece, context_of(""));
-    const CutKernels cut = cut_products(
-        whole, {.role = forward ? ProductRole::kForward : ProductRole::kDgrad, .first = 4, .last = forward ? 2 : 0});
+    const CutKernels cut = split_gemms(
+        whole, {.role = forward ? GemmRole::kForward : GemmRole::kDgrad, .first = 4, .last = forward ? 2 : 0});
     EXPECT_DOUBLE_EQ(flops(cut.head) + 4 * flops(cut.first) + flops(cut.middle) +
                          (forward ? 2 * flops(cut.last) : 0.0) + flops(cut.tail),
                      flops(whole));
   }
 }
 
-TEST(CutProducts, QuantisationGoesWithItsProduct) {
+TEST(SplitGemms, QuantisationGoesWithItsGemm) {
   const std::vector<Kernel> whole = kernels_of(Piece::kMlp, context_of(", fp8_recipe: delayed"));
-  const CutKernels cut = cut_products(whole, {.first = 4, .last = 4});
+  const CutKernels cut = split_gemms(whole, {.first = 4, .last = 4});
   EXPECT_THAT(names(cut.first), ElementsAre("quantise", "mlp up"));
   EXPECT_THAT(names(cut.last), ElementsAre("quantise", "mlp down"));
   EXPECT_EQ(4 * cut.first.front().bytes.count(), whole.front().bytes.count());
 }
 
-TEST(CutProducts, ABackwardPassIsCutAtTheGradientOfItsInput) {
+TEST(SplitGemms, ABackwardPassIsCutAtTheGradientOfItsInput) {
   const CutKernels cut =
-      cut_products(kernels_of(Piece::kMlpDownBackward, context_of("")), {.role = ProductRole::kDgrad, .first = 4});
+      split_gemms(kernels_of(Piece::kMlpDownBackward, context_of("")), {.role = GemmRole::kDgrad, .first = 4});
   EXPECT_THAT(names(cut.first), ElementsAre("mlp down dgrad"));
   EXPECT_THAT(names(cut.middle), ElementsAre("mlp down wgrad", "swiglu backward"));
 }
 
-TEST(CutProducts, WithoutSuchAProductAllIsInTheMiddle) {
+TEST(SplitGemms, WithoutSuchAGemmAllIsInTheMiddle) {
   const std::vector<Kernel> whole = kernels_of(Piece::kMlpNorm, context_of(""));
-  const CutKernels cut = cut_products(whole, {.first = 4, .last = 4});
+  const CutKernels cut = split_gemms(whole, {.first = 4, .last = 4});
   EXPECT_THAT(names(cut.middle), testing::ElementsAreArray(names(whole)));
   EXPECT_THAT(cut.first, IsEmpty());
 }
