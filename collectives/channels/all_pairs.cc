@@ -65,7 +65,7 @@ class AllPairs final : public ChannelAlgorithm {
   [[nodiscard]] Bytes piece_size(const CollectiveCall& call, const CollectivePlan& plan, int piece) const override {
     const PairsPlay play(call, plan);
     const int loops = static_cast<int>(play.loops.loops());
-    const ChunkLoops::Place place = play.loops.slice_at(piece / play.size % loops);
+    const ChunkLoops::SliceIndex place = play.loops.slice_at(piece / play.size % loops);
     return play.cells.inside(call.bytes, piece / play.size / loops, play.loops.slice(place, piece % play.size));
   }
   void contents(const CollectiveCall& call, const CollectivePlan& plan, int member, int block, std::int64_t index,

@@ -69,7 +69,7 @@ int ChunkLoops::slice_count(Bytes chunk) const {
 
 std::int64_t ChunkLoops::slices_in_all() const { return (loops_ - 1) * full_slices_ + last_slices_; }
 
-ChunkLoops::Place ChunkLoops::place(std::int64_t index, int steps) const {
+ChunkLoops::SliceIndex ChunkLoops::place(std::int64_t index, int steps) const {
   const std::int64_t per_loop = std::int64_t{full_slices_} * steps;
   const std::int64_t loop = std::min(index / per_loop, loops_ - 1);
   const auto rest = static_cast<int>(index - loop * per_loop);
@@ -77,12 +77,12 @@ ChunkLoops::Place ChunkLoops::place(std::int64_t index, int steps) const {
   return {.loop = loop, .step = rest / slices, .slice = rest % slices};
 }
 
-ChunkLoops::Place ChunkLoops::slice_at(std::int64_t number) const {
+ChunkLoops::SliceIndex ChunkLoops::slice_at(std::int64_t number) const {
   const std::int64_t loop = std::min(number / full_slices_, loops_ - 1);
   return {.loop = loop, .step = 0, .slice = static_cast<int>(number - loop * full_slices_)};
 }
 
-ChannelCells::Range ChunkLoops::slice(const Place& place, int part) const {
+ChannelCells::Range ChunkLoops::slice(const SliceIndex& place, int part) const {
   const Bytes chunk = is_last(place.loop) ? last_chunk_ : shape_.chunk;
   const Bytes first = first_slice(chunk);
   const Bytes begin = shape_.chunk * shape_.parts * place.loop + chunk * part;

@@ -62,22 +62,24 @@ class ChunkLoops {
   ChunkLoops(Bytes cell, const Shape& shape);
 
   // A primitive's place, when each loop takes every slice of `steps` chunks one after another.
-  struct Place {
+  struct SliceIndex {
     std::int64_t loop = 0;
     int step = 0;
     int slice = 0;
   };
   [[nodiscard]] std::int64_t primitives(int steps) const { return slices_in_all() * steps; }
-  [[nodiscard]] Place place(std::int64_t index, int steps) const;
+  [[nodiscard]] SliceIndex place(std::int64_t index, int steps) const;
 
   [[nodiscard]] std::int64_t loops() const { return loops_; }
   // Of one part, over all loops.
   [[nodiscard]] std::int64_t slices_in_all() const;
-  [[nodiscard]] std::int64_t slice_number(const Place& place) const { return place.loop * full_slices_ + place.slice; }
-  [[nodiscard]] Place slice_at(std::int64_t number) const;
-  [[nodiscard]] Bytes slice_size(const Place& place) const { return slice(place, 0).length; }
+  [[nodiscard]] std::int64_t slice_number(const SliceIndex& place) const {
+    return place.loop * full_slices_ + place.slice;
+  }
+  [[nodiscard]] SliceIndex slice_at(std::int64_t number) const;
+  [[nodiscard]] Bytes slice_size(const SliceIndex& place) const { return slice(place, 0).length; }
   // Where in the cell the slice of a chunk lies.
-  [[nodiscard]] ChannelCells::Range slice(const Place& place, int part) const;
+  [[nodiscard]] ChannelCells::Range slice(const SliceIndex& place, int part) const;
 
  private:
   [[nodiscard]] bool is_last(std::int64_t loop) const { return loop == loops_ - 1; }

@@ -92,7 +92,7 @@ class Nvls final : public ChannelAlgorithm {
     const NvlsPlay play(call, plan);
     const int loops = static_cast<int>(play.loops.slices_in_all());
     const int head = piece / loops;
-    const ChunkLoops::Place place = play.loops.slice_at(piece % loops);
+    const ChunkLoops::SliceIndex place = play.loops.slice_at(piece % loops);
     if (play.shared) return play.cells.inside(Cut(call.bytes, play.size).size(head), 0, play.loops.slice(place, 0));
     return play.cells.inside(call.bytes, 0, play.loops.slice(place, head));
   }
@@ -121,13 +121,13 @@ void Nvls::add_ports(const NvlsPlay& play, int member, NvlsRole role, int d, Thr
   const int on = play.beside(member, d);
   const int back = play.beside(member, play.size - d);
   const bool multicasts = play.works(kNvlsGather) && role == (play.over_hosts ? kNvlsHandOut : kNvlsReduce);
-  if (role == kNvlsScatter || multicasts) out.sends.push_back({.peer = on, .reach = Reach::kUpToSwitch});
+  if (role == kNvlsScatter || multicasts) out.sends.push_back({.peer = on, .route_kind = RouteKind::kUpToSwitch});
   if (role == kNvlsReduce && play.works(kNvlsScatter)) {
-    out.receives.push_back({.peer = back, .block = kNvlsScatter, .port = d, .reach = Reach::kDownFromSwitch});
+    out.receives.push_back({.peer = back, .block = kNvlsScatter, .port = d, .route_kind = RouteKind::kDownFromSwitch});
   }
   if (role == kNvlsGather) {
     const int from = play.over_hosts ? kNvlsHandOut : kNvlsReduce;
-    out.receives.push_back({.peer = back, .block = from, .port = d, .reach = Reach::kDownFromSwitch});
+    out.receives.push_back({.peer = back, .block = from, .port = d, .route_kind = RouteKind::kDownFromSwitch});
   }
 }
 

@@ -73,8 +73,8 @@ NvlsWarps nvls_warps(int heads) {
   return shares(20 - reduce - gather, reduce, gather, 0);
 }
 
-NvlsWarps nvls_tree_warps(TreePlace place, int ranks) {
-  if (place == TreePlace::kRoot) return nvls_warps(ranks);
+NvlsWarps nvls_tree_warps(TreeRole place, int ranks) {
+  if (place == TreeRole::kRoot) return nvls_warps(ranks);
   return shares(6, 5, 5, 4);
 }
 

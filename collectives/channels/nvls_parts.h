@@ -24,8 +24,8 @@ struct NvlsWarps {
 };
 [[nodiscard]] NvlsWarps nvls_warps(int heads);
 // Of NVLSTree, on the host at the root of a channel's tree and on the others.
-enum class TreePlace { kRoot, kBelow };
-[[nodiscard]] NvlsWarps nvls_tree_warps(TreePlace place, int ranks);
+enum class TreeRole { kRoot, kBelow };
+[[nodiscard]] NvlsWarps nvls_tree_warps(TreeRole place, int ranks);
 // Where hosts are added up in the network.
 [[nodiscard]] NvlsWarps nvls_warps_over_hosts();
 

@@ -110,14 +110,15 @@ void NvlsTreeAlgorithm::add_ports(const NvlsTreePlay& play, int member, int bloc
   for (int d = 0; d < n; ++d) {
     const int on = play.on_host(host, place + d);
     const int back = play.on_host(host, place - d + n);
-    if (role == kNvlsTreeScatter || passes_down) out.sends.push_back({.peer = on, .reach = Reach::kUpToSwitch});
+    if (role == kNvlsTreeScatter || passes_down)
+      out.sends.push_back({.peer = on, .route_kind = RouteKind::kUpToSwitch});
     if (role == kNvlsTreeUp) {
       out.receives.push_back(
-          {.peer = back, .block = first + kNvlsTreeScatter, .port = d, .reach = Reach::kDownFromSwitch});
+          {.peer = back, .block = first + kNvlsTreeScatter, .port = d, .route_kind = RouteKind::kDownFromSwitch});
     }
     if (role == kNvlsTreeGather) {
       const int head_block = first + (root ? kNvlsTreeUp : kNvlsTreeDown);
-      out.receives.push_back({.peer = back, .block = head_block, .port = d, .reach = Reach::kDownFromSwitch});
+      out.receives.push_back({.peer = back, .block = head_block, .port = d, .route_kind = RouteKind::kDownFromSwitch});
     }
   }
   const std::array<int, 2> children = children_of(node);
@@ -142,7 +143,7 @@ void NvlsTreeAlgorithm::block(const CollectiveCall& call, const CollectivePlan& 
   const int kind = block / kNvlsTreeRoles;
   const auto role = static_cast<NvlsTreeRole>(block % kNvlsTreeRoles);
   const bool root = play.node(kind, play.host(member)).parent < 0;
-  const NvlsWarps warps = nvls_tree_warps(root ? TreePlace::kRoot : TreePlace::kBelow, call.size());
+  const NvlsWarps warps = nvls_tree_warps(root ? TreeRole::kRoot : TreeRole::kBelow, call.size());
   out.clear();
   out.channel = kind;
   out.copies = play.cells.copies(kind);

@@ -63,11 +63,11 @@ struct ExchangePlay {
   [[nodiscard]] int round(int group, int number) const { return 1 + group + number * groups; }
   [[nodiscard]] const ChunkLoops& loops(int at_round) const { return at_round < per_host ? coarse : fine; }
 
-  struct Place {
+  struct SliceIndex {
     int number = 0;         // of the group's rounds
     std::int64_t chunk = 0;
   };
-  [[nodiscard]] Place place(int group, std::int64_t index) const {
+  [[nodiscard]] SliceIndex place(int group, std::int64_t index) const {
     // Rounds inside the host come first.
     const int inside = std::clamp((per_host - 1 - group + groups - 1) / groups, 0, rounds(group));
     const std::int64_t coarse_chunks = coarse.loops();
@@ -144,7 +144,7 @@ void P2p::block(const CollectiveCall& call, const CollectivePlan& plan, int memb
     const int round = play.round(group, number);
     if (sends) {
       const int peer = play.peer(member, round, 1);
-      out.sends.push_back({.peer = peer, .reach = message_reach(play.layout, plan, member, peer)});
+      out.sends.push_back({.peer = peer, .route_kind = message_route_kind(play.layout, plan, member, peer)});
     } else {
       out.receives.push_back({.peer = play.peer(member, round, -1), .block = block - 1, .port = number});
     }
@@ -155,7 +155,7 @@ void P2p::primitive(const CollectiveCall& call, const CollectivePlan& plan, int,
                     Primitive& out) const {
   const ExchangePlay play(call, plan);
   const int group = block / 2;
-  const ExchangePlay::Place place = play.place(group, index);
+  const ExchangePlay::SliceIndex place = play.place(group, index);
   const ChunkLoops& loops = play.loops(play.round(group, place.number));
   out.clear();
   out.size = loops.slice_size(loops.slice_at(place.chunk));
@@ -170,7 +170,7 @@ void P2p::contents(const CollectiveCall& call, const CollectivePlan& plan, int m
   const ExchangePlay play(call, plan);
   const int group = block / 2;
   const bool sends = block % 2 == 0;
-  const ExchangePlay::Place place = play.place(group, index);
+  const ExchangePlay::SliceIndex place = play.place(group, index);
   const int round = play.round(group, place.number);
   const int other = play.peer(member, round, sends ? 1 : -1);
   const int message = sends ? member * play.size + other : other * play.size + member;

@@ -128,7 +128,7 @@ void Pat::block(const CollectiveCall& call, const CollectivePlan& plan, int memb
   out.primitives = play.loops.loops() * per_loop(play);
   for (int step = 0; step < play.levels; ++step) {
     const int jump = forwards * play.distance(step);
-    if (block == 0) out.sends.push_back({.peer = wrap(member + jump, play.size), .reach = Reach::kWhole});
+    if (block == 0) out.sends.push_back({.peer = wrap(member + jump, play.size), .route_kind = RouteKind::kWhole});
     if (block == 1) out.receives.push_back({.peer = wrap(member - jump, play.size), .block = 0, .port = step});
   }
 }

@@ -126,7 +126,7 @@ void RingChannels::block(const CollectiveCall& call, const CollectivePlan& plan,
 void RingChannels::primitive(const CollectiveCall& call, const CollectivePlan& plan, int member, int block,
                              std::int64_t index, Primitive& out) const {
   const RingPlay play(call, plan);
-  const ChunkLoops::Place place = play.loops.place(index, play.steps);
+  const ChunkLoops::SliceIndex place = play.loops.place(index, play.steps);
   out.clear();
   out.size = play.loops.slice_size(place);
   out.continues = place.slice > 0 && out.size == Bytes(0);  // an empty slice: counters move on, nothing else
@@ -195,7 +195,7 @@ void RingChannels::contents(const CollectiveCall& call, const CollectivePlan& pl
                             std::int64_t index, PrimitiveContents& out) const {
   const RingPlay play(call, plan);
   const ChannelRing order = play.ring(block);
-  const ChunkLoops::Place place = play.loops.place(index, play.steps);
+  const ChunkLoops::SliceIndex place = play.loops.place(index, play.steps);
   const int slices = static_cast<int>(play.loops.slices_in_all());
   const int slice = block * slices + static_cast<int>(play.loops.slice_number(place));
   const int position = order.position_of(member);

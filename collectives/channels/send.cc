@@ -38,7 +38,7 @@ class Send final : public ChannelAlgorithm {
     out.thread_share = kShareOfThreads;
     out.primitives = play.loops.slices_in_all();
     if (member == call.root)
-      out.sends.push_back({.peer = 1 - member, .reach = plan.pxn ? Reach::kPxn : Reach::kWhole});
+      out.sends.push_back({.peer = 1 - member, .route_kind = plan.pxn ? RouteKind::kPxn : RouteKind::kWhole});
     if (member != call.root) out.receives.push_back({.peer = 1 - member, .block = 0, .port = 0});
   }
 

@@ -127,7 +127,7 @@ class ChannelProver {
   }
 
   bool join(int member, int block, const ReceivePort& port) {
-    const bool other = port.peer != member || port.reach == Reach::kDownFromSwitch;
+    const bool other = port.peer != member || port.route_kind == RouteKind::kDownFromSwitch;
     const bool exists = port.peer >= 0 && port.peer < members_ && other && port.block >= 0 &&
                         port.block < blocks_ && port.port >= 0 &&
                         at(port.port) < state(port.peer, port.block).queues.size();
@@ -139,8 +139,8 @@ class ChannelProver {
     if (std::exchange(writer.queues[at(port.port)].has_reader, true)) {
       return fail(fmt::format("a queue of member {} has two readers", port.peer));
     }
-    const bool to_switch = writer.block.sends[at(port.port)].reach == Reach::kUpToSwitch;
-    if (to_switch != (port.reach == Reach::kDownFromSwitch)) {
+    const bool to_switch = writer.block.sends[at(port.port)].route_kind == RouteKind::kUpToSwitch;
+    if (to_switch != (port.route_kind == RouteKind::kDownFromSwitch)) {
       return fail(fmt::format("members {} and {} do not agree on a switch", port.peer, member));
     }
     if (writer.block.sends[at(port.port)].sum != port.sum) {
@@ -216,7 +216,7 @@ class ChannelProver {
       const ReceivePort& port = self.block.receives[at(r)];
       Queue& queue = queue_of(port);
       if (!take(member, next_of(queue), any, message)) return false;
-      const bool once = port.reach == Reach::kDownFromSwitch && r > doing_.receives.first;
+      const bool once = port.route_kind == RouteKind::kDownFromSwitch && r > doing_.receives.first;
       if (!once) proof_.received[at(member)] += doing_.size * self.block.copies;
       drop_next_of(queue);
       any = true;
@@ -225,7 +225,7 @@ class ChannelProver {
     if (doing_.stores && !store(member, message)) return false;
     if (!check_size(member, self.block.copies, message)) return false;
     for (int s = doing_.sends.first; s < doing_.sends.first + doing_.sends.count; ++s) {
-      const bool once = self.block.sends[at(s)].reach == Reach::kUpToSwitch && s > doing_.sends.first;
+      const bool once = self.block.sends[at(s)].route_kind == RouteKind::kUpToSwitch && s > doing_.sends.first;
       if (!once) proof_.sent[at(member)] += doing_.size * self.block.copies;
       if (!contribute(member, message, self.queues[at(s)])) return false;
       self.queues[at(s)].messages.push_back(message);

@@ -134,7 +134,7 @@ class Prover {
         const bool exists = await.peer >= 0 && await.peer < members_ && await.send >= 0 &&
                             at(await.send) < awaited[at(await.peer)].size();
         const CollectiveSend* send = exists ? &steps_[at(await.peer)].sends[at(await.send)] : nullptr;
-        if (!exists || send->peer != member || send->reach != Reach::kWhole) {
+        if (!exists || send->peer != member || send->route_kind != RouteKind::kWhole) {
           return fail(fmt::format("step {}: member {} awaits send {} of member {}, which does not come", now_, member,
                                   await.send, await.peer));
         }
@@ -149,7 +149,7 @@ class Prover {
     for (int member = 0; member < members_; ++member) {
       for (std::size_t i = 0; i < awaited[at(member)].size(); ++i) {
         const CollectiveSend& send = steps_[at(member)].sends[i];
-        if (awaited[at(member)][i] != 0 || send.reach != Reach::kWhole) continue;
+        if (awaited[at(member)][i] != 0 || send.route_kind != RouteKind::kWhole) continue;
         return fail(fmt::format("step {}: member {} does not await send {} of member {}", now_, send.peer, i, member));
       }
     }
@@ -170,8 +170,8 @@ class Prover {
   bool pack(int member, int index) {
     const CollectiveSend& send = steps_[at(member)].sends[at(index)];
     algorithm_.contents(call_, member, now_, index, contents_);
-    const bool down = send.reach == Reach::kDownFromSwitch;
-    const bool whole = send.reach == Reach::kWhole;
+    const bool down = send.route_kind == RouteKind::kDownFromSwitch;
+    const bool whole = send.route_kind == RouteKind::kWhole;
     const int from = down ? switch_between(member, send.peer) : member;
     const int to = down ? member : (whole ? send.peer : switch_between(member, send.peer));
     Bytes total;

@@ -12,7 +12,7 @@ bool ProofMessage::merge(const std::vector<std::uint64_t>& more) {
   return true;
 }
 
-std::string ProofSums::contribute(const Place& place, const ProofMessage& message) {
+std::string ProofSums::contribute(const SumMessage& place, const ProofMessage& message) {
   Sum& sum = sums_[place.sum];
   if (place.index - sum.first == static_cast<std::int64_t>(sum.results.size())) sum.results.emplace_back();
   Result& result = at(place);
@@ -26,11 +26,11 @@ std::string ProofSums::contribute(const Place& place, const ProofMessage& messag
   return result.message.merge(message.sets) ? "" : "contributes twice to a sum of the network";
 }
 
-bool ProofSums::is_whole(const Place& place) {
+bool ProofSums::is_whole(const SumMessage& place) {
   return at(place).contributions == sums_[place.sum].queues;
 }
 
-void ProofSums::take(const Place& place) {
+void ProofSums::take(const SumMessage& place) {
   ++at(place).readers;
   Sum& sum = sums_[place.sum];
   while (!sum.results.empty() && sum.results.front().readers == sum.queues) {

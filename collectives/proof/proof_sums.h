@@ -24,18 +24,18 @@ struct ProofMessage {
 class ProofSums {
  public:
   // Message number `index` of one of the sum's queues.
-  struct Place {
+  struct SumMessage {
     int sum = 0;
     std::int64_t index = 0;
   };
 
   void add_queue(int sum) { ++sums_[sum].queues; }
   // What is wrong with the contribution; empty: nothing.
-  [[nodiscard]] std::string contribute(const Place& place, const ProofMessage& message);
-  [[nodiscard]] bool is_whole(const Place& place);
-  [[nodiscard]] const ProofMessage& result(const Place& place) { return at(place).message; }
+  [[nodiscard]] std::string contribute(const SumMessage& place, const ProofMessage& message);
+  [[nodiscard]] bool is_whole(const SumMessage& place);
+  [[nodiscard]] const ProofMessage& result(const SumMessage& place) { return at(place).message; }
   // One of the queues has read it.
-  void take(const Place& place);
+  void take(const SumMessage& place);
 
  private:
   struct Result {
@@ -49,7 +49,7 @@ class ProofSums {
     std::deque<Result> results;
   };
 
-  Result& at(const Place& place) {
+  Result& at(const SumMessage& place) {
     Sum& sum = sums_[place.sum];
     return sum.results[static_cast<std::size_t>(place.index - sum.first)];
   }

@@ -27,7 +27,7 @@ enum class Inside { kDirect, kChain };
 // One message of one chunk: the head's part.
 struct CollnetMessage {
   int peer = 0;
-  Reach reach = Reach::kWhole;
+  RouteKind route_kind = RouteKind::kWhole;
   bool reduce = false;
   int head = 0;  // place
   int chunk = 0;
@@ -112,8 +112,9 @@ class Collnet final : public CollectiveAlgorithm {
     const Cut cut(call.bytes, pieces(call));
     const CollnetShape shape(call, inside_);
     for (const CollnetMessage& message : messages(shape, member, index)) {
-      out.sends.push_back(
-          {.peer = message.peer, .size = cut.size(shape.piece(message.chunk, message.head)), .reach = message.reach});
+      out.sends.push_back({.peer = message.peer,
+                           .size = cut.size(shape.piece(message.chunk, message.head)),
+                           .route_kind = message.route_kind});
     }
   }
 
@@ -136,11 +137,15 @@ class Collnet final : public CollectiveAlgorithm {
     std::vector<CollnetMessage> out;
     const int own = shape.place(member);
     if (const int chunk = index - shape.hops; shape.in_range(chunk)) {
-      out.push_back(
-          {.peer = shape.across(member), .reach = Reach::kUpToSwitch, .reduce = true, .head = own, .chunk = chunk});
+      out.push_back({.peer = shape.across(member),
+                     .route_kind = RouteKind::kUpToSwitch,
+                     .reduce = true,
+                     .head = own,
+                     .chunk = chunk});
     }
     if (const int chunk = index - shape.hops - 1; shape.in_range(chunk)) {
-      out.push_back({.peer = shape.across(member), .reach = Reach::kDownFromSwitch, .head = own, .chunk = chunk});
+      out.push_back(
+          {.peer = shape.across(member), .route_kind = RouteKind::kDownFromSwitch, .head = own, .chunk = chunk});
     }
     if (inside_ == Inside::kDirect) add_direct(shape, member, index, out);
     if (inside_ == Inside::kChain) add_chain(shape, member, index, out);

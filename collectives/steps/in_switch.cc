@@ -21,15 +21,15 @@ namespace {
 enum class Share { kAll, kOwn };  // the chunk of every member's share, or of one's own only
 
 struct Leg {
-  Reach reach = Reach::kUpToSwitch;
+  RouteKind route_kind = RouteKind::kUpToSwitch;
   Share share = Share::kAll;
   bool reduce = false;
 };
 
-constexpr Leg kContribute{.reach = Reach::kUpToSwitch, .share = Share::kAll, .reduce = true};
-constexpr Leg kTakeOwn{.reach = Reach::kDownFromSwitch, .share = Share::kOwn};
-constexpr Leg kPublishOwn{.reach = Reach::kUpToSwitch, .share = Share::kOwn};
-constexpr Leg kTakeAll{.reach = Reach::kDownFromSwitch, .share = Share::kAll};
+constexpr Leg kContribute{.route_kind = RouteKind::kUpToSwitch, .share = Share::kAll, .reduce = true};
+constexpr Leg kTakeOwn{.route_kind = RouteKind::kDownFromSwitch, .share = Share::kOwn};
+constexpr Leg kPublishOwn{.route_kind = RouteKind::kUpToSwitch, .share = Share::kOwn};
+constexpr Leg kTakeAll{.route_kind = RouteKind::kDownFromSwitch, .share = Share::kAll};
 
 constexpr std::array kNvlsAllReduce = {kContribute, kTakeOwn, kPublishOwn, kTakeAll};
 constexpr std::array kNetworkAllReduce = {kContribute, kTakeAll};
@@ -65,7 +65,7 @@ class InSwitch final : public CollectiveAlgorithm {
     int chunk = index;
     for (const Leg& leg : legs(call)) {
       if (in_range(call, chunk)) {
-        out.sends.push_back({.peer = peer, .size = leg_bytes(call, member, leg, chunk), .reach = leg.reach});
+        out.sends.push_back({.peer = peer, .size = leg_bytes(call, member, leg, chunk), .route_kind = leg.route_kind});
       }
       --chunk;
     }

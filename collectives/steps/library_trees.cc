@@ -38,7 +38,7 @@ struct LibraryTreeShape {
 };
 
 // One tree of one kind of channel.
-struct LibraryTreeLane {
+struct LibraryTreeChannel {
   int tree = 0;
   int kind = 0;
 };
@@ -104,22 +104,22 @@ class LibraryTrees final : public CollectiveAlgorithm {
 
  private:
   [[nodiscard]] LibraryTreeNode node_of(const CollectiveCall& call, const LibraryTreeShape& shape,
-                                        const LibraryTreeLane& lane, int member) const {
+                                        const LibraryTreeChannel& channel, int member) const {
     const HostChains chains(*call.layout, plan_, shape.kinds);
     const int host = host_of(call, member);
-    const int place = chains.place_of(lane.kind, member);
-    const TreeNode over = tree_node({.hosts = shape.hosts, .tree = lane.tree, .host = host});
+    const int place = chains.place_of(channel.kind, member);
+    const TreeNode over = tree_node({.hosts = shape.hosts, .tree = channel.tree, .host = host});
     LibraryTreeNode node{.parent = -1, .children = {}, .depth = over.depth + place};
     if (place + 1 < host_size(call, host)) {
-      node.children.push_back(chains.member_at(lane.kind, {.host = host, .place = place + 1}));
+      node.children.push_back(chains.member_at(channel.kind, {.host = host, .place = place + 1}));
     }
     if (place > 0) {
-      node.parent = chains.member_at(lane.kind, {.host = host, .place = place - 1});
+      node.parent = chains.member_at(channel.kind, {.host = host, .place = place - 1});
       return node;
     }
-    if (over.parent >= 0) node.parent = chains.member_at(lane.kind, {.host = over.parent, .place = 0});
+    if (over.parent >= 0) node.parent = chains.member_at(channel.kind, {.host = over.parent, .place = 0});
     for (const int below : over.children) {
-      if (below >= 0) node.children.push_back(chains.member_at(lane.kind, {.host = below, .place = 0}));
+      if (below >= 0) node.children.push_back(chains.member_at(channel.kind, {.host = below, .place = 0}));
     }
     return node;
   }

@@ -35,7 +35,7 @@ struct NvlsTreeShape {
 // One message: consecutive pieces, because a chunk's pieces follow each other by head, then by tree.
 struct Message {
   int peer = 0;
-  Reach reach = Reach::kWhole;
+  RouteKind route_kind = RouteKind::kWhole;
   bool reduce = false;
   int first_piece = 0;
   int piece_count = 0;
@@ -87,16 +87,16 @@ Messages messages_of(const CollectiveCall& call, int member, int index) {
   };
   const Message all{.piece_count = of_chunk};
   const Message own{.first_piece = place * kTrees, .piece_count = kTrees};
-  const auto directed = [](Message message, Reach reach, bool reduce) {
-    message.reach = reach;
+  const auto directed = [](Message message, RouteKind route_kind, bool reduce) {
+    message.route_kind = route_kind;
     message.reduce = reduce;
     return message;
   };
-  talk_to_switch(index, directed(all, Reach::kUpToSwitch, true));
-  talk_to_switch(index - 1, directed(own, Reach::kDownFromSwitch, false));
+  talk_to_switch(index, directed(all, RouteKind::kUpToSwitch, true));
+  talk_to_switch(index - 1, directed(own, RouteKind::kDownFromSwitch, false));
   add_tree_messages(call, shape, member, index, out);
-  talk_to_switch(index - 2 - 2 * shape.height, directed(own, Reach::kUpToSwitch, false));
-  talk_to_switch(index - 3 - 2 * shape.height, directed(all, Reach::kDownFromSwitch, false));
+  talk_to_switch(index - 2 - 2 * shape.height, directed(own, RouteKind::kUpToSwitch, false));
+  talk_to_switch(index - 3 - 2 * shape.height, directed(all, RouteKind::kDownFromSwitch, false));
   return out;
 }
 
@@ -124,7 +124,7 @@ class NvlsTree final : public CollectiveAlgorithm {
       const Message& message = messages.all[static_cast<std::size_t>(i)];
       out.sends.push_back({.peer = message.peer,
                            .size = cut.run(message.first_piece, message.piece_count),
-                           .reach = message.reach});
+                           .route_kind = message.route_kind});
     }
   }
 

@@ -8,7 +8,7 @@
 
 #include "configs/simulation/free_compute.h"
 #include "configs/simulation/pair_router.h"
-#include "configs/simulation/rank_places.h"
+#include "configs/simulation/rank_positions.h"
 #include "core/base/check.h"
 #include "core/engine/engine.h"
 #include "core/plan/task_graph.h"

@@ -15,7 +15,8 @@ HopCost cost_of_path(const Router& router, const RouteQuery& query) {
   std::vector<Hop> path;
   const Duration latency = router.route(query, path);
   double narrowest = std::numeric_limits<double>::max();
-  for (const Hop& hop : path) narrowest = std::min(narrowest, router.capacities()[hop.link.index()].count() / hop.share);
+  for (const Hop& hop : path)
+    narrowest = std::min(narrowest, router.capacities()[hop.link.index()].count() / hop.share);
   return {.latency = latency, .bandwidth = Bandwidth(narrowest)};
 }
 

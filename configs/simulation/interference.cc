@@ -80,7 +80,7 @@ Contention GpuFootprint::of(const MessageSpec& message, DimensionId dimension, R
   const auto own = static_cast<std::size_t>(of.index_in_group[rank.index()]);
   const auto peer = static_cast<std::size_t>(message.peer_of(static_cast<int>(own), group.size()));
   const RouteQuery query{.from = rank, .to = group[peer],
-                         .reach = reach_of(message.path), .label = message_label(dimension, message.channel)};
+                         .route_kind = route_kind_of(message.path), .label = message_label(dimension, message.channel)};
   // Copy engines need no multiprocessors.
   if (message.path != DmaPath::kNone) {
     return message.path == DmaPath::kWithinMemory ? Contention{}

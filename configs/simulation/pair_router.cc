@@ -10,10 +10,11 @@ namespace ringwright::configs {
 PairRouter::PairRouter(const Router& router, RankId first, RankId second) {
   std::map<std::uint32_t, LinkId> number_of_link;
   for (const bool back : {false, true}) {
-    for (const Reach reach : {Reach::kWhole, Reach::kPxn}) {
-      Path& path = paths_[number_of({.from = RankId(back ? 1 : 0), .to = RankId(back ? 0 : 1), .reach = reach})];
-      path.latency =
-          router.route({.from = back ? second : first, .to = back ? first : second, .reach = reach}, path.hops);
+    for (const RouteKind route_kind : {RouteKind::kWhole, RouteKind::kPxn}) {
+      Path& path =
+          paths_[number_of({.from = RankId(back ? 1 : 0), .to = RankId(back ? 0 : 1), .route_kind = route_kind})];
+      path.latency = router.route(
+          {.from = back ? second : first, .to = back ? first : second, .route_kind = route_kind}, path.hops);
       for (Hop& hop : path.hops) {
         const auto [link, is_new] = number_of_link.emplace(hop.link.value, LinkId(capacities_.size()));
         if (is_new) capacities_.push_back(router.capacities()[hop.link.index()]);
@@ -24,8 +25,8 @@ PairRouter::PairRouter(const Router& router, RankId first, RankId second) {
 }
 
 std::size_t PairRouter::number_of(const RouteQuery& query) {
-  CHECK(query.reach == Reach::kWhole || query.reach == Reach::kPxn, "a message goes the whole way");
-  return (query.from < query.to ? 0U : 2U) + (query.reach == Reach::kWhole ? 0U : 1U);
+  CHECK(query.route_kind == RouteKind::kWhole || query.route_kind == RouteKind::kPxn, "a message goes the whole way");
+  return (query.from < query.to ? 0U : 2U) + (query.route_kind == RouteKind::kWhole ? 0U : 1U);
 }
 
 Duration PairRouter::route(const RouteQuery& query, std::vector<Hop>& hops) const {

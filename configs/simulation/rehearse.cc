@@ -42,7 +42,7 @@ class OwnersRouter final : public Router {
 
   Duration route(const RouteQuery& query, std::vector<Hop>& hops) const override {
     const Duration latency = router_.route(query, hops);
-    const RankId starter = query.reach == Reach::kDownFromSwitch ? query.to : query.from;
+    const RankId starter = query.route_kind == RouteKind::kDownFromSwitch ? query.to : query.from;
     for (const Hop& hop : hops) owners_.add(hop.link, classes_.class_of[starter.index()]);
     return latency;
   }

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "configs/simulation/group_wires.h"
-#include "configs/simulation/rank_places.h"
+#include "configs/simulation/rank_positions.h"
 #include "configs/simulation/run_cost.h"
 #include "configs/simulation/torus_boxes.h"
 #include "core/base/check.h"
@@ -77,7 +77,7 @@ Folding unfolded(std::size_t ranks, std::size_t links) {
 void slow_hosts(const Scenario& scenario, TaskGraph& graph) {
   const std::vector<double>& slowdown = scenario.faults.slowdown_of_host;
   if (slowdown.empty()) return;
-  for (const RankPlace& place : place_ranks(graph.rank_count(), scenario.cluster.host.gpus)) {
+  for (const RankPosition& place : place_ranks(graph.rank_count(), scenario.cluster.host.gpus)) {
     graph.compute_slowdown.push_back(slowdown[static_cast<std::size_t>(place.host)]);
   }
 }

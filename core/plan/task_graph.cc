@@ -152,7 +152,7 @@ std::string check_programs(const TaskGraph& graph) {
 
 // By host; empty where all have every NIC, and within one host.
 std::vector<int> nic_sets_of(const GroupLayout& layout, const std::vector<RankId>& group,
-                             const std::vector<RankPlace>& place_of_rank) {
+                             const std::vector<RankPosition>& place_of_rank) {
   std::vector<int> sets;
   for (const std::vector<int>& members : layout.hosts) {
     sets.push_back(place_of_rank[group[static_cast<std::size_t>(members.front())].index()].nic_set);
@@ -192,7 +192,7 @@ void index_groups(Dimension& dimension, std::size_t rank_count) {
   }
 }
 
-void lay_out_groups(TaskGraph& graph, const std::vector<RankPlace>& place_of_rank) {
+void lay_out_groups(TaskGraph& graph, const std::vector<RankPosition>& place_of_rank) {
   CHECK(place_of_rank.size() == graph.rank_count(), "one place per rank");
   // Shapes are few and groups many: key each shape by hosts (numbered in order of appearance), GPU positions and NICs.
   std::map<std::tuple<std::vector<int>, std::vector<int>, std::vector<int>>, std::uint32_t> known;
@@ -210,7 +210,7 @@ void lay_out_groups(TaskGraph& graph, const std::vector<RankPlace>& place_of_ran
       offsets.resize(2 * group.size());
       const std::int64_t first = place_of_rank[group.front().index()].host;
       for (std::size_t i = 0; i < group.size(); ++i) {
-        const RankPlace& place = place_of_rank[group[i].index()];
+        const RankPosition& place = place_of_rank[group[i].index()];
         offsets[2 * i] = place.host - first;
         offsets[2 * i + 1] = place.gpu + (std::int64_t{place.nic_set} << 32);
       }

@@ -164,14 +164,14 @@ struct TaskGraph {
 [[nodiscard]] std::string check_task_graph(const TaskGraph& graph);
 
 // Where a rank sits: host and GPU position within the host.
-struct RankPlace {
+struct RankPosition {
   std::int64_t host = 0;
   int gpu = 0;
   int nic_set = 0;  // as in GroupLayout
 };
 
 // Fills `layouts` and every dimension's layout_of_group from the places of the ranks.
-void lay_out_groups(TaskGraph& graph, const std::vector<RankPlace>& place_of_rank);
+void lay_out_groups(TaskGraph& graph, const std::vector<RankPosition>& place_of_rank);
 
 // Makes the dimension's index_in_group and group_of from its groups.
 void index_groups(Dimension& dimension, std::size_t rank_count);

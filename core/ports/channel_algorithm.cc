@@ -15,16 +15,16 @@ int switch_partner(const GroupLayout& layout, int member, int peer) {
   return (member + 1) % layout.size();  // alone on its host: the switch is the network's
 }
 
-Reach message_reach(const GroupLayout& layout, const CollectivePlan& plan, int from, int to) {
+RouteKind message_route_kind(const GroupLayout& layout, const CollectivePlan& plan, int from, int to) {
   const auto at = [](int index) { return static_cast<std::size_t>(index); };
   const int host = layout.host_of[at(from)];
   if (!plan.pxn || host == layout.host_of[at(to)] || layout.gpu_of[at(from)] == layout.gpu_of[at(to)]) {
-    return Reach::kWhole;
+    return RouteKind::kWhole;
   }
   for (const int member : layout.hosts[at(host)]) {
-    if (layout.gpu_of[at(member)] == layout.gpu_of[at(to)]) return Reach::kPxn;
+    if (layout.gpu_of[at(member)] == layout.gpu_of[at(to)]) return RouteKind::kPxn;
   }
-  return Reach::kWhole;
+  return RouteKind::kWhole;
 }
 
 void ChannelAlgorithm::parts(const CollectiveCall& call, const CollectivePlan& plan, int /*member*/,

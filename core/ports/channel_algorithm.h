@@ -29,7 +29,7 @@ inline constexpr int kNoSum = -1;
 
 struct SendPort {
   int peer = 0;
-  Reach reach = Reach::kWhole;
+  RouteKind route_kind = RouteKind::kWhole;
   int sum = kNoSum;
   MessageNics nics = {};  // of messages that leave the host
 };
@@ -40,7 +40,7 @@ struct SendPort {
 
 // How a message between two members travels under the plan: by the peer's rail where both are on different hosts and
 // rails and a member beside the sender sits on the peer's.
-[[nodiscard]] Reach message_reach(const GroupLayout& layout, const CollectivePlan& plan, int from, int to);
+[[nodiscard]] RouteKind message_route_kind(const GroupLayout& layout, const CollectivePlan& plan, int from, int to);
 
 // Reads what `peer`'s thread block `block` sends through its port `port`, which is addressed to us. Through several
 // ports with kDownFromSwitch one primitive fetches one sum.
@@ -48,7 +48,7 @@ struct ReceivePort {
   int peer = 0;
   int block = 0;
   int port = 0;
-  Reach reach = Reach::kWhole;
+  RouteKind route_kind = RouteKind::kWhole;
   int sum = kNoSum;  // as the writer's port says
 };
 

@@ -19,7 +19,7 @@ namespace ringwright {
 struct CollectiveSend {
   int peer = 0;
   Bytes size;
-  Reach reach = Reach::kWhole;
+  RouteKind route_kind = RouteKind::kWhole;
   MessageNics nics = {};  // where the algorithm names them
 };
 

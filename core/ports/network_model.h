@@ -21,7 +21,7 @@ struct Transfer {
   RankId from;
   RankId to;
   Bytes size;  // may be 0: then only latency is paid
-  Reach reach = Reach::kWhole;
+  RouteKind route_kind = RouteKind::kWhole;
   MessageNics nics = {};
   std::uint32_t label = 0;  // as in RouteQuery
   // Sent this many times, each time when the one before has arrived: the steps of a ring, without news in between.

@@ -16,7 +16,7 @@ namespace ringwright {
 // is the point where the way turns from up to down: a contribution goes from `from` up to it, a result comes from it
 // down to `to`.
 // Ways within a host (core/plan/dma_path.h) begin or end at the GPU of `from`, which is `to` as well.
-enum class Reach : std::uint8_t {
+enum class RouteKind : std::uint8_t {
   kWhole,
   kUpToSwitch,
   kDownFromSwitch,
@@ -30,19 +30,19 @@ enum class Reach : std::uint8_t {
   kPxn
 };
 
-[[nodiscard]] constexpr Reach reach_of(DmaPath path) {
+[[nodiscard]] constexpr RouteKind route_kind_of(DmaPath path) {
   switch (path) {
-    case DmaPath::kNone: return Reach::kWhole;
-    case DmaPath::kToMemory: return Reach::kToMemory;
-    case DmaPath::kFromMemory: return Reach::kFromMemory;
-    case DmaPath::kToStorage: return Reach::kToStorage;
-    case DmaPath::kFromStorage: return Reach::kFromStorage;
-    case DmaPath::kWithinMemory: return Reach::kWithinMemory;
+    case DmaPath::kNone: return RouteKind::kWhole;
+    case DmaPath::kToMemory: return RouteKind::kToMemory;
+    case DmaPath::kFromMemory: return RouteKind::kFromMemory;
+    case DmaPath::kToStorage: return RouteKind::kToStorage;
+    case DmaPath::kFromStorage: return RouteKind::kFromStorage;
+    case DmaPath::kWithinMemory: return RouteKind::kWithinMemory;
   }
-  return Reach::kWhole;
+  return RouteKind::kWhole;
 }
-[[nodiscard]] constexpr bool stays_in_host(Reach reach) {
-  return reach >= Reach::kToMemory && reach <= Reach::kWithinMemory;
+[[nodiscard]] constexpr bool stays_in_host(RouteKind route_kind) {
+  return route_kind >= RouteKind::kToMemory && route_kind <= RouteKind::kWithinMemory;
 }
 
 // The NICs that a message between hosts takes, by their numbers in their hosts; -1: that of the GPU at that end. A
@@ -60,7 +60,7 @@ using LinksDown = std::vector<bool>;  // by link id: whether it is down
 struct RouteQuery {
   RankId from;
   RankId to;
-  Reach reach = Reach::kWhole;
+  RouteKind route_kind = RouteKind::kWhole;
   MessageNics nics = {};
   std::uint32_t label = 0;  // chooses among equal-cost ways where the policy hashes (a queue pair, a channel)
   // A router that knows equal-cost ways takes one of those without links that are down; when none is left, the way

@@ -41,7 +41,8 @@ std::vector<std::uint64_t> likeness_of(const TaskGraph& graph, const Footprint& 
     for (const Edge& edge : edges) {
       likeness.push_back(roles.of(edge.role));
       likeness.push_back((std::uint64_t{edge.peer.value} << 32U) | edge.label);
-      likeness.push_back(in_one(edge.nics) | (2 * static_cast<std::uint64_t>(edge.reach) + (edge.starts_flow ? 1 : 0)));
+      likeness.push_back(in_one(edge.nics) |
+                         (2 * static_cast<std::uint64_t>(edge.route_kind) + (edge.starts_flow ? 1 : 0)));
     }
   }
   for (const DimensionId dimension : footprint.everyone) {

@@ -188,7 +188,7 @@ class FoldedRouter final : public Router {
   Duration route(const RouteQuery& query, std::vector<Hop>& hops) const override {
     const Duration latency = router_.route(query, hops);
     // The rank that starts the transfer stands for its class: the receiving one where a switch sends down.
-    const RankId starter = query.reach == Reach::kDownFromSwitch ? query.to : query.from;
+    const RankId starter = query.route_kind == RouteKind::kDownFromSwitch ? query.to : query.from;
     const double flows = folding_.ranks.size[folding_.ranks.class_of[starter.index()].index()];
     std::size_t kept = 0;
     for (const Hop& hop : hops) {

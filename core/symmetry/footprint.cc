@@ -247,7 +247,7 @@ class FootprintBuilder {
                                   .label = channel_label(dimension, edge.channel),
                                   .role = edge.role,
                                   .nics = edge.nics,
-                                  .reach = edge.reach,
+                                  .route_kind = edge.route_kind,
                                   .starts_flow = edge.starts_flow});
     }
   }
@@ -259,11 +259,12 @@ class FootprintBuilder {
     const auto& group = d.groups[d.group_of[rank.index()]];
     const MessageSpec spec{.peer = peer, .relative = relative};
     const int member = spec.peer_of(self, group.size());
-    const Reach reach = path == DmaPath::kNone && is_send ? reach_of_send(d, rank, bytes, member) : reach_of(path);
+    const RouteKind route_kind =
+        path == DmaPath::kNone && is_send ? route_kind_of_send(d, rank, bytes, member) : route_kind_of(path);
     footprint_.edges.push_back({.peer = group[static_cast<std::size_t>(member)],
                                 .label = message.label,
                                 .role = role_of(d, rank, message),
-                                .reach = reach,
+                                .route_kind = route_kind,
                                 .starts_flow = is_send});
   }
 
@@ -302,14 +303,14 @@ class FootprintBuilder {
   }
 
   // By the receiver's rail where kernels send so. Asked of few: most messages stay on their rail or in their host.
-  [[nodiscard]] Reach reach_of_send(const Dimension& d, RankId rank, Bytes bytes, int to) const {
-    if (choosers_.channels == nullptr) return Reach::kWhole;
+  [[nodiscard]] RouteKind route_kind_of_send(const Dimension& d, RankId rank, Bytes bytes, int to) const {
+    if (choosers_.channels == nullptr) return RouteKind::kWhole;
     const GroupLayout& layout = graph_.layouts[d.layout_of_group[d.group_of[rank.index()]]];
     const MessageCall call{
         .bytes = bytes, .layout = &layout, .from = static_cast<int>(d.index_in_group[rank.index()]), .to = to};
     const auto rail = [&](int member) { return layout.gpu_of[static_cast<std::size_t>(member)]; };
-    if (!call.leaves_host() || rail(call.from) == rail(to)) return Reach::kWhole;
-    return choosers_.channels->choose_message(call).plan.pxn ? Reach::kPxn : Reach::kWhole;
+    if (!call.leaves_host() || rail(call.from) == rail(to)) return RouteKind::kWhole;
+    return choosers_.channels->choose_message(call).plan.pxn ? RouteKind::kPxn : RouteKind::kWhole;
   }
 
   const TaskGraph& graph_;

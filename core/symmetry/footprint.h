@@ -23,7 +23,7 @@ struct Edge {
   std::uint32_t label = 0;
   std::uint64_t role = 0;
   MessageNics nics = {};
-  Reach reach = Reach::kWhole;
+  RouteKind route_kind = RouteKind::kWhole;
   bool starts_flow = false;  // this rank starts transfers on it; otherwise it waits for the peer's
 };
 

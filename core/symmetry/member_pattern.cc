@@ -26,7 +26,7 @@ bool collect_member(const CollectiveAlgorithm& algorithm, const CollectiveCall& 
     const std::uint64_t salt = mix(of_all, bits(index));
     for (std::size_t j = 0; j < step.sends.size(); ++j) {
       const CollectiveSend& send = step.sends[j];
-      collector.add({.peer = send.peer, .reach = send.reach, .nics = send.nics, .starts_flow = true},
+      collector.add({.peer = send.peer, .route_kind = send.route_kind, .nics = send.nics, .starts_flow = true},
                     mix(salt + j, bits(send.size.count())));
     }
     for (const CollectiveAwait& await : step.awaits) {
@@ -82,20 +82,20 @@ std::uint64_t shape_of(const ChannelChoice& choice, const CollectiveCall& call, 
 }  // namespace
 
 void EdgeCollector::add(const MemberEdge& edge, std::uint64_t what) {
-  std::uint64_t& role = roles_[{edge.peer, edge.reach, edge.nics, edge.channel, edge.starts_flow}];
+  std::uint64_t& role = roles_[{edge.peer, edge.route_kind, edge.nics, edge.channel, edge.starts_flow}];
   role = mix(role, what);
 }
 
 std::vector<MemberEdge> EdgeCollector::edges() const {
   std::vector<MemberEdge> result;
   for (const auto& [key, role] : roles_) {
-    const auto& [peer, reach, nics, channel, starts_flow] = key;
+    const auto& [peer, route_kind, nics, channel, starts_flow] = key;
     result.push_back({.peer = peer,
-                      .reach = reach,
+                      .route_kind = route_kind,
                       .nics = nics,
                       .channel = channel,
                       .starts_flow = starts_flow,
-                      .role = mix(role, mix(static_cast<std::uint64_t>(reach), starts_flow ? 1 : 0))});
+                      .role = mix(role, mix(static_cast<std::uint64_t>(route_kind), starts_flow ? 1 : 0))});
   }
   return result;
 }
@@ -146,7 +146,7 @@ void collect_block(const CollectiveCall& call, const Parts& parts, int member, c
   for (std::size_t port = 0; port < made.sends.size(); ++port) {
     const SendPort& send = made.sends[port];
     collector.add({.peer = switch_partner(*call.layout, member, send.peer),
-                   .reach = send.reach,
+                   .route_kind = send.route_kind,
                    .nics = send.nics,
                    .channel = made.channel,
                    .starts_flow = true},
@@ -154,10 +154,10 @@ void collect_block(const CollectiveCall& call, const Parts& parts, int member, c
   }
   for (std::size_t port = 0; port < made.receives.size(); ++port) {
     const ReceivePort& from = made.receives[port];
-    const bool fetches = from.reach == Reach::kDownFromSwitch;
+    const bool fetches = from.route_kind == RouteKind::kDownFromSwitch;
     const int writer = parts.of_block[at(from.peer)][at(from.block)];
     collector.add({.peer = switch_partner(*call.layout, member, from.peer),
-                   .reach = from.reach,
+                   .route_kind = from.route_kind,
                    .channel = made.channel,
                    .starts_flow = fetches},
                   mix(mix(shape, 8 * port + 4 * is_sum(from.sum) + 2 * leaves_host(from.peer) + 1),

@@ -15,7 +15,7 @@ namespace ringwright {
 
 struct MemberEdge {
   int peer = 0;
-  Reach reach = Reach::kWhole;
+  RouteKind route_kind = RouteKind::kWhole;
   MessageNics nics = {};
   int channel = 0;
   bool starts_flow = false;
@@ -38,7 +38,7 @@ class EdgeCollector {
   [[nodiscard]] std::vector<MemberEdge> edges() const;
 
  private:
-  std::map<std::tuple<int, Reach, MessageNics, int, bool>, std::uint64_t> roles_;
+  std::map<std::tuple<int, RouteKind, MessageNics, int, bool>, std::uint64_t> roles_;
 };
 
 // The edges of every member in one call, played in steps or on channels.

@@ -15,10 +15,10 @@ Duration route_edge(const Footprint& footprint, std::size_t rank, std::uint64_t 
   const Edge& edge = footprint.edges[edge_index];
   hops.clear();
   if (!edge.starts_flow) return {};
-  const bool down = edge.reach == Reach::kDownFromSwitch;
+  const bool down = edge.route_kind == RouteKind::kDownFromSwitch;
   return router.route({.from = down ? edge.peer : RankId(rank),
                        .to = down ? RankId(rank) : edge.peer,
-                       .reach = edge.reach,
+                       .route_kind = edge.route_kind,
                        .nics = edge.nics,
                        .label = edge.label},
                       hops);

@@ -74,11 +74,12 @@ class AlphaBetaModel final : public NetworkModel {
 
 const AlphaBetaModel::Route& AlphaBetaModel::route_of(const RouteQuery& query) {
   const std::uint64_t ends = (std::uint64_t{query.from.value} << 32U) | query.to.value;
-  const std::uint64_t key = mix(ends, (std::uint64_t{query.label} << 8U) | static_cast<std::uint64_t>(query.reach));
+  const std::uint64_t key =
+      mix(ends, (std::uint64_t{query.label} << 8U) | static_cast<std::uint64_t>(query.route_kind));
   Route& route = routes_[key % kRoutes];
   const RouteQuery& known = route.query;
   const bool same = known.from == query.from && known.to == query.to && known.label == query.label;
-  if (same && known.reach == query.reach && known.nics == query.nics) return route;
+  if (same && known.route_kind == query.route_kind && known.nics == query.nics) return route;
   route.query = query;
   route.latency = router_.route(query, route.hops);
   return route;
@@ -95,7 +96,7 @@ void AlphaBetaModel::start(const Transfer& transfer, TransferListener& listener)
   const Route& route =
       route_of({.from = transfer.from,
               .to = transfer.to,
-              .reach = transfer.reach,
+              .route_kind = transfer.route_kind,
               .nics = transfer.nics,
               .label = transfer.label});
   row.latency = route.latency;

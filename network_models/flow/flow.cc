@@ -15,7 +15,7 @@ std::unique_ptr<NetworkModel> make_flow(const ModelInputs& inputs);
 void FlowModel::start(const Transfer& transfer, TransferListener& listener) {
   const RouteQuery query{.from = transfer.from,
                          .to = transfer.to,
-                         .reach = transfer.reach,
+                         .route_kind = transfer.route_kind,
                          .nics = transfer.nics,
                          .label = transfer.label};
   const Duration latency = find_route(query, transfer.copies);

@@ -44,7 +44,7 @@ void FlowModel::change_route(FlowSlot flow) {
 // wait for what is high.
 bool FlowModel::may_be_given_up(const Row& row) const {
   const RouteQuery& query = row.query;
-  return options_.patience > Duration() && !stays_in_host(query.reach) &&
+  return options_.patience > Duration() && !stays_in_host(query.route_kind) &&
          query.from.value / options_.ranks_per_host != query.to.value / options_.ranks_per_host;
 }
 

@@ -318,12 +318,13 @@ void HostBlock::enter(const HostEnds& ends, const NicEnds& nics, PathBuilder& bu
   append(down_paths_[ends.to_gpu * nics_ + nics.in], ends.to_host, builder);
 }
 
-void HostBlock::beside(std::uint32_t host, std::uint32_t gpu, Reach reach, PathBuilder& builder) const {
-  if (reach == Reach::kFromStorage) append(from_storage_[gpu], host, builder);
-  if (reach == Reach::kToMemory || reach == Reach::kToStorage) append(to_memory_[gpu], host, builder);
-  if (reach == Reach::kFromMemory || reach == Reach::kFromStorage) append(from_memory_[gpu], host, builder);
-  if (reach == Reach::kToStorage) append(to_storage_[gpu], host, builder);
-  if (reach == Reach::kWithinMemory) append(within_memory_[gpu], host, builder);
+void HostBlock::beside(std::uint32_t host, std::uint32_t gpu, RouteKind route_kind, PathBuilder& builder) const {
+  if (route_kind == RouteKind::kFromStorage) append(from_storage_[gpu], host, builder);
+  if (route_kind == RouteKind::kToMemory || route_kind == RouteKind::kToStorage) append(to_memory_[gpu], host, builder);
+  if (route_kind == RouteKind::kFromMemory || route_kind == RouteKind::kFromStorage)
+    append(from_memory_[gpu], host, builder);
+  if (route_kind == RouteKind::kToStorage) append(to_storage_[gpu], host, builder);
+  if (route_kind == RouteKind::kWithinMemory) append(within_memory_[gpu], host, builder);
 }
 
 }  // namespace ringwright::network_models

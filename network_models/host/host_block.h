@@ -26,8 +26,10 @@ struct LocalPath {
 // Collects the hops of one route, leaving out the part that the query's reach does not ask for.
 class PathBuilder {
  public:
-  PathBuilder(std::vector<Hop>& hops, Reach reach)
-      : hops_(hops), up_wanted_(reach != Reach::kDownFromSwitch), down_wanted_(reach != Reach::kUpToSwitch) {
+  PathBuilder(std::vector<Hop>& hops, RouteKind route_kind)
+      : hops_(hops),
+        up_wanted_(route_kind != RouteKind::kDownFromSwitch),
+        down_wanted_(route_kind != RouteKind::kUpToSwitch) {
     hops_.clear();
   }
 
@@ -108,7 +110,7 @@ class HostBlock {
   void leave(const HostEnds& ends, const NicEnds& nics, PathBuilder& builder) const;
   void enter(const HostEnds& ends, const NicEnds& nics, PathBuilder& builder) const;
   // Between a GPU and the memory or the drives of its socket, or within that memory: reaches that stay in a host.
-  void beside(std::uint32_t host, std::uint32_t gpu, Reach reach, PathBuilder& builder) const;
+  void beside(std::uint32_t host, std::uint32_t gpu, RouteKind route_kind, PathBuilder& builder) const;
 
  private:
   struct Link {
@@ -178,8 +180,8 @@ inline HostEnds HostBlock::begin(const RouteQuery& query, PathBuilder& builder) 
   ends.from_gpu = query.from.value - ends.from_host * gpus_;
   ends.to_gpu = query.to.value - ends.to_host * gpus_;
   ends.inside = true;
-  if (stays_in_host(query.reach)) {
-    beside(ends.from_host, ends.from_gpu, query.reach, builder);
+  if (stays_in_host(query.route_kind)) {
+    beside(ends.from_host, ends.from_gpu, query.route_kind, builder);
   } else if (ends.from_host == ends.to_host) {
     within(ends.from_host, ends.from_gpu, ends.to_gpu, builder);
   } else {

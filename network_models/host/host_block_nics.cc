@@ -71,7 +71,7 @@ NicEnds HostBlock::nics(const RouteQuery& query, const HostEnds& ends) const {
     if (relay >= gpus_ || up_paths_[relay * nics_ + out].count == 0) return nics;
     nics.relay = relay;
     nics.out = out;
-  } else if (query.reach == Reach::kPxn && nics.out != nics.in && here.has[nics.in]) {
+  } else if (query.route_kind == RouteKind::kPxn && nics.out != nics.in && here.has[nics.in]) {
     nics.relay = gpu_beside({.nic = nics.in, .wanted = ends.to_gpu, .from = ends.from_gpu});
     nics.out = nics.in;
   }

@@ -26,7 +26,9 @@ class PriorityMaxMin {
     return flow < is_low_.size() && is_low_[flow] ? Priority::kLow : Priority::kHigh;
   }
   [[nodiscard]] std::span<const LinkShare> route(FlowSlot flow) const { return of(flow).route(flow); }
-  [[nodiscard]] bool is_route(FlowSlot flow, std::span<const Hop> route) const { return of(flow).is_route(flow, route); }
+  [[nodiscard]] bool is_route(FlowSlot flow, std::span<const Hop> route) const {
+    return of(flow).is_route(flow, route);
+  }
   void enter(FlowSlot flow) { of(flow).enter(flow); }
   void leave(FlowSlot flow);
   void forget(FlowSlot flow) { of(flow).forget(flow); }

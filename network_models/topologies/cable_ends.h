@@ -20,7 +20,7 @@ template <class Cables, class Between, class Choose = NicsAsNamed>
 Duration route_over_cables(const RouteQuery& query, const HostBlock& block, const Cables& cables,
                            const FabricLatency& latency, std::vector<Hop>& hops, const Between& between,
                            const Choose& choose = {}) {
-  PathBuilder builder(hops, query.reach);
+  PathBuilder builder(hops, query.route_kind);
   const HostEnds ends = block.begin(query, builder);
   if (ends.inside) return builder.latency();
   NicEnds nics = block.nics(query, ends);

@@ -18,7 +18,7 @@ class SingleNodeRouter final : public Router {
       : block_(std::move(block)), capacities_(capacities.begin(), capacities.end()) {}
 
   Duration route(const RouteQuery& query, std::vector<Hop>& hops) const override {
-    PathBuilder builder(hops, query.reach);
+    PathBuilder builder(hops, query.route_kind);
     static_cast<void>(block_.begin(query, builder));  // never leaves the one host
     return builder.latency();
   }

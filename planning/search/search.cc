@@ -200,8 +200,9 @@ class WorkerPool {
 
 void evaluate_all(const WorkerPool& pool, Counted& counted, SearchResult& result) {
   std::vector<Trial> trials(counted.candidates.size());
-  pool.each(trials.size(),
-             [&](Evaluator& evaluator, std::size_t item) { trials[item] = evaluator.evaluator(counted.candidates[item]); });
+  pool.each(trials.size(), [&](Evaluator& evaluator, std::size_t item) {
+    trials[item] = evaluator.evaluator(counted.candidates[item]);
+  });
   for (Trial& trial : trials) {
     switch (trial.verdict) {
       case Verdict::kRefused: counted.refuse(std::move(trial.refusal)); break;
@@ -219,8 +220,9 @@ void evaluate_all(const WorkerPool& pool, Counted& counted, SearchResult& result
 // On the scenario's own rungs; what cannot be played there stays where formulas put it.
 void replay_best(const WorkerPool& pool, std::size_t most, configs::Objective objective, SearchResult& result) {
   std::vector<std::optional<configs::Prediction>> played(std::min(most, result.ranked.size()));
-  pool.each(played.size(),
-             [&](Evaluator& evaluator, std::size_t item) { played[item] = evaluator.replay(result.ranked[item].layout); });
+  pool.each(played.size(), [&](Evaluator& evaluator, std::size_t item) {
+    played[item] = evaluator.replay(result.ranked[item].layout);
+  });
   for (std::size_t i = 0; i < played.size(); ++i) result.ranked[i].played = std::move(played[i]);
   const auto end = result.ranked.begin() + static_cast<std::ptrdiff_t>(played.size());
   const auto rest =
@@ -249,7 +251,8 @@ OwnLayout evaluate_own(const configs::Scenario& scenario, const configs::Scenari
                     const SearchResult& result, configs::KnownOverheads& overheads) {
   OwnLayout own;
   own.configuration.layout = own_layout(scenario, result.axes);
-  if (const auto refusal = Evaluator(quick, space, result.capacity, overheads).evaluate_own(own.configuration, own.fits)) {
+  if (const auto refusal =
+          Evaluator(quick, space, result.capacity, overheads).evaluate_own(own.configuration, own.fits)) {
     own.problem = refusal->example;
     return own;
   }
@@ -282,8 +285,8 @@ Result<SearchResult> search(const configs::Scenario& scenario, const configs::Se
   configs::KnownOverheads overheads;
   evaluate_all(WorkerPool(*quick, space, result.capacity, options, overheads), counted, result);
   rank_by_formulas(result.ranked, settings.objective);
-  replay_best(WorkerPool(scenario, space, result.capacity, options, overheads), static_cast<std::size_t>(settings.replay),
-              settings.objective, result);
+  replay_best(WorkerPool(scenario, space, result.capacity, options, overheads),
+              static_cast<std::size_t>(settings.replay), settings.objective, result);
   result.front = pareto_front(result.ranked);
   if (options.own_problem.empty()) {
     result.own = evaluate_own(scenario, *quick, space, result, overheads);

@@ -201,7 +201,7 @@ Bytes sent_abroad(std::string_view name, const CollectiveCall& call, int member)
     for (const CollectiveSend& send : step.sends) {
       const std::vector<int>& host_of = call.layout->host_of;
       const bool abroad = host_of[static_cast<std::size_t>(member)] != host_of[static_cast<std::size_t>(send.peer)];
-      if (abroad && send.reach == Reach::kWhole) total += send.size;
+      if (abroad && send.route_kind == RouteKind::kWhole) total += send.size;
     }
   }
   return total;

@@ -132,7 +132,8 @@ bool is_identical(const CollectiveAlgorithm& algorithm, const CollectiveCall& ca
       for (std::size_t i = 0; i < first.sends.size(); ++i) {
         const CollectiveSend& a = first.sends[i];
         const CollectiveSend& b = other.sends[i];
-        if (a.peer != (b.peer - member + call.size()) % call.size() || a.size != b.size || a.reach != b.reach) {
+        if (a.peer != (b.peer - member + call.size()) % call.size() || a.size != b.size ||
+            a.route_kind != b.route_kind) {
           return false;
         }
       }

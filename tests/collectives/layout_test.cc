@@ -122,12 +122,12 @@ TEST(InSwitch, FirstContributesEverythingThenTakesItsShare) {
   ASSERT_EQ(algorithm.steps(call), 2);
   algorithm.step(call, 2, 0, step);
   ASSERT_EQ(step.sends.size(), 1U);
-  EXPECT_EQ(step.sends[0].reach, Reach::kUpToSwitch);
+  EXPECT_EQ(step.sends[0].route_kind, RouteKind::kUpToSwitch);
   EXPECT_EQ(step.sends[0].size, Bytes(4'000));
   EXPECT_TRUE(step.await_everyone);
   algorithm.step(call, 2, 1, step);
   ASSERT_EQ(step.sends.size(), 1U);
-  EXPECT_EQ(step.sends[0].reach, Reach::kDownFromSwitch);
+  EXPECT_EQ(step.sends[0].route_kind, RouteKind::kDownFromSwitch);
   EXPECT_EQ(step.sends[0].size, Bytes(1'000));
 }
 
@@ -143,7 +143,7 @@ TEST(NvlsTree, OnlyHeadsTalkToOtherHosts) {
         // Whole messages stay on the rail, those to the switch in the host.
         const bool same_rail = send.peer % 4 == member % 4;
         const bool same_host = send.peer / 4 == member / 4;
-        EXPECT_TRUE(send.reach == Reach::kWhole ? same_rail : same_host);
+        EXPECT_TRUE(send.route_kind == RouteKind::kWhole ? same_rail : same_host);
       }
     }
   }

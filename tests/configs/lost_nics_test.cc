@@ -81,12 +81,12 @@ TEST(LostNics, LieOnNoPath) {
     for (std::size_t from = 0; from < 32; ++from) {
       for (std::size_t to = 0; to < 32; ++to) {
         if (from / 8 == to / 8) continue;
-        for (const Reach reach : {Reach::kWhole, Reach::kPxn}) {
+        for (const RouteKind route_kind : {RouteKind::kWhole, RouteKind::kPxn}) {
           for (const int asked : {-1, 0, 3, 6}) {
             const auto number = static_cast<std::int16_t>(asked);
             network.router->route({.from = RankId(from),
                                    .to = RankId(to),
-                                   .reach = reach,
+                                   .route_kind = route_kind,
                                    .nics = {.out = number, .in = number, .relay = number}},
                                   hops);
             for (const Hop& hop : hops) {

@@ -52,7 +52,7 @@ Crossings crossings(const Scenario& scenario, const CollectiveCall& call, int pe
         ++result.connections;
         network.router->route({.from = rank(member),
                                .to = rank(port.peer),
-                               .reach = port.reach,
+                               .route_kind = port.route_kind,
                                .nics = port.nics,
                                .label = channel_label(DimensionId(0), block.channel)},
                               hops);

@@ -14,8 +14,8 @@
 
 namespace ringwright::network_models {
 
-inline RouteQuery between(std::size_t from, std::size_t to, Reach reach = Reach::kWhole) {
-  return {.from = RankId(from), .to = RankId(to), .reach = reach, .label = 0};
+inline RouteQuery between(std::size_t from, std::size_t to, RouteKind route_kind = RouteKind::kWhole) {
+  return {.from = RankId(from), .to = RankId(to), .route_kind = route_kind, .label = 0};
 }
 
 inline std::vector<Hop> hops_of(const Network& network, const RouteQuery& query) {
@@ -50,8 +50,8 @@ inline std::string path_error(const Network& network, std::size_t from, std::siz
   std::vector<Hop> up;
   std::vector<Hop> down;
   const Duration latency = network.router->route(between(from, to), whole);
-  const Duration up_latency = network.router->route(between(from, to, Reach::kUpToSwitch), up);
-  const Duration down_latency = network.router->route(between(from, to, Reach::kDownFromSwitch), down);
+  const Duration up_latency = network.router->route(between(from, to, RouteKind::kUpToSwitch), up);
+  const Duration down_latency = network.router->route(between(from, to, RouteKind::kDownFromSwitch), down);
   if (const std::string error = flow_error(fabric, whole, between(from, to)); !error.empty()) return error;
   if (latency != up_latency + down_latency) return "the parts' latencies do not add up";
   std::vector<Hop> joined = up;

@@ -72,7 +72,7 @@ class PlainSwitch final : public CollectiveAlgorithm {
   void step(const CollectiveCall& call, int member, int index, CollectiveStep& out) const override {
     out.clear();
     out.sends.push_back({.peer = (member + 1) % call.size(), .size = call.bytes,
-                         .reach = index == 0 ? Reach::kUpToSwitch : Reach::kDownFromSwitch});
+                         .route_kind = index == 0 ? RouteKind::kUpToSwitch : RouteKind::kDownFromSwitch});
     out.await_everyone = index == 0;
   }
   [[nodiscard]] int pieces(const CollectiveCall&) const override { return 1; }

@@ -92,7 +92,7 @@ inline DimensionId add_dimension(TaskGraph& graph, std::string name, const std::
 
 // Places rank r on GPU r % per_host of host r / per_host.
 inline void place_ranks(TaskGraph& graph, int per_host) {
-  std::vector<RankPlace> places;
+  std::vector<RankPosition> places;
   for (int rank = 0; rank < static_cast<int>(graph.rank_count()); ++rank) {
     places.push_back({.host = rank / per_host, .gpu = rank % per_host});
   }

@@ -45,11 +45,12 @@ TEST(Adapters, OnlyTheyAreTrained) {
 TEST(Adapters, FrozenGemmsHaveNoWeightGradient) {
   const JobText job = job_of(kLora);
   const KernelContext context = make_kernel_context(job.shape, job.training, job.parallel);
-  EXPECT_THAT(kernels_of(Piece::kMlpUpWgrad, context), testing::IsEmpty());
-  EXPECT_THAT(kernels_of(Piece::kLogitsWgrad, context), testing::IsEmpty());
-  EXPECT_THAT(kernels_of(Piece::kEmbeddingWgrad, context), testing::IsEmpty());
-  EXPECT_THAT(kernels_of(Piece::kQkvWgrad, context), testing::IsEmpty());
-  EXPECT_EQ(kernels_of(Piece::kQkvDgrad, context).size(), 6U);  // the frozen product's, four of the adapter, a sum
+  EXPECT_THAT(kernels_of(LayerSection::kMlpUpWgrad, context), testing::IsEmpty());
+  EXPECT_THAT(kernels_of(LayerSection::kLogitsWgrad, context), testing::IsEmpty());
+  EXPECT_THAT(kernels_of(LayerSection::kEmbeddingWgrad, context), testing::IsEmpty());
+  EXPECT_THAT(kernels_of(LayerSection::kQkvWgrad, context), testing::IsEmpty());
+  EXPECT_EQ(kernels_of(LayerSection::kQkvDgrad, context).size(),
+            6U);  // the frozen product's, four of the adapter, a sum
 }
 
 TEST(Adapters, TheModelNeedsTwiceItsForwardPass) {

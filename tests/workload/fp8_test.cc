@@ -20,9 +20,9 @@ KernelContext context_of(const std::string& model, const std::string& recipe) {
   return make_kernel_context(job.shape, job.training, job.parallel);
 }
 
-std::vector<std::string> names_of(Piece piece, const KernelContext& context, DataType type) {
+std::vector<std::string> names_of(LayerSection section, const KernelContext& context, DataType type) {
   std::vector<std::string> names;
-  for (const Kernel& kernel : kernels_of(piece, context)) {
+  for (const Kernel& kernel : kernels_of(section, context)) {
     if (kernel.type == type) names.push_back(kernel.name);
   }
   return names;
@@ -30,22 +30,23 @@ std::vector<std::string> names_of(Piece piece, const KernelContext& context, Dat
 
 TEST(Fp8, LinearLayersAreInFp8AndTheAttentionCoreIsNot) {
   const KernelContext context = context_of("preset: llama3-8b", "delayed");
-  EXPECT_THAT(names_of(Piece::kAttention, context, DataType::kFp8),
+  EXPECT_THAT(names_of(LayerSection::kAttention, context, DataType::kFp8),
               ElementsAre("quantise", "qkv", "quantise", "attention projection"));
-  EXPECT_THAT(names_of(Piece::kAttention, context, DataType::kBf16), ElementsAre("rotary embedding", "attention"));
+  EXPECT_THAT(names_of(LayerSection::kAttention, context, DataType::kBf16),
+              ElementsAre("rotary embedding", "attention"));
 }
 
 TEST(Fp8, LogitsAndRouterKeepTheirPrecision) {
   const KernelContext context = context_of("preset: mixtral-8x7b", "blockwise");
-  EXPECT_THAT(names_of(Piece::kLogits, context, DataType::kFp8), ElementsAre());
-  EXPECT_THAT(names_of(Piece::kRouter, context, DataType::kFp8), ElementsAre());
-  EXPECT_THAT(names_of(Piece::kExperts, context, DataType::kFp8),
+  EXPECT_THAT(names_of(LayerSection::kLogits, context, DataType::kFp8), ElementsAre());
+  EXPECT_THAT(names_of(LayerSection::kRouter, context, DataType::kFp8), ElementsAre());
+  EXPECT_THAT(names_of(LayerSection::kExperts, context, DataType::kFp8),
               ElementsAre("quantise", "experts up", "quantise", "experts down"));
 }
 
 TEST(Fp8, AGemmReadsOneByteAndWritesTwo) {
   const KernelContext context = context_of("preset: llama3-8b", "delayed");
-  const std::vector<Kernel> kernels = kernels_of(Piece::kMlp, context);
+  const std::vector<Kernel> kernels = kernels_of(LayerSection::kMlp, context);
   const auto up = std::ranges::find(kernels, "mlp up", &Kernel::name);
   // 8192 tokens, 4096 channels in, 2 x 14336 out.
   EXPECT_EQ(up->bytes, Bytes(8192LL * 4096 + 4096LL * 28672 + 2 * 8192LL * 28672));
@@ -53,7 +54,7 @@ TEST(Fp8, AGemmReadsOneByteAndWritesTwo) {
 
 TEST(Fp8, RecipesDifferInWhatTheyTouch) {
   const auto quantised = [](const char* recipe) {
-    const std::vector<Kernel> kernels = kernels_of(Piece::kQkv, context_of("preset: llama3-8b", recipe));
+    const std::vector<Kernel> kernels = kernels_of(LayerSection::kQkv, context_of("preset: llama3-8b", recipe));
     return static_cast<double>(kernels.front().bytes.count()) / (8192.0 * 4096.0);
   };
   EXPECT_EQ(quantised("delayed"), 4.0);     // two bytes read, two of one byte written
@@ -72,7 +73,7 @@ TEST(Fp8, PartsOfTheSequenceAreCastBeforeTheyAreGathered) {
     EXPECT_THAT(job.problems(), testing::IsEmpty());
     const KernelContext context = make_kernel_context(job.shape, job.training, job.parallel);
     std::vector<double> bytes;  // a value of the part
-    for (const Kernel& kernel : kernels_of(Piece::kQkv, context)) {
+    for (const Kernel& kernel : kernels_of(LayerSection::kQkv, context)) {
       if (kernel.family == KernelFamily::kCast) {
         bytes.push_back(static_cast<double>(kernel.bytes.count()) / (4096.0 * 4096.0));
       }

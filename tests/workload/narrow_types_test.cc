@@ -24,9 +24,9 @@ KernelContext context_of(const std::string& training, const std::string& model =
   return make_kernel_context(asked.shape, asked.training, asked.parallel);
 }
 
-std::vector<std::string> in_fp4(Piece piece, const KernelContext& context) {
+std::vector<std::string> in_fp4(LayerSection section, const KernelContext& context) {
   std::vector<std::string> names;
-  for (const Kernel& kernel : kernels_of(piece, context)) {
+  for (const Kernel& kernel : kernels_of(section, context)) {
     if (kernel.type == DataType::kFp4) names.push_back(kernel.name);
   }
   return names;
@@ -34,28 +34,29 @@ std::vector<std::string> in_fp4(Piece piece, const KernelContext& context) {
 
 TEST(NarrowTypes, AllThreeGemmsOfALinearLayerAreInFp4) {
   const KernelContext context = context_of("fp4_recipe: nvfp4");
-  EXPECT_THAT(in_fp4(Piece::kMlp, context), ElementsAre("quantise", "mlp up", "quantise", "mlp down"));
-  EXPECT_THAT(in_fp4(Piece::kMlpUpDgrad, context), ElementsAre("quantise", "mlp up dgrad"));
-  EXPECT_THAT(in_fp4(Piece::kMlpUpWgrad, context), ElementsAre("mlp up wgrad"));
+  EXPECT_THAT(in_fp4(LayerSection::kMlp, context), ElementsAre("quantise", "mlp up", "quantise", "mlp down"));
+  EXPECT_THAT(in_fp4(LayerSection::kMlpUpDgrad, context), ElementsAre("quantise", "mlp up dgrad"));
+  EXPECT_THAT(in_fp4(LayerSection::kMlpUpWgrad, context), ElementsAre("mlp up wgrad"));
 }
 
 TEST(NarrowTypes, CoreLogitsAndRouterKeepTheirPrecision) {
   const KernelContext context = context_of("fp4_recipe: nvfp4", "preset: mixtral-8x7b");
-  EXPECT_THAT(in_fp4(Piece::kCore, context), IsEmpty());
-  EXPECT_THAT(in_fp4(Piece::kLogits, context), IsEmpty());
-  EXPECT_THAT(in_fp4(Piece::kRouter, context), IsEmpty());
-  EXPECT_THAT(in_fp4(Piece::kExperts, context), ElementsAre("quantise", "experts up", "quantise", "experts down"));
+  EXPECT_THAT(in_fp4(LayerSection::kCore, context), IsEmpty());
+  EXPECT_THAT(in_fp4(LayerSection::kLogits, context), IsEmpty());
+  EXPECT_THAT(in_fp4(LayerSection::kRouter, context), IsEmpty());
+  EXPECT_THAT(in_fp4(LayerSection::kExperts, context),
+              ElementsAre("quantise", "experts up", "quantise", "experts down"));
 }
 
 // 8192 tokens, 4096 channels in, 2 x 14336 out: half a byte read, two written.
 TEST(NarrowTypes, AGemmReadsHalfAByteAndWritesTwo) {
-  const Kernel up = kernels_of(Piece::kMlp, context_of("fp4_recipe: mxfp4"))[1];
+  const Kernel up = kernels_of(LayerSection::kMlp, context_of("fp4_recipe: mxfp4"))[1];
   EXPECT_EQ(up.bytes, Bytes((8192LL * 4096 + 4096LL * 28672) / 2 + 2 * 8192LL * 28672));
 }
 
 TEST(NarrowTypes, RecipesDifferInWhatTheyTouch) {
   const auto each = [](const char* recipe) {
-    const std::vector<Kernel> kernels = kernels_of(Piece::kQkv, context_of(recipe));
+    const std::vector<Kernel> kernels = kernels_of(LayerSection::kQkv, context_of(recipe));
     return static_cast<double>(kernels.front().bytes.count()) / (8192.0 * 4096.0);
   };
   EXPECT_EQ(each("fp4_recipe: nvfp4"), 2.0 + 2.0 + 2 * 0.5 + 2.0 / 16.0);  // the maximum first, a scale for 16 values

@@ -25,8 +25,8 @@ KernelContext context_of(const std::string& modules) {
   return make_kernel_context(job.shape, job.training, job.parallel);
 }
 
-bool launches(Piece piece, const KernelContext& context, const std::string& name) {
-  const std::vector<Kernel> kernels = kernels_of(piece, context);
+bool launches(LayerSection section, const KernelContext& context, const std::string& name) {
+  const std::vector<Kernel> kernels = kernels_of(section, context);
   return std::ranges::find(kernels, name, &Kernel::name) != kernels.end();
 }
 
@@ -42,29 +42,29 @@ Bytes saved(const std::string& modules, MlpKind kind = MlpKind::kExperts) {
 // 4096 tokens of DeepSeek-V3 in two bytes.
 TEST(RecomputedModules, NormsSaveTheInputsOfTwoGemms) {
   EXPECT_EQ(saved("layernorm"), Bytes(4096LL * 2 * 2 * 7168));
-  EXPECT_TRUE(launches(Piece::kQkvDgrad, context_of("layernorm"), "attention norm"));
-  EXPECT_TRUE(launches(Piece::kRouterBackward, context_of("layernorm"), "mlp norm"));
-  EXPECT_TRUE(launches(Piece::kMlpUpDgrad, context_of("layernorm"), "mlp norm"));
-  EXPECT_FALSE(launches(Piece::kQkvDgrad, context_of("core_attn"), "attention norm"));
+  EXPECT_TRUE(launches(LayerSection::kQkvDgrad, context_of("layernorm"), "attention norm"));
+  EXPECT_TRUE(launches(LayerSection::kRouterBackward, context_of("layernorm"), "mlp norm"));
+  EXPECT_TRUE(launches(LayerSection::kMlpUpDgrad, context_of("layernorm"), "mlp norm"));
+  EXPECT_FALSE(launches(LayerSection::kQkvDgrad, context_of("core_attn"), "attention norm"));
 }
 
 TEST(RecomputedModules, LatentProjectionsSaveQueriesKeysAndValues) {
   EXPECT_EQ(saved("mla_up_proj"), Bytes(4096LL * 2 * 128 * (192 + 192 + 128)));
-  EXPECT_TRUE(launches(Piece::kAttentionBackward, context_of("mla_up_proj"), "query up"));
-  EXPECT_TRUE(launches(Piece::kProjectionBackward, context_of("mla_up_proj"), "key and value up"));
+  EXPECT_TRUE(launches(LayerSection::kAttentionBackward, context_of("mla_up_proj"), "query up"));
+  EXPECT_TRUE(launches(LayerSection::kProjectionBackward, context_of("mla_up_proj"), "key and value up"));
 }
 
 TEST(RecomputedModules, ExpertActivationsSaveOneWidthOfEveryRow) {
   EXPECT_EQ(saved("moe_act"), Bytes(4096LL * 8 * 2 * 2048));
   EXPECT_EQ(saved("moe_act", MlpKind::kDense), Bytes(0));
-  EXPECT_TRUE(launches(Piece::kExpertsBackward, context_of("moe_act"), "experts swiglu"));
+  EXPECT_TRUE(launches(LayerSection::kExpertsBackward, context_of("moe_act"), "experts swiglu"));
 }
 
 TEST(RecomputedModules, TheAttentionCoreIsRecomputedWhenNothingElseIsNamed) {
   const JobText job = job_of("deepseek-v3", ", recompute: selective");
   EXPECT_EQ(layer_activations(make_kernel_context(job.shape, job.training, job.parallel)),
             layer_activations(context_of("core_attn")));
-  EXPECT_FALSE(launches(Piece::kAttentionBackward, context_of("layernorm"), "attention"));
+  EXPECT_FALSE(launches(LayerSection::kAttentionBackward, context_of("layernorm"), "attention"));
 }
 
 TEST(RecomputedModules, SavingsAddUp) {

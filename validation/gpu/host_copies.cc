@@ -117,7 +117,8 @@ Result<HostCopyTable> parse_host_copies(const std::string& name, std::string_vie
 std::vector<DmaPathCosts> fit_host_copies(const HostCopyTable& table) {
   std::vector<DmaPathCosts> paths;
   for (const MeasuredCopy& row : table.rows) {
-    if (std::ranges::find(paths, row.path, &DmaPathCosts::path) == paths.end()) paths.push_back(fit_path(table, row.path));
+    if (std::ranges::find(paths, row.path, &DmaPathCosts::path) == paths.end())
+      paths.push_back(fit_path(table, row.path));
   }
   return paths;
 }

@@ -246,26 +246,26 @@ std::int64_t gathered_columns(const ModelShape& shape) {
   return queries + latent.key_value_rank + latent.rotated_size;
 }
 
-void add_attention_pieces(Piece piece, const KernelContext& context, KernelMaker& make) {
-  if (piece == Piece::kQkv) return add_qkv(make);
-  if (piece == Piece::kCore) return add_core(make, context);
-  if (piece == Piece::kProjection) return add_projection(make);
-  if (piece == Piece::kProjectionBackward) return add_projection_backward(make, context);
-  if (piece == Piece::kCoreBackward) return add_core_backward(make, context);
-  if (piece == Piece::kQkvBackward) return add_qkv_backward(make);
-  if (piece == Piece::kQkvDgrad) {
+void add_attention_sections(LayerSection section, const KernelContext& context, KernelMaker& make) {
+  if (section == LayerSection::kQkv) return add_qkv(make);
+  if (section == LayerSection::kCore) return add_core(make, context);
+  if (section == LayerSection::kProjection) return add_projection(make);
+  if (section == LayerSection::kProjectionBackward) return add_projection_backward(make, context);
+  if (section == LayerSection::kCoreBackward) return add_core_backward(make, context);
+  if (section == LayerSection::kQkvBackward) return add_qkv_backward(make);
+  if (section == LayerSection::kQkvDgrad) {
     if (context.training.recomputes(&RecomputedModules::norms)) add_attention_norm(make);
     return add_qkv_dgrad(make);
   }
-  if (piece == Piece::kQkvWgrad) return add_qkv_wgrad(make);
-  if (piece == Piece::kAttentionBackward) return add_attention_backward(make, context);
-  if (piece == Piece::kAttention) {
+  if (section == LayerSection::kQkvWgrad) return add_qkv_wgrad(make);
+  if (section == LayerSection::kAttentionBackward) return add_attention_backward(make, context);
+  if (section == LayerSection::kAttention) {
     add_qkv(make);
     add_core(make, context);
     return add_projection(make);
   }
-  const bool full = piece == Piece::kCoreFullBlock || piece == Piece::kCoreFullBlockBackward;
-  const bool forward = piece == Piece::kCoreBlock || piece == Piece::kCoreFullBlock;
+  const bool full = section == LayerSection::kCoreFullBlock || section == LayerSection::kCoreFullBlockBackward;
+  const bool forward = section == LayerSection::kCoreBlock || section == LayerSection::kCoreFullBlock;
   make.attention(forward ? "attention block" : "attention block backward",
                  forward ? kAttentionForward : kAttentionBackward,
                  block_scores(make, context, full ? Block::kFull : Block::kHalf));

@@ -6,7 +6,7 @@
 
 namespace ringwright::workload {
 
-void add_attention_pieces(Piece piece, const KernelContext& context, KernelMaker& make);
+void add_attention_sections(LayerSection section, const KernelContext& context, KernelMaker& make);
 
 void add_attention_norm(KernelMaker& make);
 // Latent attention's products from the residual stream to the latent vectors, which every tensor-parallel rank does for

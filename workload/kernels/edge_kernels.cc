@@ -18,13 +18,13 @@ std::int64_t logits(const KernelMaker& make) {
 // cache holds for the maximum, for the sum and for the result (SoftMax.cu). Fused: they are read once (flash-attn's
 // xentropy.py), compiled twice, for the sum and for the result; and chunk by chunk their gradient is written at once
 // (Liger's fused_linear_cross_entropy.py).
-void add_split_loss(Piece piece, KernelMaker& make) {
-  if (piece == Piece::kLossMax) {
+void add_split_loss(LayerSection section, KernelMaker& make) {
+  if (section == LayerSection::kLossMax) {
     make.stream(kCast, "logits cast", logits(make), {.values = 1, .other_bytes = kEdgeFp32});
     make.stream(kSoftmax, "logits max", logits(make), {.other_bytes = kEdgeFp32});
-  } else if (piece == Piece::kLossTarget) {
+  } else if (section == LayerSection::kLossTarget) {
     make.stream(kSoftmax, "logits shift", logits(make), {.other_bytes = 2 * kEdgeFp32});
-  } else if (piece == Piece::kLossSum) {
+  } else if (section == LayerSection::kLossSum) {
     make.stream(kSoftmax, "logits exp", logits(make), {.other_bytes = 2 * kEdgeFp32});
     make.stream(kSoftmax, "logits sum", logits(make), {.other_bytes = kEdgeFp32});
   } else {
@@ -33,12 +33,12 @@ void add_split_loss(Piece piece, KernelMaker& make) {
 }
 
 // fused_cross_entropy.py of Megatron-Core: cast with max; shift, exponential and sum; division.
-void add_split_fused_loss(Piece piece, KernelMaker& make) {
-  if (piece == Piece::kLossMax) {
+void add_split_fused_loss(LayerSection section, KernelMaker& make) {
+  if (section == LayerSection::kLossMax) {
     make.stream(kCast, "logits cast, max", logits(make), {.values = 1, .other_bytes = kEdgeFp32});
-  } else if (piece == Piece::kLossTarget) {
+  } else if (section == LayerSection::kLossTarget) {
     make.stream(kSoftmax, "logits exp, sum", logits(make), {.other_bytes = 2 * kEdgeFp32});
-  } else if (piece == Piece::kLossFinish) {
+  } else if (section == LayerSection::kLossFinish) {
     make.stream(kSoftmax, "logits divide", logits(make), {.other_bytes = 2 * kEdgeFp32});
   }
 }
@@ -48,14 +48,14 @@ void add_eager_loss(const std::string& of, KernelMaker& make) {
   make.stream(kSoftmax, of + "log-softmax", logits(make), {.other_bytes = 4 * kEdgeFp32});
 }
 
-void add_loss(Piece piece, const TrainingOptions& training, KernelMaker& make) {
+void add_loss(LayerSection section, const TrainingOptions& training, KernelMaker& make) {
   const CrossEntropy kind = training.cross_entropy;
-  if (piece == Piece::kLossFinish) {
+  if (section == LayerSection::kLossFinish) {
     for (std::int64_t i = 0; i < training.loss_metrics; ++i) add_eager_loss("metric's ", make);
   }
-  if (kind == CrossEntropy::kSplit) return add_split_loss(piece, make);
-  if (kind == CrossEntropy::kSplitFused) return add_split_fused_loss(piece, make);
-  if (piece != Piece::kLossMax) return;
+  if (kind == CrossEntropy::kSplit) return add_split_loss(section, make);
+  if (kind == CrossEntropy::kSplitFused) return add_split_fused_loss(section, make);
+  if (section != LayerSection::kLossMax) return;
   if (kind == CrossEntropy::kEager) return add_eager_loss("", make);
   const double values = kind == CrossEntropy::kFused ? 1.0 : kind == CrossEntropy::kCompiled ? 2.0 : 3.0;
   make.stream(kSoftmax, "cross-entropy", logits(make), {.values = values});
@@ -97,18 +97,18 @@ void add_embedding_wgrad(KernelMaker& make) {
 
 }  // namespace
 
-void add_embedding_pieces(Piece piece, const KernelContext& context, KernelMaker& make) {
+void add_embedding_sections(LayerSection section, const KernelContext& context, KernelMaker& make) {
   const std::int64_t local = make.local_tokens * context.shape.hidden;
-  if (piece == Piece::kEmbeddingGather) {
+  if (section == LayerSection::kEmbeddingGather) {
     make.stream(kEmbedding, "embedding gather", make.tokens * context.shape.hidden, {.values = 2});
-  } else if (piece == Piece::kEmbeddingFinish) {
+  } else if (section == LayerSection::kEmbeddingFinish) {
     if (context.shape.positions == Positions::kLearned) {
       make.stream(kElementwise, "position embedding add", local, {.values = 3});
     }
     if (context.shape.hidden_dropout) {
       make.stream(kElementwise, "embedding dropout", local, {.values = 2, .other_bytes = 1});
     }
-  } else if (piece == Piece::kEmbeddingFinishBackward) {
+  } else if (section == LayerSection::kEmbeddingFinishBackward) {
     if (context.shape.hidden_dropout) {
       make.stream(kElementwise, "embedding dropout backward", local, {.values = 2, .other_bytes = 1});
     }
@@ -117,25 +117,25 @@ void add_embedding_pieces(Piece piece, const KernelContext& context, KernelMaker
   }
 }
 
-void add_head_pieces(Piece piece, const KernelContext& context, KernelMaker& make) {
+void add_head_sections(LayerSection section, const KernelContext& context, KernelMaker& make) {
   make.keep_precision();
   const std::int64_t h = make.shape.hidden;
   const std::int64_t local = make.local_tokens * h;
-  if (piece == Piece::kFinalNorm) return add_norm(make, "final norm", local);
-  if (piece == Piece::kFinalNormBackward) return add_norm_backward(make, "final norm", local);
-  if (piece == Piece::kLogits) return make.linear("logits", h, make.vocabulary);
-  if (piece == Piece::kLogitsDgrad) return make.dgrad("logits dgrad", h, make.vocabulary);
-  if (piece == Piece::kLogitsWgrad) return make.wgrad("logits wgrad", h, make.vocabulary);
-  if (piece == Piece::kLossBackward) return add_loss_backward(context.training.cross_entropy, make);
-  add_loss(piece, context.training, make);
+  if (section == LayerSection::kFinalNorm) return add_norm(make, "final norm", local);
+  if (section == LayerSection::kFinalNormBackward) return add_norm_backward(make, "final norm", local);
+  if (section == LayerSection::kLogits) return make.linear("logits", h, make.vocabulary);
+  if (section == LayerSection::kLogitsDgrad) return make.dgrad("logits dgrad", h, make.vocabulary);
+  if (section == LayerSection::kLogitsWgrad) return make.wgrad("logits wgrad", h, make.vocabulary);
+  if (section == LayerSection::kLossBackward) return add_loss_backward(context.training.cross_entropy, make);
+  add_loss(section, context.training, make);
 }
 
 // Norms of the residual stream and of the next token's embedding, and the product of both to one vector. The head's
 // logits and loss are those of the model.
-void add_predictor_pieces(Piece piece, KernelMaker& make) {
+void add_predictor_sections(LayerSection section, KernelMaker& make) {
   const std::int64_t h = make.shape.hidden;
   const std::int64_t local = make.local_tokens * h;
-  if (piece == Piece::kPredictorInput) {
+  if (section == LayerSection::kPredictorInput) {
     make.stream(kEmbedding, "predictor embedding gather", local, {.values = 2});
     make.stream(kNorm, "predictor norms", 2 * local, {.values = 2});
     return make.linear("predictor projection", 2 * h, h / make.tp());

@@ -6,8 +6,8 @@
 namespace ringwright::workload {
 
 // Each takes the pieces of its part of the model and no others.
-void add_embedding_pieces(Piece piece, const KernelContext& context, KernelMaker& make);
-void add_head_pieces(Piece piece, const KernelContext& context, KernelMaker& make);
-void add_predictor_pieces(Piece piece, KernelMaker& make);
+void add_embedding_sections(LayerSection section, const KernelContext& context, KernelMaker& make);
+void add_head_sections(LayerSection section, const KernelContext& context, KernelMaker& make);
+void add_predictor_sections(LayerSection section, KernelMaker& make);
 
 }  // namespace ringwright::workload

@@ -126,24 +126,24 @@ double expert_rows(const KernelContext& context) {
   return static_cast<double>(local * context.shape.experts->per_token * context.experts.etp) * context.expert_load;
 }
 
-void add_expert_pieces(Piece piece, const KernelContext& context, KernelMaker& make) {
-  if (piece == Piece::kRouter) return add_router(make);
-  if (piece == Piece::kRouterBackward) {
+void add_expert_sections(LayerSection section, const KernelContext& context, KernelMaker& make) {
+  if (section == LayerSection::kRouter) return add_router(make);
+  if (section == LayerSection::kRouterBackward) {
     if (context.training.recomputes(&RecomputedModules::norms)) {
       add_norm(make, "mlp norm", make.local_tokens * make.shape.hidden);
     }
     return add_router_backward(make);
   }
-  if (piece == Piece::kPermute) return add_permutation(make, "token permutation");
-  if (piece == Piece::kPermuteBackward) return add_permutation(make, "token permutation backward");
-  if (piece == Piece::kUnpermute) return add_permutation(make, "token sum");
-  if (piece == Piece::kUnpermuteBackward) return add_permutation(make, "token sum backward");
-  if (piece == Piece::kExpertSort) return add_sort(make, context, "sort by expert");
-  if (piece == Piece::kExpertUnsort) return add_sort(make, context, "sort by rank");
-  if (piece == Piece::kExperts) return add_experts(make, context);
-  if (piece == Piece::kExpertsBackward) return add_experts_backward(make, context);
-  if (piece == Piece::kExpertsWgrad) return add_experts_wgrad(make, context);
-  if (piece == Piece::kSharedExperts) return add_shared(make, context);
+  if (section == LayerSection::kPermute) return add_permutation(make, "token permutation");
+  if (section == LayerSection::kPermuteBackward) return add_permutation(make, "token permutation backward");
+  if (section == LayerSection::kUnpermute) return add_permutation(make, "token sum");
+  if (section == LayerSection::kUnpermuteBackward) return add_permutation(make, "token sum backward");
+  if (section == LayerSection::kExpertSort) return add_sort(make, context, "sort by expert");
+  if (section == LayerSection::kExpertUnsort) return add_sort(make, context, "sort by rank");
+  if (section == LayerSection::kExperts) return add_experts(make, context);
+  if (section == LayerSection::kExpertsBackward) return add_experts_backward(make, context);
+  if (section == LayerSection::kExpertsWgrad) return add_experts_wgrad(make, context);
+  if (section == LayerSection::kSharedExperts) return add_shared(make, context);
   add_shared_backward(make, context);
 }
 

@@ -8,7 +8,7 @@
 
 namespace ringwright::workload {
 
-void add_expert_pieces(Piece piece, const KernelContext& context, KernelMaker& make);
+void add_expert_sections(LayerSection section, const KernelContext& context, KernelMaker& make);
 
 // Tokens that this rank's experts compute for a microbatch, counted once for each expert.
 [[nodiscard]] double expert_rows(const KernelContext& context);

@@ -77,79 +77,80 @@ void add_mlp_down_backward(KernelMaker& make, const KernelContext& context) {
   }
 }
 
-bool is_of_attention(Piece piece) {
-  constexpr std::array kPieces{Piece::kAttention,
-                               Piece::kQkv,
-                               Piece::kCore,
-                               Piece::kCoreBlock,
-                               Piece::kCoreFullBlock,
-                               Piece::kProjection,
-                               Piece::kAttentionBackward,
-                               Piece::kProjectionBackward,
-                               Piece::kCoreBackward,
-                               Piece::kCoreBlockBackward,
-                               Piece::kCoreFullBlockBackward,
-                               Piece::kQkvBackward,
-                               Piece::kQkvDgrad,
-                               Piece::kQkvWgrad};
-  return std::ranges::find(kPieces, piece) != kPieces.end();
+bool is_of_attention(LayerSection section) {
+  constexpr std::array kSections{LayerSection::kAttention,
+                               LayerSection::kQkv,
+                               LayerSection::kCore,
+                               LayerSection::kCoreBlock,
+                               LayerSection::kCoreFullBlock,
+                               LayerSection::kProjection,
+                               LayerSection::kAttentionBackward,
+                               LayerSection::kProjectionBackward,
+                               LayerSection::kCoreBackward,
+                               LayerSection::kCoreBlockBackward,
+                               LayerSection::kCoreFullBlockBackward,
+                               LayerSection::kQkvBackward,
+                               LayerSection::kQkvDgrad,
+                               LayerSection::kQkvWgrad};
+  return std::ranges::find(kSections, section) != kSections.end();
 }
 
-bool is_of_experts(Piece piece) {
-  constexpr std::array kPieces{Piece::kRouter,
-                               Piece::kPermute,
-                               Piece::kExpertSort,
-                               Piece::kExperts,
-                               Piece::kExpertUnsort,
-                               Piece::kUnpermute,
-                               Piece::kSharedExperts,
-                               Piece::kUnpermuteBackward,
-                               Piece::kExpertsBackward,
-                               Piece::kExpertsWgrad,
-                               Piece::kSharedExpertsBackward,
-                               Piece::kPermuteBackward,
-                               Piece::kRouterBackward};
-  return std::ranges::find(kPieces, piece) != kPieces.end();
+bool is_of_experts(LayerSection section) {
+  constexpr std::array kSections{LayerSection::kRouter,
+                               LayerSection::kPermute,
+                               LayerSection::kExpertSort,
+                               LayerSection::kExperts,
+                               LayerSection::kExpertUnsort,
+                               LayerSection::kUnpermute,
+                               LayerSection::kSharedExperts,
+                               LayerSection::kUnpermuteBackward,
+                               LayerSection::kExpertsBackward,
+                               LayerSection::kExpertsWgrad,
+                               LayerSection::kSharedExpertsBackward,
+                               LayerSection::kPermuteBackward,
+                               LayerSection::kRouterBackward};
+  return std::ranges::find(kSections, section) != kSections.end();
 }
 
-bool is_of_embedding(Piece piece) {
-  constexpr std::array kPieces{Piece::kEmbeddingGather, Piece::kEmbeddingFinish, Piece::kEmbeddingFinishBackward,
-                               Piece::kEmbeddingWgrad};
-  return std::ranges::find(kPieces, piece) != kPieces.end();
+bool is_of_embedding(LayerSection section) {
+  constexpr std::array kSections{LayerSection::kEmbeddingGather, LayerSection::kEmbeddingFinish,
+                                 LayerSection::kEmbeddingFinishBackward, LayerSection::kEmbeddingWgrad};
+  return std::ranges::find(kSections, section) != kSections.end();
 }
 
-void add_piece(Piece piece, const KernelContext& context, KernelMaker& make) {
-  if (is_of_attention(piece)) return add_attention_pieces(piece, context, make);
-  if (is_of_experts(piece)) return add_expert_pieces(piece, context, make);
-  if (is_of_embedding(piece)) return add_embedding_pieces(piece, context, make);
+void add_section(LayerSection section, const KernelContext& context, KernelMaker& make) {
+  if (is_of_attention(section)) return add_attention_sections(section, context, make);
+  if (is_of_experts(section)) return add_expert_sections(section, context, make);
+  if (is_of_embedding(section)) return add_embedding_sections(section, context, make);
   const std::int64_t h = make.shape.hidden;
-  if (piece == Piece::kAttentionNorm) {
+  if (section == LayerSection::kAttentionNorm) {
     add_attention_norm(make);
     return add_latent_down(make);
   }
-  if (piece == Piece::kAttentionNormBackward) {
+  if (section == LayerSection::kAttentionNormBackward) {
     add_latent_down_backward(make);
     return add_block_norm_backward(make, "attention norm");
   }
-  if (piece == Piece::kMlpNorm) return add_mlp_norm(make, "mlp norm");
-  if (piece == Piece::kMlp) return add_mlp(make);
-  if (piece == Piece::kAttentionResidual || piece == Piece::kMlpResidual) return add_residual(make);
-  if (piece == Piece::kAttentionResidualBackward || piece == Piece::kMlpResidualBackward) {
+  if (section == LayerSection::kMlpNorm) return add_mlp_norm(make, "mlp norm");
+  if (section == LayerSection::kMlp) return add_mlp(make);
+  if (section == LayerSection::kAttentionResidual || section == LayerSection::kMlpResidual) return add_residual(make);
+  if (section == LayerSection::kAttentionResidualBackward || section == LayerSection::kMlpResidualBackward) {
     return add_residual_backward(make);
   }
-  if (piece == Piece::kMlpDownBackward) return add_mlp_down_backward(make, context);
-  if (piece == Piece::kMlpUpDgrad) {
+  if (section == LayerSection::kMlpDownBackward) return add_mlp_down_backward(make, context);
+  if (section == LayerSection::kMlpUpDgrad) {
     if (context.training.recomputes(&RecomputedModules::norms)) add_mlp_norm(make, "mlp norm");
     make.dgrads("mlp up dgrad", h, {make.ffn, make.gated_ffn - make.ffn});
     if (make.shape.adapters && make.shape.adapters->mlp_up) make.adapter_backward(h, make.gated_ffn);
     return;
   }
-  if (piece == Piece::kMlpUpWgrad) return make.wgrads("mlp up wgrad", h, {make.ffn, make.gated_ffn - make.ffn});
-  if (piece == Piece::kMlpNormBackward) return add_block_norm_backward(make, "mlp norm");
-  if (piece == Piece::kPredictorInput || piece == Piece::kPredictorInputBackward) {
-    return add_predictor_pieces(piece, make);
+  if (section == LayerSection::kMlpUpWgrad)
+    return make.wgrads("mlp up wgrad", h, {make.ffn, make.gated_ffn - make.ffn});
+  if (section == LayerSection::kMlpNormBackward) return add_block_norm_backward(make, "mlp norm");
+  if (section == LayerSection::kPredictorInput || section == LayerSection::kPredictorInputBackward) {
+    return add_predictor_sections(section, make);
   }
-  add_head_pieces(piece, context, make);
+  add_head_sections(section, context, make);
 }
 
 }  // namespace
@@ -169,9 +170,9 @@ KernelContext make_kernel_context(const ModelShape& shape, const TrainingOptions
   return context;
 }
 
-std::vector<Kernel> kernels_of(Piece piece, const KernelContext& context) {
+std::vector<Kernel> kernels_of(LayerSection section, const KernelContext& context) {
   KernelMaker make(context);
-  add_piece(piece, context, make);
+  add_section(section, context, make);
   return make.take();
 }
 

@@ -39,7 +39,7 @@ struct KernelContext {
 [[nodiscard]] KernelContext make_kernel_context(const ModelShape& shape, const TrainingOptions& training,
                                                 const ParallelOptions& parallel);
 
-enum class Piece {
+enum class LayerSection {
   kEmbeddingGather,  // looks the tokens up in this rank's part of the vocabulary
   kEmbeddingFinish,  // position embedding, dropout
   kAttentionNorm,
@@ -97,6 +97,6 @@ enum class Piece {
   kEmbeddingWgrad,
 };
 
-[[nodiscard]] std::vector<Kernel> kernels_of(Piece piece, const KernelContext& context);
+[[nodiscard]] std::vector<Kernel> kernels_of(LayerSection section, const KernelContext& context);
 
 }  // namespace ringwright::workload

@@ -95,9 +95,9 @@ class Roofline final : public ComputeModel {
     double best = 0.0;
     for (const std::int64_t split : kRooflineSplits) {
       if (split > 1 && grid.k / split < kShortestRooflineSplit) break;
-      const std::int64_t pieces = grid.tiles * split;
-      const auto slots = static_cast<double>(rounded_up_quotient(pieces, gpu_.sms) * gpu_.sms);
-      best = std::max(best, static_cast<double>(pieces) / slots * (split > 1 ? kSplitSpeed : 1.0));
+      const std::int64_t sections = grid.tiles * split;
+      const auto slots = static_cast<double>(rounded_up_quotient(sections, gpu_.sms) * gpu_.sms);
+      best = std::max(best, static_cast<double>(sections) / slots * (split > 1 ? kSplitSpeed : 1.0));
     }
     return best;
   }

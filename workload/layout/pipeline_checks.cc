@@ -11,7 +11,7 @@
 
 #include "workload/builtin.h"
 #include "workload/layout/pipeline_order.h"
-#include "workload/layout/stage_parts.h"
+#include "workload/layout/stage_chunks.h"
 #include "workload/pipeline/schedule_check.h"
 
 namespace ringwright::workload {

@@ -10,24 +10,25 @@
 namespace ringwright::workload {
 namespace {
 
-using enum Piece;
+using enum LayerSection;
 
-constexpr Piece kWholeAttention[] = {kAttentionNorm, kAttention, kAttentionResidual};
-constexpr Piece kCutAttention[] = {kAttentionNorm, kQkv, kCore, kProjection, kAttentionResidual};
-constexpr Piece kWholeAttentionBackward[] = {kAttentionResidualBackward, kAttentionBackward, kQkvDgrad, kQkvWgrad,
-                                             kAttentionNormBackward};
-constexpr Piece kCutAttentionBackward[] = {
+constexpr LayerSection kWholeAttention[] = {kAttentionNorm, kAttention, kAttentionResidual};
+constexpr LayerSection kCutAttention[] = {kAttentionNorm, kQkv, kCore, kProjection, kAttentionResidual};
+constexpr LayerSection kWholeAttentionBackward[] = {kAttentionResidualBackward, kAttentionBackward, kQkvDgrad,
+                                                    kQkvWgrad, kAttentionNormBackward};
+constexpr LayerSection kCutAttentionBackward[] = {
     kAttentionResidualBackward, kProjectionBackward, kCoreBackward, kQkvBackward, kQkvDgrad, kQkvWgrad,
     kAttentionNormBackward};
-constexpr Piece kDense[] = {kMlpNorm, kMlp, kMlpResidual};
-constexpr Piece kDenseBackward[] = {kMlpResidualBackward, kMlpDownBackward, kMlpUpDgrad, kMlpUpWgrad, kMlpNormBackward};
-constexpr Piece kSparse[] = {kMlpNorm, kRouter,       kPermute,   kExpertSort,
+constexpr LayerSection kDense[] = {kMlpNorm, kMlp, kMlpResidual};
+constexpr LayerSection kDenseBackward[] = {kMlpResidualBackward, kMlpDownBackward, kMlpUpDgrad, kMlpUpWgrad,
+                                           kMlpNormBackward};
+constexpr LayerSection kSparse[] = {kMlpNorm, kRouter,       kPermute,   kExpertSort,
                              kExperts, kExpertUnsort, kUnpermute, kMlpResidual};
-constexpr Piece kSparseBackward[] = {kMlpResidualBackward, kUnpermuteBackward, kExpertSort,
+constexpr LayerSection kSparseBackward[] = {kMlpResidualBackward, kUnpermuteBackward, kExpertSort,
                                      kExpertsBackward,     kExpertsWgrad,      kExpertUnsort,
                                      kPermuteBackward,     kRouterBackward,    kMlpNormBackward};
-constexpr Piece kEmbedding[] = {kEmbeddingGather, kEmbeddingFinish, kEmbeddingFinishBackward, kEmbeddingWgrad};
-constexpr Piece kHead[] = {kFinalNorm,  kLogits,       kLossMax,     kLossTarget,  kLossSum,
+constexpr LayerSection kEmbedding[] = {kEmbeddingGather, kEmbeddingFinish, kEmbeddingFinishBackward, kEmbeddingWgrad};
+constexpr LayerSection kHead[] = {kFinalNorm,  kLogits,       kLossMax,     kLossTarget,  kLossSum,
                            kLossFinish, kLossBackward, kLogitsDgrad, kLogitsWgrad, kFinalNormBackward};
 
 class Coster {
@@ -36,12 +37,12 @@ class Coster {
   Coster(const KernelContext& context, const ComputeModel& compute, double again)
       : context_(context), compute_(compute), again_(again) {}
 
-  [[nodiscard]] double of(std::span<const Piece> pieces, bool windowed = false) const {
+  [[nodiscard]] double of(std::span<const LayerSection> sections, bool windowed = false) const {
     KernelContext context = context_;
     context.windowed = windowed;
     double seconds = 0.0;
-    for (const Piece piece : pieces) {
-      for (const Kernel& kernel : kernels_of(piece, context)) {
+    for (const LayerSection section : sections) {
+      for (const Kernel& kernel : kernels_of(section, context)) {
         seconds += to_seconds(compute_.duration(kernel)) * static_cast<double>(kernel.launches);
       }
     }
@@ -51,8 +52,9 @@ class Coster {
     const ModelShape& shape = context_.shape;
     const bool windowed = is_windowed(shape, layer);
     const bool cut = context_.cp > 1;
-    double forward = of(cut ? std::span<const Piece>(kCutAttention) : kWholeAttention, windowed);
-    double backward = of(cut ? std::span<const Piece>(kCutAttentionBackward) : kWholeAttentionBackward, windowed);
+    double forward = of(cut ? std::span<const LayerSection>(kCutAttention) : kWholeAttention, windowed);
+    double backward =
+        of(cut ? std::span<const LayerSection>(kCutAttentionBackward) : kWholeAttentionBackward, windowed);
     if (has_experts(shape, layer)) {
       forward += of(kSparse);
       backward += of(kSparseBackward);
@@ -97,9 +99,9 @@ LayerCosts layer_costs(const ModelShape& shape, const TrainingOptions& training,
 }
 
 LayerPasses dense_layer_passes(const KernelContext& context, const ComputeModel& compute) {
-  const auto add = [&](std::span<const Piece> pieces, PassTime& pass) {
-    for (const Piece piece : pieces) {
-      for (const Kernel& kernel : kernels_of(piece, context)) {
+  const auto add = [&](std::span<const LayerSection> sections, PassTime& pass) {
+    for (const LayerSection section : sections) {
+      for (const Kernel& kernel : kernels_of(section, context)) {
         const auto launches = static_cast<double>(kernel.launches);
         pass.device += to_seconds(compute.duration(kernel)) * launches;
         pass.host += to_seconds(compute.issue_time(kernel)) * launches;

@@ -30,7 +30,7 @@ void add_optimizer(HostHoldings& holdings, const StepInputs& inputs, std::int64_
   add(holdings.memory, "gradients", (full ? 4.0 : bytes_per_element(inputs.training.precision)) * elements);
 }
 
-void add_parameters(HostHoldings& holdings, const StepInputs& inputs, const std::vector<Part>& parts) {
+void add_parameters(HostHoldings& holdings, const StepInputs& inputs, const std::vector<ModelChunk>& parts) {
   const OffloadOptions& offload = inputs.parallel.offload;
   const ShardingOptions& sharding = inputs.parallel.sharding;
   if (offload.parameters == Tier::kGpu || sharding.master_in_shard) return;  // the shards are the optimizer's weights
@@ -50,7 +50,7 @@ std::vector<HostHoldings> host_holdings(const StepInputs& inputs) {
   if (!inputs.parallel.offload.any()) return stages;
   const PipelineOrder order = pipeline_order(inputs.parallel, inputs.training);
   for (int stage = 0; stage < inputs.parallel.pp; ++stage) {
-    const std::vector<Part> parts = stage_parts(inputs.shape, inputs.parallel, stage);
+    const std::vector<ModelChunk> parts = stage_chunks(inputs.shape, inputs.parallel, stage);
     HostHoldings& holdings = stages.emplace_back(HostHoldings{.stage = stage, .memory = {}, .drives = {}});
     add_optimizer(holdings, inputs, owned_parameters(parts, inputs));
     add_parameters(holdings, inputs, parts);

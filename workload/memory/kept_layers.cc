@@ -6,21 +6,21 @@
 
 namespace ringwright::workload {
 
-KeptLayers::KeptLayers(const Part& part, const KernelContext& context) {
+KeptLayers::KeptLayers(const ModelChunk& part, const KernelContext& context) {
   find_layers(part);
   const bool spared = context.recompute_ahead && part.head;
   if (context.training.recompute == Recompute::kFull && !spared) form_groups(part, context.training.full);
   weigh(part, context);
 }
 
-void KeptLayers::find_layers(const Part& part) {
+void KeptLayers::find_layers(const ModelChunk& part) {
   for (std::size_t point = 0; point < part.points.size(); ++point) {
     if (ends_layer(part.points[point])) layers_.push_back({.first_point = point - 1});
     layer_of_.push_back(layers_.empty() ? 0 : layers_.size() - 1);
   }
 }
 
-void KeptLayers::form_groups(const Part& part, const FullRecompute& full) {
+void KeptLayers::form_groups(const ModelChunk& part, const FullRecompute& full) {
   const bool uniform = full.method == RecomputeMethod::kUniform;
   const auto count = static_cast<std::size_t>(full.layers);
   const auto predicts = [&](const Layer& layer) {
@@ -42,7 +42,7 @@ void KeptLayers::form_groups(const Part& part, const FullRecompute& full) {
   }
 }
 
-void KeptLayers::weigh(const Part& part, const KernelContext& context) {
+void KeptLayers::weigh(const ModelChunk& part, const KernelContext& context) {
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     Layer& layer = layers_[i];
     const MlpKind kind =

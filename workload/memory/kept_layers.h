@@ -12,13 +12,13 @@
 #include <vector>
 
 #include "workload/kernels/layer_kernels.h"
-#include "workload/layout/stage_parts.h"
+#include "workload/layout/stage_chunks.h"
 
 namespace ringwright::workload {
 
 class KeptLayers {
  public:
-  KeptLayers(const Part& part, const KernelContext& context);
+  KeptLayers(const ModelChunk& part, const KernelContext& context);
 
   // Of the layer that ends at this point of the part: bytes from its forward to its backward pass.
   [[nodiscard]] Bytes kept(std::size_t point) const { return layers_[layer_of_[point]].kept; }
@@ -48,9 +48,9 @@ class KeptLayers {
     Bytes again;
     Bytes alive_again;
   };
-  void find_layers(const Part& part);
-  void form_groups(const Part& part, const FullRecompute& full);
-  void weigh(const Part& part, const KernelContext& context);
+  void find_layers(const ModelChunk& part);
+  void form_groups(const ModelChunk& part, const FullRecompute& full);
+  void weigh(const ModelChunk& part, const KernelContext& context);
 
   std::vector<Layer> layers_;
   std::vector<std::size_t> layer_of_;  // by point; of points outside of layers: of the layer before

@@ -34,7 +34,7 @@ std::int64_t offloaded(std::int64_t owned, const OffloadOptions& offload) {
 // the master weights, and so are their gradients fp32. Gradients that are added up unsharded are of the working type,
 // and with FSDP2, whose stages of pipelines keep parameters, of the type in which they are reduced
 // (to_accumulated_grad_if_needed).
-void add_sharded_state(StageMemory& memory, const std::vector<Part>& parts, const StepInputs& inputs) {
+void add_sharded_state(StageMemory& memory, const std::vector<ModelChunk>& parts, const StepInputs& inputs) {
   const ShardingOptions& sharding = inputs.parallel.sharding;
   const bool mixed = inputs.training.precision != DataType::kFp32;
   const double value = bytes_per_element(inputs.training.precision);
@@ -61,7 +61,7 @@ void add_sharded_state(StageMemory& memory, const std::vector<Part>& parts, cons
   add(memory, "optimizer", optimizer);
 }
 
-void add_model_state(StageMemory& memory, const std::vector<Part>& parts, const StepInputs& inputs) {
+void add_model_state(StageMemory& memory, const std::vector<ModelChunk>& parts, const StepInputs& inputs) {
   if (inputs.parallel.sharding.parameters) return add_sharded_state(memory, parts, inputs);
   const bool mixed = inputs.training.precision != DataType::kFp32;
   const auto elements = static_cast<double>(count_elements(parts));
@@ -77,7 +77,7 @@ void add_model_state(StageMemory& memory, const std::vector<Part>& parts, const 
 // DeepSpeed's BF16_Optimizer keeps a microbatch's gradients beside the step's until the next backward pass, and casts
 // one weight's of them at a time. Its stage 2 gathers those of a rank's partition before they are added to the sums of
 // the microbatches before (grads_in_partition of stage_1_and_2.py).
-void add_microbatch_gradients(StageMemory& memory, const std::vector<Part>& parts, const StepInputs& inputs) {
+void add_microbatch_gradients(StageMemory& memory, const std::vector<ModelChunk>& parts, const StepInputs& inputs) {
   const ParallelOptions& parallel = inputs.parallel;
   if (parallel.gradient_reduction == GradientReduction::kMicrobatch && parallel.microbatches(inputs.training) > 1) {
     const std::int64_t owned = owned_parameters(parts, inputs);
@@ -91,11 +91,11 @@ void add_microbatch_gradients(StageMemory& memory, const std::vector<Part>& part
 
 // Where the product does not add to the step's gradients, one weight's is there beside them until it is added, and for
 // BF16_Optimizer in fp32 once more. The allocator keeps what the largest needed.
-void add_largest_gradient(StageMemory& memory, const std::vector<Part>& parts, const StepInputs& inputs) {
+void add_largest_gradient(StageMemory& memory, const std::vector<ModelChunk>& parts, const StepInputs& inputs) {
   const TrainingOptions& training = inputs.training;
   if (training.gradient_sum == GradientSum::kFused) return;
   std::int64_t largest = 0;
-  for (const Part& part : parts) {
+  for (const ModelChunk& part : parts) {
     for (const std::vector<ParameterTensor>& tensors : part.tensors) {
       for (const ParameterTensor& tensor : tensors) {
         if (!tensor.frozen) largest = std::max(largest, tensor.elements);
@@ -109,7 +109,7 @@ void add_largest_gradient(StageMemory& memory, const std::vector<Part>& parts, c
 // Elements of the buffers that gradients are reduced out of. DeepSpeed's stages 1 and 2 have one of reduce_bucket_size
 // whatever the model, and with overlap_comm a second that fills meanwhile (setup_buckets of stage_1_and_2.py), its
 // BF16_Optimizer one as large as what is reduced (buffered_allreduce_fallback of engine.py).
-std::int64_t reduction_buffer(const std::vector<Part>& parts, const StepInputs& inputs) {
+std::int64_t reduction_buffer(const std::vector<ModelChunk>& parts, const StepInputs& inputs) {
   const ParallelOptions& parallel = inputs.parallel;
   const bool every_pass = parallel.gradient_reduction == GradientReduction::kMicrobatch;
   if (parallel.replicas() == 1 || (!parallel.flat_gradients && !every_pass)) return 0;
@@ -124,7 +124,7 @@ std::int64_t reduction_buffer(const std::vector<Part>& parts, const StepInputs& 
 
 // DeepSpeed's stages 1 and 2 copy a rank's partition of the gradients into one tensor, cast to fp32 for the update
 // (step in stage_1_and_2.py). It is too large for what activations leave to the allocator, as reduction buffers are.
-void add_flat_gradients(StageMemory& memory, const std::vector<Part>& parts, const StepInputs& inputs) {
+void add_flat_gradients(StageMemory& memory, const std::vector<ModelChunk>& parts, const StepInputs& inputs) {
   const double each = bytes_per_element(inputs.training.grad_reduce);
   add(memory, "reduction buffer", of_elements(reduction_buffer(parts, inputs), each));
   if (!inputs.parallel.flat_gradients || inputs.training.grad_reduce == DataType::kFp32) return;
@@ -133,7 +133,7 @@ void add_flat_gradients(StageMemory& memory, const std::vector<Part>& parts, con
 }
 
 // Of the weights that microbatches under way began with.
-void add_weight_versions(StageMemory& memory, const std::vector<Part>& parts, const StepInputs& inputs) {
+void add_weight_versions(StageMemory& memory, const std::vector<ModelChunk>& parts, const StepInputs& inputs) {
   const auto microbatches = static_cast<int>(inputs.parallel.microbatches(inputs.training));
   const int versions = weight_versions(inputs.parallel.versions, inputs.parallel.pp, memory.stage, microbatches);
   add(memory, "older weights",
@@ -154,10 +154,10 @@ std::int64_t local_experts(const StepInputs& inputs) {
 
 // One buffer in the working type for each shape of a weight: what Transformer Engine hands to autograd in place of a
 // gradient that was added to the main gradient (module/base.py, get_dummy_wgrad).
-void add_weight_gradients(StageMemory& memory, const std::vector<Part>& parts, const StepInputs& inputs) {
+void add_weight_gradients(StageMemory& memory, const std::vector<ModelChunk>& parts, const StepInputs& inputs) {
   if (!inputs.training.weight_gradient_buffers) return;
   std::map<std::string, std::int64_t> shapes;  // by name of the weight
-  for (const Part& part : parts) {
+  for (const ModelChunk& part : parts) {
     for (std::size_t point = 0; point < part.points.size(); ++point) {
       const PointKind kind = part.points[point];
       if (kind == PointKind::kEmbedding || kind == PointKind::kHead) continue;
@@ -183,7 +183,7 @@ void add_assumed(StageMemory& memory, const HeldBytes& peak, const StepStreams& 
 
 }  // namespace
 
-std::int64_t owned_parameters(const std::vector<Part>& parts, const StepInputs& inputs) {
+std::int64_t owned_parameters(const std::vector<ModelChunk>& parts, const StepInputs& inputs) {
   std::int64_t owned = 0;
   if (inputs.parallel.sharding.parameters) {
     for (const UnitSet& set : unit_sets(inputs.parallel)) {
@@ -239,7 +239,7 @@ std::vector<StageMemory> memory_ledger(const StepInputs& inputs, const MemoryAss
   std::vector<StageMemory> ledger;
   const PipelineOrder order = pipeline_order(parallel, inputs.training);
   for (int stage = 0; stage < parallel.pp; ++stage) {
-    const std::vector<Part> parts = stage_parts(inputs.shape, parallel, stage);
+    const std::vector<ModelChunk> parts = stage_chunks(inputs.shape, parallel, stage);
     const MemoryWalk walk = walk_memory(inputs, parts, order[static_cast<std::size_t>(stage)]);
     StageMemory memory{.stage = stage, .items = {}};
     add_model_state(memory, parts, inputs);

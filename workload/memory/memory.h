@@ -14,7 +14,7 @@
 #include "core/base/evidence.h"
 #include "core/base/units.h"
 #include "core/config/config_map.h"
-#include "workload/layout/stage_parts.h"
+#include "workload/layout/stage_chunks.h"
 #include "workload/options/step_inputs.h"
 
 namespace ringwright::workload {
@@ -44,7 +44,7 @@ struct StageMemory {
 };
 
 // Whose state one rank of a stage updates.
-[[nodiscard]] std::int64_t owned_parameters(const std::vector<Part>& parts, const StepInputs& inputs);
+[[nodiscard]] std::int64_t owned_parameters(const std::vector<ModelChunk>& parts, const StepInputs& inputs);
 
 // By stage.
 [[nodiscard]] std::vector<StageMemory> memory_ledger(const StepInputs& inputs, const MemoryAssumptions& assumptions);

@@ -26,11 +26,11 @@ bool is_head(PointKind kind) {
 // up. Where every microbatch's are reduced by themselves, there is a bucket of them only (reduction buffer).
 class Accumulators {
  public:
-  Accumulators(const std::vector<Part>& parts, const StepInputs& inputs, const std::vector<Slot>& slots)
+  Accumulators(const std::vector<ModelChunk>& parts, const StepInputs& inputs, const std::vector<Slot>& slots)
       : reduces_(reducing_slots(slots, inputs.parallel.gradient_reduction)), held_(parts.size(), 0) {
     const bool whole = inputs.parallel.gradient_reduction == GradientReduction::kMicrobatchGroup;
-    for (const Part& part : parts) {
-      const std::int64_t elements = whole ? count_trainable(std::vector<Part>{part}) : 0;
+    for (const ModelChunk& part : parts) {
+      const std::int64_t elements = whole ? count_trainable(std::vector<ModelChunk>{part}) : 0;
       bytes_.push_back(of_elements(elements, inputs.training.grad_reduce));
     }
   }
@@ -57,7 +57,7 @@ class Accumulators {
 // and what is being reduced in the type it is reduced in.
 class ShardedState {
  public:
-  ShardedState(const StepInputs& inputs, const UnitSet& set, const std::vector<Part>& parts,
+  ShardedState(const StepInputs& inputs, const UnitSet& set, const std::vector<ModelChunk>& parts,
                const std::vector<Slot>& slots)
       : inputs_(inputs), units_(parts, set.options, set.of), schedule_(units_, set.options, slots) {}
 
@@ -92,7 +92,7 @@ class ShardedState {
 
 class Walker {
  public:
-  Walker(const StepInputs& inputs, const std::vector<Part>& parts, const std::vector<Slot>& slots)
+  Walker(const StepInputs& inputs, const std::vector<ModelChunk>& parts, const std::vector<Slot>& slots)
       : parts_(parts),
         slots_(slots),
         context_(make_kernel_context(inputs.shape, inputs.training, inputs.parallel)),
@@ -100,7 +100,7 @@ class Walker {
         offloaded_layers_(inputs.parallel.offload.activation_layers),
         embedding_(embedding_activations(context_)),
         head_(head_activations(context_)) {
-    for (const Part& part : parts) layers_.emplace_back(part, context_);
+    for (const ModelChunk& part : parts) layers_.emplace_back(part, context_);
     if (!inputs.parallel.sharding.parameters) return;
     for (const UnitSet& set : unit_sets(inputs.parallel)) sharded_.emplace_back(inputs, set, parts, slots);
   }
@@ -121,7 +121,7 @@ class Walker {
  private:
   // A layer's tensors count from its second half on.
   void keep(int chunk, std::size_t point, std::int64_t sign) {
-    const Part& part = part_of(chunk);
+    const ModelChunk& part = part_of(chunk);
     const PointKind kind = part.points[point];
     if (ends_layer(kind)) {
       const bool elsewhere = waits_elsewhere(part, point);
@@ -132,17 +132,17 @@ class Walker {
     if (is_head(kind)) held_[Held::kHead] += head_ * sign;
   }
 
-  [[nodiscard]] const Part& part_of(int chunk) const { return parts_[static_cast<std::size_t>(chunk)]; }
+  [[nodiscard]] const ModelChunk& part_of(int chunk) const { return parts_[static_cast<std::size_t>(chunk)]; }
   [[nodiscard]] const KeptLayers& layers_of(int chunk) const { return layers_[static_cast<std::size_t>(chunk)]; }
   // One of the layers whose activations are in host memory between the passes.
-  [[nodiscard]] bool waits_elsewhere(const Part& part, std::size_t point) const {
+  [[nodiscard]] bool waits_elsewhere(const ModelChunk& part, std::size_t point) const {
     const auto before =
         std::count_if(part.points.begin(), part.points.begin() + static_cast<std::ptrdiff_t>(point), ends_layer);
     return before < offloaded_layers_;
   }
 
   void forward(const Slot& slot) {
-    const Part& part = part_of(slot.chunk);
+    const ModelChunk& part = part_of(slot.chunk);
     for (std::size_t point = 0; point < part.points.size(); ++point) {
       keep(slot.chunk, point, 1);
       look(slot, point, Pass::kForward);
@@ -150,7 +150,7 @@ class Walker {
   }
 
   void backward(const Slot& slot) {
-    const Part& part = part_of(slot.chunk);
+    const ModelChunk& part = part_of(slot.chunk);
     if (ends_microbatch(slot.pass)) held_[Held::kAccumulators] += accumulators_.begin_backward(slot.chunk);
     for (std::size_t point = part.points.size(); point-- > 0;) {
       look(slot, point, slot.pass == Pass::kWeightGradient ? Pass::kForward : Pass::kBackward);
@@ -189,7 +189,7 @@ class Walker {
     walk_.peak_slot = walk_.moments.size() - 1;
   }
 
-  const std::vector<Part>& parts_;
+  const std::vector<ModelChunk>& parts_;
   const std::vector<Slot>& slots_;
   KernelContext context_;
   Accumulators accumulators_;
@@ -225,7 +225,7 @@ Bytes HeldBytes::total() const {
   return sum;
 }
 
-MemoryWalk walk_memory(const StepInputs& inputs, const std::vector<Part>& parts, const std::vector<Slot>& slots) {
+MemoryWalk walk_memory(const StepInputs& inputs, const std::vector<ModelChunk>& parts, const std::vector<Slot>& slots) {
   return Walker(inputs, parts, slots).walk();
 }
 

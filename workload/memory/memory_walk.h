@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/base/units.h"
-#include "workload/layout/stage_parts.h"
+#include "workload/layout/stage_chunks.h"
 #include "workload/options/step_inputs.h"
 #include "workload/pipeline/schedule.h"
 
@@ -49,7 +49,7 @@ struct MemoryWalk {
   std::vector<MemoryMoment> moments;  // by pass
 };
 
-[[nodiscard]] MemoryWalk walk_memory(const StepInputs& inputs, const std::vector<Part>& parts,
+[[nodiscard]] MemoryWalk walk_memory(const StepInputs& inputs, const std::vector<ModelChunk>& parts,
                                      const std::vector<Slot>& slots);
 
 }  // namespace ringwright::workload

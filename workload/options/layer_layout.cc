@@ -32,21 +32,21 @@ class LayoutReader {
     std::string letters;
     while (at_ < text_.size() && problem_.empty()) {
       const char c = text_[at_];
-      std::string piece;
+      std::string section;
       if (c == ')') return letters;
       if (c == '(' && depth < 8) {
         ++at_;
-        piece = sequence(depth + 1);
+        section = sequence(depth + 1);
         if (at_ == text_.size()) refuse("a '(' without ')'");
       } else if (std::string_view("EtmL|").find(c) != std::string_view::npos) {
-        piece = std::string(1, c);
+        section = std::string(1, c);
       } else if (c != ',' && c != ' ') {
         refuse(fmt::format("'{}' is no part of a layout: E, t, m, L, '|', '(...)' and '*n' are", c));
         return letters;
       }
       ++at_;
       for (std::int64_t n = times(); n > 0 && problem_.empty(); --n) {
-        letters += piece;
+        letters += section;
         if (letters.size() > kMostLetters) refuse("it repeats too often");
       }
     }

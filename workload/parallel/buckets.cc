@@ -35,7 +35,7 @@ BucketRule bucket_rule(const TrainingOptions& training, const ParallelOptions& p
   return rule;
 }
 
-std::vector<Bucket> fill_buckets(const Part& part, const BucketRule& rule) {
+std::vector<Bucket> fill_buckets(const ModelChunk& part, const BucketRule& rule) {
   std::vector<Bucket> buckets;
   Bucket bucket;
   for (std::size_t point = part.tensors.size(); point-- > 0;) {

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "workload/layout/stage_parts.h"
+#include "workload/layout/stage_chunks.h"
 
 namespace ringwright::workload {
 
@@ -34,7 +34,7 @@ struct BucketRule {
                                      Holding holding = Holding::kDense);
 
 // In the order of the backward pass.
-[[nodiscard]] std::vector<Bucket> fill_buckets(const Part& part, const BucketRule& rule);
+[[nodiscard]] std::vector<Bucket> fill_buckets(const ModelChunk& part, const BucketRule& rule);
 
 // How many parameters a rank updates: all that it holds, or under ZeRO stage 1 its share.
 [[nodiscard]] std::int64_t owned_elements(const std::vector<Bucket>& buckets, const ParallelOptions& parallel,

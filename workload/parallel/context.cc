@@ -6,14 +6,14 @@
 
 namespace ringwright::workload {
 
-ContextParallel::ContextParallel(PieceTable& pieces, const ParallelOptions& parallel, const Channels& channels,
+ContextParallel::ContextParallel(SectionTable& sections, const ParallelOptions& parallel, const CommStreams& channels,
                                  int place)
-    : pieces_(pieces),
+    : sections_(sections),
       parallel_(parallel),
       channels_(channels),
       position_(place / parallel.ulysses),
       size_(parallel.ring()) {
-  const KernelContext& context = pieces.context();
+  const KernelContext& context = sections.context();
   const KernelMaker sizes(context);
   const auto value_bytes = static_cast<std::int64_t>(bytes_per_element(context.training.precision));
   queries_ = Bytes(sizes.tokens * sizes.query * value_bytes);
@@ -31,32 +31,32 @@ MessageSpec ContextParallel::from_previous(std::uint8_t channel) const {
 
 // The scores of our queries with the keys of the rank that lies `distance` before us. Without zig-zag order a causal
 // mask leaves half of our own block, all of the earlier ones and nothing of the later ones.
-void ContextParallel::block(ProgramWriter& writer, AttentionReach reach, int distance, bool backward) {
-  const bool even = parallel_.context_balanced || pieces_.context().shape.masking == Masking::kBidirectional;
+void ContextParallel::block(ProgramWriter& writer, AttentionSpan span, int distance, bool backward) {
+  const bool even = parallel_.context_balanced || sections_.context().shape.masking == Masking::kBidirectional;
   if (!even && distance > position_) return;
   const bool full = !even && distance > 0;
   if (backward) {
-    writer.compute(pieces_.of(full ? Piece::kCoreFullBlockBackward : Piece::kCoreBlockBackward, reach));
+    writer.compute(sections_.of(full ? LayerSection::kCoreFullBlockBackward : LayerSection::kCoreBlockBackward, span));
   } else {
-    writer.compute(pieces_.of(full ? Piece::kCoreFullBlock : Piece::kCoreBlock, reach));
+    writer.compute(sections_.of(full ? LayerSection::kCoreFullBlock : LayerSection::kCoreBlock, span));
   }
 }
 
-void ContextParallel::ring_forward(ProgramWriter& writer, AttentionReach reach) {
+void ContextParallel::ring_forward(ProgramWriter& writer, AttentionSpan span) {
   for (int distance = 0; distance < size_; ++distance) {
     std::optional<TaskIndex> next;
     if (distance + 1 < size_) {
       writer.send(channels_.ring->values, to_next(0), "cp send keys and values");
       next = writer.receive(channels_.ring->values, from_previous(0), "cp receive keys and values");
     }
-    block(writer, reach, distance, false);
+    block(writer, span, distance, false);
     if (next) writer.wait(*next);
   }
 }
 
 // The gradient of a block's keys and values follows the block: from the neighbour, where the first one is made that is
 // not at home, round to its owner.
-void ContextParallel::ring_backward(ProgramWriter& writer, AttentionReach reach) {
+void ContextParallel::ring_backward(ProgramWriter& writer, AttentionSpan span) {
   const auto receive_gradient = [&] {
     writer.wait(writer.receive(channels_.ring->gradients, from_previous(1), "cp receive gradients"));
   };
@@ -66,7 +66,7 @@ void ContextParallel::ring_backward(ProgramWriter& writer, AttentionReach reach)
       writer.send(channels_.ring->values, to_next(0), "cp send keys and values");
       next = writer.receive(channels_.ring->values, from_previous(0), "cp receive keys and values");
     }
-    block(writer, reach, distance, true);
+    block(writer, span, distance, true);
     if (distance > 1) receive_gradient();
     if (distance > 0) writer.send(channels_.ring->gradients, to_next(1), "cp send gradients");
     if (next) writer.wait(*next);
@@ -96,50 +96,50 @@ void ContextParallel::exchange_outputs(ProgramWriter& writer) {
       writer.collective(*channels_.collective, {.kind = CollectiveKind::kAllToAll, .bytes = outputs_}, "cp alltoall"));
 }
 
-void ContextParallel::core_forward(ProgramWriter& writer, AttentionReach reach) {
+void ContextParallel::core_forward(ProgramWriter& writer, AttentionSpan span) {
   if (parallel_.context_exchange == ContextExchange::kAllGather) {
     gather(writer);
-    return writer.compute(pieces_.of(Piece::kCore, reach));
+    return writer.compute(sections_.of(LayerSection::kCore, span));
   }
   exchange_inputs(writer);
   if (channels_.ring) {
-    ring_forward(writer, reach);
+    ring_forward(writer, span);
   } else {
-    writer.compute(pieces_.of(Piece::kCore, reach));
+    writer.compute(sections_.of(LayerSection::kCore, span));
   }
   exchange_outputs(writer);
 }
 
-void ContextParallel::core_backward(ProgramWriter& writer, AttentionReach reach) {
-  if (pieces_.context().training.recomputes(&RecomputedModules::core_attention)) core_forward(writer, reach);
+void ContextParallel::core_backward(ProgramWriter& writer, AttentionSpan span) {
+  if (sections_.context().training.recomputes(&RecomputedModules::core_attention)) core_forward(writer, span);
   if (parallel_.context_exchange == ContextExchange::kAllGather) {
     gather(writer);
-    writer.compute(pieces_.of(Piece::kCoreBackward, reach));
+    writer.compute(sections_.of(LayerSection::kCoreBackward, span));
     const Bytes all = (keys_ + values_) * parallel_.cp;
     return writer.wait(writer.collective(*channels_.collective, {.kind = CollectiveKind::kReduceScatter, .bytes = all},
                                          "cp reduce_scatter gradients"));
   }
   exchange_outputs(writer);
   if (channels_.ring) {
-    ring_backward(writer, reach);
+    ring_backward(writer, span);
   } else {
-    writer.compute(pieces_.of(Piece::kCoreBackward, reach));
+    writer.compute(sections_.of(LayerSection::kCoreBackward, span));
   }
   exchange_inputs(writer);
 }
 
-void ContextParallel::attention_forward(ProgramWriter& writer, AttentionReach reach) {
-  if (parallel_.cp == 1) return writer.compute(pieces_.of(Piece::kAttention, reach));
-  writer.compute(pieces_[Piece::kQkv]);
-  core_forward(writer, reach);
-  writer.compute(pieces_[Piece::kProjection]);
+void ContextParallel::attention_forward(ProgramWriter& writer, AttentionSpan span) {
+  if (parallel_.cp == 1) return writer.compute(sections_.of(LayerSection::kAttention, span));
+  writer.compute(sections_[LayerSection::kQkv]);
+  core_forward(writer, span);
+  writer.compute(sections_[LayerSection::kProjection]);
 }
 
-void ContextParallel::attention_backward(ProgramWriter& writer, AttentionReach reach) {
-  if (parallel_.cp == 1) return writer.compute(pieces_.of(Piece::kAttentionBackward, reach));
-  writer.compute(pieces_[Piece::kProjectionBackward]);
-  core_backward(writer, reach);
-  writer.compute(pieces_[Piece::kQkvBackward]);
+void ContextParallel::attention_backward(ProgramWriter& writer, AttentionSpan span) {
+  if (parallel_.cp == 1) return writer.compute(sections_.of(LayerSection::kAttentionBackward, span));
+  writer.compute(sections_[LayerSection::kProjectionBackward]);
+  core_backward(writer, span);
+  writer.compute(sections_[LayerSection::kQkvBackward]);
 }
 
 }  // namespace ringwright::workload

@@ -10,39 +10,39 @@
 #include <optional>
 
 #include "workload/options/training_options.h"
-#include "workload/parallel/pieces.h"
+#include "workload/parallel/sections.h"
 #include "workload/program/program_writer.h"
 
 namespace ringwright::workload {
 
 // Keys and values go round on one stream, their gradients on another.
-struct RingChannels {
-  Channel values;
-  Channel gradients;
+struct RingStreams {
+  CommStream values;
+  CommStream gradients;
 };
 
 class ContextParallel {
  public:
-  struct Channels {
-    std::optional<Channel> collective;
-    std::optional<RingChannels> ring;
+  struct CommStreams {
+    std::optional<CommStream> collective;
+    std::optional<RingStreams> ring;
   };
   // `place`: which of the context-parallel ranks. No channels: cp is 1.
-  ContextParallel(PieceTable& pieces, const ParallelOptions& parallel, const Channels& channels, int place);
+  ContextParallel(SectionTable& sections, const ParallelOptions& parallel, const CommStreams& channels, int place);
 
   // From the products that make queries, keys and values to the projection of the results.
-  void attention_forward(ProgramWriter& writer, AttentionReach reach);
-  void attention_backward(ProgramWriter& writer, AttentionReach reach);
+  void attention_forward(ProgramWriter& writer, AttentionSpan span);
+  void attention_backward(ProgramWriter& writer, AttentionSpan span);
   // What lies between those products and the projection, where ranks talk; forward's own exchange is done again before
   // the backward pass of a core that is computed again.
   [[nodiscard]] bool talks() const { return parallel_.cp > 1; }
-  void core_forward(ProgramWriter& writer, AttentionReach reach);
-  void core_backward(ProgramWriter& writer, AttentionReach reach);
+  void core_forward(ProgramWriter& writer, AttentionSpan span);
+  void core_backward(ProgramWriter& writer, AttentionSpan span);
 
  private:
-  void ring_forward(ProgramWriter& writer, AttentionReach reach);
-  void ring_backward(ProgramWriter& writer, AttentionReach reach);
-  void block(ProgramWriter& writer, AttentionReach reach, int distance, bool backward);
+  void ring_forward(ProgramWriter& writer, AttentionSpan span);
+  void ring_backward(ProgramWriter& writer, AttentionSpan span);
+  void block(ProgramWriter& writer, AttentionSpan span, int distance, bool backward);
   void gather(ProgramWriter& writer);
   // All three, or the results, or the gradients of either.
   void exchange_inputs(ProgramWriter& writer);
@@ -50,9 +50,9 @@ class ContextParallel {
   [[nodiscard]] MessageSpec to_next(std::uint8_t channel) const;
   [[nodiscard]] MessageSpec from_previous(std::uint8_t channel) const;
 
-  PieceTable& pieces_;
+  SectionTable& sections_;
   const ParallelOptions& parallel_;
-  Channels channels_;
+  CommStreams channels_;
   int position_;  // in the ring
   int size_;      // of the ring
   Bytes queries_, keys_, values_, outputs_;

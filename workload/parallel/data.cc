@@ -7,16 +7,16 @@
 
 namespace ringwright::workload {
 
-DataParallel::DataParallel(PieceTable& pieces, const ParallelOptions& parallel, const std::vector<Part>& parts,
-                           const std::vector<Slot>& slots, const DataChannels& channels, HostTraffic& host,
-                           Holding holding)
+DataParallel::DataParallel(SectionTable& sections, const ParallelOptions& parallel,
+                           const std::vector<ModelChunk>& parts, const std::vector<Slot>& slots,
+                           const DataStreams& channels, HostTraffic& host, Holding holding)
     : parallel_(parallel),
       holding_(holding),
       host_(host),
       channel_(channels.replicas),
-      sums_whole_(pieces.context().training.gradient_sum == GradientSum::kCopied),
-      gradient_bytes_(static_cast<std::int64_t>(bytes_per_element(pieces.context().training.grad_reduce))),
-      parameter_bytes_(static_cast<std::int64_t>(bytes_per_element(pieces.context().training.precision))),
+      sums_whole_(sections.context().training.gradient_sum == GradientSum::kCopied),
+      gradient_bytes_(static_cast<std::int64_t>(bytes_per_element(sections.context().training.grad_reduce))),
+      parameter_bytes_(static_cast<std::int64_t>(bytes_per_element(sections.context().training.precision))),
       kept_gradients_(count_trainable(parts)) {
   if (parallel.sharding.parameters && holding == Holding::kExpert && !parallel.shards_experts_apart()) {
     chunks_.resize(parts.size());  // nothing to do: the units hold the experts, too
@@ -24,7 +24,7 @@ DataParallel::DataParallel(PieceTable& pieces, const ParallelOptions& parallel, 
   }
   if (channels.shards) {
     const UnitSet set = holding == Holding::kExpert ? unit_sets(parallel).back() : unit_sets(parallel).front();
-    sharded_.emplace(pieces, set, parts, slots, *channels.shards, host);
+    sharded_.emplace(sections, set, parts, slots, *channels.shards, host);
     owned_ = sharded_->units().owned(set.options.shard);
     kept_gradients_ = sharded_->units().gradients();
     if (parallel.sharding.reduce_every_microbatch) kept_gradients_ = owned_;
@@ -33,12 +33,12 @@ DataParallel::DataParallel(PieceTable& pieces, const ParallelOptions& parallel, 
   }
   if (sharded()) norm_channel_ = channel_;
   for (std::size_t chunk = 0; chunk < parts.size(); ++chunk) {
-    const BucketRule rule = bucket_rule(pieces.context().training, parallel, static_cast<int>(chunk), holding);
+    const BucketRule rule = bucket_rule(sections.context().training, parallel, static_cast<int>(chunk), holding);
     std::vector<BucketState>& states = chunks_.emplace_back();
     const std::vector<Bucket> buckets = fill_buckets(parts[chunk], rule);
     owned_ += workload::owned_elements(buckets, parallel, holding);
     for (const Bucket& bucket : buckets) {
-      const PieceId scale = channel_ ? pieces.add(scale_gradients(pieces.context(), bucket.elements)) : 0;
+      const SectionId scale = channel_ ? sections.add(scale_gradients(sections.context(), bucket.elements)) : 0;
       states.push_back({.bucket = bucket, .scale = scale, .reduced = {}, .gathered = {}});
     }
   }

@@ -25,15 +25,15 @@
 
 namespace ringwright::workload {
 
-struct DataChannels {
-  std::optional<Channel> replicas;      // absent when dp is 1 and nobody talks
-  std::optional<ShardChannels> shards;  // when parameters are sharded; then no replicas
+struct DataStreams {
+  std::optional<CommStream> replicas;      // absent when dp is 1 and nobody talks
+  std::optional<ShardStreams> shards;  // when parameters are sharded; then no replicas
 };
 
 class DataParallel {
  public:
-  DataParallel(PieceTable& pieces, const ParallelOptions& parallel, const std::vector<Part>& parts,
-               const std::vector<Slot>& slots, const DataChannels& channels, HostTraffic& host,
+  DataParallel(SectionTable& sections, const ParallelOptions& parallel, const std::vector<ModelChunk>& parts,
+               const std::vector<Slot>& slots, const DataStreams& channels, HostTraffic& host,
                Holding holding = Holding::kDense);
 
   void begin_step(ProgramWriter& writer);
@@ -60,7 +60,7 @@ class DataParallel {
  private:
   struct BucketState {
     Bucket bucket;
-    PieceId scale = 0;
+    SectionId scale = 0;
     std::optional<TaskIndex> reduced;
     std::optional<TaskIndex> gathered;  // until somebody has waited for it
   };
@@ -82,8 +82,8 @@ class DataParallel {
   const ParallelOptions& parallel_;
   Holding holding_;
   HostTraffic& host_;
-  std::optional<Channel> channel_;
-  std::optional<Channel> norm_channel_;     // of those among whom the gradients are spread
+  std::optional<CommStream> channel_;
+  std::optional<CommStream> norm_channel_;     // of those among whom the gradients are spread
   std::optional<ShardedParallel> sharded_;  // then there are no buckets
   bool sums_whole_;  // DeepSpeed's BF16_Optimizer: every replica gets all sums, and updates its shard
   std::int64_t gradient_bytes_;             // of one element

@@ -6,16 +6,16 @@
 
 namespace ringwright::workload {
 
-ExpertParallel::ExpertParallel(PieceTable& pieces, TensorParallel& tensor, const Channels& channels)
-    : pieces_(pieces),
+ExpertParallel::ExpertParallel(SectionTable& sections, TensorParallel& tensor, const CommStreams& channels)
+    : sections_(sections),
       tensor_(tensor),
       channels_(channels),
-      tokens_(static_cast<double>(KernelMaker(pieces.context()).local_tokens)) {}
+      tokens_(static_cast<double>(KernelMaker(sections.context()).local_tokens)) {}
 
 Bytes ExpertParallel::vectors(double count, Direction direction) const {
   const bool fp8 = options().fp8_dispatch && direction == Direction::kToExperts;
-  const double each = fp8 ? 1.0 + 4.0 / 128.0 : bytes_per_element(pieces_.context().training.precision);
-  return Bytes(std::llround(count * static_cast<double>(pieces_.context().shape.hidden) * each));
+  const double each = fp8 ? 1.0 + 4.0 / 128.0 : bytes_per_element(sections_.context().training.precision);
+  return Bytes(std::llround(count * static_cast<double>(sections_.context().shape.hidden) * each));
 }
 
 // Every rank has all tokens, and adds up its experts' share of each result with the others.
@@ -32,7 +32,7 @@ std::vector<TaskIndex> ExpertParallel::travel(ProgramWriter& writer, Direction d
   const std::string label = direction == Direction::kToExperts ? "ep dispatch" : "ep combine";
   const double copies = tokens_ * options().hottest() * static_cast<double>(shape().per_token);
   std::vector<TaskIndex> tasks;
-  const auto exchange = [&](const std::optional<Channel>& channel, double count) {
+  const auto exchange = [&](const std::optional<CommStream>& channel, double count) {
     if (!channel) return;
     const CollectiveSpec spec{.kind = CollectiveKind::kAllToAll, .bytes = vectors(count, direction)};
     tasks.push_back(writer.collective(*channel, spec, label));
@@ -58,7 +58,7 @@ void ExpertParallel::split(ProgramWriter& writer, Direction direction) {
 void ExpertParallel::shared_forward(ProgramWriter& writer) {
   if (shape().shared_ffn == 0) return;
   tensor_.gather_activation(writer);
-  writer.compute(pieces_[Piece::kSharedExperts]);
+  writer.compute(sections_[LayerSection::kSharedExperts]);
   tensor_.sum_activation(writer);
 }
 
@@ -66,47 +66,47 @@ void ExpertParallel::shared_backward(ProgramWriter& writer) {
   if (shape().shared_ffn == 0) return;
   tensor_.gather_activation(writer);
   tensor_.gather_activation(writer);  // the input again, for the weight gradient
-  writer.compute(pieces_[Piece::kSharedExpertsBackward]);
+  writer.compute(sections_[LayerSection::kSharedExpertsBackward]);
   tensor_.sum_activation(writer);
 }
 
 void ExpertParallel::forward(ProgramWriter& writer) {
   const bool overlapped = options().overlap_shared;
-  writer.compute(pieces_[Piece::kMlpNorm]);
-  writer.compute(pieces_[Piece::kRouter]);
+  writer.compute(sections_[LayerSection::kMlpNorm]);
+  writer.compute(sections_[LayerSection::kRouter]);
   if (!overlapped) shared_forward(writer);
-  if (!to_all()) writer.compute(pieces_[Piece::kPermute]);
+  if (!to_all()) writer.compute(sections_[LayerSection::kPermute]);
   const std::vector<TaskIndex> sent = travel(writer, Direction::kToExperts);
   if (overlapped) shared_forward(writer);
   for (const TaskIndex task : sent) writer.wait(task);
   split(writer, Direction::kToExperts);
-  writer.compute(pieces_[Piece::kExpertSort]);
-  writer.compute(pieces_[Piece::kExperts]);
-  writer.compute(pieces_[Piece::kExpertUnsort]);
+  writer.compute(sections_[LayerSection::kExpertSort]);
+  writer.compute(sections_[LayerSection::kExperts]);
+  writer.compute(sections_[LayerSection::kExpertUnsort]);
   split(writer, Direction::kBack);
   for (const TaskIndex task : travel(writer, Direction::kBack)) writer.wait(task);
-  if (!to_all()) writer.compute(pieces_[Piece::kUnpermute]);
-  writer.compute(pieces_[Piece::kMlpResidual]);
+  if (!to_all()) writer.compute(sections_[LayerSection::kUnpermute]);
+  writer.compute(sections_[LayerSection::kMlpResidual]);
 }
 
 void ExpertParallel::backward(ProgramWriter& writer) {
   const bool overlapped = options().overlap_shared;
-  writer.compute(pieces_[Piece::kMlpResidualBackward]);
+  writer.compute(sections_[LayerSection::kMlpResidualBackward]);
   if (!overlapped) shared_backward(writer);
-  if (!to_all()) writer.compute(pieces_[Piece::kUnpermuteBackward]);
+  if (!to_all()) writer.compute(sections_[LayerSection::kUnpermuteBackward]);
   const std::vector<TaskIndex> sent = travel(writer, Direction::kToExperts);
   if (overlapped) shared_backward(writer);
   for (const TaskIndex task : sent) writer.wait(task);
   split(writer, Direction::kToExperts);
-  writer.compute(pieces_[Piece::kExpertSort]);
-  writer.compute(pieces_[Piece::kExpertsBackward]);
-  writer.compute(pieces_[Piece::kExpertsWgrad]);
-  writer.compute(pieces_[Piece::kExpertUnsort]);
+  writer.compute(sections_[LayerSection::kExpertSort]);
+  writer.compute(sections_[LayerSection::kExpertsBackward]);
+  writer.compute(sections_[LayerSection::kExpertsWgrad]);
+  writer.compute(sections_[LayerSection::kExpertUnsort]);
   split(writer, Direction::kBack);
   for (const TaskIndex task : travel(writer, Direction::kBack)) writer.wait(task);
-  if (!to_all()) writer.compute(pieces_[Piece::kPermuteBackward]);
-  writer.compute(pieces_[Piece::kRouterBackward]);
-  writer.compute(pieces_[Piece::kMlpNormBackward]);
+  if (!to_all()) writer.compute(sections_[LayerSection::kPermuteBackward]);
+  writer.compute(sections_[LayerSection::kRouterBackward]);
+  writer.compute(sections_[LayerSection::kMlpNormBackward]);
 }
 
 }  // namespace ringwright::workload

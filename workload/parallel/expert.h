@@ -17,13 +17,13 @@ namespace ringwright::workload {
 
 class ExpertParallel {
  public:
-  struct Channels {
-    std::optional<Channel> all;     // ep
-    std::optional<Channel> inner;   // ep within a host, flex dispatcher
-    std::optional<Channel> outer;   // ep between hosts, flex dispatcher
-    std::optional<Channel> tensor;  // etp
+  struct CommStreams {
+    std::optional<CommStream> all;     // ep
+    std::optional<CommStream> inner;   // ep within a host, flex dispatcher
+    std::optional<CommStream> outer;   // ep between hosts, flex dispatcher
+    std::optional<CommStream> tensor;  // etp
   };
-  ExpertParallel(PieceTable& pieces, TensorParallel& tensor, const Channels& channels);
+  ExpertParallel(SectionTable& sections, TensorParallel& tensor, const CommStreams& channels);
 
   // An expert layer's second half, from its norm to its residual addition.
   void forward(ProgramWriter& writer);
@@ -37,14 +37,14 @@ class ExpertParallel {
   void split(ProgramWriter& writer, Direction direction);
   void shared_forward(ProgramWriter& writer);
   void shared_backward(ProgramWriter& writer);
-  [[nodiscard]] const ExpertOptions& options() const { return pieces_.context().experts; }
-  [[nodiscard]] const ExpertShape& shape() const { return *pieces_.context().shape.experts; }
+  [[nodiscard]] const ExpertOptions& options() const { return sections_.context().experts; }
+  [[nodiscard]] const ExpertShape& shape() const { return *sections_.context().shape.experts; }
   // Whether every rank gets every token.
   [[nodiscard]] bool to_all() const { return options().ep > 1 && options().dispatcher == Dispatcher::kAllGather; }
 
-  PieceTable& pieces_;
+  SectionTable& sections_;
   TensorParallel& tensor_;
-  Channels channels_;
+  CommStreams channels_;
   double tokens_;  // T
 };
 

@@ -17,13 +17,13 @@ double adam_bytes(std::int64_t state, std::int64_t value, bool passes_apart) {
 }  // namespace
 
 HostTraffic::HostTraffic(const KernelContext& context, const OffloadOptions& options,
-                         std::optional<HostChannels> channels)
+                         std::optional<HostStreams> channels)
     : options_(options),
       channels_(channels),
       value_bytes_(static_cast<std::int64_t>(bytes_per_element(context.training.precision))),
       state_bytes_(static_cast<std::int64_t>(context.training.optimizer.state())) {}
 
-TaskIndex HostTraffic::move(ProgramWriter& writer, const Channel& channel, DmaPath path, Bytes bytes,
+TaskIndex HostTraffic::move(ProgramWriter& writer, const CommStream& channel, DmaPath path, Bytes bytes,
                             const std::string& label, const std::vector<TaskIndex>& after) const {
   return writer.send_after(channel, {.peer = 0, .bytes = bytes, .channel = 0, .path = path}, label, after);
 }

@@ -21,16 +21,16 @@
 
 namespace ringwright::workload {
 
-struct HostChannels {
-  Channel out;  // to the host
-  Channel in;   // from it
-  Channel cpu;  // work there
+struct HostStreams {
+  CommStream out;  // to the host
+  CommStream in;   // from it
+  CommStream cpu;  // work there
 };
 
 class HostTraffic {
  public:
   // No channels: nothing is offloaded.
-  HostTraffic(const KernelContext& context, const OffloadOptions& options, std::optional<HostChannels> channels);
+  HostTraffic(const KernelContext& context, const OffloadOptions& options, std::optional<HostStreams> channels);
 
   [[nodiscard]] bool updates() const { return channels_ && options_.optimizer != Tier::kGpu; }
   [[nodiscard]] bool fetches_parameters() const { return channels_ && options_.parameters != Tier::kGpu; }
@@ -51,12 +51,12 @@ class HostTraffic {
   [[nodiscard]] std::optional<TaskIndex> fetch_activations(ProgramWriter& writer, Bytes bytes);
 
  private:
-  [[nodiscard]] TaskIndex move(ProgramWriter& writer, const Channel& channel, DmaPath path, Bytes bytes,
+  [[nodiscard]] TaskIndex move(ProgramWriter& writer, const CommStream& channel, DmaPath path, Bytes bytes,
                                const std::string& label, const std::vector<TaskIndex>& after) const;
   void run_update(ProgramWriter& writer, std::int64_t owned, std::vector<TaskIndex> after);
 
   const OffloadOptions& options_;
-  std::optional<HostChannels> channels_;
+  std::optional<HostStreams> channels_;
   std::int64_t value_bytes_;
   std::int64_t state_bytes_;  // of one parameter: master weight and moments
   std::vector<TaskIndex> stored_;   // gradients on their way out

@@ -4,19 +4,19 @@
 
 namespace ringwright::workload {
 
-OverlappedGemms::OverlappedGemms(PieceTable& pieces, const Channel& channel, const TensorOverlap& options,
-                                       const Sizes& sizes)
-    : pieces_(pieces),
+OverlappedGemms::OverlappedGemms(SectionTable& sections, const CommStream& channel, const TensorOverlap& options,
+                                 const Sizes& sizes)
+    : sections_(sections),
       channel_(channel),
-      ranks_(static_cast<int>(pieces.context().tp)),
+      ranks_(static_cast<int>(sections.context().tp)),
       // Chunks have whole rows of every rank.
-      chunks_(
-          static_cast<int>(std::gcd(pieces.context().tokens() / pieces.context().tp, std::int64_t{options.chunks}))),
+      chunks_(static_cast<int>(
+          std::gcd(sections.context().tokens() / sections.context().tp, std::int64_t{options.chunks}))),
       sizes_(sizes) {}
 
-std::vector<TaskIndex> OverlappedGemms::run(ProgramWriter& writer, Piece piece, AttentionReach reach,
+std::vector<TaskIndex> OverlappedGemms::run(ProgramWriter& writer, LayerSection section, AttentionSpan span,
                                                const Paths& paths) {
-  const CutPiece cut = pieces_.cut(piece, reach,
+  const SplitSection cut = sections_.cut(section, span,
                                    {.role = paths.role,
                                     .first = paths.input == Input::kGathered ? ranks_ : 0,
                                     .last = paths.result == Result::kScattered ? chunks_ : 0});
@@ -30,7 +30,7 @@ std::vector<TaskIndex> OverlappedGemms::run(ProgramWriter& writer, Piece piece, 
 }
 
 // Our own part first; each part that comes in is handed on while its product runs, but for the last one.
-void OverlappedGemms::gather(ProgramWriter& writer, PieceId share) {
+void OverlappedGemms::gather(ProgramWriter& writer, SectionId share) {
   const MessageSpec to_next{.peer = 1, .bytes = sizes_.gathered / ranks_, .relative = true, .mover = Mover::kSender};
   const MessageSpec from_previous{
       .peer = ranks_ - 1, .bytes = sizes_.gathered / ranks_, .relative = true, .mover = Mover::kSender};
@@ -45,7 +45,7 @@ void OverlappedGemms::gather(ProgramWriter& writer, PieceId share) {
   for (const TaskIndex task : sent) writer.wait(task);  // the buffer is used again
 }
 
-std::vector<TaskIndex> OverlappedGemms::scatter(ProgramWriter& writer, PieceId share) {
+std::vector<TaskIndex> OverlappedGemms::scatter(ProgramWriter& writer, SectionId share) {
   std::vector<TaskIndex> scattered;
   const CollectiveSpec spec{.kind = CollectiveKind::kReduceScatter, .bytes = sizes_.scattered / chunks_};
   for (int chunk = 0; chunk < chunks_; ++chunk) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "workload/options/tensor_overlap.h"
-#include "workload/parallel/pieces.h"
+#include "workload/parallel/sections.h"
 #include "workload/program/program_writer.h"
 
 namespace ringwright::workload {
@@ -20,7 +20,7 @@ class OverlappedGemms {
     Bytes gathered;
     Bytes scattered;
   };
-  OverlappedGemms(PieceTable& pieces, const Channel& channel, const TensorOverlap& options, const Sizes& sizes);
+  OverlappedGemms(SectionTable& sections, const CommStream& channel, const TensorOverlap& options, const Sizes& sizes);
 
   enum class Input { kThere, kGathered };  // gathered: round the ring, while the first product runs
   enum class Result { kStays, kScattered };
@@ -30,14 +30,15 @@ class OverlappedGemms {
     Input input = Input::kThere;
     Result result = Result::kStays;
   };
-  [[nodiscard]] std::vector<TaskIndex> run(ProgramWriter& writer, Piece piece, AttentionReach reach, const Paths& paths);
+  [[nodiscard]] std::vector<TaskIndex> run(ProgramWriter& writer, LayerSection section, AttentionSpan span,
+                                           const Paths& paths);
 
  private:
-  void gather(ProgramWriter& writer, PieceId share);
-  [[nodiscard]] std::vector<TaskIndex> scatter(ProgramWriter& writer, PieceId share);
+  void gather(ProgramWriter& writer, SectionId share);
+  [[nodiscard]] std::vector<TaskIndex> scatter(ProgramWriter& writer, SectionId share);
 
-  PieceTable& pieces_;
-  Channel channel_;
+  SectionTable& sections_;
+  CommStream channel_;
   int ranks_;
   int chunks_;
   Sizes sizes_;

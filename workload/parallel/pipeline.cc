@@ -11,7 +11,7 @@ int direction(Pass pass) {
 }  // namespace
 
 PipelineParallel::PipelineParallel(const KernelContext& context, const ParallelOptions& parallel, int stage,
-                                   std::optional<PipelineChannels> channels)
+                                   std::optional<PipelineStreams> channels)
     : parallel_(parallel),
       stage_(stage),
       channels_(channels),

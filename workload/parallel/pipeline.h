@@ -11,16 +11,16 @@
 
 namespace ringwright::workload {
 
-struct PipelineChannels {
-  Channel forward;
-  Channel backward;
+struct PipelineStreams {
+  CommStream forward;
+  CommStream backward;
 };
 
 class PipelineParallel {
  public:
   // No channels: pp is 1 and nobody talks.
   PipelineParallel(const KernelContext& context, const ParallelOptions& parallel, int stage,
-                   std::optional<PipelineChannels> channels);
+                   std::optional<PipelineStreams> channels);
 
   // Before a pass: its input from the part before (forward) or after (backward), unless it starts here. Gradients of
   // weights exchange nothing.
@@ -36,7 +36,7 @@ class PipelineParallel {
 
   const ParallelOptions& parallel_;
   int stage_;
-  std::optional<PipelineChannels> channels_;
+  std::optional<PipelineStreams> channels_;
   std::int64_t tp_ = 1;  // where such messages can be cut
   Bytes bytes_;          // of a whole one, as ranks hold it
 };

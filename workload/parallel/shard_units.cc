@@ -10,7 +10,7 @@ bool is_end(PointKind kind) {
 }
 
 // The first point of a unit: a layer begins with its attention, unless a predictor leads into it.
-bool begins_unit(const Part& part, std::size_t point) {
+bool begins_unit(const ModelChunk& part, std::size_t point) {
   if (ends_layer(part.points[point])) return false;
   return point == 0 || part.points[point - 1] != PointKind::kPredictor;
 }
@@ -26,8 +26,8 @@ void add_tensors(const std::vector<ParameterTensor>& tensors, UnitsOf of, std::i
 
 }  // namespace
 
-ShardUnits::ShardUnits(const std::vector<Part>& parts, const ShardingOptions& options, UnitsOf of) {
-  for (const Part& part : parts) {
+ShardUnits::ShardUnits(const std::vector<ModelChunk>& parts, const ShardingOptions& options, UnitsOf of) {
+  for (const ModelChunk& part : parts) {
     std::vector<std::size_t>& unit_at = unit_at_.emplace_back();
     std::size_t root = units_.size();
     const bool has_root = options.root_unit && (part.embedding || part.head);

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "workload/layout/stage_parts.h"
+#include "workload/layout/stage_chunks.h"
 #include "workload/pipeline/schedule.h"
 
 namespace ringwright::workload {
@@ -33,7 +33,7 @@ struct UnitUse {
 
 class ShardUnits {
  public:
-  ShardUnits(const std::vector<Part>& parts, const ShardingOptions& options, UnitsOf of = UnitsOf::kAll);
+  ShardUnits(const std::vector<ModelChunk>& parts, const ShardingOptions& options, UnitsOf of = UnitsOf::kAll);
 
   [[nodiscard]] const std::vector<ShardUnit>& units() const { return units_; }
   [[nodiscard]] std::size_t unit_at(int chunk, std::size_t point) const {

@@ -22,9 +22,9 @@ Bytes int4_bytes(std::int64_t elements) {
 
 }  // namespace
 
-ShardedParallel::ShardedParallel(PieceTable& pieces, const UnitSet& set, const std::vector<Part>& parts,
-                                 const std::vector<Slot>& slots, const ShardChannels& channels, HostTraffic& host)
-    : pieces_(pieces),
+ShardedParallel::ShardedParallel(SectionTable& sections, const UnitSet& set, const std::vector<ModelChunk>& parts,
+                                 const std::vector<Slot>& slots, const ShardStreams& channels, HostTraffic& host)
+    : sections_(sections),
       options_(set.options),
       name_(set.of == UnitsOf::kExperts ? "edp" : "fsdp"),
       units_(parts, options_, set.of),
@@ -32,8 +32,8 @@ ShardedParallel::ShardedParallel(PieceTable& pieces, const UnitSet& set, const s
       channels_(channels),
       host_(host),
       gathered_(units_.units().size()),
-      parameter_bytes_(static_cast<std::int64_t>(bytes_per_element(pieces.context().training.precision))),
-      gradient_bytes_(static_cast<std::int64_t>(bytes_per_element(pieces.context().training.grad_reduce))) {}
+      parameter_bytes_(static_cast<std::int64_t>(bytes_per_element(sections.context().training.precision))),
+      gradient_bytes_(static_cast<std::int64_t>(bytes_per_element(sections.context().training.grad_reduce))) {}
 
 void ShardedParallel::gather(ProgramWriter& writer, std::size_t use) {
   const UnitUse& wanted = schedule_.uses()[use];
@@ -49,15 +49,15 @@ void ShardedParallel::gather(ProgramWriter& writer, std::size_t use) {
     gathered = after.front();
     return;
   }
-  const Channel& channel = second_copy ? *channels_.secondary : *channels_.shard;
+  const CommStream& channel = second_copy ? *channels_.secondary : *channels_.shard;
   const std::string label = name_ + (second_copy ? " all_gather second copy" : " all_gather parameters");
   if (!options_.quantized_weights || second_copy) {
     gathered = writer.collective_after(
         channel, {.kind = CollectiveKind::kAllGather, .bytes = Bytes(unit.padded * parameter_bytes_)}, label, after);
     return;
   }
-  const PieceId quantize = pieces_.add(quantize_weights(pieces_.context(), unit.padded / options_.shard));
-  const PieceId restore = pieces_.add(restore_weights(pieces_.context(), unit.padded));
+  const SectionId quantize = sections_.add(quantize_weights(sections_.context(), unit.padded / options_.shard));
+  const SectionId restore = sections_.add(restore_weights(sections_.context(), unit.padded));
   const TaskIndex small = writer.compute_on(channel.stream, quantize, "quantize weights", after);
   const TaskIndex all = writer.collective_after(
       channel, {.kind = CollectiveKind::kAllGather, .bytes = int8_bytes(unit.padded)}, label, {small});
@@ -103,7 +103,7 @@ void ShardedParallel::collect_gradients(ProgramWriter& writer) {
 void ShardedParallel::reduce(ProgramWriter& writer, bool last) {
   const std::int64_t padded = std::exchange(pending_, 0);
   pending_last_ = true;
-  writer.compute(pieces_.add(copy_gradients(pieces_.context(), padded)));
+  writer.compute(sections_.add(copy_gradients(sections_.context(), padded)));
   TaskIndex done = options_.quantized_gradients ? scatter_quantized(writer, padded)
                    : channels_.shard            ? scatter(writer, padded)
                                                 : writer.last_computation().front();
@@ -126,17 +126,17 @@ TaskIndex ShardedParallel::scatter(ProgramWriter& writer, std::int64_t padded) {
 
 // Quantize, exchange within the node, add up, quantize what is left, exchange between nodes, add up.
 TaskIndex ShardedParallel::scatter_quantized(ProgramWriter& writer, std::int64_t padded) {
-  const KernelContext& context = pieces_.context();
+  const KernelContext& context = sections_.context();
   const StreamIndex stream = (channels_.node ? *channels_.node : *channels_.across).stream;
   std::vector<TaskIndex> after = writer.last_computation();
   std::int64_t left = padded;
-  const auto hop = [&](const Channel& channel, std::int64_t members) {
-    const PieceId quantize = pieces_.add(quantize_gradients(context, left));
+  const auto hop = [&](const CommStream& channel, std::int64_t members) {
+    const SectionId quantize = sections_.add(quantize_gradients(context, left));
     const TaskIndex small = writer.compute_on(stream, quantize, "quantize gradients", after);
-    const Channel in_order{.dimension = channel.dimension, .stream = stream};
+    const CommStream in_order{.dimension = channel.dimension, .stream = stream};
     const TaskIndex moved = writer.collective_after(
         in_order, {.kind = CollectiveKind::kAllToAll, .bytes = int4_bytes(left)}, "qgz all_to_all gradients", {small});
-    const PieceId sum = pieces_.add(sum_quantized_gradients(context, left, left / members));
+    const SectionId sum = sections_.add(sum_quantized_gradients(context, left, left / members));
     after = {writer.compute_on(stream, sum, "sum quantized gradients", {moved})};
     left /= members;
   };

@@ -20,19 +20,19 @@
 
 namespace ringwright::workload {
 
-struct ShardChannels {
-  std::optional<Channel> shard;      // those that hold one copy of the state
-  std::optional<Channel> replicate;  // those that hold the same shard
-  std::optional<Channel> secondary;  // those that hold a second copy for the backward pass
-  std::optional<Channel> node;       // the two hops of qgZ
-  std::optional<Channel> across;
+struct ShardStreams {
+  std::optional<CommStream> shard;      // those that hold one copy of the state
+  std::optional<CommStream> replicate;  // those that hold the same shard
+  std::optional<CommStream> secondary;  // those that hold a second copy for the backward pass
+  std::optional<CommStream> node;       // the two hops of qgZ
+  std::optional<CommStream> across;
 };
 
 class ShardedParallel {
  public:
   // No channel for the shards: one rank holds all, and only the host may be talked to.
-  ShardedParallel(PieceTable& pieces, const UnitSet& set, const std::vector<Part>& parts,
-                  const std::vector<Slot>& slots, const ShardChannels& channels, HostTraffic& host);
+  ShardedParallel(SectionTable& sections, const UnitSet& set, const std::vector<ModelChunk>& parts,
+                  const std::vector<Slot>& slots, const ShardStreams& channels, HostTraffic& host);
 
   void enter(ProgramWriter& writer, int chunk, std::size_t point);
   void leave(ProgramWriter& writer, int chunk, std::size_t point);
@@ -50,12 +50,12 @@ class ShardedParallel {
   [[nodiscard]] TaskIndex scatter(ProgramWriter& writer, std::int64_t padded);
   [[nodiscard]] TaskIndex scatter_quantized(ProgramWriter& writer, std::int64_t padded);
 
-  PieceTable& pieces_;
+  SectionTable& sections_;
   ShardingOptions options_;
   std::string name_;  // of the exchanges: "fsdp", "edp"
   ShardUnits units_;
   GatherSchedule schedule_;
-  ShardChannels channels_;
+  ShardStreams channels_;
   HostTraffic& host_;
   std::vector<std::optional<TaskIndex>> gathered_;  // by unit, until somebody has waited for it
   std::size_t use_ = 0;                             // the present one, or the next when none is

@@ -2,18 +2,18 @@
 
 #include <utility>
 
-#include "workload/layout/stage_parts.h"
+#include "workload/layout/stage_chunks.h"
 
 namespace ringwright::workload {
 namespace {
 
-Channel add_dimension(StepStreams& streams, Dimension dimension) {
+CommStream add_dimension(StepStreams& streams, Dimension dimension) {
   streams.dimensions.push_back(std::move(dimension));
   return {.dimension = DimensionId(streams.dimensions.size() - 1),
           .stream = static_cast<StreamIndex>(streams.stream_count++)};
 }
 
-Channel second_stream(StepStreams& streams, const Channel& channel) {
+CommStream second_stream(StepStreams& streams, const CommStream& channel) {
   return {.dimension = channel.dimension, .stream = static_cast<StreamIndex>(streams.stream_count++)};
 }
 
@@ -24,9 +24,9 @@ void add_context(const RankLayout& layout, const ParallelOptions& parallel, Step
     return;
   }
   if (parallel.ulysses > 1) streams.context = add_dimension(streams, layout.ulysses_dimension());
-  const Channel values =
+  const CommStream values =
       add_dimension(streams, parallel.ulysses > 1 ? layout.ring_dimension() : layout.context_dimension());
-  streams.ring = RingChannels{.values = values, .gradients = second_stream(streams, values)};
+  streams.ring = RingStreams{.values = values, .gradients = second_stream(streams, values)};
 }
 
 void add_experts(const RankLayout& layout, const ParallelOptions& parallel, StepStreams& streams) {
@@ -71,13 +71,13 @@ Dimension identical(const Dimension& whole, const char* name, int size, std::siz
   return dimension;
 }
 
-ShardChannels add_shard_channels(StepStreams& streams, const RankLayout& layout, const ParallelOptions& parallel) {
+ShardStreams add_shard_streams(StepStreams& streams, const RankLayout& layout, const ParallelOptions& parallel) {
   const ShardingOptions& sharding = parallel.sharding;
   const std::size_t ranks = layout.rank_count();
   const Dimension all = layout.data_dimension();
   const bool copies = sharding.shard < parallel.replicas();
   const Dimension shard = copies ? neighbours(all, "dp_shard", sharding.shard, ranks) : all;
-  ShardChannels channels;
+  ShardStreams channels;
   if (parallel.replicas() > 1) channels.shard = add_dimension(streams, shard);
   if (copies) channels.replicate = add_dimension(streams, identical(all, "dp_replicate", sharding.shard, ranks));
   if (sharding.secondary > 1) {
@@ -93,13 +93,13 @@ ShardChannels add_shard_channels(StepStreams& streams, const RankLayout& layout,
 }
 
 // Every rank alone with its host.
-HostChannels add_host(StepStreams& streams, std::size_t ranks) {
+HostStreams add_host(StepStreams& streams, std::size_t ranks) {
   Dimension dimension;
   dimension.name = "host";
   for (std::size_t rank = 0; rank < ranks; ++rank) dimension.groups.push_back({RankId(rank)});
   index_groups(dimension, ranks);
-  const Channel out = add_dimension(streams, std::move(dimension));
-  const Channel in = second_stream(streams, out);
+  const CommStream out = add_dimension(streams, std::move(dimension));
+  const CommStream in = second_stream(streams, out);
   return {.out = out, .in = in, .cpu = second_stream(streams, out)};
 }
 
@@ -112,14 +112,15 @@ StepStreams make_streams(const ModelShape& shape, const ParallelOptions& paralle
   add_context(layout, parallel, streams);
   if (shape.experts) add_experts(layout, parallel, streams);
   if (parallel.sharding.parameters) {
-    streams.data.shards = add_shard_channels(streams, layout, parallel);
+    streams.data.shards = add_shard_streams(streams, layout, parallel);
   } else if (parallel.replicas() > 1) {
     streams.data.replicas = add_dimension(streams, layout.data_dimension());
   }
   if (parallel.pp > 1) {
-    const Channel forward = add_dimension(streams, layout.pipeline_dimension());
-    const Channel backward{.dimension = forward.dimension, .stream = static_cast<StreamIndex>(streams.stream_count++)};
-    streams.pipeline = PipelineChannels{.forward = forward, .backward = backward};
+    const CommStream forward = add_dimension(streams, layout.pipeline_dimension());
+    const CommStream backward{.dimension = forward.dimension,
+                              .stream = static_cast<StreamIndex>(streams.stream_count++)};
+    streams.pipeline = PipelineStreams{.forward = forward, .backward = backward};
   }
   // Where every stage updates its weights alone, no norm is taken over all of them.
   if (parallel.tp * parallel.pp > 1 && parallel.flushes())

@@ -12,20 +12,20 @@
 namespace ringwright::workload {
 
 struct StepStreams {
-  std::optional<Channel> tensor;
-  DataChannels data;
-  std::optional<HostChannels> host;  // memory and drives beside each GPU
-  std::optional<Channel> context;       // of collectives among context-parallel ranks
-  std::optional<RingChannels> ring;     // of their ring
-  std::optional<Channel> expert;        // ep
-  std::optional<Channel> inner_expert;  // ep within a host and beyond, where the dispatcher tells them apart
-  std::optional<Channel> outer_expert;
-  std::optional<Channel> expert_tensor;      // etp
-  std::optional<Channel> expert_data;        // copies of experts
-  std::optional<PipelineChannels> pipeline;  // activations and gradients do not wait for each other
-  std::optional<Channel> model;              // tp x pp
-  std::optional<Channel> embedding;          // first and last stage, when they share weights
-  std::optional<Channel> mirror;             // two stages that hold the same two parts (DualPipe)
+  std::optional<CommStream> tensor;
+  DataStreams data;
+  std::optional<HostStreams> host;  // memory and drives beside each GPU
+  std::optional<CommStream> context;       // of collectives among context-parallel ranks
+  std::optional<RingStreams> ring;     // of their ring
+  std::optional<CommStream> expert;        // ep
+  std::optional<CommStream> inner_expert;  // ep within a host and beyond, where the dispatcher tells them apart
+  std::optional<CommStream> outer_expert;
+  std::optional<CommStream> expert_tensor;      // etp
+  std::optional<CommStream> expert_data;        // copies of experts
+  std::optional<PipelineStreams> pipeline;  // activations and gradients do not wait for each other
+  std::optional<CommStream> model;              // tp x pp
+  std::optional<CommStream> embedding;          // first and last stage, when they share weights
+  std::optional<CommStream> mirror;             // two stages that hold the same two parts (DualPipe)
   int stream_count = 1;
   std::vector<Dimension> dimensions;
 };

@@ -13,10 +13,10 @@ std::string label_of(CollectiveKind kind) {
 
 }  // namespace
 
-TensorParallel::TensorParallel(PieceTable& pieces, ContextParallel& attention, std::optional<Channel> channel,
+TensorParallel::TensorParallel(SectionTable& sections, ContextParallel& attention, std::optional<CommStream> channel,
                                const TensorOverlap& overlap)
-    : pieces_(pieces), context_(attention), channel_(channel), overlap_(overlap) {
-  const KernelContext& context = pieces.context();
+    : sections_(sections), context_(attention), channel_(channel), overlap_(overlap) {
+  const KernelContext& context = sections.context();
   const std::int64_t tokens = context.tokens();
   const auto value_bytes = static_cast<std::int64_t>(bytes_per_element(context.training.precision));
   activation_ = Bytes(tokens * context.shape.hidden * value_bytes);
@@ -26,7 +26,7 @@ TensorParallel::TensorParallel(PieceTable& pieces, ContextParallel& attention, s
     cast_ratio_ = bytes_per_element(context.training.gemm_type()) / static_cast<double>(value_bytes);
   }
   if (!overlap.on || !channel || !sequence_parallel()) return;
-  overlapped_.emplace(pieces, *channel, overlap,
+  overlapped_.emplace(sections, *channel, overlap,
                       OverlappedGemms::Sizes{.gathered = as_cast(activation_), .scattered = activation_});
 }
 
@@ -38,25 +38,25 @@ TaskIndex TensorParallel::sum(ProgramWriter& writer, Bytes bytes) {
   return talk(writer, sequence_parallel() ? CollectiveKind::kReduceScatter : CollectiveKind::kAllReduce, bytes);
 }
 
-Bytes TensorParallel::cast_input(Piece of, Bytes bytes) const {
-  const auto& adapters = pieces_.context().shape.adapters;
-  const bool of_attention = of == Piece::kAttention || of == Piece::kQkvDgrad;
+Bytes TensorParallel::cast_input(LayerSection of, Bytes bytes) const {
+  const auto& adapters = sections_.context().shape.adapters;
+  const bool of_attention = of == LayerSection::kAttention || of == LayerSection::kQkvDgrad;
   const bool adapted = adapters && (of_attention ? adapters->qkv : adapters->mlp_up);
-  return adapted || of == Piece::kLogitsDgrad ? bytes : as_cast(bytes);
+  return adapted || of == LayerSection::kLogitsDgrad ? bytes : as_cast(bytes);
 }
 
 void TensorParallel::half_forward(ProgramWriter& writer, const Half& half) {
   if (overlaps()) return overlapped_forward(writer, half);
-  writer.compute(pieces_[half.norm]);
+  writer.compute(sections_[half.norm]);
   if (channel_ && sequence_parallel()) writer.wait(gather(writer, cast_input(half.body, activation_)));
-  writer.compute(pieces_[half.body]);
+  writer.compute(sections_[half.body]);
   if (channel_) writer.wait(sum(writer, activation_));
-  writer.compute(pieces_[half.residual]);
+  writer.compute(sections_[half.residual]);
 }
 
-void TensorParallel::column_backward(ProgramWriter& writer, Piece dgrad, Piece wgrad, Bytes gathered) {
+void TensorParallel::column_backward(ProgramWriter& writer, LayerSection dgrad, LayerSection wgrad, Bytes gathered) {
   std::optional<TaskIndex> input;
-  const KernelContext& context = pieces_.context();
+  const KernelContext& context = sections_.context();
   const bool beside = context.async_reduce;
   // Who computes every second product again has gathered the input for that.
   const bool there = context.keep_gathered && context.training.recompute != Recompute::kOperators;
@@ -66,17 +66,17 @@ void TensorParallel::column_backward(ProgramWriter& writer, Piece dgrad, Piece w
   if (input && !beside && !overlaps()) writer.wait(*std::exchange(input, std::nullopt));
   std::vector<TaskIndex> reduced;
   // The output layer is not one of Transformer Engine's.
-  const bool in_chunks = overlap_.scatter_gradients && gathered == activation_ && dgrad != Piece::kLogitsDgrad;
+  const bool in_chunks = overlap_.scatter_gradients && gathered == activation_ && dgrad != LayerSection::kLogitsDgrad;
   if (overlaps() && in_chunks) {
-    reduced = overlapped_->run(writer, dgrad, AttentionReach::kAll,
+    reduced = overlapped_->run(writer, dgrad, AttentionSpan::kAll,
                                {.role = GemmRole::kDgrad, .result = OverlappedGemms::Result::kScattered});
   } else {
-    writer.compute(pieces_[dgrad]);
+    writer.compute(sections_[dgrad]);
     if (channel_) reduced.push_back(sum(writer, gathered));
   }
   if (!beside) wait_for(writer, std::exchange(reduced, {}));
   if (input) writer.wait(*input);
-  writer.compute(pieces_[wgrad]);
+  writer.compute(sections_[wgrad]);
   wait_for(writer, reduced);
 }
 
@@ -87,115 +87,116 @@ void TensorParallel::wait_for(ProgramWriter& writer, const std::vector<TaskIndex
 void TensorParallel::overlapped_forward(ProgramWriter& writer, const Half& half) {
   using enum OverlappedGemms::Input;
   using enum OverlappedGemms::Result;
-  writer.compute(pieces_[half.norm]);
+  writer.compute(sections_[half.norm]);
   if (!overlap_.gather) writer.wait(gather(writer, as_cast(activation_)));
-  wait_for(writer, overlapped_->run(writer, half.body, AttentionReach::kAll,
+  wait_for(writer, overlapped_->run(writer, half.body, AttentionSpan::kAll,
                                     {.input = overlap_.gather ? kGathered : kThere,
                                      .result = overlap_.scatter ? kScattered : kStays}));
   if (!overlap_.scatter) writer.wait(sum(writer, activation_));
-  writer.compute(pieces_[half.residual]);
+  writer.compute(sections_[half.residual]);
 }
 
 // Of latent attention the latent vectors are gathered, which several products need whole.
-void TensorParallel::overlapped_attention(ProgramWriter& writer, AttentionReach reach) {
+void TensorParallel::overlapped_attention(ProgramWriter& writer, AttentionSpan span) {
   using enum OverlappedGemms::Input;
   using enum OverlappedGemms::Result;
   const auto input = overlap_.gather && attention_input_ == activation_ ? kGathered : kThere;
   const auto result = overlap_.scatter ? kScattered : kStays;
-  writer.compute(pieces_[Piece::kAttentionNorm]);
+  writer.compute(sections_[LayerSection::kAttentionNorm]);
   if (input == kThere) writer.wait(gather(writer, as_cast(attention_input_)));
   if (context_.talks()) {
-    wait_for(writer, overlapped_->run(writer, Piece::kQkv, reach, {.input = input}));
-    context_.core_forward(writer, reach);
-    wait_for(writer, overlapped_->run(writer, Piece::kProjection, reach, {.result = result}));
+    wait_for(writer, overlapped_->run(writer, LayerSection::kQkv, span, {.input = input}));
+    context_.core_forward(writer, span);
+    wait_for(writer, overlapped_->run(writer, LayerSection::kProjection, span, {.result = result}));
   } else {
-    wait_for(writer, overlapped_->run(writer, Piece::kAttention, reach, {.input = input, .result = result}));
+    wait_for(writer, overlapped_->run(writer, LayerSection::kAttention, span, {.input = input, .result = result}));
   }
   if (result == kStays) writer.wait(sum(writer, activation_));
-  writer.compute(pieces_[Piece::kAttentionResidual]);
+  writer.compute(sections_[LayerSection::kAttentionResidual]);
 }
 
 // The gradient of the output comes in while its product with the weights runs.
-void TensorParallel::overlapped_body_backward(ProgramWriter& writer, Piece body, AttentionReach reach) {
+void TensorParallel::overlapped_body_backward(ProgramWriter& writer, LayerSection body, AttentionSpan span) {
   using enum OverlappedGemms::Input;
   if (!overlap_.gather) writer.wait(gather(writer, as_cast(activation_)));
-  wait_for(writer, overlapped_->run(writer, body, reach,
+  wait_for(writer, overlapped_->run(writer, body, span,
                                     {.role = GemmRole::kDgrad, .input = overlap_.gather ? kGathered : kThere}));
 }
 
-void TensorParallel::overlapped_attention_backward(ProgramWriter& writer, AttentionReach reach) {
-  if (!context_.talks()) return overlapped_body_backward(writer, Piece::kAttentionBackward, reach);
-  overlapped_body_backward(writer, Piece::kProjectionBackward, AttentionReach::kAll);
-  context_.core_backward(writer, reach);
-  writer.compute(pieces_[Piece::kQkvBackward]);
+void TensorParallel::overlapped_attention_backward(ProgramWriter& writer, AttentionSpan span) {
+  if (!context_.talks()) return overlapped_body_backward(writer, LayerSection::kAttentionBackward, span);
+  overlapped_body_backward(writer, LayerSection::kProjectionBackward, AttentionSpan::kAll);
+  context_.core_backward(writer, span);
+  writer.compute(sections_[LayerSection::kQkvBackward]);
 }
 
 void TensorParallel::half_backward(ProgramWriter& writer, const HalfBackward& half) {
-  writer.compute(pieces_[half.residual]);
+  writer.compute(sections_[half.residual]);
   if (overlaps()) {
-    overlapped_body_backward(writer, half.body, AttentionReach::kAll);
+    overlapped_body_backward(writer, half.body, AttentionSpan::kAll);
   } else {
     if (channel_ && sequence_parallel()) writer.wait(gather(writer, as_cast(activation_)));
-    writer.compute(pieces_[half.body]);
+    writer.compute(sections_[half.body]);
   }
   column_backward(writer, half.dgrad, half.wgrad, activation_);
-  writer.compute(pieces_[half.norm]);
+  writer.compute(sections_[half.norm]);
 }
 
-void TensorParallel::attention_forward(ProgramWriter& writer, AttentionReach reach) {
-  if (overlaps()) return overlapped_attention(writer, reach);
-  writer.compute(pieces_[Piece::kAttentionNorm]);
-  if (channel_ && sequence_parallel()) writer.wait(gather(writer, cast_input(Piece::kAttention, attention_input_)));
-  context_.attention_forward(writer, reach);
+void TensorParallel::attention_forward(ProgramWriter& writer, AttentionSpan span) {
+  if (overlaps()) return overlapped_attention(writer, span);
+  writer.compute(sections_[LayerSection::kAttentionNorm]);
+  if (channel_ && sequence_parallel())
+    writer.wait(gather(writer, cast_input(LayerSection::kAttention, attention_input_)));
+  context_.attention_forward(writer, span);
   if (channel_) writer.wait(sum(writer, activation_));
-  writer.compute(pieces_[Piece::kAttentionResidual]);
+  writer.compute(sections_[LayerSection::kAttentionResidual]);
 }
 
 void TensorParallel::mlp_forward(ProgramWriter& writer) {
-  half_forward(writer, {Piece::kMlpNorm, Piece::kMlp, Piece::kMlpResidual});
+  half_forward(writer, {LayerSection::kMlpNorm, LayerSection::kMlp, LayerSection::kMlpResidual});
 }
 
 void TensorParallel::mlp_backward(ProgramWriter& writer) {
-  half_backward(writer, {Piece::kMlpResidualBackward, Piece::kMlpDownBackward, Piece::kMlpUpDgrad, Piece::kMlpUpWgrad,
-                         Piece::kMlpNormBackward});
+  half_backward(writer, {LayerSection::kMlpResidualBackward, LayerSection::kMlpDownBackward, LayerSection::kMlpUpDgrad,
+                         LayerSection::kMlpUpWgrad, LayerSection::kMlpNormBackward});
 }
 
-void TensorParallel::attention_backward(ProgramWriter& writer, AttentionReach reach) {
-  writer.compute(pieces_[Piece::kAttentionResidualBackward]);
+void TensorParallel::attention_backward(ProgramWriter& writer, AttentionSpan span) {
+  writer.compute(sections_[LayerSection::kAttentionResidualBackward]);
   if (overlaps()) {
-    overlapped_attention_backward(writer, reach);
+    overlapped_attention_backward(writer, span);
   } else {
     if (channel_ && sequence_parallel()) writer.wait(gather(writer, as_cast(activation_)));
-    context_.attention_backward(writer, reach);
+    context_.attention_backward(writer, span);
   }
-  column_backward(writer, Piece::kQkvDgrad, Piece::kQkvWgrad, attention_input_);
-  writer.compute(pieces_[Piece::kAttentionNormBackward]);
+  column_backward(writer, LayerSection::kQkvDgrad, LayerSection::kQkvWgrad, attention_input_);
+  writer.compute(sections_[LayerSection::kAttentionNormBackward]);
 }
 
 // Each rank makes a part of the columns; what follows needs all of them.
 void TensorParallel::predictor_forward(ProgramWriter& writer) {
   if (sequence_parallel()) gather_activation(writer);
-  writer.compute(pieces_[Piece::kPredictorInput]);
+  writer.compute(sections_[LayerSection::kPredictorInput]);
   gather_activation(writer);
 }
 
 void TensorParallel::predictor_backward(ProgramWriter& writer) {
   if (sequence_parallel()) gather_activation(writer);
-  writer.compute(pieces_[Piece::kPredictorInputBackward]);
+  writer.compute(sections_[LayerSection::kPredictorInputBackward]);
   sum_activation(writer);
 }
 
 // Each rank looks up the tokens of its part of the vocabulary; the sum of all is the embedding.
 void TensorParallel::embedding_forward(ProgramWriter& writer) {
-  writer.compute(pieces_[Piece::kEmbeddingGather]);
+  writer.compute(sections_[LayerSection::kEmbeddingGather]);
   if (channel_) writer.wait(sum(writer, activation_));
-  writer.compute(pieces_[Piece::kEmbeddingFinish]);
+  writer.compute(sections_[LayerSection::kEmbeddingFinish]);
 }
 
 void TensorParallel::embedding_backward(ProgramWriter& writer) {
-  writer.compute(pieces_[Piece::kEmbeddingFinishBackward]);
+  writer.compute(sections_[LayerSection::kEmbeddingFinishBackward]);
   if (channel_ && sequence_parallel()) writer.wait(gather(writer, activation_));
-  writer.compute(pieces_[Piece::kEmbeddingWgrad]);
+  writer.compute(sections_[LayerSection::kEmbeddingWgrad]);
 }
 
 void TensorParallel::loss_reduction(ProgramWriter& writer) {
@@ -203,20 +204,20 @@ void TensorParallel::loss_reduction(ProgramWriter& writer) {
 }
 
 void TensorParallel::head_forward(ProgramWriter& writer) {
-  writer.compute(pieces_[Piece::kFinalNorm]);
+  writer.compute(sections_[LayerSection::kFinalNorm]);
   if (channel_ && sequence_parallel()) writer.wait(gather(writer, activation_));
-  writer.compute(pieces_[Piece::kLogits]);
-  for (const Piece piece : {Piece::kLossMax, Piece::kLossTarget, Piece::kLossSum}) {
-    writer.compute(pieces_[piece]);
+  writer.compute(sections_[LayerSection::kLogits]);
+  for (const LayerSection section : {LayerSection::kLossMax, LayerSection::kLossTarget, LayerSection::kLossSum}) {
+    writer.compute(sections_[section]);
     loss_reduction(writer);
   }
-  writer.compute(pieces_[Piece::kLossFinish]);
+  writer.compute(sections_[LayerSection::kLossFinish]);
 }
 
 void TensorParallel::head_backward(ProgramWriter& writer) {
-  writer.compute(pieces_[Piece::kLossBackward]);
-  column_backward(writer, Piece::kLogitsDgrad, Piece::kLogitsWgrad, activation_);
-  writer.compute(pieces_[Piece::kFinalNormBackward]);
+  writer.compute(sections_[LayerSection::kLossBackward]);
+  column_backward(writer, LayerSection::kLogitsDgrad, LayerSection::kLogitsWgrad, activation_);
+  writer.compute(sections_[LayerSection::kFinalNormBackward]);
 }
 
 void TensorParallel::gather_activation(ProgramWriter& writer) {

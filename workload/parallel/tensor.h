@@ -13,7 +13,7 @@
 
 #include "workload/parallel/context.h"
 #include "workload/parallel/overlapped_gemms.h"
-#include "workload/parallel/pieces.h"
+#include "workload/parallel/sections.h"
 #include "workload/program/program_writer.h"
 
 namespace ringwright::workload {
@@ -21,16 +21,16 @@ namespace ringwright::workload {
 class TensorParallel {
  public:
   // No channel: tp is 1 and nobody talks.
-  TensorParallel(PieceTable& pieces, ContextParallel& context, std::optional<Channel> channel,
+  TensorParallel(SectionTable& sections, ContextParallel& context, std::optional<CommStream> channel,
                  const TensorOverlap& overlap = {});
 
   void embedding_forward(ProgramWriter& writer);
-  void attention_forward(ProgramWriter& writer, AttentionReach reach = AttentionReach::kAll);
+  void attention_forward(ProgramWriter& writer, AttentionSpan span = AttentionSpan::kAll);
   void mlp_forward(ProgramWriter& writer);
   void head_forward(ProgramWriter& writer);
   void head_backward(ProgramWriter& writer);
   void mlp_backward(ProgramWriter& writer);
-  void attention_backward(ProgramWriter& writer, AttentionReach reach = AttentionReach::kAll);
+  void attention_backward(ProgramWriter& writer, AttentionSpan span = AttentionSpan::kAll);
   void embedding_backward(ProgramWriter& writer);
   // Completes an activation of which every rank received 1/tp.
   void gather_activation(ProgramWriter& writer);
@@ -46,22 +46,22 @@ class TensorParallel {
 
  private:
   struct Half {
-    Piece norm, body, residual;
+    LayerSection norm, body, residual;
   };
   struct HalfBackward {
-    Piece residual, body, dgrad, wgrad, norm;
+    LayerSection residual, body, dgrad, wgrad, norm;
   };
   void half_forward(ProgramWriter& writer, const Half& half);
   void half_backward(ProgramWriter& writer, const HalfBackward& half);
   // Of `gathered` bytes is the input that every rank needs whole.
-  void column_backward(ProgramWriter& writer, Piece dgrad, Piece wgrad, Bytes gathered);
+  void column_backward(ProgramWriter& writer, LayerSection dgrad, LayerSection wgrad, Bytes gathered);
   // The same with exchanges beside products.
   void overlapped_forward(ProgramWriter& writer, const Half& half);
-  void overlapped_attention(ProgramWriter& writer, AttentionReach reach);
-  void overlapped_attention_backward(ProgramWriter& writer, AttentionReach reach);
-  void overlapped_body_backward(ProgramWriter& writer, Piece body, AttentionReach reach);
+  void overlapped_attention(ProgramWriter& writer, AttentionSpan span);
+  void overlapped_attention_backward(ProgramWriter& writer, AttentionSpan span);
+  void overlapped_body_backward(ProgramWriter& writer, LayerSection body, AttentionSpan span);
   // Gradients of weights exchange nothing.
-  [[nodiscard]] bool overlaps() const { return overlapped_ && pieces_.taken() != GradientShare::kWeights; }
+  [[nodiscard]] bool overlaps() const { return overlapped_ && sections_.taken() != GradientShare::kWeights; }
   void wait_for(ProgramWriter& writer, const std::vector<TaskIndex>& tasks);
   void loss_reduction(ProgramWriter& writer);
   TaskIndex talk(ProgramWriter& writer, CollectiveKind kind, Bytes bytes);
@@ -70,13 +70,13 @@ class TensorParallel {
   TaskIndex sum(ProgramWriter& writer, Bytes bytes);
   // What is gathered for a product that may take it in narrower values: an output's gradient, or the input of one of
   // these, where no adapter takes it, too.
-  [[nodiscard]] Bytes cast_input(Piece of, Bytes bytes) const;
+  [[nodiscard]] Bytes cast_input(LayerSection of, Bytes bytes) const;
   [[nodiscard]] Bytes as_cast(Bytes bytes) const { return scale(bytes, cast_ratio_); }
-  [[nodiscard]] bool sequence_parallel() const { return pieces_.context().sequence_parallel; }
+  [[nodiscard]] bool sequence_parallel() const { return sections_.context().sequence_parallel; }
 
-  PieceTable& pieces_;
+  SectionTable& sections_;
   ContextParallel& context_;
-  std::optional<Channel> channel_;
+  std::optional<CommStream> channel_;
   TensorOverlap overlap_;
   double cast_ratio_ = 1.0;  // of the bytes of what is gathered for a product of a layer
   Bytes activation_;         // bsh values

@@ -2,7 +2,7 @@
 
 namespace ringwright::workload {
 
-int part_at(const PipelineShape& shape, const ChunkPlace& place) {
+int part_at(const PipelineShape& shape, const ChunkPosition& place) {
   switch (shape.placement) {
     case Placement::kLooped: return place.chunk * shape.stages + place.stage;
     case Placement::kVee: return place.chunk == 0 ? place.stage : 2 * shape.stages - 1 - place.stage;
@@ -11,16 +11,16 @@ int part_at(const PipelineShape& shape, const ChunkPlace& place) {
   return 0;
 }
 
-std::optional<ChunkPlace> neighbour(const PipelineShape& shape, const ChunkPlace& place, int step) {
+std::optional<ChunkPosition> neighbour(const PipelineShape& shape, const ChunkPosition& place, int step) {
   const int part = part_at(shape, place) + step;
   if (part < 0 || part >= shape.parts()) return std::nullopt;
   switch (shape.placement) {
-    case Placement::kLooped: return ChunkPlace{.stage = part % shape.stages, .chunk = part / shape.stages};
+    case Placement::kLooped: return ChunkPosition{.stage = part % shape.stages, .chunk = part / shape.stages};
     case Placement::kVee:
-      if (part < shape.stages) return ChunkPlace{.stage = part, .chunk = 0};
-      return ChunkPlace{.stage = 2 * shape.stages - 1 - part, .chunk = 1};
+      if (part < shape.stages) return ChunkPosition{.stage = part, .chunk = 0};
+      return ChunkPosition{.stage = 2 * shape.stages - 1 - part, .chunk = 1};
     case Placement::kBidirectional:
-      return ChunkPlace{.stage = place.chunk == 0 ? part : shape.stages - 1 - part, .chunk = place.chunk};
+      return ChunkPosition{.stage = place.chunk == 0 ? part : shape.stages - 1 - part, .chunk = place.chunk};
   }
   return std::nullopt;
 }

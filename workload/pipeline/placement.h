@@ -20,14 +20,14 @@ struct PipelineShape {
   [[nodiscard]] int parts() const { return placement == Placement::kBidirectional ? stages : stages * chunks; }
 };
 
-struct ChunkPlace {
+struct ChunkPosition {
   int stage = 0;
   int chunk = 0;
-  friend bool operator==(const ChunkPlace&, const ChunkPlace&) = default;
+  friend bool operator==(const ChunkPosition&, const ChunkPosition&) = default;
 };
 
-[[nodiscard]] int part_at(const PipelineShape& shape, const ChunkPlace& place);
+[[nodiscard]] int part_at(const PipelineShape& shape, const ChunkPosition& place);
 // Where the part after (step 1) or before (step -1) lies, if there is one; may be the same stage.
-[[nodiscard]] std::optional<ChunkPlace> neighbour(const PipelineShape& shape, const ChunkPlace& place, int step);
+[[nodiscard]] std::optional<ChunkPosition> neighbour(const PipelineShape& shape, const ChunkPosition& place, int step);
 
 }  // namespace ringwright::workload

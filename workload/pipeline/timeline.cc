@@ -37,7 +37,7 @@ std::int64_t Timeline::bubble_of_own() const {
 }
 
 Needs needs_of(const PipelineShape& shape, int stage, const Slot& slot) {
-  const ChunkPlace here{.stage = stage, .chunk = slot.chunk};
+  const ChunkPosition here{.stage = stage, .chunk = slot.chunk};
   const auto from = [&](int step, Pass pass) -> std::optional<Need> {
     const auto place = neighbour(shape, here, step);
     return place ? std::optional<Need>({.place = *place, .pass = pass}) : std::nullopt;

@@ -43,7 +43,7 @@ struct Timeline {
 
 // What a pass waits for: another pass of the microbatch, on this or another stage.
 struct Need {
-  ChunkPlace place;
+  ChunkPosition place;
   Pass pass = Pass::kForward;  // kInputGradient stands for either kind of backward pass
 };
 struct Needs {

@@ -26,21 +26,21 @@ void add_kernel(Work& work, const Kernel& kernel) {
 }  // namespace
 
 // Pieces are few: the same one is made again by every stage that needs it.
-PieceId GraphTables::add_piece(std::vector<Kernel> kernels) {
-  const auto known = std::ranges::find_if(pieces_, [&kernels](const std::vector<Kernel>& piece) {
-    return std::ranges::equal(piece, kernels, same_launch);
+SectionId GraphTables::add_section(std::vector<Kernel> kernels) {
+  const auto known = std::ranges::find_if(sections_, [&kernels](const std::vector<Kernel>& section) {
+    return std::ranges::equal(section, kernels, same_launch);
   });
-  if (known != pieces_.end()) return static_cast<PieceId>(known - pieces_.begin());
-  pieces_.push_back(std::move(kernels));
-  return static_cast<PieceId>(pieces_.size() - 1);
+  if (known != sections_.end()) return static_cast<SectionId>(known - sections_.begin());
+  sections_.push_back(std::move(kernels));
+  return static_cast<SectionId>(sections_.size() - 1);
 }
 
-std::uint32_t GraphTables::work(const std::vector<PieceId>& pieces, const std::string& name) {
-  const auto [entry, is_new] = work_of_.try_emplace(pieces, static_cast<std::uint32_t>(works_.size()));
+std::uint32_t GraphTables::work(const std::vector<SectionId>& sections, const std::string& name) {
+  const auto [entry, is_new] = work_of_.try_emplace(sections, static_cast<std::uint32_t>(works_.size()));
   if (!is_new) return entry->second;
   Work work{.name = name, .kernels = {}};
-  for (const PieceId piece : pieces) {
-    for (const Kernel& kernel : pieces_[piece]) add_kernel(work, kernel);
+  for (const SectionId section : sections) {
+    for (const Kernel& kernel : sections_[section]) add_kernel(work, kernel);
   }
   works_.push_back(std::move(work));
   return entry->second;

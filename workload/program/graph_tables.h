@@ -16,31 +16,31 @@
 
 namespace ringwright::workload {
 
-using PieceId = std::uint32_t;  // a run of kernels that is always launched together
+using SectionId = std::uint32_t;  // a run of kernels that is always launched together
 
 class GraphTables {
  public:
-  [[nodiscard]] PieceId add_piece(std::vector<Kernel> kernels);
+  [[nodiscard]] SectionId add_section(std::vector<Kernel> kernels);
   // The pieces one after another; kernels that occur several times are one entry with that many launches.
-  [[nodiscard]] std::uint32_t work(const std::vector<PieceId>& pieces, const std::string& name);
+  [[nodiscard]] std::uint32_t work(const std::vector<SectionId>& sections, const std::string& name);
   [[nodiscard]] std::uint32_t collective(const CollectiveSpec& spec);
   [[nodiscard]] std::uint32_t message(const MessageSpec& spec);
   [[nodiscard]] std::uint32_t label(std::string_view text);
   [[nodiscard]] std::uint32_t segment(Segment segment);
   [[nodiscard]] const Segment& segment_at(std::uint32_t number) const { return segments_[number]; }
-  [[nodiscard]] bool has_kernels(PieceId piece) const { return !pieces_[piece].empty(); }
+  [[nodiscard]] bool has_kernels(SectionId section) const { return !sections_[section].empty(); }
 
   // Ends the building.
   void move_into(TaskGraph& graph);
 
  private:
-  std::vector<std::vector<Kernel>> pieces_;
+  std::vector<std::vector<Kernel>> sections_;
   std::vector<Work> works_;
   std::vector<CollectiveSpec> collectives_;
   std::vector<MessageSpec> messages_;
   std::vector<Segment> segments_;
   std::vector<std::string> labels_;
-  std::map<std::vector<PieceId>, std::uint32_t> work_of_;
+  std::map<std::vector<SectionId>, std::uint32_t> work_of_;
   std::map<std::pair<CollectiveKind, std::int64_t>, std::uint32_t> collective_of_;
   std::map<std::tuple<int, bool, std::int64_t, std::uint8_t, std::uint8_t, DmaPath, Mover>, std::uint32_t>
       message_of_;

@@ -16,8 +16,8 @@ void ProgramWriter::name_work(std::uint32_t label, std::string_view work) {
   work_ = work;
 }
 
-void ProgramWriter::compute(PieceId piece) {
-  if (tables_.has_kernels(piece)) pending_.push_back(piece);
+void ProgramWriter::compute(SectionId section) {
+  if (tables_.has_kernels(section)) pending_.push_back(section);
 }
 
 TaskIndex ProgramWriter::add(Task task, const std::vector<TaskIndex>& dependencies,
@@ -45,7 +45,7 @@ TaskIndex ProgramWriter::issue(Task task) {
   return add(task, waits_, last_compute_);
 }
 
-TaskIndex ProgramWriter::collective(const Channel& channel, const CollectiveSpec& spec, std::string_view label) {
+TaskIndex ProgramWriter::collective(const CommStream& channel, const CollectiveSpec& spec, std::string_view label) {
   if (communication_ == Communication::kOff) return kNoTask;
   Task task{.kind = TaskKind::kCollective, .stream = channel.stream, .dimension = channel.dimension};
   task.detail = tables_.collective(spec);
@@ -53,7 +53,7 @@ TaskIndex ProgramWriter::collective(const Channel& channel, const CollectiveSpec
   return issue(task);
 }
 
-TaskIndex ProgramWriter::collective_after(const Channel& channel, const CollectiveSpec& spec, std::string_view label,
+TaskIndex ProgramWriter::collective_after(const CommStream& channel, const CollectiveSpec& spec, std::string_view label,
                                           const std::vector<TaskIndex>& after) {
   if (communication_ == Communication::kOff) return kNoTask;
   flush();
@@ -63,7 +63,7 @@ TaskIndex ProgramWriter::collective_after(const Channel& channel, const Collecti
   return add(task, after);
 }
 
-TaskIndex ProgramWriter::send_after(const Channel& channel, const MessageSpec& spec, std::string_view label,
+TaskIndex ProgramWriter::send_after(const CommStream& channel, const MessageSpec& spec, std::string_view label,
                                     const std::vector<TaskIndex>& after) {
   if (communication_ == Communication::kOff) return kNoTask;
   flush();
@@ -73,12 +73,12 @@ TaskIndex ProgramWriter::send_after(const Channel& channel, const MessageSpec& s
   return add(task, after);
 }
 
-TaskIndex ProgramWriter::compute_on(StreamIndex stream, PieceId piece, const std::string& name,
+TaskIndex ProgramWriter::compute_on(StreamIndex stream, SectionId section, const std::string& name,
                                     const std::vector<TaskIndex>& after) {
   if (communication_ == Communication::kOff) return kNoTask;
   flush();
   Task task{.kind = TaskKind::kCompute, .stream = stream};
-  task.detail = tables_.work({piece}, name);
+  task.detail = tables_.work({section}, name);
   task.label = tables_.label(name);
   return add(task, after);
 }
@@ -88,7 +88,7 @@ std::vector<TaskIndex> ProgramWriter::last_computation() {
   return last_compute_ ? std::vector<TaskIndex>{*last_compute_} : std::vector<TaskIndex>();
 }
 
-TaskIndex ProgramWriter::send(const Channel& channel, const MessageSpec& spec, std::string_view label) {
+TaskIndex ProgramWriter::send(const CommStream& channel, const MessageSpec& spec, std::string_view label) {
   if (communication_ == Communication::kOff) return kNoTask;
   Task task{.kind = TaskKind::kSend, .stream = channel.stream, .dimension = channel.dimension};
   task.detail = tables_.message(spec);
@@ -96,7 +96,7 @@ TaskIndex ProgramWriter::send(const Channel& channel, const MessageSpec& spec, s
   return issue(task);
 }
 
-TaskIndex ProgramWriter::receive(const Channel& channel, const MessageSpec& spec, std::string_view label) {
+TaskIndex ProgramWriter::receive(const CommStream& channel, const MessageSpec& spec, std::string_view label) {
   if (communication_ == Communication::kOff) return kNoTask;
   flush();
   Task task{.kind = TaskKind::kReceive, .stream = kNoStream, .dimension = channel.dimension};

@@ -12,7 +12,7 @@
 namespace ringwright::workload {
 
 // Which dimension talks and on which stream; absent where the dimension has one member.
-struct Channel {
+struct CommStream {
   DimensionId dimension;
   StreamIndex stream = kNoStream;
 };
@@ -32,19 +32,20 @@ class ProgramWriter {
   };
   void name_work(const WorkName& name) { name_work(tables_.label(name.label), name.work); }
   void name_work(std::uint32_t label, std::string_view work);  // of the tables
-  void compute(PieceId piece);
+  void compute(SectionId section);
   // Communication starts when all that was issued before on the compute stream is done.
-  TaskIndex collective(const Channel& channel, const CollectiveSpec& spec, std::string_view label);
-  TaskIndex send(const Channel& channel, const MessageSpec& spec, std::string_view label);
+  TaskIndex collective(const CommStream& channel, const CollectiveSpec& spec, std::string_view label);
+  TaskIndex send(const CommStream& channel, const MessageSpec& spec, std::string_view label);
   // Waits for nothing; the message may arrive any time before.
-  TaskIndex receive(const Channel& channel, const MessageSpec& spec, std::string_view label);
+  TaskIndex receive(const CommStream& channel, const MessageSpec& spec, std::string_view label);
   // For communication that runs ahead of, or beside, what is being computed: starts when those tasks are done.
-  TaskIndex collective_after(const Channel& channel, const CollectiveSpec& spec, std::string_view label,
+  TaskIndex collective_after(const CommStream& channel, const CollectiveSpec& spec, std::string_view label,
                              const std::vector<TaskIndex>& after);
-  TaskIndex send_after(const Channel& channel, const MessageSpec& spec, std::string_view label,
+  TaskIndex send_after(const CommStream& channel, const MessageSpec& spec, std::string_view label,
                        const std::vector<TaskIndex>& after);
   // A computation on a stream of communication, in the order of that stream: a part of the communication.
-  TaskIndex compute_on(StreamIndex stream, PieceId piece, const std::string& name, const std::vector<TaskIndex>& after);
+  TaskIndex compute_on(StreamIndex stream, SectionId section, const std::string& name,
+                       const std::vector<TaskIndex>& after);
   // What was issued last on the compute stream: one task, or none yet.
   [[nodiscard]] std::vector<TaskIndex> last_computation();
   // While it is off, nothing is sent, received or waited for, also of what runs ahead: only what compute() names is
@@ -90,7 +91,7 @@ class ProgramWriter {
   Communication communication_ = Communication::kOn;
   std::uint32_t label_ = 0;
   std::string work_;
-  std::vector<PieceId> pending_;  // kernels that will be one task
+  std::vector<SectionId> pending_;  // kernels that will be one task
   std::vector<TaskIndex> waits_;  // for the next task of the compute stream
   std::optional<TaskIndex> last_compute_;
   // The segment that is being written: where it begins, and what a call of it depends on.

@@ -14,7 +14,7 @@ namespace ringwright::workload {
 namespace {
 
 // How many layers of the part end before this point.
-int layer_of(const Part& part, std::size_t point) {
+int layer_of(const ModelChunk& part, std::size_t point) {
   return static_cast<int>(
       std::count_if(part.points.begin(), part.points.begin() + static_cast<std::ptrdiff_t>(point), ends_layer));
 }
@@ -30,34 +30,35 @@ std::string_view work_of(Pass pass) {
 }
 
 // Among those that hold the same experts: the gradients' sum, or the shards of what they hold.
-DataChannels expert_channels(const ParallelOptions& parallel, const StepStreams& streams) {
+DataStreams expert_streams(const ParallelOptions& parallel, const StepStreams& streams) {
   if (!parallel.shards_experts_apart()) return {.replicas = streams.expert_data, .shards = {}};
-  const ShardChannels shards{.shard = streams.expert_data, .replicate = {}, .secondary = {}, .node = {}, .across = {}};
+  const ShardStreams shards{.shard = streams.expert_data, .replicate = {}, .secondary = {}, .node = {}, .across = {}};
   return {.replicas = {}, .shards = shards};
 }
 
 }  // namespace
 
-StageBuilder::StageBuilder(const StepInputs& inputs, const StepStreams& streams, PieceTable& pieces, const Stage& stage)
+StageBuilder::StageBuilder(const StepInputs& inputs, const StepStreams& streams, SectionTable& sections,
+                           const Stage& stage)
     : inputs_(inputs),
       streams_(streams),
-      pieces_(pieces),
+      sections_(sections),
       stage_(stage),
-      parts_(stage_parts(inputs.shape, inputs.parallel, stage.number)),
+      parts_(stage_chunks(inputs.shape, inputs.parallel, stage.number)),
       reduces_(reducing_slots(stage.slots, inputs.parallel.gradient_reduction)),
-      context_(pieces, inputs.parallel, {.collective = streams.context, .ring = streams.ring}, stage.context_place),
-      tensor_(pieces, context_, streams.tensor, inputs.parallel.tensor_overlap),
-      expert_(pieces, tensor_,
+      context_(sections, inputs.parallel, {.collective = streams.context, .ring = streams.ring}, stage.context_place),
+      tensor_(sections, context_, streams.tensor, inputs.parallel.tensor_overlap),
+      expert_(sections, tensor_,
               {.all = streams.expert,
                .inner = streams.inner_expert,
                .outer = streams.outer_expert,
                .tensor = streams.expert_tensor}),
-      pipeline_(pieces.context(), inputs.parallel, stage.number, streams.pipeline),
-      host_(pieces.context(), inputs.parallel.offload, streams.host),
-      data_(pieces, inputs.parallel, parts_, stage.slots, streams.data, host_),
-      expert_data_(pieces, inputs.parallel, parts_, stage.slots, expert_channels(inputs.parallel, streams), host_,
+      pipeline_(sections.context(), inputs.parallel, stage.number, streams.pipeline),
+      host_(sections.context(), inputs.parallel.offload, streams.host),
+      data_(sections, inputs.parallel, parts_, stage.slots, streams.data, host_),
+      expert_data_(sections, inputs.parallel, parts_, stage.slots, expert_streams(inputs.parallel, streams), host_,
                    Holding::kExpert) {
-  for (const Part& part : parts_) kept_.emplace_back(part, pieces.context());
+  for (const ModelChunk& part : parts_) kept_.emplace_back(part, sections.context());
 }
 
 Program StageBuilder::build(GraphTables& tables) {
@@ -94,14 +95,14 @@ void StageBuilder::begin(ProgramWriter& writer) {
   data_.begin_step(writer);
   expert_data_.begin_step(writer);
   writer.name_work({.label = "clear gradients", .work = "clear gradients"});
-  writer.compute(pieces_.add(clear_gradients(pieces_.context(), data_.kept_gradients())));
+  writer.compute(sections_.add(clear_gradients(sections_.context(), data_.kept_gradients())));
 }
 
 void StageBuilder::forward_point(ProgramWriter& writer, PointKind kind) {
   switch (kind) {
     case PointKind::kEmbedding: return tensor_.embedding_forward(writer);
-    case PointKind::kAttention: return tensor_.attention_forward(writer, AttentionReach::kAll);
-    case PointKind::kWindowedAttention: return tensor_.attention_forward(writer, AttentionReach::kWindow);
+    case PointKind::kAttention: return tensor_.attention_forward(writer, AttentionSpan::kAll);
+    case PointKind::kWindowedAttention: return tensor_.attention_forward(writer, AttentionSpan::kWindow);
     case PointKind::kMlp: return tensor_.mlp_forward(writer);
     case PointKind::kExperts: return expert_.forward(writer);
     case PointKind::kPredictor: return tensor_.predictor_forward(writer);
@@ -113,8 +114,8 @@ void StageBuilder::forward_point(ProgramWriter& writer, PointKind kind) {
 void StageBuilder::backward_point(ProgramWriter& writer, PointKind kind) {
   switch (kind) {
     case PointKind::kEmbedding: return tensor_.embedding_backward(writer);
-    case PointKind::kAttention: return tensor_.attention_backward(writer, AttentionReach::kAll);
-    case PointKind::kWindowedAttention: return tensor_.attention_backward(writer, AttentionReach::kWindow);
+    case PointKind::kAttention: return tensor_.attention_backward(writer, AttentionSpan::kAll);
+    case PointKind::kWindowedAttention: return tensor_.attention_backward(writer, AttentionSpan::kWindow);
     case PointKind::kMlp: return tensor_.mlp_backward(writer);
     case PointKind::kExperts: return expert_.backward(writer);
     case PointKind::kPredictor: return tensor_.predictor_backward(writer);
@@ -151,11 +152,11 @@ void StageBuilder::recompute_ahead(ProgramWriter& writer, const Slot& slot) {
 
 // Gradients of weights find what they need on the rank: all that was exchanged for the gradients of the inputs.
 void StageBuilder::backward_share(ProgramWriter& writer, PointKind kind, Pass pass) {
-  pieces_.take(share_of(pass));
+  sections_.take(share_of(pass));
   if (pass == Pass::kWeightGradient) writer.mute(Communication::kOff);
   backward_point(writer, kind);
   writer.mute(Communication::kOn);
-  pieces_.take(GradientShare::kWhole);
+  sections_.take(GradientShare::kWhole);
 }
 
 // Passes of which no strategy remembers anything are alike but for their microbatch: written once, called ever after.
@@ -168,7 +169,7 @@ void StageBuilder::write_pass(ProgramWriter& writer, const Slot& slot, Write&& w
   writer.begin_segment();
   write();
   const std::optional<std::uint32_t> segment = writer.end_segment();
-  const Part& part = part_of(slot.chunk);
+  const ModelChunk& part = part_of(slot.chunk);
   stage_.written.segments.emplace(std::tuple(std::tuple(part.points, part.head), slot.pass, shape), segment);
   known_.push_back({.chunk = slot.chunk, .pass = slot.pass, .shape = shape, .segment = segment});
 }
@@ -177,7 +178,7 @@ const std::optional<std::uint32_t>* StageBuilder::known_pass(const Slot& slot, c
   for (const Known& known : known_) {
     if (known.chunk == slot.chunk && known.pass == slot.pass && known.shape == shape) return &known.segment;
   }
-  const Part& part = part_of(slot.chunk);
+  const ModelChunk& part = part_of(slot.chunk);
   const auto written = stage_.written.segments.find({{part.points, part.head}, slot.pass, shape});
   if (written == stage_.written.segments.end()) return nullptr;
   return &known_.emplace_back(Known{slot.chunk, slot.pass, shape, written->second}).segment;
@@ -203,7 +204,7 @@ void StageBuilder::forward(ProgramWriter& writer, const Slot& slot) {
 }
 
 void StageBuilder::forward_points(ProgramWriter& writer, const Slot& slot) {
-  const Part& part = parts_[static_cast<std::size_t>(slot.chunk)];
+  const ModelChunk& part = parts_[static_cast<std::size_t>(slot.chunk)];
   for (std::size_t point = 0; point < part.points.size(); ++point) {
     data_.before_forward(writer, slot.chunk, point);
     expert_data_.before_forward(writer, slot.chunk, point);
@@ -225,7 +226,7 @@ void StageBuilder::backward(ProgramWriter& writer, std::size_t number) {
 }
 
 void StageBuilder::backward_points(ProgramWriter& writer, const Slot& slot, DataParallel::Turn turn) {
-  const Part& part = parts_[static_cast<std::size_t>(slot.chunk)];
+  const ModelChunk& part = parts_[static_cast<std::size_t>(slot.chunk)];
   for (std::size_t point = part.points.size(); point-- > 0;) {
     if (slot.pass != Pass::kWeightGradient) {
       data_.before_backward(writer, slot.chunk, point);
@@ -250,12 +251,12 @@ void StageBuilder::reduce_copies(ProgramWriter& writer) {
   const bool sharded = inputs_.parallel.zero_stage >= 1;
   const std::int64_t shares = sharded ? inputs_.parallel.replicas() : 1;
   const std::int64_t expert_shares = sharded ? inputs_.parallel.expert_replicas() : 1;
-  std::vector<const Part*> in_model_order;
-  for (const Part& part : parts_) in_model_order.push_back(&part);
-  std::ranges::sort(in_model_order, {}, &Part::number);
-  for (const Part* part : in_model_order) {
-    const std::int64_t experts = count_expert_elements(std::vector<Part>{*part});
-    const std::int64_t dense = count_elements(std::vector<Part>{*part}) - experts;
+  std::vector<const ModelChunk*> in_model_order;
+  for (const ModelChunk& part : parts_) in_model_order.push_back(&part);
+  std::ranges::sort(in_model_order, {}, &ModelChunk::number);
+  for (const ModelChunk* part : in_model_order) {
+    const std::int64_t experts = count_expert_elements(std::vector<ModelChunk>{*part});
+    const std::int64_t dense = count_elements(std::vector<ModelChunk>{*part}) - experts;
     const std::int64_t elements = (dense + shares - 1) / shares + (experts + expert_shares - 1) / expert_shares;
     writer.wait(writer.collective(*streams_.mirror,
                                   {.kind = CollectiveKind::kAllReduce, .bytes = Bytes(elements * bytes)},
@@ -293,13 +294,13 @@ void StageBuilder::fetch_activations(ProgramWriter& writer, int chunk, std::size
 void StageBuilder::apply_update(ProgramWriter& writer, std::int64_t owned) {
   if (inputs_.training.optimizer.kind != OptimizerKind::kLamb) return;
   std::size_t tensors = 0;
-  for (const Part& part : parts_) {
+  for (const ModelChunk& part : parts_) {
     for (const std::vector<ParameterTensor>& of_point : part.tensors) tensors += of_point.size();
   }
   const Bytes norms(8 * static_cast<std::int64_t>(tensors));
   for (DataParallel* replicas : {&data_, &expert_data_}) replicas->reduce_norm(writer, norms, "lamb norms");
   tensor_.reduce_norms(writer, norms);
-  writer.compute(pieces_.add(optimizer_apply(pieces_.context(), owned - host_.offloaded(owned))));
+  writer.compute(sections_.add(optimizer_apply(sections_.context(), owned - host_.offloaded(owned))));
 }
 
 // Megatron's order: replicas, then tensors that are replicated within the model, then the gradient's norm over
@@ -321,7 +322,7 @@ void StageBuilder::finish(ProgramWriter& writer) {
   }
   const std::int64_t owned = data_.owned_elements() + expert_data_.owned_elements();
   writer.name_work({.label = "gradient norm", .work = "gradient norm"});
-  writer.compute(pieces_.add(gradient_norm(pieces_.context(), owned)));
+  writer.compute(sections_.add(gradient_norm(sections_.context(), owned)));
   for (DataParallel* replicas : {&data_, &expert_data_}) replicas->reduce_norm(writer, Bytes(4), "gradient norm");
   if (streams_.model) {
     const TaskIndex summed =
@@ -329,7 +330,7 @@ void StageBuilder::finish(ProgramWriter& writer) {
     if (!inputs_.parallel.post_validation) writer.wait(summed);
   }
   writer.name_work({.label = "optimizer", .work = "optimizer"});
-  writer.compute(pieces_.add(optimizer_update(pieces_.context(), owned - host_.offloaded(owned))));
+  writer.compute(sections_.add(optimizer_update(sections_.context(), owned - host_.offloaded(owned))));
   apply_update(writer, owned);
   host_.update(writer, owned);
   data_.end_step(writer);

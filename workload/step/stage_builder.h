@@ -49,10 +49,10 @@ struct Stage {
 
 class StageBuilder {
  public:
-  StageBuilder(const StepInputs& inputs, const StepStreams& streams, PieceTable& pieces, const Stage& stage);
+  StageBuilder(const StepInputs& inputs, const StepStreams& streams, SectionTable& sections, const Stage& stage);
 
   [[nodiscard]] Program build(GraphTables& tables);
-  [[nodiscard]] const std::vector<Part>& parts() const { return parts_; }
+  [[nodiscard]] const std::vector<ModelChunk>& parts() const { return parts_; }
   // By slot: the first task of its block.
   [[nodiscard]] const std::vector<TaskIndex>& first_tasks() const { return first_tasks_; }
 
@@ -80,7 +80,7 @@ class StageBuilder {
   void fetch_activations(ProgramWriter& writer, int chunk, std::size_t point);
   // Bytes in host memory that must be back before the backward pass of this point.
   [[nodiscard]] Bytes awaited(int chunk, std::size_t point) const;
-  [[nodiscard]] const Part& part_of(int chunk) const { return parts_[static_cast<std::size_t>(chunk)]; }
+  [[nodiscard]] const ModelChunk& part_of(int chunk) const { return parts_[static_cast<std::size_t>(chunk)]; }
   [[nodiscard]] const KeptLayers& kept_of(int chunk) const { return kept_[static_cast<std::size_t>(chunk)]; }
   void finish(ProgramWriter& writer);
   void apply_update(ProgramWriter& writer, std::int64_t owned);
@@ -88,9 +88,9 @@ class StageBuilder {
 
   const StepInputs& inputs_;
   const StepStreams& streams_;
-  PieceTable& pieces_;
+  SectionTable& sections_;
   Stage stage_;
-  std::vector<Part> parts_;                // by chunk
+  std::vector<ModelChunk> parts_;                // by chunk
   std::vector<KeptLayers> kept_;           // by chunk
   std::vector<bool> reduces_;              // by slot: its backward pass ends with a reduction of gradients
   ContextParallel context_;

@@ -140,8 +140,8 @@ StepPlan build_step(const StepInputs& inputs, Passes passes) {
   for (int stage = 0; stage < inputs.parallel.pp; ++stage) {
     for (int variant = 0; variant < variants.count(); ++variant) {
       const int context = variant / variants.expert;
-      PieceTable pieces(tables, context_of(inputs, variants, context, variant % variants.expert));
-      StageBuilder builder(inputs, streams, pieces,
+      SectionTable sections(tables, context_of(inputs, variants, context, variant % variants.expert));
+      StageBuilder builder(inputs, streams, sections,
                            {.number = stage,
                             .slots = order[static_cast<std::size_t>(stage)],
                             .context_place = context,

@@ -168,7 +168,7 @@ CollectivePlan NcclSelector::plan_message(const MessageCall& call) const {
                       .threads = 512,
                       .chunk = send.chunk,
                       .pxn = uses_pxn(setup_)};
-  plan.pxn = message_reach(*call.layout, plan, call.from, call.to) == Reach::kPxn;
+  plan.pxn = message_route_kind(*call.layout, plan, call.from, call.to) == RouteKind::kPxn;
   return plan;
 }
 

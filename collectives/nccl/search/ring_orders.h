@@ -13,6 +13,7 @@ namespace ringwright::collectives {
 
 // By kind of channel: places of the group's members in their host, in the order of the way. Empty where any order does
 // (switches, PCIe), where hosts are uneven, or where no way leads through all GPUs.
-[[nodiscard]] std::vector<std::vector<int>> find_ring_orders(const NcclHost& host, const GroupLayout& layout, int kinds);
+[[nodiscard]] std::vector<std::vector<int>> find_ring_orders(const NcclHost& host, const GroupLayout& layout,
+                                                             int kinds);
 
 }  // namespace ringwright::collectives

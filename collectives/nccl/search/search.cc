@@ -155,7 +155,8 @@ void NcclSearch::list_link_costs() {
       for (const int index : route.links) {
         const NcclTopology::Link& link = topology_.links()[at(index)];
         const Device end = topology_.kind(link.to);
-        LinkCost link_cost{.link = index, .other = link.back, .dear = small_packets && link.wire == NcclTopology::Wire::kPci};
+        LinkCost link_cost{
+            .link = index, .other = link.back, .dear = small_packets && link.wire == NcclTopology::Wire::kPci};
         if (end == Device::kGpu && host.compute_capability < 80 && !from_gpu) link_cost.back += 1;
         const bool power = host.processor == Processor::kPower && link.wire == NcclTopology::Wire::kNvlink;
         if (end == Device::kCpu && power) link_cost.back += 8;
@@ -177,7 +178,8 @@ bool NcclSearch::allowed(int from, int to) const {
   const bool network = outside(from) || outside(to);
   if (!network && has_heads(trial_.pattern)) return true;
   const NcclPath worst = network ? trial_.type_between : trial_.type_inside;
-  return topology_.route(from, to).path <= worst && (!is_tree(trial_.pattern) || topology_.route(to, from).path <= worst);
+  return topology_.route(from, to).path <= worst &&
+         (!is_tree(trial_.pattern) || topology_.route(to, from).path <= worst);
 }
 
 // Takes the speed from every link of the way; nothing when one has too little, or the way is of a worse kind.

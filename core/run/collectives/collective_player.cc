@@ -22,7 +22,7 @@ CollectivePlayer::CollectivePlayer(PlayedJob& job, const CollectiveChooser& choo
       chooser_(chooser),
       costs_(costs),
       overhead_(overhead),
-      lanes_(job.classes.count() * job.graph.dimensions.size()),
+      active_calls_(job.classes.count() * job.graph.dimensions.size()),
       roster_(job) {}
 
 const CollectivePlayer::Choice& CollectivePlayer::choose(const CollectiveCall& call, std::uint32_t spec,
@@ -40,7 +40,7 @@ const CollectivePlayer::Choice& CollectivePlayer::choose(const CollectiveCall& c
 }
 
 std::optional<std::uint32_t> CollectivePlayer::find_active(ClassId c, DimensionId d, std::uint64_t sequence) const {
-  for (const std::uint32_t slot : lane(c, d).active) {
+  for (const std::uint32_t slot : active_calls(c, d).active) {
     if (calls_[slot].request.sequence == sequence) return slot;
   }
   return std::nullopt;
@@ -73,7 +73,7 @@ void CollectivePlayer::start(const Request& request) {
   call.arrived.clear();
   call.active = true;
   call.booked = false;
-  lane(request.rank_class, request.dimension).active.push_back(slot);
+  active_calls(request.rank_class, request.dimension).active.push_back(slot);
   join(slot);
   call.begins = job_.engine.now() + choice.overhead;
   if (choice.overhead == Duration()) {
@@ -145,13 +145,13 @@ void CollectivePlayer::start_send(std::uint32_t slot, std::size_t index) {
   const RankId self = job_.rank_of(call.request.rank_class);
   const RankId peer =
       job_.group_of(call.request.rank_class, call.request.dimension)[static_cast<std::size_t>(send.peer)];
-  const bool down = send.reach == Reach::kDownFromSwitch;
+  const bool down = send.route_kind == RouteKind::kDownFromSwitch;
   if (!down) job_.sent[call.request.rank_class.index()][call.request.dimension.index()] += send.size;
   ++job_.messages[call.request.rank_class.index()];
   job_.driven.start({.from = down ? peer : self,
                       .to = down ? self : peer,
                       .size = send.size,
-                      .reach = send.reach,
+                      .route_kind = send.route_kind,
                       .nics = send.nics,
                       .label = collective_label(call.request.dimension),
                       .token = make_token(slot, index)},
@@ -220,7 +220,7 @@ void CollectivePlayer::try_advance(std::uint32_t slot) {
 void CollectivePlayer::finish(std::uint32_t slot) {
   Call& call = calls_[slot];
   const Request request = call.request;
-  Lane& own = lane(request.rank_class, request.dimension);
+  ActiveCalls& own = active_calls(request.rank_class, request.dimension);
   std::erase(own.active, slot);
   own.done.add(request.sequence);
   call.active = false;
@@ -236,14 +236,14 @@ void CollectivePlayer::on_arrived(std::uint64_t token) {
   call.arrived[send] = true;
   --call.sends_pending;
   if (call.sends_pending == 0 && call.now.await_everyone) count_everyone(slot);
-  if (call.now.sends[send].reach == Reach::kWhole) notify_peer(call, static_cast<int>(send));
+  if (call.now.sends[send].route_kind == RouteKind::kWhole) notify_peer(call, static_cast<int>(send));
   try_advance(slot);
 }
 
 // Has the sender's send number `send` of the receiver's present step arrived?
 bool CollectivePlayer::has_arrived(ClassId sender, const Call& receiver, int send) const {
   const Request& request = receiver.request;
-  if (lane(sender, request.dimension).done.contains(request.sequence)) return true;
+  if (active_calls(sender, request.dimension).done.contains(request.sequence)) return true;
   const auto slot = find_active(sender, request.dimension, request.sequence);
   if (!slot) return false;
   const Call& call = calls_[*slot];

@@ -58,7 +58,7 @@ class CollectivePlayer final : public CollectiveRunner, public TransferListener 
     CollectiveStep now;
   };
   // The calls of one class in one dimension.
-  struct Lane {
+  struct ActiveCalls {
     std::vector<std::uint32_t> active;  // slots of calls_
     SequenceSet done;
   };
@@ -71,9 +71,11 @@ class CollectivePlayer final : public CollectiveRunner, public TransferListener 
     Duration overhead;
   };
 
-  Lane& lane(ClassId c, DimensionId d) { return lanes_[c.index() * job_.graph.dimensions.size() + d.index()]; }
-  [[nodiscard]] const Lane& lane(ClassId c, DimensionId d) const {
-    return lanes_[c.index() * job_.graph.dimensions.size() + d.index()];
+  ActiveCalls& active_calls(ClassId c, DimensionId d) {
+    return active_calls_[c.index() * job_.graph.dimensions.size() + d.index()];
+  }
+  [[nodiscard]] const ActiveCalls& active_calls(ClassId c, DimensionId d) const {
+    return active_calls_[c.index() * job_.graph.dimensions.size() + d.index()];
   }
   [[nodiscard]] std::optional<std::uint32_t> find_active(ClassId c, DimensionId d, std::uint64_t sequence) const;
   const Choice& choose(const CollectiveCall& call, std::uint32_t spec, std::uint32_t layout);
@@ -97,7 +99,7 @@ class CollectivePlayer final : public CollectiveRunner, public TransferListener 
   const CollectiveChooser& chooser_;
   StepCosts costs_;
   const CallOverhead* overhead_;
-  std::vector<Lane> lanes_;      // by class, by dimension
+  std::vector<ActiveCalls> active_calls_;      // by class, by dimension
   std::deque<Call> calls_;       // slots, reused; a deque so that references stay
   std::vector<std::uint32_t> free_calls_;
   std::map<std::pair<std::uint64_t, std::uint32_t>, Choice> choices_;  // by (spec, layout) and dimension

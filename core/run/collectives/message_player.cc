@@ -36,17 +36,17 @@ ClassId MessagePlayer::peer_class(const Request& request) const {
   return job_.class_of_member(request.rank_class, request.dimension, peer_of(request));
 }
 
-const MessagePlayer::Channel* MessagePlayer::find_channel(ClassId sender, DimensionId dimension, int peer,
+const MessagePlayer::SentMessages* MessagePlayer::find_sent(ClassId sender, DimensionId dimension, int peer,
                                                           std::uint8_t channel) const {
   const auto& all = channels_[sender.index()];
   const auto found = std::ranges::find_if(
-      all, [&](const Channel& c) { return c.dimension == dimension && c.peer == peer && c.channel == channel; });
+      all, [&](const SentMessages& c) { return c.dimension == dimension && c.peer == peer && c.channel == channel; });
   return found == all.end() ? nullptr : &*found;
 }
 
-MessagePlayer::Channel& MessagePlayer::channel_of(ClassId sender, DimensionId dimension, int peer,
+MessagePlayer::SentMessages& MessagePlayer::sent_messages(ClassId sender, DimensionId dimension, int peer,
                                                   std::uint8_t channel) {
-  for (Channel& c : channels_[sender.index()]) {
+  for (SentMessages& c : channels_[sender.index()]) {
     if (c.dimension == dimension && c.peer == peer && c.channel == channel) return c;
   }
   channels_[sender.index()].push_back(
@@ -55,9 +55,9 @@ MessagePlayer::Channel& MessagePlayer::channel_of(ClassId sender, DimensionId di
 }
 
 // The channel of the peer that a receive listens to: the peer's sends to our place in the group.
-const MessagePlayer::Channel* MessagePlayer::channel_towards(const Request& receive) const {
+const MessagePlayer::SentMessages* MessagePlayer::sent_towards(const Request& receive) const {
   const MessageSpec& spec = job_.graph.messages[receive.spec];
-  return find_channel(peer_class(receive), receive.dimension, place_received_at(receive), spec.channel);
+  return find_sent(peer_class(receive), receive.dimension, place_received_at(receive), spec.channel);
 }
 
 std::uint32_t MessagePlayer::free_slot(const Request& request) {
@@ -82,7 +82,7 @@ MessageCall MessagePlayer::call_of(const Request& request) const {
 void MessagePlayer::send(const Request& request) {
   const MessageSpec& spec = job_.graph.messages[request.spec];
   const std::uint32_t slot = free_slot(request);
-  ++channel_of(request.rank_class, request.dimension, place_sent_to(request), spec.channel).started;
+  ++sent_messages(request.rank_class, request.dimension, place_sent_to(request), spec.channel).started;
   const TimePoint now = job_.engine.now();
   job_.ledger.begin_communication(request.rank_class, request.dimension, now);
   job_.ledger.begin_communication(peer_class(request), request.dimension, now);
@@ -119,7 +119,7 @@ void MessagePlayer::put_on_wire(std::uint32_t slot) {
   job_.driven.start({.from = job_.rank_of(request.rank_class),
                      .to = group[static_cast<std::size_t>(peer_of(request))],
                      .size = spec.bytes,
-                     .reach = reach_of(spec.path),
+                     .route_kind = route_kind_of(spec.path),
                      .label = message_label(request.dimension, spec.channel),
                      .token = slot},
                     *this);
@@ -144,13 +144,13 @@ bool MessagePlayer::receive(Request request) {
   const std::uint64_t lag = job_.graph.messages[request.spec].lag;
   if (request.sequence < lag) return true;
   request.sequence -= lag;
-  const Channel* channel = channel_towards(request);
+  const SentMessages* channel = sent_towards(request);
   if (channel != nullptr && channel->arrived.contains(request.sequence)) return true;
   lane_of(request).add(request);
   return false;
 }
 
-void MessagePlayer::Lane::add(const Request& receive) {
+void MessagePlayer::PendingReceives::add(const Request& receive) {
   if (taken == waiting.size()) {
     waiting.clear();
     taken = 0;
@@ -159,7 +159,7 @@ void MessagePlayer::Lane::add(const Request& receive) {
   waiting.insert(waiting.begin() + static_cast<std::ptrdiff_t>(taken) + after, receive);
 }
 
-std::optional<MessagePlayer::Request> MessagePlayer::Lane::take(std::uint64_t sequence) {
+std::optional<MessagePlayer::Request> MessagePlayer::PendingReceives::take(std::uint64_t sequence) {
   const auto found = std::ranges::lower_bound(left(), sequence, {}, &Request::sequence);
   if (found == left().end() || found->sequence != sequence) return std::nullopt;
   const Request receive = *found;
@@ -172,14 +172,14 @@ std::optional<MessagePlayer::Request> MessagePlayer::Lane::take(std::uint64_t se
   return receive;
 }
 
-MessagePlayer::Lane& MessagePlayer::lane_of(const Request& receive) {
+MessagePlayer::PendingReceives& MessagePlayer::lane_of(const Request& receive) {
   const MessageSpec& spec = job_.graph.messages[receive.spec];
   const int peer = peer_of(receive);
-  std::vector<Lane>& lanes = lanes_[receive.rank_class.index()];
-  for (Lane& lane : lanes) {
+  std::vector<PendingReceives>& lanes = lanes_[receive.rank_class.index()];
+  for (PendingReceives& lane : lanes) {
     if (lane.dimension == receive.dimension && lane.peer == peer && lane.channel == spec.channel) return lane;
   }
-  return lanes.emplace_back(Lane{.dimension = receive.dimension,
+  return lanes.emplace_back(PendingReceives{.dimension = receive.dimension,
                                  .peer = peer,
                                  .channel = spec.channel,
                                  .sender = peer_class(receive),
@@ -188,7 +188,7 @@ MessagePlayer::Lane& MessagePlayer::lane_of(const Request& receive) {
 
 std::optional<MessagePlayer::Request> MessagePlayer::take_waiting(ClassId receiver, const Request& sent) {
   const std::uint8_t channel = job_.graph.messages[sent.spec].channel;
-  for (Lane& lane : lanes_[receiver.index()]) {
+  for (PendingReceives& lane : lanes_[receiver.index()]) {
     if (lane.dimension != sent.dimension || lane.channel != channel || lane.sender != sent.rank_class) continue;
     if (const std::optional<Request> receive = lane.take(sent.sequence)) return receive;
   }
@@ -216,7 +216,7 @@ void MessagePlayer::on_received(std::uint64_t token) {
   const Request sent = in_flight_[token].request;
   end(token);
   const MessageSpec& spec = job_.graph.messages[sent.spec];
-  channel_of(sent.rank_class, sent.dimension, place_sent_to(sent), spec.channel).arrived.add(sent.sequence);
+  sent_messages(sent.rank_class, sent.dimension, place_sent_to(sent), spec.channel).arrived.add(sent.sequence);
   const ClassId receiver = peer_class(sent);
   job_.ledger.end_communication(receiver, sent.dimension, job_.engine.now());
   // Ending a receive may start others, so each round looks afresh.
@@ -249,11 +249,11 @@ std::uint64_t MessagePlayer::state_digest() const {
 }
 
 std::string MessagePlayer::waits_for(ClassId rank_class, std::uint32_t task) const {
-  for (const Lane& lane : lanes_[rank_class.index()]) {
+  for (const PendingReceives& lane : lanes_[rank_class.index()]) {
     const auto receive = std::ranges::find(lane.left(), task, &Request::task);
     if (receive == lane.left().end()) continue;
     const auto& group = job_.group_of(rank_class, lane.dimension);
-    const Channel* channel = channel_towards(*receive);
+    const SentMessages* channel = sent_towards(*receive);
     const std::uint64_t started = channel == nullptr ? 0 : channel->started;
     return fmt::format("message {} on channel {} of '{}' from rank {}, which has sent {} there", receive->sequence + 1,
                        lane.channel, job_.graph.dimensions[lane.dimension.index()].name,

@@ -45,7 +45,7 @@ class MessagePlayer final : public TransferListener, public MessageEnds {
 
  private:
   // What one class has sent to one peer on one channel.
-  struct Channel {
+  struct SentMessages {
     DimensionId dimension;
     int peer;  // as place_sent_to()
     std::uint8_t channel;
@@ -59,13 +59,13 @@ class MessagePlayer final : public TransferListener, public MessageEnds {
   [[nodiscard]] int place_sent_to(const Request& send) const;
   [[nodiscard]] int place_received_at(const Request& receive) const;
   [[nodiscard]] ClassId peer_class(const Request& request) const;
-  Channel& channel_of(ClassId sender, DimensionId dimension, int peer, std::uint8_t channel);
-  [[nodiscard]] const Channel* find_channel(ClassId sender, DimensionId dimension, int peer,
+  SentMessages& sent_messages(ClassId sender, DimensionId dimension, int peer, std::uint8_t channel);
+  [[nodiscard]] const SentMessages* find_sent(ClassId sender, DimensionId dimension, int peer,
                                             std::uint8_t channel) const;
-  [[nodiscard]] const Channel* channel_towards(const Request& receive) const;
+  [[nodiscard]] const SentMessages* sent_towards(const Request& receive) const;
 
   // Receives of one class that wait for a peer's messages on one channel, hundreds of them; by sequence.
-  struct Lane {
+  struct PendingReceives {
     DimensionId dimension;
     int peer;
     std::uint8_t channel;
@@ -78,7 +78,7 @@ class MessagePlayer final : public TransferListener, public MessageEnds {
     void add(const Request& receive);
     [[nodiscard]] std::optional<Request> take(std::uint64_t sequence);
   };
-  Lane& lane_of(const Request& receive);
+  PendingReceives& lane_of(const Request& receive);
   // Takes out a receive of this class that waits for the message, if there is one.
   std::optional<Request> take_waiting(ClassId receiver, const Request& sent);
 
@@ -107,8 +107,8 @@ class MessagePlayer final : public TransferListener, public MessageEnds {
   MessageCarrier* carrier_;
   const CallOverhead* overhead_;
   std::vector<std::vector<Cost>> costs_;        // by class of the sender
-  std::vector<std::vector<Channel>> channels_;  // by class of the sender
-  std::vector<std::vector<Lane>> lanes_;        // by class of the receiver
+  std::vector<std::vector<SentMessages>> channels_;  // by class of the sender
+  std::vector<std::vector<PendingReceives>> lanes_;        // by class of the receiver
   std::vector<InFlight> in_flight_;             // slots, reused
   std::vector<std::uint32_t> free_;
 };

@@ -17,8 +17,8 @@ void PacedNetwork::start(const Transfer& transfer, TransferListener& listener) {
   free_.pop_back();
   Row& row = rows_[slot];
   row = {.listener = &listener, .token = transfer.token, .sender = {}, .receiver = {}};
-  if (transfer.reach != Reach::kDownFromSwitch) row.sender = end_at(transfer.from);
-  if (transfer.reach != Reach::kUpToSwitch) row.receiver = end_at(transfer.to);
+  if (transfer.route_kind != RouteKind::kDownFromSwitch) row.sender = end_at(transfer.from);
+  if (transfer.route_kind != RouteKind::kUpToSwitch) row.receiver = end_at(transfer.to);
   Transfer paced = transfer;
   paced.token = slot;
   network_.start(paced, *this);

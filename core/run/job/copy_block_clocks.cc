@@ -35,7 +35,8 @@ void CopyBlockClocks::set_speed(ClassId rank_class, double speed) {
   }
 }
 
-bool CopyBlockClocks::is_through(ClassId rank_class, double lag_at_begin, CopyBlockListener& listener, std::uint64_t token) {
+bool CopyBlockClocks::is_through(ClassId rank_class, double lag_at_begin, CopyBlockListener& listener,
+                                 std::uint64_t token) {
   const double behind = lag(rank_class) - lag_at_begin;
   if (behind < kNothing) return true;
   Clock& clock = clocks_[rank_class.index()];

@@ -31,7 +31,8 @@ class CopyBlockClocks {
   // Picoseconds up to now; never less than before.
   [[nodiscard]] double lag(ClassId rank_class) const;
   // Data of the class that were begun at this lag would be through now. True: they are; else the listener is told when.
-  [[nodiscard]] bool is_through(ClassId rank_class, double lag_at_begin, CopyBlockListener& listener, std::uint64_t token);
+  [[nodiscard]] bool is_through(ClassId rank_class, double lag_at_begin, CopyBlockListener& listener,
+                                std::uint64_t token);
 
  private:
   struct Waiting {

@@ -35,7 +35,7 @@ void add_blocks(std::span<const RankId> ranks, ChunkPlay& play, std::uint32_t nu
       queue.from = ranks[at(member.index)];
       const int peer = switch_partner(*play.call.layout, member.index, port.peer);
       queue.to = ranks[at(peer)];
-      queue.reach = port.reach;
+      queue.route_kind = port.route_kind;
       queue.nics = port.nics;
       queue.network = host_of[at(member.index)] != host_of[at(peer)];
       queue.room = static_cast<std::uint64_t>(kSlots / made.block.slots_per_message);

@@ -23,7 +23,7 @@ struct ChunkQueue {
   std::uint32_t reader = kNoBlock;
   RankId from;
   RankId to;
-  Reach reach = Reach::kWhole;
+  RouteKind route_kind = RouteKind::kWhole;
   MessageNics nics;
   bool network = false;        // leaves the host: a proxy sends it on
   std::uint32_t sum = kNoBlock;  // index into ChunkPlay::sums: the network's switches add it to others

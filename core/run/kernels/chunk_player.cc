@@ -44,12 +44,12 @@ void ChunkPlayer::start(const CollectiveRequest& request) {
   member->request = request;
   member->joined = true;
   join(number, *member);
-  const Part part{.play = number, .index = static_cast<std::uint32_t>(member - play.members.begin())};
+  const PlayItem part{.play = number, .index = static_cast<std::uint32_t>(member - play.members.begin())};
   const int channels = play.choice.plan.channels;
   start_after(play.call.size() == 1 ? Duration() : inputs_.costs.launch_of(channels), part);
 }
 
-void ChunkPlayer::start_after(Duration launch_time, Part member) {
+void ChunkPlayer::start_after(Duration launch_time, PlayItem member) {
   after(launch_time, member.play, [member](ChunkPlayer& self) { self.launch(member); });
 }
 
@@ -63,7 +63,7 @@ void ChunkPlayer::join(std::uint32_t number, ChunkMember& member) {
   }
 }
 
-void ChunkPlayer::launch(Part part) {
+void ChunkPlayer::launch(PlayItem part) {
   ChunkPlay& play = plays_[part.play];
   ChunkMember& member = play.members[part.index];
   member.running = true;
@@ -97,7 +97,7 @@ bool ChunkPlayer::may_begin(const ChunkPlay& play, const ChunkBlock& block) cons
   });
 }
 
-void ChunkPlayer::try_begin(Part part) {
+void ChunkPlayer::try_begin(PlayItem part) {
   ChunkPlay& play = plays_[part.play];
   ChunkBlock& block = play.blocks[part.index];
   const ChunkMember& member = play.members[block.member];
@@ -109,7 +109,7 @@ void ChunkPlayer::try_begin(Part part) {
   if (may_begin(play, block)) begin(part);
 }
 
-void ChunkPlayer::begin(Part part) {
+void ChunkPlayer::begin(PlayItem part) {
   ChunkPlay& play = plays_[part.play];
   ChunkBlock& block = play.blocks[part.index];
   block.working = true;
@@ -124,7 +124,7 @@ void ChunkPlayer::begin(Part part) {
 }
 
 // Waiting loops and barriers are over: the bytes of the present primitive move.
-void ChunkPlayer::move(Part part) {
+void ChunkPlayer::move(PlayItem part) {
   ChunkPlay& play = plays_[part.play];
   ChunkBlock& block = play.blocks[part.index];
   block.not_before = job_.engine.now() + moving_time(inputs_.costs, play, block);
@@ -139,13 +139,13 @@ void ChunkPlayer::move(Part part) {
 }
 
 // Peers inside the host see the first lines of a message of many, and begin.
-void ChunkPlayer::announce(Part part) {
+void ChunkPlayer::announce(PlayItem part) {
   const ChunkPlay& play = plays_[part.play];
   const ChunkBlock& block = play.blocks[part.index];
   const Duration first = block.now.tells ? Duration() : line_time(inputs_.costs, play, block);
   if (first == Duration()) return;
   for (int s = block.now.sends.first; s < block.now.sends.first + block.now.sends.count; ++s) {
-    const Part to{.play = part.play, .index = block.first_queue + static_cast<std::uint32_t>(s)};
+    const PlayItem to{.play = part.play, .index = block.first_queue + static_cast<std::uint32_t>(s)};
     const ChunkQueue& queue = play.queues[to.index];
     if (queue.network) continue;
     const std::uint64_t upto = queue.written;
@@ -167,21 +167,22 @@ bool ChunkPlayer::has_all(const ChunkPlay& play, const ChunkBlock& block) const 
 }
 
 // Hands one message of a block to the network; its copies go side by side.
-void ChunkPlayer::send(Part part, const Transfer& transfer) {
+void ChunkPlayer::send(PlayItem part, const Transfer& transfer) {
   ChunkPlay& play = plays_[part.play];
   const ChunkBlock& block = play.blocks[part.index];
   Transfer sent = transfer;
   sent.copies = static_cast<std::uint32_t>(block.block.copies);
   sent.label = on_channel(play.label, block.block.channel);
   const std::size_t sender = play.members[block.member].rank_class.index();
-  if (sent.reach != Reach::kDownFromSwitch) job_.sent[sender][play.dimension.index()] += sent.size * block.block.copies;
+  if (sent.route_kind != RouteKind::kDownFromSwitch)
+    job_.sent[sender][play.dimension.index()] += sent.size * block.block.copies;
   job_.messages[sender] += sent.copies;
   ++play.events;
   job_.network.start(sent, *this);
 }
 
 // Inside a host the thread block stores into the peer's memory itself. Returns how many flows that makes.
-int ChunkPlayer::start_stores(Part part, Bytes size, Arrival arrival) {
+int ChunkPlayer::start_stores(PlayItem part, Bytes size, Arrival arrival) {
   ChunkPlay& play = plays_[part.play];
   const ChunkBlock& block = play.blocks[part.index];
   int flows = 0;
@@ -189,12 +190,12 @@ int ChunkPlayer::start_stores(Part part, Bytes size, Arrival arrival) {
   if (block.now.tells) return 0;
   for (int s = block.now.sends.first; s < block.now.sends.first + block.now.sends.count; ++s) {
     const ChunkQueue& queue = play.queues[block.first_queue + static_cast<std::uint32_t>(s)];
-    if (queue.network || (queue.reach == Reach::kUpToSwitch && in_switch)) continue;
-    in_switch = in_switch || queue.reach == Reach::kUpToSwitch;
+    if (queue.network || (queue.route_kind == RouteKind::kUpToSwitch && in_switch)) continue;
+    in_switch = in_switch || queue.route_kind == RouteKind::kUpToSwitch;
     send(part, {.from = queue.from,
                 .to = queue.to,
                 .size = on_wire(play, size),
-                .reach = queue.reach,
+                .route_kind = queue.route_kind,
                 .pays_latency = false,
                 .token = token_of(part, arrival)});
     ++flows;
@@ -203,7 +204,7 @@ int ChunkPlayer::start_stores(Part part, Bytes size, Arrival arrival) {
 }
 
 // Stores into and loads from the memory of others in the host, of which no queue knows.
-int ChunkPlayer::start_one_sided(Part part) {
+int ChunkPlayer::start_one_sided(PlayItem part) {
   ChunkPlay& play = plays_[part.play];
   const ChunkBlock& block = play.blocks[part.index];
   const ChunkMember& member = play.members[block.member];
@@ -228,19 +229,19 @@ int ChunkPlayer::start_one_sided(Part part) {
 }
 
 // What a switch of the host has added up, or multicasts, is fetched from it.
-int ChunkPlayer::start_fetches(Part part) {
+int ChunkPlayer::start_fetches(PlayItem part) {
   ChunkPlay& play = plays_[part.play];
   const ChunkBlock& block = play.blocks[part.index];
   for (int r = block.now.receives.first; r < block.now.receives.first + block.now.receives.count; ++r) {
     const ReceivePort& port = block.block.receives[static_cast<std::size_t>(r)];
-    if (port.reach != Reach::kDownFromSwitch) continue;
+    if (port.route_kind != RouteKind::kDownFromSwitch) continue;
     const ChunkMember& member = play.members[block.member];
     const auto& group = job_.group_of(member.rank_class, play.dimension);
     const int peer = switch_partner(*play.call.layout, member.index, port.peer);
     send(part, {.from = group[static_cast<std::size_t>(peer)],
                 .to = job_.rank_of(member.rank_class),
                 .size = on_wire(play, block.now.size),
-                .reach = Reach::kDownFromSwitch,
+                .route_kind = RouteKind::kDownFromSwitch,
                 .pays_latency = false,
                 .token = token_of(part, Arrival::kFlow)});
     return 1;
@@ -249,7 +250,7 @@ int ChunkPlayer::start_fetches(Part part) {
 }
 
 void ChunkPlayer::on_arrived(std::uint64_t token) {
-  const Part part = part_of(token);
+  const PlayItem part = part_of(token);
   switch (arrival_of(token)) {
     case Arrival::kFlow: end_flow(part); break;
     case Arrival::kLateLines: break;
@@ -262,7 +263,7 @@ void ChunkPlayer::on_arrived(std::uint64_t token) {
   retire_if_over(part.play);
 }
 
-void ChunkPlayer::end_flow(Part part) {
+void ChunkPlayer::end_flow(PlayItem part) {
   ChunkBlock& block = plays_[part.play].blocks[part.index];
   if (--block.flows > 0) return;
   if (block.not_before <= job_.engine.now()) return make_up(part);
@@ -270,7 +271,7 @@ void ChunkPlayer::end_flow(Part part) {
 }
 
 // On a GPU of its own the thread block would be through.
-void ChunkPlayer::make_up(Part part) {
+void ChunkPlayer::make_up(PlayItem part) {
   ChunkPlay& play = plays_[part.play];
   const ChunkBlock& block = play.blocks[part.index];
   const ClassId rank_class = play.members[block.member].rank_class;
@@ -280,13 +281,13 @@ void ChunkPlayer::make_up(Part part) {
 }
 
 void ChunkPlayer::on_caught_up(std::uint64_t token) {
-  const Part part = part_of(token);
+  const PlayItem part = part_of(token);
   --plays_[part.play].events;
   end(part);
   retire_if_over(part.play);
 }
 
-void ChunkPlayer::end(Part part) {
+void ChunkPlayer::end(PlayItem part) {
   ChunkPlay& play = plays_[part.play];
   ChunkBlock& block = play.blocks[part.index];
   block.ahead = !has_all(play, block);
@@ -305,20 +306,20 @@ void ChunkPlayer::end(Part part) {
 }
 
 // The present primitive has ended: its messages and the slots that it has read begin their ways.
-void ChunkPlayer::pass_on(Part part, const Primitive& primitive) {
+void ChunkPlayer::pass_on(PlayItem part, const Primitive& primitive) {
   ChunkPlay& play = plays_[part.play];
   const ChunkBlock& block = play.blocks[part.index];
   const Duration network_credit = inputs_.costs.network_post + inputs_.costs.network_poll;
   bool local = false;
   for (int r = primitive.receives.first; r < primitive.receives.first + primitive.receives.count; ++r) {
-    const Part from{.play = part.play, .index = block.sources[static_cast<std::size_t>(r)]};
+    const PlayItem from{.play = part.play, .index = block.sources[static_cast<std::size_t>(r)]};
     ChunkQueue& queue = play.queues[from.index];
     ++queue.read;
     local = local || !queue.network;
     if (queue.network) after(network_credit, part.play, [from](ChunkPlayer& self) { self.credit(from); });
   }
   for (int s = primitive.sends.first; s < primitive.sends.first + primitive.sends.count; ++s) {
-    const Part to{.play = part.play, .index = block.first_queue + static_cast<std::uint32_t>(s)};
+    const PlayItem to{.play = part.play, .index = block.first_queue + static_cast<std::uint32_t>(s)};
     const bool network = play.queues[to.index].network;
     local = local || !network;
     if (network) after(inputs_.costs.network_post, part.play, [to](ChunkPlayer& self) { self.fill(to); });
@@ -333,7 +334,7 @@ void ChunkPlayer::pass_on(Part part, const Primitive& primitive) {
 }
 
 // One hop after a primitive: peers inside the host see its messages, and that their slots are free again.
-void ChunkPlayer::reach_peers(Part part, Ports sends, Ports receives) {
+void ChunkPlayer::reach_peers(PlayItem part, Ports sends, Ports receives) {
   ChunkPlay& play = plays_[part.play];
   const ChunkBlock& block = play.blocks[part.index];
   for (std::uint32_t r = receives.first; r < std::uint32_t{receives.first} + receives.count; ++r) {
@@ -347,10 +348,10 @@ void ChunkPlayer::reach_peers(Part part, Ports sends, Ports receives) {
   }
 }
 
-void ChunkPlayer::make_readable(Part part) {
+void ChunkPlayer::make_readable(PlayItem part) {
   ChunkPlay& play = plays_[part.play];
   ++play.queues[part.index].readable;
-  const Part reader{.play = part.play, .index = play.queues[part.index].reader};
+  const PlayItem reader{.play = part.play, .index = play.queues[part.index].reader};
   ChunkBlock& block = play.blocks[reader.index];
   if (!block.ahead && block.held == Bytes(0)) return try_begin(reader);
   if (!has_all(play, block)) return;
@@ -360,13 +361,13 @@ void ChunkPlayer::make_readable(Part part) {
 }
 
 // The last lines have come, after all others were stored.
-void ChunkPlayer::store_last(Part part) {
+void ChunkPlayer::store_last(PlayItem part) {
   ChunkBlock& block = plays_[part.play].blocks[part.index];
   block.flows = start_stores(part, std::exchange(block.held, Bytes(0)), Arrival::kFlow);
   if (block.flows == 0) make_up(part);
 }
 
-void ChunkPlayer::tell_dependents(Part part) {
+void ChunkPlayer::tell_dependents(PlayItem part) {
   const ChunkPlay& play = plays_[part.play];
   const ChunkBlock& block = play.blocks[part.index];
   const std::uint32_t first = play.members[block.member].first_block;

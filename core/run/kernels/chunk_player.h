@@ -55,7 +55,7 @@ class ChunkPlayer final : public CollectiveRunner,
 
  private:
   // A block of a play, or a queue of it.
-  struct Part {
+  struct PlayItem {
     std::uint32_t play = 0;
     std::uint32_t index = 0;
   };
@@ -68,13 +68,13 @@ class ChunkPlayer final : public CollectiveRunner,
   // for; or message `message` of a queue: its data; before them the header and the request of one that is fetched; and
   // its last byte's way out of a NIC that sends in turn.
   enum class Arrival : std::uint8_t { kFlow, kLateLines, kData, kHeader, kRequest, kSent };
-  static constexpr std::uint64_t token_of(Part part, Arrival what, std::uint64_t message = 0) {
+  static constexpr std::uint64_t token_of(PlayItem part, Arrival what, std::uint64_t message = 0) {
     return static_cast<std::uint64_t>(what) << 61U | std::uint64_t{part.play} << 40U | std::uint64_t{part.index} << 8U |
            (message & 0xFFU);
   }
   static constexpr Arrival arrival_of(std::uint64_t token) { return static_cast<Arrival>(token >> 61U); }
   static constexpr std::uint64_t message_of(std::uint64_t token) { return token & 0xFFU; }
-  static constexpr Part part_of(std::uint64_t token) {
+  static constexpr PlayItem part_of(std::uint64_t token) {
     return {.play = static_cast<std::uint32_t>(token >> 40U & 0x1FFFFFU),
             .index = static_cast<std::uint32_t>(token >> 8U)};
   }
@@ -83,47 +83,47 @@ class ChunkPlayer final : public CollectiveRunner,
   std::uint32_t free_play();
   std::uint32_t find_or_make_play(const CollectiveRequest& request);
   void join(std::uint32_t play, ChunkMember& member);
-  void start_after(Duration launch_time, Part member);
-  void launch(Part member);
+  void start_after(Duration launch_time, PlayItem member);
+  void launch(PlayItem member);
   static void tell_end(const ChunkPlay& play, const ChunkMember& member);
   void finish(std::uint32_t play, ChunkMember& member);
   void retire_if_over(std::uint32_t play);
 
   [[nodiscard]] bool may_begin(const ChunkPlay& play, const ChunkBlock& block) const;
-  void try_begin(Part part);
-  void begin(Part part);
-  void move(Part part);
-  int start_stores(Part part, Bytes size, Arrival arrival);
-  int start_fetches(Part part);
-  int start_one_sided(Part part);
-  void announce(Part part);
-  void store_last(Part part);
+  void try_begin(PlayItem part);
+  void begin(PlayItem part);
+  void move(PlayItem part);
+  int start_stores(PlayItem part, Bytes size, Arrival arrival);
+  int start_fetches(PlayItem part);
+  int start_one_sided(PlayItem part);
+  void announce(PlayItem part);
+  void store_last(PlayItem part);
   [[nodiscard]] bool has_all(const ChunkPlay& play, const ChunkBlock& block) const;
-  void end_flow(Part part);
-  void make_up(Part part);
-  void end(Part part);
-  void pass_on(Part part, const Primitive& primitive);
-  void tell_dependents(Part part);
-  void reach_peers(Part part, Ports sends, Ports receives);
-  void fill(Part queue);
+  void end_flow(PlayItem part);
+  void make_up(PlayItem part);
+  void end(PlayItem part);
+  void pass_on(PlayItem part, const Primitive& primitive);
+  void tell_dependents(PlayItem part);
+  void reach_peers(PlayItem part, Ports sends, Ports receives);
+  void fill(PlayItem queue);
   // How messages of channels that are alike come to a proxy.
   enum class Coming : std::uint8_t { kAtOnce, kInTurn };
   [[nodiscard]] Duration wait_for_proxy(ChunkMember& member, Duration each, int copies, Coming coming) const;
-  void post(Part queue);
-  void credit(Part queue);
-  void depart(Part queue);
+  void post(PlayItem queue);
+  void credit(PlayItem queue);
+  void depart(PlayItem queue);
   [[nodiscard]] bool is_fetched(const ChunkPlay& play, const ChunkQueue& queue, std::uint64_t message) const;
   [[nodiscard]] Duration time_to_receive(const ChunkPlay& play, Bytes size) const;
-  void put_on_wire(Part queue, std::uint64_t message);
-  void notify(Part queue, std::uint64_t message, Arrival what);
-  void ask_for(Part queue, std::uint64_t message);
-  void stream(Part queue, std::uint64_t message);
-  void leave_nic(Part queue, std::uint64_t message);
-  void arrive_over_network(Part queue, std::uint64_t message);
-  void take_arrived(Part queue);
+  void put_on_wire(PlayItem queue, std::uint64_t message);
+  void notify(PlayItem queue, std::uint64_t message, Arrival what);
+  void ask_for(PlayItem queue, std::uint64_t message);
+  void stream(PlayItem queue, std::uint64_t message);
+  void leave_nic(PlayItem queue, std::uint64_t message);
+  void arrive_over_network(PlayItem queue, std::uint64_t message);
+  void take_arrived(PlayItem queue);
   void add_up(std::uint32_t play, ChunkSum& sum, std::uint64_t message);
-  void make_readable(Part queue);
-  void send(Part part, const Transfer& transfer);
+  void make_readable(PlayItem queue);
+  void send(PlayItem part, const Transfer& transfer);
 
   // Every event counts, so that a play is kept until the last of them.
   template <class Callable>

@@ -39,7 +39,7 @@ int proxy_operations(const ChunkQueue& queue, int copies) {
 }  // namespace
 
 // A slot is full, and the proxy gets to know.
-void ChunkPlayer::fill(Part part) {
+void ChunkPlayer::fill(PlayItem part) {
   ChunkPlay& play = plays_[part.play];
   ChunkQueue& queue = play.queues[part.index];
   const ChunkBlock& block = play.blocks[queue.writer];
@@ -56,18 +56,18 @@ void ChunkPlayer::fill(Part part) {
   after(wait, part.play, [part](ChunkPlayer& self) { self.post(part); });
 }
 
-void ChunkPlayer::post(Part part) {
+void ChunkPlayer::post(PlayItem part) {
   ++plays_[part.play].queues[part.index].posted;
   depart(part);
 }
 
-void ChunkPlayer::credit(Part part) {
+void ChunkPlayer::credit(PlayItem part) {
   ++plays_[part.play].queues[part.index].credits;
   depart(part);
 }
 
 // The proxy sends what is posted and has a slot at the receiver.
-void ChunkPlayer::depart(Part part) {
+void ChunkPlayer::depart(PlayItem part) {
   ChunkQueue& queue = plays_[part.play].queues[part.index];
   while (queue.may_depart()) put_on_wire(part, queue.departed++);
 }
@@ -90,7 +90,7 @@ Duration ChunkPlayer::time_to_receive(const ChunkPlay& play, Bytes size) const {
   return costs.network_proxy + transfer_time(wire, costs.network_copy_rate);
 }
 
-void ChunkPlayer::put_on_wire(Part part, std::uint64_t message) {
+void ChunkPlayer::put_on_wire(PlayItem part, std::uint64_t message) {
   ChunkPlay& play = plays_[part.play];
   if (is_fetched(play, play.queues[part.index], message)) return notify(part, message, Arrival::kHeader);
   stream(part, message);
@@ -98,7 +98,7 @@ void ChunkPlayer::put_on_wire(Part part, std::uint64_t message) {
 
 // What goes without data: the header of a message that will be fetched, the request for its data, which goes back, or
 // the way of its last byte.
-void ChunkPlayer::notify(Part part, std::uint64_t message, Arrival what) {
+void ChunkPlayer::notify(PlayItem part, std::uint64_t message, Arrival what) {
   ChunkPlay& play = plays_[part.play];
   const ChunkQueue& queue = play.queues[part.index];
   const bool back = what == Arrival::kRequest;
@@ -114,7 +114,7 @@ void ChunkPlayer::notify(Part part, std::uint64_t message, Arrival what) {
 }
 
 // The header is there: the reader's proxy matches it and asks for the data.
-void ChunkPlayer::ask_for(Part part, std::uint64_t message) {
+void ChunkPlayer::ask_for(PlayItem part, std::uint64_t message) {
   ChunkPlay& play = plays_[part.play];
   const ChunkBlock& reader = play.blocks[play.queues[part.index].reader];
   const Duration wait = wait_for_proxy(play.members[reader.member], inputs_.costs.network_rendezvous,
@@ -125,7 +125,7 @@ void ChunkPlayer::ask_for(Part part, std::uint64_t message) {
 
 // The NIC sends a message's data, in turn where it sends only so many at a time: then its place is free for the next
 // one with its last byte, which is on its way for as long as a byte is.
-void ChunkPlayer::stream(Part part, std::uint64_t message) {
+void ChunkPlayer::stream(PlayItem part, std::uint64_t message) {
   ChunkPlay& play = plays_[part.play];
   const ChunkQueue& queue = play.queues[part.index];
   ChunkMember& member = play.members[play.blocks[queue.writer].member];
@@ -140,14 +140,14 @@ void ChunkPlayer::stream(Part part, std::uint64_t message) {
        {.from = queue.from,
         .to = queue.to,
         .size = on_wire(play, queue.size[message % kSlots]),
-        .reach = queue.reach,
+        .route_kind = queue.route_kind,
         .nics = queue.nics,
         .pays_latency = !in_turn,
         .token = token_of(part, in_turn ? Arrival::kSent : Arrival::kData, message)});
 }
 
 // The last byte of a message has left its NIC: the next one's turn.
-void ChunkPlayer::leave_nic(Part part, std::uint64_t message) {
+void ChunkPlayer::leave_nic(PlayItem part, std::uint64_t message) {
   ChunkPlay& play = plays_[part.play];
   ChunkMember& member = play.members[play.blocks[play.queues[part.index].writer].member];
   --member.streaming;
@@ -159,7 +159,7 @@ void ChunkPlayer::leave_nic(Part part, std::uint64_t message) {
 }
 
 // Messages of one connection are delivered in order: one that overtakes another waits for it.
-void ChunkPlayer::arrive_over_network(Part part, std::uint64_t message) {
+void ChunkPlayer::arrive_over_network(PlayItem part, std::uint64_t message) {
   ChunkPlay& play = plays_[part.play];
   ChunkQueue& queue = play.queues[part.index];
   if (queue.sum != ChunkQueue::kNoBlock) return add_up(part.play, play.sums[queue.sum], message);
@@ -172,7 +172,7 @@ void ChunkPlayer::arrive_over_network(Part part, std::uint64_t message) {
 }
 
 // The next message is there: its slot at the sender is free, the reader's proxy looks at it.
-void ChunkPlayer::take_arrived(Part part) {
+void ChunkPlayer::take_arrived(PlayItem part) {
   ChunkPlay& play = plays_[part.play];
   ChunkQueue& queue = play.queues[part.index];
   const ChunkBlock& reader = play.blocks[queue.reader];
@@ -205,7 +205,7 @@ void ChunkPlayer::add_up(std::uint32_t number, ChunkSum& sum, std::uint64_t mess
     const auto index = static_cast<std::uint32_t>(&sum - play.sums.data());
     after(sum.busy_until - job_.engine.now() + inputs_.costs.network_sum, number, [number, index](ChunkPlayer& self) {
       for (const std::uint32_t queue : self.plays_[number].sums[index].queues) {
-        const Part part{.play = number, .index = queue};
+        const PlayItem part{.play = number, .index = queue};
         self.take_arrived(part);
         self.try_begin({.play = number, .index = self.plays_[number].queues[queue].writer});
       }

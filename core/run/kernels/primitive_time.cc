@@ -22,16 +22,19 @@ double thread_factor(const CollectivePlan& plan, double share_of_channel) {
   return std::sqrt(std::min(1.0, threads * share_of_channel / full));
 }
 
-bool through_switch(Reach reach) { return reach == Reach::kUpToSwitch || reach == Reach::kDownFromSwitch; }
+bool through_switch(RouteKind route_kind) {
+  return route_kind == RouteKind::kUpToSwitch || route_kind == RouteKind::kDownFromSwitch;
+}
 
 bool takes_from_switch(const ChunkBlock& block) {
   const PortRange& from = block.now.receives;
-  return from.count > 0 && block.block.receives[static_cast<std::size_t>(from.first)].reach == Reach::kDownFromSwitch;
+  return from.count > 0 &&
+         block.block.receives[static_cast<std::size_t>(from.first)].route_kind == RouteKind::kDownFromSwitch;
 }
 
 bool gives_to_switch(const ChunkBlock& block) {
   const PortRange& to = block.now.sends;
-  return to.count > 0 && block.block.sends[static_cast<std::size_t>(to.first)].reach == Reach::kUpToSwitch;
+  return to.count > 0 && block.block.sends[static_cast<std::size_t>(to.first)].route_kind == RouteKind::kUpToSwitch;
 }
 
 // Every operand is loaded, every destination is stored to. What a switch adds up comes as one operand, what it
@@ -40,7 +43,7 @@ int loads_of(const ChunkBlock& block) {
   if (block.now.tells) return std::max(block.now.operands, 1);
   const PortRange& from = block.now.receives;
   const bool summed =
-      from.count > 1 && through_switch(block.block.receives[static_cast<std::size_t>(from.first)].reach);
+      from.count > 1 && through_switch(block.block.receives[static_cast<std::size_t>(from.first)].route_kind);
   const int received = summed ? 1 : from.count;
   const bool own = block.now.reads || (block.now.adds && received < 2);
   return std::max(received + (own ? 1 : 0), 1);
@@ -49,7 +52,8 @@ int loads_of(const ChunkBlock& block) {
 int stores_of(const ChunkBlock& block) {
   if (block.now.tells) return std::max(block.now.results, 1);
   const PortRange& to = block.now.sends;
-  const bool multicast = to.count > 1 && through_switch(block.block.sends[static_cast<std::size_t>(to.first)].reach);
+  const bool multicast =
+      to.count > 1 && through_switch(block.block.sends[static_cast<std::size_t>(to.first)].route_kind);
   return std::max((multicast ? 1 : to.count) + (block.now.stores ? 1 : 0), 1);
 }
 

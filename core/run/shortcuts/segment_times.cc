@@ -227,11 +227,11 @@ SegmentTimeline SegmentTimes::follow(const Segment& segment, ClassId rank_class,
   return timeline;
 }
 
-void SegmentTimes::add_uses(std::vector<Part>& parts, SegmentTimeline& timeline) {
-  std::ranges::sort(parts, {}, &Part::begin);
+void SegmentTimes::add_uses(std::vector<RehearsedUse>& parts, SegmentTimeline& timeline) {
+  std::ranges::sort(parts, {}, &RehearsedUse::begin);
   std::vector<const RehearsedCall*> in_flight;
   std::vector<Duration> until;  // of each of them
-  for (const Part& part : parts) {
+  for (const RehearsedUse& part : parts) {
     for (std::size_t i = in_flight.size(); i-- > 0;) {
       if (until[i] > part.begin) {
         timeline.keeps_apart = timeline.keeps_apart && !share_links(*in_flight[i], *part.call);

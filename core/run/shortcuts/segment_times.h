@@ -66,13 +66,13 @@ class SegmentTimes {
 
  private:
   // One rehearsed collective of a course.
-  struct Part {
+  struct RehearsedUse {
     Duration begin;
     Duration end;
     const RehearsedCall* call;
   };
   [[nodiscard]] SegmentTimeline follow(const Segment& segment, ClassId rank_class, Duration host_behind);
-  static void add_uses(std::vector<Part>& parts, SegmentTimeline& timeline);
+  static void add_uses(std::vector<RehearsedUse>& parts, SegmentTimeline& timeline);
   [[nodiscard]] const RehearsedCall& call_of(const Task& collective, ClassId rank_class);
   [[nodiscard]] Duration compute_time(const Task& task, RankId rank) const;
   // What tells the courses of one segment apart.
@@ -96,7 +96,7 @@ class SegmentTimes {
   std::vector<SegmentTimeline> scratch_;
   // Scratch of follow().
   std::vector<Duration> ends_;
-  std::vector<Part> parts_;
+  std::vector<RehearsedUse> parts_;
   std::vector<Duration> issue_time_;  // by work
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, RehearsedCall>
       formulas_;  // by spec, layout, dimension

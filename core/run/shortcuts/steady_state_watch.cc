@@ -18,7 +18,7 @@ void SteadyStateWatch::begin_step() {
   proofs_.emplace_back();
 }
 
-bool SteadyStateWatch::host_keeps_up(ClassId c, const Place& before, const Place& now, TimePoint since) const {
+bool SteadyStateWatch::host_keeps_up(ClassId c, const Position& before, const Position& now, TimePoint since) const {
   if (now.host_behind > before.host_behind || now.receives_behind > before.receives_behind) return false;
   if (now.host_behind < before.host_behind && host_.late_at(c) >= since) return false;
   return now.receives_behind == before.receives_behind || host_.receive_late_at(c) < since;
@@ -41,7 +41,7 @@ SteadyStateWatch::Verdict SteadyStateWatch::observe(Moment moment) {
     Proof& proof = proofs_.back();
     proof = {.holds = true, .since = begin_->at};
     for (std::size_t c = 0; c < moment.places.size(); ++c) {
-      const Place& before = begin_->places[c];
+      const Position& before = begin_->places[c];
       proof.ahead.push_back({.host = moment.places[c].host_behind != before.host_behind,
                              .receives = moment.places[c].receives_behind != before.receives_behind});
     }

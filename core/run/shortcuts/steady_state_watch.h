@@ -26,7 +26,7 @@ namespace ringwright {
 class SteadyStateWatch {
  public:
   // Where one class stands.
-  struct Place {
+  struct Position {
     std::uint32_t cycle = 0;
     // So long after now the host begins to issue the lap; and would, if it had not waited since the step began: so it
     // issues receives.
@@ -36,7 +36,7 @@ class SteadyStateWatch {
   struct Moment {
     TimePoint at;
     std::uint64_t digest = 0;   // of all that bears on the future, relative to `at` and the places
-    std::vector<Place> places;  // by class
+    std::vector<Position> places;  // by class
   };
   SteadyStateWatch(const HostClock& host, std::uint32_t cycles_left_out) : host_(host), left_out_(cycles_left_out) {}
 
@@ -55,7 +55,7 @@ class SteadyStateWatch {
  private:
   static constexpr std::uint32_t kLongest = 32;  // laps of a period
   [[nodiscard]] bool repeats(const Moment& before, const Moment& now) const;
-  [[nodiscard]] bool host_keeps_up(ClassId c, const Place& before, const Place& now, TimePoint since) const;
+  [[nodiscard]] bool host_keeps_up(ClassId c, const Position& before, const Position& now, TimePoint since) const;
   struct Ahead {
     bool host = false;
     bool receives = false;

@@ -71,7 +71,7 @@ class StepPlayer final : public CommunicationListener, public ComputeListener {
   void note_cycle(ClassId c, std::uint32_t task);
   void look_for_cycle();
   // Where all classes stand in their loops; empty when one is not in its loop, or has come to the end of it.
-  [[nodiscard]] std::vector<SteadyStateWatch::Place> find_places();
+  [[nodiscard]] std::vector<SteadyStateWatch::Position> find_places();
   [[nodiscard]] std::uint64_t cycle_digest(std::uint64_t of_network);
   [[nodiscard]] StepSnapshot snapshot(int iteration, std::uint64_t digest);
   // Not where something changes with time that no lap sees, nor for whoever looks at the tasks of each lap.

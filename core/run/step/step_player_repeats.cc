@@ -59,8 +59,8 @@ void StepPlayer::note_cycle(ClassId c, std::uint32_t task) {
   inputs_.engine.at_end_of_instant([this] { look_for_cycle(); });
 }
 
-std::vector<SteadyStateWatch::Place> StepPlayer::find_places() {
-  std::vector<SteadyStateWatch::Place> places;
+std::vector<SteadyStateWatch::Position> StepPlayer::find_places() {
+  std::vector<SteadyStateWatch::Position> places;
   for (std::size_t i = 0; i < progress_.size(); ++i) {
     const ClassId c(i);
     const Progress& progress = progress_[i];
@@ -95,14 +95,16 @@ std::uint64_t StepPlayer::cycle_digest(std::uint64_t of_network) {
 void StepPlayer::look_for_cycle() {
   job_.reference_iteration = progress_.front().iteration;
   job_.reference_task.resize(progress_.size());
-  std::vector<SteadyStateWatch::Place> places = find_places();
+  std::vector<SteadyStateWatch::Position> places = find_places();
   const auto of_network = inputs_.network.state_digest();
   if (places.empty() || !of_network) return;
   const std::uint64_t digest = cycle_digest(*of_network);
   switch (cycles_.observe({.at = inputs_.engine.now(), .digest = digest, .places = std::move(places)})) {
     case SteadyStateWatch::Verdict::kGoOn: return;
     case SteadyStateWatch::Verdict::kBegins: cycle_begin_ = snapshot(0, digest); return;
-    case SteadyStateWatch::Verdict::kProved: left_out_.add(*cycle_begin_, snapshot(0, digest), cycles_.periods()); return;
+    case SteadyStateWatch::Verdict::kProved:
+      left_out_.add(*cycle_begin_, snapshot(0, digest), cycles_.periods());
+      return;
   }
 }
 

@@ -108,7 +108,7 @@ Network build_clos(const ClosPlan& plan) {
   add_switch_cables(network.fabric, plan.shape, links);
   const auto capacities = network.fabric.capacities();
   network.router = std::make_unique<ClosRouter>(
-      ClosRouter::Parts{.block = block,
+      ClosRouter::Inputs{.block = block,
                         .shape = plan.shape,
                         .routing = plan.routing,
                         .capacities = std::vector<Bandwidth>(capacities.begin(), capacities.end())});

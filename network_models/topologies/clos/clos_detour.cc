@@ -27,38 +27,38 @@ std::optional<std::uint32_t> first_up(const Choice& choice, const IsUp& is_up) {
 
 }  // namespace
 
-ClosRouter::Lanes ClosRouter::healthy_lanes(const Lanes& wanted, const End& from, const End& to,
+ClosRouter::ParallelLinks ClosRouter::healthy_links(const ParallelLinks& wanted, const End& from, const End& to,
                                             const LinksDown& down) const {
   for (std::uint32_t i = 0; i < shape_.uplinks; ++i) {
-    Lanes lanes = wanted;
-    lanes.up = (wanted.up + i) % shape_.uplinks;
-    if (down[links_.uplink(from.leaf, lanes.up)]) continue;
+    ParallelLinks links_taken = wanted;
+    links_taken.up = (wanted.up + i) % shape_.uplinks;
+    if (down[links_.uplink(from.leaf, links_taken.up)]) continue;
     // Both numbers move on together, so that they stay on one spine: the number of spines divides that of uplinks.
     const auto lane_down =
         first_up({.first = (wanted.down + i) % shape_.uplinks, .stride = shape_.spines, .count = shape_.uplinks},
                  [&](std::uint32_t lane) { return !down[links_.uplink(to.leaf, lane) + 1]; });
     if (!lane_down) continue;
-    lanes.down = *lane_down;
-    if (from.pod == to.pod) return lanes;
-    if (const auto over_core = healthy_core_lanes(lanes, from, to, down)) return *over_core;
+    links_taken.down = *lane_down;
+    if (from.pod == to.pod) return links_taken;
+    if (const auto over_core = healthy_core_links(links_taken, from, to, down)) return *over_core;
   }
   return wanted;
 }
 
-std::optional<ClosRouter::Lanes> ClosRouter::healthy_core_lanes(const Lanes& wanted, const End& from, const End& to,
-                                                                const LinksDown& down) const {
+std::optional<ClosRouter::ParallelLinks> ClosRouter::healthy_core_links(const ParallelLinks& wanted, const End& from,
+                                                                        const End& to, const LinksDown& down) const {
   const std::uint32_t spine = wanted.up % shape_.spines;
   for (std::uint32_t i = 0; i < shape_.spine_uplinks; ++i) {
-    Lanes lanes = wanted;
-    lanes.core_up = (wanted.core_up + i) % shape_.spine_uplinks;
-    if (down[links_.core_link(from.pod, spine, lanes.core_up)]) continue;
+    ParallelLinks links_taken = wanted;
+    links_taken.core_up = (wanted.core_up + i) % shape_.spine_uplinks;
+    if (down[links_.core_link(from.pod, spine, links_taken.core_up)]) continue;
     const Choice below_core{.first = (wanted.core_down + i) % shape_.spine_uplinks, .stride = shape_.cores,
                             .count = shape_.spine_uplinks};
     const auto lane_down =
         first_up(below_core, [&](std::uint32_t lane) { return !down[links_.core_link(to.pod, spine, lane) + 1]; });
     if (!lane_down) continue;
-    lanes.core_down = *lane_down;
-    return lanes;
+    links_taken.core_down = *lane_down;
+    return links_taken;
   }
   return std::nullopt;
 }
@@ -100,7 +100,8 @@ class ClosRouter::HealthyPaths {
   void add(std::uint32_t link, double paths, PathBuilder& builder) const {
     if (!down_[link] && paths > 0.0) builder.add(link, paths / total_);
   }
-  void add_core(const End& end, std::uint32_t direction, const std::vector<double>& beyond, PathBuilder& builder) const {
+  void add_core(const End& end, std::uint32_t direction, const std::vector<double>& beyond,
+                PathBuilder& builder) const {
     for (std::uint32_t spine = 0; over_core_ && spine < shape_.spines; ++spine) {
       for (std::uint32_t lane = 0; lane < shape_.spine_uplinks; ++lane) {
         add(links_.core_link(end.pod, spine, lane) + direction,

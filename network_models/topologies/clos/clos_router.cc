@@ -15,11 +15,11 @@
 
 namespace ringwright::network_models {
 
-ClosRouter::ClosRouter(Parts parts)
-    : block_(std::move(parts.block)),
-      shape_(parts.shape),
-      routing_(parts.routing),
-      capacities_(std::move(parts.capacities)),
+ClosRouter::ClosRouter(Inputs inputs)
+    : block_(std::move(inputs.block)),
+      shape_(inputs.shape),
+      routing_(inputs.routing),
+      capacities_(std::move(inputs.capacities)),
       links_(shape_, block_),
       into_leaf_(shape_.latency.nic + shape_.latency.cable),
       switched_(shape_.latency.hop + shape_.latency.cable),
@@ -51,7 +51,7 @@ NicEnds ClosRouter::nics_of(const RouteQuery& query, const HostEnds& ends) const
 }
 
 Duration ClosRouter::route(const RouteQuery& query, std::vector<Hop>& hops) const {
-  PathBuilder builder(hops, query.reach);
+  PathBuilder builder(hops, query.route_kind);
   const HostEnds ends = block_.begin(query, builder);
   if (ends.inside) return builder.latency();
   const NicEnds nics = nics_of(query, ends);
@@ -71,36 +71,36 @@ Duration ClosRouter::route(const RouteQuery& query, std::vector<Hop>& hops) cons
   return builder.latency();
 }
 
-ClosRouter::Lanes ClosRouter::static_lanes(const End& to) const {
+ClosRouter::ParallelLinks ClosRouter::static_links(const End& to) const {
   const bool d_mod_k = routing_.policy == RoutingPolicy::kDModK;
   const std::uint32_t port = to.host * shape_.nics_per_rail() + links_.place_of(to.nic);
-  Lanes lanes;
-  lanes.up = (port + (d_mod_k ? to.rail : 0)) % shape_.uplinks;
-  lanes.down = lanes.up;
+  ParallelLinks links_taken;
+  links_taken.up = (port + (d_mod_k ? to.rail : 0)) % shape_.uplinks;
+  links_taken.down = links_taken.up;
   if (shape_.spine_uplinks > 0) {
     const std::uint32_t number =
         d_mod_k ? (to.host * block_.gpus() + to.gpu) / shape_.uplinks : port / shape_.spines * shape_.rails + to.rail;
-    lanes.core_up = number % shape_.spine_uplinks;
-    lanes.core_down = lanes.core_up;
+    links_taken.core_up = number % shape_.spine_uplinks;
+    links_taken.core_down = links_taken.core_up;
   }
-  return lanes;
+  return links_taken;
 }
 
 // A spine sees `uplinks / spines` links to a leaf, a core `spine_uplinks / cores` to a spine; each switch on the way
 // hashes with other bits, so choices are independent.
-ClosRouter::Lanes ClosRouter::hashed_lanes(std::uint64_t hash) const {
+ClosRouter::ParallelLinks ClosRouter::hashed_links(std::uint64_t hash) const {
   const auto low = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits); };
   const auto high = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits >> 32U); };
   const std::uint64_t again = splitmix64(hash);
-  Lanes lanes;
-  lanes.up = pick(low(hash), shape_.uplinks);
-  lanes.down = lanes.up % shape_.spines + shape_.spines * pick(low(again), shape_.uplinks / shape_.spines);
+  ParallelLinks links_taken;
+  links_taken.up = pick(low(hash), shape_.uplinks);
+  links_taken.down = links_taken.up % shape_.spines + shape_.spines * pick(low(again), shape_.uplinks / shape_.spines);
   if (shape_.spine_uplinks > 0) {
-    lanes.core_up = pick(high(hash), shape_.spine_uplinks);
-    lanes.core_down =
-        lanes.core_up % shape_.cores + shape_.cores * pick(high(again), shape_.spine_uplinks / shape_.cores);
+    links_taken.core_up = pick(high(hash), shape_.spine_uplinks);
+    links_taken.core_down =
+        links_taken.core_up % shape_.cores + shape_.cores * pick(high(again), shape_.spine_uplinks / shape_.cores);
   }
-  return lanes;
+  return links_taken;
 }
 
 void ClosRouter::between_leaves(const RouteQuery& query, const End& from, const End& to, PathBuilder& builder) const {
@@ -110,16 +110,16 @@ void ClosRouter::between_leaves(const RouteQuery& query, const End& from, const 
   switch (routing_.policy) {
     case RoutingPolicy::kStatic:
     case RoutingPolicy::kDModK: {
-      const Lanes lanes = static_lanes(to);
-      const std::array path = {query.down == nullptr ? lanes : healthy_lanes(lanes, from, to, *query.down)};
+      const ParallelLinks links_taken = static_links(to);
+      const std::array path = {query.down == nullptr ? links_taken : healthy_links(links_taken, from, to, *query.down)};
       return add_paths(path, from, to, builder);
     }
     case RoutingPolicy::kEcmp: {
-      std::array<Lanes, kMaxQueuePairs> paths;
+      std::array<ParallelLinks, kMaxQueuePairs> paths;
       const auto count = static_cast<std::uint32_t>(routing_.queue_pairs);
       for (std::uint32_t pair = 0; pair < count; ++pair) {
-        paths[pair] = hashed_lanes(flow_hash(query, routing_.hash_seed, pair));
-        if (query.down != nullptr) paths[pair] = healthy_lanes(paths[pair], from, to, *query.down);
+        paths[pair] = hashed_links(flow_hash(query, routing_.hash_seed, pair));
+        if (query.down != nullptr) paths[pair] = healthy_links(paths[pair], from, to, *query.down);
       }
       return add_paths(std::span(paths).first(count), from, to, builder);
     }
@@ -130,39 +130,43 @@ void ClosRouter::between_leaves(const RouteQuery& query, const End& from, const 
 }
 
 // Tier by tier, so that hops stay in order; ways that share a link add up their shares on it.
-void ClosRouter::add_paths(std::span<const Lanes> paths, const End& from, const End& to, PathBuilder& builder) const {
+void ClosRouter::add_paths(std::span<const ParallelLinks> paths, const End& from, const End& to,
+                           PathBuilder& builder) const {
   const double share = 1.0 / static_cast<double>(paths.size());
   const auto add_tier = [&](const auto& link_of) {
     const std::size_t since = builder.size();
-    for (const Lanes& lanes : paths) builder.add_share(since, link_of(lanes), share);
+    for (const ParallelLinks& links_taken : paths) builder.add_share(since, link_of(links_taken), share);
   };
   const bool over_core = from.pod != to.pod;
   if (builder.up_wanted()) {
-    add_tier([&](const Lanes& lanes) { return links_.uplink(from.leaf, lanes.up); });
+    add_tier([&](const ParallelLinks& links_taken) { return links_.uplink(from.leaf, links_taken.up); });
     if (over_core) {
-      add_tier([&](const Lanes& lanes) { return links_.core_link(from.pod, lanes.up % shape_.spines, lanes.core_up); });
+      add_tier([&](const ParallelLinks& links_taken) {
+        return links_.core_link(from.pod, links_taken.up % shape_.spines, links_taken.core_up);
+      });
     }
   }
   if (builder.down_wanted()) {
     if (over_core) {
-      add_tier(
-          [&](const Lanes& lanes) { return links_.core_link(to.pod, lanes.up % shape_.spines, lanes.core_down) + 1; });
+      add_tier([&](const ParallelLinks& links_taken) {
+        return links_.core_link(to.pod, links_taken.up % shape_.spines, links_taken.core_down) + 1;
+      });
     }
-    add_tier([&](const Lanes& lanes) { return links_.uplink(to.leaf, lanes.down) + 1; });
+    add_tier([&](const ParallelLinks& links_taken) { return links_.uplink(to.leaf, links_taken.down) + 1; });
   }
 }
 
 void ClosRouter::add_all_paths(const End& from, const End& to, PathBuilder& builder) const {
-  const std::uint32_t core_lanes = from.pod == to.pod ? 0 : shape_.spines * shape_.spine_uplinks;
+  const std::uint32_t core_links = from.pod == to.pod ? 0 : shape_.spines * shape_.spine_uplinks;
   const auto add_tier = [&builder](std::uint32_t first, std::uint32_t count) {
     for (std::uint32_t lane = 0; lane < count; ++lane) builder.add(first + 2 * lane, 1.0 / static_cast<double>(count));
   };
   if (builder.up_wanted()) {
     add_tier(links_.uplink(from.leaf, 0), shape_.uplinks);
-    add_tier(links_.core_link(from.pod, 0, 0), core_lanes);
+    add_tier(links_.core_link(from.pod, 0, 0), core_links);
   }
   if (builder.down_wanted()) {
-    add_tier(links_.core_link(to.pod, 0, 0) + 1, core_lanes);
+    add_tier(links_.core_link(to.pod, 0, 0) + 1, core_links);
     add_tier(links_.uplink(to.leaf, 0) + 1, shape_.uplinks);
   }
 }

@@ -15,13 +15,13 @@ namespace ringwright::network_models {
 
 class ClosRouter final : public Router {
  public:
-  struct Parts {
+  struct Inputs {
     HostBlock block;
     ClosShape shape;
     Routing routing;
     std::vector<Bandwidth> capacities;
   };
-  explicit ClosRouter(Parts parts);
+  explicit ClosRouter(Inputs inputs);
 
   Duration route(const RouteQuery& query, std::vector<Hop>& hops) const override;
   [[nodiscard]] std::span<const Bandwidth> capacities() const override { return capacities_; }
@@ -37,7 +37,7 @@ class ClosRouter final : public Router {
     std::uint32_t pod = 0;
   };
   // Which of the parallel links are taken: leaf to spine, spine to core, core to spine, spine to leaf.
-  struct Lanes {
+  struct ParallelLinks {
     std::uint32_t up = 0;
     std::uint32_t core_up = 0;
     std::uint32_t core_down = 0;
@@ -46,17 +46,19 @@ class ClosRouter final : public Router {
 
   [[nodiscard]] End locate(std::uint32_t host, std::uint32_t gpu, std::uint32_t nic) const;
   [[nodiscard]] NicEnds nics_of(const RouteQuery& query, const HostEnds& ends) const;
-  [[nodiscard]] Lanes static_lanes(const End& to) const;
-  [[nodiscard]] Lanes hashed_lanes(std::uint64_t hash) const;
+  [[nodiscard]] ParallelLinks static_links(const End& to) const;
+  [[nodiscard]] ParallelLinks hashed_links(std::uint64_t hash) const;
   // The next lanes from the wanted ones on that cross no link that is down; the wanted ones when there are none.
-  [[nodiscard]] Lanes healthy_lanes(const Lanes& wanted, const End& from, const End& to, const LinksDown& down) const;
-  [[nodiscard]] std::optional<Lanes> healthy_core_lanes(const Lanes& wanted, const End& from, const End& to,
-                                                        const LinksDown& down) const;
+  [[nodiscard]] ParallelLinks healthy_links(const ParallelLinks& wanted, const End& from, const End& to,
+                                            const LinksDown& down) const;
+  [[nodiscard]] std::optional<ParallelLinks> healthy_core_links(const ParallelLinks& wanted, const End& from,
+                                                                const End& to, const LinksDown& down) const;
   void between_leaves(const RouteQuery& query, const End& from, const End& to, PathBuilder& builder) const;
-  void add_paths(std::span<const Lanes> paths, const End& from, const End& to, PathBuilder& builder) const;
+  void add_paths(std::span<const ParallelLinks> paths, const End& from, const End& to, PathBuilder& builder) const;
   void add_all_paths(const End& from, const End& to, PathBuilder& builder) const;
   class HealthyPaths;
-  [[nodiscard]] bool add_healthy_paths(const End& from, const End& to, const LinksDown& down, PathBuilder& builder) const;
+  [[nodiscard]] bool add_healthy_paths(const End& from, const End& to, const LinksDown& down,
+                                       PathBuilder& builder) const;
 
   HostBlock block_;
   ClosShape shape_;

@@ -46,23 +46,23 @@ class DragonflyLinks {
   }
   // From one switch of a group to another that it is joined to.
   [[nodiscard]] std::uint32_t local(std::uint32_t group, std::uint32_t from, std::uint32_t to,
-                                    std::uint32_t lane) const {
+                                    std::uint32_t cable) const {
     const std::uint32_t low = std::min(from, to);
     const std::uint32_t high = std::max(from, to);
     const std::uint32_t pair =
         shape_.spines > 0 ? low * shape_.spines + (high - shape_.leaves) : high * (high - 1) / 2 + low;
-    const std::uint32_t cable_number = group * local_cables() + pair * shape_.local_links + lane;
+    const std::uint32_t cable_number = group * local_cables() + pair * shape_.local_links + cable;
     return first_local_ + 2 * cable_number + (from < to ? 0 : 1);
   }
-  [[nodiscard]] std::uint32_t global(std::uint32_t from, std::uint32_t to, std::uint32_t lane) const {
+  [[nodiscard]] std::uint32_t global(std::uint32_t from, std::uint32_t to, std::uint32_t cable) const {
     const std::uint32_t low = std::min(from, to);
     const std::uint32_t high = std::max(from, to);
-    return first_global_ + 2 * ((high * (high - 1) / 2 + low) * shape_.global_links + lane) + (from < to ? 0 : 1);
+    return first_global_ + 2 * ((high * (high - 1) / 2 + low) * shape_.global_links + cable) + (from < to ? 0 : 1);
   }
   // The switch of `group` at which that global link ends.
-  [[nodiscard]] std::uint32_t gateway(std::uint32_t group, std::uint32_t other, std::uint32_t lane) const {
+  [[nodiscard]] std::uint32_t gateway(std::uint32_t group, std::uint32_t other, std::uint32_t cable) const {
     const std::uint32_t place = other > group ? other - 1 : other;
-    return (shape_.spines > 0 ? shape_.leaves : 0) + (place * shape_.global_links + lane) % shape_.gateways();
+    return (shape_.spines > 0 ? shape_.leaves : 0) + (place * shape_.global_links + cable) % shape_.gateways();
   }
 
  private:
@@ -126,7 +126,8 @@ class DragonflyRouter final : public Router {
   void walk(std::uint32_t group, std::uint32_t from, std::uint32_t to, std::uint32_t route, Path& path) const;
   void between(const RouteQuery& query, const End& from, const End& to, PathBuilder& builder) const;
   template <class PathOf>
-  Duration spread(const RouteQuery& query, std::uint32_t routes, double share, const PathOf& path_of, PathBuilder& builder) const;
+  Duration spread(const RouteQuery& query, std::uint32_t routes, double share, const PathOf& path_of,
+                  PathBuilder& builder) const;
 
   HostBlock block_;
   DragonflyShape shape_;
@@ -146,14 +147,14 @@ Duration DragonflyRouter::route(const RouteQuery& query, std::vector<Hop>& hops)
 void DragonflyRouter::walk(std::uint32_t group, std::uint32_t from, std::uint32_t to, std::uint32_t route,
                            Path& path) const {
   if (from == to) return;
-  const std::uint32_t lane = route % shape_.local_links;
+  const std::uint32_t cable = route % shape_.local_links;
   const bool joined = shape_.spines == 0 || (from < shape_.leaves) != (to < shape_.leaves);
-  if (joined) return path.add(links_.local(group, from, to, lane));
+  if (joined) return path.add(links_.local(group, from, to, cable));
   const bool over_spine = from < shape_.leaves;
   const std::uint32_t choice = route / shape_.local_links;
   const std::uint32_t middle = over_spine ? shape_.leaves + choice % shape_.spines : choice % shape_.leaves;
-  path.add(links_.local(group, from, middle, lane));
-  path.add(links_.local(group, middle, to, lane));
+  path.add(links_.local(group, from, middle, cable));
+  path.add(links_.local(group, middle, to, cable));
 }
 
 Path DragonflyRouter::minimal(const End& from, const End& to, std::uint32_t route) const {
@@ -162,11 +163,11 @@ Path DragonflyRouter::minimal(const End& from, const End& to, std::uint32_t rout
     walk(from.group, from.leaf, to.leaf, route, path);
     return path;
   }
-  const std::uint32_t lane = route / shape_.local_links;
-  walk(from.group, from.leaf, links_.gateway(from.group, to.group, lane), route, path);
-  path.add(links_.global(from.group, to.group, lane));
+  const std::uint32_t cable = route / shape_.local_links;
+  walk(from.group, from.leaf, links_.gateway(from.group, to.group, cable), route, path);
+  path.add(links_.global(from.group, to.group, cable));
   path.globals = 1;
-  walk(to.group, links_.gateway(to.group, from.group, lane), to.leaf, route, path);
+  walk(to.group, links_.gateway(to.group, from.group, cable), to.leaf, route, path);
   return path;
 }
 
@@ -178,8 +179,8 @@ Path DragonflyRouter::valiant(const End& from, const End& to, std::uint32_t rout
   const std::uint32_t first = route / (shape_.groups - 2);
   const std::uint32_t enters = links_.gateway(third, from.group, first);
   std::uint32_t second = first;
-  for (std::uint32_t lane = 0; lane < shape_.global_links; ++lane) {
-    const std::uint32_t candidate = (first + lane) % shape_.global_links;
+  for (std::uint32_t cable = 0; cable < shape_.global_links; ++cable) {
+    const std::uint32_t candidate = (first + cable) % shape_.global_links;
     if (links_.gateway(third, to.group, candidate) != enters) continue;
     second = candidate;
     break;
@@ -202,12 +203,13 @@ void DragonflyRouter::between(const RouteQuery& query, const End& from, const En
   Duration latency;
   if (straight > 0.0) {
     latency = spread(
-        query, minimal_routes(from, to), straight, [&](std::uint32_t route) { return minimal(from, to, route); }, builder);
+        query, minimal_routes(from, to), straight, [&](std::uint32_t route) { return minimal(from, to, route); },
+        builder);
   }
   if (straight < 1.0) {
-    latency = std::max(
-        latency, spread(
-                     query, detours, 1.0 - straight, [&](std::uint32_t route) { return valiant(from, to, route); }, builder));
+    latency = std::max(latency, spread(
+                                    query, detours, 1.0 - straight,
+                                    [&](std::uint32_t route) { return valiant(from, to, route); }, builder));
   }
   builder.wait(latency);
 }
@@ -254,12 +256,12 @@ Duration DragonflyRouter::spread(const RouteQuery& query, std::uint32_t routes, 
 void add_local_links(Fabric& fabric, const DragonflyShape& shape, const DragonflyLinks& links) {
   const Duration switched = shape.latency.hop + shape.latency.cable;
   const auto join = [&](std::uint32_t group, std::uint32_t low, std::uint32_t high) {
-    for (std::uint32_t lane = 0; lane < shape.local_links; ++lane) {
+    for (std::uint32_t cable = 0; cable < shape.local_links; ++cable) {
       const LinkId added = fabric.add_duplex({.from = NodeId(links.node(group, low)),
                                               .to = NodeId(links.node(group, high)),
                                               .bandwidth = shape.local_speed,
                                               .latency = switched});
-      DCHECK(added.value == links.local(group, low, high, lane), "local links are numbered as DragonflyLinks says");
+      DCHECK(added.value == links.local(group, low, high, cable), "local links are numbered as DragonflyLinks says");
     }
   };
   for (std::uint32_t group = 0; group < shape.groups; ++group) {
@@ -278,12 +280,12 @@ void add_local_links(Fabric& fabric, const DragonflyShape& shape, const Dragonfl
 void add_global_links(Fabric& fabric, const DragonflyShape& shape, const DragonflyLinks& links) {
   for (std::uint32_t high = 1; high < shape.groups; ++high) {
     for (std::uint32_t low = 0; low < high; ++low) {
-      for (std::uint32_t lane = 0; lane < shape.global_links; ++lane) {
-        const LinkId added = fabric.add_duplex({.from = NodeId(links.node(low, links.gateway(low, high, lane))),
-                                                .to = NodeId(links.node(high, links.gateway(high, low, lane))),
+      for (std::uint32_t cable = 0; cable < shape.global_links; ++cable) {
+        const LinkId added = fabric.add_duplex({.from = NodeId(links.node(low, links.gateway(low, high, cable))),
+                                                .to = NodeId(links.node(high, links.gateway(high, low, cable))),
                                                 .bandwidth = shape.global_speed,
                                                 .latency = shape.latency.hop + shape.global_cable});
-        DCHECK(added.value == links.global(low, high, lane), "global links are numbered as DragonflyLinks says");
+        DCHECK(added.value == links.global(low, high, cable), "global links are numbered as DragonflyLinks says");
       }
     }
   }

@@ -165,7 +165,8 @@ GraphRouter::Walk GraphRouter::walk(const RouteQuery& query, std::uint32_t queue
 }
 
 // All shortest ways have the same number of links, so shares move on layer by layer.
-void GraphRouter::spray(const RouteQuery& query, const Walk& pattern, const Detour& detour, PathBuilder& builder) const {
+void GraphRouter::spray(const RouteQuery& query, const Walk& pattern, const Detour& detour,
+                        PathBuilder& builder) const {
   std::map<std::uint32_t, double> layer = {{gpus_[query.from.value], 1.0}};
   for (std::size_t depth = 0; depth < pattern.links.size(); ++depth) {
     const bool wanted = depth < pattern.apex ? builder.up_wanted() : builder.down_wanted();
@@ -183,7 +184,7 @@ void GraphRouter::spray(const RouteQuery& query, const Walk& pattern, const Deto
 }
 
 Duration GraphRouter::route(const RouteQuery& query, std::vector<Hop>& hops) const {
-  PathBuilder builder(hops, query.reach);
+  PathBuilder builder(hops, query.route_kind);
   const Detour detour(*this, query);
   const Walk pattern = walk(query, 0, detour);
   const std::size_t begin = builder.up_wanted() ? 0 : pattern.apex;

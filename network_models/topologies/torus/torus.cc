@@ -76,7 +76,7 @@ class TorusRouter final : public Router {
       }
     };
     const auto by_direction = [&](const HostEnds& ends, NicEnds& nics) {
-      if (query.reach != Reach::kPxn && query.nics.out < 0) {
+      if (query.route_kind != RouteKind::kPxn && query.nics.out < 0) {
         const std::uint32_t out = nic_towards(ends.from_gpu, ends, End::kLeft);
         if (block_.has_nic(ends.from_host, out)) nics = {.relay = ends.from_gpu, .out = out, .in = nics.in};
       }

@@ -87,7 +87,7 @@ TEST(ChunkLoops, LeaveTheRestToTheLast) {
 
 TEST(ChunkLoops, PlacePrimitivesStepByStepInEachLoop) {
   const ChunkLoops loops(Bytes(10'000), {.parts = 3, .chunk = 1_KiB, .slices = 2, .least_slice = Bytes(16)});
-  const ChunkLoops::Place place = loops.place(2 * 10 + 7, 5);  // third loop of 5 steps x 2 slices
+  const ChunkLoops::SliceIndex place = loops.place(2 * 10 + 7, 5);  // third loop of 5 steps x 2 slices
   EXPECT_EQ(place.loop, 2);
   EXPECT_EQ(place.step, 3);
   EXPECT_EQ(place.slice, 1);

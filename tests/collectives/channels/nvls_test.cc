@@ -56,10 +56,10 @@ TEST(NvlsOnChannels, ShareOutTheirWarps) {
 
 // 6, 5, 5 and 4 of 20 below a tree's root; at the root nothing comes down.
 TEST(NvlsTreeOnChannels, ShareOutWarpsByThePlaceInTheTree) {
-  const NvlsWarps root = nvls_tree_warps(TreePlace::kRoot, 16);
+  const NvlsWarps root = nvls_tree_warps(TreeRole::kRoot, 16);
   EXPECT_DOUBLE_EQ(root.gather, nvls_warps(8).gather);
   EXPECT_DOUBLE_EQ(root.hand_out, 0.0);
-  const NvlsWarps below = nvls_tree_warps(TreePlace::kBelow, 16);
+  const NvlsWarps below = nvls_tree_warps(TreeRole::kBelow, 16);
   EXPECT_LT(below.scatter, root.scatter);
   EXPECT_LT(below.gather, root.gather);
   EXPECT_DOUBLE_EQ(below.reduce, root.reduce);

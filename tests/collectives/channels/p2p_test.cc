@@ -61,7 +61,7 @@ TEST(P2pOnChannels, LeavesByThePeersRailWhenThePlanSaysSo) {
   int others_rail = 0;
   for (const SendPort& port : block.sends) {
     const bool relayed = port.peer >= 4 && port.peer != 5;  // on the other host, and not on rail 1
-    EXPECT_EQ(port.reach, relayed ? Reach::kPxn : Reach::kWhole) << port.peer;
+    EXPECT_EQ(port.route_kind, relayed ? RouteKind::kPxn : RouteKind::kWhole) << port.peer;
     others_rail += relayed ? 1 : 0;
   }
   EXPECT_EQ(others_rail, 3);
@@ -69,12 +69,12 @@ TEST(P2pOnChannels, LeavesByThePeersRailWhenThePlanSaysSo) {
 }
 
 // The GPU on the peer's rail must be a member: NCCL relays through ranks of the communicator.
-TEST(MessageReach, NeedsAMemberOnThePeersRail) {
+TEST(MessageRouteKind, NeedsAMemberOnThePeersRail) {
   const GroupLayout layout = make_group_layout({0, 0, 1, 1}, {0, 1, 0, 2});
   const CollectivePlan plan{.pxn = true};
-  EXPECT_EQ(message_reach(layout, plan, 1, 2), Reach::kPxn);
-  EXPECT_EQ(message_reach(layout, plan, 1, 3), Reach::kWhole);
-  EXPECT_EQ(message_reach(layout, {}, 1, 2), Reach::kWhole);
+  EXPECT_EQ(message_route_kind(layout, plan, 1, 2), RouteKind::kPxn);
+  EXPECT_EQ(message_route_kind(layout, plan, 1, 3), RouteKind::kWhole);
+  EXPECT_EQ(message_route_kind(layout, {}, 1, 2), RouteKind::kWhole);
 }
 
 TEST(PatOnChannels, TakesLogSteps) {

@@ -27,8 +27,8 @@ TEST(Collnet, SendsEveryPartThroughTheNetworkOnce) {
       for (int index = 0; index < algorithm.steps(call); ++index) {
         algorithm.step(call, 5, index, step);
         for (const CollectiveSend& send : step.sends) {
-          if (send.reach == Reach::kUpToSwitch) up += send.size;
-          if (send.reach == Reach::kDownFromSwitch) down += send.size;
+          if (send.route_kind == RouteKind::kUpToSwitch) up += send.size;
+          if (send.route_kind == RouteKind::kDownFromSwitch) down += send.size;
         }
       }
       EXPECT_EQ(up, Bytes(1'000)) << name;

@@ -32,12 +32,12 @@ class PairsOfTwoHosts : public testing::Test {
 TEST_F(PairsOfTwoHosts, HaveThePathsOfTheClustersRouter) {
   for (const int peer : {1, 8, 11}) {
     const PairRouter router = pair(0, peer);
-    for (const Reach reach : {Reach::kWhole, Reach::kPxn}) {
+    for (const RouteKind route_kind : {RouteKind::kWhole, RouteKind::kPxn}) {
       std::vector<Hop> expected;
       std::vector<Hop> hops;
       const Duration latency =
-          network_.router->route({.from = RankId(peer), .to = RankId(0), .reach = reach}, expected);
-      EXPECT_EQ(router.route({.from = RankId(1), .to = RankId(0), .reach = reach}, hops), latency);
+          network_.router->route({.from = RankId(peer), .to = RankId(0), .route_kind = route_kind}, expected);
+      EXPECT_EQ(router.route({.from = RankId(1), .to = RankId(0), .route_kind = route_kind}, hops), latency);
       ASSERT_EQ(hops.size(), expected.size());
       for (std::size_t hop = 0; hop < hops.size(); ++hop) {
         EXPECT_EQ(router.capacities()[hops[hop].link.index()],

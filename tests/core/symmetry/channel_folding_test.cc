@@ -266,7 +266,7 @@ TEST(ChannelFolding, MessagesByTheReceiversRailKeepTheTimesOfAllRanks) {
     [[nodiscard]] ChannelChoice choose_message(const MessageCall& call) const override {
       CollectivePlan plan{
           .algorithm = "send", .protocol = Protocol::kSimple, .channels = 2, .pxn = pxn_};
-      plan.pxn = message_reach(*call.layout, plan, call.from, call.to) == Reach::kPxn;
+      plan.pxn = message_route_kind(*call.layout, plan, call.from, call.to) == RouteKind::kPxn;
       return {.algorithm = &collectives::channel_send(), .plan = plan};
     }
 

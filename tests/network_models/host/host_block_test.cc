@@ -18,16 +18,16 @@ Network one_node(const std::string& node) {
 TEST(HostBlock, GoesThroughTheSwitchPlaneWhereThereIsOne) {
   const Network network = one_node("{preset: dgx-h100}");
   EXPECT_EQ(trace(network, between(2, 5)), "host0/gpu2 host0/nvswitch0 host0/gpu5");
-  EXPECT_EQ(trace(network, between(2, 5, Reach::kUpToSwitch)), "host0/gpu2 host0/nvswitch0");
-  EXPECT_EQ(trace(network, between(2, 5, Reach::kDownFromSwitch)), "host0/nvswitch0 host0/gpu5");
+  EXPECT_EQ(trace(network, between(2, 5, RouteKind::kUpToSwitch)), "host0/gpu2 host0/nvswitch0");
+  EXPECT_EQ(trace(network, between(2, 5, RouteKind::kDownFromSwitch)), "host0/nvswitch0 host0/gpu5");
 }
 
 TEST(HostBlock, PaysTheNvLinkLatencyOnceInTwoHalves) {
   const Network network = one_node("{gpus: 2, nvlink: {kind: nvswitch, bandwidth: 450GB/s, latency: 0.333us}}");
   std::vector<Hop> hops;
   EXPECT_EQ(network.router->route(between(0, 1), hops), Duration(333'000));
-  const Duration up = network.router->route(between(0, 1, Reach::kUpToSwitch), hops);
-  const Duration down = network.router->route(between(0, 1, Reach::kDownFromSwitch), hops);
+  const Duration up = network.router->route(between(0, 1, RouteKind::kUpToSwitch), hops);
+  const Duration down = network.router->route(between(0, 1, RouteKind::kDownFromSwitch), hops);
   EXPECT_EQ(up + down, Duration(333'000));
 }
 
@@ -44,9 +44,9 @@ TEST(HostBlock, TakesALaneOfTheMeshOrElsePcie) {
 TEST(HostBlock, TurnsAtTheHighestSwitchOfThePcieTree) {
   const Network same_switch = one_node("{gpus: 4, pcie: {switches: 2, sockets: 1}}");
   EXPECT_EQ(trace(same_switch, between(0, 1)), "host0/gpu0 host0/pcie0 host0/gpu1");
-  EXPECT_EQ(trace(same_switch, between(0, 1, Reach::kUpToSwitch)), "host0/gpu0 host0/pcie0");
-  EXPECT_EQ(trace(same_switch, between(0, 3, Reach::kUpToSwitch)), "host0/gpu0 host0/pcie0 host0/cpu0");
-  EXPECT_EQ(trace(same_switch, between(0, 3, Reach::kDownFromSwitch)), "host0/cpu0 host0/pcie1 host0/gpu3");
+  EXPECT_EQ(trace(same_switch, between(0, 1, RouteKind::kUpToSwitch)), "host0/gpu0 host0/pcie0");
+  EXPECT_EQ(trace(same_switch, between(0, 3, RouteKind::kUpToSwitch)), "host0/gpu0 host0/pcie0 host0/cpu0");
+  EXPECT_EQ(trace(same_switch, between(0, 3, RouteKind::kDownFromSwitch)), "host0/cpu0 host0/pcie1 host0/gpu3");
 }
 
 // Over the GPU's slot into the memory of its socket, and from there to the NIC; back likewise.
@@ -79,8 +79,8 @@ TEST(HostBlock, AGpuWithoutItsNicTakesTheNearestThatIsLeft) {
 
 TEST(HostBlock, HasNoTurnOnADirectLane) {
   const Network network = one_node("{preset: mi300x-8gpu}");
-  EXPECT_EQ(trace(network, between(1, 6, Reach::kUpToSwitch)), "host0/gpu1 host0/gpu6");
-  EXPECT_EQ(trace(network, between(1, 6, Reach::kDownFromSwitch)), "");
+  EXPECT_EQ(trace(network, between(1, 6, RouteKind::kUpToSwitch)), "host0/gpu1 host0/gpu6");
+  EXPECT_EQ(trace(network, between(1, 6, RouteKind::kDownFromSwitch)), "");
 }
 
 TEST(HostBlock, RepeatsWithTheSameNumbersForEveryHost) {
@@ -108,7 +108,7 @@ TEST(HostBlock, HasAWayBetweenAnyTwoGpusWithoutNvLink) {
 
 TEST(PathBuilder, AddsUpTheSharesOfPathsThatMeet) {
   std::vector<Hop> hops = {{.link = LinkId(9)}};
-  PathBuilder builder(hops, Reach::kWhole);
+  PathBuilder builder(hops, RouteKind::kWhole);
   builder.add(1);
   const std::size_t since = builder.size();
   builder.add_share(since, 1, 0.5);

@@ -110,7 +110,7 @@ TEST(FlowHash, DependsOnEveryFieldOfTheHeader) {
 TEST(FlowHash, LeavesOutTheReachSoThatBothPartsGoTheSameWay) {
   RouteQuery query{.from = RankId(3), .to = RankId(9)};
   const std::uint64_t whole = flow_hash(query, 1, 0);
-  query.reach = Reach::kDownFromSwitch;
+  query.route_kind = RouteKind::kDownFromSwitch;
   EXPECT_EQ(flow_hash(query, 1, 0), whole);
 }
 

@@ -119,10 +119,10 @@ TEST(RailOptimized, LeavesByTheReceiversRailWhereASenderAsks) {
   ASSERT_THAT(cluster.problems, IsEmpty());
   const Network network = cluster.topology->build();
   EXPECT_THAT(trace(network, between(0, 11)), HasSubstr("spine"));
-  const std::string relayed = trace(network, between(0, 11, Reach::kPxn));
+  const std::string relayed = trace(network, between(0, 11, RouteKind::kPxn));
   EXPECT_THAT(relayed, HasSubstr("host0/gpu0 host0/nvswitch0 host0/gpu3"));
   EXPECT_THAT(relayed, HasSubstr("host0/nic3 leaf0.3 host1/nic3"));
-  EXPECT_EQ(trace(network, between(0, 8, Reach::kPxn)), trace(network, between(0, 8)));
+  EXPECT_EQ(trace(network, between(0, 8, RouteKind::kPxn)), trace(network, between(0, 8)));
 }
 
 // As NCCL's channels do: in and out by one NIC, which the last GPU reaches over NVLink or over PCIe.

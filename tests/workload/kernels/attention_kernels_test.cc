@@ -14,21 +14,22 @@ KernelContext context_of(const std::string& model, const std::string& parallel, 
   return make_kernel_context(job.shape, job.training, job.parallel);
 }
 
-double flops_of(Piece piece, const KernelContext& context) {
+double flops_of(LayerSection section, const KernelContext& context) {
   double total = 0.0;
-  for (const Kernel& kernel : kernels_of(piece, context)) total += kernel.flops.count();
+  for (const Kernel& kernel : kernels_of(section, context)) total += kernel.flops.count();
   return total;
 }
 
 TEST(AttentionKernels, ThePartsAreTheWhole) {
   for (const char* model : {"preset: llama3-8b", "preset: deepseek-v3", "preset: gpt3-175b"}) {
     const KernelContext context = context_of(model, "", 1);
-    EXPECT_EQ(flops_of(Piece::kQkv, context) + flops_of(Piece::kCore, context) + flops_of(Piece::kProjection, context),
-              flops_of(Piece::kAttention, context))
+    EXPECT_EQ(flops_of(LayerSection::kQkv, context) + flops_of(LayerSection::kCore, context) +
+                  flops_of(LayerSection::kProjection, context),
+              flops_of(LayerSection::kAttention, context))
         << model;
-    EXPECT_EQ(flops_of(Piece::kProjectionBackward, context) + flops_of(Piece::kCoreBackward, context) +
-                  flops_of(Piece::kQkvBackward, context),
-              flops_of(Piece::kAttentionBackward, context))
+    EXPECT_EQ(flops_of(LayerSection::kProjectionBackward, context) + flops_of(LayerSection::kCoreBackward, context) +
+                  flops_of(LayerSection::kQkvBackward, context),
+              flops_of(LayerSection::kAttentionBackward, context))
         << model;
   }
 }
@@ -36,37 +37,37 @@ TEST(AttentionKernels, ThePartsAreTheWhole) {
 TEST(AttentionKernels, BidirectionalAttentionComputesAllScores) {
   const std::string sizes =
       "num_layers: 1, hidden_size: 64, num_attention_heads: 8, vocab_size: 100, seq_length: 32, attention_mask: ";
-  EXPECT_EQ(flops_of(Piece::kCore, context_of(sizes + "bidirectional", "", 1)),
-            2.0 * flops_of(Piece::kCore, context_of(sizes + "causal", "", 1)));
+  EXPECT_EQ(flops_of(LayerSection::kCore, context_of(sizes + "bidirectional", "", 1)),
+            2.0 * flops_of(LayerSection::kCore, context_of(sizes + "causal", "", 1)));
 }
 
 TEST(AttentionKernels, AWindowLeavesItsWidthOfEveryRow) {
   KernelContext context = context_of("preset: gpt-oss-20b", "", 1);
   context.windowed = true;
   // s w - w^2/2 pairs of query and key, 64 heads of 64, two products of two FLOPs.
-  EXPECT_EQ(flops_of(Piece::kCore, context), (4096.0 * 128 - 128.0 * 128 / 2) * 64 * 64 * 4);
+  EXPECT_EQ(flops_of(LayerSection::kCore, context), (4096.0 * 128 - 128.0 * 128 / 2) * 64 * 64 * 4);
 }
 
 TEST(AttentionKernels, PackedDocumentsDoNotSeeEachOther) {
   const KernelContext whole = context_of("preset: llama3-8b, seq_length: 4096", "", 1);
   KernelContext packed = whole;
   packed.training.document = 500;  // eight of 512 tokens: an eighth of the pairs
-  EXPECT_EQ(8.0 * flops_of(Piece::kCore, packed), flops_of(Piece::kCore, whole));
-  EXPECT_EQ(8.0 * flops_of(Piece::kCoreBackward, packed), flops_of(Piece::kCoreBackward, whole));
-  const Kernel kernel = kernels_of(Piece::kCore, packed).front();
+  EXPECT_EQ(8.0 * flops_of(LayerSection::kCore, packed), flops_of(LayerSection::kCore, whole));
+  EXPECT_EQ(8.0 * flops_of(LayerSection::kCoreBackward, packed), flops_of(LayerSection::kCoreBackward, whole));
+  const Kernel kernel = kernels_of(LayerSection::kCore, packed).front();
   EXPECT_EQ(kernel.m, 512);
   EXPECT_EQ(kernel.n, 512);
   EXPECT_EQ(kernel.batch, 32 * 8);  // heads, documents
-  EXPECT_EQ(kernel.bytes, kernels_of(Piece::kCore, whole).front().bytes);
+  EXPECT_EQ(kernel.bytes, kernels_of(LayerSection::kCore, whole).front().bytes);
   packed.training.document = 10'000;  // longer than a sequence: one fills it
-  EXPECT_EQ(flops_of(Piece::kCore, packed), flops_of(Piece::kCore, whole));
+  EXPECT_EQ(flops_of(LayerSection::kCore, packed), flops_of(LayerSection::kCore, whole));
 }
 
 TEST(AttentionKernels, AWindowWiderThanADocumentHidesNothingOfIt) {
   KernelContext context = context_of("preset: gpt-oss-20b", "", 1);
   context.windowed = true;
   context.training.document = 64;  // of 4096 tokens; the window has 128
-  EXPECT_EQ(flops_of(Piece::kCore, context), 64 * (64.0 * 64 / 2) * 64 * 64 * 4);
+  EXPECT_EQ(flops_of(LayerSection::kCore, context), 64 * (64.0 * 64 / 2) * 64 * 64 * 4);
 }
 
 TEST(AttentionKernels, LatentVectorsAreWhatTensorParallelRanksGather) {
@@ -78,17 +79,17 @@ TEST(AttentionKernels, LatentVectorsAreWhatTensorParallelRanksGather) {
 TEST(AttentionKernels, BlocksOfARingAddUpToTheRanksScores) {
   const KernelContext alone = context_of("preset: llama3-8b", "", 1);
   const KernelContext ring = context_of("preset: llama3-8b", "cp: 4", 4);
-  EXPECT_EQ(16.0 * flops_of(Piece::kCoreBlock, ring), flops_of(Piece::kCore, alone));
-  EXPECT_EQ(flops_of(Piece::kCoreFullBlock, ring), 2.0 * flops_of(Piece::kCoreBlock, ring));
+  EXPECT_EQ(16.0 * flops_of(LayerSection::kCoreBlock, ring), flops_of(LayerSection::kCore, alone));
+  EXPECT_EQ(flops_of(LayerSection::kCoreFullBlock, ring), 2.0 * flops_of(LayerSection::kCoreBlock, ring));
   const KernelContext heads = context_of("preset: llama3-8b", "cp: 4, cp_comm_type: a2a", 4);
-  EXPECT_EQ(4.0 * flops_of(Piece::kCore, heads), flops_of(Piece::kCore, alone));
+  EXPECT_EQ(4.0 * flops_of(LayerSection::kCore, heads), flops_of(LayerSection::kCore, alone));
 }
 
 TEST(AttentionKernels, BlocksOfARingLeaveOutWhatDocumentsDoNotSee) {
   KernelContext ring = context_of("preset: llama3-8b", "cp: 4", 4);
-  const double whole = flops_of(Piece::kCoreBlock, ring);
+  const double whole = flops_of(LayerSection::kCoreBlock, ring);
   ring.training.document = ring.shape.sequence / 4;
-  EXPECT_EQ(4.0 * flops_of(Piece::kCoreBlock, ring), whole);
+  EXPECT_EQ(4.0 * flops_of(LayerSection::kCoreBlock, ring), whole);
 }
 
 }  // namespace

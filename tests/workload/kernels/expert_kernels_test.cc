@@ -20,26 +20,27 @@ KernelContext context_of(const std::string& preset, const std::string& parallel,
   return make_kernel_context(job.shape, job.training, job.parallel);
 }
 
-Flops flops_of(const std::vector<Piece>& pieces, const KernelContext& context) {
+Flops flops_of(const std::vector<LayerSection>& sections, const KernelContext& context) {
   Flops total;
-  for (const Piece piece : pieces) {
-    for (const Kernel& kernel : kernels_of(piece, context)) total += kernel.flops;
+  for (const LayerSection section : sections) {
+    for (const Kernel& kernel : kernels_of(section, context)) total += kernel.flops;
   }
   return total;
 }
 
-Kernel find(Piece piece, const KernelContext& context, const std::string& name) {
-  const std::vector<Kernel> kernels = kernels_of(piece, context);
+Kernel find(LayerSection section, const KernelContext& context, const std::string& name) {
+  const std::vector<Kernel> kernels = kernels_of(section, context);
   const auto found = std::ranges::find(kernels, name, &Kernel::name);
   EXPECT_NE(found, kernels.end()) << name;
   return found == kernels.end() ? Kernel{} : *found;
 }
 
-const std::vector<Piece> kForward{Piece::kAttentionNorm, Piece::kAttention, Piece::kRouter, Piece::kExperts,
-                                  Piece::kSharedExperts};
-const std::vector<Piece> kBackward{Piece::kRouterBackward,    Piece::kExpertsBackward,       Piece::kExpertsWgrad,
-                                   Piece::kQkvDgrad,          Piece::kSharedExpertsBackward, Piece::kQkvWgrad,
-                                   Piece::kAttentionBackward, Piece::kAttentionNormBackward};
+const std::vector<LayerSection> kForward{LayerSection::kAttentionNorm, LayerSection::kAttention, LayerSection::kRouter,
+                                         LayerSection::kExperts, LayerSection::kSharedExperts};
+const std::vector<LayerSection> kBackward{LayerSection::kRouterBackward,        LayerSection::kExpertsBackward,
+                                          LayerSection::kExpertsWgrad,          LayerSection::kQkvDgrad,
+                                          LayerSection::kSharedExpertsBackward, LayerSection::kQkvWgrad,
+                                          LayerSection::kAttentionBackward,     LayerSection::kAttentionNormBackward};
 
 TEST(ExpertKernels, LayersHaveExactlyTheFormulasFlops) {
   for (const char* preset : {"mixtral-8x7b", "qwen3-30b-a3b", "deepseek-v2-lite", "deepseek-v3"}) {
@@ -64,7 +65,7 @@ TEST(ExpertKernels, TensorParallelRanksShareALayersFlops) {
 TEST(ExpertKernels, GemmsAreGroupedByExpert) {
   const KernelContext context = context_of("deepseek-v3", "ep: 8, etp: 1", 8);
   // 4096 tokens x 8 experts each; 32 experts on a rank get 1024 of them.
-  const Kernel up = find(Piece::kExperts, context, "experts up");
+  const Kernel up = find(LayerSection::kExperts, context, "experts up");
   EXPECT_EQ(up.family, KernelFamily::kGroupedGemm);
   EXPECT_EQ(up.batch, 32);
   EXPECT_EQ(up.m, 1024);
@@ -72,15 +73,15 @@ TEST(ExpertKernels, GemmsAreGroupedByExpert) {
   EXPECT_EQ(up.k, 7168);
   // Rows in and out, and the weights of all 32 experts, in two bytes.
   EXPECT_EQ(up.bytes, Bytes(2 * (32768LL * (7168 + 4096) + 32LL * 7168 * 4096)));
-  const Kernel wgrad = find(Piece::kExpertsWgrad, context, "experts up wgrad");
+  const Kernel wgrad = find(LayerSection::kExpertsWgrad, context, "experts up wgrad");
   EXPECT_EQ(wgrad.role, GemmRole::kWgrad);
   EXPECT_EQ(wgrad.k, 1024);
   EXPECT_EQ(wgrad.flops.count(), up.flops.count());
 }
 
 TEST(ExpertKernels, OneExpertOnARankNeedsNoSorting) {
-  EXPECT_EQ(kernels_of(Piece::kExpertSort, context_of("mixtral-8x7b", "ep: 8, etp: 1", 8)).size(), 0U);
-  EXPECT_EQ(kernels_of(Piece::kExpertSort, context_of("mixtral-8x7b", "ep: 4, etp: 1", 8)).size(), 1U);
+  EXPECT_EQ(kernels_of(LayerSection::kExpertSort, context_of("mixtral-8x7b", "ep: 8, etp: 1", 8)).size(), 0U);
+  EXPECT_EQ(kernels_of(LayerSection::kExpertSort, context_of("mixtral-8x7b", "ep: 4, etp: 1", 8)).size(), 1U);
 }
 
 TEST(ExpertKernels, ARanksLoadScalesItsRows) {

@@ -21,24 +21,25 @@ KernelContext context_of(const std::string& model, const std::string& training, 
   return make_kernel_context(job.shape, job.training, job.parallel);
 }
 
-const std::vector<Piece> kForward{Piece::kAttentionNorm, Piece::kAttention, Piece::kAttentionResidual,
-                                  Piece::kMlpNorm,       Piece::kMlp,       Piece::kMlpResidual};
-const std::vector<Piece> kBackward{
-    Piece::kMlpResidualBackward,  Piece::kMlpDownBackward, Piece::kMlpUpDgrad,
-    Piece::kMlpUpWgrad,           Piece::kMlpNormBackward, Piece::kAttentionResidualBackward,
-    Piece::kAttentionBackward,    Piece::kQkvDgrad,        Piece::kQkvWgrad,
-    Piece::kAttentionNormBackward};
+const std::vector<LayerSection> kForward{
+    LayerSection::kAttentionNorm, LayerSection::kAttention, LayerSection::kAttentionResidual,
+    LayerSection::kMlpNorm,       LayerSection::kMlp,       LayerSection::kMlpResidual};
+const std::vector<LayerSection> kBackward{
+    LayerSection::kMlpResidualBackward,  LayerSection::kMlpDownBackward, LayerSection::kMlpUpDgrad,
+    LayerSection::kMlpUpWgrad,           LayerSection::kMlpNormBackward, LayerSection::kAttentionResidualBackward,
+    LayerSection::kAttentionBackward,    LayerSection::kQkvDgrad,        LayerSection::kQkvWgrad,
+    LayerSection::kAttentionNormBackward};
 
-Flops flops_of(const std::vector<Piece>& pieces, const KernelContext& context) {
+Flops flops_of(const std::vector<LayerSection>& sections, const KernelContext& context) {
   Flops total;
-  for (const Piece piece : pieces) {
-    for (const Kernel& kernel : kernels_of(piece, context)) total += kernel.flops;
+  for (const LayerSection section : sections) {
+    for (const Kernel& kernel : kernels_of(section, context)) total += kernel.flops;
   }
   return total;
 }
 
-Kernel find(Piece piece, const KernelContext& context, const std::string& name) {
-  const std::vector<Kernel> kernels = kernels_of(piece, context);
+Kernel find(LayerSection section, const KernelContext& context, const std::string& name) {
+  const std::vector<Kernel> kernels = kernels_of(section, context);
   const auto found = std::ranges::find(kernels, name, &Kernel::name);
   EXPECT_NE(found, kernels.end()) << name;
   return found == kernels.end() ? Kernel{} : *found;
@@ -52,7 +53,7 @@ TEST(LayerKernels, WeightGradientsAreAddedInTheGemmOrByKernelsOfTheirOwn) {
   const double weight = 4096.0 * 14336.0;  // of the MLP's way down
   const double operands = 2.0 * 2.0 * 8192.0 * (4096.0 + 14336.0);
   const auto bytes = [](const KernelContext& context, const std::string& name) {
-    return static_cast<double>(find(Piece::kMlpDownBackward, context, name).bytes.count());
+    return static_cast<double>(find(LayerSection::kMlpDownBackward, context, name).bytes.count());
   };
   EXPECT_DOUBLE_EQ(bytes(of("gradient_accumulation: fused"), "mlp down wgrad"), operands + 8.0 * weight);
   const KernelContext separate = of("gradient_accumulation: separate");
@@ -69,7 +70,8 @@ TEST(LayerKernels, GradientsOfExpertsAreAddedLikeOthers) {
   const std::string parallel = "tp: 1, ep: 2";
   const KernelContext fused = context_of("preset: mixtral-8x7b", "", parallel, 2);
   const KernelContext separate = context_of("preset: mixtral-8x7b", ", gradient_accumulation: separate", parallel, 2);
-  EXPECT_EQ(kernels_of(Piece::kExpertsWgrad, separate).size(), 2 * kernels_of(Piece::kExpertsWgrad, fused).size());
+  EXPECT_EQ(kernels_of(LayerSection::kExpertsWgrad, separate).size(),
+            2 * kernels_of(LayerSection::kExpertsWgrad, fused).size());
 }
 
 TEST(LayerKernels, UnfusedLayersHaveExactlyTheFormulasFlops) {
@@ -115,26 +117,26 @@ TEST(LayerKernels, WhatIsNotSavedIsComputedAgainUnlessNothingReadsIt) {
 TEST(LayerKernels, SeparateProjectionsAreGemmsOfTheirOwnWithTheSameFlops) {
   const KernelContext fused = context_of("preset: llama3-8b", "", "tp: 1", 1);
   const KernelContext separate = context_of("preset: llama3-8b", ", projections: separate", "tp: 1", 1);
-  EXPECT_EQ(kernels_of(Piece::kQkvWgrad, fused).size(), 1U);
-  EXPECT_EQ(kernels_of(Piece::kQkvWgrad, separate).size(), 3U);
-  EXPECT_EQ(kernels_of(Piece::kQkvWgrad, separate)[1].n, 1024);
-  EXPECT_EQ(kernels_of(Piece::kQkvDgrad, separate).size(), 3U + 2U);
-  EXPECT_EQ(kernels_of(Piece::kMlpUpDgrad, separate).size(), 2U + 1U);
+  EXPECT_EQ(kernels_of(LayerSection::kQkvWgrad, fused).size(), 1U);
+  EXPECT_EQ(kernels_of(LayerSection::kQkvWgrad, separate).size(), 3U);
+  EXPECT_EQ(kernels_of(LayerSection::kQkvWgrad, separate)[1].n, 1024);
+  EXPECT_EQ(kernels_of(LayerSection::kQkvDgrad, separate).size(), 3U + 2U);
+  EXPECT_EQ(kernels_of(LayerSection::kMlpUpDgrad, separate).size(), 2U + 1U);
   EXPECT_EQ(flops_of(kForward, separate).count(), flops_of(kForward, fused).count());
   EXPECT_EQ(flops_of(kBackward, separate).count(), flops_of(kBackward, fused).count());
 }
 
 TEST(LayerKernels, AnMlpWithoutAGateHasOneUpProductEitherWay) {
   const KernelContext separate = context_of("preset: mpt-7b", ", projections: separate", "tp: 1", 1);
-  EXPECT_EQ(kernels_of(Piece::kMlpUpWgrad, separate).size(), 1U);
+  EXPECT_EQ(kernels_of(LayerSection::kMlpUpWgrad, separate).size(), 1U);
 }
 
 TEST(LayerKernels, GemmsSayWhichOfALayersThreeTheyAre) {
   const KernelContext context = context_of("preset: llama3-8b", "", "tp: 4", 4);
-  EXPECT_EQ(find(Piece::kMlp, context, "mlp up").role, GemmRole::kForward);
-  EXPECT_EQ(find(Piece::kMlpUpDgrad, context, "mlp up dgrad").role, GemmRole::kDgrad);
-  EXPECT_EQ(find(Piece::kMlpUpWgrad, context, "mlp up wgrad").role, GemmRole::kWgrad);
-  EXPECT_EQ(find(Piece::kAttention, context, "attention").mask, AttentionMask::kCausal);
+  EXPECT_EQ(find(LayerSection::kMlp, context, "mlp up").role, GemmRole::kForward);
+  EXPECT_EQ(find(LayerSection::kMlpUpDgrad, context, "mlp up dgrad").role, GemmRole::kDgrad);
+  EXPECT_EQ(find(LayerSection::kMlpUpWgrad, context, "mlp up wgrad").role, GemmRole::kWgrad);
+  EXPECT_EQ(find(LayerSection::kAttention, context, "attention").mask, AttentionMask::kCausal);
 }
 
 TEST(LayerKernels, FusedAttentionSkipsHalfOfTheScoresAndRepeatsThemBackward) {
@@ -147,13 +149,13 @@ TEST(LayerKernels, FusedAttentionSkipsHalfOfTheScoresAndRepeatsThemBackward) {
 
 TEST(LayerKernels, GemmsHaveTheShapesOfMegatron) {
   const KernelContext context = context_of("preset: llama3.1-405b", "", "tp: 8", 8);
-  const Kernel qkv = find(Piece::kAttention, context, "qkv");
+  const Kernel qkv = find(LayerSection::kAttention, context, "qkv");
   EXPECT_EQ(qkv.m, 2 * 8192);
   EXPECT_EQ(qkv.n, 16 * 128 + 2 * 128);  // 16 heads, one key and one value head
   EXPECT_EQ(qkv.k, 16384);
-  const Kernel up = find(Piece::kMlp, context, "mlp up");
+  const Kernel up = find(LayerSection::kMlp, context, "mlp up");
   EXPECT_EQ(up.n, 2 * 53248 / 8);
-  const Kernel wgrad = find(Piece::kMlpUpWgrad, context, "mlp up wgrad");
+  const Kernel wgrad = find(LayerSection::kMlpUpWgrad, context, "mlp up wgrad");
   EXPECT_EQ(wgrad.m, 16384);
   EXPECT_EQ(wgrad.n, up.n);
   EXPECT_EQ(wgrad.k, qkv.m);
@@ -164,19 +166,20 @@ TEST(LayerKernels, GemmsHaveTheShapesOfMegatron) {
 TEST(LayerKernels, SequenceParallelismSplitsNormsAndResiduals) {
   const KernelContext whole = context_of("preset: llama3-8b", "", "tp: 8", 8);
   const KernelContext split = context_of("preset: llama3-8b", "", "tp: 8, sequence_parallel: true", 8);
-  for (const Piece piece : {Piece::kAttentionNorm, Piece::kMlpResidual, Piece::kFinalNorm, Piece::kMlpNormBackward}) {
-    EXPECT_EQ(kernels_of(piece, whole).front().bytes, kernels_of(piece, split).front().bytes * 8);
+  for (const LayerSection section : {LayerSection::kAttentionNorm, LayerSection::kMlpResidual, LayerSection::kFinalNorm,
+                                     LayerSection::kMlpNormBackward}) {
+    EXPECT_EQ(kernels_of(section, whole).front().bytes, kernels_of(section, split).front().bytes * 8);
   }
-  EXPECT_EQ(find(Piece::kMlp, whole, "mlp up").bytes, find(Piece::kMlp, split, "mlp up").bytes);
+  EXPECT_EQ(find(LayerSection::kMlp, whole, "mlp up").bytes, find(LayerSection::kMlp, split, "mlp up").bytes);
 }
 
 TEST(LayerKernels, UnfusedAttentionMovesTheScoreMatrix) {
   const KernelContext context = context_of("preset: gpt3-175b", ", attention: unfused", "tp: 8", 8);
   // 2 sequences x 12 heads x 2048^2 scores; softmax reads and writes two bytes each, dropout also writes a mask.
   const std::int64_t scores = 2 * 12 * 2048 * 2048;
-  EXPECT_EQ(find(Piece::kAttention, context, "attention softmax").bytes, Bytes(scores * 4));
-  EXPECT_EQ(find(Piece::kAttention, context, "attention dropout").bytes, Bytes(scores * 5));
-  EXPECT_EQ(find(Piece::kAttentionBackward, context, "attention softmax backward").bytes, Bytes(scores * 6));
+  EXPECT_EQ(find(LayerSection::kAttention, context, "attention softmax").bytes, Bytes(scores * 4));
+  EXPECT_EQ(find(LayerSection::kAttention, context, "attention dropout").bytes, Bytes(scores * 5));
+  EXPECT_EQ(find(LayerSection::kAttentionBackward, context, "attention softmax backward").bytes, Bytes(scores * 6));
 }
 
 // 96 heads over 32 ranks: 3 of each of 2 sequences do not divide by four. A cast, a scale, a mask, the softmax and a
@@ -184,10 +187,11 @@ TEST(LayerKernels, UnfusedAttentionMovesTheScoreMatrix) {
 TEST(LayerKernels, TheFusedSoftmaxNeedsFourScoreMatricesAtATime) {
   const KernelContext fits = context_of("preset: gpt3-175b", ", attention: unfused", "tp: 16", 16);
   const KernelContext odd = context_of("preset: gpt3-175b", ", attention: unfused", "tp: 32", 32);
-  EXPECT_EQ(kernels_of(Piece::kCore, odd).size(), kernels_of(Piece::kCore, fits).size() + 4);
-  EXPECT_EQ(kernels_of(Piece::kCoreBackward, odd).size(), kernels_of(Piece::kCoreBackward, fits).size() + 4);
+  EXPECT_EQ(kernels_of(LayerSection::kCore, odd).size(), kernels_of(LayerSection::kCore, fits).size() + 4);
+  EXPECT_EQ(kernels_of(LayerSection::kCoreBackward, odd).size(),
+            kernels_of(LayerSection::kCoreBackward, fits).size() + 4);
   const std::int64_t scores = 2 * 3 * 2048 * 2048;
-  EXPECT_EQ(find(Piece::kCore, odd, "attention softmax").bytes, Bytes(scores * 8));
+  EXPECT_EQ(find(LayerSection::kCore, odd, "attention softmax").bytes, Bytes(scores * 8));
 }
 
 TEST(LayerKernels, SelectiveRecomputationRepeatsTheCoreInTheBackwardPass) {
@@ -201,23 +205,24 @@ TEST(LayerKernels, ModelsDifferInTheirSmallKernels) {
   const KernelContext llama = context_of("preset: llama3-8b", "", "tp: 1", 1);
   const KernelContext gpt = context_of("preset: gpt2-1.5b", "", "tp: 1", 1);
   const KernelContext qwen = context_of("preset: qwen3-32b", "", "tp: 1", 1);
-  EXPECT_EQ(kernels_of(Piece::kMlpResidual, llama).front().name, "residual add");
-  EXPECT_EQ(kernels_of(Piece::kMlpResidual, gpt).front().name, "bias dropout add");
-  EXPECT_EQ(kernels_of(Piece::kMlpResidualBackward, llama).size(), 0U);
-  EXPECT_EQ(kernels_of(Piece::kMlpResidualBackward, gpt).size(), 2U);  // dropout, bias gradient
-  EXPECT_EQ(find(Piece::kAttention, qwen, "query and key norm").family, KernelFamily::kNorm);
-  EXPECT_EQ(find(Piece::kEmbeddingFinish, gpt, "position embedding add").family, KernelFamily::kElementwise);
-  EXPECT_EQ(kernels_of(Piece::kEmbeddingFinish, llama).size(), 0U);
+  EXPECT_EQ(kernels_of(LayerSection::kMlpResidual, llama).front().name, "residual add");
+  EXPECT_EQ(kernels_of(LayerSection::kMlpResidual, gpt).front().name, "bias dropout add");
+  EXPECT_EQ(kernels_of(LayerSection::kMlpResidualBackward, llama).size(), 0U);
+  EXPECT_EQ(kernels_of(LayerSection::kMlpResidualBackward, gpt).size(), 2U);  // dropout, bias gradient
+  EXPECT_EQ(find(LayerSection::kAttention, qwen, "query and key norm").family, KernelFamily::kNorm);
+  EXPECT_EQ(find(LayerSection::kEmbeddingFinish, gpt, "position embedding add").family, KernelFamily::kElementwise);
+  EXPECT_EQ(kernels_of(LayerSection::kEmbeddingFinish, llama).size(), 0U);
 }
 
 TEST(LayerKernels, LogitsUseThePaddedVocabulary) {
   const KernelContext context = context_of("preset: llama3-8b", "", "tp: 8", 8);
-  EXPECT_EQ(find(Piece::kLogits, context, "logits").n, 129'024 / 8);
-  EXPECT_EQ(find(Piece::kLogitsWgrad, context, "logits wgrad").n, 129'024 / 8);
+  EXPECT_EQ(find(LayerSection::kLogits, context, "logits").n, 129'024 / 8);
+  EXPECT_EQ(find(LayerSection::kLogitsWgrad, context, "logits wgrad").n, 129'024 / 8);
   // Max, shift, exp, sum and division over fp32 logits, and their cast: 38 bytes each.
   std::int64_t bytes = 0;
-  for (const Piece piece : {Piece::kLossMax, Piece::kLossTarget, Piece::kLossSum, Piece::kLossFinish}) {
-    for (const Kernel& kernel : kernels_of(piece, context)) bytes += kernel.bytes.count();
+  for (const LayerSection section :
+       {LayerSection::kLossMax, LayerSection::kLossTarget, LayerSection::kLossSum, LayerSection::kLossFinish}) {
+    for (const Kernel& kernel : kernels_of(section, context)) bytes += kernel.bytes.count();
   }
   EXPECT_EQ(bytes, std::int64_t{38} * 2 * 8192 * (129'024 / 8));
 }

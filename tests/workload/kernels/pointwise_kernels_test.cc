@@ -15,10 +15,10 @@ KernelContext context_of(const std::string& model, const std::string& training) 
 }
 
 // Bytes of what is no product, for each element of `elements`.
-double bytes_each(std::vector<Piece> pieces, const KernelContext& context, double elements) {
+double bytes_each(std::vector<LayerSection> sections, const KernelContext& context, double elements) {
   double bytes = 0.0;
-  for (const Piece piece : pieces) {
-    for (const Kernel& kernel : kernels_of(piece, context)) {
+  for (const LayerSection section : sections) {
+    for (const Kernel& kernel : kernels_of(section, context)) {
       if (kernel.flops <= Flops(0.0)) bytes += static_cast<double>(kernel.bytes.count());
     }
   }
@@ -29,33 +29,35 @@ constexpr double kHidden = 8192.0 * 4096.0;  // of Llama 3 8B: tokens times hidd
 constexpr double kLogits = 8192.0 * 128256.0;
 
 TEST(PointwiseKernels, AFusedNormReadsAndWritesOnceAndAnEagerOneCastsSquaresAveragesScalesCastsAndWeighs) {
-  EXPECT_EQ(bytes_each({Piece::kMlpNorm}, context_of("llama3-8b", ""), kHidden), 2 + 2);
+  EXPECT_EQ(bytes_each({LayerSection::kMlpNorm}, context_of("llama3-8b", ""), kHidden), 2 + 2);
   // (2 + 4) + (4 + 4) + 4 + (4 + 4) + (4 + 2) + (2 + 2)
-  EXPECT_EQ(bytes_each({Piece::kMlpNorm}, context_of("llama3-8b", ", pointwise: eager"), kHidden), 36);
+  EXPECT_EQ(bytes_each({LayerSection::kMlpNorm}, context_of("llama3-8b", ", pointwise: eager"), kHidden), 36);
 }
 
 // Fused 6 bytes and 6 of the residual's gradient. Eager: weight 4, its product 6 and sum 2, cast 6, scale 8, its
 // product 12 and sum 4, mean 4, power 8, twice 8, square 12, sum of both 12, cast 6.
 TEST(PointwiseKernels, AnEagerNormBackwardIsTheDerivativeOfEachOperator) {
-  EXPECT_EQ(bytes_each({Piece::kMlpNormBackward}, context_of("llama3-8b", ""), kHidden), 6 + 6);
-  EXPECT_EQ(bytes_each({Piece::kMlpNormBackward}, context_of("llama3-8b", ", pointwise: eager"), kHidden), 92 + 6);
+  EXPECT_EQ(bytes_each({LayerSection::kMlpNormBackward}, context_of("llama3-8b", ""), kHidden), 6 + 6);
+  EXPECT_EQ(bytes_each({LayerSection::kMlpNormBackward}, context_of("llama3-8b", ", pointwise: eager"), kHidden),
+            92 + 6);
 }
 
 // PyTorch has kernels for LayerNorm; that of the weights' gradients reads the input and the output's gradient again.
 TEST(PointwiseKernels, LayerNormIsOneKernelForwardAndTwoBackwardInPyTorch) {
   const KernelContext eager = context_of("mpt-7b", ", pointwise: eager");
-  EXPECT_EQ(kernels_of(Piece::kMlpNorm, eager).size(), 1U);
-  EXPECT_EQ(kernels_of(Piece::kMlpNormBackward, eager).size(), 3U);  // and the residual's gradient
+  EXPECT_EQ(kernels_of(LayerSection::kMlpNorm, eager).size(), 1U);
+  EXPECT_EQ(kernels_of(LayerSection::kMlpNormBackward, eager).size(), 3U);  // and the residual's gradient
 }
 
 // Of 3.5 h columns: silu 2 + 2 and a product 4 + 2 instead of one kernel of 4 + 2.
 TEST(PointwiseKernels, EagerSwiGluIsTwoKernels) {
   const double wide = kHidden * 3.5;
-  EXPECT_EQ(bytes_each({Piece::kMlp}, context_of("llama3-8b", ""), wide), 6);
-  EXPECT_EQ(bytes_each({Piece::kMlp}, context_of("llama3-8b", ", pointwise: eager"), wide), 10);
+  EXPECT_EQ(bytes_each({LayerSection::kMlp}, context_of("llama3-8b", ""), wide), 6);
+  EXPECT_EQ(bytes_each({LayerSection::kMlp}, context_of("llama3-8b", ", pointwise: eager"), wide), 10);
 }
 
-const std::vector<Piece> kLoss{Piece::kLossMax, Piece::kLossTarget, Piece::kLossSum, Piece::kLossFinish};
+const std::vector<LayerSection> kLoss{LayerSection::kLossMax, LayerSection::kLossTarget, LayerSection::kLossSum,
+                                      LayerSection::kLossFinish};
 
 // Megatron's, with fused passes 6, 8 and 8, backward 6; without: cast 6, max 4, shift 8, exp 8, sum 4, divide 8;
 // backward 8 and a cast of 6. PyTorch's: cast 6, log-softmax 16; backward 4, 16 and 6. Fused: one read; backward a read
@@ -70,7 +72,7 @@ TEST(PointwiseKernels, EveryLossHasItsOwnPassesOverTheLogits) {
                                Case{"split-fused", 22, 6}, Case{"fused", 2, 4}, Case{"chunked", 6, 0}}) {
     const KernelContext context = context_of("llama3-8b", std::string(", cross_entropy: ") + expected.kind);
     EXPECT_EQ(bytes_each(kLoss, context, kLogits), expected.forward) << expected.kind;
-    EXPECT_EQ(bytes_each({Piece::kLossBackward}, context, kLogits), expected.backward) << expected.kind;
+    EXPECT_EQ(bytes_each({LayerSection::kLossBackward}, context, kLogits), expected.backward) << expected.kind;
   }
 }
 

@@ -32,7 +32,7 @@ double flops(const std::vector<Kernel>& kernels) {
 }
 
 TEST(SplitGemms, AnMlpIsCutAtBothOfItsGemms) {
-  const CutKernels cut = split_gemms(kernels_of(Piece::kMlp, context_of("")), {.first = 4, .last = 2});
+  const CutKernels cut = split_gemms(kernels_of(LayerSection::kMlp, context_of("")), {.first = 4, .last = 2});
   EXPECT_THAT(names(cut.head), IsEmpty());
   EXPECT_THAT(names(cut.first), ElementsAre("mlp up"));
   EXPECT_THAT(names(cut.middle), ElementsAre("swiglu"));
@@ -41,7 +41,7 @@ TEST(SplitGemms, AnMlpIsCutAtBothOfItsGemms) {
 }
 
 TEST(SplitGemms, AShareHasItsRowsAndAllOfTheWeights) {
-  const std::vector<Kernel> whole = kernels_of(Piece::kMlp, context_of(""));
+  const std::vector<Kernel> whole = kernels_of(LayerSection::kMlp, context_of(""));
   const CutKernels cut = split_gemms(whole, {.first = 4});
   const Kernel& up = whole.front();
   const Kernel& share = cut.first.front();
@@ -54,9 +54,10 @@ TEST(SplitGemms, AShareHasItsRowsAndAllOfTheWeights) {
 }
 
 TEST(SplitGemms, NothingIsLost) {
-  for (const Piece piece : {Piece::kMlp, Piece::kAttention, Piece::kMlpDownBackward, Piece::kAttentionBackward}) {
-    const bool forward = piece == Piece::kMlp || piece == Piece::kAttention;
-    const std::vector<Kernel> whole = kernels_of(piece, context_of(""));
+  for (const LayerSection section : {LayerSection::kMlp, LayerSection::kAttention, LayerSection::kMlpDownBackward,
+                                     LayerSection::kAttentionBackward}) {
+    const bool forward = section == LayerSection::kMlp || section == LayerSection::kAttention;
+    const std::vector<Kernel> whole = kernels_of(section, context_of(""));
     const CutKernels cut = split_gemms(
         whole, {.role = forward ? GemmRole::kForward : GemmRole::kDgrad, .first = 4, .last = forward ? 2 : 0});
     EXPECT_DOUBLE_EQ(flops(cut.head) + 4 * flops(cut.first) + flops(cut.middle) +
@@ -66,7 +67,7 @@ TEST(SplitGemms, NothingIsLost) {
 }
 
 TEST(SplitGemms, QuantisationGoesWithItsGemm) {
-  const std::vector<Kernel> whole = kernels_of(Piece::kMlp, context_of(", fp8_recipe: delayed"));
+  const std::vector<Kernel> whole = kernels_of(LayerSection::kMlp, context_of(", fp8_recipe: delayed"));
   const CutKernels cut = split_gemms(whole, {.first = 4, .last = 4});
   EXPECT_THAT(names(cut.first), ElementsAre("quantise", "mlp up"));
   EXPECT_THAT(names(cut.last), ElementsAre("quantise", "mlp down"));
@@ -75,13 +76,13 @@ TEST(SplitGemms, QuantisationGoesWithItsGemm) {
 
 TEST(SplitGemms, ABackwardPassIsCutAtTheGradientOfItsInput) {
   const CutKernels cut =
-      split_gemms(kernels_of(Piece::kMlpDownBackward, context_of("")), {.role = GemmRole::kDgrad, .first = 4});
+      split_gemms(kernels_of(LayerSection::kMlpDownBackward, context_of("")), {.role = GemmRole::kDgrad, .first = 4});
   EXPECT_THAT(names(cut.first), ElementsAre("mlp down dgrad"));
   EXPECT_THAT(names(cut.middle), ElementsAre("mlp down wgrad", "swiglu backward"));
 }
 
 TEST(SplitGemms, WithoutSuchAGemmAllIsInTheMiddle) {
-  const std::vector<Kernel> whole = kernels_of(Piece::kMlpNorm, context_of(""));
+  const std::vector<Kernel> whole = kernels_of(LayerSection::kMlpNorm, context_of(""));
   const CutKernels cut = split_gemms(whole, {.first = 4, .last = 4});
   EXPECT_THAT(names(cut.middle), testing::ElementsAreArray(names(whole)));
   EXPECT_THAT(cut.first, IsEmpty());

@@ -34,7 +34,7 @@ JobText gpt(const std::string& recompute, const std::string& parallel = "tp: 1",
 
 KeptLayers first_part(const JobText& job) {
   EXPECT_THAT(job.problems(), IsEmpty());
-  return KeptLayers(stage_parts(job.shape, job.parallel, 0).front(),
+  return KeptLayers(stage_chunks(job.shape, job.parallel, 0).front(),
                     make_kernel_context(job.shape, job.training, job.parallel));
 }
 

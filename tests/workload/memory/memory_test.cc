@@ -142,7 +142,7 @@ TEST(Memory, GroupsOfMicrobatchesNeedTheGradientsOfOneChunk) {
                         "schedule: interleaved-1f1b, zero: {stage: 2, reduce_every: microbatch_group}}\n",
                     4);
   EXPECT_THAT(job.problems(), testing::IsEmpty());
-  const std::vector<Part> parts = stage_parts(job.shape, job.parallel, 0);
+  const std::vector<ModelChunk> parts = stage_chunks(job.shape, job.parallel, 0);
   const std::int64_t larger = std::max(count_trainable({parts[0]}), count_trainable({parts[1]}));
   EXPECT_EQ(memory_ledger(job.inputs(), {}).front().of("gradient accumulators"), Bytes(4 * larger));
 }

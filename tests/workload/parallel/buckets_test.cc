@@ -10,8 +10,8 @@
 namespace ringwright::workload::buckets_test {
 namespace {
 
-Part three_points() {
-  Part part;
+ModelChunk three_points() {
+  ModelChunk part;
   part.points = {PointKind::kAttention, PointKind::kMlp, PointKind::kAttention};
   part.tensors = {{{.name = "a", .elements = 10}, {.name = "b", .elements = 20}},
                   {{.name = "c", .elements = 30}},
@@ -76,16 +76,16 @@ TEST(Buckets, RanksOwnTheirShareOnlyUnderStageOne) {
   EXPECT_EQ(owned_elements(buckets, options), 96 / 8 + 64 / 8);
 }
 
-TEST(StageParts, HoldEveryTensorOfTheModelOnce) {
+TEST(StageChunks, HoldEveryTensorOfTheModelOnce) {
   const JobText job(small_model(6) + "training: {global_batch: 8}\nparallel: {pp: 3, layers_per_part: [1, 2, 3]}\n", 3);
   std::int64_t elements = 0;
-  for (int stage = 0; stage < 3; ++stage) elements += count_elements(stage_parts(job.shape, job.parallel, stage));
+  for (int stage = 0; stage < 3; ++stage) elements += count_elements(stage_chunks(job.shape, job.parallel, stage));
   ModelShape padded = job.shape;
   padded.vocabulary = 1024;
   EXPECT_EQ(elements, parameters(padded));
-  EXPECT_EQ(stage_parts(job.shape, job.parallel, 1)[0].points.size(), 4U);  // two layers
-  EXPECT_TRUE(stage_parts(job.shape, job.parallel, 0)[0].embedding);
-  EXPECT_TRUE(stage_parts(job.shape, job.parallel, 2)[0].head);
+  EXPECT_EQ(stage_chunks(job.shape, job.parallel, 1)[0].points.size(), 4U);  // two layers
+  EXPECT_TRUE(stage_chunks(job.shape, job.parallel, 0)[0].embedding);
+  EXPECT_TRUE(stage_chunks(job.shape, job.parallel, 2)[0].head);
 }
 
 }  // namespace

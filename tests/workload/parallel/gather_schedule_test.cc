@@ -12,8 +12,8 @@ using testing::ElementsAre;
 
 
 // Three layers of 10 elements (attention 4, MLP 6) between an embedding of 7 and a head of 5.
-std::vector<Part> three_layers() {
-  Part part{.number = 0, .layers = 3, .embedding = true, .head = true, .points = {}, .tensors = {}};
+std::vector<ModelChunk> three_layers() {
+  ModelChunk part{.number = 0, .layers = 3, .embedding = true, .head = true, .points = {}, .tensors = {}};
   const auto add = [&part](PointKind kind, std::int64_t elements) {
     part.points.push_back(kind);
     part.tensors.push_back({{.name = "w", .elements = elements}});

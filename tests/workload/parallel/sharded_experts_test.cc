@@ -4,7 +4,7 @@
 
 #include "tests/workload/job_text.h"
 #include "tests/workload/traffic.h"
-#include "workload/layout/stage_parts.h"
+#include "workload/layout/stage_chunks.h"
 #include "workload/memory/memory.h"
 
 namespace ringwright::workload::sharded_experts_test {
@@ -29,7 +29,7 @@ struct Counts {
   std::int64_t experts = 0;
 };
 Counts elements(const JobText& asked) {
-  const std::vector<Part> parts = stage_parts(asked.shape, asked.parallel, 0);
+  const std::vector<ModelChunk> parts = stage_chunks(asked.shape, asked.parallel, 0);
   const std::int64_t experts = count_expert_elements(parts);
   return {.dense = count_elements(parts) - experts, .experts = experts};
 }

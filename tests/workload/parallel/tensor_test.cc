@@ -26,9 +26,9 @@ Played play_job(const std::string& text, Emit emit) {
   const JobText job(text, 2);
   EXPECT_THAT(job.problems(), testing::IsEmpty());
   GraphTables tables;
-  PieceTable pieces(tables, make_kernel_context(job.shape, job.training, job.parallel));
-  ContextParallel context(pieces, job.parallel, {}, 0);
-  TensorParallel tensor(pieces, context, Channel{.dimension = DimensionId(0), .stream = 1});
+  SectionTable sections(tables, make_kernel_context(job.shape, job.training, job.parallel));
+  ContextParallel context(sections, job.parallel, {}, 0);
+  TensorParallel tensor(sections, context, CommStream{.dimension = DimensionId(0), .stream = 1});
   ProgramWriter writer(tables, "stage 0");
   writer.name_work({.label = "work", .work = "work"});
   emit(tensor, writer);
@@ -155,9 +155,9 @@ TEST(TensorParallel, ReplicatedGradientsAreSummedOnlyUnderSequenceParallelism) {
 TEST(TensorParallel, OneRankDoesNotTalk) {
   const JobText job(small_model(2) + "training: {global_batch: 8}\n", 1);
   GraphTables tables;
-  PieceTable pieces(tables, make_kernel_context(job.shape, job.training, job.parallel));
-  ContextParallel context(pieces, job.parallel, {}, 0);
-  TensorParallel tensor(pieces, context, std::nullopt);
+  SectionTable sections(tables, make_kernel_context(job.shape, job.training, job.parallel));
+  ContextParallel context(sections, job.parallel, {}, 0);
+  TensorParallel tensor(sections, context, std::nullopt);
   ProgramWriter writer(tables, "stage 0");
   tensor.attention_forward(writer);
   tensor.mlp_forward(writer);

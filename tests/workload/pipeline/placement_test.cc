@@ -15,7 +15,7 @@ TEST(Placement, EveryPartHasItsNeighboursWhereTheyLie) {
         ASSERT_EQ(next.has_value(), part + 1 < shape.parts());
         if (!next) continue;
         EXPECT_EQ(part_at(shape, *next), part + 1);
-        EXPECT_EQ(neighbour(shape, *next, -1), (ChunkPlace{stage, chunk}));
+        EXPECT_EQ(neighbour(shape, *next, -1), (ChunkPosition{stage, chunk}));
       }
     }
   }
@@ -24,20 +24,20 @@ TEST(Placement, EveryPartHasItsNeighboursWhereTheyLie) {
 TEST(Placement, LoopsStartAgainAtTheFirstStage) {
   const PipelineShape shape{.stages = 4, .chunks = 2};
   EXPECT_EQ(part_at(shape, {3, 1}), 7);
-  EXPECT_EQ(neighbour(shape, {3, 0}, 1), (ChunkPlace{0, 1}));
+  EXPECT_EQ(neighbour(shape, {3, 0}, 1), (ChunkPosition{0, 1}));
 }
 
 TEST(Placement, AVTurnsOnTheLastStage) {
   const PipelineShape shape{.placement = Placement::kVee, .stages = 4, .chunks = 2};
   EXPECT_EQ(part_at(shape, {0, 1}), 7);
-  EXPECT_EQ(neighbour(shape, {3, 0}, 1), (ChunkPlace{3, 1}));
+  EXPECT_EQ(neighbour(shape, {3, 0}, 1), (ChunkPosition{3, 1}));
 }
 
 TEST(Placement, TwoDirectionsAreTwoCopiesOfTheModel) {
   const PipelineShape shape{.placement = Placement::kBidirectional, .stages = 4, .chunks = 2};
   EXPECT_EQ(shape.parts(), 4);
   EXPECT_EQ(part_at(shape, {3, 1}), 0);
-  EXPECT_EQ(neighbour(shape, {3, 1}, 1), (ChunkPlace{2, 1}));
+  EXPECT_EQ(neighbour(shape, {3, 1}, 1), (ChunkPosition{2, 1}));
 }
 
 }  // namespace

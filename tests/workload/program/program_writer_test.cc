@@ -18,13 +18,13 @@ std::vector<std::uint32_t> dependencies(const Program& program, std::size_t task
   return {first, first + program.tasks[task].dependency_count};
 }
 
-const Channel kTensor{.dimension = DimensionId(0), .stream = 1};
+const CommStream kTensor{.dimension = DimensionId(0), .stream = 1};
 const CollectiveSpec kGather{.kind = CollectiveKind::kAllGather, .bytes = Bytes(64)};
 
 TEST(ProgramWriter, KernelsBetweenTwoCommunicationsAreOneTask) {
   GraphTables tables;
-  const PieceId a = tables.add_piece({kernel("a")});
-  const PieceId b = tables.add_piece({kernel("b")});
+  const SectionId a = tables.add_section({kernel("a")});
+  const SectionId b = tables.add_section({kernel("b")});
   ProgramWriter writer(tables, "stage 0");
   writer.name_work({.label = "F0", .work = "forward"});
   writer.compute(a);
@@ -48,7 +48,7 @@ TEST(ProgramWriter, KernelsBetweenTwoCommunicationsAreOneTask) {
 
 TEST(ProgramWriter, ComputationsAfterACommunicationDoNotWaitForItUnlessTold) {
   GraphTables tables;
-  const PieceId a = tables.add_piece({kernel("a")});
+  const SectionId a = tables.add_section({kernel("a")});
   ProgramWriter writer(tables, "stage 0");
   writer.compute(a);
   const TaskIndex gathered = writer.collective(kTensor, kGather, "gather");
@@ -76,7 +76,7 @@ TEST(ProgramWriter, CommunicationWaitsForWhatTheComputeStreamWaitsFor) {
 
 TEST(ProgramWriter, ReceivesWaitForNothing) {
   GraphTables tables;
-  const PieceId a = tables.add_piece({kernel("a")});
+  const SectionId a = tables.add_section({kernel("a")});
   ProgramWriter writer(tables, "stage 0");
   writer.compute(a);
   writer.receive(kTensor, {.peer = 0, .bytes = Bytes(8)}, "receive");
@@ -85,9 +85,9 @@ TEST(ProgramWriter, ReceivesWaitForNothing) {
 
 TEST(GraphTables, KeepDistinctEntriesOnly) {
   GraphTables tables;
-  const PieceId a = tables.add_piece({kernel("a")});
-  EXPECT_EQ(tables.add_piece({kernel("a")}), a);
-  EXPECT_NE(tables.add_piece({kernel("b")}), a);
+  const SectionId a = tables.add_section({kernel("a")});
+  EXPECT_EQ(tables.add_section({kernel("a")}), a);
+  EXPECT_NE(tables.add_section({kernel("b")}), a);
   EXPECT_EQ(tables.work({a, a}, "forward"), tables.work({a, a}, "forward"));
   EXPECT_NE(tables.work({a}, "forward"), tables.work({a, a}, "forward"));
   EXPECT_EQ(tables.collective(kGather), tables.collective(kGather));
@@ -107,7 +107,7 @@ struct Called {
 template <class Write>
 Called as_segment(Write&& write) {
   GraphTables tables;
-  const PieceId a = tables.add_piece({kernel("a")});
+  const SectionId a = tables.add_section({kernel("a")});
   ProgramWriter writer(tables, "stage 0");
   writer.name_work({.label = "before", .work = "before"});
   writer.compute(a);
@@ -124,7 +124,7 @@ Called as_segment(Write&& write) {
 }
 
 TEST(ProgramWriter, ASegmentIsCutOutAndCalled) {
-  const Called called = as_segment([](ProgramWriter& writer, PieceId a) {
+  const Called called = as_segment([](ProgramWriter& writer, SectionId a) {
     writer.compute(a);
     writer.wait(writer.collective(kTensor, kGather, "gather"));
     writer.compute(a);
@@ -142,7 +142,7 @@ TEST(ProgramWriter, ASegmentIsCutOutAndCalled) {
 }
 
 TEST(ProgramWriter, CommunicationThatNobodyInASegmentAwaitsKeepsItWrittenOut) {
-  const Called called = as_segment([](ProgramWriter& writer, PieceId a) {
+  const Called called = as_segment([](ProgramWriter& writer, SectionId a) {
     writer.compute(a);
     static_cast<void>(writer.collective(kTensor, kGather, "gather"));
     writer.compute(a);
@@ -153,7 +153,7 @@ TEST(ProgramWriter, CommunicationThatNobodyInASegmentAwaitsKeepsItWrittenOut) {
 }
 
 TEST(ProgramWriter, ALaterTaskOfItsStreamAwaitsACommunicationToo) {
-  const Called called = as_segment([](ProgramWriter& writer, PieceId a) {
+  const Called called = as_segment([](ProgramWriter& writer, SectionId a) {
     writer.compute(a);
     static_cast<void>(writer.collective(kTensor, kGather, "gather"));
     writer.wait(writer.collective(kTensor, kGather, "gather"));
@@ -163,12 +163,12 @@ TEST(ProgramWriter, ALaterTaskOfItsStreamAwaitsACommunicationToo) {
 }
 
 TEST(ProgramWriter, WhatRunsAheadOfASegmentKeepsItWrittenOut) {
-  const Called ahead = as_segment([](ProgramWriter& writer, PieceId a) {
+  const Called ahead = as_segment([](ProgramWriter& writer, SectionId a) {
     writer.wait(writer.collective_after(kTensor, kGather, "gather", {}));
     writer.compute(a);
   });
   EXPECT_FALSE(ahead.is_call);
-  const Called beside = as_segment([](ProgramWriter& writer, PieceId a) {
+  const Called beside = as_segment([](ProgramWriter& writer, SectionId a) {
     writer.wait(writer.collective_after(kTensor, kGather, "gather", {0}));  // but not after the awaited gather
     writer.compute(a);
   });
@@ -176,7 +176,7 @@ TEST(ProgramWriter, WhatRunsAheadOfASegmentKeepsItWrittenOut) {
 }
 
 TEST(ProgramWriter, AWaitForTheNextComputationKeepsASegmentWrittenOut) {
-  const Called called = as_segment([](ProgramWriter& writer, PieceId a) {
+  const Called called = as_segment([](ProgramWriter& writer, SectionId a) {
     writer.compute(a);
     writer.wait(writer.collective(kTensor, kGather, "gather"));
   });
@@ -185,7 +185,7 @@ TEST(ProgramWriter, AWaitForTheNextComputationKeepsASegmentWrittenOut) {
 
 TEST(ProgramWriter, EqualSegmentsAreKeptOnce) {
   GraphTables tables;
-  const PieceId a = tables.add_piece({kernel("a")});
+  const SectionId a = tables.add_section({kernel("a")});
   for (const char* name : {"stage 0", "stage 1"}) {
     ProgramWriter writer(tables, name);
     for (const char* pass : {"F0", "F1"}) {
@@ -202,7 +202,7 @@ TEST(ProgramWriter, EqualSegmentsAreKeptOnce) {
 
 TEST(ProgramWriter, MutedNothingIsSentReceivedOrComputedForCommunication) {
   GraphTables tables;
-  const PieceId a = tables.add_piece({kernel("a")});
+  const SectionId a = tables.add_section({kernel("a")});
   ProgramWriter writer(tables, "stage 0");
   writer.mute(Communication::kOff);
   const TaskIndex gathered = writer.collective_after(kTensor, kGather, "gather", {});

@@ -119,10 +119,10 @@ TEST(ClosPaths, GoUpToTheLowestCommonTierOnly) {
 
 TEST(ClosPaths, AreCutAtTheirHighestSwitch) {
   const Network network = build({"", with_pods(rail_order(16, 2, 4), 2), 2, 2, 24});
-  EXPECT_EQ(trace(network, between(0, 2, Reach::kUpToSwitch)), "host0/gpu0 host0/pcie0 host0/nic0 leaf0.0");
-  EXPECT_EQ(trace(network, between(0, 10, Reach::kDownFromSwitch)),
+  EXPECT_EQ(trace(network, between(0, 2, RouteKind::kUpToSwitch)), "host0/gpu0 host0/pcie0 host0/nic0 leaf0.0");
+  EXPECT_EQ(trace(network, between(0, 10, RouteKind::kDownFromSwitch)),
             "spine0.1 leaf1.0 host5/nic0 host5/pcie0 host5/gpu0");
-  EXPECT_EQ(trace(network, between(0, 33, Reach::kUpToSwitch)),
+  EXPECT_EQ(trace(network, between(0, 33, RouteKind::kUpToSwitch)),
             "host0/gpu0 host0/pcie0 host0/nic0 leaf0.0 spine0.0 core0.1");
 }
 

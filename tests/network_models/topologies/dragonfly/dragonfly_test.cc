@@ -179,11 +179,11 @@ TEST(Dragonfly, LeavesByTheReceiversNicWhereASenderAsks) {
   DragonflyPlan plan = small(0);
   plan.host = simple_host(4, 4);
   const Network network = build_dragonfly(plan);
-  const RouteQuery query = between(0, 4 + 2, Reach::kPxn);
+  const RouteQuery query = between(0, 4 + 2, RouteKind::kPxn);
   EXPECT_THAT(trace(network, query), HasSubstr("host0/gpu0 host0/nvswitch0 host0/gpu2"));
   EXPECT_THAT(trace(network, query), HasSubstr("host0/nic2"));
   EXPECT_EQ(flow_error(network.fabric, hops_of(network, query), query), "");
-  EXPECT_EQ(trace(network, between(0, 4, Reach::kPxn)), trace(network, between(0, 4)));  // its own NIC's number
+  EXPECT_EQ(trace(network, between(0, 4, RouteKind::kPxn)), trace(network, between(0, 4)));  // its own NIC's number
 }
 
 TEST(Dragonfly, TakesTheNicsThatAMessageNames) {

@@ -46,11 +46,11 @@ TEST(GraphRouter, TakesTheFewestLinksAndTurnsAtTheHighestSwitch) {
   EXPECT_EQ(trace(network, between(0, 1)), "g0 l0 g1");
   EXPECT_EQ(trace(network, between(0, 2)), "g0 l0 s2 l1 g2");  // destination 2 of 3 ways
   EXPECT_EQ(trace(network, between(0, 3)), "g0 l0 s0 l1 g3");
-  EXPECT_EQ(trace(network, between(0, 3, Reach::kUpToSwitch)), "g0 l0 s0");
-  EXPECT_EQ(trace(network, between(0, 3, Reach::kDownFromSwitch)), "s0 l1 g3");
+  EXPECT_EQ(trace(network, between(0, 3, RouteKind::kUpToSwitch)), "g0 l0 s0");
+  EXPECT_EQ(trace(network, between(0, 3, RouteKind::kDownFromSwitch)), "s0 l1 g3");
   std::vector<Hop> hops;
   EXPECT_EQ(network.router->route(between(0, 3), hops), Duration(6'000'000));
-  EXPECT_EQ(network.router->route(between(0, 3, Reach::kUpToSwitch), hops), Duration(3'000'000));
+  EXPECT_EQ(network.router->route(between(0, 3, RouteKind::kUpToSwitch), hops), Duration(3'000'000));
 }
 
 TEST(GraphRouter, HashesAmongEqualPaths) {
@@ -67,7 +67,7 @@ TEST(GraphRouter, SpraysEqualSharesAtEveryFork) {
   const auto hops = hops_of(network, between(0, 2));
   ASSERT_EQ(hops.size(), 8U);  // g0-l0, three up, three down, l1-g2
   for (std::size_t i = 1; i < 7; ++i) EXPECT_DOUBLE_EQ(hops[i].share, 1.0 / 3.0);
-  EXPECT_EQ(hops_of(network, between(0, 2, Reach::kUpToSwitch)).size(), 4U);
+  EXPECT_EQ(hops_of(network, between(0, 2, RouteKind::kUpToSwitch)).size(), 4U);
 }
 
 LinkId link_named(const Network& network, const std::string& name) {

@@ -146,7 +146,7 @@ TEST(Torus, ServesEachDirectionByAnotherNicOfAGpuThatHasSix) {
 TEST(Torus, LeavesByTheReceiversNicWhereASenderAsks) {
   const Network network = build({.name = "", .sizes = {3, 3, 1}}, 4);
   for (const std::size_t to : {4U, 6U, 19U}) {
-    const RouteQuery query = between(1, to, Reach::kPxn);
+    const RouteQuery query = between(1, to, RouteKind::kPxn);
     EXPECT_THAT(trace(network, query), testing::HasSubstr("host0/nic" + std::to_string(to % 4))) << to;
     EXPECT_EQ(flow_error(network.fabric, hops_of(network, query), query), "") << to;
   }

@@ -1,14 +1,14 @@
-#include "workload/layout/stage_parts.h"
+#include "workload/layout/stage_chunks.h"
 
 namespace ringwright::workload {
 namespace {
 
-void add_point(Part& part, PointKind kind, std::vector<ParameterTensor> tensors) {
+void add_point(ModelChunk& part, PointKind kind, std::vector<ParameterTensor> tensors) {
   part.points.push_back(kind);
   part.tensors.push_back(std::move(tensors));
 }
 
-void add_layer(Part& part, const ModelShape& shape, const ParallelOptions& parallel, std::int64_t layer) {
+void add_layer(ModelChunk& part, const ModelShape& shape, const ParallelOptions& parallel, std::int64_t layer) {
   add_point(part, is_windowed(shape, layer) ? PointKind::kWindowedAttention : PointKind::kAttention,
             attention_tensors(shape, parallel.tp));
   if (has_experts(shape, layer)) {
@@ -28,7 +28,7 @@ bool head_finds_embedding(const ParallelOptions& parallel, int stage) {
 }
 
 // Layers of multi-token prediction lie with the head; a stage without the embedding holds a copy of it for them.
-void add_predictors(Part& part, const ModelShape& shape, const ParallelOptions& parallel, int stage) {
+void add_predictors(ModelChunk& part, const ModelShape& shape, const ParallelOptions& parallel, int stage) {
   for (std::int64_t number = 0; number < shape.predictors; ++number) {
     std::vector<ParameterTensor> tensors = predictor_tensors(shape, parallel.tp);
     if (number == 0 && !head_finds_embedding(parallel, stage) && shape.embeddings == Embeddings::kUntied) {
@@ -43,10 +43,10 @@ void add_predictors(Part& part, const ModelShape& shape, const ParallelOptions& 
 
 }  // namespace
 
-std::vector<Part> stage_parts(const ModelShape& shape, const ParallelOptions& parallel, int stage) {
-  std::vector<Part> parts;
+std::vector<ModelChunk> stage_chunks(const ModelShape& shape, const ParallelOptions& parallel, int stage) {
+  std::vector<ModelChunk> parts;
   for (int chunk = 0; chunk < parallel.virtual_stages; ++chunk) {
-    Part part{.number = part_at(parallel.pipeline(), {.stage = stage, .chunk = chunk})};
+    ModelChunk part{.number = part_at(parallel.pipeline(), {.stage = stage, .chunk = chunk})};
     const auto number = static_cast<std::size_t>(part.number);
     part.layers = parallel.layers_per_part[number];
     part.embedding = part.number == 0;
@@ -66,17 +66,17 @@ std::vector<Part> stage_parts(const ModelShape& shape, const ParallelOptions& pa
   return parts;
 }
 
-std::int64_t count_elements(const std::vector<Part>& parts) {
+std::int64_t count_elements(const std::vector<ModelChunk>& parts) {
   std::int64_t total = 0;
-  for (const Part& part : parts) {
+  for (const ModelChunk& part : parts) {
     for (const std::vector<ParameterTensor>& tensors : part.tensors) total += count_elements(tensors);
   }
   return total;
 }
 
-std::int64_t count_replicated(const std::vector<Part>& parts) {
+std::int64_t count_replicated(const std::vector<ModelChunk>& parts) {
   std::int64_t total = 0;
-  for (const Part& part : parts) {
+  for (const ModelChunk& part : parts) {
     for (const std::vector<ParameterTensor>& tensors : part.tensors) {
       for (const ParameterTensor& tensor : tensors) total += tensor.replicated && !tensor.frozen ? tensor.elements : 0;
     }
@@ -84,17 +84,17 @@ std::int64_t count_replicated(const std::vector<Part>& parts) {
   return total;
 }
 
-std::int64_t count_trainable(const std::vector<Part>& parts) {
+std::int64_t count_trainable(const std::vector<ModelChunk>& parts) {
   std::int64_t total = 0;
-  for (const Part& part : parts) {
+  for (const ModelChunk& part : parts) {
     for (const std::vector<ParameterTensor>& tensors : part.tensors) total += count_trainable(tensors);
   }
   return total;
 }
 
-std::int64_t count_expert_elements(const std::vector<Part>& parts) {
+std::int64_t count_expert_elements(const std::vector<ModelChunk>& parts) {
   std::int64_t total = 0;
-  for (const Part& part : parts) {
+  for (const ModelChunk& part : parts) {
     for (const std::vector<ParameterTensor>& tensors : part.tensors) {
       for (const ParameterTensor& tensor : tensors) total += tensor.expert ? tensor.elements : 0;
     }

@@ -11,10 +11,10 @@
 namespace ringwright::configs {
 
 // `nic_set_of_host`: as in GroupLayout, by host; empty: every host has all NICs.
-[[nodiscard]] inline std::vector<RankPlace> place_ranks(std::size_t ranks, int gpus_per_host,
+[[nodiscard]] inline std::vector<RankPosition> place_ranks(std::size_t ranks, int gpus_per_host,
                                                         std::span<const int> nic_set_of_host = {}) {
   const auto per_host = static_cast<std::size_t>(gpus_per_host);
-  std::vector<RankPlace> places;
+  std::vector<RankPosition> places;
   places.reserve(ranks);
   for (std::size_t rank = 0; rank < ranks; ++rank) {
     const std::size_t host = rank / per_host;

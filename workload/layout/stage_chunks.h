@@ -25,7 +25,7 @@ enum class PointKind {
 }
 
 // One chunk of one stage.
-struct Part {
+struct ModelChunk {
   int number = 0;           // in model order
   std::int64_t layers = 0;  // with those of multi-token prediction
   bool embedding = false;
@@ -35,15 +35,15 @@ struct Part {
 };
 
 // By chunk.
-[[nodiscard]] std::vector<Part> stage_parts(const ModelShape& shape, const ParallelOptions& parallel, int stage);
+[[nodiscard]] std::vector<ModelChunk> stage_chunks(const ModelShape& shape, const ParallelOptions& parallel, int stage);
 
-[[nodiscard]] std::int64_t count_elements(const std::vector<Part>& parts);
+[[nodiscard]] std::int64_t count_elements(const std::vector<ModelChunk>& parts);
 // Of tensors that are not frozen.
-[[nodiscard]] std::int64_t count_trainable(const std::vector<Part>& parts);
+[[nodiscard]] std::int64_t count_trainable(const std::vector<ModelChunk>& parts);
 // Of experts only.
-[[nodiscard]] std::int64_t count_expert_elements(const std::vector<Part>& parts);
+[[nodiscard]] std::int64_t count_expert_elements(const std::vector<ModelChunk>& parts);
 // Of trained tensors that every tensor-parallel rank holds whole.
-[[nodiscard]] std::int64_t count_replicated(const std::vector<Part>& parts);
+[[nodiscard]] std::int64_t count_replicated(const std::vector<ModelChunk>& parts);
 // Whether first and last stage hold copies of one embedding, whose gradients must be summed.
 [[nodiscard]] bool shares_embedding(const ModelShape& shape, const ParallelOptions& parallel);
 
