@@ -25,7 +25,7 @@ struct Send {
 // Random ways over a few links, and a random start and size for each.
 struct Traffic {
   std::vector<Bandwidth> capacities;
-  std::vector<TablePath> paths;
+  std::vector<TableRoute> paths;
   std::vector<Send> sends;
 };
 
@@ -36,7 +36,7 @@ Traffic random_traffic(std::uint64_t seed) {
     traffic.capacities.emplace_back(static_cast<double>(1 + random.next_below(20)) * 5e9);
   }
   for (std::uint32_t row = 0; row < 60; ++row) {
-    TablePath path = {.latency = Duration(static_cast<std::int64_t>(2 * random.next_below(4)) * 500'000), .hops = {}};
+    TableRoute path = {.latency = Duration(static_cast<std::int64_t>(2 * random.next_below(4)) * 500'000), .hops = {}};
     const bool sprayed = random.next_below(4) == 0;
     const std::uint64_t first = random.next_below(6);
     for (std::uint64_t l = first; l < first + 1 + random.next_below(2); ++l) {
@@ -91,7 +91,7 @@ TEST_P(Conformance, NoTransferIsFasterThanItsWire) {
   const Traffic traffic = random_traffic(3);
   for (const Arrived& arrival : play(traffic)) {
     const Send& send = traffic.sends[arrival.token];
-    const TablePath& path = traffic.paths[send.row];
+    const TableRoute& path = traffic.paths[send.row];
     double seconds = to_seconds(path.latency);
     double wire = 0.0;
     for (const Hop& hop : path.hops) {
@@ -119,7 +119,7 @@ TEST_P(Conformance, TwiceTheBandwidthAndHalfTheLatencyIsHalfTheTime) {
   const Traffic slow = random_traffic(4);
   Traffic fast = slow;
   for (Bandwidth& capacity : fast.capacities) capacity = 2.0 * capacity;
-  for (TablePath& path : fast.paths) path.latency = path.latency / 2;
+  for (TableRoute& path : fast.paths) path.latency = path.latency / 2;
   for (Send& send : fast.sends) send.when = TimePoint(send.when.since_start() / 2);
   std::vector<Arrived> of_slow = play(slow);
   std::vector<Arrived> of_fast = play(fast);
@@ -143,7 +143,7 @@ TEST_P(Conformance, DisjointNetworksDoNotDisturbEachOther) {
   Traffic both = one;
   both.capacities.insert(both.capacities.end(), other.capacities.begin(), other.capacities.end());
   for (std::size_t row = 0; row < other.paths.size(); ++row) {
-    TablePath path = other.paths[row];
+    TableRoute path = other.paths[row];
     for (Hop& hop : path.hops) hop.link = LinkId(hop.link.index() + one.capacities.size());
     both.paths.push_back(path);
     Send send = other.sends[row];

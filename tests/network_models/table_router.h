@@ -10,18 +10,18 @@
 
 namespace ringwright::network_models {
 
-struct TablePath {
+struct TableRoute {
   Duration latency;
   std::vector<Hop> hops;
 };
 
 class TableRouter final : public Router {
  public:
-  TableRouter(std::vector<Bandwidth> capacities, std::vector<TablePath> paths)
+  TableRouter(std::vector<Bandwidth> capacities, std::vector<TableRoute> paths)
       : capacities_(std::move(capacities)), paths_(std::move(paths)) {}
 
   Duration route(const RouteQuery& query, std::vector<Hop>& hops) const override {
-    const TablePath& path = paths_[query.from.index()];
+    const TableRoute& path = paths_[query.from.index()];
     hops.assign(path.hops.begin(), path.hops.end());
     return path.latency;
   }
@@ -29,12 +29,12 @@ class TableRouter final : public Router {
 
  private:
   std::vector<Bandwidth> capacities_;
-  std::vector<TablePath> paths_;
+  std::vector<TableRoute> paths_;
 };
 
 // A way over whole links.
-[[nodiscard]] inline TablePath over(std::initializer_list<int> links, Duration latency = Duration(0)) {
-  TablePath path = {.latency = latency, .hops = {}};
+[[nodiscard]] inline TableRoute over(std::initializer_list<int> links, Duration latency = Duration(0)) {
+  TableRoute path = {.latency = latency, .hops = {}};
   for (const int link : links) path.hops.push_back({.link = LinkId(link)});
   return path;
 }

@@ -16,11 +16,11 @@ struct NaiveHop {
   std::uint32_t link = 0;
   double share = 1.0;  // taken as the exact binary fraction that it is
 };
-using NaivePath = std::vector<NaiveHop>;
+using NaiveRoute = std::vector<NaiveHop>;
 
 // By flow. A flow without hops is not for this twin.
 [[nodiscard]] inline std::vector<Rational> naive_max_min(const std::vector<double>& capacity,
-                                                         const std::vector<NaivePath>& paths) {
+                                                         const std::vector<NaiveRoute>& paths) {
   std::vector<Rational> remaining(capacity.begin(), capacity.end());
   std::vector<std::optional<Rational>> rate(paths.size());
   for (std::size_t frozen = 0; frozen < paths.size();) {

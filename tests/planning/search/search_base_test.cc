@@ -9,6 +9,7 @@
 #include "tests/configs/played.h"
 
 namespace ringwright::planning::search_base_test {
+using namespace configs;
 namespace {
 
 std::string file_of(const std::string& parallel, const std::string& training) {
@@ -22,7 +23,7 @@ std::string file_of(const std::string& parallel, const std::string& training) {
 // Five stages divide neither 8 GPUs nor 8 layers: layouts that do are searched.
 TEST(SearchBase, ALayoutThatDoesNotFitTheMachineIsReplacedByOneThatDoes) {
   const std::string path = file_of("{pp: 5, dp: auto}", "{global_batch: 16}");
-  ASSERT_FALSE(configs::load_scenario(path, {}).has_value());
+  ASSERT_FALSE(load_scenario(path, {}).has_value());
   const auto base = load_search_base(path, {}, {});
   ASSERT_TRUE(base.has_value()) << render(base.error());
   EXPECT_NE(base->own_problem, "");

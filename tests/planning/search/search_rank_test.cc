@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 namespace ringwright::planning::search_rank_test {
+using namespace configs;
 namespace {
 
 using namespace ringwright::literals;
@@ -35,11 +36,11 @@ std::vector<std::size_t> indices(const std::vector<Configuration>& configuration
 TEST(Ranking, IsByTheObjectiveAndThenByTimeMemoryAndPlace) {
   std::vector<Configuration> some{configuration(3, 2_s, 5_GiB), configuration(2, 2_s, 5_GiB),
                                   configuration(1, 2_s, 4_GiB), configuration(0, 3_s, 1_GiB)};
-  rank_by_formulas(some, configs::Objective::kStepTime);
+  rank_by_formulas(some, Objective::kStepTime);
   EXPECT_THAT(indices(some), ElementsAre(1, 2, 3, 0));
-  rank_by_formulas(some, configs::Objective::kMemory);
+  rank_by_formulas(some, Objective::kMemory);
   EXPECT_THAT(indices(some), ElementsAre(0, 1, 2, 3));
-  rank_by_formulas(some, configs::Objective::kTokensPerSecond);
+  rank_by_formulas(some, Objective::kTokensPerSecond);
   EXPECT_THAT(indices(some), ElementsAre(1, 2, 3, 0));
 }
 
@@ -49,10 +50,10 @@ TEST(Agreement, IsKendallsTau) {
   some[0].played = taking(5_s);
   some[1].played = taking(7_s);
   some[2].played = taking(6_s);
-  EXPECT_DOUBLE_EQ(*agreement(some, configs::Objective::kStepTime), 1.0 / 3.0);
+  EXPECT_DOUBLE_EQ(*agreement(some, Objective::kStepTime), 1.0 / 3.0);
   some[2].played = taking(7_s);  // a tie on one side: 2 / sqrt(3 x 2)
-  EXPECT_DOUBLE_EQ(*agreement(some, configs::Objective::kStepTime), 2.0 / std::sqrt(6.0));
-  EXPECT_FALSE(agreement(std::span(some).first(1), configs::Objective::kStepTime).has_value());
+  EXPECT_DOUBLE_EQ(*agreement(some, Objective::kStepTime), 2.0 / std::sqrt(6.0));
+  EXPECT_FALSE(agreement(std::span(some).first(1), Objective::kStepTime).has_value());
 }
 
 TEST(ParetoFront, HoldsWhatNothingBeatsInBoth) {

@@ -12,6 +12,7 @@
 #include "tests/paths.h"
 
 namespace ringwright::planning::search_report_test {
+using namespace configs;
 namespace {
 
 using ::testing::HasSubstr;
@@ -20,14 +21,14 @@ using ::testing::Not;
 class SearchPage : public ::testing::Test {
  protected:
   SearchPage()
-      : scenario_(*configs::load_scenario(ringwright::test_data() + "/configs/search/uneven.yaml")),
+      : scenario_(*load_scenario(ringwright::test_data() + "/configs/search/uneven.yaml")),
         result_(*search(scenario_, scenario_.search)) {}
 
   [[nodiscard]] SearchReport report(Detail detail = Detail::kNormal) const {
     return {.scenario = scenario_, .settings = scenario_.search, .result = result_, .detail = detail};
   }
 
-  configs::Scenario scenario_;
+  Scenario scenario_;
   SearchResult result_;
 };
 

@@ -12,6 +12,7 @@
 #include "tests/configs/played.h"
 
 namespace ringwright::planning::search_space_test {
+using namespace configs;
 namespace {
 
 using ::testing::Contains;
@@ -21,19 +22,19 @@ constexpr std::string_view kMachine =
     "cluster: {nodes: 1, node: {preset: dgx-h100}, fabric: {type: single_node}}\n"
     "collectives: {model: closed_form}\nsimulate: {network: alpha_beta}\n";
 
-configs::Scenario tiny(const std::string& rest = "training: {global_batch: 16}\n") {
+Scenario tiny(const std::string& rest = "training: {global_batch: 16}\n") {
   return load(std::string(kTinyModel) + rest + std::string(kMachine));
 }
 
 std::vector<std::string> values(const SearchSpace& space, std::string_view axis) {
-  for (const configs::SearchAxis& entry : space.axes()) {
+  for (const SearchAxis& entry : space.axes()) {
     if (entry.name == axis) return entry.values;
   }
   return {};
 }
 
 TEST(SearchSpace, HasTheValuesThatModelAndMachineAllow) {
-  const configs::Scenario scenario = tiny();
+  const Scenario scenario = tiny();
   const SearchSpace space(scenario, scenario.search);
   EXPECT_THAT(values(space, "tp"), ElementsAre("1", "2", "4", "8"));  // of 8 heads and 512 columns, on 8 GPUs
   EXPECT_THAT(values(space, "pp"), ElementsAre("1", "2", "4", "8"));  // of 8 GPUs, up to 8 layers
@@ -46,7 +47,7 @@ TEST(SearchSpace, HasTheValuesThatModelAndMachineAllow) {
 }
 
 TEST(SearchSpace, TakesTheValuesThatAreGiven) {
-  const configs::Scenario scenario = tiny(
+  const Scenario scenario = tiny(
       "training: {global_batch: 16}\nsearch: {tp: [2, 8, 2], sharding: [zero-2], vary: [{key: "
       "parallel.overlap_p2p_comm, "
       "values: ['true', 'false']}]}\n");
@@ -59,7 +60,7 @@ TEST(SearchSpace, TakesTheValuesThatAreGiven) {
 }
 
 TEST(SearchSpace, HoldsEveryCombinationOnce) {
-  const configs::Scenario scenario =
+  const Scenario scenario =
       tiny("training: {global_batch: 16}\nsearch: {tp: [1, 2], pp: [1, 2, 4], sharding: [none]}\n");
   const SearchSpace space(scenario, scenario.search);
   std::set<std::string> seen;
@@ -73,7 +74,7 @@ TEST(SearchSpace, HoldsEveryCombinationOnce) {
 }
 
 TEST(SearchSpace, AddsWhatTheScenarioItselfHas) {
-  const configs::Scenario scenario =
+  const Scenario scenario =
       tiny("training: {global_batch: 16}\nparallel: {pp: 2, schedule: zb-h1, zero: {stage: 2}}\n");
   const SearchSpace space(scenario, scenario.search);
   EXPECT_THAT(values(space, "sharding"), ElementsAre("none", "zero-1", "fsdp", "zero-2"));
@@ -82,7 +83,7 @@ TEST(SearchSpace, AddsWhatTheScenarioItselfHas) {
 
 // A list of layers, a fixed dp or the schedule of one layout would make every other layout illegal.
 TEST(SearchSpace, LeavesBehindWhatHoldsForOneLayoutOnly) {
-  const configs::Scenario scenario =
+  const Scenario scenario =
       tiny("training: {global_batch: 16}\nparallel: {pp: 4, dp: 2, layers_per_part: [3, 2, 2, 1]}\n");
   const SearchSpace space(scenario, scenario.search);
   const Layout layout{.tp = 2,
@@ -100,7 +101,7 @@ TEST(SearchSpace, LeavesBehindWhatHoldsForOneLayoutOnly) {
 }
 
 TEST(SearchSpace, ShardingReplacesTheScenariosOwn) {
-  const configs::Scenario scenario =
+  const Scenario scenario =
       tiny("training: {global_batch: 16}\nparallel: {zero: {stage: 1, bucket: 1MB, overlap_grad_reduce: true}}\n");
   const SearchSpace space(scenario, scenario.search);
   Layout layout = own_layout(scenario, space.axes());
@@ -116,7 +117,7 @@ TEST(SearchSpace, ShardingReplacesTheScenariosOwn) {
 
 // What is refused without reading would be refused by reading, too.
 TEST(SearchSpace, FirstLookNeverRefusesWhatIsLegal) {
-  const configs::Scenario scenario =
+  const Scenario scenario =
       tiny("training: {global_batch: 24}\nsearch: {recompute: [none], micro_batch: [1, 2, 3, 5]}\n");
   const SearchSpace space(scenario, scenario.search);
   std::size_t refused = 0;
@@ -132,14 +133,14 @@ TEST(SearchSpace, FirstLookNeverRefusesWhatIsLegal) {
 // A choice without effect: the essence is in the space, legal exactly when the layout is, and takes the same time and
 // memory.
 TEST(SearchSpace, WhatHasNoEffectIsPlayedTheSame) {
-  const configs::Scenario scenario = tiny(
+  const Scenario scenario = tiny(
       "training: {global_batch: 32}\nsearch: {recompute: [none], micro_batch: [1], sequence_parallel: ['true', "
       "'false'], "
       "schedule: [1f1b, interleaved-1f1b, zb-v], virtual_stages: [1, 2], sharding: [none, zero-1, fsdp], pp: [1, 2, "
       "4]}\n");
   const SearchSpace space(scenario, scenario.search);
-  configs::Scenario mine = *changed_scenario(scenario, {});
-  configs::Planner planner(mine);
+  Scenario mine = *changed_scenario(scenario, {});
+  Planner planner(mine);
   const auto told = [&](const Layout& layout) -> std::string {
     auto job = changed_job(scenario, space.changes(layout));
     if (!job) return "illegal";
@@ -165,20 +166,20 @@ TEST(SearchSpace, WhatHasNoEffectIsPlayedTheSame) {
 TEST(SearchSpace, LeavesOutGatheringInPipelinesUnlessAsked) {
   const Layout gathering{.pp = 2, .sharding = "fsdp"};
   const auto left_out = [&](const std::string& rest) {
-    const configs::Scenario scenario = tiny("training: {global_batch: 16}\n" + rest);
+    const Scenario scenario = tiny("training: {global_batch: 16}\n" + rest);
     return SearchSpace(scenario, scenario.search).left_out(gathering).has_value();
   };
   EXPECT_TRUE(left_out(""));
   EXPECT_TRUE(left_out("parallel: {fsdp: {}}\n"));
   EXPECT_FALSE(left_out("search: {sharding: [none, fsdp]}\n"));
   EXPECT_FALSE(left_out("parallel: {pp: 2, fsdp: {}}\n"));
-  const configs::Scenario scenario = tiny();
+  const Scenario scenario = tiny();
   EXPECT_FALSE(SearchSpace(scenario, scenario.search).left_out({.pp = 1, .sharding = "fsdp"}).has_value());
   EXPECT_FALSE(SearchSpace(scenario, scenario.search).left_out({.pp = 2, .sharding = "zero-1"}).has_value());
 }
 
 TEST(OwnLayout, IsToldInTheWordsOfTheAxes) {
-  const configs::Scenario scenario = tiny(
+  const Scenario scenario = tiny(
       "training: {global_batch: 16, recompute: full, micro_batch: 2}\nparallel: {tp: 2, pp: 2, schedule: "
       "interleaved-1f1b, "
       "virtual_stages: 2, stage_layers: balanced, sequence_parallel: true, fsdp: {}}\n");

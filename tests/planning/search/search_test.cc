@@ -12,6 +12,7 @@
 #include "tests/configs/played.h"
 
 namespace ringwright::planning::search_test {
+using namespace configs;
 namespace {
 
 std::string text_of(const std::string& search, const std::string& parallel = "{dp: auto}",
@@ -25,7 +26,7 @@ std::string text_of(const std::string& search, const std::string& parallel = "{d
 const std::string kTwoAxes =
     "virtual_stages: [1], micro_batch: [1], recompute: [none], sharding: [none], stage_layers: [even]";
 
-SearchResult found(const configs::Scenario& scenario, int threads = 0) {
+SearchResult found(const Scenario& scenario, int threads = 0) {
   auto result = search(scenario, scenario.search, {.threads = threads});
   if (!result) throw std::runtime_error(render(result.error()));
   return std::move(*result);
@@ -34,7 +35,7 @@ SearchResult found(const configs::Scenario& scenario, int threads = 0) {
 // tp and pp of 1, 2, 4 and 8 on 8 GPUs: 10 of 16 products divide 8; every one divides the 8 layers and heads, 16
 // sequences spread over 8, 4, 2 or 1 replicas.
 TEST(Search, MissesNothingThatIsLegal) {
-  const configs::Scenario scenario = load(text_of(kTwoAxes));
+  const Scenario scenario = load(text_of(kTwoAxes));
   const SearchResult result = found(scenario);
   EXPECT_EQ(result.combinations, 16U);
   EXPECT_EQ(result.ranked.size(), 10U);
@@ -45,7 +46,7 @@ TEST(Search, MissesNothingThatIsLegal) {
 
 // Every combination is one of: predicted, too large, the same as another, refused.
 TEST(Search, CountsEveryCombinationOnce) {
-  const configs::Scenario scenario = load(text_of("micro_batch: [1, 3], max_memory: 6GiB"));
+  const Scenario scenario = load(text_of("micro_batch: [1, 3], max_memory: 6GiB"));
   const SearchResult result = found(scenario);
   std::size_t refused = 0;
   for (const RefusalCount& entry : result.refusals) refused += entry.count;
@@ -54,7 +55,7 @@ TEST(Search, CountsEveryCombinationOnce) {
 
 // Each layout as a scenario of its own, read from YAML and predicted one by one.
 TEST(Search, FindsWhatBruteForceFinds) {
-  const configs::Scenario scenario =
+  const Scenario scenario =
       load(text_of("tp: [1, 2, 4], pp: [1, 2, 4], virtual_stages: [1, 2], micro_batch: [1, 2], "
                    "recompute: [none, full], sharding: [none, zero-1], stage_layers: [even], replay: 0"));
   std::vector<std::int64_t> expected;
@@ -75,7 +76,7 @@ TEST(Search, FindsWhatBruteForceFinds) {
                                  fmt::format("training.recompute={}", recompute)},
                    .share_folders = {}});
               if (!one) continue;
-              expected.push_back((*configs::Planner(*one).predict(*one))->step_time.mean.count());
+              expected.push_back((*Planner(*one).predict(*one))->step_time.mean.count());
             }
   std::ranges::sort(expected);
   std::vector<std::int64_t> ranked;
@@ -84,7 +85,7 @@ TEST(Search, FindsWhatBruteForceFinds) {
 }
 
 TEST(Search, DoesNotDependOnThreads) {
-  const configs::Scenario scenario = load(text_of("max_memory: 5GiB, micro_batch: [1, 2]"));
+  const Scenario scenario = load(text_of("max_memory: 5GiB, micro_batch: [1, 2]"));
   const auto told = [&](int threads) {
     const SearchResult result = found(scenario, threads);
     const SearchReport report{.scenario = scenario, .settings = scenario.search, .result = result};
@@ -94,7 +95,7 @@ TEST(Search, DoesNotDependOnThreads) {
 }
 
 TEST(Search, PlaysTheBestAgainOnTheScenariosOwnRungs) {
-  const configs::Scenario scenario = load(text_of(kTwoAxes + ", replay: 3"));
+  const Scenario scenario = load(text_of(kTwoAxes + ", replay: 3"));
   const SearchResult result = found(scenario);
   ASSERT_EQ(result.replayed, 3U);
   for (std::size_t i = 0; i < result.ranked.size(); ++i) EXPECT_EQ(result.ranked[i].played.has_value(), i < 3) << i;
@@ -106,7 +107,7 @@ TEST(Search, PlaysTheBestAgainOnTheScenariosOwnRungs) {
 
 // What `run` of the written scenario says is what the search says of its best.
 TEST(Search, WritesTheBestAsAScenario) {
-  const configs::Scenario scenario =
+  const Scenario scenario =
       load(text_of("recompute: [none, full], micro_batch: [1, 2]", "{pp: 2, dp: 4, layers_per_part: [5, 3]}"));
   const SearchResult result = found(scenario);
   const SearchSpace space(scenario, scenario.search);
@@ -117,7 +118,7 @@ TEST(Search, WritesTheBestAsAScenario) {
 }
 
 TEST(Search, RanksTheScenariosOwnLayoutBesideTheOthers) {
-  const configs::Scenario scenario =
+  const Scenario scenario =
       load(text_of(kTwoAxes + ", replay: 10", "{tp: 4, pp: 2, sequence_parallel: true}"));
   const SearchResult result = found(scenario);
   const auto same =
@@ -128,7 +129,7 @@ TEST(Search, RanksTheScenariosOwnLayoutBesideTheOthers) {
 }
 
 TEST(Search, KeepsWhatDoesNotFitTheClosestFirst) {
-  const configs::Scenario scenario = load(text_of(kTwoAxes + ", max_memory: 1MiB"));
+  const Scenario scenario = load(text_of(kTwoAxes + ", max_memory: 1MiB"));
   const SearchResult result = found(scenario);
   EXPECT_TRUE(result.ranked.empty());
   ASSERT_EQ(result.misfits.size(), 10U);
@@ -138,7 +139,7 @@ TEST(Search, KeepsWhatDoesNotFitTheClosestFirst) {
 }
 
 TEST(Search, LeavesOutBalancedPartsThatAreEven) {
-  const configs::Scenario scenario =
+  const Scenario scenario =
       load(text_of("tp: [1], virtual_stages: [1], micro_batch: [1], recompute: [none], sharding: [none], "
                    "stage_layers: [even, balanced]"));
   const SearchResult result = found(scenario);
@@ -150,7 +151,7 @@ TEST(Search, LeavesOutBalancedPartsThatAreEven) {
 
 // 7 layers on 2 or 4 stages: only uneven parts can hold them, the last one, with the logits, fewest.
 TEST(Search, FindsUnevenStagesWhereEvenOnesCannotBe) {
-  const configs::Scenario scenario =
+  const Scenario scenario =
       load(text_of(kTwoAxes.substr(0, kTwoAxes.rfind(',')) + ", pp: [2, 4], tp: [1], stage_layers: [even, balanced]"),
            {"model.num_layers=7", "model.vocab_size=64000"});
   const SearchResult result = found(scenario);
@@ -162,7 +163,7 @@ TEST(Search, FindsUnevenStagesWhereEvenOnesCannotBe) {
 TEST(Search, RefusesASpaceThatNobodyCouldTry) {
   std::string many = "1";
   for (int i = 2; i <= 3000; ++i) many += ", " + std::to_string(i);
-  const configs::Scenario scenario = load(text_of("tp: [" + many + "], pp: [" + many + "]"));
+  const Scenario scenario = load(text_of("tp: [" + many + "], pp: [" + many + "]"));
   const auto result = search(scenario, scenario.search);
   ASSERT_FALSE(result.has_value());
   EXPECT_EQ(result.error().all().front().code, "E153");
