@@ -9,7 +9,6 @@
 #include <tuple>
 
 #include <boost/graph/adjacency_list.hpp>
-#include <boost/graph/dijkstra_shortest_paths.hpp>
 #include <boost/graph/push_relabel_max_flow.hpp>
 #include <boost/graph/strong_components.hpp>
 
@@ -18,17 +17,13 @@
 namespace ringwright {
 namespace {
 
-using Digraph = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS, boost::no_property,
-                                      boost::property<boost::edge_weight_t, std::int64_t>>;
-
-// Latency first, number of links second: a picosecond weighs more than 65,535 links.
-constexpr std::int64_t kLinksPerPicosecond = 1 << 16;
+using Digraph = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS>;
 
 Digraph copy_links(const Fabric& fabric) {
   Digraph graph(fabric.node_count());
   for (std::size_t i = 0; i < fabric.link_count(); ++i) {
     const LinkSpec& link = fabric.link(LinkId(i));
-    boost::add_edge(link.from.index(), link.to.index(), link.latency.count() * kLinksPerPicosecond + 1, graph);
+    boost::add_edge(link.from.index(), link.to.index(), graph);
   }
   return graph;
 }
@@ -185,30 +180,6 @@ Connectivity check_connectivity(const Fabric& fabric, std::size_t max_examples) 
     }
   }
   return result;
-}
-
-std::vector<LinkId> shortest_path(const Fabric& fabric, NodeId from, NodeId to) {
-  const Digraph graph = copy_links(fabric);
-  const auto index = boost::get(boost::vertex_index, graph);
-  std::vector<std::size_t> before(fabric.node_count());
-  std::vector<std::int64_t> distance(fabric.node_count());
-  boost::dijkstra_shortest_paths(graph, from.index(),
-                                 boost::predecessor_map(boost::make_iterator_property_map(before.begin(), index))
-                                     .distance_map(boost::make_iterator_property_map(distance.begin(), index)));
-  // A link lies on the way when it bridges the distance of its ends; the first such link stands for its parallels.
-  std::vector<LinkId> path;
-  for (std::size_t node = to.index(); before[node] != node; node = before[node]) {
-    for (std::size_t i = 0; i < fabric.link_count(); ++i) {
-      const LinkSpec& link = fabric.link(LinkId(i));
-      const std::int64_t weight = link.latency.count() * kLinksPerPicosecond + 1;
-      if (link.to.index() != node || link.from.index() != before[node]) continue;
-      if (distance[link.from.index()] + weight != distance[node]) continue;
-      path.push_back(LinkId(i));
-      break;
-    }
-  }
-  std::reverse(path.begin(), path.end());
-  return path;
 }
 
 Bandwidth max_flow(const Fabric& fabric, std::span<const NodeId> from, std::span<const NodeId> to) {

@@ -36,9 +36,6 @@ struct Connectivity {
 };
 [[nodiscard]] Connectivity check_connectivity(const Fabric& fabric, std::size_t max_examples = 10);
 
-// The way with the least latency, fewest links among equals; empty when there is none, or from == to.
-[[nodiscard]] std::vector<LinkId> shortest_path(const Fabric& fabric, NodeId from, NodeId to);
-
 // The most that can flow from one set of GPUs to another at once, by Goldberg and Tarjan's push-relabel method (JACM
 // 1988). Every GPU of a set may send (or receive) as much as its links carry.
 [[nodiscard]] Bandwidth max_flow(const Fabric& fabric, std::span<const NodeId> from, std::span<const NodeId> to);

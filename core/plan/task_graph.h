@@ -103,6 +103,7 @@ inline constexpr int kChannels = 4;
 // A parallel dimension cuts all ranks into disjoint groups. Every rank is in exactly one group of each dimension.
 struct Dimension {
   std::string name;                            // "tp", "dp", "pp"
+  bool joins_stages = false;                   // its messages pass between pipeline stages
   std::vector<std::uint32_t> group_of;         // by rank
   std::vector<std::uint32_t> index_in_group;   // by rank
   std::vector<std::vector<RankId>> groups;     // by group: its ranks in group order

@@ -18,7 +18,7 @@ std::vector<StageBubble> stage_bubbles(const std::vector<TimeBreakdown>& stages,
   for (std::size_t i = 0; i < stages.size(); ++i) {
     Duration bubble = stages[i].idle;
     for (const DimensionTime& dimension : stages[i].dimensions) {
-      if (dimension.name == "pp") bubble += dimension.exposed;
+      if (dimension.joins_stages) bubble += dimension.exposed;
     }
     bubbles.push_back({.stage = stages[i].of,
                        .bubble = bubble,

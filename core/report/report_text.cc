@@ -147,7 +147,7 @@ Lines key_figures(const Report& report, std::size_t width, const Pen& pen) {
 }
 
 bool has_pipeline(const TimeBreakdown& breakdown) {
-  return std::ranges::any_of(breakdown.dimensions, [](const DimensionTime& d) { return d.name == "pp"; });
+  return std::ranges::any_of(breakdown.dimensions, [](const DimensionTime& d) { return d.joins_stages; });
 }
 
 // Without times where it is not in the breakdown.

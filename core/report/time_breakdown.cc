@@ -70,6 +70,7 @@ TimeBreakdown average(const BreakdownInputs& inputs, const Sums& sums, std::stri
   for (std::size_t d = 0; d < sums.exposed.size(); ++d) {
     if (sums.in_flight[d] == 0 && sums.sent[d] == 0) continue;
     result.dimensions.push_back({.name = inputs.graph.dimensions[d].name,
+                                 .joins_stages = inputs.graph.dimensions[d].joins_stages,
                                  .exposed = Duration(divide(sums.exposed[d], steps)),
                                  .hidden = Duration(divide(sums.hidden[d], steps)),
                                  .in_flight = Duration(divide(sums.in_flight[d], steps)),

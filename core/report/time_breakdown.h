@@ -30,6 +30,7 @@ namespace ringwright {
 
 struct DimensionTime {
   std::string name;  // "tp"
+  bool joins_stages = false;  // as in Dimension
   Duration exposed;
   Duration hidden;
   Duration in_flight;

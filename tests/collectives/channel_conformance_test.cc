@@ -9,7 +9,7 @@
 
 #include "collectives/builtin_channels.h"
 #include "collectives/proof/channel_proof.h"
-#include "collectives/proof/lower_bounds.h"
+#include "tests/collectives/lower_bounds.h"
 #include "tests/collectives/example_layouts.h"
 
 namespace ringwright::collectives::channel_conformance_test {

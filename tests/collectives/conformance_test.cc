@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "collectives/builtin.h"
-#include "collectives/proof/lower_bounds.h"
+#include "tests/collectives/lower_bounds.h"
 #include "collectives/proof/proof.h"
 #include "collectives/shapes/cut.h"
 #include "tests/collectives/example_layouts.h"

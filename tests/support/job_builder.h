@@ -79,6 +79,7 @@ class ProgramBuilder {
 inline DimensionId add_dimension(TaskGraph& graph, std::string name, const std::vector<std::vector<int>>& groups) {
   Dimension dimension;
   dimension.name = std::move(name);
+  dimension.joins_stages = dimension.name == "pp";
   std::size_t ranks = 0;
   for (const auto& group : groups) {
     dimension.groups.emplace_back();

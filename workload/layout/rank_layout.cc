@@ -95,9 +95,11 @@ Dimension RankLayout::data_dimension() const {
 }
 
 Dimension RankLayout::pipeline_dimension() const {
-  return grouped("pp", [this](RankId, const RankCoordinates& at) {
+  Dimension dimension = grouped("pp", [this](RankId, const RankCoordinates& at) {
     return (at.dp * sizes_.cp + at.cp) * sizes_.tp + at.tp;
   });
+  dimension.joins_stages = true;
+  return dimension;
 }
 
 Dimension RankLayout::ulysses_dimension() const {

@@ -18,7 +18,7 @@ std::vector<bool> receives_of(const Program& program) {
 // Computing that depends on a message between stages.
 std::vector<bool> resumes_of(const TaskGraph& graph, const Program& program) {
   const auto of_pipeline = [&](const Task& task) {
-    return task.kind == TaskKind::kReceive && graph.dimensions[task.dimension.index()].name == "pp";
+    return task.kind == TaskKind::kReceive && graph.dimensions[task.dimension.index()].joins_stages;
   };
   std::vector<bool> resumes;
   for (const Task& task : program.tasks) {

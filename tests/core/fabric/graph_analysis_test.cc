@@ -78,22 +78,6 @@ TEST(GraphAnalysis, CountsPairsThatReachOneWayOnly) {
   EXPECT_EQ(check_connectivity(one_way.fabric).unreachable_pairs, 16U);
 }
 
-TEST(GraphAnalysis, TakesThePathOfLeastLatency) {
-  Fabric fabric;
-  std::vector<NodeId> nodes;
-  for (int i = 0; i < 4; ++i) nodes.push_back(fabric.add_node({.kind = NodeKind::kSwitch}));
-  const LinkId direct = fabric.add_link({.from = nodes[0], .to = nodes[3], .bandwidth = 1_GBps, .latency = 900_ns});
-  const LinkId first = fabric.add_link({.from = nodes[0], .to = nodes[1], .bandwidth = 1_GBps, .latency = 300_ns});
-  const LinkId second = fabric.add_link({.from = nodes[1], .to = nodes[3], .bandwidth = 1_GBps, .latency = 500_ns});
-  EXPECT_THAT(shortest_path(fabric, nodes[0], nodes[3]), ElementsAre(first, second));
-  // At equal latency the way with fewer links wins.
-  const LinkId equal = fabric.add_link({.from = nodes[0], .to = nodes[3], .bandwidth = 1_GBps, .latency = 800_ns});
-  EXPECT_THAT(shortest_path(fabric, nodes[0], nodes[3]), ElementsAre(equal));
-  EXPECT_NE(direct, equal);
-  EXPECT_THAT(shortest_path(fabric, nodes[0], nodes[2]), IsEmpty());
-  EXPECT_THAT(shortest_path(fabric, nodes[0], nodes[0]), IsEmpty());
-}
-
 TEST(GraphAnalysis, FindsTheBisectionInTheTrunkOrInTheNics) {
   EXPECT_EQ(bisection_bandwidth(two_switches(1).fabric, 2), 50_GBps);
   EXPECT_EQ(bisection_bandwidth(two_switches(2).fabric, 2), 100_GBps);

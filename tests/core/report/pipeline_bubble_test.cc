@@ -13,8 +13,9 @@ TimeBreakdown stage(const std::string& name) {
   return {.of = name,
           .ranks = 1,
           .computing = 60_ms,
-          .dimensions = {{.name = "tp", .exposed = 10_ms, .hidden = {}, .in_flight = 10_ms, .sent = {}},
-                         {.name = "pp", .exposed = 5_ms, .hidden = {}, .in_flight = 5_ms, .sent = {}}},
+          .dimensions =
+              {{.name = "tp", .exposed = 10_ms, .hidden = {}, .in_flight = 10_ms, .sent = {}},
+               {.name = "pp", .joins_stages = true, .exposed = 5_ms, .hidden = {}, .in_flight = 5_ms, .sent = {}}},
           .idle = 25_ms,
           .total = 100_ms};
 }

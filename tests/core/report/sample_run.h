@@ -29,6 +29,7 @@ inline constexpr ActivityMask kPp = 4;
   run.graph.dimensions.resize(2);
   run.graph.dimensions[0].name = "tp";
   run.graph.dimensions[1].name = "pp";
+  run.graph.dimensions[1].joins_stages = true;
   run.graph.iterations = 3;
   run.classes.class_of = {ClassId(0), ClassId(0), ClassId(1), ClassId(2)};
   run.classes.representative = {RankId(0), RankId(2), RankId(3)};

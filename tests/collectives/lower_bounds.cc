@@ -1,5 +1,5 @@
 // Bounds by kind of call; a member's own share is the smaller one where the size does not divide.
-#include "collectives/proof/lower_bounds.h"
+#include "tests/collectives/lower_bounds.h"
 
 #include "collectives/shapes/cut.h"
 
