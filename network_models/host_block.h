@@ -125,7 +125,9 @@ class HostBlock {
   void find_nic_ways(const Host& host);
   void add_duplex(const Link& link);
   [[nodiscard]] LocalWay find_way(std::uint32_t from, std::uint32_t to);
-  [[nodiscard]] LocalWay join(const LocalWay& first, const LocalWay& second);
+  void pass_through_memory(const Host& host, std::uint32_t gpu, std::uint32_t nic,
+                           const std::vector<std::uint32_t>& from_nic);
+  [[nodiscard]] LocalWay join(const LocalWay& first, const LocalWay& second, const LocalWay& direct);
   // By node: the link by which PCIe leads to it from `from`.
   [[nodiscard]] std::vector<std::uint32_t> pcie_tree(std::uint32_t from) const;
   [[nodiscard]] std::vector<std::uint32_t> pcie_way(const std::vector<std::uint32_t>& tree, std::uint32_t from,

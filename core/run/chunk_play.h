@@ -86,6 +86,8 @@ struct ChunkMember {
   std::uint32_t first_block = 0;
   int blocks_left = 0;
   TimePoint proxy_free;  // its proxy thread has work until then
+  int storing = 0;       // without GPUDirect: messages that its thread blocks store into host memory at the moment
+  int loading = 0;       // and load from there
   int streaming = 0;     // messages that its NIC sends
   std::vector<OnNic> waiting;  // for their turn on the NIC, in order
   bool joined = false;

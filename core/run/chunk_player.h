@@ -93,6 +93,7 @@ class ChunkPlayer final : public CollectiveRunner,
   void try_begin(Part part);
   void begin(Part part);
   void move(Part part);
+  [[nodiscard]] Duration pass_host_memory(Part part);
   int start_stores(Part part, Bytes size, Arrival arrival);
   int start_fetches(Part part);
   int start_one_sided(Part part);

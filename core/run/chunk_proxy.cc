@@ -176,8 +176,8 @@ void ChunkPlayer::take_arrived(Part part) {
   ChunkPlay& play = plays_[part.play];
   ChunkQueue& queue = play.queues[part.index];
   const ChunkBlock& reader = play.blocks[queue.reader];
-  // A flush reads over PCIe what the NIC wrote into the GPU's memory. Without GPUDirect the GPU itself reads a message
-  // over PCIe, from host memory, and sees it no sooner.
+  // A flush reads over PCIe what the NIC wrote into the GPU's memory. Without GPUDirect nothing is flushed, but the GPU
+  // itself reads flag and message over PCIe, from host memory, and sees them no sooner: for as long as a flush.
   const bool flush = play.choice.plan.protocol == Protocol::kSimple;
   const Duration delay = flush ? inputs_.costs.network_flush : inputs_.costs.network_poll;
   const Duration each = time_to_receive(play, queue.size[queue.arrived % kSlots]);
@@ -186,6 +186,37 @@ void ChunkPlayer::take_arrived(Part part) {
   const Duration wait =
       wait_for_proxy(play.members[reader.member], each, proxy_operations(queue, reader.block.copies), Coming::kInTurn);
   after(wait + delay, part.play, [part](ChunkPlayer& self) { self.make_readable(part); });
+}
+
+// Without GPUDirect a message lies in host memory as a whole before its NIC reads it and when the GPU loads it, and the
+// thread blocks of a GPU share its slot on the way there: until the present primitive's are through. The network model
+// has the same bytes load slot and memory while the NIC moves them, when the next message is stored.
+Duration ChunkPlayer::pass_host_memory(Part part) {
+  ChunkPlay& play = plays_[part.play];
+  const ChunkBlock& block = play.blocks[part.index];
+  const PortRange& from = block.now.receives;
+  const PortRange& to = block.now.sends;
+  int loads = 0;
+  for (int r = from.first; r < from.first + from.count; ++r) {
+    if (play.queues[block.sources[static_cast<std::size_t>(r)]].network) loads += block.block.copies;
+  }
+  int stores = 0;
+  for (int s = to.first; s < to.first + to.count; ++s) {
+    if (play.queues[block.first_queue + static_cast<std::uint32_t>(s)].network) stores += block.block.copies;
+  }
+  if (loads + stores == 0) return {};
+  ChunkMember& member = play.members[block.member];
+  member.loading += loads;
+  member.storing += stores;
+  const int sharing = std::max(loads > 0 ? member.loading : 0, stores > 0 ? member.storing : 0);
+  const Duration through = transfer_time(on_wire(play, block.now.size), inputs_.costs.host_copy) * sharing;
+  after(through, part.play, [part, loads, stores](ChunkPlayer& self) {
+    ChunkPlay& there = self.plays_[part.play];
+    ChunkMember& done = there.members[there.blocks[part.index].member];
+    done.loading -= loads;
+    done.storing -= stores;
+  });
+  return through;
 }
 
 // Switches add while the contributions stream in: a sum is whole with the last byte of the last one, or when the switch
