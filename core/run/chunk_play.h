@@ -40,6 +40,7 @@ struct ChunkQueue {
   std::uint64_t departed = 0;  // on the wire or beyond
   std::uint64_t arrived = 0;   // all up to here have arrived
   std::uint64_t credits = 0;   // taken by the reader, as the sender knows
+  bool on_nic = false;         // one of them is leaving its NIC
   std::uint64_t early = 0;     // bit m % 64: message m has arrived before one ahead of it
   std::array<Bytes, kSlots> size;  // of message m, at m % kSlots
 

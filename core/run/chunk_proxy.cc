@@ -123,19 +123,24 @@ void ChunkPlayer::ask_for(Part part, std::uint64_t message) {
         [part, message](ChunkPlayer& self) { self.notify(part, message, Arrival::kRequest); });
 }
 
-// The NIC sends a message's data, in turn where it sends only so many at a time: then its place is free for the next
-// one with its last byte, which is on its way for as long as a byte is.
+// The NIC sends a message's data. A connection's messages leave in order, one after the other, as its queue pair does,
+// and connections share the NIC, however many messages each of them has waiting. Where a NIC sends only so many at a
+// time, they wait for their turn whatever their connection. The next one begins with a message's last byte, which is on
+// its way for as long as a byte is. Sums of the network's switches stream side by side.
 void ChunkPlayer::stream(Part part, std::uint64_t message) {
   ChunkPlay& play = plays_[part.play];
-  const ChunkQueue& queue = play.queues[part.index];
+  ChunkQueue& queue = play.queues[part.index];
   ChunkMember& member = play.members[play.blocks[queue.writer].member];
   const int most = inputs_.costs.network_at_once;
-  const bool in_turn = most > 0 && queue.sum == ChunkQueue::kNoBlock;
-  if (in_turn && member.streaming == most) {
+  const bool in_turn = queue.sum == ChunkQueue::kNoBlock;
+  if (in_turn && (most > 0 ? member.streaming == most : queue.on_nic)) {
     member.waiting.push_back({.queue = part.index, .message = message});
     return;
   }
-  if (in_turn) ++member.streaming;
+  if (in_turn) {
+    ++member.streaming;
+    queue.on_nic = true;
+  }
   send({.play = part.play, .index = queue.writer},
        {.from = queue.from,
         .to = queue.to,
@@ -149,13 +154,18 @@ void ChunkPlayer::stream(Part part, std::uint64_t message) {
 // The last byte of a message has left its NIC: the next one's turn.
 void ChunkPlayer::leave_nic(Part part, std::uint64_t message) {
   ChunkPlay& play = plays_[part.play];
-  ChunkMember& member = play.members[play.blocks[play.queues[part.index].writer].member];
+  ChunkQueue& queue = play.queues[part.index];
+  ChunkMember& member = play.members[play.blocks[queue.writer].member];
   --member.streaming;
+  queue.on_nic = false;
   notify(part, message, Arrival::kData);
-  if (member.waiting.empty()) return;
-  const ChunkMember::OnNic next = member.waiting.front();
-  member.waiting.erase(member.waiting.begin());
-  stream({.play = part.play, .index = next.queue}, next.message);
+  const auto next = std::ranges::find_if(member.waiting, [&](const ChunkMember::OnNic& waiting) {
+    return inputs_.costs.network_at_once > 0 || waiting.queue == part.index;
+  });
+  if (next == member.waiting.end()) return;
+  const ChunkMember::OnNic turn = *next;
+  member.waiting.erase(next);
+  stream({.play = part.play, .index = turn.queue}, turn.message);
 }
 
 // Messages of one connection are delivered in order: one that overtakes another waits for it.
