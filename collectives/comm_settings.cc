@@ -178,7 +178,8 @@ void read_network(ConfigMap network, ChannelCosts& result) {
                                           .min = 0_ns});
   result.network_at_once = static_cast<int>(
       network.integer({.name = "at_once",
-                       .doc = "messages of a rank that its NIC sends at a time, the others wait for their turn; 0: all",
+                       .doc = "messages of a rank that its NIC sends at a time, the others wait for their turn; 0: one "
+                              "of each connection",
                        .fallback = 0,
                        .min = 0,
                        .max = 4096}));

@@ -280,8 +280,9 @@ collectives::NcclSetup read_nccl(ConfigMap root, const Cluster& cluster, collect
 }
 
 // Without GPUDirect RDMA: on the wires, whatever plays collectives.
-void pass_through_host_memory(ConfigMap root, const ChannelCosts& comm, Cluster& cluster) {
+void pass_through_host_memory(ConfigMap root, ChannelCosts& comm, Cluster& cluster) {
   cluster.topology->pass_through_host_memory(comm.host_copy);
+  comm.gpudirect = cluster.fabric == "graph";
   ConfigMap costs = root.map("comm", "how NCCL plays collectives, for `collectives.model: chunks`")
                         .map("costs", "what NCCL's kernels cost beside the ways of their bytes");
   if (cluster.fabric != "graph" || !costs.has("gpudirect")) return;

@@ -45,7 +45,7 @@ struct ChannelCosts {
   Bytes network_own_copy;          // up to so many bytes the proxy copies itself
   Bandwidth network_copy_rate;     // at this rate
   Duration network_copy_call;      // of more: a call of the GPU's driver copies them
-  int network_at_once = 0;         // messages of a rank that its NIC sends at a time, the others wait; 0: all
+  int network_at_once = 0;         // messages of a rank that its NIC sends at a time, others wait; 0: 1 a connection
   Bandwidth network_host_rate;     // kLl: messages lie in host memory, whose lines the proxy reads; 0: at once
   // Sums of the network's switches: from the last contribution's arrival to the result's way down, beside the wires;
   // and what a switch adds in a second of each stream.

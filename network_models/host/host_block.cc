@@ -74,14 +74,11 @@ void HostBlock::find_nic_paths(const Host& host) {
   for (std::uint32_t gpu = 0; gpu < gpus_ && nics_ > 0; ++gpu) {
     nic_of_.push_back(unsigned_of(host.nic_of(static_cast<int>(gpu))));
     if (beside_[nic_of_.back()] == kNowhere) beside_[nic_of_.back()] = gpu;
-    // Without GPUDirect bytes lie in the memory of the GPU's socket in between.
-    const std::uint32_t end = host.gpudirect ? gpu : first_memory_ + socket_of(host, gpu);
-    const std::vector<std::uint32_t> from_end = pcie_tree(end);
+    const std::vector<std::uint32_t> from_gpu = pcie_tree(gpu);
     for (std::uint32_t nic = 0; nic < nics_; ++nic) {
-      const LocalPath up = add_path(pcie_path(from_end, end, first_nic_ + nic));
-      const LocalPath down = add_path(pcie_path(from_nic[nic], first_nic_ + nic, end));
-      up_paths_.push_back(host.gpudirect || up.count == 0 ? up : join(to_memory_[gpu], up));
-      down_paths_.push_back(host.gpudirect || down.count == 0 ? down : join(down, from_memory_[gpu]));
+      up_paths_.push_back(add_path(pcie_path(from_gpu, gpu, first_nic_ + nic)));
+      down_paths_.push_back(add_path(pcie_path(from_nic[nic], first_nic_ + nic, gpu)));
+      if (!host.gpudirect && up_paths_.back().count > 0) pass_through_memory(host, gpu, nic, from_nic[nic]);
     }
     CHECK(up_paths_[gpu * nics_ + nic_of_.back()].count > 0, "the reader of hosts accepts no GPU without a NIC");
   }
@@ -101,12 +98,25 @@ void HostBlock::find_paths_beside(const Host& host) {
   }
 }
 
-// One way after the other. It turns nowhere: ways between a GPU and its NIC are taken whole.
-LocalPath HostBlock::join(const LocalPath& first, const LocalPath& second) {
+// Without GPUDirect bytes lie in the memory of the GPU's socket between it and the NIC: the latest ways lead there.
+void HostBlock::pass_through_memory(const Host& host, std::uint32_t gpu, std::uint32_t nic,
+                                    const std::vector<std::uint32_t>& from_nic) {
+  const std::uint32_t memory = first_memory_ + socket_of(host, gpu);
+  const std::uint32_t end = first_nic_ + nic;
+  up_paths_.back() = join(to_memory_[gpu], add_path(pcie_path(pcie_tree(memory), memory, end)), up_paths_.back());
+  down_paths_.back() = join(add_path(pcie_path(from_nic, end, memory)), from_memory_[gpu], down_paths_.back());
+}
+
+// One way after the other, as late as the longer of the way from the NIC to memory and the one that GPUDirect would
+// take: a GPU and its memory see each other's bytes as late as the flags beside them, whose way there is in the proxy's
+// `network.post` and `network.poll`. It turns nowhere: ways between a GPU and its NIC are taken whole.
+LocalPath HostBlock::join(const LocalPath& first, const LocalPath& second, const LocalPath& direct) {
+  const bool leaves = nodes_[links_[path_links_[first.first]].from].kind == NodeKind::kGpu;
+  const LocalPath& of_nic = leaves ? second : first;
   LocalPath joined{.first = static_cast<std::uint32_t>(path_links_.size()),
                   .count = static_cast<std::uint16_t>(first.count + second.count),
                   .apex = static_cast<std::uint16_t>(first.count + second.count),
-                  .up = first.up + first.down + second.up + second.down,
+                  .up = std::max(of_nic.up + of_nic.down, direct.up + direct.down),
                   .down = {}};
   for (const LocalPath& part : {first, second}) {
     for (std::uint32_t i = part.first; i < part.first + part.count; ++i) path_links_.push_back(path_links_[i]);

@@ -143,7 +143,9 @@ class HostBlock {
   void find_nic_paths(const Host& host);
   void add_duplex(const Link& link);
   [[nodiscard]] LocalPath find_path(std::uint32_t from, std::uint32_t to);
-  [[nodiscard]] LocalPath join(const LocalPath& first, const LocalPath& second);
+  void pass_through_memory(const Host& host, std::uint32_t gpu, std::uint32_t nic,
+                           const std::vector<std::uint32_t>& from_nic);
+  [[nodiscard]] LocalPath join(const LocalPath& first, const LocalPath& second, const LocalPath& direct);
   // By node: the link by which PCIe leads to it from `from`.
   [[nodiscard]] std::vector<std::uint32_t> pcie_tree(std::uint32_t from) const;
   [[nodiscard]] std::vector<std::uint32_t> pcie_path(const std::vector<std::uint32_t>& tree, std::uint32_t from,

@@ -9,8 +9,8 @@
 
 #include "collectives/builtin_channels.h"
 #include "collectives/proof/channel_proof.h"
-#include "tests/collectives/lower_bounds.h"
 #include "tests/collectives/example_layouts.h"
+#include "tests/collectives/lower_bounds.h"
 
 namespace ringwright::collectives::channel_conformance_test {
 namespace {

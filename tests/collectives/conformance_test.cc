@@ -8,10 +8,10 @@
 #include <gtest/gtest.h>
 
 #include "collectives/builtin.h"
-#include "tests/collectives/lower_bounds.h"
 #include "collectives/proof/proof.h"
 #include "collectives/shapes/cut.h"
 #include "tests/collectives/example_layouts.h"
+#include "tests/collectives/lower_bounds.h"
 
 namespace ringwright::collectives::conformance_test {
 namespace {

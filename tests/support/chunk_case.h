@@ -23,6 +23,7 @@ inline ChannelCosts round_costs() {
   costs.network_post = 3_us;
   costs.network_flush = 6_us;
   costs.network_poll = 1_us;
+  costs.host_copy = Bandwidth(0.25e9);
   return costs;
 }
 

@@ -100,6 +100,8 @@ class NcclCalibration {
     const bool network = std::ranges::any_of(logs_, [&](const auto& log) { return log.nodes > 1; });
     for (const PlatformConstant& constant : platform_constants()) {
       if (constant.of == ConstantOf::kNetwork && !network) continue;
+      // Without GPUDirect nothing is flushed: what stands for it is no machine's own.
+      if (constant.path == "comm.costs.network.flush" && !machine->comm.costs.gpudirect) continue;
       // What links carry by plan is of no class.
       if (request_.only && constant.unit == ConstantUnit::kShare) continue;
       if (request_.only && (*request_.only == "network") != (constant.of == ConstantOf::kNetwork)) continue;

@@ -40,6 +40,7 @@ struct ChunkQueue {
   std::uint64_t departed = 0;  // on the wire or beyond
   std::uint64_t arrived = 0;   // all up to here have arrived
   std::uint64_t credits = 0;   // taken by the reader, as the sender knows
+  bool on_nic = false;         // one of them is leaving its NIC
   std::uint64_t early = 0;     // bit m % 64: message m has arrived before one ahead of it
   std::array<Bytes, kSlots> size;  // of message m, at m % kSlots
 
@@ -86,6 +87,8 @@ struct ChunkMember {
   std::uint32_t first_block = 0;
   int blocks_left = 0;
   TimePoint proxy_free;  // its proxy thread has work until then
+  int storing = 0;       // without GPUDirect: messages that its thread blocks store into host memory at the moment
+  int loading = 0;       // and load from there
   int streaming = 0;     // messages that its NIC sends
   std::vector<OnNic> waiting;  // for their turn on the NIC, in order
   bool joined = false;

@@ -128,6 +128,8 @@ void ChunkPlayer::move(PlayItem part) {
   ChunkPlay& play = plays_[part.play];
   ChunkBlock& block = play.blocks[part.index];
   block.not_before = job_.engine.now() + moving_time(inputs_.costs, play, block);
+  if (!inputs_.costs.gpudirect)
+    block.not_before = std::max(block.not_before, job_.engine.now() + pass_host_memory(part));
   if (job_.clocks != nullptr) block.lag = job_.clocks->lag(play.members[block.member].rank_class);
   announce(part);
   block.held = has_all(play, block) ? Bytes(0) : lines_of(play, block);

@@ -93,6 +93,7 @@ class ChunkPlayer final : public CollectiveRunner,
   void try_begin(PlayItem part);
   void begin(PlayItem part);
   void move(PlayItem part);
+  [[nodiscard]] Duration pass_host_memory(PlayItem part);
   int start_stores(PlayItem part, Bytes size, Arrival arrival);
   int start_fetches(PlayItem part);
   int start_one_sided(PlayItem part);

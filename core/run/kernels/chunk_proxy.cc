@@ -123,19 +123,24 @@ void ChunkPlayer::ask_for(PlayItem part, std::uint64_t message) {
         [part, message](ChunkPlayer& self) { self.notify(part, message, Arrival::kRequest); });
 }
 
-// The NIC sends a message's data, in turn where it sends only so many at a time: then its place is free for the next
-// one with its last byte, which is on its way for as long as a byte is.
+// The NIC sends a message's data. A connection's messages leave in order, one after the other, as its queue pair does,
+// and connections share the NIC, however many messages each of them has waiting. Where a NIC sends only so many at a
+// time, they wait for their turn whatever their connection. The next one begins with a message's last byte, which is on
+// its way for as long as a byte is. Sums of the network's switches stream side by side.
 void ChunkPlayer::stream(PlayItem part, std::uint64_t message) {
   ChunkPlay& play = plays_[part.play];
-  const ChunkQueue& queue = play.queues[part.index];
+  ChunkQueue& queue = play.queues[part.index];
   ChunkMember& member = play.members[play.blocks[queue.writer].member];
   const int most = inputs_.costs.network_at_once;
-  const bool in_turn = most > 0 && queue.sum == ChunkQueue::kNoBlock;
-  if (in_turn && member.streaming == most) {
+  const bool in_turn = queue.sum == ChunkQueue::kNoBlock;
+  if (in_turn && (most > 0 ? member.streaming == most : queue.on_nic)) {
     member.waiting.push_back({.queue = part.index, .message = message});
     return;
   }
-  if (in_turn) ++member.streaming;
+  if (in_turn) {
+    ++member.streaming;
+    queue.on_nic = true;
+  }
   send({.play = part.play, .index = queue.writer},
        {.from = queue.from,
         .to = queue.to,
@@ -149,13 +154,18 @@ void ChunkPlayer::stream(PlayItem part, std::uint64_t message) {
 // The last byte of a message has left its NIC: the next one's turn.
 void ChunkPlayer::leave_nic(PlayItem part, std::uint64_t message) {
   ChunkPlay& play = plays_[part.play];
-  ChunkMember& member = play.members[play.blocks[play.queues[part.index].writer].member];
+  ChunkQueue& queue = play.queues[part.index];
+  ChunkMember& member = play.members[play.blocks[queue.writer].member];
   --member.streaming;
+  queue.on_nic = false;
   notify(part, message, Arrival::kData);
-  if (member.waiting.empty()) return;
-  const ChunkMember::OnNic next = member.waiting.front();
-  member.waiting.erase(member.waiting.begin());
-  stream({.play = part.play, .index = next.queue}, next.message);
+  const auto next = std::ranges::find_if(member.waiting, [&](const ChunkMember::OnNic& waiting) {
+    return inputs_.costs.network_at_once > 0 || waiting.queue == part.index;
+  });
+  if (next == member.waiting.end()) return;
+  const ChunkMember::OnNic turn = *next;
+  member.waiting.erase(next);
+  stream({.play = part.play, .index = turn.queue}, turn.message);
 }
 
 // Messages of one connection are delivered in order: one that overtakes another waits for it.
@@ -176,8 +186,8 @@ void ChunkPlayer::take_arrived(PlayItem part) {
   ChunkPlay& play = plays_[part.play];
   ChunkQueue& queue = play.queues[part.index];
   const ChunkBlock& reader = play.blocks[queue.reader];
-  // A flush reads over PCIe what the NIC wrote into the GPU's memory. Without GPUDirect the GPU itself reads a message
-  // over PCIe, from host memory, and sees it no sooner.
+  // A flush reads over PCIe what the NIC wrote into the GPU's memory. Without GPUDirect nothing is flushed, but the GPU
+  // itself reads flag and message over PCIe, from host memory, and sees them no sooner: for as long as a flush.
   const bool flush = play.choice.plan.protocol == Protocol::kSimple;
   const Duration delay = flush ? inputs_.costs.network_flush : inputs_.costs.network_poll;
   const Duration each = time_to_receive(play, queue.size[queue.arrived % kSlots]);
@@ -186,6 +196,37 @@ void ChunkPlayer::take_arrived(PlayItem part) {
   const Duration wait =
       wait_for_proxy(play.members[reader.member], each, proxy_operations(queue, reader.block.copies), Coming::kInTurn);
   after(wait + delay, part.play, [part](ChunkPlayer& self) { self.make_readable(part); });
+}
+
+// Without GPUDirect a message lies in host memory as a whole before its NIC reads it and when the GPU loads it, and the
+// thread blocks of a GPU share its slot on the way there: until the present primitive's are through. The network model
+// has the same bytes load slot and memory while the NIC moves them, when the next message is stored.
+Duration ChunkPlayer::pass_host_memory(PlayItem part) {
+  ChunkPlay& play = plays_[part.play];
+  const ChunkBlock& block = play.blocks[part.index];
+  const PortRange& from = block.now.receives;
+  const PortRange& to = block.now.sends;
+  int loads = 0;
+  for (int r = from.first; r < from.first + from.count; ++r) {
+    if (play.queues[block.sources[static_cast<std::size_t>(r)]].network) loads += block.block.copies;
+  }
+  int stores = 0;
+  for (int s = to.first; s < to.first + to.count; ++s) {
+    if (play.queues[block.first_queue + static_cast<std::uint32_t>(s)].network) stores += block.block.copies;
+  }
+  if (loads + stores == 0) return {};
+  ChunkMember& member = play.members[block.member];
+  member.loading += loads;
+  member.storing += stores;
+  const int sharing = std::max(loads > 0 ? member.loading : 0, stores > 0 ? member.storing : 0);
+  const Duration through = transfer_time(on_wire(play, block.now.size), inputs_.costs.host_copy) * sharing;
+  after(through, part.play, [part, loads, stores](ChunkPlayer& self) {
+    ChunkPlay& there = self.plays_[part.play];
+    ChunkMember& done = there.members[there.blocks[part.index].member];
+    done.loading -= loads;
+    done.storing -= stores;
+  });
+  return through;
 }
 
 // Switches add while the contributions stream in: a sum is whole with the last byte of the last one, or when the switch

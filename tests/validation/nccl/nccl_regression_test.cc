@@ -34,14 +34,14 @@ TEST(NcclRegression, OneHostOfA100StaysAsNearAsItWas) {
   EXPECT_TRUE(within(played(logs({"superbench_a100_n1_all_reduce.csv"})).simulation, {0.03, 0.1, 0.04}));
 }
 
-// The profile was fitted on one and two hosts; for four and eight it is 9.8 and 19.3 %. It was 5.5 and 12.6 % while
-// bytes without GPUDirect loaded neither PCIe nor host memory twice, and such hosts were faster than those with it.
+// The profile was fitted on one and two hosts; for four and eight it is 6.5 and 12.3 %. (With LL128, which is not for
+// NICs behind a processor, 29; and 19 where messages did not lie in host memory as a whole on their way.)
 TEST(NcclRegression, AProfileOfTwoHostsPredictsFourAndEight) {
   const PlatformScore score = played(logs({"abci_v100_n4_all_reduce.csv", "abci_v100_n8_all_reduce.csv"}));
-  EXPECT_TRUE(within(score.simulation, {0.11, 0.2, 0.1}));
+  EXPECT_TRUE(within(score.simulation, {0.07, 0.14, 0.1}));
   // And is nearer than NCCL's own formula.
-  EXPECT_LT(score.simulation[0].geometric_mean_abs, score.formula[0].geometric_mean_abs / 2.0);
-  EXPECT_LT(score.simulation[1].geometric_mean_abs, score.formula[1].geometric_mean_abs / 1.3);
+  EXPECT_LT(score.simulation[0].geometric_mean_abs, score.formula[0].geometric_mean_abs / 3.0);
+  EXPECT_LT(score.simulation[1].geometric_mean_abs, score.formula[1].geometric_mean_abs / 2.0);
 }
 
 // Hosts of Grace Hoppers that may not cross NICs: the search's twelve slow rings make LL end where it was measured to

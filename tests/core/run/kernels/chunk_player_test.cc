@@ -142,6 +142,15 @@ TEST(ChunkPlayer, MessagesWithFlagsPassThroughHostMemory) {
   EXPECT_EQ(end_of(play({.algorithm = two, .per_host = 1, .costs = costs}), 1), TimePoint(25_us));
 }
 
+TEST(ChunkPlayer, WithoutGpudirectMessagesAreStoredInHostMemoryAndLoadedFromThere) {
+  ChannelCosts costs = round_costs();
+  costs.gpudirect = false;
+  const test::PlainPipe one(1, Bytes(1000));
+  // 4 us instead of 1 at either end; nothing changes inside a host.
+  EXPECT_EQ(end_of(play({.algorithm = one, .per_host = 1, .costs = costs}), 1), TimePoint(23_us + 6_us));
+  EXPECT_EQ(end_of(play({.algorithm = one, .costs = costs}), 1), end_of(play({.algorithm = one}), 1));
+}
+
 // Two ranks on two hosts: a ring's message is sent, seen, sent on and seen. What a proxy sends later is seen later: two
 // channels wait for each other where they begin, and nowhere else.
 TEST(ChunkPlayer, ChannelsWaitForEachOtherAtTheirFirstCrossingOnly) {

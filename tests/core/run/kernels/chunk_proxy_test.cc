@@ -57,11 +57,15 @@ TEST(ChunkProxy, FetchedDataAreWhereTheyBelong) {
   EXPECT_EQ(end_of_pipe(costs, 1), end);
 }
 
-// 1000 bytes take 4 us of this wire. The first is on it at 10 us, the second is with the NIC at 12.
+// 1000 bytes take 4 us of this wire. The first is on it at 10 us, the second is with the NIC at 12 and on it at 14.
+TEST(ChunkProxy, MessagesOfAConnectionLeaveOneAfterTheOther) {
+  EXPECT_EQ(end_of_pipe(round_costs(), 2, Bandwidth(0.25e9)), TimePoint(14_us + 4_us + 4_us + kReading));
+}
+
+// The same wire, and a NIC that sends so many messages at a time whatever their connection.
 TEST(ChunkProxy, ANicThatSendsInTurnKeepsTheNextMessageBack) {
   const Bandwidth slow = Bandwidth(0.25e9);
   ChannelCosts costs = round_costs();
-  EXPECT_EQ(end_of_pipe(costs, 2, slow), TimePoint(12_us + 4_us + 4_us + kReading));
   costs.network_at_once = 2;
   EXPECT_EQ(end_of_pipe(costs, 2, slow), TimePoint(12_us + 4_us + 4_us + kReading));
   costs.network_at_once = 1;
