@@ -1,4 +1,4 @@
-// Questions about a whole fabric, answered with Boost.Graph on a copy of its links.
+// Analysis of a whole fabric, with Boost.Graph on a copy of its links.
 #include "core/fabric/graph_analysis.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace {
 using Digraph = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS, boost::no_property,
                                       boost::property<boost::edge_weight_t, std::int64_t>>;
 
-// Latency first, number of links second: a picosecond weighs more than 65,535 links.
+// Latency first, number of links second: a picosecond outweighs 65,535 links.
 constexpr std::int64_t kLinksPerPicosecond = 1 << 16;
 
 Digraph copy_links(const Fabric& fabric) {
@@ -51,8 +51,8 @@ std::vector<char> reached_from(const Digraph& graph, std::size_t start) {
   return reached;
 }
 
-// A flow network between two terminals, made small before it is solved: parallel links are merged, dead ends dropped,
-// and a node with two neighbours becomes a link of the lesser capacity. None of this changes the maximum flow.
+// A flow network between two terminals, reduced before it is solved: parallel links are merged, dead ends dropped, and
+// a node with two neighbours becomes a link of the lesser capacity. None of this changes the maximum flow.
 class FlowNetwork {
  public:
   static constexpr std::uint32_t kSource = 0;
@@ -98,7 +98,7 @@ class FlowNetwork {
     Graph graph(around_.size());
     const auto capacity = boost::get(boost::edge_capacity, graph);
     const auto reverse = boost::get(boost::edge_reverse, graph);
-    // Each direction has a reverse of its own: the method turns surplus back on links without capacity only.
+    // Each direction has its own reverse edge: the method returns surplus only over edges without capacity.
     for (std::uint32_t from = 0; from < around_.size(); ++from) {
       for (const auto& [to, there] : around_[from]) {
         if (there.out == 0) continue;
@@ -195,7 +195,7 @@ std::vector<LinkId> shortest_path(const Fabric& fabric, NodeId from, NodeId to) 
   boost::dijkstra_shortest_paths(graph, from.index(),
                                  boost::predecessor_map(boost::make_iterator_property_map(before.begin(), index))
                                      .distance_map(boost::make_iterator_property_map(distance.begin(), index)));
-  // A link lies on the way when it bridges the distance of its ends; the first such link stands for its parallels.
+  // A link is on the path when it bridges the distance of its ends; the first such link represents its parallel links.
   std::vector<LinkId> path;
   for (std::size_t node = to.index(); before[node] != node; node = before[node]) {
     for (std::size_t i = 0; i < fabric.link_count(); ++i) {

@@ -190,7 +190,7 @@ TEST_F(ConfigFiles, RunInALongCircleAreRefused) {
   document.check_all_read();
   ASSERT_EQ(document.log().diagnostics().error_count(), 1U) << render(document.log().diagnostics());
   EXPECT_EQ(without_folder(render(document.log().diagnostics().all()[0])),
-            "c.yaml:1:10: error[E109]: 'extends' runs in a circle: a.yaml -> b.yaml -> c.yaml -> a.yaml\n"
+            "c.yaml:1:10: error[E109]: 'extends' forms a cycle: a.yaml -> b.yaml -> c.yaml -> a.yaml\n"
             "    1 | extends: a.yaml\n"
             "      |          ^^^^^^\n");
 }
@@ -225,7 +225,7 @@ TEST_F(ConfigFiles, OfOnesOwnInPlaceOfPresetsAreRefusedWithTheirName) {
             "    2 |   node: { preset: chop.yaml }\n"
             "      |                   ^^^^^^^^^\n"
             "      did you mean 'chip.yaml'?\n");
-  EXPECT_THAT(told[1].message, HasSubstr("runs in a circle: chip.yaml -> chip.yaml"));
+  EXPECT_THAT(told[1].message, HasSubstr("forms a cycle: chip.yaml -> chip.yaml"));
 }
 
 TEST_F(ConfigFiles, MissingAreAnsweredWithTheNearestName) {

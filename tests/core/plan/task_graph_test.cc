@@ -60,7 +60,7 @@ TEST(TaskGraph, PeersChannelsAndDimensionsMustExist) {
 TEST(TaskGraph, EveryRankIsInOneGroupOfEveryDimension) {
   TaskGraph graph = two_ranks();
   graph.dimensions[0].index_in_group[1] = 0;
-  EXPECT_EQ(check_task_graph(graph), "dimension 'pp': rank 1 is not where its group says");
+  EXPECT_EQ(check_task_graph(graph), "dimension 'pp': rank 1 is not at the index that its group gives");
   graph.dimensions[0].index_in_group.pop_back();
   EXPECT_EQ(check_task_graph(graph), "dimension 'pp' does not cover all 2 ranks");
 }
