@@ -61,8 +61,8 @@ TEST(ReportText, WritesAbbreviationsLargeAndWordsSmall) {
 }
 
 TEST(ReportText, PutsLinksBesideTheTimesWhereTheTerminalIsWide) {
-  EXPECT_THAT(text(sample_facts(), {.width = 120}), HasSubstr("%     Busiest links    busy  alike  bytes\n"));
-  EXPECT_THAT(text(sample_facts(), {.width = 80}), HasSubstr("\n  Busiest links    busy  alike  bytes\n"
+  EXPECT_THAT(text(sample_facts(), {.width = 120}), HasSubstr("%     Busiest links    busy  count  bytes\n"));
+  EXPECT_THAT(text(sample_facts(), {.width = 80}), HasSubstr("\n  Busiest links    busy  count  bytes\n"
                                                              "  leaf3->spine5  93.0 %     16  3 GiB\n"));
 }
 
@@ -160,7 +160,7 @@ TEST(ReportText, SaysHowManyRanksStandForAll) {
   EXPECT_THAT(
       text(sample_facts()),
       HasSubstr(
-          "1,234,567 events, 48 messages; 3 of 4 ranks played, each for all that behave like it; 0.25 s, 32\n  MiB\n"));
+          "1,234,567 events, 48 messages; 3 of 4 ranks simulated, each for all identical ones; 0.25 s, 32 MiB\n"));
   StepFacts unfolded = sample_facts();
   unfolded.engine.classes = 4;
   EXPECT_THAT(text(unfolded), HasSubstr("48 messages; 0.25 s"));

@@ -65,7 +65,7 @@ TEST(TimedCollectives, SayWhoIsMissing) {
   const RunResult result = play(graph);
   ASSERT_EQ(result.outcome, RunOutcome::kStalled);
   ASSERT_EQ(result.stall.blocked.size(), 1U);
-  EXPECT_EQ(result.stall.blocked[0].waits_for, "call 0 of 'tp' (all_reduce), which misses rank 1");
+  EXPECT_EQ(result.stall.blocked[0].waits_for, "call 0 of 'tp' (all_reduce), which waits for rank 1");
 }
 
 }  // namespace

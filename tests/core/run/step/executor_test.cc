@@ -253,7 +253,7 @@ TEST(Executor, ADeadlockIsAFindingThatNamesWhoWaitsForWhom) {
   const RunResult result = play(graph);
   EXPECT_EQ(result.outcome, RunOutcome::kStalled);
   EXPECT_EQ(render(result.stall),
-            "the run cannot go on at 0 ps: 2 ranks unfinished\n"
+            "the run cannot continue at 0 ps: 2 ranks unfinished\n"
             "  rank 0 (stage 0) in 'receive' waits for message 1 on channel 0 of 'pp' from rank 1, which has sent 0 "
             "there\n"
             "  rank 1 (stage 1) in 'receive' waits for message 1 on channel 0 of 'pp' from rank 0, which has sent 0 "
@@ -272,7 +272,7 @@ TEST(Executor, AMissingCollectiveIsReportedWithTheRanksThatNeverCame) {
   const RunResult result = play(graph);
   EXPECT_EQ(result.outcome, RunOutcome::kStalled);
   EXPECT_EQ(render(result.stall),
-            "the run cannot go on at 4 us: 2 ranks unfinished\n"
+            "the run cannot continue at 4 us: 2 ranks unfinished\n"
             "  rank 0 (calls) in 'all_gather' waits for call 0 of 'tp' (all_gather, ring), step 0 of 2, for rank 2\n"
             "  rank 1 (calls) in 'all_gather' waits for call 0 of 'tp' (all_gather, ring), step 1 of 2, for rank 0\n");
 }
