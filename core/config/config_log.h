@@ -90,7 +90,7 @@ class ConfigLog {
   std::deque<ConfigNode> absent_;  // a deque, since ConfigMaps point into it
 };
 
-// One line per value, sorted by path: "parallel.tp = 8 # llama.yaml:14", with evidence unless it is assumed.
+// One line per value, sorted by path: "parallel.tp = 8   # llama.yaml:14", with evidence unless it is assumed.
 [[nodiscard]] std::string resolved_text(const ConfigLog& log);
 // The same without origins, for hashing: "parallel.tp=8\n" in base units; equal exactly when the configurations are.
 [[nodiscard]] std::string canonical_text(const ConfigLog& log);

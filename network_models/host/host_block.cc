@@ -1,4 +1,4 @@
-// One host's block of nodes and links: NVLink plane or mesh, PCIe tree, NICs, memory; ways found once per block.
+// One host's block of nodes and links: NVLink plane or mesh, PCIe tree, NICs, memory; paths found once per block.
 #include "network_models/host/host_block.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint32_t kNowhere = std::numeric_limits<std::uint32_t>::max();
 
-// How high a node stands: a transfer turns at the highest switch on its way.
+// The height of a node: the apex of a path is its highest switch.
 int height_in_host(NodeKind kind) {
   switch (kind) {
     case NodeKind::kPcieSwitch: return 1;
@@ -74,7 +74,7 @@ void HostBlock::find_nic_paths(const Host& host) {
   for (std::uint32_t gpu = 0; gpu < gpus_ && nics_ > 0; ++gpu) {
     nic_of_.push_back(unsigned_of(host.nic_of(static_cast<int>(gpu))));
     if (beside_[nic_of_.back()] == kNowhere) beside_[nic_of_.back()] = gpu;
-    // Without GPUDirect bytes lie in the memory of the GPU's socket in between.
+    // Without GPUDirect bytes are staged in the memory of the GPU's socket.
     const std::uint32_t end = host.gpudirect ? gpu : first_memory_ + socket_of(host, gpu);
     const std::vector<std::uint32_t> from_end = pcie_tree(end);
     for (std::uint32_t nic = 0; nic < nics_; ++nic) {
@@ -101,7 +101,7 @@ void HostBlock::find_paths_beside(const Host& host) {
   }
 }
 
-// One way after the other. It turns nowhere: ways between a GPU and its NIC are taken whole.
+// One path after the other. It has no apex: paths between a GPU and its NIC are taken whole.
 LocalPath HostBlock::join(const LocalPath& first, const LocalPath& second) {
   LocalPath joined{.first = static_cast<std::uint32_t>(path_links_.size()),
                   .count = static_cast<std::uint16_t>(first.count + second.count),
@@ -145,7 +145,7 @@ void HostBlock::add_scale_up(const Host& host) {
                   .bandwidth = nvlink.data_rate(),
                   .latency = nvlink.latency / 2,
                   .scale_up = true});
-      // The halves of an odd number of picoseconds must still add up to the whole.
+      // The halves of an odd number of picoseconds must still add up to the total.
       links_.back().latency = nvlink.latency - nvlink.latency / 2;
     }
   }
@@ -229,7 +229,7 @@ void HostBlock::append_hosts(Fabric& fabric, std::uint32_t count) const {
   }
 }
 
-// Breadth first over the PCIe tree; bytes pass through switches and sockets only. Among equally short ways the one
+// Breadth first over the PCIe tree; bytes pass through switches and sockets only. Among equally short paths the one
 // whose links come first wins.
 std::vector<std::uint32_t> HostBlock::pcie_tree(std::uint32_t from) const {
   std::vector<std::uint32_t> by(nodes_.size(), kNowhere);
@@ -246,7 +246,7 @@ std::vector<std::uint32_t> HostBlock::pcie_tree(std::uint32_t from) const {
   return by;
 }
 
-// Empty where PCIe does not lead: between boards that are not joined.
+// Empty where PCIe has no path: between boards that are not connected.
 std::vector<std::uint32_t> HostBlock::pcie_path(const std::vector<std::uint32_t>& tree, std::uint32_t from,
                                                std::uint32_t to) const {
   std::vector<std::uint32_t> path;

@@ -84,11 +84,11 @@ TEST(Host, RejectsMeshLinksThatDoNotJoinTwoGpus) {
       "    kind: nvlink_mesh\n"
       "    link_bandwidth: 25GB/s\n"
       "    mesh: [\"0-1:2\", \"0-4:1\", \"2-2\", \"1-0\", \"a-b\", \"2-3:0\"]\n");
-  EXPECT_THAT(cluster.problems, ElementsAre("6:11 E122 '0-4:1' is no link between two of the 4 GPUs",
-                                            "6:11 E122 '2-2' is no link between two of the 4 GPUs",
-                                            "6:11 E122 '1-0' joins a pair that is joined already",
-                                            "6:11 E122 'a-b' is no link between two of the 4 GPUs",
-                                            "6:11 E122 '2-3:0' is no link between two of the 4 GPUs"));
+  EXPECT_THAT(cluster.problems, ElementsAre("6:11 E122 '0-4:1' is not a link between two of the 4 GPUs",
+                                            "6:11 E122 '2-2' is not a link between two of the 4 GPUs",
+                                            "6:11 E122 '1-0' connects a pair that is already connected",
+                                            "6:11 E122 'a-b' is not a link between two of the 4 GPUs",
+                                            "6:11 E122 '2-3:0' is not a link between two of the 4 GPUs"));
   EXPECT_EQ(cluster.host.nvlink.mesh.size(), 1U);
 }
 
@@ -106,8 +106,9 @@ TEST(Host, RejectsBoardsThatCannotReachEachOther) {
       "  gpus: 4\n"
       "  nic: {count: 1, bandwidth: 25GB/s}\n"
       "  pcie: {sockets: 2, sockets_per_board: 1}\n");
-  EXPECT_THAT(cluster.problems, ElementsAre("4:3 E122 GPU 2 and its NIC 0 hang on boards that are not joined",
-                                            "4:41 E122 GPUs of different boards can meet only over an NVSwitch plane"));
+  EXPECT_THAT(cluster.problems, ElementsAre("4:3 E122 GPU 2 and its NIC 0 are on boards that are not connected",
+                                            "4:41 E122 GPUs of different boards can communicate only over an NVSwitch "
+                                            "plane"));
 }
 
 TEST(Host, PassesOverWhatAPresetSaysAboutPartsThatAreOverriddenAway) {

@@ -75,9 +75,9 @@ TEST(GraphFileYaml, TellsWhatIsWrongWithNodes) {
                "  - {name: \"\", kind: gpu}\n"
                "  - {name: s2}\n"
                "links: [{from: g0, to: s2, bandwidth: 1GB/s, latency: 1us}]\n"),
-      ElementsAre("3:12: E123 node 'g0' is defined already in line 2",
-                  "4:22: E123 'swich' is no kind of node | did you mean 'switch'?",
-                  "5:37: E123 only a gpu has a place among the ranks, not a switch", "6:12: E123 a node needs a name",
+      ElementsAre("3:12: E123 node 'g0' is already defined in line 2",
+                  "4:22: E123 'swich' is not a kind of node | did you mean 'switch'?",
+                  "5:37: E123 only a gpu has an index, not a switch", "6:12: E123 a node needs a name",
                   "7:5: E104 missing key 'nodes[5].kind' | kind: gpu, nic, switch, ... (a text)"));
 }
 

@@ -123,7 +123,7 @@ TEST(NcclTopology, RefusesBrokenFilesWithTheirLine) {
   EXPECT_THAT(nccl_mistake("<graphs version=\"1\"/>"), HasSubstr("begins with <graphs>"));
   EXPECT_THAT(nccl_mistake("<system><cpu/></system>"), HasSubstr("no GPU"));
   EXPECT_THAT(nccl_mistake(dumped_system(R"(<nvlink target="0000:ff:00.0" count="4" tclass="0x030200"/>)")),
-              HasSubstr("'0000:ff:00.0', which is no GPU"));
+              HasSubstr("'0000:ff:00.0', which is not a GPU"));
   EXPECT_THAT(nccl_mistake(dumped_system(R"(<nvlink target="x" count="many" tclass="0x068000"/>)")),
               HasSubstr("count is 'many'"));
   EXPECT_THAT(

@@ -100,7 +100,7 @@ TEST(RailOptimized, WarnsAboutRatiosThatAreBuiltOtherwise) {
       "nodes: 64\nnode: {preset: dgx-h100}\n"
       "fabric: {type: rail_optimized, scalable_unit: 32, leaf: {oversubscription: \"7:1\"}}\n");
   ASSERT_EQ(cluster.problems.size(), 1U);
-  EXPECT_THAT(cluster.problems[0], HasSubstr("E121 7:1 of 32 downlinks is no whole number of uplinks; built with 5"));
+  EXPECT_THAT(cluster.problems[0], HasSubstr("7:1 of 32 downlinks is not a whole number of uplinks; built with 5"));
 }
 
 TEST(RailOptimized, RejectsUnknownKeysAndPolicies) {
@@ -240,7 +240,7 @@ TEST_F(GraphTopology, WantsAsManyGpusAsTheClusterHas) {
 }
 
 TEST_F(GraphTopology, WantsAWayBetweenAllGpus) {
-  EXPECT_THAT(load("graphs/apart.csv").problems, ElementsAre("3:29 E123 no way leads from gpu0 to gpu1"));
+  EXPECT_THAT(load("graphs/apart.csv").problems, ElementsAre("3:29 E123 there is no path from gpu0 to gpu1"));
 }
 
 TEST(NetworkErrorCodes, AreOrderedAndExplained) {
