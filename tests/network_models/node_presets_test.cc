@@ -1,4 +1,4 @@
-// Every shipped node preset, wired: its counts and the sums of its links against the makers' figures.
+// Every shipped node preset, built: its counts and the sums of its links against the vendors' figures.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -26,8 +26,8 @@ struct Expected {
   bool reduces;
 };
 
-// Makers' figures, per direction: DGX-1 6 * 25; DGX A100 12 * 25; H100 and H200 18 * 25; B200 18 * 50; MI300X 7 * 64;
-// H800 8 * 25; DGX-2 6 * 25. MI325X as MI300X, MI355X 7 * 76.8; boards of four GPUs as their eight-GPU kin.
+// Vendors' figures, per direction: DGX-1 6 * 25; DGX A100 12 * 25; H100 and H200 18 * 25; B200 18 * 50; MI300X 7 * 64;
+// H800 8 * 25; DGX-2 6 * 25. MI325X as MI300X, MI355X 7 * 76.8; boards of four GPUs as the eight-GPU ones.
 const std::map<std::string, Expected>& expected() {
   static const std::map<std::string, Expected> table = {
       {"a100-x4", {4, 2, 300, 50, false}},        {"gh200-x4", {4, 4, 450, 100, false}},
@@ -42,7 +42,7 @@ const std::map<std::string, Expected>& expected() {
   return table;
 }
 
-// Two nodes, so that the NICs have something to lead to.
+// Two nodes, so that the NICs have a peer.
 LoadedCluster load_preset(const std::string& name) {
   return load_cluster("nodes: 2\nnode: {preset: " + name + "}\nfabric: {type: fat_tree, leaf: {ports: 1024}}\n");
 }

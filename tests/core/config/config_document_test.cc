@@ -33,7 +33,7 @@ ConfigDocument loaded(Result<ConfigDocument> document) {
   return std::move(*document);
 }
 
-// Files of one test, in a folder that goes with it.
+// Files of one test, in a temporary folder.
 class ConfigFiles : public ::testing::Test {
  protected:
   ConfigFiles() {
@@ -207,7 +207,7 @@ TEST_F(ConfigFiles, OfOnesOwnStandWherePresetsDo) {
   EXPECT_EQ(sample.peak, FlopRate(989.4e12));  // of h100
   ConfigMap gpu = document.root().map("cluster", "").map("node", "").map("gpu", "");
   EXPECT_EQ(without_folder(gpu.origin("name")), "parts/chip.yaml:2");
-  // An override's path begins where the program runs.
+  // An override's path is relative to the working directory.
   const std::string plain = write("plain.yaml", "cluster: { nodes: 2, node: { preset: dgx-h100 } }\n");
   ConfigDocument overridden = loaded(ConfigDocument::load(plain, with_presets({"cluster.node.gpu.preset=" + chip})));
   EXPECT_EQ(sample::read(overridden.root()).gpu_name, "Mine");
@@ -308,7 +308,7 @@ TEST(ChangedDocument, HasOtherValuesAndKeepsTheRest) {
   EXPECT_EQ(base.yaml(), "a: 1\nb: {c: 2, d: 3}\n");
 }
 
-// A key may be taken away and set anew: a map is replaced, not merged with what it was.
+// A key may be removed and set again: a map is replaced, not merged with what it was.
 TEST(ChangedDocument, RemovesBeforeItSets) {
   const ConfigDocument base = loaded(ConfigDocument::load_text("t.yaml", "b: {c: 2, d: 3}\n"));
   EXPECT_EQ(base.changed({.settings = {"b.d=4"}, .removed = {"b"}}).yaml(), "b: {d: 4}\n");

@@ -23,7 +23,7 @@ Json sample_schema() {
   return Json::parse(json_schema(document.log().docs(), presets, "ringwright scenario"));
 }
 
-// What a plain value must be, beside the form with its provenance.
+// The schema of a plain value, next to the form with its provenance.
 const Json& plain(const Json& schema) {
   return schema.at("anyOf").at(0);
 }

@@ -86,7 +86,7 @@ TEST(GraphAnalysis, TakesThePathOfLeastLatency) {
   const LinkId first = fabric.add_link({.from = nodes[0], .to = nodes[1], .bandwidth = 1_GBps, .latency = 300_ns});
   const LinkId second = fabric.add_link({.from = nodes[1], .to = nodes[3], .bandwidth = 1_GBps, .latency = 500_ns});
   EXPECT_THAT(shortest_path(fabric, nodes[0], nodes[3]), ElementsAre(first, second));
-  // At equal latency the way with fewer links wins.
+  // At equal latency the path with fewer links wins.
   const LinkId equal = fabric.add_link({.from = nodes[0], .to = nodes[3], .bandwidth = 1_GBps, .latency = 800_ns});
   EXPECT_THAT(shortest_path(fabric, nodes[0], nodes[3]), ElementsAre(equal));
   EXPECT_NE(direct, equal);
@@ -108,7 +108,7 @@ TEST(GraphAnalysis, LetsGpusOfOneHostFlowToOthersWithinTheirLinks) {
   EXPECT_EQ(max_flow(net.fabric, from, to), 64_GBps);
 }
 
-// The slow twin: augment along any way until none is left (Ford and Fulkerson 1956), on a matrix of whole GB/s.
+// The slow twin: augment along any path until none is left (Ford and Fulkerson 1956), on a matrix of whole GB/s.
 std::int64_t slow_max_flow(std::vector<std::vector<std::int64_t>> capacity, std::size_t from, std::size_t to) {
   const std::size_t n = capacity.size();
   std::int64_t total = 0;

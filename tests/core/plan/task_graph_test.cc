@@ -82,7 +82,7 @@ TEST(TaskGraph, GroupsOfOneShapeShareALayout) {
   add_dimension(graph, "far", far);
   graph.program_of.assign(16, ProgramId(0));
   test::place_ranks(graph, 4);
-  // Near pairs sit on GPUs 0-1 or 2-3; far pairs on equal GPUs 0, 1, 2 or 3 of two hosts.
+  // Near pairs are on GPUs 0-1 or 2-3; far pairs on equal GPUs 0, 1, 2 or 3 of two hosts.
   EXPECT_EQ(graph.layouts.size(), 6U);
   const GroupLayout& layout = graph.layouts[graph.dimensions[1].layout_of_group[0]];
   EXPECT_EQ(layout.host_of, (std::vector{0, 1}));
@@ -104,7 +104,7 @@ TEST(TaskGraph, GroupsThatLieAlikeShareALayoutWhereverTheirHostsAre) {
   add_dimension(graph, "tp", {{0, 1}, {2, 3}, {4, 5}, {7, 6}});
   graph.program_of.resize(8);
   test::place_ranks(graph, 2);
-  // Four hosts of two GPUs. Of dp: both GPUs 0 of two hosts, or both GPUs 1; of tp: a host's GPUs in order, or turned.
+  // Four hosts of two GPUs. Of dp: both GPUs 0 of two hosts, or both GPUs 1; of tp: a host's GPUs in order, or swapped.
   EXPECT_EQ(graph.dimensions[0].layout_of_group, (std::vector<std::uint32_t>{0, 1, 0, 1}));
   EXPECT_EQ(graph.dimensions[1].layout_of_group, (std::vector<std::uint32_t>{2, 2, 2, 3}));
   EXPECT_EQ(graph.layouts.size(), 4U);

@@ -39,7 +39,7 @@ TEST(BottleneckRouter, AWayIsItsLatencyAndItsNarrowestHop) {
   EXPECT_EQ(narrow->capacities()[hops[0].link.index()], 1_GBps);
 }
 
-// A quarter of the flow over 2 GB/s would let 8 GB/s through: the whole of it over 4 GB/s is what limits.
+// A quarter of the flow over 2 GB/s would let 8 GB/s through: the whole of it over 4 GB/s is the limit.
 TEST(BottleneckRouter, AHopThatCarriesAShareIsAsMuchWider) {
   const FourLinks router;
   const auto narrow = make_bottleneck_router(router);

@@ -1,4 +1,4 @@
-// A remembered partition is the one that would be found again.
+// A cached partition equals the one that would be computed again.
 #include "core/symmetry/fold_memory.h"
 
 #include <gtest/gtest.h>
@@ -62,7 +62,7 @@ TEST_F(FoldMemoryTest, TellsStepsApartWhoseRanksAreAlikeInOtherWays) {
   EXPECT_EQ(memory_.size(), 3U);
 }
 
-// The same ranks, but what was one name is two: messages of one stage are as long as those of another no more.
+// The same ranks, but one name has become two: messages of two stages no longer have the same length.
 TEST_F(FoldMemoryTest, TellsEqualNamesFromDifferentOnes) {
   expect_as_found_anew(step(16_MiB));
   TaskGraph uneven = step(16_MiB);

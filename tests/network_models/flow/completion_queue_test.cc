@@ -59,7 +59,7 @@ TEST(CompletionQueue, AMomentWhoseItemsAllLeaveIsGone) {
   EXPECT_EQ(queue.earliest(), at(10));
   queue.erase(1);
   EXPECT_EQ(queue.earliest(), at(30));
-  queue.erase(1);  // not in: nothing happens
+  queue.erase(1);  // not present: no effect
   queue.erase(77);
   EXPECT_EQ(pop(queue), (std::vector<std::uint32_t>{2}));
 }
@@ -80,7 +80,7 @@ TEST(CompletionQueueDeathTest, NothingComesOutOfAnEmptyQueue) {
   EXPECT_DEATH(queue.pop_earliest(items), "empty queue");
 }
 
-// Beside a sorted map; `spread` sets how many items share a moment, and so which of its two forms the queue takes.
+// Against a sorted map; `spread` sets how many items share a moment, and thus which of its two forms the queue takes.
 void compare_with_map(std::uint64_t seed, std::uint64_t spread) {
   constexpr std::uint32_t kItems = 300;
   RandomStream random(seed, "queue");

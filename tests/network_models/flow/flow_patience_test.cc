@@ -1,4 +1,4 @@
-// The flow model's patience: transfers between hosts that stand still are given up, others wait.
+// The flow model's patience: stalled transfers between hosts are given up, others wait.
 #include <gtest/gtest.h>
 
 #include "tests/network_models/arrival_log.h"
@@ -50,7 +50,7 @@ TEST(FlowPatience, ALongStandEndsTheRunAndNamesTheLink) {
   EXPECT_EQ(bench.network->given_up()->since, TimePoint(1_ms));
 }
 
-// It stands from its first byte on.
+// It stalls from its first byte on.
 TEST(FlowPatience, WhoFindsALinkDownStandsFromTheStart) {
   const TableRouter router = one_link();
   ModelBench bench("flow", router, kPatient);

@@ -1,4 +1,4 @@
-// The flow model by hand-made cases, and beside finish times from exact rational arithmetic.
+// The flow model on hand-computed cases, and against finish times from exact rational arithmetic.
 #include <cmath>
 #include <map>
 #include <string>
@@ -55,7 +55,7 @@ TEST(Flow, FlowsThatEndTogetherAreToldInTheOrderOfTheirStart) {
   for (int i = 0; i < 20; ++i) routes.push_back(over({i % 3}, i % 2 == 0 ? 1_us : 2_us));
   const TableRouter router(links({1_GBps, 1_GBps, 1_GBps}), routes);
   ModelBench bench("flow", router);
-  // No bytes and one latency: all of one kind are told at one instant.
+  // No bytes and one latency: all of one kind are notified at one instant.
   for (const std::uint32_t row : {7U, 3U, 9U, 1U, 5U}) bench.send(row, Bytes(0));
   bench.engine.run();
   std::vector<std::uint64_t> order;

@@ -34,7 +34,7 @@ TEST(HostBlock, PaysTheNvLinkLatencyOnceInTwoHalves) {
 TEST(HostBlock, TakesALaneOfTheMeshOrElsePcie) {
   const Network network = one_node("{preset: dgx1-v100}");
   EXPECT_EQ(trace(network, between(0, 3)), "host0/gpu0 host0/gpu3");
-  // GPUs 0 and 5 share no lane; their switches 0 and 2 hang on sockets 0 and 1.
+  // GPUs 0 and 5 share no lane; their switches 0 and 2 are on sockets 0 and 1.
   EXPECT_EQ(trace(network, between(0, 5)), "host0/gpu0 host0/pcie0 host0/cpu0 host0/cpu1 host0/pcie2 host0/gpu5");
   // Two lanes between 0 and 3 are one link of 50 GB/s.
   const auto hops = hops_of(network, between(0, 3));
@@ -60,8 +60,8 @@ TEST(HostBlock, WithoutGpudirectPathsToTheNicLeadThroughHostMemory) {
   EXPECT_EQ(network.fabric.link(hops_of(network, between(0, 4))[0].link).bandwidth, 25_GBps);  // of a slot of 31.5
 }
 
-// Every GPU of a DGX H100 has a PCIe switch of its own. NICs 4, 6 and 7 are equally near to GPU 5: it takes the third
-// of them, sends over the GPU beside it and receives over PCIe.
+// Every GPU of a DGX H100 has its own PCIe switch. NICs 4, 6 and 7 are equally near to GPU 5: it takes the third of
+// them, sends over the GPU that owns it and receives over PCIe.
 TEST(HostBlock, AGpuWithoutItsNicTakesTheNearestThatIsLeft) {
   const auto cluster = load_cluster("nodes: 2\nnode: {preset: dgx-h100}\nfabric: {type: fat_tree}\n");
   cluster.topology->leave_out_nics({.lacking = {{}, {5}}, .of_host = {1, 0}});

@@ -39,7 +39,7 @@ TEST(Host, LinksCarryDataAtTheirEfficiency) {
       "  nic: {count: 2, bandwidth: 400Gbps, efficiency: 90%, ports: 2}\n"
       "fabric: {type: rail_optimized}\n");
   EXPECT_THAT(cluster.problems, IsEmpty());
-  EXPECT_EQ(cluster.host.nvlink.bandwidth, 450_GBps);  // as the maker says it
+  EXPECT_EQ(cluster.host.nvlink.bandwidth, 450_GBps);  // the vendor's nominal rate
   EXPECT_EQ(cluster.host.nvlink.data_rate(), 360_GBps);
   EXPECT_EQ(cluster.host.nic.bandwidth, 50_GBps);  // of both ports together
   EXPECT_EQ(cluster.host.nic.ports, 2);

@@ -35,7 +35,7 @@ std::vector<Hop> route_over(std::initializer_list<int> links) { return over(link
 
 TEST(PriorityMaxMin, LowTakesWhatHighLeaves) {
   PriorityMaxMin shares(bandwidths({10.0, 4.0}));
-  add(shares, 0, route_over({0, 1}), Priority::kHigh);  // held back to 4 by link 1
+  add(shares, 0, route_over({0, 1}), Priority::kHigh);  // limited to 4 by link 1
   add(shares, 1, route_over({0}), Priority::kLow);
   add(shares, 2, route_over({0}), Priority::kLow);
   shares.solve();
@@ -78,7 +78,7 @@ TEST(PriorityMaxMin, AWayIsEmptyOnlyWhenNeitherClassIsOnIt) {
   EXPECT_FALSE(shares.route_is_empty(0));
 }
 
-// The twin: all of the high class in exact arithmetic, then the low class on what is left of each link.
+// The twin: all of the high class in exact arithmetic, then the low class on the remaining capacity of each link.
 class Twin {
  public:
   explicit Twin(std::vector<double> by_link) : capacity(std::move(by_link)) {}
@@ -169,7 +169,7 @@ TEST(Priorities, BackgroundTrafficStandsAsideForTheJob) {
   EXPECT_EQ(bench.log.time_of(0), TimePoint(3_ms));
 }
 
-// A ring step repeated ten times, 100 us each, does not notice low traffic on its link, whether as a train or not.
+// A ring step repeated ten times, 100 us each, is not affected by low traffic on its link, as a batch or not.
 TEST(Priorities, ATrainOfTheJobIsNotDelayedByBackgroundTraffic) {
   const TableRouter router(std::vector<Bandwidth>{1_GBps}, {over({0}), over({0})});
   ModelBench bench("flow", router);

@@ -1,4 +1,4 @@
-// Topologies as users write them: from YAML to a network, and what is said about mistakes.
+// Topologies as users write them: from YAML to a network, and error messages.
 #include <algorithm>
 #include <set>
 #include <string>
@@ -140,7 +140,7 @@ TEST(RailOptimized, TakesTheNicsThatAMessageNames) {
   const std::string over_pcie = trace(network, query);
   EXPECT_THAT(over_pcie, Not(HasSubstr("nvswitch")));
   EXPECT_THAT(over_pcie, HasSubstr("host0/nic0 leaf0.0 host1/nic0"));
-  query.nics = {.out = 7, .in = 3};  // comes in by a NIC that is not the receiver's own
+  query.nics = {.out = 7, .in = 3};  // enters by a NIC that is not the receiver's own
   EXPECT_THAT(trace(network, query), HasSubstr("host1/nic3"));
   query.nics = {.out = 8, .in = 8};  // there are none
   EXPECT_EQ(trace(network, query), trace(network, between(7, 8)));

@@ -37,7 +37,7 @@ TEST(TimedCollectives, EndForAllAGivenTimeAfterTheLastHasCome) {
   late.run_on({2});
   const RunResult result = play(graph);
   for (const TimePoint end : result.record.finished_at) EXPECT_EQ(end, TimePoint(13_us));
-  // What comes before the last member is waiting, not communication.
+  // The time before the last member joins is waiting, not communication.
   EXPECT_EQ(result.record.time_in[0][communicating(tp)], 3_us);
   EXPECT_EQ(result.record.sent[0][0], Bytes(3000));
   EXPECT_EQ(result.record.messages, 0U);

@@ -12,7 +12,7 @@ using namespace ringwright::literals;
 constexpr ActivityMask kTensor = 2;
 constexpr ActivityMask kData = 4;
 
-// Computing from 0 to 10 us, tensor-parallel talk from 6 to 14, computing again from 14 to 20.
+// Computing from 0 to 10 us, tensor-parallel communication from 6 to 14, computing again from 14 to 20.
 ActivityProfile profile() {
   return {{{.at = 0_us, .bit = 0, .begins = true},
            {.at = 6_us, .bit = 1, .begins = true},
@@ -65,7 +65,7 @@ TEST(ActivityProfile, ActivitiesOfOneKindOverlap) {
   EXPECT_EQ(time_in[0], 1_us);
 }
 
-// As tasks tell them, one after another: each its beginning and its end.
+// As tasks report them, one after another: each its start and its end.
 TEST(ActivityProfile, MayBeToldOutOfOrder) {
   const ActivityProfile told({{.at = 6_us, .bit = 1, .begins = true},
                               {.at = 14_us, .bit = 1, .begins = false},

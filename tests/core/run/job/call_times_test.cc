@@ -1,4 +1,4 @@
-// What calls take is kept by dimension and call.
+// Times of calls are stored by dimension and call.
 #include "core/run/job/call_times.h"
 
 #include <gtest/gtest.h>

@@ -49,8 +49,7 @@ TEST(CopyBlockClocks, WhatLagsMakesUpForItAtTheSpeedOfTheMoment) {
   scene.at(6_us, [&scene] { scene.clocks.set_speed(kRank, 0.25); });
   scene.at(8_us, [&scene] { scene.clocks.set_speed(kRank, 1.0); });
   scene.engine.run();
-  // At 5 us it lags by 4 / 2 = 2 us. It makes up for 0.5 us until 6 us, for 0.5 us until 8 us, and for the rest in 1
-  // us.
+  // At 5 us it lags by 4 / 2 = 2 us. It catches up 0.5 us until 6 us, 0.5 us until 8 us, and the rest in 1 us.
   ASSERT_EQ(scene.listener.told.size(), 1U);
   EXPECT_EQ(scene.listener.told.front().token, 7U);
   EXPECT_EQ(scene.listener.told.front().when, TimePoint(9_us));

@@ -129,7 +129,7 @@ TEST(Executor, ALateRankHoldsBackOnlyWhoNeedsIt) {
   late.collective(tp, CollectiveKind::kAllGather, Bytes(3000), kCommStream, {before});
   late.run_on({2});
   const RunResult result = play(graph);
-  // Rank 2's first piece leaves at 10 us; rank 0 has it at 12 and passes it on by 14. Rank 0's and 1's pieces were
+  // Rank 2's first piece leaves at 10 us; rank 0 has it at 12 and forwards it by 14. Rank 0's and 1's pieces were
   // waiting at rank 2, which needs 2 us a step for its own sends.
   EXPECT_EQ(end_of(result, 0), TimePoint(14_us));
   EXPECT_EQ(end_of(result, 1), TimePoint(14_us));

@@ -1,4 +1,4 @@
-// Ways around links that are down: sound, close to the policy's own, and given up only when none is left.
+// Paths around links that are down: valid, close to the policy's own, and given up only when none is left.
 #include <algorithm>
 #include <cmath>
 #include <set>

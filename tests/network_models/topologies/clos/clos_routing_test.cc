@@ -1,4 +1,4 @@
-// Which of the parallel ways a policy takes: balance, symmetry, determinism, shares.
+// Which of the parallel paths a policy takes: balance, symmetry, determinism, shares.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -19,7 +19,7 @@ Network rails(const Routing& routing, int hosts = 32) {
   return build_clos({.host = host, .shape = derive_clos(rail_order(16, 4, 8), host, hosts).shape, .routing = routing});
 }
 
-// What a shift by whole hosts (or by GPUs) puts on each link between two kinds of nodes, in flows.
+// The load in flows of a shift by whole hosts (or by GPUs) on each link between two kinds of nodes.
 std::map<LinkId, double> load_of_shift(const Network& network, std::size_t shift, NodeKind from, NodeKind to) {
   std::map<LinkId, double> load;
   const std::size_t ranks = network.fabric.gpus().size();
@@ -41,7 +41,7 @@ TEST(StaticRouting, LoadsEveryUplinkAlikeUnderAShift) {
          {std::pair(NodeKind::kLeaf, NodeKind::kSpine), std::pair(NodeKind::kSpine, NodeKind::kLeaf)}) {
       const auto load = load_of_shift(network, 4 * hosts, from, to);
       for (const auto& [link, flows] : load) EXPECT_DOUBLE_EQ(flows, 1.0) << network.fabric.name(link);
-      // 128 flows, each over an uplink of its own: all 8 uplinks of all 16 leaves.
+      // 128 flows, each over its own uplink: all 8 uplinks of all 16 leaves.
       EXPECT_EQ(load.size(), 128U);
     }
   }

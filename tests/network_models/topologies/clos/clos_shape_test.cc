@@ -66,7 +66,7 @@ TEST(ClosShape, MatchesTheSuperPodTable) {
     EXPECT_EQ(shape.leaves(), row.leaves) << row.units;
     EXPECT_EQ(shape.all_spines(), row.spines) << row.units;
     EXPECT_EQ(shape.all_cores(), row.cores) << row.units;
-    // Every tier passes on what it gets: 32 uplinks a leaf, as many core links as leaf uplinks.
+    // Every tier forwards its full bandwidth: 32 uplinks a leaf, as many core links as leaf uplinks.
     EXPECT_EQ(shape.uplinks, 32U);
     EXPECT_EQ(shape.all_spines() * shape.spine_uplinks, row.cores > 0 ? shape.leaves() * shape.uplinks : 0);
   }
