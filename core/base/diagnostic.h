@@ -10,7 +10,7 @@
 
 namespace ringwright {
 
-// A place in a text that the user gave. Lines and columns count from 1; 0 means "the file as a whole".
+// A position in an input text. Lines and columns count from 1; 0 means "the file as a whole".
 struct Place {
   std::string file;  // as the user named it; "--set:2" for the second --set; "preset:dgx-h100.yaml" for shipped files
   int line = 0;

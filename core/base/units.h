@@ -1,7 +1,7 @@
 // Typed quantities: time in integer picoseconds, bytes, rates, arithmetic; literals, parsing, printing.
 //
 // Prefixes: GB = 1e9 bytes, GiB = 2^30 bytes, Gbps = 1e9 bit/s. Bandwidths are per direction. Cross-type arithmetic
-// exists only as named functions, so that each conversion rounds in one place.
+// exists only as named functions, so that each conversion has a single rounding.
 //
 // Whole numbers never wrap: a sum, difference or product that leaves the range saturates, so that a time beyond the
 // clock is recognised (`is_beyond_clock`) and never looks like a short or a negative one.

@@ -74,7 +74,7 @@ tl::expected<std::string, std::string> read_user_file(const std::string& path, c
   std::string text;
   while (true) {
     if (!regular && !await_data(file.number(), limits.silence)) {
-      return tl::unexpected(fmt::format("nothing has come through this pipe for {} s",
+      return tl::unexpected(fmt::format("no data from this pipe for {} s",
                                         std::chrono::duration<double>(limits.silence).count()));
     }
     const std::size_t had = text.size();

@@ -24,7 +24,7 @@ struct GroupLayout {
   std::vector<int> gpu_of;                 // by index: position of the GPU in its host (the rail), 0-based
   std::vector<int> host_order;             // all indices, host by host: the ring order
   std::vector<int> position;               // by index: its position in host_order
-  // By host: which of the machine's sets of NICs it has, where some hosts lack NICs; empty: every host has all of them.
+  // By host: which of the machine's sets of NICs it has, where some hosts miss NICs; empty: every host has all of them.
   std::vector<int> nic_set;
   int smallest_host = 0;                   // members on the host with the fewest, and the most
   int largest_host = 0;
@@ -50,7 +50,7 @@ struct CollectiveCall {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   Bytes bytes;
   const GroupLayout* layout = nullptr;  // outlives the call
-  DimensionId dimension;                // which parallel dimension asks, for per-dimension choices
+  DimensionId dimension;                // the parallel dimension of the call, for per-dimension choices
   int root = 0;                         // broadcast and reduce
 
   [[nodiscard]] int size() const { return layout->size(); }

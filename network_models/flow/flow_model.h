@@ -65,7 +65,7 @@ class FlowModel final : public NetworkModel {
     bool pays_latency = true;
     bool moving = false;  // its latency is paid, its bytes have not all arrived
     bool train = false;   // all repeats at once, from `settled` on
-    bool stands = false;  // its NICs retry; it is among `ends_` with the time at which they give it up
+    bool stands = false;  // stalled, its NICs retry; it is among `ends_` with the time at which they give it up
     Duration period;      // of a batch: latency and streaming of one repetition
     TimePoint stands_since;
     RouteQuery query = {};

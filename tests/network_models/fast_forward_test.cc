@@ -100,7 +100,7 @@ std::vector<Job> random_jobs(std::uint64_t seed) {
   return jobs;
 }
 
-TEST(FastForward, ATrainAloneIsItsRepetitionsOneAfterAnother) {
+TEST(FastForward, ABatchAloneIsItsRepetitionsOneAfterAnother) {
   // 5 times 1 us + 10,000 B / 10 GB/s.
   const std::vector<Job> jobs = {
       {.start = TimePoint(), .transfer = {.from = RankId(0), .to = RankId(1), .size = Bytes(10'000), .repeats = 5}}};
@@ -112,7 +112,7 @@ TEST(FastForward, ATrainAloneIsItsRepetitionsOneAfterAnother) {
   EXPECT_EQ(player.usage()[0].busy, 5_us);
 }
 
-TEST(FastForward, ATrainIsTakenApartWhereAnotherFlowEnters) {
+TEST(FastForward, ABatchIsSplitWhereAnotherFlowEnters) {
   // The batch's third repetition streams from 5 to 6 us. The other flow enters at 5.5 us and both halve: the batch's
   // remaining 5,000 B take 1 us, until 6.5 us; the fourth streams from 7.5 us on, concurrently with the other until
   // that one ends.
@@ -161,7 +161,7 @@ TEST(FastForward, RepetitionsThatTakeNoTimeEndAtOnce) {
   }
 }
 
-TEST(FastForward, RandomTrafficEndsAtTheSamePicosecondInAllThreeWays) {
+TEST(FastForward, RandomTrafficEndsAtTheSamePicosecondInAllThreeModes) {
   for (std::uint64_t seed = 0; seed < 2000; ++seed) {
     const std::vector<Job> jobs = random_jobs(seed);
     Player on("flow", FastForward::kOn, Resubmit::kByModel);

@@ -109,7 +109,7 @@ TEST_P(Conformance, WithoutBytesOnlyTheLatencyIsPaid) {
   bench.send(2, 1_GiB);  // a full link does not delay a transfer without bytes
   bench.send(0, Bytes(0));
   bench.send(1, Bytes(0));
-  EXPECT_TRUE(bench.log.arrivals.empty()) << "told within start()";
+  EXPECT_TRUE(bench.log.arrivals.empty()) << "notified within start()";
   bench.engine.run();
   EXPECT_EQ(bench.log.time_of(0), TimePoint(3_us));
   EXPECT_EQ(bench.log.time_of(1), TimePoint());

@@ -55,7 +55,7 @@ TEST_P(NodePreset, LoadsWithoutAssumptions) {
   for (const std::string& path : cluster.assumptions) EXPECT_TRUE(path.starts_with("fabric.")) << path;
 }
 
-TEST_P(NodePreset, IsWiredAsItsMakerSays) {
+TEST_P(NodePreset, HasTheVendorsBandwidths) {
   const auto cluster = load_preset(GetParam());
   const Expected want = expected().at(GetParam());
   const Network network = cluster.topology->build();
@@ -84,7 +84,7 @@ TEST_P(NodePreset, IsWiredAsItsMakerSays) {
   EXPECT_EQ(cluster.host.nvlink.reduces, want.reduces);
 }
 
-TEST_P(NodePreset, HasAWayBetweenAnyTwoGpus) {
+TEST_P(NodePreset, HasAPathBetweenAnyTwoGpus) {
   const Network network = load_preset(GetParam()).topology->build();
   EXPECT_EQ(first_broken_path(network), "");
   EXPECT_EQ(check_connectivity(network.fabric).unreachable_pairs, 0U);

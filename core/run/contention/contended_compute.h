@@ -64,7 +64,7 @@ class ContendedCompute final : public MovementWatcher {
   // The oldest claim of a dimension moves data; receives come last.
   void on_movement(ClassId rank_class, DimensionId dimension, int in_flight) override;
 
-  // Forgets what was lost so far (warm-up).
+  // Discards the losses so far (warm-up).
   void restart(ClassId rank_class);
   // By class, by dimension.
   [[nodiscard]] std::vector<std::vector<Interference>> lost() const;

@@ -38,7 +38,7 @@ struct ChunkQueue {
   std::uint64_t posted = 0;    // handled by the proxy
   std::uint64_t departed = 0;  // on the wire or beyond
   std::uint64_t arrived = 0;   // all up to here have arrived
-  std::uint64_t credits = 0;   // taken by the reader, as the sender knows
+  std::uint64_t credits = 0;   // taken by the reader, as known to the sender
   std::uint64_t early = 0;     // bit m % 64: message m has arrived before one ahead of it
   std::array<Bytes, kSlots> size;  // of message m, at m % kSlots
 
@@ -106,7 +106,7 @@ struct ChunkPlay {
   std::vector<ChunkSum> sums;
   std::size_t joined = 0;
   std::size_t members_left = 0;
-  std::uint64_t events = 0;  // scheduled, or flows in flight, that refer to this play
+  std::uint64_t events = 0;  // scheduled, or flows in flight, that refer to this call
 
   [[nodiscard]] bool over() const { return members_left == 0 && events == 0; }
 };

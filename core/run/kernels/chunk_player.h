@@ -54,7 +54,7 @@ class ChunkPlayer final : public CollectiveRunner,
   [[nodiscard]] std::string waits_for(ClassId rank_class, std::uint32_t task) const override;
 
  private:
-  // A block of a play, or a queue of it.
+  // A block of a running call, or a queue of it.
   struct PlayItem {
     std::uint32_t play = 0;
     std::uint32_t index = 0;
@@ -125,7 +125,7 @@ class ChunkPlayer final : public CollectiveRunner,
   void make_readable(PlayItem queue);
   void send(PlayItem part, const Transfer& transfer);
 
-  // Events are counted, so that a play lives until the last of them.
+  // Events are counted, so that a running call lives until the last of them.
   template <class Callable>
   void after(Duration delay, std::uint32_t play, Callable callable) {
     ++plays_[play].events;

@@ -1,4 +1,4 @@
-// Lifecycle of the plays of collectives and messages in flight: create, describe, release.
+// Lifecycle of the running calls of collectives and messages: create, describe, release.
 #include <algorithm>
 
 #include <fmt/format.h>

@@ -49,7 +49,7 @@ struct SegmentTimeline {
 class SegmentTimes {
  public:
   struct Inputs {
-    const TaskGraph& graph;  // with segments that stand alone
+    const TaskGraph& graph;  // with independent segments
     const RankClasses& classes;
     const std::vector<Duration>& work_duration;
     const ComputeModel& compute;

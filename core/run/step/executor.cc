@@ -8,7 +8,7 @@
 namespace ringwright {
 namespace {
 
-constexpr std::uint64_t kEventsPerLook = 500'000;  // between two looks at the observer
+constexpr std::uint64_t kEventsPerLook = 500'000;  // between two checks of the observer
 
 }  // namespace
 
@@ -137,7 +137,7 @@ Duration StepPlayer::compute_time(ClassId c, std::uint32_t task) const {
   return slowdown.empty() ? time : scale(time, slowdown[job_.rank_of(c).index()]);
 }
 
-// From the launch of its kernel on, communication keeps multiprocessors.
+// From the launch of its kernel on, communication occupies multiprocessors.
 void StepPlayer::hold_gpu(ClassId c, std::uint32_t task) {
   const Task& entry = program_of(c).tasks[task];
   const TaskGraph& graph = inputs_.graph;

@@ -20,7 +20,7 @@ namespace ringwright {
 
 class Rehearsal {
  public:
-  // Of a graph whose segments stand alone.
+  // For a graph with independent segments.
   Rehearsal(const TaskGraph& graph, const RankClasses& classes);
 
   [[nodiscard]] std::size_t rounds() const { return rounds_; }

@@ -53,7 +53,7 @@ TEST(UserFile, APipeIsReadToItsEnd) {
 TEST(UserFile, APipeThatNobodyWritesToIsNotWaitedForForEver) {
   const std::string path = test::own_folder() + "pipe";
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
-  EXPECT_EQ(problem(path, {.silence = 20ms}), "nothing has come through this pipe for 0.02 s");
+  EXPECT_EQ(problem(path, {.silence = 20ms}), "no data from this pipe for 0.02 s");
 }
 
 TEST(UserFile, APipeWithoutEndIsLeft) {

@@ -75,7 +75,7 @@ TEST(ConfigDocument, MergesAPresetUnderTheKeysThatAreGiven) {
   EXPECT_EQ(sample.peak, 900_TFLOPS);          // the scenario's own, two levels below the preset
 }
 
-TEST(ConfigDocument, LetsAPresetBuildOnAPresetAndOnAFileBesideIt) {
+TEST(ConfigDocument, LetsAPresetBuildOnAPresetAndOnAFileNextToIt) {
   ConfigDocument document =
       loaded(ConfigDocument::load_text("t.yaml", "cluster: { nodes: 2, node: { preset: dgx-h200 } }", with_presets()));
   const sample::Sample sample = sample::read(document.root());
@@ -182,7 +182,7 @@ TEST_F(ConfigFiles, PointAtTheFileInWhichTheMistakeStands) {
             "      |       ^^^^^\n");
 }
 
-TEST_F(ConfigFiles, RunInALongCircleAreRefused) {
+TEST_F(ConfigFiles, InALongCycleAreRefused) {
   write("a.yaml", "extends: b.yaml\n");
   write("b.yaml", "extends: c.yaml\n");
   write("c.yaml", "extends: a.yaml\n");
@@ -213,7 +213,7 @@ TEST_F(ConfigFiles, OfOnesOwnStandWherePresetsDo) {
   EXPECT_EQ(sample::read(overridden.root()).gpu_name, "Mine");
 }
 
-TEST_F(ConfigFiles, OfOnesOwnInPlaceOfPresetsAreRefusedWithTheirName) {
+TEST_F(ConfigFiles, InsteadOfPresetsAreRefusedWithTheirName) {
   write("chip.yaml", "preset: chip.yaml\n");
   const std::string top =
       write("top.yaml", "cluster:\n  node: { preset: chop.yaml }\nnodes:\n  - { preset: chip.yaml }\n");
@@ -320,7 +320,7 @@ TEST(ChangedDocument, LeavesPresetsToThemselvesWhenWritten) {
   EXPECT_EQ(base.changed({.settings = {"cluster.nodes=2"}}).yaml(), "cluster: {node: {preset: dgx-h100}, nodes: 2}\n");
 }
 
-TEST(ChangedDocument, TellsWhatNobodyReads) {
+TEST(ChangedDocument, ReportsUnreadKeys) {
   const ConfigDocument base = loaded(ConfigDocument::load_text("t.yaml", "a: 1\n"));
   ConfigDocument copy = base.changed({.settings = {"aa=2"}});
   ConfigMap root = copy.root();

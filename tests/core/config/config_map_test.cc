@@ -116,7 +116,7 @@ TEST(ConfigMap, GoesOnWithTheNearestOptionSoThatTheRestIsReadWithIt) {
   EXPECT_EQ(root.choice({.name = "algorithm", .doc = "", .fallback = "tree"}, kOptions), "ring");
 }
 
-TEST(ConfigMap, SaysNothingMoreAboutAMapWhoseChoiceIsUnknown) {
+TEST(ConfigMap, ReportsNothingMoreAboutAMapWhoseChoiceIsUnknown) {
   constexpr std::array kOptions = {Option{"ring", ""}, Option{"tree", ""}};
   ConfigDocument document = document_of("algorithm: hypercube\ncube_sides: 3");
   EXPECT_EQ(document.root().choice({.name = "algorithm", .doc = ""}, kOptions), "ring");
@@ -153,7 +153,7 @@ TEST(ConfigMap, AMisspeltMapIsNotMissingToo) {
             "unknown key 'trainin'; did you mean 'training', which is missing?");
 }
 
-TEST(ConfigMap, NothingIsSaidAboutTheValueThatStandsInForAMissingOne) {
+TEST(ConfigMap, NothingIsReportedAboutTheValueUsedForAMissingOne) {
   ConfigDocument document = document_of("training: { micro_batch: 4 }");
   ConfigMap training = document.root().map("training", "");
   static_cast<void>(training.integer({.name = "global_batch", .doc = ""}));
@@ -204,7 +204,7 @@ TEST(ConfigMap, KeepsTextAsItIsWhateverItLooksLike) {
   EXPECT_EQ(problems(document), "");
 }
 
-TEST(ConfigMap, TakesProvenanceBesideAnyScalar) {
+TEST(ConfigMap, TakesProvenanceOfAnyScalar) {
   ConfigDocument document = document_of(
       "speed: { value: 400Gbps, evidence: measured, source: our iperf }\n"
       "tp: { value: 8 }\n"

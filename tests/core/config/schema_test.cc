@@ -53,7 +53,7 @@ TEST(Schema, ListsOptionsInTheirOrder) {
   EXPECT_EQ(plain(schedule).at("enum"), Json({"gpipe", "1f1b", "interleaved-1f1b"}));
 }
 
-TEST(Schema, TakesProvenanceBesideEveryScalar) {
+TEST(Schema, TakesProvenanceOfEveryScalar) {
   const Json speed =
       sample_schema().at("/properties/cluster/properties/fabric/properties/leaf/properties/speed"_json_pointer);
   const Json& long_form = speed.at("anyOf").at(1);

@@ -71,7 +71,7 @@ TEST(YamlReader, CopiesWhatAnAliasNames) {
   EXPECT_EQ(at(at(*tree.root, "d").items[1], "b").text, "1");
 }
 
-TEST(YamlReader, TellsNothingFromTheWordForIt) {
+TEST(YamlReader, DistinguishesNullFromTheWord) {
   Tree tree;
   read(tree, "a:\nb: ~\nc: null\nd: \"null\"\ne: ''\n");
   for (const char* key : {"a", "b", "c"}) EXPECT_EQ(at(*tree.root, key).kind, ConfigKind::kNull) << key;
@@ -144,7 +144,7 @@ TEST(YamlReader, TakesALongList) {
   EXPECT_EQ(at(*tree.root, "a").items.size(), 100'001U);
 }
 
-TEST(YamlReader, ReadsOverrideValuesAtTheirPlace) {
+TEST(YamlReader, ReadsOverrideValuesAtTheirColumn) {
   ConfigSource source{
       .name = "--set:1", .kind = SourceKind::kOverride, .path = {}, .lines = {"a.b=[1, x]"}, .provenance = {}};
   Diagnostics problems;

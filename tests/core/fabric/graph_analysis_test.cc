@@ -71,7 +71,7 @@ TEST(GraphAnalysis, NamesPairsThatCannotReachEachOther) {
   EXPECT_EQ(apart.fabric.name(result.examples[0].second), "host2/gpu0");
 }
 
-TEST(GraphAnalysis, CountsPairsThatReachOneWayOnly) {
+TEST(GraphAnalysis, CountsPairsConnectedInOneDirectionOnly) {
   TwoSwitches one_way = two_switches(0);
   one_way.fabric.add_link(
       {.from = one_way.switches[0], .to = one_way.switches[1], .bandwidth = 50_GBps, .latency = 1_us});

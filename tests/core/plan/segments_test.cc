@@ -53,7 +53,7 @@ TaskGraph calling_graph() {
   return graph;
 }
 
-TEST(Segments, AreWrittenOutInThePlaceOfTheirCalls) {
+TEST(Segments, ReplaceTheirCallsWhenWrittenOut) {
   const Program written = write_out(graph_with_segment(), caller());
   ASSERT_EQ(written.tasks.size(), 8U);
   EXPECT_EQ(written.stream_count, 2);

@@ -90,7 +90,7 @@ TEST(TaskGraph, GroupsOfOneShapeShareALayout) {
   EXPECT_TRUE(layout.even());
 }
 
-TEST(GroupLayout, CountsPlacesHostByHost) {
+TEST(GroupLayout, CountsPositionsHostByHost) {
   const GroupLayout layout = make_group_layout({7, 7, 3, 7}, {0, 1, 0, 2});
   EXPECT_EQ(layout.host_of, (std::vector{0, 0, 1, 0}));
   EXPECT_EQ(layout.place_in_host, (std::vector{0, 1, 0, 2}));
@@ -98,7 +98,7 @@ TEST(GroupLayout, CountsPlacesHostByHost) {
   EXPECT_FALSE(layout.even());
 }
 
-TEST(TaskGraph, GroupsThatLieAlikeShareALayoutWhereverTheirHostsAre) {
+TEST(TaskGraph, GroupsOfOneShapeShareALayoutOnAnyHosts) {
   TaskGraph graph;
   add_dimension(graph, "dp", {{0, 2}, {1, 3}, {4, 6}, {5, 7}});
   add_dimension(graph, "tp", {{0, 1}, {2, 3}, {4, 5}, {7, 6}});

@@ -105,7 +105,7 @@ TEST(CallOverhead, IsNotOfMessagesThatTheSenderStores) {
   EXPECT_EQ(play(graph).record.iteration_end.back(), TimePoint(3 * 2_us));
 }
 
-TEST(CallOverhead, OfMessagesRepeatsWithEveryTrainingStepPlayedOrNot) {
+TEST(CallOverhead, OfMessagesRepeatsWithEveryTrainingStepSimulatedOrNot) {
   for (const bool skip : {false, true}) {
     TaskGraph graph = two_ranks(2);
     graph.iterations = 40;
@@ -114,7 +114,7 @@ TEST(CallOverhead, OfMessagesRepeatsWithEveryTrainingStepPlayedOrNot) {
   }
 }
 
-TEST(CallOverhead, RepeatsWithEveryTrainingStepPlayedOrNot) {
+TEST(CallOverhead, RepeatsWithEveryTrainingStepSimulatedOrNot) {
   for (const bool skip : {false, true}) {
     TaskGraph graph = four_ranks(CollectiveKind::kAllReduce, 2);
     graph.iterations = 40;

@@ -30,7 +30,7 @@ TEST(BottleneckRouter, ItsLinksAreTheDifferentCapacities) {
   EXPECT_THAT(make_bottleneck_router(router)->capacities(), testing::ElementsAre(4_GBps, 1_GBps, 2_GBps));
 }
 
-TEST(BottleneckRouter, AWayIsItsLatencyAndItsNarrowestHop) {
+TEST(BottleneckRouter, APathIsItsLatencyAndItsNarrowestHop) {
   const FourLinks router;
   const auto narrow = make_bottleneck_router(router);
   std::vector<Hop> hops;

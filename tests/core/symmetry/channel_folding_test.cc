@@ -136,12 +136,12 @@ std::size_t classes_of(std::string_view name, const CollectivePlan& plan, int ra
 }
 
 // All hosts are identical, and every position of a host begins one of the kinds: one rank stands for all.
-TEST(ChannelFolding, ARingWithAKindForEveryPlaceFoldsToOneRank) {
+TEST(ChannelFolding, ARingWithAKindForEveryPositionFoldsToOneRank) {
   EXPECT_EQ(classes_of("ring", {.algorithm = "ring", .protocol = Protocol::kSimple, .channels = 8}, 256), 1U);
 }
 
 // Four kinds enter at the positions 0, 2, 4 and 6.
-TEST(ChannelFolding, ARingWithAKindForEverySecondPlaceFoldsToTwoRanks) {
+TEST(ChannelFolding, ARingWithAKindForEverySecondPositionFoldsToTwoRanks) {
   EXPECT_EQ(classes_of("ring", {.algorithm = "ring", .protocol = Protocol::kSimple, .channels = 4}, 256), 2U);
 }
 

@@ -218,7 +218,7 @@ TEST(Folding, ARingOfRelativePeersIsOneClass) {
   EXPECT_EQ(folded.finished, whole.finished);
 }
 
-TEST(Folding, SaysWhyLittleWasFolded) {
+TEST(Folding, ReportsWhyLittleWasFolded) {
   const TaskGraph graph = test::make_reference_step(step_512());
   const test::AlwaysChoose chooser(ring());
   FabricShape shape = fabric_512();

@@ -39,7 +39,7 @@ TEST(CompletionQueue, GivesAllItemsOfTheEarliestMomentTogether) {
   EXPECT_EQ(queue.earliest(), kNever);
 }
 
-TEST(CompletionQueue, AnItemMovesBothWays) {
+TEST(CompletionQueue, AnItemMovesInBothDirections) {
   CompletionQueue queue;
   queue.set(0, at(20));
   queue.set(1, at(30));
@@ -64,7 +64,7 @@ TEST(CompletionQueue, AMomentWhoseItemsAllLeaveIsGone) {
   EXPECT_EQ(pop(queue), (std::vector<std::uint32_t>{2}));
 }
 
-TEST(CompletionQueue, AnItemThatGoesAndComesBackIsGivenOnce) {
+TEST(CompletionQueue, AnItemRemovedAndInsertedAgainIsPoppedOnce) {
   CompletionQueue queue;
   queue.set(0, at(10));
   queue.set(1, at(10));

@@ -71,7 +71,7 @@ TEST(Faults, ADegradedLinkRecovers) {
 }
 
 // The rest goes over link 1 at the same speed: no time is lost, but bytes change links.
-TEST(Faults, AFlowGoesOnAroundALinkThatGoesDown) {
+TEST(Faults, AFlowContinuesAroundALinkThatGoesDown) {
   FaultBench test({down(0, 1_ms)});
   test.bench.send(0, Bytes(3'000'000));
   test.bench.engine.run();
@@ -161,9 +161,9 @@ TEST(Faults, WhilePayingItsLatencyAFlowChangesItsRouteOnly) {
   EXPECT_EQ(test.bench.network->usage()[1].busy, 1_ms);
 }
 
-// Ten repetitions of 10 us + 100 us; from 355 us on at half speed: the fourth has 2.5 of its 10 parts left, 25 us, and
-// takes 50 us; six more take 10 + 200 us each: 3 * 110 + 10 + 15 ... = 355 + 2 * (440 - 355) + 6 * 210 us.
-TEST(Faults, ATrainIsTakenApartByADegradedLink) {
+// Ten repetitions of 10 us + 100 us; from 355 us on at half speed: the fourth has 440 - 355 us of its bytes left, which
+// take twice as long; six more take 10 + 200 us each: 355 + 2 * (440 - 355) + 6 * 210 us.
+TEST(Faults, ABatchIsSplitByADegradedLink) {
   for (const FastForward mode : {FastForward::kOn, FastForward::kOff}) {
     FaultBench test({{.link = LinkId(0), .at = TimePoint(355_us), .factor = 0.5}}, 10_us, mode);
     test.bench.network->start(
@@ -173,7 +173,7 @@ TEST(Faults, ATrainIsTakenApartByADegradedLink) {
   }
 }
 
-TEST(Faults, ATrainGoesAroundALinkThatIsDown) {
+TEST(Faults, ABatchGoesAroundALinkThatIsDown) {
   for (const FastForward mode : {FastForward::kOn, FastForward::kOff}) {
     FaultBench test({down(0, 355_us, 600_us)}, 10_us, mode);
     test.bench.network->start(

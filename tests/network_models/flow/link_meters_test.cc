@@ -34,7 +34,7 @@ TEST(LinkMeters, BytesAddUp) {
   EXPECT_EQ(meters.usage(at(0))[0].bytes, 100.5);
 }
 
-TEST(LinkMeters, TellWhoUsesALinkThatIsSetAside) {
+TEST(LinkMeters, DetectUseOfAReservedLink) {
   LinkMeters meters(2);
   const std::array links = {LinkId(1)};
   EXPECT_TRUE(meters.set_aside(links, at(10), at(20)));

@@ -41,7 +41,7 @@ TEST(HostBlock, TakesALaneOfTheMeshOrElsePcie) {
   EXPECT_EQ(network.fabric.link(hops[0].link).bandwidth, 50_GBps);
 }
 
-TEST(HostBlock, TurnsAtTheHighestSwitchOfThePcieTree) {
+TEST(HostBlock, HasItsApexAtTheHighestSwitchOfThePcieTree) {
   const Network same_switch = one_node("{gpus: 4, pcie: {switches: 2, sockets: 1}}");
   EXPECT_EQ(trace(same_switch, between(0, 1)), "host0/gpu0 host0/pcie0 host0/gpu1");
   EXPECT_EQ(trace(same_switch, between(0, 1, RouteKind::kUpToSwitch)), "host0/gpu0 host0/pcie0");
@@ -77,7 +77,7 @@ TEST(HostBlock, AGpuWithoutItsNicTakesTheNearestThatIsLeft) {
   EXPECT_EQ(trace(network, asked), trace(network, between(6, 13)));
 }
 
-TEST(HostBlock, HasNoTurnOnADirectLane) {
+TEST(HostBlock, HasNoApexOnADirectLane) {
   const Network network = one_node("{preset: mi300x-8gpu}");
   EXPECT_EQ(trace(network, between(1, 6, RouteKind::kUpToSwitch)), "host0/gpu1 host0/gpu6");
   EXPECT_EQ(trace(network, between(1, 6, RouteKind::kDownFromSwitch)), "");
@@ -106,7 +106,7 @@ TEST(HostBlock, HasAWayBetweenAnyTwoGpusWithoutNvLink) {
   EXPECT_EQ(first_broken_path(one_node("{gpus: 8, pcie: {switches: 4, sockets: 2}}")), "");
 }
 
-TEST(PathBuilder, AddsUpTheSharesOfPathsThatMeet) {
+TEST(PathBuilder, AddsUpTheSharesOfPathsThatJoin) {
   std::vector<Hop> hops = {{.link = LinkId(9)}};
   PathBuilder builder(hops, RouteKind::kWhole);
   builder.add(1);

@@ -15,7 +15,7 @@ using namespace ringwright::literals;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-TEST(Host, ReadsASmallNodeAndSaysWhatItAssumed) {
+TEST(Host, ReadsASmallNodeAndReportsWhatItAssumed) {
   const auto cluster = load_cluster(
       "node:\n"
       "  gpus: 2\n"
@@ -53,7 +53,7 @@ TEST(Host, LinksCarryDataAtTheirEfficiency) {
   EXPECT_DOUBLE_EQ(narrowest, 45e9);
 }
 
-TEST(Host, GivesEachGpuTheNicOfItsOwnSwitchWithItsPlaceThere) {
+TEST(Host, GivesEachGpuTheNicOfItsOwnSwitchWithItsPositionThere) {
   Host host{.gpus = 4};
   host.nic.count = 4;
   host.pcie.gpu_at = {0, 0, 1, 1};
@@ -111,7 +111,7 @@ TEST(Host, RejectsBoardsThatCannotReachEachOther) {
                                             "plane"));
 }
 
-TEST(Host, PassesOverWhatAPresetSaysAboutPartsThatAreOverriddenAway) {
+TEST(Host, IgnoresPresetKeysOfComponentsThatAreOverridden) {
   const auto cluster = load_cluster("node: {preset: dgx-h100, nvlink: {kind: none}, nic: {count: 0}}\n");
   EXPECT_THAT(cluster.problems, IsEmpty());
   EXPECT_EQ(cluster.host.nvlink.kind, ScaleUp::kNone);

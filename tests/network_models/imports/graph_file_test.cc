@@ -54,7 +54,7 @@ TEST(GraphFile, PlacesGpusByIndex) {
   EXPECT_THAT(graph->gpus(), ElementsAre(NodeId(1), NodeId(2), NodeId(0)));
 }
 
-TEST(GraphFile, TellsAllMistakesOfAFileAtOnce) {
+TEST(GraphFile, ReportsAllMistakesOfAFileAtOnce) {
   EXPECT_THAT(
       mistakes("nod,a,gpu\n"
                "node,a\n"

@@ -79,7 +79,7 @@ TEST(IncrementalMaxMin, FlowsOfOneRouteShareItsRateAndAreAllNamed) {
 }
 
 // One leaves and another one enters: the path keeps its rate, which is reported for the new flow.
-TEST(IncrementalMaxMin, AFlowThatTakesAnothersPlaceIsNamedAlone) {
+TEST(IncrementalMaxMin, AFlowThatReplacesAnotherIsReportedAlone) {
   IncrementalMaxMin shares(bandwidths({10.0}));
   add(shares, 0, over({0}));
   add(shares, 1, over({0}));

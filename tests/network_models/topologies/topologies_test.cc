@@ -81,7 +81,7 @@ TEST(RailOptimized, ThinsUplinksByTheRatioAsked) {
   EXPECT_DOUBLE_EQ(bisection_bandwidth(network.fabric, 8).count(), 32 * 8 * 50e9 / 4);
 }
 
-TEST(RailOptimized, SaysWhichPortsAreTooFewAndWhere) {
+TEST(RailOptimized, ReportsWhichPortsAreTooFewAndWhere) {
   const auto cluster = load_cluster(
       "nodes: 128\n"
       "node: {preset: dgx-h100}\n"
@@ -209,7 +209,7 @@ class GraphTopology : public testing::Test {
   }
 };
 
-TEST_F(GraphTopology, FindsItsFileBesideTheConfiguration) {
+TEST_F(GraphTopology, FindsItsFileNextToTheConfiguration) {
   const auto cluster = load("graphs/pair.csv");
   ASSERT_THAT(cluster.problems, IsEmpty());
   const Network network = cluster.topology->build();
@@ -239,7 +239,7 @@ TEST_F(GraphTopology, WantsAsManyGpusAsTheClusterHas) {
               ElementsAre("3:29 E123 the file has 2 GPUs but 'cluster.nodes' 3 with 1 each makes 3"));
 }
 
-TEST_F(GraphTopology, WantsAWayBetweenAllGpus) {
+TEST_F(GraphTopology, RequiresAPathBetweenAllGpus) {
   EXPECT_THAT(load("graphs/apart.csv").problems, ElementsAre("3:29 E123 there is no path from gpu0 to gpu1"));
 }
 

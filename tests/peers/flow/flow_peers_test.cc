@@ -14,7 +14,7 @@ CsvTable table(const std::string& name) { return CsvTable(ringwright::test_data(
 
 double relative_difference(double ours, double theirs) { return std::abs(ours - theirs) / std::abs(theirs); }
 
-// Rows of the sanitised debug build are kept small: the larger ones add size, not kinds of events.
+// The sanitised debug build runs only small rows: the larger ones add size, not kinds of events.
 #ifdef NDEBUG
 constexpr std::uint32_t kMostGpus = 16384;
 constexpr std::uint32_t kMostAllToAllGpus = 256;

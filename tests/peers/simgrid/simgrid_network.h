@@ -1,5 +1,4 @@
-// SimGrid as a network model: our patterns of traffic, unchanged, on their engine, so that both can be timed the same
-// way.
+// SimGrid as a network model: our patterns of traffic, unchanged, on their engine, so that both are timed identically.
 #pragma once
 
 #include <cstdint>

@@ -43,7 +43,7 @@ TEST(TimedCollectives, EndForAllAGivenTimeAfterTheLastHasCome) {
   EXPECT_EQ(result.record.messages, 0U);
 }
 
-TEST(TimedCollectives, OfOneGroupMeetInTheirOrder) {
+TEST(TimedCollectives, OfOneGroupMatchInTheirOrder) {
   TaskGraph graph;
   const DimensionId tp = add_dimension(graph, "tp", {{0, 1}});
   ProgramBuilder program(graph, "all");

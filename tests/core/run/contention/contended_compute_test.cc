@@ -165,7 +165,7 @@ TEST(ContendedCompute, AMessageIsAsLateAsTheLaterOfItsEnds) {
   EXPECT_EQ(result.record.finished_at[1], TimePoint(4_us));
 }
 
-TEST(ContendedCompute, WarmupIsNotCountedAndEveryIterationIsPlayed) {
+TEST(ContendedCompute, WarmupIsNotCountedAndEveryIterationIsSimulated) {
   TaskGraph graph = compute_beside_a_message(Bytes(0));
   graph.iterations = 4;
   const FixedFootprint footprint({}, {.sms = 2});

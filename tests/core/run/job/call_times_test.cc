@@ -8,7 +8,7 @@ namespace {
 
 using namespace ringwright::literals;
 
-TEST(CallTimes, TheRankThatCameLastTellsTheTimeOfTheCallItself) {
+TEST(CallTimes, TheLastRankHasTheTimeOfTheCallItself) {
   CallTimes times(2);
   times.begin(ClassId(0), 7, {.dimension = DimensionId(1), .spec = 3}, TimePoint(10_us));
   times.begin(ClassId(1), 4, {.dimension = DimensionId(1), .spec = 3}, TimePoint(14_us));

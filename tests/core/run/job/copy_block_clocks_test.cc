@@ -68,7 +68,7 @@ TEST(CopyBlockClocks, OnlyLagSinceTheBeginCounts) {
   scene.engine.run();
 }
 
-TEST(CopyBlockClocks, WhoWaitsIsToldInTheOrderOfTheirEnds) {
+TEST(CopyBlockClocks, NotifiesInTheOrderOfTheEnds) {
   Scene scene;
   scene.at(0_us, [&scene] { scene.clocks.set_speed(kRank, 0.5); });
   scene.at(4_us, [&scene] { EXPECT_FALSE(scene.clocks.is_through(kRank, 0.0, scene.listener, 1)); });  // 2 us behind

@@ -20,7 +20,7 @@ using test::ProgramBuilder;
 using test::round_costs;
 using Case = test::ChunkCase;
 
-TEST(ChunkPlayer, InsideAHostMessagesFollowOneAnotherAndAreSeenOneHopLater) {
+TEST(ChunkPlayer, InsideAHostMessagesFollowOneAnotherAndAreVisibleOneHopLater) {
   const test::PlainPipe three(3, Bytes(1000));
   const RunResult result = play({.algorithm = three});
   // Launched at 5 us. Sent by 7, 9, 11 us; visible at 9, 11, 13; each takes the reader 2 us.
@@ -202,7 +202,7 @@ TEST(ChunkPlayer, WithSimpleEveryOperandIsLoadedAndEveryDestinationStoredTo) {
   EXPECT_NEAR(to_seconds(end_of(result, 0) - TimePoint()) * 1e6, 5.0 + 2.008 + 2.0 + 3.016 + 2.0 + 2.008, 0.01);
 }
 
-TEST(ChunkPlayer, ALateRankKeepsTheOthersWaitingAndTheLedgerSaysSo) {
+TEST(ChunkPlayer, ALateRankDelaysTheOthersAndTheLedgerBooksWaiting) {
   TaskGraph graph;
   const DimensionId dp = add_dimension(graph, "dp", {{0, 1}});
   ProgramBuilder early(graph, "early");
@@ -280,7 +280,7 @@ Case network_sum(int hosts) {
 
 // Launched at 5 us; 1 us of the primitive and 1.008 us at 384 of 640 threads, 3 us to the NIC, 4 us of latency and
 // 1.008 us on the wire; 6 us to the GPU, 1 us and 1.008 us at 256 of 640 threads to store it, for any number of hosts.
-TEST(ChunkPlayer, TheNetworkAddsUpInOneWay) {
+TEST(ChunkPlayer, TheNetworkReducesInOnePass) {
   const Duration sending(1'680'000);
   const Duration wire(1'008'000);
   const Duration storing(2'520'000);
@@ -326,7 +326,7 @@ TEST(ChunkPlayer, ASwitchThatAddsSlowlySetsThePace) {
 
 // Each of two GPUs is signalled at 5 + 2 us, loads 1000 bytes and adds them (1 us for the primitive, 2 us for two
 // operands), with the load and the store on the wire at the same time; signals the other, which observes it 2 us later.
-TEST(ChunkPlayer, OneSidedWorkMovesItsBytesAndTells) {
+TEST(ChunkPlayer, OneSidedWorkMovesItsBytesAndSignals) {
   auto plan = collectives::parse_execution_plan(collectives::read_all_plan(2), "p.json");
   ASSERT_TRUE(plan.has_value());
   const collectives::PlanAlgorithm algorithm(std::move(*plan));

@@ -58,7 +58,7 @@ TEST(ChunkProxy, FetchedDataAreWhereTheyBelong) {
 }
 
 // 1000 bytes take 4 us of this wire. The first is on it at 10 us, the second reaches the NIC at 12.
-TEST(ChunkProxy, ANicThatSendsInTurnKeepsTheNextMessageBack) {
+TEST(ChunkProxy, ANicThatSendsInOrderDelaysTheNextMessage) {
   const Bandwidth slow = Bandwidth(0.25e9);
   ChannelCosts costs = round_costs();
   EXPECT_EQ(end_of_pipe(costs, 2, slow), TimePoint(12_us + 4_us + 4_us + kReading));
@@ -70,7 +70,7 @@ TEST(ChunkProxy, ANicThatSendsInTurnKeepsTheNextMessageBack) {
 }
 
 // A request finds the NIC of the sender busy: of two fetched messages the second has to wait.
-TEST(ChunkProxy, FetchedMessagesTakeTheirTurns) {
+TEST(ChunkProxy, FetchedMessagesAreSentInOrder) {
   ChannelCosts costs = matched_costs();
   costs.network_eager = Bytes(999);
   costs.network_rendezvous = 0_us;

@@ -70,7 +70,7 @@ RunResult play(const TaskGraph& graph, const RankClasses& classes, bool at_once)
                  {.pass_segments_at_once = at_once});
 }
 
-TEST(SegmentTimes, AreTheSumsThatAPlayWouldMake) {
+TEST(SegmentTimes, AreTheSumsOfAFullSimulation) {
   const TaskGraph graph = two_ranks(3);
   // 5 us, then three times: the gather of 6 us outlasts the first computation, 3 us follow.
   const RunResult result = play(graph, one_class(), true);
@@ -81,7 +81,7 @@ TEST(SegmentTimes, AreTheSumsThatAPlayWouldMake) {
   EXPECT_EQ(result.record.sent[0][0], Bytes(18000));
 }
 
-TEST(SegmentTimes, AgreeWithThePlayOfEveryTask) {
+TEST(SegmentTimes, AgreeWithTheSimulationOfEveryTask) {
   const TaskGraph graph = two_ranks(5);
   const RunResult at_once = play(graph, one_class(), true);
   const RunResult by_task = play(graph, one_class(), false);

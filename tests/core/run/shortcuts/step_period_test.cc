@@ -85,7 +85,7 @@ TEST(StepPeriod, HoldsWhereTrafficOfTwoStepsOverlaps) {
   expect_same(play(setting, Skip::kYes), play(setting, Skip::kNo));
 }
 
-TEST(StepPeriod, AFewStepsAreSimplyPlayed) {
+TEST(StepPeriod, AFewStepsAreSimplySimulated) {
   for (int iterations = 1; iterations <= 4; ++iterations) {
     const Setting setting{.iterations = iterations};
     expect_same(play(setting, Skip::kYes), play(setting, Skip::kNo));

@@ -75,7 +75,7 @@ TEST(Executor, TheNthReceiveTakesTheNthSendOfItsChannel) {
   EXPECT_EQ(end_of(play(graph), 1), TimePoint(9_us));
 }
 
-TEST(Executor, PeersOfARingMayBeCountedFromOnesOwnPlace) {
+TEST(Executor, PeersOfARingMayBeOffsets) {
   TaskGraph graph;
   const DimensionId tp = add_dimension(graph, "tp", {{0, 1, 2}});
   ProgramBuilder program(graph, "all");
@@ -151,7 +151,7 @@ TEST(Executor, AStepThatWaitsForEveryoneWaitsForTheLast) {
   for (std::size_t rank = 0; rank < 3; ++rank) EXPECT_EQ(end_of(result, rank), TimePoint(9_us));
 }
 
-TEST(Executor, CallsOfOneDimensionMeetInOrderEvenWhenRanksAreApart) {
+TEST(Executor, CallsOfOneDimensionMatchInOrderEvenWhenRanksAreApart) {
   TaskGraph graph;
   const DimensionId tp = add_dimension(graph, "tp", {{0, 1}});
   ProgramBuilder fast(graph, "fast");
@@ -228,7 +228,7 @@ TEST(Executor, ASlowRankComputesLonger) {
   EXPECT_EQ(end_of(result, 1), TimePoint(15_us));
 }
 
-TEST(Executor, SpansAreKeptForTheClassesAskedFor) {
+TEST(Executor, SpansAreRecordedForTheRequestedClasses) {
   TaskGraph graph;
   ProgramBuilder program(graph, "all");
   program.compute(1_us);

@@ -61,7 +61,7 @@ RehearsedCalls rehearse(const TaskGraph& graph) {
   return rehearsal.take();
 }
 
-TEST(Rehearsal, PlaysEachCollectiveOfTheSegmentsOnce) {
+TEST(Rehearsal, SimulatesEachCollectiveOfTheSegmentsOnce) {
   const TaskGraph graph = two_ranks();
   EXPECT_EQ(Rehearsal(graph, kOneClass).rounds(), 2U);
   const RehearsedCalls calls = rehearse(graph);

@@ -49,7 +49,7 @@ TEST(ClosLinks, NumberCablesBetweenNicsAndTheirLeaves) {
   }
 }
 
-TEST(ClosLinks, NumberUplinksSoThatParallelOnesMeetTheSameSpine) {
+TEST(ClosLinks, NumberUplinksSoThatParallelOnesLeadToTheSameSpine) {
   const Built b = build(three_tiers(), 4, 24);
   const Fabric& fabric = b.network.fabric;
   for (std::uint32_t leaf = 0; leaf < b.shape.leaves(); ++leaf) {

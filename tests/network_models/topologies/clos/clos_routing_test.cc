@@ -34,7 +34,7 @@ std::map<LinkId, double> load_of_shift(const Network& network, std::size_t shift
   return load;
 }
 
-TEST(StaticRouting, LoadsEveryUplinkAlikeUnderAShift) {
+TEST(StaticRouting, LoadsEveryUplinkEquallyUnderAShift) {
   const Network network = rails({});
   for (const std::size_t hosts : {8U, 13U, 16U}) {
     for (const auto& [from, to] :
@@ -47,7 +47,7 @@ TEST(StaticRouting, LoadsEveryUplinkAlikeUnderAShift) {
   }
 }
 
-TEST(StaticRouting, LoadsCoreLinksAlikeUnderAShift) {
+TEST(StaticRouting, LoadsCoreLinksEquallyUnderAShift) {
   const Host host = simple_host(2, 2);
   ClosOrder order = rail_order(16, 2, 4);
   order.tiers = 3;
@@ -58,7 +58,7 @@ TEST(StaticRouting, LoadsCoreLinksAlikeUnderAShift) {
   for (const auto& [link, flows] : load) EXPECT_DOUBLE_EQ(flows, 1.0) << network.fabric.name(link);
 }
 
-TEST(StaticRouting, SendsEveryRailTheSameWay) {
+TEST(StaticRouting, UsesTheSameUplinksOnEveryRail) {
   const Network network = rails({});
   for (std::size_t rail = 1; rail < 4; ++rail) {
     const auto first = hops_of(network, between(0, 4 * 20));
@@ -127,7 +127,7 @@ TEST(EcmpRouting, RepeatsForEqualSeedsAndDiffersForOthers) {
   EXPECT_GT(differences, 60);  // of 88, where 7 in 8 are to be expected: 77
 }
 
-TEST(EcmpRouting, TakesOtherWaysForOtherLabels) {
+TEST(EcmpRouting, TakesOtherPathsForOtherLabels) {
   const Network network = rails({.policy = RoutingPolicy::kEcmp, .hash_seed = 1});
   std::set<LinkId> uplinks;
   for (std::uint32_t label = 0; label < 64; ++label) {

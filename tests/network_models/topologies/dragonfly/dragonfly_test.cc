@@ -168,7 +168,7 @@ TEST(Dragonfly, RejectsWhatDoesNotGoTogether) {
               ElementsAre(HasSubstr("is only for 'paths: adaptive'")));
 }
 
-TEST(Dragonfly, SaysThatTheAdaptiveSplitIsAssumed) {
+TEST(Dragonfly, ReportsThatTheAdaptiveSplitIsAssumed) {
   const auto cluster = load_cluster(std::string(kPlus) + ", routing: {paths: adaptive, policy: ecmp}}\n");
   EXPECT_THAT(cluster.problems, IsEmpty());
   EXPECT_THAT(cluster.assumptions, testing::Contains("fabric.routing.minimal"));

@@ -41,7 +41,7 @@ TEST(GraphRouter, HasASoundPathBetweenAnyTwoGpusUnderEveryPolicy) {
   }
 }
 
-TEST(GraphRouter, TakesTheFewestLinksAndTurnsAtTheHighestSwitch) {
+TEST(GraphRouter, TakesTheFewestLinksWithItsApexAtTheHighestSwitch) {
   const Network network = network_of(kTree);
   EXPECT_EQ(trace(network, between(0, 1)), "g0 l0 g1");
   EXPECT_EQ(trace(network, between(0, 2)), "g0 l0 s2 l1 g2");  // destination 2 of 3 paths
@@ -100,7 +100,7 @@ TEST(GraphRouter, LeadsAroundALinkThatIsDownHereOrFurtherOn) {
   EXPECT_EQ(trace(network, around(between(0, 2), elsewhere)), "g0 l0 s2 l1 g2");
 }
 
-TEST(GraphRouter, TakesItsOwnWayWhenNoneIsLeft) {
+TEST(GraphRouter, TakesItsOwnPathWhenNoneIsLeft) {
   const Network network = network_of(kTree);
   const LinksDown down = down_links(network, {"l0->s0", "s1->l1", "l0->s2"});
   EXPECT_EQ(trace(network, around(between(0, 2), down)), "g0 l0 s2 l1 g2");

@@ -101,7 +101,7 @@ TEST(Torus, HasTwoFacesAsBisection) {
   EXPECT_DOUBLE_EQ(bisection_bandwidth(cube.fabric, 2).count(), 2 * 16 * 50e9);
 }
 
-TEST(Torus, GoesTheShorterPathRound) {
+TEST(Torus, TakesTheShorterDirection) {
   const Network ring = build({"", {6, 1, 1}});
   EXPECT_EQ(trace(ring, between(1, 5)),
             "host1/gpu0 host1/pcie0 host1/nic0 switch1 switch0 switch5 host5/nic0 host5/pcie0 host5/gpu0");
@@ -116,7 +116,7 @@ TEST(Torus, GoesDimensionByDimension) {
             "host0/gpu0 host0/pcie0 host0/nic0 switch0 switch1 switch5 host5/nic0 host5/pcie0 host5/gpu0");
 }
 
-TEST(Torus, LoadsAllLinksOfARingAlikeWhenEveryoneSendsToItsNeighbour) {
+TEST(Torus, LoadsAllLinksOfARingEquallyWhenAllSendToTheirNeighbours) {
   const Network ring = build({"", {7, 1, 1}});
   std::map<LinkId, int> load;
   for (std::size_t host = 0; host < 7; ++host) {
