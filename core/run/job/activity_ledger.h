@@ -21,7 +21,7 @@ class MovementWatcher {
 class ActivityLedger {
  public:
   ActivityLedger(std::size_t classes, std::size_t dimensions);
-  // Null: none.
+  // Null: no watcher.
   void watch_with(MovementWatcher* watcher) { watcher_ = watcher; }
 
   // Activities of one kind may overlap; the kind counts as active while at least one is in flight.

@@ -62,10 +62,11 @@ struct ExecutorOptions {
   bool host_awaits_receives = false;
 };
 
-// kDisturbed: other transfers used links that rehearsed calls were assumed to have to themselves; to be simulated
-// without them. kUnproven: cycles are left out of the graph and the run did not repeat itself from cycle to cycle; to
-// be simulated with them. kGivenUp: a transfer between hosts stalled for longer than its NICs retry. kClockRanOut: it
-// ends beyond the clock's range (kClockEnd); whatever in the record ends in time is correct.
+// kDisturbed: other transfers used links that rehearsed calls were assumed to own; to be simulated without them.
+// kUnproven: cycles are left out of the graph and the run did not repeat itself from cycle to cycle; to be simulated
+// with them.
+// kGivenUp: a transfer between hosts stalled for longer than its NICs retry.
+// kClockRanOut: it ends beyond the clock's range (kClockEnd); whatever in the record ends in time is correct.
 enum class RunOutcome { kFinished, kStalled, kLivelock, kStopped, kDisturbed, kUnproven, kGivenUp, kClockRanOut };
 
 struct RunResult {
