@@ -16,10 +16,10 @@
 
 namespace ringwright::network_models {
 
-struct Host;  // network_models/host/host.h: what a server holds (GPUs, NVLink, PCIe tree, NICs)
+struct Host;  // network_models/host/host.h: the contents of a server (GPUs, NVLink, PCIe tree, NICs)
 
-// A built network: the fabric, and the way through it. GPU number g of the fabric is GPU g % gpus_per_host of host
-// g / gpus_per_host; rank r sits on GPU r.
+// A built network: the fabric, and its router. GPU number g of the fabric is GPU g % gpus_per_host of host g /
+// gpus_per_host; rank r is on GPU r.
 struct Network {
   Fabric fabric;
   std::unique_ptr<Router> router;  // refers to nothing but itself: a Network may be moved
@@ -31,13 +31,13 @@ class Topology {
   virtual ~Topology() = default;
   [[nodiscard]] virtual Network build() const = 0;
   // From now on it builds hosts without GPUDirect (Host::gpudirect), whose GPUs copy to and from host memory at this
-  // rate, all thread blocks together. Where hosts are no part of it, nothing changes.
+  // rate, all thread blocks combined. No effect on a topology without hosts.
   virtual void pass_through_host_memory(Bandwidth copies) = 0;
-  // From now on hosts are without the NICs that their sets lack: GPUs take the nearest of the others. Where hosts are
-  // no part of it, nothing changes.
+  // From now on hosts are without the NICs that their sets leave out: GPUs take the nearest of the others. No effect on
+  // a topology without hosts.
   virtual void leave_out_nics(const NicSets& sets) = 0;
-  // Sides of the grid in which hosts are joined to their neighbours only, the first one counting fastest: of a torus
-  // that wraps. Empty: any host reaches any other alike.
+  // Sides of the grid in which hosts connect to their neighbours only, the first dimension varying fastest: of a torus
+  // that wraps. Empty: all pairs of hosts are equivalent.
   [[nodiscard]] virtual std::vector<int> grid() const { return {}; }
 };
 
@@ -54,17 +54,18 @@ struct TopologyEntry {
 };
 [[nodiscard]] std::span<const TopologyEntry> topologies();
 
-// Whether repeated transfers may be played as one where nothing disturbs them. Results are the same to the picosecond.
+// Whether repeated transfers may be simulated as one where no other flow shares their links. Results are the same to
+// the picosecond.
 enum class FastForward { kOn, kOff };
 
 struct ModelOptions {
   FastForward fast_forward = FastForward::kOn;
   // flow: prove every re-solve against a full one; slow. The largest difference is a counter.
   bool verify_fairness = false;
-  // How long a transfer between hosts may stand still before its NICs give it up and the run ends; 0: for ever. Only
-  // for models that play faults.
+  // How long a transfer between hosts may stall before its NICs give it up and the run ends; 0: forever. Only for
+  // models that simulate faults.
   Duration patience = {};
-  std::uint32_t ranks_per_host = 1;  // tells which transfers are between hosts
+  std::uint32_t ranks_per_host = 1;  // determines which transfers are between hosts
 };
 
 struct ModelInputs {
@@ -78,7 +79,7 @@ struct ModelEntry {
   std::string_view help;
   std::unique_ptr<NetworkModel> (*make)(const ModelInputs& inputs);
   bool plays_faults = false;  // set_capacity() and reroute()
-  bool shares_links = true;   // otherwise a transfer takes what it would take alone
+  bool shares_links = true;   // otherwise a transfer takes its time alone
 };
 [[nodiscard]] std::span<const ModelEntry> models();
 

@@ -5,7 +5,7 @@
 
 namespace ringwright::network_models {
 
-// One factory per model, in the file that carries its name.
+// One factory per model, in the file of its name.
 std::unique_ptr<NetworkModel> make_alpha_beta(const ModelInputs& inputs);
 std::unique_ptr<NetworkModel> make_flow(const ModelInputs& inputs);
 

@@ -1,4 +1,4 @@
-// The table of topologies: what `cluster.fabric.type` may say.
+// The table of topologies: the values of `cluster.fabric.type`.
 #include <array>
 
 #include "network_models/builtin.h"
@@ -13,15 +13,16 @@ namespace {
 
 constexpr std::array kTopologies = {
     TopologyEntry{"clos", "another name for fat_tree", &read_fat_tree},
-    TopologyEntry{"dragonfly", "groups of switches joined pair by pair; links between all groups", &read_dragonfly},
-    TopologyEntry{"dragonfly_plus", "groups of leaves and spines; spines join the groups", &read_dragonfly_plus},
+    TopologyEntry{"dragonfly", "groups of fully connected switches; links between all groups", &read_dragonfly},
+    TopologyEntry{"dragonfly_plus", "groups of leaves and spines; spines connect the groups", &read_dragonfly_plus},
     TopologyEntry{"fat_tree", "leaf, spine and core switches; all NICs of a node on one leaf", &read_fat_tree},
     TopologyEntry{"graph", "nodes and links listed in a file", &read_graph},
     TopologyEntry{"none", "another name for single_node", &read_single_node},
-    TopologyEntry{"rail_only", "one network per rail; rails meet over NVLink inside a node", &read_rail_only},
-    TopologyEntry{"rail_optimized", "a leaf per rail and scalable unit; spines join all leaves", &read_rail_optimized},
+    TopologyEntry{"rail_only", "one network per rail; rails connect over NVLink inside a node", &read_rail_only},
+    TopologyEntry{"rail_optimized", "a leaf per rail and scalable unit; spines connect all leaves",
+                  &read_rail_optimized},
     TopologyEntry{"single_node", "one node, no network", &read_single_node},
-    TopologyEntry{"torus", "nodes on a ring, a grid or a cube with neighbours joined", &read_torus},
+    TopologyEntry{"torus", "nodes on a ring, a grid or a cube, connected to their neighbours", &read_torus},
 };
 
 }  // namespace

@@ -8,20 +8,20 @@ namespace {
 
 constexpr std::array kCodes = {
     ErrorCode{.code = "E120",
-              .title = "the fabric cannot be built as ordered",
+              .title = "the fabric cannot be built as configured",
               .explanation =
-                  "Switches have too few ports for the nodes below them and the links above them at the ratio "
-                  "asked for, or the shape does not hold the number of nodes.",
+                  "Switches have too few ports for the nodes below them and the links above them at the "
+                  "requested ratio, or the shape does not hold the number of nodes.",
               .example = "scalable_unit: 64 with leaf: {ports: 64} needs 64 ports down and 64 up\n"
                          "scalable_unit: 32 with leaf: {ports: 64} has 32 down and 32 up"},
     ErrorCode{.code = "E121",
-              .title = "the fabric is built otherwise than the words say",
-              .explanation = "A ratio that gives no whole number of links is built with the next larger number, so its "
-                             "real ratio is lower. A key of another type of fabric has no effect on this one.",
+              .title = "the fabric differs from the configured values",
+              .explanation = "A ratio that does not give a whole number of links is rounded up to the next one, so "
+                             "the real ratio is lower. A key of another type of fabric has no effect on this one.",
               .example = "oversubscription: \"7:1\" of 32 downlinks is 4.57 uplinks: 5 are built (6.4:1)"},
     ErrorCode{.code = "E122",
-              .title = "the parts of a node do not fit together",
-              .explanation = "A link names a GPU that is not there, a list has an entry too few, or devices could not "
+              .title = "the components of a node do not fit together",
+              .explanation = "A link names a GPU that does not exist, a list has too few entries, or devices cannot "
                              "reach each other.",
               .example = "gpus: 8 with mesh: [\"0-8:1\"]\ngpus: 8 with mesh: [\"0-7:1\"]"},
     ErrorCode{.code = "E123",
@@ -32,31 +32,32 @@ constexpr std::array kCodes = {
                   "list `nodes` of {name, kind} and a list `links` of {from, to, bandwidth, latency, duplex}.",
               .example = "link,gpu0,leaf0,50,1us\nlink,gpu0,leaf0,50GB/s,1us"},
     ErrorCode{.code = "E124",
-              .title = "a fault cannot be played as ordered",
-              .explanation = "A fault is of one link, one NIC or one node. Links and NICs go by the names that "
-                             "'ringwright topo' prints. A link is down, or degraded to a part of its bandwidth; a node "
-                             "computes slowly for the whole run.",
+              .title = "a fault cannot be simulated as configured",
+              .explanation =
+                  "A fault affects one link, one NIC or one node. Links and NICs have the names that "
+                  "'ringwright topo' prints. A link is down, or degraded to a fraction of its bandwidth; a node "
+                  "computes slowly for the whole run.",
               .example = "faults: [{link: \"leaf0.0->spine\", at: 2s}]\n"
                          "faults: [{link: \"leaf0.0->spine0\", at: 2s, for: 30s, state: degraded, factor: 0.5}]"},
     ErrorCode{.code = "E125",
               .title = "a fault has no effect",
               .explanation =
-                  "It begins when the run has ended. Times count from the start of the run, warm-up included; "
+                  "It begins after the end of the run. Times count from the start of the run, warm-up included; "
                   "a run is as long as its training steps.",
               .example = "faults: [{nic: host0/nic0, at: 100s}] in a run of one step of 5 s\n"
                          "faults: [{nic: host0/nic0, at: 2s}]"},
     ErrorCode{.code = "E126",
               .title = "background traffic does not fit the cluster",
               .explanation =
-                  "GPUs are numbered through the cluster from 0, host by host. `from` and `to` name as many: "
-                  "the first sends to the first, the second to the second. Nobody sends to itself.",
+                  "GPUs are numbered through the cluster from 0, host by host. `from` and `to` have the same length: "
+                  "the first sends to the first, the second to the second. No GPU sends to itself.",
               .example = "background: [{from: [0, 1], to: [8], size: 1GiB}]\n"
                          "background: [{from: [0, 1], to: [8, 9], size: 1GiB}]"},
     ErrorCode{.code = "E127",
               .title = "the topology of a host cannot be read",
               .explanation =
-                  "The file is NCCL's topology XML, which begins with <system>, or what 'nvidia-smi topo -m' "
-                  "prints: a row for each GPU and NIC, a column for each, and X where they meet.",
+                  "The file is NCCL's topology XML, which begins with <system>, or the output of "
+                  "'nvidia-smi topo -m': a row and a column for each GPU and NIC, and X on the diagonal.",
               .example = "cluster: {node: {nccl_topo: graph.xml}}   # a file of channels, not of the host\n"
                          "cluster: {node: {nccl_topo: topo.xml}}"},
 };

@@ -8,7 +8,7 @@ namespace {
 constexpr std::string_view kHopsOfChunks =
     "'collectives.model: chunks' takes the latency of a hop inside a host from comm.costs (hop of each protocol)";
 constexpr std::string_view kOneWay =
-    "'collectives.model: closed_form' looks at the way of one pair; only messages share links side by side";
+    "'collectives.model: closed_form' uses the path of one pair; only messages share links";
 constexpr std::string_view kInSwitches =
     "cluster.nodes>1 & comm.env.NCCL_COLLNET_ENABLE=1 | comm.plan.algorithm=collnet_direct | "
     "comm.plan.algorithm=collnet_chain";
@@ -19,21 +19,21 @@ std::span<const KeyEffect> network_key_effects() {
   static constexpr std::array kEffects = {
       KeyEffect{"cluster.node.nvlink.latency", "collectives.model!=chunks", kHopsOfChunks},
       KeyEffect{"cluster.node.pcie.socket_latency", "collectives.model!=chunks", kHopsOfChunks},
-      KeyEffect{"cluster.node.nic.*", "cluster.nodes>1", "there is one host: nothing leaves it"},
+      KeyEffect{"cluster.node.nic.*", "cluster.nodes>1", "there is one host: no traffic leaves it"},
       KeyEffect{"cluster.node.pcie.*", "cluster.nodes>1 | cluster.node.nvlink.kind!=nvswitch | job.offloads=yes",
-                "one host, whose GPUs meet over NVLink, and nothing is offloaded: no bytes cross PCIe"},
+                "one host, whose GPUs connect over NVLink, and nothing is offloaded: no bytes cross PCIe"},
       KeyEffect{"cluster.node.memory.*", "job.offloads=yes", "nothing is offloaded to host memory"},
       KeyEffect{"cluster.node.storage.*", "job.nvme=yes", "nothing is offloaded to drives"},
-      KeyEffect{"cluster.fabric.*", "cluster.nodes>1", "there is one host: nothing leaves it"},
+      KeyEffect{"cluster.fabric.*", "cluster.nodes>1", "there is one host: no traffic leaves it"},
       KeyEffect{"cluster.fabric.local.links", "collectives.model!=closed_form", kOneWay},
       KeyEffect{"cluster.fabric.global.links", "collectives.model!=closed_form", kOneWay},
       KeyEffect{"cluster.fabric.spines", "collectives.model!=closed_form", kOneWay},
       KeyEffect{"cluster.fabric.reduction.*", kInSwitches,
-                "in-switch reduction takes several hosts and NCCL_COLLNET_ENABLE=1 in comm.env, or a comm.plan with "
+                "in-switch reduction needs several hosts and NCCL_COLLNET_ENABLE=1 in comm.env, or a comm.plan with "
                 "CollNet"},
       KeyEffect{"cluster.fabric.reduction.*", "collectives.model=chunks | collectives.overhead=kernels | "
                                               "collectives.tuner=nccl",
-                "nobody asks NCCL, whose CollNet uses it"},
+                "only NCCL's CollNet uses it, and NCCL is not simulated"},
   };
   return kEffects;
 }

@@ -1,4 +1,4 @@
-// CHECK: an invariant of ours is broken; the run stops with place and message, in release builds too.
+// CHECK: an internal invariant is broken; the run stops with file, line and message, in release builds too.
 #pragma once
 
 #include <string_view>

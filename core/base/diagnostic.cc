@@ -7,7 +7,7 @@
 
 namespace ringwright {
 
-// Broken files have lines of any length and mistakes without number; what nobody will see is not kept.
+// Broken files have lines of any length and any number of mistakes; what is never shown is not stored.
 void Diagnostics::add(Diagnostic diagnostic) {
   constexpr std::size_t kLongestExcerpt = 400;
   constexpr std::size_t kMostInFull = 1'000;
@@ -29,8 +29,8 @@ namespace {
 
 bool is_control(unsigned char byte) { return (byte < 0x20 && byte != '\t' && byte != '\n') || byte == 0x7F; }
 
-// Of files that are no text, control characters would reach the terminal. One for one, so that a caret stays in place.
-// A text with such characters is taken for binary: then bytes beyond ASCII are no UTF-8, either.
+// Replaces control characters of binary files before they reach the terminal, one for one, so that a caret stays put. A
+// text with such characters counts as binary: then bytes beyond ASCII are not UTF-8 either.
 std::string printable(std::string text) {
   const bool binary = std::ranges::any_of(text, [](char c) { return is_control(static_cast<unsigned char>(c)); });
   if (!binary) return text;

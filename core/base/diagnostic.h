@@ -1,4 +1,4 @@
-// What is wrong with an input: where, what, and the way out. Collected, so that a user sees all mistakes at once.
+// A diagnostic about an input: location, message and fix. Collected, so that a user sees all mistakes at once.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace ringwright {
 
-// A place in a text that the user gave. Lines and columns count from 1; 0 means "the file as a whole".
+// A position in an input text. Lines and columns count from 1; 0 means "the file as a whole".
 struct Place {
   std::string file;  // as the user named it; "--set:2" for the second --set; "preset:dgx-h100.yaml" for shipped files
   int line = 0;
@@ -25,15 +25,15 @@ struct Diagnostic {
   Place place;
   std::string message;  // lower case, no full stop, names the thing and gives the value
   std::string excerpt;  // the line of the input, empty when there is none
-  int caret_length = 1; // how many characters of the excerpt, from place.column on, are meant
-  std::string hint;     // the way out, may be empty
+  int caret_length = 1; // how many characters of the excerpt, from place.column on, the caret marks
+  std::string hint;     // the fix, may be empty
 };
 
 // Collects diagnostics of one loading run.
 class Diagnostics {
  public:
   void add(Diagnostic diagnostic);
-  // Takes back what a later one explains: those with this code and message.
+  // Removes the diagnostics with this code and message, which a later one explains.
   void take_back(std::string_view code, std::string_view message);
   [[nodiscard]] bool has_errors() const { return errors_ > 0; }
   [[nodiscard]] std::size_t error_count() const { return errors_; }
@@ -52,7 +52,7 @@ class Diagnostics {
 template <class T>
 using Result = tl::expected<T, Diagnostics>;
 
-// A failure with one diagnostic that has no more than a message (and a file, when known).
+// A failure with one diagnostic that holds only a message (and a file, when known).
 [[nodiscard]] Diagnostics failure(std::string code, std::string message, Place place = {}, std::string hint = {});
 
 }  // namespace ringwright

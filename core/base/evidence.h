@@ -1,4 +1,4 @@
-// How far a number can be trusted: every input has a level, and every report prints the levels it rests on.
+// How far a number can be trusted: every input has an evidence level, and every report prints the levels of its inputs.
 #pragma once
 
 #include <optional>
@@ -6,7 +6,7 @@
 
 namespace ringwright {
 
-// From strongest to weakest; a result is as good as the weakest input it leans on.
+// From strongest to weakest; a result is as good as its weakest input.
 enum class Evidence { kMeasured, kCalibrated, kVendorSpec, kAssumed };
 
 [[nodiscard]] constexpr std::string_view to_string(Evidence level) {

@@ -1,4 +1,4 @@
-// Numbers that name things and do not mix: a rank is not a node, a link is not a task.
+// Strong id types: a rank is not a node, a link is not a task.
 #pragma once
 
 #include <compare>
@@ -26,9 +26,9 @@ using RankId = Id<struct RankTag>;            // a process of the job
 using NodeId = Id<struct NodeTag>;            // a vertex of the fabric: endpoint or switch
 using LinkId = Id<struct LinkTag>;            // one direction between two nodes
 using ProgramId = Id<struct ProgramTag>;      // what one role of the job executes
-using TaskId = Id<struct TaskTag>;            // a task's place within its program
+using TaskId = Id<struct TaskTag>;            // a task's index within its program
 using DimensionId = Id<struct DimensionTag>;  // a parallel dimension: tp, dp, pp, ...
 using GroupId = Id<struct GroupTag>;          // one group of a dimension
-using ClassId = Id<struct ClassTag>;          // ranks that behave alike
+using ClassId = Id<struct ClassTag>;          // ranks with identical behaviour
 
 }  // namespace ringwright

@@ -1,4 +1,4 @@
-// Indices of containers from the signed numbers that ranks, GPUs and chunks have.
+// Container indices from the signed numbers of ranks, GPUs and chunks.
 #pragma once
 
 #include <cstddef>

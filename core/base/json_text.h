@@ -1,4 +1,4 @@
-// A text as a JSON string, quotes and escapes included; enough JSON for those that print a list or two.
+// A text as a JSON string, quotes and escapes included; enough JSON for printing short lists.
 #pragma once
 
 #include <string>

@@ -32,7 +32,7 @@ int edit_distance(std::string_view a, std::string_view b) {
 }
 
 std::string nearest_name(std::string_view word, std::span<const std::string> candidates) {
-  constexpr std::size_t kLongestName = 1'000;  // comparing takes time by the product of lengths; longer is no name
+  constexpr std::size_t kLongestName = 1'000;  // cost grows with the product of lengths; longer text is not a name
   if (word.size() > kLongestName) return {};
   const int allowed = std::max(1, static_cast<int>(word.size()) / 3);
   std::string best;

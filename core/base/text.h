@@ -13,7 +13,7 @@ namespace ringwright {
 // Edits (insert, delete, replace, swap of neighbours) between two words: optimal string alignment distance.
 [[nodiscard]] int edit_distance(std::string_view a, std::string_view b);
 
-// The candidate nearest to `word`, or empty when none is near enough to be a slip of the pen.
+// The candidate nearest to `word`, or empty when none is near enough to be a typo.
 [[nodiscard]] std::string nearest_name(std::string_view word, std::span<const std::string> candidates);
 
 // "16,384": digits in groups of three.

@@ -47,7 +47,7 @@ std::optional<std::int64_t> to_integer(std::optional<double> value) {
   return std::llround(*value);
 }
 
-// The nearest integer. What does not fit is the last one on its side; what is no number is the largest.
+// The nearest integer. A value that does not fit saturates; NaN gives the largest.
 std::int64_t nearest_integer(double value) {
   if (std::abs(value) <= kLimit) [[likely]]
     return std::llround(value);

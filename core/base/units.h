@@ -1,10 +1,10 @@
-// Quantities with types: time in integer picoseconds, bytes, rates, arithmetic; literals, parsing, printing.
+// Typed quantities: time in integer picoseconds, bytes, rates, arithmetic; literals, parsing, printing.
 //
-// Prefixes mean what they say: GB = 1e9 bytes, GiB = 2^30 bytes, Gbps = 1e9 bit/s. Bandwidths are per direction.
-// Cross-type arithmetic exists only as named functions, so that each conversion rounds in one place.
+// Prefixes: GB = 1e9 bytes, GiB = 2^30 bytes, Gbps = 1e9 bit/s. Bandwidths are per direction. Cross-type arithmetic
+// exists only as named functions, so that each conversion has a single rounding.
 //
-// Whole numbers never wrap: a sum, difference or product that leaves the range stays at the end of it (saturates), so
-// that a time beyond the clock is recognised (`is_beyond_clock`) and never looks like a short or a negative one.
+// Whole numbers never wrap: a sum, difference or product that leaves the range saturates, so that a time beyond the
+// clock is recognised (`is_beyond_clock`) and never looks like a short or a negative one.
 #pragma once
 
 #include <cmath>
@@ -39,7 +39,7 @@ class Quantity {
   constexpr Quantity& operator-=(Quantity other) { return *this = *this - other; }
 
  public:
-  // Where whole numbers end. The largest one is left free: network models take it for "never".
+  // The largest whole number in use. The one above it stays free: network models use it for "never".
   static constexpr Rep kLargest = std::numeric_limits<Rep>::max() - Rep(std::integral<Rep> ? 1 : 0);
 
  private:
@@ -80,7 +80,7 @@ using Bandwidth = Quantity<struct BandwidthTag, double>;  // bytes per second, o
 using Flops = Quantity<struct FlopsTag, double>;          // floating-point operations, multiply-add = 2
 using FlopRate = Quantity<struct FlopRateTag, double>;    // FLOP per second
 
-// For sums of counts over ranks and iterations, which may leave 64 bits where each count does not.
+// For sums of counts over ranks and iterations, which may exceed 64 bits where each count does not.
 __extension__ using WideInteger = __int128;
 
 // A moment of simulated time, counted from the start of the run.
@@ -100,14 +100,14 @@ class TimePoint {
   Duration since_start_;
 };
 
-// Where simulated time ends: 2^63 picoseconds, 106 days. Nothing happens there or later; whoever computes a time that
-// lies there has left the clock and says so.
+// The end of simulated time: 2^63 picoseconds, 106 days. Nothing happens there or later; code that computes such a time
+// has left the clock's range and reports it.
 inline constexpr Duration kClockEnd{Duration::kLargest};
 [[nodiscard]] constexpr bool is_beyond_clock(Duration d) { return d >= kClockEnd || d <= Duration() - kClockEnd; }
 [[nodiscard]] constexpr bool is_beyond_clock(TimePoint t) { return is_beyond_clock(t.since_start()); }
 
-// Rounds to the nearest picosecond; the only way from a real number of seconds to the integer clock. What does not fit
-// (or is no number) is the end of the clock.
+// Rounds to the nearest picosecond; the only conversion from a real number of seconds to the integer clock. A value
+// that does not fit (or NaN) is the end of the clock.
 [[nodiscard]] Duration from_seconds(double seconds);
 [[nodiscard]] constexpr double to_seconds(Duration d) { return static_cast<double>(d.count()) * 1e-12; }
 
@@ -117,7 +117,7 @@ inline constexpr Duration kClockEnd{Duration::kLargest};
 [[nodiscard]] double ratio(Duration part, Duration whole);
 [[nodiscard]] double ratio(Bytes part, Bytes whole);
 [[nodiscard]] Duration scale(Duration d, double factor);
-// Rounds to the nearest byte; what does not fit is the largest size.
+// Rounds to the nearest byte; a value that does not fit is the largest size.
 [[nodiscard]] Bytes scale(Bytes size, double factor);
 
 // Text to quantity; the unit is mandatory ("1.2us", "400Gbps", "50GB/s", "80GiB", "989.4TFLOPS"; a blank before the

@@ -37,19 +37,19 @@ std::string why_not_opened(int error) {
     case EACCES:
     case EPERM: return "permission denied";
     case ENAMETOOLONG: return "the name is too long";
-    case ELOOP: return "its links run in a circle";
+    case ELOOP: return "its links form a cycle";
     case ENXIO: return "it is a socket or a device";
     default: return "it cannot be opened";
   }
 }
 
-// Empty for what can be read to an end.
+// Why the file cannot be read to an end; empty when it can.
 std::string why_no_file(mode_t mode) {
   if (S_ISREG(mode) || S_ISFIFO(mode)) return "";
   return S_ISDIR(mode) ? "it is a directory" : "it is a device or a socket, not a file";
 }
 
-// Whether there is something to read, or the end of it, before the time is over.
+// Whether there is something to read, or the end of it, before the timeout.
 bool await_data(int descriptor, std::chrono::milliseconds silence) {
   pollfd asked{.fd = descriptor, .events = POLLIN, .revents = 0};
   int ready = ::poll(&asked, 1, static_cast<int>(silence.count()));
@@ -60,7 +60,7 @@ bool await_data(int descriptor, std::chrono::milliseconds silence) {
 }  // namespace
 
 tl::expected<std::string, std::string> read_user_file(const std::string& path, const FileLimits& limits) {
-  // Without waiting for somebody who writes into a pipe; regular files do not notice.
+  // Non-blocking: does not wait for the writer of a pipe; no effect on regular files.
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
   if (file.number() < 0) return tl::unexpected(why_not_opened(errno));
   struct stat status {};
@@ -74,7 +74,7 @@ tl::expected<std::string, std::string> read_user_file(const std::string& path, c
   std::string text;
   while (true) {
     if (!regular && !await_data(file.number(), limits.silence)) {
-      return tl::unexpected(fmt::format("nothing has come through this pipe for {} s",
+      return tl::unexpected(fmt::format("no data from this pipe for {} s",
                                         std::chrono::duration<double>(limits.silence).count()));
     }
     const std::size_t had = text.size();

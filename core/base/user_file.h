@@ -1,8 +1,8 @@
-// The one way in for files that a user names: regular files and pipes, with one limit of size.
+// Reads every file that a user names: regular files and pipes, with one size limit.
 //
-// A pipe (a FIFO, or `<(command)` of a shell) is read as long as something comes; one that stays silent for
-// kPipeSilence, and one that nobody writes to, is an error, so that opening a file never waits for ever. Folders,
-// devices and sockets are no files.
+// A pipe (a FIFO, or `<(command)` of a shell) is read as long as data arrives; one that stays silent for kPipeSilence,
+// or that nobody writes to, is an error, so that opening a file never waits forever. Directories, devices and sockets
+// are not files.
 #pragma once
 
 #include <chrono>
@@ -22,7 +22,7 @@ struct FileLimits {
   std::chrono::milliseconds silence = kPipeSilence;
 };
 
-// The whole content, or what is wrong, to go on after the name: "no such file", "it is a directory", "it is larger than
+// The whole content, or what is wrong, to print after the name: "no such file", "it is a directory", "it is larger than
 // 64 MiB". Links are followed.
 [[nodiscard]] tl::expected<std::string, std::string> read_user_file(const std::string& path,
                                                                     const FileLimits& limits = {});

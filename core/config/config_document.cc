@@ -16,7 +16,7 @@ std::string below(const std::string& path, std::string_view key) {
   return path.empty() ? std::string(key) : path + "." + std::string(key);
 }
 
-// The slip may be in the word, or in the place where it stands.
+// The typo may be in the word, or the word may be in the wrong section.
 std::string suggestion(const ConfigNode& map, const std::string& path, const std::string& key, ConfigLog& log) {
   const std::string near = nearest_name(key, map.asked);
   if (!near.empty()) {

@@ -1,4 +1,4 @@
-// A configuration file, with everything that it extends, the presets that it names and the overrides laid over it.
+// A configuration file, with everything that it extends, the presets that it names and the overrides applied to it.
 //
 //     auto document = ConfigDocument::load("llama.yaml", {.overrides = {"parallel.tp=4"}});
 //     if (!document) return tl::unexpected(document.error());
@@ -24,24 +24,25 @@
 
 namespace ringwright {
 
-// A map that may say `preset: NAME`: the file <share folder>/<folder>/NAME.yaml is then merged under its keys.
+// A map that may set `preset: NAME`: the file <share folder>/<folder>/NAME.yaml is then merged under its keys.
 struct PresetRule {
   std::string path;    // of the map: "cluster.node", "cluster.node.gpu", "nodes[].gpu"
   std::string folder;  // "nodes", "gpus", "models"
 };
 
-// A value that another file says, which the document names: "training.micro_batch=2" from "ds_config.json:3". It holds
-// where the document says nothing; where the document says something else, that is a mistake.
+// A value that another file sets, which the document names: "training.micro_batch=2" from "ds_config.json:3". It holds
+// where the document sets nothing; where the document sets something else, that is a mistake.
 struct ImportedValue {
   std::string setting;
   std::string origin;
 };
 
-// What a file in a foreign format says, as YAML: facts, laid over presets, and guesses for maps without a preset.
+// The content of a file in a foreign format, as YAML: facts, which override presets, and guesses for maps without a
+// preset.
 struct ImportedText {
   std::string facts;
   std::string guesses;
-  std::vector<std::string> notes;  // told as warnings
+  std::vector<std::string> notes;  // reported as warnings
 };
 
 // A map that may name a file in a foreign format, relative to the file that names it.
@@ -62,37 +63,37 @@ struct LoadOptions {
 // How a copy of a document differs from it.
 struct ConfigChanges {
   std::vector<std::string> settings = {};  // "parallel.tp=4"
-  std::vector<std::string> removed = {};   // "parallel.dp", taken away before
+  std::vector<std::string> removed = {};   // "parallel.dp", removed first
 };
 
 class ConfigDocument {
  public:
-  // Fails when there is no tree at all: unreadable file, broken syntax. Mistakes that leave one (duplicate keys, a bad
-  // `extends`, `preset` or --set) are in the log, together with those that readers find.
+  // Fails when there is no tree at all: unreadable file, broken syntax. Mistakes that leave a tree (duplicate keys, a
+  // bad `extends`, `preset` or --set) are in the log, together with those that readers find.
   [[nodiscard]] static Result<ConfigDocument> load(const std::string& path, const LoadOptions& options = {});
-  // The same for a text at hand; `name` stands in messages, and a relative `extends` is resolved against its folder.
+  // The same for a text in memory; `name` appears in messages, and a relative `extends` is resolved against its folder.
   [[nodiscard]] static Result<ConfigDocument> load_text(const std::string& name, std::string_view text,
                                                         const LoadOptions& options = {});
   // No file: readers of root() only declare their keys.
   [[nodiscard]] static ConfigDocument for_documentation();
 
-  // Whether a value is written at the path ("training.deepspeed"); a look that leaves no trace in the log.
+  // Whether a value is written at the path ("training.deepspeed"); does not count as reading it.
   [[nodiscard]] bool names(std::string_view path) const;
   [[nodiscard]] ConfigMap root() { return ConfigMap(root_.get(), "", log_.get()); }
   [[nodiscard]] const ConfigLog& log() const { return *log_; }
   [[nodiscard]] ConfigLog& log() { return *log_; }
-  // Call after all reading: every key that no reader asked for is an error, with the nearest key that one asked for.
+  // Call after all reading: every key that no reader asked for is an error, with the nearest known key.
   void check_all_read();
   // The same files with other values, not read yet; no file is opened. This document must outlive the copy. Presets
-  // stay those that were named when it was loaded.
+  // stay those named when it was loaded.
   [[nodiscard]] ConfigDocument changed(const ConfigChanges& changes) const;
-  // As one file that reads the same: what presets supply is left to them.
+  // One file with the same meaning: values that presets supply are left out.
   [[nodiscard]] std::string yaml() const;
-  // The file that the user named, of a copy, too; null without one.
+  // The file that the user named, also for a copy; null without one.
   [[nodiscard]] const ConfigSource* file() const { return root_->source; }
-  // Every file that took part, first the one named by the user.
+  // Every file that was read, the one named by the user first.
   [[nodiscard]] const std::vector<std::unique_ptr<ConfigSource>>& sources() const { return sources_; }
-  // SHA-256 of what all of them hold, wherever they lie.
+  // SHA-256 of the content of all of them, independent of their paths.
   [[nodiscard]] std::string content_sha256() const;
 
  private:

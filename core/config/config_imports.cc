@@ -1,4 +1,4 @@
-// Files in foreign formats that a map names: what they say becomes keys of the map.
+// Files in foreign formats that a map names: their content becomes keys of the map.
 #include <filesystem>
 #include <utility>
 

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxChain = 16;
 
-// A slip of the pen, or a short name of some: "B300" of b300-sxm-288gb. Empty: neither.
+// The names that a typo or a short name may mean: "B300" of b300-sxm-288gb. Empty: none.
 std::string likely_names(std::string_view word, std::span<const std::string> names) {
   const std::string near = nearest_name(word, names);
   if (!near.empty()) return fmt::format("'{}'", near);
@@ -37,7 +37,7 @@ std::string likely_names(std::string_view word, std::span<const std::string> nam
   return join(fitting, " or ");
 }
 
-// Nothing in this subtree is to be judged: a part of it could not be read, and that is said already.
+// Suppresses checks of this subtree: some of it could not be read, and that is already reported.
 void settle(ConfigNode& node) {
   node.settled = true;
   for (ConfigNode& item : node.items) settle(item);
@@ -66,7 +66,7 @@ bool is_preset_name(std::string_view name) {
   });
 }
 
-// "a.b.c=4" as the map {a: {b: {c: 4}}}, every key at its place in the argument.
+// "a.b.c=4" as the map {a: {b: {c: 4}}}, every key at its column in the argument.
 // The value at a dotted path; null when it is not given.
 const ConfigNode* find_below(const ConfigNode& root, std::string_view path) {
   const ConfigNode* node = &root;
@@ -101,7 +101,7 @@ std::optional<ConfigNode> override_tree(std::string_view argument, ConfigSource&
                         path.find_first_of(" []{}") != std::string_view::npos;
   if (equals == std::string_view::npos || bad_path) {
     problems.add(at_value(whole, "E114", fmt::format("cannot set '{}'", argument),
-                          "write --set key.below.key=value; entries of lists cannot be reached"));
+                          "write --set key.below.key=value; list entries cannot be set one by one"));
     return std::nullopt;
   }
   auto value = read_override_value(argument.substr(equals + 1), equals + 1, source, problems);
@@ -146,7 +146,7 @@ Result<ConfigDocument> ConfigLoader::finish(std::optional<ConfigNode> root) {
   if (!root) return tl::unexpected(problems_);
   *root = with_overrides(with_imports(std::move(*root)));
   expand_presets(*root, "");
-  // The file as a whole: a missing key at the top has no better place.
+  // The file as a whole: a missing top-level key has no better location.
   root->line = root->column = 0;
   root->opened = true;
   *document_.root_ = std::move(*root);
@@ -219,7 +219,7 @@ std::optional<ConfigNode> ConfigLoader::read_base(const ConfigNode& wanted, cons
   const std::string path = below(source.path.empty() ? source.name : source.path);
   const std::string canonical = canonical_path(path);
   if (std::find(chain.begin(), chain.end(), canonical) != chain.end() || chain.size() >= kMaxChain) {
-    return refuse("'extends' runs in a circle: " + ring_order(chain, fs::path(path).filename().string()));
+    return refuse("'extends' forms a cycle:  " + ring_order(chain, fs::path(path).filename().string()));
   }
   const InputFile file = read_input_file(path, kMaxConfigBytes);
   if (!file.problem.empty()) {
@@ -244,8 +244,8 @@ ConfigNode ConfigLoader::with_imports(ConfigNode root) {
       if (same_value(summary(bare_value(*given)), said)) continue;
       problems_.add(
           at_value(*given, "E115",
-                   fmt::format("{} is {}, but {} says {}", path, summary(bare_value(*given)), value.origin, said),
-                   "take away one of them, or make them agree"));
+                   fmt::format("{} is {}, but {} sets {}", path, summary(bare_value(*given)), value.origin, said),
+                   "remove one of them, or make them agree"));
       continue;
     }
     tree->source = root.source;
@@ -260,7 +260,7 @@ ConfigNode ConfigLoader::with_overrides(ConfigNode root) {
     ConfigSource& source = add_source(fmt::format("--set:{}", i + 1), SourceKind::kOverride, "");
     auto tree = override_tree(options_.overrides[i], source, problems_);
     if (!tree) continue;
-    // The file stays the document's place.
+    // The document keeps the location of its file.
     tree->source = root.source;
     tree->settled = root.settled;
     root = merged(std::move(root), std::move(*tree));
@@ -288,7 +288,7 @@ bool ConfigLoader::apply_preset(ConfigNode& node, const PresetRule& rule, Chain 
   const bool circular = std::find(chain.begin(), chain.end(), wanted.text) != chain.end();
   if (circular) {
     problems_.add(at_value(wanted, "E109",
-                           fmt::format("'{}' runs in a circle: {}", preset_key(rule), ring_order(chain, wanted.text))));
+                           fmt::format("'{}' forms a cycle: {}", preset_key(rule), ring_order(chain, wanted.text))));
   }
   auto base = circular ? std::nullopt : read_preset(wanted, rule);
   chain.push_back(wanted.text);
@@ -315,7 +315,7 @@ std::optional<ConfigNode> ConfigLoader::read_preset(const ConfigNode& wanted, co
   }
   if (wanted.kind != ConfigKind::kScalar || !is_preset_name(wanted.text)) {
     return refuse(fmt::format("must be the name of a preset, not '{}'", summary(wanted)),
-                  "a file of your own may stand here, too: its name ends with .yaml");
+                  "the path of your own file works too: its name ends with .yaml");
   }
   for (const std::string& share : options_.share_folders) {
     const std::string path = (fs::path(share) / rule.folder / (wanted.text + ".yaml")).string();
@@ -333,7 +333,7 @@ std::optional<ConfigNode> ConfigLoader::read_preset(const ConfigNode& wanted, co
   const std::vector<std::string> names = preset_names(options_, rule.folder);
   const std::string near = likely_names(wanted.text, names);
   return refuse(fmt::format("is '{}'{}", wanted.text,
-                            near.empty() ? ", which is no preset" : fmt::format("; did you mean {}?", near)),
+                            near.empty() ? ", which is not a preset" : fmt::format("; did you mean {}?", near)),
                 fmt::format("one of: {}; see 'ringwright list {}'", join(names, ", "), rule.folder));
 }
 

@@ -1,4 +1,4 @@
-// Builds a document: reads the file, lays it over what it extends, lays overrides over it and presets under it.
+// Builds a document: reads the file, merges it over what it extends, applies overrides above it and presets below it.
 // Internal to core/config.
 #pragma once
 
@@ -20,11 +20,11 @@ class ConfigLoader {
 
   [[nodiscard]] Result<ConfigDocument> load(const std::string& path);
   [[nodiscard]] Result<ConfigDocument> load_text(const std::string& name, std::string_view text);
-  // A tree that was loaded before, without the `removed` keys and under the overrides of these options.
+  // A tree that was loaded before, without the `removed` keys and with the overrides of these options.
   [[nodiscard]] ConfigDocument change(ConfigNode root, std::span<const std::string> removed);
 
  private:
-  // A file in the act of being read, for the circles that `extends` and `preset` can run in.
+  // The files being read, to detect cycles of `extends` and `preset`.
   using Chain = std::vector<std::string>;
 
   [[nodiscard]] Result<ConfigDocument> finish(std::optional<ConfigNode> root);
@@ -36,13 +36,14 @@ class ConfigLoader {
   [[nodiscard]] ConfigNode with_imports(ConfigNode root);
   [[nodiscard]] ConfigNode with_overrides(ConfigNode root);
   void expand_presets(ConfigNode& node, const std::string& path);
-  // Lays what a foreign file says over and under the node.
+  // Merges the content of a foreign file over and under the node.
   void apply_imports(ConfigNode& node, const std::string& path);
   void apply_import(ConfigNode& node, const ImportRule& rule);
   void note_import(const std::string& key, const ConfigNode& wanted, const InputFile& file);
   // Whether the preset that the node names, if any, could be merged under it.
   bool apply_preset(ConfigNode& node, const PresetRule& rule, Chain chain);
-  // By the name of a shipped one, or the path of a file (`*.yaml`) from where it is written; in an override from here.
+  // By the name of a shipped one, or the path of a file (`*.yaml`) relative to the file that names it; in an override,
+  // to the working directory.
   [[nodiscard]] std::optional<ConfigNode> read_preset(const ConfigNode& wanted, const PresetRule& rule);
   void take_file_defaults(ConfigNode& root, ConfigSource& source);
 

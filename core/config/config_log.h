@@ -1,4 +1,4 @@
-// What one load has read, what was wrong with it, and what there is to know about each key.
+// The log of one load: values read, diagnostics, and the documentation of each key.
 #pragma once
 
 #include <cstddef>
@@ -17,17 +17,17 @@
 
 namespace ringwright {
 
-// One value that some reader took, given or supplied.
+// One value that a reader took, given or default.
 struct ValueRead {
   std::string path;
-  std::string text;       // as written; of a default, as it would be written
+  std::string text;       // as written; for a default, as it would be written
   std::string canonical;  // in base units, so that 400Gbps and 50GB/s are the same value
   std::string origin;     // "llama.yaml:9", "preset:dgx-h100.yaml:3", "--set:1", "default"
   Evidence evidence = Evidence::kAssumed;
   std::string source;  // where the number comes from, in words; may be empty
 };
 
-// A value of consequence that nobody gave.
+// A value that matters and that nobody gave.
 struct Assumption {
   std::string path;
   std::string value;
@@ -47,20 +47,20 @@ class ConfigLog {
  public:
   explicit ConfigLog(LogMode mode = LogMode::kReading) : mode_(mode) {}
 
-  // Two readers of one key find the same mistake: it is kept once. The same holds for everything below.
+  // Two readers of one key find the same mistake: it is recorded once. The same holds for everything below.
   void add(Diagnostic diagnostic);
   void add(ValueRead value);
   void add(Assumption assumption);
   void add(IgnoredKey ignored);
   void add(KeyDoc doc);
   void mark_open(std::string_view path);
-  // A reader asked for this key, wherever it stands; `name` is the path's last word.
+  // A reader asked for this key, present or not; `name` is the path's last word.
   void note_asked(std::string_view name, const std::string& path);
-  // A required key was not there: `diagnostic` says so, and nothing is said about the value that stands in for it.
+  // A required key was missing: `diagnostic` reports it, and nothing is reported about the value used instead.
   void add_missing(const std::string& path, Diagnostic diagnostic);
   [[nodiscard]] bool is_missing(const std::string& path) const { return missing_.contains(path); }
-  // The key stands there under a name with a slip in it, or the map in which it belongs does: true if something was
-  // missing there, and is no longer said.
+  // The key, or the map that should hold it, is present under a misspelled name: true if a missing-key error was
+  // recorded there, which is now dropped.
   bool explain_missing(const std::string& path);
 
   [[nodiscard]] bool documenting() const { return mode_ == LogMode::kDocumenting; }
@@ -84,15 +84,15 @@ class ConfigLog {
   std::vector<IgnoredKey> ignored_;
   std::vector<KeyDoc> docs_;
   std::map<std::string, std::string, std::less<>> asked_;  // name -> the first path
-  std::map<std::string, std::string> missing_;             // path -> what was said of it
+  std::map<std::string, std::string> missing_;             // path -> what was reported about it
   std::unordered_set<std::string> seen_problems_;
   std::unordered_set<std::string> seen_values_;
   std::deque<ConfigNode> absent_;  // a deque, since ConfigMaps point into it
 };
 
-// One line per value, sorted by path: "parallel.tp = 8   # llama.yaml:14", with evidence where it is not assumed.
+// One line per value, sorted by path: "parallel.tp = 8   # llama.yaml:14", with evidence unless it is assumed.
 [[nodiscard]] std::string resolved_text(const ConfigLog& log);
-// The same as bare facts, for hashing: "parallel.tp=8\n" in base units; equal exactly when the configurations are.
+// The same without origins, for hashing: "parallel.tp=8\n" in base units; equal exactly when the configurations are.
 [[nodiscard]] std::string canonical_text(const ConfigLog& log);
 
 }  // namespace ringwright

@@ -38,7 +38,7 @@ constexpr Grammar<std::string> kText = {KeyType::kText,
                                         [](std::string_view text) -> Scalar<std::string> { return std::string(text); },
                                         [](std::string text) { return text; }};
 
-// The value in its base unit, so that two ways to write one value compare equal.
+// The value in its base unit, so that two spellings of one value compare equal.
 template <class T>
 std::string canonical(const T& value) {
   if constexpr (std::is_same_v<T, std::string>)
@@ -51,8 +51,8 @@ std::string canonical(const T& value) {
     return fmt::format("{}", value.count());
 }
 
-// The range of a kind of value where a key does not say its own: wider than any machine or job, and so narrow that sums
-// and products of a few such values keep to 64 bits. A time may be 1000 h of the 2562 h of the clock.
+// The range of a kind of value where a key does not set its own: wider than any machine or job, and so narrow that sums
+// and products of a few such values fit in 64 bits. A time may be 1000 h of the 2562 h of the clock.
 template <class T>
 struct UsualRange {
   static constexpr T low() {
@@ -72,7 +72,7 @@ struct UsualRange {
   }
 };
 
-// Rates say their upper end in the schema, too.
+// The schema states the upper end of rates, too.
 template <class T>
 std::optional<T> highest(const Key<T>& key) {
   if constexpr (std::is_same_v<T, Bandwidth> || std::is_same_v<T, FlopRate>) {
@@ -121,7 +121,7 @@ void document(Reading& reading, const Key<T>& key, const Grammar<T>& grammar, st
   reading.log.add(std::move(doc));
 }
 
-// The value of a scalar that stands there, or nothing after recording what is wrong with it.
+// The value of the scalar, or nothing after recording what is wrong with it.
 template <class T>
 std::optional<T> parse_value(Reading& reading, ConfigNode& value, const Key<T>& key, const Grammar<T>& grammar) {
   const std::string* text = scalar_text(reading, value, grammar.type);
@@ -190,7 +190,7 @@ std::vector<T> read_list(Reading reading, const Key<T>& key, const Grammar<T>& e
     return {};
   }
   check_provenance(reading, *value);
-  // Errors of entries are settled one by one, so they are read through a copy of the node's address only.
+  // Errors of entries are settled one by one, so only a copy of the node's address is used.
   ConfigNode& list = has_provenance(*value) ? find_entry(*value, "value")->value : *value;
   if (list.kind != ConfigKind::kList) {
     const bool none = list.kind == ConfigKind::kNull;
@@ -314,7 +314,7 @@ std::string ConfigMap::choice(const Key<std::string>& key, std::span<const Optio
           .says = fmt::format("is '{}'{}", word, near.empty() ? "" : fmt::format("; did you mean '{}'?", near)),
           .hint = "one of: " + join(names, ", ")});
   if (!near.empty()) return near;
-  node_->settled = true;  // which other keys belong here hangs on this choice
+  node_->settled = true;  // this choice decides which other keys belong here
   return safe;
 }
 

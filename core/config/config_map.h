@@ -19,8 +19,8 @@
 namespace ringwright {
 
 struct InputFile;   // a file's path and text
-struct ConfigNode;  // one node of a parsed tree: scalar, list or map, with its place and origin
-class ConfigLog;    // what one load has read, what was wrong, and what there is to know about each key
+struct ConfigNode;  // one node of a parsed tree: scalar, list or map, with its location and origin
+class ConfigLog;    // the log of one load: values read, diagnostics, documentation of each key
 
 template <class T>
 struct Key {
@@ -42,7 +42,7 @@ class ConfigMap {
  public:
   ConfigMap(ConfigNode* node, std::string path, ConfigLog* log) : node_(node), path_(std::move(path)), log_(log) {}
 
-  // Each returns the value, or the fallback, or (after recording an error) something harmless: the minimum, or 1.
+  // Each returns the value, or the fallback, or (after recording an error) a safe value: the minimum, or 1.
   [[nodiscard]] std::int64_t integer(const Key<std::int64_t>& key);
   [[nodiscard]] double number(const Key<double>& key);  // a plain, dimensionless number
   [[nodiscard]] bool boolean(const Key<bool>& key);     // true or false, nothing else
@@ -54,20 +54,20 @@ class ConfigMap {
   [[nodiscard]] FlopRate flop_rate(const Key<FlopRate>& key);
   [[nodiscard]] double ratio(const Key<double>& key);    // "2:1" or a plain number: 2.0
   [[nodiscard]] double percent(const Key<double>& key);  // "10%" or a plain number: 0.1
-  // A number, or the word `automatic` (usually "auto"), which gives an empty answer and is the fallback.
+  // A number, or the word `automatic` (usually "auto"), which gives an empty result and is the fallback.
   [[nodiscard]] std::optional<std::int64_t> integer_or(const Key<std::int64_t>& key, std::string_view automatic);
   [[nodiscard]] std::vector<std::int64_t> integers(const Key<std::int64_t>& key);  // a list; fallback: empty list;
                                                                                    // min and max hold per entry
   [[nodiscard]] std::vector<std::string> texts(const Key<std::string>& key);       // a list; fallback: empty list
 
-  // The file that a key names, beside the file in which the key stands; in an override, from here. The log keeps
-  // its name, and in place of its path a hash of its content. Empty without the key, and (after recording an error)
-  // where the file cannot be read.
+  // The file that a key names, relative to the file that holds the key; in an override, to the working directory. The
+  // log stores its name, and a hash of its content instead of its path. Empty without the key, and (after recording an
+  // error) where the file cannot be read.
   [[nodiscard]] std::optional<InputFile> file(const Key<std::string>& key);
   [[nodiscard]] std::vector<InputFile> files(const Key<std::string>& key);  // a list; fallback: empty list
-  // Notes content that decides a result and that no key of this map names by itself: the shared table behind a version.
+  // Notes content that decides a result and that no key of this map names: the shared table of a version.
   void note_content(std::string_view name, std::string_view text, std::string_view sha256);
-  // Notes the values that were read from a file that `name` names, so that they are listed with ours.
+  // Notes the values that were read from a file that `name` names, so that they are listed with the others.
   void note_values(std::string_view name, const ConfigLog& log);
 
   // The map below a key; an absent one reads as an empty map, so that its defaults and required keys apply.
@@ -78,12 +78,12 @@ class ConfigMap {
   [[nodiscard]] bool has(std::string_view name) const;
   // The names of all given keys, in order; for maps whose keys are data (environment variables).
   [[nodiscard]] std::vector<std::string> keys() const;
-  // Takes a key as known and without effect, if it is given; lists it in the log as ignored.
+  // Marks a key as known and without effect, if it is given; lists it in the log as ignored.
   void ignore(std::string_view name, std::string_view why);
-  // Takes every key not read so far as known and without effect; lists them in the log as ignored.
+  // Marks every key not read so far as known and without effect; lists them in the log as ignored.
   void ignore_rest(std::string_view why);
 
-  // Records an error (or warning) about a key's value, with its place and excerpt.
+  // Records an error (or warning) about a key's value, with its location and excerpt.
   void error(std::string_view name, std::string code, std::string message, std::string hint = {});
   void warn(std::string_view name, std::string code, std::string message, std::string hint = {});
   // Records that a value of consequence was not given and had to be assumed: it is listed in the report.
@@ -91,7 +91,7 @@ class ConfigMap {
   // "llama.yaml:9", "preset:dgx-h100.yaml:3", "default": where the key's value comes from.
   [[nodiscard]] std::string origin(std::string_view name) const;
   [[nodiscard]] Place place(std::string_view name) const;
-  // The evidence level of a key's value: as given with it, or of the file it stands in.
+  // The evidence level of a key's value: as given with it, or of the file that holds it.
   [[nodiscard]] Evidence evidence(std::string_view name) const;
 
   // True while no file is read and the keys are only being collected for `explain` and the schema: a reader that

@@ -1,4 +1,4 @@
-// The part of ConfigMap that walks the tree: maps below maps, places, and what readers say about a key.
+// The tree side of ConfigMap: nested maps, locations, and what readers record about a key.
 #include "core/config/config_map.h"
 
 #include <algorithm>

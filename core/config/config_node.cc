@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kSummaryLength = 60;
 constexpr int kExcerptLength = 160;
 
-// The head of a text and "...", never with a character of several bytes cut in two.
+// The head of a text and "...", never cut inside a multi-byte character.
 std::string cut(std::string_view text, std::size_t length) {
   while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xC0U) == 0x80U) --length;
   return std::string(text.substr(0, length)) + "...";
@@ -51,7 +51,7 @@ void append_summary(const ConfigNode& node, std::string& text) {
   }
 }
 
-// Text of a --set has no line worth naming.
+// The text of a --set has no useful line number.
 Place place_in(const ConfigSource* source, int line, int column) {
   if (source == nullptr) return {};
   const bool counted = source->kind != SourceKind::kOverride;
@@ -71,10 +71,10 @@ std::string path_beside(const ConfigNode& value, std::string_view name) {
 std::string excerpt_of(const ConfigSource* source, int line, int column) {
   if (source == nullptr || line < 1 || static_cast<std::size_t>(line) > source->lines.size()) return {};
   const std::string& whole = source->lines[static_cast<std::size_t>(line) - 1];
-  // JSON may be one line of a megabyte: no caret could be seen far out, and the far end is of no interest.
+  // JSON may be one line of a megabyte: a caret far out would not be visible, and the far end is of no interest.
   if (column > kExcerptLength) return {};
   std::string text = whole.size() > 2 * kExcerptLength ? cut(whole, 2 * kExcerptLength) : whole;
-  std::replace(text.begin(), text.end(), '\t', ' ');  // one column each, so that the caret stands below its place
+  std::replace(text.begin(), text.end(), '\t', ' ');  // one column each, so that the caret stands below its column
   return text;
 }
 

@@ -1,4 +1,5 @@
-// The parsed form of a configuration: a tree of scalars, lists and maps in which every node knows where it was written.
+// The parsed form of a configuration: a tree of scalars, lists and maps in which every node stores where it was
+// written.
 #pragma once
 
 #include <optional>
@@ -13,13 +14,13 @@ namespace ringwright {
 
 enum class SourceKind { kFile, kPreset, kOverride };
 
-// One text that was read: a file of the user, a shipped preset, or the argument of one --set.
+// One source text: a file of the user, a shipped preset, or the argument of one --set.
 struct ConfigSource {
   std::string name;  // "llama.yaml", "preset:dgx-h100.yaml", "--set:1"
   SourceKind kind = SourceKind::kFile;
-  std::string path;                       // where it lies on disk; empty for --set and for text handed in
+  std::string path;                       // path on disk; empty for --set and for text in memory
   std::vector<std::string> lines;         // for excerpts
-  std::optional<Evidence> evidence = {};  // of every value in it that carries none of its own
+  std::optional<Evidence> evidence = {};  // of every value in it that has none of its own
   std::string provenance;                 // the same for `source:`
 };
 
@@ -43,7 +44,7 @@ struct ConfigNode {
   int key_length = 1;
 
   std::vector<std::string> asked = {};  // of a map: the keys that readers asked for, known or not
-  bool opened = false;                  // of a map: some reader looked inside
+  bool opened = false;                  // of a map: some reader opened it
   bool settled = false;                 // an error about this value is recorded, or it is ignored: no follow-up errors
 };
 
@@ -69,13 +70,14 @@ struct ConfigEntry {
 // Of the key in front of the value; the file as a whole for a root.
 [[nodiscard]] Place place_of_key(const ConfigNode& node);
 
-// A scalar as it was meant, a list or map in flow form and shortened: for messages and for the log.
+// The scalar's text, or a list or map in flow form and shortened: for messages and for the log.
 [[nodiscard]] std::string summary(const ConfigNode& node);
 
-// Where a file lies that the value names: beside the file in which the value stands; in an override, from where we are.
+// The path of a file that the value names: relative to the file that holds the value; in an override, to the working
+// directory.
 [[nodiscard]] std::string path_beside(const ConfigNode& value, std::string_view name);
 
-// The line of the input, for a caret below `column`; empty where there is none or the caret would be out of sight.
+// The line of the input, for a caret below `column`; empty where there is none or the caret would not be visible.
 [[nodiscard]] std::string excerpt_of(const ConfigSource* source, int line, int column);
 
 // A diagnostic that points at a value, or at the key in front of it, with excerpt and caret.

@@ -14,11 +14,11 @@ constexpr std::array kCodes = {
         "@ ` % & * ! is quoted, and one file holds one document in UTF-8. YAML tags (!!int) are not supported.",
         "name: step 1: warm up         # write: name: \"step 1: warm up\""},
     ErrorCode{"E102", "a key that nothing reads",
-              "Every key must have an effect; an unknown one is a slip of the pen, or stands in the wrong place, or\n"
-              "belongs to a choice that is not made. 'ringwright explain KEY' describes the known ones.",
+              "Every key must have an effect; an unknown one is a typo, stands in the wrong section, or belongs\n"
+              "to an option that is not chosen. 'ringwright explain KEY' describes the known ones.",
               "cluster: { topolgy: ... }     # write: topology"},
-    ErrorCode{"E103", "a key stands twice in one map",
-              "YAML readers disagree which of the two counts, so neither does. Remove one.",
+    ErrorCode{"E103", "a key appears twice in one map",
+              "YAML readers disagree which of the two counts, so this is an error. Remove one.",
               "parallel:\n  tp: 8\n  tp: 4                       # remove one of them"},
     ErrorCode{
         "E104", "a required key is missing",
@@ -44,9 +44,9 @@ constexpr std::array kCodes = {
         "parallel:\n  <<: *base                   # in a file of its own: extends: base.yaml"},
     ErrorCode{
         "E109", "a file or preset to build on cannot be used",
-        "'extends' is the path of one file, relative to the file that says so. 'preset' is the name of a shipped\n"
-        "file ('ringwright list' shows them), or the path of one of your own, which ends with .yaml; in --set from\n"
-        "where you are. Neither may lead back to itself.",
+        "'extends' is the path of one file, relative to the file that sets it. 'preset' is the name of a shipped\n"
+        "file ('ringwright list' shows them), or the path of one of your own, which ends with .yaml (in\n"
+        "--set, relative to the working directory). Neither may lead back to itself.",
         "node: { preset: dgx-h10 }     # write: dgx-h100"},
     ErrorCode{
         "E110", "a quantity without a unit",
@@ -67,21 +67,21 @@ constexpr std::array kCodes = {
     ErrorCode{
         "E114", "a --set that cannot be applied",
         "The form is --set path.of.the.key=value, where the value is YAML: --set parallel.stage_layers=\"[7, 8, 7]\".\n"
-        "Single entries of lists cannot be reached; give the whole list.",
+        "Single entries of lists cannot be set; give the whole list.",
         "--set parallel.tp             # write: --set parallel.tp=8"},
     ErrorCode{
         "E115", "a scenario and a file that it names disagree",
-        "A value that a named file gives (a DeepSpeed configuration, an FSDP configuration) holds where the scenario\n"
-        "says nothing. Where both say something, it must be the same.",
+        "A value that a named file sets (a DeepSpeed configuration, an FSDP configuration) holds where the scenario\n"
+        "sets nothing. Where both set a key, the values must be the same.",
         "training: { deepspeed: ds.json, micro_batch: 4 }   # ds.json: train_micro_batch_size_per_gpu: 2"},
     ErrorCode{
         "E116", "a file in another format cannot be used",
-        "The key names a file of another tool, relative to the file that names it. What the file says counts over\n"
-        "the preset and below the keys that are written out.",
+        "The key names a file of another tool, relative to the file that names it. Its values override the\n"
+        "preset; keys that are written out override its values.",
         "nccl_topo: dgx.xml            # the file must be there"},
     ErrorCode{"E117", "the text is not XML", "Tags must close, attributes stand in quotes, and & is written as &amp;.",
               "<gpu dev=0>                   # write: <gpu dev=\"0\">"},
-    ErrorCode{"E118", "a name that no folder can bear",
+    ErrorCode{"E118", "a name that cannot be a folder name",
               "Results go to out/NAME. A name has no slash, no backslash and no control character, does not begin\n"
               "with a dot, and has at most 200 bytes.",
               "name: runs/llama              # write: runs-llama"},

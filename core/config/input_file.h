@@ -1,4 +1,4 @@
-// Reading an input file whole: scenarios, presets, and every file that a scenario names pass through here.
+// Reads an input file whole: scenarios, presets, and every file that a scenario names.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ struct InputFile {
 
 [[nodiscard]] InputFile read_input_file(const std::string& path, std::size_t most_bytes = kMostFileBytes);
 
-// "did you mean 'llama.yaml'?": the file beside the missing one whose name is nearest; empty without one.
+// "did you mean 'llama.yaml'?": the file in the same directory with the nearest name; empty without one.
 [[nodiscard]] std::string did_you_mean_file(const std::string& path);
 
 }  // namespace ringwright

@@ -115,7 +115,7 @@ std::vector<std::string> near_keys(std::span<const KeyDoc> docs, std::string_vie
     const int word = edit_distance(last_word(wanted), last_word(doc.path));
     const bool near_whole = whole <= std::max(1, static_cast<int>(wanted.size()) / 4);
     const bool near_word = word <= static_cast<int>(last_word(wanted).size()) / 4;
-    // A key of the very name in another place comes right after a slip of one letter.
+    // A key with exactly this name in another section ranks right after a typo of one letter.
     if (near_whole || near_word) found.emplace_back(std::min(whole, word * 2 + 2), doc.path);
   }
   std::sort(found.begin(), found.end());

@@ -1,4 +1,4 @@
-// What there is to know about one key, as its reader declares it; from these come `explain` and the schema.
+// The documentation of one key, as its reader declares it; source of `explain` and the schema.
 #pragma once
 
 #include <optional>
@@ -52,7 +52,7 @@ struct KeyDoc {
 
 // The page of `explain parallel.tp`, or empty when no key has this path.
 [[nodiscard]] std::string explain_key(std::span<const KeyDoc> docs, std::string_view path);
-// For a path that no key has: the nearest paths, best first; a key of that name in another place counts as near.
+// For a path that no key has: the nearest paths, best first; a key of that name in another section counts as near.
 [[nodiscard]] std::vector<std::string> near_keys(std::span<const KeyDoc> docs, std::string_view path);
 
 }  // namespace ringwright

@@ -16,7 +16,7 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-// Takes the part before the separator off the front.
+// Takes the text before the separator off the front.
 std::string_view take_part(std::string_view& text, char separator) {
   const std::size_t end = std::min(text.find(separator), text.size());
   const std::string_view part = text.substr(0, end);
@@ -24,7 +24,7 @@ std::string_view take_part(std::string_view& text, char separator) {
   return part;
 }
 
-// As many words of the path as the row has: the part that is without effect as a whole.
+// As many words of the path as the row has: the key or map that is without effect as a whole.
 std::string part_of(std::string_view path, std::string_view pattern) {
   auto words = 1 + std::ranges::count(pattern, '.');
   std::size_t end = 0;
@@ -32,7 +32,7 @@ std::string part_of(std::string_view path, std::string_view pattern) {
   return std::string(path.substr(0, end));
 }
 
-// "faults[2]" is meant by "faults[]".
+// "faults[]" matches "faults[2]".
 bool same_word(std::string_view pattern, std::string_view word) {
   if (pattern == "*" || pattern == word) return true;
   return pattern.ends_with("[]") && word.starts_with(pattern.substr(0, pattern.size() - 1));

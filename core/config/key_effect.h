@@ -1,8 +1,8 @@
-// Under which settings a key has an effect, as tables beside the readers of the keys declare it. A key that the user
+// Under which settings a key has an effect, as declared by tables next to the readers of the keys. A key that the user
 // gave, and whose condition does not hold, is listed in the report as without effect.
 //
 //     KeyEffect{.keys = "comm.costs", .needs = "collectives.model=chunks | collectives.overhead=kernels",
-//               .why = "only 'collectives.model: chunks' or 'overhead: kernels' plays kernels"}
+//               .why = "only 'collectives.model: chunks' or 'overhead: kernels' simulates kernels"}
 #pragma once
 
 #include <functional>
@@ -18,12 +18,12 @@ namespace ringwright {
 struct KeyEffect {
   // A key and all keys below it; `*` stands for one word, and "faults[]" for any entry of a list.
   std::string_view keys;
-  // Alternatives, any of which suffices: "a=x & b!=y | c>1". Several rows about a key must all hold. Empty: never.
+  // Alternatives, any of which suffices: "a=x & b!=y | c>1". Several rows for one key must all hold. Empty: never.
   std::string_view needs;
   std::string_view why;  // it has no effect otherwise, for the report and `explain`
 };
 
-// Values by path: all that readers took, in base units, and facts that no single key says.
+// Values by path: all that readers took, in base units, and derived facts that no single key sets.
 class SettingValues {
  public:
   explicit SettingValues(const ConfigLog& log);
@@ -40,11 +40,11 @@ class SettingValues {
 // Whether the user gave the value: in a file, in what it extends or imports, or with --set; not a shipped preset.
 [[nodiscard]] bool is_given(const ValueRead& value);
 
-// Whether a row speaks about the key: "comm.costs" about "comm.costs.ll.hop", "faults[].link" about "faults[2].link".
+// Whether a row covers the key: "comm.costs" covers "comm.costs.ll.hop", "faults[].link" covers "faults[2].link".
 [[nodiscard]] bool speaks_about(const KeyEffect& effect, std::string_view path);
 
 // Lists in the log what was given without effect: the key or map that a row names. The first row that does not hold
-// says why.
+// gives the reason.
 void list_without_effect(std::span<const KeyEffect> effects, const SettingValues& values, ConfigLog& log);
 
 }  // namespace ringwright

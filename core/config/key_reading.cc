@@ -13,7 +13,7 @@
 namespace ringwright {
 namespace {
 
-// Quoting says "text"; these kinds cannot be mistaken for a number, or must be quoted in some YAML ("2:1").
+// Quoting means "text"; these kinds cannot be mistaken for a number, or must be quoted in some YAML ("2:1").
 bool may_be_quoted(KeyType type) {
   switch (type) {
     case KeyType::kInteger:

@@ -26,7 +26,7 @@ struct NumberText {
   std::string_view rest;
 };
 
-// "+" before digits is no part of the grammar, underscores stand between digits only.
+// "+" before digits is not in the grammar, underscores stand between digits only.
 std::optional<NumberText> split_number(std::string_view text) {
   NumberText number;
   std::size_t at = 0;
@@ -85,7 +85,7 @@ ScalarError leading_zero(std::string_view text, const NumberText& number) {
                               rest, text)};
 }
 
-// For numbers that are written in a way that other tools accept.
+// For number spellings that other tools accept.
 std::string number_hint(std::string_view text) {
   if (text.size() > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) {
     std::int64_t value = 0;
@@ -198,7 +198,7 @@ Scalar<T> read_quantity(std::string_view text, QuantityKind kind, std::optional<
                                       .hint = "did you mean " + guess_unit(kind, value.value_or(1.0)) + "?"});
   }
   const std::string_view unit = number->rest.substr(number->rest.front() == ' ' ? 1 : 0);
-  // With a blank between, or "1." would lend its point to the number.
+  // With a blank between; otherwise the point of "1." would become part of the unit.
   if (const auto quantity = parse(number->digits + " " + std::string(unit))) return *quantity;
   const auto units = units_of(kind);
   const bool known = std::any_of(units.begin(), units.end(), [&](const Unit& u) { return u.name == unit; });
@@ -242,7 +242,7 @@ Scalar<std::int64_t> read_integer(std::string_view text) {
   const auto real = to_double(digits);
   if (!real) return tl::unexpected(too_large);
   const double value = *real * factor;
-  // Beyond 2^53 a double no longer tells neighbours apart.
+  // Beyond 2^53 a double no longer distinguishes neighbouring integers.
   if (std::abs(value) > 0x1p53) return tl::unexpected(too_large);
   const double whole = std::round(value);
   if (std::abs(value - whole) > 1e-9 * std::max(1.0, std::abs(value))) {

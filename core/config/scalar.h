@@ -1,4 +1,4 @@
-// The grammar of single values: numbers, switches and quantities with units, read by us and not by the YAML library.
+// The grammar of single values: numbers, booleans and quantities with units, read here and not by the YAML library.
 //
 // Integers: 128, -1, 1_000, 1e9 (when integral), and with k, M or G for thousand, million, billion: 128k = 128,000.
 // Numbers: the same and fractions: 0.5, .5, 1e-5. Refused: leading zeros (YAML 1.1 reads 016 as 14), 0x10, .nan, .inf.
@@ -34,7 +34,7 @@ using Scalar = tl::expected<T, ScalarError>;
 [[nodiscard]] Scalar<Bandwidth> read_bandwidth(std::string_view text);
 [[nodiscard]] Scalar<FlopRate> read_flop_rate(std::string_view text);
 
-// A value as a user would write it, and read back as the same value.
+// A value as a user would write it; it reads back as the same value.
 [[nodiscard]] std::string write_integer(std::int64_t value);
 [[nodiscard]] std::string write_number(double value);
 [[nodiscard]] std::string write_duration(Duration value);

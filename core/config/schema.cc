@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 constexpr std::string_view kDigits = "-?[0-9][0-9_]*";
 constexpr std::string_view kReal = "-?([0-9][0-9_]*)?(\\.?[0-9]+)([eE][+-]?[0-9]+)?";
 
-// One key of the tree that the paths of the docs span.
+// One key of the tree built from the paths of the docs.
 struct Branch {
   std::vector<const KeyDoc*> docs;  // one key may be declared by several readers
   std::vector<std::string> order;
@@ -74,7 +74,7 @@ Json words(const KeyDoc& doc) {
   return {{"enum", names}};
 }
 
-// YAML has types of its own: a name that looks like a number is still a text for us.
+// YAML has types of its own: a name that looks like a number is still text here.
 Json any_scalar() {
   return {{"type", {"string", "number", "boolean"}}};
 }
@@ -106,7 +106,7 @@ Json scalar(const KeyDoc& doc) {
   return {};
 }
 
-// {value: 450GB/s, evidence: vendor-spec, source: "data sheet"} beside the plain value.
+// {value: 450GB/s, evidence: vendor-spec, source: "data sheet"} in addition to the plain value.
 Json with_provenance(const Json& plain) {
   Json long_form = {{"type", "object"},
                     {"required", {"value"}},
@@ -175,7 +175,7 @@ Json object(const Branch& branch, const std::string& path, std::span<const Prese
 
 std::string preset_help(const PresetRule& rule) {
   return fmt::format(
-      "what stands beside it is laid over it: a name of 'ringwright list {}', or the path of a file (*.yaml)",
+      "the keys next to it override it: a name of 'ringwright list {}', or the path of a file (*.yaml)",
       rule.folder);
 }
 

@@ -13,8 +13,8 @@ namespace ringwright {
 // One sentence: what `preset` may be where the rule holds.
 [[nodiscard]] std::string preset_help(const PresetRule& rule);
 
-// `title` names the kind of file. Required keys are said in descriptions only: any of them may come from `extends`
-// or a preset, which an editor cannot see.
+// `title` names the kind of file. Required keys are stated in descriptions only: any of them may come from `extends` or
+// a preset, which an editor does not read.
 [[nodiscard]] std::string json_schema(std::span<const KeyDoc> docs, std::span<const PresetRule> presets,
                                       std::string_view title);
 

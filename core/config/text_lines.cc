@@ -91,7 +91,7 @@ std::string join_surrogates(std::string_view text) {
       at += 12;
       continue;
     }
-    const std::size_t length = text[at] == '\\' ? 2 : 1;  // an escaped backslash begins no other escape
+    const std::size_t length = text[at] == '\\' ? 2 : 1;  // an escaped backslash does not begin another escape
     joined += text.substr(at, length);
     at += length;
   }

@@ -1,4 +1,4 @@
-// A text that people wrote, as lines: split for excerpts, checked to be UTF-8, columns counted in characters.
+// An input text as lines: split for excerpts, checked to be UTF-8, columns counted in characters.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +23,8 @@ namespace ringwright {
 // The byte at which the character with this number (from 0) begins; the size of the line when it has fewer.
 [[nodiscard]] std::size_t byte_of_character(std::string_view line, std::size_t character);
 
-// JSON writes a character beyond U+FFFF as two escapes ("\ud83d\ude00"), which yaml-cpp does not know as a pair: this
-// joins them ("\U0001F600").
+// JSON writes a character beyond U+FFFF as two escapes ("\ud83d\ude00"), which yaml-cpp does not combine: this joins
+// them ("\U0001F600").
 [[nodiscard]] std::string join_surrogates(std::string_view text);
 
 }  // namespace ringwright

@@ -1,4 +1,4 @@
-// The only file that knows pugixml.
+// The only file that uses pugixml.
 #include "core/config/xml_document.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace ringwright {
 namespace {
 
-constexpr int kDeepest = 64;  // elements inside each other; files of topologies have about ten
+constexpr int kDeepest = 64;  // nesting of elements; topology files have about ten
 
 // Line and column, from 1, of a byte.
 std::pair<int, int> position(std::string_view text, std::ptrdiff_t offset) {
@@ -23,7 +23,7 @@ std::pair<int, int> position(std::string_view text, std::ptrdiff_t offset) {
   return {line, static_cast<int>(before.size() - start) + 1};
 }
 
-// Elements come in the order of the file, so that lines are counted once.
+// Elements arrive in file order, so that lines are counted once.
 class Copier {
  public:
   explicit Copier(std::string_view text) : text_(text) {}

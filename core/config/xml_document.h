@@ -1,4 +1,4 @@
-// An XML file as a plain tree in which every element knows its line: elements and attributes, no text between them.
+// An XML file as a plain tree in which every element stores its line: elements and attributes, no text between them.
 #pragma once
 
 #include <optional>
@@ -19,9 +19,9 @@ struct XmlElement {
 
   // Empty when it is not given.
   [[nodiscard]] std::optional<std::string_view> attribute(std::string_view wanted) const;
-  // The attribute's text, or nothing to read.
+  // The attribute's text, or an empty text.
   [[nodiscard]] std::string_view text(std::string_view wanted) const { return attribute(wanted).value_or(""); }
-  // Its number; empty when it is not given or is none.
+  // Its number; empty when it is missing or not a number.
   [[nodiscard]] std::optional<long long> integer(std::string_view wanted) const;
 };
 

@@ -22,7 +22,7 @@ constexpr std::array kRewordings = {
     Rewording{"illegal block entry", "a '-' where no list can be", "check the indentation"},
     Rewording{"illegal map key", "a '?' where no key can be", ""},
     Rewording{"unknown token", "text cannot begin with this character", "quote the text"},
-    Rewording{"the referenced anchor is not defined", "no '&' of this name stands above", ""},
+    Rewording{"the referenced anchor is not defined", "no '&' of this name is defined above", ""},
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What yaml-cpp says about broken syntax, in words for people who do not know its grammar. Internal to core/config.
+// Plain rewordings of yaml-cpp's syntax errors, for people who do not know its grammar. Internal to core/config.
 #pragma once
 
 #include <optional>
@@ -13,11 +13,11 @@ struct SyntaxMessage {
   std::string hint;
 };
 
-// A message that is not known is passed on as it is.
+// An unknown message is passed on unchanged.
 [[nodiscard]] SyntaxMessage reword(std::string_view yaml_cpp_message);
 
-// The column (from 1) of a tab in the indentation of a line (from 1). It leads yaml-cpp to all kinds of messages, and
-// it is the tab that must go.
+// The column (from 1) of a tab in the indentation of a line (from 1). It causes all kinds of yaml-cpp messages; the fix
+// is to remove the tab.
 [[nodiscard]] std::optional<int> tab_in_indentation(std::span<const std::string> lines, int line);
 
 }  // namespace ringwright

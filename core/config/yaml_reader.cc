@@ -48,7 +48,7 @@ class TreeBuilder final : public YAML::EventHandler {
       : source_(source), offset_(offset), problems_(problems), json_(ends_with(source.name, ".json")) {}
 
   std::optional<ConfigNode> take_root() { return std::move(root_); }
-  // The innermost '[' or '{' that is open, when nothing but blanks follows the place: it is never closed.
+  // The innermost '[' or '{' that is open, when only blanks follow this position: it is never closed.
   [[nodiscard]] const ConfigNode* never_closed(int line, int column) const {
     const auto at = static_cast<std::size_t>(line) - 1;
     const bool is_end = at >= source_.lines.size() ||
@@ -78,7 +78,7 @@ class TreeBuilder final : public YAML::EventHandler {
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto found = anchors_.find(anchor);
-    if (found == anchors_.end()) refuse(at(mark), "an alias cannot stand inside the value that it names", "");
+    if (found == anchors_.end()) refuse(at(mark), "an alias cannot appear inside the value that it names", "");
     count(at(mark), count_nodes(found->second));
     attach(ConfigNode(found->second), 0);
   }
@@ -118,8 +118,8 @@ class TreeBuilder final : public YAML::EventHandler {
     return static_cast<std::size_t>(std::max(mark.column, 0)) + (mark.line == 0 ? offset_ : 0);
   }
 
-  // yaml-cpp counts from 0 and in bytes. Marks of one line come in order, so each goes on from the one before:
-  // JSON may be one line of a megabyte.
+  // yaml-cpp counts from 0 and in bytes. Marks of one line come in order, so each continues from the one before: JSON
+  // may be one line of a megabyte.
   [[nodiscard]] ConfigNode at(const YAML::Mark& mark) {
     ConfigNode node;
     node.source = &source_;
@@ -183,7 +183,7 @@ class TreeBuilder final : public YAML::EventHandler {
     std::size_t byte;
   };
 
-  // Of the quote that closes the one at this place.
+  // The position of the quote that closes the one here.
   [[nodiscard]] std::optional<TextPosition> closing_quote(std::size_t line, std::size_t byte) const {
     const char quote = source_.lines[line][byte];
     for (++byte; line < source_.lines.size(); ++line, byte = 0) {
@@ -220,7 +220,7 @@ class TreeBuilder final : public YAML::EventHandler {
       return;
     }
     if (!frame.key) {
-      // yaml-cpp takes a bracket that is never closed for a key, so this is judged at its end, not at its beginning.
+      // yaml-cpp takes a bracket that is never closed for a key, so this is checked at its end, not at its beginning.
       if (node.kind != ConfigKind::kScalar || node.text.empty()) refuse(node, "a key must be a word", "");
       frame.key = std::move(node);
       return;
@@ -229,7 +229,7 @@ class TreeBuilder final : public YAML::EventHandler {
     node.key_line = key.line;
     node.key_column = key.column;
     node.key_length = key.length;
-    // yaml-cpp puts a value that is not there at the token behind it.
+    // yaml-cpp locates a missing value at the token behind it.
     if (node.kind == ConfigKind::kNull) std::tie(node.line, node.column) = std::pair(key.line, key.column);
     if (node.kind == ConfigKind::kNull) node.length = key.length;
     add_entry(frame, key, std::move(node));
@@ -245,7 +245,7 @@ class TreeBuilder final : public YAML::EventHandler {
     if (!is_new) {
       problems_.add(
           at_value(key, "E103",
-                   fmt::format("duplicate key '{}'; it stands in line {} already", path_of(key.text), first->second)));
+                   fmt::format("duplicate key '{}'; already set in line {}", path_of(key.text), first->second)));
       return;
     }
     if (frame.lines.size() > kMaxKeysPerMap) refuse(key, fmt::format("more than {} keys", kMaxKeysPerMap), "");
@@ -309,7 +309,7 @@ Diagnostic translate(const YAML::Exception& error, const ConfigSource& source, s
 std::optional<ConfigNode> parse(std::string_view text, std::size_t offset, const ConfigSource& source,
                                 Diagnostics& problems) {
   const bool json = ends_with(source.name, ".json");
-  // Without a line end yaml-cpp loses the place of what is missing at the end.
+  // Without a final line end yaml-cpp loses the location of what is missing at the end.
   std::istringstream stream((json ? join_surrogates(text) : std::string(text)) + "\n");
   TreeBuilder builder(source, offset, problems);
   try {
@@ -357,7 +357,7 @@ std::optional<ConfigNode> read_yaml(std::string_view text, ConfigSource& source,
   auto root = parse(text, 0, source, problems);
   if (!root && problems.error_count() > errors) return std::nullopt;
   if (!root || root->kind == ConfigKind::kNull) {
-    problems.add(syntax_error(source, 0, 0, "nothing in it", "a configuration has at least one 'key: value'"));
+    problems.add(syntax_error(source, 0, 0, "empty file", "a configuration has at least one 'key: value'"));
     return std::nullopt;
   }
   if (root->kind != ConfigKind::kMap) {

@@ -14,7 +14,7 @@ bool from_preset(const ConfigNode& node) {
   return node.source != nullptr && node.source->kind == SourceKind::kPreset;
 }
 
-// What needs no quotes anywhere: words, numbers with units, paths.
+// Text that needs no quotes anywhere: words, numbers with units, paths.
 bool is_plain(std::string_view text) {
   return !text.empty() &&
          std::ranges::all_of(text,

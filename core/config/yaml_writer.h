@@ -1,4 +1,4 @@
-// A tree as YAML text: one key of the top on a line, what is below it in flow style.
+// A tree as YAML text: one top-level key per line, its content in flow style.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace ringwright {
 
-// Without what presets supplied, since the keys that name them stay. `main`: the file whose evidence and source the
-// text as a whole carries; values of other files carry their own where it differs. May be null.
+// Omits values that presets supplied, since the keys that name them stay. `main`: the file whose evidence and source
+// hold for the whole text; values of other files state their own where it differs. May be null.
 [[nodiscard]] std::string write_yaml(const ConfigNode& root, const ConfigSource* main);
 
 }  // namespace ringwright

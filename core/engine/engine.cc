@@ -26,7 +26,7 @@ EventId Engine::at(TimePoint when, Action action) {
 
 bool Engine::cancel(EventId id) {
   if (id.slot >= slots_.size() || slots_[id.slot].order != id.order || id.order == 0) return false;
-  // The key stays in the heap and is skipped when it surfaces: its order no longer matches.
+  // The key stays in the heap and is skipped when popped: its order no longer matches.
   slots_[id.slot].order = 0;
   free_slots_.push_back(id.slot);
   return true;

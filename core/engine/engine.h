@@ -1,4 +1,4 @@
-// The clock and what happens next. Order is total: by time, then by order of scheduling.
+// The event engine: clock and queue. Order is total: by time, then by order of scheduling.
 #pragma once
 
 #include <array>
@@ -46,7 +46,7 @@ struct RunLimits {
   std::uint64_t max_events_per_instant = UINT64_MAX;  // more is a livelock
 };
 
-// kClockRanOut: all that is left to happen lies at the end of the clock.
+// kClockRanOut: all remaining events lie at the end of the clock.
 enum class RunEnd { kIdle, kTooManyEvents, kLivelock, kClockRanOut };
 
 class Engine {
@@ -56,17 +56,17 @@ class Engine {
   // `when` must not lie in the past.
   EventId at(TimePoint when, Action action);
   EventId after(Duration delay, Action action) { return at(now_ + delay, action); }
-  // False: it has run, or was cancelled before.
+  // False: it has already run or was cancelled.
   bool cancel(EventId id);
-  // Runs once, when nothing else is left at now(); may schedule further events at now(), after which the instant goes
-  // on and may end again. For solvers that want all arrivals of an instant before they solve.
+  // Runs once, when nothing else is left at now(); may schedule further events at now(), after which the instant
+  // continues and may end again. For solvers that need all arrivals of an instant before they solve.
   void at_end_of_instant(Action action);
 
   RunEnd run(RunLimits limits = {});
-  // run() returns when the present instant is over, as if nothing were left.
+  // run() returns when the current instant is over, as if nothing were left.
   void stop_after_instant() { stopping_ = true; }
 
-  // Folded from every (time, order) that ran: equal runs have equal fingerprints.
+  // Hash of every (time, order) that ran: equal runs have equal fingerprints.
   [[nodiscard]] std::uint64_t fingerprint() const { return fingerprint_; }
   [[nodiscard]] std::uint64_t events_run() const { return events_run_; }
 
@@ -91,7 +91,7 @@ class Engine {
 
   TimePoint now_;
   std::uint64_t next_order_ = 1;
-  std::vector<Entry> heap_;  // a heap of keys; the callables lie in slots
+  std::vector<Entry> heap_;  // a heap of keys; the callables are in slots
   std::vector<Slot> slots_;
   std::vector<std::uint32_t> free_slots_;
   std::vector<Action> end_of_instant_;

@@ -72,7 +72,7 @@ NodeId Fabric::add_named_node(NodeKind kind, std::string name) {
 
 LinkId Fabric::add_link(const LinkSpec& spec) {
   CHECK(spec.from.index() < nodes_.size() && spec.to.index() < nodes_.size(), "a link joins two nodes of the fabric");
-  CHECK(spec.bandwidth.count() > 0.0, "a link carries something");
+  CHECK(spec.bandwidth.count() > 0.0, "a link has a positive bandwidth");
   links_.push_back(spec);
   capacities_.push_back(spec.bandwidth);
   return LinkId(links_.size() - 1);

@@ -1,4 +1,4 @@
-// Nodes and links of a cluster in flat arrays. A link is one direction. Names are made when asked for, never stored.
+// Nodes and links of a cluster in flat arrays. A link is one direction. Names are built on demand, never stored.
 #pragma once
 
 #include <cstdint>
@@ -48,7 +48,7 @@ struct LinkSpec {
 class Fabric {
  public:
   NodeId add_node(const NodeSpec& spec);
-  // An explicit graph's own name for the node; overrides the made one.
+  // An explicit graph's own name for the node; overrides the generated one.
   NodeId add_named_node(NodeKind kind, std::string name);
   LinkId add_link(const LinkSpec& spec);
   // Both directions with the same numbers; the reverse link's id is the returned one + 1.
@@ -74,7 +74,7 @@ class Fabric {
   std::vector<LinkSpec> links_;
   std::vector<Bandwidth> capacities_;
   std::vector<NodeId> gpus_;
-  std::vector<std::string> given_names_;  // by node where given, else empty; empty vector when none is given
+  std::vector<std::string> given_names_;  // by node where given, else empty; empty vector without any
 };
 
 }  // namespace ringwright

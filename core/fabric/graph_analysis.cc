@@ -1,4 +1,4 @@
-// Questions about a whole fabric, answered with Boost.Graph on a copy of its links.
+// Analysis of a whole fabric, with Boost.Graph on a copy of its links.
 #include "core/fabric/graph_analysis.h"
 
 #include <algorithm>
@@ -46,8 +46,8 @@ std::vector<char> reached_from(const Digraph& graph, std::size_t start) {
   return reached;
 }
 
-// A flow network between two terminals, made small before it is solved: parallel links are merged, dead ends dropped,
-// and a node with two neighbours becomes a link of the lesser capacity. None of this changes the maximum flow.
+// A flow network between two terminals, reduced before it is solved: parallel links are merged, dead ends dropped, and
+// a node with two neighbours becomes a link of the lesser capacity. None of this changes the maximum flow.
 class FlowNetwork {
  public:
   static constexpr std::uint32_t kSource = 0;
@@ -93,7 +93,7 @@ class FlowNetwork {
     Graph graph(around_.size());
     const auto capacity = boost::get(boost::edge_capacity, graph);
     const auto reverse = boost::get(boost::edge_reverse, graph);
-    // Each direction has a reverse of its own: the method turns surplus back on links without capacity only.
+    // Each direction has its own reverse edge: the method returns surplus only over edges without capacity.
     for (std::uint32_t from = 0; from < around_.size(); ++from) {
       for (const auto& [to, there] : around_[from]) {
         if (there.out == 0) continue;

@@ -1,4 +1,4 @@
-// Questions about a whole fabric: who reaches whom, by which way, how much crosses a cut. The only Boost.Graph.
+// Analysis of a whole fabric: reachability, shortest paths, flow across a cut. The only user of Boost.Graph.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ struct LinkCount {
   std::size_t count = 0;
 };
 
-// Kinds that occur, in the order of NodeKind.
+// Kinds present, in the order of NodeKind.
 [[nodiscard]] std::vector<NodeCount> count_nodes(const Fabric& fabric);
 // By kinds and bandwidth.
 [[nodiscard]] std::vector<LinkCount> count_links(const Fabric& fabric);
@@ -40,8 +40,9 @@ struct Connectivity {
 // 1988). Every GPU of a set may send (or receive) as much as its links carry.
 [[nodiscard]] Bandwidth max_flow(const Fabric& fabric, std::span<const NodeId> from, std::span<const NodeId> to);
 
-// Max-flow from the first half of the hosts (rounded down) to all others, the hosts in the order of their GPUs: what a
-// cut in the middle of the machine carries in one direction. The cut is by position; it is not the worst of all cuts.
+// Max-flow from the first half of the hosts (rounded down) to all others, the hosts in the order of their GPUs: the
+// capacity of a cut in the middle of the machine in one direction. The cut is by position; it is not the worst of all
+// cuts.
 [[nodiscard]] Bandwidth bisection_bandwidth(const Fabric& fabric, std::size_t gpus_per_host);
 
 }  // namespace ringwright

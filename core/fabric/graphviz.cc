@@ -29,12 +29,12 @@ std::string_view shape_of(NodeKind kind) {
   return "ellipse";
 }
 
-// Parts of hosts carry their host's number first; switches of the network stand outside of hosts.
+// Nodes inside hosts have the host number first; network switches are outside of hosts.
 bool in_host(NodeKind kind) {
   return !is_switch(kind) || kind == NodeKind::kNvSwitch || kind == NodeKind::kPcieSwitch;
 }
 
-// The switches above the chosen hosts, tier by tier: a switch is in when a node of the tier below is.
+// The switches above the chosen hosts, tier by tier: a switch is included when a node of the tier below is.
 std::vector<char> choose_part(const Fabric& fabric, std::size_t hosts) {
   std::vector<char> chosen(fabric.node_count(), 0);
   for (std::size_t i = 0; i < fabric.node_count(); ++i) {

@@ -9,7 +9,7 @@
 namespace ringwright {
 
 struct DrawingLimits {
-  std::size_t max_nodes = 400;    // above this only a part is drawn, and a note says so
+  std::size_t max_nodes = 400;    // above this only a subset is drawn, and a note states it
   std::size_t hosts_of_part = 2;  // whose nodes are then drawn, with the switches above them
 };
 

@@ -1,4 +1,4 @@
-// The vocabulary of collectives: what a group is asked to do together, and how the group lies on the machine.
+// The vocabulary of collectives: the operation of a group, and how the group is laid out on the machine.
 #pragma once
 
 #include <cstddef>
@@ -15,18 +15,18 @@ enum class CollectiveKind { kAllReduce, kAllGather, kReduceScatter, kAllToAll, k
 
 [[nodiscard]] std::string_view to_string(CollectiveKind kind);
 
-// How the ranks of a group lie on the cluster's machines ("hosts": a server with its GPUs). Groups of one shape share
-// one layout. Index = a rank's place in the group, 0-based.
+// How the ranks of a group are laid out on the cluster's machines ("hosts": a server with its GPUs). Groups of one
+// shape share one layout. Index = a rank's index in the group, 0-based.
 struct GroupLayout {
   std::vector<int> host_of;                // by index: which host, numbered 0.. in order of first appearance
   std::vector<int> place_in_host;          // by index: how many earlier indices share its host
   std::vector<std::vector<int>> hosts;     // by host: its indices, ascending
   std::vector<int> gpu_of;                 // by index: position of the GPU in its host (the rail), 0-based
-  std::vector<int> host_order;             // all indices, host by host: the way a ring goes
-  std::vector<int> position;               // by index: its place in host_order
-  // By host: which of the machine's sets of NICs it has, where some hosts lack NICs; empty: every host has all of them.
+  std::vector<int> host_order;             // all indices, host by host: the ring order
+  std::vector<int> position;               // by index: its position in host_order
+  // By host: which of the machine's sets of NICs it has, where some hosts miss NICs; empty: every host has all of them.
   std::vector<int> nic_set;
-  int smallest_host = 0;                   // members on the host that has the fewest, and the most
+  int smallest_host = 0;                   // members on the host with the fewest, and the most
   int largest_host = 0;
 
   [[nodiscard]] int size() const { return static_cast<int>(host_of.size()); }
@@ -50,7 +50,7 @@ struct CollectiveCall {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   Bytes bytes;
   const GroupLayout* layout = nullptr;  // outlives the call
-  DimensionId dimension;                // which parallel dimension asks, for per-dimension choices
+  DimensionId dimension;                // the parallel dimension of the call, for per-dimension choices
   int root = 0;                         // broadcast and reduce
 
   [[nodiscard]] int size() const { return layout->size(); }

@@ -1,5 +1,4 @@
-// How NCCL would carry out one collective: algorithm, protocol and resources; what a tuner decides and an executor
-// plays.
+// How NCCL would run one collective: algorithm, protocol and resources; chosen by a tuner and simulated by an executor.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +10,8 @@
 
 namespace ringwright {
 
-// How data and "data is there" travel together. kLl: 4 bytes of flag with every 4 of data; kLl128: 8 with every 120;
-// kSimple: plain data, then a counter behind a memory fence.
+// How data and their arrival flags travel together. kLl: 4 bytes of flag with every 4 of data; kLl128: 8 with every
+// 120; kSimple: plain data, then a counter behind a memory fence.
 enum class Protocol : std::uint8_t { kLl, kLl128, kSimple };
 inline constexpr int kProtocols = 3;
 
@@ -20,9 +19,9 @@ inline constexpr int kProtocols = 3;
 
 inline constexpr int kSlots = 8;  // NCCL_STEPS: of the queue between two thread blocks
 
-// How one channel passes through a host, as NCCL's graph of it says.
+// How one channel passes through a host, as in NCCL's graph.
 struct HostPath {
-  std::vector<int> order;  // places of the host's members, as rings and chains pass them
+  std::vector<int> order;  // positions of the host's members, as rings and chains pass them
   // NICs by which messages come from and go to other hosts, by their numbers in the host; -1: that of the GPU there.
   int in = -1;
   int out = -1;
@@ -33,21 +32,21 @@ struct HostPath {
 
 struct CollectivePlan {
   // By NCCL's names: "ring", "tree", "nvls", "nvls_tree", "collnet_direct", "collnet_chain", "pat", "p2p"; or the name
-  // of an algorithm that came as a file.
+  // of an algorithm read from a file.
   std::string algorithm;
   Protocol protocol = Protocol::kSimple;
   int channels = 1;  // thread blocks (SMs) of every rank
   int threads = 0;   // of one thread block; 0: the protocol's full number
   Bytes chunk;       // useful data in one slot; 0: the protocol's default
-  Bytes grain = {};  // small buffers are cut into multiples of it, so that some channels may get less; 0: evenly
-  // How rings and chains pass through hosts, by kind of host and kind of channel; of every host there are as many.
-  // Empty: through the members in their order, by their own NICs.
+  Bytes grain = {};  // small buffers are cut into multiples of it, so some channels may get less; 0: evenly
+  // How rings and chains pass through hosts, by kind of host and kind of channel; every host has the same number.
+  // Empty: through the members in their order, over their own NICs.
   std::vector<std::vector<HostPath>> paths = {};
   std::vector<int> kind_of_host = {};  // by host of the group: index into `paths`; empty: all are of the first kind
-  // The orders of `paths` decide which links of a host carry the bytes: GPUs are joined pairwise, or a file says so.
+  // The orders of `paths` decide which links of a host carry the bytes: GPUs are connected pairwise, or a file sets it.
   bool ordered = false;
 
-  // CollNetDirect: members of a host that have a NIC to themselves, spread over the host; 0: all.
+  // CollNetDirect: members of a host with a NIC of their own, spread over the host; 0: all.
   int heads = 0;
 
   // PXN: messages for another rail go over NVLink to the GPU on it, and leave by its NIC.

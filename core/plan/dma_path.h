@@ -1,12 +1,12 @@
-// Ways of bytes that do not leave a host: between a rank's GPU and the memory or the storage beside it.
+// DMA paths within a host: between a rank's GPU and the memory or storage of its host.
 #pragma once
 
 #include <cstdint>
 
 namespace ringwright {
 
-// Storage is reached through host memory, where a pinned buffer lies. Within memory: what a CPU reads and writes while
-// it computes, the share of the bus that nobody else has meanwhile.
+// Storage is accessed through a pinned buffer in host memory. Within memory: what a CPU reads and writes while it
+// computes, over the bus bandwidth that nobody else uses meanwhile.
 enum class DmaPath : std::uint8_t { kNone, kToMemory, kFromMemory, kToStorage, kFromStorage, kWithinMemory };
 
 }  // namespace ringwright

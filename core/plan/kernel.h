@@ -1,4 +1,4 @@
-// What a GPU is asked to compute: kernels in families, and the work of one compute task as a list of them.
+// The work of a GPU: kernels in families, and the work of one compute task as a list of them.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ enum class DataType { kFp32, kTf32, kBf16, kFp16, kFp8, kFp4 };
 
 enum class KernelFamily {
   kGemm,               // m x n x k, batch
-  kGroupedGemm,        // products of `batch` experts with weights of their own, m rows each on average
+  kGroupedGemm,        // GEMMs of `batch` experts with their own weights, m rows each on average
   kAttentionForward,   // fused attention (FlashAttention-like)
   kAttentionBackward,
   kNorm,               // RMSNorm, LayerNorm
@@ -31,8 +31,8 @@ enum class KernelFamily {
 
 [[nodiscard]] std::string_view to_string(KernelFamily family);
 
-// Which product of a linear layer y = x W it is: libraries lay the operands out differently for each and reach
-// different speeds (in cuBLAS' letters TN, NN and NT).
+// Which GEMM of a linear layer y = x W it is: libraries lay out the operands differently for each and reach different
+// speeds (TN, NN and NT in cuBLAS notation).
 enum class GemmRole { kForward, kDgrad, kWgrad };
 
 [[nodiscard]] std::string_view to_string(GemmRole role);
@@ -43,14 +43,14 @@ struct Kernel {
   KernelFamily family = KernelFamily::kGemm;
   std::string name;              // "qkv", "mlp up dgrad": what a profile would call it
   DataType type = DataType::kBf16;
-  // GEMM: m, n, k of one of `batch` products. Attention: m = query length, n = key length, k = head size, batch =
+  // GEMM: m, n, k of one of `batch` GEMMs. Attention: m = query length, n = key length, k = head size, batch =
   // sequences x heads of this rank. Others: 0.
   std::int64_t m = 0, n = 0, k = 0, batch = 1;
   GemmRole role = GemmRole::kForward;
   AttentionMask mask = AttentionMask::kNone;
   Flops flops;                   // of one launch; of causal attention only what the mask leaves
   Bytes bytes;                   // read and written from device memory by one launch, lower bound
-  std::int64_t launches = 1;     // how often in this work
+  std::int64_t launches = 1;     // launches in this work
 };
 
 // The work of one compute task: kernels that run one after another on the compute stream.

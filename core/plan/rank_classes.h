@@ -1,4 +1,5 @@
-// Ranks that behave alike: a run plays one representative per class. Unfolded, every rank is its own class.
+// Classes of ranks with identical behaviour: a run simulates one representative per class. Unfolded, every rank is its
+// own class.
 #pragma once
 
 #include <cstdint>

@@ -3,7 +3,7 @@
 namespace ringwright {
 namespace {
 
-// Writes tasks one after another and knows where the program's own ones have come to lie.
+// Writes tasks one after another and records the new indices of the program's own ones.
 class Writer {
  public:
   Writer(const TaskGraph& graph, const Program& program) : graph_(graph), program_(program) {
@@ -35,7 +35,7 @@ class Writer {
   }
 
  private:
-  // Where the d-th dependency of one of the program's own tasks lies now.
+  // The new index of the d-th dependency of one of the program's own tasks.
   [[nodiscard]] std::uint32_t dependency(const Task& task, std::uint32_t d) const {
     return last_[program_.dependencies[task.first_dependency + d]];
   }
@@ -58,7 +58,7 @@ class Writer {
   const TaskGraph& graph_;
   const Program& program_;
   Program result_;
-  std::vector<std::uint32_t> first_;  // by task of the program: where it, or the first one it stands for, lies
+  std::vector<std::uint32_t> first_;  // by task of the program: index of it, or of the first one it stands for
   std::vector<std::uint32_t> last_;   // the same for the last one
 };
 

@@ -1,4 +1,4 @@
-// Segments of programs: written out, counted, and looked through.
+// Segments of programs: expanding, counting and visiting them.
 #pragma once
 
 #include <algorithm>
@@ -9,24 +9,25 @@
 
 namespace ringwright {
 
-// The same program without calls: every segment's tasks in the place of the call. Laps that are left out stay so.
+// The same program without calls: every segment's tasks replace the call. Cycles that are left out stay left out.
 [[nodiscard]] Program write_out(const TaskGraph& graph, const Program& program);
 [[nodiscard]] std::vector<Program> write_out_programs(const TaskGraph& graph);
 
-// How often the program calls each segment of the graph, in laps that are left out as well.
+// How often the program calls each segment of the graph, in cycles that are left out as well.
 [[nodiscard]] std::vector<std::uint32_t> count_calls(const TaskGraph& graph, const Program& program);
 
 // How many tasks the program has when it is written out.
 [[nodiscard]] std::uint64_t count_tasks(const TaskGraph& graph, const Program& program);
 
-// How many tasks of the step the program's i-th stands for: one of the loop's first lap for those left out, too.
+// How many tasks of the step the program's i-th stands for: a task of the loop's first cycle also stands for those left
+// out.
 [[nodiscard]] inline std::uint32_t times_of(const TaskGraph& graph, const Program& program, std::size_t i) {
   const Loop& loop = program.loop;
   return i >= loop.first && i < loop.first + loop.size ? 1 + graph.cycles_left_out : 1;
 }
 
-// Calls visit(task, times) for every task that is not a call: the program's own, each as often as it stands for one;
-// then those of each called segment with the number of calls.
+// Calls visit(task, times) for every task that is not a call: the program's own, each with the number of tasks it
+// stands for; then those of each called segment with the number of calls.
 template <class Visit>
 void visit_tasks(const TaskGraph& graph, const Program& program, Visit&& visit) {
   for (std::size_t i = 0; i < program.tasks.size(); ++i) {

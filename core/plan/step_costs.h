@@ -1,5 +1,5 @@
-// What the processor of a rank pays when a library sends the messages of a collective step by step, as MPI does, beside
-// their way over the network.
+// CPU costs of a rank when a library sends the messages of a collective step by step, as MPI does, in addition to their
+// time on the network.
 #pragma once
 
 #include <cstddef>
@@ -9,18 +9,18 @@
 
 namespace ringwright {
 
-// All zero: nothing, the network is all there is.
+// All zero: only the network costs time.
 struct StepCosts {
   Duration message;       // of each message sent, one after another (LogP's overhead; Culler et al., PPoPP 1993)
-  Bytes eager;            // larger messages wait for the receiver's consent first
-  Duration rendezvous;    // to get it
-  Bandwidth reduce_rate;  // bytes that one rank adds to its own in a second; 0: at once
+  Bytes eager;            // larger messages wait for the receiver's handshake first
+  Duration rendezvous;    // time of the handshake
+  Bandwidth reduce_rate;  // rate at which one rank adds received bytes to its own; 0: at once
 
   [[nodiscard]] bool free() const {
     return message == Duration() && rendezvous == Duration() && !(reduce_rate > Bandwidth(0.0));
   }
   friend bool operator==(const StepCosts&, const StepCosts&) = default;
-  // From the beginning of a step until its send number `index` leaves.
+  // From the start of a step until its send number `index` leaves.
   [[nodiscard]] Duration before_send(std::size_t index, Bytes size) const {
     return message * static_cast<std::int64_t>(index + 1) + (size > eager ? rendezvous : Duration());
   }

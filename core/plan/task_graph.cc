@@ -29,7 +29,7 @@ bool is_message(const Task& task) {
   return task.kind == TaskKind::kSend || task.kind == TaskKind::kReceive;
 }
 
-// What is wrong with a task by itself, its dependencies and its label left aside; empty when nothing is.
+// What is wrong with a task by itself, without its dependencies and its label; empty when nothing is.
 std::string_view check_kind(const TaskGraph& graph, const Task& task, int stream_count) {
   const bool on_group = task.kind != TaskKind::kCompute && task.kind != TaskKind::kSegment;
   if (on_group && task.dimension.index() >= graph.dimensions.size()) return "names no dimension";
@@ -97,12 +97,13 @@ std::string check_dimension(const Dimension& dimension, std::size_t ranks) {
     const std::uint32_t index = dimension.index_in_group[rank];
     const bool sound = group < dimension.groups.size() && index < dimension.groups[group].size() &&
                        dimension.groups[group][index].index() == rank;
-    if (!sound) return fmt::format("dimension '{}': rank {} is not where its group says", dimension.name, rank);
+    if (!sound)
+      return fmt::format("dimension '{}': rank {} is not at the index that its group gives", dimension.name, rank);
   }
   return {};
 }
 
-// Whom the tasks of each program name, each once.
+// The peers that the tasks of each program name, each once.
 std::vector<std::set<std::pair<DimensionId, int>>> named_peers(const TaskGraph& graph) {
   std::vector<std::set<std::pair<DimensionId, int>>> peers;
   for (const Program& program : graph.programs) {
@@ -193,15 +194,15 @@ void index_groups(Dimension& dimension, std::size_t rank_count) {
 }
 
 void lay_out_groups(TaskGraph& graph, const std::vector<RankPosition>& place_of_rank) {
-  CHECK(place_of_rank.size() == graph.rank_count(), "one place per rank");
+  CHECK(place_of_rank.size() == graph.rank_count(), "one position per rank");
   // Shapes are few and groups many: key each shape by hosts (numbered in order of appearance), GPU positions and NICs.
   std::map<std::tuple<std::vector<int>, std::vector<int>, std::vector<int>>, std::uint32_t> known;
-  // Most groups lie as another one does, some hosts further on: told without numbering their hosts.
+  // Most groups have the layout of another one, shifted by some hosts: detected without numbering their hosts.
   std::map<std::vector<std::int64_t>, std::uint32_t> moved;
   std::vector<std::int64_t> host;
   std::vector<int> gpu;
   std::vector<std::int64_t> offsets;
-  std::vector<std::int64_t> offsets_before;  // of the group before, which is most often alike
+  std::vector<std::int64_t> offsets_before;  // of the group before, usually the same
   for (Dimension& dimension : graph.dimensions) {
     dimension.layout_of_group.clear();
     dimension.layout_of_group.reserve(dimension.groups.size());

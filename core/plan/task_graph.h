@@ -34,11 +34,11 @@ struct Task {
   friend bool operator==(const Task&, const Task&) = default;
 };
 
-// Equal runs of tasks one after another, as the steady state of a pipeline: lap i is lap i - 1 again, with the same
-// dependencies so many places back.
+// Equal runs of tasks one after another, as the steady state of a pipeline: cycle i repeats cycle i - 1, with the same
+// dependencies at the same distance back.
 struct Loop {
-  std::uint32_t first = 0;  // task of the first lap
-  std::uint32_t size = 0;   // tasks in a lap; 0: no loop
+  std::uint32_t first = 0;  // task of the first cycle
+  std::uint32_t size = 0;   // tasks in a cycle; 0: no loop
   std::uint32_t cycles = 0;
   [[nodiscard]] std::uint32_t end() const { return first + size * cycles; }
   friend bool operator==(const Loop&, const Loop&) = default;
@@ -54,42 +54,44 @@ struct Program {
   Loop loop;
 };
 
-// A run of tasks that programs go through again and again, as the pass of a microbatch through a chunk of the model;
-// kept once. A task of kind kSegment on the compute stream calls it: it means these tasks in its place, one after
-// another, each on its own stream. They hang together: none starts before everything that the call depends on has
-// finished, and all have finished when the last one has, which is on the compute stream. Whoever depends on the call
-// depends on that one. core/plan/segments.h writes them out.
+// A run of tasks that programs repeat, as the pass of a microbatch through a model chunk; stored once. A task of kind
+// kSegment on the compute stream calls it: it stands for these tasks, one after another, each on its own stream. They
+// start and end together: none starts before everything that the call depends on has finished, and all have finished
+// when the last one has, which is on the compute stream. A task that depends on the call depends on that one.
+// core/plan/segments.h expands them.
 struct Segment {
   std::vector<Task> tasks;  // no segments; a label of kCallersLabel is that of the call
-  // Below the number of tasks: an earlier task of the segment. From there on: a dependency of the call, by its place.
+  // Below the number of tasks: an earlier task of the segment. From there on: a dependency of the call, by its
+  // position.
   std::vector<std::uint32_t> dependencies;
-  std::uint32_t call_dependencies = 0;  // how many a call has
+  std::uint32_t call_dependencies = 0;  // dependencies of a call
   friend bool operator==(const Segment&, const Segment&) = default;
 };
 inline constexpr std::uint32_t kCallersLabel = ~std::uint32_t{0};
 
-// Every rank of the group calls the same collectives in the same order; the n-th call of one meets the n-th of all.
+// Every rank of the group calls the same collectives in the same order; the n-th call of one matches the n-th of all.
 struct CollectiveSpec {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   Bytes bytes;  // as in CollectiveCall
 };
 
-// Kernels of the collective library at both ends; or the sender alone, which stores into the receiver's memory as
-// user buffers of Transformer Engine and symmetric memory of PyTorch allow.
+// Kernels of the collective library at both ends; or the sender alone, which stores into the receiver's memory, as with
+// Transformer Engine user buffers and PyTorch symmetric memory.
 enum class Mover : std::uint8_t { kLibrary, kSender };
 
-// A message between two ranks of a group. The n-th receive on (peer, channel) takes the peer's n-th send to us there.
+// A message between two ranks of a group. The n-th receive on (peer, channel) matches the peer's n-th send to this rank
+// there.
 struct MessageSpec {
-  int peer = 0;  // index in the group; or counted on from our own, round its end
+  int peer = 0;  // index in the group; or an offset from our own index, modulo the group's size
   Bytes bytes;
-  std::uint8_t channel = 0;  // keeps independent sequences apart (activations, gradients); below kChannels
-  // Of a receive: it takes a send that came so many earlier than the n-th; the first ones find theirs there, from
-  // before the run. Steps of a pipeline that never runs empty hand work on to each other so.
+  std::uint8_t channel = 0;  // separates independent sequences (activations, gradients); below kChannels
+  // Of a receive: it matches a send this many earlier than the n-th; the first ones match sends from before the run.
+  // Steps of a pipeline that never drains pass work to each other this way.
   std::uint8_t lag = 0;
-  // Not to a peer but to memory or storage of the rank's own host, or back: the peer is the rank itself, and nobody
-  // receives.
+  // Not to a peer but to memory or storage of the rank's own host, or back: the peer is the rank itself, and no receive
+  // matches.
   DmaPath path = DmaPath::kNone;
-  bool relative = false;  // how `peer` counts; so the ranks of a ring share a program
+  bool relative = false;  // `peer` is an offset; lets the ranks of a ring share a program
   Mover mover = Mover::kLibrary;
 
   friend bool operator==(const MessageSpec&, const MessageSpec&) = default;
@@ -100,7 +102,7 @@ struct MessageSpec {
 };
 inline constexpr int kChannels = 4;
 
-// A parallel dimension cuts all ranks into disjoint groups. Every rank is in exactly one group of each dimension.
+// A parallel dimension partitions all ranks into disjoint groups. Every rank is in exactly one group of each dimension.
 struct Dimension {
   std::string name;                            // "tp", "dp", "pp"
   bool joins_stages = false;                   // its messages pass between pipeline stages
@@ -110,14 +112,14 @@ struct Dimension {
   std::vector<std::uint32_t> layout_of_group;  // by group: index into TaskGraph::layouts
 };
 
-// Traffic that is not the job's own: it starts at its time and nobody waits for it.
-enum class Importance : std::uint8_t { kEqual, kYields };  // to the job's: yields wherever the job fills a link
+// Background traffic of others: it starts at its time and nobody waits for it.
+enum class Importance : std::uint8_t { kEqual, kYields };  // relative to the job: yields wherever the job fills a link
 struct BackgroundTransfer {
   RankId from;
   RankId to;
   Bytes size;
   TimePoint at;
-  std::uint32_t repeats = 1;  // each starts when the one before has arrived
+  std::uint32_t repeats = 1;  // each starts when the previous one has arrived
   Importance importance = Importance::kYields;
   friend bool operator==(const BackgroundTransfer&, const BackgroundTransfer&) = default;
 };
@@ -135,13 +137,13 @@ struct TaskGraph {
   std::vector<double> compute_slowdown;  // by rank, 1 = nominal, 1.05 = 5 % slower; empty = all nominal
   std::vector<BackgroundTransfer> background;
   int iterations = 1;  // how often every program runs, back to back on each rank
-  // So many laps more has the loop of every program than are written down; nothing else is missing.
+  // Cycles of every program's loop that are left out of the tasks; nothing else is left out.
   std::uint32_t cycles_left_out = 0;
 
   [[nodiscard]] std::size_t rank_count() const { return program_of.size(); }
 };
 
-// The label that keeps a dimension's connections apart where routing hashes.
+// The label that distinguishes a dimension's connections in routing hashes.
 [[nodiscard]] constexpr std::uint32_t collective_label(DimensionId dimension) {
   return dimension.value * (1 + kChannels);
 }
@@ -152,7 +154,7 @@ struct TaskGraph {
 [[nodiscard]] constexpr std::uint32_t background_label(std::uint32_t index) {
   return (1U << 31U) + index;
 }
-// The same for one channel of a collective: every channel has connections of its own.
+// The same for one channel of a collective: every channel has its own connections.
 [[nodiscard]] constexpr std::uint32_t on_channel(std::uint32_t label, int channel) {
   return label + (static_cast<std::uint32_t>(channel) << 16U);
 }
@@ -161,17 +163,17 @@ struct TaskGraph {
 }
 
 // What is wrong with the graph (an index out of range, a dependency on a later task, a rank outside its group), empty
-// when it is sound. For hand-made and imported graphs; the executor relies on it.
+// when it is sound. For hand-written and imported graphs; the executor relies on it.
 [[nodiscard]] std::string check_task_graph(const TaskGraph& graph);
 
-// Where a rank sits: host and GPU position within the host.
+// The position of a rank: host and GPU position within the host.
 struct RankPosition {
   std::int64_t host = 0;
   int gpu = 0;
   int nic_set = 0;  // as in GroupLayout
 };
 
-// Fills `layouts` and every dimension's layout_of_group from the places of the ranks.
+// Fills `layouts` and every dimension's layout_of_group from the positions of the ranks.
 void lay_out_groups(TaskGraph& graph, const std::vector<RankPosition>& place_of_rank);
 
 // Makes the dimension's index_in_group and group_of from its groups.

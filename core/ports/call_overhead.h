@@ -1,5 +1,5 @@
-// The port for what a collective or a message costs beside its bytes on wires: kernels that are launched, wait for
-// flags and copy.
+// The port for the overhead of a collective or a message in addition to its bytes on wires: kernels that are launched,
+// wait for flags and copy.
 #pragma once
 
 #include "core/base/ids.h"
@@ -18,7 +18,7 @@ struct MessageBetween {
 class CallOverhead {
  public:
   virtual ~CallOverhead() = default;
-  // From a member's call until its first step begins.
+  // From a member's call to the start of its first step.
   [[nodiscard]] virtual Duration of(const CollectiveCall& call) const = 0;
   // From the sender's call until the message leaves.
   [[nodiscard]] virtual Duration of(const MessageBetween& message) const = 0;

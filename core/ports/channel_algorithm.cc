@@ -9,7 +9,7 @@ int switch_partner(const GroupLayout& layout, int member, int peer) {
   if (peer != member) return peer;
   const std::vector<int>& host =
       layout.hosts[static_cast<std::size_t>(layout.host_of[static_cast<std::size_t>(member)])];
-  // The next one on, so that no member is told apart by it.
+  // The next one, so that no member is distinguished by it.
   const auto next = static_cast<std::size_t>(layout.place_in_host[static_cast<std::size_t>(member)]) + 1;
   if (host.size() > 1) return host[next % host.size()];
   return (member + 1) % layout.size();  // alone on its host: the switch is the network's

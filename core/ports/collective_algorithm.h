@@ -1,5 +1,5 @@
-// The port for collective algorithms: which messages a collective is made of. An algorithm is a pure function of
-// (call, member, step); it knows no clock and holds no state, so it can be proved without one.
+// The port for collective algorithms: the messages of a collective. An algorithm is a pure function of (call, member,
+// step); it has no clock and no state, so it can be proved without a simulation.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace ringwright {
 
-// Members are named by their index in the group. With reach kWhole a message goes from this member to `peer`.
+// Members are named by their index in the group. With route kind kWhole a message goes from this member to `peer`.
 // kUpToSwitch: this member contributes to the switch it shares with `peer` (the switch reduces what arrives).
 // kDownFromSwitch: the switch shared with `peer` sends to this member.
 struct CollectiveSend {
@@ -23,19 +23,19 @@ struct CollectiveSend {
   MessageNics nics = {};  // where the algorithm names them
 };
 
-// This step is over for us only when `peer`'s send number `send` of its step with the same index has arrived. That send
-// has reach kWhole and is addressed to us; traffic with a switch is awaited with await_everyone.
+// This member's step ends only when `peer`'s send number `send` of its step with the same index has arrived. That send
+// has route kind kWhole and is addressed to this member; traffic with a switch is awaited with await_everyone.
 struct CollectiveAwait {
   int peer = 0;
   int send = 0;
 };
 
-// What one member does in one step. It starts all sends when it enters the step and leaves the step when all of them
-// have arrived and all awaited messages have arrived. A step may be empty.
+// One step of one member. It starts all sends when it enters the step and leaves the step when all of them and all
+// awaited messages have arrived. A step may be empty.
 struct CollectiveStep {
   std::vector<CollectiveSend> sends;
   std::vector<CollectiveAwait> awaits;
-  // Also wait until every member's sends of this step have arrived. All members agree on it, step by step.
+  // Also wait until every member's sends of this step have arrived. All members have the same value, step by step.
   bool await_everyone = false;
 
   void clear() {
@@ -45,13 +45,14 @@ struct CollectiveStep {
   }
 };
 
-// What a send carries, for the proof: pieces of the buffer, and what the receiver (or the switch) does with them.
+// The contents of a send, for the proof: pieces of the buffer, and what the receiver (or the switch) does with them.
 struct SendContents {
   std::vector<int> pieces;
   bool reduce = false;  // add to what is there; otherwise replace it
 };
 
-// All steps of all members alike: one send to the member `offset` places on, one message awaited from as far behind.
+// All steps of all members are the same: one send to the member at index + `offset`, one message awaited from index -
+// `offset`.
 struct UniformSteps {
   int offset = 1;
   Bytes size;  // of every message
@@ -81,11 +82,11 @@ class CollectiveAlgorithm {
 
   // --- for folding ---
   // Whether all members do the same up to renaming: the sequence of (bytes, role) is equal for every member, where a
-  // role is the difference peer - member modulo size. Lets folding look at one member instead of all steps of all.
+  // role is the difference peer - member modulo size. Lets folding check one member instead of all steps of all.
   [[nodiscard]] virtual bool rotation_symmetric(const CollectiveCall&) const { return false; }
 
   // --- for fast-forward ---
-  // What every step is like where all are alike; lets a run of steps among equal ranks be played as one.
+  // The common step where all are the same; lets a run of steps among equal ranks be simulated as one.
   [[nodiscard]] virtual std::optional<UniformSteps> uniform_steps(const CollectiveCall&) const { return std::nullopt; }
 };
 

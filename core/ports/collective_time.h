@@ -1,4 +1,4 @@
-// The port for collectives that are a formula instead of messages: how long a call takes once its last member has come.
+// The port for collectives as a formula instead of messages: the time of a call once its last member has joined.
 #pragma once
 
 #include "core/base/units.h"
@@ -10,7 +10,7 @@ class CollectiveTime {
  public:
   virtual ~CollectiveTime() = default;
   [[nodiscard]] virtual Duration time(const CollectiveCall& call) const = 0;
-  // What a member sends in it, for the report.
+  // Bytes that a member sends in it, for the report.
   [[nodiscard]] virtual Bytes sent(const CollectiveCall& call) const = 0;
 };
 

@@ -1,4 +1,4 @@
-// The port that says what communication holds of the GPU that takes part in it: multiprocessors and memory bandwidth.
+// The port for what communication occupies of a participating GPU: multiprocessors (SMs) and memory bandwidth.
 #pragma once
 
 #include "core/plan/collective_call.h"
@@ -7,8 +7,8 @@
 
 namespace ringwright {
 
-// Thread blocks of a collective spin on their multiprocessors from the launch of the call to its end, whether data come
-// or not; memory bandwidth is taken only while data move.
+// Thread blocks of a collective spin on their multiprocessors from the launch of the call to its end, with or without
+// data; memory bandwidth is used only while data move.
 class CommunicationFootprint {
  public:
   virtual ~CommunicationFootprint() = default;

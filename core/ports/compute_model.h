@@ -1,4 +1,4 @@
-// The port that says how long arithmetic takes.
+// The port for the time of computation.
 #pragma once
 
 #include <compare>
@@ -8,11 +8,11 @@
 
 namespace ringwright {
 
-// What communication holds of a GPU while a kernel runs beside it.
+// What communication occupies of a GPU while a kernel runs concurrently.
 struct Contention {
-  int sms = 0;       // multiprocessors that its thread blocks sit on
-  Bandwidth memory;  // of device memory, that these would take if nobody else asked for it
-  Bandwidth copies;  // of device memory, that copy engines take, whoever else asks for it
+  int sms = 0;       // multiprocessors that its thread blocks occupy
+  Bandwidth memory;  // of device memory, that these would take without competition
+  Bandwidth copies;  // of device memory, that copy engines take regardless of competition
 
   friend auto operator<=>(const Contention&, const Contention&) = default;
 };
@@ -22,27 +22,27 @@ class ComputeModel {
   virtual ~ComputeModel() = default;
   // Time of one launch of the kernel, launch overhead included.
   [[nodiscard]] virtual Duration duration(const Kernel& kernel) const = 0;
-  // The same on what communication leaves of the GPU; not shorter than duration(). A model that knows nothing of it
-  // answers duration().
+  // The same on the rest of the GPU that communication leaves; not shorter than duration(). A model without contention
+  // returns duration().
   [[nodiscard]] virtual Duration duration_beside(const Kernel& kernel, const Contention& contention) const;
-  // What the thread blocks get, of the device memory that they ask for, while the kernel runs beside them. A model that
-  // knows nothing of it answers contention.memory.
+  // The device-memory bandwidth that the thread blocks get, of what they ask for, while the kernel runs concurrently. A
+  // model without contention returns contention.memory.
   [[nodiscard]] virtual Bandwidth memory_beside(const Kernel& kernel, const Contention& contention) const;
-  // Time that the host needs to issue one launch; 0 where the model does not look at the host.
+  // Time that the host needs to issue one launch; 0 where the model ignores the host.
   [[nodiscard]] virtual Duration issue_time(const Kernel& kernel) const;
   // The same for a collective or a message.
   [[nodiscard]] virtual Duration call_issue_time() const;
-  // From the end of a message that the host has waited for, and of what was computed before, until its first kernel
+  // From the end of a message that the host has waited for, and of the computation before it, until its first kernel
   // after them runs.
   [[nodiscard]] virtual Duration resume_time() const;
-  // Whether the kernel lies outside of what the model's constants were fitted on.
+  // Whether the kernel lies outside the range on which the model's constants were fitted.
   [[nodiscard]] virtual bool extrapolates(const Kernel& kernel) const;
 };
 
 // All kernels of the work one after another.
 [[nodiscard]] Duration duration(const ComputeModel& model, const Work& work);
 [[nodiscard]] Duration duration_beside(const ComputeModel& model, const Work& work, const Contention& contention);
-// In the mean over the time that they take.
+// The mean over their time.
 [[nodiscard]] Bandwidth memory_beside(const ComputeModel& model, const Work& work, const Contention& contention);
 // The host's time to issue all of them.
 [[nodiscard]] Duration issue_time(const ComputeModel& model, const Work& work);

@@ -1,4 +1,4 @@
-// The port that says how long bytes take.
+// The port for the time of transfers.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace ringwright {
 
-// Strict: what is low waits wherever high fills a link. The job's own traffic is high, background traffic may be low.
+// Strict: low waits wherever high fills a link. The job's own traffic is high, background traffic may be low.
 enum class Priority : std::uint8_t { kHigh, kLow };
 
 struct Transfer {
@@ -24,11 +24,12 @@ struct Transfer {
   RouteKind route_kind = RouteKind::kWhole;
   MessageNics nics = {};
   std::uint32_t label = 0;  // as in RouteQuery
-  // Sent this many times, each time when the one before has arrived: the steps of a ring, without news in between.
+  // Sent this many times, each time when the previous one has arrived: the steps of a ring, without notifications in
+  // between.
   std::uint32_t repeats = 1;
-  // Stands for this many equal transfers side by side (channels that are alike): links count all of them.
+  // Stands for this many equal parallel transfers (identical channels): links count all of them.
   std::uint32_t copies = 1;
-  // False: only its bytes' time is asked for; whoever starts it accounts for the latency of the way.
+  // False: only the time of its bytes counts; the caller accounts for the latency of the path.
   bool pays_latency = true;
   Priority priority = Priority::kHigh;
   std::uint64_t token = 0;  // handed back when the last byte (of the last time) has arrived
@@ -38,52 +39,52 @@ class TransferListener {
  public:
   virtual ~TransferListener() = default;
   virtual void on_arrived(std::uint64_t token) = 0;
-  // What the transfer of this token is, in terms that do not depend on when it was started: transfers of the same role
-  // in two training steps have the same identity. For NetworkModel::state_digest.
+  // The identity of the transfer of this token, independent of when it was started: transfers of the same role in two
+  // training steps have the same identity. For NetworkModel::state_digest.
   [[nodiscard]] virtual std::uint64_t identity(std::uint64_t token) const { return token; }
 };
 
-// What a link has carried since the start of the run.
+// The traffic of a link since the start of the run.
 struct LinkUsage {
   double bytes = 0.0;
   Duration busy;  // time with at least one flow on it
 };
 
-// A transfer between hosts of which nothing could be moved for longer than its NICs try.
+// A transfer between hosts that made no progress for longer than its NICs retry.
 struct GivenUp {
   RankId from;
   RankId to;
-  std::optional<LinkId> link;  // on its way, that carries nothing; by link id of the router the model was made with
-  TimePoint since;             // when it came to a stand
+  std::optional<LinkId> link;  // on its path, that carries nothing; by link id of the router the model was made with
+  TimePoint since;             // when it stalled
 };
 
 class NetworkModel {
  public:
   virtual ~NetworkModel() = default;
 
-  // Starts moving bytes now. The listener is told at the instant the last byte arrives, never within start().
+  // Starts moving bytes now. The listener is notified at the instant the last byte arrives, never within start().
   virtual void start(const Transfer& transfer, TransferListener& listener) = 0;
 
-  // --- the network changes while bytes are on their way; only for models whose table entry says so ---
+  // --- the network changes while bytes are in flight; only for models whose table entry declares it ---
   // From now on a link carries this much; nothing when it is 0. By link id of the router the model was made with.
-  virtual void set_capacity(LinkId, Bandwidth) { CHECK(false, "this network model plays no faults"); }
-  // The router's ways have changed: what is still to arrive of each transfer goes on along its new way.
-  virtual void reroute() { CHECK(false, "this network model plays no faults"); }
+  virtual void set_capacity(LinkId, Bandwidth) { CHECK(false, "this network model does not simulate faults"); }
+  // The router's paths have changed: the remaining bytes of each transfer continue on its new path.
+  virtual void reroute() { CHECK(false, "this network model does not simulate faults"); }
 
-  // The first transfer that was given up, with which the run has ended; empty: none was.
+  // The first transfer that was given up, which ended the run; empty: none.
   [[nodiscard]] virtual std::optional<GivenUp> given_up() const { return std::nullopt; }
 
-  // Whoever leaves out transfers whose course he knows sets their links aside: nobody else may use them from now until
-  // then. False: somebody does already, or the model cannot watch.
+  // Reserves links for transfers that are left out because their timeline is known: no other transfer may use them from
+  // now until then. False: another one already does, or the model cannot check.
   [[nodiscard]] virtual bool set_aside(std::span<const LinkId> /*links*/, TimePoint /*until*/) { return false; }
-  // Whether somebody used a link while it was set aside.
+  // Whether another transfer used a link while it was reserved.
   [[nodiscard]] virtual bool trespassed() const { return false; }
 
-  // A hash of all that bears on the future of what is in flight, relative to the present time: equal digests at two
-  // moments mean equal futures. Empty when the model cannot tell.
+  // A hash of all state that decides the future of what is in flight, relative to the current time: equal digests at
+  // two moments mean equal futures. Empty when the model cannot compute it.
   [[nodiscard]] virtual std::optional<std::uint64_t> state_digest() const { return std::nullopt; }
 
-  // By link id of the router the model was made with, up to date at the engine's present time.
+  // By link id of the router the model was made with, up to date at the engine's current time.
   [[nodiscard]] virtual std::vector<LinkUsage> usage() const = 0;
 
   // Named counters for the report ("flows", "solves", "flows re-solved").

@@ -1,4 +1,4 @@
-// The port through which bytes learn their way: the links between two ranks, and what each link can carry.
+// The port for routing: the links of the path between two ranks, and the capacity of each link.
 #pragma once
 
 #include <compare>
@@ -12,10 +12,10 @@
 
 namespace ringwright {
 
-// Which part of the way from one rank to another a transfer takes. A switch that reduces or multicasts (NVLS, SHARP)
-// is the point where the way turns from up to down: a contribution goes from `from` up to it, a result comes from it
-// down to `to`.
-// Ways within a host (core/plan/dma_path.h) begin or end at the GPU of `from`, which is `to` as well.
+// Which section of the path from one rank to another a transfer takes. A switch that reduces or multicasts (NVLS,
+// SHARP) is the apex, where the path goes from up to down: a contribution goes from `from` up to it, a result comes
+// from it down to `to`.
+// DMA paths within a host (core/plan/dma_path.h) begin or end at the GPU of `from`, which is also `to`.
 enum class RouteKind : std::uint8_t {
   kWhole,
   kUpToSwitch,
@@ -25,8 +25,8 @@ enum class RouteKind : std::uint8_t {
   kToStorage,
   kFromStorage,
   kWithinMemory,
-  // A whole way, but into the fabric by the NIC that has the receiver's place in the sender's host: over NVLink to the
-  // GPU beside it (NCCL's PXN). Where hosts have no such NIC, as kWhole.
+  // A whole path, but into the fabric by the NIC of the sender's host that is on the receiver's rail: over NVLink to
+  // the GPU of that NIC (NCCL's PXN). Where hosts have no such NIC, as kWhole.
   kPxn
 };
 
@@ -46,7 +46,7 @@ enum class RouteKind : std::uint8_t {
 }
 
 // The NICs that a message between hosts takes, by their numbers in their hosts; -1: that of the GPU at that end. A
-// topology whose hosts have no numbered NICs, and one where no PCIe path leads to the NIC, takes the GPU's own.
+// topology whose hosts have no numbered NICs, or no PCIe path to the NIC, uses the GPU's own.
 struct MessageNics {
   std::int16_t out = -1;    // of the sender's host
   std::int16_t in = -1;     // of the receiver's host
@@ -62,15 +62,15 @@ struct RouteQuery {
   RankId to;
   RouteKind route_kind = RouteKind::kWhole;
   MessageNics nics = {};
-  std::uint32_t label = 0;  // chooses among equal-cost ways where the policy hashes (a queue pair, a channel)
-  // A router that knows equal-cost ways takes one of those without links that are down; when none is left, the way
-  // that it would take if all were up. Null: all links are up.
+  std::uint32_t label = 0;  // chooses among equal-cost paths where the policy hashes (a queue pair, a channel)
+  // A router with equal-cost paths takes one without links that are down; when none is left, the path that it would
+  // take if all were up. Null: all links are up.
   const LinksDown* down = nullptr;
 };
 
-// A link on the way and how much of the flow's rate it carries: 1 on a single path, 1/n when a flow is sprayed over n
-// equal ways. In a folded run one flow stands for many alike, `multiplicity` of which cross the link; a model that
-// shares links counts share * multiplicity, one that does not ignores the multiplicity.
+// A link on the path and how much of the flow's rate it carries: 1 on a single path, 1/n when a flow is sprayed over n
+// equal paths. In a folded run one flow stands for many identical ones, `multiplicity` of which cross the link; a model
+// that shares links counts share * multiplicity, one that does not ignores the multiplicity.
 struct Hop {
   LinkId link;
   double share = 1.0;
@@ -81,11 +81,11 @@ class Router {
  public:
   virtual ~Router() = default;
 
-  // Replaces `hops` by the way, in order; returns the latency of the whole way (links and devices). The answer depends
-  // on the query alone. A link appears at most once. from == to only for ways that stay in a host.
+  // Replaces `hops` by the path, in order; returns the latency of the whole path (links and devices). The result
+  // depends on the query alone. A link appears at most once. from == to only for DMA paths within a host.
   virtual Duration route(const RouteQuery& query, std::vector<Hop>& hops) const = 0;
 
-  // By link id: what it carries in its one direction.
+  // By link id: capacity in its one direction.
   [[nodiscard]] virtual std::span<const Bandwidth> capacities() const = 0;
 };
 

@@ -1,4 +1,4 @@
-// What happened in a run, in columns: how each class of ranks spent its time, when it finished, what links carried.
+// The record of a run, in columns: how each class of ranks spent its time, when it finished, what links carried.
 #pragma once
 
 #include <cstdint>
@@ -23,17 +23,17 @@ struct Span {
   TimePoint end;
 };
 
-// What computing and communication of one dimension took from each other.
+// What computing and communication of one dimension cost each other.
 struct Interference {
-  // Computing took longer by so much because communication held multiprocessors, or memory bandwidth.
+  // Extra computing time because communication held multiprocessors, or memory bandwidth.
   Duration computing_to_sms;
   Duration computing_to_memory;
-  // Data that thread blocks of the rank moved were late by so much because kernels drew memory bandwidth.
+  // Delay of data that thread blocks of the rank moved, because kernels used memory bandwidth.
   Duration communication;
 };
 
-// What calls of one collective took in one dimension, over ranks that were played and iterations. A rank that comes
-// early waits for the others; the one that comes last does not, so the shortest time is the call's own.
+// Times of the calls of one collective in one dimension, over simulated ranks and iterations. A rank that joins early
+// waits for the others; the last one does not, so the shortest time is the call's own.
 struct CallTime {
   DimensionId dimension;
   std::uint32_t spec = 0;  // index into TaskGraph::collectives
@@ -44,18 +44,18 @@ struct CallTime {
 
 struct RunRecord {
   std::size_t dimension_count = 0;
-  // By class, then by activity mask (2^(1 + dimensions) entries): time spent in exactly this mixture, over the
-  // iterations that count (after warm-up).
+  // By class, then by activity mask (2^(1 + dimensions) entries): time spent in exactly this mixture, over the counted
+  // iterations (after warm-up).
   std::vector<std::vector<Duration>> time_in;
-  // By class, by dimension of the communication; over the iterations that count. Empty where computing and
-  // communication do not disturb each other.
+  // By class, by dimension of the communication; over the counted iterations. Empty where computing and communication
+  // do not slow each other.
   std::vector<std::vector<Interference>> interference;
   std::vector<TimePoint> finished_at;              // by class: end of its last task
   std::vector<TimePoint> iteration_end;            // by iteration: when the last rank finished it
   std::vector<std::vector<Bytes>> sent;  // by class, by dimension: bytes handed to the network, all iterations
-  std::vector<Span> spans;                         // only of the classes that were asked for
+  std::vector<Span> spans;                         // only of the requested classes
   std::vector<CallTime> calls;                     // of collectives
-  std::uint64_t messages = 0;                      // transfers played
+  std::uint64_t messages = 0;                      // transfers simulated
 };
 
 }  // namespace ringwright

@@ -1,4 +1,5 @@
-// What a report needs to know besides what happened: names, sizes, memory, evidence; whoever assembles a run fills it.
+// The facts of a report besides the run record: names, sizes, memory, evidence; filled by the code that assembles a
+// run.
 #pragma once
 
 #include <cstdint>
@@ -24,13 +25,13 @@ struct MemoryRow {
   Bytes capacity;
 };
 
-// What the ranks of the fullest host keep beside their GPUs.
+// What the ranks of the fullest host store outside their GPUs.
 struct HostRow {
   std::string what;  // "memory", "drives"
   std::int64_t host = 0;
   std::vector<MemoryItem> items;
   Bytes total;
-  Bytes capacity;  // 0: nobody said
+  Bytes capacity;  // 0: not given
 
   [[nodiscard]] bool fits() const { return capacity == Bytes(0) || total <= capacity; }
 };
@@ -42,7 +43,7 @@ enum class PublishedQuantity {
   kTokensPerSecondPerGpu,
 };
 
-// What somebody measured on the real system, to hold the prediction against.
+// A published measurement on the real system, to compare the prediction with.
 struct PublishedFigure {
   PublishedQuantity quantity = PublishedQuantity::kStepTime;
   double value = 0.0;  // in the unit named above
@@ -68,7 +69,7 @@ struct IgnoredKnob {
 
 struct ReportWarning {
   std::string code;   // "W204"
-  std::string where;  // a key or a place
+  std::string where;  // a key or a file location
   std::string text;
 };
 
@@ -78,7 +79,7 @@ struct ConfigValue {
   std::string origin;  // "llama.yaml:9", "preset:dgx-h100.yaml:3", "default"
 };
 
-// A link, or one that stands for `multiplicity` links that carry the same.
+// A link, or one that represents `multiplicity` links with the same load.
 struct LinkLoad {
   std::string name;
   double utilisation = 0.0;  // of its capacity, over the whole run
@@ -86,18 +87,18 @@ struct LinkLoad {
   std::uint64_t multiplicity = 1;
 };
 
-// The calls of one collective in a step: what was chosen for them, and what they took.
+// The calls of one collective in a step: the chosen plan and their times.
 struct CollectiveUse {
   std::string dimension;  // "tp"
   std::string operation;  // "all_reduce"
   Bytes bytes;
   int ranks = 0;          // of the group
   int hosts = 0;
-  std::uint64_t calls = 0;  // in a step, of the rank that makes most
+  std::uint64_t calls = 0;  // in a step, of the rank with the most
   std::string algorithm;
-  std::string protocol;     // empty where the rung knows none
-  int channels = 0;         // 0 where the rung knows none
-  // Of the rank that came last to a call: nobody had to be waited for. Empty where calls are not played one by one.
+  std::string protocol;     // empty where the model has none
+  int channels = 0;         // 0 where the model has none
+  // Of the rank that joined a call last: without waiting. Empty where calls are not simulated one by one.
   std::optional<Duration> shortest;
   std::optional<Duration> mean;  // over ranks and calls, waiting for others included
 };
@@ -107,7 +108,7 @@ struct NamedCount {
   std::uint64_t value = 0;
 };
 
-// How the simulator itself did. Wall time and memory differ from run to run; the rest does not.
+// Statistics of the simulator itself. Wall time and memory differ from run to run; the rest does not.
 struct EngineFacts {
   std::string network;      // the rung of the ladder: "flow", "alpha_beta"
   std::string collectives;
@@ -115,7 +116,7 @@ struct EngineFacts {
   std::string interference;
   std::uint64_t events = 0;
   std::string little_folded;  // why most ranks are classes of their own; empty when they are not
-  std::size_t classes = 0;  // ranks played; each stands for those that behave like it
+  std::size_t classes = 0;  // ranks simulated; each represents its class
   std::vector<NamedCount> counters;
   double wall_seconds = 0.0;
   Bytes peak_memory;        // resident set of the process
@@ -133,13 +134,13 @@ struct StepFacts {
   std::int64_t tokens_per_step = 0;  // of the whole job
   Flops model_flops;                 // of a step of the whole job: what the mathematics needs
   Flops hardware_flops;              // the same with recomputation
-  FlopRate peak_flop_rate;           // of one GPU, dense, in the precision of the matrix products
+  FlopRate peak_flop_rate;           // of one GPU, dense, in the precision of the GEMMs
 
-  int warmup_iterations = 0;         // played before the iterations that count
+  int warmup_iterations = 0;         // simulated before the counted iterations
   std::vector<MemoryRow> memory;     // by stage
   std::vector<HostRow> hosts;        // empty when nothing is offloaded
-  std::vector<int> held_at_peak;     // by stage: microbatches of a chunk that wait for their backward pass, at most
-  std::vector<int> weight_versions;  // by stage: of the weights, with the newest
+  std::vector<int> held_at_peak;     // by stage: most microbatches of a model chunk that wait for their backward pass
+  std::vector<int> weight_versions;  // by stage: versions of the weights, including the newest
   std::vector<PublishedFigure> published;
   std::vector<InputEvidence> evidence;
   std::vector<AssumedValue> assumptions;
@@ -148,7 +149,7 @@ struct StepFacts {
   std::vector<ConfigValue> config;   // the effective configuration, defaults included
   std::vector<LinkLoad> links;       // busiest first
   std::vector<CollectiveUse> collectives;
-  std::vector<std::string> faults;   // that were played, in words
+  std::vector<std::string> faults;   // simulated, in words
   EngineFacts engine;
 };
 

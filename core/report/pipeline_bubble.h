@@ -1,8 +1,8 @@
-// How much of a training step each pipeline stage waits for the others.
+// The share of a training step that each pipeline stage waits for the others.
 //
-// Papers mean two things by the share of a bubble: its time over that of the whole training step (Qi et al., arXiv
-// 2401.10241), and its time over that of the rest, the ideal (Narayanan et al., arXiv 2104.04473). Bubble is what is
-// neither computing nor an exchange of another dimension that nothing hides; messages between stages belong to it.
+// Papers use two definitions of the bubble's share: its time over that of the whole training step (Qi et al., arXiv
+// 2401.10241), and its time over that of the rest, the ideal (Narayanan et al., arXiv 2104.04473). The bubble is all
+// time that is neither computing nor exposed communication of another dimension; messages between stages belong to it.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ struct StageBubble {
   [[nodiscard]] double of_ideal() const;
 };
 
-// Of the stages as time_breakdown.h tells them, with what each holds, in the same order.
+// Bubbles of the stages of time_breakdown.h, with what each holds, in the same order.
 [[nodiscard]] std::vector<StageBubble> stage_bubbles(const std::vector<TimeBreakdown>& stages,
                                                      const std::vector<int>& held_at_peak,
                                                      const std::vector<int>& weight_versions = {});

@@ -1,10 +1,10 @@
-// The result of a run: how long a training step takes, what of the hardware it uses, and where the time goes.
+// The result of a run: the time of a training step, its use of the hardware, and the time breakdown.
 //
-//   step time          mean over the iterations that count; an iteration lasts from the end of the one before (when its
+//   step time          mean over the counted iterations; an iteration lasts from the end of the one before (when its
 //                      last rank finished) to its own end
 //   tokens/s/GPU       tokens per step / step time / GPUs
 //   MFU, HFU           model or hardware FLOPs per step / (step time x GPUs x peak FLOP rate of one GPU)
-//   peak memory        of the stage that fills its device most
+//   peak memory        of the stage with the fullest device
 //
 // The time breakdown is defined in time_breakdown.h.
 #pragma once
@@ -33,7 +33,7 @@ struct StepTimes {
   int count = 0;
 };
 
-// Ours beside what was published, both in the unit of the quantity.
+// The prediction and the published value, both in the unit of the quantity.
 struct Comparison {
   PublishedFigure published;
   double ours = 0.0;
@@ -44,7 +44,7 @@ struct Comparison {
 struct Report {
   StepFacts facts;
   std::size_t gpus = 0;
-  std::uint64_t messages = 0;  // transfers played
+  std::uint64_t messages = 0;  // transfers simulated
   StepTimes step_time;
   double tokens_per_second_per_gpu = 0.0;
   std::optional<double> model_flop_utilisation;     // empty when FLOPs or peak are unknown (recorded traces)
@@ -56,7 +56,7 @@ struct Report {
   std::optional<std::size_t> fullest_memory;        // index into facts.memory
   std::vector<Comparison> comparisons;
 
-  // The weakest level among the inputs; "assumed" when nothing is said about them.
+  // The weakest level among the inputs; "assumed" when none is given.
   [[nodiscard]] Evidence evidence() const;
 };
 
@@ -68,7 +68,7 @@ struct ReportInputs {
 
 [[nodiscard]] Report summarise(const ReportInputs& inputs, StepFacts facts);
 
-// How much of its device a stage needs, in [0, ...): above 1 it does not fit.
+// The share of its device that a stage needs, in [0, ...): above 1 it does not fit.
 [[nodiscard]] double fill(const MemoryRow& row);
 
 enum class Colour { kNever, kAnsi };
@@ -84,7 +84,7 @@ struct TextOptions {
 [[nodiscard]] std::string render_text(const Report& report, const TextOptions& options = {});
 
 // For programs: schema "ringwright.result/1" (docs/result-format.md). Same configuration, seed and version give the
-// same bytes, except for wall time and memory of the simulator, which stand apart under "engine".
+// same bytes, except for wall time and memory of the simulator, which are under "engine".
 [[nodiscard]] std::string render_json(const Report& report);
 
 }  // namespace ringwright

@@ -1,4 +1,4 @@
-// The report for people: key figures, where the step goes, busiest links, memory, and what the result rests on.
+// The report for people: key figures, time breakdown, busiest links, memory, and the evidence of the result.
 #include <algorithm>
 #include <cctype>
 #include <cmath>
@@ -19,7 +19,7 @@ using Lines = std::vector<std::string>;
 
 constexpr std::size_t kLinksShown = 8;
 constexpr std::size_t kRemarksShown = 5;
-constexpr double kShareShown = 0.0005;  // of a step: what a small cause must cost to have a row
+constexpr double kShareShown = 0.0005;  // of a step: the smallest share of a cause that gets a row
 
 // Text with ANSI colours, or without.
 class Pen {
@@ -55,7 +55,7 @@ std::string print_rate(double rate) {
 
 std::string print_percent(double share) { return fmt::format("{:.1f} %", share * 100.0); }
 
-// "tp" reads as TP; a longer name is a word and stays one.
+// "tp" reads as TP; a longer name is a word and stays unchanged.
 std::string dimension_label(std::string name) {
   if (name.size() > 3) return name;
   std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
@@ -150,7 +150,7 @@ bool has_pipeline(const TimeBreakdown& breakdown) {
   return std::ranges::any_of(breakdown.dimensions, [](const DimensionTime& d) { return d.joins_stages; });
 }
 
-// Without times where it is not in the breakdown.
+// Zero times where it is not in the breakdown.
 DimensionTime find(const TimeBreakdown& breakdown, const std::string& name) {
   const auto at = std::ranges::find(breakdown.dimensions, name, &DimensionTime::name);
   return at == breakdown.dimensions.end() ? DimensionTime() : *at;
@@ -211,7 +211,7 @@ Lines breakdown_table(const Report& report, const Pen& pen) {
 
 Lines links_table(const Report& report, const Pen& pen, std::size_t name_width) {
   TextTable table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight});
-  table.add_row({pen.bold("Busiest links"), "busy", "alike", "bytes"});
+  table.add_row({pen.bold("Busiest links"), "busy", "count", "bytes"});
   const std::vector<LinkLoad>& links = report.facts.links;
   for (std::size_t i = 0; i < std::min(kLinksShown, links.size()); ++i) {
     const LinkLoad& link = links[i];
@@ -248,7 +248,7 @@ std::vector<std::size_t> stages_shown(const Report& report, const TextOptions& o
   return shown;
 }
 
-// Every item that some stage has, each behind the one that it follows in its stage.
+// Every item of any stage, each after the one that it follows in its stage.
 Lines item_names(const std::vector<MemoryRow>& memory) {
   Lines names;
   for (const MemoryRow& row : memory) {
@@ -358,9 +358,9 @@ void append_grounds(std::string& text, const Report& report, const TextOptions& 
   }
   for (const IgnoredKnob& i : facts.ignored) ignored.push_back(i.path + (i.why.empty() ? "" : ": " + i.why));
   append_remarks(text, {.title = "Warnings", .entries = warnings, .shown = warnings.size()}, options, pen);
-  append_remarks(text, {"Faults played", facts.faults}, options, pen);
+  append_remarks(text, {"Faults simulated", facts.faults}, options, pen);
   if (!facts.evidence.empty()) append_remarks(text, {"Evidence", {evidence_line(report)}}, options, pen);
-  append_remarks(text, {"Assumed, since nobody said", assumed}, options, pen);
+  append_remarks(text, {"Assumed, since not given", assumed}, options, pen);
   append_remarks(text, {"Given, but without effect here", ignored}, options, pen);
 }
 
@@ -369,7 +369,7 @@ std::string footer(const Report& report) {
   std::string text = fmt::format("{} events, {} messages", with_commas(static_cast<long long>(engine.events)),
                                  with_commas(static_cast<long long>(report.messages)));
   if (engine.classes > 0 && engine.classes < report.gpus) {
-    text += fmt::format("; {} of {} ranks played, each for all that behave like it",
+    text += fmt::format("; {} of {} ranks simulated, each for all identical ones",
                         with_commas(static_cast<long long>(engine.classes)),
                         with_commas(static_cast<long long>(report.gpus)));
   }

@@ -14,7 +14,7 @@ class TextTable {
  public:
   explicit TextTable(std::vector<Align> columns) : columns_(std::move(columns)) {}
 
-  // Cells may be fewer than columns. They may hold ANSI escapes, which take no room.
+  // Cells may be fewer than columns. They may hold ANSI escapes, which have no width.
   void add_row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
   // Columns two blanks apart, no blanks at the end of a line.
   [[nodiscard]] std::vector<std::string> lines() const;
@@ -32,10 +32,11 @@ class TextTable {
                                               const std::vector<std::string>& right, std::size_t gap);
 [[nodiscard]] std::size_t widest(const std::vector<std::string>& lines);
 
-// At most `width` columns: the middle of a longer name is left out ("leaf12..->spine7"), since ends tell names apart.
+// At most `width` columns: the middle of a longer name is left out ("leaf12..->spine7"), since the ends distinguish
+// names.
 [[nodiscard]] std::string shorten(std::string_view name, std::size_t width);
 
-// At most `width` columns of plain text; what is longer ends in "..".
+// At most `width` columns of plain text; longer text ends in "..".
 [[nodiscard]] std::string shorten_end(std::string_view text, std::size_t width);
 
 // Words on lines of at most `width` columns; lines after the first start with `indent` blanks.

@@ -80,7 +80,7 @@ TimeBreakdown average(const BreakdownInputs& inputs, const Sums& sums, std::stri
                                  .sent = Bytes(divide(sums.sent[d], all_steps))});
     busy += result.dimensions.back().exposed;
   }
-  // A rank's own counted time may differ from the job's step time by a little where steps are not yet alike.
+  // A rank's own counted time may differ slightly from the job's step time where steps are not yet identical.
   result.idle = std::max(inputs.step_time - busy, Duration());
   result.total = busy + result.idle;
   return result;
@@ -95,14 +95,14 @@ std::size_t program_of(const BreakdownInputs& inputs, std::size_t rank_class) {
 double TimeBreakdown::share(Duration part) const { return total > Duration() ? ratio(part, total) : 0.0; }
 
 TimeBreakdown break_down(const BreakdownInputs& inputs) {
-  CHECK(inputs.counted_iterations > 0, "a step needs an iteration that counts");
+  CHECK(inputs.counted_iterations > 0, "a step needs a counted iteration");
   Sums sums(inputs.record.dimension_count);
   for (std::size_t c = 0; c < inputs.classes.count(); ++c) add_class(inputs, c, sums);
   return average(inputs, sums, "all ranks");
 }
 
 std::vector<TimeBreakdown> break_down_stages(const BreakdownInputs& inputs) {
-  CHECK(inputs.counted_iterations > 0, "a step needs an iteration that counts");
+  CHECK(inputs.counted_iterations > 0, "a step needs a counted iteration");
   std::vector<std::string> names;
   for (const Program& program : inputs.graph.programs) {
     if (std::ranges::find(names, program.name) == names.end()) names.push_back(program.name);
@@ -120,14 +120,14 @@ std::vector<TimeBreakdown> break_down_stages(const BreakdownInputs& inputs) {
 }
 
 TimeBreakdown break_down_slowest(const BreakdownInputs& inputs) {
-  CHECK(inputs.counted_iterations > 0, "a step needs an iteration that counts");
+  CHECK(inputs.counted_iterations > 0, "a step needs a counted iteration");
   std::vector<Sums> by_program(inputs.graph.programs.size(), Sums(inputs.record.dimension_count));
   for (std::size_t c = 0; c < inputs.classes.count(); ++c) add_class(inputs, c, by_program[program_of(inputs, c)]);
   std::size_t slowest = 0;
   for (std::size_t p = 1; p < by_program.size(); ++p) {
     const Sums& best = by_program[slowest];
     const Sums& candidate = by_program[p];
-    // Averages compared as products, which is exact; a program that no rank runs loses against any other.
+    // Averages compared as products, which is exact; a program that no rank runs is never the longest.
     const bool longer = candidate.computing * static_cast<WideInteger>(best.ranks) >
                         best.computing * static_cast<WideInteger>(candidate.ranks);
     if (longer || best.ranks == 0) slowest = p;

@@ -1,20 +1,18 @@
-// Where a training step goes: computing, communication that nothing hides, waiting; per step, as averages over ranks.
+// The time breakdown of a training step: computing, exposed communication, waiting; per step, as averages over ranks.
 //
-// From the record's time by activity mask (which of computing and communication of each dimension is under way):
+// From the record's time by activity mask (which of computing and communication of each dimension is in flight):
 //
 //   computing          the rank computes, whatever else is in flight
-//   exposed(d)         the rank does not compute, d is in flight, and no dimension with a lower number is. Dimensions
-//   are
-//                      numbered from the inside out (tp first), and of several waits the innermost holds the next
-//                      kernel back; so every moment is counted once.
+//   exposed(d)         the rank does not compute, d is in flight, and no dimension with a lower number is.
+//                      Dimensions are numbered from the inside out (tp first), and of several waits the innermost
+//                      delays the next kernel; so every moment is counted once.
 //   idle               neither: pipeline bubble, waiting for other ranks
 //   hidden(d)          d is in flight while the rank computes
 //   in flight(d)       d is in flight at all: exposed, hidden, or behind another exposed dimension
-//   lost to (d)        the part of computing that it took longer because d held multiprocessors or memory bandwidth
-//   lost by (d)        by how much data of d were later because kernels drew memory bandwidth; part of d's time in
-//   flight
+//   lost to (d)        the extra computing time because d held multiprocessors or memory bandwidth
+//   lost by (d)        the delay of data of d because kernels used memory bandwidth; included in d's time in flight
 //
-// computing + exposed of all dimensions + idle = the step time; idle takes up what the rank's own record leaves of it.
+// computing + exposed of all dimensions + idle = the step time; idle is the remainder of the rank's own record.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,8 @@
-// Ways cut down to what they cost a flow that shares no link: their latency and their narrowest hop.
+// Paths reduced to their cost for a flow that shares no link: their latency and their narrowest hop.
 //
 // Links are the different capacities of another router's links. Where a network model takes latency + size / bandwidth
-// of every transfer by itself, a run over these ways takes the same times, and ranks fold by times alone: however the
-// links of their ways are used by others. What links carry is not told.
+// of every transfer by itself, a run over these paths takes the same times, and ranks fold by times alone, independent
+// of how others use the links of their paths. Link traffic is not reported.
 #pragma once
 
 #include <memory>

@@ -7,7 +7,7 @@
 namespace ringwright {
 namespace {
 
-// Numbers names in the order in which they come.
+// Numbers names in order of first appearance.
 class Numbering {
  public:
   std::uint64_t of(std::uint64_t name) {
@@ -19,7 +19,7 @@ class Numbering {
 
  private:
   std::unordered_map<std::uint64_t, std::uint64_t> number_of_;
-  std::uint64_t last_ = 0;  // nearly always the next one, too
+  std::uint64_t last_ = 0;  // nearly always also the next one
   std::uint64_t number_ = 0;
 };
 

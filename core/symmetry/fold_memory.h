@@ -1,9 +1,9 @@
-// Remembers how steps were folded over one network, for the next one whose ranks are as alike.
+// Caches how steps were folded over one network, for later steps with the same equalities between ranks.
 //
-// Which ranks are alike does not depend on how much they say to each other, only on which of their calls and messages
-// are equal: two footprints that are the same but for the names of their colours and roles have one partition, since
-// refinement looks at a name only to tell it from others. So names are numbered in the order in which they occur, and
-// what is equal then is folded once. A search over one layout's batches, schedules and recomputation finds it known.
+// Which ranks are equivalent does not depend on how much they communicate, only on which of their calls and messages
+// are equal: two footprints that are the same except for the names of their colours and roles have one partition, since
+// refinement only compares names. So names are numbered in the order in which they occur, and footprints that are then
+// equal are folded once. A search over one layout's batches, schedules and recomputation hits this cache.
 #pragma once
 
 #include <cstdint>

@@ -13,7 +13,7 @@
 namespace ringwright {
 namespace {
 
-// Counts distinct colours with an open-addressing table: colours are random numbers already, so their low bits serve.
+// Counts distinct colours with an open-addressing table: colours are already random numbers, so their low bits suffice.
 class DistinctCounter {
  public:
   std::size_t count(const std::vector<std::uint64_t>& colours) {
@@ -36,7 +36,7 @@ class DistinctCounter {
 
 class Refinement {
  public:
-  // One table of ways for each epoch of the network.
+  // One table of paths for each epoch of the network.
   Refinement(const TaskGraph& graph, const Footprint& footprint, const std::vector<Paths>& paths, const Router& router,
              const NetworkChanges& changes)
       : graph_(graph), footprint_(footprint), paths_(paths), rank_colour_(footprint.colour) {
@@ -78,8 +78,8 @@ class Refinement {
       const Paths& paths = paths_[epoch];
       colour = splitmix64(colour + static_cast<std::uint64_t>(paths.latency[edge]));
       for (std::uint64_t hop = paths.first_hop[edge]; hop < paths.first_hop[edge + 1]; ++hop) {
-        // A sum: on a sprayed way the order of the equal branches means nothing. Colours are well mixed already, so a
-        // product with an odd factor sets shares apart.
+        // A sum: on a sprayed path the order of the equal branches does not matter. Colours are already well mixed, so
+        // a product with an odd factor distinguishes shares.
         colour += link_colour_[paths.link[hop].index()] * share_factor_[epoch][paths.share[hop]];
       }
     }
@@ -123,7 +123,7 @@ class Refinement {
         add_flows_of(static_cast<std::size_t>(rank), [](std::uint64_t& sum, std::uint64_t flow) { sum += flow; });
       }
     } else {
-      // Sums modulo 2^64 do not mind the order in which threads add.
+      // Sums modulo 2^64 do not depend on the order in which threads add.
 #pragma omp parallel for schedule(static)
       for (std::ptrdiff_t rank = 0; rank < ranks; ++rank) {
         add_flows_of(static_cast<std::size_t>(rank), [](std::uint64_t& sum, std::uint64_t flow) {
@@ -245,11 +245,9 @@ std::string why_little_folded(const Folding& folding) {
   if (!folds_little(folding)) return {};
   const bool by_role = 2 * folding.role_classes > folding.ranks.class_of.size();
   return by_role
-             ? "what ranks do and whom they talk to sets them apart (few replicas, a slow rank, an algorithm that "
-               "gives "
-               "every member another part)"
-             : "the routes of their messages set ranks apart (hashed routes, a fault, hosts that lie unevenly under "
-               "their switches)";
+             ? "the tasks and peers of ranks differ (few replicas, a slow rank, an algorithm with another role for "
+               "every member)"
+             : "the routes of their messages differ (hashed routes, a fault, hosts spread unevenly over switches)";
 }
 
 std::unique_ptr<Router> make_folded_router(const Router& router, const Folding& folding) {

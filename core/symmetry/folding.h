@@ -1,12 +1,12 @@
 // Symmetry folding: the coarsest equitable partition of ranks and links by colour refinement, so that one rank per
 // class, on one link per class, stands for all.
 //
-// Colours start from what sets ranks and links apart by themselves (program, slow-down; capacity) and are refined until
-// nothing splits: a rank by (own colour, for each edge: role, the peer's colour, the way's latency and link colours), a
-// link by (own colour, the multiset of (role, hop, colour) of the flows that cross it). On an equitable partition the
+// Colours start from the own properties of ranks and links (program, slow-down; capacity) and are refined until nothing
+// splits: a rank by (own colour, for each edge: role, the peer's colour, the path's latency and link colours), a link
+// by (own colour, the multiset of (role, hop, colour) of the flows that cross it). On an equitable partition the
 // quotient's fair shares, lifted to all flows, satisfy the certificate of max-min fairness (every flow crosses a full
-// link on which no flow is faster), which characterises the unique allocation; starts, sizes and dependencies are
-// equal within a class by induction over events. So a folded run is exact. (1-dimensional Weisfeiler-Leman; lumping.)
+// link on which no flow is faster), which characterises the unique allocation; starts, sizes and dependencies are equal
+// within a class by induction over events. So a folded run is exact. (1-dimensional Weisfeiler-Leman; lumping.)
 #pragma once
 
 #include <cstdint>
@@ -32,32 +32,32 @@ struct Folding {
   RankClasses ranks;
   LinkClasses links;
   int rounds = 0;
-  // Classes that would remain if the ways of messages did not matter: what programs and partners alone tell apart. Only
-  // looked for where little could be folded, to say why; otherwise 0.
+  // Classes that would remain if the paths of messages did not matter: those that programs and peers alone distinguish.
+  // Only computed where little could be folded, to report why; otherwise 0.
   std::size_t role_classes = 0;
 };
 
 // Whether less than half of the ranks could be left out.
 [[nodiscard]] bool folds_little(const Folding& folding);
-// Why: "message routes set ranks apart ..."; empty when much could be folded.
+// Why: "the routes of their messages differ ..."; empty when much could be folded.
 [[nodiscard]] std::string why_little_folded(const Folding& folding);
 
-// What a run does to the network while it goes on. The partition is then equitable for the ways of every epoch, so that
-// equal ranks and links stay equal through all of them.
+// Changes of the network during a run. The partition is then equitable for the paths of every epoch, so that equal
+// ranks and links stay equal through all of them.
 struct NetworkChanges {
-  std::vector<const Router*> epochs;         // the ways of the times when some links are down
-  std::vector<std::uint64_t> link_colours;   // by link: what becomes of it, and when; empty: nothing changes
+  std::vector<const Router*> epochs;         // the paths of the times when some links are down
+  std::vector<std::uint64_t> link_colours;   // by link: its changes, and when; empty: nothing changes
 };
 
 [[nodiscard]] Folding fold(const TaskGraph& graph, const Choosers& choosers, const Router& router,
                            const NetworkChanges& changes = {});
 
-// The same of a footprint that was made before.
+// The same for a footprint that was made before.
 [[nodiscard]] Folding fold_footprint(const TaskGraph& graph, const Footprint& footprint, const Router& router,
                                      const NetworkChanges& changes = {});
 
-// The ways of representatives on link classes: link ids are those of Folding::links, and a hop's multiplicity counts
-// how many of the flows that this one stands for cross one link of the class. References must outlive it.
+// The paths of representatives on link classes: link ids are those of Folding::links, and a hop's multiplicity counts
+// how many of the flows that this one represents cross one link of the class. References must outlive it.
 [[nodiscard]] std::unique_ptr<Router> make_folded_router(const Router& router, const Folding& folding);
 
 }  // namespace ringwright

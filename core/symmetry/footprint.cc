@@ -14,7 +14,7 @@ namespace ringwright {
 namespace {
 
 using CollectiveContent = std::pair<CollectiveKind, Bytes>;
-// What the messages of a program are to a rank.
+// The messages of a program from the view of a rank.
 struct MessageContent {
   DimensionId dimension;
   bool is_send = false;
@@ -72,7 +72,7 @@ MemberPattern make_pattern(const Choosers& choosers, DimensionId dimension, cons
   return pattern;
 }
 
-// A message with what is the same for all ranks that run its program.
+// A message with the properties shared by all ranks that run its program.
 struct ProgramMessage {
   explicit ProgramMessage(const MessageContent& message)
       : content(message),
@@ -85,10 +85,10 @@ struct ProgramMessage {
   std::uint32_t label;
   std::uint64_t what;
   std::uint64_t ends;
-  std::uint64_t role;  // unless channels play it
+  std::uint64_t role;  // unless it runs on channels
 };
 
-// What a program does with others. By content: a table may hold equal entries twice.
+// The communication of a program. By content: a table may hold equal entries twice.
 struct ProgramTraffic {
   std::vector<std::pair<DimensionId, std::set<CollectiveContent>>> collectives;
   std::vector<ProgramMessage> messages;
@@ -131,7 +131,7 @@ class FootprintBuilder {
       background_[transfer.from].push_back(index);
       background_[transfer.to].push_back(index);
     }
-    // Gigabytes for a million ranks, which growing would copy.
+    // Gigabytes for a million ranks, which a growing vector would copy.
     constexpr std::size_t kManyRanks = std::size_t{1} << 14U;
     std::uint64_t edges = 0;
     for (std::size_t rank = 0; rank < graph_.rank_count() && graph_.rank_count() >= kManyRanks; ++rank) {
@@ -161,15 +161,15 @@ class FootprintBuilder {
       const MemberPattern& pattern = pattern_of(rank, program, dimension, contents);
       add_collectives(rank, dimension, pattern);
       if (pattern.costs != 0) traits_.push_back(pattern.costs);
-      // Where members meet without messages, nothing but a formula says how long that takes; its layout where that is
-      // not known.
+      // Where a call is a barrier without messages, only a formula gives its time; its layout where that is not known.
       if (!pattern.only_meets) continue;
       const Dimension& d = graph_.dimensions[dimension.index()];
       traits_.push_back(dimension.value);
       traits_.push_back(choosers_.times != nullptr ? pattern.pairing : d.layout_of_group[d.group_of[rank.index()]]);
     }
     for (const ProgramMessage& message : traffic.messages) {
-      // A message's receiver knows it by the sender's name for the receiver: its place in the group, or the distance.
+      // A message's receiver identifies it by the sender's name for the receiver: its index in the group, or the
+      // distance.
       const Dimension& dimension = graph_.dimensions[message.content.dimension.index()];
       if (!message.content.relative) traits_.push_back(dimension.index_in_group[rank.index()]);
       add_message(rank, message);
@@ -182,7 +182,7 @@ class FootprintBuilder {
     footprint_.colour.push_back(colour_of(program));
   }
 
-  // Of the rank at hand; it is nearly always that of the rank before.
+  // Of the current rank; nearly always that of the previous rank.
   [[nodiscard]] std::uint64_t colour_of(ProgramId program) {
     if (!footprint_.colour.empty() && program == last_program_ && traits_ == last_traits_) return last_colour_;
     last_program_ = program;
@@ -268,7 +268,7 @@ class FootprintBuilder {
                                 .starts_flow = is_send});
   }
 
-  // What the ports say of a message depends on where both its ends are, and on more of the ways between them than the
+  // The ports' costs of a message depend on the positions of both its ends, and on more paths between them than the
   // message itself takes.
   void add_message_costs(RankId rank, const MessageContent& message) {
     if (choosers_.overhead == nullptr && choosers_.contention == nullptr) return;
@@ -302,7 +302,7 @@ class FootprintBuilder {
     return mix(mix(message.what, 2 * std::uint64_t{layout} + (call.leaves_host() ? 1 : 0)), message.ends);
   }
 
-  // By the receiver's rail where kernels send so. Asked of few: most messages stay on their rail or in their host.
+  // PXN where kernels send that way. Rarely called: most messages stay on their rail or in their host.
   [[nodiscard]] RouteKind route_kind_of_send(const Dimension& d, RankId rank, Bytes bytes, int to) const {
     if (choosers_.channels == nullptr) return RouteKind::kWhole;
     const GroupLayout& layout = graph_.layouts[d.layout_of_group[d.group_of[rank.index()]]];
@@ -320,7 +320,7 @@ class FootprintBuilder {
   std::vector<const MemberPattern*> found_;  // by program, dimension, layout, while these are few; else empty
   std::set<DimensionId> everyone_;
   std::map<RankId, std::vector<std::uint32_t>> background_;  // by rank: transfers from or to it
-  std::vector<std::uint64_t> traits_;  // beside its program, what sets the rank at hand apart by itself
+  std::vector<std::uint64_t> traits_;  // besides its program, the own properties of the current rank
   ProgramId last_program_;
   std::vector<std::uint64_t> last_traits_;
   std::uint64_t last_colour_ = 0;

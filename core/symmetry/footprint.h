@@ -1,5 +1,5 @@
-// Whom every rank talks to: one edge for each peer and role, gathered from programs, groups and algorithms. A role says
-// everything about the traffic of an edge but who its ends are (which calls, steps and bytes).
+// The communication graph of the ranks: one edge for each peer and role, gathered from programs, groups and algorithms.
+// A role identifies everything about the traffic of an edge except its ends (which calls, steps and bytes).
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace ringwright {
 
-// Label, reach and NICs as in RouteQuery. In an order without gaps: there may be hundreds of millions.
+// Label, route kind and NICs as in RouteQuery. Members ordered without padding: there may be hundreds of millions.
 struct Edge {
   RankId peer;
   std::uint32_t label = 0;
@@ -28,7 +28,7 @@ struct Edge {
 };
 
 struct Footprint {
-  std::vector<std::uint64_t> colour;      // by rank: what sets a rank apart before anybody looks at its peers
+  std::vector<std::uint64_t> colour;      // by rank: its own properties, without its peers
   std::vector<std::uint64_t> first_edge;  // by rank, and one past the end
   std::vector<Edge> edges;
   std::vector<DimensionId> everyone;  // dimensions with steps that wait for all members of a group
@@ -39,9 +39,9 @@ struct Footprint {
   }
 };
 
-// Everything that the run asks about a rank's communication: ranks for which one of them gives different answers must
-// not be of one class. First of all what collectives are made of: steps, or thread blocks on channels when those are
-// played. A pointer that is null is not asked by the run either.
+// Everything that the run queries about a rank's communication: ranks for which one of them gives different results
+// must not be of one class. First the form of collectives: steps, or thread blocks on channels when those are
+// simulated. A pointer that is null is not queried by the run either.
 struct Choosers {
   Choosers(const CollectiveChooser& in_steps,
            const ChannelChooser* on_channels = nullptr,  // NOLINT: implicit, steps alone
@@ -50,7 +50,7 @@ struct Choosers {
       : steps(in_steps), channels(on_channels), times(as_formulas), overhead(beside), contention(taken) {}
   const CollectiveChooser& steps;
   const ChannelChooser* channels;
-  const CollectiveTime* times;  // of collectives in which members only meet
+  const CollectiveTime* times;  // of collectives that are only barriers
   const CallOverhead* overhead;
   const CommunicationFootprint* contention;
 };

@@ -11,13 +11,13 @@ namespace {
 std::uint64_t bits(std::int64_t number) {
   return static_cast<std::uint64_t>(number);
 }
-// Walks all steps of one member. Returns whether any step waits for everyone.
+// Visits all steps of one member. Returns whether any step waits for everyone.
 bool collect_member(const CollectiveAlgorithm& algorithm, const CollectiveCall& call, int member,
                     EdgeCollector& collector) {
   bool everyone = false;
   CollectiveStep step;
   const int steps = algorithm.steps(call);
-  // What messages carry, and whether it is added, the algorithm knows.
+  // The algorithm determines what messages carry, and whether it is added.
   const std::uint64_t of_all =
       mix(hash_text(algorithm.name()), mix(bits(call.size()), bits(call.layout->host_count())));
   for (int index = 0; index < steps; ++index) {
@@ -44,7 +44,7 @@ std::uint64_t hash_of(const Primitive& primitive, const std::vector<int>& parts)
                        (primitive.notifies ? 8U : 0U) | (primitive.continues ? 16U : 0U) |
                        (primitive.tells ? 32U : 0U));
   hash = mix(hash, bits(primitive.operands) << 32U | bits(primitive.results));
-  // Whom they reach, collect_one_sided() says.
+  // collect_one_sided() adds whom they reach.
   hash = mix(hash, bits(static_cast<std::int64_t>(primitive.stores_to.size())) << 32U |
                        bits(static_cast<std::int64_t>(primitive.loads_from.size())));
   for (const PrimitiveDependency& after : primitive.after) {
@@ -54,8 +54,8 @@ std::uint64_t hash_of(const Primitive& primitive, const std::vector<int>& parts)
   return hash;
 }
 
-// What all members of a call have in common, but members of other calls may not. Not `circles` and `by_peers_rail`:
-// whom a block sends to, and which way, its ports say.
+// What all members of a call have in common, but members of other calls may not. Not ring orders and PXN: the ports of
+// a block give its peers and route kinds.
 std::uint64_t hash_of(const CollectivePlan& plan, const GroupLayout& layout) {
   std::uint64_t hash = mix(bits(layout.size()), bits(layout.host_count()));
   hash = mix(hash, mix(static_cast<std::uint64_t>(plan.protocol), bits(plan.channels)));
@@ -118,10 +118,10 @@ MemberPattern make_call_pattern(const CollectiveAlgorithm& algorithm, const Coll
 
 namespace {
 
-// The parts of every member's thread blocks, and which block plays each.
+// The roles of every member's thread blocks, and the block of each role.
 struct Parts {
   std::vector<std::vector<int>> of_block;  // by member, by block
-  std::vector<std::vector<int>> block_of;  // by member, by part
+  std::vector<std::vector<int>> block_of;  // by member, by role
 };
 
 Parts parts_of(const ChannelChoice& choice, const CollectiveCall& call) {
@@ -136,8 +136,8 @@ Parts parts_of(const ChannelChoice& choice, const CollectiveCall& call) {
   return parts;
 }
 
-// Adds what one thread block sends and receives. A queue binds both its ends: the reader waits for messages, the writer
-// for room. So both see each other, and the role names the ports at both ends.
+// Adds what one thread block sends and receives. A queue couples both its ends: the reader waits for messages, the
+// writer for free slots. So each depends on the other, and the role names the ports at both ends.
 void collect_block(const CollectiveCall& call, const Parts& parts, int member, const ThreadBlock& made,
                    std::uint64_t shape, EdgeCollector& collector) {
   const std::vector<int>& host_of = call.layout->host_of;
@@ -165,8 +165,8 @@ void collect_block(const CollectiveCall& call, const Parts& parts, int member, c
   }
 }
 
-// Stores and loads without a queue; the bytes of a load begin at the other member. Whoever does such work is told apart
-// from all others of the group, since no port says whom a primitive meets.
+// Stores and loads without a queue; the bytes of a load begin at the other member. Members with such work are
+// distinguished from all others of the group, since no port names the peer of a primitive.
 void collect_one_sided(const ChannelChoice& choice, const CollectiveCall& call, int member, int block,
                        const ThreadBlock& made, std::vector<EdgeCollector>& collectors) {
   if (choice.algorithm->shape(call, choice.plan, member, block) != 0) return;
@@ -186,8 +186,8 @@ void collect_one_sided(const ChannelChoice& choice, const CollectiveCall& call, 
 
 }  // namespace
 
-// Blocks are told apart by their parts, not by their numbers or channels; what the channel means for the way, the way
-// itself says.
+// Blocks are distinguished by their roles, not by their numbers or channels; the path itself shows what the channel
+// means for it.
 MemberPattern make_call_pattern(const ChannelChoice& choice, const CollectiveCall& call) {
   MemberPattern pattern;
   ThreadBlock made;

@@ -1,5 +1,5 @@
-// Whom each member of a group talks to in its collectives, before it is known which ranks are meant: edges by index in
-// the group, each with a role that says everything about its traffic.
+// The peers of each member of a group in its collectives, independent of the actual ranks: edges by index in the group,
+// each with a role that identifies all of its traffic.
 #pragma once
 
 #include <cstdint>
@@ -25,15 +25,15 @@ struct MemberEdge {
 struct MemberPattern {
   std::vector<std::vector<MemberEdge>> edges;  // by member
   bool everyone = false;                       // some step waits for all
-  bool only_meets = false;                     // everybody waits for everybody, and nobody sends
-  std::uint64_t pairing = 0;                   // then: what says how long that takes
-  std::uint64_t costs = 0;                     // what the calls cost beside their messages; 0: nobody asks
+  bool only_meets = false;                     // a barrier: all wait for all, and nobody sends
+  std::uint64_t pairing = 0;                   // then: identifies its duration
+  std::uint64_t costs = 0;                     // overhead of the calls in addition to their messages; 0: not queried
 };
 
 // Gathers the role of every edge of one member.
 class EdgeCollector {
  public:
-  // Adds to the role of the edge that is equal in all but its role.
+  // Adds to the role of the edge that is equal except for its role.
   void add(const MemberEdge& edge, std::uint64_t what);
   [[nodiscard]] std::vector<MemberEdge> edges() const;
 
@@ -41,7 +41,7 @@ class EdgeCollector {
   std::map<std::tuple<int, RouteKind, MessageNics, int, bool>, std::uint64_t> roles_;
 };
 
-// The edges of every member in one call, played in steps or on channels.
+// The edges of every member in one call, in steps or on channels.
 [[nodiscard]] MemberPattern make_call_pattern(const CollectiveAlgorithm& algorithm, const CollectiveCall& call);
 [[nodiscard]] MemberPattern make_call_pattern(const ChannelChoice& choice, const CollectiveCall& call);
 

@@ -1,4 +1,4 @@
-// Finding the ways of all flows: count, lay out, fill; the result does not depend on the number of threads.
+// Finds the paths of all flows: count, lay out, fill; the result does not depend on the number of threads.
 #include "core/symmetry/paths.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ Duration route_edge(const Footprint& footprint, std::size_t rank, std::uint64_t 
                       hops);
 }
 
-// Notes a share that is not among the known ones; nearly always there is one.
+// Adds a share that is not among the known ones; nearly always there is one share.
 void note_share(std::vector<std::uint64_t>& shares, double share) {
   const auto bits = std::bit_cast<std::uint64_t>(share);
   if (std::ranges::find(shares, bits) == shares.end()) shares.push_back(bits);
@@ -54,7 +54,7 @@ void count_hops(const Footprint& footprint, const Router& router, Paths& paths) 
 #pragma omp critical
     paths.shares.insert(paths.shares.end(), shares.begin(), shares.end());
   }
-  // Sorted, so that the order in which threads come by leaves no trace.
+  // Sorted, so that the result does not depend on the order of the threads.
   std::ranges::sort(paths.shares);
   // Not std::ranges::unique, whose sub-range clang 14 cannot read.
   paths.shares.erase(std::unique(paths.shares.begin(), paths.shares.end()), paths.shares.end());
@@ -82,7 +82,7 @@ void fill_hops(const Footprint& footprint, const Router& router, Paths& paths) {
   }
 }
 
-// Of few ranks: arrays may grow.
+// For few ranks: arrays may grow.
 Paths gather_hops(const Footprint& footprint, const Router& router) {
   Paths paths;
   paths.first_hop.reserve(footprint.edges.size() + 1);

@@ -1,4 +1,4 @@
-// The ways of all flows of a footprint, flattened: what refinement walks over again and again.
+// The paths of all flows of a footprint, flattened for the repeated passes of refinement.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace ringwright {
 
-// From how many ranks on loops run on several cores. Below, they are over before threads that wait for each other's
-// cores (which spin) have met: on a busy machine a fold of 16,384 ranks took ten times as long with two threads.
+// The number of ranks from which loops run on several cores. Below, the loops are shorter than a barrier of threads
+// that spin for each other's cores: on a busy machine a fold of 16,384 ranks took ten times as long with two threads.
 inline constexpr std::ptrdiff_t kRanksWorthThreads = 1 << 18;
 
 struct Paths {
@@ -23,8 +23,8 @@ struct Paths {
   std::vector<std::int64_t> latency;     // by edge, ps; 0 where the edge starts no flow
 };
 
-// Of many ranks every edge is routed twice, first to count: a million GPUs have hundreds of millions of hops, and
-// arrays that grow would hold them three times. The router is asked from several threads.
+// For many ranks every edge is routed twice, first to count: a million GPUs have hundreds of millions of hops, and
+// growing arrays would hold them three times. The router is called from several threads.
 [[nodiscard]] Paths find_paths(const Footprint& footprint, const Router& router);
 
 }  // namespace ringwright

@@ -1,4 +1,4 @@
-// Alpha-beta model: time = latency of the way + size / bandwidth of its narrowest link, as if every transfer were
+// Alpha-beta model: time = latency of the path + size / bandwidth of its narrowest link, as if every transfer were
 // alone.
 //
 // Hockney, "The communication challenge for MPI" (Parallel Computing 20, 1994). Links are not shared: two transfers on
@@ -27,7 +27,7 @@ class AlphaBetaModel final : public NetworkModel {
       : engine_(inputs.engine), router_(inputs.router), meters_(inputs.router.capacities().size()), routes_(kRoutes) {}
 
   void start(const Transfer& transfer, TransferListener& listener) override;
-  // Times never depend on what else is under way, but how long a link is busy does.
+  // Times never depend on other transfers in flight, but the busy time of a link does.
   [[nodiscard]] bool set_aside(std::span<const LinkId> links, TimePoint until) override {
     return meters_.set_aside(links, engine_.now(), until);
   }
@@ -37,7 +37,7 @@ class AlphaBetaModel final : public NetworkModel {
   [[nodiscard]] std::vector<Counter> counters() const override { return {{.name = "flows", .value = started_}}; }
 
  private:
-  // Its links count as busy from its start to its end: without sharing there is no instant in between to look at.
+  // Its links count as busy from its start to its end: without sharing no instant in between matters.
   struct Row {
     Bytes size;
     std::uint32_t repeats = 1;
@@ -46,11 +46,11 @@ class AlphaBetaModel final : public NetworkModel {
     TimePoint end;
     TransferListener* listener = nullptr;
     std::uint64_t token = 0;
-    std::vector<Hop> route;  // keeps its memory when the row is used again
+    std::vector<Hop> route;  // keeps its memory when the row is reused
     bool in_flight = false;
   };
 
-  // Ways are few and gone again and again: by a hash of the query, the last one asked for.
+  // There are few different paths, requested repeatedly: a cache by hash of the query, of the last one requested.
   struct Route {
     RouteQuery query;
     Duration latency;
@@ -136,7 +136,7 @@ void AlphaBetaModel::arrive(std::size_t slot) {
   }
   row.in_flight = false;
   free_rows_.push_back(slot);
-  // Last: the listener may start a transfer, which may take this very row.
+  // Last: the listener may start a transfer, which may reuse this row.
   TransferListener* const listener = row.listener;
   const std::uint64_t token = row.token;
   listener->on_arrived(token);
@@ -144,7 +144,7 @@ void AlphaBetaModel::arrive(std::size_t slot) {
 
 double AlphaBetaModel::moved_bytes(const Row& row) const {
   const Duration period = (row.end - row.start) / row.repeats;
-  if (period == Duration()) return 0.0;  // it arrives at this very instant, and its bytes count then
+  if (period == Duration()) return 0.0;  // it arrives at this instant, and its bytes count then
   const std::int64_t done = (engine_.now() - row.start).count() / period.count();
   const Duration phase = engine_.now() - row.start - period * done;
   const double part = phase <= row.latency ? 0.0 : ratio(phase - row.latency, period - row.latency);
@@ -152,7 +152,7 @@ double AlphaBetaModel::moved_bytes(const Row& row) const {
 }
 
 std::optional<std::uint64_t> AlphaBetaModel::state_digest() const {
-  std::uint64_t sum = 0;  // a sum: in which row a transfer lies means nothing
+  std::uint64_t sum = 0;  // a sum: the row of a transfer does not matter
   for (const Row& row : rows_) {
     if (!row.in_flight) continue;
     const Duration left = row.end - engine_.now();

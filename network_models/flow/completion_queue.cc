@@ -35,7 +35,7 @@ void CompletionQueue::erase(std::uint32_t item) {
 }
 
 void CompletionQueue::pop_earliest(std::vector<std::uint32_t>& items) {
-  CHECK(!heap_.empty(), "nothing can be taken from an empty queue");
+  CHECK(!heap_.empty(), "cannot pop from an empty queue");
   const TimePoint when = heap_.front().when;
   const std::size_t before = items.size();
   while (!heap_.empty() && heap_.front().when == when) {
@@ -156,7 +156,7 @@ void CompletionQueue::sift_down(std::size_t place, const HeapEntry& entry) {
   set_heap(place, entry);
 }
 
-// Sharing moments pays from about four flows a moment on; looked at anew every so often, since traffic changes.
+// Sharing moments pays off from about four flows a moment; re-evaluated periodically, since traffic changes.
 void CompletionQueue::adapt(std::size_t popped) {
   constexpr std::size_t kMomentsPerLook = 256;
   constexpr std::size_t kSharingPays = 4;

@@ -1,10 +1,10 @@
-// When which flow ends: a heap of moments, each with the list of flows that end then.
+// The queue of flow ends: a heap of moments, each with the list of flows that end then.
 //
 // Training traffic runs in lock-step: hundreds of flows end at the same picosecond. The queue therefore keeps a 4-ary
-// heap of *distinct* moments, found by hash, and a linked list of flows for each; a flow is put in, moved and taken out
-// in constant time, however many are pending, and the heap is touched once per moment. Where flows end one by one the
-// hash only costs: when fewer than four flows share a moment on average, new entries get a moment of their own and the
-// structure is an ordinary indexed heap, in which a flow's end is moved in place.
+// heap of *distinct* moments, found by hash, and a linked list of flows for each; a flow is inserted, moved and removed
+// in constant time for any number of pending flows, and the heap is touched once per moment. Where flows end one by one
+// the hash is pure overhead: when fewer than four flows share a moment on average, new entries get their own moment and
+// the structure is an ordinary indexed heap, in which a flow's end is moved in place.
 #pragma once
 
 #include <cstdint>
@@ -20,13 +20,13 @@ inline constexpr TimePoint kNever = TimePoint(Duration(std::numeric_limits<std::
 
 class CompletionQueue {
  public:
-  // Puts the item in, or moves it. Items are numbered densely by the caller.
+  // Inserts the item, or moves it. Items are numbered densely by the caller.
   void set(std::uint32_t item, TimePoint when);
-  // Takes the item out, if it is in.
+  // Removes the item, if it is present.
   void erase(std::uint32_t item);
 
   [[nodiscard]] TimePoint earliest() const { return heap_.empty() ? kNever : heap_.front().when; }
-  // Appends all items of the earliest moment, and takes them out. Not for an empty queue. Their order is of no meaning.
+  // Appends all items of the earliest moment, and removes them. Not for an empty queue. Their order is undefined.
   void pop_earliest(std::vector<std::uint32_t>& items);
 
  private:
@@ -63,9 +63,9 @@ class CompletionQueue {
   std::vector<std::uint32_t> free_moments_;
   std::vector<HeapEntry> heap_;
   DurationTable by_time_;
-  std::uint32_t last_shared_ = kNone;  // where the latest item went: the next one often goes there too
+  std::uint32_t last_shared_ = kNone;  // of the latest item: the next one often goes there too
   bool sharing_ = true;
-  std::size_t popped_items_ = 0;       // since the last look at whether sharing pays
+  std::size_t popped_items_ = 0;       // since the last check whether sharing pays off
   std::size_t popped_moments_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Finds a small number by a span of time: open addressing with linear probing, no allocation per entry.
+// Maps a duration to a small number: open addressing with linear probing, no allocation per entry.
 #pragma once
 
 #include <bit>
@@ -30,7 +30,7 @@ class DurationTable {
     ++count_;
   }
 
-  // The key must be in the table. Entries behind the gap that could no longer be found move up into it.
+  // The key must be in the table. Entries behind the gap that would no longer be found move into it.
   void remove(Duration key) {
     std::size_t gap = home(key);
     while (cells_[gap].key != key || cells_[gap].value == kNone) gap = next(gap);
@@ -48,7 +48,7 @@ class DurationTable {
   [[nodiscard]] std::size_t size() const { return count_; }
 
  private:
-  static constexpr std::size_t kFirstSize = 64;  // a power of two, as all sizes
+  static constexpr std::size_t kFirstSize = 64;  // a power of two, like all sizes
 
   struct Cell {
     Duration key;

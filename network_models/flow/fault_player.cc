@@ -1,4 +1,4 @@
-// Turns moments of a fault schedule into events.
+// Turns the moments of a fault schedule into events.
 #include "network_models/flow/fault_player.h"
 
 namespace ringwright::network_models {
@@ -13,7 +13,7 @@ void FaultPlayer::schedule() {
 
 void FaultPlayer::play(const FaultMoment& moment) {
   for (const LinkChange& change : moment.changes) {
-    // Links of one class suffer alike, so it does no harm that each of them says so.
+    // Links of one class have the same faults, so repeated settings are harmless.
     const LinkId link =
         parts_.link_class_of.empty() ? change.link : LinkId(parts_.link_class_of[change.link.index()]);
     parts_.network.set_capacity(link, parts_.capacities[link.index()] * change.factor);

@@ -1,4 +1,4 @@
-// Plays a fault schedule: at each of its moments it changes capacities, the router's epoch, and the ways of what flows.
+// Simulates a fault schedule: at each of its moments it changes capacities, the router's epoch, and the paths of flows.
 #pragma once
 
 #include <cstdint>
@@ -17,17 +17,17 @@ class FaultPlayer {
   struct Parts {
     Engine& engine;
     const FaultSchedule& schedule;
-    FaultyRouter& router;          // that the model's router asks
+    FaultyRouter& router;          // used by the model's router
     NetworkModel& network;
-    // By link of the model: what a healthy one carries.
+    // By link of the model: capacity of a healthy one.
     std::span<const Bandwidth> capacities;
-    // By link of the schedule: the model's link that stands for it. Empty: each stands for itself.
+    // By link of the schedule: the model's link that represents it. Empty: each represents itself.
     std::span<const std::uint32_t> link_class_of;
   };
   explicit FaultPlayer(const Parts& parts);
 
-  // Puts all moments before whatever else is still to be scheduled, so that at an instant faults come first. What is
-  // put in refers to this object.
+  // Schedules all moments before anything else, so that at an instant faults come first. The events refer to this
+  // object.
   void schedule();
 
  private:

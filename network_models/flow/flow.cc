@@ -21,7 +21,7 @@ void FlowModel::start(const Transfer& transfer, TransferListener& listener) {
   const Duration latency = find_route(query, transfer.copies);
   const FlowSlot flow = free_slot();
   shares_.place(flow, route_, transfer.priority);
-  // Field by field: a row that is made first and then copied in large words has to wait for its own small ones, which
+  // Field by field: building a row and copying it in wide words stalls on store forwarding of its narrow fields, which
   // took a sixth of a ring's time.
   Row& row = rows_[flow];
   row.bytes = row.remaining = static_cast<double>(transfer.size.count());
@@ -43,7 +43,7 @@ void FlowModel::start(const Transfer& transfer, TransferListener& listener) {
   expect_end_of_instant();
 }
 
-// Into `way_`; its latency.
+// Writes `route_`; returns its latency.
 Duration FlowModel::find_route(const RouteQuery& query, std::uint32_t copies) {
   const Duration latency = router_.route(query, route_);
   if (copies == 1) return latency;
@@ -51,7 +51,7 @@ Duration FlowModel::find_route(const RouteQuery& query, std::uint32_t copies) {
   return latency;
 }
 
-// Starts a repetition, or all that are left at once.
+// Starts a repetition, or all remaining ones as a batch.
 void FlowModel::set_out(FlowSlot flow) {
   if (may_start_batch(flow)) {
     board(flow);
@@ -90,7 +90,7 @@ double FlowModel::remaining_now(const Row& row) const {
   return std::max(row.remaining - row.rate * to_seconds(engine_.now() - row.settled), 0.0);
 }
 
-// The flow has a new rate from now on. Without one it stands still; an end that the clock cannot tell is the clock's.
+// The flow has a new rate from now on. Without one it stalls; an end beyond the clock's range is the clock's end.
 void FlowModel::settle(FlowSlot flow) {
   Row& row = rows_[flow];
   row.remaining = remaining_now(row);
@@ -127,11 +127,11 @@ void FlowModel::wake() {
         continue;
       }
       const bool ends = rows_[flow].moving || rows_[flow].train;
-      ends ? finish(flow) : begin(flow);  // a derailed train may wait here for the rest of its latency
+      ends ? finish(flow) : begin(flow);  // a split batch may wait here for the rest of its latency
     }
   }
   for (const FlowSlot flow : again_) set_out(flow);
-  // The order of starting, so that the order of news does not depend on how the queue keeps flows.
+  // The order of starting, so that the order of notifications does not depend on how the queue stores flows.
   const auto by_order = [](const Arrival& a, const Arrival& b) { return a.order < b.order; };
   if (!std::ranges::is_sorted(arrivals_, by_order)) std::ranges::sort(arrivals_, by_order);
   expect_end_of_instant();
@@ -149,7 +149,7 @@ void FlowModel::begin(FlowSlot flow) {
   stream(flow);
 }
 
-// Enters the links, now or (a derailed train) in the middle of its bytes.
+// Enters the links, now or (a split batch) in the middle of its bytes.
 void FlowModel::stream(FlowSlot flow) {
   rows_[flow].moving = true;
   for (const LinkShare& hop : shares_.route(flow)) {
@@ -193,7 +193,7 @@ void FlowModel::arrive(FlowSlot flow) {
   --in_flight_;
 }
 
-// A sum over flows: in which slot a flow lies means nothing.
+// A sum over flows: the slot of a flow does not matter.
 std::optional<std::uint64_t> FlowModel::state_digest() const {
   std::uint64_t sum = 0;
   for (std::size_t f = 0; f < rows_.size(); ++f) {
@@ -216,7 +216,7 @@ std::vector<LinkUsage> FlowModel::usage() const {
   for (std::size_t f = 0; f < rows_.size(); ++f) {
     const Row& row = rows_[f];
     if (!row.moving && !row.train) continue;
-    if (row.train && row.period == Duration()) continue;  // it ends at this very instant, and its bytes count then
+    if (row.train && row.period == Duration()) continue;  // it ends at this instant, and its bytes count then
     const double moved = row.train ? row.bytes * ratio(engine_.now() - row.settled, row.period)
                                    : row.bytes - remaining_now(row);
     for (const LinkShare& hop : shares_.route(static_cast<FlowSlot>(f))) usage[hop.link].bytes += hop.share * moved;

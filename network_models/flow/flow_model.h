@@ -1,4 +1,5 @@
-// Flow model: a transfer pays its way's latency, then streams at its max-min fair share of every link until it is done.
+// Flow model: a transfer pays its path's latency, then streams at its max-min fair share of every link until it is
+// done.
 //
 // The standard fluid model of flow-level simulation (Casanova et al., "Versatile, scalable, and accurate simulation of
 // distributed applications and platforms", JPDC 2014, section 4.2, with raw fair sharing). Rates are constant between
@@ -7,8 +8,9 @@
 // solve, at the end of the instant. The engine holds one event of this model: the next instant at which a latency has
 // been paid or a flow ends.
 //
-// Fast-forward: a repeated transfer that has its way to itself repeats itself to the picosecond, so its repetitions are
-// played as one *train* with one end. When another flow enters one of its links, the train is taken apart where it is.
+// Fast-forward: a repeated transfer without other flows on its path repeats itself to the picosecond, so its
+// repetitions are simulated as one *batch* with one end. When another flow enters one of its links, the batch is split
+// at its current position.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +40,7 @@ class FlowModel final : public NetworkModel {
   void start(const Transfer& transfer, TransferListener& listener) override;
   void set_capacity(LinkId link, Bandwidth capacity) override;
   void reroute() override {
-    reroute_due_ = true;  // at the end of the instant, when what ends now has ended on its old way
+    reroute_due_ = true;  // at the end of the instant, when flows that end now have ended on their old path
     expect_end_of_instant();
   }
   [[nodiscard]] std::optional<GivenUp> given_up() const override { return given_up_; }
@@ -58,13 +60,13 @@ class FlowModel final : public NetworkModel {
     TransferListener* listener = nullptr;
     std::uint64_t token = 0;
     Duration latency;
-    std::uint32_t repeats = 1;    // still to come, the present one included
+    std::uint32_t repeats = 1;    // remaining, including the current one
     std::uint32_t copies = 1;
     bool pays_latency = true;
-    bool moving = false;  // its latency is paid, its bytes are not all there
+    bool moving = false;  // its latency is paid, its bytes have not all arrived
     bool train = false;   // all repeats at once, from `settled` on
-    bool stands = false;  // its NICs send in vain; it is among `ends_` with the time at which they give it up
-    Duration period;      // of a train: latency and streaming of one repetition
+    bool stands = false;  // stalled, its NICs retry; it is among `ends_` with the time at which they give it up
+    Duration period;      // of a batch: latency and streaming of one repetition
     TimePoint stands_since;
     RouteQuery query = {};
   };
@@ -108,18 +110,18 @@ class FlowModel final : public NetworkModel {
   CompletionQueue ends_;
   LatencyQueues lanes_;
   LinkMeters meters_;
-  std::vector<FlowSlot> batch_on_;  // by link: the train that has it to itself
+  std::vector<FlowSlot> batch_on_;  // by link: the batch that uses it alone
 
   std::vector<Row> rows_;  // by flow slot
   std::vector<FlowSlot> free_slots_;
   std::uint64_t started_ = 0;
-  std::uint64_t fast_forwarded_ = 0;  // repetitions that were not played one by one
+  std::uint64_t fast_forwarded_ = 0;  // repetitions that were not simulated one by one
   std::size_t in_flight_ = 0;
   std::size_t most_in_flight_ = 0;
   double largest_error_ = 0.0;
 
   std::optional<GivenUp> given_up_;
-  std::uint64_t order_given_up_ = 0;  // of the one that was given up
+  std::uint64_t order_given_up_ = 0;  // of the flow that was given up
 
   bool ending_instant_ = false;
   bool reroute_due_ = false;

@@ -1,4 +1,5 @@
-// Flow model: trains, which play all repetitions of a transfer at once while nothing else uses their links.
+// Flow model: batches of repeats, which simulate all repetitions of a transfer at once while no other flow uses their
+// links.
 #include <algorithm>
 
 #include "network_models/flow/flow_model.h"
@@ -27,7 +28,7 @@ void FlowModel::board(FlowSlot flow) {
   fast_forwarded_ += row.repeats;
 }
 
-// Books what the train has done and frees its links.
+// Books the work of the batch and frees its links.
 void FlowModel::leave_rails(FlowSlot flow, std::uint32_t repeats_done) {
   Row& row = rows_[flow];
   for (const LinkShare& hop : shares_.route(flow)) {
@@ -43,14 +44,15 @@ bool FlowModel::set_aside(std::span<const LinkId> links, TimePoint until) {
   return std::ranges::none_of(links, has_batch) && meters_.set_aside(links, engine_.now(), until);
 }
 
-// Another flow enters: the train goes on as an ordinary flow from where it is.
+// Another flow enters: the batch continues as an ordinary flow from its current position.
 void FlowModel::split_batch(FlowSlot flow) {
   Row& row = rows_[flow];
   const Duration travelled = engine_.now() - row.settled;
-  // Few bytes on a fast way without latency take less than the clock can tell: no time at all, however often.
+  // Few bytes on a fast path without latency take less than the clock's resolution: no time at all for any number of
+  // repeats.
   if (row.period == Duration()) return;
   const auto done = static_cast<std::uint32_t>(travelled.count() / row.period.count());
-  if (done == row.repeats) return;  // it ends at this very instant and is about to be told so
+  if (done == row.repeats) return;  // it ends at this instant and is about to be notified
   const Duration phase = travelled - row.period * done;
   leave_rails(flow, done);
   row.repeats -= done;

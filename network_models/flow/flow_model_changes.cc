@@ -1,4 +1,4 @@
-// Flow model: what happens to flows on their way when links change their capacity and routers their ways.
+// Flow model: flows in flight when links change their capacity and routers their paths.
 #include "network_models/flow/flow_model.h"
 
 namespace ringwright::network_models {
@@ -14,14 +14,14 @@ void FlowModel::take_new_routes() {
   for (FlowSlot flow = 0; flow < rows_.size(); ++flow) {
     if (rows_[flow].repeats == 0) continue;  // a free slot
     if (rows_[flow].train) split_batch(flow);
-    // Where the latency is being paid it stays that of the old way; repetitions to come pay the new one.
+    // A latency being paid stays that of the old path; later repetitions pay the new one.
     const Duration latency = find_route(rows_[flow].query, rows_[flow].copies);
     if (rows_[flow].pays_latency) rows_[flow].latency = latency;
     if (!shares_.is_route(flow, route_)) change_route(flow);
   }
 }
 
-// The bytes that have arrived stay with the old links, the rest goes over the new ones (`way_`).
+// The bytes that have arrived stay with the old links, the rest goes over the new ones (`route_`).
 void FlowModel::change_route(FlowSlot flow) {
   Row& row = rows_[flow];
   const double moved = row.moving ? row.bytes - remaining_now(row) : 0.0;
@@ -37,11 +37,11 @@ void FlowModel::change_route(FlowSlot flow) {
   row.settled = engine_.now();
   row.rate = 0.0;
   ends_.erase(flow);
-  stream(flow);  // one that stood goes on standing from when it came to a stand, if the new way leads it nowhere either
+  stream(flow);  // a stalled flow keeps its stall time if the new path is blocked too
 }
 
-// NICs send again what is not acknowledged; within a host nothing waits for an acknowledgement, and what is low has to
-// wait for what is high.
+// NICs retransmit unacknowledged data; within a host nothing waits for an acknowledgement, and low priority has to wait
+// for high.
 bool FlowModel::may_be_given_up(const Row& row) const {
   const RouteQuery& query = row.query;
   return options_.patience > Duration() && !stays_in_host(query.route_kind) &&
@@ -56,7 +56,7 @@ void FlowModel::stand_still(FlowSlot flow) {
   ends_.set(flow, row.stands_since + options_.patience);
 }
 
-// Whoever enters a link that carries nothing has no rate before and none after.
+// A flow that enters a link without capacity has no rate before and none after.
 void FlowModel::look_at_entered() {
   for (const FlowSlot flow : entered_) {
     const Row& row = rows_[flow];
@@ -65,7 +65,7 @@ void FlowModel::look_at_entered() {
   entered_.clear();
 }
 
-// Of several at one instant the one that was started first. Then nothing more happens.
+// Of several at one instant the one started first. Then the run stops.
 void FlowModel::give_up(FlowSlot flow) {
   const Row& row = rows_[flow];
   if (given_up_ && order_given_up_ < row.order) return;

@@ -26,7 +26,7 @@ void LatencyQueues::push(std::uint32_t item, TimePoint now, Duration latency) {
 }
 
 void LatencyQueues::pop_earliest(std::vector<std::uint32_t>& items) {
-  CHECK(!heads_.empty(), "nothing can be taken from empty lanes");
+  CHECK(!heads_.empty(), "cannot pop from empty queues");
   const TimePoint due = heads_.front().due;
   while (!heads_.empty() && heads_.front().due == due) {
     const std::uint32_t queue = heads_.front().queue;
@@ -43,7 +43,7 @@ void LatencyQueues::pop_queue(std::uint32_t number, std::vector<std::uint32_t>& 
     items.push_back(queue.waiting[queue.front++].item);
   }
   if (queue.front == queue.waiting.size()) return;
-  // Half of the array is used up: moving the rest costs less than one step per item taken.
+  // Half of the array is consumed: moving the rest costs less than one step per popped item.
   if (2 * queue.front > queue.waiting.size()) {
     queue.waiting.erase(queue.waiting.begin(), queue.waiting.begin() + static_cast<std::ptrdiff_t>(queue.front));
     queue.front = 0;

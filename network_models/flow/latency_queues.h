@@ -1,6 +1,7 @@
 // Flows that are still paying their latency: first in, first out per latency value, so that no flow needs a heap.
 //
-// A fabric has few distinct latencies (in the host, one, two, three tiers); what starts later on one lane is due later.
+// A fabric has few distinct latencies (in the host, one, two, three tiers); a flow that starts later in one queue is
+// due later.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +15,10 @@ namespace ringwright::network_models {
 
 class LatencyQueues {
  public:
-  // `now` must not go back from call to call.
+  // `now` must not decrease from call to call.
   void push(std::uint32_t item, TimePoint now, Duration latency);
   [[nodiscard]] TimePoint earliest() const { return heads_.empty() ? kNever : heads_.front().due; }
-  // Appends all items that are due at the earliest moment, and takes them out.
+  // Appends all items that are due at the earliest moment, and removes them.
   void pop_earliest(std::vector<std::uint32_t>& items);
 
  private:
@@ -25,7 +26,7 @@ class LatencyQueues {
     TimePoint due;
     std::uint32_t item;
   };
-  // A queue in an array whose used-up front is cut off now and then.
+  // A queue in an array whose consumed front is trimmed occasionally.
   struct Queue {
     std::vector<Waiting> waiting;
     std::size_t front = 0;
@@ -42,7 +43,7 @@ class LatencyQueues {
 
   DurationTable by_latency_;
   std::vector<Queue> queues_;
-  std::vector<Head> heads_;  // a heap of the lanes that hold something
+  std::vector<Head> heads_;  // a heap of the non-empty queues
 };
 
 }  // namespace ringwright::network_models

@@ -1,4 +1,4 @@
-// What each link has carried and how long it was busy, kept up when flows come and go and not in between.
+// The bytes and busy time of each link, updated when flows start and end and not in between.
 #pragma once
 
 #include <cstdint>
@@ -23,9 +23,9 @@ class LinkMeters {
     Meter& meter = meters_[link];
     if (--meter.flows == 0) meter.busy += now - meter.busy_since;
   }
-  // The link was busy for so long, at a time when nothing had entered it.
+  // Adds busy time of a link at a time when no flow had entered it.
   void add_busy(std::uint32_t link, Duration busy) { meters_[link].busy += busy; }
-  // NetworkModel::set_aside, for models that meter all that they move.
+  // NetworkModel::set_aside, for models that meter all their transfers.
   [[nodiscard]] bool set_aside(std::span<const LinkId> links, TimePoint now, TimePoint until) {
     aside_until_.resize(meters_.size());
     for (const LinkId link : links) {
@@ -35,13 +35,13 @@ class LinkMeters {
     return true;
   }
   [[nodiscard]] bool trespassed() const { return trespassed_; }
-  // Somebody uses the link from now on.
+  // A flow uses the link from now on.
   void watch(std::uint32_t link, TimePoint now) {
     if (!aside_until_.empty() && now < aside_until_[link]) trespassed_ = true;
   }
   void carry(std::uint32_t link, double bytes) { meters_[link].bytes += bytes; }
 
-  // By link, without the bytes of flows that are on their way.
+  // By link, without the bytes of flows in flight.
   [[nodiscard]] std::vector<LinkUsage> usage(TimePoint now) const {
     std::vector<LinkUsage> usage;
     usage.reserve(meters_.size());
@@ -62,7 +62,7 @@ class LinkMeters {
   };
 
   std::vector<Meter> meters_;
-  std::vector<TimePoint> aside_until_;  // by link; empty while nobody asks
+  std::vector<TimePoint> aside_until_;  // by link; empty while unused
   bool trespassed_ = false;
 };
 

@@ -1,4 +1,4 @@
-// What one server holds: reading it from `cluster.node` and checking that the parts fit together.
+// The contents of one server: reads them from `cluster.node` and checks that the components fit together.
 #include "network_models/host/host.h"
 
 #include <algorithm>
@@ -20,13 +20,13 @@ constexpr int kMaxGpus = 1024;
 constexpr int kMaxNicPorts = 8;
 
 constexpr std::array kKinds = {
-    Option{.name = "nvswitch", .doc = "all GPUs meet in one NVLink switch plane"},
+    Option{.name = "nvswitch", .doc = "all GPUs connect to one NVLink switch plane"},
     Option{.name = "nvlink_mesh", .doc = "NVLink lanes between the pairs of GPUs listed in 'mesh'"},
     Option{.name = "xgmi_mesh", .doc = "one xGMI lane between every two GPUs"},
     Option{.name = "none", .doc = "PCIe only"},
 };
 
-// Where the user says nothing and the value matters, it is assumed aloud.
+// A value that matters and that the user does not give is reported as an assumption.
 Duration duration_or_assumed(ConfigMap& map, const Key<Duration>& key) {
   if (!map.documenting() && !map.has(key.name)) {
     map.assume(key.name, to_string(*key.fallback), "not given for this node");
@@ -74,7 +74,7 @@ std::vector<MeshLink> read_mesh(ConfigMap& map, int gpus) {
   for (const std::string& text : texts) {
     const auto link = parse_mesh_link(text);
     if (!link || link->a == link->b || link->a >= gpus || link->b >= gpus) {
-      map.error("mesh", "E122", fmt::format("'{}' is no link between two of the {} GPUs", text, gpus),
+      map.error("mesh", "E122", fmt::format("'{}' is not a link between two of the {} GPUs", text, gpus),
                 "write \"0-3:2\" for two lanes between GPU 0 and GPU 3");
       continue;
     }
@@ -82,7 +82,7 @@ std::vector<MeshLink> read_mesh(ConfigMap& map, int gpus) {
       return std::minmax(other.a, other.b) == std::minmax(link->a, link->b);
     });
     if (twice) {
-      map.error("mesh", "E122", fmt::format("'{}' joins a pair that is joined already", text),
+      map.error("mesh", "E122", fmt::format("'{}' connects a pair that is already connected", text),
                 "add up the lanes of a pair in one entry");
       continue;
     }
@@ -91,7 +91,7 @@ std::vector<MeshLink> read_mesh(ConfigMap& map, int gpus) {
   return mesh;
 }
 
-// What is left of a link's nominal rate for data. 100 % leaves rates as makers print them.
+// The fraction of a link's nominal rate left for data. 100 % keeps vendors' nominal rates.
 double read_efficiency(ConfigMap& map, std::string_view doc) {
   return map.percent({.name = "efficiency", .doc = doc, .fallback = 1.0, .min = 0.01, .max = 1.0});
 }
@@ -99,15 +99,15 @@ double read_efficiency(ConfigMap& map, std::string_view doc) {
 Host::NvLink read_nvlink(ConfigMap& map, int gpus) {
   Host::NvLink nvlink;
   const std::string kind =
-      map.choice({.name = "kind", .doc = "how the GPUs of a node are joined", .fallback = "none"}, kKinds);
+      map.choice({.name = "kind", .doc = "how the GPUs of a node are connected", .fallback = "none"}, kKinds);
   if (kind == "none" && !map.documenting()) {
-    map.ignore_rest("the GPUs are not joined");  // what a preset said before the kind was overridden
+    map.ignore_rest("the GPUs are not connected");  // keys of a preset from before the kind was overridden
     return nvlink;
   }
   nvlink.latency = duration_or_assumed(
       map, {.name = "latency", .doc = "from one GPU to another, one way, without software", .fallback = 500_ns});
   nvlink.efficiency =
-      read_efficiency(map, "data's part of the bandwidth: the rest are packet headers and flow control");
+      read_efficiency(map, "fraction of the bandwidth for data: the rest is packet headers and flow control");
   if (kind == "nvswitch" || map.documenting()) {
     nvlink.kind = ScaleUp::kNvSwitch;
     nvlink.bandwidth = map.bandwidth({.name = "bandwidth", .doc = "of one GPU, one direction, all its links together"});
@@ -130,7 +130,7 @@ struct Attachment {
 };
 
 std::vector<int> read_attachment(ConfigMap& map, const Attachment& what) {
-  // The schema knows no node.
+  // The schema has no node.
   const auto last = map.documenting() ? std::nullopt : std::optional<std::int64_t>(what.points - 1);
   const auto given = map.integers({.name = what.name, .doc = what.doc, .min = 0, .max = last});
   if (given.empty()) return spread_evenly(what.devices, what.points);
@@ -151,7 +151,7 @@ Host::Processor read_processor(ConfigMap& map) {
       Option{.name = "arm", .doc = "Grace and other ARM processors"}, Option{.name = "power", .doc = "POWER by IBM"},
       Option{.name = "other", .doc = "any other"}};
   const std::string name =
-      map.choice({.name = "processor", .doc = "who makes the host's processors", .fallback = "intel"}, kProcessors);
+      map.choice({.name = "processor", .doc = "vendor of the host's CPUs", .fallback = "intel"}, kProcessors);
   for (std::size_t i = 0; i < kProcessors.size(); ++i) {
     if (kProcessors[i].name == name) return static_cast<Host::Processor>(i);
   }
@@ -168,7 +168,7 @@ Host::Pcie read_pcie(ConfigMap& map, int gpus, int nics) {
       {.name = "gpu_bandwidth", .doc = "of a GPU's slot, when it differs (NVLink-C2C)", .fallback = pcie.bandwidth});
   pcie.latency = duration_or_assumed(map, {.name = "latency", .doc = "of one PCIe hop", .fallback = 150_ns});
   pcie.switches = static_cast<int>(map.integer({.name = "switches",
-                                                .doc = "PCIe switches, 0 = devices hang on the sockets",
+                                                .doc = "PCIe switches, 0 = devices attach to the sockets",
                                                 .fallback = 0,
                                                 .min = 0,
                                                 .max = 1024}));
@@ -176,7 +176,7 @@ Host::Pcie read_pcie(ConfigMap& map, int gpus, int nics) {
       map.integer({.name = "sockets", .doc = "CPU sockets (root complexes)", .fallback = 1, .min = 1, .max = 1024}));
   pcie.sockets_per_board =
       static_cast<int>(map.integer({.name = "sockets_per_board",
-                                    .doc = "sockets that are joined pairwise; sockets of different boards are not",
+                                    .doc = "sockets that are connected pairwise; sockets of different boards are not",
                                     .fallback = pcie.sockets,
                                     .min = 1,
                                     .max = 1024}));
@@ -214,18 +214,18 @@ Host::Storage read_storage(ConfigMap& map) {
   return storage;
 }
 
-// What such files say was laid under the node's keys when the document was loaded (node_import.h).
+// The content of such files was merged under the node's keys when the document was loaded (node_import.h).
 void name_imports(ConfigMap& node) {
   const auto name = [&](std::string_view key, std::string_view doc) {
     if (node.documenting() || node.has(key)) {
       static_cast<void>(node.text({.name = key, .doc = doc, .fallback = std::string()}));
     }
   };
-  name("nccl_topo", "a topology file of NCCL (NCCL_TOPO_FILE, NCCL_TOPO_DUMP_FILE) to take the host from");
-  name("nvidia_smi_topo", "what 'nvidia-smi topo -m' printed, to take the host from");
+  name("nccl_topo", "a topology file of NCCL (NCCL_TOPO_FILE, NCCL_TOPO_DUMP_FILE) to read the host from");
+  name("nvidia_smi_topo", "output of 'nvidia-smi topo -m' to read the host from");
 }
 
-// A NIC's GPU must reach it, and GPUs without NVLink must reach each other, over joined sockets.
+// A NIC's GPU must reach it, and GPUs without NVLink must reach each other, over connected sockets.
 void check_boards(ConfigMap& map, const Host& host) {
   const Host::Pcie& pcie = host.pcie;
   const auto board = [&](int point) {
@@ -236,13 +236,13 @@ void check_boards(ConfigMap& map, const Host& host) {
   for (int gpu = 0; gpu < host.gpus && host.nic.count > 0; ++gpu) {
     if (board(at(pcie.gpu_at, gpu)) == board(at(pcie.nic_at, host.nic_of(gpu)))) continue;
     map.error("nic_at", "E122",
-              fmt::format("GPU {} and its NIC {} hang on boards that are not joined", gpu, host.nic_of(gpu)),
+              fmt::format("GPU {} and its NIC {} are on boards that are not connected", gpu, host.nic_of(gpu)),
               "raise 'sockets_per_board' or attach a NIC to each board");
     break;
   }
   if (host.nvlink.kind != ScaleUp::kNvSwitch && pcie.sockets_per_board < pcie.sockets) {
-    map.error("sockets_per_board", "E122", "GPUs of different boards can meet only over an NVSwitch plane",
-              "set 'nvlink.kind' to nvswitch or join all sockets");
+    map.error("sockets_per_board", "E122", "GPUs of different boards can communicate only over an NVSwitch plane",
+              "set 'nvlink.kind' to nvswitch or connect all sockets");
   }
 }
 
@@ -283,17 +283,17 @@ Host read_host(ConfigMap& node) {
                                      .max = kMaxGpus}));
   ConfigMap nvlink = node.map("nvlink", "the scale-up network between the GPUs of a node");
   host.nvlink = read_nvlink(nvlink, host.gpus);
-  ConfigMap nic = node.map("nic", "the NICs that lead out of a node");
+  ConfigMap nic = node.map("nic", "the NICs of a node");
   host.nic.count = static_cast<int>(
       nic.integer({.name = "count", .doc = "NICs for traffic between GPUs", .fallback = 0, .min = 0, .max = kMaxGpus}));
   if (host.nic.count > 0 || nic.documenting()) {
     host.nic.bandwidth = nic.bandwidth({.name = "bandwidth", .doc = "of one NIC with all of its ports, one direction"});
     host.nic.ports = static_cast<int>(nic.integer({.name = "ports",
-                                                   .doc = "of one NIC; libraries may take each for a NIC of its own",
+                                                   .doc = "of one NIC; libraries may treat each as a separate NIC",
                                                    .fallback = 1,
                                                    .min = 1,
                                                    .max = kMaxNicPorts}));
-    host.nic.efficiency = read_efficiency(nic, "data's part of the bandwidth");
+    host.nic.efficiency = read_efficiency(nic, "fraction of the bandwidth for data");
     host.nic.latency = duration_or_assumed(
         nic, {.name = "latency", .doc = "through one NIC; paid at the sender and at the receiver", .fallback = 600_ns});
   } else {

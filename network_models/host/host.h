@@ -1,4 +1,4 @@
-// What one server holds, as the network sees it: GPUs, their NVLink or xGMI, the PCIe tree, NICs and host memory.
+// The contents of one server in the network: GPUs, their NVLink or xGMI, the PCIe tree, NICs and host memory.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 namespace ringwright::network_models {
 
 enum class ScaleUp : std::uint8_t {
-  kNone,      // GPUs meet over PCIe only
+  kNone,      // GPUs connect over PCIe only
   kNvSwitch,  // every GPU reaches every other at its full bandwidth through one switch plane
   kMesh,      // point-to-point links between pairs of GPUs
 };
@@ -27,7 +27,7 @@ struct Host {
   struct NvLink {
     ScaleUp kind = ScaleUp::kNone;
     Bandwidth bandwidth;  // kNvSwitch: of one GPU, one direction; kMesh: of one lane, one direction
-    double efficiency = 1.0;  // data's part of it: packet headers, flow control
+    double efficiency = 1.0;  // fraction of it for data, without packet headers and flow control
     Duration latency;     // GPU to GPU, one way, hardware only
     std::vector<MeshLink> mesh;
     bool reduces = false;  // the switch plane multicasts and reduces (NVLink SHARP, "NVLS")
@@ -36,13 +36,13 @@ struct Host {
   };
   enum class Processor : std::uint8_t { kIntel, kAmd, kArm, kPower, kOther };
   struct Pcie {
-    Processor processor = Processor::kIntel;  // NCCL plans differently with each maker's
+    Processor processor = Processor::kIntel;  // NCCL plans differently for each vendor
     Bandwidth bandwidth;      // of a NIC's or a switch's slot, one direction
-    Bandwidth gpu_bandwidth;  // of a GPU's slot; differs where GPUs hang on the CPU by NVLink-C2C
+    Bandwidth gpu_bandwidth;  // of a GPU's slot; differs where GPUs attach to the CPU by NVLink-C2C
     Duration latency;         // of one PCIe hop
-    int switches = 0;  // 0: devices hang on the sockets directly; switch s hangs on socket s * sockets / switches
+    int switches = 0;  // 0: devices attach to the sockets directly; switch s is on socket s * sockets / switches
     int sockets = 1;
-    int sockets_per_board = 1;  // sockets of one board are joined pairwise, boards are not
+    int sockets_per_board = 1;  // sockets of one board are connected pairwise, boards are not
     Bandwidth socket_bandwidth;
     Duration socket_latency;
     std::vector<int> gpu_at;  // by GPU: its PCIe switch, or its socket when there are no switches
@@ -51,9 +51,9 @@ struct Host {
   struct Nic {
     int count = 0;
     Bandwidth bandwidth;
-    double efficiency = 1.0;  // data's part of it
+    double efficiency = 1.0;  // fraction of it for data
     Duration latency;  // through one NIC, paid at the sender's and again at the receiver's
-    int ports = 1;     // of a NIC, which share its bandwidth evenly; libraries may take each for a NIC of its own
+    int ports = 1;     // of a NIC, which share its bandwidth evenly; libraries may treat each as a separate NIC
 
     [[nodiscard]] Bandwidth data_rate() const { return bandwidth * efficiency; }
   };
@@ -72,8 +72,8 @@ struct Host {
   };
 
   int gpus = 1;
-  // Whether NICs read and write the GPUs' memory. Otherwise what leaves a host or comes into it lies in host memory on
-  // its way: it crosses the GPU's slot and the bus of the memory beside it, and that bus and the NIC's slot once more.
+  // Whether NICs read and write the GPUs' memory. Otherwise data that leave or enter a host are staged in host memory:
+  // they cross the GPU's slot and the bus of its socket's memory, and then that bus again and the NIC's slot.
   bool gpudirect = true;
   NvLink nvlink;
   Pcie pcie;
@@ -82,13 +82,14 @@ struct Host {
   Storage storage;
   NicSets nic_sets;  // of all hosts of the cluster
 
-  // Without GPUDirect; no byte crosses a GPU's slot faster than its copies go.
+  // Without GPUDirect; bytes cross a GPU's slot at most at the rate of its copies.
   void pass_through_memory(Bandwidth copies);
-  // The NIC that a GPU's traffic leaves by: under its own PCIe switch and with its place there, else by proportion.
+  // The NIC of a GPU's outgoing traffic: under its own PCIe switch and with the same position there, else by
+  // proportion.
   [[nodiscard]] int nic_of(int gpu) const;
 };
 
-// Devices spread over their attachment points in equal blocks: device d of n hangs on point d * points / n.
+// Devices spread over their attachment points in equal blocks: device d of n is on point d * points / n.
 [[nodiscard]] std::vector<int> spread_evenly(int devices, int points);
 
 // Reads `cluster.node`, except `gpu`, which belongs to the compute side.

@@ -1,4 +1,4 @@
-// One host's block of nodes and links: NVLink plane or mesh, PCIe tree, NICs, memory; ways found once per block.
+// One host's block of nodes and links: NVLink plane or mesh, PCIe tree, NICs, memory; paths found once per block.
 #include "network_models/host/host_block.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint32_t kNowhere = std::numeric_limits<std::uint32_t>::max();
 
-// How high a node stands: a transfer turns at the highest switch on its way.
+// The height of a node: the apex of a path is its highest switch.
 int height_in_host(NodeKind kind) {
   switch (kind) {
     case NodeKind::kPcieSwitch: return 1;
@@ -98,7 +98,7 @@ void HostBlock::find_paths_beside(const Host& host) {
   }
 }
 
-// Without GPUDirect bytes lie in the memory of the GPU's socket between it and the NIC: the latest ways lead there.
+// Without GPUDirect bytes are staged in the memory of the GPU's socket: replaces the latest two paths.
 void HostBlock::pass_through_memory(const Host& host, std::uint32_t gpu, std::uint32_t nic,
                                     const std::vector<std::uint32_t>& from_nic) {
   const std::uint32_t memory = first_memory_ + socket_of(host, gpu);
@@ -107,9 +107,9 @@ void HostBlock::pass_through_memory(const Host& host, std::uint32_t gpu, std::ui
   down_paths_.back() = join(add_path(pcie_path(from_nic, end, memory)), from_memory_[gpu], down_paths_.back());
 }
 
-// One way after the other, as late as the longer of the way from the NIC to memory and the one that GPUDirect would
-// take: a GPU and its memory see each other's bytes as late as the flags beside them, whose way there is in the proxy's
-// `network.post` and `network.poll`. It turns nowhere: ways between a GPU and its NIC are taken whole.
+// One path after the other. Its latency is the longer of that between NIC and memory and that of `direct`, the path with
+// GPUDirect: the latency between GPU and memory is part of the proxy's `network.post` and `network.poll`, since data and
+// flags take it together. It has no apex: paths between a GPU and its NIC are taken whole.
 LocalPath HostBlock::join(const LocalPath& first, const LocalPath& second, const LocalPath& direct) {
   const bool leaves = nodes_[links_[path_links_[first.first]].from].kind == NodeKind::kGpu;
   const LocalPath& of_nic = leaves ? second : first;
@@ -155,7 +155,7 @@ void HostBlock::add_scale_up(const Host& host) {
                   .bandwidth = nvlink.data_rate(),
                   .latency = nvlink.latency / 2,
                   .scale_up = true});
-      // The halves of an odd number of picoseconds must still add up to the whole.
+      // The halves of an odd number of picoseconds must still add up to the total.
       links_.back().latency = nvlink.latency - nvlink.latency / 2;
     }
   }
@@ -239,7 +239,7 @@ void HostBlock::append_hosts(Fabric& fabric, std::uint32_t count) const {
   }
 }
 
-// Breadth first over the PCIe tree; bytes pass through switches and sockets only. Among equally short ways the one
+// Breadth first over the PCIe tree; bytes pass through switches and sockets only. Among equally short paths the one
 // whose links come first wins.
 std::vector<std::uint32_t> HostBlock::pcie_tree(std::uint32_t from) const {
   std::vector<std::uint32_t> by(nodes_.size(), kNowhere);
@@ -256,7 +256,7 @@ std::vector<std::uint32_t> HostBlock::pcie_tree(std::uint32_t from) const {
   return by;
 }
 
-// Empty where PCIe does not lead: between boards that are not joined.
+// Empty where PCIe has no path: between boards that are not connected.
 std::vector<std::uint32_t> HostBlock::pcie_path(const std::vector<std::uint32_t>& tree, std::uint32_t from,
                                                std::uint32_t to) const {
   std::vector<std::uint32_t> path;

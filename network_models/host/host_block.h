@@ -1,4 +1,4 @@
-// One host's nodes and links as a block of fixed size that repeats for every host, and the ways inside it.
+// One host's nodes and links as a block of fixed size that repeats for every host, and the paths inside it.
 #pragma once
 
 #include <cstddef>
@@ -14,16 +14,16 @@
 
 namespace ringwright::network_models {
 
-// A way inside a host, in link numbers of the block. The first `turn` links lead up to the highest switch on it.
+// A path inside a host, in link numbers of the block. The first `apex` links lead up to its highest switch.
 struct LocalPath {
   std::uint32_t first = 0;
   std::uint16_t count = 0;
   std::uint16_t apex = 0;
-  Duration up;    // latency of the first `turn` links
+  Duration up;    // latency of the first `apex` links
   Duration down;  // latency of the rest
 };
 
-// Collects the hops of one route, leaving out the part that the query's reach does not ask for.
+// Collects the hops of one route, without the section that the query's route kind excludes.
 class PathBuilder {
  public:
   PathBuilder(std::vector<Hop>& hops, RouteKind route_kind)
@@ -36,7 +36,7 @@ class PathBuilder {
   [[nodiscard]] bool up_wanted() const { return up_wanted_; }
   [[nodiscard]] bool down_wanted() const { return down_wanted_; }
   void add(std::uint32_t link, double share = 1.0) { hops_.push_back({.link = LinkId(link), .share = share}); }
-  // As add, but a link that is there already (at `since` or later) gets the shares of both.
+  // As add, but a link that is already present (at `since` or later) gets the shares of both.
   void add_share(std::size_t since, std::uint32_t link, double share);
   void wait(Duration latency) { latency_ += latency; }
   [[nodiscard]] std::size_t size() const { return hops_.size(); }
@@ -49,18 +49,18 @@ class PathBuilder {
   bool down_wanted_;
 };
 
-// Where a query's two GPUs are.
+// The positions of a query's two GPUs.
 struct HostEnds {
   std::uint32_t from_host = 0;
   std::uint32_t from_gpu = 0;  // in its host
   std::uint32_t to_host = 0;
   std::uint32_t to_gpu = 0;
-  bool inside = false;  // the way does not leave the host
+  bool inside = false;  // the path does not leave the host
 };
 
-// The NICs by which a way between hosts goes, and the GPU of the sender's host that hands the bytes to the first one.
+// The NICs of a path between hosts, and the GPU of the sender's host that hands the bytes to the first one.
 struct NicEnds {
-  std::uint32_t relay = 0;  // the sender, unless another GPU is beside the NIC
+  std::uint32_t relay = 0;  // the sender, unless another GPU owns the NIC
   std::uint32_t out = 0;
   std::uint32_t in = 0;
 };
@@ -76,11 +76,11 @@ class HostBlock {
   [[nodiscard]] NodeId nic_node(std::uint32_t host, std::uint32_t nic) const {
     return NodeId(host * node_count() + first_nic_ + nic);
   }
-  // In a whole host.
+  // In a host with all NICs.
   [[nodiscard]] std::uint32_t nic_of(std::uint32_t gpu) const { return nic_of_[gpu]; }
-  // Whether a host has a NIC that its like has.
+  // Whether a host has this NIC of the common layout.
   [[nodiscard]] bool has_nic(std::uint32_t host, std::uint32_t nic) const { return set_of(host).has[nic]; }
-  // NICs that are a GPU's own: several where a host has several for each GPU, shared out in order; else nic_of.
+  // The GPU's own NICs: several where a host has several for each GPU, assigned in order; else nic_of.
   [[nodiscard]] std::uint32_t nics_of(std::uint32_t gpu) const {
     return nics_ < 2 * gpus_ ? 1 : (gpu + 1) * nics_ / gpus_ - gpu * nics_ / gpus_;
   }
@@ -91,25 +91,23 @@ class HostBlock {
   // Adds hosts 0..count-1 to an empty fabric: host h's nodes start at h * node_count(), its links at h * link_count().
   void append_hosts(Fabric& fabric, std::uint32_t count) const;
 
-  // The ends of a query; a way that stays in their host is added whole.
+  // The ends of a query; a path within their host is added whole.
   [[nodiscard]] HostEnds begin(const RouteQuery& query, PathBuilder& builder) const;
-  // A whole way between two GPUs of one host.
+  // A whole path between two GPUs of one host.
   void within(std::uint32_t host, std::uint32_t from, std::uint32_t to, PathBuilder& builder) const;
-  // The NICs that the query asks for where PCIe leads to them, else those of the ends; kByPeersRail asks for the
-  // receiver's.
+  // The NICs that the query names where PCIe has a path to them, else those of the ends; kPxn uses the receiver's rail.
   [[nodiscard]] NicEnds nics(const RouteQuery& query, const HostEnds& ends) const;
-  // The GPU that hands bytes to a NIC: `wanted` if the NIC is its own, else the first one whose own it is, else the
-  // sender `from`.
+  // The GPU that hands bytes to a NIC: `wanted` if it owns the NIC, else the first owner, else the sender `from`.
   struct Beside {
     std::uint32_t nic = 0;
     std::uint32_t wanted = 0;
     std::uint32_t from = 0;
   };
   [[nodiscard]] std::uint32_t gpu_beside(const Beside& which) const;
-  // Between the sender and the NIC by which its bytes leave, and between the receiver and the one by which they come.
+  // Between the sender and its outgoing NIC, and between the receiver's incoming NIC and the receiver.
   void leave(const HostEnds& ends, const NicEnds& nics, PathBuilder& builder) const;
   void enter(const HostEnds& ends, const NicEnds& nics, PathBuilder& builder) const;
-  // Between a GPU and the memory or the drives of its socket, or within that memory: reaches that stay in a host.
+  // Between a GPU and the memory or the drives of its socket, or within that memory: route kinds within a host.
   void beside(std::uint32_t host, std::uint32_t gpu, RouteKind route_kind, PathBuilder& builder) const;
 
  private:
@@ -121,8 +119,8 @@ class HostBlock {
     bool scale_up = false;
   };
 
-  // What GPUs of the hosts of one set leave by: their own NIC, or the nearest that is left, and the GPU that hands it
-  // their bytes.
+  // The outgoing NICs of GPUs on the hosts of one set: their own, or the nearest that is present, and the GPU that
+  // hands it their bytes.
   struct NicSet {
     std::vector<bool> has;                // by NIC
     std::vector<std::uint32_t> nic_of;    // by GPU
@@ -139,7 +137,7 @@ class HostBlock {
   void add_pcie(const Host& host);
   void add_storage(const Host& host);
   void find_paths_beside(const Host& host);
-  // After the ways to host memory, over which they lead without GPUDirect.
+  // Call after the paths to host memory, which they use without GPUDirect.
   void find_nic_paths(const Host& host);
   void add_duplex(const Link& link);
   [[nodiscard]] LocalPath find_path(std::uint32_t from, std::uint32_t to);
@@ -165,18 +163,18 @@ class HostBlock {
   std::uint32_t storages_ = 0;
   std::uint32_t first_nic_ = 0;
   std::vector<std::uint32_t> nic_of_;     // by GPU
-  std::vector<std::uint32_t> path_links_;  // links of all ways, end to end
+  std::vector<std::uint32_t> path_links_;  // links of all paths, concatenated
   std::vector<LocalPath> gpu_paths_;        // by from * gpus + to
-  std::vector<std::uint32_t> beside_;     // by NIC: the first GPU whose own it is
-  std::vector<LocalPath> up_paths_;         // by gpu * nics + nic: from the GPU to the NIC; no links: there is none
+  std::vector<std::uint32_t> beside_;     // by NIC: the first GPU that owns it
+  std::vector<LocalPath> up_paths_;         // by gpu * nics + nic: from the GPU to the NIC; no links: no path
   std::vector<LocalPath> down_paths_;       // and back
   std::vector<NicSet> sets_;
-  std::vector<std::uint32_t> set_of_host_;  // empty: all hosts are whole
-  // By GPU. Storage: between memory and drives, the second half of a way.
+  std::vector<std::uint32_t> set_of_host_;  // empty: all hosts have all NICs
+  // By GPU. Storage: between memory and drives, the second half of a path.
   std::vector<LocalPath> to_memory_, from_memory_, within_memory_, to_storage_, from_storage_;
 };
 
-// Here because every route begins with it.
+// Inline because every route begins with it.
 inline HostEnds HostBlock::begin(const RouteQuery& query, PathBuilder& builder) const {
   HostEnds ends{.from_host = query.from.value / gpus_, .to_host = query.to.value / gpus_};
   ends.from_gpu = query.from.value - ends.from_host * gpus_;

@@ -1,4 +1,4 @@
-// A host's NICs: which of them a GPU's bytes go by, also where some hosts lack a few.
+// A host's NICs: which of them a GPU uses, also where some hosts have fewer.
 #include <algorithm>
 #include <limits>
 
@@ -7,7 +7,7 @@
 namespace ringwright::network_models {
 namespace {
 
-constexpr std::uint32_t kNobodyBeside = std::numeric_limits<std::uint32_t>::max();  // as HostBlock::beside_ says it
+constexpr std::uint32_t kNobodyBeside = std::numeric_limits<std::uint32_t>::max();  // as in HostBlock::beside_
 
 }  // namespace
 
@@ -34,9 +34,9 @@ bool HostBlock::passes_socket(const LocalPath& path) const {
   return false;
 }
 
-// Of those with the fewest links on the way, GPUs take different ones. Where that way passes a processor and NVLink
-// leads to a GPU from which none does, bytes leave over that GPU (PXN; ncclTopoComputePaths of NCCL's
-// src/graph/paths.cc). They come in over PCIe in any case.
+// Of those with the fewest links on the path, GPUs take different ones. Where that path passes a CPU and NVLink leads
+// to a GPU whose path does not, bytes leave over that GPU (PXN; ncclTopoComputePaths of NCCL's src/graph/paths.cc).
+// They enter over PCIe in any case.
 void HostBlock::take_nearest_nic(const Host& host, std::uint32_t gpu, NicSet& set) const {
   std::vector<std::uint32_t> nearest;
   std::uint32_t fewest = std::numeric_limits<std::uint32_t>::max();

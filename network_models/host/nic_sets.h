@@ -1,4 +1,4 @@
-// Which hosts of a cluster go without some of their NICs, from the start and for good.
+// Which hosts of a cluster are missing some of their NICs, for the whole run.
 #pragma once
 
 #include <cstdint>
@@ -6,10 +6,10 @@
 
 namespace ringwright::network_models {
 
-// Hosts that lack the same NICs have the same set. Set 0 is that of a whole host.
+// Hosts that miss the same NICs have the same set. Set 0 is that of a complete host.
 struct NicSets {
-  std::vector<std::vector<int>> lacking;  // by set: the NICs that it lacks, ascending; empty: no host lacks any
-  std::vector<int> of_host;               // by host; empty: all hosts are whole
+  std::vector<std::vector<int>> lacking;  // by set: the missing NICs, ascending; empty: no host misses any
+  std::vector<int> of_host;               // by host; empty: all hosts are complete
 
   [[nodiscard]] bool empty() const { return of_host.empty(); }
 };

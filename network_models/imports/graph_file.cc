@@ -95,17 +95,18 @@ class GraphReader {
     const std::string node_name(fields[1].text);
     const auto [known, fresh] = nodes_.try_emplace(node_name, std::pair(NodeId(), line_number_));
     if (!fresh) {
-      return error(fields[1], fmt::format("node '{}' is defined already in line {}", node_name, known->second.second));
+      return error(fields[1], fmt::format("node '{}' is already defined in line {}", node_name, known->second.second));
     }
-    // The name stays known without a node when the rest of its line is wrong, so that its links are not wrong as well.
+    // The name stays known without a node when the rest of its line is wrong, so that its links do not cause errors
+    // too.
     const auto kind = parse_node_kind(fields[2].text);
     if (!kind)
-      return error(fields[2], fmt::format("'{}' is no kind of node", fields[2].text), near_kind(fields[2].text));
+      return error(fields[2], fmt::format("'{}' is not a kind of node", fields[2].text), near_kind(fields[2].text));
     std::optional<std::size_t> index;
     if (fields.size() == 4) {
       index = parse_index(fields[3].text);
       if (!index || *kind != NodeKind::kGpu) {
-        return error(fields[3], fmt::format("'{}' is no place of a gpu among the ranks", fields[3].text));
+        return error(fields[3], fmt::format("'{}' is not a gpu index", fields[3].text));
       }
     }
     known->second.first = fabric_.add_named_node(*kind, node_name);
@@ -134,10 +135,10 @@ class GraphReader {
     const auto latency = parse_duration(fields[4].text);
     const bool one_way = fields.size() == 6;
     if (!bandwidth || bandwidth->count() <= 0.0) {
-      error(fields[3], fmt::format("'{}' is no bandwidth", fields[3].text), "write 400Gbps or 50GB/s");
+      error(fields[3], fmt::format("'{}' is not a bandwidth", fields[3].text), "write 400Gbps or 50GB/s");
     }
     if (!latency || *latency < Duration()) {
-      error(fields[4], fmt::format("'{}' is no latency", fields[4].text), "write 1.2us or 500ns");
+      error(fields[4], fmt::format("'{}' is not a latency", fields[4].text), "write 1.2us or 500ns");
     }
     if (one_way && fields[5].text != "oneway") {
       error(fields[5], fmt::format("'{}' is not 'oneway'", fields[5].text));
@@ -170,7 +171,7 @@ class GraphReader {
   Fabric fabric_;
   std::map<std::string, std::pair<NodeId, int>> nodes_;  // by name: the node, and the line that defines it
   std::vector<GraphGpu> gpus_;
-  std::vector<int> gpu_lines_;  // where each stands
+  std::vector<int> gpu_lines_;  // line of each
   Diagnostics diagnostics_;
 };
 
@@ -186,7 +187,7 @@ Result<Fabric> read_graph_file(const InputFile& file) {
   auto document = ConfigDocument::load_text(file.path, file.text);
   if (!document) return tl::unexpected(document.error());
   if (document->sources().size() > 1) {
-    return tl::unexpected(failure("E123", "a graph stands in one file and extends none", {.file = file.path}));
+    return tl::unexpected(failure("E123", "a graph is one file and cannot extend another", {.file = file.path}));
   }
   return read_graph_document(std::move(*document));
 }

@@ -2,7 +2,7 @@
 //
 //     # comment
 //     node,NAME,KIND            kinds: gpu nic leaf spine core switch nvswitch pcie cpu dram storage
-//     node,NAME,gpu,INDEX       the place of this GPU in the order of ranks; default: order of the lines
+//     node,NAME,gpu,INDEX       the rank of this GPU; default: order of the lines
 //     link,FROM,TO,BANDWIDTH,LATENCY          both directions, 50GB/s, 1.2us
 //     link,FROM,TO,BANDWIDTH,LATENCY,oneway   this direction only
 #pragma once

@@ -1,4 +1,4 @@
-// What both forms of a graph file have in common: the order of its GPUs, and the nearest of the names that were meant.
+// Shared code of both forms of a graph file: the order of its GPUs, and the nearest name for a typo.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace ringwright::network_models {
 
 struct GraphGpu {
   NodeId node;
-  std::optional<std::size_t> index;  // its place in the order of ranks, where the file gives one
+  std::optional<std::size_t> index;  // its rank, where the file gives one
 };
 
 struct GpuMistake {
@@ -24,7 +24,7 @@ struct GpuMistake {
 };
 
 // Makes the nodes the fabric's GPUs: by index where given, all or none, else in the order of the file. The indices must
-// be 0..n-1. Says what is wrong, if anything.
+// be 0..n-1. Returns what is wrong, if anything.
 [[nodiscard]] std::optional<GpuMistake> order_gpus(std::span<const GraphGpu> gpus, Fabric& fabric);
 
 // "did you mean 'switch'?", or all kinds when none is near.

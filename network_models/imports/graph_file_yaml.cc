@@ -32,7 +32,7 @@ class GraphDocumentReader {
 
  private:
   struct Known {
-    NodeId node;  // not valid when the rest of the entry is wrong, so that links to it are not wrong as well
+    NodeId node;  // not valid when the rest of the entry is wrong, so that links to it do not cause errors too
     int line = 0;
   };
 
@@ -40,12 +40,12 @@ class GraphDocumentReader {
 
   void read_node(ConfigMap& map) {
     const std::size_t errors_before = errors();
-    const std::string name = map.text({.name = "name", .doc = "what links call it"});
+    const std::string name = map.text({.name = "name", .doc = "name used by links"});
     const std::string kind_text = map.text({.name = "kind", .doc = "gpu, nic, switch, ..."});
     std::optional<std::size_t> index;
     if (map.has("index")) {
       index = static_cast<std::size_t>(
-          map.integer({.name = "index", .doc = "place of a gpu in the order of ranks", .min = 0}));
+          map.integer({.name = "index", .doc = "rank of a gpu", .min = 0}));
     }
     const bool sound = errors() == errors_before;
     if (name.empty()) {
@@ -54,17 +54,17 @@ class GraphDocumentReader {
     }
     const auto [known, fresh] = nodes_.try_emplace(name, Known{.node = {}, .line = map.place("name").line});
     if (!fresh) {
-      map.error("name", "E123", fmt::format("node '{}' is defined already in line {}", name, known->second.line));
+      map.error("name", "E123", fmt::format("node '{}' is already defined in line {}", name, known->second.line));
       return;
     }
     if (!sound) return;
     const auto kind = parse_node_kind(kind_text);
     if (!kind) {
-      map.error("kind", "E123", fmt::format("'{}' is no kind of node", kind_text), near_kind(kind_text));
+      map.error("kind", "E123", fmt::format("'{}' is not a kind of node", kind_text), near_kind(kind_text));
       return;
     }
     if (index && *kind != NodeKind::kGpu) {
-      map.error("index", "E123", fmt::format("only a gpu has a place among the ranks, not a {}", kind_text));
+      map.error("index", "E123", fmt::format("only a gpu has an index, not a {}", kind_text));
       return;
     }
     known->second.node = fabric_.add_named_node(*kind, name);
@@ -73,7 +73,7 @@ class GraphDocumentReader {
     gpu_maps_.push_back(map);
   }
 
-  // Empty after an error, which is told here or by the reader of the key.
+  // Empty after an error, which is recorded here or by the reader of the key.
   [[nodiscard]] std::optional<NodeId> read_end(ConfigMap& link, std::string_view key, std::string_view doc) {
     const std::size_t errors_before = errors();
     const std::string name = link.text({.name = key, .doc = doc});
@@ -97,7 +97,7 @@ class GraphDocumentReader {
       map.error("to", "E123", fmt::format("a link joins two nodes, not '{}' with itself", fabric_.name(*to)));
       return;
     }
-    if (errors() > 0) return;  // the numbers may be stand-ins
+    if (errors() > 0) return;  // the numbers may be placeholders
     const LinkSpec spec{.from = *from, .to = *to, .bandwidth = bandwidth, .latency = latency};
     if (duplex) {
       fabric_.add_duplex(spec);
@@ -120,7 +120,7 @@ class GraphDocumentReader {
   Fabric fabric_;
   std::map<std::string, Known> nodes_;  // by name
   std::vector<GraphGpu> gpus_;
-  std::vector<ConfigMap> gpu_maps_;  // where each stands
+  std::vector<ConfigMap> gpu_maps_;  // entry of each
 };
 
 }  // namespace

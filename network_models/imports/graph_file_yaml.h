@@ -2,7 +2,7 @@
 //
 //     nodes:
 //       - {name: gpu0, kind: gpu}            kinds: gpu nic leaf spine core switch nvswitch pcie cpu dram storage
-//       - {name: gpu1, kind: gpu, index: 0}  the place of this GPU in the order of ranks; default: order of the list
+//       - {name: gpu1, kind: gpu, index: 0}  the rank of this GPU; default: order of the list
 //     links:
 //       - {from: gpu0, to: tor, bandwidth: 50GB/s, latency: 1.2us}                  both directions
 //       - {from: gpu0, to: tor, bandwidth: 50GB/s, latency: 1.2us, duplex: false}   this direction only

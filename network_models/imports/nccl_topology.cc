@@ -1,5 +1,5 @@
 // NCCL's topology XML (NCCL_TOPO_FILE, NCCL_TOPO_DUMP_FILE; RCCL's too): <system> of <cpu> of nested <pci>, with <gpu>
-// and <nic> at their ends. Operators' files leave out <gpu> and <nic>: then the class of the PCI device tells.
+// and <nic> at their ends. Operators' files leave out <gpu> and <nic>: then the class of the PCI device decides.
 #include <algorithm>
 #include <cmath>
 #include <charconv>
@@ -28,7 +28,7 @@ constexpr long long kWidestSlot = 32;          // lanes (PCI Express Base Specif
 constexpr long long kMostGpus = 1024;          // of a host, as in graph files
 constexpr long long kFastestNic = 10'000'000;  // Mb/s; the fastest ports of 2025 have 800,000
 
-// A lane's transfers in GT/s: "32.0 GT/s PCIe". Empty when that is no speed.
+// A lane's transfers in GT/s: "32.0 GT/s PCIe". Empty when that is not a speed.
 std::optional<double> lane_speed(std::string_view text) {
   double gigatransfers = 0.0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), gigatransfers);
@@ -42,7 +42,7 @@ double slot_gb(double gigatransfers, long long lanes) {
   return gigatransfers * coding / 8.0 * static_cast<double>(lanes);
 }
 
-// What NCCL plans with between sockets (topo.h), by Intel's model number or by maker.
+// NCCL's planning bandwidth between sockets (topo.h), by Intel's model number or by vendor.
 void name_processor(const XmlElement& cpu, ImportedNode& node) {
   const std::string_view arch = cpu.text("arch");
   const std::string_view vendor = cpu.text("vendor");
@@ -90,11 +90,11 @@ class TopologyReader {
  private:
   struct Place {
     int socket = 0;
-    int root = -1;  // number of the topmost bridge under the socket; -1: hangs on the socket
+    int root = -1;  // number of the topmost bridge under the socket; -1: on the socket
   };
   struct FoundGpu {
     const XmlElement* pci = nullptr;
-    const XmlElement* gpu = nullptr;  // null: only the PCI device is there
+    const XmlElement* gpu = nullptr;  // null: only the PCI device is given
     Place place;
     long long dev = 0;
   };
@@ -167,7 +167,7 @@ class TopologyReader {
                 fmt::format("{} is '{}' and must be a whole number from {} to {}", name, at.text(name), least, most));
   }
 
-  // Operators' files leave speed and width out; NCCL writes them empty or 0 where the system does not tell.
+  // Operators' files leave speed and width out; NCCL writes them empty or 0 where the system does not report them.
   void read_slot(const XmlElement& pci) {
     const std::string_view speed = pci.text("link_speed");
     const std::string_view width = pci.text("link_width");
@@ -196,7 +196,7 @@ class TopologyReader {
     }
   }
 
-  // Where some devices hang on bridges, those on sockets count as having one of their own.
+  // Where some devices are on bridges, those on sockets count as having their own bridge.
   void number_points() {
     const auto on_socket = [](const auto& device) { return device.place.root < 0; };
     const bool loose =
@@ -261,10 +261,11 @@ class TopologyReader {
     }
     const auto target = number_of_.find(std::string(link.text("target")));
     if (target == number_of_.end()) {
-      return add_problem(link, fmt::format("the link leads to '{}', which is no GPU of the file", link.text("target")));
+      return add_problem(link,
+                         fmt::format("the link leads to '{}', which is not a GPU of the file", link.text("target")));
     }
     if (target->second == gpu) {
-      node_.notes.push_back(fmt::format("line {}: a link from GPU {} to itself is left out", link.line, gpu));
+      node_.notes.push_back(fmt::format("line {}: a link from GPU {} to itself is ignored", link.line, gpu));
       return;
     }
     lanes[std::minmax(gpu, target->second)] = static_cast<int>(*count);
@@ -276,7 +277,7 @@ class TopologyReader {
     for (const ImportedNode::Nic& nic : node_.nics) fastest = std::max(fastest, nic.gbps);
     const auto slower = [&](const ImportedNode::Nic& nic) { return nic.gbps < fastest; };
     for (const ImportedNode::Nic& nic : node_.nics) {
-      if (slower(nic)) node_.notes.push_back(fmt::format("NIC '{}' is slower than the others and left out", nic.name));
+      if (slower(nic)) node_.notes.push_back(fmt::format("NIC '{}' is slower than the others and ignored", nic.name));
     }
     node_.nics.erase(std::remove_if(node_.nics.begin(), node_.nics.end(), slower), node_.nics.end());
   }

@@ -18,7 +18,7 @@ struct Guess {
   std::string_view name;
   int lanes;        // of a GPU to NVSwitches
   double pcie_gb;   // raw, x16
-  double nic_gbps;  // of the servers of its time
+  double nic_gbps;  // of servers of its generation
 };
 
 // Newest first. PCIe 5.0 x16: 63 GB/s.

@@ -1,5 +1,5 @@
-// A host as tools print it - NCCL's topology XML, the matrix of `nvidia-smi topo -m` - written down as the keys of
-// `cluster.node`: facts of the file, and guesses for what it does not say.
+// A host as printed by tools - NCCL's topology XML, the matrix of `nvidia-smi topo -m` - as keys of `cluster.node`:
+// facts of the file, and guesses for what it leaves out.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace ringwright::network_models {
 
-// What such files tell. Counts and places are facts; a number that the file leaves out is 0 or empty.
+// The content of such files. Counts and positions are facts; a number that the file leaves out is 0 or empty.
 struct ImportedNode {
   struct Gpu {
     int point = 0;  // its PCIe switch, or its socket where there are no switches
@@ -40,10 +40,10 @@ struct ImportedNode {
   std::string processor;  // as in cluster.node.pcie.processor
   double socket_gb = 0.0;
   std::string socket_source;
-  std::vector<std::string> notes;  // what was left out or put differently
+  std::vector<std::string> notes;  // what was ignored or changed
 };
 
-// Facts are laid over what a preset says; guesses are for nodes without one. `file` is named as the source.
+// Facts override presets; guesses are for nodes without a preset. `file` is named as the source.
 [[nodiscard]] ImportedText node_text(const ImportedNode& node, const std::string& file);
 
 [[nodiscard]] Result<ImportedText> import_nccl_topology(const InputFile& file);
@@ -51,7 +51,7 @@ struct ImportedNode {
 // `cluster.node.nccl_topo` and `cluster.node.nvidia_smi_topo`.
 [[nodiscard]] std::vector<ImportRule> node_imports();
 
-// The same for texts at hand; `name` stands in messages.
+// The same for texts in memory; `name` appears in messages.
 [[nodiscard]] Result<ImportedNode> parse_nccl_topology(const std::string& text, const std::string& name);
 [[nodiscard]] Result<ImportedNode> parse_smi_topology(const std::string& text, const std::string& name);
 

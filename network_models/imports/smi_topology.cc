@@ -1,6 +1,6 @@
-// What `nvidia-smi topo -m` prints: a matrix of how GPUs and NICs reach each other.
+// The output of `nvidia-smi topo -m`: a matrix of the connections between GPUs and NICs.
 //
-//     X self, NV# as many bonded lanes, PIX one PCIe bridge, PXB several, PHB the socket's root, NODE within a NUMA
+//     X self, NV# that many bonded lanes, PIX one PCIe bridge, PXB several, PHB the socket's root, NODE within a NUMA
 //     node, SYS over the link between sockets
 #include <algorithm>
 #include <charconv>
@@ -65,7 +65,7 @@ std::optional<Cell> parse_cell(std::string_view text) {
   return Cell{Nearness::kLanes, lanes};
 }
 
-// Sets of devices that have been found to belong together.
+// Disjoint sets of devices that belong together.
 class Sets {
  public:
   explicit Sets(std::size_t size) : parent_(size) { std::iota(parent_.begin(), parent_.end(), std::size_t{0}); }
@@ -135,7 +135,7 @@ class MatrixReader {
       if (i >= row.size())
         return fail(line, fmt::format("'{}' has {} entries and the header {}", row[0], row.size() - 1, names_.size()));
       const std::optional<Cell> cell = parse_cell(row[i]);
-      if (!cell) return fail(line, fmt::format("'{}' is none of X, NV1 to NV18, PIX, PXB, PHB, NODE, SYS", row[i]));
+      if (!cell) return fail(line, fmt::format("'{}' is not one of X, NV1 to NV18, PIX, PXB, PHB, NODE, SYS", row[i]));
       cells.push_back(*cell);
     }
     rows_[row[0]] = std::move(cells);
@@ -152,7 +152,7 @@ class MatrixReader {
         const bool identical = one.nearness == other.nearness && one.lanes == other.lanes;
         if (identical && (one.nearness == Nearness::kSelf) == (a == b)) continue;
         fail(line_of_[names_[a]],
-             fmt::format("'{}' and '{}' disagree on how they reach each other", names_[a], names_[b]));
+             fmt::format("'{}' and '{}' disagree on their connection", names_[a], names_[b]));
         return;
       }
     }
@@ -168,7 +168,7 @@ class MatrixReader {
         if (nearness == Nearness::kSwitch || nearness == Nearness::kSocket) sockets.join(a, b);
       }
     }
-    // By socket: its switches, numbered as they come.
+    // By socket: its switches, numbered in order of appearance.
     std::map<std::size_t, std::map<std::size_t, int>> found;
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < names_.size(); ++i) {

@@ -1,5 +1,4 @@
-// One array from which blocks of 2^k items are taken and to which they are given back: many small lists, few
-// allocations.
+// A pool of blocks of 2^k items in one array: many small lists, few allocations.
 #pragma once
 
 #include <array>
@@ -19,7 +18,7 @@ namespace ringwright::network_models {
 template <class Item>
 class BlockPool {
  public:
-  // The index of the first of 2^order items. References into the pool end here: the array may move.
+  // The index of the first of 2^order items. Invalidates references into the pool: the array may move.
   std::uint32_t take(std::uint32_t order) {
     std::vector<std::uint32_t>& free = free_[order];
     if (!free.empty()) {

@@ -9,8 +9,8 @@
 namespace ringwright::network_models {
 namespace {
 
-// Of the certificate's comparisons: far above the rounding of sums of thousands of rates (1e-12), far below any
-// difference of rates that matters.
+// Tolerance of the certificate's comparisons: far above the rounding of sums of thousands of rates (1e-12), far below
+// any difference of rates that matters.
 constexpr double kTolerance = 1e-9;
 // A rate that moves by less than this has not changed: rounding alone must not move a flow's end.
 constexpr double kSameRate = 1e-12;
@@ -25,7 +25,7 @@ IncrementalMaxMin::IncrementalMaxMin(std::span<const Bandwidth> capacities) {
 void IncrementalMaxMin::place(FlowSlot flow, std::span<const Hop> route) {
   if (flow >= flows_.size()) flows_.resize(flow + 1);
   Flow& row = flows_[flow];
-  DCHECK(!row.entered, "a flow gets its way before it enters");
+  DCHECK(!row.entered, "a flow gets its path before it enters");
   forget(flow);
   row = {};
   row.hops = static_cast<std::uint32_t>(route.size());
@@ -33,7 +33,7 @@ void IncrementalMaxMin::place(FlowSlot flow, std::span<const Hop> route) {
   row.first_hop = hops_.take(block_order(route.size()));
   LinkShare* hop = hops_.at(row.first_hop);
   for (const Hop& step : route) {
-    DCHECK(step.share > 0.0, "a hop of a way must carry something");
+    DCHECK(step.share > 0.0, "a hop of a path must have a positive share");
     *hop++ = {.link = step.link.value, .place = 0, .share = step.share * step.multiplicity};
   }
 }
@@ -82,7 +82,7 @@ void IncrementalMaxMin::choose(PathSlot path) {
   chosen_.push_back(path);
 }
 
-// False: it shares a link, or has its rate already.
+// False: it shares a link, or already has its rate.
 bool IncrementalMaxMin::settle_alone(PathSlot path) {
   Path& row = paths_[path];
   const std::span<const LinkShare> hops = links_of(row);
@@ -106,7 +106,7 @@ bool IncrementalMaxMin::settle_alone(PathSlot path) {
 
 std::span<const FlowSlot> IncrementalMaxMin::solve() {
   ++solve_number_;
-  CHECK(solve_number_ != 0, "the number of solves has run over");
+  CHECK(solve_number_ != 0, "the number of solves has overflowed");
   chosen_.clear();
   alone_ = 0;
   changed_.clear();
@@ -139,7 +139,7 @@ void IncrementalMaxMin::choose_first() {
     if (link.bottleneck_of > 0 || link.resized) {
       const Member* members = members_.at(link.members);
       for (std::uint32_t m = 0; m < link.member_count; ++m) {
-        // On a link that has shrunk even flows that are held back elsewhere may be too much.
+        // On a link that has shrunk even flows limited elsewhere may be too fast.
         if (link.resized || paths_[members[m].path].bottleneck == l) choose(members[m].path);
       }
     }
@@ -156,7 +156,7 @@ void IncrementalMaxMin::choose_all() {
   }
 }
 
-// Makes a small problem of the chosen flows and the links they cross, numbered anew; goes on where it was left.
+// Builds a small problem of the chosen flows and the links they cross, renumbered; continues where it stopped.
 void IncrementalMaxMin::gather() {
   for (std::size_t i = problem_first_hop_.size() - 1; i < chosen_.size(); ++i) {
     const Path& path = paths_[chosen_[i]];
@@ -224,7 +224,7 @@ void IncrementalMaxMin::check_certificate() {
   for (const PathSlot path : broken_) choose(path);
 }
 
-// Finds the paths that are not chosen but have to be, for what the chosen ones now do on this link.
+// Finds the paths that have to be chosen too, given the load of the chosen ones on this link.
 void IncrementalMaxMin::check_link(const Visit& visit) {
   const Link& link = links_[visit.link];
   const std::span members(members_.at(link.members), link.member_count);
@@ -272,7 +272,7 @@ void IncrementalMaxMin::report(FlowSlot flow) {
   changed_.push_back(flow);
 }
 
-// They had no rate, even where their path goes on at the same one.
+// They had no rate, even where their path keeps its rate.
 void IncrementalMaxMin::report_entered() {
   for (const FlowSlot flow : entered_) {
     if (flows_[flow].entered) report(flow);

@@ -1,22 +1,23 @@
-// Max-min fair shares of flows that come and go: re-solves only what a change can reach, and proves that it was enough.
+// Max-min fair shares of flows that come and go: re-solves only what a change can affect, and proves that it was
+// enough.
 //
 // After some flows have entered or left, the flows that certainly need a new rate are the new ones and those whose
-// bottleneck link was touched. These are *chosen*; all others keep their rates, and the chosen are filled up on what
-// capacity the others leave (max_min_solver.h). The result is the one max-min allocation if the certificate holds for
-// every flow. Chosen flows get theirs from the filling, but for one thing, and a flow that was not chosen keeps its own
-// unless a link that chosen flows cross has changed under it. So only links crossed by chosen flows are looked at:
+// bottleneck link was touched. These are *chosen*; all others keep their rates, and the chosen are filled on the
+// capacity that the others leave (max_min_solver.h). The result is the one max-min allocation if the certificate holds
+// for every flow. The filling certifies chosen flows, with one exception, and a flow that was not chosen keeps its
+// certificate unless a link that chosen flows cross has changed. So only links crossed by chosen flows are checked:
 //
 //   1. a link that is now the bottleneck of chosen flows must carry no flow that is faster than these;
 //   2. a link that is the bottleneck of a flow not chosen must still be full, and no chosen flow on it be faster.
 //
-// A flow that breaks a rule is chosen too, and the filling repeated, until nothing breaks a rule. What is chosen first
-// thus affects speed alone, never the result. Beyond half of all flows a full solve is cheaper and needs no proof.
+// A flow that breaks a rule is chosen too, and the filling repeated, until no flow breaks a rule. The first choice thus
+// affects speed alone, never the result. Beyond half of all flows a full solve is cheaper and needs no proof.
 //
-// A new flow that has all links of its route to itself is as fast as the narrowest of them: nothing needs to be solved
-// for it, and no other flow can tell. Such are most steps of rings.
+// A new flow that uses all links of its route alone is as fast as the narrowest of them: it needs no solve and affects
+// no other flow. Most steps of rings are of this kind.
 //
-// Flows that take the same route have the same rate. They are one *path* with their number as its weight, and all that
-// is said above is done with paths: a connection that has eight messages in flight costs as much as one.
+// Flows that take the same route have the same rate. They are one *path* with their number as its weight, and the
+// algorithm above works on paths: a connection that has eight messages in flight costs as much as one.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +32,7 @@
 
 namespace ringwright::network_models {
 
-// A row in the tables of flows; rows are reused, so that memory follows the flows that exist at one time.
+// A row in the tables of flows; rows are reused, so memory is bounded by the concurrent flows.
 using FlowSlot = std::uint32_t;
 
 struct LinkShare {
@@ -44,7 +45,7 @@ class IncrementalMaxMin {
  public:
   explicit IncrementalMaxMin(std::span<const Bandwidth> capacities);
 
-  // Notes the way of a flow, instead of what it had; it takes no bandwidth before it enters. Slots are numbered by the
+  // Sets the path of a flow, replacing the old one; it takes no bandwidth before it enters. Slots are numbered by the
   // caller, densely.
   void place(FlowSlot flow, std::span<const Hop> route);
   [[nodiscard]] std::span<const LinkShare> route(FlowSlot flow) const {
@@ -52,13 +53,13 @@ class IncrementalMaxMin {
   }
   [[nodiscard]] bool is_route(FlowSlot flow, std::span<const Hop> route) const;
   void enter(FlowSlot flow);
-  // Takes the flow out; it may enter again.
+  // Removes the flow; it may enter again.
   void leave(FlowSlot flow);
-  // Whether no flow has entered any link of this one's way.
+  // Whether no flow has entered any link of this one's path.
   [[nodiscard]] bool route_is_empty(FlowSlot flow) const;
-  // The rate of a flow that has its way to itself.
+  // The rate of a flow alone on its path.
   [[nodiscard]] double rate_alone(FlowSlot flow) const;
-  // Forgets the way of a flow that has not entered.
+  // Discards the path of a flow that has not entered.
   void forget(FlowSlot flow);
   void set_capacity(LinkId link, Bandwidth capacity);
 
@@ -74,7 +75,8 @@ class IncrementalMaxMin {
   }
   [[nodiscard]] std::size_t flow_count() const { return flow_count_; }
 
-  // Solves all flows anew, apart from what is kept; returns the largest relative difference between the rates.
+  // Solves all flows from scratch, separately from the stored state; returns the largest relative difference between
+  // the rates.
   [[nodiscard]] double largest_error() const;
 
   struct Work {
@@ -87,7 +89,7 @@ class IncrementalMaxMin {
  private:
   using PathSlot = std::uint32_t;
 
-  // Rows rather than columns: a flow or a link is always looked at as a whole, and a row never crosses a cache line.
+  // Rows rather than columns: a flow or a link is always read as a whole, and a row never crosses a cache line.
   struct alignas(32) Flow {
     std::uint32_t first_hop = 0;
     std::uint32_t hops = 0;
@@ -99,7 +101,7 @@ class IncrementalMaxMin {
   // The flows that have entered on one route.
   struct alignas(64) Path {
     double rate = 0.0;    // of each of its flows
-    double weight = 0.0;  // how many they are
+    double weight = 0.0;  // number of flows
     std::uint32_t first_hop = 0;
     std::uint32_t hops = 0;
     std::uint32_t bottleneck = kNoBottleneck;
@@ -112,7 +114,7 @@ class IncrementalMaxMin {
     std::uint32_t members = 0;  // first of its block
     std::uint32_t member_count = 0;
     std::uint32_t bottleneck_of = 0;  // how many paths
-    std::uint32_t visit = 0;          // where to look among the visits of this solve: see is_visited()
+    std::uint32_t visit = 0;          // its index among the visits of this solve: see is_visited()
     std::uint8_t members_order = 0;   // of its block; 0: none yet
     bool touched = false;
     bool resized = false;             // its capacity has changed
@@ -122,7 +124,7 @@ class IncrementalMaxMin {
     std::uint32_t hop = 0;
     double share = 1.0;  // of each flow of the path
   };
-  // What the chosen paths make of a visited link.
+  // The effect of the chosen paths on a visited link.
   struct Visit {
     std::uint32_t link = 0;
     std::uint32_t chosen = 0;   // how many of its members
@@ -144,7 +146,7 @@ class IncrementalMaxMin {
   bool settle_alone(PathSlot path);
   void choose_first();
   void choose_all();
-  // A sparse set (Briggs and Torczon, 1993): no link needs to be marked as not visited before a solve.
+  // A sparse set (Briggs and Torczon, 1993): no link needs to be reset before a solve.
   [[nodiscard]] bool is_visited(std::uint32_t link) const {
     const std::uint32_t visit = links_[link].visit;
     return visit < visits_.size() && visits_[visit].link == link;
@@ -163,7 +165,7 @@ class IncrementalMaxMin {
   std::vector<PathSlot> free_paths_;
   std::vector<Link> links_;
   BlockPool<LinkShare> hops_;       // of flows
-  BlockPool<LinkShare> path_hops_;  // apart from them, so that a flow's route stays where it is while another enters
+  BlockPool<LinkShare> path_hops_;  // separate, so that a flow's route does not move while another enters
   BlockPool<Member> members_;
   std::size_t flow_count_ = 0;  // that have entered
   std::size_t path_count_ = 0;
@@ -176,7 +178,7 @@ class IncrementalMaxMin {
 
   // Scratch of a solve.
   std::vector<PathSlot> chosen_;
-  std::size_t alone_ = 0;  // how many were settled without being chosen
+  std::size_t alone_ = 0;  // number settled without being chosen
   std::vector<PathSlot> broken_;
   std::vector<FlowSlot> changed_;
   std::vector<Visit> visits_;

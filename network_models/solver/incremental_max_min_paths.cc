@@ -1,4 +1,4 @@
-// Max-min fair shares: paths, which stand for all flows on one route, and the links' lists of them.
+// Max-min fair shares: paths, which represent all flows on one route, and the links' lists of them.
 #include "network_models/solver/incremental_max_min.h"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ void IncrementalMaxMin::leave(FlowSlot flow) {
   path.flows.empty() ? remove_path(row.path) : touch_links(row.path);
 }
 
-// Where one of its links is empty there is none; else it is among the paths of the link that has the fewest.
+// None where one of its links is empty; else it is among the paths of the link with the fewest.
 std::optional<IncrementalMaxMin::PathSlot> IncrementalMaxMin::find_path(FlowSlot flow) const {
   const std::span<const LinkShare> asked = route(flow);
   const auto members_of = [this](const LinkShare& hop) { return links_[hop.link].member_count; };

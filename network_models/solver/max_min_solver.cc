@@ -9,8 +9,8 @@ namespace ringwright::network_models {
 namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
-// A rest this small beside a share that was taken away is summed up anew: 1e-16 of the share would be 1e-13 of the
-// rest.
+// A remainder this small compared with a subtracted share is summed again: 1e-16 of the share would be 1e-13 of the
+// remainder.
 constexpr double kCancellation = 1e-3;
 
 }  // namespace
@@ -93,7 +93,8 @@ void MaxMinSolver::freeze_on_final_links(const MaxMinProblem& problem, MaxMinSol
   rising_.resize(kept);
 }
 
-// Apart from freezing, since a link's count of rising flows must stand still while a round asks which links are final.
+// Separate from freezing, since a link's count of rising flows must not change while a round checks which links are
+// final.
 void MaxMinSolver::take_from_links(const MaxMinProblem& problem, const MaxMinSolution& solution) {
   for (const std::uint32_t f : frozen_) {
     for (std::uint32_t h = problem.first_hop[f]; h < problem.first_hop[f + 1]; ++h) {

@@ -6,13 +6,13 @@
 // (Bertsekas and Gallager, Data Networks, section 6.5.2): every flow crosses a saturated link on which no flow is
 // faster than itself, its bottleneck.
 //
-// Progressive filling finds it: raise all rates together until a link is full, freeze the flows on it, go on with the
-// rest. The level of a link is where it would fill up if all its flows that are still rising ended there:
+// Progressive filling finds it: raise all rates together until a link is full, freeze the flows on it, continue with
+// the rest. The level of a link is the rate at which it would be full if all its still rising flows stopped there:
 //
 //     level(l) = (capacity(l) - load of frozen flows on l) / (sum of shares of rising flows on l)
 //
-// The solver does not freeze one link at a time but every *local* bottleneck of a round at once: a link whose rising
-// flows all see their lowest level there. Freezing other flows, at lower levels than this link's, can only raise the
+// The solver does not freeze one link at a time but every *local* bottleneck of a round at once: a link at which all
+// its rising flows have their lowest level. Freezing other flows, at lower levels than this link's, can only raise the
 // levels of links, so no later round could lower the rates of these flows: the link is final. The link of lowest level
 // is always final, so every round makes progress; the number of rounds is the depth of the dependence between
 // bottlenecks (measured: 4 to 19 on fat trees with random traffic), not the number of distinct rates.
@@ -29,7 +29,7 @@ inline constexpr std::uint32_t kNoBottleneck = std::numeric_limits<std::uint32_t
 
 // Flow f's hops are first_hop[f] up to, not including, first_hop[f + 1].
 struct MaxMinProblem {
-  std::span<const std::uint32_t> first_hop;  // one more than there are flows
+  std::span<const std::uint32_t> first_hop;  // one more than the number of flows
   std::span<const std::uint32_t> hop_link;
   std::span<const double> hop_share;         // > 0
   std::span<const double> capacity;          // by link; a link below 0 (overbooked by others) counts as 0
@@ -40,7 +40,7 @@ struct MaxMinSolution {
   std::vector<std::uint32_t> bottleneck;  // by flow: a link that certifies its rate
 };
 
-// Holds no more than scratch memory, reused from call to call.
+// Holds only scratch memory, reused from call to call.
 class MaxMinSolver {
  public:
   void solve(const MaxMinProblem& problem, MaxMinSolution& solution);
@@ -50,8 +50,8 @@ class MaxMinSolver {
     double remaining;     // capacity not taken by frozen flows
     double rising_share;  // sum of the shares of flows that are still rising
     double level;
-    std::uint32_t rising;   // how many flows are still rising
-    std::uint32_t lowest_of;  // how many of them see their lowest level here
+    std::uint32_t rising;   // flows that are still rising
+    std::uint32_t lowest_of;  // those with their lowest level here
   };
 
   void reset(const MaxMinProblem& problem, MaxMinSolution& solution);

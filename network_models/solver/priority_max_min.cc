@@ -1,4 +1,4 @@
-// Solves the high class, hands its leavings to the low class, solves that.
+// Solves the high class, gives the remaining capacity to the low class, solves that.
 #include "network_models/solver/priority_max_min.h"
 
 #include <algorithm>
@@ -45,7 +45,7 @@ void PriorityMaxMin::touch_route(FlowSlot flow) {
 }
 
 void PriorityMaxMin::offer_rest(std::uint32_t link) {
-  // What rounding leaves of a full link is nothing.
+  // The rounding remainder of a full link counts as 0.
   constexpr double kNothing = 1e-9;
   const double capacity = capacities_[link].count();
   const double rest = capacity - high_.load(LinkId(link));

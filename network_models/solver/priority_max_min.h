@@ -1,4 +1,4 @@
-// Max-min fair shares in two classes of strict priority: high fills up first, low shares what high leaves.
+// Max-min fair shares in two classes of strict priority: high is filled first, low shares the remainder.
 //
 // The high class is allocated as if it were alone. A link then offers the low class its capacity less the high class's
 // load, and the low class is max-min fair on that (strict priority queues; Bertsekas and Gallager, Data Networks,

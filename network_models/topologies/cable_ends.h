@@ -1,4 +1,4 @@
-// Ways between hosts whose NICs hang on one cable each: what dragonflies and tori have in common.
+// Paths between hosts whose NICs have one cable each: shared by dragonfly and torus.
 #pragma once
 
 #include <vector>
@@ -15,7 +15,7 @@ struct NicsAsNamed {
 };
 
 // As Router::route. `cables.cable(host, nic)` is the link out of a NIC, the next one the link into it; `between(ends,
-// trail)` adds what lies between the switches at both ends; `choose(ends, nics)` may take other NICs.
+// builder)` adds the links between the switches at both ends; `choose(ends, nics)` may take other NICs.
 template <class Cables, class Between, class Choose = NicsAsNamed>
 Duration route_over_cables(const RouteQuery& query, const HostBlock& block, const Cables& cables,
                            const FabricLatency& latency, std::vector<Hop>& hops, const Between& between,

@@ -1,4 +1,4 @@
-// How large a fabric may be: so many cables that one slip in a key cannot fill the memory of the machine.
+// The size limit of a fabric: a number of cables such that a typo in a key cannot exhaust the machine's memory.
 #pragma once
 
 #include <string_view>
@@ -10,7 +10,7 @@ namespace ringwright::network_models {
 // Both directions of a cable, with their names and routes, take about 300 bytes.
 inline constexpr double kMostCables = 20e6;
 
-// An error at `key` when the switches would be joined by more.
+// An error at `key` when the switches would be connected by more.
 void check_cables(ConfigMap& fabric, std::string_view key, double cables);
 
 }  // namespace ringwright::network_models

@@ -1,4 +1,4 @@
-// Makes moments and epochs of a list of faults.
+// Builds moments and epochs from a list of faults.
 #include "network_models/topologies/fault_schedule.h"
 
 #include <algorithm>
@@ -26,8 +26,8 @@ FaultSchedule::FaultSchedule(std::span<const LinkFault> faults, std::size_t link
     : link_count_(link_count), epochs_{LinksDown(link_count, false)} {
   std::map<TimePoint, std::set<LinkId>> touched;
   for (const LinkFault& fault : faults) {
-    CHECK(fault.link.index() < link_count, "a fault is of a link that is there");
-    CHECK(fault.factor >= 0.0 && fault.factor <= 1.0, "a fault leaves a part of the capacity");
+    CHECK(fault.link.index() < link_count, "a fault names an existing link");
+    CHECK(fault.factor >= 0.0 && fault.factor <= 1.0, "a fault leaves a fraction of the capacity");
     if (fault.at >= fault.until) continue;
     touched[fault.at].insert(fault.link);
     if (fault.until != kForGood) touched[fault.until].insert(fault.link);

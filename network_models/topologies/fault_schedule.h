@@ -1,7 +1,8 @@
-// Which links fail, weaken and recover, and when: a list of faults made into moments of change and epochs of routing.
+// Which links fail, degrade and recover, and when: a list of faults as moments of change and epochs of routing.
 //
-// While several faults hold a link their factors multiply; 0 is down. An *epoch* is a set of links that are down: ways
-// depend on the epoch alone, so folding (core/symmetry) has to look at one network per epoch. Epoch 0 has none down.
+// While several faults affect a link their factors multiply; 0 is down. An *epoch* is a set of links that are down:
+// paths depend on the epoch alone, so folding (core/symmetry) has to consider one network per epoch. Epoch 0 has none
+// down.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +30,7 @@ struct LinkChange {
   double factor = 1.0;  // of the capacity, from now on
 };
 
-// What changes at one instant.
+// The changes at one instant.
 struct FaultMoment {
   TimePoint when;
   std::vector<LinkChange> changes;  // by link id
@@ -46,7 +47,7 @@ class FaultSchedule {
   [[nodiscard]] std::size_t epoch_count() const { return epochs_.size(); }
   // By link; null in epoch 0.
   [[nodiscard]] const LinksDown* down(std::uint32_t epoch) const { return epoch == 0 ? nullptr : &epochs_[epoch]; }
-  // By link: equal exactly for links that suffer the same at the same times.
+  // By link: equal exactly for links with the same faults at the same times.
   [[nodiscard]] std::vector<std::uint64_t> link_colours() const;
 
  private:

@@ -1,4 +1,4 @@
-// A router that leads around links that are down: another router's ways in the present epoch of a fault schedule.
+// A router around links that are down: another router's paths in the current epoch of a fault schedule.
 #pragma once
 
 #include <cstdint>

@@ -16,13 +16,13 @@ struct PolicyRow {
 };
 
 constexpr std::array kPolicies = {
-    PolicyRow{{.name = "static", .doc = "uplink by the destination's port number in its rail: rails stay alike"},
+    PolicyRow{{.name = "static", .doc = "uplink by the destination's port number in its rail: rails stay identical"},
               RoutingPolicy::kStatic},
     PolicyRow{{.name = "d_mod_k", .doc = "uplink by the destination's port number plus its rail"},
               RoutingPolicy::kDModK},
     PolicyRow{{.name = "ecmp", .doc = "uplink by a seeded hash of source, destination and queue pair"},
               RoutingPolicy::kEcmp},
-    PolicyRow{{.name = "spray", .doc = "every way carries an equal share (packet spraying, ideal)"},
+    PolicyRow{{.name = "spray", .doc = "every path carries an equal share (packet spraying, ideal)"},
               RoutingPolicy::kSpray},
 };
 
@@ -32,7 +32,7 @@ constexpr std::array<Option, kPolicies.size()> kPolicyOptions = {kPolicies[0].op
 }  // namespace
 
 Routing read_routing(ConfigMap& fabric) {
-  ConfigMap map = fabric.map("routing", "which of several equal-cost ways a transfer takes");
+  ConfigMap map = fabric.map("routing", "which of several equal-cost paths a transfer takes");
   Routing routing;
   const std::string policy =
       map.choice({.name = "policy", .doc = "how an uplink is chosen", .fallback = "static"}, kPolicyOptions);
@@ -48,7 +48,7 @@ Routing read_routing(ConfigMap& fabric) {
                      .min = 0,
                      .max = std::numeric_limits<std::int64_t>::max()}));
     routing.queue_pairs = static_cast<int>(map.integer({.name = "queue_pairs",
-                                                        .doc = "hashed ways that one connection is split over",
+                                                        .doc = "hashed paths that one connection is split over",
                                                         .fallback = 1,
                                                         .min = 1,
                                                         .max = kMaxQueuePairs}));
@@ -61,7 +61,7 @@ Routing read_routing(ConfigMap& fabric) {
 }
 
 FabricLatency read_latency(ConfigMap& fabric, Duration node_nic_latency) {
-  ConfigMap map = fabric.map("latency", "latencies of the fabric's parts, one way");
+  ConfigMap map = fabric.map("latency", "latencies of the fabric's components, one way");
   FabricLatency latency;
   latency.nic = map.duration({.name = "nic",
                               .doc = "through one NIC, paid at both ends; default: the node's nic.latency",

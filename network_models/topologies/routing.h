@@ -1,4 +1,4 @@
-// The routing policy of a switched fabric: which of several equal-cost ways a transfer takes.
+// The routing policy of a switched fabric: which of several equal-cost paths a transfer takes.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,16 @@
 namespace ringwright::network_models {
 
 enum class RoutingPolicy : std::uint8_t {
-  kStatic,  // by the destination's port number in its rail ("node-mod"): all rails look alike
+  kStatic,  // by the destination's port number in its rail ("node-mod"): all rails are identical
   kDModK,   // by the destination's port number plus its rail: spreads rails over the spines, at the price of symmetry
   kEcmp,    // by a seeded hash of (from, to, label)
-  kSpray,   // an equal share over every way
+  kSpray,   // an equal share over every path
 };
 
 struct Routing {
   RoutingPolicy policy = RoutingPolicy::kStatic;
   std::uint64_t hash_seed = 0;
-  int queue_pairs = 1;  // kEcmp: a connection is split evenly over this many hashed ways
+  int queue_pairs = 1;  // kEcmp: a connection is split evenly over this many hashed paths
 };
 
 inline constexpr int kMaxQueuePairs = 64;
@@ -42,7 +42,7 @@ inline constexpr int kMaxQueuePairs = 64;
   return static_cast<std::uint32_t>((std::uint64_t{bits} * bound) >> 32U);
 }
 
-// Latencies of what a fabric is made of, `cluster.fabric.latency`.
+// Latencies of the components of a fabric, `cluster.fabric.latency`.
 struct FabricLatency {
   Duration nic;    // through one NIC; on the link that leaves the sender's, and on the one that enters the receiver's
   Duration hop;    // through one switch; on the link that leaves it

@@ -11,17 +11,17 @@ SwitchSums read_switch_sums(ConfigMap& fabric, Bandwidth nic) {
   ConfigMap map = fabric.map("reduction", "sums in the fabric's switches (SHARP), for NCCL's CollNet");
   SwitchSums sums;
   sums.enabled =
-      map.boolean({.name = "enabled", .doc = "whether the switches add up what hosts send", .fallback = false});
+      map.boolean({.name = "enabled", .doc = "whether the switches reduce the hosts' data", .fallback = false});
   if (!sums.enabled && !map.documenting()) {
-    map.ignore_rest("the switches add nothing up; set 'enabled: true'");
+    map.ignore_rest("the switches do not reduce; set 'enabled: true'");
     return sums;
   }
   sums.latency = map.duration({.name = "latency",
-                               .doc = "of the switches' sums, beside the way there and back",
+                               .doc = "of the switches' sums, without the path there and back",
                                .fallback = 500_ns,
                                .min = 0_ns});
   const double share = map.percent({.name = "efficiency",
-                                    .doc = "part of a NIC's bandwidth that its switch adds up",
+                                    .doc = "fraction of a NIC's bandwidth that its switch reduces",
                                     .fallback = 0.95,
                                     .min = 0.01,
                                     .max = 1.0});

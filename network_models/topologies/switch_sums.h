@@ -1,4 +1,4 @@
-// Whether and how well the switches of a fabric add up what hosts send through them (SHARP), as `cluster.fabric` says.
+// Whether and how fast the switches of a fabric reduce the hosts' data (SHARP), as set in `cluster.fabric`.
 #pragma once
 
 #include "core/base/units.h"
@@ -8,7 +8,7 @@ namespace ringwright::network_models {
 
 struct SwitchSums {
   bool enabled = false;
-  Duration latency;  // of the switches' sums, beside the way there and back
+  Duration latency;  // of the switches' sums, without the path there and back
   Bandwidth rate;    // of what one NIC sends
 };
 

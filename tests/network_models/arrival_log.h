@@ -1,4 +1,4 @@
-// A listener for tests that notes when which token arrived, and a way to start transfers at given times.
+// A listener for tests that records when each token arrived, and helpers to start transfers at given times.
 #pragma once
 
 #include <cstdint>

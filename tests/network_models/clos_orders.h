@@ -1,4 +1,4 @@
-// Hosts and orders of Clos networks for tests: simple hosts, few ports, all speeds equal.
+// Hosts and settings of Clos networks for tests: simple hosts, few ports, all speeds equal.
 #pragma once
 
 #include "network_models/host/host.h"
@@ -7,7 +7,7 @@
 
 namespace ringwright::network_models {
 
-// `gpus` on one NVSwitch plane, as many NICs of 50 GB/s, each beside its GPU on a switch of its own.
+// `gpus` on one NVSwitch plane, as many NICs of 50 GB/s, each with its GPU on its own switch.
 inline Host simple_host(int gpus, int nics) {
   Host host{.gpus = gpus};
   host.nvlink = {.kind = ScaleUp::kNvSwitch, .bandwidth = Bandwidth(450e9), .latency = Duration(500'000)};

@@ -1,4 +1,5 @@
-// Repeated transfers: played as one train, one by one, or resubmitted by the listener, they end at the same picosecond.
+// Repeated transfers: simulated as one batch, one by one, or resubmitted by the listener, they end at the same
+// picosecond.
 #include <map>
 #include <memory>
 #include <vector>
@@ -13,7 +14,7 @@ namespace {
 
 using namespace ringwright::literals;
 
-// Rank r sends on link r and receives on link 8 + r; all ways are 1 us long.
+// Rank r sends on link r and receives on link 8 + r; all paths are 1 us long.
 class Star final : public Router {
  public:
   Star() : capacities_(16, Bandwidth(10e9)) { capacities_[3] = Bandwidth(7e9); }
@@ -99,7 +100,7 @@ std::vector<Job> random_jobs(std::uint64_t seed) {
   return jobs;
 }
 
-TEST(FastForward, ATrainAloneIsItsRepetitionsOneAfterAnother) {
+TEST(FastForward, ABatchAloneIsItsRepetitionsOneAfterAnother) {
   // 5 times 1 us + 10,000 B / 10 GB/s.
   const std::vector<Job> jobs = {
       {.start = TimePoint(), .transfer = {.from = RankId(0), .to = RankId(1), .size = Bytes(10'000), .repeats = 5}}};
@@ -111,14 +112,15 @@ TEST(FastForward, ATrainAloneIsItsRepetitionsOneAfterAnother) {
   EXPECT_EQ(player.usage()[0].busy, 5_us);
 }
 
-TEST(FastForward, ATrainIsTakenApartWhereAnotherFlowEnters) {
-  // The train's third repetition streams from 5 to 6 us. The other flow enters at 5.5 us and both halve: the train's
-  // 5,000 B left take 1 us, until 6.5 us; the fourth streams from 7.5 us on, beside the other until that one ends.
+TEST(FastForward, ABatchIsSplitWhereAnotherFlowEnters) {
+  // The batch's third repetition streams from 5 to 6 us. The other flow enters at 5.5 us and both halve: the batch's
+  // remaining 5,000 B take 1 us, until 6.5 us; the fourth streams from 7.5 us on, concurrently with the other until
+  // that one ends.
   const std::vector<Job> jobs = {
       {.start = TimePoint(), .transfer = {.from = RankId(0), .to = RankId(1), .size = Bytes(10'000), .repeats = 4}},
       {.start = TimePoint(4500_ns), .transfer = {.from = RankId(2), .to = RankId(1), .size = Bytes(20'000)}}};
   Player player("flow", FastForward::kOn, Resubmit::kByModel);
-  // Other: 5,000 B by 6.5, 10,000 more by 7.5, 5,000 left at half speed until 8.5. Train: 5,000 by 8.5, rest until 9.
+  // Other: 5,000 B by 6.5, 10,000 more by 7.5, 5,000 left at half speed until 8.5. Batch: 5,000 by 8.5, rest until 9.
   EXPECT_EQ(player.play(jobs), (std::vector{TimePoint(9_us), TimePoint(8500_ns)}));
   EXPECT_LT(player.counter("flows fast-forwarded"), 4U);
 }
@@ -159,7 +161,7 @@ TEST(FastForward, RepetitionsThatTakeNoTimeEndAtOnce) {
   }
 }
 
-TEST(FastForward, RandomTrafficEndsAtTheSamePicosecondInAllThreeWays) {
+TEST(FastForward, RandomTrafficEndsAtTheSamePicosecondInAllThreeModes) {
   for (std::uint64_t seed = 0; seed < 2000; ++seed) {
     const std::vector<Job> jobs = random_jobs(seed);
     Player on("flow", FastForward::kOn, Resubmit::kByModel);

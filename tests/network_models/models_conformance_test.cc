@@ -1,4 +1,4 @@
-// What every network model owes, whatever it models: bytes are conserved, the wire is never beaten, runs repeat.
+// Properties of every network model: bytes are conserved, no transfer is faster than the wire, runs are reproducible.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -22,7 +22,7 @@ struct Send {
   Bytes size;
 };
 
-// Random ways over a few links, and a random start and size for each.
+// Random paths over a few links, and a random start and size for each.
 struct Traffic {
   std::vector<Bandwidth> capacities;
   std::vector<TableRoute> paths;
@@ -54,7 +54,7 @@ Traffic random_traffic(std::uint64_t seed) {
 
 class Conformance : public testing::TestWithParam<ModelEntry> {
  protected:
-  // Plays the traffic to its end.
+  // Runs the traffic to its end.
   std::vector<Arrived> play(const Traffic& traffic, std::vector<LinkUsage>* usage = nullptr) {
     const TableRouter router(traffic.capacities, traffic.paths);
     ModelBench bench(GetParam().name, router);
@@ -106,10 +106,10 @@ TEST_P(Conformance, NoTransferIsFasterThanItsWire) {
 TEST_P(Conformance, WithoutBytesOnlyTheLatencyIsPaid) {
   const TableRouter router({1_GBps}, {over({0}, 3_us), over({0}, 0_us), over({0}, 1_us)});
   ModelBench bench(GetParam().name, router);
-  bench.send(2, 1_GiB);  // a full link does not hold up what has no bytes
+  bench.send(2, 1_GiB);  // a full link does not delay a transfer without bytes
   bench.send(0, Bytes(0));
   bench.send(1, Bytes(0));
-  EXPECT_TRUE(bench.log.arrivals.empty()) << "told within start()";
+  EXPECT_TRUE(bench.log.arrivals.empty()) << "notified within start()";
   bench.engine.run();
   EXPECT_EQ(bench.log.time_of(0), TimePoint(3_us));
   EXPECT_EQ(bench.log.time_of(1), TimePoint());
@@ -161,7 +161,7 @@ TEST_P(Conformance, DisjointNetworksDoNotDisturbEachOther) {
   EXPECT_EQ(together, expected);
 }
 
-// Sends itself on at every arrival, as a ring does.
+// Forwards at every arrival, as a ring does.
 class Relay final : public TransferListener {
  public:
   Relay(NetworkModel& network, int times) : network_(network), left_(times) {}
@@ -239,7 +239,7 @@ TEST(Models, HaveDistinctNamesAndSayWhatTheyAre) {
   EXPECT_EQ(std::ranges::adjacent_find(names), names.end());
 }
 
-// Sharing only slows down: the flow model is nowhere ahead of the model without sharing.
+// Sharing only slows down: the flow model is never faster than the model without sharing.
 TEST(Models, FlowIsNeverFasterThanAlphaBeta) {
   const Traffic traffic = random_traffic(9);
   const TableRouter router(traffic.capacities, traffic.paths);

@@ -1,4 +1,4 @@
-// Every shipped node preset, wired: its counts and the sums of its links against the makers' figures.
+// Every shipped node preset, built: its counts and the sums of its links against the vendors' figures.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -26,8 +26,8 @@ struct Expected {
   bool reduces;
 };
 
-// Makers' figures, per direction: DGX-1 6 * 25; DGX A100 12 * 25; H100 and H200 18 * 25; B200 18 * 50; MI300X 7 * 64;
-// H800 8 * 25; DGX-2 6 * 25. MI325X as MI300X, MI355X 7 * 76.8; boards of four GPUs as their eight-GPU kin.
+// Vendors' figures, per direction: DGX-1 6 * 25; DGX A100 12 * 25; H100 and H200 18 * 25; B200 18 * 50; MI300X 7 * 64;
+// H800 8 * 25; DGX-2 6 * 25. MI325X as MI300X, MI355X 7 * 76.8; boards of four GPUs as the eight-GPU ones.
 const std::map<std::string, Expected>& expected() {
   static const std::map<std::string, Expected> table = {
       {"a100-x4", {4, 2, 300, 50, false}},        {"gh200-x4", {4, 4, 450, 100, false}},
@@ -42,7 +42,7 @@ const std::map<std::string, Expected>& expected() {
   return table;
 }
 
-// Two nodes, so that the NICs have something to lead to.
+// Two nodes, so that the NICs have a peer.
 LoadedCluster load_preset(const std::string& name) {
   return load_cluster("nodes: 2\nnode: {preset: " + name + "}\nfabric: {type: fat_tree, leaf: {ports: 1024}}\n");
 }
@@ -55,7 +55,7 @@ TEST_P(NodePreset, LoadsWithoutAssumptions) {
   for (const std::string& path : cluster.assumptions) EXPECT_TRUE(path.starts_with("fabric.")) << path;
 }
 
-TEST_P(NodePreset, IsWiredAsItsMakerSays) {
+TEST_P(NodePreset, HasTheVendorsBandwidths) {
   const auto cluster = load_preset(GetParam());
   const Expected want = expected().at(GetParam());
   const Network network = cluster.topology->build();
@@ -84,7 +84,7 @@ TEST_P(NodePreset, IsWiredAsItsMakerSays) {
   EXPECT_EQ(cluster.host.nvlink.reduces, want.reduces);
 }
 
-TEST_P(NodePreset, HasAWayBetweenAnyTwoGpus) {
+TEST_P(NodePreset, HasAPathBetweenAnyTwoGpus) {
   const Network network = load_preset(GetParam()).topology->build();
   EXPECT_EQ(first_broken_path(network), "");
   EXPECT_EQ(check_connectivity(network.fabric).unreachable_pairs, 0U);

@@ -1,4 +1,4 @@
-// Checks that what a router says is a way: it starts and ends where it must, links join up, shares add up.
+// Checks that a router's result is a path: it starts and ends at the right nodes, links connect, shares add up.
 #pragma once
 
 #include <cmath>
@@ -43,7 +43,7 @@ inline std::string flow_error(const Fabric& fabric, const std::vector<Hop>& hops
   return "";
 }
 
-// Empty when all is well between two ranks, for the whole way and for its two parts.
+// Empty when the path between two ranks is valid, as a whole and for its two halves.
 inline std::string path_error(const Network& network, std::size_t from, std::size_t to) {
   const Fabric& fabric = network.fabric;
   std::vector<Hop> whole;
@@ -53,15 +53,15 @@ inline std::string path_error(const Network& network, std::size_t from, std::siz
   const Duration up_latency = network.router->route(between(from, to, RouteKind::kUpToSwitch), up);
   const Duration down_latency = network.router->route(between(from, to, RouteKind::kDownFromSwitch), down);
   if (const std::string error = flow_error(fabric, whole, between(from, to)); !error.empty()) return error;
-  if (latency != up_latency + down_latency) return "the parts' latencies do not add up";
+  if (latency != up_latency + down_latency) return "the halves' latencies do not add up";
   std::vector<Hop> joined = up;
   joined.insert(joined.end(), down.begin(), down.end());
-  if (joined.size() != whole.size()) return "the parts do not make the whole";
+  if (joined.size() != whole.size()) return "the halves do not make the whole";
   Duration sum;
   bool single = true;
   for (std::size_t i = 0; i < whole.size(); ++i) {
-    if (joined[i].link != whole[i].link) return "the parts go another way than the whole";
-    // Sprayed ways have links side by side; only single ways have latencies that add up link by link.
+    if (joined[i].link != whole[i].link) return "the halves take another path than the whole";
+    // Sprayed paths have parallel links; only single paths have latencies that add up link by link.
     sum += fabric.link(whole[i].link).latency;
     single = single && whole[i].share > 0.999;
   }
@@ -71,7 +71,7 @@ inline std::string path_error(const Network& network, std::size_t from, std::siz
   return "";
 }
 
-// The first broken way of a fabric, named; empty when every ordered pair is well.
+// The first broken path of a fabric, named; empty when every ordered pair is valid.
 inline std::string first_broken_path(const Network& network) {
   const std::size_t ranks = network.fabric.gpus().size();
   for (std::size_t from = 0; from < ranks; ++from) {
@@ -85,7 +85,7 @@ inline std::string first_broken_path(const Network& network) {
   return "";
 }
 
-// "host0/gpu0 host0/nvswitch0 host0/gpu1": the nodes of a single way.
+// "host0/gpu0 host0/nvswitch0 host0/gpu1": the nodes of a single path.
 inline std::string trace(const Network& network, const RouteQuery& query) {
   std::string text;
   for (const Hop& hop : hops_of(network, query)) {

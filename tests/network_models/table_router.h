@@ -1,4 +1,4 @@
-// A router for tests: the way from rank r is row r of a table, wherever it leads.
+// A router for tests: the path from rank r is row r of a table, for any destination.
 #pragma once
 
 #include <initializer_list>
@@ -32,7 +32,7 @@ class TableRouter final : public Router {
   std::vector<TableRoute> paths_;
 };
 
-// A way over whole links.
+// A path over whole links.
 [[nodiscard]] inline TableRoute over(std::initializer_list<int> links, Duration latency = Duration(0)) {
   TableRoute path = {.latency = latency, .hops = {}};
   for (const int link : links) path.hops.push_back({.link = LinkId(link)});

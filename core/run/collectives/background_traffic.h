@@ -1,4 +1,5 @@
-// Plays the background transfers of a plan: each starts at its time, whatever the job does, and nobody waits for it.
+// Simulates the background transfers of a plan: each starts at its time, independent of the job, and nobody waits for
+// it.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@ class BackgroundTraffic final : public TransferListener {
  public:
   explicit BackgroundTraffic(PlayedJob& job) : job_(job) {}
 
-  // Before the job starts. Of a class, its representative's transfers stand for those of all.
+  // Call before the job starts. The transfers of a class's representative stand for those of all its ranks.
   void schedule();
   void on_arrived(std::uint64_t) override {}
 

@@ -94,7 +94,7 @@ void CollectivePlayer::begin_steps(std::uint32_t slot, const Choice& choice) {
   enter_steps(slot);
 }
 
-// Whom this member sends to and whom it waits for are of its own class: all of them take every step at the same time.
+// The peers that this member sends to and waits for are of its own class: all of them take every step at the same time.
 bool CollectivePlayer::among_equals(const Call& call, const UniformSteps& uniform) const {
   const int size = call.call.size();
   const auto class_at = [&](int offset) {
@@ -104,7 +104,7 @@ bool CollectivePlayer::among_equals(const Call& call, const UniformSteps& unifor
   return class_at(uniform.offset) == call.request.rank_class && class_at(-uniform.offset) == call.request.rank_class;
 }
 
-// All steps as one repeated transfer: each begins when the one before has arrived, and nobody else is waited for.
+// All steps as one repeated transfer: each begins when the previous one has arrived, without waiting for others.
 void CollectivePlayer::start_batch(std::uint32_t slot, const UniformSteps& uniform) {
   Call& call = calls_[slot];
   const Request& request = call.request;
@@ -158,7 +158,7 @@ void CollectivePlayer::start_send(std::uint32_t slot, std::size_t index) {
                      *this);
 }
 
-// What the peers' messages of the present step add to our data. What a switch has added up costs us nothing.
+// Time to add the peers' messages of the current step to this member's data. A switch's sum costs nothing here.
 Duration CollectivePlayer::time_to_reduce(const Call& call) const {
   if (!(costs_.reduce_rate > Bandwidth(0.0))) return {};
   Bytes added;
@@ -173,7 +173,7 @@ Duration CollectivePlayer::time_to_reduce(const Call& call) const {
   return transfer_time(added, costs_.reduce_rate);
 }
 
-// Walks on until a step has something to wait for, or the call is over.
+// Enters steps until one has something to wait for, or the call ends.
 void CollectivePlayer::enter_steps(std::uint32_t slot) {
   Call& call = calls_[slot];
   for (; call.step < call.steps; ++call.step) {
@@ -187,14 +187,14 @@ void CollectivePlayer::enter_steps(std::uint32_t slot) {
       if (!has_arrived(peer, call, await.send)) ++call.awaits_pending;
     }
     start_sends(slot);
-    // A member without sends has nothing in flight that could report for it later.
+    // A member without sends has nothing in flight that could count it later.
     if (call.everyone_pending && call.sends_pending == 0) count_everyone(slot);
     if (call.sends_pending > 0 || call.awaits_pending > 0 || call.everyone_pending || begin_reducing(slot)) return;
   }
   finish(slot);
 }
 
-// True: the step ends when what it has received is added.
+// True: the step ends when the received data is added.
 bool CollectivePlayer::begin_reducing(std::uint32_t slot) {
   const Duration adding = time_to_reduce(calls_[slot]);
   if (adding == Duration()) return false;
@@ -240,7 +240,7 @@ void CollectivePlayer::on_arrived(std::uint64_t token) {
   try_advance(slot);
 }
 
-// Has the sender's send number `send` of the receiver's present step arrived?
+// Has the sender's send number `send` of the receiver's current step arrived?
 bool CollectivePlayer::has_arrived(ClassId sender, const Call& receiver, int send) const {
   const Request& request = receiver.request;
   if (active_calls(sender, request.dimension).done.contains(request.sequence)) return true;
@@ -248,7 +248,7 @@ bool CollectivePlayer::has_arrived(ClassId sender, const Call& receiver, int sen
   if (!slot) return false;
   const Call& call = calls_[*slot];
   if (call.step != receiver.step) return call.step > receiver.step;
-  // While a call enters a step, its own earlier `arrived` is cleared before anybody asks.
+  // When a call enters a step, its own earlier `arrived` is cleared before anyone reads it.
   const auto index = static_cast<std::size_t>(send);
   return index < call.arrived.size() && call.arrived[index];
 }
@@ -260,7 +260,7 @@ void CollectivePlayer::notify_peer(const Call& sender, int send) {
   const auto slot = find_active(receiver_class, request.dimension, request.sequence);
   if (!slot) return;
   Call& receiver = calls_[*slot];
-  if (receiver.step != sender.step) return;  // it will ask when it gets here
+  if (receiver.step != sender.step) return;  // it will check when it gets here
   for (const CollectiveAwait& await : receiver.now.awaits) {
     if (await.send != send) continue;
     const ClassId awaited = job_.class_of_member(receiver_class, request.dimension, await.peer);
@@ -275,13 +275,13 @@ void CollectivePlayer::join(std::uint32_t slot) {
   if (!roster_.come(request.rank_class, request.dimension, request.sequence, kJoining)) return;
   for (const ClassId member_class : roster_.classes_of_group(request.rank_class, request.dimension)) {
     const auto member = find_active(member_class, request.dimension, request.sequence);
-    if (!member) continue;  // a member that needs nobody may be through already
+    if (!member) continue;  // a member that waits for nobody may already be done
     calls_[*member].booked = true;
     job_.ledger.begin_communication(member_class, request.dimension, job_.engine.now());
   }
 }
 
-// All sends of this member's step have arrived: when that is so for all members, everybody in the group may go on.
+// All sends of this member's step have arrived: when this holds for all members, the whole group may continue.
 void CollectivePlayer::count_everyone(std::uint32_t slot) {
   const Request request = calls_[slot].request;
   const int step = calls_[slot].step;
@@ -306,7 +306,7 @@ std::uint64_t CollectivePlayer::identity(std::uint64_t token) const {
 }
 
 std::uint64_t CollectivePlayer::state_digest() const {
-  std::uint64_t sum = 0;  // a sum: in which slot a call lies means nothing
+  std::uint64_t sum = 0;  // a sum: the slot of a call does not matter
   for (const Call& call : calls_) {
     if (!call.active) continue;
     std::uint64_t state = mix(identity(call), static_cast<std::uint64_t>(call.step));
@@ -315,7 +315,7 @@ std::uint64_t CollectivePlayer::state_digest() const {
     state = mix(state, static_cast<std::uint64_t>(call.awaits_pending) * 4 + (call.everyone_pending ? 2 : 0) +
                            (call.booked ? 1 : 0));
     for (const bool arrived : call.arrived) state = mix(state, arrived ? 1 : 0);
-    // What a processor has begun is not among the network's transfers: no two moments are alike.
+    // Work that a processor has begun is not among the network's transfers: no two moments are equal.
     if (!costs_.free()) state = mix(state, static_cast<std::uint64_t>(job_.engine.now().since_start().count()));
     sum += state;
   }

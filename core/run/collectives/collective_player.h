@@ -1,10 +1,10 @@
-// Plays collectives over a network: each class of ranks walks through its algorithm's steps; a message sent by one is
-// what another waits for.
+// Simulates collectives over a network: each class of ranks goes through its algorithm's steps; a message sent by one
+// is awaited by another.
 //
-// A member starts when its own rank calls, without waiting for the others (eager); what it needs from them it awaits
-// step by step. The ledger books a call as communication from the moment its last member has joined: what comes before
-// is waiting for a late rank, not for the network. Since equal ranks do equal things at equal times, a class asks after
-// its peer's class, which makes the same code play all ranks or one per class.
+// A member starts when its own rank calls, without waiting for the others (eager); it awaits their messages step by
+// step. The ledger books a call as communication from the moment its last member has joined: the time before is waiting
+// for a late rank, not for the network. Since equal ranks do equal things at equal times, a class checks its peer's
+// class, so the same code simulates all ranks or one per class.
 #pragma once
 
 #include <cstdint>
@@ -51,10 +51,10 @@ class CollectivePlayer final : public CollectiveRunner, public TransferListener 
     int sends_pending = 0;
     int awaits_pending = 0;
     bool everyone_pending = false;
-    bool reduces_pending = false;  // what the step has received is still being added
+    bool reduces_pending = false;  // the data received in the step is still being added
     bool active = false;
     bool booked = false;  // the ledger counts it: all members have joined
-    std::vector<bool> arrived;  // by send of the present step
+    std::vector<bool> arrived;  // by send of the current step
     CollectiveStep now;
   };
   // The calls of one class in one dimension.
@@ -62,7 +62,7 @@ class CollectivePlayer final : public CollectiveRunner, public TransferListener 
     std::vector<std::uint32_t> active;  // slots of calls_
     SequenceSet done;
   };
-  // The "step" under which members that join a call are counted, and in which a call is until its first step begins.
+  // The "step" under which members that join a call are counted, and the state of a call until its first step begins.
   static constexpr int kJoining = -1;
   struct Choice {
     const CollectiveAlgorithm* algorithm;

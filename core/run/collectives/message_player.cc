@@ -54,7 +54,7 @@ MessagePlayer::SentMessages& MessagePlayer::sent_messages(ClassId sender, Dimens
   return channels_[sender.index()].back();
 }
 
-// The channel of the peer that a receive listens to: the peer's sends to our place in the group.
+// The channel of the peer that a receive waits on: the peer's sends to our index in the group.
 const MessagePlayer::SentMessages* MessagePlayer::sent_towards(const Request& receive) const {
   const MessageSpec& spec = job_.graph.messages[receive.spec];
   return find_sent(peer_class(receive), receive.dimension, place_received_at(receive), spec.channel);
@@ -219,7 +219,7 @@ void MessagePlayer::on_received(std::uint64_t token) {
   sent_messages(sent.rank_class, sent.dimension, place_sent_to(sent), spec.channel).arrived.add(sent.sequence);
   const ClassId receiver = peer_class(sent);
   job_.ledger.end_communication(receiver, sent.dimension, job_.engine.now());
-  // Ending a receive may start others, so each round looks afresh.
+  // Ending a receive may start others, so each round searches again.
   while (const auto receive = take_waiting(receiver, sent)) {
     if (receive->not_before <= job_.engine.now()) {
       job_.listener.on_communication_ended(receiver, receive->task);
@@ -239,7 +239,7 @@ std::uint64_t MessagePlayer::identity(std::uint64_t token) const {
 }
 
 std::uint64_t MessagePlayer::state_digest() const {
-  std::uint64_t sum = 0;  // a sum: in which slot a message lies means nothing
+  std::uint64_t sum = 0;  // a sum: the slot of a message does not matter
   for (std::size_t slot = 0; slot < in_flight_.size(); ++slot) {
     if (in_flight_[slot].has_left) continue;
     const Duration left = in_flight_[slot].leaves - job_.engine.now();

@@ -1,5 +1,5 @@
-// Plays messages between two ranks: a send moves bytes as soon as it starts (eager), a receive ends when the matching
-// message has arrived. The n-th receive of a channel takes the peer's n-th send there.
+// Simulates messages between two ranks: a send moves bytes as soon as it starts (eager), a receive ends when the
+// matching message has arrived. The n-th receive of a channel matches the peer's n-th send there.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ namespace ringwright {
 
 class MessagePlayer final : public TransferListener, public MessageEnds {
  public:
-  // `carrier`: who moves messages to peers; null: the network alone, as one flow each, which leaves so much later as
-  // `overhead` says (null: at once).
+  // `carrier`: moves messages to peers; null: the network alone, as one flow each, which leaves after the time of
+  // `overhead` (null: at once).
   MessagePlayer(PlayedJob& job, MessageCarrier* carrier, const CallOverhead* overhead);
 
   struct Request {
@@ -28,10 +28,10 @@ class MessagePlayer final : public TransferListener, public MessageEnds {
     std::uint64_t sequence = 0;  // the n-th send (receive) of this peer and channel
     int iteration = 0;           // that the task belongs to
     std::uint32_t task = 0;
-    TimePoint not_before;  // a receive does not end earlier, whenever its message comes
+    TimePoint not_before;  // a receive does not end earlier, even if its message has arrived
   };
   void send(const Request& request);
-  // True: the message is there already and the listener will not be told.
+  // True: the message has already arrived and the listener will not be notified.
   [[nodiscard]] bool receive(Request request);
   void on_arrived(std::uint64_t token) override;
   void on_sent(std::uint64_t token) override;
@@ -44,7 +44,7 @@ class MessagePlayer final : public TransferListener, public MessageEnds {
   [[nodiscard]] std::string waits_for(ClassId rank_class, std::uint32_t task) const;
 
  private:
-  // What one class has sent to one peer on one channel.
+  // Messages that one class has sent to one peer on one channel.
   struct SentMessages {
     DimensionId dimension;
     int peer;  // as place_sent_to()
@@ -54,8 +54,8 @@ class MessagePlayer final : public TransferListener, public MessageEnds {
   };
 
   [[nodiscard]] int peer_of(const Request& request) const;
-  // How a channel's two ends name it alike, also where one class stands for both: the receiver's place in the group, or
-  // below 0 the distance to it.
+  // The common name of a channel at its two ends, also where one class stands for both: the receiver's index in the
+  // group, or below 0 the distance to it.
   [[nodiscard]] int place_sent_to(const Request& send) const;
   [[nodiscard]] int place_received_at(const Request& receive) const;
   [[nodiscard]] ClassId peer_class(const Request& request) const;
@@ -71,7 +71,7 @@ class MessagePlayer final : public TransferListener, public MessageEnds {
     std::uint8_t channel;
     ClassId sender;
     std::vector<Request> waiting;
-    std::size_t taken = 0;  // the first ones, which wait no longer: most messages come in order
+    std::size_t taken = 0;  // the first ones, which no longer wait: most messages arrive in order
 
     [[nodiscard]] std::span<Request> left() { return std::span(waiting).subspan(taken); }
     [[nodiscard]] std::span<const Request> left() const { return std::span(waiting).subspan(taken); }
@@ -79,17 +79,17 @@ class MessagePlayer final : public TransferListener, public MessageEnds {
     [[nodiscard]] std::optional<Request> take(std::uint64_t sequence);
   };
   PendingReceives& lane_of(const Request& receive);
-  // Takes out a receive of this class that waits for the message, if there is one.
+  // Removes a receive of this class that waits for the message, if there is one.
   std::optional<Request> take_waiting(ClassId receiver, const Request& sent);
 
-  // A message on its way; its slot is free again when both ends have been told.
+  // A message in flight; its slot is free again when both ends have been notified.
   struct InFlight {
     Request request;
     int ends_left = 2;
     bool has_left = true;
     TimePoint leaves;
   };
-  // What messages of one kind cost a class beside their bytes.
+  // The cost of messages of one kind to a class in addition to their bytes.
   struct Cost {
     std::uint32_t spec;
     DimensionId dimension;

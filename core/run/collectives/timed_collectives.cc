@@ -50,7 +50,7 @@ std::uint32_t TimedCollectives::find(const CollectiveRequest& request, ClassId c
   return 0;
 }
 
-// The last member has come: from now on the call counts as communication for all of them.
+// The last member has joined: from now on the call counts as communication for all of them.
 void TimedCollectives::begin(const CollectiveRequest& last) {
   const Cost& cost = cost_of(last);
   for (const ClassId c : roster_.classes_of_group(last.rank_class, last.dimension)) {
@@ -67,7 +67,7 @@ void TimedCollectives::begin(const CollectiveRequest& last) {
   }
 }
 
-// On a GPU of its own the member would be through.
+// Without contention the member would be done.
 void TimedCollectives::make_up(std::uint32_t slot) {
   const Call& call = calls_[slot];
   if (job_.clocks->is_through(call.request.rank_class, call.lag, *this, slot)) await_slowest(slot);
@@ -92,7 +92,7 @@ void TimedCollectives::end(std::uint32_t slot) {
 }
 
 std::uint64_t TimedCollectives::state_digest() const {
-  std::uint64_t sum = 0;  // a sum: in which slot a call lies means nothing
+  std::uint64_t sum = 0;  // a sum: the slot of a call does not matter
   for (const Call& call : calls_) {
     if (!call.active) continue;
     const auto relative = static_cast<std::uint64_t>(call.request.iteration - job_.reference_iteration);
@@ -116,7 +116,7 @@ std::string TimedCollectives::waits_for(ClassId rank_class, std::uint32_t task) 
           slots, [&](std::uint32_t slot) { return calls_[slot].request.sequence == request.sequence; });
       if (!has_come) ranks += fmt::format("{}{}", ranks.empty() ? "" : ", ", rank.value);
     }
-    return fmt::format("call {} of '{}' ({}), which misses rank{} {}", request.sequence,
+    return fmt::format("call {} of '{}' ({}), which waits for rank{} {}", request.sequence,
                        job_.graph.dimensions[request.dimension.index()].name,
                        to_string(job_.graph.collectives[request.spec].kind),
                        ranks.find(',') == std::string::npos ? "" : "s", ranks.empty() ? "none" : ranks);

@@ -1,5 +1,5 @@
-// Plays collectives as formulas: a call ends for all its members a given time after the last of them has come, or later
-// where kernels slow the thread blocks of one of them.
+// Simulates collectives as formulas: a call ends for all its members a given time after the last of them has joined, or
+// later where kernels slow the thread blocks of one of them.
 #pragma once
 
 #include <cstdint>

@@ -71,7 +71,7 @@ void ContendedCompute::forget_awaited(OfClass& of, std::uint32_t task) {
   of.awaited_task.erase(entry);
 }
 
-// Of the receives that take nothing yet, the oldest.
+// The oldest of the receives that do not move data yet.
 void ContendedCompute::begin_to_move(OfClass& of, DimensionId dimension) {
   const auto [number, claim] = *of.awaited[dimension.index()].begin();
   forget_awaited(of, claim.task);
@@ -117,7 +117,7 @@ void ContendedCompute::book(OfClass& of, double to_sms, double to_memory) {
   }
 }
 
-// On every dimension that moves data by thread blocks, once.
+// Books the loss on every dimension that moves data by thread blocks, once.
 void ContendedCompute::book_copy_blocks(OfClass& of, double lost) {
   if (lost <= 0.0) return;
   for (std::size_t d = 0; d < of.lost.size(); ++d) {
@@ -138,7 +138,7 @@ Contention ContendedCompute::taken(const OfClass& of) {
   return all;
 }
 
-// New rates for what the class computes, and moves, now.
+// New rates for the class's current computing and data movement.
 void ContendedCompute::share_out(ClassId rank_class) {
   OfClass& of = classes_[rank_class.index()];
   const Contention all = taken(of);

@@ -1,12 +1,12 @@
-// What computing and communication of a rank take from each other: compute tasks as work with a rate, and the speed of
-// the thread blocks that move data.
+// Contention between computing and communication of a rank: compute tasks as work with a rate, and the speed of the
+// thread blocks that move data.
 //
-// A task has so much work left, in time that it would need undisturbed. Whenever communication of its rank begins or
-// ends, or data begin or cease to move, the task goes on at the rate of its kernels on what is left of the GPU (their
-// mixture: a task's kernels count as evenly mixed). What a moment loses is booked on the dimensions that hold the
-// GPU: first what held multiprocessors alone would cost, in proportion to how many each holds, then the rest on
-// those that take memory bandwidth, in proportion to how much. Of several tasks at once, the one that keeps most memory
-// from the thread blocks sets their speed.
+// The remaining work of a task is the time it would need undisturbed. Whenever communication of its rank begins or
+// ends, or data start or stop moving, the task continues at the rate of its kernels on the rest of the GPU (their
+// mixture: a task's kernels count as evenly mixed). Lost time is booked on the dimensions that hold the GPU: first the
+// cost of held multiprocessors alone, in proportion to how many each holds, then the rest on those that use memory
+// bandwidth, in proportion to how much. Of several concurrent tasks, the one that takes most memory bandwidth from the
+// thread blocks sets their speed.
 #pragma once
 
 #include <cstdint>
@@ -46,37 +46,37 @@ class ContendedCompute final : public MovementWatcher {
     std::uint32_t work = 0;  // index into TaskGraph::works
     Duration alone;          // undisturbed time
   };
-  // The listener is told at the end.
+  // The listener is notified at the end.
   void compute(ClassId rank_class, const Job& job);
 
   struct Claim {
     DimensionId dimension;
     std::uint32_t task = 0;
     Contention takes;
-    // A receive may have been asked for long before its kernel runs: it holds nothing until its data move. Anything
-    // else holds multiprocessors from its start on.
+    // A receive may be posted long before its kernel runs: it holds nothing until its data move. Everything else holds
+    // multiprocessors from its start.
     bool once_data_move = false;
   };
-  // Of a call or message of the class, until it is released.
+  // Registers a call or message of the class, until it is released.
   void hold(ClassId rank_class, const Claim& claim);
-  // Nothing happens when the task holds nothing.
+  // No effect when the task holds nothing.
   void release(ClassId rank_class, std::uint32_t task);
-  // Of what a dimension holds, the oldest moves data; receives after all else.
+  // The oldest claim of a dimension moves data; receives come last.
   void on_movement(ClassId rank_class, DimensionId dimension, int in_flight) override;
 
-  // Forgets what was lost so far (warm-up).
+  // Discards the losses so far (warm-up).
   void restart(ClassId rank_class);
   // By class, by dimension.
   [[nodiscard]] std::vector<std::vector<Interference>> lost() const;
-  // How many claims were looked at, all moments together: what this class costs.
+  // Claims visited over all moments: the cost of this class.
   [[nodiscard]] std::uint64_t claims_visited() const { return visited_; }
 
  private:
-  // Undisturbed time worked off in a unit of time, in (0, 1].
+  // Undisturbed time completed per unit of time, in (0, 1].
   struct Rate {
     double all = 1.0;
     double sms_only = 1.0;
-    double copy_blocks = 1.0;  // data that thread blocks move meanwhile, against what they would move alone
+    double copy_blocks = 1.0;  // speed of thread blocks meanwhile, relative to running alone
   };
   struct Running {
     Job job;
@@ -98,15 +98,15 @@ class ContendedCompute final : public MovementWatcher {
     double to_memory = 0.0;
     double of_copy_blocks = 0.0;
   };
-  // A receive that was asked for and whose data do not move yet.
+  // A receive that was posted and whose data do not move yet.
   struct Awaited {
     std::size_t dimension = 0;
     std::uint64_t number = 0;
   };
   struct OfClass {
     std::vector<Running> running;
-    // What takes something, oldest first. Apart from it receives that take nothing yet: of these a training step has
-    // thousands at a time, and what happens at a moment must not cost by their number.
+    // Active claims, oldest first. Receives that take nothing yet are separate: a training step has thousands of them
+    // at a time, and the cost of an event must not grow with their number.
     std::vector<Held> held;
     std::vector<std::map<std::uint64_t, Claim>> awaited;  // by dimension, by number
     std::map<std::uint32_t, Awaited> awaited_task;        // by task
@@ -114,7 +114,7 @@ class ContendedCompute final : public MovementWatcher {
     std::vector<int> in_flight;  // by dimension
     std::vector<Loss> lost;      // by dimension
     double copy_blocks = 1.0;         // speed of thread blocks
-    TimePoint since;             // up to when work is counted
+    TimePoint since;             // time up to which work is counted
   };
 
   void count_up(OfClass& of);

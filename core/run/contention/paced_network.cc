@@ -26,7 +26,7 @@ void PacedNetwork::start(const Transfer& transfer, TransferListener& listener) {
 
 void PacedNetwork::on_arrived(std::uint64_t slot) {
   const Row row = rows_[slot];
-  rows_[slot].awaited = 1;  // not told before both ends were asked
+  rows_[slot].awaited = 1;  // no notification before both ends were checked
   wait_for(row.sender, slot);
   wait_for(row.receiver, slot);
   on_caught_up(slot);

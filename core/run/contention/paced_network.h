@@ -1,5 +1,5 @@
-// The network as thread blocks drive it: what they send arrives later where kernels keep memory from them, at either
-// end.
+// The network as paced by thread blocks: their data arrive later where kernels take memory bandwidth from them, at
+// either end.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace ringwright {
 
-// Only what goes from one rank to another; a rank's copies to and from its host are made by engines.
+// Only transfers between ranks; copies between a rank and its host are made by copy engines.
 class PacedNetwork final : public NetworkModel, public TransferListener, public CopyBlockListener {
  public:
   PacedNetwork(NetworkModel& network, const RankClasses& classes, CopyBlockClocks& clocks)
@@ -36,7 +36,7 @@ class PacedNetwork final : public NetworkModel, public TransferListener, public 
     std::uint64_t token = 0;
     std::optional<End> sender;    // empty: a switch
     std::optional<End> receiver;
-    int awaited = 0;  // ends that have yet to make up for their lag
+    int awaited = 0;  // ends that have not caught up yet
   };
 
   [[nodiscard]] End end_at(RankId rank) const;

@@ -1,4 +1,4 @@
-// How each class of ranks spends its time: the ledger behind "where a step goes".
+// How each class of ranks spends its time: the ledger behind the time breakdown.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace ringwright {
 
-// Told when data of a dimension begin or cease to move to or from a class.
+// Notified when data of a dimension start or stop moving to or from a class.
 class MovementWatcher {
  public:
   virtual ~MovementWatcher() = default;
@@ -21,10 +21,10 @@ class MovementWatcher {
 class ActivityLedger {
  public:
   ActivityLedger(std::size_t classes, std::size_t dimensions);
-  // Null: nobody.
+  // Null: no watcher.
   void watch_with(MovementWatcher* watcher) { watcher_ = watcher; }
 
-  // Activities of one kind may overlap; the kind counts as active while at least one is under way.
+  // Activities of one kind may overlap; the kind counts as active while at least one is in flight.
   void begin_compute(ClassId rank_class, TimePoint now) { begin(rank_class, 0, now); }
   void end_compute(ClassId rank_class, TimePoint now) { end(rank_class, 0, now); }
   void begin_communication(ClassId rank_class, DimensionId dimension, TimePoint now) {
@@ -34,17 +34,17 @@ class ActivityLedger {
     end(rank_class, 1 + dimension.index(), now);
   }
 
-  // Until it is ended, all that the profile says goes on from now on, beside what begins and ends otherwise. One at a
-  // time in a class; it must outlive its end.
+  // Until it is ended, the activities of the profile run from now on, in addition to those begun and ended otherwise.
+  // One at a time in a class; it must outlive its end.
   void begin_profile(ClassId rank_class, const ActivityProfile& profile, TimePoint now);
   void end_profile(ClassId rank_class, TimePoint now);
 
-  // Forgets what the class did so far (warm-up).
+  // Discards what the class did so far (warm-up).
   void restart(ClassId rank_class, TimePoint now);
   // Books the time up to now, for the end of the class's last iteration.
   void close(ClassId rank_class, TimePoint now) { switch_bits(rank_class, 0, 0, now); }
 
-  // What is under way in the class beside its profile.
+  // A hash of the class's activities outside its profile.
   [[nodiscard]] std::uint64_t digest(ClassId rank_class) const;
   // By class, by activity mask; as of the last change or close().
   [[nodiscard]] const std::vector<std::vector<Duration>>& time_in() const { return time_in_; }
@@ -64,7 +64,7 @@ class ActivityLedger {
 
   std::size_t bits_;                      // compute and the dimensions
   std::vector<ActivityMask> mask_;        // by class
-  std::vector<TimePoint> since_;          // by class: up to when time is booked
+  std::vector<TimePoint> since_;          // by class: time up to which it is booked
   std::vector<std::uint16_t> in_flight_;  // by class, by bit
   std::vector<Timeline> timeline_;            // by class
   std::vector<std::vector<Duration>> time_in_;

@@ -8,8 +8,8 @@ namespace ringwright {
 
 namespace {
 
-// Tasks that follow each other have told their changes nearly in order: one is behind its place by as many as are under
-// way beside it.
+// Consecutive tasks report their changes nearly in order: one is out of position by as many as are in flight at the
+// same time.
 void put_in_order(std::vector<ActivityProfile::Change>& changes) {
   for (std::size_t i = 1; i < changes.size(); ++i) {
     if (!(changes[i].at < changes[i - 1].at)) continue;

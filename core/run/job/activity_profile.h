@@ -1,4 +1,4 @@
-// What goes on during a stretch of work whose course is known beforehand: which activities, from when to when.
+// The activities during a stretch of work whose timeline is known beforehand: which ones, from when to when.
 #pragma once
 
 #include <cstddef>
@@ -22,8 +22,8 @@ class ActivityProfile {
   ActivityProfile(std::vector<Change> changes, Duration length);
 
   [[nodiscard]] Duration length() const { return length_; }
-  // Adds the time between two moments since the beginning to the mixtures in which it was spent, each of them mixed
-  // with what goes on beside.
+  // Adds the time between two moments since the beginning to the mixtures in which it was spent, each combined with the
+  // concurrent activities.
   void book(Duration from, Duration to, ActivityMask beside, std::vector<Duration>& time_in) const;
 
  private:
@@ -34,7 +34,7 @@ class ActivityProfile {
   [[nodiscard]] std::size_t mixture_of(ActivityMask mask);
   void add_up();
   [[nodiscard]] std::size_t stretch_at(Duration moment) const;
-  // Time spent in a mixture up to a moment that lies in the stretch.
+  // Time spent in a mixture up to a moment within the stretch.
   [[nodiscard]] Duration spent(std::size_t mixture, std::size_t stretch, Duration moment) const;
 
   Duration length_;

@@ -1,4 +1,4 @@
-// How long collective calls take, by dimension and call: from a rank's start of the call to its end there.
+// Times of collective calls, by dimension and call: from a rank's start of the call to its end there.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,9 @@ class CallTimes {
     std::uint32_t spec = 0;
   };
   void begin(ClassId rank_class, std::uint32_t task, const Call& call, TimePoint now);
-  // Of a task that did not begin here: nothing.
+  // No effect for a task that did not begin here.
   void end(ClassId rank_class, std::uint32_t task, TimePoint now);
-  // Calls that were timed elsewhere, each so many times.
+  // Adds calls that were timed elsewhere, each `times` times.
   void add(const std::vector<CallTime>& calls, std::uint64_t times = 1);
   // In the order of dimensions and specs.
   [[nodiscard]] std::vector<CallTime> take() const;

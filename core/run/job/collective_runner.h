@@ -1,4 +1,5 @@
-// How the executor has collectives played: a rung of the ladder fills this door (steps over a network, a formula, ...).
+// The interface through which the executor simulates collectives; each fidelity level implements it (steps over a
+// network, a formula, ...).
 #pragma once
 
 #include <cstdint>
@@ -19,8 +20,8 @@ struct CollectiveRequest {
   std::uint32_t task = 0;      // handed to the listener at the end
 };
 
-// One message that kernels of both ends move. The receiver's kernel is there when the sender's is: frameworks launch a
-// send together with the receive that it answers.
+// One message that kernels of both ends move. The receiver's kernel runs when the sender's does: frameworks launch a
+// send together with the matching receive.
 struct MessageOrder {
   ClassId sender;
   ClassId receiver;
@@ -40,20 +41,20 @@ class MessageEnds {
 class MessageCarrier {
  public:
   virtual ~MessageCarrier() = default;
-  // Never tells within carry().
+  // Never notifies within carry().
   virtual void carry(const MessageOrder& order, MessageEnds& ends) = 0;
 };
 
 class CollectiveRunner {
  public:
   virtual ~CollectiveRunner() = default;
-  // The job's CommunicationListener is told when the call has ended for the class, possibly within start().
+  // The job's CommunicationListener is notified when the call has ended for the class, possibly within start().
   virtual void start(const CollectiveRequest& request) = 0;
-  // Who moves messages on this rung; null: the network alone.
+  // The carrier of messages at this fidelity level; null: the network alone.
   [[nodiscard]] virtual MessageCarrier* carrier() { return nullptr; }
-  // A hash of where all started calls stand, relative to the job's reference iteration.
+  // A hash of the state of all started calls, relative to the job's reference iteration.
   [[nodiscard]] virtual std::uint64_t state_digest() const = 0;
-  // "call 12 (all_gather, ring) in step 3 of 14 for ranks 4, 5": whom a started call of this task waits for.
+  // "call 12 (all_gather, ring) in step 3 of 14 for ranks 4, 5": what a started call of this task waits for.
   [[nodiscard]] virtual std::string waits_for(ClassId rank_class, std::uint32_t task) const = 0;
 };
 

@@ -8,7 +8,7 @@
 namespace ringwright {
 namespace {
 
-constexpr double kNothing = 0.5;  // picoseconds: the clock knows no less
+constexpr double kNothing = 0.5;  // picoseconds: the resolution of the clock
 
 }  // namespace
 
@@ -57,7 +57,7 @@ void CopyBlockClocks::schedule(ClassId rank_class, Waiting& waiting) {
 void CopyBlockClocks::end(ClassId rank_class, std::uint64_t number) {
   std::vector<Waiting>& waiting = clocks_[rank_class.index()].waiting;
   const auto ended = std::ranges::find(waiting, number, &Waiting::number);
-  CHECK(ended != waiting.end(), "what waits ends once");
+  CHECK(ended != waiting.end(), "a wait ends once");
   CopyBlockListener& listener = *ended->listener;
   const std::uint64_t token = ended->token;
   waiting.erase(ended);

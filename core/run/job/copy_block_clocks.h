@@ -1,8 +1,8 @@
-// By class of ranks, how far data that its thread blocks move lag behind what they would do on a GPU of their own.
+// By class of ranks, how far the data moved by its thread blocks lag behind a GPU without contention.
 //
-// While kernels leave them a part of the memory that they ask for, data move at that part of their speed. What was
-// begun when the class had some lag, and would be through now, has yet to make up for the lag that has come since then,
-// at the speed that the class has meanwhile. Wires are held no longer than they would be without all this.
+// While kernels leave them a fraction of the memory bandwidth that they ask for, data move at that fraction of their
+// speed. A transfer that began at some lag, and would be done now, still has to catch up the lag added since then, at
+// the current speed of the class. Wires are held no longer than without contention.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ class CopyBlockClocks {
 
   // Picoseconds up to now; never less than before.
   [[nodiscard]] double lag(ClassId rank_class) const;
-  // Data of the class that were begun at this lag would be through now. True: they are; else the listener is told when.
+  // Data of the class that began at this lag would be done now. True: they are; else the listener is notified when.
   [[nodiscard]] bool is_through(ClassId rank_class, double lag_at_begin, CopyBlockListener& listener,
                                 std::uint64_t token);
 
@@ -39,7 +39,7 @@ class CopyBlockClocks {
     double until = 0.0;  // of the clock's own time
     CopyBlockListener* listener = nullptr;
     std::uint64_t token = 0;
-    std::uint64_t number = 0;  // of all that ever waited
+    std::uint64_t number = 0;  // counted over all waits
     EventId end;
   };
   struct Clock {

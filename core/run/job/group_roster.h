@@ -1,4 +1,4 @@
-// Who of a group has come: counts members of a call (or of a step that all wait for), class by class.
+// The members of a group that have joined: counts members of a call (or of a step that all wait for), class by class.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@ class GroupRoster {
  public:
   explicit GroupRoster(const PlayedJob& job);
 
-  // Ranks of this class lie in groups made of the same classes: these, each once.
+  // Ranks of this class are in groups made of the same classes: these, each once.
   [[nodiscard]] std::span<const ClassId> classes_of_group(ClassId rank_class, DimensionId dimension);
-  // Counts all members of this class as come to (sequence, step); true when the whole group has, and the count is then
-  // closed.
+  // Counts all members of this class as having joined (sequence, step); true when the whole group has, and the count is
+  // then closed.
   bool come(ClassId rank_class, DimensionId dimension, std::uint64_t sequence, int step);
 
  private:

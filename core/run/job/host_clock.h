@@ -1,12 +1,12 @@
-// The host of each class of ranks: it issues the rank's tasks in program order, each taking a time of its own, and runs
+// The host of each class of ranks: it issues the rank's tasks in program order, each with its own issue time, and runs
 // ahead of the device until it has to wait for it.
 //
 // A task cannot begin its communication, and cannot end its computing, before the host has issued it. So a host that is
-// quicker than its device costs nothing, one that is slower sets the pace, and after each wait the device waits for the
-// host in turn.
+// faster than its device costs nothing, a slower one sets the pace, and after each wait the device waits for the host
+// in turn.
 //
-// A host that waits for messages of a pipeline synchronises with its device then: what follows a message is issued
-// afterwards, and begins when the host has come from the wait to its first kernel.
+// A host that waits for messages of a pipeline then synchronises with its device: tasks after a message are issued
+// afterwards, and begin when the host has gone from the wait to its first kernel.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ class HostClock {
  public:
   struct Inputs {
     const TaskGraph& graph;
-    const std::vector<Program>& programs;  // those of the graph as they are played
+    const std::vector<Program>& programs;  // those of the graph as simulated
     const RankClasses& classes;
     const ComputeModel& compute;
     bool awaits_receives = false;
@@ -48,18 +48,18 @@ class HostClock {
   [[nodiscard]] TimePoint issuing_unhindered(ClassId c, std::uint32_t task) const {
     return issuing(c, task) - (began_[c.index()] - first_began_[c.index()]);
   }
-  // A task has ended: a host that waits for it issues the next one from now on.
+  // A task has ended: a host that waits for it issues the next one now.
   void ended(ClassId c, std::uint32_t task, TimePoint now);
-  // How long the device waits for the host before the task, for which all else is ready now.
+  // The time the device waits for the host before the task, for which everything else is ready now.
   [[nodiscard]] Duration take_pause(ClassId c, std::uint32_t task, TimePoint now);
   // Whether issuing takes any time at all.
   [[nodiscard]] bool counts() const { return counts_; }
   [[nodiscard]] std::uint64_t digest(TimePoint now) const;
 
-  // A task of the class had to wait for its host, or a message, which had come, for the receive to be issued.
+  // A task of the class had to wait for its host, or an arrived message for its receive to be issued.
   void note_late(ClassId c, TimePoint now) { late_at_[c.index()] = now; }
   void note_late_receive(ClassId c, TimePoint now) { receive_late_at_[c.index()] = now; }
-  // When that was last so; before the run: never.
+  // When that last happened; before the run: never.
   [[nodiscard]] TimePoint late_at(ClassId c) const { return late_at_[c.index()]; }
   [[nodiscard]] TimePoint receive_late_at(ClassId c) const { return receive_late_at_[c.index()]; }
 

@@ -1,4 +1,4 @@
-// What the players share: the job, the classes that stand for its ranks, and the doors to network and ledger.
+// The shared state of the players: the job, the classes that represent its ranks, network and ledger.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@
 
 namespace ringwright {
 
-// Told when a communication task of a class has ended.
+// Notified when a communication task of a class has ended.
 class CommunicationListener {
  public:
   virtual ~CommunicationListener() = default;
   virtual void on_communication_ended(ClassId rank_class, std::uint32_t task) = 0;
-  // A message has come before the host of the class has issued its receive.
+  // A message has arrived before the host of the class has issued its receive.
   virtual void on_late_receive(ClassId /*rank_class*/, std::uint32_t /*task*/, TimePoint /*issued*/) {}
 };
 
@@ -29,8 +29,8 @@ struct PlayedJob {
   const TaskGraph& graph;
   const RankClasses& classes;
   NetworkModel& network;
-  NetworkModel& driven;  // the same as thread blocks drive it: slower while kernels keep memory from them
-  CopyBlockClocks* clocks;   // null: nobody slows thread blocks
+  NetworkModel& driven;  // the same, paced by thread blocks: slower while kernels take memory bandwidth from them
+  CopyBlockClocks* clocks;   // null: nothing slows thread blocks
   ActivityLedger& ledger;
   CommunicationListener& listener;
   std::vector<std::vector<Bytes>> sent;  // by class, by dimension
@@ -66,7 +66,7 @@ struct PlayedJob {
   }
 };
 
-// A set of sequence numbers that fills up nearly in order: all below `through`, and a few beyond.
+// A set of sequence numbers that is filled nearly in order: all below `through`, and a few beyond.
 class SequenceSet {
  public:
   void add(std::uint64_t number);

@@ -44,7 +44,7 @@ void add_blocks(std::span<const RankId> ranks, ChunkPlay& play, std::uint32_t nu
   }
 }
 
-// Finds the thread block of one member that stands for a block of another one of its class: the one with the same part.
+// Finds the thread block of one member that represents a block of another one of its class: the one with the same role.
 class Counterparts {
  public:
   explicit Counterparts(const ChunkPlay& play) : play_(play) {}
@@ -68,7 +68,7 @@ class Counterparts {
 };
 
 // A queue of our peer's class is read by the block of our class that reads from such a peer: equal ranks have equal
-// ports, so each queue of a class has readers of one class, who all see the same at the same time.
+// ports, so each queue of a class has readers of one class, which all observe the same at the same time.
 void join_queues(const PlayedJob& job, ChunkPlay& play, std::uint32_t number, Counterparts& counterparts) {
   ChunkBlock& block = play.blocks[number];
   const ClassId own = play.members[block.member].rank_class;
@@ -90,7 +90,7 @@ std::uint32_t queue_into(const ChunkPlay& play, const ChunkMember& member, int s
     const auto port = std::ranges::find(sends, sum, &SendPort::sum);
     if (port != sends.end()) return play.blocks[b].first_queue + static_cast<std::uint32_t>(port - sends.begin());
   }
-  CHECK(false, "who reads a sum of the network contributes to it");
+  CHECK(false, "a reader of a network sum contributes to it");
   return 0;
 }
 
@@ -100,7 +100,7 @@ int sum_read(const ChunkPlay& play, std::uint32_t queue) {
   return reader.block.receives[at(static_cast<int>(port - reader.sources.begin()))].sum;
 }
 
-// Ports of one sum address each other around a ring of hosts; of the classes that are played, each ring has a turn.
+// Ports of one sum address each other in a ring of hosts; the simulated classes are joined ring by ring.
 void join_sums(ChunkPlay& play) {
   for (std::uint32_t first = 0; first < play.queues.size(); ++first) {
     for (std::uint32_t queue = first; play.queues[queue].sum == ChunkQueue::kNoBlock;) {

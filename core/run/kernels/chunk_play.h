@@ -1,5 +1,4 @@
-// One collective call while its chunks are on their way: the thread blocks of one rank of each class, and the queues
-// between them.
+// The state of one collective call in flight: the thread blocks of one rank of each class, and the queues between them.
 #pragma once
 
 #include <array>
@@ -14,8 +13,8 @@
 
 namespace ringwright {
 
-// What one thread block sends through one port. Message numbers count up; each stage has a count of those that have
-// passed it, so "there is something" and "there is room" are comparisons.
+// The messages that one thread block sends through one port. Message numbers count up; each stage counts those that
+// have passed it, so "has a message" and "has a free slot" are comparisons.
 struct ChunkQueue {
   static constexpr std::uint32_t kNoBlock = std::numeric_limits<std::uint32_t>::max();
 
@@ -31,15 +30,15 @@ struct ChunkQueue {
 
   std::uint64_t written = 0;   // begun by the writer
   std::uint64_t freed = 0;     // the writer may use their slots again
-  std::uint64_t readable = 0;  // seen by the reader
-  std::uint64_t begun = 0;     // up to here the reader has seen at least the first lines
+  std::uint64_t readable = 0;  // visible to the reader
+  std::uint64_t begun = 0;     // up to here at least the first lines are visible to the reader
   std::uint64_t read = 0;      // taken by the reader
   // Network only:
-  std::uint64_t filled = 0;    // in the send buffer, before the proxy has come to them
-  std::uint64_t posted = 0;    // dealt with by the proxy
+  std::uint64_t filled = 0;    // in the send buffer, not yet handled by the proxy
+  std::uint64_t posted = 0;    // handled by the proxy
   std::uint64_t departed = 0;  // on the wire or beyond
   std::uint64_t arrived = 0;   // all up to here have arrived
-  std::uint64_t credits = 0;   // taken by the reader, as the sender knows
+  std::uint64_t credits = 0;   // taken by the reader, as known to the sender
   bool on_nic = false;         // one of them is leaving its NIC
   std::uint64_t early = 0;     // bit m % 64: message m has arrived before one ahead of it
   std::array<Bytes, kSlots> size;  // of message m, at m % kSlots
@@ -49,10 +48,10 @@ struct ChunkQueue {
   [[nodiscard]] bool may_depart() const { return departed < posted && departed - credits < room; }
 };
 
-// What switches of the network add up: message by message of several queues, each of which has a reader of the sum.
+// A sum in network switches: over messages of several queues, each of which has a reader of the sum.
 struct ChunkSum {
   std::vector<std::uint32_t> queues;
-  std::uint64_t done = 0;                       // messages that are added up
+  std::uint64_t done = 0;                       // messages whose sum is complete
   std::array<std::uint32_t, kSlots> arrived{};  // contributions to message m, at m % kSlots
   TimePoint busy_until;                         // the switch adds at its own rate
 };
@@ -67,11 +66,11 @@ struct ChunkBlock {
   Primitive now;                       // the next one, once it is loaded
   bool loaded = false;
   bool working = false;
-  bool ahead = false;      // through with all but the last lines, which have not come yet
-  Bytes held;              // of these, while the present primitive has not stored them
-  int flows = 0;           // of the present primitive, in flight
-  TimePoint not_before;    // the present primitive's own work lasts until then
-  double lag = 0.0;        // of the rank's thread blocks when the present primitive's bytes began to move
+  bool ahead = false;      // done with all but the last lines, which have not arrived yet
+  Bytes held;              // of these, while the current primitive has not stored them
+  int flows = 0;           // of the current primitive, in flight
+  TimePoint not_before;    // the current primitive's own work lasts until then
+  double lag = 0.0;        // of the rank's thread blocks when the current primitive's bytes began to move
 };
 
 // A class of ranks in the call.
@@ -86,11 +85,11 @@ struct ChunkMember {
   int index = 0;  // of the representative in its group
   std::uint32_t first_block = 0;
   int blocks_left = 0;
-  TimePoint proxy_free;  // its proxy thread has work until then
-  int storing = 0;       // without GPUDirect: messages that its thread blocks store into host memory at the moment
-  int loading = 0;       // and load from there
+  TimePoint proxy_free;  // its proxy thread is busy until then
+  int storing = 0;       // without GPUDirect: messages that its thread blocks are storing into host memory
+  int loading = 0;       // and loading from there
   int streaming = 0;     // messages that its NIC sends
-  std::vector<OnNic> waiting;  // for their turn on the NIC, in order
+  std::vector<OnNic> waiting;  // for the NIC, in order
   bool joined = false;
   bool running = false;  // its kernel has been launched
   bool booked = false;   // the ledger counts it: all members have joined
@@ -110,7 +109,7 @@ struct ChunkPlay {
   std::vector<ChunkSum> sums;
   std::size_t joined = 0;
   std::size_t members_left = 0;
-  std::uint64_t events = 0;  // scheduled, or flows in flight, that will come back to this play
+  std::uint64_t events = 0;  // scheduled, or flows in flight, that refer to this call
 
   [[nodiscard]] bool over() const { return members_left == 0 && events == 0; }
 };

@@ -57,7 +57,7 @@ void ChunkPlayer::join(std::uint32_t number, ChunkMember& member) {
   ChunkPlay& play = plays_[number];
   if (!roster_.come(member.rank_class, play.dimension, play.sequence, kJoining)) return;
   for (ChunkMember& each : play.members) {
-    if (!each.joined || (each.running && each.blocks_left == 0)) continue;  // through already
+    if (!each.joined || (each.running && each.blocks_left == 0)) continue;  // already done
     each.booked = true;
     job_.ledger.begin_communication(each.rank_class, play.dimension, job_.engine.now());
   }
@@ -123,7 +123,7 @@ void ChunkPlayer::begin(PlayItem part) {
   after(fixed, part.play, [part](ChunkPlayer& self) { self.move(part); });
 }
 
-// Waiting loops and barriers are over: the bytes of the present primitive move.
+// Wait loops and barriers are done: the bytes of the current primitive move.
 void ChunkPlayer::move(PlayItem part) {
   ChunkPlay& play = plays_[part.play];
   ChunkBlock& block = play.blocks[part.index];
@@ -140,7 +140,7 @@ void ChunkPlayer::move(PlayItem part) {
     after(block.not_before - job_.engine.now(), part.play, [part](ChunkPlayer& self) { self.make_up(part); });
 }
 
-// Peers inside the host see the first lines of a message of many, and begin.
+// Peers inside the host observe the first lines of a long message, and begin.
 void ChunkPlayer::announce(PlayItem part) {
   const ChunkPlay& play = plays_[part.play];
   const ChunkBlock& block = play.blocks[part.index];
@@ -159,7 +159,7 @@ void ChunkPlayer::announce(PlayItem part) {
   }
 }
 
-// Whether all that the present primitive receives has come to its last line.
+// Whether all messages of the current primitive have arrived up to the last line.
 bool ChunkPlayer::has_all(const ChunkPlay& play, const ChunkBlock& block) const {
   for (int r = block.now.receives.first; r < block.now.receives.first + block.now.receives.count; ++r) {
     const ChunkQueue& queue = play.queues[block.sources[static_cast<std::size_t>(r)]];
@@ -168,7 +168,7 @@ bool ChunkPlayer::has_all(const ChunkPlay& play, const ChunkBlock& block) const 
   return true;
 }
 
-// Hands one message of a block to the network; its copies go side by side.
+// Hands one message of a block to the network; its copies go in parallel.
 void ChunkPlayer::send(PlayItem part, const Transfer& transfer) {
   ChunkPlay& play = plays_[part.play];
   const ChunkBlock& block = play.blocks[part.index];
@@ -183,7 +183,7 @@ void ChunkPlayer::send(PlayItem part, const Transfer& transfer) {
   job_.network.start(sent, *this);
 }
 
-// Inside a host the thread block stores into the peer's memory itself. Returns how many flows that makes.
+// Inside a host the thread block stores into the peer's memory itself. Returns the number of flows started.
 int ChunkPlayer::start_stores(PlayItem part, Bytes size, Arrival arrival) {
   ChunkPlay& play = plays_[part.play];
   const ChunkBlock& block = play.blocks[part.index];
@@ -205,7 +205,7 @@ int ChunkPlayer::start_stores(PlayItem part, Bytes size, Arrival arrival) {
   return flows;
 }
 
-// Stores into and loads from the memory of others in the host, of which no queue knows.
+// One-sided stores into and loads from the memory of other members in the host, without a queue.
 int ChunkPlayer::start_one_sided(PlayItem part) {
   ChunkPlay& play = plays_[part.play];
   const ChunkBlock& block = play.blocks[part.index];
@@ -230,7 +230,7 @@ int ChunkPlayer::start_one_sided(PlayItem part) {
   return static_cast<int>(block.now.stores_to.size() + block.now.loads_from.size());
 }
 
-// What a switch of the host has added up, or multicasts, is fetched from it.
+// Fetches a sum or a multicast from the host's switch.
 int ChunkPlayer::start_fetches(PlayItem part) {
   ChunkPlay& play = plays_[part.play];
   const ChunkBlock& block = play.blocks[part.index];
@@ -272,7 +272,7 @@ void ChunkPlayer::end_flow(PlayItem part) {
   after(block.not_before - job_.engine.now(), part.play, [part](ChunkPlayer& self) { self.make_up(part); });
 }
 
-// On a GPU of its own the thread block would be through.
+// Without contention the thread block would be done.
 void ChunkPlayer::make_up(PlayItem part) {
   ChunkPlay& play = plays_[part.play];
   const ChunkBlock& block = play.blocks[part.index];
@@ -307,7 +307,7 @@ void ChunkPlayer::end(PlayItem part) {
   if (--member.blocks_left == 0) finish(part.play, member);
 }
 
-// The present primitive has ended: its messages and the slots that it has read begin their ways.
+// The current primitive has ended: its messages and the freed slots start to travel.
 void ChunkPlayer::pass_on(PlayItem part, const Primitive& primitive) {
   ChunkPlay& play = plays_[part.play];
   const ChunkBlock& block = play.blocks[part.index];
@@ -335,7 +335,7 @@ void ChunkPlayer::pass_on(PlayItem part, const Primitive& primitive) {
         [part, sends, receives](ChunkPlayer& self) { self.reach_peers(part, sends, receives); });
 }
 
-// One hop after a primitive: peers inside the host see its messages, and that their slots are free again.
+// One hop after a primitive: peers inside the host observe its messages, and their freed slots.
 void ChunkPlayer::reach_peers(PlayItem part, Ports sends, Ports receives) {
   ChunkPlay& play = plays_[part.play];
   const ChunkBlock& block = play.blocks[part.index];
@@ -362,7 +362,7 @@ void ChunkPlayer::make_readable(PlayItem part) {
   after(line_time(inputs_.costs, play, block), part.play, [reader](ChunkPlayer& self) { self.store_last(reader); });
 }
 
-// The last lines have come, after all others were stored.
+// The last lines have arrived, after all others were stored.
 void ChunkPlayer::store_last(PlayItem part) {
   ChunkBlock& block = plays_[part.play].blocks[part.index];
   block.flows = start_stores(part, std::exchange(block.held, Bytes(0)), Arrival::kFlow);

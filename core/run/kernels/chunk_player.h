@@ -1,15 +1,15 @@
-// Plays collectives as kernels run them: thread blocks on channels work through primitives, over queues of 8 slots.
+// Simulates collectives as kernels run them: thread blocks on channels execute primitives, over queues of 8 slots.
 //
-// A primitive begins when the messages that it receives are in its slots and there is room for those that it sends. It
-// keeps its thread block for a fixed cost, and then for its bytes at the channel's rate, at least until they are
-// through the links of the host, where sending is the GPU's own storing. The peer sees a message one hop (flag) later;
-// the slot is free again one hop after the peer has read it. Of LL and LL128, whose flags travel with the data, the
-// peer begins with the first lines of a message of many, and ends one pass of its threads after the last have come.
-// Between hosts a proxy (chunk_proxy.cc) sends each message when the receiver has granted a slot; the message takes its
-// way over the network, and is read after a flush or a poll. (NCCL's primitives: src/device/prims_{simple,ll,ll128}.h,
+// A primitive begins when its incoming messages are in their slots and there are free slots for its outgoing ones. It
+// occupies its thread block for a fixed cost, and then for its bytes at the channel's rate, at least until they have
+// crossed the links of the host, where a send is a store by the GPU. The peer observes a message one hop (flag) later;
+// the slot is free again one hop after the peer has read it. With LL and LL128, whose flags travel with the data, the
+// peer begins with the first lines of a long message, and ends one pass of its threads after the last lines have
+// arrived. Between hosts a proxy (chunk_proxy.cc) sends each message when the receiver has granted a slot; the message
+// crosses the network, and is read after a flush or a poll. (NCCL's primitives: src/device/prims_{simple,ll,ll128}.h,
 // src/transport/net.cc.)
 //
-// One rank of each class is played, and of channels that are alike one.
+// One rank of each class is simulated, and one of identical channels.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@
 
 namespace ringwright {
 
-// What the player asks besides the job.
+// Inputs of the player besides the job.
 struct ChannelInputs {
   const ChannelChooser& chooser;
   const ChannelCosts& costs;
@@ -49,24 +49,24 @@ class ChunkPlayer final : public CollectiveRunner,
   void on_caught_up(std::uint64_t token) override;
   [[nodiscard]] std::uint64_t identity(std::uint64_t token) const override { return token; }
 
-  // While calls are under way, no two moments are alike.
+  // While calls are in flight, no two moments are equal.
   [[nodiscard]] std::uint64_t state_digest() const override;
   [[nodiscard]] std::string waits_for(ClassId rank_class, std::uint32_t task) const override;
 
  private:
-  // A block of a play, or a queue of it.
+  // A block of a running call, or a queue of it.
   struct PlayItem {
     std::uint32_t play = 0;
     std::uint32_t index = 0;
   };
-  // Consecutive ports whose messages take the same turn.
+  // Consecutive ports whose messages are handled together.
   struct Ports {
     std::uint16_t first = 0;
     std::uint16_t count = 0;
   };
-  // What comes back from the network: the end of a primitive's flow, or of one of its last lines that it does not wait
-  // for; or message `message` of a queue: its data; before them the header and the request of one that is fetched; and
-  // its last byte's way out of a NIC that sends in turn.
+  // Notifications from the network: the end of a primitive's flow, or of one of its last lines that it does not wait
+  // for; or message `message` of a queue: its data; before them the header and the request of a rendezvous message; and
+  // its last byte leaving a NIC that sends one after another.
   enum class Arrival : std::uint8_t { kFlow, kLateLines, kData, kHeader, kRequest, kSent };
   static constexpr std::uint64_t token_of(PlayItem part, Arrival what, std::uint64_t message = 0) {
     return static_cast<std::uint64_t>(what) << 61U | std::uint64_t{part.play} << 40U | std::uint64_t{part.index} << 8U |
@@ -107,7 +107,7 @@ class ChunkPlayer final : public CollectiveRunner,
   void tell_dependents(PlayItem part);
   void reach_peers(PlayItem part, Ports sends, Ports receives);
   void fill(PlayItem queue);
-  // How messages of channels that are alike come to a proxy.
+  // How messages of identical channels arrive at a proxy.
   enum class Coming : std::uint8_t { kAtOnce, kInTurn };
   [[nodiscard]] Duration wait_for_proxy(ChunkMember& member, Duration each, int copies, Coming coming) const;
   void post(PlayItem queue);
@@ -126,7 +126,7 @@ class ChunkPlayer final : public CollectiveRunner,
   void make_readable(PlayItem queue);
   void send(PlayItem part, const Transfer& transfer);
 
-  // Every event counts, so that a play is kept until the last of them.
+  // Events are counted, so that a running call lives until the last of them.
   template <class Callable>
   void after(Duration delay, std::uint32_t play, Callable callable) {
     ++plays_[play].events;
@@ -143,9 +143,9 @@ class ChunkPlayer final : public CollectiveRunner,
   std::deque<ChunkPlay> plays_;  // slots, reused; a deque so that references stay
   std::vector<std::uint32_t> free_plays_;
   std::map<Key, std::uint32_t> active_;
-  GroupLayout pair_inside_ = make_block_layout(2, 2);  // of messages that stay in a host
+  GroupLayout pair_inside_ = make_block_layout(2, 2);  // of messages within a host
   GroupLayout pair_between_ = make_block_layout(2, 1);
-  std::size_t messages_ = 0;  // on their way
+  std::size_t messages_ = 0;  // in flight
 };
 
 }  // namespace ringwright

@@ -1,4 +1,4 @@
-// Plays of collectives and messages while they are under way: made, told of, given back.
+// Lifecycle of the running calls of collectives and messages: create, describe, release.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -73,7 +73,7 @@ std::string ChunkPlayer::waits_for(ClassId rank_class, std::uint32_t task) const
         missing += fmt::format("{}{}", missing.empty() ? "" : ", ", job_.rank_of(other.rank_class).value);
     }
     return fmt::format(
-        "call {} of '{}' ({}, {} {}, {} channels), {} thread blocks still at work, ranks that have not come: {}",
+        "call {} of '{}' ({}, {} {}, {} channels), {} thread blocks still running, ranks that have not joined: {}",
         play.sequence, job_.graph.dimensions[play.dimension.index()].name, to_string(play.call.kind),
         play.choice.plan.algorithm, to_string(play.choice.plan.protocol), play.choice.plan.channels,
         member->blocks_left, missing.empty() ? "none" : missing);

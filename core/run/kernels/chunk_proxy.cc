@@ -1,14 +1,14 @@
-// The proxy threads of a chunk player: they send what thread blocks have put into slots for other hosts, and tell
-// thread blocks what has arrived.
+// The proxy threads of a chunk player: they send what thread blocks have put into slots for other hosts, and notify
+// thread blocks of arrivals.
 //
-// Each rank has one such thread for all its channels and connections (NCCL's progress thread, src/proxy.cc). It takes a
-// while for every message that it sends or sees arrive; messages of LL lie in host memory, where it looks at the flag
-// of every line before it sends them (src/transport/net.cc). So what many channels or several neighbours send and
-// receive at a time waits here, even where the NIC is idle.
+// Each rank has one such thread for all its channels and connections (NCCL's progress thread, src/proxy.cc). Each
+// message that it sends or receives takes it some time; messages of LL are in host memory, where it checks the flag of
+// every line before it sends them (src/transport/net.cc). So concurrent messages of many channels or several neighbours
+// queue here, even where the NIC is idle.
 //
-// Some network libraries match messages in software (libfabric's provider for Slingshot, prov/cxi): small ones come to
-// the library's memory and are copied by the receiver's proxy; of large ones the header goes ahead, the receiver's
-// proxy asks for the data, and the sender's NIC sends them without its processor.
+// Some network libraries match messages in software (libfabric's provider for Slingshot, prov/cxi): small ones arrive
+// in the library's memory and are copied by the receiver's proxy; a large one sends its header first, the receiver's
+// proxy requests the data, and the sender's NIC sends them without its CPU.
 #include <algorithm>
 #include <bit>
 
@@ -17,8 +17,8 @@
 
 namespace ringwright {
 
-// Until the member's proxy has dealt with one message more on each of `copies` channels: with all of them where they
-// come at once, with one where they follow each other. It is busy with all either way.
+// Time until the member's proxy has handled one more message on each of `copies` channels: all of them where they
+// arrive at once, one where they follow each other. It is busy with all in both cases.
 Duration ChunkPlayer::wait_for_proxy(ChunkMember& member, Duration each, int copies, Coming coming) const {
   if (each == Duration()) return {};
   const TimePoint now = job_.engine.now();
@@ -38,7 +38,7 @@ int proxy_operations(const ChunkQueue& queue, int copies) {
 
 }  // namespace
 
-// A slot is full, and the proxy gets to know.
+// A slot is full, and the proxy is notified.
 void ChunkPlayer::fill(PlayItem part) {
   ChunkPlay& play = plays_[part.play];
   ChunkQueue& queue = play.queues[part.index];
@@ -47,7 +47,7 @@ void ChunkPlayer::fill(PlayItem part) {
   if (play.choice.plan.protocol == Protocol::kLl && inputs_.costs.network_host_rate > Bandwidth(0.0)) {
     each += transfer_time(on_wire(play, queue.size[queue.filled % kSlots]), inputs_.costs.network_host_rate);
   }
-  // Channels begin at once. What the proxy sends later is seen later, so that from then on they follow each other.
+  // Channels begin at once. What the proxy sends later is observed later, so from then on they follow each other.
   const Coming coming = queue.filled == 0 ? Coming::kAtOnce : Coming::kInTurn;
   ++queue.filled;
   const Duration wait =
@@ -78,8 +78,8 @@ bool ChunkPlayer::is_fetched(const ChunkPlay& play, const ChunkQueue& queue, std
          on_wire(play, queue.size[message % kSlots]) > inputs_.costs.network_eager;
 }
 
-// What the receiver's proxy does when a message's data have come. Where software matches, those that nobody asked for
-// are in the library's memory; those that were fetched are where they belong. Elsewhere a large one is matched now.
+// The receiver's proxy time when a message's data have arrived. Where software matches, eager data are in the library's
+// memory; fetched data are already in their buffer. Elsewhere a large message is matched now.
 Duration ChunkPlayer::time_to_receive(const ChunkPlay& play, Bytes size) const {
   const ChannelCosts& costs = inputs_.costs;
   const Bytes wire = on_wire(play, size);
@@ -96,8 +96,8 @@ void ChunkPlayer::put_on_wire(PlayItem part, std::uint64_t message) {
   stream(part, message);
 }
 
-// What goes without data: the header of a message that will be fetched, the request for its data, which goes back, or
-// the way of its last byte.
+// Messages without data: the header of a rendezvous message, the request for its data, which goes back, or the path of
+// its last byte.
 void ChunkPlayer::notify(PlayItem part, std::uint64_t message, Arrival what) {
   ChunkPlay& play = plays_[part.play];
   const ChunkQueue& queue = play.queues[part.index];
@@ -113,7 +113,7 @@ void ChunkPlayer::notify(PlayItem part, std::uint64_t message, Arrival what) {
                      *this);
 }
 
-// The header is there: the reader's proxy matches it and asks for the data.
+// The header has arrived: the reader's proxy matches it and requests the data.
 void ChunkPlayer::ask_for(PlayItem part, std::uint64_t message) {
   ChunkPlay& play = plays_[part.play];
   const ChunkBlock& reader = play.blocks[play.queues[part.index].reader];
@@ -123,10 +123,10 @@ void ChunkPlayer::ask_for(PlayItem part, std::uint64_t message) {
         [part, message](ChunkPlayer& self) { self.notify(part, message, Arrival::kRequest); });
 }
 
-// The NIC sends a message's data. A connection's messages leave in order, one after the other, as its queue pair does,
-// and connections share the NIC, however many messages each of them has waiting. Where a NIC sends only so many at a
-// time, they wait for their turn whatever their connection. The next one begins with a message's last byte, which is on
-// its way for as long as a byte is. Sums of the network's switches stream side by side.
+// The NIC sends a message's data. A connection's messages leave in order, one after the other, as its queue pair sends
+// them; connections share the NIC, however many messages each of them has waiting. Where a NIC sends only a limited
+// number of messages at a time, they wait in order whatever their connection. The next message starts with the last byte
+// of the one before, which is in flight for the latency of one byte. Sums in network switches stream concurrently.
 void ChunkPlayer::stream(PlayItem part, std::uint64_t message) {
   ChunkPlay& play = plays_[part.play];
   ChunkQueue& queue = play.queues[part.index];
@@ -151,7 +151,7 @@ void ChunkPlayer::stream(PlayItem part, std::uint64_t message) {
         .token = token_of(part, in_turn ? Arrival::kSent : Arrival::kData, message)});
 }
 
-// The last byte of a message has left its NIC: the next one's turn.
+// The last byte of a message has left its NIC: the next one starts.
 void ChunkPlayer::leave_nic(PlayItem part, std::uint64_t message) {
   ChunkPlay& play = plays_[part.play];
   ChunkQueue& queue = play.queues[part.index];
@@ -181,13 +181,13 @@ void ChunkPlayer::arrive_over_network(PlayItem part, std::uint64_t message) {
   try_begin({.play = part.play, .index = queue.writer});
 }
 
-// The next message is there: its slot at the sender is free, the reader's proxy looks at it.
+// The next message has arrived: its slot at the sender is free, the reader's proxy handles it.
 void ChunkPlayer::take_arrived(PlayItem part) {
   ChunkPlay& play = plays_[part.play];
   ChunkQueue& queue = play.queues[part.index];
   const ChunkBlock& reader = play.blocks[queue.reader];
   // A flush reads over PCIe what the NIC wrote into the GPU's memory. Without GPUDirect nothing is flushed, but the GPU
-  // itself reads flag and message over PCIe, from host memory, and sees them no sooner: for as long as a flush.
+  // itself reads flag and message from host memory over PCIe, which takes as long as a flush.
   const bool flush = play.choice.plan.protocol == Protocol::kSimple;
   const Duration delay = flush ? inputs_.costs.network_flush : inputs_.costs.network_poll;
   const Duration each = time_to_receive(play, queue.size[queue.arrived % kSlots]);
@@ -198,9 +198,9 @@ void ChunkPlayer::take_arrived(PlayItem part) {
   after(wait + delay, part.play, [part](ChunkPlayer& self) { self.make_readable(part); });
 }
 
-// Without GPUDirect a message lies in host memory as a whole before its NIC reads it and when the GPU loads it, and the
-// thread blocks of a GPU share its slot on the way there: until the present primitive's are through. The network model
-// has the same bytes load slot and memory while the NIC moves them, when the next message is stored.
+// Without GPUDirect a message is complete in host memory before its NIC reads it and before the GPU loads it. The thread
+// blocks of a GPU share its PCIe slot while they store and load. Returns how long the present primitive takes for that.
+// In the network model the same bytes load slot and memory while the NIC moves them, when the next message is stored.
 Duration ChunkPlayer::pass_host_memory(PlayItem part) {
   ChunkPlay& play = plays_[part.play];
   const ChunkBlock& block = play.blocks[part.index];
@@ -229,8 +229,8 @@ Duration ChunkPlayer::pass_host_memory(PlayItem part) {
   return through;
 }
 
-// Switches add while the contributions stream in: a sum is whole with the last byte of the last one, or when the switch
-// has done as much as it can. Then all readers get it at once.
+// Switches add while the contributions stream in: a sum is complete with the last byte of the last one, or when the
+// switch has finished at its own rate. Then all readers get it at once.
 void ChunkPlayer::add_up(std::uint32_t number, ChunkSum& sum, std::uint64_t message) {
   ++sum.arrived[message % kSlots];
   while (sum.arrived[sum.done % kSlots] == sum.queues.size()) {

@@ -12,7 +12,7 @@ namespace {
 constexpr int full_threads(Protocol protocol) { return protocol == Protocol::kLl128 ? 640 : 512; }
 
 // With fewer threads a block of Simple moves less in proportion. Where flags travel with the data, a pass over the
-// threads' lines takes a time of its own whatever their number, so that half of the threads still do 1/sqrt(2):
+// threads' lines takes a fixed time for any number of threads, so that half of the threads still do 1/sqrt(2):
 // all-reduce of 4 to 32 KiB on one channel of 8 A100 takes 0.63, 0.67, 0.83, 1.34 us a step with 64, 128, 256, 512
 // threads (ABCI, NCCL 2.8.4; validation/nccl/abci_a100_intra8_all_reduce.csv).
 double thread_factor(const CollectivePlan& plan, double share_of_channel) {
@@ -37,8 +37,7 @@ bool gives_to_switch(const ChunkBlock& block) {
   return to.count > 0 && block.block.sends[static_cast<std::size_t>(to.first)].route_kind == RouteKind::kUpToSwitch;
 }
 
-// Every operand is loaded, every destination is stored to. What a switch adds up comes as one operand, what it
-// multicasts leaves once.
+// Every operand is loaded, every destination is stored to. A switch's sum is one operand, a multicast is sent once.
 int loads_of(const ChunkBlock& block) {
   if (block.now.tells) return std::max(block.now.operands, 1);
   const PortRange& from = block.now.receives;
@@ -57,7 +56,7 @@ int stores_of(const ChunkBlock& block) {
   return std::max((multicast ? 1 : to.count) + (block.now.stores ? 1 : 0), 1);
 }
 
-// Of the bytes, while they move by themselves.
+// Time of the bytes in the thread block, without links.
 Duration block_time(const ChannelCosts& costs, const ChunkPlay& play, const ChunkBlock& block) {
   const CollectivePlan& plan = play.choice.plan;
   const Bandwidth full = costs.rate_of(plan.protocol, loads_of(block), stores_of(block));
@@ -65,15 +64,15 @@ Duration block_time(const ChannelCosts& costs, const ChunkPlay& play, const Chun
   return transfer_time(block.now.size, Bandwidth(rate));
 }
 
-// Bytes that the block's threads take at once, each a line of LL or 60 bytes of LL128
+// Bytes that the block's threads process at once, each a line of LL or 60 bytes of LL128
 // (NCCL_LL128_SHMEM_ELEMS_PER_THREAD 8).
 double pass_of(const CollectivePlan& plan, const ChunkBlock& block) {
   const double threads = plan.threads > 0 ? plan.threads : full_threads(plan.protocol);
   return (plan.protocol == Protocol::kLl128 ? 60.0 : 8.0) * threads * block.block.thread_share;
 }
 
-// With LL128 a warp stores none of its 16 lines before it has all of their operands: the first pass of the threads goes
-// before the bytes' way over the links, and not beside it.
+// With LL128 a warp stores none of its 16 lines before it has all of their operands: the first pass of the threads
+// precedes the bytes' time on the links, and does not overlap it.
 Duration first_pass(const ChannelCosts& costs, const ChunkPlay& play, const ChunkBlock& block) {
   const CollectivePlan& plan = play.choice.plan;
   if (plan.protocol != Protocol::kLl128 || block.now.sends.count == 0 || block.now.size == Bytes(0)) return {};

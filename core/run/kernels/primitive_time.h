@@ -1,4 +1,4 @@
-// How long a primitive keeps its thread block by itself, apart from links and peers.
+// The time a primitive occupies its thread block by itself, without links and peers.
 #pragma once
 
 #include "core/plan/channel_costs.h"
@@ -6,16 +6,16 @@
 
 namespace ringwright {
 
-// Bytes that a message's data take on a link.
+// Wire bytes of a message's data.
 [[nodiscard]] Bytes on_wire(const ChunkPlay& play, Bytes size);
 
-// Where flags travel with the data, the peer inside a host passes on what has come: the bytes and the time of one pass
-// of the threads over the present primitive's lines, after which the peer may begin and which it still needs when the
-// last of them have come. 0: one pass is all, or the protocol tells of whole messages only.
+// Where flags travel with the data, the peer inside a host forwards lines as they arrive: the bytes and the time of one
+// pass of the threads over the current primitive's lines, after which the peer may begin and which it still needs when
+// the last lines have arrived. 0: one pass is all, or the protocol signals whole messages only.
 [[nodiscard]] Bytes lines_of(const ChunkPlay& play, const ChunkBlock& block);
 [[nodiscard]] Duration line_time(const ChannelCosts& costs, const ChunkPlay& play, const ChunkBlock& block);
 
-// Of the block's present primitive: before its bytes move, and while they do, beside the links.
+// Of the block's current primitive: before its bytes move, and while they do, without the links.
 [[nodiscard]] Duration fixed_time(const ChannelCosts& costs, const ChunkPlay& play, const ChunkBlock& block);
 [[nodiscard]] Duration moving_time(const ChannelCosts& costs, const ChunkPlay& play, const ChunkBlock& block);
 

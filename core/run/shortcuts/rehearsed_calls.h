@@ -1,4 +1,4 @@
-// What calls of collectives among ranks of one class take when nobody else uses their links, as a rehearsal found it.
+// Times of collective calls among ranks of one class when nobody else uses their links, as measured by a rehearsal.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct RehearsedCall {
   Duration time;
   Bytes sent;
   std::uint64_t messages = 0;
-  std::vector<Link> links;  // that it uses; none where a network model shares none and nobody asks what they carry
+  std::vector<Link> links;  // that it uses; none where the network model shares none and link usage is not reported
 };
 
 struct RehearsedCalls {

@@ -13,7 +13,7 @@ namespace {
 
 constexpr Duration kLongAgo(-(std::int64_t{1} << 60));  // 13 days before anything
 
-// What segments use: streams beside that of computing, and dimensions.
+// What segments use: streams besides the compute stream, and dimensions.
 struct SegmentUse {
   std::set<StreamIndex> streams;
   std::set<DimensionId> dimensions;
@@ -30,8 +30,8 @@ SegmentUse use_of(const Segment& segment) {
   return use;
 }
 
-// Whether every call comes after all tasks that lie before it on the streams of its segment: a task of the compute
-// stream up to the call depends on the last of them.
+// Whether every call comes after all earlier tasks on the streams of its segment: a task of the compute stream up to
+// the call depends on the last of them.
 bool finds_streams_free(const Program& program, const std::vector<SegmentUse>& uses) {
   constexpr std::uint32_t kNone = ~std::uint32_t{0};
   std::array<std::uint32_t, kNoStream> last{};  // by stream: its last task that is not known to be done
@@ -62,7 +62,7 @@ bool is_among_equals(const TaskGraph& graph, const RankClasses& classes, ClassId
   return std::ranges::all_of(group, [&](RankId rank) { return classes.class_of[rank.index()] == c; });
 }
 
-// Calls of one collective take the same time: it is a formula.
+// Calls of one collective take the same time: a formula gives it.
 void count_call(const Task& task, Duration time, std::vector<CallTime>& calls) {
   const auto known = std::ranges::find_if(
       calls, [&task](const CallTime& call) { return call.dimension == task.dimension && call.spec == task.detail; });
@@ -183,8 +183,8 @@ Duration SegmentTimes::compute_time(const Task& task, RankId rank) const {
   return slowdown.empty() ? time : scale(time, slowdown[rank.index()]);
 }
 
-// As the executor plays: a task begins when its stream is free, its dependencies have ended, and the host has issued
-// it; what is computed ends no earlier than it is issued.
+// As the executor simulates: a task begins when its stream is free, its dependencies have ended, and the host has
+// issued it; computing ends no earlier than it is issued.
 SegmentTimeline SegmentTimes::follow(const Segment& segment, ClassId rank_class, Duration host_behind) {
   const RankId rank = inputs_.classes.representative[rank_class.index()];
   const auto size = static_cast<std::uint32_t>(segment.tasks.size());
@@ -207,7 +207,7 @@ SegmentTimeline SegmentTimes::follow(const Segment& segment, ClassId rank_class,
     const RehearsedCall* const call = computes ? nullptr : &call_of(task, rank_class);
     const Duration time = computes ? compute_time(task, rank) : call->time;
     issued += computes ? issue_time_[task.detail] : inputs_.compute.call_issue_time();
-    const Duration latest = computes ? begin + time : begin;  // by when it must be issued to begin now
+    const Duration latest = computes ? begin + time : begin;  // latest issue time to begin now
     timeline.host_lead = std::max(timeline.host_lead, issued - latest);
     begin += std::max(host_behind + issued - latest, Duration(0));
     ends_[i] = begin + time;

@@ -1,15 +1,17 @@
-// Recognises within a training step that the loops of all programs go through a lap as they went through the one
-// before, so that laps which the graph leaves out need not be played: what they add is what one period adds.
+// Detects within a training step that a cycle of all programs' loops repeats the previous one, so that cycles which the
+// graph leaves out need not be simulated: they add what one period adds.
 //
-// Looked at is each lap of class 0. Let everything that bears on the future (where every class stands in its lap, what
-// is running and until when, what is in flight) be the same as some laps earlier, with every class as many laps
-// further; and let nothing yet have touched the last lap written down. Then the period in between, which saw only laps
-// that are alike, repeats for as long as there are such laps: a run with whole periods more is this one with its later
-// part moved by so many periods. Exact: times are whole picoseconds, and equal states are equal bit by bit.
+// It checks each cycle of class 0. Let all state that decides the future (the position of every class in its cycle,
+// what is running and until when, what is in flight) be the same as some cycles earlier, with every class the same
+// number of cycles further; and let nothing have touched the last cycle in the graph yet. Then the period in between,
+// which contained only identical cycles, repeats as long as there are such cycles: a run with more whole periods is
+// this one with its later section shifted by that many periods. Exact: times are whole picoseconds, and equal states
+// are equal bit by bit.
 //
 // Two things need not be equal, but may only grow: how far a host is ahead of its device, and of messages that it
 // receives. As long as nothing had to wait for it, nothing will with a host that is further ahead. So such a class must
-// not wait for its host from then on until its program ends, where it was less far ahead in this run than in the whole.
+// not wait for its host from then on until its program ends, where its lead in this run is smaller than in the full
+// one.
 #pragma once
 
 #include <cstdint>
@@ -25,35 +27,35 @@ namespace ringwright {
 
 class SteadyStateWatch {
  public:
-  // Where one class stands.
+  // The position of one class.
   struct Position {
     std::uint32_t cycle = 0;
-    // So long after now the host begins to issue the lap; and would, if it had not waited since the step began: so it
-    // issues receives.
+    // Time from now until the host begins to issue the cycle; and until it would, had it not waited since the step
+    // began, which is how it issues receives.
     Duration host_behind;
     Duration receives_behind;
   };
   struct Moment {
     TimePoint at;
-    std::uint64_t digest = 0;   // of all that bears on the future, relative to `at` and the places
+    std::uint64_t digest = 0;   // of all state that decides the future, relative to `at` and the positions
     std::vector<Position> places;  // by class
   };
   SteadyStateWatch(const HostClock& host, std::uint32_t cycles_left_out) : host_(host), left_out_(cycles_left_out) {}
 
   [[nodiscard]] bool on() const { return left_out_ > 0; }
-  // Looks from now on at a training step of class 0.
+  // Watches a training step of class 0 from now on.
   void begin_step();
   [[nodiscard]] bool searches() const { return on() && !proofs_.empty() && !proofs_.back().holds; }
-  // kBegins: a period may begin now: keep what the run has come to. kProved: it has ended, and repeats.
+  // kBegins: a period may begin now: store the totals of the run. kProved: it has ended, and repeats.
   enum class Verdict { kGoOn, kBegins, kProved };
   [[nodiscard]] Verdict observe(Moment moment);
   // How often the period is left out.
   [[nodiscard]] std::uint32_t periods() const { return left_out_ / period_; }
-  // Whether laps of that step could be left out, as far as the class is concerned whose program ends now.
+  // Whether cycles of that step could be left out, for the class whose program ends now.
   [[nodiscard]] bool held(ClassId c, int iteration) const;
 
  private:
-  static constexpr std::uint32_t kLongest = 32;  // laps of a period
+  static constexpr std::uint32_t kLongest = 32;  // cycles of a period
   [[nodiscard]] bool repeats(const Moment& before, const Moment& now) const;
   [[nodiscard]] bool host_keeps_up(ClassId c, const Position& before, const Position& now, TimePoint since) const;
   struct Ahead {
@@ -63,23 +65,23 @@ class SteadyStateWatch {
 
   const HostClock& host_;
   std::uint32_t left_out_;
-  std::vector<Moment> seen_;  // of the last laps
+  std::vector<Moment> seen_;  // of the last cycles
   std::optional<Moment> begin_;
   std::uint32_t period_ = 1;
   struct Proof {
     bool holds = false;
     TimePoint since;
-    std::vector<Ahead> ahead;  // by class: whether its host gets further ahead from lap to lap
+    std::vector<Ahead> ahead;  // by class: whether its host gets further ahead from cycle to cycle
   };
   std::vector<Proof> proofs_;  // by iteration
 };
 
-// What laps that were left out add to a run.
+// What left-out cycles add to a run.
 class LeftOutCycles {
  public:
   LeftOutCycles(std::size_t classes, std::size_t dimensions);
   void add(const StepSnapshot& begin, const StepSnapshot& end, std::uint32_t times);
-  // Forgets how the class spent its time (warm-up).
+  // Discards how the class spent its time (warm-up).
   void restart(ClassId c);
   [[nodiscard]] Duration time() const { return time_; }
   void extend(StepSnapshot& snapshot) const;

@@ -11,7 +11,7 @@ int StepPeriod::observe(StepSnapshot snapshot, int iterations) {
   before_ = std::move(now_);
   now_ = std::move(snapshot);
   if (!before_ || before_->iteration + 1 != now_->iteration || before_->digest != now_->digest) return 0;
-  // Class 0 plays one more, the last.
+  // Class 0 simulates one more, the last.
   skipped_ = std::max(iterations - now_->iteration - 2, 0);
   return skipped_;
 }
@@ -20,7 +20,7 @@ void StepPeriod::extend(RunRecord& record, std::vector<LinkUsage>& usage) const 
   if (skipped_ == 0) return;
   const Duration period = now_->at - before_->at;
   for (TimePoint& end : record.finished_at) end = end + period * skipped_;
-  // The ends of the steps that were left out lie one period apart, after the last step that repeats.
+  // The ends of the left-out steps are one period apart, after the last step that repeats.
   const auto repeating = static_cast<std::size_t>(now_->iteration);
   const TimePoint last = record.iteration_end[repeating + 1] + period * skipped_;
   record.iteration_end.resize(repeating + 1);

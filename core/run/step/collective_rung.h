@@ -1,4 +1,4 @@
-// Which rung of the ladder plays the collectives of a run: steps over a network, kernels on channels, or formulas.
+// Chooses the fidelity level of the collectives of a run: steps over a network, kernels on channels, or formulas.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace ringwright {
 
-// The rung that the inputs ask for.
+// The level that the inputs request.
 [[nodiscard]] std::unique_ptr<CollectiveRunner> make_collective_runner(PlayedJob& job, const ExecutorInputs& inputs);
 
 }  // namespace ringwright

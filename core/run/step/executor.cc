@@ -8,7 +8,7 @@
 namespace ringwright {
 namespace {
 
-constexpr std::uint64_t kEventsPerLook = 500'000;  // between two looks at the observer
+constexpr std::uint64_t kEventsPerLook = 500'000;  // between two checks of the observer
 
 }  // namespace
 
@@ -103,15 +103,15 @@ void StepPlayer::try_start(ClassId c, std::uint32_t task) {
   });
 }
 
-// What the host has not issued yet begins when it has; of computing, all but the last kernel may be under way by then,
-// so that a work ends no earlier than it is issued.
+// A task that the host has not issued yet begins when it is issued; of computing, all but the last kernel may be
+// running by then, so that a work ends no earlier than it is issued.
 void StepPlayer::start(ClassId c, std::uint32_t task) {
   const TaskKind kind = program_of(c).tasks[task].kind;
   if (kind == TaskKind::kSegment) return start_segment(c, task);
   Duration late = host_.counts() ? host_.issued(c, task) - inputs_.engine.now() : Duration();
   if (kind == TaskKind::kCompute) late -= compute_time(c, task);
   if (late <= Duration(0)) return begin_task(c, task);
-  // No event for each of the hundreds of receives that begin with a step and take nothing until their message comes.
+  // No event for each of the hundreds of receives that begin with a step and take nothing until their message arrives.
   if (kind == TaskKind::kReceive && !contended_ && !recorded_[c.index()]) return start_communication(c, task, late);
   start_late(c, task, late);
 }
@@ -137,7 +137,7 @@ Duration StepPlayer::compute_time(ClassId c, std::uint32_t task) const {
   return slowdown.empty() ? time : scale(time, slowdown[job_.rank_of(c).index()]);
 }
 
-// From the launch of its kernel on, communication keeps multiprocessors.
+// From the launch of its kernel on, communication occupies multiprocessors.
 void StepPlayer::hold_gpu(ClassId c, std::uint32_t task) {
   const Task& entry = program_of(c).tasks[task];
   const TaskGraph& graph = inputs_.graph;
@@ -297,7 +297,7 @@ void StepPlayer::end_iteration(ClassId c) {
   }
   ledger_.close(c, now);
   record_.finished_at[c.index()] = now + left_out_.time();
-  // What is still on its way then is background traffic, or nothing.
+  // Only background traffic can still be in flight then.
   if (++finished_classes_ == progress_.size()) inputs_.engine.stop_after_instant();
 }
 
@@ -307,7 +307,7 @@ RunResult StepPlayer::run() {
     tasks_total_ += program_of(ClassId(c)).tasks.size() * static_cast<std::uint64_t>(inputs_.graph.iterations);
   }
   background_.schedule();
-  settling_ = true;  // what ends while the first tasks start is settled afterwards, in order
+  settling_ = true;  // tasks that end while the first tasks start are settled afterwards, in order
   for (std::size_t c = 0; c < progress_.size(); ++c) begin_iteration(ClassId(c));
   for (std::size_t i = 0; i < ended_.size(); ++i) settle(Ended(ended_[i]));
   ended_.clear();
@@ -347,7 +347,7 @@ RunResult StepPlayer::run() {
   period_.extend(record_, result.usage);
   result.iterations_in_time = static_cast<int>(std::ranges::count_if(
       record_.iteration_end, [](TimePoint ended) { return ended > TimePoint() && !is_beyond_clock(ended); }));
-  // Steps and laps that were not played may take it there as well.
+  // Steps and cycles that were not simulated may also reach it.
   if (is_beyond_clock(record_.iteration_end.back())) result.outcome = RunOutcome::kClockRanOut;
   result.record = std::move(record_);
   return result;

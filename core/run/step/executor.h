@@ -1,4 +1,4 @@
-// Plays a task graph: streams, dependencies, iterations; tells what happened, or who waits for whom.
+// Simulates a task graph: streams, dependencies, iterations; returns the record, or who waits for whom.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@
 
 namespace ringwright {
 
-// Told now and then how far a run is; a pure onlooker.
+// Notified periodically of a run's progress; has no influence on it.
 class RunObserver {
  public:
   virtual ~RunObserver() = default;
@@ -37,35 +37,36 @@ struct ExecutorInputs {
   const CollectiveChooser& chooser;
   const ComputeModel& compute;
   const CollectiveTime* collective_time = nullptr;  // null: collectives are messages; else formulas
-  StepCosts step_costs = {};                        // of collectives that go in steps
-  // Of collectives that go in steps, and of messages; null: they cost nothing beside their bytes on wires.
+  StepCosts step_costs = {};                        // of collectives simulated in steps
+  // Of collectives simulated in steps, and of messages; null: no cost in addition to their bytes on wires.
   const CallOverhead* call_overhead = nullptr;
   const ChannelInputs* channels = nullptr;          // null: messages go in steps; else as kernels send them
-  // What communication holds of a GPU; null: the two do not slow each other.
+  // What communication occupies of a GPU; null: computing and communication do not slow each other.
   const CommunicationFootprint* footprint = nullptr;
-  // What collectives of segments take alone; null: it is not known. Only where collectives are messages.
+  // Times of collectives of segments alone; null: not known. Only where collectives are messages.
   const RehearsedCalls* rehearsed = nullptr;
 };
 
 struct ExecutorOptions {
   int warmup_iterations = 0;      // not counted in RunRecord::time_in
-  std::vector<ClassId> recorded;  // classes whose spans are kept
+  std::vector<ClassId> recorded;  // classes whose spans are recorded
   std::uint64_t max_events_per_instant = 2'000'000'000;
   RunObserver* observer = nullptr;
   // Leave out training steps that repeat the one before exactly. Not for runs whose network changes with time, and
   // without effect where communication slows computing.
   bool skip_repeated_iterations = false;
-  // Segments that nobody outside of them bears on pass as one event. Exact; spans of their tasks are not told then.
+  // Independent segments pass as one event. Exact; spans of their tasks are not recorded then.
   bool pass_segments_at_once = false;
-  // The host waits until each receive has ended before it issues what follows, as frameworks do that synchronise after
+  // The host waits until each receive has ended before it issues what follows, as in frameworks that synchronise after
   // messages of a pipeline. Matters only where issuing takes time.
   bool host_awaits_receives = false;
 };
 
-// kDisturbed: somebody used links that rehearsed calls were taken to have to themselves; to be played without them.
-// kUnproven: laps are left out of the graph and the run did not repeat itself from lap to lap; to be played with them.
-// kGivenUp: a transfer between hosts stood still for longer than its NICs try.
-// kClockRanOut: it ends later than the clock can tell (kClockEnd); what of the record ends in time is right.
+// kDisturbed: other transfers used links that rehearsed calls were assumed to own; to be simulated without them.
+// kUnproven: cycles are left out of the graph and the run did not repeat itself from cycle to cycle; to be simulated
+// with them.
+// kGivenUp: a transfer between hosts stalled for longer than its NICs retry.
+// kClockRanOut: it ends beyond the clock's range (kClockEnd); whatever in the record ends in time is correct.
 enum class RunOutcome { kFinished, kStalled, kLivelock, kStopped, kDisturbed, kUnproven, kGivenUp, kClockRanOut };
 
 struct RunResult {
@@ -74,7 +75,7 @@ struct RunResult {
   std::vector<LinkUsage> usage;  // of the network model; iterations that were left out included
   std::vector<std::uint64_t> messages;  // by class: transfers that it started, without iterations that were left out
   int skipped_iterations = 0;
-  int iterations_in_time = 0;  // that ended before the clock does; all of them when the run finished
+  int iterations_in_time = 0;  // that ended before the clock's end; all of them when the run finished
   StallReport stall;  // when stalled, or given up
 };
 

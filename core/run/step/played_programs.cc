@@ -6,7 +6,7 @@
 namespace ringwright {
 namespace {
 
-// Whether segments need not be played task by task.
+// Whether segments need not be simulated task by task.
 bool pass_at_once(const ExecutorInputs& inputs, const ExecutorOptions& options) {
   const bool may = options.pass_segments_at_once && options.recorded.empty() && inputs.footprint == nullptr;
   const bool known = inputs.collective_time != nullptr || inputs.rehearsed != nullptr;

@@ -1,4 +1,4 @@
-// The programs as a run plays them: segments passed at once or written out, with their indices and durations.
+// The programs as simulated: segments passed at once or written out, with their indices and durations.
 #pragma once
 
 #include <vector>

@@ -9,7 +9,7 @@
 namespace ringwright {
 namespace {
 
-// Who waits for whom, turned round.
+// The inverse of the dependencies.
 void index_dependents(const Program& program, ProgramIndex& index) {
   const std::size_t tasks = program.tasks.size();
   index.dependency_count.resize(tasks);
@@ -53,7 +53,7 @@ bool talks_to_nobody(const Task& task) {
 void number_sequences(const TaskGraph& graph, const Program& program, ProgramIndex& index) {
   // (kind, dimension, peer, channel); peer and channel are 0 for collectives.
   using Sequence = std::tuple<TaskKind, std::uint32_t, int, std::uint8_t>;
-  // A program has few of them, which are quicker looked through than sorted.
+  // A program has few of them; a linear search is faster than sorting.
   struct Counted {
     Sequence sequence;
     std::uint32_t count = 0;

@@ -1,5 +1,5 @@
-// What the executor needs to know of a program, worked out once: who waits for a task, the order on each stream, and
-// the number that each collective and message has in its sequence.
+// The index of a program for the executor, computed once: dependents of a task, the order on each stream, and the
+// sequence number of each collective and message.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@ struct ProgramIndex {
   std::vector<std::uint32_t> dependents;
   std::vector<std::vector<std::uint32_t>> stream_tasks;  // by stream: its tasks in order
   std::vector<std::uint32_t> streamless_roots;           // tasks on no stream without dependencies
-  // A collective's place among the program's collectives of its dimension; a message's place among the program's
-  // sends (receives) of its dimension, peer and channel; and how many there are in all, so that the number in
-  // iteration i is i * period + occurrence.
+  // A collective's position among the program's collectives of its dimension; a message's position among the program's
+  // sends (receives) of its dimension, peer and channel; and their total count, so that the number in iteration i is i
+  // * period + occurrence.
   std::vector<std::uint32_t> occurrence;  // by task
   std::vector<std::uint32_t> period;      // by task
 

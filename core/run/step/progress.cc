@@ -5,7 +5,7 @@
 namespace ringwright {
 namespace {
 
-// A sum: their order means nothing.
+// A sum: their order does not matter.
 std::uint64_t digest_times(const auto& times, TimePoint now, std::uint32_t reference) {
   std::uint64_t sum = 0;
   for (const auto& [task, at] : times) sum += mix(task - reference, static_cast<std::uint64_t>((at - now).count()));
@@ -34,7 +34,7 @@ std::uint64_t digest_cycle(const Progress& progress, const CycleReference& refer
 std::uint64_t digest(const Progress& progress, TimePoint now, int iteration) {
   std::uint64_t hash = static_cast<std::uint64_t>(progress.iteration - iteration);
   for (std::size_t task = 0; task < progress.state.size(); ++task) {
-    // Tasks that are done or wait for equally many others weigh in with their place.
+    // Tasks that are done or wait for the same number of others count with their position.
     const std::uint64_t state =
         (std::uint64_t{progress.pending[task]} << 2U) | static_cast<std::uint64_t>(progress.state[task]);
     hash = (hash ^ state) * 0x100000001B3ULL + task;

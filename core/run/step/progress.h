@@ -1,4 +1,4 @@
-// Where one class of ranks stands in its program.
+// The progress of one class of ranks in its program.
 #pragma once
 
 #include <algorithm>
@@ -16,13 +16,13 @@ enum class TaskState : std::uint8_t { kWaiting, kRunning, kDone };
 struct Progress {
   std::vector<std::uint16_t> pending;                          // by task: unfinished dependencies
   std::vector<TaskState> state;                                // by task
-  std::vector<std::uint32_t> stream_next;                      // by stream: place in the stream's order
+  std::vector<std::uint32_t> stream_next;                      // by stream: position in the stream's order
   std::vector<bool> stream_busy;                               // by stream
   std::vector<std::pair<std::uint32_t, TimePoint>> computing;  // running compute tasks and when they end
   std::map<std::uint32_t, TimePoint> delayed;                  // tasks whose host is late, and when they begin
   std::size_t unfinished = 0;
   std::uint32_t first_open = 0;  // all tasks before it are done
-  std::uint32_t farthest = 0;    // no task after it has seen anything, but for receives whose message has not come
+  std::uint32_t farthest = 0;    // no task after it was touched, except receives whose message has not arrived
   int iteration = 0;
 
   void computed(std::uint32_t task) {
@@ -42,8 +42,8 @@ struct Progress {
 // `reference`.
 [[nodiscard]] std::uint64_t digest_running(const Progress& progress, TimePoint now, std::uint32_t reference);
 
-// A hash of it within a loop: of all tasks between those that are done and those that have seen nothing, by their
-// distance from the lap's first task; so streams stand where these say.
+// A hash of it within a loop: of all tasks between those that are done and those that are untouched, by their distance
+// from the cycle's first task; these determine the positions of the streams.
 struct CycleReference {
   TimePoint now;
   std::uint32_t task = 0;

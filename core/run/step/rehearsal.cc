@@ -53,7 +53,7 @@ ExecutorOptions Rehearsal::options() const {
 }
 
 void Rehearsal::note(const RunResult& run, const std::vector<std::vector<LinkId>>& links_of) {
-  CHECK(run.outcome == RunOutcome::kFinished, "a collective among equals comes to its end");
+  CHECK(run.outcome == RunOutcome::kFinished, "a collective among equals completes");
   for (const Span& span : run.record.spans) {
     const std::size_t c = span.rank_class.index();
     const Task& task = graph_.programs[graph_.program_of[classes_.representative[c].index()].index()].tasks[span.task];

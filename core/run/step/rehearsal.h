@@ -1,10 +1,10 @@
-// The rehearsal of a run whose collectives are messages: each collective of its segments is played alone, once for each
-// class of ranks, so that a pass can go by as one event afterwards.
+// The rehearsal of a run whose collectives are messages: each collective of its segments is simulated alone, once for
+// each class of ranks, so that a pass can be one event afterwards.
 //
-// In a round every class plays one of its collectives, all from the start of the clock. Groups are of one class
-// (segments_stand_alone), so its members do the same at the same time, and what a call takes in the round it takes
-// whenever nobody else uses its links: times of a run depend on differences alone. That classes keep out of each
-// other's way in the round is for the caller to see; that nobody else uses the links is watched in the run.
+// In a round every class simulates one of its collectives, all from the start of the clock. Groups are of one class
+// (segments_stand_alone), so their members do the same at the same time, and a call takes the same time as in the round
+// whenever nobody else uses its links: times of a run depend on differences alone. The caller ensures that classes do
+// not share links in the round; the run checks that nobody else uses them.
 #pragma once
 
 #include <cstdint>
@@ -20,14 +20,14 @@ namespace ringwright {
 
 class Rehearsal {
  public:
-  // Of a graph whose segments stand alone.
+  // For a graph with independent segments.
   Rehearsal(const TaskGraph& graph, const RankClasses& classes);
 
   [[nodiscard]] std::size_t rounds() const { return rounds_; }
-  // To be played with the run's classes, chooser and network model; valid until the next round is asked for.
+  // To be simulated with the run's classes, chooser and network model; valid until the next round is requested.
   [[nodiscard]] const TaskGraph& round(std::size_t number);
   [[nodiscard]] ExecutorOptions options() const;
-  // What the run of the round's graph told; `links_of`: by class, those on which it started transfers.
+  // Records the run of the round's graph; `links_of`: by class, the links on which it started transfers.
   void note(const RunResult& run, const std::vector<std::vector<LinkId>>& links_of);
   [[nodiscard]] RehearsedCalls take() { return std::move(calls_); }
 

@@ -43,7 +43,7 @@ Duration SegmentPlayer::begin(ClassId rank_class, std::uint32_t segment, Duratio
 std::uint64_t SegmentPlayer::digest(ClassId rank_class) const {
   const InFlight& call = in_flight_[rank_class.index()];
   if (!call.active) return 0;
-  // An undisturbed course is the same however early the host was.
+  // An undisturbed timeline is independent of how early the host was.
   const auto behind = static_cast<std::uint64_t>(call.late ? call.host_behind.count() : 0);
   const auto since = static_cast<std::uint64_t>((job_.engine.now() - call.begin).count());
   return mix(mix(call.segment + 1, call.late ? 1 : 0), mix(behind, since));

@@ -1,4 +1,4 @@
-// Plays calls of segments as one event each: the course that they take is known beforehand.
+// Simulates calls of segments as one event each: their timeline is known beforehand.
 #pragma once
 
 #include <cstdint>
@@ -16,22 +16,22 @@ class SegmentPlayer {
  public:
   SegmentPlayer(PlayedJob& job, CallTimes& calls, const ExecutorInputs& inputs, const PlayedPrograms& programs);
 
-  // A call begins now, for whose tasks the host begins to issue so long after; returns how long it takes.
+  // A call begins now, whose tasks the host begins to issue this long after; returns its duration.
   [[nodiscard]] Duration begin(ClassId rank_class, std::uint32_t segment, Duration host_behind);
   void end(ClassId rank_class) {
     job_.ledger.end_profile(rank_class, job_.engine.now());
     in_flight_[rank_class.index()].active = false;
   }
-  // Whether the class's present call goes otherwise than it would with a quicker host.
+  // Whether a faster host would change the class's current call.
   [[nodiscard]] bool is_late(ClassId rank_class) const { return in_flight_[rank_class.index()].late; }
-  // Which call is under way in the class, and since when.
+  // A hash of the class's current call and its start.
   [[nodiscard]] std::uint64_t digest(ClassId rank_class) const;
 
-  // Somebody used links that a rehearsed collective was taken to have to itself: what was played means nothing.
+  // Other transfers used links that a rehearsed collective was assumed to have to itself: the run is invalid.
   [[nodiscard]] bool is_disturbed() const { return rehearsed_ && (meets_others_ || job_.network.trespassed()); }
-  // What calls of collectives took in undisturbed courses, for the end of a run.
+  // Adds the times of collective calls in undisturbed timelines, at the end of a run.
   void add_calls(CallTimes& calls) const;
-  // With what links carried in calls that have begun, of which the network model does not know.
+  // Adds the link traffic of calls that have begun, which the network model does not record.
   [[nodiscard]] std::vector<LinkUsage> with_usage(std::vector<LinkUsage> usage) const;
 
  private:
@@ -43,7 +43,7 @@ class SegmentPlayer {
   struct Plays {
     const SegmentTimeline* timeline = nullptr;  // the undisturbed one
     std::uint64_t count = 0;
-    std::uint64_t late = 0;  // of them, in courses of their own
+    std::uint64_t late = 0;  // of them, in timelines of their own
   };
   std::vector<Plays> plays_;  // by class, by segment
   struct InFlight {

@@ -33,7 +33,7 @@ bool communicates(TaskKind kind) {
   return kind == TaskKind::kCollective || kind == TaskKind::kSend || kind == TaskKind::kReceive;
 }
 
-// The sender's first task under way in a group that holds both ends.
+// The sender's first running task in a group that holds both ends.
 Broken describe(const StallSources& sources, const GivenUp& transfer) {
   Broken broken{.transfer = transfer, .task = {}, .call = {}};
   const ClassId c = sources.job.classes.class_of[transfer.from.index()];
@@ -42,7 +42,7 @@ Broken describe(const StallSources& sources, const GivenUp& transfer) {
   for (std::uint32_t task = 0; task < progress.state.size(); ++task) {
     const Task& entry = program.tasks[task];
     if (progress.state[task] != TaskState::kRunning || !communicates(entry.kind)) continue;
-    if (entry.kind == TaskKind::kReceive) continue;  // its sender is another
+    if (entry.kind == TaskKind::kReceive) continue;  // its sender is another rank
     if (std::ranges::count(sources.job.group_of(c, entry.dimension), transfer.to) == 0) continue;
     broken.task = sources.job.graph.labels[entry.label];
     broken.call = why_blocked(sources, c, task);
@@ -81,9 +81,9 @@ StallReport report_stall(const StallSources& sources) {
 
 std::string render(const StallReport& stall) {
   std::string text =
-      fmt::format("the run cannot go on at {}: {} rank{} unfinished\n", to_string(stall.at.since_start()),
+      fmt::format("the run cannot continue at {}: {} rank{} unfinished\n", to_string(stall.at.since_start()),
                   stall.unfinished_ranks, stall.unfinished_ranks == 1 ? "" : "s");
-  const std::vector<Blocked> none;  // where one transfer holds up all others, they tell nothing
+  const std::vector<Blocked> none;  // where one transfer blocks all others, they add nothing
   for (const Blocked& blocked : stall.broken ? none : stall.blocked) {
     text += fmt::format("  rank {} ({}) in '{}' waits for {}\n", blocked.rank.value, blocked.program, blocked.task,
                         blocked.waits_for);

@@ -1,4 +1,4 @@
-// Why a run cannot go on: who waits for whom.
+// Why a run cannot continue: who waits for whom.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace ringwright {
 
-// A task that cannot go on, and why.
+// A task that cannot continue, and why.
 struct Blocked {
   RankId rank;
   std::string program;
@@ -24,10 +24,10 @@ struct Blocked {
   std::string waits_for;  // "rank 7 ...", "its task ..."
 };
 
-// A transfer with which the run ended.
+// A transfer that ended the run.
 struct Broken {
   GivenUp transfer;
-  std::string task;  // of the sender, that the transfer belongs to; empty: it is the job's no longer
+  std::string task;  // of the sender, that the transfer belongs to; empty: it no longer belongs to the job
   std::string call;  // which call of which group the sender is in, as in Blocked::waits_for
 };
 
@@ -36,14 +36,14 @@ struct StallReport {
   std::size_t unfinished_ranks = 0;
   TimePoint at;
   std::optional<Broken> broken;
-  std::vector<std::string> notes;  // what whoever assembled the run adds: links that are down
+  std::vector<std::string> notes;  // added by the code that assembled the run: links that are down
 };
 
 struct StallSources {
   const PlayedJob& job;
-  const std::vector<Program>& programs;  // as they were played
+  const std::vector<Program>& programs;  // as simulated
   const std::vector<Progress>& progress;  // by class
-  int iterations = 1;                     // that each class was to play
+  int iterations = 1;                     // that each class should run
   const CollectiveRunner& collectives;
   const MessagePlayer& messages;
 };

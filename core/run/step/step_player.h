@@ -1,4 +1,4 @@
-// One run of the executor: streams, dependencies and iterations of all classes, and what repeats itself.
+// One run of the executor: streams, dependencies and iterations of all classes, and detection of repeats.
 #pragma once
 
 #include <cstdint>
@@ -70,11 +70,11 @@ class StepPlayer final : public CommunicationListener, public ComputeListener {
   [[nodiscard]] std::uint64_t state_digest(int iteration, std::uint64_t of_network);
   void note_cycle(ClassId c, std::uint32_t task);
   void look_for_cycle();
-  // Where all classes stand in their loops; empty when one is not in its loop, or has come to the end of it.
+  // The positions of all classes in their loops; empty when one is not in its loop, or is at its end.
   [[nodiscard]] std::vector<SteadyStateWatch::Position> find_places();
   [[nodiscard]] std::uint64_t cycle_digest(std::uint64_t of_network);
   [[nodiscard]] StepSnapshot snapshot(int iteration, std::uint64_t digest);
-  // Not where something changes with time that no lap sees, nor for whoever looks at the tasks of each lap.
+  // Not where something changes with time outside the cycles, nor where the tasks of each cycle are recorded.
   [[nodiscard]] bool may_leave_out_cycles() const {
     return !contended_ && inputs_.graph.background.empty() && options_.recorded.empty();
   }
@@ -88,7 +88,7 @@ class StepPlayer final : public CommunicationListener, public ComputeListener {
   [[nodiscard]] std::vector<CallTime> calls() const;
   void note_span(ClassId c, std::uint32_t task);
 
-  // How thread blocks drive the network where kernels slow them.
+  // How thread blocks pace the network where kernels slow them.
   struct Pacing {
     explicit Pacing(const ExecutorInputs& inputs)
         : clocks(inputs.engine, inputs.classes.count()), network(inputs.network, inputs.classes, clocks) {}
@@ -98,7 +98,7 @@ class StepPlayer final : public CommunicationListener, public ComputeListener {
 
   ExecutorInputs inputs_;
   ExecutorOptions options_;
-  std::unique_ptr<Pacing> pacing_;  // null: kernels and communication do not disturb each other
+  std::unique_ptr<Pacing> pacing_;  // null: kernels and communication do not slow each other
   PlayedPrograms plan_;
   HostClock host_;
   ActivityLedger ledger_;
@@ -110,15 +110,15 @@ class StepPlayer final : public CommunicationListener, public ComputeListener {
   std::optional<SegmentPlayer> segments_;
   BackgroundTraffic background_;
   std::vector<Progress> progress_;  // by class
-  std::vector<Ended> ended_;        // tasks that ended and whose followers are not started yet
+  std::vector<Ended> ended_;        // tasks that ended and whose dependents are not started yet
   bool settling_ = false;
-  int iterations_ = 1;  // to play; fewer than asked for once they are known to repeat
+  int iterations_ = 1;  // to simulate; fewer than requested once they are known to repeat
   StepPeriod period_;
   SteadyStateWatch cycles_;
   std::optional<StepSnapshot> cycle_begin_;
   LeftOutCycles left_out_;
   std::uint32_t next_cycle_ = 0;  // of class 0: the task that begins it
-  bool unproven_ = false;       // laps were left out that may not be
+  bool unproven_ = false;       // cycles were left out that may not be
   int skipped_ = 0;
   std::size_t finished_classes_ = 0;
   std::uint64_t tasks_done_ = 0;

@@ -1,4 +1,4 @@
-// What repeats itself in a run: training steps that are as the one before, and laps that the graph leaves out.
+// Repeats in a run: training steps equal to the one before, and cycles that the graph leaves out.
 #include <algorithm>
 
 #include "core/base/random.h"
@@ -91,7 +91,7 @@ std::uint64_t StepPlayer::cycle_digest(std::uint64_t of_network) {
   return hash;
 }
 
-// At the end of the instant in which class 0 began a lap.
+// At the end of the instant in which class 0 began a cycle.
 void StepPlayer::look_for_cycle() {
   job_.reference_iteration = progress_.front().iteration;
   job_.reference_task.resize(progress_.size());

@@ -64,7 +64,7 @@ void add_nic_cables(Fabric& fabric, const ClosShape& shape, const HostBlock& blo
                                               .bandwidth = shape.cable * shape.cable_efficiency,
                                               .up = latency.nic + latency.cable,
                                               .down = latency.hop + latency.cable + latency.nic});
-      DCHECK(added.value == links.cable(host, nic), "cables are numbered as ClosLinks says");
+      DCHECK(added.value == links.cable(host, nic), "cables are numbered as in ClosLinks");
     }
   }
 }
@@ -79,7 +79,7 @@ void add_switch_cables(Fabric& fabric, const ClosShape& shape, const ClosLinks& 
                                               .bandwidth = shape.uplink,
                                               .up = switched,
                                               .down = switched});
-      DCHECK(added.value == links.uplink(leaf, lane), "uplinks are numbered as ClosLinks says");
+      DCHECK(added.value == links.uplink(leaf, lane), "uplinks are numbered as in ClosLinks");
     }
   }
   for (std::uint32_t pod = 0; pod < shape.pods; ++pod) {
@@ -90,7 +90,7 @@ void add_switch_cables(Fabric& fabric, const ClosShape& shape, const ClosLinks& 
                                                 .bandwidth = shape.core_link,
                                                 .up = switched,
                                                 .down = switched});
-        DCHECK(added.value == links.core_link(pod, spine, lane), "core links are numbered as ClosLinks says");
+        DCHECK(added.value == links.core_link(pod, spine, lane), "core links are numbered as in ClosLinks");
       }
     }
   }

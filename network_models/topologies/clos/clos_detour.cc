@@ -1,4 +1,4 @@
-// Ways through a Clos network around links that are down; the rule is stated in clos_router.cc.
+// Paths through a Clos network around links that are down; the rule is stated in clos_router.cc.
 #include <optional>
 #include <vector>
 
@@ -7,14 +7,14 @@
 namespace ringwright::network_models {
 namespace {
 
-// A choice among `count` parallel links: `first`, and then every `stride`-th, around the end.
+// A choice among `count` parallel links: `first`, and then every `stride`-th, modulo `count`.
 struct Choice {
   std::uint32_t first = 0;
   std::uint32_t stride = 1;
   std::uint32_t count = 1;
 };
 
-// The first choice that `is_up` likes.
+// The first choice that `is_up` accepts.
 template <class IsUp>
 std::optional<std::uint32_t> first_up(const Choice& choice, const IsUp& is_up) {
   const std::uint32_t tries = choice.count / choice.stride;
@@ -33,7 +33,7 @@ ClosRouter::ParallelLinks ClosRouter::healthy_links(const ParallelLinks& wanted,
     ParallelLinks links_taken = wanted;
     links_taken.up = (wanted.up + i) % shape_.uplinks;
     if (down[links_.uplink(from.leaf, links_taken.up)]) continue;
-    // Both numbers move on together, so that they stay on one spine: the number of spines divides that of uplinks.
+    // Both numbers advance together, so that they stay on one spine: the number of spines divides that of uplinks.
     const auto lane_down =
         first_up({.first = (wanted.down + i) % shape_.uplinks, .stride = shape_.spines, .count = shape_.uplinks},
                  [&](std::uint32_t lane) { return !down[links_.uplink(to.leaf, lane) + 1]; });
@@ -63,8 +63,8 @@ std::optional<ClosRouter::ParallelLinks> ClosRouter::healthy_core_links(const Pa
   return std::nullopt;
 }
 
-// Counts the ways through every link: those of a spine are (uplinks that are up) x (ways over its cores, or 1) x
-// (downlinks that are up), and a link carries its part of them.
+// Counts the paths through every link: those of a spine are (uplinks that are up) x (paths over its cores, or 1) x
+// (downlinks that are up), and a link carries its share of them.
 class ClosRouter::HealthyPaths {
  public:
   HealthyPaths(const ClosRouter& router, const End& from, const End& to, const LinksDown& down)
@@ -144,11 +144,11 @@ class ClosRouter::HealthyPaths {
   std::vector<double> downs_;  // by spine: and to the receiver's
   std::vector<double> into_;   // by spine and core: links that are up, towards the core
   std::vector<double> out_;    // by spine and core: and from it
-  std::vector<double> cores_;  // by spine: ways over its cores to the other pod's spine; 1 in one pod
+  std::vector<double> cores_;  // by spine: paths over its cores to the other pod's spine; 1 in one pod
   double total_ = 0.0;
 };
 
-// False when no way is left.
+// False when no path is left.
 bool ClosRouter::add_healthy_paths(const End& from, const End& to, const LinksDown& down, PathBuilder& builder) const {
   const HealthyPaths paths(*this, from, to, down);
   if (paths.total() <= 0.0) return false;

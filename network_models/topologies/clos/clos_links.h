@@ -45,7 +45,7 @@ class ClosLinks {
   [[nodiscard]] std::uint32_t pod(std::uint32_t group, std::uint32_t rail) const {
     return shape_.pod_kind == PodKind::kRail ? rail : group / shape_.groups_per_pod;
   }
-  // The rail of a NIC, and its place among its host's NICs on that rail.
+  // The rail of a NIC, and its position among its host's NICs on that rail.
   [[nodiscard]] std::uint32_t rail_of(std::uint32_t nic) const {
     return shape_.spread == NicSpread::kRails ? nic % shape_.rails : nic / shape_.nics_per_rail();
   }

@@ -1,4 +1,4 @@
-// Reads the order of a Clos network: switches by tier, ratios, group and pod sizes, latencies, routing.
+// Reads the settings of a Clos network: switches by tier, ratios, group and pod sizes, latencies, routing.
 #include "network_models/topologies/clos/clos_reading.h"
 
 #include <algorithm>
@@ -76,7 +76,7 @@ void record_all(ConfigMap& fabric, const DerivedClos& derived) {
   }
 }
 
-// Keys of the sibling topologies are known but have no effect, so that one scenario can be tried as several types.
+// Keys of the sibling topologies are known but have no effect, so that one scenario can be run with several types.
 void pass_over_count(ConfigMap& fabric, std::string_view name, std::string_view type) {
   if (fabric.documenting() || !fabric.has(name)) return;
   (void)optional_count(fabric, {.name = name, .doc = "", .min = 1});
@@ -95,7 +95,7 @@ void list_given(ConfigMap& map, std::initializer_list<std::string_view> keys, st
   }
 }
 
-// What is ordered for tiers that the network does without.
+// Keys for tiers that the network does not have.
 void list_idle_tiers(ConfigMap& fabric, const ClosShape& shape) {
   const auto below = [&fabric](std::string_view name) { return fabric.map(name, ""); };
   if (shape.cores == 0 && fabric.has("core")) {
@@ -116,7 +116,7 @@ void list_idle_tiers(ConfigMap& fabric, const ClosShape& shape) {
   }
   if (shape.uplinks <= 1 && shape.spine_uplinks <= 1 && fabric.has("routing")) {
     ConfigMap routing = below("routing");
-    list_given(routing, {"policy", "hash_seed", "queue_pairs"}, "there is one way between any two leaves");
+    list_given(routing, {"policy", "hash_seed", "queue_pairs"}, "there is one path between any two leaves");
   }
 }
 

@@ -1,4 +1,4 @@
-// Reads the order of a Clos network from `cluster.fabric`: what fat tree, rail-optimised and rail-only have in common.
+// Reads the settings of a Clos network from `cluster.fabric`: shared by fat tree, rail-optimised and rail-only.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ enum class ClosKind : std::uint8_t { kFatTree, kRailOptimized, kRailOnly };
 
 [[nodiscard]] ClosOrder read_clos_order(ConfigMap& fabric, const TopologyRequest& request, ClosKind kind);
 
-// Reads, derives the counts, records what does not fit; ready to build when nothing was recorded.
+// Reads, derives the counts, records mistakes; ready to build when nothing was recorded.
 [[nodiscard]] std::unique_ptr<Topology> read_clos(ConfigMap& fabric, const TopologyRequest& request, ClosKind kind);
 
 }  // namespace ringwright::network_models

@@ -1,13 +1,13 @@
-// Ways through a Clos network: up to the lowest common tier, down again; the policy picks among parallel links.
+// Paths through a Clos network: up to the lowest common tier, down again; the policy picks among parallel links.
 //
 // Static, by the destination: p = its port number in its rail r of R, U uplinks a leaf, S spines a pod, V uplinks a
-// spine: uplink p % U, then core link (p / S * R + r) % V. A shift loads all links of a tier alike, and rails differ by
-// renaming only, because R normally divides V. D-mod-k puts the rail into the first choice: uplink (p + r) % U, then
-// core link (g / U) % V with the GPU's number g. Going down, the links with the same numbers are taken.
+// spine: uplink p % U, then core link (p / S * R + r) % V. A shift loads all links of a tier equally, and rails differ
+// by renaming only, because R normally divides V. D-mod-k includes the rail in the first choice: uplink (p + r) % U,
+// then core link (g / U) % V with the GPU's number g. Going down, the links with the same numbers are taken.
 //
-// Links that are down: the uplink number is raised by one (mod U) until the whole way is up; on each uplink's spine the
-// core link likewise, and on the way down the next parallel link. Spraying leaves out what is down and spreads evenly
-// over all ways that are left.
+// Links that are down: the uplink number is raised by one (mod U) until the whole path is up; on each uplink's spine
+// the core link likewise, and downwards the next parallel link. Spraying skips links that are down and spreads evenly
+// over all remaining paths.
 #include "network_models/topologies/clos/clos_router.h"
 
 #include <array>
@@ -36,12 +36,12 @@ ClosRouter::End ClosRouter::locate(std::uint32_t host, std::uint32_t gpu, std::u
           .pod = links_.pod(group, rail)};
 }
 
-// Where rails are not joined, bytes change rails inside the sender's host: over the GPU beside the NIC that has the
-// number of the one by which they come in.
+// Where rails are not connected, bytes change rails inside the sender's host: over the GPU of the NIC that has the
+// number of the incoming one.
 NicEnds ClosRouter::nics_of(const RouteQuery& query, const HostEnds& ends) const {
   NicEnds nics = block_.nics(query, ends);
   if (shape_.pod_kind != PodKind::kRail || links_.rail_of(nics.out) == links_.rail_of(nics.in)) return nics;
-  // Both hosts must have it; the reader of faults accepts no two hosts without a rail in common.
+  // Both hosts must have it; the reader of faults rejects hosts without a common rail.
   for (std::uint32_t nic = 0; nic < block_.nics() && !block_.has_nic(ends.from_host, nics.in); ++nic) {
     if (block_.has_nic(ends.from_host, nic) && block_.has_nic(ends.to_host, nic)) nics.in = nic;
   }
@@ -86,7 +86,7 @@ ClosRouter::ParallelLinks ClosRouter::static_links(const End& to) const {
   return links_taken;
 }
 
-// A spine sees `uplinks / spines` links to a leaf, a core `spine_uplinks / cores` to a spine; each switch on the way
+// A spine has `uplinks / spines` links to a leaf, a core `spine_uplinks / cores` to a spine; each switch on the path
 // hashes with other bits, so choices are independent.
 ClosRouter::ParallelLinks ClosRouter::hashed_links(std::uint64_t hash) const {
   const auto low = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits); };
@@ -129,7 +129,7 @@ void ClosRouter::between_leaves(const RouteQuery& query, const End& from, const 
   }
 }
 
-// Tier by tier, so that hops stay in order; ways that share a link add up their shares on it.
+// Tier by tier, so that hops stay in order; paths that share a link add their shares on it.
 void ClosRouter::add_paths(std::span<const ParallelLinks> paths, const End& from, const End& to,
                            PathBuilder& builder) const {
   const double share = 1.0 / static_cast<double>(paths.size());

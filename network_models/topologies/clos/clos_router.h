@@ -1,4 +1,4 @@
-// Ways through a Clos network, computed from the ends' numbers; nothing is stored per pair of GPUs.
+// Paths through a Clos network, computed from the ends' numbers; nothing is stored per pair of GPUs.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class ClosRouter final : public Router {
   [[nodiscard]] std::span<const Bandwidth> capacities() const override { return capacities_; }
 
  private:
-  // Where a rank sits.
+  // The position of a rank.
   struct End {
     std::uint32_t host = 0;
     std::uint32_t gpu = 0;
@@ -48,7 +48,7 @@ class ClosRouter final : public Router {
   [[nodiscard]] NicEnds nics_of(const RouteQuery& query, const HostEnds& ends) const;
   [[nodiscard]] ParallelLinks static_links(const End& to) const;
   [[nodiscard]] ParallelLinks hashed_links(std::uint64_t hash) const;
-  // The next lanes from the wanted ones on that cross no link that is down; the wanted ones when there are none.
+  // The next parallel links from the wanted ones on that are up; the wanted ones when there are none.
   [[nodiscard]] ParallelLinks healthy_links(const ParallelLinks& wanted, const End& from, const End& to,
                                             const LinksDown& down) const;
   [[nodiscard]] std::optional<ParallelLinks> healthy_core_links(const ParallelLinks& wanted, const End& from,

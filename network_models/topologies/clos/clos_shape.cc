@@ -23,7 +23,7 @@ std::uint32_t smallest_divisor(std::uint32_t n, std::uint32_t most) {
   return d;
 }
 
-// Real numbers of ports, rounded up or down with room for the noise of the division.
+// Real numbers of ports, rounded up or down with a tolerance for division error.
 constexpr double kNoise = 1e-9;
 std::uint32_t whole_down(double x) {
   return static_cast<std::uint32_t>(std::floor(x + kNoise));
@@ -49,7 +49,7 @@ class Derivation {
     shape_.core_link = order.core.speed;
     shape_.latency = order.latency;
     if (host.nic.count == 0) {
-      problem("type", "a network between nodes needs NICs but 'cluster.node.nic.count' is 0", "give the node's NICs");
+      problem("type", "a network between nodes needs NICs but 'cluster.node.nic.count' is 0", "set the node's NICs");
     }
   }
 
@@ -65,7 +65,7 @@ class Derivation {
     problems_.push_back({.key = std::move(key), .message = std::move(message), .hint = std::move(hint)});
   }
 
-  // Leaf ports that `nics` NICs take: a port can be split for slower NICs, and the uplinks that they ask for.
+  // Leaf ports that `nics` NICs take (a port can be split for slower NICs), and the uplinks that they need.
   [[nodiscard]] double down_ports(double nics) const { return nics * times(shape_.cable, order_.leaf.speed); }
   [[nodiscard]] double up_ports(double nics) const {
     return nics * times(shape_.cable, shape_.uplink) / order_.leaf.oversubscription;
@@ -75,8 +75,8 @@ class Derivation {
     const auto ports = static_cast<double>(order_.leaf.ports);
     const std::uint32_t room = whole_down(ports / (down_ports(1.0) + up_ports(1.0)));  // NICs on a leaf
     if (room == 0)
-      return problem("leaf.ports",
-                     fmt::format("'leaf.ports' is {} but a leaf needs a port down and one up", order_.leaf.ports));
+      return problem("leaf.ports", fmt::format("'leaf.ports' is {} but a leaf needs at least one port down and one up",
+                                               order_.leaf.ports));
     shape_.rails = order_.rails ? static_cast<std::uint32_t>(*order_.rails) : smallest_divisor(shape_.nics, room);
     if (shape_.nics % shape_.rails != 0) {
       return problem("rails",
@@ -96,7 +96,7 @@ class Derivation {
       const double real = static_cast<double>(down) * times(order_.leaf.speed, shape_.uplink) / static_cast<double>(up);
       warnings_.push_back(
           {.key = "leaf.oversubscription",
-           .message = fmt::format("{:g}:1 of {} downlinks is no whole number of uplinks; built with {} ({:.3g}:1)",
+           .message = fmt::format("{:g}:1 of {} downlinks is not a whole number of uplinks; built with {} ({:.3g}:1)",
                                   order_.leaf.oversubscription, down, up, real),
            .hint = {}});
     }
@@ -116,7 +116,7 @@ class Derivation {
     shape_.groups_per_pod = shape_.groups;
     shape_.pods = per_rail ? shape_.rails : 1;
     if (order_.tiers == 1 && shape_.uplinks > 0) {
-      return problem("tiers", fmt::format("'tiers' is 1 but {} leaves need spines to join them", shape_.leaves()));
+      return problem("tiers", fmt::format("'tiers' is 1 but {} leaves need spines to connect them", shape_.leaves()));
     }
     if (shape_.uplinks == 0) return;
     const auto ports = static_cast<std::uint32_t>(order_.spine.ports);

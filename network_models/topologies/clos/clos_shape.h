@@ -1,7 +1,7 @@
-// The counts of a Clos network of leaf, spine and core switches, derived from what is ordered: ports, speeds, ratios.
+// The counts of a Clos network of leaf, spine and core switches, derived from the settings: ports, speeds, ratios.
 //
-// A group of hosts hangs on `rails` leaf switches; a pod is a set of leaves that share their spines; cores join pods.
-// Fat tree: one leaf a group. Rail-optimised: a leaf per rail and group. Rail-only: a pod per rail and no cores.
+// A group of hosts connects to `rails` leaf switches; a pod is a set of leaves that share their spines; cores connect
+// pods. Fat tree: one leaf a group. Rail-optimised: a leaf per rail and group. Rail-only: a pod per rail and no cores.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ enum class NicSpread : std::uint8_t {
 
 enum class PodKind : std::uint8_t {
   kGroups,  // leaves of neighbouring groups, all rails
-  kRail,    // the leaves of one rail; pods are not joined
+  kRail,    // the leaves of one rail; pods are not connected
 };
 
 struct SwitchOrder {
@@ -58,9 +58,9 @@ struct ClosShape {
   std::uint32_t groups_per_pod = 1;
   std::uint32_t pods = 1;
   std::uint32_t spine_uplinks = 0;  // of a spine; 0: there are no cores
-  std::uint32_t cores = 0;          // of a plane, which is what the spines with one number in their pods share
+  std::uint32_t cores = 0;          // of a plane, which the spines with one number in their pods share
   Bandwidth cable;                  // NIC to leaf, nominal
-  double cable_efficiency = 1.0;    // data's part of it: the NIC's
+  double cable_efficiency = 1.0;    // fraction of it for data: the NIC's
   Bandwidth uplink;                 // leaf to spine
   Bandwidth core_link;              // spine to core
   FabricLatency latency;
@@ -74,7 +74,7 @@ struct ClosShape {
   [[nodiscard]] std::uint32_t all_cores() const { return spines * cores; }
 };
 
-// What does not fit, and the key (below `cluster.fabric`, with a dot for sub-maps) where it is best mended.
+// A problem, and the key (below `cluster.fabric`, with a dot for sub-maps) that best fixes it.
 struct OrderProblem {
   std::string key;
   std::string message;

@@ -1,5 +1,5 @@
-// Rail-only: each rail is a network of its own; bytes change rails over NVLink in the sender's node (Wang et al.,
-// arXiv 2307.12169).
+// Rail-only: each rail is a separate network; bytes change rails over NVLink in the sender's node (Wang et al., arXiv
+// 2307.12169).
 #include "network_models/topologies/clos/clos_reading.h"
 
 namespace ringwright::network_models {

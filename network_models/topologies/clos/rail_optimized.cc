@@ -1,4 +1,4 @@
-// Rail-optimised Clos: NIC n of every node of a scalable unit hangs on the unit's leaf n; spines join all leaves
+// Rail-optimised Clos: NIC n of every node of a scalable unit connects to the unit's leaf n; spines connect all leaves
 // (NVIDIA DGX SuperPOD reference architecture).
 #include "network_models/topologies/clos/clos_reading.h"
 

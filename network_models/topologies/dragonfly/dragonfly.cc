@@ -1,9 +1,9 @@
 // A dragonfly: numbering, building, and routing over at most one global link (minimal) or two (Valiant).
 //
 // Global link j of L between groups a and b starts at switch (i L + j) % E of group a, where b is the i-th of the other
-// groups and E of its switches have any; so the links of a group are dealt out evenly. Ways of one flow are numbered; a
-// static flow takes the one with its destination's number, a hashed one by its hash, spraying takes all of them.
-// Adaptive (UGAL: minimal while its queues are short) is a fixed split, because a way depends on its ends alone.
+// groups and E of its switches have any; so the links of a group are distributed evenly. Paths of one flow are
+// numbered; a static flow takes the one with its destination's number, a hashed one by its hash, spraying takes all of
+// them. Adaptive (UGAL: minimal while its queues are short) is a fixed split, because a path depends on its ends alone.
 #include "network_models/topologies/dragonfly/dragonfly.h"
 
 #include <algorithm>
@@ -44,7 +44,7 @@ class DragonflyLinks {
         shape_.spines > 0 ? shape_.leaves * shape_.spines : shape_.leaves * (shape_.leaves - 1) / 2;
     return pairs * shape_.local_links;
   }
-  // From one switch of a group to another that it is joined to.
+  // From one switch of a group to another that it is connected to.
   [[nodiscard]] std::uint32_t local(std::uint32_t group, std::uint32_t from, std::uint32_t to,
                                     std::uint32_t cable) const {
     const std::uint32_t low = std::min(from, to);
@@ -77,13 +77,13 @@ class DragonflyLinks {
 // Links between the switches of the two ends.
 struct Path {
   static constexpr std::size_t kMost =
-      12;  // 2 global links and 3 groups with a detour of 2 links in each, and to spare
+      12;  // 2 global links and 3 groups with a detour of 2 links in each, with margin
   std::array<std::uint32_t, kMost> links = {};
   std::size_t count = 0;
   std::size_t globals = 0;
 
   void add(std::uint32_t link) {
-    DCHECK(count < kMost, "a way through a dragonfly is short");
+    DCHECK(count < kMost, "a path through a dragonfly is short");
     links[count++] = link;
   }
   [[nodiscard]] bool down(const LinksDown& state) const {
@@ -101,7 +101,7 @@ class DragonflyRouter final : public Router {
         links_(shape_, block_),
         capacities_(capacities.begin(), capacities.end()) {}
 
-  // No switch of a dragonfly stands above the others: the sender's is taken as the turn.
+  // No switch of a dragonfly is above the others: the sender's is taken as the apex.
   Duration route(const RouteQuery& query, std::vector<Hop>& hops) const override;
   [[nodiscard]] std::span<const Bandwidth> capacities() const override { return capacities_; }
 
@@ -143,7 +143,7 @@ Duration DragonflyRouter::route(const RouteQuery& query, std::vector<Hop>& hops)
   return route_over_cables(query, block_, links_, shape_.latency, hops, across);
 }
 
-// Between two switches of a group; where they are not joined, over a leaf or a spine that both are joined to.
+// Between two switches of a group; where they are not connected, over a leaf or a spine that both are connected to.
 void DragonflyRouter::walk(std::uint32_t group, std::uint32_t from, std::uint32_t to, std::uint32_t route,
                            Path& path) const {
   if (from == to) return;
@@ -171,7 +171,7 @@ Path DragonflyRouter::minimal(const End& from, const End& to, std::uint32_t rout
   return path;
 }
 
-// Over the way's third group. There the second link is one that starts where the first ends, if there is such a one.
+// Over the path's third group. There the second link starts where the first ends, if such a link exists.
 Path DragonflyRouter::valiant(const End& from, const End& to, std::uint32_t route) const {
   std::uint32_t third = route % (shape_.groups - 2);
   for (const std::uint32_t end : {std::min(from.group, to.group), std::max(from.group, to.group)})
@@ -214,7 +214,7 @@ void DragonflyRouter::between(const RouteQuery& query, const End& from, const En
   builder.wait(latency);
 }
 
-// Adds `share` of the flow to the ways that the policy takes of `ways`; the latency is that of the longest of them.
+// Adds `share` of the flow to the paths that the policy selects; the latency is that of the longest of them.
 template <class PathOf>
 Duration DragonflyRouter::spread(const RouteQuery& query, std::uint32_t routes, double share, const PathOf& path_of,
                                  PathBuilder& builder) const {
@@ -261,7 +261,7 @@ void add_local_links(Fabric& fabric, const DragonflyShape& shape, const Dragonfl
                                               .to = NodeId(links.node(group, high)),
                                               .bandwidth = shape.local_speed,
                                               .latency = switched});
-      DCHECK(added.value == links.local(group, low, high, cable), "local links are numbered as DragonflyLinks says");
+      DCHECK(added.value == links.local(group, low, high, cable), "local links are numbered as in DragonflyLinks");
     }
   };
   for (std::uint32_t group = 0; group < shape.groups; ++group) {
@@ -285,7 +285,7 @@ void add_global_links(Fabric& fabric, const DragonflyShape& shape, const Dragonf
                                                 .to = NodeId(links.node(high, links.gateway(high, low, cable))),
                                                 .bandwidth = shape.global_speed,
                                                 .latency = shape.latency.hop + shape.global_cable});
-        DCHECK(added.value == links.global(low, high, cable), "global links are numbered as DragonflyLinks says");
+        DCHECK(added.value == links.global(low, high, cable), "global links are numbered as in DragonflyLinks");
       }
     }
   }

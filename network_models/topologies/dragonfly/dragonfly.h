@@ -1,9 +1,9 @@
-// A dragonfly: groups of switches, joined inside a group by local links and group to group by global links.
+// A dragonfly: groups of switches, connected inside a group by local links and group to group by global links.
 //
-// With `spines` 0 the switches of a group are joined pair by pair (Kim, Dally, Scott and Abts, "Technology-driven,
-// highly-scalable dragonfly topology", ISCA 2008); otherwise each leaf is joined to each spine of its group and global
-// links start at spines (dragonfly+: Shpiner et al., "Dragonfly+: low cost topology for scaling datacenters", HiPINEB
-// 2017).
+// With `spines` 0 the switches of a group are fully connected (Kim, Dally, Scott and Abts, "Technology-driven,
+// highly-scalable dragonfly topology", ISCA 2008); otherwise each leaf is connected to each spine of its group and
+// global links start at spines (dragonfly+: Shpiner et al., "Dragonfly+: low cost topology for scaling datacenters",
+// HiPINEB 2017).
 #pragma once
 
 #include <cstdint>
@@ -18,16 +18,16 @@ namespace ringwright::network_models {
 enum class DragonflyPaths : std::uint8_t {
   kMinimal,   // at most one global link
   kValiant,   // over a hashed third group: two global links
-  kAdaptive,  // a part of the bytes minimally, the rest as Valiant's
+  kAdaptive,  // a fraction of the bytes minimally, the rest by Valiant
 };
 
 struct DragonflyShape {
-  std::uint32_t hosts = 1;  // host = place + per_switch * (leaf + leaves * group); the last group may be part empty
+  std::uint32_t hosts = 1;  // host = position + per_switch * (leaf + leaves * group); the last group may not be full
   std::uint32_t groups = 1;
-  std::uint32_t leaves = 1;        // switches of a group that hosts hang on
-  std::uint32_t spines = 0;        // of a group; 0: leaves are joined directly
+  std::uint32_t leaves = 1;        // switches of a group with hosts
+  std::uint32_t spines = 0;        // of a group; 0: leaves are connected directly
   std::uint32_t per_switch = 1;    // hosts; all NICs of a host are on one switch
-  std::uint32_t local_links = 1;   // side by side between two joined switches of a group
+  std::uint32_t local_links = 1;   // parallel, between two connected switches of a group
   std::uint32_t global_links = 1;  // between two groups
   Bandwidth local_speed;
   Bandwidth global_speed;
@@ -42,7 +42,7 @@ struct DragonflyShape {
 struct DragonflyRouting {
   DragonflyPaths paths = DragonflyPaths::kMinimal;
   double minimal_share = 1.0;  // kAdaptive
-  Routing among;               // ways of equal length
+  Routing among;               // paths of equal length
 };
 
 struct DragonflyPlan {

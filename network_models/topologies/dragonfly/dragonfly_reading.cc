@@ -1,4 +1,4 @@
-// Reads a dragonfly or a dragonfly+: groups, switches, links inside groups and between them, which ways are taken.
+// Reads a dragonfly or a dragonfly+: groups, switches, links inside groups and between them, path selection.
 #include "network_models/topologies/dragonfly/dragonfly.h"
 
 #include <array>
@@ -42,12 +42,12 @@ DragonflyRouting read_paths(ConfigMap& fabric) {
   constexpr std::array kPaths = {
       Option{"minimal", "at most one link between groups"},
       Option{"valiant", "over a hashed third group"},
-      Option{"adaptive", "a fixed part minimally and the rest over third groups: UGAL under steady load"},
+      Option{"adaptive", "a fixed fraction minimally and the rest over third groups: UGAL under steady load"},
   };
   DragonflyRouting routing;
-  ConfigMap map = fabric.map("routing", "which of several ways a transfer takes");
+  ConfigMap map = fabric.map("routing", "which of several paths a transfer takes");
   const std::string paths =
-      map.choice({.name = "paths", .doc = "which ways between groups there are", .fallback = "minimal"}, kPaths);
+      map.choice({.name = "paths", .doc = "which paths between groups exist", .fallback = "minimal"}, kPaths);
   if (paths == "valiant") routing.paths = DragonflyPaths::kValiant;
   if (paths == "adaptive") routing.paths = DragonflyPaths::kAdaptive;
   const bool adaptive = routing.paths == DragonflyPaths::kAdaptive;
@@ -56,7 +56,7 @@ DragonflyRouting read_paths(ConfigMap& fabric) {
   }
   if (adaptive || map.documenting() || map.has("minimal")) {
     routing.minimal_share = map.percent({.name = "minimal",
-                                         .doc = "adaptive: the part of the bytes on minimal ways",
+                                         .doc = "adaptive: the fraction of the bytes on minimal paths",
                                          .fallback = 0.5,
                                          .min = 0.0,
                                          .max = 1.0});
@@ -66,11 +66,11 @@ DragonflyRouting read_paths(ConfigMap& fabric) {
   }
   routing.among = read_routing(fabric);
   if (routing.among.policy == RoutingPolicy::kDModK) {
-    map.error("policy", "E120", "a dragonfly has no rails to tell apart: 'policy' is static, ecmp or spray here");
+    map.error("policy", "E120", "a dragonfly has no rails to distinguish: 'policy' is static, ecmp or spray here");
   }
   if (routing.paths != DragonflyPaths::kMinimal && routing.among.policy == RoutingPolicy::kSpray) {
     map.error("policy", "E120",
-              fmt::format("'policy: spray' is for 'paths: minimal'; over third groups ways are hashed"),
+              fmt::format("'policy: spray' is for 'paths: minimal'; over third groups paths are hashed"),
               "use `policy: ecmp` with `queue_pairs`");
   }
   return routing;
@@ -93,7 +93,7 @@ void check_size(ConfigMap& fabric, const TopologyRequest& request, const Dragonf
   fabric.error("groups", "E120",
                fmt::format("{} groups of {} switches with {} nodes each hold {} nodes but 'cluster.nodes' is {}",
                            shape.groups, shape.leaves, shape.per_switch, room, shape.hosts),
-               "leave 'groups' out and as many as are needed are built");
+               "leave 'groups' out to build as many as needed");
 }
 
 enum class Kind : std::uint8_t { kPlain, kPlus };
@@ -102,10 +102,10 @@ std::unique_ptr<Topology> read(ConfigMap& fabric, const TopologyRequest& request
   DragonflyPlan plan{.host = request.host, .shape = {}, .routing = {}};
   DragonflyShape& shape = plan.shape;
   shape.hosts = static_cast<std::uint32_t>(request.hosts);
-  shape.leaves = count(fabric, "switches", "of a group that nodes hang on", 8);
+  shape.leaves = count(fabric, "switches", "of a group with nodes", 8);
   shape.per_switch = count(fabric, "nodes_per_switch", "nodes with all their NICs on one switch", 4);
   if (kind == Kind::kPlus) {
-    shape.spines = count(fabric, "spines", "of a group; each is joined to all its leaves, and to other groups",
+    shape.spines = count(fabric, "spines", "of a group; each is connected to all its leaves, and to other groups",
                          std::int64_t{shape.leaves});
   }
   const std::uint32_t per_group = shape.leaves * shape.per_switch;
@@ -113,7 +113,7 @@ std::unique_ptr<Topology> read(ConfigMap& fabric, const TopologyRequest& request
       {.name = "groups", .doc = "of the machine; auto: as many as its nodes fill", .min = 1, .max = kMost}, "auto");
   shape.groups = groups ? static_cast<std::uint32_t>(*groups) : (shape.hosts + per_group - 1) / per_group;
   ConfigMap local = fabric.map("local", "links inside a group");
-  shape.local_links = count(local, "links", "side by side between two joined switches", 1);
+  shape.local_links = count(local, "links", "parallel, between two connected switches", 1);
   shape.local_speed =
       local.bandwidth({.name = "speed", .doc = "of one link, one direction", .fallback = request.host.nic.bandwidth});
   if (!fabric.documenting() && kind == Kind::kPlain && shape.leaves == 1) {
@@ -122,7 +122,7 @@ std::unique_ptr<Topology> read(ConfigMap& fabric, const TopologyRequest& request
     }
   }
   ConfigMap global = fabric.map("global", "links between groups");
-  shape.global_links = count(global, "links", "between two groups; dealt out over the switches that have any", 1);
+  shape.global_links = count(global, "links", "between two groups; distributed over the switches that have any", 1);
   shape.global_speed =
       global.bandwidth({.name = "speed", .doc = "of one link, one direction", .fallback = request.host.nic.bandwidth});
   shape.latency = read_latency(fabric, request.host.nic.latency);
@@ -132,7 +132,7 @@ std::unique_ptr<Topology> read(ConfigMap& fabric, const TopologyRequest& request
   if (!fabric.documenting() && shape.groups < 3 && fabric.has("routing")) {
     ConfigMap routing = fabric.map("routing", "");
     for (const std::string_view key : {"paths", "minimal"}) {
-      if (routing.has(key)) routing.ignore(key, "there is no third group to go over");
+      if (routing.has(key)) routing.ignore(key, "there is no third group to route over");
     }
   }
   if (!fabric.documenting()) check_size(fabric, request, shape);

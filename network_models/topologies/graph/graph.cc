@@ -1,4 +1,4 @@
-// Reads an explicit network: a file with its nodes and links, GPUs and all that lies between them.
+// Reads an explicit network: a file with its nodes and links, from GPU to GPU.
 #include <memory>
 #include <string>
 #include <utility>
@@ -42,7 +42,7 @@ void check_graph(ConfigMap& map, const Fabric& fabric, const TopologyRequest& re
   if (apart.empty()) return;
   map.error(
       "file", "E123",
-      fmt::format("no way leads from {} to {}", fabric.name(fabric.gpus()[apart.front().first.index()]),
+      fmt::format("there is no path from {} to {}", fabric.name(fabric.gpus()[apart.front().first.index()]),
                   fabric.name(fabric.gpus()[apart.front().second.index()])),
       settings.transit == GpuTransit::kForbidden ? "'through_gpus: true' if bytes may pass through other GPUs" : "");
 }
@@ -53,7 +53,7 @@ std::unique_ptr<Topology> read_graph(ConfigMap& fabric, const TopologyRequest& r
   GraphRouter::Settings settings;
   const auto file = fabric.file({.name = "file", .doc = "nodes and links: YAML, JSON, or one a line"});
   const bool through = fabric.boolean(
-      {.name = "through_gpus", .doc = "whether bytes may pass through other GPUs on their way", .fallback = false});
+      {.name = "through_gpus", .doc = "whether paths may pass through other GPUs", .fallback = false});
   settings.transit = through ? GpuTransit::kAllowed : GpuTransit::kForbidden;
   settings.routing = read_routing(fabric);
   if (!file) return std::make_unique<ExplicitGraph>(Fabric(), settings);

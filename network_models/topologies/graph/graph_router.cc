@@ -1,4 +1,4 @@
-// Ways through an explicit network, from the number of links between every node and every GPU.
+// Paths through an explicit network, from the number of links between every node and every GPU.
 #include "network_models/topologies/graph/graph_router.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint16_t kUnreachable = std::numeric_limits<std::uint16_t>::max();
 
-// How high a node stands: a transfer turns at the highest switch on its way, the first of equals.
+// The height of a node: the apex of a path is its highest switch, the first of equals.
 int height_in_graph(NodeKind kind) {
   switch (kind) {
     case NodeKind::kPcieSwitch: return 1;
@@ -103,9 +103,9 @@ class GraphRouter::Detour {
         if (is_nearer(node, o) && !(*down_)[o.link] && leads_on_[o.to]) leads_on_[node] = true;
       }
     }
-    if (!leads_on_[router.gpus_[query.from.value]]) down_ = nullptr;  // no way is left
+    if (!leads_on_[router.gpus_[query.from.value]]) down_ = nullptr;  // no path is left
   }
-  // Whether a link of the node is on an allowed shortest way.
+  // Whether a link of the node is on an allowed shortest path.
   [[nodiscard]] bool allows(std::uint32_t node, const Out& o) const {
     return is_nearer(node, o) && (down_ == nullptr || (!(*down_)[o.link] && leads_on_.at(o.to)));
   }
@@ -164,7 +164,7 @@ GraphRouter::Walk GraphRouter::walk(const RouteQuery& query, std::uint32_t queue
   return walk;
 }
 
-// All shortest ways have the same number of links, so shares move on layer by layer.
+// All shortest paths have the same number of links, so shares propagate layer by layer.
 void GraphRouter::spray(const RouteQuery& query, const Walk& pattern, const Detour& detour,
                         PathBuilder& builder) const {
   std::map<std::uint32_t, double> layer = {{gpus_[query.from.value], 1.0}};

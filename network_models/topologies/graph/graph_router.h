@@ -1,4 +1,4 @@
-// Ways through an explicit network: fewest links; among equals the routing policy chooses at every node.
+// Paths through an explicit network: fewest links; among equals the routing policy chooses at every node.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class GraphRouter final : public Router {
   Duration route(const RouteQuery& query, std::vector<Hop>& hops) const override;
   [[nodiscard]] std::span<const Bandwidth> capacities() const override { return capacities_; }
 
-  // Pairs of ranks with no way between them, the first `most`.
+  // Pairs of ranks with no path between them, the first `most`.
   [[nodiscard]] std::vector<std::pair<RankId, RankId>> unreachable(std::size_t most) const;
 
  private:
@@ -38,7 +38,7 @@ class GraphRouter final : public Router {
   struct Walk {
     std::vector<std::uint32_t> links;
     std::vector<Duration> latencies;  // of those links
-    std::size_t apex = 0;             // the first `turn` links lead to the highest switch
+    std::size_t apex = 0;             // the first `apex` links lead to the highest switch
   };
 
   [[nodiscard]] std::span<const Out> out(std::uint32_t node) const {
@@ -48,7 +48,7 @@ class GraphRouter final : public Router {
     return distances_[to_rank * kinds_.size() + node];
   }
   void measure(const Fabric& fabric, GpuTransit transit);
-  // What a route must avoid: for one rank, which nodes still lead to it over nearer and nearer nodes.
+  // The detour around links that are down: for one rank, the nodes that still lead to it over ever nearer nodes.
   class Detour;
   // The out-links of a node that lead nearer, and the chosen one of them.
   [[nodiscard]] std::uint32_t nearer_count(std::uint32_t node, const Detour& detour) const;
@@ -59,7 +59,7 @@ class GraphRouter final : public Router {
   Routing routing_;
   std::vector<NodeKind> kinds_;           // by node
   std::vector<std::uint32_t> gpus_;       // by rank
-  std::vector<Out> outs_;                 // by node: its links out, end to end
+  std::vector<Out> outs_;                 // by node: its links out, concatenated
   std::vector<std::uint32_t> first_out_;  // by node, one more at the end
   std::vector<std::uint16_t> distances_;  // by rank, by node: links from the node to the rank's GPU
   std::vector<Bandwidth> capacities_;

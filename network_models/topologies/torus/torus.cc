@@ -14,7 +14,7 @@ namespace ringwright::network_models {
 namespace {
 
 // Hosts' blocks first, then NIC cables, then the rows' cables: dimension by dimension, row by row. Every cable has two
-// links: NIC to router and back, or towards the higher coordinate (round the wrap: to coordinate 0) and back.
+// links: NIC to router and back, or towards the higher coordinate (across the wrap: to coordinate 0) and back.
 class TorusLinks {
  public:
   TorusLinks(const TorusShape& shape, const HostBlock& block)
@@ -40,7 +40,7 @@ class TorusLinks {
     return host / stride_[d] % shape_.sizes[d];
   }
   [[nodiscard]] std::uint32_t at(std::uint32_t host, std::size_t d, std::uint32_t coordinate_there) const {
-    return host + (coordinate_there - coordinate(host, d)) * stride_[d];  // unsigned wrap-around is meant
+    return host + (coordinate_there - coordinate(host, d)) * stride_[d];  // unsigned wrap-around is intended
   }
   // The cable that leaves `host` towards the higher coordinate of a dimension.
   [[nodiscard]] std::uint32_t row_cable(std::uint32_t host, std::size_t d) const {
@@ -67,7 +67,7 @@ class TorusRouter final : public Router {
         links_(shape_, block_),
         capacities_(capacities.begin(), capacities.end()) {}
 
-  // No switch of a torus stands above the others: the sender's router is taken as the turn.
+  // No switch of a torus is above the others: the sender's router is taken as the apex.
   Duration route(const RouteQuery& query, std::vector<Hop>& hops) const override {
     const auto row_by_row = [&](const HostEnds& ends, PathBuilder& builder) {
       std::uint32_t here = ends.from_host;
@@ -88,7 +88,7 @@ class TorusRouter final : public Router {
   [[nodiscard]] std::span<const Bandwidth> capacities() const override { return capacities_; }
 
  private:
-  // Of a GPU with several NICs each serves some of the directions in which its bytes set out, or come in last.
+  // For a GPU with several NICs, each NIC serves some of the directions in which its bytes leave, or arrive.
   [[nodiscard]] std::uint32_t nic_towards(std::uint32_t gpu, const HostEnds& ends, End end) const {
     std::uint32_t directions = 0;
     std::uint32_t wanted = 0;
@@ -136,7 +136,7 @@ class TorusRouter final : public Router {
 void add_rows(Fabric& fabric, const TorusShape& shape, const TorusLinks& links, std::size_t d) {
   const Duration switched = shape.latency.hop + shape.latency.cable;
   for (std::uint32_t host = 0; host < shape.hosts(); ++host) {
-    if (links.coordinate(host, d) != 0) continue;  // the first host of each row stands for it, in the rows' order
+    if (links.coordinate(host, d) != 0) continue;  // the first host of each row represents it, in the rows' order
     for (std::uint32_t i = 0; i < shape.row_cables(d); ++i) {
       const std::uint32_t here = links.at(host, d, i);
       const std::uint32_t next = links.at(host, d, (i + 1) % shape.sizes[d]);
@@ -144,7 +144,7 @@ void add_rows(Fabric& fabric, const TorusShape& shape, const TorusLinks& links, 
                                               .to = NodeId(links.router(next)),
                                               .bandwidth = shape.speed,
                                               .latency = switched});
-      DCHECK(added.value == links.row_cable(here, d), "rows are numbered as TorusLinks says");
+      DCHECK(added.value == links.row_cable(here, d), "rows are numbered as in TorusLinks");
     }
   }
 }

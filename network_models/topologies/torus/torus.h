@@ -1,4 +1,4 @@
-// A torus (or mesh) of hosts in one to three dimensions: each host has a router that is joined to its neighbours'.
+// A torus (or mesh) of hosts in one to three dimensions: each host has a router that is connected to its neighbours'.
 #pragma once
 
 #include <array>
@@ -32,9 +32,9 @@ struct TorusPlan {
   TorusShape shape;
 };
 
-// Routed dimension by dimension (x, then y, then z), the shorter way round; on a tie the upward way. Where a host has
-// several NICs for each GPU, bytes leave by the one that serves the direction in which they set out, and enter by the
-// one that serves the direction in which they come.
+// Routed dimension by dimension (x, then y, then z), in the shorter direction; on a tie upwards. Where a host has
+// several NICs for each GPU, bytes leave by the one that serves their outgoing direction, and enter by the one that
+// serves their incoming direction.
 [[nodiscard]] Network build_torus(const TorusPlan& plan);
 
 }  // namespace ringwright::network_models

@@ -56,7 +56,7 @@ std::unique_ptr<Topology> read_torus(ConfigMap& fabric, const TopologyRequest& r
     plan.shape.sizes[d] = static_cast<std::uint32_t>(sides[d]);
   }
   plan.shape.wrap = fabric.boolean(
-      {.name = "wrap", .doc = "whether the last node of a row is joined to the first", .fallback = true});
+      {.name = "wrap", .doc = "whether the last node of a row is connected to the first", .fallback = true});
   plan.shape.speed = fabric.bandwidth(
       {.name = "speed", .doc = "of a link between neighbours, one direction", .fallback = request.host.nic.bandwidth});
   plan.shape.latency = read_latency(fabric, request.host.nic.latency);

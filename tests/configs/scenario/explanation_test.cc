@@ -18,7 +18,7 @@ TEST(Explanation, OfAPresetSaysWhereItsNamesAre) {
   EXPECT_EQ(
       explain("cluster.node.gpu.preset").page,
       "cluster.node.gpu.preset: text\n"
-      "  what stands beside it is laid over it: a name of 'ringwright list gpus', or the path of a file (*.yaml)\n");
+      "  the keys next to it override it: a name of 'ringwright list gpus', or the path of a file (*.yaml)\n");
   EXPECT_THAT(explain("preset").page, HasSubstr("ringwright list profiles"));
 }
 

@@ -141,7 +141,7 @@ TEST(FaultsFromYaml, AreToldInTheReport) {
   const Report report = report_of(two_hosts("  - {nic: host0/nic0, at: 1us, for: 2us}"));
   EXPECT_THAT(report.facts.faults, ElementsAre("host0/nic0 down from 1 us to 3 us"));
   EXPECT_THAT(render_json(report), HasSubstr("\"faults\": [\n    \"host0/nic0 down from 1 us to 3 us\"\n  ]"));
-  EXPECT_THAT(render_text(report, {}), HasSubstr("Faults played"));
+  EXPECT_THAT(render_text(report, {}), HasSubstr("Faults simulated"));
 }
 
 TEST(FaultsFromYaml, ThatBeginAfterTheEndAreWarnedAbout) {

@@ -60,7 +60,7 @@ TEST(Units, RealTimesThatDoNotFitAreTheEndOfTheClock) {
   EXPECT_EQ(from_seconds(1e30), kClockEnd);
   EXPECT_EQ(from_seconds(-1e30), Duration() - kClockEnd);
   EXPECT_EQ(transfer_time(1_B, Bandwidth(0.0)), kClockEnd);
-  EXPECT_EQ(transfer_time(0_B, Bandwidth(0.0)), kClockEnd);  // 0 / 0 is no number
+  EXPECT_EQ(transfer_time(0_B, Bandwidth(0.0)), kClockEnd);  // 0 / 0 is not a number
   EXPECT_EQ(scale(1_GiB, 1e30), Bytes(Bytes::kLargest));
 }
 

@@ -38,7 +38,7 @@ TEST(UserFile, WhatIsNoFileIsNotRead) {
 TEST(UserFile, ALargeOneIsRefusedBeforeItIsRead) {
   const std::string path = test::own_folder() + "large";
   std::ofstream(path) << "x";
-  std::filesystem::resize_file(path, std::uintmax_t{1} << 40U);  // a hole: takes no room on the disk
+  std::filesystem::resize_file(path, std::uintmax_t{1} << 40U);  // a hole: takes no space on the disk
   EXPECT_EQ(problem(path), "it is larger than 64 MiB");
 }
 
@@ -53,13 +53,13 @@ TEST(UserFile, APipeIsReadToItsEnd) {
 TEST(UserFile, APipeThatNobodyWritesToIsNotWaitedForForEver) {
   const std::string path = test::own_folder() + "pipe";
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
-  EXPECT_EQ(problem(path, {.silence = 20ms}), "nothing has come through this pipe for 0.02 s");
+  EXPECT_EQ(problem(path, {.silence = 20ms}), "no data from this pipe for 0.02 s");
 }
 
 TEST(UserFile, APipeWithoutEndIsLeft) {
   const std::string path = test::own_folder() + "pipe";
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
-  std::signal(SIGPIPE, SIG_IGN);  // what the writer gets when the reader leaves
+  std::signal(SIGPIPE, SIG_IGN);  // the writer's signal when the reader closes
   std::thread writer([&path] { std::ofstream(path) << std::string(300'000, 'x'); });
   EXPECT_EQ(problem(path, {.bytes = 102'400}), "it is larger than 100 KiB");
   writer.join();

@@ -1,4 +1,4 @@
-// Each broken file of tests/core/config/broken beside the exact text that its user sees (.txt of the same name).
+// Each broken file of tests/core/config/broken against its exact error text (.txt of the same name).
 //
 // A comment line "# --set KEY=VALUE" in a file is an argument of the command line.
 #include <algorithm>
@@ -71,7 +71,7 @@ class BrokenFile : public ::testing::TestWithParam<std::string> {};
 TEST_P(BrokenFile, IsAnsweredWithExactlyTheExpectedText) {
   const std::string text = messages(GetParam());
   const fs::path expected = (kFolder / "broken" / GetParam()).replace_extension(".txt");
-  ASSERT_TRUE(fs::exists(expected)) << "no expected text; the answer is:\n" << text;
+  ASSERT_TRUE(fs::exists(expected)) << "no expected text; the output is:\n" << text;
   EXPECT_EQ(text, read_text(expected));
 }
 

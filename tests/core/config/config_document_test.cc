@@ -33,7 +33,7 @@ ConfigDocument loaded(Result<ConfigDocument> document) {
   return std::move(*document);
 }
 
-// Files of one test, in a folder that goes with it.
+// Files of one test, in a temporary folder.
 class ConfigFiles : public ::testing::Test {
  protected:
   ConfigFiles() {
@@ -75,7 +75,7 @@ TEST(ConfigDocument, MergesAPresetUnderTheKeysThatAreGiven) {
   EXPECT_EQ(sample.peak, 900_TFLOPS);          // the scenario's own, two levels below the preset
 }
 
-TEST(ConfigDocument, LetsAPresetBuildOnAPresetAndOnAFileBesideIt) {
+TEST(ConfigDocument, LetsAPresetBuildOnAPresetAndOnAFileNextToIt) {
   ConfigDocument document =
       loaded(ConfigDocument::load_text("t.yaml", "cluster: { nodes: 2, node: { preset: dgx-h200 } }", with_presets()));
   const sample::Sample sample = sample::read(document.root());
@@ -182,7 +182,7 @@ TEST_F(ConfigFiles, PointAtTheFileInWhichTheMistakeStands) {
             "      |       ^^^^^\n");
 }
 
-TEST_F(ConfigFiles, RunInALongCircleAreRefused) {
+TEST_F(ConfigFiles, InALongCycleAreRefused) {
   write("a.yaml", "extends: b.yaml\n");
   write("b.yaml", "extends: c.yaml\n");
   write("c.yaml", "extends: a.yaml\n");
@@ -190,7 +190,7 @@ TEST_F(ConfigFiles, RunInALongCircleAreRefused) {
   document.check_all_read();
   ASSERT_EQ(document.log().diagnostics().error_count(), 1U) << render(document.log().diagnostics());
   EXPECT_EQ(without_folder(render(document.log().diagnostics().all()[0])),
-            "c.yaml:1:10: error[E109]: 'extends' runs in a circle: a.yaml -> b.yaml -> c.yaml -> a.yaml\n"
+            "c.yaml:1:10: error[E109]: 'extends' forms a cycle: a.yaml -> b.yaml -> c.yaml -> a.yaml\n"
             "    1 | extends: a.yaml\n"
             "      |          ^^^^^^\n");
 }
@@ -207,13 +207,13 @@ TEST_F(ConfigFiles, OfOnesOwnStandWherePresetsDo) {
   EXPECT_EQ(sample.peak, FlopRate(989.4e12));  // of h100
   ConfigMap gpu = document.root().map("cluster", "").map("node", "").map("gpu", "");
   EXPECT_EQ(without_folder(gpu.origin("name")), "parts/chip.yaml:2");
-  // An override's path begins where the program runs.
+  // An override's path is relative to the working directory.
   const std::string plain = write("plain.yaml", "cluster: { nodes: 2, node: { preset: dgx-h100 } }\n");
   ConfigDocument overridden = loaded(ConfigDocument::load(plain, with_presets({"cluster.node.gpu.preset=" + chip})));
   EXPECT_EQ(sample::read(overridden.root()).gpu_name, "Mine");
 }
 
-TEST_F(ConfigFiles, OfOnesOwnInPlaceOfPresetsAreRefusedWithTheirName) {
+TEST_F(ConfigFiles, InsteadOfPresetsAreRefusedWithTheirName) {
   write("chip.yaml", "preset: chip.yaml\n");
   const std::string top =
       write("top.yaml", "cluster:\n  node: { preset: chop.yaml }\nnodes:\n  - { preset: chip.yaml }\n");
@@ -225,7 +225,7 @@ TEST_F(ConfigFiles, OfOnesOwnInPlaceOfPresetsAreRefusedWithTheirName) {
             "    2 |   node: { preset: chop.yaml }\n"
             "      |                   ^^^^^^^^^\n"
             "      did you mean 'chip.yaml'?\n");
-  EXPECT_THAT(told[1].message, HasSubstr("runs in a circle: chip.yaml -> chip.yaml"));
+  EXPECT_THAT(told[1].message, HasSubstr("forms a cycle: chip.yaml -> chip.yaml"));
 }
 
 TEST_F(ConfigFiles, MissingAreAnsweredWithTheNearestName) {
@@ -308,7 +308,7 @@ TEST(ChangedDocument, HasOtherValuesAndKeepsTheRest) {
   EXPECT_EQ(base.yaml(), "a: 1\nb: {c: 2, d: 3}\n");
 }
 
-// A key may be taken away and set anew: a map is replaced, not merged with what it was.
+// A key may be removed and set again: a map is replaced, not merged with what it was.
 TEST(ChangedDocument, RemovesBeforeItSets) {
   const ConfigDocument base = loaded(ConfigDocument::load_text("t.yaml", "b: {c: 2, d: 3}\n"));
   EXPECT_EQ(base.changed({.settings = {"b.d=4"}, .removed = {"b"}}).yaml(), "b: {d: 4}\n");
@@ -320,7 +320,7 @@ TEST(ChangedDocument, LeavesPresetsToThemselvesWhenWritten) {
   EXPECT_EQ(base.changed({.settings = {"cluster.nodes=2"}}).yaml(), "cluster: {node: {preset: dgx-h100}, nodes: 2}\n");
 }
 
-TEST(ChangedDocument, TellsWhatNobodyReads) {
+TEST(ChangedDocument, ReportsUnreadKeys) {
   const ConfigDocument base = loaded(ConfigDocument::load_text("t.yaml", "a: 1\n"));
   ConfigDocument copy = base.changed({.settings = {"aa=2"}});
   ConfigMap root = copy.root();

@@ -82,7 +82,7 @@ TEST(ConfigLog, KeepsTheFirstReadingOfAPath) {
   EXPECT_EQ(log.values()[0].text, "1");
 }
 
-TEST(ConfigLog, TellsDifferentMistakesAtOnePlaceApart) {
+TEST(ConfigLog, DistinguishesDifferentMistakesAtOneLocation) {
   ConfigLog log;
   const auto problem = [](std::string message) {
     return Diagnostic{

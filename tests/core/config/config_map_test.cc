@@ -116,7 +116,7 @@ TEST(ConfigMap, GoesOnWithTheNearestOptionSoThatTheRestIsReadWithIt) {
   EXPECT_EQ(root.choice({.name = "algorithm", .doc = "", .fallback = "tree"}, kOptions), "ring");
 }
 
-TEST(ConfigMap, SaysNothingMoreAboutAMapWhoseChoiceIsUnknown) {
+TEST(ConfigMap, ReportsNothingMoreAboutAMapWhoseChoiceIsUnknown) {
   constexpr std::array kOptions = {Option{"ring", ""}, Option{"tree", ""}};
   ConfigDocument document = document_of("algorithm: hypercube\ncube_sides: 3");
   EXPECT_EQ(document.root().choice({.name = "algorithm", .doc = ""}, kOptions), "ring");
@@ -153,7 +153,7 @@ TEST(ConfigMap, AMisspeltMapIsNotMissingToo) {
             "unknown key 'trainin'; did you mean 'training', which is missing?");
 }
 
-TEST(ConfigMap, NothingIsSaidAboutTheValueThatStandsInForAMissingOne) {
+TEST(ConfigMap, NothingIsReportedAboutTheValueUsedForAMissingOne) {
   ConfigDocument document = document_of("training: { micro_batch: 4 }");
   ConfigMap training = document.root().map("training", "");
   static_cast<void>(training.integer({.name = "global_batch", .doc = ""}));
@@ -204,7 +204,7 @@ TEST(ConfigMap, KeepsTextAsItIsWhateverItLooksLike) {
   EXPECT_EQ(problems(document), "");
 }
 
-TEST(ConfigMap, TakesProvenanceBesideAnyScalar) {
+TEST(ConfigMap, TakesProvenanceOfAnyScalar) {
   ConfigDocument document = document_of(
       "speed: { value: 400Gbps, evidence: measured, source: our iperf }\n"
       "tp: { value: 8 }\n"
@@ -228,7 +228,7 @@ TEST(ConfigMap, KnowsWhereValuesComeFrom) {
   EXPECT_EQ(a.origin("c"), "default");
   EXPECT_EQ(a.place("b").line, 2);
   EXPECT_EQ(a.place("b").column, 6);
-  EXPECT_EQ(a.place("c").line, 1);  // of the map that lacks it
+  EXPECT_EQ(a.place("c").line, 1);  // of the map where it is missing
   EXPECT_EQ(a.path_of("b"), "a.b");
   EXPECT_EQ(document.root().path_of("a"), "a");
 }
@@ -313,7 +313,7 @@ TEST(ConfigMap, HoldsTheBoundsItIsGiven) {
   static_cast<void>(bounded("c"));
   static_cast<void>(bounded("d"));
   EXPECT_EQ(document.log().diagnostics().error_count(), 2U);
-  // A rate of nothing and a negative time are allowed only where the reader says so.
+  // A rate of 0 and a negative time are allowed only where the reader sets such a range.
   EXPECT_EQ(root.bandwidth({.name = "e", .doc = "", .min = Bandwidth(0.0)}), Bandwidth(0.0));
   EXPECT_EQ(root.duration({.name = "f", .doc = "", .min = Duration(-2'000'000)}), Duration(-1'000'000));
   EXPECT_EQ(document.log().diagnostics().error_count(), 2U);

@@ -31,11 +31,11 @@ std::set<std::string> codes_in_expected_messages() {
 TEST(ConfigErrorCodes, ExplainEveryCodeThatIsReported) {
   std::set<std::string> documented;
   for (const ErrorCode& row : config_error_codes()) {
-    EXPECT_TRUE(documented.emplace(row.code).second) << row.code << " stands twice";
+    EXPECT_TRUE(documented.emplace(row.code).second) << row.code << " appears twice";
     EXPECT_FALSE(row.title.empty() || row.explanation.empty() || row.example.empty()) << row.code;
   }
   std::set<std::string> reported = codes_in_expected_messages();
-  reported.insert("E100");  // a file that cannot be read has no expected text beside it
+  reported.insert("E100");  // a file that cannot be read has no expected text file
   reported.insert("E115");  // files in other formats: xml_document_test.cc and node_import_test.cc
   reported.insert("E116");
   reported.insert("E117");

@@ -1,4 +1,4 @@
-// Plays the fuzzer's seeds, and cut and damaged forms of them, through the loader.
+// Runs the fuzzer's seeds, and truncated and damaged forms of them, through the loader.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>

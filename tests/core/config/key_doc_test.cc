@@ -24,7 +24,7 @@ std::vector<KeyDoc> sample_docs() {
   return document.log().docs();
 }
 
-TEST(ExplainKey, SaysTypeRangeDefaultAndMeaning) {
+TEST(ExplainKey, StatesTypeRangeDefaultAndMeaning) {
   const auto docs = sample_docs();
   EXPECT_EQ(explain_key(docs, "parallel.tp"),
             "parallel.tp: an integer, at least 1, default 1\n  tensor-model-parallel size\n");
@@ -61,7 +61,7 @@ TEST(ExplainKey, VisitsBranchesThatNoFileTakes) {
             "cluster.fabric.rails: an integer, at least 1, default 8\n  NICs of a node\n");
 }
 
-TEST(NearKeys, FindSlipsOfThePenAndOtherPlaces) {
+TEST(NearKeys, FindTyposAndOtherSections) {
   const auto docs = sample_docs();
   EXPECT_EQ(explain_key(docs, "parallel.tpp"), "");
   EXPECT_THAT(near_keys(docs, "parallel.shedule"), Contains("parallel.schedule"));

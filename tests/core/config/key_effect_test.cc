@@ -39,7 +39,7 @@ TEST(KeyEffect, SpeaksAboutAKeyAndAllBelowIt) {
   EXPECT_FALSE(speaks_about({.keys = "comm.costs", .needs = {}, .why = {}}, "comm"));
 }
 
-// What presets and defaults say is nobody's wish.
+// Values of presets and defaults are not given by the user.
 TEST(KeyEffect, ListsWhatTheUserGaveInVain) {
   constexpr std::array kEffects = {KeyEffect{.keys = "comm.costs", .needs = "model=chunks", .why = "only chunks"}};
   ConfigLog log;

@@ -1,4 +1,4 @@
-// A small configuration with every kind of key, read as a wing would read it: for tests and the fuzz target.
+// A small configuration with every kind of key, read as a module would read it: for tests and the fuzz target.
 #pragma once
 
 #include <array>

@@ -128,7 +128,7 @@ TEST(ScalarRatio, IsTwoNumbersOrOne) {
   for (const char* text : {"0:1", "1:0", "-2:1", "0", "-1"}) EXPECT_EQ(read_ratio(text).error().code, "E106") << text;
 }
 
-TEST(ScalarPercent, IsAShareEitherWay) {
+TEST(ScalarPercent, IsAShareInBothForms) {
   EXPECT_DOUBLE_EQ(read_percent("10%").value(), 0.1);
   EXPECT_DOUBLE_EQ(read_percent("12.5 %").value(), 0.125);
   EXPECT_DOUBLE_EQ(read_percent("0.1").value(), 0.1);
@@ -154,7 +154,7 @@ TEST(ScalarQuantity, ReadsEveryUnitThatItLists) {
   EXPECT_EQ(each_unit(QuantityKind::kFlopRate, read_flop_rate), 3);
 }
 
-TEST(ScalarQuantity, MeansWhatItsPrefixSays) {
+TEST(ScalarQuantity, HasTheMeaningOfItsPrefix) {
   EXPECT_EQ(read_duration("1.2us"), 1'200_ns);
   EXPECT_EQ(read_bytes("80GiB"), 80_GiB);
   EXPECT_EQ(read_bytes("80 GB"), Bytes(80'000'000'000));
@@ -204,7 +204,7 @@ TEST(ScalarQuantity, SurvivesWritingAndReading) {
   }
 }
 
-TEST(ScalarQuantity, TellsTooLargeFromUnknown) {
+TEST(ScalarQuantity, DistinguishesTooLargeFromUnknown) {
   EXPECT_EQ(read_duration("1e9h").error().code, "E106");
   EXPECT_EQ(read_bytes("1e9TiB").error().code, "E106");
   EXPECT_EQ(read_duration("1e999us").error().code, "E106");

@@ -23,7 +23,7 @@ Json sample_schema() {
   return Json::parse(json_schema(document.log().docs(), presets, "ringwright scenario"));
 }
 
-// What a plain value must be, beside the form with its provenance.
+// The schema of a plain value, next to the form with its provenance.
 const Json& plain(const Json& schema) {
   return schema.at("anyOf").at(0);
 }
@@ -53,7 +53,7 @@ TEST(Schema, ListsOptionsInTheirOrder) {
   EXPECT_EQ(plain(schedule).at("enum"), Json({"gpipe", "1f1b", "interleaved-1f1b"}));
 }
 
-TEST(Schema, TakesProvenanceBesideEveryScalar) {
+TEST(Schema, TakesProvenanceOfEveryScalar) {
   const Json speed =
       sample_schema().at("/properties/cluster/properties/fabric/properties/leaf/properties/speed"_json_pointer);
   const Json& long_form = speed.at("anyOf").at(1);

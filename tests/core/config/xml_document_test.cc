@@ -1,4 +1,4 @@
-// XML as a tree: elements, attributes, lines, and what is said of broken text.
+// XML as a tree: elements, attributes, lines, and errors for broken text.
 #include "core/config/xml_document.h"
 
 #include <gmock/gmock.h>

@@ -14,7 +14,7 @@ struct Tree {
   std::optional<ConfigNode> root;
 };
 
-// Nodes point at the source, so the tree is filled where it stays.
+// Nodes point at the source, so the tree is filled in its final location.
 void read(Tree& tree, std::string_view text, std::string name = "t.yaml") {
   tree.source.name = std::move(name);
   tree.root = read_yaml(text, tree.source, tree.problems);
@@ -66,12 +66,12 @@ TEST(YamlReader, CopiesWhatAnAliasNames) {
   read(tree, "a: &x { b: 1 }\nc: *x\nd: [*x, *x]\n");
   ASSERT_TRUE(tree.root) << render(tree.problems);
   EXPECT_EQ(at(at(*tree.root, "c"), "b").text, "1");
-  EXPECT_EQ(at(*tree.root, "c").key_line, 2);       // the key is where it stands
-  EXPECT_EQ(at(at(*tree.root, "c"), "b").line, 1);  // the value is where it is written
+  EXPECT_EQ(at(*tree.root, "c").key_line, 2);       // the key has its own location
+  EXPECT_EQ(at(at(*tree.root, "c"), "b").line, 1);  // the value has the location where it is written
   EXPECT_EQ(at(at(*tree.root, "d").items[1], "b").text, "1");
 }
 
-TEST(YamlReader, TellsNothingFromTheWordForIt) {
+TEST(YamlReader, DistinguishesNullFromTheWord) {
   Tree tree;
   read(tree, "a:\nb: ~\nc: null\nd: \"null\"\ne: ''\n");
   for (const char* key : {"a", "b", "c"}) EXPECT_EQ(at(*tree.root, key).kind, ConfigKind::kNull) << key;
@@ -144,7 +144,7 @@ TEST(YamlReader, TakesALongList) {
   EXPECT_EQ(at(*tree.root, "a").items.size(), 100'001U);
 }
 
-TEST(YamlReader, ReadsOverrideValuesAtTheirPlace) {
+TEST(YamlReader, ReadsOverrideValuesAtTheirColumn) {
   ConfigSource source{
       .name = "--set:1", .kind = SourceKind::kOverride, .path = {}, .lines = {"a.b=[1, x]"}, .provenance = {}};
   Diagnostics problems;

@@ -71,7 +71,7 @@ TEST(GraphAnalysis, NamesPairsThatCannotReachEachOther) {
   EXPECT_EQ(apart.fabric.name(result.examples[0].second), "host2/gpu0");
 }
 
-TEST(GraphAnalysis, CountsPairsThatReachOneWayOnly) {
+TEST(GraphAnalysis, CountsPairsConnectedInOneDirectionOnly) {
   TwoSwitches one_way = two_switches(0);
   one_way.fabric.add_link(
       {.from = one_way.switches[0], .to = one_way.switches[1], .bandwidth = 50_GBps, .latency = 1_us});
@@ -92,7 +92,7 @@ TEST(GraphAnalysis, LetsGpusOfOneHostFlowToOthersWithinTheirLinks) {
   EXPECT_EQ(max_flow(net.fabric, from, to), 64_GBps);
 }
 
-// The slow twin: augment along any way until none is left (Ford and Fulkerson 1956), on a matrix of whole GB/s.
+// The slow twin: augment along any path until none is left (Ford and Fulkerson 1956), on a matrix of whole GB/s.
 std::int64_t slow_max_flow(std::vector<std::vector<std::int64_t>> capacity, std::size_t from, std::size_t to) {
   const std::size_t n = capacity.size();
   std::int64_t total = 0;

@@ -45,7 +45,7 @@ TEST(Graphviz, DrawsOneEdgeForParallelLinks) {
             "}\n");
 }
 
-TEST(Graphviz, DrawsTheFirstHostsAndTheirSwitchesOfALargeFabricAndSaysSo) {
+TEST(Graphviz, DrawsTheFirstHostsAndTheirSwitchesOfALargeFabricWithANote) {
   const std::string text = graphviz(small_tree(100), {.max_nodes = 50, .hosts_of_part = 3});
   EXPECT_THAT(text, HasSubstr("\"host2/gpu0\""));
   EXPECT_THAT(text, Not(HasSubstr("\"host3/gpu0\"")));

@@ -13,8 +13,8 @@ using testing::ElementsAre;
 
 constexpr StreamIndex kSide = 1;
 
-// Two labels ("F0", "F1"), one work, one collective among two ranks, and a segment of three tasks: a collective beside
-// the call's dependencies, a computation that waits for it, and one more.
+// Two labels ("F0", "F1"), one work, one collective among two ranks, and a segment of three tasks: a collective that
+// starts with the call's dependencies, a computation that waits for it, and one more.
 TaskGraph graph_with_segment() {
   TaskGraph graph;
   const DimensionId tp = test::add_dimension(graph, "tp", {{0, 1}});
@@ -53,7 +53,7 @@ TaskGraph calling_graph() {
   return graph;
 }
 
-TEST(Segments, AreWrittenOutInThePlaceOfTheirCalls) {
+TEST(Segments, ReplaceTheirCallsWhenWrittenOut) {
   const Program written = write_out(graph_with_segment(), caller());
   ASSERT_EQ(written.tasks.size(), 8U);
   EXPECT_EQ(written.stream_count, 2);
@@ -72,7 +72,7 @@ TEST(Segments, TakeTheLabelOfTheirCall) {
   EXPECT_EQ(written.tasks[5].label, 2U);  // its own
 }
 
-// Laps of one call each: of the three tasks that it stands for.
+// Cycles of one call each: of the three tasks that it stands for.
 TEST(Segments, ALoopOfCallsIsWrittenOutAsALoopOfTheirTasks) {
   Program program = caller();
   program.loop = {.first = 2, .size = 1, .cycles = 2};

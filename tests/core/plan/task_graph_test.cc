@@ -60,7 +60,7 @@ TEST(TaskGraph, PeersChannelsAndDimensionsMustExist) {
 TEST(TaskGraph, EveryRankIsInOneGroupOfEveryDimension) {
   TaskGraph graph = two_ranks();
   graph.dimensions[0].index_in_group[1] = 0;
-  EXPECT_EQ(check_task_graph(graph), "dimension 'pp': rank 1 is not where its group says");
+  EXPECT_EQ(check_task_graph(graph), "dimension 'pp': rank 1 is not at the index that its group gives");
   graph.dimensions[0].index_in_group.pop_back();
   EXPECT_EQ(check_task_graph(graph), "dimension 'pp' does not cover all 2 ranks");
 }
@@ -82,7 +82,7 @@ TEST(TaskGraph, GroupsOfOneShapeShareALayout) {
   add_dimension(graph, "far", far);
   graph.program_of.assign(16, ProgramId(0));
   test::place_ranks(graph, 4);
-  // Near pairs sit on GPUs 0-1 or 2-3; far pairs on equal GPUs 0, 1, 2 or 3 of two hosts.
+  // Near pairs are on GPUs 0-1 or 2-3; far pairs on equal GPUs 0, 1, 2 or 3 of two hosts.
   EXPECT_EQ(graph.layouts.size(), 6U);
   const GroupLayout& layout = graph.layouts[graph.dimensions[1].layout_of_group[0]];
   EXPECT_EQ(layout.host_of, (std::vector{0, 1}));
@@ -90,7 +90,7 @@ TEST(TaskGraph, GroupsOfOneShapeShareALayout) {
   EXPECT_TRUE(layout.even());
 }
 
-TEST(GroupLayout, CountsPlacesHostByHost) {
+TEST(GroupLayout, CountsPositionsHostByHost) {
   const GroupLayout layout = make_group_layout({7, 7, 3, 7}, {0, 1, 0, 2});
   EXPECT_EQ(layout.host_of, (std::vector{0, 0, 1, 0}));
   EXPECT_EQ(layout.place_in_host, (std::vector{0, 1, 0, 2}));
@@ -98,13 +98,13 @@ TEST(GroupLayout, CountsPlacesHostByHost) {
   EXPECT_FALSE(layout.even());
 }
 
-TEST(TaskGraph, GroupsThatLieAlikeShareALayoutWhereverTheirHostsAre) {
+TEST(TaskGraph, GroupsOfOneShapeShareALayoutOnAnyHosts) {
   TaskGraph graph;
   add_dimension(graph, "dp", {{0, 2}, {1, 3}, {4, 6}, {5, 7}});
   add_dimension(graph, "tp", {{0, 1}, {2, 3}, {4, 5}, {7, 6}});
   graph.program_of.resize(8);
   test::place_ranks(graph, 2);
-  // Four hosts of two GPUs. Of dp: both GPUs 0 of two hosts, or both GPUs 1; of tp: a host's GPUs in order, or turned.
+  // Four hosts of two GPUs. Of dp: both GPUs 0 of two hosts, or both GPUs 1; of tp: a host's GPUs in order, or swapped.
   EXPECT_EQ(graph.dimensions[0].layout_of_group, (std::vector<std::uint32_t>{0, 1, 0, 1}));
   EXPECT_EQ(graph.dimensions[1].layout_of_group, (std::vector<std::uint32_t>{2, 2, 2, 3}));
   EXPECT_EQ(graph.layouts.size(), 4U);

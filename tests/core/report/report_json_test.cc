@@ -57,7 +57,7 @@ TEST(ReportJson, GivesEachDimensionsTimesAndBytes) {
   EXPECT_EQ(tp["bytes"], (5_MiB).count());
 }
 
-TEST(ReportJson, TellsWhatWasChosenForCollectives) {
+TEST(ReportJson, ReportsThePlansOfCollectives) {
   StepFacts facts = sample_facts();
   facts.collectives = {{.dimension = "tp",
                         .operation = "all_reduce",
@@ -98,7 +98,7 @@ TEST(ReportJson, HasMemoryByStageAndWhetherItFits) {
   EXPECT_EQ(memory[1]["fits"], false);
 }
 
-TEST(ReportJson, DoesNotTellTheUsersFolders) {
+TEST(ReportJson, OmitsTheUsersFolders) {
   StepFacts facts = sample_facts();
   facts.config = {{.path = "parallel.tp", .text = "8", .origin = "/data/ann/plans/llama.yaml:9"}};
   facts.warnings = {{.code = "W1", .where = "/data/ann/plans/llama.yaml:3", .text = "text"}};

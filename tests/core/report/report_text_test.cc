@@ -28,7 +28,7 @@ using testing::sample_run;
   return width;
 }
 
-TEST(ReportText, SaysWhatItIsAbout) {
+TEST(ReportText, StatesModelAndLayout) {
   const std::string report = text(sample_facts());
   EXPECT_THAT(report, HasSubstr("sample  config 3f9a1c42  seed 7  network flow\n"));
   EXPECT_THAT(report, HasSubstr("tiny-1b, 1.234 B parameters | 4 GPUs = TP 2 x PP 2 x DP 1 | 4 microbatches | "
@@ -60,9 +60,9 @@ TEST(ReportText, WritesAbbreviationsLargeAndWordsSmall) {
   EXPECT_THAT(report, HasSubstr("  waiting "));
 }
 
-TEST(ReportText, PutsLinksBesideTheTimesWhereTheTerminalIsWide) {
-  EXPECT_THAT(text(sample_facts(), {.width = 120}), HasSubstr("%     Busiest links    busy  alike  bytes\n"));
-  EXPECT_THAT(text(sample_facts(), {.width = 80}), HasSubstr("\n  Busiest links    busy  alike  bytes\n"
+TEST(ReportText, PutsLinksNextToTheTimesWhereTheTerminalIsWide) {
+  EXPECT_THAT(text(sample_facts(), {.width = 120}), HasSubstr("%     Busiest links    busy  count  bytes\n"));
+  EXPECT_THAT(text(sample_facts(), {.width = 80}), HasSubstr("\n  Busiest links    busy  count  bytes\n"
                                                              "  leaf3->spine5  93.0 %     16  3 GiB\n"));
 }
 
@@ -104,13 +104,13 @@ TEST(ReportText, OfManyStagesItShowsTheFirstTheFullestAndTheLast) {
   EXPECT_THAT(text(facts, {.detail = Detail::kVerbose}), HasSubstr("stage 7 "));
 }
 
-TEST(ReportText, SaysWhenAStageDoesNotFit) {
+TEST(ReportText, ReportsAStageThatDoesNotFit) {
   StepFacts facts = sample_facts();
   facts.memory[1].total = 81_GiB;
   EXPECT_THAT(text(facts), HasSubstr("81 GiB of 80 GiB (stage 1, 101 %) does not fit"));
 }
 
-TEST(ReportText, SaysWhatWasChosenForTheLargestCollectives) {
+TEST(ReportText, ReportsThePlansOfTheLargestCollectives) {
   StepFacts facts = sample_facts();
   for (int i = 0; i < 4; ++i) {
     facts.collectives.push_back({.dimension = "tp",
@@ -156,11 +156,11 @@ TEST(ReportText, HoldsItselfAgainstPublishedFigures) {
   EXPECT_THAT(text(facts), HasSubstr("Published    MFU 41.0 %; ours is -2.4 % [a paper, table 4]\n"));
 }
 
-TEST(ReportText, SaysHowManyRanksStandForAll) {
+TEST(ReportText, ReportsHowManyRanksAreSimulated) {
   EXPECT_THAT(
       text(sample_facts()),
       HasSubstr(
-          "1,234,567 events, 48 messages; 3 of 4 ranks played, each for all that behave like it; 0.25 s, 32\n  MiB\n"));
+          "1,234,567 events, 48 messages; 3 of 4 ranks simulated, each for all identical ones; 0.25 s, 32 MiB\n"));
   StepFacts unfolded = sample_facts();
   unfolded.engine.classes = 4;
   EXPECT_THAT(text(unfolded), HasSubstr("48 messages; 0.25 s"));

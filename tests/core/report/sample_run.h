@@ -1,5 +1,5 @@
-// A run small enough to add up by hand: four ranks, two stages, dimensions tp and pp, one warm-up step and two that
-// count.
+// A run small enough to add up by hand: four ranks, two stages, dimensions tp and pp, one warm-up step and two counted
+// ones.
 #pragma once
 
 #include "core/report/report.h"
@@ -36,7 +36,7 @@ inline constexpr ActivityMask kPp = 4;
   run.classes.size = {2, 1, 1};
 
   run.record.dimension_count = 2;
-  // The steps end at 120, 220 and 320 ms: the warm-up took 120 ms, the two that count 100 ms each.
+  // The steps end at 120, 220 and 320 ms: the warm-up took 120 ms, the two counted ones 100 ms each.
   run.record.iteration_end = {TimePoint(120_ms), TimePoint(220_ms), TimePoint(320_ms)};
   run.record.messages = 48;
   run.record.time_in.assign(3, std::vector<Duration>(8));

@@ -41,7 +41,7 @@ TEST_F(TimeBreakdownTest, CommunicationIsHiddenWhileTheRankComputesAndExposedOth
 TEST_F(TimeBreakdownTest, OfSeveralDimensionsInFlightTheInnermostCountsAsExposed) {
   const TimeBreakdown all = break_down(inputs());
   const DimensionTime& pp = all.dimensions[1];
-  EXPECT_EQ(pp.exposed, 1_ms);           // 2 ranks x 4 ms / 8; the 10 ms beside tp are tp's
+  EXPECT_EQ(pp.exposed, 1_ms);           // 2 ranks x 4 ms / 8; the 10 ms concurrent with tp are tp's
   EXPECT_EQ(pp.in_flight, 3'500_us);     // 2 ranks x 14 ms / 8
   EXPECT_EQ(pp.hidden, 0_ms);
 }

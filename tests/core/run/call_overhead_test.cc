@@ -1,4 +1,4 @@
-// What a call costs before its first step: 5 us, on wires of 1 us and 1 ns a byte.
+// The overhead of a call before its first step: 5 us, on wires of 1 us and 1 ns a byte.
 #include "core/ports/call_overhead.h"
 
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ TEST(CallOverhead, IsPaidOnceByEachCall) {
   }
 }
 
-// Recursive doubling has no uniform steps that pass as one train: two of 4,000 bytes.
+// Recursive doubling has no uniform steps that pass as one batch: two of 4,000 bytes.
 TEST(CallOverhead, ComesBeforeStepsOfAnySort) {
   TaskGraph graph = four_ranks(CollectiveKind::kAllReduce, 2);
   EXPECT_EQ(play(graph, "recursive_doubling").record.iteration_end.back(), TimePoint(2 * (5_us + 2 * 5_us)));
@@ -99,13 +99,13 @@ TEST(CallOverhead, IsPaidOnceByEachMessage) {
   }
 }
 
-// What a GPU stores into its neighbour's memory itself is no call of the library.
+// A GPU's own stores into its neighbour's memory are not a call of the library.
 TEST(CallOverhead, IsNotOfMessagesThatTheSenderStores) {
   TaskGraph graph = two_ranks(3, {.mover = Mover::kSender});
   EXPECT_EQ(play(graph).record.iteration_end.back(), TimePoint(3 * 2_us));
 }
 
-TEST(CallOverhead, OfMessagesRepeatsWithEveryTrainingStepPlayedOrNot) {
+TEST(CallOverhead, OfMessagesRepeatsWithEveryTrainingStepSimulatedOrNot) {
   for (const bool skip : {false, true}) {
     TaskGraph graph = two_ranks(2);
     graph.iterations = 40;
@@ -114,7 +114,7 @@ TEST(CallOverhead, OfMessagesRepeatsWithEveryTrainingStepPlayedOrNot) {
   }
 }
 
-TEST(CallOverhead, RepeatsWithEveryTrainingStepPlayedOrNot) {
+TEST(CallOverhead, RepeatsWithEveryTrainingStepSimulatedOrNot) {
   for (const bool skip : {false, true}) {
     TaskGraph graph = four_ranks(CollectiveKind::kAllReduce, 2);
     graph.iterations = 40;

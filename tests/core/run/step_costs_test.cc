@@ -1,4 +1,4 @@
-// What ranks pay for the messages of steps, beside their way: 1 us and 1 ns a byte.
+// CPU costs of the messages of steps, in addition to their path: 1 us and 1 ns a byte.
 #include "core/plan/step_costs.h"
 
 #include <gtest/gtest.h>

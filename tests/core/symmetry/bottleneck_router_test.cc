@@ -30,7 +30,7 @@ TEST(BottleneckRouter, ItsLinksAreTheDifferentCapacities) {
   EXPECT_THAT(make_bottleneck_router(router)->capacities(), testing::ElementsAre(4_GBps, 1_GBps, 2_GBps));
 }
 
-TEST(BottleneckRouter, AWayIsItsLatencyAndItsNarrowestHop) {
+TEST(BottleneckRouter, APathIsItsLatencyAndItsNarrowestHop) {
   const FourLinks router;
   const auto narrow = make_bottleneck_router(router);
   std::vector<Hop> hops;
@@ -39,7 +39,7 @@ TEST(BottleneckRouter, AWayIsItsLatencyAndItsNarrowestHop) {
   EXPECT_EQ(narrow->capacities()[hops[0].link.index()], 1_GBps);
 }
 
-// A quarter of the flow over 2 GB/s would let 8 GB/s through: the whole of it over 4 GB/s is what limits.
+// A quarter of the flow over 2 GB/s would let 8 GB/s through: the whole of it over 4 GB/s is the limit.
 TEST(BottleneckRouter, AHopThatCarriesAShareIsAsMuchWider) {
   const FourLinks router;
   const auto narrow = make_bottleneck_router(router);

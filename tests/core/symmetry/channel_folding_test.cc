@@ -135,18 +135,18 @@ std::size_t classes_of(std::string_view name, const CollectivePlan& plan, int ra
   return folded.classes;
 }
 
-// Every host looks like every other, and every place of a host begins one of the kinds: one rank stands for all.
-TEST(ChannelFolding, ARingWithAKindForEveryPlaceFoldsToOneRank) {
+// All hosts are identical, and every position of a host begins one of the kinds: one rank stands for all.
+TEST(ChannelFolding, ARingWithAKindForEveryPositionFoldsToOneRank) {
   EXPECT_EQ(classes_of("ring", {.algorithm = "ring", .protocol = Protocol::kSimple, .channels = 8}, 256), 1U);
 }
 
-// Four kinds enter at the places 0, 2, 4 and 6.
-TEST(ChannelFolding, ARingWithAKindForEverySecondPlaceFoldsToTwoRanks) {
+// Four kinds enter at the positions 0, 2, 4 and 6.
+TEST(ChannelFolding, ARingWithAKindForEverySecondPositionFoldsToTwoRanks) {
   EXPECT_EQ(classes_of("ring", {.algorithm = "ring", .protocol = Protocol::kSimple, .channels = 4}, 256), 2U);
 }
 
-// The trees set hosts apart, not the places in them; the second tree is the first one's mirror image, but the pods
-// (four hosts of 16) lie alike under both.
+// The trees distinguish hosts, not the positions in them; the second tree is the first one's mirror image, but the pods
+// (four hosts of 16) have the same layout under both.
 TEST(ChannelFolding, TreesFoldToTheHostsOfHalfATree) {
   EXPECT_EQ(classes_of("tree", {.algorithm = "tree", .protocol = Protocol::kLl, .channels = 16}, 128), 8U);
   EXPECT_EQ(classes_of("nvls_tree", {.algorithm = "nvls_tree", .protocol = Protocol::kSimple, .channels = 2}, 128), 8U);
@@ -188,7 +188,7 @@ class PipesForMessages final : public ChannelChooser {
   }
 };
 
-// Stages of 16 ranks: every rank of a stage sends to its like in the next one.
+// Stages of 16 ranks: every rank of a stage sends to its counterpart in the next one.
 TEST(ChannelFolding, MessagesKeepTheTimesOfAllRanks) {
   const ReferenceFabric fabric(fabric_of(64));
   TaskGraph graph;
@@ -208,11 +208,11 @@ TEST(ChannelFolding, MessagesKeepTheTimesOfAllRanks) {
   const PipesForMessages chooser;
   const Played folded = play(graph, fabric, Mode::kFolded, chooser);
   EXPECT_EQ(folded.finished, play(graph, fabric, Mode::kUnfolded, chooser).finished);
-  EXPECT_LE(folded.classes, 32U);  // the two hosts of a stage are alike
+  EXPECT_LE(folded.classes, 32U);  // the two hosts of a stage are identical
   EXPECT_GT(folded.finished[63], folded.finished[16]);
 }
 
-// Messages that leave by the receiver's rail use other links than those of plain ways, and NICs of other GPUs.
+// PXN messages use other links than those of plain paths, and NICs of other GPUs.
 TEST(ChannelFolding, ExchangesByTheReceiversRailKeepTheTimesOfAllRanks) {
   const auto order = network_models::rail_order(16, 8, 4);
   const network_models::Host host = network_models::simple_host(8, 8);
@@ -257,7 +257,7 @@ TEST(ChannelFolding, RingsByTheNicsOfTheirPathsKeepTheTimesOfAllRanks) {
   EXPECT_EQ(ends[0], ends[1]);
 }
 
-// Every GPU sends to the one two places on in the next host, as nccl-tests' sendrecv does where hosts are full.
+// Every GPU sends to the one two positions further in the next host, as nccl-tests' sendrecv does where hosts are full.
 TEST(ChannelFolding, MessagesByTheReceiversRailKeepTheTimesOfAllRanks) {
   class Relayed final : public ChannelChooser {
    public:
@@ -298,7 +298,7 @@ TEST(ChannelFolding, MessagesByTheReceiversRailKeepTheTimesOfAllRanks) {
   EXPECT_NE(ends[0], ends[1]);
 }
 
-// Plans of MSCCL++ tell the members of a group apart, but groups that lie alike are played once.
+// Plans of MSCCL++ distinguish the members of a group, but groups with the same layout are simulated once.
 TEST(ChannelFolding, ExecutionPlansKeepTheTimesOfAllRanks) {
   const ReferenceFabric fabric(fabric_of(64));
   struct Case {

@@ -1,4 +1,4 @@
-// Folded and unfolded runs of one training step agree to the picosecond when links fail, recover and weaken.
+// Folded and unfolded runs of one training step agree to the picosecond when links fail, recover and degrade.
 #include <memory>
 #include <vector>
 
@@ -133,7 +133,7 @@ TEST(FaultFolding, ANicThatWeakensInTheMiddle) {
   expect_exact_and_slower(graph, network, {{.link = cable, .at = middle, .factor = 0.25}});
 }
 
-// Down and up again while activations flow, so that the way is left and taken again.
+// Down and up again while activations flow, so that the path is left and taken again.
 TEST(FaultFolding, ALinkThatGoesDownAndComesBack) {
   const TaskGraph graph = step();
   const network_models::Network network = cluster();
@@ -150,7 +150,7 @@ TEST(FaultFolding, ALinkThatGoesDownAndComesBack) {
   EXPECT_GT(slower, 0);
 }
 
-// A cable without a second way: its flows wait until it is back.
+// A cable without a second path: its flows wait until it is back.
 TEST(FaultFolding, ACableThatIsOutForAWhileDelaysTheStep) {
   const TaskGraph graph = step();
   const network_models::Network network = cluster();
@@ -177,7 +177,7 @@ TEST(FaultFolding, ACableThatStaysDownStallsTheRun) {
   }
 }
 
-// A fault of a link that nobody uses splits nothing but the link's own class.
+// A fault of an unused link splits only the link's own class.
 TEST(FaultFolding, AFaultOfAnUnusedLinkCostsNoClass) {
   const TaskGraph graph = step();
   const network_models::Network network = cluster();

@@ -1,4 +1,4 @@
-// A remembered partition is the one that would be found again.
+// A cached partition equals the one that would be computed again.
 #include "core/symmetry/fold_memory.h"
 
 #include <gtest/gtest.h>
@@ -51,7 +51,7 @@ TEST_F(FoldMemoryTest, KnowsAStepThatSendsOtherBytes) {
   EXPECT_EQ(memory_.size(), 1U);
 }
 
-TEST_F(FoldMemoryTest, TellsStepsApartWhoseRanksAreAlikeInOtherWays) {
+TEST_F(FoldMemoryTest, DistinguishesStepsWithOtherEqualRanks) {
   expect_as_found_anew(step(16_MiB));
   TaskGraph slow_host = step(16_MiB);
   slow_host.compute_slowdown.assign(slow_host.rank_count(), 1.0);
@@ -62,8 +62,8 @@ TEST_F(FoldMemoryTest, TellsStepsApartWhoseRanksAreAlikeInOtherWays) {
   EXPECT_EQ(memory_.size(), 3U);
 }
 
-// The same ranks, but what was one name is two: messages of one stage are as long as those of another no more.
-TEST_F(FoldMemoryTest, TellsEqualNamesFromDifferentOnes) {
+// The same ranks, but one name has become two: messages of two stages no longer have the same length.
+TEST_F(FoldMemoryTest, DistinguishesEqualNamesFromDifferentOnes) {
   expect_as_found_anew(step(16_MiB));
   TaskGraph uneven = step(16_MiB);
   uneven.messages[uneven.programs[1].tasks[0].detail].bytes = 1_MiB;

@@ -159,7 +159,7 @@ TEST(Folding, RandomRoutesDoNotFoldAndAreStillRight) {
   EXPECT_NEAR(to_seconds(folded.end.since_start()), to_seconds(unfolded.end.since_start()), 1e-6);
 }
 
-// Eight hosts below the same leaves are interchangeable: naming them otherwise moves the results along, no more.
+// Eight hosts below the same leaves are interchangeable: renaming them only permutes the results.
 TaskGraph renamed_job(const std::vector<int>& new_host) {
   const auto renamed = [&new_host](int rank) { return new_host[static_cast<std::size_t>(rank / 8)] * 8 + rank % 8; };
   TaskGraph graph;
@@ -195,10 +195,10 @@ TEST(Folding, NamesOfRanksDoNotMatter) {
     }
   }
   EXPECT_GT(std::set<TimePoint>(plain.finished.begin(), plain.finished.end()).size(),
-            1U);  // late hosts hold up their rings
+            1U);  // late hosts delay their rings
 }
 
-// Everybody passes on what came from behind: one class stands for both ends of every message.
+// Every rank forwards to the next: one class stands for both ends of every message.
 TEST(Folding, ARingOfRelativePeersIsOneClass) {
   const ReferenceFabric fabric(FabricShape{.gpus = 8});
   TaskGraph graph;
@@ -218,7 +218,7 @@ TEST(Folding, ARingOfRelativePeersIsOneClass) {
   EXPECT_EQ(folded.finished, whole.finished);
 }
 
-TEST(Folding, SaysWhyLittleWasFolded) {
+TEST(Folding, ReportsWhyLittleWasFolded) {
   const TaskGraph graph = test::make_reference_step(step_512());
   const test::AlwaysChoose chooser(ring());
   FabricShape shape = fabric_512();
@@ -240,7 +240,7 @@ TEST(Folding, OnWiresWithoutSharingMultiplicitiesDoNotCount) {
             play(graph, fabric, Mode::kUnfolded, ring(), "alpha_beta").finished);
 }
 
-// Every algorithm, on groups that lie across hosts, all-reducing side by side.
+// Every algorithm, on groups across hosts, all-reducing concurrently.
 TEST(Folding, EveryAllReduceAlgorithmFoldsExactly) {
   for (const CollectiveAlgorithm* algorithm : collectives::algorithms()) {
     TaskGraph graph;
@@ -278,10 +278,10 @@ TEST(Folding, StepsThatWaitForEveryoneFoldExactly) {
   for (int rank = 0; rank < 32; ++rank) all.push_back(rank);
   program.run_on(all);
   graph.compute_slowdown.assign(32, 1.0);
-  graph.compute_slowdown[3] = 2.0;  // no compute, but it sets rank 3's host apart
+  graph.compute_slowdown[3] = 2.0;  // no compute, but it distinguishes rank 3's host
   test::place_ranks(graph, 8);
   const ReferenceFabric fabric({.gpus = 32, .hosts_per_pod = 2, .uplinks = 1, .rule = RouteRule::kNodeMod});
-  // The reference fabric has no NVSwitch to cut at; its whole way serves as well here.
+  // The reference fabric has no NVSwitch to cut at; its whole path works here too.
   const Played folded = play(graph, fabric, Mode::kFolded, algorithm);
   EXPECT_EQ(folded.finished, play(graph, fabric, Mode::kUnfolded, algorithm).finished);
 }

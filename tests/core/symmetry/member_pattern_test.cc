@@ -1,4 +1,4 @@
-// The role of an edge says everything that decides how long its traffic takes: what differs there has another role.
+// The role of an edge covers everything that decides the time of its traffic: any difference gives another role.
 #include "core/symmetry/member_pattern.h"
 
 #include <functional>
@@ -15,7 +15,7 @@ namespace {
 using ChangePrimitive = std::function<void(Primitive&)>;
 using ChangeBlock = std::function<void(ThreadBlock&)>;
 
-// A pipe whose thread blocks and primitives are not quite the plain ones.
+// A pipe whose thread blocks and primitives differ slightly from the plain ones.
 class ChangedPipe final : public ChannelAlgorithm {
  public:
   explicit ChangedPipe(

@@ -1,4 +1,4 @@
-// The ways of all flows beside the router's own answers, and folding from where it runs on several threads.
+// The paths of all flows against the router's own results, and folding large enough to run on several threads.
 #include "core/symmetry/paths.h"
 
 #include <bit>
@@ -34,7 +34,7 @@ TaskGraph gather_in_hosts(int ranks) {
   return graph;
 }
 
-// Groups of 16 over two hosts each, so that ways have more than two links.
+// Groups of 16 over two hosts each, so that paths have more than two links.
 TaskGraph gather_over_hosts(int ranks) {
   TaskGraph graph;
   std::vector<std::vector<int>> groups;
@@ -79,7 +79,7 @@ TEST(Paths, AreThoseOfTheRouter) {
   expect_paths_of_router(footprint, ReferenceFabric({.gpus = 64, .hosts_per_pod = 1, .uplinks = 2}), 1);
 }
 
-// Every second link of the way carries a third, the others all.
+// Every second link of the path carries a third, the others all.
 class UnevenRouter final : public Router {
  public:
   explicit UnevenRouter(const Router& router) : router_(router) {}
@@ -112,8 +112,8 @@ TEST(Paths, AreThoseOfTheRouterWhereThreadsSearch) {
   expect_paths_of_router(footprint, fabric, 97);
 }
 
-// All ranks are alike, and of the links those that carry something. One slow rank sets the 8 of its host apart, each by
-// its place in the ring behind it, and the links of its host, one out and one in for each.
+// All ranks are identical, and so are the links in use. One slow rank distinguishes the 8 of its host, each by its
+// position in the ring behind it, and the links of its host, one out and one in for each.
 TEST(Folding, WithThreadsFindsTheClassesThatOneCanCount) {
   TaskGraph graph = gather_in_hosts(static_cast<int>(kRanksWorthThreads));
   const test::PlainRing ring;

@@ -1,4 +1,4 @@
-// The alpha-beta model by hand-made cases.
+// The alpha-beta model on hand-computed cases.
 #include <vector>
 
 #include <gtest/gtest.h>

@@ -39,7 +39,7 @@ TEST(CompletionQueue, GivesAllItemsOfTheEarliestMomentTogether) {
   EXPECT_EQ(queue.earliest(), kNever);
 }
 
-TEST(CompletionQueue, AnItemMovesBothWays) {
+TEST(CompletionQueue, AnItemMovesInBothDirections) {
   CompletionQueue queue;
   queue.set(0, at(20));
   queue.set(1, at(30));
@@ -59,12 +59,12 @@ TEST(CompletionQueue, AMomentWhoseItemsAllLeaveIsGone) {
   EXPECT_EQ(queue.earliest(), at(10));
   queue.erase(1);
   EXPECT_EQ(queue.earliest(), at(30));
-  queue.erase(1);  // not in: nothing happens
+  queue.erase(1);  // not present: no effect
   queue.erase(77);
   EXPECT_EQ(pop(queue), (std::vector<std::uint32_t>{2}));
 }
 
-TEST(CompletionQueue, AnItemThatGoesAndComesBackIsGivenOnce) {
+TEST(CompletionQueue, AnItemRemovedAndInsertedAgainIsPoppedOnce) {
   CompletionQueue queue;
   queue.set(0, at(10));
   queue.set(1, at(10));
@@ -80,7 +80,7 @@ TEST(CompletionQueueDeathTest, NothingComesOutOfAnEmptyQueue) {
   EXPECT_DEATH(queue.pop_earliest(items), "empty queue");
 }
 
-// Beside a sorted map; `spread` sets how many items share a moment, and so which of its two forms the queue takes.
+// Against a sorted map; `spread` sets how many items share a moment, and thus which of its two forms the queue takes.
 void compare_with_map(std::uint64_t seed, std::uint64_t spread) {
   constexpr std::uint32_t kItems = 300;
   RandomStream random(seed, "queue");

@@ -25,7 +25,7 @@ TEST(DurationTable, AgreesWithAMapThroughAddingAndRemoving) {
   DurationTable table;
   std::map<Duration, std::uint32_t> twin;
   for (std::uint32_t step = 0; step < 50'000; ++step) {
-    // Few, evenly spaced keys: as times of lock-step traffic, and many collisions.
+    // Few, evenly spaced keys: like times of lock-step traffic, with many collisions.
     const Duration key(static_cast<std::int64_t>(random.next_below(400) * 4096));
     const auto known = twin.find(key);
     ASSERT_EQ(table.find(key), known == twin.end() ? DurationTable::kNone : known->second);

@@ -1,4 +1,4 @@
-// Faults at play on the flow model, by closed forms.
+// Faults on the flow model, against closed forms.
 #include "network_models/flow/fault_player.h"
 
 #include <memory>
@@ -14,7 +14,7 @@ namespace {
 
 using namespace ringwright::literals;
 
-// Two equal ways, link 0 and link 1, of 1 GB/s; everyone prefers link 0. Link 2 of 4 GB/s leads to both.
+// Two equal paths, link 0 and link 1, of 1 GB/s; all flows prefer link 0. Link 2 of 4 GB/s leads to both.
 class TwoRoutes final : public Router {
  public:
   explicit TwoRoutes(Duration latency = Duration(0)) : latency_(latency) {}
@@ -71,7 +71,7 @@ TEST(Faults, ADegradedLinkRecovers) {
 }
 
 // The rest goes over link 1 at the same speed: no time is lost, but bytes change links.
-TEST(Faults, AFlowGoesOnAroundALinkThatGoesDown) {
+TEST(Faults, AFlowContinuesAroundALinkThatGoesDown) {
   FaultBench test({down(0, 1_ms)});
   test.bench.send(0, Bytes(3'000'000));
   test.bench.engine.run();
@@ -121,7 +121,7 @@ TEST(Faults, AFlowReturnsWhenTheLinkIsBack) {
   EXPECT_EQ(test.bench.network->usage()[1].busy, 1_ms);
 }
 
-// No way is left from 1 to 5 ms: the flow waits for 4 ms.
+// No path is left from 1 to 5 ms: the flow waits for 4 ms.
 TEST(Faults, AFlowWaitsWhereNoRouteIsLeft) {
   FaultBench test({down(0, 1_ms, 5_ms), down(1, 1_ms, 5_ms)});
   test.bench.send(0, Bytes(2'000'000));
@@ -143,7 +143,7 @@ TEST(Faults, AFlowNeverArrivesWhenTheLinkStaysDown) {
   EXPECT_TRUE(test.bench.log.arrivals.empty());
 }
 
-// What ends at the very instant of the fault has ended.
+// A flow that ends at the instant of the fault has ended.
 TEST(Faults, AFlowThatEndsAtTheInstantOfTheFaultIsDone) {
   FaultBench test({down(2, 1_ms)});
   test.bench.send(0, Bytes(1'000'000));
@@ -151,7 +151,7 @@ TEST(Faults, AFlowThatEndsAtTheInstantOfTheFaultIsDone) {
   EXPECT_EQ(test.bench.log.time_of(0), TimePoint(1_ms));
 }
 
-// The latency of 10 us is paid while the link goes down; the bytes enter the other way at the end of it.
+// The latency of 10 us is paid while the link goes down; the bytes enter the other path at the end of it.
 TEST(Faults, WhilePayingItsLatencyAFlowChangesItsRouteOnly) {
   FaultBench test({down(0, 5_us)}, 10_us);
   test.bench.send(0, Bytes(1'000'000));
@@ -161,9 +161,9 @@ TEST(Faults, WhilePayingItsLatencyAFlowChangesItsRouteOnly) {
   EXPECT_EQ(test.bench.network->usage()[1].busy, 1_ms);
 }
 
-// Ten repetitions of 10 us + 100 us; from 355 us on at half speed: the fourth has 2.5 of its 10 parts left, 25 us, and
-// takes 50 us; six more take 10 + 200 us each: 3 * 110 + 10 + 15 ... = 355 + 2 * (440 - 355) + 6 * 210 us.
-TEST(Faults, ATrainIsTakenApartByADegradedLink) {
+// Ten repetitions of 10 us + 100 us; from 355 us on at half speed: the fourth has 440 - 355 us of its bytes left, which
+// take twice as long; six more take 10 + 200 us each: 355 + 2 * (440 - 355) + 6 * 210 us.
+TEST(Faults, ABatchIsSplitByADegradedLink) {
   for (const FastForward mode : {FastForward::kOn, FastForward::kOff}) {
     FaultBench test({{.link = LinkId(0), .at = TimePoint(355_us), .factor = 0.5}}, 10_us, mode);
     test.bench.network->start(
@@ -173,7 +173,7 @@ TEST(Faults, ATrainIsTakenApartByADegradedLink) {
   }
 }
 
-TEST(Faults, ATrainGoesAroundALinkThatIsDown) {
+TEST(Faults, ABatchGoesAroundALinkThatIsDown) {
   for (const FastForward mode : {FastForward::kOn, FastForward::kOff}) {
     FaultBench test({down(0, 355_us, 600_us)}, 10_us, mode);
     test.bench.network->start(

@@ -1,4 +1,4 @@
-// The flow model's patience: transfers between hosts that stand still are given up, others wait.
+// The flow model's patience: stalled transfers between hosts are given up, others wait.
 #include <gtest/gtest.h>
 
 #include "tests/network_models/arrival_log.h"
@@ -24,7 +24,7 @@ void set_at(ModelBench& bench, TimePoint when, Bandwidth capacity) {
 }
 
 // 1 of 2 ms is done when the link goes down for 9 ms.
-TEST(FlowPatience, AShortStandIsForgiven) {
+TEST(FlowPatience, AShortStallIsTolerated) {
   const TableRouter router = one_link();
   ModelBench bench("flow", router, kPatient);
   send(bench, 2, Bytes(2'000'000));
@@ -35,7 +35,7 @@ TEST(FlowPatience, AShortStandIsForgiven) {
   EXPECT_EQ(bench.log.time_of(2), TimePoint(11_ms));
 }
 
-TEST(FlowPatience, ALongStandEndsTheRunAndNamesTheLink) {
+TEST(FlowPatience, ALongStallEndsTheRunAndNamesTheLink) {
   const TableRouter router = one_link();
   ModelBench bench("flow", router, kPatient);
   send(bench, 3, Bytes(2'000'000));
@@ -50,8 +50,8 @@ TEST(FlowPatience, ALongStandEndsTheRunAndNamesTheLink) {
   EXPECT_EQ(bench.network->given_up()->since, TimePoint(1_ms));
 }
 
-// It stands from its first byte on.
-TEST(FlowPatience, WhoFindsALinkDownStandsFromTheStart) {
+// It stalls from its first byte on.
+TEST(FlowPatience, AFlowOnALinkThatIsDownStallsFromTheStart) {
   const TableRouter router = one_link();
   ModelBench bench("flow", router, kPatient);
   set_at(bench, TimePoint(), Bandwidth(0.0));
@@ -61,7 +61,7 @@ TEST(FlowPatience, WhoFindsALinkDownStandsFromTheStart) {
   EXPECT_EQ(bench.engine.now(), TimePoint(12_ms));
 }
 
-TEST(FlowPatience, EachStandCountsAnew) {
+TEST(FlowPatience, EachStallCountsFromZero) {
   const TableRouter router = one_link();
   ModelBench bench("flow", router, kPatient);
   send(bench, 2, Bytes(3'000'000));

@@ -1,4 +1,4 @@
-// The flow model by hand-made cases, and beside finish times from exact rational arithmetic.
+// The flow model on hand-computed cases, and against finish times from exact rational arithmetic.
 #include <cmath>
 #include <map>
 #include <string>
@@ -50,12 +50,12 @@ TEST(Flow, WhoStaysSpeedsUpWhenTheOtherLeaves) {
   EXPECT_EQ(bench.log.time_of(0), TimePoint(4_ms));
 }
 
-TEST(Flow, FlowsThatEndTogetherAreToldInTheOrderOfTheirStart) {
+TEST(Flow, FlowsThatEndTogetherAreNotifiedInTheOrderOfTheirStart) {
   std::vector<TableRoute> routes;
   for (int i = 0; i < 20; ++i) routes.push_back(over({i % 3}, i % 2 == 0 ? 1_us : 2_us));
   const TableRouter router(links({1_GBps, 1_GBps, 1_GBps}), routes);
   ModelBench bench("flow", router);
-  // No bytes and one latency: all of one kind are told at one instant.
+  // No bytes and one latency: all of one kind are notified at one instant.
   for (const std::uint32_t row : {7U, 3U, 9U, 1U, 5U}) bench.send(row, Bytes(0));
   bench.engine.run();
   std::vector<std::uint64_t> order;
@@ -64,7 +64,7 @@ TEST(Flow, FlowsThatEndTogetherAreToldInTheOrderOfTheirStart) {
 }
 
 // Half of the flow's rate goes over each of two links of 1 GB/s: 2 GB/s in all.
-TEST(Flow, ASprayedTransferUsesBothWays) {
+TEST(Flow, ASprayedTransferUsesBothPaths) {
   const TableRoute spray = {.latency = Duration(0),
                           .hops = {{.link = LinkId(0), .share = 0.5}, {.link = LinkId(1), .share = 0.5}}};
   const TableRouter router(links({1_GBps, 1_GBps}), {spray});
@@ -76,7 +76,7 @@ TEST(Flow, ASprayedTransferUsesBothWays) {
   EXPECT_EQ(bench.network->usage()[1].bytes, 1e6);
 }
 
-TEST(Flow, AWayWithoutLinksCostsItsLatency) {
+TEST(Flow, APathWithoutLinksCostsItsLatency) {
   const TableRouter router(links({1_GBps}), {over({}, 3_us)});
   ModelBench bench("flow", router);
   bench.send(0, 1_GiB);

@@ -30,13 +30,13 @@ TEST(LatencyQueues, AShortLatencyOvertakesALongOne) {
   EXPECT_EQ(queues.earliest(), kNever);
 }
 
-TEST(LatencyQueues, ItemsOfOneLaneKeepTheirOrder) {
+TEST(LatencyQueues, ItemsOfOneQueueKeepTheirOrder) {
   LatencyQueues queues;
   for (std::uint32_t item = 5; item > 0; --item) queues.push(item, at(0), Duration(7));
   EXPECT_EQ(pop(queues), (std::vector<std::uint32_t>{5, 4, 3, 2, 1}));
 }
 
-TEST(LatencyQueues, LanesThatAreDueTogetherComeTogether) {
+TEST(LatencyQueues, QueuesThatAreDueTogetherArePoppedTogether) {
   LatencyQueues queues;
   queues.push(0, at(0), Duration(30));
   queues.push(1, at(10), Duration(20));

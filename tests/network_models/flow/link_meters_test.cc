@@ -34,7 +34,7 @@ TEST(LinkMeters, BytesAddUp) {
   EXPECT_EQ(meters.usage(at(0))[0].bytes, 100.5);
 }
 
-TEST(LinkMeters, TellWhoUsesALinkThatIsSetAside) {
+TEST(LinkMeters, DetectUseOfAReservedLink) {
   LinkMeters meters(2);
   const std::array links = {LinkId(1)};
   EXPECT_TRUE(meters.set_aside(links, at(10), at(20)));
@@ -44,7 +44,7 @@ TEST(LinkMeters, TellWhoUsesALinkThatIsSetAside) {
   EXPECT_FALSE(meters.set_aside(links, at(25), at(30)));  // in use
   meters.leave(1, at(40));
   EXPECT_TRUE(meters.set_aside(links, at(40), at(50)));
-  EXPECT_FALSE(meters.set_aside(links, at(49), at(60)));  // set aside for another already
+  EXPECT_FALSE(meters.set_aside(links, at(49), at(60)));  // already reserved for another
   meters.enter(1, at(49));
   EXPECT_TRUE(meters.trespassed());
 }

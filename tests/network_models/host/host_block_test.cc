@@ -34,14 +34,14 @@ TEST(HostBlock, PaysTheNvLinkLatencyOnceInTwoHalves) {
 TEST(HostBlock, TakesALaneOfTheMeshOrElsePcie) {
   const Network network = one_node("{preset: dgx1-v100}");
   EXPECT_EQ(trace(network, between(0, 3)), "host0/gpu0 host0/gpu3");
-  // GPUs 0 and 5 share no lane; their switches 0 and 2 hang on sockets 0 and 1.
+  // GPUs 0 and 5 share no lane; their switches 0 and 2 are on sockets 0 and 1.
   EXPECT_EQ(trace(network, between(0, 5)), "host0/gpu0 host0/pcie0 host0/cpu0 host0/cpu1 host0/pcie2 host0/gpu5");
   // Two lanes between 0 and 3 are one link of 50 GB/s.
   const auto hops = hops_of(network, between(0, 3));
   EXPECT_EQ(network.fabric.link(hops[0].link).bandwidth, 50_GBps);
 }
 
-TEST(HostBlock, TurnsAtTheHighestSwitchOfThePcieTree) {
+TEST(HostBlock, HasItsApexAtTheHighestSwitchOfThePcieTree) {
   const Network same_switch = one_node("{gpus: 4, pcie: {switches: 2, sockets: 1}}");
   EXPECT_EQ(trace(same_switch, between(0, 1)), "host0/gpu0 host0/pcie0 host0/gpu1");
   EXPECT_EQ(trace(same_switch, between(0, 1, RouteKind::kUpToSwitch)), "host0/gpu0 host0/pcie0");
@@ -60,8 +60,8 @@ TEST(HostBlock, WithoutGpudirectPathsToTheNicLeadThroughHostMemory) {
   EXPECT_EQ(network.fabric.link(hops_of(network, between(0, 4))[0].link).bandwidth, 25_GBps);  // of a slot of 31.5
 }
 
-// Every GPU of a DGX H100 has a PCIe switch of its own. NICs 4, 6 and 7 are equally near to GPU 5: it takes the third
-// of them, sends over the GPU beside it and receives over PCIe.
+// Every GPU of a DGX H100 has its own PCIe switch. NICs 4, 6 and 7 are equally near to GPU 5: it takes the third of
+// them, sends over the GPU that owns it and receives over PCIe.
 TEST(HostBlock, AGpuWithoutItsNicTakesTheNearestThatIsLeft) {
   const auto cluster = load_cluster("nodes: 2\nnode: {preset: dgx-h100}\nfabric: {type: fat_tree}\n");
   cluster.topology->leave_out_nics({.lacking = {{}, {5}}, .of_host = {1, 0}});
@@ -77,7 +77,7 @@ TEST(HostBlock, AGpuWithoutItsNicTakesTheNearestThatIsLeft) {
   EXPECT_EQ(trace(network, asked), trace(network, between(6, 13)));
 }
 
-TEST(HostBlock, HasNoTurnOnADirectLane) {
+TEST(HostBlock, HasNoApexOnADirectLane) {
   const Network network = one_node("{preset: mi300x-8gpu}");
   EXPECT_EQ(trace(network, between(1, 6, RouteKind::kUpToSwitch)), "host0/gpu1 host0/gpu6");
   EXPECT_EQ(trace(network, between(1, 6, RouteKind::kDownFromSwitch)), "");
@@ -106,7 +106,7 @@ TEST(HostBlock, HasAWayBetweenAnyTwoGpusWithoutNvLink) {
   EXPECT_EQ(first_broken_path(one_node("{gpus: 8, pcie: {switches: 4, sockets: 2}}")), "");
 }
 
-TEST(PathBuilder, AddsUpTheSharesOfPathsThatMeet) {
+TEST(PathBuilder, AddsUpTheSharesOfPathsThatJoin) {
   std::vector<Hop> hops = {{.link = LinkId(9)}};
   PathBuilder builder(hops, RouteKind::kWhole);
   builder.add(1);

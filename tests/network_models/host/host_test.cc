@@ -15,7 +15,7 @@ using namespace ringwright::literals;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-TEST(Host, ReadsASmallNodeAndSaysWhatItAssumed) {
+TEST(Host, ReadsASmallNodeAndReportsWhatItAssumed) {
   const auto cluster = load_cluster(
       "node:\n"
       "  gpus: 2\n"
@@ -39,7 +39,7 @@ TEST(Host, LinksCarryDataAtTheirEfficiency) {
       "  nic: {count: 2, bandwidth: 400Gbps, efficiency: 90%, ports: 2}\n"
       "fabric: {type: rail_optimized}\n");
   EXPECT_THAT(cluster.problems, IsEmpty());
-  EXPECT_EQ(cluster.host.nvlink.bandwidth, 450_GBps);  // as the maker says it
+  EXPECT_EQ(cluster.host.nvlink.bandwidth, 450_GBps);  // the vendor's nominal rate
   EXPECT_EQ(cluster.host.nvlink.data_rate(), 360_GBps);
   EXPECT_EQ(cluster.host.nic.bandwidth, 50_GBps);  // of both ports together
   EXPECT_EQ(cluster.host.nic.ports, 2);
@@ -53,7 +53,7 @@ TEST(Host, LinksCarryDataAtTheirEfficiency) {
   EXPECT_DOUBLE_EQ(narrowest, 45e9);
 }
 
-TEST(Host, GivesEachGpuTheNicOfItsOwnSwitchWithItsPlaceThere) {
+TEST(Host, GivesEachGpuTheNicOfItsOwnSwitchWithItsPositionThere) {
   Host host{.gpus = 4};
   host.nic.count = 4;
   host.pcie.gpu_at = {0, 0, 1, 1};
@@ -84,11 +84,11 @@ TEST(Host, RejectsMeshLinksThatDoNotJoinTwoGpus) {
       "    kind: nvlink_mesh\n"
       "    link_bandwidth: 25GB/s\n"
       "    mesh: [\"0-1:2\", \"0-4:1\", \"2-2\", \"1-0\", \"a-b\", \"2-3:0\"]\n");
-  EXPECT_THAT(cluster.problems, ElementsAre("6:11 E122 '0-4:1' is no link between two of the 4 GPUs",
-                                            "6:11 E122 '2-2' is no link between two of the 4 GPUs",
-                                            "6:11 E122 '1-0' joins a pair that is joined already",
-                                            "6:11 E122 'a-b' is no link between two of the 4 GPUs",
-                                            "6:11 E122 '2-3:0' is no link between two of the 4 GPUs"));
+  EXPECT_THAT(cluster.problems, ElementsAre("6:11 E122 '0-4:1' is not a link between two of the 4 GPUs",
+                                            "6:11 E122 '2-2' is not a link between two of the 4 GPUs",
+                                            "6:11 E122 '1-0' connects a pair that is already connected",
+                                            "6:11 E122 'a-b' is not a link between two of the 4 GPUs",
+                                            "6:11 E122 '2-3:0' is not a link between two of the 4 GPUs"));
   EXPECT_EQ(cluster.host.nvlink.mesh.size(), 1U);
 }
 
@@ -106,11 +106,12 @@ TEST(Host, RejectsBoardsThatCannotReachEachOther) {
       "  gpus: 4\n"
       "  nic: {count: 1, bandwidth: 25GB/s}\n"
       "  pcie: {sockets: 2, sockets_per_board: 1}\n");
-  EXPECT_THAT(cluster.problems, ElementsAre("4:3 E122 GPU 2 and its NIC 0 hang on boards that are not joined",
-                                            "4:41 E122 GPUs of different boards can meet only over an NVSwitch plane"));
+  EXPECT_THAT(cluster.problems, ElementsAre("4:3 E122 GPU 2 and its NIC 0 are on boards that are not connected",
+                                            "4:41 E122 GPUs of different boards can communicate only over an NVSwitch "
+                                            "plane"));
 }
 
-TEST(Host, PassesOverWhatAPresetSaysAboutPartsThatAreOverriddenAway) {
+TEST(Host, IgnoresPresetKeysOfComponentsThatAreOverridden) {
   const auto cluster = load_cluster("node: {preset: dgx-h100, nvlink: {kind: none}, nic: {count: 0}}\n");
   EXPECT_THAT(cluster.problems, IsEmpty());
   EXPECT_EQ(cluster.host.nvlink.kind, ScaleUp::kNone);

@@ -54,7 +54,7 @@ TEST(GraphFile, PlacesGpusByIndex) {
   EXPECT_THAT(graph->gpus(), ElementsAre(NodeId(1), NodeId(2), NodeId(0)));
 }
 
-TEST(GraphFile, TellsAllMistakesOfAFileAtOnce) {
+TEST(GraphFile, ReportsAllMistakesOfAFileAtOnce) {
   EXPECT_THAT(
       mistakes("nod,a,gpu\n"
                "node,a\n"
@@ -70,10 +70,11 @@ TEST(GraphFile, TellsAllMistakesOfAFileAtOnce) {
                "link,g0,s1\n"),
       ElementsAre(
           "1:1: a line starts with 'node' or 'link', not 'nod'",
-          "2:1: a node has 3 or 4 fields, not 2 | node,NAME,KIND", "4:6: node 'g0' is defined already in line 3",
-          "5:9: 'swich' is no kind of node | did you mean 'switch'?", "6:16: '3' is no place of a gpu among the ranks",
+          "2:1: a node has 3 or 4 fields, not 2 | node,NAME,KIND", "4:6: node 'g0' is already defined in line 3",
+          "5:9: 'swich' is not a kind of node | did you mean 'switch'?", "6:16: '3' is not a gpu index",
           "7:9: node 's2' is not defined above | did you mean 's0'?",
-          "8:12: '50' is no bandwidth | write 400Gbps or 50GB/s", "9:19: '-1us' is no latency | write 1.2us or 500ns",
+          "8:12: '50' is not a bandwidth | write 400Gbps or 50GB/s",
+          "9:19: '-1us' is not a latency | write 1.2us or 500ns",
           "10:23: 'one' is not 'oneway'", "11:9: a link joins two nodes, not 'g0' with itself",
           "12:1: a link has 5 or 6 fields, not 3 | link,FROM,TO,BANDWIDTH,LATENCY"));
 }

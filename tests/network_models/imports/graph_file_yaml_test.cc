@@ -65,7 +65,7 @@ TEST(GraphFileYaml, PlacesGpusByIndex) {
   EXPECT_THAT(graph->gpus(), ElementsAre(NodeId(1), NodeId(2), NodeId(0)));
 }
 
-TEST(GraphFileYaml, TellsWhatIsWrongWithNodes) {
+TEST(GraphFileYaml, ReportsMistakesInNodes) {
   EXPECT_THAT(
       mistakes("nodes:\n"
                "  - {name: g0, kind: gpu}\n"
@@ -75,13 +75,13 @@ TEST(GraphFileYaml, TellsWhatIsWrongWithNodes) {
                "  - {name: \"\", kind: gpu}\n"
                "  - {name: s2}\n"
                "links: [{from: g0, to: s2, bandwidth: 1GB/s, latency: 1us}]\n"),
-      ElementsAre("3:12: E123 node 'g0' is defined already in line 2",
-                  "4:22: E123 'swich' is no kind of node | did you mean 'switch'?",
-                  "5:37: E123 only a gpu has a place among the ranks, not a switch", "6:12: E123 a node needs a name",
+      ElementsAre("3:12: E123 node 'g0' is already defined in line 2",
+                  "4:22: E123 'swich' is not a kind of node | did you mean 'switch'?",
+                  "5:37: E123 only a gpu has an index, not a switch", "6:12: E123 a node needs a name",
                   "7:5: E104 missing key 'nodes[5].kind' | kind: gpu, nic, switch, ... (a text)"));
 }
 
-TEST(GraphFileYaml, TellsWhatIsWrongWithLinks) {
+TEST(GraphFileYaml, ReportsMistakesInLinks) {
   EXPECT_THAT(mistakes(std::string(kPair) + "links:\n"
                                             "  - {from: a, to: tor-2, bandwidth: 50GB/s, latency: 1us}\n"
                                             "  - {from: a, to: a, bandwidth: 50GB/s, latency: 1us}\n"
@@ -131,7 +131,7 @@ TEST(GraphFileYaml, IsChosenByTheNameOfTheFile) {
   }
 }
 
-TEST(GraphFileYaml, SaysThatATextIsNoGraph) {
+TEST(GraphFileYaml, ReportsATextThatIsNotAGraph) {
   EXPECT_FALSE(read_graph_file({.path = "a.yaml", .text = "", .problem = {}}).has_value());
   EXPECT_THAT(mistakes("nodes: [{name: a\n"), testing::SizeIs(1));  // broken syntax
 }

@@ -1,4 +1,4 @@
-// Hosts from NCCL's topology XML and from `nvidia-smi topo -m`: what is found, what is guessed, what is refused.
+// Hosts from NCCL's topology XML and from `nvidia-smi topo -m`: facts, guesses and errors.
 #include "network_models/imports/node_import.h"
 
 #include <fstream>
@@ -16,7 +16,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// Two sockets, each with a switch of two GPUs and a NIC, as an operator's file gives it.
+// Two sockets, each with a switch of two GPUs and a NIC, as in an operator's file.
 constexpr const char* kPlainSystem = R"(<system version="1">
   <cpu numaid="0" arch="x86_64" vendor="AuthenticAMD" familyid="143" modelid="49">
     <pci busid="ffff:ff:01.0" class="0x060400" link_speed="16 GT/s" link_width="16">
@@ -89,7 +89,7 @@ TEST(NcclTopology, ReadsDumps) {
   EXPECT_EQ(node.gpus.size(), 2u);
   EXPECT_EQ(node.gpus[0].sm, 90);
   EXPECT_EQ(node.switch_lanes, 18);
-  EXPECT_EQ(node.switches, 0);  // all devices hang on the socket
+  EXPECT_EQ(node.switches, 0);  // all devices are on the socket
   ASSERT_EQ(node.nics.size(), 1u);
   EXPECT_DOUBLE_EQ(node.nics[0].gbps, 400.0);
   EXPECT_THAT(node.notes, ElementsAre(HasSubstr("'eth0'")));
@@ -123,7 +123,7 @@ TEST(NcclTopology, RefusesBrokenFilesWithTheirLine) {
   EXPECT_THAT(nccl_mistake("<graphs version=\"1\"/>"), HasSubstr("begins with <graphs>"));
   EXPECT_THAT(nccl_mistake("<system><cpu/></system>"), HasSubstr("no GPU"));
   EXPECT_THAT(nccl_mistake(dumped_system(R"(<nvlink target="0000:ff:00.0" count="4" tclass="0x030200"/>)")),
-              HasSubstr("'0000:ff:00.0', which is no GPU"));
+              HasSubstr("'0000:ff:00.0', which is not a GPU"));
   EXPECT_THAT(nccl_mistake(dumped_system(R"(<nvlink target="x" count="many" tclass="0x068000"/>)")),
               HasSubstr("count is 'many'"));
   EXPECT_THAT(
@@ -167,7 +167,7 @@ TEST(SmiTopology, ReadsTheMatrix) {
   auto node = parse_smi_topology(kMatrix, "smi.txt");
   ASSERT_TRUE(node.has_value());
   EXPECT_EQ(node->sockets, 2);
-  EXPECT_EQ(node->switches, 4);  // GPU 3 hangs apart from GPU 2 and NIC 1; the first socket has an empty place
+  EXPECT_EQ(node->switches, 4);  // GPU 3 is apart from GPU 2 and NIC 1; the first socket has an unused switch number
   EXPECT_THAT(points(node->gpus), ElementsAre(0, 0, 2, 3));
   EXPECT_EQ(node->nics[0].point, 0);
   EXPECT_EQ(node->nics[1].point, 2);
@@ -225,7 +225,7 @@ TEST(NodeImport, AFileGivesAWholeHost) {
   EXPECT_EQ(read.host.pcie.switches, 2);
   EXPECT_THAT(read.host.pcie.nic_at, ElementsAre(0, 1));
   EXPECT_EQ(read.host.pcie.processor, Host::Processor::kAmd);
-  EXPECT_DOUBLE_EQ(read.host.nic.bandwidth.count(), 25e9);  // guessed: 200 Gb/s beside PCIe 4.0
+  EXPECT_DOUBLE_EQ(read.host.nic.bandwidth.count(), 25e9);  // guessed: 200 Gb/s with PCIe 4.0
 }
 
 TEST(NodeImport, GuessesAreMarked) {
@@ -246,7 +246,7 @@ TEST(NodeImport, WrittenKeysCountOverTheFileAndTheFileOverThePreset) {
   EXPECT_FALSE(read.document.log().diagnostics().has_errors()) << render(read.document.log().diagnostics());
   EXPECT_EQ(read.host.gpus, 4);                              // the file
   EXPECT_DOUBLE_EQ(read.host.nic.bandwidth.count(), 12.5e9);  // written out
-  EXPECT_DOUBLE_EQ(read.host.nvlink.bandwidth.count(), 300e9);  // the preset: the file says nothing of NVLink
+  EXPECT_DOUBLE_EQ(read.host.nvlink.bandwidth.count(), 300e9);  // the preset: the file does not mention NVLink
 }
 
 TEST(NodeImport, ReadsWhatNvidiaSmiPrints) {

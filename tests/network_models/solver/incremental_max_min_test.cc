@@ -78,8 +78,8 @@ TEST(IncrementalMaxMin, FlowsOfOneRouteShareItsRateAndAreAllNamed) {
   EXPECT_EQ(shares.flow_count(), 2U);
 }
 
-// One leaves and another one comes: the path goes on at its rate, of which the new flow is told.
-TEST(IncrementalMaxMin, AFlowThatTakesAnothersPlaceIsNamedAlone) {
+// One leaves and another one enters: the path keeps its rate, which is reported for the new flow.
+TEST(IncrementalMaxMin, AFlowThatReplacesAnotherIsReportedAlone) {
   IncrementalMaxMin shares(bandwidths({10.0}));
   add(shares, 0, over({0}));
   add(shares, 1, over({0}));
@@ -133,7 +133,7 @@ TEST(IncrementalMaxMin, ALinkMayFailAndComeBack) {
   EXPECT_EQ(shares.rate(1), 15.0);
 }
 
-// Flow 0 is held back on link 0, so a shrinking link 1 is not its bottleneck; still it must slow down.
+// Flow 0 is limited by link 0, so a shrinking link 1 is not its bottleneck; still it must slow down.
 TEST(IncrementalMaxMin, AShrinkingLinkSlowsFlowsThatAreHeldBackElsewhere) {
   IncrementalMaxMin shares(bandwidths({4.0, 10.0, 100.0}));
   add(shares, 0, over({0, 1}));
@@ -177,7 +177,7 @@ TEST(IncrementalMaxMin, ASmallChangeAmongManyFlowsIsSolvedInItsSurroundings) {
   EXPECT_EQ(shares.work().full_solves, 1U);
 }
 
-// Random comings and goings beside the exact twin.
+// Random starts and ends against the exact twin.
 class Churn {
  public:
   Churn(std::uint64_t seed, std::size_t links)
@@ -212,7 +212,7 @@ class Churn {
       const auto known = rates_.find(flow);
       const bool same = known != rates_.end() && std::abs(known->second - expected) <= 1e-10 * expected;
       if (!same && expected > 0.0) {
-        EXPECT_TRUE(std::ranges::binary_search(changed, flow)) << "the change of a rate is not told";
+        EXPECT_TRUE(std::ranges::binary_search(changed, flow)) << "the change of a rate is not reported";
       }
       rates_[flow] = expected;
     }
@@ -222,7 +222,7 @@ class Churn {
 
  private:
   void resize(std::uint32_t link) {
-    // Now and then a link is down.
+    // Occasionally a link is down.
     const bool down = random_.next_below(12) == 0;
     capacity_[link] = down ? 0.0 : static_cast<double>(4 + random_.next_below(60));
     shares_.set_capacity(LinkId(link), Bandwidth(capacity_[link]));
@@ -270,11 +270,11 @@ TEST(IncrementalMaxMin, AgreesWithTheExactTwinThroughThousandsOfChanges) {
       churn.solve_and_compare();
       if (testing::Test::HasFailure()) return;
     }
-    EXPECT_GT(churn.shares().work().solves, churn.shares().work().full_solves) << "nothing was solved in part";
+    EXPECT_GT(churn.shares().work().solves, churn.shares().work().full_solves) << "nothing was solved partially";
   }
 }
 
-// Beyond the twin's reach in size: each partial solve against a full one.
+// Sizes too large for the twin: each partial solve against a full one.
 TEST(IncrementalMaxMin, AgreesWithFullSolvesOnALargeNetwork) {
   RandomStream random(3, "large");
   constexpr std::uint32_t kLinks = 300;

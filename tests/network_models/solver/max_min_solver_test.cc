@@ -61,7 +61,7 @@ TEST(MaxMinSolver, ASprayedFlowUsesAllItsRoutes) {
   EXPECT_EQ(solution.rate, (std::vector{10.0}));
 }
 
-// 1,000 flows of share 1 are held to 0.1 elsewhere; the one of share 1e-6 gets all of the remaining 900: 9e8. Taking
+// 1,000 flows of share 1 are limited to 0.1 elsewhere; the one of share 1e-6 gets all of the remaining 900: 9e8. Taking
 // 1,000 from 1,000.000001 leaves no more than seven digits of that share.
 TEST(MaxMinSolver, ASmallShareSurvivesAmongLargeOnes) {
   std::vector<NaiveRoute> routes(1000, NaiveRoute{{.link = 0}, {.link = 1}});

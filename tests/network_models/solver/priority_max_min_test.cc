@@ -35,7 +35,7 @@ std::vector<Hop> route_over(std::initializer_list<int> links) { return over(link
 
 TEST(PriorityMaxMin, LowTakesWhatHighLeaves) {
   PriorityMaxMin shares(bandwidths({10.0, 4.0}));
-  add(shares, 0, route_over({0, 1}), Priority::kHigh);  // held back to 4 by link 1
+  add(shares, 0, route_over({0, 1}), Priority::kHigh);  // limited to 4 by link 1
   add(shares, 1, route_over({0}), Priority::kLow);
   add(shares, 2, route_over({0}), Priority::kLow);
   shares.solve();
@@ -44,7 +44,7 @@ TEST(PriorityMaxMin, LowTakesWhatHighLeaves) {
   EXPECT_EQ(shares.rate(2), 3.0);
 }
 
-TEST(PriorityMaxMin, LowStandsStillOnALinkThatHighFills) {
+TEST(PriorityMaxMin, LowStallsOnALinkThatHighFills) {
   PriorityMaxMin shares(bandwidths({10.0}));
   for (FlowSlot flow = 0; flow < 3; ++flow) add(shares, flow, route_over({0}), Priority::kHigh);
   add(shares, 3, route_over({0}), Priority::kLow);
@@ -69,7 +69,7 @@ TEST(PriorityMaxMin, ASlotMayChangeItsClass) {
   EXPECT_EQ(shares.rate(1), 5.0);
 }
 
-TEST(PriorityMaxMin, AWayIsEmptyOnlyWhenNeitherClassIsOnIt) {
+TEST(PriorityMaxMin, APathIsEmptyOnlyWhenNeitherClassIsOnIt) {
   PriorityMaxMin shares(bandwidths({10.0, 8.0}));
   shares.place(0, route_over({0, 1}));
   EXPECT_TRUE(shares.route_is_empty(0));
@@ -78,7 +78,7 @@ TEST(PriorityMaxMin, AWayIsEmptyOnlyWhenNeitherClassIsOnIt) {
   EXPECT_FALSE(shares.route_is_empty(0));
 }
 
-// The twin: all of the high class in exact arithmetic, then the low class on what is left of each link.
+// The twin: all of the high class in exact arithmetic, then the low class on the remaining capacity of each link.
 class Twin {
  public:
   explicit Twin(std::vector<double> by_link) : capacity(std::move(by_link)) {}
@@ -144,7 +144,7 @@ TEST(PriorityMaxMin, AgreesWithTheExactTwinWhileFlowsComeAndGo) {
       }
       shares.solve();
       for (const auto& [flow, rate] : twin.rates()) {
-        EXPECT_NEAR(shares.rate(flow), rate, 1e-8) << "seed " << seed << " turn " << apex << " flow " << flow;
+        EXPECT_NEAR(shares.rate(flow), rate, 1e-8) << "seed " << seed << " round " << apex << " flow " << flow;
       }
       EXPECT_LE(shares.largest_error(), 1e-9);
     }
@@ -159,7 +159,7 @@ Transfer background(Transfer transfer) {
 }
 
 // The low flow of 2 MB has 1 GB/s until 1 ms, nothing for the 1 ms of the high flow, and then the rest of its time.
-TEST(Priorities, BackgroundTrafficStandsAsideForTheJob) {
+TEST(Priorities, BackgroundTrafficYieldsToTheJob) {
   const TableRouter router(std::vector<Bandwidth>{1_GBps}, {over({0}), over({0})});
   ModelBench bench("flow", router, {.verify_fairness = true});
   bench.network->start(background({.from = RankId(0), .size = Bytes(2'000'000), .token = 0}), bench.log);
@@ -169,8 +169,8 @@ TEST(Priorities, BackgroundTrafficStandsAsideForTheJob) {
   EXPECT_EQ(bench.log.time_of(0), TimePoint(3_ms));
 }
 
-// A ring step repeated ten times, 100 us each, does not notice low traffic on its link, whether as a train or not.
-TEST(Priorities, ATrainOfTheJobIsNotDelayedByBackgroundTraffic) {
+// A ring step repeated ten times, 100 us each, is not affected by low traffic on its link, as a batch or not.
+TEST(Priorities, ABatchOfTheJobIsNotDelayedByBackgroundTraffic) {
   const TableRouter router(std::vector<Bandwidth>{1_GBps}, {over({0}), over({0})});
   ModelBench bench("flow", router);
   bench.network->start({.from = RankId(0), .size = Bytes(100'000), .repeats = 10, .token = 0}, bench.log);

@@ -70,7 +70,7 @@ TEST(Routing, ListsAHashSeedAsIgnoredWhereNothingIsHashed) {
   EXPECT_EQ(document.log().ignored()[0].path, "routing.hash_seed");
 }
 
-TEST(FabricLatency, TakesTheNodesNicUnlessTheFabricSaysOtherwise) {
+TEST(FabricLatency, TakesTheNodesNicUnlessTheFabricSetsIt) {
   ConfigDocument document = document_of("latency: {hop: 350ns, cable: 100ns}");
   ConfigMap root = document.root();
   const FabricLatency latency = read_latency(root, 600_ns);
@@ -107,7 +107,7 @@ TEST(FlowHash, DependsOnEveryFieldOfTheHeader) {
   EXPECT_EQ(hashes.size(), 6U);
 }
 
-TEST(FlowHash, LeavesOutTheReachSoThatBothPartsGoTheSameWay) {
+TEST(FlowHash, LeavesOutTheRouteKindSoThatBothHalvesTakeTheSamePath) {
   RouteQuery query{.from = RankId(3), .to = RankId(9)};
   const std::uint64_t whole = flow_hash(query, 1, 0);
   query.route_kind = RouteKind::kDownFromSwitch;

@@ -1,4 +1,4 @@
-// Topologies as users write them: from YAML to a network, and what is said about mistakes.
+// Topologies as users write them: from YAML to a network, and error messages.
 #include <algorithm>
 #include <set>
 #include <string>
@@ -81,7 +81,7 @@ TEST(RailOptimized, ThinsUplinksByTheRatioAsked) {
   EXPECT_DOUBLE_EQ(bisection_bandwidth(network.fabric, 8).count(), 32 * 8 * 50e9 / 4);
 }
 
-TEST(RailOptimized, SaysWhichPortsAreTooFewAndWhere) {
+TEST(RailOptimized, ReportsWhichPortsAreTooFewAndWhere) {
   const auto cluster = load_cluster(
       "nodes: 128\n"
       "node: {preset: dgx-h100}\n"
@@ -100,7 +100,7 @@ TEST(RailOptimized, WarnsAboutRatiosThatAreBuiltOtherwise) {
       "nodes: 64\nnode: {preset: dgx-h100}\n"
       "fabric: {type: rail_optimized, scalable_unit: 32, leaf: {oversubscription: \"7:1\"}}\n");
   ASSERT_EQ(cluster.problems.size(), 1U);
-  EXPECT_THAT(cluster.problems[0], HasSubstr("E121 7:1 of 32 downlinks is no whole number of uplinks; built with 5"));
+  EXPECT_THAT(cluster.problems[0], HasSubstr("7:1 of 32 downlinks is not a whole number of uplinks; built with 5"));
 }
 
 TEST(RailOptimized, RejectsUnknownKeysAndPolicies) {
@@ -140,7 +140,7 @@ TEST(RailOptimized, TakesTheNicsThatAMessageNames) {
   const std::string over_pcie = trace(network, query);
   EXPECT_THAT(over_pcie, Not(HasSubstr("nvswitch")));
   EXPECT_THAT(over_pcie, HasSubstr("host0/nic0 leaf0.0 host1/nic0"));
-  query.nics = {.out = 7, .in = 3};  // comes in by a NIC that is not the receiver's own
+  query.nics = {.out = 7, .in = 3};  // enters by a NIC that is not the receiver's own
   EXPECT_THAT(trace(network, query), HasSubstr("host1/nic3"));
   query.nics = {.out = 8, .in = 8};  // there are none
   EXPECT_EQ(trace(network, query), trace(network, between(7, 8)));
@@ -209,7 +209,7 @@ class GraphTopology : public testing::Test {
   }
 };
 
-TEST_F(GraphTopology, FindsItsFileBesideTheConfiguration) {
+TEST_F(GraphTopology, FindsItsFileNextToTheConfiguration) {
   const auto cluster = load("graphs/pair.csv");
   ASSERT_THAT(cluster.problems, IsEmpty());
   const Network network = cluster.topology->build();
@@ -239,8 +239,8 @@ TEST_F(GraphTopology, WantsAsManyGpusAsTheClusterHas) {
               ElementsAre("3:29 E123 the file has 2 GPUs but 'cluster.nodes' 3 with 1 each makes 3"));
 }
 
-TEST_F(GraphTopology, WantsAWayBetweenAllGpus) {
-  EXPECT_THAT(load("graphs/apart.csv").problems, ElementsAre("3:29 E123 no way leads from gpu0 to gpu1"));
+TEST_F(GraphTopology, RequiresAPathBetweenAllGpus) {
+  EXPECT_THAT(load("graphs/apart.csv").problems, ElementsAre("3:29 E123 there is no path from gpu0 to gpu1"));
 }
 
 TEST(NetworkErrorCodes, AreOrderedAndExplained) {

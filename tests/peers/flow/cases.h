@@ -1,4 +1,4 @@
-// The cases of the peers' tables (simgrid-scenarios.csv, training-step-cases.csv) as shapes that can be played.
+// The cases of the peers' tables (simgrid-scenarios.csv, training-step-cases.csv) as shapes that can be simulated.
 #pragma once
 
 #include <cmath>

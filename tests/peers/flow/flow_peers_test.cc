@@ -1,4 +1,4 @@
-// The flow model beside SimGrid and beside the measured prototype's training steps, on the same fabrics and traffic.
+// The flow model against SimGrid and the measured prototype's training steps, on the same fabrics and traffic.
 #include <cmath>
 #include <string>
 
@@ -14,7 +14,7 @@ CsvTable table(const std::string& name) { return CsvTable(ringwright::test_data(
 
 double relative_difference(double ours, double theirs) { return std::abs(ours - theirs) / std::abs(theirs); }
 
-// Rows of the sanitised debug build are kept small: the larger ones add size, not kinds of events.
+// The sanitised debug build runs only small rows: the larger ones add size, not kinds of events.
 #ifdef NDEBUG
 constexpr std::uint32_t kMostGpus = 16384;
 constexpr std::uint32_t kMostAllToAllGpus = 256;
@@ -54,7 +54,7 @@ TEST(FlowPeers, TrainingStepsAreThoseOfTheReferenceImplementation) {
     const auto [rule, fabric, step] = step_case(rows, row);
     if (fabric.gpus > kMostGpus) continue;
     const Played played = play_training_step(fabric, step);
-    // With hashed routes nearly every event is an instant of its own, and ties that rounding splits move the end.
+    // With hashed routes nearly every event is a separate instant, and ties that rounding splits move the end.
     const double tolerance = fabric.rule == RouteRule::kHash ? 1e-3 : 1e-9;
     const std::string name = std::to_string(fabric.gpus) + " GPUs, " + rule;
     EXPECT_LE(relative_difference(played.seconds, rows.number(row, "step_s")), tolerance)

@@ -1,4 +1,4 @@
-// Plays one pattern on a fresh engine, fabric and network model, and says when it ended.
+// Runs one pattern on a fresh engine, fabric and network model, and returns its end time.
 #pragma once
 
 #include <cstdint>
@@ -50,7 +50,7 @@ template <class MakePattern>
       make_model("flow", {.engine = engine, .router = fabric, .options = options});
   auto pattern = make_pattern(Stage{.engine = engine, .network = *network, .ranks = shape.gpus});
   pattern.start();
-  CHECK(engine.run() == RunEnd::kIdle, "a pattern must come to its end");
+  CHECK(engine.run() == RunEnd::kIdle, "a pattern must complete");
   Played played = {.seconds = to_seconds(engine.now().since_start()),
                    .events = engine.events_run(),
                    .fingerprint = engine.fingerprint(),

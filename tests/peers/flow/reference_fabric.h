@@ -2,9 +2,8 @@
 // tiers.
 //
 // GPU i is GPU i % 8 (its rail) of host i / 8. NVLink out and in 450 GB/s, NIC out and in 50 GB/s; leaf (pod, rail)
-// with pod = host / P has U uplinks and U downlinks of 50 GB/s. SP = 0: uplink a of every leaf meets in spine a. SP >
-// 0: superpod = pod / SP, and aggregation switch (superpod, a) has V up- and V downlinks of 50 GB/s to core switch (a,
-// v).
+// with pod = host / P has U uplinks and U downlinks of 50 GB/s. SP = 0: uplink a of every leaf goes to spine a. SP > 0:
+// superpod = pod / SP, and aggregation switch (superpod, a) has V up- and V downlinks of 50 GB/s to core switch (a, v).
 #pragma once
 
 #include <cstdint>

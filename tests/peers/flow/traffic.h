@@ -1,4 +1,4 @@
-// The communication patterns of the peers' figures, played on the NetworkModel port: ring, all-to-all, permutations.
+// The communication patterns of the peers' figures, run on the NetworkModel port: ring, all-to-all, permutations.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace ringwright::peers {
 
-// Where a pattern is played.
+// The setting in which a pattern runs.
 struct Stage {
   Engine& engine;
   NetworkModel& network;
@@ -60,7 +60,7 @@ class Ring final : public TransferListener {
   std::vector<Row> rows_;
 };
 
-// Everybody sends to everybody, all at once.
+// All ranks send to all ranks, all at once.
 class AllToAll final : public TransferListener {
  public:
   AllToAll(Stage stage, Bytes block) : stage_(stage), block_(block) {}
@@ -103,7 +103,8 @@ class AllToAllWithBarrier final : public TransferListener {
   std::uint32_t waiting_for_ = 0;
 };
 
-// Shift k = 1, 2, ...: a rank sends to rank + k, and goes on when its own message has arrived, whatever the others do.
+// Shift k = 1, 2, ...: a rank sends to rank + k, and continues when its own message has arrived, independent of the
+// others.
 class AllToAllByShifts final : public TransferListener {
  public:
   AllToAllByShifts(Stage stage, Bytes block, std::uint32_t shifts)
@@ -127,7 +128,8 @@ class AllToAllByShifts final : public TransferListener {
   std::vector<std::uint32_t> shift_;  // by rank
 };
 
-// Each rank sends its k-th message, of random size, to where the k-th random permutation says, one after the other.
+// Each rank sends its k-th message, of random size, to the rank given by the k-th random permutation, one after the
+// other.
 class Permutations final : public TransferListener {
  public:
   Permutations(Stage stage, std::uint32_t rounds) : stage_(stage), next_(stage.ranks) {

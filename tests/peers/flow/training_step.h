@@ -3,7 +3,7 @@
 //
 // Rank = tp + 8 * (dp + D * pp). A stage runs min(M, PP - pp - 1) forwards, then pairs of forward and backward, then
 // the other backwards; a forward waits for the activations of its microbatch, a backward for the gradients. Sends do
-// not hold up the sender. After its last operation a rank joins the ring over dp: 2 (D - 1) steps of grad / D bytes.
+// not block the sender. After its last operation a rank joins the ring over dp: 2 (D - 1) steps of grad / D bytes.
 #pragma once
 
 #include <algorithm>
@@ -75,7 +75,7 @@ class TrainingStep final : public TransferListener {
     std::vector<std::uint32_t> ranks;
   };
   struct Lane {
-    std::vector<Batch> batches;  // from `front` on; what lies before is used up
+    std::vector<Batch> batches;  // from `front` on; earlier ones are consumed
     std::size_t front = 0;
   };
 
@@ -88,7 +88,7 @@ class TrainingStep final : public TransferListener {
     return replica + 1 == shape_.replicas ? rank - kTensorRanks * (shape_.replicas - 1) : rank + kTensorRanks;
   }
 
-  // Starts the rank's next operation if what it needs is there.
+  // Starts the rank's next operation if its inputs have arrived.
   void advance(std::uint32_t rank) {
     Row& row = rows_[rank];
     if (row.busy || row.in_ring) return;
@@ -143,7 +143,7 @@ class TrainingStep final : public TransferListener {
   }
 
   void send(std::uint32_t from, std::uint32_t to, Bytes size, Kind kind) {
-    // The token names whom the news concerns: the receiver of a stage's message, the sender of a ring's.
+    // The token names the rank to notify: the receiver of a stage's message, the sender of a ring's.
     const std::uint32_t concerned = kind == Kind::kRing ? from : to;
     stage_.network.start({.from = RankId(from),
                           .to = RankId(to),

@@ -42,7 +42,7 @@ class RouterZone final : public NetZoneImpl {
   std::vector<Hop> hops_;
 };
 
-// A message under way; keeps it alive until it has ended.
+// A message in flight; keeps it alive until it has ended.
 struct Message {
   sg::CommPtr comm;
   TransferListener* listener = nullptr;

@@ -1,4 +1,4 @@
-// SimGrid as a network model: our patterns of traffic, unchanged, on their engine, so that both can be timed alike.
+// SimGrid as a network model: our patterns of traffic, unchanged, on their engine, so that both are timed identically.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace ringwright::peers {
 
-// SimGrid's clock, as patterns see an engine.
+// SimGrid's clock, with the interface of an engine.
 class SimgridClock {
  public:
   [[nodiscard]] TimePoint now() const;
@@ -27,8 +27,8 @@ class SimgridClock {
 // The settings of raw max-min sharing; before the first platform is made.
 void choose_raw_sharing(simgrid::s4u::Engine& engine);
 
-// No actors: messages are started from the callback of the one that ended. Routes are asked of our router by a zone of
-// our own, so that SimGrid stores none.
+// No actors: messages are started from the callback of the one that ended. Routes come from our router through a custom
+// zone, so that SimGrid stores none.
 class SimgridNetwork final : public NetworkModel {
  public:
   SimgridNetwork(const Router& router, std::uint32_t ranks);

@@ -1,4 +1,4 @@
-// Plays one case of the peers' tables on SimGrid and prints what it took: simgrid_peer ring/256.
+// Runs one case of the peers' tables on SimGrid and prints its time: simgrid_peer ring/256.
 #include <sys/resource.h>
 
 #include <cstdlib>
@@ -41,7 +41,7 @@ void play_on(simgrid::s4u::Engine& engine, Pattern pattern, const NetworkModel& 
 void play_traffic(simgrid::s4u::Engine& engine, const TrafficCase& traffic) {
   const ReferenceFabric fabric(traffic.fabric);
   SimgridNetwork network(fabric, traffic.fabric.gpus);
-  Engine unused;  // these patterns ask the network only
+  Engine unused;  // these patterns use the network only
   const Stage stage{.engine = unused, .network = network, .ranks = traffic.fabric.gpus};
   if (traffic.workload == "ring") return play_on(engine, Ring(stage, traffic.bytes, traffic.count), network);
   if (traffic.workload == "a2a") return play_on(engine, AllToAll(stage, traffic.bytes), network);
@@ -75,7 +75,7 @@ bool play_case(simgrid::s4u::Engine& engine, const std::string& name) {
   const CsvTable steps(folder + "training-step-cases.csv");
   for (std::size_t row = 0; row < steps.size(); ++row) {
     const StepCase found = step_case(steps, row);
-    // A zone is not told the label that the hash takes in.
+    // A zone does not get the label that the hash includes.
     if (name_of(found) != name || found.fabric.rule == RouteRule::kHash) continue;
     play_step(engine, found);
     return true;

@@ -136,7 +136,7 @@ TEST_F(NamedFile, DisagreementNamesBothPlaces) {
                                   "micro_batch: 4", "zero: {stage: 3}");
   ASSERT_FALSE(scenario.has_value());
   EXPECT_THAT(problems(scenario), HasSubstr("training.micro_batch is 4, but "));
-  EXPECT_THAT(problems(scenario), HasSubstr("named:2 says 2"));
+  EXPECT_THAT(problems(scenario), HasSubstr("named:2 sets 2"));
   EXPECT_THAT(problems(scenario), HasSubstr("scenario.yaml:2"));
   EXPECT_THAT(problems(scenario), testing::Not(HasSubstr("zero.stage is")));  // there they agree
 }

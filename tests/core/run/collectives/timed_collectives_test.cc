@@ -37,13 +37,13 @@ TEST(TimedCollectives, EndForAllAGivenTimeAfterTheLastHasCome) {
   late.run_on({2});
   const RunResult result = play(graph);
   for (const TimePoint end : result.record.finished_at) EXPECT_EQ(end, TimePoint(13_us));
-  // What comes before the last member is waiting, not communication.
+  // The time before the last member joins is waiting, not communication.
   EXPECT_EQ(result.record.time_in[0][communicating(tp)], 3_us);
   EXPECT_EQ(result.record.sent[0][0], Bytes(3000));
   EXPECT_EQ(result.record.messages, 0U);
 }
 
-TEST(TimedCollectives, OfOneGroupMeetInTheirOrder) {
+TEST(TimedCollectives, OfOneGroupMatchInTheirOrder) {
   TaskGraph graph;
   const DimensionId tp = add_dimension(graph, "tp", {{0, 1}});
   ProgramBuilder program(graph, "all");
@@ -65,7 +65,7 @@ TEST(TimedCollectives, SayWhoIsMissing) {
   const RunResult result = play(graph);
   ASSERT_EQ(result.outcome, RunOutcome::kStalled);
   ASSERT_EQ(result.stall.blocked.size(), 1U);
-  EXPECT_EQ(result.stall.blocked[0].waits_for, "call 0 of 'tp' (all_reduce), which misses rank 1");
+  EXPECT_EQ(result.stall.blocked[0].waits_for, "call 0 of 'tp' (all_reduce), which waits for rank 1");
 }
 
 }  // namespace

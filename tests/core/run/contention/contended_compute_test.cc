@@ -13,8 +13,8 @@ using test::ProgramBuilder;
 
 constexpr StreamIndex kCommStream = 1;
 
-// A GPU of 10 multiprocessors and 100 GB/s: kernels with bytes are bound by memory, all others by arithmetic. Beside
-// the former thread blocks get half of the memory that they ask for.
+// A GPU of 10 multiprocessors and 100 GB/s: kernels with bytes are bound by memory, all others by arithmetic.
+// Concurrent with the former, thread blocks get half of the memory bandwidth that they ask for.
 class TenSms final : public ComputeModel {
  public:
   [[nodiscard]] Duration duration(const Kernel& kernel) const override {
@@ -99,7 +99,7 @@ TEST(ContendedCompute, WithoutAFootprintNothingIsSlowerAndNothingIsBooked) {
   EXPECT_EQ(play(again, &nothing).record.finished_at[0], TimePoint(10_us));
 }
 
-// An all-gather of two ranks; the second comes 6 us later.
+// An all-gather of two ranks; the second joins 6 us later.
 TaskGraph gather_with_a_late_rank() {
   TaskGraph graph;
   const DimensionId dp = add_dimension(graph, "dp", {{0, 1}});
@@ -160,12 +160,12 @@ TEST(ContendedCompute, AMessageIsAsLateAsTheLaterOfItsEnds) {
   receiver.run_on({1});
   const FixedFootprint footprint({}, {.sms = 2, .memory = 50_GBps});
   const RunResult result = play(graph, &footprint);
-  // The receiver's kernel ends at 2 us, when its end lags by 1 us; the sender's lags by as much, and goes on slowly.
+  // The receiver's kernel ends at 2 us, when its end lags by 1 us; the sender's lags by the same, and continues slowly.
   EXPECT_EQ(result.record.interference[1][0].communication, 1_us);
   EXPECT_EQ(result.record.finished_at[1], TimePoint(4_us));
 }
 
-TEST(ContendedCompute, WarmupIsNotCountedAndEveryIterationIsPlayed) {
+TEST(ContendedCompute, WarmupIsNotCountedAndEveryIterationIsSimulated) {
   TaskGraph graph = compute_beside_a_message(Bytes(0));
   graph.iterations = 4;
   const FixedFootprint footprint({}, {.sms = 2});
@@ -208,7 +208,7 @@ class NobodyListens final : public ComputeListener {
   void on_computed(ClassId, std::uint32_t) override {}
 };
 
-// Claims looked at while one class asks for so many receives, whose data then come one after the other.
+// Claims visited while one class posts this many receives, whose data then arrive one after the other.
 std::uint64_t claims_visited(int receives) {
   TaskGraph graph;
   const DimensionId pp = add_dimension(graph, "pp", {{0, 1}});
@@ -230,7 +230,7 @@ std::uint64_t claims_visited(int receives) {
   return contended.claims_visited();
 }
 
-// A training step asks for all its receives at its begin: its cost must not grow with their square.
+// A training step posts all its receives at its start: its cost must not grow with their square.
 TEST(ContendedCompute, ReceivesThatTakeNothingYetCostNothing) {
   EXPECT_EQ(claims_visited(10), 10U);
   EXPECT_EQ(claims_visited(1000), 1000U);

@@ -12,7 +12,7 @@ using namespace ringwright::literals;
 constexpr ActivityMask kTensor = 2;
 constexpr ActivityMask kData = 4;
 
-// Computing from 0 to 10 us, tensor-parallel talk from 6 to 14, computing again from 14 to 20.
+// Computing from 0 to 10 us, tensor-parallel communication from 6 to 14, computing again from 14 to 20.
 ActivityProfile profile() {
   return {{{.at = 0_us, .bit = 0, .begins = true},
            {.at = 6_us, .bit = 1, .begins = true},
@@ -29,7 +29,7 @@ std::vector<Duration> booked(Duration from, Duration to, ActivityMask beside = 0
   return time_in;
 }
 
-TEST(ActivityProfile, TellsHowLongEachMixtureLasts) {
+TEST(ActivityProfile, ReportsHowLongEachMixtureLasts) {
   const std::vector<Duration> whole = booked(0_us, 20_us);
   EXPECT_EQ(whole[0], 0_us);
   EXPECT_EQ(whole[kComputing], 12_us);
@@ -46,7 +46,7 @@ TEST(ActivityProfile, PartsAddUpToTheWhole) {
   for (std::size_t mask = 0; mask < whole.size(); ++mask) EXPECT_EQ(early[mask] + late[mask], whole[mask]);
 }
 
-TEST(ActivityProfile, MixesWithWhatGoesOnBeside) {
+TEST(ActivityProfile, MixesWithConcurrentActivities) {
   const std::vector<Duration> mixed = booked(8_us, 12_us, kData);
   EXPECT_EQ(mixed[kComputing | kTensor | kData], 2_us);
   EXPECT_EQ(mixed[kTensor | kData], 2_us);
@@ -65,8 +65,8 @@ TEST(ActivityProfile, ActivitiesOfOneKindOverlap) {
   EXPECT_EQ(time_in[0], 1_us);
 }
 
-// As tasks tell them, one after another: each its beginning and its end.
-TEST(ActivityProfile, MayBeToldOutOfOrder) {
+// As tasks report them, one after another: each its start and its end.
+TEST(ActivityProfile, MayBeBuiltOutOfOrder) {
   const ActivityProfile told({{.at = 6_us, .bit = 1, .begins = true},
                               {.at = 14_us, .bit = 1, .begins = false},
                               {.at = 0_us, .bit = 0, .begins = true},
@@ -79,7 +79,7 @@ TEST(ActivityProfile, MayBeToldOutOfOrder) {
   EXPECT_EQ(time_in, booked(3_us, 17_us));
 }
 
-TEST(ActivityProfile, OfALedgerGoesOnBesideWhatIsBooked) {
+TEST(ActivityProfile, OfALedgerRunsConcurrentlyWithBookings) {
   ActivityLedger ledger(1, 2);
   const ActivityProfile timeline = profile();
   const ClassId only(0);

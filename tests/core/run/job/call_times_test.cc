@@ -1,4 +1,4 @@
-// What calls take is kept by dimension and call.
+// Times of calls are stored by dimension and call.
 #include "core/run/job/call_times.h"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@ namespace {
 
 using namespace ringwright::literals;
 
-TEST(CallTimes, TheRankThatCameLastTellsTheTimeOfTheCallItself) {
+TEST(CallTimes, TheLastRankHasTheTimeOfTheCallItself) {
   CallTimes times(2);
   times.begin(ClassId(0), 7, {.dimension = DimensionId(1), .spec = 3}, TimePoint(10_us));
   times.begin(ClassId(1), 4, {.dimension = DimensionId(1), .spec = 3}, TimePoint(14_us));

@@ -49,8 +49,7 @@ TEST(CopyBlockClocks, WhatLagsMakesUpForItAtTheSpeedOfTheMoment) {
   scene.at(6_us, [&scene] { scene.clocks.set_speed(kRank, 0.25); });
   scene.at(8_us, [&scene] { scene.clocks.set_speed(kRank, 1.0); });
   scene.engine.run();
-  // At 5 us it lags by 4 / 2 = 2 us. It makes up for 0.5 us until 6 us, for 0.5 us until 8 us, and for the rest in 1
-  // us.
+  // At 5 us it lags by 4 / 2 = 2 us. It catches up 0.5 us until 6 us, 0.5 us until 8 us, and the rest in 1 us.
   ASSERT_EQ(scene.listener.told.size(), 1U);
   EXPECT_EQ(scene.listener.told.front().token, 7U);
   EXPECT_EQ(scene.listener.told.front().when, TimePoint(9_us));
@@ -69,7 +68,7 @@ TEST(CopyBlockClocks, OnlyLagSinceTheBeginCounts) {
   scene.engine.run();
 }
 
-TEST(CopyBlockClocks, WhoWaitsIsToldInTheOrderOfTheirEnds) {
+TEST(CopyBlockClocks, NotifiesInTheOrderOfTheEnds) {
   Scene scene;
   scene.at(0_us, [&scene] { scene.clocks.set_speed(kRank, 0.5); });
   scene.at(4_us, [&scene] { EXPECT_FALSE(scene.clocks.is_through(kRank, 0.0, scene.listener, 1)); });  // 2 us behind

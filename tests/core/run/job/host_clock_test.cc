@@ -21,7 +21,7 @@ class SlowHost final : public ComputeModel {
   [[nodiscard]] Duration call_issue_time() const override { return 1_us; }
 };
 
-// Comes back from a wait in 3 us.
+// Resumes after a wait in 3 us.
 class DrowsyHost final : public ComputeModel {
  public:
   [[nodiscard]] Duration duration(const Kernel& kernel) const override { return host_.duration(kernel); }
@@ -51,8 +51,8 @@ TEST(HostClock, AHostThatIsAheadCostsNothing) {
   EXPECT_EQ(end_of(play(graph), 0), TimePoint(10_us));
 }
 
-// The message is there at 3 us (1 us to issue it, 2 us on the wire); the first receive is issued at 7 us, after three
-// kernels, and the second at 8 us, before its message, which is issued at 8 us, comes at 10 us.
+// The message arrives at 3 us (1 us to issue it, 2 us on the wire); the first receive is issued at 7 us, after three
+// kernels, and the second at 8 us, before its message, which is issued at 8 us, arrives at 10 us.
 TEST(HostClock, AReceiveEndsWhenItIsIssuedAndItsMessageIsThere) {
   TaskGraph graph;
   const DimensionId pp = add_dimension(graph, "pp", {{0, 1}});
@@ -68,7 +68,7 @@ TEST(HostClock, AReceiveEndsWhenItIsIssuedAndItsMessageIsThere) {
   receiver.compute(5_us, {first}, StreamIndex{1});
   receiver.compute(7_us, {second}, StreamIndex{2});
   receiver.run_on({1});
-  // 7 us + 5 us and 10 us + 7 us; recorded, each receive is an event of its own, to the same end.
+  // 7 us + 5 us and 10 us + 7 us; recorded, each receive is a separate event, with the same result.
   EXPECT_EQ(end_of(play(graph), 1), TimePoint(17_us));
   const RunResult spans = play(graph, {.recorded = {ClassId(1)}});
   EXPECT_EQ(end_of(spans, 1), TimePoint(17_us));
@@ -86,7 +86,7 @@ TEST(HostClock, AHostThatIsBehindSetsThePace) {
   program.run_on({0});
   const RunResult result = play(graph);
   EXPECT_EQ(end_of(result, 0), TimePoint(8_us));  // four times 2 us of issuing
-  // Computing is only what the kernels take; the rest is idle.
+  // Computing is only the time of the kernels; the rest is idle.
   Duration computing;
   for (std::size_t mask = 0; mask < result.record.time_in[0].size(); ++mask) {
     if (mask & 1U) computing += result.record.time_in[0][mask];
@@ -136,7 +136,7 @@ TEST(HostClock, AHostThatAwaitsReceivesIssuesWhatFollowsAfterwards) {
 
 TEST(HostClock, AHostThatAwaitsReceivesComesBackFromThemFirst) {
   TaskGraph graph = two_stages();
-  // 12 us, 3 us until it goes on, 2 us of issuing.
+  // 12 us, 3 us until it resumes, 2 us of issuing.
   EXPECT_EQ(end_of(play_drowsily(graph, {.host_awaits_receives = true}), 1), TimePoint(17_us));
   EXPECT_EQ(end_of(play_drowsily(graph, {}), 1), TimePoint(13_us));
 }
@@ -156,7 +156,7 @@ TEST(HostClock, AMessageThatCameInTimeIsStillWaitedForWithTheDevice) {
   receiver.compute(20_us);
   receiver.compute(1_us, {receiver.receive(pp, {.peer = 0, .bytes = Bytes(1000)})});
   receiver.run_on({1});
-  // 20 us of computing, in which the message comes; then 3 us and 2 us of issuing.
+  // 20 us of computing, in which the message arrives; then 3 us and 2 us of issuing.
   EXPECT_EQ(end_of(play_drowsily(graph, {.host_awaits_receives = true}), 1), TimePoint(25_us));
 }
 

@@ -20,10 +20,10 @@ using test::ProgramBuilder;
 using test::round_costs;
 using Case = test::ChunkCase;
 
-TEST(ChunkPlayer, InsideAHostMessagesFollowOneAnotherAndAreSeenOneHopLater) {
+TEST(ChunkPlayer, InsideAHostMessagesFollowOneAnotherAndAreVisibleOneHopLater) {
   const test::PlainPipe three(3, Bytes(1000));
   const RunResult result = play({.algorithm = three});
-  // Launched at 5 us. Sent by 7, 9, 11 us; seen at 9, 11, 13; each takes the reader 2 us.
+  // Launched at 5 us. Sent by 7, 9, 11 us; visible at 9, 11, 13; each takes the reader 2 us.
   EXPECT_EQ(end_of(result, 0), TimePoint(11_us));
   EXPECT_EQ(end_of(result, 1), TimePoint(15_us));
   EXPECT_EQ(result.record.messages, 3U);
@@ -33,7 +33,7 @@ TEST(ChunkPlayer, InsideAHostMessagesFollowOneAnotherAndAreSeenOneHopLater) {
 TEST(ChunkPlayer, ASenderWaitsForAFreeSlot) {
   const test::PlainPipe wide(3, Bytes(1000), kSlots);
   const RunResult result = play({.algorithm = wide});
-  // One message fills the queue: 7 sent, 9 seen, 11 read, 13 free; and so again: every message takes 8 us.
+  // One message fills the queue: 7 sent, 9 visible, 11 read, 13 free; and so on: every message takes 8 us.
   EXPECT_EQ(end_of(result, 0), TimePoint(7_us + 2 * 8_us));
   EXPECT_EQ(end_of(result, 1), TimePoint(11_us + 2 * 8_us));
 }
@@ -49,7 +49,7 @@ TEST(ChunkPlayer, EightSlotsAreInFlight) {
 TEST(ChunkPlayer, ALinkSlowerThanTheChannelSetsThePace) {
   const test::PlainPipe two(2, Bytes(1000));
   const RunResult result = play({.algorithm = two, .wire = Bandwidth(0.2e9)});
-  // 1 us before it moves and 5 us on the wire a message; the reader sees the second at 5 + 12 + 2 us.
+  // 1 us before it moves and 5 us on the wire a message; the reader observes the second at 5 + 12 + 2 us.
   EXPECT_EQ(end_of(result, 0), TimePoint(17_us));
   EXPECT_EQ(end_of(result, 1), TimePoint(21_us));
 }
@@ -83,7 +83,7 @@ TEST(ChunkPlayer, AProxySendsOneMessageAfterAnother) {
   costs.network_proxy = 5_us;
   const test::PlainPipe two(2, Bytes(1000));
   const RunResult result = play({.algorithm = two, .per_host = 1, .costs = costs});
-  // Sent at 15 and 20 us, there 5 us later; the receiver's proxy is through at 25 and 30; 6 us of flush, 2 us to store.
+  // Sent at 15 and 20 us, arrived 5 us later; the receiver's proxy is done at 25 and 30; 6 us of flush, 2 us to store.
   EXPECT_EQ(end_of(result, 1), TimePoint(30_us + 6_us + 2_us));
 }
 
@@ -101,8 +101,8 @@ TEST(ChunkPlayer, LinesOfLlAreReadByTheProxy) {
 TEST(ChunkPlayer, BetweenHostsAProxySendsAndTheReaderFlushes) {
   const test::PlainPipe two(2, Bytes(1000));
   const RunResult simple = play({.algorithm = two, .per_host = 1});
-  // In the buffer at 7 us, on the NIC at 10, there at 15 (4 us of way, 1 us of bytes), flushed at 21, stored at 23. The
-  // second is 2 us behind everywhere.
+  // In the buffer at 7 us, on the NIC at 10, arrived at 15 (4 us of latency, 1 us of bytes), flushed at 21, stored at
+  // 23. The second is 2 us behind everywhere.
   EXPECT_EQ(end_of(simple, 0), TimePoint(9_us));
   EXPECT_EQ(end_of(simple, 1), TimePoint(25_us));
   const RunResult ll = play({.algorithm = two, .plan = {.protocol = Protocol::kLl}, .per_host = 1});
@@ -114,7 +114,7 @@ TEST(ChunkPlayer, ReceiversGrantSlotsBetweenHosts) {
   const test::PlainPipe wide(2, Bytes(1000), kSlots);
   const RunResult result = play({.algorithm = wide, .per_host = 1});
   // The first is stored at 23 us; its slot is granted 4 us later (post and poll). The sender's own slot was free when
-  // the message had arrived, at 15: the second waits on the NIC from 20 to 27, is there at 32, read from 38 to 40.
+  // the message had arrived, at 15: the second waits on the NIC from 20 to 27, arrives at 32, is read from 38 to 40.
   EXPECT_EQ(end_of(result, 0), TimePoint(17_us));
   EXPECT_EQ(end_of(result, 1), TimePoint(40_us));
 }
@@ -127,7 +127,7 @@ TEST(ChunkPlayer, MessagesAboveTheEagerLimitAreFetchedOneByOne) {
   const auto end = [&] { return end_of(play({.algorithm = two, .per_host = 1, .costs = costs}), 1); };
   EXPECT_EQ(end(), TimePoint(25_us));  // as without a limit
   costs.network_eager = Bytes(999);
-  // There at 15 and 17 us; the receiver's proxy is through with them at 25 and 35; 6 us of flush, 2 us to store.
+  // Arrived at 15 and 17 us; the receiver's proxy has handled them at 25 and 35; 6 us of flush, 2 us to store.
   EXPECT_EQ(end(), TimePoint(43_us));
 }
 
@@ -136,7 +136,7 @@ TEST(ChunkPlayer, MessagesWithFlagsPassThroughHostMemory) {
   costs.network_host_rate = 1_GBps;
   const test::PlainPipe two(2, Bytes(1000));
   const CollectivePlan ll{.protocol = Protocol::kLl};
-  // 2000 bytes on the wire take 2 us: on it at 12 and 14 us, the second there at 20, seen at 21, stored at 23.
+  // 2000 bytes on the wire take 2 us: on it at 12 and 14 us, the second arrives at 20, is observed at 21, stored at 23.
   EXPECT_EQ(end_of(play({.algorithm = two, .plan = ll, .per_host = 1, .costs = costs}), 1), TimePoint(23_us));
   // Without flags GPUs' own memory is read.
   EXPECT_EQ(end_of(play({.algorithm = two, .per_host = 1, .costs = costs}), 1), TimePoint(25_us));
@@ -151,8 +151,8 @@ TEST(ChunkPlayer, WithoutGpudirectMessagesAreStoredInHostMemoryAndLoadedFromTher
   EXPECT_EQ(end_of(play({.algorithm = one, .costs = costs}), 1), end_of(play({.algorithm = one}), 1));
 }
 
-// Two ranks on two hosts: a ring's message is sent, seen, sent on and seen. What a proxy sends later is seen later: two
-// channels wait for each other where they begin, and nowhere else.
+// Two ranks on two hosts: a ring's message is sent, observed, forwarded and observed. What a proxy sends later is
+// observed later: two channels wait for each other where they begin, and nowhere else.
 TEST(ChunkPlayer, ChannelsWaitForEachOtherAtTheirFirstCrossingOnly) {
   const ChannelAlgorithm* ring = collectives::find_channel_algorithm("ring");
   ASSERT_NE(ring, nullptr);
@@ -177,14 +177,14 @@ TEST(ChunkPlayer, ARingOfTwoTakesThreePrimitivesEach) {
   const CollectivePlan plan{.algorithm = "ring", .protocol = Protocol::kLl, .channels = 1};
   const RunResult result = play({.algorithm = *ring, .plan = plan, .kind = CollectiveKind::kAllReduce,
                                  .bytes = Bytes(2000), .wire = 100_GBps});
-  // Chunks of 1000 bytes (1008, a multiple of 16). Send: 5 to 7.008; seen 2 us later; add and store and send: 1 us and
-  // 1008 bytes at half the rate, 3.016 us; seen 2 us later; store: 2.008 us.
+  // Chunks of 1000 bytes (1008, a multiple of 16). Send: 5 to 7.008; visible 2 us later; add and store and send: 1 us
+  // and 1008 bytes at half the rate, 3.016 us; visible 2 us later; store: 2.008 us.
   const Duration three(2'008'000 + 2'000'000 + 3'016'000 + 2'000'000 + 2'008'000);
   EXPECT_EQ(end_of(result, 0), TimePoint(5_us + three));
   EXPECT_EQ(end_of(result, 0), end_of(result, 1));
 }
 
-// 640 threads take 38,400 bytes at once: 38.4 us at the rate of a channel, before the first bytes are on the wire.
+// 640 threads process 38,400 bytes at once: 38.4 us at the rate of a channel, before the first bytes are on the wire.
 TEST(ChunkPlayer, WithLl128NoBytesLeaveBeforeTheFirstPassOfTheThreads) {
   const auto end = [](Bytes bytes, Bandwidth wire) {
     const test::PlainPipe one(1, bytes);
@@ -192,9 +192,9 @@ TEST(ChunkPlayer, WithLl128NoBytesLeaveBeforeTheFirstPassOfTheThreads) {
   };
   // Launch 5 us, primitive 1 us, the pass, and 16/15 of the bytes on a wire of 1 GB/s.
   EXPECT_EQ(end(Bytes(9'600), 1_GBps), Duration(5'000'000 + 1'000'000 + 9'600'000 + 10'240'000));
-  // What comes after the first pass goes beside the wire: 102.4 us of it, longer than the other 57.6 us of the block.
+  // Everything after the first pass overlaps the wire: 102.4 us of it, longer than the other 57.6 us of the block.
   EXPECT_EQ(end(Bytes(96'000), 1_GBps), Duration(5'000'000 + 1'000'000 + 38'400'000 + 102'400'000));
-  // A wire that takes no time leaves the block's own: 96 us.
+  // With a wire that takes no time only the block's own time remains: 96 us.
   EXPECT_NEAR(to_seconds(end(Bytes(96'000), 100'000_GBps)) * 1e6, 5.0 + 1.0 + 96.0, 0.01);
 }
 
@@ -206,12 +206,12 @@ TEST(ChunkPlayer, WithSimpleEveryOperandIsLoadedAndEveryDestinationStoredTo) {
   const CollectivePlan plan{.algorithm = "ring", .protocol = Protocol::kSimple, .channels = 1};
   const RunResult result = play({.algorithm = *ring, .plan = plan, .kind = CollectiveKind::kAllReduce,
                                  .bytes = Bytes(2016), .costs = costs, .wire = 1000_GBps});
-  // Chunks of 1008 bytes. Send: 2.008 us; seen 2 us later; two loads and two stores: 1 us and twice 1.008 us; seen 2 us
-  // later; the last one stores once: 2.008 us.
+  // Chunks of 1008 bytes. Send: 2.008 us; visible 2 us later; two loads and two stores: 1 us and twice 1.008 us;
+  // visible 2 us later; the last one stores once: 2.008 us.
   EXPECT_NEAR(to_seconds(end_of(result, 0) - TimePoint()) * 1e6, 5.0 + 2.008 + 2.0 + 3.016 + 2.0 + 2.008, 0.01);
 }
 
-TEST(ChunkPlayer, ALateRankKeepsTheOthersWaitingAndTheLedgerSaysSo) {
+TEST(ChunkPlayer, ALateRankDelaysTheOthersAndTheLedgerBooksWaiting) {
   TaskGraph graph;
   const DimensionId dp = add_dimension(graph, "dp", {{0, 1}});
   ProgramBuilder early(graph, "early");
@@ -235,7 +235,7 @@ TEST(ChunkPlayer, ALateRankKeepsTheOthersWaitingAndTheLedgerSaysSo) {
   const RunResult result = execute({.engine = engine, .graph = graph, .classes = classes, .network = network,
                                     .chooser = unused, .compute = compute, .channels = &channels});
   EXPECT_EQ(end_of(result, 1), TimePoint(111_us));
-  // Mask 2 is "communication of dimension 0 alone": from when the late rank has come.
+  // Mask 2 is "communication of dimension 0 alone": from when the late rank has joined.
   EXPECT_EQ(result.record.time_in[1][2], 11_us);
 }
 
@@ -272,7 +272,7 @@ TEST(ChunkPlayer, MessagesOfAStepAreMovedAsCollectivesAre) {
   EXPECT_EQ(end_of(inside, 1), TimePoint(15_us));
   EXPECT_EQ(inside.record.messages, 3U);
   EXPECT_EQ(inside.record.sent[0][0], Bytes(3000));
-  // The third is in the buffer at 11 us, on the NIC at 14, there at 19, flushed at 25, stored at 27.
+  // The third is in the buffer at 11 us, on the NIC at 14, arrived at 19, flushed at 25, stored at 27.
   const RunResult between = play_message(1);
   EXPECT_EQ(end_of(between, 0), TimePoint(11_us));
   EXPECT_EQ(end_of(between, 1), TimePoint(27_us));
@@ -287,9 +287,9 @@ Case network_sum(int hosts) {
           .per_host = 1};
 }
 
-// Launched at 5 us; 1 us of the primitive and 1.008 us at 384 of 640 threads, 3 us to the NIC, 4 us of way and 1.008 us
-// on the wire; 6 us to the GPU, 1 us and 1.008 us at 256 of 640 threads to store it, however many hosts there are.
-TEST(ChunkPlayer, TheNetworkAddsUpInOneWay) {
+// Launched at 5 us; 1 us of the primitive and 1.008 us at 384 of 640 threads, 3 us to the NIC, 4 us of latency and
+// 1.008 us on the wire; 6 us to the GPU, 1 us and 1.008 us at 256 of 640 threads to store it, for any number of hosts.
+TEST(ChunkPlayer, TheNetworkReducesInOnePass) {
   const Duration sending(1'680'000);
   const Duration wire(1'008'000);
   const Duration storing(2'520'000);
@@ -318,12 +318,12 @@ TEST(ChunkPlayer, TheProxyHandsEightChannelsToTheNetworkAtOnce) {
     return end_of(play(c), 0);
   };
   EXPECT_EQ(end_with(8, 1_us) - end_with(8, 0_us), 2_us);
-  // Both are there at once when they are sent, and come back one after the other.
+  // Both are ready at once when they are sent, and arrive one after the other.
   EXPECT_EQ(end_with(9, 1_us) - end_with(9, 0_us), 3_us);
 }
 
-// A switch that adds less than the wires bring holds up all but the first message of a long call: 20 of 1008 bytes at a
-// fifth of the wire's rate.
+// A switch that adds more slowly than the wires deliver delays all but the first message of a long call: 20 of 1008
+// bytes at a fifth of the wire's rate.
 TEST(ChunkPlayer, ASwitchThatAddsSlowlySetsThePace) {
   Case fast = network_sum(2);
   fast.bytes = Bytes(20 * 1008);
@@ -333,9 +333,9 @@ TEST(ChunkPlayer, ASwitchThatAddsSlowlySetsThePace) {
   EXPECT_LT(end_of(play(fast), 0), TimePoint(Duration(20 * 50'400'000) / 2));
 }
 
-// Of two GPUs each is told at 5 + 2 us, loads 1000 bytes and adds them (1 us for the primitive, 2 us for two operands),
-// with the load and the store on the wire at the same time; tells the other, who sees it 2 us later.
-TEST(ChunkPlayer, OneSidedWorkMovesItsBytesAndTells) {
+// Each of two GPUs is signalled at 5 + 2 us, loads 1000 bytes and adds them (1 us for the primitive, 2 us for two
+// operands), with the load and the store on the wire at the same time; signals the other, which observes it 2 us later.
+TEST(ChunkPlayer, OneSidedWorkMovesItsBytesAndSignals) {
   auto plan = collectives::parse_execution_plan(collectives::read_all_plan(2), "p.json");
   ASSERT_TRUE(plan.has_value());
   const collectives::PlanAlgorithm algorithm(std::move(*plan));

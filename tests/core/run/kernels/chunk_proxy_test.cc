@@ -1,6 +1,6 @@
-// What network libraries do with messages between hosts; times derived by hand, from the constants of chunk_case.h: a
-// message of 1000 bytes is in its buffer at 7 us, on the NIC at 10, there after 4 us of way and 1 us of bytes at 15,
-// flushed 6 us later, stored 2 us later.
+// Network libraries and messages between hosts; times derived by hand, from the constants of chunk_case.h: a message of
+// 1000 bytes is in its buffer at 7 us, on the NIC at 10, arrived after 4 us of latency and 1 us of bytes at 15, flushed
+// 6 us later, stored 2 us later.
 #include <gtest/gtest.h>
 
 #include "tests/support/channel_doubles.h"
@@ -35,17 +35,17 @@ TEST(ChunkProxy, WhatSoftwareMatchesIsCopiedByTheReceiversProxy) {
   EXPECT_EQ(end_of_pipe(costs, 1), TimePoint(15_us + 1_us + kReading));  // 1000 bytes at 1 GB/s
   costs.network_own_copy = Bytes(999);
   EXPECT_EQ(end_of_pipe(costs, 1), TimePoint(15_us + 5_us + kReading));
-  // The second is there at 17 us, and is copied when the first has been.
+  // The second arrives at 17 us, and is copied after the first.
   EXPECT_EQ(end_of_pipe(costs, 2), TimePoint(15_us + 2 * 5_us + kReading));
 }
 
 TEST(ChunkProxy, OfALargeMessageTheHeaderGoesAhead) {
   ChannelCosts costs = matched_costs();
   costs.network_eager = Bytes(999);
-  // The header is there at 10 + 4, matched at 24, the request on the NIC at 27 and with the sender at 31; its data take
-  // 5 us.
+  // The header arrives at 10 + 4, is matched at 24, the request is on the NIC at 27 and at the sender at 31; its data
+  // take 5 us.
   EXPECT_EQ(end_of_pipe(costs, 1), TimePoint(31_us + 5_us + kReading));
-  // The second header is there at 16, and is matched after the first one.
+  // The second header arrives at 16, and is matched after the first one.
   EXPECT_EQ(end_of_pipe(costs, 2), TimePoint(41_us + 5_us + kReading));
 }
 
@@ -62,25 +62,25 @@ TEST(ChunkProxy, MessagesOfAConnectionLeaveOneAfterTheOther) {
   EXPECT_EQ(end_of_pipe(round_costs(), 2, Bandwidth(0.25e9)), TimePoint(14_us + 4_us + 4_us + kReading));
 }
 
-// The same wire, and a NIC that sends so many messages at a time whatever their connection.
-TEST(ChunkProxy, ANicThatSendsInTurnKeepsTheNextMessageBack) {
+// The same wire, and a NIC that sends a limited number of messages at a time, whatever their connection.
+TEST(ChunkProxy, ANicThatSendsInOrderDelaysTheNextMessage) {
   const Bandwidth slow = Bandwidth(0.25e9);
   ChannelCosts costs = round_costs();
   costs.network_at_once = 2;
   EXPECT_EQ(end_of_pipe(costs, 2, slow), TimePoint(12_us + 4_us + 4_us + kReading));
   costs.network_at_once = 1;
-  // Its place is free with the last byte, at 14, not with that byte's arrival.
+  // Its slot is free with the last byte, at 14, not with that byte's arrival.
   EXPECT_EQ(end_of_pipe(costs, 2, slow), TimePoint(14_us + 4_us + 4_us + kReading));
 }
 
 // A request finds the NIC of the sender busy: of two fetched messages the second has to wait.
-TEST(ChunkProxy, FetchedMessagesTakeTheirTurns) {
+TEST(ChunkProxy, FetchedMessagesAreSentInOrder) {
   ChannelCosts costs = matched_costs();
   costs.network_eager = Bytes(999);
   costs.network_rendezvous = 0_us;
   costs.network_at_once = 1;
   const Bandwidth slow = Bandwidth(0.25e9);
-  // Headers are there at 14 and 16, requests with the sender at 21 and 23: 4 us of bytes until 25, and until 29.
+  // Headers arrive at 14 and 16, requests reach the sender at 21 and 23: 4 us of bytes until 25, and until 29.
   EXPECT_EQ(end_of_pipe(costs, 2, slow), TimePoint(29_us + 4_us + kReading));
 }
 

@@ -20,8 +20,8 @@ class PlainTimes final : public CollectiveTime {
   [[nodiscard]] Bytes sent(const CollectiveCall& call) const override { return call.bytes; }
 };
 
-// One computation, then `calls` calls of a segment: 4 us of computing, beside which (from the start of it) 6000 bytes
-// are gathered, and 3 us of computing that waits for them.
+// One computation, then `calls` calls of a segment: 4 us of computing, concurrently with which (from its start) 6000
+// bytes are gathered, and 3 us of computing that waits for them.
 TaskGraph two_ranks(int calls) {
   TaskGraph graph;
   const DimensionId tp = test::add_dimension(graph, "tp", {{0, 1}});
@@ -70,7 +70,7 @@ RunResult play(const TaskGraph& graph, const RankClasses& classes, bool at_once)
                  {.pass_segments_at_once = at_once});
 }
 
-TEST(SegmentTimes, AreTheSumsThatAPlayWouldMake) {
+TEST(SegmentTimes, AreTheSumsOfAFullSimulation) {
   const TaskGraph graph = two_ranks(3);
   // 5 us, then three times: the gather of 6 us outlasts the first computation, 3 us follow.
   const RunResult result = play(graph, one_class(), true);
@@ -81,7 +81,7 @@ TEST(SegmentTimes, AreTheSumsThatAPlayWouldMake) {
   EXPECT_EQ(result.record.sent[0][0], Bytes(18000));
 }
 
-TEST(SegmentTimes, AgreeWithThePlayOfEveryTask) {
+TEST(SegmentTimes, AgreeWithTheSimulationOfEveryTask) {
   const TaskGraph graph = two_ranks(5);
   const RunResult at_once = play(graph, one_class(), true);
   const RunResult by_task = play(graph, one_class(), false);
@@ -99,7 +99,7 @@ TEST(SegmentTimes, HoldForGroupsOfOneClassOnly) {
   const TaskGraph graph = two_ranks(1);
   EXPECT_TRUE(segments_stand_alone(graph, one_class()));
   EXPECT_FALSE(segments_stand_alone(graph, identity_classes(2)));
-  // Then the run plays every task, to the same end.
+  // Then the run simulates every task, with the same end.
   EXPECT_EQ(play(graph, identity_classes(2), true).record.finished_at[1], TimePoint(14_us));
 }
 

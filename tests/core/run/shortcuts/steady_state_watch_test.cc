@@ -10,7 +10,7 @@ namespace {
 using namespace ringwright::literals;
 using Verdict = SteadyStateWatch::Verdict;
 
-// Two classes without tasks: their hosts are late only when a test says so.
+// Two classes without tasks: their hosts are late only when a test makes them.
 class SteadyStateWatchTest : public testing::Test {
  protected:
   SteadyStateWatchTest() { watch_.begin_step(); }
@@ -22,7 +22,7 @@ class SteadyStateWatchTest : public testing::Test {
     graph.program_of.assign(2, ProgramId(0));
     return graph;
   }
-  // Lap by lap, 10 us apart; the second class is two laps ahead.
+  // Cycle by cycle, 10 us apart; the second class is two cycles ahead.
   Verdict observe(std::uint64_t digest, Duration ahead = Duration(0)) {
     const std::uint32_t cycle = cycle_++;
     return watch_.observe(
@@ -58,7 +58,7 @@ TEST_F(SteadyStateWatchTest, WaitsForAPeriodOfSeveralCycles) {
   EXPECT_EQ(watch_.periods(), 50U);
 }
 
-// 100 laps are no whole number of periods of three.
+// 100 cycles are not a whole number of periods of three.
 TEST_F(SteadyStateWatchTest, LeavesOutWholePeriodsOnly) {
   for (int i = 0; i < 4; ++i) {
     for (const std::uint64_t digest : {1U, 2U, 3U}) EXPECT_NE(observe(digest), Verdict::kProved);
@@ -82,7 +82,7 @@ TEST_F(SteadyStateWatchTest, RefusesAHostThatGetsAheadWhileItsDeviceWaitsForIt) 
   EXPECT_EQ(observe(1, 2_us), Verdict::kBegins);
 }
 
-// It was less far ahead in what was played than in the whole step: there, nothing may have waited.
+// It was less far ahead in the simulated cycles than in the whole step: there, nothing may have waited.
 TEST_F(SteadyStateWatchTest, DoesNotHoldWhenSuchAHostIsLateAfterwards) {
   EXPECT_EQ(observe(1, 1_us), Verdict::kBegins);
   EXPECT_EQ(observe(1, 2_us), Verdict::kProved);

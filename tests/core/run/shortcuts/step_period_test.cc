@@ -48,7 +48,7 @@ RunResult play(const Setting& setting, Skip skip) {
                  {.warmup_iterations = setting.warmup, .skip_repeated_iterations = skip == Skip::kYes});
 }
 
-// Everything that a run tells is the same whether steps were left out or not.
+// All results of a run are the same whether steps were left out or not.
 void expect_same(const RunResult& skipped, const RunResult& whole) {
   EXPECT_EQ(skipped.record.finished_at, whole.record.finished_at);
   EXPECT_EQ(skipped.record.iteration_end, whole.record.iteration_end);
@@ -85,7 +85,7 @@ TEST(StepPeriod, HoldsWhereTrafficOfTwoStepsOverlaps) {
   expect_same(play(setting, Skip::kYes), play(setting, Skip::kNo));
 }
 
-TEST(StepPeriod, AFewStepsAreSimplyPlayed) {
+TEST(StepPeriod, AFewStepsAreSimplySimulated) {
   for (int iterations = 1; iterations <= 4; ++iterations) {
     const Setting setting{.iterations = iterations};
     expect_same(play(setting, Skip::kYes), play(setting, Skip::kNo));
@@ -97,7 +97,7 @@ TEST(StepPeriod, DifferentStatesAreNoPeriod) {
   EXPECT_EQ(period.observe({.iteration = 0, .digest = 1}, 10), 0);
   EXPECT_EQ(period.observe({.iteration = 1, .digest = 2}, 10), 0);
   EXPECT_EQ(period.observe({.iteration = 3, .digest = 2}, 10), 0);  // not one after the other
-  EXPECT_EQ(period.observe({.iteration = 4, .digest = 2}, 10), 4);  // steps 5 to 8; the last, 9, is played
+  EXPECT_EQ(period.observe({.iteration = 4, .digest = 2}, 10), 4);  // steps 5 to 8; the last, 9, is simulated
 }
 
 }  // namespace

@@ -75,7 +75,7 @@ TEST(Executor, TheNthReceiveTakesTheNthSendOfItsChannel) {
   EXPECT_EQ(end_of(play(graph), 1), TimePoint(9_us));
 }
 
-TEST(Executor, PeersOfARingMayBeCountedFromOnesOwnPlace) {
+TEST(Executor, PeersOfARingMayBeOffsets) {
   TaskGraph graph;
   const DimensionId tp = add_dimension(graph, "tp", {{0, 1, 2}});
   ProgramBuilder program(graph, "all");
@@ -129,7 +129,7 @@ TEST(Executor, ALateRankHoldsBackOnlyWhoNeedsIt) {
   late.collective(tp, CollectiveKind::kAllGather, Bytes(3000), kCommStream, {before});
   late.run_on({2});
   const RunResult result = play(graph);
-  // Rank 2's first piece leaves at 10 us; rank 0 has it at 12 and passes it on by 14. Rank 0's and 1's pieces were
+  // Rank 2's first piece leaves at 10 us; rank 0 has it at 12 and forwards it by 14. Rank 0's and 1's pieces were
   // waiting at rank 2, which needs 2 us a step for its own sends.
   EXPECT_EQ(end_of(result, 0), TimePoint(14_us));
   EXPECT_EQ(end_of(result, 1), TimePoint(14_us));
@@ -151,7 +151,7 @@ TEST(Executor, AStepThatWaitsForEveryoneWaitsForTheLast) {
   for (std::size_t rank = 0; rank < 3; ++rank) EXPECT_EQ(end_of(result, rank), TimePoint(9_us));
 }
 
-TEST(Executor, CallsOfOneDimensionMeetInOrderEvenWhenRanksAreApart) {
+TEST(Executor, CallsOfOneDimensionMatchInOrderEvenWhenRanksAreApart) {
   TaskGraph graph;
   const DimensionId tp = add_dimension(graph, "tp", {{0, 1}});
   ProgramBuilder fast(graph, "fast");
@@ -228,7 +228,7 @@ TEST(Executor, ASlowRankComputesLonger) {
   EXPECT_EQ(end_of(result, 1), TimePoint(15_us));
 }
 
-TEST(Executor, SpansAreKeptForTheClassesAskedFor) {
+TEST(Executor, SpansAreRecordedForTheRequestedClasses) {
   TaskGraph graph;
   ProgramBuilder program(graph, "all");
   program.compute(1_us);
@@ -253,7 +253,7 @@ TEST(Executor, ADeadlockIsAFindingThatNamesWhoWaitsForWhom) {
   const RunResult result = play(graph);
   EXPECT_EQ(result.outcome, RunOutcome::kStalled);
   EXPECT_EQ(render(result.stall),
-            "the run cannot go on at 0 ps: 2 ranks unfinished\n"
+            "the run cannot continue at 0 ps: 2 ranks unfinished\n"
             "  rank 0 (stage 0) in 'receive' waits for message 1 on channel 0 of 'pp' from rank 1, which has sent 0 "
             "there\n"
             "  rank 1 (stage 1) in 'receive' waits for message 1 on channel 0 of 'pp' from rank 0, which has sent 0 "
@@ -272,7 +272,7 @@ TEST(Executor, AMissingCollectiveIsReportedWithTheRanksThatNeverCame) {
   const RunResult result = play(graph);
   EXPECT_EQ(result.outcome, RunOutcome::kStalled);
   EXPECT_EQ(render(result.stall),
-            "the run cannot go on at 4 us: 2 ranks unfinished\n"
+            "the run cannot continue at 4 us: 2 ranks unfinished\n"
             "  rank 0 (calls) in 'all_gather' waits for call 0 of 'tp' (all_gather, ring), step 0 of 2, for rank 2\n"
             "  rank 1 (calls) in 'all_gather' waits for call 0 of 'tp' (all_gather, ring), step 1 of 2, for rank 0\n");
 }

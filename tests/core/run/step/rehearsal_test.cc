@@ -12,14 +12,14 @@ using namespace ringwright::literals;
 
 constexpr DimensionId kTp(0);
 
-// Three calls of a segment by two ranks alike: a gather of 6000 bytes, 4 us of computing, a gather of 2000 bytes.
+// Three identical calls of a segment by two ranks: a gather of 6000 bytes, 4 us of computing, a gather of 2000 bytes.
 TaskGraph two_ranks() {
   TaskGraph graph;
   test::add_dimension(graph, "tp", {{0, 1}});
   graph.labels = {"task"};
   graph.collectives = {{.kind = CollectiveKind::kAllGather, .bytes = Bytes(6000)},
                        {.kind = CollectiveKind::kAllGather, .bytes = Bytes(2000)},
-                       {.kind = CollectiveKind::kAllGather, .bytes = Bytes(10)}};  // which nobody calls
+                       {.kind = CollectiveKind::kAllGather, .bytes = Bytes(10)}};  // never called
   graph.works = {{.name = "work", .kernels = {{.name = "kernel", .flops = Flops(4e6)}}}};
   graph.segments = {{.tasks = {{.kind = TaskKind::kCollective, .dimension = kTp, .detail = 0},
                                {.kind = TaskKind::kCompute, .detail = 0},
@@ -61,7 +61,7 @@ RehearsedCalls rehearse(const TaskGraph& graph) {
   return rehearsal.take();
 }
 
-TEST(Rehearsal, PlaysEachCollectiveOfTheSegmentsOnce) {
+TEST(Rehearsal, SimulatesEachCollectiveOfTheSegmentsOnce) {
   const TaskGraph graph = two_ranks();
   EXPECT_EQ(Rehearsal(graph, kOneClass).rounds(), 2U);
   const RehearsedCalls calls = rehearse(graph);
@@ -95,7 +95,7 @@ TEST(Rehearsal, MakesARunOfFewerEventsWithTheSameRecord) {
 TEST(Rehearsal, CountsForNothingWhereLinksAreNotWatched) {
   const TaskGraph graph = two_ranks();
   RehearsedCalls calls = rehearse(graph);
-  // This network model cannot tell whether somebody else uses the link.
+  // This network model cannot detect whether another transfer uses the link.
   calls.of_class[0][0].links = {{.link = LinkId(0), .usage = {}}};
   EXPECT_EQ(play(graph, &calls, {.pass_segments_at_once = true}).outcome, RunOutcome::kDisturbed);
 }

@@ -1,4 +1,4 @@
-// Ways around links that are down: sound, close to the policy's own, and given up only when none is left.
+// Paths around links that are down: valid, close to the policy's own, and given up only when none is left.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -65,7 +65,7 @@ struct DetourCase {
 
 class ClosDetour : public ::testing::TestWithParam<DetourCase> {};
 
-TEST_P(ClosDetour, IsThePolicysOwnWayWhenNothingIsDown) {
+TEST_P(ClosDetour, IsThePolicysOwnPathWhenNothingIsDown) {
   const Network network = cluster(GetParam().routing, GetParam().tiers);
   const LinksDown down = none_down(network);
   for (std::size_t to = 1; to < 32; ++to) {
@@ -101,7 +101,7 @@ TEST_P(ClosDetour, LeavesPathsAloneThatAreUp) {
   }
 }
 
-TEST_P(ClosDetour, IsThePolicysOwnWayWhenNoWayIsLeft) {
+TEST_P(ClosDetour, IsThePolicysOwnPathWhenNoPathIsLeft) {
   const Network network = cluster(GetParam().routing, GetParam().tiers);
   LinksDown down = none_down(network);
   const NodeId leaf = network.fabric.link(hops_of(network, between(0, 24))[2].link).to;

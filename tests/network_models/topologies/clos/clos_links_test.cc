@@ -49,7 +49,7 @@ TEST(ClosLinks, NumberCablesBetweenNicsAndTheirLeaves) {
   }
 }
 
-TEST(ClosLinks, NumberUplinksSoThatParallelOnesMeetTheSameSpine) {
+TEST(ClosLinks, NumberUplinksSoThatParallelOnesLeadToTheSameSpine) {
   const Built b = build(three_tiers(), 4, 24);
   const Fabric& fabric = b.network.fabric;
   for (std::uint32_t leaf = 0; leaf < b.shape.leaves(); ++leaf) {
@@ -77,7 +77,7 @@ TEST(ClosLinks, NumberCoreLinksByPlane) {
       }
     }
   }
-  EXPECT_EQ(last + 2, fabric.link_count());  // the last cable, and its way back
+  EXPECT_EQ(last + 2, fabric.link_count());  // the last cable, and its reverse link
 }
 
 TEST(ClosLinks, UseNoMorePortsThanSwitchesHave) {
@@ -100,7 +100,7 @@ TEST(ClosLinks, SpreadNicsRoundRobinOverRailsAndInBlocksOverLeaves) {
   EXPECT_EQ(rails.links.rail_of(2), 0U);
   EXPECT_EQ(rails.links.rail_of(3), 1U);
   EXPECT_EQ(rails.links.place_of(2), 1U);
-  const Built blocks = build(simple_order(4), 4, 4);  // 2 NICs a leaf: a host hangs on 2 leaves
+  const Built blocks = build(simple_order(4), 4, 4);  // 2 NICs a leaf: a host connects to 2 leaves
   EXPECT_EQ(blocks.links.rail_of(1), 0U);
   EXPECT_EQ(blocks.links.rail_of(2), 1U);
   EXPECT_EQ(blocks.links.place_of(3), 1U);
@@ -111,7 +111,7 @@ TEST(ClosLinks, PutEachRailOfARailOnlyNetworkIntoAPodOfItsOwn) {
   for (std::uint32_t group = 0; group < b.shape.groups; ++group) {
     for (std::uint32_t rail = 0; rail < 4; ++rail) EXPECT_EQ(b.links.pod(group, rail), rail);
   }
-  // No spine sees two rails.
+  // No spine connects two rails.
   for (std::size_t i = 0; i < b.network.fabric.link_count(); ++i) {
     const LinkSpec& link = b.network.fabric.link(LinkId(i));
     if (b.network.fabric.node(link.to).kind != NodeKind::kSpine) continue;

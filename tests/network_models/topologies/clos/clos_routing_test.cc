@@ -1,4 +1,4 @@
-// Which of the parallel ways a policy takes: balance, symmetry, determinism, shares.
+// Which of the parallel paths a policy takes: balance, symmetry, determinism, shares.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -19,7 +19,7 @@ Network rails(const Routing& routing, int hosts = 32) {
   return build_clos({.host = host, .shape = derive_clos(rail_order(16, 4, 8), host, hosts).shape, .routing = routing});
 }
 
-// What a shift by whole hosts (or by GPUs) puts on each link between two kinds of nodes, in flows.
+// The load in flows of a shift by whole hosts (or by GPUs) on each link between two kinds of nodes.
 std::map<LinkId, double> load_of_shift(const Network& network, std::size_t shift, NodeKind from, NodeKind to) {
   std::map<LinkId, double> load;
   const std::size_t ranks = network.fabric.gpus().size();
@@ -34,20 +34,20 @@ std::map<LinkId, double> load_of_shift(const Network& network, std::size_t shift
   return load;
 }
 
-TEST(StaticRouting, LoadsEveryUplinkAlikeUnderAShift) {
+TEST(StaticRouting, LoadsEveryUplinkEquallyUnderAShift) {
   const Network network = rails({});
   for (const std::size_t hosts : {8U, 13U, 16U}) {
     for (const auto& [from, to] :
          {std::pair(NodeKind::kLeaf, NodeKind::kSpine), std::pair(NodeKind::kSpine, NodeKind::kLeaf)}) {
       const auto load = load_of_shift(network, 4 * hosts, from, to);
       for (const auto& [link, flows] : load) EXPECT_DOUBLE_EQ(flows, 1.0) << network.fabric.name(link);
-      // 128 flows, each over an uplink of its own: all 8 uplinks of all 16 leaves.
+      // 128 flows, each over its own uplink: all 8 uplinks of all 16 leaves.
       EXPECT_EQ(load.size(), 128U);
     }
   }
 }
 
-TEST(StaticRouting, LoadsCoreLinksAlikeUnderAShift) {
+TEST(StaticRouting, LoadsCoreLinksEquallyUnderAShift) {
   const Host host = simple_host(2, 2);
   ClosOrder order = rail_order(16, 2, 4);
   order.tiers = 3;
@@ -58,7 +58,7 @@ TEST(StaticRouting, LoadsCoreLinksAlikeUnderAShift) {
   for (const auto& [link, flows] : load) EXPECT_DOUBLE_EQ(flows, 1.0) << network.fabric.name(link);
 }
 
-TEST(StaticRouting, SendsEveryRailTheSameWay) {
+TEST(StaticRouting, UsesTheSameUplinksOnEveryRail) {
   const Network network = rails({});
   for (std::size_t rail = 1; rail < 4; ++rail) {
     const auto first = hops_of(network, between(0, 4 * 20));
@@ -127,7 +127,7 @@ TEST(EcmpRouting, RepeatsForEqualSeedsAndDiffersForOthers) {
   EXPECT_GT(differences, 60);  // of 88, where 7 in 8 are to be expected: 77
 }
 
-TEST(EcmpRouting, TakesOtherWaysForOtherLabels) {
+TEST(EcmpRouting, TakesOtherPathsForOtherLabels) {
   const Network network = rails({.policy = RoutingPolicy::kEcmp, .hash_seed = 1});
   std::set<LinkId> uplinks;
   for (std::uint32_t label = 0; label < 64; ++label) {

@@ -66,7 +66,7 @@ TEST(ClosShape, MatchesTheSuperPodTable) {
     EXPECT_EQ(shape.leaves(), row.leaves) << row.units;
     EXPECT_EQ(shape.all_spines(), row.spines) << row.units;
     EXPECT_EQ(shape.all_cores(), row.cores) << row.units;
-    // Every tier passes on what it gets: 32 uplinks a leaf, as many core links as leaf uplinks.
+    // Every tier forwards its full bandwidth: 32 uplinks a leaf, as many core links as leaf uplinks.
     EXPECT_EQ(shape.uplinks, 32U);
     EXPECT_EQ(shape.all_spines() * shape.spine_uplinks, row.cores > 0 ? shape.leaves() * shape.uplinks : 0);
   }
@@ -134,7 +134,7 @@ TEST(ClosShape, WarnsWhenTheRatioGivesNoWholeNumber) {
   EXPECT_THAT(derived.problems, IsEmpty());
   ASSERT_EQ(derived.warnings.size(), 1U);
   EXPECT_EQ(derived.warnings[0].key, "leaf.oversubscription");
-  EXPECT_EQ(derived.warnings[0].message, "7:1 of 32 downlinks is no whole number of uplinks; built with 5 (6.4:1)");
+  EXPECT_EQ(derived.warnings[0].message, "7:1 of 32 downlinks is not a whole number of uplinks; built with 5 (6.4:1)");
   EXPECT_EQ(derived.shape.uplinks, 5U);
 }
 
@@ -203,7 +203,7 @@ TEST(ClosShape, RejectsANodeWithoutNics) {
 TEST(ClosShape, RejectsOneTierForManyLeaves) {
   ClosOrder order = rail_order(64, 8, 32);
   order.tiers = 1;
-  EXPECT_EQ(problem_of(order, simple_host(8, 8), 32).message, "'tiers' is 1 but 8 leaves need spines to join them");
+  EXPECT_EQ(problem_of(order, simple_host(8, 8), 32).message, "'tiers' is 1 but 8 leaves need spines to connect them");
 }
 
 TEST(ClosShape, RejectsAPodThatOverfillsTheSpines) {

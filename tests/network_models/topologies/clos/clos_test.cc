@@ -1,4 +1,4 @@
-// Built Clos networks: ways between all pairs, names, and what crosses the middle.
+// Built Clos networks: paths between all pairs, names, and bisection bandwidth.
 #include "network_models/topologies/clos/clos.h"
 
 #include <ostream>
@@ -145,7 +145,7 @@ TEST(ClosPaths, PayNicsHopsAndCables) {
   EXPECT_EQ(network.router->route(between(0, 33), hops), Duration((4 * 150 + 2 * 600 + 5 * 230 + 6 * 50) * 1000));
 }
 
-// GPUs have 63 GB/s of PCIe and NICs 50 GB/s, so NICs bound what a host sends; the planes do not leave the host.
+// GPUs have 63 GB/s of PCIe and NICs 50 GB/s, so NICs bound the rate of a host; the planes do not leave the host.
 TEST(ClosBisection, IsHalfOfAllNicsAtFullProvision) {
   for (const Case& c :
        {Case{"", simple_order(8), 1, 1, 32}, Case{"", simple_order(4), 1, 1, 16},

@@ -43,7 +43,7 @@ std::map<std::string, double> shares(const Network& network, std::size_t from, s
   return by_name;
 }
 
-// By group pair: the part of the flow on its global links.
+// By group pair: the share of the flow on its global links.
 double on_global(const Network& network, std::size_t from, std::size_t to) {
   double sum = 0.0;
   for (const Hop& hop : hops_of(network, between(from, to))) {
@@ -107,7 +107,7 @@ TEST(DragonflyNetwork, SpraysOverAllLinksBetweenTwoGroups) {
   const Network network = build_dragonfly(small(2, DragonflyPaths::kMinimal, RoutingPolicy::kSpray));
   int halves = 0;
   for (const auto& [name, share] : shares(network, 0, 17)) halves += share == 0.5 ? 1 : 0;
-  EXPECT_EQ(halves, 2 * 3);  // two ways of: up to a spine, over to the other group, down from its spine
+  EXPECT_EQ(halves, 2 * 3);  // two paths of: up to a spine, over to the other group, down from its spine
 }
 
 TEST(DragonflyNetwork, PaysTheLongCableBetweenGroups) {
@@ -168,7 +168,7 @@ TEST(Dragonfly, RejectsWhatDoesNotGoTogether) {
               ElementsAre(HasSubstr("is only for 'paths: adaptive'")));
 }
 
-TEST(Dragonfly, SaysThatTheAdaptiveSplitIsAssumed) {
+TEST(Dragonfly, ReportsThatTheAdaptiveSplitIsAssumed) {
   const auto cluster = load_cluster(std::string(kPlus) + ", routing: {paths: adaptive, policy: ecmp}}\n");
   EXPECT_THAT(cluster.problems, IsEmpty());
   EXPECT_THAT(cluster.assumptions, testing::Contains("fabric.routing.minimal"));

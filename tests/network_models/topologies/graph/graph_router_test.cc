@@ -25,7 +25,7 @@ Network network_of(std::string_view text, const GraphRouter::Settings& settings 
   return network;
 }
 
-// Two leaves with two GPUs each, three spines: three equal ways between the leaves.
+// Two leaves with two GPUs each, three spines: three equal paths between the leaves.
 constexpr std::string_view kTree =
     "node,g0,gpu\nnode,g1,gpu\nnode,g2,gpu\nnode,g3,gpu\n"
     "node,l0,leaf\nnode,l1,leaf\nnode,s0,spine\nnode,s1,spine\nnode,s2,spine\n"
@@ -41,10 +41,10 @@ TEST(GraphRouter, HasASoundPathBetweenAnyTwoGpusUnderEveryPolicy) {
   }
 }
 
-TEST(GraphRouter, TakesTheFewestLinksAndTurnsAtTheHighestSwitch) {
+TEST(GraphRouter, TakesTheFewestLinksWithItsApexAtTheHighestSwitch) {
   const Network network = network_of(kTree);
   EXPECT_EQ(trace(network, between(0, 1)), "g0 l0 g1");
-  EXPECT_EQ(trace(network, between(0, 2)), "g0 l0 s2 l1 g2");  // destination 2 of 3 ways
+  EXPECT_EQ(trace(network, between(0, 2)), "g0 l0 s2 l1 g2");  // destination 2 of 3 paths
   EXPECT_EQ(trace(network, between(0, 3)), "g0 l0 s0 l1 g3");
   EXPECT_EQ(trace(network, between(0, 3, RouteKind::kUpToSwitch)), "g0 l0 s0");
   EXPECT_EQ(trace(network, between(0, 3, RouteKind::kDownFromSwitch)), "s0 l1 g3");
@@ -89,7 +89,7 @@ RouteQuery around(RouteQuery query, const LinksDown& down) {
   return query;
 }
 
-// Rank 2 chooses the third of three spines, and of the two that are left (2 % 2) the first.
+// Rank 2 chooses the third of three spines, and of the two remaining (2 % 2) the first.
 TEST(GraphRouter, LeadsAroundALinkThatIsDownHereOrFurtherOn) {
   const Network network = network_of(kTree);
   const LinksDown first = down_links(network, {"l0->s2"});
@@ -100,7 +100,7 @@ TEST(GraphRouter, LeadsAroundALinkThatIsDownHereOrFurtherOn) {
   EXPECT_EQ(trace(network, around(between(0, 2), elsewhere)), "g0 l0 s2 l1 g2");
 }
 
-TEST(GraphRouter, TakesItsOwnWayWhenNoneIsLeft) {
+TEST(GraphRouter, TakesItsOwnPathWhenNoneIsLeft) {
   const Network network = network_of(kTree);
   const LinksDown down = down_links(network, {"l0->s0", "s1->l1", "l0->s2"});
   EXPECT_EQ(trace(network, around(between(0, 2), down)), "g0 l0 s2 l1 g2");

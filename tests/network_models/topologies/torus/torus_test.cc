@@ -90,7 +90,7 @@ TEST(Torus, HasTwoLinksPerDimensionAndRouter) {
   EXPECT_EQ(links_between_routers(build({"", {4, 4, 1}})), 2U * 2U * 16U);
   EXPECT_EQ(links_between_routers(build({"", {3, 3, 3}})), 2U * 3U * 27U);
   EXPECT_EQ(links_between_routers(build({"", {4, 4, 1}, false})), 2U * (3U * 4U + 3U * 4U));
-  EXPECT_EQ(links_between_routers(build({"", {2, 1, 1}})), 2U);  // two neighbours are joined once
+  EXPECT_EQ(links_between_routers(build({"", {2, 1, 1}})), 2U);  // two neighbours are connected once
 }
 
 // Cutting a k x k x k torus in the middle crosses 2 * k * k links in one direction (no more than the NICs carry).
@@ -101,11 +101,11 @@ TEST(Torus, HasTwoFacesAsBisection) {
   EXPECT_DOUBLE_EQ(bisection_bandwidth(cube.fabric, 2).count(), 2 * 16 * 50e9);
 }
 
-TEST(Torus, GoesTheShorterPathRound) {
+TEST(Torus, TakesTheShorterDirection) {
   const Network ring = build({"", {6, 1, 1}});
   EXPECT_EQ(trace(ring, between(1, 5)),
             "host1/gpu0 host1/pcie0 host1/nic0 switch1 switch0 switch5 host5/nic0 host5/pcie0 host5/gpu0");
-  // Half way round both ways are equally long: upwards.
+  // At half the ring both directions are equally long: upwards.
   EXPECT_EQ(trace(ring, between(1, 4)),
             "host1/gpu0 host1/pcie0 host1/nic0 switch1 switch2 switch3 switch4 host4/nic0 host4/pcie0 host4/gpu0");
 }
@@ -116,7 +116,7 @@ TEST(Torus, GoesDimensionByDimension) {
             "host0/gpu0 host0/pcie0 host0/nic0 switch0 switch1 switch5 host5/nic0 host5/pcie0 host5/gpu0");
 }
 
-TEST(Torus, LoadsAllLinksOfARingAlikeWhenEveryoneSendsToItsNeighbour) {
+TEST(Torus, LoadsAllLinksOfARingEquallyWhenAllSendToTheirNeighbours) {
   const Network ring = build({"", {7, 1, 1}});
   std::map<LinkId, int> load;
   for (std::size_t host = 0; host < 7; ++host) {
