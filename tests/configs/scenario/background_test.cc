@@ -85,8 +85,8 @@ TEST(Background, RefusesGpusThatAreNotThere) {
     const char* entry;
     const char* message;
   };
-  for (const Case& c : {Case{"{from: [0], to: [2], size: 1GB}", "names GPU 2, and there are 2, from 0"},
-                        Case{"{from: [0, 1], to: [1], size: 1GB}", "they must be as many"},
+  for (const Case& c : {Case{"{from: [0], to: [2], size: 1GB}", "names GPU 2, but there are 2, numbered from 0"},
+                        Case{"{from: [0, 1], to: [1], size: 1GB}", "the numbers must be equal"},
                         Case{"{from: [1], to: [1], size: 1GB}", "GPU 1 would send to itself"},
                         Case{"{from: [], to: [1], size: 1GB}", "must name at least one GPU"}}) {
     const auto scenario = load_scenario_text("test.yaml", two_hosts(fmt::format("background: [{}]", c.entry)));

@@ -168,14 +168,14 @@ struct Refused {
 
 TEST(FaultsFromYaml, AreRefusedWithPlaceAndHint) {
   const std::vector<Refused> cases = {
-      {"{link: leaf0->spine0}", "no link leads from 'leaf0' to 'spine0'"},
+      {"{link: leaf0->spine0}", "there is no link from 'leaf0' to 'spine0'"},
       {"{nic: host0/nic1}", "did you mean 'host0/nic0'?"},
-      {"{link: host0/nic0->host1/nic0}", "no link leads from 'host0/nic0' to 'host1/nic0'"},
+      {"{link: host0/nic0->host1/nic0}", "there is no link from 'host0/nic0' to 'host1/nic0'"},
       {"{link: leaf0}", "a link is FROM->TO"},
       {"{link: leaf0->host1/nic0, lane: 1}", "there are 1 links 'leaf0->host1/nic0'"},
       {"{at: 1s}", "a fault is of one 'link', 'nic' or 'node', but 0 are given"},
       {"{nic: host0/nic0, node: 1}", "but 2 are given"},
-      {"{nic: host0/nic0, state: degraded}", "must say which part of the bandwidth is left"},
+      {"{nic: host0/nic0, state: degraded}", "must state the fraction of the bandwidth that is left"},
       {"{nic: host0/nic0, factor: 0.5}", "a link that is down has no factor"},
       {"{nic: host0/nic0, state: broken}", "broken"},
       {"{nic: host0/nic0, at: 5}", "E110"},

@@ -27,7 +27,7 @@ TEST(GraphNets, WarnWhereTheFileNamesNicsThatAreNotThere) {
   const auto& reported = scenario.document.log().diagnostics().all();
   ASSERT_EQ(reported.size(), 1U);
   EXPECT_EQ(reported[0].code, "E185");
-  EXPECT_EQ(reported[0].message, "channel 0 uses net 7, and a host has 4 NICs, counted from 0");
+  EXPECT_EQ(reported[0].message, "channel 0 uses net 7, but a host has 4 NICs, numbered from 0");
 }
 
 }  // namespace

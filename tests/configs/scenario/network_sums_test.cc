@@ -74,7 +74,7 @@ TEST(NetworkSums, APlanThatNeedsThemIsAMistakeWhereThereAreNone) {
                                           {.overrides = {"cluster.fabric.reduction.enabled=false",
                                                          "comm.plan.algorithm=collnet_chain", "comm.plan.channels=4"}});
   ASSERT_FALSE(scenario);
-  EXPECT_THAT(render(scenario.error()), HasSubstr("CollNet needs a fabric whose switches add up"));
+  EXPECT_THAT(render(scenario.error()), HasSubstr("CollNet needs a fabric whose switches reduce"));
 }
 
 }  // namespace

@@ -181,7 +181,7 @@ TEST_F(NamedFile, Stage2IsAsDeepSpeedRunsIt) {
 TEST_F(NamedFile, DeepSpeedRefusesToPartitionGradientsOfAPipeline) {
   const auto scenario = deepspeed(R"({"train_batch_size": 8, "zero_optimization": {"stage": 2}})", "", "tp: 2, pp: 2");
   ASSERT_FALSE(scenario.has_value());
-  EXPECT_THAT(problems(scenario), HasSubstr("DeepSpeed's pipeline engine takes stages 0 and 1 only"));
+  EXPECT_THAT(problems(scenario), HasSubstr("DeepSpeed's pipeline engine supports only stages 0 and 1"));
 }
 
 TEST_F(NamedFile, DeepSpeedsPipelineSaysWhatItCutsAndHowItSpreadsLayers) {
@@ -262,8 +262,8 @@ TEST_F(NamedFile, UserBuffersThatDifferByGemmAreTold) {
   EXPECT_FALSE(scenario->job.parallel.tensor_overlap.gather);
   EXPECT_FALSE(scenario->job.parallel.tensor_overlap.scatter_gradients);
   EXPECT_EQ(scenario->job.parallel.tensor_overlap.chunks, 2);
-  for (const char* told : {"tp_comm_overlap_num_splits=2", "ring_exchange is not modelled: it is played as pipeline",
-                           "bulk is not modelled: the input is gathered before its product"}) {
+  for (const char* told : {"tp_comm_overlap_num_splits=2", "ring_exchange is not modelled: it is simulated as pipeline",
+                           "bulk is not modelled: the input is gathered before its GEMM"}) {
     EXPECT_THAT(problems(scenario), HasSubstr(told));
   }
 }
