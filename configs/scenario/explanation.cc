@@ -22,7 +22,7 @@ namespace {
 // Mistakes in the combination of blocks that are each valid.
 constexpr std::array kAssemblyCodes = {
     ErrorCode{.code = "E148",
-              .title = "a run that ends later than the clock counts",
+              .title = "a run that ends after the end of the simulated clock",
               .explanation = "Simulated time is a signed 64-bit count of picoseconds, 106.8 days from the start of the "
                              "run to its end. Steps\nneed to be simulated only until they repeat: fewer of them "
                              "give the same time per step. Where one step is\ntoo long, a rate is too low, a latency "

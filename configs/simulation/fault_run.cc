@@ -1,4 +1,4 @@
-// Puts the faulty router under the folded one, and tells which faults were played.
+// Installs the faulty router under the folded one, and reports the simulated faults.
 #include "configs/simulation/fault_run.h"
 
 #include <fmt/format.h>
@@ -34,7 +34,7 @@ LinksMeet links_meet(const Scenario& scenario, const Simulation& simulation) {
 }
 
 std::string_view remark(LinksMeet met) {
-  return met == LinksMeet::kMessages ? " (met by messages, not by collectives: closed_form)" : "";
+  return met == LinksMeet::kMessages ? " (affects messages, not collectives: closed_form)" : "";
 }
 
 void add_background(const Background& background, LinksMeet met, StepFacts& facts) {
@@ -62,7 +62,7 @@ std::vector<std::string> tell_given_up(const Scenario& scenario, const Simulatio
   const Broken& broken = *stall.broken;
   const GivenUp& transfer = broken.transfer;
   const collectives::NcclKnobs& knobs = scenario.nccl.knobs;
-  std::string where = "no link of their way carries anything";
+  std::string where = "no link of their path carries anything";
   if (transfer.link) {
     const LinkId link = simulation.folding().links.representative[transfer.link->index()];
     where = simulation.network().fabric.name(link) + " is down";

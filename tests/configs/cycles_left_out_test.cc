@@ -214,8 +214,8 @@ TEST(CyclesLeftOut, AreCountedInTheReport) {
       EXPECT_FALSE(whole.empty()) << part;
       EXPECT_EQ(part_of(step, part, "true"), whole) << collectives << " " << part;
     }
-    EXPECT_NE(part_of(step, "counters", "true").find("laps of the pipeline fast-forwarded"), std::string::npos);
-    EXPECT_EQ(part_of(step, "counters", "false").find("laps of the pipeline fast-forwarded"), std::string::npos);
+    EXPECT_NE(part_of(step, "counters", "true").find("cycles of the pipeline fast-forwarded"), std::string::npos);
+    EXPECT_EQ(part_of(step, "counters", "false").find("cycles of the pipeline fast-forwarded"), std::string::npos);
   }
 }
 

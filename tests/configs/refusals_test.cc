@@ -124,7 +124,7 @@ TEST(Refusals, AnAlgorithmThatCannotPlayACallIsToldBeforeTheRun) {
   const auto refused = refusals(text);
   ASSERT_EQ(refused.size(), 2U);  // the scatter and the gather
   for (const std::string& line : refused) {
-    EXPECT_THAT(line, HasSubstr("E151 'collectives.dp.algorithm' cannot play "));
+    EXPECT_THAT(line, HasSubstr("E151 'collectives.dp.algorithm' cannot carry out "));
     EXPECT_THAT(line, HasSubstr("'double_tree' cannot play the "));
     EXPECT_THAT(line, HasSubstr("job.yaml:8"));
   }

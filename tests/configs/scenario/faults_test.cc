@@ -207,7 +207,7 @@ TEST(FaultsFromYaml, InClosedFormAreMetByMessagesOfThePipeline) {
   const Scenario weak = load(two_hosts("  - {nic: host0/nic0, state: degraded, factor: 0.1}"), pipeline);
   const Report report = std::move(*simulate(weak, *assemble(weak)).report);
   EXPECT_GT(report.step_time.mean, simulate(whole, *assemble(whole)).report->step_time.mean);
-  EXPECT_THAT(report.facts.faults, ElementsAre(HasSubstr("met by messages, not by collectives")));
+  EXPECT_THAT(report.facts.faults, ElementsAre(HasSubstr("affects messages, not collectives")));
 }
 
 }  // namespace
