@@ -96,7 +96,7 @@ std::string overview(std::span<const std::unique_ptr<Command>> commands) {
   for (const auto& command : commands) text += fmt::format("  {:<10} {}\n", command->name(), command->summary());
   return text +
          "\nEvery command takes --json, -q, -v, --no-color, and --help, which lists its own options.\n"
-         "Exit codes: 0 success, 1 an internal error, 2 wrong usage or configuration, 3 bad input data, 4 the job cannot "
+         "Exit codes: 0 success, 1 internal error, 2 wrong usage or configuration, 3 bad input data, 4 the job cannot "
          "run,\n"
          "5 predictions outside the threshold, 6 out of memory, 130 interrupted.\n";
 }

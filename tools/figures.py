@@ -74,7 +74,7 @@ def main(arguments):
         new = console_blocks(binary, old, checking)
         if checking:
             if new != old:
-                print(f'{page.name} differs from the program's output; run tools/figures.py BINARY')
+                print(f'{page.name} differs from the output of the program; run tools/figures.py BINARY')
                 differing = 1
             continue
         new = re.sub(r'(<!-- accuracy -->\n).*?(<!-- end -->)',

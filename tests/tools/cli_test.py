@@ -35,9 +35,10 @@ class CliTest(unittest.TestCase):
     # --- validate and calibrate ---
 
     def test_measurements_are_named_by_kind(self):
-        self.assertIn("'ncll' is no kind of measurement; did you mean 'nccl'?", self.refusal('validate', 'ncll', 'x.log'))
+        self.assertIn("'ncll' is not a kind of measurement; did you mean 'nccl'?",
+                      self.refusal('validate', 'ncll', 'x.log'))
         self.assertIn('name the kind of measurement: host_copies, ', self.refusal('validate'))
-        self.assertIn("'x.csv' is no kind of measurement", self.refusal('calibrate', 'x.csv'))
+        self.assertIn("'x.csv' is not a kind of measurement", self.refusal('calibrate', 'x.csv'))
         self.assertIn('name the files', self.refusal('calibrate', 'kernels'))
         self.assertIn('  primitive_times  tables of single primitives', self.answer('validate', '--help'))
 
