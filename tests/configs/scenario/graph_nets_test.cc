@@ -1,4 +1,4 @@
-// Graph files beside hosts: a warning where rings use NICs that hosts do not have.
+// Graph files compared with hosts: a warning where rings use NICs that hosts do not have.
 #include "configs/scenario/graph_nets.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ Scenario with_graph_file(const std::string& preset) {
   return std::move(*scenario);
 }
 
-// The file's only ring comes in by NIC 0 and goes out by NIC 7.
+// The file's only ring enters by NIC 0 and leaves by NIC 7.
 TEST(GraphNets, WarnWhereTheFileNamesNicsThatAreNotThere) {
   EXPECT_TRUE(with_graph_file("dgx-h100").document.log().diagnostics().all().empty());
   const Scenario scenario = with_graph_file("dgx1-v100");

@@ -15,7 +15,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-// A scenario and the file that it names, side by side.
+// A scenario and the file that it names, in one folder.
 class NamedFile : public testing::Test {
  protected:
   void SetUp() override {
@@ -42,7 +42,7 @@ class NamedFile : public testing::Test {
     return load(file, "global_batch: 8", "fsdp_config: named" + (parallel.empty() ? "" : ", " + parallel));
   }
 
-  // A run of Megatron-LM that names a file of user buffers, which is beside it or not.
+  // A run of Megatron-LM that names a file of user buffers, which is in the scenario's folder or not.
   Result<Scenario> megatron(const std::string& overlap) {
     if (!overlap.empty()) std::ofstream(folder_ / "ub.yaml") << overlap;
     std::ofstream(folder_ / "run.sh")
@@ -163,7 +163,7 @@ TEST_F(NamedFile, OtherOptimizersOfDeepSpeedLeaveTheSumToPyTorch) {
 }
 
 // runtime/zero/config.py and stage_1_and_2.py: buckets of several ranks are all-reduced, 5e8 elements at a time, and
-// the update is from one tensor.
+// the update uses one tensor.
 TEST_F(NamedFile, Stage2IsAsDeepSpeedRunsIt) {
   const auto scenario = deepspeed(R"({"train_batch_size": 16, "bf16": {"enabled": true},
                                       "zero_optimization": {"stage": 2, "overlap_comm": true}})");
@@ -236,7 +236,7 @@ TEST_F(NamedFile, FsdpStrategiesMayBeNumbers) {
 
 constexpr const char* kOverlap = "tp: 8, sequence_parallel: true, tp_comm_overlap: true, tp_comm_overlap_cfg: named";
 
-// The methods that Transformer Engine takes by itself, two splits, and gradients of inputs in chunks.
+// The default methods of Transformer Engine, two splits, and gradients of inputs in chunks.
 TEST_F(NamedFile, UserBuffersSayHowExchangesOverlap) {
   const auto scenario = load(
       "qkv_fprop: {method: ring_exchange, aggregate: 0}\nfc1_fprop: {method: ring_exchange}\n"

@@ -120,7 +120,7 @@ TEST(MegatronImport, WhatIsNotGivenIsAsInMegatron) {
 
 TEST(MegatronImport, PositionsMayBeLeftOut) {
   EXPECT_EQ(Import("--hidden-size 4096 --no-position-embedding\n").keys.at("model.position_embedding"), "none");
-  // Given beside a type, as in Megatron's own examples, it says nothing more.
+  // Given together with a type, as in Megatron's own examples, it adds nothing.
   EXPECT_EQ(Import("--no-position-embedding --position-embedding-type rope\n").keys.at("model.position_embedding"),
             "rotary");
 }
