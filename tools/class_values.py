@@ -34,7 +34,7 @@ class,constant,value,machines
 """
 
 
-PROFILE = """# NCCL's kernels on GPUs of the generation {name}, for machines that nobody has measured: one fit over the logs of
+PROFILE = """# NCCL's kernels on GPUs of the generation {name}, for machines without measurements: one fit over the logs of
 # {machines}.
 # Made by tools/class_values.py; use it with `preset: class-{name}` at the head of a scenario, or `--set preset=class-{name}`.
 evidence: calibrated

@@ -21,7 +21,7 @@ enum class ExitCode : int {
   kUsage = 2,             // the command line or a configuration is wrong
   kBadInput = 3,          // another input file is wrong
   kInfeasible = 4,        // the job cannot run: it does not fit, or it never ends
-  kOutsideThreshold = 5,  // predictions lie farther from measurements than allowed
+  kOutsideThreshold = 5,  // predictions differ more from measurements than allowed
   kOutOfMemory = 6,       // this machine has too little memory
   kInterrupted = 130,
 };

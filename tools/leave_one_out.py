@@ -89,8 +89,8 @@ def main():
     if "--page" in sys.argv:
         text = ["## What class values owe to the machine that is scored", "",
                 "Values of classes are one fit over the logs of all machines of a generation of GPUs, and of a kind of network.",
-                "*All of the class* are the shipped ones, *others only* are made in the same way without any log of the machine;",
-                "where nobody else is of its class, planning values are left. Made by",
+                "*All of the class* are the shipped ones, *others only* are fitted in the same way without any log of the machine;",
+                "where its class has no other machine, planning values are used. Made by",
                 "`tools/leave_one_out.py build/release/ringwright --page`.", ""]
         (ROOT / "validation" / "nccl" / "leave_one_out.md").write_text("\n".join(text + lines) + "\n")
 

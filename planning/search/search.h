@@ -63,7 +63,7 @@ struct SearchResult {
 };
 
 struct SearchOptions {
-  int threads = 0;  // 0: as many as there are
+  int threads = 0;  // 0: one per core
   std::function<void(std::size_t done, std::size_t all)> progress = {};
   std::string own_problem = {};  // why the scenario's layout differs from its file's (planning/search/search_base.h)
 };

@@ -14,13 +14,13 @@ namespace ringwright::configs::cycles_left_out_test {
 namespace {
 
 struct Step {
-  std::string parallel;  // beside tp, pp and dp
+  std::string parallel;  // besides tp, pp and dp
   int tp = 8;
   int pp = 4;
   int microbatches = 64;
   std::string simulate = "steps: 1";
   std::string compute;  // a section of the scenario
-  std::string model;    // beside the tiny model's options
+  std::string model;    // besides the tiny model's options
   std::string network = "alpha_beta";
   std::string collectives = "closed_form";
 

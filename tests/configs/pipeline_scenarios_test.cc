@@ -69,7 +69,7 @@ TEST(PipelineScenarios, BalancedStagesTakeEmbeddingAndLogitsIntoAccount) {
   const std::vector<std::int64_t>& layers = scenario.job.parallel.layers_per_part;
   ASSERT_EQ(layers.size(), 4U);
   EXPECT_EQ(layers[0] + layers[1] + layers[2] + layers[3], 8);
-  EXPECT_LT(layers[3], layers[1]);  // 32000 columns of logits beside layers of 256
+  EXPECT_LT(layers[3], layers[1]);  // 32000 columns of logits, layers of 256
   const std::vector<Assumption>& assumed = scenario.document.log().assumptions();
   const auto split = std::ranges::find(assumed, "parallel.layers_per_part", &Assumption::path);
   ASSERT_NE(split, assumed.end());

@@ -167,7 +167,7 @@ TEST(Memory, ThatDoesNotSufficeIsAFindingOfTheReport) {
     EXPECT_GT(row.total, row.capacity);  // the runtime's own share alone is larger
   }
   const Outcome outcome = simulate(scenario, *assemble(scenario));
-  ASSERT_TRUE(outcome.report.has_value());  // the time is still told
+  ASSERT_TRUE(outcome.report.has_value());  // the time is still reported
   ASSERT_TRUE(outcome.report->fullest_memory.has_value());
   EXPECT_GT(fill(outcome.report->facts.memory[*outcome.report->fullest_memory]), 1.0);
 }

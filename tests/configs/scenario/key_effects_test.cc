@@ -87,7 +87,7 @@ std::string result_of(Report report) {
   std::erase_if(facts.warnings, [](const ReportWarning& warning) { return warning.code == "W131"; });
   for (ReportWarning& warning : facts.warnings) warning.where.clear();
   facts.assumptions.clear();
-  facts.evidence.resize(std::min<std::size_t>(facts.evidence.size(), 1));  // of others the place is told, too
+  facts.evidence.resize(std::min<std::size_t>(facts.evidence.size(), 1));  // others include the position
   facts.seed = 0;
   facts.engine.wall_seconds = 0.0;
   facts.engine.peak_memory = Bytes(0);

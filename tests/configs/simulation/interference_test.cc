@@ -125,8 +125,8 @@ INSTANTIATE_TEST_SUITE_P(Interference, Rungs, testing::Values("closed_form", "st
 // worth of gradients crosses the fabric while the backward pass runs.
 struct ByChannels {
   int channels = 0;
-  double alone = 0.0;   // seconds of gradient reduction with nothing beside it
-  double step = 0.0;    // of a step in which it runs beside the backward pass
+  double alone = 0.0;   // seconds of gradient reduction with nothing concurrent
+  double step = 0.0;    // of a step in which it overlaps with the backward pass
 };
 
 std::vector<ByChannels> sweep_channels() {

@@ -81,7 +81,7 @@ TEST_F(NamedFile, DeepSpeedSaysBatchPrecisionAndSharding) {
   for (const ValueRead& value : scenario->document.log().values()) {
     told = told || (value.path == "parallel.zero.stage" && value.origin.find("named:4") != std::string::npos);
   }
-  EXPECT_TRUE(told);  // the report says where the stage comes from
+  EXPECT_TRUE(told);  // the report states the origin of the stage
 }
 
 TEST_F(NamedFile, DeepSpeedNamesTheOptimizer) {
