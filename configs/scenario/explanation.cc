@@ -51,7 +51,7 @@ constexpr std::array kAssemblyCodes = {
                   "lists which ranks wait for which.",
               .example = "ringwright topo cluster.yaml --check    # lists GPUs that cannot reach each other"},
     ErrorCode{.code = "E153",
-              .title = "what a search cannot vary",
+              .title = "a key that a search cannot vary",
               .explanation =
                   "A search tries values of its axes (`ringwright search --help`) and of keys of parallel, "
                   "training, compute and\nmemory, on one machine with one model. Other keys are fixed for the "

@@ -85,7 +85,7 @@ class FaultReader {
   // The remaining capacity.
   [[nodiscard]] static double read_factor(ConfigMap& map) {
     const std::string state =
-        map.choice({.name = "state", .doc = "what is wrong", .fallback = std::string("down")}, kStates);
+        map.choice({.name = "state", .doc = "the kind of fault", .fallback = std::string("down")}, kStates);
     const Key<double> key{.name = "factor",
                           .doc = "fraction of the bandwidth that is left; with state: degraded",
                           .fallback = 0.5,
@@ -241,7 +241,7 @@ class FaultReader {
 
 Faults read_faults(ConfigMap& root, const FaultContext& context) {
   FaultReader reader(context);
-  std::vector<ConfigMap> maps = root.maps("faults", "what breaks during the run, and when");
+  std::vector<ConfigMap> maps = root.maps("faults", "links and hosts that fail or degrade during the run");
   for (std::size_t i = 0; i < maps.size(); ++i) reader.read(maps[i], i);
   return reader.take(maps);
 }

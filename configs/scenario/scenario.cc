@@ -48,7 +48,7 @@ const Entry& find_entry(std::span<const Entry> entries, std::string_view name) {
 
 Cluster read_cluster(ConfigMap root) {
   Cluster cluster;
-  ConfigMap map = root.map("cluster", "the machine: hosts, what is in them, and the fabric between them");
+  ConfigMap map = root.map("cluster", "the machine: hosts, their components, and the fabric between them");
   cluster.hosts = map.integer({.name = "nodes", .doc = "number of hosts (servers)", .fallback = 1, .min = 1,
                                .max = 1'000'000});
   ConfigMap node = map.map("node", "one host; `preset` names a shipped one");
@@ -136,7 +136,7 @@ Job read_job(ConfigMap root, const Cluster& cluster, Diagnostics& foreign) {
                                    .fallback = std::string()}));
   job.training = workload::read_training_options(training);
   workload::check_precision(training, job.training, cluster.gpu);
-  const ConfigMap map = root.map("cluster", "the machine: hosts, what is in them, and the fabric between them");
+  const ConfigMap map = root.map("cluster", "the machine: hosts, their components, and the fabric between them");
   const workload::World world{.ranks = cluster.gpus(),
                               .described = fmt::format("cluster.nodes = {} x {} GPUs ({})", cluster.hosts,
                                                        cluster.host.gpus, map.origin("nodes")),
@@ -152,7 +152,7 @@ Job read_job(ConfigMap root, const Cluster& cluster, Diagnostics& foreign) {
   check_offload(parallel, job.parallel.offload, cluster);
   job.compute = workload::read_compute_model(compute, cluster.gpu);
   workload::balance_stages(parallel, job.model, job.training, *job.compute, job.parallel);
-  ConfigMap memory = root.map("memory", "what a GPU's memory holds besides the model's own tensors");
+  ConfigMap memory = root.map("memory", "GPU memory in use besides the tensors of the model");
   job.memory = workload::read_memory_assumptions(memory);
   workload::balance_memory(parallel, {.shape = job.model, .training = job.training, .parallel = job.parallel},
                            job.memory, {.compute = *job.compute, .capacity = cluster.gpu.memory}, job.parallel);

@@ -71,7 +71,7 @@ std::vector<std::string> tell_given_up(const Scenario& scenario, const Simulatio
   if (!broken.call.empty()) what += ": " + broken.call;
   return {fmt::format("rank {} sends to rank {} in vain from {} to {}: {}", transfer.from.value, transfer.to.value,
                       to_string(transfer.since.since_start()), to_string(stall.at.since_start()), where),
-          fmt::format("it is in {}", what),
+          fmt::format("it belongs to {}", what),
           fmt::format("its NIC reports error 12 (IBV_WC_RETRY_EXC_ERR, transport retry counter exceeded), and NCCL "
                       "ends the job: NCCL_IB_TIMEOUT is {} and NCCL_IB_RETRY_CNT is {}, so NICs try for {}",
                       knobs.ib_timeout, knobs.ib_retries, to_string(knobs.ib_patience()))};

@@ -125,7 +125,7 @@ class Evaluator {
   std::optional<Refusal> predict(std::optional<configs::Prediction>& prediction) {
     auto predicted = planner_.predict(mine_);
     if (!predicted) return refusal_of(predicted.error());
-    if (!*predicted) return Refusal{"", "ranks wait for each other for ever", "the step does not end"};
+    if (!*predicted) return Refusal{"", "ranks wait for each other forever", "the step does not end"};
     prediction = std::move(**predicted);
     return std::nullopt;
   }

@@ -297,7 +297,7 @@ constexpr std::array kOptimizers = {OptimizerName{"Adam", "adam"},      Optimize
 
 void read_optimizer(ConfigMap& file, Imports& imports) {
   if (!file.has("optimizer")) return;
-  ConfigMap block = file.map("optimizer", "what updates the weights");
+  ConfigMap block = file.map("optimizer", "the optimizer");
   const std::string type = block.text({.name = "type", .doc = "its name", .fallback = std::string("Adam")});
   const auto* const known = std::ranges::find(kOptimizers, type, &OptimizerName::type);
   if (known == kOptimizers.end()) {
