@@ -4,7 +4,7 @@
 // Threads are fibres of one host thread. Warps take turns in random order; within its turn a warp's threads run until
 // each waits or reads memory, so that adjacent stores of eight of them become visible at once, as LL128 requires of the
 // hardware. Everything else is as weak as CUDA's memory model allows: plain stores stay invisible to other blocks until
-// a release behind a barrier (or by chance before), the two halves of a 16-byte store become visible separately, and the
+// a release behind a barrier (or by chance before), the two halves of a 16-byte store become visible apart, and the
 // threads of a warp may read at different times. A kernel that works here for many seeds does not depend on chance.
 #pragma once
 
