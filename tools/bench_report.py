@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Builds the benchmarks, plays each case in a process of its own, and prints one table; keeps and compares results.
+"""Builds the benchmarks, runs each case in a process of its own, and prints one table; stores and compares results.
 
     tools/bench_report.py                         all cases
     tools/bench_report.py --filter '^scenario/'   some of them (regular expression)
-    tools/bench_report.py --json now.json         keep the figures
-    tools/bench_report.py --against before.json   ratios to figures that were kept
-    tools/bench_report.py --no-simgrid            leave the peer out where its driver was built
+    tools/bench_report.py --json now.json         store the figures
+    tools/bench_report.py --against before.json   ratios to stored figures
+    tools/bench_report.py --no-simgrid            leave out SimGrid even if its driver is built
 
 Times are CPU seconds of the process, all threads together. Where a case lasts less than half a second, Google
 Benchmark repeats it. A difference in simulated time between two commits is marked: such commits do not compute the same.
@@ -24,7 +24,7 @@ BUILD = os.path.join(ROOT, "build", "bench")
 BENCH = os.path.join(BUILD, "tests", "bench", "ringwright_bench")
 SIMGRID = os.path.join(BUILD, "tests", "peers", "simgrid", "simgrid_peer")
 
-# What the design asks for: CPU seconds, and where it says so, MiB.
+# Targets of the design: CPU seconds, and MiB where given.
 TARGETS = {
     "step/16384/dmodk": (1.2, 64),
     "step/16384/node-mod": (1.2, 64),
@@ -38,7 +38,7 @@ TARGETS = {
     "predict/gpt3_175b_m512": (0.001, None),
     "scenario/scale-1m-h100": (60.0, 8192),
 }
-# How many times SimGrid's CPU seconds ours should fit into.
+# Minimum ratio of SimGrid's CPU seconds to ours.
 PEER_TARGETS = {"ring/256": 20}
 # Parts of the engine, measured per item and not per run.
 PARTS = re.compile(r"^(event_queue_hold|completion_queue_hold|full_solve)/")
@@ -181,10 +181,10 @@ def machine():
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--filter", default="", help="regular expression on case names")
-    parser.add_argument("--json", metavar="FILE", help="keep the figures in FILE")
-    parser.add_argument("--against", metavar="FILE", help="compare with figures kept before")
+    parser.add_argument("--json", metavar="FILE", help="store the figures in FILE")
+    parser.add_argument("--against", metavar="FILE", help="compare with stored figures")
     parser.add_argument("--limit", type=float, default=600.0, help="seconds of wall time a case may take")
-    parser.add_argument("--no-build", action="store_true", help="take the benchmarks as they are built")
+    parser.add_argument("--no-build", action="store_true", help="use the benchmarks that are already built")
     parser.add_argument("--no-simgrid", action="store_true")
     options = parser.parse_args()
     if not options.no_build:

@@ -17,22 +17,22 @@ class Calibrate final : public Command {
   [[nodiscard]] std::string_view summary() const override { return "fit a platform's constants to measurements"; }
   [[nodiscard]] std::string notes() const override { return kinds_text(validation::calibrators()); }
   [[nodiscard]] std::vector<OptionSpec> options() override {
-    return {{.names = "files", .value = "", .doc = "what was measured (below), then files of it", .target = &words_},
+    return {{.names = "files", .value = "", .doc = "kind of measurement (below), then its files", .target = &words_},
             played_values_option(&overrides_),
             played_machine_option(&cluster_),
             collective_option(&collective_),
             {.names = "--classes",
              .value = "FILE",
-             .doc = "of nccl: begin with the values of classes in this table instead of "
-                    "the shipped ones, or with none",
+             .doc = "for nccl: start from the class values in this table instead of "
+                    "the shipped ones, or from none",
              .target = &classes_},
             {.names = "--only",
              .value = "WHAT",
-             .doc = "of nccl: fit only the constants of `kernels` or of the `network`",
+             .doc = "for nccl: fit only the constants of `kernels` or of the `network`",
              .target = &only_},
             {.names = "-o,--out",
              .value = "PROFILE",
-             .doc = "where the profile goes; printed when not given",
+             .doc = "output file of the profile; default: standard output",
              .target = &out_}};
   }
 
@@ -40,7 +40,7 @@ class Calibrate final : public Command {
     std::string problem;
     const validation::Calibrator* const calibrator = take_kind(validation::calibrators(), words_, problem);
     if (calibrator == nullptr) return refuse(problem);
-    if (words_.empty()) return refuse("name the files that hold the measurements");
+    if (words_.empty()) return refuse("name the files with the measurements");
     validation::CalibrationRequest request{.files = words_, .overrides = overrides_};
     if (!cluster_.empty()) request.cluster = cluster_;
     if (calibrator->name != "nccl" && !(classes_.empty() && only_.empty())) {

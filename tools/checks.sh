@@ -18,7 +18,7 @@ sanitizers() {
   done
   for target in "${sanitized[@]}"; do
     say "sanitizers: $target"
-    quietly "sanitize-$target" "$top/build/sanitize/tests/$target" --gtest_brief=1 || fail "$target found a mistake"
+    quietly "sanitize-$target" "$top/build/sanitize/tests/$target" --gtest_brief=1 || fail "$target found an error"
   done
 }
 

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Makes the values of classes again: validation/class_values.csv, and those of GPUs as profiles configs/profiles/class-*.yaml.
+"""Regenerates the class values in validation/class_values.csv, and those of GPUs as profiles configs/profiles/class-*.yaml.
 
     tools/class_values.py build/release/ringwright
     tools/class_values.py --profiles                 the profiles only, from the values as they are
 
-A class is a generation of GPUs or a kind of network. Its constants are one set, fitted over the logs of all of its machines
-at once (`ringwright calibrate nccl`), each log weighing alike: those of kernels on logs of one host, beginning with planning
-values; then those of networks on logs of several, played with the kernels' values of their own generations. Logs are those
-that machines are fitted on (validation/machines.csv), so that what machines are judged by is in no class. What links and NICs
-carry of their rate is their protocols' and known; what a machine carries less is its own (PCIe, other traffic, settings).
+A class is a generation of GPUs or a kind of network. Its constants are one set, fitted over the logs of all of its
+machines at once (`ringwright calibrate nccl`), with equal weight per log: those of kernels on logs of one host, starting
+from planning values; then those of networks on logs of several hosts, with the kernels' values of their own generations.
+Only logs that machines are fitted on are used (validation/machines.csv), so that no class contains a log that machines are
+evaluated on. The share of the nominal rate that links and NICs carry follows from their protocols and is known; a lower
+rate belongs to a single machine (PCIe, other traffic, settings).
 """
 import csv
 import json
@@ -21,8 +22,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 OUT = ROOT / "validation" / "class_values.csv"
 GENERATIONS = {"volta": ["v100"], "ampere": ["a100", "a100-pcie"], "hopper": ["h100", "h200", "gh200"],
                "blackwell": ["b200", "gb200"], "cdna3": ["mi300x"]}
-# InfiniBand and RoCE, one transport of the library (net_ib), are no class: its five machines of six years do not agree, and
-# four of them predict the fifth worse than planning values do (ABCI's V100 42 % below 64 KiB instead of 20).
+# InfiniBand and RoCE, one transport of the library (net_ib), are no class: its five machines of six years do not agree,
+# and four of them predict the fifth worse than planning values do (ABCI's V100 42 % below 64 KiB instead of 20).
 NETWORKS = {"slingshot": ["slingshot"], "efa": ["efa"], "tcp": ["tcp"]}
 # Its source calls the latency of its two hosts unusual (220 us).
 NOT_TYPICAL = ["mi300x_n2_all_reduce"]
@@ -33,7 +34,7 @@ class,constant,value,machines
 """
 
 
-PROFILE = """# NCCL's kernels on GPUs of the generation {name}, for machines that nobody has measured: one fit over the logs of
+PROFILE = """# NCCL's kernels on GPUs of the generation {name}, for machines without measurements: one fit over the logs of
 # {machines}.
 # Made by tools/class_values.py; use it with `preset: class-{name}` at the head of a scenario, or `--set preset=class-{name}`.
 evidence: calibrated
@@ -47,11 +48,11 @@ cluster:
 comm:
   costs: {{{costs}}}
 """
-# Data's part of the nominal rate of links and NICs, as `validate nccl` plays machines that have no profile: what NCCL and
-# RCCL plan with, and what NICs carry (validation/nccl/measured_machine.cc, class_values.cc; shipped_profiles_test.cc holds the
-# profiles against them).
+# Payload share of the nominal rate of links and NICs, as `validate nccl` assumes for machines without a profile: the
+# rates that NCCL and RCCL plan with, and that NICs carry (validation/nccl/measured_machine.cc, class_values.cc;
+# shipped_profiles_test.cc checks the profiles against them).
 LINKS = {"volta": "80%", "ampere": "80%", "hopper": "82.4%", "blackwell": "80.2%", "cdna3": "75%"}
-# Their libraries were of a time when each channel cost more; later ones do not.
+# Their libraries date from a time when each channel cost more; later ones cost less.
 OLD_LIBRARIES = ["volta", "ampere"]
 
 
@@ -68,7 +69,7 @@ def head_of(log, key):
 
 
 def network_of(binary, logs):
-    """The kind of each log's network, as `validate` understands it."""
+    """The kind of each log's network, as `validate` reports it."""
     files = [str(ROOT / "validation" / "nccl" / f"{log}.csv") for log in logs]
     answer = subprocess.run([binary, "validate", "nccl", "--json", "-q", "--profile", "none", "--classes", "none", *files],
                             text=True, capture_output=True)
@@ -116,7 +117,7 @@ class Classes:
         return [(name, path, value, of) for path, value in found.items()]
 
     def make(self, without=None, known=()):
-        """The table with no log of the machine `without`; of classes that it is not in, `known` rows are kept."""
+        """The table with no log of the machine `without`; for classes that it is not in, `known` rows are reused."""
         rows = []
 
         def add(classes, only, file):

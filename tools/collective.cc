@@ -1,4 +1,4 @@
-// The command `collective`: what nccl-tests would print on a machine that you may not have: time and bandwidth by size.
+// The command `collective`: the output of nccl-tests on a machine that you may not have: time and bandwidth by size.
 #include <algorithm>
 #include <cstdio>
 
@@ -83,29 +83,29 @@ class Collective final : public Command {
          .least = 1},
         {.names = "-p,--gpus-per-process",
          .value = "N",
-         .doc = "one thread issues the calls of N GPUs, one after another (1); what -g means to nccl-tests",
+         .doc = "one thread issues the calls of N GPUs, one after another (1); -g in nccl-tests",
          .target = &process_,
          .least = 1},
         {.names = "-b,--minbytes", .value = "SIZE", .doc = "first size (8)", .target = &from_},
         {.names = "-e,--maxbytes", .value = "SIZE", .doc = "last size (8G)", .target = &to_},
         {.names = "-f,--stepfactor",
          .value = "F",
-         .doc = "each size is F times the one before (2)",
+         .doc = "each size is F times the previous one (2)",
          .target = &factor_},
         {.names = "-i,--stepbytes",
          .value = "SIZE",
-         .doc = "each size is SIZE more than the one before",
+         .doc = "each size is SIZE more than the previous one",
          .target = &increment_},
         {.names = "-d,--datatype", .value = "TYPE", .doc = "of the elements (float)", .target = &type_},
         {.names = "-o,--op", .value = "OP", .doc = "reduction (sum); times do not depend on it", .target = &reduction_},
         {.names = "-w,--warmup_iters",
          .value = "N",
-         .doc = "calls before those that count",
+         .doc = "calls before those that are measured",
          .target = &warmup_,
          .most = kMostCalls},
         {.names = "-n,--iters",
          .value = "N",
-         .doc = "calls that count, back to back; the mean is printed",
+         .doc = "calls that are measured, back to back; the mean is printed",
          .target = &iterations_,
          .least = 1,
          .most = kMostCalls},
@@ -130,12 +130,12 @@ class Collective final : public Command {
     }
     configs::CollectiveBench bench(*scenario);
     ranks_ = bench.ranks(static_cast<int>(gpus_.value_or(0)));
-    if (ranks_ < 2) return refuse("a collective needs two ranks; say --nodes N for more hosts");
+    if (ranks_ < 2) return refuse("a collective needs two ranks; set --nodes N for more hosts");
     return sweep(bench, *scenario, common);
   }
 
  private:
-  // Understands the words of the command line; says what is wrong with them.
+  // Parses the words of the command line; returns what is wrong with them.
   std::string check_words() {
     const auto operation = configs::parse_operation(operation_.empty() ? "all_reduce" : operation_);
     if (!operation) {
@@ -224,7 +224,7 @@ class Collective final : public Command {
     return request;
   }
 
-  // What was laid over the cluster, so that `validate nccl` can play it again.
+  // Settings on top of the cluster, so that `validate nccl` can simulate it again.
   [[nodiscard]] std::vector<std::string> settings_played() const {
     std::vector<std::string> settings;
     if (nodes_) settings.push_back(fmt::format("cluster.nodes={}", *nodes_));
@@ -294,7 +294,7 @@ class Collective final : public Command {
         json_text(row.result.protocol), row.result.channels);
   }
 
-  // What was given but has no effect, as `run` lists it.
+  // Settings that were given but have no effect, as `run` lists them.
   [[nodiscard]] static std::string remarks(const std::vector<IgnoredKey>& ignored) {
     std::string text = ignored.empty() ? "" : "#\n# Given, but without effect here:\n";
     for (const IgnoredKey& key : ignored) {

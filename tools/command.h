@@ -1,4 +1,4 @@
-// A subcommand: its name, its options, and what it does. One .cc each, without a header; main.cc holds the table.
+// A subcommand: its name, its options, and its action. One .cc each, without a header; main.cc holds the table.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,10 @@ enum class ExitCode : int {
   kOk = 0,
   kInternal = 1,          // a bug of ours
   kUsage = 2,             // the command line or a configuration is wrong
-  kBadInput = 3,          // another input file is
+  kBadInput = 3,          // another input file is wrong
   kInfeasible = 4,        // the job cannot run: it does not fit, or it never ends
-  kOutsideThreshold = 5,  // predictions lie farther from measurements than allowed
-  kOutOfMemory = 6,       // this machine's memory does not suffice
+  kOutsideThreshold = 5,  // predictions differ more from measurements than allowed
+  kOutOfMemory = 6,       // this machine has too little memory
   kInterrupted = 130,
 };
 
@@ -31,15 +31,15 @@ using OptionTarget = std::variant<bool*, std::string*, std::optional<std::uint64
 
 struct OptionSpec {
   std::string_view names;   // "--json", "-o,--out"; a word without dashes is positional
-  std::string_view value;   // what help calls the value: "FILE"; empty for flags and positionals
+  std::string_view value;   // name of the value in help: "FILE"; empty for flags and positionals
   std::string_view doc;
   OptionTarget target;
   bool required = false;    // positionals
-  std::uint64_t least = 0;  // of a number; what lies outside is refused
+  std::uint64_t least = 0;  // of a number; values outside the range are refused
   std::uint64_t most = 1'000'000'000;
 };
 
-// What every command understands.
+// Options of every command.
 struct CommonOptions {
   bool json = false;
   bool quiet = false;
@@ -52,17 +52,17 @@ class Command {
   virtual ~Command() = default;
   [[nodiscard]] virtual std::string_view name() const = 0;
   [[nodiscard]] virtual std::string_view summary() const = 0;  // one line
-  // What --help says below the options.
+  // Text of --help below the options.
   [[nodiscard]] virtual std::string notes() const { return {}; }
   // The options besides the common ones; their targets live in the command.
   [[nodiscard]] virtual std::vector<OptionSpec> options() = 0;
   [[nodiscard]] virtual ExitCode run(const CommonOptions& common) = 0;
 
  protected:
-  // Prints what is wrong with the command line, or with what it names.
+  // Prints what is wrong with the command line, or with a file that it names.
   [[nodiscard]] static ExitCode refuse(const std::string& message);
   [[nodiscard]] static ExitCode refuse(const Diagnostics& diagnostics);
-  // Writes a file whole or not at all (written_files.h), and prints why it could not be written.
+  // Writes a file completely or not at all (written_files.h), and prints why it could not be written.
   [[nodiscard]] static ExitCode write_to(const std::string& path, std::string_view text);
 };
 

@@ -15,7 +15,7 @@ bool is_option(std::string_view argument) { return argument.size() > 1 && argume
 
 ParsedCommand usage_error(std::string message, std::string_view help) {
   ParsedCommand parsed;
-  parsed.text = fmt::format("error: {}\nRun `{} --help` for what there is.\n", message, help);
+  parsed.text = fmt::format("error: {}\nRun `{} --help` for usage.\n", message, help);
   parsed.exit_code = ExitCode::kUsage;
   return parsed;
 }
@@ -31,7 +31,7 @@ std::string did_you_mean(std::string_view word, std::span<const std::string> nam
   return nearest.empty() ? "" : "; did you mean '" + nearest + "'?";
 }
 
-// Adds the option to the parser in the way its target asks for.
+// Adds the option to the parser according to the type of its target.
 struct AddOption {
   CLI::App& app;
   const OptionSpec& spec;
@@ -41,7 +41,7 @@ struct AddOption {
     describe(app.add_option(std::string(spec.names), *text, std::string(spec.doc)));
   }
   void operator()(std::optional<std::uint64_t>* number) const {
-    // Not the library's own reading, which takes -1 for the largest number.
+    // Not the library's own parsing, which takes -1 for the largest number.
     describe(app.add_option_function<std::string>(
         std::string(spec.names),
         [this_spec = spec, number](const std::string& text) { *number = read(this_spec, text); },
@@ -67,7 +67,7 @@ struct AddOption {
                                            spec.least, spec.most));
   }
   void describe(CLI::Option* option) const {
-    // The library would print the type: "TEXT". A blank prints as nothing, an empty text would not be taken.
+    // The library would print the type: "TEXT". A blank prints as nothing, an empty text is not accepted.
     option->option_text(is_option(spec.names) ? std::string(spec.value) : " ");
     if (spec.required) option->required();
   }
@@ -81,7 +81,7 @@ std::vector<std::string> option_names(const CLI::App& app) {
   return names;
 }
 
-// The first argument that the parser made nothing of.
+// The first argument that the parser did not recognise.
 std::string explain_extra(const CLI::App& app, const std::vector<std::string>& extras) {
   const std::string& extra = extras.front();
   if (!is_option(extra)) return fmt::format("'{}' is one argument too many", extra);
@@ -96,12 +96,12 @@ std::string overview(std::span<const std::unique_ptr<Command>> commands) {
   for (const auto& command : commands) text += fmt::format("  {:<10} {}\n", command->name(), command->summary());
   return text +
          "\nEvery command takes --json, -q, -v, --no-color, and --help, which lists its own options.\n"
-         "Exit codes: 0 good, 1 a bug of ours, 2 wrong usage or configuration, 3 bad input data, 4 the job cannot "
+         "Exit codes: 0 success, 1 internal error, 2 wrong usage or configuration, 3 bad input data, 4 the job cannot "
          "run,\n"
          "5 predictions outside the threshold, 6 out of memory, 130 interrupted.\n";
 }
 
-// The library of Debian 12 throws on every outcome, help included; nothing of it leaves this function.
+// The library of Debian 12 throws on every outcome, help included; no exception leaves this function.
 ParsedCommand parse_options(Command& command, std::vector<std::string> arguments) {
   const std::string full_name = fmt::format("ringwright {}", command.name());
   ParsedCommand parsed;
@@ -110,8 +110,8 @@ ParsedCommand parse_options(Command& command, std::vector<std::string> arguments
   const std::vector<OptionSpec> specs = command.options();
   for (const OptionSpec& spec : specs) std::visit(AddOption{.app = app, .spec = spec}, spec.target);
   app.add_flag("--json", parsed.common.json, "print JSON instead of text");
-  app.add_flag("-q,--quiet", parsed.common.quiet, "say less");
-  app.add_flag("-v,--verbose", parsed.common.verbose, "say more");
+  app.add_flag("-q,--quiet", parsed.common.quiet, "print less");
+  app.add_flag("-v,--verbose", parsed.common.verbose, "print more");
   app.add_flag("--no-color", parsed.common.no_color, "no colours (as with NO_COLOR in the environment)");
   app.allow_extras();
   std::ranges::reverse(arguments);  // the library takes them from the back

@@ -1,4 +1,4 @@
-// From argv to a command that knows what is wanted of it; mistakes are told with the nearest name.
+// Parses argv into a command with its options; mistakes are reported with the nearest name.
 #pragma once
 
 #include <memory>
@@ -11,9 +11,9 @@
 namespace ringwright::tools {
 
 struct ParsedCommand {
-  Command* command = nullptr;  // null: `text` says it all
+  Command* command = nullptr;  // null: only `text` is printed
   CommonOptions common;
-  std::string text;            // help or version for stdout, or what is wrong for stderr
+  std::string text;            // help or version for stdout, or the mistake for stderr
   ExitCode exit_code = ExitCode::kOk;
 };
 

@@ -1,6 +1,6 @@
-"""C++ source as the house test sees it: code without comments and strings, comments by line, and functions with lengths.
+"""C++ source as the house test reads it: code without comments and strings, comments by line, and functions with lengths.
 
-Not a parser: it leans on clang-format's layout and on balanced braces, which is enough to measure and to look for words.
+Not a parser: it relies on clang-format's layout and on balanced braces, which is enough to measure and to search.
 """
 
 import re
@@ -27,7 +27,7 @@ class Function:
 
 
 def blank(match):
-    """Keeps the shape of what is taken out: newlines stay, a string keeps its quotes."""
+    """Preserves the shape of the removed text: newlines stay, a string keeps its quotes."""
     text = match.group(0)
     if text.startswith(('/', 'R')):
         return re.sub(r'[^\n]', ' ', text)
@@ -75,7 +75,7 @@ class CppSource:
         return [scan for scan in self._scan() if isinstance(scan, Function)]
 
     def namespace_statements(self):
-        """(line number, statement) of what stands at namespace scope and ends with a semicolon or an initialiser."""
+        """(line number, statement) of everything at namespace scope that ends with a semicolon or an initialiser."""
         return [scan for scan in self._scan() if not isinstance(scan, Function)]
 
     def _scan(self):
@@ -89,7 +89,7 @@ class CppSource:
                 if isinstance(closed, Function):
                     closed.last_line = bisect_right(line_starts, match.start())
             elif mark == '(' or '(' in stack[-1:]:
-                # Default arguments and lambdas among them: the head of what comes is not complete yet.
+                # Default arguments and lambdas among them: the head is not complete yet.
                 if mark != ';':
                     stack.append('(' if mark == '(' else 'other')
             else:

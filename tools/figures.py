@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Every figure in README.md and docs/search.md comes from a run: this writes them there, or checks that they are what a run gives.
+"""Every figure in README.md and docs/search.md comes from a run: this script writes them, or checks that they match.
 
     tools/figures.py BINARY             rewrites the pages
-    tools/figures.py BINARY --check     exit code 1 when a console block is not what the command prints
+    tools/figures.py BINARY --check     exit code 1 when a console block differs from the command's output
 
-A console block starts with "$ ./run ARGUMENTS" and holds what that prints. The table between the marks "accuracy" has a
-row for each figure that somebody published about a shipped scenario; it takes longer, so --check leaves it out.
+A console block starts with "$ ./run ARGUMENTS" and holds its output. The table between the marks "accuracy" has a
+row for each published figure of a shipped scenario; it takes longer, so --check leaves it out.
 """
 
 import json
@@ -25,7 +25,7 @@ UNITS = {'step_time_s': ('step time', 's', 1.0), 'mfu': ('MFU', '%', 100.0),
 def run(binary, arguments):
     command = arguments.split()
     if not (ROOT / 'tools' / f'{command[0]}.cc').exists():
-        command = ['run', *command, '--no-out']  # as ./run does, but for files
+        command = ['run', *command, '--no-out']  # like ./run, but without files
     done = subprocess.run([binary, *command, '--no-color'], capture_output=True, text=True, check=False, cwd=ROOT)
     return done.stdout or done.stderr
 
@@ -35,7 +35,7 @@ FINGERPRINT = re.compile(r'\bconfig [0-9a-f]{8}\b')
 
 def results_only(text):
     """Without the simulator's wall time and memory, which differ from run to run, and the configuration's fingerprint,
-    which a new key moves without moving any result."""
+    which a new key changes without changing any result."""
     text = re.sub(r'; \d+\.\d+ s, +\d+\s+MiB', '', text)
     return FINGERPRINT.sub('config', text)
 
@@ -74,7 +74,7 @@ def main(arguments):
         new = console_blocks(binary, old, checking)
         if checking:
             if new != old:
-                print(f'{page.name} shows what the program no longer prints; run tools/figures.py BINARY')
+                print(f'{page.name} differs from the output of the program; run tools/figures.py BINARY')
                 differing = 1
             continue
         new = re.sub(r'(<!-- accuracy -->\n).*?(<!-- end -->)',

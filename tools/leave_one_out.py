@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""How much class values owe to the machine that is scored: errors with and without it in its class.
+"""The effect of the evaluated machine on its class values: errors with and without it in its class.
 
     tools/leave_one_out.py build/release/ringwright [--page]
 
-Values of classes are fitted over the logs of all machines of a class (tools/class_values.py). Each machine's logs are played
-with the shipped ones, and with those made in the same way without any log of that machine. With --page the table goes into
-validation/nccl/leave_one_out.md, which the page of collectives ends with.
+Class values are fitted over the logs of all machines of a class (tools/class_values.py). Each machine's logs are
+simulated with the shipped ones, and with values fitted in the same way without any log of that machine. With --page the
+table goes into validation/nccl/leave_one_out.md, which is the end of the page of collectives.
 """
 import json
 import math
@@ -41,7 +41,7 @@ def logs_by_machine(binary):
 
 
 def without(classes, machine, known):
-    """A file with the values of classes that never saw the machine."""
+    """A file with the values of classes fitted without the machine."""
     file = tempfile.NamedTemporaryFile("w", suffix=".csv")
     file.write(class_values.text_of(classes.make(machine, known)))
     file.flush()
@@ -53,7 +53,7 @@ def cell(pair):
 
 
 def mean(pairs):
-    """Over machines alike: geometric mean of the errors' factors."""
+    """Over machines with equal weight: geometric mean of the errors' factors."""
     kept = [math.log1p(error) for error, rows in pairs if rows]
     return (math.expm1(sum(kept) / len(kept)), 1) if kept else (0.0, 0)
 
@@ -89,8 +89,8 @@ def main():
     if "--page" in sys.argv:
         text = ["## What class values owe to the machine that is scored", "",
                 "Values of classes are one fit over the logs of all machines of a generation of GPUs, and of a kind of network.",
-                "*All of the class* are the shipped ones, *others only* are made in the same way without any log of the machine;",
-                "where nobody else is of its class, planning values are left. Made by",
+                "*All of the class* are the shipped ones, *others only* are fitted in the same way without any log of the machine;",
+                "where its class has no other machine, planning values are used. Made by",
                 "`tools/leave_one_out.py build/release/ringwright --page`.", ""]
         (ROOT / "validation" / "nccl" / "leave_one_out.md").write_text("\n".join(text + lines) + "\n")
 

@@ -1,4 +1,4 @@
-// The command `list`: what is built in and what is shipped, by kind.
+// The command `list`: everything built in and shipped, by kind.
 #include <cstdio>
 
 #include <fmt/format.h>

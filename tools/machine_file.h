@@ -12,7 +12,7 @@
 namespace ringwright::tools {
 
 struct MachineOptions {
-  std::optional<std::uint64_t> nodes;  // instead of what the file says
+  std::optional<std::uint64_t> nodes;  // instead of the file's value
   std::vector<std::string> overrides;
 };
 

@@ -14,7 +14,7 @@
 
 namespace ringwright::tools {
 
-// One factory a command, in the file that carries its name.
+// One factory per command, in the file with its name.
 CommandFactory make_run, make_search, make_collective, make_validate, make_calibrate, make_list, make_explain,
     make_schema, make_topo, make_version;
 
@@ -37,7 +37,7 @@ ExitCode run_command(const std::vector<std::string>& arguments) {
   return parsed.exit_code;
 }
 
-// A result that did not arrive (a full disk behind stdout) is no success.
+// Output that cannot be written (a full disk behind stdout) is a failure.
 ExitCode after_output(ExitCode code) {
   const bool failed_before = std::ferror(stdout) != 0;
   if (std::fflush(stdout) == 0 && !failed_before) return code;
@@ -51,11 +51,11 @@ ExitCode after_output(ExitCode code) {
 
 namespace {
 
-// Instead of std::bad_alloc, which no thread could catch for another: nothing is lost, since results are written last.
+// Instead of std::bad_alloc, which other threads could not catch: nothing is lost, since results are written last.
 [[noreturn]] void stop_without_memory() {
   std::fputs(
-      "error: out of memory: this machine has too little for what was asked; fewer ranks, microbatches or threads (-j) "
-      "take less\n",
+      "error: out of memory: this machine has too little for this run; fewer ranks, microbatches or threads (-j) "
+      "need less\n",
       stderr);
   std::_Exit(static_cast<int>(ringwright::tools::ExitCode::kOutOfMemory));
 }

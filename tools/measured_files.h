@@ -1,4 +1,4 @@
-// What `validate` and `calibrate` share: the kind of measurement as first word, and answers to a wrong one.
+// Shared by `validate` and `calibrate`: the kind of measurement as first word, and messages about a wrong one.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace ringwright::tools {
 
-// Finds the entry that the first word names and takes the word away. Null, with `problem` said, when no word names one.
+// Finds the entry named by the first word and removes the word. Null, with `problem` set, when no word names one.
 template <class Table>
 [[nodiscard]] auto take_kind(const Table& table, std::vector<std::string>& words, std::string& problem)
     -> decltype(&table.front()) {
@@ -24,20 +24,20 @@ template <class Table>
     kinds.emplace_back(entry.name);
   }
   if (words.empty()) {
-    problem = fmt::format("say what was measured: {}", join(kinds, ", "));
+    problem = fmt::format("name the kind of measurement: {}", join(kinds, ", "));
   } else {
     const std::string near = nearest_name(words.front(), kinds);
-    problem = fmt::format("'{}' is no kind of measurement{}; there are {}", words.front(),
+    problem = fmt::format("'{}' is not a kind of measurement{}; kinds: {}", words.front(),
                           near.empty() ? "" : fmt::format("; did you mean '{}'?", near), join(kinds, ", "));
   }
   return nullptr;
 }
 
-// What is played beside the measurements can be told in both.
+// Options of the simulation, the same for both commands.
 [[nodiscard]] inline OptionSpec played_values_option(std::vector<std::string>* overrides) {
   return {.names = "--set",
           .value = "PATH=VALUE",
-          .doc = "override a value of what is played; repeatable",
+          .doc = "override a value of the simulation; repeatable",
           .target = overrides};
 }
 [[nodiscard]] inline OptionSpec played_machine_option(std::string* cluster) {
@@ -50,11 +50,11 @@ template <class Table>
 [[nodiscard]] inline OptionSpec collective_option(std::string* collective) {
   return {.names = "--collective",
           .value = "NAME",
-          .doc = "of nccl: what was measured, for logs whose text and name do not tell: all_reduce, all_gather, ...",
+          .doc = "for nccl: the operation, for logs whose text and name do not state it: all_reduce, all_gather, ...",
           .target = collective};
 }
 
-// A line for each kind.
+// One line per kind.
 template <class Table>
 [[nodiscard]] std::string kinds_text(const Table& table) {
   std::string text = "Kinds of measurements:\n";

@@ -17,7 +17,7 @@ using configs::Scenario;
 using configs::Simulation;
 
 std::string count(std::uint64_t number) { return with_commas(static_cast<long long>(number)); }
-// Whole numbers up to 2^63; beyond, nobody counts the last digits.
+// Whole numbers up to 2^63; beyond that, the last digits do not matter.
 std::string count(double number) {
   return number < 0x1p63 ? with_commas(static_cast<long long>(number)) : fmt::format("{:.2g}", number);
 }
@@ -34,7 +34,7 @@ std::string dimensions_text(const TaskGraph& graph) {
   return parts.empty() ? "none" : join(parts, ", ");
 }
 
-// Bytes that one rank of each stage hands to communication in one step, by dimension.
+// Bytes that one rank of each stage communicates in one step, by dimension.
 std::vector<std::string> communication_lines(const Simulation& simulation) {
   const TaskGraph& graph = simulation.plan().graph;
   const auto& communication = simulation.plan().communication;
@@ -68,7 +68,7 @@ std::string plan_text(const Scenario& scenario, const Simulation& simulation) {
   table.add_row({"FLOPs/step", fmt::format("{} of the model, {} of the hardware", to_string(plan.model_flops),
                                            to_string(plan.hardware_flops))});
   table.add_row(
-      {"to play", fmt::format("{} of {} ranks, {} tasks, about {} messages, about {:.2g} s", count(cost.classes),
+      {"to run", fmt::format("{} of {} ranks, {} tasks, about {} messages, about {:.2g} s", count(cost.classes),
                               count(cost.ranks), count(cost.tasks), count(cost.messages), cost.seconds)});
   std::string text;
   for (const std::string& line : table.lines()) text += line + "\n";

@@ -1,4 +1,4 @@
-// What a dry run prints: the derived sizes of a job, what it communicates, and what playing it will cost.
+// The output of a dry run: the derived sizes of a job, its communication, and the cost of the simulation.
 #pragma once
 
 #include <string>

@@ -25,7 +25,7 @@ std::string progress_bar(const ProgressState& state) {
   const auto filled = static_cast<std::size_t>(done * kWidth);
   std::string text = fmt::format("[{}{}] {:.0f} %  {}", std::string(filled, '#'), std::string(kWidth - filled, '-'),
                                  100.0 * done, event_rate(state));
-  // The first percent says too little about the rest.
+  // The first percent is not representative of the rest.
   if (done > 0.01) text += fmt::format("  {:.0f} s to go", state.seconds * (1.0 - done) / done);
   return text;
 }

@@ -1,4 +1,5 @@
-// How far a run is, on stderr: a line that moves five times a second on a terminal, else a line each tenth of the way.
+// The progress of a run, on stderr: on a terminal a line refreshed five times a second, else one line per tenth of the
+// run.
 #pragma once
 
 #include <chrono>
@@ -20,7 +21,7 @@ class Progress {
 
   // `done` in [0, 1].
   void update(double done, std::uint64_t events);
-  // Takes the moving line off the terminal.
+  // Removes the moving line from the terminal.
   void clear();
 
  private:

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Makes the shipped profiles of collectives again: one for each machine of validation/machines.csv, from its fitted logs.
+"""Regenerates the shipped profiles of collectives: one per machine of validation/machines.csv, from its fitted logs.
 
-Values of classes, with which fits begin, come first: tools/class_values.py.
+Class values, from which fits start, come first: tools/class_values.py.
 
     tools/refit.py build/release/ringwright [MACHINE...]
 
-Afterwards `ringwright validate nccl --markdown docs/validation-collectives.md` makes the page again.
+Afterwards `ringwright validate nccl --markdown docs/validation-collectives.md` regenerates the page.
 """
 import csv
 import pathlib
@@ -27,7 +27,7 @@ def main():
     known = [machine["machine"] for machine in machines()]
     strange = [name for name in wanted if name not in known]
     if strange:
-        sys.exit(f"no machine of that name: {', '.join(strange)}; there are {', '.join(known)}")
+        sys.exit(f"no machine of that name: {', '.join(strange)}; machines: {', '.join(known)}")
     for machine in machines():
         name = machine["machine"]
         if wanted and name not in wanted:

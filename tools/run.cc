@@ -46,7 +46,7 @@ TextOptions text_options(const CommonOptions& common) {
   return {.width = terminal_width(), .colour = colour ? Colour::kAnsi : Colour::kNever, .detail = detail};
 }
 
-// The setting that makes an item of the memory table smaller.
+// The setting that reduces an item of the memory table.
 struct Remedy {
   std::string_view item;
   std::string_view setting;
@@ -68,14 +68,14 @@ std::string_view remedy(std::string_view item) {
   return path == kRemedies.end() ? std::string_view() : path->setting;
 }
 
-// What does not fit, told by the fullest stage; empty when everything fits.
+// The fullest stage where memory does not suffice; empty when everything fits.
 std::string misfit(const Report& report) {
   const std::vector<MemoryRow>& memory = report.facts.memory;
   const auto too_large = std::ranges::count_if(memory, [](const MemoryRow& row) { return row.total > row.capacity; });
   if (too_large == 0) return "";
   const MemoryRow& row = memory[*report.fullest_memory];
   std::string text =
-      fmt::format("error: {} of {} stages need more memory than their GPUs have: stage {} needs {}, there are {}",
+      fmt::format("error: {} of {} stages need more memory than their GPUs have: stage {} needs {}, capacity {}",
                   too_large, memory.size(), row.stage, to_string(row.total), to_string(row.capacity));
   std::vector<MemoryItem> largest = row.items;
   std::ranges::stable_sort(largest, std::ranges::greater(), &MemoryItem::size);
@@ -88,30 +88,30 @@ std::string misfit(const Report& report) {
     const std::string path(remedy(item.name));
     if (!path.empty() && std::ranges::find(paths, path) == paths.end()) paths.push_back(path);
   }
-  return paths.empty() ? text : text + "  what would help: " + join(paths, "; ") + "\n";
+  return paths.empty() ? text : text + "  remedies: " + join(paths, "; ") + "\n";
 }
 
-// The same for what is kept beside the GPUs.
+// The same for memory and drives of the hosts.
 std::string misfit_of_hosts(const Report& report) {
   std::string text;
   for (const HostRow& row : report.facts.hosts) {
     if (row.fits()) continue;
-    text += fmt::format("error: the {} of a host cannot hold what its GPUs offload: host {} needs {}, there are {}\n",
+    text += fmt::format("error: the {} of a host cannot hold what its GPUs offload: host {} needs {}, capacity {}\n",
                         row.what, row.host, to_string(row.total), to_string(row.capacity));
     text += row.what == "memory"
-                ? "  what would help: more hosts, or device: nvme in parallel.zero.offload_optimizer and "
+                ? "  remedies: more hosts, or device: nvme in parallel.zero.offload_optimizer and "
                   "offload_param\n"
-                : "  what would help: more hosts or drives (cluster.node.storage)\n";
+                : "  remedies: more hosts or drives (cluster.node.storage)\n";
   }
   return text;
 }
 
-// As the text report shows it.
+// As in the text report.
 std::string short_sha(const std::string& sha256) {
   return sha256.substr(0, 8);
 }
 
-// `config.sha256` of the results that a folder holds; empty when there are none.
+// `config.sha256` of the results in a folder; empty when there are none.
 std::string sha_of_results(const std::string& folder) {
   std::ifstream file(folder + "/result.json");
   const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
@@ -138,8 +138,8 @@ class Run final : public Command {
             {.names = "--set", .value = "KEY=VALUE", .doc = "override a value, may be repeated", .target = &overrides_},
             {.names = "--out",
              .value = "DIR",
-             .doc = "where result.json and report.txt go; when not given out/NAME, or out/NAME-SHA with --set, --seed "
-                    "or --megatron: SHA begins config.sha256",
+             .doc = "folder of result.json and report.txt; default: out/NAME, or out/NAME-SHA with --set, --seed "
+                    "or --megatron (SHA: the first digits of config.sha256)",
              .target = &out_},
             {.names = "--no-out", .value = "", .doc = "write no files", .target = &no_out_},
             {.names = "--dry-run",
@@ -148,24 +148,24 @@ class Run final : public Command {
              .target = &dry_run_},
             {.names = "--show-origin",
              .value = "",
-             .doc = "print every value of the configuration and where it is from",
+             .doc = "print every value of the configuration and its origin",
              .target = &show_origin_},
             {.names = "--no-fold",
              .value = "",
-             .doc = "play every rank, even those that behave alike",
+             .doc = "simulate every rank, even ranks that behave identically",
              .target = &no_fold_},
             {.names = "--no-fast-forward",
              .value = "",
-             .doc = "play every step of a ring and every lap of a pipeline, even where all are alike",
+             .doc = "simulate every step of a ring and every cycle of a pipeline, even identical ones",
              .target = &no_fast_forward_},
             {.names = "--verify-fairness",
              .value = "",
-             .doc = "prove every solve of shares against a full one; slow",
+             .doc = "check every bandwidth share against a full solve; slow",
              .target = &verify_fairness_},
             {.names = "--seed", .value = "N", .doc = "override simulate.seed", .target = &seed_, .most = INT64_MAX},
             {.names = "--allow-slow",
              .value = "",
-             .doc = "go on although the estimate says more than 2 minutes or 16 GiB (simulate.allow_slow)",
+             .doc = "run even if the estimate exceeds 2 minutes or 16 GiB (simulate.allow_slow)",
              .target = &allow_slow_},
             {.names = "--no-progress", .value = "", .doc = "no progress line", .target = &no_progress_}};
   }
@@ -194,7 +194,7 @@ class Run final : public Command {
     progress.clear();
     if (!outcome) return refuse(outcome.error());
     if (out_.empty() && !common.json && outcome->report) {
-      // Variants of one scenario keep apart.
+      // Results of variants of one scenario go to different folders.
       const std::string variant = overrides.empty() ? "" : "-" + short_sha(outcome->report->facts.config_sha256);
       out_ = "out/" + scenario->name + variant;
     }
@@ -202,8 +202,8 @@ class Run final : public Command {
   }
 
  private:
-  // A job that could not run anywhere as asked (codes E13x: layouts, batches, stages) is told apart from a slip in
-  // writing it down.
+  // A job that is impossible as requested (codes E13x: layouts, batches, stages) is distinguished from a mistake in the
+  // file.
   static ExitCode refuse(const Diagnostics& diagnostics) {
     tell(render(diagnostics));
     const auto infeasible = [](const Diagnostic& d) {
@@ -221,13 +221,13 @@ class Run final : public Command {
     switch (outcome.end) {
       case RunOutcome::kFinished: break;
       case RunOutcome::kStalled:
-        tell("error: the run cannot go on: ranks wait for each other\n" + render(outcome.stall));
+        tell("error: the run cannot continue: ranks wait for each other\n" + render(outcome.stall));
         return ExitCode::kInfeasible;
       case RunOutcome::kGivenUp:
         tell("error: the run ends: a NIC gave up a transfer over a link that stays down\n" + render(outcome.stall));
         return ExitCode::kInfeasible;
       case RunOutcome::kLivelock:
-        tell("error: the run does not come to an end: events follow each other without time passing\n");
+        tell("error: the run does not end: events follow each other without time passing\n");
         return ExitCode::kInfeasible;
       case RunOutcome::kClockRanOut: tell(render(outcome.late)); return ExitCode::kInfeasible;
       case RunOutcome::kDisturbed:

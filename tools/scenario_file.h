@@ -1,4 +1,4 @@
-// Which file the user means: a path, or the name of a shipped scenario.
+// Resolves the scenario argument: a path, or the name of a shipped scenario.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace ringwright::tools {
 
-// What exists or looks like a path (a folder, a suffix of YAML or JSON) stays as it is: the loader says what is wrong
-// with it. Any other word that names no scenario fails with the nearest name.
+// An existing file, or a word that looks like a path (a folder, a suffix of YAML or JSON), is returned unchanged: the
+// loader reports what is wrong with it. Any other word that names no scenario fails with the nearest name.
 [[nodiscard]] Result<std::string> find_scenario(const std::string& path_or_name);
 
 }  // namespace ringwright::tools

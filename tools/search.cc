@@ -1,4 +1,4 @@
-// The command `search`: which parallel layout of a scenario is best on its machine, and fits.
+// The command `search`: finds the best parallel layout of a scenario that fits its machine.
 #include <array>
 #include <charconv>
 #include <cstdio>
@@ -18,7 +18,7 @@
 namespace ringwright::tools {
 namespace {
 
-// Each holds a scenario of its own; more than there are cores only share them.
+// Each holds a scenario of its own; more threads than cores only share them.
 constexpr std::uint64_t kMostThreads = 256;
 
 // "KEY=a,b,c" in its two halves.
@@ -37,7 +37,7 @@ Result<Assignment> assignment(const std::string& argument, std::string_view opti
 
 std::vector<std::string> comma_separated(const std::string& text) {
   std::vector<std::string> words;
-  int depth = 0;  // a list or map is one value
+  int depth = 0;  // commas inside a list or map do not separate values
   std::string word;
   for (const char c : text) {
     depth += c == '[' || c == '{' ? 1 : c == ']' || c == '}' ? -1 : 0;
@@ -56,9 +56,9 @@ class Search final : public Command {
   [[nodiscard]] std::string_view summary() const override { return "find the best parallel layout of a scenario"; }
   [[nodiscard]] std::string notes() const override {
     return "Axes: tp, pp, virtual_stages, cp, ep, etp, micro_batch, recompute, sharding, stage_layers, schedule,\n"
-           "sequence_parallel; `ringwright explain search.tp` says which values each has by itself. The block `search` "
+           "sequence_parallel; `ringwright explain search.tp` lists its default values. The block `search` "
            "of\n"
-           "the scenario says the same as these options.\n";
+           "the scenario has the same settings as these options.\n";
   }
   [[nodiscard]] std::vector<OptionSpec> options() override {
     return {{.names = "config",
@@ -72,12 +72,12 @@ class Search final : public Command {
              .target = &objective_},
             {.names = "--max-memory",
              .value = "SIZE",
-             .doc = "that a GPU may need: 76GiB; what it has when not given",
+             .doc = "memory that a GPU may use: 76GiB; default: all it has",
              .target = &max_memory_},
-            {.names = "--top", .value = "N", .doc = "configurations that are shown; 10", .target = &top_, .least = 1},
+            {.names = "--top", .value = "N", .doc = "number of configurations shown; 10", .target = &top_, .least = 1},
             {.names = "--replay",
              .value = "N",
-             .doc = "of the best, played again on the scenario's own rungs; 10",
+             .doc = "number of the best, simulated again with the scenario's own models; 10",
              .target = &replay_},
             {.names = "--vary",
              .value = "KEY=a,b,c",
@@ -89,7 +89,7 @@ class Search final : public Command {
              .target = &fix_},
             {.names = "-j",
              .value = "N",
-             .doc = "threads; all cores when not given",
+             .doc = "threads; default: all cores",
              .target = &threads_,
              .least = 1,
              .most = kMostThreads},
@@ -127,7 +127,7 @@ class Search final : public Command {
   }
 
  private:
-  // The options as settings of the scenario; axes that are no key of `search` apart.
+  // The options as settings of the scenario; axes that are no key of `search` are separate.
   [[nodiscard]] Result<std::vector<std::string>> settings_of(std::vector<configs::SearchAxis>& others) const {
     std::vector<std::string> settings;
     const auto set = [&settings](std::string_view key, const std::string& value) {
@@ -170,7 +170,7 @@ class Search final : public Command {
     };
   }
 
-  // What is written is read before: a scenario that names files beside it cannot go to another folder.
+  // The layout is read back before it is written: a scenario that names files beside it cannot move to another folder.
   [[nodiscard]] ExitCode write_best(const configs::Scenario& scenario, const configs::SearchSettings& settings,
                                     const planning::SearchResult& result) const {
     const planning::SearchSpace space(scenario, settings);

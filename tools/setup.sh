@@ -1,4 +1,4 @@
-# What ./run and ./test share: missing Debian packages are installed, the tree is configured and built. Sourced by both.
+# Shared by ./run and ./test: missing Debian packages are installed, the tree is configured and built. Sourced by both.
 # shellcheck shell=bash
 #
 # Nothing is done twice: with all packages there and nothing changed, this takes a fraction of a second. Output of the
@@ -7,7 +7,7 @@
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 log_folder=$top/build/log
 verbose=
-preset=release  # of CMakePresets.json: what build_and_log builds
+preset=release  # of CMakePresets.json: the preset that build_and_log builds
 
 packages=(
   g++ cmake ninja-build python3
@@ -47,7 +47,7 @@ missing_packages() {
 
 install_packages() {
   if ! command -v dpkg-query >/dev/null; then
-    say "not a Debian system: nothing is installed; needed are the equivalents of: ${packages[*]}"
+    say "not a Debian system: nothing is installed; install the equivalents of: ${packages[*]}"
     return
   fi
   local missing root=()
@@ -103,7 +103,7 @@ build_and_log() {
   "${command[@]}" 2>&1 | tee "$log" | show_progress
   [ "${PIPESTATUS[0]}" -eq 0 ] && return
   [ -t 2 ] && say ''
-  # Ninja prints what failed below a line "FAILED: ..."; the progress lines between would only hide it.
+  # Ninja prints the failure below a line "FAILED: ..."; the progress lines in between would only hide it.
   grep -v '^\[[0-9]*/[0-9]*\] ' "$log" | head -n 80 >&2
   say "(the whole output is in ${log#"$top"/})"
   return 1

@@ -9,7 +9,7 @@ namespace {
 
 constexpr Bytes kLargest{std::int64_t{1} << 50U};
 
-// 0 for anything but the suffixes of nccl-tests.
+// 0 for any word other than the suffixes of nccl-tests.
 double suffix_factor(std::string_view suffix) {
   if (suffix.empty()) return 1.0;
   if (suffix.size() > 1) return 0.0;

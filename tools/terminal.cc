@@ -20,7 +20,7 @@ bool is_terminal(Stream stream) { return isatty(stream == Stream::kOut ? STDOUT_
 
 std::size_t terminal_width() {
   constexpr std::size_t kOfAFile = 100;
-  constexpr std::size_t kNarrowest = 40;  // below, tables make no sense: let the terminal wrap them
+  constexpr std::size_t kNarrowest = 40;  // below this, the terminal may wrap tables
   winsize size{};
   if (!is_terminal(Stream::kOut) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kOfAFile;
   return size.ws_col < kNarrowest ? kNarrowest : size.ws_col;

@@ -1,4 +1,4 @@
-// What the program is talking to: a terminal of some width, or a file; with colours or without.
+// The output device: a terminal of some width, or a file; with colours or without.
 #pragma once
 
 #include <cstddef>

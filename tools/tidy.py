@@ -3,7 +3,7 @@
 
     tools/tidy.py [ROOT]    prints one line per finding, `path:line: message`; exit code 1 when there is one
 
-The include table and the table of heavy libraries are read from ARCHITECTURE.md, the only place where they stand.
+The include table and the table of heavy libraries are read from ARCHITECTURE.md, their only source.
 """
 
 import re
@@ -18,7 +18,7 @@ MAX_COLUMNS = 120  # as clang-format has it
 SKIPPED_FOLDERS = {'build', 'out', '.git', '.github', '__pycache__'}
 WINGS = ('network_models', 'collectives', 'workload', 'traces')
 
-# (what, pattern on code without comments and strings, folders it holds for, folders exempt, way out)
+# (what, pattern on code without comments and strings, folders it holds for, folders exempt, remedy)
 BANNED = [
     ('using namespace in a header', r'^using\s+namespace\b', ('*.h',), (), 'open it in the .cc, or in a function'),
     ('float', r'\bfloat\b', ('',), (), 'use double'),
@@ -28,9 +28,9 @@ BANNED = [
     ('std::function', r'\bstd::function\b', ('core/engine', 'core/run', 'network_models'), (), 'use Action or a template'),
     ('std::list', r'\bstd::list\b', ('core/engine', 'core/run', 'network_models'), (), 'use a vector'),
     ('range views', r'\b(?:std::)?(?:ranges::)?views::', ('',), (), 'write the loop'),
-    ('<source_location>', r'<source_location>', ('',), (), 'CHECK says where it is'),
+    ('<source_location>', r'<source_location>', ('',), (), 'CHECK reports its position'),
     ('== on a double', r'[=!]=\s*-?\d+\.\d*(?:e[-+]?\d+)?\b|\b\d+\.\d*(?:e[-+]?\d+)?\s*[=!]=', ('',), ('tests',),
-     'compare the integers, or say with < what is meant'),
+     'compare the integers, or use <'),
     ('exit', r'(?<![\w.:>])(?:std::)?(?:exit|_Exit|quick_exit)\s*\(', ('',), ('tools', 'tests'), 'return a result'),
     ('printing', r'\bstd::c(?:out|err|log)\b|\bf?printf\s*\(|\bfmt::print\s*\(|\bputs\s*\(', ('',),
      ('tools', 'tests', 'core/base/check.cc'), 'return text; only tools print'),
@@ -140,7 +140,7 @@ def check_cycles(house):
         state[name] = 'open'
         for target in sorted(edges[name]):
             if state.get(target) == 'open':
-                house.report(target, 1, 'includes run in a circle: ' + ' -> '.join(path[path.index(target):] + [target]))
+                house.report(target, 1, 'includes form a cycle:  ' + ' -> '.join(path[path.index(target):] + [target]))
             elif target not in state:
                 visit(target, path + [target])
         state[name] = 'done'
@@ -151,7 +151,7 @@ def check_cycles(house):
 
 
 def check_rooms(house):
-    """Folders inside a wing include each other in one direction. A folder's tables and codes are everybody's."""
+    """Folders inside a wing include each other in one direction. A folder's tables and codes may be used by all."""
     edges = {}
     for name, source in house.sources.items():
         top, here = name.split('/')[0], name.rpartition('/')[0]
@@ -168,7 +168,7 @@ def check_rooms(house):
         state[room] = 'open'
         for target, (name, line) in sorted(edges.get(room, {}).items()):
             if state.get(target) == 'open':
-                house.report(name, line, 'rooms include each other in a circle: ' +
+                house.report(name, line, 'rooms include each other in a cycle: ' +
                              ' -> '.join(path[path.index(target):] + [target]))
             elif target not in state:
                 visit(target, path + [target])
@@ -188,7 +188,7 @@ def check_sizes(house):
             house.report(name, count, f'has {count} lines, at most {MAX_FILE_LINES} are allowed: split it by noun')
     for name, source in house.sources.items():
         for line, text in enumerate(house.read(name).split('\n'), 1):
-            # Lines of a raw string may be what a file under test says.
+            # Lines of a raw string may be the expected output of a file under test.
             if len(text) > MAX_COLUMNS and (source.code_lines[line - 1].strip() or text.strip().startswith('//')):
                 house.report(name, line, f'has {len(text)} columns, at most {MAX_COLUMNS} are allowed')
         for function in source.functions():
@@ -198,14 +198,14 @@ def check_sizes(house):
 
 
 def check_heads(house):
-    """Headers, and sources without a header of their own, open with one sentence that says what they are."""
+    """Headers, and sources without a header of their own, open with one sentence that names them."""
     for name, source in house.sources.items():
         has_header = name.endswith('.cc') and room_of(name) + '.h' in house.sources
         if name.startswith('tests/') or has_header:
             continue
         head = source.opening_comment()
         if not head:
-            house.report(name, 1, 'does not open with a sentence that says what it is')
+            house.report(name, 1, 'does not open with a sentence that names it')
         elif len(head.split()) < 3 or not re.search(r'[.:](\s|$)', head):
             house.report(name, 1, f'the opening "{head[:60]}" is not a sentence')
         elif re.match(r'(?i)this (file|header)\b', head):
@@ -220,7 +220,7 @@ def check_namespaces(house):
         given = re.findall(r'^namespace\s+([\w:]+)\s*\{', source.code, re.M)
         if given and wanted not in given and folder != 'tests':
             house.report(name, 1, f'is in namespace {given[0]}, should be in {wanted}')
-        # Several test files are compiled as one: what they keep to themselves must not meet.
+        # Several test files are compiled as one: their private names must not collide.
         if given and name.startswith('tests/') and name.endswith('_test.cc') and not given[0].endswith('::' + Path(name).stem):
             house.report(name, 1, f'is in namespace {given[0]}, should be in one that ends with ::{Path(name).stem}')
 
@@ -235,7 +235,7 @@ def check_banned(house):
                 house.report(name, source.code.count('\n', 0, match.start()) + 1, f'{what} is banned: {way_out}')
         for line, text in source.comments():
             if re.search(r'\b(?:TO' r'DO|FIX' r'ME|XX' r'X)\b', text):
-                house.report(name, line, 'a promise of later work: do it, or leave it out')
+                house.report(name, line, 'a promise of later work: do it, or remove it')
             if CODE_IN_COMMENT.match(text):
                 house.report(name, line, f'commented-out code: "{text.strip()[:50]}"')
 
@@ -251,7 +251,7 @@ def check_globals(house):
 
 
 def check_plugins(house):
-    """A wing's .cc without a header is a plug-in: a builtin table names it. Or a header of the wing declares what it holds."""
+    """A wing's .cc without a header is a plug-in: a builtin table names it. Or a header of the wing declares it."""
     for name in house.sources:
         wing = next((w for w in WINGS if name.startswith(w + '/')), None)
         stem = Path(name).stem

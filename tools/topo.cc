@@ -1,4 +1,4 @@
-// The command `topo`: a look at a cluster: what it is made of, whether it is whole, a way through it, its bisection.
+// The command `topo`: a view of a cluster: its devices and links, its connectivity, a path through it, its bisection.
 #include <charconv>
 #include <cstdio>
 #include <optional>
@@ -71,7 +71,7 @@ std::string path_text(const configs::PathView& path, RankPair ranks) {
   for (const auto& hop : path.hops) {
     table.add_row({hop.link, to_string(hop.bandwidth), to_string(hop.latency), fmt::format("{:.4g}", hop.share)});
   }
-  return table_text(fmt::format("Way from rank {} to rank {}: {}, at most {} alone", ranks.from, ranks.to,
+  return table_text(fmt::format("Path from rank {} to rank {}: {}, at most {} alone", ranks.from, ranks.to,
                                 to_string(path.latency), to_string(path.narrowest)),
                     table);
 }
@@ -93,7 +93,7 @@ std::string names_text(const FabricView& view) {
   for (const auto& link : view.named_links()) {
     table.add_row({link.link, to_string(link.bandwidth), to_string(link.latency)});
   }
-  return table_text("Links by name, as `faults` takes them", table);
+  return table_text("Links by name, as in `faults`", table);
 }
 
 std::string names_json(const FabricView& view) {
@@ -109,7 +109,7 @@ class Topo final : public Command {
  public:
   [[nodiscard]] std::string_view name() const override { return "topo"; }
   [[nodiscard]] std::string_view summary() const override {
-    return "look at a cluster: parts, ways, bisection, drawing";
+    return "inspect a cluster: devices, paths, bisection, drawing";
   }
   [[nodiscard]] std::vector<OptionSpec> options() override {
     return {
@@ -122,19 +122,19 @@ class Topo final : public Command {
         {.names = "--check", .value = "", .doc = "check that every GPU reaches every other", .target = &check_},
         {.names = "--names",
          .value = "",
-         .doc = "every link by the name that `faults` takes, FROM->TO",
+         .doc = "every link by its name in `faults`, FROM->TO",
          .target = &names_},
-        {.names = "--path", .value = "A,B", .doc = "the way from rank A to rank B", .target = &path_},
+        {.names = "--path", .value = "A,B", .doc = "the path from rank A to rank B", .target = &path_},
         {.names = "--bisection",
          .value = "",
-         .doc = "what the cut through the middle of the hosts carries",
+         .doc = "the bandwidth of the cut through the middle of the hosts",
          .target = &bisection_},
         {.names = "--dot", .value = "FILE", .doc = "write a drawing for Graphviz ('-': to stdout)", .target = &dot_}};
   }
 
   [[nodiscard]] ExitCode run(const CommonOptions& common) override {
     const auto ranks = path_.empty() ? std::nullopt : parse_pair(path_);
-    if (!path_.empty() && !ranks) return refuse("--path takes two ranks, as in --path 0,8; not '" + path_ + "'");
+    if (!path_.empty() && !ranks) return refuse("--path takes two ranks, as in --path 0,8, not '" + path_ + "'");
     const auto file = find_scenario(config_);
     if (!file) return refuse(file.error());
     const auto cluster = configs::load_cluster(*file, {.overrides = overrides_, .share_folders = {}});
@@ -142,7 +142,7 @@ class Topo final : public Command {
     const FabricView view(*cluster);
     if (ranks && (ranks->from >= view.gpus() || ranks->to >= view.gpus() || ranks->from == ranks->to)) {
       return refuse(
-          fmt::format("--path {}: the ranks of this cluster are 0 to {}, and a way needs two", path_, view.gpus() - 1));
+          fmt::format("--path {}: the ranks of this cluster are 0 to {}; a path needs two", path_, view.gpus() - 1));
     }
     const std::string drawing = dot_.empty() ? "" : view.drawing();
     if (dot_ == "-") {

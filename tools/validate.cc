@@ -1,4 +1,4 @@
-// The command `validate`: predictions beside measurements, with a verdict that scripts can use.
+// The command `validate`: compares predictions with measurements, with an exit code for scripts.
 #include <charconv>
 #include <cstdio>
 
@@ -18,7 +18,7 @@ class Validate final : public Command {
  public:
   [[nodiscard]] std::string_view name() const override { return "validate"; }
   [[nodiscard]] std::string_view summary() const override {
-    return "hold predictions against measurements (exit code 5: outside the threshold)";
+    return "compare predictions with measurements (exit code 5: outside the threshold)";
   }
   [[nodiscard]] std::string notes() const override {
     return kinds_text(validation::validators()) + "\n" + validation::training_columns_text();
@@ -27,23 +27,23 @@ class Validate final : public Command {
     return {
         {.names = "files",
          .value = "",
-         .doc = "what was measured (below), then files of it; the shipped set when there are none",
+         .doc = "kind of measurement (below), then its files; default: the shipped set",
          .target = &words_},
         played_values_option(&overrides_),
         played_machine_option(&cluster_),
         {.names = "--profile",
          .value = "NAME",
-         .doc = "play with these constants: a shipped profile, a file that `calibrate` "
-                "wrote, or none for makers' figures and class values",
+         .doc = "simulate with these constants: a shipped profile, a file written by `calibrate`, "
+                "or none for vendors' figures and class values",
          .target = &profile_},
         collective_option(&collective_),
         {.names = "--classes",
          .value = "FILE",
-         .doc = "of nccl: values of classes from this table instead of the shipped "
+         .doc = "for nccl: class values from this table instead of the shipped "
                 "ones, or none for planning values",
          .target = &classes_},
         {.names = "--threshold", .value = "PERCENT", .doc = "largest error that passes", .target = &threshold_},
-        {.names = "--markdown", .value = "FILE", .doc = "also write the tables as a page", .target = &markdown_},
+        {.names = "--markdown", .value = "FILE", .doc = "also write the tables as Markdown", .target = &markdown_},
         {.names = "--plots", .value = "FOLDER", .doc = "also write the plots of that page, as SVG", .target = &plots_}};
   }
 

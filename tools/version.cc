@@ -1,4 +1,4 @@
-// The command `version`: which ringwright this is, and what it was built with.
+// The command `version`: the version of ringwright, and the compiler that built it.
 #include <cstdio>
 
 #include <fmt/format.h>

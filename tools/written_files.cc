@@ -25,7 +25,7 @@ std::string last_error() {
   return std::strerror(errno);
 }
 
-// Closes a file descriptor at the end of its life.
+// Closes a file descriptor at the end of its lifetime.
 class Descriptor {
  public:
   explicit Descriptor(int number) : number_(number) {}
@@ -52,7 +52,7 @@ bool write_all(int file, std::string_view text) {
   return true;
 }
 
-// A new file beside its target, removed unless it takes the target's place.
+// A new file beside its target, removed unless it replaces the target.
 class StagedFile {
  public:
   // `target` is no symbolic link, and is a regular file if it exists.
@@ -97,7 +97,7 @@ class StagedFile {
   fs::path temporary_;
 };
 
-// What a symbolic link leads to, so that the link stays.
+// The target of a symbolic link, so that the link stays.
 fs::path followed(const std::string& path) {
   std::error_code error;
   const fs::path target = fs::is_symlink(path, error) ? fs::weakly_canonical(path, error) : fs::path(path);
@@ -110,7 +110,7 @@ std::string write_directly(const fs::path& path, std::string_view text) {
   return {};
 }
 
-// The folder's entries reach the disk with it.
+// Flushes the folder's entries to the disk, too.
 void flush_folder(const Descriptor& folder) {
   if (folder.get() >= 0) static_cast<void>(::fsync(folder.get()));
 }
@@ -146,7 +146,7 @@ std::string write_files(const std::string& folder, std::span<const FileContent> 
     if (std::string problem = staged.back().write(file.text); !problem.empty()) return problem;
   }
   const Descriptor lock = open_folder(folder);
-  // Without locks (some network file systems) each file is still whole.
+  // Without locks (some network file systems) each single file is still complete.
   if (lock.get() >= 0) static_cast<void>(::flock(lock.get(), LOCK_EX));
   for (StagedFile& file : staged) {
     if (std::string problem = file.commit(); !problem.empty()) return problem;

@@ -1,4 +1,4 @@
-// Writing results: a file is written whole or not at all, and what stood there before stays until then.
+// Writes results: a file is written completely or not at all, and the old contents stay until then.
 #pragma once
 
 #include <span>
@@ -7,17 +7,17 @@
 
 namespace ringwright::tools {
 
-// What goes into one file of a folder.
+// The contents of one file in a folder.
 struct FileContent {
   std::string name;
   std::string text;
 };
 
-// Writes a temporary file beside the target (".NAME.PID.N.tmp"), flushes it to the disk and puts it in the target's
-// place. A device or a pipe is written directly. Returns what went wrong, and nothing is changed then; empty when done.
+// Writes a temporary file beside the target (".NAME.PID.N.tmp"), flushes it to the disk and renames it to the target. A
+// device or a pipe is written directly. Returns what went wrong, and nothing is changed then; empty when done.
 [[nodiscard]] std::string write_file(const std::string& path, std::string_view text);
-// The same for files that belong together: all are written before the first one takes its place, and another process
-// that writes into the same folder in this way waits. The folder is created.
+// The same for files that belong together: all are written before the first one is renamed, and another process that
+// writes into the same folder in this way waits. The folder is created.
 [[nodiscard]] std::string write_files(const std::string& folder, std::span<const FileContent> files);
 
 }  // namespace ringwright::tools

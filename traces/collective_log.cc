@@ -14,12 +14,12 @@ namespace ringwright::traces {
 
 namespace {
 
-// Each row is played, which takes milliseconds to seconds.
+// Each row is simulated, which takes milliseconds to seconds.
 constexpr std::size_t kMostRows = 10'000;
 constexpr Bytes kMostBytes{std::int64_t{1} << 50U};
 constexpr int kMostRanks = 1'000'000;
 
-// Rows of sizes that no buffer has are left out, with a warning each for the first few.
+// Rows of impossible sizes are left out, with a warning each for the first few.
 void leave_out_impossible_rows(CollectiveLogReading& reading) {
   constexpr std::size_t kWarned = 10;
   std::size_t left_out = 0;
@@ -39,12 +39,12 @@ void leave_out_impossible_rows(CollectiveLogReading& reading) {
 std::string why_impossible(const CollectiveLog& log) {
   for (const int count : {log.ranks, log.nodes, log.gpus_per_node}) {
     if (count < 0 || count > kMostRanks) {
-      return fmt::format("'{}' says {} ranks, {} nodes and {} GPUs per node; each must be at most {}", log.file,
+      return fmt::format("'{}' states {} ranks, {} nodes and {} GPUs per node; each must be at most {}", log.file,
                          log.ranks, log.nodes, log.gpus_per_node, kMostRanks);
     }
   }
   if (log.rows.size() <= kMostRows) return "";
-  return fmt::format("'{}' has {} rows; at most {} can be played", log.file, log.rows.size(), kMostRows);
+  return fmt::format("'{}' has {} rows; at most {} can be simulated", log.file, log.rows.size(), kMostRows);
 }
 
 }  // namespace
@@ -66,7 +66,7 @@ Result<CollectiveLogReading> read_collective_log_text(const std::string& name, s
   log.file = name;
   leave_out_impossible_rows(*reading);
   if (const std::string why = why_impossible(log); !why.empty()) {
-    return tl::unexpected(failure("E231", why, {.file = name}, "split the log, or mend its header"));
+    return tl::unexpected(failure("E231", why, {.file = name}, "split the log, or correct its header"));
   }
   if (log.operation.empty()) log.operation = operation_in(name.substr(name.find_last_of('/') + 1));
   if (log.ranks == 0) {

@@ -1,4 +1,4 @@
-// What somebody measured with nccl-tests or rccl-tests: the sizes of one collective on one machine, with their times.
+// A measurement with nccl-tests or rccl-tests: the sizes of one collective on one machine, with their times.
 #pragma once
 
 #include <cstdint>
@@ -19,19 +19,19 @@ struct CollectiveRow {
   std::string type;
   std::string redop;
   int root = -1;
-  // Of one call; what the log says, or what follows from a bandwidth where it says only that.
+  // Of one call: from the log, or derived from a bandwidth where the log states only that.
   std::optional<Duration> out_of_place;
   std::optional<Duration> in_place;
-  std::string experiment;  // of logs with several; else empty
+  std::string experiment;  // in logs with several; else empty
   int line = 0;
 
-  // Out of place where there is one.
+  // Out of place where it was measured.
   [[nodiscard]] std::optional<Duration> time() const { return out_of_place ? out_of_place : in_place; }
 };
 
-// The machine that `ringwright collective` played, and how: its own output can be played again.
+// The machine that `ringwright collective` simulated, and how: its own output can be simulated again.
 struct PlayedMachine {
-  std::string cluster;                // as the command was given it: a file or a shipped node
+  std::string cluster;                // as on the command line: a file or a shipped node
   std::vector<std::string> settings;  // "path=value", hosts included
   int gpus_per_process = 1;
   int warmup = 0;
@@ -40,14 +40,14 @@ struct PlayedMachine {
 
 struct CollectiveLog {
   std::string file;
-  std::string operation;  // "all_reduce", in the log's spelling; empty when it does not say
-  std::string gpu;        // as the log calls it
-  int ranks = 0;          // 0: not told, as are nodes and gpus_per_node
+  std::string operation;  // "all_reduce", in the log's spelling; empty when it is not stated
+  std::string gpu;        // as named in the log
+  int ranks = 0;          // 0: not stated; the same for nodes and gpus_per_node
   int nodes = 0;
   int gpus_per_node = 0;
-  std::string version_of_library;  // "2.23.4"; empty when it does not say
-  // Header lines "# key: value" of the table form ("nic", "env", "status", "source"), and of the other forms what
-  // stands for them. Only what bears on the result: no users, no paths, no host names.
+  std::string version_of_library;  // "2.23.4"; empty when it is not stated
+  // Header lines "# key: value" of the table form ("nic", "env", "status", "source"), and their equivalents in the
+  // other forms. Only what affects the result: no users, no file paths, no host names.
   std::map<std::string, std::string> facts;
   std::optional<PlayedMachine> played;  // empty: it was measured
   std::vector<CollectiveRow> rows;
@@ -63,8 +63,8 @@ struct CollectiveLogReading {
   Diagnostics warnings;  // rows that were left out, and why
 };
 
-// The form is found from the text: what the tests print (all versions), their JSON (-J, version 3), or a table with
-// "# key: value" lines and one row a size.
+// The form is detected from the text: the output of the tests (all versions), their JSON (-J, version 3), or a table
+// with "# key: value" lines and one row per size.
 [[nodiscard]] Result<CollectiveLogReading> read_collective_log(const std::string& path);
 [[nodiscard]] Result<CollectiveLogReading> read_collective_log_text(const std::string& name, std::string_view text);
 

@@ -13,7 +13,7 @@ constexpr std::array kCodes = {
               .example = "ringwright validate nccl logs/all_reduce.log"},
     ErrorCode{.code = "E231",
               .title = "a file holds no measured collective",
-              .explanation = "Understood are what nccl-tests and rccl-tests print, what nccl-tests writes with -J, and "
+              .explanation = "Accepted are the output of nccl-tests and rccl-tests, the JSON of nccl-tests (-J), and "
                              "tables with a column size_bytes. A log must hold the heading with the columns and at "
                              "least one row with a time.",
               .example = "all_reduce_perf -b 8 -e 8G -f 2 > all_reduce.log"},
@@ -23,14 +23,14 @@ constexpr std::array kCodes = {
                              "another process wrote), or neither a time nor a bandwidth.",
               .example = "1048576   262144   float     sum      -1    84.2"},
     ErrorCode{.code = "W233",
-              .title = "a measurement may not be whole",
+              .title = "a measurement may be incomplete",
               .explanation = "The last lines of the test are missing, or its JSON is of another version. The rows that "
-                             "are there are used.",
-              .example = "# Avg bus bandwidth    : 123.4      (the line that ends a whole log)"},
+                             "are present are used.",
+              .example = "# Avg bus bandwidth    : 123.4      (the line that ends a complete log)"},
     ErrorCode{.code = "W234",
               .title = "a measurement is doubtful",
               .explanation = "The test found wrong values, or its ranks are spread unevenly over the hosts. Its times "
-                             "are used as they are.",
+                             "are used unchanged.",
               .example = "# Out of bounds values : 12 FAILED"},
 };
 

@@ -1,4 +1,4 @@
-// The codes of what can be wrong with files that somebody measured or recorded.
+// The codes of mistakes in measured and recorded files.
 #pragma once
 
 #include <span>

@@ -8,7 +8,7 @@
 namespace ringwright::traces {
 namespace {
 
-// Longer names before those that they contain.
+// Longer names first: shorter ones may be contained in them.
 constexpr std::array<std::string_view, 10> kOperations = {
     "all_reduce", "allreduce", "all_gather", "allgather", "reduce_scatter",
     "alltoall",   "all_to_all", "broadcast", "sendrecv",  "reduce"};

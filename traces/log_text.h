@@ -1,4 +1,4 @@
-// Words, numbers and names in measured logs: what the readers of their forms share.
+// Words, numbers and names in measured logs, shared by the readers of their forms.
 #pragma once
 
 #include <charconv>
@@ -11,7 +11,7 @@
 
 namespace ringwright::traces {
 
-// What a reader of one form needs besides the text.
+// What a reader of one form needs in addition to the text.
 struct LogText {
   std::string name;
   std::string_view text;
@@ -38,10 +38,10 @@ template <class Number>
 // The operation of the test program that a line names, as in "mpirun -np 16 ./build/all_reduce_perf -b 8"; else empty.
 [[nodiscard]] std::string tested_operation_in(std::string_view line);
 
-// Of a row: microseconds, or what follows from GB/s of algorithm bandwidth. Empty for neither, "N/A", zero.
+// Of a row: microseconds, or derived from GB/s of algorithm bandwidth. Empty for neither, "N/A", zero.
 [[nodiscard]] std::optional<Duration> measured_time(Bytes size, std::string_view microseconds, std::string_view algbw);
 
-// The busbw of a row over its algbw, by operation; where a table gives only busbw.
+// The busbw of a row divided by its algbw, by operation; for tables that give only busbw.
 [[nodiscard]] double bus_factor_of(std::string_view operation, int ranks);
 
 }  // namespace ringwright::traces

@@ -1,5 +1,5 @@
-// What nccl-tests writes with -J (version 3). Booleans are texts there, NaN is the text "nan", and the environment of
-// the job stands in it: only NCCL's own variables are kept.
+// The JSON of nccl-tests (-J, version 3): booleans are strings, NaN is the string "nan", and it contains the
+// environment of the job, of which only NCCL's own variables are retained.
 #include "traces/nccl_tests_json.h"
 
 #include <set>
@@ -25,7 +25,7 @@ Place place_of_byte(const LogText& input, std::size_t byte) {
   return place;
 }
 
-// A number, or a text that holds one.
+// A number, or a string that holds one.
 std::string text_of(const Json& object, const char* key) {
   const auto found = object.find(key);
   if (found == object.end()) return "";
@@ -73,7 +73,7 @@ void take_operation(const Json& document, CollectiveLog& log) {
   const auto args = document.find("args");
   if (args == document.end() || !args->is_array() || args->empty() || !args->front().is_string()) return;
   log.operation = operation_in(args->front().get_ref<const std::string&>());
-  // One thread issues the calls of so many GPUs.
+  // One thread issues the calls of this many GPUs.
   for (std::size_t i = 1; i + 1 < args->size(); ++i) {
     const Json& option = (*args)[i];
     const bool gpus = option.is_string() && (option == "-g" || option == "--ngpus");
@@ -81,7 +81,7 @@ void take_operation(const Json& document, CollectiveLog& log) {
   }
 }
 
-// What `ringwright collective --json` says of itself.
+// What `ringwright collective --json` reports about its own run.
 void take_played(const Json& document, CollectiveLog& log) {
   const auto played = document.find("played");
   if (played == document.end() || !played->is_object()) return;
@@ -141,7 +141,7 @@ Result<CollectiveLogReading> read_json_log(const LogText& input) {
   try {
     document = Json::parse(input.text);
   } catch (const Json::parse_error& error) {
-    return tl::unexpected(failure("E231", "the JSON of '" + input.name + "' breaks off or is broken",
+    return tl::unexpected(failure("E231", "the JSON of '" + input.name + "' is truncated or malformed",
                                   place_of_byte(input, error.byte), "a test that was stopped leaves half a file"));
   }
   const auto version = parse_number<int>(text_of(document, "version"));

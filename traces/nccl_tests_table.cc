@@ -1,4 +1,4 @@
-// Measured collectives as a table: "# key: value" lines, a line that names the columns, a row a size.
+// Measured collectives as a table: "# key: value" lines, a line with the names of the columns, one row per size.
 #include "traces/nccl_tests_table.h"
 
 #include <algorithm>
@@ -55,7 +55,7 @@ class TableReader {
     const auto cells = cells_of(line);
     const auto size = parse_number<std::int64_t>(cell(cells, "size_bytes"));
     if (cells.size() < columns_.size() || !size || *size <= 0) {
-      return complain(Severity::kWarning, "W232", fmt::format("the row '{}' is not whole and is left out", line));
+      return complain(Severity::kWarning, "W232", fmt::format("the row '{}' is incomplete and is left out", line));
     }
     CollectiveRow row{.size = Bytes(*size), .line = line_};
     row.count = parse_number<std::int64_t>(cell(cells, "count")).value_or(0);

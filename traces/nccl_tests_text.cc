@@ -1,4 +1,4 @@
-// What nccl-tests and rccl-tests print, in all their versions: the columns are those that the heading names.
+// The output of nccl-tests and rccl-tests, in all their versions: the heading names the columns.
 #include "traces/nccl_tests_text.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace ringwright::traces {
 namespace {
 
-// One half of the heading, out of place or in place: where its columns stand among the row's words.
+// One half of the heading, out of place or in place: the positions of its columns among the row's words.
 struct Half {
   int time = -1;
   int algbw = -1;
@@ -76,7 +76,7 @@ class PrintedReader {
       log_.version_of_library = library_version_in(text.substr(text.find("version")));
       return;
     }
-    // Lines of NCCL's own log stand between rows; a row starts with its size.
+    // Lines of NCCL's own log may appear between rows; a row starts with its size.
     if (text.front() >= '0' && text.front() <= '9') take_row(text);
   }
 
@@ -104,7 +104,8 @@ class PrintedReader {
     if (const auto gpus = parse_number<int>(words[4])) log_.facts["gpus_per_process"] = fmt::format("{}", *gpus);
   }
 
-  // "# played cluster: dgx-h100", "# played set: cluster.nodes=2": what `ringwright collective` says of itself.
+  // "# played cluster: dgx-h100", "# played set: cluster.nodes=2": what `ringwright collective` reports about its own
+  // run.
   void take_played(std::string_view text) {
     const std::size_t colon = text.find(':');
     const auto words = words_of(text.substr(0, colon));
@@ -139,7 +140,7 @@ class PrintedReader {
     if (log_.played) return;
     log_.nodes = static_cast<int>(hosts_.size());
     if (log_.nodes > 0) log_.gpus_per_node = log_.ranks / log_.nodes;
-    // Without the line of the threads the processes tell: the tests start one thread each unless they are asked for
+    // Without the line of the threads the number of processes decides: the tests start one thread each unless asked for
     // more.
     const int processes = static_cast<int>(processes_.size());
     if (processes > 0 && log_.ranks % processes == 0 && !log_.facts.contains("gpus_per_process")) {

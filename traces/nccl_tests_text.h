@@ -1,4 +1,4 @@
-// What nccl-tests and rccl-tests print.
+// The output of nccl-tests and rccl-tests.
 #pragma once
 
 #include "traces/collective_log.h"

@@ -1,4 +1,4 @@
-// Reading of background traffic.
+// Reads background traffic.
 #include "configs/scenario/background.h"
 
 #include <algorithm>
@@ -11,8 +11,8 @@ namespace {
 
 constexpr const char* kBackgroundCode = "E126";
 constexpr std::array kPriorities = {
-    Option{"low", "gets what the job leaves on every link (strict)"},
-    Option{"high", "shares links with the job as an equal"}};
+    Option{"low", "gets the bandwidth that the job leaves on every link (strict)"},
+    Option{"high", "shares links with the job equally"}};
 
 std::vector<std::int64_t> read_ranks(ConfigMap& map, std::string_view name, std::string_view doc, std::int64_t gpus) {
   std::vector<std::int64_t> ranks = map.integers({.name = name, .doc = doc, .min = 0});
@@ -22,7 +22,7 @@ std::vector<std::int64_t> read_ranks(ConfigMap& map, std::string_view name, std:
   const auto wrong = std::ranges::find_if(ranks, [gpus](std::int64_t rank) { return rank < 0 || rank >= gpus; });
   if (wrong == ranks.end()) return ranks;
   map.error(name, kBackgroundCode,
-            fmt::format("'{}' names GPU {}, and there are {}, from 0", map.path_of(name), *wrong, gpus));
+            fmt::format("'{}' names GPU {}, but there are {}, numbered from 0", map.path_of(name), *wrong, gpus));
   return {};
 }
 
@@ -32,14 +32,14 @@ void read_entry(ConfigMap& map, std::int64_t gpus, Background& background) {
   const Bytes size = map.bytes({.name = "size", .doc = "bytes of one transfer", .min = Bytes(1)});
   const Duration at = map.duration({.name = "at", .doc = "when it starts, from the start of the run",
                                     .fallback = Duration(0), .min = Duration(0)});
-  const std::int64_t repeats = map.integer({.name = "repeats", .doc = "how often, each when the one before has arrived",
+  const std::int64_t repeats = map.integer({.name = "repeats", .doc = "number of transfers, one after another",
                                             .fallback = 1, .min = 1, .max = 1'000'000'000});
   const std::string priority = map.choice(
       {.name = "priority", .doc = "against the job's own traffic", .fallback = std::string("low")}, kPriorities);
   if (map.documenting() || from.empty() || to.empty()) return;
   if (from.size() != to.size()) {
     map.error("to", kBackgroundCode,
-              fmt::format("'{}' names {} GPUs and '{}' {}: they must be as many", map.path_of("from"), from.size(),
+              fmt::format("'{}' names {} GPUs and '{}' {}: the numbers must be equal", map.path_of("from"), from.size(),
                           map.path_of("to"), to.size()));
     return;
   }
@@ -66,7 +66,7 @@ Background read_background(ConfigMap& root, std::int64_t gpus, const network_mod
   Background background;
   for (ConfigMap& map : root.maps("background", "traffic of others on the network while the job runs")) {
     if (!map.documenting() && !model.plays_faults) {
-      map.ignore_rest(fmt::format("in the network model '{}' nobody shares a link", model.name));
+      map.ignore_rest(fmt::format("in the network model '{}' transfers do not share links", model.name));
       continue;
     }
     read_entry(map, gpus, background);

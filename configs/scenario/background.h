@@ -1,4 +1,4 @@
-// Traffic of others on the job's network: checkpoints, data loading, a neighbour's job; read from `background`.
+// Traffic of others on the job's network: checkpoints, data loading, another job; read from `background`.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ struct Background {
   std::vector<std::string> described;  // for the report
 };
 
-// The list `background` of the document's root; `gpus` of the whole cluster. A network model that shares no links (one
-// that plays no faults of links either) ignores it.
+// The list `background` of the document's root; `gpus` of the whole cluster. A network model without link sharing (one
+// that does not simulate link faults either) ignores it.
 [[nodiscard]] Background read_background(ConfigMap& root, std::int64_t gpus, const network_models::ModelEntry& model);
 
 }  // namespace ringwright::configs

@@ -23,7 +23,7 @@ std::optional<std::filesystem::path> shipped_file(const LoadOptions& options, st
   return std::nullopt;
 }
 
-// The first sentence of the comment that a shipped file opens with, as far as it stands on the first line.
+// The first sentence of a shipped file's opening comment, up to the end of its first line.
 std::string opening_line(const std::filesystem::path& path) {
   std::ifstream file(path);
   std::string line;

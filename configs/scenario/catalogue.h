@@ -16,11 +16,11 @@ struct CatalogueEntry {
 
 struct CatalogueSection {
   std::string kind;   // "models"
-  std::string where;  // how a scenario names such a thing: "model.preset"
+  std::string where;  // how a scenario refers to such an entry: "model.preset"
   std::vector<CatalogueEntry> entries;
 };
 
-// Built-in things in the order of their tables, shipped files by name.
+// Built-in entries in the order of their tables, shipped files by name.
 [[nodiscard]] std::vector<CatalogueSection> catalogue(const LoadOptions& options);
 
 // The path of a shipped scenario; empty when there is none of that name.

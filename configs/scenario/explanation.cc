@@ -19,43 +19,43 @@
 namespace ringwright::configs {
 namespace {
 
-// What can be wrong between parts that are each in order.
+// Mistakes in the combination of blocks that are each valid.
 constexpr std::array kAssemblyCodes = {
     ErrorCode{.code = "E148",
-              .title = "a run that ends later than the clock counts",
+              .title = "a run that ends after the end of the simulated clock",
               .explanation = "Simulated time is a signed 64-bit count of picoseconds, 106.8 days from the start of the "
-                             "run to its end. A step\nneeds to be played only until it repeats itself: fewer of them "
+                             "run to its end. Steps\nneed to be simulated only until they repeat: fewer of them "
                              "give the same time per step. Where one step is\ntoo long, a rate is too low, a latency "
                              "too high, or the batch too large.",
               .example = "simulate: { steps: 5000 }   # steps of 10 hours: 256 of them fit\n"
                          "simulate: { steps: 10 }"},
     ErrorCode{.code = "E149",
               .title = "a run that would take too long",
-              .explanation = "Before anything is played, tasks and messages are counted. By rule of thumb each takes "
+              .explanation = "Before the simulation, tasks and messages are counted. By rule of thumb each takes "
                              "half a microsecond of a\n4 GHz-class core, rounds of rings that repeat themselves much "
                              "less. Above 2 minutes or 16 GiB the run is\nrefused, unless simulate.allow_slow is "
                              "true (`ringwright run --allow-slow`).",
               .example = "comm: { plan: { chunk: 1B } }   # 10^9 messages for 1 GiB; NCCL's chunks are 512 KiB\n"
                          "ringwright run big.yaml --allow-slow"},
     ErrorCode{.code = "E151",
-              .title = "an algorithm cannot play a collective of the job",
-              .explanation = "The algorithm chosen for a dimension does not know the kind of collective that is called "
-                             "there, or its group does not lie on the hosts as it needs. The message names those that "
-                             "can; without a choice the tuner takes one that fits.",
+              .title = "an algorithm cannot carry out a collective of the job",
+              .explanation = "The algorithm chosen for a dimension does not support the kind of collective that is "
+                             "called there, or the placement of its group on the hosts. The message names those that "
+                             "do; without a choice the tuner takes one that fits.",
               .example = "collectives: { tp: { algorithm: pairwise } }   # only all-to-all\n"
                          "collectives: { tp: { algorithm: ring } }"},
     ErrorCode{.code = "E152",
               .title = "a collective never ends",
               .explanation =
-                  "No way leads between two of its ranks, or the links of the only one are down. The message "
-                  "says who waits for whom.",
-              .example = "ringwright topo cluster.yaml --check    # tells which GPUs cannot reach each other"},
+                  "There is no path between two of its ranks, or the links of the only one are down. The message "
+                  "lists which ranks wait for which.",
+              .example = "ringwright topo cluster.yaml --check    # lists GPUs that cannot reach each other"},
     ErrorCode{.code = "E153",
-              .title = "what a search cannot vary",
+              .title = "a key that a search cannot vary",
               .explanation =
                   "A search tries values of its axes (`ringwright search --help`) and of keys of parallel, "
                   "training, compute and\nmemory, on one machine with one model. Other keys are fixed for the "
-                  "whole search, and another machine is\nanother search. The product of all values has a limit.",
+                  "whole search, and another machine is\nanother search. The number of combinations has a limit.",
               .example = "ringwright search llama.yaml --vary tp=4,8 --vary parallel.overlap_p2p_comm=true,false\n"
                          "ringwright search llama.yaml --fix cluster.nodes=64   # not: --vary cluster.nodes=32,64"},
 };
@@ -67,7 +67,7 @@ std::string explain_code(std::string_view code) {
   return explain_error(tables, code);
 }
 
-// "cluster.node.preset": where presets may be named is no key of any reader.
+// "cluster.node.preset": no reader has a key for the places where presets may be named.
 std::string explain_preset(std::string_view word) {
   for (const PresetRule& rule : load_options({}).presets) {
     if (word != (rule.path.empty() ? "preset" : rule.path + ".preset")) continue;
@@ -84,7 +84,7 @@ Explanation explain(std::string_view word) {
   const std::vector<KeyDoc> keys = scenario_keys();
   if (std::string page = explain_key(keys, word); !page.empty()) {
     const std::string path = page.substr(0, page.find(':'));
-    for (const std::string& reason : reasons_without_effect(path)) page += fmt::format("  not always: {}\n", reason);
+    for (const std::string& reason : reasons_without_effect(path)) page += fmt::format("  no effect: {}\n", reason);
     return {.page = std::move(page), .near = {}};
   }
   return {.page = "", .near = near_keys(keys, word)};

@@ -1,4 +1,4 @@
-// What a key or an error code means: the pages of `explain`, and the JSON Schema for editors.
+// The meaning of a key or an error code: the pages of `explain`, and the JSON Schema for editors.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 namespace ringwright::configs {
 
 struct Explanation {
-  std::string page;               // empty: nobody knows the word
-  std::vector<std::string> near;  // then: what may have been meant, best first
+  std::string page;               // empty: the word is unknown
+  std::vector<std::string> near;  // then: similar words, best first
 };
 
 // `word` is a key ("parallel.tp") or an error code ("E110").

@@ -1,4 +1,4 @@
-// Looks up names of nodes and links, and what was meant when there is no such name.
+// Looks up names of nodes and links, and suggests the nearest when there is no such name.
 #include "configs/scenario/fabric_names.h"
 
 #include <fmt/format.h>
@@ -57,7 +57,7 @@ FoundLinks FabricNames::links(std::string_view name) const {
     if (link.from == *from_node && link.to == *to_node) found.links.emplace_back(i);
   }
   if (!found.links.empty()) return found;
-  found.problem = fmt::format("no link leads from '{}' to '{}'", from, to);
+  found.problem = fmt::format("there is no link from '{}' to '{}'", from, to);
   const std::string near = nearest_name(to, neighbours(*from_node));
   if (!near.empty()) found.nearest = from + std::string(kArrow) + near;
   return found;

@@ -15,11 +15,11 @@ namespace ringwright::configs {
 // A switch of the network between hosts.
 [[nodiscard]] bool is_network_switch(NodeKind kind);
 
-// What was found, or why nothing was.
+// The links found, or why there are none.
 struct FoundLinks {
   std::vector<LinkId> links;  // several where parallel links have one name
   std::string problem;        // "no node 'leaf9'", empty when links were found
-  std::string nearest;        // a name that may have been meant, or empty
+  std::string nearest;        // the most similar name, or empty
 };
 
 class FabricNames {

@@ -17,9 +17,9 @@ namespace {
 
 constexpr std::string_view kFaultCode = "E124";
 
-constexpr std::array kStates = {Option{"down", "the link carries nothing; flows take another equal way, or wait"},
+constexpr std::array kStates = {Option{"down", "the link carries nothing; flows take another equal-cost path, or wait"},
                                 Option{"degraded", "the link carries `factor` of its bandwidth"}};
-constexpr std::array kDirections = {Option{"both", "the named link and the one back"},
+constexpr std::array kDirections = {Option{"both", "the named link and its reverse"},
                                     Option{"one", "only the named direction"}};
 
 struct Period {
@@ -53,12 +53,12 @@ class FaultReader {
     if (subjects != 1) {
       map.error("", std::string(kFaultCode),
                 fmt::format("a fault is of one 'link', 'nic' or 'node', but {} are given", subjects));
-      map.ignore_rest("the fault is not understood");
+      map.ignore_rest("the fault is not valid");
       return;
     }
     if (map.has("node")) return read_host(map);
     if (!context_.model.plays_faults) {
-      map.ignore_rest(fmt::format("the network model '{}' plays no faults of links", context_.model.name));
+      map.ignore_rest(fmt::format("the network model '{}' does not simulate link faults", context_.model.name));
       return;
     }
     read_links(map);
@@ -82,12 +82,12 @@ class FaultReader {
     return period;
   }
 
-  // The capacity that is left.
+  // The remaining capacity.
   [[nodiscard]] static double read_factor(ConfigMap& map) {
     const std::string state =
-        map.choice({.name = "state", .doc = "what is wrong", .fallback = std::string("down")}, kStates);
+        map.choice({.name = "state", .doc = "the kind of fault", .fallback = std::string("down")}, kStates);
     const Key<double> key{.name = "factor",
-                          .doc = "part of the bandwidth that is left; with state: degraded",
+                          .doc = "fraction of the bandwidth that is left; with state: degraded",
                           .fallback = 0.5,
                           .min = 0.0,
                           .max = 1.0};
@@ -96,7 +96,7 @@ class FaultReader {
       const double factor = map.number(key);
       if (!map.documenting() && (!map.has("factor") || factor <= 0.0)) {
         map.error("factor", std::string(kFaultCode),
-                  fmt::format("'{}' must say which part of the bandwidth is left", map.path_of("factor")),
+                  fmt::format("'{}' must state the fraction of the bandwidth that is left", map.path_of("factor")),
                   "factor: 0.5");
       }
       return degraded ? factor : 0.0;
@@ -110,7 +110,7 @@ class FaultReader {
 
   void read_links(ConfigMap& map) {
     const std::string link = map.text({.name = "link",
-                                       .doc = "a link by its name, FROM->TO as `topo --names` prints it",
+                                       .doc = "a link by its name, FROM->TO as printed by `topo --names`",
                                        .fallback = std::string()});
     const std::string nic = map.text({.name = "nic",
                                       .doc = "a NIC: the cable between it and the network, both directions",
@@ -165,7 +165,7 @@ class FaultReader {
   }
 
   void read_host(ConfigMap& map) {
-    // The schema knows no cluster.
+    // The schema does not depend on a cluster.
     const auto last = map.documenting() ? std::nullopt : std::optional(context_.hosts - 1);
     const std::int64_t host = map.integer(
         {.name = "node", .doc = "number of a host, from 0", .fallback = 0, .min = 0, .max = last});
@@ -175,10 +175,10 @@ class FaultReader {
     if (map.documenting()) return;
     if (period.at > TimePoint() || period.until != network_models::kForGood) {
       map.error(map.has("for") ? "for" : "at", std::string(kFaultCode),
-                "a host is slow for the whole run: other times than 'at: 0s' are not played");
+                "a host is slow for the whole run: only 'at: 0s' is supported");
       return;
     }
-    if (host < 0 || host >= context_.hosts || speed <= 0.0) return;  // told already
+    if (host < 0 || host >= context_.hosts || speed <= 0.0) return;  // already reported
     faults_.slowdown_of_host.resize(static_cast<std::size_t>(context_.hosts), 1.0);
     faults_.slowdown_of_host[static_cast<std::size_t>(host)] /= speed;
     faults_.ordered.push_back({.text = fmt::format("host{} computes at {:.4g} of its speed", host, speed),
@@ -197,7 +197,7 @@ class FaultReader {
     map_of_.push_back(number_);
   }
 
-  // What does not exist for the library is no fault of the run.
+  // NICs that the library does not find are not reported as faults of the run.
   void leave_out_lost_nics(std::vector<ConfigMap>& maps) {
     const NicsDown down = find_nics_down(network_.fabric, faults_.links);
     const std::string problem = why_cut_off(
@@ -213,7 +213,7 @@ class FaultReader {
     }
     if (!problem.empty()) {
       return maps[map_of_[last_lost]].error("", std::string(kFaultCode), problem,
-                                             "leave it a NIC, or let the fault begin after 'at: 0s'");
+                                             "leave the host a NIC, or start the fault after 'at: 0s'");
     }
     std::erase_if(faults_.links, [&](const network_models::LinkFault& fault) { return is_lost(fault.link); });
     faults_.lost_nics = down.sets(context_.hosts);
@@ -241,7 +241,7 @@ class FaultReader {
 
 Faults read_faults(ConfigMap& root, const FaultContext& context) {
   FaultReader reader(context);
-  std::vector<ConfigMap> maps = root.maps("faults", "what breaks during the run, and when");
+  std::vector<ConfigMap> maps = root.maps("faults", "links and hosts that fail or degrade during the run");
   for (std::size_t i = 0; i < maps.size(); ++i) reader.read(maps[i], i);
   return reader.take(maps);
 }

@@ -1,4 +1,4 @@
-// What breaks during a run: links that go down or weaken for a while, hosts that compute slowly; read from `faults`.
+// Faults during a run: links that go down or degrade for a while, hosts that compute slowly; read from `faults`.
 #pragma once
 
 #include <cstdint>
@@ -21,22 +21,22 @@ struct OrderedFault {
   TimePoint at;
   TimePoint until = network_models::kForGood;
   bool is_down = false;
-  bool of_link = false;  // else of a host
-  bool of_lost_nic = false;  // all of its links are cables of NICs that the run begins and ends without
+  bool of_link = false;  // otherwise of a host
+  bool of_lost_nic = false;  // all of its links are cables of NICs that are missing for the whole run
   std::string path;  // "faults[2].nic"
   Place place;
 };
 
 struct Faults {
-  std::vector<network_models::LinkFault> links;  // those of lost NICs left out
-  network_models::NicSets lost_nics;             // down from the start and for good: the library goes without them
+  std::vector<network_models::LinkFault> links;  // without those of lost NICs
+  network_models::NicSets lost_nics;             // down from the start and for good: the library does not use them
   std::vector<double> slowdown_of_host;  // 1 = nominal; empty: all are
   std::vector<OrderedFault> ordered;
 };
 
 struct FaultContext {
   const network_models::Topology& topology;  // built to look up names, when there are faults of links
-  const network_models::ModelEntry& model;   // one that plays no faults ignores those of links
+  const network_models::ModelEntry& model;   // one that does not simulate faults ignores those of links
   std::int64_t hosts = 1;
   int nics = 0;                // of a host
   std::string_view fabric = {};  // name of the topology

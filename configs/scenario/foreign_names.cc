@@ -46,7 +46,7 @@ std::string megatron_hint(std::string_view word) {
     case FlagMeaning::kNotModelled: return fmt::format("{}; here it is not modelled: {}", theirs, entry->key);
     case FlagMeaning::kNoEffect: break;
   }
-  // One word alone ("seed", "load") may be anybody's.
+  // A single word ("seed", "load") may come from anywhere.
   return flag.find('-') == std::string::npos ? std::string() : theirs + "; nothing that is predicted depends on it";
 }
 
@@ -78,7 +78,7 @@ std::string hint_of(std::string_view word) {
 
 struct OtherFormat {
   std::string_view what;
-  std::array<std::string_view, 2> keys;  // any of which tells it
+  std::array<std::string_view, 2> keys;  // any of which identifies it
   std::string_view named_as;
 };
 constexpr std::array kOtherFormats = {
@@ -111,7 +111,7 @@ Diagnostics other_format(const ConfigDocument& document, const std::string& path
     std::string named(format.named_as);
     named.replace(named.find("FILE"), 4, std::filesystem::path(path).filename().string());
     return failure("E102", fmt::format("this is {}, not a scenario", format.what), {.file = path},
-                   fmt::format("name it in a scenario, beside a `cluster`: {}", named));
+                   fmt::format("name it in a scenario, next to a `cluster`: {}", named));
   }
   return {};
 }

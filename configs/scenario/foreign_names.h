@@ -1,4 +1,4 @@
-// What other tools call a thing, and what it is called here: hints for files and keys that are theirs.
+// What other tools call a setting, and its name here: hints for files and keys of other tools.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace ringwright::configs {
 
-// The same mistakes; of an unknown key that Megatron-LM, DeepSpeed, accelerate or NCCL knows, the hint says the name
-// here.
+// The same mistakes; for an unknown key that is a name of Megatron-LM, DeepSpeed, accelerate or NCCL, the hint gives
+// the name here.
 [[nodiscard]] Diagnostics with_foreign_names(const Diagnostics& diagnostics);
 
-// An error where the document is no scenario but another tool's file that a scenario can name: a Hugging Face
+// An error where the document is not a scenario but another tool's file that a scenario can name: a Hugging Face
 // config.json, a DeepSpeed or an accelerate configuration.
 [[nodiscard]] Diagnostics other_format(const ConfigDocument& document, const std::string& path);
 

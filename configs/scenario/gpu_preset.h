@@ -1,4 +1,4 @@
-// A shipped GPU by its name, without a cluster around it: what it can do, and where each of its numbers comes from.
+// A shipped GPU by its name, without a cluster: its capabilities, and the origin of each of its numbers.
 #pragma once
 
 #include <string>

@@ -25,8 +25,8 @@ void check_graph_nets(ConfigMap& comm, const collectives::NcclSetup& nccl) {
   if (const int highest = highest_gpu(*nccl.graph->ring); highest >= nccl.host.gpus) {
     return comm.error(
         "graph", "E185",
-        fmt::format("the file's rings visit GPU {} (dev), and a host has {}, from 0", highest, nccl.host.gpus),
-        "the file must be of a host like cluster.node");
+        fmt::format("the file's rings visit GPU {} (dev), but a host has {}, numbered from 0", highest, nccl.host.gpus),
+        "the file must describe a host like cluster.node");
   }
   const int nics = nccl.host.nics;
   if (nics == 0) return;
@@ -35,13 +35,13 @@ void check_graph_nets(ConfigMap& comm, const collectives::NcclSetup& nccl) {
   for (std::size_t channel = 0; channel < nccl.graph->ring->ports.size(); ++channel) {
     for (const int net : nccl.graph->ring->ports[channel]) {
       if (net < nics || unknown++ > 0) continue;
-      first = fmt::format("channel {} uses net {}, and a host has {} NICs, counted from 0", channel, net, nics);
+      first = fmt::format("channel {} uses net {}, but a host has {} NICs, numbered from 0", channel, net, nics);
     }
   }
   if (unknown == 0) return;
-  if (unknown > 1) first += fmt::format("; so it is with {} more ends of rings", unknown - 1);
+  if (unknown > 1) first += fmt::format("; the same holds for {} more ends of rings", unknown - 1);
   comm.warn("graph", "E185", first,
-            "messages go by the GPU's own NIC there; cluster.node.nic.count says how many NICs there are");
+            "messages use the GPU's own NIC there; cluster.node.nic.count sets the number of NICs");
 }
 
 }  // namespace ringwright::configs

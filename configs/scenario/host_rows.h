@@ -1,4 +1,4 @@
-// Memory and drives of the hosts: what all ranks of a host keep there, against what it has.
+// Memory and drives of the hosts: what all ranks of a host store there, compared with the capacity.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace ringwright::configs {
 
-// The fullest host's memory, and its drives; nothing when nothing is offloaded.
+// The memory of the fullest host, and its drives; empty when nothing is offloaded.
 [[nodiscard]] std::vector<HostRow> host_rows(const Scenario& scenario);
 
 }  // namespace ringwright::configs

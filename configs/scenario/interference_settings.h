@@ -7,10 +7,10 @@ namespace ringwright::configs {
 
 struct InterferenceSettings {
   bool counts = false;           // false: neither slows the other
-  int sms_per_channel = 1;       // multiprocessors that a channel's thread block sits on
-  double bytes_per_copied = 2.0;   // of device memory, for each byte that a thread block passes on
-  double bytes_per_reduced = 3.0;  // the same where it adds
-  double streaming_share = 0.5;  // of all multiprocessors, which draw all of device memory's bandwidth
+  int sms_per_channel = 1;       // multiprocessors that a channel's thread block occupies
+  double bytes_per_copied = 2.0;   // device memory traffic for each byte that a thread block copies
+  double bytes_per_reduced = 3.0;  // the same where it reduces
+  double streaming_share = 0.5;  // of all multiprocessors, enough to saturate device memory bandwidth
 };
 
 // Of `interference`. Mistakes are recorded in the map.

@@ -1,4 +1,4 @@
-// Rows about keys whose effect hangs on several wings, and the facts that all rows may ask for.
+// Rows about keys whose effect depends on several wings, and the facts that all rows may ask for.
 #include "configs/scenario/key_effects.h"
 
 #include <algorithm>
@@ -15,10 +15,10 @@ namespace ringwright::configs {
 namespace {
 
 constexpr std::string_view kWholeLinks =
-    "'collectives.model: closed_form' takes every link as it is without faults; only messages (between pipeline "
-    "stages, in rings of context parallelism, to host memory) meet them";
+    "'collectives.model: closed_form' uses every link without its faults; only messages (between pipeline "
+    "stages, in rings of context parallelism, to host memory) are affected by them";
 constexpr std::string_view kNoSharing =
-    "collectives of 'collectives.model: closed_form' share links with nobody; only messages (between pipeline stages, "
+    "collectives of 'collectives.model: closed_form' share no links; only messages (between pipeline stages, "
     "in rings of context parallelism, to host memory) do";
 constexpr std::string_view kNotClosed = "collectives.model!=closed_form";
 // A NIC that is down from the start and for good is down for formulas, too.
@@ -26,15 +26,15 @@ constexpr std::string_view kMeetsLinks = "collectives.model!=closed_form | fault
 
 constexpr std::string_view kMeetsLinksDown = "collectives.model!=closed_form & faults.down=yes";
 constexpr std::string_view kNothingStands =
-    "NICs give up where a link stays down: it takes 'faults' with 'state: down' that the network model plays, and "
-    "collectives as messages, not 'collectives.model: closed_form'";
+    "NICs give up where a link stays down: this needs 'faults' with 'state: down' that the network model simulates, "
+    "and collectives as messages, not 'collectives.model: closed_form'";
 
 constexpr std::array kEffects = {
-    KeyEffect{"simulate.seed", "", "nothing that is played is random; hashed routing, router load and searches have "
+    KeyEffect{"simulate.seed", "", "nothing in the simulation is random; hashed routing, router load and searches have "
                                    "seeds of their own"},
     KeyEffect{"simulate.fast_forward", "collectives.model!=chunks & interference.model!=share",
-              "with 'collectives.model: chunks' or 'interference.model: share' nothing is left out anyway"},
-    KeyEffect{"search", "", "only 'ringwright search' looks at it"},
+              "with 'collectives.model: chunks' or 'interference.model: share' nothing is skipped anyway"},
+    KeyEffect{"search", "", "only 'ringwright search' uses it"},
     KeyEffect{"faults[].link", kMeetsLinks, kWholeLinks},
     KeyEffect{"faults[].nic", kMeetsLinks, kWholeLinks},
     KeyEffect{"faults[].at", kMeetsLinks, kWholeLinks},
@@ -81,7 +81,7 @@ void add_facts(const Scenario& scenario, SettingValues& values) {
   values.add("job.optimizer", offload.optimizer == Tier::kGpu ? "on the GPU" : "off the GPU");
 }
 
-// Beside NICs that the run goes without, links that formulas do not meet.
+// In addition to NICs that are missing for the whole run: links whose faults formulas do not see.
 void list_unmet_faults(const Scenario& scenario, const SettingValues& values, ConfigLog& log) {
   if (scenario.faults.lost_nics.empty() || values.holds(kNotClosed)) return;
   for (const OrderedFault& fault : scenario.faults.ordered) {

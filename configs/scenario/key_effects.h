@@ -11,7 +11,7 @@
 
 namespace ringwright::configs {
 
-// Lists what the scenario's file gives and what has no effect in its run, in the log of its document.
+// Lists keys that the scenario's file sets without effect on its run, in the log of its document.
 void list_keys_without_effect(Scenario& scenario);
 
 // For `explain`: when a key has no effect, one line each.

@@ -18,7 +18,7 @@ struct ScheduleFile {
   [[nodiscard]] const workload::ListedSchedule* get() const { return document ? &schedule : nullptr; }
 };
 
-// Mistakes go to `foreign`; nothing is named: an empty file.
+// Mistakes go to `foreign`; a file is empty when none is named.
 [[nodiscard]] ScheduleFile read_schedule_file(ConfigMap parallel, Diagnostics& foreign);
 void check_schedule_file(ScheduleFile& file, const workload::ParallelOptions& parallel, std::int64_t microbatches,
                          Diagnostics& foreign);

@@ -1,4 +1,4 @@
-// Loads scenarios: files, what they import, changes to what was read, and all mistakes at once.
+// Loads scenarios: files, their imports, changes to the values, and all mistakes at once.
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -29,7 +29,7 @@ LoadOptions load_options(const ScenarioOptions& options) {
 
 namespace {
 
-// How much of a file must be there.
+// How much of a file is required.
 enum class Extent { kJob, kMachine };
 
 collectives::NcclFiles nccl_files(const LoadOptions& load) {
@@ -40,7 +40,7 @@ collectives::NcclFiles nccl_files(const LoadOptions& load) {
 
 using Load = std::function<Result<ConfigDocument>(const LoadOptions&)>;
 
-// What files that the document names say, under what it says itself.
+// Values from files that the document names, under its own values.
 Result<ConfigDocument> load_with_imports(const Load& load, const std::string& path, const ScenarioOptions& options,
                                          Imports& imports) {
   LoadOptions how = load_options(options);
@@ -55,7 +55,7 @@ Result<ConfigDocument> load_with_imports(const Load& load, const std::string& pa
   return load(how);
 }
 
-// Whether a layout fits is judged against the model; where its file could not be read, that says nothing.
+// A layout is checked against the model; where the model's file could not be read, the check is meaningless.
 bool evaluates_layout(const Diagnostic& diagnostic) {
   return diagnostic.code.starts_with("E13") || diagnostic.code.starts_with("E14") || diagnostic.code == "W131";
 }

@@ -22,7 +22,7 @@ Result<Scenario> load_named_machine(const std::string& path_or_node, const Scena
   const std::string near = nearest_name(path_or_node, nodes);
   return tl::unexpected(
       failure("E100", "there is no file and no shipped node '" + path_or_node + "'", {},
-              near.empty() ? "`ringwright list nodes` shows what there is" : "did you mean '" + near + "'?"));
+              near.empty() ? "`ringwright list nodes` shows all nodes" : "did you mean '" + near + "'?"));
 }
 
 }  // namespace ringwright::configs

@@ -8,7 +8,7 @@
 namespace ringwright::configs {
 namespace {
 
-// Of a GPU that does not say what it is: the most common one.
+// For a GPU that does not state its architecture: the most common one.
 constexpr int kAssumedCapability = 90;
 // AMD's GPUs have no such number; RCCL plans for them with the lists of NCCL's older generations.
 constexpr int kOfAmd = 80;
@@ -32,7 +32,7 @@ collectives::Processor processor(network_models::Host::Processor maker) {
   return To::kOther;
 }
 
-// Every port becomes a NIC at the place of the one that it belongs to.
+// Every port becomes a NIC at the location of the one that it belongs to.
 void take_ports_apart(collectives::NcclHost& host, int ports) {
   host.nics *= ports;
   host.ports = ports;

@@ -1,4 +1,4 @@
-// What NCCL would detect on the cluster's hosts.
+// The hardware that NCCL would detect on the cluster's hosts.
 #pragma once
 
 #include "collectives/nccl/topology/hardware.h"

@@ -1,5 +1,4 @@
-// What a fabric whose switches add up (SHARP) means for collectives, and what one without it does to what the user asks
-// for.
+// Effects of a fabric whose switches reduce (SHARP) on collectives, and of one without it on the user's choices.
 #pragma once
 
 #include "collectives/comm_settings.h"
@@ -9,8 +8,8 @@
 
 namespace ringwright::configs {
 
-// Tells NCCL of the fabric, and its costs of the switches. NCCL goes without CollNet where there is none, which is a
-// warning; a plan that names it is a mistake.
+// Passes the fabric's reduction to NCCL, and the costs of the switches. NCCL does not use CollNet where there is none,
+// which is a warning; a plan that names it is a mistake.
 void apply_network_sums(ConfigMap root, const network_models::SwitchSums& sums, collectives::NcclSetup& nccl,
                         collectives::CommSettings& comm);
 

@@ -93,7 +93,7 @@ std::string why_cut_off(const NicsDown& down, const NicsNeeded& needed) {
   for (const auto& [first, unused] : down.of_host) {
     for (const auto& [second, unused_too] : down.of_host) {
       if (first < second && lacks_all(down, needed, first, second)) {
-        return fmt::format("host{} and host{} have no rail in common: of every rail one of their NICs is down", first,
+        return fmt::format("host{} and host{} have no rail in common: on every rail one of their NICs is down", first,
                            second);
       }
     }

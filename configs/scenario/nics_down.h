@@ -1,4 +1,4 @@
-// NICs that are down from the start of a run and for good: the library does not find them, and no byte goes by them.
+// NICs that are down from the start of a run and for good: the library does not find them, and they carry no traffic.
 #pragma once
 
 #include <cstdint>
@@ -15,22 +15,22 @@
 namespace ringwright::configs {
 
 struct NicsDown {
-  std::map<int, std::vector<int>> of_host;  // numbers of NICs, ascending, by host that lacks some
+  std::map<int, std::vector<int>> of_host;  // numbers of NICs, ascending, by host with missing NICs
   std::set<LinkId> cables;                  // of these NICs
 
-  // By sets of NICs, numbered in the order of hosts; no sets when no host lacks any.
+  // By sets of NICs, numbered in the order of hosts; no sets when no NIC is missing.
   [[nodiscard]] network_models::NicSets sets(std::int64_t hosts) const;
   [[nodiscard]] bool lacks(int host, int nic) const;
 };
 
-// A NIC counts when no cable of it carries anything in either direction, from time 0 on.
+// A NIC counts as down when none of its cables carries traffic in either direction, from time 0 on.
 [[nodiscard]] NicsDown find_nics_down(const Fabric& fabric, std::span<const network_models::LinkFault> faults);
 
-// Why hosts cannot talk to each other any more; empty: they can.
+// Why hosts cannot reach each other any more; empty: they can.
 struct NicsNeeded {
   std::int64_t hosts = 1;
-  int nics = 0;              // of a whole host
-  bool rails_apart = false;  // only NICs of one number reach each other
+  int nics = 0;              // of a complete host
+  bool rails_apart = false;  // only NICs with the same number reach each other
 };
 [[nodiscard]] std::string why_cut_off(const NicsDown& down, const NicsNeeded& needed);
 

@@ -7,7 +7,7 @@ void add_published(ConfigMap& map, const std::string& source, std::vector<Publis
   const auto add = [&](std::string_view key, PublishedQuantity quantity, double value) {
     if (map.has(key)) figures.push_back({.quantity = quantity, .value = value, .source = source});
   };
-  // Defaults stand for "not given"; add() looks whether the key is there.
+  // The defaults mean "not given"; add() checks whether the key is there.
   add("step_time", PublishedQuantity::kStepTime,
       to_seconds(
           map.duration({.name = "step_time", .doc = "measured time of a training step", .fallback = Duration(0)})));
@@ -30,8 +30,8 @@ void add_published(ConfigMap& map, const std::string& source, std::vector<Publis
 std::vector<PublishedFigure> read_published(ConfigMap root) {
   std::vector<PublishedFigure> figures;
   for (ConfigMap& map :
-       root.maps("published", "what somebody measured for this scenario, to hold the result against")) {
-    const std::string source = map.text({.name = "source", .doc = "where the figure stands"});
+       root.maps("published", "published measurements of this scenario, to compare the result with")) {
+    const std::string source = map.text({.name = "source", .doc = "source of the figure"});
     add_published(map, source, figures);
   }
   return figures;

@@ -1,4 +1,4 @@
-// Reading of `published`: what somebody measured for a scenario.
+// Reads `published`: measurements of a scenario.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// Reads a scenario's parts from its document.
+// Reads the blocks of a scenario from its document.
 #include "configs/scenario/scenario_reader.h"
 
 #include <algorithm>
@@ -48,7 +48,7 @@ const Entry& find_entry(std::span<const Entry> entries, std::string_view name) {
 
 Cluster read_cluster(ConfigMap root) {
   Cluster cluster;
-  ConfigMap map = root.map("cluster", "the machine: hosts, what is in them, and the fabric between them");
+  ConfigMap map = root.map("cluster", "the machine: hosts, their components, and the fabric between them");
   cluster.hosts = map.integer({.name = "nodes", .doc = "number of hosts (servers)", .fallback = 1, .min = 1,
                                .max = 1'000'000});
   ConfigMap node = map.map("node", "one host; `preset` names a shipped one");
@@ -65,7 +65,7 @@ Cluster read_cluster(ConfigMap root) {
   if (fabric.documenting()) {
     for (const auto& entry : topologies) static_cast<void>(entry.read(fabric, request));
   }
-  // Each takes about 6 KiB and 30 microseconds to put together (scale-1m-h100).
+  // Each takes about 6 KiB and 30 microseconds to build (scale-1m-h100).
   constexpr std::int64_t kMostGpus = 4'194'304;
   if (cluster.gpus() > kMostGpus) {
     map.error("nodes", "E106",
@@ -97,7 +97,7 @@ workload::ModelShape read_model_shape(ConfigMap model, Diagnostics& foreign) {
   return shape;
 }
 
-// What is kept beside a GPU needs a host that has a place for it.
+// Offloading needs a host with memory or drives for it.
 void check_offload(ConfigMap& parallel, const workload::OffloadOptions& offload, const Cluster& cluster) {
   if (!offload.any() || parallel.documenting()) return;
   ConfigMap zero = parallel.map("zero", "sharding of a model's state over data-parallel ranks, with DeepSpeed's keys");
@@ -119,23 +119,24 @@ Job read_job(ConfigMap root, const Cluster& cluster, Diagnostics& foreign) {
   ConfigMap model = root.map("model", "the model; `preset` names a shipped one");
   ConfigMap training = root.map("training", "batch, precision and recomputation");
   ConfigMap parallel = root.map("parallel", "how the work is split over ranks");
-  ConfigMap compute = root.map("compute", "how the time of kernels is found");
+  ConfigMap compute = root.map("compute", "how the time of kernels is computed");
   job.model = read_model_shape(model, foreign);
   static_cast<void>(training.file({.name = "deepspeed",
-                                   .doc = "a DeepSpeed configuration (ds_config.json) that says batch, precision and "
-                                          "sharding; beside this file",
+                                   .doc = "a DeepSpeed configuration (ds_config.json) that sets batch, precision and "
+                                          "sharding; relative to this file",
                                    .fallback = std::string()}));
   static_cast<void>(parallel.file({.name = "fsdp_config",
-                                   .doc = "an accelerate configuration (YAML) that says how FSDP shards; beside this "
-                                          "file",
+                                   .doc = "an accelerate configuration (YAML) that sets how FSDP shards; relative to "
+                                          "this file",
                                    .fallback = std::string()}));
   static_cast<void>(parallel.file({.name = "tp_comm_overlap_cfg",
                                    .doc = "a file of Transformer Engine's user buffers (YAML, as for Megatron's "
-                                          "--tp-comm-overlap-cfg) that says how exchanges overlap; beside this file",
+                                          "--tp-comm-overlap-cfg) that sets how exchanges overlap; relative to this "
+                                          "file",
                                    .fallback = std::string()}));
   job.training = workload::read_training_options(training);
   workload::check_precision(training, job.training, cluster.gpu);
-  const ConfigMap map = root.map("cluster", "the machine: hosts, what is in them, and the fabric between them");
+  const ConfigMap map = root.map("cluster", "the machine: hosts, their components, and the fabric between them");
   const workload::World world{.ranks = cluster.gpus(),
                               .described = fmt::format("cluster.nodes = {} x {} GPUs ({})", cluster.hosts,
                                                        cluster.host.gpus, map.origin("nodes")),
@@ -144,14 +145,14 @@ Job read_job(ConfigMap root, const Cluster& cluster, Diagnostics& foreign) {
   job.parallel = workload::read_parallel_options(
       parallel, {.shape = job.model, .training = job.training, .model_map = model, .training_map = training,
                  .world = world, .listed = schedule.get()});
-  // Refused already; what follows need not lay out as many.
+  // Already refused; the rest must not lay out as many ranks.
   if (!workload::can_be_laid_out(job.parallel, job.training))
     job.training.global_batch = job.training.micro_batch * job.parallel.dp;
   check_schedule_file(schedule, job.parallel, job.parallel.microbatches(job.training), foreign);
   check_offload(parallel, job.parallel.offload, cluster);
   job.compute = workload::read_compute_model(compute, cluster.gpu);
   workload::balance_stages(parallel, job.model, job.training, *job.compute, job.parallel);
-  ConfigMap memory = root.map("memory", "what a GPU's memory holds besides the model's own tensors");
+  ConfigMap memory = root.map("memory", "GPU memory in use besides the tensors of the model");
   job.memory = workload::read_memory_assumptions(memory);
   workload::balance_memory(parallel, {.shape = job.model, .training = job.training, .parallel = job.parallel},
                            job.memory, {.compute = *job.compute, .capacity = cluster.gpu.memory}, job.parallel);
@@ -163,15 +164,15 @@ namespace {
 // `filling`: training steps until a pipeline that never runs empty is in its steady state.
 SimulateSettings read_simulate(ConfigMap root, int filling = 0) {
   SimulateSettings settings;
-  ConfigMap map = root.map("simulate", "what is played, and how faithfully");
+  ConfigMap map = root.map("simulate", "what is simulated, and with which models");
   settings.steps = static_cast<int>(map.integer({.name = "steps",
-                                                 .doc = "training steps that count",
+                                                 .doc = "training steps that are measured",
                                                  .fallback = std::max(1, filling),
                                                  .min = 1,
                                                  .max = 10'000}));
   settings.steps_at = map.place("steps");
   settings.warmup = static_cast<int>(map.integer({.name = "warmup",
-                                                  .doc = "training steps played before those that count",
+                                                  .doc = "training steps simulated before those that are measured",
                                                   .fallback = filling,
                                                   .min = 0,
                                                   .max = 1'000}));
@@ -179,15 +180,15 @@ SimulateSettings read_simulate(ConfigMap root, int filling = 0) {
       map.integer({.name = "seed", .doc = "seed of all random streams", .fallback = 1, .min = 0, .max = INT64_MAX}));
   settings.fast_forward = map.boolean(
       {.name = "fast_forward",
-       .doc = "leave out what is proved to repeat itself: rounds of rings, laps of a pipeline, training steps",
+       .doc = "skip what provably repeats: rounds of rings, cycles of a pipeline, training steps",
        .fallback = true});
   settings.allow_slow = map.boolean(
       {.name = "allow_slow",
-       .doc = "go on where the estimate made beforehand says that the run takes more than 2 minutes or 16 GiB",
+       .doc = "run even if the estimate made beforehand exceeds 2 minutes or 16 GiB",
        .fallback = false});
   const std::vector<Option> models = options_of(network_models::models());
   const std::string network = map.choice(
-      {.name = "network", .doc = "network model: the rung of the fidelity ladder", .fallback = std::string("flow")},
+      {.name = "network", .doc = "network model: the fidelity of the simulation", .fallback = std::string("flow")},
       models);
   settings.network = &find_entry(network_models::models(), network);
   return settings;
@@ -215,14 +216,14 @@ namespace {
 
 collectives::CommSettings read_comm(ConfigMap root, const collectives::ChooserSettings& chooser,
                                     const collectives::NcclHost& host) {
-  ConfigMap map = root.map("comm", "how NCCL plays collectives, for `collectives.model: chunks`");
+  ConfigMap map = root.map("comm", "how NCCL runs collectives, for `collectives.model: chunks`");
   if (chooser.rung == collectives::Rung::kChunks || chooser.kernel_overhead || map.documenting()) {
     return collectives::read_comm_settings(map, collectives::generation_of(host.compute_capability));
   }
   return collectives::read_wires_only(map);
 }
 
-// Folders and files of results bear the name.
+// Folders and files of results have this name.
 void check_name(ConfigMap& root, const std::string& name) {
   constexpr std::size_t kLongest = 200;
   const auto cannot_stand = [](char c) {
@@ -235,7 +236,7 @@ void check_name(ConfigMap& root, const std::string& name) {
   if (name.starts_with('.')) problem = "begins with a dot";
   if (std::ranges::any_of(name, cannot_stand)) problem = "holds a slash, a backslash or a control character";
   if (problem.empty()) return;
-  root.error("name", "E118", fmt::format("'name' {}", problem), "folders of results bear the name: write llama-8b-tp4");
+  root.error("name", "E118", fmt::format("'name' {}", problem), "it names folders of results: write llama-8b-tp4");
 }
 
 void read_header(ConfigMap root, std::string* name) {
@@ -246,14 +247,14 @@ void read_header(ConfigMap root, std::string* name) {
                  .doc = "a Megatron-LM run to take model, training and parallel from: a shell script, the "
                         "arguments that a log prints, or the YAML of a functional test",
                  .fallback = std::string()}));
-  *name = root.text({.name = "name", .doc = "what the report calls the scenario", .fallback = std::string("scenario")});
+  *name = root.text({.name = "name", .doc = "name of the scenario in reports", .fallback = std::string("scenario")});
   check_name(root, *name);
 }
 
-// What steers the library's choice, where nobody asks for it.
+// Settings for the library's choice, where nothing uses that choice.
 void ignore_choices(ConfigMap comm, const ConfigLog& log) {
   constexpr std::string_view kWhy =
-      "only 'collectives.tuner: nccl', 'overhead: kernels' and 'model: chunks' ask for the library's choice";
+      "only 'collectives.tuner: nccl', 'overhead: kernels' and 'model: chunks' use the library's choice";
   for (const std::string_view key : {"tuner_config", "graph"}) {
     if (comm.has(key)) comm.ignore(key, kWhy);
   }
@@ -268,10 +269,10 @@ void ignore_choices(ConfigMap comm, const ConfigLog& log) {
 
 collectives::NcclSetup read_nccl(ConfigMap root, const Cluster& cluster, collectives::Rung rung,
                                  const collectives::NcclFiles& files, Diagnostics& foreign) {
-  ConfigMap comm = root.map("comm", "the library that carries collectives out");
+  ConfigMap comm = root.map("comm", "the library that runs collectives");
   collectives::NcclSetup nccl = collectives::read_nccl_settings(comm, files, cluster.gpu.nvidia, foreign);
   if (comm.has("algorithms") && rung != collectives::Rung::kChunks) {
-    comm.ignore("algorithms", "only 'collectives.model: chunks' plays thread blocks");
+    comm.ignore("algorithms", "only 'collectives.model: chunks' simulates thread blocks");
   }
   const bool merged = nccl.tables.merges_ports && nccl.knobs.merge_ports;
   nccl.host = make_nccl_host(cluster.host, cluster.gpu, merged ? NicPorts::kMerged : NicPorts::kApart);
@@ -279,26 +280,26 @@ collectives::NcclSetup read_nccl(ConfigMap root, const Cluster& cluster, collect
   return nccl;
 }
 
-// Without GPUDirect RDMA: on the wires, whatever plays collectives.
+// Without GPUDirect RDMA: affects the wires with every collective model.
 void pass_through_host_memory(ConfigMap root, ChannelCosts& comm, Cluster& cluster) {
   cluster.topology->pass_through_host_memory(comm.host_copy);
   comm.gpudirect = cluster.fabric == "graph";
-  ConfigMap costs = root.map("comm", "how NCCL plays collectives, for `collectives.model: chunks`")
-                        .map("costs", "what NCCL's kernels cost beside the ways of their bytes");
+  ConfigMap costs = root.map("comm", "how NCCL runs collectives, for `collectives.model: chunks`")
+                        .map("costs", "what NCCL's kernels cost in addition to the paths of their bytes");
   if (cluster.fabric != "graph" || !costs.has("gpudirect")) return;
   costs.warn("gpudirect", "W131",
-             fmt::format("{} has no effect: a fabric of type graph says nothing of host memory",
+             fmt::format("{} has no effect: a fabric of type graph does not describe host memory",
                          costs.path_of("gpudirect")));
 }
 
-// What a collective needs of the file, once cluster and job are read.
+// What a collective needs from the file, once cluster and job are read.
 void read_collectives(ConfigMap root, const collectives::ChooserSettings& chooser,
                       const collectives::NcclFiles& files, Diagnostics& foreign, Scenario& scenario) {
   scenario.collectives = chooser;
   scenario.nccl = read_nccl(root, scenario.cluster, chooser.rung, files, foreign);
   const bool asked = chooser.heeds_kernels() || chooser.tuner == collectives::Tuner::kNccl;
   if (!asked && !scenario.interference.counts && !root.documenting()) {
-    ignore_choices(root.map("comm", "the library that carries collectives out"), scenario.document.log());
+    ignore_choices(root.map("comm", "the library that runs collectives"), scenario.document.log());
     const collectives::NcclKnobs untouched;
     scenario.nccl.knobs.ib_timeout = untouched.ib_timeout;
     scenario.nccl.knobs.ib_retries = untouched.ib_retries;
@@ -314,17 +315,17 @@ void read_collectives(ConfigMap root, const collectives::ChooserSettings& choose
   apply_network_sums(root, scenario.cluster.switch_sums, scenario.nccl, scenario.comm);
 }
 
-// Where no faults are played.
+// Where no faults are simulated.
 void ignore_patience(ConfigMap root) {
-  ConfigMap comm = root.map("comm", "the library that carries collectives out");
+  ConfigMap comm = root.map("comm", "the library that runs collectives");
   if (!comm.has("env")) return;
   ConfigMap env = comm.map("env", "");
   for (const std::string_view name : {"NCCL_IB_TIMEOUT", "NCCL_IB_RETRY_CNT"}) {
-    if (env.has(name)) env.ignore(name, "NICs give up where a link stays down, and no faults are played here");
+    if (env.has(name)) env.ignore(name, "NICs give up where a link stays down, and no faults are simulated here");
   }
 }
 
-// From the start and for good: they lie on no way, and no search of the library finds them.
+// From the start and for good: they lie on no path, and no search of the library finds them.
 void go_without_nics(Scenario& scenario) {
   const network_models::NicSets& sets = scenario.faults.lost_nics;
   scenario.cluster.host.nic_sets = sets;
@@ -348,7 +349,7 @@ Scenario read_scenario(ConfigDocument document, const collectives::NcclFiles& fi
   scenario.interference = read_interference(root);
   cluster.gpu.streaming_share = scenario.interference.streaming_share;
   scenario.job = read_job(root, cluster, foreign);
-  ConfigMap collective_map = root.map("collectives", "which algorithms play collectives");
+  ConfigMap collective_map = root.map("collectives", "which algorithms carry out collectives");
   read_collectives(root, collectives::read_chooser_settings(collective_map, dimension_names()), files, foreign,
                    scenario);
   scenario.simulate = read_simulate_of(root, scenario.job);
@@ -371,9 +372,9 @@ Scenario read_machine(ConfigDocument document, const collectives::NcclFiles& fil
   ConfigMap root = scenario.document.root();
   read_header(root, &scenario.name);
   scenario.cluster = read_cluster(root);
-  ConfigMap compute = root.map("compute", "how the time of kernels is found");
+  ConfigMap compute = root.map("compute", "how the time of kernels is computed");
   scenario.job.compute = workload::read_compute_model(compute, scenario.cluster.gpu);
-  ConfigMap collective_map = root.map("collectives", "which algorithms play collectives");
+  ConfigMap collective_map = root.map("collectives", "which algorithms carry out collectives");
   const std::vector<std::string> dimensions = {std::string(kWorld)};
   read_collectives(root, collectives::read_chooser_settings(collective_map, dimensions, collectives::Rung::kChunks),
                    files, foreign, scenario);

@@ -1,5 +1,4 @@
-// A scenario: what a user asks for, read from YAML and checked; plain data, numbers with units, no strings to
-// interpret.
+// A scenario: a user's request, read from YAML and checked; plain data, numbers with units, no strings to interpret.
 #pragma once
 
 #include <cstdint>
@@ -31,12 +30,12 @@
 namespace ringwright::configs {
 
 struct SimulateSettings {
-  int steps = 1;   // training steps that count
-  Place steps_at;  // where the file says so
+  int steps = 1;   // training steps that are measured
+  Place steps_at;  // where the file sets them
   int warmup = 0;  // steps before them
   std::uint64_t seed = 1;
-  bool allow_slow = false;   // play also what takes long, or much memory (run_cost.h)
-  bool fast_forward = true;  // what repeats itself exactly is not played again
+  bool allow_slow = false;   // also run what takes long, or much memory (run_cost.h)
+  bool fast_forward = true;  // exact repetitions are not simulated again
   const network_models::ModelEntry* network = nullptr;
 };
 
@@ -51,7 +50,7 @@ struct Cluster {
   [[nodiscard]] std::int64_t gpus() const { return hosts * host.gpus; }
 };
 
-// What a whole training step needs; a file that only describes a cluster has none.
+// The settings of a whole training step; a file that only describes a cluster has none.
 struct Job {
   workload::ModelShape model;
   workload::TrainingOptions training;
@@ -61,7 +60,7 @@ struct Job {
 };
 
 // Which attention FLOPs count as the model's own in MFU: half of the score matrix, which causal attention needs, or all
-// of it, as most papers up to 2023 count.
+// of it, as in most papers up to 2023.
 enum class AttentionFlops { kCausal, kFull };
 
 struct Scenario {
@@ -80,7 +79,8 @@ struct Scenario {
   Background background;
   SearchSettings search;
 
-  // Special members are in the source file: each file that holds a scenario would compile those of all parts anew.
+  // Special members are in the source file: otherwise each file that holds a scenario would compile those of all
+  // members anew.
   explicit Scenario(ConfigDocument read);
   ~Scenario();
   Scenario(Scenario&& other) noexcept;
@@ -94,27 +94,27 @@ struct ScenarioOptions {
 
 // All mistakes of the file at once. Warnings stay in the scenario's document log.
 [[nodiscard]] Result<Scenario> load_scenario(const std::string& path, const ScenarioOptions& options = {});
-// The same for a text at hand; `name` stands in messages, and files that it names are looked for beside it.
+// The same for a text in memory; `name` appears in messages, and files that it names are relative to it.
 [[nodiscard]] Result<Scenario> load_scenario_text(const std::string& name, std::string_view text,
                                                   const ScenarioOptions& options = {});
-// The dimension of a collective that is played alone: `collectives.world.algorithm` chooses for it.
+// The dimension of a collective that is simulated alone: `collectives.world.algorithm` chooses for it.
 inline constexpr std::string_view kWorld = "world";
 
 // What a single collective needs: the machine, `collectives` and `simulate`; job.compute is set, the rest of the job is
-// not. A file with a `model` is read and checked whole.
+// not. A file with a `model` is read and checked completely.
 [[nodiscard]] Result<Scenario> load_machine(const std::string& path, const ScenarioOptions& options = {});
 [[nodiscard]] Result<Scenario> load_machine_text(const std::string& name, std::string_view text,
                                                  const ScenarioOptions& options = {});
-// Only the cluster part; the rest of the file may be missing.
+// Only the cluster; the rest of the file may be missing.
 [[nodiscard]] Result<Cluster> load_cluster(const std::string& path, const ScenarioOptions& options = {});
 
-// The scenario again with other values, from the tree that was read before: no file but those that readers open
-// themselves. `base` must outlive it. Names of presets and of files that were imported cannot be changed here.
+// The scenario again with other values, from the tree that was read before: no file is read except those that readers
+// open themselves. `base` must outlive it. Names of presets and of imported files cannot be changed here.
 [[nodiscard]] Result<Scenario> changed_scenario(const Scenario& base, const ConfigChanges& changes,
                                                 const ScenarioOptions& options = {});
 
-// Only the job with other values, which is most of what configurations of one machine differ in, and what `simulate`
-// says of it. Quick: a search asks for thousands. `base` must outlive it.
+// Only the job with other values, which is most of the difference between configurations of one machine, and its values
+// in `simulate`. Fast: a search needs thousands. `base` must outlive it.
 struct ChangedJob {
   ConfigDocument document;
   Job job;

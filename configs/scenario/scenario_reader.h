@@ -1,4 +1,4 @@
-// Reads a scenario's parts from its document; what loads files lies in load_scenario.cc.
+// Reads the blocks of a scenario from its document; load_scenario.cc loads the files.
 #pragma once
 
 #include <string>
@@ -10,14 +10,14 @@
 
 namespace ringwright::configs {
 
-// Mistakes go into the document's log; those in other files that the scenario names, into `foreign`.
+// Mistakes go into the document's log; those in other files that the scenario names go into `foreign`.
 [[nodiscard]] Cluster read_cluster(ConfigMap root);
 [[nodiscard]] Job read_job(ConfigMap root, const Cluster& cluster, Diagnostics& foreign);
 [[nodiscard]] SimulateSettings read_simulate_of(ConfigMap root, const Job& job);
 [[nodiscard]] Scenario read_scenario(ConfigDocument document, const collectives::NcclFiles& files,
                                      Diagnostics& foreign);
-// A whole scenario from its file with its mistakes in the log, for those that can do with a part of it. Fails where the
-// file cannot be read.
+// A whole scenario from its file with its mistakes in the log, for callers that can use an incomplete one. Fails where
+// the file cannot be read.
 [[nodiscard]] Result<Scenario> read_scenario_with_errors(const std::string& path, const ScenarioOptions& options);
 // A scenario without a job: what a single collective needs.
 [[nodiscard]] Scenario read_machine(ConfigDocument document, const collectives::NcclFiles& files, Diagnostics& foreign);

@@ -25,7 +25,7 @@ struct NumberAxis {
 constexpr std::array kNumbers{
     NumberAxis{"tp", "tensor-parallel sizes; without: those up to the GPUs of a host that divide heads, MLP and GPUs"},
     NumberAxis{"pp", "pipeline stages; without: divisors of the GPUs, up to the layers"},
-    NumberAxis{"virtual_stages", "model parts per stage; without: 1, and divisors of the layers up to 8"},
+    NumberAxis{"virtual_stages", "model chunks per stage; without: 1, and divisors of the layers up to 8"},
     NumberAxis{"cp", "context-parallel sizes; without: 1, and powers of two that leave a rank 4,096 tokens or more"},
     NumberAxis{"ep", "expert-parallel sizes; without: divisors of the experts"},
     NumberAxis{"micro_batch", "sequences of a microbatch; without: 1, 2, 4 and 8, where they divide the global batch"}};
@@ -45,7 +45,7 @@ constexpr std::array kBooleans{Option{"true", ""}, Option{"false", ""}};
 struct WordAxis {
   std::string_view name;
   std::string_view doc;
-  std::span<const Option> options;  // none: checked by whoever makes the space
+  std::span<const Option> options;  // none: checked where the space is built
 };
 constexpr std::array kWords{
     WordAxis{"etp", "tensor-parallel sizes of experts, numbers or `tp`; without: 1 and tp", {}},
@@ -101,7 +101,7 @@ void check_words(ConfigMap& map, const WordAxis& axis, std::span<const std::stri
   }
 }
 
-// Twice the same value would be tried twice.
+// Duplicate values would be tried twice.
 void add_axis(std::string name, std::vector<std::string> values, SearchSettings& settings) {
   std::vector<std::string> once;
   for (std::string& value : values) {
@@ -129,7 +129,7 @@ void read_others(ConfigMap& map, SearchSettings& settings) {
   for (ConfigMap& other :
        map.maps("vary", "further keys of `parallel`, `training`, `compute` and `memory` that are varied")) {
     const std::string key = other.text({.name = "key", .doc = "\"parallel.overlap_p2p_comm\""});
-    std::vector<std::string> values = other.texts({.name = "values", .doc = "what it is set to, one after another"});
+    std::vector<std::string> values = other.texts({.name = "values", .doc = "the values to try, in order"});
     if (other.documenting()) continue;
     if (const std::string why = why_not_varied(key); !why.empty()) other.error("key", "E153", why);
     if (values.empty()) other.error("values", "E153", fmt::format("'{}' has no values", other.path()));
@@ -139,7 +139,7 @@ void read_others(ConfigMap& map, SearchSettings& settings) {
 
 Objective read_objective(ConfigMap& map) {
   const std::string name =
-      map.choice({.name = "objective", .doc = "what the best configuration has", .fallback = "step_time"}, kObjectives);
+      map.choice({.name = "objective", .doc = "what the search optimizes", .fallback = "step_time"}, kObjectives);
   for (const Objective objective :
        {Objective::kTokensPerSecond, Objective::kModelFlopUtilisation, Objective::kMemory}) {
     if (name == to_string(objective)) return objective;
@@ -168,11 +168,11 @@ std::string why_not_varied(std::string_view key) {
                               "parallel.schedule_file"};
   constexpr std::array kMaps{"parallel.", "training.", "compute.", "memory."};
   if (const std::string axis = axis_of(key); !axis.empty()) {
-    return fmt::format("'{}' is an axis of its own: search.{}", key, axis);
+    return fmt::format("'{}' is a separate axis: search.{}", key, axis);
   }
   if (key == "parallel.zero.stage" || key == "parallel.fsdp")
     return fmt::format("'{}' is varied as search.sharding", key);
-  if (key == "parallel.dp") return "'parallel.dp' is what tp, pp and cp leave of the GPUs";
+  if (key == "parallel.dp") return "'parallel.dp' follows from the GPUs and tp, pp and cp";
   if (std::ranges::find(kFiles, key) != kFiles.end()) return fmt::format("'{}' names a file, which is read once", key);
   if (std::ranges::any_of(kMaps,
                           [key](std::string_view map) { return key.starts_with(map) && key.size() > map.size(); })) {
@@ -184,25 +184,25 @@ std::string why_not_varied(std::string_view key) {
   const std::string near = nearest_name(key, axes);
   if (!near.empty()) return fmt::format("there is no axis '{}'; did you mean '{}'?", key, near);
   return fmt::format(
-      "'{}' is not of the job: only keys of parallel, training, compute and memory are varied, on one machine "
+      "'{}' is not a key of the job: only keys of parallel, training, compute and memory are varied, on one machine "
       "with one model",
       key);
 }
 
 SearchSettings read_search(ConfigMap root) {
   SearchSettings settings;
-  // Without the block there is nothing to say: its defaults are no part of a scenario that is run.
+  // Without the block there is nothing to record: its defaults do not belong to a scenario that is run.
   if (!root.has("search") && !root.documenting()) return settings;
-  ConfigMap map = root.map("search", "among which layouts `ringwright search` looks for the best");
+  ConfigMap map = root.map("search", "the layouts among which `ringwright search` finds the best");
   read_axes(map, settings);
   read_others(map, settings);
   settings.objective = read_objective(map);
   settings.max_memory =
-      map.bytes({.name = "max_memory", .doc = "that a GPU may need; 0B: what it has", .fallback = Bytes(0)});
+      map.bytes({.name = "max_memory", .doc = "memory that a GPU may use; 0B: all it has", .fallback = Bytes(0)});
   settings.top = static_cast<int>(
       map.integer({.name = "top", .doc = "configurations that are shown", .fallback = 10, .min = 1, .max = 1'000'000}));
   settings.replay = static_cast<int>(map.integer({.name = "replay",
-                                                  .doc = "of the best, played again on the scenario's own rungs",
+                                                  .doc = "of the best, simulated again with the scenario's own models",
                                                   .fallback = 10,
                                                   .min = 0,
                                                   .max = 1'000'000}));

@@ -1,4 +1,4 @@
-// The block `search` of a scenario: among which layouts the best is looked for, and what best means.
+// The block `search` of a scenario: the layouts to search, and what best means.
 #pragma once
 
 #include <string>
@@ -13,25 +13,25 @@ namespace ringwright::configs {
 enum class Objective { kStepTime, kTokensPerSecond, kModelFlopUtilisation, kMemory };
 [[nodiscard]] std::string_view to_string(Objective objective);
 
-// One thing that is varied, and its values in the order in which they are tried.
+// One setting that is varied, and its values in the order in which they are tried.
 struct SearchAxis {
   std::string name;  // "tp", or a key of the scenario: "parallel.zero.bucket"
   std::vector<std::string> values;
 };
 
 struct SearchSettings {
-  std::vector<SearchAxis> given;  // those that the user narrowed or widened, or added
+  std::vector<SearchAxis> given;  // those that the user set or added
   Objective objective = Objective::kStepTime;
-  Bytes max_memory;  // of a GPU; 0: what it has
+  Bytes max_memory;  // of a GPU; 0: all it has
   int top = 10;      // configurations shown
-  int replay = 10;   // of the best, played again on the scenario's own rungs
+  int replay = 10;   // of the best, simulated again with the scenario's own models
 };
 
-// An axis of our own, as `--vary` and `--fix` may name it: with or without the map it belongs to ("tp", "parallel.tp").
-// Empty for any other name.
+// An axis as `--vary` and `--fix` may name it: with or without the map it belongs to ("tp", "parallel.tp"). Empty for
+// any other name.
 [[nodiscard]] std::string axis_of(std::string_view key);
 
-// What is wrong with varying this key of the scenario; empty when it can be.
+// Why this key of the scenario cannot be varied; empty when it can.
 [[nodiscard]] std::string why_not_varied(std::string_view key);
 
 [[nodiscard]] SearchSettings read_search(ConfigMap root);

@@ -18,7 +18,7 @@
 namespace ringwright::configs {
 namespace {
 
-// Choices are made by dimension; a call alone has one of its own.
+// Choices are made by dimension; a call simulated alone has one of its own.
 class InDimension final : public CollectiveChooser {
  public:
   InDimension(const CollectiveChooser& chooser, DimensionId dimension) : chooser_(chooser), dimension_(dimension) {}
@@ -50,7 +50,7 @@ class KernelsInDimension final : public ChannelChooser {
   DimensionId dimension_;
 };
 
-// One group that lies as the call's does, on these hosts of the network; everybody else there does nothing.
+// One group with the layout of the call's, on these hosts of the network; all other ranks are idle.
 TaskGraph graph_of(const CollectiveCall& call, int per_host, std::span<const std::size_t> hosts,
                    std::span<const int> nic_set_of_host) {
   const GroupLayout& layout = *call.layout;
@@ -83,7 +83,7 @@ TaskGraph graph_of(const CollectiveCall& call, int per_host, std::span<const std
   return graph;
 }
 
-// Rank 0 sends to rank 1, which lie as the message's ends do.
+// Rank 0 sends to rank 1; they have the positions of the message's ends.
 TaskGraph graph_of(const MessageCall& call) {
   TaskGraph graph;
   graph.labels = {"message"};
@@ -104,7 +104,7 @@ TaskGraph graph_of(const MessageCall& call) {
   return graph;
 }
 
-// What was chosen for a message of the run's graph.
+// The choice for a message of the run's graph.
 class Chosen final : public ChannelChooser {
  public:
   explicit Chosen(ChannelChoice choice) : choice_(std::move(choice)) {}
@@ -136,7 +136,7 @@ Duration CallOverheads::alone(const CollectiveCall& call, const TaskGraph& graph
                                  .step_costs = inputs_.step_costs,
                                  .channels = as_kernels ? &channels : nullptr});
   if (run.outcome == RunOutcome::kClockRanOut) return kClockEnd;
-  CHECK(run.outcome == RunOutcome::kFinished, "a call alone on a whole network ends");
+  CHECK(run.outcome == RunOutcome::kFinished, "a call alone on a network without faults ends");
   return run.record.iteration_end.back().since_start();
 }
 
@@ -168,7 +168,7 @@ int CallOverheads::first_rail_like(int gpu) const {
   return like;
 }
 
-// A group with one member a host is played on the first of the rails that are like its own.
+// A group with one member per host is simulated on the first rail equivalent to its own.
 const GroupLayout& CallOverheads::layout_to_play(const GroupLayout& layout) const {
   const auto [entry, is_new] = layout_to_play_.try_emplace(&layout, &layout);
   if (!is_new) return *entry->second;
@@ -182,7 +182,7 @@ const GroupLayout& CallOverheads::layout_to_play(const GroupLayout& layout) cons
   return *entry->second;
 }
 
-// Of a call whose layout is played.
+// Of a call whose layout is simulated.
 KnownOverheads::Key CallOverheads::key_of(const CollectiveCall& call) const {
   return {.kind = call.kind,
           .bytes = call.bytes,
@@ -208,7 +208,7 @@ Duration CallOverheads::of(const CollectiveCall& call) const {
   if (const auto known = inputs_.known.find(key)) return entry->second = *known;
   const TaskGraph& graph = graphs_.emplace_back(
       graph_of(played, inputs_.per_host, hosts_like(*played.layout), inputs_.nic_set_of_host));
-  // The formula knows the wires of the job's own groups.
+  // The formula uses the wires of the job's own groups.
   const Duration own = inputs_.formula != nullptr ? inputs_.formula->time(call) : alone(played, graph, false);
   entry->second = std::max(Duration(), alone(played, graph, true) - own);
   inputs_.known.add(key, entry->second);
@@ -259,7 +259,7 @@ std::optional<Duration> find_in(const Table& table, const Key& key) {
   return known == of_size->second.end() ? std::nullopt : std::optional(known->second);
 }
 
-// Another thread may have found it meanwhile.
+// Another thread may have found it in the meantime.
 template <class Table, class Key>
 void add_to(Table& table, const Key& key, Duration overhead) {
   if (!find_in(table, key)) table[key.bytes].emplace_back(key, overhead);

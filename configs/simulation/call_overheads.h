@@ -1,8 +1,8 @@
-// What NCCL's kernels take longer for a call than its messages on idle wires: launches, flags, slots, copies.
+// The extra time of NCCL's kernels per call, compared with its messages on idle wires: launches, flags, slots, copies.
 //
-// Both are played for one group, or for the two ends of a message, alone on the run's own network: in steps, as the run
-// plays them, and in chunks, as kernels do. A run that plays steps and begins each call so much later takes, while
-// nobody else sends, exactly what the kernels take, for a small part of the events.
+// Both are simulated for one group, or for the two ends of a message, alone on the run's own network: in steps, as in
+// the run, and in chunks, as in the kernels. A run that simulates steps and starts each call later by this overhead
+// takes, while nobody else sends, exactly as long as the kernels, for a small fraction of the events.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +29,8 @@
 
 namespace ringwright::configs {
 
-// What calls were found to cost on one machine, by everything that it depends on there: whoever asks first, and in
-// whatever order, finds the same. For many steps on one machine, by threads at the same time.
+// Overheads found on one machine, keyed by everything that they depend on there: every caller gets the same result, in
+// any order. Shared by many steps on one machine, and by concurrent threads.
 class KnownOverheads {
  public:
   // One group alone on the network's first hosts.
@@ -48,7 +48,7 @@ class KnownOverheads {
     std::string_view model;    // of the network
     friend bool operator==(const Key&, const Key&) = default;
   };
-  // Two ranks alone on the ways between them.
+  // Two ranks alone on the paths between them.
   struct MessageKey {
     Bytes bytes;
     CollectivePlan plan;              // of the kernels
@@ -65,7 +65,7 @@ class KnownOverheads {
   [[nodiscard]] collectives::NcclGraphCache& graphs() { return graphs_; }
 
  private:
-  // By bytes; calls of one size are few.
+  // By bytes; calls have few distinct sizes.
   template <class KeyType>
   using Table = std::map<Bytes, std::vector<std::pair<KeyType, Duration>>>;
 
@@ -75,10 +75,10 @@ class KnownOverheads {
   Table<MessageKey> known_messages_;
 };
 
-// A group is played alone on the network's first hosts, where it lies as the call's does; if it has one member a host,
-// all on one rail, on the first rail whose GPUs reach each other as theirs do. So an overhead depends on the shape of
-// the group and not on the hosts that it happens to have, even where routes are hashed: groups of one shape get the
-// same one. Messages are played on their own ways, which are few.
+// A group is simulated alone on the network's first hosts, with the layout of the call's; if it has one member per
+// host, all on one rail, on the first rail whose GPUs reach each other as theirs do. So an overhead depends on the
+// shape of the group and not on its actual hosts, even where routes are hashed: groups of one shape get the same one.
+// Messages are simulated on their own paths, which are few.
 class CallOverheads final : public CallOverhead {
  public:
   // References outlive this.
@@ -88,15 +88,15 @@ class CallOverheads final : public CallOverhead {
     int per_host = 1;  // GPUs
     std::span<const int> nic_set_of_host = {};  // as in GroupLayout; empty: every host has all NICs
     const CollectiveChooser& steps;
-    const CollectiveTime* formula = nullptr;  // where calls are formulas; null: they are played in steps
+    const CollectiveTime* formula = nullptr;  // where calls are formulas; null: they are simulated in steps
     StepCosts step_costs;
     ChannelInputs channels;
     KnownOverheads& known;
   };
   explicit CallOverheads(const Inputs& inputs) : inputs_(inputs) {}
 
-  // Nothing where steps, or the formula, take longer than kernels, or where no kernel plays the algorithm. To be asked
-  // by one thread at a time.
+  // Nothing where steps, or the formula, take longer than kernels, or where no kernel implements the algorithm. Call it
+  // from one thread at a time.
   [[nodiscard]] Duration of(const CollectiveCall& call) const override;
   [[nodiscard]] Duration of(const MessageBetween& message) const override;
 
@@ -105,7 +105,7 @@ class CallOverheads final : public CallOverhead {
   // Null for `kernels`: as one flow.
   [[nodiscard]] Duration alone(const TaskGraph& graph, const Router& router, const ChannelChooser* kernels) const;
 
-  // By host of a layout: a host of the network with the same NICs, the first that is left.
+  // By host of a layout: the first free host of the network with the same NICs.
   [[nodiscard]] std::vector<std::size_t> hosts_like(const GroupLayout& layout) const;
   [[nodiscard]] int first_rail_like(int gpu) const;
   [[nodiscard]] const GroupLayout& layout_to_play(const GroupLayout& layout) const;
@@ -114,13 +114,13 @@ class CallOverheads final : public CallOverhead {
   Inputs inputs_;
   mutable std::map<int, int> rail_like_;  // by GPU of a host
   mutable std::map<const GroupLayout*, const GroupLayout*> layout_to_play_;
-  mutable std::deque<GroupLayout> layouts_;  // that are played
-  mutable std::deque<TaskGraph> graphs_;     // all of them: choosers know a layout by its address
-  // By layout that is played, dimension, kind, bytes, root.
+  mutable std::deque<GroupLayout> layouts_;  // that are simulated
+  mutable std::deque<TaskGraph> graphs_;     // all of them: choosers identify a layout by its address
+  // By simulated layout, dimension, kind, bytes, root.
   mutable std::map<std::tuple<const GroupLayout*, DimensionId, CollectiveKind, Bytes, int>, Duration> asked_;
 };
 
-// What a formula says, and what kernels take beside it. References must outlive it.
+// The time of a formula plus the extra time of kernels. References must outlive it.
 class TimeWithOverhead final : public CollectiveTime {
  public:
   TimeWithOverhead(const CollectiveTime& formula, const CallOverhead& overhead)

@@ -1,4 +1,4 @@
-// What to say of a run that ends later than the simulated clock can tell (`kClockEnd`, 106 days).
+// The error for a run that ends after the end of the simulated clock (`kClockEnd`, 106 days).
 #pragma once
 
 #include "configs/scenario/scenario.h"
@@ -7,7 +7,7 @@
 
 namespace ringwright::configs {
 
-// E148: with simulate.steps to blame where some training steps end in time; how many of them then could be asked for.
+// E148: names simulate.steps where some training steps end in time, and how many of them fit.
 [[nodiscard]] Diagnostics ends_too_late(const SimulateSettings& simulate, const RunResult& run);
 
 }  // namespace ringwright::configs

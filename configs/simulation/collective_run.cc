@@ -72,7 +72,7 @@ void add_ring_shift(TaskGraph& graph, const std::vector<RankId>& members, Bytes 
   }
 }
 
-// Who played the call, and with what.
+// What simulated the call: algorithm, protocol, channels.
 void tell_choice(const Simulation& simulation, const CollectiveCall& call, CollectiveResult& result) {
   PlayedChoice choice = played_choice(simulation, call);
   result.algorithm = std::move(choice.algorithm);
@@ -80,10 +80,10 @@ void tell_choice(const Simulation& simulation, const CollectiveCall& call, Colle
   result.channels = choice.channels;
 }
 
-// Calls run back to back, so that the thread that issues them is ahead of the device or sets the pace.
+// Calls run back to back: the issuing thread is either ahead of the device or limits the rate.
 Duration time_to_issue(const Scenario& scenario, const CollectiveRequest& request, int ranks, int channels) {
   if (channels == 0) return {};
-  // Every rank sends to all, itself among them; of a group of sends and receives each channel's work is one piece.
+  // Every rank sends to all, including itself; in a group of sends and receives each channel's work is one piece.
   if (request.operation == CollectiveOperation::kAllToAll) {
     return scenario.comm.costs.issue_of(request.gpus_per_process, 1, ranks);
   }
@@ -91,7 +91,7 @@ Duration time_to_issue(const Scenario& scenario, const CollectiveRequest& reques
   return scenario.comm.costs.issue_of(request.gpus_per_process, channels, peers);
 }
 
-// The same for messages: that of the one that goes farthest.
+// The same for messages: the one over the longest distance.
 void tell_message_choice(const Simulation& simulation, Bytes bytes, CollectiveResult& result) {
   const ChannelInputs* const channels = simulation.channels();
   if (channels == nullptr) return;
@@ -104,18 +104,19 @@ void tell_message_choice(const Simulation& simulation, Bytes bytes, CollectiveRe
   result.channels = plan.channels;
 }
 
-// The time that NCCL's own cost model expects of its cheapest choice; nothing for calls that it does not choose for.
+// The time that NCCL's own cost model predicts for its cheapest choice; nothing for calls that it does not choose for.
 std::optional<Duration> formula_of(const Scenario& scenario, const CollectiveCall& call) {
   const std::vector<collectives::NcclOption> options = collectives::nccl_cost(scenario.nccl, call);
   if (options.empty() || options.front().cost.bandwidth_gb <= 0.0) return std::nullopt;
   return from_seconds(options.front().cost.time_us * 1e-6);
 }
 
-// Why the run did not end, as a mistake of the input: links that are down, a machine in parts, rates that are too low.
+// Why the run did not end, as a mistake of the input: links that are down, a disconnected machine, rates that are too
+// low.
 Diagnostics never_ends(const CollectiveRequest& request, const RunResult& run) {
   if (run.outcome == RunOutcome::kClockRanOut) {
     return failure("E148",
-                   fmt::format("{} calls of {} take longer than the 106 days that the clock counts",
+                   fmt::format("{} calls of {} take longer than the 106 days of the simulated clock",
                                request.warmup + request.iterations, to_string(request.bytes)),
                    {}, "ask for fewer calls or smaller sizes, or look for a rate of the machine that is too low");
   }
@@ -196,7 +197,7 @@ int CollectiveBench::ranks(int gpus_per_host) const {
 }
 
 Result<CollectiveResult> CollectiveBench::run(const CollectiveRequest& request) {
-  CHECK(request.bytes > Bytes(0) && request.iterations > 0, "there is something to play");
+  CHECK(request.bytes > Bytes(0) && request.iterations > 0, "there is something to simulate");
   workload::StepPlan plan;
   plan.graph = collective_graph(scenario_.cluster, request);
   auto simulation = Simulation::assemble(scenario_, std::move(plan), std::move(network_), FoldMode::kFold);

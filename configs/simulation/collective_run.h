@@ -1,4 +1,4 @@
-// One collective on a machine, as nccl-tests runs it: every rank calls it, again and again, and the mean time counts.
+// One collective on a machine, as nccl-tests runs it: every rank calls it repeatedly, and the result is the mean time.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace ringwright::configs {
 
-// The tests of nccl-tests. kSendReceive: every rank sends to the next and receives from the one before.
+// The tests of nccl-tests. kSendReceive: every rank sends to the next and receives from the previous one.
 enum class CollectiveOperation : std::uint8_t {
   kAllReduce,
   kAllGather,
@@ -39,40 +39,40 @@ struct OperationName {
 [[nodiscard]] double bus_factor(CollectiveOperation operation, int ranks);
 // Whether `bytes` is a buffer of which every rank has an equal share.
 [[nodiscard]] bool cuts_buffer_over_ranks(CollectiveOperation operation);
-// Of the size that was asked for, what every rank can take an equal share of, as nccl-tests rounds it: whole elements,
-// and for operations that cut the buffer over the ranks whole shares.
+// The requested size rounded as nccl-tests does, so that every rank has an equal share: whole elements, and whole
+// shares for operations that divide the buffer among the ranks.
 [[nodiscard]] Bytes rounded_size(CollectiveOperation operation, Bytes size, int ranks, int element_bytes);
 
 struct CollectiveRequest {
   CollectiveOperation operation = CollectiveOperation::kAllReduce;
   Bytes bytes;           // above 0; as nccl-tests counts: the larger of a rank's two buffers
   int gpus_per_host = 0; // the first so many GPUs of each host take part; 0: all
-  int warmup = 0;        // calls played before those that count
-  int iterations = 1;    // calls that count, back to back
+  int warmup = 0;        // calls before those that are measured
+  int iterations = 1;    // calls that are measured, back to back
   int gpus_per_process = 1;  // one thread issues the calls of so many GPUs, one after another (nccl-tests' -g)
-  // Each call is issued on an idle device, and what the host takes before the library has it counts, so long; without
-  // this calls are issued in a row, and the host is ahead of the device or sets the pace.
+  // Each call is issued on an idle device, and the time until the library has it counts, this long; otherwise calls are
+  // issued in a row, and the host is ahead of the device or limits the rate.
   std::optional<Duration> alone;
 };
 
 struct CollectiveResult {
   Duration time;  // of one call
   std::string algorithm;
-  std::string protocol;  // of the kernels, played or counted beside the messages; empty where they do not count
+  std::string protocol;  // of the kernels, simulated or added to the messages; empty where they do not count
   int channels = 0;      // 0 where they do not count
-  std::optional<Duration> formula;  // what the cost model of the library itself would say, where there is one
+  std::optional<Duration> formula;  // by the library's own cost model, where there is one
   std::uint64_t events = 0;
-  std::vector<IgnoredKey> ignored = {};  // settings without effect on this call, beside those of the scenario's log
+  std::vector<IgnoredKey> ignored = {};  // settings without effect on this call, besides those of the scenario's log
 };
 
-// Keeps the built network between calls, so that a sweep over sizes pays for it once. The scenario must outlive it.
+// Retains the built network between calls, so that a sweep over sizes builds it once. The scenario must outlive it.
 class CollectiveBench {
  public:
   explicit CollectiveBench(const Scenario& scenario);
   explicit CollectiveBench(Scenario&&) = delete;
 
   [[nodiscard]] int ranks(int gpus_per_host) const;
-  // Fails when the algorithm that was chosen cannot play the call, or the call can never end.
+  // Fails when the chosen algorithm cannot carry out the call, or the call never ends.
   [[nodiscard]] Result<CollectiveResult> run(const CollectiveRequest& request);
 
  private:
@@ -80,7 +80,7 @@ class CollectiveBench {
   network_models::Network network_;
 };
 
-// What every rank does: `request` without its times. Ranks of GPUs that take no part do nothing.
+// The work of every rank: `request` without its times. Ranks of GPUs that take no part do nothing.
 [[nodiscard]] TaskGraph collective_graph(const Cluster& cluster, const CollectiveRequest& request);
 
 }  // namespace ringwright::configs

@@ -1,4 +1,4 @@
-// Choosers answer by the call alone, so the choice is asked for again.
+// Asks choosers again: their answer depends on the call alone.
 #include "configs/simulation/collective_table.h"
 
 #include <algorithm>
@@ -57,7 +57,7 @@ void tell_choice(const Simulation& simulation, const CollectiveCall& call, Colle
   use.channels = choice.channels;
 }
 
-// Groups may lie differently on their hosts and yet be shown alike.
+// Groups may lie differently on their hosts and still have identical rows.
 bool looks_like(const CollectiveUse& a, const CollectiveUse& b) {
   const auto content = [](const CollectiveUse& use) {
     return std::tie(use.dimension, use.operation, use.bytes, use.ranks, use.hosts, use.algorithm, use.protocol,
@@ -66,7 +66,7 @@ bool looks_like(const CollectiveUse& a, const CollectiveUse& b) {
   return content(a) == content(b);
 }
 
-// Of all specs with these contents.
+// Over all specs with these contents.
 void tell_times(const TaskGraph& graph, const RunRecord& record, const CollectiveCall& call, CollectiveUse& use) {
   std::uint64_t count = 0;
   WideInteger sum = 0;

@@ -1,4 +1,4 @@
-// Which algorithm was chosen for the collective calls of a training step, and what they took.
+// The algorithms chosen for the collective calls of a training step, and their times.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@ namespace ringwright::configs {
 // One row for each dimension, operation, size, number of ranks and hosts, and choice; by dimension, most bytes first.
 [[nodiscard]] std::vector<CollectiveUse> collective_table(const Simulation& simulation, const RunRecord& record);
 
-// Who plays a call: the algorithm of steps or formulas, but by the kernels' name where steps of another one stand for
-// theirs; protocol and channels of the kernels, empty and 0 where they do not count.
+// What carries out a call: the algorithm of steps or formulas, but under the kernels' name where steps of another one
+// stand in for theirs; protocol and channels of the kernels, empty and 0 where they do not count.
 struct PlayedChoice {
   std::string algorithm;
   std::string protocol;

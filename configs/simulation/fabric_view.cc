@@ -49,7 +49,7 @@ Reachability FabricView::reachability() const {
 }
 
 PathView FabricView::path(std::size_t from, std::size_t to, std::uint32_t label) const {
-  CHECK(from < gpus() && to < gpus() && from != to, "a way runs between two different ranks of the cluster");
+  CHECK(from < gpus() && to < gpus() && from != to, "a path runs between two different ranks of the cluster");
   std::vector<Hop> hops;
   PathView path;
   path.latency = network_.router->route({.from = RankId(from), .to = RankId(to), .label = label}, hops);

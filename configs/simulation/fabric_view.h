@@ -1,4 +1,4 @@
-// A look at a built cluster without a training step: what it is made of, ways through it, what crosses its middle.
+// A view of a built cluster without a training step: its devices and links, paths through it, its bisection.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +34,7 @@ struct HopView {
 struct PathView {
   std::vector<HopView> hops;
   Duration latency;
-  Bandwidth narrowest;  // what one flow alone can reach
+  Bandwidth narrowest;  // the rate of one flow alone
 };
 
 struct Reachability {
@@ -49,10 +49,10 @@ class FabricView {
   [[nodiscard]] std::size_t gpus() const { return network_.fabric.gpus().size(); }
   [[nodiscard]] std::vector<DeviceCount> devices() const;
   [[nodiscard]] std::vector<LinkKindCount> links() const;
-  // Every link, by the name that `faults` takes.
+  // Every link, by its name in `faults`.
   [[nodiscard]] std::vector<HopView> named_links() const;
   [[nodiscard]] Reachability reachability() const;
-  // From one rank to another, both below gpus() and different. `label` chooses among equal ways where the policy
+  // From one rank to another, both below gpus() and different. `label` selects among equal-cost paths where the policy
   // hashes.
   [[nodiscard]] PathView path(std::size_t from, std::size_t to, std::uint32_t label = 0) const;
   // See bisection_bandwidth in core/fabric/graph_analysis.h.

@@ -1,4 +1,4 @@
-// Puts the faulty router under the folded one, and tells which faults were played.
+// Installs the faulty router under the folded one, and reports the simulated faults.
 #include "configs/simulation/fault_run.h"
 
 #include <fmt/format.h>
@@ -34,7 +34,7 @@ LinksMeet links_meet(const Scenario& scenario, const Simulation& simulation) {
 }
 
 std::string_view remark(LinksMeet met) {
-  return met == LinksMeet::kMessages ? " (met by messages, not by collectives: closed_form)" : "";
+  return met == LinksMeet::kMessages ? " (affects messages, not collectives: closed_form)" : "";
 }
 
 void add_background(const Background& background, LinksMeet met, StepFacts& facts) {
@@ -62,7 +62,7 @@ std::vector<std::string> tell_given_up(const Scenario& scenario, const Simulatio
   const Broken& broken = *stall.broken;
   const GivenUp& transfer = broken.transfer;
   const collectives::NcclKnobs& knobs = scenario.nccl.knobs;
-  std::string where = "no link of their way carries anything";
+  std::string where = "no link of their path carries anything";
   if (transfer.link) {
     const LinkId link = simulation.folding().links.representative[transfer.link->index()];
     where = simulation.network().fabric.name(link) + " is down";
@@ -71,7 +71,7 @@ std::vector<std::string> tell_given_up(const Scenario& scenario, const Simulatio
   if (!broken.call.empty()) what += ": " + broken.call;
   return {fmt::format("rank {} sends to rank {} in vain from {} to {}: {}", transfer.from.value, transfer.to.value,
                       to_string(transfer.since.since_start()), to_string(stall.at.since_start()), where),
-          fmt::format("it is in {}", what),
+          fmt::format("it belongs to {}", what),
           fmt::format("its NIC reports error 12 (IBV_WC_RETRY_EXC_ERR, transport retry counter exceeded), and NCCL "
                       "ends the job: NCCL_IB_TIMEOUT is {} and NCCL_IB_RETRY_CNT is {}, so NICs try for {}",
                       knobs.ib_timeout, knobs.ib_retries, to_string(knobs.ib_patience()))};

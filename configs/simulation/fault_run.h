@@ -1,4 +1,4 @@
-// The faults of one run at play: the router that leads around them, the events that change the network, what to tell.
+// The faults of one run in its simulation: the router that avoids them, the events that change the network, the report.
 #pragma once
 
 #include <memory>
@@ -19,12 +19,12 @@
 
 namespace ringwright::configs {
 
-// Stays where it was made: events refer to it. References must outlive it.
+// Not movable: events refer to it. References must outlive it.
 class FaultRun {
  public:
   explicit FaultRun(const Simulation& simulation);
 
-  // The router to make the network model with.
+  // The router to build the network model with.
   [[nodiscard]] const Router& router() const;
   // Before anything else is scheduled.
   void schedule(Engine& engine, NetworkModel& network);
@@ -36,19 +36,19 @@ class FaultRun {
   std::optional<network_models::FaultPlayer> player_;
 };
 
-// What shares links, and so meets their faults and the traffic of others: with formulas for collectives only messages
-// of the job, which it may have none of.
+// What shares links, and is therefore affected by their faults and by background traffic: with formulas for collectives
+// only messages of the job, which may have none.
 enum class LinksMeet { kNothing, kMessages, kAll };
 [[nodiscard]] LinksMeet links_meet(const Scenario& scenario, const Simulation& simulation);
-// Behind what was played: that only messages met it.
+// Remark on a simulated fault: that it affected only messages.
 [[nodiscard]] std::string_view remark(LinksMeet met);
 
-// The faults that were played: those that begin before the end of the run and that something could meet. A warning for
-// each that begins later.
+// The simulated faults: those that begin before the end of the run and that can affect something. A warning for each
+// that begins later.
 void add_faults(const Faults& faults, LinksMeet met, TimePoint end, StepFacts& facts);
 void add_background(const Background& background, LinksMeet met, StepFacts& facts);
 
-// Of a run that ended with a transfer that was given up: which, where it stood, and what NCCL says then.
+// Of a run that ended with a transfer that was given up: which one, its location, and NCCL's error.
 [[nodiscard]] std::vector<std::string> tell_given_up(const Scenario& scenario, const Simulation& simulation,
                                                      const StallReport& stall);
 // Of a run that stalled: the links that were down.

@@ -27,8 +27,8 @@ struct Flow {
   std::vector<Hop> path;
 };
 
-// The first `count` hosts, and of each set of NICs that is none of theirs the first host and the one before it, so that
-// bytes into such a host and out of it are looked at.
+// The first `count` hosts, and for each set of NICs that none of them has the first host and the one before it, so that
+// traffic into and out of such a host is covered.
 std::vector<int> first_hosts(const GroupLayout& layout, int count) {
   std::vector<int> hosts;
   std::vector<int> sets;
@@ -43,7 +43,7 @@ std::vector<int> first_hosts(const GroupLayout& layout, int count) {
   return hosts;
 }
 
-// What the members of one host get out together when each sends to its counterpart on another.
+// The total rate of one host's members when each sends to its counterpart on another.
 Bandwidth outward(const Router& router, const std::vector<RouteQuery>& queries) {
   std::map<LinkId, double> load;  // flows on it
   std::vector<Hop> path;
@@ -51,7 +51,7 @@ Bandwidth outward(const Router& router, const std::vector<RouteQuery>& queries) 
     router.route(query, path);
     for (const Hop& hop : path) load[hop.link] += hop.share;
   }
-  double rate = std::numeric_limits<double>::max();  // of every one of them
+  double rate = std::numeric_limits<double>::max();  // of each of them
   for (const auto& [link, flows] : load) rate = std::min(rate, router.capacities()[link.index()].count() / flows);
   return Bandwidth(rate * static_cast<double>(queries.size()));
 }
@@ -90,14 +90,14 @@ collectives::WireCosts GroupWires::operator()(const CollectiveCall& call, const 
 
 // As in the first step of an all-gather, whose slices are those of all ring steps.
 GroupWires::StepCost GroupWires::step_of_rings(CollectiveCall call, const CollectiveAlgorithm& algorithm) const {
-  constexpr Bytes kEach(1 << 20);  // of a slice: large beside rounding
+  constexpr Bytes kEach(1 << 20);  // of a slice: large compared with rounding
   call.kind = CollectiveKind::kAllGather;
   call.bytes = kEach * algorithm.pieces(call);
   return step_of(call, algorithm, 0);
 }
 
-// Members of the first hosts send; those of hosts further on with the same NICs do as these do. Four hosts of a tree
-// have all parts.
+// Members of the first hosts send; those of later hosts with the same NICs behave identically. Four hosts of a tree
+// cover all of its roles.
 GroupWires::StepCost GroupWires::step_of(const CollectiveCall& call, const CollectiveAlgorithm& algorithm,
                                          int index) const {
   constexpr int kHosts = 4;

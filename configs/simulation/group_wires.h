@@ -1,4 +1,4 @@
-// The wires between members of a group, as two numbers a kind of hop: what the closed forms of collectives ask for.
+// The wires between members of a group, as two numbers per kind of hop: the input of the closed forms of collectives.
 #pragma once
 
 #include <map>
@@ -13,15 +13,15 @@
 
 namespace ringwright::configs {
 
-// Looks at the ways of the first group that has the call's layout in its dimension: from one member to the next on a
-// host, and from all members of one host to their counterparts on the next host at once.
+// Examines the paths of the first group with the call's layout in its dimension: from one member to the next on a host,
+// and from all members of one host to their counterparts on the next host at once.
 class GroupWires {
  public:
   // Both must outlive this.
   GroupWires(const TaskGraph& graph, const Router& router) : graph_(graph), router_(router) {}
 
   [[nodiscard]] collectives::WireCosts operator()(const CollectiveCall& call) const;
-  // Besides with what a step takes, all members sending at once, where the algorithm's formula asks for it.
+  // Also with the time of a step, all members sending at once, where the algorithm's formula asks for it.
   [[nodiscard]] collectives::WireCosts operator()(const CollectiveCall& call,
                                                   const CollectiveAlgorithm& algorithm) const;
 
@@ -39,7 +39,7 @@ class GroupWires {
   const Router& router_;
   // Calls of one dimension and layout have the same wires, and there are many of them.
   mutable std::map<std::pair<DimensionId, const GroupLayout*>, collectives::WireCosts> known_;
-  // By bytes, too, where a step is not in proportion to them; else by 0.
+  // By bytes, too, where a step's time is not proportional to them; else by 0.
   mutable std::map<std::tuple<DimensionId, const GroupLayout*, const CollectiveAlgorithm*, Bytes>, StepCost>
       known_steps_;
 };

@@ -1,8 +1,8 @@
-// NCCL runs one thread block a channel, which keeps a multiprocessor (src/enqueue.cc: grid = channels); a message of
-// two ranks is played by half of the channels of an exchange between them, the other half receives.
+// NCCL runs one thread block per channel, which occupies a multiprocessor (src/enqueue.cc: grid = channels); a message
+// between two ranks uses half of the channels of an exchange between them, the other half receives.
 //
-// Device memory for each byte on a wire: a copy reads and writes once, a sum reads twice and writes once; an all-reduce
-// does one half of each.
+// Device memory per byte on a wire: a copy reads and writes once, a reduction reads twice and writes once; an
+// all-reduce does one half of each.
 #include "configs/simulation/interference.h"
 
 #include <algorithm>
@@ -33,7 +33,8 @@ CollectivePlan GpuFootprint::plan(const CollectiveCall& call) const {
   return inputs_.channels != nullptr ? inputs_.channels->chooser.choose(call).plan : inputs_.tuner.plan(call);
 }
 
-// Of one member, in one direction: members of a host pass the ring's data on to each other at its slowest hop's pace.
+// Of one member, in one direction: members of a host forward the ring's data to each other at the rate of its slowest
+// hop.
 double GpuFootprint::wire_rate(const CollectiveCall& call) const {
   const collectives::WireCosts wires = wires_(call);
   if (call.layout->host_count() == 1) return wires.inside.bandwidth.count();
@@ -41,7 +42,7 @@ double GpuFootprint::wire_rate(const CollectiveCall& call) const {
   return call.layout->largest_host > 1 ? std::min(wires.inside.bandwidth.count(), outward) : outward;
 }
 
-// Few channels do not fill the wires.
+// A small number of channels does not saturate the wires.
 double GpuFootprint::rate_of(const CollectivePlan& plan, double wires) const {
   if (inputs_.channels == nullptr) return wires;
   return std::min(wires, plan.channels * inputs_.channels->costs.of(plan.protocol).rate.count());
@@ -81,7 +82,7 @@ Contention GpuFootprint::of(const MessageSpec& message, DimensionId dimension, R
   const auto peer = static_cast<std::size_t>(message.peer_of(static_cast<int>(own), group.size()));
   const RouteQuery query{.from = rank, .to = group[peer],
                          .route_kind = route_kind_of(message.path), .label = message_label(dimension, message.channel)};
-  // Copy engines need no multiprocessors.
+  // Copy engines occupy no multiprocessors.
   if (message.path != DmaPath::kNone) {
     return message.path == DmaPath::kWithinMemory ? Contention{}
                                                  : Contention{.copies = Bandwidth(rate_of_path(inputs_.router, query))};

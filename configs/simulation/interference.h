@@ -1,4 +1,4 @@
-// What communication takes of a GPU - multiprocessors and memory bandwidth - as the port of `interference` asks for it.
+// What communication uses of a GPU - multiprocessors and memory bandwidth - for the port of `interference`.
 #pragma once
 
 #include <map>
@@ -14,8 +14,8 @@
 
 namespace ringwright::configs {
 
-// Channels by NCCL's choice for the call, whoever plays it; the memory traffic of a call that keeps its slowest wire
-// busy, or its channels.
+// Channels by NCCL's choice for the call, with every collective model; the memory traffic of a call that saturates its
+// slowest wire, or its channels.
 class GpuFootprint final : public CommunicationFootprint {
  public:
   struct Inputs {
@@ -23,7 +23,7 @@ class GpuFootprint final : public CommunicationFootprint {
     const TaskGraph& graph;
     const Router& router;
     const ChannelTuner& tuner;
-    // Where they are played as kernels run them; null: channels are as fast as the wires.
+    // Where collectives are simulated as kernels run them; null: channels are as fast as the wires.
     const ChannelInputs* channels = nullptr;
   };
   explicit GpuFootprint(const Inputs& inputs);

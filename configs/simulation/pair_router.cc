@@ -25,7 +25,7 @@ PairRouter::PairRouter(const Router& router, RankId first, RankId second) {
 }
 
 std::size_t PairRouter::number_of(const RouteQuery& query) {
-  CHECK(query.route_kind == RouteKind::kWhole || query.route_kind == RouteKind::kPxn, "a message goes the whole way");
+  CHECK(query.route_kind == RouteKind::kWhole || query.route_kind == RouteKind::kPxn, "a message takes a whole path");
   return (query.from < query.to ? 0U : 2U) + (query.route_kind == RouteKind::kWhole ? 0U : 1U);
 }
 

@@ -1,4 +1,4 @@
-// The ways between two ranks of a network, as a network of these two: rank 0 and rank 1.
+// The paths between two ranks of a network, as a network of these two: rank 0 and rank 1.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace ringwright::configs {
 
-// Knows whole ways, by either rail, and takes those that the router gives for label 0.
+// Supports whole paths, direct or by PXN, and uses those that the router gives for label 0.
 class PairRouter final : public Router {
  public:
   PairRouter(const Router& router, RankId first, RankId second);
@@ -19,7 +19,7 @@ class PairRouter final : public Router {
   [[nodiscard]] std::span<const Bandwidth> capacities() const override { return capacities_; }
 
   // Latencies in picoseconds, and by hop the link's number here, the bits of its capacity in bytes a second and of its
-  // share. Pairs of which this is equal are alike to everybody who asks for ways.
+  // share. Pairs with equal signatures are the same to every user of paths.
   [[nodiscard]] std::vector<std::uint64_t> signature() const;
 
  private:
@@ -29,7 +29,7 @@ class PairRouter final : public Router {
   };
   [[nodiscard]] static std::size_t number_of(const RouteQuery& query);
 
-  std::array<Path, 4> paths_;  // there and back, each directly and by the peer's rail
+  std::array<Path, 4> paths_;  // both directions, each directly and by PXN
   std::vector<Bandwidth> capacities_;
 };
 

@@ -1,8 +1,8 @@
-// Many configurations on one machine, one after another in one process: the door for whoever searches among them.
+// Many configurations on one machine, one after another in one process: the interface for searches.
 //
-// The machine's network is built once. Of a configuration only times are told, not what links carry; where neither
-// collectives nor messages share links (`closed_form` on `alpha_beta`), one configuration of a thousand GPUs takes
-// about as long as a look-up in a file.
+// The machine's network is built once. Of a configuration only times are reported, not the traffic of links; where
+// neither collectives nor messages share links (`closed_form` on `alpha_beta`), one configuration of a thousand GPUs
+// takes about as long as a look-up in a file.
 #pragma once
 
 #include <cstdint>
@@ -28,13 +28,13 @@ struct Prediction {
 
 class Planner {
  public:
-  // The machine of this scenario; it must outlive the planner. `known`: what calls were found to cost on this very
-  // machine, for several planners; null: what this one finds out for itself.
+  // The machine of this scenario; it must outlive the planner. `known`: overheads of calls found on this very machine,
+  // shared by several planners; null: only those that this one finds itself.
   explicit Planner(const Scenario& machine, KnownOverheads* known = nullptr)
       : machine_(machine), overheads_(known != nullptr ? known : &own_overheads_) {}
 
-  // Of a scenario with the same `cluster`: of the machine's own, say, after its job was changed. Nothing inside when
-  // the run does not come to an end; mistakes when the configuration cannot be played.
+  // Of a scenario with the same `cluster`: of the machine's own, for example, after its job was changed. Empty when the
+  // run does not end; mistakes when the configuration cannot be simulated.
   [[nodiscard]] Result<std::optional<Prediction>> predict(const Scenario& scenario);
 
  private:
@@ -48,7 +48,7 @@ class Planner {
   const Scenario& machine_;
   KnownOverheads own_overheads_;
   KnownOverheads* overheads_;
-  // While no configuration is at hand.
+  // While no configuration is loaded.
   std::optional<network_models::Network> network_;
   Simulation::Kept kept_;
 };

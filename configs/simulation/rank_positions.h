@@ -1,4 +1,4 @@
-// Where ranks stand: host by host, as launchers place them.
+// Positions of ranks on the hosts: host by host, as launchers assign them.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Rehearses the collectives of a simulation's passes, where they are messages that keep to links of their own.
+// Rehearses the collectives of a simulation's passes, where they are messages that share no links.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace ringwright::configs {
 
-// Nothing inside where passes have to be played task by task: their collectives are formulas already or are played as
-// kernels run them, classes of ranks use each other's links, or the network changes with time.
+// Empty where passes have to be simulated task by task: their collectives are formulas already or are simulated as
+// kernels run them, classes of ranks share links, or the network changes with time.
 [[nodiscard]] std::optional<RehearsedCalls> rehearse(const Scenario& scenario, const Simulation& simulation);
 
 }  // namespace ringwright::configs

@@ -9,12 +9,12 @@
 namespace ringwright::configs {
 namespace {
 
-// Measured on a 4 GHz-class core: a task or a message that is played takes half a microsecond. Rounds of a ring that
-// repeat themselves are played at once; gpt3-175b-1024-a100 plays 12.9 M messages in 0.08 s.
+// Measured on a 4 GHz-class core: a simulated task or message takes half a microsecond. Rounds of a ring that repeat
+// are simulated at once; gpt3-175b-1024-a100 simulates 12.9 M messages in 0.08 s.
 constexpr double kSecondsPerItem = 0.5e-6;
 constexpr double kSecondsPerRepeatedMessage = 0.02e-6;
 constexpr double kMemoryPerTask = 16.0;
-// Steps that repeat themselves are left out once that is proved.
+// Repeated steps are left out once the repetition is proved.
 constexpr int kStepsPlayed = 4;
 
 std::string duration_text(double seconds) {
@@ -57,8 +57,8 @@ Diagnostics too_costly(const Scenario& scenario, const RunCost& cost) {
       fmt::format("this run would take about {}{} of this machine: {}", duration_text(cost.seconds), memory,
                   cost.counts),
       cost.at,
-      "make it smaller (fewer microbatches or steps, larger chunks, collectives.model: closed_form), or go on "
-      "with --set simulate.allow_slow=true");
+      "make it smaller (fewer microbatches or steps, larger chunks, collectives.model: closed_form), or run it "
+      "anyway with --set simulate.allow_slow=true");
 }
 
 }  // namespace ringwright::configs

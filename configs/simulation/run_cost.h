@@ -1,5 +1,5 @@
-// What a run will cost this machine, by rule of thumb and before the work: so that nobody waits for hours for an answer
-// that a slip in one key has made unreachable.
+// Estimated cost of a run on this machine, by rule of thumb and before the work: so that a mistake in one key does not
+// start a run of many hours.
 #pragma once
 
 #include <string>
@@ -16,15 +16,15 @@ inline constexpr double kMostMemory = 0x1p34;  // bytes
 struct RunCost {
   double seconds = 0.0;  // of one core
   double memory = 0.0;   // bytes
-  std::string counts;    // what it follows from: "2,000,000 tasks and 4,000,000 messages"
+  std::string counts;    // basis of the estimate: "2,000,000 tasks and 4,000,000 messages"
   Place at;
 };
 
-// Of playing what was put together.
+// Of simulating the task graph once it is built.
 [[nodiscard]] RunCost cost_of_playing(const Scenario& scenario, const Simulation& simulation);
 
-// E149 where the estimate is above kMostSeconds or kMostMemory, unless the scenario goes on all the same
-// (simulate.allow_slow); empty otherwise.
+// E149 where the estimate is above kMostSeconds or kMostMemory, unless the scenario allows it (simulate.allow_slow);
+// empty otherwise.
 [[nodiscard]] Diagnostics too_costly(const Scenario& scenario, const RunCost& cost);
 
 }  // namespace ringwright::configs

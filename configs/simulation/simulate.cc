@@ -36,7 +36,7 @@ std::string layout_text(const workload::ParallelOptions& parallel) {
   return text;
 }
 
-// The inputs that a step time leans on, and the key whose evidence speaks for each.
+// The inputs that determine a step time, and the key whose evidence applies to each.
 struct EvidenceKey {
   std::string_view input;
   std::string_view path;
@@ -69,7 +69,7 @@ std::vector<InputEvidence> gather_evidence(const Scenario& scenario) {
   return evidence;
 }
 
-// Kernels of sizes that the compute model's constants were not fitted on, each name once.
+// Kernels of sizes outside the range that the compute model's constants were fitted on, each name once.
 void note_extrapolation(const Scenario& scenario, const TaskGraph& graph, StepFacts& facts) {
   constexpr std::size_t kNamed = 6;
   std::set<std::string> within, beyond;
@@ -97,7 +97,7 @@ void add_log(const ConfigLog& log, StepFacts& facts) {
     facts.assumptions.push_back({.path = assumed.path, .value = assumed.value, .why = assumed.why});
   }
   for (const IgnoredKey& ignored : log.ignored()) facts.ignored.push_back({.path = ignored.path, .why = ignored.why});
-  // "W131: parallel.zero.bucket has no effect" is said by the list of ignored keys.
+  // "W131: parallel.zero.bucket has no effect" is reported by the list of ignored keys.
   const auto is_listed = [&log](const Diagnostic& diagnostic) {
     return diagnostic.code == "W131" && std::ranges::any_of(log.ignored(), [&](const IgnoredKey& ignored) {
              return diagnostic.message.starts_with(ignored.path + " ");
@@ -126,8 +126,8 @@ std::vector<LinkLoad> busiest_links(const Simulation& simulation, const std::vec
   }
   std::ranges::sort(order,
                     [&](std::size_t a, std::size_t b) { return load(a) > load(b) || (!(load(b) > load(a)) && a < b); });
-  // Of each sort (GPU to NVSwitch, leaf to spine, ...) a few whose loads differ: else the busiest sort would fill the
-  // table with its kin.
+  // Of each kind (GPU to NVSwitch, leaf to spine, ...) a few with different loads: otherwise links of the busiest kind
+  // would fill the table.
   const Fabric& fabric = simulation.network().fabric;
   std::map<std::pair<NodeKind, NodeKind>, std::set<std::int64_t>> shown;  // loads in bytes
   std::vector<LinkLoad> result;
@@ -196,7 +196,7 @@ void list_idle_choices(const Scenario& scenario, StepFacts& facts) {
   }
 }
 
-// Null for `rehearsed`: passes whose collectives are messages are played task by task.
+// Null for `rehearsed`: passes whose collectives are messages are simulated task by task.
 PlayedPlan play(const Scenario& scenario, const Simulation& simulation, const SimulateOptions& options,
                 const RehearsedCalls* rehearsed) {
   const bool fast_forward = goes_fast_forward(scenario, options);
@@ -260,7 +260,7 @@ Outcome simulate(const Scenario& scenario, const Simulation& simulation, const S
 
   StepFacts facts = job_facts(scenario, simulation);
   for (const IgnoredKey& key : simulation.ignored()) facts.ignored.push_back({.path = key.path, .why = key.why});
-  // Not the engine's time: faults that end later than the run are still among its events.
+  // Not the engine's time: faults that end after the run are still among its events.
   const TimePoint end = run.record.iteration_end.back();
   facts.links = busiest_links(simulation, run.usage, end.since_start());
   facts.collectives = collective_table(simulation, run.record);
@@ -286,7 +286,7 @@ Outcome simulate(const Scenario& scenario, const Simulation& simulation, const S
   }
   if (const std::uint32_t cycles = simulation.plan().graph.cycles_left_out; cycles > 0) {
     const auto played_steps = static_cast<std::uint64_t>(simulation.plan().graph.iterations - run.skipped_iterations);
-    facts.engine.counters.push_back({.name = "laps of the pipeline fast-forwarded", .value = cycles * played_steps});
+    facts.engine.counters.push_back({.name = "cycles of the pipeline fast-forwarded", .value = cycles * played_steps});
   }
   facts.engine.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   facts.engine.peak_memory = peak_resident_memory();
@@ -297,7 +297,7 @@ Outcome simulate(const Scenario& scenario, const Simulation& simulation, const S
 }
 
 std::vector<workload::Passes> passes_to_try(const Scenario& scenario) {
-  // Kernels on channels are never twice in the same state, and what changes with time is not the same in two laps.
+  // Kernels on channels are never twice in the same state, and what changes with time differs between two cycles.
   const bool lasting = scenario.faults.links.empty() && scenario.background.transfers.empty();
   const bool identical =
       lasting && scenario.collectives.rung != collectives::Rung::kChunks && !scenario.interference.counts;

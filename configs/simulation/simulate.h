@@ -1,4 +1,4 @@
-// The library's face: a scenario in, a report out.
+// The library's main interface: a scenario in, a report out.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct SimulateOptions {
   const ComputeModel* compute = nullptr;  // instead of the job's
 };
 
-// What was played, without a report of it.
+// A finished simulation, without a report of it.
 struct PlayedPlan {
   RunResult run;
   std::uint64_t events = 0;
@@ -33,17 +33,17 @@ struct Outcome {
   RunOutcome end = RunOutcome::kFinished;
   std::optional<Report> report;  // when it finished
   StallReport stall;             // when it stalled
-  Diagnostics late;              // when it ends later than the clock can tell: which key makes it so
+  Diagnostics late;              // when it ends after the end of the clock: the key that causes it
 };
 
 [[nodiscard]] Outcome simulate(const Scenario& scenario, const Simulation& simulation,
                                const SimulateOptions& options = {});
 
-// From the scenario alone: laps of its pipeline are left out where the run proves that they repeat themselves, and
-// counted in all that the report tells. Mistakes when its choices do not go together.
+// From the scenario alone: cycles of its pipeline are left out where the run proves that they repeat, and counted in
+// all results. Mistakes when its choices are incompatible.
 [[nodiscard]] Result<Outcome> simulate(const Scenario& scenario, FoldMode fold, const SimulateOptions& options = {});
 
-// The ways to write the scenario's training step that are tried one after another, until one ends other than with
+// The variants of the scenario's training step that are tried in order, until one ends other than with
 // RunOutcome::kUnproven; the last one leaves nothing out.
 [[nodiscard]] std::vector<workload::Passes> passes_to_try(const Scenario& scenario);
 

@@ -38,7 +38,7 @@ void for_each_call(const TaskGraph& graph, Visit&& visit) {
     const auto& [program, dimension, detail] = key;
     const Dimension& d = graph.dimensions[dimension];
     std::set<std::uint32_t> layouts;
-    std::uint32_t last = ~std::uint32_t{0};  // nearly always the next one, too
+    std::uint32_t last = ~std::uint32_t{0};  // nearly always the same as for the next one
     for (const std::uint32_t rank : ranks_of[program]) {
       const std::uint32_t layout = d.layout_of_group[d.group_of[rank]];
       if (layout != last) layouts.insert(layout);
@@ -55,7 +55,7 @@ void for_each_call(const TaskGraph& graph, Visit&& visit) {
   }
 }
 
-// Where the scenario says which algorithm plays a dimension's collectives.
+// The position in the scenario where the algorithm of a dimension's collectives is set.
 Place place_of_choice(const Scenario& scenario, std::string_view path) {
   for (const ValueRead& value : scenario.document.log().values()) {
     if (value.path == path) return {.file = value.origin};
@@ -92,7 +92,7 @@ Folding fold_over_faults(const TaskGraph& graph, const Choosers& chooser, const 
   return fold(graph, chooser, router, changes);
 }
 
-// Everything that a run of it asks about communication.
+// The answers to everything that a run asks about communication.
 Choosers asked_by_run(const Simulation& simulation) {
   const CollectiveTime* const times = simulation.collective_time();
   const ChannelInputs* const channels = simulation.channels();
@@ -101,7 +101,7 @@ Choosers asked_by_run(const Simulation& simulation) {
           simulation.footprint()};
 }
 
-// Folding looks at every primitive of kernels, and so does the price of each call; a search need not ask each time.
+// Folding examines every primitive of kernels, and so does the price of each call; a search need not ask each time.
 Diagnostics too_costly_to_fold(const Scenario& scenario, const Simulation& simulation, FoldMode mode) {
   if (mode == FoldMode::kTimesOnly && !scenario.comm.plan) return {};
   return too_costly(scenario, cost_of_playing(scenario, simulation));
@@ -123,8 +123,8 @@ Diagnostics Simulation::check_algorithms(const Scenario& scenario) {
       if (why.empty() || !told.insert(why).second) return;
       problems.add({.code = "E151",
                     .place = place_of_choice(scenario, path),
-                    .message = fmt::format("'{}' cannot play {} of {} among {} ranks: {}", path, to_string(call.kind),
-                                           to_string(call.bytes), call.size(), why)});
+                    .message = fmt::format("'{}' cannot carry out {} of {} among {} ranks: {}", path,
+                                           to_string(call.kind), to_string(call.bytes), call.size(), why)});
     };
     const std::string why = chooser_->check(call);
     refuse(why);
@@ -133,18 +133,18 @@ Diagnostics Simulation::check_algorithms(const Scenario& scenario) {
     if (!own || kernels_->choose(call).algorithm != nullptr) return;
     const std::string_view name = chooser_->choose(call).name();
     if (in_chunks) {
-      refuse(fmt::format("no kernel plays '{}'; these have kernels: {}; or take 'collectives.model: steps'", name,
+      refuse(fmt::format("no kernel implements '{}'; these have kernels: {}; or take 'collectives.model: steps'", name,
                          join(collectives::algorithms_with_kernels(call), ", ")));
     } else if (told.insert(path).second) {
       ignored_.push_back({.path = "collectives.overhead",
-                          .why = fmt::format("of dimension '{}': no kernel plays '{}', its messages are all there is",
+                          .why = fmt::format("of dimension '{}': no kernel implements '{}', only its messages count",
                                              chooser_->dimension(call), name)});
     }
   });
   return problems;
 }
 
-// A plan of the user's for all calls, or NCCL's choice for each: steps, formulas and kernels play it alike, unless the
+// A plan of the user's for all calls, or NCCL's choice for each: steps, formulas and kernels all use it, unless the
 // user names an algorithm for a dimension.
 void Simulation::wire_choosers(const Scenario& scenario) {
   collectives::NcclGraphCache* const found = known_overheads_ != nullptr ? &known_overheads_->graphs() : nullptr;
@@ -168,7 +168,7 @@ void Simulation::wire_choosers(const Scenario& scenario) {
                                          .fixed = scenario.comm.plan ? &*scenario.comm.plan : nullptr});
 }
 
-// Kernels play the calls, algorithms from files before all others, or tell what they cost beside their messages.
+// Kernels carry out the calls, algorithms from files before all others, or give the cost in addition to their messages.
 void Simulation::wire_kernels(const Scenario& scenario) {
   if (scenario.collectives.rung == collectives::Rung::kChunks) {
     files_ = std::make_unique<collectives::FileChooser>(scenario.nccl.algorithms, scenario.nccl.plans, *kernels_);
@@ -176,7 +176,7 @@ void Simulation::wire_kernels(const Scenario& scenario) {
     return;
   }
   const ChannelInputs kernels{.chooser = *kernels_, .costs = scenario.comm.costs};
-  // Channels of one call share the host's links, whatever the network model of the run lets calls do.
+  // Channels of one call share the host's links, even where the network model of the run shares none between calls.
   const network_models::ModelEntry& model =
       closed_form_ ? *std::ranges::find(network_models::models(), true, &network_models::ModelEntry::shares_links)
                    : *scenario.simulate.network;
@@ -265,7 +265,7 @@ std::optional<CollectivePlan> Simulation::kernels_of(const CollectiveCall& call)
 
 namespace {
 
-// Of one rank in one call as kernels play it.
+// Of one rank in one call with the kernels' primitives.
 double primitives_in(const ChannelChooser& chooser, const CollectiveCall& call) {
   const ChannelChoice choice = chooser.choose(call);
   if (choice.algorithm == nullptr) return 0.0;
@@ -278,7 +278,7 @@ double primitives_in(const ChannelChooser& chooser, const CollectiveCall& call) 
   return messages;
 }
 
-// Of one rank in one call: one for each step, or one for each primitive that is played.
+// Of one rank in one call: one for each step, or one for each simulated primitive.
 double messages_in(const Simulation& simulation, const CollectiveCall& call) {
   if (simulation.collective_time() != nullptr) return 0.0;
   if (simulation.channels() == nullptr) return static_cast<double>(simulation.chooser().choose(call).steps(call));
@@ -314,7 +314,7 @@ Estimate estimate(const Simulation& simulation) {
     }
   });
   Estimate result{.ranks = graph.rank_count(), .classes = classes.count(), .overhead_messages = overhead_messages};
-  // Before ranks are folded at least one of each program is played.
+  // Before ranks are folded at least one of each program is simulated.
   std::vector<RankId> played = classes.representative;
   if (played.empty()) played = one_of_each_program(graph);
   for (const RankId rank : played) {

@@ -1,5 +1,4 @@
-// A scenario made ready to run: the built network, the training step as a task graph, the chooser, the classes of
-// ranks.
+// A scenario ready to run: the built network, the training step as a task graph, the chooser, the classes of ranks.
 #pragma once
 
 #include <cstdint>
@@ -29,33 +28,33 @@
 
 namespace ringwright::configs {
 
-// kTimesOnly: as kFold, but what links carry may be lost, where that lets more ranks be left out. Times are the same.
+// kTimesOnly: as kFold, but the traffic of links may be lost, where that folds more ranks. Times are the same.
 enum class FoldMode { kFold, kNoFold, kTimesOnly };
 
-// What an earlier simulation found out about a network, for the next one over this very network.
+// Results of an earlier simulation on a network, for the next one on the same network.
 struct KeptFindings {
   std::unique_ptr<Router> bottlenecks;
   FoldMemory folds;
-  KnownOverheads* overheads = nullptr;  // outlives the simulation; null: it finds out for itself
-  std::optional<Folding> folding;       // of a step whose ranks are as alike as this one's: with other laps left out
+  KnownOverheads* overheads = nullptr;  // outlives the simulation; null: it finds them itself
+  std::optional<Folding> folding;       // of a step with the same classes of ranks, but other cycles left out
 };
 
-// Owned parts, wired. Parts refer to each other, so it stays where it was made.
+// Owned members that refer to each other: not movable.
 class Simulation {
  public:
-  ~Simulation();  // in the source file: each file that holds one would compile those of all parts anew
+  ~Simulation();  // in the source file: otherwise each user would compile those of all members anew
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;
 
-  // Fails when the scenario's choices do not go together (an algorithm that cannot play a call).
+  // Fails when the scenario's choices are incompatible (an algorithm that cannot carry out a call).
   [[nodiscard]] static Result<std::unique_ptr<Simulation>> assemble(const Scenario& scenario, FoldMode fold);
 
-  // The same for any plan over this machine, on a network that is built already (every size of a sweep).
+  // The same for any plan on this machine, on a network that is built already (every size of a sweep).
   using Kept = KeptFindings;
   [[nodiscard]] static Result<std::unique_ptr<Simulation>> assemble(const Scenario& scenario, workload::StepPlan plan,
                                                                     network_models::Network network, FoldMode fold,
                                                                     Kept kept = {});
-  // Gives the network back, and what was found out about it; only for a simulation that is done with.
+  // Returns the network and the known overheads; only for a simulation that is no longer used.
   [[nodiscard]] network_models::Network take_network() && { return std::move(network_); }
   [[nodiscard]] Kept take_kept() && {
     return {.bottlenecks = std::move(bottlenecks_),
@@ -66,31 +65,32 @@ class Simulation {
   [[nodiscard]] Folding take_folding() && { return std::move(folding_); }
 
   [[nodiscard]] const network_models::Network& network() const { return network_; }
-  // The router to play on: of link classes when folded.
+  // The router of the simulation: of link classes when folded.
   [[nodiscard]] const Router& router() const { return folded_router_ ? *folded_router_ : *network_.router; }
   [[nodiscard]] const workload::StepPlan& plan() const { return plan_; }
   [[nodiscard]] const CollectiveChooser& chooser() const { return *chooser_; }
-  // What NCCL would choose, whoever chooses here.
+  // NCCL's choice, even where another chooser decides here.
   [[nodiscard]] const collectives::NcclTuner& nccl() const { return *nccl_; }
-  // Null unless collectives are played as formulas.
+  // Null unless collectives are simulated as formulas.
   [[nodiscard]] const CollectiveTime* collective_time() const {
     return with_overhead_ ? &*with_overhead_ : static_cast<const CollectiveTime*>(closed_form_.get());
   }
-  // Null unless collectives are played as kernels run them.
+  // Null unless collectives are simulated as kernels run them.
   [[nodiscard]] const ChannelInputs* channels() const { return channels_ ? &*channels_ : nullptr; }
-  // Null unless collectives, in steps or as formulas, cost what kernels take.
+  // Null unless the cost of kernels is added to collectives in steps or as formulas.
   [[nodiscard]] const CallOverhead* call_overhead() const { return overheads_.get(); }
-  // Who chooses those kernels; null with the above.
+  // The chooser of those kernels; null with the above.
   [[nodiscard]] const ChannelChooser* overhead_kernels() const { return overheads_ ? kernels_.get() : nullptr; }
-  // How the library's kernels carry a call out: as they are played, or as they count beside steps and formulas. Nothing
-  // where kernels do not count, or none plays the algorithm that the user named.
+  // How the library's kernels carry out a call: as simulated, or as added to steps and formulas. Nothing where kernels
+  // do not count, or none implements the algorithm that the user named.
   [[nodiscard]] std::optional<CollectivePlan> kernels_of(const CollectiveCall& call) const;
-  // Settings of the scenario without effect on what is played, beside those of its own log.
+  // Settings of the scenario without effect on the simulation, besides those of its own log.
   [[nodiscard]] const std::vector<IgnoredKey>& ignored() const { return ignored_; }
   // Null unless communication slows computing.
   [[nodiscard]] const CommunicationFootprint* footprint() const { return footprint_.get(); }
   [[nodiscard]] bool is_folded() const { return folded_router_ != nullptr; }
-  // By link of the network, not of the classes. Ways of other epochs than 0: network_models/topologies/faulty_router.h.
+  // By link of the network, not of the classes. Paths of epochs other than 0:
+  // network_models/topologies/faulty_router.h.
   [[nodiscard]] const network_models::FaultSchedule& fault_schedule() const { return fault_schedule_; }
   // With FoldMode::kNoFold every rank and every link is a class of its own.
   [[nodiscard]] const Folding& folding() const { return folding_; }
@@ -124,13 +124,13 @@ class Simulation {
   std::unique_ptr<Router> folded_router_;
 };
 
-// What a run will be like, before it is run. Counts are whole numbers, some too large for 64 bits.
+// The size of a run, before it is run. Counts are whole numbers, some too large for 64 bits.
 struct Estimate {
   std::size_t ranks = 0;
   std::size_t classes = 0;
-  double tasks = 0.0;  // of all classes played, all iterations
+  double tasks = 0.0;  // of all simulated classes, all iterations
   double messages = 0.0;
-  double overhead_messages = 0.0;  // played once, to find out what kernels cost beside the messages of the run
+  double overhead_messages = 0.0;  // simulated once, to find the cost of kernels in addition to the messages of the run
   double seconds = 0.0;  // of this machine's time, by rule of thumb
 };
 [[nodiscard]] Estimate estimate(const Simulation& simulation);

@@ -6,8 +6,8 @@
 namespace ringwright::configs {
 namespace {
 
-// The sides of the box that hosts fill, in their order, on a grid of which the first side counts fastest; empty when
-// they fill none.
+// The sides of the box that hosts fill, in their order, on a grid whose first side varies fastest; empty when they fill
+// none.
 std::vector<int> box_of(const std::vector<std::int64_t>& hosts, const std::vector<int>& grid) {
   const auto coordinate = [&](std::int64_t host, std::size_t side) {
     for (std::size_t s = 0; s < side; ++s) host /= grid[s];

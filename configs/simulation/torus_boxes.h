@@ -1,5 +1,5 @@
-// Groups on a torus of hosts: which of them fill whole rows, planes or the whole of it, so that rings along its sides
-// serve them.
+// Groups on a torus of hosts: finds those that fill whole rows, planes or the whole torus, so that rings along its
+// sides can be used.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@
 
 namespace ringwright::configs {
 
-// By layout, where all of its groups fill boxes of the same sides; the first side counts fastest. Empty elsewhere.
+// By layout, where all of its groups fill boxes of the same sides; the first side varies fastest. Empty elsewhere.
 [[nodiscard]] std::map<const GroupLayout*, std::vector<int>> boxes_of_groups(const TaskGraph& graph,
                                                                              const Cluster& cluster);
 

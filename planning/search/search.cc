@@ -19,7 +19,7 @@ namespace ringwright::planning {
 namespace {
 
 
-// Formulas; and beside them what kernels take where the scenario's own rungs heed that.
+// Formulas, plus the extra time of kernels where the scenario's own models account for it.
 ConfigChanges quick_rungs(const configs::Scenario& scenario) {
   ConfigChanges changes{.settings = {"collectives.model=closed_form", "simulate.network=alpha_beta"}};
   const bool kernels = scenario.collectives.kernel_overhead || scenario.collectives.rung == collectives::Rung::kChunks;
@@ -39,7 +39,7 @@ std::string title_of(const std::string& code) {
   for (const ErrorCode& entry : workload::workload_error_codes()) {
     if (entry.code == code) return std::string(entry.title);
   }
-  return "it cannot be played";
+  return "it cannot be simulated";
 }
 
 Refusal refusal_of(const Diagnostics& diagnostics) {
@@ -47,14 +47,14 @@ Refusal refusal_of(const Diagnostics& diagnostics) {
   return {.code = first->code, .reason = title_of(first->code), .example = first->message};
 }
 
-// The same once more; search() has asked whether it can be read again.
+// The same once more; search() has checked that it can be read again.
 configs::Scenario copy_of(const configs::Scenario& base) {
   auto copy = changed_scenario(base, {});
   CHECK(copy.has_value(), copy ? std::string() : render(copy.error()));
   return std::move(*copy);
 }
 
-// What one thread judges layouts with: a scenario of its own whose job is exchanged, and a planner.
+// What one thread evaluates layouts with: a scenario of its own whose job is exchanged, and a planner.
 class Evaluator {
  public:
   Evaluator(const configs::Scenario& base, const SearchSpace& space, Bytes capacity, configs::KnownOverheads& overheads)
@@ -64,7 +64,7 @@ class Evaluator {
         mine_(copy_of(base)),
         planner_(mine_, &overheads) {}
 
-  // By the rungs of `base`; the memory is asked for first, and what does not fit is not predicted.
+  // With the models of `base`; memory is checked first, and a layout that does not fit is not predicted.
   [[nodiscard]] Trial evaluator(std::size_t index) {
     Trial trial{
         .verdict = Verdict::kRefused, .refusal = {}, .configuration = {.index = index, .layout = space_.layout(index)}};
@@ -95,10 +95,10 @@ class Evaluator {
     return predict(own.quick);
   }
 
-  // The prediction alone, of a layout that was judged before; nothing when it cannot be played here.
+  // Only the prediction, of a layout that was evaluated before; nothing when it cannot be simulated here.
   [[nodiscard]] std::optional<configs::Prediction> replay(const Layout& layout) {
     auto job = changed_job(base_, space_.changes(layout));
-    CHECK(job.has_value(), "what is legal on one rung is legal on another");
+    CHECK(job.has_value(), "a layout that is legal with one model is legal with another");
     Configuration ignored;
     take(std::move(*job), ignored);
     std::optional<configs::Prediction> prediction;
@@ -125,7 +125,7 @@ class Evaluator {
   std::optional<Refusal> predict(std::optional<configs::Prediction>& prediction) {
     auto predicted = planner_.predict(mine_);
     if (!predicted) return refusal_of(predicted.error());
-    if (!*predicted) return Refusal{"", "ranks wait for each other for ever", "the step does not come to an end"};
+    if (!*predicted) return Refusal{"", "ranks wait for each other forever", "the step does not end"};
     prediction = std::move(**predicted);
     return std::nullopt;
   }
@@ -148,7 +148,7 @@ struct Counted {
   }
 };
 
-// What can be told from numbers alone, before anything is read.
+// What follows from the numbers alone, before anything is read.
 Counted first_look(const configs::Scenario& scenario, const SearchSpace& space) {
   Counted counted;
   for (std::size_t index = 0; index < space.size(); ++index) {
@@ -165,7 +165,7 @@ Counted first_look(const configs::Scenario& scenario, const SearchSpace& space) 
   return counted;
 }
 
-// Judges items 0 to `count` on all threads, each with a judge of its own.
+// Evaluates items 0 to `count` on all threads, each with an evaluator of its own.
 class WorkerPool {
  public:
   WorkerPool(const configs::Scenario& base, const SearchSpace& space, Bytes capacity, const SearchOptions& options,
@@ -217,7 +217,7 @@ void evaluate_all(const WorkerPool& pool, Counted& counted, SearchResult& result
   std::ranges::stable_sort(result.misfits, {}, [](const Configuration& c) { return c.fullest.total; });
 }
 
-// On the scenario's own rungs; what cannot be played there stays where formulas put it.
+// With the scenario's own models; a layout that cannot be simulated there keeps its rank by formulas.
 void replay_best(const WorkerPool& pool, std::size_t most, configs::Objective objective, SearchResult& result) {
   std::vector<std::optional<configs::Prediction>> played(std::min(most, result.ranked.size()));
   pool.each(played.size(), [&](Evaluator& evaluator, std::size_t item) {
@@ -233,7 +233,7 @@ void replay_best(const WorkerPool& pool, std::size_t most, configs::Objective ob
   rank_replayed(replayed, objective);
 }
 
-// As if it had been in the space: among those played again, if it is good enough by formulas to be one of them.
+// As if it had been in the space: simulated again with the best, if it is good enough by formulas to be one of them.
 std::size_t rank_of(const Configuration& own, const SearchResult& result, configs::Objective objective) {
   const auto better = [&](const Configuration& other, const std::optional<configs::Prediction> Configuration::*rung) {
     return score(*(other.*rung), other.fullest.total, objective) < score(*(own.*rung), own.fullest.total, objective);

@@ -1,11 +1,11 @@
-// The search for the best layout: every legal one is predicted by formulas, the best are played again.
+// The search for the best layout: every legal one is predicted by formulas, the best are simulated again.
 //
-// 1. A layout that model, batch or machine do not allow is counted by its reason; one that is played like another is
+// 1. A layout that model, batch or machine do not allow is counted by its reason; one that is simulated like another is
 //    counted as such.
-// 2. The memory ledger says whether it fits; what does not is kept, with what fills it.
+// 2. The memory ledger decides whether it fits; what does not fit is retained, with the items that fill it.
 // 3. What fits is predicted with formulas for collectives on a network without sharing (`closed_form` on `alpha_beta`).
-// 4. The best of these are predicted again on the scenario's own rungs, and ranked by that.
-// The result does not depend on the number of threads: each layout is judged by one of them, alone.
+// 4. The best of these are predicted again with the scenario's own models, and ranked by that.
+// The result does not depend on the number of threads: each layout is evaluated by one of them, alone.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@
 
 namespace ringwright::planning {
 
-// A layout as it came out of reading the job: with what was derived.
+// A layout after its job was read: with the derived values.
 struct Configuration {
   std::size_t index = 0;  // in the space
   Layout layout;
@@ -28,7 +28,7 @@ struct Configuration {
   std::vector<std::int64_t> layers_per_part;
   MemoryRow fullest;                 // of the stage that fills its GPU most
   std::optional<configs::Prediction> quick;   // by formulas
-  std::optional<configs::Prediction> played;  // on the scenario's own rungs
+  std::optional<configs::Prediction> played;  // with the scenario's own models
 
   [[nodiscard]] const configs::Prediction& best_known() const { return played ? *played : *quick; }
 };
@@ -38,7 +38,7 @@ struct RefusalCount {
   std::size_t count = 0;
 };
 
-// The scenario's own layout beside the others.
+// The scenario's own layout compared with the others.
 struct OwnLayout {
   Configuration configuration;
   bool fits = false;
@@ -49,13 +49,13 @@ struct OwnLayout {
 struct SearchResult {
   std::vector<configs::SearchAxis> axes;
   std::size_t combinations = 0;
-  std::size_t same = 0;                // played like another one that is counted
+  std::size_t same = 0;                // simulated like another one that is counted
   std::vector<RefusalCount> refusals;  // most frequent first
-  std::vector<Configuration> ranked;   // best first: those played again, then the others
+  std::vector<Configuration> ranked;   // best first: those simulated again, then the others
   std::size_t replayed = 0;
   std::vector<Configuration> misfits;  // legal and too large, the closest first
   std::vector<std::size_t> front;      // of `ranked`, by formulas: no other is both quicker and smaller; smallest first
-  std::optional<double> agreement;     // Kendall's tau of both rankings of those played again
+  std::optional<double> agreement;     // Kendall's tau of both rankings of those simulated again
   Bytes capacity;
   OwnLayout own;
 
@@ -63,12 +63,12 @@ struct SearchResult {
 };
 
 struct SearchOptions {
-  int threads = 0;  // 0: as many as there are
+  int threads = 0;  // 0: one per core
   std::function<void(std::size_t done, std::size_t all)> progress = {};
-  std::string own_problem = {};  // why the scenario's layout is not that of its file (planning/search/search_base.h)
+  std::string own_problem = {};  // why the scenario's layout differs from its file's (planning/search/search_base.h)
 };
 
-// Mistakes where the space is too large to be tried.
+// Mistakes where the space is too large to try.
 [[nodiscard]] Result<SearchResult> search(const configs::Scenario& scenario, const configs::SearchSettings& settings,
                                           const SearchOptions& options = {});
 

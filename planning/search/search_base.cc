@@ -1,5 +1,5 @@
-// A layout that does not fit the machine is no reason not to search one that does: the sizes of the own layout are
-// replaced by those of the first legal layout of the space.
+// The start of a search: a layout that does not fit the machine is replaced by the first legal layout of the space, so
+// that the search for one that fits can begin.
 #include "planning/search/search_base.h"
 
 #include <algorithm>

@@ -8,7 +8,7 @@
 namespace ringwright::planning {
 namespace {
 
-// Ties: the quicker, then the smaller, then the one that comes first in the space.
+// Ties: the faster one, then the smaller one, then the first in the space.
 auto order_of(const Configuration& configuration, const configs::Prediction& prediction, configs::Objective objective) {
   return std::tuple(score(prediction, configuration.fullest.total, objective), prediction.step_time.mean,
                     configuration.fullest.total, configuration.index);

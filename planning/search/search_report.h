@@ -12,7 +12,7 @@ struct SearchReport {
   const configs::Scenario& scenario;
   const configs::SearchSettings& settings;
   const SearchResult& result;
-  Detail detail = Detail::kNormal;  // kQuiet: the best and the scenario's own only
+  Detail detail = Detail::kNormal;  // kQuiet: only the best and the scenario's own
 };
 
 [[nodiscard]] std::string render_search_text(const SearchReport& report);
@@ -21,9 +21,9 @@ struct SearchReport {
 // A row for every legal layout, best first and then those that do not fit.
 [[nodiscard]] std::string render_search_csv(const SearchReport& report);
 
-// What a layout says on an axis.
+// The value of a layout on an axis.
 [[nodiscard]] std::string value_on(const Layout& layout, std::string_view axis);
-// Time in which nothing is computed and communication is under way.
+// Time in which nothing is computed and communication is in flight.
 [[nodiscard]] Duration exposed(const TimeBreakdown& breakdown);
 
 }  // namespace ringwright::planning

@@ -12,7 +12,7 @@
 namespace ringwright::planning {
 namespace {
 
-// The order in which they are varied, the first slowest.
+// The order in which axes are varied, the slowest first.
 constexpr std::array<std::string_view, 12> kAxes{"tp",       "pp",           "virtual_stages", "cp",
                                                  "ep",       "etp",          "micro_batch",    "recompute",
                                                  "sharding", "stage_layers", "schedule",       "sequence_parallel"};
@@ -28,7 +28,7 @@ std::vector<std::string> divisors(std::int64_t number, std::int64_t most) {
   return result;
 }
 
-// 1, 2, 4, ... as long as they divide.
+// 1, 2, 4, ... while they divide.
 std::vector<std::string> powers(std::int64_t number, std::int64_t most) {
   std::vector<std::string> result;
   for (std::int64_t p = 1; p <= most && number % p == 0; p *= 2) result.push_back(std::to_string(p));
@@ -127,7 +127,7 @@ void choose(std::string_view axis, const std::string& value, Layout& layout) {
     layout.others.emplace_back(axis, value);
 }
 
-// Layers of each part as the simple rules spread them; none where a rule does not.
+// Layers of each model chunk by the simple rules; none where a rule gives none.
 std::vector<std::int64_t> spread(std::string_view rule, std::int64_t layers, std::int64_t parts) {
   const bool trimmed = rule == "trim-ends";
   if (rule != "even" && !trimmed) return {};
@@ -227,7 +227,7 @@ Layout SearchSpace::essence(Layout layout) const {
   const auto has = [this](std::string_view axis, std::string_view value) {
     return std::ranges::find(values(axis), value) != values(axis).end();
   };
-  const std::int64_t model_ranks = layout.tp * layout.pp;  // what is left are copies of the dense parameters
+  const std::int64_t model_ranks = layout.tp * layout.pp;  // the rest are copies of the dense parameters
   if (layout.tp == 1) layout.sequence_parallel = values("sequence_parallel").front();
   if (layout.pp == 1) layout.stage_layers = values("stage_layers").front();
   if (layout.tp == 1 && layout.etp == "1" && has("etp", "tp")) layout.etp = "tp";
@@ -270,7 +270,7 @@ std::optional<Refusal> SearchSpace::left_out(const Layout& layout) const {
   const bool gathers = layout.sharding == "fsdp" || layout.sharding == "zero-3";
   if (gathers_in_pipelines_ || !gathers || layout.pp == 1) return std::nullopt;
   return Refusal{"",
-                 "left out unless values of sharding are given: parameters gathered for every microbatch of a pipeline",
+                 "left out unless values of sharding are set: parameters gathered for every microbatch of a pipeline",
                  fmt::format("{} with pp {}", layout.sharding, layout.pp)};
 }
 

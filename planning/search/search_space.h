@@ -1,8 +1,7 @@
-// What a search tries: the values of each axis, and the layouts that their product holds.
+// What a search tries: the values of each axis, and the layouts in their Cartesian product.
 //
-// An axis that nobody narrowed has the values that model and machine allow. A layout is a choice on every axis; as
-// changes of the scenario it takes with it what only holds for another layout (dp, lists of layers, files of
-// schedules).
+// An axis without given values has those that model and machine allow. A layout is a choice on every axis; as changes
+// of the scenario it also drops what only holds for another layout (dp, lists of layers, files of schedules).
 #pragma once
 
 #include <cstddef>
@@ -16,7 +15,7 @@
 
 namespace ringwright::planning {
 
-constexpr std::size_t kMostCombinations = 20'000'000;  // that are tried
+constexpr std::size_t kMostCombinations = 20'000'000;  // at most as many are tried
 
 struct Layout {
   std::int64_t tp = 1;
@@ -36,7 +35,7 @@ struct Layout {
   friend bool operator==(const Layout&, const Layout&) = default;
 };
 
-// Why a layout cannot be had, by a reason that many layouts share.
+// Why a layout is not possible; many layouts share one reason.
 struct Refusal {
   std::string code;     // "E130"
   std::string reason;   // "the layout does not fill the cluster"
@@ -47,18 +46,19 @@ class SearchSpace {
  public:
   SearchSpace(const configs::Scenario& scenario, const configs::SearchSettings& settings);
 
-  // All of them, whether somebody gave values or not.
+  // All of them, with given values or not.
   [[nodiscard]] const std::vector<configs::SearchAxis>& axes() const { return axes_; }
   [[nodiscard]] std::size_t size() const;
   // The first axis changes slowest.
   [[nodiscard]] Layout layout(std::size_t index) const;
-  // The layout of the space that is played the same, since choices of this one have no effect; itself where none is.
+  // The layout of the space that is simulated identically, since choices of this one have no effect; itself where none
+  // is.
   [[nodiscard]] Layout essence(Layout layout) const;
   [[nodiscard]] ConfigChanges changes(const Layout& layout) const;
-  // What nobody asked for and takes most of the time: parameters that are gathered anew for every microbatch of a
-  // pipeline. They are tried where values of `sharding` are given, or the scenario itself does so.
+  // Not tried by default, since it takes most of the time: parameters that are gathered anew for every microbatch of a
+  // pipeline. They are tried where values of `sharding` are given, or where the scenario itself does so.
   [[nodiscard]] std::optional<Refusal> left_out(const Layout& layout) const;
-  // Whether the job's parts are those that an earlier way to spread layers gives, too.
+  // Whether an earlier way to distribute layers gives the same model chunks.
   [[nodiscard]] bool repeats_layers(const Layout& layout, const workload::ParallelOptions& parallel) const;
 
  private:
@@ -66,13 +66,13 @@ class SearchSpace {
 
   const configs::Scenario& scenario_;
   std::vector<configs::SearchAxis> axes_;
-  bool gathers_in_pipelines_ = false;  // are tried
+  bool gathers_in_pipelines_ = false;  // whether such layouts are tried
 };
 
-// What the scenario itself says on each axis, in the words of the axes where they have one.
+// What the scenario itself sets on each axis, in the words of the axes where they have one.
 [[nodiscard]] Layout own_layout(const configs::Scenario& scenario, const std::vector<configs::SearchAxis>& axes);
 
-// What is seen without reading the job anew; a job that is refused here is refused there, too.
+// What can be checked without reading the job again; a job that is refused here is refused there, too.
 [[nodiscard]] std::optional<Refusal> refuse_early(const Layout& layout, const configs::Scenario& scenario);
 
 }  // namespace ringwright::planning

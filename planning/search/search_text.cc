@@ -18,7 +18,7 @@ constexpr std::size_t kMisfitsShown = 3;
 constexpr std::size_t kItemsShown = 3;
 constexpr std::size_t kFrontShown = 12;
 constexpr std::size_t kExampleWidth = 100;
-constexpr std::string_view kMostOfIt = "most of it";  // ends the headings of columns of words
+constexpr std::string_view kMostOfIt = "most of it";  // ends the headings of text columns
 
 std::string commas(std::size_t number) {
   return with_commas(static_cast<long long>(number));
@@ -79,7 +79,7 @@ class Page {
     counts.add_row(
         {commas(result_.ranked.size()), fmt::format("fit into {} and are predicted", to_string(result_.capacity))});
     counts.add_row({commas(result_.misfits.size()), "are legal and do not fit"});
-    counts.add_row({commas(result_.same), "are played like one of these, since a choice has no effect"});
+    counts.add_row({commas(result_.same), "are simulated like one of these, since a choice has no effect"});
     for (const RefusalCount& entry : result_.refusals) {
       counts.add_row({commas(entry.count),
                       fmt::format("{}{} (such as: {})", entry.refusal.code.empty() ? "" : entry.refusal.code + ": ",
@@ -127,7 +127,7 @@ class Page {
             configuration.played ? to_string(configuration.quick->step_time.mean) : "-"};
   }
 
-  // Between two on the same rung.
+  // Between two from the same model.
   [[nodiscard]] static std::string why(const Configuration& better, const Configuration& other) {
     const bool played = better.played && other.played;
     const configs::Prediction& quicker = played ? *better.played : *better.quick;
@@ -144,8 +144,8 @@ class Page {
         std::min<std::size_t>(static_cast<std::size_t>(report_.settings.top), result_.ranked.size());
     line(fmt::format("\nThe best {} of {}{}", most, commas(result_.ranked.size()),
                      result_.replayed > 0
-                         ? fmt::format("; the first {} as played on the scenario's own rungs, beside what "
-                                       "formulas say",
+                         ? fmt::format("; the first {} as simulated with the scenario's own models, next to what "
+                                       "formulas predict",
                                        result_.replayed)
                          : "; by formulas"));
     TextTable best = new_table({"rank"}, {"step", "tokens/s/GPU", "MFU", "memory", "bubble", "exposed", "formulas",
@@ -168,7 +168,7 @@ class Page {
       sum += to_seconds(c.quick->step_time.mean) / to_seconds(c.played->step_time.mean) - 1.0;
     }
     line(fmt::format(
-        "  formulas against playing, over these {}: step times {} in the mean, Kendall's tau of the rankings {}",
+        "  formulas against simulation, over these {}: step times {} in the mean, Kendall's tau of the rankings {}",
         result_.replayed, signed_percent(sum / static_cast<double>(result_.replayed)),
         result_.agreement ? fmt::format("{:.2f}", *result_.agreement) : "-"));
   }
@@ -216,7 +216,7 @@ class Page {
   void tell_own() {
     const OwnLayout& own = result_.own;
     line("\nThe scenario's own layout");
-    if (!own.problem.empty()) return line("  cannot be played: " + own.problem);
+    if (!own.problem.empty()) return line("  cannot be simulated: " + own.problem);
     TextTable yours = new_table({}, {"step", "tokens/s/GPU", "MFU", "memory", "bubble", "exposed", "formulas"});
     yours.add_row(row({}, own.configuration, figures(own.configuration)));
     table(yours);

@@ -1,4 +1,5 @@
-// Collectives as kernels run them, on described machines: beside published measurements, folded, in a training step.
+// Collectives as kernels run them, on described machines: compared with published measurements, folded, in a training
+// step.
 #include <algorithm>
 #include <string>
 
@@ -55,7 +56,7 @@ TEST(Chunks, LargeInSwitchReductionsOnH100AreNearTheMeasuredTimes) {
   EXPECT_NEAR(microseconds(run(machine(kH100), 1_GiB)), 4512.0, 0.09 * 4512.0);
 }
 
-// 8 heads x 16 KiB on one channel are one chunk: a head takes its sum from the switches, and everybody what is
+// 8 heads x 16 KiB on one channel are one chunk: a head reads its sum from the switches, and every GPU receives the
 // multicast.
 TEST(Chunks, WhatComesFromTheSwitchesIsWaitedForTwice) {
   const std::vector<std::string> one = {"cluster.nodes=1",
@@ -70,7 +71,7 @@ TEST(Chunks, WhatComesFromTheSwitchesIsWaitedForTwice) {
   // The last of eight heads is scattered to after seven others, and gathered from after as many.
   EXPECT_GE(with("comm.costs.further_peer=1us"), plain + 7 * 1_us);
   EXPECT_LE(with("comm.costs.further_peer=1us"), plain + 14 * 1_us);
-  // A ring takes nothing from switches, and has one peer.
+  // A ring uses no switch reduction, and has one peer.
   const std::vector<std::string> ring = {"cluster.nodes=1",
                                          "comm.plan={algorithm: ring, protocol: simple, channels: 1}"};
   std::vector<std::string> costly = ring;
@@ -82,7 +83,7 @@ TEST(Chunks, SmallCallsCostLaunchAndHops) {
   const Scenario scenario =
       machine(kA100, {"comm.plan.protocol=ll", "comm.costs.launch=5us", "comm.costs.launch_channel=0us",
                       "comm.costs.ll.hop=1us", "comm.costs.ll.primitive=2us"});
-  // 15 primitives of 2 us with 14 hops of 1 us between them; 16 bytes take no time to speak of.
+  // 15 primitives of 2 us with 14 hops of 1 us between them; 16 bytes take negligible time.
   EXPECT_NEAR(microseconds(run(scenario, Bytes(8))), 5.0 + 15 * 2.0 + 14 * 1.0, 0.1);
 }
 
@@ -130,7 +131,7 @@ TEST(Chunks, PlayAWholeTrainingStepAndFoldIt) {
   EXPECT_EQ(folded.finished_at, unfolded.finished_at);
 }
 
-// Four stages: what they send to each other goes by thread blocks as well, and costs more than the bytes' way.
+// Four stages: the messages between them also use thread blocks, and cost more than the path of the bytes.
 TEST(Chunks, PlayThePipelinesMessages) {
   const std::string text = std::string(kTraining) + std::string(kTinyModel);
   const Scenario scenario = load(text, {"parallel.tp=1", "parallel.pp=4"});

@@ -61,8 +61,8 @@ TEST(RingAllReduce, OverTwoHostsIsPacedByTheNic) {
 
 // --- bubble of a pipeline whose network costs nothing ---
 
-// Layers so wide that embedding and logits vanish beside them (256 / (6 * ffn * 32 layers) = 1.3e-7 of a stage), memory
-// and launches free: every stage takes the same time for a microbatch, whatever its place.
+// Layers so wide that embedding and logits are negligible (256 / (6 * ffn * 32 layers) = 1.3e-7 of a stage), memory and
+// launches free: every stage takes the same time for a microbatch, whatever its position.
 Duration pipeline_time(const char* schedule, int chunks, int stages, int microbatches) {
   return play(load(fmt::format(
                   "model: {{num_layers: {}, hidden_size: 1024, num_attention_heads: 8, ffn_hidden_size: 10000000, "
@@ -103,8 +103,8 @@ TEST(PipelineBubble, IsDividedByTheChunksThatInterleave) {  // the same
   }
 }
 
-// Products alone: forward, input and weight gradient take the same time, which these formulas assume; the attention
-// core, whose gradient takes two and a half times as long, adds a few 1e-5.
+// GEMMs alone: forward, input and weight gradient take the same time, which these formulas assume; the attention core,
+// whose gradient takes two and a half times as long, adds a few 1e-5.
 TEST(PipelineBubble, OfZeroBubbleSchedulesIsPartOf1F1Bs) {
   for (const int p : {2, 4, 8}) {
     EXPECT_NEAR(bubble("zb-h1", 1, p), (p - 1) / 3.0, 5e-5 * p) << p;   // (p-1)(F+B-W): arXiv 2401.10241

@@ -1,4 +1,4 @@
-// Everything that is built in or shipped goes together: fabrics with policies, hosts, models, networks, schedules.
+// Everything that is built in or shipped can be combined: fabrics with policies, hosts, models, networks, schedules.
 #include <string>
 #include <vector>
 
@@ -13,7 +13,7 @@
 namespace ringwright::configs::combinations_test {
 namespace {
 
-// Settings that a fabric cannot do without, by its type, for four hosts.
+// Settings that a fabric requires, by its type, for four hosts.
 std::string needs(std::string_view type) {
   if (type == "torus") return ", dims: [2, 2]";
   if (type == "graph") return ", file: " + ringwright::test_data() + "/configs/four-hosts.yaml, through_gpus: false";

@@ -1,4 +1,4 @@
-// What a report says about the compute model: its rung, where its constants come from, and what it extrapolates.
+// The compute model in a report: its name, the origin of its constants, and the extrapolated kernels.
 #include <algorithm>
 
 #include <gmock/gmock.h>

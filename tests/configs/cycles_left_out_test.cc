@@ -1,5 +1,5 @@
-// Laps of a pipeline that are left out of a training step change nothing of what a run tells: every time is that of the
-// whole step, to the picosecond.
+// Cycles of a pipeline that are left out of a training step change no result of a run: every time is that of the whole
+// step, to the picosecond.
 #include <string>
 #include <vector>
 
@@ -14,13 +14,13 @@ namespace ringwright::configs::cycles_left_out_test {
 namespace {
 
 struct Step {
-  std::string parallel;  // beside tp, pp and dp
+  std::string parallel;  // besides tp, pp and dp
   int tp = 8;
   int pp = 4;
   int microbatches = 64;
   std::string simulate = "steps: 1";
   std::string compute;  // a section of the scenario
-  std::string model;    // beside the tiny model's options
+  std::string model;    // besides the tiny model's options
   std::string network = "alpha_beta";
   std::string collectives = "closed_form";
 
@@ -77,7 +77,7 @@ void expect_equal(const Run& some, const Run& all, const std::string& name) {
   EXPECT_EQ(some.plan.held_at_peak, all.plan.held_at_peak) << name;
 }
 
-// How many laps were left out; none where the run did not show that it may be done.
+// How many cycles were left out; none where the run could not prove that it is allowed.
 std::uint32_t expect_exact(const Step& step, workload::Passes passes = workload::Passes::kFewCycles) {
   const Scenario scenario = load(text_of(step));
   const Run some = run(scenario, passes);
@@ -108,7 +108,7 @@ TEST(CyclesLeftOut, WhereHostsRunAhead) {
                         .pp = stages,
                         .microbatches = 200,
                         .compute = compute};
-        // Where kernels of some lengths need more laps to repeat themselves, the second try leaves some out.
+        // Where kernels of some lengths need more cycles to repeat, the second try leaves some out.
         const std::uint32_t few = expect_exact(step);
         EXPECT_GT(few > 0 ? few : expect_exact(step, workload::Passes::kManyCycles), 0U) << step.name();
       }
@@ -116,7 +116,7 @@ TEST(CyclesLeftOut, WhereHostsRunAhead) {
   }
 }
 
-// What kernels take for a call and for a message begins before its bytes move.
+// The overhead of kernels for a call and for a message begins before its bytes are sent.
 TEST(CyclesLeftOut, WhereCallsAndMessagesHaveOverheads) {
   for (const char* collectives : {"closed_form, overhead: kernels", "steps, overhead: kernels"}) {
     for (const char* compute : {"", "compute: {model: roofline}\n"}) {
@@ -130,7 +130,7 @@ TEST(CyclesLeftOut, WhereCallsAndMessagesHaveOverheads) {
   }
 }
 
-// Hosts of several stages that are late by their own pace: it takes many laps until they repeat themselves.
+// Hosts of several stages that are late at different rates: it takes many cycles until they repeat.
 TEST(CyclesLeftOut, WhereEveryHostGoesItsOwnPace) {
   for (const int stages : {2, 4}) {
     for (const char* schedule : {"1f1b", "zb-h1"}) {
@@ -167,7 +167,7 @@ TEST(CyclesLeftOut, WhereGradientsAreSummedBehindTheLastCycle) {
   }
 }
 
-// Collectives that are messages, each rehearsed: where nobody disturbs them, laps can be left out as well.
+// Collectives that are messages, each rehearsed: where nothing disturbs them, cycles can be left out as well.
 TEST(CyclesLeftOut, WhereCollectivesAreRehearsed) {
   std::uint32_t cycles = 0;
   for (const char* network : {"alpha_beta", "flow"}) {
@@ -179,7 +179,7 @@ TEST(CyclesLeftOut, WhereCollectivesAreRehearsed) {
 }
 
 // Messages between stages that share the fabric with context parallelism: passes are disturbed, and every task is
-// played.
+// simulated.
 TEST(CyclesLeftOut, WhereTasksArePlayedOneByOne) {
   std::uint32_t cycles = 0;
   for (const char* overlap : {"true", "false"}) {
@@ -204,7 +204,7 @@ std::string part_of(const Step& step, std::string_view part, std::string_view fa
   return json_part(render_json(*outcome->report), part);
 }
 
-// Calls, bytes and busy links of laps that were not played are in the report as well.
+// Calls, bytes and busy links of cycles that were left out are in the report as well.
 TEST(CyclesLeftOut, AreCountedInTheReport) {
   for (const char* collectives : {"closed_form", "steps"}) {
     const Step step{
@@ -214,8 +214,8 @@ TEST(CyclesLeftOut, AreCountedInTheReport) {
       EXPECT_FALSE(whole.empty()) << part;
       EXPECT_EQ(part_of(step, part, "true"), whole) << collectives << " " << part;
     }
-    EXPECT_NE(part_of(step, "counters", "true").find("laps of the pipeline fast-forwarded"), std::string::npos);
-    EXPECT_EQ(part_of(step, "counters", "false").find("laps of the pipeline fast-forwarded"), std::string::npos);
+    EXPECT_NE(part_of(step, "counters", "true").find("cycles of the pipeline fast-forwarded"), std::string::npos);
+    EXPECT_EQ(part_of(step, "counters", "false").find("cycles of the pipeline fast-forwarded"), std::string::npos);
   }
 }
 

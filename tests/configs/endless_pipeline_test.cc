@@ -1,4 +1,4 @@
-// Pipelines that never run empty, and Varuna's order, as whole scenarios: bubbles, memory, what a slow network costs.
+// Pipelines that never run empty, and Varuna's order, as whole scenarios: bubbles, memory, the cost of a slow network.
 #include <string>
 #include <vector>
 
@@ -72,8 +72,8 @@ TEST(EndlessPipelines, TellTheirVersionsOfTheWeights) {
   EXPECT_THAT(versions, testing::ElementsAre(4, 3, 2, 1));
 }
 
-// A stage that waits for a gradient has computed its layers again meanwhile: the slower the network, the more that
-// gains.
+// A stage that waits for a gradient has recomputed its layers in the meantime: the slower the network, the larger the
+// gain.
 TEST(Varuna, GainsOnASlowNetwork) {
   const auto seconds = [](const std::string& schedule, const std::string& nic) {
     return to_seconds(

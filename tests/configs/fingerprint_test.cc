@@ -1,4 +1,4 @@
-// The fingerprint of a configuration covers what is in the files that a scenario names, not where they lie.
+// The fingerprint of a configuration covers the contents of the files that a scenario names, not their location.
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A scenario that names `file`, of which `other` differs in what it says or in a remark.
+// A scenario that names `file`, of which `other` differs in a value or in a comment.
 struct Kind {
   std::string name;
   std::string scenario;

@@ -1,4 +1,4 @@
-// Folding is exact: whole scenarios played with one rank a class give what playing every rank gives.
+// Folding is exact: whole scenarios simulated with one rank per class give the same results as with every rank.
 #include <ostream>
 #include <string>
 
@@ -149,7 +149,7 @@ TEST(FoldedScenarios, OfContextParallelismArePlayedAsTheWholeOne) {
   }
 }
 
-// With equal loads ranks do the same; a drawn load sets each expert-parallel place apart.
+// With equal loads ranks do the same; a drawn load distinguishes the expert-parallel positions.
 TEST(FoldedScenarios, AnEvenRouterKeepsClassesAndAnUnevenOneRefinesThem) {
   const auto classes = [](const std::string& layout) {
     const Scenario scenario =
@@ -162,7 +162,7 @@ TEST(FoldedScenarios, AnEvenRouterKeepsClassesAndAnUnevenOneRefinesThem) {
   EXPECT_EQ(classes("tp: 8, sequence_parallel: true, ep: 8, etp: 1, pp: 2, moe_router_load: {deviation: 0.5}"), 16U);
 }
 
-// Data-parallel replicas on a ring behave alike, so a machine of twice the replicas has the same classes.
+// Data-parallel replicas on a ring behave identically, so a machine of twice the replicas has the same classes.
 TEST(FoldedScenarios, LeaveAsManyClassesWhenReplicasAreAdded) {
   const auto classes = [](const char* nodes, const char* batch) {
     const Scenario scenario =

@@ -98,7 +98,7 @@ TEST(GivenUp, SeveralShortFlapsAreNotOneLongOne) {
   for (int flap = 0; flap < 4; ++flap) {
     faults += fmt::format("{}{{nic: host0/nic0, at: {}s, for: 20s}}", flap == 0 ? "" : ", ", flap * 20 + flap);
   }
-  // A collective of less than a second goes through in a pause.
+  // A collective of less than a second fits into a pause.
   EXPECT_EQ(outcome_of(two_hosts(faults), {}).end, RunOutcome::kFinished);
 }
 

@@ -1,5 +1,5 @@
 // Results of a few scenarios, stored in tests/golden with 6 significant digits. When a change moves them on purpose,
-// run the test with UPDATE_GOLDEN=1 in the environment, read the difference, and say in the commit why they moved.
+// run the test with UPDATE_GOLDEN=1 in the environment, read the difference, and explain in the commit why they moved.
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
@@ -52,7 +52,7 @@ std::string rounded_text(const std::string& json) {
   return text;
 }
 
-// One line for each value that differs: its place in the file, what is stored, and what was found.
+// One line for each value that differs: its location in the file, the stored value, and the new one.
 std::string difference(const std::string& stored, const std::string& found) {
   const auto before = lines_of(stored);
   const auto after = lines_of(found);

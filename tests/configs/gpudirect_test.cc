@@ -41,7 +41,7 @@ Duration all_reduce(const std::string& node, const std::string& model, const std
 
 class Gpudirect : public testing::TestWithParam<std::string> {};
 
-// To a part in 10,000: where another link is the bottleneck, a message that comes later may share it at a better time.
+// To 1 in 10,000: where another link is the bottleneck, a message that comes later may share it at a better time.
 TEST_P(Gpudirect, IsNeverSlowerThanHostMemory) {
   for (const std::string model : {"closed_form", "steps", "chunks"}) {
     for (const Bytes bytes : {4_KiB, 1_MiB, 64_MiB}) {
@@ -59,8 +59,8 @@ INSTANTIATE_TEST_SUITE_P(Nodes, Gpudirect, testing::ValuesIn(shipped_nodes()),
                            return word;
                          });
 
-// One GPU and one NIC a host, which sends 400 MB and receives as many over 25 GB/s. Through memory of 10 GB/s each way
-// both are written and read: 800 MB each way.
+// One GPU and one NIC a host, which sends 400 MB and receives 400 MB over 25 GB/s. Through memory of 10 GB/s in each
+// direction both are written and read: 800 MB in each direction.
 TEST(GpudirectOff, LoadsHostMemory) {
   const auto time = [](const std::string& gpudirect) {
     const std::string text =

@@ -1,4 +1,4 @@
-// What must hold between two scenarios that differ in one thing, whatever the numbers are.
+// Relations that must hold between two scenarios that differ in one setting, whatever the numbers are.
 #include <cmath>
 #include <stdexcept>
 #include <string>
@@ -94,7 +94,7 @@ TEST(Speed, OversubscriptionNeverMakesAStepShorter) {
 
 TEST(Speed, OversubscriptionOfTwoDoublesTheTimeOfTrafficThatFillsTheUplinks) {
   // Eight data-parallel rings, one for each rail position, leave each host together: with 8 uplinks for 8 NICs each has
-  // its own; with 4, two share one. Spraying spreads them evenly; NVLink and arithmetic play no part in it.
+  // its own; with 4, two share one. Spraying distributes them evenly; NVLink and arithmetic are free.
   const auto time = [](const char* ratio) {
     return play(load(job("tp: 8, dp: auto",
                          fmt::format("node: {{preset: dgx-a100}}, fabric: {{type: fat_tree, scalable_unit: 1, "
@@ -107,7 +107,7 @@ TEST(Speed, OversubscriptionOfTwoDoublesTheTimeOfTrafficThatFillsTheUplinks) {
   EXPECT_NEAR(to_seconds(time("2:1")) / to_seconds(time("1:1")), 2.0, 1e-6);
 }
 
-// --- same in, same out ---
+// --- determinism ---
 
 // Four hosts of a rail-optimised cluster with random-looking routes, so that the seed matters.
 std::string hashed() {
@@ -173,7 +173,7 @@ TEST(Determinism, AnotherHashSeedIsAnotherNetwork) {
 }
 
 TEST(Determinism, EveryStepOfARunIsAsLongAsTheNext) {
-  // Nothing is random and nothing is left over: with warm-up behind it, each step repeats the one before.
+  // Nothing is random and nothing is left over: after warm-up, each step repeats the previous one.
   const Played played = play(
       load(job("tp: 8, dp: auto", "node: {preset: dgx-h100}, fabric: {type: rail_optimized}"), {"simulate.steps=4"}));
   const auto& ends = played.record.iteration_end;

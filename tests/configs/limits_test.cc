@@ -1,5 +1,4 @@
-// Where the clock, the memory and the patience of a user end: jobs that go beyond are refused in words, and never
-// crash.
+// The limits of the clock, of memory and of run time: jobs beyond them are refused with a message, and never crash.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -49,7 +48,7 @@ TEST(Clock, StepsBeyondItsEndAreRefusedWithTheNumberThatFits) {
 
   const Outcome fitting = outcome_of({kSlow, "simulate.steps=" + std::to_string(fit)});
   ASSERT_EQ(fitting.end, RunOutcome::kFinished);
-  // Some of a step overlaps with the one before.
+  // Some of a step overlaps with the previous one.
   EXPECT_NEAR(to_seconds(fitting.report->step_time.mean), to_seconds(step), 1e-6 * to_seconds(step));
 }
 
@@ -85,7 +84,7 @@ TEST(RunCost, ManySmallChunksAreRefusedBeforeTheyArePlayed) {
   ASSERT_FALSE(result);
   const Diagnostic& why = result.error().all().front();
   EXPECT_EQ(why.code, "E149");
-  // A ring's rank passes each of its 8 GiB / 8 bytes on 2 x 7 times, in a chunk each: 1.5e10 messages.
+  // A ring's rank forwards each of its 8 GiB / 8 bytes 2 x 7 times, in a chunk each: 1.5e10 messages.
   EXPECT_THAT(why.message, HasSubstr("messages"));
   EXPECT_THAT(why.hint, HasSubstr("simulate.allow_slow=true"));
 }

@@ -1,4 +1,4 @@
-// NICs that are down from the start and for good: jobs go by those that are left, on every rung.
+// NICs that are down from the start and for good: jobs use the remaining ones, in every model.
 #include "configs/scenario/nics_down.h"
 
 #include <cstdint>
@@ -71,7 +71,7 @@ TEST(LostNics, DoSoOnEveryFabricOfHosts) {
   }
 }
 
-// Between any two GPUs, whatever NICs are asked for.
+// Between any two GPUs, whichever NICs are requested.
 TEST(LostNics, LieOnNoPath) {
   for (const char* fabric : {"rail_optimized", "rail_only", "fat_tree", kTorus, kDragonfly}) {
     const Scenario scenario = load(four_hosts("[{nic: host1/nic3}, {nic: host2/nic3}, {nic: host2/nic0}]", fabric));
@@ -126,7 +126,7 @@ TEST(LostNics, AreToldInTheReportOnEveryRung) {
   }
 }
 
-// With formulas a weak link beside a lost NIC has no effect, and that is said of it alone.
+// With formulas a weak link in addition to a lost NIC has no effect, and only that is reported.
 TEST(LostNics, DoNotHideFaultsThatNothingMeets) {
   const Report report =
       report_of(four_hosts("[{nic: host2/nic5}, {nic: host0/nic1, state: degraded, factor: 0.5}]"), "closed_form");

@@ -1,5 +1,5 @@
-// Host memory and drives as tiers: what fits on one GPU with them, and that a drive reads and writes at speeds of its
-// own.
+// Host memory and drives as tiers: the models that fit on one GPU with them, and the separate read and write speeds of
+// a drive.
 #include <string>
 
 #include <fmt/format.h>
@@ -42,7 +42,7 @@ double seconds(const std::string& read, const std::string& write) {
 }
 
 // Optane in app-direct mode reads 6.6 GB/s and writes 2.3 GB/s; one drive on the GPU's socket. Sub-groups are read,
-// updated and written one after the other, 12 bytes of every parameter each way.
+// updated and written one after the other, 12 bytes of every parameter in each direction.
 TEST(MemoryTiers, ADriveReadsAndWritesAtItsOwnSpeeds) {
   const Scenario scenario = load(
       "model: {preset: llama3-8b, num_layers: 2}\ntraining: {global_batch: 1}\nparallel: {}\n"
@@ -54,7 +54,7 @@ TEST(MemoryTiers, ADriveReadsAndWritesAtItsOwnSpeeds) {
 }
 
 // Narayanan et al. (arXiv 2104.04473, section 5.1): 300 billion tokens through GPT-3 take 1024 A100 at 140 TFLOP/s each
-// 33.9 days by 8 T P / (n X), with all layers computed again; their formula (3) adds attention and logits to that.
+// 33.9 days by 8 T P / (n X), with all layers recomputed; their formula (3) adds attention and logits to that.
 TEST(TrainingTime, IsThatOfTheFormula) {
   const Scenario scenario = load(
       "model: {preset: gpt3-175b}\ntraining: {global_batch: 1536, precision: fp16, attention: unfused, recompute: "

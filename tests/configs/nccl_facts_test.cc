@@ -1,5 +1,5 @@
-// Published facts of NCCL on whole machines, which have to come out of channels, slots and links with the shipped
-// constants: each beside its measured numbers. What does not come out is told in docs/collectives.md.
+// Published facts of NCCL on whole machines, which must follow from channels, slots and links with the shipped
+// constants: each with its measured numbers. Facts that do not follow are listed in docs/collectives.md.
 #include <string>
 #include <vector>
 

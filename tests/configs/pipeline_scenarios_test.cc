@@ -29,8 +29,8 @@ double samples_per_second(const std::string& schedule, int microbatches) {
   return 3.0 * microbatches / 8.0 / (to_seconds(ends.back() - ends[kWarmup - 1]) / 2.0);
 }
 
-// Measured: 1F1B, interleaved, ZB-1p (which has ZB-H1's bubble in Table 5). Of ZB-H2 there is the share of its bubble
-// only, from Table 5; what is measured as ZB-2p is a schedule that was searched for and beats it.
+// Measured: 1F1B, interleaved, ZB-1p (which has ZB-H1's bubble in Table 5). Of ZB-H2 only the share of its bubble is
+// published, in Table 5; the measured ZB-2p is a schedule found by a search and beats it.
 struct MeasuredSchedules {
   int microbatches;
   double plain, interleaved, one;
@@ -69,7 +69,7 @@ TEST(PipelineScenarios, BalancedStagesTakeEmbeddingAndLogitsIntoAccount) {
   const std::vector<std::int64_t>& layers = scenario.job.parallel.layers_per_part;
   ASSERT_EQ(layers.size(), 4U);
   EXPECT_EQ(layers[0] + layers[1] + layers[2] + layers[3], 8);
-  EXPECT_LT(layers[3], layers[1]);  // 32000 columns of logits beside layers of 256
+  EXPECT_LT(layers[3], layers[1]);  // 32000 columns of logits, layers of 256
   const std::vector<Assumption>& assumed = scenario.document.log().assumptions();
   const auto split = std::ranges::find(assumed, "parallel.layers_per_part", &Assumption::path);
   ASSERT_NE(split, assumed.end());

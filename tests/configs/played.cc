@@ -1,4 +1,4 @@
-// Loads, assembles and plays the scenarios of tests.
+// Loads, assembles and simulates the scenarios of tests.
 #include "tests/configs/played.h"
 
 #include <optional>

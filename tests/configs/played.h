@@ -1,4 +1,4 @@
-// Runs a scenario written in a test, and lays out what happened by rank and by link, folded or not.
+// Runs a scenario written in a test, and collects the results by rank and by link, folded or not.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace ringwright::configs {
 
-// Throws, so that a test with a broken scenario ends there and says why.
+// Throws, so that a test with a broken scenario ends there with its mistakes.
 [[nodiscard]] Scenario load(std::string_view text, std::vector<std::string> overrides = {});
 
 [[nodiscard]] std::unique_ptr<Simulation> assemble(const Scenario& scenario, FoldMode fold = FoldMode::kFold);
@@ -28,7 +28,7 @@ struct Played {
   std::uint64_t fingerprint = 0;
   std::uint64_t events = 0;
 
-  // Special members are in the source file: each test file would compile those of all parts anew.
+  // Special members are in the source file: otherwise each test file would compile those of all members anew.
   Played();
   ~Played();
   Played(const Played& other);
@@ -38,24 +38,24 @@ struct Played {
 
   [[nodiscard]] Duration time() const { return record.iteration_end.back().since_start(); }
   [[nodiscard]] std::size_t dimension(std::string_view name) const;
-  // Bytes that the rank handed to the network in the dimension, all iterations.
+  // Bytes that the rank sent to the network in the dimension, all iterations.
   [[nodiscard]] Bytes sent(std::size_t rank, std::string_view name) const;
   // How long the rank had communication of the dimension in flight.
   [[nodiscard]] Duration in_flight(std::size_t rank, std::string_view name) const;
 };
 
-// Segments are played task by task, or those that can be, at once.
+// Whether segments are simulated task by task or, where possible, at once.
 enum class SegmentPlay { kByTask, kAtOnce };
 
 [[nodiscard]] Played play(const Scenario& scenario, FoldMode fold = FoldMode::kFold,
                           SegmentPlay segments = SegmentPlay::kByTask);
 
-// h 256, 8 heads, 8 layers, s 128: a training step of it takes well under a second to play, whatever the layout.
+// h 256, 8 heads, 8 layers, s 128: a training step of it simulates in well under a second, whatever the layout.
 inline constexpr std::string_view kTinyModel =
     "model: {num_layers: 8, hidden_size: 256, num_attention_heads: 8, num_query_groups: 4, ffn_hidden_size: 512,"
     " vocab_size: 1000, seq_length: 128}\n";
 
-// A part of a JSON text, from `"name": {` to the brace that closes it.
+// A section of a JSON text, from `"name": {` to the brace that closes it.
 [[nodiscard]] std::string json_part(const std::string& json, std::string_view name);
 
 }  // namespace ringwright::configs

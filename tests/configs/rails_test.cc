@@ -1,5 +1,5 @@
-// Rings of NCCL stay on their rails: with one leaf switch a rail, none of their bytes pass a spine, whatever the host,
-// its fabric and the way it routes; so neither oversubscription nor hashing changes what they take.
+// Rings of NCCL stay on their rails: with one leaf switch per rail, none of their bytes pass a spine, whatever the
+// host, its fabric and its routing; so neither oversubscription nor hashing changes their times.
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -26,7 +26,8 @@ Scenario machine(const std::string& text) {
   return std::move(*scenario);
 }
 
-// Connections of a plan's channels between hosts, and how much of them passes a link out of a leaf to another switch.
+// Connections of a plan's channels between hosts, and the share of them that crosses a link from a leaf to another
+// switch.
 struct Crossings {
   int connections = 0;
   double above_leaves = 0.0;
@@ -86,7 +87,8 @@ constexpr std::array kFabrics = {
 
 class Rails : public ::testing::TestWithParam<std::string> {};
 
-// Four hosts: NCCL_CROSS_NIC=2, the default, may swap NICs from host to host, which closes a circle of evenly many.
+// Four hosts: NCCL_CROSS_NIC=2, the default, may swap NICs from host to host, which closes a ring of an even number of
+// hosts.
 TEST_P(Rails, RingsAndTreesDoNotLeave) {
   for (const char* fabric : kFabrics) {
     for (const char* algorithm : {"ring", "tree"}) {
@@ -135,7 +137,8 @@ TEST(RailTimes, DoNotDependOnOversubscriptionOrRouting) {
   EXPECT_EQ(ring_time(8.0, "ecmp"), expected);
 }
 
-// What kernels take longer than steps is not measured over the spines either, and so does not reach training.
+// The extra time of kernels compared with steps is not measured over the spines either, and so does not affect
+// training.
 TEST(RailTimes, OfTrainingDoNotDependOnOversubscription) {
   const auto step = [](double oversubscription) {
     return play(load(fmt::format(kEight, oversubscription, "static") + std::string(kTinyModel) +

@@ -1,4 +1,4 @@
-// Values that no machine and no job has are refused at their place, one by one.
+// Values that no machine and no job can have are refused with their position, one by one.
 #include <string>
 
 #include <gmock/gmock.h>

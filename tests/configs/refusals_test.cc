@@ -1,4 +1,4 @@
-// What users are told about scenarios that cannot be: exact words, with the place of every value that takes part.
+// Messages for impossible scenarios: exact words, with the position of every value involved.
 #include <fstream>
 #include <string>
 #include <vector>
@@ -15,7 +15,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// A sound scenario, with `to` in the place of `from`.
+// A valid scenario, with `from` replaced by `to`.
 std::string scenario_text(const std::string& from = "", const std::string& to = "") {
   std::string text =
       "model: {num_layers: 8, hidden_size: 256, num_attention_heads: 8, vocab_size: 1000, seq_length: 128}\n"
@@ -118,13 +118,13 @@ TEST(Refusals, AnUnknownAlgorithmIsToldWithTheNearest) {
 }
 
 TEST(Refusals, AnAlgorithmThatCannotPlayACallIsToldBeforeTheRun) {
-  // A binary tree does not gather: ZeRO's parameters need somebody who does.
+  // A binary tree does not gather, but ZeRO's parameters need an all-gather.
   std::string text = scenario_text("dp: 2}", "dp: 2, zero: {stage: 1}}");
   text.replace(text.find("tuner: simple"), 13, "dp: {algorithm: double_tree}");
   const auto refused = refusals(text);
   ASSERT_EQ(refused.size(), 2U);  // the scatter and the gather
   for (const std::string& line : refused) {
-    EXPECT_THAT(line, HasSubstr("E151 'collectives.dp.algorithm' cannot play "));
+    EXPECT_THAT(line, HasSubstr("E151 'collectives.dp.algorithm' cannot carry out "));
     EXPECT_THAT(line, HasSubstr("'double_tree' cannot play the "));
     EXPECT_THAT(line, HasSubstr("job.yaml:8"));
   }
@@ -167,13 +167,13 @@ TEST(Memory, ThatDoesNotSufficeIsAFindingOfTheReport) {
     EXPECT_GT(row.total, row.capacity);  // the runtime's own share alone is larger
   }
   const Outcome outcome = simulate(scenario, *assemble(scenario));
-  ASSERT_TRUE(outcome.report.has_value());  // the time is still told
+  ASSERT_TRUE(outcome.report.has_value());  // the time is still reported
   ASSERT_TRUE(outcome.report->fullest_memory.has_value());
   EXPECT_GT(fill(outcome.report->facts.memory[*outcome.report->fullest_memory]), 1.0);
 }
 
 
-// Whether the layout fits a model that could not be read is nobody's question.
+// Whether the layout fits a model that could not be read is not checked.
 TEST(Refusals, AnUnknownFamilyOfHuggingFaceIsTheOnlyMistake) {
   const std::string file = testing::TempDir() + "ringwright-unknown-family.json";
   std::ofstream(file) << "{\"model_type\": \"mamba\", \"hidden_size\": 64}";

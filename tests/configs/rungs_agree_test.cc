@@ -1,5 +1,5 @@
-// The rungs of the fidelity ladder tell the same time of a collective alone, on every shipped host: what a user names,
-// and what the library is told, acts in all of them.
+// The models of a collective, from formulas to kernels, give the same time of a collective alone, on every shipped
+// host: the user's choices, and the library's settings, act in all of them.
 #include <algorithm>
 #include <array>
 #include <stdexcept>
@@ -50,7 +50,7 @@ CollectiveResult on(const Asked& asked, const std::string& collectives) {
 
 std::vector<std::string> nodes() { return preset_names(load_options({}), "nodes"); }
 
-// The larger over the smaller of the rungs' times.
+// The ratio of the larger to the smaller of the models' times.
 double spread(const Asked& asked) {
   std::vector<double> times;
   for (const char* rung : kRungs) times.push_back(to_seconds(on(asked, fmt::format("model: {}", rung)).time));
@@ -71,9 +71,9 @@ TEST_P(OnEveryHost, TheRungsAgreeAboveSixteenMebibytes) {
   }
 }
 
-// Steps wait for a whole message before they pass it on, and pay the way's latency in each of n - 1 steps; kernels pass
-// on the slices that have come. With 32 and 64 ranks messages of 64 MiB are so short (256 KiB of a rail on 4 hosts of
-// 8) that this is up to 14 % of the time; of 256 MiB it is less than 10 % everywhere.
+// Steps wait for a whole message before they forward it, and pay the path's latency in each of n - 1 steps; kernels
+// forward the slices that have arrived. With 32 and 64 ranks messages of 64 MiB are so short (256 KiB of a rail on 4
+// hosts of 8) that this is up to 14 % of the time; of 256 MiB it is less than 10 % everywhere.
 bool waits_for_short_messages(const Asked& asked) {
   return asked.hosts == 4 && asked.bytes <= 64_MiB &&
          (asked.node.starts_with("dgx-") || asked.node.starts_with("dgx2-") || asked.node.starts_with("hgx-"));
@@ -92,7 +92,7 @@ TEST_P(OnEveryHost, TheRungsAgreeOverHosts) {
   }
 }
 
-// Whatever kernels cost besides: the messages alone take no longer, or they go over too few lanes.
+// Apart from the cost of kernels: the messages alone take no longer, or they use too few lanes.
 TEST_P(OnEveryHost, MessagesOnWiresAreNoSlowerThanKernels) {
   for (const int gpus : {0, 2, 4}) {
     const Asked asked{.node = GetParam(), .gpus = gpus};

@@ -1,5 +1,5 @@
-// Passes that go by as one event are exact: every rank, every mixture of activities and every link is as if each kernel
-// and each collective had been played.
+// Passes simulated as one event are exact: every rank, every mixture of activities and every link is as if each kernel
+// and each collective had been simulated.
 #include <string>
 
 #include <fmt/format.h>
@@ -50,7 +50,7 @@ void expect_equal(const Played& found, const Played& expected, const std::string
   }
 }
 
-// By how many times fewer events it takes.
+// The factor by which the number of events shrinks.
 double expect_exact(const Job& job) {
   const std::string text = text_of(job);
   const Scenario scenario = load(text);
@@ -65,14 +65,14 @@ TEST(SegmentsAtOnce, AreExactAndFewerEvents) {
   EXPECT_GT(expect_exact({"", "tp: 8, pp: 2, dp: auto, sequence_parallel: true", "network: flow"}), 5.0);
 }
 
-// The rehearsal of calls pays for messages what the run pays.
+// The rehearsal of calls pays the same for messages as the run.
 TEST(SegmentsAtOnce, AreExactWhereMessagesCostTheirSender) {
   Job job{"", "tp: 2, pp: 2, dp: auto, sequence_parallel: true", "network: flow"};
   job.collectives = "model: steps, step_costs: {message: 300ns, eager: 64KiB, rendezvous: 1us, reduce_rate: 20GB/s}";
   expect_exact(job);
 }
 
-// The same where collectives are messages that keep to links of their own.
+// The same where collectives are messages that share no links.
 double expect_exact_in_steps(Job job) {
   job.collectives = "model: steps, overhead: none";
   return expect_exact(job);
@@ -86,7 +86,7 @@ TEST(SegmentsAtOnce, AreExactWhereCallsCostWhatKernelsTake) {
 }
 
 TEST(SegmentsAtOnce, AreExactAndFewerEventsInSteps) {
-  // Eight ranks of a host are a group; pipeline and replicas leave the host by other links.
+  // Eight ranks of a host are a group; pipeline and replicas use other links to leave the host.
   for (const char* parallel : {"tp: 8, pp: 2, dp: auto", "tp: 8, pp: 4, dp: auto, sequence_parallel: true",
                                "tp: 8, pp: 2, dp: auto, zero: {stage: 1, overlap_grad_reduce: true, bucket: 256KiB}"}) {
     for (const char* network : {"network: flow", "network: flow, steps: 4, warmup: 2", "network: alpha_beta"}) {

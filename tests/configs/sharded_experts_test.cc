@@ -32,7 +32,7 @@ TEST(ShardedExperts, AreFoldedExactly) {
   }
 }
 
-// The more ranks share the experts, the less of them a GPU keeps.
+// The more ranks share the experts, the less of them a GPU stores.
 TEST(ShardedExperts, LeaveMemoryFree) {
   const auto weights = [](const std::string& parallel) {
     const MemoryRow row = memory_rows(load(job(parallel))).front();

@@ -1,4 +1,4 @@
-// Sharded and offloaded training steps against formulas, and played folded as unfolded.
+// Sharded and offloaded training steps against formulas, with the same results folded and unfolded.
 #include <string>
 
 #include <fmt/format.h>
@@ -63,7 +63,7 @@ TEST(ShardedStep, OverAnInfinitelyFastNetworkIsItsComputation) {
 
 // --- overlap ---
 
-// A slower network costs a step that gathers ahead less than one that does not.
+// A slower network costs a step with prefetched gathers less than one without.
 TEST(ShardedStep, GatheringAheadHidesTime) {
   const auto time_of = [](const std::string& prefetch) {
     return play(load("model: {num_layers: 8, hidden_size: 2048, num_attention_heads: 16, ffn_hidden_size: 8192, "
@@ -94,7 +94,7 @@ TEST(OffloadedStep, TakesItsPathOverPcieAndTheCpusMemory) {
   EXPECT_NEAR(to_seconds(play(scenario).time()) / to_seconds(expected), 1.0, 1e-4);
 }
 
-// However many GPUs share a socket, its memory holds as much of the state and is read and written as often.
+// However many GPUs share a socket, its memory holds the same amount of state and is read and written as often.
 TEST(OffloadedStep, RanksOfASocketShareItsMemory) {
   const auto time_of = [](int gpus) {
     return to_seconds(

@@ -14,8 +14,8 @@ namespace ringwright::configs::shipped_scenarios_test {
 namespace {
 
 // Builds with checks and sanitizers are twenty times slower: there, a scenario runs on at most two replicas with few
-// microbatches. Release builds run it as it is, but for a million GPUs: they take gigabytes, and tests run side by side
-// (the benchmarks play them all).
+// microbatches. Release builds run it unchanged, except for a million GPUs: they take gigabytes, and tests run
+// concurrently (the benchmarks simulate them all).
 [[nodiscard]] std::vector<std::string> reduced(const Scenario& scenario) {
 #ifdef NDEBUG
   constexpr std::int64_t kMostGpus = 100'000;
@@ -40,9 +40,9 @@ namespace {
   return overrides;
 }
 
-// Ours over published, as times. Wide, because these scenarios lean on assumed kernel efficiencies and leave out what a
-// real step pays besides (stragglers, data loading, host time): we may be 40 % too fast, but hardly too slow. Being out
-// of it means that some part of the step is missing or counted twice.
+// Ours over published, as times. Wide, because these scenarios depend on assumed kernel efficiencies and leave out
+// other costs of a real step (stragglers, data loading, host time): we may be 40 % too fast, but hardly too slow. A
+// ratio outside the range means that some cost of the step is missing or counted twice.
 [[maybe_unused]] constexpr double kFastest = 0.60;
 [[maybe_unused]] constexpr double kSlowest = 1.15;
 

@@ -1,4 +1,4 @@
-// Exchanges of tensor-parallel ranks beside their products, as whole scenarios: what is hidden, folded or not.
+// Exchanges of tensor-parallel ranks concurrent with their GEMMs, as whole scenarios: the hidden share, folded or not.
 #include <string>
 
 #include <fmt/format.h>
@@ -37,7 +37,7 @@ TEST(TensorOverlap, HidesMostOfTheExchanges) {
   EXPECT_LT(overlapped.step_time.mean, plain.step_time.mean);
 }
 
-// On slow links products end long before parts come in: then little can be hidden, and nothing is gained for free.
+// On slow links GEMMs end long before chunks arrive: then little can be hidden, and nothing is gained for free.
 TEST(TensorOverlap, HidesNoMoreThanThereIsToCompute) {
   const Report fast = report_of(job(", tp_comm_overlap: true"));
   const Report slow = report_of(job(", tp_comm_overlap: true", "20GB/s"));

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs every fuzz target over its seeds for a number of executions each, and says how many there were in all:
+# Runs every fuzz target over its seeds for a number of executions each, and prints how many there were in all:
 #
 #     cmake --workflow --preset fuzz && tests/fuzz/campaign.sh build/fuzz 400000
 #

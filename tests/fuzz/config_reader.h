@@ -19,7 +19,7 @@ inline void load_and_read(std::string_view input) {
   const std::string name = text.substr(0, 1) == "{" ? "fuzz.json" : "fuzz.yaml";
   auto document = ConfigDocument::load_text(name, text, options);
   if (!document) {
-    CHECK(document.error().has_errors(), "a failure says why");
+    CHECK(document.error().has_errors(), "a failure has an error");
     CHECK(!render(document.error()).empty(), "a failure can be shown");
     return;
   }

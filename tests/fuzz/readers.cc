@@ -35,7 +35,7 @@ namespace {
 template <typename Value>
 void check_result(const Result<Value>& result) {
   if (result) return;
-  CHECK(result.error().has_errors(), "a failure says why");
+  CHECK(result.error().has_errors(), "a failure has an error");
   CHECK(!render(result.error()).empty(), "a failure can be shown");
 }
 
@@ -115,7 +115,7 @@ void megatron(std::string_view text) {
   ConfigSource source{.name = "run.sh", .kind = SourceKind::kFile, .path = "run.sh", .lines = {}};
   Diagnostics problems;
   const auto tree = configs::import_megatron(text, source, problems);
-  CHECK(tree || problems.has_errors(), "a failure says why");
+  CHECK(tree || problems.has_errors(), "a failure has an error");
   static_cast<void>(render(problems));
 }
 

@@ -6,8 +6,8 @@
 
 namespace ringwright::fuzz {
 
-// Reading any text must end with a value or with errors that can be shown. A crash, an exception, a failed CHECK or a
-// failure without an error is a bug of ours.
+// Reading any text must end with a value or with printable errors. A crash, an exception, a failed CHECK or a failure
+// without an error is a bug of ours.
 struct Reader {
   std::string_view name;  // of its seeds in tests/fuzz/corpus, and of the target NAME_fuzz
   void (*read)(std::string_view text) = nullptr;

@@ -1,4 +1,4 @@
-// Plays the seeds of every reader, and cut and damaged forms of them, through it.
+// Feeds the seeds of every reader, and truncated and damaged forms of them, to it.
 #include "tests/fuzz/readers.h"
 
 #include <algorithm>
@@ -49,7 +49,7 @@ TEST_P(Readers, SurviveSeedsCutShort) {
   }
 }
 
-// Bytes of grammar at random places, a digit that becomes huge or negative, and a line that stands twice.
+// Bytes of the grammar at random positions, a digit that becomes huge or negative, and a duplicated line.
 std::string damaged(const std::string& seed, RandomStream& random) {
   constexpr std::string_view kStrokes = "{}[]<>/=:,\"'#&*!|>-?%@\\\n\t \0x0,";
   std::string text = seed;

@@ -1,11 +1,11 @@
-// Small stand-ins for what plays collectives on channels.
+// Small stand-ins for the models that simulate collectives on channels.
 #pragma once
 
 #include "core/ports/channel_algorithm.h"
 
 namespace ringwright::test {
 
-// Member 0 sends `messages` messages of `size` bytes to member 1, who stores them.
+// Member 0 sends `messages` messages of `size` bytes to member 1, which stores them.
 class PlainPipe final : public ChannelAlgorithm {
  public:
   PlainPipe(int messages, Bytes size, int slots = 1) : messages_(messages), size_(size), slots_(slots) {}

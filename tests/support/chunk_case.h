@@ -1,4 +1,4 @@
-// One collective call played in chunks over a wire that nobody shares, with constants whose sums a reader can do.
+// One collective call simulated in chunks over an unshared wire, with constants whose sums are easy to check by hand.
 #pragma once
 
 #include <cstddef>

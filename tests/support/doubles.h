@@ -1,4 +1,4 @@
-// Small stand-ins for the ports, for tests of what lies above them.
+// Small stand-ins for the ports, for tests of the layers above them.
 #pragma once
 
 #include <deque>
@@ -62,7 +62,7 @@ class PlainRing final : public CollectiveAlgorithm {
   [[nodiscard]] bool rotation_symmetric(const CollectiveCall&) const override { return true; }
 };
 
-// Everybody sends up to the switch, everybody waits for all, everybody pulls the result down.
+// Everybody sends up to the switch, everybody waits for all, everybody reads the result.
 class PlainSwitch final : public CollectiveAlgorithm {
  public:
   [[nodiscard]] std::string_view name() const override { return "switch"; }

@@ -1,4 +1,4 @@
-// A folder that no other test writes into: tests run side by side, in processes of their own, and so may two checkouts.
+// A folder that no other test writes into: tests run concurrently, in processes of their own, and so may two checkouts.
 #pragma once
 
 #include <unistd.h>
@@ -12,7 +12,7 @@
 
 namespace ringwright::test {
 
-// Of the running test, made when it is not there; ends with a slash.
+// Of the running test, created when it does not exist; ends with a slash.
 [[nodiscard]] inline std::string own_folder() {
   const testing::TestInfo* const running = testing::UnitTest::GetInstance()->current_test_info();
   std::string name = std::string("ringwright_") + running->test_suite_name() + "_" + running->name() + "_" +

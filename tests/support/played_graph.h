@@ -1,4 +1,4 @@
-// Plays a small task graph with every rank by itself on wires of 1 us and 1 GB/s: a message of 1000 bytes takes 2 us.
+// Simulates a small task graph with one class per rank on wires of 1 us and 1 GB/s: a message of 1000 bytes takes 2 us.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 
 namespace ringwright::test {
 
-// What is not given is plain: a ring, kernels that take as many picoseconds as they have FLOPs, messages, no footprint.
+// The defaults: a ring, kernels that take as many picoseconds as they have FLOPs, messages, no footprint.
 struct PlayParts {
   const ComputeModel* compute = nullptr;
   const CollectiveAlgorithm* algorithm = nullptr;

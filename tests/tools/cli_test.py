@@ -35,9 +35,10 @@ class CliTest(unittest.TestCase):
     # --- validate and calibrate ---
 
     def test_measurements_are_named_by_kind(self):
-        self.assertIn("'ncll' is no kind of measurement; did you mean 'nccl'?", self.refusal('validate', 'ncll', 'x.log'))
-        self.assertIn('say what was measured: host_copies, ', self.refusal('validate'))
-        self.assertIn("'x.csv' is no kind of measurement", self.refusal('calibrate', 'x.csv'))
+        self.assertIn("'ncll' is not a kind of measurement; did you mean 'nccl'?",
+                      self.refusal('validate', 'ncll', 'x.log'))
+        self.assertIn('name the kind of measurement: host_copies, ', self.refusal('validate'))
+        self.assertIn("'x.csv' is not a kind of measurement", self.refusal('calibrate', 'x.csv'))
         self.assertIn('name the files', self.refusal('calibrate', 'kernels'))
         self.assertIn('  primitive_times  tables of single primitives', self.answer('validate', '--help'))
 
@@ -154,7 +155,7 @@ class CliTest(unittest.TestCase):
         self.assertEqual(code, 4)
         self.assertIn('of 16 GiB (stage 0', out)
         self.assertRegex(err, r'^error: 1 of 1 stages need more memory than their GPUs have: stage 0 needs 39 GiB, '
-                              r'there are 16 GiB; most of it is optimizer 17\.41 GiB, .* GiB, .* GiB\n  what would help: parallel\.zero\.stage: 1 or more, .*\n$')
+                              r'capacity 16 GiB; most of it is optimizer 17\.41 GiB, .* GiB, .* GiB\n  remedies: parallel\.zero\.stage: 1 or more, .*\n$')
 
     # --- collective ---
 
@@ -255,7 +256,7 @@ class CliTest(unittest.TestCase):
 
     def test_topo_shows_parts_ways_and_bisection(self):
         out = self.answer('topo', SMALL, '--path', '0,3', '--bisection', '--check')
-        for part in ('Devices', 'Way from rank 0 to rank 3', 'Bisection', 'Every GPU reaches every other'):
+        for part in ('Devices', 'Path from rank 0 to rank 3', 'Bisection', 'Every GPU reaches every other'):
             self.assertIn(part, out)
         result = json.loads(self.answer('topo', SMALL, '--json', '--path', '0,3', '--check', '--bisection'))
         self.assertEqual(result['unreachable_pairs'], 0)

@@ -171,7 +171,7 @@ class TidyTest(unittest.TestCase):
     def test_tools_may_print(self):
         self.assertEqual(self.findings({'tools/main.cc': '// The command line of it all.\nint main() { std::cout << 1; }\n'}), [])
 
-    # --- what nobody would miss ---
+    # --- unused files ---
 
     def test_a_plugin_that_no_table_names_is_found(self):
         self.assert_only_finding({'collectives/steps/bruck.cc': '// Bruck: log steps, by rotation.\n'},

@@ -12,7 +12,7 @@ using namespace literals;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// As nccl-tests prints since 2.11: two halves, "#wrong", lines of NCCL's own log in between.
+// The output of nccl-tests since 2.11: two halves, "#wrong", lines of NCCL's own log in between.
 constexpr std::string_view kPrinted =
     "# nThread 1 nGpus 1 minBytes 8 maxBytes 32 step: 2(factor) warmup iters: 5 iters: 20 agg iters: 1 validation: 1 "
     "graph: 0\n"
@@ -261,7 +261,7 @@ TEST(CollectiveLog, MoreRowsThanAnyoneWaitsForAreRefused) {
 }
 
 TEST(CollectiveLog, NoTextBreaksTheReaders) {
-  // Every beginning of each form is read or refused, never worse.
+  // Every prefix of each form is read or refused, never worse.
   for (const std::string_view whole : {kPrinted, kTable, kJson}) {
     for (std::size_t length = 0; length < whole.size(); ++length) {
       const auto result = read_collective_log_text("x", whole.substr(0, length));

@@ -2,7 +2,7 @@
 //
 // Keys and defaults: github.com/deepspeedai/DeepSpeed, runtime/config.py, runtime/zero/config.py and offload_config.py.
 // train_batch_size = train_micro_batch_size_per_gpu x gradient_accumulation_steps x data-parallel ranks; any two give
-// the third, and "auto" is what the scenario says.
+// the third, and "auto" takes the scenario's value.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -120,7 +120,7 @@ void read_batch(ConfigMap& file, const BatchWorld& world, Imports& imports) {
     }
     if (!file.has("train_micro_batch_size_per_gpu")) micro = *batch / each;
   }
-  // Left to the workload ("auto"), the batch is what the scenario says.
+  // Left to the workload ("auto"), the batch is the scenario's.
   if (!batch && micro && (steps || !file.has("train_batch_size"))) batch = *micro * steps.value_or(1) * r;
   if (batch) imports.set("training.global_batch", std::to_string(*batch), file.origin(source));
   if (micro) {
@@ -143,8 +143,8 @@ std::int64_t stage_of(ConfigMap& file) {
   return zero.integer_or({.name = "stage", .doc = "of ZeRO", .min = 0, .max = 3}, "auto").value_or(-1);
 }
 
-// bf16 without ZeRO has BF16_Optimizer: gradients are summed and reduced in fp32, and its state is sharded as in
-// stage 1. All others up to stage 2 leave the sum to PyTorch.
+// bf16 without ZeRO uses BF16_Optimizer: gradients are summed and reduced in fp32, and its state is sharded as in stage
+// 1. All others up to stage 2 leave the sum to PyTorch.
 void read_accumulation(ConfigMap& file, const std::string& precision, const std::string& origin, Imports& imports) {
   const std::int64_t stage = stage_of(file);
   if (precision.empty() || stage < 0 || stage > 2) return;
@@ -171,7 +171,7 @@ void read_precision(ConfigMap& file, Imports& imports) {
   read_accumulation(file, precision, origin, imports);
   const bool whole = precision == "bf16" && stage_of(file) == 0;
   imports.know("communication_data_type", "training.grad_reduce_dtype");
-  // Gradients travel in the model's own type unless something else is said.
+  // Gradients are sent in the model's own type unless set otherwise.
   if (file.has("communication_data_type")) {
     const std::string type = file.text({.name = "communication_data_type", .doc = "of gradients"});
     imports.set("training.grad_reduce_dtype", type == "fp32" ? "fp32" : "bf16", file.origin("communication_data_type"));
@@ -182,7 +182,7 @@ void read_precision(ConfigMap& file, Imports& imports) {
 
 void read_offload_block(ConfigMap& zero, const char* name, Imports& imports) {
   if (!zero.has(name) && !zero.documenting()) return;
-  ConfigMap block = zero.map(name, "what lives outside the GPU");
+  ConfigMap block = zero.map(name, "state that is stored outside the GPU");
   const std::string path = fmt::format("parallel.zero.{}.", name);
   for (const char* key : kOffloadKeys) imports.take(block, key, path + key);
   const bool optimizer = std::string_view(name) == "offload_optimizer";
@@ -221,7 +221,7 @@ bool uses_bf16_optimizer(const Imports& imports) {
       imports.values, [](const auto& value) { return value.setting == "training.gradient_accumulation=copied"; });
 }
 
-// What stages 1 and 2 do where nothing else is said (runtime/zero/config.py and stage_1_and_2.py).
+// Behaviour of stages 1 and 2 by default (runtime/zero/config.py and stage_1_and_2.py).
 void set_defaults_of_partitions(const ConfigMap& zero, std::int64_t stage, Imports& imports) {
   if (stage != 1 && stage != 2) return;
   const std::string origin = zero.origin("stage");
@@ -234,12 +234,12 @@ void set_defaults_of_partitions(const ConfigMap& zero, std::int64_t stage, Impor
   }
 }
 
-// PipelineEngine of runtime/pipe/engine.py adds microbatches up in whole gradients, and refuses stages from 2 on.
+// PipelineEngine of runtime/pipe/engine.py accumulates microbatches in whole gradients, and refuses stages from 2 on.
 void check_pipeline(ConfigMap& zero, std::int64_t stage, const BatchWorld& world) {
   if (stage < 2 || world.pp == 1) return;
   zero.error("stage", "E140",
-             fmt::format("zero_optimization.stage is {}, and DeepSpeed's pipeline engine takes stages 0 and 1 only, "
-                         "but parallel.pp is {}",
+             fmt::format("zero_optimization.stage is {}, but DeepSpeed's pipeline engine supports only stages 0 and 1, "
+                         "and parallel.pp is {}",
                          stage, world.pp),
              "set stage: 1 here, or parallel.pp: 1 in the scenario");
 }
@@ -252,7 +252,7 @@ void read_zero_block(ConfigMap& file, const BatchWorld& world, Imports& imports)
   check_pipeline(zero, stage, world);
   set_defaults_of_partitions(zero, stage, imports);
   for (const char* key : kZeroKeys) {
-    // BF16_Optimizer takes the place of stage 0.
+    // BF16_Optimizer replaces stage 0.
     const bool replaced = std::string_view(key) == "stage" && uses_bf16_optimizer(imports);
     if (!replaced) imports.take(zero, key, fmt::format("parallel.zero.{}", key));
   }
@@ -262,7 +262,7 @@ void read_zero_block(ConfigMap& file, const BatchWorld& world, Imports& imports)
   for (const char* key : kZeroNotModelled) zero.ignore(key, "not modelled");
 }
 
-// DeepSpeed's pipeline engine: `type:transformer` and the like spread layers as stage_layers `filled` does.
+// DeepSpeed's pipeline engine: `type:transformer` and the like distribute layers as stage_layers `filled` does.
 void read_pipeline(ConfigMap& file, Imports& imports) {
   if (!file.has("pipeline") && !file.documenting()) return;
   ConfigMap block = file.map("pipeline", "of the pipeline engine");
@@ -274,11 +274,11 @@ void read_pipeline(ConfigMap& file, Imports& imports) {
   block.ignore_rest("not modelled");
 }
 
-// How layers are checkpointed; that they are is said in the model's code, here in training.recompute.
+// How layers are checkpointed; whether they are is set in the model's code, here in training.recompute.
 void read_checkpointing(ConfigMap& file, Imports& imports) {
   imports.know("activation_checkpointing", "training.recompute");
   if (!file.has("activation_checkpointing") && !file.documenting()) return;
-  ConfigMap block = file.map("activation_checkpointing", "how layers are computed again");
+  ConfigMap block = file.map("activation_checkpointing", "how layers are recomputed");
   imports.take(block, "partition_activations", "training.distribute_saved_activations");
   imports.take(block, "cpu_checkpointing", "training.cpu_checkpointing");
   for (const char* key :
@@ -297,11 +297,11 @@ constexpr std::array kOptimizers = {OptimizerName{"Adam", "adam"},      Optimize
 
 void read_optimizer(ConfigMap& file, Imports& imports) {
   if (!file.has("optimizer")) return;
-  ConfigMap block = file.map("optimizer", "what updates the weights");
+  ConfigMap block = file.map("optimizer", "the optimizer");
   const std::string type = block.text({.name = "type", .doc = "its name", .fallback = std::string("Adam")});
   const auto* const known = std::ranges::find(kOptimizers, type, &OptimizerName::type);
   if (known == kOptimizers.end()) {
-    block.ignore("type", fmt::format("'{}' is not modelled: the step ends with Adam", type));
+    block.ignore("type", fmt::format("'{}' is not modelled: Adam is used", type));
   } else {
     imports.set("training.optimizer", std::string(known->ours), block.origin("type"));
   }

@@ -74,7 +74,7 @@ void read_sharding(ConfigMap fsdp, Imports& imports) {
   take_word(fsdp, "fsdp_backward_prefetch_policy", "parallel.fsdp.backward_prefetch", lower, imports);
   imports.know("fsdp_reshard_after_forward", "parallel.fsdp.reshard_after_forward");
   imports.know("fsdp_activation_checkpointing", "training.recompute");
-  // Version 1 has the strategy under this name, version 2 a truth value.
+  // Version 1 has the strategy under this name, version 2 a boolean.
   if (fsdp.has("fsdp_reshard_after_forward")) {
     const std::string word = lower(fsdp.text({.name = "fsdp_reshard_after_forward", .doc = "of the named file"}));
     const bool strategy = word != "true" && word != "false";
@@ -85,7 +85,7 @@ void read_sharding(ConfigMap fsdp, Imports& imports) {
   take_word(fsdp, "fsdp_offload_params", "parallel.fsdp.cpu_offload", lower, imports);
   take_word(fsdp, "fsdp_limit_all_gathers", "parallel.fsdp.limit_all_gathers", lower, imports);
   if (fsdp.has("fsdp_activation_checkpointing")) {
-    const bool again = fsdp.boolean({.name = "fsdp_activation_checkpointing", .doc = "every layer is computed again"});
+    const bool again = fsdp.boolean({.name = "fsdp_activation_checkpointing", .doc = "every layer is recomputed"});
     imports.set("training.recompute", again ? "full" : "none", fsdp.origin("fsdp_activation_checkpointing"));
   }
   for (const char* key : kShardingNotModelled) {
@@ -103,11 +103,11 @@ void read_fsdp_config(ConfigMap file, Imports& imports) {
     if (word == "no") imports.set("training.precision", "fp32", file.origin("mixed_precision"));
     if (word == "fp8") {
       file.warn("mixed_precision", "W134", "mixed_precision: fp8 is not modelled; bf16 is assumed",
-                "say it in training.precision");
+                "set it in training.precision");
     }
   }
   if (file.has("gradient_accumulation_steps")) {
-    file.ignore("gradient_accumulation_steps", "training.global_batch and micro_batch say it");
+    file.ignore("gradient_accumulation_steps", "training.global_batch and micro_batch determine it");
   }
   for (const char* key : kFsdpNotModelled) file.ignore(key, "not modelled");
 }

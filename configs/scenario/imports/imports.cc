@@ -40,7 +40,7 @@ BatchWorld read_world(ConfigMap parallel, std::int64_t ranks) {
   return {.replicas = std::max<std::int64_t>(1, ranks / model_ranks), .pp = pp};
 }
 
-// Paths in Megatron's scripts are often those of a container, so the file is looked for beside the scenario.
+// File paths in Megatron's scripts are often those of a container, so the file is looked up next to the scenario.
 std::optional<InputFile> named_by_flags(Imports& imports, const std::string& scenario_path) {
   constexpr std::string_view kStart = "parallel.tp_comm_overlap_cfg=";
   const auto named = std::ranges::find_if(
@@ -72,7 +72,7 @@ void Imports::know(std::string_view name, std::string_view path) {
 
 void Imports::take(ConfigMap& map, std::string_view name, std::string_view path) {
   know(name, path);
-  // Asked for even where it is not given, so that a misspelt key finds its neighbour.
+  // Read even where it is not given, so that a misspelt key finds its neighbour.
   const std::string value = map.text({.name = name, .doc = "of the named file", .fallback = std::string("auto")});
   if (value != "auto") set(std::string(path), value, map.origin(name));
 }

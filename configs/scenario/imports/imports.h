@@ -1,5 +1,5 @@
-// Files that a scenario names and that say a part of it: settings of DeepSpeed, FSDP, Megatron and Transformer Engine
-// as values of ours.
+// Files that a scenario names and that set some of its values: settings of DeepSpeed, FSDP, Megatron and Transformer
+// Engine, translated to ours.
 #pragma once
 
 #include <string>
@@ -19,22 +19,22 @@ struct ImportedName {
 struct Imports {
   std::vector<ImportedValue> values;
   Diagnostics diagnostics;          // mistakes and warnings in the named files
-  std::vector<IgnoredKey> ignored;  // what is not modelled there
-  std::vector<ImportedName> names;  // that the readers know; all of them where a document is read for documentation
+  std::vector<IgnoredKey> ignored;  // their keys that are not modelled
+  std::vector<ImportedName> names;  // known to the readers; all of them where a document is read for documentation
 
-  // Notes that a key of the file is known here by the path.
+  // Records that a key of the file corresponds to the path here.
   void know(std::string_view name, std::string_view path);
-  // Notes a value of another file at a path of the scenario, unless it is left to somebody else ("auto").
+  // Records a value of another file at a path of the scenario, unless it is left to another source ("auto").
   void take(ConfigMap& map, std::string_view name, std::string_view path);
   void set(std::string path, std::string value, std::string origin);
 };
 
-// Reads what the scenario names in `megatron`, `training.deepspeed`, `parallel.fsdp_config` and
-// `parallel.tp_comm_overlap_cfg`, which Megatron's flags may name, too: that file is looked for beside `scenario_path`.
+// Reads the files that the scenario names in `megatron`, `training.deepspeed`, `parallel.fsdp_config` and
+// `parallel.tp_comm_overlap_cfg`. Megatron's flags may name the last one, too: it is looked up next to `scenario_path`.
 // `ranks`: GPUs of the cluster.
 [[nodiscard]] Imports read_imports(ConfigMap root, const std::string& scenario_path, std::int64_t ranks);
 
-// How many ranks share a batch: what tp, cp and pp leave.
+// Number of ranks that share a batch: the GPUs divided by tp, cp and pp.
 struct BatchWorld {
   std::int64_t replicas = 1;
   std::int64_t pp = 1;

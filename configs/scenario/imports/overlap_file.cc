@@ -1,8 +1,8 @@
-// Transformer Engine's user buffers as a file says them (--tp-comm-overlap-cfg of Megatron-LM): how each product's
-// exchange runs beside it, as values of a scenario.
+// Transformer Engine's user buffers from a file (--tp-comm-overlap-cfg of Megatron-LM): how each GEMM's exchange
+// overlaps with it, as values of a scenario.
 //
-// Names and methods: github.com/NVIDIA/TransformerEngine, pytorch/module/base.py (initialize_ub). Ours has one answer
-// for both products of a kind.
+// Names and methods: github.com/NVIDIA/TransformerEngine, pytorch/module/base.py (initialize_ub). Ours has one setting
+// for both GEMMs of a kind.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -18,9 +18,9 @@ namespace ringwright::configs {
 namespace {
 
 constexpr std::array kMethods{
-    Option{"ring_exchange", "parts go round a ring while products of what is there run"},
-    Option{"pipeline", "the product is cut, and each part is scattered while the next one runs"},
-    Option{"bulk", "the exchange runs beside a whole other product"}};
+    Option{"ring_exchange", "chunks circulate in a ring while GEMMs of received chunks run"},
+    Option{"pipeline", "the GEMM is split, and each part is scattered while the next one runs"},
+    Option{"bulk", "the exchange runs concurrently with another whole GEMM"}};
 
 constexpr std::array kHow = {"num_sm",
                              "cga_size",
@@ -34,28 +34,28 @@ constexpr std::array kHow = {"num_sm",
                              "is_reduce_scatter",
                              "pipeline_rs_overlap_first_gemm"};
 
-// What the products of one kind exchange in the same way.
+// GEMMs whose exchange is configured together.
 struct Kind {
   std::array<const char*, 2> products;
-  std::string_view key;                     // of ours that says whether; empty: there is no choice
-  std::array<std::string_view, 2> methods;  // by which that is true; the first is played
-  std::string_view else_played;             // what else means here
+  std::string_view key;                     // our key that enables it; empty: there is no choice
+  std::array<std::string_view, 2> methods;  // methods that enable it; the first is simulated
+  std::string_view else_played;             // what any other method means here
 };
 constexpr std::array kKinds{
     Kind{{"qkv_fprop", "fc1_fprop"},
          "tp_comm_overlap_ag",
          {"ring_exchange", ""},
-         "the input is gathered before its product"},
-    Kind{{"proj_dgrad", "fc2_dgrad"}, "", {"ring_exchange", ""}, "tp_comm_overlap_ag speaks for it"},
+         "the input is gathered before its GEMM"},
+    Kind{{"proj_dgrad", "fc2_dgrad"}, "", {"ring_exchange", ""}, "tp_comm_overlap_ag sets it"},
     Kind{{"proj_fprop", "fc2_fprop"},
          "tp_comm_overlap_rs",
          {"pipeline", "ring_exchange"},
-         "the result is scattered after its product"},
+         "the result is scattered after its GEMM"},
     Kind{{"qkv_dgrad", "fc1_dgrad"}, "tp_comm_overlap_rs_dgrad", {"pipeline", "ring_exchange"}, ""},
-    Kind{{"qkv_wgrad", "fc1_wgrad"}, "", {"bulk", ""}, "the gradient of the input is scattered beside it"},
+    Kind{{"qkv_wgrad", "fc1_wgrad"}, "", {"bulk", ""}, "the gradient of the input is scattered concurrently"},
 };
 
-// The first that is said of a setting holds; what differs from it is told.
+// The first value of a setting holds; differing ones are reported.
 class Settings {
  public:
   explicit Settings(Imports& imports) : imports_(imports) {}
@@ -68,7 +68,7 @@ class Settings {
       return imports_.set(start.substr(0, start.size() - 1), value, product.origin(name));
     if (known->setting == start + value) return;
     product.warn(name, "W136",
-                 fmt::format("{} is not modelled for one product: {}, as {} says, holds for all", product.path_of(name),
+                 fmt::format("{} is not modelled for one GEMM: {} from {} applies to all", product.path_of(name),
                              known->setting, known->origin));
   }
 
@@ -89,17 +89,17 @@ void read_gemm(ConfigMap product, const Kind& kind, Settings& settings) {
     }
     if (listed && method != kind.methods[0]) {
       product.warn("method", "W136",
-                   fmt::format("{}: {} is not modelled: it is played as {}", product.path_of("method"), method,
+                   fmt::format("{}: {} is not modelled: it is simulated as {}", product.path_of("method"), method,
                                kind.methods[0]));
     }
   }
   if (product.has("num_splits")) {
     const std::int64_t splits =
-        product.integer({.name = "num_splits", .doc = "parts of the product", .fallback = 4, .min = 1, .max = 64});
+        product.integer({.name = "num_splits", .doc = "parts of the GEMM", .fallback = 4, .min = 1, .max = 64});
     settings.say(product, "num_splits", "tp_comm_overlap_num_splits", fmt::format("{}", splits));
   }
   for (const char* key : kHow)
-    product.ignore(key, "how kernels of an exchange share the GPU is not modelled by product");
+    product.ignore(key, "how kernels of an exchange share the GPU is not modelled per GEMM");
 }
 
 }  // namespace
@@ -108,7 +108,7 @@ void read_tensor_overlap(ConfigMap file, Imports& imports) {
   Settings settings(imports);
   for (const Kind& kind : kKinds) {
     for (const char* name : kind.products) {
-      if (file.has(name)) read_gemm(file.map(name, "one product"), kind, settings);
+      if (file.has(name)) read_gemm(file.map(name, "one GEMM"), kind, settings);
     }
   }
 }

@@ -1,14 +1,14 @@
-// Folding is exact for whatever a scenario says: random scenarios, folded and with every rank played, agree to the
-// picosecond in all that a report tells.
+// Folding is exact for every scenario: random scenarios, folded and with every rank simulated, agree to the picosecond
+// in everything that a report states.
 //
-// The ordinary run plays a hundred of them. `cmake --workflow --preset campaign` plays 5,000; or set
+// The ordinary run simulates a hundred of them. `cmake --workflow --preset campaign` simulates 5,000; or set
 //
 //   RINGWRIGHT_CAMPAIGN        how many scenarios
 //   RINGWRIGHT_CAMPAIGN_FIRST  the seed of the first one
 //
-// A failure prints the seed and the YAML: RINGWRIGHT_CAMPAIGN_FIRST=SEED RINGWRIGHT_CAMPAIGN=1 plays it again, and so
-// does `ringwright run` on the YAML, with and without --no-fold. While a scenario is played its YAML is in the test's
-// temporary folder (`ringwright_*/scenario.yaml`), where it stays when the process dies.
+// A failure prints the seed and the YAML: RINGWRIGHT_CAMPAIGN_FIRST=SEED RINGWRIGHT_CAMPAIGN=1 repeats it, and so does
+// `ringwright run` on the YAML, with and without --no-fold. While a scenario runs its YAML is in the test's temporary
+// folder (`ringwright_*/scenario.yaml`), where it stays when the process dies.
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -122,7 +122,7 @@ std::string difference(const Scenario& scenario) {
   return {};
 }
 
-// Why the scenario cannot be played; empty: it can.
+// Why the scenario cannot be simulated; empty when it can.
 std::string refusal(const std::string& text) {
   const auto scenario = load_scenario_text("random.yaml", text, {});
   if (!scenario) return render(scenario.error());

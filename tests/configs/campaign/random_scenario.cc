@@ -42,7 +42,7 @@ class Draw {
   RandomStream stream_;
 };
 
-// What later choices depend on.
+// Values that later choices depend on.
 struct Drawn {
   int nodes = 1;
   int gpus = 1;  // of a node
@@ -94,7 +94,7 @@ std::string routing(Draw& draw, bool rails) {
   return fmt::format("policy: ecmp, hash_seed: {}, queue_pairs: {}", draw.between(0, 99), draw.number({1, 1, 2, 3}));
 }
 
-// Leaves just large enough have few uplinks, on which hashed routes meet.
+// Leaves just large enough have few uplinks, on which hashed routes collide.
 std::string clos(Draw& draw, std::string_view type, const Drawn& drawn) {
   const int unit = draw.number({1, 2, 3, 4, drawn.nodes, drawn.nodes, drawn.nodes, drawn.nodes});
   const int down = type == "fat_tree" ? unit * drawn.nics : unit;
@@ -151,7 +151,7 @@ std::string cluster(Draw& draw, Drawn& drawn) {
 
 std::string schedule(Draw& draw, const Drawn& drawn) {
   if (drawn.pp == 1) return "";
-  // Versions of weights go with nothing that shards gradients or parameters.
+  // Weight stashing excludes sharded gradients and parameters.
   const bool plain = drawn.sharded || drawn.experts;
   const std::string_view name =
       plain ? draw.word({"1f1b", "gpipe", "interleaved-1f1b"})
@@ -200,7 +200,7 @@ std::string expert_layout(Draw& draw, const Drawn& drawn, int tp, int cp) {
   return text;
 }
 
-// `parallel`, after what it needs to know of the machine.
+// `parallel`, given the machine.
 std::string parallel(Draw& draw, Drawn& drawn) {
   int tp = draw.divisor(drawn.gpus, draw.number({2, 4, 8}));
   if (draw.one_in(4)) tp = drawn.gpus;
@@ -224,7 +224,7 @@ std::string parallel(Draw& draw, Drawn& drawn) {
   return text;
 }
 
-// Chunks of kernels are as many as bytes, steps are not.
+// The number of chunks of kernels is that of the bytes, the number of steps is not.
 std::string model(Draw& draw, const Drawn& drawn) {
   const int hidden = drawn.rung == "chunks" ? draw.number({128, 256}) : draw.number({128, 512, 1024, 1024});
   std::string text = fmt::format(
@@ -240,7 +240,7 @@ std::string model(Draw& draw, const Drawn& drawn) {
 }
 
 std::string training(Draw& draw, const Drawn& drawn) {
-  // Interleaved and bidirectional schedules want multiples of the stages.
+  // Interleaved and bidirectional schedules need multiples of the stages.
   const int microbatches = drawn.pp > 1 ? 2 * drawn.pp * draw.number({1, 1, 2}) : draw.number({1, 2, 3});
   std::string text = fmt::format("training: {{global_batch: {}", drawn.dp * microbatches);
   if (drawn.old_gpu) text += ", precision: fp16";

@@ -1,4 +1,4 @@
-// Scenarios drawn at random: small jobs on small machines that combine whatever a configuration can say.
+// Scenarios drawn at random: small jobs on small machines that combine any settings of a configuration.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace ringwright::configs {
 
-// YAML. A pure function of the seed. A few of a hundred ask for what does not go together, and the loader says so.
+// YAML. A pure function of the seed. A few of a hundred ask for incompatible settings, which the loader reports.
 [[nodiscard]] std::string random_scenario(std::uint64_t seed);
 
 }  // namespace ringwright::configs

@@ -1,4 +1,4 @@
-// Background traffic from YAML to the step time: the job yields to nobody of low priority, and shares with equals.
+// Background traffic from YAML to the step time: the job does not yield to low priority, and shares with high priority.
 #include "configs/scenario/background.h"
 
 #include <string>
@@ -28,7 +28,7 @@ std::string two_hosts(std::string_view background, std::string_view network = "f
              network, background);
 }
 
-// Longer than the step: it is on its way when the job ends.
+// Longer than the step: it is in flight when the job ends.
 constexpr std::string_view kLow = "background: [{from: [0], to: [1], size: 100GB}]";
 constexpr std::string_view kHigh = "background: [{from: [0], to: [1], size: 100GB, priority: high}]";
 
@@ -39,7 +39,7 @@ TEST(Background, OfLowPriorityTakesNothingFromTheJob) {
 TEST(Background, OfEqualPriorityHalvesTheWire) {
   const Played alone = play(load(two_hosts("")));
   const Played shared = play(load(two_hosts(kHigh)));
-  // GPU 0's sends run at half the rate, and both members wait for them: what is bandwidth of the all-reduce doubles.
+  // GPU 0's sends run at half the rate, and both members wait for them: the bandwidth term of the all-reduce doubles.
   const Duration wire = transfer_time(alone.sent(0, "dp"), 25_GBps);
   EXPECT_NEAR(to_seconds(shared.in_flight(0, "dp") - alone.in_flight(0, "dp")), to_seconds(wire),
               0.01 * to_seconds(wire));
@@ -85,8 +85,8 @@ TEST(Background, RefusesGpusThatAreNotThere) {
     const char* entry;
     const char* message;
   };
-  for (const Case& c : {Case{"{from: [0], to: [2], size: 1GB}", "names GPU 2, and there are 2, from 0"},
-                        Case{"{from: [0, 1], to: [1], size: 1GB}", "they must be as many"},
+  for (const Case& c : {Case{"{from: [0], to: [2], size: 1GB}", "names GPU 2, but there are 2, numbered from 0"},
+                        Case{"{from: [0, 1], to: [1], size: 1GB}", "the numbers must be equal"},
                         Case{"{from: [1], to: [1], size: 1GB}", "GPU 1 would send to itself"},
                         Case{"{from: [], to: [1], size: 1GB}", "must name at least one GPU"}}) {
     const auto scenario = load_scenario_text("test.yaml", two_hosts(fmt::format("background: [{}]", c.entry)));

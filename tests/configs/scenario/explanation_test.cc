@@ -47,7 +47,7 @@ TEST(Explanation, TheSchemaKnowsNoBoundsOfTheCluster) {
 }
 
 TEST(Explanation, OfAKeySaysWhenItHasNoEffect) {
-  EXPECT_THAT(explain("faults.nic").page, HasSubstr("'collectives.model: closed_form' takes every link as it is"));
+  EXPECT_THAT(explain("faults.nic").page, HasSubstr("'collectives.model: closed_form' uses every link"));
   EXPECT_THAT(explain("hf").page, HasSubstr("model.hf: a text"));
 }
 

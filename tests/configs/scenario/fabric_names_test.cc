@@ -47,7 +47,7 @@ TEST(FabricNames, FindsTheCableOfANicButNotItsSlot) {
 TEST(FabricNames, SuggestsTheNearestName) {
   const Fabric fabric = small_fabric();
   const FabricNames names(fabric);
-  EXPECT_EQ(names.links("leaf0.0->spine1").problem, "no link leads from 'leaf0.0' to 'spine1'");
+  EXPECT_EQ(names.links("leaf0.0->spine1").problem, "there is no link from 'leaf0.0' to 'spine1'");
   EXPECT_EQ(names.links("leaf0.0->spine1").nearest, "leaf0.0->spine0");
   EXPECT_EQ(names.links("leaf0.1->spine0").problem, "the fabric has no node 'leaf0.1'");
   EXPECT_EQ(names.links("leaf0.1->spine0").nearest, "leaf0.0");
@@ -58,7 +58,7 @@ TEST(FabricNames, RefusesWhatIsNoLinkOrNoNic) {
   const Fabric fabric = small_fabric();
   const FabricNames names(fabric);
   EXPECT_EQ(names.links("leaf0.0").problem, "'leaf0.0' is no link: a link is FROM->TO");
-  EXPECT_EQ(names.links("leaf0.0->host0/pcie0").problem, "no link leads from 'leaf0.0' to 'host0/pcie0'");
+  EXPECT_EQ(names.links("leaf0.0->host0/pcie0").problem, "there is no link from 'leaf0.0' to 'host0/pcie0'");
   EXPECT_EQ(names.cables_of_nic("spine0").problem, "'spine0' is no NIC");
 }
 

@@ -1,4 +1,4 @@
-// Faults from YAML to the report: exact times, exact folding, and refusals that say what is meant.
+// Faults from YAML to the report: exact times, exact folding, and helpful refusals.
 #include "configs/scenario/faults.h"
 
 #include <memory>
@@ -81,13 +81,13 @@ TEST(FaultsFromYaml, ANicAtHalfItsBandwidthDoublesTheTimeOfTheRing) {
   EXPECT_EQ(step_time(two_hosts("  - {nic: host0/nic0, state: degraded, factor: 0.5}")), step_time(healthy) + longer);
 }
 
-// One direction is as slow as both: each step sends both ways, and waits for the slower.
+// One direction is as slow as both: each step sends in both directions, and waits for the slower.
 TEST(FaultsFromYaml, OneDirectionHoldsUpTheRingAsBothDo) {
   const std::string_view link = "  - {link: host0/nic0->leaf0, state: degraded, factor: 0.5, direction: one}";
   EXPECT_EQ(step_time(two_hosts(link)), step_time(two_hosts("  - {nic: host0/nic0, state: degraded, factor: 0.5}")));
 }
 
-// Whoever waits for the cable goes on when it is back: a second later is a second longer.
+// Transfers that wait for the cable continue when it is back: a second later is a second longer.
 TEST(FaultsFromYaml, AStepWaitsForACableUntilItIsBack) {
   const Duration one = step_time(two_hosts("  - {nic: host1/nic0, at: 0s, for: 1s}"));
   const Duration two = step_time(two_hosts("  - {nic: host1/nic0, at: 0s, for: 2s}"));
@@ -106,7 +106,8 @@ TEST(FaultsFromYaml, ACableThatStaysDownIsNamedWhenTheRunStalls) {
   EXPECT_THAT(render(outcome.stall), HasSubstr("host1/nic0 down from 10 us on"));
 }
 
-// Both hosts compute alike, so the step is longer by what the slow one's kernels take longer: the whole compute time.
+// Both hosts compute the same, so the step is longer by the extra time of the slow one's kernels: the whole compute
+// time.
 TEST(FaultsFromYaml, AHostAtHalfSpeedAddsItsComputeTimeOnceMore) {
   const Report healthy = report_of(two_hosts("  []"));
   const Report slow = report_of(two_hosts("  - {node: 1, compute_scale: 0.5}"));
@@ -168,14 +169,14 @@ struct Refused {
 
 TEST(FaultsFromYaml, AreRefusedWithPlaceAndHint) {
   const std::vector<Refused> cases = {
-      {"{link: leaf0->spine0}", "no link leads from 'leaf0' to 'spine0'"},
+      {"{link: leaf0->spine0}", "there is no link from 'leaf0' to 'spine0'"},
       {"{nic: host0/nic1}", "did you mean 'host0/nic0'?"},
-      {"{link: host0/nic0->host1/nic0}", "no link leads from 'host0/nic0' to 'host1/nic0'"},
+      {"{link: host0/nic0->host1/nic0}", "there is no link from 'host0/nic0' to 'host1/nic0'"},
       {"{link: leaf0}", "a link is FROM->TO"},
       {"{link: leaf0->host1/nic0, lane: 1}", "there are 1 links 'leaf0->host1/nic0'"},
       {"{at: 1s}", "a fault is of one 'link', 'nic' or 'node', but 0 are given"},
       {"{nic: host0/nic0, node: 1}", "but 2 are given"},
-      {"{nic: host0/nic0, state: degraded}", "must say which part of the bandwidth is left"},
+      {"{nic: host0/nic0, state: degraded}", "must state the fraction of the bandwidth that is left"},
       {"{nic: host0/nic0, factor: 0.5}", "a link that is down has no factor"},
       {"{nic: host0/nic0, state: broken}", "broken"},
       {"{nic: host0/nic0, at: 5}", "E110"},
@@ -192,7 +193,7 @@ TEST(FaultsFromYaml, AreRefusedWithPlaceAndHint) {
 }
 
 
-// Formulas of collectives take links as they are without faults; this job has no messages that could meet one.
+// Formulas of collectives use links without their faults; this job has no messages that could be affected.
 TEST(FaultsFromYaml, ThatNothingMeetsInClosedFormAreListedAndNotPlayed) {
   const std::string text = two_hosts("  - {nic: host0/nic0, state: degraded, factor: 0.1}");
   const Scenario scenario = load(text, {"collectives.model=closed_form"});
@@ -207,7 +208,7 @@ TEST(FaultsFromYaml, InClosedFormAreMetByMessagesOfThePipeline) {
   const Scenario weak = load(two_hosts("  - {nic: host0/nic0, state: degraded, factor: 0.1}"), pipeline);
   const Report report = std::move(*simulate(weak, *assemble(weak)).report);
   EXPECT_GT(report.step_time.mean, simulate(whole, *assemble(whole)).report->step_time.mean);
-  EXPECT_THAT(report.facts.faults, ElementsAre(HasSubstr("met by messages, not by collectives")));
+  EXPECT_THAT(report.facts.faults, ElementsAre(HasSubstr("affects messages, not collectives")));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Keys and files of other tools in the place of ours.
+// Keys and files of other tools instead of ours.
 #include "configs/scenario/foreign_names.h"
 
 #include <string>

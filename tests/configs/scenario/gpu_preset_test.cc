@@ -59,7 +59,7 @@ TEST(GpuPreset, ItsProfileKnowsWhichSharesOfPeakWereMeasuredOnIt) {
   EXPECT_TRUE(borrows("b200-sxm-192gb", kGemmFp4Share));
 }
 
-// What a GPU lacks is no second mistake where its preset is none.
+// A GPU's missing values are no second mistake where its preset does not exist.
 TEST(GpuPreset, AnUnknownOneIsOneMistake) {
   const auto unknown = load_gpu("h20");
   ASSERT_FALSE(unknown);

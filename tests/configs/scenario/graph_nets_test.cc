@@ -1,4 +1,4 @@
-// Graph files beside hosts: a warning where rings use NICs that hosts do not have.
+// Graph files compared with hosts: a warning where rings use NICs that hosts do not have.
 #include "configs/scenario/graph_nets.h"
 
 #include <gtest/gtest.h>
@@ -20,14 +20,14 @@ Scenario with_graph_file(const std::string& preset) {
   return std::move(*scenario);
 }
 
-// The file's only ring comes in by NIC 0 and goes out by NIC 7.
+// The file's only ring enters by NIC 0 and leaves by NIC 7.
 TEST(GraphNets, WarnWhereTheFileNamesNicsThatAreNotThere) {
   EXPECT_TRUE(with_graph_file("dgx-h100").document.log().diagnostics().all().empty());
   const Scenario scenario = with_graph_file("dgx1-v100");
   const auto& reported = scenario.document.log().diagnostics().all();
   ASSERT_EQ(reported.size(), 1U);
   EXPECT_EQ(reported[0].code, "E185");
-  EXPECT_EQ(reported[0].message, "channel 0 uses net 7, and a host has 4 NICs, counted from 0");
+  EXPECT_EQ(reported[0].message, "channel 0 uses net 7, but a host has 4 NICs, numbered from 0");
 }
 
 }  // namespace

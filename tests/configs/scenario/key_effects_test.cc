@@ -1,5 +1,5 @@
-// Every key of the schema: on every rung it changes a result, is listed as without effect, or is refused. A key without
-// a row in key_trials.txt fails.
+// Every key of the schema: in every model it changes a result, is listed as without effect, or is refused. A key
+// without a row in key_trials.txt fails.
 #include "configs/scenario/key_effects.h"
 
 #include <algorithm>
@@ -72,7 +72,7 @@ std::vector<Trial> read_trials() {
 
 bool is_map(const KeyDoc& doc) { return doc.type == KeyType::kMap || doc.type == KeyType::kMaps; }
 
-// What a run says, without what it says of its configuration and of this machine.
+// The report of a run, without its configuration and this machine.
 struct Said {
   std::string result;
   std::string configuration;  // its hash
@@ -87,7 +87,7 @@ std::string result_of(Report report) {
   std::erase_if(facts.warnings, [](const ReportWarning& warning) { return warning.code == "W131"; });
   for (ReportWarning& warning : facts.warnings) warning.where.clear();
   facts.assumptions.clear();
-  facts.evidence.resize(std::min<std::size_t>(facts.evidence.size(), 1));  // of others the place is told, too
+  facts.evidence.resize(std::min<std::size_t>(facts.evidence.size(), 1));  // others include the position
   facts.seed = 0;
   facts.engine.wall_seconds = 0.0;
   facts.engine.peak_memory = Bytes(0);
@@ -151,7 +151,7 @@ constexpr std::array kLayouts = {
     Situation{"experts", "parallel.sequence_parallel=true;parallel.ep=2;model.num_experts=4;model.moe_router_topk=2"},
 };
 
-// Of one GPU and its model: rungs of the network make no difference to them.
+// Of one GPU and its model: models of the network make no difference to them.
 constexpr std::array kComputing = {
     Situation{"defaults", ""},
     Situation{"chunks", "collectives.model=chunks"},

@@ -30,7 +30,7 @@ int channels(const std::string& node, int ranks, int per_host) {
   return collectives::NcclSelector(scenario->nccl).graphs(layout).compute_channels;
 }
 
-// As NCCL's logs of such hosts say.
+// As in NCCL's logs of such hosts.
 TEST(NcclHost, ShippedNodesHaveTheChannelsOfTheirLogs) {
   EXPECT_EQ(channels("{preset: dgx-a100}", 8, 8), 24);
   EXPECT_EQ(channels("{preset: dgx-h100}", 8, 8), 24);
@@ -40,12 +40,12 @@ TEST(NcclHost, ShippedNodesHaveTheChannelsOfTheirLogs) {
   EXPECT_EQ(channels("{preset: gh200-x4}", 4, 4), 24);
 }
 
-// What the search finds on every shipped node, alone and between two: rings by number, GB/s and the worst ways inside
-// and to a NIC, the tree's GB/s inside and between, channels of computing. By what the wires hold at NCCL's rates:
-// A switch's 240, 370.8 and 721.8 GB/s a GPU hold 6 x 40, 6 x 60 and 8 x 90, doubled; the cube's and the square's V100
-// have six lanes of 20. Each 400 Gb/s NIC holds one ring of 48 (its slot), of 200 Gb/s one of 24, of 100 Gb/s one of
-// 12, or of 10 where it is reached through a processor of Intel's, for which NCCL counts a fifth more. Trees are sped
-// up to what NVLink holds with as many channels, at most twice the speed between hosts.
+// What the search finds on every shipped node, alone and between two: rings by number, GB/s and the worst paths inside
+// and to a NIC, the tree's GB/s inside and between, channels of computing. By the capacity of the wires at NCCL's
+// rates: a switch's 240, 370.8 and 721.8 GB/s per GPU hold 6 x 40, 6 x 60 and 8 x 90, doubled; the cube's and the
+// square's V100 have six lanes of 20. Each 400 Gb/s NIC holds one ring of 48 (its slot), of 200 Gb/s one of 24, of 100
+// Gb/s one of 12, or of 10 where it is reached through an Intel processor, for which NCCL counts a fifth more. Trees
+// are sped up to the capacity of NVLink with as many channels, at most twice the speed between hosts.
 TEST(NcclHost, TheSearchFindsWhatTheWiresOfShippedNodesHold) {
   using Path = collectives::NcclPath;
   struct Row {

@@ -1,4 +1,4 @@
-// Fabrics whose switches add up: what NCCL makes of them, and what it does without.
+// Fabrics whose switches reduce: NCCL's use of them, and its choices without them.
 #include "configs/scenario/network_sums.h"
 
 #include <stdexcept>
@@ -37,7 +37,7 @@ CollectiveResult all_reduce(const Scenario& scenario, Bytes bytes) {
   return *result;
 }
 
-// Rings send each byte of the buffer nearly twice through the NICs, switches that add up take it once.
+// Rings send each byte of the buffer nearly twice through the NICs, switch reduction sends it once.
 TEST(NetworkSums, LongAllReducesOverHostsAreFasterThanRings) {
   const CollectiveResult sums = all_reduce(machine(), 256_MiB);
   const CollectiveResult rings = all_reduce(machine({"comm.env.NCCL_ALGO=Ring"}), 256_MiB);
@@ -52,7 +52,7 @@ TEST(NetworkSums, ArePlayedByEveryAlgorithmOfCollnet) {
   }
 }
 
-// Small sums take as long over 32 hosts as over 4, but for the spines' latency.
+// Small reductions take as long over 32 hosts as over 4, except for the spines' latency.
 TEST(NetworkSums, TakeHardlyLongerOverMoreHosts) {
   const std::string algorithm = "comm.env.NCCL_ALGO=CollnetDirect";
   const Duration few = all_reduce(machine({algorithm}), Bytes(1024)).time;
@@ -74,7 +74,7 @@ TEST(NetworkSums, APlanThatNeedsThemIsAMistakeWhereThereAreNone) {
                                           {.overrides = {"cluster.fabric.reduction.enabled=false",
                                                          "comm.plan.algorithm=collnet_chain", "comm.plan.channels=4"}});
   ASSERT_FALSE(scenario);
-  EXPECT_THAT(render(scenario.error()), HasSubstr("CollNet needs a fabric whose switches add up"));
+  EXPECT_THAT(render(scenario.error()), HasSubstr("CollNet needs a fabric whose switches reduce"));
 }
 
 }  // namespace

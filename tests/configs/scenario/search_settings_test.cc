@@ -48,8 +48,8 @@ TEST(SearchSettings, RefuseWordsThatNoAxisHas) {
 
 TEST(SearchSettings, RefuseKeysThatCannotBeVaried) {
   EXPECT_THAT(problem_of("vary: [{key: cluster.nodes, values: ['1']}]"),
-              HasSubstr("'cluster.nodes' is not of the job"));
-  EXPECT_THAT(problem_of("vary: [{key: parallel.tp, values: ['1']}]"), HasSubstr("an axis of its own: search.tp"));
+              HasSubstr("'cluster.nodes' is not a key of the job"));
+  EXPECT_THAT(problem_of("vary: [{key: parallel.tp, values: ['1']}]"), HasSubstr("a separate axis: search.tp"));
   EXPECT_THAT(problem_of("vary: [{key: parallel.zero.stage, values: ['1']}]"), HasSubstr("search.sharding"));
   EXPECT_THAT(problem_of("vary: [{key: parallel.zero.bucket, values: []}]"), HasSubstr("has no values"));
   EXPECT_EQ(problem_of("vary: [{key: parallel.zero.bucket, values: [1MB, 2MB]}]"), "");

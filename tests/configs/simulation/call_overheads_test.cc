@@ -1,4 +1,4 @@
-// Steps that begin as late as kernels demand take, alone, what the kernels take.
+// Steps that start with the overhead of kernels take, alone, as long as the kernels.
 #include "configs/simulation/call_overheads.h"
 
 #include <algorithm>
@@ -49,7 +49,7 @@ TEST(CallOverheads, MakeStepsTakeWhatKernelsTake) {
   }
 }
 
-// Two GPUs that send to each other, of one host and of two: what leaves later arrives when kernels have moved it.
+// Two GPUs that send to each other, of one host and of two: what leaves later arrives when kernels have copied it.
 TEST(CallOverheads, MakeMessagesTakeWhatKernelsTake) {
   for (const char* nodes : {"cluster.nodes=1", "cluster.nodes=2"}) {
     const auto time = [&](const std::string& collectives, Bytes bytes) {
@@ -106,8 +106,8 @@ TEST(CallOverheads, FoldExactly) {
   }
 }
 
-// Data-parallel groups of four hosts, one for each rail, whose routes are hashed: what a rail's group costs must not
-// depend on whether another rail's was asked for before.
+// Data-parallel groups of four hosts, one for each rail, whose routes are hashed: the overhead of a rail's group must
+// not depend on whether another rail's was computed before.
 TEST(CallOverheads, DoNotDependOnTheOrderInWhichTheyAreAskedFor) {
   const Scenario scenario = load(
       std::string(kTinyModel) +
@@ -133,7 +133,7 @@ TEST(CallOverheads, DoNotDependOnTheOrderInWhichTheyAreAskedFor) {
   }
 }
 
-// Whom the run charges differently must not be one class: the fold sees overheads, of calls and of messages.
+// Ranks with different overheads must not be one class: the fold sees overheads, of calls and of messages.
 TEST(CallOverheads, AreSeenByTheFold) {
   class ByLayout final : public CallOverhead {
    public:
@@ -165,8 +165,8 @@ TEST(CallOverheads, AreIgnoredWithAWordWhereKernelsArePlayed) {
   EXPECT_EQ(scenario.document.log().ignored().front().path, "collectives.overhead");
 }
 
-// By the network's own wires, where the run's network model shares none. A formula with its overhead says what the
-// kernels take, as steps with theirs do.
+// By the network's own wires, where the run's network model shares none. A formula with its overhead equals the
+// kernels' time, as steps with theirs do.
 TEST(CallOverheads, AreAddedToFormulasWhereTheyAreAskedFor) {
   EXPECT_EQ(assemble(load(job("model: closed_form")))->call_overhead(), nullptr);
   const Scenario with_overhead =
@@ -193,7 +193,7 @@ TEST(CallOverheads, AreAddedToFormulasWhereTheyAreAskedFor) {
   }
 }
 
-// One store for several planners: the second one plays no call again, and predicts the same.
+// One store for several planners: the second one simulates no call again, and predicts the same.
 TEST(CallOverheads, AreFoundOutOnceForAMachine) {
   const Scenario scenario = load(job("model: closed_form, overhead: kernels"), {"simulate.network=alpha_beta"});
   KnownOverheads known;

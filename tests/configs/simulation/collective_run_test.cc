@@ -13,7 +13,7 @@ namespace {
 using namespace literals;
 using ::testing::HasSubstr;
 
-// Four GPUs that meet in a switch plane of 100 GB/s a GPU without any latency: times are bytes over rate.
+// Four GPUs joined by a switch plane of 100 GB/s a GPU without any latency: times are bytes over rate.
 constexpr std::string_view kPlainHost =
     "cluster:\n"
     "  node:\n"
@@ -65,7 +65,7 @@ TEST(CollectiveRun, CallsAloneTakeTheHostsPartBesidesTheDevices) {
   const Scenario scenario = machine(kPlainHost, {"collectives.model=chunks", "comm.costs.host.call=9us"});
   CollectiveBench bench(scenario);
   const Duration device = played(bench, {.bytes = 64_MiB}).time;
-  // No stream of calls, and so no pace of the thread that issues them.
+  // No stream of calls, and so no limit by the thread that issues them.
   EXPECT_EQ(played(bench, {.bytes = 64_MiB, .gpus_per_process = 4, .alone = 20_us}).time, device + 20_us);
 }
 
@@ -82,7 +82,7 @@ TEST(CollectiveRun, AThreadTakesLongerForEachPeerOfAnAllToAll) {
   const Scenario scenario = machine(kPlainHost, {"collectives.model=chunks", "comm.costs.host.call=9us",
                                                  "comm.costs.host.channel=5us", "comm.costs.host.peer=2us"});
   CollectiveBench bench(scenario);
-  // Four GPUs, each 9 us for the call and 2 us for each of four ranks, itself among them; no piece of work for a
+  // Four GPUs, each 9 us for the call and 2 us for each of four ranks, including itself; no piece of work for a
   // channel.
   EXPECT_EQ(
       played(bench, {.operation = CollectiveOperation::kAllToAll, .bytes = Bytes(1024), .gpus_per_process = 4}).time,

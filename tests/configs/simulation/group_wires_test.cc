@@ -1,4 +1,4 @@
-// The closed-form rung on real machines: it sees their wires, and lies near the steps where nothing is shared.
+// Closed forms on real machines: they use the machine's wires, and are close to the steps where nothing is shared.
 #include "configs/simulation/group_wires.h"
 
 #include <string>

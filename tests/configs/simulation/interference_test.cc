@@ -1,4 +1,4 @@
-// Computing and communication on one GPU: what each takes from the other, in whole scenarios.
+// Computing and communication on one GPU: how they slow each other, in whole scenarios.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -35,7 +35,7 @@ Duration computing(const Played& played, std::size_t rank) {
   return sum;
 }
 
-// By how much data of the rank's thread blocks were late.
+// By how much data the rank's thread blocks were late.
 Duration late(const Played& played, std::size_t rank) {
   Duration sum;
   for (const Interference& of : played.record.interference[played.folding.ranks.class_of[rank].index()]) {
@@ -77,7 +77,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values("tp: 2, pp: 4, zero: {overlap_grad_reduce: true}", "tp: 1, zero: {stage: 3}",
                     "tp: 4, pp: 2, virtual_stages: 2, schedule: interleaved-1f1b, zero: {overlap_grad_reduce: true}"));
 
-// All ranks gather weights over NVLink, beside products and kernels that are bound by memory.
+// All ranks gather weights over NVLink, concurrently with GEMMs and memory-bound kernels.
 class Rungs : public testing::TestWithParam<const char*> {
  protected:
   [[nodiscard]] static Scenario scenario(const std::vector<std::string>& more = {}) {
@@ -121,12 +121,12 @@ TEST_P(Rungs, DataThatTakeNoMemoryAreNotLate) {
 
 INSTANTIATE_TEST_SUITE_P(Interference, Rungs, testing::Values("closed_form", "steps", "chunks"));
 
-// AutoCCL (NSDI'25): the number of channels that is best for a collective alone is not the best beside computing. One
-// layer's worth of gradients goes over the fabric while the backward pass runs.
+// AutoCCL (NSDI'25): the best number of channels for a collective alone is not the best during computation. One layer's
+// worth of gradients crosses the fabric while the backward pass runs.
 struct ByChannels {
   int channels = 0;
-  double alone = 0.0;   // seconds of gradient reduction with nothing beside it
-  double step = 0.0;    // of a step in which it runs beside the backward pass
+  double alone = 0.0;   // seconds of gradient reduction with nothing concurrent
+  double step = 0.0;    // of a step in which it overlaps with the backward pass
 };
 
 std::vector<ByChannels> sweep_channels() {
@@ -154,7 +154,7 @@ TEST(Interference, MoreChannelsAreFasterAloneAndSlowerBesideComputing) {
   };
   EXPECT_GE(fastest(&ByChannels::alone), 16);
   EXPECT_LT(fastest(&ByChannels::step), fastest(&ByChannels::alone));
-  // Few channels leave communication exposed: the best lies between.
+  // Few channels leave communication exposed: the best number is in between.
   EXPECT_GT(rows.front().step, std::ranges::min_element(rows, {}, &ByChannels::step)->step * 1.05);
   for (const ByChannels& row : rows) {
     RecordProperty("channels " + std::to_string(row.channels),
@@ -176,7 +176,7 @@ TEST(Interference, ReportNamesWhatWasLostAndToWhom) {
   EXPECT_EQ(alone.find("lost_to_compute"), std::string::npos);
 }
 
-// Whom communication takes different things from must not be one class.
+// Ranks that communication slows differently must not be one class.
 TEST(Interference, IsSeenByTheFold) {
   class ByPlace final : public CommunicationFootprint {
    public:

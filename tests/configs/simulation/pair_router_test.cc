@@ -1,4 +1,4 @@
-// The ways between two GPUs of a cluster of H100 hosts: what they are made of, and which pairs are alike.
+// The paths between two GPUs of a cluster of H100 hosts: their links, and which pairs are equivalent.
 #include "configs/simulation/pair_router.h"
 
 #include <numeric>
@@ -47,7 +47,7 @@ TEST_F(PairsOfTwoHosts, HaveThePathsOfTheClustersRouter) {
   }
 }
 
-// There and back share no link of a full-duplex network; by the peer's rail the way ends on links of the direct one.
+// Both directions share no link of a full-duplex network; with PXN the path ends on links of the direct one.
 TEST_F(PairsOfTwoHosts, NumberTheirLinksFromNought) {
   const PairRouter router = pair(0, 8);
   std::vector<Hop> there;

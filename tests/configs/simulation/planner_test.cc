@@ -63,7 +63,7 @@ TEST(Planner, AChangedJobIsAnotherConfiguration) {
   EXPECT_GT((*planner.predict(scenario))->step_time.mean, before);
 }
 
-// A refused configuration takes the network with it; the next one finds another.
+// A refused configuration takes the network with it; the next one builds another.
 TEST(Planner, GoesOnAfterAMistake) {
   const Scenario good = load(text_of("tp: 8, pp: 2, dp: auto", "alpha_beta", "closed_form"));
   const Scenario bad = load(text_of("tp: 8, pp: 2, dp: auto, zero: {stage: 1}", "alpha_beta",

@@ -40,7 +40,7 @@ TEST(SearchBase, ALayoutThatFitsIsTheScenariosOwn) {
   EXPECT_EQ(base->scenario.job.parallel.pp, 2);
 }
 
-// What is wrong elsewhere is not the layout's fault.
+// Mistakes elsewhere are not attributed to the layout.
 TEST(SearchBase, OtherMistakesAreToldAsEver) {
   EXPECT_FALSE(load_search_base(file_of("{pp: 5, dp: auto}", "{global_batch: 16, nonsense: 1}"), {}, {}).has_value());
 }

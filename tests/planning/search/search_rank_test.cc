@@ -44,7 +44,7 @@ TEST(Ranking, IsByTheObjectiveAndThenByTimeMemoryAndPlace) {
   EXPECT_THAT(indices(some), ElementsAre(1, 2, 3, 0));
 }
 
-// Three pairs: two ordered alike, one the other way round: (2 - 1) / 3.
+// Three pairs: two in the same order, one reversed: (2 - 1) / 3.
 TEST(Agreement, IsKendallsTau) {
   std::vector<Configuration> some{configuration(0, 1_s, 1_B), configuration(1, 2_s, 1_B), configuration(2, 3_s, 1_B)};
   some[0].played = taking(5_s);

@@ -38,7 +38,7 @@ std::string content(const std::string& path) {
   return text.str();
 }
 
-// To the last byte; kept anew with UPDATE_GOLDEN=1, as the results of tests/golden.
+// To the last byte; rewritten with UPDATE_GOLDEN=1, like the results of tests/golden.
 TEST_F(SearchPage, GoldenIsThatWhichWasKept) {
   const std::string kept = ringwright::test_data() + "/configs/search/uneven.txt";
   const std::string found = render_search_text(report());
@@ -54,7 +54,7 @@ TEST_F(SearchPage, QuietlyTellsOnlyTheBestAndTheScenariosOwn) {
   EXPECT_THAT(quiet, Not(HasSubstr("combinations")));
 }
 
-// 7 layers in 2 parts: the scenario's own list is a layout that no rule of the axes gives.
+// 7 layers in 2 chunks: the scenario's own list is a layout that no rule of the axes gives.
 TEST_F(SearchPage, TellsTheScenariosOwnListOfLayers) {
   EXPECT_THAT(render_search_text(report()), HasSubstr("listed"));
   EXPECT_THAT(render_search_json(report()), HasSubstr("\"layers_per_part\": [4, 3]"));

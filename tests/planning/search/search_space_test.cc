@@ -115,7 +115,7 @@ TEST(SearchSpace, ShardingReplacesTheScenariosOwn) {
   EXPECT_EQ(changed_job(scenario, space.changes(layout))->job.parallel.zero_stage, 0);
 }
 
-// What is refused without reading would be refused by reading, too.
+// A layout that is refused without reading would also be refused by reading.
 TEST(SearchSpace, FirstLookNeverRefusesWhatIsLegal) {
   const Scenario scenario =
       tiny("training: {global_batch: 24}\nsearch: {recompute: [none], micro_batch: [1, 2, 3, 5]}\n");
@@ -130,8 +130,8 @@ TEST(SearchSpace, FirstLookNeverRefusesWhatIsLegal) {
   EXPECT_GT(refused, 0U);
 }
 
-// A choice without effect: the essence is in the space, legal exactly when the layout is, and takes the same time and
-// memory.
+// A choice without effect: the equivalent layout is in the space, is legal exactly when the layout is, and takes the
+// same time and memory.
 TEST(SearchSpace, WhatHasNoEffectIsPlayedTheSame) {
   const Scenario scenario = tiny(
       "training: {global_batch: 32}\nsearch: {recompute: [none], micro_batch: [1], sequence_parallel: ['true', "
@@ -162,7 +162,8 @@ TEST(SearchSpace, WhatHasNoEffectIsPlayedTheSame) {
   EXPECT_GT(same, 0U);
 }
 
-// A third of a default space would take most of its time; who asks, or does so already, gets it.
+// A third of a default space would take most of its time; it is included on request, or when the scenario does so
+// already.
 TEST(SearchSpace, LeavesOutGatheringInPipelinesUnlessAsked) {
   const Layout gathering{.pp = 2, .sharding = "fsdp"};
   const auto left_out = [&](const std::string& rest) {

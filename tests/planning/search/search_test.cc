@@ -33,7 +33,7 @@ SearchResult found(const Scenario& scenario, int threads = 0) {
 }
 
 // tp and pp of 1, 2, 4 and 8 on 8 GPUs: 10 of 16 products divide 8; every one divides the 8 layers and heads, 16
-// sequences spread over 8, 4, 2 or 1 replicas.
+// sequences are distributed over 8, 4, 2 or 1 replicas.
 TEST(Search, MissesNothingThatIsLegal) {
   const Scenario scenario = load(text_of(kTwoAxes));
   const SearchResult result = found(scenario);
@@ -105,7 +105,7 @@ TEST(Search, PlaysTheBestAgainOnTheScenariosOwnRungs) {
     EXPECT_LE(result.ranked[i - 1].quick->step_time.mean, result.ranked[i].quick->step_time.mean);
 }
 
-// What `run` of the written scenario says is what the search says of its best.
+// `run` of the written scenario reports the same as the search for its best.
 TEST(Search, WritesTheBestAsAScenario) {
   const Scenario scenario =
       load(text_of("recompute: [none, full], micro_batch: [1, 2]", "{pp: 2, dp: 4, layers_per_part: [5, 3]}"));
@@ -149,7 +149,7 @@ TEST(Search, LeavesOutBalancedPartsThatAreEven) {
   }
 }
 
-// 7 layers on 2 or 4 stages: only uneven parts can hold them, the last one, with the logits, fewest.
+// 7 layers on 2 or 4 stages: only uneven stages can hold them, the last one, with the logits, fewest.
 TEST(Search, FindsUnevenStagesWhereEvenOnesCannotBe) {
   const Scenario scenario =
       load(text_of(kTwoAxes.substr(0, kTwoAxes.rfind(',')) + ", pp: [2, 4], tp: [1], stage_layers: [even, balanced]"),

@@ -1,4 +1,4 @@
-// Products of nothing: only their operands and sizes are looked at.
+// GEMMs without results: only their operands and sizes are checked.
 #include "cublas_api.cuh"
 
 #include <vector>

@@ -1,5 +1,5 @@
 // The calls of cuBLAS and cuBLASLt that the GPU suite makes, on the device that is not there: operands must lie in its
-// memory, and fp8 products follow the rules of the library's manual (op A transposed, op B not, sizes divisible by 16).
+// memory, and fp8 GEMMs follow the rules of the library's manual (op A transposed, op B not, sizes divisible by 16).
 #pragma once
 
 #include <cstddef>

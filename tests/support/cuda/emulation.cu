@@ -1,4 +1,4 @@
-// Fibres, their turns, and memory whose stores are seen late.
+// Fibres, their turns, and memory whose stores become visible late.
 #include "emulation.cuh"
 
 #include <setjmp.h>
@@ -23,13 +23,13 @@ struct Warp {
   std::uint32_t values[2][32] = {};
 };
 
-// 8 bytes on their way to memory.
+// 8 bytes in flight to memory.
 struct Store {
   std::uint64_t* to;
   std::uint64_t value;
   unsigned thread;
   std::uint64_t barriers;  // that the block had passed
-  bool released;           // may be seen at any time; others wait for a release, or luck
+  bool released;           // may become visible at any time; others wait for a release, or chance
 };
 
 struct Block {
@@ -104,7 +104,7 @@ class Background {
     fibre.block->pending.push_back(
         {static_cast<std::uint64_t*>(to), value, fibre.thread, fibre.block->generation, released});
   }
-  // Before a release by this thread: what it has seen, that is its own stores and all before the last barrier.
+  // Before a release by this thread: everything visible to it, that is its own stores and all before the last barrier.
   void drain_seen() {
     const Fibre& fibre = running();
     drain(*fibre.block,

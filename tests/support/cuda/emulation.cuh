@@ -1,11 +1,11 @@
-// Runs kernels on a CPU, thread by thread: what CUDA's compiler would know (thread numbers, barriers, exchanges in a
-// warp) and memory that other blocks see late.
+// Runs kernels on a CPU, thread by thread: the built-ins of CUDA's compiler (thread numbers, barriers, exchanges in a
+// warp) and memory whose stores other blocks see late.
 //
 // Threads are fibres of one host thread. Warps take turns in random order; within its turn a warp's threads run until
-// each waits or looks at memory, so that what eight of them store side by side is seen at once, as LL128 asks of the
-// hardware. Everything else is as unkind as CUDA's memory model allows: plain stores for other blocks stay unseen until
-// a release behind a barrier (or by chance before), the two halves of a 16-byte store are seen apart, and the threads
-// of a warp may read at different times. What holds here for many seeds does not lean on luck.
+// each waits or reads memory, so that adjacent stores of eight of them become visible at once, as LL128 requires of the
+// hardware. Everything else is as weak as CUDA's memory model allows: plain stores stay invisible to other blocks until
+// a release behind a barrier (or by chance before), the two halves of a 16-byte store become visible apart, and the
+// threads of a warp may read at different times. A kernel that works here for many seeds does not depend on chance.
 #pragma once
 
 #include <cmath>
@@ -65,7 +65,7 @@ struct Outcome {
 // Runs a kernel to its end.
 Outcome play(const Play& play, const std::function<void()>& kernel);
 
-// A kernel that runs beside the host, a few rounds whenever the host looks.
+// A kernel that runs concurrently with the host, a few rounds whenever the host checks.
 class Background;
 Background* begin(const Play& play, const std::function<void()>& kernel);
 bool go_on(Background& background, int rounds);  // whether it has more to do

@@ -61,7 +61,7 @@ std::size_t pages(std::size_t bytes) {
   return (bytes + kPage - 1) / kPage * kPage;
 }
 
-// Ends at a closed page, so that what is read or written behind it is noticed at once.
+// Ends at a closed page, so that accesses behind it are noticed at once.
 void* reserve(std::size_t bytes) {
   const std::size_t size = pages(bytes);
   void* const at = mmap(nullptr, size + kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -87,7 +87,7 @@ void take(Stream& stream, double us) {
     stream.ready_us = std::max(stream.ready_us, state().host_us) + us;
 }
 
-// Whatever runs beside the host gets a few turns whenever the host looks.
+// Everything concurrent with the host gets a few turns whenever the host checks.
 void go_on_beside() {
   for (Stream* stream : state().streams) {
     if (stream->background && !go_on(*stream->background, 3)) stream->background.reset();
@@ -133,7 +133,7 @@ cudaError_t check_launch(const Launch& launch) {
       launch.shared_bytes > shared) {
     return cudaErrorInvalidConfiguration;
   }
-  // One block on each multiprocessor is sure to fit, which is what the suite asks for.
+  // One block on each multiprocessor always fits, which is what the suite asks for.
   if (launch.cooperative && launch.blocks > static_cast<unsigned>(d.multiprocessors))
     return cudaErrorCooperativeLaunchTooLarge;
   return cudaSuccess;

@@ -1,5 +1,5 @@
 // The calls of CUDA's runtime that the GPU suite makes, on a device that is not there: its clock is made up, its memory
-// is real (and never touched where nobody looks), and every launch is checked against the limits of an H100.
+// is real (and never touched where nothing reads it), and every launch is checked against the limits of an H100.
 #pragma once
 
 #include <cstddef>
@@ -58,7 +58,7 @@ struct Device {
   double copy_GBps = 50.0;  // of a copy to or from the host
   int fail_launch = -1;     // the number of the launch that the device refuses
   // How a launch is treated besides: its first and last block are run (of a kernel's first two launches), all of it, it
-  // runs beside the host, or nothing.
+  // runs concurrently with the host, or nothing.
   enum class Treatment { kEnds, kWhole, kBackground, kNone };
   std::function<Treatment(const Launch&)> treatment;
 

@@ -1,4 +1,4 @@
-// Numbers of 16 and 8 bits as CUDA names them; an fp8 keeps its sign and exponent alone, which nobody here looks at.
+// Numbers of 16 and 8 bits as CUDA names them; an fp8 has only its sign and exponent, which nothing here reads.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The flags of Megatron-LM that ringwright knows, and what each is here.
+// The flags of Megatron-LM that ringwright knows, and the keys they correspond to.
 #pragma once
 
 #include <span>
@@ -15,13 +15,13 @@ enum class FlagMeaning {
   kOff,          // the key is false
   kRule,         // several flags together make keys; megatron_import.cc
   kNoEffect,     // neither time nor memory of a training step depends on it
-  kNotModelled,  // it has an effect that ringwright leaves out: said in a warning
+  kNotModelled,  // its effect is not modelled: reported in a warning
 };
 
 struct FlagEntry {
-  std::string_view name;  // without dashes; with a '*' at the end all flags that begin so
+  std::string_view name;  // without dashes; a '*' at the end stands for all flags with this prefix
   FlagMeaning meaning = FlagMeaning::kNoEffect;
-  std::string_view key = {};  // "parallel.tp", of kRule the nearest one; of kNotModelled: what is done instead
+  std::string_view key = {};  // "parallel.tp", of kRule the nearest one; of kNotModelled: what is modelled instead
 };
 
 [[nodiscard]] std::span<const FlagEntry> megatron_flags();

@@ -35,24 +35,24 @@ void import_plain(const FlagEntry& entry, const MegatronFlag& flag, const Megatr
   }
 }
 
-// A log prints every argument there is: those unknown here are told together.
+// A log prints every argument there is: unknown ones are reported together.
 void tell_unknown(const std::vector<const MegatronFlag*>& unknown, const MegatronArguments& arguments) {
   if (unknown.empty()) return;
   if (arguments.spelling() == MegatronSpelling::kArguments) {
     std::string names;
     for (const MegatronFlag* flag : unknown) names += (names.empty() ? "" : ", ") + flag->name;
     return arguments.warn(unknown.front()->at, "W135",
-                          fmt::format("{} arguments of the log are not known and left out: {}", unknown.size(), names));
+                          fmt::format("{} arguments of the log are unknown and left out: {}", unknown.size(), names));
   }
   const std::vector<std::string> names = megatron_flag_names();
   for (const MegatronFlag* flag : unknown) {
     const std::string near = nearest_name(flag->name, names);
-    arguments.warn(flag->at, "W135", fmt::format("--{} is not known and left out", flag->name),
+    arguments.warn(flag->at, "W135", fmt::format("--{} is unknown and left out", flag->name),
                    near.empty() ? std::string() : fmt::format("did you mean --{}?", near));
   }
 }
 
-// A log prints what was not given as well: Adam is no news, and neither is what is false or None.
+// A log also prints flags that were not given: Adam is the default, and False and None have no effect.
 bool is_default(const FlagEntry& entry, const MegatronFlag& flag) {
   if (entry.meaning != FlagMeaning::kNotModelled || flag.values.empty()) return false;
   const std::string& text = flag.values.front().text;

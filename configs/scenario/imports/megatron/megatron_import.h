@@ -1,4 +1,4 @@
-// A Megatron-LM run as keys of a scenario: model, training, parallel and what it says about the cluster.
+// A Megatron-LM run as keys of a scenario: model, training, parallel and what it states about the cluster.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace ringwright::configs {
 
-// Every value stands where its flag stands; what Megatron does when a flag is absent is there, too, from a source named
-// "Megatron's default". Unknown flags, and those whose effect is left out, are warnings.
+// Every value has the position of its flag; Megatron's defaults for absent flags are included, from a source named
+// "Megatron's default". Unknown flags, and those whose effect is not modelled, are warnings.
 [[nodiscard]] std::optional<ConfigNode> import_megatron(std::string_view text, ConfigSource& source,
                                                         Diagnostics& problems);
 

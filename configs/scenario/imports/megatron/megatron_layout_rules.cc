@@ -49,14 +49,15 @@ void set_recomputed_modules(const MegatronArguments& arguments, MegatronTree& tr
       if (std::ranges::find(kModules, word.text) != kModules.end()) {
         known.push_back(std::move(word));
       } else {
-        arguments.warn(given, "W136", fmt::format("--recompute-modules {} is not modelled: it is kept", word.text));
+        arguments.warn(given, "W136",
+                       fmt::format("--recompute-modules {} is not modelled: its activations are stored", word.text));
       }
     }
   }
   if (!known.empty()) tree.set_list("training.recompute_modules", known);
 }
 
-// Given with a format; without a recipe fp8 is scaled by earlier steps' maxima, fp4 is NVFP4.
+// Given with a format; without a recipe fp8 is scaled by the maxima of earlier steps, fp4 is NVFP4.
 void set_narrow(const MegatronArguments& arguments, MegatronTree& tree) {
   for (const auto& [format, recipe, key, usual] :
        {std::array<std::string_view, 4>{"fp8-format", "fp8-recipe", "training.fp8_recipe", "delayed"},
@@ -102,7 +103,7 @@ std::int64_t or_one(const std::optional<std::int64_t>& number) {
   return std::max<std::int64_t>(1, number.value_or(1));
 }
 
-// Three ways to say how many chunks a stage has.
+// Three ways to specify the number of chunks of a stage.
 void set_chunks(const MegatronArguments& arguments, MegatronTree& tree) {
   std::int64_t chunks = 1;
   MegatronWord at;
@@ -164,12 +165,12 @@ void set_offload(const MegatronArguments& arguments, MegatronTree& tree) {
 void set_context(const MegatronArguments& arguments, MegatronTree& tree) {
   if (or_one(arguments.number("context-parallel-size")) == 1) return;
   if (const auto type = arguments.value("cp-comm-type")) {
-    std::string name = type->text;  // a log has a list of one
+    std::string name = type->text;  // a log has a list of one element
     std::erase_if(name, [](char c) { return c == '[' || c == ']' || c == '\''; });
     const std::vector<MegatronWord>& types = arguments.flag("cp-comm-type").values;
     const bool equal = std::ranges::all_of(types, [&](const MegatronWord& word) { return word.text == type->text; });
     if (!equal)
-      arguments.warn(*type, "W136", fmt::format("layers with their own --cp-comm-type: {} is taken for all", name));
+      arguments.warn(*type, "W136", fmt::format("layers with their own --cp-comm-type: {} is used for all", name));
     tree.set("parallel.cp_comm_type", *type, name == "allgather" ? "all_gather" : name);
   }
   if (arguments.value("hierarchical-context-parallel-sizes")) {
@@ -194,7 +195,7 @@ void set_expert_layout(const MegatronArguments& arguments, MegatronTree& tree) {
 }
 
 // Native: fewer passes (core/fusions/fused_cross_entropy.py); te: one kernel of Transformer Engine, which writes the
-// gradient over the logits. Which one says nothing without the switch.
+// gradient over the logits. The choice has no effect without the switch.
 void set_loss(const MegatronArguments& arguments, MegatronTree& tree) {
   if (!arguments.has("cross-entropy-loss-fusion")) return;
   const auto kind = arguments.value("cross-entropy-fusion-impl");
@@ -245,7 +246,7 @@ void apply_parallel_rules(const MegatronArguments& arguments, MegatronTree& tree
   set_switch(arguments, tree, "no-overlap-p2p-communication", "parallel.overlap_p2p_comm", "false");
 }
 
-// What is said about hosts and ranks: by torchrun, by variables of the script, or by the world that a log counts.
+// What is stated about hosts and ranks: by torchrun, by variables of the script, or by the world size in a log.
 void apply_machine_rules(const MegatronArguments& arguments, MegatronTree& tree) {
   const auto first = [&](std::string_view flag, std::initializer_list<const char*> variables) {
     std::optional<MegatronWord> word = arguments.number(flag) ? arguments.value(flag) : std::nullopt;

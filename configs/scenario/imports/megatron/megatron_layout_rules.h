@@ -1,4 +1,4 @@
-// Training, layout and machine in Megatron's flags: what several of them say together, or by being absent.
+// Training, layout and machine in Megatron's flags: rules for flags that act together, or by being absent.
 #pragma once
 
 #include "configs/scenario/imports/megatron/megatron_tree.h"

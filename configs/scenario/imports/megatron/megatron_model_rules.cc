@@ -57,7 +57,7 @@ void set_positions(const MegatronArguments& arguments, MegatronTree& tree) {
     tree.set("model.position_embedding", *type, learned ? "learned" : type->text == "none" ? "none" : "rotary");
   } else if (arguments.has("use-rotary-position-embeddings")) {
     tree.set("model.position_embedding", arguments.flag("use-rotary-position-embeddings").at, "rotary");
-  } else if (arguments.has("no-position-embedding")) {  // none but what position-embedding-type says
+  } else if (arguments.has("no-position-embedding")) {  // only what position-embedding-type sets
     tree.set("model.position_embedding", arguments.flag("no-position-embedding").at, "none");
   } else {
     learned = true;
@@ -81,7 +81,7 @@ void set_attention(const MegatronArguments& arguments, MegatronTree& tree) {
     const auto end = window->text.find_first_not_of("0123456789", begin);
     const auto left = begin == std::string::npos ? std::nullopt : parse_whole(window->text.substr(begin, end - begin));
     if (left) {
-      tree.set("model.sliding_window", *window, std::to_string(*left + 1));  // so many before a token, and itself
+      tree.set("model.sliding_window", *window, std::to_string(*left + 1));  // so many earlier tokens, and itself
     } else {
       arguments.error(*window, fmt::format("--window-size is '{}'", window->text), "write it as 127,0");
     }
@@ -163,7 +163,7 @@ void set_experts(const MegatronArguments& arguments, MegatronTree& tree) {
   set_expert_layers(arguments, tree);
 }
 
-// Megatron pads the vocabulary of its tokenizer; a log has the padded size, which padding leaves as it is.
+// Megatron pads the vocabulary of its tokenizer; a log has the padded size, which further padding does not change.
 void set_vocabulary(const MegatronArguments& arguments, MegatronTree& tree) {
   constexpr std::string_view kGpt2Tokens = "50257";
   if (const auto word = arguments.value("vocab-size")) return tree.set("model.vocab_size", *word);

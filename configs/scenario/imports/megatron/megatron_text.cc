@@ -149,7 +149,7 @@ MegatronText read_megatron_text(std::string_view text, ConfigSource& source, Dia
     problems.add(
         {.code = "E144",
          .place = {.file = source.name},
-         .message = "no Megatron flag is found in it",
+         .message = "it contains no Megatron flag",
          .hint = "a shell script with --flags, the arguments that a log prints, or a test case with MODEL_ARGS"});
   }
   return result;

@@ -1,5 +1,5 @@
-// The flags of a Megatron-LM run as people have them: a shell script, the arguments that a log prints, or the YAML of a
-// functional test.
+// The flags of a Megatron-LM run in their usual forms: a shell script, the arguments that a log prints, or the YAML of
+// a functional test.
 #pragma once
 
 #include <map>
@@ -35,7 +35,7 @@ struct MegatronText {
   std::map<std::string, MegatronWord> variables = {};  // of the shell or the environment
 };
 
-// Fills source.lines. Recorded as an error: text without any flag.
+// Fills source.lines. Records an error for a text without any flag.
 [[nodiscard]] MegatronText read_megatron_text(std::string_view text, ConfigSource& source, Diagnostics& problems);
 
 // Points at a word of the source, with its line and a caret.

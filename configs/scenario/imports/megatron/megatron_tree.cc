@@ -41,7 +41,7 @@ MegatronArguments::MegatronArguments(MegatronText text, const ConfigSource& sour
     }
     if (first_value(known->second) != first_value(flag)) {
       warn(flag.at, "W135",
-           fmt::format("--{} is given twice: '{}' (line {}) and '{}', which counts", flag.name,
+           fmt::format("--{} is given twice: '{}' (line {}) and '{}'; the last one counts", flag.name,
                        first_value(known->second), known->second.at.line, first_value(flag)));
     }
     known->second = flag;
@@ -101,7 +101,7 @@ MegatronTree::MegatronTree(const ConfigSource& source) : source_(source) {
   root_.line = root_.column = 1;
 }
 
-// Maps on the way are made where they are missing.
+// Missing maps along the path are created.
 ConfigNode& MegatronTree::at(std::string_view path) {
   ConfigNode* node = &root_;
   while (true) {

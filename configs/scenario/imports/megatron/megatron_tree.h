@@ -1,4 +1,4 @@
-// The keys that an import makes, with the flags that it makes them from.
+// The keys that an import produces, with the flags that they come from.
 #pragma once
 
 #include <map>
@@ -11,14 +11,14 @@
 
 namespace ringwright::configs {
 
-// Flags by name; of one that is given twice the last counts, as in Python's argparse.
+// Flags by name; of a repeated flag the last one counts, as in Python's argparse.
 class MegatronArguments {
  public:
   MegatronArguments(MegatronText text, const ConfigSource& source, Diagnostics& problems);
 
   // Given, and not as `False` or `None`.
   [[nodiscard]] bool has(std::string_view name) const;
-  // Its value; empty when it has none. An error when the value is not known.
+  // Its value; empty when it has none. An error when the value is unknown.
   [[nodiscard]] std::optional<MegatronWord> value(std::string_view name) const;
   [[nodiscard]] std::optional<std::int64_t> number(std::string_view name) const;
   [[nodiscard]] const MegatronFlag& flag(std::string_view name) const { return flags_.find(name)->second; }
@@ -34,7 +34,7 @@ class MegatronArguments {
   MegatronText text_;
   const ConfigSource& source_;
   Diagnostics& problems_;
-  mutable std::set<std::string> told_;  // a value is asked for several times, its mistake told once
+  mutable std::set<std::string> told_;  // a value is read several times, its mistake reported once
   std::map<std::string, MegatronFlag, std::less<>> flags_;
 };
 
@@ -46,7 +46,7 @@ class MegatronTree {
   void set(std::string_view path, const MegatronWord& at, std::string text);
   void set(std::string_view path, const MegatronWord& word) { set(path, word, word.text); }
   void set_list(std::string_view path, const std::vector<MegatronWord>& words);
-  // What Megatron does when it is told nothing.
+  // What Megatron does by default.
   void assume(std::string_view path, std::string text);
   [[nodiscard]] ConfigNode take() { return std::move(root_); }
 

@@ -85,7 +85,7 @@ class ShellReader {
       push(c);
     }
   }
-  // Inside quotes: whether they began, or go on, with a flag.
+  // Inside quotes: whether they begin, or continue, with a flag.
   [[nodiscard]] bool holds_flags() const {
     if (word_.text.size() > kLongestWord) return flags_in_quotes_;
     const auto assigned = assigned_name(word_.text);
@@ -104,7 +104,7 @@ class ShellReader {
     push(text()[column_]);
   }
 
-  // $( ... ) and $(( ... )): one piece of a word, whose value nobody knows.
+  // $( ... ) and $(( ... )): one piece of a word, whose value is unknown.
   void substitution() {
     int depth = 0;
     begin_word();
@@ -141,7 +141,7 @@ class ShellReader {
     word_ = {};
     in_word_ = false;
   }
-  // A value that is a flag, or text that goes on in the next line, is a bundle of flags: its words count here.
+  // A value that is a flag, or text that continues in the next line, is a bundle of flags: its words count here.
   void assign(const std::string& name, const std::string& value) {
     MegatronWord word = word_;
     word.text = value;
@@ -167,8 +167,8 @@ class ShellReader {
   static constexpr std::size_t kMostLookUps = 100'000;
   static constexpr std::size_t kLongestWord = 131'072;  // MAX_ARG_STRLEN of Linux
 
-  // $NAME, ${NAME}, ${NAME:-default}; what the file does not set stays and makes the word unresolved. So do words that
-  // grow beyond what a command line holds: variables that name each other twice double with each level.
+  // $NAME, ${NAME}, ${NAME:-default}; a variable that the file does not set stays and makes the word unresolved. So do
+  // words that grow beyond the length of a command line: variables that name each other twice double with each level.
   void expand(MegatronWord& word, const Variables& variables) {
     for (std::size_t at = word.text.find('$'); at != std::string::npos; at = word.text.find('$', at)) {
       const bool braces = word.text.compare(at, 2, "${") == 0;
@@ -194,7 +194,7 @@ class ShellReader {
     }
     return begin;
   }
-  // A variable that names itself (TP=${TP:-8}) has the default; others may name each other, but not in a circle.
+  // A variable that names itself (TP=${TP:-8}) has the default; others may name each other, but not in a cycle.
   std::optional<std::string> value_of(const std::string& name, const Variables& variables) {
     const auto known = variables.find(name);
     const bool within = std::ranges::find(expanding_, name) != expanding_.end();
@@ -228,7 +228,7 @@ class ShellReader {
   bool flags_in_quotes_ = false;
   MegatronWord word_;
   std::set<std::string> bundles_;  // variables whose value is flags
-  std::vector<std::string> expanding_;  // variables whose value is being put together, from the outside in
+  std::vector<std::string> expanding_;  // variables whose value is being expanded, outermost first
   std::size_t looked_up_ = 0;
   ShellText result_;
 };

@@ -1,5 +1,5 @@
-// Shell scripts as far as they name the flags of a program: words with quotes, continuations, comments, and variables
-// that the script itself sets. Nothing is run.
+// Shell scripts, read for the flags of a program: words with quotes, continuations, comments, and variables that the
+// script itself sets. Nothing is run.
 #pragma once
 
 #include <map>
@@ -21,7 +21,7 @@ struct ShellText {
   std::map<std::string, MegatronWord> variables;  // NAME=value, the last one
 };
 
-// Words that a variable or an array holds stand where they were assigned: ARGS="--tp 8" and ARGS=(--tp 8) are the words
+// Words that a variable or an array holds count where they are assigned: ARGS="--tp 8" and ARGS=(--tp 8) are the words
 // --tp and 8, and $ARGS later is none.
 [[nodiscard]] ShellText read_shell_words(const std::vector<std::string>& lines);
 

@@ -15,7 +15,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-// A scenario and the file that it names, side by side.
+// A scenario and the file that it names, in one folder.
 class NamedFile : public testing::Test {
  protected:
   void SetUp() override {
@@ -42,7 +42,7 @@ class NamedFile : public testing::Test {
     return load(file, "global_batch: 8", "fsdp_config: named" + (parallel.empty() ? "" : ", " + parallel));
   }
 
-  // A run of Megatron-LM that names a file of user buffers, which is beside it or not.
+  // A run of Megatron-LM that names a file of user buffers, which is in the scenario's folder or not.
   Result<Scenario> megatron(const std::string& overlap) {
     if (!overlap.empty()) std::ofstream(folder_ / "ub.yaml") << overlap;
     std::ofstream(folder_ / "run.sh")
@@ -81,7 +81,7 @@ TEST_F(NamedFile, DeepSpeedSaysBatchPrecisionAndSharding) {
   for (const ValueRead& value : scenario->document.log().values()) {
     told = told || (value.path == "parallel.zero.stage" && value.origin.find("named:4") != std::string::npos);
   }
-  EXPECT_TRUE(told);  // the report says where the stage comes from
+  EXPECT_TRUE(told);  // the report states the origin of the stage
 }
 
 TEST_F(NamedFile, DeepSpeedNamesTheOptimizer) {
@@ -163,7 +163,7 @@ TEST_F(NamedFile, OtherOptimizersOfDeepSpeedLeaveTheSumToPyTorch) {
 }
 
 // runtime/zero/config.py and stage_1_and_2.py: buckets of several ranks are all-reduced, 5e8 elements at a time, and
-// the update is from one tensor.
+// the update uses one tensor.
 TEST_F(NamedFile, Stage2IsAsDeepSpeedRunsIt) {
   const auto scenario = deepspeed(R"({"train_batch_size": 16, "bf16": {"enabled": true},
                                       "zero_optimization": {"stage": 2, "overlap_comm": true}})");
@@ -181,7 +181,7 @@ TEST_F(NamedFile, Stage2IsAsDeepSpeedRunsIt) {
 TEST_F(NamedFile, DeepSpeedRefusesToPartitionGradientsOfAPipeline) {
   const auto scenario = deepspeed(R"({"train_batch_size": 8, "zero_optimization": {"stage": 2}})", "", "tp: 2, pp: 2");
   ASSERT_FALSE(scenario.has_value());
-  EXPECT_THAT(problems(scenario), HasSubstr("DeepSpeed's pipeline engine takes stages 0 and 1 only"));
+  EXPECT_THAT(problems(scenario), HasSubstr("DeepSpeed's pipeline engine supports only stages 0 and 1"));
 }
 
 TEST_F(NamedFile, DeepSpeedsPipelineSaysWhatItCutsAndHowItSpreadsLayers) {
@@ -236,7 +236,7 @@ TEST_F(NamedFile, FsdpStrategiesMayBeNumbers) {
 
 constexpr const char* kOverlap = "tp: 8, sequence_parallel: true, tp_comm_overlap: true, tp_comm_overlap_cfg: named";
 
-// The methods that Transformer Engine takes by itself, two splits, and gradients of inputs in chunks.
+// The default methods of Transformer Engine, two splits, and gradients of inputs in chunks.
 TEST_F(NamedFile, UserBuffersSayHowExchangesOverlap) {
   const auto scenario = load(
       "qkv_fprop: {method: ring_exchange, aggregate: 0}\nfc1_fprop: {method: ring_exchange}\n"
@@ -262,8 +262,8 @@ TEST_F(NamedFile, UserBuffersThatDifferByGemmAreTold) {
   EXPECT_FALSE(scenario->job.parallel.tensor_overlap.gather);
   EXPECT_FALSE(scenario->job.parallel.tensor_overlap.scatter_gradients);
   EXPECT_EQ(scenario->job.parallel.tensor_overlap.chunks, 2);
-  for (const char* told : {"tp_comm_overlap_num_splits=2", "ring_exchange is not modelled: it is played as pipeline",
-                           "bulk is not modelled: the input is gathered before its product"}) {
+  for (const char* told : {"tp_comm_overlap_num_splits=2", "ring_exchange is not modelled: it is simulated as pipeline",
+                           "bulk is not modelled: the input is gathered before its GEMM"}) {
     EXPECT_THAT(problems(scenario), HasSubstr(told));
   }
 }

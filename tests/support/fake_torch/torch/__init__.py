@@ -19,7 +19,7 @@ class OutOfMemoryError(RuntimeError):
 
 
 class Tensor:
-    """Any method gives another tensor; shapes are kept where the scripts ask for them."""
+    """Any method gives another tensor; shapes are preserved where the scripts ask for them."""
 
     def __init__(self, shape=(1, 1, 64)):
         self.shape, self.dtype, self.device, self.grad = shape, bfloat16, 'cuda', None

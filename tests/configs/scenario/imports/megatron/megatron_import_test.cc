@@ -120,7 +120,7 @@ TEST(MegatronImport, WhatIsNotGivenIsAsInMegatron) {
 
 TEST(MegatronImport, PositionsMayBeLeftOut) {
   EXPECT_EQ(Import("--hidden-size 4096 --no-position-embedding\n").keys.at("model.position_embedding"), "none");
-  // Given beside a type, as in Megatron's own examples, it says nothing more.
+  // Given together with a type, as in Megatron's own examples, it adds nothing.
   EXPECT_EQ(Import("--no-position-embedding --position-embedding-type rope\n").keys.at("model.position_embedding"),
             "rotary");
 }
@@ -142,7 +142,7 @@ TEST(MegatronImport, ALogTellsEveryArgument) {
       "None\n"
       "  world_size ...................................... 32\n");
   EXPECT_THAT(import.told(),
-              ElementsAre("W135: 2 arguments of the log are not known and left out: moe-something-new, some-thing"));
+              ElementsAre("W135: 2 arguments of the log are unknown and left out: moe-something-new, some-thing"));
   EXPECT_EQ(import.keys.at("model.bias"), "none");
   EXPECT_EQ(import.keys.at("parallel.dp"), "4");
   EXPECT_EQ(import.keys.at("model.vocab_size"), "50304");
@@ -181,7 +181,7 @@ TEST(MegatronImport, ExpertsAndLatentAttention) {
 
 TEST(MegatronImport, UnknownFlagsAreToldWithTheNearest) {
   EXPECT_THAT(Import("--num-layers 2 --tensor-model-paralel-size 8\n").told(),
-              ElementsAre("W135: --tensor-model-paralel-size is not known and left out | did you mean "
+              ElementsAre("W135: --tensor-model-paralel-size is unknown and left out | did you mean "
                           "--tensor-model-parallel-size?"));
 }
 
@@ -191,7 +191,7 @@ TEST(MegatronImport, WhatIsNotModelledIsTold) {
                   .told(),
               testing::UnorderedElementsAre(
                   "W136: --fp8-param-gather is not modelled: parameters are gathered in two bytes",
-                  "W136: --recompute-modules mlp is not modelled: it is kept"));
+                  "W136: --recompute-modules mlp is not modelled: its activations are stored"));
 }
 
 TEST(MegatronImport, FusedLossesAndLayersAreRead) {
@@ -283,7 +283,8 @@ TEST(MegatronImport, ValuesThatCannotBeReadAreErrors) {
 TEST(MegatronImport, TheLastOfTwoCounts) {
   const Import import("--num-layers 8 --num-layers 16\n");
   EXPECT_EQ(import.keys.at("model.num_layers"), "16");
-  EXPECT_THAT(import.told(), ElementsAre("W135: --num-layers is given twice: '8' (line 1) and '16', which counts"));
+  EXPECT_THAT(import.told(),
+              ElementsAre("W135: --num-layers is given twice: '8' (line 1) and '16'; the last one counts"));
 }
 
 TEST(MegatronImport, TheWorldGivesTheReplicas) {

@@ -45,7 +45,7 @@ TEST(ShellWords, VariablesThatNameEachOtherDoNotRunInACircle) {
 }
 
 TEST(ShellWords, VariablesThatDoubleEachOtherDoNotGrowWithoutEnd) {
-  // Sixteen times the one before, eight deep: 2^32 characters.
+  // Sixteen times the previous one, eight deep: 2^32 characters.
   std::vector<std::string> lines = {"A0=x"};
   std::string sixteen;
   for (int level = 1; level <= 8; ++level) {
