@@ -148,7 +148,7 @@ TEST(ValidateMemory, MistakesAreToldWithTheirPlace) {
   const std::string problems = render(outcome.error());
   EXPECT_THAT(problems, HasSubstr("pattern 'copi' is unknown"));
   EXPECT_THAT(problems, HasSubstr("level 'l3' is unknown"));
-  EXPECT_THAT(problems, HasSubstr("sms is 0 and must lie between 1 and 4096"));
+  EXPECT_THAT(problems, HasSubstr("sms is 0 and must be between 1 and 4096"));
   EXPECT_THAT(problems, HasSubstr("8 thread blocks cannot use 132 multiprocessors"));
 }
 
@@ -177,8 +177,8 @@ TEST(ValidateOffload, DirectionsDoNotDisturbEachOtherAndTakeLittleFromAGemm) {
   ASSERT_TRUE(outcome) << render(outcome.error());
   EXPECT_TRUE(outcome->passed) << outcome->text;
   // Of each direction: both at once, beside the product, and both beside it; in two sizes of buckets.
-  EXPECT_THAT(outcome->text, HasSubstr("gradients down, beside others               6 rows, mean 0.0 %"));
-  EXPECT_THAT(outcome->text, HasSubstr("the product, beside copies                  6 rows"));
+  EXPECT_THAT(outcome->text, HasSubstr("gradients down, with others                 6 rows, mean 0.0 %"));
+  EXPECT_THAT(outcome->text, HasSubstr("the GEMM, with copies                       6 rows"));
   EXPECT_THAT(outcome->markdown, HasSubstr("offload-h200-sxm-141gb.svg"));
 }
 
@@ -186,8 +186,8 @@ TEST(ValidateOffload, ALinkThatIsSharedByBothDirectionsFails) {
   const auto outcome = validate_offload({.files = {write("offload", offload_rows(1.3, 1.6))}});
   ASSERT_TRUE(outcome) << render(outcome.error());
   EXPECT_FALSE(outcome->passed);
-  EXPECT_THAT(outcome->text, HasSubstr("parameters up, beside others: the mean error is"));
-  EXPECT_THAT(outcome->text, HasSubstr("the product, beside copies: the mean error is"));
+  EXPECT_THAT(outcome->text, HasSubstr("parameters up, with others: the mean error is"));
+  EXPECT_THAT(outcome->text, HasSubstr("the GEMM, with copies: the mean error is"));
 }
 
 TEST(ValidateOffload, MistakesAreToldWithTheirPlace) {

@@ -19,7 +19,7 @@ struct ScoredKernel {
 struct FamilyScore {
   std::string family;  // "gemm fp8"
   ErrorStatistics fitted;
-  ErrorStatistics unseen;  // of shapes kept aside
+  ErrorStatistics unseen;  // of shapes held out
 };
 
 struct GpuScore {

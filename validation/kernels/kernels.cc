@@ -94,14 +94,14 @@ std::string markdown_cells(const ErrorStatistics& s) {
 
 std::string as_markdown(const std::vector<GpuScore>& scores, double threshold) {
   std::string text = fmt::format(
-      "# Kernels: predicted beside measured\n\nWritten by `ringwright validate kernels --markdown "
+      "# Kernels: predictions against measurements\n\nWritten by `ringwright validate kernels --markdown "
       "docs/validation-kernels.md "
       "--plots docs/kernels`. The calibrated\ncompute model (`compute.model: calibrated`) predicts each row of the "
       "tables in "
-      "`validation/kernels/`. One shape in four was\nkept aside when the constants were fitted ([the "
+      "`validation/kernels/`. One shape in four was\nheld out when the constants were fitted ([the "
       "rule](kernel-tables.md)): "
       "*new* shapes. The median error of new shapes must\nstay within {} where there are {} of them; on GPUs with "
-      "fewer the numbers are shown and judge nothing. Errors are "
+      "fewer the numbers are shown and have no limit. Errors are "
       "|predicted / measured - 1|.\n",
       percent_text(threshold), kEnoughRows);
   for (const GpuScore& score : scores) {
@@ -149,7 +149,7 @@ Result<ValidationOutcome> validate_kernels(const ValidationRequest& request) {
     const bool judged = score.unseen.count >= kEnoughRows || !request.files.empty();
     const ErrorStatistics errors = decisive(score);
     if (!judged) {
-      outcome.text += fmt::format("{}: {} new shapes are too few to judge by\n", score.gpu, score.unseen.count);
+      outcome.text += fmt::format("{}: {} new shapes are too few for a limit\n", score.gpu, score.unseen.count);
     } else if (errors.median_abs > threshold) {
       outcome.passed = false;
       outcome.text += fmt::format("{}: the median error is {}, above {}\n", score.gpu, percent_text(errors.median_abs),

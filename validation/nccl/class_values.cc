@@ -44,7 +44,7 @@ Result<std::vector<ClassValue>> values_of(const CsvTable& table) {
     if (value.name.empty() || value.value.empty()) {
       problems.add({.code = "E244",
                     .place = {.file = table.file, .line = row.line, .column = 1},
-                    .message = fmt::format("'{}' tells no class with a value", row.raw)});
+                    .message = fmt::format("'{}' names no class, constant and value", row.raw)});
     }
     values.push_back(std::move(value));
   }

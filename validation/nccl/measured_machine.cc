@@ -111,7 +111,7 @@ void take_nics(MeasuredMachine& machine, const traces::CollectiveLog& log, const
   if (!speed && per_host && count) speed = *per_host / *count;
   if (!count && per_host && speed) count = *per_host / *speed;
   if (!count || !speed) {
-    machine.notes.push_back("the log does not tell its NICs; those of the node " + machine.node + " are assumed");
+    machine.notes.push_back("the log does not name its NICs; those of the node " + machine.node + " are assumed");
     return;
   }
   const int gpus = std::min(family.gpus, std::max(log.gpus_per_node, 1));
@@ -172,7 +172,7 @@ Result<CallTiming> timing_of(const traces::CollectiveLog& log, const ListedMachi
   const std::string told = log.fact("timing");
   if (told.empty()) return listed != nullptr ? listed->timing : CallTiming::kInARow;
   if (const auto timing = parse_timing(told)) return *timing;
-  return tl::unexpected(failure("E243", fmt::format("'{}' is no way to time calls", told), {.file = log.file},
+  return tl::unexpected(failure("E243", fmt::format("'{}' is no valid timing of calls", told), {.file = log.file},
                                 "write '# timing: in a row' or '# timing: alone PyTorch', or leave the line out"));
 }
 
@@ -217,7 +217,7 @@ void assume_processes(MeasuredMachine& machine, const GpuFamily& family) {
       family.generation.starts_with("cdna"))
     return;
   machine.gpus_per_process = machine.gpus_per_host;
-  machine.notes.push_back(fmt::format("the log does not tell how many GPUs a thread drives: all {} are assumed",
+  machine.notes.push_back(fmt::format("the log does not state how many GPUs a thread drives: all {} are assumed",
                                       machine.gpus_per_host));
 }
 
@@ -246,7 +246,7 @@ Result<MeasuredMachine> machine_of(const traces::CollectiveLog& log, UseProfile 
   };
   const auto family = family_of(log);
   if (!family) return refuse(fmt::format("the GPU '{}' of '{}' is none of the shipped nodes'", log.gpu, log.file));
-  if (log.ranks < 2) return refuse(fmt::format("'{}' does not tell how many ranks took part", log.file));
+  if (log.ranks < 2) return refuse(fmt::format("'{}' does not state the number of ranks", log.file));
   MeasuredMachine machine{.node = std::string(family->node), .network = network_class(log.fact("nic"))};
   machine.hosts = std::max(log.nodes, 1);
   machine.gpus_per_host = log.ranks / machine.hosts;

@@ -45,7 +45,7 @@ class TableCells {
     return head("gpu", "the table does not name its GPU", "add `# gpu: h100-sxm5-80gb`");
   }
   [[nodiscard]] std::string source() {
-    return head("source", "the table does not say where its times come from", "add `# source: who, where`");
+    return head("source", "the table does not name the source of its times", "add `# source: who, where`");
   }
   // Refuses a row that lacks a needed cell.
   void check_row(const CsvRow& row);

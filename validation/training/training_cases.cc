@@ -294,7 +294,7 @@ std::vector<PlayedRow> play_rows(const std::vector<TrainingRow>& rows, const Tra
         result.emplace_back(PlayedRow{.row = row, .source = rule != nullptr ? rule->key() : row.source()});
     if (options.large == LargeRows::kLeftOut && rule != nullptr && rule->most_gpus > 0 &&
         row.gpus.value_or(0) > rule->most_gpus) {
-      played.reason = fmt::format("more than {} GPUs: played when the table is given as a file", rule->most_gpus);
+      played.reason = fmt::format("more than {} GPUs: simulated when the table is given as a file", rule->most_gpus);
       variants.emplace_back();
       continue;
     }

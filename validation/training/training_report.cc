@@ -202,7 +202,7 @@ std::string training_text(const TrainingTables& tables, RowDetail detail) {
     const std::vector<const PlayedRow*> rows = rows_of(tables, score.name, detail);
     text += fmt::format("\n{}{}\n", score.title, detail == RowDetail::kWorst && !rows.empty() ? ", worst rows" : "");
     for (const auto& [reason, count] : score.reasons) {
-      text += fmt::format("  {} not played: {}\n", count, shorten_end(reason, kReasonWidth));
+      text += fmt::format("  {} not simulated: {}\n", count, shorten_end(reason, kReasonWidth));
     }
     if (rows.empty()) continue;
     TextTable table({Align::kLeft, Align::kLeft, Align::kLeft, Align::kRight, Align::kRight, Align::kRight,
@@ -226,7 +226,7 @@ std::string training_json(const TrainingTables& tables) {
 
 std::string training_markdown(const TrainingTables& tables) {
   std::string text =
-      "# Measured training runs beside predictions\n\n"
+      "# Measured training runs against predictions\n\n"
       "Written by `ringwright validate training --markdown docs/validation-training.md`; not by hand. Each row of\n"
       "`validation/training/*.csv` is played as a scenario; `conventions.yaml` and the files of software stacks "
       "beside\n"
@@ -238,7 +238,7 @@ std::string training_markdown(const TrainingTables& tables) {
   for (const SourceScore& score : tables.scores) text += markdown_row(score_cells(score));
   text += causes_markdown(tables);
   text += remarks_markdown(tables);
-  text += "\n## Rows that are not played\n\n" + markdown_head({"source", "reason", "rows"}, 2);
+  text += "\n## Rows that are not simulated\n\n" + markdown_head({"source", "reason", "rows"}, 2);
   for (const SourceScore& score : tables.scores) {
     for (const auto& [reason, count] : score.reasons) {
       text += markdown_row({score.title, reason, fmt::format("{}", count)});

@@ -161,7 +161,7 @@ class RowReader {
                    .place = {.file = table_.file, .line = row_.line, .column = at},
                    .message = std::move(message),
                    .excerpt = row_.raw.substr(0, 160),
-                   .hint = fmt::format("leave '{}' empty where the source does not say", column)});
+                   .hint = fmt::format("leave '{}' empty where the source does not state it", column)});
   }
 
   const CsvTable& table_;

@@ -41,7 +41,7 @@ class ScenarioMaker {
     pipeline();
     sharding();
     training();
-    for (const std::string& remark : row_.remarks) assume("the source says of " + remark);
+    for (const std::string& remark : row_.remarks) assume("the source states for " + remark);
     return TrainingScenario{.yaml = yaml_.text(), .assumed = std::move(assumed_)};
   }
 
@@ -97,8 +97,8 @@ std::string ScenarioMaker::stack() {
 }
 
 std::string ScenarioMaker::machine() {
-  if (!row_.gpus || *row_.gpus < 1) return "the source does not say how many GPUs";
-  if (row_.gpus_per_node == 0) return "the source says 0 GPUs per node";
+  if (!row_.gpus || *row_.gpus < 1) return "the source does not state the number of GPUs";
+  if (row_.gpus_per_node == 0) return "the source states 0 GPUs per node";
   gpus_ = *row_.gpus;
   const MachineRule* const machine = find_rule(conventions_.machines, row_.gpu);
   if (machine == nullptr) return fmt::format("there is no preset for the GPU '{}'", row_.gpu);
@@ -166,7 +166,7 @@ std::string ScenarioMaker::model() {
   adapters_ = says(row_.model, "lora") || says(row_.notes, "fine-tune LoRA") || says(row_.notes, "fine-tuning LoRA");
   const ModelRule* const rule = find_rule(conventions_.models, row_.model + (adapters_ ? " lora" : ""));
   if (rule == nullptr) return fmt::format("no model is known that '{}' is built like", row_.model);
-  if (!rule->refused.empty()) return fmt::format("'{}' cannot be played: {}", row_.model, rule->refused);
+  if (!rule->refused.empty()) return fmt::format("'{}' cannot be simulated: {}", row_.model, rule->refused);
   if (!row_.layers || !row_.hidden) return "the source gives no number of layers or no hidden size";
   yaml_.set("model.preset", rule->preset);
   yaml_.set("model.name", yaml_quoted(row_.model));
@@ -261,9 +261,9 @@ std::string ScenarioMaker::batch() {
   if (global == 0 && micro > 0 && row_.accumulation) global = micro * dp_ * *row_.accumulation;
   if (global == 0 && micro > 0 && pp_ == 1) {
     global = micro * dp_;
-    assume("one microbatch in a step, since the source does not say the global batch");
+    assume("one microbatch in a step, since the source does not state the global batch");
   }
-  if (global == 0) return "the source does not say the global batch";
+  if (global == 0) return "the source does not state the global batch";
   if (micro == 0 && row_.accumulation.value_or(0) > 0)
     micro = std::max<std::int64_t>(1, global / dp_ / *row_.accumulation);
   if (micro == 0) {
@@ -374,7 +374,7 @@ void ScenarioMaker::tensor_overlap(std::optional<bool> said) {
   const bool by_default = version_ != nullptr && version_->tensor_overlap;
   if (!said.value_or(by_default) || tp_ == 1 || row_.sequence_parallel.value_or(0) == 0 || adapters_) return;
   set("parallel.tp_comm_overlap", true);
-  if (!said) assume("tensor-parallel exchanges beside products, as the source's software does by default");
+  if (!said) assume("tensor-parallel exchanges concurrent with GEMMs, as the source's software does by default");
 }
 
 void ScenarioMaker::training() {
@@ -385,7 +385,7 @@ void ScenarioMaker::training() {
   write_precision(row_, yaml_, assumed_);
   const std::int64_t parts = pp_ * std::max<std::int64_t>(1, row_.virtual_stages.value_or(1));
   if (source_ == nullptr || source_->recompute.empty()) return write_recompute(row_, parts, yaml_);
-  assume(fmt::format("recompute is {}, as the times of the source show; its column says: {}", source_->recompute,
+  assume(fmt::format("recompute is {}, as the times of the source show; its column states: {}", source_->recompute,
                      row_.recompute));
   yaml_.set("training.recompute", source_->recompute);
 }

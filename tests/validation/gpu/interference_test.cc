@@ -74,7 +74,7 @@ TEST(InterferenceTable, MistakesAreToldWithTheirPlace) {
   ASSERT_FALSE(table);
   const std::string problems = render(table.error());
   EXPECT_THAT(problems, testing::HasSubstr("t.csv:4:1: error[E163]: a kernel of family gemm needs m, n and k"));
-  EXPECT_THAT(problems, testing::HasSubstr("t.csv:4:25: error[E163]: a mover holds at least one multiprocessor"));
+  EXPECT_THAT(problems, testing::HasSubstr("t.csv:4:25: error[E163]: copy blocks hold at least one multiprocessor"));
   EXPECT_THAT(problems, testing::HasSubstr("mover 'push' is unknown"));
   EXPECT_THAT(problems, testing::HasSubstr("compute_together_us is 'x'"));
   EXPECT_FALSE(parse_interference_table("t.csv", kHead));

@@ -56,7 +56,7 @@ TEST(PrimitivesTable, MistakesAreToldWithTheirPlace) {
   ASSERT_FALSE(table);
   const std::string problems = render(table.error());
   EXPECT_THAT(problems, testing::HasSubstr("protocol 'LL64' is unknown"));
-  EXPECT_THAT(problems, testing::HasSubstr("t.csv:4:11: error[E163]: ranks is 1 and must lie between 2 and 4096"));
+  EXPECT_THAT(problems, testing::HasSubstr("t.csv:4:11: error[E163]: ranks is 1 and must be between 2 and 4096"));
   EXPECT_THAT(problems, testing::HasSubstr("time_us is 'fast'"));
   EXPECT_FALSE(parse_primitives_table("t.csv", std::string(kHead) + "tree,LL,8,4,512,8,65536,1048576,50,,\n"));
 }

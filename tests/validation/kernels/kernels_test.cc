@@ -132,7 +132,7 @@ TEST_F(KernelFile, CalibrationWritesAProfileThatFits) {
   ASSERT_TRUE(outcome) << render(outcome.error());
   // 1 of 1.935 TB/s.
   EXPECT_THAT(outcome->profile, testing::ContainsRegex("share: 5[12]\\.[0-9]+%\n"));
-  EXPECT_THAT(outcome->text, testing::HasSubstr("shapes kept aside"));
+  EXPECT_THAT(outcome->text, testing::HasSubstr("shapes held out"));
 }
 
 TEST_F(KernelFile, TablesOfTwoGpusAreNotCalibratedTogether) {

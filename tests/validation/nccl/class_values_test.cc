@@ -65,7 +65,7 @@ TEST(ClassValues, MistakesAreToldWithTheirPlace) {
   EXPECT_THAT(render(strange.error()), HasSubstr("comm.costs.lunch"));
   const auto empty = parse_class_values("classes.csv", "class,constant,value\nhopper,comm.costs.launch,\n");
   ASSERT_FALSE(empty.has_value());
-  EXPECT_THAT(render(empty.error()), HasSubstr("tells no class with a value"));
+  EXPECT_THAT(render(empty.error()), HasSubstr("names no class, constant and value"));
   const auto column = parse_class_values("classes.csv", "class,constant\nhopper,comm.costs.launch\n");
   ASSERT_FALSE(column.has_value());
   EXPECT_THAT(render(column.error()), HasSubstr("no column 'value'"));

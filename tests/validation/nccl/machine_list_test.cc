@@ -82,7 +82,7 @@ TEST(MachineList, MayTellHowCallsWereTimed) {
   const auto wrong =
       parse_machines("machines.csv", "machine,sources,gpu,gpus_per_process,timing,fitted\nn,s,h100,,torch,x\n");
   ASSERT_FALSE(wrong.has_value());
-  EXPECT_THAT(render(wrong.error()), HasSubstr("'torch' is no way to time calls"));
+  EXPECT_THAT(render(wrong.error()), HasSubstr("'torch' is no valid timing of calls"));
 }
 
 TEST(MachineList, MistakesAreToldWithTheirPlace) {

@@ -83,7 +83,7 @@ TEST_F(TrainingCases, RowsOfTooManyGpusWaitForARunOfTheirOwn) {
   conventions_.sources = {
       {.name = "korthikanti_recompute", .stack = "megatron-2022.yaml", .most_gpus = 4}};  // it has 8
   const auto left_out = play_rows({rows_[0]}, conventions_, {.large = LargeRows::kLeftOut});
-  EXPECT_EQ(left_out[0].reason, "more than 4 GPUs: played when the table is given as a file");
+  EXPECT_EQ(left_out[0].reason, "more than 4 GPUs: simulated when the table is given as a file");
   EXPECT_TRUE(play_rows({rows_[0]}, conventions_, {})[0].played());
 }
 

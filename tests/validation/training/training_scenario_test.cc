@@ -160,7 +160,7 @@ TEST(TrainingScenario, AccumulationDecidesWhereTheBatchDoesNotDivide) {
 TEST(TrainingScenario, ABatchThatIsNotToldIsOneMicrobatchARankWithoutAPipeline) {
   TrainingRow row = full_row();
   row.global_batch.reset();
-  EXPECT_THAT(yaml_of(row), HasSubstr("refused: the source does not say the global batch"));
+  EXPECT_THAT(yaml_of(row), HasSubstr("refused: the source does not state the global batch"));
   row.pp = 1;
   row.virtual_stages.reset();
   EXPECT_THAT(yaml_of(row), HasSubstr("global_batch: 8"));  // dp 8
@@ -188,7 +188,7 @@ TEST(TrainingScenario, EverySecondLayerIsAsMuchWorkAsTheFirstHalf) {
 TEST(TrainingScenario, AModelThatIsNotModelledIsRefusedWithTheReason) {
   TrainingConventions known = conventions();
   known.models.insert(known.models.begin(), {{.words = {"gpt"}}, "gpt3-175b", true, {}, "it is of springs"});
-  EXPECT_EQ(make_scenario(full_row(), known).error().reason, "'gpt3-175b' cannot be played: it is of springs");
+  EXPECT_EQ(make_scenario(full_row(), known).error().reason, "'gpt3-175b' cannot be simulated: it is of springs");
 }
 
 TEST(TrainingScenario, TheFrameworkNamesTheStackOfUnknownSources) {
@@ -265,7 +265,7 @@ TEST(TrainingScenario, AVersionOfTheSoftwareMayOverlapByDefault) {
   overlapping.sources[0].versions.push_back({{.words = {"pretraining"}}, "", 0, true});
   const auto scenario = make_scenario(row, overlapping);
   EXPECT_THAT(scenario->yaml, HasSubstr("tp_comm_overlap: true"));
-  EXPECT_THAT(scenario->assumed, testing::Contains(HasSubstr("beside products")));
+  EXPECT_THAT(scenario->assumed, testing::Contains(HasSubstr("concurrent with GEMMs")));
   row.overlap = "no TP overlap";
   EXPECT_THAT(make_scenario(row, overlapping)->yaml, Not(HasSubstr("tp_comm_overlap")));
 }
@@ -282,7 +282,7 @@ TEST(TrainingScenario, RefusesWithTheReason) {
   EXPECT_THAT(yaml_of(row), HasSubstr("no number of layers"));
   row = full_row();
   row.gpus.reset();
-  EXPECT_THAT(yaml_of(row), HasSubstr("does not say how many GPUs"));
+  EXPECT_THAT(yaml_of(row), HasSubstr("does not state the number of GPUs"));
   row = full_row();
   row.id = "other-1";
   row.framework = "PaxML";
@@ -324,7 +324,7 @@ TEST(TrainingScenario, ASourceMayKnowBetterThanItsColumnWhatIsComputedAgain) {
   const auto scenario = make_scenario(full_row(), known);
   ASSERT_TRUE(scenario);
   EXPECT_THAT(scenario->yaml, HasSubstr("recompute: none"));
-  EXPECT_THAT(scenario->assumed, Contains(HasSubstr("its column says: full")));
+  EXPECT_THAT(scenario->assumed, Contains(HasSubstr("its column states: full")));
 }
 
 TEST(TrainingScenario, AVersionMayHaveAStackOfItsOwn) {

@@ -201,7 +201,7 @@ TEST(Gemm, LeavesOutWhatFp8CannotDo) {
   emulation::fresh_device();
   const std::string folder = empty_folder("gemm");
   const Seen seen = measure("gemm", {.folder = folder});
-  EXPECT_THAT(seen.progress, Contains(HasSubstr("skipped: no fp8 product")));
+  EXPECT_THAT(seen.progress, Contains(HasSubstr("skipped: no fp8 GEMM")));
   int fp8 = 0;
   for (const auto& row : rows_of(folder + "/gemm.csv").rows) {
     if (row.at("dtype") != "fp8") continue;
