@@ -13,14 +13,14 @@
 namespace ringwright::validation {
 
 struct ValidationRequest {
-  std::vector<std::string> files;      // measurements; empty: the shipped validation set
-  std::vector<std::string> overrides;  // "path=value", on top of every scenario that is simulated
-  std::optional<std::string> cluster;  // a file or shipped name for measurements without their machine
-  std::optional<std::string> profile;  // constants for all logs: a shipped name, a file, or "none"
-  std::optional<std::string> classes;  // values of classes: a file, or "none"; the shipped ones if not given
+  std::vector<std::string> files;         // measurements; empty: the shipped validation set
+  std::vector<std::string> overrides;     // "path=value", on top of every scenario that is simulated
+  std::optional<std::string> cluster;     // a file or shipped name for measurements without their machine
+  std::optional<std::string> profile;     // constants for all logs: a shipped name, a file, or "none"
+  std::optional<std::string> classes;     // values of classes: a file, or "none"; the shipped ones if not given
   std::optional<std::string> collective;  // of logs that do not name theirs: "all_gather"
-  std::optional<double> threshold;     // largest error that passes, as a ratio; the validator's own if not given
-  bool wants_page = false;             // `markdown` is needed
+  std::optional<double> threshold;        // largest error that passes, as a ratio; the validator's own if not given
+  bool wants_page = false;                // `markdown` is needed
 };
 
 struct NamedText {
@@ -29,11 +29,11 @@ struct NamedText {
 };
 
 struct ValidationOutcome {
-  std::string text;      // text tables
-  std::string json;      // one object
-  std::string markdown;  // the page in docs/
+  std::string text;              // text tables
+  std::string json;              // one object
+  std::string markdown;          // the page in docs/
   std::vector<NamedText> plots;  // SVG, for the page
-  bool passed = true;    // within the threshold
+  bool passed = true;            // within the threshold
   Diagnostics warnings;
 };
 
@@ -62,13 +62,13 @@ struct CalibrationRequest {
   std::vector<std::string> files;
   std::vector<std::string> overrides;
   std::optional<std::string> cluster;
-  std::optional<std::string> classes;  // as above: where a fit begins
+  std::optional<std::string> classes;     // as above: where a fit begins
   std::optional<std::string> collective;  // as above
-  std::optional<std::string> only;     // "kernels" or "network": the constants that are fitted
+  std::optional<std::string> only;        // "kernels" or "network": the constants that are fitted
 };
 
 struct CalibrationOutcome {
-  std::string text;     // fitted constants and their errors
+  std::string text;  // fitted constants and their errors
   std::string json;
   std::string profile;  // YAML, with the source of its numbers
   Diagnostics warnings;

@@ -63,6 +63,8 @@ constexpr std::array kCodes = {
 
 }  // namespace
 
-std::span<const ErrorCode> validation_error_codes() { return kCodes; }
+std::span<const ErrorCode> validation_error_codes() {
+  return kCodes;
+}
 
 }  // namespace ringwright::validation

@@ -14,7 +14,7 @@ namespace ringwright::validation {
 
 struct MeasuredCopy {
   std::string path;  // "pinned, host to device"
-  Bytes bytes;      // in each direction
+  Bytes bytes;       // in each direction
   double seconds = 0.0;
   bool kept_aside = false;  // never fitted
   int line = 0;

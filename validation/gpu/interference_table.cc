@@ -38,12 +38,14 @@ constexpr std::array<std::string_view, 10> kInterferenceTableNeeded{"family",
                                                                     "mover_together_GB_per_s"};
 constexpr std::array kCopyBlocks{TableWord<bool>{"copy", false}, TableWord<bool>{"reduce", true}};
 constexpr std::array kKernelFamilies{TableWord<KernelFamily>{"gemm", KernelFamily::kGemm},
-                               TableWord<KernelFamily>{"copy", KernelFamily::kCopy}};
+                                     TableWord<KernelFamily>{"copy", KernelFamily::kCopy}};
 constexpr std::array kTypes{TableWord<DataType>{"bf16", DataType::kBf16}, TableWord<DataType>{"fp16", DataType::kFp16},
                             TableWord<DataType>{"fp32", DataType::kFp32}};
 
 // One pair in four, by its kernel and its copy blocks.
-bool is_kept_aside(const MeasuredPair& pair) { return hash_text(pair_label(pair)) % 4 == 0; }
+bool is_kept_aside(const MeasuredPair& pair) {
+  return hash_text(pair_label(pair)) % 4 == 0;
+}
 
 void read_interference_row(TableCells& cells, const CsvRow& row, InterferenceTable& table) {
   cells.check_row(row);

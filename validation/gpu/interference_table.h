@@ -16,8 +16,8 @@ namespace ringwright::validation {
 // Bytes of one stream: what a collective forwards.
 struct MeasuredPair {
   Kernel kernel;
-  bool adds = false;  // the copy blocks add
-  std::int64_t sms = 0;  // that the copy blocks hold
+  bool adds = false;           // the copy blocks add
+  std::int64_t sms = 0;        // that the copy blocks hold
   double alone_seconds = 0.0;  // of one launch of the kernel
   double together_seconds = 0.0;
   Bandwidth mover_alone;

@@ -1,5 +1,5 @@
-// Calibration of a GPU's kernel profile: reads tables of one GPU, fits its constants, and says how well they do on the
-// shapes that were kept aside.
+// Calibration of a GPU's kernel profile: reads tables of one GPU, fits its constants, and reports the errors on the
+// shapes that were held out.
 #include <fmt/format.h>
 
 #include "configs/scenario/gpu_preset.h"

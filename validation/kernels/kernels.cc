@@ -1,5 +1,5 @@
-// Validation against measured kernels: each row of a table predicted by the calibrated rules of its GPU. What counts is
-// the median error of shapes that no fit has seen.
+// Validation against measured kernels: each row of a table predicted by the calibrated rules of its GPU. The score is
+// the median error of shapes that no fit has used.
 #include <algorithm>
 #include <cmath>
 
@@ -22,10 +22,10 @@ double error_of(const ScoredKernel& scored) {
   return relative_error({.predicted = scored.predicted, .measured = scored.row.seconds});
 }
 
-// Fewer new shapes than this say little about a rule.
+// Fewer new shapes than this allow no conclusion.
 constexpr std::size_t kEnoughRows = 20;
 
-// Of rows that were kept aside, where they are enough; else of all rows.
+// Of rows that were held out, if they are enough; else of all rows.
 ErrorStatistics decisive(const GpuScore& score) {
   if (score.unseen.count >= kEnoughRows) return score.unseen;
   std::vector<PredictedMeasured> pairs;

@@ -1,4 +1,4 @@
-// Validation against MPI with algorithms known by name: executors and topologies, free of anybody's choice of
+// Validation against MPI with algorithms known by name: executors and topologies, independent of the choice of
 // algorithm.
 #include <array>
 #include <map>

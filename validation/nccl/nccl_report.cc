@@ -15,7 +15,6 @@ constexpr std::array kBands = {SizeBand::kSmall, SizeBand::kMiddle, SizeBand::kL
 
 constexpr std::array kRoles = {LogRole::kFitted, LogRole::kPredicted, LogRole::kClass};
 
-
 std::string microseconds(Duration time) {
   const double us = to_seconds(time) * 1e6;
   return us < 1000.0 ? fmt::format("{:.2f}", us) : fmt::format("{:.1f}", us);
@@ -131,10 +130,11 @@ std::string json_of(const PlatformScore& score) {
 
 std::string json_of(const ReplayedRow& row) {
   const std::string formula = row.formula ? fmt::format("{:.6g}", to_seconds(*row.formula) * 1e6) : "null";
-  return fmt::format("      {{\"size\": {}, \"measured_us\": {:.6g}, \"simulated_us\": {:.6g}, \"formula_us\": {}, "
-                     "\"algorithm\": {}, \"protocol\": {}, \"channels\": {}}}",
-                     row.size.count(), to_seconds(row.measured) * 1e6, to_seconds(row.simulated) * 1e6, formula,
-                     json_text(row.algorithm), json_text(row.protocol), row.channels);
+  return fmt::format(
+      "      {{\"size\": {}, \"measured_us\": {:.6g}, \"simulated_us\": {:.6g}, \"formula_us\": {}, "
+      "\"algorithm\": {}, \"protocol\": {}, \"channels\": {}}}",
+      row.size.count(), to_seconds(row.measured) * 1e6, to_seconds(row.simulated) * 1e6, formula,
+      json_text(row.algorithm), json_text(row.protocol), row.channels);
 }
 
 std::string json_of(const ReplayedLog& log) {
@@ -241,9 +241,9 @@ std::string collectives_markdown(const CollectiveTables& tables) {
       "# Measured and simulated collectives\n\n"
       "Geometric mean of the absolute error of times, by platform and size. *Class*: makers' figures and the values of "
       "the\n"
-      "hardware's class. *Calibrated*: the profile of the machine, where one is shipped. *Formula*: what NCCL's own "
-      "cost model\n"
-      "says about the algorithm that it chooses. Made by `ringwright validate nccl --markdown "
+      "hardware's class. *Calibrated*: the profile of the machine, where one is shipped. *Formula*: the estimate "
+      "of NCCL's own\n"
+      "cost model for the algorithm that it chooses. Made by `ringwright validate nccl --markdown "
       "docs/validation-collectives.md`;\n"
       "the logs, with their sources, are in `validation/nccl`, the machines and what they are fitted on in\n"
       "`validation/machines.csv`.\n\n"

@@ -39,9 +39,10 @@ class CsvParser {
     if (!split(text, cells)) return;
     if (table_.columns.empty()) return name_columns(text, cells);
     if (cells.size() != table_.columns.size()) {
-      return refuse(text, 1, fmt::format("this row has {} cells, but the table has {} columns", cells.size(),
-                                         table_.columns.size()),
-                    "a cell with a comma needs quotes around it");
+      return refuse(
+          text, 1,
+          fmt::format("this row has {} cells, but the table has {} columns", cells.size(), table_.columns.size()),
+          "a cell with a comma needs quotes around it");
     }
     table_.rows.push_back({.line = line_, .raw = std::string(text), .cells = std::move(cells)});
   }
@@ -90,7 +91,7 @@ class CsvParser {
     }
   }
 
-  // From the opening quote to the comma behind the closing one, or to the end.
+  // From the opening quote to the comma after the closing one, or to the end.
   bool quoted(std::string_view text, std::size_t& at, std::string& cell) {
     const std::size_t open = at++;
     while (at < text.size() && (text[at] != '"' || (at + 1 < text.size() && text[at + 1] == '"'))) {
@@ -102,7 +103,7 @@ class CsvParser {
       return false;
     }
     if (++at < text.size() && text[at] != ',') {
-      refuse(text, at + 1, "there is text behind a closing quote", "write a quote inside a cell twice");
+      refuse(text, at + 1, "there is text after a closing quote", "write a quote inside a cell twice");
       return false;
     }
     return true;

@@ -16,11 +16,15 @@ std::string nearest_of(std::string_view word, const std::vector<std::string>& na
   return near.empty() ? "names: " + join(names, ", ") : "did you mean '" + near + "'?";
 }
 
-std::vector<std::string> as_strings(std::span<const std::string_view> names) { return {names.begin(), names.end()}; }
+std::vector<std::string> as_strings(std::span<const std::string_view> names) {
+  return {names.begin(), names.end()};
+}
 
 }  // namespace
 
-TableCells::TableCells(const CsvTable& csv, const Format& format) : csv_(csv), format_(format) { check_names(); }
+TableCells::TableCells(const CsvTable& csv, const Format& format) : csv_(csv), format_(format) {
+  check_names();
+}
 
 void TableCells::refuse(Place place, std::string message, std::string excerpt, std::string hint) {
   problems_.add({.code = "E163",
@@ -39,7 +43,7 @@ void TableCells::check_names() {
   for (std::size_t i = 0; i < csv_.columns.size(); ++i) {
     const std::string& column = csv_.columns[i];
     if (std::ranges::find(format_.columns, column) != format_.columns.end()) continue;
-    refuse(csv_.place_of_column(i), fmt::format("column '{}' means nothing in a table of {}", column, format_.of),
+    refuse(csv_.place_of_column(i), fmt::format("column '{}' is not part of a table of {}", column, format_.of),
            csv_.names.raw, nearest_of(column, as_strings(format_.columns)));
   }
   for (const std::string_view needed : format_.needed) {

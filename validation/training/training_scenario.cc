@@ -21,7 +21,9 @@ const Rule* find_rule(const std::vector<Rule>& rules, std::string_view text) {
   return found == rules.end() ? nullptr : &*found;
 }
 
-std::string told_by(const TrainingRow& r) { return fmt::format("{} {} {} {}", r.where, r.notes, r.schedule, r.gpu); }
+std::string told_by(const TrainingRow& r) {
+  return fmt::format("{} {} {} {}", r.where, r.notes, r.schedule, r.gpu);
+}
 
 class ScenarioMaker {
  public:
@@ -34,7 +36,7 @@ class ScenarioMaker {
   tl::expected<TrainingScenario, Unplayable> make() {
     constexpr std::array kSteps = {&ScenarioMaker::stack, &ScenarioMaker::machine, &ScenarioMaker::model,
                                    &ScenarioMaker::layout, &ScenarioMaker::batch};
-    constexpr std::array kColumns = {"framework", "gpu", "model", "tp", "gbs"};  // that their reasons are about
+    constexpr std::array kColumns = {"framework", "gpu", "model", "tp", "gbs"};  // columns that reasons refer to
     for (std::size_t i = 0; i < kSteps.size(); ++i) {
       if (std::string why = (this->*kSteps[i])(); !why.empty()) return tl::unexpected(Unplayable{why, kColumns[i]});
     }
@@ -55,7 +57,7 @@ class ScenarioMaker {
     if (value) set(path, *value);
   }
 
-  // Each of these returns why the row cannot be played, or nothing.
+  // Each of these returns why the row cannot be simulated, or nothing.
   std::string stack();
   std::string machine();
   std::string model();
@@ -107,12 +109,12 @@ std::string ScenarioMaker::machine() {
   older_attention();
   hosts(*machine);
   if (gpus_ > per_host_) nics();
-  // A rack's cards are rails of its trays, not each one of its own.
+  // A rack's cards are rails of its trays, not one rail per card.
   if (tray_ > 1 && gpus_ > per_host_) set("cluster.fabric.rails", std::min(tray_, per_host_));
   return {};
 }
 
-// What such kernels reach as a whole counts the exponentials.
+// The rate of such kernels as a whole includes the exponentials.
 void ScenarioMaker::older_attention() {
   int generation = source_ != nullptr ? source_->flash_attention : 0;
   if (version_ != nullptr && version_->flash_attention > 0) generation = version_->flash_attention;
@@ -155,17 +157,17 @@ void ScenarioMaker::nics() {
   double gbps = nics->gbps;
   if (const NicRule* const rule = find_rule(conventions_.nics, row_.nic)) {
     gbps = std::min(gbps, rule->host_gbps / nics->count);
-    assume(fmt::format("{:.4g} Gb/s from host to host, as '{}' reaches", rule->host_gbps,
-                       fmt::join(rule->words, " ")));
+    assume(
+        fmt::format("{:.4g} Gb/s from host to host, the rate of '{}'", rule->host_gbps, fmt::join(rule->words, " ")));
   }
   yaml_.set("cluster.node.nic.bandwidth", fmt::format("{:.6g}Gbps", gbps));
 }
 
 std::string ScenarioMaker::model() {
-  // Fine-tuning with adapters is another model, whichever column says so.
+  // Fine-tuning with adapters is another model, in whichever column it is stated.
   adapters_ = says(row_.model, "lora") || says(row_.notes, "fine-tune LoRA") || says(row_.notes, "fine-tuning LoRA");
   const ModelRule* const rule = find_rule(conventions_.models, row_.model + (adapters_ ? " lora" : ""));
-  if (rule == nullptr) return fmt::format("no model is known that '{}' is built like", row_.model);
+  if (rule == nullptr) return fmt::format("no known model has the structure of '{}'", row_.model);
   if (!rule->refused.empty()) return fmt::format("'{}' cannot be simulated: {}", row_.model, rule->refused);
   if (!row_.layers || !row_.hidden) return "the source gives no number of layers or no hidden size";
   yaml_.set("model.preset", rule->preset);
@@ -227,7 +229,7 @@ std::string ScenarioMaker::layout() {
   return {};
 }
 
-// What Megatron asks of a layout with experts.
+// Megatron's requirements of a layout with experts.
 void ScenarioMaker::spread_experts() {
   if (tp_ > 1 && !row_.sequence_parallel) {
     set("parallel.sequence_parallel", true);
@@ -240,7 +242,7 @@ void ScenarioMaker::spread_experts() {
 }
 
 // How often FSDP reduced gradients in a step, where their volume was measured: each time in fp32, and no fewer than a
-// rank has of tensors cut by tensor parallelism, or of experts.
+// rank's tensors sharded by tensor parallelism, or of experts.
 std::optional<std::int64_t> ScenarioMaker::reductions_by_volume() const {
   const bool told = row_.reduce_scatter_gb.value_or(0.0) > 0.0 && row_.billions_of_parameters.value_or(0.0) > 0.0;
   if (!told || pp_ > 1 || row_.accumulation || !read_sharding(row_.sharding).fsdp) return std::nullopt;
@@ -249,13 +251,13 @@ std::optional<std::int64_t> ScenarioMaker::reductions_by_volume() const {
   return std::max<std::int64_t>(1, std::llround(*row_.reduce_scatter_gb / once_gb));
 }
 
-// Of micro-batch, global batch and accumulation, two give the third.
+// Of micro-batch, global batch and accumulation, two determine the third.
 std::string ScenarioMaker::batch() {
   std::int64_t micro = row_.micro_batch.value_or(0);
   std::int64_t global = row_.global_batch.value_or(0);
   if (const auto times = reductions_by_volume(); times && global > std::max<std::int64_t>(1, micro) * dp_ * *times) {
     micro = global / (dp_ * *times);
-    assume(fmt::format("{} sequences a microbatch: gradients were reduced {} in a step, as their volume says", micro,
+    assume(fmt::format("{} sequences a microbatch: gradients were reduced {} in a step, by their volume", micro,
                        *times == 1 ? "once" : fmt::format("{} times", *times)));
   }
   if (global == 0 && micro > 0 && row_.accumulation) global = micro * dp_ * *row_.accumulation;
@@ -271,7 +273,7 @@ std::string ScenarioMaker::batch() {
     assume("one sequence a microbatch");
   }
   if (global % (micro * dp_) != 0 && row_.accumulation) {
-    assume(fmt::format("{} sequences, as microbatch, ranks and accumulation say; the source prints {}",
+    assume(fmt::format("{} sequences, by microbatch, ranks and accumulation; the source prints {}",
                        micro * dp_ * *row_.accumulation, global));
     global = micro * dp_ * *row_.accumulation;
   }
@@ -299,14 +301,14 @@ void ScenarioMaker::pipeline() {
   spread_layers(pp_ * chunks);
 }
 
-// Even where that goes; else one layer less at both ends, which hold embedding and logits; else as the source's
-// software does, or the ends get what the middle leaves.
+// Even where possible; else one layer less at both ends, which hold embedding and logits; else as in the source's
+// software, or the ends get what the middle leaves.
 void ScenarioMaker::spread_layers(std::int64_t parts) {
   const std::int64_t layers = *row_.layers;
   if (layers % parts == 0) return;
   if ((layers + 2) % parts == 0) {
     yaml_.set("parallel.stage_layers", "trim-ends");
-    assume("one layer less on the first and the last part");
+    assume("one layer less on the first and the last chunk");
     return;
   }
   if (source_ != nullptr && !source_->uneven_layers.empty()) {
@@ -327,9 +329,10 @@ void ScenarioMaker::sharding() {
   if (dp_ * cp_ == 1) return;
   if (sharding.offloads_optimizer) yaml_.set("parallel.zero.offload_optimizer.device", "cpu");
   if (sharding.fsdp) {
-    // With stages torchtitan keeps parameters from a forward to its backward pass (parallelize.py), and PyTorch reduces
-    // with the last microbatch (torch/distributed/pipelining/stage.py: backward_maybe_with_nosync). It may keep them
-    // after a backward pass, too, but rows 178 to 183 of CCL-Bench took a gather's time for each microbatch.
+    // With stages torchtitan holds parameters from a forward to its backward pass (parallelize.py), and PyTorch
+    // reduces with the last microbatch (torch/distributed/pipelining/stage.py: backward_maybe_with_nosync). It may
+    // hold them after a backward pass, too, but rows 178 to 183 of CCL-Bench took a gather's time for each
+    // microbatch.
     const bool torchtitan = says(row_.framework, "torchtitan");
     const bool keeps = sharding.keeps_parameters || (pp_ > 1 && torchtitan);
     yaml_.set("parallel.fsdp.sharding_strategy", keeps ? "shard_grad_op" : "full_shard");
@@ -369,7 +372,7 @@ void ScenarioMaker::overlap() {
   if (words.bf16_gradients) yaml_.set("training.grad_reduce_dtype", "bf16");
 }
 
-// A switch that has no effect where the sequence is not split, and none on products with adapters.
+// A switch without effect where the sequence is not split, and on GEMMs with adapters.
 void ScenarioMaker::tensor_overlap(std::optional<bool> said) {
   const bool by_default = version_ != nullptr && version_->tensor_overlap;
   if (!said.value_or(by_default) || tp_ == 1 || row_.sequence_parallel.value_or(0) == 0 || adapters_) return;
@@ -378,7 +381,7 @@ void ScenarioMaker::tensor_overlap(std::optional<bool> said) {
 }
 
 void ScenarioMaker::training() {
-  // Such a compiler makes one kernel of neighbouring operators.
+  // Such a compiler fuses neighbouring operators into one kernel.
   const OverlapWords words = read_overlap(row_.overlap);
   if (words.compiled.value_or(false)) yaml_.set("training.pointwise", "fused");
   if (words.graphs) yaml_.set("compute.cuda_graphs", "true");

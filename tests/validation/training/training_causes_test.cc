@@ -54,7 +54,7 @@ TEST(TrainingCauses, WhatWasFoundOutAboutRowsIsToldWhetherATargetIsMetOrNot) {
   const std::vector<SourceScore> scores = {silent[0],
                                            {.name = "runs", .title = "Runs", .remarks = {"its rows are sums"}}};
   EXPECT_EQ(remarks_markdown({.rows = {}, .scores = scores, .unused_columns = {}}),
-            "\n## What was found out about rows\n\n### Runs\n\n* its rows are sums\n");
+            "\n## Findings about rows\n\n### Runs\n\n* its rows are sums\n");
 }
 
 TEST(TrainingCauses, ATargetThatIsMetNeedsNone) {
