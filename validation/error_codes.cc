@@ -50,7 +50,7 @@ constexpr std::array kCodes = {
               "Each row names a machine, the sources of its logs, its GPU and the logs on which its profile is fitted.",
               "machine,sources,gpu,gpus_per_process,timing,fitted\nours,example.org/logs,h100,8,,one_host two_hosts"},
     ErrorCode{"E243", "how the calls of a log were timed is not understood",
-              "The line `# timing` of a table says `in a row` (as nccl-tests does, and the default) or `alone "
+              "The line `# timing` of a table is `in a row` (as nccl-tests does, and the default) or `alone "
               "PyTorch`: one call\n"
               "at a time on an idle device, through torch.distributed, between two CUDA events.",
               "# timing: alone PyTorch"},

@@ -56,7 +56,7 @@ TEST(ShippedProfiles, AreReadOnTheirMachinesAndSayWhereTheyComeFrom) {
   EXPECT_GE(count, 25);
 }
 
-// And what is known of links and NICs, as `validate nccl` plays machines of a class.
+// And the known values of links and NICs, as `validate nccl` simulates machines of a class.
 TEST(ShippedProfiles, OfClassesSayWhatIsFittedToThem) {
   const auto values = read_class_values(std::string(kShippedClasses));
   ASSERT_TRUE(values.has_value());

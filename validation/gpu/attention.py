@@ -110,7 +110,7 @@ def main():
     table = Table(os.path.join(options.out, 'attention.csv'), header(torch, 'attention.py'), KEYS, VALUES)
     if measure_all(torch, table, options.quick, budget):
         return 0
-    print('the time is up, run again to go on', flush=True)
+    print('the time is up, run again to continue', flush=True)
     return TIME_IS_UP
 
 

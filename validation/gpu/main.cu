@@ -125,7 +125,7 @@ int run(const Options& options) {
   }
   const bool complete = !suite.time_is_up();
   std::fprintf(stderr, "%6.1f s  %d measurements in %s/%s\n", seconds(), measured, options.folder.c_str(),
-               complete ? "" : "; the time is up, run again to go on");
+               complete ? "" : "; the time is up, run again to continue");
   return troubles > 0 ? 1 : complete ? 0 : 4;
 }
 

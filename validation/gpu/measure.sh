@@ -75,6 +75,6 @@ if [ "$torch" = True ]; then
   part train_step.py 95 python3 -B "$here/train_step.py" --out "$out"
 fi
 ls -l "$out"
-[ -z "$unfinished" ] || say "not finished, run again to go on:$unfinished"
+[ -z "$unfinished" ] || say "not finished, run again to continue:$unfinished"
 [ -z "$failed" ] || { echo "failed:$failed" >&2; exit 1; }
 [ -z "$unfinished" ] || exit 4

@@ -255,7 +255,7 @@ def main():
         layers_done = measure_layers(torch, options, budget)
     if layers_done and steps_done:
         return 0
-    print('the time is up, run again to go on', flush=True)
+    print('the time is up, run again to continue', flush=True)
     return TIME_IS_UP
 
 

@@ -31,7 +31,8 @@ constexpr InterferenceConstants kTruth{.copy_rate = Bandwidth(40e9),
                                        .bytes_per_reduced = 3.4,
                                        .streaming_share = 0.62};
 
-// Products and copies beside both movers, as the suite measures them, made by the model with kTruth.
+// GEMMs and copies concurrent with both kinds of copy blocks, as the suite measures them, made by the model with
+// kTruth.
 std::string made_table() {
   const workload::GpuSpec gpu = h200();
   std::string text = kHead;

@@ -87,7 +87,7 @@ TEST(ValidateLayers, MistakesAreToldWithTheirPlace) {
   EXPECT_THAT(render(strange.error()), HasSubstr("layers.csv:4"));
 }
 
-// A row as the script writes it is played, and held to 5 % of time and of allocated memory.
+// A row as the script writes it is simulated, and held to 5 % of time and of allocated memory.
 TEST(ValidateTrainingSteps, ATableOfTheScriptIsPlayed) {
   const std::string columns = list_in_script("STEP_COLUMNS");
   ASSERT_THAT(columns, HasSubstr("id,model,layers,hidden"));

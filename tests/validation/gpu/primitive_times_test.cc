@@ -1,4 +1,4 @@
-// Single primitives as NPKit times them, beside the constants of the rung `chunks`.
+// Single primitives as NPKit times them, against the constants of the rung `chunks`.
 #include <fstream>
 
 #include <gmock/gmock.h>
@@ -20,7 +20,7 @@ std::string table_of(const std::string& rows) {
   return path;
 }
 
-// 1 MiB at 50 GB/s, 30 % of it loads: a sum that is kept and sent loads and stores twice.
+// 1 MiB at 50 GB/s, 30 % of it loads: a sum that is stored and sent loads and stores twice.
 TEST(PrimitiveTimes, LoadsAndStoresDecide) {
   const auto outcome =
       validate_primitive_times({.files = {table_of("Simple,send,1048576,10,20.97,,\nSimple,recvReduceSend,1048576,10,"

@@ -1,4 +1,4 @@
-// Rings among thread blocks: read, played and fitted. Nobody has measured one yet: the rows here are made by the
+// Rings among thread blocks: read, simulated and fitted. No measurement exists yet: the rows here are made by the
 // executor with constants of their own, which the fit must find again.
 #include "validation/gpu/primitives_play.h"
 

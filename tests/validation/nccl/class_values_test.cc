@@ -46,11 +46,11 @@ TEST(ClassValues, ComeAfterWhatPlanningTakes) {
   EXPECT_THAT(of({.generation = "hopper", .network = "none", .link_efficiency = "82.4%"}),
               ElementsAre("cluster.node.nvlink.efficiency=82.4%", "comm.costs.launch=4us",
                           "cluster.node.nvlink.efficiency=85%"));
-  // Without NVLink there is nothing to say about it.
+  // Without NVLink it has no values.
   EXPECT_THAT(of({.generation = "hopper", .network = "none"}), ElementsAre("comm.costs.launch=4us"));
 }
 
-// A100's logs within a host are of libraries that handed every channel its work; newer ones cost next to nothing.
+// A100's logs within a host are of libraries that set up every channel; newer ones cost next to nothing.
 TEST(ClassValues, OfChannelsHoldWhereTheLibraryHandsThemTheirWork) {
   EXPECT_THAT(of({.generation = "ampere", .network = "none", .work_by_channel = true}),
               ElementsAre("comm.costs.launch_channel=1.6us", "comm.costs.host.channel=0.2us",

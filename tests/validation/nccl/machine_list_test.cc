@@ -77,7 +77,7 @@ TEST(MachineList, MayTellHowManyGpusAThreadDrives) {
 TEST(MachineList, MayTellHowCallsWereTimed) {
   const auto machines = parse_machines("machines.csv", kTwo);
   ASSERT_TRUE(machines.has_value());
-  EXPECT_EQ(machines->front().timing, CallTiming::kInARow);  // not told: as nccl-tests does
+  EXPECT_EQ(machines->front().timing, CallTiming::kInARow);  // not given: as nccl-tests does
   EXPECT_EQ((*machines)[1].timing, CallTiming::kAlonePyTorch);
   const auto wrong =
       parse_machines("machines.csv", "machine,sources,gpu,gpus_per_process,timing,fitted\nn,s,h100,,torch,x\n");

@@ -127,7 +127,7 @@ TEST(MeasuredMachine, ThreadsThatDriveSeveralGpusAreToldByTheMachine) {
   traces::CollectiveLog log = log_of({.gpu = "H100"});
   log.facts["source"] = "github.com/MooreThreads/SimuMax";
   EXPECT_EQ(machine_of(log, UseProfile::kNo)->gpus_per_process, 8);
-  log.facts["gpus_per_process"] = "1";  // a log that tells it itself is right
+  log.facts["gpus_per_process"] = "1";  // a log's own value wins
   EXPECT_EQ(machine_of(log, UseProfile::kNo)->gpus_per_process, 1);
 }
 
@@ -138,10 +138,10 @@ TEST(MeasuredMachine, CallsThatPyTorchIssuedOneAtATimeHoldTheHostsPart) {
   log.facts["timing"] = "alone PyTorch";
   EXPECT_EQ(machine_of(log, UseProfile::kNo)->alone, 21_us);
   log.facts["timing"] = "";
-  log.facts["source"] = "github.com/stas00/ml-engineering";  // the machine tells it
+  log.facts["source"] = "github.com/stas00/ml-engineering";  // the machine states it
   EXPECT_NE(machine_of(log, UseProfile::kNo)->alone, std::nullopt);
   EXPECT_EQ(machine_of(log, UseProfile::kNo)->gpus_per_process, 1);
-  log.facts["timing"] = "in a row";  // a log that tells it itself is right
+  log.facts["timing"] = "in a row";  // a log's own value wins
   EXPECT_EQ(machine_of(log, UseProfile::kNo)->alone, std::nullopt);
 }
 

@@ -65,7 +65,7 @@ TEST_F(TrainingCases, MoreThanThePeakIsAContradictionOfTheSource) {
 }
 
 TEST_F(TrainingCases, AMicroBatchThatNobodySaysIsTheFastestThatFits) {
-  TrainingRow row = rows_[0];  // 4 sequences, all at once: larger products, and one optimizer step whatever it is
+  TrainingRow row = rows_[0];  // 4 sequences, all at once: larger GEMMs, and one optimizer step in any case
   row.micro_batch.reset();
   row.accumulation.reset();
   const auto played = play_rows({rows_[0], row}, conventions_, {});

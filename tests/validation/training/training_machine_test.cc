@@ -1,4 +1,4 @@
-// Machines of training rows that cannot be: told, and never divided by.
+// Impossible machines of training rows: reported, and never divided by.
 #include <gtest/gtest.h>
 
 #include "validation/training/training_scenario.h"

@@ -377,7 +377,7 @@ TEST(TrainingScenario, AVolumeOfReductionsTellsTheMicrobatch) {
   EXPECT_THAT(make_scenario(row, conventions())->assumed, Contains(HasSubstr("reduced once in a step")));
   row.reduce_scatter_gb = 33.0;
   EXPECT_THAT(yaml_of(row), HasSubstr("micro_batch: 4"));
-  row.accumulation = 8;  // what a row says holds
+  row.accumulation = 8;  // the value of a row wins
   EXPECT_THAT(yaml_of(row), HasSubstr("micro_batch: 1"));
 }
 

@@ -111,7 +111,7 @@ TEST(TrainingWords, ReadsOverlapFlags) {
   EXPECT_TRUE(nemo.bf16_gradients);
   const OverlapWords mlperf = read_overlap("TP_COMM_OVERLAP=0; FP8=True; BUCKET_CAP_MB=125");
   EXPECT_EQ(mlperf.tensor, false);
-  EXPECT_FALSE(mlperf.grad_reduce) << "not said";
+  EXPECT_FALSE(mlperf.grad_reduce) << "not stated";
   EXPECT_EQ(mlperf.bucket_mb, 125.0);
   EXPECT_FALSE(read_overlap("LAYER_CUDA_GRAPH=0; MCORE_CUDA_GRAPH=0").graphs);
   EXPECT_TRUE(read_overlap("LAYER_CUDA_GRAPH=0; MCORE_CUDA_GRAPH=1").graphs);

@@ -1,4 +1,4 @@
-// The emulation is as unkind as it says: kernels that lean on luck are noticed, those that do not are left alone.
+// The emulation is as strict as documented: kernels that rely on luck fail, correct ones do not.
 #include <gtest/gtest.h>
 #include <all_reduce.cuh>
 #include <vector>
@@ -52,7 +52,8 @@ TEST(Emulation, PartsThatAreReadAgainAreNew) {
   EXPECT_EQ(old_lines([](const Slot& slot, unsigned part) { return receive_ll128(slot, 0, part, part < 8); }), 0);
 }
 
-// Both threads of block 0 store a value; then its thread 0 says so. In how many orders block 1 misses one.
+// Both threads of block 0 store a value; then its thread 0 signals it. The number of orders in which block 1 misses
+// one.
 int missed_stores(bool with_barrier, bool with_release) {
   int missed = 0;
   for (unsigned seed = 1; seed <= kSeeds; ++seed) {
@@ -87,7 +88,7 @@ TEST(Emulation, WithoutTheReleaseStoresAreMissed) {
   EXPECT_GT(missed_stores(true, false), 0);
 }
 
-// Whoever looks at one of the two flags of 16 bytes alone is wrong sooner or later.
+// A reader that checks only one of the two flags of 16 bytes is wrong sooner or later.
 TEST(Emulation, HalvesOfAStoreAreSeenApart) {
   int apart = 0;
   for (unsigned seed = 1; seed <= kSeeds; ++seed) {
