@@ -29,12 +29,10 @@ constexpr std::array kValidators = {
 };
 constexpr std::array kCalibrators = {
     Calibrator{.name = "nccl", .help = "logs of nccl-tests and rccl-tests", .run = calibrate_nccl},
-    Calibrator{.name = "kernels",
-               .help = "the kernel profile of a GPU, from tables of measured kernels",
+    Calibrator{.name = "kernels", .help = "the kernel profile of a GPU, from tables of measured kernels",
                .run = calibrate_kernels},
     Calibrator{.name = "host_copies", .help = "the host link of a GPU", .run = calibrate_host_copies},
-    Calibrator{.name = "interference",
-               .help = "what kernels and collectives take from each other on a GPU",
+    Calibrator{.name = "interference", .help = "what kernels and collectives take from each other on a GPU",
                .run = calibrate_interference},
     Calibrator{.name = "primitives",
                .help = "the cost of a primitive of LL, LL128 and Simple in a thread block",
@@ -43,11 +41,7 @@ constexpr std::array kCalibrators = {
 
 }  // namespace
 
-std::span<const Validator> validators() {
-  return kValidators;
-}
-std::span<const Calibrator> calibrators() {
-  return kCalibrators;
-}
+std::span<const Validator> validators() { return kValidators; }
+std::span<const Calibrator> calibrators() { return kCalibrators; }
 
 }  // namespace ringwright::validation

@@ -33,7 +33,7 @@ struct ValidationOutcome {
   std::string json;              // one object
   std::string markdown;          // the page in docs/
   std::vector<NamedText> plots;  // SVG, for the page
-  bool passed = true;            // within the threshold
+  bool passed = true;    // within the threshold
   Diagnostics warnings;
 };
 
@@ -62,9 +62,9 @@ struct CalibrationRequest {
   std::vector<std::string> files;
   std::vector<std::string> overrides;
   std::optional<std::string> cluster;
-  std::optional<std::string> classes;     // as above: where a fit begins
+  std::optional<std::string> classes;  // as above: where a fit begins
   std::optional<std::string> collective;  // as above
-  std::optional<std::string> only;        // "kernels" or "network": the constants that are fitted
+  std::optional<std::string> only;     // "kernels" or "network": the constants that are fitted
 };
 
 struct CalibrationOutcome {

@@ -63,8 +63,6 @@ constexpr std::array kCodes = {
 
 }  // namespace
 
-std::span<const ErrorCode> validation_error_codes() {
-  return kCodes;
-}
+std::span<const ErrorCode> validation_error_codes() { return kCodes; }
 
 }  // namespace ringwright::validation

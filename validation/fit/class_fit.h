@@ -20,7 +20,7 @@
 namespace ringwright::validation {
 
 struct ClassConstant {
-  double low = 0.0;  // above 0
+  double low = 0.0;     // above 0
   double high = 0.0;
   double start = 0.0;   // of the class; within the bounds
   double spread = 0.0;  // above 0: of the logarithm
@@ -51,6 +51,6 @@ struct ClassFitAnswer {
 // several threads at once.
 using ClassResiduals = std::function<std::vector<ClassResidual>(std::span<const double>)>;
 [[nodiscard]] ClassFitAnswer fit_to_class(std::span<const ClassConstant> constants, const ClassResiduals& residuals,
-                                          const ClassFitOptions& options = {});
+                            const ClassFitOptions& options = {});
 
 }  // namespace ringwright::validation

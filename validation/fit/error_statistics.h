@@ -17,8 +17,8 @@ struct PredictedMeasured {
 
 struct ErrorStatistics {
   std::size_t count = 0;
-  double mean_error = 0.0;  // signed: above 0, predictions are too high
-  double mean_abs = 0.0;    // of |predicted / measured - 1|
+  double mean_error = 0.0;      // signed: above 0, predictions are too high
+  double mean_abs = 0.0;        // of |predicted / measured - 1|
   double median_abs = 0.0;
   double p95_abs = 0.0;
   double max_abs = 0.0;

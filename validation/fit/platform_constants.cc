@@ -19,12 +19,8 @@ constexpr auto kGpu = ConstantOf::kKernels;
 
 using configs::Scenario;
 
-double us(Duration time) {
-  return to_seconds(time) * 1e6;
-}
-double gb(Bandwidth rate) {
-  return rate.count() / 1e9;
-}
+double us(Duration time) { return to_seconds(time) * 1e6; }
+double gb(Bandwidth rate) { return rate.count() / 1e9; }
 template <Protocol kProtocol>
 const ChannelCosts::OfProtocol& of(const Scenario& scenario) {
   return scenario.comm.costs.of(kProtocol);
@@ -75,9 +71,7 @@ ClassConstant PlatformConstant::on(const configs::Scenario& scenario) const {
   return {.low = low, .high = high, .start = std::clamp(class_value(scenario), low, high), .spread = spread};
 }
 
-std::span<const PlatformConstant> platform_constants() {
-  return kConstants;
-}
+std::span<const PlatformConstant> platform_constants() { return kConstants; }
 
 std::string value_text(const PlatformConstant& constant, double value) {
   switch (constant.unit) {

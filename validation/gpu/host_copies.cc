@@ -76,10 +76,8 @@ std::vector<ScoredPath> score(const HostCopyTable& table) {
       if (row.bytes >= kJudgedFrom) (row.kept_aside ? unseen : fitted).push_back(pair);
     }
     PlotSeries points{.name = costs.path, .colour = kColours[paths.size() % kColours.size()], .points = std::move(all)};
-    paths.push_back({.costs = std::move(costs),
-                     .fitted = error_statistics(fitted),
-                     .unseen = error_statistics(unseen),
-                     .points = std::move(points)});
+    paths.push_back({.costs = std::move(costs), .fitted = error_statistics(fitted), .unseen = error_statistics(unseen),
+                    .points = std::move(points)});
   }
   return paths;
 }
@@ -162,9 +160,7 @@ Result<CalibrationOutcome> calibrate_host_copies(const CalibrationRequest& reque
     const bool one_way = path.costs.path.starts_with("pinned, ") && !path.costs.path.ends_with("both");
     if (one_way && rate <= 0.0) rate = path.costs.line.rate.count();
   }
-  CalibrationOutcome outcome{.text = text_of(*table, paths),
-                             .json = json_of(*table, paths) + "\n",
-                             .profile = {},
+  CalibrationOutcome outcome{.text = text_of(*table, paths), .json = json_of(*table, paths) + "\n", .profile = {},
                              .warnings = cluster_has_no_effect(request.cluster, "host copies")};
   outcome.profile = fmt::format(
       "# The host link of {}.\n# Made by `ringwright calibrate host_copies`; use it with `preset: NAME` at the head of "

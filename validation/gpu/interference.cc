@@ -98,8 +98,8 @@ NamedText plot_of(const Measured& measured, const InterferenceConstants& constan
   PlotSeries unseen{.name = "new pairs", .colour = "#d62728", .points = {}};
   for (const MeasuredPair& pair : measured.table.rows) {
     (pair.kept_aside ? unseen : fitted)
-        .points.push_back(
-            {.predicted = predict(pair, measured.gpu, constants).together_seconds, .measured = pair.together_seconds});
+        .points.push_back({.predicted = predict(pair, measured.gpu, constants).together_seconds,
+                           .measured = pair.together_seconds});
   }
   const std::string name = "interference-" + measured.table.gpu;
   return {.name = name + ".svg", .text = scatter_svg(name, std::array{fitted, unseen})};

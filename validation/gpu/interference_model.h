@@ -16,7 +16,7 @@ namespace ringwright::validation {
 // The rate of a copy block on one multiprocessor, its use of device memory, and the number of multiprocessors that
 // memory needs.
 struct InterferenceConstants {
-  Bandwidth copy_rate = Bandwidth(25e9);  // one multiprocessor, bytes of one stream
+  Bandwidth copy_rate = Bandwidth(25e9);    // one multiprocessor, bytes of one stream
   Bandwidth reduce_rate = Bandwidth(20e9);
   double bytes_per_copied = 2.0;
   double bytes_per_reduced = 3.0;
@@ -45,7 +45,7 @@ struct PairPrediction {
 
 struct InterferenceFit {
   InterferenceConstants constants;
-  double error = 0.0;  // root mean square of the logarithm's error, of rows that were fitted
+  double error = 0.0;           // root mean square of the logarithm's error, of rows that were fitted
   double error_at_start = 0.0;
   std::vector<bool> matters;  // by constant: the rows affect it
 };

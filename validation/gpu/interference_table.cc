@@ -38,7 +38,7 @@ constexpr std::array<std::string_view, 10> kInterferenceTableNeeded{"family",
                                                                     "mover_together_GB_per_s"};
 constexpr std::array kCopyBlocks{TableWord<bool>{"copy", false}, TableWord<bool>{"reduce", true}};
 constexpr std::array kKernelFamilies{TableWord<KernelFamily>{"gemm", KernelFamily::kGemm},
-                                     TableWord<KernelFamily>{"copy", KernelFamily::kCopy}};
+                               TableWord<KernelFamily>{"copy", KernelFamily::kCopy}};
 constexpr std::array kTypes{TableWord<DataType>{"bf16", DataType::kBf16}, TableWord<DataType>{"fp16", DataType::kFp16},
                             TableWord<DataType>{"fp32", DataType::kFp32}};
 

@@ -143,7 +143,8 @@ Streams predict(const OffloadTable& table, const workload::GpuSpec& gpu) {
       rate += one.up->rate.count();
     }
     if (row.computes && one.compute) {
-      streams.compute.push_back({.predicted = gemm_takes(gpu, *one.compute, copying, rate), .measured = row.compute});
+      streams.compute.push_back(
+          {.predicted = gemm_takes(gpu, *one.compute, copying, rate), .measured = row.compute});
     }
   }
   return streams;

@@ -153,9 +153,7 @@ Result<CalibrationOutcome> calibrate_primitives(const CalibrationRequest& reques
   if (!file) return tl::unexpected(file.error());
   const auto scored = score_table(*file, request.overrides);
   if (!scored) return tl::unexpected(scored.error());
-  return CalibrationOutcome{.text = text_of(*scored),
-                            .json = json_of(*scored) + "\n",
-                            .profile = profile_of(*scored),
+  return CalibrationOutcome{.text = text_of(*scored), .json = json_of(*scored) + "\n", .profile = profile_of(*scored),
                             .warnings = cluster_has_no_effect(request.cluster, "primitives")};
 }
 

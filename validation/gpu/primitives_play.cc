@@ -53,11 +53,8 @@ std::vector<double> play_rings(std::span<const MeasuredExchange> rows, const Pri
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const MeasuredExchange& row = rows[i];
       if (row.ranks != ranks) continue;
-      scenario.comm.plan = CollectivePlan{.algorithm = "ring",
-                                          .protocol = row.protocol,
-                                          .channels = row.channels,
-                                          .threads = row.threads,
-                                          .chunk = row.chunk()};
+      scenario.comm.plan = CollectivePlan{.algorithm = "ring", .protocol = row.protocol, .channels = row.channels,
+                                          .threads = row.threads, .chunk = row.chunk()};
       const auto result = bench.run({.operation = configs::CollectiveOperation::kAllReduce, .bytes = row.bytes});
       CHECK(result.has_value(), "a ring simulates every size");
       seconds[i] = to_seconds(result->time);

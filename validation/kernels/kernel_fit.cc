@@ -215,9 +215,9 @@ class KernelSearch {
       for (const double value : values) found.push_back(std::clamp(std::log(value), 0.0, 1.0));
       return found;
     };
-    const FitAnswer answer = fit(
-        bounds, [&](std::span<const double> values) { return error_at(units_of(values)); },
-        {.first_factor = std::exp(0.1), .last_factor = std::exp(5e-4), .most_rounds = 1000, .cores = FitCores::kOne});
+    const FitAnswer answer = fit(bounds, [&](std::span<const double> values) { return error_at(units_of(values)); },
+                                 {.first_factor = std::exp(0.1), .last_factor = std::exp(5e-4), .most_rounds = 1000,
+                                  .cores = FitCores::kOne});
     return {.units = units_of(answer.values), .error = answer.error};
   }
 

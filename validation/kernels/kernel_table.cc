@@ -24,7 +24,8 @@ using Word = TableWord<Value>;
 constexpr std::array kModes{Word<LaunchMode>{"eager", LaunchMode::kEager},
                             Word<LaunchMode>{"graph", LaunchMode::kGraph},
                             Word<LaunchMode>{"kernel", LaunchMode::kKernel}};
-constexpr std::array kLayouts{Word<GemmRole>{"TN", GemmRole::kForward}, Word<GemmRole>{"NN", GemmRole::kDgrad},
+constexpr std::array kLayouts{Word<GemmRole>{"TN", GemmRole::kForward},
+                              Word<GemmRole>{"NN", GemmRole::kDgrad},
                               Word<GemmRole>{"NT", GemmRole::kWgrad}};
 constexpr std::array kMasks{Word<AttentionMask>{"none", AttentionMask::kNone},
                             Word<AttentionMask>{"causal", AttentionMask::kCausal}};

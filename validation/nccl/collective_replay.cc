@@ -44,8 +44,8 @@ configs::CollectiveRequest request_of(const ReplayPlan& plan, Bytes size) {
     return request;
   }
   if (request.alone) return request;
-  const bool runs_ahead =
-      plan.operation == CollectiveOperation::kBroadcast || plan.operation == CollectiveOperation::kReduce;
+  const bool runs_ahead = plan.operation == CollectiveOperation::kBroadcast ||
+                          plan.operation == CollectiveOperation::kReduce;
   if (runs_ahead) {
     request.warmup = 1;
     request.iterations = 4;
@@ -99,35 +99,28 @@ Result<ReplayPlan> plan_replay(const traces::CollectiveLog& log, const ReplayOpt
   auto scenario = load(*machine, options);
   if (!scenario) return tl::unexpected(scenario.error());
   const int per_host = machine->gpus_per_host;
-  return ReplayPlan{.scenario = std::move(*scenario),
-                    .machine = std::move(*machine),
-                    .operation = *operation,
+  return ReplayPlan{.scenario = std::move(*scenario), .machine = std::move(*machine), .operation = *operation,
                     .gpus_per_host = per_host};
 }
 
 Result<ReplayedLog> replay(const traces::CollectiveLog& log, const ReplayPlan& plan) {
   const MeasuredMachine& machine = plan.machine;
-  ReplayedLog replayed{
-      .file = log.file,
-      .machine = fmt::format("{} x {} of {}, {}", machine.hosts, machine.gpus_per_host, machine.node, machine.network),
-      .platform = fmt::format("{}, {}", machine.node, machine.network),
-      .profile = machine.profile,
-      .role = role_of(machine),
-      .operation = std::string(to_string(plan.operation)),
-      .ranks = machine.hosts * machine.gpus_per_host,
-      .rows = {}};
+  ReplayedLog replayed{.file = log.file,
+                       .machine = fmt::format("{} x {} of {}, {}", machine.hosts, machine.gpus_per_host, machine.node,
+                                              machine.network),
+                       .platform = fmt::format("{}, {}", machine.node, machine.network),
+                       .profile = machine.profile,
+                       .role = role_of(machine),
+                       .operation = std::string(to_string(plan.operation)),
+                       .ranks = machine.hosts * machine.gpus_per_host,
+                       .rows = {}};
   configs::CollectiveBench bench(plan.scenario);
   for (const traces::CollectiveRow& row : log.rows) {
     const auto result = bench.run(request_of(plan, row.size));
     if (!result) return tl::unexpected(result.error());
-    replayed.rows.push_back({.size = row.size,
-                             .line = row.line,
-                             .measured = *row.time(),
-                             .simulated = result->time,
-                             .formula = result->formula,
-                             .algorithm = result->algorithm,
-                             .protocol = result->protocol,
-                             .channels = result->channels});
+    replayed.rows.push_back({.size = row.size, .line = row.line, .measured = *row.time(), .simulated = result->time,
+                             .formula = result->formula, .algorithm = result->algorithm,
+                             .protocol = result->protocol, .channels = result->channels});
   }
   return replayed;
 }

@@ -55,10 +55,8 @@ Result<std::vector<ListedMachine>> machines_of(const CsvTable& table) {
   const auto settings = table.find_column("settings");
   std::vector<ListedMachine> machines;
   for (const CsvRow& row : table.rows) {
-    ListedMachine machine{.name = row.cells[at[0]].text,
-                          .sources = words(row.cells[at[1]].text),
-                          .gpu = row.cells[at[2]].text,
-                          .fitted = words(row.cells[at[5]].text)};
+    ListedMachine machine{.name = row.cells[at[0]].text, .sources = words(row.cells[at[1]].text),
+                          .gpu = row.cells[at[2]].text, .fitted = words(row.cells[at[5]].text)};
     if (machine.name.empty() || machine.sources.empty() || machine.gpu.empty()) {
       problems.add({.code = "E242",
                     .place = {.file = table.file, .line = row.line, .column = 1},
@@ -67,8 +65,7 @@ Result<std::vector<ListedMachine>> machines_of(const CsvTable& table) {
     if (const std::string& driven = row.cells[at[3]].text; !driven.empty()) {
       machine.gpus_per_process = traces::parse_number<int>(driven);
       if (!machine.gpus_per_process || *machine.gpus_per_process < 1) {
-        problems.add({.code = "E242",
-                      .place = {.file = table.file, .line = row.line, .column = 1},
+        problems.add({.code = "E242", .place = {.file = table.file, .line = row.line, .column = 1},
                       .message = fmt::format("'{}' is no number of GPUs that a process drives", driven),
                       .hint = "write a number from 1 on, or nothing where it is not known"});
       }

@@ -25,8 +25,8 @@ struct ListedMachine {
   std::string gpu;                          // as nodes call it: "a100"
   std::optional<int> gpus_per_process;      // of its logs that do not state it themselves
   CallTiming timing = CallTiming::kInARow;  // the same
-  std::vector<std::string> fitted;          // logs, without folder and ending
-  std::vector<std::string> settings;        // overrides that hold for all of its logs
+  std::vector<std::string> fitted;   // logs, without folder and ending
+  std::vector<std::string> settings;    // overrides that hold for all of its logs
 };
 
 // Of the shipped list.

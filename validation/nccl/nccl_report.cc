@@ -15,6 +15,7 @@ constexpr std::array kBands = {SizeBand::kSmall, SizeBand::kMiddle, SizeBand::kL
 
 constexpr std::array kRoles = {LogRole::kFitted, LogRole::kPredicted, LogRole::kClass};
 
+
 std::string microseconds(Duration time) {
   const double us = to_seconds(time) * 1e6;
   return us < 1000.0 ? fmt::format("{:.2f}", us) : fmt::format("{:.1f}", us);
@@ -130,11 +131,10 @@ std::string json_of(const PlatformScore& score) {
 
 std::string json_of(const ReplayedRow& row) {
   const std::string formula = row.formula ? fmt::format("{:.6g}", to_seconds(*row.formula) * 1e6) : "null";
-  return fmt::format(
-      "      {{\"size\": {}, \"measured_us\": {:.6g}, \"simulated_us\": {:.6g}, \"formula_us\": {}, "
-      "\"algorithm\": {}, \"protocol\": {}, \"channels\": {}}}",
-      row.size.count(), to_seconds(row.measured) * 1e6, to_seconds(row.simulated) * 1e6, formula,
-      json_text(row.algorithm), json_text(row.protocol), row.channels);
+  return fmt::format("      {{\"size\": {}, \"measured_us\": {:.6g}, \"simulated_us\": {:.6g}, \"formula_us\": {}, "
+                     "\"algorithm\": {}, \"protocol\": {}, \"channels\": {}}}",
+                     row.size.count(), to_seconds(row.measured) * 1e6, to_seconds(row.simulated) * 1e6, formula,
+                     json_text(row.algorithm), json_text(row.protocol), row.channels);
 }
 
 std::string json_of(const ReplayedLog& log) {

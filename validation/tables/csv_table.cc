@@ -39,10 +39,9 @@ class CsvParser {
     if (!split(text, cells)) return;
     if (table_.columns.empty()) return name_columns(text, cells);
     if (cells.size() != table_.columns.size()) {
-      return refuse(
-          text, 1,
-          fmt::format("this row has {} cells, but the table has {} columns", cells.size(), table_.columns.size()),
-          "a cell with a comma needs quotes around it");
+      return refuse(text, 1, fmt::format("this row has {} cells, but the table has {} columns", cells.size(),
+                                         table_.columns.size()),
+                    "a cell with a comma needs quotes around it");
     }
     table_.rows.push_back({.line = line_, .raw = std::string(text), .cells = std::move(cells)});
   }

@@ -16,15 +16,11 @@ std::string nearest_of(std::string_view word, const std::vector<std::string>& na
   return near.empty() ? "names: " + join(names, ", ") : "did you mean '" + near + "'?";
 }
 
-std::vector<std::string> as_strings(std::span<const std::string_view> names) {
-  return {names.begin(), names.end()};
-}
+std::vector<std::string> as_strings(std::span<const std::string_view> names) { return {names.begin(), names.end()}; }
 
 }  // namespace
 
-TableCells::TableCells(const CsvTable& csv, const Format& format) : csv_(csv), format_(format) {
-  check_names();
-}
+TableCells::TableCells(const CsvTable& csv, const Format& format) : csv_(csv), format_(format) { check_names(); }
 
 void TableCells::refuse(Place place, std::string message, std::string excerpt, std::string hint) {
   problems_.add({.code = "E163",

@@ -30,7 +30,7 @@ inline constexpr std::array<std::string_view, 14> kMeasuredHeader{"gpu",    "sou
 class TableCells {
  public:
   struct Format {
-    std::string_view of;                        // "kernels"
+    std::string_view of;  // "kernels"
     std::span<const std::string_view> header;   // keys that the head may have
     std::span<const std::string_view> columns;  // that the table may have
     std::span<const std::string_view> needed;   // of them: in every row

@@ -26,9 +26,9 @@ struct TrainingRow {
   std::optional<std::int64_t> micro_batch, global_batch, accumulation;
   std::optional<double> step_seconds, tokens_per_gpu, tflops_per_gpu, memory_gib;
   std::optional<double> billions_of_parameters, reduce_scatter_gb;  // GB: of one rank in one step
-  bool one_layer_a_part = false;                                    // virtual stages: "max (one layer per chunk)"
-  bool tuned_parts = false;          // virtual stages: any other words, such as "not stated"
-  std::vector<std::string> remarks;  // words where a number is expected: "mbs: tuned per model (not tabulated)"
+  bool one_layer_a_part = false;      // virtual stages: "max (one layer per chunk)"
+  bool tuned_parts = false;           // virtual stages: any other words, such as "not stated"
+  std::vector<std::string> remarks;   // words where a number is expected: "mbs: tuned per model (not tabulated)"
 
   [[nodiscard]] bool scored() const { return split != "exclude"; }
   // The prefix of the id before its number: "bloom_176b_tuning".

@@ -21,9 +21,7 @@ const Rule* find_rule(const std::vector<Rule>& rules, std::string_view text) {
   return found == rules.end() ? nullptr : &*found;
 }
 
-std::string told_by(const TrainingRow& r) {
-  return fmt::format("{} {} {} {}", r.where, r.notes, r.schedule, r.gpu);
-}
+std::string told_by(const TrainingRow& r) { return fmt::format("{} {} {} {}", r.where, r.notes, r.schedule, r.gpu); }
 
 class ScenarioMaker {
  public:
@@ -329,10 +327,9 @@ void ScenarioMaker::sharding() {
   if (dp_ * cp_ == 1) return;
   if (sharding.offloads_optimizer) yaml_.set("parallel.zero.offload_optimizer.device", "cpu");
   if (sharding.fsdp) {
-    // With stages torchtitan holds parameters from a forward to its backward pass (parallelize.py), and PyTorch
-    // reduces with the last microbatch (torch/distributed/pipelining/stage.py: backward_maybe_with_nosync). It may
-    // hold them after a backward pass, too, but rows 178 to 183 of CCL-Bench took a gather's time for each
-    // microbatch.
+    // With stages torchtitan holds parameters from a forward to its backward pass (parallelize.py), and PyTorch reduces
+    // with the last microbatch (torch/distributed/pipelining/stage.py: backward_maybe_with_nosync). It may hold them
+    // after a backward pass, too, but rows 178 to 183 of CCL-Bench took a gather's time for each microbatch.
     const bool torchtitan = says(row_.framework, "torchtitan");
     const bool keeps = sharding.keeps_parameters || (pp_ > 1 && torchtitan);
     yaml_.set("parallel.fsdp.sharding_strategy", keeps ? "shard_grad_op" : "full_shard");

@@ -21,9 +21,7 @@ constexpr const char* kHead =
     "family,dtype,m,n,k,flops,bytes,mover,sms,compute_alone_us,compute_together_us,mover_alone_GB_per_s,"
     "mover_together_GB_per_s\n";
 
-workload::GpuSpec h200() {
-  return configs::load_gpu("h200-sxm-141gb")->gpu;
-}
+workload::GpuSpec h200() { return configs::load_gpu("h200-sxm-141gb")->gpu; }
 
 constexpr InterferenceConstants kTruth{.copy_rate = Bandwidth(40e9),
                                        .reduce_rate = Bandwidth(30e9),
@@ -85,15 +83,9 @@ TEST(InterferenceTable, MistakesAreToldWithTheirPlace) {
 
 TEST(InterferenceModel, AGemmSlowsByTheMultiprocessorsThatItLoses) {
   workload::GpuSpec gpu = h200();
-  const MeasuredPair pair{.kernel = {.m = 8192,
-                                     .n = 8192,
-                                     .k = 8192,
-                                     .flops = Flops(2.0 * 8192.0 * 8192.0 * 8192.0),
+  const MeasuredPair pair{.kernel = {.m = 8192, .n = 8192, .k = 8192, .flops = Flops(2.0 * 8192.0 * 8192.0 * 8192.0),
                                      .bytes = Bytes(6LL * 8192 * 8192)},
-                          .sms = 33,
-                          .alone_seconds = 1e-3,
-                          .mover_alone = {},
-                          .mover_together = {}};
+                          .sms = 33, .alone_seconds = 1e-3, .mover_alone = {}, .mover_together = {}};
   // A quarter of 132: a third longer, up to what a wave that is not full takes.
   EXPECT_NEAR(predict(pair, gpu, {}).together_seconds, 1e-3 * 4.0 / 3.0, 0.06e-3);
 }
@@ -101,10 +93,7 @@ TEST(InterferenceModel, AGemmSlowsByTheMultiprocessorsThatItLoses) {
 TEST(InterferenceModel, CopyBlocksBesideAStreamShareMemory) {
   const workload::GpuSpec gpu = h200();
   const MeasuredPair pair{.kernel = {.family = KernelFamily::kCopy, .type = DataType::kFp32, .bytes = Bytes(1 << 30)},
-                          .sms = 32,
-                          .alone_seconds = 0.25e-3,
-                          .mover_alone = {},
-                          .mover_together = {}};
+                          .sms = 32, .alone_seconds = 0.25e-3, .mover_alone = {}, .mover_together = {}};
   const PairPrediction prediction = predict(pair, gpu, kTruth);
   EXPECT_GT(prediction.together_seconds, 1.2 * pair.alone_seconds);
   EXPECT_LT(prediction.mover_together, prediction.mover_alone);

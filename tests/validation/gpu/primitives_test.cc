@@ -40,10 +40,9 @@ std::string made_table(const PrimitiveCosts& costs) {
 }
 
 TEST(PrimitivesTable, ReadsRingsAndCountsWhatIsNotPlayed) {
-  const auto table = parse_primitives_table("t.csv", std::string(kHead) +
-                                                         "ring,LL,8,4,512,8,65536,1048576,50,49,51\n"
-                                                         "tree,LL,8,4,512,8,65536,1048576,50,,\n"
-                                                         "ring,LL128,8,4,512,4,614400,1048576,50,,\n");
+  const auto table = parse_primitives_table("t.csv", std::string(kHead) + "ring,LL,8,4,512,8,65536,1048576,50,49,51\n"
+                                                                          "tree,LL,8,4,512,8,65536,1048576,50,,\n"
+                                                                          "ring,LL128,8,4,512,4,614400,1048576,50,,\n");
   ASSERT_TRUE(table) << render(table.error());
   ASSERT_EQ(table->rows.size(), 1U);
   EXPECT_EQ(table->left_out, 2U);
