@@ -44,7 +44,7 @@ struct Validator {
 };
 [[nodiscard]] std::span<const Validator> validators();
 
-// In files of their names.
+// In files of the same names.
 [[nodiscard]] Result<ValidationOutcome> validate_host_copies(const ValidationRequest& request);
 [[nodiscard]] Result<ValidationOutcome> validate_interference(const ValidationRequest& request);
 [[nodiscard]] Result<ValidationOutcome> validate_kernels(const ValidationRequest& request);
@@ -81,7 +81,7 @@ struct Calibrator {
 };
 [[nodiscard]] std::span<const Calibrator> calibrators();
 
-// In files of their names; host copies, interference and primitives are next to their validation.
+// In files of the same names; host copies, interference and primitives are next to their validation.
 [[nodiscard]] Result<CalibrationOutcome> calibrate_host_copies(const CalibrationRequest& request);
 [[nodiscard]] Result<CalibrationOutcome> calibrate_interference(const CalibrationRequest& request);
 [[nodiscard]] Result<CalibrationOutcome> calibrate_primitives(const CalibrationRequest& request);

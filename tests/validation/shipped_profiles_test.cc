@@ -35,7 +35,7 @@ const std::map<std::string, std::string> kNodesOfClasses = {{"volta", "v100-x4"}
   return machine == machines->end() ? "" : kNodes.at(machine->gpu);
 }
 
-TEST(ShippedProfiles, AreReadOnTheirMachinesAndSayWhereTheyComeFrom) {
+TEST(ShippedProfiles, AreReadOnTheirMachinesAndNameTheirSource) {
   int count = 0;
   for (const auto& entry : std::filesystem::directory_iterator(ringwright::share_dir() + "/profiles")) {
     const std::string name = entry.path().stem().string();

@@ -138,7 +138,7 @@ TEST(ValidateMemory, RowsThatFollowNoRuleFail) {
   EXPECT_THAT(outcome->text, HasSubstr("copy, memory: the mean error is"));
 }
 
-TEST(ValidateMemory, MistakesAreToldWithTheirPlace) {
+TEST(ValidateMemory, MistakesAreReportedWithTheirPlace) {
   const auto outcome = validate_memory(
       {.files = {
            write("memory",
@@ -190,7 +190,7 @@ TEST(ValidateOffload, ALinkThatIsSharedByBothDirectionsFails) {
   EXPECT_THAT(outcome->text, HasSubstr("the GEMM, with copies: the mean error is"));
 }
 
-TEST(ValidateOffload, MistakesAreToldWithTheirPlace) {
+TEST(ValidateOffload, MistakesAreReportedWithTheirPlace) {
   const auto outcome = validate_offload(
       {.files = {write(
            "offload", std::string(kHead) +

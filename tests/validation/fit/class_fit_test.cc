@@ -35,7 +35,7 @@ TEST(ClassFit, FindsWhatMadeTheMeasurements) {
   EXPECT_LT(answer.error, 0.05 * answer.error_at_start);
 }
 
-TEST(ClassFit, WhatNoRowFeelsStaysAtItsClassValue) {
+TEST(ClassFit, ConstantsThatNoRowDeterminesStayAtTheirClassValue) {
   // All messages are so small that the rate does not show.
   const ClassFitAnswer answer =
       fit_to_class(std::vector<ClassConstant>{kLatency, kRate}, residuals_of({8, 16, 32}, {5.0, 20'000.0}));
@@ -47,7 +47,7 @@ TEST(ClassFit, WhatNoRowFeelsStaysAtItsClassValue) {
 
 // Beyond 3000 bytes a microsecond something else sets the pace, so that from the class's 5000 no small step shows
 // anything; the measurements are those of 1500, less than a spread away from there.
-TEST(ClassFit, LeapsOverWhereNothingNearIsBetter) {
+TEST(ClassFit, JumpsWhereNoNearbyPointIsBetter) {
   const auto time = [](double rate, double bytes) { return 5.0 + bytes / std::min(rate, 3000.0); };
   const ClassResiduals limited = [&](std::span<const double> x) {
     std::vector<ClassResidual> rows;
@@ -66,7 +66,7 @@ TEST(ClassFit, StaysWithinItsBounds) {
   EXPECT_NEAR(answer.values[0], 3.0, 1e-9);
 }
 
-TEST(ClassFit, OneBadRowBendsNothing) {
+TEST(ClassFit, OneBadRowHasLittleEffect) {
   const ClassResiduals good = residuals_of(kSizes, {5.0, 20'000.0});
   const ClassResiduals with_outlier = [&](std::span<const double> x) {
     std::vector<ClassResidual> rows = good(x);

@@ -68,7 +68,7 @@ TEST(InterferenceTable, ReadsPairs) {
   EXPECT_EQ(pair_label(pair), "gemm bf16 4096 x 4096 x 4096 beside reduce on 16 SMs");
 }
 
-TEST(InterferenceTable, MistakesAreToldWithTheirPlace) {
+TEST(InterferenceTable, MistakesAreReportedWithTheirPlace) {
   const auto table = parse_interference_table(
       "t.csv",
       std::string(kHead) + "gemm,bf16,,,,1,1,reduce,0,200,230,450,400\nnorm,bf16,,,,0,1,push,1,200,x,450,400\n");
@@ -90,7 +90,7 @@ TEST(InterferenceModel, AGemmSlowsByTheMultiprocessorsThatItLoses) {
   EXPECT_NEAR(predict(pair, gpu, {}).together_seconds, 1e-3 * 4.0 / 3.0, 0.06e-3);
 }
 
-TEST(InterferenceModel, CopyBlocksBesideAStreamShareMemory) {
+TEST(InterferenceModel, CopyBlocksAndAStreamShareMemory) {
   const workload::GpuSpec gpu = h200();
   const MeasuredPair pair{.kernel = {.family = KernelFamily::kCopy, .type = DataType::kFp32, .bytes = Bytes(1 << 30)},
                           .sms = 32, .alone_seconds = 0.25e-3, .mover_alone = {}, .mover_together = {}};
@@ -110,7 +110,7 @@ TEST(InterferenceModel, TheFitFindsTheConstantsThatMadeTheRows) {
   EXPECT_NEAR(fit.constants.bytes_per_copied, 2.2, 0.15);
 }
 
-TEST(ValidateInterference, ScoresPairsThatWereKeptAside) {
+TEST(ValidateInterference, ScoresPairsThatWereHeldOut) {
   const std::string path = test::own_folder() + "interference.csv";
   std::ofstream(path) << made_table();
   const auto outcome = validate_interference({.files = {path}, .wants_page = true});

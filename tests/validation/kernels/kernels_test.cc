@@ -69,7 +69,7 @@ TEST(Kernels, AGpuWithoutARowOfItsTypeStaysWithinAFifth) {
   EXPECT_LE(score->unseen.median_abs, 0.20);
 }
 
-TEST(Kernels, FitsDoNotFavourWhatTheySaw) {
+TEST(Kernels, FitsDoNotFavourTheirOwnRows) {
   // New shapes may be worse than fitted ones, but not another kind of thing: within twice the median error.
   for (const GpuScore& score : shipped_scores()) {
     if (score.unseen.count < 30) continue;

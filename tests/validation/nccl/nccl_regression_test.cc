@@ -54,7 +54,7 @@ TEST(NcclRegression, GraceHoppersChangeProtocolsWhereTheyWereMeasuredTo) {
 }
 
 // RCCL's all pairs: 8.4, 12.0 and 0.5 %; with rings alone 43 and 63 %.
-TEST(NcclRegression, OneHostOfMi300xGoesByAllPairs) {
+TEST(NcclRegression, OneHostOfMi300xUsesAllPairs) {
   EXPECT_TRUE(within(played(logs({"mi300x_n1_all_reduce.csv"})).simulation, {0.1, 0.14, 0.02}));
 }
 
@@ -78,7 +78,7 @@ TEST(NcclRegression, HostsOfHopperAreOneClassHoweverTheirCallsWereIssued) {
   EXPECT_TRUE(within(played(logs({"stas_h200_n1_all_reduce_queued.csv"})).simulation, {0.1, 0.09, 0.03}));
 }
 
-TEST(ShippedMeasurements, AllFindTheirMachineAndTellTheirSource) {
+TEST(ShippedMeasurements, AllFindTheirMachineAndNameTheirSource) {
   const auto files = files_in(shipped_folder("nccl"), ".csv");
   EXPECT_GT(files.size(), 50u);
   const auto read = read_nccl_logs(files);

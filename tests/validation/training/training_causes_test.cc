@@ -30,7 +30,7 @@ std::string page_of(double target) {
   return causes_markdown({.rows = rows, .scores = scores, .unused_columns = {}});
 }
 
-TEST(TrainingCauses, ErrorsAreToldApartByTheWeightOfATerm) {
+TEST(TrainingCauses, ErrorsAreSplitByTheWeightOfATerm) {
   const std::string page = page_of(0.05);
   EXPECT_THAT(page, HasSubstr("### Runs: 8.3 % for 5.0 %"));  // (20 + 0 + 5) / 3
   EXPECT_THAT(page, HasSubstr("| tp | 23 % | -20.0 % | +0.0 % |"));
@@ -48,7 +48,7 @@ TEST(TrainingCauses, ARankingMayMissItsTargetWhereTimesDoNot) {
               HasSubstr("### Sweep: ranks by 0.50 for 0.80"));
 }
 
-TEST(TrainingCauses, WhatWasFoundOutAboutRowsIsToldWhetherATargetIsMetOrNot) {
+TEST(TrainingCauses, FindingsAboutRowsAreReportedWhetherATargetIsMetOrNot) {
   const std::vector<SourceScore> silent = {{.name = "others", .title = "Others"}};
   EXPECT_THAT(remarks_markdown({.rows = {}, .scores = silent, .unused_columns = {}}), IsEmpty());
   const std::vector<SourceScore> scores = {silent[0],

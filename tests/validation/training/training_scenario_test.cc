@@ -65,7 +65,7 @@ TEST(TrainingScenario, ATransportMayLeaveLessThanTheCards) {
   EXPECT_THAT(nic_of("8x200Gbps HDR IB"), HasSubstr("{count: 8, bandwidth: 200Gbps}"));
 }
 
-TEST(TrainingScenario, SaysWhatTheRowSaysOnTopOfItsStack) {
+TEST(TrainingScenario, SetsTheRowsValuesOnTopOfItsStack) {
   const std::string yaml = yaml_of(full_row());
   EXPECT_THAT(yaml, HasSubstr("extends: \"/conventions/megatron.yaml\""));
   EXPECT_THAT(yaml, HasSubstr("nodes: 8"));
@@ -95,7 +95,7 @@ TEST(TrainingScenario, TwoOfMicroBatchGlobalBatchAndAccumulationGiveTheThird) {
   EXPECT_THAT(yaml_of(row), HasSubstr("global_batch: 32"));  // 2 x 2 x 8
 }
 
-TEST(TrainingScenario, WhatNobodySaysIsListedAsAssumed) {
+TEST(TrainingScenario, MissingValuesAreListedAsAssumed) {
   TrainingRow row = full_row();
   row.micro_batch.reset();
   row.nic = "not stated";
@@ -114,7 +114,7 @@ TEST(TrainingScenario, LayersThatDoNotDivideLeaveRoomForEmbeddingAndLogits) {
   EXPECT_THAT(yaml_of(row), HasSubstr("layers_per_part: [9, 9, 10, 10, 10, 9, 9, 9]"));
 }
 
-TEST(TrainingScenario, ASourceMaySayHowUnevenLayersAreSpread) {
+TEST(TrainingScenario, ASourceMayStateHowUnevenLayersAreSpread) {
   TrainingConventions told = conventions();
   told.sources[0].uneven_layers = "filled";
   TrainingRow row = full_row();
@@ -157,7 +157,7 @@ TEST(TrainingScenario, AccumulationDecidesWhereTheBatchDoesNotDivide) {
   EXPECT_THAT(yaml_of(row), HasSubstr("global_batch: 64"));  // 2 x 2 x 16
 }
 
-TEST(TrainingScenario, ABatchThatIsNotToldIsOneMicrobatchARankWithoutAPipeline) {
+TEST(TrainingScenario, ABatchThatIsNotStatedIsOneMicrobatchARankWithoutAPipeline) {
   TrainingRow row = full_row();
   row.global_batch.reset();
   EXPECT_THAT(yaml_of(row), HasSubstr("refused: the source does not state the global batch"));
@@ -212,7 +212,7 @@ TEST(TrainingScenario, AModelMayDifferFromItsPreset) {
   EXPECT_THAT(yaml_of(row), HasSubstr("first_k_dense_replace: 1"));
 }
 
-TEST(TrainingScenario, NotesMaySayThatOnlyAdaptersAreTrained) {
+TEST(TrainingScenario, NotesMayStateThatOnlyAdaptersAreTrained) {
   TrainingConventions with_adapters = conventions();
   with_adapters.models.insert(with_adapters.models.begin(),
                               {{.words = {"gpt", "lora"}}, "gpt3-175b", false, {"lora.rank=32"}});
@@ -228,7 +228,7 @@ TEST(TrainingScenario, GemmsInFp8LeaveTheRestAsItIs) {
   EXPECT_THAT(yaml_of(row), HasSubstr("precision: bf16, fp8_recipe: rowwise"));
 }
 
-TEST(TrainingScenario, GemmsInFp4AreOfNvfp4UnlessTheRowSaysOtherwise) {
+TEST(TrainingScenario, GemmsInFp4AreOfNvfp4UnlessTheRowStatesOtherwise) {
   TrainingRow row = full_row();
   row.precision = "FP4";
   EXPECT_THAT(yaml_of(row), HasSubstr("precision: bf16, fp4_recipe: nvfp4"));
@@ -236,7 +236,7 @@ TEST(TrainingScenario, GemmsInFp4AreOfNvfp4UnlessTheRowSaysOtherwise) {
   EXPECT_THAT(yaml_of(row), HasSubstr("precision: bf16, fp4_recipe: mxfp4"));
 }
 
-TEST(TrainingScenario, ExchangesRunBesideGemmsWhereTheRowSaysSoAndTheSequenceIsSplit) {
+TEST(TrainingScenario, ExchangesOverlapGemmsWhereTheRowStatesItAndTheSequenceIsSplit) {
   TrainingRow row = full_row();
   row.overlap = "ub_tp_comm_overlap";
   row.sequence_parallel = 1;
@@ -299,7 +299,7 @@ TEST(TrainingScenario, ASourceMayRunAnOlderAttention) {
   EXPECT_THAT(yaml_of(full_row()), Not(HasSubstr("forward_share")));
 }
 
-TEST(TrainingScenario, ASourceMaySayHowManyHeadsAllOfItsRowsHave) {
+TEST(TrainingScenario, ASourceMayStateHowManyHeadsAllOfItsRowsHave) {
   TrainingConventions told = conventions();
   told.sources[0].heads = 64;
   TrainingRow row = full_row();
@@ -318,7 +318,7 @@ TEST(TrainingScenario, TheScheduleOfARowMayNameItsVersion) {
   EXPECT_THAT(make_scenario(row, known)->yaml, HasSubstr("zero.yaml"));
 }
 
-TEST(TrainingScenario, ASourceMayKnowBetterThanItsColumnWhatIsComputedAgain) {
+TEST(TrainingScenario, TheRecomputationOfASourceOverridesItsColumn) {
   TrainingConventions known = conventions();
   known.sources[0].recompute = "none";
   const auto scenario = make_scenario(full_row(), known);
@@ -352,7 +352,7 @@ TEST(TrainingScenario, ContextParallelRanksShareShards) {
 }
 
 // Stages of torchtitan's pipelines reduce once in a step and gather once a microbatch.
-TEST(TrainingScenario, TorchtitansStagesKeepTheirParameters) {
+TEST(TrainingScenario, TorchtitansStagesHoldTheirParameters) {
   TrainingRow row = full_row();
   row.gpus = 128;
   row.sharding = "FSDP2";
@@ -363,7 +363,7 @@ TEST(TrainingScenario, TorchtitansStagesKeepTheirParameters) {
 }
 
 // 8 billion parameters over two tensor-parallel ranks are 16 GB in fp32: 17 GB are one reduction, 33 GB two.
-TEST(TrainingScenario, AVolumeOfReductionsTellsTheMicrobatch) {
+TEST(TrainingScenario, AVolumeOfReductionsDeterminesTheMicrobatch) {
   TrainingRow row = full_row();
   row.gpus = 8;
   row.tp = 2;
@@ -381,7 +381,7 @@ TEST(TrainingScenario, AVolumeOfReductionsTellsTheMicrobatch) {
   EXPECT_THAT(yaml_of(row), HasSubstr("micro_batch: 1"));
 }
 
-TEST(TrainingScenario, TheGpuMayTellTheVersion) {
+TEST(TrainingScenario, TheGpuMayDetermineTheVersion) {
   TrainingConventions given = conventions();
   given.sources.front().versions = {{{.words = {"H100"}}, "on-h100.yaml"}, {{.words = {"A100"}}, "on-a100.yaml"}};
   EXPECT_THAT(make_scenario(full_row(), given)->yaml, HasSubstr("on-a100.yaml"));

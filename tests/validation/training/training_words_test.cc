@@ -34,7 +34,7 @@ TEST(TrainingWords, FindsTheCardsOfANode) {
   }
 }
 
-TEST(TrainingWords, SaysNothingOfCardsWithoutNumbers) {
+TEST(TrainingWords, ReportsNoCardsWithoutNumbers) {
   for (const char* const text :
        {"", "not stated", "Ethernet, Infiniband", "InfiniBand; Data bandwidth for GPU-PCIe: 504 GB/s",
         "RoCE RDMA between nodes (speed not stated)"}) {
@@ -65,7 +65,7 @@ TEST(TrainingWords, KnowsRecipesOfFp8) {
   EXPECT_EQ(read_fp8_recipe("FP8"), "");
 }
 
-TEST(TrainingWords, TellsKindsOfRecomputationApart) {
+TEST(TrainingWords, DistinguishesKindsOfRecomputation) {
   EXPECT_EQ(read_recompute("full (use_checkpoint true)"), RecomputeWords::kFull);
   EXPECT_EQ(read_recompute("selective op"), RecomputeWords::kSelectiveOps);
   EXPECT_EQ(read_recompute("selective layer"), RecomputeWords::kSelectiveLayers);
@@ -91,7 +91,7 @@ TEST(TrainingWords, ReadsAmongHowManyRanksACopyIsShared) {
   EXPECT_FALSE(read_sharding("FSDP2").degree);
 }
 
-TEST(TrainingWords, TellsKindsOfShardingApart) {
+TEST(TrainingWords, DistinguishesKindsOfSharding) {
   EXPECT_EQ(read_sharding("none (plain DP; use_gradient_bucket false)").what, ShardingWords::kNone);
   EXPECT_EQ(read_sharding("distributed optimizer (NeMo default)").what, ShardingWords::kOptimizer);
   EXPECT_EQ(read_sharding("ZeRO-2").what, ShardingWords::kGradients);

@@ -34,7 +34,7 @@ int old_lines(const std::function<uint4(const Slot&, unsigned part)>& receive) {
   return old;
 }
 
-TEST(Emulation, PartsOfALineBesideTheFirstSightOfItsFlagMayBeOld) {
+TEST(Emulation, DataReadWithTheFirstObservationOfTheFlagMayBeOld) {
   EXPECT_GT(old_lines([](const Slot& slot, unsigned part) {
               const uint4* const line = reinterpret_cast<const uint4*>(slot.at);
               uint4 v{};
@@ -48,7 +48,7 @@ TEST(Emulation, PartsOfALineBesideTheFirstSightOfItsFlagMayBeOld) {
             0);
 }
 
-TEST(Emulation, PartsThatAreReadAgainAreNew) {
+TEST(Emulation, DataThatAreReadAgainAreNew) {
   EXPECT_EQ(old_lines([](const Slot& slot, unsigned part) { return receive_ll128(slot, 0, part, part < 8); }), 0);
 }
 
@@ -78,7 +78,7 @@ int missed_stores(bool with_barrier, bool with_release) {
   return missed;
 }
 
-TEST(Emulation, StoresAreSeenAfterABarrierAndARelease) {
+TEST(Emulation, StoresAreVisibleAfterABarrierAndARelease) {
   EXPECT_EQ(missed_stores(true, true), 0);
 }
 TEST(Emulation, WithoutTheBarrierOthersStoresAreMissed) {
@@ -89,7 +89,7 @@ TEST(Emulation, WithoutTheReleaseStoresAreMissed) {
 }
 
 // A reader that checks only one of the two flags of 16 bytes is wrong sooner or later.
-TEST(Emulation, HalvesOfAStoreAreSeenApart) {
+TEST(Emulation, HalvesOfAStoreBecomeVisibleSeparately) {
   int apart = 0;
   for (unsigned seed = 1; seed <= kSeeds; ++seed) {
     uint4 line{};

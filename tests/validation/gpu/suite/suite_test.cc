@@ -181,7 +181,7 @@ TEST(Suite, EveryFamilyIsTested) {
 
 // 48 GEMMs of 1 ms keep the compute stream busy for 48 ms, and 2^28 B at 50 GB/s take 5369 us: copies are timed by
 // themselves, and not until computing has ended.
-TEST(Offload, TimesCopiesByThemselvesBesideLongComputing) {
+TEST(Offload, TimesCopiesByThemselvesDuringLongComputation) {
   Device& device = emulation::fresh_device();
   device.launch_us = 1000.0;
   const std::string folder = empty_folder("offload");
@@ -230,7 +230,7 @@ TEST(Gemm, ForwardGemmsInFp8ComeWithAndWithoutFastSums) {
 
 // The device computes nothing, and only the first group's inputs are not zero: ring LL is reported and left out, the
 // rest continues.
-TEST(Primitives, AWrongSumIsTroubleAndNoRow) {
+TEST(Primitives, AWrongSumIsReportedAndNotWritten) {
   Device& device = emulation::fresh_device();
   device.treatment = [](const emulation::Launch& launch) {
     return launch.cooperative ? Device::Treatment::kNone : Device::Treatment::kEnds;
