@@ -9,17 +9,17 @@ constexpr std::array kValidators = {
     Validator{
         .name = "host_copies", .help = "tables of copies between a GPU and its host", .run = validate_host_copies},
     Validator{.name = "interference",
-              .help = "tables of kernels beside kernels that move bytes",
+              .help = "tables of kernels concurrent with kernels that move bytes",
               .run = validate_interference},
     Validator{.name = "kernels", .help = "tables of measured kernels", .run = validate_kernels},
-    Validator{.name = "launches", .help = "tables of what launches cost the host", .run = validate_launches},
+    Validator{.name = "launches", .help = "tables of the host time of launches", .run = validate_launches},
     Validator{.name = "layers", .help = "tables of transformer layers on one GPU", .run = validate_layers},
     Validator{.name = "memory", .help = "tables of device memory's and L2's bandwidth", .run = validate_memory},
     Validator{
         .name = "mpi", .help = "tables of MPI collectives whose algorithms are known by name", .run = validate_mpi},
     Validator{.name = "nccl", .help = "logs of nccl-tests and rccl-tests", .run = validate_nccl},
     Validator{
-        .name = "offload", .help = "tables of copies over the host link beside computing", .run = validate_offload},
+        .name = "offload", .help = "tables of copies over the host link during computation", .run = validate_offload},
     Validator{
         .name = "primitives", .help = "tables of rings among thread blocks of one GPU", .run = validate_primitives},
     Validator{.name = "primitive_times",
@@ -34,7 +34,8 @@ constexpr std::array kCalibrators = {
     Calibrator{.name = "host_copies", .help = "the host link of a GPU", .run = calibrate_host_copies},
     Calibrator{.name = "interference", .help = "what kernels and collectives take from each other on a GPU",
                .run = calibrate_interference},
-    Calibrator{.name = "primitives", .help = "what a primitive of LL, LL128 and Simple costs a thread block of a GPU",
+    Calibrator{.name = "primitives",
+               .help = "the cost of a primitive of LL, LL128 and Simple in a thread block",
                .run = calibrate_primitives},
 };
 

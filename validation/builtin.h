@@ -1,5 +1,5 @@
-// The tables of this folder: what `ringwright validate` can hold against measurements, and what `ringwright calibrate`
-// can fit.
+// The tables of this folder: the measurements that `ringwright validate` compares with predictions, and the constants
+// that `ringwright calibrate` fits.
 #pragma once
 
 #include <optional>
@@ -13,14 +13,14 @@
 namespace ringwright::validation {
 
 struct ValidationRequest {
-  std::vector<std::string> files;      // measurements; empty: the shipped validation set
-  std::vector<std::string> overrides;  // "path=value", on top of every scenario that is played
-  std::optional<std::string> cluster;  // a file or shipped name for measurements that do not say where they were taken
-  std::optional<std::string> profile;  // constants to play all logs with: a shipped name, a file, or "none"
-  std::optional<std::string> classes;  // values of classes: a file, or "none"; the shipped ones if not given
+  std::vector<std::string> files;         // measurements; empty: the shipped validation set
+  std::vector<std::string> overrides;     // "path=value", on top of every scenario that is simulated
+  std::optional<std::string> cluster;     // a file or shipped name for measurements without their machine
+  std::optional<std::string> profile;     // constants for all logs: a shipped name, a file, or "none"
+  std::optional<std::string> classes;     // values of classes: a file, or "none"; the shipped ones if not given
   std::optional<std::string> collective;  // of logs that do not name theirs: "all_gather"
-  std::optional<double> threshold;     // largest error that passes, as a ratio; the validator's own if not given
-  bool wants_page = false;             // `markdown` will be looked at
+  std::optional<double> threshold;        // largest error that passes, as a ratio; the validator's own if not given
+  bool wants_page = false;                // `markdown` is needed
 };
 
 struct NamedText {
@@ -29,9 +29,9 @@ struct NamedText {
 };
 
 struct ValidationOutcome {
-  std::string text;      // tables for people
-  std::string json;      // one object
-  std::string markdown;  // the page that the repository keeps
+  std::string text;              // text tables
+  std::string json;              // one object
+  std::string markdown;          // the page in docs/
   std::vector<NamedText> plots;  // SVG, for the page
   bool passed = true;    // within the threshold
   Diagnostics warnings;
@@ -44,7 +44,7 @@ struct Validator {
 };
 [[nodiscard]] std::span<const Validator> validators();
 
-// In files of their names.
+// In files of the same names.
 [[nodiscard]] Result<ValidationOutcome> validate_host_copies(const ValidationRequest& request);
 [[nodiscard]] Result<ValidationOutcome> validate_interference(const ValidationRequest& request);
 [[nodiscard]] Result<ValidationOutcome> validate_kernels(const ValidationRequest& request);
@@ -68,7 +68,7 @@ struct CalibrationRequest {
 };
 
 struct CalibrationOutcome {
-  std::string text;     // what was fitted, and how well
+  std::string text;  // fitted constants and their errors
   std::string json;
   std::string profile;  // YAML, with the source of its numbers
   Diagnostics warnings;
@@ -81,7 +81,7 @@ struct Calibrator {
 };
 [[nodiscard]] std::span<const Calibrator> calibrators();
 
-// In files of their names; of host copies, interference and primitives beside their validation.
+// In files of the same names; host copies, interference and primitives are next to their validation.
 [[nodiscard]] Result<CalibrationOutcome> calibrate_host_copies(const CalibrationRequest& request);
 [[nodiscard]] Result<CalibrationOutcome> calibrate_interference(const CalibrationRequest& request);
 [[nodiscard]] Result<CalibrationOutcome> calibrate_primitives(const CalibrationRequest& request);

@@ -9,52 +9,52 @@ constexpr std::array kCodes = {
     ErrorCode{
         "E160", "a table of measurements cannot be read",
         "A table is CSV: lines `# key: value` at the head, one line of column names, then one line a row with as\n"
-        "many cells. A cell with a comma stands in double quotes, a quote inside it is written twice.",
+        "many cells. A cell with a comma is written in double quotes, a quote inside it is doubled.",
         "model,notes\ngpt3,\"first, and \"\"best\"\"\""},
     ErrorCode{
-        "E161", "a row of measurements does not say what it should",
-        "A column of numbers holds a number (a remark in brackets may follow), words that say why there is none,\n"
-        "or nothing at all. An empty cell means that the source does not say; it never means 0.",
+        "E161", "a row of measurements is invalid",
+        "A column of numbers holds a number (a remark in brackets may follow), words that explain why there is none,\n"
+        "or nothing at all. An empty cell means that the source does not state it; it never means 0.",
         "mbs\n4x          # write: 4, or `tuned, not printed`"},
     ErrorCode{
-        "E163", "a table of kernels does not say what it should",
+        "E163", "a table of kernels is invalid",
         "The head names the GPU and the source; every row has a family, a data type, FLOPs, bytes and a time. The\n"
         "format is described in docs/kernel-tables.md.",
         "# gpu: h100-sxm5-80gb\n# source: ours\nfamily,dtype,m,n,k,flops,bytes,time_us"},
     ErrorCode{"W162", "an option of `validate` has no effect",
-              "The kind of measurement that is validated does not need what the option gives.",
+              "The kind of measurement that is validated does not use this option.",
               "ringwright validate training --cluster dgx-a100   # every row names its machine"},
     ErrorCode{"W164", "a column of a table has no effect",
-              "Its name is not known; a slip of the pen leaves out what the column says. docs/training-tables.md\n"
+              "Its name is not known; a typing error drops the content of the column. docs/training-tables.md\n"
               "lists the columns.",
               "id,model,gpu,n_gpus,step_time      # write: step_time_s"},
     ErrorCode{"W165", "a measured run is not compared",
               "The row gives no time and no rate, names a GPU or a model that is not known, or its layout cannot be\n"
-              "played. The message says which.",
+              "simulated. The message states the reason.",
               "id,model,gpu,n_gpus,tp,pp,step_time_s\nours-1,gpt3-175b,A100,8,3,1,2.5   # tp 3 does not divide 8 GPUs"},
     ErrorCode{"E166", "no measured run could be compared",
-              "A comparison of nothing is no success. The messages before it say why each row was left out.",
+              "A comparison of nothing is no success. The messages before it state why each row was left out.",
               "ringwright validate training runs.csv"},
     ErrorCode{"E167", "times in another unit",
               "Most kernels of the table would be far faster than the GPU's peak, or slower than any kernel of their\n"
-              "size. Times are in the unit that the column's name says.",
+              "size. Times are in the unit of the column's name.",
               "time_us\n0.0842        # 84.2 us written in ms"},
     ErrorCode{"E240", "the machine of a measurement is not known",
-              "The log names a GPU of which no node is shipped, or does not tell its ranks and hosts as they can be.\n"
+              "The log names a GPU of which no node is shipped, or has an impossible number of ranks or hosts.\n"
               "Describe the machine in a file with a map `cluster` and name it.",
               "ringwright validate nccl all_reduce.log --cluster my-cluster.yaml"},
     ErrorCode{"E241", "the collective of a measurement is not known",
-              "Newer versions of nccl-tests print which test runs; for older ones the name of the file tells.",
+              "Newer versions of nccl-tests print which test runs; for older ones the name of the file is used.",
               "all_reduce_perf -b 8 -e 8G -f 2 > all_reduce_2n.log"},
-    ErrorCode{"E242", "the list of measured machines does not say what it should",
+    ErrorCode{"E242", "the list of measured machines is invalid",
               "Each row names a machine, the sources of its logs, its GPU and the logs on which its profile is fitted.",
               "machine,sources,gpu,gpus_per_process,timing,fitted\nours,example.org/logs,h100,8,,one_host two_hosts"},
     ErrorCode{"E243", "how the calls of a log were timed is not understood",
-              "The line `# timing` of a table says `in a row` (as nccl-tests does, and the default) or `alone "
+              "The line `# timing` of a table is `in a row` (as nccl-tests does, and the default) or `alone "
               "PyTorch`: one call\n"
               "at a time on an idle device, through torch.distributed, between two CUDA events.",
               "# timing: alone PyTorch"},
-    ErrorCode{"E244", "the values of classes do not say what they should",
+    ErrorCode{"E244", "the list of class values is invalid",
               "Each row names a class (a generation of GPUs or a kind of network), one of the constants that "
               "`calibrate nccl`\n"
               "fits, and its value.",

@@ -133,7 +133,7 @@ class ResultsTest(unittest.TestCase):
             log = Path(folder) / 'x.log'
             log.write_text('#       size   count   type   redop   root   time   algbw   busbw\n'
                            '     1048576  262144  float    none    -1   50.0   21.0   18.4\n# Avg bus bandwidth : 18.4\n')
-            self.assertIn('say --collective', self.call('validate', 'nccl', str(log), '--cluster', 'dgx-h100')[2])
+            self.assertIn('pass --collective', self.call('validate', 'nccl', str(log), '--cluster', 'dgx-h100')[2])
             out = self.call('validate', 'nccl', str(log), '--cluster', 'dgx-h100', '--collective', 'all_gather')[1]
             self.assertIn('all_gather', out)
 

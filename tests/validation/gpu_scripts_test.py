@@ -37,7 +37,7 @@ def rows_of(folder, table):
 def check_dry_run(source):
     for script in SCRIPTS:
         code, output = run([sys.executable, '-B', os.path.join(source, script), '--dry-run'])
-        expect(code == 0 and len(output.splitlines()) > 30, f'{script} says what it would measure', output)
+        expect(code == 0 and len(output.splitlines()) > 30, f'{script} lists what it would measure', output)
 
 
 def check_whole_run(source, script, tables):
@@ -64,26 +64,26 @@ def check_killed_run(source, script, tables):
             Path(folder, table).write_text(whole[table][:-5], encoding='utf-8')
         code, output = run_script(source, script, folder, '--quick')
         again = {table: Path(folder, table).read_text(encoding='utf-8') for table in tables}
-        expect(code == 0 and whole == again, f'{script} goes on behind the last whole row', output)
+        expect(code == 0 and whole == again, f'{script} continues after the last whole row', output)
         for table in tables:  # killed before the columns were written
             Path(folder, table).write_text('# gpu: ', encoding='utf-8')
         code, output = run_script(source, script, folder, '--quick')
         again = {table: Path(folder, table).read_text(encoding='utf-8') for table in tables}
-        expect(code == 0 and whole == again, f'{script} begins a table anew that was never one', output)
+        expect(code == 0 and whole == again, f'{script} starts a new table where there was none', output)
 
 
 def check_troubles(source, script, tables):
     with tempfile.TemporaryDirectory() as folder:
         code, output = run_script(source, script, folder, trouble='no memory')
-        expect(code == 0 and 'skipped: ' in output, f'{script} skips what does not fit and goes on', output[-500:])
+        expect(code == 0 and 'skipped: ' in output, f'{script} skips what does not fit and continues', output[-500:])
         code, output = run_script(source, script, folder, trouble='no kernel')
         expect(code == 0 and 'No available kernel' in output and 'Traceback' not in output,
                f'{script} skips what there is no kernel for', output[-500:])
         expect(all(Path(folder, table).is_file() for table in tables), f'{script} leaves its tables')
     with tempfile.TemporaryDirectory() as folder:
-        for trouble, words in (('no gpu', 'PyTorch sees no GPU'), ('device lost', 'the device has failed')):
+        for trouble, words in (('no gpu', 'PyTorch finds no GPU'), ('device lost', 'the device has failed')):
             code, output = run_script(source, script, folder, trouble=trouble)
-            expect(code == 1 and words in output and 'Traceback' not in output, f'{script} says: {words}', output[-500:])
+            expect(code == 1 and words in output and 'Traceback' not in output, f'{script} prints: {words}', output[-500:])
         code, output = run_script(source, script, folder, gpu='NVIDIA Unheard-of')
         expect(code == 1 and 'no shipped GPU' in output, f'{script} refuses a GPU that it does not know', output)
         code, output = run_script(source, script, folder, gpu='NVIDIA H100 80GB HBM3 MIG 3g.40gb')
@@ -140,10 +140,10 @@ def check_measure_script(source):
     with tempfile.TemporaryDirectory() as folder:
         machine = Machine(folder, SUITE + '[ "$4" != gemm ] || exit 1\n[ "$4" != memory ] || exit 4\n', torch=False)
         code, output = machine.measure(source, '60')
-        expect(code == 1 and 'failed: gemm\n' in output, 'a family that fails is told', output)
-        expect('run again to go on: memory' in output, 'and one that has more to measure', output)
+        expect(code == 1 and 'failed: gemm\n' in output, 'a family that fails is reported', output)
+        expect('run again to continue: memory' in output, 'and one that has more to measure', output)
         expect('PyTorch' in output, 'and that PyTorch is missing', output)
-        expect(families_called(machine) == FAMILIES, 'and the rest goes on', output)
+        expect(families_called(machine) == FAMILIES, 'and the rest continues', output)
     with tempfile.TemporaryDirectory() as folder:
         machine = Machine(folder, SUITE + '[ "$4" != primitives ] || sleep 1000\n', torch=False)
         Path(folder, 'timeout').write_text('', encoding='utf-8')
@@ -151,19 +151,19 @@ def check_measure_script(source):
                       '[ "$1" = -k ] && shift 3 || shift\nexec ' + shutil.which('timeout') + ' -k 1 2 "$@"\n')
         code, output = machine.measure(source, '60')
         expect(code == 1 and 'primitives: did not end in its time' in output, 'a family that hangs is ended', output)
-        expect(families_called(machine) == FAMILIES, 'and the rest goes on', output)
+        expect(families_called(machine) == FAMILIES, 'and the rest continues', output)
     with tempfile.TemporaryDirectory() as folder:
         machine = Machine(folder, SUITE, torch=False)
         os.remove(os.path.join(folder, 'suite'))
         code, output = machine.measure(source, '60')
-        expect(code == 1 and 'there is no program' in output, 'a missing suite is told', output)
+        expect(code == 1 and 'there is no program' in output, 'a missing suite is reported', output)
         write_program(os.path.join(folder, 'nvidia-smi'), 'exit 9\n')
         code, output = machine.measure(source, '60')
-        expect(code == 3 and 'no GPU' in output, 'measure.sh says that there is no GPU', output)
+        expect(code == 3 and 'no GPU' in output, 'measure.sh reports that there is no GPU', output)
         write_program(os.path.join(folder, 'suite'), SUITE)
         write_program(os.path.join(folder, 'nvidia-smi'), 'echo "GPU 0: NVIDIA H200"\n')
         code, output = machine.measure(source, '2')
-        expect('no time is left' in output and code in (1, 4), 'what there is no time for is told', output)
+        expect('no time is left' in output and code in (1, 4), 'a lack of time is reported', output)
 
 
 def check_table(source):

@@ -36,7 +36,7 @@ def check_compiled(source, build, jobs):
     if not os.path.exists('/dev/nvidia0'):
         with tempfile.TemporaryDirectory() as folder:
             code, output = run(program, '--out', folder)
-            expect(code == 3 and 'no GPU' in output, 'without a GPU it says so', output)
+            expect(code == 3 and 'no GPU' in output, 'a missing GPU is reported', output)
 
 
 def main():

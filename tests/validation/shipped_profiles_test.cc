@@ -35,7 +35,7 @@ const std::map<std::string, std::string> kNodesOfClasses = {{"volta", "v100-x4"}
   return machine == machines->end() ? "" : kNodes.at(machine->gpu);
 }
 
-TEST(ShippedProfiles, AreReadOnTheirMachinesAndSayWhereTheyComeFrom) {
+TEST(ShippedProfiles, AreReadOnTheirMachinesAndNameTheirSource) {
   int count = 0;
   for (const auto& entry : std::filesystem::directory_iterator(ringwright::share_dir() + "/profiles")) {
     const std::string name = entry.path().stem().string();
@@ -56,7 +56,7 @@ TEST(ShippedProfiles, AreReadOnTheirMachinesAndSayWhereTheyComeFrom) {
   EXPECT_GE(count, 25);
 }
 
-// And what is known of links and NICs, as `validate nccl` plays machines of a class.
+// And the known values of links and NICs, as `validate nccl` simulates machines of a class.
 TEST(ShippedProfiles, OfClassesSayWhatIsFittedToThem) {
   const auto values = read_class_values(std::string(kShippedClasses));
   ASSERT_TRUE(values.has_value());

@@ -26,7 +26,7 @@ std::string text_in(const std::string& path) {
   return text.str();
 }
 
-// All that stands in quotes, in order.
+// All quoted strings, in order.
 std::vector<std::string> quoted(const std::string& code) {
   static const std::regex kWord("\"([^\"]*)\"");
   std::vector<std::string> words;
@@ -67,7 +67,7 @@ std::string write(const std::string& name, const std::string& text) {
   return path;
 }
 
-// Pairs of a part of a device's name and the GPU that is shipped for it, as `text` lists them.
+// Pairs of a substring of a device's name and the GPU that is shipped for it, as `text` lists them.
 std::vector<std::pair<std::string, std::string>> known_gpus(const std::string& file, const std::regex& pair) {
   const std::string text = text_in(shipped_folder("gpu") + "/" + file);
   std::vector<std::pair<std::string, std::string>> known;
@@ -104,8 +104,8 @@ INSTANTIATE_TEST_SUITE_P(Families, SuiteTable,
 
 constexpr const char* kHead = "# gpu: h200-sxm-141gb\n# source: a test\n";
 
-// A copy of one stream each way: 3 us and 4 TB/s; blocks draw 40 GB/s each up to 2.4 TB/s. `factor` on every second
-// row.
+// A copy of one stream in and one out: 3 us and 4 TB/s; blocks draw 40 GB/s each up to 2.4 TB/s. `factor` on every
+// second row.
 std::string memory_rows(double factor) {
   std::string text =
       std::string(kHead) + "pattern,level,stream_bytes,sms,blocks,GB_per_s,time_us,ci_low_us,ci_high_us\n";
@@ -138,7 +138,7 @@ TEST(ValidateMemory, RowsThatFollowNoRuleFail) {
   EXPECT_THAT(outcome->text, HasSubstr("copy, memory: the mean error is"));
 }
 
-TEST(ValidateMemory, MistakesAreToldWithTheirPlace) {
+TEST(ValidateMemory, MistakesAreReportedWithTheirPlace) {
   const auto outcome = validate_memory(
       {.files = {
            write("memory",
@@ -148,11 +148,11 @@ TEST(ValidateMemory, MistakesAreToldWithTheirPlace) {
   const std::string problems = render(outcome.error());
   EXPECT_THAT(problems, HasSubstr("pattern 'copi' is unknown"));
   EXPECT_THAT(problems, HasSubstr("level 'l3' is unknown"));
-  EXPECT_THAT(problems, HasSubstr("sms is 0 and must lie between 1 and 4096"));
+  EXPECT_THAT(problems, HasSubstr("sms is 0 and must be between 1 and 4096"));
   EXPECT_THAT(problems, HasSubstr("8 thread blocks cannot use 132 multiprocessors"));
 }
 
-// Down at 50, up at 40 GB/s, 10 us a bucket; 256 MiB in buckets of 4 and 64 MiB. `held` slows the product beside
+// Down at 50, up at 40 GB/s, 10 us a bucket; 256 MiB in buckets of 4 and 64 MiB. `held` slows the GEMM during
 // copies.
 std::string offload_rows(double held, double both) {
   std::string text = std::string(kHead) + "traffic,compute,bytes,bucket_bytes,compute_us,down_us,up_us\n";
@@ -176,9 +176,9 @@ TEST(ValidateOffload, DirectionsDoNotDisturbEachOtherAndTakeLittleFromAGemm) {
   const auto outcome = validate_offload({.files = {write("offload", offload_rows(1.0, 1.0))}, .wants_page = true});
   ASSERT_TRUE(outcome) << render(outcome.error());
   EXPECT_TRUE(outcome->passed) << outcome->text;
-  // Of each direction: both at once, beside the product, and both beside it; in two sizes of buckets.
-  EXPECT_THAT(outcome->text, HasSubstr("gradients down, beside others               6 rows, mean 0.0 %"));
-  EXPECT_THAT(outcome->text, HasSubstr("the product, beside copies                  6 rows"));
+  // Of each direction: both at once, during the GEMM, and both during it; in two sizes of buckets.
+  EXPECT_THAT(outcome->text, HasSubstr("gradients down, with others                 6 rows, mean 0.0 %"));
+  EXPECT_THAT(outcome->text, HasSubstr("the GEMM, with copies                       6 rows"));
   EXPECT_THAT(outcome->markdown, HasSubstr("offload-h200-sxm-141gb.svg"));
 }
 
@@ -186,11 +186,11 @@ TEST(ValidateOffload, ALinkThatIsSharedByBothDirectionsFails) {
   const auto outcome = validate_offload({.files = {write("offload", offload_rows(1.3, 1.6))}});
   ASSERT_TRUE(outcome) << render(outcome.error());
   EXPECT_FALSE(outcome->passed);
-  EXPECT_THAT(outcome->text, HasSubstr("parameters up, beside others: the mean error is"));
-  EXPECT_THAT(outcome->text, HasSubstr("the product, beside copies: the mean error is"));
+  EXPECT_THAT(outcome->text, HasSubstr("parameters up, with others: the mean error is"));
+  EXPECT_THAT(outcome->text, HasSubstr("the GEMM, with copies: the mean error is"));
 }
 
-TEST(ValidateOffload, MistakesAreToldWithTheirPlace) {
+TEST(ValidateOffload, MistakesAreReportedWithTheirPlace) {
   const auto outcome = validate_offload(
       {.files = {write(
            "offload", std::string(kHead) +

@@ -1,4 +1,4 @@
-// Finds the values of a few positive constants, each within its bounds, for which an error is least.
+// Finds the values of a few positive constants, each within its bounds, that minimise an error.
 //
 // A compass search in the logarithms: from the best point so far every constant is tried larger and smaller by the
 // present factor, all at once on all cores, and then all of the trials that helped together. The best of these is the

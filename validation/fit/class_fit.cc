@@ -11,8 +11,8 @@
 namespace ringwright::validation {
 namespace {
 
-constexpr double kStep = 0.05;         // of a logarithm, for derivatives
-constexpr double kEnough = 5e-3;       // a round that gains less than this part ends the search
+constexpr double kStep = 0.05;    // of a logarithm, for derivatives
+constexpr double kEnough = 5e-3;  // a round with a smaller relative gain ends the search
 constexpr int kMostLeaps = 3;
 constexpr double kFirstDamping = 0.1;
 constexpr double kMostDamping = 1e4;
@@ -140,8 +140,8 @@ class Search {
     return columns;
   }
 
-  // Errors jump where a library chooses otherwise, and a constant may matter only beyond: from where nothing near is
-  // better, one constant moves by its whole spread, if that is.
+  // Errors jump where a library chooses otherwise, and a constant may matter only beyond: where no nearby point is
+  // better, one constant moves by its whole spread, if that helps.
   bool leap() {
     std::vector<Logarithms> tried;
     for (std::size_t i = 0; i < x_.size(); ++i) {
@@ -237,7 +237,7 @@ class Search {
     }
   }
 
-  // The inverse's diagonal: what the rows leave of each constant's spread.
+  // The inverse's diagonal: the share of each constant's spread that the rows leave.
   void weigh_constants() {
     Model here = model();
     here.matrix.factor();

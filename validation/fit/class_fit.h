@@ -1,16 +1,16 @@
-// Finds the values of a few positive constants for which predictions come near measurements, without leaving what is
-// known of the constants beforehand.
+// Finds the values of a few positive constants for which predictions match measurements, with prior knowledge of the
+// constants.
 //
-// Each constant has a value that its class of hardware has, and a spread: how far, as a factor, others of the class may
-// lie from it. With x the logarithms of the constants, least is
+// Each constant has a value that its class of hardware has, and a spread: how far, as a factor, others of the class
+// may differ from it. With x the logarithms of the constants, the fit minimises
 //
 //     sum over rows of  weight * h(residual / noise)  +  sum over constants of  ((x - class value) / spread)^2 / 2
 //
-// where h is Huber's function, so that single bad rows bend nothing. (The most probable constants, when logarithms of
-// times scatter by `noise` and constants by their spreads.) The search takes Levenberg's and Marquardt's steps with
-// derivatives from differences; all of its trials run side by side, and it gives the same answer on any number of
-// cores. What is left of a constant's spread once the rows have spoken tells whether they determine it: one that they
-// do not is put back to its class value, and the others are fitted again.
+// where h is Huber's function, so that single bad rows have little effect. (The most probable constants, when
+// logarithms of times scatter by `noise` and constants by their spreads.) The search takes Levenberg's and Marquardt's
+// steps with derivatives from differences; all of its trials run concurrently, and it gives the same answer on any
+// number of cores. The remaining spread of a constant shows whether the rows determine it: one that they do not
+// determine is put back to its class value, and the others are fitted again.
 #pragma once
 
 #include <functional>
@@ -33,22 +33,22 @@ struct ClassResidual {
 };
 
 struct ClassFitOptions {
-  double noise = 0.1;         // what a good prediction may miss: of the logarithm
-  double determined = 0.7;    // a constant is when no more than this part of its spread is left
+  double noise = 0.1;       // expected error of a good prediction: of the logarithm
+  double determined = 0.7;  // a constant is determined when at most this share of its spread is left
   int most_rounds = 8;
 };
 
 struct ClassFitAnswer {
   std::vector<double> values;
   std::vector<bool> determined;   // by constant
-  std::vector<double> left_over;  // part of each constant's spread that the rows leave
+  std::vector<double> left_over;  // share of each constant's spread that the rows leave
   double error = 0.0;             // mean of the residuals' absolute values, by weight
   double error_at_start = 0.0;
   int rounds = 0;
 };
 
-// Rows come in the same number and order for all values; none at all where values cannot be played. Called from several
-// threads at once.
+// Rows have the same number and order for all values; none at all where values cannot be simulated. Called from
+// several threads at once.
 using ClassResiduals = std::function<std::vector<ClassResidual>(std::span<const double>)>;
 [[nodiscard]] ClassFitAnswer fit_to_class(std::span<const ClassConstant> constants, const ClassResiduals& residuals,
                             const ClassFitOptions& options = {});

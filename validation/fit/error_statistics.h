@@ -1,4 +1,4 @@
-// How far predictions lie from measurements: the few figures that every validation table prints.
+// Errors of predictions against measurements: the few figures that every validation table prints.
 #pragma once
 
 #include <cstddef>

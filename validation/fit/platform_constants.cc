@@ -1,6 +1,6 @@
-// The bounds are what hardware of the last ten years may be expected to lie in: a kernel launch between 2 and 60 us
-// (one process a GPU, or one that drives eight), flags seen across NVLink within a fraction of a microsecond to a few,
-// a thread block's copies at a few to a hundred GB/s, a proxy thread's hand-over to a NIC below 30 us.
+// The bounds cover hardware of the last ten years: a kernel launch between 2 and 60 us (one process a GPU, or one that
+// drives eight), flags observed across NVLink within a fraction of a microsecond to a few, a thread block's copies at
+// a few to a hundred GB/s, a proxy thread's hand-over to a NIC below 30 us.
 #include "validation/fit/platform_constants.h"
 
 #include <algorithm>
@@ -45,7 +45,7 @@ constexpr std::array kConstants = {
                      [](const Scenario& s) { return us(of<Protocol::kSimple>(s).primitive); }},
     PlatformConstant{"comm.costs.simple.rate", "Simple, one channel", kRate, kGpu, 5.0, 120.0, 0.3,
                      [](const Scenario& s) { return gb(of<Protocol::kSimple>(s).rate); }},
-    PlatformConstant{"comm.costs.switched", "of one that takes from the switches, besides", kUs, kGpu, 0.5, 20.0, 1.6,
+    PlatformConstant{"comm.costs.switched", "added where one reads from the switches", kUs, kGpu, 0.5, 20.0, 1.6,
                      [](const Scenario& s) { return us(s.comm.costs.switched); }},
     PlatformConstant{"comm.costs.further_peer", "of each further peer that one scatters to or gathers from", kUs, kGpu,
                      0.05, 5.0, 1.6, [](const Scenario& s) { return us(s.comm.costs.further_peer); }},

@@ -17,13 +17,13 @@ struct PlatformConstant {
   std::string_view path;  // of the scenario
   std::string_view doc;
   ConstantUnit unit = ConstantUnit::kMicroseconds;
-  ConstantOf of = ConstantOf::kKernels;  // network: seen only by calls between hosts
+  ConstantOf of = ConstantOf::kKernels;  // network: affects only calls between hosts
   double low = 0.0;                      // in the unit, as `high` and the class value
   double high = 0.0;
-  double spread = 0.0;  // of the logarithm: how far platforms of one class lie from its value
-  double (*class_value)(const configs::Scenario& scenario) = nullptr;  // of a machine whose scenario says nothing of it
+  double spread = 0.0;  // of the logarithm: how far platforms of one class differ from its value
+  double (*class_value)(const configs::Scenario& scenario) = nullptr;  // of a machine whose scenario does not set it
 
-  // What the fit is told on this machine.
+  // Input of the fit on this machine.
   [[nodiscard]] ClassConstant on(const configs::Scenario& scenario) const;
 };
 

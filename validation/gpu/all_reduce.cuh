@@ -6,7 +6,8 @@
 
 namespace ringwright::gpu {
 
-// Of a block: its registers must suffice. One block a multiprocessor is all that is measured, so that none need be spilled.
+// Of a block: its registers must suffice. Only one block a multiprocessor is measured, so that no register need be
+// spilled.
 constexpr int kMostThreads = 512;
 
 template <int kMost>
@@ -18,7 +19,7 @@ __device__ void load_steps(Ends<kMost>& ends, int in, int out) {
   }
 }
 
-// Kept for the next launch. All threads must have read the old steps before.
+// Stored for the next launch. All threads must have read the old steps before.
 template <int kMost>
 __device__ void store_steps(const Ends<kMost>& ends, int in, int out) {
   __syncthreads();
@@ -44,7 +45,7 @@ __device__ inline std::size_t least(std::size_t a, std::size_t b) {
   return a < b ? a : b;
 }
 
-// The part of the buffer that a channel takes: equal ones, of even length but for the last one's end.
+// The range of the buffer that a channel takes: equal ones, of even length but for the last one's end.
 struct Part {
   std::size_t begin = 0;
   std::size_t pairs = 0;
@@ -56,7 +57,7 @@ __device__ inline Part part_of(const Work& work, int channels, int channel) {
   return {begin, least(each, work.pairs - begin)};
 }
 
-// Every channel goes through its part loop by loop, n chunks a loop.
+// Every channel iterates over its range loop by loop, n chunks a loop.
 template <Protocol kProtocol>
 __global__ void __launch_bounds__(kMostThreads, 1) ring_all_reduce(GroupView group, Work work) {
   const int ranks = group.shape.ranks;
@@ -87,15 +88,15 @@ __global__ void __launch_bounds__(kMostThreads, 1) ring_all_reduce(GroupView gro
   store_steps(ends, 1, 1);
 }
 
-// Up to the root and down again, one chunk after another. What comes down to a rank lags behind what it sends up by
-// half of the slots for each level above it, so that chunks follow each other through the tree and none waits for a
-// round trip.
+// Up to the root and down again, one chunk after another. The data that a rank receives on the way down lag behind
+// what it sends up by half of the slots for each level above it, so that chunks follow each other through the tree and
+// none waits for a round trip.
 template <Protocol kProtocol>
 __global__ void __launch_bounds__(kMostThreads, 1) tree_all_reduce(GroupView group, Work work) {
   const int rank = static_cast<int>(blockIdx.x) / group.shape.channels;
   const int channel = static_cast<int>(blockIdx.x) % group.shape.channels;
   const BlockEnds& mine = group.ends[blockIdx.x];
-  // Going up: in from the children, out to the parent; going down the other way round.
+  // Going up: in from the children, out to the parent; going down in reverse.
   Ends<2> up, down;
 #pragma unroll
   for (int i = 0; i < 2; ++i) {

@@ -42,7 +42,7 @@ def row_of(backend, direction, shape):
 
 
 def backends(torch):
-    """The kernels that this PyTorch can be told to use."""
+    """The kernels that this PyTorch can be set to use."""
     kinds = torch.nn.attention.SDPBackend
     names = (('cudnn', 'CUDNN_ATTENTION'), ('flash2', 'FLASH_ATTENTION'))
     return [(name, getattr(kinds, kind)) for name, kind in names if hasattr(kinds, kind)]
@@ -105,12 +105,12 @@ def main():
     try:
         import torch.nn.attention
     except ImportError:
-        raise SystemExit('error: this PyTorch cannot be told which attention to use (it has no torch.nn.attention)') from None
+        raise SystemExit('error: this PyTorch cannot select an attention kernel (it has no torch.nn.attention)') from None
     os.makedirs(options.out, exist_ok=True)
     table = Table(os.path.join(options.out, 'attention.csv'), header(torch, 'attention.py'), KEYS, VALUES)
     if measure_all(torch, table, options.quick, budget):
         return 0
-    print('the time is up, run again to go on', flush=True)
+    print('the time is up, run again to continue', flush=True)
     return TIME_IS_UP
 
 

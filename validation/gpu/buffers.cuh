@@ -1,5 +1,5 @@
-// Device memory for measurements: random data, and several copies of it in turn, so that no launch finds what the one
-// before left in the L2 cache. Random, because zeros draw less power and run at higher clocks.
+// Device memory for measurements: random data, and several copies of it in turn, so that no launch finds the data of
+// the previous one in the L2 cache. Random, because zeros draw less power and run at higher clocks.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Every call of the CUDA libraries is checked: a measurement after a failed call would be of nothing.
+// Every call of the CUDA libraries is checked: a measurement after a failed call would be meaningless.
 #pragma once
 
 #include <cublas_v2.h>
@@ -6,7 +6,7 @@
 
 namespace ringwright::gpu {
 
-// Ends the program with what failed and why.
+// Ends the program with the call that failed and the reason.
 void check(cudaError_t status, const char* what);
 void check(cublasStatus_t status, const char* what);
 [[noreturn]] void fail(const char* what);

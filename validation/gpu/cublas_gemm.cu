@@ -1,4 +1,4 @@
-// The product by cublasGemmEx, row-major y = x W^T.
+// The GEMM by cublasGemmEx, row-major y = x W^T.
 #include "cublas_gemm.cuh"
 
 #include "check.cuh"

@@ -1,4 +1,4 @@
-// A square-ish bf16 product to keep the GPU busy with while something else is measured beside it.
+// A square-ish bf16 GEMM that keeps the GPU busy while something else is measured.
 #pragma once
 
 #include <cublas_v2.h>

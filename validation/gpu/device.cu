@@ -1,4 +1,4 @@
-// The device, its clocks, and the versions of what runs on it.
+// The device, its clocks, and the versions of its software.
 #include "device.cuh"
 
 #include <array>
@@ -94,7 +94,7 @@ std::vector<std::string> describe_device(const std::string& gpu_key) {
     std::fprintf(stderr, "error: no shipped GPU is known for '%s'; name one with --gpu\n", name.c_str());
     std::exit(2);
   }
-  // nvidia-smi numbers all GPUs of the host, CUDA those that it is allowed to see.
+  // nvidia-smi numbers all GPUs of the host, CUDA those that are visible to it.
   std::array<char, 32> bus{};
   check(cudaDeviceGetPCIBusId(bus.data(), static_cast<int>(bus.size()), 0), "cudaDeviceGetPCIBusId");
   const std::string smi = "nvidia-smi --id=" + std::string(bus.data()) + " --format=csv,noheader --query-gpu=";

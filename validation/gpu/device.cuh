@@ -1,4 +1,4 @@
-// What was measured on: the lines that head every table.
+// The measured device: the lines that head every table.
 #pragma once
 
 #include <string>

@@ -1,8 +1,8 @@
-// Connections between thread blocks that stand for ranks: a buffer of slots, credits that flow back, and the three ways
-// in which NCCL's kernels say that data has come.
+// Connections between thread blocks that act as ranks: a buffer of slots, credits that flow back, and the three
+// mechanisms by which NCCL's kernels signal that data have arrived.
 //
 // Simple: plain stores, a fence, then a step counter. LL: lines of 16 bytes, 8 of data and twice 4 of flag, so that
-// each line says for itself that it is there. LL128: lines of 128 bytes, 120 of data and 8 of flag, stored by eight
+// each line carries its own arrival flag. LL128: lines of 128 bytes, 120 of data and 8 of flag, stored by eight
 // neighbouring threads at once. A sender may be as many steps ahead as there are slots. Facts: NCCL 2.19 as described
 // by Hu et al., "Demystifying NCCL", arXiv 2507.04786, sections on protocols and buffers; the code is our own.
 //
@@ -26,13 +26,13 @@ struct Connection {
   char* slots = nullptr;          // slot_count * slot_bytes
   std::uint64_t* tail = nullptr;  // steps written (Simple)
   std::uint64_t* head = nullptr;  // steps read: the credits
-  std::uint64_t* sent = nullptr;  // where the sender's and the receiver's block go on in the next launch
+  std::uint64_t* sent = nullptr;  // where the sender's and the receiver's block continue in the next launch
   std::uint64_t* received = nullptr;
 };
 
 struct FifoShape {
   int slot_count = 8;
-  std::size_t slot_bytes = 512 << 10;  // of the buffer; LL carries half of it, LL128 15 of 16 parts
+  std::size_t slot_bytes = 512 << 10;  // of the buffer; LL carries half of it, LL128 15 sixteenths
 };
 
 // Data that a slot carries.
@@ -42,7 +42,7 @@ __host__ __device__ constexpr std::size_t useful_bytes(Protocol protocol, std::s
                                         : slot_bytes;
 }
 
-// What a primitive works on: pairs of floats, so that LL's 8 bytes are one of them.
+// Elements of a primitive: pairs of floats, so that LL's 8 bytes are one of them.
 __device__ inline float2 sum(float2 a, float2 b) {
   return {a.x + b.x, a.y + b.y};
 }
@@ -65,7 +65,7 @@ struct Primitive {
   [[nodiscard]] __device__ bool wants_own() const { return add_own || receive_from == 0; }
 };
 
-// A block's ends of its connections, with the step at which each stands.
+// A block's ends of its connections, with the step of each.
 template <int kMost>
 struct Ends {
   Connection in[kMost];
@@ -74,7 +74,7 @@ struct Ends {
   std::uint64_t out_step[kMost];
 };
 
-// Where the data of this step lie, and the flag of its lines: the step's number from 1, so that none is 0.
+// Address of this step's data, and the flag of its lines: the step's number from 1, so that none is 0.
 struct Slot {
   char* at;
   std::uint32_t flag;
@@ -100,7 +100,7 @@ __device__ Slots<kMost> slots_of(const Ends<kMost>& ends, const FifoShape& fifo)
   return slots;
 }
 
-// Waits until every receiver has a slot free, and for Simple until all data has come. A thread each waits.
+// Waits until every receiver has a slot free, and for Simple until all data have arrived. A thread each waits.
 template <Protocol kProtocol, int kMost>
 __device__ void wait_for_peers(const Ends<kMost>& ends, const Primitive& p, const FifoShape& fifo) {
   const int thread = static_cast<int>(threadIdx.x);
@@ -119,9 +119,9 @@ __device__ void wait_for_peers(const Ends<kMost>& ends, const Primitive& p, cons
   __syncthreads();
 }
 
-// Tells receivers of data (Simple) and senders of credit, and steps on. The release covers what all threads of the
-// block stored before the barrier. Credit needs none, as in NCCL: what was read has been added up and stored before it
-// is given.
+// Signals data to receivers (Simple) and credit to senders, and advances the step. The release covers the stores of
+// all threads of the block before the barrier. Credit needs none, as in NCCL: data have been read, added up and stored
+// before credit is given.
 template <Protocol kProtocol, int kMost>
 __device__ void tell_peers(Ends<kMost>& ends, const Primitive& p) {
   __syncthreads();
@@ -166,9 +166,9 @@ __device__ void run_ll(const Slots<kMost>& slots, const Primitive& p, const floa
   }
 }
 
-// Waits for a line of which each of eight threads reads its part; the flag stands in the last one's upper half. When
-// the flag has been seen, the line is read again: the parts beside its first sight may have been read before they were
-// stored.
+// Waits for a line of which each of eight threads reads its share; the flag is in the last one's upper half. When the
+// flag has been observed, the line is read again: the data read with its first observation may have been read before
+// they were stored.
 __device__ inline uint4 receive_ll128(const Slot& slot, std::size_t line, unsigned part, bool there) {
   constexpr unsigned kWarp = 0xFFFFFFFFU;
   const uint4* from = reinterpret_cast<const uint4*>(slot.at) + line * 8 + part;
@@ -183,7 +183,7 @@ __device__ inline uint4 receive_ll128(const Slot& slot, std::size_t line, unsign
   return v;
 }
 
-// Eight threads hold a line: 15 pairs, the last thread one of them beside the flag.
+// Eight threads hold a line: 15 pairs, the last thread one of them next to the flag.
 template <int kMost>
 __device__ void run_ll128(const Slots<kMost>& slots, const Primitive& p, const float2* input, float2* output) {
   constexpr std::size_t kPairsALine = 15;

@@ -1,4 +1,4 @@
-// Groups of blocks: their buffers and who is joined to whom.
+// Groups of blocks: their buffers and connections.
 #include "group.cuh"
 
 #include "check.cuh"

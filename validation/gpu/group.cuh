@@ -1,5 +1,5 @@
 // Thread blocks of one GPU as the ranks of a collective: rank r's channel c is block r * channels + c; blocks are all
-// resident at once (a cooperative launch), and talk through connections in device memory.
+// resident at once (a cooperative launch), and communicate through connections in device memory.
 #pragma once
 
 #include <vector>
@@ -19,7 +19,8 @@ struct GroupShape {
   FifoShape fifo;
 };
 
-// The ends of one block: a ring has one each way; a tree a parent (place 0) and two children (1 and 2) both ways.
+// The ends of one block: a ring has one in each direction; a tree a parent (index 0) and two children (1 and 2) in
+// both directions.
 struct BlockEnds {
   Connection in[3];
   Connection out[3];

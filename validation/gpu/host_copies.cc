@@ -20,7 +20,7 @@ namespace {
 using namespace ringwright::literals;
 
 constexpr double kHostCopiesThreshold = 0.05;
-constexpr Bytes kJudgedFrom = 1_MiB;  // below, the latency of the host decides
+constexpr Bytes kJudgedFrom = 1_MiB;  // below, the latency of the host dominates
 
 constexpr std::array<std::string_view, 7> kHostCopiesColumns{"memory",  "direction", "bytes",     "GB_per_s_each_way",
                                                              "time_us", "ci_low_us", "ci_high_us"};
@@ -125,7 +125,7 @@ std::vector<DmaPathCosts> fit_host_copies(const HostCopyTable& table) {
 
 Result<ValidationOutcome> validate_host_copies(const ValidationRequest& request) {
   constexpr TableKind kKind{.family = "host_copies",
-                            .title = "Copies between GPU and host: predicted beside measured",
+                            .title = "Copies between GPU and host: predictions against measurements",
                             .docs = "host-copies",
                             .threshold = kHostCopiesThreshold};
   return validate_tables(request, kKind, [](const std::string& file) -> Result<TableScore> {

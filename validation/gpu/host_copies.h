@@ -1,5 +1,5 @@
 // Tables of copies between a GPU and its host (`measure_gpu --families host_copies`), and the two constants of each
-// way.
+// direction.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ namespace ringwright::validation {
 
 struct MeasuredCopy {
   std::string path;  // "pinned, host to device"
-  Bytes bytes;      // each way
+  Bytes bytes;       // in each direction
   double seconds = 0.0;
   bool kept_aside = false;  // never fitted
   int line = 0;
@@ -28,15 +28,15 @@ struct HostCopyTable {
 };
 
 [[nodiscard]] Result<HostCopyTable> read_host_copies(const std::string& path);
-// The same for a text at hand; `name` stands in messages.
+// The same for a text in memory; `name` is used in messages.
 [[nodiscard]] Result<HostCopyTable> parse_host_copies(const std::string& name, std::string_view text);
 
-// How the fabric plays PCIe and NVLink-C2C.
+// The fabric's model of PCIe and NVLink-C2C.
 struct DmaPathCosts {
   std::string path;
   LatencyLine line;
 };
-// Of every way of the table, in the order in which they come; to rows that are not kept aside.
+// Of every direction of the table, in order of first appearance; fitted to the rows that are not held out.
 [[nodiscard]] std::vector<DmaPathCosts> fit_host_copies(const HostCopyTable& table);
 
 }  // namespace ringwright::validation

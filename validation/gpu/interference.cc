@@ -1,4 +1,5 @@
-// Validation and calibration of the interference rung: kernels beside movers, measured by `validation/gpu`.
+// Validation and calibration of the interference rung: kernels concurrent with copy blocks, measured by
+// `validation/gpu`.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -36,7 +37,7 @@ Result<Measured> read_measured(const std::string& file, const std::vector<std::s
 
 struct Scores {
   ErrorStatistics slowdown;  // of the kernel
-  ErrorStatistics mover;     // beside the kernel
+  ErrorStatistics mover;     // of the copy blocks, during the kernel
 };
 
 enum class Rows { kFitted, kKeptAside };
@@ -59,15 +60,15 @@ std::string constants_text(const InterferenceFit& fit) {
     const std::string value =
         values[i] > 1e6 ? fmt::format("{:.3g} GB/s", values[i] * 1e-9) : fmt::format("{:.3g}", values[i]);
     text += fmt::format("  {:<20}{}{}\n", interference_constants()[i].name, value,
-                        fit.matters[i] ? "" : "  (the rows do not tell)");
+                        fit.matters[i] ? "" : "  (not determined by the rows)");
   }
   return text;
 }
 
 std::string score_line(std::string_view what, const Scores& scores) {
   if (scores.slowdown.count == 0) return fmt::format("  {:<18}    0 pairs\n", what);
-  return fmt::format("  {:<18}{:>5} pairs; kernel: mean error {}, largest {}; mover: mean error {}, largest {}\n", what,
-                     scores.slowdown.count, percent_text(scores.slowdown.mean_abs),
+  return fmt::format("  {:<18}{:>5} pairs; kernel: mean error {}, largest {}; copy blocks: mean error {}, largest {}\n",
+                     what, scores.slowdown.count, percent_text(scores.slowdown.mean_abs),
                      percent_text(scores.slowdown.max_abs), percent_text(scores.mover.mean_abs),
                      percent_text(scores.mover.max_abs));
 }
@@ -125,7 +126,7 @@ std::string interference_json(const Measured& measured, const InterferenceFit& f
 
 std::string profile_of(const Measured& measured, const InterferenceFit& fit) {
   std::string text = fmt::format(
-      "# What computing and communication take from each other on {}.\n"
+      "# What computation and communication take from each other on {}.\n"
       "# Made by `ringwright calibrate interference`; use it with `preset: NAME` at the head of a scenario.\n"
       "# One multiprocessor copies {:.3g} GB/s, and adds {:.3g} GB/s.\n"
       "evidence: calibrated\nsource: {}\n\ninterference:\n  model: share\n",
@@ -146,7 +147,7 @@ std::string profile_of(const Measured& measured, const InterferenceFit& fit) {
 
 Result<ValidationOutcome> validate_interference(const ValidationRequest& request) {
   constexpr TableKind kKind{.family = "interference",
-                            .title = "Kernels beside communication: predicted beside measured",
+                            .title = "Kernels concurrent with communication: predictions against measurements",
                             .docs = "interference",
                             .threshold = kInterferenceThreshold};
   return validate_tables(request, kKind, [&](const std::string& file) -> Result<TableScore> {

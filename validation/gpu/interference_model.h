@@ -1,4 +1,4 @@
-// The interference rung's rules for one kernel beside one mover, and the fit of their constants.
+// The interference rung's rules for one kernel concurrent with copy blocks, and the fit of their constants.
 #pragma once
 
 #include <array>
@@ -13,7 +13,8 @@
 
 namespace ringwright::validation {
 
-// What a mover does on one multiprocessor, what that costs of device memory, and how many multiprocessors memory needs.
+// The rate of a copy block on one multiprocessor, its use of device memory, and the number of multiprocessors that
+// memory needs.
 struct InterferenceConstants {
   Bandwidth copy_rate = Bandwidth(25e9);    // one multiprocessor, bytes of one stream
   Bandwidth reduce_rate = Bandwidth(20e9);
@@ -24,7 +25,7 @@ struct InterferenceConstants {
 
 struct InterferenceConstantDoc {
   std::string_view name;  // "bytes_per_copied"
-  std::string_view key;   // of a scenario; empty: the rung has no use for it
+  std::string_view key;   // of a scenario; empty: the rung does not use it
   FitConstant bounds;
 };
 [[nodiscard]] std::span<const InterferenceConstantDoc> interference_constants();
@@ -36,9 +37,9 @@ struct PairPrediction {
   Bandwidth mover_together;
 };
 
-// The kernel's time alone is taken as measured: what is predicted is by how much it slows. The mover goes at its rate
-// on each multiprocessor as long as memory gives it; beside the kernel it gets what the kernel leaves of memory, though
-// no less than its part of the multiprocessors.
+// The kernel's time alone is taken as measured: its slow-down is predicted. The copy blocks run at their rate on each
+// multiprocessor as long as memory provides it; during the kernel they get what the kernel leaves of memory, though no
+// less than their share by multiprocessors.
 [[nodiscard]] PairPrediction predict(const MeasuredPair& pair, const workload::GpuSpec& gpu,
                                      const InterferenceConstants& constants);
 
@@ -46,9 +47,9 @@ struct InterferenceFit {
   InterferenceConstants constants;
   double error = 0.0;           // root mean square of the logarithm's error, of rows that were fitted
   double error_at_start = 0.0;
-  std::vector<bool> matters;    // by constant: the rows tell something of it
+  std::vector<bool> matters;  // by constant: the rows affect it
 };
-// Over rows that are not kept aside.
+// Over rows that are not held out.
 [[nodiscard]] InterferenceFit fit_interference(std::span<const MeasuredPair> rows, const workload::GpuSpec& gpu);
 
 }  // namespace ringwright::validation

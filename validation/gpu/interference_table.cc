@@ -42,8 +42,10 @@ constexpr std::array kKernelFamilies{TableWord<KernelFamily>{"gemm", KernelFamil
 constexpr std::array kTypes{TableWord<DataType>{"bf16", DataType::kBf16}, TableWord<DataType>{"fp16", DataType::kFp16},
                             TableWord<DataType>{"fp32", DataType::kFp32}};
 
-// One pair in four, by what ran and beside what.
-bool is_kept_aside(const MeasuredPair& pair) { return hash_text(pair_label(pair)) % 4 == 0; }
+// One pair in four, by its kernel and its copy blocks.
+bool is_kept_aside(const MeasuredPair& pair) {
+  return hash_text(pair_label(pair)) % 4 == 0;
+}
 
 void read_interference_row(TableCells& cells, const CsvRow& row, InterferenceTable& table) {
   cells.check_row(row);
@@ -63,7 +65,7 @@ void read_interference_row(TableCells& cells, const CsvRow& row, InterferenceTab
   }
   pair.adds = cells.word(row, "mover", false, kCopyBlocks);
   pair.sms = cells.whole(row, "sms", 1);
-  if (pair.sms < 1) cells.refuse_cell(row, "sms", "a mover holds at least one multiprocessor");
+  if (pair.sms < 1) cells.refuse_cell(row, "sms", "copy blocks hold at least one multiprocessor");
   constexpr double kLeast = 1e-3;
   pair.alone_seconds = cells.number(row, "compute_alone_us", 1.0, kLeast) * 1e-6;
   pair.together_seconds = cells.number(row, "compute_together_us", 1.0, kLeast) * 1e-6;

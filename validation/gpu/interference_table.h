@@ -1,5 +1,5 @@
-// Tables of kernels that ran beside a kernel which copies or adds up bytes on a few multiprocessors, as collectives do
-// (docs/interference.md).
+// Tables of kernels that ran concurrently with a kernel which copies or adds up bytes on a few multiprocessors, as
+// collectives do (docs/interference.md).
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@
 
 namespace ringwright::validation {
 
-// Bytes of one stream: what a collective passes on.
+// Bytes of one stream: what a collective forwards.
 struct MeasuredPair {
   Kernel kernel;
-  bool adds = false;  // the mover
-  std::int64_t sms = 0;  // that the mover holds
+  bool adds = false;           // the copy blocks add
+  std::int64_t sms = 0;        // that the copy blocks hold
   double alone_seconds = 0.0;  // of one launch of the kernel
   double together_seconds = 0.0;
   Bandwidth mover_alone;
@@ -34,7 +34,7 @@ struct InterferenceTable {
 };
 
 [[nodiscard]] Result<InterferenceTable> read_interference_table(const std::string& path);
-// The same for a text at hand; `name` stands in messages.
+// The same for a text in memory; `name` is used in messages.
 [[nodiscard]] Result<InterferenceTable> parse_interference_table(const std::string& name, std::string_view text);
 
 // "gemm 4096 x 4096 x 4096 beside reduce on 16 SMs".

@@ -1,5 +1,5 @@
-// What the host pays, as `measure_gpu --families launches` finds it, beside the two constants of the GPU's kernel
-// profile that say it: the pace of a bare loop that launches kernels, and the pause between kernels of a graph.
+// Host times of `measure_gpu --families launches` against the two constants of the GPU's kernel profile that describe
+// them: the rate of a bare loop that launches kernels, and the pause between kernels of a graph.
 #include <algorithm>
 #include <array>
 
@@ -87,7 +87,7 @@ TableScore score(const LaunchTable& table, const workload::GpuSpec& gpu) {
 
 Result<ValidationOutcome> validate_launches(const ValidationRequest& request) {
   constexpr TableKind kKind{.family = "launches",
-                            .title = "Launches: constants beside measured times",
+                            .title = "Launches: constants against measured times",
                             .docs = "kernel-tables",
                             .threshold = kLaunchesThreshold};
   return validate_tables(request, kKind, [&](const std::string& file) -> Result<TableScore> {

@@ -1,5 +1,5 @@
-// One transformer layer on one GPU, as validation/gpu/train_step.py measures its two passes and its peak of memory,
-// beside the kernels and tensors that a simulation of the same layer has. Nothing is fitted to a row.
+// One transformer layer on one GPU, as validation/gpu/train_step.py measures its two passes and its peak memory,
+// against the kernels and tensors of a simulation of the same layer. Nothing is fitted to a row.
 #include <algorithm>
 #include <array>
 
@@ -108,9 +108,9 @@ struct PredictedLayer {
   double forward = 0.0, backward = 0.0, peak = 0.0;
 };
 
-// Peak: weights and the tensors kept for the backward pass, and the larger of a second forward pass's tensors (the
-// first one's are held while passes are timed) and what a backward pass needs: gradients of all weights, and its
-// workspace. Beside them the layer's input, its result and their gradients.
+// Peak: weights and the tensors stored for the backward pass, and the larger of a second forward pass's tensors (the
+// first one's are held while passes are timed) and the needs of a backward pass: gradients of all weights, and its
+// workspace. In addition the layer's input, its result and their gradients.
 PredictedLayer predict(const configs::Scenario& scenario) {
   const configs::Job& job = scenario.job;
   const workload::KernelContext context = workload::make_kernel_context(job.model, job.training, job.parallel);
@@ -171,7 +171,7 @@ TableScore score(const LayerTable& table, const std::vector<PredictedLayer>& pre
 
 Result<ValidationOutcome> validate_layers(const ValidationRequest& request) {
   constexpr TableKind kKind{.family = "layers",
-                            .title = "Transformer layers on one GPU: predicted beside measured",
+                            .title = "Transformer layers on one GPU: predictions against measurements",
                             .docs = "kernel-tables",
                             .threshold = kLayersThreshold};
   const auto conventions = read_conventions(shipped_folder("training"));

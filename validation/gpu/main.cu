@@ -26,8 +26,8 @@ struct Options {
 void print_help() {
   std::printf(
       "measure_gpu [--out DIR] [--families a,b,...] [--quick | --full] [--budget SECONDS] [--gpu KEY] [--list]\n\n"
-      "Writes one CSV table per family into DIR (default: tables). Run it again to go on where it was interrupted:\n"
-      "what a table holds is not measured again. --budget ends it in time; --gpu names the shipped GPU for the "
+      "Writes one CSV table per family into DIR (default: tables). Run it again to continue after an interruption:\n"
+      "rows that a table holds are not measured again. --budget ends it in time; --gpu names the shipped GPU for the "
       "tables.\n\n"
       "Families:\n");
   for (const Family& family : families()) std::printf("  %-14s %s\n", family.name, family.help);
@@ -125,7 +125,7 @@ int run(const Options& options) {
   }
   const bool complete = !suite.time_is_up();
   std::fprintf(stderr, "%6.1f s  %d measurements in %s/%s\n", seconds(), measured, options.folder.c_str(),
-               complete ? "" : "; the time is up, run again to go on");
+               complete ? "" : "; the time is up, run again to continue");
   return troubles > 0 ? 1 : complete ? 0 : 4;
 }
 

@@ -1,10 +1,10 @@
 #!/bin/bash
-# Measures all that the suite can on the GPU at hand: builds where nvcc is, runs every family in a process of its own, then
-# what needs PyTorch, within a time. A part that fails, hangs or is not there is told in one line and the rest goes on; run
-# again, it goes on where it was.
+# Measures everything that the suite supports on this GPU: builds where nvcc is, runs every family in a process of its own,
+# then the scripts that need PyTorch, within a time. A family that fails, hangs or is missing is reported in one line and the
+# rest continues; a second run continues where the first one ended.
 #
-#     validation/gpu/measure.sh OUT [SECONDS]      # 540 unless told; exit 1 when a part failed, 3 without a GPU,
-#                                                  # 4 when all went well and the time was too short for all
+#     validation/gpu/measure.sh OUT [SECONDS]      # 540 by default; exit 1 when a family failed, 3 without a GPU,
+#                                                  # 4 without failures when the time was too short for all
 #     MEASURE_GPU=PROGRAM validation/gpu/measure.sh OUT   # a program that was built elsewhere
 set -u
 out=${1:?usage: measure.sh OUT [SECONDS]}
@@ -22,7 +22,7 @@ nvidia-smi -L 2>/dev/null | grep -q '^GPU' || { echo "error: there is no GPU her
 left() { echo $((end - SECONDS)); }
 say() { echo "$((SECONDS + seconds - end)) s: $*"; }
 
-# A part: its name, its share of the seconds that are left, and the command, which is told how long it may take and is
+# A part: its name, its share of the seconds that are left, and the command, which gets its time limit and is
 # ended soon after that.
 part() {
   local name=$1 share=$2
@@ -58,7 +58,7 @@ fi
 torch=$(timeout 120 python3 -c 'import torch; print(torch.cuda.is_available())' 2>/dev/null)
 [ "$torch" = True ] || say "attention, layers and training steps are left out: python3 has no PyTorch with a GPU"
 
-# What is worth most comes first. Shares are of what is left, so that what one part does not need the next ones have.
+# The most valuable comes first. Shares are of the remaining time, so that unused time of one part goes to the next ones.
 if [ -x "$program" ]; then
   scale=$([ "$torch" = True ] && echo 100 || echo 160)
   for family in launches:8 gemm:28 memory:14 primitives:24 interference:24 host_copies:14 offload:14 grouped_gemm:16 \
@@ -75,6 +75,6 @@ if [ "$torch" = True ]; then
   part train_step.py 95 python3 -B "$here/train_step.py" --out "$out"
 fi
 ls -l "$out"
-[ -z "$unfinished" ] || say "not finished, run again to go on:$unfinished"
+[ -z "$unfinished" ] || say "not finished, run again to continue:$unfinished"
 [ -z "$failed" ] || { echo "failed:$failed" >&2; exit 1; }
 [ -z "$unfinished" ] || exit 4

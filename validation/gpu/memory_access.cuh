@@ -1,6 +1,6 @@
 // Loads and stores whose order and size matter between thread blocks, in PTX.
 //
-// Elsewhere than under nvcc they are only declared: the emulation of the tests defines them.
+// Outside of nvcc they are only declared: the emulation of the tests defines them.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ __device__ inline void store_release(std::uint64_t* to, std::uint64_t value) {
 __device__ inline void store_relaxed(std::uint64_t* to, std::uint64_t value) {
   asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(to), "l"(value) : "memory");
 }
-// 16 bytes in one access; only each half of 8 is sure to be seen whole.
+// 16 bytes in one access; only each half of 8 is guaranteed to be observed whole.
 __device__ inline uint4 load_volatile(const uint4* from) {
   uint4 v;
   asm volatile("ld.volatile.global.v4.u32 {%0,%1,%2,%3}, [%4];"
@@ -40,11 +40,11 @@ __device__ inline void store_volatile(uint4* to, uint4 v) {
   asm volatile("st.volatile.global.v4.u32 [%0], {%1,%2,%3,%4};" ::"l"(to), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w)
                : "memory");
 }
-// The same from eight neighbouring threads at once: a line of 128 bytes, which is seen whole (LL128 stands on it).
+// The same from eight neighbouring threads at once: a line of 128 bytes, which is observed whole (LL128 relies on it).
 __device__ inline void store_part_of_line(uint4* to, uint4 v) {
   store_volatile(to, v);
 }
-// Data that another thread block wrote before it said so, past the L1 cache; and data for another block.
+// Data that another thread block wrote before it signalled them, past the L1 cache; and data for another block.
 __device__ inline float4 load_others(const float4* from) {
   return __ldcv(from);
 }

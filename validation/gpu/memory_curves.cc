@@ -1,5 +1,5 @@
-// Device memory and L2 as `measure_gpu --families memory` finds them, beside two rules: all multiprocessors together
-// need a latency and the bytes at a rate, and thread blocks on n multiprocessors draw n times what one draws, up to
+// Device memory and L2 as measured by `measure_gpu --families memory`, against two rules: all multiprocessors together
+// need a latency and the bytes at a rate, and thread blocks on n multiprocessors draw n times the rate of one, up to
 // that rate.
 #include <algorithm>
 #include <array>
@@ -81,7 +81,7 @@ void read_memory_curves_row(TableCells& cells, const CsvRow& row, MemoryTable& t
   const std::int64_t sms = cells.whole(row, "sms", 1);
   const std::int64_t blocks = cells.whole(row, "blocks", 1);
   if (sms < 1 || sms > 4096)
-    cells.refuse_cell(row, "sms", fmt::format("sms is {} and must lie between 1 and 4096", sms));
+    cells.refuse_cell(row, "sms", fmt::format("sms is {} and must be between 1 and 4096", sms));
   if (blocks < sms)
     cells.refuse_cell(row, "blocks", fmt::format("{} thread blocks cannot use {} multiprocessors", blocks, sms));
   move.sms = static_cast<int>(std::clamp<std::int64_t>(sms, 1, 4096));
@@ -98,7 +98,7 @@ void read_memory_curves_row(TableCells& cells, const CsvRow& row, MemoryTable& t
 
 struct Rule {
   LatencyLine line;  // of all multiprocessors
-  Bandwidth one;     // by multiprocessors: what one draws
+  Bandwidth one;     // by multiprocessors: rate of one
 
   [[nodiscard]] double seconds(const MeasuredMove& move) const {
     if (!move.sweep.by_sms) return line.seconds(move.moved);
@@ -112,7 +112,7 @@ struct Curve {
   std::vector<MeasuredMove> rows;
 };
 
-// What one multiprocessor draws, and the rate that all of them come to.
+// The rate of one multiprocessor, and the maximum of all of them.
 Rule fit_by_sms(std::span<const MeasuredMove> rows) {
   constexpr std::array kBounds = {FitConstant{0.5, 500.0, 40.0}, FitConstant{50.0, 20000.0, 2000.0}};  // GB/s
   const auto rule_of = [](std::span<const double> values) {
@@ -195,7 +195,7 @@ TableScore score(const MemoryTable& table) {
 
 Result<ValidationOutcome> validate_memory(const ValidationRequest& request) {
   constexpr TableKind kKind{.family = "memory",
-                            .title = "Device memory and L2: two rules beside measured times",
+                            .title = "Device memory and L2: two rules against measured times",
                             .docs = "memory",
                             .threshold = kMemoryCurvesThreshold};
   return validate_tables(request, kKind, [](const std::string& file) -> Result<TableScore> {

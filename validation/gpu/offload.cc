@@ -1,7 +1,7 @@
-// Offload over the host link as `measure_gpu --families offload` finds it: gradients down, parameters up, both at once,
-// and a product beside them. From each direction alone follow the rest, as the fabric and the interference rung have
-// it: two directions do not disturb each other, copy engines hold no multiprocessors, and their bytes take device
-// memory's bandwidth from kernels.
+// Offload over the host link as measured by `measure_gpu --families offload`: gradients down, parameters up, both at
+// once, and concurrent with a GEMM. The rest is derived from each direction alone, as in the fabric and the
+// interference rung: two directions do not disturb each other, copy engines hold no multiprocessors, and their bytes
+// take device memory's bandwidth from kernels.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -30,7 +30,7 @@ enum class Traffic { kNone, kDown, kUp, kBoth };
 struct MeasuredOffload {
   Traffic traffic = Traffic::kNone;
   bool computes = false;
-  Bytes bytes;  // each way
+  Bytes bytes;  // in each direction
   Bytes bucket;
   double compute = 0.0, down = 0.0, up = 0.0;  // seconds; 0 where nothing of it runs
 };
@@ -50,7 +50,7 @@ constexpr TableCells::Format kOffloadFormat{.of = "offload",
                                             .columns = kOffloadColumns,
                                             .needed = kOffloadNeeded,
                                             .page = "docs/host-copies.md"};
-// The suite's product.
+// The suite's GEMM.
 constexpr std::string_view kGemm = "gemm bf16 4096x4096x4096";
 constexpr std::int64_t kGemmSize = 4096;
 
@@ -69,13 +69,13 @@ void read_offload_row(TableCells& cells, const CsvRow& row, OffloadTable& table)
   made.up = cells.number(row, "up_us", 0.0, 0.0) * 1e-6;
   const bool down = made.traffic == Traffic::kDown || made.traffic == Traffic::kBoth;
   const bool up = made.traffic == Traffic::kUp || made.traffic == Traffic::kBoth;
-  if (made.computes && made.compute <= 0.0) cells.refuse_cell(row, "compute_us", "a product takes time");
+  if (made.computes && made.compute <= 0.0) cells.refuse_cell(row, "compute_us", "a GEMM takes time");
   if (down && made.down <= 0.0) cells.refuse_cell(row, "down_us", "a copy takes time");
   if (up && made.up <= 0.0) cells.refuse_cell(row, "up_us", "a copy takes time");
   table.rows.push_back(made);
 }
 
-// What the rows of one stream alone say.
+// Rates from the rows of one stream alone.
 struct Alone {
   std::optional<LatencyLine> down;  // of one bucket
   std::optional<LatencyLine> up;
@@ -105,7 +105,7 @@ double copies_take(const MeasuredOffload& row, const LatencyLine& line) {
   return buckets * line.seconds(std::min(row.bucket, row.bytes));
 }
 
-// The product beside copies: slower while they run, and then as fast as alone.
+// The GEMM during copies: slower while they run, and then as fast as alone.
 double gemm_takes(const workload::GpuSpec& gpu, double alone, double copying, double rate) {
   const Kernel kernel{.m = kGemmSize,
                       .n = kGemmSize,
@@ -163,9 +163,9 @@ TableScore score(const OffloadTable& table, const workload::GpuSpec& gpu) {
     series.push_back({.name = part.name, .colour = colour, .points = pairs});
     answer.parts.push_back(part);
   };
-  add("gradients down, beside others", "#1f77b4", streams.down);
-  add("parameters up, beside others", "#d62728", streams.up);
-  add("the product, beside copies", "#2ca02c", streams.compute);
+  add("gradients down, with others", "#1f77b4", streams.down);
+  add("parameters up, with others", "#d62728", streams.up);
+  add("the GEMM, with copies", "#2ca02c", streams.compute);
   answer.json = fmt::format("{{\"gpu\": {}, \"streams\": [{}]}}", json_text(table.gpu), objects);
   answer.plot = {.name = "offload-" + table.gpu + ".svg", .text = scatter_svg("offload, " + table.gpu, series)};
   return answer;
@@ -175,7 +175,7 @@ TableScore score(const OffloadTable& table, const workload::GpuSpec& gpu) {
 
 Result<ValidationOutcome> validate_offload(const ValidationRequest& request) {
   constexpr TableKind kKind{.family = "offload",
-                            .title = "Offload beside computing: predicted beside measured",
+                            .title = "Offload during computation: predictions against measurements",
                             .docs = "host-copies",
                             .threshold = kOffloadThreshold};
   return validate_tables(request, kKind, [&](const std::string& file) -> Result<TableScore> {

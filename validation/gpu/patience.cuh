@@ -1,4 +1,4 @@
-// The end of a kernel that waits for what never comes: an error after three seconds instead of a hang.
+// Ends a kernel that waits for data that never arrive: an error after three seconds instead of a hang.
 #pragma once
 
 #include "memory_access.cuh"

@@ -1,9 +1,9 @@
-// Times of single primitives inside NCCL's kernels (NPKit), beside what the constants of the rung `chunks` say of them.
+// Times of single primitives inside NCCL's kernels (NPKit), against the constants of the rung `chunks`.
 //
-// NPKit's events lie around the work on the bytes, after peers have been waited for; so does the time compared with
-// them: bytes at the rate of the primitive's loads and stores, without `primitive`. What is judged is Simple from 256
-// KiB on, where bytes decide. With LL every line is waited for: a channel's rate is that of lines on their way, and the
-// work on them is no part of it.
+// NPKit's events enclose the work on the bytes, after peers have been waited for; so does the time compared with them:
+// bytes at the rate of the primitive's loads and stores, without `primitive`. The errors are those of Simple from 256
+// KiB on, where bytes dominate. With LL every line is waited for: a channel's rate is that of lines in flight, which
+// does not include the work on them.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -28,7 +28,7 @@ constexpr double kPrimitiveTimesThreshold = 0.10;
 constexpr Bytes kPrimitivesJudgedFrom = 256_KiB;
 constexpr Bytes kDrawnFrom = 16_KiB;  // smaller ones take a time of their own, whatever their bytes
 
-// What a primitive loads and stores (NCCL's names).
+// Loads and stores of a primitive (NCCL's names).
 struct PrimitiveKind {
   std::string_view name;
   int loads = 1;
@@ -80,7 +80,7 @@ void read_primitive_times_row(TableCells& cells, const CsvRow& row, PrimitiveTim
   for (const char* other : {"samples", "low_us", "high_us"}) static_cast<void>(cells.number(row, other, 0.0, 0.0));
 }
 
-// The constants that a scenario on this GPU has: of its generation, and what `overrides` say.
+// The constants of a scenario on this GPU: of its generation, and those set by `overrides`.
 Result<ChannelCosts> costs_on(const std::string& gpu, const std::vector<std::string>& overrides) {
   const std::string text = fmt::format(
       "version: 1\ncluster: {{nodes: 1, node: {{gpus: 2, gpu: {{preset: {}}}, nvlink: {{type: nvswitch, bandwidth: "
@@ -172,7 +172,7 @@ std::string json_of(const std::string& gpu, const std::vector<ScoredKind>& kinds
 
 Result<ValidationOutcome> validate_primitive_times(const ValidationRequest& request) {
   constexpr TableKind kKind{.family = "primitive_times",
-                            .title = "Single primitives inside NCCL's kernels: constants beside measured times",
+                            .title = "Single primitives inside NCCL's kernels: constants against measured times",
                             .docs = "primitives",
                             .threshold = kPrimitiveTimesThreshold};
   return validate_tables(request, kKind, [&](const std::string& file) -> Result<TableScore> {

@@ -1,5 +1,5 @@
 // Validation and calibration of the executor's building blocks: rings among thread blocks of one GPU, measured by
-// `validation/gpu`, beside the same rings played as chunks.
+// `validation/gpu`, against the same rings simulated as chunks.
 #include <algorithm>
 #include <array>
 
@@ -70,7 +70,7 @@ std::string text_of(const ScoredTable& scored) {
     text += fmt::format("          fitted: {}; new: {}\n", errors_text(of.fitted), errors_text(of.unseen));
   }
   if (scored.table.left_out > 0) {
-    text += fmt::format("  {} rows of trees or of queues without 8 slots are not played\n", scored.table.left_out);
+    text += fmt::format("  {} rows of trees or of queues without 8 slots are not simulated\n", scored.table.left_out);
   }
   return text;
 }
@@ -110,7 +110,7 @@ NamedText plot_of(const ScoredTable& scored) {
 // The launch is that of the suite's own kernels, not of NCCL's, and stays out.
 std::string profile_of(const ScoredTable& scored) {
   std::string text = fmt::format(
-      "# What a primitive costs thread blocks of {}, by protocol, through device memory.\n"
+      "# The cost of a primitive in thread blocks of {}, by protocol, through device memory.\n"
       "# Made by `ringwright calibrate primitives`; use it with `preset: NAME` at the head of a scenario.\n"
       "evidence: calibrated\nsource: {}\n\ncomm:\n  costs:\n",
       scored.table.gpu, json_text("fit to " + scored.table.source));
@@ -129,7 +129,7 @@ std::string profile_of(const ScoredTable& scored) {
 
 Result<ValidationOutcome> validate_primitives(const ValidationRequest& request) {
   constexpr TableKind kKind{.family = "primitives",
-                            .title = "Rings among thread blocks: played beside measured",
+                            .title = "Rings among thread blocks: simulation against measurements",
                             .docs = "primitives",
                             .threshold = kPrimitivesThreshold};
   return validate_tables(request, kKind, [&](const std::string& file) -> Result<TableScore> {

@@ -13,7 +13,7 @@
 namespace ringwright::validation {
 namespace {
 
-// As platform_constants.cc bounds them, in microseconds and GB/s; blocks of one GPU see each other's flags sooner.
+// As platform_constants.cc bounds them, in microseconds and GB/s; blocks of one GPU observe each other's flags sooner.
 constexpr std::array<FitConstant, 4> kBounds = {FitConstant{1.0, 60.0, 6.0}, FitConstant{0.05, 10.0, 0.8},
                                                 FitConstant{0.02, 10.0, 0.5}, FitConstant{1.0, 200.0, 25.0}};
 
@@ -45,7 +45,7 @@ std::vector<double> play_rings(std::span<const MeasuredExchange> rows, const Pri
   sizes.erase(std::ranges::unique(sizes).begin(), sizes.end());
   for (const int ranks : sizes) {
     configs::Scenario scenario = machine(ranks, memory);
-    scenario.comm.costs = {.launch = costs.launch};  // and nothing for the host, which the suite's launches hide
+    scenario.comm.costs = {.launch = costs.launch};  // zero for the host, which the suite's launches hide
     for (ChannelCosts::OfProtocol& of : scenario.comm.costs.protocol) {
       of = {.hop = costs.hop, .primitive = costs.primitive, .rate = costs.rate};
     }
@@ -56,7 +56,7 @@ std::vector<double> play_rings(std::span<const MeasuredExchange> rows, const Pri
       scenario.comm.plan = CollectivePlan{.algorithm = "ring", .protocol = row.protocol, .channels = row.channels,
                                           .threads = row.threads, .chunk = row.chunk()};
       const auto result = bench.run({.operation = configs::CollectiveOperation::kAllReduce, .bytes = row.bytes});
-      CHECK(result.has_value(), "a ring plays every size");
+      CHECK(result.has_value(), "a ring simulates every size");
       seconds[i] = to_seconds(result->time);
     }
   }

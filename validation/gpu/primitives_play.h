@@ -1,4 +1,4 @@
-// Rings among thread blocks of one GPU, played by the executor of chunks; and the fit of a protocol's constants to
+// Rings among thread blocks of one GPU, simulated by the executor of chunks; and the fit of a protocol's constants to
 // them.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace ringwright::validation {
 
-// What ChannelCosts knows of one protocol, and the launch.
+// The ChannelCosts of one protocol, and the launch.
 struct PrimitiveCosts {
   Duration launch;
   Duration hop;
@@ -18,8 +18,8 @@ struct PrimitiveCosts {
   Bandwidth rate;
 };
 
-// Seconds by row. Every rank is a GPU of one host, behind wires as fast as the GPU's own memory: what thread blocks do
-// themselves decides.
+// Seconds by row. Every rank is a GPU of one host, behind wires as fast as the GPU's own memory: the work of thread
+// blocks dominates.
 [[nodiscard]] std::vector<double> play_rings(std::span<const MeasuredExchange> rows, const PrimitiveCosts& costs,
                                              Bandwidth memory);
 
@@ -27,9 +27,9 @@ struct PrimitivesFit {
   Protocol protocol = Protocol::kSimple;
   PrimitiveCosts costs;
   double error = 0.0;         // mean absolute error of the logarithm, of rows that were fitted
-  std::vector<bool> matters;  // launch, hop, primitive, rate: the rows tell something of it
+  std::vector<bool> matters;  // launch, hop, primitive, rate: the rows affect it
 };
-// To the rows of one protocol that are not kept aside.
+// To the rows of one protocol that are not held out.
 [[nodiscard]] PrimitivesFit fit_primitives(std::span<const MeasuredExchange> rows, Protocol protocol, Bandwidth memory);
 
 }  // namespace ringwright::validation

@@ -26,7 +26,7 @@ constexpr std::array kProtocols{TableWord<Protocol>{"LL", Protocol::kLl},
 int count(TableCells& cells, const CsvRow& row, std::string_view column, int least) {
   const std::int64_t value = cells.whole(row, column, least);
   if (value < least || value > 4096) {
-    cells.refuse_cell(row, column, fmt::format("{} is {} and must lie between {} and 4096", column, value, least));
+    cells.refuse_cell(row, column, fmt::format("{} is {} and must be between {} and 4096", column, value, least));
     return least;
   }
   return static_cast<int>(value);

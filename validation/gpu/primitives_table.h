@@ -1,4 +1,4 @@
-// Tables of all-reduces among thread blocks of one GPU that stand for ranks (`measure_gpu --families primitives`).
+// Tables of all-reduces among thread blocks of one GPU that act as ranks (`measure_gpu --families primitives`).
 #pragma once
 
 #include <cstdint>
@@ -32,11 +32,11 @@ struct PrimitivesTable {
   std::string gpu;  // shipped name
   std::string source;
   std::vector<MeasuredExchange> rows;  // rings of queues with 8 slots
-  std::size_t left_out = 0;  // rows of trees and of other numbers of slots, which the executor does not play
+  std::size_t left_out = 0;  // rows of trees and of other numbers of slots, which the executor does not simulate
 };
 
 [[nodiscard]] Result<PrimitivesTable> read_primitives_table(const std::string& path);
-// The same for a text at hand; `name` stands in messages.
+// The same for a text in memory; `name` is used in messages.
 [[nodiscard]] Result<PrimitivesTable> parse_primitives_table(const std::string& name, std::string_view text);
 
 // "ll, 8 ranks, 4 channels of 512 threads, 1 MiB".

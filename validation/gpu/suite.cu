@@ -32,7 +32,7 @@ Row row_of(const KernelRow& kernel, const TimingRules& rules) {
 const std::vector<Family>& families() {
   static const std::vector<Family> rows = {
       {"gemm", "matrix products of model layers: bf16, fp16, tf32, fp8; forward, dgrad, wgrad; batched", measure_gemm},
-      {"grouped_gemm", "products of experts: as many as there are experts on a GPU, in one launch",
+      {"grouped_gemm", "GEMMs of experts: as many as there are experts on a GPU, in one launch",
        measure_grouped_gemm},
       {"elementwise", "norms, activations, residual, dropout, cast and quantise", measure_elementwise},
       {"training", "cross-entropy, embedding gather and scatter, Adam", measure_training_kernels},
@@ -41,9 +41,9 @@ const std::vector<Family>& families() {
       {"launches", "kernel launches, graphs, events, stream waits", measure_launches},
       {"primitives", "inner steps of collectives: LL, LL128, Simple between thread blocks, ring and tree",
        measure_primitives},
-      {"interference", "products and memory-bound kernels beside copy and reduce kernels on a few SMs",
+      {"interference", "GEMMs and memory-bound kernels concurrent with copy and reduce kernels on a few SMs",
        measure_interference},
-      {"offload", "optimizer offload: gradients down, parameters up, beside compute", measure_offload},
+      {"offload", "optimizer offload: gradients down, parameters up, during compute", measure_offload},
   };
   return rows;
 }

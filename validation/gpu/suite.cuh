@@ -9,7 +9,8 @@
 
 namespace ringwright::gpu {
 
-// How much is measured: the default set finishes within eight minutes on one H200; quick is a look at everything.
+// Amount of measurements: the default set finishes within eight minutes on one H200; quick takes a few samples of
+// everything.
 enum class Extent { kQuick, kDefault, kFull };
 
 struct Suite {
@@ -18,7 +19,7 @@ struct Suite {
   Extent extent = Extent::kDefault;
   std::function<bool()> time_is_up;  // asked before each measurement
   std::function<void(const std::string&)> progress;
-  std::function<void(const std::string&)> trouble;  // what went wrong without ending the run; it then exits with 1
+  std::function<void(const std::string&)> trouble;  // an error that does not end the run; it then exits with 1
 
   // The table of kernel times, in the format of docs/kernel-tables.md.
   [[nodiscard]] Table kernel_table(const std::string& name) const;
@@ -33,7 +34,7 @@ struct Family {
 };
 [[nodiscard]] const std::vector<Family>& families();
 
-// What one kernel is, in the columns of the kernel table.
+// One kernel, in the columns of the kernel table.
 struct KernelRow {
   const char* family = "";
   std::string op;
@@ -44,10 +45,10 @@ struct KernelRow {
   double flops = 0.0;
   double bytes = 0.0;
 };
-// Measures unless the table knows it; false when time is up.
+// Measures unless the table has it; false when time is up.
 bool measure_kernel(const Suite& suite, Table& table, const KernelRow& kernel, const Launch& launch,
                     const TimingRules& rules = {});
-// Whether it is still to be measured, so that buffers need not be made for nothing.
+// Whether it is still to be measured, so that buffers are not made in vain.
 [[nodiscard]] bool is_missing(const Table& table, const KernelRow& kernel, const TimingRules& rules = {});
 
 }  // namespace ringwright::gpu

@@ -33,7 +33,7 @@ std::string joined(const std::vector<std::string>& fields) {
   std::exit(2);
 }
 
-// The lines of a file that end; what comes behind the last end is taken off the file.
+// The complete lines of a file; an incomplete last line is cut off.
 std::vector<std::string> whole_lines(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), {}};

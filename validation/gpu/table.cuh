@@ -1,5 +1,5 @@
-// A table of measurements as CSV, written row by row: what has been measured survives an interrupted run, and is not
-// measured again by the next one.
+// A table of measurements as CSV, written row by row: rows survive an interrupted run, and the next run does not
+// measure them again.
 #pragma once
 
 #include <fstream>
@@ -16,8 +16,8 @@ using Row = std::map<std::string, std::string>;  // by column
 
 class Table {
  public:
-  // The columns `keys` say what is measured, `values` what came out. A file that is there already is gone on with when
-  // its columns and its device are the same; its rows are then known, and a row that a killed run left half written is
+  // The columns `keys` describe the measurement, `values` hold its results. An existing file is continued when its
+  // columns and its device are the same; its rows are then known, and a row that a killed run left half written is
   // cut off. Ends the program when it is another table, or another device's.
   Table(const std::string& path, const std::vector<std::string>& header_lines, std::vector<std::string> keys,
         const std::vector<std::string>& values);
@@ -27,7 +27,7 @@ class Table {
 
  private:
   [[nodiscard]] std::string key_of(const Row& row) const;
-  // Whether it holds a table that can be gone on with; if not, it holds nothing.
+  // Whether it holds a table that can be continued; if not, it holds nothing.
   bool read(const std::string& path, const std::vector<std::string>& header_lines);
 
   std::vector<std::string> keys_;

@@ -40,7 +40,7 @@ class Stopwatch {
   cudaEvent_t begin_{}, end_{};
 };
 
-// A batch of launches: issued anew each time, or captured once.
+// A batch of launches: issued each time, or captured once.
 class Batch {
  public:
   Batch(const Launch& launch, LaunchMode mode, cudaStream_t stream) : launch_(launch), mode_(mode), stream_(stream) {}

@@ -1,8 +1,8 @@
 // How a launch is timed: warm-up, CUDA events around a batch of launches, many batches, the median and its confidence.
 //
 // After Hoefler and Belli, "Scientific benchmarking of parallel computing systems" (SC 2015): medians, not means; a
-// nonparametric 95 % confidence interval from order statistics (rule 5 and section 3.1.3); measuring goes on until the
-// interval is narrow enough or the time allowed is used up, and the interval is reported either way.
+// nonparametric 95 % confidence interval from order statistics (rule 5 and section 3.1.3); measuring continues until
+// the interval is narrow enough or the time allowed is used up, and the interval is reported in both cases.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,7 @@ struct Timing {
   int samples = 0;
 };
 
-// Graph: the launches of a sample are the nodes of a CUDA graph, so that the host does not set the pace. Eager: they
+// Graph: the launches of a sample are the nodes of a CUDA graph, so that the host does not limit the rate. Eager: they
 // are issued one by one.
 enum class LaunchMode { kGraph, kEager };
 const char* to_string(LaunchMode mode);

@@ -1,4 +1,4 @@
-"""What the PyTorch measurements share: timing by events, the head of a table, rows that are not measured twice."""
+"""Shared by the PyTorch measurements: timing by events, the head of a table, rows that are not measured twice."""
 
 import argparse
 import csv
@@ -9,7 +9,7 @@ import statistics
 import sys
 import time
 
-# The first that fits is taken: longer names before those that are part of them, as in device.cu.
+# The first that fits is taken: longer names before those that they contain, as in device.cu.
 KNOWN_GPUS = (('GH200', 'gh200-96gb'), ('H200 NVL', 'h200-nvl-141gb'), ('H200', 'h200-sxm-141gb'), ('H800', 'h800-sxm-80gb'),
               ('H100 PCIe', 'h100-pcie-80gb'), ('GB300', 'gb300'), ('B300', 'b300-sxm-288gb'),
               ('H100 80GB HBM3', 'h100-sxm5-80gb'), ('A100-SXM4-80GB', 'a100-sxm4-80gb'), ('A100-SXM4-40GB', 'a100-sxm4-40gb'),
@@ -30,13 +30,13 @@ def gpu_key(torch):
 
 
 def import_torch():
-    """PyTorch with a GPU, or the end of the run with a line that says what is missing."""
+    """PyTorch with a GPU, or the end of the run with a line that names what is missing."""
     try:
         import torch
     except ImportError as error:
         raise SystemExit(f'error: there is no PyTorch here: {error}') from None
     if not torch.cuda.is_available():
-        raise SystemExit('error: PyTorch sees no GPU here')
+        raise SystemExit('error: PyTorch finds no GPU here')
     return torch
 
 
@@ -79,7 +79,7 @@ def options_of(doc, arguments=None):
     parser.add_argument('--out', default='tables')
     parser.add_argument('--quick', action='store_true')
     parser.add_argument('--budget', type=seconds_of, help='seconds that it may take; it then ends with exit code 4')
-    parser.add_argument('--dry-run', action='store_true', help='say what would be measured; needs no GPU and no PyTorch')
+    parser.add_argument('--dry-run', action='store_true', help='list the measurements; needs no GPU and no PyTorch')
     return parser.parse_args(arguments)
 
 
@@ -104,8 +104,8 @@ def interval(samples):
 def time_calls(torch, call, seconds=0.4, warmups=3, sample_us=2000.0):
     """Microseconds of one call, as (median, low, high).
 
-    A sample has as many calls as fill about 2 ms, one issued behind the other as a training step issues them: the host's
-    way to a call's first kernel shows only where the device waits for it.
+    A sample has as many calls as fill about 2 ms, issued one after another as in a training step: the host's time
+    before a call's first kernel shows only where the device waits for it.
     """
     begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
 
@@ -123,7 +123,7 @@ def time_calls(torch, call, seconds=0.4, warmups=3, sample_us=2000.0):
     calls = min(max(int(sample_us / max(sample(1), 1.0)), 1), 64)
     samples = []
     spent = 0.0
-    # Eleven at least, but five of what takes long.
+    # Eleven at least, but five of long ones.
     while (len(samples) < 11 and (spent < 2 * seconds or len(samples) < 5)) or (spent < seconds and len(samples) < 101):
         taken = sample(calls)
         samples.append(taken / calls)
@@ -132,7 +132,7 @@ def time_calls(torch, call, seconds=0.4, warmups=3, sample_us=2000.0):
 
 
 def whole_lines(path):
-    """The lines of a file that end; what a killed run left behind the last end is taken off the file."""
+    """The complete lines of a file; an incomplete last line of a killed run is cut off."""
     with open(path, 'r+b') as file:
         text = file.read()
         end = text.rfind(b'\n') + 1
@@ -142,7 +142,7 @@ def whole_lines(path):
 
 
 class Table:
-    """A CSV file that grows row by row; what it holds already is known by its key columns."""
+    """A CSV file that grows row by row; existing rows are identified by their key columns."""
 
     def __init__(self, path, lines, keys, values):
         self.keys, self.columns = keys, keys + values

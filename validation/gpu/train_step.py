@@ -113,7 +113,7 @@ def build(torch):
 
 
 class Trainer:
-    """bf16 weights, fp32 main gradients, masters and moments; the gradient of a tensor goes as soon as it is added."""
+    """bf16 weights, fp32 main gradients, masters and moments; the gradient of a tensor is freed as soon as it is added."""
 
     def __init__(self, torch, module):
         self.torch, self.parameters = torch, list(module.parameters())
@@ -144,7 +144,7 @@ def free(torch):
 
 
 def measure_layer(torch, layer, model, batch, length):
-    """Times of both passes, and the peak of memory."""
+    """Times of both passes, and peak memory."""
     layer = layer.to(device='cuda', dtype=torch.bfloat16)
     x = torch.randn(batch, length, model.hidden, device='cuda', dtype=torch.bfloat16, requires_grad=True)
     inputs = [x, *layer.parameters()]
@@ -247,7 +247,7 @@ def main():
     budget = Budget(options.budget)
     torch = import_torch()
     os.makedirs(options.out, exist_ok=True)
-    # Layers may take half of the time, and steps what is left; layers then go on in what steps leave.
+    # Layers may take half of the time, and steps the rest; layers then continue in the time that steps leave.
     half = Budget(options.budget / 2 if options.budget else None)
     layers_done = measure_layers(torch, options, half)
     steps_done = measure_steps(torch, options, budget)
@@ -255,7 +255,7 @@ def main():
         layers_done = measure_layers(torch, options, budget)
     if layers_done and steps_done:
         return 0
-    print('the time is up, run again to go on', flush=True)
+    print('the time is up, run again to continue', flush=True)
     return TIME_IS_UP
 
 

@@ -1,4 +1,4 @@
-// Eight bf16 values as one 16-byte access, and reductions over a block: what memory-bound kernels are made of.
+// Eight bf16 values as one 16-byte access, and reductions over a block: the elements of memory-bound kernels.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -30,7 +30,7 @@ __device__ inline float warp_max(float value) {
 // For blocks of up to 1024 threads; every thread gets the sum. `scratch` has 32 values.
 __device__ inline float block_sum(float value, float* scratch) {
   value = warp_sum(value);
-  __syncthreads();  // those who still read what was there before
+  __syncthreads();  // threads may still read the old values
   if (threadIdx.x % 32 == 0) scratch[threadIdx.x / 32] = value;
   __syncthreads();
   const int warps = static_cast<int>(blockDim.x + 31) / 32;

@@ -1,4 +1,4 @@
-// What validators and calibrators of tables share that `validation/gpu` measured on one GPU.
+// Shared by validators and calibrators of tables that `validation/gpu` measured on one GPU.
 #pragma once
 
 #include <functional>
@@ -13,18 +13,18 @@
 
 namespace ringwright::validation {
 
-// The files given, or those that are shipped for the family of measurements; told when there are neither.
+// The given files, or those that are shipped for the family of measurements; an error when there are neither.
 [[nodiscard]] Result<std::vector<std::string>> tables_of(const std::vector<std::string>& files,
                                                          std::string_view family);
 // The one file of a calibration.
 [[nodiscard]] Result<std::string> only_table(const std::vector<std::string>& files);
 // W162 where --cluster was given: such a table names its GPU.
 [[nodiscard]] Diagnostics cluster_has_no_effect(const std::optional<std::string>& cluster, std::string_view family);
-// What one table says.
+// The result of one table.
 struct JudgedPart {
   std::string name;  // "ll", "pinned, host to device"
   ErrorStatistics fitted;
-  ErrorStatistics unseen;  // of rows that were kept aside; they judge where there are any
+  ErrorStatistics unseen;  // of rows that were held out; they decide where there are any
 };
 struct TableScore {
   std::string gpu;
@@ -37,10 +37,10 @@ struct TableScore {
 struct TableKind {
   std::string_view family;  // as `measure_gpu --families` names it
   std::string_view title;   // of the page
-  std::string_view docs;    // page that explains it, beside
-  double threshold = 0.0;   // largest mean error of a part
+  std::string_view docs;    // page that explains it, in the same folder
+  double threshold = 0.0;   // largest mean error of a section
 };
-// Each table scored, judged, and put together.
+// Each table scored, compared with its threshold, and combined.
 [[nodiscard]] Result<ValidationOutcome> validate_tables(
     const ValidationRequest& request, const TableKind& kind,
     const std::function<Result<TableScore>(const std::string& file)>& score);

@@ -1,5 +1,5 @@
-// Calibration of a GPU's kernel profile: reads tables of one GPU, fits its constants, and says how well they do on the
-// shapes that were kept aside.
+// Calibration of a GPU's kernel profile: reads tables of one GPU, fits its constants, and reports the errors on the
+// shapes that were held out.
 #include <fmt/format.h>
 
 #include "configs/scenario/gpu_preset.h"
@@ -88,7 +88,7 @@ Result<CalibrationOutcome> calibrate_kernels(const CalibrationRequest& request) 
   CalibrationOutcome outcome;
   outcome.text = fmt::format("{}: {} constants fitted to {} rows\n{}", tables->gpu, fit.fitted.size(), fitted.count,
                              fitted_text(fit)) +
-                 line_of("fitted shapes", fitted) + line_of("shapes kept aside", unseen);
+                 line_of("fitted shapes", fitted) + line_of("shapes held out", unseen);
   outcome.json = fmt::format(
       "{{\"gpu\": {}, \"constants\": {}, \"fitted\": {{\"rows\": {}, \"median\": {:.6g}, \"p95\": {:.6g}}}, "
       "\"unseen\": "

@@ -1,6 +1,6 @@
-// Constants are found group by group: bytes first, then products, grouped products, attention, each on its own rows
-// with what was found before. The measure is the mean of |ln(predicted / measured)|, which outliers do not rule. The
-// search (bounded_fit.h) sets out from several fixed starts; the best one wins. Nothing in it is random, so that a fit
+// Constants are found group by group: bytes first, then GEMMs, grouped GEMMs, attention, each on its own rows with the
+// earlier results. The measure is the mean of |ln(predicted / measured)|, in which outliers do not dominate. The
+// search (bounded_fit.h) starts from several fixed points; the best one wins. Nothing in it is random, so that a fit
 // can be repeated to the last digit.
 #include "validation/kernels/kernel_fit.h"
 
@@ -24,7 +24,7 @@ using enum workload::KernelConstant;
 
 using KernelRows = std::vector<const MeasuredKernel*>;
 
-// A constant is fitted where at least `least` rows answer.
+// A constant is fitted where at least `least` rows depend on it.
 struct Question {
   KernelConstant constant = kCount;
   std::size_t least = 1;
@@ -46,12 +46,12 @@ bool is_fp8(const MeasuredKernel& row) {
 bool is_fp4(const MeasuredKernel& row) {
   return row.kernel.type == DataType::kFp4;
 }
-// Bound by memory, or not far from it: fewer operations for a byte than a GPU has time for.
+// Bound by memory, or not far from it: fewer operations for a byte than the GPU can do in its time.
 bool is_thin(const MeasuredKernel& row) {
   constexpr double kFlopsForByte = 250.0;
   return row.kernel.flops.count() < kFlopsForByte * static_cast<double>(row.kernel.bytes.count());
 }
-// Short ones show what a product takes besides arithmetic, narrow ones most; in longer ones k_ramp can stand for it.
+// Short ones show the time of a GEMM in addition to arithmetic, narrow ones most; in longer ones k_ramp can absorb it.
 bool is_short_and_narrow(const MeasuredKernel& row) {
   return row.seconds < 20e-6 && (is_fp8(row) || is_fp4(row));
 }
@@ -73,7 +73,7 @@ bool is_forward_attention(const MeasuredKernel& row) {
 bool is_backward_attention(const MeasuredKernel& row) {
   return row.kernel.family == KernelFamily::kAttentionBackward;
 }
-// In long ones the work of a block hides what it costs to begin and to end it.
+// In long ones the work of a block hides its start and its end.
 bool is_short_attention(const MeasuredKernel& row) {
   constexpr std::int64_t kShort = 2048;
   return row.kernel.n <= kShort;
@@ -82,7 +82,7 @@ bool is_wide_backward(const MeasuredKernel& row) {
   return is_backward_attention(row) && row.kernel.k > 128;
 }
 
-// Shares follow from one row; what depends on how speed changes with sizes needs many.
+// Shares follow from one row; constants that depend on how speed changes with sizes need many.
 constexpr std::size_t kMany = 30;
 constexpr std::size_t kSeveral = 16;
 constexpr std::size_t kSome = 8;
@@ -91,25 +91,18 @@ constexpr std::size_t kFew = 5;
 const std::array kStreamQuestions{Question{kStreamShare, 1, any}, Question{kStreamGap, kMany, any},
                                   Question{kStreamCacheSpeed, kMany, any}, Question{kStreamCacheShare, kMany, any},
                                   Question{kHostLaunch, kMany, is_eager}};
-// power_time is not asked for: from 0.1 to 1 ms the rows of a B200 and of an A100 are met equally well, while the
-// shares of peak follow it from 61 % to 98 %. On the B200 products up to 60 us run at 1.4 PFLOP/s, those above 0.7 ms
-// at 1.1, and half of the loss is reached between 0.1 and 0.4 ms.
-const std::array kGemmQuestions{Question{kGemmHalfShare, 1, is_half},
-                                Question{kGemmFp8Share, 1, is_fp8},
-                                Question{kGemmFp4Share, 1, is_fp4},
-                                Question{kGemmSingleShare, 1, is_single},
-                                Question{kGemmSustained, kMany, any},
-                                Question{kGemmDgradSpeed, kSome, is_dgrad},
-                                Question{kGemmWgradSpeed, kSome, is_wgrad},
-                                Question{kGemmRamp, kSeveral, any},
-                                Question{kGemmTileLoad, kMany, any},
-                                Question{kGemmWaveRounding, kSeveral, any},
-                                Question{kGemmMemoryShare, kFew, is_thin},
-                                Question{kGemmExposed, kFew, is_thin},
-                                Question{kGemmStart, 2, is_short_and_narrow},
-                                Question{kGemmFp4Start, 2, is_fp4},
-                                Question{kGroupedSpeed, kSome, is_grouped},
-                                Question{kGroupedIssue, kSome, is_grouped}};
+// power_time is not fitted: from 0.1 to 1 ms the rows of a B200 and of an A100 are met equally well, while the shares
+// of peak follow it from 61 % to 98 %. On the B200 GEMMs up to 60 us run at 1.4 PFLOP/s, those above 0.7 ms at 1.1,
+// and half of the loss is reached between 0.1 and 0.4 ms.
+const std::array kGemmQuestions{
+    Question{kGemmHalfShare, 1, is_half},         Question{kGemmFp8Share, 1, is_fp8},
+    Question{kGemmFp4Share, 1, is_fp4},           Question{kGemmSingleShare, 1, is_single},
+    Question{kGemmSustained, kMany, any},         Question{kGemmDgradSpeed, kSome, is_dgrad},
+    Question{kGemmWgradSpeed, kSome, is_wgrad},   Question{kGemmRamp, kSeveral, any},
+    Question{kGemmTileLoad, kMany, any},          Question{kGemmWaveRounding, kSeveral, any},
+    Question{kGemmMemoryShare, kFew, is_thin},    Question{kGemmExposed, kFew, is_thin},
+    Question{kGemmStart, 2, is_short_and_narrow}, Question{kGemmFp4Start, 2, is_fp4},
+    Question{kGroupedSpeed, kSome, is_grouped},   Question{kGroupedIssue, kSome, is_grouped}};
 const std::array kAttentionQuestions{Question{kAttentionForwardShare, 1, is_forward_attention},
                                      Question{kAttentionBackwardShare, 1, is_backward_attention},
                                      Question{kAttentionWideBackward, 2, is_wide_backward},
@@ -158,9 +151,10 @@ double halton(std::size_t i, std::size_t axis) {
   return value;
 }
 
-// Pulls constants towards the class values, as half a row's error would, so that few rows do not bend many constants.
+// Regularises constants towards the class values with the weight of half a row's error, so that few rows do not
+// distort many constants.
 constexpr double kPull = 0.5;
-constexpr std::size_t kStarts = 200;   // looked at
+constexpr std::size_t kStarts = 200;   // evaluated
 constexpr std::size_t kDescents = 12;  // followed: the best of them
 
 struct Point {
@@ -210,7 +204,7 @@ class KernelSearch {
     return mean_error(gpu, rows_) + kPull * strayed / static_cast<double>(rows_.size());
   }
 
-  // The shared search moves logarithms: of exp(unit), which lies between 1 and e.
+  // The shared search moves logarithms: of exp(unit), which is between 1 and e.
   [[nodiscard]] Point descend(const std::vector<double>& units) const {
     std::vector<FitConstant> bounds;
     for (const double unit : units) {
@@ -293,7 +287,7 @@ class Fitter {
     low = high > 0.0 ? std::min(low, v) : v;
     high = std::max(high, v);
   }
-  // Of all rows: those kept aside show that the rule holds there.
+  // Of all rows: those held out show that the rule holds there.
   void ranges() {
     for (const KernelConstant constant :
          {kGemmSmallest, kGemmLargest, kAttentionShortest, kAttentionLongest, kStreamSmallest, kStreamLargest}) {

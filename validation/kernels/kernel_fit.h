@@ -11,11 +11,11 @@ namespace ringwright::validation {
 
 struct KernelFit {
   workload::KernelProfile profile;
-  std::vector<workload::KernelConstant> fitted;  // the others stayed as they were
+  std::vector<workload::KernelConstant> fitted;  // the others are unchanged
 };
 
-// Starts from the GPU's own constants. Rows kept aside are not looked at. A constant is fitted only where enough rows
-// speak about it.
+// Starts from the GPU's own constants. Rows held out are not used. A constant is fitted only where enough rows depend
+// on it.
 [[nodiscard]] KernelFit fit_kernels(const workload::GpuSpec& gpu, std::span<const MeasuredKernel> rows);
 
 }  // namespace ringwright::validation

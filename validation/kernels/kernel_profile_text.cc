@@ -23,7 +23,7 @@ std::string value_text(const ConstantSpec& spec, double value) {
   return "";
 }
 
-// Sizes that the fit saw are facts about its tables, not fitted.
+// Sizes that the fit used are facts about its tables, not fitted.
 bool is_range(const ConstantSpec& spec) {
   return spec.name == "smallest" || spec.name == "largest" || spec.name == "shortest" || spec.name == "longest";
 }

@@ -1,4 +1,4 @@
-// Predictions beside tables of measured kernels: the rows of each GPU, and their errors by family.
+// Predictions against tables of measured kernels: the rows of each GPU, and their errors by family.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ struct ScoredKernel {
 struct FamilyScore {
   std::string family;  // "gemm fp8"
   ErrorStatistics fitted;
-  ErrorStatistics unseen;  // of shapes kept aside
+  ErrorStatistics unseen;  // of shapes held out
 };
 
 struct GpuScore {
@@ -35,7 +35,7 @@ struct GpuScore {
 // The tables of one GPU together, in the order of the files. `overrides` are of the GPU: "gpu.kernels.stream.gap=2us".
 [[nodiscard]] Result<std::vector<GpuScore>> score_kernels(const std::vector<std::string>& files,
                                                           const std::vector<std::string>& overrides);
-// "gemm fp8": products by data type, everything else by family.
+// "gemm fp8": GEMMs by data type, everything else by family.
 [[nodiscard]] std::string family_label(const Kernel& kernel);
 // "gemm wgrad 4096 x 1024 x 8192, 2 groups".
 [[nodiscard]] std::string kernel_label(const Kernel& kernel);

@@ -131,8 +131,8 @@ std::string_view likely_unit(double factor) {
 }  // namespace
 
 Diagnostics check_units(const KernelTable& table, const workload::GpuSpec& gpu) {
-  // No kernel goes beyond the peak; caches serve bytes several times as fast as memory. A kernel that is worth 20 us at
-  // the peak is not a launch: it reaches more than a two-hundredth.
+  // No kernel goes beyond the peak; caches serve bytes several times as fast as memory. A kernel with 20 us of work
+  // at the peak is not limited by its launch: it reaches more than a two-hundredth.
   constexpr double kMost = 10.0, kLeast = 1.0 / 200.0, kTypical = 0.5, kLargeSeconds = 20e-6;
   std::vector<double> all, large;
   for (const MeasuredKernel& row : table.rows) {
@@ -148,7 +148,7 @@ Diagnostics check_units(const KernelTable& table, const workload::GpuSpec& gpu) 
   const double middle = judged[judged.size() / 2];
   if (middle <= kMost && (middle >= kLeast || !any_large)) return {};
   return failure("E167",
-                 fmt::format("the times cannot be right: the middle one of {} kernels reaches {:.3g} of what {} has at "
+                 fmt::format("the times cannot be right: the median of {} kernels reaches {:.3g} of what {} has at "
                              "its peak",
                              judged.size(), middle, gpu.name),
                  {.file = table.file, .line = table.rows.front().line, .column = table.rows.front().time_column},

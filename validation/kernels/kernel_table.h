@@ -20,7 +20,7 @@ struct MeasuredKernel {
   double seconds = 0.0;
   bool kept_aside = false;  // never fitted
   int line = 0;
-  int time_column = 1;  // where the time stands in the line
+  int time_column = 1;  // column of the time in the line
 };
 
 struct KernelTable {
@@ -31,21 +31,21 @@ struct KernelTable {
 };
 
 [[nodiscard]] Result<KernelTable> read_kernel_table(const std::string& path);
-// The same for a text at hand; `name` stands in messages.
+// The same for a text in memory; `name` is used in messages.
 [[nodiscard]] Result<KernelTable> parse_kernel_table(const std::string& name, std::string_view text);
 
-// "gemm/bf16/1/1536/4096/5120": rows of one shape are fitted together or kept aside together.
+// "gemm/bf16/1/1536/4096/5120": rows of one shape are fitted together or held out together.
 [[nodiscard]] std::string shape_key(const Kernel& kernel);
 [[nodiscard]] bool is_kept_aside(const Kernel& kernel);
 
-// Rows whose arithmetic the GPU does not have are mistakes of the table, or of the GPU's description.
+// Rows whose arithmetic the GPU does not have are errors of the table, or of the GPU's description.
 [[nodiscard]] Diagnostics check_arithmetic(const KernelTable& table, const workload::GpuSpec& gpu);
 
 // Times of another unit: most kernels of the table are far beyond what the GPU can do, or far below what any kernel of
 // their size does.
 [[nodiscard]] Diagnostics check_units(const KernelTable& table, const workload::GpuSpec& gpu);
 
-// What the model says for a row, launched as it was measured.
+// The model's time for a row, launched as it was measured.
 [[nodiscard]] double predicted_seconds(const MeasuredKernel& row, const workload::GpuSpec& gpu);
 
 }  // namespace ringwright::validation

@@ -1,5 +1,5 @@
-// Validation against measured kernels: each row of a table predicted by the calibrated rules of its GPU. What counts is
-// the median error of shapes that no fit has seen.
+// Validation against measured kernels: each row of a table predicted by the calibrated rules of its GPU. The score is
+// the median error of shapes that no fit has used.
 #include <algorithm>
 #include <cmath>
 
@@ -22,10 +22,10 @@ double error_of(const ScoredKernel& scored) {
   return relative_error({.predicted = scored.predicted, .measured = scored.row.seconds});
 }
 
-// Fewer new shapes than this say little about a rule.
+// Fewer new shapes than this allow no conclusion.
 constexpr std::size_t kEnoughRows = 20;
 
-// Of rows that were kept aside, where they are enough; else of all rows.
+// Of rows that were held out, if they are enough; else of all rows.
 ErrorStatistics decisive(const GpuScore& score) {
   if (score.unseen.count >= kEnoughRows) return score.unseen;
   std::vector<PredictedMeasured> pairs;
@@ -94,14 +94,14 @@ std::string markdown_cells(const ErrorStatistics& s) {
 
 std::string as_markdown(const std::vector<GpuScore>& scores, double threshold) {
   std::string text = fmt::format(
-      "# Kernels: predicted beside measured\n\nWritten by `ringwright validate kernels --markdown "
+      "# Kernels: predictions against measurements\n\nWritten by `ringwright validate kernels --markdown "
       "docs/validation-kernels.md "
       "--plots docs/kernels`. The calibrated\ncompute model (`compute.model: calibrated`) predicts each row of the "
       "tables in "
-      "`validation/kernels/`. One shape in four was\nkept aside when the constants were fitted ([the "
+      "`validation/kernels/`. One shape in four was\nheld out when the constants were fitted ([the "
       "rule](kernel-tables.md)): "
       "*new* shapes. The median error of new shapes must\nstay within {} where there are {} of them; on GPUs with "
-      "fewer the numbers are shown and judge nothing. Errors are "
+      "fewer the numbers are shown and have no limit. Errors are "
       "|predicted / measured - 1|.\n",
       percent_text(threshold), kEnoughRows);
   for (const GpuScore& score : scores) {
@@ -149,7 +149,7 @@ Result<ValidationOutcome> validate_kernels(const ValidationRequest& request) {
     const bool judged = score.unseen.count >= kEnoughRows || !request.files.empty();
     const ErrorStatistics errors = decisive(score);
     if (!judged) {
-      outcome.text += fmt::format("{}: {} new shapes are too few to judge by\n", score.gpu, score.unseen.count);
+      outcome.text += fmt::format("{}: {} new shapes are too few for a limit\n", score.gpu, score.unseen.count);
     } else if (errors.median_abs > threshold) {
       outcome.passed = false;
       outcome.text += fmt::format("{}: the median error is {}, above {}\n", score.gpu, percent_text(errors.median_abs),

@@ -1,4 +1,4 @@
-// Validation against MPI with algorithms known by name: executors and topologies, free of anybody's choice of
+// Validation against MPI with algorithms known by name: executors and topologies, independent of the choice of
 // algorithm.
 #include <array>
 #include <map>
@@ -82,7 +82,7 @@ std::string text_of(const MpiScores& scores, std::size_t left_out) {
   std::string text = "Geometric mean of the absolute error, by size; mean: of predicted over measured\n";
   for (const std::string& line : table.lines()) text += "  " + line + "\n";
   if (left_out > 0)
-    text += fmt::format("  {} rows of algorithms without a counterpart here are not played\n", left_out);
+    text += fmt::format("  {} rows of algorithms without a counterpart here are not simulated\n", left_out);
   return text;
 }
 
@@ -124,7 +124,7 @@ std::string mpi_json(const MpiTable& table, const std::vector<double>& seconds, 
 }
 
 std::string page_of(const std::string& text) {
-  return "# Algorithms by name: measured with MPI, and played\n\nMade by `ringwright validate mpi --markdown "
+  return "# Algorithms by name: measured with MPI, and simulated\n\nMade by `ringwright validate mpi --markdown "
          "docs/validation-mpi.md`; not by hand. What it means: [mpi.md](mpi.md).\n\n```\n" +
          text + "```\n";
 }

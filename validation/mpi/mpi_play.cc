@@ -16,7 +16,7 @@
 namespace ringwright::validation {
 namespace {
 
-// Rows that are played on one machine with one algorithm.
+// Rows that are simulated on one machine with one algorithm.
 using GroupKey = std::tuple<std::string, std::string, std::string_view, configs::CollectiveOperation>;
 
 Result<std::string> machine_of(const MpiTable& table, const MeasuredMpi& row, const MpiPlayOptions& options) {

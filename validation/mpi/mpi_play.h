@@ -1,4 +1,4 @@
-// Plays collectives with named algorithms on descriptions of the machines on which MPI ran them.
+// Simulates collectives with named algorithms on descriptions of the machines on which MPI ran them.
 #pragma once
 
 #include <string>

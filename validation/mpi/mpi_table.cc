@@ -32,10 +32,11 @@ constexpr TableCells::Format kMpiTableFormat{.of = "named MPI algorithms",
 
 struct Counterpart {
   CollectiveOperation operation;
-  std::string_view theirs;  // without the marks of who implements it
+  std::string_view theirs;  // without the prefix of the implementation
   std::string_view ours;
 };
-// Recursive halving of OpenMPI and MPICH meets the farthest partner first, recursive distance doubling the nearest.
+// Recursive halving of OpenMPI and MPICH starts with the farthest partner, recursive distance doubling with the
+// nearest.
 constexpr std::array kCounterparts = {
     Counterpart{CollectiveOperation::kAllReduce, "recursive_doubling", "recursive_doubling"},
     Counterpart{CollectiveOperation::kAllReduce, "RECDOUB_L_UTOFU_0_1", "recursive_doubling"},

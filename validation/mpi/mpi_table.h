@@ -35,7 +35,7 @@ struct MpiTable {
 };
 
 [[nodiscard]] Result<MpiTable> read_mpi_table(const std::string& path);
-// The same for a text at hand; `name` stands in messages.
+// The same for a text in memory; `name` is used in messages.
 [[nodiscard]] Result<MpiTable> parse_mpi_table(const std::string& name, std::string_view text);
 
 // Ours for an algorithm by the name that OpenMPI, MPICH, Fujitsu MPI or PICO give it; empty when there is none.

@@ -1,9 +1,9 @@
-// Calibration from nccl-tests: the few constants of a platform for which played collectives are nearest to measured
-// ones, without leaving what platforms of its class have (class_fit.h).
+// Calibration from nccl-tests: the few constants of a platform for which simulated collectives are nearest to measured
+// ones, within the range of platforms of its class (class_fit.h).
 //
-// In each log each band of sizes has the same weight, however many rows it has: neighbouring sizes say the same. What
-// the rows do not determine stays at its class value and out of the profile. What is fitted is the platform, never a
-// row: the profile holds no sizes.
+// In each log each band of sizes has the same weight, however many rows it has: neighbouring sizes carry the same
+// information. A constant that the rows do not determine stays at its class value and out of the profile. The platform
+// is fitted, never a row: the profile holds no sizes.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -25,12 +25,13 @@ namespace {
 
 using namespace ringwright::literals;
 
-// Sizes that a log is thinned to, evenly: neighbours say the same. Beyond the largest, times grow with the size.
+// Sizes that a log is thinned to, evenly: neighbours carry the same information. Beyond the largest, times grow with
+// the size.
 constexpr std::size_t kSizesOfALog = 14;
 constexpr Bytes kLargestInside = 1_GiB;  // on one host
 constexpr Bytes kLargestBetween = 128_MiB;
-// Rows that a band of one log counts for, and a single row at most. Large sizes repeat within 1 to 3 %, others within 5
-// to 10 %.
+// Rows that a band of one log counts for, and the most that a single row counts for. Large sizes repeat within 1 to 3
+// %, others within 5 to 10 %.
 struct BandWeight {
   double band = 4.0;
   double row = 1.0;
@@ -86,13 +87,12 @@ class NcclCalibration {
   }
 
  private:
-  // Calls within one host feel no constant of the network.
+  // Calls within one host do not depend on constants of the network.
   Result<bool> choose_constants() {
     const auto played = replay_all(logs_, options({}));
     if (!played) return tl::unexpected(played.error());
     platform_ = played->front().platform;
-    // Values of the class: those of a machine about which no profile says anything. Of logs with and without a network,
-    // one with.
+    // Values of the class: those of a machine without a profile. Of logs with and without a network, one with.
     const auto widest = std::ranges::max_element(logs_, {}, &traces::CollectiveLog::nodes);
     const auto plan = plan_replay(*widest, options({}));
     if (!plan) return tl::unexpected(plan.error());
@@ -100,9 +100,9 @@ class NcclCalibration {
     const bool network = std::ranges::any_of(logs_, [&](const auto& log) { return log.nodes > 1; });
     for (const PlatformConstant& constant : platform_constants()) {
       if (constant.of == ConstantOf::kNetwork && !network) continue;
-      // Without GPUDirect nothing is flushed: what stands for it is no machine's own.
+      // Without GPUDirect nothing is flushed: the constant is not a property of such a machine.
       if (constant.path == "comm.costs.network.flush" && !machine->comm.costs.gpudirect) continue;
-      // What links carry by plan is of no class.
+      // The planned rate of links belongs to no class.
       if (request_.only && constant.unit == ConstantUnit::kShare) continue;
       if (request_.only && (*request_.only == "network") != (constant.of == ConstantOf::kNetwork)) continue;
       constants_.push_back(&constant);
@@ -141,8 +141,8 @@ class NcclCalibration {
                        value_text(*constants_[i], answer.values[i]));
   }
 
-  // What logs of this class are played with, and what links carry by plan, are no values that a scenario has by itself:
-  // they are told even when they were not determined.
+  // The settings for logs of this class, and the planned rate of links, are not values that a scenario has by
+  // itself: they are written even when they were not determined.
   [[nodiscard]] bool is_told(std::size_t i, const ClassFitAnswer& answer) const {
     return answer.determined[i] || of_class_[i] || constants_[i]->unit == ConstantUnit::kShare;
   }
@@ -155,7 +155,7 @@ class NcclCalibration {
       if (is_told(i, answer) && full.substr(0, full.find_last_of('.')) == path)
         lines += value_line(i, answer, indent + 2);
     }
-    // Values of the class that no fit can find, such as the size up to which messages go unasked.
+    // Values of the class that no fit can find, such as the size limit of eager messages.
     for (const std::string& value : class_values_) {
       const std::size_t equals = value.find('=');
       const std::size_t dot = value.find_last_of('.', equals);

@@ -44,7 +44,7 @@ Result<std::vector<ClassValue>> values_of(const CsvTable& table) {
     if (value.name.empty() || value.value.empty()) {
       problems.add({.code = "E244",
                     .place = {.file = table.file, .line = row.line, .column = 1},
-                    .message = fmt::format("'{}' tells no class with a value", row.raw)});
+                    .message = fmt::format("'{}' names no class, constant and value", row.raw)});
     }
     values.push_back(std::move(value));
   }
@@ -52,10 +52,10 @@ Result<std::vector<ClassValue>> values_of(const CsvTable& table) {
   return values;
 }
 
-// What each further channel costs where the library hands it its work by itself. On the device, calibrated on machines
-// of the class: 1.5 and 1.8 us with NCCL 2.8 (ABCI's V100 and A100), 1.8 to 2.6 us on A100 whose logs do not tell the
-// version, next to nothing with 2.20 and later. On the host 0.2 us for each GPU: with eight A100 in one process five
-// operations, all-reduce to reduce, take 34 us with one channel and 1.6 us more with each further one alike
+// The cost of each further channel where the library sets up every channel separately. On the device, calibrated on
+// machines of the class: 1.5 and 1.8 us with NCCL 2.8 (ABCI's V100 and A100), 1.8 to 2.6 us on A100 whose logs do not
+// state the version, next to nothing with 2.20 and later. On the host 0.2 us for each GPU: with eight A100 in one
+// process all five operations, all-reduce to reduce, take 34 us with one channel and 1.6 us more with each further one
 // (SuperBench, 64 KiB to 1 MiB).
 void add_work_by_channel(const MachineClass& machine, std::vector<std::string>& overrides) {
   if (!machine.work_by_channel) return;
@@ -64,13 +64,13 @@ void add_work_by_channel(const MachineClass& machine, std::vector<std::string>& 
 }
 
 // libfabric's provider for Slingshot matches in software (FI_CXI_RX_MATCH_MODE). Up to FI_CXI_RDZV_THRESHOLD and
-// FI_CXI_RDZV_GET_MIN, 16384 and 2049 bytes unless they are set, messages come to its own memory, and are copied to the
-// GPU; larger ones it fetches. From 4 KiB on that copy is a call of the driver, and LL takes 8 us more a crossing on 2
-// to 32 hosts of Alps; 2 us for what is fetched are those of its rings. Its NIC sends a process's messages one after
-// another (of trees with chunks of 512 KiB two at a time). All calibrated.
+// FI_CXI_RDZV_GET_MIN, 16384 and 2049 bytes unless they are set, messages arrive in its own memory, and are copied to
+// the GPU; larger ones it fetches. From 4 KiB on that copy is a call of the driver, and LL takes 8 us more a crossing
+// on 2 to 32 hosts of Alps; the 2 us for fetched messages are those of its rings. Its NIC sends a process's messages
+// one after another (of trees with chunks of 512 KiB two at a time). All calibrated.
 void add_rules_of_networks(const MachineClass& machine, std::vector<std::string>& overrides) {
   if (machine.network == "tcp") {
-    // A message goes through the sockets of both hosts: some 30 us one way between hosts of a cloud (assumed).
+    // A message crosses the sockets of both hosts: some 30 us in one direction between hosts of a cloud (assumed).
     overrides.insert(overrides.end(), {"comm.costs.network.post=20us", "comm.costs.network.proxy=10us"});
   }
   if (machine.network != "slingshot") return;
@@ -104,7 +104,7 @@ std::vector<std::string> overrides_of(const MachineClass& machine, const std::ve
   add_rules_of_networks(machine, overrides);
   for (const ClassValue& value : values) {
     if (value.name != machine.generation && value.name != machine.network) continue;
-    // A generation's logs are of one time: what its channels cost is that of the library of that time.
+    // A generation's logs are of one time: the cost of its channels is that of the library of that time.
     if (value.path == kOfChannels && !machine.work_by_channel &&
         (machine.generation == "volta" || machine.generation == "ampere"))
       continue;

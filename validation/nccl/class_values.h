@@ -1,10 +1,9 @@
-// What machines of a class have in common, for those of which no profile is shipped: constants of the kernels by the
+// Values common to machines of a class, for those without a shipped profile: constants of the kernels by the
 // generation of the GPUs, and of messages by the kind of network.
 //
-// They are fitted jointly, one set of a generation or a network over the logs of all machines of it, each log weighing
-// alike (`tools/refit.py --classes`; class_values.csv), and not means of what machines by themselves came to: a
-// constant that one machine cannot determine is determined by another, or by none, and then stays at what planning
-// takes.
+// They are fitted jointly, one set of a generation or a network over the logs of all machines of it, with equal weight
+// for each log (`tools/refit.py --classes`; class_values.csv), and are not means of single machines' fits: a constant
+// that one machine cannot determine is determined by another, or by none, and then stays at its planning value.
 #pragma once
 
 #include <string>
@@ -15,13 +14,13 @@
 
 namespace ringwright::validation {
 
-// What is known of a machine beforehand.
+// Prior knowledge of a machine.
 struct MachineClass {
   std::string generation;         // "hopper"
   std::string network;            // "infiniband"; "none" within one host
-  std::string link_efficiency;    // what NCCL plans with, of the nominal rate of its links; empty without such links
-  bool work_by_channel = false;   // the library hands every channel its work by itself, as NCCL before 2.14 does
-  bool slow_device_work = false;  // of them, one of the slower ones
+  std::string link_efficiency;    // planning rate, of the nominal rate of its links; empty without them
+  bool work_by_channel = false;   // the library sets up every channel separately, as NCCL before 2.14 does
+  bool slow_device_work = false;  // of those machines, one of the slower ones
 };
 
 struct ClassValue {
@@ -35,10 +34,10 @@ inline constexpr std::string_view kNoClasses = "none";
 
 // The shipped ones, none, or those of a file.
 [[nodiscard]] Result<std::vector<ClassValue>> read_class_values(const std::string& which);
-// The same for a text at hand; `name` stands in messages.
+// The same for a text in memory; `name` is used in messages.
 [[nodiscard]] Result<std::vector<ClassValue>> parse_class_values(const std::string& name, std::string_view text);
 
-// As overrides "path=value", what is known more closely later.
+// As overrides "path=value", to which more specific values are added later.
 [[nodiscard]] std::vector<std::string> overrides_of(const MachineClass& machine, const std::vector<ClassValue>& values);
 
 }  // namespace ringwright::validation

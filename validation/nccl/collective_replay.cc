@@ -65,11 +65,11 @@ Result<ReplayPlan> plan_replay(const traces::CollectiveLog& log, const ReplayOpt
   if (!operation) {
     return tl::unexpected(failure(
         "E241",
-        fmt::format("'{}' tells no collective that can be played{}", log.file,
+        fmt::format("'{}' names no collective that can be simulated{}", log.file,
                     log.operation.empty() ? "" : ": '" + log.operation + "'"),
-        {.file = log.file}, "say --collective all_reduce, or name the file after the test, as in all_reduce_2n.log"));
+        {.file = log.file}, "pass --collective all_reduce, or name the file after the test, as in all_reduce_2n.log"));
   }
-  // The output of `ringwright collective` says which machine it played.
+  // The output of `ringwright collective` names the simulated machine.
   const bool again = log.played && !options.cluster && !options.profile;
   if (options.cluster || again) {
     const std::string cluster = again ? log.played->cluster : *options.cluster;

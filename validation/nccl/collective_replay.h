@@ -1,4 +1,4 @@
-// Plays what was measured: the same collective at the same sizes on a description of the same machine.
+// Simulates measured collectives: the same operation at the same sizes on a description of the same machine.
 #pragma once
 
 #include <optional>
@@ -19,22 +19,22 @@ struct ReplayedRow {
   int line = 0;
   Duration measured;
   Duration simulated;
-  std::optional<Duration> formula;  // what NCCL's own cost model says; where there is one
+  std::optional<Duration> formula;  // the estimate of NCCL's own cost model, if there is one
   std::string algorithm;
   std::string protocol;
   int channels = 0;
 };
 
-// What the constants of a replay have to do with the log: fitted on it, fitted on other logs of the same machine, or
+// Relation between the constants of a replay and the log: fitted on it, fitted on other logs of the same machine, or
 // values of the hardware's class.
 enum class LogRole : std::uint8_t { kFitted, kPredicted, kClass };
 [[nodiscard]] std::string_view to_string(LogRole role);
 
 struct ReplayedLog {
   std::string file;
-  std::string machine;    // "2 hosts x 4 of gh200-x4, slingshot"
-  std::string platform;   // "gh200-x4, slingshot": logs of one platform are judged together
-  std::string profile;    // empty: nothing is calibrated
+  std::string machine;   // "2 hosts x 4 of gh200-x4, slingshot"
+  std::string platform;  // "gh200-x4, slingshot": logs of one platform are scored together
+  std::string profile;   // empty: nothing is calibrated
   LogRole role = LogRole::kClass;
   std::string operation;
   int ranks = 0;
@@ -43,19 +43,19 @@ struct ReplayedLog {
 
 struct ReplayOptions {
   std::vector<std::string> overrides;
-  std::optional<std::string> cluster;  // for logs that do not say where they were taken
+  std::optional<std::string> cluster;  // for logs without their machine
   UseProfile use_profile = UseProfile::kYes;
   std::string classes = std::string(kShippedClasses);  // values of classes: the shipped ones, none, or a file's
   std::optional<std::string> profile;  // a shipped name or a file, instead of the one of the log's machine
 };
 
-// The machine of a log, ready to play on.
+// The machine of a log, ready for simulation.
 struct ReplayPlan {
   configs::Scenario scenario;
   MeasuredMachine machine;
   configs::CollectiveOperation operation;
   int gpus_per_host = 0;
-  std::optional<traces::PlayedMachine> played;  // the log is our own: calls are played as they were
+  std::optional<traces::PlayedMachine> played;  // the log is our own: calls are simulated as they were
 };
 [[nodiscard]] Result<ReplayPlan> plan_replay(const traces::CollectiveLog& log, const ReplayOptions& options);
 

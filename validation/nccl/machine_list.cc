@@ -58,8 +58,9 @@ Result<std::vector<ListedMachine>> machines_of(const CsvTable& table) {
     ListedMachine machine{.name = row.cells[at[0]].text, .sources = words(row.cells[at[1]].text),
                           .gpu = row.cells[at[2]].text, .fitted = words(row.cells[at[5]].text)};
     if (machine.name.empty() || machine.sources.empty() || machine.gpu.empty()) {
-      problems.add({.code = "E242", .place = {.file = table.file, .line = row.line, .column = 1},
-                    .message = fmt::format("'{}' tells no machine with a source and a GPU", row.raw)});
+      problems.add({.code = "E242",
+                    .place = {.file = table.file, .line = row.line, .column = 1},
+                    .message = fmt::format("'{}' names no machine with a source and a GPU", row.raw)});
     }
     if (const std::string& driven = row.cells[at[3]].text; !driven.empty()) {
       machine.gpus_per_process = traces::parse_number<int>(driven);
@@ -73,8 +74,9 @@ Result<std::vector<ListedMachine>> machines_of(const CsvTable& table) {
       const auto told = parse_timing(timing);
       machine.timing = told.value_or(CallTiming::kInARow);
       if (!told) {
-        problems.add({.code = "E242", .place = {.file = table.file, .line = row.line, .column = 1},
-                      .message = fmt::format("'{}' is no way to time calls", timing),
+        problems.add({.code = "E242",
+                      .place = {.file = table.file, .line = row.line, .column = 1},
+                      .message = fmt::format("'{}' is no valid timing of calls", timing),
                       .hint = "write 'in a row', 'alone PyTorch', or nothing for calls in a row"});
       }
     }

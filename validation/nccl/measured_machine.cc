@@ -25,8 +25,9 @@ struct GpuFamily {
   std::string_view name;
   std::string_view node;
   int gpus = 8;  // of that node
-  // What NCCL plans with, of the nominal rate of its NVLink or xGMI links (graph/topo.h: 20 of 25 GB/s a lane until
-  // Ampere, 20.6 for Hopper, 40.1 of 50 for Blackwell; RCCL: 48 of 64 for MI300). Empty without such links.
+  // NCCL's planning rate, as a share of the nominal rate of its NVLink or xGMI links (graph/topo.h: 20 of 25 GB/s a
+  // lane until Ampere, 20.6 for Hopper, 40.1 of 50 for Blackwell; RCCL: 48 of 64 for MI300). Empty without such
+  // links.
   std::string_view link_efficiency;
   std::string_view generation = "";
 };
@@ -82,7 +83,7 @@ std::optional<int> parse_number_of(std::string_view text) {
   return number;
 }
 
-// The number that stands before `unit`: 4 of "4 x HDR 200 Gb/s" for "x ", 200 for "Gb/s".
+// The number before `unit`: 4 of "4 x HDR 200 Gb/s" for "x ", 200 for "Gb/s".
 std::optional<int> number_before(std::string_view text, std::string_view unit) {
   const std::size_t at = text.find(unit);
   if (at == std::string_view::npos) return std::nullopt;
@@ -111,7 +112,7 @@ void take_nics(MeasuredMachine& machine, const traces::CollectiveLog& log, const
   if (!speed && per_host && count) speed = *per_host / *count;
   if (!count && per_host && speed) count = *per_host / *speed;
   if (!count || !speed) {
-    machine.notes.push_back("the log does not tell its NICs; those of the node " + machine.node + " are assumed");
+    machine.notes.push_back("the log does not name its NICs; those of the node " + machine.node + " are assumed");
     return;
   }
   const int gpus = std::min(family.gpus, std::max(log.gpus_per_node, 1));
@@ -148,8 +149,8 @@ void take_library(MeasuredMachine& machine, const traces::CollectiveLog& log) {
   }
 }
 
-// What is known of the machine that the log was taken on. There is no profile of another machine: what machines of one
-// GPU have in common are the values of the class, and networks of one kind differ by more.
+// Knowledge of the machine that the log was taken on. A profile of another machine is never used: the values common to
+// machines of one GPU are those of the class, and networks of one kind differ by more.
 void take_listed(MeasuredMachine& machine, const traces::CollectiveLog& log, const ListedMachine& listed,
                  UseProfile use) {
   if (listed.gpus_per_process && !machine.gpus_per_process)
@@ -161,10 +162,10 @@ void take_listed(MeasuredMachine& machine, const traces::CollectiveLog& log, con
   machine.fitted_on = is_fitted_on(listed, log);
 }
 
-// What PyTorch's way to the library takes of a call that is timed alone: Python, c10d, events between streams. On one
-// host of eight H200 all-reduces through PyTorch took 36.6, 38.0, 39.1, 41.7, 43.5 and 50.9 us (8 B to 1 MiB) one at a
-// time on an idle device and 15.2, 17.9, 18.8, 20.9, 21.4 and 27.7 queued behind others: 21.1 us more in the middle
-// (20.1 to 23.2), and nccl-tests agrees with the queued ones within 1 us (measured: stas00/ml-engineering,
+// PyTorch's time in a call that is timed alone: Python, c10d, events between streams. On one host of eight H200
+// all-reduces through PyTorch took 36.6, 38.0, 39.1, 41.7, 43.5 and 50.9 us (8 B to 1 MiB) one at a time on an idle
+// device and 15.2, 17.9, 18.8, 20.9, 21.4 and 27.7 queued behind others: 21.1 us more in the median (20.1 to 23.2),
+// and nccl-tests agrees with the queued ones within 1 us (measured: stas00/ml-engineering,
 // network/benchmarks/README.md, 2026).
 constexpr Duration kPyTorchCall = 21_us;
 
@@ -172,7 +173,7 @@ Result<CallTiming> timing_of(const traces::CollectiveLog& log, const ListedMachi
   const std::string told = log.fact("timing");
   if (told.empty()) return listed != nullptr ? listed->timing : CallTiming::kInARow;
   if (const auto timing = parse_timing(told)) return *timing;
-  return tl::unexpected(failure("E243", fmt::format("'{}' is no way to time calls", told), {.file = log.file},
+  return tl::unexpected(failure("E243", fmt::format("'{}' is no valid timing of calls", told), {.file = log.file},
                                 "write '# timing: in a row' or '# timing: alone PyTorch', or leave the line out"));
 }
 
@@ -180,9 +181,9 @@ bool is_one_of(std::string_view name, std::initializer_list<std::string_view> na
   return std::ranges::find(names, name) != names.end();
 }
 
-// Versions before 2.14 hand every channel its work by itself: the host writes it, the channel's block fetches it from
-// host memory. Logs of one host with A100 that do not tell the version are of that time; those of two hosts (OCI, AKS)
-// show nothing of it.
+// Versions before 2.14 set up every channel separately: the host writes its work, the channel's block fetches it from
+// host memory. Logs of one host with A100 that do not state the version are of that time; those of two hosts (OCI,
+// AKS) show no such cost.
 bool works_by_channel(const traces::CollectiveLog& log, const GpuFamily& family) {
   const std::string& version = log.version_of_library;
   int major = 0, minor = 0;
@@ -209,16 +210,16 @@ Result<std::vector<std::string>> class_overrides(const MeasuredMachine& machine,
                       *values);
 }
 
-// nccl-tests' README starts one process for all GPUs of a host that is alone (-g 8), and one for each GPU of several
-// hosts (mpirun). Logs of one host with NVIDIA's GPUs that do not tell are taken so: it holds for eight of the thirteen
-// shipped machines with such logs.
+// nccl-tests' README starts one process for all GPUs of a single host (-g 8), and one for each GPU of several hosts
+// (mpirun). Logs of one host with NVIDIA's GPUs that do not state it are assumed to follow it: this is right for eight
+// of the thirteen shipped machines with such logs.
 void assume_processes(MeasuredMachine& machine, const GpuFamily& family) {
   if (machine.gpus_per_process || machine.hosts > 1 || machine.gpus_per_host < 2 ||
       family.generation.starts_with("cdna"))
     return;
   machine.gpus_per_process = machine.gpus_per_host;
-  machine.notes.push_back(fmt::format("the log does not tell how many GPUs a thread drives: all {} are assumed",
-                                      machine.gpus_per_host));
+  machine.notes.push_back(
+      fmt::format("the log does not state how many GPUs a thread drives: all {} are assumed", machine.gpus_per_host));
 }
 
 }  // namespace
@@ -246,7 +247,7 @@ Result<MeasuredMachine> machine_of(const traces::CollectiveLog& log, UseProfile 
   };
   const auto family = family_of(log);
   if (!family) return refuse(fmt::format("the GPU '{}' of '{}' is none of the shipped nodes'", log.gpu, log.file));
-  if (log.ranks < 2) return refuse(fmt::format("'{}' does not tell how many ranks took part", log.file));
+  if (log.ranks < 2) return refuse(fmt::format("'{}' does not state the number of ranks", log.file));
   MeasuredMachine machine{.node = std::string(family->node), .network = network_class(log.fact("nic"))};
   machine.hosts = std::max(log.nodes, 1);
   machine.gpus_per_host = log.ranks / machine.hosts;

@@ -1,4 +1,4 @@
-// The machine on which a collective was measured, as the log describes it: a shipped node, with the network it had.
+// The machine on which a collective was measured, as the log describes it: a shipped node with the log's network.
 #pragma once
 
 #include <optional>
@@ -19,12 +19,12 @@ struct MeasuredMachine {
   std::string network;  // the class of its NICs: "slingshot", "infiniband", "roce", "efa"; "none" within one host
   int hosts = 1;
   int gpus_per_host = 1;
-  std::optional<int> gpus_per_process;  // of which one thread issues the calls, where the log or its machine tells
-  std::optional<Duration> alone;  // calls that were timed one at a time: the host's part of each
-  std::vector<std::string> overrides;  // "path=value", what the log says otherwise than the node
-  std::string profile;                 // shipped constants of this very machine; empty: values of the class
-  bool fitted_on = false;              // the profile was fitted on this log
-  std::vector<std::string> notes;      // what had to be assumed
+  std::optional<int> gpus_per_process;  // driven by one thread, where the log or its machine states it
+  std::optional<Duration> alone;        // calls that were timed one at a time: the host's share of each
+  std::vector<std::string> overrides;   // "path=value", values of the log that differ from the node
+  std::string profile;                  // shipped constants of this very machine; empty: values of the class
+  bool fitted_on = false;               // the profile was fitted on this log
+  std::vector<std::string> notes;       // assumptions
 };
 
 // Fails when the log names no GPU that is known, or more GPUs a host than its node has. `classes`: values of which file
@@ -32,7 +32,7 @@ struct MeasuredMachine {
 [[nodiscard]] Result<MeasuredMachine> machine_of(const traces::CollectiveLog& log, UseProfile use,
                                                  const std::string& classes = std::string(kShippedClasses));
 
-// Data's part of the nominal rate of a generation's NVLink or xGMI links: "82.4%" of "hopper".
+// Data's share of the nominal rate of a generation's NVLink or xGMI links: "82.4%" of "hopper".
 [[nodiscard]] std::string_view link_efficiency_of(std::string_view generation);
 
 // "slingshot" of "4 x HPE Slingshot 11 200 Gb/s".

@@ -1,4 +1,4 @@
-// Validation against nccl-tests: measured collectives beside the same ones played, and beside NCCL's own formula.
+// Validation against nccl-tests: measured collectives against the same ones simulated, and against NCCL's own formula.
 #include "validation/builtin.h"
 
 #include <fstream>
@@ -13,10 +13,10 @@
 namespace ringwright::validation {
 namespace {
 
-// What a calibrated platform should reach; the targets of the project.
+// Target errors of a calibrated platform; the targets of the project.
 constexpr BandLimits kTargets = {0.20, 0.15, 0.10};
 
-// Why platforms miss is written by hand, beside the logs that it speaks of.
+// The causes of misses are written by hand, next to the logs.
 std::string text_of_file(const std::string& path) {
   std::ifstream stream(path);
   std::ostringstream text;

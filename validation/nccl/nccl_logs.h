@@ -1,4 +1,4 @@
-// Several measured logs, read together: all that is wrong with them at once.
+// Several measured logs, read together: all their errors at once.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Measured collectives beside simulated ones: by row, by size band, by platform; as text, JSON and a page.
+// Measured collectives against simulated ones: by row, by size band, by platform; as text, JSON and a page.
 #pragma once
 
 #include <array>
@@ -13,14 +13,14 @@ namespace ringwright::validation {
 
 using BandErrors = std::array<ErrorStatistics, kSizeBands>;
 
-// The logs of one platform, of one way of playing them.
+// The logs of one platform, simulated in the same manner.
 struct PlatformScore {
   std::string platform;
   std::size_t logs = 0;
   BandErrors simulation;
   BandErrors formula;
 };
-// In the order in which platforms come.
+// In order of first appearance.
 [[nodiscard]] std::vector<PlatformScore> score_platforms(const std::vector<ReplayedLog>& logs);
 // Of the logs of one role; of all logs together.
 [[nodiscard]] PlatformScore score_role(const std::vector<ReplayedLog>& logs, LogRole role);

@@ -90,7 +90,7 @@ class CsvParser {
     }
   }
 
-  // From the opening quote to the comma behind the closing one, or to the end.
+  // From the opening quote to the comma after the closing one, or to the end.
   bool quoted(std::string_view text, std::size_t& at, std::string& cell) {
     const std::size_t open = at++;
     while (at < text.size() && (text[at] != '"' || (at + 1 < text.size() && text[at + 1] == '"'))) {
@@ -102,7 +102,7 @@ class CsvParser {
       return false;
     }
     if (++at < text.size() && text[at] != ',') {
-      refuse(text, at + 1, "there is text behind a closing quote", "write a quote inside a cell twice");
+      refuse(text, at + 1, "there is text after a closing quote", "write a quote inside a cell twice");
       return false;
     }
     return true;

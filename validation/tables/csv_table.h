@@ -1,5 +1,5 @@
-// A table of measurements as CSV: `# key: value` lines at the head, a line of column names, rows whose cells know their
-// place. Cells may be quoted ("a ""quoted"" word, with a comma"); a row is one line.
+// A table of measurements as CSV: `# key: value` lines at the head, a line of column names, rows whose cells have a
+// line and column. Cells may be quoted ("a ""quoted"" word, with a comma"); a row is one line.
 #pragma once
 
 #include <cstddef>
@@ -44,7 +44,7 @@ struct CsvTable {
 };
 
 [[nodiscard]] Result<CsvTable> read_csv(const std::string& path);
-// The same for a text at hand; `name` stands in messages.
+// The same for a text in memory; `name` is used in messages.
 [[nodiscard]] Result<CsvTable> parse_csv(const std::string& name, std::string_view text);
 
 }  // namespace ringwright::validation

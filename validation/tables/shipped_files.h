@@ -1,4 +1,4 @@
-// Where the measurements lie that come with the product.
+// Paths of the shipped measurements.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace ringwright::validation {
 
 // "training" -> ".../validation/training".
 [[nodiscard]] std::string shipped_folder(std::string_view kind);
-// The files of a folder whose names end so, sorted.
+// The files of a folder with this ending, sorted.
 [[nodiscard]] std::vector<std::string> files_in(const std::string& folder, std::string_view ending);
 
 }  // namespace ringwright::validation

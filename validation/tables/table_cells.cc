@@ -39,7 +39,7 @@ void TableCells::check_names() {
   for (std::size_t i = 0; i < csv_.columns.size(); ++i) {
     const std::string& column = csv_.columns[i];
     if (std::ranges::find(format_.columns, column) != format_.columns.end()) continue;
-    refuse(csv_.place_of_column(i), fmt::format("column '{}' means nothing in a table of {}", column, format_.of),
+    refuse(csv_.place_of_column(i), fmt::format("column '{}' is not part of a table of {}", column, format_.of),
            csv_.names.raw, nearest_of(column, as_strings(format_.columns)));
   }
   for (const std::string_view needed : format_.needed) {

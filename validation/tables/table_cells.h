@@ -1,4 +1,4 @@
-// Cells of a table of measurements as numbers and words, with a place for every mistake.
+// Cells of a table of measurements as numbers and words, with file, line and column for every mistake.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ struct TableWord {
   Value value;
 };
 
-// What the head of every table that was measured on a GPU may say (docs/kernel-tables.md).
+// Keys that the head of every table from a GPU may have (docs/kernel-tables.md).
 inline constexpr std::array<std::string_view, 14> kMeasuredHeader{"gpu",    "source", "evidence", "device",    "clocks",
                                                                   "power",  "driver", "cuda",     "libraries", "date",
                                                                   "method", "note",   "address",  "licence"};
@@ -45,9 +45,9 @@ class TableCells {
     return head("gpu", "the table does not name its GPU", "add `# gpu: h100-sxm5-80gb`");
   }
   [[nodiscard]] std::string source() {
-    return head("source", "the table does not say where its times come from", "add `# source: who, where`");
+    return head("source", "the table does not name the source of its times", "add `# source: who, where`");
   }
-  // Refuses a row that lacks a needed cell.
+  // Refuses a row with a missing cell.
   void check_row(const CsvRow& row);
 
   // Null when the table has no such column or the cell is empty.

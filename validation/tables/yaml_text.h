@@ -1,4 +1,4 @@
-// Writes YAML from paths and values: maps nested as the paths say, in the order in which keys first come.
+// Writes YAML from paths and values: maps nested by the paths, in order of first appearance of the keys.
 #pragma once
 
 #include <memory>

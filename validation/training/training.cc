@@ -1,4 +1,4 @@
-// Validation against measured training runs: tables of a shared schema, each row played as a scenario.
+// Validation against measured training runs: tables of a shared schema, each row simulated as a scenario.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -40,7 +40,7 @@ Result<AllRows> read_all(const std::vector<std::string>& files) {
   return all;
 }
 
-// What became of rows of the user's own tables: why each that was not compared was not.
+// The result of rows of the user's own tables: the reason for each that was not compared.
 Diagnostics rows_left_out(const std::vector<PlayedRow>& rows, Severity severity) {
   Diagnostics reasons;
   for (const PlayedRow& row : rows) {
@@ -53,7 +53,7 @@ Diagnostics rows_left_out(const std::vector<PlayedRow>& rows, Severity severity)
   return reasons;
 }
 
-// A comparison of nothing is no success.
+// An empty comparison is no success.
 Diagnostics nothing_compared(const std::vector<PlayedRow>& rows, const std::vector<std::string>& files) {
   Diagnostics problems = rows_left_out(rows, Severity::kError);
   problems.add({.code = "E166",

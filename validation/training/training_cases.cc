@@ -15,7 +15,7 @@
 namespace ringwright::validation {
 namespace {
 
-// What one scenario gives; several rows may share it.
+// The result of one scenario; several rows may share it.
 struct Prediction {
   std::string reason;
   bool fits = true;  // into the GPU's memory
@@ -29,7 +29,7 @@ struct Prediction {
   double gib[3] = {0.0, 0.0, 0.0};  // by MemoryMeaning, of the fullest stage
 };
 
-// What a user would see first, on one line.
+// The first message of the output, on one line.
 std::string first_error(const Diagnostics& diagnostics) {
   for (const Diagnostic& diagnostic : diagnostics.all()) {
     if (diagnostic.severity == Severity::kError) return diagnostic.message;
@@ -96,7 +96,7 @@ Prediction predict(const std::string& name, const std::string& yaml, const CaseO
   return result;
 }
 
-// A row's seconds of a step: as measured, or from the rate that it gives.
+// A row's seconds of a step: as measured, or from its rate.
 void take_measured(const Prediction& prediction, const SourceRule* source, PlayedRow& played) {
   const TrainingRow& row = played.row;
   const auto gpus = static_cast<double>(row.gpus.value_or(1));
@@ -161,13 +161,13 @@ void take(const Prediction& prediction, const TrainingConventions& conventions, 
   played.terms = prediction.terms;
   played.bottleneck_compute = prediction.bottleneck_compute;
   take_measured(prediction, conventions.find_source(played.source), played);
-  // Batch, GPUs and time of such a row cannot all be right; there is nothing to hold a prediction against.
+  // Batch, GPUs and time of such a row cannot all be right; there is nothing to compare a prediction with.
   if (played.played() && prediction.model_flops > prediction.peak_flop_rate * played.measured_seconds) {
     played.reason = "the source contradicts itself: its batch in its time is more than the GPUs' peak";
   }
 }
 
-// Scenarios that are the same are played once.
+// Identical scenarios are simulated once.
 class ScenarioPool {
  public:
   std::size_t add(const std::string& yaml, const Place& place) {
@@ -202,15 +202,15 @@ std::vector<std::int64_t> micro_batches_of(const TrainingRow& row) {
   const std::int64_t model = row.tp.value_or(1) * row.pp.value_or(1) * row.cp.value_or(1);
   const std::int64_t replicas = std::max<std::int64_t>(1, row.gpus.value_or(1) / std::max<std::int64_t>(1, model));
   std::vector<std::int64_t> candidates = {1};
-  const std::int64_t most = row.pp.value_or(1) > 1 ? 4 : 16;  // larger ones only make a pipeline's bubble larger
+  const std::int64_t most = row.pp.value_or(1) > 1 ? 4 : 16;  // larger ones only enlarge a pipeline's bubble
   for (std::int64_t more = 2; more <= most; more *= 2) {
     if (*row.global_batch % (more * replicas) == 0) candidates.push_back(more);
   }
   return candidates;
 }
 
-// Model parts a stage may have been cut into: as few as can be and as many as are common; or one, where the source does
-// not even say that there are several.
+// Model chunks that a stage may have: as few as possible and as many as are common; or one, where the source does not
+// even state that there are several.
 std::vector<std::int64_t> parts_of(const TrainingRow& row) {
   const std::int64_t stages = row.pp.value_or(1);
   if (!row.tuned_parts || stages == 1 || !row.layers || *row.layers % stages != 0) return {};
@@ -225,8 +225,8 @@ std::vector<std::int64_t> parts_of(const TrainingRow& row) {
   return {divisors.front(), divisors.back()};
 }
 
-// One scenario, or several where the source does not say the micro-batch or the parts of a stage: who publishes a
-// figure has tuned them.
+// One scenario, or several where the source does not state the micro-batch or the model chunks of a stage: published
+// figures are tuned in both.
 std::vector<Variant> variants_of(const TrainingConventions& conventions, ScenarioPool& pool, PlayedRow& played) {
   const TrainingRow& row = played.row;
   std::vector<std::int64_t> micro_batches = micro_batches_of(row);
@@ -249,7 +249,7 @@ std::vector<Variant> variants_of(const TrainingConventions& conventions, Scenari
       }
       if (tunes_batch)
         scenario->assumed.push_back(fmt::format("{} sequences a microbatch, the fastest that fits", micro_batch));
-      if (tunes_parts) scenario->assumed.push_back(fmt::format("{} parts a stage, the fastest that fits", part));
+      if (tunes_parts) scenario->assumed.push_back(fmt::format("{} model chunks a stage, the fastest that fits", part));
       variants.push_back({.scenario = pool.add(scenario->yaml, row.place), .assumed = std::move(scenario->assumed)});
     }
   }
@@ -257,7 +257,7 @@ std::vector<Variant> variants_of(const TrainingConventions& conventions, Scenari
   return variants;
 }
 
-// Of those that can be played, the fastest that fits; the first when none fits.
+// Of those that can be simulated, the fastest that fits; the first when none fits.
 const Variant& best_of(const std::vector<Variant>& variants, const std::vector<Prediction>& predictions) {
   const Variant* best = &variants.front();
   const auto usable = [&](const Variant& variant) {
@@ -294,7 +294,7 @@ std::vector<PlayedRow> play_rows(const std::vector<TrainingRow>& rows, const Tra
         result.emplace_back(PlayedRow{.row = row, .source = rule != nullptr ? rule->key() : row.source()});
     if (options.large == LargeRows::kLeftOut && rule != nullptr && rule->most_gpus > 0 &&
         row.gpus.value_or(0) > rule->most_gpus) {
-      played.reason = fmt::format("more than {} GPUs: played when the table is given as a file", rule->most_gpus);
+      played.reason = fmt::format("more than {} GPUs: simulated when the table is given as a file", rule->most_gpus);
       variants.emplace_back();
       continue;
     }

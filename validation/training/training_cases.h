@@ -1,5 +1,5 @@
-// Measured training runs played: each row as a scenario, its predicted step beside the measured one, and where the
-// predicted time goes.
+// Measured training runs simulated: each row as a scenario, its predicted step against the measured one, and the
+// breakdown of the predicted time.
 #pragma once
 
 #include <string>
@@ -21,13 +21,13 @@ struct TermSeconds {
 struct PlayedRow {
   TrainingRow row;
   std::string source;                // key of its rule, or the name of the table
-  std::string reason;                // why it could not be played or scored; empty when it was
+  std::string reason;                // why it could not be simulated or scored; else empty
   std::string reason_column;         // of the table, that the reason is about; empty: no single one
-  std::vector<std::string> assumed;  // what neither the row nor the conventions say
+  std::vector<std::string> assumed;  // assumptions: set neither by the row nor by the conventions
   MeasuredAs measured_as = MeasuredAs::kNothing;
-  double measured_seconds = 0.0;  // a step, from whatever the row gives
+  double measured_seconds = 0.0;  // a step, from the time or rate of the row
   double predicted_seconds = 0.0;
-  std::vector<TermSeconds> terms;   // of the predicted step, means over ranks; they add up to it
+  std::vector<TermSeconds> terms;   // of the predicted step, means over ranks; their sum is the step
   double bottleneck_compute = 0.0;  // seconds of computing on the stage that computes longest
   double tokens = 0.0;              // of a step, all GPUs
   double measured_gib = 0.0;        // 0: not measured
@@ -36,8 +36,8 @@ struct PlayedRow {
   [[nodiscard]] bool played() const { return reason.empty(); }
 };
 
-// Whether rows of more GPUs than their source's `most_gpus` are played: where the shipped tables are asked for as a
-// whole, a few that take minutes each would be most of the time.
+// Whether rows of more GPUs than their source's `most_gpus` are simulated: in a run over all shipped tables, a few
+// that take minutes each would dominate the time.
 enum class LargeRows { kPlayed, kLeftOut };
 
 struct CaseOptions {
@@ -45,8 +45,7 @@ struct CaseOptions {
   LargeRows large = LargeRows::kPlayed;
 };
 
-// In the order of the rows, those of split `exclude` left out. Scenarios that are the same are played once, on all
-// cores.
+// In the order of the rows, those of split `exclude` left out. Identical scenarios are simulated once, on all cores.
 [[nodiscard]] std::vector<PlayedRow> play_rows(const std::vector<TrainingRow>& rows,
                                                const TrainingConventions& conventions, const CaseOptions& options);
 

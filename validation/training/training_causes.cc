@@ -100,7 +100,7 @@ std::string remarks_markdown(const TrainingTables& tables) {
   std::string text;
   for (const SourceScore& score : tables.scores) {
     if (score.remarks.empty()) continue;
-    if (text.empty()) text = "\n## What was found out about rows\n";
+    if (text.empty()) text = "\n## Findings about rows\n";
     text += fmt::format("\n### {}\n", score.title);
     for (const std::string& remark : score.remarks) text += fmt::format("\n* {}", remark);
     text += "\n";

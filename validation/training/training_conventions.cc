@@ -11,12 +11,12 @@ namespace {
 
 constexpr std::array kMeanings = {
     Option{.name = "allocated", .doc = "tensors only"},
-    Option{.name = "reserved", .doc = "with what the allocator keeps"},
+    Option{.name = "reserved", .doc = "including the cache of the allocator"},
     Option{.name = "device", .doc = "everything on the device"},
 };
 
 std::vector<std::string> read_words(ConfigMap& map) {
-  return map.texts({.name = "words", .doc = "all of them must be said, in whatever case"});
+  return map.texts({.name = "words", .doc = "all of them must occur, in any case"});
 }
 
 MemoryMeaning parse_meaning(std::string_view text) {
@@ -35,43 +35,49 @@ int read_generation(ConfigMap& map) {
 VersionRule read_version(ConfigMap& map) {
   VersionRule rule;
   rule.words = read_words(map);
-  rule.stack = map.text({.name = "stack", .doc = "file with what rows do not say", .fallback = std::string()});
+  rule.stack =
+      map.text({.name = "stack", .doc = "file with settings that rows do not state", .fallback = std::string()});
   rule.flash_attention = read_generation(map);
-  rule.tensor_overlap = map.boolean({.name = "tensor_overlap",
-                                     .doc = "tensor-parallel exchanges run beside products, in rows that do not say",
-                                     .fallback = false});
+  rule.tensor_overlap =
+      map.boolean({.name = "tensor_overlap",
+                   .doc = "tensor-parallel exchanges run concurrently with GEMMs, in rows that do not state it",
+                   .fallback = false});
   return rule;
 }
 
 SourceRule read_source(ConfigMap& map) {
   SourceRule rule;
-  rule.name = map.text({.name = "name", .doc = "what the ids of its rows start with"});
-  rule.models = map.texts({.name = "models", .doc = "words that the model of a row must say"});
-  rule.causes = map.texts({.name = "causes", .doc = "what is known about its errors"});
-  rule.remarks = map.texts({.name = "remarks", .doc = "what was found out about its rows"});
-  for (ConfigMap& version : map.maps("versions", "what differs where `where` says so")) {
+  rule.name = map.text({.name = "name", .doc = "prefix of the ids of its rows"});
+  rule.models = map.texts({.name = "models", .doc = "words that the model of a row must contain"});
+  rule.causes = map.texts({.name = "causes", .doc = "known causes of its errors"});
+  rule.remarks = map.texts({.name = "remarks", .doc = "findings about its rows"});
+  for (ConfigMap& version : map.maps("versions", "settings that differ where `where` names the version")) {
     rule.versions.push_back(read_version(version));
   }
-  rule.title = map.text({.name = "title", .doc = "what tables call it", .fallback = rule.name});
-  rule.stack = map.text({.name = "stack", .doc = "file with what rows do not say", .fallback = std::string()});
+  rule.title = map.text({.name = "title", .doc = "name in tables", .fallback = rule.name});
+  rule.stack =
+      map.text({.name = "stack", .doc = "file with settings that rows do not state", .fallback = std::string()});
   rule.memory = parse_meaning(
-      map.choice({.name = "memory", .doc = "what mem_gib counts", .fallback = std::string("reserved")}, kMeanings));
+      map.choice({.name = "memory", .doc = "meaning of mem_gib", .fallback = std::string("reserved")}, kMeanings));
   const bool decimal = map.boolean({.name = "memory_in_gb", .doc = "mem_gib holds GB (1e9)", .fallback = false});
   rule.gib_per_unit = decimal ? 1e9 / (1024.0 * 1024.0 * 1024.0) : 1.0;
-  rule.flops_with_recompute = map.boolean(
-      {.name = "flops_with_recompute", .doc = "tflops_gpu counts what is computed twice", .fallback = false});
+  rule.flops_with_recompute =
+      map.boolean({.name = "flops_with_recompute", .doc = "tflops_gpu counts recomputation", .fallback = false});
   rule.flash_attention = read_generation(map);
   rule.most_gpus = static_cast<int>(map.integer({.name = "most_gpus",
-                                                 .doc = "rows of more GPUs are played only when their file is given",
+                                                 .doc = "rows of more GPUs are simulated only when their file is given",
                                                  .fallback = 0,
                                                  .min = 0}));
-  rule.recompute = map.text(
-      {.name = "recompute", .doc = "of its rows, where their times contradict the column", .fallback = std::string()});
+  rule.recompute = map.text({.name = "recompute",
+                             .doc = "recomputation of its rows, where their times contradict the column",
+                             .fallback = std::string()});
   rule.target = map.percent({.name = "target", .doc = "mean |error| to reach", .fallback = 0.0, .min = 0.0});
   rule.uneven_layers = map.text(
       {.name = "uneven_layers", .doc = "stage_layers of rows whose layers do not divide", .fallback = std::string()});
-  rule.heads = map.integer(
-      {.name = "heads", .doc = "of the attention, in rows that do not say; 0: of size 128", .fallback = 0, .min = 0});
+  rule.heads = map.integer({.name = "heads",
+                            .doc = "attention heads, in rows that do not state them; 0: of size 128",
+                            .fallback = 0,
+                            .min = 0});
   rule.target_tau = map.number({.name = "target_tau",
                                 .doc = "rank correlation inside sweeps to reach",
                                 .fallback = 0.0,
@@ -91,7 +97,7 @@ MachineRule read_machine(ConfigMap& map) {
   rule.domain = static_cast<int>(
       map.integer({.name = "domain", .doc = "GPUs that NVLink joins beyond a host", .fallback = 0, .min = 0}));
   rule.tray = static_cast<int>(
-      map.integer({.name = "tray", .doc = "GPUs of the smallest part of a domain", .fallback = 1, .min = 1}));
+      map.integer({.name = "tray", .doc = "GPUs of the smallest unit of a domain", .fallback = 1, .min = 1}));
   return rule;
 }
 
@@ -100,7 +106,7 @@ AttentionRule read_attention(ConfigMap& map) {
   rule.words = read_words(map);
   rule.generation =
       static_cast<int>(map.integer({.name = "generation", .doc = "of FlashAttention", .min = 1, .max = 4}));
-  rule.forward = map.percent({.name = "forward", .doc = "share of the peak that it reaches", .min = 0.01, .max = 1.0});
+  rule.forward = map.percent({.name = "forward", .doc = "share of the peak, forward", .min = 0.01, .max = 1.0});
   rule.backward = map.percent({.name = "backward", .doc = "the same backward", .min = 0.01, .max = 1.0});
   return rule;
 }
@@ -108,7 +114,8 @@ AttentionRule read_attention(ConfigMap& map) {
 NicRule read_nic_rule(ConfigMap& map) {
   NicRule rule;
   rule.words = read_words(map);
-  const Bandwidth speed = map.bandwidth({.name = "host_bandwidth", .doc = "what all cards of a host reach, one way"});
+  const Bandwidth speed =
+      map.bandwidth({.name = "host_bandwidth", .doc = "rate of all network cards of a host, in one direction"});
   rule.host_gbps = speed.count() * 8.0 / 1e9;
   return rule;
 }
@@ -117,12 +124,13 @@ ModelRule read_model_rule(ConfigMap& map) {
   ModelRule rule;
   rule.words = read_words(map);
   rule.refused =
-      map.text({.name = "refused", .doc = "why models of this name cannot be played", .fallback = std::string()});
-  rule.preset =
-      map.text({.name = "preset", .doc = "of the model, or of one built alike", .fallback = std::string("llama3-8b")});
+      map.text({.name = "refused", .doc = "why models of this name cannot be simulated", .fallback = std::string()});
+  rule.preset = map.text({.name = "preset",
+                          .doc = "of the model, or of one with the same structure",
+                          .fallback = std::string("llama3-8b")});
   rule.learned_positions =
       map.boolean({.name = "learned_positions", .doc = "it has a table of positions", .fallback = false});
-  rule.set = map.texts({.name = "set", .doc = "what differs from the preset, as key=value of the model"});
+  rule.set = map.texts({.name = "set", .doc = "differences from the preset, as key=value of the model"});
   return rule;
 }
 
@@ -163,14 +171,14 @@ Result<TrainingConventions> read_conventions(const std::string& folder) {
   for (ConfigMap& map : root.maps("frameworks", "software stacks by the name of the framework")) {
     StackRule rule;
     rule.words = read_words(map);
-    rule.stack = map.text({.name = "stack", .doc = "file with what rows do not say"});
+    rule.stack = map.text({.name = "stack", .doc = "file with settings that rows do not state"});
     result.frameworks.push_back(std::move(rule));
   }
   for (ConfigMap& map : root.maps("machines", "GPUs as tables name them")) result.machines.push_back(read_machine(map));
   for (ConfigMap& map : root.maps("attention", "older kernels of attention")) {
     result.attention.push_back(read_attention(map));
   }
-  for (ConfigMap& map : root.maps("nics", "what transports reach")) result.nics.push_back(read_nic_rule(map));
+  for (ConfigMap& map : root.maps("nics", "rates of transports")) result.nics.push_back(read_nic_rule(map));
   for (ConfigMap& map : root.maps("models", "models as tables name them"))
     result.models.push_back(read_model_rule(map));
   document->check_all_read();

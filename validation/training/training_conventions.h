@@ -1,5 +1,5 @@
-// The conventions behind tables of training runs: which software stack each source used, which shipped presets stand
-// for the GPUs and models that tables name, and how well each source must be met. Read from conventions.yaml.
+// The conventions behind tables of training runs: which software stack each source used, which shipped presets
+// represent the GPUs and models that tables name, and how well each source must be met. Read from conventions.yaml.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace ringwright::validation {
 
-// Every one of the words must be said; the first rule that fits holds.
+// All of the words must occur; the first rule that fits holds.
 struct NamedRule {
   std::vector<std::string> words;
   [[nodiscard]] bool fits(std::string_view text) const;
@@ -22,7 +22,7 @@ struct MachineRule : NamedRule {
   std::string node;  // preset
   std::string gpu;   // preset
   int domain = 0;    // GPUs that NVLink can join beyond one host (72: a rack); 0: one host
-  int tray = 1;      // GPUs of the smallest part of a domain
+  int tray = 1;      // GPUs of the smallest unit of a domain
 };
 
 // Share of the peak that a generation of FlashAttention reaches on GPUs whose newest kernels reach more.
@@ -32,62 +32,62 @@ struct AttentionRule : NamedRule {
   double backward = 0.0;
 };
 
-// What a transport other than RDMA leaves of network cards.
+// The rate of network cards with a transport other than RDMA.
 struct NicRule : NamedRule {
-  double host_gbps = 0.0;  // of all cards of a host together, one way
+  double host_gbps = 0.0;  // of all cards of a host together, in one direction
 };
 
 struct ModelRule : NamedRule {
   std::string preset;
   bool learned_positions = false;  // the preset has a table of positions, as long as the sequence
   std::vector<std::string> set;    // what else differs from the preset: "mtp_num_layers=0"
-  std::string refused;             // why such a model cannot be played; empty: it can
+  std::string refused;             // why such a model cannot be simulated; empty: it can
 };
 
 struct StackRule : NamedRule {
-  std::string stack;  // file with what rows of this software do not say
+  std::string stack;  // file with settings that rows of this software do not state
 };
 
 enum class MemoryMeaning {
   kAllocated,  // tensors only: torch.cuda.max_memory_allocated
-  kReserved,   // with what the allocator keeps: torch.cuda.max_memory_reserved
+  kReserved,   // including the allocator's cache: torch.cuda.max_memory_reserved
   kDevice,     // everything: nvidia-smi
 };
 
-// What differs in rows whose `where`, `notes` or `schedule` say the words: another version of the software.
+// Differences in rows whose `where`, `notes` or `schedule` contain the words: another version of the software.
 struct VersionRule : NamedRule {
   std::string stack;            // empty: the source's
   int flash_attention = 0;      // 0: the source's
-  bool tensor_overlap = false;  // tensor-parallel exchanges run beside products in rows that do not say
+  bool tensor_overlap = false;  // tensor-parallel exchanges overlap GEMMs in rows that do not state it
 };
 
 struct SourceRule {
   std::string name;                 // id prefix of its rows
-  std::vector<std::string> models;  // words that the model must say; none: any
+  std::vector<std::string> models;  // words that the model must contain; none: any
   std::string title;
   std::string stack;  // empty: by framework
   MemoryMeaning memory = MemoryMeaning::kReserved;
   double gib_per_unit = 1.0;          // GB printed as such: 1e9 / 2^30
   int flash_attention = 0;            // the generation of its attention; 0: the newest for the GPU
-  bool flops_with_recompute = false;  // tflops_gpu counts what is computed twice
+  bool flops_with_recompute = false;  // tflops_gpu counts recomputation
   int most_gpus = 0;                  // rows of more are left out of the whole shipped set; 0: none
   double target = 0.0;                // mean |error| of time to reach; 0: none
   std::string uneven_layers;          // stage_layers of rows whose layers do not divide; empty: more in the middle
-  std::int64_t heads = 0;             // of the attention, in rows that do not say; 0: of size 128
+  std::int64_t heads = 0;             // of the attention, in rows that do not state it; 0: of size 128
   double target_tau = 0.0;            // rank correlation inside sweeps to reach; 0: none
   std::optional<double> threshold;    // mean |error| that must hold
-  std::string recompute;              // of its rows, whatever their column says; empty: as that says
+  std::string recompute;              // of its rows, whatever their column states; empty: from the column
   std::vector<std::string> causes;    // of errors, where a target is missed
-  std::vector<std::string> remarks;   // what was found out about its rows
+  std::vector<std::string> remarks;   // findings about its rows
   std::vector<VersionRule> versions;
 
-  // What scores are kept by: the name, and the models' words where there are some.
+  // The key of scores: the name, and the models' words where there are some.
   [[nodiscard]] std::string key() const;
   [[nodiscard]] const VersionRule* version_of(std::string_view words) const;
 };
 
 struct TrainingConventions {
-  std::string folder;  // where the stacks' files lie
+  std::string folder;  // of the stacks' files
   std::vector<SourceRule> sources;
   std::vector<StackRule> frameworks;
   std::vector<MachineRule> machines;

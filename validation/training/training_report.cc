@@ -58,8 +58,8 @@ std::vector<std::string> score_cells(const SourceScore& score) {
 }
 
 const std::vector<std::string>& score_heads() {
-  static const std::vector<std::string> kHeads = {"source", "rows",  "played", "mean error", "signed",
-                                                  "median", "max",   "tau",    "memory",     "signed memory",
+  static const std::vector<std::string> kHeads = {"source", "rows",  "simulated", "mean error", "signed",
+                                                  "median", "max",   "tau",       "memory",     "signed memory",
                                                   "target", "holds", "verdict"};
   return kHeads;
 }
@@ -202,7 +202,7 @@ std::string training_text(const TrainingTables& tables, RowDetail detail) {
     const std::vector<const PlayedRow*> rows = rows_of(tables, score.name, detail);
     text += fmt::format("\n{}{}\n", score.title, detail == RowDetail::kWorst && !rows.empty() ? ", worst rows" : "");
     for (const auto& [reason, count] : score.reasons) {
-      text += fmt::format("  {} not played: {}\n", count, shorten_end(reason, kReasonWidth));
+      text += fmt::format("  {} not simulated: {}\n", count, shorten_end(reason, kReasonWidth));
     }
     if (rows.empty()) continue;
     TextTable table({Align::kLeft, Align::kLeft, Align::kLeft, Align::kRight, Align::kRight, Align::kRight,
@@ -226,19 +226,19 @@ std::string training_json(const TrainingTables& tables) {
 
 std::string training_markdown(const TrainingTables& tables) {
   std::string text =
-      "# Measured training runs beside predictions\n\n"
+      "# Measured training runs against predictions\n\n"
       "Written by `ringwright validate training --markdown docs/validation-training.md`; not by hand. Each row of\n"
-      "`validation/training/*.csv` is played as a scenario; `conventions.yaml` and the files of software stacks "
-      "beside\n"
-      "it hold what rows do not say, with the evidence for it. Errors are of the time of a training step: predicted\n"
+      "`validation/training/*.csv` is simulated as a scenario; `conventions.yaml` and the files of software stacks "
+      "next\n"
+      "to it set what rows do not state, with the evidence. Errors are of the time of a training step: predicted\n"
       "over measured, less one. `signed` is their mean with sign (above 0: predicted too slow), `tau` is Kendall's\n"
       "rank correlation inside sweeps of one model on one machine, `mem` is device memory where it was measured.\n"
-      "`target` is the mean error to reach, `holds` the one that a test guards.\n\n";
+      "`target` is the mean error to reach, `holds` the limit of a test.\n\n";
   text += markdown_head(score_heads(), 1);
   for (const SourceScore& score : tables.scores) text += markdown_row(score_cells(score));
   text += causes_markdown(tables);
   text += remarks_markdown(tables);
-  text += "\n## Rows that are not played\n\n" + markdown_head({"source", "reason", "rows"}, 2);
+  text += "\n## Rows that are not simulated\n\n" + markdown_head({"source", "reason", "rows"}, 2);
   for (const SourceScore& score : tables.scores) {
     for (const auto& [reason, count] : score.reasons) {
       text += markdown_row({score.title, reason, fmt::format("{}", count)});

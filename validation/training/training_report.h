@@ -1,4 +1,4 @@
-// Measured training runs beside predicted ones as text, JSON and a page of Markdown.
+// Measured training runs against predicted ones as text, JSON and a page of Markdown.
 #pragma once
 
 #include <span>
@@ -13,7 +13,7 @@ namespace ringwright::validation {
 struct TrainingTables {
   std::span<const PlayedRow> rows;
   std::span<const SourceScore> scores;
-  std::vector<std::string> unused_columns;  // of the files, that the schema does not know
+  std::vector<std::string> unused_columns;  // of the files, that are not in the schema
 };
 
 enum class RowDetail { kWorst, kAll };

@@ -25,13 +25,13 @@ struct Column {
   double least = 0.0;  // of a number
 };
 
-// The shared schema of the tables of measured runs. Columns for people (params_b, the derived mfu_pct and hfu_pct,
+// The shared schema of the tables of measured runs. Informational columns (params_b, the derived mfu_pct and hfu_pct,
 // the whole training's duration) are not among them.
 const std::array kTrainingRowColumns = {
     Column{"id", &TrainingRow::id, "name of the row: SOURCE-NUMBER; rows of one SOURCE are scored together"},
-    Column{"where", &TrainingRow::where, "where in the source the row stands"},
+    Column{"where", &TrainingRow::where, "position of the row in the source"},
     Column{"model", &TrainingRow::model,
-           "the model; a name of `ringwright list models`, or one that validation/training/conventions.yaml knows"},
+           "the model; a name of `ringwright list models`, or one in validation/training/conventions.yaml"},
     Column{"params_b", &TrainingRow::billions_of_parameters, "parameters in billions"},
     Column{"layers", &TrainingRow::layers, "transformer layers", 1.0},
     Column{"hidden", &TrainingRow::hidden, "hidden size", 1.0},
@@ -44,7 +44,7 @@ const std::array kTrainingRowColumns = {
     Column{"experts", &TrainingRow::experts, "experts of an MoE layer; 0: dense"},
     Column{"topk", &TrainingRow::top_k, "experts of a token"},
     Column{"moe_ffn", &TrainingRow::expert_ffn, "width of an expert"},
-    Column{"shared_experts", &TrainingRow::shared_experts, "experts that every token visits"},
+    Column{"shared_experts", &TrainingRow::shared_experts, "experts that process every token"},
     Column{"gpu", &TrainingRow::gpu, "the GPU, as in A100-SXM4-80GB"},
     Column{"n_gpus", &TrainingRow::gpus, "GPUs of the job", 1.0},
     Column{"gpus_per_node", &TrainingRow::gpus_per_node, "GPUs of a host (8)", 1.0},
@@ -78,7 +78,7 @@ const std::array kTrainingRowColumns = {
 };
 constexpr std::array<std::string_view, 4> kTrainingRowNeeded = {"id", "model", "gpu", "n_gpus"};
 
-// Figures that tables of sources bear for people: a rate that follows from others, the duration of a whole training.
+// Informational figures in tables of sources: a rate that follows from others, the duration of a whole training.
 constexpr std::array<std::string_view, 4> kForPeople = {"mfu_pct", "hfu_pct", "hfu_tflops_gpu", "time_to_train_min"};
 
 enum class Number { kValue, kWords, kBroken };
@@ -91,7 +91,7 @@ Number parse_number(std::string_view text, T& value) {
   const char* const end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, value);
   if (text == "-" || text == "--") return Number::kWords;
-  // What programs print for a number that is none; from_chars takes it for one.
+  // The output of programs for a missing number; from_chars accepts it as one.
   for (const std::string_view none : {"nan", "inf", "infinity", "-nan", "+nan", "-inf", "+inf"}) {
     if (std::ranges::equal(text, none, {}, [](unsigned char c) { return std::tolower(c); })) return Number::kBroken;
   }
@@ -161,7 +161,7 @@ class RowReader {
                    .place = {.file = table_.file, .line = row_.line, .column = at},
                    .message = std::move(message),
                    .excerpt = row_.raw.substr(0, 160),
-                   .hint = fmt::format("leave '{}' empty where the source does not say", column)});
+                   .hint = fmt::format("leave '{}' empty where the source does not state it", column)});
   }
 
   const CsvTable& table_;

@@ -1,4 +1,4 @@
-// One measured training run: what its source says about model, machine, layout and batch, and what was measured.
+// One measured training run: its source's statements about model, machine, layout and batch, and the measurements.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace ringwright::validation {
 
-// An empty value means that the source does not say; it never means zero or off.
+// An empty value means that the source does not state it; it never means zero or off.
 struct TrainingRow {
   Place place;
   std::map<std::string, int, std::less<>> cells;  // where each cell that is not empty begins
@@ -31,7 +31,7 @@ struct TrainingRow {
   std::vector<std::string> remarks;   // words where a number is expected: "mbs: tuned per model (not tabulated)"
 
   [[nodiscard]] bool scored() const { return split != "exclude"; }
-  // The part of the id before its number: "bloom_176b_tuning".
+  // The prefix of the id before its number: "bloom_176b_tuning".
   [[nodiscard]] std::string source() const;
   // Of the cell in this column; of the row where it is empty.
   [[nodiscard]] Place place_of(std::string_view column) const;
@@ -42,12 +42,12 @@ struct TrainingTable {
   std::vector<CsvHeaderLine> header;
   std::vector<TrainingRow> rows;
   std::vector<std::string> unused_columns;
-  Diagnostics warnings;  // columns that no reader knows
+  Diagnostics warnings;  // columns that no reader uses
 };
 
-// Needs the columns id, model, gpu and n_gpus; other columns of the schema may be missing, columns that the schema does
-// not have are listed as unused. A cell in a column of numbers must hold a number (a remark in brackets may follow) or
-// words that say why there is none.
+// Needs the columns id, model, gpu and n_gpus; other columns of the schema may be missing, columns outside the schema
+// are listed as unused. A cell in a column of numbers must hold a number (a remark in brackets may follow) or words
+// that explain why there is none.
 [[nodiscard]] Result<TrainingTable> read_training_rows(const CsvTable& table);
 
 // The columns with their meaning, one a line.

@@ -34,14 +34,14 @@ class ScenarioMaker {
   tl::expected<TrainingScenario, Unplayable> make() {
     constexpr std::array kSteps = {&ScenarioMaker::stack, &ScenarioMaker::machine, &ScenarioMaker::model,
                                    &ScenarioMaker::layout, &ScenarioMaker::batch};
-    constexpr std::array kColumns = {"framework", "gpu", "model", "tp", "gbs"};  // that their reasons are about
+    constexpr std::array kColumns = {"framework", "gpu", "model", "tp", "gbs"};  // columns that reasons refer to
     for (std::size_t i = 0; i < kSteps.size(); ++i) {
       if (std::string why = (this->*kSteps[i])(); !why.empty()) return tl::unexpected(Unplayable{why, kColumns[i]});
     }
     pipeline();
     sharding();
     training();
-    for (const std::string& remark : row_.remarks) assume("the source says of " + remark);
+    for (const std::string& remark : row_.remarks) assume("the source states for " + remark);
     return TrainingScenario{.yaml = yaml_.text(), .assumed = std::move(assumed_)};
   }
 
@@ -55,7 +55,7 @@ class ScenarioMaker {
     if (value) set(path, *value);
   }
 
-  // Each of these returns why the row cannot be played, or nothing.
+  // Each of these returns why the row cannot be simulated, or nothing.
   std::string stack();
   std::string machine();
   std::string model();
@@ -97,8 +97,8 @@ std::string ScenarioMaker::stack() {
 }
 
 std::string ScenarioMaker::machine() {
-  if (!row_.gpus || *row_.gpus < 1) return "the source does not say how many GPUs";
-  if (row_.gpus_per_node == 0) return "the source says 0 GPUs per node";
+  if (!row_.gpus || *row_.gpus < 1) return "the source does not state the number of GPUs";
+  if (row_.gpus_per_node == 0) return "the source states 0 GPUs per node";
   gpus_ = *row_.gpus;
   const MachineRule* const machine = find_rule(conventions_.machines, row_.gpu);
   if (machine == nullptr) return fmt::format("there is no preset for the GPU '{}'", row_.gpu);
@@ -107,12 +107,12 @@ std::string ScenarioMaker::machine() {
   older_attention();
   hosts(*machine);
   if (gpus_ > per_host_) nics();
-  // A rack's cards are rails of its trays, not each one of its own.
+  // A rack's cards are rails of its trays, not one rail per card.
   if (tray_ > 1 && gpus_ > per_host_) set("cluster.fabric.rails", std::min(tray_, per_host_));
   return {};
 }
 
-// What such kernels reach as a whole counts the exponentials.
+// The rate of such kernels as a whole includes the exponentials.
 void ScenarioMaker::older_attention() {
   int generation = source_ != nullptr ? source_->flash_attention : 0;
   if (version_ != nullptr && version_->flash_attention > 0) generation = version_->flash_attention;
@@ -155,18 +155,18 @@ void ScenarioMaker::nics() {
   double gbps = nics->gbps;
   if (const NicRule* const rule = find_rule(conventions_.nics, row_.nic)) {
     gbps = std::min(gbps, rule->host_gbps / nics->count);
-    assume(fmt::format("{:.4g} Gb/s from host to host, as '{}' reaches", rule->host_gbps,
-                       fmt::join(rule->words, " ")));
+    assume(
+        fmt::format("{:.4g} Gb/s from host to host, the rate of '{}'", rule->host_gbps, fmt::join(rule->words, " ")));
   }
   yaml_.set("cluster.node.nic.bandwidth", fmt::format("{:.6g}Gbps", gbps));
 }
 
 std::string ScenarioMaker::model() {
-  // Fine-tuning with adapters is another model, whichever column says so.
+  // Fine-tuning with adapters is another model, in whichever column it is stated.
   adapters_ = says(row_.model, "lora") || says(row_.notes, "fine-tune LoRA") || says(row_.notes, "fine-tuning LoRA");
   const ModelRule* const rule = find_rule(conventions_.models, row_.model + (adapters_ ? " lora" : ""));
-  if (rule == nullptr) return fmt::format("no model is known that '{}' is built like", row_.model);
-  if (!rule->refused.empty()) return fmt::format("'{}' cannot be played: {}", row_.model, rule->refused);
+  if (rule == nullptr) return fmt::format("no known model has the structure of '{}'", row_.model);
+  if (!rule->refused.empty()) return fmt::format("'{}' cannot be simulated: {}", row_.model, rule->refused);
   if (!row_.layers || !row_.hidden) return "the source gives no number of layers or no hidden size";
   yaml_.set("model.preset", rule->preset);
   yaml_.set("model.name", yaml_quoted(row_.model));
@@ -227,7 +227,7 @@ std::string ScenarioMaker::layout() {
   return {};
 }
 
-// What Megatron asks of a layout with experts.
+// Megatron's requirements of a layout with experts.
 void ScenarioMaker::spread_experts() {
   if (tp_ > 1 && !row_.sequence_parallel) {
     set("parallel.sequence_parallel", true);
@@ -240,7 +240,7 @@ void ScenarioMaker::spread_experts() {
 }
 
 // How often FSDP reduced gradients in a step, where their volume was measured: each time in fp32, and no fewer than a
-// rank has of tensors cut by tensor parallelism, or of experts.
+// rank's tensors sharded by tensor parallelism, or of experts.
 std::optional<std::int64_t> ScenarioMaker::reductions_by_volume() const {
   const bool told = row_.reduce_scatter_gb.value_or(0.0) > 0.0 && row_.billions_of_parameters.value_or(0.0) > 0.0;
   if (!told || pp_ > 1 || row_.accumulation || !read_sharding(row_.sharding).fsdp) return std::nullopt;
@@ -249,21 +249,21 @@ std::optional<std::int64_t> ScenarioMaker::reductions_by_volume() const {
   return std::max<std::int64_t>(1, std::llround(*row_.reduce_scatter_gb / once_gb));
 }
 
-// Of micro-batch, global batch and accumulation, two give the third.
+// Of micro-batch, global batch and accumulation, two determine the third.
 std::string ScenarioMaker::batch() {
   std::int64_t micro = row_.micro_batch.value_or(0);
   std::int64_t global = row_.global_batch.value_or(0);
   if (const auto times = reductions_by_volume(); times && global > std::max<std::int64_t>(1, micro) * dp_ * *times) {
     micro = global / (dp_ * *times);
-    assume(fmt::format("{} sequences a microbatch: gradients were reduced {} in a step, as their volume says", micro,
+    assume(fmt::format("{} sequences a microbatch: gradients were reduced {} in a step, by their volume", micro,
                        *times == 1 ? "once" : fmt::format("{} times", *times)));
   }
   if (global == 0 && micro > 0 && row_.accumulation) global = micro * dp_ * *row_.accumulation;
   if (global == 0 && micro > 0 && pp_ == 1) {
     global = micro * dp_;
-    assume("one microbatch in a step, since the source does not say the global batch");
+    assume("one microbatch in a step, since the source does not state the global batch");
   }
-  if (global == 0) return "the source does not say the global batch";
+  if (global == 0) return "the source does not state the global batch";
   if (micro == 0 && row_.accumulation.value_or(0) > 0)
     micro = std::max<std::int64_t>(1, global / dp_ / *row_.accumulation);
   if (micro == 0) {
@@ -271,7 +271,7 @@ std::string ScenarioMaker::batch() {
     assume("one sequence a microbatch");
   }
   if (global % (micro * dp_) != 0 && row_.accumulation) {
-    assume(fmt::format("{} sequences, as microbatch, ranks and accumulation say; the source prints {}",
+    assume(fmt::format("{} sequences, by microbatch, ranks and accumulation; the source prints {}",
                        micro * dp_ * *row_.accumulation, global));
     global = micro * dp_ * *row_.accumulation;
   }
@@ -299,14 +299,14 @@ void ScenarioMaker::pipeline() {
   spread_layers(pp_ * chunks);
 }
 
-// Even where that goes; else one layer less at both ends, which hold embedding and logits; else as the source's
-// software does, or the ends get what the middle leaves.
+// Even where possible; else one layer less at both ends, which hold embedding and logits; else as in the source's
+// software, or the ends get what the middle leaves.
 void ScenarioMaker::spread_layers(std::int64_t parts) {
   const std::int64_t layers = *row_.layers;
   if (layers % parts == 0) return;
   if ((layers + 2) % parts == 0) {
     yaml_.set("parallel.stage_layers", "trim-ends");
-    assume("one layer less on the first and the last part");
+    assume("one layer less on the first and the last chunk");
     return;
   }
   if (source_ != nullptr && !source_->uneven_layers.empty()) {
@@ -327,8 +327,8 @@ void ScenarioMaker::sharding() {
   if (dp_ * cp_ == 1) return;
   if (sharding.offloads_optimizer) yaml_.set("parallel.zero.offload_optimizer.device", "cpu");
   if (sharding.fsdp) {
-    // With stages torchtitan keeps parameters from a forward to its backward pass (parallelize.py), and PyTorch reduces
-    // with the last microbatch (torch/distributed/pipelining/stage.py: backward_maybe_with_nosync). It may keep them
+    // With stages torchtitan holds parameters from a forward to its backward pass (parallelize.py), and PyTorch reduces
+    // with the last microbatch (torch/distributed/pipelining/stage.py: backward_maybe_with_nosync). It may hold them
     // after a backward pass, too, but rows 178 to 183 of CCL-Bench took a gather's time for each microbatch.
     const bool torchtitan = says(row_.framework, "torchtitan");
     const bool keeps = sharding.keeps_parameters || (pp_ > 1 && torchtitan);
@@ -369,23 +369,23 @@ void ScenarioMaker::overlap() {
   if (words.bf16_gradients) yaml_.set("training.grad_reduce_dtype", "bf16");
 }
 
-// A switch that has no effect where the sequence is not split, and none on products with adapters.
+// A switch without effect where the sequence is not split, and on GEMMs with adapters.
 void ScenarioMaker::tensor_overlap(std::optional<bool> said) {
   const bool by_default = version_ != nullptr && version_->tensor_overlap;
   if (!said.value_or(by_default) || tp_ == 1 || row_.sequence_parallel.value_or(0) == 0 || adapters_) return;
   set("parallel.tp_comm_overlap", true);
-  if (!said) assume("tensor-parallel exchanges beside products, as the source's software does by default");
+  if (!said) assume("tensor-parallel exchanges concurrent with GEMMs, as the source's software does by default");
 }
 
 void ScenarioMaker::training() {
-  // Such a compiler makes one kernel of neighbouring operators.
+  // Such a compiler fuses neighbouring operators into one kernel.
   const OverlapWords words = read_overlap(row_.overlap);
   if (words.compiled.value_or(false)) yaml_.set("training.pointwise", "fused");
   if (words.graphs) yaml_.set("compute.cuda_graphs", "true");
   write_precision(row_, yaml_, assumed_);
   const std::int64_t parts = pp_ * std::max<std::int64_t>(1, row_.virtual_stages.value_or(1));
   if (source_ == nullptr || source_->recompute.empty()) return write_recompute(row_, parts, yaml_);
-  assume(fmt::format("recompute is {}, as the times of the source show; its column says: {}", source_->recompute,
+  assume(fmt::format("recompute is {}, as the times of the source show; its column states: {}", source_->recompute,
                      row_.recompute));
   yaml_.set("training.recompute", source_->recompute);
 }

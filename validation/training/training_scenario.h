@@ -1,4 +1,4 @@
-// A measured training run as a scenario: what the row says, on top of what its software stack does by default.
+// A measured training run as a scenario: the row's values, on top of the defaults of its software stack.
 #pragma once
 
 #include <string>
@@ -13,13 +13,13 @@ namespace ringwright::validation {
 
 struct TrainingScenario {
   std::string yaml;                  // `extends` the stack's file
-  std::vector<std::string> assumed;  // what neither the row nor the stack says
+  std::vector<std::string> assumed;  // assumptions: set neither by the row nor by the stack
 };
 
 // Why a row cannot be represented.
 struct Unplayable {
   std::string reason;
-  std::string column;  // of the table, that the reason is about
+  std::string column;  // of the table, that the reason refers to
 };
 
 [[nodiscard]] tl::expected<TrainingScenario, Unplayable> make_scenario(const TrainingRow& row,

@@ -15,7 +15,7 @@ void write_modules(const TrainingRow& row, YamlText& yaml) {
   if (!modules.empty()) yaml.set("training.recompute_modules", fmt::format("[{}]", fmt::join(modules, ", ")));
 }
 
-// Every n-th layer, as many as in the first layers of a part.
+// Every n-th layer, as many as in the first layers of a chunk.
 void write_some_layers(const TrainingRow& row, std::int64_t parts, YamlText& yaml) {
   const std::int64_t layers = row.layers.value_or(1) / parts / read_layer_period(row.recompute);
   yaml.set("training.recompute", "full");
@@ -25,8 +25,8 @@ void write_some_layers(const TrainingRow& row, std::int64_t parts, YamlText& yam
 
 }  // namespace
 
-// Products in fp8 or fp4 leave weights and activations as they are; a stack says which recipe it uses where a row does
-// not. The one format of fp4 that runs of whole models have used is NVFP4.
+// GEMMs in fp8 or fp4 leave weights and activations as they are; a stack sets its recipe where a row does not. The
+// only format of fp4 that runs of whole models have used is NVFP4.
 void write_precision(const TrainingRow& row, YamlText& yaml, std::vector<std::string>& assumed) {
   const std::string precision = read_precision(row.precision);
   if (precision.empty() && !row.precision.empty()) {

@@ -1,4 +1,4 @@
-// What a row's words on precision and recomputation mean, as keys of a scenario's `training`.
+// A row's words on precision and recomputation, as keys of a scenario's `training`.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 
 namespace ringwright::validation {
 
-// Words that are not known are listed as assumed: the stack's precision holds then.
+// Unknown words are listed as assumed: the stack's precision holds then.
 void write_precision(const TrainingRow& row, YamlText& yaml, std::vector<std::string>& assumed);
-// The layers of a row are spread over so many parts.
+// The layers of a row are spread over this many chunks.
 void write_recompute(const TrainingRow& row, std::int64_t parts, YamlText& yaml);
 
 }  // namespace ringwright::validation

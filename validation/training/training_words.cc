@@ -27,7 +27,7 @@ struct NumberAt {
   std::size_t end = 0;
 };
 
-// The next number that does not stand inside a word such as "mt43244" or "v4".
+// The next number that is not inside a word such as "mt43244" or "v4".
 std::optional<NumberAt> next_number(std::string_view text, std::size_t from) {
   for (std::size_t at = from; at < text.size(); ++at) {
     if (!is_digit(text[at])) continue;
@@ -46,7 +46,7 @@ std::string_view after_blanks(std::string_view text, std::size_t at) {
   return text.substr(std::min(at, text.size()));
 }
 
-// The part that lists the cards for traffic between GPUs, where the text lists several sorts: "Compute: ..." or,
+// The section that lists the cards for traffic between GPUs, where the text lists several sorts: "Compute: ..." or,
 // between east and west, "... and ... for EW".
 std::string_view compute_part(std::string_view text) {
   if (text.ends_with("for ew"))

@@ -1,4 +1,4 @@
-// What tables of training runs say in words: network cards, precision, recomputation, sharding, overlap, schedule.
+// Words in tables of training runs: network cards, precision, recomputation, sharding, overlap, schedule.
 #pragma once
 
 #include <optional>
@@ -17,14 +17,14 @@ struct NicWords {
   bool divided = false;  // only the sum of a node was given
 };
 // "8x200Gbps HDR IB per node", "4 x 200 Gb/s Slingshot", "Storage: 2x ... 400Gb/s, Compute: 8x ConnectX-7 IB NDR
-// 400Gb/s", "800 Gbps per node" (taken as cards of 200). Empty where no number is said.
+// 400Gb/s", "800 Gbps per node" (taken as cards of 200). Empty where there is no number.
 [[nodiscard]] std::optional<NicWords> read_nics(std::string_view text);
 
-// "fp8", "fp4", "bf16", "fp16", "fp32"; empty where the text names none. Of two, the narrower decides the products;
-// "fp16/bf16" is bf16, which runs at the same rate.
+// "fp8", "fp4", "bf16", "fp16", "fp32"; empty where the text names none. Of two, the narrower is the type of the
+// GEMMs; "fp16/bf16" is bf16, which runs at the same rate.
 [[nodiscard]] std::string read_precision(std::string_view text);
 
-// Of products in fp8: "delayed", "tensorwise", "rowwise", "blockwise", "mxfp8"; empty where the text does not say.
+// Of GEMMs in fp8: "delayed", "tensorwise", "rowwise", "blockwise", "mxfp8"; empty where the text does not state it.
 [[nodiscard]] std::string read_fp8_recipe(std::string_view text);
 
 enum class RecomputeWords { kUnsaid, kNone, kSelective, kSelectiveOps, kSelectiveLayers, kFull };
@@ -32,7 +32,7 @@ enum class RecomputeWords { kUnsaid, kNone, kSelective, kSelectiveOps, kSelectiv
 
 // "selective layer 2", "every 3rd layer": 2, 3; torchtitan's default where the text gives no number.
 [[nodiscard]] int read_layer_period(std::string_view text);
-// Megatron's names of modules that are computed again: "core_attn", "layernorm", "mla_up_proj", "moe_act".
+// Megatron's names of recomputed modules: "core_attn", "layernorm", "mla_up_proj", "moe_act".
 [[nodiscard]] std::vector<std::string> read_recomputed_modules(std::string_view text);
 
 enum class ShardingWords { kUnsaid, kNone, kOptimizer, kGradients, kParameters };
@@ -54,7 +54,7 @@ struct OverlapWords {
 };
 [[nodiscard]] OverlapWords read_overlap(std::string_view text);
 
-// The product's name of a schedule ("1f1b", "interleaved-1f1b", "zb-h1", "zb-h2"); empty where none is said.
+// Our name of a schedule ("1f1b", "interleaved-1f1b", "zb-h1", "zb-h2"); empty where none is named.
 [[nodiscard]] std::string read_schedule_name(std::string_view text);
 
 }  // namespace ringwright::validation

@@ -27,7 +27,7 @@ TEST(BoundedFit, StaysWithinItsBounds) {
   EXPECT_DOUBLE_EQ(answer.values[1], 0.5);
 }
 
-TEST(BoundedFit, TellsWhichConstantsDoNotMatter) {
+TEST(BoundedFit, ReportsWhichConstantsDoNotMatter) {
   const FitError first_only = [](std::span<const double> x) { return std::abs(std::log(x[0] / 3.0)); };
   const FitAnswer answer = fit(std::vector<FitConstant>{{0.1, 100.0, 1.0}, {0.1, 100.0, 7.0}}, first_only);
   EXPECT_TRUE(answer.matters[0]);

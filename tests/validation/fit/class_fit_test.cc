@@ -28,14 +28,14 @@ const std::vector<double> kSizes = {8, 64, 1024, 8192, 65536, 1 << 20, 1 << 24, 
 TEST(ClassFit, FindsWhatMadeTheMeasurements) {
   const ClassFitAnswer answer =
       fit_to_class(std::vector<ClassConstant>{kLatency, kRate}, residuals_of(kSizes, {5.0, 20'000.0}));
-  // The pull of the class takes a little of the way: with this many rows, well below a tenth.
+  // The prior of the class has a small effect: with this many rows, well below a tenth.
   EXPECT_NEAR(answer.values[0], 5.0, 0.2);
   EXPECT_NEAR(answer.values[1], 20'000.0, 800.0);
   EXPECT_TRUE(answer.determined[0] && answer.determined[1]);
   EXPECT_LT(answer.error, 0.05 * answer.error_at_start);
 }
 
-TEST(ClassFit, WhatNoRowFeelsStaysAtItsClassValue) {
+TEST(ClassFit, ConstantsThatNoRowDeterminesStayAtTheirClassValue) {
   // All messages are so small that the rate does not show.
   const ClassFitAnswer answer =
       fit_to_class(std::vector<ClassConstant>{kLatency, kRate}, residuals_of({8, 16, 32}, {5.0, 20'000.0}));
@@ -47,7 +47,7 @@ TEST(ClassFit, WhatNoRowFeelsStaysAtItsClassValue) {
 
 // Beyond 3000 bytes a microsecond something else sets the pace, so that from the class's 5000 no small step shows
 // anything; the measurements are those of 1500, less than a spread away from there.
-TEST(ClassFit, LeapsOverWhereNothingNearIsBetter) {
+TEST(ClassFit, JumpsWhereNoNearbyPointIsBetter) {
   const auto time = [](double rate, double bytes) { return 5.0 + bytes / std::min(rate, 3000.0); };
   const ClassResiduals limited = [&](std::span<const double> x) {
     std::vector<ClassResidual> rows;
@@ -66,7 +66,7 @@ TEST(ClassFit, StaysWithinItsBounds) {
   EXPECT_NEAR(answer.values[0], 3.0, 1e-9);
 }
 
-TEST(ClassFit, OneBadRowBendsNothing) {
+TEST(ClassFit, OneBadRowHasLittleEffect) {
   const ClassResiduals good = residuals_of(kSizes, {5.0, 20'000.0});
   const ClassResiduals with_outlier = [&](std::span<const double> x) {
     std::vector<ClassResidual> rows = good(x);
@@ -78,7 +78,7 @@ TEST(ClassFit, OneBadRowBendsNothing) {
 }
 
 TEST(ClassFit, AFewRowsDoNotPullFarFromTheClass) {
-  // One row of little weight, four times as slow as the class: half of a spread's way at most.
+  // One row of little weight, four times as slow as the class: half of a spread at most.
   const ClassConstant tight{.low = 0.1, .high = 100.0, .start = 2.0, .spread = 0.05};
   const ClassResiduals one = [](std::span<const double> x) {
     return std::vector<ClassResidual>{{.error = std::log(x[0] / 8.0), .weight = 0.1}};

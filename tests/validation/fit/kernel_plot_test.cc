@@ -21,7 +21,7 @@ TEST(KernelPlot, HasADotForEveryPointAndOneForEverySeries) {
               testing::AllOf(testing::StartsWith("<svg"), testing::EndsWith("</svg>\n"), testing::HasSubstr(">gpu<")));
 }
 
-TEST(KernelPlot, APerfectPredictionLiesOnTheDiagonal) {
+TEST(KernelPlot, APerfectPredictionIsOnTheDiagonal) {
   const PlotSeries one{.name = "x", .colour = "#000", .points = {{1e-5, 1e-5}, {1e-4, 1e-4}}};
   // 10 us to 100 us are the whole square: from its lower left corner to its upper right one.
   const std::string svg = scatter_svg("gpu", std::vector{one});

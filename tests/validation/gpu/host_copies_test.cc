@@ -37,7 +37,7 @@ std::string made_table(double wobble = 0.0) {
   return text;
 }
 
-TEST(HostCopies, TheFitFindsLatencyAndRateOfEachWay) {
+TEST(HostCopies, TheFitFindsLatencyAndRateOfEachDirection) {
   const auto table = parse_host_copies("t.csv", made_table());
   ASSERT_TRUE(table) << render(table.error());
   const std::vector<DmaPathCosts> paths = fit_host_copies(*table);
@@ -48,7 +48,7 @@ TEST(HostCopies, TheFitFindsLatencyAndRateOfEachWay) {
   EXPECT_NEAR(paths[2].line.rate.count(), 11e9, 0.2e9);
 }
 
-TEST(HostCopies, MistakesAreToldWithTheirPlace) {
+TEST(HostCopies, MistakesAreReportedWithTheirPlace) {
   const auto table =
       parse_host_copies("t.csv", std::string(kHead) + "pined,host to device,1024,,9,,\npinned,sideways,x,,9,,\n");
   ASSERT_FALSE(table);
@@ -59,7 +59,7 @@ TEST(HostCopies, MistakesAreToldWithTheirPlace) {
   EXPECT_THAT(problems, testing::HasSubstr("bytes is 'x'"));
 }
 
-TEST(HostCopies, AreJudgedByRowsThatWereKeptAside) {
+TEST(HostCopies, AreScoredOnRowsThatWereHeldOut) {
   const std::string path = test::own_folder() + "host_copies.csv";
   std::ofstream(path) << made_table();
   const auto good = validate_host_copies({.files = {path}, .wants_page = true});
@@ -72,7 +72,7 @@ TEST(HostCopies, AreJudgedByRowsThatWereKeptAside) {
   EXPECT_FALSE(bad->passed);
 }
 
-TEST(HostCopies, AProfileSaysTheRateOfTheSlot) {
+TEST(HostCopies, AProfileStatesTheRateOfTheSlot) {
   const std::string path = test::own_folder() + "host_copies.csv";
   std::ofstream(path) << made_table();
   const auto outcome = calibrate_host_copies({.files = {path}});

@@ -29,7 +29,8 @@ constexpr InterferenceConstants kTruth{.copy_rate = Bandwidth(40e9),
                                        .bytes_per_reduced = 3.4,
                                        .streaming_share = 0.62};
 
-// Products and copies beside both movers, as the suite measures them, made by the model with kTruth.
+// GEMMs and copies concurrent with both kinds of copy blocks, as the suite measures them, made by the model with
+// kTruth.
 std::string made_table() {
   const workload::GpuSpec gpu = h200();
   std::string text = kHead;
@@ -67,14 +68,14 @@ TEST(InterferenceTable, ReadsPairs) {
   EXPECT_EQ(pair_label(pair), "gemm bf16 4096 x 4096 x 4096 beside reduce on 16 SMs");
 }
 
-TEST(InterferenceTable, MistakesAreToldWithTheirPlace) {
+TEST(InterferenceTable, MistakesAreReportedWithTheirPlace) {
   const auto table = parse_interference_table(
       "t.csv",
       std::string(kHead) + "gemm,bf16,,,,1,1,reduce,0,200,230,450,400\nnorm,bf16,,,,0,1,push,1,200,x,450,400\n");
   ASSERT_FALSE(table);
   const std::string problems = render(table.error());
   EXPECT_THAT(problems, testing::HasSubstr("t.csv:4:1: error[E163]: a kernel of family gemm needs m, n and k"));
-  EXPECT_THAT(problems, testing::HasSubstr("t.csv:4:25: error[E163]: a mover holds at least one multiprocessor"));
+  EXPECT_THAT(problems, testing::HasSubstr("t.csv:4:25: error[E163]: copy blocks hold at least one multiprocessor"));
   EXPECT_THAT(problems, testing::HasSubstr("mover 'push' is unknown"));
   EXPECT_THAT(problems, testing::HasSubstr("compute_together_us is 'x'"));
   EXPECT_FALSE(parse_interference_table("t.csv", kHead));
@@ -89,7 +90,7 @@ TEST(InterferenceModel, AGemmSlowsByTheMultiprocessorsThatItLoses) {
   EXPECT_NEAR(predict(pair, gpu, {}).together_seconds, 1e-3 * 4.0 / 3.0, 0.06e-3);
 }
 
-TEST(InterferenceModel, CopyBlocksBesideAStreamShareMemory) {
+TEST(InterferenceModel, CopyBlocksAndAStreamShareMemory) {
   const workload::GpuSpec gpu = h200();
   const MeasuredPair pair{.kernel = {.family = KernelFamily::kCopy, .type = DataType::kFp32, .bytes = Bytes(1 << 30)},
                           .sms = 32, .alone_seconds = 0.25e-3, .mover_alone = {}, .mover_together = {}};
@@ -109,7 +110,7 @@ TEST(InterferenceModel, TheFitFindsTheConstantsThatMadeTheRows) {
   EXPECT_NEAR(fit.constants.bytes_per_copied, 2.2, 0.15);
 }
 
-TEST(ValidateInterference, ScoresPairsThatWereKeptAside) {
+TEST(ValidateInterference, ScoresPairsThatWereHeldOut) {
   const std::string path = test::own_folder() + "interference.csv";
   std::ofstream(path) << made_table();
   const auto outcome = validate_interference({.files = {path}, .wants_page = true});

@@ -75,7 +75,7 @@ TEST(ValidateLayers, ASlowHostSetsThePaceOfASmallLayer) {
   EXPECT_NE(fast->text, slow->text);
 }
 
-TEST(ValidateLayers, MistakesAreToldWithTheirPlace) {
+TEST(ValidateLayers, MistakesAreReportedWithTheirPlace) {
   const auto outcome = validate_layers(
       {.files = {write("layers", kHead + layer_columns() + "llama-8b,4096,x,8,14336,1,4096,0,,,1,,,1\n")}});
   ASSERT_FALSE(outcome);
@@ -87,8 +87,8 @@ TEST(ValidateLayers, MistakesAreToldWithTheirPlace) {
   EXPECT_THAT(render(strange.error()), HasSubstr("layers.csv:4"));
 }
 
-// A row as the script writes it is played, and held to 5 % of time and of allocated memory.
-TEST(ValidateTrainingSteps, ATableOfTheScriptIsPlayed) {
+// A row as the script writes it is simulated, and held to 5 % of time and of allocated memory.
+TEST(ValidateTrainingSteps, ATableOfTheScriptIsSimulated) {
   const std::string columns = list_in_script("STEP_COLUMNS");
   ASSERT_THAT(columns, HasSubstr("id,model,layers,hidden"));
   const auto outcome =

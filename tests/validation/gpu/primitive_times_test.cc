@@ -1,4 +1,4 @@
-// Single primitives as NPKit times them, beside the constants of the rung `chunks`.
+// Single primitives as NPKit times them, against the constants of the rung `chunks`.
 #include <fstream>
 
 #include <gmock/gmock.h>
@@ -20,8 +20,8 @@ std::string table_of(const std::string& rows) {
   return path;
 }
 
-// 1 MiB at 50 GB/s, 30 % of it loads: a sum that is kept and sent loads and stores twice.
-TEST(PrimitiveTimes, LoadsAndStoresDecide) {
+// 1 MiB at 50 GB/s, 30 % of it loads: a sum that is stored and sent loads and stores twice.
+TEST(PrimitiveTimes, LoadsAndStoresDominate) {
   const auto outcome =
       validate_primitive_times({.files = {table_of("Simple,send,1048576,10,20.97,,\nSimple,recvReduceSend,1048576,10,"
                                                    "27.26,,\nSimple,recvCopySend,1048576,10,35.65,,\n"
@@ -33,7 +33,7 @@ TEST(PrimitiveTimes, LoadsAndStoresDecide) {
               HasSubstr("Simple, recvReduceCopySend     41.94     41.94      41.94  1 rows, mean 0.0 %"));
 }
 
-TEST(PrimitiveTimes, OtherConstantsAreJudged) {
+TEST(PrimitiveTimes, OtherConstantsAreScored) {
   const std::string path = table_of("Simple,send,1048576,10,20.97,,\nLL,send,32768,10,3,,\n");
   const auto outcome = validate_primitive_times({.files = {path}, .overrides = {"comm.costs.simple.rate=25GB/s"}});
   ASSERT_TRUE(outcome) << render(outcome.error());
@@ -42,7 +42,7 @@ TEST(PrimitiveTimes, OtherConstantsAreJudged) {
   EXPECT_THAT(outcome->json, HasSubstr("\"protocol\": \"ll\", \"primitive\": \"send\", \"smallest_s\": 3e-06"));
 }
 
-TEST(PrimitiveTimes, MistakesAreToldWithTheirPlace) {
+TEST(PrimitiveTimes, MistakesAreReportedWithTheirPlace) {
   const auto outcome = validate_primitive_times({.files = {table_of("Simple,push,1048576,10,x,,\n")}});
   ASSERT_FALSE(outcome);
   EXPECT_THAT(render(outcome.error()), HasSubstr("primitive 'push' is unknown"));

@@ -1,4 +1,4 @@
-// Rings among thread blocks: read, played and fitted. Nobody has measured one yet: the rows here are made by the
+// Rings among thread blocks: read, simulated and fitted. No measurement exists yet: the rows here are made by the
 // executor with constants of their own, which the fit must find again.
 #include "validation/gpu/primitives_play.h"
 
@@ -39,7 +39,7 @@ std::string made_table(const PrimitiveCosts& costs) {
   return text;
 }
 
-TEST(PrimitivesTable, ReadsRingsAndCountsWhatIsNotPlayed) {
+TEST(PrimitivesTable, ReadsRingsAndCountsRowsThatAreNotSimulated) {
   const auto table = parse_primitives_table("t.csv", std::string(kHead) + "ring,LL,8,4,512,8,65536,1048576,50,49,51\n"
                                                                           "tree,LL,8,4,512,8,65536,1048576,50,,\n"
                                                                           "ring,LL128,8,4,512,4,614400,1048576,50,,\n");
@@ -51,12 +51,12 @@ TEST(PrimitivesTable, ReadsRingsAndCountsWhatIsNotPlayed) {
   EXPECT_EQ(exchange_label(table->rows[0]), "ll, 8 ranks, 4 channels of 512 threads, slots of 64 KiB, 1 MiB");
 }
 
-TEST(PrimitivesTable, MistakesAreToldWithTheirPlace) {
+TEST(PrimitivesTable, MistakesAreReportedWithTheirPlace) {
   const auto table = parse_primitives_table("t.csv", std::string(kHead) + "ring,LL64,1,4,512,8,65536,1048576,fast,,\n");
   ASSERT_FALSE(table);
   const std::string problems = render(table.error());
   EXPECT_THAT(problems, testing::HasSubstr("protocol 'LL64' is unknown"));
-  EXPECT_THAT(problems, testing::HasSubstr("t.csv:4:11: error[E163]: ranks is 1 and must lie between 2 and 4096"));
+  EXPECT_THAT(problems, testing::HasSubstr("t.csv:4:11: error[E163]: ranks is 1 and must be between 2 and 4096"));
   EXPECT_THAT(problems, testing::HasSubstr("time_us is 'fast'"));
   EXPECT_FALSE(parse_primitives_table("t.csv", std::string(kHead) + "tree,LL,8,4,512,8,65536,1048576,50,,\n"));
 }
@@ -97,7 +97,7 @@ TEST(ValidatePrimitives, ScoresEachProtocolAndWritesAProfile) {
   EXPECT_NEAR(machine->comm.costs.of(Protocol::kSimple).rate.count(), 40e9, 4e9);
 }
 
-TEST(ValidatePrimitives, WithoutATableSaysHowToMeasureOne) {
+TEST(ValidatePrimitives, WithoutATableStatesHowToMeasureOne) {
   const auto outcome = validate_primitives({});
   ASSERT_FALSE(outcome);
   EXPECT_THAT(render(outcome.error()), testing::HasSubstr("measure_gpu --families primitives"));

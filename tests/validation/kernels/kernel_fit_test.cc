@@ -68,7 +68,7 @@ TEST(KernelFit, FindsTheConstantsOfAMachineThatFollowsTheRules) {
 }
 
 // k of 16 makes 16 operations for a byte at most, where the machine has time for 150.
-TEST(KernelFit, FindsWhatNeitherArithmeticNorBytesHide) {
+TEST(KernelFit, FindsTimeThatNeitherArithmeticNorBytesHide) {
   workload::GpuSpec truth = machine();
   truth.kernels[kGemmExposed] = 0.6;
   truth.kernels[kGemmMemoryShare] = 0.7;
@@ -78,7 +78,7 @@ TEST(KernelFit, FindsWhatNeitherArithmeticNorBytesHide) {
 }
 
 // k of 8192 between sides of 2048 and more makes 1000 operations for a byte and more: nothing waits for memory.
-TEST(KernelFit, AsksGemmsThatComputeNothingAboutMemory) {
+TEST(KernelFit, DoesNotFitMemoryToComputeBoundGemms) {
   workload::GpuSpec truth = machine();
   truth.kernels[kGemmExposed] = 0.6;
   std::vector<MeasuredKernel> rows = measured_on(truth);
@@ -110,7 +110,7 @@ TEST(KernelFit, IsTheSameEachTime) {
   EXPECT_EQ(one.profile.values, other.profile.values);
 }
 
-TEST(KernelFit, DoesNotLookAtWhatIsKeptAside) {
+TEST(KernelFit, DoesNotUseRowsThatAreHeldOut) {
   workload::GpuSpec truth = machine();
   std::vector<MeasuredKernel> rows = measured_on(truth);
   rows.resize(30);

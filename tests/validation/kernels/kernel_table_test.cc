@@ -61,7 +61,7 @@ TEST(KernelTable, ReadsWhatAKernelIsAndHowItWasMeasured) {
   EXPECT_EQ(table->rows[2].kernel.bytes, Bytes(1'000'000));
 }
 
-TEST(KernelTable, EveryMistakeIsToldWithItsPlace) {
+TEST(KernelTable, EveryMistakeIsReportedWithItsPlace) {
   const std::string text = problems_of(std::string(kHead) +
                                        "family,dtype,m,n,k,flops,bytes,time_us\n"
                                        "gem,bf16,1,1,1,2,6,1\n"
@@ -99,7 +99,7 @@ TEST(KernelTable, TheThreeGemmsOfALayerAreOneShape) {
   EXPECT_EQ(shape_key({.family = KernelFamily::kCopy, .name = "x", .bytes = Bytes(77)}), "copy/bf16/77");
 }
 
-TEST(KernelTable, AboutOneShapeInFourIsKeptAside) {
+TEST(KernelTable, AboutOneShapeInFourIsHeldOut) {
   int kept = 0;
   for (std::int64_t m = 1; m <= 1000; ++m) kept += is_kept_aside(gemm(64 * m, 1024, 512)) ? 1 : 0;
   EXPECT_NEAR(kept, 250, 3 * 14);  // three standard deviations of a binomial of 1000 and a quarter

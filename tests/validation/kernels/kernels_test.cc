@@ -22,7 +22,7 @@ const std::vector<GpuScore>& shipped_scores() {
 struct Guard {
   const char* gpu;
   const char* family;
-  double median;  // of shapes that no fit has seen
+  double median;  // of shapes that no fit has used
   double p95;
 };
 constexpr Guard kGuards[] = {
@@ -61,7 +61,7 @@ TEST(Kernels, NewShapesOfEveryGpuStayWithinEightPercentByMedian) {
   }
 }
 
-// Its one product in bf16 is a scan's best and kept aside; all of it but the peaks follows from others.
+// Its one GEMM in bf16 is a scan's best and held out; everything but the peaks follows from others.
 TEST(Kernels, AGpuWithoutARowOfItsTypeStaysWithinAFifth) {
   const auto score = std::ranges::find(shipped_scores(), "b300-sxm-288gb", &GpuScore::gpu);
   ASSERT_NE(score, shipped_scores().end());
@@ -69,7 +69,7 @@ TEST(Kernels, AGpuWithoutARowOfItsTypeStaysWithinAFifth) {
   EXPECT_LE(score->unseen.median_abs, 0.20);
 }
 
-TEST(Kernels, FitsDoNotFavourWhatTheySaw) {
+TEST(Kernels, FitsDoNotFavourTheirOwnRows) {
   // New shapes may be worse than fitted ones, but not another kind of thing: within twice the median error.
   for (const GpuScore& score : shipped_scores()) {
     if (score.unseen.count < 30) continue;
@@ -87,7 +87,7 @@ class KernelFile : public ::testing::Test {
 };
 
 TEST_F(KernelFile, AThresholdDecides) {
-  // A copy of 10 GB takes about 6 ms at 1.6 TB/s; this table says 12.
+  // A copy of 10 GB takes about 6 ms at 1.6 TB/s; this table has 12.
   const std::string path = with_rows("slow.csv", "copy,bf16,0,10000000000,12000\n");
   const auto strict = validate_kernels({.files = {path}});
   ASSERT_TRUE(strict) << render(strict.error());
@@ -132,7 +132,7 @@ TEST_F(KernelFile, CalibrationWritesAProfileThatFits) {
   ASSERT_TRUE(outcome) << render(outcome.error());
   // 1 of 1.935 TB/s.
   EXPECT_THAT(outcome->profile, testing::ContainsRegex("share: 5[12]\\.[0-9]+%\n"));
-  EXPECT_THAT(outcome->text, testing::HasSubstr("shapes kept aside"));
+  EXPECT_THAT(outcome->text, testing::HasSubstr("shapes held out"));
 }
 
 TEST_F(KernelFile, TablesOfTwoGpusAreNotCalibratedTogether) {

@@ -30,7 +30,7 @@ TEST(MpiPlay, TorusSlowsDistantPartnersAsItWasMeasured) {
   EXPECT_NEAR(seconds[1] / seconds[0], 32.652 / 5.4977, 1.5);
 }
 
-TEST(MpiPlay, PlaysARowTheSameWhateverItsCompany) {
+TEST(MpiPlay, ResultOfARowIsIndependentOfOtherRows) {
   const std::string ring = "leonardo,16,ALLGATHER,ring_ompi,1048576,100000\n";
   const auto alone = play(ring);
   const auto together = play("leonardo,4,ALLREDUCE,ring_ompi,1024,100000\n" + ring + ring);
@@ -54,7 +54,7 @@ TEST(MpiPlay, NamesTheMachinesThatItKnows) {
   EXPECT_THAT(problem.hint, HasSubstr("fugaku, leonardo, lumi"));
 }
 
-TEST(MpiPlay, TellsOfNodesThatAnAlgorithmCannotHave) {
+TEST(MpiPlay, ReportsNodesThatAnAlgorithmCannotUse) {
   const auto table =
       parse_mpi_table("t.csv", std::string(kHead) + "leonardo,12,ALLGATHER,recursive_doubling_ompi,1200,1000\n");
   const auto seconds = play_mpi(*table, {});
@@ -62,7 +62,7 @@ TEST(MpiPlay, TellsOfNodesThatAnAlgorithmCannotHave) {
   EXPECT_THAT(seconds.error().all().front().message, HasSubstr("'recursive_doubling' cannot play the all_gather"));
 }
 
-TEST(ValidateMpi, JudgesRowsThatNothingWasFittedOn) {
+TEST(ValidateMpi, ScoresRowsThatNothingWasFittedOn) {
   const std::string file = testing::TempDir() + "/ringwright_mpi.csv";
   FILE* const out = std::fopen(file.c_str(), "w");
   ASSERT_NE(out, nullptr);

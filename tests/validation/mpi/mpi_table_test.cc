@@ -49,7 +49,7 @@ TEST(MpiTable, LeavesOutWhatHasNoCounterpart) {
   EXPECT_EQ(table->left_out, 2U);
 }
 
-TEST(MpiTable, SaysWhereARowIsWrong) {
+TEST(MpiTable, ReportsWhereARowIsWrong) {
   const auto table = parse_mpi_table(
       "t.csv", std::string(kHead) + "x,4x,ALLGATHER,ring_ompi,8,3000\nx,4,ALLGATHER,ring_ompi,many,3000\n");
   ASSERT_FALSE(table);
@@ -61,7 +61,7 @@ TEST(MpiTable, SaysWhereARowIsWrong) {
   EXPECT_THAT(all[1].message, HasSubstr("many"));
 }
 
-TEST(MpiTable, OfTheGemmHasRowsOfThreeMachines) {
+TEST(MpiTable, TheShippedOneHasRowsOfThreeMachines) {
   const auto table = read_mpi_table(shipped_folder("mpi") + "/named_algorithms.csv");
   ASSERT_TRUE(table);
   for (const char* system : {"leonardo", "lumi", "fugaku"}) {

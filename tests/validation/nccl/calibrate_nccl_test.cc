@@ -21,7 +21,7 @@ using ::testing::Not;
 
 constexpr const char* kPlan = "comm.plan={algorithm: ring, protocol: simple, channels: 24}";
 
-// A machine that we know all about, so that a fit can be held against the truth.
+// A machine with known constants, so that a fit can be compared with the truth.
 [[nodiscard]] configs::Scenario machine(const std::string& text, std::vector<std::string> overrides) {
   auto scenario =
       configs::load_machine_text("machine.yaml", text, {.overrides = std::move(overrides), .share_folders = {}});
@@ -71,7 +71,7 @@ TEST_F(Calibration, FindsThePlatformThatMadeTheMeasurements) {
   // What no row felt (LL, the network) is not in the profile.
   EXPECT_THAT(outcome->profile, Not(HasSubstr("ll:")));
   EXPECT_THAT(outcome->profile, Not(HasSubstr("network")));
-  // The proof of a fit are sizes that it has not seen.
+  // A fit is verified on sizes that it has not used.
   std::ofstream(folder_ / "profile.yaml") << outcome->profile;
   const configs::Scenario fitted = machine("extends: " + (folder_ / "profile.yaml").string() + "\n" + dgx, {kPlan});
   for (const Bytes size : {8_KiB, 1_MiB, 16_MiB, 256_MiB}) {

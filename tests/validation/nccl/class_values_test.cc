@@ -42,30 +42,30 @@ TEST(ClassValues, AreThoseOfTheGenerationAndOfTheNetwork) {
 }
 
 // The link's share that NCCL plans with comes before the one of the class, which is known more closely.
-TEST(ClassValues, ComeAfterWhatPlanningTakes) {
+TEST(ClassValues, ComeAfterPlanningValues) {
   EXPECT_THAT(of({.generation = "hopper", .network = "none", .link_efficiency = "82.4%"}),
               ElementsAre("cluster.node.nvlink.efficiency=82.4%", "comm.costs.launch=4us",
                           "cluster.node.nvlink.efficiency=85%"));
-  // Without NVLink there is nothing to say about it.
+  // Without NVLink it has no values.
   EXPECT_THAT(of({.generation = "hopper", .network = "none"}), ElementsAre("comm.costs.launch=4us"));
 }
 
-// A100's logs within a host are of libraries that handed every channel its work; newer ones cost next to nothing.
-TEST(ClassValues, OfChannelsHoldWhereTheLibraryHandsThemTheirWork) {
+// A100's logs within a host are of libraries that set up every channel; newer ones cost next to nothing.
+TEST(ClassValues, OfChannelsHoldWhereTheLibrarySetsThemUp) {
   EXPECT_THAT(of({.generation = "ampere", .network = "none", .work_by_channel = true}),
               ElementsAre("comm.costs.launch_channel=1.6us", "comm.costs.host.channel=0.2us",
                           "comm.costs.launch_channel=1.5us"));
   EXPECT_THAT(of({.generation = "ampere", .network = "none"}), IsEmpty());
 }
 
-TEST(ClassValues, MistakesAreToldWithTheirPlace) {
+TEST(ClassValues, MistakesAreReportedWithTheirPlace) {
   const auto strange = parse_class_values("classes.csv", "class,constant,value\nhopper,comm.costs.lunch,4us\n");
   ASSERT_FALSE(strange.has_value());
   EXPECT_THAT(render(strange.error()), HasSubstr("classes.csv:2:8"));
   EXPECT_THAT(render(strange.error()), HasSubstr("comm.costs.lunch"));
   const auto empty = parse_class_values("classes.csv", "class,constant,value\nhopper,comm.costs.launch,\n");
   ASSERT_FALSE(empty.has_value());
-  EXPECT_THAT(render(empty.error()), HasSubstr("tells no class with a value"));
+  EXPECT_THAT(render(empty.error()), HasSubstr("names no class, constant and value"));
   const auto column = parse_class_values("classes.csv", "class,constant\nhopper,comm.costs.launch\n");
   ASSERT_FALSE(column.has_value());
   EXPECT_THAT(render(column.error()), HasSubstr("no column 'value'"));

@@ -35,7 +35,7 @@ using ::testing::HasSubstr;
           .rows = std::move(rows)};
 }
 
-TEST(Replay, PlaysEverySizeOfTheLogOnItsMachine) {
+TEST(Replay, SimulatesEverySizeOfTheLogOnItsMachine) {
   const auto log = measured({{1_MiB, 40_us}, {64_MiB, 400_us}});
   const auto answers = replay_all({log, log}, {});
   ASSERT_TRUE(answers.has_value());
@@ -58,7 +58,7 @@ TEST(Replay, OverridesReachTheMachine) {
   EXPECT_GT((*slow)[0].rows[0].simulated, (*fast)[0].rows[0].simulated);
 }
 
-TEST(Replay, CallsTimedAloneThroughPyTorchTakeTheHostsPartBesides) {
+TEST(Replay, CallsTimedAloneThroughPyTorchIncludeTheHostsTime) {
   auto log = measured({{64_KiB, 40_us}, {64_MiB, 400_us}});
   const auto in_a_row = replay_all({log}, {});
   log.facts["timing"] = "alone PyTorch";
@@ -67,7 +67,7 @@ TEST(Replay, CallsTimedAloneThroughPyTorchTakeTheHostsPartBesides) {
   EXPECT_EQ((*alone)[0].rows[1].simulated, (*in_a_row)[0].rows[1].simulated + 21_us);
 }
 
-TEST(Replay, AMistakeInAnOverrideIsTold) {
+TEST(Replay, AMistakeInAnOverrideIsReported) {
   const auto answer = replay_all({measured({{1_MiB, 40_us}})}, {.overrides = {"cluster.node.nvlnk=1"}});
   ASSERT_FALSE(answer.has_value());
   EXPECT_THAT(render(answer.error()), HasSubstr("--set"));
@@ -87,7 +87,7 @@ TEST(SizeBand, CutsAtSixtyFourKibibytesAndMebibytes) {
   EXPECT_EQ(band_of(64_MiB), SizeBand::kLarge);
 }
 
-TEST(CollectiveScore, JudgesBandsAndPlatformsApart) {
+TEST(CollectiveScore, ScoresBandsAndPlatformsSeparately) {
   // Platform a: 20 % too slow when small, a factor of two too fast when large; platform b: exact.
   const std::vector<ReplayedLog> logs = {replayed("a", {{.size = 8_B, .measured = 10_us, .simulated = 12_us},
                                                         {.size = 1_GiB, .measured = 8_ms, .simulated = 4_ms}}),
@@ -102,7 +102,7 @@ TEST(CollectiveScore, JudgesBandsAndPlatformsApart) {
   EXPECT_FALSE(within(scores[0].simulation, {0.3, 0.3, 0.9}));
 }
 
-TEST(CollectiveScore, TheFormulaIsJudgedOnlyWhereThereIsOne) {
+TEST(CollectiveScore, TheFormulaIsScoredOnlyWhereThereIsOne) {
   const std::vector<ReplayedLog> logs = {
       replayed("a", {{.size = 8_B, .measured = 10_us, .simulated = 10_us, .formula = 5_us},
                      {.size = 16_B, .measured = 10_us, .simulated = 10_us}})};
@@ -111,7 +111,7 @@ TEST(CollectiveScore, TheFormulaIsJudgedOnlyWhereThereIsOne) {
   EXPECT_NEAR(scores[0].formula[0].geometric_mean_abs, 1.0, 1e-9);
 }
 
-TEST(CollectiveTables, TellVerdictAndRows) {
+TEST(CollectiveTables, ReportVerdictAndRows) {
   const std::vector<ReplayedLog> logs = {replayed("a", {{.size = 8_B, .measured = 10_us, .simulated = 12_us}})};
   const std::string strict = collectives_text({.logs = logs, .limits = {0.1, 0.1, 0.1}}, RowsShown::kAll);
   EXPECT_THAT(strict, HasSubstr("FAILED: below 64 KiB 20.0 % of 10 %"));
@@ -121,7 +121,7 @@ TEST(CollectiveTables, TellVerdictAndRows) {
   EXPECT_THAT(collectives_json({.logs = logs}), HasSubstr("\"simulated_us\": 12"));
 }
 
-TEST(ValidateNccl, AMissingFileIsTold) {
+TEST(ValidateNccl, AMissingFileIsReported) {
   const auto outcome =
       validate_nccl({.files = {"/nowhere/all_reduce.log"}, .overrides = {}, .cluster = {}, .threshold = {}});
   ASSERT_FALSE(outcome.has_value());

@@ -39,7 +39,7 @@ TEST(MachineList, ALogBelongsToTheMachineOfItsSourceAndGpu) {
   EXPECT_EQ(find_machine(*machines, log_from(""), "h100"), nullptr);
 }
 
-TEST(MachineList, MayTellWhatElseIsKnownOfAMachine) {
+TEST(MachineList, MayStateFurtherSettingsOfAMachine) {
   const auto read = [](const std::string& setting) {
     return parse_machines(
         "machines.csv", "machine,sources,gpu,gpus_per_process,timing,fitted,settings\nn,s,h100,,,x," + setting + "\n");
@@ -52,7 +52,7 @@ TEST(MachineList, MayTellWhatElseIsKnownOfAMachine) {
   EXPECT_THAT(render(wrong.error()), HasSubstr("'gpudirect' is no setting"));
 }
 
-TEST(MachineList, SaysWhichLogsAProfileWasFittedOn) {
+TEST(MachineList, StatesWhichLogsAProfileWasFittedOn) {
   const auto machines = parse_machines("machines.csv", kTwo);
   ASSERT_TRUE(machines.has_value());
   EXPECT_THAT(machines->front().fitted, ElementsAre("one_host", "two_hosts"));
@@ -61,7 +61,7 @@ TEST(MachineList, SaysWhichLogsAProfileWasFittedOn) {
   EXPECT_THAT((*machines)[1].fitted, IsEmpty());
 }
 
-TEST(MachineList, MayTellHowManyGpusAThreadDrives) {
+TEST(MachineList, MayStateHowManyGpusAThreadDrives) {
   const auto machines = parse_machines("machines.csv", kTwo);
   ASSERT_TRUE(machines.has_value());
   EXPECT_EQ(machines->front().gpus_per_process, 8);
@@ -74,18 +74,18 @@ TEST(MachineList, MayTellHowManyGpusAThreadDrives) {
   }
 }
 
-TEST(MachineList, MayTellHowCallsWereTimed) {
+TEST(MachineList, MayStateHowCallsWereTimed) {
   const auto machines = parse_machines("machines.csv", kTwo);
   ASSERT_TRUE(machines.has_value());
-  EXPECT_EQ(machines->front().timing, CallTiming::kInARow);  // not told: as nccl-tests does
+  EXPECT_EQ(machines->front().timing, CallTiming::kInARow);  // not given: as nccl-tests does
   EXPECT_EQ((*machines)[1].timing, CallTiming::kAlonePyTorch);
   const auto wrong =
       parse_machines("machines.csv", "machine,sources,gpu,gpus_per_process,timing,fitted\nn,s,h100,,torch,x\n");
   ASSERT_FALSE(wrong.has_value());
-  EXPECT_THAT(render(wrong.error()), HasSubstr("'torch' is no way to time calls"));
+  EXPECT_THAT(render(wrong.error()), HasSubstr("'torch' is no valid timing of calls"));
 }
 
-TEST(MachineList, MistakesAreToldWithTheirPlace) {
+TEST(MachineList, MistakesAreReportedWithTheirPlace) {
   const auto no_column = parse_machines("machines.csv", "machine,gpu,fitted\nnorth,h100,x\n");
   ASSERT_FALSE(no_column.has_value());
   EXPECT_THAT(render(no_column.error()), HasSubstr("no column 'sources'"));

@@ -54,7 +54,7 @@ TEST(MeasuredMachine, FourA100AreABoardOfFourUnlessThereIsASwitch) {
             "dgx-a100");
 }
 
-TEST(MeasuredMachine, VariablesOfALogActWhateverItsAuthorSaysBefore) {
+TEST(MeasuredMachine, VariablesOfALogActWhateverTextPrecedesThem) {
   traces::CollectiveLog log = log_of({.gpu = "H100"});
   log.facts["env"] = "as default but NCCL_CROSS_NIC=1; NCCL_NET=AWS Libfabric";
   const auto overrides = machine_of(log, UseProfile::kNo)->overrides;
@@ -101,7 +101,7 @@ TEST(MeasuredMachine, ValuesOfItsClassComeLast) {
 }
 
 // nccl-tests' README: -g 8 on one host, mpirun with one process for each GPU on several.
-TEST(MeasuredMachine, OneHostIsTakenToBeDrivenByOneThreadUnlessTheLogTells) {
+TEST(MeasuredMachine, OneHostIsAssumedToBeDrivenByOneThreadUnlessTheLogStatesIt) {
   const MeasuredMachine one = machine({.gpu = "H100"});
   EXPECT_EQ(one.gpus_per_process, 8);
   EXPECT_THAT(one.notes, Contains(HasSubstr("how many GPUs a thread drives")));
@@ -116,36 +116,36 @@ TEST(MeasuredMachine, MessagesOverTcpPassTheSocketsOfTheHosts) {
               Contains("comm.costs.network.post=20us"));
 }
 
-TEST(MeasuredMachine, ThreadsThatDriveSeveralGpusAreToldByTheLog) {
+TEST(MeasuredMachine, ThreadsThatDriveSeveralGpusAreStatedByTheLog) {
   traces::CollectiveLog log = log_of({.gpu = "A100"});
   log.facts["gpus_per_process"] = "4";
   EXPECT_EQ(machine_of(log, UseProfile::kNo)->gpus_per_process, 4);
 }
 
 // The script behind SimuMax's logs starts the tests with -g 8.
-TEST(MeasuredMachine, ThreadsThatDriveSeveralGpusAreToldByTheMachine) {
+TEST(MeasuredMachine, ThreadsThatDriveSeveralGpusAreStatedByTheMachine) {
   traces::CollectiveLog log = log_of({.gpu = "H100"});
   log.facts["source"] = "github.com/MooreThreads/SimuMax";
   EXPECT_EQ(machine_of(log, UseProfile::kNo)->gpus_per_process, 8);
-  log.facts["gpus_per_process"] = "1";  // a log that tells it itself is right
+  log.facts["gpus_per_process"] = "1";  // a log's own value wins
   EXPECT_EQ(machine_of(log, UseProfile::kNo)->gpus_per_process, 1);
 }
 
 // The host of stas00's H200 took 21 us more for a call through PyTorch than the device for the same call behind others.
-TEST(MeasuredMachine, CallsThatPyTorchIssuedOneAtATimeHoldTheHostsPart) {
+TEST(MeasuredMachine, CallsThatPyTorchIssuedOneAtATimeIncludeTheHostsTime) {
   traces::CollectiveLog log = log_of({.gpu = "H200"});
   EXPECT_EQ(machine_of(log, UseProfile::kNo)->alone, std::nullopt);
   log.facts["timing"] = "alone PyTorch";
   EXPECT_EQ(machine_of(log, UseProfile::kNo)->alone, 21_us);
   log.facts["timing"] = "";
-  log.facts["source"] = "github.com/stas00/ml-engineering";  // the machine tells it
+  log.facts["source"] = "github.com/stas00/ml-engineering";  // the machine states it
   EXPECT_NE(machine_of(log, UseProfile::kNo)->alone, std::nullopt);
   EXPECT_EQ(machine_of(log, UseProfile::kNo)->gpus_per_process, 1);
-  log.facts["timing"] = "in a row";  // a log that tells it itself is right
+  log.facts["timing"] = "in a row";  // a log's own value wins
   EXPECT_EQ(machine_of(log, UseProfile::kNo)->alone, std::nullopt);
 }
 
-TEST(MeasuredMachine, AnUnknownPathToTimeCallsIsRefused) {
+TEST(MeasuredMachine, AnUnknownTimingOfCallsIsRefused) {
   traces::CollectiveLog log = log_of({.gpu = "H200"});
   log.facts["timing"] = "by stopwatch";
   const auto refused = machine_of(log, UseProfile::kNo);
@@ -180,7 +180,7 @@ TEST(MeasuredMachine, NicsAreThoseOfTheLog) {
   EXPECT_THAT(by_host.overrides, IsSupersetOf({"cluster.node.nic.count=8", "cluster.node.nic.bandwidth=200Gbps"}));
 }
 
-TEST(MeasuredMachine, WithoutAProfileLinksCarryWhatTheLibraryPlansWith) {
+TEST(MeasuredMachine, WithoutAProfileLinksCarryThePlannedRate) {
   // NCCL, graph/topo.h: 20.6 of 25 GB/s a lane for Hopper.
   EXPECT_THAT(machine({.gpu = "H100"}).overrides, Contains("cluster.node.nvlink.efficiency=82.4%"));
 }
@@ -192,7 +192,7 @@ TEST(MeasuredMachine, TwoPortsAGpuAreOneOfTwiceTheSpeed) {
   EXPECT_EQ(oci.network, "roce");
 }
 
-TEST(MeasuredMachine, NicsThatTheLogDoesNotTellAreAssumedAloud) {
+TEST(MeasuredMachine, NicsThatTheLogDoesNotNameAreReportedAsAssumed) {
   const MeasuredMachine unknown = machine({.gpu = "H100", .nodes = 2, .nic = "not stated"});
   EXPECT_THAT(unknown.overrides, Not(Contains(HasSubstr("nic.count"))));
   EXPECT_THAT(unknown.notes, Contains(HasSubstr("assumed")));
@@ -208,7 +208,7 @@ TEST(MeasuredMachine, TraysOfARackAreOneHost) {
   EXPECT_EQ(two.gpus_per_host, 64);
 }
 
-TEST(MeasuredMachine, WhatIsNotKnownIsRefusedWithAWayOut) {
+TEST(MeasuredMachine, WhatIsNotKnownIsRefusedWithAFix) {
   const auto strange = machine_of(log_of({.gpu = "TPU v4"}), UseProfile::kNo);
   ASSERT_FALSE(strange.has_value());
   EXPECT_THAT(render(strange.error()), HasSubstr("--cluster"));

@@ -1,5 +1,5 @@
-// The shipped measurements, a few of them, beside what is played with the shipped profiles: errors that were reached
-// stay reached. The whole set: `ringwright validate nccl`.
+// A few of the shipped measurements, against their simulation with the shipped profiles: errors that were reached must
+// not grow. The whole set: `ringwright validate nccl`.
 #include <algorithm>
 #include <string>
 
@@ -54,11 +54,11 @@ TEST(NcclRegression, GraceHoppersChangeProtocolsWhereTheyWereMeasuredTo) {
 }
 
 // RCCL's all pairs: 8.4, 12.0 and 0.5 %; with rings alone 43 and 63 %.
-TEST(NcclRegression, OneHostOfMi300xGoesByAllPairs) {
+TEST(NcclRegression, OneHostOfMi300xUsesAllPairs) {
   EXPECT_TRUE(within(played(logs({"mi300x_n1_all_reduce.csv"})).simulation, {0.1, 0.14, 0.02}));
 }
 
-// Without a profile: 16.8, 10.2 and 4.2 % (A100, which tells how many GPUs a thread drives, but no version;
+// Without a profile: 16.8, 10.2 and 4.2 % (A100, which states how many GPUs a thread drives, but no version;
 // SuperBench's hosts issue calls faster than the other A100's).
 TEST(NcclRegression, ClassValuesStayAsNearAsTheyWere) {
   const auto measured = logs({"superbench_a100_n1_all_reduce.csv", "superbench_a100_n1_reduce_scatter.csv",
@@ -73,12 +73,12 @@ TEST(NcclRegression, HostsOfHopperAreOneClassHoweverTheirCallsWereIssued) {
       logs({"azure_ndh200v5_n1_all_reduce.csv", "dgxc_h100_n1_all_reduce.csv", "stas_h200_n1_all_reduce.csv",
             "stas_h200_n1_all_reduce_queued.csv", "stas_h200_n1_all_reduce_tests.csv"});
   EXPECT_TRUE(within(played(measured, {.use_profile = UseProfile::kNo}).simulation, {0.17, 0.06, 0.03}));
-  // Timed one at a time by PyTorch, and queued: its profile is of the one and meets the other, and what lies between is
-  // not in it.
+  // Timed one at a time by PyTorch, and queued: its profile is fitted to the one and meets the other, and does not
+  // include the difference.
   EXPECT_TRUE(within(played(logs({"stas_h200_n1_all_reduce_queued.csv"})).simulation, {0.1, 0.09, 0.03}));
 }
 
-TEST(ShippedMeasurements, AllFindTheirMachineAndTellTheirSource) {
+TEST(ShippedMeasurements, AllFindTheirMachineAndNameTheirSource) {
   const auto files = files_in(shipped_folder("nccl"), ".csv");
   EXPECT_GT(files.size(), 50u);
   const auto read = read_nccl_logs(files);

@@ -50,7 +50,7 @@ TEST(CsvTable, RefusesAnOpenQuote) {
 }
 
 TEST(CsvTable, RefusesTextBehindAQuote) {
-  EXPECT_THAT(errors_of("a\n\"x\"y\n"), HasSubstr("text behind a closing quote"));
+  EXPECT_THAT(errors_of("a\n\"x\"y\n"), HasSubstr("text after a closing quote"));
 }
 
 TEST(CsvTable, RefusesTwoColumnsOfOneName) { EXPECT_THAT(errors_of("a,a\n"), HasSubstr("two columns are called 'a'")); }

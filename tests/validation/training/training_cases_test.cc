@@ -65,7 +65,7 @@ TEST_F(TrainingCases, MoreThanThePeakIsAContradictionOfTheSource) {
 }
 
 TEST_F(TrainingCases, AMicroBatchThatNobodySaysIsTheFastestThatFits) {
-  TrainingRow row = rows_[0];  // 4 sequences, all at once: larger products, and one optimizer step whatever it is
+  TrainingRow row = rows_[0];  // 4 sequences, all at once: larger GEMMs, and one optimizer step in any case
   row.micro_batch.reset();
   row.accumulation.reset();
   const auto played = play_rows({rows_[0], row}, conventions_, {});
@@ -83,7 +83,7 @@ TEST_F(TrainingCases, RowsOfTooManyGpusWaitForARunOfTheirOwn) {
   conventions_.sources = {
       {.name = "korthikanti_recompute", .stack = "megatron-2022.yaml", .most_gpus = 4}};  // it has 8
   const auto left_out = play_rows({rows_[0]}, conventions_, {.large = LargeRows::kLeftOut});
-  EXPECT_EQ(left_out[0].reason, "more than 4 GPUs: played when the table is given as a file");
+  EXPECT_EQ(left_out[0].reason, "more than 4 GPUs: simulated when the table is given as a file");
   EXPECT_TRUE(play_rows({rows_[0]}, conventions_, {})[0].played());
 }
 

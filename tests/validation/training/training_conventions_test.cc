@@ -17,7 +17,7 @@ TEST(TrainingConventions, TheShippedOnesAreRead) {
   EXPECT_EQ(conventions->find_source("nobody"), nullptr);
 }
 
-TEST(TrainingConventions, EveryStackThatIsNamedLiesThere) {
+TEST(TrainingConventions, EveryStackThatIsNamedExists) {
   const std::string folder = shipped_folder("training");
   const auto conventions = read_conventions(folder);
   ASSERT_TRUE(conventions) << render(conventions.error());

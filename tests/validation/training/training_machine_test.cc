@@ -1,4 +1,4 @@
-// Machines of training rows that cannot be: told, and never divided by.
+// Impossible machines of training rows: reported, and never divided by.
 #include <gtest/gtest.h>
 
 #include "validation/training/training_scenario.h"
@@ -18,7 +18,7 @@ TEST(TrainingMachine, ANodeWithoutGpusIsRefused) {
   row.gpus_per_node = 0;
   const auto scenario = make_scenario(row, conventions);
   ASSERT_FALSE(scenario);
-  EXPECT_EQ(scenario.error().reason, "the source says 0 GPUs per node");
+  EXPECT_EQ(scenario.error().reason, "the source states 0 GPUs per node");
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// A part of every shipped table, played and held against the errors that were reached, so that a change of a model
-// shows where it makes predictions of whole training steps worse.
+// A subset of every shipped table, simulated and compared with the errors that were reached, so that a change of a
+// model shows where it makes predictions of whole training steps worse.
 #include <algorithm>
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 
 struct Guard {
   const char* source;   // key of its rule
-  std::size_t every;    // of how many rows one is played
+  std::size_t every;    // one of how many rows is simulated
   double time;          // mean |error| that must hold
   double memory = 0.0;  // the same; 0: not measured
 };

@@ -40,7 +40,7 @@ TEST(TrainingReport, TextHasErrorsTermsAndReasons) {
   EXPECT_THAT(text, HasSubstr("10.0 %"));
   EXPECT_THAT(text, HasSubstr("+10.0 %"));
   EXPECT_THAT(text, HasSubstr("compute 80%, tp 20%"));
-  EXPECT_THAT(text, HasSubstr("1 not played: there is no preset for the GPU 'TPU'"));
+  EXPECT_THAT(text, HasSubstr("1 not simulated: there is no preset for the GPU 'TPU'"));
   EXPECT_THAT(text, HasSubstr("columns that have no effect: colour"));
 }
 

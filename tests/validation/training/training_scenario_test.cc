@@ -65,7 +65,7 @@ TEST(TrainingScenario, ATransportMayLeaveLessThanTheCards) {
   EXPECT_THAT(nic_of("8x200Gbps HDR IB"), HasSubstr("{count: 8, bandwidth: 200Gbps}"));
 }
 
-TEST(TrainingScenario, SaysWhatTheRowSaysOnTopOfItsStack) {
+TEST(TrainingScenario, SetsTheRowsValuesOnTopOfItsStack) {
   const std::string yaml = yaml_of(full_row());
   EXPECT_THAT(yaml, HasSubstr("extends: \"/conventions/megatron.yaml\""));
   EXPECT_THAT(yaml, HasSubstr("nodes: 8"));
@@ -95,7 +95,7 @@ TEST(TrainingScenario, TwoOfMicroBatchGlobalBatchAndAccumulationGiveTheThird) {
   EXPECT_THAT(yaml_of(row), HasSubstr("global_batch: 32"));  // 2 x 2 x 8
 }
 
-TEST(TrainingScenario, WhatNobodySaysIsListedAsAssumed) {
+TEST(TrainingScenario, MissingValuesAreListedAsAssumed) {
   TrainingRow row = full_row();
   row.micro_batch.reset();
   row.nic = "not stated";
@@ -114,7 +114,7 @@ TEST(TrainingScenario, LayersThatDoNotDivideLeaveRoomForEmbeddingAndLogits) {
   EXPECT_THAT(yaml_of(row), HasSubstr("layers_per_part: [9, 9, 10, 10, 10, 9, 9, 9]"));
 }
 
-TEST(TrainingScenario, ASourceMaySayHowUnevenLayersAreSpread) {
+TEST(TrainingScenario, ASourceMayStateHowUnevenLayersAreSpread) {
   TrainingConventions told = conventions();
   told.sources[0].uneven_layers = "filled";
   TrainingRow row = full_row();
@@ -157,10 +157,10 @@ TEST(TrainingScenario, AccumulationDecidesWhereTheBatchDoesNotDivide) {
   EXPECT_THAT(yaml_of(row), HasSubstr("global_batch: 64"));  // 2 x 2 x 16
 }
 
-TEST(TrainingScenario, ABatchThatIsNotToldIsOneMicrobatchARankWithoutAPipeline) {
+TEST(TrainingScenario, ABatchThatIsNotStatedIsOneMicrobatchARankWithoutAPipeline) {
   TrainingRow row = full_row();
   row.global_batch.reset();
-  EXPECT_THAT(yaml_of(row), HasSubstr("refused: the source does not say the global batch"));
+  EXPECT_THAT(yaml_of(row), HasSubstr("refused: the source does not state the global batch"));
   row.pp = 1;
   row.virtual_stages.reset();
   EXPECT_THAT(yaml_of(row), HasSubstr("global_batch: 8"));  // dp 8
@@ -188,7 +188,7 @@ TEST(TrainingScenario, EverySecondLayerIsAsMuchWorkAsTheFirstHalf) {
 TEST(TrainingScenario, AModelThatIsNotModelledIsRefusedWithTheReason) {
   TrainingConventions known = conventions();
   known.models.insert(known.models.begin(), {{.words = {"gpt"}}, "gpt3-175b", true, {}, "it is of springs"});
-  EXPECT_EQ(make_scenario(full_row(), known).error().reason, "'gpt3-175b' cannot be played: it is of springs");
+  EXPECT_EQ(make_scenario(full_row(), known).error().reason, "'gpt3-175b' cannot be simulated: it is of springs");
 }
 
 TEST(TrainingScenario, TheFrameworkNamesTheStackOfUnknownSources) {
@@ -212,7 +212,7 @@ TEST(TrainingScenario, AModelMayDifferFromItsPreset) {
   EXPECT_THAT(yaml_of(row), HasSubstr("first_k_dense_replace: 1"));
 }
 
-TEST(TrainingScenario, NotesMaySayThatOnlyAdaptersAreTrained) {
+TEST(TrainingScenario, NotesMayStateThatOnlyAdaptersAreTrained) {
   TrainingConventions with_adapters = conventions();
   with_adapters.models.insert(with_adapters.models.begin(),
                               {{.words = {"gpt", "lora"}}, "gpt3-175b", false, {"lora.rank=32"}});
@@ -228,7 +228,7 @@ TEST(TrainingScenario, GemmsInFp8LeaveTheRestAsItIs) {
   EXPECT_THAT(yaml_of(row), HasSubstr("precision: bf16, fp8_recipe: rowwise"));
 }
 
-TEST(TrainingScenario, GemmsInFp4AreOfNvfp4UnlessTheRowSaysOtherwise) {
+TEST(TrainingScenario, GemmsInFp4AreOfNvfp4UnlessTheRowStatesOtherwise) {
   TrainingRow row = full_row();
   row.precision = "FP4";
   EXPECT_THAT(yaml_of(row), HasSubstr("precision: bf16, fp4_recipe: nvfp4"));
@@ -236,7 +236,7 @@ TEST(TrainingScenario, GemmsInFp4AreOfNvfp4UnlessTheRowSaysOtherwise) {
   EXPECT_THAT(yaml_of(row), HasSubstr("precision: bf16, fp4_recipe: mxfp4"));
 }
 
-TEST(TrainingScenario, ExchangesRunBesideGemmsWhereTheRowSaysSoAndTheSequenceIsSplit) {
+TEST(TrainingScenario, ExchangesOverlapGemmsWhereTheRowStatesItAndTheSequenceIsSplit) {
   TrainingRow row = full_row();
   row.overlap = "ub_tp_comm_overlap";
   row.sequence_parallel = 1;
@@ -265,7 +265,7 @@ TEST(TrainingScenario, AVersionOfTheSoftwareMayOverlapByDefault) {
   overlapping.sources[0].versions.push_back({{.words = {"pretraining"}}, "", 0, true});
   const auto scenario = make_scenario(row, overlapping);
   EXPECT_THAT(scenario->yaml, HasSubstr("tp_comm_overlap: true"));
-  EXPECT_THAT(scenario->assumed, testing::Contains(HasSubstr("beside products")));
+  EXPECT_THAT(scenario->assumed, testing::Contains(HasSubstr("concurrent with GEMMs")));
   row.overlap = "no TP overlap";
   EXPECT_THAT(make_scenario(row, overlapping)->yaml, Not(HasSubstr("tp_comm_overlap")));
 }
@@ -282,7 +282,7 @@ TEST(TrainingScenario, RefusesWithTheReason) {
   EXPECT_THAT(yaml_of(row), HasSubstr("no number of layers"));
   row = full_row();
   row.gpus.reset();
-  EXPECT_THAT(yaml_of(row), HasSubstr("does not say how many GPUs"));
+  EXPECT_THAT(yaml_of(row), HasSubstr("does not state the number of GPUs"));
   row = full_row();
   row.id = "other-1";
   row.framework = "PaxML";
@@ -299,7 +299,7 @@ TEST(TrainingScenario, ASourceMayRunAnOlderAttention) {
   EXPECT_THAT(yaml_of(full_row()), Not(HasSubstr("forward_share")));
 }
 
-TEST(TrainingScenario, ASourceMaySayHowManyHeadsAllOfItsRowsHave) {
+TEST(TrainingScenario, ASourceMayStateHowManyHeadsAllOfItsRowsHave) {
   TrainingConventions told = conventions();
   told.sources[0].heads = 64;
   TrainingRow row = full_row();
@@ -318,13 +318,13 @@ TEST(TrainingScenario, TheScheduleOfARowMayNameItsVersion) {
   EXPECT_THAT(make_scenario(row, known)->yaml, HasSubstr("zero.yaml"));
 }
 
-TEST(TrainingScenario, ASourceMayKnowBetterThanItsColumnWhatIsComputedAgain) {
+TEST(TrainingScenario, TheRecomputationOfASourceOverridesItsColumn) {
   TrainingConventions known = conventions();
   known.sources[0].recompute = "none";
   const auto scenario = make_scenario(full_row(), known);
   ASSERT_TRUE(scenario);
   EXPECT_THAT(scenario->yaml, HasSubstr("recompute: none"));
-  EXPECT_THAT(scenario->assumed, Contains(HasSubstr("its column says: full")));
+  EXPECT_THAT(scenario->assumed, Contains(HasSubstr("its column states: full")));
 }
 
 TEST(TrainingScenario, AVersionMayHaveAStackOfItsOwn) {
@@ -352,7 +352,7 @@ TEST(TrainingScenario, ContextParallelRanksShareShards) {
 }
 
 // Stages of torchtitan's pipelines reduce once in a step and gather once a microbatch.
-TEST(TrainingScenario, TorchtitansStagesKeepTheirParameters) {
+TEST(TrainingScenario, TorchtitansStagesHoldTheirParameters) {
   TrainingRow row = full_row();
   row.gpus = 128;
   row.sharding = "FSDP2";
@@ -363,7 +363,7 @@ TEST(TrainingScenario, TorchtitansStagesKeepTheirParameters) {
 }
 
 // 8 billion parameters over two tensor-parallel ranks are 16 GB in fp32: 17 GB are one reduction, 33 GB two.
-TEST(TrainingScenario, AVolumeOfReductionsTellsTheMicrobatch) {
+TEST(TrainingScenario, AVolumeOfReductionsDeterminesTheMicrobatch) {
   TrainingRow row = full_row();
   row.gpus = 8;
   row.tp = 2;
@@ -377,11 +377,11 @@ TEST(TrainingScenario, AVolumeOfReductionsTellsTheMicrobatch) {
   EXPECT_THAT(make_scenario(row, conventions())->assumed, Contains(HasSubstr("reduced once in a step")));
   row.reduce_scatter_gb = 33.0;
   EXPECT_THAT(yaml_of(row), HasSubstr("micro_batch: 4"));
-  row.accumulation = 8;  // what a row says holds
+  row.accumulation = 8;  // the value of a row wins
   EXPECT_THAT(yaml_of(row), HasSubstr("micro_batch: 1"));
 }
 
-TEST(TrainingScenario, TheGpuMayTellTheVersion) {
+TEST(TrainingScenario, TheGpuMayDetermineTheVersion) {
   TrainingConventions given = conventions();
   given.sources.front().versions = {{{.words = {"H100"}}, "on-h100.yaml"}, {{.words = {"A100"}}, "on-a100.yaml"}};
   EXPECT_THAT(make_scenario(full_row(), given)->yaml, HasSubstr("on-a100.yaml"));

@@ -21,7 +21,7 @@ TrainingConventions conventions() {
   return result;
 }
 
-TEST(TrainingScore, MeansErrorsOfTheRowsThatWerePlayed) {
+TEST(TrainingScore, AveragesErrorsOfSimulatedRows) {
   std::vector<PlayedRow> rows = {played(1.1, 1.0), played(0.9, 1.0), played(0.0, 0.0)};
   rows[2].reason = "no preset";
   const auto scores = score(rows, conventions(), std::nullopt);

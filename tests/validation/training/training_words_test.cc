@@ -34,7 +34,7 @@ TEST(TrainingWords, FindsTheCardsOfANode) {
   }
 }
 
-TEST(TrainingWords, SaysNothingOfCardsWithoutNumbers) {
+TEST(TrainingWords, ReportsNoCardsWithoutNumbers) {
   for (const char* const text :
        {"", "not stated", "Ethernet, Infiniband", "InfiniBand; Data bandwidth for GPU-PCIe: 504 GB/s",
         "RoCE RDMA between nodes (speed not stated)"}) {
@@ -65,7 +65,7 @@ TEST(TrainingWords, KnowsRecipesOfFp8) {
   EXPECT_EQ(read_fp8_recipe("FP8"), "");
 }
 
-TEST(TrainingWords, TellsKindsOfRecomputationApart) {
+TEST(TrainingWords, DistinguishesKindsOfRecomputation) {
   EXPECT_EQ(read_recompute("full (use_checkpoint true)"), RecomputeWords::kFull);
   EXPECT_EQ(read_recompute("selective op"), RecomputeWords::kSelectiveOps);
   EXPECT_EQ(read_recompute("selective layer"), RecomputeWords::kSelectiveLayers);
@@ -91,7 +91,7 @@ TEST(TrainingWords, ReadsAmongHowManyRanksACopyIsShared) {
   EXPECT_FALSE(read_sharding("FSDP2").degree);
 }
 
-TEST(TrainingWords, TellsKindsOfShardingApart) {
+TEST(TrainingWords, DistinguishesKindsOfSharding) {
   EXPECT_EQ(read_sharding("none (plain DP; use_gradient_bucket false)").what, ShardingWords::kNone);
   EXPECT_EQ(read_sharding("distributed optimizer (NeMo default)").what, ShardingWords::kOptimizer);
   EXPECT_EQ(read_sharding("ZeRO-2").what, ShardingWords::kGradients);
@@ -111,7 +111,7 @@ TEST(TrainingWords, ReadsOverlapFlags) {
   EXPECT_TRUE(nemo.bf16_gradients);
   const OverlapWords mlperf = read_overlap("TP_COMM_OVERLAP=0; FP8=True; BUCKET_CAP_MB=125");
   EXPECT_EQ(mlperf.tensor, false);
-  EXPECT_FALSE(mlperf.grad_reduce) << "not said";
+  EXPECT_FALSE(mlperf.grad_reduce) << "not stated";
   EXPECT_EQ(mlperf.bucket_mb, 125.0);
   EXPECT_FALSE(read_overlap("LAYER_CUDA_GRAPH=0; MCORE_CUDA_GRAPH=0").graphs);
   EXPECT_TRUE(read_overlap("LAYER_CUDA_GRAPH=0; MCORE_CUDA_GRAPH=1").graphs);

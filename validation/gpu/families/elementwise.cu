@@ -1,6 +1,6 @@
-// Memory-bound kernels between the products: RMSNorm and LayerNorm forward and backward, SwiGLU and GELU with their
-// gradients, residual addition, dropout with its mask, cast and quantisation to fp8. Fused and vectorised as frameworks
-// run them; what counts is the bytes that each must move.
+// Memory-bound kernels between the GEMMs: RMSNorm and LayerNorm forward and backward, SwiGLU and GELU with their
+// gradients, residual addition, dropout with its mask, cast and quantisation to fp8. Fused and vectorised as
+// frameworks run them; the relevant quantity is the bytes that each must move.
 #include <cstdint>
 #include <string>
 #include <vector>

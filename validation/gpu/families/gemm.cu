@@ -1,9 +1,9 @@
 // Matrix products by cuBLASLt: the layers of known models at tensor-parallel sizes 1 to 8, forward, dgrad and wgrad,
-// and a grid of shapes from small to large and skewed; bf16, fp16, tf32 and fp8; batched products of unfused attention.
+// and a grid of shapes from small to large and skewed; bf16, fp16, tf32 and fp8; batched GEMMs of unfused attention.
 //
-// Sizes are those of a row-major y = x W^T as PyTorch stores it: m tokens, n outputs, k inputs. In cuBLAS' column-major
-// letters the forward product is TN, the input's gradient NN, the weight's gradient NT, which here is added to an fp32
-// main gradient as Megatron does.
+// Sizes are those of a row-major y = x W^T as PyTorch stores it: m tokens, n outputs, k inputs. In cuBLAS'
+// column-major letters the forward GEMM is TN, the input's gradient NN, the weight's gradient NT, which here is added
+// to an fp32 main gradient as Megatron does.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -42,7 +42,7 @@ struct Shape {
   long long tokens = 0, outputs = 0, inputs = 0, batch = 1;
 };
 
-// A product in cuBLAS' terms: D (rows x columns) = op(A) op(B) + beta C.
+// A GEMM in cuBLAS' terms: D (rows x columns) = op(A) op(B) + beta C.
 struct Gemm {
   long long rows, columns, depth;
   cublasOperation_t op_a, op_b;
@@ -62,7 +62,7 @@ Gemm product_of(Role role, const Shape& shape, bool fp8) {
   return {};
 }
 
-// One product, planned: descriptors, layouts and the heuristic's first algorithm.
+// One GEMM, planned: descriptors, layouts and the heuristic's first algorithm.
 class Plan {
  public:
   Plan(cublasLtHandle_t handle, const Type& type, const Gemm& product, long long batch);
@@ -175,7 +175,7 @@ bool measure_gemm_shape(const Suite& suite, Table& table, cublasLtHandle_t handl
   if (!is_missing(table, row)) return true;
   const Plan plan(handle, type, product, shape.batch);
   if (!plan.exists()) {
-    suite.progress(std::string("skipped: no ") + type.name + " product " + product.letters + " on this GPU");
+    suite.progress(std::string("skipped: no ") + type.name + " GEMM " + product.letters + " on this GPU");
     return true;
   }
   const auto elements = [&](long long x, long long y) { return static_cast<std::size_t>(x * y * shape.batch); };
@@ -188,8 +188,8 @@ bool measure_gemm_shape(const Suite& suite, Table& table, cublasLtHandle_t handl
   });
 }
 
-// Layers of models (Llama 3 8B, 70B, 405B; GPT-3 13B, 175B) cut by tensor parallelism: qkv, projection, up (with gate),
-// down.
+// Layers of models (Llama 3 8B, 70B, 405B; GPT-3 13B, 175B) split by tensor parallelism: qkv, projection, up (with
+// gate), down.
 std::vector<Shape> layer_shapes(Extent extent) {
   struct Model {
     long long hidden, query_key_value, ffn_up, ffn;
@@ -202,7 +202,7 @@ std::vector<Shape> layer_shapes(Extent extent) {
   std::vector<Shape> shapes;
   for (const long long tp : {1, 2, 4, 8}) {
     for (const Model& model : models) {
-      if (extent != Extent::kFull && model.hidden >= 12288 && tp < 4) continue;  // nobody trains these so
+      if (extent != Extent::kFull && model.hidden >= 12288 && tp < 4) continue;  // not a layout in use
       for (const long long tokens : {2048, 4096, 8192}) {
         if (extent != Extent::kFull && tokens == 2048 && tp != 1) continue;
         shapes.push_back({tokens, model.query_key_value / tp, model.hidden});
@@ -254,7 +254,7 @@ void measure_gemm(const Suite& suite) {
   const std::size_t fp8_step = suite.extent == Extent::kFull ? 1 : 3 * step;
   for (std::size_t i = 0; i < grid.size() && time_left; i += step) time_left = all_roles(kFp8, grid[i]);
   for (std::size_t i = 1; i < layers.size() && time_left; i += fp8_step) time_left = all_roles(kFp8, layers[i]);
-  // Frameworks add fast in the forward pass only.
+  // Frameworks use fast accumulation in the forward pass only.
   const auto fast = [&](const Shape& shape) {
     return measure_gemm_shape(suite, table, handle, workspace, kFastFp8, shape, Role::kForward);
   };
@@ -263,7 +263,7 @@ void measure_gemm(const Suite& suite) {
   for (std::size_t i = 0; i < grid.size() && time_left; i += 4 * step) {
     time_left = all_roles(kFp16, grid[i]) && all_roles(kTf32, grid[i]);
   }
-  // Scores and context of unfused attention: sequences x heads products of s x s x d and s x d x s.
+  // Scores and context of unfused attention: sequences x heads GEMMs of s x s x d and s x d x s.
   for (const long long heads : {16, 96}) {
     for (const long long sequence : {1024, 2048}) {
       for (const Shape& shape : {Shape{sequence, sequence, 128, heads}, Shape{sequence, 128, sequence, heads}}) {

@@ -1,5 +1,4 @@
-// Products of experts: E products of one shape in one launch (cuBLAS grouped gemm), as a GPU with E local experts runs
-// them.
+// GEMMs of experts: E GEMMs of one shape in one launch (cuBLAS grouped gemm), as a GPU with E local experts runs them.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -101,7 +100,7 @@ void measure_grouped_gemm(const Suite& suite) {
   Table table = suite.kernel_table("grouped_gemm");
   cublasHandle_t handle{};
   check(cublasCreate(&handle), "cublasCreate");
-  // Mixtral 8x7B, Qwen3-30B-A3B, DeepSeek-V3: the up (with gate) and down products of their experts.
+  // Mixtral 8x7B, Qwen3-30B-A3B, DeepSeek-V3: the up (with gate) and down GEMMs of their experts.
   struct Model {
     long long hidden, ffn;
   };

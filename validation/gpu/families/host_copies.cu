@@ -39,7 +39,7 @@ class HostBuffer {
       data_ = std::malloc(bytes);
       if (data_ == nullptr) fail("there is not enough memory on the host");
     }
-    std::memset(data_, 7, bytes);  // so that its pages are there
+    std::memset(data_, 7, bytes);  // so that its pages exist
   }
   ~HostBuffer() {
     if (kind_ == HostKind::kPinned)
@@ -56,7 +56,7 @@ class HostBuffer {
   void* data_ = nullptr;
 };
 
-// Both ways at once: the second stream is joined to the measured one by events.
+// Both directions at once: the second stream is joined to the measured one by events.
 class Copies {
  public:
   Copies(HostKind kind, std::size_t bytes)

@@ -1,10 +1,10 @@
-// What compute and communication kernels take from each other on one GPU: products and memory-bound kernels run while a
-// kernel that copies or reduces, as collectives do, holds a few SMs and keeps moving bytes; both rates, alone and
-// together.
+// What compute and communication kernels take from each other on one GPU: GEMMs and memory-bound kernels run
+// concurrently with a kernel that copies or reduces, as collectives do, holds a few SMs and moves bytes all the time;
+// both rates, alone and together.
 //
-// The mover runs until it is told to stop. Its blocks take all the shared memory of an SM, so that a block holds an SM
-// for itself, and count what they move; the host reads the count and the clock when the compute kernels begin and when
-// they end, which lie tens of milliseconds apart.
+// The copy blocks run until they get the stop signal. They take all the shared memory of an SM, so that a block has an
+// SM for itself, and count the bytes that they move; the host reads the count and the clock when the compute kernels
+// begin and when they end, tens of milliseconds apart.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -27,9 +27,9 @@ void measure_interference(const Suite& suite);
 namespace {
 
 constexpr int kCopyThreads = 512;
-constexpr std::size_t kPartBytes = 32UL << 20U;  // of each block's share of a stream: far larger than its part of L2
+constexpr std::size_t kPartBytes = 32UL << 20U;  // of each block's share of a stream: far larger than its share of L2
 
-// Host memory that the device sees.
+// Host memory that the device can access.
 struct Board {
   volatile int stop = 0;
   volatile unsigned long long moved[256] = {};  // bytes of one stream, by block
@@ -40,8 +40,8 @@ struct CopyBlockStreams {
   float4* out;
 };
 
-// Copies (one stream in) or reduces (two), and looks at the board after each MiB: a look goes over the host link and
-// takes microseconds, so that one thread looks for all, and seldom. Nobody's mover runs for longer than a minute.
+// Copies (one stream in) or reduces (two), and checks the board after each MiB: a check crosses the host link and
+// takes microseconds, so that one thread checks for all, and seldom. No copy block runs for longer than a minute.
 __global__ void __launch_bounds__(kCopyThreads) mover(CopyBlockStreams at, int streams_in, Board* board) {
   constexpr std::size_t kStep = 65536;                // float4s
   constexpr std::uint64_t kLongest = 60'000'000'000;  // nanoseconds
@@ -111,13 +111,13 @@ class Mover {
     while (!has_begun()) {
       const cudaError_t state = cudaStreamQuery(stream_);
       if (state == cudaErrorNotReady) continue;
-      check(state, "the mover");
-      if (!has_begun()) fail("the mover ended before all of its blocks had begun");
+      check(state, "the copy blocks");
+      if (!has_begun()) fail("the copy blocks ended before all of them had begun");
     }
   }
   void stop() {
     board_->stop = 1;
-    check(cudaStreamSynchronize(stream_), "the mover's end");
+    check(cudaStreamSynchronize(stream_), "the end of the copy blocks");
   }
   [[nodiscard]] double moved() const {
     double sum = 0.0;
@@ -141,7 +141,7 @@ class Mover {
   int shared_bytes_ = 0;
 };
 
-// What a table of kernels says of a kernel (docs/kernel-tables.md).
+// The columns of a table of kernels (docs/kernel-tables.md).
 struct Compute {
   std::string name;
   Row kernel;
@@ -150,10 +150,10 @@ struct Compute {
 
 struct Together {
   double compute_us = 0.0;  // of one launch
-  double moved_GBps = 0.0;  // of each of the mover's streams; 0 without one
+  double moved_GBps = 0.0;  // of each stream of the copy blocks; 0 without them
 };
 
-// At most 40 ms of launches between two looks at the clock. `mover` may be null.
+// At most 40 ms of launches between two reads of the clock. `mover` may be null.
 Together run(const Compute& compute, const Mover* mover, cudaStream_t stream, int launches) {
   using Clock = std::chrono::steady_clock;
   cudaEvent_t begin{}, end{};
@@ -221,7 +221,7 @@ bool measure_case(const Suite& suite, Table& table, Mover& mover, cudaStream_t s
   row["mover_alone_GB_per_s"] = text(of_three(moved_alone).median_us);
   row["mover_together_GB_per_s"] = text(of_three(moved).median_us);
   table.add(row);
-  suite.progress(c.compute.name + " beside " + row["mover"] + " on " + row["sms"] + " SMs: " + text(slowdown) + " x");
+  suite.progress(c.compute.name + " with " + row["mover"] + " on " + row["sms"] + " SMs: " + text(slowdown) + " x");
   return true;
 }
 

@@ -1,5 +1,5 @@
-// What the host pays: the time of a launch call, the pace of kernels that follow each other, graphs, events, stream
-// waits, and the way from a call to the kernel's end.
+// Host time: the launch call, the rate of kernels that follow each other, graphs, events, stream waits, and the time
+// from a call to the kernel's end.
 #include <algorithm>
 #include <chrono>
 #include <functional>
@@ -22,7 +22,7 @@ struct ManyArguments {
   std::size_t words[32];
 };
 __global__ void nothing_with_arguments(ManyArguments) {}
-// Keeps the stream busy for a while, so that what is issued behind it queues up.
+// Keeps the stream busy for a while, so that later work queues up.
 __global__ void spin(long long cycles) {
   const long long start = clock64();
   while (clock64() - start < cycles) {
@@ -106,7 +106,7 @@ class Launches {
         eager);
   }
 
-  // A graph of n empty kernels: what launching it costs the host, and how long it runs.
+  // A graph of n empty kernels: the host time of its launch, and its run time.
   void graphs() {
     for (const int nodes : {1, 16, 256, 1024}) {
       cudaGraph_t graph{};

@@ -1,5 +1,5 @@
 // Device memory: read, write, copy, reduction of two and of three streams, against size and against the number of SMs
-// that do it; and the same data again and again, which stays in the L2 cache.
+// in use; and the same data again and again, which stays in the L2 cache.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -68,7 +68,7 @@ __global__ void __launch_bounds__(512) move(Streams at, std::size_t count) {
         at.out[place] = value[u];
     }
   }
-  // Never true for the values that are there; the compiler cannot know.
+  // Never true for the stored values; the compiler cannot know.
   if (kPattern == Pattern::kRead && seen.x + seen.y + seen.z + seen.w == 1.2345e30F) at.out[0] = seen;
 }
 
@@ -102,7 +102,7 @@ bool measure_case(const Suite& suite, Table& table, const Case& c) {
              {"blocks", text(static_cast<long long>(blocks))}};
   if (table.has(row)) return true;
   const auto elements = static_cast<std::size_t>(c.bytes / 4);
-  std::vector<RotatingBuffers> buffers;  // what is read, then what is written; a reader only seems to write
+  std::vector<RotatingBuffers> buffers;  // inputs, then outputs; a reader only seems to write
   for (int i = 0; i < c.facts.reads + std::max(c.facts.writes, 1); ++i) {
     buffers.emplace_back(i < c.facts.reads + c.facts.writes ? elements : 4, Element::kFp32, static_cast<unsigned>(i));
   }
@@ -133,7 +133,7 @@ void measure_memory(const Suite& suite) {
     for (long long bytes = 64 << 10; bytes <= 1LL << 30; bytes *= quick ? 64 : 4) {
       time_left = time_left && measure_case(suite, table, {facts, bytes, 0});
     }
-    // Half of the cache at most: on Hopper a half is near, and what lies in the other is copied.
+    // Half of the cache at most: on Hopper one half is near, and data in the other half are copied.
     const auto most = static_cast<long long>(l2_bytes()) / 2 / (facts.reads + facts.writes);
     for (long long bytes = 256 << 10; bytes <= most; bytes *= quick ? 8 : 4) {
       time_left = time_left && measure_case(suite, table, {facts, bytes, 0, Where::kL2});

@@ -1,5 +1,5 @@
-// Optimizer offload over the host link: gradients go down and parameters come up, each alone, both at once, and beside
-// a product that runs all the while; and what the product loses by it.
+// Optimizer offload over the host link: gradients go down and parameters come up, each alone, both at once, and
+// concurrent with a GEMM that runs the whole time; and the slow-down of the GEMM.
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -18,9 +18,9 @@ void measure_offload(const Suite& suite);
 
 namespace {
 
-constexpr std::size_t kBytes = 256UL << 20U;  // one way, in buckets
+constexpr std::size_t kBytes = 256UL << 20U;  // in one direction, in buckets
 constexpr int kGemms = 48;
-constexpr std::uint64_t kGateNanoseconds = 2'000'000;  // more than the host needs to issue 48 products and 128 copies
+constexpr std::uint64_t kGateNanoseconds = 2'000'000;  // more than the host needs to issue 48 GEMMs and 128 copies
 
 __global__ void hold(std::uint64_t time) {
   const std::uint64_t began = nanoseconds();
@@ -52,8 +52,8 @@ class Bench {
   struct Times {
     double compute_us = 0.0, down_us = 0.0, up_us = 0.0;
   };
-  // All is issued while the streams wait at a gate, so that everything starts together; each stream is timed by its own
-  // events, recorded before any is waited for.
+  // All work is issued while the streams wait at a gate, so that everything starts together; each stream is timed by
+  // its own events, recorded before any is waited for.
   Times run(Traffic traffic, bool with_compute, std::size_t bucket) {
     Span compute(compute_), down(down_), up(up_);
     check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
@@ -95,7 +95,7 @@ class Bench {
     void begin() { check(cudaEventRecord(begin_, stream_), "cudaEventRecord"); }
     void end() { check(cudaEventRecord(end_, stream_), "cudaEventRecord"); }
     [[nodiscard]] double microseconds() const {
-      check(cudaEventSynchronize(end_), "a copy or a product");
+      check(cudaEventSynchronize(end_), "a copy or a GEMM");
       float milliseconds = 0.0F;
       check(cudaEventElapsedTime(&milliseconds, begin_, end_), "cudaEventElapsedTime");
       return 1e3 * static_cast<double>(milliseconds);

@@ -1,5 +1,5 @@
-// Building blocks of collectives: ring and tree all-reduce among thread blocks of one GPU that stand for ranks, by LL,
-// LL128 and Simple through device memory, against size, channels, threads, chunk size and slots. One slot's worth is a
+// Building blocks of collectives: ring and tree all-reduce among thread blocks of one GPU that act as ranks, by LL,
+// LL128 and Simple through device memory, against size, channels, threads, chunk size and slots. One slot's data is a
 // primitive; a ring's time for tiny sizes over 2 (n - 1) is the latency of a step.
 //
 // Results are compared with sums made on the host; a row of wrong sums is not written, and the run exits with 1.
@@ -58,7 +58,7 @@ std::vector<float> values_of(const Buffer& buffer, std::size_t count) {
   return values;
 }
 
-// What a launch should have left in every rank's output: the first thing that is wrong, or nothing.
+// The result that a launch should have left in every rank's output: the first mismatch, or nothing.
 std::string wrong_sum(const Case& c, const Group& group) {
   const std::size_t count = c.bytes / 4;
   std::vector<double> sums(count);
@@ -84,7 +84,7 @@ std::string name_of(const Case& c) {
          std::to_string(c.bytes) + " B";
 }
 
-// Plays it twice, so that the second run goes on from the first one's steps.
+// Runs it twice, so that the second run continues from the steps of the first.
 bool sums_are_right(const Suite& suite, const Case& c) {
   const Group group(c.shape, c.bytes);
   for (int turn = 0; turn < 2; ++turn) launch(c, group.view(), nullptr);
@@ -111,7 +111,7 @@ bool measure_case(const Suite& suite, Table& table, const Case& c) {
   rules.mode = LaunchMode::kEager;
   rules.most_launches = 32;
   const Timing timing = time_launches([&](cudaStream_t stream, int) { launch(c, group.view(), stream); }, rules);
-  // Small ones are looked at again after some hundred launches; large ones take the host too long.
+  // Small ones are checked again after some hundred launches; large ones take the host too long.
   const std::string wrong = c.bytes <= 1 << 20 ? wrong_sum(c, group) : "";
   if (!wrong.empty()) {
     suite.trouble("wrong sum by " + name_of(c) + ": " + wrong);

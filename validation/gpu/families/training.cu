@@ -153,11 +153,11 @@ bool measure_adam(const Suite& suite, Table& table, long long parameters, int te
                       .dtype = "fp32",
                       .bytes = 30.0 * static_cast<double>(parameters)};
   if (!is_missing(table, row)) return true;
-  // Four fp32 parts and the bf16 weights, each for all tensors, one set after another: a step finds nothing in the
+  // Four fp32 arrays and the bf16 weights, each for all tensors, one set after another: a step finds nothing in the
   // cache.
   const auto each = static_cast<std::size_t>(parameters / tensors / 4 * 4);
   const std::size_t all = each * static_cast<std::size_t>(tensors);
-  const std::size_t others = 14 * all;  // besides one fp32 part
+  const std::size_t others = 14 * all;  // in addition to one fp32 array
   const RotatingBuffers gradients(all, Element::kFp32, 1, others), masters(all, Element::kFp32, 2, others);
   const RotatingBuffers first(all, Element::kFp32, 3, others), second(all, Element::kFp32, 4, others);
   const RotatingBuffers weights(all, Element::kBf16, 5, 16 * all);

@@ -1,5 +1,5 @@
 // The collectives among thread blocks, run on a CPU: every rank ends with the sum, whatever the order of threads and
-// the way that stores take; and a kernel whose neighbour never comes gives up.
+// of stores; and a kernel whose neighbour never arrives gives up.
 #include <gtest/gtest.h>
 
 #include <all_reduce.cuh>
@@ -38,7 +38,7 @@ auto kernel_of(const Case& c) {
   return ring_all_reduce<Protocol::kLl>;
 }
 
-// Blocks on a device that is made anew, with inputs of small whole numbers, whose sums are exact.
+// Blocks on a new device, with inputs of small whole numbers, whose sums are exact.
 class Blocks {
  public:
   explicit Blocks(const Case& c) : case_(c), device_(emulation::fresh_device()), group_(shape_of(c), c.bytes) {
@@ -97,7 +97,7 @@ class Blocks {
 void expect_sums(const Case& c, unsigned seeds) {
   for (unsigned seed = 1; seed <= seeds; ++seed) {
     Blocks blocks(c);
-    for (int launch = 0; launch < 2; ++launch) {  // the second goes on from the first one's steps
+    for (int launch = 0; launch < 2; ++launch) {  // the second continues from the steps of the first
       ASSERT_TRUE(blocks.run(seed + 100 * static_cast<unsigned>(launch)).ended()) << name_of(c) << ", seed " << seed;
       ASSERT_EQ(blocks.wrong_pairs(), 0U) << name_of(c) << ", seed " << seed << ", launch " << launch;
     }

@@ -1,4 +1,4 @@
-// The emulation is as unkind as it says: kernels that lean on luck are noticed, those that do not are left alone.
+// The emulation is as strict as documented: kernels that rely on luck fail, correct ones do not.
 #include <gtest/gtest.h>
 #include <all_reduce.cuh>
 #include <vector>
@@ -34,7 +34,7 @@ int old_lines(const std::function<uint4(const Slot&, unsigned part)>& receive) {
   return old;
 }
 
-TEST(Emulation, PartsOfALineBesideTheFirstSightOfItsFlagMayBeOld) {
+TEST(Emulation, DataReadWithTheFirstObservationOfTheFlagMayBeOld) {
   EXPECT_GT(old_lines([](const Slot& slot, unsigned part) {
               const uint4* const line = reinterpret_cast<const uint4*>(slot.at);
               uint4 v{};
@@ -48,11 +48,12 @@ TEST(Emulation, PartsOfALineBesideTheFirstSightOfItsFlagMayBeOld) {
             0);
 }
 
-TEST(Emulation, PartsThatAreReadAgainAreNew) {
+TEST(Emulation, DataThatAreReadAgainAreNew) {
   EXPECT_EQ(old_lines([](const Slot& slot, unsigned part) { return receive_ll128(slot, 0, part, part < 8); }), 0);
 }
 
-// Both threads of block 0 store a value; then its thread 0 says so. In how many orders block 1 misses one.
+// Both threads of block 0 store a value; then its thread 0 signals it. The number of orders in which block 1 misses
+// one.
 int missed_stores(bool with_barrier, bool with_release) {
   int missed = 0;
   for (unsigned seed = 1; seed <= kSeeds; ++seed) {
@@ -77,7 +78,7 @@ int missed_stores(bool with_barrier, bool with_release) {
   return missed;
 }
 
-TEST(Emulation, StoresAreSeenAfterABarrierAndARelease) {
+TEST(Emulation, StoresAreVisibleAfterABarrierAndARelease) {
   EXPECT_EQ(missed_stores(true, true), 0);
 }
 TEST(Emulation, WithoutTheBarrierOthersStoresAreMissed) {
@@ -87,8 +88,8 @@ TEST(Emulation, WithoutTheReleaseStoresAreMissed) {
   EXPECT_GT(missed_stores(true, false), 0);
 }
 
-// Whoever looks at one of the two flags of 16 bytes alone is wrong sooner or later.
-TEST(Emulation, HalvesOfAStoreAreSeenApart) {
+// A reader that checks only one of the two flags of 16 bytes is wrong sooner or later.
+TEST(Emulation, HalvesOfAStoreBecomeVisibleSeparately) {
   int apart = 0;
   for (unsigned seed = 1; seed <= kSeeds; ++seed) {
     uint4 line{};

@@ -1,5 +1,5 @@
-// The measurements themselves on a device that is not there: what they launch is within its limits, its memory
-// suffices, nothing is left behind, and a run that is cut short goes on where it was.
+// The measurements themselves on an invented device: launches are within its limits, its memory suffices, nothing is
+// left behind, and an interrupted run continues where it was.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,8 +30,8 @@ std::string empty_folder(const std::string& name) {
   return folder;
 }
 
-// The mover, alone in asking for shared memory, runs beside the host; of other kernels the first and the last block are
-// run.
+// The copy-block kernel, the only one that asks for shared memory, runs concurrently with the host; of other kernels
+// the first and the last block are run.
 Device::Treatment treatment_of(const emulation::Launch& launch) {
   return launch.shared_bytes > 0 ? Device::Treatment::kBackground : Device::Treatment::kEnds;
 }
@@ -179,9 +179,9 @@ TEST(Suite, EveryFamilyIsTested) {
   EXPECT_EQ(families().size(), 10U);
 }
 
-// 48 products of 1 ms keep the compute stream busy for 48 ms, and 2^28 B at 50 GB/s take 5369 us: copies are timed by
+// 48 GEMMs of 1 ms keep the compute stream busy for 48 ms, and 2^28 B at 50 GB/s take 5369 us: copies are timed by
 // themselves, and not until computing has ended.
-TEST(Offload, TimesCopiesByThemselvesBesideLongComputing) {
+TEST(Offload, TimesCopiesByThemselvesDuringLongComputation) {
   Device& device = emulation::fresh_device();
   device.launch_us = 1000.0;
   const std::string folder = empty_folder("offload");
@@ -201,7 +201,7 @@ TEST(Gemm, LeavesOutWhatFp8CannotDo) {
   emulation::fresh_device();
   const std::string folder = empty_folder("gemm");
   const Seen seen = measure("gemm", {.folder = folder});
-  EXPECT_THAT(seen.progress, Contains(HasSubstr("skipped: no fp8 product")));
+  EXPECT_THAT(seen.progress, Contains(HasSubstr("skipped: no fp8 GEMM")));
   int fp8 = 0;
   for (const auto& row : rows_of(folder + "/gemm.csv").rows) {
     if (row.at("dtype") != "fp8") continue;
@@ -228,9 +228,9 @@ TEST(Gemm, ForwardGemmsInFp8ComeWithAndWithoutFastSums) {
   }
 }
 
-// The device computes nothing, and only the first group's inputs are not zero: ring LL is told and left out, the rest
-// goes on.
-TEST(Primitives, AWrongSumIsTroubleAndNoRow) {
+// The device computes nothing, and only the first group's inputs are not zero: ring LL is reported and left out, the
+// rest continues.
+TEST(Primitives, AWrongSumIsReportedAndNotWritten) {
   Device& device = emulation::fresh_device();
   device.treatment = [](const emulation::Launch& launch) {
     return launch.cooperative ? Device::Treatment::kNone : Device::Treatment::kEnds;

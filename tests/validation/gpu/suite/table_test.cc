@@ -49,7 +49,7 @@ TEST(Table, TakesOffHalfARowOfAKilledRun) {
   EXPECT_EQ(text_of(path), kHeadText + "8,x,1.5\n16,x,17\n");
 }
 
-TEST(Table, BeginsAnewWhereTheColumnsWereNeverWritten) {
+TEST(Table, StartsAgainWhereTheColumnsWereNeverWritten) {
   for (const char* const text : {"", "# gpu: mi", "# gpu: mine\nm,op"}) {
     const std::string path = write(text);
     open(path);

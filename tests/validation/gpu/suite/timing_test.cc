@@ -23,7 +23,7 @@ TEST(Timing, MedianOfAKernelInAGraphIsItsTime) {
   EXPECT_NEAR(timing.ci_high_us - timing.ci_low_us, 0.0, 1e-3);
   EXPECT_EQ(timing.samples, 11);
   EXPECT_EQ(most_turn,
-            32);  // 400 us at 12 us each, of which the host takes 2: 33 launches, each with a turn of its own
+            32);  // 400 us at 12 us each, of which the host takes 2: 33 launches, each with its own index
   EXPECT_EQ(emulation::left_behind(), "");
 }
 
