@@ -1,4 +1,4 @@
-// Step by step, algorithms take the times and send the bytes that their papers say.
+// Step by step, algorithms take the times and send the bytes that their papers state.
 #include <cmath>
 #include <vector>
 
@@ -30,7 +30,7 @@ CollectiveCall call_on(const GroupLayout& layout, CollectiveKind kind, Bytes byt
   return {.kind = kind, .bytes = bytes, .layout = &layout, .dimension = DimensionId(0), .root = 0};
 }
 
-// Divides by all group sizes used here and by the chunks of pipelines that are asked for.
+// Divides by all group sizes used here and by the chunks of pipelines used here.
 constexpr Bytes kEven(720'720);
 
 TEST(Ring, AllReduceTakesTwiceRanksMinusOneSteps) {
@@ -108,7 +108,7 @@ TEST(Hierarchical, AllToAllGoesToTheRightRailFirst) {
 }
 
 TEST(DoubleTree, OverHostsOfOneTakesChunksAndTwiceTheLogarithm) {
-  // Not 3: there one pair is joined in both trees, and its two messages travel as one of twice the size.
+  // Not 3: there one pair is connected in both trees, and its two messages travel as one of twice the size.
   for (const int n : {2, 4, 5, 16, 17, 48}) {
     const GroupLayout layout = make_block_layout(n, 1);
     const int depth = static_cast<int>(std::ceil(std::log2(n)));
@@ -134,7 +134,7 @@ TEST(InSwitch, AllReduceOfAHostIsAPipelineOfFourStages) {
   EXPECT_EQ(time_of("in_switch", call), (10 + 3) * message_time(Bytes(838'856)));
 }
 
-// --- bytes a member, against reference formulas: ring wire bytes all-reduce 2 S (n-1)/n, others S (n-1)/n ---
+// --- bytes per member, against reference formulas: ring wire bytes all-reduce 2 S (n-1)/n, others S (n-1)/n ---
 
 TEST(BytesOnTheWire, BandwidthOptimalOnesSendExactlyTheBusbwFactor) {
   const GroupLayout layout = make_block_layout(16, 4);

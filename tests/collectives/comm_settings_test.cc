@@ -36,7 +36,7 @@ TEST(CommSettings, HaveADefaultForEveryConstant) {
   EXPECT_EQ(plain.mistakes, "");
   EXPECT_FALSE(plain.plan.has_value());
   EXPECT_TRUE(plain.costs.gpudirect);
-  // A flag that travels with the data is seen sooner than a counter behind a fence.
+  // A flag that travels with the data is visible sooner than a counter behind a fence.
   EXPECT_LT(plain.costs.of(Protocol::kLl).hop, plain.costs.of(Protocol::kLl128).hop);
   EXPECT_LT(plain.costs.of(Protocol::kLl128).hop, plain.costs.of(Protocol::kSimple).hop);
 }

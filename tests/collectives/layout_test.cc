@@ -1,4 +1,4 @@
-// Layouts that no rule made: algorithms are right on any of them, and choose their neighbours by host.
+// Irregular layouts: algorithms are correct on any of them, and choose their neighbours by host.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -20,7 +20,7 @@ CollectiveCall call_on(const GroupLayout& layout, CollectiveKind kind, Bytes byt
   return {.kind = kind, .bytes = bytes, .layout = &layout, .dimension = DimensionId(0), .root = root};
 }
 
-// Up to 24 members thrown at up to 6 hosts; one number names the example.
+// Up to 24 members placed randomly on up to 6 hosts; one number is the seed of the example.
 GroupLayout random_layout(std::uint64_t seed) {
   RandomStream stream(seed, "layout");
   const auto ranks = 2 + stream.next_below(23);
@@ -65,7 +65,7 @@ TEST(AnyLayout, OfARackIsPlayedRight) {
   }
 }
 
-// The members that one sends to in the first step.
+// The receivers of a member in the first step.
 std::vector<int> first_peers(std::string_view name, const CollectiveCall& call, int member) {
   CollectiveStep step;
   find_algorithm(name)->step(call, member, 0, step);

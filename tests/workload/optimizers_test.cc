@@ -1,4 +1,4 @@
-// What optimizers keep of a parameter, what their kernels touch, and what LAMB adds up over ranks.
+// Optimizer state per parameter, bytes of its kernels, and LAMB's reductions over ranks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -64,7 +64,7 @@ std::size_t norm_calls(const std::string& training, const std::string& parallel)
   for (const Task& task : plan.graph.programs.front().tasks) {
     if (task.kind != TaskKind::kCollective) continue;
     const CollectiveSpec& spec = plan.graph.collectives[task.detail];
-    // 32 layers of nine tensors, beside embedding, final norm and head.
+    // 32 layers of nine tensors, plus embedding, final norm and head.
     if (spec.kind == CollectiveKind::kAllReduce && spec.bytes >= Bytes(8 * 32 * 6) && spec.bytes <= Bytes(8 * 32 * 12))
       ++calls;
   }

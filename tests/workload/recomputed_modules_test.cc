@@ -1,4 +1,4 @@
-// Selective recomputation by module: what is computed again, and what is therefore not kept.
+// Selective recomputation by module: what is recomputed, and therefore not stored.
 #include <algorithm>
 
 #include <gmock/gmock.h>
@@ -77,9 +77,9 @@ TEST(RecomputedModules, MistakesAreTold) {
   EXPECT_THAT(job_of("deepseek-v3", ", recompute: full, recompute_saves: [qkv]").problems(),
               ElementsAre("W131: training.recompute_saves has no effect: recompute is not except-saved"));
   EXPECT_THAT(job_of("llama3-8b", ", recompute: except-saved, recompute_saves: [norm]").problems(),
-              testing::Contains(HasSubstr("E133: 'norm' is no result that can be kept")));
+              testing::Contains(HasSubstr("E133: 'norm' is not a result that can be saved")));
   EXPECT_THAT(job_of("deepseek-v3", ", recompute: selective, recompute_modules: [mlp]").problems(),
-              ElementsAre(HasSubstr("E133: 'mlp' is no module")));
+              ElementsAre(HasSubstr("E133: 'mlp' is not a module")));
 }
 
 }  // namespace

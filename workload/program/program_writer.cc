@@ -173,7 +173,7 @@ bool ProgramWriter::all_awaited() const {
 }
 
 // Every task comes after all that a call depends on: it waits for all of that itself, or for a task that does; the
-// compute stream's first one comes after the computation before in any case.
+// compute stream's first task always comes after the previous computation.
 bool ProgramWriter::all_begin_within() const {
   bool computed = false;
   for (std::size_t i = open_.begin; i < program_.tasks.size(); ++i) {

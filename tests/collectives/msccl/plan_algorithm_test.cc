@@ -1,4 +1,4 @@
-// Execution plans as thread blocks: who stores where, who is told, and which calls they play.
+// Execution plans as thread blocks: stores, signals, and the calls that they match.
 #include "collectives/msccl/plan_algorithm.h"
 
 #include <gmock/gmock.h>

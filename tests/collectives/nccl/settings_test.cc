@@ -70,7 +70,7 @@ TEST(NcclSettings, AmdsGpusUseRccl) {
 TEST(NcclSettings, RefusesWhatIsNoVersion) {
   const Read result = read("nccl_version: newest");
   ASSERT_TRUE(result.problems.has_errors());
-  EXPECT_THAT(result.problems.all().front().message, HasSubstr("'newest' is no version"));
+  EXPECT_THAT(result.problems.all().front().message, HasSubstr("'newest' is not a version"));
 }
 
 TEST(NcclSettings, ReadsATunerFileBesideTheScenario) {

@@ -60,7 +60,7 @@ TEST(Calibrated, AHostThatWaitsForEachKernelAddsItsTimeToEach) {
   EXPECT_EQ(issue_time(*machine.model, small_copies(10)), 0_us);
 }
 
-// 1 us of gap and as many of copying as there are MB.
+// 1 us of gap and 1 us of copying per MB.
 TEST(Calibrated, AHostThatIsOneKernelAheadAtMostBoundsEachKernelByItsTime) {
   const Machine machine(kStream, "{model: calibrated, host_issue: 5us, serial_launches: true}");
   EXPECT_EQ(duration(*machine.model, small_copies(10)), 50_us);  // 5 us, more than 2 us

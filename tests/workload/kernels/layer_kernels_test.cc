@@ -45,7 +45,7 @@ Kernel find(LayerSection section, const KernelContext& context, const std::strin
   return found == kernels.end() ? Kernel{} : *found;
 }
 
-// Of a product k x m by k x n: operands and result. Fused, the result is read and written in the gradients' type; else
+// Of a GEMM k x m by k x n: operands and result. Fused, the result is read and written in the gradients' type; else
 // written in the working type, and added by kernels of their own.
 TEST(LayerKernels, WeightGradientsAreAddedInTheGemmOrByKernelsOfTheirOwn) {
   const std::string model = "preset: llama3-8b";
@@ -84,8 +84,8 @@ TEST(LayerKernels, UnfusedLayersHaveExactlyTheFormulasFlops) {
   }
 }
 
-// torchtitan keeps every second product of a layer: queries, values, gate's twin and down are kept; keys, projection
-// and one up product are computed again, beside both norms. Per token 2 h (key + context + ffn) FLOPs.
+// torchtitan saves every second GEMM of a layer: queries, values, up and down are saved; keys, projection and gate are
+// recomputed, in addition to both norms. Per token 2 h (key + context + ffn) FLOPs.
 TEST(LayerKernels, SelectiveOperatorsComputeEverySecondGemmAgain) {
   const KernelContext none = context_of("preset: llama3-8b", "", "tp: 1", 1);
   const KernelContext some = context_of("preset: llama3-8b", ", recompute: selective-ops", "tp: 1", 1);
@@ -95,8 +95,8 @@ TEST(LayerKernels, SelectiveOperatorsComputeEverySecondGemmAgain) {
   EXPECT_EQ(flops_of(kForward, some).count(), flops_of(kForward, none).count());
 }
 
-// JAX drops the down product from what is computed again: nothing reads it. Per token 2 h FLOPs for each column of what
-// was not kept; with queries, keys and values kept, projection (4096) and both up products are left, and the core.
+// JAX does not recompute the down GEMM: nothing reads it. Per token 2 h FLOPs for each column that was not saved; with
+// queries, keys and values saved, projection (4096), both up GEMMs and the core remain.
 TEST(LayerKernels, WhatIsNotSavedIsComputedAgainUnlessNothingReadsIt) {
   const KernelContext none = context_of("preset: llama3-8b", "", "tp: 1", 1);
   const auto again = [&](const std::string& saves) {
@@ -113,7 +113,7 @@ TEST(LayerKernels, WhatIsNotSavedIsComputedAgainUnlessNothingReadsIt) {
   EXPECT_GT(again("qkv, proj, mlp_up"), 0.0) << "the attention core";
 }
 
-// Queries, keys and values: 4096, 1024 and 1024 columns. Two sums of what their gradients are for the input.
+// Queries, keys and values: 4096, 1024 and 1024 columns. Two sums of their gradients with respect to the input.
 TEST(LayerKernels, SeparateProjectionsAreGemmsOfTheirOwnWithTheSameFlops) {
   const KernelContext fused = context_of("preset: llama3-8b", "", "tp: 1", 1);
   const KernelContext separate = context_of("preset: llama3-8b", ", projections: separate", "tp: 1", 1);

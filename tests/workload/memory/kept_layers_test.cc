@@ -17,7 +17,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// s 64, b 2, h 128, a 8, f 4h with all dropouts: Table 2 of Korthikanti et al. (arXiv 2205.05198) applies as it stands.
+// s 64, b 2, h 128, a 8, f 4h with all dropouts: Table 2 of Korthikanti et al. (arXiv 2205.05198) applies unchanged.
 constexpr std::int64_t kSbh = 64 * 2 * 128;
 constexpr std::int64_t kInput = 2 * kSbh;
 constexpr std::int64_t kWhole = kSbh * (34 + 5 * 8 * 64 / 128);
@@ -65,7 +65,7 @@ TEST(KeptLayers, UniformGroupsKeepOneInputAndAreComputedAgainWhole) {
   EXPECT_EQ(layers.computed_again_before(16), (KeptLayers::Span{9, 16}));
   EXPECT_EQ(layers.computed_again_before(14), std::nullopt);
   EXPECT_EQ(layers.computed_again_before(8), (KeptLayers::Span{1, 8}));
-  // All four are there when the last one's backward pass begins, one when the first one's does.
+  // All four are present when the last one's backward pass begins, one when the first one's does.
   EXPECT_EQ(layers.alive_again(16), Bytes(4 * kWhole));
   EXPECT_EQ(layers.alive_again(10), Bytes(kWhole));
 }
@@ -107,7 +107,7 @@ double hardware_flops(const std::string& recompute) {
   return gpt(recompute).plan().hardware_flops.count();
 }
 
-// 72 B s L h^2 (...) once forward, twice backward; a layer that is computed again adds its forward pass.
+// 72 B s L h^2 (...) once forward, twice backward; a recomputed layer adds its forward pass.
 TEST(KeptLayers, ComputedAgainIsWhatThePolicySays) {
   const double none = hardware_flops("recompute: none");
   const double full = hardware_flops("recompute: full");
@@ -133,7 +133,7 @@ TEST(KeptLayers, OnlyLayersThatAreComputedAgainTalkAgain) {
   EXPECT_EQ(tp("recompute: full, recompute_method: block, recompute_num_layers: 3") - none,
             Bytes(microbatches * 3 * 2 * activation));
   EXPECT_EQ(tp("recompute: full, recompute_num_layers: 4") - none, Bytes(microbatches * 8 * 2 * activation));
-  // What is shared is gathered before each group.
+  // Distributed activations are gathered before each group.
   EXPECT_EQ(tp("recompute: full, recompute_num_layers: 4, distribute_saved_activations: true") - none,
             Bytes(microbatches * (8 * 2 + 2) * activation));
 }
@@ -143,23 +143,22 @@ StageMemory memory(const std::string& recompute) {
 }
 
 TEST(KeptLayers, MemoryIsThatOfTheFullestMoment) {
-  // Two groups: the last one is computed again while the inputs of both are kept.
+  // Two groups: the last one is recomputed while the inputs of both are stored.
   const StageMemory uniform = memory("recompute: full, recompute_num_layers: 4");
   EXPECT_EQ(uniform.of("layer activations"), Bytes(2 * kInput));
   EXPECT_EQ(uniform.of("recomputed layer"), Bytes(4 * kWhole));
-  // Two layers are computed again, six keep all; then the fullest moment is the first backward pass, of a layer that
-  // keeps all.
+  // Two layers are recomputed, six store all; then the peak is in the first backward pass, of a layer that stores all.
   const StageMemory block = memory("recompute: full, recompute_method: block, recompute_num_layers: 2");
   EXPECT_EQ(block.of("layer activations"), Bytes(2 * kInput + 6 * kWhole));
   EXPECT_EQ(block.of("recomputed layer"), Bytes(0));
 }
 
-// --- what cannot be ---
+// --- invalid settings ---
 
 TEST(KeptLayers, GroupsMustBeWhole) {
   EXPECT_THAT(gpt("recompute: full, recompute_num_layers: 3").problems(),
-              ElementsAre("E146: training.recompute_num_layers = 3 does not divide the 8 layers of a part | valid "
-                          "values: 1 2 4 8; or set training.recompute_method: block"));
+              ElementsAre("E146: training.recompute_num_layers = 3 does not divide the 8 layers of a model chunk | "
+                          "valid values: 1 2 4 8; or set training.recompute_method: block"));
   EXPECT_THAT(gpt("recompute: full, recompute_num_layers: 2", "fsdp: {}", 2).problems(),
               ElementsAre(HasSubstr("E146: training.recompute_num_layers = 2: parameters that are gathered layer by "
                                     "layer (zero.stage 3, fsdp) need groups of one layer")));
@@ -169,7 +168,7 @@ TEST(KeptLayers, WhatSequenceParallelismSharesIsNotSharedAgain) {
   EXPECT_THAT(
       gpt("recompute: full, distribute_saved_activations: true", "tp: 2, sequence_parallel: true", 2).problems(),
       ElementsAre(HasSubstr("E146: training.distribute_saved_activations: with sequence parallelism every rank "
-                            "keeps its own part already")));
+                            "already stores only its own part")));
   EXPECT_THAT(gpt("recompute: full, distribute_saved_activations: true").problems(),
               ElementsAre(HasSubstr("W131: training.distribute_saved_activations has no effect: tp is 1")));
 }

@@ -14,7 +14,7 @@ namespace {
 
 using testing::IsEmpty;
 
-// Two layers of eight experts of width 48, two for each token; h 64, 32 tokens in a sequence.
+// Two layers of eight experts of width 48, two per token; h 64, 32 tokens in a sequence.
 constexpr const char* kExpertModel =
     "model: {num_layers: 2, hidden_size: 64, num_attention_heads: 8, num_query_groups: 4, ffn_hidden_size: 96,"
     " vocab_size: 1000, seq_length: 32, num_experts: 8, moe_router_topk: 2, moe_ffn_hidden_size: 48%}\n";
@@ -46,7 +46,7 @@ TEST(ExpertParallel, RecomputationSendsTheTokensAgain) {
 }
 
 TEST(ExpertParallel, AnFp8DispatchSendsAByteAndAScaleFor128Values) {
-  // Dispatches, forward and backward: 1 + 4/128 bytes a value instead of two.
+  // Dispatches, forward and backward: 1 + 4/128 bytes per value instead of two.
   const std::int64_t dispatch = 32 * 2 * 64 + 32 * 2 * 64 * 4 / 128;
   EXPECT_EQ(traffic(plan_of("ep: 4, moe_fp8_dispatch: true", 4), 0, "ep"), Bytes(kPasses * 2 * (dispatch + kExchange)));
 }

@@ -103,7 +103,7 @@ TEST(Schedule, ZeroBubbleSchedulesHoldTheSameOnEveryStage) {
 }
 
 TEST(Schedule, VShapedSchedulesHoldTheirShareOfWhatOneForwardOneBackwardHolds) {
-  // In chunks of half a stage, 1F1B holds 2p = 32: all of it, half and two chunks, a third and a bit.
+  // In chunks of half a stage, 1F1B holds 2p = 32: all of it, half and two chunks, a little over a third.
   const PipelineShape shape{.placement = Placement::kVee, .stages = 16, .chunks = 2};
   EXPECT_THAT(held(zb_v_order, shape, 64), testing::Each(32));
   EXPECT_THAT(held(v_half_order, shape, 64), testing::Each(testing::Le(18)));

@@ -98,7 +98,7 @@ TEST(GraphTables, KeepDistinctEntriesOnly) {
   EXPECT_EQ(tables.label("F0"), tables.label("F0"));
 }
 
-// What is written between the marks is called if `write` leaves it closed.
+// The tasks between the marks become a call if `write` leaves them closed.
 struct Called {
   Program program;
   TaskGraph graph;
@@ -197,7 +197,7 @@ TEST(ProgramWriter, EqualSegmentsAreKeptOnce) {
   }
   TaskGraph graph;
   tables.move_into(graph);
-  EXPECT_EQ(graph.segments.size(), 2U);  // one that follows nothing, one that follows a computation
+  EXPECT_EQ(graph.segments.size(), 2U);  // one without a predecessor, one after a computation
 }
 
 TEST(ProgramWriter, MutedNothingIsSentReceivedOrComputedForCommunication) {

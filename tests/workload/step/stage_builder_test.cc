@@ -162,14 +162,14 @@ TEST(StageBuilder, PostValidationDoesNotWaitForTheNormOverAllStages) {
 
 TEST(StageBuilder, TheTurnOfAVNeedsNoMessage) {
   const std::vector<std::string> names = names_of(plan_of("pp: 2, schedule: zb-v", 2, 4, "2"), 1);
-  // Chunk 0 receives from stage 0 and hands over to chunk 1 here, which sends back: one of each for a microbatch.
+  // Chunk 0 receives from stage 0 and passes to chunk 1 here, which sends back: one of each per microbatch.
   EXPECT_EQ(std::ranges::count(names, "pp receive activation"), 2);
   EXPECT_EQ(std::ranges::count(names, "pp send activation"), 2);
 }
 
 TEST(StageBuilder, CopiesOfAPartAreSummedInModelOrder) {
   const StepPlan plan = plan_of("pp: 2, schedule: dualpipe", 2, 4, "4");
-  EXPECT_EQ(plan.stage_parameters[0], plan.stage_parameters[1]);  // both hold both parts
+  EXPECT_EQ(plan.stage_parameters[0], plan.stage_parameters[1]);  // both hold both chunks
   std::vector<std::vector<Bytes>> reduced;
   for (const Program& program : plan.graph.programs) {
     std::vector<Bytes>& sizes = reduced.emplace_back();

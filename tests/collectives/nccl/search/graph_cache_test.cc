@@ -22,7 +22,7 @@ TEST(GraphCache, AnswersAsTheSearchDoes) {
   }
 }
 
-// Alone a host's GPUs use NVLink's whole rate, among others their NICs'.
+// On a single host GPUs use NVLink's whole rate, over several hosts their NICs'.
 TEST(GraphCache, KeepsOneHostApartFromSeveral) {
   NcclGraphCache cache;
   const NcclTables tables = shipped_tables("2.30");
