@@ -1,4 +1,4 @@
-// The rules of the simple tuner. Thresholds are round numbers near the crossings of NCCL's own cost model.
+// The rules of the simple tuner. Thresholds are rounded numbers near the crossings of NCCL's own cost model.
 #include "collectives/chooser.h"
 
 #include <array>

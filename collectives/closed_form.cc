@@ -201,7 +201,7 @@ Duration nvls_tree_time(const Formula& f) {
   return (chunks + 2 * height + 3) * std::max(in, out);
 }
 
-// A part of a chunk to the network's switches and back, or all parts of a member to or from the heads.
+// A part of a chunk to the network switches and back, or all parts of a member to or from the heads.
 Duration collnet_time(const Formula& f, int hops) {
   const int chunks = pipeline_chunks(f.call.bytes, 2 * hops + 1);
   const std::int64_t pieces = std::int64_t{chunks} * f.p;

@@ -13,13 +13,15 @@ constexpr std::array kCodes = {
                   "The file of a version lists, among others, the bandwidths of a channel that NCCL's search tries, "
                   "in falling order.",
               .example = "one_host: [30GB/s, 40GB/s]\none_host: [40GB/s, 30GB/s]"},
-    ErrorCode{.code = "E181",
-              .title = "a line of the tuner file cannot be read",
-              .explanation =
-                  "A line has 8 to 10 fields: collective_type,min_bytes,max_bytes,algorithm,protocol,channels,"
-                  "nNodes,nRanks[,numPipeOps[,regBuff]]. -1 stands for any; lines that begin with # are "
-                  "comments. The first line that fits a call decides.",
-              .example = "allreduce,0,65536,tree,ll128,2\nallreduce,0,65536,tree,ll128,2,-1,-1"},
+    ErrorCode{
+        .code = "E181",
+        .title = "a line of the tuner file cannot be read",
+        .explanation =
+            "A line has 8 to 10 fields: "
+            "collective_type,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,nRanks[,numPipeOps[,regBuff]]. "
+            "-1 stands for any; lines that begin with # are comments. The first line that matches a call "
+            "applies.",
+        .example = "allreduce,0,65536,tree,ll128,2\nallreduce,0,65536,tree,ll128,2,-1,-1"},
     ErrorCode{.code = "E182",
               .title = "an environment variable of NCCL cannot be used",
               .explanation = "Names and values in comm.env are NCCL's own. A name that NCCL does not know would change "
@@ -56,7 +58,7 @@ constexpr std::array kCodes = {
               .title = "an execution plan of MSCCL++ is wrong",
               .explanation =
                   "The plan is checked, linked and proved: every wait has its signal, every packet its writer, no "
-                  "thread blocks wait for each other in a circle, and in the end every GPU holds the collective's "
+                  "thread blocks wait for each other in a cycle, and in the end every GPU holds the collective's "
                   "result. Switch channels and pipelines are not simulated. The line is that of the failing "
                   "operation.",
               .example = "{\"name\": \"wait\", \"channel_ids\": [0], ...}   # and no signal on the other side\n"

@@ -62,7 +62,7 @@ constexpr std::array kCodes = {
         "parallel: { dp: 16, fsdp: { shard_degree: 6 } }   # write 1, 2, 4, 8 or 16"},
     ErrorCode{"E141", "two settings that contradict each other",
               "The same setting is given twice with different values. Remove one of them.",
-              "parallel: { zero: { stage: 3 }, fsdp: {} }   # both shard the state: keep one"},
+              "parallel: { zero: { stage: 3 }, fsdp: {} }   # both shard the state: use one"},
     ErrorCode{
         "E144", "a Megatron flag that cannot be read",
         "Flags need the values that Megatron expects, and variables must be set in the same file. The message names "

@@ -53,7 +53,7 @@ struct NvlsPlay {
   const CollectiveCall& call;
   bool over_hosts;
   int size;     // GPUs of a host
-  bool shared;  // every member has a part of its own
+  bool shared;  // every member has its own part
   Bytes whole;
   ChannelCells cells;
   ChunkLoops loops;

@@ -68,7 +68,7 @@ struct ExchangePlay {
     std::int64_t chunk = 0;
   };
   [[nodiscard]] SliceIndex place(int group, std::int64_t index) const {
-    // Rounds inside the host come first.
+    // Rounds inside the host are first.
     const int inside = std::clamp((per_host - 1 - group + groups - 1) / groups, 0, rounds(group));
     const std::int64_t coarse_chunks = coarse.loops();
     if (index < inside * coarse_chunks) {
@@ -107,7 +107,7 @@ class P2p final : public ChannelAlgorithm {
   [[nodiscard]] bool supports(const CollectiveCall& call, const CollectivePlan&) const override {
     return call.kind == CollectiveKind::kAllToAll;
   }
-  // Blocks come in pairs: 2 g sends, 2 g + 1 receives.
+  // Blocks are paired: 2 g sends, 2 g + 1 receives.
   [[nodiscard]] int blocks(const CollectiveCall& call, const CollectivePlan& plan) const override {
     return call.size() == 1 ? 0 : 2 * ExchangePlay(call, plan).groups;
   }

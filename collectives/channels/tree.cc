@@ -130,7 +130,7 @@ struct TreePlay {
   HostChains chains;
 };
 
-// Blocks come in pairs: 2 k reduces on kind k, 2 k + 1 passes results down.
+// Blocks are paired: 2 k reduces on kind k, 2 k + 1 passes results down.
 class Tree final : public ChannelAlgorithm {
  public:
   [[nodiscard]] std::string_view name() const override { return "tree"; }

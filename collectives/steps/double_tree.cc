@@ -27,7 +27,7 @@ bool goes_down(const CollectiveCall& call) { return call.kind != CollectiveKind:
 // Properties shared by all members.
 struct Shape {
   int hosts;
-  int tree_hosts;  // a root's host stands above the trees, not in them
+  int tree_hosts;  // a root's host is above the trees, not in them
   int trees;
   int channels;    // every host has a head for each
   int depth;       // D

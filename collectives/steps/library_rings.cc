@@ -1,9 +1,9 @@
 // Library rings: the rings that NCCL's or RCCL's search finds, concurrently, each with an equal share of the buffer.
 //
-// Ring r of R goes host by host in the order of the plan's r-th kind of channel (collectives/shapes/channel_ring.h),
-// so that together they load the lanes of a host and its NICs as the library's channels do. In a step a member sends,
-// for each ring, one slice of S / (n R) bytes to the ring's next member; slices for one peer by the same NICs are one
-// message.
+// Ring r of R visits hosts one by one in the order of the plan's r-th kind of channel
+// (collectives/shapes/channel_ring.h), so that together they load the lanes of a host and its NICs as the library's
+// channels do. In a step a member sends, for each ring, one slice of S / (n R) bytes to the ring's next member; slices
+// for one peer by the same NICs are one message.
 // Time without sharing: all-reduce 2 (n-1) (a + m S / (n R B)), where m is the largest number of rings on one lane;
 // all-gather and reduce-scatter half of it. Broadcast and reduce: R chains from or to the root, (C + n - 2) (a + m S /
 // (R C B)).

@@ -1,10 +1,10 @@
 // Rail rings: one ring per GPU of a host, each with an equal share and its own rail between hosts.
 //
-// NCCL's channels on hosts with one NIC per GPU: ring j enters a host next to NIC j, goes through all its p GPUs and
-// leaves through the neighbouring NIC; odd hosts are traversed backwards, so that every hop between hosts stays on one
-// rail (the swap of channel pairs on odd nodes; only the hop that closes a ring of an odd number of hosts changes
-// rails). Per step a member sends p - 1 slices to its neighbour in the host and 1 to the next host, S / (n p) bytes
-// each. Time without sharing: all-reduce 2 (n-1) (a + (p-1) S / (n p B)), all-gather and reduce-scatter half of it.
+// NCCL's channels on hosts with one NIC per GPU: ring j enters a host next to NIC j, passes all its p GPUs and leaves
+// through the neighbouring NIC; odd hosts are traversed backwards, so that every hop between hosts stays on one rail
+// (the swap of channel pairs on odd nodes; only the hop that closes a ring of an odd number of hosts changes rails).
+// Per step a member sends p - 1 slices to its neighbour in the host and 1 to the next host, S / (n p) bytes each. Time
+// without sharing: all-reduce 2 (n-1) (a + (p-1) S / (n p B)), all-gather and reduce-scatter half of it.
 #include "collectives/shapes/cut.h"
 #include "collectives/shapes/ring_order.h"
 #include "core/ports/collective_algorithm.h"

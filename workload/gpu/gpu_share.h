@@ -5,8 +5,8 @@
 // exceeds supply, each side gets a share proportional to its multiprocessors, since memory serves requests in order of
 // arrival, and unused share goes to the other side (max-min fairness, weighted by multiprocessors):
 //
-//     kernel = min(asked by the kernel,        max(memory - asked by thread blocks, kernel's part of memory))
-//     blocks = min(asked by the thread blocks, max(memory - drawn by the kernel,    their part of memory))
+//     kernel = min(kernel's demand,       max(memory - thread blocks' demand, kernel's share of memory))
+//     blocks = min(thread blocks' demand, max(memory - drawn by the kernel,   their share of memory))
 //
 // Together they never draw more than the memory bandwidth, and neither draws more than its demand.
 #pragma once

@@ -214,7 +214,7 @@ void check_recomputation(const ParallelContext& context, ParallelOptions& option
 namespace {
 
 // Each size is in range, but products of several must also fit 64 bits: parameters, and the activation bytes of a
-// microbatch (Korthikanti et al., arXiv 2205.05198, section 4.1: 34 s b h and 5 a s^2 b a layer).
+// microbatch (Korthikanti et al., arXiv 2205.05198, section 4.1: 34 s b h and 5 a s^2 b per layer).
 void check_magnitude(const ParallelContext& context) {
   constexpr double kMost = 1e17;
   const ModelShape& shape = context.shape;

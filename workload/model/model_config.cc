@@ -118,7 +118,8 @@ void read_mask(ConfigMap& model, ModelShape& shape) {
 
 void read_latent(ConfigMap& model, ModelShape& shape) {
   const bool latent = model.boolean({.name = "multi_latent_attention",
-                                     .doc = "keys and values come from a narrow latent vector (DeepSeek's MLA)",
+                                     .doc = "keys and values are projected from a narrow latent vector (DeepSeek's "
+                                            "MLA)",
                                      .fallback = false});
   if (!latent && !model.documenting()) return;
   LatentAttention sizes;

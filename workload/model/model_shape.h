@@ -24,7 +24,7 @@ enum class Masking { kCausal, kBidirectional };
 // Multi-head latent attention (DeepSeek-V2, arXiv 2405.04434, section 2.1): queries, keys and values are made from
 // narrow latent vectors; a rotated part of the key is shared by all heads.
 struct LatentAttention {
-  std::int64_t query_rank = 0;  // 0: queries come straight from the residual stream
+  std::int64_t query_rank = 0;  // 0: queries are projected directly from the residual stream
   std::int64_t key_value_rank = 1;
   std::int64_t plain_size = 1;    // of a head's query and key, not rotated
   std::int64_t rotated_size = 1;  // of a head's query and key, rotated
@@ -116,7 +116,7 @@ struct TensorSplit {
 // Megatron: rounded up to a multiple of vocabulary_multiple * t, so that every rank holds the same number of rows.
 [[nodiscard]] std::int64_t padded_vocabulary(const ModelShape& shape, std::int64_t tp);
 
-// In the order of the forward pass. The attention half comes first, then the MLP half.
+// In the order of the forward pass. The attention half precedes the MLP half.
 [[nodiscard]] std::vector<ParameterTensor> attention_tensors(const ModelShape& shape, std::int64_t tp);
 [[nodiscard]] std::vector<ParameterTensor> mlp_tensors(const ModelShape& shape, std::int64_t tp);
 // Router, experts of this rank, shared experts.

@@ -94,7 +94,7 @@ void read_offload(ConfigMap& parallel, ParallelOptions& options) {
   offload.parameters = read_tier(param);
   read_buffers(param);
   static_cast<void>(param.integer({.name = "max_in_cpu",
-                                   .doc = "elements kept in host memory with nvme",
+                                   .doc = "elements stored in host memory with nvme",
                                    .fallback = 1'000'000'000,
                                    .min = 0,
                                    .max = kMostElements}));

@@ -25,7 +25,7 @@ struct ShardingOptions {
   bool root_unit = false;
   bool keep_head = false;             // the unit of the output layer stays gathered from forward to backward pass
   bool reshard_after_forward = true;  // off: SHARD_GRAD_OP
-  // Off: a unit stays gathered from a backward pass to its next use, as stages of a pipeline keep FSDP2's modules.
+  // Off: a unit stays gathered from a backward pass to its next use, as with FSDP2's modules in pipeline stages.
   bool reshard_after_backward = true;
   int shard = 1;      // ranks that share one copy of the state; dp / shard copies
   int secondary = 0;  // ranks that share a second copy for backward gathers (hpZ, FSDP2); 0: none

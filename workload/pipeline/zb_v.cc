@@ -2,7 +2,7 @@
 //
 // Qi et al., "Zero Bubble Pipeline Parallelism" (arXiv 2401.10241), section 6, as the block V-ZB of "Pipeline
 // Parallelism with Controllable Memory" (arXiv 2405.15362): lifespans of 12p units in total. With distances 2 and 4,
-// whose sum is the period, the four passes keep their positions within the period on every stage.
+// whose sum is the period, the four passes have the same positions within the period on every stage.
 #include "workload/builtin.h"
 #include "workload/pipeline/building_block.h"
 

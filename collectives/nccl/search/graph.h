@@ -28,7 +28,7 @@ struct NcclGraph {
   double nic_latency_us = 0.0;
   std::vector<std::vector<int>> orders;   // by channel: positions of the members in their host, in path order
   std::vector<std::array<int, 2>> ports;  // by channel: NICs by which it enters and leaves; empty within one host
-  // By channel: the GPU of the host that hands the messages of the last one (of a chain: of the first one) to the NIC
+  // By channel: the GPU of the host that passes the messages of the last one (of a chain: of the first one) to the NIC
   // by which the channel leaves (PXN); -1: that GPU sends itself. Empty within one host.
   std::vector<int> relays;
   bool swaps_nics = false;  // NCCL_CROSS_NIC=2: channels in pairs; every second host uses the pair's other channel

@@ -116,7 +116,7 @@ void read_ring_rules(ConfigMap map, NcclTables& tables) {
   flag("posts", "hops of a ring inside hosts take no less than a post to the network", tables.posts);
   flag("extra_network_steps", "rings of N hosts pay 2 N network steps", tables.extra_network_steps);
   flag("alone_as_tree", "one GPU per host: network hops cost the same as a tree's", tables.alone_as_tree);
-  flag("pxn_keeps_ll128", "from Hopper on LL128 may go through another GPU to the NIC", tables.pxn_keeps_ll128);
+  flag("pxn_keeps_ll128", "from Hopper on LL128 may use another GPU to the NIC (PXN)", tables.pxn_keeps_ll128);
   flag("pxn", "the version supports paths through another GPU (PXN)", tables.pxn);
   flag("pat", "the version has PAT", tables.pat);
   share("pat_share", "share of the bus bandwidth that PAT reaches", tables.pat_share);

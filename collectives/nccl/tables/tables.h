@@ -45,7 +45,7 @@ struct NcclTables {
   bool posts = true;                 // hops of a ring inside hosts take no less than a post to the network
   bool extra_network_steps = false;  // rings of N hosts pay 2 N network steps, not 2 (N-1)
   bool alone_as_tree = true;         // with one GPU per host, network hops cost the same as a tree's
-  bool pxn_keeps_ll128 = true;       // from Hopper on LL128 may go through another GPU to the NIC
+  bool pxn_keeps_ll128 = true;       // from Hopper on LL128 may use another GPU to the NIC (PXN)
   bool pxn = true;                   // supports paths through another GPU (PXN)
   bool pat = true;
   double pat_share = 0.75;

@@ -89,7 +89,7 @@ TEST(LibraryTrees, AreProvedInEveryOrder) {
   }
 }
 
-// Eight GPUs, one lane between every two: seven rings, each on lanes of its own, send S / (7 n) per step on every lane.
+// Eight GPUs, one lane between every two: seven rings, each on its own lanes, send S / (7 n) per step on every lane.
 TEST(LibraryRings, UseEveryLaneOfAFullMeshOnce) {
   NcclHost host{.gpus = 8, .links = NcclHost::Links::kMesh};
   for (int a = 0; a < 8; ++a) {

@@ -50,7 +50,7 @@ Kernel find(LayerSection section, const KernelContext& context, const std::strin
 TEST(LayerKernels, WeightGradientsAreAddedInTheGemmOrByKernelsOfTheirOwn) {
   const std::string model = "preset: llama3-8b";
   const auto of = [&](const std::string& training) { return context_of(model, ", " + training, "tp: 1", 1); };
-  const double weight = 4096.0 * 14336.0;  // of the MLP's way down
+  const double weight = 4096.0 * 14336.0;  // of the MLP's down GEMM
   const double operands = 2.0 * 2.0 * 8192.0 * (4096.0 + 14336.0);
   const auto bytes = [](const KernelContext& context, const std::string& name) {
     return static_cast<double>(find(LayerSection::kMlpDownBackward, context, name).bytes.count());
@@ -183,7 +183,7 @@ TEST(LayerKernels, UnfusedAttentionMovesTheScoreMatrix) {
 }
 
 // 96 heads over 32 ranks: 3 of each of 2 sequences do not divide by four. A cast, a scale, a mask, the softmax and a
-// cast each way instead of one kernel.
+// cast in each direction instead of one kernel.
 TEST(LayerKernels, TheFusedSoftmaxNeedsFourScoreMatricesAtATime) {
   const KernelContext fits = context_of("preset: gpt3-175b", ", attention: unfused", "tp: 16", 16);
   const KernelContext odd = context_of("preset: gpt3-175b", ", attention: unfused", "tp: 32", 32);

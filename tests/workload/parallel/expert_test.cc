@@ -122,7 +122,7 @@ TEST(ExpertParallel, AnUnevenRouterGivesRanksProgramsOfTheirOwn) {
   EXPECT_EQ(even.graph.programs.size(), 1U);
   EXPECT_EQ(uneven.graph.programs.size(), 4U);
   EXPECT_GT(traffic(uneven, 0, "ep"), traffic(even, 0, "ep"));
-  // All tokens are computed by somebody: the work of all ranks is that of an even router.
+  // Every token is computed once: the total work of all ranks is that of an even router.
   EXPECT_NEAR(uneven.hardware_flops.count() / even.hardware_flops.count(), 1.0, 1e-9);
   EXPECT_TRUE(FreePlayer(uneven.graph, {}).play().has_value());
 }
@@ -130,7 +130,7 @@ TEST(ExpertParallel, AnUnevenRouterGivesRanksProgramsOfTheirOwn) {
 TEST(ExpertParallel, CapacityBoundsTheTokensThatTravel) {
   const Bytes all = traffic(plan_of("ep: 4", 4), 0, "ep");
   EXPECT_EQ(traffic(plan_of("ep: 4, moe_expert_capacity_factor: 0.5", 4), 0, "ep"), all / 2);
-  EXPECT_EQ(traffic(plan_of("ep: 4, moe_expert_capacity_factor: 1.5", 4), 0, "ep"), all);  // nobody asks for more
+  EXPECT_EQ(traffic(plan_of("ep: 4, moe_expert_capacity_factor: 1.5", 4), 0, "ep"), all);  // no rank needs more
   EXPECT_EQ(
       traffic(plan_of("ep: 4, moe_expert_capacity_factor: 1.5, moe_pad_expert_input_to_capacity: true", 4), 0, "ep"),
       all * 3 / 2);

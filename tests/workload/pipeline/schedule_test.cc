@@ -111,7 +111,7 @@ TEST(Schedule, VShapedSchedulesHoldTheirShareOfWhatOneForwardOneBackwardHolds) {
 }
 
 TEST(Schedule, DualPipeHoldsOneMicrobatchMoreThanStages) {
-  // p + 1: DeepSeek-V3, Table 2. Cut in half, p stages stand for 2p.
+  // p + 1: DeepSeek-V3, Table 2. Cut in half, p stages act as 2p.
   EXPECT_THAT(held(dualpipe_order, {.placement = Placement::kBidirectional, .stages = 8, .chunks = 2}, 20),
               testing::Each(9));
   EXPECT_THAT(held(dualpipe_v_order, {.placement = Placement::kVee, .stages = 4, .chunks = 2}, 20),

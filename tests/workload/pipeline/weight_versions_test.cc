@@ -25,7 +25,7 @@ std::vector<int> versions(WeightVersions kind, int stages, int microbatches) {
   return by_stage;
 }
 
-// PipeDream, section 3.3: a stage keeps a version for each minibatch between its passes, p - i of them.
+// PipeDream, section 3.3: a stage stores a version for each minibatch between its passes, p - i of them.
 TEST(WeightVersions, PipeDreamStashesOneForEveryMinibatchUnderPath) {
   EXPECT_THAT(versions(WeightVersions::kStashed, 4, 1), ElementsAre(4, 3, 2, 1));
   EXPECT_THAT(versions(WeightVersions::kStashed, 1, 1), ElementsAre(1));

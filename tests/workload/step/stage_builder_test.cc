@@ -93,7 +93,7 @@ TEST(StageBuilder, GatheredParametersComeInForwardOrderAndHoldUpOnlyWhoNeedsThem
   const std::size_t first_forward = place_of(names, "F0");
   EXPECT_TRUE(waits_for(program, first_forward, 0));
   EXPECT_FALSE(waits_for(program, first_forward, gathers - 1));
-  // Somebody waits for every gather, within the first forward pass.
+  // Every gather is waited for within the first forward pass.
   for (std::size_t gather = 0; gather < gathers; ++gather) {
     bool awaited = false;
     for (std::size_t task = first_forward; names[task] == "F0"; ++task)
