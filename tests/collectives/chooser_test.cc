@@ -82,7 +82,7 @@ TEST(SimpleChooser, SwapsTinyBuffersWholeAcrossHosts) {
   EXPECT_EQ(choice(chooser, make_block_layout(8, 8), CollectiveKind::kAllReduce, 4_B), "ring");
 }
 
-TEST(SimpleChooser, UsesRingsForOneWayCollectives) {
+TEST(SimpleChooser, UsesRingsForGathersAndScatters) {
   const SimpleChooser chooser = chooser_by_rule(true);
   const GroupLayout eight_each = make_block_layout(64, 8);
   const GroupLayout one_each = make_block_layout(64, 1);
@@ -142,7 +142,7 @@ TEST(SimpleChooser, LeavesCollectivesBelowTheUsersSizeToTheRule) {
   EXPECT_EQ(chooser.check(call_on(twelve, CollectiveKind::kAllGather, 1_KiB)), "");
 }
 
-TEST(SimpleChooser, SaysWhyAChoiceCannotPlayACallAndWhatCan) {
+TEST(SimpleChooser, ReportsWhyAChoiceDoesNotSupportACallAndWhichDo) {
   const GroupLayout layout = make_block_layout(12, 8);
   const CollectiveCall call = call_on(layout, CollectiveKind::kAllGather, 1_GiB);
   EXPECT_EQ(chooser_with("dp", "halving_doubling").check(call),

@@ -32,7 +32,7 @@ CollectiveCall call_on(const GroupLayout& layout, CollectiveKind kind, Bytes byt
 // Divides by every number of pieces that these layouts have.
 constexpr Bytes kEven(720'720 * 64);
 
-TEST(ClosedForm, IsWhatTheStepsTakeOnWiresThatAreAlike) {
+TEST(ClosedForm, EqualsTheStepsOnIdenticalLinks) {
   // Those whose members have one message in flight per step; the others share their own outgoing link, which StepClock
   // does not model.
   for (const char* name : {"ring", "rail_rings", "hierarchical", "pairwise", "recursive_doubling", "bine",

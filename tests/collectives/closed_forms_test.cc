@@ -72,7 +72,7 @@ TEST(HalvingDoubling, AllReduceOfAPowerOfTwoIsRabenseifners) {
   }
 }
 
-TEST(HalvingDoubling, OtherSizesFoldTheExcessInAndHandTheResultBack) {
+TEST(HalvingDoubling, OtherSizesFoldTheExcessInAndReturnTheResult) {
   const GroupLayout layout = make_block_layout(6, 1);
   // Two levels over a core of 4, and two messages of the whole buffer.
   const CollectiveCall call = call_on(layout, CollectiveKind::kAllReduce, Bytes(4'000));
@@ -173,7 +173,7 @@ TEST(BytesOnTheWire, TreesSendAtMostTwiceTheBuffer) {
   }
 }
 
-TEST(BytesOnTheWire, NvlsAllReduceMovesTheBufferOnceAndAnNthMoreEachWay) {
+TEST(BytesOnTheWire, NvlsAllReduceMovesTheBufferOnceAndAnNthMorePerDirection) {
   const GroupLayout layout = make_block_layout(8, 8);
   const CollectiveCall call = call_on(layout, CollectiveKind::kAllReduce, Bytes(8'000'000));
   const Proof proof = prove(*find_algorithm("in_switch"), call);
@@ -182,7 +182,7 @@ TEST(BytesOnTheWire, NvlsAllReduceMovesTheBufferOnceAndAnNthMoreEachWay) {
   for (const Bytes received : proof.received) EXPECT_NEAR(static_cast<double>(received.count()), 9e6, 64.0);
 }
 
-TEST(BytesOnTheWire, AReducingNetworkMovesTheBufferOnceEachWay) {
+TEST(BytesOnTheWire, AReducingNetworkMovesTheBufferOncePerDirection) {
   const GroupLayout layout = make_block_layout(8, 1);
   const CollectiveCall call = call_on(layout, CollectiveKind::kAllReduce, Bytes(8'000'000));
   const Proof proof = prove(*find_algorithm("in_switch"), call);

@@ -74,7 +74,7 @@ TEST(CommSettings, ReadConstantsByProtocol) {
   EXPECT_DOUBLE_EQ(given.costs.reduce_rate, 0.5);
 }
 
-TEST(CommSettings, SoftwareMatchesMessagesWhereItIsSaid) {
+TEST(CommSettings, SoftwareMatchesMessagesWhereSet) {
   EXPECT_FALSE(read("{}").costs.network_matched);
   EXPECT_EQ(read("{}").costs.network_at_once, 0);
   const Read given = read("costs: {network: {at_once: 2, matched: {copy_call: 5us}}}\n");

@@ -34,7 +34,7 @@ GroupLayout random_layout(std::uint64_t seed) {
   return make_group_layout(host, gpu);
 }
 
-TEST(AnyLayout, IsPlayedRight) {
+TEST(AnyLayout, IsCorrect) {
   for (std::uint64_t seed = 0; seed < 150; ++seed) {
     const GroupLayout layout = random_layout(seed);
     const int root = static_cast<int>(RandomStream(seed, "root").next_below(static_cast<std::uint64_t>(layout.size())));
@@ -53,7 +53,7 @@ TEST(AnyLayout, IsPlayedRight) {
 }
 
 // 72 GPUs of one rack and 9 hosts of 8: more members than a word has bits, and hosts of an odd number.
-TEST(AnyLayout, OfARackIsPlayedRight) {
+TEST(AnyLayout, OfARackIsCorrect) {
   for (const int per_host : {72, 8}) {
     const GroupLayout layout = make_block_layout(72, per_host);
     for (const CollectiveAlgorithm* algorithm : algorithms()) {
@@ -106,7 +106,7 @@ TEST(Direct, NoMemberIsFirstOfTwo) {
   EXPECT_THAT(first_peers("direct", call, 3), ElementsAre(4, 0, 1, 2));
 }
 
-TEST(InSwitch, PlaysOneHostOrHostsOfOne) {
+TEST(InSwitch, SupportsOneHostOrHostsOfOneMember) {
   const CollectiveAlgorithm& algorithm = *find_algorithm("in_switch");
   EXPECT_TRUE(algorithm.supports(call_on(make_block_layout(8, 8), CollectiveKind::kAllReduce, Bytes(1))));
   EXPECT_TRUE(algorithm.supports(call_on(make_block_layout(8, 1), CollectiveKind::kAllReduce, Bytes(1))));

@@ -70,7 +70,7 @@ TEST(Butterflies, MoveNoMoreThanTheyMust) {
 }
 
 // (1 - (-2)^i) / 3: 1, -1, 3, -5 from member 0 of 16.
-TEST(Bine, MeetsPartnersAtDistancesWithAlternatingSigns) {
+TEST(Bine, PairsPartnersAtDistancesWithAlternatingSigns) {
   const GroupLayout layout = make_block_layout(16, 1);
   EXPECT_THAT(peers_of_first("bine_doubling", call_on(layout, CollectiveKind::kAllReduce, Bytes(16))),
               ElementsAre(1, 15, 3, 11));
@@ -97,7 +97,7 @@ TEST(NeighborExchange, TakesHalfAsManyStepsAsMembers) {
   EXPECT_THAT(peers_of_first("neighbor_exchange", call), ElementsAre(1, 9, 1, 9, 1));
 }
 
-TEST(Binomial, TellsTheFarthestFirst) {
+TEST(Binomial, SendsToTheFarthestFirst) {
   const GroupLayout layout = make_block_layout(11, 1);
   const CollectiveCall call = call_on(layout, CollectiveKind::kBroadcast, Bytes(100));
   EXPECT_EQ(time_of("binomial", call), 4 * (kClock.latency + kPerByte * 100));

@@ -76,7 +76,7 @@ TEST(Adapters, OptimizerAndGradientsAreTheirs) {
 }
 
 // Of the inputs of four GEMMs only those with an adapter are stored: without one on the MLP 2h + 2f less.
-TEST(Adapters, InputsOfFrozenGemmsAreNotKept) {
+TEST(Adapters, InputsOfFrozenGemmsAreNotStored) {
   const auto kept = [](const std::string& model) {
     const JobText job = job_of(model);
     return layer_activations(make_kernel_context(job.shape, job.training, job.parallel));
@@ -99,7 +99,7 @@ TEST(Adapters, TensorParallelRanksSplitTheMatrixThatTheSplitTouches) {
   EXPECT_TRUE(FreePlayer(shallow.plan().graph, {}).play().has_value());
 }
 
-TEST(Adapters, MistakesAreTold) {
+TEST(Adapters, MistakesAreReported) {
   EXPECT_THAT(
       job_of("model: {preset: llama2-70b, lora: {rank: 4, target_modules: [q_proj]}}\n").problems(),
       ElementsAre("E132: 'q_proj' is not a linear layer | use linear_qkv, linear_proj, linear_fc1, linear_fc2"));

@@ -86,7 +86,7 @@ TEST(Fp8, PartsOfTheSequenceAreCastBeforeTheyAreGathered) {
   EXPECT_THAT(casts("mxfp8"), ElementsAre(4.0 + 2.0 / 32.0));  // both layouts are gathered
 }
 
-TEST(Fp8, WhereNothingNarrowIsGatheredIsTold) {
+TEST(Fp8, GathersWithoutNarrowTypesAreReported) {
   const auto problems = [](const std::string& recipe, const std::string& parallel) {
     return JobText("model: {preset: llama3-8b}\ntraining: {global_batch: 8, fp8_gather: true, fp8_recipe: " + recipe +
                        "}\nparallel: {tp: 2" + parallel + "}\n",
@@ -104,7 +104,7 @@ TEST(Fp8, WhereNothingNarrowIsGatheredIsTold) {
 
 // The inputs of four linear layers take one byte, but the core's result is stored in both types: 2h and f less, ad
 // more.
-TEST(Fp8, InputsOfLinearLayersAreKeptInOneByte) {
+TEST(Fp8, InputsOfLinearLayersAreStoredInOneByte) {
   const Bytes wide = layer_activations(context_of("preset: llama3-8b", "none"));
   const Bytes narrow = layer_activations(context_of("preset: llama3-8b", "delayed"));
   EXPECT_EQ(wide - narrow, Bytes(8192LL * (2 * 4096 + 14336 - 4096)));

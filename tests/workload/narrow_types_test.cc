@@ -63,9 +63,9 @@ TEST(NarrowTypes, RecipesDifferInWhatTheyTouch) {
   EXPECT_EQ(each("fp4_recipe: mxfp4"), 2.0 + 2 * 0.5 + 2.0 / 32.0);
 }
 
-// As in fp8 (Fp8.InputsOfLinearLayersAreKeptInOneByte): two inputs of h, one of f and a copy of the core's result, in
+// As in fp8 (Fp8.InputsOfLinearLayersAreStoredInOneByte): two inputs of h, one of f and a copy of the core's result, in
 // 0.5 and a sixteenth of a byte.
-TEST(NarrowTypes, InputsOfLinearLayersAreKeptInFp4WithTheirScales) {
+TEST(NarrowTypes, InputsOfLinearLayersAreStoredInFp4WithTheirScales) {
   const Bytes wide = layer_activations(context_of("fp4_recipe: none"));
   const Bytes narrow = layer_activations(context_of("fp4_recipe: nvfp4"));
   const double value = 0.5 + 1.0 / 16.0;

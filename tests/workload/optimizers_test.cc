@@ -23,7 +23,7 @@ std::int64_t state_of_a_parameter(const std::string& training) {
   return memory.of("optimizer").count() * 8 / (memory.of("weights").count() / 2);
 }
 
-TEST(Optimizers, KeepMasterWeightsAndTheirMoments) {
+TEST(Optimizers, StoreMasterWeightsAndTheirMoments) {
   EXPECT_EQ(state_of_a_parameter("optimizer: adam"), 4 + 8);
   EXPECT_EQ(state_of_a_parameter("optimizer: adamw"), 4 + 8);
   EXPECT_EQ(state_of_a_parameter("optimizer: lamb"), 4 + 8);      // arXiv 1904.00962
@@ -78,7 +78,7 @@ TEST(Optimizers, LambAddsUpNormsOverAllThatHoldPartsOfATensor) {
   EXPECT_EQ(norm_calls("optimizer: lamb", ""), 0U);  // every rank holds all of every tensor
 }
 
-TEST(Optimizers, WhatHasNoEffectIsTold) {
+TEST(Optimizers, KeysWithoutEffectAreReported) {
   EXPECT_THAT(job("optimizer: adagrad").problems(), testing::ElementsAre(testing::HasSubstr("adagrad")));
   const JobText momentum = job("optimizer: adam, sgd_momentum: 0.9");
   EXPECT_THAT(momentum.problems(), IsEmpty());

@@ -35,7 +35,7 @@ TEST(Published, UtilisationFollowsFromOurFlopsAndTheMeasuredTime) {
 }
 
 // With the default efficiency, which was derived from the table that contains these rows (a quarter of it).
-TEST(Published, RooflineMeetsMeasuredGemmsOfAnA100) {
+TEST(Published, RooflineMatchesMeasuredGemmsOfAnA100) {
   auto document = ConfigDocument::load_text("gpu.yaml",
                                             "gpu: {name: A100-PCIE, peak: {bf16: 312TFLOPS}, memory: 80GiB,"
                                             " memory_bandwidth: 1935GB/s, sms: 108, kernel_launch: 2us}\ncompute: {}\n")

@@ -71,7 +71,7 @@ TEST(RecomputedModules, SavingsAddUp) {
   EXPECT_EQ(saved("layernorm, mla_up_proj, moe_act"), saved("layernorm") + saved("mla_up_proj") + saved("moe_act"));
 }
 
-TEST(RecomputedModules, MistakesAreTold) {
+TEST(RecomputedModules, MistakesAreReported) {
   EXPECT_THAT(job_of("deepseek-v3", ", recompute_modules: [layernorm]").problems(),
               ElementsAre("W131: training.recompute_modules has no effect: recompute is not selective"));
   EXPECT_THAT(job_of("deepseek-v3", ", recompute: full, recompute_saves: [qkv]").problems(),

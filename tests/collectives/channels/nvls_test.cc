@@ -56,7 +56,7 @@ TEST(NvlsOnChannels, ShareOutTheirWarps) {
 }
 
 // 6, 5, 5 and 4 of 20 below a tree's root; the root receives no results.
-TEST(NvlsTreeOnChannels, ShareOutWarpsByThePlaceInTheTree) {
+TEST(NvlsTreeOnChannels, DistributeWarpsByThePositionInTheTree) {
   const NvlsWarps root = nvls_tree_warps(TreeRole::kRoot, 16);
   EXPECT_DOUBLE_EQ(root.gather, nvls_warps(8).gather);
   EXPECT_DOUBLE_EQ(root.hand_out, 0.0);

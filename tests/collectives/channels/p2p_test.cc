@@ -52,7 +52,7 @@ TEST(P2pOnChannels, CutsFinerBetweenHosts) {
   EXPECT_EQ(proof.messages, 4 * (4 + 2 * 16));
 }
 
-TEST(P2pOnChannels, LeavesByThePeersRailWhenThePlanSaysSo) {
+TEST(P2pOnChannels, UsesPxnWhenThePlanSetsIt) {
   const GroupLayout layout = make_block_layout(8, 4);
   const CollectiveCall call{.kind = CollectiveKind::kAllToAll, .bytes = 8_KiB, .layout = &layout};
   const CollectivePlan plan{.protocol = Protocol::kSimple, .channels = 1, .pxn = true};

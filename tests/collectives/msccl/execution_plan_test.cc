@@ -85,7 +85,7 @@ TEST(ExecutionPlan, RefusesWhatNeverRuns) {
   EXPECT_THAT(mistake(other), HasSubstr("semaphore 0 is never released"));
 }
 
-TEST(ExecutionPlan, RefusesPacketsThatNobodyWrites) {
+TEST(ExecutionPlan, RefusesPacketsThatAreNeverWritten) {
   EXPECT_THAT(mistake(replaced(packet_plan(), "\"name\": \"ppkt\"", "\"name\": \"put\"")),
               HasSubstr("reads packets that are never written"));
 }
@@ -95,7 +95,7 @@ TEST(ExecutionPlan, RefusesAWrongResult) {
   EXPECT_THAT(mistake(replaced(read_all_plan(3), "\"rres\"", "\"copy\"")), HasSubstr("wrong data in chunk"));
 }
 
-TEST(ExecutionPlan, SaysWhatCannotBePlayed) {
+TEST(ExecutionPlan, ReportsUnsupportedOperations) {
   EXPECT_THAT(mistake(replaced(read_all_plan(2), "\"rres\"", "\"glres\"")), HasSubstr("NVSwitch"));
   EXPECT_THAT(mistake(replaced(read_all_plan(2), "\"rres\"", "\"pipeline\"")),
               HasSubstr("loops over parts of a chunk"));
@@ -104,7 +104,7 @@ TEST(ExecutionPlan, SaysWhatCannotBePlayed) {
               HasSubstr("switch channels"));
 }
 
-TEST(ExecutionPlan, TellsTheLineAndTheValue) {
+TEST(ExecutionPlan, ReportsTheLineAndTheValue) {
   const std::string text = replaced(read_all_plan(2), "\"index\": 1", "\"index\": 9");
   EXPECT_THAT(mistake(text), HasSubstr("chunks 9 to 9 are out of range: the buffer has 2"));
   EXPECT_THAT(mistake(text), HasSubstr("p.json:"));

@@ -53,7 +53,7 @@ TEST(MscclProgram, RefusesARace) {
   EXPECT_THAT(mistake(exchange_and_add("depid=\"-1\" deps=\"-1\"")), HasSubstr("holds nothing"));
 }
 
-TEST(MscclProgram, RefusesAWaitThatRunsInACircle) {
+TEST(MscclProgram, RefusesAWaitThatRunsInACycle) {
   // Each block waits for the end of the other.
   const std::string text = replaced(exchange_and_add(), "cnt=\"1\"/>", "cnt=\"1\" depid=\"1\" deps=\"0\"/>");
   EXPECT_THAT(mistake(text), HasSubstr("never runs"));

@@ -43,7 +43,7 @@ bool allows(const NcclKnobs& knobs, CollectiveKind kind, NcclAlgorithm algorithm
   return knobs.algorithms[index_of(kind)][index_of(algorithm)];
 }
 
-TEST(NcclEnvironment, SaysWhetherChannelsMayCrossNics) {
+TEST(NcclEnvironment, SetsWhetherChannelsMayCrossNics) {
   EXPECT_EQ(NcclKnobs().cross_nic, 2);
   EXPECT_EQ(read("NCCL_CROSS_NIC: 0").knobs.cross_nic, 0);
   EXPECT_TRUE(read("NCCL_CROSS_NIC: 0").knobs.merge_ports);
@@ -129,7 +129,7 @@ TEST(NcclEnvironment, PeersCanBeForbidden) {
 }
 
 // 4.096 us * 2^20 = 4.295 s, once and seven times more.
-TEST(NcclEnvironment, SaysHowLongNicsTry) {
+TEST(NcclEnvironment, SetsHowLongNicsRetry) {
   EXPECT_EQ(NcclKnobs().ib_patience(), Duration(34'359'738'368'000));
   EXPECT_EQ(read("NCCL_IB_TIMEOUT: 22").knobs.ib_patience(), NcclKnobs().ib_patience() * 4);
   EXPECT_EQ(read("NCCL_IB_RETRY_CNT: 0").knobs.ib_patience() * 8, NcclKnobs().ib_patience());

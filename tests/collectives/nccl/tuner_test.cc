@@ -50,7 +50,7 @@ TEST(NearestInSteps, NamesWhatSendsTheSameBytes) {
 }
 
 // Every choice of NCCL has an algorithm of steps.
-TEST(NearestInSteps, PlaysEveryChoice) {
+TEST(NearestInSteps, SupportsEveryChoice) {
   for (const char* name : {"ring", "tree", "nvls", "nvls_tree", "collnet_direct", "collnet_chain", "pat", "p2p"}) {
     for (const int ranks : {2, 3, 7, 8, 24}) {
       for (const int per_host : {1, 3, 8}) {

@@ -220,7 +220,7 @@ TEST(NcclVersions, RcclTakesProtocolsBySizeOverHosts) {
 
 // Eight on one host: LL by 32 thread blocks from 1 KiB on, by 64 from 80 KiB, Simple from 1 MiB up to 20 MiB; then
 // rings.
-TEST(NcclVersions, RcclPlaysAllPairsInTheMiddle) {
+TEST(NcclVersions, RcclUsesAllPairsInTheMiddle) {
   const GroupLayout layout = make_block_layout(8, 8);
   NcclSetup setup = setup_of(dgx_a100(), "rccl");
   const auto plan = [&](Bytes bytes) {

@@ -95,7 +95,7 @@ TEST(Proof, FindsAMessageToTheWrongPeer) {
             "step 1: member 3 awaits send 0 of member 2, which never arrives");
 }
 
-TEST(Proof, FindsAMessageToNobodyAndToOneself) {
+TEST(Proof, FindsAMessageWithoutReceiverAndToOneself) {
   struct SendsTo final : Altered {
     SendsTo(std::string_view name, int to) : Altered(name), peer(to) {}
     void step(const CollectiveCall& call, int member, int index, CollectiveStep& out) const override {
@@ -108,7 +108,7 @@ TEST(Proof, FindsAMessageToNobodyAndToOneself) {
   EXPECT_EQ(violation_of(SendsTo("ring", 2), CollectiveKind::kAllReduce), "step 0: member 2 sends to 2");
 }
 
-TEST(Proof, FindsAMessageThatNobodyAwaits) {
+TEST(Proof, FindsAMessageThatIsNotAwaited) {
   struct DoesNotWait final : Altered {
     using Altered::Altered;
     void step(const CollectiveCall& call, int member, int index, CollectiveStep& out) const override {

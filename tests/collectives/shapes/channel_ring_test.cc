@@ -26,7 +26,7 @@ TEST(ChannelRing, GoesThroughAllMembersOnceInEveryOrder) {
   }
 }
 
-TEST(ChannelRing, LeavesAHostOncePerCircle) {
+TEST(ChannelRing, LeavesAHostOncePerRing) {
   const GroupLayout layout = make_block_layout(16, 4);
   const ChannelRing ring(layout, {.number = 3, .of = 4});
   int crossings = 0;

@@ -75,7 +75,7 @@ TEST(HostTree, OfEightHostsIsTheOneDrawnByHand) {
 }
 
 // Hosts r and N - 1 - r: the role of one in a tree is that of the other in the other tree.
-TEST(HostTree, MirroredTreesOfMirroredHostsAreAlike) {
+TEST(HostTree, MirroredTreesOfMirroredHostsAreEqual) {
   constexpr int kHosts = 12;
   for (int host = 0; host < kHosts; ++host) {
     for (int tree = 0; tree < 2; ++tree) {

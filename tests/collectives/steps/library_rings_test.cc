@@ -108,7 +108,7 @@ TEST(LibraryRings, UseEveryLaneOfAFullMeshOnce) {
   EXPECT_EQ(rings->steps(call), 14);
 }
 
-TEST(LibraryRings, OfWhichEachStandsForAsManyChannelsAreToldOnce) {
+TEST(LibraryRings, OfWhichEachStandsForAsManyChannelsAreListedOnce) {
   const GroupLayout layout = make_block_layout(4, 4);
   const std::vector<std::vector<int>> orders = {{0, 1, 2, 3}, {0, 2, 1, 3}, {0, 1, 2, 3}, {0, 2, 1, 3}};
   const CollectivePlan four{.algorithm = "ring", .channels = 8, .paths = paths_of(orders)};

@@ -58,7 +58,7 @@ TEST(GpuShare, CopyEnginesTakeMemoryButNoMultiprocessors) {
   EXPECT_DOUBLE_EQ(left.memory_bandwidth.count(), 3960e9);
 }
 
-TEST(GpuShare, WhatStreamsDoNotReachIsNobodys) {
+TEST(GpuShare, BandwidthBeyondStreamsIsUnused) {
   // Streams reach 3200 of 4000 GB/s; 800 are a quarter of these.
   const GpuSpec left = GpuShare(hundred_sms(), {.sms = 40, .memory = 800_GBps}, 0.8).of_kernel();
   EXPECT_DOUBLE_EQ(left.memory_bandwidth.count(), 3000e9);

@@ -126,7 +126,7 @@ TEST(LayerKernels, SeparateProjectionsAreGemmsOfTheirOwnWithTheSameFlops) {
   EXPECT_EQ(flops_of(kBackward, separate).count(), flops_of(kBackward, fused).count());
 }
 
-TEST(LayerKernels, AnMlpWithoutAGateHasOneUpProductEitherWay) {
+TEST(LayerKernels, AnMlpWithoutAGateAlwaysHasOneUpGemm) {
   const KernelContext separate = context_of("preset: mpt-7b", ", projections: separate", "tp: 1", 1);
   EXPECT_EQ(kernels_of(LayerSection::kMlpUpWgrad, separate).size(), 1U);
 }

@@ -149,7 +149,7 @@ TEST(ParallelOptions, InterleavingOneChunkIsThePlainSchedule) {
   EXPECT_EQ(job.parallel.schedule, "1f1b");
 }
 
-TEST(ParallelOptions, SettingsWithoutEffectAreTold) {
+TEST(ParallelOptions, SettingsWithoutEffectAreReported) {
   EXPECT_THAT(
       problems("dp: 2, sequence_parallel: true, zero: {stage: 0, overlap_param_gather: true, bucket: 40MiB}", 2),
       ElementsAre(

@@ -66,7 +66,7 @@ TEST(ShortOrder, LeavesNothingOutOfAFewMicrobatches) {
   EXPECT_FALSE(shorten_job(JobText(job_text("schedule: 1f1b", 16), 8)).has_value());
 }
 
-TEST(ShortOrder, KeepsMoreCyclesWhenAskedTo) {
+TEST(ShortOrder, KeepsMoreCyclesOnRequest) {
   const JobText job(job_text("schedule: 1f1b", 200), 8);
   const auto few = shorten_job(job);
   const auto many = shorten_job(job, CyclesKept::kMany);

@@ -37,7 +37,7 @@ TEST(Activations, FollowTheTableOfKorthikanti) {
 
 // Input and last GEMM (h each), queries, values and the core's result (h each), one GEMM of 4 h, in two bytes; the
 // unfused core's 5as/h as before. Recomputed tensors are alive during a layer's backward pass.
-TEST(Activations, SelectiveOperatorsKeepEverySecondGemm) {
+TEST(Activations, SelectiveOperatorsStoreEverySecondGemm) {
   const KernelContext context = gpt("recompute: selective-ops", "tp: 1", 1);
   EXPECT_EQ(layer_activations(context), Bytes(kSbh * (2 * (5 + 4) + kScores)));
   EXPECT_EQ(recomputed_layer(context), Bytes(kSbh * (34 - 2 * (5 + 4))));
@@ -45,7 +45,7 @@ TEST(Activations, SelectiveOperatorsKeepEverySecondGemm) {
 
 // The layer's input (h), queries, keys and values (3 h), the projection's result (h) and the up GEMM's (4 h), in two
 // bytes.
-TEST(Activations, OnlyWhatIsNamedIsKeptBesideTheInput) {
+TEST(Activations, OnlyNamedResultsAreStoredWithTheInput) {
   EXPECT_EQ(layer_activations(gpt("recompute: except-saved", "tp: 1", 1)), Bytes(kSbh * 2));
   EXPECT_EQ(layer_activations(gpt("recompute: except-saved, recompute_saves: [qkv]", "tp: 1", 1)), Bytes(kSbh * 2 * 4));
   const KernelContext products = gpt("recompute: except-saved, recompute_saves: [qkv, proj, mlp_up]", "tp: 1", 1);
@@ -58,13 +58,13 @@ TEST(Activations, OnlyFullRecomputationHasALiveLayer) {
   EXPECT_EQ(recomputed_layer(gpt("recompute: full", "tp: 1", 1)), Bytes(kSbh * (34 + kScores)));
 }
 
-TEST(Activations, EmbeddingKeepsItsMaskAndTheTokens) {
+TEST(Activations, EmbeddingStoresItsMaskAndTheTokens) {
   EXPECT_EQ(embedding_activations(gpt("recompute: none", "tp: 1", 1)), Bytes(kSbh + 8 * 64 * 2));
   EXPECT_EQ(embedding_activations(gpt("recompute: none", "tp: 4, sequence_parallel: true", 4)),
             Bytes(kSbh / 4 + 8 * 64 * 2));
 }
 
-TEST(Activations, HeadKeepsTwoInputsAndTheSoftmax) {
+TEST(Activations, HeadStoresTwoInputsAndTheSoftmax) {
   // 4sbh/t (1 + V/h) of the paper, section 4.3, with sequence parallelism.
   EXPECT_EQ(head_activations(gpt("recompute: none", "tp: 4, sequence_parallel: true", 4)),
             Bytes(4 * kSbh / 4 * (1 + 2048 / 128)));

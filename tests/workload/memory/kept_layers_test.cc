@@ -45,21 +45,21 @@ std::vector<std::int64_t> kept_by_layer(const KeptLayers& layers, int count) {
   return kept;
 }
 
-TEST(KeptLayers, WithoutRecomputationEveryLayerKeepsAll) {
+TEST(KeptLayers, WithoutRecomputationEveryLayerStoresAll) {
   const KeptLayers layers = first_part(gpt("recompute: none"));
   EXPECT_THAT(kept_by_layer(layers, 3), ElementsAre(kWhole, kWhole, kWhole));
   EXPECT_EQ(layers.computed_again_before(2), std::nullopt);
   EXPECT_EQ(layers.alive_again(2), Bytes(0));
 }
 
-TEST(KeptLayers, FullMeansEveryLayerAloneUnlessItIsSaidOtherwise) {
+TEST(KeptLayers, FullMeansEveryLayerAloneByDefault) {
   const KeptLayers layers = first_part(gpt("recompute: full"));
   EXPECT_THAT(kept_by_layer(layers, 3), ElementsAre(kInput, kInput, kInput));
   EXPECT_EQ(layers.computed_again_before(4), (KeptLayers::Span{3, 4}));
   EXPECT_EQ(layers.computed_again_before(3), std::nullopt);  // only once, before the layer's last half
 }
 
-TEST(KeptLayers, UniformGroupsKeepOneInputAndAreComputedAgainWhole) {
+TEST(KeptLayers, UniformGroupsStoreOneInputAndAreRecomputedWhole) {
   const KeptLayers layers = first_part(gpt("recompute: full, recompute_method: uniform, recompute_num_layers: 4"));
   EXPECT_THAT(kept_by_layer(layers, 8), ElementsAre(kInput, 0, 0, 0, kInput, 0, 0, 0));
   EXPECT_EQ(layers.computed_again_before(16), (KeptLayers::Span{9, 16}));
@@ -70,7 +70,7 @@ TEST(KeptLayers, UniformGroupsKeepOneInputAndAreComputedAgainWhole) {
   EXPECT_EQ(layers.alive_again(10), Bytes(kWhole));
 }
 
-TEST(KeptLayers, BlockTakesTheFirstLayersOfEveryPart) {
+TEST(KeptLayers, BlockTakesTheFirstLayersOfEveryChunk) {
   const JobText job = gpt("recompute: full, recompute_method: block, recompute_num_layers: 1",
                           "pp: 2, schedule: interleaved-1f1b, virtual_stages: 2", 2);
   const KeptLayers layers = first_part(job);
@@ -85,7 +85,7 @@ TEST(KeptLayers, MoreBlocksThanLayersAreAllLayers) {
   EXPECT_THAT(kept_by_layer(layers, 8), testing::Each(kInput));
 }
 
-TEST(KeptLayers, ALayerThatPredictsIsComputedAgainAloneOrNotAtAll) {
+TEST(KeptLayers, ALayerThatPredictsIsRecomputedAloneOrNotAtAll) {
   const std::string predicts = ", mtp_num_layers: 1";
   const std::size_t last = 2 * 8 + 3;  // after eight layers and the predictor's point
   const KeptLayers uniform = first_part(gpt("recompute: full, recompute_num_layers: 8", "tp: 1", 1, predicts));
@@ -96,7 +96,7 @@ TEST(KeptLayers, ALayerThatPredictsIsComputedAgainAloneOrNotAtAll) {
   EXPECT_EQ(block.kept(last), Bytes(kWhole));
 }
 
-TEST(KeptLayers, TensorRanksMayShareWhatIsKept) {
+TEST(KeptLayers, TensorRanksMaySplitStoredInputs) {
   const KeptLayers layers = first_part(gpt("recompute: full, distribute_saved_activations: true", "tp: 4", 4));
   EXPECT_EQ(layers.kept(2), Bytes(kInput / 4));
 }
@@ -108,7 +108,7 @@ double hardware_flops(const std::string& recompute) {
 }
 
 // 72 B s L h^2 (...) once forward, twice backward; a recomputed layer adds its forward pass.
-TEST(KeptLayers, ComputedAgainIsWhatThePolicySays) {
+TEST(KeptLayers, RecomputationFollowsThePolicy) {
   const double none = hardware_flops("recompute: none");
   const double full = hardware_flops("recompute: full");
   const std::string block = "recompute: full, recompute_method: block, recompute_num_layers: ";
@@ -125,7 +125,7 @@ TEST(KeptLayers, FullRecomputationCostsOneForwardPassOfTheLayers) {
                    b * s * l * (24 * h * h + 4 * s * h));
 }
 
-TEST(KeptLayers, OnlyLayersThatAreComputedAgainTalkAgain) {
+TEST(KeptLayers, OnlyRecomputedLayersCommunicateAgain) {
   const auto tp = [](const std::string& recompute) { return traffic(gpt(recompute, "tp: 2", 2).plan(), 0, "tp"); };
   const Bytes none = tp("recompute: none");
   const std::int64_t activation = kInput;  // in two bytes
@@ -164,7 +164,7 @@ TEST(KeptLayers, GroupsMustBeWhole) {
                                     "layer (zero.stage 3, fsdp) need groups of one layer")));
 }
 
-TEST(KeptLayers, WhatSequenceParallelismSharesIsNotSharedAgain) {
+TEST(KeptLayers, SequenceParallelInputsAreNotDistributedAgain) {
   EXPECT_THAT(
       gpt("recompute: full, distribute_saved_activations: true", "tp: 2, sequence_parallel: true", 2).problems(),
       ElementsAre(HasSubstr("E146: training.distribute_saved_activations: with sequence parallelism every rank "

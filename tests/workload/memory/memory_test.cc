@@ -70,7 +70,7 @@ TEST(Memory, ModelStateIsThatOfKorthikantiWithinOnePercent) {
   }
 }
 
-TEST(Memory, ModernLayersKeepTheTensorsThatFlashAttentionAndSwigluNeed) {
+TEST(Memory, ModernLayersStoreTheTensorsThatFlashAttentionAndSwigluNeed) {
   // (s b / t)(8h + 4ad + 4kd + 4a + 6f) with sequence parallelism: s 8192, h 16384, ad 16384, kd 1024, a 128, f 53248,
   // t 8.
   const JobText job(
@@ -113,7 +113,7 @@ TEST(Memory, ModelStateByStageIsThatOfTheZeroPaper) {
 
 // The whole ledger, with microbatches to add up: stage 2 holds only a rank's share of gradients, those of the current
 // microbatch, and the bucket (reduce_bucket_size, here a million elements of two bytes; two that overlap).
-TEST(Memory, Stage2KeepsABucketWhereStage1KeepsAllGradients) {
+TEST(Memory, Stage2StoresABucketWhereStage1StoresAllGradients) {
   const auto ledger = [](const std::string& zero) {
     const JobText job("model: {preset: llama3-8b}\ntraining: {global_batch: 128, grad_reduce_dtype: bf16}\n"
                       "parallel: {zero: {" +
@@ -190,7 +190,7 @@ TEST(Memory, CopiedGradientsOfAMicrobatchStay) {
 }
 
 // DeepSpeed: a weight's gradient of 2 bytes in addition to those of the step, in fp32 once more for its BF16_Optimizer.
-TEST(Memory, AGradientThatIsAddedLaterIsThereBesideTheOthers) {
+TEST(Memory, AGradientThatIsAddedLaterNeedsExtraMemory) {
   const auto largest = [](const std::string& sum) {
     const JobText job(
         "model: {num_layers: 2, hidden_size: 64, num_attention_heads: 4, vocab_size: 1024, seq_length: 32}\n"
@@ -223,7 +223,7 @@ TEST(Memory, DeepSpeedUpdatesFromOneTensor) {
   EXPECT_EQ(ledger("flat_gradients: true", "fp32").of("flat gradients"), 0_B);      // they are views
 }
 
-TEST(Memory, TheLossNeedsWhatItsKernelKeeps) {
+TEST(Memory, TheLossNeedsTheMemoryOfItsKernel) {
   const auto logits = [](const std::string& kind, int tp = 1) {
     const JobText job(small_model(2) + "training: {global_batch: 1, cross_entropy: " + kind +
                           "}\nparallel: {tp: " + std::to_string(tp) + "}\n",
@@ -278,7 +278,7 @@ TEST(Memory, AFrameworkMayHaveMoreCommunicatorsThanTheLayout) {
   EXPECT_EQ(memory_ledger(job.inputs(), assumed).front().of("communicators"), 500_MiB);
 }
 
-TEST(Memory, AssumptionsThatNobodyGaveAreListed) {
+TEST(Memory, DefaultAssumptionsAreListed) {
   auto document = ConfigDocument::load_text("m.yaml", "memory: {cuda_context: 1GiB}\n").value();
   ConfigMap memory = document.root().map("memory", "assumptions");
   const MemoryAssumptions assumed = read_memory_assumptions(memory);

@@ -26,7 +26,7 @@ TEST(LayerLayout, RepetitionsAreWrittenOut) {
   EXPECT_EQ(together.layers.back(), 0);
 }
 
-TEST(LayerLayout, WhatIsNoLayoutIsTold) {
+TEST(LayerLayout, InvalidLayoutsAreReported) {
   EXPECT_EQ(read_layer_layout("Ettx").problem, "'x' is not part of a layout; valid: E, t, m, L, '|', '(...)' and '*n'");
   EXPECT_EQ(read_layer_layout("Ettx").at, 3U);
   EXPECT_EQ(read_layer_layout("tt|tL").problem, "the embedding, E, must be first and occur once");

@@ -31,7 +31,7 @@ TEST(PipelineOptions, EmbeddingAndLossMayCountAsLayers) {
   EXPECT_THAT(layers("stage_layers: trim-ends", 6, 4), ElementsAre(1, 2, 2, 1));
 }
 
-TEST(PipelineOptions, TheEndsMayBeTold) {
+TEST(PipelineOptions, TheEndsMayBeSet) {
   EXPECT_THAT(layers("decoder_first_pipeline_num_layers: 1, decoder_last_pipeline_num_layers: 2", 9, 4),
               ElementsAre(1, 3, 3, 2));
   EXPECT_THAT(job("decoder_first_pipeline_num_layers: 2", 9, 4).problems(),
@@ -57,7 +57,7 @@ TEST(PipelineOptions, ALayoutBringsChunksAndTheirSchedule) {
   EXPECT_EQ(read.parallel.schedule, "interleaved-1f1b");
 }
 
-TEST(PipelineOptions, ALayoutThatDoesNotFitIsTold) {
+TEST(PipelineOptions, ALayoutThatDoesNotFitIsReported) {
   EXPECT_THAT(
       job("pipeline_model_parallel_layout: \"Et|t|tL\"", 3, 2).problems(),
       testing::Contains("E131: parallel.pipeline_model_parallel_layout has 3 chunks, which pp = 2 does not divide"));
@@ -71,7 +71,7 @@ TEST(PipelineOptions, ALayoutThatDoesNotFitIsTold) {
                         "L, '|', '(...)' and '*n' | character 3 of 'Etx|tL'"));
 }
 
-TEST(PipelineOptions, OneWayToSpreadLayersAtATime) {
+TEST(PipelineOptions, OneRuleToSplitLayersAtATime) {
   EXPECT_THAT(job("stage_layers: balanced, decoder_first_pipeline_num_layers: 2", 8, 4).problems(),
               testing::Contains("E131: several keys set the split of layers: decoder_first_pipeline_num_layers, "
                                 "stage_layers | keep one of them"));

@@ -42,7 +42,7 @@ TEST(OverlappedGemms, TheSameIsComputed) {
 }
 
 // The first half of the first layer: four GEMMs around the ring, then the kernels in between, then four chunks.
-TEST(OverlappedGemms, PartsGoRoundTheRingWhileGemmsRun) {
+TEST(OverlappedGemms, PartsTravelAroundTheRingWhileGemmsRun) {
   const StepPlan plan = job(kOverlapped).plan();
   const std::vector<std::string> names = names_of(plan);
   const auto begin = std::ranges::find(names, "tp send part");
@@ -55,7 +55,7 @@ TEST(OverlappedGemms, PartsGoRoundTheRingWhileGemmsRun) {
                           "tp reduce_scatter chunk", "F0", "tp reduce_scatter chunk", "F0", "tp reduce_scatter chunk"));
 }
 
-TEST(OverlappedGemms, AGemmWaitsForItsPartAndAChunkForNobody) {
+TEST(OverlappedGemms, AGemmWaitsForItsPartAndAChunkForNone) {
   const StepPlan plan = job(kOverlapped).plan();
   const Program& program = plan.graph.programs[0];
   const std::vector<std::string> names = names_of(plan);
@@ -91,7 +91,7 @@ TEST(OverlappedGemms, MessagesAndChunksAddUpToTheExchanges) {
 
 // All messages have half the bytes where values of one byte travel around the ring instead of two; also the input that
 // is gathered again with them; results are reduced as before.
-TEST(OverlappedGemms, NarrowPartsGoRound) {
+TEST(OverlappedGemms, NarrowPartsTravelAroundTheRing) {
   const auto moved = [](const std::string& training) {
     return traffic(job(kOverlapped, ", fp8_recipe: delayed" + training).plan(), 0, "tp");
   };
@@ -139,7 +139,7 @@ TEST(OverlappedGemms, BuffersAreInMemory) {
   EXPECT_EQ(buffers(kOverlapped + ", tp_comm_overlap_rs_dgrad: true"), Bytes(8 * kActivation));
 }
 
-TEST(OverlappedGemms, WhatCannotBeIsTold) {
+TEST(OverlappedGemms, InvalidSettingsAreReported) {
   EXPECT_THAT(job("tp: 4, tp_comm_overlap: true").problems(),
               ElementsAre("E147: parallel.tp_comm_overlap needs activations that are split along the sequence | set "
                           "parallel.sequence_parallel: true"));

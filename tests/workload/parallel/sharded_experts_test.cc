@@ -63,7 +63,7 @@ TEST(ShardedExperts, StateIsSharedByWhoHoldsIt) {
 }
 
 // With as many expert-parallel ranks as replicas no other rank has a rank's experts: they stay whole.
-TEST(ShardedExperts, ExpertsThatNobodyElseHasStayWhole) {
+TEST(ShardedExperts, ExpertsWithoutCopiesStayWhole) {
   const JobText asked = job("ep: 8, dp: 8, zero: {" + kAlways + "}", 8);
   ASSERT_THAT(asked.problems(), IsEmpty());
   const Counts counts = elements(asked);

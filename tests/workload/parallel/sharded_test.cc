@@ -117,7 +117,7 @@ TEST(Sharded, WithoutSyncGradientsAreScatteredOnce) {
 }
 
 // FSDP2's modules in pipeline stages: two bytes per parameter are gathered and four scattered, once per step.
-TEST(Sharded, WhatIsKeptThroughAllMicrobatchesMovesOnce) {
+TEST(Sharded, ParametersGatheredThroughAllMicrobatchesMoveOnce) {
   const std::string kept = "fsdp: {no_sync: true, reshard_after_forward: false, reshard_after_backward: false}";
   for (const int batch : {4, 12}) {
     const StepPlan plan = job_of(kept, 4, batch).plan();
@@ -127,7 +127,7 @@ TEST(Sharded, WhatIsKeptThroughAllMicrobatchesMovesOnce) {
 }
 
 // The root unit (embedding and output layer) is gathered once per microbatch, layers twice.
-TEST(Sharded, FsdpKeepsItsRootUnitToTheBackwardPass) {
+TEST(Sharded, FsdpKeepsItsRootUnitGatheredUntilTheBackwardPass) {
   const StepPlan plan = job_of("fsdp: {}", 4, 4).plan();
   const JobText job = job_of("fsdp: {}", 4, 4);
   const std::int64_t root = count_elements(embedding_tensors(job.shape, 1)) +
@@ -217,7 +217,7 @@ TEST(Sharded, ZeroPlusPlusMovesAQuarterBetweenNodes) {
   EXPECT_NEAR(static_cast<double>(volume(zpp, "dp_node", kAllToAll)) / m, 0.25 * (1 + 8.0 / 1024), 1e-4);
 }
 
-TEST(Sharded, QuantisingIsWorkOfItsOwnBesideTheComputation) {
+TEST(Sharded, QuantisingIsSeparateWorkConcurrentWithTheComputation) {
   const StepPlan plan = job_of("zero: {stage: 3, zero_quantized_weights: true, zero_quantized_gradients: true}", 4, 4)
                             .plan();
   int beside = 0;

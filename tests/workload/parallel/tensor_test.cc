@@ -92,7 +92,7 @@ TEST(TensorParallel, AnAdapterIsGivenTheInputInTheWorkingType) {
   EXPECT_EQ(gathered("linear_qkv", false), Bytes(32 * 64));
 }
 
-TEST(TensorParallel, TheReductionOfTheInputGradientRunsBesideTheWeightGradient) {
+TEST(TensorParallel, TheReductionOfTheInputGradientOverlapsTheWeightGradient) {
   const Played played = play("", [](TensorParallel& tensor, ProgramWriter& writer) { tensor.mlp_backward(writer); });
   EXPECT_THAT(played.names(), ElementsAre("work", "tp all_reduce", "work", "work"));
   EXPECT_THAT(kernel_names(played.graph, played.program.tasks[2]), ElementsAre("mlp up wgrad"));
@@ -112,7 +112,7 @@ TEST(TensorParallel, WithoutAsynchronousReductionsTheWeightGradientWaits) {
   }
 }
 
-TEST(TensorParallel, TheInputIsGatheredAgainBesideItsGradient) {
+TEST(TensorParallel, TheInputIsGatheredAgainConcurrentlyWithItsGradient) {
   const Played played = play(", sequence_parallel: true",
                              [](TensorParallel& tensor, ProgramWriter& writer) { tensor.mlp_backward(writer); });
   // Gather the output's gradient; down GEMM; gather the input concurrently with dgrad; scatter concurrently with wgrad;

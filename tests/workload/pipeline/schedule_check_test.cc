@@ -62,7 +62,7 @@ TEST(ScheduleCheck, MessagesArriveInTheOrderInWhichTheyAreSent) {
             "stage 1: F0 receives a message of stage 0 that was sent before the one received last (F1)");
 }
 
-TEST(ScheduleCheck, WhoWaitsForWhomIsSaid) {
+TEST(ScheduleCheck, DeadlocksReportWhoWaitsForWhom) {
   // Stage 0 wants the gradient of microbatch 0 before it sends microbatch 1, which stage 1 wants first.
   EXPECT_EQ(problem({"F0 B0 F1 B1", "F0 F1 B0 B1"}),
             "stage 0: B0 waits forever: stage 0 in B0 for stage 1, stage 1 in F1 for stage 0");

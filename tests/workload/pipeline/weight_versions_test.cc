@@ -38,7 +38,7 @@ TEST(WeightVersions, RarerUpdatesNeedFewer) {
   EXPECT_THAT(versions(WeightVersions::kStashed, 4, 64), ElementsAre(2, 2, 2, 1));
 }
 
-TEST(WeightVersions, DoubleBufferingKeepsTwoEverywhere) {
+TEST(WeightVersions, DoubleBufferingStoresTwoEverywhere) {
   EXPECT_THAT(versions(WeightVersions::kTwo, 4, 4), ElementsAre(2, 2, 2, 2));
   EXPECT_THAT(versions(WeightVersions::kTwo, 1, 4), ElementsAre(1));
   EXPECT_THAT(versions(WeightVersions::kOne, 4, 4), ElementsAre(1, 1, 1, 1));
@@ -78,7 +78,7 @@ JobText job(const std::string& parallel, const std::string& training = "global_b
   return JobText(model + "training: {" + training + "}\nparallel: {" + parallel + "}\n", ranks);
 }
 
-TEST(WeightVersions, AStepStartsAmidTheRunAndNobodySumsANorm) {
+TEST(WeightVersions, AStepStartsInSteadyStateWithoutAGlobalNorm) {
   const JobText pipedream = job("pp: 2, schedule: pipedream", "global_batch: 2", 2);
   ASSERT_THAT(pipedream.problems(), IsEmpty());
   const StepPlan plan = pipedream.plan();

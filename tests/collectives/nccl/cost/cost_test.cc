@@ -71,7 +71,7 @@ TEST(NcclCost, StepsBetweenHostsCostTheNetwork) {
   EXPECT_NEAR(cost.latency_us, 6.6 + 28 * 1.0 + 2 * 2.7, 1e-9);
 }
 
-TEST(NcclCost, PostsTakeTwiceAsLongOnAmdHostsAndAsLongAsTheUserSays) {
+TEST(NcclCost, PostsTakeTwiceAsLongOnAmdHostsAndAsLongAsTheUserSets) {
   NcclSetup setup = setup_of(dgx_a100());
   EXPECT_NEAR(OneGroup(setup, 16, 8).cost(kAllReduce, 1_KiB, kRing, Protocol::kLl).latency_us,
               6.6 + 28 * 2.0 + 2 * 2.7, 1e-9);
@@ -100,7 +100,7 @@ TEST(NcclCost, InSwitchReductionBeatsTheBus) {
   EXPECT_NEAR(cost.latency_us, 25.0, 1e-9);
 }
 
-TEST(NcclCost, SaysWhyAChoiceCannotBeUsed) {
+TEST(NcclCost, ReportsWhyAChoiceCannotBeUsed) {
   const OneGroup one_host(setup_of(dgx_a100()), 8, 8);
   EXPECT_EQ(one_host.cost(kAllReduce, 1_MiB, NcclAlgorithm::kNvls, Protocol::kSimple).why_not, "no NVSwitch with NVLS");
   EXPECT_NE(one_host.cost(kAllReduce, 1_MiB, NcclAlgorithm::kCollnetChain, Protocol::kSimple).why_not, "");
@@ -127,7 +127,7 @@ TEST(NcclCost, CollnetNeedsTheVariableAndTheSwitches) {
 }
 
 // On Polaris hosts the path to the NIC goes through the CPU.
-TEST(NcclCost, Ll128NeedsAWayToTheNicWithoutTheProcessor) {
+TEST(NcclCost, Ll128NeedsAPathToTheNicWithoutTheCpu) {
   EXPECT_NE(OneGroup(setup_of(polaris()), 8, 4).cost(kAllReduce, 1_MiB, kRing, Protocol::kLl128).why_not, "");
   EXPECT_EQ(OneGroup(setup_of(dgx_a100()), 16, 8).cost(kAllReduce, 1_MiB, kRing, Protocol::kLl128).why_not, "");
   EXPECT_EQ(OneGroup(setup_of(alps()), 8, 4).cost(kAllReduce, 1_MiB, kRing, Protocol::kLl128).why_not, "");

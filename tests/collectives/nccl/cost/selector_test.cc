@@ -158,7 +158,7 @@ TEST(NcclSelector, LongMessagesGetMoreChannels) {
 }
 
 // Four GPUs, all pairs connected: the search finds six rings, doubled; each of four channels uses a different one.
-TEST(NcclSelector, FewChannelsOfAMeshEachGoTheirOwnWay) {
+TEST(NcclSelector, FewChannelsOfAMeshEachHaveTheirOwnPath) {
   NcclSetup setup = setup_of(polaris());
   setup.knobs.max_channels = 4;
   const GroupLayout layout = make_block_layout(4, 4);
@@ -224,7 +224,7 @@ TEST(NcclSelector, PlansForGroupsOfAllShapes) {
   }
 }
 
-TEST(NcclSelector, RingsGoAsTheGraphFileSays) {
+TEST(NcclSelector, RingsFollowTheGraphFile) {
   NcclSetup setup = setup_of(dgx_h100());
   setup.knobs.algorithms[static_cast<std::size_t>(CollectiveKind::kAllReduce)].fill(false);
   setup.knobs.algorithms[static_cast<std::size_t>(CollectiveKind::kAllReduce)][index_of(NcclAlgorithm::kRing)] = true;

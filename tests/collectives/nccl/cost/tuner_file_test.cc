@@ -89,7 +89,7 @@ TEST(TunerFile, ChannelsHostsAndRanksHaveARange) {
   EXPECT_THAT(first_mistake("allreduce,0,5,tree,ll,2,16,8").message, HasSubstr("nNodes 16 is above nRanks 8"));
 }
 
-TEST(TunerFile, TellsAllMistakesAtOnce) {
+TEST(TunerFile, ReportsAllMistakesAtOnce) {
   auto file = parse_tuner_file("a,0,1,b,c,1,-1,-1\nx\n", "tuner.csv");
   ASSERT_FALSE(file.has_value());
   EXPECT_EQ(file.error().error_count(), 4u);

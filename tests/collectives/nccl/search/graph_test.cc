@@ -58,7 +58,7 @@ TEST(NcclGraph, GroupsInsideAHostFindItsWholeNvlink) {
 }
 
 // A host without NIC 5 finds channels for seven NICs, numbered as on a complete host; the communicator takes the worse.
-TEST(NcclGraph, HostsThatLackANicAreSearchedWithoutIt) {
+TEST(NcclGraph, HostsWithAMissingNicAreSearchedWithoutIt) {
   NcclHost host = dgx_h100();
   host.lacking = {{}, {5}};
   GroupLayout layout = make_block_layout(16, 8);
@@ -160,7 +160,7 @@ TEST(CountRings, TheCubeMeshOfEightV100HasSixRings) {
   EXPECT_EQ(count_rings(8, units), 6);
 }
 
-TEST(CountRings, NoRingWithoutAWayBack) { EXPECT_EQ(count_rings(3, {0, 1, 0, 0, 0, 1, 0, 0, 0}), 0); }
+TEST(CountRings, NoRingWithoutAReturnPath) { EXPECT_EQ(count_rings(3, {0, 1, 0, 0, 0, 1, 0, 0, 0}), 0); }
 
 }  // namespace
 }  // namespace ringwright::collectives::graph_test

@@ -36,7 +36,7 @@ using ::testing::SizeIs;
   return count;
 }
 
-TEST(RingOrders, OfFourGpusLoadAllPairsAlike) {
+TEST(RingOrders, OfFourGpusLoadAllPairsEqually) {
   // A ring uses 4 of the 12 directed pairs, so six rings use each pair twice.
   const auto ring_orders = find_ring_orders(full_mesh(4), make_block_layout(4, 4), 6);
   ASSERT_THAT(ring_orders, SizeIs(6));
@@ -45,7 +45,7 @@ TEST(RingOrders, OfFourGpusLoadAllPairsAlike) {
   for (const auto& [pair, count] : used) EXPECT_EQ(count, 2) << pair.first << " to " << pair.second;
 }
 
-TEST(RingOrders, OfEightGpusUseEveryPairAlike) {
+TEST(RingOrders, OfEightGpusUseEveryPairEqually) {
   // A ring uses 8 of the 56 directed pairs: seven use each once (Tillson 1980), fourteen twice.
   const auto used = loads(find_ring_orders(full_mesh(8), make_block_layout(8, 8), 14), true);
   EXPECT_THAT(used, SizeIs(56));
@@ -76,7 +76,7 @@ TEST(RingOrders, PassEveryGpuOnce) {
   }
 }
 
-TEST(RingOrders, KeepToPairsThatAreJoined) {
+TEST(RingOrders, UseOnlyConnectedPairs) {
   // A square without diagonals: one ring and its reverse.
   const NcclHost square = mesh_of(4, {{0, 1, 25_GBps}, {1, 2, 25_GBps}, {2, 3, 25_GBps}, {3, 0, 25_GBps}});
   const auto used = loads(find_ring_orders(square, make_block_layout(4, 4), 2), true);
@@ -84,7 +84,7 @@ TEST(RingOrders, KeepToPairsThatAreJoined) {
   EXPECT_FALSE(used.contains({0, 2}));
 }
 
-TEST(RingOrders, BetweenHostsEnterBesideEveryNicInTurn) {
+TEST(RingOrders, BetweenHostsEnterNextToEveryNicAlternately) {
   const auto routes = find_ring_orders(full_mesh(4), make_block_layout(8, 4), 4);
   ASSERT_THAT(routes, SizeIs(4));
   for (int kind = 0; kind < 4; ++kind) EXPECT_EQ(routes[static_cast<std::size_t>(kind)].front(), kind);

@@ -13,7 +13,7 @@ std::vector<int> listed(std::span<const int> order) {
   return {order.begin(), order.end()};
 }
 
-TEST(NcclOrder, GpusThatAreAlikeFollowByNumber) {
+TEST(NcclOrder, EqualGpusFollowByNumber) {
   const NcclTopology topology(polaris(), {0, 1, 2, 3}, shipped_tables("2.30"), false);
   NcclOrder order(topology);
   EXPECT_EQ(listed(order.after(1, -1)), (std::vector<int>{2, 3, 0}));

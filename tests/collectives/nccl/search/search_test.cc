@@ -90,7 +90,7 @@ TEST(NcclSearch, FourV100HaveTheSixRingsOfTheirGraphFile) {
 
 // github.com/NVIDIA/nccl/issues/1358: two GPUs on two sockets of Intel: "nChannels 1, bw 10/10, type SYS/PIX,
 // sameChannels 1", for rings and trees.
-TEST(NcclSearch, GpusOnTwoSocketsMeetOverTheLinkBetweenThem) {
+TEST(NcclSearch, GpusOnTwoSocketsUseTheLinkBetweenThem) {
   NcclHost host = mesh_of_four({.sockets = 2, .processor = Processor::kIntel});
   host.links = NcclHost::Links::kPcie;
   host.lanes.clear();

@@ -72,7 +72,7 @@ TEST(NcclTopology, WithoutGpudirectEveryRouteToANicPassesTheProcessor) {
 }
 
 // DGX-1: GPUs 0 and 5 share no lane, but both have one to GPU 1 or 4.
-TEST(NcclTopology, GpusWithoutALaneMeetThroughOneBetween) {
+TEST(NcclTopology, GpusWithoutALaneConnectThroughOneBetween) {
   NcclHost host = mesh_of_four({.compute_capability = 70});
   std::erase_if(host.lanes, [](const NcclHost::Lanes& lanes) { return lanes.a == 0 && lanes.b == 3; });
   const NcclTopology routes = topology(host, 4);
@@ -81,7 +81,7 @@ TEST(NcclTopology, GpusWithoutALaneMeetThroughOneBetween) {
 }
 
 // Two GPUs and two NICs on a switch: each GPU gets the NIC of its number, and each NIC belongs to one GPU.
-TEST(NcclTopology, PortsAreSharedOutAmongTheGpusBesideThem) {
+TEST(NcclTopology, PortsAreDistributedAmongTheGpusNextToThem) {
   const NcclTopology host = topology(dgx_a100(), 8);
   for (int gpu = 0; gpu < 8; ++gpu) {
     EXPECT_EQ(host.net_of(gpu, 0), gpu);
